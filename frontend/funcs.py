@@ -1,0 +1,177 @@
+"""The checked program: Funcs with typed expressions. What the oracle evaluates and `lower` compiles.
+
+All names are resolved, all literals typed, params folded to constants, boundary helpers rewritten to
+index arithmetic and aliases expanded. Expressions are IR expressions with `Access` for Funcs, inputs
+and `Var` (i64) for loop variables and sizes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from hbc.ir.nodes import Expr, Op
+from hbc.ir.source import Source, Span
+from hbc.ir.types import DType
+
+
+@dataclass(frozen=True, slots=True)
+class SizeDecl:
+    """A size. `fixed` when `--set` fixed it at compile time."""
+
+    name: str
+    span: Span | None = field(default=None, compare=False, repr=False)
+    fixed: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """An input or output array: element type and extents (affine in the sizes)."""
+
+    name: str
+    element: DType
+    extents: tuple[Expr, ...]
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ReduceVar:
+    """A reduction variable over start .. start + extent - 1 (affine in the sizes)."""
+
+    name: str
+    start: Expr
+    extent: Expr
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """`f[indices] = value`, for every point of the pure variables in `indices` and of `reduce`
+    (declared order, first outermost). `+=` and the like are already written out in `value`, which
+    then is `Binary(op, Access(f, indices), term)`, and `op` says which; `op` is None for plain `=`.
+    Where `condition` (bool, or None) is false nothing is stored."""
+
+    indices: tuple[Expr, ...]
+    value: Expr
+    op: Op | None
+    reduce: tuple[ReduceVar, ...]
+    condition: Expr | None = None
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Func:
+    """A stage: its value everywhere (`pure`, over `variables`), then its updates in order.
+    `table` marks a Func of constants, evaluated at compile time (its extents: `table_shape`)."""
+
+    name: str
+    element: DType
+    variables: tuple[str, ...]
+    pure: Expr
+    updates: tuple[Update, ...] = ()
+    table_shape: tuple[int, ...] | None = None
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A promise that the values of an input or Func lie in lo <= value < hi; checked at run time
+    for inputs."""
+
+    name: str
+    lo: Expr
+    hi: Expr
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """A condition over the sizes, tested on entry (`require T <= W`)."""
+
+    condition: Expr
+    message: str
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """What a schedule line speaks of: a Func, its update number `update` (None: the pure step), or
+    the wrapper `name.in(consumer)`."""
+
+    name: str
+    update: int | None = None
+    consumer: str | None = None
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Directive:
+    """One call of a schedule chain, such as `.split(i, io, ii, 16, tail = mask)`.
+
+    `args` are names (str), stages (`acc`, `B.in(acc)`), integers or conditions over the sizes
+    (Expr), in order; `options` are the keyword arguments. Directive names and the kinds of their
+    arguments are known to be right; whether the loops exist is known to the schedule passes."""
+
+    name: str
+    args: tuple[str | int | Stage | Expr, ...]
+    options: tuple[tuple[str, str | int], ...] = ()
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    def option(self, name: str) -> str | int | None:
+        return dict(self.options).get(name)
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduleLine:
+    """A stage and the directives applied to it, left to right."""
+
+    stage: Stage
+    directives: tuple[Directive, ...]
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """A named block of lines for some targets."""
+
+    name: str
+    targets: tuple[str, ...]
+    lines: tuple[ScheduleLine, ...]
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Fill:
+    """How an example fills an input: `random(seed[, lo, hi])`, `file("path")`, `ramp()`, `constant(v)`.
+    A relative path is relative to the `.hb` file."""
+
+    kind: str
+    args: tuple[int | float | str, ...]
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """Sizes and inputs that `run`, `verify` and `bench` use unless told otherwise."""
+
+    name: str
+    sizes: tuple[tuple[str, int], ...]
+    fills: tuple[tuple[str, Fill], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Pipeline:
+    """One `.hb` file, checked. `funcs` are in an order where callees come first."""
+
+    name: str
+    source: Source
+    sizes: tuple[SizeDecl, ...]
+    inputs: tuple[Image, ...]
+    outputs: tuple[Image, ...]
+    funcs: tuple[Func, ...]
+    bounds: tuple[Bound, ...]
+    requirements: tuple[Requirement, ...]
+    schedules: tuple[Schedule, ...]
+    examples: tuple[Example, ...]
+
+    def func(self, name: str) -> Func:
+        return next(f for f in self.funcs if f.name == name)

@@ -1,0 +1,113 @@
+"""Diagnostics as data, and the exceptions that carry them: whose fault is it, where, what to do."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from hbc.ir.source import Span
+
+
+class Severity(StrEnum):
+    ERROR = "error"
+    WARNING = "warning"
+    NOTE = "note"
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A second place that a diagnostic speaks of, such as the previous definition."""
+
+    message: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """What is wrong, where, and what to do about it. Names in backquotes, values shown."""
+
+    message: str
+    span: Span | None = None
+    hint: str | None = None
+    notes: tuple[Note, ...] = ()
+    severity: Severity = Severity.ERROR
+
+    def render(self) -> str:
+        """`file:line:column: error: message`, the line, a caret, the notes, the hint."""
+        lines = [f"{_where(self.span)}{self.severity}: {self.message}", *_excerpt(self.span)]
+        for note in self.notes:
+            lines += [f"{_where(note.span)}note: {note.message}", *_excerpt(note.span)]
+        if self.hint:
+            lines.append(f"hint: {self.hint}")
+        return "\n".join(lines)
+
+
+class HbcError(Exception):
+    """The user's mistake, or a missing tool: one or several diagnostics and an exit code."""
+
+    exit_code = 1
+
+    def __init__(self, diagnostics: Diagnostic | Sequence[Diagnostic]) -> None:
+        self.diagnostics: tuple[Diagnostic, ...] = (
+            (diagnostics,) if isinstance(diagnostics, Diagnostic) else tuple(diagnostics)
+        )
+        super().__init__("\n".join(d.render() for d in self.diagnostics))
+
+
+class UsageError(HbcError):
+    """The command line is wrong (exit code 2)."""
+
+    exit_code = 2
+
+
+class MismatchError(HbcError):
+    """A result differs from the oracle by more than its bound (exit code 3)."""
+
+    exit_code = 3
+
+
+class ToolError(HbcError):
+    """A compiler, emulator or device is missing or failed (exit code 4)."""
+
+    exit_code = 4
+
+
+class NoSolutionError(HbcError):
+    """Nothing maps, or no sketch completes (exit code 5)."""
+
+    exit_code = 5
+
+
+class InternalError(Exception):
+    """A bug in hbc itself: an invariant that a pass broke (exit code 70)."""
+
+
+def error(message: str, span: Span | None = None, hint: str | None = None, *notes: Note) -> HbcError:
+    """The common case: one error with one place."""
+    return HbcError(Diagnostic(message, span, hint, notes))
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str | None:
+    """A hint naming the closest known name, or None when nothing is close."""
+    close = difflib.get_close_matches(name, sorted(set(known)), n=1, cutoff=0.6)
+    return f"did you mean `{close[0]}`?" if close else None
+
+
+def _where(span: Span | None) -> str:
+    if span is None:
+        return ""
+    line, column = span.source.position(span.start)
+    return f"{span.source.name}:{line}:{column}: "
+
+
+def _excerpt(span: Span | None) -> list[str]:
+    if span is None:
+        return []
+    number, column = span.source.position(span.start)
+    text = span.source.line(number).expandtabs(1)
+    width = max(1, min(span.end - span.start, len(text) - column + 1))
+    start = max(0, column - 100)
+    shown = text[start : start + 160]
+    return [f"    {shown}", "    " + " " * (column - 1 - start) + "^" + "~" * min(width - 1, 158)]

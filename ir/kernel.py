@@ -1,0 +1,68 @@
+"""A whole lowered program: what `lower` makes, every later pass rewrites and the backends print."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from hbc.ir.nodes import Expr, Stmt
+from hbc.ir.source import Span
+from hbc.ir.types import DType
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """A size argument (int64, >= 0). `fixed` is its compile-time value, checked on entry."""
+
+    name: str
+    fixed: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """An input or output array, row-major. `extents` are index expressions over the sizes. In the
+    body its element (i0, .., in) lies at sum(i_d * Var(stride_name(d))), the last stride being 1."""
+
+    name: str
+    element: DType
+    extents: tuple[Expr, ...]
+    output: bool
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    def stride_name(self, dim: int) -> str:
+        return f"{self.name}_stride{dim}"
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A constant array known at compile time, row-major, referred to by Load like a buffer."""
+
+    name: str
+    element: DType
+    shape: tuple[int, ...]
+    values: tuple[int | float | bool, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A condition over the sizes that the entry point tests before it writes anything."""
+
+    condition: Expr
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """`body` reads the sizes, the arguments, their strides and the tables, and nothing else."""
+
+    name: str
+    sizes: tuple[Size, ...]
+    arguments: tuple[Argument, ...]
+    tables: tuple[Table, ...]
+    checks: tuple[Check, ...]
+    body: Stmt
+
+    def map_body(self, rewrite: Callable[[Stmt], Stmt]) -> Kernel:
+        """The kernel with a rewritten body; the same object when nothing changed."""
+        body = rewrite(self.body)
+        return self if body is self.body else replace(self, body=body)

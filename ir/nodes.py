@@ -1,0 +1,363 @@
+"""The IR: expressions and statements. Nodes are frozen, never subclassed, never mutated.
+
+Meanings are those of `interp`. Integers wrap in their type; `/` and `%` floor, and give 0 for a zero
+divisor; shifts take their amount modulo the width; float-to-integer casts truncate and saturate
+(NaN gives 0); `min` and `max` propagate NaN as NumPy does. bf16 and f16 arithmetic rounds after
+every operation. `Ramp`, `Broadcast` and `VectorReduce` are those of HARDBOILED, appendix A.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from hbc.ir.source import Span
+from hbc.ir.types import BOOL, CONDITION, INDEX, DType, Memory, Type
+
+
+class Op(StrEnum):
+    """Binary operators; comparisons give bool. DIV and MOD floor for integers."""
+
+    ADD = "+"
+    SUB = "-"
+    MUL = "*"
+    DIV = "/"
+    MOD = "%"
+    MIN = "min"
+    MAX = "max"
+    AND = "&"  # bitwise on integers, logical on bool
+    OR = "|"
+    XOR = "^"
+    SHL = "<<"
+    SHR = ">>"  # arithmetic for signed types
+    LT = "<"
+    LE = "<="
+    GT = ">"
+    GE = ">="
+    EQ = "=="
+    NE = "!="
+
+
+COMPARISONS = frozenset({Op.LT, Op.LE, Op.GT, Op.GE, Op.EQ, Op.NE})
+ASSOCIATIVE = frozenset({Op.ADD, Op.MUL, Op.MIN, Op.MAX, Op.AND, Op.OR, Op.XOR})
+
+
+class UnaryOp(StrEnum):
+    NEG = "-"
+    NOT = "~"  # bitwise on integers, logical on bool
+    ABS = "abs"  # |least int| wraps to itself
+
+
+class MathOp(StrEnum):
+    """Names that `Call` accepts; all float -> same float type, correctly rounded within 2 ulp
+    except `sqrt floor ceil round`, which are exact (`round`: ties to even)."""
+
+    EXP = "exp"
+    LOG = "log"
+    SQRT = "sqrt"
+    RSQRT = "rsqrt"
+    SIN = "sin"
+    COS = "cos"
+    TANH = "tanh"
+    FLOOR = "floor"
+    CEIL = "ceil"
+    ROUND = "round"
+    REINTERPRET = "reinterpret"  # same bits as another type of the same width (int <-> float)
+
+
+@dataclass(frozen=True, slots=True)
+class Const:
+    """A scalar literal. `value` is an int, float or bool that the type can hold exactly."""
+
+    value: int | float | bool
+    type: Type
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Var:
+    """A loop variable, size, stride or `Let` name."""
+
+    name: str
+    type: Type = INDEX
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """Conversion of every lane; `type.lanes == value.type.lanes`."""
+
+    type: Type
+    value: Expr
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Binary:
+    """`a op b`, lane by lane; both operands have the same type."""
+
+    op: Op
+    a: Expr
+    b: Expr
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def type(self) -> Type:
+        return Type(BOOL, self.a.type.lanes) if self.op in COMPARISONS else self.a.type
+
+
+@dataclass(frozen=True, slots=True)
+class Unary:
+    op: UnaryOp
+    a: Expr
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def type(self) -> Type:
+        return self.a.type
+
+
+@dataclass(frozen=True, slots=True)
+class Select:
+    """Lane by lane `a` where `condition` holds, else `b`; both are evaluated."""
+
+    condition: Expr
+    a: Expr
+    b: Expr
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def type(self) -> Type:
+        return self.a.type
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """A Func or input at given coordinates, one index per dimension. Only before `lower`."""
+
+    name: str
+    indices: tuple[Expr, ...]
+    type: Type
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """`buffer[index]` lane by lane, in elements; lanes whose `mask` is false give 0 and touch nothing."""
+
+    buffer: str
+    index: Expr
+    type: Type
+    mask: Expr | None = None
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A math function of the language (see `MathOp`)."""
+
+    name: MathOp
+    args: tuple[Expr, ...]
+    type: Type
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Ramp:
+    """base, base + stride, ...: `lanes` copies of (the lanes of) base, each a stride further."""
+
+    base: Expr
+    stride: Expr
+    lanes: int
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def type(self) -> Type:
+        inner = self.base.type
+        return Type(inner.element, inner.lanes * self.lanes)
+
+
+@dataclass(frozen=True, slots=True)
+class Broadcast:
+    """`lanes` copies of (all lanes of) value, one after the other."""
+
+    value: Expr
+    lanes: int
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def type(self) -> Type:
+        inner = self.value.type
+        return Type(inner.element, inner.lanes * self.lanes)
+
+
+@dataclass(frozen=True, slots=True)
+class VectorReduce:
+    """Reduces each run of `value.lanes / lanes` adjacent lanes to one with `op`, in any order."""
+
+    op: Op
+    value: Expr
+    lanes: int
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def type(self) -> Type:
+        return Type(self.value.type.element, self.lanes)
+
+
+@dataclass(frozen=True, slots=True)
+class Gather:
+    """Lane i is lane `lanes[i]` of value; -1 gives 0. A constant swizzle."""
+
+    value: Expr
+    lanes: tuple[int, ...]
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def type(self) -> Type:
+        return Type(self.value.type.element, len(self.lanes))
+
+
+@dataclass(frozen=True, slots=True)
+class Let:
+    """`body` with `name` standing for `value`."""
+
+    name: str
+    value: Expr
+    body: Expr
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def type(self) -> Type:
+        return self.body.type
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """Data-movement marker: the value, now living in `target` instead of `source`."""
+
+    source: Memory
+    target: Memory
+    value: Expr
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def type(self) -> Type:
+        return self.value.type
+
+
+Expr = (
+    Const | Var | Cast | Binary | Unary | Select | Access | Load | Call | Ramp | Broadcast
+    | VectorReduce | Gather | Let | Move
+)  # fmt: skip
+
+
+class LoopKind(StrEnum):
+    SERIAL = "for"
+    PARALLEL = "parallel"
+    UNROLL = "unroll"
+    VECTOR = "vector"
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """`buffer[index] = value` lane by lane; lanes whose `mask` is false touch nothing."""
+
+    buffer: str
+    index: Expr
+    value: Expr
+    mask: Expr | None = None
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Prefetch:
+    """A hint: the cache line at `buffer[index]` will be read soon. The index may be out of range."""
+
+    buffer: str
+    index: Expr
+    element: DType
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class For:
+    """`var` from `start` over `extent` iterations (none when extent <= 0). `note` names the
+    schedule line that made the loop, for comments in the generated code. VECTOR and UNROLL loops
+    have constant extents once `vectorize` and `unroll` have run they are gone."""
+
+    var: str
+    start: Expr
+    extent: Expr
+    kind: LoopKind
+    body: Stmt
+    note: str = field(default="", compare=False)
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Statements in order. Never directly inside another Block."""
+
+    body: tuple[Stmt, ...]
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class LetStmt:
+    """`body` with `name` standing for `value`."""
+
+    name: str
+    value: Expr
+    body: Stmt
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Allocate:
+    """A fresh, uninitialised buffer of `extent` elements (an index expression), alive in `body`.
+    Aligned to 64 bytes. `note` says which Func it holds and where that was scheduled."""
+
+    buffer: str
+    element: DType
+    extent: Expr
+    memory: Memory
+    body: Stmt
+    note: str = field(default="", compare=False)
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class If:
+    condition: Expr
+    then: Stmt
+    otherwise: Stmt | None = None
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Assert:
+    """Ends the kernel with the error `message` unless the condition holds. Only before any loop."""
+
+    condition: Expr
+    message: str
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Comment:
+    """A line for the reader of the generated code; no meaning."""
+
+    text: str
+
+
+Stmt = Store | Prefetch | For | Block | LetStmt | Allocate | If | Assert | Comment
+Node = Expr | Stmt
+
+
+def const_index(value: int) -> Const:
+    return Const(value, INDEX)
+
+
+def const_bool(value: bool) -> Const:
+    return Const(value, CONDITION)

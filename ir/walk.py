@@ -1,0 +1,206 @@
+"""Children, rebuilding, substitution and free variables: the only traversals of the IR.
+
+A rewrite that changes nothing returns the same object, so passes can test `is`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import assert_never
+
+from hbc.ir.nodes import (
+    Access, Allocate, Assert, Binary, Block, Broadcast, Call, Cast, Comment, Const, Expr, For,
+    Gather, If, Let, LetStmt, Load, Move, Node, Prefetch, Ramp, Select, Stmt, Store, Unary, Var,
+    VectorReduce,
+)  # fmt: skip
+
+ExprMap = Callable[[Expr], Expr]
+StmtMap = Callable[[Stmt], Stmt]
+
+
+def map_children(e: Expr, f: ExprMap) -> Expr:
+    """`e` with `f` applied to each direct child expression."""
+    match e:
+        case Const() | Var():
+            return e
+        case Cast(type=t, value=v):
+            w = f(v)
+            return e if w is v else Cast(t.with_lanes(w.type.lanes), w, e.span)
+        case Binary(op=op, a=a, b=b):
+            x, y = f(a), f(b)
+            return e if x is a and y is b else Binary(op, x, y, e.span)
+        case Unary(op=uop, a=a):
+            x = f(a)
+            return e if x is a else Unary(uop, x, e.span)
+        case Select(condition=c, a=a, b=b):
+            z, x, y = f(c), f(a), f(b)
+            return e if z is c and x is a and y is b else Select(z, x, y, e.span)
+        case Access(name=name, indices=indices, type=t):
+            new = _map_all(indices, f)
+            return e if new is indices else Access(name, new, t, e.span)
+        case Load(buffer=buffer, index=index, type=t, mask=mask):
+            i = f(index)
+            m = None if mask is None else f(mask)
+            if i is index and m is mask:
+                return e
+            return Load(buffer, i, t.with_lanes(i.type.lanes), m, e.span)
+        case Call(name=fn, args=args, type=t):
+            new = _map_all(args, f)
+            return e if new is args else Call(fn, new, t.with_lanes(new[0].type.lanes), e.span)
+        case Ramp(base=base, stride=stride, lanes=lanes):
+            x, y = f(base), f(stride)
+            return e if x is base and y is stride else Ramp(x, y, lanes, e.span)
+        case Broadcast(value=v, lanes=lanes):
+            w = f(v)
+            return e if w is v else Broadcast(w, lanes, e.span)
+        case VectorReduce(op=op, value=v, lanes=lanes):
+            w = f(v)
+            return e if w is v else VectorReduce(op, w, lanes, e.span)
+        case Gather(value=v, lanes=picks):
+            w = f(v)
+            return e if w is v else Gather(w, picks, e.span)
+        case Let(name=name, value=v, body=body):
+            w, b = f(v), f(body)
+            return e if w is v and b is body else Let(name, w, b, e.span)
+        case Move(source=s, target=t2, value=v):
+            w = f(v)
+            return e if w is v else Move(s, t2, w, e.span)
+        case _:
+            assert_never(e)
+
+
+def map_stmt(s: Stmt, on_expr: ExprMap, on_stmt: StmtMap) -> Stmt:
+    """`s` with `on_expr` applied to its own expressions and `on_stmt` to its direct children."""
+    match s:
+        case Comment():
+            return s
+        case Store(buffer=buffer, index=index, value=value, mask=mask):
+            i, v = on_expr(index), on_expr(value)
+            m = None if mask is None else on_expr(mask)
+            same = i is index and v is value and m is mask
+            return s if same else Store(buffer, i, v, m, s.span)
+        case Prefetch(buffer=buffer, index=index, element=element):
+            i = on_expr(index)
+            return s if i is index else Prefetch(buffer, i, element, s.span)
+        case For(var=var, start=start, extent=extent, kind=kind, body=body):
+            x, y, b = on_expr(start), on_expr(extent), on_stmt(body)
+            if x is start and y is extent and b is body:
+                return s
+            return For(var, x, y, kind, b, s.note, s.span)
+        case Block(body=stmts):
+            new = tuple(on_stmt(c) for c in stmts)
+            return s if all(a is b for a, b in zip(new, stmts, strict=True)) else block(*new)
+        case LetStmt(name=name, value=value, body=body):
+            v, b = on_expr(value), on_stmt(body)
+            return s if v is value and b is body else LetStmt(name, v, b, s.span)
+        case Allocate(buffer=buffer, element=element, extent=extent, memory=memory, body=body):
+            x, b = on_expr(extent), on_stmt(body)
+            if x is extent and b is body:
+                return s
+            return Allocate(buffer, element, x, memory, b, s.note, s.span)
+        case If(condition=c, then=then, otherwise=other):
+            z, t = on_expr(c), on_stmt(then)
+            o = None if other is None else on_stmt(other)
+            return s if z is c and t is then and o is other else If(z, t, o, s.span)
+        case Assert(condition=c, message=message):
+            z = on_expr(c)
+            return s if z is c else Assert(z, message, s.span)
+        case _:
+            assert_never(s)
+
+
+def block(*stmts: Stmt) -> Stmt:
+    """Statements in order, nested blocks flattened; one statement stands for itself."""
+    flat: list[Stmt] = []
+    for s in stmts:
+        if isinstance(s, Block):
+            flat.extend(s.body)
+        else:
+            flat.append(s)
+    return flat[0] if len(flat) == 1 else Block(tuple(flat))
+
+
+def rewrite(e: Expr, f: ExprMap) -> Expr:
+    """Bottom-up: `f` on every node, children first."""
+    return f(map_children(e, lambda c: rewrite(c, f)))
+
+
+def rewrite_stmt(s: Stmt, on_expr: ExprMap) -> Stmt:
+    """`s` with `on_expr` applied to every whole expression in it (not to their sub-expressions)."""
+    return map_stmt(s, on_expr, lambda c: rewrite_stmt(c, on_expr))
+
+
+def children(n: Node) -> Iterator[Node]:
+    """The direct children, expressions before statements, in reading order."""
+    found: list[Node] = []
+
+    def see_expr(e: Expr) -> Expr:
+        found.append(e)
+        return e
+
+    def see_stmt(s: Stmt) -> Stmt:
+        found.append(s)
+        return s
+
+    if isinstance(n, Stmt):
+        map_stmt(n, see_expr, see_stmt)
+    else:
+        map_children(n, see_expr)
+    return iter(found)
+
+
+def nodes(n: Node) -> Iterator[Node]:
+    """The node and all below it, parents first, in reading order; without recursion."""
+    stack: list[Node] = [n]
+    while stack:
+        top = stack.pop()
+        yield top
+        stack.extend(reversed(list(children(top))))
+
+
+def substitute(e: Expr, values: Mapping[str, Expr]) -> Expr:
+    """`e` with free variables replaced. Names bound inside must not occur free in the values."""
+    if not values:
+        return e
+    match e:
+        case Var(name=name):
+            return values.get(name, e)
+        case Let(name=name, value=v, body=body) if name in values:
+            inner = {k: x for k, x in values.items() if k != name}
+            w, b = substitute(v, values), substitute(body, inner)
+            return e if w is v and b is body else Let(name, w, b, e.span)
+        case _:
+            return map_children(e, lambda c: substitute(c, values))
+
+
+def substitute_stmt(s: Stmt, values: Mapping[str, Expr]) -> Stmt:
+    """`s` with free variables replaced."""
+    match s:
+        case (For(var=name) | LetStmt(name=name)) if name in values:
+            inner = {k: x for k, x in values.items() if k != name}
+            return map_stmt(
+                s, lambda e: substitute(e, values), lambda c: substitute_stmt(c, inner)
+            )
+        case _:
+            return map_stmt(
+                s, lambda e: substitute(e, values), lambda c: substitute_stmt(c, values)
+            )
+
+
+def free_variables(n: Node) -> frozenset[str]:
+    """Names read but not bound inside."""
+    match n:
+        case Var(name=name):
+            return frozenset({name})
+        case Let(name=name, value=v, body=body) | LetStmt(name=name, value=v, body=body):
+            return free_variables(v) | (free_variables(body) - {name})
+        case For(var=name, start=start, extent=extent, body=body):
+            outside = free_variables(start) | free_variables(extent)
+            return outside | (free_variables(body) - {name})
+        case _:
+            return frozenset().union(*(free_variables(c) for c in children(n)))
+
+
+def _map_all(es: tuple[Expr, ...], f: ExprMap) -> tuple[Expr, ...]:
+    new = tuple(f(e) for e in es)
+    return es if all(a is b for a, b in zip(new, es, strict=True)) else new
