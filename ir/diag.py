@@ -84,7 +84,9 @@ class InternalError(Exception):
     """A bug in hbc itself: an invariant that a pass broke (exit code 70)."""
 
 
-def error(message: str, span: Span | None = None, hint: str | None = None, *notes: Note) -> HbcError:
+def error(
+    message: str, span: Span | None = None, hint: str | None = None, *notes: Note
+) -> HbcError:
     """The common case: one error with one place."""
     return HbcError(Diagnostic(message, span, hint, notes))
 

@@ -284,7 +284,8 @@ class Prefetch:
 class For:
     """`var` from `start` over `extent` iterations (none when extent <= 0). `note` names the
     schedule line that made the loop, for comments in the generated code. VECTOR and UNROLL loops
-    have constant extents once `vectorize` and `unroll` have run they are gone."""
+    have constant extents; once `vectorize` and `unroll` have run they are gone. `stages` above 1
+    asks for software pipelining: loads that many iterations less one ahead of their use."""
 
     var: str
     start: Expr
@@ -293,6 +294,7 @@ class For:
     body: Stmt
     note: str = field(default="", compare=False)
     span: Span | None = field(default=None, compare=False, repr=False)
+    stages: int = 1
 
 
 @dataclass(frozen=True, slots=True)

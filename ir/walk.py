@@ -9,8 +9,32 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import assert_never
 
 from hbc.ir.nodes import (
-    Access, Allocate, Assert, Binary, Block, Broadcast, Call, Cast, Comment, Const, Expr, For,
-    Gather, If, Let, LetStmt, Load, Move, Node, Prefetch, Ramp, Select, Stmt, Store, Unary, Var,
+    Access,
+    Allocate,
+    Assert,
+    Binary,
+    Block,
+    Broadcast,
+    Call,
+    Cast,
+    Comment,
+    Const,
+    Expr,
+    For,
+    Gather,
+    If,
+    Let,
+    LetStmt,
+    Load,
+    Move,
+    Node,
+    Prefetch,
+    Ramp,
+    Select,
+    Stmt,
+    Store,
+    Unary,
+    Var,
     VectorReduce,
 )  # fmt: skip
 
@@ -86,7 +110,7 @@ def map_stmt(s: Stmt, on_expr: ExprMap, on_stmt: StmtMap) -> Stmt:
             x, y, b = on_expr(start), on_expr(extent), on_stmt(body)
             if x is start and y is extent and b is body:
                 return s
-            return For(var, x, y, kind, b, s.note, s.span)
+            return For(var, x, y, kind, b, s.note, s.span, s.stages)
         case Block(body=stmts):
             new = tuple(on_stmt(c) for c in stmts)
             return s if all(a is b for a, b in zip(new, stmts, strict=True)) else block(*new)
@@ -176,11 +200,9 @@ def substitute(e: Expr, values: Mapping[str, Expr]) -> Expr:
 def substitute_stmt(s: Stmt, values: Mapping[str, Expr]) -> Stmt:
     """`s` with free variables replaced."""
     match s:
-        case (For(var=name) | LetStmt(name=name)) if name in values:
+        case For(var=name) | LetStmt(name=name) if name in values:
             inner = {k: x for k, x in values.items() if k != name}
-            return map_stmt(
-                s, lambda e: substitute(e, values), lambda c: substitute_stmt(c, inner)
-            )
+            return map_stmt(s, lambda e: substitute(e, values), lambda c: substitute_stmt(c, inner))
         case _:
             return map_stmt(
                 s, lambda e: substitute(e, values), lambda c: substitute_stmt(c, values)

@@ -1,0 +1,103 @@
+# Everything a user or a contributor types. `make help` lists it.
+#
+# Needs GNU make, Python >= 3.11 with venv, and a C compiler. All of Python's packages go into
+# .venv, all output into build/ and dist/. Overridable: PYTHON, FUZZ_SECONDS, PYTEST_ARGS.
+
+PYTHON       ?= python3
+FUZZ_SECONDS ?= 3600
+PYTEST_ARGS  ?=
+
+VENV := .venv
+BIN  := $(VENV)/bin
+# A target is remade when pyproject.toml is newer: with nothing changed, make starts no pip.
+BASE := $(VENV)/.installed
+DEV  := $(VENV)/.installed-dev
+PIP  := $(BIN)/python -m pip --disable-pip-version-check --quiet
+
+PACKAGES := cli frontend ir eqsat synth codegen
+LINKS    := build/path/.linked
+
+DEMO_KERNEL := samples/denoise.hb
+DEMO_INPUT  := samples/data/astronaut.png
+DEMO_OUTPUT := build/demo/denoised.png
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test fuzz bench wheel clean distclean
+
+help:
+	@echo 'make demo       install into .venv and clean the noise from a real photograph'
+	@echo 'make test       ruff, mypy and pytest (PYTEST_ARGS="-k name" to select)'
+	@echo 'make fuzz       random kernels, schedules and sizes for FUZZ_SECONDS=$(FUZZ_SECONDS)'
+	@echo 'make bench      every benchmark, as one table'
+	@echo 'make wheel      dist/hbc-*.whl'
+	@echo 'make clean      remove build output and caches; make distclean: .venv too'
+
+demo: $(BASE)
+	@mkdir -p $(dir $(DEMO_OUTPUT))
+	@echo 'Denoising $(DEMO_INPUT): hbc compiles $(DEMO_KERNEL) to C, the C compiler makes it'
+	@echo 'native, and the result is compared with the same algorithm evaluated by NumPy.'
+	$(BIN)/hbc run $(DEMO_KERNEL) --input $(DEMO_INPUT) --output $(DEMO_OUTPUT) --verify
+	@echo 'The picture is in $(DEMO_OUTPUT)'
+
+test: $(DEV) $(LINKS)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest --timeout=900 $(PYTEST_ARGS)
+
+fuzz: $(DEV)
+	HBC_FUZZ_SECONDS=$(FUZZ_SECONDS) $(BIN)/python -m pytest --timeout=0 tests/fuzz $(PYTEST_ARGS)
+
+bench: $(BASE)
+	PATH="$(CURDIR)/$(BIN):$$PATH" samples/bench/all.sh
+
+# setuptools packs whatever an earlier build left in build/lib, deleted modules included.
+wheel: $(DEV)
+	rm -rf build/lib build/bdist.* dist
+	$(BIN)/python -m build --wheel --no-isolation --outdir dist
+
+clean:
+	rm -rf build dist hbc.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find $(PACKAGES) tests samples -name __pycache__ -type d -prune -exec rm -rf {} +
+
+distclean: clean
+	rm -rf $(VENV)
+
+# The first Python that is new enough; a half-made environment is removed, so that the next make
+# starts over. Debian ships venv without ensurepip, hence the second test.
+$(BIN)/python:
+	@python=; \
+	for candidate in $(PYTHON) python3.14 python3.13 python3.12 python3.11; do \
+	    if "$$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
+	        python=$$candidate; break; \
+	    fi; \
+	done; \
+	if [ -z "$$python" ]; then \
+	    echo 'hbc needs Python 3.11 or newer: install it, or name it with make PYTHON=...' >&2; \
+	    exit 1; \
+	fi; \
+	if ! "$$python" -c 'import ensurepip, venv' 2>/dev/null; then \
+	    version=$$("$$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])'); \
+	    echo "hbc needs Python's venv module: apt-get install python$$version-venv" >&2; \
+	    exit 1; \
+	fi; \
+	echo "$$python -m venv $(VENV)"; \
+	"$$python" -m venv $(VENV) || { rm -rf $(VENV); exit 1; }
+
+$(BASE): pyproject.toml | $(BIN)/python
+	@echo 'Installing hbc into $(VENV) ...'
+	@$(PIP) install --editable .
+	@touch $@
+
+$(DEV): $(BASE)
+	@echo 'Installing the tools for development into $(VENV) ...'
+	@$(PIP) install --editable '.[dev]'
+	@touch $@
+
+# hbc as mypy sees it. One link for each package: a single link to the root would contain itself.
+$(LINKS): pyproject.toml
+	@mkdir -p build/path/hbc
+	@for package in $(PACKAGES); do \
+	    ln -sfn "../../../$$package" "build/path/hbc/$$package" || exit 1; \
+	done
+	@touch $@

@@ -1,0 +1,1 @@
+"""The hbc command: arguments, the pipeline of passes, reports and exit codes."""

@@ -1,0 +1,162 @@
+"""Arrays from and to files: `.npy` here, pictures and sounds in `picture` and `sound`.
+
+The suffix decides. `.npy` must have the declared element type and rank; bf16 is read from uint16,
+from ml_dtypes' bfloat16 or from the raw 2-byte type that NumPy saves it as, and written as uint16.
+Pictures and sounds are adapted to the declared element type, rank and channels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hbc.cli.replace_file import check_replaceable, replace_file
+from hbc.frontend.funcs import Image
+from hbc.ir.diag import HbcError, did_you_mean, error
+from hbc.ir.nodes import Const
+from hbc.ir.types import BF16, DType
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    import numpy as np
+
+    Array = np.ndarray[Any, Any]
+
+PICTURES = frozenset({".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff", ".webp", ".ppm", ".pgm"})
+SOUNDS = frozenset({".wav"})
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """An array as the kernel takes it: declared element type, C order. `rate` is that of a sound
+    in samples per second."""
+
+    array: Array
+    rate: int | None = None
+
+
+def read_array(path: Path, image: Image) -> Loaded:
+    """The file as an array for `image`. HbcError when it is unreadable, of the wrong element type
+    or of the wrong rank. Large `.npy` files are mapped, not read."""
+    try:
+        match _suffix(path, image):
+            case ".npy":
+                return Loaded(_read_npy(path, image))
+            case ".wav":
+                from hbc.cli.sound import read_sound
+
+                return read_sound(path, image)
+            case _:
+                from hbc.cli.picture import read_picture
+
+                return Loaded(read_picture(path, image))
+    except OSError as failure:
+        raise unreadable(path, image, failure.strerror or str(failure)) from failure
+
+
+def write_array(path: Path, image: Image, array: Array, rate: int | None) -> None:
+    """Writes an output. A picture's values are clamped and rounded to 8 or 16 bits; a sound is
+    written as 16-bit PCM at `rate` (44,100 when None)."""
+    match _suffix(path, image):
+        case ".npy":
+            import numpy as np
+
+            raw = array.view(np.uint16) if image.element == BF16 else array
+            with replace_file(path) as beside, beside.open("wb") as file:
+                np.save(file, raw, allow_pickle=False)
+        case ".wav":
+            from hbc.cli.sound import write_sound
+
+            write_sound(path, image, array, rate)
+        case _:
+            from hbc.cli.picture import write_picture
+
+            write_picture(path, image, array)
+
+
+def check_writable(paths: Mapping[str, Path], images: tuple[Image, ...]) -> None:
+    """HbcError now rather than after the run: unknown suffix, missing folder, not a file."""
+    for image in images:
+        path = paths.get(image.name)
+        if path is not None:
+            _suffix(path, image)
+            check_replaceable(path)
+
+
+def unreadable(path: Path, image: Image, reason: str) -> HbcError:
+    """The error for a file that cannot be the array of `image`."""
+    return error(f"cannot read `{path}` for `{image.name}`: {reason}", image.span)
+
+
+def channel_literals(image: Image) -> tuple[int | None, int | None]:
+    """The first and the last extent where they are literals: where channels may be declared."""
+
+    def literal(dim: int) -> int | None:
+        extent = image.extents[dim]
+        return int(extent.value) if isinstance(extent, Const) else None
+
+    return literal(0), literal(-1)
+
+
+def _suffix(path: Path, image: Image) -> str:
+    suffix = path.suffix.lower()
+    known = {".npy", *PICTURES, *SOUNDS}
+    if suffix not in known:
+        listed = ".npy, .png, .jpg or .wav"
+        hint = did_you_mean(suffix, known) or f"use {listed}"
+        raise error(f"`{path}` for `{image.name}`: no format has the suffix `{suffix}`", hint=hint)
+    return suffix
+
+
+def _read_npy(path: Path, image: Image) -> Array:
+    import numpy as np
+
+    try:
+        raw = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (ValueError, EOFError) as failure:
+        # An empty array cannot be mapped.
+        try:
+            raw = np.load(path, allow_pickle=False)
+        except (ValueError, EOFError):
+            raise unreadable(path, image, _first_line(failure)) from failure
+    if not isinstance(raw, np.ndarray):
+        raise unreadable(path, image, "it holds several arrays (.npz)")
+    if raw.ndim != len(image.extents):
+        raise error(
+            f"`{path}` has {raw.ndim} dimensions {list(raw.shape)}, "
+            f"but `{image.name}` has {len(image.extents)}",
+            image.span,
+        )
+    return np.ascontiguousarray(_as_element(raw, path, image))
+
+
+def _as_element(raw: Array, path: Path, image: Image) -> Array:
+    import numpy as np
+
+    from hbc.ir.numpy_types import numpy_dtype
+
+    wanted = np.dtype(numpy_dtype(image.element))
+    native = raw.dtype.newbyteorder("=")
+    if native == wanted:
+        return raw.astype(wanted, copy=False)
+    if image.element == BF16 and native in (np.dtype(np.uint16), np.dtype("V2")):
+        return raw.astype(native, copy=False).view(wanted)
+    raise error(
+        f"`{path}` holds {raw.dtype.name}, but `{image.name}` is {image.element}",
+        image.span,
+        f'convert it: np.save("{path.name}", {_conversion(image.element)})',
+    )
+
+
+def _conversion(element: DType) -> str:
+    if element == BF16:
+        return "a.astype(ml_dtypes.bfloat16).view(np.uint16)"
+    numpy_name = {"f": "float", "i": "int", "u": "uint"}.get(element.name[0], "")
+    return f"a.astype(np.{numpy_name}{element.bits})" if numpy_name else "a.astype(np.bool_)"
+
+
+def _first_line(failure: Exception) -> str:
+    return (str(failure).splitlines() or [type(failure).__name__])[0]

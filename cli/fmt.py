@@ -1,0 +1,72 @@
+"""`hbc fmt`: formats files in place, or says how they would change."""
+
+from __future__ import annotations
+
+import difflib
+import sys
+from pathlib import Path
+
+import click
+
+from hbc.ir.diag import Diagnostic, HbcError, error
+from hbc.ir.source import Source
+
+UNFORMATTED = 1
+
+
+@click.command("fmt")
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path, allow_dash=True))
+@click.option("--check", "checked", is_flag=True, help="Change nothing; exit 1 when a file would.")
+@click.option("--diff", "diffed", is_flag=True, help="Change nothing; show what would.")
+def command(files: tuple[Path, ...], checked: bool, diffed: bool) -> None:
+    """Format FILES in place; `-` formats stdin to stdout.
+
+    A file with syntax errors is left as it is and reported.
+    """
+    from hbc.cli.replace_file import write_text
+    from hbc.frontend.fmt import format_source
+
+    mistakes: list[Diagnostic] = []
+    changed = []
+    for file in files:
+        try:
+            before = _read(file)
+            after = format_source(Source(_name(file), before))
+        except HbcError as failure:
+            mistakes += failure.diagnostics
+            continue
+        if diffed:
+            _show_difference(_name(file), before, after)
+        elif not checked and str(file) == "-":
+            click.echo(after, nl=False)
+        elif not checked and after != before:
+            write_text(file, after)
+        if after != before:
+            changed.append(_name(file))
+    if mistakes:
+        raise HbcError(mistakes)
+    if checked:
+        for name in changed:
+            click.echo(f"would format {name}", err=True)
+    if changed and checked:
+        click.get_current_context().exit(UNFORMATTED)
+
+
+def _read(file: Path) -> str:
+    try:
+        return sys.stdin.read() if str(file) == "-" else file.read_text(encoding="utf-8")
+    except OSError as failure:
+        raise error(f"cannot read `{file}`: {failure.strerror or failure}") from failure
+    except UnicodeDecodeError as failure:
+        raise error(f"`{_name(file)}` is not UTF-8 text (byte {failure.start})") from failure
+
+
+def _name(file: Path) -> str:
+    return "<stdin>" if str(file) == "-" else str(file)
+
+
+def _show_difference(name: str, before: str, after: str) -> None:
+    lines = difflib.unified_diff(
+        before.splitlines(keepends=True), after.splitlines(keepends=True), name, f"{name} formatted"
+    )
+    click.echo("".join(lines), nl=False)

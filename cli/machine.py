@@ -1,0 +1,95 @@
+"""What this machine is: its processor, features and caches, and the best target that it can run."""
+
+from __future__ import annotations
+
+import functools
+import os
+import platform
+import re
+import subprocess
+from pathlib import Path
+
+from hbc.ir.diag import Diagnostic, UsageError, did_you_mean
+from hbc.ir.target import TARGETS, Target
+
+CPUINFO = Path("/proc/cpuinfo")
+CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
+USUAL_CACHES = {1: 32 << 10, 2: 1 << 20, 3: 16 << 20}  # bytes, where the system does not say
+
+
+@functools.cache
+def cpu_features() -> frozenset[str]:
+    """Feature names as Linux spells them (`avx512bw`, `fma`, `asimddp`); empty when unknown."""
+    if CPUINFO.exists():
+        text = CPUINFO.read_text(encoding="utf-8", errors="replace")
+        found = re.search(r"^(?:flags|Features)\s*:(.*)$", text, re.MULTILINE)
+        return frozenset(found[1].split()) if found else frozenset()
+    if platform.system() == "Darwin":
+        said = _sysctl("machdep.cpu.features") + " " + _sysctl("machdep.cpu.leaf7_features")
+        return frozenset(said.lower().replace(".", "_").split())
+    return frozenset()
+
+
+@functools.cache
+def cpu_name() -> str:
+    """The processor's model name, as far as the system tells."""
+    if CPUINFO.exists():
+        text = CPUINFO.read_text(encoding="utf-8", errors="replace")
+        found = re.search(r"^model name\s*:\s*(.*)$", text, re.MULTILINE)
+        if found:
+            return found[1].strip()
+    if platform.system() == "Darwin":
+        return _sysctl("machdep.cpu.brand_string").strip() or platform.machine()
+    return platform.processor() or platform.machine() or "unknown processor"
+
+
+def cpu_count() -> int:
+    """Processors that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+@functools.cache
+def cache_bytes() -> dict[int, int]:
+    """Bytes of the data cache at each level (1, 2, 3) that the first processor sees."""
+    sizes = dict(USUAL_CACHES)
+    for folder in sorted(CACHES.glob("index*")):
+        try:
+            if (folder / "type").read_text().strip() == "Instruction":
+                continue
+            level = int((folder / "level").read_text())
+            found = re.match(r"(\d+)([KM]?)", (folder / "size").read_text())
+        except (OSError, ValueError):
+            continue
+        if found:
+            sizes[level] = int(found[1]) << {"": 0, "K": 10, "M": 20}[found[2]]
+    return sizes
+
+
+def can_run(target: Target) -> bool:
+    """Whether this processor has every feature that the target needs."""
+    return cpu_features() >= set(target.needs)
+
+
+def default_target() -> Target:
+    """The best target that this machine can run: the one with the widest vectors."""
+    return max(filter(can_run, TARGETS.values()), key=lambda target: target.vector_bits)
+
+
+def target_named(name: str | None) -> Target:
+    """The target of that name, or the default for None. UsageError when there is none."""
+    if name is None:
+        return default_target()
+    if name not in TARGETS:
+        hint = did_you_mean(name, TARGETS) or f"the targets are {', '.join(TARGETS)}"
+        raise UsageError(Diagnostic(f"there is no target `{name}`", hint=hint))
+    return TARGETS[name]
+
+
+def _sysctl(name: str) -> str:
+    try:
+        done = subprocess.run(["sysctl", "-n", name], capture_output=True, text=True, check=False)
+    except OSError:
+        return ""
+    return done.stdout

@@ -1,0 +1,246 @@
+"""Calls compiled kernels, in a child process: a crash there becomes a message here."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from hbc.cli.machine import cpu_count
+from hbc.cli.sizes import extents
+from hbc.cli.strides import pad, padded_shape, row_strides, unpad
+from hbc.frontend.funcs import Pipeline
+from hbc.ir.diag import Diagnostic, HbcError, InternalError, ToolError, error
+from hbc.ir.types import BOOL, DType
+
+if TYPE_CHECKING:
+    from hbc.cli.data import Array
+
+FLOAT_POISON = 0xFF  # a NaN in every float type
+INTEGER_POISON = (0xA5, 0x5A)  # which of them: by the parity of the call
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """How often a call is made: `warmups`, then at least `least` timed ones, more until `seconds`
+    have passed, at most `most`."""
+
+    warmups: int = 0
+    least: int = 1
+    seconds: float = 0.0
+    most: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    """The outputs by name and the seconds of each timed call."""
+
+    outputs: Mapping[str, Array]
+    seconds: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Array:
+    """One array argument of a request, as `native_child` reads it."""
+
+    bytes: int
+    strides: Sequence[int] = ()  # passed behind the pointer
+    load: str | None = None  # file to start from
+    fill: int | None = None  # byte that an output starts with
+    save: str | None = None  # file that takes the result
+
+
+class Native:
+    """A shared library loaded in a child process, used as a context manager. Calls that the child
+    does not survive raise InternalError; one that takes over `timeout` seconds, HbcError."""
+
+    def __init__(self, library: Path, threads: int, timeout: float) -> None:
+        self._timeout = timeout
+        self._calls = 0
+        self._folder = Path(tempfile.mkdtemp(prefix="hbc-"))
+        self._errors = (self._folder / "stderr").open("w+b")
+        environment = os.environ | {"OMP_NUM_THREADS": str(threads), "OMP_DYNAMIC": "false"}
+        if threads <= cpu_count():
+            environment.setdefault("OMP_PROC_BIND", "true" if threads > 1 else "false")
+        self._child = subprocess.Popen(
+            [sys.executable, "-P", "-m", "hbc.cli.native_child", str(library.resolve())],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors, env=environment,
+        )  # fmt: skip
+
+    def __enter__(self) -> Native:
+        return self
+
+    def __exit__(
+        self, _: type[BaseException] | None, __: BaseException | None, ___: TracebackType | None
+    ) -> None:
+        for pipe in (self._child.stdin, self._child.stdout):
+            if pipe is not None:
+                # A child that is gone has not read everything.
+                with contextlib.suppress(BrokenPipeError):
+                    pipe.close()
+        try:
+            self._child.wait(1)
+        except subprocess.TimeoutExpired:
+            self._child.kill()
+            self._child.wait()
+        self._errors.close()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def call(
+        self,
+        function: str,
+        sizes: Sequence[int],
+        inputs: Mapping[str, Array],
+        outputs: Mapping[str, tuple[tuple[int, ...], DType]],
+        repeat: Repeat = Repeat(),
+        guarded: bool = False,
+        padding: int = 0,
+    ) -> Called:
+        """Calls `function(sizes..., inputs..., outputs...)`, arrays in the order given, outputs as
+        (shape, element type). `guarded` makes inputs read-only and accesses behind an array fault.
+        With `padding` the strided form is called, on rows that are so many elements longer.
+        HbcError when the kernel refuses its arguments."""
+        import numpy as np
+
+        from hbc.ir.numpy_types import numpy_dtype
+
+        self._calls += 1
+        arrays = []
+        for number, array in enumerate(inputs.values()):
+            path = self._folder / f"in{number}"
+            wide = pad(array, padding) if padding else array
+            wide.tofile(path)
+            strides = row_strides(wide.shape) if padding else []
+            arrays.append(_Array(wide.nbytes, strides, load=str(path)))
+        for name, (shape, element) in outputs.items():
+            wider = padded_shape(shape, padding)
+            strides = row_strides(wider) if padding else []
+            length, save = element.bytes * math.prod(wider), str(self._folder / f"out-{name}")
+            arrays.append(_Array(length, strides, fill=self._poison(element), save=save))
+        entry = f"{function}_strided" if padding else function
+        seconds = self.request(entry, f"{function}_strerror", sizes, arrays, repeat, guarded)
+        found = {}
+        for name, (shape, element) in outputs.items():
+            raw = np.fromfile(self._folder / f"out-{name}", dtype=np.uint8)
+            wide = raw.view(numpy_dtype(element)).reshape(padded_shape(shape, padding))
+            found[name], behind = unpad(wide, padding)
+            if np.any(np.ascontiguousarray(behind).view(np.uint8) != self._poison(element)):
+                raise InternalError(f"the compiled `{function}` wrote between the rows of `{name}`")
+        return Called(found, seconds)
+
+    def time(
+        self, function: str, sizes: Sequence[int], scratch: Sequence[int], repeat: Repeat
+    ) -> tuple[float, ...]:
+        """Seconds of each call of `function(sizes..., scratch...)`; `scratch` are the bytes of
+        arrays whose contents do not matter."""
+        arrays = [_Array(length, fill=0) for length in scratch]
+        return self.request(function, "", sizes, arrays, repeat, False)
+
+    def _poison(self, element: DType) -> int:
+        """The byte that an output is full of before the call; another one for the next call."""
+        if element.is_float:
+            return FLOAT_POISON
+        return self._calls % 2 if element == BOOL else INTEGER_POISON[self._calls % 2]
+
+    def request(
+        self, function: str, explain: str, sizes: Sequence[int], arrays: Sequence[_Array],
+        repeat: Repeat, guarded: bool,
+    ) -> tuple[float, ...]:  # fmt: skip
+        """One line to the child and its answer: the seconds of each call."""
+        message = {
+            "function": function,
+            "explain": explain,
+            "sizes": list(sizes),
+            "arrays": [
+                {
+                    "bytes": a.bytes,
+                    "strides": list(a.strides),
+                    "load": a.load,
+                    "fill": a.fill,
+                    "save": a.save,
+                }
+                for a in arrays
+            ],
+            "repeat": {
+                "warmups": repeat.warmups,
+                "least": repeat.least,
+                "seconds": repeat.seconds,
+                "most": repeat.most,
+            },
+            "guarded": guarded,
+        }
+        answer = json.loads(self._exchange(json.dumps(message), function))
+        if answer["code"]:
+            raise error(f"`{function}` refused its arguments: {answer['said']}")
+        return tuple(answer["seconds"])
+
+    def _exchange(self, line: str, function: str) -> bytes:
+        assert self._child.stdin is not None and self._child.stdout is not None
+        late = threading.Event()
+
+        def give_up() -> None:
+            late.set()
+            self._child.kill()
+
+        timer = threading.Timer(self._timeout, give_up)
+        timer.start()
+        try:
+            self._child.stdin.write(line.encode() + b"\n")
+            self._child.stdin.flush()
+            answer = self._child.stdout.readline()
+        except BrokenPipeError:
+            answer = b""
+        finally:
+            timer.cancel()
+        if answer:
+            return answer
+        self._child.wait()
+        if late.is_set():
+            raise error(
+                f"`{function}` did not finish within {self._timeout:g} s",
+                hint="--timeout SECONDS allows more",
+            )
+        raise self._death(function)
+
+    def _death(self, function: str) -> HbcError | InternalError:
+        code = self._child.returncode
+        self._errors.seek(0)
+        lines = self._errors.read().decode("utf-8", "replace").strip().splitlines()
+        said = f": {lines[-1][:300]}" if lines else ""
+        if code == -signal.SIGKILL:
+            hint = "it may have run out of memory: try smaller sizes"
+            return ToolError(Diagnostic(f"`{function}` was killed by the system", hint=hint))
+        if code < 0:
+            return InternalError(f"the compiled `{function}` crashed with {_signal(-code)}{said}")
+        if "OSError" in said or "undefined symbol" in said:
+            return ToolError(Diagnostic(f"the compiled library cannot be loaded{said}"))
+        if "MemoryError" in said:
+            hint = "try smaller sizes"
+            return ToolError(Diagnostic(f"not enough memory to call `{function}`", hint=hint))
+        return InternalError(f"the process running `{function}` ended with code {code}{said}")
+
+
+def _signal(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def output_shapes(
+    p: Pipeline, sizes: Mapping[str, int]
+) -> dict[str, tuple[tuple[int, ...], DType]]:
+    """The outputs of a pipeline as `call` takes them."""
+    return {image.name: (extents(image, sizes), image.element) for image in p.outputs}

@@ -1,0 +1,114 @@
+"""The options that several commands share, and how their `NAME=VALUE` texts are read."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from hbc.ir.diag import Diagnostic, UsageError
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+NAMED = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
+
+
+def _settings(_: click.Context, __: click.Parameter, texts: tuple[str, ...]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for text in texts:
+        match = NAMED.fullmatch(text)
+        if match is None:
+            raise UsageError(
+                Diagnostic(f"`--set {text}` is not NAME=VALUE", hint="for example --set N=1024")
+            )
+        if found.get(match[1], match[2]) != match[2]:
+            raise UsageError(
+                Diagnostic(
+                    f"`--set {match[1]}` is given twice, as {found[match[1]]} and as {match[2]}"
+                )
+            )
+        found[match[1]] = match[2]
+    return found
+
+
+settings_option = click.option(
+    "--set", "settings", multiple=True, metavar="NAME=VALUE", callback=_settings,
+    help="Override a size or a param; may be repeated.",
+)  # fmt: skip
+
+
+def kernel_options(function: Function) -> Function:
+    """KERNEL, --target, --schedule and --set: what says which code is compiled."""
+    for decorate in (
+        settings_option,
+        click.option(
+            "--schedule", metavar="NAME",
+            help="The schedule to use [default: the first for the target; `none`: plain loops].",
+        ),
+        click.option(
+            "--target", metavar="NAME",
+            help="What to compile for [default: the best that this machine can run].",
+        ),
+        click.argument("kernel", type=click.Path(path_type=Path)),
+    ):  # fmt: skip
+        function = decorate(function)
+    return function
+
+
+def native_options(function: Function) -> Function:
+    """--threads and --timeout: how compiled code is run."""
+    for decorate in (
+        click.option(
+            "--timeout", type=click.FloatRange(min=0, min_open=True), default=600.0,
+            show_default=True, metavar="SECONDS", help="Give up on one call after this long.",
+        ),
+        click.option(
+            "--threads", type=click.IntRange(1, 4096), metavar="N",
+            help="Threads of parallel loops [default: OMP_NUM_THREADS, else see above].",
+        ),
+    ):  # fmt: skip
+        function = decorate(function)
+    return function
+
+
+example_option = click.option(
+    "--example", metavar="NAME", help="The example to use [default: the first one]."
+)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON with stable keys.")
+
+
+def named_paths(option: str, texts: tuple[str, ...], names: tuple[str, ...]) -> dict[str, Path]:
+    """`A=x.npy` texts as a dictionary. A text without a name means the only array there is."""
+    paths: dict[str, Path] = {}
+    for text in texts:
+        found = NAMED.fullmatch(text)
+        if found and (found[1] in names or not Path(text).exists()):
+            name, path = found[1], found[2]
+        elif len(names) == 1:
+            name, path = names[0], text
+        else:
+            listed = " or ".join(f"{option} {name}={text}" for name in names)
+            raise UsageError(
+                Diagnostic(f"`{option} {text}` does not say which array it is", hint=listed)
+            )
+        if name not in names:
+            listed = ", ".join(f"`{one}`" for one in names) or "none"
+            raise UsageError(
+                Diagnostic(f"`{option} {text}`: there is no `{name}`", hint=f"there is {listed}")
+            )
+        if name in paths:
+            raise UsageError(Diagnostic(f"`{option} {name}=...` is given twice"))
+        paths[name] = Path(path)
+    return paths
+
+
+def thread_count(threads: int | None, otherwise: int) -> int:
+    """--threads, else OMP_NUM_THREADS, else `otherwise`."""
+    if threads is not None:
+        return threads
+    # OMP_NUM_THREADS may be a list, one number for each level of nesting.
+    first = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
+    return int(first) if first.isdecimal() and int(first) > 0 else otherwise

@@ -1,0 +1,143 @@
+"""Pictures (PNG, JPEG and what else Pillow knows) as arrays and back.
+
+A picture is [H, W] (grey), [H, W, C] or, when only the first extent is a literal 1, 3 or 4,
+[C, H, W]. C literal 1, 3, 4 asks for grey, RGB, RGBA; a C that is a size takes what the file has.
+u8 holds 0..255, u16 holds 0..65535, floats hold 0..1. Writing clamps, rounds to nearest and makes
+NaN black; u8 and floats are written with 8 bits, u16 [H, W] with 16.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hbc.cli.data import channel_literals, unreadable
+from hbc.cli.replace_file import replace_file
+from hbc.frontend.funcs import Image
+from hbc.ir.diag import error
+from hbc.ir.types import BOOL, U8, U16
+
+if TYPE_CHECKING:
+    from PIL.Image import Image as Picture
+
+    from hbc.cli.data import Array
+
+MODES = {1: "L", 3: "RGB", 4: "RGBA"}
+
+
+def read_picture(path: Path, image: Image) -> Array:
+    """The picture in the declared element type, rank and channels; EXIF rotation is applied."""
+    import numpy as np
+    from PIL import Image as pillow
+    from PIL import ImageOps, UnidentifiedImageError
+
+    if not (image.element in (U8, U16) or image.element.is_float):
+        raise unreadable(path, image, f"a picture cannot be {image.element}: use u8, u16 or floats")
+    try:
+        with pillow.open(path) as opened:
+            picture: Picture = ImageOps.exif_transpose(opened)
+            if picture.mode.startswith("I;16"):
+                deep = np.asarray(picture, dtype=np.uint16)
+                picture = pillow.fromarray((deep >> 8).astype(np.uint8))
+            else:
+                deep = None
+            channels = _channels(path, image, picture.mode)
+            pixels = np.asarray(picture.convert(MODES[channels or 1]))
+    except (UnidentifiedImageError, pillow.DecompressionBombError, SyntaxError) as failure:
+        raise unreadable(path, image, "it is not a picture that can be read") from failure
+    if deep is not None and channels in (None, 1):
+        values = _from_levels(deep, 65535, image)
+    else:
+        values = _from_levels(pixels, 255, image)
+    if channels is not None and values.ndim == 2:
+        values = np.repeat(values[:, :, None], channels, axis=2)
+    if _planar(image):
+        values = values.transpose(2, 0, 1)
+    return np.ascontiguousarray(values)
+
+
+def write_picture(path: Path, image: Image, array: Array) -> None:
+    """The output as a picture; the suffix says which kind."""
+    import numpy as np
+    from PIL import Image as pillow
+
+    if not (image.element in (U8, U16, BOOL) or image.element.is_float):
+        raise error(
+            f"cannot write `{image.name}` to `{path}`: {image.element} is no picture",
+            image.span,
+            "write a .npy file, or declare the output as u8, u16 or a float type",
+        )
+    if array.ndim not in (2, 3):
+        raise error(
+            f"cannot write `{image.name}` to `{path}`: it has {array.ndim} dimensions, "
+            "a picture has 2 or 3",
+            image.span,
+        )
+    pixels = _to_levels(array, image)
+    if pixels.ndim == 3:
+        planar = _planar(image) or (pixels.shape[-1] not in MODES and pixels.shape[0] in MODES)
+        pixels = pixels.transpose(1, 2, 0) if planar else pixels
+        if pixels.shape[2] not in MODES:
+            raise error(
+                f"cannot write `{image.name}` to `{path}`: {pixels.shape[2]} channels, "
+                "a picture has 1, 3 or 4",
+                image.span,
+            )
+        pixels = pixels[:, :, 0] if pixels.shape[2] == 1 else pixels
+    if pixels.size == 0:
+        raise error(f"cannot write `{image.name}` to `{path}`: it is empty", image.span)
+    if pixels.dtype == np.uint16 and (pixels.ndim == 3 or path.suffix.lower() in (".jpg", ".jpeg")):
+        pixels = ((pixels.astype(np.uint32) + 128) // 257).astype(np.uint8)
+    if pixels.ndim == 3 and pixels.shape[2] == 4 and path.suffix.lower() in (".jpg", ".jpeg"):
+        raise error(f"cannot write `{image.name}` to `{path}`: JPEG knows no alpha", image.span)
+    with replace_file(path) as beside:
+        pillow.fromarray(np.ascontiguousarray(pixels)).save(beside)
+
+
+def _channels(path: Path, image: Image, mode: str) -> int | None:
+    """How many channels to make of a file of that mode; None for [H, W]."""
+    rank = len(image.extents)
+    if rank == 2:
+        return None
+    if rank != 3:
+        raise unreadable(path, image, f"a picture has 2 or 3 dimensions, `{image.name}` has {rank}")
+    first, last = channel_literals(image)
+    declared = first if _planar(image) else last
+    if declared is None:
+        return 4 if "A" in mode or mode == "PA" else 1 if mode in ("1", "L", "I;16") else 3
+    if declared not in MODES:
+        raise unreadable(path, image, f"a picture has 1, 3 or 4 channels, not {declared}")
+    return declared
+
+
+def _planar(image: Image) -> bool:
+    """Whether the channels come first: [3, H, W]."""
+    if len(image.extents) != 3:
+        return False
+    first, last = channel_literals(image)
+    return first in MODES and last is None
+
+
+def _from_levels(pixels: Array, top: int, image: Image) -> Array:
+    """Levels 0..top as the declared type: u8 0..255, u16 0..65535, floats 0..1."""
+    import numpy as np
+
+    from hbc.ir.numpy_types import numpy_dtype
+
+    if image.element == U8:
+        return pixels.astype(np.uint8) if top == 255 else (pixels >> 8).astype(np.uint8)
+    if image.element == U16:
+        return pixels.astype(np.uint16) * np.uint16(65535 // top)
+    return (pixels.astype(np.float32) / np.float32(top)).astype(numpy_dtype(image.element))
+
+
+def _to_levels(array: Array, image: Image) -> Array:
+    import numpy as np
+
+    if image.element == BOOL:
+        return array.astype(np.uint8) * np.uint8(255)
+    if image.element in (U8, U16):
+        return array
+    unit = np.clip(np.nan_to_num(array.astype(np.float32), nan=0.0, posinf=1.0, neginf=0.0), 0, 1)
+    levels: Array = np.rint(unit * np.float32(255)).astype(np.uint8)
+    return levels

@@ -1,0 +1,101 @@
+"""The pipeline: the one list of passes from a checked program to a kernel ready to be printed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from hbc.frontend.funcs import Pipeline, Schedule
+from hbc.frontend.lower import lower
+from hbc.ir.cse import share
+from hbc.ir.diag import HbcError, did_you_mean, error
+from hbc.ir.kernel import Kernel
+from hbc.ir.legalize import legalize
+from hbc.ir.promote import promote
+from hbc.ir.rotate import rotate
+from hbc.ir.simplify import simplify_kernel
+from hbc.ir.source import Source
+from hbc.ir.target import TARGETS, Target, schedule_order
+from hbc.ir.unroll import unroll
+from hbc.ir.vector_math import expand_math
+from hbc.ir.vectorize import vectorize
+
+Pass = Callable[[Kernel, Target], Kernel]
+
+STEPS: tuple[tuple[str, Pass], ...] = (
+    ("simplify", lambda k, t: simplify_kernel(k)),
+    # Vector loops first: an unrolled loop around them then copies one vector statement.
+    ("vectorize", lambda k, t: k.map_body(vectorize)),
+    ("unroll", lambda k, t: k.map_body(unroll)),
+    ("simplify-vectors", lambda k, t: simplify_kernel(k)),
+    ("expand-math", lambda k, t: expand_math(k)),
+    ("legalize", lambda k, t: legalize(k, t)),
+    # After legalize, when every access has its final width.
+    ("promote", lambda k, t: promote(k)),
+    ("share", lambda k, t: share(k)),
+    # After share, when each load stands once.
+    ("rotate", lambda k, t: k.map_body(rotate)),
+)
+PASSES: tuple[str, ...] = ("lower", *(name for name, _ in STEPS))
+
+
+def lower_to_kernel(
+    p: Pipeline,
+    schedule: Schedule | None,
+    target: Target,
+    after: Callable[[str, Kernel], None] | None = None,
+    timings: dict[str, float] | None = None,
+) -> Kernel:
+    """Runs every pass. `after` sees the kernel after each; `timings` collects seconds by pass."""
+    begin = time.perf_counter()
+    kernel = lower(p, schedule, target)
+    steps: tuple[tuple[str, Pass], ...] = (("lower", lambda k, t: k), *STEPS)
+    for name, run in steps:
+        kernel = run(kernel, target)
+        if timings is not None:
+            timings[name] = time.perf_counter() - begin
+        if after is not None:
+            after(name, kernel)
+        begin = time.perf_counter()
+    return kernel
+
+
+def load_pipeline(path: Path, settings: Mapping[str, str], fix_sizes: bool = False) -> Pipeline:
+    """Reads, parses and checks a `.hb` file."""
+    from hbc.frontend.check import check
+    from hbc.frontend.parse import parse
+
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as e:
+        raise error(f"cannot read {path}: {e.strerror or e}") from e
+    except UnicodeDecodeError as e:
+        raise error(f"{path} is not UTF-8 text (byte {e.start})") from e
+    return check(parse(Source(str(path), text)), settings, fix_sizes)
+
+
+def choose_schedule(p: Pipeline, target: str, name: str | None) -> Schedule | None:
+    """The named schedule, else the first for the target or one it falls back on, else none."""
+    if name is not None:
+        for s in p.schedules:
+            if s.name == name:
+                return s
+        have = [s.name for s in p.schedules]
+        listed = ", ".join(f"`{n}`" for n in have) or "none"
+        hint = did_you_mean(name, have) or f"the schedules of this file: {listed}"
+        raise error(f"no schedule `{name}` in {p.source.name}", None, hint)
+    for t in schedule_order(target):
+        for s in p.schedules:
+            if t in s.targets:
+                return s
+    return None
+
+
+def find_target(name: str) -> Target:
+    """The target of that name."""
+    if name not in TARGETS:
+        known = ", ".join(TARGETS)
+        hint = did_you_mean(name, TARGETS) or f"targets: {known}"
+        raise HbcError(error(f"unknown target `{name}`", None, hint).diagnostics)
+    return TARGETS[name]

@@ -1,0 +1,165 @@
+"""How results look: diagnostics, tables, JSON and progress bars. Colour only on terminals."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import sys
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import click
+
+from hbc.ir.diag import Diagnostic, Severity
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as RichProgress
+
+    from hbc.cli.prepare import Chosen
+
+COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.NOTE: "cyan"}
+SHOWN_AT_MOST = 50  # diagnostics; a generated file can have thousands
+QUIET_SECONDS = 1.0  # what takes less shows no progress
+
+Json = None | bool | int | float | str | Sequence["Json"] | Mapping[str, "Json"]
+
+
+def show_diagnostics(diagnostics: Sequence[Diagnostic]) -> None:
+    """All of them on stderr, as compilers print them."""
+    for diagnostic in diagnostics[:SHOWN_AT_MOST]:
+        click.echo(_coloured(diagnostic), err=True, color=_colour(sys.stderr.isatty()))
+    left = len(diagnostics) - SHOWN_AT_MOST
+    if left > 0:
+        click.echo(f"and {left} more", err=True)
+
+
+def notice(text: str) -> None:
+    """One line on stderr that is not an error."""
+    click.echo(text, err=True)
+
+
+def print_json(value: Json) -> None:
+    """Indented JSON on stdout, keys in the order given; what JSON has no number for is null."""
+    click.echo(json.dumps(_finite(value), indent=2, allow_nan=False))
+
+
+def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """A table on stdout. Columns whose name ends in `>` are aligned right."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title=title or None, box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
+    for column in columns:
+        right = column.endswith(">")
+        table.add_column(column.removesuffix(">"), justify="right" if right else "left")
+    for row in rows:
+        table.add_row(*row)
+    # A pipe has no width: never fold there, so that lines can be searched.
+    width = None if sys.stdout.isatty() else 200
+    Console(file=sys.stdout, width=width, highlight=False, markup=False).print(table)
+
+
+def print_facts(title: str, facts: Iterable[tuple[str, str]]) -> None:
+    """A headline and indented `name  value` lines on stdout."""
+    click.echo(title)
+    shown = list(facts)
+    width = max((len(name) for name, _ in shown), default=0)
+    for name, value in shown:
+        click.echo(f"  {name:<{width}}  {value}")
+
+
+class Progress:
+    """Tells the user what is being done: `step` names the work that begins now."""
+
+    def __init__(self, total: int | None) -> None:
+        self.total = total
+        self._done = 0
+        self._text = ""
+        self._lock = threading.Lock()
+        self._bar: RichProgress | None = None
+        self._closed = False
+
+    def step(self, text: str) -> None:
+        with self._lock:
+            self._done += 1 if self._text else 0
+            self._text = text
+            if self._bar is not None:
+                self._bar.update(self._bar.task_ids[0], description=text, completed=self._done)
+
+    def _show(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+        columns = [SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn()]
+        if self.total is not None:
+            columns.insert(2, BarColumn())
+        with self._lock:
+            if self._closed:
+                return
+            self._bar = Progress(*columns, console=Console(stderr=True), transient=True)
+            self._bar.add_task(self._text, total=self.total, completed=self._done)
+            self._bar.start()
+
+    def _close(self) -> None:
+        with self._lock:
+            self._closed = True
+            if self._bar is not None:
+                self._bar.stop()
+
+
+@contextmanager
+def progress(total: int | None = None) -> Iterator[Progress]:
+    """A bar on stderr when that is a terminal and the work takes over a second."""
+    shown = Progress(total)
+    timer = threading.Timer(QUIET_SECONDS, shown._show)
+    timer.daemon = True
+    if sys.stderr.isatty():
+        timer.start()
+    try:
+        yield shown
+    finally:
+        timer.cancel()
+        shown._close()
+
+
+def headline(chosen: Chosen, threads: int) -> str:
+    """What runs, for which target, by which schedule."""
+    by = f"schedule {chosen.schedule_name}" if chosen.schedule else "no schedule"
+    several = f"{threads} threads" if threads > 1 else "one thread"
+    return f"{chosen.pipeline.name} for {chosen.target.name}, {by}, {several}"
+
+
+def seconds(value: float) -> str:
+    """A duration with a unit that suits it and three digits."""
+    for unit, scale in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
+        if value >= scale:
+            return f"{value / scale:.3g} {unit}"
+    return f"{value / 1e-9:.3g} ns"
+
+
+def _colour(terminal: bool) -> bool:
+    return terminal and not os.environ.get("NO_COLOR")
+
+
+def _coloured(diagnostic: Diagnostic) -> str:
+    severity = diagnostic.severity
+    word = click.style(f"{severity}:", fg=COLOURS[severity], bold=True)
+    return diagnostic.render().replace(f"{severity}:", word, 1)
+
+
+def _finite(value: Json) -> Json:
+    match value:
+        case float() if not math.isfinite(value):
+            return None
+        case Mapping():
+            return {key: _finite(item) for key, item in value.items()}
+        case str():
+            return value
+        case Sequence():
+            return [_finite(item) for item in value]
+        case _:
+            return value

@@ -1,0 +1,199 @@
+"""This machine's roofs, measured: arithmetic peaks and bandwidths, kept in the user's cache folder.
+
+Two small C programs (`peak.c`, `bandwidth.c`) are compiled like a kernel and run like one, one copy
+per thread. The roof is that of the machine, not of a target: code for `c` is compared with what
+the processor's widest vectors could do.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import statistics
+import tempfile
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+
+from hbc.cli.machine import cache_bytes, cpu_count, cpu_features, cpu_name
+from hbc.cli.native import Native, Repeat
+from hbc.cli.report import Progress
+from hbc.cli.work import Work
+from hbc.codegen.c import CSource
+from hbc.codegen.toolchain import build, cache_folder, find_compiler
+from hbc.ir.target import TARGETS
+
+VERSION = 1  # of the programs and of the file below: raise it when either changes
+TIMEOUT = 120.0  # seconds for one measurement; each takes about a tenth of one
+CALL_SECONDS = 0.02
+REPEAT = Repeat(warmups=1, least=5, seconds=0.1, most=50)
+
+# Kind of work, function, CPU features it needs: the best of a kind comes first.
+PEAKS = (
+    ("f32", "peak_f32_avx512", {"avx512f"}),
+    ("f32", "peak_f32_avx2", {"avx2", "fma"}),
+    ("f32", "peak_f32", set[str]()),
+    ("f64", "peak_f64_avx512", {"avx512f"}),
+    ("f64", "peak_f64_avx2", {"avx2", "fma"}),
+    ("f64", "peak_f64", set[str]()),
+    ("bf16", "peak_bf16_avx512", {"avx512f", "avx512_bf16"}),
+    ("u8s8", "peak_u8s8_avx512", {"avx512f", "avx512_vnni"}),
+)
+READS = (
+    ("read_avx512", {"avx512f"}),
+    ("read_avx2", {"avx2"}),
+    ("read_plain", set[str]()),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Roofs:
+    """Operations per second by kind (`f32 f64 bf16 u8s8`; absent when the processor has no such
+    instruction) and bytes per second by level (`L1 L2 L3 DRAM`), for `threads` threads together.
+    `levels` are the bytes that fit into each level."""
+
+    threads: int
+    peaks: Mapping[str, float]
+    bandwidths: Mapping[str, float]
+    levels: Mapping[str, int]
+
+    def peak(self, kind: str) -> float:
+        """Without instructions of its own a kind is computed as f32."""
+        return self.peaks.get(kind, self.peaks["f32"])
+
+    def level(self, moved: int) -> str:
+        """The level that a working set of that many bytes lives in when a kernel is run often."""
+        for name, room in self.levels.items():
+            if moved <= room:
+                return name
+        return "DRAM"
+
+    def compute_seconds(self, work: Work) -> float:
+        return sum(count / self.peak(kind) for kind, count in work.operations.items())
+
+    def memory_seconds(self, work: Work) -> float:
+        return work.bytes / self.bandwidths[self.level(work.bytes)]
+
+    def seconds(self, work: Work) -> float:
+        """What the work takes at least on this machine: the longer of computing and moving."""
+        return max(self.compute_seconds(work), self.memory_seconds(work))
+
+
+def machine_roofs(threads: int, shown: Progress, refresh: bool = False) -> Roofs:
+    """The roofs for that many threads, from the cache unless `refresh`. Takes about three seconds
+    when they must be measured. ToolError without a C compiler."""
+    threads = min(threads, cpu_count())
+    facts = [VERSION, cpu_name(), sorted(cpu_features()), str(find_compiler()), threads]
+    key = hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:16]
+    file = cache_folder() / f"roofs-{key}.json"
+    if not refresh:
+        found = _load(file)
+        if found is not None:
+            return found
+    shown.step("measuring this machine's roofs")
+    roofs = _measure(threads)
+    _store(file, roofs)
+    return roofs
+
+
+def _measure(threads: int) -> Roofs:
+    levels = {f"L{level}": room for level, room in sorted(cache_bytes().items())}
+    with tempfile.TemporaryDirectory(prefix="hbc-roofs-") as folder:
+        peaks = _measure_peaks(Path(folder), threads)
+        bandwidths = _measure_bandwidths(Path(folder), threads, levels)
+    return Roofs(threads, peaks, bandwidths, levels)
+
+
+def _measure_peaks(folder: Path, threads: int) -> dict[str, float]:
+    found: dict[str, float] = {}
+    with _Team(_compiled("peak", folder), threads) as team:
+        for kind, function, needs in PEAKS:
+            if kind not in found and needs <= cpu_features():
+                trial = 10_000_000
+                rate = trial / team.seconds(function, [trial], [])
+                count = int(rate * CALL_SECONDS)
+                found[kind] = threads * count / team.seconds(function, [count], [])
+    return found
+
+
+def _measure_bandwidths(folder: Path, threads: int, levels: Mapping[str, int]) -> dict[str, float]:
+    read = next(name for name, needs in READS if needs <= cpu_features())
+    memory = min(max(4 * max(levels.values()), 64 << 20), 256 << 20) // threads
+    # L3 is shared: each thread takes its part. Half of a level leaves room for everything else.
+    sets = {name: room // 2 // (threads if name == "L3" else 1) for name, room in levels.items()}
+    sets["DRAM"] = memory
+    found: dict[str, float] = {}
+    with _Team(_compiled("bandwidth", folder), threads) as team:
+        for level, room in sets.items():
+            bytes_ = max(room // 512 * 512, 512)
+            rounds = max(1, (1 << 28) // bytes_ // (4 if level == "DRAM" else 1))
+            times = [
+                team.seconds(read, [bytes_, rounds], [bytes_]),
+                team.seconds("copy", [bytes_, rounds], [bytes_ // 2, bytes_ // 2]),
+            ]
+            found[level] = threads * bytes_ * rounds / min(times)
+    return found
+
+
+class _Team:
+    """As many child processes as threads, which all make the same call at the same time."""
+
+    def __init__(self, library: Path, threads: int) -> None:
+        self._stack = ExitStack()
+        self._pool = self._stack.enter_context(ThreadPoolExecutor(threads))
+        self._members = [
+            self._stack.enter_context(Native(library, 1, TIMEOUT)) for _ in range(threads)
+        ]
+
+    def __enter__(self) -> _Team:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    def seconds(self, function: str, sizes: Sequence[int], scratch: Sequence[int]) -> float:
+        """The best time of one thread; with several the median, for what they share."""
+        calls = [
+            self._pool.submit(member.time, function, sizes, scratch, REPEAT)
+            for member in self._members
+        ]
+        times = [call.result() for call in calls]
+        if len(times) == 1:
+            return min(times[0])
+        return max(statistics.median(one) for one in times)
+
+
+def _compiled(name: str, folder: Path) -> Path:
+    text = resources.files("hbc.cli").joinpath(f"{name}.c").read_text(encoding="utf-8")
+    return build(CSource(name, text, ""), TARGETS["c"], folder / f"{name}.so")
+
+
+def _load(file: Path) -> Roofs | None:
+    """What the file holds, or None when it is absent or not ours."""
+    try:
+        held = json.loads(file.read_text(encoding="utf-8"))
+        roofs = Roofs(held["threads"], held["peaks"], held["bandwidths"], held["levels"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return roofs
+
+
+def _store(file: Path, roofs: Roofs) -> None:
+    held = {
+        "processor": cpu_name(),
+        "compiler": str(find_compiler()),
+        "threads": roofs.threads,
+        "peaks": roofs.peaks,
+        "bandwidths": roofs.bandwidths,
+        "levels": roofs.levels,
+    }
+    beside = file.with_suffix(".new")
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        beside.write_text(json.dumps(held, indent=2), encoding="utf-8")
+        beside.replace(file)
+    except OSError:
+        pass  # no cache: measured again next time

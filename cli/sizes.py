@@ -1,0 +1,244 @@
+"""The sizes of one run: from --set, from the shapes of the arrays, else from the example."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from hbc.frontend.funcs import Image, Pipeline
+from hbc.ir.diag import Diagnostic, HbcError, Note, UsageError, error
+from hbc.ir.nodes import Binary, Cast, Const, Expr, Op, Select, Unary, UnaryOp, Var
+from hbc.ir.walk import free_variables
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """The shape of the array for `image`, and how to name its origin (`A` from x.npy)."""
+
+    image: Image
+    shape: tuple[int, ...]
+    origin: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Equation:
+    """sum(coefficient * size) = value, from one extent of one array."""
+
+    coefficients: tuple[tuple[str, int], ...]
+    value: int
+    because: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """A size's value, and why it has that value."""
+
+    value: int
+    because: str
+
+
+def index_value(e: Expr, sizes: Mapping[str, int]) -> int:
+    """The value of an index expression or condition over the sizes; `/` and `%` floor."""
+    match e:
+        case Const(value=value):
+            return int(value)
+        case Var(name=name):
+            return sizes[name]
+        case Cast(value=value):
+            return index_value(value, sizes)
+        case Unary(op=UnaryOp.NEG, a=a):
+            return -index_value(a, sizes)
+        case Unary(op=UnaryOp.ABS, a=a):
+            return abs(index_value(a, sizes))
+        case Unary(op=UnaryOp.NOT, a=a):
+            return int(not index_value(a, sizes))
+        case Select(condition=condition, a=a, b=b):
+            return index_value(a if index_value(condition, sizes) else b, sizes)
+        case Binary(op=op, a=a, b=b):
+            return _binary(op, index_value(a, sizes), index_value(b, sizes))
+        case _:
+            raise TypeError(f"not an expression over the sizes: {type(e).__name__}")
+
+
+def extents(image: Image, sizes: Mapping[str, int]) -> tuple[int, ...]:
+    """The shape of an array at the given sizes."""
+    return tuple(index_value(e, sizes) for e in image.extents)
+
+
+def given_sizes(p: Pipeline, settings: Mapping[str, str]) -> dict[str, int]:
+    """The sizes among the `--set` values. Params have been folded into the pipeline already."""
+    found = {}
+    for size in p.sizes:
+        if size.name in settings:
+            text = settings[size.name]
+            try:
+                found[size.name] = int(text.replace("_", ""), 0)
+            except ValueError:
+                raise UsageError(
+                    Diagnostic(f"`--set {size.name}={text}`: a size is an integer")
+                ) from None
+            if found[size.name] < 0:
+                raise UsageError(Diagnostic(f"`--set {size.name}={text}`: a size is at least 0"))
+    return found
+
+
+def infer_sizes(
+    p: Pipeline, given: Mapping[str, int], shapes: tuple[Shape, ...], example: Mapping[str, int]
+) -> dict[str, int]:
+    """Every size of the pipeline. `given` (--set) and the arrays must agree; what neither decides
+    comes from the example. HbcError naming both places when two of them contradict."""
+    known = {name: _Known(value, f"--set {name}={value}") for name, value in given.items()}
+    for size in p.sizes:
+        if size.fixed is not None and size.name not in known:
+            known[size.name] = _Known(size.fixed, f"`{size.name}` is fixed to {size.fixed}")
+    equations = list(_equations(p, shapes))
+    _solve(equations, known)
+    for size in p.sizes:
+        if size.name not in known and size.name in example:
+            value = example[size.name]
+            known[size.name] = _Known(value, f"the example says {size.name} = {value}")
+            _solve(equations, known)
+    missing = [size for size in p.sizes if size.name not in known]
+    if missing:
+        raise HbcError(
+            [
+                Diagnostic(
+                    f"nothing says how large `{size.name}` is", size.span,
+                    f"write --set {size.name}=..., give an input, or an example block",
+                )
+                for size in missing
+            ]
+        )  # fmt: skip
+    sizes = {size.name: known[size.name].value for size in p.sizes}
+    _check_shapes(shapes, sizes, known)
+    check_sizes(p, sizes)
+    return sizes
+
+
+def check_sizes(p: Pipeline, sizes: Mapping[str, int]) -> None:
+    """HbcError unless the sizes are at least 0, no extent is negative and every `require` holds."""
+    wrong = [
+        Diagnostic(f"`{name}` is {value}: a size is at least 0")
+        for name, value in sizes.items()
+        if value < 0
+    ]
+    at = ", ".join(f"{name} = {value}" for name, value in sizes.items())
+    for image in (*p.inputs, *p.outputs):
+        shape = extents(image, sizes)
+        if min(shape, default=0) < 0:
+            text = ", ".join(map(str, shape))
+            wrong.append(Diagnostic(f"`{image.name}` would be [{text}] at {at}", image.span))
+    for requirement in p.requirements:
+        if not index_value(requirement.condition, sizes):
+            said = f"{requirement.message} (at {at})"
+            wrong.append(Diagnostic(said, requirement.span))
+    if wrong:
+        raise HbcError(wrong)
+
+
+def _equations(p: Pipeline, shapes: tuple[Shape, ...]) -> Iterator[_Equation]:
+    """One for each extent. The coefficients are found by probing: extents are affine."""
+    zero = dict.fromkeys((size.name for size in p.sizes), 0)
+    for array in shapes:
+        if len(array.shape) != len(array.image.extents):
+            raise error(
+                f"`{array.image.name}` has {len(array.image.extents)} dimensions, "
+                f"but {array.origin} has {len(array.shape)}",
+                array.image.span,
+            )
+        for dim, (extent, length) in enumerate(zip(array.image.extents, array.shape, strict=True)):
+            base = index_value(extent, zero)
+            coefficients = tuple(
+                (name, index_value(extent, zero | {name: 1}) - base)
+                for name in sorted(free_variables(extent))
+            )
+            because = f"{array.origin} is {length} long in dimension {dim}"
+            yield _Equation(coefficients, length - base, because)
+
+
+def _solve(equations: list[_Equation], known: dict[str, _Known]) -> None:
+    """Adds each size that some equation alone decides, until none does."""
+    progress = True
+    while progress:
+        progress = False
+        for equation in equations:
+            open_ = [(name, c) for name, c in equation.coefficients if name not in known and c]
+            if len(open_) != 1:
+                continue
+            name, coefficient = open_[0]
+            rest = sum(c * known[n].value for n, c in equation.coefficients if n in known)
+            value = Fraction(equation.value - rest, coefficient)
+            if value.denominator != 1:
+                raise error(f"no whole `{name}` fits: {equation.because}")
+            known[name] = _Known(int(value), equation.because)
+            progress = True
+
+
+def _check_shapes(
+    shapes: tuple[Shape, ...], sizes: Mapping[str, int], known: Mapping[str, _Known]
+) -> None:
+    wrong = []
+    for array in shapes:
+        expected = extents(array.image, sizes)
+        for dim, (length, want) in enumerate(zip(array.shape, expected, strict=True)):
+            if length == want:
+                continue
+            names = sorted(free_variables(array.image.extents[dim]))
+            reasons = "; ".join(known[name].because for name in names)
+            wrong.append(
+                Diagnostic(
+                    f"sizes contradict each other: {array.origin} is {length} long in dimension "
+                    f"{dim}, but must be {want}" + (f", because {reasons}" if reasons else ""),
+                    array.image.span,
+                    notes=tuple(_declared(array.image, dim)),
+                )
+            )
+    if wrong:
+        raise HbcError(wrong)
+
+
+def _declared(image: Image, dim: int) -> Iterator[Note]:
+    span = image.extents[dim].span
+    if span is not None and span != image.span:
+        yield Note(f"this is dimension {dim} of `{image.name}`", span)
+
+
+def _binary(op: Op, a: int, b: int) -> int:
+    match op:
+        case Op.ADD:
+            return a + b
+        case Op.SUB:
+            return a - b
+        case Op.MUL:
+            return a * b
+        case Op.DIV:
+            return a // b if b else 0
+        case Op.MOD:
+            return a % b if b else 0
+        case Op.MIN:
+            return min(a, b)
+        case Op.MAX:
+            return max(a, b)
+        case Op.AND:
+            return a & b
+        case Op.OR:
+            return a | b
+        case Op.XOR:
+            return a ^ b
+        case Op.LT:
+            return int(a < b)
+        case Op.LE:
+            return int(a <= b)
+        case Op.GT:
+            return int(a > b)
+        case Op.GE:
+            return int(a >= b)
+        case Op.EQ:
+            return int(a == b)
+        case Op.NE:
+            return int(a != b)
+        case Op.SHL:
+            return a << (b % 64)
+        case Op.SHR:
+            return a >> (b % 64)

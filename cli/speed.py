@@ -1,0 +1,73 @@
+"""How fast a kernel ran, and which share of this machine's roof that is."""
+
+from __future__ import annotations
+
+import statistics
+from dataclasses import dataclass
+
+from hbc.cli.report import Json, seconds
+from hbc.cli.roofs import Roofs
+from hbc.cli.work import Work
+
+
+@dataclass(frozen=True, slots=True)
+class Speed:
+    """Timed calls of one kernel, with its work and the roofs for as many threads."""
+
+    times: tuple[float, ...]
+    work: Work
+    roofs: Roofs
+
+    @property
+    def median(self) -> float:
+        return statistics.median(self.times)
+
+    @property
+    def roof_share(self) -> float:
+        """The least time that the work can take here over the median time: 1 is the roof."""
+        return self.roofs.seconds(self.work) / self.median
+
+    def as_json(self) -> dict[str, Json]:
+        """Stable keys. `gflops` are 10^9 operations per second, of whichever kind."""
+        work, roofs, median = self.work, self.roofs, self.median
+        compute, memory = roofs.compute_seconds(work), roofs.memory_seconds(work)
+        peak = work.total / compute if compute else roofs.peak("f32")
+        return {
+            "seconds_median": median,
+            "seconds_best": min(self.times),
+            "calls": len(self.times),
+            "gflops": work.total / median / 1e9,
+            "gbytes_per_s": work.bytes / median / 1e9,
+            "roof_share": self.roof_share,
+            "flops": work.total,
+            "flops_by_kind": dict(sorted(work.operations.items())),
+            "bytes": work.bytes,
+            "roof": {
+                "gflops": peak / 1e9,
+                "gbytes_per_s": roofs.bandwidths[roofs.level(work.bytes)] / 1e9,
+                "level": roofs.level(work.bytes),
+                "bound": "compute" if compute >= memory else "memory",
+                "seconds": roofs.seconds(work),
+            },
+        }
+
+    def facts(self) -> list[tuple[str, str]]:
+        """The same for people."""
+        work, roofs, median = self.work, self.roofs, self.median
+        unit = "GFLOP/s" if work.floating else "Gop/s"
+        compute, memory = roofs.compute_seconds(work), roofs.memory_seconds(work)
+        if compute >= memory and compute:
+            kinds = "+".join(sorted(kind for kind, count in work.operations.items() if count))
+            roof = f"{work.total / compute / 1e9:.3g} {unit} of {kinds} arithmetic"
+        else:
+            level = roofs.level(work.bytes)
+            roof = f"{roofs.bandwidths[level] / 1e9:.3g} GB/s from {level}"
+        calls = f"median of {len(self.times)}, best {seconds(min(self.times))}"
+        return [
+            ("time", f"{seconds(median)} ({calls})"),
+            (
+                "speed",
+                f"{work.total / median / 1e9:.3g} {unit}, {work.bytes / median / 1e9:.3g} GB/s",
+            ),
+            ("roof", f"{self.roof_share:.1%} of this machine's {roof}"),
+        ]

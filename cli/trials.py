@@ -1,0 +1,142 @@
+"""What `hbc verify` tries: odd sizes, and inputs that are never zeros or ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from random import Random
+from typing import TYPE_CHECKING
+
+from hbc.cli.inputs import fill_array, value_range
+from hbc.cli.sizes import check_sizes, extents, index_value
+from hbc.cli.work import count_work
+from hbc.frontend.funcs import Example, Fill, Image, Pipeline
+from hbc.ir.diag import HbcError
+from hbc.ir.kernel import Check
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from hbc.cli.data import Array
+
+Kind = str
+KINDS: tuple[Kind, ...] = ("full-range", "special", "example-like")
+
+# One, a few less than a vector, primes around vectors and tiles, and the widths themselves.
+SMALL = (1, 2, 3, 5, 7, 8, 11, 13, 16, 17, 19, 23)
+MEDIUM = (1, 3, 7, 13, 16, 17, 31, 33, 37, 61, 67, 97, 101, 128, 131)
+DRAWS = 400  # size sets looked at for one trial
+EXPONENTS = (-8, 8)  # full-range floats are +-(1..2) * 2^e: wide, and far from overflow in f16
+SPECIAL_SHARE = 0.05  # of the elements of special inputs
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """Sizes, inputs and where the inputs come from."""
+
+    sizes: Mapping[str, int]
+    kind: Kind
+    inputs: Mapping[str, Array]
+
+    def __str__(self) -> str:
+        at = ", ".join(f"{name} = {value}" for name, value in self.sizes.items())
+        return f"{at or 'no sizes'} with {self.kind} inputs"
+
+
+def draw_trials(
+    p: Pipeline, checks: tuple[Check, ...], given: Mapping[str, int], example: Example,
+    pool: tuple[int, ...], most_work: int, count: int, seed: int,
+) -> Iterator[Trial]:  # fmt: skip
+    """`count` trials at odd sizes that the kernel accepts and that take at most `most_work`
+    operations; `given` sizes (--set) stay. Fewer when there are no such sizes. The same seed gives
+    the same trials."""
+    random = Random(seed)
+    for number in range(count):
+        with_empty = number % 6 == 5
+        sizes = draw_sizes(p, checks, given, (0, *pool) if with_empty else pool, most_work, random)
+        if sizes is None:
+            return
+        kind = KINDS[number % len(KINDS)]
+        yield Trial(sizes, kind, draw_inputs(p, sizes, kind, example, random.getrandbits(32)))
+
+
+def draw_sizes(
+    p: Pipeline, checks: tuple[Check, ...], given: Mapping[str, int], pool: tuple[int, ...],
+    most_work: int, random: Random,
+) -> dict[str, int] | None:  # fmt: skip
+    """Sizes from the pool that every `require` and the kernel's own checks accept, or None."""
+    for _ in range(DRAWS):
+        drawn = {size.name: random.choice(pool) for size in p.sizes}
+        sizes = {size.name: given.get(size.name, drawn[size.name]) for size in p.sizes}
+        sizes |= {size.name: size.fixed for size in p.sizes if size.fixed is not None}
+        if accepted(p, checks, sizes) and count_work(p, sizes).total <= most_work:
+            return sizes
+    return None
+
+
+def accepted(p: Pipeline, checks: tuple[Check, ...], sizes: Mapping[str, int]) -> bool:
+    """Whether the algorithm and the kernel (its promises of `exact` tails) allow the sizes."""
+    try:
+        check_sizes(p, sizes)
+    except HbcError:
+        return False
+    if any(not index_value(check.condition, sizes) for check in checks):
+        return False
+    # A bound that leaves an input no value.
+    return all(_has_values(p, image, sizes) for image in p.inputs if not image.element.is_float)
+
+
+def draw_inputs(
+    p: Pipeline, sizes: Mapping[str, int], kind: Kind, example: Example, seed: int
+) -> dict[str, Array]:
+    """Inputs of one kind. `special` ones hold NaN, infinities, -0 and subnormals among others."""
+    import numpy as np
+
+    fills = dict(example.fills)
+    inputs = {}
+    for number, image in enumerate(p.inputs):
+        source = np.random.default_rng([seed, number])
+        fill = fills.get(image.name)
+        if kind == "example-like" or not image.element.is_float:
+            known = fill if fill is not None and fill.kind == "random" else Fill("random", (0,))
+            limits = known.args[1:] if kind == "example-like" else ()
+            again = Fill("random", (int(source.integers(1 << 30)), *limits))
+            inputs[image.name] = fill_array(p, again, image, sizes)
+        else:
+            values = _wide(extents(image, sizes), source)
+            if kind == "special":
+                _sprinkle(values, image, source)
+            inputs[image.name] = _as_element(values, image)
+    return inputs
+
+
+def _wide(shape: tuple[int, ...], source: np.random.Generator) -> Array:
+    magnitude = source.uniform(1, 2, shape) * 2.0 ** source.integers(*EXPONENTS, shape)
+    return magnitude * source.choice([-1.0, 1.0], shape)
+
+
+def _sprinkle(values: Array, image: Image, source: np.random.Generator) -> None:
+    import numpy as np
+
+    smallest = 2.0 ** {"f16": -24, "bf16": -133, "f32": -149, "f64": -1074}[image.element.name]
+    special = np.array([np.nan, np.inf, -np.inf, -0.0, smallest])
+    flat = values.reshape(-1)
+    count = min(flat.size, max(2, int(flat.size * SPECIAL_SHARE)))
+    places = source.choice(flat.size, count, replace=False) if flat.size else []
+    flat[places] = source.choice(special, count)
+
+
+def _as_element(values: Array, image: Image) -> Array:
+    import numpy as np
+
+    from hbc.ir.numpy_types import numpy_dtype
+
+    with np.errstate(all="ignore"):
+        return values.astype(numpy_dtype(image.element))
+
+
+def _has_values(p: Pipeline, image: Image, sizes: Mapping[str, int]) -> bool:
+    low, high = value_range(p, image, sizes)
+    return low <= high or 0 in extents(image, sizes)
+
+

@@ -1,0 +1,1 @@
+"""From scheduled IR to source text that a C compiler accepts, and the calls to that compiler."""

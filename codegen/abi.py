@@ -1,0 +1,205 @@
+"""The face of the generated code: its C names, entry points, error codes and header."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hbc.codegen.c_scalar import scalar
+from hbc.codegen.names import Scope
+from hbc.codegen.spelling import c_type
+from hbc.codegen.unit import Unit
+from hbc.codegen.writer import Writer
+from hbc.ir.kernel import Argument, Kernel
+from hbc.ir.nodes import Assert
+from hbc.ir.target import TARGETS
+from hbc.ir.walk import free_variables, nodes
+
+# Sizes above this are refused, so that no index expression overflows.
+LARGEST_SIZE = 1 << 40
+# The thousands of an error code say what is wrong, the rest says where.
+SIZE, NULL, ALIGN, EXTENT, STRIDE, LARGE, OVERLAP, REQUIRE, ASSERT, MEMORY = (
+    1000 * k for k in range(1, 11)
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """One way to fail: the enumerator, its value and the text for people."""
+
+    name: str
+    value: int
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Abi:
+    """The C names of a kernel's sizes, arrays and strides, and its error codes in order."""
+
+    kernel: Kernel
+    names: dict[str, str]
+    codes: tuple[Code, ...]
+
+    @property
+    def by_message(self) -> dict[str, str]:
+        """The enumerator for an `Assert` or `Check` message, and for `memory`."""
+        kinds = (REQUIRE, ASSERT, MEMORY)
+        found = {c.message: c.name for c in self.codes if c.value // 1000 * 1000 in kinds}
+        return {**found, "memory": f"{self.kernel.name}_MEMORY"}
+
+    def overlapping(self, code: Code) -> tuple[Argument, Argument]:
+        """The output and the other array that an OVERLAP code speaks of."""
+        return _pairs(self.kernel)[code.value - OVERLAP - 1]
+
+    def code(self, suffix: str) -> str:
+        return f"{self.kernel.name}_{suffix}"
+
+    def sizes(self) -> list[str]:
+        return [f"int64_t {self.names[s.name]}" for s in self.kernel.sizes]
+
+    def array(self, a: Argument, *, restrict: bool = False) -> str:
+        pointer = "*restrict " if restrict else "*"
+        return f"{'' if a.output else 'const '}{c_type(a.element)} {pointer}{self.names[a.name]}"
+
+    def strides(self, a: Argument) -> list[str]:
+        return [self.names[a.stride_name(d)] for d in range(len(a.extents) - 1)]
+
+    def dense(self) -> list[str]:
+        return self.sizes() + [self.array(a) for a in ordered(self.kernel)]
+
+    def strided(self) -> list[str]:
+        parameters = self.sizes()
+        for a in ordered(self.kernel):
+            parameters += [self.array(a), *(f"int64_t {s}" for s in self.strides(a))]
+        return parameters
+
+
+def ordered(k: Kernel) -> list[Argument]:
+    """Inputs, then outputs, each in the order of declaration."""
+    return [a for a in k.arguments if not a.output] + [a for a in k.arguments if a.output]
+
+
+def make_abi(k: Kernel, scope: Scope) -> Abi:
+    """Names everything that appears in the header; later names in `scope` keep clear of them."""
+    scope.reserve(k.name, f"{k.name}_strided", f"{k.name}_strerror", f"{k.name}_compute")
+    scope.reserve(f"{k.name}_status", "status", "code")
+    names = {s.name: scope.declare(s.name, nonnegative=True) for s in k.sizes}
+    for a in ordered(k):
+        names[a.name] = scope.fresh(a.name)
+        for d in range(len(a.extents) - 1):
+            stride = a.stride_name(d)
+            names[stride] = scope.declare(stride, nonnegative=True)
+        scope.reserve(f"{names[a.name]}_bytes")
+    codes = tuple(_codes(k))
+    scope.reserve(*(c.name for c in codes))
+    return Abi(k, names, codes)
+
+
+def _codes(k: Kernel) -> list[Code]:
+    codes = [Code(f"{k.name}_OK", 0, "no error")]
+
+    def add(suffix: str, value: int, message: str) -> None:
+        codes.append(Code(f"{k.name}_{suffix}", value, message))
+
+    for i, size in enumerate(k.sizes, 1):
+        what = f"must be {size.fixed}" if size.fixed is not None else "is negative or above 2^40"
+        add(f"SIZE_{size.name}", SIZE + i, f"size `{size.name}` {what}")
+    arrays = ordered(k)
+    for base, suffix, what in (
+        (NULL, "NULL", "is null"),
+        (ALIGN, "ALIGN", "is not aligned to its elements"),
+        (EXTENT, "EXTENT", "has a negative extent"),
+        (STRIDE, "STRIDE", "has a stride smaller than the rows it steps over"),
+        (LARGE, "LARGE", "has more bytes than 64-bit offsets can reach"),
+    ):
+        for i, a in enumerate(arrays, 1):
+            if base != STRIDE or len(a.extents) > 1:  # a row has no stride to choose
+                add(f"{suffix}_{a.name}", base + i, f"array `{a.name}` {what}")
+    for i, (a, b) in enumerate(_pairs(k), 1):
+        text = f"output `{a.name}` overlaps `{b.name}`"
+        add(f"OVERLAP_{a.name}_{b.name}", OVERLAP + i, text)
+    for i, message in enumerate(dict.fromkeys(c.message for c in k.checks), 1):
+        add(f"REQUIRE_{i}", REQUIRE + i, message)
+    required = {c.message for c in k.checks}
+    asserted = dict.fromkeys(n.message for n in nodes(k.body) if isinstance(n, Assert))
+    for i, message in enumerate((m for m in asserted if m not in required), 1):
+        add(f"ASSERT_{i}", ASSERT + i, message)
+    add("MEMORY", MEMORY, "out of memory")
+    return codes
+
+
+def _pairs(k: Kernel) -> list[tuple[Argument, Argument]]:
+    arrays = ordered(k)
+    return [(a, b) for i, a in enumerate(arrays) if a.output for b in arrays[:i]]
+
+
+def header(abi: Abi, about: str) -> str:
+    """The text of the `.h` file."""
+    k, out = abi.kernel, Writer()
+    guard = f"HBC_{k.name.upper()}_H"
+    out.raw(f"/* {about} */\n#ifndef {guard}\n#define {guard}\n\n#include <stdint.h>\n")
+    out.raw('#ifdef __cplusplus\nextern "C" {\n#endif\n')
+    out.blank()
+    out.raw(f"/* What {k.name} and {k.name}_strided return. */")
+    with out.braces(f"enum {k.name}_status"):
+        for c in abi.codes:
+            out.line(f"{c.name} = {c.value}, /* {_comment(c.message)} */")
+    out.lines[-1] += ";"
+    out.blank()
+    _describe(k, out)
+    out.function(f"int {k.name}", abi.dense(), ";")
+    out.blank()
+    out.raw(
+        "/* The same for arrays whose rows lie apart: strides in elements, the last one being 1. */"
+    )
+    out.function(f"int {k.name}_strided", abi.strided(), ";")
+    out.blank()
+    out.raw("/* What an error code means, in English; never NULL. */")
+    out.function(f"const char *{k.name}_strerror", ["int code"], ";")
+    out.blank()
+    out.raw(f"#ifdef __cplusplus\n}}\n#endif\n\n#endif /* {guard} */")
+    return out.text()
+
+
+def _describe(k: Kernel, out: Writer) -> None:
+    arrays = "; ".join(f"{'output' if a.output else 'input'} {shape(a)}" for a in ordered(k))
+    out.raw(
+        f"/* {_comment(arrays)}.\n   Dense and row-major. Arguments are checked before anything"
+    )
+    out.lines[-1] += " is written.\n   Returns 0, or what went wrong. */"
+
+
+def _comment(text: str) -> str:
+    return " ".join(text.replace("*/", "* /").replace("/*", "/ *").split())
+
+
+def shape(a: Argument) -> str:
+    """`A: f32[M, K]`, extents spelled in C."""
+    return f"{a.name}: {a.element}[{', '.join(extent_texts(a))}]"
+
+
+def extent_texts(a: Argument) -> list[str]:
+    unit = Unit(TARGETS["c"])
+    for name in sorted(frozenset().union(*(free_variables(e) for e in a.extents))):
+        unit.scope.declare(name, nonnegative=True)
+    return [str(scalar(e, unit)) for e in a.extents]
+
+
+def strerror(abi: Abi, out: Writer) -> None:
+    out.function(f"const char *{abi.kernel.name}_strerror", ["int code"], "")
+    with out.braces():
+        with out.braces("switch (code)"):
+            for c in abi.codes:
+                out.line(f"case {c.name}:")
+                out.depth += 1
+                out.line(f'return "{_quoted(c.message)}";')
+                out.depth -= 1
+        out.line('return "unknown error code";')
+
+
+def _quoted(text: str) -> str:
+    """Safe inside a C string: bytes outside ASCII in octal, no trigraphs."""
+    escaped = "".join(
+        c if " " <= c < "\x7f" and c not in '"\\' else "".join(f"\\{b:03o}" for b in c.encode())
+        for c in text
+    )
+    return escaped.replace("??", "?\\?")

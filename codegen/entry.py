@@ -1,0 +1,148 @@
+"""The two entry points: every check on the arguments, then the call of the computing function."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from hbc.codegen import abi as codes
+from hbc.codegen.abi import Abi, ordered
+from hbc.codegen.c_scalar import scalar
+from hbc.codegen.names import Binding
+from hbc.codegen.ranges import INDEX_BITS
+from hbc.codegen.spelling import c_type
+from hbc.codegen.unit import UNARY, Unit
+from hbc.ir.kernel import Argument
+from hbc.ir.nodes import Binary, Const, Expr, Op
+from hbc.ir.types import INDEX
+
+MEASURE = f"""\
+/* Bytes from the first element to the end of the last one; what is wrong, negated. */
+static int64_t measure(const void *data, int rank, const int64_t *extents, const int64_t *strides,
+                       size_t element)
+{{
+    bool empty = false;
+    for (int d = 0; d < rank; ++d) {{
+        if (extents[d] < 0)
+            return -{codes.EXTENT};
+        empty = empty || extents[d] == 0;
+    }}
+    if (empty)
+        return 0;
+    const int64_t most = INT64_MAX / (int64_t)element - 1;
+    int64_t last = 0;
+    for (int d = rank - 1; d >= 0; --d) {{
+        if (extents[d] == 1)
+            continue;
+        if (strides[d] <= last)
+            return -{codes.STRIDE};
+        if (extents[d] - 1 > (most - last) / strides[d])
+            return -{codes.LARGE};
+        last += (extents[d] - 1) * strides[d];
+    }}
+    if (data == NULL)
+        return -{codes.NULL};
+    if ((uintptr_t)data % element != 0)
+        return -{codes.ALIGN};
+    return (last + 1) * (int64_t)element;
+}}
+"""
+OVERLAP = """\
+static bool overlap(const void *a, int64_t a_bytes, const void *b, int64_t b_bytes)
+{
+    const uintptr_t x = (uintptr_t)a, y = (uintptr_t)b;
+    return a_bytes > 0 && b_bytes > 0 && x < y + (uintptr_t)b_bytes && y < x + (uintptr_t)a_bytes;
+}
+"""
+
+
+def strided_entry(abi: Abi, call: str, fails: bool, unit: Unit) -> None:
+    """`int NAME_strided(...)`: checks everything, then calls."""
+    k, out = abi.kernel, unit.out
+    out.function(f"int {k.name}_strided", abi.strided(), "")
+    with out.braces(), _cautious(abi, unit):
+        for size in k.sizes:
+            _check_size(abi, size.name, size.fixed, unit)
+        for check in k.checks:
+            condition = scalar(check.condition, unit)
+            _refuse(f"!{condition.at(UNARY)}", abi.by_message[check.message], unit)
+        for i, a in enumerate(ordered(k), 1):
+            _measure(abi, a, i, unit)
+        _check_overlaps(abi, unit)
+        outputs = [f"{abi.names[a.name]}_bytes == 0" for a in k.arguments if a.output]
+        if outputs:
+            _refuse(" && ".join(outputs), abi.code("OK"), unit)
+        if fails:
+            out.line(f"return {call};")
+        else:
+            out.line(f"{call};")
+            out.line(f"return {abi.code('OK')};")
+
+
+def dense_entry(abi: Abi, unit: Unit) -> None:
+    """`int NAME(...)`: the strides follow from the extents."""
+    k, out = abi.kernel, unit.out
+    arguments = [abi.names[s.name] for s in k.sizes]
+    out.function(f"int {k.name}", abi.dense(), "")
+    with out.braces(), _cautious(abi, unit):
+        for size in k.sizes:
+            _check_size(abi, size.name, size.fixed, unit)
+        for a in ordered(k):
+            arguments += [abi.names[a.name], *(str(scalar(s, unit)) for s in dense_strides(a))]
+        out.line(f"return {k.name}_strided({', '.join(arguments)});")
+
+
+@contextmanager
+def _cautious(abi: Abi, unit: Unit) -> Iterator[None]:
+    """Before the checks are through, a product of sizes may overflow: it is formed to wrap, which
+    `measure` then notices, because the product of the inner extents comes first."""
+    unit.scope.push()
+    for s in abi.kernel.sizes:
+        unit.scope.bind(s.name, Binding(abi.names[s.name], True, INDEX_BITS))
+    yield
+    unit.scope.pop()
+
+
+def dense_strides(a: Argument) -> list[Expr]:
+    """Elements between neighbours along every dimension but the last."""
+    strides: list[Expr] = []
+    inner: Expr | None = None
+    for extent in reversed(a.extents[1:]):
+        inner = extent if inner is None else Binary(Op.MUL, extent, inner)
+        strides.insert(0, inner)
+    return strides
+
+
+def _check_size(abi: Abi, name: str, fixed: int | None, unit: Unit) -> None:
+    text = abi.names[name]
+    if fixed is not None:
+        condition = f"{text} != {scalar(Const(fixed, INDEX), unit)}"
+    else:
+        condition = f"{text} < 0 || {text} > INT64_C({codes.LARGEST_SIZE})"
+    _refuse(condition, abi.code(f"SIZE_{name}"), unit)
+
+
+def _measure(abi: Abi, a: Argument, place: int, unit: Unit) -> None:
+    name = abi.names[a.name]
+    extents = ", ".join(str(scalar(e, unit)) for e in a.extents)
+    strides = ", ".join([*abi.strides(a), "1"])
+    sizes = f"(const int64_t[]){{{extents}}}, (const int64_t[]){{{strides}}}"
+    rank, size = len(a.extents), f"sizeof({c_type(a.element)})"
+    unit.out.line(f"const int64_t {name}_bytes = measure({name}, {rank}, {sizes}, {size});")
+    _refuse(f"{name}_bytes < 0", f"{place} - (int){name}_bytes", unit)
+
+
+def _check_overlaps(abi: Abi, unit: Unit) -> None:
+    for code in abi.codes:
+        if code.value // 1000 * 1000 != codes.OVERLAP:
+            continue
+        a, b = abi.overlapping(code)
+        x, y = abi.names[a.name], abi.names[b.name]
+        _refuse(f"overlap({x}, {x}_bytes, {y}, {y}_bytes)", code.name, unit)
+
+
+def _refuse(condition: str, code: str, unit: Unit) -> None:
+    unit.out.line(f"if ({condition})")
+    unit.out.depth += 1
+    unit.out.line(f"return {code};")
+    unit.out.depth -= 1

@@ -1,0 +1,100 @@
+"""Buffers in registers: one C variable for each piece of lanes that is read or written together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hbc.codegen.spelling import constant, value_type
+from hbc.codegen.unit import Buffer, Unit
+from hbc.codegen.vector_types import vector_type, zero
+from hbc.ir.diag import InternalError
+from hbc.ir.nodes import (
+    Allocate,
+    Block,
+    Comment,
+    Const,
+    Expr,
+    LetStmt,
+    Load,
+    Node,
+    Ramp,
+    Stmt,
+    Store,
+)
+from hbc.ir.types import Memory
+from hbc.ir.walk import nodes
+
+Piece = tuple[int, int]  # first element, lanes
+
+
+def piece_of(index: Expr) -> Piece | None:
+    """The elements that an index names, when they are constant and adjacent."""
+    match index:
+        case Const(value=v):
+            return int(v), 1
+        case Ramp(base=Const(value=v), stride=Const(value=1), lanes=lanes):
+            return int(v), lanes
+        case _:
+            return None
+
+
+def declare_registers(s: Allocate, unit: Unit) -> None:
+    """Binds the buffer to variables and declares those that are not assigned first thing."""
+    pieces = sorted({_piece(n) for n in nodes(s.body) if _is_access(n, s.buffer)})
+    names: dict[Piece, str] = {}
+    for i, piece in enumerate(pieces):
+        names[piece] = unit.scope.fresh(s.buffer if len(pieces) == 1 else f"{s.buffer}_{i}")
+    unit.buffers[s.buffer] = Buffer(names.get((0, 1), s.buffer), s.element, Memory.REGISTER, names)
+    assigned = set(first_stores(s))
+    for piece, name in names.items():
+        lanes = piece[1]
+        t = value_type(s.element) if lanes == 1 else vector_type(s.element, lanes)
+        if piece in assigned:
+            unit.undeclared[name] = f"{t} "
+        else:
+            nothing = False if s.element.name == "bool" else 0
+            start = constant(nothing, s.element) if lanes == 1 else zero(s.element, lanes)
+            unit.out.line(f"{t} {name} = {start};")
+
+
+def first_stores(s: Allocate) -> Iterator[Piece]:
+    """Pieces that the body starts by assigning, in straight-line code, before any read."""
+    seen: set[Piece] = set()
+    for child in _straight(s.body):
+        touched = [n for n in nodes(child) if _is_access(n, s.buffer)]
+        if not isinstance(child, Store) or child.mask is not None or child.buffer != s.buffer:
+            if touched:
+                return
+            continue
+        if any(_piece(n) not in seen for n in touched if isinstance(n, Load)):
+            return
+        piece = _piece(child)
+        if piece not in seen:
+            seen.add(piece)
+            yield piece
+
+
+def _straight(s: Stmt) -> Iterator[Node]:
+    """The statements and named values of the C block that `s` is printed in, in order."""
+    while isinstance(s, LetStmt):
+        yield s.value
+        s = s.body
+    match s:
+        case Block(body=body):
+            for child in body:
+                yield from _straight(child)
+        case Comment():
+            pass
+        case _:
+            yield s
+
+
+def _is_access(n: object, buffer: str) -> bool:
+    return isinstance(n, Load | Store) and n.buffer == buffer
+
+
+def _piece(n: object) -> Piece:
+    piece = piece_of(n.index) if isinstance(n, Load | Store) else None
+    if piece is None:
+        raise InternalError("codegen: a buffer in registers is read at an index that varies")
+    return piece

@@ -1,0 +1,1 @@
+"""Will hold the choice of tensor instructions by equality saturation."""

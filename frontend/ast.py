@@ -1,0 +1,325 @@
+"""The syntax tree of `.hb`: one dataclass for each rule of `hb.lark`, with the same name.
+
+Chains of operators are folded by `PRECEDENCE`; parentheses leave no node. Trees compare without
+their spans.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields, is_dataclass
+
+from hbc.ir.source import Source, Span
+
+# How tightly each binary operator binds. Comparisons do not chain; all others associate to the left.
+PRECEDENCE: dict[str, int] = {
+    "or": 1,
+    "and": 2,
+    "==": 4, "!=": 4, "<": 4, "<=": 4, ">": 4, ">=": 4,
+    "|": 5,
+    "^": 6,
+    "&": 7,
+    "<<": 8, ">>": 8,
+    "+": 9, "-": 9,
+    "*": 10, "/": 10, "%": 10,
+}  # fmt: skip
+COMPARISON = 4
+PREFIX: dict[str, int] = {"not": 3, "-": 11, "~": 11}
+
+# Other spellings of the same operator.
+SPELLINGS: dict[str, str] = {"&&": "and", "||": "or", "!": "not"}
+
+
+@dataclass(frozen=True, slots=True)
+class Ident:
+    """A name where it is declared or where only a name can stand."""
+
+    text: str
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A name as an expression."""
+
+    text: str
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A literal without sign: an int, or a float when it is written with a point or exponent."""
+
+    value: int | float
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Boolean:
+    value: bool
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A string, without its quotes. Only examples take one."""
+
+    value: str
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """`name[indices]`."""
+
+    name: Ident
+    indices: tuple[Expr, ...]
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """`name(args)`: a function, a cast, a boundary helper or the fill of an example."""
+
+    name: Ident
+    args: tuple[Expr, ...]
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeAccess:
+    """`name(args)[indices]`, such as `clamp_edge(A)[y, x]`."""
+
+    name: Ident
+    args: tuple[Expr, ...]
+    indices: tuple[Expr, ...]
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Unary:
+    """A prefix operator, as spelled in `PREFIX`."""
+
+    op: str
+    a: Expr
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Binary:
+    """A binary operator, as spelled in `PRECEDENCE`."""
+
+    op: str
+    a: Expr
+    b: Expr
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Let:
+    """`let name = value in body`."""
+
+    name: Ident
+    value: Expr
+    body: Expr
+    span: Span = field(compare=False, repr=False)
+
+
+Expr = Name | Number | Boolean | Text | Access | Call | EdgeAccess | Unary | Binary | Let
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    name: Ident
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    names: tuple[Ident, ...]
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Param:
+    name: Ident
+    type: Ident
+    default: Expr
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class TypeParam:
+    name: Ident
+    default: Ident
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    name: Ident
+    type: Ident
+    extents: tuple[Expr, ...]
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    name: Ident
+    type: Ident
+    extents: tuple[Expr, ...]
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """`[cell, cell, ...]`, nested once for each dimension of a table."""
+
+    cells: tuple[Expr | Cells, ...]
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Either nested cells (`variables` is None) or one expression over `variables`."""
+
+    name: Ident
+    type: Ident
+    extents: tuple[Expr, ...]
+    variables: tuple[Expr, ...] | None
+    value: Expr | Cells
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Require:
+    condition: Expr
+    message: str | None
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """`stop` or `start .. stop`, half open."""
+
+    start: Expr | None
+    stop: Expr
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    name: Ident
+    interval: Interval
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Domain:
+    """One variable of a `reduce` line."""
+
+    name: Ident
+    interval: Interval
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Reduce:
+    domains: tuple[Domain, ...]
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """`name[: type][indices] op value [where condition]`; `op` is `=`, `+=`, `min=`, ..."""
+
+    name: Ident
+    type: Ident | None
+    indices: tuple[Expr, ...]
+    op: str
+    value: Expr
+    condition: Expr | None
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Alias:
+    """`name = value`, such as `P = clamp_edge(A)`."""
+
+    name: Ident
+    value: Expr
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """`name = value` among the arguments of a directive."""
+
+    name: Ident
+    value: Expr
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """`.name` or `.name(args)` of a chain; `args` is None without parentheses."""
+
+    name: Ident
+    args: tuple[Expr | Line | Option, ...] | None
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """`name.step.step(...)` in a schedule, or a stage as an argument of a directive."""
+
+    name: Ident
+    steps: tuple[Step, ...]
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """`lines` is None for `schedule auto`, which has no block."""
+
+    name: Ident
+    targets: tuple[Ident, ...]
+    lines: tuple[Line, ...] | None
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    name: Ident
+    value: Expr
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    name: Ident | None
+    settings: tuple[Setting, ...]
+    span: Span = field(compare=False, repr=False)
+
+
+Statement = (
+    Kernel | Sizes | Param | TypeParam | Input | Output | Table | Require | Bound | Reduce
+    | Definition | Alias | Schedule | Example
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    statements: tuple[Statement, ...]
+    source: Source = field(compare=False, repr=False)
+
+
+def children(node: object) -> list[object]:
+    """What lies directly below a node, for walks that need no recursion."""
+    found: list[object] = []
+    for field_ in fields(node) if is_dataclass(node) and not isinstance(node, type) else ():
+        value = getattr(node, field_.name)
+        if isinstance(value, tuple):
+            found.extend(value)
+        elif is_dataclass(value) and not isinstance(value, (Span, Source)):
+            found.append(value)
+    return found

@@ -1,0 +1,143 @@
+"""Types calls: casts, `select`, `min`, `max`, `abs`, `clamp` and the functions of mathematics."""
+
+from __future__ import annotations
+
+from hbc.frontend import ast
+from hbc.frontend.check_access import EDGES
+from hbc.frontend.check_values import (
+    Env, Operand, join, operation, retyped, spoken, text, value, wrong,
+)  # fmt: skip
+from hbc.frontend.literals import (
+    BROKEN, LITERAL_FLOAT, adapt, default_type, element, fold_call, is_broken, is_literal, literal,
+    settle,
+)  # fmt: skip
+from hbc.ir import fold
+from hbc.ir.nodes import Call, Cast, Const, Expr, MathOp, Op, Select, Unary, UnaryOp
+from hbc.ir.types import BOOL, F64, I64, DType, Type
+
+# Name -> least and greatest number of arguments, and how it is written.
+SHAPES = {
+    "select": (3, 3, "select(condition, a, b)"),
+    "min": (2, 64, "min(a, b)"),
+    "max": (2, 64, "max(a, b)"),
+    "abs": (1, 1, "abs(x)"),
+    "clamp": (3, 3, "clamp(x, least, greatest)"),
+}
+MATHEMATICS = {str(op): op for op in MathOp if op is not MathOp.REINTERPRET}
+FUNCTIONS = frozenset({*SHAPES, *MATHEMATICS, *EDGES})
+FILLS = frozenset({"random", "file", "ramp", "constant"})
+
+
+def call(e: ast.Call, env: Env) -> Expr:
+    """A cast or a function of the language."""
+    name, scope = e.name.text, env.scope
+    least, most, form = SHAPES.get(name, (1, 1, f"{name}(x)"))
+    if name in EDGES:
+        scope.report(
+            f"`{name}` needs indices", e.span,
+            f"write `{name}(A)[...]`, or name it: `P = {name}(A)` and `P[...]`",
+        )  # fmt: skip
+        return BROKEN
+    if name not in scope.types and name not in SHAPES and name not in MATHEMATICS:
+        return unknown(e, env)
+    args: list[Operand] = [(value(a, env), a) for a in e.args]
+    if not least <= len(args) <= most:
+        count = f"{least}" if least == most else f"at least {least}"
+        noun = "argument" if count == "1" else "arguments"
+        scope.report(f"`{name}` takes {count} {noun}, not {len(args)}", e.span, f"write `{form}`")
+        return BROKEN
+    if any(is_broken(a) for a, _ in args):
+        return BROKEN
+    if name in scope.types:
+        scope.used.add(name)
+        return cast(e, args[0][0], scope.types[name], env)
+    if name in MATHEMATICS:
+        return mathematics(e, args[0], env)
+    if name == "select":
+        return select(e, args, env)
+    if name == "abs":
+        return absolute(e, args[0], env)
+    for arg, written in args:
+        if element(arg) == BOOL:
+            return wrong(env, written, BOOL, f"`{name}` takes numbers", "use `and` and `or`")
+    if name == "clamp":
+        low = operation(Op.MAX, args[0], args[1], e.span, env)
+        if is_broken(low):
+            return BROKEN
+        return operation(Op.MIN, (low, e.args[0]), args[2], e.span, env)
+    total = args[0]
+    for arg in args[1:]:
+        joined = operation(Op.MIN if name == "min" else Op.MAX, total, arg, e.span, env)
+        if is_broken(joined):
+            return BROKEN
+        total = (joined, e)
+    return total[0]
+
+
+def unknown(e: ast.Call, env: Env) -> Expr:
+    name, scope = e.name.text, env.scope
+    if name in scope.inputs or name in scope.funcs or name in scope.aliases:
+        inside = ", ".join(text(a) for a in e.args)
+        scope.report(f"`{name}` is no function", e.span, f"read it with `{name}[{inside}]`")
+    elif name in FILLS:
+        scope.report(f"`{name}` only fills inputs of examples", e.span)
+    else:
+        known = [*FUNCTIONS, *scope.types]
+        from hbc.ir.diag import did_you_mean
+
+        hint = did_you_mean(name, known)
+        if name in ("pow", "power"):
+            hint = "write `x * x`, or `exp(y * log(x))`"
+        scope.report(f"unknown function `{name}`", e.name.span, hint)
+    for arg in e.args:
+        value(arg, env)
+    return BROKEN
+
+
+def cast(e: ast.Call, a: Expr, to: DType, env: Env) -> Expr:
+    """Literals are converted at once."""
+    t = Type(to)
+    if is_literal(a) and isinstance(a, Const):
+        source = F64 if element(a) is LITERAL_FLOAT else I64
+        folded = fold.convert(a.value, source, to)
+        if folded is not None:
+            return Const(folded, t, e.span)
+    if is_literal(a) and not (element(a) is LITERAL_FLOAT and not to.is_float) and to != BOOL:
+        return adapt(a, to, env.scope)
+    settled = settle(a, env.scope)
+    return settled if element(settled) == to else Cast(t, settled, e.span)
+
+
+def mathematics(e: ast.Call, operand: Operand, env: Env) -> Expr:
+    a, written = operand
+    op = MATHEMATICS[e.name.text]
+    if is_literal(a):
+        if isinstance(a, Const):
+            folded = fold_call(op, float(a.value))
+            if folded is not None:
+                return literal(folded, e.span)
+        a = retyped(a, LITERAL_FLOAT, env)
+    if not element(a).is_float:
+        t = element(a)
+        return wrong(env, written, t, f"`{op}` takes a float", f"write `f32({text(written)})`")
+    return Call(op, (a,), a.type, e.span)
+
+
+def select(e: ast.Call, args: list[Operand], env: Env) -> Expr:
+    c, written = args[0]
+    if element(c) != BOOL:
+        return wrong(env, written, element(c), "`select` takes a condition first", None)
+    both = join(args[1], args[2], e.span, env)
+    return BROKEN if both is None else Select(c, *both, e.span)
+
+
+def absolute(e: ast.Call, operand: Operand, env: Env) -> Expr:
+    a, written = operand
+    if element(a) == BOOL:
+        return wrong(env, written, BOOL, "`abs` takes a number", None)
+    if is_literal(a) and isinstance(a, Const):
+        return literal(abs(a.value), e.span)
+    return Unary(UnaryOp.ABS, a, e.span)
+
+
+__all__ = ["FILLS", "FUNCTIONS", "call", "default_type", "spoken"]

@@ -1,0 +1,275 @@
+"""The loop nest of one stage: from its plan and the region to compute, to statements.
+
+Splits that do not divide are peeled: the nest is made once for the full pieces and once more for
+the tail, where extents are names and vectors masked. Inside a tail nothing is peeled again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from hbc.frontend.funcs import Func
+from hbc.frontend.nest import Nest, tree_splits
+from hbc.frontend.plan import At, Loop, Split, StagePlan, Tail, stage_text, step
+from hbc.frontend.prefetch import prefetch_statements
+from hbc.frontend.program import Program, Scope, load_accesses
+from hbc.ir.bounds import Interval, constant_bounds, prove
+from hbc.ir.build import add, and_, eq, floordiv, ge, gt, lt, minimum, mod, mul, sub
+from hbc.ir.diag import error
+from hbc.ir.kernel import Check
+from hbc.ir.nodes import (
+    Block,
+    Const,
+    Expr,
+    For,
+    If,
+    LetStmt,
+    LoopKind,
+    Stmt,
+    Store,
+    Var,
+    const_index,
+)
+from hbc.ir.simplify import simplify
+from hbc.ir.walk import block, free_variables, substitute
+
+MAX_UNROLL = 1024
+
+AtLevel = Callable[[At, Nest, Scope, Callable[[Scope], Stmt]], Stmt]
+
+
+@dataclass(frozen=True, slots=True)
+class Generator:
+    """One stage being turned into loops; `at_level` places the Funcs computed in its loops."""
+
+    program: Program
+    func: Func
+    at_level: AtLevel
+
+
+def generate_stage(
+    g: Generator, stage: StagePlan, starts: dict[str, Expr], extents: dict[str, Expr], scope: Scope
+) -> Stmt:
+    """The loops of a stage over roots `starts[v] .. starts[v] + extents[v] - 1`."""
+    main = _generate(g, Nest(stage, starts, extents), scope)
+    for condition, special in reversed(stage.special):
+        then = _generate(g, Nest(special, starts, extents), scope)
+        main = If(condition, then, main)
+    return main
+
+
+def _generate(g: Generator, nest: Nest, scope: Scope) -> Stmt:
+    nest = _promise_exact(g, nest, scope)
+    needs: list[Expr] = []
+    for s in nest.stage.relations:
+        if isinstance(s, Split) and s.tail is Tail.SHIFT and not nest.divides(s):
+            fits = ge(nest.extent(s.old), s.factor)
+            known = prove(fits, scope.ranges)
+            if known is False:
+                return _loops(g, replace(nest, shifting=False), scope.tail(), 0)
+            if known is None:
+                needs.append(simplify(fits))
+    shifted = _loops(g, nest, scope, 0)
+    if not needs:
+        return shifted
+    small = _loops(g, replace(nest, shifting=False), scope.tail(), 0)
+    return If(and_(*dict.fromkeys(needs)), shifted, small)
+
+
+def _promise_exact(g: Generator, nest: Nest, scope: Scope) -> Nest:
+    """Splits with `tail = exact` are whole; what cannot be proved is tested on entry."""
+    for s in nest.stage.relations:
+        if not isinstance(s, Split):
+            continue
+        if s.tail is not Tail.EXACT or nest.divides(s):
+            nest = nest.with_whole(s) if nest.divides(s) else nest
+            continue
+        extent = nest.extent(s.old)
+        if isinstance(extent, Const):
+            raise error(
+                f"the factor {s.factor} does not divide the extent {extent.value} of `{s.old}`, as "
+                "`tail = exact` promises", s.span,
+                f"use `tail = mask`, or {_divisors(int(extent.value))} as the factor",
+            )  # fmt: skip
+        condition = simplify(eq(mod(extent, s.factor), 0))
+        if not free_variables(condition) <= g.program.sizes:
+            raise error(
+                f"cannot check on entry that {s.factor} divides the extent of `{s.old}`", s.span,
+                "`tail = exact` needs an extent made of sizes alone; use `tail = mask`",
+            )  # fmt: skip
+        text = (
+            f"`{stage_text(nest.stage)}` promises that {s.factor} divides the extent of `{s.old}`"
+        )
+        g.program.checks.append(Check(condition, text))
+        nest = nest.with_whole(s)
+    return nest
+
+
+def _divisors(n: int) -> str:
+    found = [d for d in range(2, min(n, 512) + 1) if n % d == 0]
+    return ", ".join(map(str, found[-6:])) or "1"
+
+
+def _loops(g: Generator, nest: Nest, scope: Scope, depth: int) -> Stmt:
+    """The loops from `depth` inward."""
+    stage = nest.stage
+    if depth == len(stage.loops):
+        return _statement(g, nest, scope)
+    loop = stage.loops[depth]
+    if _has_one_value(nest, loop.dim):
+        return _enter(g, nest, scope, depth)
+    peeled = None if scope.in_tail else _to_peel(nest, loop.dim)
+    if peeled is not None:
+        return _peel(g, nest, scope, depth, peeled)
+    kind, extent, guard = _kind(g, nest, loop, scope)
+    is_root = loop.dim in stage.roots
+    start = nest.starts[loop.dim] if is_root else const_index(0)
+    name = scope.fresh(loop.name.replace(".", "_"), g.func.name)
+    last = simplify(sub(add(start, extent), 1))
+    inside = scope.bind(name, Interval(start, last))
+    inner = nest.fix(loop.dim, simplify(sub(Var(name), start)))
+    body = _enter(g, inner, inside, depth)
+    if guard is not None:
+        body = If(lt(sub(Var(name), start), guard), body)
+    stages = dict(stage.pipelined).get(loop.dim, 1)
+    return For(name, start, extent, kind, body, loop.note, loop.span, stages)
+
+
+def _has_one_value(nest: Nest, dim: str) -> bool:
+    """Whether a tail already fixed this dimension or the one it was split from."""
+    if dim in nest.fixed:
+        return True
+    r = nest.parent(dim)
+    return isinstance(r, Split) and (r.old in nest.fixed or _has_one_value(nest, r.old))
+
+
+def _to_peel(nest: Nest, dim: str) -> Split | None:
+    """The first split of this dimension's variables that may have a partial last piece."""
+    for s in tree_splits(nest.stage, dim):
+        settled = s in nest.whole or nest.divides(s) or nest.shifts(s) or s.outer in nest.fixed
+        if not settled and not _has_one_value(nest, s.old) and s not in nest.bases:
+            return s
+    return None
+
+
+def _peel(g: Generator, nest: Nest, scope: Scope, depth: int, s: Split) -> Stmt:
+    """The nest for the full pieces of a split, then for its tail."""
+    extent = nest.extent(s.old)
+    pieces = simplify(floordiv(extent, s.factor))
+    covered = simplify(mul(pieces, s.factor))
+    full: Stmt = Block(())
+    if not (isinstance(pieces, Const) and pieces.value == 0):
+        whole = replace(nest.with_whole(s), extents={**nest.extents, s.old: covered})
+        full = _loops(g, whole, scope, depth)
+    name = scope.fresh(f"{_word(s.old)}_tail", g.func.name)
+    inside = scope.tail().bind(name, Interval(const_index(1), const_index(s.factor - 1)))
+    rest: Expr = Var(name)
+    remainder = simplify(mod(extent, s.factor))
+    if isinstance(remainder, Const):
+        rest, inside = remainder, scope.tail()
+    tail_nest = replace(
+        nest.fix(s.outer, pieces),
+        extents={**nest.extents, s.inner: rest},
+        bases={**nest.bases, s: simplify(sub(extent, rest))},
+    )
+    tail = _loops(g, tail_nest, inside, depth)
+    if isinstance(remainder, Const):
+        return block(full, tail)
+    return block(full, LetStmt(name, remainder, If(gt(Var(name), 0), tail)))
+
+
+def _kind(g: Generator, nest: Nest, loop: Loop, scope: Scope) -> tuple[LoopKind, Expr, Expr | None]:
+    """What the loop becomes here, its extent, and for masked vectors how many lanes are live."""
+    extent = simplify(nest.extent(loop.dim))
+    if loop.kind in (LoopKind.SERIAL, LoopKind.PARALLEL):
+        return loop.kind, extent, None
+    if isinstance(extent, Const):
+        if loop.kind is LoopKind.UNROLL and int(extent.value) > MAX_UNROLL:
+            raise error(
+                f"unrolling `{loop.name}` would write its body {extent.value} times", loop.span,
+                f"give a factor: `unroll({loop.name}, 8)`",
+            )  # fmt: skip
+        if loop.kind is LoopKind.VECTOR and g.program.target.vector_bits == 0:
+            return LoopKind.SERIAL, extent, None
+        return loop.kind, extent, None
+    made_by = nest.parent(loop.dim)
+    _, most = constant_bounds(extent, scope.ranges)
+    if scope.in_tail and (most is None or loop.kind is LoopKind.UNROLL):
+        return LoopKind.SERIAL, extent, None
+    if most is None or loop.kind is LoopKind.UNROLL:
+        what = "vectorize" if loop.kind is LoopKind.VECTOR else "unroll"
+        raise error(
+            f"cannot {what} `{loop.name}`: its extent is not a constant", loop.span,
+            f"give a factor: `{what}({loop.name}, 16)`",
+        )  # fmt: skip
+    scalar = isinstance(made_by, Split) and made_by.tail is Tail.GUARD
+    if loop.kind is LoopKind.UNROLL or scalar or g.program.target.vector_bits == 0:
+        return LoopKind.SERIAL, extent, None
+    return LoopKind.VECTOR, const_index(most), extent
+
+
+def _enter(g: Generator, nest: Nest, scope: Scope, depth: int) -> Stmt:
+    """Inside loop `depth`: name what has become known, prefetch, place producers, go on."""
+    stage = nest.stage
+    loop = stage.loops[depth]
+    names: list[tuple[str, Expr]] = []
+    for s in stage.relations:
+        if isinstance(s, Split) and s not in nest.bases and nest.is_determined(s.outer):
+            nest, scope, bound = _settle(g, nest, scope, s)
+            names += bound
+    here = At(stage.func, stage.update, loop.name)
+    ahead = prefetch_statements(g.func, nest, loop.dim, scope)
+    inner = g.at_level(here, nest, scope, lambda inside: _loops(g, nest, inside, depth + 1))
+    body = block(*ahead, inner)
+    for name, value in reversed(names):
+        body = LetStmt(name, value, body)
+    return body
+
+
+def _settle(
+    g: Generator, nest: Nest, scope: Scope, s: Split
+) -> tuple[Nest, Scope, list[tuple[str, Expr]]]:
+    """The outer half of a split is fixed: where its piece begins, and how long it is."""
+    start = simplify(mul(nest.offset(s.outer), s.factor))
+    extent = nest.extent(s.old)
+    names: list[tuple[str, Expr]] = []
+    if nest.shifts(s) and s not in nest.whole and not nest.divides(s):
+        last = simplify(sub(extent, s.factor))
+        name = scope.fresh(f"{_word(s.old)}_base", g.func.name)
+        names.append((name, minimum(start, last)))
+        scope = scope.bind(name, Interval(const_index(0), last))
+        start = Var(name)
+    elif s not in nest.whole and not nest.divides(s) and s.inner not in nest.extents:
+        if s.inner not in nest.fixed:
+            name = scope.fresh(f"{_word(s.old)}_n", g.func.name)
+            names.append((name, simplify(minimum(sub(extent, start), s.factor))))
+            scope = scope.bind(name, Interval(const_index(1), const_index(s.factor)))
+            nest = replace(nest, extents={**nest.extents, s.inner: Var(name)})
+    return replace(nest, bases={**nest.bases, s: start}), scope, names
+
+
+def _statement(g: Generator, nest: Nest, scope: Scope) -> Stmt:
+    """The innermost statement: the step's store, under the conditions that guard it."""
+    func, stage = g.func, nest.stage
+    update = step(func, stage.update)
+    values = {root: nest.value(root) for root in stage.roots}
+    indices = tuple(Var(v) for v in func.variables) if update is None else update.indices
+    value = func.pure if update is None else update.value
+    conditions = [
+        lt(nest.offset(s.old), nest.extent(s.old))
+        for s in nest.stage.relations
+        if isinstance(s, Split) and s in nest.guarded
+    ]
+    if update is not None and update.condition is not None:
+        conditions.append(load_accesses(substitute(update.condition, values), scope))
+    storage = scope.storages[func.name]
+    place = tuple(load_accesses(substitute(i, values), scope) for i in indices)
+    stored = load_accesses(substitute(value, values), scope)
+    span = func.span if update is None else update.span
+    store: Stmt = Store(storage.buffer, storage.offset(place), stored, None, span)
+    return If(and_(*conditions), store) if conditions else store
+
+
+def _word(dim: str) -> str:
+    return dim.replace(".", "_")

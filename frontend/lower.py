@@ -1,0 +1,76 @@
+"""Lowering: from the checked pipeline and one of its schedules to a kernel of loops over buffers."""
+
+from __future__ import annotations
+
+from hbc.frontend.constants import evaluate_tables
+from hbc.frontend.funcs import Image, Pipeline, Schedule
+from hbc.frontend.inline import inline_funcs
+from hbc.frontend.legal import stage_accesses
+from hbc.frontend.plan import Plan, Root
+from hbc.frontend.program import Program, Scope
+from hbc.frontend.realize import Here, realize
+from hbc.frontend.regions import whole_image
+from hbc.frontend.schedule import apply_schedule
+from hbc.frontend.storage import Storage, argument_storage, table_storage
+from hbc.ir.bounds import Interval
+from hbc.ir.kernel import Argument, Check, Kernel, Size
+from hbc.ir.nodes import Block, const_index
+from hbc.ir.target import Target
+
+
+def lower(pipeline: Pipeline, schedule: Schedule | None, target: Target) -> Kernel:
+    """The kernel as scheduled: every Func placed, every access a load; VECTOR and UNROLL loops are
+    still loops. Raises HbcError for a schedule that cannot be applied."""
+    pipeline, scheduled = apply_schedule(pipeline, schedule)
+    plan = inline_funcs(scheduled)
+    arguments = _arguments(pipeline)
+    tables = evaluate_tables(pipeline)
+    outputs = {o.name: whole_image(o) for o in pipeline.outputs}
+    names = frozenset(s.name for s in pipeline.sizes)
+    program = Program(_used(plan, pipeline), target, outputs, names)
+    storages: dict[str, Storage] = {
+        image.name: argument_storage(image, argument)
+        for image, argument in zip((*pipeline.inputs, *pipeline.outputs), arguments, strict=True)
+    }
+    for table in tables:
+        storages[table.name] = table_storage(table.name, table.element, table.shape)
+    scope = Scope(_size_ranges(pipeline), storages, names | storages.keys())
+    body = realize(program, Here(Root(), None), scope, lambda _: Block(()))
+    checks = [Check(r.condition, r.message) for r in pipeline.requirements]
+    return Kernel(
+        pipeline.name,
+        tuple(Size(s.name, s.fixed) for s in pipeline.sizes),
+        arguments,
+        tables,
+        tuple(dict.fromkeys([*checks, *program.checks])),
+        body,
+    )
+
+
+def _arguments(pipeline: Pipeline) -> tuple[Argument, ...]:
+    def argument(image: Image, output: bool) -> Argument:
+        return Argument(image.name, image.element, image.extents, output, image.span)
+
+    inputs = (argument(i, False) for i in pipeline.inputs)
+    return (*inputs, *(argument(o, True) for o in pipeline.outputs))
+
+
+def _size_ranges(pipeline: Pipeline) -> dict[str, Interval]:
+    """A kernel whose output is empty returns before its body, so a size is at least 1 there."""
+    ranges = {}
+    for s in pipeline.sizes:
+        fixed = None if s.fixed is None else const_index(s.fixed)
+        ranges[s.name] = Interval(const_index(1) if fixed is None else fixed, fixed)
+    return ranges
+
+
+def _used(plan: Plan, pipeline: Pipeline) -> Plan:
+    """The plan without Funcs that no output depends on once inlining is done."""
+    wanted = {o.name for o in pipeline.outputs}
+    kept = []
+    for name, f in reversed(plan.items()):
+        if name in wanted:
+            kept.append((name, f))
+            for update in (None, *range(len(f.func.updates))):
+                wanted |= {a.name for a in stage_accesses(f.func, update)}
+    return dict(reversed(kept))

@@ -1,0 +1,168 @@
+"""What is known of a stage's dimensions at one point of its loop nest.
+
+Every dimension counts from 0; a root variable is its start plus its offset. Going inward, dimensions
+become fixed (a loop runs over them, or a tail has just one piece). A split whose pieces are all full
+is `whole`; otherwise the extent of its inner half, or the shifted base, is bound to a name once the
+outer half is fixed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from hbc.frontend.plan import Fuse, Split, StagePlan, Tail
+from hbc.ir.bounds import Interval
+from hbc.ir.build import add, floordiv, minimum, mod, mul, sub
+from hbc.ir.nodes import Const, Expr, const_index
+from hbc.ir.simplify import simplify
+
+
+@dataclass(frozen=True, slots=True)
+class Nest:
+    """Immutable; going inward makes new ones."""
+
+    stage: StagePlan
+    starts: Mapping[str, Expr]
+    extents: Mapping[str, Expr]  # of roots, and of inner halves once known
+    fixed: Mapping[str, Expr] = field(default_factory=dict)
+    bases: Mapping[Split, Expr] = field(default_factory=dict)  # offset of the piece
+    whole: frozenset[Split] = frozenset()
+    guarded: frozenset[Split] = frozenset()  # need a test at the innermost statement
+    shifting: bool = True  # False where an extent is below a shifted factor
+
+    def split_of(self, dim: str) -> Split | None:
+        """The split that divides this dimension."""
+        return next(
+            (r for r in self.stage.relations if isinstance(r, Split) and r.old == dim), None
+        )
+
+    def parent(self, dim: str) -> Split | Fuse | None:
+        """The relation that made this dimension."""
+        for r in self.stage.relations:
+            if isinstance(r, Split) and dim in (r.outer, r.inner):
+                return r
+            if isinstance(r, Fuse) and dim == r.fused:
+                return r
+        return None
+
+    def shifts(self, s: Split) -> bool:
+        return s.tail is Tail.SHIFT and self.shifting
+
+    def extent(self, dim: str) -> Expr:
+        """How many values the dimension takes here."""
+        if dim in self.extents:
+            return self.extents[dim]
+        r = self.parent(dim)
+        if isinstance(r, Fuse):
+            return simplify(mul(self._live(r.outer), self._live(r.inner)))
+        if r is None:
+            raise KeyError(dim)
+        factor = const_index(r.factor)
+        if dim == r.inner:
+            return factor
+        old = self.extent(r.old)
+        if r in self.whole:
+            return simplify(floordiv(old, factor))
+        return simplify(floordiv(add(old, r.factor - 1), factor))
+
+    def _live(self, dim: str) -> Expr:
+        return const_index(1) if dim in self.fixed else self.extent(dim)
+
+    def is_determined(self, dim: str) -> bool:
+        if dim in self.fixed:
+            return True
+        s = self.split_of(dim)
+        return s is not None and self.is_determined(s.outer) and self.is_determined(s.inner)
+
+    def offset(self, dim: str) -> Expr:
+        """The value of a determined dimension, from 0."""
+        if dim in self.fixed:
+            return self.fixed[dim]
+        s = self.split_of(dim)
+        if s is None:
+            raise KeyError(dim)
+        return add(self.base(s), self.offset(s.inner))
+
+    def base(self, s: Split) -> Expr:
+        """Where the current piece of a split begins."""
+        if s in self.bases:
+            return self.bases[s]
+        base = mul(self.offset(s.outer), s.factor)
+        if self.shifts(s) and s not in self.whole:
+            return minimum(base, sub(self.extent(s.old), s.factor))
+        return base
+
+    def value(self, root: str) -> Expr:
+        """The value of a root variable; all its loops must be fixed."""
+        return simplify(add(self.starts[root], self.offset(root)))
+
+    def span(self, root: str) -> Interval:
+        """The values a root variable takes in the loops that are still to come."""
+        lo, hi = self._range(root)
+        start = self.starts[root]
+        return Interval(simplify(add(start, lo)), simplify(add(start, hi)))
+
+    def _range(self, dim: str) -> tuple[Expr, Expr]:
+        if self.is_determined(dim):
+            value = self.offset(dim)
+            return value, value
+        extent = self.extent(dim)
+        last = sub(extent, 1)
+        s = self.split_of(dim)
+        if s is None or not self._touched(dim):
+            return const_index(0), last
+        (lo_out, hi_out), (lo_in, hi_in) = self._range(s.outer), self._range(s.inner)
+        if s in self.bases:
+            lo = hi = self.bases[s]
+        else:
+            lo, hi = mul(lo_out, s.factor), mul(hi_out, s.factor)
+        if self.shifts(s) and s not in self.whole and s not in self.bases:
+            limit = sub(extent, s.factor)
+            lo, hi = minimum(lo, limit), minimum(hi, limit)
+        lo, hi = add(lo, lo_in), add(hi, hi_in)
+        exact = s in self.whole or s in self.bases or s.inner in self.extents or self.shifts(s)
+        return lo, hi if exact else minimum(hi, last)
+
+    def _touched(self, dim: str) -> bool:
+        """Whether any loop made from this dimension is fixed."""
+        if dim in self.fixed:
+            return True
+        s = self.split_of(dim)
+        return s is not None and (self._touched(s.outer) or self._touched(s.inner))
+
+    # Going inward ------------------------------------------------------------------------------
+
+    def fix(self, dim: str, value: Expr) -> Nest:
+        """The dimension has one value from here on; a fused one fixes both its parts."""
+        fixed = {**self.fixed, dim: value}
+        r = self.parent(dim)
+        if isinstance(r, Fuse):
+            inner = self._live(r.inner)
+            if r.outer not in fixed:
+                fixed[r.outer] = simplify(floordiv(value, inner))
+            if r.inner not in fixed:
+                fixed[r.inner] = simplify(mod(value, inner))
+        if isinstance(r, Split) and dim == r.inner and self._needs_guard(r):
+            return replace(self, fixed=fixed, guarded=self.guarded | {r})
+        return replace(self, fixed=fixed)
+
+    def _needs_guard(self, s: Split) -> bool:
+        known = s in self.whole or s.inner in self.extents or self.shifts(s)
+        return not known and not self.is_determined(s.outer)
+
+    def with_whole(self, s: Split) -> Nest:
+        return replace(self, whole=self.whole | {s})
+
+    def divides(self, s: Split) -> bool:
+        """Whether the factor is known to divide the extent."""
+        extent = self.extent(s.old)
+        return isinstance(extent, Const) and int(extent.value) % s.factor == 0
+
+
+def tree_splits(stage: StagePlan, dim: str) -> tuple[Split, ...]:
+    """The splits of all the roots that a dimension was made from, in the order they were made."""
+    roots = stage.root_of(dim)
+    return tuple(
+        r for r in stage.relations if isinstance(r, Split) and stage.root_of(r.old) & roots
+    )

@@ -1,0 +1,126 @@
+"""Accumulators of reductions whose order is free: their bounds hold for every order of the terms.
+
+Any partial sum of any order is at most max(P, N), where P and N are the sums of the positive and of
+the negative terms' magnitudes; each addition rounds by at most u times that.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import expm1, log1p
+
+import numpy as np
+
+from hbc.frontend import oracle_integer
+from hbc.frontend.oracle_expr import binary
+from hbc.frontend.oracle_float import LARGEST, roundoff
+from hbc.frontend.oracle_value import Value, tidy, uncertainty, work_dtype
+from hbc.ir.nodes import Op
+from hbc.ir.numpy_types import Array
+from hbc.ir.types import BF16, F16, DType
+
+
+@dataclass(slots=True, eq=False)
+class Sum:
+    """x: the sum of the terms; size: of their magnitudes (floats); e: of their uncertainties."""
+
+    x: Array
+    size: Array
+    e: Array
+    terms: int = 0
+
+
+def new_sum(shape: tuple[int, ...], element: DType) -> Sum:
+    """No terms yet."""
+    x = np.zeros(shape, work_dtype(element))
+    return Sum(x, np.zeros(shape if element.is_float else ()), np.zeros(shape))
+
+
+def add_terms(total: Sum, v: Value, element: DType, shape: tuple[int, ...], folded: int) -> None:
+    """Adds a term for every point of `shape`, of which the first `folded` axes are summed over."""
+    axes = tuple(range(folded))
+    count = int(np.prod(shape[:folded], dtype=np.int64))
+    x = np.broadcast_to(v.x, shape) if folded else v.x
+    total.x += np.sum(x, axis=axes, dtype=total.x.dtype) if folded else x
+    if element.is_float:
+        magnitude = np.abs(x).astype(np.float64)
+        total.size += np.sum(magnitude, axis=axes) if folded else magnitude
+    if v.e is not None:
+        e = np.broadcast_to(v.e, shape)
+        total.e += np.sum(e, axis=axes) if folded else e
+    total.terms += count
+
+
+def finish_sum(total: Sum, start: Value, element: DType) -> Value:
+    """The accumulator's value after all terms were added to `start` in any order."""
+    if total.terms == 0:
+        return start
+    if not element.is_float:
+        e = tidy(total.x, total.e + uncertainty(start, element)).e
+        return oracle_integer.binary(Op.ADD, element, start, Value(total.x, e))
+    e = total.e + uncertainty(start, element)
+    x = total.x + start.x
+    size = total.size + np.abs(start.x).astype(np.float64)
+    # Adding to an exact zero does not round.
+    rounds = total.terms - (start.e is None and not np.asarray(start.x).any())
+    partial = (size + np.abs(x).astype(np.float64)) / 2 + e
+    grown = expm1(rounds * log1p(roundoff(element)))
+    bound = e + grown * partial + 2.0**-52 * size
+    return _ranged(x, np.asarray(bound, np.float64), partial * (1 + grown), element)
+
+
+def _ranged(x: Array, e: Array, partial: Array, element: DType) -> Value:
+    """Sums that may overflow on the way are uncertain, those that surely end beyond are infinite."""
+    finite = np.isfinite(x)
+    top = LARGEST[element]
+    if finite.all() and (partial <= top).all():
+        return tidy(x, e)
+    beyond = finite & (np.abs(x) - e > top * (1 + 2 * roundoff(element)))
+    surely = beyond & (partial - np.abs(x).astype(np.float64) <= top)
+    perhaps = finite & ~surely & ~(partial <= top)
+    e = np.where(np.isnan(total_e := e) & finite, np.inf, np.where(finite, total_e, 0.0))
+    e = np.where(surely, 0.0, np.where(perhaps, np.inf, e))
+    return tidy(np.where(surely, np.copysign(np.inf, x), x), e)
+
+
+@dataclass(slots=True, eq=False)
+class Product:
+    """x: the product of the terms; most: of their greatest magnitudes."""
+
+    x: Array
+    most: Array
+    terms: int = 0
+
+
+def fold_pairs(op: Op, element: DType, v: Value, shape: tuple[int, ...], folded: int) -> Value:
+    """The points of the first `folded` axes combined by `op`, halves first."""
+    x = np.broadcast_to(v.x, shape).reshape(-1, *shape[folded:])
+    e = None if v.e is None else np.broadcast_to(v.e, shape).reshape(-1, *shape[folded:])
+    while len(x) > 1:
+        half, rest = len(x) // 2, len(x) // 2 * 2
+        a = Value(x[:half], None if e is None else e[:half])
+        b = Value(x[half:rest], None if e is None else e[half:rest])
+        paired = combine(op, element, a, b)
+        x_rest, e_rest = x[rest:], None if e is None else e[rest:]
+        x = np.concatenate([paired.x, x_rest])
+        if paired.e is None and e is None:
+            continue
+        kept = uncertainty(Value(x_rest, e_rest), element)
+        e = np.concatenate([
+            np.broadcast_to(uncertainty(paired, element), paired.x.shape),
+            np.broadcast_to(kept, x_rest.shape),
+        ])  # fmt: skip
+    return Value(x[0], None if e is None else e[0])
+
+
+def combine(op: Op, element: DType, a: Value, b: Value) -> Value:
+    """One step of a reduction other than a sum of floats. Products of floats keep the bound that is
+    the same for every order: each factor's magnitude grows by its uncertainty and one rounding."""
+    if op is not Op.MUL or not element.is_float:
+        return binary(op, element, a, b)
+    x = a.x * b.x
+    most = (np.abs(a.x) + uncertainty(a, element)) * (np.abs(b.x) + uncertainty(b, element))
+    least = {F16: 2.0**-24, BF16: 2.0**-133}.get(element, 2.0**-149)
+    bound = most * (1 + roundoff(element)) - np.abs(x) + least
+    grown = np.asarray(bound, np.float64)
+    return _ranged(x, np.where(np.isnan(grown), 0.0, grown), np.asarray(most, np.float64), element)

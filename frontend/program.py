@@ -1,0 +1,77 @@
+"""What the passes that build loops share: the plan, the target, and the scope going inward."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from hbc.frontend.plan import Plan
+from hbc.frontend.storage import Storage
+from hbc.ir.bounds import Interval
+from hbc.ir.kernel import Check
+from hbc.ir.linear import linear
+from hbc.ir.nodes import Access, Expr, Load, Var
+from hbc.ir.target import Target
+from hbc.ir.walk import rewrite
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """The inlined plan and the target. `checks` collects conditions for the entry point."""
+
+    plan: Plan
+    target: Target
+    outputs: Mapping[str, tuple[Interval, ...]]
+    sizes: frozenset[str]
+    checks: list[Check] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The names bound around a statement: their ranges, and the buffers alive."""
+
+    ranges: Mapping[str, Interval]
+    storages: Mapping[str, Storage]
+    names: frozenset[str]
+    in_tail: bool = False  # a partial piece: extents are bounded, not constant
+
+    def tail(self) -> Scope:
+        return replace(self, in_tail=True)
+
+    def fresh(self, name: str, owner: str = "") -> str:
+        """A C identifier for a new name: `name`, else `owner_name`, else numbered."""
+        if name not in self.names:
+            return name
+        candidate = base = f"{owner}_{name}" if owner else name
+        count = 1
+        while candidate in self.names:
+            count += 1
+            candidate = f"{base}{count}"
+        return candidate
+
+    def bind(self, name: str, interval: Interval) -> Scope:
+        return replace(self, ranges={**self.ranges, name: interval}, names=self.names | {name})
+
+    def store(self, func: str, storage: Storage) -> Scope:
+        return replace(
+            self,
+            storages={**self.storages, func: storage},
+            names=self.names | {storage.buffer},
+        )
+
+
+def load_accesses(e: Expr, scope: Scope) -> Expr:
+    """Each access becomes a load from where the scope stores that Func or input."""
+
+    def load(n: Expr) -> Expr:
+        if not isinstance(n, Access):
+            return n
+        storage = scope.storages[n.name]
+        return Load(storage.buffer, storage.offset(n.indices), n.type, None, n.span)
+
+    return rewrite(e, load)
+
+
+def is_plain(e: Expr) -> bool:
+    """A name or a sum of multiples of names: cheap enough to repeat."""
+    return all(isinstance(atom, Var) for atom, _ in linear(e).terms)

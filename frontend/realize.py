@@ -1,0 +1,159 @@
+"""Places Funcs at a level of the nest: their regions, their memory, and the stages that fill them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from hbc.frontend.generate import Generator, generate_stage
+from hbc.frontend.legal import is_level_inside, stage_accesses
+from hbc.frontend.nest import Nest
+from hbc.frontend.plan import At, FuncPlan, Level, Root, step
+from hbc.frontend.program import Program, Scope, is_plain
+from hbc.frontend.regions import Box, Ranges, extent_of, required, stage_ranges
+from hbc.frontend.slide import fold_factors, slide_box
+from hbc.frontend.storage import func_storage
+from hbc.ir.bounds import Interval, bounds, constant_bounds
+from hbc.ir.build import add, sub
+from hbc.ir.nodes import Allocate, Const, Expr, LetStmt, Stmt, Var, const_index
+from hbc.ir.simplify import simplify
+from hbc.ir.types import Memory
+from hbc.ir.walk import block
+
+Rest = Callable[[Scope], Stmt]
+
+
+@dataclass(frozen=True, slots=True)
+class Here:
+    """A level: where it is, the nest of the stage whose loop it is (None at the root)."""
+
+    level: Level
+    nest: Nest | None
+
+
+def realize(program: Program, here: Here, scope: Scope, rest: Rest) -> Stmt:
+    """The Funcs stored and computed at this level, callees first, then the rest of the body."""
+    plan = program.plan
+    computed = [f for f in plan.values() if f.compute == here.level]
+    stored = [f for f in plan.values() if store_level(f) == here.level]
+    if not computed and not stored:
+        return rest(scope)
+    boxes = _boxes(program, here, scope)
+    names: list[tuple[str, Expr]] = []
+    for f in computed:
+        name = f.func.name
+        boxes[name], scope, bound = _name_box(f, boxes[name], scope)
+        names += bound
+    allocations: list[tuple[FuncPlan, str, Expr]] = []
+    for f in stored:
+        if f.func.name in program.outputs:
+            continue
+        folds = fold_factors(program, f, here.level, here.nest, boxes, scope)
+        buffer = scope.fresh(f.func.name, "buffer")
+        storage, size = func_storage(f, buffer, boxes[f.func.name], scope.ranges, folds)
+        scope = scope.store(f.func.name, storage)
+        allocations.append((f, buffer, size))
+    produced = [_produce(program, here, f, boxes[f.func.name], scope) for f in computed]
+    body = block(*produced, rest(scope))
+    for f, buffer, size in reversed(allocations):
+        body = Allocate(buffer, f.func.element, size, memory_of(f, size), body, f.note, f.func.span)
+    for n, value in reversed(names):
+        body = LetStmt(n, value, body)
+    return body
+
+
+def store_level(f: FuncPlan) -> Level:
+    return f.compute if f.store is None else f.store
+
+
+def is_inside(program: Program, f: FuncPlan, level: Level) -> bool:
+    """Whether a Func is computed at this level or deeper."""
+    if isinstance(level, Root):
+        return True
+    return (
+        isinstance(level, At)
+        and isinstance(f.compute, At)
+        and is_level_inside(program.plan, f.compute, level)
+    )
+
+
+def _boxes(program: Program, here: Here, scope: Scope) -> dict[str, Box]:
+    """What one pass through this level needs of each Func computed in it, consumers first."""
+    plan = program.plan
+    inside = [f for f in plan.values() if is_inside(program, f, here.level)]
+    readers = []
+    if here.nest is not None and isinstance(here.level, At):
+        readers.append((plan[here.level.func].func, here.level.update, nest_ranges(here.nest)))
+    boxes: dict[str, Box] = {}
+    for f in reversed(inside):
+        name = f.func.name
+        reading = [r for r in readers if any(a.name == name for a in stage_accesses(r[0], r[1]))]
+        if not reading and name not in program.outputs:
+            continue
+        boxes[name] = required(f, reading, scope.ranges, program.outputs.get(name))
+        for stage in f.stages:
+            ranges = stage_ranges(f.func, stage.update, boxes[name])
+            readers.append((f.func, stage.update, ranges))
+    return boxes
+
+
+def nest_ranges(nest: Nest) -> Ranges:
+    """The values the variables of a stage take in the loops still to come."""
+    return {root: nest.span(root) for root in nest.stage.roots}
+
+
+def _name_box(f: FuncPlan, box: Box, scope: Scope) -> tuple[Box, Scope, list[tuple[str, Expr]]]:
+    """Bounds that are more than sums of names get names, so that code and addresses stay short."""
+    names: list[tuple[str, Expr]] = []
+    out: list[Interval] = []
+    for variable, x in zip(f.func.variables, box, strict=True):
+        low, extent = x.lo, extent_of(x)
+        if low is None:
+            raise ValueError("an open interval")
+        if not is_plain(low):
+            name = scope.fresh(f"{f.func.name}_{variable}_min")
+            names.append((name, low))
+            scope = scope.bind(name, bounds(low, scope.ranges))
+            low = Var(name)
+        if not is_plain(extent):
+            name = scope.fresh(f"{f.func.name}_{variable}_n")
+            names.append((name, extent))
+            _, most = constant_bounds(extent, scope.ranges)
+            upper = extent if most is None else const_index(most)
+            scope = scope.bind(name, Interval(const_index(0), upper))
+            extent = Var(name)
+        out.append(Interval(low, simplify(sub(add(low, extent), 1))))
+    return tuple(out), scope, names
+
+
+def _produce(program: Program, here: Here, f: FuncPlan, box: Box, scope: Scope) -> Stmt:
+    """All steps of a Func over a box."""
+    box, names, scope = slide_box(program, f, here.level, here.nest, box, scope)
+
+    def at_level(level: At, nest: Nest, inner: Scope, rest: Rest) -> Stmt:
+        return realize(program, Here(level, nest), inner, rest)
+
+    g = Generator(program, f.func, at_level)
+    stages: list[Stmt] = []
+    for stage in f.stages:
+        update = step(f.func, stage.update)
+        starts: dict[str, Expr] = {}
+        extents: dict[str, Expr] = {}
+        for variable, x in zip(f.func.variables, box, strict=True):
+            starts[variable] = x.lo if x.lo is not None else const_index(0)
+            extents[variable] = extent_of(x)
+        for r in () if update is None else update.reduce:
+            starts[r.name], extents[r.name] = r.start, r.extent
+        stages.append(generate_stage(g, stage, starts, extents, scope))
+    body = block(*stages)
+    for n, value in reversed(names):
+        body = LetStmt(n, value, body)
+    return body
+
+
+def memory_of(f: FuncPlan, size: Expr) -> Memory:
+    """Where the schedule says, else by size."""
+    if f.memory is not Memory.AUTO:
+        return f.memory
+    small = isinstance(size, Const) and int(size.value) * f.func.element.bytes <= 1 << 14
+    return Memory.STACK if small else Memory.HEAP

@@ -1,0 +1,52 @@
+"""Where to go on after a syntax error, so that one run reports several of them.
+
+The text before that place is blanked, not cut: offsets stay those of the file.
+"""
+
+from __future__ import annotations
+
+import re
+
+# Lines that can only begin a statement, whatever came before.
+STATEMENT = re.compile(
+    r"^[ \t]*(?:"
+    r"(?:kernel|size|param|type|input|output|table|require|bound|reduce|schedule|example)\b"
+    r"|[A-Za-z_]\w*(?:\s*:\s*\w+)?[ \t]*\[[^\n]*\][ \t]*(?:[+*|&^]|min|max)?=(?!=)"
+    r")",
+    re.MULTILINE,
+)
+HEADER = re.compile(r"\b(?:schedule|example)\b[^{}#]*\{")
+STAGE = re.compile(r"^[ \t]*(?=[A-Za-z_]\w*[ \t]*\.)|^[ \t]*(?=\})", re.MULTILINE)
+COMMENT = re.compile(r"#[^\n]*")
+
+
+def resume_text(text: str, at: int) -> tuple[int, str | None]:
+    """The first place after the error at `at` from which to parse, and the text to parse: None at
+    the end of the file. The place lies after `at` unless `at` begins a line."""
+    line = text.rfind("\n", 0, at) + 1
+    begins_line = not text[line:at].strip()
+    after = text.find("\n", at)
+    start = line if begins_line and STATEMENT.match(text, line) else after + 1 if after >= 0 else -1
+    if start < 0:
+        return len(text), None
+    head = enclosing_header(text, at)
+    if head is not None and (inside := STAGE.search(text, start)):
+        statement = STATEMENT.search(text, start)
+        if statement is None or inside.end() <= statement.end():
+            kept = text[head.start() : head.end()]
+            blank = " " * head.start() + kept + " " * (inside.end() - head.end())
+            return inside.end(), blank + text[inside.end() :]
+    found = STATEMENT.search(text, start)
+    if found is None:
+        return len(text), None
+    return found.end(), " " * found.start() + text[found.start() :]
+
+
+def enclosing_header(text: str, at: int) -> re.Match[str] | None:
+    """The head of the schedule or example block that `at` lies in, if its brace is open there."""
+    last = None
+    for head in HEADER.finditer(text, 0, at):
+        last = head
+    if last is None or "}" in COMMENT.sub("", text[last.end() : at]):
+        return None
+    return last

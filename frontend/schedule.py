@@ -1,0 +1,167 @@
+"""Applies a schedule to the default plans: each directive is a function found in a table by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from hbc.frontend import loops, place
+from hbc.frontend.funcs import Directive, Func, Pipeline, Schedule, ScheduleLine, Stage
+from hbc.frontend.inline import wrap_accesses, wrapper_name
+from hbc.frontend.legal import check_levels
+from hbc.frontend.plan import FuncPlan, Plan, StagePlan, default_plan, stage_text
+from hbc.frontend.rfactor import rfactor
+from hbc.ir.diag import Diagnostic, HbcError, did_you_mean, error
+
+LoopDirective = Callable[[Func, StagePlan, Directive], StagePlan]
+PlaceDirective = Callable[[Plan, FuncPlan, Directive], FuncPlan]
+
+LOOP_DIRECTIVES: Mapping[str, LoopDirective] = {
+    "split": loops.split,
+    "tile": loops.tile,
+    "fuse": loops.fuse,
+    "reorder": loops.reorder,
+    "unroll": loops.unroll,
+    "vectorize": loops.vectorize,
+    "parallel": loops.parallel,
+    "atomic": loops.atomic,
+    "prefetch": loops.prefetch,
+    "pipeline": loops.pipeline,
+}
+PLACE_DIRECTIVES: Mapping[str, PlaceDirective] = {
+    "compute_at": place.compute_at,
+    "compute_root": place.compute_root,
+    "compute_inline": place.compute_inline,
+    "store_at": place.store_at,
+    "store_root": place.store_root,
+    "store_in": place.store_in,
+    "bound": place.bound,
+    "reorder_storage": place.reorder_storage,
+    "pad_storage": place.pad_storage,
+}
+
+
+def apply_schedule(pipeline: Pipeline, schedule: Schedule | None) -> tuple[Pipeline, Plan]:
+    """The pipeline (with wrapper and rfactor Funcs added) and the plan of each Func.
+
+    Raises HbcError with every directive that cannot be applied."""
+    if schedule is not None:
+        pipeline = _add_wrappers(pipeline, schedule)
+    outputs = {o.name for o in pipeline.outputs}
+    plan: Plan = {
+        f.name: default_plan(f, f.name in outputs) for f in pipeline.funcs if f.table_shape is None
+    }
+    wrong: list[Diagnostic] = []
+    lines = () if schedule is None else schedule.lines
+    for line in lines:  # loops first: a place may name a loop that a later line makes
+        try:
+            pipeline = _apply_loops(pipeline, plan, line)
+        except HbcError as e:
+            wrong.extend(e.diagnostics)
+    for line in lines:
+        try:
+            _apply_places(plan, line)
+        except HbcError as e:
+            wrong.extend(e.diagnostics)
+    if not wrong:
+        wrong.extend(check_levels(plan))
+    if wrong:
+        raise HbcError(list(dict.fromkeys(wrong)))
+    return pipeline, plan
+
+
+def _add_wrappers(pipeline: Pipeline, schedule: Schedule) -> Pipeline:
+    """A copy Func for every `X.in(consumer)` that the schedule names."""
+    for line in schedule.lines:
+        stages = [line.stage, *(a for d in line.directives for a in d.args if isinstance(a, Stage))]
+        for s in stages:
+            if s.consumer is not None:
+                pipeline = wrap_accesses(pipeline, s.name, s.consumer, s.span)
+    return pipeline
+
+
+def _apply_loops(pipeline: Pipeline, plan: Plan, line: ScheduleLine) -> Pipeline:
+    """The directives of a chain that change loops. After `specialize`, they go to the special copy."""
+    name, number = _find_stage(plan, line)
+    special: int | None = None
+    for d in line.directives:
+        func_plan = plan[name]
+        stage = func_plan.stages[number]
+        if d.name == "rfactor":
+            pipeline = rfactor(pipeline, plan, func_plan, stage, d)
+        elif d.name == "specialize":
+            stage = loops.specialize(func_plan.func, stage, d)
+            special = len(stage.special) - 1
+            plan[name] = _with_stage(func_plan, number, stage)
+        elif (directive := LOOP_DIRECTIVES.get(d.name)) is not None:
+            plan[name] = _with_stage(
+                func_plan, number, _apply(directive, func_plan.func, stage, d, special)
+            )
+        elif d.name not in PLACE_DIRECTIVES:
+            raise _unknown(d)
+    return pipeline
+
+
+def _apply(
+    directive: LoopDirective, func: Func, stage: StagePlan, d: Directive, special: int | None
+) -> StagePlan:
+    if special is None:
+        return directive(func, stage, d)
+    condition, inner = stage.special[special]
+    entry = (condition, directive(func, inner, d))
+    return replace(stage, special=(*stage.special[:special], entry, *stage.special[special + 1 :]))
+
+
+def _apply_places(plan: Plan, line: ScheduleLine) -> None:
+    """The directives of a chain that say where a Func is computed and stored."""
+    name, _ = _find_stage(plan, line)
+    for d in line.directives:
+        if (directive := PLACE_DIRECTIVES.get(d.name)) is None:
+            continue
+        if line.stage.update is not None:
+            raise error(
+                f"`{d.name}` speaks of the whole Func, not of one update",
+                d.span,
+                f"write `{name}.{d.name}(...)`",
+            )
+        plan[name] = directive(plan, plan[name], d)
+
+
+def _find_stage(plan: Plan, line: ScheduleLine) -> tuple[str, int]:
+    """The Func of a line, and the place of its stage among the Func's stages."""
+    name = resolve(plan, line.stage)
+    number = 0 if line.stage.update is None else line.stage.update + 1
+    count = len(plan[name].stages) - 1
+    if number > count:
+        raise error(
+            f"`{name}` has {count} update{'s' if count != 1 else ''}, so there is no "
+            f"`{stage_text(line.stage)}`",
+            line.stage.span or line.span,
+            "updates count from 0, in the order they are written",
+        )
+    return name, number
+
+
+def _unknown(d: Directive) -> HbcError:
+    if d.name.startswith("gpu_"):
+        return error(
+            f"`{d.name}` maps loops to a GPU, which this target has not", d.span,
+            "use `parallel` and `vectorize`, or put this schedule `for cuda`",
+        )  # fmt: skip
+    known = {*LOOP_DIRECTIVES, *PLACE_DIRECTIVES, "rfactor", "specialize", "in"}
+    return error(f"unknown directive `{d.name}`", d.span, did_you_mean(d.name, known))
+
+
+def _with_stage(plan: FuncPlan, number: int, stage: StagePlan) -> FuncPlan:
+    stages = (*plan.stages[:number], stage, *plan.stages[number + 1 :])
+    return replace(plan, stages=stages)
+
+
+def resolve(plan: Plan, stage: Stage) -> str:
+    """The Func that a stage of the schedule speaks of."""
+    name = stage.name if stage.consumer is None else wrapper_name(stage.name, stage.consumer)
+    if name not in plan:
+        raise error(
+            f"`{name}` is not a Func that can be scheduled", stage.span, did_you_mean(name, plan)
+        )
+    return name

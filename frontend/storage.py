@@ -1,0 +1,108 @@
+"""Where values lie in memory: from a Func or input and its coordinates to a flat buffer offset."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from hbc.frontend.funcs import Image
+from hbc.frontend.plan import FuncPlan
+from hbc.frontend.regions import Box, extent_of
+from hbc.ir.bounds import Interval, constant_bounds
+from hbc.ir.build import add, floordiv, mod, mul, sub
+from hbc.ir.kernel import Argument
+from hbc.ir.nodes import Const, Expr, Var, const_index
+from hbc.ir.simplify import simplify
+from hbc.ir.types import DType
+
+
+@dataclass(frozen=True, slots=True)
+class Storage:
+    """A buffer and how coordinates map to it: offset = sum((i_d - mins[d]) [% folds[d]] * strides[d])."""
+
+    buffer: str
+    element: DType
+    mins: tuple[Expr, ...]
+    strides: tuple[Expr, ...]
+    folds: tuple[int | None, ...]
+
+    def offset(self, indices: tuple[Expr, ...]) -> Expr:
+        """The flat offset, in elements."""
+        total: Expr = const_index(0)
+        for i, low, stride, fold in zip(indices, self.mins, self.strides, self.folds, strict=True):
+            at = sub(i, low)
+            total = add(total, mul(at if fold is None else mod(simplify(at), fold), stride))
+        return simplify(total)
+
+
+def argument_storage(image: Image, argument: Argument) -> Storage:
+    """Inputs and outputs: row-major, strides are names, the last is 1."""
+    rank = len(image.extents)
+    strides: list[Expr] = [Var(argument.stride_name(d)) for d in range(rank - 1)]
+    zero = const_index(0)
+    return Storage(
+        image.name, image.element, (zero,) * rank, (*strides, const_index(1)), (None,) * rank
+    )
+
+
+def table_storage(name: str, element: DType, shape: tuple[int, ...]) -> Storage:
+    strides = [1]
+    for extent in reversed(shape[1:]):
+        strides.append(strides[-1] * extent)
+    zero = const_index(0)
+    return Storage(
+        name,
+        element,
+        (zero,) * len(shape),
+        tuple(const_index(s) for s in reversed(strides)),
+        (None,) * len(shape),
+    )
+
+
+def func_storage(
+    f: FuncPlan, buffer: str, box: Box, scope: Mapping[str, Interval], folds: Mapping[str, int]
+) -> tuple[Storage, Expr]:
+    """The storage of a Func over a box, and its size in elements.
+
+    Extents that a constant bounds become that constant, so that strides are constant too."""
+    variables = f.func.variables
+    order = f.storage_order or variables
+    pads = dict(f.pads)
+    strides: dict[str, Expr] = {}
+    size: Expr = const_index(1)
+    for v in reversed(order):
+        extent: Expr
+        if v in folds:
+            extent = const_index(folds[v])
+        else:
+            extent = _bounded(extent_of(box[variables.index(v)]), scope)
+        if v in pads:
+            extent = simplify(mul(floordiv(add(extent, pads[v] - 1), pads[v]), pads[v]))
+        strides[v] = size
+        size = simplify(mul(size, extent))
+    mins = tuple(_low(x) for x in box)
+    storage = Storage(
+        buffer,
+        f.func.element,
+        mins,
+        tuple(strides[v] for v in variables),
+        tuple(folds.get(v) for v in variables),
+    )
+    return storage, size
+
+
+def _low(x: Interval) -> Expr:
+    if x.lo is None:
+        raise ValueError("an open interval has no least value")
+    return x.lo
+
+
+def _bounded(extent: Expr, scope: Mapping[str, Interval]) -> Expr:
+    if isinstance(extent, Const):
+        return extent
+    _, high = constant_bounds(extent, scope)
+    return extent if high is None else const_index(max(high, 0))
+
+
+def with_mins(storage: Storage, mins: tuple[Expr, ...]) -> Storage:
+    return replace(storage, mins=mins)

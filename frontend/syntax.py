@@ -1,0 +1,142 @@
+"""Puts a syntax error into words: what was found, what could stand there, how it is written."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from hbc.frontend.slips import slip_at
+from hbc.ir.diag import Diagnostic, Note, did_you_mean
+from hbc.ir.source import Source, Span
+
+if TYPE_CHECKING:
+    from lark.exceptions import UnexpectedInput
+
+# How each statement is written, by the token that begins it: the hint of an error inside it.
+FORMS = {
+    "KERNEL": "kernel blur",
+    "SIZE": "size M, N, K",
+    "PARAM": "param alpha: f32 = 0.5",
+    "TYPE": "type T = f32",
+    "INPUT": "input A: f32[M, K]",
+    "OUTPUT": "output C: f32[M, N]",
+    "TABLE": "table W: f32[3] = [0.25, 0.5, 0.25]",
+    "REQUIRE": 'require T <= W, "the kernel is wider than the image"',
+    "BOUND": "bound begin in 0 .. N",
+    "REDUCE": "reduce k in K, r in 1 .. R",
+    "SCHEDULE": "schedule fast for avx512, avx2 { C.vectorize(j, 16) }",
+    "EXAMPLE": "example { M = 512; A = random(1) }",
+    "LET": "let t = a + b in t * t",
+}
+KEYWORDS = {name.lower(): name for name in FORMS} | {
+    word: word.upper() for word in ("in", "for", "where", "and", "or", "not", "true", "false")
+}
+BEGIN = frozenset(FORMS) - {"LET"}
+
+# Terminals in words, in the order in which a message lists them.
+WORDS = {
+    "LPAR": "`(`", "RPAR": "`)`", "LSQB": "`[`", "RSQB": "`]`", "LBRACE": "`{`", "RBRACE": "`}`",
+    "COMMA": "`,`", "COLON": "`:`", "EQUAL": "`=`", "DOT": "`.`", "DOTS": "`..`",
+    "IN": "`in`", "FOR": "`for`", "UPDATE": "`+=`", "STRING": "a string", "NAME": "a name",
+}  # fmt: skip
+CLOSING = {"LPAR": "RPAR", "LSQB": "RSQB", "LBRACE": "RBRACE"}
+
+
+def explain(unexpected: UnexpectedInput, source: Source) -> tuple[Diagnostic, int]:
+    """The diagnostic, and the offset at which the parser stopped."""
+    from lark.exceptions import UnexpectedCharacters, UnexpectedToken
+
+    if isinstance(unexpected, UnexpectedCharacters):
+        at = unexpected.pos_in_stream
+        return unreadable(source, at), at
+    assert isinstance(unexpected, UnexpectedToken)
+    token, parser = unexpected.token, unexpected.interactive_parser
+    at_end = token.type == "$END"
+    stack: list[Any] = list(parser.parser_state.value_stack)
+    at = len(source.text.rstrip()) if at_end else token.start_pos
+    span = Span(source, at, at + 1 if at_end else token.end_pos)
+    before = last_token(source, at)
+    slip = None if at_end else slip_at(source, at, before)
+    if slip is not None:
+        return slip, at
+    accepts = parser.accepts()
+    found = "the end of the file" if at_end else f"`{token}`"
+    opened = open_bracket(stack)
+    if opened is not None and (at_end or token.type in BEGIN | {"RPAR", "RSQB", "RBRACE"}):
+        wanted = WORDS[CLOSING[opened.type]]
+        note = Note(f"`{opened}` opens here", Span(source, opened.start_pos, opened.end_pos))
+        message = f"expected {wanted}, found {found}"
+        if CLOSING[opened.type] in accepts or "NUMBER" in accepts:
+            return Diagnostic(message, span, None, (note,)), at
+    if word := misspelled(stack, token.type, source):
+        return word, at
+    message = f"expected {expected(accepts)}, found {found}"
+    if token.type.lower() in KEYWORDS and "NAME" in accepts:
+        hint: str | None = f"`{token}` is a word of the language and cannot be a name"
+    else:
+        hint = form(stack)
+    return Diagnostic(message, span, hint), at
+
+
+def expected(accepts: set[str]) -> str:
+    """What could stand there, in words, from the most to the least telling."""
+    if "NUMBER" in accepts:
+        closing = [WORDS[t] for t in ("RPAR", "RSQB") if t in accepts]
+        return " or ".join(["an expression", *closing])
+    if BEGIN <= accepts:
+        if "BINARY" in accepts:
+            return "an operator or a new statement"
+        return "a statement"
+    words = [word for terminal, word in WORDS.items() if terminal in accepts]
+    if "BINARY" in accepts:
+        words.append("an operator")
+    return " or ".join(words[-4:]) if words else "something else"
+
+
+def unreadable(source: Source, at: int) -> Diagnostic:
+    """A character that begins no token."""
+    character = source.text[at]
+    slip = slip_at(source, at, last_token(source, at))
+    if slip is not None:
+        return slip
+    shown = f"`{character}`" if character.isprintable() else f"U+{ord(character):04X}"
+    return Diagnostic(f"{shown} has no meaning here", Span(source, at, at + 1))
+
+
+def misspelled(stack: list[Any], found: str, source: Source) -> Diagnostic | None:
+    """Two names in a row at the start of a statement: the first was to be a keyword."""
+    if found != "NAME" or not stack or getattr(stack[-1], "type", "") != "NAME":
+        return None
+    if len(stack) > 1 and isinstance(stack[-2], str):
+        return None
+    first = stack[-1]
+    span = Span(source, first.start_pos, first.end_pos)
+    close = did_you_mean(str(first), (name.lower() for name in BEGIN))
+    if close is None:
+        close = "statements begin with a keyword such as `input`, or define: `f[x] = ...`"
+    return Diagnostic(f"`{first}` begins no statement", span, close)
+
+
+def open_bracket(stack: list[Any]) -> Any:
+    """The innermost bracket that is still open."""
+    opened: list[Any] = []
+    for item in stack:
+        kind = getattr(item, "type", "")
+        if kind in CLOSING:
+            opened.append(item)
+        elif kind in CLOSING.values() and opened:
+            opened.pop()
+    return opened[-1] if opened else None
+
+
+def form(stack: list[Any]) -> str | None:
+    """How the statement is written in which the parser stopped."""
+    for item in reversed(stack):
+        kind = getattr(item, "type", "")
+        if kind in FORMS:
+            return f"it is written `{FORMS[kind]}`"
+    return None
+
+
+def last_token(source: Source, at: int) -> str:
+    """The text before the offset, without blanks and without a comment on the same line."""
+    return source.text[max(0, at - 80) : at].rstrip()

@@ -1,0 +1,214 @@
+"""Expressions as lines of Python: scalars by Python's integers, vectors by NumPy arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import assert_never
+
+import numpy as np
+
+from hbc.ir import arith, arith_cast, arith_scalar
+from hbc.ir.diag import InternalError
+from hbc.ir.interp_code import Code
+from hbc.ir.nodes import (
+    COMPARISONS,
+    Access,
+    Binary,
+    Broadcast,
+    Call,
+    Cast,
+    Const,
+    Expr,
+    Gather,
+    Let,
+    Load,
+    Move,
+    Op,
+    Ramp,
+    Select,
+    Unary,
+    Var,
+    VectorReduce,
+)  # fmt: skip
+from hbc.ir.numpy_types import Array, numpy_dtype
+from hbc.ir.types import BOOL, I64, DType, Type
+
+
+def emit(code: Code, e: Expr) -> str:
+    """Adds lines that compute `e`; returns the name or literal that stands for it."""
+    match e:
+        case Const(value=value, type=t):
+            return literal(code, value, t.element)
+        case Var(name=name):
+            if name not in code.variables:
+                raise InternalError(f"the interpreter met the unbound variable `{name}`")
+            return code.variables[name]
+        case Let(name=name, value=value, body=body):
+            with code.bound(code.variables, name, emit(code, value)):
+                return emit(code, body)
+        case Move(value=value):
+            return emit(code, value)
+        case Cast(type=t, value=value):
+            return _cast(code, emit(code, value), value.type, t)
+        case Binary(op=op, a=a, b=b):
+            return _binary(code, op, emit(code, a), emit(code, b), a.type)
+        case Unary(op=uop, a=a):
+            table = arith_scalar if a.type.lanes == 1 else arith
+            return _apply(code, table.unary(uop, a.type.element), emit(code, a))
+        case Call(name=name, args=args, type=t):
+            source = args[0].type
+            module = arith_scalar if t.lanes == 1 else arith
+            meaning = module.call(name, source.element, t.element)
+            return _apply(code, meaning, *(emit(code, arg) for arg in args))
+        case Select(condition=c, a=a, b=b):
+            condition, x, y = emit(code, c), emit(code, a), emit(code, b)
+            if c.type.lanes == 1:
+                return code.assign(f"{x} if {condition} else {y}")
+            return _apply(code, np.where, condition, x, y)
+        case Load():
+            return _load(code, e)
+        case Ramp() | Broadcast() | VectorReduce() | Gather():
+            return _vector(code, e)
+        case Access(name=name):
+            raise InternalError(f"the interpreter met the access of `{name}`: lower first")
+        case _:
+            assert_never(e)
+
+
+def buffer_name(code: Code, name: str) -> str:
+    """What a buffer in scope is called in Python."""
+    if name not in code.buffers:
+        raise InternalError(f"the interpreter met the unknown buffer `{name}`")
+    return code.buffers[name]
+
+
+def literal(code: Code, value: int | float | bool, element: DType) -> str:
+    """A constant as Python source, or the name of an object that is one."""
+    if element.is_float:
+        # Through the dtype: Python has no literal for bf16, nor for NaN.
+        return code.refer(arith_cast.round_to(np.asarray(value, np.float64), element)[()])
+    if element == BOOL:
+        return str(bool(value))
+    return f"({int(value)})"
+
+
+def _apply(code: Code, meaning: Callable[..., object], *args: str) -> str:
+    return code.assign(f"{code.refer(meaning)}({', '.join(args)})")
+
+
+def _cast(code: Code, value: str, source: Type, target: Type) -> str:
+    if source.element == target.element:
+        return value
+    if source.lanes == 1:
+        return _apply(code, arith_scalar.cast(source.element, target.element), value)
+
+    def convert(x: Array) -> Array:
+        return arith_cast.cast(x, source.element, target.element)
+
+    return _apply(code, convert, value)
+
+
+def _binary(code: Code, op: Op, a: str, b: str, operands: Type) -> str:
+    element = operands.element
+    if operands.lanes > 1:
+        return _apply(code, arith.binary(op, element), a, b)
+    if op in COMPARISONS:
+        return code.assign(f"bool({a} {arith_scalar.INLINE_COMPARISON[op]} {b})")
+    if element.is_float:
+        if op in (Op.ADD, Op.SUB, Op.MUL, Op.DIV):
+            return code.assign(f"{a} {op} {b}")
+        return _apply(code, arith_scalar.binary(op, element), a, b)
+    match op:
+        case Op.ADD | Op.SUB | Op.MUL:
+            return _wrapped(code, f"{a} {op} {b}", element)
+        case Op.DIV:
+            return _wrapped(code, f"{a} // {b} if {b} else 0", element)
+        case Op.MOD:
+            return code.assign(f"{a} % {b} if {b} else 0")
+        case Op.MIN:
+            return code.assign(f"{a} if {a} <= {b} else {b}")
+        case Op.MAX:
+            return code.assign(f"{a} if {a} >= {b} else {b}")
+        case Op.AND | Op.OR | Op.XOR:
+            return code.assign(f"{a} {op} {b}")
+        case _:
+            return _apply(code, arith_scalar.binary(op, element), a, b)
+
+
+def _wrapped(code: Code, text: str, element: DType) -> str:
+    lo, hi = element.limits
+    name = code.assign(text)
+    wrap = code.refer(arith_scalar.wrapping(element))
+    code.line(f"if not {lo} <= {name} <= {hi}: {name} = {wrap}({name})")
+    return name
+
+
+def _load(code: Code, e: Load) -> str:
+    buffer = buffer_name(code, e.buffer)
+    index = emit(code, e.index)
+    if e.type.lanes > 1:
+        if e.mask is None:
+            return code.assign(f"{buffer}.load_lanes({index})")
+        return code.assign(f"{buffer}.load_masked({index}, {emit(code, e.mask)})")
+    method = "load" if e.type.element.is_float else "load_item"
+    if e.mask is None:
+        return code.assign(f"{buffer}.{method}({index})")
+    mask, zero = emit(code, e.mask), literal(code, 0, e.type.element)
+    return code.assign(f"{buffer}.{method}({index}) if {mask} else {zero}")
+
+
+def _vector(code: Code, e: Ramp | Broadcast | VectorReduce | Gather) -> str:
+    match e:
+        case Ramp(base=base, stride=stride, lanes=lanes):
+            return _apply(code, _ramp(e.type.element, lanes), emit(code, base), emit(code, stride))
+        case Broadcast(value=value, lanes=lanes):
+            return _apply(code, _broadcast(e.type.element, lanes), emit(code, value))
+        case VectorReduce(op=op, value=value, lanes=lanes):
+            element = e.type.element
+            whole = _array(code, value)
+            return _lanes(code, lambda x: arith.reduce(op, element, x, lanes), e.type, whole)
+        case Gather(value=value, lanes=picks):
+            return _lanes(code, _gather(picks), e.type, _array(code, value))
+
+
+def _array(code: Code, e: Expr) -> str:
+    """`e` as an array, of one element when it is a scalar."""
+    value = emit(code, e)
+    if e.type.lanes > 1:
+        return value
+    return _apply(code, _broadcast(e.type.element, 1), value)
+
+
+def _lanes(code: Code, meaning: Callable[[Array], Array], t: Type, value: str) -> str:
+    """The result of a vector function; a scalar when there is one lane."""
+    result = _apply(code, meaning, value)
+    if t.lanes > 1:
+        return result
+    return code.assign(f"{result}[0]" if t.element.is_float else f"{result}.item(0)")
+
+
+def _ramp(element: DType, lanes: int) -> Callable[[object, object], Array]:
+    dtype = numpy_dtype(element)
+    steps = arith_cast.cast(np.arange(lanes)[:, None], I64, element)
+
+    def ramp(base: object, stride: object) -> Array:
+        return np.asarray(np.asarray(base, dtype) + steps * np.asarray(stride, dtype)).ravel()
+
+    return ramp
+
+
+def _broadcast(element: DType, lanes: int) -> Callable[[object], Array]:
+    dtype = numpy_dtype(element)
+    return lambda value: np.tile(np.atleast_1d(np.asarray(value, dtype)), lanes)
+
+
+def _gather(picks: tuple[int, ...]) -> Callable[[Array], Array]:
+    at = np.array(picks)
+    none = at < 0
+
+    def gather(x: Array) -> Array:
+        picked: Array = x[at]
+        picked[none] = 0
+        return picked
+
+    return gather

@@ -1,0 +1,211 @@
+"""The canonical linear form of scalar i64 index expressions: constant + sum(coefficient * atom).
+
+Index arithmetic is assumed not to overflow 64 bits. Atoms are variables, products of atoms, and
+what is not linear: min, max, `/`, `%`, select, loads, whose own operands are in canonical form.
+Equal forms print as equal expressions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import gcd
+from typing import Final
+
+from hbc.ir.linear_division import Least, join, quotient, remainder
+from hbc.ir.linear_extremes import extreme
+from hbc.ir.linear_form import (
+    Linear,
+    Sum,
+    accumulate,
+    coefficient,
+    finish,
+    minus,
+    of_atom,
+    plus,
+    scaled,
+    shifted,
+    to_expr,
+    without,
+)
+from hbc.ir.nodes import Binary, Const, Expr, Op, Unary, UnaryOp, Var
+from hbc.ir.show import show
+from hbc.ir.types import INDEX
+from hbc.ir.walk import ExprMap, map_children
+
+__all__ = [
+    "Linear",
+    "Reading",
+    "canonical",
+    "coefficient",
+    "difference",
+    "linear",
+    "minus",
+    "of_atom",
+    "plus",
+    "read",
+    "scaled",
+    "shifted",
+    "to_expr",
+    "without",
+]
+
+MAX_PRODUCT_TERMS: Final = 64  # a product of sums with more terms is kept as one atom
+
+_ARITHMETIC: Final = frozenset({Op.ADD, Op.SUB, Op.MUL, Op.DIV, Op.MOD, Op.MIN, Op.MAX})
+
+
+def unknown(_: Linear) -> int | None:
+    """Knows no bound."""
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How to read: whether products of sums are multiplied out; `atom`, the canonical form of what
+    is not arithmetic; `least`, what is known of the range of a form, to decide min, max, / and %.
+    `seen` remembers by identity, and holds the expression to keep it alive."""
+
+    expand: bool
+    atom: ExprMap
+    least: Least = unknown
+    seen: dict[int, tuple[Expr, Linear]] = field(default_factory=dict)
+
+
+def linear(e: Expr) -> Linear:
+    """The form of a scalar i64 expression, products of sums multiplied out."""
+    return read(e, Reading(True, _canonical_atom))
+
+
+def canonical(e: Expr) -> Expr:
+    """`e` with every scalar i64 expression in it in canonical form, products left as products; the
+    same object when nothing changes."""
+    if e.type == INDEX and not isinstance(e, Var | Const):
+        new = to_expr(read(e, Reading(False, _canonical_atom)))
+        return e if new == e else new
+    return map_children(e, canonical)
+
+
+def difference(a: Expr, b: Expr) -> int | None:
+    """a - b when that is a constant."""
+    if a is b:
+        return 0
+    d = linear(Binary(Op.SUB, a, b))
+    return None if d.terms else d.constant
+
+
+def read(e: Expr, reading: Reading) -> Linear:
+    """The form of a scalar i64 expression."""
+    if isinstance(e, Const):
+        return Linear(int(e.value))
+    if isinstance(e, Var):
+        return of_atom(e)
+    known = reading.seen.get(id(e))
+    if known is None:
+        known = (e, _read(e, reading))
+        reading.seen[id(e)] = known
+    return known[1]
+
+
+def _read(e: Expr, reading: Reading) -> Linear:
+    match e:
+        case Binary(op=Op.ADD | Op.SUB):
+            return _sum(e, reading)
+        case Binary(op=op, a=a, b=b) if op in _ARITHMETIC:
+            return _operation(op, read(a, reading), read(b, reading), reading)
+        case Unary(op=UnaryOp.NEG, a=a):
+            return scaled(read(a, reading), -1)
+        case _:
+            atom = reading.atom(e)
+            return read(atom, reading) if _is_arithmetic(atom) else of_atom(atom)
+
+
+def _operation(op: Op, a: Linear, b: Linear, reading: Reading) -> Linear:
+    def again(e: Expr) -> Linear:
+        return read(e, Reading(reading.expand, _itself))
+
+    match op:
+        case Op.MUL:
+            return _product(a, b, reading)
+        case Op.DIV:
+            return quotient(a, b, again, reading.least)
+        case Op.MOD:
+            return remainder(a, b, reading.least)
+        case _:
+            return extreme(op, a, b, again, reading.least)
+
+
+def _sum(e: Expr, reading: Reading) -> Linear:
+    """A chain of + and -, added up in one go and without recursion."""
+    total: Sum = {}
+    rest = 0
+    stack = [(e, 1)]
+    while stack:
+        top, times = stack.pop()
+        if isinstance(top, Binary) and top.op in (Op.ADD, Op.SUB):
+            stack.append((top.b, times if top.op is Op.ADD else -times))
+            stack.append((top.a, times))
+        else:
+            part = read(top, reading)
+            rest += times * part.constant
+            accumulate(total, part, times)
+    return join(finish(rest, total), lambda x: read(x, Reading(reading.expand, _itself)))
+
+
+def _product(a: Linear, b: Linear, reading: Reading) -> Linear:
+    if not a.terms:
+        return scaled(b, a.constant)
+    if not b.terms:
+        return scaled(a, b.constant)
+    pieces = (len(a.terms) + (a.constant != 0)) * (len(b.terms) + (b.constant != 0))
+    if reading.expand and pieces <= MAX_PRODUCT_TERMS:
+        total: Sum = {}
+        accumulate(total, a, b.constant)
+        accumulate(total, b, a.constant)
+        for x, p in a.terms:
+            for y, q in b.terms:
+                accumulate(total, of_atom(_monomial([*_factors(x), *_factors(y)])), p * q)
+        return finish(a.constant * b.constant, total)
+    a, p = _primitive(a)
+    b, q = _primitive(b)
+    return of_atom(_monomial([*_factors(to_expr(a)), *_factors(to_expr(b))]), p * q)
+
+
+def _primitive(a: Linear) -> tuple[Linear, int]:
+    """The form divided by the greatest common divisor of its numbers, and that divisor; the first
+    coefficient becomes positive."""
+    g = gcd(a.constant, *(c for _, c in a.terms))
+    g = -g if a.terms[0][1] < 0 else g
+    terms = tuple((atom, c // g) for atom, c in a.terms)
+    return Linear(a.constant // g, terms, a.keys), g
+
+
+def _factors(e: Expr) -> list[Expr]:
+    if isinstance(e, Binary) and e.op is Op.MUL:
+        return [*_factors(e.a), *_factors(e.b)]
+    return [e]
+
+
+def _monomial(factors: list[Expr]) -> Expr:
+    factors.sort(key=lambda f: show(f).swapcase())
+    result = factors[0]
+    for f in factors[1:]:
+        result = Binary(Op.MUL, result, f)
+    return result
+
+
+def _is_arithmetic(e: Expr) -> bool:
+    match e:
+        case Const() | Var() | Unary(op=UnaryOp.NEG):
+            return True
+        case Binary(op=op):
+            return op in _ARITHMETIC
+        case _:
+            return False
+
+
+def _canonical_atom(e: Expr) -> Expr:
+    return map_children(e, canonical)
+
+
+def _itself(e: Expr) -> Expr:
+    return e

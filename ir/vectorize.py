@@ -1,0 +1,276 @@
+"""Vector loops become vector expressions: Ramp for the loop variable, Broadcast for what is uniform.
+
+    for vector j in 16: C[i*N + j] = A[i] * B[j]
+->  C[ramp(i*N, 1, 16)] = broadcast(A[i], 16) * B[ramp(0, 1, 16)]
+
+The loops go from the inside out, so the outermost varies slowest over the lanes. A condition on the
+variable becomes a mask; a store to one place from all lanes becomes a VectorReduce.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import assert_never
+
+from hbc.ir.build import and_, binary, broadcast, not_, ramp, select
+from hbc.ir.diag import InternalError
+from hbc.ir.identity import identity_of
+from hbc.ir.nodes import (
+    ASSOCIATIVE,
+    Allocate,
+    Assert,
+    Binary,
+    Block,
+    Broadcast,
+    Comment,
+    Const,
+    Expr,
+    For,
+    Gather,
+    If,
+    Let,
+    LetStmt,
+    Load,
+    LoopKind,
+    Op,
+    Prefetch,
+    Ramp,
+    Stmt,
+    Store,
+    Var,
+    VectorReduce,
+    const_index,
+)
+from hbc.ir.simplify import simplify
+from hbc.ir.walk import block, free_variables, map_children, map_stmt, substitute, substitute_stmt
+
+Lanes = Mapping[str, Expr]  # names that differ from lane to lane, with their vector values
+
+
+def vectorize(s: Stmt) -> Stmt:
+    """No VECTOR loop is left."""
+    if isinstance(s, For) and s.kind is LoopKind.VECTOR:
+        if not isinstance(s.extent, Const):
+            raise InternalError(f"vector loop `{s.var}` has no constant extent")
+        lanes = int(s.extent.value)
+        body = vectorize(s.body)
+        if lanes == 1:
+            return substitute_stmt(body, {s.var: s.start})
+        widen = _Widen(lanes, {s.var: Ramp(s.start, const_index(1), lanes)})
+        return widen.stmt(body, None)
+    return map_stmt(s, lambda e: e, vectorize)
+
+
+class _Widen:
+    """One vector loop: how many lanes, and the names that vary over them."""
+
+    def __init__(self, lanes: int, varying: Lanes) -> None:
+        self.lanes = lanes
+        self.varying = dict(varying)
+
+    def varies(self, e: Expr) -> bool:
+        return not self.varying.keys().isdisjoint(free_variables(e))
+
+    def expr(self, e: Expr) -> Expr:
+        """`e` in every lane; `e` itself where it is the same in all of them."""
+        if not self.varies(e):
+            return e
+        return self._wide(e)
+
+    def full(self, e: Expr) -> Expr:
+        """`e` in every lane, broadcast if need be."""
+        return self._wide(e) if self.varies(e) else broadcast(e, self.lanes)
+
+    def _wide(self, e: Expr) -> Expr:
+        match e:
+            case Var(name=name):
+                return self.varying[name]
+            case Ramp(base=base, stride=stride, lanes=inner):
+                return self._inside(base, stride, inner)
+            case Broadcast(value=value, lanes=inner):
+                return self._repeated(value, inner)
+            case VectorReduce(op=op, value=value, lanes=inner):
+                return VectorReduce(op, self._wide(value), inner * self.lanes, e.span)
+            case Gather(value=value, lanes=picks):
+                count = value.type.lanes
+                wide = tuple(
+                    -1 if p < 0 else lane * count + p for lane in range(self.lanes) for p in picks
+                )
+                return Gather(self._wide(value), wide, e.span)
+            case Let(name=name, value=value, body=body):
+                if not self.varies(value):
+                    return Let(name, value, self.full(body), e.span)
+                return self._wide(substitute(body, {name: value}))
+            case Load(buffer=buffer, index=index, type=t, mask=mask):
+                at = self.full(index)
+                lanes = None if mask is None else self.full(mask)
+                return Load(buffer, at, t.with_lanes(at.type.lanes), lanes, e.span)
+            case _:
+                return map_children(e, self.full)
+
+    def _inside(self, base: Expr, stride: Expr, inner: int) -> Expr:
+        """A ramp whose base varies: linear in the loop variable, it is a ramp of ramps."""
+        step = self._step(base)
+        first = substitute(base, {n: _first(v) for n, v in self.varying.items()})
+        if step is not None and not self.varies(stride):
+            return ramp(ramp(first, stride, inner), step, self.lanes)
+        offsets = ramp(const_index(0), 1, inner)
+        product = binary(Op.MUL, self._tiled(stride, inner), broadcast(offsets, self.lanes))
+        return binary(Op.ADD, self._repeated(base, inner), product)
+
+    def _step(self, base: Expr) -> Expr | None:
+        """How much `base` grows from lane to lane, if always the same."""
+        if base.type.lanes != 1 or any(not isinstance(v, Ramp) for v in self.varying.values()):
+            return None
+        wide = simplify(self._wide(base))
+        if isinstance(wide, Ramp) and wide.base.type.lanes == 1:
+            return wide.stride
+        return None
+
+    def _tiled(self, e: Expr, inner: int) -> Expr:
+        if e.type.lanes == 1:
+            return self._repeated(e, inner) if self.varies(e) else broadcast(e, inner * self.lanes)
+        return self.full(e)
+
+    def _repeated(self, value: Expr, inner: int) -> Expr:
+        """Each lane's value `inner` times."""
+        if value.type.lanes != 1 or any(not isinstance(v, Ramp) for v in self.varying.values()):
+            count = value.type.lanes
+            wide = self.full(value)
+            picks = tuple(
+                lane * count + i for lane in range(self.lanes) for _ in range(inner)
+                for i in range(count)
+            )  # fmt: skip
+            return Gather(wide, picks)
+        nested = {}
+        for n, v in self.varying.items():
+            if isinstance(v, Ramp):
+                nested[n] = Ramp(broadcast(v.base, inner), broadcast(v.stride, inner), v.lanes)
+        return _Widen(self.lanes, nested)._nested(value, inner)
+
+    def _nested(self, e: Expr, inner: int) -> Expr:
+        """A scalar expression over lanes x inner, the same for all inner ones."""
+        total = self.lanes * inner
+        if not self.varies(e):
+            return broadcast(e, total)
+        match e:
+            case Var(name=name):
+                return self.varying[name]
+            case Let(name=name, value=value, body=body):
+                return self._nested(substitute(body, {name: value}), inner)
+            case Ramp() | Broadcast() | VectorReduce() | Gather():
+                raise InternalError("a vector inside a broadcast scalar")
+            case _:
+                return map_children(e, lambda c: self._nested(c, inner))
+
+    def stmt(self, s: Stmt, mask: Expr | None) -> Stmt:
+        """`s` in all lanes for which the (vector) mask holds."""
+        match s:
+            case Comment() | Assert():
+                return s
+            case Prefetch(buffer=buffer, index=index, element=element):
+                first = {n: _first(v) for n, v in self.varying.items()}
+                return Prefetch(buffer, substitute(index, first), element, s.span)
+            case Store():
+                return self._store(s, mask)
+            case Block(body=body):
+                return block(*(self.stmt(c, mask) for c in body))
+            case LetStmt(name=name, value=value, body=body):
+                if not self.varies(value):
+                    return LetStmt(name, value, self.stmt(body, mask), s.span)
+                deeper = _Widen(self.lanes, {**self.varying, name: self._wide(value)})
+                return deeper.stmt(body, mask)
+            case For(var=var, start=start, extent=extent, kind=kind, body=body):
+                if self.varies(start) or self.varies(extent):
+                    raise InternalError(f"the bounds of loop `{var}` differ between vector lanes")
+                inner = self.stmt(body, mask)
+                return For(var, start, extent, kind, inner, s.note, s.span, s.stages)
+            case Allocate(buffer=buffer):
+                raise InternalError(f"`{buffer}` is allocated inside a vector loop")
+            case If(condition=condition, then=then, otherwise=other):
+                return self._if(s, condition, then, other, mask)
+            case _:
+                assert_never(s)
+
+    def _if(
+        self, s: If, condition: Expr, then: Stmt, other: Stmt | None, mask: Expr | None
+    ) -> Stmt:
+        if isinstance(condition, Binary) and condition.op is Op.AND and other is None:
+            # Conjuncts that all lanes share guard the whole statement, its uniform loads included.
+            for shared, rest in ((condition.a, condition.b), (condition.b, condition.a)):
+                if not self.varies(shared) and shared.type.lanes == 1:
+                    return If(shared, self.stmt(If(rest, then, None, s.span), mask), None, s.span)
+        if not self.varies(condition):
+            no = None if other is None else self.stmt(other, mask)
+            return If(condition, self.stmt(then, mask), no, s.span)
+        yes = self._wide(condition)
+        first = self.stmt(then, yes if mask is None else and_(mask, yes))
+        if other is None:
+            return first
+        second = self.stmt(other, not_(yes) if mask is None else and_(mask, not_(yes)))
+        return block(first, second)
+
+    def _store(self, s: Store, mask: Expr | None) -> Stmt:
+        if s.mask is not None:
+            own = self.full(s.mask)
+            mask = own if mask is None else and_(_spread(mask, own.type.lanes), own)
+        if not self.varies(s.index):
+            return self._reduction(s, mask)
+        index = self.full(s.index)
+        value = self.full(s.value)
+        if mask is None:
+            return Store(s.buffer, index, value, None, s.span)
+        live = _spread(mask, index.type.lanes)
+        return Store(s.buffer, index, _masked(value, live), live, s.span)
+
+    def _reduction(self, s: Store, mask: Expr | None) -> Stmt:
+        """All lanes store to the same place: `f[i] = f[i] op term` becomes one reduction."""
+        value = s.value
+        if not self.varies(value) and mask is None:
+            return s
+        own = Load(s.buffer, s.index, value.type)
+        if not isinstance(value, Binary) or value.op not in ASSOCIATIVE or value.a != own:
+            raise InternalError(f"lanes would store different values to one place of `{s.buffer}`")
+        term = self.full(value.b)
+        if mask is not None:
+            live = _spread(mask, term.type.lanes)
+            rest = broadcast(identity_of(value.op, value.type.element), term.type.lanes)
+            term = select(live, _masked(term, live), rest)
+        count = value.type.lanes
+        if count > 1:  # lanes x count -> count x lanes: what is to be summed must be adjacent
+            picks = tuple(n * count + i for i in range(count) for n in range(self.lanes))
+            term = Gather(term, picks)
+        total = VectorReduce(value.op, term, count)
+        return Store(s.buffer, s.index, binary(value.op, value.a, total), None, s.span)
+
+
+def _spread(mask: Expr, lanes: int) -> Expr:
+    """A mask over the outer lanes, for all the inner lanes of each."""
+    have = mask.type.lanes
+    if have == lanes:
+        return mask
+    times = lanes // have
+    return Gather(mask, tuple(i for i in range(have) for _ in range(times)))
+
+
+def _masked(e: Expr, mask: Expr) -> Expr:
+    """Loads below read only the live lanes; those that are uniform read one place all share."""
+    if isinstance(e, Load) and e.type.lanes == mask.type.lanes:
+        if isinstance(e.index, Broadcast):
+            return e
+        both = mask if e.mask is None else and_(e.mask, mask)
+        return Load(e.buffer, e.index, e.type, both, e.span)
+    if isinstance(e, Broadcast | VectorReduce | Gather):
+        return e
+    return map_children(e, lambda c: _masked(c, mask) if c.type.lanes == mask.type.lanes else c)
+
+
+def _first(v: Expr) -> Expr:
+    """The value of the first lane."""
+    match v:
+        case Ramp(base=base):
+            return _first(base)
+        case Broadcast(value=value):
+            return _first(value)
+        case _:
+            return v

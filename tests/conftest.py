@@ -1,0 +1,59 @@
+"""Makes an uninstalled clone importable as `hbc`, and says loudly what was skipped and why."""
+
+import os
+import sys
+from collections import Counter
+from importlib.util import find_spec
+from pathlib import Path
+
+import hypothesis
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGES = ("cli", "frontend", "ir", "eqsat", "synth", "codegen")
+
+
+def imported_from() -> Path | None:
+    """The root of the copy of hbc that an import finds now."""
+    spec = find_spec("hbc.ir") if find_spec("hbc") else None
+    return Path(spec.origin).resolve().parent.parent if spec and spec.origin else None
+
+
+# Not installed, or another copy is. Links rather than a module made by hand, so that
+# `python -m hbc.cli.main` in a subprocess works too; one link for each package, because a single
+# link to the root would contain itself.
+if imported_from() != ROOT:
+    links = ROOT / "build" / "path" / "hbc"
+    links.mkdir(parents=True, exist_ok=True)
+    for package in PACKAGES:
+        if not (links / package).is_symlink():
+            (links / package).symlink_to(Path("..", "..", "..", package))
+    sys.path.insert(0, str(links.parent))
+    sys.modules.pop("hbc", None)
+    inherited = os.environ.get("PYTHONPATH")
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(links.parent), inherited]))
+
+# A time limit on each example fails on a busy machine, and says nothing about the program.
+hypothesis.settings.register_profile("hbc", deadline=None, print_blob=True)
+hypothesis.settings.load_profile("hbc")
+
+
+def pytest_report_header() -> str:
+    """Says which copy of hbc is tested."""
+    return f"hbc: {imported_from()}"
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Lists every reason for a skip with its count, most frequent first."""
+    skipped = terminalreporter.stats.get("skipped", [])
+    if not skipped:
+        return
+    reasons = Counter(
+        report.longrepr[2].removeprefix("Skipped: ")
+        if isinstance(report.longrepr, tuple)
+        else str(report.longrepr)
+        for report in skipped
+    )
+    terminalreporter.section(f"{len(skipped)} SKIPPED", yellow=True, bold=True)
+    for reason, count in sorted(reasons.items(), key=lambda item: (-item[1], item[0])):
+        terminalreporter.line(f"{count:5} x {reason}", yellow=True)
