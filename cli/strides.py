@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from hbc.cli.data import Array
 
+ODD = 77
+
 
 def padded_shape(shape: tuple[int, ...], padding: int) -> tuple[int, ...]:
     """The shape with rows longer by `padding` elements."""
@@ -20,12 +22,15 @@ def row_strides(shape: tuple[int, ...]) -> list[int]:
 
 
 def pad(array: Array, padding: int) -> Array:
-    """The array with rows longer by `padding` elements, which hold bytes no kernel should read."""
+    """The array with rows longer by `padding` elements, which hold what no kernel should read: NaN,
+    or an odd number."""
     import numpy as np
 
     shape = padded_shape(array.shape, padding)
-    raw = np.full(math.prod(shape) * array.itemsize, 0xFF, np.uint8)
-    wide: Array = raw.view(array.dtype).reshape(shape)
+    # ml_dtypes' floats are of kind V.
+    wide: Array = np.full(shape, np.nan if array.dtype.kind in "fV" else 0, array.dtype)
+    if array.dtype.kind in "iu":
+        wide[...] = ODD
     wide[..., : array.shape[-1]] = array
     return wide
 

@@ -112,7 +112,8 @@ def draw_inputs(
 
 def _wide(shape: tuple[int, ...], source: np.random.Generator) -> Array:
     magnitude = source.uniform(1, 2, shape) * 2.0 ** source.integers(*EXPONENTS, shape)
-    return magnitude * source.choice([-1.0, 1.0], shape)
+    values: Array = magnitude * source.choice([-1.0, 1.0], shape)
+    return values
 
 
 def _sprinkle(values: Array, image: Image, source: np.random.Generator) -> None:
@@ -122,7 +123,9 @@ def _sprinkle(values: Array, image: Image, source: np.random.Generator) -> None:
     special = np.array([np.nan, np.inf, -np.inf, -0.0, smallest])
     flat = values.reshape(-1)
     count = min(flat.size, max(2, int(flat.size * SPECIAL_SHARE)))
-    places = source.choice(flat.size, count, replace=False) if flat.size else []
+    if flat.size == 0:
+        return
+    places = source.choice(flat.size, count, replace=False)
     flat[places] = source.choice(special, count)
 
 
@@ -138,5 +141,3 @@ def _as_element(values: Array, image: Image) -> Array:
 def _has_values(p: Pipeline, image: Image, sizes: Mapping[str, int]) -> bool:
     low, high = value_range(p, image, sizes)
     return low <= high or 0 in extents(image, sizes)
-
-

@@ -3,67 +3,135 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from hbc.cli.options import json_option, kernel_options, native_options, thread_count
-from hbc.ir.diag import Diagnostic, HbcError, MismatchError
+from hbc.cli.options import (
+    example_option,
+    json_option,
+    kernel_options,
+    native_options,
+    thread_count,
+)
+from hbc.ir.diag import Diagnostic, MismatchError
 
 if TYPE_CHECKING:
-    from hbc.cli.data import Array
-    from hbc.cli.prepare import Chosen
-    from hbc.cli.report import Json, Progress
-    from hbc.cli.trials import Trial
+    from hbc.cli.prepare import Compiled
+    from hbc.cli.report import Progress
+    from hbc.cli.stages import Stage
+    from hbc.frontend.funcs import Example
     from hbc.ir.kernel import Kernel
 
-INTERPRETED_WORK = 20_000  # operations: the interpreter takes about 10 us for each
-NATIVE_WORK = 20_000_000
-KEPT_MISTAKES = 3  # of each stage
-PADDING = 5  # elements between rows, in every third native trial
 
-Outputs = Mapping[str, "Array"]
+@click.command("verify")
+@kernel_options
+@click.option(
+    "--trials",
+    type=click.IntRange(1, 100_000),
+    default=6,
+    show_default=True,
+    help="Sets of sizes and inputs for the IR, and again for the native code.",
+)
+@click.option("--native/--no-native", default=True, help="Run the compiled code [default: yes].")
+@example_option
+@native_options
+@json_option
+def command(
+    kernel: Path, settings: Mapping[str, str], target: str | None, schedule: str | None,
+    trials: int, native: bool, example: str | None, threads: int | None, timeout: float,
+    as_json: bool,
+) -> None:  # fmt: skip
+    """Compare every stage of KERNEL with the oracle.
+
+    The IR after each pass is interpreted at small odd sizes. The native code runs on the example
+    and at larger odd sizes, with all processors, in memory that faults behind each array, and on
+    rows that lie apart. Inputs are random over their range, NaN and infinities among them; outputs
+    are poisoned before each run. --set keeps a size as it is.
+    """
+    from hbc.cli.inputs import choose_example
+    from hbc.cli.machine import cpu_count
+    from hbc.cli.prepare import choose, compile_chosen, require_runnable
+    from hbc.cli.report import progress
+    from hbc.cli.sizes import given_sizes
+    from hbc.cli.stages import verify_passes
+
+    chosen = choose(kernel, settings, target, schedule)
+    if native:
+        require_runnable(chosen.target)
+    p = chosen.pipeline
+    chosen_example = choose_example(p, example)
+    after: list[tuple[str, Kernel]] = []
+    with progress() as shown:
+        shown.step("compiling")
+        compiled = compile_chosen(chosen, lambda name, k: after.append((name, k)))
+        given = given_sizes(p, settings)
+        stages = verify_passes(chosen, given, chosen_example, after, trials, shown)
+        if native:
+            number = thread_count(threads, cpu_count())
+            stages.append(
+                _verify_native(compiled, settings, chosen_example, trials, number, timeout, shown)
+            )
+    _report(compiled, stages, as_json)
+    mistakes = [text for stage in stages for text in stage.mistakes]
+    if mistakes:
+        raise MismatchError([Diagnostic(text) for text in mistakes])
 
 
-@dataclass(slots=True)
-class Stage:
-    """What was found of one stage: a pass, or the native code."""
+def _verify_native(
+    compiled: Compiled, settings: Mapping[str, str], example: Example, trials: int, threads: int,
+    timeout: float, shown: Progress,
+) -> Stage:  # fmt: skip
+    from hbc.cli.native import Native
+    from hbc.cli.prepare import build_library
+    from hbc.cli.stages import verify_native
 
-    name: str
-    trials: int = 0
-    worst: float = 0.0
-    mistakes: list[str] = field(default_factory=list)
-
-    def record(self, trial: Trial, compute: Callable[[], Outputs], expected: Expected) -> None:
-        """Runs the stage on a trial and compares. Refusing the trial is a mistake too."""
-        from hbc.cli.checking import check_outputs
-        from hbc.ir.interp import InterpError
-
-        self.trials += 1
-        try:
-            checked = check_outputs(compute(), expected())
-        except (HbcError, InterpError) as failure:
-            self._blame(trial, str(failure))
-            return
-        self.worst = max(self.worst, checked.max_error_over_bound)
-        for text in checked.mistakes:
-            self._blame(trial, text)
-
-    def _blame(self, trial: Trial, text: str) -> None:
-        if len(self.mistakes) < KEPT_MISTAKES:
-            self.mistakes.append(f"{self.name}: at {trial}: {text}")
+    with tempfile.TemporaryDirectory(prefix="hbc-") as folder:
+        library = Path(folder) / f"{compiled.source.name}.so"
+        shown.step("compiling the C")
+        build_library(compiled, library)
+        with Native(library, threads, timeout) as native:
+            return verify_native(
+                compiled.chosen, settings, example, compiled.kernel, native, trials, shown
+            )
 
 
-class Expected:
-    """The oracle's answer to a trial, computed once and when it is needed."""
+def _report(compiled: Compiled, stages: Sequence[Stage], as_json: bool) -> None:
+    from hbc.cli.report import print_json, print_table
 
-    def __init__(self, chosen: Chosen, trial: Trial) -> None:
-        from hbc.cli.checking import references
-
-        self._found = references(chosen.pipeline, trial.sizes, trial.inputs)
-
-    def __call__(self):  # type: ignore[no-untyped-def]
-        return self._found
+    chosen = compiled.chosen
+    if as_json:
+        print_json(
+            {
+                "kernel": compiled.source.name,
+                "target": chosen.target.name,
+                "schedule": chosen.schedule_name,
+                "ok": all(stage.ok for stage in stages),
+                "trials": sum(stage.trials for stage in stages),
+                "max_error_over_bound": max(stage.worst for stage in stages),
+                "stages": [
+                    {
+                        "name": stage.name,
+                        "ok": stage.ok,
+                        "trials": stage.trials,
+                        "max_error_over_bound": stage.worst,
+                        "mistakes": stage.mistakes,
+                    }
+                    for stage in stages
+                ],
+            }
+        )
+        return
+    rows = [
+        (
+            stage.name,
+            str(stage.trials),
+            "exact" if stage.worst == 0 else f"{stage.worst:.2g}",
+            "ok" if stage.ok else "WRONG",
+        )
+        for stage in stages
+    ]
+    title = f"{compiled.source.name} for {chosen.target.name}, schedule {chosen.schedule_name}"
+    print_table(title, ("stage", "trials>", "error / bound>", ""), rows)

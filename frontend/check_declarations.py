@@ -8,13 +8,14 @@ from hbc.frontend.check_names import declare
 from hbc.frontend.check_values import Env, condition, convert, index, text, value
 from hbc.frontend.constants import evaluate
 from hbc.frontend.funcs import Bound, Image, ReduceVar, Requirement, SizeDecl
-from hbc.frontend.literals import element, is_broken
+from hbc.frontend.literals import is_broken
 from hbc.frontend.scope import Edge, Scope
 from hbc.frontend.settings import Settings
 from hbc.ir import build
+from hbc.ir.diag import Note
 from hbc.ir.linear import linear, to_expr
 from hbc.ir.nodes import Const, Expr, Var, const_index
-from hbc.ir.types import DTYPES, I64, DType, Type
+from hbc.ir.types import DTYPES, DType, Type
 
 
 def sizes(s: ast.Sizes, scope: Scope, settings: Settings) -> None:
@@ -169,8 +170,8 @@ def bound(s: ast.Bound, scope: Scope) -> None:
         return
     if name in scope.bounds:
         previous = scope.bounds[name].span
-        assert previous is not None
-        scope.report_again(f"`{name}` already has a bound", s.span, previous)
+        notes = [] if previous is None else [Note("the previous one", previous)]
+        scope.report(f"`{name}` already has a bound", s.span, None, *notes)
         return
     if not dtype.is_int:
         scope.report(f"`{name}` is {dtype}, and only integers are bounded", s.span)
@@ -184,6 +185,3 @@ def bound(s: ast.Bound, scope: Scope) -> None:
         return
     scope.bounds[name] = Bound(name, *ends, s.span)
 
-
-def typed_as(e: Expr) -> DType:
-    return I64 if is_broken(e) else element(e)

@@ -83,7 +83,6 @@ def _promise_exact(g: Generator, nest: Nest, scope: Scope) -> Nest:
         if not isinstance(s, Split):
             continue
         if s.tail is not Tail.EXACT or nest.divides(s):
-            nest = nest.with_whole(s) if nest.divides(s) else nest
             continue
         extent = nest.extent(s.old)
         if isinstance(extent, Const):
@@ -240,12 +239,11 @@ def _settle(
         names.append((name, minimum(start, last)))
         scope = scope.bind(name, Interval(const_index(0), last))
         start = Var(name)
-    elif s not in nest.whole and not nest.divides(s) and s.inner not in nest.extents:
-        if s.inner not in nest.fixed:
-            name = scope.fresh(f"{_word(s.old)}_n", g.func.name)
-            names.append((name, simplify(minimum(sub(extent, start), s.factor))))
-            scope = scope.bind(name, Interval(const_index(1), const_index(s.factor)))
-            nest = replace(nest, extents={**nest.extents, s.inner: Var(name)})
+    elif not (s in nest.whole or nest.divides(s) or s.inner in nest.extents or s.inner in nest.fixed):
+        name = scope.fresh(f"{_word(s.old)}_n", g.func.name)
+        names.append((name, simplify(minimum(sub(extent, start), s.factor))))
+        scope = scope.bind(name, Interval(const_index(1), const_index(s.factor)))
+        nest = replace(nest, extents={**nest.extents, s.inner: Var(name)})
     return replace(nest, bases={**nest.bases, s: start}), scope, names
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hbc.frontend.constants import evaluate_tables
+from hbc.frontend.table_values import evaluate_tables
 from hbc.frontend.funcs import Image, Pipeline, Schedule
 from hbc.frontend.inline import inline_funcs
 from hbc.frontend.legal import stage_accesses

@@ -93,8 +93,8 @@ def _gather(e: Access, stored: Stored, indices: tuple[Value, ...], points: Point
         return Value(x, error_at)
     anything = True if stored.element == BOOL else np.inf
     known: Array | float = 0.0 if error_at is None else error_at
-    e = np.where(unsure, anything, known)
-    return Value(x, e.astype(np.bool_) if stored.element == BOOL else e)
+    spread = np.where(unsure, anything, known)
+    return Value(x, spread.astype(np.bool_) if stored.element == BOOL else spread)
 
 
 def _refuse(

@@ -23,9 +23,14 @@ MATH_ULPS = 4
 
 RSQRT_ULPS = 2
 
-_LARGEST = {F32: float(np.finfo(np.float32).max), F64: float(np.finfo(np.float64).max)}
+LARGEST = {
+    F16: 65504.0,
+    BF16: 2.0**127 * (2 - 2.0**-7),
+    F32: float(np.finfo(np.float32).max),
+    F64: float(np.finfo(np.float64).max),
+}
 _LEAST_NORMAL = {F32: 2.0**-126, F64: 2.0**-1022}
-_LEAST = {F32: 2.0**-149, F64: 5e-324, F16: 2.0**-24, BF16: 2.0**-133}
+LEAST = {F32: 2.0**-149, F64: 5e-324, F16: 2.0**-24, BF16: 2.0**-133}
 _WORK_ROUNDOFF = {F32: 2.0**-53, F64: float(np.finfo(np.longdouble).eps) / 2}
 
 
@@ -92,7 +97,7 @@ def rounded(x: Array, e: Array, anything: Array, element: DType) -> Value:
     if is_narrow(element):
         return narrowed(x, e, anything, element)
     u = roundoff(element)
-    e = np.asarray(e + (u * (np.abs(x) + e) + _LEAST[element]), np.float64)
+    e = np.asarray(e + (u * (np.abs(x) + e) + LEAST[element]), np.float64)
     return _settle(x, e, anything, element)
 
 
@@ -100,10 +105,10 @@ def _settle(x: Array, e: Array, anything: Array, element: DType) -> Value:
     """Values beyond the range become infinite, surely or perhaps; NaN and infinity are exact."""
     finite = np.isfinite(x)
     top = np.abs(x) + e
-    if finite.all() and not anything.any() and (top <= _LARGEST[element]).all():
+    if finite.all() and not anything.any() and (top <= LARGEST[element]).all():
         return tidy(x, e)
-    over = finite & ~(top <= _LARGEST[element])
-    surely = over & (np.abs(x) - e > _LARGEST[element] * (1 + 2 * roundoff(element)))
+    over = finite & ~(top <= LARGEST[element])
+    surely = over & (np.abs(x) - e > LARGEST[element] * (1 + 2 * roundoff(element)))
     x = np.where(surely, np.copysign(np.inf, x), x)
     e = np.where(surely | ~finite, 0.0, np.where(over | np.isnan(e), np.inf, e))
     return tidy(x, np.where(anything, np.inf, e))

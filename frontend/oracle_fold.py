@@ -56,8 +56,7 @@ def finish_sum(total: Sum, start: Value, element: DType) -> Value:
     if total.terms == 0:
         return start
     if not element.is_float:
-        e = tidy(total.x, total.e + uncertainty(start, element)).e
-        return oracle_integer.binary(Op.ADD, element, start, Value(total.x, e))
+        return oracle_integer.binary(Op.ADD, element, start, tidy(total.x, total.e))
     e = total.e + uncertainty(start, element)
     x = total.x + start.x
     size = total.size + np.abs(start.x).astype(np.float64)
@@ -66,10 +65,11 @@ def finish_sum(total: Sum, start: Value, element: DType) -> Value:
     partial = (size + np.abs(x).astype(np.float64)) / 2 + e
     grown = expm1(rounds * log1p(roundoff(element)))
     bound = e + grown * partial + 2.0**-52 * size
-    return _ranged(x, np.asarray(bound, np.float64), partial * (1 + grown), element)
+    bound = np.asarray(bound, np.float64)
+    return _ranged(x, bound, partial * (1 + grown), np.isinf(e), element)
 
 
-def _ranged(x: Array, e: Array, partial: Array, element: DType) -> Value:
+def _ranged(x: Array, e: Array, partial: Array, anything: Array, element: DType) -> Value:
     """Sums that may overflow on the way are uncertain, those that surely end beyond are infinite."""
     finite = np.isfinite(x)
     top = LARGEST[element]
@@ -77,19 +77,9 @@ def _ranged(x: Array, e: Array, partial: Array, element: DType) -> Value:
         return tidy(x, e)
     beyond = finite & (np.abs(x) - e > top * (1 + 2 * roundoff(element)))
     surely = beyond & (partial - np.abs(x).astype(np.float64) <= top)
-    perhaps = finite & ~surely & ~(partial <= top)
-    e = np.where(np.isnan(total_e := e) & finite, np.inf, np.where(finite, total_e, 0.0))
-    e = np.where(surely, 0.0, np.where(perhaps, np.inf, e))
-    return tidy(np.where(surely, np.copysign(np.inf, x), x), e)
-
-
-@dataclass(slots=True, eq=False)
-class Product:
-    """x: the product of the terms; most: of their greatest magnitudes."""
-
-    x: Array
-    most: Array
-    terms: int = 0
+    perhaps = anything | (finite & ~surely & ~(partial <= top))
+    e = np.where(finite & ~surely, e, 0.0)
+    return tidy(np.where(surely, np.copysign(np.inf, x), x), np.where(perhaps, np.inf, e))
 
 
 def fold_pairs(op: Op, element: DType, v: Value, shape: tuple[int, ...], folded: int) -> Value:
@@ -119,8 +109,8 @@ def combine(op: Op, element: DType, a: Value, b: Value) -> Value:
     if op is not Op.MUL or not element.is_float:
         return binary(op, element, a, b)
     x = a.x * b.x
-    most = (np.abs(a.x) + uncertainty(a, element)) * (np.abs(b.x) + uncertainty(b, element))
+    ea, eb = uncertainty(a, element), uncertainty(b, element)
+    most = np.asarray((np.abs(a.x) + ea) * (np.abs(b.x) + eb), np.float64)
     least = {F16: 2.0**-24, BF16: 2.0**-133}.get(element, 2.0**-149)
-    bound = most * (1 + roundoff(element)) - np.abs(x) + least
-    grown = np.asarray(bound, np.float64)
-    return _ranged(x, np.where(np.isnan(grown), 0.0, grown), np.asarray(most, np.float64), element)
+    e = np.asarray(most * (1 + roundoff(element)) - np.abs(x) + least, np.float64)
+    return _ranged(x, e, most, np.isinf(ea) | np.isinf(eb), element)

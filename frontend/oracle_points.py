@@ -80,14 +80,24 @@ def chunks(ranges: Ranges, limit: int) -> Iterator[dict[str, tuple[int, int]]]:
     for name, (_, count) in reversed(list(ranges.items())):
         lengths[name] = min(count, max(limit, 1))
         limit //= max(lengths[name], 1)
+    yield from cut(ranges, lengths)
+
+
+def cut(ranges: Ranges, lengths: Mapping[str, int]) -> Iterator[dict[str, tuple[int, int]]]:
+    """The ranges cut into pieces of the given lengths; none when a range is empty."""
     if any(count <= 0 for _, count in ranges.values()):
         return
     cuts = [
-        [(name, (at, min(lengths[name], start + count - at))) for at in range(start, start + count, lengths[name])]
+        [(name, piece) for piece in _cut(start, count, lengths[name])]
         for name, (start, count) in ranges.items()
     ]
-    for piece in itertools.product(*cuts):
-        yield dict(piece)
+    for pieces in itertools.product(*cuts):
+        yield dict(pieces)
+
+
+def _cut(start: int, count: int, length: int) -> list[tuple[int, int]]:
+    end = start + count
+    return [(at, min(length, end - at)) for at in range(start, end, length)]
 
 
 @dataclass(slots=True, eq=False)

@@ -10,11 +10,14 @@ from hbc.frontend.oracle_access import Meaning
 from hbc.frontend.oracle_expr import meaning
 from hbc.frontend.oracle_points import Box, Points, Stored
 from hbc.ir.diag import InternalError
-from hbc.ir.nodes import Access, Expr, Let, Var
+from hbc.ir.nodes import Access, Expr, Let, Stmt, Var
 from hbc.ir.walk import children, nodes, substitute
 
 MAX_POINTS = 1 << 16
 """How many points are evaluated at once: their arrays should fit a second-level cache."""
+
+CONTRACTED_POINTS = 1 << 20
+"""The same for matrix products, which block for the caches themselves."""
 
 
 @dataclass(slots=True)
@@ -76,7 +79,7 @@ def accesses(e: Expr) -> list[Access]:
     """All accesses, those inside indices first, with `Let` names replaced by their values."""
     if isinstance(e, Let):
         return accesses(e.value) + accesses(substitute(e.body, {e.name: e.value}))
-    inside = [a for c in children(e) if isinstance(c, Expr) for a in accesses(c)]
+    inside = [a for c in children(e) if not isinstance(c, Stmt) for a in accesses(c)]
     return [*inside, e] if isinstance(e, Access) else inside
 
 

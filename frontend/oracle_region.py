@@ -93,7 +93,9 @@ def hull(
     used = {name: r for name, r in ranges.items() if name in names}
     if form is not None and np.prod([count for _, count in used.values()], dtype=float) > _MAX_GRID:
         return _linear_hull(form, ranges, program.sizes)
-    inner = _with_inner(program, [index] if condition is None else [index, condition], used, compute)
+    inner = _with_inner(
+        program, [index] if condition is None else [index, condition], used, compute
+    )
     spans = []
     for piece in chunks(used, _CHUNK):
         points = grid(piece, program.sizes)
@@ -122,9 +124,7 @@ def _with_inner(
     return inner
 
 
-def _linear_hull(
-    form: Linear, ranges: Ranges, sizes: Mapping[str, int]
-) -> tuple[int, int]:
+def _linear_hull(form: Linear, ranges: Ranges, sizes: Mapping[str, int]) -> tuple[int, int]:
     lo = hi = form.constant
     for name, k in form.terms:
         first, count = ranges[name] if name in ranges else (sizes[name], 1)

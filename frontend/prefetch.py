@@ -30,7 +30,7 @@ def _one(func: Func, nest: Nest, p: PrefetchPlan, scope: Scope) -> Stmt:
     """Loops over the rows of the box that iteration `+ distance` reads, a touch per cache line."""
     update = step(func, nest.stage.update)
     later = nest.fix(p.loop, add(nest.fixed[p.loop], p.distance))
-    ranges = {**scope.ranges, **reduce_ranges(() if update is None else update.reduce)}
+    ranges = {**reduce_ranges(() if update is None else update.reduce)}
     ranges |= {root: later.span(root) for root in nest.stage.roots}
     reads = accesses_of(func, nest.stage.update, p.name)
     if not reads or p.name not in scope.storages:
@@ -40,7 +40,7 @@ def _one(func: Func, nest: Nest, p: PrefetchPlan, scope: Scope) -> Stmt:
         )  # fmt: skip
     box: tuple[Interval, ...] | None = None
     for access in reads:
-        box = hull(box, access_box(access, ranges))
+        box = hull(box, access_box(access, ranges), scope.ranges)
     if box is None or any(x.lo is None or x.hi is None for x in box):
         raise error(f"what `{func.name}` reads of `{p.name}` ahead is not known", p.span)
     storage = scope.storages[p.name]

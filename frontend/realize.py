@@ -13,7 +13,7 @@ from hbc.frontend.program import Program, Scope, is_plain
 from hbc.frontend.regions import Box, Ranges, extent_of, required, stage_ranges
 from hbc.frontend.slide import fold_factors, slide_box
 from hbc.frontend.storage import func_storage
-from hbc.ir.bounds import Interval, bounds, constant_bounds
+from hbc.ir.bounds import Interval, constant_bounds
 from hbc.ir.build import add, sub
 from hbc.ir.nodes import Allocate, Const, Expr, LetStmt, Stmt, Var, const_index
 from hbc.ir.simplify import simplify
@@ -113,7 +113,7 @@ def _name_box(f: FuncPlan, box: Box, scope: Scope) -> tuple[Box, Scope, list[tup
         if not is_plain(low):
             name = scope.fresh(f"{f.func.name}_{variable}_min")
             names.append((name, low))
-            scope = scope.bind(name, bounds(low, scope.ranges))
+            scope = scope.bind(name, Interval(low, low))
             low = Var(name)
         if not is_plain(extent):
             name = scope.fresh(f"{f.func.name}_{variable}_n")

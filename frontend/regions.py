@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from hbc.frontend.funcs import Func, Image, ReduceVar
 from hbc.frontend.legal import stage_expressions
 from hbc.frontend.plan import FuncPlan, step
-from hbc.ir.bounds import Interval, bounds
-from hbc.ir.build import add, maximum, minimum, sub
+from hbc.ir.bounds import Interval, bounds, prove
+from hbc.ir.build import add, le, maximum, minimum, sub
 from hbc.ir.diag import InternalError, error
-from hbc.ir.nodes import Access, Expr
+from hbc.ir.nodes import Access, Expr, Var
 from hbc.ir.simplify import simplify
-from hbc.ir.walk import nodes
+from hbc.ir.walk import nodes, substitute
 
 Box = tuple[Interval, ...]
 Ranges = Mapping[str, Interval]
@@ -39,7 +39,7 @@ def required(
     func = f.func
     for reader, update, ranges in readers:
         for access in accesses_of(reader, update, func.name):
-            box = hull(box, access_box(access, {**scope, **ranges}))
+            box = hull(box, access_box(access, ranges), scope)
     if box is None:
         raise InternalError(f"nothing reads `{func.name}` here")
     for update in range(len(func.updates)):
@@ -63,13 +63,13 @@ def _touched_by(func: Func, update: int, box: Box, scope: Ranges) -> Box:
     """An update writes and reads beyond what is asked for: all that its reductions cover."""
     u = func.updates[update]
     pure = dict(zip(func.variables, box, strict=True))
-    ranges = {**scope, **pure, **reduce_ranges(u.reduce)}
+    ranges = {**pure, **reduce_ranges(u.reduce)}
     own = Access(func.name, u.indices, func.pure.type)
     grown = box
     for access in (own, *accesses_of(func, update, func.name)):
         seen = access_box(access, ranges)
         grown = tuple(
-            old if _is_plain(access, d, func) else join(old, new)
+            old if _is_plain(access, d, func) else join(old, new, scope)
             for d, (old, new) in enumerate(zip(grown, seen, strict=True))
         )
     return grown
@@ -88,8 +88,12 @@ def accesses_of(reader: Func, update: int | None, name: str) -> list[Access]:
 
 
 def access_box(access: Access, ranges: Ranges) -> Box:
-    """The interval of each index."""
-    return tuple(_tidy(bounds(i, ranges)) for i in access.indices)
+    """The interval of each index, over the ranges of the reader's variables.
+
+    These are renamed meanwhile: a loop around may have the name of a variable of the reader."""
+    renamed = {name: Var(f"{name} of the reader") for name in ranges}
+    there = {f"{name} of the reader": interval for name, interval in ranges.items()}
+    return tuple(_tidy(bounds(substitute(i, renamed), there)) for i in access.indices)
 
 
 def _tidy(x: Interval) -> Interval:
@@ -98,17 +102,27 @@ def _tidy(x: Interval) -> Interval:
     )
 
 
-def hull(a: Box | None, b: Box) -> Box:
+def hull(a: Box | None, b: Box, scope: Ranges) -> Box:
     if a is None:
         return b
-    return tuple(join(x, y) for x, y in zip(a, b, strict=True))
+    return tuple(join(x, y, scope) for x, y in zip(a, b, strict=True))
 
 
-def join(a: Interval, b: Interval) -> Interval:
+def join(a: Interval, b: Interval, scope: Ranges) -> Interval:
     """The smallest interval around both; an unknown end stays unknown."""
-    lo = None if a.lo is None or b.lo is None else simplify(minimum(a.lo, b.lo))
-    hi = None if a.hi is None or b.hi is None else simplify(maximum(a.hi, b.hi))
+    lo = None if a.lo is None or b.lo is None else _least(a.lo, b.lo, scope)
+    hi = None if a.hi is None or b.hi is None else _greatest(a.hi, b.hi, scope)
     return Interval(lo, hi)
+
+
+def _least(a: Expr, b: Expr, scope: Ranges) -> Expr:
+    known = prove(le(a, b), scope)
+    return simplify(minimum(a, b)) if known is None else (a if known else b)
+
+
+def _greatest(a: Expr, b: Expr, scope: Ranges) -> Expr:
+    known = prove(le(a, b), scope)
+    return simplify(maximum(a, b)) if known is None else (b if known else a)
 
 
 def extent_of(x: Interval) -> Expr:

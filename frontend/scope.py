@@ -53,6 +53,7 @@ class Scope:
     aliases: dict[str, Edge] = field(default_factory=dict)
     funcs: dict[str, Signature] = field(default_factory=dict)
     bounds: dict[str, Bound] = field(default_factory=dict)
+    tables: dict[str, dict[tuple[int, ...], int | float | bool]] = field(default_factory=dict)
     requirements: list[Requirement] = field(default_factory=list)
     broken: set[str] = field(default_factory=set)  # names whose declaration was reported
     used: set[str] = field(default_factory=set)  # sizes, params and types that were read

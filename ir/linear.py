@@ -38,10 +38,12 @@ __all__ = [
     "canonical",
     "coefficient",
     "difference",
+    "factors",
     "linear",
     "minus",
     "of_atom",
     "plus",
+    "product_of",
     "read",
     "scaled",
     "shifted",
@@ -163,11 +165,11 @@ def _product(a: Linear, b: Linear, reading: Reading) -> Linear:
         accumulate(total, b, a.constant)
         for x, p in a.terms:
             for y, q in b.terms:
-                accumulate(total, of_atom(_monomial([*_factors(x), *_factors(y)])), p * q)
+                accumulate(total, of_atom(product_of([*factors(x), *factors(y)])), p * q)
         return finish(a.constant * b.constant, total)
     a, p = _primitive(a)
     b, q = _primitive(b)
-    return of_atom(_monomial([*_factors(to_expr(a)), *_factors(to_expr(b))]), p * q)
+    return of_atom(product_of([*factors(to_expr(a)), *factors(to_expr(b))]), p * q)
 
 
 def _primitive(a: Linear) -> tuple[Linear, int]:
@@ -179,16 +181,18 @@ def _primitive(a: Linear) -> tuple[Linear, int]:
     return Linear(a.constant // g, terms, a.keys), g
 
 
-def _factors(e: Expr) -> list[Expr]:
+def factors(e: Expr) -> list[Expr]:
+    """The factors of an atom that is a product; else the atom."""
     if isinstance(e, Binary) and e.op is Op.MUL:
-        return [*_factors(e.a), *_factors(e.b)]
+        return [*factors(e.a), *factors(e.b)]
     return [e]
 
 
-def _monomial(factors: list[Expr]) -> Expr:
-    factors.sort(key=lambda f: show(f).swapcase())
-    result = factors[0]
-    for f in factors[1:]:
+def product_of(parts: list[Expr]) -> Expr:
+    """The atom that is the product of these."""
+    first, *others = sorted(parts, key=lambda f: show(f).swapcase())
+    result = first
+    for f in others:
         result = Binary(Op.MUL, result, f)
     return result
 

@@ -13,11 +13,12 @@ from typing import Final
 from hbc.ir.facts import Facts
 from hbc.ir.linear import (
     Linear,
-    canonical_product,
+    factors,
     linear,
     minus,
     of_atom,
     plus,
+    product_of,
     scaled,
     shifted,
     to_expr,
@@ -25,8 +26,7 @@ from hbc.ir.linear import (
 )
 from hbc.ir.linear_division import quotient
 from hbc.ir.linear_extremes import extreme
-from hbc.ir.nodes import Access, Binary, Cast, Const, Expr, Load, Op, Select, Var
-from hbc.ir.types import INDEX
+from hbc.ir.nodes import Access, Binary, Expr, Load, Op, Select, Var
 from hbc.ir.value_range import value_range
 from hbc.ir.walk import nodes
 
@@ -83,7 +83,7 @@ def _step(form: Linear, s: Search) -> Linear | None:
     """Replaces one atom, and goes on."""
     position, rank = _choose(form, s)
     if position is None:
-        return form if s.symbolic else None
+        return form if s.symbolic or s.floor >= 0 else None
     atom, c = form.terms[position]
     rest = without(form, form.keys[position])
     match atom:
@@ -96,7 +96,7 @@ def _step(form: Linear, s: Search) -> Linear | None:
             x, y = (_lower(plus(rest, linear(e), c), s) for e in (a, b))
             return _least_of(x, y)
         case Binary(op=Op.DIV, a=a, b=b):
-            part = _quotient(linear(a), linear(b), c, _mentions(rest, rank, s), replace(s, floor=rank))
+            part = _quotient(linear(a), linear(b), c, _mentions(rest, rank, s), s, rank)
         case Binary(op=Op.MOD, a=a, b=b):
             part = _remainder(linear(a), linear(b), c, s)
         case Binary(op=Op.MUL):
@@ -109,18 +109,16 @@ def _step(form: Linear, s: Search) -> Linear | None:
 def _choose(form: Linear, s: Search) -> tuple[int | None, int]:
     """The atom to replace next: of the innermost variable; of its atoms, one that is not linear."""
     best: int | None = None
-    best_rank = -1
+    best_order = (-1, False)
     for i, (key, (atom, _)) in enumerate(zip(form.keys, form.terms, strict=True)):
         rank = _rank(key, atom, s)
-        if isinstance(atom, Var):
-            wanted = rank > best_rank
-        else:
-            wanted = rank > best_rank or (
-                rank == best_rank and (best is None or isinstance(form.terms[best][0], Var))
-            )
-        if rank >= s.floor and wanted and (rank >= 0 or not (s.symbolic or isinstance(atom, Var))):
-            best, best_rank = i, rank
-    return best, best_rank
+        curved = not isinstance(atom, Var)
+        hopeless = rank < 0 and (s.symbolic or not (curved or s.facts.known))
+        if rank < s.floor or hopeless:
+            continue
+        if best is None or (rank, curved) > best_order:
+            best, best_order = i, (rank, curved)
+    return best, best_order[0]
 
 
 def _rank(key: str, atom: Expr, s: Search) -> int:
@@ -155,7 +153,7 @@ def _mentions(rest: Linear, rank: int, s: Search) -> bool:
 
 
 def _variable(form: Linear, rest: Linear, name: str, c: int, s: Search) -> Linear | None:
-    lo, hi = s.facts.limits(name)
+    lo, hi = s.facts.limits(name) if name in s.facts.rank else (None, None)
     bound = lo if c > 0 else hi
     found = None if bound is None else _lower(plus(rest, bound, c), s)
     if s.symbolic:
@@ -165,79 +163,80 @@ def _variable(form: Linear, rest: Linear, name: str, c: int, s: Search) -> Linea
         f = next((q for k, (_, q) in zip(fact.keys, fact.terms, strict=True) if k == key), 0)
         if i in s.used or f * c <= 0:
             continue
-        # |f| * form = (|f| * form - |c| * fact) + |c| * fact
-        without_it = plus(scaled(form, abs(f)), fact, -abs(c))
-        other = _lower(without_it, replace(s, used=(*s.used, i)))
-        if other is not None:
-            found = _best_of(found, Linear(-(-other.constant // abs(f))))
+        # |f| * form = (|f| * form - |c| * fact) + |c| * fact, and the fact is >= 0.
+        other = plus(scaled(form, abs(f)), fact, -abs(c))
+        bound = _lower(other, replace(s, used=(*s.used, i)))
+        if bound is not None and not bound.terms:
+            found = _best_of(found, Linear(-(-bound.constant // abs(f))))
     return found
 
 
-def _quotient(a: Linear, b: Linear, c: int, elsewhere: bool, s: Search) -> Linear | None:
-    """A lower bound of c * (a / b) without the innermost variable of a."""
+def _quotient(a: Linear, b: Linear, c: int, elsewhere: bool, s: Search, rank: int) -> Linear | None:
+    """A lower bound of c * (a / b), without the innermost variable of a or nearer to it."""
     d = b.constant
-    if not b.terms and d > 0 and c % d == 0 and elsewhere:
+    if b.terms:
+        if not _at_least(b, 0, s):
+            return None
+    elif d <= 0:
+        return None
+    elif c % d == 0 and elsewhere:
         # a - (d - 1) <= d * (a / d) <= a
         return scaled(shifted(a, 1 - d) if c > 0 else a, c // d)
-    if (b.terms and (least(b, s.facts) or -1) < 0) or (not b.terms and d <= 0):
-        return None
-    bound = _lower(a, s) if c > 0 else _upper(a, s)
+    inner = replace(s, floor=rank)
+    bound = _lower(a, inner) if c > 0 else _upper(a, inner)
     if bound is None or bound == a:
         return None
     return scaled(_divide(bound, b), c)
 
 
 def _divide(a: Linear, b: Linear) -> Linear:
-    """a / b where b > 0. (A range that is not empty has b > 0 where a is `n * b - 1`.)"""
-    if b.terms and b.constant == 0 and len(b.terms) == 1:
-        (atom, times), = b.terms
-        if times == 1 and a.constant in (0, -1):
-            whole = [_over(x, atom) for x, _ in a.terms]
-            if all(w is not None for w in whole):
-                total = Linear(a.constant)
-                for w, (_, c) in zip(whole, a.terms, strict=True):
-                    total = plus(total, linear(w), c) if w is not None else total
-                return total
+    """a / b for b > 0, where `(n * b - 1) / b` is n - 1. (n * b - 1 is the end of a range; where it
+    is not empty, b is not 0.)"""
+    if len(b.terms) == 1 and b.constant == 0 and b.terms[0][1] == 1 and a.constant in (0, -1):
+        whole = [_over(x, b.terms[0][0]) for x, _ in a.terms]
+        total = Linear(a.constant)
+        for w, (_, c) in zip(whole, a.terms, strict=True):
+            if w is None:
+                break
+            total = plus(total, w, c)
+        else:
+            return total
     return quotient(a, b, linear, lambda _: None)
 
 
-def _over(product: Expr, factor: Expr) -> Expr | None:
+def _over(product: Expr, factor: Expr) -> Linear | None:
     """The product without one of its factors."""
-    factors = list(_factors(product))
-    if factor not in factors:
+    parts = factors(product)
+    if factor not in parts:
         return None
-    factors.remove(factor)
-    return canonical_product(factors)
+    parts.remove(factor)
+    return linear(product_of(parts)) if parts else Linear(1)
 
 
 def _remainder(a: Linear, b: Linear, c: int, s: Search) -> Linear | None:
     """A lower bound of c * (a % b): a itself where it is in range, else 0 to b - 1."""
-    if not b.terms and b.constant <= 0:
-        return None
-    low = least(a, s.facts)
-    gap = least(shifted(minus(b, a), -1), s.facts)
-    if low is not None and low >= 0 and gap is not None and gap >= 0:
+    below = shifted(minus(b, a), -1)
+    if _at_least(a, 0, s) and _at_least(below, 0, s):
         return scaled(a, c)
-    if b.terms and (least(b, s.facts) or 0) < 1:
-        return None if c < 0 or (least(b, s.facts) or -1) < 0 else Linear(0)
-    return Linear(0) if c > 0 else scaled(shifted(b, -1), c)
+    if c > 0:
+        return Linear(0) if _at_least(b, 0, s) else None
+    return scaled(shifted(b, -1), c) if _at_least(b, 1, s) else None
 
 
 def _product(atom: Expr, c: int, rank: int, s: Search) -> Linear | None:
     """A lower bound of c * f * g * ..: one factor moves, the others must not be negative."""
-    factors = list(_factors(atom))
-    moving = [f for f in factors if _rank(of_atom(f).keys[0], f, s) == rank]
-    if len(moving) != 1:
+    parts = factors(atom)
+    moving = [i for i, f in enumerate(parts) if _rank(of_atom(f).keys[0], f, s) == rank]
+    if rank < 0 or len(moving) != 1:
         return None
-    others = [f for f in factors if f is not moving[0]]
-    if any((least(linear(f), s.facts) or 0) < 0 or least(linear(f), s.facts) is None for f in others):
+    x = linear(parts.pop(moving[0]))
+    if not all(_at_least(linear(f), 0, s) for f in parts):
         return None
     inner = replace(s, floor=rank)
-    x = linear(moving[0])
     bound = _lower(x, inner) if c > 0 else _upper(x, inner)
     if bound is None or bound == x:
         return None
-    return scaled(linear(Binary(Op.MUL, to_expr(bound), canonical_product(others))), c)
+    return scaled(linear(Binary(Op.MUL, to_expr(bound), product_of(parts))), c)
 
 
 def _opaque(atom: Expr, c: int, s: Search) -> Linear | None:
@@ -246,9 +245,21 @@ def _opaque(atom: Expr, c: int, s: Search) -> Linear | None:
     if name is not None and name in s.facts.rank:
         bound = s.facts.limits(name)[0 if c > 0 else 1]
         return None if bound is None else scaled(bound, c)
-    low, high = value_range(atom, s.facts)
+    low, high = value_range(atom, s.facts.ranges, lambda e: constant_range(e, s.facts))
     value = low if c > 0 else high
     return None if value is None else Linear(value * c)
+
+
+def constant_range(e: Expr, facts: Facts) -> tuple[int | None, int | None]:
+    """The least and greatest value of an i64 expression, where known."""
+    form = linear(e)
+    most = least(scaled(form, -1), facts)
+    return least(form, facts), None if most is None else -most
+
+
+def _at_least(form: Linear, value: int, s: Search) -> bool:
+    found = _lower(form, Search(s.facts, False, s.budget))
+    return found is not None and not found.terms and found.constant >= value
 
 
 def _upper(form: Linear, s: Search) -> Linear | None:

@@ -1,0 +1,138 @@
+"""Runs the IR after each pass, and the native code, on trials; keeps what differs from the oracle."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import chain
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hbc.cli.checking import check_outputs
+from hbc.cli.inputs import gather_inputs
+from hbc.cli.native import Native, output_shapes
+from hbc.cli.prepare import Chosen
+from hbc.cli.report import Progress, notice
+from hbc.cli.sizes import extents, given_sizes
+from hbc.cli.trials import MEDIUM, SMALL, Trial, draw_trials
+from hbc.cli.work import count_work
+from hbc.frontend.funcs import Example, Pipeline
+from hbc.frontend.oracle import Reference, evaluate
+from hbc.ir.diag import HbcError
+from hbc.ir.interp import InterpError, Prepared, prepare
+from hbc.ir.kernel import Kernel
+from hbc.ir.numpy_types import poison
+
+if TYPE_CHECKING:
+    from hbc.cli.data import Array
+
+SEED = 1  # the same trials every time
+INTERPRETED_WORK = 20_000  # operations: the interpreter takes microseconds for each
+NATIVE_WORK = 20_000_000
+EXAMPLE_WORK = 20_000_000_000  # more keeps the oracle busy for minutes
+KEPT_MISTAKES = 3  # of each stage
+PADDING = 5  # elements between rows, in every third native trial
+
+Outputs = Mapping[str, "Array"]
+
+
+@dataclass(slots=True)
+class Stage:
+    """What was found of one stage: a pass, or the native code. `worst` is the largest error over
+    its bound."""
+
+    name: str
+    trials: int = 0
+    worst: float = 0.0
+    mistakes: list[str] = field(default_factory=list)
+
+    @property
+    def ok(self) -> bool:
+        return not self.mistakes
+
+    def attempt(
+        self, trial: Trial, compute: Callable[[], Outputs], expected: Mapping[str, Reference]
+    ) -> None:
+        """Runs the stage on a trial and compares. Refusing the trial is a mistake too."""
+        self.trials += 1
+        try:
+            checked = check_outputs(compute(), expected)
+        except (HbcError, InterpError) as failure:
+            texts: tuple[str, ...] = (str(failure),)
+        else:
+            self.worst = max(self.worst, checked.max_error_over_bound)
+            texts = checked.mistakes
+        room = KEPT_MISTAKES - len(self.mistakes)
+        self.mistakes += [f"{self.name}: at {trial}: {text}" for text in texts[:room]]
+
+
+def verify_passes(
+    chosen: Chosen, given: Mapping[str, int], example: Example,
+    kernels: Sequence[tuple[str, Kernel]], count: int, shown: Progress,
+) -> list[Stage]:  # fmt: skip
+    """Interprets the kernel after each pass at small odd sizes. Passes that changed nothing are
+    left out."""
+    p = chosen.pipeline
+    changed = [
+        (name, kernel)
+        for number, (name, kernel) in enumerate(kernels)
+        if number == 0 or kernel is not kernels[number - 1][1]
+    ]
+    stages = [(Stage(name), prepare(kernel)) for name, kernel in changed]
+    checks = kernels[-1][1].checks
+    for trial in draw_trials(p, checks, given, example, SMALL, INTERPRETED_WORK, count, SEED):
+        shown.step(f"interpreting at {trial}")
+        expected = evaluate(p, trial.sizes, trial.inputs)
+        for stage, run in stages:
+            stage.attempt(trial, partial(_interpret, p, run, trial), expected)
+    return [stage for stage, _ in stages]
+
+
+def verify_native(
+    chosen: Chosen, settings: Mapping[str, str], example: Example, kernel: Kernel,
+    native: Native, count: int, shown: Progress,
+) -> Stage:  # fmt: skip
+    """Runs the compiled code on the example, then at odd sizes: with guarded memory, and in every
+    third trial with rows that lie apart."""
+    p = chosen.pipeline
+    stage = Stage("native")
+    given = given_sizes(p, settings)
+    trials = draw_trials(p, kernel.checks, given, example, MEDIUM, NATIVE_WORK, count, SEED)
+    for number, trial in enumerate(chain(_example_trial(p, settings, example), trials)):
+        shown.step(f"running at {trial}")
+        expected = evaluate(p, trial.sizes, trial.inputs)
+        padding = PADDING if number % 3 == 2 else 0
+        stage.attempt(trial, partial(_call, p, kernel, native, trial, padding), expected)
+    return stage
+
+
+def _example_trial(p: Pipeline, settings: Mapping[str, str], example: Example) -> Iterator[Trial]:
+    """The example as it stands, unless the file has none or the oracle would take minutes."""
+    if not p.examples:
+        return
+    run = gather_inputs(p, settings, example, {})
+    if count_work(p, run.sizes).total <= EXAMPLE_WORK:
+        yield Trial(run.sizes, "the example's", run.inputs)
+    else:
+        notice("note: the example is left out, the oracle would take minutes for it")
+
+
+def _interpret(p: Pipeline, run: Prepared, trial: Trial) -> Outputs:
+    outputs = {
+        image.name: poison(image.element, math.prod(shape)).reshape(shape)
+        for image in p.outputs
+        for shape in [extents(image, trial.sizes)]
+    }
+    with np.errstate(all="ignore"):
+        run(trial.sizes, {**trial.inputs, **outputs})
+    return outputs
+
+
+def _call(p: Pipeline, kernel: Kernel, native: Native, trial: Trial, padding: int) -> Outputs:
+    sizes = [trial.sizes[size.name] for size in kernel.sizes]
+    shapes = output_shapes(p, trial.sizes)
+    called = native.call(kernel.name, sizes, trial.inputs, shapes, guarded=True, padding=padding)
+    return called.outputs

@@ -1,0 +1,300 @@
+"""Checks schedule blocks: targets, stages, directives and the kinds of their arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from hbc.frontend import ast
+from hbc.frontend.check_lanes import check_lanes
+from hbc.frontend.check_values import Env, condition, index, text
+from hbc.frontend.constants import evaluate
+from hbc.frontend.directives import DIRECTIVES, LATER_TARGETS, MEMORIES, TAILS, Form, Kind
+from hbc.frontend.funcs import Directive, Func, Schedule, ScheduleLine, Stage
+from hbc.frontend.literals import is_broken
+from hbc.frontend.scope import Scope
+from hbc.ir.diag import Note, did_you_mean
+from hbc.ir.nodes import Expr
+from hbc.ir.target import TARGETS
+
+Argument = ast.Expr | ast.Line | ast.Option
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """What the checks of one block need: the names, the Funcs, and the loops that its lines make."""
+
+    scope: Scope
+    funcs: Mapping[str, Func]
+    loops: frozenset[str] = field(default_factory=frozenset)
+
+
+def schedules(
+    file: ast.File, funcs: Mapping[str, Func], scope: Scope
+) -> tuple[Schedule, ...]:
+    """All blocks, in the order of the file."""
+    found: dict[str, Schedule] = {}
+    for s in file.statements:
+        if isinstance(s, ast.Schedule):
+            checked = schedule(s, funcs, scope)
+            previous = found.get(s.name.text)
+            if previous is not None and previous.span is not None:
+                note = Note("the previous one", previous.span)
+                scope.report(f"schedule `{s.name.text}` exists already", s.name.span, None, note)
+            found.setdefault(s.name.text, checked)
+    return tuple(found.values())
+
+
+def schedule(s: ast.Schedule, funcs: Mapping[str, Func], scope: Scope) -> Schedule:
+    if s.lines is None or s.name.text == "auto":
+        hint = "write `schedule NAME for avx512 { ... }`; without one, plain loops are made"
+        if s.name.text == "auto":
+            scope.report("automatic schedules are not in this version", s.span, hint)
+        else:
+            scope.report(f"schedule `{s.name.text}` has no lines", s.span, hint)
+    targets = tuple(t.text for t in s.targets)
+    known = [*TARGETS, *LATER_TARGETS]
+    for at, t in enumerate(s.targets):
+        if t.text not in known:
+            hint = did_you_mean(t.text, known) or f"the targets are {', '.join(TARGETS)}"
+            scope.report(f"unknown target `{t.text}`", t.span, hint)
+        elif t.text in targets[:at]:
+            scope.report(f"target `{t.text}` is named twice", t.span)
+    made = frozenset(new_loops(s))
+    block = Block(scope, funcs, made)
+    lines = tuple(x for w in s.lines or () if (x := line(w, block)) is not None)
+    check_lanes(lines, funcs, scope)
+    return Schedule(s.name.text, targets, lines, s.name.span)
+
+
+def new_loops(s: ast.Schedule) -> list[str]:
+    """Names that directives of the block give to new loops."""
+    found: list[str] = []
+    for w in s.lines or ():
+        for step in w.steps:
+            form = DIRECTIVES.get(step.name.text)
+            kinds = form.kinds[-1] if form else ()
+            for kind, a in zip(kinds, step.args or (), strict=False):
+                if kind is Kind.NEW and isinstance(a, ast.Name):
+                    found.append(a.text)
+    return found
+
+
+def line(w: ast.Line, block: Block) -> ScheduleLine | None:
+    """One chain: its stage, then its directives."""
+    split = stage_steps(w)
+    stage = stage_of(ast.Line(w.name, w.steps[:split], w.span), block)
+    if split == len(w.steps):
+        block.scope.report("this line has no directive", w.span, "write `C.vectorize(j, 16)`")
+    directives = [directive(step, stage, block) for step in w.steps[split:]]
+    if stage is None:
+        return None
+    return ScheduleLine(stage, tuple(d for d in directives if d is not None), w.span)
+
+
+def stage_steps(w: ast.Line) -> int:
+    """How many of the first steps name the stage."""
+    count = 0
+    for step in w.steps:
+        if step.name.text not in ("update", "in"):
+            break
+        count += 1
+    return count
+
+
+def stage_of(w: ast.Line, block: Block) -> Stage | None:
+    """`f`, `f.update`, `f.update(1)`, `A.in(f)`; None after a report."""
+    scope, name = block.scope, w.name.text
+    span = w.name.span
+    if not w.steps:
+        if name in scope.inputs:
+            scope.report(
+                f"`{name}` is an input and has no loops", span,
+                f"schedule a copy of it: `{name}.in(f).compute_at(...)`",
+            )  # fmt: skip
+            return None
+        return Stage(name, span=span) if known_func(name, w, block) else None
+    step = w.steps[0]
+    if len(w.steps) > 1:
+        scope.report("a stage is `f`, `f.update`, `f.update(1)` or `A.in(f)`", w.span)
+        return None
+    if step.name.text == "in":
+        return wrapper(w, step, block)
+    if not known_func(name, w, block):
+        return None
+    number = 0
+    if step.args is not None:
+        number = factor(step.args, step, block)
+    func = block.funcs.get(name)
+    if func is not None and not 0 <= number < len(func.updates):
+        count = len(func.updates)
+        has = "no update" if count == 0 else "one update" if count == 1 else f"{count} updates"
+        hint = None if count == 0 else f"they are numbered from 0 to {count - 1}"
+        scope.report(f"`{name}` has {has}, and no `update({number})`", step.span, hint)
+        return None
+    return Stage(name, number, span=span)
+
+
+def factor(args: tuple[Argument, ...], step: ast.Step, block: Block) -> int:
+    """The number of an update."""
+    if len(args) == 1 and isinstance(args[0], ast.Number) and isinstance(args[0].value, int):
+        return args[0].value
+    block.scope.report("`update` takes the number of the update", step.span, "write `update(0)`")
+    return 0
+
+
+def wrapper(w: ast.Line, step: ast.Step, block: Block) -> Stage | None:
+    scope, name = block.scope, w.name.text
+    if name not in scope.inputs and not known_func(name, w, block):
+        return None
+    args = step.args or ()
+    if len(args) != 1 or not isinstance(args[0], ast.Name):
+        scope.report("`in` takes the Func that reads the copy", step.span, f"`{name}.in(f)`")
+        return None
+    consumer = ast.Line(ast.Ident(args[0].text, args[0].span), (), args[0].span)
+    if not known_func(consumer.name.text, consumer, block):
+        return None
+    return Stage(name, None, args[0].text, w.name.span)
+
+
+def known_func(name: str, w: ast.Line, block: Block) -> bool:
+    scope = block.scope
+    if name in block.funcs:
+        if block.funcs[name].table_shape is not None:
+            scope.report(f"`{name}` is a table and has no loops", w.name.span)
+            return False
+        return True
+    if name in scope.broken or (name in scope.funcs and name not in block.funcs):
+        return False
+    known = [f.name for f in block.funcs.values() if f.table_shape is None]
+    scope.unknown("Func", name, w.name.span, [*known, *scope.inputs] if w.steps else known)
+    return False
+
+
+def directive(step: ast.Step, stage: Stage | None, block: Block) -> Directive | None:
+    """One call, with its arguments read as the kinds that it takes; None after a report."""
+    scope, name = block.scope, step.name.text
+    form = DIRECTIVES.get(name)
+    if form is None:
+        hint = did_you_mean(name, [*DIRECTIVES, "update", "in"])
+        if name in ("update", "in"):
+            hint = f"`{name}` belongs to the stage and stands first in the line"
+        scope.report(f"unknown directive `{name}`", step.name.span, hint)
+        return None
+    args = step.args or ()
+    plain = [a for a in args if not isinstance(a, ast.Option)]
+    kinds = kinds_for(form, len(plain))
+    if kinds is None:
+        scope.report(f"`{name}` does not take {len(plain)} arguments", step.span,
+                     f"write `{form.written}`")  # fmt: skip
+        return None
+    read = [argument(a, kind, form, stage, block) for a, kind in zip(plain, kinds, strict=True)]
+    options = [option(a, form, step, block) for a in args if isinstance(a, ast.Option)]
+    if form.tail and options and Kind.FACTOR not in kinds:
+        scope.report(f"`{name}` splits nothing here and has no tail", step.span,
+                     f"write `{form.written}`")  # fmt: skip
+    if None in read or None in options:
+        return None
+    return Directive(
+        name, tuple(a for a in read if a is not None),
+        tuple(o for o in options if o is not None), step.span,
+    )  # fmt: skip
+
+
+def kinds_for(form: Form, count: int) -> tuple[Kind, ...] | None:
+    for kinds in form.kinds:
+        if len(kinds) == count:
+            return kinds
+    longest = form.kinds[-1]
+    if form.repeats and count > len(longest):
+        return longest + longest[-1:] * (count - len(longest))
+    return None
+
+
+def argument(
+    a: ast.Expr | ast.Line, kind: Kind, form: Form, stage: Stage | None, block: Block
+) -> str | int | Stage | Expr | None:
+    """One argument as the kind that its place takes; None after a report."""
+    scope = block.scope
+    if kind is Kind.STAGE:
+        if isinstance(a, ast.Name):
+            a = ast.Line(ast.Ident(a.text, a.span), (), a.span)
+        if isinstance(a, ast.Line):
+            return stage_of(a, block)
+    elif isinstance(a, ast.Line):
+        pass
+    elif kind is Kind.CONDITION:
+        test = condition(a, Env(scope, place="in a schedule"))
+        return None if is_broken(test) else test
+    elif kind in (Kind.FACTOR, Kind.COUNT, Kind.NUMBER):
+        return number(a, kind, form, block)
+    elif isinstance(a, ast.Name):
+        return named(a, kind, stage, block)
+    shown = a.span.text if isinstance(a, ast.Line) else text(a)
+    scope.report(f"expected {kind}, found `{shown}`", a.span, f"write `{form.written}`")
+    return None
+
+
+def named(a: ast.Name, kind: Kind, stage: Stage | None, block: Block) -> str | None:
+    scope = block.scope
+    if kind is Kind.MEMORY and a.text not in MEMORIES:
+        hint = did_you_mean(a.text, MEMORIES) or f"there are {', '.join(MEMORIES)}"
+        scope.report(f"unknown memory `{a.text}`", a.span, hint)
+        return None
+    if kind is Kind.ARRAY and a.text not in scope.inputs and a.text not in scope.funcs:
+        scope.unknown("Func or input", a.text, a.span, [*scope.inputs, *scope.funcs])
+        return None
+    if kind is Kind.LOOP:
+        known = known_loops(block)
+        if a.text not in known:
+            hint = did_you_mean(a.text, known)
+            if stage is not None and hint is None and stage.name in block.funcs:
+                own = ", ".join(f"`{v}`" for v in block.funcs[stage.name].variables)
+                hint = f"`{stage.name}` has the variables {own}"
+            scope.report(f"unknown loop `{a.text}`", a.span, hint)
+            return None
+    if kind is Kind.NEW and (a.text in scope.sizes or a.text in scope.params):
+        what = scope.declared[a.text].what
+        scope.report(f"`{a.text}` is {what} and cannot name a loop", a.span)
+        return None
+    return a.text
+
+
+def known_loops(block: Block) -> list[str]:
+    """Every loop that some line of the block could mean."""
+    variables = [v for f in block.funcs.values() for v in f.variables]
+    return list(dict.fromkeys([*variables, *block.scope.reduces, *sorted(block.loops)]))
+
+
+def number(a: ast.Expr, kind: Kind, form: Form, block: Block) -> int | None:
+    """A factor: a number, or an expression of integer params."""
+    scope = block.scope
+    typed = index(a, Env(scope, place="in a schedule"))
+    if is_broken(typed):
+        return None
+    found = evaluate(typed)
+    if found is None:
+        scope.report(f"`{text(a)}` is not known at compile time", a.span,
+                     "use a number or an integer param")  # fmt: skip
+        return None
+    least = {Kind.FACTOR: 1, Kind.COUNT: 0}.get(kind)
+    if least is not None and found < least:
+        scope.report(f"expected {kind}, found {found}", a.span, f"write `{form.written}`")
+        return None
+    return int(found)
+
+
+def option(
+    a: ast.Option, form: Form, step: ast.Step, block: Block
+) -> tuple[str, str | int] | None:
+    scope, name = block.scope, step.name.text
+    if a.name.text != "tail" or not form.tail:
+        takes = "only takes `tail`" if form.tail else "takes no options"
+        scope.report(f"`{name}` {takes}, not `{a.name.text}`", a.span)
+        return None
+    if not isinstance(a.value, ast.Name) or a.value.text not in TAILS:
+        written = text(a.value)
+        hint = did_you_mean(written, TAILS) or f"there are {', '.join(TAILS)}"
+        scope.report(f"unknown tail `{written}`", a.value.span, hint)
+        return None
+    return "tail", a.value.text

@@ -1,0 +1,121 @@
+"""Checks updates: which variables may stand where, scans, and the value that is stored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from hbc.frontend import ast
+from hbc.frontend.check_access import rank_fits
+from hbc.frontend.check_values import Env, condition, convert, index, text, value
+from hbc.frontend.funcs import Update
+from hbc.frontend.literals import UNKNOWN, element, is_broken, settle
+from hbc.frontend.scope import Scope
+from hbc.ir.nodes import Access, Binary, Expr, Op, Var
+from hbc.ir.source import Span
+from hbc.ir.types import BOOL, DType, Type
+from hbc.ir.walk import free_variables, nodes
+
+OPERATORS = {
+    "+=": Op.ADD, "*=": Op.MUL, "min=": Op.MIN, "max=": Op.MAX,
+    "|=": Op.OR, "&=": Op.AND, "^=": Op.XOR,
+}  # fmt: skip
+
+
+def update(
+    u: ast.Definition, variables: tuple[str, ...], t: DType, scope: Scope
+) -> Update | None:
+    """The checked update of a Func with those pure variables and element type; None after a
+    report."""
+    name = u.name.text
+    before = len(scope.mistakes)
+    env = Env(scope, around(u, variables, scope), f"in this update of `{name}`")
+    if variables and not rank_fits(name, len(variables), u.indices, u.name.span, env):
+        return None
+    indices = tuple(index(i, env) for i in u.indices)
+    if variables:
+        check_left(u, indices, variables, scope)
+    term = value(u.value, env)
+    test = None if u.condition is None else condition(u.condition, env)
+    if t is UNKNOWN or is_broken(term):
+        return None
+    op = OPERATORS.get(u.op)
+    term = settle(term, scope) if t is UNKNOWN else convert(term, u.value, t, f"`{name}`", scope)
+    if op is not None and not fits(op, t):
+        scope.report(f"`{u.op}` does not apply to {t}", u.span)
+    if len(scope.mistakes) > before or is_broken(term):
+        return None
+    stored = term
+    if op is not None:
+        stored = Binary(op, Access(name, indices, Type(t), u.name.span), term, u.span)
+    check_self_reads(name, indices, variables, term, test, scope)
+    if len(scope.mistakes) > before:
+        return None
+    read = [*indices, stored, *([test] if test is not None else [])]
+    names = frozenset().union(*map(free_variables, read))
+    reduce = tuple(r for r in scope.reduces.values() if r.name in names)
+    return Update(indices, stored, op, reduce, test, u.span)
+
+
+def around(u: ast.Definition, variables: tuple[str, ...], scope: Scope) -> dict[str, Expr]:
+    """The pure variables that stand on the left in their place, and all reduction variables."""
+    plain = {
+        v: Var(v)
+        for v, i in zip(variables, u.indices, strict=False)
+        if isinstance(i, ast.Name) and i.text == v
+    }
+    return {**plain, **{r: Var(r) for r in scope.reduces}}
+
+
+def fits(op: Op, t: DType) -> bool:
+    if op in (Op.AND, Op.OR, Op.XOR):
+        return not t.is_float
+    return t != BOOL
+
+
+def check_left(
+    u: ast.Definition, indices: tuple[Expr, ...], variables: tuple[str, ...], scope: Scope
+) -> None:
+    """A pure variable stands alone in its own place; every other index reads reduce variables."""
+    for at, (written, i) in enumerate(zip(u.indices, indices, strict=True)):
+        if isinstance(i, Var) and i.name == variables[at]:
+            continue
+        for n in sorted(free_variables(i) & set(variables)):
+            own = variables.index(n)
+            if n == variables[at] or own == at:
+                scope.report(
+                    f"the update moves the pure variable `{n}`: `{text(written)}`", written.span,
+                    f"write `{n}` alone there, or declare a `reduce` variable to run along",
+                )  # fmt: skip
+
+
+def check_self_reads(
+    name: str, indices: tuple[Expr, ...], variables: tuple[str, ...], term: Expr,
+    test: Expr | None, scope: Scope,
+) -> None:  # fmt: skip
+    """An update may read its own Func at other places only along reduce variables: the order of
+    the pure ones is not defined."""
+    for read in accesses_of(name, [term] if test is None else [term, test]):
+        for at, v in enumerate(variables):
+            i = indices[at]
+            if not (isinstance(i, Var) and i.name == v):
+                continue
+            j = read.indices[at]
+            if isinstance(j, Var) and j.name == v:
+                continue
+            scope.report(
+                f"`{name}` reads itself along `{v}`, which has no order",
+                span_of(j, read.span),
+                f"make it a scan: `reduce t in ...`, and `{name}[... t ...] = ...`"
+                " with t in the place of " + f"`{v}`",
+            )  # fmt: skip
+
+
+def accesses_of(name: str, roots: Iterable[Expr]) -> list[Access]:
+    return [n for e in roots for n in nodes(e) if isinstance(n, Access) and n.name == name]
+
+
+def span_of(e: Expr, otherwise: Span | None) -> Span | None:
+    return e.span or otherwise
+
+
+__all__ = ["element", "update"]

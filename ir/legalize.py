@@ -1,0 +1,171 @@
+"""Cuts vector statements into pieces that registers hold, and half floats into f32 arithmetic.
+
+    c[ramp(x, 1, 40)] = ...   ->   c[ramp(x, 1, 16)] = ..; c[ramp(x + 16, 1, 16)] = ..;
+                                   c[ramp(x + 32, 1, 8)] = ..        (f32 on 512 bits)
+
+On a scalar target every lane becomes a statement of its own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hbc.ir.build import const, select
+from hbc.ir.halves import widen_halves
+from hbc.ir.kernel import Kernel
+from hbc.ir.lane_masks import narrow_masks
+from hbc.ir.lane_offsets import lane_offsets
+from hbc.ir.nodes import (
+    Binary,
+    Broadcast,
+    Cast,
+    Expr,
+    LetStmt,
+    Load,
+    Op,
+    Ramp,
+    Stmt,
+    Store,
+    Var,
+)  # fmt: skip
+from hbc.ir.take import Picks, Take, powers
+from hbc.ir.target import Target
+from hbc.ir.types import BOOL
+from hbc.ir.vector_width import widest_bits
+from hbc.ir.walk import block, map_stmt, nodes, rewrite
+
+# Shorter vectors than an SSE register are not worth their shuffles: scalars instead.
+LEAST_BITS = 128
+
+
+def legalize(kernel: Kernel, target: Target) -> Kernel:
+    """The kernel with every vector statement native to `target`."""
+    return kernel.map_body(_Legalize(target.vector_bits, Take(target.vector_bits)).stmt)
+
+
+@dataclass(slots=True)
+class _Legalize:
+    bits: int
+    take: Take
+    made: int = 0
+
+    def stmt(self, s: Stmt) -> Stmt:
+        match s:
+            case Store():
+                return self._store(s)
+            case LetStmt(name=name, value=value, body=body) if value.type.lanes > 1:
+                with self.take.scope(name) as asked:
+                    inner = self.stmt(body)
+                value = rewrite(value, _plain)
+                for picks, new in reversed(asked.items()):
+                    inner = LetStmt(new, self._piece(value, picks), inner, s.span)
+                return inner
+            case _:
+                return map_stmt(s, self._scalar, self.stmt)
+
+    def _scalar(self, e: Expr) -> Expr:
+        return self._piece(rewrite(e, _plain), tuple(range(e.type.lanes)))
+
+    def _piece(self, e: Expr, picks: Picks) -> Expr:
+        piece = self.take(e, picks)
+        return rewrite(piece, lambda c: narrow_masks(c, self.bits)) if self.bits else piece
+
+    def _store(self, s: Store) -> Stmt:
+        lanes = s.index.type.lanes
+        value = rewrite(s.value, _plain)
+        mask = None if s.mask is None else rewrite(s.mask, _plain)
+        widest = max(widest_bits(e) for e in (value, mask) if e is not None)
+        widest = max(widest, value.type.element.bits)
+        parts = _pieces(s.index, lanes, self.bits // widest, max(2, LEAST_BITS // widest))
+        stores = [
+            Store(
+                s.buffer, self.take(s.index, picks), self._piece(value, picks),
+                None if mask is None else self._piece(mask, picks), s.span,
+            )
+            for picks in parts
+        ]  # fmt: skip
+        if len(stores) > 1 and _reads_elsewhere(s):
+            return self._values_first(stores)
+        return block(*stores)
+
+    def _values_first(self, stores: list[Store]) -> Stmt:
+        """All lanes are loaded before any is stored."""
+        named: list[tuple[str, Expr]] = []
+
+        def name(e: Expr) -> Expr:
+            self.made += 1
+            named.append((f"lanes_{self.made}", e))
+            return Var(named[-1][0], e.type)
+
+        result = block(
+            *(
+                Store(s.buffer, s.index, name(s.value), s.mask and name(s.mask), s.span)
+                for s in stores
+            )
+        )
+        for variable, value in reversed(named):
+            result = LetStmt(variable, value, result)
+        return result
+
+
+def _plain(e: Expr) -> Expr:
+    """Half floats computed as f32; vectors of bools neither cast from nor to."""
+    if isinstance(e, Cast) and e.type.lanes > 1 and e.type.element != e.value.type.element:
+        if e.value.type.element == BOOL:
+            return select(e.value, const(1, e.type), const(0, e.type))
+        if e.type.element == BOOL:
+            return widen_halves(Binary(Op.NE, e.value, const(0, e.value.type)))
+    return widen_halves(e)
+
+
+def _reads_elsewhere(s: Store) -> bool:
+    """Whether a piece stored early could be loaded by a later one."""
+    wholes = [s.value] if s.mask is None else [s.value, s.mask]
+    return any(
+        isinstance(n, Load) and n.buffer == s.buffer and n.index != s.index
+        for whole in wholes
+        for n in nodes(whole)
+    )
+
+
+def _pieces(index: Expr, lanes: int, native: int, least: int) -> list[Picks]:
+    """The lanes of a store in runs of neighbouring elements, each cut into native pieces."""
+    pieces: list[Picks] = []
+    for start, end in _runs(index, lanes):
+        at = start
+        while native and end - at >= native:
+            pieces.append(tuple(range(at, at + native)))
+            at += native
+        for first, count in powers(at, end - at):
+            if native and count >= least:
+                pieces.append(tuple(range(first, first + count)))
+            else:
+                pieces += [(lane,) for lane in range(first, first + count)]
+    return pieces
+
+
+def _runs(index: Expr, lanes: int) -> list[tuple[int, int]]:
+    """Maximal ranges of lanes that go through memory at a constant step."""
+    known = lane_offsets(index)
+    if known is None:
+        inner = _innermost(index)
+        return [(i, min(i + inner, lanes)) for i in range(0, lanes, inner)]
+    offsets = known[1]
+    steps = [b - a for a, b in zip(offsets, offsets[1:], strict=False)]
+    common = 1 if 1 in steps else steps[0] if steps else 1
+    runs, start = [], 0
+    for i, step in enumerate(steps, 1):
+        if step != common:
+            runs.append((start, i))
+            start = i
+    return [*runs, (start, lanes)]
+
+
+def _innermost(index: Expr) -> int:
+    match index:
+        case Ramp(base=base) if base.type.lanes > 1:
+            return _innermost(base)
+        case Broadcast(value=value) if value.type.lanes > 1:
+            return _innermost(value)
+        case _:
+            return index.type.lanes

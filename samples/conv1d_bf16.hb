@@ -1,0 +1,54 @@
+# Convolution of every row of a bf16 image with one row of T bf16 taps, summed in f32.
+#
+#     O[y, x] = sum over r < T of f32(K[r]) * f32(I[y, x + r])
+#
+# `image` and `taps` are the operands as f32; the schedules convert each row block once.
+
+size   H, W, T
+input  I: bf16[H, W + T - 1]
+input  K: bf16[T]
+output O: f32[H, W]
+
+reduce r in T
+image[y, x] = f32(I[y, x])
+taps[r]     = f32(K[r])
+acc[y, x]   = 0
+acc[y, x]  += taps[r] * image[y, x + r]
+O[y, x]     = acc[y, x]
+
+schedule portable for c {
+    O.tile(y, x, yo, xo, yi, xi, 2, 64).parallel(yo)
+    taps.compute_root()
+    image.compute_at(O, yo)
+    acc.compute_at(O, xo)
+    acc.update.reorder(r, y, x)
+}
+
+schedule fast for avx512 {
+    O.tile(y, x, yo, xo, yi, xi, 4, 64, tail = shift)
+    O.vectorize(xi, 16).unroll(xi).unroll(yi).parallel(yo)
+    taps.compute_root()
+    image.compute_at(O, yo).vectorize(x, 16)
+    acc.compute_at(O, xo).store_in(registers).vectorize(x, 16).unroll(x).unroll(y)
+    acc.update.reorder(r, y, x).vectorize(x, 16).unroll(x).unroll(y)
+    acc.update.specialize(T >= 64)
+        .split(r, ro, rt, 64).split(rt, rq, ri, 16).reorder(ro, ri, y, rq, x).unroll(rq)
+    acc.update.specialize(T >= 32)
+        .split(r, ro, rt, 32).split(rt, rq, ri, 16).reorder(ro, ri, y, rq, x).unroll(rq)
+    acc.update.unroll(r, 8)
+}
+
+schedule narrow for avx2 {
+    O.tile(y, x, yo, xo, yi, xi, 2, 32, tail = shift)
+    O.vectorize(xi, 8).unroll(xi).unroll(yi).parallel(yo)
+    taps.compute_root()
+    image.compute_at(O, yo).vectorize(x, 8)
+    acc.compute_at(O, xo).store_in(registers).vectorize(x, 8).unroll(x).unroll(y)
+    acc.update.reorder(r, y, x).vectorize(x, 8).unroll(x).unroll(y)
+    acc.update.specialize(T >= 16)
+        .split(r, ro, rt, 16).split(rt, rq, ri, 8).reorder(ro, ri, y, rq, x).unroll(rq)
+    acc.update.unroll(r, 4)
+}
+
+example      { H = 4096; W = 4096; T = 32;  I = random(1); K = random(2, -1, 1) }
+example long { H = 4096; W = 4096; T = 256; I = random(1); K = random(2, -1, 1) }

@@ -1,0 +1,45 @@
+# Matrix product of bf16 matrices with single-precision sums.
+#
+#     C[i, j] = sum over k of f32(A[i, k]) * f32(B[k, j])
+#
+# `a` and `b` are the operands as f32. Left alone they are substituted into the sum; the schedules
+# convert each panel once instead of at every use.
+
+size   M, N, K
+input  A: bf16[M, K]
+input  B: bf16[K, N]
+output C: f32[M, N]
+
+reduce k in K
+a[i, k]    = f32(A[i, k])
+b[k, j]    = f32(B[k, j])
+acc[i, j]  = 0
+acc[i, j] += a[i, k] * b[k, j]
+C[i, j]    = acc[i, j]
+
+schedule portable for c {
+    C.tile(i, j, io, jo, ii, ji, 4, 64).reorder(jo, io, ii, ji).parallel(jo)
+    b.compute_at(C, jo)
+    acc.compute_at(C, io)
+    acc.update.reorder(k, i, j)
+}
+
+schedule fast for avx512 {
+    C.tile(i, j, io, jo, ii, ji, 6, 64, tail = shift).reorder(jo, io, ii, ji)
+    C.vectorize(ji, 16).unroll(ji).unroll(ii).parallel(jo)
+    b.compute_at(C, jo).vectorize(j, 16).unroll(j)
+    a.compute_at(C, io).vectorize(k, 16)
+    acc.compute_at(C, io).store_in(registers).vectorize(j, 16).unroll(i).unroll(j)
+    acc.update.reorder(k, i, j).vectorize(j, 16).unroll(i).unroll(j).unroll(k, 2)
+}
+
+schedule narrow for avx2 {
+    C.tile(i, j, io, jo, ii, ji, 6, 16, tail = shift).reorder(jo, io, ii, ji)
+    C.vectorize(ji, 8).unroll(ji).unroll(ii).parallel(jo)
+    b.compute_at(C, jo).vectorize(j, 8).unroll(j)
+    a.compute_at(C, io).vectorize(k, 8)
+    acc.compute_at(C, io).store_in(registers).vectorize(j, 8).unroll(i).unroll(j)
+    acc.update.reorder(k, i, j).vectorize(j, 8).unroll(i).unroll(j).unroll(k, 2)
+}
+
+example { M = 1024; N = 1024; K = 1024; A = random(1, -1, 1); B = random(2, -1, 1) }

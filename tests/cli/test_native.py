@@ -1,0 +1,150 @@
+"""Pins that compiled code is called right, and that its crash is a message of ours."""
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from hbc.cli.native import Native, Repeat
+from hbc.codegen.toolchain import find_compiler
+from hbc.ir.diag import HbcError, InternalError, ToolError
+from hbc.ir.types import F32, I32
+
+LIBRARY = r"""
+#include <stdint.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+int twice(int64_t n, const float *a, float *b) {
+    for (int64_t i = 0; i < n; i++) b[i] = 2 * a[i];
+    return 0;
+}
+int twice_strided(int64_t m, int64_t n, const float *a, int64_t sa, float *b, int64_t sb) {
+    for (int64_t i = 0; i < m; i++)
+        for (int64_t j = 0; j < n; j++) b[i * sb + j] = 2 * a[i * sa + j];
+    return 0;
+}
+const char *twice_strerror(int code) { (void)code; return "no"; }
+
+int late_strided(int64_t m, int64_t n, const float *a, int64_t sa, float *b, int64_t sb) {
+    return twice_strided(m, n + 1, a, sa, b, sb);
+}
+int nothing(int64_t n, int32_t *b) { (void)n; (void)b; return 0; }
+int refuses(int64_t n) { return n == 3 ? 7 : 0; }
+const char *refuses_strerror(int code) { return code == 7 ? "three is too many" : "?"; }
+int reads_behind(int64_t n, const float *a, float *b) { b[0] = a[n]; return 0; }
+int writes_behind(int64_t n, const float *a, float *b) { b[n] = a[0]; return 0; }
+int writes_input(int64_t n, float *a, float *b) { (void)b; a[n - 1] = 1; return 0; }
+int aborts(int64_t n) { (void)n; abort(); }
+int exits(int64_t n) { exit((int)n); }
+int sleeps(int64_t n) { sleep((unsigned)n); return 0; }
+"""
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    try:
+        compiler = find_compiler()
+    except ToolError as missing:
+        pytest.skip(str(missing))
+    folder = tmp_path_factory.mktemp("native")
+    (folder / "lib.c").write_text(LIBRARY)
+    out = folder / "lib.so"
+    arguments = [*compiler.command, "-shared", "-fPIC", str(folder / "lib.c"), "-o", str(out)]
+    subprocess.run(arguments, check=True)
+    return out
+
+
+@pytest.fixture
+def native(library: Path) -> Iterator[Native]:
+    with Native(library, 1, 60) as opened:
+        yield opened
+
+
+A = np.arange(5, dtype=np.float32)
+
+
+@pytest.mark.parametrize("guarded", [False, True])
+def test_arrays_go_in_and_come_out(native: Native, guarded: bool) -> None:
+    for _ in range(2):
+        called = native.call("twice", [5], {"a": A}, {"b": ((5,), F32)}, guarded=guarded)
+        assert called.outputs["b"].tolist() == (2 * A).tolist()
+        assert len(called.seconds) == 1
+
+
+def test_empty_arrays(native: Native) -> None:
+    called = native.call("twice", [0], {"a": A[:0]}, {"b": ((0,), F32)}, guarded=True)
+    assert called.outputs["b"].shape == (0,)
+
+
+def test_rows_that_lie_apart(native: Native) -> None:
+    a = np.arange(6, dtype=np.float32).reshape(2, 3)
+    called = native.call("twice", [2, 3], {"a": a}, {"b": ((2, 3), F32)}, padding=4)
+    assert called.outputs["b"].tolist() == (2 * a).tolist()
+
+
+def test_writing_between_rows_is_found(native: Native) -> None:
+    a = np.arange(6, dtype=np.float32).reshape(2, 3)
+    with pytest.raises(InternalError, match="wrote between the rows of `b`"):
+        native.call("late", [2, 3], {"a": a}, {"b": ((2, 3), F32)}, padding=4)
+
+
+def test_outputs_are_poisoned_anew(native: Native) -> None:
+    first, second = (
+        native.call("nothing", [2], {}, {"b": ((2,), I32)}).outputs["b"].tolist() for _ in range(2)
+    )
+    assert first != second
+    assert 0 not in (*first, *second)
+
+
+def test_repeats(native: Native) -> None:
+    repeat = Repeat(warmups=1, least=4, seconds=0, most=9)
+    called = native.call("twice", [5], {"a": A}, {"b": ((5,), F32)}, repeat)
+    assert len(called.seconds) == 4
+    assert all(0 < one < 1 for one in called.seconds)
+
+
+def test_an_error_code_is_explained(native: Native) -> None:
+    with pytest.raises(HbcError, match="`refuses` refused its arguments: three is too many"):
+        native.call("refuses", [3], {}, {})
+    native.call("refuses", [4], {}, {})
+
+
+@pytest.mark.parametrize("function", ["reads_behind", "writes_behind", "writes_input"])
+def test_guards_catch_what_nobody_would_see(library: Path, function: str) -> None:
+    def call(guarded: bool) -> None:
+        with Native(library, 1, 60) as native:
+            native.call(function, [5], {"a": A}, {"b": ((5,), F32)}, guarded=guarded)
+
+    call(False)
+    with pytest.raises(InternalError, match=f"the compiled `{function}` crashed with SIGSEGV"):
+        call(True)
+
+
+def test_an_abort_is_a_bug(native: Native) -> None:
+    with pytest.raises(InternalError, match="the compiled `aborts` crashed with SIGABRT"):
+        native.call("aborts", [1], {}, {})
+
+
+def test_an_exit_is_a_bug(native: Native) -> None:
+    with pytest.raises(InternalError, match="the process running `exits` ended with code 5"):
+        native.call("exits", [5], {}, {})
+
+
+def test_a_hang_ends(library: Path) -> None:
+    with (
+        Native(library, 1, 0.5) as native,
+        pytest.raises(HbcError, match=r"did not finish within 0.5 s\nhint: --timeout"),
+    ):
+        native.call("sleeps", [60], {}, {})
+
+
+def test_a_library_that_cannot_be_loaded(tmp_path: Path) -> None:
+    (tmp_path / "lib.so").write_text("no library")
+    with (
+        Native(tmp_path / "lib.so", 1, 60) as native,
+        pytest.raises(ToolError, match="the compiled library cannot be loaded"),
+    ):
+        native.call("f", [], {}, {})

@@ -1,0 +1,127 @@
+"""Random well-typed expressions, as text; every access they make is inside its array."""
+
+from __future__ import annotations
+
+from choices import chance, pick, weighted
+from draft import Array, Env
+from hbc.ir.types import BOOL, DType, Kind
+from indices import indices
+
+FLOAT_LITERALS = ("1.0", "0.5", "2.0", "-1.5", "0.1", "3.25", "1e-3", "100.0", "-0.0")
+FUNCTIONS = ("sqrt", "floor", "exp", "sin", "cos", "tanh", "log", "rsqrt", "ceil", "round")
+
+
+def expression(env: Env, t: DType, depth: int) -> str:
+    """An expression of element type `t`; never a bare literal."""
+    if depth <= 0 or chance(env.c, 15):
+        return leaf(env, t)
+    if t == BOOL:
+        return condition(env, depth)
+    kinds = [(4, "arith"), (2, "extreme"), (2, "cast"), (2, "select"), (1, "let"), (1, "unary")]
+    kinds += [(2, "math")] if t.is_float else [(2, "bits"), (2, "divide")]
+    kind = weighted(env.c, kinds)
+    a = expression(env, t, depth - 1)
+    match kind:
+        case "arith":
+            return f"({a} {pick(env.c, ('+', '-', '*'))} {operand(env, t, depth - 1)})"
+        case "extreme":
+            if chance(env.c, 20):
+                return f"clamp({a}, {literal(env, t)}, {operand(env, t, depth - 1)})"
+            return f"{pick(env.c, ('min', 'max'))}({a}, {operand(env, t, depth - 1)})"
+        case "cast":
+            source = pick(env.c, env.draft.palette)
+            return f"{t}({expression(env, source, depth - 1)})" if source != t else a
+        case "select":
+            return f"select({condition(env, depth - 1)}, {a}, {operand(env, t, depth - 1)})"
+        case "let":
+            name = env.draft.fresh("t")
+            env.locals.append((name, t))
+            body = expression(env, t, depth - 1)
+            env.locals.pop()
+            return f"(let {name} = {a} in ({body} + {name}))"
+        case "unary":
+            return f"abs({a})" if chance(env.c, 50) else f"(-{a})"
+        case "math":
+            return f"{pick(env.c, FUNCTIONS)}({a})"
+        case "bits":
+            return f"({a} {pick(env.c, ('&', '|', '^', '<<', '>>'))} {operand(env, t, depth - 1)})"
+        case _:
+            return f"({a} {pick(env.c, ('/', '%'))} {divisor(env, t, depth - 1)})"
+
+
+def operand(env: Env, t: DType, depth: int) -> str:
+    """The right-hand side of an operator, where a bare literal takes the type of the left."""
+    return literal(env, t) if chance(env.c, 25) else expression(env, t, depth)
+
+
+def divisor(env: Env, t: DType, depth: int) -> str:
+    return pick(env.c, ("3", "2", "7", "16")) if chance(env.c, 60) else expression(env, t, depth)
+
+
+def condition(env: Env, depth: int) -> str:
+    """An expression of type bool."""
+    match weighted(env.c, ((3, "index"), (4, "compare"), (2, "combine"), (1, "not"), (1, "read"))):
+        case "index":
+            return index_condition(env)
+        case "compare":
+            t = pick(env.c, [t for t in env.draft.palette if t != BOOL])
+            op = pick(env.c, ("<", "<=", ">", ">=", "==", "!="))
+            return f"({expression(env, t, depth - 1)} {op} {operand(env, t, depth - 1)})"
+        case "combine" if depth > 0:
+            op = pick(env.c, ("and", "or"))
+            return f"({condition(env, depth - 1)} {op} {condition(env, depth - 1)})"
+        case "not" if depth > 0:
+            return f"(not {condition(env, depth - 1)})"
+        case _:
+            if any(a.element == BOOL for a in env.readable):
+                return leaf(env, BOOL)
+            return index_condition(env)
+
+
+def index_condition(env: Env) -> str:
+    if not env.variables:
+        return "true"
+    v = pick(env.c, list(env.variables))
+    match env.c.integer(0, 2):
+        case 0:
+            return f"({v} {pick(env.c, ('<', '>', '>='))} {env.c.integer(0, 4)})"
+        case 1:
+            return f"({v} % {env.c.integer(2, 3)} == {env.c.integer(0, 1)})"
+        case _:
+            other = pick(env.c, [*env.variables, *env.draft.sizes])
+            return f"({v} + {env.c.integer(0, 3)} <= {other})"
+
+
+def leaf(env: Env, t: DType) -> str:
+    """A read, converted if need be; a local, an index or a literal."""
+    own = [name for name, u in env.locals if u == t]
+    if own and chance(env.c, 40):
+        return pick(env.c, own)
+    same = [a for a in env.readable if a.element == t]
+    what = weighted(env.c, ((6, "same"), (3, "other"), (1, "index"), (1, "literal")))
+    if what == "same" and same:
+        return read(env, pick(env.c, same))
+    if t == BOOL:
+        return index_condition(env)
+    if what in ("same", "other") and env.readable:
+        a = pick(env.c, env.readable)
+        return read(env, a) if a.element == t else f"{t}({read(env, a)})"
+    if what == "index" and env.variables:
+        return f"{t}({pick(env.c, list(env.variables))})"
+    return f"{t}({literal(env, t)})"
+
+
+def read(env: Env, a: Array) -> str:
+    """An access at indices inside; records what it needs."""
+    return f"{a.name}[{', '.join(indices(env, a))}]"
+
+
+def literal(env: Env, t: DType) -> str:
+    """A literal that `t` can hold."""
+    if t.is_float:
+        return pick(env.c, FLOAT_LITERALS)
+    if t.kind is Kind.BOOL:
+        return pick(env.c, ("false", "true"))
+    if chance(env.c, 10):
+        return str(pick(env.c, t.limits))
+    return str(env.c.integer(0 if t.kind is Kind.UINT else -3, 10))
