@@ -61,11 +61,11 @@ def command(
     chosen = choose(kernel, settings, target, schedule)
     require_runnable(chosen.target)
     p = chosen.pipeline
-    number = thread_count(threads, 1)
     files = named_paths("--input", inputs, tuple(i.name for i in p.inputs))
     with progress() as shown, tempfile.TemporaryDirectory(prefix="hbc-") as folder:
         shown.step("compiling")
         compiled = compile_chosen(chosen)
+        number = thread_count(threads, 1, compiled.source.parallel)
         library = Path(folder) / f"{compiled.source.name}.so"
         building = build_library(compiled, library)
         run = gather_inputs(p, settings, choose_example(p, example), files)

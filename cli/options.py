@@ -105,8 +105,10 @@ def named_paths(option: str, texts: tuple[str, ...], names: tuple[str, ...]) -> 
     return paths
 
 
-def thread_count(threads: int | None, otherwise: int) -> int:
-    """--threads, else OMP_NUM_THREADS, else `otherwise`."""
+def thread_count(threads: int | None, otherwise: int, parallel: bool) -> int:
+    """--threads, else OMP_NUM_THREADS, else `otherwise`; 1 for code without parallel loops."""
+    if not parallel:
+        return 1
     if threads is not None:
         return threads
     # OMP_NUM_THREADS may be a list, one number for each level of nesting.

@@ -28,7 +28,8 @@ from hbc.ir.target import TARGETS
 
 VERSION = 1  # of the programs and of the file below: raise it when either changes
 TIMEOUT = 120.0  # seconds for one measurement; each takes about a tenth of one
-CALL_SECONDS = 0.02
+CALL_SECONDS = 0.02  # of one call
+BYTES_PER_CALL = 1 << 28  # that a bandwidth is measured on, out of cache a quarter of it
 REPEAT = Repeat(warmups=1, least=5, seconds=0.1, most=50)
 
 # Kind of work, function, CPU features it needs: the best of a kind comes first.
@@ -129,7 +130,7 @@ def _measure_bandwidths(folder: Path, threads: int, levels: Mapping[str, int]) -
     with _Team(_compiled("bandwidth", folder), threads) as team:
         for level, room in sets.items():
             bytes_ = max(room // 512 * 512, 512)
-            rounds = max(1, (1 << 28) // bytes_ // (4 if level == "DRAM" else 1))
+            rounds = max(1, BYTES_PER_CALL // bytes_ // (4 if level == "DRAM" else 1))
             times = [
                 team.seconds(read, [bytes_, rounds], [bytes_]),
                 team.seconds("copy", [bytes_, rounds], [bytes_ // 2, bytes_ // 2]),

@@ -75,10 +75,10 @@ def command(
     files = named_paths("--input", inputs, tuple(i.name for i in p.inputs))
     written = named_paths("--output", outputs, tuple(o.name for o in p.outputs))
     check_writable(written, p.outputs)
-    number = thread_count(threads, cpu_count())
     with progress() as shown:
         shown.step("compiling")
         compiled = compile_chosen(chosen)
+        number = thread_count(threads, cpu_count(), compiled.source.parallel)
         shown.step("reading the inputs")
         run = gather_inputs(p, settings, choose_example(p, example), files)
         called = _call(compiled, run, number, timeout, shown)

@@ -92,7 +92,8 @@ def infer_sizes(
     for size in p.sizes:
         if size.fixed is not None and size.name not in known:
             known[size.name] = _Known(size.fixed, f"`{size.name}` is fixed to {size.fixed}")
-    equations = list(_equations(p, shapes))
+    # Those about one size first: what they say is the plainest reason.
+    equations = sorted(_equations(p, shapes), key=lambda equation: len(equation.coefficients))
     _solve(equations, known)
     for size in p.sizes:
         if size.name not in known and size.name in example:

@@ -70,7 +70,7 @@ def command(
         given = given_sizes(p, settings)
         stages = verify_passes(chosen, given, chosen_example, after, trials, shown)
         if native:
-            number = thread_count(threads, cpu_count())
+            number = thread_count(threads, cpu_count(), compiled.source.parallel)
             stages.append(
                 _verify_native(compiled, settings, chosen_example, trials, number, timeout, shown)
             )

@@ -1,8 +1,8 @@
-"""x86 vector registers: C types and prefixes for element types and lane counts."""
+"""x86 vector registers: C types, prefixes and suffixes for element types and lane counts."""
 
 from __future__ import annotations
 
-from hbc.ir.types import DType, Kind
+from hbc.ir.types import BOOL, DType, Kind
 
 
 def register_bits(t: DType, lanes: int) -> int:
@@ -11,23 +11,93 @@ def register_bits(t: DType, lanes: int) -> int:
 
 
 def vector_type(t: DType, lanes: int) -> str:
-    """The C type of a vector, masks excluded."""
-    size = register_bits(t, lanes)
+    """The C type of a vector; bools are k-masks here (AVX-512)."""
+    if t == BOOL:
+        return mask_type(lanes)
     suffix = {"f32": "", "f64": "d"}.get(t.name, "i")
-    return f"__m{size}{suffix}"
+    return f"__m{register_bits(t, lanes)}{suffix}"
+
+
+def mask_bits(lanes: int) -> int:
+    """Bits of the k-mask type for so many lanes."""
+    return max(8, lanes)
+
+
+def mask_type(lanes: int) -> str:
+    return f"__mmask{mask_bits(lanes)}"
+
+
+def all_lanes(lanes: int) -> str:
+    """The k-mask with every lane set."""
+    value = (1 << lanes) - 1
+    return f"UINT64_C({value:#x})" if lanes > 32 else f"{value:#x}"
+
+
+def width_prefix(bits: int) -> str:
+    """`_mm`, `_mm256` or `_mm512`."""
+    return "_mm" if bits == 128 else f"_mm{bits}"
 
 
 def prefix(t: DType, lanes: int) -> str:
-    """`_mm`, `_mm256` or `_mm512`."""
-    size = register_bits(t, lanes)
-    return "_mm" if size == 128 else f"_mm{size}"
+    return width_prefix(register_bits(t, lanes))
+
+
+def suffix(t: DType, *, signless: bool = True) -> str:
+    """`ps`, `pd`, `epi32`, or `epu32` where the sign matters and the type has none."""
+    if t.name in ("f32", "f64"):
+        return "ps" if t.bits == 32 else "pd"
+    unsigned = t.kind is Kind.UINT and not signless
+    return f"ep{'u' if unsigned else 'i'}{t.bits}"
+
+
+def whole(t: DType, lanes: int) -> str:
+    """The suffix of operations on whole registers: `ps`, `pd`, `si256`."""
+    return suffix(t) if t.name in ("f32", "f64") else f"si{register_bits(t, lanes)}"
 
 
 def zero(t: DType, lanes: int) -> str:
-    size = register_bits(t, lanes)
-    suffix = {"f32": "ps", "f64": "pd"}.get(t.name, f"si{size}")
-    return f"{prefix(t, lanes)}_setzero_{suffix}()"
+    return "0" if t == BOOL else f"{prefix(t, lanes)}_setzero_{whole(t, lanes)}()"
 
 
-def is_half(t: DType) -> bool:
-    return t.bits == 16 and t.kind in (Kind.FLOAT, Kind.BFLOAT)
+def set1(t: DType, lanes: int, value: str) -> str:
+    """All lanes alike."""
+    name = suffix(t)
+    if name == "epi64" and register_bits(t, lanes) < 512:
+        name = "epi64x"
+    return f"{prefix(t, lanes)}_set1_{name}({value})"
+
+
+def setr(t: DType, lanes: int, values: list[str]) -> str:
+    """Lane by lane, the first first; lanes that the vector does not have are 0."""
+    bits, name = register_bits(t, lanes), suffix(t)
+    values = values + ["0"] * (bits // t.bits - lanes)
+    if bits == 512 and t.bits < 32:
+        return f"_mm512_set_{name}({', '.join(reversed(values))})"
+    if name == "epi64" and bits == 128:
+        return f"_mm_set_epi64x({', '.join(reversed(values))})"
+    if name == "epi64" and bits == 256:
+        name = "epi64x"
+    return f"{width_prefix(bits)}_setr_{name}({', '.join(values)})"
+
+
+def cast_register(text: str, t: DType, to: DType, lanes: int) -> str:
+    """The same bits seen as another element type of the same width."""
+    a, b = (suffix_group(t), suffix_group(to))
+    if a == b:
+        return text
+    bits = register_bits(t, lanes)
+    names = {"ps": "ps", "pd": "pd", "si": f"si{bits}"}
+    return f"{width_prefix(bits)}_cast{names[a]}_{names[b]}({text})"
+
+
+def suffix_group(t: DType) -> str:
+    return {"f32": "ps", "f64": "pd"}.get(t.name, "si")
+
+
+def resize(text: str, t: DType, bits: int, to: int) -> str:
+    """The low part of a register, or the register as the low part of a wider one."""
+    if bits == to:
+        return text
+    kind = suffix_group(t)
+    a, b = (f"{kind}{bits}", f"{kind}{to}")
+    return f"{width_prefix(max(bits, to))}_cast{a}_{b}({text})"

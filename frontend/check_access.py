@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hbc.frontend import ast
-from hbc.frontend.check_values import Env, index, text
+from hbc.frontend.check_values import Env, index
 from hbc.frontend.funcs import Image
 from hbc.frontend.literals import BROKEN, is_broken
 from hbc.ir import build
@@ -125,5 +125,3 @@ def rank_fits(name: str, rank: int, indices: Sequence[ast.Expr], span: Span, env
     )
     return False
 
-
-__all__ = ["EDGES", "access", "edge", "edge_access", "edge_image", "text"]

@@ -5,13 +5,28 @@ from __future__ import annotations
 from hbc.frontend import ast
 from hbc.frontend.check_access import EDGES
 from hbc.frontend.check_values import (
-    Env, Operand, join, operation, retyped, spoken, text, value, wrong,
+    Env,
+    Operand,
+    join,
+    operation,
+    retyped,
+    text,
+    value,
+    wrong,
 )  # fmt: skip
 from hbc.frontend.literals import (
-    BROKEN, LITERAL_FLOAT, adapt, default_type, element, fold_call, is_broken, is_literal, literal,
+    BROKEN,
+    LITERAL_FLOAT,
+    adapt,
+    element,
+    fold_call,
+    is_broken,
+    is_literal,
+    literal,
     settle,
 )  # fmt: skip
 from hbc.ir import fold
+from hbc.ir.diag import did_you_mean
 from hbc.ir.nodes import Call, Cast, Const, Expr, MathOp, Op, Select, Unary, UnaryOp
 from hbc.ir.types import BOOL, F64, I64, DType, Type
 
@@ -66,8 +81,8 @@ def call(e: ast.Call, env: Env) -> Expr:
             return BROKEN
         return operation(Op.MIN, (low, e.args[0]), args[2], e.span, env)
     total = args[0]
-    for arg in args[1:]:
-        joined = operation(Op.MIN if name == "min" else Op.MAX, total, arg, e.span, env)
+    for operand in args[1:]:
+        joined = operation(Op.MIN if name == "min" else Op.MAX, total, operand, e.span, env)
         if is_broken(joined):
             return BROKEN
         total = (joined, e)
@@ -83,8 +98,6 @@ def unknown(e: ast.Call, env: Env) -> Expr:
         scope.report(f"`{name}` only fills inputs of examples", e.span)
     else:
         known = [*FUNCTIONS, *scope.types]
-        from hbc.ir.diag import did_you_mean
-
         hint = did_you_mean(name, known)
         if name in ("pow", "power"):
             hint = "write `x * x`, or `exp(y * log(x))`"
@@ -139,5 +152,3 @@ def absolute(e: ast.Call, operand: Operand, env: Env) -> Expr:
         return literal(abs(a.value), e.span)
     return Unary(UnaryOp.ABS, a, e.span)
 
-
-__all__ = ["FILLS", "FUNCTIONS", "call", "default_type", "spoken"]

@@ -13,8 +13,8 @@ from hbc.frontend.scope import Edge, Scope
 from hbc.frontend.settings import Settings
 from hbc.ir import build
 from hbc.ir.diag import Note
-from hbc.ir.linear import linear, to_expr
-from hbc.ir.nodes import Const, Expr, Var, const_index
+from hbc.ir.linear import Linear, linear, to_expr
+from hbc.ir.nodes import Binary, Const, Expr, Op, Var, const_index
 from hbc.ir.types import DTYPES, DType, Type
 
 
@@ -81,12 +81,13 @@ def array(s: ast.Input | ast.Output, scope: Scope) -> None:
 
 
 def extent(e: ast.Expr, scope: Scope, what: str) -> Expr | None:
-    """An extent in its normal form: affine in the sizes and positive when it is a number."""
+    """An extent in its normal form: affine in the sizes (quotients by numbers count as affine), and
+    positive when it is a number."""
     typed = index(e, Env(scope, place="in an extent"))
     if is_broken(typed):
         return None
     form = linear(typed)
-    if not all(isinstance(atom, Var) for atom, _ in form.terms):
+    if not is_affine(form):
         scope.report(
             f"the extent `{text(e)}` of {what} is not affine in the sizes", e.span,
             "declare a size for it, and state how they relate with `require`",
@@ -96,6 +97,21 @@ def extent(e: ast.Expr, scope: Scope, what: str) -> Expr | None:
         scope.report(f"the extent of {what} is {form.constant}", e.span, "it must be at least 1")
         return None
     return to_expr(form)
+
+
+def is_affine(form: Linear) -> bool:
+    """Sums of sizes, multiples of them and their quotients by numbers, rounded down."""
+    return all(
+        isinstance(atom, Var)
+        or (
+            isinstance(atom, Binary)
+            and atom.op in (Op.DIV, Op.MOD)
+            and isinstance(atom.b, Const)
+            and atom.b.value > 0
+            and is_affine(linear(atom.a))
+        )
+        for atom, _ in form.terms
+    )
 
 
 def reduce(s: ast.Reduce, scope: Scope) -> None:
@@ -124,7 +140,7 @@ def interval(e: ast.Interval, scope: Scope, what: str) -> tuple[Expr, Expr] | No
     if any(map(is_broken, ends)):
         return None
     forms = [linear(x) for x in ends]
-    if any(not isinstance(atom, Var) for form in forms for atom, _ in form.terms):
+    if not all(map(is_affine, forms)):
         scope.report(f"the interval of {what} is not affine in the sizes", e.span)
         return None
     return to_expr(forms[0]), to_expr(forms[1])

@@ -7,11 +7,18 @@ from dataclasses import dataclass, field
 from hbc.frontend import ast
 from hbc.frontend.check_declarations import type_named
 from hbc.frontend.check_names import declare
+from hbc.frontend.check_order import names_read
 from hbc.frontend.check_updates import update
 from hbc.frontend.check_values import Env, convert, text, value
 from hbc.frontend.funcs import Func
 from hbc.frontend.literals import (
-    LITERAL_FLOAT, LITERAL_INT, UNKNOWN, adapt, default_type, element, is_broken, is_literal,
+    LITERAL_FLOAT,
+    LITERAL_INT,
+    UNKNOWN,
+    default_type,
+    element,
+    is_broken,
+    is_literal,
 )  # fmt: skip
 from hbc.frontend.scope import Declared, Scope, Signature
 from hbc.ir.diag import Note
@@ -182,8 +189,6 @@ def update_types(draft: Draft, scope: Scope) -> list[DType]:
 
 def report_overwritten(draft: Draft, scope: Scope) -> None:
     """A second definition that replaces the first everywhere without reading it."""
-    from hbc.frontend.check_order import names_read
-
     name = draft.name.text
     previous = draft.pure
     for u in draft.updates:
@@ -197,5 +202,3 @@ def report_overwritten(draft: Draft, scope: Scope) -> None:
             )  # fmt: skip
         previous = u
 
-
-__all__ = ["Draft", "adapt", "drafts", "func"]

@@ -54,7 +54,7 @@ def example(name: str, s: ast.Example, scope: Scope) -> Example:
             made = fill(item, scope)
             if made is not None:
                 fills[what] = made
-        elif what in scope.params or what in scope.types and what in scope.declared:
+        elif what in scope.declared and (what in scope.params or what in scope.types):
             scope.report(f"`{what}` is not set by examples", item.span, f"use --set {what}=...")
         else:
             scope.unknown("size or input", what, item.name.span, [*scope.sizes, *scope.inputs])

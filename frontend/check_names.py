@@ -13,15 +13,21 @@ from hbc.ir.diag import Note
 from hbc.ir.types import DTYPES
 
 # Sizes, arrays and the kernel are named in the generated C and its header, which C++ may include.
-C_WORDS = frozenset(
-    """auto break case char const continue default do double else enum extern float for goto if
-    inline int long register restrict return short signed sizeof static struct switch typedef union
-    unsigned void volatile while alignas alignof asm bool catch class constexpr delete explicit
-    export friend mutable namespace new noexcept nullptr operator private protected public
-    static_assert template this thread_local throw try typeid typename using virtual
-    main malloc free memcpy memset abort exit printf""".split()
-)
-C_FUNCTIONS = frozenset("exp log sqrt sin cos tanh floor ceil round abs fmin fmax pow".split())
+C_WORDS = frozenset([
+    "auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else",
+    "enum", "extern", "float", "for", "goto", "if", "inline", "int", "long", "register",
+    "restrict", "return", "short", "signed", "sizeof", "static", "struct", "switch",
+    "typedef", "union", "unsigned", "void", "volatile", "while", "alignas", "alignof", "asm",
+    "bool", "catch", "class", "constexpr", "delete", "explicit", "export", "friend",
+    "mutable", "namespace", "new", "noexcept", "nullptr", "operator", "private", "protected",
+    "public", "static_assert", "template", "this", "thread_local", "throw", "try", "typeid",
+    "typename", "using", "virtual", "main", "malloc", "free", "memcpy", "memset", "abort",
+    "exit", "printf",
+])  # fmt: skip
+C_FUNCTIONS = frozenset([
+    "exp", "log", "sqrt", "sin", "cos", "tanh", "floor", "ceil", "round", "abs", "fmin",
+    "fmax", "pow",
+])  # fmt: skip
 
 
 def declare(scope: Scope, name: ast.Ident, what: str, in_c: bool = False) -> bool:

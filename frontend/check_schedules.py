@@ -176,7 +176,7 @@ def directive(step: ast.Step, stage: Stage | None, block: Block) -> Directive | 
     scope, name = block.scope, step.name.text
     form = DIRECTIVES.get(name)
     if form is None:
-        hint = did_you_mean(name, [*DIRECTIVES, "update", "in"])
+        hint = did_you_mean(name, DIRECTIVES)
         if name in ("update", "in"):
             hint = f"`{name}` belongs to the stage and stands first in the line"
         scope.report(f"unknown directive `{name}`", step.name.span, hint)
@@ -247,17 +247,21 @@ def named(a: ast.Name, kind: Kind, stage: Stage | None, block: Block) -> str | N
     if kind is Kind.LOOP:
         known = known_loops(block)
         if a.text not in known:
-            hint = did_you_mean(a.text, known)
-            if stage is not None and hint is None and stage.name in block.funcs:
-                own = ", ".join(f"`{v}`" for v in block.funcs[stage.name].variables)
-                hint = f"`{stage.name}` has the variables {own}"
-            scope.report(f"unknown loop `{a.text}`", a.span, hint)
+            scope.report(f"unknown loop `{a.text}`", a.span, loop_hint(a.text, known, stage, block))
             return None
     if kind is Kind.NEW and (a.text in scope.sizes or a.text in scope.params):
         what = scope.declared[a.text].what
         scope.report(f"`{a.text}` is {what} and cannot name a loop", a.span)
         return None
     return a.text
+
+
+def loop_hint(name: str, known: list[str], stage: Stage | None, block: Block) -> str | None:
+    close = did_you_mean(name, known)
+    if close is None and stage is not None and stage.name in block.funcs:
+        own = ", ".join(f"`{v}`" for v in block.funcs[stage.name].variables)
+        return f"`{stage.name}` has the variables {own}"
+    return close
 
 
 def known_loops(block: Block) -> list[str]:

@@ -8,7 +8,7 @@ from hbc.frontend import ast
 from hbc.frontend.check_access import rank_fits
 from hbc.frontend.check_values import Env, condition, convert, index, text, value
 from hbc.frontend.funcs import Update
-from hbc.frontend.literals import UNKNOWN, element, is_broken, settle
+from hbc.frontend.literals import UNKNOWN, is_broken
 from hbc.frontend.scope import Scope
 from hbc.ir.nodes import Access, Binary, Expr, Op, Var
 from hbc.ir.source import Span
@@ -39,7 +39,7 @@ def update(
     if t is UNKNOWN or is_broken(term):
         return None
     op = OPERATORS.get(u.op)
-    term = settle(term, scope) if t is UNKNOWN else convert(term, u.value, t, f"`{name}`", scope)
+    term = convert(term, u.value, t, f"`{name}`", scope)
     if op is not None and not fits(op, t):
         scope.report(f"`{u.op}` does not apply to {t}", u.span)
     if len(scope.mistakes) > before or is_broken(term):
@@ -105,8 +105,7 @@ def check_self_reads(
             scope.report(
                 f"`{name}` reads itself along `{v}`, which has no order",
                 span_of(j, read.span),
-                f"make it a scan: `reduce t in ...`, and `{name}[... t ...] = ...`"
-                " with t in the place of " + f"`{v}`",
+                f"make it a scan: `reduce t in ...`, and t in the place of `{v}` on both sides",
             )  # fmt: skip
 
 
@@ -117,5 +116,3 @@ def accesses_of(name: str, roots: Iterable[Expr]) -> list[Access]:
 def span_of(e: Expr, otherwise: Span | None) -> Span | None:
     return e.span or otherwise
 
-
-__all__ = ["element", "update"]

@@ -7,24 +7,34 @@ type yet (see `literals`).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from hbc.frontend import ast
 from hbc.frontend.literals import (
-    BROKEN, LITERAL_FLOAT, LITERAL_INT, adapt, element, fold_binary, fold_unary, is_broken,
-    is_literal, literal, settle,
+    BROKEN,
+    LITERAL_FLOAT,
+    LITERAL_INT,
+    adapt,
+    element,
+    fold_binary,
+    fold_unary,
+    is_broken,
+    is_literal,
+    literal,
+    settle,
 )  # fmt: skip
 from hbc.frontend.scope import Scope
 from hbc.ir.nodes import COMPARISONS, Binary, Cast, Const, Expr, Let, Op, Unary, UnaryOp, Var
 from hbc.ir.source import Span
-from hbc.ir.types import BOOL, F32, I64, INDEX, DType, Kind, Type, widen
+from hbc.ir.types import BOOL, DTYPES, F32, I64, INDEX, DType, Type, widen
 
 CONSTANTS = {"pi": math.pi, "inf": math.inf, "nan": math.nan}
 OPERATORS = {str(op): op for op in Op if str(op) not in ("min", "max")}
 BITWISE = frozenset({Op.AND, Op.OR, Op.XOR})
 SHIFTS = frozenset({Op.SHL, Op.SHR})
+REMAINDERS = {Op.MOD: "the remainder of floats is `x - floor(x / y) * y`"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,8 +168,7 @@ def binary(e: ast.Binary, env: Env) -> Expr:
     if op in BITWISE | SHIFTS or op is Op.MOD:
         for operand, side in ((a, e.a), (b, e.b)):
             if element(operand).is_float:
-                hint = "x - floor(x / y) * y is the remainder of floats" if op is Op.MOD else None
-                return wrong(env, side, element(operand), f"`{op}` takes integers", hint)
+                return wrong(env, side, element(operand), f"`{op}` takes integers", REMAINDERS.get(op))
     return operation(op, (a, e.a), (b, e.b), e.span, env)
 
 
@@ -239,8 +248,7 @@ def suggestion(s: DType, t: DType) -> DType:
         return typed[0] if len(set(typed)) == 1 else F32
     if BOOL in (s, t):
         return s if t == BOOL else t
-    wide = 2 * max(s.bits, t.bits)
-    return next(u for u in (DType(f"i{min(wide, 64)}", Kind.INT, min(wide, 64)), I64))
+    return DTYPES[f"i{min(2 * max(s.bits, t.bits), 64)}"]
 
 
 def convert(e: Expr, written: ast.Expr, to: DType, what: str, scope: Scope) -> Expr:
@@ -301,5 +309,3 @@ def text(e: ast.Expr, limit: int = 40) -> str:
     shown = " ".join(e.span.text.split())
     return shown if len(shown) <= limit else shown[: limit - 3] + "..."
 
-
-Typing = Callable[[ast.Expr, Env], Expr]

@@ -205,7 +205,8 @@ def _kind(g: Generator, nest: Nest, loop: Loop, scope: Scope) -> tuple[LoopKind,
     scalar = isinstance(made_by, Split) and made_by.tail is Tail.GUARD
     if loop.kind is LoopKind.UNROLL or scalar or g.program.target.vector_bits == 0:
         return LoopKind.SERIAL, extent, None
-    return LoopKind.VECTOR, const_index(most), extent
+    full = made_by.factor if isinstance(made_by, Split) else most
+    return LoopKind.VECTOR, const_index(full), extent
 
 
 def _enter(g: Generator, nest: Nest, scope: Scope, depth: int) -> Stmt:

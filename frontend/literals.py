@@ -7,10 +7,24 @@ such an expression the type that its surroundings ask for. BROKEN stands for wha
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+
 from hbc.frontend.scope import Scope
 from hbc.ir import fold
 from hbc.ir.nodes import (
-    COMPARISONS, Access, Binary, Call, Cast, Const, Expr, Let, MathOp, Op, Select, Unary, UnaryOp,
+    COMPARISONS,
+    Access,
+    Binary,
+    Call,
+    Cast,
+    Const,
+    Expr,
+    Let,
+    MathOp,
+    Op,
+    Select,
+    Unary,
+    UnaryOp,
     Var,
 )  # fmt: skip
 from hbc.ir.source import Span
@@ -142,7 +156,7 @@ def fold_unary(op: UnaryOp, a: Const, span: Span | None) -> Expr:
 
 def fold_call(name: MathOp, x: float) -> float | None:
     """The function of a literal in f64; None outside its domain."""
-    table = {
+    table: dict[MathOp, Callable[[float], float]] = {
         MathOp.EXP: math.exp, MathOp.LOG: math.log, MathOp.SQRT: math.sqrt,
         MathOp.RSQRT: lambda v: 1 / math.sqrt(v), MathOp.SIN: math.sin, MathOp.COS: math.cos,
         MathOp.TANH: math.tanh, MathOp.FLOOR: math.floor, MathOp.CEIL: math.ceil,

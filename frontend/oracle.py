@@ -15,7 +15,8 @@ from hbc.frontend.oracle_compare import Comparison, Reference, compare
 from hbc.frontend.oracle_points import Box, Stored, chunks, grid
 from hbc.frontend.oracle_program import MAX_POINTS, Program, span_range
 from hbc.frontend.oracle_region import regions
-from hbc.frontend.oracle_update import put, run_update
+from hbc.frontend.oracle_store import put
+from hbc.frontend.oracle_update import run_update
 from hbc.frontend.oracle_value import Value, exact, work_dtype
 from hbc.ir.numpy_types import Array
 from hbc.ir.types import BOOL, DType

@@ -71,7 +71,7 @@ def contraction(term: Expr, element: DType, reduce: Ranges, pure: Ranges) -> Con
         return None
     for first, second in ((term.a, term.b), (term.b, term.a)):
         found = _classify(first, second, element, reduce, pure)
-        if found is not None and _worthwhile(found, reduce, pure):
+        if _worthwhile(found, reduce, pure):
             return found
     return None
 
@@ -328,7 +328,7 @@ def _integer_product(a: Array, b: Array, depth: int, element: DType) -> Array:
         whole = np.matmul(a.astype(np.float64), b.astype(np.float64)).astype(np.int64)
     else:
         whole = np.matmul(a, b)
-    return whole.astype(numpy_dtype(element))
+    return np.asarray(whole.astype(numpy_dtype(element)))
 
 
 def _greatest(x: Array) -> float:

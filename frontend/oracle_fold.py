@@ -7,7 +7,7 @@ the negative terms' magnitudes; each addition rounds by at most u times that.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import expm1, log1p
+from math import log1p
 
 import numpy as np
 
@@ -27,7 +27,7 @@ class Sum:
     x: Array
     size: Array
     e: Array
-    terms: int = 0
+    terms: int | Array = 0
 
 
 def new_sum(shape: tuple[int, ...], element: DType) -> Sum:
@@ -51,9 +51,26 @@ def add_terms(total: Sum, v: Value, element: DType, shape: tuple[int, ...], fold
     total.terms += count
 
 
+def add_scattered(
+    total: Sum, at: tuple[Array, ...], v: Value, element: DType, inside: Array
+) -> None:
+    """Adds a term at each place of `at` (places may coincide) where `inside` holds."""
+
+    def spread(x: Array) -> Array:
+        return np.asarray(np.broadcast_to(x, inside.shape)[inside])
+
+    at = tuple(i[inside] for i in at)
+    np.add.at(total.x, at, spread(v.x))
+    np.add.at(np.asarray(total.terms), at, 1)
+    if element.is_float:
+        np.add.at(total.size, at, spread(np.abs(v.x).astype(np.float64)))
+    if v.e is not None:
+        np.add.at(total.e, at, spread(v.e))
+
+
 def finish_sum(total: Sum, start: Value, element: DType) -> Value:
     """The accumulator's value after all terms were added to `start` in any order."""
-    if total.terms == 0:
+    if not np.any(total.terms):
         return start
     if not element.is_float:
         return oracle_integer.binary(Op.ADD, element, start, tidy(total.x, total.e))
@@ -61,10 +78,11 @@ def finish_sum(total: Sum, start: Value, element: DType) -> Value:
     x = total.x + start.x
     size = total.size + np.abs(start.x).astype(np.float64)
     # Adding to an exact zero does not round.
-    rounds = total.terms - (start.e is None and not np.asarray(start.x).any())
+    free = int(start.e is None and not np.asarray(start.x).any())
+    rounds = np.maximum(total.terms - free, 0)
     partial = (size + np.abs(x).astype(np.float64)) / 2 + e
-    grown = expm1(rounds * log1p(roundoff(element)))
-    bound = e + grown * partial + 2.0**-52 * size
+    grown = np.expm1(rounds * log1p(roundoff(element)))
+    bound = e + grown * partial + np.where(rounds > 0, 2.0**-52, 0.0) * size
     bound = np.asarray(bound, np.float64)
     return _ranged(x, bound, partial * (1 + grown), np.isinf(e), element)
 

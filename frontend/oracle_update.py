@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
 
 import numpy as np
 
 from hbc.frontend.funcs import Func, Update
 from hbc.frontend.oracle_contract import Contraction, contract, contraction, pieces, window_pieces
-from hbc.frontend.oracle_fold import add_terms, combine, finish_sum, fold_pairs, new_sum
-from hbc.frontend.oracle_points import Axis, Box, Points, Ranges, Stored, chunks, cut, grid
+from hbc.frontend.oracle_fold import (
+    add_scattered,
+    add_terms,
+    combine,
+    finish_sum,
+    fold_pairs,
+    new_sum,
+)
+from hbc.frontend.oracle_points import Box, Points, Ranges, Stored, chunks, cut, grid
 from hbc.frontend.oracle_program import (
     CONTRACTED_POINTS,
     MAX_POINTS,
     Program,
-    accesses,
     reads,
     update_ranges,
 )
-from hbc.frontend.oracle_value import Value, select, uncertainty
-from hbc.ir.nodes import ASSOCIATIVE, Access, Binary, Expr, Op, Var
-from hbc.ir.numpy_types import Array
+from hbc.frontend.oracle_scan import run_in_order
+from hbc.frontend.oracle_store import places, put, sliced
+from hbc.frontend.oracle_value import Value, select
+from hbc.ir.nodes import ASSOCIATIVE, Access, Binary, Expr, Op
 from hbc.ir.types import BOOL, DType
 
 
@@ -29,8 +35,12 @@ def run_update(program: Program, func: Func, update: Update, box: Box) -> None:
     """Applies the update to the stored Func, over the box that its pure variables need."""
     reduce, pure = update_ranges(program, update, func.variables, box)
     term = folded_term(func, update)
-    if term is None or len(pure) < len(update.indices):
-        _in_order(program, func, update, reduce, pure)
+    scattered = len(pure) < len(update.indices)
+    if term is not None and scattered and update.op is Op.ADD and func.element != BOOL:
+        _scatter(program, func, update, term, {**reduce, **pure})
+        return
+    if term is None or scattered:
+        run_in_order(program, func, update, reduce, pure)
         return
     plan = None
     if update.op is Op.ADD and update.condition is None:
@@ -136,64 +146,16 @@ def _neutral(op: Op, element: DType) -> float | int:
     return neutral[op]
 
 
-def sliced(stored: Stored, target: tuple[slice, ...]) -> Value:
-    """Part of what is stored."""
-    e = stored.value.e
-    return Value(stored.value.x[target], None if e is None else e[target])
-
-
-def put(stored: Stored, target: tuple[slice, ...] | tuple[Array, ...], v: Value) -> None:
-    """Writes values with their uncertainty."""
-    stored.value.x[target] = v.x
-    if v.e is not None or stored.value.e is not None:
-        stored.raise_error(stored.shape)[target] = uncertainty(v, stored.element)
-
-
-def _in_order(program: Program, func: Func, update: Update, reduce: Ranges, pure: Ranges) -> None:
-    """Reduce points in the declared order, the first variable outermost; all points of the pure
-    variables, and of reduce variables that the update carries nothing along, at once."""
-    along = {name: r for name, r in reduce.items() if _independent(func, update, name)}
-    steps = [(name, range(r[0], r[0] + r[1])) for name, r in reduce.items() if name not in along]
-    together = {**along, **pure}
-    if any(count == 0 for _, count in together.values()):
-        return
-    axes = {name: Axis(n, *r) for n, (name, r) in enumerate(together.items())}
-    for step in itertools.product(*(values for _, values in steps)):
-        fixed = dict(zip((name for name, _ in steps), step, strict=True))
-        points = Points(len(axes), axes, {**program.sizes, **fixed})
-        _step(program, func, update, points)
-
-
-def _independent(func: Func, update: Update, name: str) -> bool:
-    """Whether points with different values of the variable neither read nor write the same place:
-    it is, alone, one index of the store and of every access to the Func."""
-    here = [n for n, i in enumerate(update.indices) if isinstance(i, Var) and i.name == name]
-    if len(here) != 1:
-        return False
-    own = Var(name)
-    conditions = [] if update.condition is None else [update.condition]
-    return all(
-        a.indices[here[0]] == own
-        for e in (update.value, *update.indices, *conditions)
-        for a in accesses(e)
-        if a.name == func.name
-    )
-
-
-def _step(program: Program, func: Func, update: Update, points: Points) -> None:
+def _scatter(program: Program, func: Func, update: Update, term: Expr, ranges: Ranges) -> None:
+    """Adds terms at places that may coincide."""
     stored, element = program.stored[func.name], func.element
-    condition = None
-    if update.condition is not None:
-        condition = program.meaning(update.condition)(points)
-        mask = condition.x if condition.e is None else condition.x | condition.e
-        if not mask.any():
-            return
-        points = points.masked(np.broadcast_to(mask, points.shape))
-    value = program.meaning(update.value)(points)
-    indices = [program.meaning(i)(points).x for i in update.indices]
-    offsets = [i - o for i, o in zip(indices, stored.origin, strict=True)]
-    at = tuple(np.broadcast_arrays(*offsets))
-    if condition is not None:
-        old = Value(stored.value.x[at], None if stored.value.e is None else stored.value.e[at])
-        value = select(condition, value, old, element)
-    put(stored, at, value)
+    total = new_sum(stored.shape, element)
+    total.terms = np.zeros(stored.shape, np.int64)
+    for piece in chunks(ranges, MAX_POINTS):
+        points = grid(piece, program.sizes)
+        value = _masked_term(program, update, term, points, element)
+        if value is not None:
+            at = places(program, update, stored, points)
+            inside = [(i >= 0) & (i < n) for i, n in zip(at, stored.shape, strict=True)]
+            add_scattered(total, at, value, element, np.logical_and.reduce(inside))
+    put(stored, (slice(None),) * len(stored.shape), finish_sum(total, stored.value, element))

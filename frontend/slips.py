@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cache
 
 from hbc.ir.diag import Diagnostic
 from hbc.ir.source import Source, Span
@@ -63,12 +64,18 @@ SLIPS = (
          "statements begin with a keyword such as `input`, or define: `f[x] = ...`"),
 )  # fmt: skip
 
-COMPILED = tuple((re.compile(s.found), re.compile(f"(?:{s.before})\\s*\\Z"), s) for s in SLIPS)
+
+@cache
+def compiled() -> list[tuple[re.Pattern[str], re.Pattern[str], Slip]]:
+    """The patterns, made when the first error is found."""
+    return [
+        (re.compile(s.found), re.compile(f"(?:{s.before})\\s*\\Z"), s) for s in SLIPS
+    ]
 
 
 def slip_at(source: Source, at: int, before: str) -> Diagnostic | None:
     """The slip made at the offset, if it is a known one; `before` is the text that precedes."""
-    for found, preceded, slip in COMPILED:
+    for found, preceded, slip in compiled():
         match = found.match(source.text, at)
         if match and (not slip.before or preceded.search(before)):
             span = Span(source, at, max(match.end(), at + 1))

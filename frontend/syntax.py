@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from hbc.frontend.slips import slip_at
 from hbc.ir.diag import Diagnostic, Note, did_you_mean
@@ -46,7 +46,7 @@ def explain(unexpected: UnexpectedInput, source: Source) -> tuple[Diagnostic, in
     from lark.exceptions import UnexpectedCharacters, UnexpectedToken
 
     if isinstance(unexpected, UnexpectedCharacters):
-        at = unexpected.pos_in_stream
+        at = cast(int, unexpected.pos_in_stream)
         return unreadable(source, at), at
     assert isinstance(unexpected, UnexpectedToken)
     token, parser = unexpected.token, unexpected.interactive_parser
@@ -58,7 +58,7 @@ def explain(unexpected: UnexpectedInput, source: Source) -> tuple[Diagnostic, in
     slip = None if at_end else slip_at(source, at, before)
     if slip is not None:
         return slip, at
-    accepts = parser.accepts()
+    accepts = acceptable(parser)
     found = "the end of the file" if at_end else f"`{token}`"
     opened = open_bracket(stack)
     if opened is not None and (at_end or token.type in BEGIN | {"RPAR", "RSQB", "RBRACE"}):
@@ -77,12 +77,18 @@ def explain(unexpected: UnexpectedInput, source: Source) -> tuple[Diagnostic, in
     return Diagnostic(message, span, hint), at
 
 
+def acceptable(parser: Any) -> set[str]:
+    """The terminals that the parser could take next. (Lark does not type this one.)"""
+    found: set[str] = parser.accepts()
+    return found
+
+
 def expected(accepts: set[str]) -> str:
     """What could stand there, in words, from the most to the least telling."""
     if "NUMBER" in accepts:
         closing = [WORDS[t] for t in ("RPAR", "RSQB") if t in accepts]
         return " or ".join(["an expression", *closing])
-    if BEGIN <= accepts:
+    if accepts >= BEGIN:
         if "BINARY" in accepts:
             return "an operator or a new statement"
         return "a statement"

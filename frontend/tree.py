@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from hbc.frontend import ast
@@ -158,7 +159,7 @@ class TreeBuilder:
         return ast.Text(str(c[0])[1:-1], self.over(c))
 
     def group(self, c: Children) -> ast.Expr:
-        inner: ast.Expr = c[1]
+        inner: ast.Expr = replace(c[1], span=self.over(c))
         return inner
 
     def access(self, c: Children) -> ast.Access:

@@ -9,6 +9,7 @@ from hbc.ir.build import not_
 from hbc.ir.linear import Linear, linear, minus, shifted
 from hbc.ir.nodes import Binary, Expr, Op, Unary, UnaryOp
 from hbc.ir.types import INDEX
+from hbc.ir.walk import free_variables
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +55,16 @@ class Facts:
 
     def with_range(self, name: str, interval: Interval) -> Facts:
         """These facts inside a loop or Let over `name`."""
-        ranges = {k: v for k, v in self.ranges.items() if k != name}
-        return Facts({**ranges, name: interval}, self.known)
+        outer = self.forget(name)
+        return Facts({**outer.ranges, name: interval}, outer.known)
+
+    def forget(self, name: str) -> Facts:
+        """What these facts say of other names, where `name` is bound anew."""
+        kept = {k: r for k, r in self.ranges.items() if k != name and not _speaks(r, name)}
+        known = tuple(f for f in self.known if all(not _in(name, a) for a, _ in f.terms))
+        if len(kept) == len(self.ranges) and len(known) == len(self.known):
+            return self
+        return Facts(kept, known)
 
     def with_condition(self, condition: Expr) -> Facts:
         """These facts where the condition holds."""
@@ -64,6 +73,14 @@ class Facts:
 
 
 NOTHING = Facts()
+
+
+def _speaks(r: Interval, name: str) -> bool:
+    return any(e is not None and _in(name, e) for e in (r.lo, r.hi))
+
+
+def _in(name: str, e: Expr) -> bool:
+    return name in free_variables(e)
 
 
 def facts_of(given: Facts | Ranges) -> Facts:

@@ -23,8 +23,7 @@ def widen_halves(e: Expr) -> Expr:
         case Call(name=name, args=(a,), type=t) if name is not MathOp.REINTERPRET and is_half(
             t.element
         ):
-            wide = Call(name, (cast(F32, a),), F32(t.lanes), e.span)
-            return cast(t.element, wide)
+            return cast(t.element, Call(name, (cast(F32, a),), F32(t.lanes), e.span))
         case VectorReduce(op=op, value=v, lanes=lanes) if is_half(v.type.element):
             return cast(v.type.element, VectorReduce(op, cast(F32, v), lanes, e.span))
         case Cast(type=t, value=v) if is_half(v.type.element) and t.element not in (F32, BOOL):

@@ -9,6 +9,7 @@ On a scalar target every lane becomes a statement of its own.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 from hbc.ir.build import const, select
 from hbc.ir.halves import widen_halves
@@ -76,7 +77,9 @@ class _Legalize:
         mask = None if s.mask is None else rewrite(s.mask, _plain)
         widest = max(widest_bits(e) for e in (value, mask) if e is not None)
         widest = max(widest, value.type.element.bits)
-        parts = _pieces(s.index, lanes, self.bits // widest, max(2, LEAST_BITS // widest))
+        native, least = self.bits // widest, max(2, LEAST_BITS // widest)
+        row = min((r for r in _rows_of(s) if r >= least), default=lanes)
+        parts = _pieces(s.index, row, native, least)
         stores = [
             Store(
                 s.buffer, self.take(s.index, picks), self._piece(value, picks),
@@ -128,10 +131,16 @@ def _reads_elsewhere(s: Store) -> bool:
     )
 
 
-def _pieces(index: Expr, lanes: int, native: int, least: int) -> list[Picks]:
-    """The lanes of a store in runs of neighbouring elements, each cut into native pieces."""
+def _rows_of(s: Store) -> set[int]:
+    wholes = (s.index, s.value) if s.mask is None else (s.index, s.value, s.mask)
+    return set().union(*(rows(e) for e in wholes))
+
+
+def _pieces(index: Expr, row: int, native: int, least: int) -> list[Picks]:
+    """The lanes of a store in runs of neighbouring elements, each cut into native pieces. No piece
+    crosses a multiple of `row` lanes."""
     pieces: list[Picks] = []
-    for start, end in _runs(index, lanes):
+    for start, end in _runs(index, row):
         at = start
         while native and end - at >= native:
             pieces.append(tuple(range(at, at + native)))
@@ -144,28 +153,30 @@ def _pieces(index: Expr, lanes: int, native: int, least: int) -> list[Picks]:
     return pieces
 
 
-def _runs(index: Expr, lanes: int) -> list[tuple[int, int]]:
-    """Maximal ranges of lanes that go through memory at a constant step."""
+def _runs(index: Expr, row: int) -> list[tuple[int, int]]:
+    """Maximal ranges of lanes that go through memory at a constant step, inside one row."""
+    lanes = index.type.lanes
     known = lane_offsets(index)
     if known is None:
-        inner = _innermost(index)
-        return [(i, min(i + inner, lanes)) for i in range(0, lanes, inner)]
+        return [(i, min(i + row, lanes)) for i in range(0, lanes, row)]
     offsets = known[1]
-    steps = [b - a for a, b in zip(offsets, offsets[1:], strict=False)]
+    steps = [b - a for a, b in pairwise(offsets)]
     common = 1 if 1 in steps else steps[0] if steps else 1
     runs, start = [], 0
     for i, step in enumerate(steps, 1):
-        if step != common:
+        if step != common or i % row == 0:
             runs.append((start, i))
             start = i
     return [*runs, (start, lanes)]
 
 
-def _innermost(index: Expr) -> int:
-    match index:
-        case Ramp(base=base) if base.type.lanes > 1:
-            return _innermost(base)
-        case Broadcast(value=value) if value.type.lanes > 1:
-            return _innermost(value)
-        case _:
-            return index.type.lanes
+def rows(e: Expr) -> set[int]:
+    """The lengths of the innermost runs of the nested index vectors in `e`."""
+    found = set()
+    for n in nodes(e):
+        inner = n
+        while isinstance(inner, Ramp | Broadcast):
+            if inner is not n:
+                found.add(inner.type.lanes)
+            inner = inner.base if isinstance(inner, Ramp) else inner.value
+    return found - {1}

@@ -66,9 +66,16 @@ def decided(value: bool) -> Guard:
     return guard
 
 
-def holds_all(t: str, x: str) -> Guard:
-    """Every value of x is a value of the type: going there and on is going on."""
-    return lambda found, _: _is_subset(_expr(found, x).type.element, _element(found, t))
+def holds_all(u: str, x: str, t: str) -> Guard:
+    """Every value of x is a value of u: going there and on to t is going to t. (Integers wrap,
+    floats saturate: the way must not decide which.)"""
+
+    def guard(found: Bindings, _: Facts) -> bool:
+        source, way, target = _expr(found, x).type.element, _element(found, u), _element(found, t)
+        turns = source.is_int and way.is_float and not target.is_float
+        return _is_subset(source, way) and not turns
+
+    return guard
 
 
 def keeps_low_bits(t: str, u: str, x: str) -> Guard:
@@ -163,7 +170,7 @@ EXTREMES = (
 )
 
 CASTS = (
-    Rule("cast: by way of a wider type", "cast(t, cast(u, x))", "cast(t, x)", holds_all("u", "x")),
+    Rule("cast: by way of a wider type", "cast(t, cast(u, x))", "cast(t, x)", holds_all("u", "x", "t")),
     Rule("cast: by way of more bits", "cast(t, cast(u, x))", "cast(t, x)",
          keeps_low_bits("t", "u", "x")),
     Rule("cast: of a broadcast", "cast(t, broadcast(x, n))", "broadcast(cast(t, x), n)"),

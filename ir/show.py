@@ -179,7 +179,8 @@ def _lines(s: Stmt, depth: int) -> list[str]:
             return [f"{pad}prefetch {name_text(buffer)}.{element}{_place(index, None)}"]
         case For(var=var, start=start, extent=extent, kind=kind, body=body, note=note):
             head = f"{kind} {name_text(var)} from {show(start)} count {show(extent)}"
-            return _braced(head + _note(note), body, depth)
+            stages = "" if s.stages == 1 else f" stages {s.stages}"
+            return _braced(head + stages + _note(note), body, depth)
         case Block(body=stmts):
             return [f"{pad}{{", *(x for c in stmts for x in _lines(c, depth + 1)), f"{pad}}}"]
         case LetStmt(name=name, value=value, body=body):

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import reduce as fold
+from itertools import pairwise
 from typing import assert_never
 
 from hbc.ir.build import add, binary, broadcast, cast, const, mul, ramp, select
@@ -141,19 +142,19 @@ class Take:
         high = tuple(p // inner for p in picks)
         base, stride = self(e.base, low), self(e.stride, low)
         if len(set(high)) == 1:
-            return add(base, mul(stride, high[0]))
+            return plus(base, times(stride, high[0]))
         for period in _divisors(len(picks)):
             rows = [high[i : i + period] for i in range(0, len(high), period)]
             steps = [row[0] for row in rows]
             if (
                 all(len(set(row)) == 1 for row in rows)
                 and low == low[:period] * len(rows)
-                and len({b - a for a, b in zip(steps, steps[1:], strict=False)}) == 1
+                and len({b - a for a, b in pairwise(steps)}) == 1
             ):
                 first, own = self(e.base, low[:period]), self(e.stride, low[:period])
-                start = add(first, mul(own, steps[0]))
-                return ramp(start, mul(own, steps[1] - steps[0]), len(rows))
-        return add(base, mul(stride, constants(high, e.type.element.bits)))
+                start = plus(first, times(own, steps[0]))
+                return ramp(start, times(own, steps[1] - steps[0]), len(rows))
+        return plus(base, mul(stride, constants(high, e.type.element.bits)))
 
     def _steps(self, base: Expr, stride: Expr, picks: Picks) -> Expr:
         """base + p * stride for each p of picks."""
@@ -200,6 +201,32 @@ class Take:
             return value
         there = constants(tuple(int(p >= 0) for p in lanes), 64)
         return select(binary(Op.NE, there, 0), value, const(0, value.type))
+
+
+def plus(a: Expr, b: Expr) -> Expr:
+    """a + b, done once where all lanes (or all bases) are alike."""
+    match (a, b):
+        case (Broadcast(value=x, lanes=n), Broadcast(value=y, lanes=m)) if n == m:
+            return broadcast(plus(x, y), n)
+        case (Ramp(base=base, stride=stride, lanes=n), Broadcast(value=y, lanes=m)) if (
+            m % n == 0 and base.type.lanes == m // n * y.type.lanes
+        ):
+            return Ramp(plus(base, broadcast(y, m // n)), stride, n)
+        case (Broadcast(), Ramp()):
+            return plus(b, a)
+        case _:
+            return add(a, b)
+
+
+def times(a: Expr, factor: int) -> Expr:
+    """a * factor, the lanes of a Broadcast or Ramp multiplied once."""
+    match a:
+        case Broadcast(value=x, lanes=n):
+            return broadcast(times(x, factor), n)
+        case Ramp(base=base, stride=stride, lanes=n) if factor:
+            return Ramp(times(base, factor), times(stride, factor), n)
+        case _:
+            return mul(a, factor)
 
 
 def _tree(op: Op, terms: list[Expr]) -> Expr:

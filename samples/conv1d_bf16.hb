@@ -11,7 +11,7 @@ output O: f32[H, W]
 
 reduce r in T
 image[y, x] = f32(I[y, x])
-taps[r]     = f32(K[r])
+taps[t]     = f32(K[t])
 acc[y, x]   = 0
 acc[y, x]  += taps[r] * image[y, x + r]
 O[y, x]     = acc[y, x]

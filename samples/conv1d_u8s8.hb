@@ -11,7 +11,7 @@ output O: i32[H, W]
 
 reduce r in T
 image[y, x] = i32(I[y, x])
-taps[r]     = i32(K[r])
+taps[t]     = i32(K[t])
 acc[y, x]   = 0
 acc[y, x]  += taps[r] * image[y, x + r]
 O[y, x]     = acc[y, x]

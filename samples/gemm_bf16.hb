@@ -11,8 +11,8 @@ input  B: bf16[K, N]
 output C: f32[M, N]
 
 reduce k in K
-a[i, k]    = f32(A[i, k])
-b[k, j]    = f32(B[k, j])
+a[i, l]    = f32(A[i, l])
+b[l, j]    = f32(B[l, j])
 acc[i, j]  = 0
 acc[i, j] += a[i, k] * b[k, j]
 C[i, j]    = acc[i, j]
@@ -28,7 +28,7 @@ schedule fast for avx512 {
     C.tile(i, j, io, jo, ii, ji, 6, 64, tail = shift).reorder(jo, io, ii, ji)
     C.vectorize(ji, 16).unroll(ji).unroll(ii).parallel(jo)
     b.compute_at(C, jo).vectorize(j, 16).unroll(j)
-    a.compute_at(C, io).vectorize(k, 16)
+    a.compute_at(C, io).vectorize(l, 16)
     acc.compute_at(C, io).store_in(registers).vectorize(j, 16).unroll(i).unroll(j)
     acc.update.reorder(k, i, j).vectorize(j, 16).unroll(i).unroll(j).unroll(k, 2)
 }
@@ -37,7 +37,7 @@ schedule narrow for avx2 {
     C.tile(i, j, io, jo, ii, ji, 6, 16, tail = shift).reorder(jo, io, ii, ji)
     C.vectorize(ji, 8).unroll(ji).unroll(ii).parallel(jo)
     b.compute_at(C, jo).vectorize(j, 8).unroll(j)
-    a.compute_at(C, io).vectorize(k, 8)
+    a.compute_at(C, io).vectorize(l, 8)
     acc.compute_at(C, io).store_in(registers).vectorize(j, 8).unroll(i).unroll(j)
     acc.update.reorder(k, i, j).vectorize(j, 8).unroll(i).unroll(j).unroll(k, 2)
 }

@@ -10,8 +10,8 @@ input  B: i8[K, N]
 output C: i32[M, N]
 
 reduce k in K
-a[i, k]    = i32(A[i, k])
-b[k, j]    = i32(B[k, j])
+a[i, l]    = i32(A[i, l])
+b[l, j]    = i32(B[l, j])
 acc[i, j]  = 0
 acc[i, j] += a[i, k] * b[k, j]
 C[i, j]    = acc[i, j]
@@ -27,7 +27,7 @@ schedule fast for avx512 {
     C.tile(i, j, io, jo, ii, ji, 6, 64, tail = shift).reorder(jo, io, ii, ji)
     C.vectorize(ji, 16).unroll(ji).unroll(ii).parallel(jo)
     b.compute_at(C, jo).vectorize(j, 16).unroll(j)
-    a.compute_at(C, io).vectorize(k, 16)
+    a.compute_at(C, io).vectorize(l, 16)
     acc.compute_at(C, io).store_in(registers).vectorize(j, 16).unroll(i).unroll(j)
     acc.update.reorder(k, i, j).vectorize(j, 16).unroll(i).unroll(j).unroll(k, 2)
 }
@@ -36,7 +36,7 @@ schedule narrow for avx2 {
     C.tile(i, j, io, jo, ii, ji, 4, 16, tail = shift).reorder(jo, io, ii, ji)
     C.vectorize(ji, 8).unroll(ji).unroll(ii).parallel(jo)
     b.compute_at(C, jo).vectorize(j, 8).unroll(j)
-    a.compute_at(C, io).vectorize(k, 8)
+    a.compute_at(C, io).vectorize(l, 8)
     acc.compute_at(C, io).store_in(registers).vectorize(j, 8).unroll(i).unroll(j)
     acc.update.reorder(k, i, j).vectorize(j, 8).unroll(i).unroll(j).unroll(k, 2)
 }

@@ -11,7 +11,7 @@ input  K: f32[T, T]
 output O: f32[H, W]
 
 reduce s in (T + 1) / 2, r in (T + 1) / 2
-taps[s, r, p, q]   = zero_edge(K)[2 * s + p, 2 * r + q]
+taps[i, j, p, q]   = zero_edge(K)[2 * i + p, 2 * j + q]
 phase[y, x, p, q]  = 0
 phase[y, x, p, q] += taps[s, r, p, q] * I[y + s, x + r]
 O[y, x]            = phase[y / 2, x / 2, y % 2, x % 2]

@@ -71,10 +71,7 @@ def one_index(env: Env, a: Array, d: int) -> tuple[str, Span, str]:
             extent = below({env.draft.sizes[0]: 1})
             return f"clamp({v} + {c.integer(-2, 2)}, 0, {text(extent.high)})", extent, v
         case "reverse":
-            low = plus(span.high, {n: -k for n, k in span.high.items()})
-            if only_constant(low) == 0:
-                high = plus(span.high, {"": -span.low})
-                return f"{text(span.high)} - {v}", Span(0, high), v
+            return f"{text(span.high)} - {v}", Span(0, plus(span.high, {"": -span.low})), v
         case "data":
             found = data_index(env)
             if found is not None:

@@ -1,0 +1,87 @@
+"""Update steps whose points depend on one another: in the declared order, one point at a time."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+
+from hbc.frontend.funcs import Func, Update
+from hbc.frontend.oracle_points import Axis, Points, Ranges, grid
+from hbc.frontend.oracle_program import Program, accesses
+from hbc.frontend.oracle_recurrence import active_range, recurrence, solve
+from hbc.frontend.oracle_store import places, put
+from hbc.frontend.oracle_value import Value, select
+from hbc.ir.nodes import Var
+
+
+def run_in_order(
+    program: Program, func: Func, update: Update, reduce: Ranges, pure: Ranges
+) -> None:
+    """Reduce points in the declared order, the first variable outermost; all points of the pure
+    variables, and of reduce variables that the update carries nothing along, at once."""
+    along = {name: r for name, r in reduce.items() if _independent(func, update, name)}
+    steps = [(name, range(r[0], r[0] + r[1])) for name, r in reduce.items() if name not in along]
+    together = {**along, **pure}
+    if any(count == 0 for _, count in together.values()):
+        return
+    if len(steps) == 1 and _solved(program, func, update, steps[0][0], reduce, together):
+        return
+    axes = {name: Axis(n, *r) for n, (name, r) in enumerate(together.items())}
+    for step in itertools.product(*(values for _, values in steps)):
+        fixed = dict(zip((name for name, _ in steps), step, strict=True))
+        points = Points(len(axes), axes, {**program.sizes, **fixed})
+        _step(program, func, update, points)
+
+
+def _solved(
+    program: Program, func: Func, update: Update, variable: str, reduce: Ranges, others: Ranges
+) -> bool:
+    """Evaluates a scan that is a linear recurrence; False when it is none."""
+    found = recurrence(func, update, variable)
+    span = active_range(program, update.condition, variable, reduce[variable])
+    if found is None or span is None or not span[1]:
+        return False
+    stored, order = program.stored[func.name], max(lag for lag, _, _ in found.terms)
+    points = grid({**others, variable: span}, program.sizes)
+    past = grid({**others, variable: (span[0] - order, order)}, program.sizes)
+    at = places(program, update, stored, past)
+    e = None if stored.value.e is None else stored.value.e[at]
+    result = solve(program, found, points, Value(stored.value.x[at], e), order)
+    if result is None:
+        return False
+    put(stored, places(program, update, stored, points), result)
+    return True
+
+
+def _independent(func: Func, update: Update, name: str) -> bool:
+    """Whether points with different values of the variable neither read nor write the same place:
+    it is, alone, one index of the store and of every access to the Func."""
+    here = [n for n, i in enumerate(update.indices) if isinstance(i, Var) and i.name == name]
+    if len(here) != 1:
+        return False
+    own = Var(name)
+    conditions = [] if update.condition is None else [update.condition]
+    return all(
+        a.indices[here[0]] == own
+        for e in (update.value, *update.indices, *conditions)
+        for a in accesses(e)
+        if a.name == func.name
+    )
+
+
+def _step(program: Program, func: Func, update: Update, points: Points) -> None:
+    stored, element = program.stored[func.name], func.element
+    condition = None
+    if update.condition is not None:
+        condition = program.meaning(update.condition)(points)
+        mask = condition.x if condition.e is None else condition.x | condition.e
+        if not mask.any():
+            return
+        points = points.masked(np.broadcast_to(mask, points.shape))
+    value = program.meaning(update.value)(points)
+    at = places(program, update, stored, points)
+    if condition is not None:
+        old = Value(stored.value.x[at], None if stored.value.e is None else stored.value.e[at])
+        value = select(condition, value, old, element)
+    put(stored, at, value)

@@ -1,0 +1,145 @@
+"""Ranges of index expressions, symbolic in the sizes.
+
+The least value is a maximum of minima of forms, the greatest a minimum of maxima; each of the outer
+forms alone is a bound, so that knowing none means unbounded. Sums, clamps, quotients by numbers
+and unions are exact in this shape.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from hbc.ir.linear import Linear, of_atom, plus, scaled, to_expr
+from hbc.ir.nodes import Binary, Op, const_index
+
+Clauses = tuple[tuple[Linear, ...], ...]
+
+MOST_CLAUSES = 8  # more are dropped, which only weakens the bound
+MOST_FORMS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """`low` is a max of mins, `high` a min of maxes; () is unbounded."""
+
+    low: Clauses
+    high: Clauses
+
+    @property
+    def bounded(self) -> bool:
+        return bool(self.low and self.high)
+
+    @property
+    def constants(self) -> tuple[int, int] | None:
+        """Both ends, when they are numbers."""
+        if not self.bounded or any(f.terms for c in self.low + self.high for f in c):
+            return None
+        low = max(min(f.constant for f in c) for c in self.low)
+        high = min(max(f.constant for f in c) for c in self.high)
+        return low, high
+
+
+UNBOUNDED = Range((), ())
+
+
+def exactly(form: Linear) -> Range:
+    return Range(((form,),), ((form,),))
+
+
+def between(low: Linear, high: Linear) -> Range:
+    return Range(((low,),), ((high,),))
+
+
+def numbers(low: int, high: int) -> Range:
+    return between(Linear(low), Linear(high))
+
+
+def add(a: Range, b: Range) -> Range:
+    return Range(cross(a.low, b.low, plus, min), cross(a.high, b.high, plus, max))
+
+
+def negate(a: Range) -> Range:
+    return scale(a, -1)
+
+
+def scale(a: Range, factor: int) -> Range:
+    """factor * a."""
+    low, high = (a.low, a.high) if factor >= 0 else (a.high, a.low)
+    return Range(each(low, lambda f: scaled(f, factor)), each(high, lambda f: scaled(f, factor)))
+
+
+def divide(a: Range, divisor: int) -> Range:
+    """floor(a / divisor), divisor > 0."""
+    return Range(each(a.low, lambda f: quotient(f, divisor)),
+                 each(a.high, lambda f: quotient(f, divisor)))  # fmt: skip
+
+
+def quotient(form: Linear, divisor: int) -> Linear:
+    """floor(form / divisor): exact terms leave the quotient, the rest becomes an atom."""
+    whole = Linear(0)
+    rest = Linear(form.constant % divisor)
+    for key, (atom, c) in zip(form.keys, form.terms, strict=True):
+        term = Linear(0, ((atom, 1),), (key,))
+        whole = plus(whole, term, c // divisor)
+        rest = plus(rest, term, c % divisor)
+    whole = plus(whole, Linear(form.constant // divisor))
+    if rest.is_constant:
+        return whole
+    return plus(whole, of_atom(Binary(Op.DIV, to_expr(rest), const_index(divisor))))
+
+
+def least(a: Range, b: Range) -> Range:
+    """min(a, b)."""
+    return Range(cross(a.low, b.low, None, min), limit(a.high + b.high))
+
+
+def greatest(a: Range, b: Range) -> Range:
+    """max(a, b)."""
+    return Range(limit(a.low + b.low), cross(a.high, b.high, None, max))
+
+
+def union(a: Range, b: Range) -> Range:
+    """One of both, unknown which."""
+    return Range(cross(a.low, b.low, None, min), cross(a.high, b.high, None, max))
+
+
+def absolute(a: Range) -> Range:
+    """|a|."""
+    n = negate(a)
+    low = limit((*a.low, *n.low, (Linear(0),)))
+    return Range(low, cross(a.high, n.high, None, max))
+
+
+def each(clauses: Clauses, f: Callable[[Linear], Linear]) -> Clauses:
+    return tuple(tuple(f(x) for x in c) for c in clauses)
+
+
+def cross(
+    a: Clauses, b: Clauses, combine: Callable[[Linear, Linear], Linear] | None,
+    pick: Callable[[int, int], int],
+) -> Clauses:  # fmt: skip
+    """Every outer pair; inside, every combination, or both lists when nothing combines them."""
+    made: list[tuple[Linear, ...]] = []
+    for x in a:
+        for y in b:
+            forms = (*x, *y) if combine is None else tuple(combine(f, g) for f in x for g in y)
+            made.append(thin(forms, pick))
+    return limit(tuple(c for c in made if len(c) <= MOST_FORMS))
+
+
+def thin(forms: tuple[Linear, ...], pick: Callable[[int, int], int]) -> tuple[Linear, ...]:
+    """Of forms that differ by a number only one decides."""
+    found: dict[tuple[object, ...], Linear] = {}
+    for f in forms:
+        key = (f.keys, tuple(c for _, c in f.terms))
+        old = found.get(key)
+        found[key] = f if old is None else plus(
+            f, Linear(pick(old.constant, f.constant) - f.constant)
+        )  # fmt: skip
+    return tuple(found.values())
+
+
+def limit(clauses: Clauses) -> Clauses:
+    return tuple(dict.fromkeys(clauses))[:MOST_CLAUSES]
+

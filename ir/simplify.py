@@ -1,0 +1,343 @@
+"""Simpler expressions and statements of the same value, from normal forms and the tables of `rules`.
+
+Scalar index arithmetic takes the form of `linear`, strided vector indices that of `layout`; the rest
+is rewritten by rules. Conditions, min and max are decided where the ranges of loop variables and
+sizes prove them. A result simplifies to itself, and what does not change is the same object.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import assert_never
+
+from hbc.ir import build
+from hbc.ir.bounds import prove
+from hbc.ir.comparison import comparison
+from hbc.ir.facts import NOTHING, Facts, Interval
+from hbc.ir.kernel import Kernel
+from hbc.ir.layout import Layout, layout, normal, to_index
+from hbc.ir.linear import Reading, linear, read, shifted, to_expr
+from hbc.ir.linear import plus as sum_of
+from hbc.ir.lower_bound import least
+from hbc.ir.nodes import (
+    COMPARISONS,
+    Allocate,
+    Assert,
+    Binary,
+    Block,
+    Broadcast,
+    Call,
+    Cast,
+    Comment,
+    Const,
+    Expr,
+    For,
+    Gather,
+    If,
+    Let,
+    LetStmt,
+    Load,
+    Op,
+    Prefetch,
+    Select,
+    Stmt,
+    Store,
+    Unary,
+    UnaryOp,
+    Var,
+    VectorReduce,
+    const_index,
+)
+from hbc.ir.rules import REWRITER
+from hbc.ir.types import I64, INDEX
+from hbc.ir.walk import (
+    block,
+    free_variables,
+    map_children,
+    map_stmt,
+    substitute,
+    substitute_stmt,
+)
+
+NOTHING_TO_DO = Block(())
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The facts that hold here, and what has been simplified under them (by identity; the
+    expression is held so that it stays alive)."""
+
+    facts: Facts
+    seen: dict[int, tuple[Expr, Expr]] = field(default_factory=dict)
+    reading: list[Reading] = field(default_factory=list)
+
+    def arithmetic(self) -> Reading:
+        """How index arithmetic is read here."""
+        if not self.reading:
+            facts = self.facts
+            self.reading.append(
+                Reading(False, lambda e: _atom(e, self), lambda form: least(form, facts))
+            )
+        return self.reading[0]
+
+
+def simplify(e: Expr, facts: Facts = NOTHING) -> Expr:
+    """`e` in simplest form, given what is known of its variables."""
+    return _expr(e, Scope(facts if facts is not NOTHING else Facts()))
+
+
+def simplify_stmt(s: Stmt, facts: Facts = NOTHING) -> Stmt:
+    """`s` with its expressions simplified under the ranges of the loops around them, and without
+    statements that do nothing. `Block(())` when nothing is left."""
+    return _stmt(s, Scope(facts if facts is not NOTHING else Facts()))
+
+
+def simplify_kernel(kernel: Kernel) -> Kernel:
+    """The kernel with its body simplified: sizes are >= 0, and the checks hold."""
+    facts = Facts({s.name: _size_range(s.fixed) for s in kernel.sizes})
+    for check in kernel.checks:
+        facts = facts.with_condition(check.condition)
+    return kernel.map_body(lambda body: simplify_stmt(body, facts))
+
+
+def _size_range(fixed: int | None) -> Interval:
+    value = None if fixed is None else const_index(fixed)
+    return Interval(const_index(0) if value is None else value, value)
+
+
+def _expr(e: Expr, scope: Scope) -> Expr:
+    if isinstance(e, Const | Var):
+        return e
+    known = scope.seen.get(id(e))
+    if known is not None:
+        return known[1]
+    new = _simplified(e, scope)
+    scope.seen[id(e)] = (e, new)
+    if new is not e:
+        scope.seen[id(new)] = (new, new)
+    return new
+
+
+def _simplified(e: Expr, scope: Scope) -> Expr:
+    t = e.type
+    if t == INDEX:
+        new = to_expr(read(e, scope.arithmetic()))
+    elif isinstance(e, Binary) and e.op in COMPARISONS and e.a.type == INDEX:
+        reading = scope.arithmetic()
+        new = comparison(e.op, read(e.a, reading), read(e.b, reading), scope.facts)
+    elif t.element == I64 and (found := layout(e)) is not None:
+        new = to_index(_layout(found, scope))
+    else:
+        return _atom(e, scope)
+    return e if new == e else new
+
+
+def _layout(x: Layout, scope: Scope) -> Layout:
+    """The layout with simplified base and strides."""
+    return normal(Layout(_expr(x.base, scope), tuple((n, _expr(s, scope)) for n, s in x.dims)))
+
+
+def _atom(e: Expr, scope: Scope) -> Expr:
+    """`e`, which is not scalar index arithmetic, by the rules."""
+    if isinstance(e, Let):
+        return _let(e, scope)
+    inner = map_children(e, lambda c: _expr(c, scope))
+    if inner is not e and inner.type.element == I64 and inner.type.lanes > 1:
+        found = layout(inner)  # now that the operands are simpler, it may be strided
+        if found is not None:
+            return to_index(_layout(found, scope))
+    new = _by_rules(inner, scope.facts)
+    if new is inner:
+        return inner
+    return e if new == e and build.same(new, e) else _expr(new, scope)
+
+
+def _by_rules(e: Expr, facts: Facts) -> Expr:
+    """One step at the root, or `e`."""
+    match e:
+        case Binary(op=op, a=a, b=b):
+            new = build.binary(op, a, b)
+        case Unary(op=UnaryOp.NOT, a=a):
+            new = build.not_(a)
+        case Unary(op=UnaryOp.NEG, a=a):
+            new = build.neg(a)
+        case Cast(type=t, value=v):
+            new = build.cast(t, v)
+        case Select(condition=c, a=a, b=b):
+            new = build.select(c, a, b)
+        case Call():
+            new = _call(e)
+        case Load():
+            new = _load(e)
+        case VectorReduce(op=op, value=v, lanes=lanes):
+            new = v if lanes == v.type.lanes else _reduced_broadcast(e)
+        case Gather():
+            new = _gather(e)
+        case _:
+            new = e
+    if new is not e and new != e:
+        return new
+    return REWRITER.apply(e, facts)
+
+
+def _call(e: Call) -> Expr:
+    """Folded, or computed once for all lanes."""
+    match e.args:
+        case (Broadcast(value=v, lanes=n),):
+            return Broadcast(Call(e.name, (v,), e.type.with_lanes(v.type.lanes), e.span), n)
+        case _:
+            return build.call(e)
+
+
+def _load(e: Load) -> Expr:
+    """Without a mask that is always true, or the zeros of one that never is; once for all lanes."""
+    live = None if e.mask is None else build.const_value(e.mask)
+    if live is not None:
+        return Load(e.buffer, e.index, e.type, None, e.span) if live else build.const(0, e.type)
+    if e.mask is None and isinstance(e.index, Broadcast):
+        v, n = e.index.value, e.index.lanes
+        return Broadcast(Load(e.buffer, v, e.type.with_lanes(v.type.lanes), None, e.span), n)
+    return e
+
+
+def _reduced_broadcast(e: VectorReduce) -> Expr:
+    """Copies of one scalar: the scalar, or for integer sums so many times it."""
+    if not isinstance(e.value, Broadcast) or e.value.value.type.lanes > 1:
+        return e
+    one = e.value.value
+    if e.op in (Op.MIN, Op.MAX, Op.AND, Op.OR):
+        return build.broadcast(one, e.lanes)
+    if e.op is Op.ADD and one.type.element.is_int:
+        return build.broadcast(build.mul(one, e.value.type.lanes // e.lanes), e.lanes)
+    return e
+
+
+def _gather(e: Gather) -> Expr:
+    """Lanes taken in order, of copies, or from another gather."""
+    picks = e.lanes
+    if picks == tuple(range(e.value.type.lanes)):
+        return e.value
+    if -1 not in picks:
+        if isinstance(e.value, Broadcast) and e.value.value.type.lanes == 1:
+            return build.broadcast(e.value.value, len(picks))
+        if len(set(picks)) == 1 and len(picks) > 1:
+            return Broadcast(Gather(e.value, picks[:1]), len(picks))
+    if isinstance(e.value, Gather):
+        inner = e.value
+        return Gather(inner.value, tuple(inner.lanes[p] if p >= 0 else -1 for p in picks), e.span)
+    return e
+
+
+def _let(e: Let, scope: Scope) -> Expr:
+    """Literals and plain variables are put in place; an unused name goes."""
+    value = _expr(e.value, scope)
+    if _is_trivial(value):
+        return _expr(substitute(e.body, {e.name: value}), scope)
+    body = _expr(e.body, _inside_let(e.name, value, scope))
+    if e.name not in free_variables(body):
+        return body
+    return e if value is e.value and body is e.body else Let(e.name, value, body, e.span)
+
+
+def _is_trivial(value: Expr) -> bool:
+    return isinstance(value, Const | Var) or build.const_value(value) is not None
+
+
+def _inside_let(name: str, value: Expr, scope: Scope) -> Scope:
+    if value.type == INDEX and name not in free_variables(value):
+        return Scope(scope.facts.with_range(name, Interval(value, value)))
+    return Scope(scope.facts.forget(name))
+
+
+def _stmt(s: Stmt, scope: Scope) -> Stmt:
+    match s:
+        case Comment():
+            return s
+        case For():
+            return _for(s, scope)
+        case Block(body=body):
+            return _block(s, [_stmt(c, scope) for c in body])
+        case If():
+            return _if(s, scope)
+        case LetStmt(name=name, value=value, body=body):
+            return _let_stmt(s, name, value, body, scope)
+        case Store():
+            return _store(s, scope)
+        case Allocate():
+            new = map_stmt(s, lambda e: _expr(e, scope), lambda c: _stmt(c, scope))
+            assert isinstance(new, Allocate)
+            return NOTHING_TO_DO if _is_empty(new.body) else new
+        case Assert():
+            new = map_stmt(s, lambda e: _expr(e, scope), lambda c: c)
+            assert isinstance(new, Assert)
+            return NOTHING_TO_DO if build.const_value(new.condition) is True else new
+        case Prefetch():
+            return map_stmt(s, lambda e: _expr(e, scope), lambda c: c)
+        case _:
+            assert_never(s)
+
+
+def _store(s: Store, scope: Scope) -> Stmt:
+    new = map_stmt(s, lambda e: _expr(e, scope), lambda c: c)
+    assert isinstance(new, Store)
+    live = None if new.mask is None else build.const_value(new.mask)
+    if live is None:
+        return new
+    return replace(new, mask=None) if live else NOTHING_TO_DO
+
+
+def _for(s: For, scope: Scope) -> Stmt:
+    """Gone when it never runs, its body alone when it runs once."""
+    start, extent = _expr(s.start, scope), _expr(s.extent, scope)
+    if prove(Binary(Op.LE, extent, const_index(0)), scope.facts):
+        return NOTHING_TO_DO
+    if isinstance(extent, Const) and extent.value == 1:
+        return _stmt(substitute_stmt(s.body, {s.var: start}), scope)
+    last = shifted(sum_of(linear(start), linear(extent)), -1)
+    facts = scope.facts.with_condition(build.gt(extent, 0))
+    body = _stmt(s.body, Scope(facts.with_range(s.var, Interval(start, to_expr(last)))))
+    if _is_empty(body):
+        return NOTHING_TO_DO
+    if start is s.start and extent is s.extent and body is s.body:
+        return s
+    return replace(s, start=start, extent=extent, body=body)
+
+
+def _if(s: If, scope: Scope) -> Stmt:
+    condition = _expr(s.condition, scope)
+    known = build.const_value(condition)
+    other = NOTHING_TO_DO if s.otherwise is None else s.otherwise
+    if known is not None:
+        return _stmt(s.then if known else other, scope)
+    opposite = build.not_(condition)
+    then = _stmt(s.then, Scope(scope.facts.with_condition(condition)))
+    other = _stmt(other, Scope(scope.facts.with_condition(opposite)))
+    if _is_empty(then):
+        return other if _is_empty(other) else If(_expr(opposite, scope), other, None, s.span)
+    no = None if _is_empty(other) else other
+    same = condition is s.condition and then is s.then and no is s.otherwise
+    return s if same else If(condition, then, no, s.span)
+
+
+def _let_stmt(s: LetStmt, name: str, value: Expr, body: Stmt, scope: Scope) -> Stmt:
+    new = _expr(value, scope)
+    if _is_trivial(new):
+        return _stmt(substitute_stmt(body, {name: new}), scope)
+    inner = _stmt(body, _inside_let(name, new, scope))
+    if name not in free_variables(inner):
+        return inner
+    return s if new is value and inner is body else LetStmt(name, new, inner, s.span)
+
+
+def _block(s: Block, body: list[Stmt]) -> Stmt:
+    """Without empty statements; nested blocks flattened."""
+    kept = [c for c in body if not _is_empty(c)]
+    if len(kept) == len(s.body) != 1 and all(
+        a is b and not isinstance(a, Block) for a, b in zip(kept, s.body, strict=True)
+    ):
+        return s
+    return block(*kept) if kept else NOTHING_TO_DO
+
+
+def _is_empty(s: Stmt) -> bool:
+    return isinstance(s, Block) and not s.body

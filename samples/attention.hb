@@ -1,0 +1,81 @@
+# Softmax attention of B heads: L queries against L keys of D numbers.
+#
+#     S = Q K^T / sqrt(D),   O = softmax(S) V   (softmax over each row)
+#
+# Stable: the largest score of a row is subtracted before `exp`. As three kernels would do it, the
+# whole matrix of scores goes through memory; `attention_fused.hb` avoids that.
+
+size   B, L, D
+input  Q: f32[B, L, D]
+input  K: f32[B, L, D]
+input  V: f32[B, L, D]
+output O: f32[B, L, D]
+
+reduce d in D, j in L
+keys[b, d, j]    = K[b, j, d]
+dot[b, i, j]     = 0
+dot[b, i, j]    += Q[b, i, d] * keys[b, d, j]
+score[b, i, j]   = dot[b, i, j] / sqrt(f32(D))
+most[b, i]       = -inf
+most[b, i]    max= score[b, i, j]
+weight[b, i, j]  = exp(score[b, i, j] - most[b, i])
+total[b, i]      = 0
+total[b, i]     += weight[b, i, j]
+sum[b, i, e]     = 0
+sum[b, i, e]    += weight[b, i, j] * V[b, j, e]
+O[b, i, e]       = sum[b, i, e] / total[b, i]
+
+schedule portable for c {
+    keys.compute_root()
+    score.compute_root().tile(i, j, io, jo, ii, ji, 4, 64).parallel(b)
+    dot.compute_at(score, jo)
+    dot.update.reorder(b, d, i, j)
+    most.compute_root()
+    weight.compute_root()
+    total.compute_root()
+    O.tile(i, e, io, eo, ii, ei, 4, 64).parallel(b)
+    sum.compute_at(O, eo)
+    sum.update.reorder(b, j, i, e)
+}
+
+schedule fast for avx512 {
+    keys.compute_root().tile(d, j, do, jo, di, ji, 16, 16).vectorize(ji).unroll(di).parallel(b)
+    score.compute_root().tile(i, j, io, jo, ii, ji, 6, 64, tail = shift).reorder(b, jo, io, ii, ji)
+    score.vectorize(ji, 16).unroll(ji).unroll(ii).parallel(b)
+    dot.compute_at(score, io).store_in(registers).vectorize(j, 16).unroll(j).unroll(i)
+    dot.update.reorder(b, d, i, j).vectorize(j, 16).unroll(j).unroll(i)
+    most.compute_root()
+    most.update.split(j, jo, ji, 16).rfactor(ji, u)
+    most_u.compute_at(most, i).vectorize(u)
+    most_u.update.vectorize(u)
+    weight.compute_root().vectorize(j, 16).parallel(b)
+    total.compute_root()
+    total.update.split(j, jo, ji, 16).rfactor(ji, u)
+    total_u.compute_at(total, i).vectorize(u)
+    total_u.update.vectorize(u)
+    O.tile(i, e, io, eo, ii, ei, 6, 64, tail = shift).vectorize(ei, 16).unroll(ei).unroll(ii).parallel(b)
+    sum.compute_at(O, eo).store_in(registers).vectorize(e, 16).unroll(e).unroll(i)
+    sum.update.reorder(b, j, i, e).vectorize(e, 16).unroll(e).unroll(i)
+}
+
+schedule narrow for avx2 {
+    keys.compute_root().tile(d, j, do, jo, di, ji, 8, 8).vectorize(ji).unroll(di).parallel(b)
+    score.compute_root().tile(i, j, io, jo, ii, ji, 6, 16, tail = shift).reorder(b, jo, io, ii, ji)
+    score.vectorize(ji, 8).unroll(ji).unroll(ii).parallel(b)
+    dot.compute_at(score, io).store_in(registers).vectorize(j, 8).unroll(j).unroll(i)
+    dot.update.reorder(b, d, i, j).vectorize(j, 8).unroll(j).unroll(i)
+    most.compute_root()
+    most.update.split(j, jo, ji, 8).rfactor(ji, u)
+    most_u.compute_at(most, i).vectorize(u)
+    most_u.update.vectorize(u)
+    weight.compute_root().vectorize(j, 8).parallel(b)
+    total.compute_root()
+    total.update.split(j, jo, ji, 8).rfactor(ji, u)
+    total_u.compute_at(total, i).vectorize(u)
+    total_u.update.vectorize(u)
+    O.tile(i, e, io, eo, ii, ei, 6, 16, tail = shift).vectorize(ei, 8).unroll(ei).unroll(ii).parallel(b)
+    sum.compute_at(O, eo).store_in(registers).vectorize(e, 8).unroll(e).unroll(i)
+    sum.update.reorder(b, j, i, e).vectorize(e, 8).unroll(e).unroll(i)
+}
+
+example { B = 8; L = 1024; D = 64; Q = random(1, -1, 1); K = random(2, -1, 1); V = random(3, -1, 1) }

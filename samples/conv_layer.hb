@@ -1,0 +1,42 @@
+# A layer of a convolutional network: 3 x 3 taps, bias, ReLU; images NHWC, padded beforehand.
+#
+#     O[n, y, x, k] = max(0, B[k] + sum over s, r < 3, c < C of F[s, r, c, k] * I[n, y + s, x + r, c])
+#
+# The fast schedule holds 5 pixels of 4 vectors of output channels: for each input channel 4 loads of
+# the filter serve 5 pixels.
+
+size   N, H, W, C, K
+input  I: f32[N, H + 2, W + 2, C]
+input  F: f32[3, 3, C, K]
+input  B: f32[K]
+output O: f32[N, H, W, K]
+
+reduce s in 3, r in 3, c in C
+acc[n, y, x, k]  = B[k]
+acc[n, y, x, k] += F[s, r, c, k] * I[n, y + s, x + r, c]
+O[n, y, x, k]    = max(acc[n, y, x, k], 0)
+
+schedule portable for c {
+    O.split(k, ko, ki, 64).split(x, xo, xi, 4).reorder(n, ko, y, xo, xi, ki).parallel(n)
+    acc.compute_at(O, xo)
+    acc.update.reorder(n, s, r, c, y, x, k)
+}
+
+schedule fast for avx512 {
+    O.split(k, ko, ki, 64, tail = shift).split(x, xo, xi, 5, tail = shift)
+    O.reorder(ko, n, y, xo, xi, ki).vectorize(ki, 16).unroll(ki).unroll(xi).parallel(ko)
+    acc.compute_at(O, xo).store_in(registers).vectorize(k, 16).unroll(k).unroll(x)
+    acc.update.reorder(n, y, s, r, c, x, k).vectorize(k, 16).unroll(k).unroll(x).unroll(c, 2)
+}
+
+schedule narrow for avx2 {
+    O.split(k, ko, ki, 16, tail = shift).split(x, xo, xi, 6, tail = shift)
+    O.reorder(ko, n, y, xo, xi, ki).vectorize(ki, 8).unroll(ki).unroll(xi).parallel(ko)
+    acc.compute_at(O, xo).store_in(registers).vectorize(k, 8).unroll(k).unroll(x)
+    acc.update.reorder(n, y, s, r, c, x, k).vectorize(k, 8).unroll(k).unroll(x).unroll(c, 2)
+}
+
+example {
+    N = 5; H = 80; W = 100; C = 128; K = 128
+    I = random(1, -1, 1); F = random(2, -0.03, 0.03); B = random(3, -1, 1)
+}

@@ -1,0 +1,92 @@
+# Removes noise from a picture by coring in the frequency domain.
+#
+# The picture is cut into 16 x 16 tiles, 8 pixels apart, mirrored at the border. A tile is windowed,
+# transformed by the orthonormal DCT in columns and rows, coefficients below `threshold` become 0,
+# transformed back, windowed again and added to its neighbours. The window is half a sine wave: its
+# squares in overlapping tiles sum to 1, so that nothing is left to normalise.
+
+size   H, W
+param  threshold: f32 = 0.1
+input  I: f32[H, W, 3]
+output O: f32[H, W, 3]
+
+table  window: f32[16] [k] = sin(pi * (f32(k) + 0.5) / 16)
+table  D: f32[16, 16] [u, k] = select(u == 0, sqrt(0.5), 1) * sqrt(0.125) * cos(pi * f32((2 * k + 1) * u) / 32)
+table  E: f32[16, 16] [k, u] = select(u == 0, sqrt(0.5), 1) * sqrt(0.125) * cos(pi * f32((2 * k + 1) * u) / 32)
+
+reduce k0 in 16, k1 in 16, k2 in 16, k3 in 16
+
+# Tile (r, s) of channel c covers the pixels from row 8 r - 8 and column 8 s - 8.
+plane[c, y, x]        = mirror(I)[y - 8, x - 8, c]
+tile[c, r, s, v, h]   = plane[c, 8 * r + v, 8 * s + h] * (window[v] * window[h])
+cols[c, r, s, v, h]   = 0
+cols[c, r, s, v, h]  += D[v, k0] * tile[c, r, s, k0, h]
+freq[c, r, s, v, h]   = 0
+freq[c, r, s, v, h]  += cols[c, r, s, v, k1] * E[k1, h]
+cored[c, r, s, v, h]  = select(abs(freq[c, r, s, v, h]) < threshold, 0, freq[c, r, s, v, h])
+icols[c, r, s, v, h]  = 0
+icols[c, r, s, v, h] += E[v, k2] * cored[c, r, s, k2, h]
+back[c, r, s, v, h]   = 0
+back[c, r, s, v, h]  += icols[c, r, s, v, k3] * D[k3, h]
+done[c, r, s, v, h]   = back[c, r, s, v, h] * (window[v] * window[h])
+
+upper[c, y, x] = done[c, y / 8, x / 8, y % 8 + 8, x % 8 + 8] + done[c, y / 8, x / 8 + 1, y % 8 + 8, x % 8]
+lower[c, y, x] = done[c, y / 8 + 1, x / 8, y % 8, x % 8 + 8] + done[c, y / 8 + 1, x / 8 + 1, y % 8, x % 8]
+O[y, x, c] = upper[c, y, x] + lower[c, y, x]
+
+schedule portable for c {
+    O.split(y, yo, yt, 32).split(yt, yt, yi, 8).reorder(yo, c, yt, yi, x).parallel(yo)
+    plane.compute_at(O, c)
+    done.store_at(O, c).compute_at(O, yt)
+    tile.compute_at(done, s)
+    cols.compute_at(done, s)
+    cols.update.reorder(c, r, s, k0, v, h)
+    freq.compute_at(done, s)
+    freq.update.reorder(c, r, s, v, k1, h)
+    cored.compute_at(done, s)
+    icols.compute_at(done, s)
+    icols.update.reorder(c, r, s, k2, v, h)
+    back.compute_at(done, s)
+    back.update.reorder(c, r, s, v, k3, h)
+}
+
+# Strips of 32 rows; 16 vectors of one tile in registers; a row of tiles is kept for the next.
+schedule fast for avx512 {
+    O.split(y, yo, yt, 32).split(yt, yt, yi, 8).reorder(yo, c, yt, yi, x).parallel(yo)
+    O.vectorize(x, 8)
+    plane.compute_at(O, c).vectorize(x, 16)
+    done.store_at(O, c).compute_at(O, yt)
+    done.bound(v, 0, 16).bound(h, 0, 16).vectorize(h).unroll(v)
+    tile.compute_at(done, s).bound(v, 0, 16).bound(h, 0, 16).vectorize(h).unroll(v)
+    cols.compute_at(done, s).bound(v, 0, 16).bound(h, 0, 16).vectorize(h).unroll(v)
+    cols.update.reorder(c, r, s, k0, v, h).vectorize(h).unroll(v)
+    freq.compute_at(done, s).bound(v, 0, 16).bound(h, 0, 16).vectorize(h).unroll(v)
+    freq.update.reorder(c, r, s, k1, v, h).vectorize(h).unroll(v)
+    cored.compute_at(done, s).bound(v, 0, 16).bound(h, 0, 16).vectorize(h).unroll(v)
+    icols.compute_at(done, s).bound(v, 0, 16).bound(h, 0, 16).vectorize(h).unroll(v)
+    icols.update.reorder(c, r, s, k2, v, h).vectorize(h).unroll(v)
+    back.compute_at(done, s).bound(v, 0, 16).bound(h, 0, 16).vectorize(h).unroll(v)
+    back.update.reorder(c, r, s, k3, v, h).vectorize(h).unroll(v)
+}
+
+# A tile is 32 vectors of 8: rows go through the registers four at a time.
+schedule narrow for avx2 {
+    O.split(y, yo, yt, 32).split(yt, yt, yi, 8).reorder(yo, c, yt, yi, x).parallel(yo)
+    O.vectorize(x, 8)
+    plane.compute_at(O, c).vectorize(x, 8)
+    done.store_at(O, c).compute_at(O, yt)
+    done.bound(v, 0, 16).bound(h, 0, 16).vectorize(h, 8)
+    tile.compute_at(done, s).bound(v, 0, 16).bound(h, 0, 16).vectorize(h, 8)
+    cols.compute_at(done, s).bound(v, 0, 16).bound(h, 0, 16).vectorize(h, 8)
+    cols.update.split(v, v, vi, 4).reorder(c, r, s, v, k0, vi, h).vectorize(h, 8).unroll(h).unroll(vi)
+    freq.compute_at(done, s).bound(v, 0, 16).bound(h, 0, 16).vectorize(h, 8)
+    freq.update.split(v, v, vi, 4).reorder(c, r, s, v, k1, vi, h).vectorize(h, 8).unroll(h).unroll(vi)
+    cored.compute_at(done, s).bound(v, 0, 16).bound(h, 0, 16).vectorize(h, 8)
+    icols.compute_at(done, s).bound(v, 0, 16).bound(h, 0, 16).vectorize(h, 8)
+    icols.update.split(v, v, vi, 4).reorder(c, r, s, v, k2, vi, h).vectorize(h, 8).unroll(h).unroll(vi)
+    back.compute_at(done, s).bound(v, 0, 16).bound(h, 0, 16).vectorize(h, 8)
+    back.update.split(v, v, vi, 4).reorder(c, r, s, v, k3, vi, h).vectorize(h, 8).unroll(h).unroll(vi)
+}
+
+example       { I = file("data/astronaut.png") }
+example noise { H = 1024; W = 1024; I = random(3) }

@@ -1,0 +1,52 @@
+"""Pins that the roofs of this machine are measured once, and make sense."""
+
+from pathlib import Path
+
+import pytest
+
+from hbc.cli import roofs
+from hbc.cli.report import Progress
+from hbc.codegen.toolchain import find_compiler
+from hbc.ir.diag import ToolError
+
+
+@pytest.fixture
+def measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> roofs.Roofs:
+    try:
+        find_compiler()
+    except ToolError as missing:
+        pytest.skip(str(missing))
+    monkeypatch.setenv("HBC_CACHE", str(tmp_path))
+    # Short: only whether the numbers make sense is asked here.
+    monkeypatch.setattr(roofs, "REPEAT", roofs.Repeat(least=2, most=2))
+    monkeypatch.setattr(roofs, "CALL_SECONDS", 0.002)
+    monkeypatch.setattr(roofs, "BYTES_PER_CALL", 1 << 24)
+    return roofs.machine_roofs(1, Progress(None))
+
+
+def test_numbers_make_sense(measured: roofs.Roofs) -> None:
+    assert 1e8 < measured.peaks["f64"] < measured.peaks["f32"] < 1e13
+    assert set(measured.bandwidths) == {"L1", "L2", "L3", "DRAM"}
+    assert all(1e8 < rate < 1e13 for rate in measured.bandwidths.values())
+    assert measured.level(1) == "L1"
+    assert measured.level(1 << 40) == "DRAM"
+    assert measured.peak("no such kind") == measured.peaks["f32"]
+
+
+def test_measured_once(measured: roofs.Roofs, monkeypatch: pytest.MonkeyPatch) -> None:
+    def again(threads: int) -> roofs.Roofs:
+        raise AssertionError("measured again")
+
+    monkeypatch.setattr(roofs, "_measure", again)
+    assert roofs.machine_roofs(1, Progress(None)) == measured
+    with pytest.raises(AssertionError, match="measured again"):
+        roofs.machine_roofs(1, Progress(None), refresh=True)
+
+
+@pytest.mark.parametrize("content", ["", "{}", "[]", '{"threads": 1}', "\x00"])
+def test_a_damaged_cache_is_measured_again(
+    measured: roofs.Roofs, tmp_path: Path, content: str
+) -> None:
+    (file,) = tmp_path.glob("roofs-*.json")
+    file.write_text(content)
+    assert roofs.machine_roofs(1, Progress(None)).peaks.keys() == measured.peaks.keys()

@@ -1,0 +1,186 @@
+"""Random small programs: Funcs are written from the outputs back, so that what each must cover is known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from choices import Choices, chance, pick, weighted
+from draft import Array, Draft, Env, FuncDraft
+from expressions import expression
+from hbc.ir.types import DTYPES, BOOL, F32, I32, DType
+from spans import Span, below, constant, text, trimmed, value
+from updates import update
+
+COMMON = (F32, I32, *(t for t in DTYPES.values() if t not in (F32, I32)))
+HELPERS = ("clamp_edge", "zero_edge", "mirror", "wrap")
+POOLS = (("x", "y", "z"), ("i", "j", "k"), ("n", "c", "w"))
+SIZES = (1, 2, 3, 4, 5, 7, 8, 11, 13, 16, 17, 19, 23, 32, 33)
+MOST_POINTS = 3000  # summed over all steps: the interpreter takes a few microseconds for each
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A program without its schedule."""
+
+    draft: Draft
+    lines: tuple[str, ...]
+
+
+def write_program(c: Choices) -> Written:
+    """Declarations, tables, Funcs in callee order. Funcs that nothing reads are left out."""
+    palette = tuple(pick(c, COMMON) if chance(c, 70) else F32 for _ in range(c.integer(1, 3)))
+    if all(t == BOOL for t in palette):
+        palette = (F32, *palette)
+    draft = Draft(c, ("W", "H", "K")[: c.integer(1, 3)], palette)
+    funcs = declare_arrays(draft)
+    for number in reversed(range(len(funcs))):
+        readable = [a for a in draft.arrays.values() if a.kind != "func"] + funcs[:number]
+        write_func(draft, funcs[number], readable, last=number == len(funcs) - 1)
+    return Written(draft, tuple(program_lines(draft)))
+
+
+def declare_arrays(draft: Draft) -> list[Array]:
+    """Inputs, their boundary helpers, tables and Funcs: names, types and ranks."""
+    c = draft.c
+
+    def add(a: Array) -> Array:
+        draft.arrays[a.name] = a
+        return a
+
+    for number in range(c.integer(1, 2)):
+        name = "AB"[number]
+        image = add(Array(name, pick(c, draft.palette), c.integer(1, 3 - number), "input"))
+        if chance(c, 50):
+            helper = pick(c, HELPERS)
+            alias = f"P{name}" if chance(c, 50) else f"{helper}({name})"
+            if alias[0] == "P":
+                draft.declarations.append(f"{alias} = {helper}({name})")
+            draft.aliases[alias] = name
+            add(Array(alias, image.element, image.rank, "input", helper=helper))
+    if chance(c, 15):
+        element = pick(c, [t for t in DTYPES.values() if t.is_int])
+        bound = below({draft.sizes[0]: 1}) if chance(c, 50) else constant(0, c.integer(1, 6))
+        if element.bits > 8 or not trimmed(bound.high).keys() - {""}:
+            add(Array("N", element, 1, "input", bound=bound))
+    if chance(c, 20):
+        add(table(draft))
+    return [
+        add(Array(f"f{n}", pick(c, draft.palette), c.integer(1, 3), "func"))
+        for n in range(c.integer(1, 4))
+    ]
+
+
+def table(draft: Draft) -> Array:
+    c, t = draft.c, pick(draft.c, [t for t in draft.palette if t != BOOL])
+    if chance(c, 30):
+        draft.declarations.append(f"table T: {t}[4, 3] [u, v] = {t}(u * 3 + v)")
+        return Array("T", t, 2, "table", shape=(4, 3))
+    n = c.integer(1, 5)
+    values = [str(c.integer(0, 9)) if t.is_int else f"{c.integer(-8, 8) / 4}" for _ in range(n)]
+    draft.declarations.append(f"table T: {t}[{n}] = [{', '.join(values)}]")
+    return Array("T", t, 1, "table", shape=(n,))
+
+
+def write_func(draft: Draft, a: Array, readable: list[Array], last: bool) -> None:
+    """One Func with its updates, over what later ones need of it."""
+    c = draft.c
+    if last:
+        whole = [(6, below({pick(c, draft.sizes): 1})), (1, constant(0, c.integer(0, 7)))]
+        a.need([weighted(c, whole) for _ in range(a.rank)])
+    if a.needed is None:
+        return
+    output = last or (chance(c, 15) and all(s.low >= 0 for s in a.needed))
+    variables = (POOLS[0] if chance(c, 60) else pick(c, POOLS))[: a.rank]
+    func = FuncDraft(a.name, a.element, variables, "", {}, [], a.needed, output)
+    kinds = ((5, "pure"), (4, "reduce"), (2, "scan"), (1, "scatter"), (1, "overwrite"))
+    updates = []
+    for _ in range(weighted(c, ((6, 1), (2, 2)))):
+        kind = weighted(c, kinds)
+        if kind != "pure":
+            updates.append(update(draft, func, readable, kind))
+    if output:
+        func.region = tuple(Span(0, s.high) for s in func.region)
+    # Updates first: they widen the region that the pure step must cover.
+    for finish in updates:
+        func.updates.append(finish())
+    env = Env(draft, dict(zip(variables, func.region, strict=True)), readable, func.reads)
+    if updates and chance(c, 50):
+        initial = f"{a.element}(0)" if a.element != BOOL else "false"
+    else:
+        initial = expression(env, a.element, c.integer(0, 3))
+    annotation = f": {a.element}" if chance(c, 30) else ""
+    func.pure = f"{a.name}{annotation}[{', '.join(variables)}] = {initial}"
+    draft.funcs.append(func)
+
+
+def program_lines(draft: Draft) -> list[str]:
+    """The text, sizes and schedule aside."""
+    used = {draft.aliases.get(n, n) for f in draft.funcs for n in names_read(f)}
+    lines: list[str] = []
+    for a in draft.arrays.values():
+        if a.kind == "input" and not a.helper and a.needed is not None and a.name in used:
+            lines.append(f"input {a.name}: {a.element}[{', '.join(extents(a.needed))}]")
+            if a.bound is not None:
+                high = text({**a.bound.high, "": a.bound.high.get("", 0) + 1})
+                lines.append(f"bound {a.name} in {a.bound.low} .. {high}")
+    for f in draft.funcs:
+        if f.output:
+            lines.append(f"output {f.name}: {f.element}[{', '.join(extents(f.region))}]")
+    declared = [d for d in draft.declarations if is_used(d, used, draft)]
+    lines += declared + draft.reductions
+    for f in reversed(draft.funcs):
+        lines.append(f.pure)
+        lines += [u.text for u in f.updates]
+    return lines
+
+
+def names_read(f: FuncDraft) -> set[str]:
+    return {*f.reads, *(n for u in f.updates for n in u.reads)}
+
+
+def is_used(declaration: str, used: set[str], draft: Draft) -> bool:
+    name = declaration.removeprefix("table ").split(":")[0].split(" ")[0]
+    return draft.aliases.get(name, name) in used
+
+
+def extents(box: tuple[Span, ...]) -> list[str]:
+    """From 0: an input has no lower end."""
+    return [text({**s.high, "": s.high.get("", 0) + 1}) for s in box]
+
+
+def choose_sizes(draft: Draft, divisible: Mapping[str, int]) -> dict[str, int]:
+    """Random sizes, multiples where a schedule promises that, few enough points to be quick."""
+    c = draft.c
+    found = {n: pick(c, SIZES) for n in draft.sizes}
+    found = {n: -(-v // divisible.get(n, 1)) * divisible.get(n, 1) for n, v in found.items()}
+    while points(draft, found) > MOST_POINTS:
+        largest = max(found, key=lambda n: found[n] // divisible.get(n, 1))
+        step = divisible.get(largest, 1)
+        if found[largest] <= step:
+            break
+        found[largest] = max(found[largest] // 2 // step * step, step)
+    return found
+
+
+def points(draft: Draft, sizes: Mapping[str, int]) -> int:
+    """How many stores a plain evaluation makes."""
+    total = 0
+    for f in draft.funcs:
+        counts = {v: max(s.count(sizes), 1) for v, s in zip(f.variables, f.region, strict=True)}
+        whole = 1
+        for n in counts.values():
+            whole *= n
+        total += whole
+        for u in f.updates:
+            work = 1
+            for v in u.pure:
+                work *= counts[v]
+            for e in u.extents.values():
+                work *= max(value(e, sizes), 1)
+            total += work
+    return total
+
+
+def element_of(draft: Draft, name: str) -> DType:
+    return draft.arrays[name].element

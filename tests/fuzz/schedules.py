@@ -1,0 +1,162 @@
+"""Random schedules for a generated program: loops of each step, then where each Func is computed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import lcm
+
+from choices import Choices, chance, pick, weighted
+from directives import change_loops
+from draft import Draft
+from loop_model import Level, Node, Stage, common_levels, levels_around, node_of, outside
+from spans import text
+
+MEMORIES = ("stack", "heap")
+
+
+@dataclass(slots=True)
+class Plan:
+    """The schedule being written. `divisible` collects what `tail = exact` promises of sizes."""
+
+    c: Choices
+    draft: Draft
+    nodes: dict[str, Node]
+    lines: list[str] = field(default_factory=list)
+    divisible: dict[str, int] = field(default_factory=dict)
+    names: int = 0
+
+    def fresh(self, prefix: str) -> str:
+        self.names += 1
+        return f"{prefix}{self.names}"
+
+    def promise(self, size: str, factor: int) -> None:
+        self.divisible[size] = lcm(self.divisible.get(size, 1), factor)
+
+
+def write_schedule(draft: Draft) -> Plan:
+    """Lines for every Func, consumers first, so that loops exist when producers name them."""
+    plan = Plan(draft.c, draft, {f.name: node_of(draft, f) for f in draft.funcs})
+    for f in draft.funcs:
+        node = plan.nodes[f.name]
+        if not node.output:
+            place(plan, node)
+        steps(plan, node)
+        wrap(plan, node)
+    return plan
+
+
+def steps(plan: Plan, node: Node) -> None:
+    """Directives for the loops of each step."""
+    if node.place == "inline":
+        return
+    for stage in node.stages:
+        directives = change_loops(plan, node, stage)
+        if directives:
+            plan.lines.append(f"{step_text(node, stage)}{''.join(directives)}")
+        if stage.factored:
+            stage.factored = False
+            made = list(plan.nodes.values())[-1]
+            place(plan, made)
+            steps(plan, made)
+    if node.output and chance(plan.c, 5):
+        bound(plan, node)
+
+
+def step_text(node: Node, stage: Stage) -> str:
+    if stage.update is None:
+        return node.text
+    return f"{node.text}.update" if stage.update == 0 else f"{node.text}.update({stage.update})"
+
+
+def bound(plan: Plan, node: Node) -> None:
+    loops = [x for x in node.stages[0].loops if x.extent is not None and x.name in node.variables]
+    if loops:
+        loop = pick(plan.c, loops)
+        plan.lines.append(f"{node.text}.bound({loop.name}, 0, {text(loop.extent or {})})")
+
+
+def place(plan: Plan, node: Node) -> None:
+    """Where a Func is computed and stored, and how."""
+    c = plan.c
+    levels = common_levels(plan.nodes, node.name)
+    kinds = [(3, "default"), (2, "root")]
+    if levels:
+        kinds.append((6, "at"))
+    kind = weighted(c, kinds)
+    if kind == "default":
+        return
+    node.place = kind
+    directives = [".compute_root()"]
+    if kind == "at":
+        node.level = pick(c, levels)
+        directives = [f".compute_at({level_text(plan, node.level)})"]
+        directives += store(plan, node)
+    if chance(c, 15):
+        directives.append(f".store_in({pick(c, MEMORIES) if kind == 'at' else 'heap'})")
+    if len(node.variables) > 1 and chance(c, 10):
+        order = list(node.variables)
+        order.append(order.pop(0))
+        directives.append(f".reorder_storage({', '.join(order)})")
+    if node.variables and chance(c, 8):
+        directives.append(f".pad_storage({pick(c, node.variables)}, {pick(c, (8, 3, 4, 16))})")
+    plan.lines.append(f"{node.text}{''.join(directives)}")
+
+
+def store(plan: Plan, node: Node) -> list[str]:
+    """Outside of where it is computed, one time in three: a sliding window."""
+    around = outside(plan.nodes, node)[:-1]
+    match weighted(plan.c, ((6, "same"), (2, "at"), (1, "root"))):
+        case "at" if around:
+            return [f".store_at({level_text(plan, pick(plan.c, around))})"]
+        case "root":
+            return [".store_root()"]
+    return []
+
+
+def level_text(plan: Plan, level: Level) -> str:
+    func, update, loop = level
+    node = plan.nodes[func]
+    return f"{step_text(node, Stage(func, update, []))}, {loop}"
+
+
+def wrap(plan: Plan, node: Node) -> None:
+    """A wrapper `X.in(f)` for something that the Func reads, now and then."""
+    c = plan.c
+    if not chance(c, 15):
+        return
+    func = next((f for f in plan.draft.funcs if f.name == node.name), None)
+    if func is None:
+        return
+    read = sorted({n for s in node.stages for n in s.reads if n not in ("T", "N")})
+    if not read:
+        return
+    name = pick(c, read)
+    all_reads = [r for d in (func.reads, *(u.reads for u in func.updates)) for r in d.get(name, [])]
+    producer = next((f for f in plan.draft.funcs if f.name == name), None)
+    variables: tuple[str, ...] = ()
+    if producer is not None:
+        variables = producer.variables
+    elif all_reads and all_reads[0] is not None and len(set(all_reads)) == 1:
+        variables = all_reads[0]
+    made = Node(f"{name}_in_{node.name}", variables, [])
+    made.spelling, made.place = f"{name}.in({node.name})", "inline"
+    loops = node_loops(variables)
+    made.stages = [Stage(made.name, None, loops, reads=frozenset({name}))]
+    for stage in node.stages:
+        if name in stage.reads:
+            stage.reads = stage.reads - {name} | {made.name}
+    plan.nodes[made.name] = made
+    place(plan, made)
+    if variables:
+        steps(plan, made)
+    if made.place == "inline":
+        plan.lines.append(f"{made.text}.compute_inline()")
+
+
+def node_loops(variables: tuple[str, ...]) -> list:
+    from loop_model import Loop
+
+    return [Loop(v, frozenset({v}), None) for v in variables]
+
+
+__all__ = ["Plan", "levels_around", "write_schedule"]

@@ -1,0 +1,192 @@
+"""Random update steps: reductions, scans, scatters and plain overwriting.
+
+Written in two steps, because an update widens the region of its Func, and only when all of them have
+is it known over what the others run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from choices import chance, pick, weighted
+from draft import Array, Draft, Env, FuncDraft, Reads, UpdateDraft
+from expressions import condition, expression
+from hbc.ir.types import BOOL
+from indices import data_index
+from spans import Affine, Span, constant, plus, text
+
+Finish = Callable[[], UpdateDraft]
+
+
+def update(draft: Draft, func: FuncDraft, readable: list[Array], kind: str) -> Finish:
+    """Widens the region of `func`; the result writes the update once the region is final."""
+    match kind:
+        case "reduce":
+            return reduction(draft, func, readable)
+        case "scan":
+            return scan(draft, func, readable)
+        case "scatter":
+            return scatter(draft, func, readable)
+        case _:
+            return overwrite(draft, func, readable)
+
+
+def reduce_variables(draft: Draft, most: int = 2) -> dict[str, Span]:
+    """New reduction variables with their ranges, declared."""
+    c = draft.c
+    found: dict[str, Span] = {}
+    for _ in range(weighted(c, ((4, 1), (1, most)))):
+        name = draft.fresh("r")
+        match weighted(c, ((3, "constant"), (4, "size"), (1, "from one"))):
+            case "constant":
+                n = c.integer(1, 6)
+                found[name] = constant(0, n - 1)
+                draft.reductions.append(f"reduce {name} in {n}")
+            case "size":
+                size = pick(c, draft.sizes)
+                found[name] = Span(0, {size: 1, "": -1})
+                draft.reductions.append(f"reduce {name} in {size}")
+            case _:
+                size = pick(c, draft.sizes)
+                found[name] = Span(1, {size: 1, "": 0})
+                draft.reductions.append(f"reduce {name} in 1 .. {size} + 1")
+    return found
+
+
+def environment(
+    draft: Draft, func: FuncDraft, readable: list[Array], extra: dict[str, Span], reads: Reads,
+    left_out: str = "",
+) -> Env:  # fmt: skip
+    """The pure variables of `func` (but one) and the reduction variables."""
+    own = dict(zip(func.variables, func.region, strict=True))
+    own.pop(left_out, None)
+    return Env(draft, {**own, **extra}, readable, reads)
+
+
+def suffix(env: Env) -> str:
+    return f" where {condition(env, 1)}" if chance(env.c, 20) else ""
+
+
+def operators(func: FuncDraft) -> tuple[str, ...]:
+    if func.element == BOOL:
+        return "|", "&", "^"
+    if func.element.is_float:
+        return "+", "max", "min", "*"
+    return "+", "max", "min", "*", "|", "&", "^"
+
+
+def reduction(draft: Draft, func: FuncDraft, readable: list[Array]) -> Finish:
+    """f[x, y] += term(x, y, r)"""
+
+    def finish() -> UpdateDraft:
+        c, reads = draft.c, Reads()
+        reduce = reduce_variables(draft)
+        env = environment(draft, func, readable, reduce, reads)
+        term = expression(env, func.element, c.integer(1, 3))
+        op = pick(c, operators(func))
+        place = f"{func.name}[{', '.join(func.variables)}]"
+        line = f"{place} {op}= {term}{suffix(env)}"
+        extents: dict[str, Affine] = {n: s.extent() for n, s in reduce.items()}
+        return UpdateDraft(line, func.variables, tuple(reduce), extents, True, False, reads)
+
+    return finish
+
+
+def scan(draft: Draft, func: FuncDraft, readable: list[Array]) -> Finish:
+    """f[x, t] = g(f[x, t - 1], x, t), forward or backward"""
+    c = draft.c
+    d = c.integer(0, len(func.variables) - 1)
+    back = c.integer(1, 2)
+    s = func.region[d]
+    func.region = (*func.region[:d], Span(min(s.low, 0), s.high), *func.region[d + 1 :])
+
+    def finish() -> UpdateDraft:
+        reads = Reads()
+        t = draft.fresh("r")
+        end = plus(func.region[d].high, {"": 1})
+        draft.reductions.append(f"reduce {t} in {back} .. {text(end)}")
+        span = Span(back, func.region[d].high)
+        variable = func.variables[d]
+        env = environment(draft, func, readable, {t: span}, reads, variable)
+        last = text(func.region[d].high)
+        here, before = (t, f"{t} - {back}")
+        if chance(c, 25):
+            here, before = f"{last} - {t}", f"{last} - {t} + {back}"
+        place = [t if v == variable else v for v in func.variables]
+        own = ", ".join(before if p == t else p for p in place)
+        left = ", ".join(here if p == t else p for p in place)
+        term = expression(env, func.element, c.integer(1, 2))
+        old = f"{func.name}[{own}]"
+        if func.element == BOOL:
+            value = f"({old} == {term})"
+        elif func.element.is_float:
+            value = pick(c, (f"{old} * 0.5 + {term}", f"max({old}, {term})", f"{term} - {old}"))
+        else:
+            value = pick(c, (f"{old} + {term}", f"max({old}, {term})", f"{term} - {old} / 2"))
+        line = f"{func.name}[{left}] = {value}{suffix(env)}"
+        pure = tuple(v for v in func.variables if v != variable)
+        return UpdateDraft(line, pure, (t,), {t: span.extent()}, False, True, reads)
+
+    return finish
+
+
+def scatter(draft: Draft, func: FuncDraft, readable: list[Array]) -> Finish:
+    """f[x, clamp(data(r))] += term(x, r): a histogram, or the last one wins"""
+    c = draft.c
+    d = c.integer(0, len(func.variables) - 1)
+    reduce = reduce_variables(draft)
+    reads = Reads()
+    found = data_index(Env(draft, reduce, readable, reads))
+    variable = func.variables[d]
+    if found is None:
+        first = next(iter(reduce))
+        found = f"{first} / 2", reduce[first].halved(2)
+    index, span = found
+    func.region = (*func.region[:d], func.region[d].hull(span), *func.region[d + 1 :])
+
+    def finish() -> UpdateDraft:
+        env = environment(draft, func, readable, reduce, reads, variable)
+        place = ", ".join(index if v == variable else v for v in func.variables)
+        op = pick(c, (*operators(func), ""))
+        line = f"{func.name}[{place}] {op}= {expression(env, func.element, 1)}{suffix(env)}"
+        pure = tuple(v for v in func.variables if v != variable)
+        extents: dict[str, Affine] = {n: s.extent() for n, s in reduce.items()}
+        return UpdateDraft(line, pure, tuple(reduce), extents, bool(op), not op, reads)
+
+    return finish
+
+
+def overwrite(draft: Draft, func: FuncDraft, readable: list[Array]) -> Finish:
+    """f[x, 0] = term(x), f[x, r] += term(x, r), f[x, y] = f[x, y] * f[x, 0]"""
+    c = draft.c
+    d = c.integer(0, len(func.variables) - 1)
+    variable = func.variables[d]
+    reduce: dict[str, Span] = {}
+    match c.integer(0, 2):
+        case 0:
+            at = c.integer(0, 2)
+            index, span = str(at), constant(at, at)
+        case 1:
+            reduce = reduce_variables(draft, 1)
+            index, span = next(iter(reduce.items()))
+        case _:
+            index, span = variable, func.region[d]
+    func.region = (*func.region[:d], func.region[d].hull(span), *func.region[d + 1 :])
+
+    def finish() -> UpdateDraft:
+        reads = Reads()
+        left_out = "" if index == variable else variable
+        env = environment(draft, func, readable, reduce, reads, left_out)
+        place = ", ".join(index if v == variable else v for v in func.variables)
+        term = expression(env, func.element, c.integer(0, 2))
+        if index == variable and func.element != BOOL:
+            own = Array(func.name, func.element, len(func.variables), "func")
+            line = f"{func.name}[{place}] = {own.name}[{place}] + {term}{suffix(env)}"
+        else:
+            line = f"{func.name}[{place}] {pick(c, ('', '+')) if func.element != BOOL else ''}= "
+            line += f"{term}{suffix(env)}"
+        pure = tuple(v for v in func.variables if v != left_out)
+        extents: dict[str, Affine] = {n: s.extent() for n, s in reduce.items()}
+        return UpdateDraft(line, pure, tuple(reduce), extents, False, False, reads)
+
+    return finish

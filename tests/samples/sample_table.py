@@ -1,0 +1,105 @@
+"""Every sample and the sizes it is tried at: one, primes, less than a tile, tiles and a bit more."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hbc.cli.inputs import gather_inputs
+from hbc.frontend.check import check
+from hbc.frontend.funcs import Example, Pipeline
+from hbc.frontend.oracle import Reference, evaluate
+from hbc.frontend.parse import parse
+from hbc.ir.source import Source
+
+FOLDER = Path(__file__).resolve().parents[2] / "samples"
+
+Array = np.ndarray[Any, Any]
+Sizes = Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A sample at some sizes: random inputs and what must come out."""
+
+    sizes: Sizes
+    inputs: Mapping[str, Array]
+    references: Mapping[str, Reference]
+
+
+def _sets(names: str, *values: tuple[int, ...]) -> tuple[Sizes, ...]:
+    return tuple(dict(zip(names.split(), v, strict=True)) for v in values)
+
+
+GEMM = _sets(
+    "M N K", (96, 128, 64), (1, 1, 1), (7, 13, 5), (13, 67, 31), (37, 131, 17), (6, 64, 1)
+)
+CONV1D = _sets(
+    "H W T", (8, 128, 64), (1, 1, 1), (3, 5, 2), (5, 67, 17), (7, 131, 37), (2, 66, 101)
+)
+CONV2D = _sets("H W T", (16, 64, 8), (1, 1, 1), (3, 5, 2), (11, 37, 5), (17, 67, 3), (19, 33, 13))
+RESIZE = _sets(
+    "H W OH OW TH TW",
+    (64, 64, 32, 32, 19, 43),  # halved
+    (1, 1, 1, 1, 1, 1),
+    (67, 53, 29, 23, 22, 50),
+    (131, 101, 17, 7, 71, 101),
+    (31, 37, 31, 37, 10, 22),
+    (29, 41, 61, 71, 10, 22),  # enlarged
+)
+LAYER = _sets(
+    "N H W C K", (2, 4, 10, 8, 64), (1, 1, 1, 1, 1), (1, 3, 7, 5, 13), (2, 2, 13, 3, 67),
+    (1, 5, 5, 17, 131),
+)  # fmt: skip
+ATTENTION = _sets(
+    "B L D", (2, 64, 64), (1, 1, 1), (1, 5, 3), (2, 37, 17), (1, 67, 71), (3, 13, 33)
+)
+PICTURE = _sets("H W", (64, 64), (1, 1), (3, 5), (37, 53), (33, 131), (17, 7))
+SIGNAL = _sets("N", (256,), (1,), (2,), (3,), (67,), (1009,))
+
+SAMPLES: dict[str, tuple[Sizes, ...]] = {
+    "gemm_f32": GEMM,
+    "gemm_bf16": GEMM,
+    "gemm_u8s8": GEMM,
+    "conv1d": CONV1D,
+    "conv1d_bf16": CONV1D,
+    "conv1d_u8s8": CONV1D,
+    "conv2d": CONV2D,
+    "downsample": CONV2D,
+    "upsample": CONV2D,
+    "resize": RESIZE,
+    "recursive": SIGNAL,
+    "denoise": PICTURE,
+    "conv_layer": LAYER,
+    "attention": ATTENTION,
+    "attention_fused": ATTENTION,
+    "tutorial/01_copy": PICTURE,
+    "tutorial/02_brighten": PICTURE,
+    "tutorial/03_blur": PICTURE,
+    "tutorial/04_reduction": PICTURE,
+    "tutorial/05_scan": SIGNAL,
+}
+
+
+@cache
+def load(name: str) -> Pipeline:
+    """The sample, checked."""
+    path = FOLDER / f"{name}.hb"
+    return check(parse(Source(str(path), path.read_text(encoding="utf-8"))), {})
+
+
+@cache
+def cases(name: str) -> tuple[Case, ...]:
+    """The sample at each of its sizes."""
+    p = load(name)
+    found = []
+    for sizes in SAMPLES[name]:
+        settings = {size: str(value) for size, value in sizes.items()}
+        run = gather_inputs(p, settings, Example("", (), ()), {})
+        found.append(Case(sizes, run.inputs, evaluate(p, run.sizes, run.inputs)))
+    return tuple(found)

@@ -1,0 +1,150 @@
+"""What a sample computes is what its name says: the oracle against formulas written with NumPy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+import pytest
+from sample_table import FOLDER, SAMPLES, Array, cases
+
+Inputs = Mapping[str, Array]
+
+
+def gemm(i: Inputs) -> Array:
+    return i["A"] @ i["B"]
+
+
+def conv1d(i: Inputs) -> Array:
+    windows = np.lib.stride_tricks.sliding_window_view(i["I"], i["K"].size, axis=1)
+    return windows @ i["K"]
+
+
+def conv2d(i: Inputs) -> Array:
+    windows = np.lib.stride_tricks.sliding_window_view(i["I"], i["K"].shape)
+    return np.einsum("yxsr,sr->yx", windows, i["K"])
+
+
+def downsample(i: Inputs) -> Array:
+    return conv2d(i)[::2, ::2]
+
+
+def upsample(i: Inputs, height: int, width: int) -> Array:
+    taps = np.pad(i["K"], (0, i["K"].shape[0] % 2))
+    out = np.zeros((height, width))
+    for p in (0, 1):
+        for q in (0, 1):
+            phase = conv2d({"I": i["I"], "K": taps[p::2, q::2]})
+            target = out[p::2, q::2]
+            target[:] = phase[: target.shape[0], : target.shape[1]]
+    return out
+
+
+def lanczos(size_in: int, size_out: int) -> Array:
+    """The dense matrix of one direction."""
+    scale = size_in / size_out
+    wide = max(scale, 1.0)
+    centre = (np.arange(size_out) + 0.5) * scale - 0.5
+    z = (np.arange(size_in)[None, :] - centre[:, None]) / wide
+    weights = np.where(np.abs(z) < 3, np.sinc(z) * np.sinc(z / 3), 0.0)
+    normalised: Array = weights / weights.sum(axis=1, keepdims=True)
+    return normalised
+
+
+def recursive(i: Inputs) -> Array:
+    x = i["X"]
+    y = np.zeros((x.shape[0] + 2, 2))
+    for t in range(x.shape[0]):
+        y[t + 2] = x[t] + 1.8 * y[t + 1] - 0.9 * y[t]
+    return y[2:]
+
+
+def denoise(i: Inputs) -> Array:
+    """Tile by tile, with the DCT as matrix products."""
+    image = i["I"]
+    height, width, _ = image.shape
+    k = np.arange(16)
+    dct = np.cos(np.pi * (2 * k[None, :] + 1) * k[:, None] / 32) * np.sqrt(2 / 16)
+    dct[0] /= np.sqrt(2)
+    half_sine = np.sin(np.pi * (k + 0.5) / 16)
+    window = np.outer(half_sine, half_sine)[:, :, None]
+    padded = np.pad(image, ((8, 16), (8, 16), (0, 0)), mode="symmetric")
+    out = np.zeros_like(padded)
+    for top in range(0, height + 8, 8):
+        for left in range(0, width + 8, 8):
+            tile = padded[top : top + 16, left : left + 16] * window
+            spectrum = np.einsum("uy,yxc,vx->uvc", dct, tile, dct)
+            spectrum[np.abs(spectrum) < 0.1] = 0
+            back = np.einsum("uy,uvc,vx->yxc", dct, spectrum, dct)
+            out[top : top + 16, left : left + 16] += back * window
+    return out[8 : 8 + height, 8 : 8 + width]
+
+
+def conv_layer(i: Inputs) -> Array:
+    taps = np.lib.stride_tricks.sliding_window_view(i["I"], (3, 3), axis=(1, 2))
+    return np.maximum(np.einsum("nyxcsr,srck->nyxk", taps, i["F"]) + i["B"], 0)
+
+
+def attention(i: Inputs) -> Array:
+    scores = i["Q"] @ i["K"].transpose(0, 2, 1) / np.sqrt(i["Q"].shape[2])
+    weights = np.exp(scores - scores.max(axis=2, keepdims=True))
+    return weights / weights.sum(axis=2, keepdims=True) @ i["V"]
+
+
+def blur(i: Inputs) -> Array:
+    p = np.pad(i["I"], ((1, 1), (1, 1), (0, 0)), mode="edge")
+    height, width, _ = i["I"].shape
+    total = sum(p[y : y + height, x : x + width] for y in range(3) for x in range(3))
+    return np.asarray(total) // 9
+
+
+def smooth(i: Inputs) -> Array:
+    y = i["x"].copy()
+    for t in range(1, len(y)):
+        y[t] = y[t - 1] + 0.2 * (y[t] - y[t - 1])
+    return y
+
+
+FORMULAS: dict[str, Callable[[Inputs, Mapping[str, int]], Array | tuple[Array, ...]]] = {
+    "gemm_f32": lambda i, s: gemm(i),
+    "gemm_bf16": lambda i, s: gemm(i),
+    "gemm_u8s8": lambda i, s: gemm(i),
+    "conv1d": lambda i, s: conv1d(i),
+    "conv1d_bf16": lambda i, s: conv1d(i),
+    "conv1d_u8s8": lambda i, s: conv1d(i),
+    "conv2d": lambda i, s: conv2d(i),
+    "downsample": lambda i, s: downsample(i),
+    "upsample": lambda i, s: upsample(i, s["H"], s["W"]),
+    "resize": lambda i, s: lanczos(s["H"], s["OH"]) @ i["I"] @ lanczos(s["W"], s["OW"]).T,
+    "recursive": lambda i, s: recursive(i),
+    "denoise": lambda i, s: denoise(i),
+    "conv_layer": lambda i, s: conv_layer(i),
+    "attention": lambda i, s: attention(i),
+    "attention_fused": lambda i, s: attention(i),
+    "tutorial/01_copy": lambda i, s: i["I"],
+    "tutorial/02_brighten": lambda i, s: np.rint(np.clip(i["I"] * 1.4 + 10, 0, 255)),
+    "tutorial/03_blur": lambda i, s: blur(i),
+    "tutorial/04_reduction": lambda i, s: (i["I"].mean(axis=1), i["I"].max(axis=1)),
+    "tutorial/05_scan": lambda i, s: smooth(i),
+}
+
+
+def test_every_sample_has_a_formula_and_sizes() -> None:
+    files = {str(p.relative_to(FOLDER).with_suffix("")) for p in FOLDER.rglob("*.hb")}
+    assert set(FORMULAS) == set(SAMPLES) == files
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_oracle_agrees_with_the_formula(name: str) -> None:
+    for case in cases(name):
+        wide = {
+            n: a.astype(np.int64 if a.dtype.kind in "iu" else np.float64)
+            for n, a in case.inputs.items()
+        }
+        found = FORMULAS[name](wide, case.sizes)
+        expected = found if isinstance(found, tuple) else (found,)
+        for output, want in zip(case.references.items(), expected, strict=True):
+            have = output[1].value.astype(np.float64)
+            assert have.shape == want.shape
+            scale = max(1.0, float(np.abs(want).max(initial=0)))
+            assert np.abs(have - want).max(initial=0) <= 2e-5 * scale, (case.sizes, output[0])
