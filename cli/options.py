@@ -67,7 +67,7 @@ def native_options(function: Function) -> Function:
         ),
         click.option(
             "--threads", type=click.IntRange(1, 4096), metavar="N",
-            help="Threads of parallel loops [default: OMP_NUM_THREADS, else see above].",
+            help="Threads of parallel loops [default: OMP_NUM_THREADS, else as said above].",
         ),
     ):  # fmt: skip
         function = decorate(function)

@@ -46,21 +46,17 @@ def print_json(value: Json) -> None:
     click.echo(json.dumps(_finite(value), indent=2, allow_nan=False))
 
 
-def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """A table on stdout. Columns whose name ends in `>` are aligned right."""
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(title=title or None, box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
-    for column in columns:
-        right = column.endswith(">")
-        table.add_column(column.removesuffix(">"), justify="right" if right else "left")
-    for row in rows:
-        table.add_row(*row)
-    # A pipe has no width: never fold there, so that lines can be searched.
-    width = None if sys.stdout.isatty() else 200
-    Console(file=sys.stdout, width=width, highlight=False, markup=False).print(table)
+    names = [column.removesuffix(">") for column in columns]
+    widths = [max(map(len, cells)) for cells in zip(names, *rows, strict=True)]
+    click.echo(title)
+    for row in (names, *rows):
+        cells = [
+            cell.rjust(width) if column.endswith(">") else cell.ljust(width)
+            for cell, width, column in zip(row, widths, columns, strict=True)
+        ]
+        click.echo("  " + "  ".join(cells).rstrip())
 
 
 def print_facts(title: str, facts: Iterable[tuple[str, str]]) -> None:

@@ -16,10 +16,12 @@ from dataclasses import dataclass
 
 from hbc.cli.needed import needed_boxes, stages
 from hbc.cli.sizes import extents
-from hbc.frontend.funcs import Pipeline
-from hbc.ir.nodes import Binary, Call, Cast, Expr, MathOp, Op, Unary, UnaryOp, VectorReduce
+from hbc.frontend.funcs import Func, Pipeline
+from hbc.ir.nodes import Access, Binary, Call, Cast, Expr, MathOp, Op, Unary, UnaryOp
 from hbc.ir.types import BF16, F64, I64, DType
 from hbc.ir.walk import nodes
+
+Funcs = Mapping[str, Func]
 
 COUNTED = frozenset({Op.ADD, Op.SUB, Op.MUL, Op.DIV, Op.MOD, Op.MIN, Op.MAX})
 
@@ -43,13 +45,14 @@ def count_work(p: Pipeline, sizes: Mapping[str, int]) -> Work:
     operations: dict[str, int] = {}
     floating = 0
     boxes = needed_boxes(p, sizes)
+    funcs = {func.name: func for func in p.funcs}
     for func in p.funcs:
         if func.name not in boxes or func.table_shape is not None:
             continue
         for values, ranges in stages(func, boxes[func.name], sizes):
             points = math.prod(r.count for r in ranges.values())
             for value in values:
-                for kind, is_float in _counted(value):
+                for kind, is_float in _counted(value, funcs):
                     operations[kind] = operations.get(kind, 0) + points
                     floating += points if is_float else -points
     arrays = (*p.inputs, *p.outputs)
@@ -57,37 +60,34 @@ def count_work(p: Pipeline, sizes: Mapping[str, int]) -> Work:
     return Work(operations, moved, floating >= 0)
 
 
-def _counted(value: Expr) -> list[tuple[str, bool]]:
+def _counted(value: Expr, funcs: Funcs) -> list[tuple[str, bool]]:
     """The kind of each operation in an expression, and whether it is on floats."""
     found = []
     for node in nodes(value):
         match node:
             case Binary(op=op) if op in COUNTED and node.type.element != I64:
-                found.append((_kind(node), node.type.element.is_float))
+                found.append((_kind(node, funcs), node.type.element.is_float))
             case Call(name=name, type=t) if name is not MathOp.REINTERPRET:
                 found.append((_by_type(t.element), True))
             case Unary(op=UnaryOp.ABS, a=a) if a.type.element != I64:
                 found.append((_by_type(a.type.element), a.type.element.is_float))
-            case VectorReduce():
-                raise TypeError("a vector in an algorithm")
             case _:
                 pass
     return found
 
 
-def _kind(e: Binary) -> str:
+def _kind(e: Binary, funcs: Funcs) -> str:
     if e.op is Op.MUL:
-        return _product_kind(e)
+        return _product_kind(e, funcs)
     if e.op is Op.ADD:
-        for term in (e.a, e.b):
-            product = _uncast(term)
-            if isinstance(product, Binary) and product.op is Op.MUL:
-                return _product_kind(product)
+        for term in (_uncast(e.a), _uncast(e.b)):
+            if isinstance(term, Binary) and term.op is Op.MUL:
+                return _product_kind(term, funcs)
     return _by_type(e.type.element)
 
 
-def _product_kind(e: Binary) -> str:
-    a, b = _uncast(e.a).type.element, _uncast(e.b).type.element
+def _product_kind(e: Binary, funcs: Funcs) -> str:
+    a, b = _origin(e.a, funcs), _origin(e.b, funcs)
     if a == b == BF16:
         return "bf16"
     if a.is_int and b.is_int and a.bits == b.bits == 8:
@@ -97,6 +97,17 @@ def _product_kind(e: Binary) -> str:
 
 def _by_type(element: DType) -> str:
     return "f64" if element == F64 else "f32"
+
+
+def _origin(e: Expr, funcs: Funcs) -> DType:
+    """The type of an operand before it was cast, here or in a Func that does nothing else."""
+    e = _uncast(e)
+    while isinstance(e, Access) and e.name in funcs and not funcs[e.name].updates:
+        cast = _uncast(funcs[e.name].pure)
+        if not isinstance(cast, Access):
+            break
+        e = cast
+    return e.type.element
 
 
 def _uncast(e: Expr) -> Expr:

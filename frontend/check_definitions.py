@@ -92,14 +92,7 @@ def pure_variables(s: ast.Definition, scope: Scope) -> tuple[str, ...] | None:
         return None
     for i in s.indices:
         assert isinstance(i, ast.Name)
-        if i.text in scope.reduces:
-            declared = scope.declared[i.text]
-            scope.report(
-                f"`{i.text}` is a reduction variable, and the pure step of `{name}` needs new ones",
-                i.span, hint, Note("it is declared here", declared.span),
-            )  # fmt: skip
-            return None
-        if i.text in scope.declared:
+        if i.text in scope.declared and i.text not in scope.reduces:
             declared = scope.declared[i.text]
             scope.report(
                 f"`{i.text}` is {declared.what} and cannot be a variable of `{name}`", i.span,
@@ -119,6 +112,7 @@ def func(draft: Draft, scope: Scope) -> Func | None:
     scope.declared.setdefault(name, Declared("a Func", draft.name.span))
     before = len(scope.mistakes)
     rank = len(pure.indices)
+    check_ambiguous(draft, scope)
     env = Env(scope, {v: Var(v) for v in draft.variables}, "in a pure step")
     if name not in scope.broken:
         typed = value(pure.value, env)
@@ -128,13 +122,26 @@ def func(draft: Draft, scope: Scope) -> Func | None:
     scope.funcs[name] = Signature(t, rank)
     if t is not UNKNOWN:
         typed = convert(typed, pure.value, t, f"`{name}`", scope)
-    updates = tuple(update(u, draft.variables, t, scope) for u in draft.updates)
+    updates = tuple(update(u, draft.variables, t, scope) for u in draft.updates if draft.variables)
     report_overwritten(draft, scope)
     if is_broken(typed) or None in updates or len(scope.mistakes) > before:
         scope.broken.add(name)
         return None
     kept = tuple(u for u in updates if u is not None)
     return Func(name, t, draft.variables, typed, kept, None, draft.name.span)
+
+
+def check_ambiguous(draft: Draft, scope: Scope) -> None:
+    """A pure variable may have the name of a reduction variable only where no update could mean
+    either."""
+    for v, i in zip(draft.variables, draft.pure.indices, strict=False):
+        if v in scope.reduces and draft.updates:
+            scope.report(
+                f"`{v}` is a reduction variable, and could mean either in the updates of"
+                f" `{draft.name.text}`", i.span, "choose another name on the left",
+                Note("it is declared here", scope.declared[v].span),
+            )  # fmt: skip
+            scope.broken.add(draft.name.text)
 
 
 def element_type(draft: Draft, typed: Expr, scope: Scope) -> DType:
@@ -156,6 +163,8 @@ def element_type(draft: Draft, typed: Expr, scope: Scope) -> DType:
         return element(typed)
     found = update_types(draft, scope)
     total: DType | None = None
+    if UNKNOWN in found:
+        return UNKNOWN
     for t in found:
         joined = t if total is None else widen(total, t)
         if joined is None and total is not None:
@@ -184,7 +193,7 @@ def update_types(draft: Draft, scope: Scope) -> list[DType]:
     env = Env(scope, around, "in an update")
     typed = [value(u.value, env) for u in draft.updates]
     scope.mistakes = reported
-    return [element(e) for e in typed if not is_broken(e) and not is_literal(e)]
+    return [element(e) for e in typed if not is_literal(e)]
 
 
 def report_overwritten(draft: Draft, scope: Scope) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 
 from hbc.frontend import ast
 from hbc.frontend.check_lanes import check_lanes
@@ -26,7 +26,7 @@ class Block:
 
     scope: Scope
     funcs: Mapping[str, Func]
-    loops: frozenset[str] = field(default_factory=frozenset)
+    loops: tuple[str, ...]
 
 
 def schedules(
@@ -34,9 +34,16 @@ def schedules(
 ) -> tuple[Schedule, ...]:
     """All blocks, in the order of the file."""
     found: dict[str, Schedule] = {}
+    variables = [
+        i.text
+        for s in file.statements
+        if isinstance(s, ast.Definition)
+        for i in s.indices
+        if isinstance(i, ast.Name)
+    ]
     for s in file.statements:
         if isinstance(s, ast.Schedule):
-            checked = schedule(s, funcs, scope)
+            checked = schedule(s, funcs, variables, scope)
             previous = found.get(s.name.text)
             if previous is not None and previous.span is not None:
                 note = Note("the previous one", previous.span)
@@ -45,7 +52,9 @@ def schedules(
     return tuple(found.values())
 
 
-def schedule(s: ast.Schedule, funcs: Mapping[str, Func], scope: Scope) -> Schedule:
+def schedule(
+    s: ast.Schedule, funcs: Mapping[str, Func], variables: list[str], scope: Scope
+) -> Schedule:
     if s.lines is None or s.name.text == "auto":
         hint = "write `schedule NAME for avx512 { ... }`; without one, plain loops are made"
         if s.name.text == "auto":
@@ -60,10 +69,11 @@ def schedule(s: ast.Schedule, funcs: Mapping[str, Func], scope: Scope) -> Schedu
             scope.report(f"unknown target `{t.text}`", t.span, hint)
         elif t.text in targets[:at]:
             scope.report(f"target `{t.text}` is named twice", t.span)
-    made = frozenset(new_loops(s))
-    block = Block(scope, funcs, made)
+    stages = {**funcs, **factored(s, funcs)}
+    loops = tuple(dict.fromkeys([*variables, *scope.reduces, *new_loops(s)]))
+    block = Block(scope, stages, loops)
     lines = tuple(x for w in s.lines or () if (x := line(w, block)) is not None)
-    check_lanes(lines, funcs, scope)
+    check_lanes(lines, stages, scope)
     return Schedule(s.name.text, targets, lines, s.name.span)
 
 
@@ -77,6 +87,23 @@ def new_loops(s: ast.Schedule) -> list[str]:
             for kind, a in zip(kinds, step.args or (), strict=False):
                 if kind is Kind.NEW and isinstance(a, ast.Name):
                     found.append(a.text)
+    return found
+
+
+def factored(s: ast.Schedule, funcs: Mapping[str, Func]) -> dict[str, Func]:
+    """The Funcs of partial results that `rfactor` makes: `f_u` of `f.update.rfactor(r, u)`."""
+    found: dict[str, Func] = {}
+    for w in s.lines or ():
+        whole = funcs.get(w.name.text)
+        for step in w.steps:
+            args = step.args or ()
+            if whole is not None and step.name.text == "rfactor" and len(args) == 2:
+                variable = args[1].text if isinstance(args[1], ast.Name) else ""
+                name = f"{whole.name}_{variable}"
+                found[name] = replace(
+                    whole, name=name, variables=(*whole.variables, variable),
+                    updates=whole.updates[:1],
+                )  # fmt: skip
     return found
 
 
@@ -164,7 +191,8 @@ def known_func(name: str, w: ast.Line, block: Block) -> bool:
             scope.report(f"`{name}` is a table and has no loops", w.name.span)
             return False
         return True
-    if name in scope.broken or (name in scope.funcs and name not in block.funcs):
+    partial = any(name.startswith(f"{n}_") for n in scope.broken)
+    if partial or name in scope.broken or name in scope.funcs:
         return False
     known = [f.name for f in block.funcs.values() if f.table_shape is None]
     scope.unknown("Func", name, w.name.span, [*known, *scope.inputs] if w.steps else known)
@@ -245,9 +273,8 @@ def named(a: ast.Name, kind: Kind, stage: Stage | None, block: Block) -> str | N
         scope.unknown("Func or input", a.text, a.span, [*scope.inputs, *scope.funcs])
         return None
     if kind is Kind.LOOP:
-        known = known_loops(block)
-        if a.text not in known:
-            scope.report(f"unknown loop `{a.text}`", a.span, loop_hint(a.text, known, stage, block))
+        if a.text not in block.loops:
+            scope.report(f"unknown loop `{a.text}`", a.span, loop_hint(a.text, stage, block))
             return None
     if kind is Kind.NEW and (a.text in scope.sizes or a.text in scope.params):
         what = scope.declared[a.text].what
@@ -256,18 +283,12 @@ def named(a: ast.Name, kind: Kind, stage: Stage | None, block: Block) -> str | N
     return a.text
 
 
-def loop_hint(name: str, known: list[str], stage: Stage | None, block: Block) -> str | None:
-    close = did_you_mean(name, known)
+def loop_hint(name: str, stage: Stage | None, block: Block) -> str | None:
+    close = did_you_mean(name, block.loops)
     if close is None and stage is not None and stage.name in block.funcs:
         own = ", ".join(f"`{v}`" for v in block.funcs[stage.name].variables)
         return f"`{stage.name}` has the variables {own}"
     return close
-
-
-def known_loops(block: Block) -> list[str]:
-    """Every loop that some line of the block could mean."""
-    variables = [v for f in block.funcs.values() for v in f.variables]
-    return list(dict.fromkeys([*variables, *block.scope.reduces, *sorted(block.loops)]))
 
 
 def number(a: ast.Expr, kind: Kind, form: Form, block: Block) -> int | None:

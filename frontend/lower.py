@@ -11,7 +11,7 @@ from hbc.frontend.program import Program, Scope
 from hbc.frontend.realize import Here, realize
 from hbc.frontend.regions import whole_image
 from hbc.frontend.schedule import apply_schedule
-from hbc.frontend.storage import Storage, argument_storage, table_storage
+from hbc.frontend.storage import Storage, argument_storage, dense_checks, table_storage
 from hbc.ir.bounds import Interval
 from hbc.ir.kernel import Argument, Check, Kernel, Size
 from hbc.ir.nodes import Block, const_index
@@ -37,6 +37,8 @@ def lower(pipeline: Pipeline, schedule: Schedule | None, target: Target) -> Kern
     scope = Scope(_size_ranges(pipeline), storages, names | storages.keys())
     body = realize(program, Here(Root(), None), scope, lambda _: Block(()))
     checks = [Check(r.condition, r.message) for r in pipeline.requirements]
+    for image, argument in zip((*pipeline.inputs, *pipeline.outputs), arguments, strict=True):
+        checks += dense_checks(image, argument)
     return Kernel(
         pipeline.name,
         tuple(Size(s.name, s.fixed) for s in pipeline.sizes),

@@ -134,22 +134,34 @@ class Nest:
     # Going inward ------------------------------------------------------------------------------
 
     def fix(self, dim: str, value: Expr) -> Nest:
-        """The dimension has one value from here on; a fused one fixes both its parts."""
-        fixed = {**self.fixed, dim: value}
+        """The dimension has one value from here on; a fused one fixes both its parts, and the last
+        half of a split fixes what was split."""
+        nest = replace(self, fixed={**self.fixed, dim: value})
         r = self.parent(dim)
         if isinstance(r, Fuse):
+            nest = replace(nest, extents={**nest.extents, dim: self.extent(dim)})
             inner = self._live(r.inner)
-            if r.outer not in fixed:
-                fixed[r.outer] = simplify(floordiv(value, inner))
-            if r.inner not in fixed:
-                fixed[r.inner] = simplify(mod(value, inner))
-        if isinstance(r, Split) and dim == r.inner and self._needs_guard(r):
-            return replace(self, fixed=fixed, guarded=self.guarded | {r})
-        return replace(self, fixed=fixed)
+            # The inner part first: fixed while its outer half is not, it is guarded.
+            if r.inner not in nest.fixed:
+                nest = nest.fix(r.inner, simplify(mod(value, inner)))
+            if r.outer not in nest.fixed:
+                nest = nest.fix(r.outer, simplify(floordiv(value, inner)))
+        return nest._close(r) if isinstance(r, Split) else nest
 
-    def _needs_guard(self, s: Split) -> bool:
-        known = s in self.whole or s.inner in self.extents or self.shifts(s)
-        return not known and not self.is_determined(s.outer)
+    def _close(self, s: Split) -> Nest:
+        """A half of the split has become known: guards it if need be, and hands on to what the split
+        dimension was made from."""
+        if not self.is_determined(s.inner):
+            return self
+        if not self.is_determined(s.outer):
+            known = s in self.whole or s.inner in self.extents or self.shifts(s)
+            return self if known else replace(self, guarded=self.guarded | {s})
+        r = self.parent(s.old)
+        if isinstance(r, Split):
+            return self._close(r)
+        if isinstance(r, Fuse) and s.old not in self.fixed:
+            return self.fix(s.old, simplify(self.offset(s.old)))
+        return self
 
     def with_whole(self, s: Split) -> Nest:
         return replace(self, whole=self.whole | {s})

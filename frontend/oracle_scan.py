@@ -9,7 +9,8 @@ import numpy as np
 from hbc.frontend.funcs import Func, Update
 from hbc.frontend.oracle_points import Axis, Points, Ranges, grid
 from hbc.frontend.oracle_program import Program, accesses
-from hbc.frontend.oracle_recurrence import active_range, recurrence, solve
+from hbc.frontend.oracle_recurrence import active_range, recurrence
+from hbc.frontend.oracle_solve import solve
 from hbc.frontend.oracle_store import places, put
 from hbc.frontend.oracle_value import Value, select
 from hbc.ir.nodes import Var
@@ -42,12 +43,12 @@ def _solved(
     span = active_range(program, update.condition, variable, reduce[variable])
     if found is None or span is None or not span[1]:
         return False
-    stored, order = program.stored[func.name], max(lag for lag, _, _ in found.terms)
+    stored, order = program.stored[func.name], found.order
     points = grid({**others, variable: span}, program.sizes)
     past = grid({**others, variable: (span[0] - order, order)}, program.sizes)
     at = places(program, update, stored, past)
     e = None if stored.value.e is None else stored.value.e[at]
-    result = solve(program, found, points, Value(stored.value.x[at], e), order)
+    result = solve(program, found, points, Value(stored.value.x[at], e))
     if result is None:
         return False
     put(stored, places(program, update, stored, points), result)

@@ -9,8 +9,8 @@ from hbc.frontend.funcs import Image
 from hbc.frontend.plan import FuncPlan
 from hbc.frontend.regions import Box, extent_of
 from hbc.ir.bounds import Interval, constant_bounds
-from hbc.ir.build import add, floordiv, mod, mul, sub
-from hbc.ir.kernel import Argument
+from hbc.ir.build import add, eq, floordiv, mod, mul, sub
+from hbc.ir.kernel import Argument, Check
 from hbc.ir.nodes import Const, Expr, Var, const_index
 from hbc.ir.simplify import simplify
 from hbc.ir.types import DType
@@ -36,13 +36,37 @@ class Storage:
 
 
 def argument_storage(image: Image, argument: Argument) -> Storage:
-    """Inputs and outputs: row-major, strides are names, the last is 1."""
+    """Inputs and outputs: row-major. Strides are names, save where all inner extents are constants:
+    the pixels of an [H, W, 3] image lie 3 apart (see `dense_checks`)."""
     rank = len(image.extents)
-    strides: list[Expr] = [Var(argument.stride_name(d)) for d in range(rank - 1)]
+    strides = [
+        Var(argument.stride_name(d)) if dense is None else const_index(dense)
+        for d, dense in enumerate(dense_strides(image))
+    ]
     zero = const_index(0)
-    return Storage(
-        image.name, image.element, (zero,) * rank, (*strides, const_index(1)), (None,) * rank
-    )
+    return Storage(image.name, image.element, (zero,) * rank, tuple(strides), (None,) * rank)
+
+
+def dense_strides(image: Image) -> tuple[int | None, ...]:
+    """Per dimension the product of the inner extents, where these are constants."""
+    strides: list[int | None] = [1]
+    for extent in reversed(image.extents[1:]):
+        inner = strides[-1]
+        known = isinstance(extent, Const) and inner is not None
+        strides.append(int(extent.value) * inner if known and inner else None)
+    return tuple(reversed(strides))
+
+
+def dense_checks(image: Image, argument: Argument) -> list[Check]:
+    """What the strided entry tests of strides that the code takes for constants."""
+    return [
+        Check(
+            eq(Var(argument.stride_name(d)), dense),
+            f"stride {d} of `{image.name}` must be {dense}: its inner extents are constants",
+        )
+        for d, dense in enumerate(dense_strides(image)[:-1])
+        if dense is not None
+    ]
 
 
 def table_storage(name: str, element: DType, shape: tuple[int, ...]) -> Storage:

@@ -162,7 +162,7 @@ def _matcher(p: ast.expr) -> Matcher:
 def _literal(value: int) -> Matcher:
     def match(e: Bound, _: Bindings) -> bool:
         found = build.const_value(e) if not isinstance(e, int | DType | Op) else None
-        return found is not None and found == value
+        return found == value and isinstance(found, bool) == isinstance(value, bool)
 
     return match
 

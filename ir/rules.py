@@ -135,8 +135,8 @@ LOGIC = (
 
 # Both sides of a select are evaluated, so either may go.
 SELECT = (
-    Rule("select: the condition", "select(x, true, false)", "x", is_bool("x")),
-    Rule("select: its opposite", "select(x, false, true)", "~x", is_bool("x")),
+    Rule("select: the condition", "select(x, true, false)", "x"),
+    Rule("select: its opposite", "select(x, false, true)", "~x"),
     Rule("select: turned round", "select(~x, y, z)", "select(x, z, y)"),
     Rule("select: nested, taken", "select(x, select(x, y, z), w)", "select(x, y, w)"),
     Rule("select: nested, not taken", "select(x, y, select(x, z, w))", "select(x, y, w)"),

@@ -12,13 +12,13 @@ input  V: f32[B, L, D]
 output O: f32[B, L, D]
 
 reduce d in D, j in L
-keys[b, d, j]    = K[b, j, d]
-dot[b, i, j]     = 0
-dot[b, i, j]    += Q[b, i, d] * keys[b, d, j]
-score[b, i, j]   = dot[b, i, j] / sqrt(f32(D))
+keys[b, e, l]    = K[b, l, e]
+dot[b, i, l]     = 0
+dot[b, i, l]    += Q[b, i, d] * keys[b, d, l]
+score[b, i, l]   = dot[b, i, l] / sqrt(f32(D))
 most[b, i]       = -inf
 most[b, i]    max= score[b, i, j]
-weight[b, i, j]  = exp(score[b, i, j] - most[b, i])
+weight[b, i, l]  = exp(score[b, i, l] - most[b, i])
 total[b, i]      = 0
 total[b, i]     += weight[b, i, j]
 sum[b, i, e]     = 0
@@ -27,9 +27,9 @@ O[b, i, e]       = sum[b, i, e] / total[b, i]
 
 schedule portable for c {
     keys.compute_root()
-    score.compute_root().tile(i, j, io, jo, ii, ji, 4, 64).parallel(b)
-    dot.compute_at(score, jo)
-    dot.update.reorder(b, d, i, j)
+    score.compute_root().tile(i, l, io, lo, ii, li, 4, 64).parallel(b)
+    dot.compute_at(score, lo)
+    dot.update.reorder(b, d, i, l)
     most.compute_root()
     weight.compute_root()
     total.compute_root()
@@ -39,19 +39,19 @@ schedule portable for c {
 }
 
 schedule fast for avx512 {
-    keys.compute_root().tile(d, j, do, jo, di, ji, 16, 16).vectorize(ji).unroll(di).parallel(b)
-    score.compute_root().tile(i, j, io, jo, ii, ji, 6, 64, tail = shift).reorder(b, jo, io, ii, ji)
-    score.vectorize(ji, 16).unroll(ji).unroll(ii).parallel(b)
-    dot.compute_at(score, io).store_in(registers).vectorize(j, 16).unroll(j).unroll(i)
-    dot.update.reorder(b, d, i, j).vectorize(j, 16).unroll(j).unroll(i)
+    keys.compute_root().tile(e, l, eo, lo, ei, li, 16, 16).vectorize(li).unroll(ei).parallel(b)
+    score.compute_root().tile(i, l, io, lo, ii, li, 6, 64, tail = shift).reorder(b, lo, io, ii, li)
+    score.vectorize(li, 16).unroll(li).unroll(ii).parallel(b)
+    dot.compute_at(score, io).store_in(registers).vectorize(l, 16).unroll(l).unroll(i)
+    dot.update.reorder(b, d, i, l).vectorize(l, 16).unroll(l).unroll(i)
     most.compute_root()
     most.update.split(j, jo, ji, 16).rfactor(ji, u)
-    most_u.compute_at(most, i).vectorize(u)
+    most_u.compute_at(most.update, i).vectorize(u)
     most_u.update.vectorize(u)
-    weight.compute_root().vectorize(j, 16).parallel(b)
+    weight.compute_root().vectorize(l, 16).parallel(b)
     total.compute_root()
     total.update.split(j, jo, ji, 16).rfactor(ji, u)
-    total_u.compute_at(total, i).vectorize(u)
+    total_u.compute_at(total.update, i).vectorize(u)
     total_u.update.vectorize(u)
     O.tile(i, e, io, eo, ii, ei, 6, 64, tail = shift).vectorize(ei, 16).unroll(ei).unroll(ii).parallel(b)
     sum.compute_at(O, eo).store_in(registers).vectorize(e, 16).unroll(e).unroll(i)
@@ -59,19 +59,19 @@ schedule fast for avx512 {
 }
 
 schedule narrow for avx2 {
-    keys.compute_root().tile(d, j, do, jo, di, ji, 8, 8).vectorize(ji).unroll(di).parallel(b)
-    score.compute_root().tile(i, j, io, jo, ii, ji, 6, 16, tail = shift).reorder(b, jo, io, ii, ji)
-    score.vectorize(ji, 8).unroll(ji).unroll(ii).parallel(b)
-    dot.compute_at(score, io).store_in(registers).vectorize(j, 8).unroll(j).unroll(i)
-    dot.update.reorder(b, d, i, j).vectorize(j, 8).unroll(j).unroll(i)
+    keys.compute_root().tile(e, l, eo, lo, ei, li, 8, 8).vectorize(li).unroll(ei).parallel(b)
+    score.compute_root().tile(i, l, io, lo, ii, li, 6, 16, tail = shift).reorder(b, lo, io, ii, li)
+    score.vectorize(li, 8).unroll(li).unroll(ii).parallel(b)
+    dot.compute_at(score, io).store_in(registers).vectorize(l, 8).unroll(l).unroll(i)
+    dot.update.reorder(b, d, i, l).vectorize(l, 8).unroll(l).unroll(i)
     most.compute_root()
     most.update.split(j, jo, ji, 8).rfactor(ji, u)
-    most_u.compute_at(most, i).vectorize(u)
+    most_u.compute_at(most.update, i).vectorize(u)
     most_u.update.vectorize(u)
-    weight.compute_root().vectorize(j, 8).parallel(b)
+    weight.compute_root().vectorize(l, 8).parallel(b)
     total.compute_root()
     total.update.split(j, jo, ji, 8).rfactor(ji, u)
-    total_u.compute_at(total, i).vectorize(u)
+    total_u.compute_at(total.update, i).vectorize(u)
     total_u.update.vectorize(u)
     O.tile(i, e, io, eo, ii, ei, 6, 16, tail = shift).vectorize(ei, 8).unroll(ei).unroll(ii).parallel(b)
     sum.compute_at(O, eo).store_in(registers).vectorize(e, 8).unroll(e).unroll(i)

@@ -28,7 +28,7 @@ schedule fast for avx512, avx2 {
     mean.parallel(y)
     sum.compute_at(mean, y)
     sum.update.split(x, xo, xi, 16).rfactor(xi, u)
-    sum_u.compute_at(sum, y).vectorize(u)
+    sum_u.compute_at(sum.update, y).vectorize(u)
     sum_u.update.vectorize(u).unroll(xo, 4)
     peak.update.split(x, xo, xi, 16).rfactor(xi, u)
     peak_u.compute_root().vectorize(u)

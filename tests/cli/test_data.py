@@ -89,7 +89,7 @@ def test_npy_that_does_not_fit(tmp_path: Path, values: Any, declared: Image, sai
 def test_unreadable_files(tmp_path: Path, name: str, content: bytes | None) -> None:
     if content is not None:
         (tmp_path / name).write_bytes(content)
-    with pytest.raises(HbcError, match="cannot read .* for `A`"):
+    with pytest.raises(HbcError, match=r"cannot read .* for `A`"):
         read_array(tmp_path / name, image(F32, "M", "N"))
 
 

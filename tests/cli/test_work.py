@@ -40,6 +40,23 @@ def test_gemm(pipeline: Make, a: str, b: str, c: str, kind: str, moved: int) -> 
     assert work == Work({kind: 2 * 4 * 5 * 6}, moved, c != "i32")
 
 
+def test_casts_apart_do_not_hide_the_operands(pipeline: Make) -> None:
+    p = pipeline(
+        """
+        size H, W, T
+        input  I: u8[H, W + T - 1]
+        input  K: i8[T]
+        output O: i32[H, W]
+        reduce r in T
+        wide[y, x] = i32(I[y, x])
+        O[y, x]    = 0
+        O[y, x]   += wide[y, x + r] * i32(K[r])
+        """
+    )
+    work = count_work(p, {"H": 4, "W": 5, "T": 6})
+    assert work.operations == {"u8s8": 2 * 4 * 5 * 6}
+
+
 def test_what_consumers_need_is_counted_once(pipeline: Make) -> None:
     """A blur of a blur: the first is needed on two more rows than the second, not twice."""
     p = pipeline(

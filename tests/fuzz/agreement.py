@@ -81,7 +81,7 @@ def examine(case: Case, native: bool = True) -> Outcome:
             stage[0] = f"native {case.target}"
             compare_all(run_native(kernels[-1], pipeline, case, inputs), references)
     except HbcError as e:
-        if stage[0] == "lower":
+        if stage[0].startswith(("lower", "the pass")):
             return Outcome("rejected", general(e.diagnostics[0].message), str(e))
         return failure(stage[0], e)
     except Exception as e:  # noqa: BLE001  whatever is raised is a finding

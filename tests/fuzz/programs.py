@@ -145,8 +145,12 @@ def is_used(declaration: str, used: set[str], draft: Draft) -> bool:
 
 
 def extents(box: tuple[Span, ...]) -> list[str]:
-    """From 0: an input has no lower end."""
-    return [text({**s.high, "": s.high.get("", 0) + 1}) for s in box]
+    """From 0: an array has no lower end. At least 1 whatever the sizes."""
+    found = []
+    for s in box:
+        least = sum(s.high.values()) + 1
+        found.append(text({**s.high, "": s.high.get("", 0) + 1 + max(1 - least, 0)}))
+    return found
 
 
 def choose_sizes(draft: Draft, divisible: Mapping[str, int]) -> dict[str, int]:

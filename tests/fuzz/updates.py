@@ -13,7 +13,7 @@ from draft import Array, Draft, Env, FuncDraft, Reads, UpdateDraft
 from expressions import condition, expression
 from hbc.ir.types import BOOL
 from indices import data_index
-from spans import Affine, Span, constant, plus, text
+from spans import Affine, Span, constant, only_constant, plus, text
 
 Finish = Callable[[], UpdateDraft]
 
@@ -98,7 +98,9 @@ def scan(draft: Draft, func: FuncDraft, readable: list[Array]) -> Finish:
     d = c.integer(0, len(func.variables) - 1)
     back = c.integer(1, 2)
     s = func.region[d]
-    func.region = (*func.region[:d], Span(min(s.low, 0), s.high), *func.region[d + 1 :])
+    most = only_constant(s.high)  # a scan of no steps is refused when the sizes do not matter
+    high = s.high if most is None else {"": max(most, back)}
+    func.region = (*func.region[:d], Span(min(s.low, 0), high), *func.region[d + 1 :])
 
     def finish() -> UpdateDraft:
         reads = Reads()

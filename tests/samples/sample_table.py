@@ -12,7 +12,7 @@ import numpy as np
 
 from hbc.cli.inputs import gather_inputs
 from hbc.frontend.check import check
-from hbc.frontend.funcs import Example, Pipeline
+from hbc.frontend.funcs import Example, Fill, Pipeline
 from hbc.frontend.oracle import Reference, evaluate
 from hbc.frontend.parse import parse
 from hbc.ir.source import Source
@@ -93,6 +93,14 @@ def load(name: str) -> Pipeline:
     return check(parse(Source(str(path), path.read_text(encoding="utf-8"))), {})
 
 
+def _fills(p: Pipeline) -> tuple[tuple[str, Fill], ...]:
+    """Random, each input from its own seed; floats of both signs, integers of the whole range."""
+    limits = {i.name: (-1, 1) if i.element.is_float else () for i in p.inputs}
+    return tuple(
+        (name, Fill("random", (seed, *limit))) for seed, (name, limit) in enumerate(limits.items())
+    )
+
+
 @cache
 def cases(name: str) -> tuple[Case, ...]:
     """The sample at each of its sizes."""
@@ -100,6 +108,6 @@ def cases(name: str) -> tuple[Case, ...]:
     found = []
     for sizes in SAMPLES[name]:
         settings = {size: str(value) for size, value in sizes.items()}
-        run = gather_inputs(p, settings, Example("", (), ()), {})
+        run = gather_inputs(p, settings, Example("", (), _fills(p)), {})
         found.append(Case(sizes, run.inputs, evaluate(p, run.sizes, run.inputs)))
     return tuple(found)

@@ -1,0 +1,268 @@
+"""Vector loads: contiguous, broadcast, permuted from a few contiguous ones, gathered, by lane."""
+
+from __future__ import annotations
+
+from hbc.codegen.c_mask import mask
+from hbc.codegen.c_scalar import scalar
+from hbc.codegen.lanewise import fill, register_lanes, spill
+from hbc.codegen.permute import permuted
+from hbc.codegen.spelling import c_type, constant
+from hbc.codegen.unit import LOGIC_OR, UNARY, Unit
+from hbc.codegen.vector_types import (
+    mask_type, prefix, register_bits, resize, set1, setr, suffix, vector_type, zero,
+)  # fmt: skip
+from hbc.ir.build import add, const_value
+from hbc.ir.diag import InternalError
+from hbc.ir.lane_offsets import lane_offsets
+from hbc.ir.nodes import Binary, Broadcast, Cast, Const, Expr, Load, Op
+from hbc.ir.take import Take
+from hbc.ir.types import BOOL, I32, DType, Kind, Memory
+
+
+def load(e: Load, unit: Unit) -> str:
+    """The C text of a vector load (of bytes, for bools)."""
+    t, lanes = e.type.element, e.type.lanes
+    if unit.buffers[e.buffer].memory is Memory.REGISTER:
+        return _register(e, unit)
+    known = lane_offsets(e.index)
+    if known is None:
+        return _gather(e, unit)
+    base, offsets = known
+    base, offsets = add(base, offsets[0]), tuple(o - offsets[0] for o in offsets)
+    if offsets == tuple(range(lanes)):
+        return _contiguous(e, base, unit)
+    if e.mask is not None:
+        return _by_lane(e, unit)
+    if not any(offsets):
+        element = str(scalar(Load(e.buffer, base, t(1)), unit))
+        return set1(t, lanes, _lane_value(element, t))
+    text = permuted(lambda at, n: load_text(e.buffer, add(base, at), t, n, unit), t, offsets, unit)
+    return text or _gather(e, unit)
+
+
+def _lane_value(element: str, t: DType) -> str:
+    """An element as the signed integer that set1 takes, without a sign-conversion warning."""
+    if t.is_float and t.bits >= 32 or t.kind is Kind.INT:
+        return element
+    signed = {8: "char", 16: "short", 32: "int"}[t.bits]
+    return f"({signed}){element}"
+
+
+def address(buffer: str, index: Expr, unit: Unit) -> str:
+    """`&A[i]`, or `A` alone for index 0."""
+    text = unit.buffers[buffer].text
+    return text if const_value(index) == 0 else f"&{text}[{scalar(index, unit)}]"
+
+
+def load_text(buffer: str, index: Expr, t: DType, lanes: int, unit: Unit) -> str:
+    """A load of adjacent elements."""
+    at = address(buffer, index, unit)
+    if t.name in ("f32", "f64") and lanes * t.bits >= 128:
+        return f"{prefix(t, lanes)}_loadu_{suffix(t)}({at})"
+    return f"{_loader(t, lanes, unit)}({at})"
+
+
+def _loader(t: DType, lanes: int, unit: Unit) -> str:
+    """The function that loads so many adjacent elements, and nothing beyond them."""
+    size, v = lanes * t.bits, vector_type_of(t, lanes)
+    name = f"load_{t}x{lanes}"
+    if size >= 128:
+        body = f"    return {fill(t, lanes, 'p')};\n"
+    else:
+        holder = {16: "uint16_t", 32: "int32_t", 64: "int64_t"}[size]
+        move = "_mm_cvtsi64_si128(bits)" if size == 64 else "_mm_cvtsi32_si128(bits)"
+        cast = {"f32": "_mm_castsi128_ps", "f64": "_mm_castsi128_pd"}.get(t.name, "")
+        value = f"{cast}({move})" if cast else move
+        body = f"    {holder} bits;\n    memcpy(&bits, p, sizeof bits);\n    return {value};\n"
+    text = f"static inline {v} {name}(const {c_type(t)} *p)\n{{\n{body}}}\n"
+    return unit.prelude.add(name, text)
+
+
+def vector_type_of(t: DType, lanes: int) -> str:
+    """The register type in memory's terms: bools are bytes."""
+    from hbc.ir.types import U8
+
+    return vector_type(U8 if t == BOOL else t, lanes)
+
+
+def _register(e: Load, unit: Unit) -> str:
+    from hbc.codegen.registers import piece_of
+
+    t, lanes = e.type.element, e.type.lanes
+    piece = piece_of(e.index)
+    if piece is None or piece not in unit.buffers[e.buffer].pieces:
+        raise InternalError(f"codegen: `{e.buffer}` is in registers but read at other lanes")
+    name = unit.buffers[e.buffer].pieces[piece]
+    if e.mask is None:
+        return name
+    condition = mask(e.mask, t.bits, unit)
+    if unit.target.vector_bits == 512:
+        return f"{prefix(t, lanes)}_maskz_mov_{suffix(t)}({condition}, {name})"
+    whole = f"si{register_bits(t, lanes)}"
+    if t.name in ("f32", "f64"):
+        cast = f"{prefix(t, lanes)}_cast{whole}_{suffix(t)}"
+        return f"{prefix(t, lanes)}_and_{suffix(t)}({cast}({condition}), {name})"
+    return f"{prefix(t, lanes)}_and_{whole}({condition}, {name})"
+
+
+def _contiguous(e: Load, base: Expr, unit: Unit) -> str:
+    t, lanes = e.type.element, e.type.lanes
+    if e.mask is None:
+        return load_text(e.buffer, base, t, lanes, unit)
+    at, p = address(e.buffer, base, unit), prefix(t, lanes)
+    condition = mask(e.mask, max(t.bits, 8), unit)
+    if unit.target.vector_bits == 512:
+        return f"{p}_maskz_loadu_{suffix(t)}({condition}, {at})"
+    if t.bits >= 32 and lanes * t.bits >= 128:
+        pointer = at
+        if not t.is_float:
+            pointer = f"(const {'int' if t.bits == 32 else 'long long'} *){at}"
+        return f"{p}_maskload_{suffix(t)}({pointer}, {condition})"
+    return f"{_masked_loader(t, lanes, unit)}({at}, {condition})"
+
+
+def _masked_loader(t: DType, lanes: int, unit: Unit) -> str:
+    """AVX2: elements that have no masked load, one by one."""
+    name = f"maskload_{t}x{lanes}"
+    v, count = vector_type_of(t, lanes), register_lanes(t, lanes)
+    m = f"__m{register_bits(t, lanes)}i"
+    integers = {8: "int8_t", 16: "int16_t", 32: "int32_t", 64: "int64_t"}[t.bits]
+    text = (
+        f"static inline {v} {name}(const {c_type(t)} *p, {m} mask)\n{{\n"
+        f"    {integers} live[{count}];\n"
+        f"    _mm{'' if m == '__m128i' else '256'}_storeu_{m[3:-1].join(['si', ''])}"
+        f"(({m} *)live, mask);\n"
+        f"    {c_type(t)} lanes[{count}] = {{0}};\n"
+        f"    for (int i = 0; i < {lanes}; ++i)\n"
+        f"        if (live[i])\n            lanes[i] = p[i];\n"
+        f"    return {fill(t, lanes, 'lanes')};\n}}\n"
+    )
+    return unit.prelude.add(name, text)
+
+
+def _gather(e: Load, unit: Unit) -> str:
+    """Through an index vector where there is an instruction for it, else by lane."""
+    t, lanes = e.type.element, e.type.lanes
+    if e.mask is None and t.bits >= 32 and lanes * t.bits >= 128:
+        base, index = _split(e.index)
+        if index is not None:
+            at = address(e.buffer, base, unit)
+            return _gather_text(at, index, t, lanes, unit)
+    return _by_lane(e, unit)
+
+
+def _split(index: Expr) -> tuple[Expr, Expr | None]:
+    """The index as a scalar plus a vector that is not merely a ramp with an unknown step."""
+    scalars: list[Expr] = []
+    vectors: list[Expr] = []
+    stack = [index]
+    while stack:
+        match stack.pop():
+            case Binary(op=Op.ADD, a=a, b=b):
+                stack += [b, a]
+            case Broadcast(value=v) if v.type.lanes == 1:
+                scalars.append(v)
+            case other:
+                vectors.append(other)
+    base: Expr = Const(0, index.type.with_lanes(1))
+    for part in scalars:
+        base = add(base, part)
+    rest: Expr | None = None
+    for part in vectors:
+        if not any(isinstance(n, Cast | Load) for n in _nodes(part)):
+            return base, None  # cheaper lane by lane
+        rest = part if rest is None else Binary(Op.ADD, rest, part)
+    return base, rest
+
+
+def _nodes(e: Expr) -> list[object]:
+    from hbc.ir.walk import nodes
+
+    return list(nodes(e))
+
+
+def _gather_text(at: str, index: Expr, t: DType, lanes: int, unit: Unit) -> str:
+    size, scale = t.bits * lanes, t.bits // 8
+    if isinstance(index, Cast) and index.value.type.element.is_int:
+        narrow = index.value
+        s = narrow.type.element
+        if s.bits < 32 or s == I32:
+            small = narrow if s == I32 else Cast(I32(lanes), narrow)
+            return _gather_call("i32", at, unit.vector(small, unit), t, size, scale)
+    if lanes * 64 <= unit.target.vector_bits:
+        return _gather_call("i64", at, unit.vector(index, unit), t, size, scale)
+    half = lanes // 2
+    low, high = (
+        _gather_text(at, Take()(index, tuple(range(s, s + half))), t, half, unit)
+        for s in (0, half)
+    )
+    return joined(low, high, t, half)
+
+
+def joined(low: str, high: str, t: DType, half: int) -> str:
+    """Two vectors of `half` lanes as one of twice as many."""
+    size = t.bits * half
+    if size == 128:
+        name = {"f32": "", "f64": "d"}.get(t.name, "i")
+        return f"_mm256_set_m128{name}({high}, {low})"
+    if size == 64:
+        return f"_mm_unpacklo_epi64({low}, {high})" if not t.is_float else (
+            f"_mm_movelh_ps({low}, {high})"
+        )  # fmt: skip
+    insert = {"f32": "insertf32x8", "f64": "insertf64x4"}.get(t.name, "inserti64x4")
+    return f"_mm512_{insert}({resize(low, t, 256, 512)}, {high}, 1)"
+
+
+def _gather_call(kind: str, at: str, index: str, t: DType, size: int, scale: int) -> str:
+    """The 256-bit forms take the pointer first, the 512-bit ones last."""
+    lanes = size // t.bits
+    wide = lanes * int(kind[1:]) if kind == "i64" else size
+    name = f"{kind}gather_{suffix(t)}"
+    if max(wide, size) == 512:
+        return f"_mm512_{name}({index}, {at}, {scale})"
+    p = "_mm256" if max(wide, size) == 256 else "_mm"
+    pointer = at if t.is_float else f"(const {'int' if t.bits == 32 else 'long long'} *){at}"
+    return f"{p}_{name}({pointer}, {index}, {scale})"
+
+
+def _by_lane(e: Load, unit: Unit) -> str:
+    """Scalar loads put together; under a mask, through an array."""
+    t, lanes = e.type.element, e.type.lanes
+    name = unit.buffers[e.buffer].text
+    parts = [scalar(Take()(e.index, (lane,)), unit) for lane in range(lanes)]
+    if e.mask is None:
+        return setr(t, lanes, [_lane_value(f"{name}[{part}]", t) for part in parts])
+    array, live = unit.scope.fresh("lanes"), spilled_mask(e.mask, t, unit)
+    nothing = constant(False if t == BOOL else 0, t) if t.bits != 16 else "0"
+    unit.out.line(f"{c_type(t)} {array}[{register_lanes(t, lanes)}] = {{{nothing}}};")
+    for lane, part in enumerate(parts):
+        unit.out.line(f"if ({live(lane)})")
+        unit.out.depth += 1
+        unit.out.line(f"{array}[{lane}] = {name}[{part}];")
+        unit.out.depth -= 1
+    return fill(t, lanes, array)
+
+
+class spilled_mask:
+    """A mask in a variable; called with a lane, the C condition for that lane."""
+
+    def __init__(self, e: Expr, t: DType, unit: Unit) -> None:
+        self.bits = unit.target.vector_bits
+        self.name = unit.scope.fresh("live")
+        width, lanes = max(8, t.bits), e.type.lanes
+        if self.bits == 512:
+            unit.out.line(f"const {mask_type(lanes)} {self.name} = {mask(e, width, unit)};")
+            return
+        integers = {8: "int8_t", 16: "int16_t", 32: "int32_t", 64: "int64_t"}[width]
+        kind = {8: "i8", 16: "i16", 32: "i32", 64: "i64"}[width]
+        from hbc.ir.types import DTYPES
+
+        s = DTYPES[kind]
+        unit.out.line(f"{integers} {self.name}[{register_lanes(s, lanes)}];")
+        unit.out.line(f"{spill(s, lanes, self.name, mask(e, width, unit))};")
+
+    def __call__(self, lane: int) -> str:
+        return f"{self.name} >> {lane} & 1" if self.bits == 512 else f"{self.name}[{lane}]"
+
+
+__all__ = ["LOGIC_OR", "UNARY", "address", "load", "spilled_mask", "zero"]

@@ -1,0 +1,111 @@
+"""Constant swizzles of a short stretch of memory: contiguous loads and a few shuffles.
+
+No element is read outside the stretch from the first to the last lane's element: where the loads
+would reach beyond its end, the last one starts earlier.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from hbc.codegen.unit import Unit
+from hbc.codegen.vector_types import (
+    cast_register, prefix, register_bits, resize, setr, suffix, width_prefix,
+)  # fmt: skip
+from hbc.ir.take import integer
+from hbc.ir.types import I8, I32, DType
+
+MOST_LOADS = 4  # more than that, and loading lane by lane is as fast
+
+LoadText = Callable[[int, int], str]  # first element (from the base) and lanes -> C text
+
+
+def permuted(load: LoadText, t: DType, offsets: Sequence[int], unit: Unit) -> str | None:
+    """Lane i is the element at offsets[i] from the base; None when loads and shuffles do not pay
+    or there is no shuffle for these elements."""
+    n, low = len(offsets), min(offsets)
+    span = max(offsets) - low + 1
+    lanes = min(n, 1 << (span.bit_length() - 1))
+    if lanes * t.bits < 64 or span > MOST_LOADS * lanes or n * t.bits < 128:
+        return None
+    starts = list(range(0, span - lanes + 1, lanes))
+    if starts[-1] + lanes < span:
+        starts.append(span - lanes)
+    sources = [_source(start, lanes, [o - low for o in offsets]) for start in starts]
+    sources = _first_only(sources)
+    loads = [
+        resize(load(low + s, lanes), t, register_bits(t, lanes), register_bits(t, n))
+        for s in starts
+    ]
+    if n * t.bits == 128:
+        return _bytes(loads, sources, t)
+    if unit.target.vector_bits == 512 and t.bits >= 16:
+        return _two_sources(loads, sources, t, n)
+    if t.bits >= 32 and n * t.bits == 256:
+        return _words(loads, sources, t)
+    return None
+
+
+def _source(start: int, lanes: int, offsets: Sequence[int]) -> list[int]:
+    """For each lane of the result the lane of this load, or -1."""
+    return [o - start if start <= o < start + lanes else -1 for o in offsets]
+
+
+def _first_only(sources: list[list[int]]) -> list[list[int]]:
+    """Each lane from one load only."""
+    seen: set[int] = set()
+    result = []
+    for source in sources:
+        result.append([-1 if i in seen else s for i, s in enumerate(source)])
+        seen |= {i for i, s in enumerate(source) if s >= 0}
+    return result
+
+
+def _bytes(loads: list[str], sources: list[list[int]], t: DType) -> str:
+    """128 bits: byte shuffles, which clear what they do not fill, and or."""
+    size, parts = t.bits // 8, []
+    for text, source in zip(loads, sources, strict=True):
+        picks = [str(-1 if s < 0 else s * size + k) for s in source for k in range(size)]
+        whole = cast_register(text, t, I8, 16 // size)
+        parts.append(f"_mm_shuffle_epi8({whole}, {setr(I8, 16, picks)})")
+    joined = parts[0]
+    for part in parts[1:]:
+        joined = f"_mm_or_si128({joined}, {part})"
+    return cast_register(joined, I8, t, 16) if t.is_float and t.bits >= 32 else joined
+
+
+def _two_sources(loads: list[str], sources: list[list[int]], t: DType, n: int) -> str:
+    """AVX-512: any lanes of two registers, repeatedly. The index has the elements' width."""
+    p, s, index = prefix(t, n), suffix(t), integer(t.bits)
+    if len(loads) == 1 and n * t.bits >= 256:
+        return f"{p}_permutexvar_{s}({setr(index, n, _texts(sources[0]))}, {loads[0]})"
+    result = loads[0]
+    held = sources[0]
+    for text, source in zip(loads[1:], sources[1:], strict=True):
+        picks = [h if h >= 0 else n + max(0, o) for h, o in zip(held, source, strict=True)]
+        result = f"{p}_permutex2var_{s}({result}, {setr(index, n, _texts(picks))}, {text})"
+        filled = [h >= 0 or o >= 0 for h, o in zip(held, source, strict=True)]
+        held = [i if f else -1 for i, f in enumerate(filled)]
+    return result
+
+
+def _texts(picks: Sequence[int]) -> list[str]:
+    return [str(max(0, p)) for p in picks]
+
+
+def _words(loads: list[str], sources: list[list[int]], t: DType) -> str:
+    """AVX2, 256 bits: 32-bit words of one register at a time, then blends."""
+    times = t.bits // 32
+    result, filled = "", 0
+    for text, source in zip(loads, sources, strict=True):
+        words = [s * times + k if s >= 0 else -1 for s in source for k in range(times)]
+        index = setr(I32, 8, _texts(words))
+        whole = cast_register(text, t, I32, 256 // t.bits) if t.is_float else text
+        moved = f"_mm256_permutevar8x32_epi32({whole}, {index})"
+        here = sum(1 << i for i, w in enumerate(words) if w >= 0)
+        result = f"_mm256_blend_epi32({result}, {moved}, {here:#x})" if filled else moved
+        filled |= here
+    return cast_register(result, I32, t, 8) if t.is_float else result
+
+
+__all__ = ["permuted", "width_prefix"]

@@ -1,0 +1,327 @@
+"""Pins what each command does from end to end, on small kernels."""
+
+import ctypes
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image as Pillow
+
+from hbc.cli import roofs
+from hbc.cli.pipeline import PASSES
+from hbc.codegen.toolchain import find_compiler
+from hbc.ir.diag import ToolError
+
+Command = Callable[..., Any]
+
+
+@pytest.fixture(autouse=True)
+def quick_roofs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Measuring the machine is tested apart."""
+
+    def made_up(threads: int, *_: object, **__: object) -> roofs.Roofs:
+        bandwidths = {"L1": 2e11, "L2": 1e11, "L3": 8e10, "DRAM": 3e10}
+        levels = {"L1": 1 << 15, "L2": 1 << 20, "L3": 1 << 25}
+        return roofs.Roofs(threads, {"f32": 1e11, "u8s8": 4e11}, bandwidths, levels)
+
+    monkeypatch.setattr(roofs, "machine_roofs", made_up)
+
+
+@pytest.fixture
+def compiler() -> str:
+    try:
+        return str(find_compiler())
+    except ToolError as missing:
+        pytest.skip(str(missing))
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(file.name for file in folder.iterdir())
+
+
+def test_compile_writes_c_and_header(hbc: Command, gemm: Path, tmp_path: Path) -> None:
+    out = tmp_path / "new" / "folder"
+    done = hbc("compile", gemm, "--target", "c", "-o", out)
+    assert (done.code, done.out) == (0, "")
+    assert done.err == f"wrote {out / 'gemm.c'}\nwrote {out / 'gemm.h'}\n"
+    assert names(out) == ["gemm.c", "gemm.h"]
+    first = (out / "gemm.c").read_bytes()
+    hbc("compile", gemm, "--target", "c", "-o", out)
+    assert (out / "gemm.c").read_bytes() == first
+
+
+def test_compile_makes_libraries(hbc: Command, gemm: Path, tmp_path: Path, compiler: str) -> None:
+    emitted = [option for kind in ("so", "a", "obj") for option in ("--emit", kind)]
+    done = hbc("compile", gemm, "--target", "c", "-o", tmp_path / "out", *emitted)
+    assert done.code == 0
+    assert names(tmp_path / "out") == ["gemm.a", "gemm.o", "gemm.so"]
+    explain = ctypes.CDLL(str(tmp_path / "out" / "gemm.so")).gemm_strerror
+    explain.restype = ctypes.c_char_p
+    assert explain(0) == b"no error"
+
+
+def test_compile_fixes_sizes_that_are_set(
+    hbc: Command, gemm: Path, tmp_path: Path, compiler: str
+) -> None:
+    hbc("compile", gemm, "--target", "c", "-o", tmp_path, "--set", "K=3")
+    assert "K must be 3" in (tmp_path / "gemm.h").read_text().replace("`", "")
+    subprocess.run(
+        [*find_compiler().command, "-Wall", "-Wextra", "-Werror", "-c", tmp_path / "gemm.c"],
+        cwd=tmp_path, check=True,
+    )  # fmt: skip
+
+
+def test_compile_shows_ir_and_loops(hbc: Command, gemm: Path) -> None:
+    done = hbc("compile", gemm, "--target", "c", "--emit", "loops", "--emit", "ir")
+    assert done.code == 0
+    assert "for k in K" in done.out
+    assert "input A: f32[M, K]" in done.out
+
+
+@pytest.mark.parametrize("name", PASSES)
+def test_dump_after_each_pass(hbc: Command, gemm: Path, tmp_path: Path, name: str) -> None:
+    done = hbc("compile", gemm, "--target", "c", "--dump-after", name)
+    assert done.code == 0
+    assert done.out.startswith(f"# after {name}\nkernel gemm\n")
+    assert names(tmp_path) == ["gemm.hb"]
+
+
+def test_time_shows_every_pass(hbc: Command, gemm: Path, tmp_path: Path) -> None:
+    done = hbc("compile", gemm, "--target", "c", "-o", tmp_path, "--time")
+    shown = [line.split()[0] for line in done.err.splitlines() if line.endswith(" ms")]
+    assert shown == [*PASSES, "emit", "total"]
+
+
+def test_unknown_names_suggest_known_ones(hbc: Command, gemm: Path) -> None:
+    for arguments, hint in (
+        (["--dump-after", "vectorise"], "did you mean `vectorize`?"),
+        (["--target", "avx51"], "did you mean `avx512`?"),
+    ):
+        done = hbc("compile", gemm, *arguments)
+        assert done.code == 2
+        assert hint in done.err
+
+
+def test_a_mistake_in_the_kernel_is_1_and_writes_nothing(hbc: Command, tmp_path: Path) -> None:
+    kernel = tmp_path / "k.hb"
+    kernel.write_text("size N\ninput A: f32[N]\noutput B: f32[N]\nB[i] = AA[i]\n")
+    done = hbc("compile", kernel, "-o", tmp_path / "out")
+    assert done.code == 1
+    assert done.err.startswith(f"{kernel}:4:8: error: ")
+    assert names(tmp_path) == ["k.hb"]
+
+
+def test_run_on_the_example(hbc: Command, gemm: Path, compiler: str) -> None:
+    done = hbc("run", gemm, "--target", "c")
+    assert done.code == 0
+    facts = {line.split()[0]: line for line in done.out.splitlines()[1:]}
+    assert facts.keys() == {"sizes", "checked", "time", "speed", "roof"}
+    assert "M = 7, N = 5, K = 3" in facts["sizes"]
+
+
+def test_run_on_files(hbc: Command, gemm: Path, tmp_path: Path, compiler: str) -> None:
+    a = np.random.default_rng(1).random((6, 4), np.float32)
+    b = np.random.default_rng(2).random((4, 9), np.float32)
+    np.save(tmp_path / "a.npy", a)
+    np.save(tmp_path / "b.npy", b)
+    done = hbc(
+        "run", gemm, "--target", "c", "--json",
+        "--input", f"A={tmp_path / 'a.npy'}", "--input", f"B={tmp_path / 'b.npy'}",
+        "--output", tmp_path / "c.npy",
+    )  # fmt: skip
+    assert done.code == 0
+    found = json.loads(done.out)
+    assert found["sizes"] == {"M": 6, "N": 9, "K": 4}
+    assert found["verified"]
+    assert found["max_error_over_bound"] <= 1
+    assert np.allclose(np.load(tmp_path / "c.npy"), a @ b, rtol=1e-5)
+
+
+def test_run_on_a_picture(hbc: Command, brighten: Path, tmp_path: Path, compiler: str) -> None:
+    pixels = np.random.default_rng(1).integers(0, 256, (5, 6, 3), np.uint8)
+    Pillow.fromarray(pixels).save(tmp_path / "in.png")
+    done = hbc(
+        "run", brighten, "--target", "c", "--threads", "2",
+        "--input", tmp_path / "in.png", "--output", tmp_path / "out.png",
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    assert "2 threads" in done.out
+    assert "equal to the oracle" in done.out
+    expected = np.minimum(pixels.astype(int) + 50, 255)
+    assert np.array_equal(np.asarray(Pillow.open(tmp_path / "out.png")), expected)
+
+
+def test_run_on_empty_arrays(hbc: Command, gemm: Path, tmp_path: Path, compiler: str) -> None:
+    done = hbc("run", gemm, "--target", "c", "--set", "M=0", "--output", tmp_path / "c.npy")
+    assert done.code == 0, done.err
+    assert np.load(tmp_path / "c.npy").shape == (0, 5)
+
+
+def test_nan_passes_through(hbc: Command, gemm: Path, tmp_path: Path, compiler: str) -> None:
+    a = np.array([[np.nan, 1], [np.inf, 1], [1, 1]], np.float32)
+    b = np.array([[0, 1], [1, 1]], np.float32)
+    np.save(tmp_path / "a.npy", a)
+    np.save(tmp_path / "b.npy", b)
+    done = hbc(
+        "run", gemm, "--target", "c", "--output", tmp_path / "c.npy",
+        "--input", f"A={tmp_path / 'a.npy'}", "--input", f"B={tmp_path / 'b.npy'}",
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    with np.errstate(invalid="ignore"):
+        assert np.array_equal(np.load(tmp_path / "c.npy"), a @ b, equal_nan=True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["--input", "x.npy"], 2, "does not say which array it is"),
+        (["--input", "Z=x.npy"], 2, "there is no `Z`"),
+        (["--input", "A=x.npy", "--input", "A=y.npy"], 2, "is given twice"),
+        (["--input", "A=missing.npy"], 1, "cannot read `missing.npy` for `A`"),
+        (["--input", "A=x.xyz"], 1, "no format has the suffix `.xyz`"),
+        (["--output", "missing/c.npy"], 1, "there is no folder `missing`"),
+        (["--example", "large"], 2, "there is no example `large`"),
+        (["--set", "M=-1"], 2, "a size is at least 0"),
+        (["--set", "M=1000000", "--set", "N=1000000"], 1, "this machine has"),
+    ],
+)
+def test_run_refuses(
+    hbc: Command, gemm: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    arguments: list[str], code: int, said: str,
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    done = hbc("run", gemm, "--target", "c", *arguments)
+    assert done.code == code, done.err
+    assert said in done.err
+    assert names(tmp_path) == ["gemm.hb"]
+
+
+def test_a_wrong_result_is_3_and_is_not_written(
+    hbc: Command, gemm: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, compiler: str
+) -> None:
+    _break_c(monkeypatch)
+    done = hbc("run", gemm, "--target", "c", "--output", tmp_path / "c.npy")
+    assert done.code == 3
+    assert "`C` differs from the oracle in " in done.err
+    assert names(tmp_path) == ["gemm.hb"]
+    assert hbc("run", gemm, "--target", "c", "--no-verify").code == 0
+
+
+def test_verify(hbc: Command, gemm: Path, compiler: str) -> None:
+    done = hbc("verify", gemm, "--target", "c", "--trials", "6", "--json")
+    assert done.code == 0, done.err
+    found = json.loads(done.out)
+    assert found["ok"]
+    assert found["max_error_over_bound"] <= 1
+    assert found["trials"] == sum(stage["trials"] for stage in found["stages"])
+    assert found["stages"][0]["name"] == "lower"
+    assert found["stages"][-1] == found["stages"][-1] | {"name": "native", "trials": 7}
+
+
+def test_verify_keeps_sizes_that_are_set(hbc: Command, gemm: Path, compiler: str) -> None:
+    done = hbc("verify", gemm, "--target", "c", "--set", "K=4", "--trials", "3")
+    assert done.code == 0, done.err
+    assert [line.split()[-1] for line in done.out.splitlines()[2:]].count("ok") >= 2
+
+
+def test_verify_finds_a_wrong_compiler(
+    hbc: Command, gemm: Path, monkeypatch: pytest.MonkeyPatch, compiler: str
+) -> None:
+    _break_c(monkeypatch)
+    done = hbc("verify", gemm, "--target", "c")
+    assert done.code == 3
+    assert "WRONG" in done.out
+    assert "error: native: at " in done.err
+    assert hbc("verify", gemm, "--target", "c", "--no-native").code == 0
+
+
+def test_bench(hbc: Command, gemm: Path, compiler: str) -> None:
+    done = hbc("bench", gemm, "--target", "c", "--seconds", "0.01", "--json")
+    assert done.code == 0, done.err
+    found = json.loads(done.out)
+    promised = "kernel target schedule threads seconds_median gflops gbytes_per_s roof_share"
+    assert set(promised.split()) <= found.keys()
+    assert found["flops"] == 2 * 7 * 5 * 3
+    assert found["threads"] == 1
+    assert found["gflops"] == pytest.approx(210 / found["seconds_median"] / 1e9)
+
+
+def test_bench_respects_omp_num_threads(
+    hbc: Command, brighten: Path, monkeypatch: pytest.MonkeyPatch, compiler: str
+) -> None:
+    def threads(*arguments: str) -> object:
+        done = hbc("bench", brighten, "--target", "c", "--seconds", "0", "--json", *arguments)
+        return json.loads(done.out)["threads"]
+
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    assert threads() == 1
+    monkeypatch.setenv("OMP_NUM_THREADS", "2,1")
+    assert threads() == 2
+    assert threads("--threads", "3") == 3
+
+
+def test_no_compiler_is_4(hbc: Command, gemm: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CC", "no-such-compiler")
+    done = hbc("run", gemm, "--target", "c")
+    assert (done.code, len(done.err.splitlines())) == (4, 1)
+
+
+def test_code_for_another_processor_is_4(
+    hbc: Command, gemm: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hbc.cli.machine.cpu_features", lambda: frozenset({"avx2", "fma", "f16c"}))
+    done = hbc("run", gemm, "--target", "avx512")
+    assert done.code == 4
+    assert "cannot run `avx512` code: it lacks avx512f, avx512bw, " in done.err
+    assert "hint: use --target with one of: c, avx2" in done.err
+
+
+def test_check_reports_all_files(hbc: Command, gemm: Path, tmp_path: Path) -> None:
+    assert hbc("check", gemm).code == 0
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.hb").write_text("size N\noutput B: f32[N]\nB[i] = X[i]\n")
+    done = hbc("check", gemm, tmp_path / "a.hb", tmp_path / "b.hb", tmp_path / "none.hb")
+    assert done.code == 1
+    assert done.err.count("error: ") == 3
+
+
+def test_fmt(hbc: Command, tmp_path: Path) -> None:
+    kernel = tmp_path / "k.hb"
+    kernel.write_text("size   N\ninput A : f32[ N ]\noutput B: f32[N]\nB[i]=A[i]\n")
+    before = kernel.read_text()
+    done = hbc("fmt", "--check", kernel)
+    assert (done.code, done.err) == (1, f"would format {kernel}\n")
+    done = hbc("fmt", "--diff", kernel)
+    assert done.code == 0
+    assert "+B[i] = A[i]" in done.out
+    assert kernel.read_text() == before
+    assert hbc("fmt", kernel).code == 0
+    assert "B[i] = A[i]" in kernel.read_text()
+    assert hbc("fmt", "--check", kernel).code == 0
+
+
+def test_fmt_leaves_broken_files(hbc: Command, tmp_path: Path) -> None:
+    kernel = tmp_path / "k.hb"
+    kernel.write_text("size N N N [\n")
+    assert hbc("fmt", kernel).code == 1
+    assert kernel.read_text() == "size N N N [\n"
+
+
+def _break_c(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A code generator that computes something else."""
+    from dataclasses import replace
+
+    from hbc.cli import prepare
+
+    real = prepare.emit_c
+
+    def broken(kernel: Any, target: Any) -> Any:
+        source = real(kernel, target)
+        assert "0.0f" in source.text
+        return replace(source, text=source.text.replace("0.0f", "0.25f"))
+
+    monkeypatch.setattr(prepare, "emit_c", broken)

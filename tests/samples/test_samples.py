@@ -1,0 +1,90 @@
+"""Every sample on every target that this machine runs, at odd sizes, against the oracle.
+
+Once as shipped and once under the address and undefined-behaviour sanitizers; in both, memory
+behind the arrays faults.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from sample_table import SAMPLES, cases, load
+
+from hbc.cli.checking import check_outputs
+from hbc.cli.machine import can_run
+from hbc.cli.native import Native
+from hbc.cli.pipeline import choose_schedule, lower_to_kernel
+from hbc.cli.sizes import extents
+from hbc.codegen.c import CSource, emit_c
+from hbc.codegen.toolchain import build, find_compiler
+from hbc.ir.target import TARGETS
+
+LIMIT = 60.0  # seconds a call may take
+SANITIZERS = ("libasan.so", "libubsan.so")
+
+
+@pytest.fixture(scope="module")
+def workers() -> Iterator[ThreadPoolExecutor]:
+    """Two C compilers at a time."""
+    with ThreadPoolExecutor(2) as pool:
+        yield pool
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("name", SAMPLES)
+def test_sample(
+    name: str, target: str, tmp_path: Path, workers: ThreadPoolExecutor, monkeypatch: pytest.MonkeyPatch
+) -> None:  # fmt: skip
+    if not can_run(TARGETS[target]):
+        pytest.skip(f"this processor cannot run {target}")
+    p = load(name)
+    kernel = lower_to_kernel(p, choose_schedule(p, target, None), TARGETS[target])
+    source = emit_c(kernel, TARGETS[target])
+    plain = _start(workers, source, target, tmp_path / "plain.so", False)
+    checked = _start(workers, source, target, tmp_path / "checked.so", True)
+    _run_cases(name, source.name, plain.result())
+    preload = _runtimes()
+    if preload is None:
+        pytest.skip("the C compiler has no libasan: only the run as shipped was made")
+    monkeypatch.setenv("LD_PRELOAD", preload)
+    monkeypatch.setenv("ASAN_OPTIONS", "detect_leaks=0:abort_on_error=0:handle_segv=0")
+    _run_cases(name, source.name, checked.result())
+
+
+def _start(
+    workers: ThreadPoolExecutor, source: CSource, target: str, out: Path, sanitize: bool
+) -> Future[Path]:
+    return workers.submit(build, source, TARGETS[target], out, sanitize=sanitize)
+
+
+def _run_cases(name: str, function: str, library: Path) -> None:
+    p = load(name)
+    with Native(library, 2, LIMIT) as native:
+        for case in cases(name):
+            shapes = {o.name: (extents(o, case.sizes), o.element) for o in p.outputs}
+            sizes = [case.sizes[size.name] for size in p.sizes]
+            called = native.call(function, sizes, case.inputs, shapes, guarded=True)
+            found = check_outputs(called.outputs, case.references)
+            assert found.ok, (dict(case.sizes), found.mistakes)
+
+
+def _runtimes() -> str | None:
+    """What a process must load first when a library in it is built with the sanitizers."""
+    compiler = find_compiler()
+    if compiler.kind != "gcc":
+        return None
+    found = []
+    for library in SANITIZERS:
+        answer = subprocess.run(
+            [*compiler.command, f"-print-file-name={library}"],
+            capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        path = Path(answer.stdout.strip())
+        if not path.is_absolute():
+            return None
+        found.append(str(path))
+    return " ".join(found)
