@@ -17,8 +17,8 @@ from hbc.ir.diag import Diagnostic, HbcError
 def command(files: tuple[Path, ...], settings: Mapping[str, str]) -> None:
     """Report every mistake in FILES; compile nothing.
 
-    The algorithm of each file is checked, and each of its schedules is applied for the targets that
-    it is meant for.
+    The algorithm of each file is compiled without a schedule, and with each of its schedules for
+    the targets that it is meant for.
     """
     from hbc.cli.pipeline import load_pipeline, lower_to_kernel
     from hbc.ir.target import TARGETS
@@ -27,6 +27,7 @@ def command(files: tuple[Path, ...], settings: Mapping[str, str]) -> None:
     for file in files:
         try:
             pipeline = load_pipeline(file, settings, False)
+            lower_to_kernel(pipeline, None, TARGETS["c"])
             for schedule in pipeline.schedules:
                 for target in schedule.targets:
                     lower_to_kernel(pipeline, schedule, TARGETS[target])

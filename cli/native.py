@@ -18,7 +18,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from hbc.cli.machine import cpu_count
 from hbc.cli.sizes import extents
 from hbc.cli.strides import pad, padded_shape, row_strides, unpad
 from hbc.frontend.funcs import Pipeline
@@ -28,6 +27,7 @@ from hbc.ir.types import BOOL, DType
 if TYPE_CHECKING:
     from hbc.cli.data import Array
 
+KILLED = 9  # SIGKILL, which Windows does not name
 FLOAT_POISON = 0xFF  # a NaN in every float type
 INTEGER_POISON = (0xA5, 0x5A)  # which of them: by the parity of the call
 
@@ -72,8 +72,6 @@ class Native:
         self._folder = Path(tempfile.mkdtemp(prefix="hbc-"))
         self._errors = (self._folder / "stderr").open("w+b")
         environment = os.environ | {"OMP_NUM_THREADS": str(threads), "OMP_DYNAMIC": "false"}
-        if threads <= cpu_count():
-            environment.setdefault("OMP_PROC_BIND", "true" if threads > 1 else "false")
         self._child = subprocess.Popen(
             [sys.executable, "-P", "-m", "hbc.cli.native_child", str(library.resolve())],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors, env=environment,
@@ -219,7 +217,7 @@ class Native:
         self._errors.seek(0)
         lines = self._errors.read().decode("utf-8", "replace").strip().splitlines()
         said = f": {lines[-1][:300]}" if lines else ""
-        if code == -signal.SIGKILL:
+        if code == -KILLED:
             hint = "it may have run out of memory: try smaller sizes"
             return ToolError(Diagnostic(f"`{function}` was killed by the system", hint=hint))
         if code < 0:

@@ -6,11 +6,14 @@ from dataclasses import dataclass
 
 from hbc.codegen.abi import Abi, header, make_abi, ordered, strerror
 from hbc.codegen.c_stmt import may_fail, statement
+from hbc.codegen.c_vector import declare, vector
+from hbc.codegen.c_vector_load import load
+from hbc.codegen.c_vector_store import reduce_lanes
 from hbc.codegen.entry import MEASURE, OVERLAP, dense_entry, strided_entry
 from hbc.codegen.names import check_kernel_name
 from hbc.codegen.prelude import Prelude
 from hbc.codegen.spelling import c_type, initialiser
-from hbc.codegen.unit import Buffer, Unit
+from hbc.codegen.unit import Buffer, Printers, Unit
 from hbc.codegen.writer import Writer
 from hbc.ir.kernel import Kernel, Table
 from hbc.ir.nodes import Load, Prefetch, Stmt, Store, Var
@@ -34,7 +37,10 @@ def emit_c(kernel: Kernel, target: Target) -> CSource:
     kernel's name cannot be a C function, InternalError when a node was not legalized."""
     check_kernel_name(kernel.name)
     simd = target.vector_bits > 0
-    unit = Unit(target, prelude=Prelude(simd=simd), read_names=_read_names(kernel.body))
+    unit = Unit(
+        target, prelude=Prelude(simd=simd), read_names=_read_names(kernel.body),
+        printers=Printers(vector, load, reduce_lanes, declare),
+    )  # fmt: skip
     abi = make_abi(kernel, unit.scope)
     unit.codes = abi.by_message
     tables = _used_tables(kernel)

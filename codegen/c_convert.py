@@ -8,7 +8,13 @@ from hbc.codegen.lanewise import lane_operand, lanewise
 from hbc.codegen.unit import Unit
 from hbc.codegen.vector_ops import CONVERT, VIA
 from hbc.codegen.vector_types import (
-    cast_register, prefix, register_bits, set1, suffix, vector_type, width_prefix,
+    cast_register,
+    prefix,
+    register_bits,
+    set1,
+    suffix,
+    vector_type,
+    width_prefix,
 )  # fmt: skip
 from hbc.ir.nodes import Cast
 from hbc.ir.types import BF16, DTYPES, F32, F64, I32, DType, Kind
@@ -111,8 +117,7 @@ def _clamp(t: DType, lanes: int, unit: Unit) -> str:
         value = _numbers_only("x", F32, lanes, unit)
     least, most = (set1(F32, lanes, f"{float(v)}f") for v in (low, high))
     body = (
-        f"    return {p}_cvttps_epi32({p}_min_ps({p}_max_ps({value}, {least}),\n"
-        f"        {most}));\n"
+        f"    return {p}_cvttps_epi32({p}_min_ps({p}_max_ps({value}, {least}),\n        {most}));\n"
     )
     head = f"static inline {vector_type(I32, lanes)} {name}({vector_type(F32, lanes)} x)"
     return unit.prelude.add(name, f"{head}\n{{\n{body}}}\n")

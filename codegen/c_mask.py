@@ -4,18 +4,37 @@ from __future__ import annotations
 
 from hbc.codegen.c_convert import convert
 from hbc.codegen.c_scalar import scalar
-from hbc.codegen.unit import CONDITIONAL, LOGIC_OR, SHIFT, UNARY, Unit
+from hbc.codegen.unit import LOGIC_OR, Unit
 from hbc.codegen.vector_ops import FLOAT_COMPARE, INT_COMPARE
 from hbc.codegen.vector_types import (
-    all_lanes, cast_register, mask_bits, mask_type, prefix, register_bits, set1, setr, suffix,
-    vector_type, zero,
+    all_lanes,
+    cast_register,
+    mask_type,
+    prefix,
+    register_bits,
+    set1,
+    setr,
+    suffix,
+    zero,
 )  # fmt: skip
 from hbc.ir.build import and_, not_, or_
 from hbc.ir.diag import InternalError
 from hbc.ir.lane_offsets import constant_lanes
 from hbc.ir.nodes import (
-    COMPARISONS, Binary, Broadcast, Cast, Const, Expr, Gather, Let, Load, Move, Op, Ramp, Select,
-    Unary, Var,
+    COMPARISONS,
+    Binary,
+    Broadcast,
+    Cast,
+    Const,
+    Expr,
+    Let,
+    Load,
+    Move,
+    Op,
+    Ramp,
+    Select,
+    Unary,
+    Var,
 )  # fmt: skip
 from hbc.ir.take import Take, integer
 from hbc.ir.types import BOOL, DType, Kind, Memory
@@ -95,12 +114,12 @@ def _k(e: Expr, unit: Unit) -> str:
         case Select(condition=c, a=a, b=b):
             return _k(or_(and_(c, a), and_(not_(c), b)), unit)
         case Let(name=name, value=v, body=body):
-            unit.declare(name, v, unit)
+            unit.printers.declare(name, v, unit)
             return _k(body, unit)
         case Move(value=v):
             return _k(v, unit)
         case Load():
-            bytes_ = unit.load(e, unit)
+            bytes_ = unit.printers.load(e, unit)
             if unit.buffers[e.buffer].memory is Memory.REGISTER:
                 return bytes_
             return _k_test(bytes_, lanes)
@@ -136,15 +155,13 @@ def _k_compare(e: Binary, unit: Unit) -> str:
     t, lanes = e.a.type.element, e.type.lanes
     if lanes * t.bits > 512:
         half = lanes // 2
-        low, high = (
-            _k(Take()(e, tuple(range(start, start + half))), unit) for start in (0, half)
-        )
+        low, high = (_k(Take()(e, tuple(range(start, start + half))), unit) for start in (0, half))
         return f"({mask_type(lanes)})({low} | ({mask_type(lanes)}){high} << {half})"
     known = _known(e)
     if known is not None:
         return f"{sum(1 << i for i, holds in enumerate(known) if holds):#x}"
     p = prefix(t, lanes)
-    x, y = unit.vector(e.a, unit), unit.vector(e.b, unit)
+    x, y = unit.printers.vector(e.a, unit), unit.printers.vector(e.b, unit)
     partial = lanes * t.bits < 128
     inside = f"{all_lanes(lanes)}, " if partial else ""
     masked = "mask_" if partial else ""
@@ -223,12 +240,12 @@ def _lanes(e: Expr, width: int, unit: Unit) -> str:
             x, y, z = (mask(part, width, unit) for part in (a, b, c))
             return f"{p}_blendv_epi8({y}, {x}, {z})"
         case Let(name=name, value=v, body=body):
-            unit.declare(name, v, unit)
+            unit.printers.declare(name, v, unit)
             return _lanes(body, width, unit)
         case Move(value=v):
             return _lanes(v, width, unit)
         case Load():
-            bytes_ = unit.load(e, unit)
+            bytes_ = unit.printers.load(e, unit)
             if unit.buffers[e.buffer].memory is Memory.REGISTER:
                 return bytes_
             return f"{p}_xor_si{bits}({p}_cmpeq_epi8({bytes_}, {zero(t, lanes)}), {ones})"
@@ -263,7 +280,7 @@ def _compare(e: Binary, unit: Unit) -> str:
     """AVX2 has == and > for signed integers; the rest follows."""
     t, lanes = e.a.type.element, e.type.lanes
     p, bits = prefix(t, lanes), register_bits(t, lanes)
-    x, y = unit.vector(e.a, unit), unit.vector(e.b, unit)
+    x, y = unit.printers.vector(e.a, unit), unit.printers.vector(e.b, unit)
     if t.is_float:
         text = f"{p}_cmp_{suffix(t)}({x}, {y}, {FLOAT_COMPARE[e.op]})"
         return cast_register(text, t, integer(t.bits), lanes)
@@ -279,6 +296,3 @@ def _compare(e: Binary, unit: Unit) -> str:
     if e.op in (Op.NE, Op.LE, Op.GE):
         return f"{p}_xor_si{bits}({text}, {set1(integer(t.bits), lanes, '-1')})"
     return text
-
-
-__all__ = ["CONDITIONAL", "SHIFT", "UNARY", "Gather", "mask", "mask_bits", "vector_type"]

@@ -84,10 +84,12 @@ def scalar(e: Expr, unit: Unit) -> Text:
         case Call():
             return _call(e, unit)
         case Let(name=name, value=v, body=body):
-            declare(name, v, unit)
+            unit.printers.declare(name, v, unit)
             return scalar(body, unit)
         case Move(value=v):
             return scalar(v, unit)
+        case VectorReduce(lanes=1):
+            return unit.printers.reduce(e, unit)
         case Ramp() | Broadcast() | VectorReduce() | Gather():
             raise InternalError(f"codegen: {type(e).__name__} of {e.type} where a scalar is needed")
         case Access(name=name):

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import assert_never
 
-from hbc.codegen.c_scalar import declare, element, scalar
-from hbc.codegen.c_vector import declare_vector, store_vector
+from hbc.codegen.c_scalar import element, scalar
+from hbc.codegen.c_vector import declare
+from hbc.codegen.c_vector_store import store_vector
 from hbc.codegen.prelude import ALLOCATE
 from hbc.codegen.ranges import nonnegative, wraps
 from hbc.codegen.registers import declare_registers
@@ -42,10 +43,7 @@ def statement(s: Stmt, unit: Unit, *, last: bool = True) -> None:
     """Prints `s`. `last`: nothing follows in the same C block, so it needs no braces of its own."""
     while isinstance(s, LetStmt):
         if s.name in unit.read_names:
-            if s.value.type.lanes > 1:
-                declare_vector(s.name, s.value, unit)
-            else:
-                declare(s.name, s.value, unit)
+            declare(s.name, s.value, unit)
         s = s.body
     match s:
         case Block(body=body):

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import assert_never
 
 from hbc.codegen.c_convert import convert
-from hbc.codegen.c_mask import mask
+from hbc.codegen.c_mask import mask, natural_width
+from hbc.codegen.c_scalar import declare as declare_scalar
 from hbc.codegen.c_scalar import scalar
 from hbc.codegen.c_vector_load import load
 from hbc.codegen.lanewise import lane_operand, lanewise
@@ -13,16 +14,42 @@ from hbc.codegen.spelling import constant
 from hbc.codegen.unit import Unit
 from hbc.codegen.vector_ops import BINARY, BITWISE, ROUND, SHIFT_CONSTANT, SHIFT_LANES, shift
 from hbc.codegen.vector_types import (
-    cast_register, prefix, register_bits, set1, setr, suffix, vector_type, whole, zero,
+    cast_register,
+    mask_type,
+    prefix,
+    register_bits,
+    set1,
+    setr,
+    suffix,
+    vector_type,
+    whole,
+    zero,
 )  # fmt: skip
 from hbc.ir.build import binary, broadcast, const_value
 from hbc.ir.diag import InternalError
 from hbc.ir.lane_offsets import constant_lanes, lane_offsets
 from hbc.ir.nodes import (
-    Access, Binary, Broadcast, Call, Cast, Const, Expr, Gather, Let, Load, MathOp, Move, Op, Ramp,
-    Select, Unary, UnaryOp, Var, VectorReduce,
+    Access,
+    Binary,
+    Broadcast,
+    Call,
+    Cast,
+    Const,
+    Expr,
+    Gather,
+    Let,
+    Load,
+    MathOp,
+    Move,
+    Op,
+    Ramp,
+    Select,
+    Unary,
+    UnaryOp,
+    Var,
+    VectorReduce,
 )  # fmt: skip
-from hbc.ir.take import constants
+from hbc.ir.take import constants, integer
 from hbc.ir.types import BOOL, F32, F64, I32, I64, DType, Kind
 
 
@@ -49,7 +76,7 @@ def vector(e: Expr, unit: Unit) -> str:
         case Call():
             return _call(e, unit)
         case Let(name=name, value=v, body=body):
-            unit.declare(name, v, unit)
+            unit.printers.declare(name, v, unit)
             return vector(body, unit)
         case Move(value=v):
             return vector(v, unit)
@@ -57,6 +84,24 @@ def vector(e: Expr, unit: Unit) -> str:
             raise InternalError(f"codegen: {type(e).__name__} of {e.type} was not legalized")
         case _:
             assert_never(e)
+
+
+def declare(name: str, value: Expr, unit: Unit) -> None:
+    """`const T name = value;` for a scalar, vector or mask; the name is in scope from here on."""
+    t, lanes = value.type.element, value.type.lanes
+    if lanes == 1:
+        declare_scalar(name, value, unit)
+        return
+    if t != BOOL:
+        kind, text = vector_type(t, lanes), vector(value, unit)
+    elif unit.target.vector_bits == 512:
+        kind, text = mask_type(lanes), mask(value, 8, unit)
+    else:
+        width = natural_width(value, unit)
+        unit.mask_widths[name] = width
+        kind, text = vector_type(integer(width), lanes), mask(value, width, unit)
+    variable = unit.scope.declare(name)
+    unit.out.line(f"const {kind} {variable} = {text};")
 
 
 def _broadcast(v: Expr, t: DType, lanes: int, unit: Unit) -> str:
@@ -238,4 +283,3 @@ def _call(e: Call, unit: Unit) -> str:
             value: Expr = Call(e.name, (lane_operand(0, t),), t(1))
             function = lanewise(f"{e.name}_{t}x{lanes}", value, (t,), lanes, unit)
             return f"{function}({x})"
-

@@ -6,17 +6,26 @@ from hbc.codegen.c_mask import mask
 from hbc.codegen.c_scalar import scalar
 from hbc.codegen.lanewise import fill, register_lanes, spill
 from hbc.codegen.permute import permuted
+from hbc.codegen.registers import piece_of
 from hbc.codegen.spelling import c_type, constant
-from hbc.codegen.unit import LOGIC_OR, UNARY, Unit
+from hbc.codegen.unit import Unit
 from hbc.codegen.vector_types import (
-    mask_type, prefix, register_bits, resize, set1, setr, suffix, vector_type, zero,
+    mask_type,
+    prefix,
+    register_bits,
+    resize,
+    set1,
+    setr,
+    suffix,
+    vector_type,
 )  # fmt: skip
 from hbc.ir.build import add, const_value
 from hbc.ir.diag import InternalError
 from hbc.ir.lane_offsets import lane_offsets
 from hbc.ir.nodes import Binary, Broadcast, Cast, Const, Expr, Load, Op
-from hbc.ir.take import Take
-from hbc.ir.types import BOOL, I32, DType, Kind, Memory
+from hbc.ir.take import Take, integer
+from hbc.ir.types import BOOL, I32, U8, DType, Kind, Memory
+from hbc.ir.walk import nodes
 
 
 def load(e: Load, unit: Unit) -> str:
@@ -42,7 +51,7 @@ def load(e: Load, unit: Unit) -> str:
 
 def _lane_value(element: str, t: DType) -> str:
     """An element as the signed integer that set1 takes, without a sign-conversion warning."""
-    if t.is_float and t.bits >= 32 or t.kind is Kind.INT:
+    if (t.is_float and t.bits >= 32) or t.kind is Kind.INT:
         return element
     signed = {8: "char", 16: "short", 32: "int"}[t.bits]
     return f"({signed}){element}"
@@ -80,14 +89,10 @@ def _loader(t: DType, lanes: int, unit: Unit) -> str:
 
 def vector_type_of(t: DType, lanes: int) -> str:
     """The register type in memory's terms: bools are bytes."""
-    from hbc.ir.types import U8
-
     return vector_type(U8 if t == BOOL else t, lanes)
 
 
 def _register(e: Load, unit: Unit) -> str:
-    from hbc.codegen.registers import piece_of
-
     t, lanes = e.type.element, e.type.lanes
     piece = piece_of(e.index)
     if piece is None or piece not in unit.buffers[e.buffer].pieces:
@@ -125,13 +130,10 @@ def _masked_loader(t: DType, lanes: int, unit: Unit) -> str:
     """AVX2: elements that have no masked load, one by one."""
     name = f"maskload_{t}x{lanes}"
     v, count = vector_type_of(t, lanes), register_lanes(t, lanes)
-    m = f"__m{register_bits(t, lanes)}i"
-    integers = {8: "int8_t", 16: "int16_t", 32: "int32_t", 64: "int64_t"}[t.bits]
+    held = integer(t.bits)
     text = (
-        f"static inline {v} {name}(const {c_type(t)} *p, {m} mask)\n{{\n"
-        f"    {integers} live[{count}];\n"
-        f"    _mm{'' if m == '__m128i' else '256'}_storeu_{m[3:-1].join(['si', ''])}"
-        f"(({m} *)live, mask);\n"
+        f"static inline {v} {name}(const {c_type(t)} *p, {vector_type(held, lanes)} mask)\n"
+        f"{{\n    {c_type(held)} live[{count}];\n    {spill(held, lanes, 'live', 'mask')};\n"
         f"    {c_type(t)} lanes[{count}] = {{0}};\n"
         f"    for (int i = 0; i < {lanes}; ++i)\n"
         f"        if (live[i])\n            lanes[i] = p[i];\n"
@@ -169,16 +171,10 @@ def _split(index: Expr) -> tuple[Expr, Expr | None]:
         base = add(base, part)
     rest: Expr | None = None
     for part in vectors:
-        if not any(isinstance(n, Cast | Load) for n in _nodes(part)):
+        if not any(isinstance(n, Cast | Load) for n in nodes(part)):
             return base, None  # cheaper lane by lane
         rest = part if rest is None else Binary(Op.ADD, rest, part)
     return base, rest
-
-
-def _nodes(e: Expr) -> list[object]:
-    from hbc.ir.walk import nodes
-
-    return list(nodes(e))
 
 
 def _gather_text(at: str, index: Expr, t: DType, lanes: int, unit: Unit) -> str:
@@ -188,13 +184,12 @@ def _gather_text(at: str, index: Expr, t: DType, lanes: int, unit: Unit) -> str:
         s = narrow.type.element
         if s.bits < 32 or s == I32:
             small = narrow if s == I32 else Cast(I32(lanes), narrow)
-            return _gather_call("i32", at, unit.vector(small, unit), t, size, scale)
+            return _gather_call("i32", at, unit.printers.vector(small, unit), t, size, scale)
     if lanes * 64 <= unit.target.vector_bits:
-        return _gather_call("i64", at, unit.vector(index, unit), t, size, scale)
+        return _gather_call("i64", at, unit.printers.vector(index, unit), t, size, scale)
     half = lanes // 2
     low, high = (
-        _gather_text(at, Take()(index, tuple(range(s, s + half))), t, half, unit)
-        for s in (0, half)
+        _gather_text(at, Take()(index, tuple(range(s, s + half))), t, half, unit) for s in (0, half)
     )
     return joined(low, high, t, half)
 
@@ -232,7 +227,7 @@ def _by_lane(e: Load, unit: Unit) -> str:
     parts = [scalar(Take()(e.index, (lane,)), unit) for lane in range(lanes)]
     if e.mask is None:
         return setr(t, lanes, [_lane_value(f"{name}[{part}]", t) for part in parts])
-    array, live = unit.scope.fresh("lanes"), spilled_mask(e.mask, t, unit)
+    array, live = unit.scope.fresh("lanes"), SpilledMask(e.mask, t, unit)
     nothing = constant(False if t == BOOL else 0, t) if t.bits != 16 else "0"
     unit.out.line(f"{c_type(t)} {array}[{register_lanes(t, lanes)}] = {{{nothing}}};")
     for lane, part in enumerate(parts):
@@ -243,7 +238,7 @@ def _by_lane(e: Load, unit: Unit) -> str:
     return fill(t, lanes, array)
 
 
-class spilled_mask:
+class SpilledMask:
     """A mask in a variable; called with a lane, the C condition for that lane."""
 
     def __init__(self, e: Expr, t: DType, unit: Unit) -> None:
@@ -253,16 +248,9 @@ class spilled_mask:
         if self.bits == 512:
             unit.out.line(f"const {mask_type(lanes)} {self.name} = {mask(e, width, unit)};")
             return
-        integers = {8: "int8_t", 16: "int16_t", 32: "int32_t", 64: "int64_t"}[width]
-        kind = {8: "i8", 16: "i16", 32: "i32", 64: "i64"}[width]
-        from hbc.ir.types import DTYPES
-
-        s = DTYPES[kind]
-        unit.out.line(f"{integers} {self.name}[{register_lanes(s, lanes)}];")
+        s = integer(width)
+        unit.out.line(f"{c_type(s)} {self.name}[{register_lanes(s, lanes)}];")
         unit.out.line(f"{spill(s, lanes, self.name, mask(e, width, unit))};")
 
     def __call__(self, lane: int) -> str:
         return f"{self.name} >> {lane} & 1" if self.bits == 512 else f"{self.name}[{lane}]"
-
-
-__all__ = ["LOGIC_OR", "UNARY", "address", "load", "spilled_mask", "zero"]

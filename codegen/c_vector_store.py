@@ -4,20 +4,28 @@ from __future__ import annotations
 
 from hbc.codegen.c_mask import mask
 from hbc.codegen.c_scalar import scalar
-from hbc.codegen.c_vector_load import address, spilled_mask
+from hbc.codegen.c_vector_load import SpilledMask, address
 from hbc.codegen.lanewise import register_lanes, spill
 from hbc.codegen.registers import piece_of
 from hbc.codegen.spelling import c_type
 from hbc.codegen.unit import Text, Unit
 from hbc.codegen.vector_types import (
-    all_lanes, prefix, register_bits, resize, set1, suffix, vector_type, width_prefix,
+    all_lanes,
+    prefix,
+    register_bits,
+    resize,
+    set1,
+    setr,
+    suffix,
+    vector_type,
+    width_prefix,
 )  # fmt: skip
 from hbc.ir.build import add
 from hbc.ir.diag import InternalError
 from hbc.ir.lane_offsets import lane_offsets
 from hbc.ir.nodes import Binary, Expr, Load, Op, Select, Store, Var, VectorReduce
 from hbc.ir.take import Take
-from hbc.ir.types import BOOL, F32, F64, I8, I16, I32, I64, U8, DType, Kind, Memory
+from hbc.ir.types import BOOL, F32, F64, I8, I32, I64, U8, DType, Memory
 
 
 def store_vector(s: Store, unit: Unit) -> None:
@@ -38,7 +46,7 @@ def store_vector(s: Store, unit: Unit) -> None:
 def value_text(e: Expr, unit: Unit) -> str:
     """The value as it lies in memory: bools as bytes 0 and 1."""
     if e.type.element != BOOL:
-        return unit.vector(e, unit)
+        return unit.printers.vector(e, unit)
     lanes = e.type.lanes
     condition, p = mask(e, 8, unit), prefix(U8, lanes)
     if unit.target.vector_bits == 512:
@@ -54,7 +62,7 @@ def _register(s: Store, unit: Unit) -> None:
     value = s.value
     if s.mask is not None:
         value = Select(s.mask, value, Load(s.buffer, s.index, value.type))
-    text = unit.vector(value, unit)
+    text = unit.printers.vector(value, unit)
     unit.out.line(f"{unit.undeclared.pop(name, '')}{name} = {text};")
 
 
@@ -87,9 +95,7 @@ def _storer(t: DType, lanes: int, unit: Unit) -> str:
         holder = {16: "uint16_t", 32: "int32_t", 64: "int64_t"}[size]
         whole = {"f32": "_mm_castps_si128(x)", "f64": "_mm_castpd_si128(x)"}.get(t.name, "x")
         take = f"_mm_cvtsi128_si{64 if size == 64 else 32}({whole})"
-        body = (
-            f"    const {holder} bits = ({holder}){take};\n    memcpy(p, &bits, sizeof bits);\n"
-        )
+        body = f"    const {holder} bits = ({holder}){take};\n    memcpy(p, &bits, sizeof bits);\n"
     text = (
         f"static inline void {name}({c_type(t)} *p, {vector_type(held, lanes)} x)\n{{\n{body}}}\n"
     )
@@ -103,7 +109,7 @@ def _scatter(s: Store, base: Expr, offsets: tuple[int, ...], unit: Unit) -> None
     if max(offsets) - low >= 1 << 31:
         _by_lane(s, unit)
         return
-    at, value = address(s.buffer, add(base, low), unit), unit.vector(s.value, unit)
+    at, value = address(s.buffer, add(base, low), unit), unit.printers.vector(s.value, unit)
     index = setr32(lanes, [o - low for o in offsets])
     name = f"{prefix(t, lanes)}_{'mask_' if s.mask else ''}i32scatter_{suffix(t)}"
     condition = f"{mask(s.mask, t.bits, unit)}, " if s.mask is not None else ""
@@ -111,8 +117,6 @@ def _scatter(s: Store, base: Expr, offsets: tuple[int, ...], unit: Unit) -> None
 
 
 def setr32(lanes: int, values: list[int]) -> str:
-    from hbc.codegen.vector_types import setr
-
     return setr(I32, lanes, [str(v) for v in values])
 
 
@@ -125,7 +129,7 @@ def _by_lane(s: Store, unit: Unit) -> None:
         array = unit.scope.fresh("lanes")
         unit.out.line(f"{c_type(t)} {array}[{register_lanes(t, lanes)}];")
         unit.out.line(f"{spill(t, lanes, array, value)};")
-        live = None if s.mask is None else spilled_mask(s.mask, t, unit)
+        live = None if s.mask is None else SpilledMask(s.mask, t, unit)
         name = unit.buffers[s.buffer].text
         for lane in range(lanes):
             at = scalar(Take()(s.index, (lane,)), unit)
@@ -143,7 +147,7 @@ def reduce_lanes(e: VectorReduce, unit: Unit) -> Text:
     t, lanes = e.value.type.element, e.value.type.lanes
     if t == BOOL:
         return Text(_reduce_mask(e.op, e.value, lanes, unit))
-    value = unit.vector(e.value, unit)
+    value = unit.printers.vector(e.value, unit)
     return Text(f"{_reducer(e.op, t, lanes, unit)}({value})")
 
 
@@ -175,7 +179,7 @@ def _reducer(op: Op, t: DType, lanes: int, unit: Unit) -> str:
         v = vector_type(t, n)
         body.append(f"    const {v} {names[0]} = {low}, {names[1]} = {high};")
         step += 1
-        body.append(f"    const {v} x{step} = {unit.vector(Binary(op, a, b), unit)};")
+        body.append(f"    const {v} x{step} = {unit.printers.vector(Binary(op, a, b), unit)};")
         unit.scope.pop()
     body.append(f"    return {_first_lane(f'x{step}', t)};")
     head = f"static inline {c_type(t)} {name}({', '.join(lines)})"
@@ -204,6 +208,3 @@ def _first_lane(x: str, t: DType) -> str:
     if t == I64:
         return f"_mm_cvtsi128_si64({x})"
     return f"({c_type(t)})_mm_cvtsi128_si32({x})"
-
-
-__all__ = ["I16", "Kind", "reduce_lanes", "store_vector"]

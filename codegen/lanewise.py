@@ -61,5 +61,3 @@ def fill(t: DType, lanes: int, array: str) -> str:
     if t.name in ("f32", "f64"):
         return f"{prefix(t, lanes)}_loadu_{suffix(t)}({array})"
     return f"{prefix(t, lanes)}_loadu_si{bits}((const __m{bits}i *){array})"
-
-

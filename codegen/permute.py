@@ -10,7 +10,12 @@ from collections.abc import Callable, Sequence
 
 from hbc.codegen.unit import Unit
 from hbc.codegen.vector_types import (
-    cast_register, prefix, register_bits, resize, setr, suffix, width_prefix,
+    cast_register,
+    prefix,
+    register_bits,
+    resize,
+    setr,
+    suffix,
 )  # fmt: skip
 from hbc.ir.take import integer
 from hbc.ir.types import I8, I32, DType
@@ -106,6 +111,3 @@ def _words(loads: list[str], sources: list[list[int]], t: DType) -> str:
         result = f"_mm256_blend_epi32({result}, {moved}, {here:#x})" if filled else moved
         filled |= here
     return cast_register(result, I32, t, 8) if t.is_float else result
-
-
-__all__ = ["permuted", "width_prefix"]

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from hbc.codegen.names import Scope
 from hbc.codegen.prelude import Prelude
 from hbc.codegen.writer import Writer
+from hbc.ir.diag import InternalError
+from hbc.ir.nodes import Expr, Load, VectorReduce
 from hbc.ir.target import Target
 from hbc.ir.types import DType, Memory
 
@@ -41,6 +44,29 @@ class Buffer:
     pieces: dict[tuple[int, int], str] = field(default_factory=dict)
 
 
+def _no_vectors(e: Expr, unit: Unit) -> str:
+    raise InternalError(f"codegen: a vector of {e.type} in scalar code")
+
+
+def _no_sums(e: VectorReduce, unit: Unit) -> Text:
+    raise InternalError(f"codegen: a reduction of {e.value.type} in scalar code")
+
+
+def _no_names(name: str, e: Expr, unit: Unit) -> None:
+    raise InternalError(f"codegen: `{name}` is declared in scalar code")
+
+
+@dataclass(frozen=True, slots=True)
+class Printers:
+    """How expressions are printed. Scalars hold vectors (sums of lanes) and vectors hold scalars
+    (broadcasts), so the printers of both reach each other through the unit."""
+
+    vector: Callable[[Expr, Unit], str] = _no_vectors
+    load: Callable[[Load, Unit], str] = _no_vectors
+    reduce: Callable[[VectorReduce, Unit], Text] = _no_sums
+    declare: Callable[[str, Expr, Unit], None] = _no_names
+
+
 @dataclass(slots=True)
 class Unit:
     """What printing a statement needs to know and leaves behind.
@@ -49,7 +75,8 @@ class Unit:
     that the body reads; others are not printed. `live`: heap buffers to free on the way out, one
     list for the function and one for the parallel region inside it. `region`: the label at the end
     of the parallel loop's body, when inside one; `jumps`: how many gotos lead there. `undeclared`:
-    register variables whose declaration (their type) is printed with their first assignment."""
+    register variables whose declaration (their type) is printed with their first assignment.
+    `mask_widths`: AVX2, bits of the lanes of each named mask."""
 
     target: Target
     codes: dict[str, str] = field(default_factory=dict)
@@ -63,6 +90,8 @@ class Unit:
     jumps: int = 0
     parallel: bool = False
     undeclared: dict[str, str] = field(default_factory=dict)
+    mask_widths: dict[str, int] = field(default_factory=dict)
+    printers: Printers = field(default_factory=Printers)
 
     @property
     def fused(self) -> bool:

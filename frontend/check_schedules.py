@@ -272,10 +272,9 @@ def named(a: ast.Name, kind: Kind, stage: Stage | None, block: Block) -> str | N
     if kind is Kind.ARRAY and a.text not in scope.inputs and a.text not in scope.funcs:
         scope.unknown("Func or input", a.text, a.span, [*scope.inputs, *scope.funcs])
         return None
-    if kind is Kind.LOOP:
-        if a.text not in block.loops:
-            scope.report(f"unknown loop `{a.text}`", a.span, loop_hint(a.text, stage, block))
-            return None
+    if kind is Kind.LOOP and a.text not in block.loops:
+        scope.report(f"unknown loop `{a.text}`", a.span, loop_hint(a.text, stage, block))
+        return None
     if kind is Kind.NEW and (a.text in scope.sizes or a.text in scope.params):
         what = scope.declared[a.text].what
         scope.report(f"`{a.text}` is {what} and cannot name a loop", a.span)

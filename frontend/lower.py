@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hbc.frontend.table_values import evaluate_tables
+from hbc.frontend.bound_checks import with_bound_checks
 from hbc.frontend.funcs import Image, Pipeline, Schedule
 from hbc.frontend.inline import inline_funcs
 from hbc.frontend.legal import stage_accesses
@@ -12,9 +13,10 @@ from hbc.frontend.realize import Here, realize
 from hbc.frontend.regions import whole_image
 from hbc.frontend.schedule import apply_schedule
 from hbc.frontend.storage import Storage, argument_storage, dense_checks, table_storage
+from hbc.frontend.value_ranges import value_ranges
 from hbc.ir.bounds import Interval
 from hbc.ir.kernel import Argument, Check, Kernel, Size
-from hbc.ir.nodes import Block, const_index
+from hbc.ir.nodes import Block, Var, const_index
 from hbc.ir.target import Target
 
 
@@ -34,8 +36,11 @@ def lower(pipeline: Pipeline, schedule: Schedule | None, target: Target) -> Kern
     }
     for table in tables:
         storages[table.name] = table_storage(table.name, table.element, table.shape)
-    scope = Scope(_size_ranges(pipeline), storages, names | storages.keys())
+    sizes = _size_ranges(pipeline)
+    ranges = {**sizes, **value_ranges(pipeline, tables, sizes)}
+    scope = Scope(ranges, storages, names | storages.keys())
     body = realize(program, Here(Root(), None), scope, lambda _: Block(()))
+    body = with_bound_checks(pipeline, scope, body)
     checks = [Check(r.condition, r.message) for r in pipeline.requirements]
     for image, argument in zip((*pipeline.inputs, *pipeline.outputs), arguments, strict=True):
         checks += dense_checks(image, argument)
@@ -58,11 +63,16 @@ def _arguments(pipeline: Pipeline) -> tuple[Argument, ...]:
 
 
 def _size_ranges(pipeline: Pipeline) -> dict[str, Interval]:
-    """A kernel whose output is empty returns before its body, so a size is at least 1 there."""
+    """A kernel whose outputs are all empty returns before its body: there, a size that is an extent
+    of each is at least 1. Others may be 0."""
+    present = [{e.name for e in o.extents if isinstance(e, Var)} for o in pipeline.outputs]
     ranges = {}
     for s in pipeline.sizes:
-        fixed = None if s.fixed is None else const_index(s.fixed)
-        ranges[s.name] = Interval(const_index(1) if fixed is None else fixed, fixed)
+        if s.fixed is not None:
+            ranges[s.name] = Interval(const_index(s.fixed), const_index(s.fixed))
+        else:
+            least = 1 if all(s.name in names for names in present) else 0
+            ranges[s.name] = Interval(const_index(least), None)
     return ranges
 
 

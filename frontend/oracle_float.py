@@ -57,6 +57,8 @@ def binary(op: Op, element: DType, a: Value, b: Value) -> Value:
         case Op.MUL:
             e = np.abs(a.x) * eb + np.abs(b.x) * ea + ea * eb
             anything = anything | _sign_unknown(a.x, ea, b.x) | _sign_unknown(b.x, eb, a.x)
+            if not is_narrow(element):
+                anything = anything | (_fusable(x, element) & (np.abs(x) > LARGEST[element]))
         case Op.DIV:
             certain = np.abs(b.x) > eb
             e = (ea + np.abs(x) * eb) / (np.abs(b.x) - eb)
@@ -75,9 +77,15 @@ def _exact_binary(op: Op, element: DType, a: Value, b: Value) -> Value:
     if op is not Op.MUL or is_narrow(element):
         return Value(result)
     product = np.multiply(a.x, b.x)
-    fused = np.where(np.isfinite(result), product, result)
-    e = np.abs(fused - result).astype(np.float64)
-    return tidy(fused, np.where(np.isnan(e), 0.0, e))
+    finite = np.isfinite(result)
+    fused = np.where(finite, product, result)
+    e = np.where(finite, np.abs(fused - result), 0.0).astype(np.float64)
+    return tidy(fused, np.where(_fusable(product, element) & ~finite, np.inf, e))
+
+
+def _fusable(product: Array, element: DType) -> Array:
+    """Where a product is beyond the range, but not after a fused addition of what is within."""
+    return np.asarray(np.abs(product) < 2 * np.longdouble(LARGEST[element]))
 
 
 def _extremum(op: Op, x: Array, a: Value, b: Value, ea: Array, eb: Array) -> Value:

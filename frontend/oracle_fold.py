@@ -22,7 +22,7 @@ from hbc.ir.types import BF16, F16, DType
 
 @dataclass(slots=True, eq=False)
 class Sum:
-    """x: the sum of the terms; size: of their magnitudes (floats); e: of their uncertainties."""
+    """x: the sum of the terms; size: of the finite ones' magnitudes (floats); e: of their uncertainties."""
 
     x: Array
     size: Array
@@ -43,12 +43,18 @@ def add_terms(total: Sum, v: Value, element: DType, shape: tuple[int, ...], fold
     x = np.broadcast_to(v.x, shape) if folded else v.x
     total.x += np.sum(x, axis=axes, dtype=total.x.dtype) if folded else x
     if element.is_float:
-        magnitude = np.abs(x).astype(np.float64)
+        magnitude = _finite_magnitude(x)
         total.size += np.sum(magnitude, axis=axes) if folded else magnitude
     if v.e is not None:
         e = np.broadcast_to(v.e, shape)
         total.e += np.sum(e, axis=axes) if folded else e
     total.terms += count
+
+
+def _finite_magnitude(x: Array) -> Array:
+    """|x|, and 0 for NaN and infinity: they decide the sum whatever the order."""
+    magnitude = np.abs(x).astype(np.float64)
+    return np.where(np.isfinite(magnitude), magnitude, 0.0)
 
 
 def add_scattered(
@@ -63,7 +69,7 @@ def add_scattered(
     np.add.at(total.x, at, spread(v.x))
     np.add.at(np.asarray(total.terms), at, 1)
     if element.is_float:
-        np.add.at(total.size, at, spread(np.abs(v.x).astype(np.float64)))
+        np.add.at(total.size, at, spread(_finite_magnitude(v.x)))
     if v.e is not None:
         np.add.at(total.e, at, spread(v.e))
 
@@ -76,11 +82,11 @@ def finish_sum(total: Sum, start: Value, element: DType) -> Value:
         return oracle_integer.binary(Op.ADD, element, start, tidy(total.x, total.e))
     e = total.e + uncertainty(start, element)
     x = total.x + start.x
-    size = total.size + np.abs(start.x).astype(np.float64)
+    size = total.size + _finite_magnitude(start.x)
     # Adding to an exact zero does not round.
     free = int(start.e is None and not np.asarray(start.x).any())
     rounds = np.maximum(total.terms - free, 0)
-    partial = (size + np.abs(x).astype(np.float64)) / 2 + e
+    partial = (size + np.where(np.isfinite(x), np.abs(x), size).astype(np.float64)) / 2 + e
     grown = np.expm1(rounds * log1p(roundoff(element)))
     bound = e + grown * partial + np.where(rounds > 0, 2.0**-52, 0.0) * size
     bound = np.asarray(bound, np.float64)
@@ -95,7 +101,8 @@ def _ranged(x: Array, e: Array, partial: Array, anything: Array, element: DType)
         return tidy(x, e)
     beyond = finite & (np.abs(x) - e > top * (1 + 2 * roundoff(element)))
     surely = beyond & (partial - np.abs(x).astype(np.float64) <= top)
-    perhaps = anything | (finite & ~surely & ~(partial <= top))
+    # Beside an infinite term, the finite ones may make an infinity of the other sign, and NaN.
+    perhaps = anything | (~np.isnan(x) & ~surely & ~(partial <= top))
     e = np.where(finite & ~surely, e, 0.0)
     return tidy(np.where(surely, np.copysign(np.inf, x), x), np.where(perhaps, np.inf, e))
 

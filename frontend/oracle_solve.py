@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hbc.frontend.oracle_float import LEAST, roundoff
+from hbc.frontend.oracle_float import LARGEST, LEAST, roundoff
 from hbc.frontend.oracle_points import Points
 from hbc.frontend.oracle_program import Program
 from hbc.frontend.oracle_recurrence import Recurrence, Summand
@@ -23,7 +23,7 @@ _SECOND_ORDER = 1.01
 
 def solve(program: Program, found: Recurrence, points: Points, before: Value) -> Value | None:
     """y over points whose last axis is t. `before` has the values of the `order` steps before, the
-    oldest first, along its last axis. None when something is not finite."""
+    oldest first, along its last axis. None when something is not finite, or may overflow f32."""
     shape, order = points.shape, found.order
     g, size, e = np.zeros(shape), np.zeros(shape), np.zeros(shape)
     signed, magnitude, spread = np.zeros(order), np.zeros(order), np.zeros(order)
@@ -53,7 +53,7 @@ def solve(program: Program, found: Recurrence, points: Points, before: Value) ->
         e += magnitude[k - 1] * off[:, past] + spread[k - 1] * np.abs(known[:, past])
     local = e + found.rounds * (roundoff(F32) * size + LEAST[F32])
     bound = _convolved(local, np.abs(_impulse_response(signed, shape[-1]))) * _SECOND_ORDER
-    if not (np.isfinite(y).all() and np.isfinite(bound).all()):
+    if not (np.maximum(size, np.abs(y)) + bound <= LARGEST[F32]).all():
         return None
     return Value(y.reshape(shape), bound.reshape(shape))
 

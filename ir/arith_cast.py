@@ -48,8 +48,8 @@ def _from_integer(x: Array, target: DType) -> Array:
     if target != BF16:
         return x.astype(numpy_dtype(target))
     wide = x.astype(np.int64)
-    # Sticky low bits: what is left fits f64 and still rounds to bf16 as the whole integer does.
-    jammed = (wide >> 16 << 16) | ((wide & 0xFFFF) != 0)
+    # A sticky last bit: what is left fits f64 and still rounds to bf16 as the whole integer does.
+    jammed = ((wide >> 16) | ((wide & 0xFFFF) != 0)) << 16
     large = (wide >= 1 << 32) | (wide <= -(1 << 32))
     return round_to(np.where(large, jammed, wide).astype(np.float64), BF16)
 

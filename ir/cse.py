@@ -1,21 +1,25 @@
-"""Vector operands that several statements share get a name, just before the first that needs them.
+"""Common sub-expressions of straight-line code get a name.
 
-In a 12 x 2 register block of a matrix product: two loads of B and twelve broadcasts of A, each used
-by several products. Arithmetic is left to the C compiler, which shares it as well.
+    c[0] = a[i] * b[j]; c[1] = a[i] * b[j + 1]   ->   let t = a[i]; c[0] = t * b[j]; ...
+
+Loads of one place are one load as long as nothing stores to the buffer between them. Addresses and
+masks are left as they are: C compilers share those, and people read them better in place.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from hbc.ir.kernel import Kernel
 from hbc.ir.nodes import (
+    COMPARISONS,
     Allocate,
+    Binary,
     Block,
     Broadcast,
-    Cast,
-    Comment,
+    Call,
     Const,
     Expr,
     For,
@@ -23,131 +27,248 @@ from hbc.ir.nodes import (
     Let,
     LetStmt,
     Load,
+    Ramp,
     Stmt,
     Store,
     Var,
-)
-from hbc.ir.walk import block, map_children, map_stmt, nodes
+)  # fmt: skip
+from hbc.ir.types import BOOL, Memory
+from hbc.ir.walk import block, children, map_children, map_stmt, nodes
+
+WIDEST = 512  # bits; a wider vector has no register and is taken apart when printed
 
 
 def share(kernel: Kernel) -> Kernel:
-    """The kernel with shared operands named."""
-    taken = {s.name for s in kernel.sizes} | {a.name for a in kernel.arguments}
-    for n in nodes(kernel.body):
-        match n:
-            case For(var=name) | LetStmt(name=name) | Let(name=name) | Allocate(buffer=name):
-                taken.add(name)
-            case _:
-                pass
-    namer = _Namer(taken)
-    return kernel.map_body(lambda s: _share(s, namer))
+    """The kernel with a `LetStmt` for every value that a block computes twice, and for every `Let`
+    of a stored value."""
+    everything = list(nodes(kernel.body))
+    registers = frozenset(
+        n.buffer for n in everything if isinstance(n, Allocate) and n.memory is Memory.REGISTER
+    )
+    taken = {n.name for n in everything if isinstance(n, Var | Let | LetStmt)}
+    taken |= {n.var for n in everything if isinstance(n, For)}
+    return kernel.map_body(_Names(registers, taken).stmt)
+
+
+@dataclass(frozen=True, slots=True)
+class _Bind:
+    """An item of a block: `name` stands for `value` from here on."""
+
+    name: str
+    value: Expr
+
+
+_Item = _Bind | Stmt
 
 
 @dataclass(slots=True)
-class _Namer:
-    """Names for operands, after the buffer they come from, unique in the kernel."""
+class _Names:
+    """Fresh names for the whole kernel; `registers`: buffers whose loads cost nothing."""
 
+    registers: frozenset[str]
     taken: set[str]
-    counts: Counter[str] = field(default_factory=Counter)
+    made: Counter[str] = field(default_factory=Counter)
 
-    def name(self, e: Expr) -> str:
-        load = next(n for n in nodes(e) if isinstance(n, Load))
+    def fresh(self, base: str) -> str:
         while True:
-            name = f"{load.buffer.lower()}{self.counts[load.buffer]}"
-            self.counts[load.buffer] += 1
+            name = f"{base}_{self.made[base]}"
+            self.made[base] += 1
             if name not in self.taken:
+                self.taken.add(name)
                 return name
 
+    def stmt(self, s: Stmt) -> Stmt:
+        """Each block by itself, inner ones first."""
+        if not isinstance(s, Block | LetStmt | Store):
+            return map_stmt(s, lambda e: e, self.stmt)
+        items = [
+            i if isinstance(i, _Bind | Store) else map_stmt(i, lambda e: e, self.stmt)
+            for i in self.items(s)
+        ]
+        return _Sharing(self).run(items)
 
-def _share(s: Stmt, namer: _Namer) -> Stmt:
-    if isinstance(s, Block):
-        return _runs(s, namer)
-    return map_stmt(s, lambda e: e, lambda c: _share(c, namer))
-
-
-def _runs(s: Block, namer: _Namer) -> Stmt:
-    """The block, each run of consecutive stores in it rewritten."""
-    out: list[Stmt] = []
-    run: list[Store | Comment] = []
-    for child in s.body:
-        if isinstance(child, Store | Comment):
-            run.append(child)
-            continue
-        out.append(_run(run, namer))
-        run = []
-        out.append(_share(child, namer))
-    out.append(_run(run, namer))
-    if all(a is b for a, b in zip(out, s.body, strict=False)) and len(out) == len(s.body):
-        return s
-    return block(*out)
-
-
-def _run(run: list[Store | Comment], namer: _Namer) -> Stmt:
-    """Straight-line stores: operands used more than once are named before their first use."""
-    written = {s.buffer for s in run if isinstance(s, Store)}
-    uses: Counter[Expr] = Counter()
-    for s in run:
-        if isinstance(s, Store):
-            for e in _expressions(s):
-                uses.update(_operands(e, written))
-    names: dict[Expr, str] = {}
-    steps: list[tuple[list[tuple[str, Expr]], Stmt]] = []
-    for s in run:
-        new: list[tuple[str, Expr]] = []
-
-        def named(e: Expr, new: list[tuple[str, Expr]] = new) -> Expr:
-            if uses.get(e, 0) > 1 and _is_operand(e, written):
-                if e not in names:
-                    names[e] = namer.name(e)
-                    new.append((names[e], e))
-                return Var(names[e], e.type, e.span)
-            return map_children(e, named) if e.type.lanes > 1 else e
-
-        steps.append((new, map_stmt(s, named, lambda c: c)))
-    whole: Stmt = Block(())
-    for new, s in reversed(steps):
-        whole = block(s, whole)
-        for name, value in reversed(new):
-            whole = LetStmt(name, value, whole)
-    return whole
-
-
-def _expressions(s: Store) -> tuple[Expr, ...]:
-    return (s.index, s.value) if s.mask is None else (s.index, s.value, s.mask)
-
-
-def _operands(e: Expr, written: set[str]) -> list[Expr]:
-    """The largest operands in an expression."""
-    if _is_operand(e, written):
-        return [e]
-    if e.type.lanes == 1:
-        return []
-    found: list[Expr] = []
-
-    def see(c: Expr) -> Expr:
-        found.extend(_operands(c, written))
-        return c
-
-    map_children(e, see)
-    return found
-
-
-def _is_operand(e: Expr, written: set[str]) -> bool:
-    """A vector made from one load by broadcasting, converting and permuting, that no store of the
-    run changes."""
-    if e.type.lanes == 1:
-        return False
-    while True:
-        match e:
-            case Load(buffer=buffer, index=index):
-                return buffer not in written and not _loads(index, written)
-            case Broadcast(value=value) | Cast(value=value) | Gather(value=value):
-                e = value
+    def items(self, s: Stmt) -> Iterator[_Item]:
+        """The statements of a block in order, and the names bound on the way."""
+        match s:
+            case Block(body=body) if body:
+                for child in body[:-1]:
+                    # A name bound before other statements would reach into them: left alone.
+                    yield from [child] if isinstance(child, LetStmt) else self.items(child)
+                yield from self.items(body[-1])
+            case LetStmt(name=name, value=value, body=body):
+                yield from self.unlet(value, found := [])
+                yield _Bind(name, found[0])
+                yield from self.items(body)
+            case Store(value=value):
+                yield from self.unlet(value, found := [])
+                same = found[0] is value
+                yield s if same else Store(s.buffer, s.index, found[0], s.mask, s.span)
             case _:
+                yield s
+
+    def unlet(self, e: Expr, found: list[Expr]) -> Iterator[_Bind]:
+        """The `Let`s in `e` as bindings under new names; what is left of `e` goes to `found`."""
+        binds: list[_Bind] = []
+
+        def plain(e: Expr, names: Mapping[str, Expr]) -> Expr:
+            match e:
+                case Var(name=name):
+                    return names.get(name, e)
+                case Let(name=name, value=v, body=body):
+                    value = plain(v, names)
+                    new = Var(self.fresh(name), value.type)
+                    binds.append(_Bind(new.name, value))
+                    return plain(body, {**names, name: new})
+                case _:
+                    return map_children(e, lambda c: plain(c, names))
+
+        found.append(plain(e, {}))
+        return iter(binds)
+
+
+@dataclass(slots=True)
+class _Sharing:
+    """One block. Equal numbers mean equal values; `versions` counts the stores to each buffer."""
+
+    names: _Names
+    numbers: dict[Hashable, int] = field(default_factory=dict)
+    versions: Counter[str] = field(default_factory=Counter)
+    bound: dict[str, int] = field(default_factory=dict)  # number of a name's value
+    counts: Counter[int] = field(default_factory=Counter)
+    named: dict[int, Var] = field(default_factory=dict)
+    known: dict[int, int] = field(default_factory=dict)  # id of a node of this item -> number
+    out: list[_Item] = field(default_factory=list)
+
+    def run(self, items: list[_Item]) -> Stmt:
+        for item in items:
+            if isinstance(item, _Bind | Store):
+                self.count(item.value)
+            self.pass_by(item)
+        self.versions.clear()
+        self.bound.clear()
+        for item in items:
+            self.rewrite_item(item)
+            self.pass_by(item)
+        return _fold(self.out)
+
+    def pass_by(self, item: _Item) -> None:
+        """What the item changes for those after it."""
+        self.known.clear()
+        if isinstance(item, _Bind):
+            number = self.number(item.value)
+            self.named = {n: v for n, v in self.named.items() if v.name != item.name or n == number}
+            self.bound[item.name] = number
+        else:
+            self.versions.update(n.buffer for n in nodes(item) if isinstance(n, Store))
+        self.known.clear()
+
+    def rewrite_item(self, item: _Item) -> None:
+        match item:
+            case _Bind(name=name, value=value):
+                number = self.number(value)
+                new = self.rewrite(value, top=True)
+                self.out.append(_Bind(name, new))
+                if self.worthwhile(value):
+                    self.named.setdefault(number, Var(name, value.type))
+            case Store(value=value):
+                new = self.rewrite(value)
+                same = new is value
+                self.out.append(
+                    item if same else Store(item.buffer, item.index, new, item.mask, item.span)
+                )
+            case _:
+                self.out.append(item)
+
+    def number(self, e: Expr) -> int:
+        if (found := self.known.get(id(e))) is not None:
+            return found
+        key: Hashable
+        match e:
+            case Const(value=v, type=t):
+                key = ("const", repr(v), t)
+            case Var(name=name):
+                if name in self.bound:
+                    return self.bound[name]
+                key = e
+            case _ if _is_opaque(e):
+                read = {n.buffer for n in nodes(e) if isinstance(n, Load)}
+                key = (e, tuple((b, self.versions[b]) for b in sorted(read)))
+            case _:
+                key = map_children(e, lambda c: Var(f"#{self.number(c)}", c.type))
+        number = self.numbers.setdefault(key, len(self.numbers))
+        self.known[id(e)] = number
+        return number
+
+    def count(self, e: Expr) -> None:
+        """Occurrences of each value; those inside a value that was seen before do not count."""
+        number = self.number(e)
+        self.counts[number] += 1
+        if self.counts[number] == 1 and not _is_opaque(e):
+            for c in children(e):
+                if isinstance(c, Expr):
+                    self.count(c)
+
+    def rewrite(self, e: Expr, *, top: bool = False) -> Expr:
+        """`e` with shared values by name. `top`: it is about to be named anyway."""
+        number = self.number(e)
+        if number in self.named:
+            return self.named[number]
+        new = e if _is_opaque(e) else map_children(e, self.rewrite)
+        if top or self.counts[number] < 2 or not self.worthwhile(e):
+            return new
+        name = self.names.fresh(_base_name(e))
+        self.out.append(_Bind(name, new))
+        self.named[number] = Var(name, e.type)
+        return self.named[number]
+
+    def worthwhile(self, e: Expr) -> bool:
+        """Whether computing `e` again costs an instruction that a name would save."""
+        t = e.type
+        if t.element == BOOL or t.lanes * t.element.bits > WIDEST:
+            return False
+        match e:
+            case Const() | Var() | Ramp() | Gather():
                 return False
+            case Load(buffer=buffer):
+                return buffer not in self.names.registers
+            case Broadcast(value=value):
+                return not isinstance(value, Const)
+            case _:
+                return t.lanes > 1 or any(isinstance(n, Load | Call) for n in nodes(e))
 
 
-def _loads(index: Expr, written: set[str]) -> bool:
-    if isinstance(index, Const | Var):
-        return False
-    return any(isinstance(n, Load) and n.buffer in written for n in nodes(index))
+def _is_opaque(e: Expr) -> bool:
+    """Not looked into: addresses, and comparisons of positions, which backends print as masks."""
+    match e:
+        case Load() | Ramp() | Gather():
+            return True
+        case Binary(op=op, a=a, b=b) if op in COMPARISONS:
+            return isinstance(a, Ramp | Gather) or isinstance(b, Ramp | Gather)
+        case _:
+            return e.type.lanes * e.type.element.bits > WIDEST
+
+
+def _base_name(e: Expr) -> str:
+    """Loads are named after their buffer."""
+    while isinstance(e, Broadcast):
+        e = e.value
+    return e.buffer if isinstance(e, Load) else "t"
+
+
+def _fold(items: list[_Item]) -> Stmt:
+    """The items as statements again, without the names that nothing reads."""
+    read: set[str] = set()
+    result: list[Stmt] = []
+    for item in reversed(items):
+        if isinstance(item, _Bind):
+            if item.name in read:
+                read |= _variables(item.value)
+                result = [LetStmt(item.name, item.value, block(*reversed(result)))]
+        else:
+            read |= _variables(item)
+            result.append(item)
+    return block(*reversed(result))
+
+
+def _variables(n: Stmt | Expr) -> set[str]:
+    return {v.name for v in nodes(n) if isinstance(v, Var)}

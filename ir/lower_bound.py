@@ -31,13 +31,15 @@ from hbc.ir.value_range import value_range
 from hbc.ir.walk import nodes
 
 MAX_STEPS: Final = 400  # of one search; beyond, the answer is "unknown"
+MAX_DEPTH: Final = 40
 
 
 @dataclass(slots=True)
 class Budget:
-    """Steps that a search may still take."""
+    """Steps that a search may still take, and how deep it is."""
 
     left: int = MAX_STEPS
+    depth: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +71,12 @@ def _lower(form: Linear, s: Search) -> Linear | None:
     if signature in s.facts.found:
         known = s.facts.found[signature]
         return None if known is None else shifted(known, form.constant)
-    s.budget.left -= 1
+    s.budget.left = s.budget.left - 1 if s.budget.depth < MAX_DEPTH else -1
     if s.budget.left < 0:
         return None
-    base = Linear(0, form.terms, form.keys)
-    found = _step(base, s)
+    s.budget.depth += 1
+    found = _step(Linear(0, form.terms, form.keys), s)
+    s.budget.depth -= 1
     if s.budget.left >= 0:
         s.facts.found[signature] = found
     return None if found is None else shifted(found, form.constant)
@@ -258,7 +261,7 @@ def constant_range(e: Expr, facts: Facts) -> tuple[int | None, int | None]:
 
 
 def _at_least(form: Linear, value: int, s: Search) -> bool:
-    found = _lower(form, Search(s.facts, False, s.budget))
+    found = _lower(form, Search(s.facts, False, s.budget, used=s.used))
     return found is not None and not found.terms and found.constant >= value
 
 

@@ -30,7 +30,7 @@ from hbc.ir.nodes import (
     VectorReduce,
 )
 from hbc.ir.read_tokens import Cursor
-from hbc.ir.show import COMPARISON_LEVEL, PRECEDENCE
+from hbc.ir.show import PRECEDENCE
 from hbc.ir.types import CONDITION, DTYPES, INDEX, DType, Memory, Type
 
 _BROADCAST: Final = re.compile(r"x(\d+)")
@@ -52,8 +52,6 @@ def expression(c: Cursor, level: int = 0) -> Expr:
             break
         c.take()
         left = Binary(op, left, expression(c, own + 1))
-        if own == COMPARISON_LEVEL:
-            level = max(level, own + 1) if level > own else level
     return left
 
 
@@ -61,11 +59,9 @@ _OPERATORS: Final = {op.value: op for op in PRECEDENCE}
 
 
 def element_type(c: Cursor) -> DType:
-    t = value_type(c)
-    if t.lanes != 1:
-        c.at -= 1
+    if c.next.text not in DTYPES:
         raise c.wrong("an element type")
-    return t.element
+    return DTYPES[c.take().text]
 
 
 def value_type(c: Cursor) -> Type:
@@ -99,16 +95,18 @@ def place(c: Cursor) -> tuple[Expr, Expr | None]:
 def literal(c: Cursor, element: DType | None = None) -> Const:
     """A number, `true`, `inf` and so on with its type, which defaults to i64 or `element`."""
     minus = c.accept("-")
-    token = c.take()
-    if token.text in ("true", "false") and not minus:
-        return Const(token.text == "true", CONDITION)
-    if token.text in _SPECIAL:
-        value: int | float = _SPECIAL[token.text]
-    elif token.kind == "number":
-        value = int(token.text) if token.text.isdigit() else float(token.text)
+    text = c.next.text
+    if c.is_("true", "false") and not minus:
+        value: int | float = text == "true"
+    elif c.is_(*_SPECIAL):
+        value = _SPECIAL[text]
+    elif c.next.kind == "number":
+        value = int(text) if text.isdigit() else float(text)
     else:
-        c.at -= 1
         raise c.wrong("a literal")
+    c.take()
+    if isinstance(value, bool):
+        return Const(value, CONDITION)
     t = value_type(c) if c.accept(":") else INDEX if element is None else Type(element)
     value = -value if minus else value
     return Const(round_to(value, t.element) if isinstance(value, float) else value, t)

@@ -68,19 +68,16 @@ class Cursor:
 
     def name(self) -> str:
         """A plain or quoted name."""
-        token = self.take()
-        if token.kind not in ("name", "quoted"):
-            self.at -= 1
+        if self.next.kind not in ("name", "quoted"):
             raise self.wrong("a name")
-        return token.text
+        return self.take().text
 
     def number(self) -> int:
         minus = self.accept("-")
-        token = self.take()
-        if token.kind != "number" or not token.text.isdigit():
-            self.at -= 1
+        if self.next.kind != "number" or not self.next.text.isdigit():
             raise self.wrong("an integer")
-        return -int(token.text) if minus else int(token.text)
+        value = int(self.take().text)
+        return -value if minus else value
 
     def wrong(self, wanted: str) -> HbcError:
         """What was expected here."""

@@ -29,10 +29,10 @@ schedule fast for avx512, avx2 {
     sum.compute_at(mean, y)
     sum.update.split(x, xo, xi, 16).rfactor(xi, u)
     sum_u.compute_at(sum.update, y).vectorize(u)
-    sum_u.update.vectorize(u).unroll(xo, 4)
+    sum_u.update.reorder(y, xo, u).vectorize(u)
     peak.update.split(x, xo, xi, 16).rfactor(xi, u)
     peak_u.compute_root().vectorize(u)
-    peak_u.update.vectorize(u).parallel(y)
+    peak_u.update.reorder(y, xo, u).vectorize(u).parallel(y)
 }
 
 example { H = 2048; W = 2048; I = random(1, -1, 1) }

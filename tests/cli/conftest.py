@@ -51,6 +51,12 @@ class Done:
 Command = Callable[..., Done]
 
 
+@pytest.fixture(autouse=True)
+def own_folders(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Reproducers of bugs go where nobody else looks."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+
+
 @pytest.fixture
 def hbc(capfd: pytest.CaptureFixture[str]) -> Command:
     """Runs a command line in this process."""

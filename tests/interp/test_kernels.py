@@ -200,9 +200,9 @@ def test_tables_lets_checks_and_branches() -> None:
     made = kernel(body, Argument("O", I32, (N,), True), tables=(table,), checks=(check,))
     run(made, {"N": 4}, {"O": out})
     assert out.tolist() == [4, -1, 2, 1]
-    with pytest.raises(InterpError, match="^N is small$"):
+    with pytest.raises(InterpError, match=r"^N is small$"):
         run(made, {"N": 1}, {"O": out[:1]})
-    with pytest.raises(InterpError, match="^too long$"):
+    with pytest.raises(InterpError, match=r"^too long$"):
         run(made, {"N": 10}, {"O": np.zeros(10, np.int32)})
 
 

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from random import Random
 
-import pytest
 import trees
 from hypothesis import given, settings
 
-from hbc.ir.read import read_expr, read_stmt
 from hbc.ir.show import show
-from hbc.ir.simplify import simplify, simplify_stmt
+from hbc.ir.simplify import simplify
 
 
 @settings(max_examples=400)

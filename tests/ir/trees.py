@@ -32,7 +32,21 @@ from hbc.ir.nodes import (
 )
 from hbc.ir.numpy_types import numpy_dtype
 from hbc.ir.types import (
-    BF16, BOOL, F16, F32, F64, I8, I16, I32, I64, INDEX, U8, U16, U32, DType, Type,
+    BF16,
+    BOOL,
+    F16,
+    F32,
+    F64,
+    I8,
+    I16,
+    I32,
+    I64,
+    INDEX,
+    U8,
+    U16,
+    U32,
+    DType,
+    Type,
 )  # fmt: skip
 from hbc.ir.walk import nodes
 

@@ -1,0 +1,170 @@
+"""Checks that a kernel is well-formed, and that what a pass promised to remove is gone.
+
+Run between passes: `verify(kernel, "unroll")` after the pass of that name. What it finds is a bug of
+the pass, so it raises InternalError with the pass and the offending node.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final, NoReturn, assert_never
+
+from hbc.ir.diag import InternalError
+from hbc.ir.kernel import Kernel
+from hbc.ir.nodes import (
+    Access,
+    Allocate,
+    Assert,
+    Block,
+    Comment,
+    Expr,
+    For,
+    If,
+    LetStmt,
+    LoopKind,
+    Node,
+    Prefetch,
+    Stmt,
+    Store,
+)
+from hbc.ir.show import show
+from hbc.ir.types import CONDITION, INDEX, DType, Type
+from hbc.ir.verify_expr import Names, mistakes
+from hbc.ir.walk import nodes
+
+PASSES: Final = (
+    "lower", "simplify", "vectorize", "unroll", "simplify-vectors", "expand-math", "legalize",
+    "promote", "share", "rotate",
+)  # fmt: skip
+"""Passes in order; a stage that is not among them is checked like the last."""
+
+REMOVED: Final[dict[str, tuple[LoopKind, ...]]] = {
+    "vectorize": (LoopKind.VECTOR,),
+    "unroll": (LoopKind.UNROLL,),
+}
+"""Loops that no longer exist after a pass."""
+
+_MAX_SHOWN: Final = 400
+
+
+def verify(kernel: Kernel, stage: str) -> None:
+    """Raises InternalError for the first thing that is wrong after the pass `stage`."""
+    names = {s.name: INDEX for s in kernel.sizes}
+    buffers: dict[str, DType] = {t.name: t.element for t in kernel.tables}
+    for a in kernel.arguments:
+        buffers[a.name] = a.element
+        names |= {a.stride_name(d): INDEX for d in range(len(a.extents) - 1)}
+        for e in a.extents:
+            _check_expr(e, {s.name: INDEX for s in kernel.sizes}, buffers, stage)
+    for check in kernel.checks:
+        _check_expr(check.condition, {s.name: INDEX for s in kernel.sizes}, buffers, stage)
+        _check_type(check.condition, CONDITION, "a check", stage)
+    _check_stmt(kernel.body, names, buffers, stage, top=True)
+
+
+def removed_by(stage: str) -> Iterator[LoopKind]:
+    """The loop kinds that are gone after a pass."""
+    last = PASSES.index(stage) if stage in PASSES else len(PASSES) - 1
+    for name, kinds in REMOVED.items():
+        if PASSES.index(name) <= last:
+            yield from kinds
+
+
+def _check_stmt(
+    s: Stmt, names: Names, buffers: Mapping[str, DType], stage: str, top: bool = False
+) -> None:
+    match s:
+        case Store():
+            _check_store(s, names, buffers, stage)
+        case Prefetch(buffer=buffer, index=index, element=element):
+            _check_buffer(s, buffer, element, buffers, stage)
+            _check_index(s, index, names, buffers, stage)
+        case For():
+            _check_for(s, names, buffers, stage)
+        case Block(body=body):
+            for c in body:
+                if isinstance(c, Block):
+                    _fail(s, "a Block directly inside a Block", stage)
+                _check_stmt(c, names, buffers, stage, top)
+        case LetStmt(name=name, value=value, body=body):
+            _check_expr(value, names, buffers, stage)
+            _check_new(s, name, names, stage)
+            _check_stmt(body, {**names, name: value.type}, buffers, stage, top)
+        case Allocate(buffer=buffer, element=element, extent=extent, body=body):
+            _check_index(s, extent, names, buffers, stage)
+            if buffer in buffers:
+                _fail(s, f"`{buffer}` is allocated where a buffer of that name lives", stage)
+            _check_stmt(body, names, {**buffers, buffer: element}, stage, top)
+        case If(condition=c, then=then, otherwise=other):
+            _check_expr(c, names, buffers, stage)
+            _check_type(c, CONDITION, "the condition of an if", stage)
+            for branch in (then, other):
+                if branch is not None:
+                    _check_stmt(branch, names, buffers, stage, top)
+        case Assert(condition=c):
+            _check_expr(c, names, buffers, stage)
+            _check_type(c, CONDITION, "an assertion", stage)
+            if not top:
+                _fail(s, "an assertion inside a loop", stage)
+        case Comment():
+            pass
+        case _:
+            assert_never(s)
+
+
+def _check_store(s: Store, names: Names, buffers: Mapping[str, DType], stage: str) -> None:
+    for e in (s.index, s.value, *(() if s.mask is None else (s.mask,))):
+        _check_expr(e, names, buffers, stage)
+    _check_buffer(s, s.buffer, s.value.type.element, buffers, stage)
+    lanes = s.value.type.lanes
+    _check_type(s.index, INDEX.with_lanes(lanes), "the index of a store", stage)
+    if s.mask is not None:
+        _check_type(s.mask, CONDITION.with_lanes(lanes), "the mask of a store", stage)
+
+
+def _check_for(s: For, names: Names, buffers: Mapping[str, DType], stage: str) -> None:
+    _check_index(s, s.start, names, buffers, stage)
+    _check_index(s, s.extent, names, buffers, stage)
+    _check_new(s, s.var, names, stage)
+    if s.kind in removed_by(stage):
+        _fail(s, f"a {s.kind} loop is left", stage)
+    if s.stages < 1:
+        _fail(s, f"{s.stages} stages", stage)
+    _check_stmt(s.body, {**names, s.var: INDEX}, buffers, stage)
+
+
+def _check_index(s: Stmt, e: Expr, names: Names, buffers: Mapping[str, DType], stage: str) -> None:
+    _check_expr(e, names, buffers, stage)
+    _check_type(e, INDEX, f"an index of a {type(s).__name__}", stage)
+
+
+def _check_expr(e: Expr, names: Names, buffers: Mapping[str, DType], stage: str) -> None:
+    for node, mistake in mistakes(e, names, buffers):
+        _fail(node, mistake, stage)
+    if any(isinstance(n, Access) for n in nodes(e)):
+        _fail(e, "an Access after lowering", stage)
+
+
+def _check_type(e: Expr, wanted: Type, what: str, stage: str) -> None:
+    if e.type != wanted:
+        _fail(e, f"{what} is {e.type}, not {wanted}", stage)
+
+
+def _check_buffer(
+    s: Stmt, name: str, element: DType, buffers: Mapping[str, DType], stage: str
+) -> None:
+    if name not in buffers:
+        _fail(s, f"there is no buffer `{name}`", stage)
+    if buffers[name] != element:
+        _fail(s, f"`{name}` holds {buffers[name]}, not {element}", stage)
+
+
+def _check_new(s: Stmt, name: str, names: Names, stage: str) -> None:
+    if name in names:
+        _fail(s, f"`{name}` is bound where it has a meaning already", stage)
+
+
+def _fail(node: Node, mistake: str, stage: str) -> NoReturn:
+    text = show(node)
+    text = text if len(text) <= _MAX_SHOWN else text[:_MAX_SHOWN] + " ..."
+    raise InternalError(f"after `{stage}`: {mistake}: {text}")

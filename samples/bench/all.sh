@@ -1,0 +1,33 @@
+#!/bin/sh
+# all.sh [--write] [WORKLOAD...]: every benchmark, or those named, as one table.
+# --write also makes RESULTS.md anew; its remarks stay.
+# shellcheck source=samples/bench/common.sh
+. "$(dirname -- "$0")/common.sh"
+
+WORKLOADS='gemm_f32 gemm_bf16 gemm_u8s8 conv1d conv1d_bf16 conv1d_u8s8 conv2d downsample upsample
+resize recursive denoise conv_layer attention'
+
+write=
+if [ "${1:-}" = --write ]; then
+    write=--write
+    shift
+fi
+for name; do
+    case " $(echo "$WORKLOADS" | tr '\n' ' ') " in
+        *" $name "*) ;;
+        *) fail "there is no \`$name\`; there are: $(echo "$WORKLOADS" | tr '\n' ' ')" ;;
+    esac
+done
+# shellcheck disable=SC2086 # words on purpose
+[ $# -gt 0 ] || set -- $WORKLOADS
+
+export RECORD THREADS ROUNDS HBC PEER_PYTHON
+"$PYTHON" "$HERE/machine.py" "$THREADS" >>"$RECORD" || echo 'all.sh: going on without that' >&2
+for name; do
+    BENCH_PART=yes "$HERE/$name.sh"
+done
+if [ -n "$write" ]; then
+    table --write "$HERE/RESULTS.md"
+else
+    table
+fi

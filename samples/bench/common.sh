@@ -1,0 +1,125 @@
+# Read by every script beside it: sizes from the command line, then hbc and its peers in turns.
+# shellcheck shell=sh
+#
+# From the environment:
+#   HBC          the command, words separated by blanks            [hbc]
+#   PEER_PYTHON  the Python that has the peers             [the one beside hbc]
+#   THREADS      threads for hbc and for every peer                [1]
+#   ROUNDS       turns; each figure is the median over them        [3]
+#   RECORD       a file that keeps what was measured; a case measured again replaces the older
+#                figures                                           [none: a temporary file]
+set -eu
+
+HERE=$(dirname -- "$0")
+HBC=${HBC:-hbc}
+THREADS=${THREADS:-1}
+ROUNDS=${ROUNDS:-3}
+
+fail() {
+    echo "$(basename -- "$0"): $*" >&2
+    exit 2
+}
+
+for count in "$THREADS" "$ROUNDS"; do
+    case $count in
+        '' | *[!0-9]* | 0*) fail "THREADS and ROUNDS want positive integers, not \`$count\`" ;;
+    esac
+done
+
+hbc_path=$(command -v -- "${HBC%% *}") ||
+    fail "there is no command \`${HBC%% *}\`: \`pip install -e .[bench]\` installs it, HBC=... names another"
+PYTHON=$(dirname -- "$hbc_path")/python
+[ -x "$PYTHON" ] || PYTHON=python3
+PEER_PYTHON=${PEER_PYTHON:-$PYTHON}
+command -v -- "$PEER_PYTHON" >/dev/null || fail "PEER_PYTHON: there is no command \`$PEER_PYTHON\`"
+
+if [ -z "${RECORD:-}" ]; then
+    RECORD=$(mktemp)
+    trap 'rm -f -- "$RECORD"' EXIT
+    trap 'exit 130' INT
+    trap 'exit 143' TERM
+fi
+
+# sizes NAME=DEFAULT... -- NAME=VALUE...
+# Sets the variables NAME to positive integers; to several where the default is several.
+sizes() {
+    known=
+    given=no
+    for word; do
+        if [ "$given" = no ] && [ "$word" = -- ]; then
+            given=yes
+            continue
+        fi
+        name=${word%%=*}
+        value=${word#*=}
+        if [ "$given" = no ]; then
+            known="$known $name='$value'"
+        else
+            case $known in
+                *" $name='"*) ;;
+                *) fail "cannot read \`$word\`; known, with defaults:$known" ;;
+            esac
+            default=${known#*" $name='"}
+            default=${default%%\'*}
+            case $default/$value in
+                *[!0-9\ /]* | */ | */0* | *' '*/*' 0'* | *' '/*) bad=yes ;;
+                *' '*/*) bad= ;;
+                */*' '*) bad=yes ;;
+                *) bad= ;;
+            esac
+            [ -z "$bad" ] || fail "\`$name\` wants positive integers, not \`$value\`"
+        fi
+        eval "$name=\$value"
+    done
+}
+
+# compare WORKLOAD LABEL HBC_WORDS PEER_SCRIPT PEER_WORDS
+# Times ../WORKLOAD.hb and the peers of peers/PEER_SCRIPT in turns. Words are separated by blanks;
+# among hbc's, NAME=VALUE becomes --set NAME=VALUE.
+compare() {
+    workload=$1 label=$2 hbc_words=$3 peer_script=$4 peer_words=$5
+    note "{\"case\": \"$workload\", \"label\": \"$label\"}"
+    round=1
+    while [ "$round" -le "$ROUNDS" ]; do
+        echo "$workload, $label: round $round of $ROUNDS" >&2
+        time_hbc || return 0
+        time_peers
+        round=$((round + 1))
+    done
+}
+
+time_hbc() {
+    set --
+    for word in $hbc_words; do
+        case $word in
+            *=*) set -- "$@" --set "$word" ;;
+            *) set -- "$@" "$word" ;;
+        esac
+    done
+    status=0
+    # shellcheck disable=SC2086 # HBC may be several words
+    found=$($HBC bench "$HERE/../$workload.hb" --json --threads "$THREADS" "$@") || status=$?
+    if [ "$status" -ne 0 ]; then
+        note "{\"failed\": \"hbc\", \"status\": $status}"
+        return 1
+    fi
+    note "$found"
+}
+
+time_peers() {
+    status=0
+    # shellcheck disable=SC2086 # words on purpose
+    found=$(OMP_NUM_THREADS=$THREADS "$PEER_PYTHON" "$HERE/peers/$peer_script" $peer_words) ||
+        status=$?
+    note "$found"
+    [ "$status" -eq 0 ] || note "{\"failed\": \"$peer_script\", \"status\": $status}"
+}
+
+note() {
+    printf '%s\n' "$1" >>"$RECORD"
+}
+
+# The table of all that was recorded, unless all.sh is going to print it.
+table() {
+    [ -n "${BENCH_PART:-}" ] || "$PYTHON" "$HERE/table.py" "$RECORD" "$@"
+}

@@ -1,0 +1,10 @@
+#!/bin/sh
+# denoise.sh [H=1024] [W=1024]: DCT coring of a picture of 3 channels; H a multiple of 32, W of 8.
+# The peers have one plane a channel, the sample interleaved channels, as pictures do.
+# shellcheck source=samples/bench/common.sh
+. "$(dirname -- "$0")/common.sh"
+
+sizes H=1024 W=1024 -- "$@"
+compare denoise "${H}x${W}x3" "--example noise H=$H W=$W threshold=0.15" \
+    denoise.py "H=$H W=$W CHANNELS=3 LEVEL=150"
+table

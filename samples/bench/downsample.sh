@@ -1,0 +1,11 @@
+#!/bin/sh
+# downsample.sh [H=1024] [W=1024] [T='16 32']: T x T taps at every second row and column; H x W is the output.
+# shellcheck source=samples/bench/common.sh
+. "$(dirname -- "$0")/common.sh"
+
+sizes H=1024 W=1024 T='16 32' -- "$@"
+for T in $T; do
+    size="H=$H W=$W T=$T"
+    compare downsample "to ${H}x$W, ${T}x$T taps" "$size" downsample.py "$size"
+done
+table

@@ -1,0 +1,138 @@
+"""The examples of the documentation are checked, run and compared with what is printed beside them.
+
+A block marked `hb` is a program; `hb run` one whose result is compared with the oracle; `hb schedule`
+the lines of a schedule for the program above it; `loops` what `--emit loops` prints for the block
+before it; `hb wrong` a program with a mistake, and `error` the message. Run as a program, this file
+brings the `loops` and `error` blocks up to date.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from hbc.cli.checking import check_outputs
+from hbc.cli.inputs import gather_inputs
+from hbc.cli.pipeline import lower_to_kernel
+from hbc.cli.sizes import extents
+from hbc.frontend.check import check
+from hbc.frontend.funcs import Example, Pipeline, Schedule
+from hbc.frontend.loop_tree import loop_tree
+from hbc.frontend.oracle import evaluate
+from hbc.frontend.parse import parse
+from hbc.ir.diag import HbcError
+from hbc.ir.interp import run as interpret
+from hbc.ir.numpy_types import numpy_dtype
+from hbc.ir.source import Source
+from hbc.ir.target import TARGETS
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+BLOCK = re.compile(r"^```([a-z ]+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+TARGET = TARGETS["avx512"]
+OUTPUTS = ("loops", "error")
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A fenced block: its mark, text, place in the file, and the program that it belongs to."""
+
+    file: str
+    mark: str
+    text: str
+    span: tuple[int, int]
+    line: int
+    program: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
+    @property
+    def source(self) -> Source:
+        text = self.program
+        if self.mark == "hb schedule":
+            text += f"\nschedule shown for {TARGET.name} {{\n{self.text}}}\n"
+        return Source("example.hb", text)
+
+
+def blocks(path: Path) -> list[Block]:
+    """All marked blocks of a file; an output block carries the block before it in `program`."""
+    document = path.read_text(encoding="utf-8")
+    found: list[Block] = []
+    program = ""
+    for m in BLOCK.finditer(document):
+        mark, text = m[1], m[2]
+        if mark in ("hb", "hb run", "hb wrong"):
+            program = text
+        line = document.count("\n", 0, m.start()) + 1
+        found.append(Block(path.name, mark, text, m.span(2), line, program))
+    return found
+
+
+ALL = [b for path in sorted(DOCS.glob("*.md")) for b in blocks(path)]
+PROGRAMS = [b for b in ALL if b.mark in ("hb", "hb run", "hb schedule")]
+PAIRS = [(a, b) for a, b in zip(ALL, ALL[1:], strict=False) if b.mark in OUTPUTS]
+
+
+def checked(block: Block) -> tuple[Pipeline, Schedule | None]:
+    p = check(parse(block.source), {})
+    return p, p.schedules[0] if p.schedules else None
+
+
+def test_there_are_examples() -> None:
+    assert {b.file for b in PROGRAMS} >= {"language.md", "schedules.md"}
+    assert {b.mark for b in ALL} <= {"hb", "hb run", "hb schedule", "hb wrong", "sh", *OUTPUTS}
+
+
+@pytest.mark.parametrize("block", PROGRAMS, ids=str)
+def test_example_compiles(block: Block) -> None:
+    p, schedule = checked(block)
+    lower_to_kernel(p, schedule, TARGET)
+
+
+@pytest.mark.parametrize(
+    "block", [b for b in PROGRAMS if b.mark in ("hb run", "hb schedule")], ids=str
+)
+def test_example_is_right(block: Block) -> None:
+    """As scheduled, run by the interpreter."""
+    p, schedule = checked(block)
+    kernel = lower_to_kernel(p, schedule, TARGET)
+    example = p.examples[0] if p.examples else Example("", (), ())
+    settings = {} if p.examples else {s.name: str(13 + n) for n, s in enumerate(p.sizes)}
+    run = gather_inputs(p, settings, example, {})
+    outputs = {o.name: np.full(extents(o, run.sizes), 77, numpy_dtype(o.element)) for o in p.outputs}
+    interpret(kernel, run.sizes, {**run.inputs, **outputs})
+    found = check_outputs(outputs, evaluate(p, run.sizes, run.inputs))
+    assert found.ok, found.mistakes
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: str(pair[0]))
+def test_printed_output(pair: tuple[Block, Block]) -> None:
+    """`loops` and `error` blocks say what hbc says."""
+    block, output = pair
+    assert output.text == printed(block, output.mark)
+
+
+def printed(block: Block, mark: str) -> str:
+    """The loop nest without its title, or the error."""
+    if mark == "loops":
+        return loop_tree(*checked(block)).partition("\n")[2]
+    with pytest.raises(HbcError) as refused:
+        lower_to_kernel(*checked(block), TARGET)
+    return str(refused.value).rstrip() + "\n"
+
+
+def rewrite() -> None:
+    """Brings every output block up to date, the last of a file first."""
+    for block, output in reversed(PAIRS):
+        path, (start, end) = DOCS / output.file, output.span
+        document = path.read_text(encoding="utf-8")
+        text = document[:start] + printed(block, output.mark) + document[end:]
+        path.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    rewrite()

@@ -1,0 +1,6 @@
+size N
+input Q: i32[N]
+output B: f32[N]
+bound Q in 0 .. 4
+bound Q in 0 .. N
+B[i] = f32(Q[i])

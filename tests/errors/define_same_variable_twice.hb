@@ -1,0 +1,4 @@
+size N
+input A: f32[N, N]
+output B: f32[N, N]
+B[i, i] = A[i, i]

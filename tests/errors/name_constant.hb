@@ -1,0 +1,3 @@
+size pi
+output B: f32[pi]
+B[i] = 0

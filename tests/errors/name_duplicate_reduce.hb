@@ -1,0 +1,5 @@
+size N
+input A: f32[N]
+output B: f32[N]
+reduce r in N, r in N
+B[i] = A[i]

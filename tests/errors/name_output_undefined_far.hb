@@ -1,0 +1,3 @@
+size N
+input A: f32[N]
+output C: f32[N]

@@ -1,0 +1,6 @@
+kernel a
+kernel b
+size N
+input A: f32[N]
+output B: f32[N]
+B[i] = A[i]

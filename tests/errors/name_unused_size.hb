@@ -1,0 +1,4 @@
+size N, Q
+input A: f32[N]
+output B: f32[N]
+B[i] = A[i]

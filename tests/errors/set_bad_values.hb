@@ -1,0 +1,10 @@
+# --set alpha=fast --set n=1.5 --set T=f33 --set N=0 --set b=300 --set flag=yes
+param alpha: f32 = 0.5
+param n: i32 = 1
+param b: u8 = 1
+param flag: bool = true
+type T = f32
+size N
+input A: f32[N]
+output B: f32[N]
+B[i] = alpha * A[i]

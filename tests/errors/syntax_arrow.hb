@@ -1,0 +1,2 @@
+size N
+input A: f32[N] -> B

@@ -1,0 +1,3 @@
+size size
+output B: f32[4]
+B[i] = 0

@@ -1,0 +1,6 @@
+output B: f32[2]
+table W: f32[3] = [1, 2]
+table V: f32[2, 2] = [[1, 2], [3]]
+table U: f32[2] = [[1], [2]]
+table T: f32[2, 2] = [1, 2]
+B[i] = W[i]

@@ -1,0 +1,39 @@
+"""Pins every message of the frontend: each `.hb` here has a `.stderr` with exit code and text.
+
+HBC_UPDATE_GOLDEN=1 writes them anew; read the difference before committing it. A first line
+`# --set NAME=VALUE ...` gives settings.
+"""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from hbc.frontend.check import check
+from hbc.frontend.parse import parse
+from hbc.ir.diag import HbcError
+from hbc.ir.source import Source
+
+HERE = Path(__file__).parent
+UPDATE = os.environ.get("HBC_UPDATE_GOLDEN") == "1"
+
+
+def settings(text: str) -> dict[str, str]:
+    """The settings that the first line asks for."""
+    first = text.partition("\n")[0]
+    words = first.split("--set")[1:] if first.startswith("# --set") else []
+    return {name.strip(): value.strip() for name, _, value in (w.partition("=") for w in words)}
+
+
+@pytest.mark.parametrize("file", sorted(HERE.glob("*.hb")), ids=lambda file: file.stem)
+def test_message(file: Path) -> None:
+    text = file.read_text(encoding="utf-8")
+    with pytest.raises(HbcError) as raised:
+        check(parse(Source(file.name, text)), settings(text))
+    shown = "\n".join(d.render() for d in raised.value.diagnostics)
+    said = f"exit code {raised.value.exit_code}\n{shown}\n"
+    golden = file.with_suffix(".stderr")
+    if UPDATE:
+        golden.write_text(said, encoding="utf-8")
+    assert golden.is_file(), "run once with HBC_UPDATE_GOLDEN=1"
+    assert said == golden.read_text(encoding="utf-8")

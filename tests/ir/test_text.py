@@ -1,0 +1,152 @@
+"""Pins the text form of the IR: `read` gives back exactly what `show` was given."""
+
+from __future__ import annotations
+
+import math
+from random import Random
+
+import pytest
+import statements
+import trees
+from hypothesis import given, settings
+
+from hbc.ir.diag import HbcError
+from hbc.ir.kernel import Argument, Check, Kernel, Size, Table
+from hbc.ir.nodes import (
+    Access,
+    Allocate,
+    Assert,
+    Binary,
+    Block,
+    Call,
+    Comment,
+    Const,
+    Expr,
+    For,
+    If,
+    LoopKind,
+    MathOp,
+    Move,
+    Op,
+    Prefetch,
+    Stmt,
+    Store,
+    Unary,
+    UnaryOp,
+    Var,
+    VectorReduce,
+    const_index,
+)
+from hbc.ir.read import read_expr, read_kernel, read_stmt
+from hbc.ir.show import show, show_kernel
+from hbc.ir.types import BF16, BOOL, F32, F64, I32, U8, Memory
+
+i, j = Var("i"), Var("j")
+
+
+@settings(max_examples=300)
+@given(trees.randoms)
+def test_expressions_round_trip(r: Random) -> None:
+    e = trees.any_expr(r)
+    assert read_expr(show(e)) == e, show(e)
+
+
+@settings(max_examples=100)
+@given(trees.randoms)
+def test_kernels_round_trip(r: Random) -> None:
+    k = statements.kernel(r)
+    again = read_kernel(show_kernel(k))
+    assert again == k
+    assert repr(again) == repr(k), "notes, which == does not compare"
+
+
+@pytest.mark.parametrize(
+    "e",
+    [
+        Const(-0.0, F32(1)),
+        Const(math.inf, F64(1)),
+        Const(-math.inf, BF16(1)),
+        Const(math.nan, F32(1)),
+        Const(0.10000000149011612, F32(1)),
+        Const(1e30, F64(1)),
+        Const(5e-324, F64(1)),
+        Const(-(2**63), const_index(0).type),
+        Unary(UnaryOp.NEG, const_index(3)),
+        Unary(UnaryOp.NEG, Unary(UnaryOp.NEG, i)),
+        Binary(Op.SUB, i, Binary(Op.SUB, j, const_index(-1))),
+        Binary(Op.EQ, Binary(Op.LT, i, j), Binary(Op.LT, j, i)),
+        Access("A", (i, j), F32(1)),
+        Call(MathOp.REINTERPRET, (Var("x", I32(4)),), F32(4)),
+        Call(MathOp.EXP, (Var("x", F32(4)),), F32(4)),
+        Move(Memory.AMX_TILE, Memory.HEAP, Var("x", F32(4))),
+        *(VectorReduce(op, Var("x", I32(4)), 2) for op in (Op.ADD, Op.MUL, Op.MIN, Op.AND, Op.XOR)),
+        *(Var(name) for name in ("let", "for", "inf", "a b", "B.in(C)", "`", "\\", "x16", "min")),
+    ],
+    ids=show,
+)
+def test_special_expressions_round_trip(e: Expr) -> None:
+    assert repr(read_expr(show(e))) == repr(e)
+
+
+@pytest.mark.parametrize(
+    "s",
+    [
+        Block(()),
+        Block((Comment("one"),)),
+        Block((Block((Comment("x"), Comment("y"))),)),
+        For("i", i, j, LoopKind.VECTOR, Block(()), 'a "quoted" note', stages=3),
+        If(Binary(Op.LT, i, j), Block(()), Block((Comment("a"),))),
+        If(Binary(Op.LT, i, j), If(Binary(Op.LT, i, j), Block(())), None),
+        Assert(Var("b", BOOL(1)), "sizes\n`M`"),
+        Prefetch("A", i, U8),
+        Store("for", i, Const(1, U8(1)), Var("m", BOOL(1))),
+        Allocate("t", F32, i, Memory.AMX_TILE, Block(()), "note"),
+    ],
+    ids=lambda s: type(s).__name__,
+)
+def test_special_statements_round_trip(s: Stmt) -> None:
+    assert repr(read_stmt(show(s))) == repr(s)
+
+
+def test_a_whole_kernel() -> None:
+    k = Kernel(
+        "blur",
+        (Size("M"), Size("N", 16)),
+        (Argument("A", BF16, (Var("M"), Var("N")), False), Argument("C", F32, (i,), True)),
+        (
+            Table("W", F32, (2, 2), (0.25, -0.5, 0.1015625, math.inf)),
+            Table("b", BOOL, (1,), (True,)),
+        ),
+        (Check(Binary(Op.LE, Var("M"), Var("N")), "M is above N"),),
+        Store("C", i, Const(0.5, F32(1))),
+    )
+    assert show_kernel(k) == (
+        "kernel blur\n"
+        "size M\n"
+        "size N = 16\n"
+        "input A: bf16[M, N]\n"
+        "output C: f32[i]\n"
+        "table W: f32[2, 2] = [0.25, -0.5, 0.1015625, inf]\n"
+        "table b: bool[1] = [true]\n"
+        'check M <= N, "M is above N"\n'
+        "{\n"
+        "    C[i] = 0.5:f32\n"
+        "}\n"
+    )
+    assert read_kernel(show_kernel(k)) == k
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("i +", "<ir>:1:4: error: expected a name, found the end"),
+        ("f32(i", "<ir>:1:6: error: expected `)`, found the end"),
+        ("i ? j", "<ir>:1:3: error: unexpected `?`"),
+        ("1 2", "<ir>:1:3: error: expected the end, found `2`"),
+        ("nothing(i)", "<ir>:1:1: error: expected a function, found `nothing`"),
+    ],
+)
+def test_errors_name_the_place(text: str, message: str) -> None:
+    with pytest.raises(HbcError) as caught:
+        read_expr(text)
+    assert str(caught.value).split("\n")[0] == message
