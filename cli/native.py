@@ -19,7 +19,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from hbc.cli.sizes import extents
-from hbc.cli.strides import pad, padded_shape, row_strides, unpad
+from hbc.cli.strides import gather_rows, longer_shape, row_strides, spread
 from hbc.frontend.funcs import Pipeline
 from hbc.ir.diag import Diagnostic, HbcError, InternalError, ToolError, error
 from hbc.ir.types import BOOL, DType
@@ -104,39 +104,51 @@ class Native:
         outputs: Mapping[str, tuple[tuple[int, ...], DType]],
         repeat: Repeat = Repeat(),
         guarded: bool = False,
-        padding: int = 0,
+        lengthen: Mapping[str, int] | None = None,
     ) -> Called:
         """Calls `function(sizes..., inputs..., outputs...)`, arrays in the order given, outputs as
         (shape, element type). `guarded` makes inputs read-only and accesses behind an array fault.
-        With `padding` the strided form is called, on rows that are so many elements longer.
-        HbcError when the kernel refuses its arguments."""
+        With `lengthen` the strided form is called, on arrays whose rows lie apart because the
+        dimension named there is longer in memory. HbcError when the kernel refuses its arguments.
+        """
+        self._calls += 1
+        rows = lengthen or {}
+        arrays = []
+        for name, array in inputs.items():
+            path = self._folder / f"in-{name}"
+            wide = spread(array, rows[name]) if name in rows else array
+            wide.tofile(path)
+            strides = row_strides(wide.shape) if rows else []
+            arrays.append(_Array(wide.nbytes, strides, load=str(path)))
+        for name, (shape, element) in outputs.items():
+            longer = longer_shape(shape, rows.get(name))
+            strides = row_strides(longer) if rows else []
+            length, save = element.bytes * math.prod(longer), str(self._folder / f"out-{name}")
+            arrays.append(_Array(length, strides, fill=self._poison(element), save=save))
+        entry = f"{function}_strided" if rows else function
+        seconds = self.request(entry, f"{function}_strerror", sizes, arrays, repeat, guarded)
+        return Called(self._outputs(function, outputs, rows), seconds)
+
+    def _outputs(
+        self,
+        function: str,
+        outputs: Mapping[str, tuple[tuple[int, ...], DType]],
+        rows: Mapping[str, int],
+    ) -> dict[str, Array]:
         import numpy as np
 
         from hbc.ir.numpy_types import numpy_dtype
 
-        self._calls += 1
-        arrays = []
-        for number, array in enumerate(inputs.values()):
-            path = self._folder / f"in{number}"
-            wide = pad(array, padding) if padding else array
-            wide.tofile(path)
-            strides = row_strides(wide.shape) if padding else []
-            arrays.append(_Array(wide.nbytes, strides, load=str(path)))
-        for name, (shape, element) in outputs.items():
-            wider = padded_shape(shape, padding)
-            strides = row_strides(wider) if padding else []
-            length, save = element.bytes * math.prod(wider), str(self._folder / f"out-{name}")
-            arrays.append(_Array(length, strides, fill=self._poison(element), save=save))
-        entry = f"{function}_strided" if padding else function
-        seconds = self.request(entry, f"{function}_strerror", sizes, arrays, repeat, guarded)
         found = {}
         for name, (shape, element) in outputs.items():
             raw = np.fromfile(self._folder / f"out-{name}", dtype=np.uint8)
-            wide = raw.view(numpy_dtype(element)).reshape(padded_shape(shape, padding))
-            found[name], behind = unpad(wide, padding)
-            if np.any(np.ascontiguousarray(behind).view(np.uint8) != self._poison(element)):
-                raise InternalError(f"the compiled `{function}` wrote between the rows of `{name}`")
-        return Called(found, seconds)
+            wide = raw.view(numpy_dtype(element)).reshape(longer_shape(shape, rows.get(name)))
+            found[name] = wide
+            if name in rows:
+                found[name], rest = gather_rows(wide, rows[name])
+                if np.any(rest.view(np.uint8) != self._poison(element)):
+                    raise InternalError(f"`{function}` wrote between the rows of `{name}`")
+        return found
 
     def time(
         self, function: str, sizes: Sequence[int], scratch: Sequence[int], repeat: Repeat

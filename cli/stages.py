@@ -17,6 +17,7 @@ from hbc.cli.native import Native, output_shapes
 from hbc.cli.prepare import Chosen
 from hbc.cli.report import Progress, notice
 from hbc.cli.sizes import extents, given_sizes
+from hbc.cli.strides import lengthened
 from hbc.cli.trials import MEDIUM, SMALL, Trial, draw_trials
 from hbc.cli.work import count_work
 from hbc.frontend.funcs import Example, Pipeline
@@ -34,7 +35,6 @@ INTERPRETED_WORK = 20_000  # operations: the interpreter takes microseconds for 
 NATIVE_WORK = 20_000_000
 EXAMPLE_WORK = 20_000_000_000  # more keeps the oracle busy for minutes
 KEPT_MISTAKES = 3  # of each stage
-PADDING = 5  # elements between rows, in every third native trial
 
 Outputs = Mapping[str, "Array"]
 
@@ -104,8 +104,8 @@ def verify_native(
     for number, trial in enumerate(chain(_example_trial(p, settings, example), trials)):
         shown.step(f"running at {trial}")
         expected = evaluate(p, trial.sizes, trial.inputs)
-        padding = PADDING if number % 3 == 2 else 0
-        stage.attempt(trial, partial(_call, p, kernel, native, trial, padding), expected)
+        apart = number % 3 == 2
+        stage.attempt(trial, partial(_call, p, kernel, native, trial, apart), expected)
     return stage
 
 
@@ -131,8 +131,9 @@ def _interpret(p: Pipeline, run: Prepared, trial: Trial) -> Outputs:
     return outputs
 
 
-def _call(p: Pipeline, kernel: Kernel, native: Native, trial: Trial, padding: int) -> Outputs:
+def _call(p: Pipeline, kernel: Kernel, native: Native, trial: Trial, apart: bool) -> Outputs:
     sizes = [trial.sizes[size.name] for size in kernel.sizes]
     shapes = output_shapes(p, trial.sizes)
-    called = native.call(kernel.name, sizes, trial.inputs, shapes, guarded=True, padding=padding)
+    rows = {image.name: lengthened(image) for image in (*p.inputs, *p.outputs)} if apart else {}
+    called = native.call(kernel.name, sizes, trial.inputs, shapes, guarded=True, lengthen=rows)
     return called.outputs

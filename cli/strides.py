@@ -5,15 +5,28 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from hbc.frontend.funcs import Image
+from hbc.ir.nodes import Const
+
 if TYPE_CHECKING:
     from hbc.cli.data import Array
 
+PADDING = 5  # elements, or rows, that the lengthened dimension has more
 ODD = 77
 
 
-def padded_shape(shape: tuple[int, ...], padding: int) -> tuple[int, ...]:
-    """The shape with rows longer by `padding` elements."""
-    return (*shape[:-1], shape[-1] + padding)
+def lengthened(image: Image) -> int:
+    """The dimension to lengthen: the last one whose extent is not a literal, for kernels may rely
+    on the strides that literal inner extents give."""
+    open_ = [dim for dim, e in enumerate(image.extents) if not isinstance(e, Const)]
+    return open_[-1] if open_ else 0
+
+
+def longer_shape(shape: tuple[int, ...], dim: int | None) -> tuple[int, ...]:
+    """The shape with dimension `dim` longer by PADDING; the same for None."""
+    if dim is None:
+        return shape
+    return (*shape[:dim], shape[dim] + PADDING, *shape[dim + 1 :])
 
 
 def row_strides(shape: tuple[int, ...]) -> list[int]:
@@ -21,21 +34,22 @@ def row_strides(shape: tuple[int, ...]) -> list[int]:
     return [math.prod(shape[dim + 1 :]) for dim in range(len(shape) - 1)]
 
 
-def pad(array: Array, padding: int) -> Array:
-    """The array with rows longer by `padding` elements, which hold what no kernel should read: NaN,
-    or an odd number."""
+def spread(array: Array, dim: int) -> Array:
+    """The array in the memory of a longer one, the rest of which holds what no kernel should read:
+    NaN, or an odd number."""
     import numpy as np
 
-    shape = padded_shape(array.shape, padding)
     # ml_dtypes' floats are of kind V.
-    wide: Array = np.full(shape, np.nan if array.dtype.kind in "fV" else 0, array.dtype)
-    if array.dtype.kind in "iu":
-        wide[...] = ODD
-    wide[..., : array.shape[-1]] = array
+    rest = np.nan if array.dtype.kind in "fV" else ODD if array.dtype.kind in "iu" else 0
+    wide: Array = np.full(longer_shape(array.shape, dim), rest, array.dtype)
+    np.moveaxis(wide, dim, 0)[: array.shape[dim]] = np.moveaxis(array, dim, 0)
     return wide
 
 
-def unpad(wide: Array, padding: int) -> tuple[Array, Array]:
-    """The array and, apart, the padding behind its rows."""
-    length = wide.shape[-1] - padding
-    return wide[..., :length], wide[..., length:]
+def gather_rows(wide: Array, dim: int) -> tuple[Array, Array]:
+    """The array out of the longer one, and the rest."""
+    import numpy as np
+
+    length = wide.shape[dim] - PADDING
+    kept, rest = np.split(wide, [length], axis=dim)
+    return np.ascontiguousarray(kept), np.ascontiguousarray(rest)

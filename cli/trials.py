@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from hbc.cli.inputs import fill_array, value_range
 from hbc.cli.sizes import check_sizes, extents, index_value
+from hbc.cli.strides import row_strides
 from hbc.cli.work import count_work
 from hbc.frontend.funcs import Example, Fill, Image, Pipeline
 from hbc.ir.diag import HbcError
@@ -80,7 +81,8 @@ def accepted(p: Pipeline, checks: tuple[Check, ...], sizes: Mapping[str, int]) -
         check_sizes(p, sizes)
     except HbcError:
         return False
-    if any(not index_value(check.condition, sizes) for check in checks):
+    known = {**sizes, **_dense_strides(p, sizes)}
+    if any(not index_value(check.condition, known) for check in checks):
         return False
     # A bound that leaves an input no value.
     return all(_has_values(p, image, sizes) for image in p.inputs if not image.element.is_float)
@@ -136,6 +138,15 @@ def _as_element(values: Array, image: Image) -> Array:
 
     with np.errstate(all="ignore"):
         return values.astype(numpy_dtype(image.element))
+
+
+def _dense_strides(p: Pipeline, sizes: Mapping[str, int]) -> dict[str, int]:
+    """The strides of dense arrays, by the names that a kernel's checks use."""
+    return {
+        f"{image.name}_stride{dim}": stride
+        for image in (*p.inputs, *p.outputs)
+        for dim, stride in enumerate(row_strides(extents(image, sizes)))
+    }
 
 
 def _has_values(p: Pipeline, image: Image, sizes: Mapping[str, int]) -> bool:

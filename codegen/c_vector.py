@@ -6,6 +6,7 @@ from typing import assert_never
 
 from hbc.codegen.c_convert import convert
 from hbc.codegen.c_mask import mask, natural_width
+from hbc.codegen.c_math import math_function
 from hbc.codegen.c_scalar import declare as declare_scalar
 from hbc.codegen.c_scalar import scalar
 from hbc.codegen.c_vector_load import load
@@ -51,6 +52,7 @@ from hbc.ir.nodes import (
 )  # fmt: skip
 from hbc.ir.take import constants, integer
 from hbc.ir.types import BOOL, F32, F64, I32, I64, DType, Kind
+from hbc.ir.vector_math import is_expanded
 
 
 def vector(e: Expr, unit: Unit) -> str:
@@ -279,6 +281,8 @@ def _call(e: Call, unit: Unit) -> str:
         case MathOp.FLOOR | MathOp.CEIL | MathOp.ROUND:
             name = "roundscale" if p == "_mm512" else "round"
             return f"{p}_{name}_{s}({x}, {ROUND[e.name]})"
+        case _ if t == F32 and is_expanded(e.name):
+            return f"{math_function(e.name, lanes, unit)}({x})"
         case _:
             value: Expr = Call(e.name, (lane_operand(0, t),), t(1))
             function = lanewise(f"{e.name}_{t}x{lanes}", value, (t,), lanes, unit)

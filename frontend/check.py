@@ -33,6 +33,9 @@ def check(file: ast.File, settings: Mapping[str, str], fix_sizes: bool = False) 
     given.finish(file)
     written = drafts(file, scope)
     graph = call_graph(written, tables, scope)
+    for s in file.statements:
+        if isinstance(s, ast.Alias):
+            check_declarations.alias(s, scope)
     order = callees_first(graph, {n: d.name for n, d in written.items()}, scope)
     funcs = dict(tables)
     for n in order:
@@ -83,9 +86,6 @@ def declarations(file: ast.File, scope: Scope, given: Settings) -> dict[str, Fun
                 check_declarations.reduce(s, scope)
             case _:
                 pass
-    for s in file.statements:
-        if isinstance(s, ast.Alias):
-            check_declarations.alias(s, scope)
     return tables
 
 

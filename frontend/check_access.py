@@ -114,14 +114,17 @@ def bring_inside(helper: str, i: Expr, n: Expr, span: Span) -> Expr:
     return Binary(Op.MIN, place, Binary(Op.SUB, build.sub(period, 1), place, span), span)
 
 
-def rank_fits(name: str, rank: int, indices: Sequence[ast.Expr], span: Span, env: Env) -> bool:
+def rank_fits(
+    name: str, rank: int, indices: Sequence[ast.Expr], span: Span, env: Env, used: str = "read"
+) -> bool:
+    """Reports a wrong number of indices; `used` says what is done with them."""
     if rank == len(indices):
         return True
     declared = env.scope.declared.get(name)
     notes = [Note(f"`{name}` is declared here", declared.span)] if declared else []
     plural = "dimension" if rank == 1 else "dimensions"
     env.scope.report(
-        f"`{name}` has {rank} {plural}, and is read with {len(indices)}", span, None, *notes
+        f"`{name}` has {rank} {plural}, and is {used} with {len(indices)}", span, None, *notes
     )
     return False
 

@@ -148,9 +148,10 @@ def not_empty(r: Range) -> list[Linear]:
 def own(f: Func, u: Update, proof: Proof) -> None:
     """Widens the needed range of a Func to what its update writes and reads of itself."""
     place = update_place(f, u, proof)
-    write = Access(f.name, u.indices, f.element(), u.span)
-    read = [write, *(a for a in accesses(u.value) if a.name == f.name)]
-    for access in read:
+    reads = [a for a in accesses(u.value) if a.name == f.name]
+    if all(a.indices != u.indices for a in reads):
+        reads.append(Access(f.name, u.indices, f.element(), u.span))
+    for access in reads:
         for at, i in enumerate(access.indices):
             if isinstance(i, Var) and i.name == f.variables[at]:
                 continue

@@ -9,7 +9,7 @@ from hbc.frontend.check_declarations import type_named
 from hbc.frontend.check_names import declare
 from hbc.frontend.check_order import names_read
 from hbc.frontend.check_updates import update
-from hbc.frontend.check_values import Env, convert, text, value
+from hbc.frontend.check_values import Env, convert, suggestion, text, value
 from hbc.frontend.funcs import Func
 from hbc.frontend.literals import (
     LITERAL_FLOAT,
@@ -75,7 +75,8 @@ def begin(s: ast.Definition, found: dict[str, Draft], scope: Scope) -> None:
         rank = len(scope.outputs[name].extents)
         note = Note(f"`{name}` is declared here", scope.declared[name].span)
         scope.report(
-            f"output `{name}` has {rank} dimensions, and is defined with {len(variables)}",
+            f"output `{name}` has {rank} dimension{'s' * (rank > 1)}, and is defined with"
+            f" {len(variables)}",
             s.name.span, None, note,
         )  # fmt: skip
         scope.broken.add(name)
@@ -170,7 +171,7 @@ def element_type(draft: Draft, typed: Expr, scope: Scope) -> DType:
         if joined is None and total is not None:
             scope.report(
                 f"the updates of `{name}` give {total} and {t}", draft.name.span,
-                f"declare its type: `{name}: {t}[...]`",
+                f"cast them to one type, such as {suggestion(total, t)}",
             )  # fmt: skip
             return UNKNOWN
         total = joined

@@ -48,6 +48,13 @@ def callees_first(
 
 
 def report_cycle(cycle: list[str], spans: Mapping[str, ast.Ident], scope: Scope) -> None:
+    if len(cycle) == 1:
+        scope.report(
+            f"the pure step of `{cycle[0]}` reads itself", spans[cycle[0]].span,
+            f"begin with `{cycle[0]}[...] = 0`, then update it along a `reduce` variable",
+        )  # fmt: skip
+        scope.broken.update(cycle)
+        return
     shown = " -> ".join(f"`{n}`" for n in [*cycle, cycle[0]])
     notes = [Note(f"`{n}` is defined here", spans[n].span) for n in cycle[1:]]
     scope.broken.update(cycle)

@@ -61,6 +61,9 @@ def schedule(
             scope.report("automatic schedules are not in this version", s.span, hint)
         else:
             scope.report(f"schedule `{s.name.text}` has no lines", s.span, hint)
+    elif not s.targets:
+        hint = f"write `schedule {s.name.text} for avx512, avx2 {{ ... }}`"
+        scope.report(f"schedule `{s.name.text}` names no target", s.name.span, hint)
     targets = tuple(t.text for t in s.targets)
     known = [*TARGETS, *LATER_TARGETS]
     for at, t in enumerate(s.targets):
@@ -156,7 +159,8 @@ def stage_of(w: ast.Line, block: Block) -> Stage | None:
     if func is not None and not 0 <= number < len(func.updates):
         count = len(func.updates)
         has = "no update" if count == 0 else "one update" if count == 1 else f"{count} updates"
-        hint = None if count == 0 else f"they are numbered from 0 to {count - 1}"
+        hint = f"they are numbered from 0 to {count - 1}" if count > 1 else None
+        hint = f"write `{name}.update`" if count == 1 else hint
         scope.report(f"`{name}` has {has}, and no `update({number})`", step.span, hint)
         return None
     return Stage(name, number, span=span)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from hbc.frontend import ast
 from hbc.frontend.check_access import rank_fits
@@ -28,12 +29,17 @@ def update(
     report."""
     name = u.name.text
     before = len(scope.mistakes)
-    env = Env(scope, around(u, variables, scope), f"in this update of `{name}`")
-    if variables and not rank_fits(name, len(variables), u.indices, u.name.span, env):
+    plain = around(u, variables)
+    runs: dict[str, Expr] = {r: Var(r) for r in scope.reduces}
+    whole = Env(scope, {**{v: Var(v) for v in variables}, **runs}, f"in this update of `{name}`")
+    if not rank_fits(name, len(variables), u.indices, u.name.span, whole, "updated"):
         return None
-    indices = tuple(index(i, env) for i in u.indices)
-    if variables:
-        check_left(u, indices, variables, scope)
+    indices = tuple(index(i, whole) for i in u.indices)
+    check_left(u, indices, variables, scope)
+    env = whole
+    if len(scope.mistakes) == before:
+        absent = frozenset(variables) - frozenset(plain)
+        env = replace(whole, locals={**plain, **runs}, absent=absent)
     term = value(u.value, env)
     test = None if u.condition is None else condition(u.condition, env)
     if t is UNKNOWN or is_broken(term):
@@ -46,7 +52,7 @@ def update(
         return None
     stored = term
     if op is not None:
-        stored = Binary(op, Access(name, indices, Type(t), u.name.span), term, u.span)
+        stored = Binary(op, Access(name, indices, Type(t), left_span(u)), term, u.span)
     check_self_reads(name, indices, variables, term, test, scope)
     if len(scope.mistakes) > before:
         return None
@@ -56,14 +62,19 @@ def update(
     return Update(indices, stored, op, reduce, test, u.span)
 
 
-def around(u: ast.Definition, variables: tuple[str, ...], scope: Scope) -> dict[str, Expr]:
-    """The pure variables that stand on the left in their place, and all reduction variables."""
-    plain = {
+def around(u: ast.Definition, variables: tuple[str, ...]) -> dict[str, Expr]:
+    """The pure variables that stand alone on the left, each in its place."""
+    return {
         v: Var(v)
         for v, i in zip(variables, u.indices, strict=False)
         if isinstance(i, ast.Name) and i.text == v
     }
-    return {**plain, **{r: Var(r) for r in scope.reduces}}
+
+
+def left_span(u: ast.Definition) -> Span:
+    """The name and its indices."""
+    end = u.span.source.text.index("]", u.indices[-1].span.end) + 1
+    return Span(u.span.source, u.span.start, end)
 
 
 def fits(op: Op, t: DType) -> bool:
@@ -75,17 +86,14 @@ def fits(op: Op, t: DType) -> bool:
 def check_left(
     u: ast.Definition, indices: tuple[Expr, ...], variables: tuple[str, ...], scope: Scope
 ) -> None:
-    """A pure variable stands alone in its own place; every other index reads reduce variables."""
-    for at, (written, i) in enumerate(zip(u.indices, indices, strict=True)):
-        if isinstance(i, Var) and i.name == variables[at]:
-            continue
-        for n in sorted(free_variables(i) & set(variables)):
-            own = variables.index(n)
-            if n == variables[at] or own == at:
-                scope.report(
-                    f"the update moves the pure variable `{n}`: `{text(written)}`", written.span,
-                    f"write `{n}` alone there, or declare a `reduce` variable to run along",
-                )  # fmt: skip
+    """A pure variable stands alone in its own place before others may use it."""
+    plain = around(u, variables)
+    for written, i in zip(u.indices, indices, strict=True):
+        for n in sorted(free_variables(i) & (set(variables) - set(plain))):
+            scope.report(
+                f"`{text(written)}` moves the pure variable `{n}` out of its place", written.span,
+                f"write `{n}` alone in its place, or run along a `reduce` variable",
+            )  # fmt: skip
 
 
 def check_self_reads(

@@ -16,6 +16,7 @@ from hbc.frontend.literals import (
     BROKEN,
     LITERAL_FLOAT,
     LITERAL_INT,
+    LITERALS,
     adapt,
     element,
     fold_binary,
@@ -28,7 +29,7 @@ from hbc.frontend.literals import (
 from hbc.frontend.scope import Scope
 from hbc.ir.nodes import COMPARISONS, Binary, Cast, Const, Expr, Let, Op, Unary, UnaryOp, Var
 from hbc.ir.source import Span
-from hbc.ir.types import BOOL, DTYPES, F32, I64, INDEX, DType, Type, widen
+from hbc.ir.types import BOOL, DTYPES, F32, I32, I64, INDEX, DType, Type, widen
 
 CONSTANTS = {"pi": math.pi, "inf": math.inf, "nan": math.nan}
 OPERATORS = {str(op): op for op in Op if str(op) not in ("min", "max")}
@@ -40,11 +41,13 @@ REMAINDERS = {Op.MOD: "the remainder of floats is `x - floor(x / y) * y`"}
 @dataclass(frozen=True, slots=True)
 class Env:
     """What an expression may refer to: the file's names and, by name, the variables around it.
-    `place` says in words where the expression stands."""
+    `place` says in words where the expression stands. `absent` are the pure variables of a Func
+    that the left side of an update leaves out."""
 
     scope: Scope
     locals: Mapping[str, Expr] = field(default_factory=dict)
     place: str = "here"
+    absent: frozenset[str] = frozenset()
 
     def bind(self, name: str, value: Expr) -> Env:
         return replace(self, locals={**self.locals, name: value})
@@ -94,6 +97,14 @@ def name(e: ast.Name, env: Env) -> Expr:
                 return Const(v, t, e.span)
             case _:
                 return found
+    if text in env.absent:
+        scope.report(
+            f"`{text}` has no value {env.place}: it does not stand on the left", e.span,
+            f"write `{text}` on the left in its place, or run along a `reduce` variable",
+        )  # fmt: skip
+        return BROKEN
+    if text in scope.broken:
+        return BROKEN
     if text in scope.params:
         param = scope.params[text]
         return Const(param.value, param.type, e.span)
@@ -109,8 +120,8 @@ def name(e: ast.Name, env: Env) -> Expr:
     elif text in scope.inputs or text in scope.funcs or text in scope.aliases:
         what = scope.declared[text].what if text in scope.declared else "a Func"
         scope.report(f"`{text}` is {what} and needs indices", e.span, f"write `{text}[...]`")
-    elif text not in scope.declared or text not in scope.broken:
-        known = [*env.locals, *scope.sizes, *scope.params, *CONSTANTS]
+    else:
+        known = [*env.locals, *scope.sizes, *scope.params]
         scope.unknown("variable", text, e.span, known)
     return BROKEN
 
@@ -232,7 +243,8 @@ def report_no_type(left: Operand, right: Operand, span: Span, env: Env) -> None:
     (a, x), (b, y) = left, right
     s, t = element(a), element(b)
     to = suggestion(s, t)
-    casts = [f"`{to}({text(e)})`" for e, u in ((x, s), (y, t)) if u not in (to, LITERAL_INT)]
+    sides = ((x, s), (y, t))
+    casts = [f"`{to}({bare(e)})`" for e, u in sides if u is not to and u not in LITERALS]
     hint = f"write {' and '.join(casts)}" if casts else None
     env.scope.report(
         f"`{text(x)}` is {spoken(s)} and `{text(y)}` is {spoken(t)}: no implicit conversion",
@@ -247,7 +259,8 @@ def suggestion(s: DType, t: DType) -> DType:
         typed = [u for u in floats if u is not LITERAL_FLOAT]
         return typed[0] if len(set(typed)) == 1 else F32
     if BOOL in (s, t):
-        return s if t == BOOL else t
+        other = s if t == BOOL else t
+        return I32 if other in LITERALS else other
     return DTYPES[f"i{min(2 * max(s.bits, t.bits), 64)}"]
 
 
@@ -264,7 +277,7 @@ def convert(e: Expr, written: ast.Expr, to: DType, what: str, scope: Scope) -> E
         return Cast(Type(to), e, e.span)
     scope.report(
         f"{what} is {to}, and this value is {spoken(s)}", written.span,
-        f"write the cast: `{to}({text(written)})`",
+        f"write the cast: `{to}({bare(written)})`",
     )  # fmt: skip
     return BROKEN
 
@@ -278,7 +291,7 @@ def index(e: ast.Expr, env: Env) -> Expr:
     if t.is_float or t == BOOL:
         env.scope.report(
             f"an index is an integer, and `{text(e)}` is {spoken(t)}", e.span,
-            f"write `i64({text(e)})`",
+            f"write `i64({bare(e)})`",
         )  # fmt: skip
         return BROKEN
     return to_type(v, I64, env.scope)
@@ -302,6 +315,14 @@ def spoken(t: DType) -> str:
     if t in (LITERAL_INT, LITERAL_FLOAT):
         return "an integer literal" if t is LITERAL_INT else "a float literal"
     return str(t)
+
+
+def bare(e: ast.Expr) -> str:
+    """What was written, without parentheses around all of it."""
+    shown = text(e)
+    inner = shown[1:-1]
+    wrapped = shown.startswith("(") and shown.endswith(")")
+    return inner if wrapped and "(" not in inner and ")" not in inner else shown
 
 
 def text(e: ast.Expr, limit: int = 40) -> str:

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from hbc.frontend.funcs import Func, Update
-from hbc.frontend.oracle_contract import Contraction, contract, contraction, pieces, window_pieces
+from hbc.frontend.oracle_contract import contract
+from hbc.frontend.oracle_factors import Contraction, contraction, pieces, window_pieces
 from hbc.frontend.oracle_fold import (
     add_scattered,
     add_terms,

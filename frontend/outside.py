@@ -50,7 +50,7 @@ def report_unbounded(access: Access, at: int, scope: Scope) -> None:
     """An index of which nothing is known."""
     index = access.indices[at]
     through = [n.name for n in nodes(index) if isinstance(n, Access)]
-    shown = written(access, scope)
+    shown = written(access)
     if through:
         scope.report(
             f"index {at} of `{shown}` depends on the values of `{through[0]}`, which have no bound",
@@ -77,11 +77,12 @@ def report_outside(
         if span is not None and known[v].bounded:
             low, high = end(known[v].low, True), end(known[v].high, False)
             notes.append(Note(f"`{v}` runs from `{low}` to `{high}`", span))
-    has = f"index {at} of `{access.name}` begins at 0" if below else (
-        f"`{access.name}` has extent `{shown(extent)}` there"
+    has = f"the indices of `{access.name}` begin at 0" if below else (
+        f"`{access.name}` has extent `{shown(extent)}`"
     )  # fmt: skip
+    where = f" in dimension {at}" if len(access.indices) > 1 else ""
     scope.report(
-        f"`{written(access, scope)}` reaches `{value}`, and {has}",
+        f"`{written(access)}` reaches `{value}`, but {has}{where}",
         access.indices[at].span or access.span, hint(access, scope), *notes,
     )  # fmt: skip
 
@@ -95,6 +96,7 @@ def hint(access: Access, scope: Scope) -> str | None:
 def end(clauses: Clauses, below: bool) -> str:
     """One end of a range, in words."""
     inner, outer = ("min", "max") if below else ("max", "min")
+    clauses = tuple(c for c in clauses if len(c) == 1)[:1] or clauses
     parts = [
         shown(c[0]) if len(c) == 1 else f"{inner}({', '.join(map(shown, c))})" for c in clauses
     ]
@@ -105,7 +107,7 @@ def shown(form: Linear) -> str:
     return show(to_expr(form))
 
 
-def written(access: Access, scope: Scope) -> str:
+def written(access: Access) -> str:
     """The read as it stands in the file."""
     return " ".join(access.span.text.split()) if access.span else access.name
 

@@ -40,7 +40,7 @@ def _one(func: Func, nest: Nest, p: PrefetchPlan, scope: Scope) -> Stmt:
         )  # fmt: skip
     box: tuple[Interval, ...] | None = None
     for access in reads:
-        box = hull(box, access_box(access, ranges), scope.ranges)
+        box = hull(box, access_box(access, ranges, scope.ranges), scope.ranges)
     if box is None or any(x.lo is None or x.hi is None for x in box):
         raise error(f"what `{func.name}` reads of `{p.name}` ahead is not known", p.span)
     storage = scope.storages[p.name]

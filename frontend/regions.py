@@ -39,7 +39,7 @@ def required(
     func = f.func
     for reader, update, ranges in readers:
         for access in accesses_of(reader, update, func.name):
-            box = hull(box, access_box(access, ranges), scope)
+            box = hull(box, access_box(access, ranges, scope), scope)
     if box is None:
         raise InternalError(f"nothing reads `{func.name}` here")
     for update in range(len(func.updates)):
@@ -67,7 +67,7 @@ def _touched_by(func: Func, update: int, box: Box, scope: Ranges) -> Box:
     own = Access(func.name, u.indices, func.pure.type)
     grown = box
     for access in (own, *accesses_of(func, update, func.name)):
-        seen = access_box(access, ranges)
+        seen = access_box(access, ranges, scope)
         grown = tuple(
             old if _is_plain(access, d, func) else join(old, new, scope)
             for d, (old, new) in enumerate(zip(grown, seen, strict=True))
@@ -87,12 +87,15 @@ def accesses_of(reader: Func, update: int | None, name: str) -> list[Access]:
     return found
 
 
-def access_box(access: Access, ranges: Ranges) -> Box:
-    """The interval of each index, over the ranges of the reader's variables.
+def access_box(access: Access, ranges: Ranges, scope: Ranges) -> Box:
+    """The interval of each index, over the ranges of the reader's variables and what `scope` says of
+    the values of data.
 
-    These are renamed meanwhile: a loop around may have the name of a variable of the reader."""
+    The variables are renamed meanwhile: a loop around may have the name of one of them."""
     renamed = {name: Var(f"{name} of the reader") for name in ranges}
-    there = {f"{name} of the reader": interval for name, interval in ranges.items()}
+    data = {n.name for i in access.indices for n in nodes(i) if isinstance(n, Access)}
+    there = {name: interval for name, interval in scope.items() if name in data}
+    there |= {f"{name} of the reader": interval for name, interval in ranges.items()}
     return tuple(_tidy(bounds(substitute(i, renamed), there)) for i in access.indices)
 
 

@@ -41,7 +41,7 @@ SLIPS = (
     Slip(r":=", r"", "there is no operator `:=`", "write `=`"),
     Slip(r"->", r"", "there is no operator `->`", "outputs are declared: `output C: f32[M, N]`"),
     Slip(r"<-", r"", "there is no operator `<-`", "write `=`"),
-    Slip(r"\.\.\.", r"", "an interval has two dots", "write `1 .. N`; it ends before `N`"),
+    Slip(r"\.", r"\.\.$", "an interval has two dots", "write `1 .. N`; it ends before `N`"),
     Slip(r"[-+*/%&|^]?=", r"\b(?:select|where|require|and|or|not)\b[^\n;]*$",
          "`=` defines and does not compare", "write `==` to compare"),
     # Numbers and text
@@ -57,7 +57,7 @@ SLIPS = (
     # Statements of other languages
     Slip(r"for\b|while\b", r"", "there are no loops in an algorithm",
          "a definition covers all points of its variables; sum along `reduce k in K`"),
-    Slip(r"if\b|else\b", r"", "there is no `{}`",
+    Slip(r"\w+", r"\b(?:if|else)$", "there is no `if`",
          "write `select(condition, a, b)`, or `where condition` after an update"),
     Slip(r"\w+", r"(?:^|\n)[ \t]*(?:if|while|return|def|void|import|const|var|int|float|double)$",
          "this is no statement of the language",

@@ -65,12 +65,14 @@ def explain(unexpected: UnexpectedInput, source: Source) -> tuple[Diagnostic, in
         wanted = WORDS[CLOSING[opened.type]]
         note = Note(f"`{opened}` opens here", Span(source, opened.start_pos, opened.end_pos))
         message = f"expected {wanted}, found {found}"
-        if CLOSING[opened.type] in accepts or "NUMBER" in accepts:
+        mistaken = token.type == CLOSING[opened.type]
+        if not mistaken and (CLOSING[opened.type] in accepts or "NUMBER" in accepts):
             return Diagnostic(message, span, None, (note,)), at
-    if word := misspelled(stack, token.type, source):
-        return word, at
+    if stray := misspelled(stack, token.type, source) or joined(stack, source):
+        return stray, at
     message = f"expected {expected(accepts)}, found {found}"
-    if token.type.lower() in KEYWORDS and "NAME" in accepts:
+    begins_line = not source.text[source.text.rfind("\n", 0, at) + 1 : at].strip()
+    if token.type.lower() in KEYWORDS and "NAME" in accepts and not begins_line:
         hint: str | None = f"`{token}` is a word of the language and cannot be a name"
     else:
         hint = form(stack)
@@ -120,6 +122,24 @@ def misspelled(stack: list[Any], found: str, source: Source) -> Diagnostic | Non
     if close is None:
         close = "statements begin with a keyword such as `input`, or define: `f[x] = ...`"
     return Diagnostic(f"`{first}` begins no statement", span, close)
+
+
+def joined(stack: list[Any], source: Source) -> Diagnostic | None:
+    """A definition that begins amid a line: what stands before it wants an operator or a comma."""
+    after_indices = bool(stack) and getattr(stack[-1], "data", "") == "indices"
+    tail = stack[-2:] if after_indices else stack[-1:]
+    name = tail[0] if tail else None
+    if getattr(name, "type", "") != "NAME" or name is None:
+        return None
+    if len(stack) > len(tail) and isinstance(stack[-len(tail) - 1], str):
+        return None
+    line = source.text.rfind("\n", 0, name.start_pos) + 1
+    if not source.text[line : name.start_pos].strip():
+        return None
+    slip = slip_at(source, name.start_pos, last_token(source, name.start_pos))
+    span = Span(source, name.start_pos, name.end_pos)
+    missing = Diagnostic(f"an operator, a comma or a line break is missing before `{name}`", span)
+    return slip or missing
 
 
 def open_bracket(stack: list[Any]) -> Any:

@@ -110,7 +110,7 @@ class TreeBuilder:
 
     def schedule(self, c: Children) -> ast.Schedule:
         targets = self.idents(c)[1:]
-        lines = trees(c) if len(c) > 2 else None
+        lines = trees(c) if str(c[-1]) == "}" else None
         return ast.Schedule(self.ident(c[1]), targets, lines, self.over(c))
 
     def line(self, c: Children) -> ast.Line:

@@ -96,18 +96,19 @@ class _Names:
                     yield from [child] if isinstance(child, LetStmt) else self.items(child)
                 yield from self.items(body[-1])
             case LetStmt(name=name, value=value, body=body):
-                yield from self.unlet(value, found := [])
-                yield _Bind(name, found[0])
+                binds, new = self.unlet(value)
+                yield from binds
+                yield _Bind(name, new)
                 yield from self.items(body)
             case Store(value=value):
-                yield from self.unlet(value, found := [])
-                same = found[0] is value
-                yield s if same else Store(s.buffer, s.index, found[0], s.mask, s.span)
+                binds, new = self.unlet(value)
+                yield from binds
+                yield s if new is value else Store(s.buffer, s.index, new, s.mask, s.span)
             case _:
                 yield s
 
-    def unlet(self, e: Expr, found: list[Expr]) -> Iterator[_Bind]:
-        """The `Let`s in `e` as bindings under new names; what is left of `e` goes to `found`."""
+    def unlet(self, e: Expr) -> tuple[list[_Bind], Expr]:
+        """The `Let`s in `e` as bindings under new names, and what is left of `e`."""
         binds: list[_Bind] = []
 
         def plain(e: Expr, names: Mapping[str, Expr]) -> Expr:
@@ -122,8 +123,7 @@ class _Names:
                 case _:
                     return map_children(e, lambda c: plain(c, names))
 
-        found.append(plain(e, {}))
-        return iter(binds)
+        return binds, plain(e, {})
 
 
 @dataclass(slots=True)

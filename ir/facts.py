@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 from hbc.ir.build import not_
 from hbc.ir.linear import Linear, linear, minus, shifted
-from hbc.ir.nodes import Binary, Expr, Op, Unary, UnaryOp
+from hbc.ir.nodes import Binary, Expr, Load, Op, Unary, UnaryOp
 from hbc.ir.types import INDEX
-from hbc.ir.walk import free_variables
+from hbc.ir.walk import free_variables, nodes
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +32,8 @@ last one first; the others (sizes, `>= 0`) stay as symbols."""
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """Ranges, and forms that are known to be >= 0. Everything derived is remembered here, so keep
-    the object as long as the facts hold."""
+    """Ranges, and forms that are known to be >= 0. What is derived from them is remembered here, so
+    keep the object as long as the facts hold."""
 
     ranges: Ranges = field(default_factory=dict)
     known: tuple[Linear, ...] = ()
@@ -41,6 +41,7 @@ class Facts:
     forms: dict[str, tuple[Linear | None, Linear | None]] = field(default_factory=dict)
     found: dict[tuple[object, ...], Linear | None] = field(default_factory=dict)
     ranks: dict[str, int] = field(default_factory=dict)
+    mentioned: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.rank.update({name: i for i, name in enumerate(self.ranges)})
@@ -56,31 +57,45 @@ class Facts:
     def with_range(self, name: str, interval: Interval) -> Facts:
         """These facts inside a loop or Let over `name`."""
         outer = self.forget(name)
-        return Facts({**outer.ranges, name: interval}, outer.known)
+        inner = Facts({**outer.ranges, name: interval}, outer.known)
+        inner.mentioned.update(outer.names(), {name}, _names(interval))
+        return inner
+
+    def with_condition(self, condition: Expr) -> Facts:
+        """These facts where the condition holds. What it says of memory is not taken: a store may
+        change it."""
+        new = tuple(f for f in implied(condition) if not any(_loads(a) for a, _ in f.terms))
+        return Facts(self.ranges, (*self.known, *new)) if new else self
 
     def forget(self, name: str) -> Facts:
         """What these facts say of other names, where `name` is bound anew."""
-        kept = {k: r for k, r in self.ranges.items() if k != name and not _speaks(r, name)}
-        known = tuple(f for f in self.known if all(not _in(name, a) for a, _ in f.terms))
-        if len(kept) == len(self.ranges) and len(known) == len(self.known):
+        if name not in self.names():
             return self
+        kept = {k: r for k, r in self.ranges.items() if k != name and name not in _names(r)}
+        known = tuple(f for f in self.known if name not in _names_of(f))
         return Facts(kept, known)
 
-    def with_condition(self, condition: Expr) -> Facts:
-        """These facts where the condition holds."""
-        new = tuple(implied(condition))
-        return Facts(self.ranges, (*self.known, *new)) if new else self
+    def names(self) -> set[str]:
+        """All names that the facts speak of."""
+        if not self.mentioned:
+            self.mentioned.update(self.ranges, *map(_names, self.ranges.values()))
+            self.mentioned.update(*map(_names_of, self.known))
+        return self.mentioned
 
 
 NOTHING = Facts()
 
 
-def _speaks(r: Interval, name: str) -> bool:
-    return any(e is not None and _in(name, e) for e in (r.lo, r.hi))
+def _names(r: Interval) -> set[str]:
+    return {name for e in (r.lo, r.hi) if e is not None for name in free_variables(e)}
 
 
-def _in(name: str, e: Expr) -> bool:
-    return name in free_variables(e)
+def _names_of(form: Linear) -> set[str]:
+    return {name for atom, _ in form.terms for name in free_variables(atom)}
+
+
+def _loads(atom: Expr) -> bool:
+    return any(isinstance(n, Load) for n in nodes(atom))
 
 
 def facts_of(given: Facts | Ranges) -> Facts:

@@ -64,6 +64,9 @@ def prepare(kernel: Kernel, strict: bool = True) -> Prepared:
     def call(sizes: Mapping[str, int], arrays: Mapping[str, Array]) -> None:
         given = _sizes(kernel, sizes)
         with np.errstate(all="ignore"):
+            for one in kernel.arguments:
+                strides = element_strides(one.name, _present(one, arrays))
+                given |= {one.stride_name(d): s for d, s in enumerate(strides)}
             for check, holds in zip(kernel.checks, checks, strict=True):
                 if not holds(given):
                     raise InterpError(check.message)
@@ -71,8 +74,6 @@ def prepare(kernel: Kernel, strict: bool = True) -> Prepared:
             for one, extents in zip(kernel.arguments, shapes, strict=True):
                 array = _fitting(one, tuple(int(e(given)) for e in extents), arrays)
                 buffers.append(argument(one.name, array, one.output, strict))
-                strides = element_strides(one.name, array)
-                given |= {one.stride_name(d): s for d, s in enumerate(strides)}
             _guarded(code, function, [*(given[name] for name in names), *buffers])
 
     return call
@@ -124,10 +125,17 @@ def _sizes(kernel: Kernel, sizes: Mapping[str, int]) -> dict[str, int]:
     return {size.name: int(sizes[size.name]) for size in kernel.sizes}
 
 
-def _fitting(one: Argument, shape: tuple[int, ...], arrays: Mapping[str, Array]) -> Array:
+def _present(one: Argument, arrays: Mapping[str, Array]) -> Array:
     array = arrays.get(one.name)
     if array is None:
         raise InterpError(f"the array `{one.name}` is missing")
+    if array.ndim != len(one.extents):
+        raise InterpError(f"`{one.name}` has {array.ndim} dimensions, not {len(one.extents)}")
+    return array
+
+
+def _fitting(one: Argument, shape: tuple[int, ...], arrays: Mapping[str, Array]) -> Array:
+    array = arrays[one.name]
     if array.dtype != numpy_dtype(one.element):
         raise InterpError(f"`{one.name}` is {array.dtype}, not {one.element}")
     if array.shape != shape:

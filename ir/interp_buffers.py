@@ -131,7 +131,9 @@ def argument(name: str, array: Array, output: bool, strict: bool) -> Buffer:
 
 def element_strides(name: str, array: Array) -> tuple[int, ...]:
     """Strides in elements. InterpError when the last is not 1, or one is negative or no multiple of
-    the element size."""
+    the element size. An empty array has those of a contiguous one."""
+    if array.size == 0:
+        array = np.empty(tuple(max(n, 1) for n in array.shape), array.dtype)
     strides = []
     for extent, stride in zip(array.shape, array.strides, strict=True):
         if extent > 1 and (stride < 0 or stride % array.itemsize):

@@ -15,6 +15,7 @@ from hbc.ir.build import add, broadcast, const_value, floordiv, mod, mul, sub
 from hbc.ir.linear import canonical
 from hbc.ir.nodes import Binary, Broadcast, Const, Expr, Op, Ramp, Unary, UnaryOp, const_index
 from hbc.ir.types import I64
+from hbc.ir.walk import ExprMap
 
 Dim = tuple[int, Expr]
 """Extent and stride."""
@@ -35,12 +36,13 @@ class Layout:
         return prod(extent for extent, _ in self.dims)
 
 
-def layout(e: Expr) -> Layout | None:
-    """The normal form of an i64 expression, or None when it is not strided."""
+def layout(e: Expr, scalar: ExprMap = canonical) -> Layout | None:
+    """The normal form of an i64 expression, or None when it is not strided. `scalar` brings the base
+    and the strides to their normal form."""
     if e.type.element != I64:
         return None
     found = _read(e)
-    return None if found is None else normal(found)
+    return None if found is None else normal(found, scalar)
 
 
 def to_index(x: Layout) -> Expr:
@@ -56,18 +58,18 @@ def to_index(x: Layout) -> Expr:
     return e
 
 
-def normal(x: Layout) -> Layout:
+def normal(x: Layout, scalar: ExprMap = canonical) -> Layout:
     """Canonical base and strides, no extent of 1, dims merged where the strides nest."""
     dims: list[Dim] = []
     for extent, stride in reversed(x.dims):
-        stride = canonical(stride)
+        stride = scalar(stride)
         if extent == 1:
             continue
-        if dims and _nests(stride, dims[-1]):
+        if dims and _nests(stride, dims[-1], scalar):
             dims[-1] = (extent * dims[-1][0], dims[-1][1])
         else:
             dims.append((extent, stride))
-    return Layout(canonical(x.base), tuple(reversed(dims)))
+    return Layout(scalar(x.base), tuple(reversed(dims)))
 
 
 def split(x: Layout, dim: int, inner: int) -> Layout:
@@ -206,9 +208,9 @@ def _merged(dims: Dims) -> Dims:
     return tuple(merged)
 
 
-def _nests(outer: Expr, inner: Dim) -> bool:
+def _nests(outer: Expr, inner: Dim, scalar: ExprMap) -> bool:
     extent, stride = inner
     a, b = const_value(outer), const_value(stride)
     if a is not None and b is not None:
         return a == extent * b
-    return a is None and b is None and canonical(mul(extent, stride)) == outer
+    return a is None and b is None and scalar(mul(extent, stride)) == outer

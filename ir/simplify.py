@@ -15,7 +15,7 @@ from hbc.ir.bounds import prove
 from hbc.ir.comparison import comparison
 from hbc.ir.facts import NOTHING, Facts, Interval
 from hbc.ir.kernel import Kernel
-from hbc.ir.layout import Layout, layout, normal, to_index
+from hbc.ir.layout import layout, to_index
 from hbc.ir.linear import Reading, linear, read, shifted, to_expr
 from hbc.ir.linear import plus as sum_of
 from hbc.ir.lower_bound import least
@@ -37,6 +37,7 @@ from hbc.ir.nodes import (
     Let,
     LetStmt,
     Load,
+    Node,
     Op,
     Prefetch,
     Select,
@@ -52,9 +53,9 @@ from hbc.ir.rules import REWRITER
 from hbc.ir.types import I64, INDEX
 from hbc.ir.walk import (
     block,
-    free_variables,
     map_children,
     map_stmt,
+    nodes,
     substitute,
     substitute_stmt,
 )
@@ -125,16 +126,11 @@ def _simplified(e: Expr, scope: Scope) -> Expr:
     elif isinstance(e, Binary) and e.op in COMPARISONS and e.a.type == INDEX:
         reading = scope.arithmetic()
         new = comparison(e.op, read(e.a, reading), read(e.b, reading), scope.facts)
-    elif t.element == I64 and (found := layout(e)) is not None:
-        new = to_index(_layout(found, scope))
+    elif t.element == I64 and (found := layout(e, lambda x: _expr(x, scope))) is not None:
+        new = to_index(found)
     else:
         return _atom(e, scope)
     return e if new == e else new
-
-
-def _layout(x: Layout, scope: Scope) -> Layout:
-    """The layout with simplified base and strides."""
-    return normal(Layout(_expr(x.base, scope), tuple((n, _expr(s, scope)) for n, s in x.dims)))
 
 
 def _atom(e: Expr, scope: Scope) -> Expr:
@@ -143,9 +139,9 @@ def _atom(e: Expr, scope: Scope) -> Expr:
         return _let(e, scope)
     inner = map_children(e, lambda c: _expr(c, scope))
     if inner is not e and inner.type.element == I64 and inner.type.lanes > 1:
-        found = layout(inner)  # now that the operands are simpler, it may be strided
-        if found is not None:
-            return to_index(_layout(found, scope))
+        found = layout(inner, lambda x: _expr(x, scope))
+        if found is not None:  # now that the operands are simpler
+            return to_index(found)
     new = _by_rules(inner, scope.facts)
     if new is inner:
         return inner
@@ -234,7 +230,7 @@ def _let(e: Let, scope: Scope) -> Expr:
     if _is_trivial(value):
         return _expr(substitute(e.body, {e.name: value}), scope)
     body = _expr(e.body, _inside_let(e.name, value, scope))
-    if e.name not in free_variables(body):
+    if not _mentions(body, e.name):
         return body
     return e if value is e.value and body is e.body else Let(e.name, value, body, e.span)
 
@@ -244,7 +240,7 @@ def _is_trivial(value: Expr) -> bool:
 
 
 def _inside_let(name: str, value: Expr, scope: Scope) -> Scope:
-    if value.type == INDEX and name not in free_variables(value):
+    if value.type == INDEX and not _mentions(value, name) and _is_steady(value):
         return Scope(scope.facts.with_range(name, Interval(value, value)))
     return Scope(scope.facts.forget(name))
 
@@ -294,8 +290,9 @@ def _for(s: For, scope: Scope) -> Stmt:
     if isinstance(extent, Const) and extent.value == 1:
         return _stmt(substitute_stmt(s.body, {s.var: start}), scope)
     last = shifted(sum_of(linear(start), linear(extent)), -1)
+    first, final = (x if _is_steady(x) else None for x in (start, to_expr(last)))
     facts = scope.facts.with_condition(build.gt(extent, 0))
-    body = _stmt(s.body, Scope(facts.with_range(s.var, Interval(start, to_expr(last)))))
+    body = _stmt(s.body, Scope(facts.with_range(s.var, Interval(first, final))))
     if _is_empty(body):
         return NOTHING_TO_DO
     if start is s.start and extent is s.extent and body is s.body:
@@ -324,7 +321,7 @@ def _let_stmt(s: LetStmt, name: str, value: Expr, body: Stmt, scope: Scope) -> S
     if _is_trivial(new):
         return _stmt(substitute_stmt(body, {name: new}), scope)
     inner = _stmt(body, _inside_let(name, new, scope))
-    if name not in free_variables(inner):
+    if not _mentions(inner, name):
         return inner
     return s if new is value and inner is body else LetStmt(name, new, inner, s.span)
 
@@ -337,6 +334,16 @@ def _block(s: Block, body: list[Stmt]) -> Stmt:
     ):
         return s
     return block(*kept) if kept else NOTHING_TO_DO
+
+
+def _mentions(n: Node, name: str) -> bool:
+    """Does a variable of that name occur? (A use inside of what binds it anew counts too.)"""
+    return any(isinstance(x, Var) and x.name == name for x in nodes(n))
+
+
+def _is_steady(e: Expr) -> bool:
+    """Does a store leave the value as it is?"""
+    return not any(isinstance(n, Load) for n in nodes(e))
 
 
 def _is_empty(s: Stmt) -> bool:

@@ -57,7 +57,7 @@ def verify(kernel: Kernel, stage: str) -> None:
         for e in a.extents:
             _check_expr(e, {s.name: INDEX for s in kernel.sizes}, buffers, stage)
     for check in kernel.checks:
-        _check_expr(check.condition, {s.name: INDEX for s in kernel.sizes}, buffers, stage)
+        _check_expr(check.condition, names, buffers, stage)
         _check_type(check.condition, CONDITION, "a check", stage)
     _check_stmt(kernel.body, names, buffers, stage, top=True)
 

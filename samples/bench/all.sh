@@ -22,12 +22,9 @@ done
 [ $# -gt 0 ] || set -- $WORKLOADS
 
 export RECORD THREADS ROUNDS HBC PEER_PYTHON
-"$PYTHON" "$HERE/machine.py" "$THREADS" >>"$RECORD" || echo 'all.sh: going on without that' >&2
+"$PYTHON" "$HERE/machine.py" "$THREADS" >>"$RECORD" ||
+    echo 'all.sh: going on without a description of this machine' >&2
 for name; do
     BENCH_PART=yes "$HERE/$name.sh"
 done
-if [ -n "$write" ]; then
-    table --write "$HERE/RESULTS.md"
-else
-    table
-fi
+"$PYTHON" "$HERE/table.py" ${write:+--write "$HERE/RESULTS.md"} "$RECORD"

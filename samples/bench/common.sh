@@ -20,10 +20,14 @@ fail() {
     exit 2
 }
 
-for count in "$THREADS" "$ROUNDS"; do
-    case $count in
-        '' | *[!0-9]* | 0*) fail "THREADS and ROUNDS want positive integers, not \`$count\`" ;;
+positive() {
+    case $1 in
+        '' | *[!0-9]* | 0*) return 1 ;;
     esac
+}
+
+for count in "$THREADS" "$ROUNDS"; do
+    positive "$count" || fail "THREADS and ROUNDS want positive integers, not \`$count\`"
 done
 
 hbc_path=$(command -v -- "${HBC%% *}") ||
@@ -46,30 +50,36 @@ sizes() {
     known=
     given=no
     for word; do
-        if [ "$given" = no ] && [ "$word" = -- ]; then
+        if [ "$given$word" = no-- ]; then
             given=yes
             continue
         fi
         name=${word%%=*}
         value=${word#*=}
-        if [ "$given" = no ]; then
-            known="$known $name='$value'"
+        if [ "$given" = yes ]; then
+            check_size
         else
-            case $known in
-                *" $name='"*) ;;
-                *) fail "cannot read \`$word\`; known, with defaults:$known" ;;
-            esac
-            default=${known#*" $name='"}
-            default=${default%%\'*}
-            case $default/$value in
-                *[!0-9\ /]* | */ | */0* | *' '*/*' 0'* | *' '/*) bad=yes ;;
-                *' '*/*) bad= ;;
-                */*' '*) bad=yes ;;
-                *) bad= ;;
-            esac
-            [ -z "$bad" ] || fail "\`$name\` wants positive integers, not \`$value\`"
+            known="$known $name='$value'"
         fi
         eval "$name=\$value"
+    done
+}
+
+check_size() {
+    case $known in
+        *" $name='"*) ;;
+        *) fail "cannot read \`$word\`; known, with defaults:$known" ;;
+    esac
+    default=${known#*" $name='"}
+    set -- "$value"
+    case ${default%%\'*} in
+        *' '*)
+            # shellcheck disable=SC2086 # words on purpose
+            set -- $value
+            ;;
+    esac
+    for number in "${@:-none}"; do
+        positive "$number" || fail "\`$name\` wants positive integers, not \`$value\`"
     done
 }
 
@@ -121,5 +131,5 @@ note() {
 
 # The table of all that was recorded, unless all.sh is going to print it.
 table() {
-    [ -n "${BENCH_PART:-}" ] || "$PYTHON" "$HERE/table.py" "$RECORD" "$@"
+    [ -n "${BENCH_PART:-}" ] || "$PYTHON" "$HERE/table.py" "$RECORD"
 }

@@ -1,5 +1,6 @@
 #!/bin/sh
-# downsample.sh [H=1024] [W=1024] [T='16 32']: T x T taps at every second row and column; H x W is the output.
+# downsample.sh [H=1024] [W=1024] [T='16 32']: T x T taps at every second row and column, in f32.
+# H x W is the output.
 # shellcheck source=samples/bench/common.sh
 . "$(dirname -- "$0")/common.sh"
 

@@ -1,5 +1,6 @@
 #!/bin/sh
-# upsample.sh [H=2048] [W=2048] [T='16 32']: T x T taps by phase to twice the size; H x W, both even, is the output.
+# upsample.sh [H=2048] [W=2048] [T='16 32']: an image to twice its size by T x T taps, in f32.
+# H x W, both even, is the output.
 # shellcheck source=samples/bench/common.sh
 . "$(dirname -- "$0")/common.sh"
 

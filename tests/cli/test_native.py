@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from hbc.cli.native import Native, Repeat
+from hbc.cli.strides import gather_rows, spread
 from hbc.codegen.toolchain import find_compiler
 from hbc.ir.diag import HbcError, InternalError, ToolError
 from hbc.ir.types import F32, I32
@@ -81,14 +82,23 @@ def test_empty_arrays(native: Native) -> None:
 
 def test_rows_that_lie_apart(native: Native) -> None:
     a = np.arange(6, dtype=np.float32).reshape(2, 3)
-    called = native.call("twice", [2, 3], {"a": a}, {"b": ((2, 3), F32)}, padding=4)
+    called = native.call("twice", [2, 3], {"a": a}, {"b": ((2, 3), F32)}, lengthen={"a": 1, "b": 1})
     assert called.outputs["b"].tolist() == (2 * a).tolist()
+
+
+@pytest.mark.parametrize("dim", [0, 1, 2])
+def test_any_dimension_may_be_longer(dim: int) -> None:
+    a = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+    kept, rest = gather_rows(spread(a, dim), dim)
+    assert np.array_equal(kept, a)
+    assert np.isnan(rest).all()
+    assert kept.size + rest.size == spread(a, dim).size
 
 
 def test_writing_between_rows_is_found(native: Native) -> None:
     a = np.arange(6, dtype=np.float32).reshape(2, 3)
     with pytest.raises(InternalError, match="wrote between the rows of `b`"):
-        native.call("late", [2, 3], {"a": a}, {"b": ((2, 3), F32)}, padding=4)
+        native.call("late", [2, 3], {"a": a}, {"b": ((2, 3), F32)}, lengthen={"a": 1, "b": 1})
 
 
 def test_outputs_are_poisoned_anew(native: Native) -> None:

@@ -1,4 +1,4 @@
 output B: f32[2]
-table W: f32[2] [i] = log(f64(i - 1))
+table W: f32[2] [i] = log(i - 1)
 table V: f32[2] = [N, 1]
 B[i] = 0

@@ -184,9 +184,9 @@ def test_uncertain_integers_widen_where_they_may_differ() -> None:
 def test_special_values_keep_their_places() -> None:
     inf, nan = np.inf, np.nan
     x = np.array([nan, inf, -inf, 0.0, -0.0, 3e38, 1e-40, 1.0], np.float32)
-    reference = one("y[i] = x[i] * 2 + 1", x)
+    reference = one("y[i] = x[i] * 4 + 1", x)
     with np.errstate(all="ignore"):
-        got, roots = x * 2 + 1, np.minimum(x, 0) + np.sqrt(x)
+        got, roots = x * 4 + 1, np.minimum(x, 0) + np.sqrt(x)
     assert oracle.compare(got, reference).ok
     assert np.isinf(reference.exact[5])
     for at in (0, 1, 5):
@@ -195,6 +195,13 @@ def test_special_values_keep_their_places() -> None:
         assert not oracle.compare(wrong, reference).ok
     reference = one("y[i] = min(x[i], 0) + sqrt(x[i])", x)
     assert oracle.compare(roots, reference).ok
+
+
+def test_products_that_a_fused_addition_brings_back_are_uncertain() -> None:
+    x = np.array([3e38, 1.0], np.float32)
+    reference = one("y[i] = x[i] * 2 - x[i]", x)
+    assert oracle.compare(np.array([np.inf, 1], np.float32), reference).ok
+    assert oracle.compare(np.array([3e38, 1], np.float32), reference).ok
 
 
 def test_sums_that_may_overflow_on_the_way_are_uncertain() -> None:

@@ -7,6 +7,7 @@ import pytest
 from naive import evaluate, pipeline, random_inputs
 
 from hbc.frontend import oracle
+from hbc.frontend.fills import special_values
 from hbc.ir.diag import HbcError
 
 PROGRAMS = {
@@ -247,6 +248,24 @@ def test_agrees_with_plain_loops(name: str, sizes: dict[str, int]) -> None:
         assert oracle.compare(reference.value, reference).max_error_over_bound <= 2
         if not output.element.is_float and name != "branches":
             assert not reference.bound.any()
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_special_values_agree_with_plain_loops(name: str, seed: int) -> None:
+    p = pipeline(PROGRAMS[name])
+    sizes = {s.name: {"M": 6, "N": 9, "K": 5}[s.name] for s in p.sizes}
+    rng = np.random.default_rng(seed)
+    inputs = {
+        i.name: special_values(i.element, plain.shape, rng) if i.element.is_float else plain
+        for i, plain in zip(p.inputs, random_inputs(p, sizes, seed).values(), strict=True)
+    }
+    if name == "gather":
+        inputs["at"] %= np.int32(sizes["N"])
+    want = oracle.evaluate(p, sizes, inputs)
+    got = evaluate(p, sizes, inputs)
+    for output in p.outputs:
+        assert oracle.compare(got[output.name], want[output.name]).ok, output.name
 
 
 def test_empty_outputs() -> None:

@@ -1,0 +1,71 @@
+"""The parser's tables are kept in a cache folder that may be missing, unwritable or damaged."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from hbc.frontend import grammar
+from hbc.frontend.parse import parse
+from hbc.ir.source import Source
+
+PARSE = "from hbc.frontend.parse import parse; from hbc.ir.source import Source; "
+PARSE += "print(len(parse(Source('a.hb', 'size N, M')).statements))"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty cache folder, and no parser in memory before and after."""
+    monkeypatch.setenv("HBC_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(grammar, "load_parser", grammar.load_parser)
+    grammar.load_parser.cache_clear()
+    return tmp_path / "cache"
+
+
+def works() -> bool:
+    grammar.load_parser.cache_clear()
+    return len(parse(Source("a.hb", "size N\nsize M")).statements) == 2
+
+
+def test_tables_are_kept_and_read(folder: Path) -> None:
+    assert works()
+    (kept,) = folder.iterdir()
+    before = kept.stat().st_mtime_ns
+    assert works()
+    assert kept.stat().st_mtime_ns == before
+
+
+@pytest.mark.parametrize("damage", [b"", b"garbage", b"\0" * 100_000])
+def test_damaged_tables_are_made_again(folder: Path, damage: bytes) -> None:
+    assert works()
+    (kept,) = folder.iterdir()
+    good = kept.read_bytes()
+    kept.write_bytes(damage)
+    assert works()
+    assert kept.read_bytes()[32:] == good[32:] or len(kept.read_bytes()) == len(good)
+
+
+def test_one_changed_byte_is_noticed(folder: Path) -> None:
+    assert works()
+    (kept,) = folder.iterdir()
+    tables = bytearray(kept.read_bytes())
+    tables[len(tables) // 2] ^= 1
+    kept.write_bytes(tables)
+    assert works()
+
+
+def test_a_folder_that_cannot_be_made(folder: Path) -> None:
+    folder.write_text("a file stands in its place")
+    assert works()
+
+
+def test_several_processes_at_once(folder: Path) -> None:
+    started = [
+        subprocess.Popen([sys.executable, "-c", PARSE], stdout=subprocess.PIPE, env=os.environ)
+        for _ in range(4)
+    ]
+    said = [process.communicate()[0].strip() for process in started]
+    assert said == [b"1"] * 4
+    assert len(list(folder.iterdir())) == 1
