@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hbc.cli.data import Loaded, read_array
+from hbc.cli.report import notice
 from hbc.cli.sizes import Shape, extents, given_sizes, index_value, infer_sizes
 from hbc.frontend.funcs import Example, Fill, Image, Pipeline
 from hbc.ir.diag import Diagnostic, HbcError, UsageError, did_you_mean, error
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from hbc.cli.data import Array
 
 NO_EXAMPLE = Example("", (), ())
+RANDOM = Fill("random", (1,))  # for inputs that no example fills
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,23 +49,34 @@ def gather_inputs(
     """Reads the files, infers the sizes, fills the other inputs as the example says (random when it
     says nothing). HbcError when a file does not fit or sizes contradict each other."""
     fills = dict(example.fills)
-    loaded: dict[str, Loaded] = {}
-    shapes = []
-    for image in p.inputs:
-        path = files.get(image.name) or _file_of(p, fills.get(image.name))
-        if path is not None:
-            loaded[image.name] = read_array(path, image)
-            shape = loaded[image.name].array.shape
-            shapes.append(Shape(image, shape, f"`{image.name}` from {path}"))
-    sizes = infer_sizes(p, given_sizes(p, settings), tuple(shapes), dict(example.sizes))
+    given = given_sizes(p, settings)
+    from_example = {
+        image.name: path
+        for image in p.inputs
+        if image.name not in files and (path := _file_of(p, fills.get(image.name))) is not None
+    }
+    paths = {**from_example, **files}
+    loaded = _load(p, paths)
+    try:
+        sizes = infer_sizes(p, given, _shapes(p, loaded, paths), dict(example.sizes))
+    except HbcError:
+        if not from_example or not (given or files):
+            raise
+        # Sizes and files that the user names win over files that the example names.
+        loaded = {name: one for name, one in loaded.items() if name in files}
+        sizes = infer_sizes(p, given, _shapes(p, loaded, paths), dict(example.sizes))
+        names = ", ".join(f"`{name}`" for name in from_example)
+        notice(f"note: the example's file does not have these sizes: {names} is random")
     check_memory(p, sizes)
     inputs = {}
     for image in p.inputs:
+        fill = fills.get(image.name, RANDOM)
         if image.name in loaded:
             inputs[image.name] = loaded[image.name].array
         else:
-            fill = fills.get(image.name, Fill("random", (1,)))
-            inputs[image.name] = fill_array(p, fill, image, sizes)
+            inputs[image.name] = fill_array(
+                p, RANDOM if fill.kind == "file" else fill, image, sizes
+            )
     rates = [one.rate for one in loaded.values() if one.rate is not None]
     return Run(sizes, inputs, rates[0] if rates else None)
 
@@ -125,6 +138,24 @@ def physical_memory() -> int | None:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, ValueError, OSError):
         return None
+
+
+def _load(p: Pipeline, paths: Mapping[str, Path]) -> dict[str, Loaded]:
+    return {
+        image.name: read_array(paths[image.name], image)
+        for image in p.inputs
+        if image.name in paths
+    }
+
+
+def _shapes(
+    p: Pipeline, loaded: Mapping[str, Loaded], paths: Mapping[str, Path]
+) -> tuple[Shape, ...]:
+    return tuple(
+        Shape(image, loaded[image.name].array.shape, f"`{image.name}` from {paths[image.name]}")
+        for image in p.inputs
+        if image.name in loaded
+    )
 
 
 def _file_of(p: Pipeline, fill: Fill | None) -> Path | None:

@@ -26,6 +26,7 @@ KINDS: tuple[Kind, ...] = ("full-range", "special", "example-like")
 # One, a few less than a vector, primes around vectors and tiles, and the widths themselves.
 SMALL = (1, 2, 3, 5, 7, 8, 11, 13, 16, 17, 19, 23)
 MEDIUM = (1, 3, 7, 13, 16, 17, 31, 33, 37, 61, 67, 97, 101, 128, 131)
+FAR_TOO_MUCH = 50  # times the work that is asked for
 DRAWS = 400  # size sets looked at for one trial
 EXPONENTS = (-8, 8)  # full-range floats are +-(1..2) * 2^e: wide, and far from overflow in f16
 SPECIAL_SHARE = 0.05  # of the elements of special inputs
@@ -49,8 +50,8 @@ def draw_trials(
     pool: tuple[int, ...], most_work: int, count: int, seed: int,
 ) -> Iterator[Trial]:  # fmt: skip
     """`count` trials at odd sizes that the kernel accepts and that take at most `most_work`
-    operations; `given` sizes (--set) stay. Fewer when there are no such sizes. The same seed gives
-    the same trials."""
+    operations where there are such; `given` sizes (--set) stay. Fewer when no sizes will do. The
+    same seed gives the same trials."""
     random = Random(seed)
     for number in range(count):
         with_empty = number % 6 == 5
@@ -65,14 +66,22 @@ def draw_sizes(
     p: Pipeline, checks: tuple[Check, ...], given: Mapping[str, int], pool: tuple[int, ...],
     most_work: int, random: Random,
 ) -> dict[str, int] | None:  # fmt: skip
-    """Sizes from the pool that every `require` and the kernel's own checks accept, or None."""
+    """Sizes from the pool that every `require` and the kernel's own checks accept: the first that
+    take at most `most_work`, else those that take the least of all drawn. None when there are none
+    or all take far too much."""
+    least, smallest = None, most_work * FAR_TOO_MUCH
     for _ in range(DRAWS):
         drawn = {size.name: random.choice(pool) for size in p.sizes}
         sizes = {size.name: given.get(size.name, drawn[size.name]) for size in p.sizes}
         sizes |= {size.name: size.fixed for size in p.sizes if size.fixed is not None}
-        if accepted(p, checks, sizes) and count_work(p, sizes).total <= most_work:
+        if not accepted(p, checks, sizes):
+            continue
+        work = count_work(p, sizes).total
+        if work <= most_work:
             return sizes
-    return None
+        if work < smallest:
+            least, smallest = sizes, work
+    return least
 
 
 def accepted(p: Pipeline, checks: tuple[Check, ...], sizes: Mapping[str, int]) -> bool:

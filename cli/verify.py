@@ -99,7 +99,7 @@ def _verify_native(
 
 
 def _report(compiled: Compiled, stages: Sequence[Stage], as_json: bool) -> None:
-    from hbc.cli.report import print_json, print_table
+    from hbc.cli.report import notice, print_json, print_table
 
     chosen = compiled.chosen
     if as_json:
@@ -129,9 +129,11 @@ def _report(compiled: Compiled, stages: Sequence[Stage], as_json: bool) -> None:
             stage.name,
             str(stage.trials),
             "exact" if stage.worst == 0 else f"{stage.worst:.2g}",
-            "ok" if stage.ok else "WRONG",
+            "WRONG" if not stage.ok else "ok" if stage.trials else "not tried",
         )
         for stage in stages
     ]
+    if not all(stage.trials for stage in stages):
+        notice("note: no sizes were found that the kernel accepts and the interpreter can handle")
     title = f"{compiled.source.name} for {chosen.target.name}, schedule {chosen.schedule_name}"
     print_table(title, ("stage", "trials>", "error / bound>", ""), rows)

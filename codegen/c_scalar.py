@@ -46,7 +46,7 @@ from hbc.ir.nodes import (
     Var,
     VectorReduce,
 )  # fmt: skip
-from hbc.ir.types import BOOL, F32, F64, I32, U32, DType, Kind, Memory
+from hbc.ir.types import BF16, BOOL, F32, F64, I32, I64, U32, DType, Kind, Memory
 
 _BINDS = {
     Op.ADD: ADD, Op.SUB: ADD, Op.MUL: MUL, Op.DIV: MUL, Op.MOD: MUL, Op.AND: BIT_AND,
@@ -180,12 +180,19 @@ def _infix(e: Binary, unit: Unit) -> Text:
     if t == U32 or (t.bits == 16 and t.kind is Kind.UINT and op is Op.MUL):
         x = x if t == U32 else Text(f"(uint32_t){x.at(UNARY)}", UNARY)
     binds = _BINDS[op]
-    # Integer sums and products may be regrouped, floating-point ones may not.
-    regroups = t.is_int and op in (Op.ADD, Op.MUL)
+    # Integer sums and products may be regrouped (not x * (y / z)), floating-point ones may not.
+    regroups = t.is_int and (op is Op.ADD or (op is Op.MUL and not _starts_with_division(b)))
     least = binds if regroups else binds + 1
     if op in (Op.AND, Op.OR, Op.XOR):
         return Text(f"{_bitwise(x, binds)} {op} {_bitwise(y, binds)}", binds)
     return Text(f"{x.at(binds)} {op} {y.at(least)}", binds)
+
+
+def _starts_with_division(e: Expr) -> bool:
+    """Whether a factor, printed without parentheses, would begin `y / z` or `y % z`."""
+    while isinstance(e, Binary) and e.op is Op.MUL:
+        e = e.a
+    return isinstance(e, Binary) and e.op in (Op.DIV, Op.MOD)
 
 
 def _bitwise(operand: Text, binds: int) -> str:
@@ -320,8 +327,10 @@ def _promotes(t: DType, s: DType) -> bool:
 def _convert(t: DType, s: DType, text: Text, unit: Unit, *, implicit: bool = False) -> Text:
     """`text` of type s, not a half type, as a t."""
     if t.is_float and t.bits == 16:
-        if s == F64 and t.kind is Kind.FLOAT:
-            return Text(f"{unit.prelude.use('f16_from_f64')}({text})")
+        if s == I64 and t == BF16:
+            return Text(f"{unit.prelude.use('bf16_from_i64')}({text})")
+        if s == F64 or (t == BF16 and s.is_int and s.bits == 32):
+            return Text(f"{unit.prelude.use(f'{t}_from_f64')}({text})")
         single = text if s == F32 else Text(f"(float){text.at(UNARY)}", UNARY)
         return Text(f"{unit.prelude.use(f'{t}_from_f32')}({single})")
     if t.is_int and s.is_float:

@@ -163,7 +163,8 @@ def _parallel(s: For, head: str, var: str, unit: Unit) -> None:
     unit.parallel = True
     fails = may_fail(s.body)
     unit.out.directive("#pragma omp parallel for")
-    unit.region = f"next_{var}"
+    unit.regions += 1
+    unit.region = f"next_{var}" if unit.regions == 1 else f"next_{var}_{unit.regions}"
     unit.live.append([])
     jumps = unit.jumps
     with unit.out.braces(head):

@@ -14,7 +14,7 @@ from hbc.ir.diag import InternalError
 from hbc.ir.types import DTYPES, DType, Kind
 
 _TYPES = "|".join(DTYPES)
-_NAME = re.compile(rf"\b([a-z]+)_({_TYPES})(?:_({_TYPES}))?\b")
+_NAME = re.compile(rf"\b(?:(?:{_TYPES})_from|[a-z]+)_(?:{_TYPES})(?:_(?:{_TYPES}))?\b")
 
 # Signed arithmetic that wraps: C leaves overflow of signed integers undefined.
 _WRAP = """\
@@ -176,15 +176,36 @@ static inline uint16_t f16_from_f32(float x)
     return (uint16_t)(sign | ((magnitude + 0xfff + (magnitude >> 13 & 1)) >> 13) - 0x1c000);
 }
 """,
+    "odd_f32_f64": """\
+/* Rounded to odd: rounding that once more, to fewer bits, is rounding x once. */
+static inline float odd_f32_f64(double x)
+{
+    const float near = (float)x;
+    const uint32_t bits = bits_u32_f32(near);
+    if (x != x || (double)near == x)
+        return near;
+    return bits_f32_u32((bits - (fabs((double)near) > fabs(x))) | 1);
+}
+""",
     "f16_from_f64": """\
 static inline uint16_t f16_from_f64(double x)
 {
-    // Rounds to odd first, so that rounding twice cannot differ from rounding once.
-    const float near = (float)x;
-    uint32_t bits = bits_u32_f32(near);
-    if (x == x && (double)near != x)
-        bits = (bits - (fabs((double)near) > fabs(x))) | 1;
-    return f16_from_f32(bits_f32_u32(bits));
+    return f16_from_f32(odd_f32_f64(x));
+}
+""",
+    "bf16_from_f64": """\
+static inline uint16_t bf16_from_f64(double x)
+{
+    return bf16_from_f32(odd_f32_f64(x));
+}
+""",
+    "bf16_from_i64": """\
+static inline uint16_t bf16_from_i64(int64_t x)
+{
+    // Beyond 2^32 the low bits only say whether there is more: then x is exact in double.
+    if (x >= INT64_C(4294967296) || x <= -INT64_C(4294967296))
+        x = (x & ~INT64_C(0xffff)) | ((x & 0xffff) != 0);
+    return bf16_from_f64((double)x);
 }
 """,
 }

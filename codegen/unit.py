@@ -87,6 +87,7 @@ class Unit:
     buffers: dict[str, Buffer] = field(default_factory=dict)
     live: list[list[str]] = field(default_factory=lambda: [[]])
     region: str | None = None
+    regions: int = 0  # how many there were, so that no two labels are the same
     jumps: int = 0
     parallel: bool = False
     undeclared: dict[str, str] = field(default_factory=dict)

@@ -14,9 +14,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hbc.frontend import ast
-from hbc.frontend.check_values import Env, index
+from hbc.frontend.check_values import index
 from hbc.frontend.funcs import Image
 from hbc.frontend.literals import BROKEN, is_broken
+from hbc.frontend.scope import Env
 from hbc.ir import build
 from hbc.ir.diag import Note
 from hbc.ir.nodes import Access, Binary, Const, Expr, Op, Select, const_index
@@ -127,4 +128,3 @@ def rank_fits(
         f"`{name}` has {rank} {plural}, and is {used} with {len(indices)}", span, None, *notes
     )
     return False
-

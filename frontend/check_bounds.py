@@ -14,10 +14,10 @@ from hbc.frontend.funcs import Func, Image, Pipeline, ReduceVar, Requirement, Up
 from hbc.frontend.index_ranges import Values, range_of
 from hbc.frontend.outside import leaves, report_outside, report_unbounded, requirement
 from hbc.frontend.prove import Facts, conditions
-from hbc.frontend.ranges import Clauses, Range, add, between, exactly, negate, scale, union
+from hbc.frontend.ranges import Clauses, Range, add, between, both, exactly, negate, scale, union
 from hbc.frontend.scope import Scope
-from hbc.ir.linear import Linear, linear, minus, plus, shifted
-from hbc.ir.nodes import Access, Expr, Let, Node, Var, const_index
+from hbc.ir.linear import Linear, canonical, linear, minus, plus, shifted
+from hbc.ir.nodes import Access, Const, Expr, Let, Node, Var, const_index
 from hbc.ir.source import Span
 from hbc.ir.walk import children, nodes
 
@@ -155,7 +155,7 @@ def own(f: Func, u: Update, proof: Proof) -> None:
         for at, i in enumerate(access.indices):
             if isinstance(i, Var) and i.name == f.variables[at]:
                 continue
-            reach(access, at, range_of(i, place.known, proof.values), place, proof)
+            reach(access, at, index_range(i, place, proof), place, proof)
 
 
 def accesses(e: Expr) -> list[Access]:
@@ -173,11 +173,21 @@ def walk(e: Node, place: Place, f: Func, proof: Proof) -> None:
         case Access(name=name, indices=indices):
             if name != f.name:
                 for at, i in enumerate(indices):
-                    reach(e, at, range_of(i, place.known, proof.values), place, proof)
+                    reach(e, at, index_range(i, place, proof), place, proof)
         case _:
             pass
     for child in children(e):
         walk(child, place, f, proof)
+
+
+def index_range(i: Expr, place: Place, proof: Proof) -> Range:
+    """The range of an index as written and in normal form, where terms such as i - i / 2 * 2
+    meet: the better of both."""
+    written = range_of(i, place.known, proof.values)
+    normal = canonical(i)
+    if isinstance(normal, (Var, Const)) or normal == i:
+        return range_of(normal, place.known, proof.values)
+    return both(written, range_of(normal, place.known, proof.values))
 
 
 def reach(access: Access, at: int, r: Range, place: Place, proof: Proof) -> None:
@@ -242,4 +252,3 @@ def guarded(index: Expr, extent: Linear, below: bool, place: Place, proof: Proof
         if total.low and holds(total.low, place.facts):
             return True
     return False
-

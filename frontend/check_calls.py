@@ -4,16 +4,8 @@ from __future__ import annotations
 
 from hbc.frontend import ast
 from hbc.frontend.check_access import EDGES
-from hbc.frontend.check_values import (
-    Env,
-    Operand,
-    join,
-    operation,
-    retyped,
-    text,
-    value,
-    wrong,
-)  # fmt: skip
+from hbc.frontend.check_types import Operand, join, retyped, text, wrong
+from hbc.frontend.check_values import operation, value
 from hbc.frontend.literals import (
     BROKEN,
     LITERAL_FLOAT,
@@ -25,6 +17,7 @@ from hbc.frontend.literals import (
     literal,
     settle,
 )  # fmt: skip
+from hbc.frontend.scope import Env
 from hbc.ir import fold
 from hbc.ir.diag import did_you_mean
 from hbc.ir.nodes import Call, Cast, Const, Expr, MathOp, Op, Select, Unary, UnaryOp
@@ -151,4 +144,3 @@ def absolute(e: ast.Call, operand: Operand, env: Env) -> Expr:
     if is_literal(a) and isinstance(a, Const):
         return literal(abs(a.value), e.span)
     return Unary(UnaryOp.ABS, a, e.span)
-

@@ -5,11 +5,12 @@ from __future__ import annotations
 from hbc.frontend import ast
 from hbc.frontend.check_access import edge_image
 from hbc.frontend.check_names import declare
-from hbc.frontend.check_values import Env, condition, convert, index, text, value
+from hbc.frontend.check_types import convert, text
+from hbc.frontend.check_values import condition, index, value
 from hbc.frontend.constants import evaluate
 from hbc.frontend.funcs import Bound, Image, ReduceVar, Requirement, SizeDecl
 from hbc.frontend.literals import is_broken
-from hbc.frontend.scope import Edge, Scope
+from hbc.frontend.scope import Edge, Env, Scope
 from hbc.frontend.settings import Settings
 from hbc.ir import build
 from hbc.ir.diag import Note
@@ -200,4 +201,3 @@ def bound(s: ast.Bound, scope: Scope) -> None:
                      "the end is not part of the interval")  # fmt: skip
         return
     scope.bounds[name] = Bound(name, *ends, s.span)
-

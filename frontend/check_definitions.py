@@ -8,8 +8,9 @@ from hbc.frontend import ast
 from hbc.frontend.check_declarations import type_named
 from hbc.frontend.check_names import declare
 from hbc.frontend.check_order import names_read
+from hbc.frontend.check_types import convert, suggestion, text
 from hbc.frontend.check_updates import update
-from hbc.frontend.check_values import Env, convert, suggestion, text, value
+from hbc.frontend.check_values import value
 from hbc.frontend.funcs import Func
 from hbc.frontend.literals import (
     LITERAL_FLOAT,
@@ -20,7 +21,7 @@ from hbc.frontend.literals import (
     is_broken,
     is_literal,
 )  # fmt: skip
-from hbc.frontend.scope import Declared, Scope, Signature
+from hbc.frontend.scope import Declared, Env, Scope, Signature
 from hbc.ir.diag import Note
 from hbc.ir.nodes import Expr, Var
 from hbc.ir.types import DType, widen
@@ -211,4 +212,3 @@ def report_overwritten(draft: Draft, scope: Scope) -> None:
                 u.name.span, "give it another name, or update it with `+=` and the like", note,
             )  # fmt: skip
         previous = u
-

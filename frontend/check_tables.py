@@ -9,11 +9,12 @@ from math import prod
 from hbc.frontend import ast
 from hbc.frontend.check_declarations import constant, extent, type_named
 from hbc.frontend.check_names import declare
-from hbc.frontend.check_values import Env, convert, text, value
+from hbc.frontend.check_types import convert, text
+from hbc.frontend.check_values import value
 from hbc.frontend.constants import Number, evaluate
 from hbc.frontend.funcs import Func
 from hbc.frontend.literals import LITERAL_INT, is_broken
-from hbc.frontend.scope import Scope, Signature
+from hbc.frontend.scope import Env, Scope, Signature
 from hbc.ir.nodes import Binary, Const, Expr, Op, Select, Var, const_index
 from hbc.ir.types import DType, Type
 
@@ -65,9 +66,7 @@ def literal_shape(s: ast.Table, scope: Scope) -> tuple[int, ...] | None:
     return tuple(found)
 
 
-def cells(
-    s: ast.Table, dtype: DType, shape: tuple[int, ...], scope: Scope
-) -> list[Number] | None:
+def cells(s: ast.Table, dtype: DType, shape: tuple[int, ...], scope: Scope) -> list[Number] | None:
     """The values in row-major order."""
     before = len(scope.mistakes)
     if s.variables is not None:

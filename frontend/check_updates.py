@@ -7,10 +7,11 @@ from dataclasses import replace
 
 from hbc.frontend import ast
 from hbc.frontend.check_access import rank_fits
-from hbc.frontend.check_values import Env, condition, convert, index, text, value
+from hbc.frontend.check_types import convert, text
+from hbc.frontend.check_values import condition, index, value
 from hbc.frontend.funcs import Update
 from hbc.frontend.literals import UNKNOWN, is_broken
-from hbc.frontend.scope import Scope
+from hbc.frontend.scope import Env, Scope
 from hbc.ir.nodes import Access, Binary, Expr, Op, Var
 from hbc.ir.source import Span
 from hbc.ir.types import BOOL, DType, Type
@@ -22,9 +23,7 @@ OPERATORS = {
 }  # fmt: skip
 
 
-def update(
-    u: ast.Definition, variables: tuple[str, ...], t: DType, scope: Scope
-) -> Update | None:
+def update(u: ast.Definition, variables: tuple[str, ...], t: DType, scope: Scope) -> Update | None:
     """The checked update of a Func with those pure variables and element type; None after a
     report."""
     name = u.name.text
@@ -123,4 +122,3 @@ def accesses_of(name: str, roots: Iterable[Expr]) -> list[Access]:
 
 def span_of(e: Expr, otherwise: Span | None) -> Span | None:
     return e.span or otherwise
-

@@ -7,17 +7,12 @@ type yet (see `literals`).
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from hbc.frontend import ast
+from hbc.frontend.check_types import Operand, bare, join, spoken, text, to_type, wrong
 from hbc.frontend.literals import (
     BROKEN,
-    LITERAL_FLOAT,
-    LITERAL_INT,
-    LITERALS,
-    adapt,
     element,
     fold_binary,
     fold_unary,
@@ -26,31 +21,16 @@ from hbc.frontend.literals import (
     literal,
     settle,
 )  # fmt: skip
-from hbc.frontend.scope import Scope
-from hbc.ir.nodes import COMPARISONS, Binary, Cast, Const, Expr, Let, Op, Unary, UnaryOp, Var
+from hbc.frontend.scope import Env
+from hbc.ir.nodes import COMPARISONS, Binary, Const, Expr, Let, Op, Unary, UnaryOp, Var
 from hbc.ir.source import Span
-from hbc.ir.types import BOOL, DTYPES, F32, I32, I64, INDEX, DType, Type, widen
+from hbc.ir.types import BOOL, I64, INDEX, Type
 
 CONSTANTS = {"pi": math.pi, "inf": math.inf, "nan": math.nan}
 OPERATORS = {str(op): op for op in Op if str(op) not in ("min", "max")}
 BITWISE = frozenset({Op.AND, Op.OR, Op.XOR})
 SHIFTS = frozenset({Op.SHL, Op.SHR})
 REMAINDERS = {Op.MOD: "the remainder of floats is `x - floor(x / y) * y`"}
-
-
-@dataclass(frozen=True, slots=True)
-class Env:
-    """What an expression may refer to: the file's names and, by name, the variables around it.
-    `place` says in words where the expression stands. `absent` are the pure variables of a Func
-    that the left side of an update leaves out."""
-
-    scope: Scope
-    locals: Mapping[str, Expr] = field(default_factory=dict)
-    place: str = "here"
-    absent: frozenset[str] = frozenset()
-
-    def bind(self, name: str, value: Expr) -> Env:
-        return replace(self, locals={**self.locals, name: value})
 
 
 def value(e: ast.Expr, env: Env) -> Expr:
@@ -179,12 +159,10 @@ def binary(e: ast.Binary, env: Env) -> Expr:
     if op in BITWISE | SHIFTS or op is Op.MOD:
         for operand, side in ((a, e.a), (b, e.b)):
             if element(operand).is_float:
-                return wrong(env, side, element(operand), f"`{op}` takes integers", REMAINDERS.get(op))
+                return wrong(
+                    env, side, element(operand), f"`{op}` takes integers", REMAINDERS.get(op)
+                )
     return operation(op, (a, e.a), (b, e.b), e.span, env)
-
-
-Operand = tuple[Expr, ast.Expr]
-"""A typed expression and what it was written as."""
 
 
 def operation(op: Op, left: Operand, right: Operand, span: Span, env: Env) -> Expr:
@@ -204,82 +182,6 @@ def operation(op: Op, left: Operand, right: Operand, span: Span, env: Env) -> Ex
     if op in COMPARISONS:
         both = (settle(both[0], env.scope), settle(both[1], env.scope))
     return Binary(op, *both, span)
-
-
-def join(left: Operand, right: Operand, span: Span, env: Env) -> tuple[Expr, Expr] | None:
-    """Both in the type that holds both without loss; None after reporting that there is none."""
-    a, b = left[0], right[0]
-    s, t = element(a), element(b)
-    if is_literal(a) and is_literal(b):
-        to = LITERAL_FLOAT if LITERAL_FLOAT in (s, t) else LITERAL_INT
-        return retyped(a, to, env), retyped(b, to, env)
-    common: DType | None
-    if is_literal(a):
-        common = t if s is LITERAL_INT or t.is_float else None
-    elif is_literal(b):
-        common = s if t is LITERAL_INT or s.is_float else None
-    else:
-        common = widen(s, t)
-    if common is None or (common == BOOL and s != t):
-        report_no_type(left, right, span, env)
-        return None
-    a, b = to_type(a, common, env.scope), to_type(b, common, env.scope)
-    return None if is_broken(a) or is_broken(b) else (a, b)
-
-
-def retyped(e: Expr, to: DType, env: Env) -> Expr:
-    """A literal as LITERAL_INT or LITERAL_FLOAT."""
-    return e if element(e) is to else adapt(e, to, env.scope)
-
-
-def to_type(e: Expr, to: DType, scope: Scope) -> Expr:
-    """The expression in a type that holds its own."""
-    if is_literal(e):
-        return adapt(e, to, scope)
-    return e if element(e) == to else Cast(Type(to), e, e.span)
-
-
-def report_no_type(left: Operand, right: Operand, span: Span, env: Env) -> None:
-    (a, x), (b, y) = left, right
-    s, t = element(a), element(b)
-    to = suggestion(s, t)
-    sides = ((x, s), (y, t))
-    casts = [f"`{to}({bare(e)})`" for e, u in sides if u is not to and u not in LITERALS]
-    hint = f"write {' and '.join(casts)}" if casts else None
-    env.scope.report(
-        f"`{text(x)}` is {spoken(s)} and `{text(y)}` is {spoken(t)}: no implicit conversion",
-        span, hint,
-    )  # fmt: skip
-
-
-def suggestion(s: DType, t: DType) -> DType:
-    """A type to which both can be cast sensibly."""
-    floats = [u for u in (s, t) if u.is_float]
-    if floats:
-        typed = [u for u in floats if u is not LITERAL_FLOAT]
-        return typed[0] if len(set(typed)) == 1 else F32
-    if BOOL in (s, t):
-        other = s if t == BOOL else t
-        return I32 if other in LITERALS else other
-    return DTYPES[f"i{min(2 * max(s.bits, t.bits), 64)}"]
-
-
-def convert(e: Expr, written: ast.Expr, to: DType, what: str, scope: Scope) -> Expr:
-    """The expression as a value of type `to`, if that loses nothing; `what` names the receiver."""
-    if is_broken(e):
-        return e
-    s = element(e)
-    if s is LITERAL_FLOAT and to.is_int:
-        pass
-    elif is_literal(e) or s == to:
-        return adapt(e, to, scope)
-    elif widen(s, to) == to:
-        return Cast(Type(to), e, e.span)
-    scope.report(
-        f"{what} is {to}, and this value is {spoken(s)}", written.span,
-        f"write the cast: `{to}({bare(written)})`",
-    )  # fmt: skip
-    return BROKEN
 
 
 def index(e: ast.Expr, env: Env) -> Expr:
@@ -302,31 +204,3 @@ def condition(e: ast.Expr, env: Env) -> Expr:
     if is_broken(v) or element(v) == BOOL:
         return v
     return wrong(env, e, element(v), "a condition is expected", "compare: `x != 0`")
-
-
-def wrong(env: Env, e: ast.Expr, t: DType, rule: str, hint: str | None) -> Expr:
-    """Reports an operand of the wrong kind."""
-    env.scope.report(f"{rule}, and `{text(e)}` is {spoken(t)}", e.span, hint)
-    return BROKEN
-
-
-def spoken(t: DType) -> str:
-    """A type in a message."""
-    if t in (LITERAL_INT, LITERAL_FLOAT):
-        return "an integer literal" if t is LITERAL_INT else "a float literal"
-    return str(t)
-
-
-def bare(e: ast.Expr) -> str:
-    """What was written, without parentheses around all of it."""
-    shown = text(e)
-    inner = shown[1:-1]
-    wrapped = shown.startswith("(") and shown.endswith(")")
-    return inner if wrapped and "(" not in inner and ")" not in inner else shown
-
-
-def text(e: ast.Expr, limit: int = 40) -> str:
-    """What was written, on one line and not too long."""
-    shown = " ".join(e.span.text.split())
-    return shown if len(shown) <= limit else shown[: limit - 3] + "..."
-

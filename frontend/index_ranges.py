@@ -151,8 +151,7 @@ def times(f: Linear, g: Linear) -> Linear:
 def nonnegative(x: Range) -> bool:
     """Surely: some lower bound has no negative term."""
     return any(
-        all(f.constant >= 0 and all(c >= 0 for _, c in f.terms) for f in clause)
-        for clause in x.low
+        all(f.constant >= 0 and all(c >= 0 for _, c in f.terms) for f in clause) for clause in x.low
     )
 
 

@@ -16,7 +16,6 @@ from hbc.ir.nodes import (
     Access,
     Binary,
     Call,
-    Cast,
     Const,
     Expr,
     Let,
@@ -89,8 +88,6 @@ def adapt(e: Expr, to: DType, scope: Scope) -> Expr:
             return Access(name, indices, t, e.span)
         case Var(name=name):
             return Var(name, t, e.span)
-        case Cast(value=value):
-            return Cast(t, value, e.span)
         case _:
             raise AssertionError(f"no literal: {e!r}")
 
@@ -106,12 +103,7 @@ def adapt_const(e: Const, value: int | float | bool, to: DType, scope: Scope) ->
             scope.report(f"`{shown(value)}` is beyond the range of {to}", e.span)
             return BROKEN
         return Const(rounded, Type(to), e.span)
-    if isinstance(value, float):
-        scope.report(
-            f"`{shown(value)}` is a float and {to} an integer type", e.span,
-            f"write the cast: `{to}({shown(value)})`",
-        )  # fmt: skip
-        return BROKEN
+    assert isinstance(value, int)  # a float never becomes an integer without a cast
     low, high = to.limits
     if not low <= value <= high:
         scope.report(

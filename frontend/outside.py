@@ -110,4 +110,3 @@ def shown(form: Linear) -> str:
 def written(access: Access) -> str:
     """The read as it stands in the file."""
     return " ".join(access.span.text.split()) if access.span else access.name
-

@@ -104,6 +104,11 @@ def union(a: Range, b: Range) -> Range:
     return Range(cross(a.low, b.low, None, min), cross(a.high, b.high, None, max))
 
 
+def both(a: Range, b: Range) -> Range:
+    """What lies in a and in b: two bounds of one value."""
+    return Range(limit(a.low + b.low), limit(a.high + b.high))
+
+
 def absolute(a: Range) -> Range:
     """|a|."""
     n = negate(a)
@@ -142,4 +147,3 @@ def thin(forms: tuple[Linear, ...], pick: Callable[[int, int], int]) -> tuple[Li
 
 def limit(clauses: Clauses) -> Clauses:
     return tuple(dict.fromkeys(clauses))[:MOST_CLAUSES]
-

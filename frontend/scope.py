@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 
 from hbc.frontend import ast
 from hbc.frontend.funcs import Bound, Image, ReduceVar, Requirement, SizeDecl
 from hbc.ir.diag import Diagnostic, Note, did_you_mean
-from hbc.ir.nodes import Const
+from hbc.ir.nodes import Const, Expr
 from hbc.ir.source import Source, Span
 from hbc.ir.types import DTYPES, DType
 
@@ -89,3 +89,18 @@ class Scope:
             number += 1
         self.words.add(f"{name}_{number}")
         return f"{name}_{number}"
+
+
+@dataclass(frozen=True, slots=True)
+class Env:
+    """What an expression may refer to: the file's names and, by name, the variables around it.
+    `place` says in words where the expression stands. `absent` are the pure variables of a Func
+    that the left side of an update leaves out."""
+
+    scope: Scope
+    locals: Mapping[str, Expr] = field(default_factory=dict)
+    place: str = "here"
+    absent: frozenset[str] = frozenset()
+
+    def bind(self, name: str, value: Expr) -> Env:
+        return replace(self, locals={**self.locals, name: value})

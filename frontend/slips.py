@@ -68,9 +68,7 @@ SLIPS = (
 @cache
 def compiled() -> list[tuple[re.Pattern[str], re.Pattern[str], Slip]]:
     """The patterns, made when the first error is found."""
-    return [
-        (re.compile(s.found), re.compile(f"(?:{s.before})\\s*\\Z"), s) for s in SLIPS
-    ]
+    return [(re.compile(s.found), re.compile(f"(?:{s.before})\\s*\\Z"), s) for s in SLIPS]
 
 
 def slip_at(source: Source, at: int, before: str) -> Diagnostic | None:

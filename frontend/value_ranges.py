@@ -11,6 +11,7 @@ from hbc.ir.kernel import Table
 from hbc.ir.nodes import Cast, const_index
 from hbc.ir.simplify import simplify
 from hbc.ir.types import INDEX
+from hbc.ir.walk import free_variables
 
 UNKNOWN = Interval(None, None)
 
@@ -30,12 +31,16 @@ def value_ranges(
     for f in pipeline.funcs:
         if f.name not in found and f.element.is_int and not f.updates:
             values = _defined(f, {**sizes, **found})
-            if values.bounded:
+            if values is not None:
                 found[f.name] = values
     return found
 
 
-def _defined(f: Func, known: dict[str, Interval]) -> Interval:
-    """The range of the pure step, whatever its variables are."""
+def _defined(f: Func, known: dict[str, Interval]) -> Interval | None:
+    """The range of the pure step, if it has one whatever the variables are."""
     pure = f.pure if f.pure.type == INDEX else Cast(INDEX, f.pure)
-    return bounds(pure, {**known, **dict.fromkeys(f.variables, UNKNOWN)})
+    found = bounds(pure, {**known, **dict.fromkeys(f.variables, UNKNOWN)})
+    if found.lo is None or found.hi is None:
+        return None
+    names = free_variables(found.lo) | free_variables(found.hi)
+    return found if names.isdisjoint(f.variables) else None

@@ -9,7 +9,8 @@ from __future__ import annotations
 from hbc.ir.alignment import alignment
 from hbc.ir.facts import Facts, Interval, Ranges, facts_of
 from hbc.ir.lanes import lane
-from hbc.ir.linear import Linear, linear, scaled, shifted, to_expr
+from hbc.ir.linear import Linear, linear, scaled, shifted, to_expr, unknown
+from hbc.ir.linear_extremes import turned
 from hbc.ir.lower_bound import constant_range, least, lower_bound
 from hbc.ir.nodes import Binary, Const, Expr, Op, Unary, UnaryOp, Var, const_index
 from hbc.ir.types import INDEX, Kind
@@ -36,10 +37,9 @@ def bounds(e: Expr, ranges: Facts | Ranges) -> Interval:
         return Interval(None, None)
     form = linear(scalar)
     low = lower_bound(form, facts, symbolic=True)
-    high = lower_bound(scaled(form, -1), facts, symbolic=True)
-    return Interval(
-        None if low is None else to_expr(low), None if high is None else to_expr(scaled(high, -1))
-    )
+    below = lower_bound(scaled(form, -1), facts, symbolic=True)
+    high = None if below is None else turned(scaled(below, -1), linear, unknown)
+    return Interval(None if low is None else to_expr(low), None if high is None else to_expr(high))
 
 
 def constant_bounds(e: Expr, ranges: Facts | Ranges) -> Range:

@@ -23,11 +23,18 @@ class Interval:
     def bounded(self) -> bool:
         return self.lo is not None and self.hi is not None
 
+    @property
+    def goes(self) -> bool:
+        """Is a variable of this range replaced by its bounds? One that has a bound on one side only
+        (a size) stays; of one with none, nothing may depend."""
+        return (self.lo is None) == (self.hi is None)
+
 
 Ranges = Mapping[str, Interval]
 """Ranges of variables, and of the values of buffers and Funcs, by name. Sizes and outer loops come
-first: a range may speak of the names before it. Bounded variables are replaced by their bounds,
-last one first; the others (sizes, `>= 0`) stay as symbols."""
+first: a range may speak of the names before it. Variables with two bounds are replaced by them, last
+one first; those with one (sizes, `>= 0`) and names without a range stay as symbols; what depends on
+a name with neither bound has no bound."""
 
 
 @dataclass(frozen=True, slots=True)

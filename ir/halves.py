@@ -30,6 +30,8 @@ def widen_halves(e: Expr) -> Expr:
             if is_half(t.element) or t.element == F64 or t.element.is_int:
                 return cast(t.element, cast(F32, v))
             return e
+        case Cast(type=t, value=v) if is_half(t.element) and v.type.element.is_int:
+            return cast(t.element, cast(F32, v)) if v.type.element.bits <= 16 else e
         case _:
             return e
 

@@ -52,7 +52,7 @@ def _combine(op: Op, a: Expr, b: Expr) -> tuple[Expr, Offsets] | None:
 
 def constant_lanes(e: Expr) -> Offsets | None:
     """The lanes of a vector of known integers, wrapped to its type."""
-    known = lane_offsets(e)
+    known = lane_offsets(e) if e.type.element.is_int else None
     if known is None:
         return None
     base = const_value(known[0])

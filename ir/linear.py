@@ -48,6 +48,7 @@ __all__ = [
     "scaled",
     "shifted",
     "to_expr",
+    "unknown",
     "without",
 ]
 

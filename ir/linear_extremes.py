@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hbc.ir.linear_division import Least, Reader
-from hbc.ir.linear_form import Linear, finish, minus, of_atom, plus, to_expr, without
+from hbc.ir.linear_form import Linear, finish, minus, of_atom, plus, scaled, to_expr, without
 from hbc.ir.nodes import Binary, Expr, Op
 
 
@@ -25,6 +25,17 @@ def extreme(op: Op, a: Linear, b: Linear, read: Reader, least: Least) -> Linear:
         result = e if result is None else Binary(op, result, e)
     assert result is not None
     return plus(plus(of_atom(result), shared), plus(common, Linear(offset)))
+
+
+def turned(form: Linear, read: Reader, least: Least) -> Linear:
+    """The form with `-min(a, b)` as `max(-a, -b)`, and the other way round, at any depth."""
+    for key, (atom, c) in zip(form.keys, form.terms, strict=True):
+        if c == -1 and isinstance(atom, Binary) and atom.op in (Op.MIN, Op.MAX):
+            opposite = Op.MAX if atom.op is Op.MIN else Op.MIN
+            a, b = (turned(scaled(read(e), -1), read, least) for e in (atom.a, atom.b))
+            rest = turned(without(form, key), read, least)
+            return plus(rest, extreme(opposite, a, b, read, least))
+    return form
 
 
 def _undominated(op: Op, forms: list[Linear], least: Least) -> list[Linear]:

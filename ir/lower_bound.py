@@ -22,11 +22,12 @@ from hbc.ir.linear import (
     scaled,
     shifted,
     to_expr,
+    unknown,
     without,
 )
 from hbc.ir.linear_division import quotient
 from hbc.ir.linear_extremes import extreme
-from hbc.ir.nodes import Access, Binary, Expr, Load, Op, Select, Var
+from hbc.ir.nodes import Access, Binary, Cast, Expr, Load, Op, Select, Var
 from hbc.ir.value_range import value_range
 from hbc.ir.walk import nodes
 
@@ -134,7 +135,7 @@ def _rank(key: str, atom: Expr, s: Search) -> int:
         names += [b for n in nodes(atom) if (b := _buffer(n))]
         known = -1
         for name in names:
-            if name in facts.rank and (not s.symbolic or facts.ranges[name].bounded):
+            if name in facts.rank and (not s.symbolic or facts.ranges[name].goes):
                 known = max(known, facts.rank[name])
         facts.ranks[label] = known
     return known
@@ -189,13 +190,15 @@ def _quotient(a: Linear, b: Linear, c: int, elsewhere: bool, s: Search, rank: in
     bound = _lower(a, inner) if c > 0 else _upper(a, inner)
     if bound is None or bound == a:
         return None
-    return scaled(_divide(bound, b), c)
+    # From 0 <= a <= n * b - 1 follows b > 0.
+    positive = _at_least(b, 1, s) or (c < 0 and bound.constant == -1 and _at_least(a, 0, s))
+    return scaled(_divide(bound, b, positive), c)
 
 
-def _divide(a: Linear, b: Linear) -> Linear:
-    """a / b for b > 0, where `(n * b - 1) / b` is n - 1. (n * b - 1 is the end of a range; where it
-    is not empty, b is not 0.)"""
-    if len(b.terms) == 1 and b.constant == 0 and b.terms[0][1] == 1 and a.constant in (0, -1):
+def _divide(a: Linear, b: Linear, positive: bool) -> Linear:
+    """a / b, where `n * b / b` is n and `(n * b - 1) / b` is n - 1 if b is positive."""
+    plain = len(b.terms) == 1 and b.constant == 0 and b.terms[0][1] == 1
+    if positive and plain and a.constant in (0, -1):
         whole = [_over(x, b.terms[0][0]) for x, _ in a.terms]
         total = Linear(a.constant)
         for w, (_, c) in zip(whole, a.terms, strict=True):
@@ -204,7 +207,7 @@ def _divide(a: Linear, b: Linear) -> Linear:
             total = plus(total, w, c)
         else:
             return total
-    return quotient(a, b, linear, lambda _: None)
+    return quotient(a, b, linear, unknown)
 
 
 def _over(product: Expr, factor: Expr) -> Linear | None:
@@ -221,9 +224,12 @@ def _remainder(a: Linear, b: Linear, c: int, s: Search) -> Linear | None:
     below = shifted(minus(b, a), -1)
     if _at_least(a, 0, s) and _at_least(below, 0, s):
         return scaled(a, c)
+    if not _at_least(b, 0, s):
+        return None
     if c > 0:
-        return Linear(0) if _at_least(b, 0, s) else None
-    return scaled(shifted(b, -1), c) if _at_least(b, 1, s) else None
+        return Linear(0)
+    top = shifted(b, -1)
+    return scaled(top if _at_least(b, 1, s) else _extreme(Op.MAX, top, Linear(0)), c)
 
 
 def _product(atom: Expr, c: int, rank: int, s: Search) -> Linear | None:
@@ -244,7 +250,8 @@ def _product(atom: Expr, c: int, rank: int, s: Search) -> Linear | None:
 
 def _opaque(atom: Expr, c: int, s: Search) -> Linear | None:
     """A lower bound of c * atom from what is known of its values."""
-    name = _buffer(atom)
+    inner = atom.value if isinstance(atom, Cast) and atom.value.type.element.is_int else atom
+    name = inner.name if isinstance(inner, Var) else _buffer(inner)
     if name is not None and name in s.facts.rank:
         bound = s.facts.limits(name)[0 if c > 0 else 1]
         return None if bound is None else scaled(bound, c)
@@ -273,10 +280,14 @@ def _upper(form: Linear, s: Search) -> Linear | None:
 def _least_of(a: Linear | None, b: Linear | None) -> Linear | None:
     if a is None or b is None:
         return None
-    return extreme(Op.MIN, a, b, linear, lambda _: None)
+    return _extreme(Op.MIN, a, b)
 
 
 def _best_of(a: Linear | None, b: Linear | None) -> Linear | None:
     if a is None or b is None:
         return b if a is None else a
-    return extreme(Op.MAX, a, b, linear, lambda _: None)
+    return _extreme(Op.MAX, a, b)
+
+
+def _extreme(op: Op, a: Linear, b: Linear) -> Linear:
+    return extreme(op, a, b, linear, unknown)

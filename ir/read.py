@@ -77,12 +77,8 @@ def _statement(c: Cursor) -> Stmt:
         return _block(c)
     if c.is_(*LoopKind):
         return _for(c)
-    if c.accept("let"):
-        name = c.name()
-        c.expect("=")
-        value = expression(c)
-        c.expect("in")
-        return LetStmt(name, value, _statement(c))
+    if c.is_("let"):
+        return _lets(c)
     if c.accept("prefetch"):
         buffer = c.name()
         c.expect(".")
@@ -102,6 +98,20 @@ def _statement(c: Cursor) -> Stmt:
     index, mask = place(c)
     c.expect("=")
     return Store(buffer, index, expression(c), mask)
+
+
+def _lets(c: Cursor) -> Stmt:
+    """`let a = x in let b = y in ..`: there may be thousands."""
+    found: list[tuple[str, Expr]] = []
+    while c.accept("let"):
+        name = c.name()
+        c.expect("=")
+        found.append((name, expression(c)))
+        c.expect("in")
+    body = _statement(c)
+    for name, value in reversed(found):
+        body = LetStmt(name, value, body)
+    return body
 
 
 def _for(c: Cursor) -> For:

@@ -34,16 +34,13 @@ def is_int(name: str) -> Guard:
     return lambda found, _: _expr(found, name).type.element.is_int
 
 
-def is_float(name: str) -> Guard:
-    return lambda found, _: _expr(found, name).type.element.is_float
+def is_signed(name: str) -> Guard:
+    """A float or signed integer."""
+    return lambda found, _: _expr(found, name).type.element.kind is not Kind.UINT
 
 
 def is_bool(name: str) -> Guard:
     return lambda found, _: _expr(found, name).type.element.kind is Kind.BOOL
-
-
-def scalar(name: str) -> Guard:
-    return lambda found, _: _expr(found, name).type.lanes == 1
 
 
 def same_lanes(a: str, b: str) -> Guard:
@@ -148,8 +145,8 @@ ARITHMETIC = (
     Rule("add: of a negation", "x + (-y)", "x - y"),
     Rule("sub: of a negation", "x - (-y)", "x + y"),
     Rule("mul: of two negations", "(-x) * (-y)", "x * y"),
-    Rule("abs: of a negation", "abs(-x)", "abs(x)"),
-    Rule("abs: twice", "abs(abs(x))", "abs(x)", is_float("x")),
+    Rule("abs: of a negation", "abs(-x)", "abs(x)", is_signed("x")),
+    Rule("abs: twice", "abs(abs(x))", "abs(x)"),
     Rule("div: by a power of two", "x / c0", "x * (1 / c0)", has_exact_inverse("c0")),
     Rule("add: two literals", "(x + c0) + c1", "x + (c0 + c1)", is_int("x")),
     Rule("sub: two literals", "(x - c0) - c1", "x - (c0 + c1)", is_int("x")),

@@ -183,8 +183,13 @@ def _lines(s: Stmt, depth: int) -> list[str]:
             return _braced(head + stages + _note(note), body, depth)
         case Block(body=stmts):
             return [f"{pad}{{", *(x for c in stmts for x in _lines(c, depth + 1)), f"{pad}}}"]
-        case LetStmt(name=name, value=value, body=body):
-            return [f"{pad}let {name_text(name)} = {show(value)} in", *_lines(body, depth)]
+        case LetStmt():
+            lets = []
+            inner: Stmt = s
+            while isinstance(inner, LetStmt):  # there may be thousands, one inside the other
+                lets.append(f"{pad}let {name_text(inner.name)} = {show(inner.value)} in")
+                inner = inner.body
+            return [*lets, *_lines(inner, depth)]
         case Allocate(buffer=buffer, element=element, extent=extent, memory=memory, body=body):
             head = f"allocate {name_text(buffer)}: {element}[{show(extent)}] in {memory}"
             return _braced(head + _note(s.note), body, depth)

@@ -91,8 +91,8 @@ def _log(x: Expr) -> Expr:
     bits = _as(_var("bits", x), I32)
     tiny = lt(x, 1.17549435e-38)
     infinity = float("inf")
-    known = select(eq(x, 0.0), -infinity, float("nan"))
-    usual = select(eq(x, infinity), infinity, _var("result", x))
+    known = select(eq(x, 0.0), _like(-infinity, x), float("nan"))
+    usual = select(eq(x, infinity), _like(infinity, x), _var("result", x))
     return _lets(
         [
             (scaled, select(tiny, mul(x, 8388608.0), x)),

@@ -10,6 +10,7 @@ variable becomes a mask; a store to one place from all lanes becomes a VectorRed
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import assert_never
 
 from hbc.ir.build import and_, binary, broadcast, not_, ramp, select
@@ -42,7 +43,15 @@ from hbc.ir.nodes import (
     const_index,
 )
 from hbc.ir.simplify import simplify
-from hbc.ir.walk import block, free_variables, map_children, map_stmt, substitute, substitute_stmt
+from hbc.ir.walk import (
+    block,
+    children,
+    free_variables,
+    map_children,
+    map_stmt,
+    substitute,
+    substitute_stmt,
+)
 
 Lanes = Mapping[str, Expr]  # names that differ from lane to lane, with their vector values
 
@@ -56,9 +65,25 @@ def vectorize(s: Stmt) -> Stmt:
         body = vectorize(s.body)
         if lanes == 1:
             return substitute_stmt(body, {s.var: s.start})
+        if _inner_bounds_vary(body, frozenset({s.var})):
+            # Lanes would run a different number of times, as in the tail of an outer unrolled loop.
+            return replace(s, kind=LoopKind.SERIAL, body=body)
         widen = _Widen(lanes, {s.var: Ramp(s.start, const_index(1), lanes)})
         return widen.stmt(body, None)
     return map_stmt(s, lambda e: e, vectorize)
+
+
+def _inner_bounds_vary(s: Stmt, varying: frozenset[str]) -> bool:
+    """Whether a loop below starts or ends elsewhere when one of the names changes."""
+    match s:
+        case For(start=start, extent=extent, body=body):
+            bounds = free_variables(start) | free_variables(extent)
+            return not bounds.isdisjoint(varying) or _inner_bounds_vary(body, varying)
+        case LetStmt(name=name, value=value, body=body):
+            more = () if free_variables(value).isdisjoint(varying) else (name,)
+            return _inner_bounds_vary(body, varying.union(more))
+        case _:
+            return any(_inner_bounds_vary(c, varying) for c in children(s) if isinstance(c, Stmt))
 
 
 class _Widen:

@@ -12,7 +12,6 @@ from typing import Final, NoReturn, assert_never
 from hbc.ir.diag import InternalError
 from hbc.ir.kernel import Kernel
 from hbc.ir.nodes import (
-    Access,
     Allocate,
     Assert,
     Block,
@@ -30,7 +29,6 @@ from hbc.ir.nodes import (
 from hbc.ir.show import show
 from hbc.ir.types import CONDITION, INDEX, DType, Type
 from hbc.ir.verify_expr import Names, mistakes
-from hbc.ir.walk import nodes
 
 PASSES: Final = (
     "lower", "simplify", "vectorize", "unroll", "simplify-vectors", "expand-math", "legalize",
@@ -73,6 +71,11 @@ def removed_by(stage: str) -> Iterator[LoopKind]:
 def _check_stmt(
     s: Stmt, names: Names, buffers: Mapping[str, DType], stage: str, top: bool = False
 ) -> None:
+    while isinstance(s, LetStmt):  # there may be thousands, one inside the other
+        _check_expr(s.value, names, buffers, stage)
+        _check_new(s, s.name, names, stage)
+        names = {**names, s.name: s.value.type}
+        s = s.body
     match s:
         case Store():
             _check_store(s, names, buffers, stage)
@@ -86,10 +89,6 @@ def _check_stmt(
                 if isinstance(c, Block):
                     _fail(s, "a Block directly inside a Block", stage)
                 _check_stmt(c, names, buffers, stage, top)
-        case LetStmt(name=name, value=value, body=body):
-            _check_expr(value, names, buffers, stage)
-            _check_new(s, name, names, stage)
-            _check_stmt(body, {**names, name: value.type}, buffers, stage, top)
         case Allocate(buffer=buffer, element=element, extent=extent, body=body):
             _check_index(s, extent, names, buffers, stage)
             if buffer in buffers:
@@ -141,8 +140,6 @@ def _check_index(s: Stmt, e: Expr, names: Names, buffers: Mapping[str, DType], s
 def _check_expr(e: Expr, names: Names, buffers: Mapping[str, DType], stage: str) -> None:
     for node, mistake in mistakes(e, names, buffers):
         _fail(node, mistake, stage)
-    if any(isinstance(n, Access) for n in nodes(e)):
-        _fail(e, "an Access after lowering", stage)
 
 
 def _check_type(e: Expr, wanted: Type, what: str, stage: str) -> None:

@@ -86,7 +86,9 @@ def _mistake(e: Expr, names: Names, buffers: Buffers) -> str | None:
             else:
                 wrong = not t.element.is_float or any(a.type != t for a in args)
             return f"`{name}` gives {t}" if wrong else None
-        case Access() | Let() | Move():
+        case Access():
+            return "an Access after lowering"
+        case Let() | Move():
             return None
         case _:
             return _vector(e)

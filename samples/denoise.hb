@@ -10,9 +10,9 @@ param  threshold: f32 = 0.1
 input  I: f32[H, W, 3]
 output O: f32[H, W, 3]
 
-table  window: f32[16] [k] = sin(pi * (f32(k) + 0.5) / 16)
-table  D: f32[16, 16] [u, k] = select(u == 0, sqrt(0.5), 1) * sqrt(0.125) * cos(pi * f32((2 * k + 1) * u) / 32)
-table  E: f32[16, 16] [k, u] = select(u == 0, sqrt(0.5), 1) * sqrt(0.125) * cos(pi * f32((2 * k + 1) * u) / 32)
+table  window: f32[16] [k] = f32(sin(pi * (f64(k) + 0.5) / 16))
+table  D: f32[16, 16] [u, k] = f32(sqrt(select(u == 0, f64(0.0625), 0.125)) * cos(pi * f64((2 * k + 1) * u) / 32))
+table  E: f32[16, 16] [k, u] = f32(sqrt(select(u == 0, f64(0.0625), 0.125)) * cos(pi * f64((2 * k + 1) * u) / 32))
 
 reduce k0 in 16, k1 in 16, k2 in 16, k3 in 16
 

@@ -2,18 +2,26 @@
 # shellcheck shell=sh
 #
 # From the environment:
-#   HBC          the command, words separated by blanks            [hbc]
-#   PEER_PYTHON  the Python that has the peers             [the one beside hbc]
-#   THREADS      threads for hbc and for every peer                [1]
-#   ROUNDS       turns; each figure is the median over them        [3]
-#   RECORD       a file that keeps what was measured; a case measured again replaces the older
-#                figures                                           [none: a temporary file]
+#   HBC          the command, words separated by blanks [hbc]
+#   PEER_PYTHON  the Python that has the peers [the one beside hbc]
+#   THREADS      threads for hbc and for every peer [1]
+#   ROUNDS       turns, over which each figure is the median [3]
+#   RECORD       a file to add the measurements to and to make the table of; a case that is in it
+#                already is replaced [a temporary file]
 set -eu
 
 HERE=$(dirname -- "$0")
 HBC=${HBC:-hbc}
 THREADS=${THREADS:-1}
 ROUNDS=${ROUNDS:-3}
+
+case ${1:-} in
+    -h | --help)
+        sed -n '2,${/^# shellcheck/q; s/^# //p;}' "$0"
+        sed -n '/^# From the environment/,/^set/ s/^# //p' "$HERE/common.sh"
+        exit
+        ;;
+esac
 
 fail() {
     echo "$(basename -- "$0"): $*" >&2

@@ -1,11 +1,4 @@
-"""Reads what the benchmark scripts recorded: JSON values, one after the other.
-
-    {"machine": {...}}                         from machine.py
-    {"case": "conv1d", "label": "..."}         what follows belongs to it
-    {"kernel": "conv1d", ...}                  `hbc bench --json`: a round begins
-    {"peer": "halide", "seconds_median": ...}  a peer's lines in that round
-    {"failed": "hbc", "status": 1}             a command that ended with another status than 0
-"""
+"""Reads what the benchmark scripts recorded: JSON values, one after the other."""
 
 import json
 from collections.abc import Iterator
@@ -14,6 +7,12 @@ from statistics import median
 from typing import Any
 
 Json = dict[str, Any]
+
+# {"machine": {...}}                         from machine.py
+# {"case": "conv1d", "label": "..."}         what follows belongs to it
+# {"kernel": "conv1d", ...}                  `hbc bench --json`: a round begins
+# {"peer": "halide", "seconds_median": ...}  a peer's lines in that round
+# {"failed": "hbc", "status": 1}             a command that ended with another status than 0
 
 
 @dataclass(slots=True)

@@ -1,7 +1,7 @@
 """Sentences on what the table's rows do not show: versions, compile times, goals, missing peers."""
 
 from collections.abc import Iterator, Sequence
-from statistics import quantiles
+from statistics import median, quantiles
 
 from goals import goals_of
 from record import Case
@@ -27,7 +27,6 @@ def _versions(cases: Sequence[Case]) -> str:
 
 
 def _compile_times(cases: Sequence[Case]) -> str:
-    kernels = {case.workload: case.hbc[0] for case in cases if case.hbc}.values()
     halide = [
         peer.compile_seconds
         for case in cases
@@ -35,11 +34,19 @@ def _compile_times(cases: Sequence[Case]) -> str:
         if peer.name == "halide" and peer.compile_seconds is not None
     ]
     spans = (
-        _span("hbc to C", [kernel["compile_seconds"] for kernel in kernels]),
-        _span("C compiler", [kernel["c_compiler_seconds"] for kernel in kernels]),
+        _span("hbc to C", _by_kernel(cases, "compile_seconds")),
+        _span("C compiler", _by_kernel(cases, "c_compiler_seconds")),
         _span("Halide", halide),
     )
     return "; ".join(filter(None, spans))
+
+
+def _by_kernel(cases: Sequence[Case], key: str) -> list[float]:
+    """One figure for each kernel: its median over all sizes and rounds."""
+    figures: dict[str, list[float]] = {}
+    for case in cases:
+        figures.setdefault(case.workload, []).extend(result[key] for result in case.hbc)
+    return [median(found) for found in figures.values() if found]
 
 
 def _span(name: str, seconds: Sequence[float]) -> str:

@@ -1,7 +1,7 @@
 """Merges what the benchmark scripts recorded into one table.
 
-    table.py RECORD                     prints it
-    table.py --write RESULTS.md RECORD  writes it as Markdown as well; the remarks there stay
+`table.py RECORD` prints it, `table.py --write RESULTS.md RECORD` writes it as Markdown as well: the
+remarks that stand in that file stay.
 """
 
 import argparse

@@ -155,6 +155,21 @@ def test_run_on_a_picture(hbc: Command, brighten: Path, tmp_path: Path, compiler
     assert np.array_equal(np.asarray(Pillow.open(tmp_path / "out.png")), expected)
 
 
+def test_set_wins_over_the_files_of_an_example(
+    hbc: Command, brighten: Path, tmp_path: Path, compiler: str
+) -> None:
+    np.save(tmp_path / "i.npy", np.zeros((4, 6, 3), np.uint8))
+    text = brighten.read_text().replace("H = 9; W = 14; I = random(1)", 'I = file("i.npy")')
+    brighten.write_text(text)
+    assert "H = 4, W = 6" in hbc("run", brighten, "--target", "c").out
+    done = hbc("run", brighten, "--target", "c", "--set", "H=5", "--set", "W=2")
+    assert (done.code, "H = 5, W = 2" in done.out) == (0, True)
+    assert done.err.startswith("note: the example's file does not have these sizes: `I` is random")
+    done = hbc("run", brighten, "--target", "c", "--set", "H=5", "--input", tmp_path / "i.npy")
+    assert done.code == 1
+    assert f"sizes contradict each other: `I` from {tmp_path / 'i.npy'} is 4 long" in done.err
+
+
 def test_run_on_empty_arrays(hbc: Command, gemm: Path, tmp_path: Path, compiler: str) -> None:
     done = hbc("run", gemm, "--target", "c", "--set", "M=0", "--output", tmp_path / "c.npy")
     assert done.code == 0, done.err

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import signal
 import tempfile
+import threading
 import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -50,8 +52,28 @@ class Disagreement(Exception):
     """An output that is not within the oracle's bounds."""
 
 
-def examine(case: Case, native: bool = True) -> Outcome:
-    """Runs a case through everything."""
+class Stuck(Exception):
+    """A case took longer than it may."""
+
+
+def examine(case: Case, native: bool = True, seconds: float = 60.0) -> Outcome:
+    """Runs a case through everything, within a time limit where the system has alarms."""
+    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "SIGALRM"):
+        return _examine(case, native)
+
+    def ring(*_: object) -> None:
+        raise Stuck(f"not done after {seconds:g} s")
+
+    old = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        return _examine(case, native)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, old)
+
+
+def _examine(case: Case, native: bool) -> Outcome:
     stage = ["check"]
     try:
         pipeline = check_case(case)
@@ -93,7 +115,10 @@ def failure(stage: str, e: Exception) -> Outcome:
     """Where it happened: the stage, the exception, and the innermost function of hbc."""
     inside = [f for f in traceback.extract_tb(e.__traceback__) if "/tests/" not in f.filename]
     function = f"{Path(inside[-1].filename).name}:{inside[-1].name}" if inside else ""
-    message = general(str(e).splitlines()[0] if str(e) else "")
+    lines = str(e).splitlines() or [""]
+    # Of a refused C text, the first error of the compiler.
+    line = next((x.partition("error:")[2] for x in lines[1:] if "error:" in x), lines[0])
+    message = general(line)
     if isinstance(e, Disagreement):
         message, function = "wrong values", ""
     where = f"{stage}: {type(e).__name__} {function} {message[:80]}"
@@ -102,7 +127,7 @@ def failure(stage: str, e: Exception) -> Outcome:
 
 def general(message: str) -> str:
     """A message without the names and numbers that differ from program to program."""
-    message = re.sub(r"`[^`]*`", "`_`", message)
+    message = re.sub(r"`[^`]*`|‘[^’]*’", "`_`", message)
     return re.sub(r"\d+", "0", message)
 
 

@@ -13,11 +13,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
+try:
+    import resource
+except ImportError:  # not on Windows
+    resource = None
+
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from agreement import Outcome, examine
 from case import Case, generate
 from choices import Recorded, shrink
+
+MOST_MEMORY = 4 << 30  # bytes of address space
 
 
 @dataclass(slots=True)
@@ -77,6 +84,8 @@ def main() -> int:
     parser.add_argument("--save", type=Path, help="folder for the failing programs")
     arguments = parser.parse_args()
     statistics = Statistics()
+    if resource is not None:  # a case that asks for more is a failure, not the end of the machine
+        resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
     start = time.monotonic()
     for seed in range(arguments.seed, arguments.seed + arguments.count):
         if time.monotonic() - start > arguments.seconds:

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,6 @@ PARSE += "print(len(parse(Source('a.hb', 'size N, M')).statements))"
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty cache folder, and no parser in memory before and after."""
     monkeypatch.setenv("HBC_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(grammar, "load_parser", grammar.load_parser)
     grammar.load_parser.cache_clear()
     return tmp_path / "cache"
 
@@ -41,10 +41,10 @@ def test_tables_are_kept_and_read(folder: Path) -> None:
 def test_damaged_tables_are_made_again(folder: Path, damage: bytes) -> None:
     assert works()
     (kept,) = folder.iterdir()
-    good = kept.read_bytes()
     kept.write_bytes(damage)
     assert works()
-    assert kept.read_bytes()[32:] == good[32:] or len(kept.read_bytes()) == len(good)
+    made = kept.read_bytes()
+    assert sha256(made[32:]).digest() == made[:32]
 
 
 def test_one_changed_byte_is_noticed(folder: Path) -> None:

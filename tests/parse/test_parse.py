@@ -169,7 +169,9 @@ def test_schedules() -> None:
 
 
 def test_examples() -> None:
-    first, second = statements('example { M = 4; A = random(1) }\nexample big { A = file("a.png") }')
+    first, second = statements(
+        'example { M = 4; A = random(1) }\nexample big { A = file("a.png") }'
+    )
     assert isinstance(first, ast.Example)
     assert first.name is None
     assert isinstance(second, ast.Example)
