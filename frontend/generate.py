@@ -240,7 +240,12 @@ def _settle(
         names.append((name, minimum(start, last)))
         scope = scope.bind(name, Interval(const_index(0), last))
         start = Var(name)
-    elif not (s in nest.whole or nest.divides(s) or s.inner in nest.extents or s.inner in nest.fixed):
+    elif s in nest.whole or nest.divides(s) or s.inner in nest.extents:
+        pass
+    elif nest.is_touched(s.inner):
+        # Loops over parts of the inner half are open already, and run over its full extent.
+        nest = replace(nest, guarded=nest.guarded | {s})
+    else:
         name = scope.fresh(f"{_word(s.old)}_n", g.func.name)
         names.append((name, simplify(minimum(sub(extent, start), s.factor))))
         scope = scope.bind(name, Interval(const_index(1), const_index(s.factor)))

@@ -5,16 +5,18 @@ Values of inputs and Funcs are known from their `bound`, their cells, their defi
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from hbc.frontend.funcs import Bound, Func
+from hbc.frontend.prove import conditions
 from hbc.frontend.ranges import (
     UNBOUNDED,
     Range,
     absolute,
     add,
     between,
+    both,
     divide,
     exactly,
     greatest,
@@ -24,7 +26,8 @@ from hbc.frontend.ranges import (
     scale,
     union,
 )  # fmt: skip
-from hbc.ir.linear import Linear, linear, shifted, to_expr
+from hbc.ir.build import NEGATED
+from hbc.ir.linear import Linear, canonical, linear, shifted, to_expr
 from hbc.ir.nodes import (
     Access,
     Binary,
@@ -75,8 +78,8 @@ def range_of(e: Expr, known: Ranges, values: Values, calls: int = MOST_CALLS) ->
             return found if inner.type.element.is_int and holds(t, found) else by_type(t)
         case Let(name=name, value=value, body=body):
             return range_of(body, {**known, name: of(value)}, values, calls)
-        case Select(a=a, b=b):
-            return union(of(a), of(b))
+        case Select(condition=c, a=a, b=b):
+            return union(narrowed(a, conditions(c), of), narrowed(b, otherwise(c), of))
         case Unary(op=op, a=a):
             return wrapped(unary(op, of(a)), t)
         case Binary(op=op, a=a, b=b):
@@ -85,6 +88,24 @@ def range_of(e: Expr, known: Ranges, values: Values, calls: int = MOST_CALLS) ->
             return stored(e, known, values, calls)
         case _:
             return by_type(t)
+
+
+def narrowed(e: Expr, guards: list[Linear], of: Callable[[Expr], Range]) -> Range:
+    """The range of an arm where the guards are not negative: e = (e - g) + g is at least e - g."""
+    found = of(e)
+    for guard in guards if e.type == INDEX else ():
+        g = to_expr(guard)
+        above = of(canonical(Binary(Op.SUB, e, g)))
+        below = of(canonical(Binary(Op.ADD, e, g)))
+        found = both(found, Range(above.low, below.high))
+    return found
+
+
+def otherwise(condition: Expr) -> list[Linear]:
+    """What holds where a comparison does not."""
+    if not isinstance(condition, Binary) or condition.op not in NEGATED:
+        return []
+    return conditions(Binary(NEGATED[condition.op], condition.a, condition.b))
 
 
 def unary(op: UnaryOp, a: Range) -> Range:

@@ -110,7 +110,7 @@ class Nest:
         extent = self.extent(dim)
         last = sub(extent, 1)
         s = self.split_of(dim)
-        if s is None or not self._touched(dim):
+        if s is None or not self.is_touched(dim):
             return const_index(0), last
         (lo_out, hi_out), (lo_in, hi_in) = self._range(s.outer), self._range(s.inner)
         if s in self.bases:
@@ -124,12 +124,12 @@ class Nest:
         exact = s in self.whole or s in self.bases or s.inner in self.extents or self.shifts(s)
         return lo, hi if exact else minimum(hi, last)
 
-    def _touched(self, dim: str) -> bool:
+    def is_touched(self, dim: str) -> bool:
         """Whether any loop made from this dimension is fixed."""
         if dim in self.fixed:
             return True
         s = self.split_of(dim)
-        return s is not None and (self._touched(s.outer) or self._touched(s.inner))
+        return s is not None and (self.is_touched(s.outer) or self.is_touched(s.inner))
 
     # Going inward ------------------------------------------------------------------------------
 

@@ -162,8 +162,10 @@ EXTREMES = (
     Rule("max: again", "max(x, max(x, y))", "max(x, y)"),
     Rule("min: absorbs max", "min(x, max(x, y))", "x", is_int("x")),
     Rule("max: absorbs min", "max(x, min(x, y))", "x", is_int("x")),
-    Rule("min: known", "min(x, y)", "x", never_above("x", "y")),
-    Rule("max: known", "max(x, y)", "y", never_above("x", "y")),
+    Rule("min: the first", "min(x, y)", "x", never_above("x", "y")),
+    Rule("min: the second", "min(x, y)", "y", never_above("y", "x")),
+    Rule("max: the first", "max(x, y)", "x", never_above("y", "x")),
+    Rule("max: the second", "max(x, y)", "y", never_above("x", "y")),
 )
 
 CASTS = (

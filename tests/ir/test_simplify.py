@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from random import Random
 
+import numpy as np
+import pytest
+import statements
 import trees
 from hypothesis import given, settings
 
-from hbc.ir.show import show
-from hbc.ir.simplify import simplify
+from hbc.ir.bounds import Facts, Interval
+from hbc.ir.kernel import Check, Kernel, Size
+from hbc.ir.nodes import Block, const_index
+from hbc.ir.read import read_expr, read_kernel, read_stmt
+from hbc.ir.show import show, show_kernel
+from hbc.ir.simplify import simplify, simplify_kernel, simplify_stmt
 
 
-@settings(max_examples=400)
+@settings(max_examples=500)
 @given(trees.randoms)
 def test_value_is_kept_and_the_result_is_final(r: Random) -> None:
     e = trees.any_expr(r)
@@ -24,3 +31,138 @@ def test_value_is_kept_and_the_result_is_final(r: Random) -> None:
         assert trees.agree(before, after, signs=not trees.picks_zero(e)), (
             f"{show(e)}\n{show(simple)}\n{env}\n{before}\n{after}"
         )
+
+
+@settings(max_examples=150)
+@given(trees.randoms)
+def test_kernels_do_the_same_and_the_result_is_final(r: Random) -> None:
+    k = statements.kernel(r, 5)
+    simple = simplify_kernel(k)
+    assert simplify_kernel(simple) is simple, show_kernel(k)
+    for _ in range(3):
+        sizes = {"N": r.randint(0, 9), "W": r.randint(0, 9)}
+        before, after = statements.result(k, sizes), statements.result(simple, sizes)
+        assert np.array_equal(before, after), f"{show_kernel(k)}\n{show_kernel(simple)}\n{sizes}"
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        # Index arithmetic.
+        ("x * 4 + 3 - x * 3 - 4", "x - 1"),
+        ("i * 8 + j + i * 8", "16 * i + j"),
+        ("min(x * 32 + 31, W - 1) - 31", "min(32 * x, W - 32)"),
+        ("(x * 4 + 6) / 4", "x + 1"),
+        ("(x * 4 + y * 4 + 3) % 4", "3"),
+        ("4 * (x / 4) + x % 4", "x"),
+        ("x / 4 / 8", "x / 32"),
+        ("max(x, max(y, x))", "max(x, y)"),
+        # Comparisons.
+        ("i + 1 < N + 1", "i < N"),
+        ("i <= N - 1", "i < N"),
+        ("4 * i < 18", "i < 5"),
+        ("2 * i == 3", "false"),
+        ("0 < N - i", "i < N"),
+        ("N >= N", "true"),
+        # Vectors.
+        ("ramp(b, 1, 4) + x4(c)", "ramp(b + c, 1, 4)"),
+        ("ramp(0, 1, 4) * x4(3)", "ramp(0, 3, 4)"),
+        ("ramp(ramp(b, 1, 4), x4(4), 2)", "ramp(b, 1, 8)"),
+        ("ramp(x4(b), x4(0), 2)", "x8(b)"),
+        ("x2(x4(v:f32))", "x8(v:f32)"),
+        ("x4(a:f32) + x4(b:f32)", "x4(a:f32 + b:f32)"),
+        ("ramp(32 * i, 1, 8) / x8(2)", "ramp(x2(16 * i), x2(1), 4)"),
+        ("ramp(32 * i, 1, 8) % x8(2)", "x4(ramp(0, 1, 2))"),
+        ("ramp(32 * i, 1, 8) / x8(16)", "x8(2 * i)"),
+        ("ramp(x4(i), x4(1), 4) + x4(ramp(j, 1, 4))", "ramp(ramp(i + j, 1, 4), x4(1), 4)"),
+        ("ramp(0, 1, 8) < x8(8)", "x8(true)"),
+        ("A.f32x4[x4(i)]", "x4(A.f32[i])"),
+        ("A.f32x4[ramp(i, 1, 4) if x4(false)]", "x4(0.0:f32)"),
+        ("A.f32x4[ramp(i, 1, 4) if x4(true)]", "A.f32x4[ramp(i, 1, 4)]"),
+        ("gather(v:f32x4, [0, 1, 2, 3])", "v:f32x4"),
+        ("gather(gather(v:f32x4, [3, 2, 1, 0]), [1, -1])", "gather(v:f32x4, [2, -1])"),
+        ("reduce<max>(x8(v:f32), 1)", "v:f32"),
+        ("reduce<+>(x8(v:i32), 2)", "x2(v:i32 * 4:i32)"),
+        ("exp(x4(v:f32))", "x4(exp(v:f32))"),
+        # Conditions and selects.
+        ("select(i < j, x, x)", "x"),
+        ("select(i < j, select(i < j, x, y), z)", "select(i < j, x, z)"),
+        ("select(~p:bool, a:f32, b:f32)", "select(p:bool, b:f32, a:f32)"),
+        ("select(i < j, true, false)", "i < j"),
+        ("p:bool & ~p:bool", "false"),
+        ("p:bool & (p:bool & q:bool)", "p:bool & q:bool"),
+        # Values.
+        ("i32(i64(x:i32))", "x:i32"),
+        ("f32(f64(x:f32)) * 1.0:f32", "x:f32"),
+        ("u8(i32(x:u16))", "u8(x:u16)"),
+        ("u8(f32(x:i16))", "u8(f32(x:i16))"),
+        ("min(i32(x:u8), 255:i32)", "i32(x:u8)"),
+        ("max(min(i32(x:u8), 300:i32), -5:i32)", "i32(x:u8)"),
+        ("x:f32 / 4.0:f32", "x:f32 * 0.25:f32"),
+        ("x:f32 / 3.0:f32", "x:f32 / 3.0:f32"),
+        ("x:f32 + 0.0:f32", "x:f32 + 0.0:f32"),
+        ("x:f32 * 0.0:f32", "x:f32 * 0.0:f32"),
+        ("x:i32 * 0:i32", "0:i32"),
+        ("(x:u8 + 200:u8) + 100:u8", "x:u8 + 44:u8"),
+        ("0.1:f32 + 0.2:f32", "0.3:f32"),
+        ("7:i32 / 0:i32", "0:i32"),
+        ("let a = 3 in a + i", "i + 3"),
+        ("let a = i * j in a * a", "let a = i * j in a * a"),
+        ("let a = i * j in j", "j"),
+    ],
+)
+def test_examples(text: str, wanted: str) -> None:
+    assert show(simplify(read_expr(text))) == wanted
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("for i from 0 count 0 { A[i] = 1 }", "{\n}"),
+        ("for i from N count -1 { A[i] = 1 }", "{\n}"),
+        ("for i from 5 count 1 { A[i] = i }", "A[5] = 5"),
+        ("if 1 < 2 { A[0] = 1 } else { A[1] = 1 }", "A[0] = 1"),
+        ("if i < 2 { } else { A[1] = 1 }", "if i >= 2 {\n    A[1] = 1\n}"),
+        ("if i < 2 { if i < 3 { A[1] = 1 } }", "if i < 2 {\n    A[1] = 1\n}"),
+        ("let a = i in A[a] = a", "A[i] = i"),
+        ("let a = i + j in A[0] = 1", "A[0] = 1"),
+        ("{ { } A[0] = 1 { } }", "A[0] = 1"),
+        ("for i from 0 count 8 { A[i % 8] = i / 8 }", "for i from 0 count 8 {\n    A[i] = 0\n}"),
+        (
+            "for i from 0 count 8 { A[max(min(i, 7), 0)] = 1 }",
+            "for i from 0 count 8 {\n    A[i] = 1\n}",
+        ),
+        ("A[ramp(i, 1, 4) if x4(false)] = x4(1)", "{\n}"),
+        ("A[ramp(i, 1, 4) if x4(true)] = x4(1)", "A[ramp(i, 1, 4)] = x4(1)"),
+        ("allocate t: f32[4] in stack { }", "{\n}"),
+        ('assert 1 < 2, "always"', "{\n}"),
+        (
+            "for i from 0 count N { if A.i64[0] < 5 { A[0] = 9 if A.i64[0] < 5 { B[0] = 1 } } }",
+            "for i from 0 count N {\n    if A.i64[0] < 5 {\n        A[0] = 9\n"
+            "        if A.i64[0] < 5 {\n            B[0] = 1\n        }\n    }\n}",
+        ),
+    ],
+)
+def test_statements(text: str, wanted: str) -> None:
+    assert show(simplify_stmt(read_stmt(text))) == wanted
+
+
+def test_facts_of_the_caller() -> None:
+    facts = Facts({"W": Interval(const_index(8), None)})
+    assert show(simplify(read_expr("min(W, 8) + max(W - 8, 0)"), facts)) == "W"
+
+
+def test_checks_hold_in_the_body() -> None:
+    body = read_stmt("if T <= W { A[0] = 1 }")
+    check = Check(read_expr("T <= W"), "too wide")
+    k = Kernel("k", (Size("T"), Size("W")), (), (), (check,), body)
+    assert show(simplify_kernel(k).body) == "A[0] = 1"
+
+
+def test_no_change_is_the_same_object() -> None:
+    k = read_kernel(
+        "kernel k\nsize N\noutput A: i64[N]\n{\n"
+        "    for i from 0 count N {\n        A[i] = i\n        # done\n    }\n}\n"
+    )
+    assert simplify_kernel(k) is k
+    assert simplify_stmt(Block(())) == Block(())
