@@ -203,7 +203,7 @@ def _kind(g: Generator, nest: Nest, loop: Loop, scope: Scope) -> tuple[LoopKind,
             f"give a factor: `{what}({loop.name}, 16)`",
         )  # fmt: skip
     scalar = isinstance(made_by, Split) and made_by.tail is Tail.GUARD
-    if loop.kind is LoopKind.UNROLL or scalar or g.program.target.vector_bits == 0:
+    if scalar or g.program.target.vector_bits == 0:
         return LoopKind.SERIAL, extent, None
     full = made_by.factor if isinstance(made_by, Split) else most
     return LoopKind.VECTOR, const_index(full), extent

@@ -126,7 +126,7 @@ def binary(op: Op, a: Expr, b: Expr, x: Range, y: Range) -> Range:
         case Op.ADD:
             return add(x, y)
         case Op.SUB:
-            return add(x, negate(y))
+            return multiple(a, b, x) or add(x, negate(y))
         case Op.MIN:
             return mirrored(a, b, x, y) or least(x, y)
         case Op.MAX:
@@ -145,6 +145,14 @@ def binary(op: Op, a: Expr, b: Expr, x: Range, y: Range) -> Range:
             return numbers(0, number)
         case _:
             return UNBOUNDED
+
+
+def multiple(a: Expr, b: Expr, x: Range) -> Range | None:
+    """a - a % c, which is a / c * c."""
+    if isinstance(b, Binary) and b.op is Op.MOD and isinstance(b.b, Const) and b.a == a:
+        number = int(b.b.value)
+        return scale(divide(x, number), number) if number > 0 else None
+    return None
 
 
 def product(x: Range, y: Range) -> Range:

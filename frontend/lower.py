@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from hbc.frontend.table_values import evaluate_tables
 from hbc.frontend.bound_checks import with_bound_checks
 from hbc.frontend.funcs import Image, Pipeline, Schedule
 from hbc.frontend.inline import inline_funcs
@@ -13,6 +12,7 @@ from hbc.frontend.realize import Here, realize
 from hbc.frontend.regions import whole_image
 from hbc.frontend.schedule import apply_schedule
 from hbc.frontend.storage import Storage, argument_storage, dense_checks, table_storage
+from hbc.frontend.table_values import evaluate_tables
 from hbc.frontend.value_ranges import value_ranges
 from hbc.ir.bounds import Interval
 from hbc.ir.kernel import Argument, Check, Kernel, Size

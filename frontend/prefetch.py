@@ -12,7 +12,6 @@ from hbc.ir.build import add, floordiv, mul
 from hbc.ir.diag import did_you_mean, error
 from hbc.ir.nodes import Expr, For, LoopKind, Prefetch, Stmt, Var, const_index
 from hbc.ir.simplify import simplify
-from hbc.ir.types import BOOL
 
 LINE = 64  # bytes
 
@@ -44,7 +43,7 @@ def _one(func: Func, nest: Nest, p: PrefetchPlan, scope: Scope) -> Stmt:
     if box is None or any(x.lo is None or x.hi is None for x in box):
         raise error(f"what `{func.name}` reads of `{p.name}` ahead is not known", p.span)
     storage = scope.storages[p.name]
-    step_size = LINE // (storage.element or BOOL).bytes
+    step_size = LINE // storage.element.bytes
     names, indices, extents = [], [], []
     for d, x in enumerate(box):
         name = scope.fresh(f"ahead{d}")

@@ -146,4 +146,8 @@ def thin(forms: tuple[Linear, ...], pick: Callable[[int, int], int]) -> tuple[Li
 
 
 def limit(clauses: Clauses) -> Clauses:
-    return tuple(dict.fromkeys(clauses))[:MOST_CLAUSES]
+    """The simplest ones."""
+    if len(clauses) < 2:
+        return clauses
+    found = dict.fromkeys(clauses)
+    return tuple(sorted(found, key=lambda c: (len(c), sum(len(f.terms) for f in c))))[:MOST_CLAUSES]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from hbc.frontend.conditions import greater, lesser, narrowed
 from hbc.frontend.funcs import Func, Image, ReduceVar
 from hbc.frontend.legal import stage_expressions
 from hbc.frontend.plan import FuncPlan, step
-from hbc.ir.bounds import Interval, bounds, prove
-from hbc.ir.build import add, le, maximum, minimum, sub
+from hbc.ir.bounds import Interval, bounds
+from hbc.ir.build import add, sub
 from hbc.ir.diag import InternalError, error
 from hbc.ir.nodes import Access, Expr, Var
 from hbc.ir.simplify import simplify
@@ -37,7 +38,8 @@ def required(
 
     A reader comes with the ranges of its variables; `scope` gives those of the names around it."""
     func = f.func
-    for reader, update, ranges in readers:
+    for reader, update, given in readers:
+        ranges = _where(reader, update, given, scope)
         for access in accesses_of(reader, update, func.name):
             box = hull(box, access_box(access, ranges, scope), scope)
     if box is None:
@@ -59,11 +61,17 @@ def required(
     return box
 
 
+def _where(func: Func, update: int | None, ranges: Ranges, scope: Ranges) -> Ranges:
+    """The ranges of a stage's variables where its `where` holds."""
+    u = step(func, update)
+    return ranges if u is None else narrowed(ranges, u.condition, scope)
+
+
 def _touched_by(func: Func, update: int, box: Box, scope: Ranges) -> Box:
     """An update writes and reads beyond what is asked for: all that its reductions cover."""
     u = func.updates[update]
     pure = dict(zip(func.variables, box, strict=True))
-    ranges = {**pure, **reduce_ranges(u.reduce)}
+    ranges = _where(func, update, {**pure, **reduce_ranges(u.reduce)}, scope)
     own = Access(func.name, u.indices, func.pure.type)
     grown = box
     for access in (own, *accesses_of(func, update, func.name)):
@@ -113,19 +121,9 @@ def hull(a: Box | None, b: Box, scope: Ranges) -> Box:
 
 def join(a: Interval, b: Interval, scope: Ranges) -> Interval:
     """The smallest interval around both; an unknown end stays unknown."""
-    lo = None if a.lo is None or b.lo is None else _least(a.lo, b.lo, scope)
-    hi = None if a.hi is None or b.hi is None else _greatest(a.hi, b.hi, scope)
+    lo = None if a.lo is None or b.lo is None else lesser(a.lo, b.lo, scope)
+    hi = None if a.hi is None or b.hi is None else greater(a.hi, b.hi, scope)
     return Interval(lo, hi)
-
-
-def _least(a: Expr, b: Expr, scope: Ranges) -> Expr:
-    known = prove(le(a, b), scope)
-    return simplify(minimum(a, b)) if known is None else (a if known else b)
-
-
-def _greatest(a: Expr, b: Expr, scope: Ranges) -> Expr:
-    known = prove(le(a, b), scope)
-    return simplify(maximum(a, b)) if known is None else (b if known else a)
 
 
 def extent_of(x: Interval) -> Expr:

@@ -52,8 +52,7 @@ def dense_strides(image: Image) -> tuple[int | None, ...]:
     strides: list[int | None] = [1]
     for extent in reversed(image.extents[1:]):
         inner = strides[-1]
-        known = isinstance(extent, Const) and inner is not None
-        strides.append(int(extent.value) * inner if known and inner else None)
+        strides.append(int(extent.value) * inner if isinstance(extent, Const) and inner else None)
     return tuple(reversed(strides))
 
 

@@ -161,7 +161,9 @@ def _matcher(p: ast.expr) -> Matcher:
 
 def _literal(value: int) -> Matcher:
     def match(e: Bound, _: Bindings) -> bool:
-        found = build.const_value(e) if not isinstance(e, int | DType | Op) else None
+        if isinstance(e, int | DType | Op):
+            return e == value
+        found = build.const_value(e)
         return found == value and isinstance(found, bool) == isinstance(value, bool)
 
     return match

@@ -86,7 +86,7 @@ def call(name: str, args: list[ast.expr], t: Type, found: Bindings, r: Random) -
             op = found[name]
             assert isinstance(op, Op)
             return Binary(op, node(a, t, found, r), node(b, t, found, r))
-        case "abs", [a]:
+        case "abs", [a] if t.element != BOOL:
             return Unary(UnaryOp.ABS, node(a, t, found, r))
         case "select", [c, a, b]:
             condition = node(c, Type(BOOL, t.lanes), found, r)
@@ -94,7 +94,8 @@ def call(name: str, args: list[ast.expr], t: Type, found: Bindings, r: Random) -
         case "cast", [ast.Name(id=to), a]:
             target = found[to]
             assert isinstance(target, DType)
-            return Cast(Type(target, t.lanes), node(a, t, found, r))
+            value = node(a, t, found, r)
+            return Cast(Type(target, value.type.lanes), value)
         case "broadcast", [a, n]:
             return Broadcast(node(a, t, found, r), count(n, found))
         case "ramp", [a, b, n]:
@@ -102,6 +103,8 @@ def call(name: str, args: list[ast.expr], t: Type, found: Bindings, r: Random) -
                 raise TypeError("ramp")
             lanes = count(n, found)
             return Ramp(node(a, t, found, r), node(b, t, found, r), lanes)
+        case "abs", _:
+            raise TypeError(name)
         case _:
             raise ValueError(name)
 
