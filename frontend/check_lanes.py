@@ -63,7 +63,8 @@ def learn(d: Directive, known: dict[str, int]) -> None:
         case "tile":
             known[str(a[4])], known[str(a[5])] = number(a[6]), number(a[7])
         case "bound":
-            known[str(a[0])] = number(a[2])
+            if isinstance(a[2], int):
+                known[str(a[0])] = a[2]
         case "fuse":
             if str(a[0]) in known and str(a[1]) in known:
                 known[str(a[2])] = known[str(a[0])] * known[str(a[1])]

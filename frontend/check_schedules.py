@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from hbc.frontend import ast
+from hbc.frontend.check_declarations import is_affine
 from hbc.frontend.check_lanes import check_lanes
 from hbc.frontend.check_stages import Block, factored, stage_of, stage_steps
 from hbc.frontend.check_types import text
 from hbc.frontend.check_values import condition, index
 from hbc.frontend.constants import evaluate
-from hbc.frontend.directives import DIRECTIVES, LATER_TARGETS, MEMORIES, TAILS, Form, Kind
+from hbc.frontend.directives import DIRECTIVES, LATER_TARGETS, MEMORIES, SUFFIXES, TAILS, Form, Kind
 from hbc.frontend.funcs import Directive, Func, Schedule, ScheduleLine, Stage
 from hbc.frontend.literals import is_broken
 from hbc.frontend.scope import Env, Scope
 from hbc.ir.diag import Note, did_you_mean
+from hbc.ir.linear import linear, to_expr
 from hbc.ir.nodes import Expr
 from hbc.ir.target import TARGETS
 
@@ -69,12 +71,15 @@ def schedule(
 
 
 def new_loops(s: ast.Schedule) -> list[str]:
-    """Names that directives of the block give to new loops."""
+    """Names that directives of the block give to new loops, those of `SUFFIXES` included."""
     found: list[str] = []
     for w in s.lines or ():
         for step in w.steps:
             form = DIRECTIVES.get(step.name.text)
             kinds = form.kinds[-1] if form else ()
+            loop = step.args[0] if step.args else None
+            if step.name.text in SUFFIXES and isinstance(loop, ast.Name):
+                found.append(loop.text + SUFFIXES[step.name.text])
             for kind, a in zip(kinds, step.args or (), strict=False):
                 if kind is Kind.NEW and isinstance(a, ast.Name):
                     found.append(a.text)
@@ -148,8 +153,10 @@ def argument(
     elif kind is Kind.CONDITION:
         test = condition(a, Env(scope, place="in a schedule"))
         return None if is_broken(test) else test
-    elif kind in (Kind.FACTOR, Kind.COUNT, Kind.NUMBER):
+    elif kind in (Kind.FACTOR, Kind.COUNT):
         return number(a, kind, form, block)
+    elif kind in (Kind.INDEX, Kind.EXTENT):
+        return position(a, kind, form, block)
     elif isinstance(a, ast.Name):
         return named(a, kind, stage, block)
     shown = a.span.text if isinstance(a, ast.Line) else text(a)
@@ -200,6 +207,24 @@ def number(a: ast.Expr, kind: Kind, form: Form, block: Block) -> int | None:
         scope.report(f"expected {kind}, found {found}", a.span, f"write `{form.written}`")
         return None
     return int(found)
+
+
+def position(a: ast.Expr, kind: Kind, form: Form, block: Block) -> int | Expr | None:
+    """A number, or an expression of the sizes."""
+    scope = block.scope
+    typed = index(a, Env(scope, place="in a schedule"))
+    if is_broken(typed):
+        return None
+    found = linear(typed)
+    if not is_affine(found):
+        scope.report(f"`{text(a)}` is not affine in the sizes", a.span, f"write `{form.written}`")
+        return None
+    if not found.is_constant:
+        return to_expr(found)
+    if kind is Kind.EXTENT and found.constant < 1:
+        scope.report(f"expected {kind}, found {found.constant}", a.span, f"write `{form.written}`")
+        return None
+    return found.constant
 
 
 def option(a: ast.Option, form: Form, step: ast.Step, block: Block) -> tuple[str, str | int] | None:

@@ -14,7 +14,7 @@ from hbc.frontend.literals import (
     is_literal,
 )  # fmt: skip
 from hbc.frontend.scope import Env, Scope
-from hbc.ir.nodes import Cast, Expr
+from hbc.ir.nodes import Cast, Const, Expr
 from hbc.ir.source import Span
 from hbc.ir.types import BOOL, DTYPES, F32, I32, DType, Type, widen
 
@@ -52,7 +52,14 @@ def to_type(e: Expr, to: DType, scope: Scope) -> Expr:
     """The expression in a type that holds its own."""
     if is_literal(e):
         return adapt(e, to, scope)
-    return e if element(e) == to else Cast(Type(to), e, e.span)
+    return e if element(e) == to else widened(e, to)
+
+
+def widened(e: Expr, to: DType) -> Expr:
+    """The conversion to a wider type, done at once for constants."""
+    if isinstance(e, Const):
+        return Const(float(e.value) if to.is_float else e.value, Type(to), e.span)
+    return Cast(Type(to), e, e.span)
 
 
 def report_no_type(left: Operand, right: Operand, span: Span, env: Env) -> None:
@@ -90,7 +97,7 @@ def convert(e: Expr, written: ast.Expr, to: DType, what: str, scope: Scope) -> E
     elif is_literal(e) or s == to:
         return adapt(e, to, scope)
     elif widen(s, to) == to:
-        return Cast(Type(to), e, e.span)
+        return widened(e, to)
     scope.report(
         f"{what} is {to}, and this value is {spoken(s)}", written.span,
         f"write the cast: `{to}({bare(written)})`",

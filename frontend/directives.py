@@ -13,7 +13,8 @@ class Kind(StrEnum):
     NEW = "the name of a new loop"
     FACTOR = "a factor of at least 1"
     COUNT = "a number of at least 0"
-    NUMBER = "an integer"
+    INDEX = "a number or a sum of sizes"
+    EXTENT = "an extent of at least 1"
     STAGE = "a Func"
     ARRAY = "a Func or input"
     MEMORY = "a kind of memory"
@@ -52,7 +53,7 @@ DIRECTIVES: dict[str, Form] = {
     "store_at": Form("store_at(C, i)", ((Kind.STAGE, L),)),
     "store_root": Form("store_root()", NOTHING),
     "store_in": Form("store_in(stack)", ((Kind.MEMORY,),)),
-    "bound": Form("bound(i, 0, 64)", ((L, Kind.NUMBER, F),)),
+    "bound": Form("bound(i, 0, 64)", ((L, Kind.INDEX, Kind.EXTENT),)),
     "reorder_storage": Form("reorder_storage(j, i)", ((L, L),), repeats=True),
     "pad_storage": Form("pad_storage(j, 16)", ((L, Kind.COUNT),)),
     "prefetch": Form("prefetch(A, i, 2)", ((Kind.ARRAY, L, F),)),
@@ -65,6 +66,9 @@ DIRECTIVES: dict[str, Form] = {
     "gpu_threads": Form("gpu_threads(i, j)", ((L,),), repeats=True),
     "gpu_lanes": Form("gpu_lanes(i)", ((L,),)),
 }
+
+# `vectorize(i, 8)` splits: the outer loop keeps the name i, and the inner one is called i_v.
+SUFFIXES = {"unroll": "_u", "vectorize": "_v", "parallel": "_p"}
 
 TAILS = ("guard", "mask", "shift", "exact")
 MEMORIES = ("registers", "stack", "heap", "amx_tile")

@@ -60,9 +60,10 @@ def test_params(of: str, default: str, given: str | None, value: float) -> None:
     assert pure.type.element.name == of
 
 
-def test_params_in_extents_and_reductions() -> None:
+@pytest.mark.parametrize("of", ["i64", "i32", "u8"])
+def test_params_in_extents_and_reductions(of: str) -> None:
     p = pipeline(
-        "param T: i64 = 4\nsize N\ninput A: f32[N + T - 1]\noutput B: f32[N]\nreduce r in T\n"
+        f"param T: {of} = 4\nsize N\ninput A: f32[N + T - 1]\noutput B: f32[N]\nreduce r in T\n"
         "B[i] = 0\nB[i] += A[i + r]",
         T="8",
     )

@@ -6,6 +6,7 @@ from hbc.frontend.check import check
 from hbc.frontend.directives import DIRECTIVES, LATER_TARGETS, MOST_LANES
 from hbc.frontend.funcs import Schedule, Stage
 from hbc.frontend.parse import parse
+from hbc.ir.nodes import Var
 from hbc.ir.show import show
 from hbc.ir.source import Source
 
@@ -47,6 +48,8 @@ def schedule(lines: str, targets: str = "c") -> Schedule:
         ("acc.store_root", ()),
         ("acc.store_in(stack)", ("stack",)),
         ("acc.bound(i, -4, 64)", ("i", -4, 64)),
+        ("acc.bound(i, 0, M)", ("i", 0, Var("M"))),
+        ("acc.vectorize(j, 8).unroll(j_v)", ("j", 8)),
         ("acc.reorder_storage(j, i)", ("j", "i")),
         ("acc.pad_storage(j, 0)", ("j", 0)),
         ("acc.update.prefetch(A, k, 2)", ("A", "k", 2)),
