@@ -26,8 +26,8 @@ class Settings:
         if name not in self.given:
             return None
         number = self.integer(name, DTYPES["i64"])
-        if number is not None and number < 1:
-            self.wrong(name, "a size is at least 1")
+        if number is not None and number < 0:
+            self.wrong(name, "a size is at least 0")
             return None
         return number if self.fix_sizes else None
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cache
 
 import numpy as np
 
@@ -11,7 +10,7 @@ from hbc.codegen.c import CSource, emit_c
 from hbc.codegen.load import Compiled, load
 from hbc.codegen.toolchain import build_cached
 from hbc.ir.cse import share
-from hbc.ir.interp import Prepared, prepare
+from hbc.ir.interp import Prepared
 from hbc.ir.kernel import Argument, Kernel
 from hbc.ir.legalize import legalize
 from hbc.ir.nodes import Block, Expr, Load, Ramp, Store, const_index
@@ -82,5 +81,3 @@ def run_both(
         call({}, arrays)
         results.append(arrays)
     return [(a.name, results[0][a.name], results[1][a.name]) for a in kernel.arguments if a.output]
-
-

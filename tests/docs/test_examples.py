@@ -103,7 +103,9 @@ def test_example_is_right(block: Block) -> None:
     example = p.examples[0] if p.examples else Example("", (), ())
     settings = {} if p.examples else {s.name: str(13 + n) for n, s in enumerate(p.sizes)}
     run = gather_inputs(p, settings, example, {})
-    outputs = {o.name: np.full(extents(o, run.sizes), 77, numpy_dtype(o.element)) for o in p.outputs}
+    outputs = {
+        o.name: np.full(extents(o, run.sizes), 77, numpy_dtype(o.element)) for o in p.outputs
+    }
     interpret(kernel, run.sizes, {**run.inputs, **outputs})
     found = check_outputs(outputs, evaluate(p, run.sizes, run.inputs))
     assert found.ok, found.mistakes

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 from case import Case
+
 from hbc.cli.machine import can_run
 from hbc.cli.native import Native, output_shapes
 from hbc.cli.pipeline import lower_to_kernel

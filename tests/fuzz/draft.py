@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from choices import Choices
-from hbc.ir.types import DType
 from spans import Affine, Span
+
+from hbc.ir.types import DType
 
 Reads = dict[str, list[tuple[str, ...] | None]]
 """For each array read, the variables in its indices, one a dimension; None where there is none."""

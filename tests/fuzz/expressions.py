@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from choices import chance, pick, weighted
 from draft import Array, Env
-from hbc.ir.types import BOOL, DType, Kind
 from indices import indices
+
+from hbc.ir.types import BOOL, DType, Kind
 
 FLOAT_LITERALS = ("1.0", "0.5", "2.0", "-1.5", "0.1", "3.25", "1e-3", "100.0", "-0.0")
 FUNCTIONS = ("sqrt", "floor", "exp", "sin", "cos", "tanh", "log", "rsqrt", "ceil", "round")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from choices import chance, pick, weighted
 from draft import Array, Env
-from hbc.ir.types import Kind
 from spans import Span, below, constant, only_constant, plus, text
+
+from hbc.ir.types import Kind
 
 MOST_STRIDE = 4  # what chains of strided reads may multiply an extent with
 

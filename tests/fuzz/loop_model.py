@@ -94,7 +94,12 @@ def node_of(draft: Draft, f: FuncDraft) -> Node:
         loops += [Loop(r, frozenset({r}), u.extents[r]) for r in u.reduce]
         stages.append(
             Stage(
-                f.name, n, loops, frozenset(u.reduce), u.associative, u.scan,
+                f.name,
+                n,
+                loops,
+                frozenset(u.reduce),
+                u.associative,
+                u.scan,
                 reads=names({**u.reads}),
             )  # fmt: skip
         )

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from choices import Choices, chance, pick, weighted
 from draft import Array, Draft, Env, FuncDraft
 from expressions import expression
-from hbc.ir.types import DTYPES, BOOL, F32, I32, DType
 from spans import Span, below, constant, text, trimmed, value
 from updates import update
+
+from hbc.ir.types import BOOL, DTYPES, F32, I32, DType
 
 COMMON = (F32, I32, *(t for t in DTYPES.values() if t not in (F32, I32)))
 HELPERS = ("clamp_edge", "zero_edge", "mirror", "wrap")

@@ -71,7 +71,11 @@ def value(a: Affine, sizes: Mapping[str, int]) -> int:
 def only_size(a: Affine) -> str | None:
     """The size that this is, if it is just that."""
     names = trimmed(a)
-    return next(iter(names)) if len(names) == 1 and set(names.values()) == {1} and "" not in names else None
+    return (
+        next(iter(names))
+        if len(names) == 1 and set(names.values()) == {1} and "" not in names
+        else None
+    )
 
 
 def only_constant(a: Affine) -> int | None:

@@ -11,9 +11,10 @@ from collections.abc import Callable
 from choices import chance, pick, weighted
 from draft import Array, Draft, Env, FuncDraft, Reads, UpdateDraft
 from expressions import condition, expression
-from hbc.ir.types import BOOL
 from indices import data_index
 from spans import Affine, Span, constant, only_constant, plus, text
+
+from hbc.ir.types import BOOL
 
 Finish = Callable[[], UpdateDraft]
 

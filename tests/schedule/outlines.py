@@ -7,6 +7,7 @@ from textwrap import dedent
 
 from agreement import check_case, examine
 from case import Case
+
 from hbc.cli.pipeline import lower_to_kernel
 from hbc.ir.diag import HbcError
 from hbc.ir.kernel import Kernel
