@@ -25,16 +25,16 @@ schedule portable for c {
 }
 
 schedule fast for avx512 {
-    O.tile(y, x, yo, xo, yi, xi, 4, 64, tail = shift)
+    O.tile(y, x, yo, xo, yi, xi, 2, 128, tail = shift)
     O.vectorize(xi, 16).unroll(xi).unroll(yi).parallel(yo)
     taps.compute_root()
     image.compute_at(O, yo).vectorize(x, 16)
     acc.compute_at(O, xo).store_in(registers).vectorize(x, 16).unroll(x).unroll(y)
     acc.update.reorder(r, y, x).vectorize(x, 16).unroll(x).unroll(y)
     acc.update.specialize(T >= 64)
-        .split(r, ro, rt, 64).split(rt, rq, ri, 16).reorder(ro, ri, y, rq, x).unroll(rq)
+        .split(r, ro, rt, 64).split(rt, rq, ri, 16).reorder(ro, ri, y, x, rq).unroll(rq)
     acc.update.specialize(T >= 32)
-        .split(r, ro, rt, 32).split(rt, rq, ri, 16).reorder(ro, ri, y, rq, x).unroll(rq)
+        .split(r, ro, rt, 32).split(rt, rq, ri, 16).reorder(ro, ri, y, x, rq).unroll(rq)
     acc.update.unroll(r, 8)
 }
 
@@ -46,7 +46,7 @@ schedule narrow for avx2 {
     acc.compute_at(O, xo).store_in(registers).vectorize(x, 8).unroll(x).unroll(y)
     acc.update.reorder(r, y, x).vectorize(x, 8).unroll(x).unroll(y)
     acc.update.specialize(T >= 16)
-        .split(r, ro, rt, 16).split(rt, rq, ri, 8).reorder(ro, ri, y, rq, x).unroll(rq)
+        .split(r, ro, rt, 16).split(rt, rq, ri, 8).reorder(ro, ri, y, x, rq).unroll(rq)
     acc.update.unroll(r, 4)
 }
 

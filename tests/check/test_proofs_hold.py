@@ -54,7 +54,7 @@ def reads(e: Expr, known: dict[str, int]) -> list[tuple[str, int]]:
     index=indices(),
     read=st.sampled_from(
         ["A[{}]", "Z[{}]", "clamp_edge(A)[{}]", "mirror(A)[{}]", "wrap(Z)[{}]", "zero_edge(A)[{}]"]
-    ),  # fmt: skip
+    ),
     shift=st.integers(-2, 2),
 )
 def test_accepted_reads_stay_inside(index: str, read: str, shift: int) -> None:

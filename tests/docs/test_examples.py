@@ -8,6 +8,7 @@ brings the `loops` and `error` blocks up to date.
 
 from __future__ import annotations
 
+import itertools
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -74,7 +75,7 @@ def blocks(path: Path) -> list[Block]:
 
 ALL = [b for path in sorted(DOCS.glob("*.md")) for b in blocks(path)]
 PROGRAMS = [b for b in ALL if b.mark in ("hb", "hb run", "hb schedule")]
-PAIRS = [(a, b) for a, b in zip(ALL, ALL[1:], strict=False) if b.mark in OUTPUTS]
+PAIRS = [(a, b) for a, b in itertools.pairwise(ALL) if b.mark in OUTPUTS]
 
 
 def checked(block: Block) -> tuple[Pipeline, Schedule | None]:

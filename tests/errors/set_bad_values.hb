@@ -1,4 +1,4 @@
-# --set alpha=fast --set n=1.5 --set T=f33 --set N=0 --set b=300 --set flag=yes
+# --set alpha=fast --set n=1.5 --set T=f33 --set N=-1 --set b=300 --set flag=yes
 param alpha: f32 = 0.5
 param n: i32 = 1
 param b: u8 = 1

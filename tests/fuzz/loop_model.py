@@ -101,7 +101,7 @@ def node_of(draft: Draft, f: FuncDraft) -> Node:
                 u.associative,
                 u.scan,
                 reads=names({**u.reads}),
-            )  # fmt: skip
+            )
         )
     node = Node(f.name, f.variables, stages, f.output)
     node.place = "root" if f.output or f.updates else "inline"

@@ -48,7 +48,7 @@ def test_literals_fold_as_the_interpreter_computes(r: Random) -> None:
     elif t.element.is_float:
         ops = [Op.ADD, Op.SUB, Op.MUL, Op.DIV, Op.MIN, Op.MAX, *sorted(COMPARISONS)]
     else:
-        ops = [op for op in Op]
+        ops = list(Op)
     e: Expr = Binary(r.choice(ops), a, b)
     assert isinstance(e, Binary)
     check(e, fold.binary(e.op, a.value, b.value, t.element))
