@@ -1,0 +1,114 @@
+"""The e-graph: egglog programs in, terms out.
+
+egglog is imported when the first e-graph is made, and only its compiled part: the whole package
+takes ten times as long.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+import types
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module, resources
+from typing import Any
+
+from hbc.ir.diag import InternalError
+
+RULES = ("terms", "facts", "axioms", "application")
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A term of the e-graph. Numbers and texts are literals, in `args` as they are."""
+
+    head: str
+    args: tuple[Term | int | float | str, ...]
+
+    def __str__(self) -> str:
+        return f"({' '.join((self.head, *map(str, self.args)))})"
+
+
+class EGraph:
+    """One e-graph with the rules of `eqsat/rules` declared, or with other texts by their names.
+    `fired` counts the matches of each rule."""
+
+    def __init__(self, rules: Mapping[str, str] | None = None) -> None:
+        bindings = _bindings()
+        self._failure: type[BaseException] = bindings.EggSmolError
+        self._graph: Any = bindings.EGraph()
+        self.fired: Counter[str] = Counter()
+        for name in RULES:
+            self.run(rules_text(name) if rules is None else rules[name], f"{name}.egg")
+
+    def run(self, program: str, name: str = "statement.egg") -> list[Any]:
+        """Runs commands and returns what they answer."""
+        try:
+            answers: list[Any] = self._graph.run_program(*self._graph.parse_program(program, name))
+        except self._failure as e:
+            raise InternalError(f"the e-graph refuses {name}: {e}") from e
+        for a in answers:
+            if hasattr(a, "report"):
+                self.fired.update(a.report.num_matches_per_rule)
+        return answers
+
+    def rows(
+        self, relation: str, limit: int = 10_000
+    ) -> list[tuple[Term | int | float | str, ...]]:
+        """The arguments of each row of a relation, terms as their cheapest form."""
+        (answer,) = self.run(f"(print-function {relation} {limit})")
+        found = []
+        for inputs, _ in answer.terms:
+            row = _term(answer.termdag, inputs)
+            assert isinstance(row, Term)
+            found.append(row.args)
+        return found
+
+    def variants(self, name: str, limit: int) -> list[Term]:
+        """Terms that are equal to a global, the cheapest first."""
+        (answer,) = self.run(f"(extract {name} {limit})")
+        found = [_term(answer.termdag, t) for t in answer.terms]
+        return [t for t in found if isinstance(t, Term)]
+
+    def extract(self, name: str) -> Term:
+        """The cheapest term of the class of a global."""
+        (answer,) = self.run(f"(extract {name})")
+        term = _term(answer.termdag, answer.term)
+        assert isinstance(term, Term)
+        return term
+
+
+@cache
+def rules_text(name: str) -> str:
+    """The text of one of the rule files."""
+    return (resources.files(__package__) / "rules" / f"{name}.egg").read_text(encoding="utf-8")
+
+
+@cache
+def _bindings() -> Any:
+    """egglog.bindings, without running egglog/__init__.py where the layout of the package allows."""
+    if "egglog" not in sys.modules:
+        spec = importlib.util.find_spec("egglog")
+        if spec is not None and spec.submodule_search_locations:
+            package = types.ModuleType("egglog")
+            package.__path__ = list(spec.submodule_search_locations)
+            sys.modules["egglog"] = package
+            try:
+                return import_module("egglog.bindings")
+            except ImportError:
+                pass
+            finally:
+                del sys.modules["egglog"]
+    return import_module("egglog.bindings")
+
+
+def _term(dag: Any, number: int) -> Term | int | float | str:
+    node = dag.get(number)
+    if hasattr(node, "args"):
+        return Term(node.name, tuple(_term(dag, a) for a in node.args))
+    literal = node.value
+    value: int | float | str = getattr(literal, "value", literal)
+    return value

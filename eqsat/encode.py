@@ -1,0 +1,140 @@
+"""Tensor expressions as egglog programs, and the lists that their numbers stand for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TypeVar, assert_never
+
+from hbc.eqsat.tensor import Apply, Dim, Dims, Read, Reduce, Tensor, Uniform
+from hbc.ir.nodes import Binary, Call, Cast, Const, Expr, Select, Unary, const_index
+from hbc.ir.types import DTYPES, DType
+
+_X = TypeVar("_X")
+_SYMBOLIC = 1 << 40  # strides from here on are numbers of expressions
+_MOST_DIMS = 30  # the other bits of a mask are for windows
+
+
+@dataclass(slots=True)
+class Encoding:
+    """What the numbers of one e-graph mean."""
+
+    dims: list[Dim] = field(default_factory=list)
+    places: list[tuple[str, DType, Expr]] = field(default_factory=list)  # buffer, element, base
+    scalars: list[Expr] = field(default_factory=list)
+    strides: list[Expr] = field(default_factory=list)
+    facts: list[str] = field(default_factory=list)
+
+    def bit(self, dim: Dim) -> int:
+        """The mask of one dimension."""
+        if dim not in self.dims:
+            self.dims.append(dim)
+        return 1 << self.dims.index(dim)
+
+    def mask(self, dims: Dims) -> int:
+        """The mask of several."""
+        return sum(self.bit(d) for d in dims)
+
+    def of_mask(self, mask: int) -> Dims:
+        """The dimensions of a mask, in the order in which they were met."""
+        return tuple(d for n, d in enumerate(self.dims) if mask >> n & 1)
+
+    def stride(self, e: Expr) -> int:
+        """The number of a stride."""
+        if isinstance(e, Const) and 0 <= e.value < _SYMBOLIC:
+            return int(e.value)
+        return _SYMBOLIC + _number(self.strides, e)
+
+    def of_stride(self, number: int) -> Expr:
+        """The stride of a number."""
+        if number < _SYMBOLIC:
+            return const_index(number)
+        return self.strides[number - _SYMBOLIC]
+
+
+def encode(x: Tensor, into: Encoding) -> str:
+    """`x` as an egglog term. What is known of its leaves is added to `into.facts`."""
+    match x:
+        case Read():
+            return _read(x, into)
+        case Uniform(value=value):
+            e = f"(Scalar {_number(into.scalars, value)})"
+            into.facts += [f"(set (along {e}) 0)", f'(set (element {e}) "{x.element}")']
+            return e
+        case Apply(node=node, args=args):
+            inner = " ".join(encode(a, into) for a in args)
+            return f"({_head(node)} {inner})"
+        case Reduce(op=op, dims=dims, value=value):
+            return f'(Reduce "{op}" {into.mask(dims)} {encode(value, into)})'
+        case _:
+            assert_never(x)
+
+
+def type_facts() -> str:
+    """`Exact` and `Limits` for all element types."""
+    lines = []
+    for a in DTYPES.values():
+        if a.is_int and a.bits <= 32:
+            low, high = a.limits
+            lines.append(f'(Limits "{a}" {low} {high})')
+        lines += [f'(Exact "{a}" "{b}")' for b in DTYPES.values() if a != b and exact(a, b)]
+    return "\n".join(lines)
+
+
+def exact(a: DType, b: DType) -> bool:
+    """Whether every value of type `a` is one of type `b`."""
+    if a.is_float:
+        if not b.is_float:
+            return False
+        return (a.precision <= b.precision and a.bits < b.bits) or a == b
+    if not a.is_int:
+        return False
+    if b.is_float:
+        return a.bits - (1 if a.limits[0] < 0 else 0) <= b.precision and b.name != "f16"
+    if not b.is_int:
+        return False
+    return b.limits[0] <= a.limits[0] and a.limits[1] <= b.limits[1]
+
+
+def windows(dims: Dims, into: Encoding) -> list[str]:
+    """For each output dimension and each summed one, the dimension of one slid along the other."""
+    found = []
+    outputs = [d for d in dims if not d.reduced]
+    summed = [d for d in into.dims if d.reduced]
+    for d in outputs:
+        for r in summed:
+            t = Dim(f"{d.name}{r.name}", d.extent + r.extent - 1, reduced=True)
+            found.append(f"(Window {into.bit(d)} {into.bit(r)} {into.bit(t)})")
+    return found
+
+
+def _read(x: Read, into: Encoding) -> str:
+    strides = "(map-empty)"
+    for dim, stride in x.strides:
+        strides = f"(map-insert {strides} {into.bit(dim)} {into.stride(stride)})"
+    e = f"(Read {_number(into.places, (x.buffer, x.element, x.base))} {strides})"
+    moving = into.mask(tuple(d for d, _ in x.strides))
+    into.facts += [f"(set (along {e}) {moving})", f'(set (element {e}) "{x.element}")']
+    return e
+
+
+def _head(node: Cast | Binary | Unary | Select | Call) -> str:
+    match node:
+        case Cast(type=t):
+            return f'Cast "{t.element}"'
+        case Binary(op=op):
+            return f'Bin "{op}"'
+        case Unary(op=uop):
+            return f'Un "{uop}"'
+        case Call(name=name):
+            return f'Fn "{name}"'
+        case Select():
+            return "Sel"
+        case _:
+            assert_never(node)
+
+
+def _number(known: list[_X], x: _X) -> int:
+    """Where `x` is in the list; it is added if it is not."""
+    if x not in known:
+        known.append(x)
+    return known.index(x)

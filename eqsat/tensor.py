@@ -1,0 +1,266 @@
+"""Vector expressions as tensor expressions: what each value varies along, not how it is spelled.
+
+    reduce<+>(f32x8192(A[ramp(x16(ramp(a, 1, 32)), x512(s), 16)]) * x16(f32x512(B[...])), 256)
+->  sum over r0 in 32 of f32(A[i: s, r0: 1]) * f32(B[j: 1, r0: t])       i in 16, j in 16
+
+The lanes of a statement are the points of a box; every Ramp and Broadcast, of an index or of a
+value, becomes a stride along its sides (0 where there is none). A broadcast of a load and a load of
+a broadcast are therefore one term. This is the table of a contraction, from which instructions are
+chosen: one row per dimension, one column per operand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from math import prod
+
+from hbc.ir.build import mul
+from hbc.ir.layout import Layout, layout
+from hbc.ir.linear import canonical
+from hbc.ir.nodes import (
+    Binary,
+    Broadcast,
+    Call,
+    Cast,
+    Const,
+    Expr,
+    Gather,
+    Load,
+    Op,
+    Ramp,
+    Select,
+    Unary,
+    Var,
+    VectorReduce,
+    const_index,
+)
+from hbc.ir.types import DType
+from hbc.ir.walk import children
+
+
+@dataclass(frozen=True, slots=True)
+class Dim:
+    """One side of the box. Output dims are called d0, d1, ... from the outermost on; those that a
+    reduction sums over r0, r1, ..."""
+
+    name: str
+    extent: int
+    reduced: bool = False
+
+
+Dims = tuple[Dim, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """Elements of a buffer: at the point i, `buffer[base + sum of i_d * stride_d]`. `strides` has
+    the dims along which the address moves, outermost first, and none with stride 0."""
+
+    buffer: str
+    element: DType
+    base: Expr
+    strides: tuple[tuple[Dim, Expr], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Uniform:
+    """One scalar for all points."""
+
+    value: Expr
+
+    @property
+    def element(self) -> DType:
+        return self.value.type.element
+
+
+@dataclass(frozen=True, slots=True)
+class Apply:
+    """A node of the IR applied point by point; `node` is a scalar template whose operands are to be
+    taken from `args`."""
+
+    node: Cast | Binary | Unary | Select | Call
+    args: tuple[Tensor, ...]
+
+    @property
+    def element(self) -> DType:
+        return self.node.type.element
+
+
+@dataclass(frozen=True, slots=True)
+class Reduce:
+    """`value` reduced over `dims`, in any order."""
+
+    op: Op
+    dims: Dims
+    value: Tensor
+
+    @property
+    def element(self) -> DType:
+        return self.value.element
+
+
+Tensor = Read | Uniform | Apply | Reduce
+
+
+class NotTensorError(Exception):
+    """The expression has a part without strides: a masked load, a swizzle, a data-dependent index."""
+
+    def __init__(self, part: Expr, reason: str) -> None:
+        super().__init__(reason)
+        self.part = part
+        self.reason = reason
+
+
+def box(*es: Expr) -> Dims:
+    """The sides of the lanes that the expressions share: the coarsest in which each is a tensor.
+    Raises NotTensorError."""
+    lanes = {e.type.lanes for e in es}
+    if len(lanes) != 1:
+        raise ValueError(f"expressions of {sorted(lanes)} lanes share no box")
+    cuts: set[int] = {1, *lanes}
+    for e in es:
+        cuts |= _cuts(e)
+    return tuple(Dim(f"d{n}", extent) for n, extent in enumerate(_extents(cuts, es[0])))
+
+
+def tensor(e: Expr, dims: Dims) -> Tensor:
+    """`e` over a box that `box` made of it (and of others). Raises NotTensorError."""
+    return _Reader().read(e, dims)
+
+
+def strides_along(x: Tensor) -> frozenset[Dim]:
+    """The dims along which the value differs from point to point."""
+    match x:
+        case Read(strides=strides):
+            return frozenset(d for d, _ in strides)
+        case Uniform():
+            return frozenset()
+        case Apply(args=args):
+            return frozenset().union(*(strides_along(a) for a in args))
+        case Reduce(dims=dims, value=value):
+            return strides_along(value) - frozenset(dims)
+
+
+def reads(x: Tensor) -> Iterator[Read]:
+    """The loads, in reading order."""
+    match x:
+        case Read():
+            yield x
+        case Uniform():
+            pass
+        case Apply(args=args):
+            for a in args:
+                yield from reads(a)
+        case Reduce(value=value):
+            yield from reads(value)
+
+
+def placed(at: Layout, dims: Dims) -> tuple[tuple[Dim, Expr], ...]:
+    """The strides of a layout along the dims, which are as fine as its own or finer."""
+    found: list[tuple[Dim, Expr]] = []
+    left = list(dims)
+    for extent, stride in reversed(at.dims):
+        inner = 1
+        while inner < extent:
+            d = left.pop()
+            found.append((d, canonical(mul(inner, stride))))
+            inner *= d.extent
+        if inner != extent:
+            raise ValueError(f"the dims {dims} do not refine the layout {at.dims}")
+    return tuple((d, s) for d, s in reversed(found) if s != const_index(0))
+
+
+class _Reader:
+    """Names the reduced dims of one statement."""
+
+    def __init__(self) -> None:
+        self.reduced = 0
+
+    def read(self, e: Expr, dims: Dims) -> Tensor:
+        if e.type.lanes == 1:
+            return Uniform(e)
+        match e:
+            case Load(buffer=buffer, index=index, type=t):
+                at = _strided(index)
+                return Read(buffer, t.element, at.base, placed(at, dims))
+            case Broadcast(value=value):
+                return self.read(value, _innermost(dims, value.type.lanes))
+            case VectorReduce(op=op, value=value, lanes=lanes):
+                below = value.type.lanes // lanes
+                extents = _extents({c for c in _cuts(value) if c <= below} | {1, below}, e)
+                summed = tuple(self._fresh(extent) for extent in extents)
+                return Reduce(op, summed, self.read(value, (*dims, *summed)))
+            case Cast() | Binary() | Unary() | Select() | Call():
+                return Apply(e, tuple(self.read(c, dims) for c in _operands(e)))
+            case _:
+                raise NotTensorError(e, "it is not a strided load or arithmetic on such")
+
+    def _fresh(self, extent: int) -> Dim:
+        self.reduced += 1
+        return Dim(f"r{self.reduced - 1}", extent, reduced=True)
+
+
+def _operands(e: Expr) -> tuple[Expr, ...]:
+    found = []
+    for c in children(e):
+        assert isinstance(
+            c,
+            Const | Var | Cast | Binary | Unary | Select | Load | Call | Ramp | Broadcast
+            | VectorReduce | Gather,
+        )  # fmt: skip
+        found.append(c)
+    return tuple(found)
+
+
+def _innermost(dims: Dims, lanes: int) -> Dims:
+    """The last dims, as many as make up so many lanes."""
+    first = len(dims)
+    while prod(d.extent for d in dims[first:]) < lanes:
+        first -= 1
+    return dims[first:]
+
+
+def _cuts(e: Expr) -> set[int]:
+    """The numbers of adjacent lanes at which a side of `e` ends, counted from the innermost."""
+    if e.type.lanes == 1:
+        return {1}
+    match e:
+        case Load(index=index, mask=mask):
+            if mask is not None:
+                raise NotTensorError(e, "the load is masked")
+            found, inner = {1}, 1
+            for extent, _ in reversed(_strided(index).dims):
+                inner *= extent
+                found.add(inner)
+            return found
+        case Broadcast(value=value):
+            return _cuts(value) | {value.type.lanes}
+        case VectorReduce(value=value, lanes=lanes):
+            below = value.type.lanes // lanes
+            inner_cuts = _cuts(value) | {below}
+            _extents(inner_cuts, e)
+            return {c // below for c in inner_cuts if c >= below}
+        case Cast() | Binary() | Unary() | Select() | Call():
+            return set().union(*(_cuts(c) for c in _operands(e)))
+        case _:
+            raise NotTensorError(e, "it is not a strided load or arithmetic on such")
+
+
+def _extents(cuts: Iterable[int], e: Expr) -> tuple[int, ...]:
+    """The extents between the cuts, outermost first."""
+    ends = sorted(cuts)
+    extents = []
+    for inner, outer in pairwise(ends):
+        if outer % inner:
+            raise NotTensorError(e, f"{inner} and {outer} adjacent lanes belong together at once")
+        extents.append(outer // inner)
+    return tuple(reversed(extents))
+
+
+def _strided(index: Expr) -> Layout:
+    at = layout(index)
+    if at is None:
+        raise NotTensorError(index, "the index has no constant strides")
+    return at
