@@ -9,6 +9,8 @@ from pathlib import Path
 import click
 
 from hbc.cli.options import (
+    LONGEST,
+    Seconds,
     example_option,
     json_option,
     kernel_options,
@@ -29,7 +31,8 @@ from hbc.cli.options import (
 )
 @click.option(
     "--seconds",
-    type=click.FloatRange(min=0),
+    type=Seconds(min=0, max=LONGEST),
+    metavar="SECONDS",
     default=1.0,
     show_default=True,
     help="Repeat the call for at least this long.",

@@ -2,37 +2,78 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import click
 
-from hbc.cli.options import settings_option
-from hbc.ir.diag import Diagnostic, HbcError
+from hbc.cli.options import json_option, settings_option
+from hbc.cli.report import Json, print_json
+from hbc.ir.diag import Diagnostic, HbcError, UsageError
+from hbc.ir.source import Span
 
 
 @click.command("check")
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
 @settings_option
-def command(files: tuple[Path, ...], settings: Mapping[str, str]) -> None:
+@json_option
+def command(files: tuple[Path, ...], settings: Mapping[str, str], as_json: bool) -> None:
     """Report every mistake in FILES; compile nothing.
 
-    The algorithm of each file is compiled without a schedule, and with each of its schedules for
-    the targets that it is meant for.
+    Each file is compiled with each of its schedules, for the targets that it is meant for; without
+    one, as plain loops.
     """
+    mistakes: list[Diagnostic] = []
+    for file in files:
+        mistakes += _mistakes(file, settings)
+    mistakes = list(dict.fromkeys(mistakes))
+    if as_json:
+        found: list[Json] = [_as_json(mistake) for mistake in mistakes]
+        print_json({"ok": not mistakes, "files": len(files), "mistakes": found})
+        click.get_current_context().exit(HbcError.exit_code if mistakes else 0)
+    if mistakes:
+        raise HbcError(mistakes)
+    click.echo(f"{len(files)} file{'s' if len(files) > 1 else ''} checked, no mistakes", err=True)
+
+
+def _mistakes(file: Path, settings: Mapping[str, str]) -> Sequence[Diagnostic]:
+    """Those of the algorithm, else those of every schedule."""
     from hbc.cli.pipeline import load_pipeline, lower_to_kernel
     from hbc.ir.target import TARGETS
 
-    mistakes: list[Diagnostic] = []
-    for file in files:
-        try:
-            pipeline = load_pipeline(file, settings, False)
+    try:
+        pipeline = load_pipeline(file, settings, False)
+        if not pipeline.schedules:
             lower_to_kernel(pipeline, None, TARGETS["c"])
-            for schedule in pipeline.schedules:
-                for target in schedule.targets:
-                    lower_to_kernel(pipeline, schedule, TARGETS[target])
-        except HbcError as failure:
-            mistakes += failure.diagnostics
-    if mistakes:
-        raise HbcError(list(dict.fromkeys(mistakes)))
-    click.echo(f"{len(files)} file{'s' if len(files) > 1 else ''} checked, no mistakes", err=True)
+    except UsageError:
+        raise
+    except HbcError as failure:
+        return failure.diagnostics
+    mistakes: list[Diagnostic] = []
+    for schedule in pipeline.schedules:
+        for target in schedule.targets:
+            try:
+                lower_to_kernel(pipeline, schedule, TARGETS[target])
+            except HbcError as failure:
+                mistakes += failure.diagnostics
+    return mistakes
+
+
+def _as_json(mistake: Diagnostic) -> Json:
+    """Stable keys; lines and columns count from 1, and are null where no text is to blame."""
+    return {
+        "severity": str(mistake.severity),
+        "message": mistake.message,
+        "hint": mistake.hint,
+        **_place(mistake.span),
+        "notes": [{"message": note.message, **_place(note.span)} for note in mistake.notes],
+    }
+
+
+def _place(span: Span | None) -> dict[str, Json]:
+    if span is None:
+        return {"file": None, "line": None, "column": None, "length": None}
+    line, column = span.source.position(span.start)
+    return {
+        "file": span.source.name, "line": line, "column": column, "length": span.end - span.start,
+    }  # fmt: skip

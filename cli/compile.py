@@ -77,6 +77,7 @@ class _Seen:
         self.texts: list[str] = []
         self._dumped = dumped
         self._checked = checked
+        self._last: Kernel | None = None
 
     def after(self, name: str, kernel: Kernel) -> None:
         from hbc.ir.show import show_kernel
@@ -84,8 +85,9 @@ class _Seen:
 
         if name in self._dumped:
             self.texts.append(f"# after {name}\n{show_kernel(kernel).rstrip()}\n")
-        if self._checked:
+        if self._checked and kernel is not self._last:
             verify(kernel, name)
+        self._last = kernel
 
 
 def _check_passes(dumped: tuple[str, ...], passes: tuple[str, ...]) -> None:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 PICTURES = frozenset({".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff", ".webp", ".ppm", ".pgm"})
 SOUNDS = frozenset({".wav"})
+NPY_MAGICS = (b"\x93NUMPY", b"PK\x03\x04")  # .npy, .npz
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +66,12 @@ def write_array(path: Path, image: Image, array: Array, rate: int | None) -> Non
             import numpy as np
 
             raw = array.view(np.uint16) if image.element == BF16 else array
+            raw = np.ascontiguousarray(raw)
+            # Not np.save: where it runs out of room, it does not say so.
+            header = np.lib.format.header_data_from_array_1_0(raw)
             with replace_file(path) as beside, beside.open("wb") as file:
-                np.save(file, raw, allow_pickle=False)
+                np.lib.format.write_array_header_1_0(file, header)
+                file.write(raw.data)
         case ".wav":
             from hbc.cli.sound import write_sound
 
@@ -78,12 +83,22 @@ def write_array(path: Path, image: Image, array: Array, rate: int | None) -> Non
 
 
 def check_writable(paths: Mapping[str, Path], images: tuple[Image, ...]) -> None:
-    """HbcError now rather than after the run: unknown suffix, missing folder, not a file."""
+    """HbcError now rather than after the run: unknown suffix, missing folder, not a file, an
+    element type or rank that the format has no place for."""
     for image in images:
         path = paths.get(image.name)
-        if path is not None:
-            _suffix(path, image)
-            check_replaceable(path)
+        if path is None:
+            continue
+        suffix = _suffix(path, image)
+        if suffix in SOUNDS:
+            from hbc.cli.sound import check_sound
+
+            check_sound(path, image)
+        elif suffix in PICTURES:
+            from hbc.cli.picture import check_picture
+
+            check_picture(path, image)
+        check_replaceable(path)
 
 
 def unreadable(path: Path, image: Image, reason: str) -> HbcError:
@@ -105,22 +120,25 @@ def _suffix(path: Path, image: Image) -> str:
     suffix = path.suffix.lower()
     known = {".npy", *PICTURES, *SOUNDS}
     if suffix not in known:
-        listed = ".npy, .png, .jpg or .wav"
-        hint = did_you_mean(suffix, known) or f"use {listed}"
-        raise error(f"`{path}` for `{image.name}`: no format has the suffix `{suffix}`", hint=hint)
+        hint = did_you_mean(suffix, known) or "use .npy, .png, .jpg or .wav"
+        what = f"no format has the suffix `{suffix}`" if suffix else "its name has no suffix"
+        raise error(f"`{path}` for `{image.name}`: {what}", hint=hint)
     return suffix
 
 
 def _read_npy(path: Path, image: Image) -> Array:
     import numpy as np
 
+    with path.open("rb") as file:
+        if not file.read(8).startswith(NPY_MAGICS):
+            raise unreadable(path, image, "it is not a .npy file")
     try:
         raw = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (ValueError, EOFError) as failure:
+    except (ValueError, EOFError):
         # An empty array cannot be mapped.
         try:
             raw = np.load(path, allow_pickle=False)
-        except (ValueError, EOFError):
+        except (ValueError, EOFError) as failure:
             raise unreadable(path, image, _first_line(failure)) from failure
     if not isinstance(raw, np.ndarray):
         raise unreadable(path, image, "it holds several arrays (.npz)")

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import difflib
-import sys
 from pathlib import Path
 
 import click
 
-from hbc.ir.diag import Diagnostic, HbcError, error
+from hbc.ir.diag import Diagnostic, HbcError
 from hbc.ir.source import Source
 
 UNFORMATTED = 1
@@ -23,6 +22,8 @@ def command(files: tuple[Path, ...], checked: bool, diffed: bool) -> None:
 
     A file with syntax errors is left as it is and reported.
     """
+    from hbc.cli.read_source import STDIN, read_source
+    from hbc.cli.read_source import source_name as name_of
     from hbc.cli.replace_file import write_text
     from hbc.frontend.fmt import format_source
 
@@ -30,19 +31,19 @@ def command(files: tuple[Path, ...], checked: bool, diffed: bool) -> None:
     changed = []
     for file in files:
         try:
-            before = _read(file)
-            after = format_source(Source(_name(file), before))
+            before = read_source(file)
+            after = format_source(Source(name_of(file), before))
         except HbcError as failure:
             mistakes += failure.diagnostics
             continue
         if diffed:
-            _show_difference(_name(file), before, after)
-        elif not checked and str(file) == "-":
+            _show_difference(name_of(file), before, after)
+        elif not checked and str(file) == STDIN:
             click.echo(after, nl=False)
         elif not checked and after != before:
             write_text(file, after)
         if after != before:
-            changed.append(_name(file))
+            changed.append(name_of(file))
     if mistakes:
         raise HbcError(mistakes)
     if checked:
@@ -50,19 +51,6 @@ def command(files: tuple[Path, ...], checked: bool, diffed: bool) -> None:
             click.echo(f"would format {name}", err=True)
     if changed and checked:
         click.get_current_context().exit(UNFORMATTED)
-
-
-def _read(file: Path) -> str:
-    try:
-        return sys.stdin.read() if str(file) == "-" else file.read_text(encoding="utf-8")
-    except OSError as failure:
-        raise error(f"cannot read `{file}`: {failure.strerror or failure}") from failure
-    except UnicodeDecodeError as failure:
-        raise error(f"`{_name(file)}` is not UTF-8 text (byte {failure.start})") from failure
-
-
-def _name(file: Path) -> str:
-    return "<stdin>" if str(file) == "-" else str(file)
 
 
 def _show_difference(name: str, before: str, after: str) -> None:

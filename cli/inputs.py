@@ -39,7 +39,8 @@ def choose_example(p: Pipeline, name: str | None) -> Example:
         if example.name == name:
             return example
     names = [example.name for example in p.examples]
-    hint = did_you_mean(name, names) or f"there is {', '.join(names) or 'none'}"
+    listed = ", ".join(f"`{one}`" for one in names)
+    hint = did_you_mean(name, names) or f"there is {listed or 'none'}"
     raise UsageError(Diagnostic(f"there is no example `{name}`", hint=hint))
 
 
@@ -63,8 +64,9 @@ def gather_inputs(
         if not from_example or not (given or files):
             raise
         # Sizes and files that the user names win over files that the example names.
+        usual = _usual_sizes(p, example, loaded, from_example)
         loaded = {name: one for name, one in loaded.items() if name in files}
-        sizes = infer_sizes(p, given, _shapes(p, loaded, paths), dict(example.sizes))
+        sizes = infer_sizes(p, given, _shapes(p, loaded, paths), usual)
         names = ", ".join(f"`{name}`" for name in from_example)
         notice(f"note: the example's file does not have these sizes: {names} is random")
     check_memory(p, sizes)
@@ -156,6 +158,17 @@ def _shapes(
         for image in p.inputs
         if image.name in loaded
     )
+
+
+def _usual_sizes(
+    p: Pipeline, example: Example, loaded: Mapping[str, Loaded], paths: Mapping[str, Path]
+) -> dict[str, int]:
+    """The sizes of the example with its files, as far as it has them."""
+    try:
+        shapes = _shapes(p, {name: loaded[name] for name in paths}, paths)
+        return infer_sizes(p, {}, shapes, dict(example.sizes))
+    except HbcError:
+        return dict(example.sizes)
 
 
 def _file_of(p: Pipeline, fill: Fill | None) -> Path | None:

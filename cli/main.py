@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
+import gc
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -21,10 +24,25 @@ COMMANDS = {
     "check": "Report every mistake in the files, compile nothing.",
     "fmt": "Format files.",
     "targets": "List the targets and which of them this machine can run.",
+    "instructions": "List the described tensor instructions, by target.",
 }
 
 INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 PIPE_CLOSED = 141  # 128 + SIGPIPE
+TERMINATED = 143  # 128 + SIGTERM
+# Passes recurse over programs, up to four calls a level, and programs nest a few hundred deep
+# (parse.DEEPEST_NESTING, legal.MOST_LEVELS). Python's own limit is 1000.
+CALL_DEPTH = 10_000
+# A compilation makes a million small objects that refer to each other and stay: looking through them
+# every 700, as Python does, takes an eighth of its time.
+OBJECTS_BEFORE_COLLECTION = 200_000
+# What the system may refuse to anybody: no room, no permission, no handles. Not a bug in hbc.
+REFUSALS = frozenset(
+    {
+        errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS, errno.EACCES, errno.EPERM,
+        errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN,
+    }
+)  # fmt: skip
 
 
 class LazyCommands(click.Group):
@@ -83,14 +101,19 @@ def commands() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Runs the command line (sys.argv by default) and exits with the code it deserves."""
+    # As an exception, so that temporary files are removed.
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(TERMINATED))
     sys.exit(exit_code_of(sys.argv[1:] if arguments is None else list(arguments)))
 
 
 def exit_code_of(arguments: list[str]) -> int:
     """Runs one command line; whatever happens has been said on stderr when this returns."""
+    gc.set_threshold(OBJECTS_BEFORE_COLLECTION)
+    sys.setrecursionlimit(max(sys.getrecursionlimit(), CALL_DEPTH))
     try:
         code = _invoke(arguments)
-        sys.stdout.flush()
+        if sys.stdout is not None:  # None when it was closed before we began
+            sys.stdout.flush()
         return code
     except HbcError as failure:
         from hbc.cli.report import show_diagnostics
@@ -104,13 +127,35 @@ def exit_code_of(arguments: list[str]) -> int:
         click.echo("interrupted", err=True)
         return INTERRUPTED
     except BrokenPipeError:
-        # Whoever read our output has enough. Python flushes stdout at exit: let that go nowhere.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         return PIPE_CLOSED
+    except MemoryError:
+        click.echo("error: there is not enough memory\nhint: try smaller sizes", err=True)
+        return 1
     except Exception as failure:  # noqa: BLE001  the last resort: no traceback reaches a user
+        if isinstance(failure, OSError) and failure.errno in REFUSALS:
+            return _refused(failure)
         from hbc.cli.crash import report_bug
 
         return report_bug(failure, arguments)
+
+
+def _refused(failure: OSError) -> int:
+    """The system does not let us: says what and, where it is a file, which."""
+    where = f"`{failure.filename}`: " if failure.filename else ""
+    click.echo(f"error: {where}{failure.strerror}", err=True)
+    _drop_output()
+    return 1
+
+
+def _drop_output() -> None:
+    """Python flushes stdout at exit. Where that cannot succeed, let it go nowhere."""
+    if sys.stdout is None:
+        return
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _invoke(arguments: list[str]) -> int:

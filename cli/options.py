@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from collections.abc import Callable
@@ -14,6 +15,21 @@ from hbc.ir.diag import Diagnostic, UsageError
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 NAMED = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
+LONGEST = 1e6  # seconds: eleven days
+
+
+class Seconds(click.FloatRange):
+    """A range of floats; NaN lies in none."""
+
+    name = "seconds"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        number: float = super().convert(value, param, ctx)
+        if math.isnan(number):
+            self.fail(f"{value} is not a number of seconds.", param, ctx)
+        return number
 
 
 def _settings(_: click.Context, __: click.Parameter, texts: tuple[str, ...]) -> dict[str, str]:
@@ -36,7 +52,7 @@ def _settings(_: click.Context, __: click.Parameter, texts: tuple[str, ...]) -> 
 
 settings_option = click.option(
     "--set", "settings", multiple=True, metavar="NAME=VALUE", callback=_settings,
-    help="Override a size or a param; may be repeated.",
+    help="Override a size, a param or a type; may be repeated.",
 )  # fmt: skip
 
 
@@ -62,7 +78,7 @@ def native_options(function: Function) -> Function:
     """--threads and --timeout: how compiled code is run."""
     for decorate in (
         click.option(
-            "--timeout", type=click.FloatRange(min=0, min_open=True), default=600.0,
+            "--timeout", type=Seconds(min=0, min_open=True, max=LONGEST), default=600.0,
             show_default=True, metavar="SECONDS", help="Give up on one call after this long.",
         ),
         click.option(

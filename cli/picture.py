@@ -3,7 +3,8 @@
 A picture is [H, W] (grey), [H, W, C] or, when only the first extent is a literal 1, 3 or 4,
 [C, H, W]. C literal 1, 3, 4 asks for grey, RGB, RGBA; a C that is a size takes what the file has.
 u8 holds 0..255, u16 holds 0..65535, floats hold 0..1. Writing clamps, rounds to nearest and makes
-NaN black; u8 and floats are written with 8 bits, u16 [H, W] with 16.
+NaN black; u8 and floats are written with 8 bits, u16 [H, W] with 16. Pillow knows 16 bits for grey
+only: colours keep 8, which a note says.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from hbc.cli.data import channel_literals, unreadable
 from hbc.cli.replace_file import replace_file
+from hbc.cli.report import notice
 from hbc.frontend.funcs import Image
 from hbc.ir.diag import error
 from hbc.ir.types import BOOL, U8, U16
@@ -35,25 +37,39 @@ def read_picture(path: Path, image: Image) -> Array:
         raise unreadable(path, image, f"a picture cannot be {image.element}: use u8, u16 or floats")
     try:
         with pillow.open(path) as opened:
+            if image.element != U8 and _has_deep_colours(opened):
+                notice(f"note: {path} is read with 8 of the 16 bits of its colours")
             picture: Picture = ImageOps.exif_transpose(opened)
-            if picture.mode.startswith("I;16"):
-                deep = np.asarray(picture, dtype=np.uint16)
-                picture = pillow.fromarray((deep >> 8).astype(np.uint8))
-            else:
-                deep = None
+            if picture.mode in ("I", "F"):
+                raise unreadable(path, image, "it has 32 bits per pixel: save it as a .npy file")
             channels = _channels(path, image, picture.mode)
-            pixels = np.asarray(picture.convert(MODES[channels or 1]))
+            if picture.mode.startswith("I;16"):
+                values = _from_levels(_grey_as(channels, np.asarray(picture, np.uint16)), image)
+            else:
+                values = _from_levels(np.asarray(picture.convert(MODES[channels or 1])), image)
     except (UnidentifiedImageError, pillow.DecompressionBombError, SyntaxError) as failure:
         raise unreadable(path, image, "it is not a picture that can be read") from failure
-    if deep is not None and channels in (None, 1):
-        values = _from_levels(deep, 65535, image)
-    else:
-        values = _from_levels(pixels, 255, image)
-    if channels is not None and values.ndim == 2:
-        values = np.repeat(values[:, :, None], channels, axis=2)
+    if channels == 1:
+        values = values.reshape(*values.shape[:2], 1)
     if _planar(image):
         values = values.transpose(2, 0, 1)
     return np.ascontiguousarray(values)
+
+
+def check_picture(path: Path, image: Image) -> None:
+    """HbcError when outputs of that element type or rank are no pictures."""
+    if not (image.element in (U8, U16, BOOL) or image.element.is_float):
+        raise error(
+            f"cannot write `{image.name}` to `{path}`: {image.element} is no picture",
+            image.span,
+            "write a .npy file, or declare the output as u8, u16 or a float type",
+        )
+    if len(image.extents) not in (2, 3):
+        raise error(
+            f"cannot write `{image.name}` to `{path}`: a picture has 2 or 3 dimensions, "
+            f"`{image.name}` has {len(image.extents)}",
+            image.span,
+        )
 
 
 def write_picture(path: Path, image: Image, array: Array) -> None:
@@ -61,18 +77,7 @@ def write_picture(path: Path, image: Image, array: Array) -> None:
     import numpy as np
     from PIL import Image as pillow
 
-    if not (image.element in (U8, U16, BOOL) or image.element.is_float):
-        raise error(
-            f"cannot write `{image.name}` to `{path}`: {image.element} is no picture",
-            image.span,
-            "write a .npy file, or declare the output as u8, u16 or a float type",
-        )
-    if array.ndim not in (2, 3):
-        raise error(
-            f"cannot write `{image.name}` to `{path}`: it has {array.ndim} dimensions, "
-            "a picture has 2 or 3",
-            image.span,
-        )
+    check_picture(path, image)
     pixels = _to_levels(array, image)
     if pixels.ndim == 3:
         planar = _planar(image) or (pixels.shape[-1] not in MODES and pixels.shape[0] in MODES)
@@ -87,6 +92,7 @@ def write_picture(path: Path, image: Image, array: Array) -> None:
     if pixels.size == 0:
         raise error(f"cannot write `{image.name}` to `{path}`: it is empty", image.span)
     if pixels.dtype == np.uint16 and (pixels.ndim == 3 or path.suffix.lower() in (".jpg", ".jpeg")):
+        notice(f"note: {path} is written with 8 of the 16 bits of `{image.name}`")
         pixels = ((pixels.astype(np.uint32) + 128) // 257).astype(np.uint8)
     if pixels.ndim == 3 and pixels.shape[2] == 4 and path.suffix.lower() in (".jpg", ".jpeg"):
         raise error(f"cannot write `{image.name}` to `{path}`: JPEG knows no alpha", image.span)
@@ -118,14 +124,32 @@ def _planar(image: Image) -> bool:
     return first in MODES and last is None
 
 
-def _from_levels(pixels: Array, top: int, image: Image) -> Array:
-    """Levels 0..top as the declared type: u8 0..255, u16 0..65535, floats 0..1."""
+def _has_deep_colours(opened: Picture) -> bool:
+    """Whether the file has 16 bits per channel of a colour; Pillow says so in its decoder's mode."""
+    arguments = [argument for tile in getattr(opened, "tile", ()) for argument in tile[3:]]
+    return opened.mode in ("RGB", "RGBA", "LA") and "16" in str(arguments)
+
+
+def _grey_as(channels: int | None, grey: Array) -> Array:
+    """Grey levels of 16 bits in as many channels; alpha is opaque."""
+    import numpy as np
+
+    if channels is None:
+        return grey
+    opaque = np.full_like(grey, 65535)
+    planes = {1: [grey], 3: [grey] * 3, 4: [*[grey] * 3, opaque]}
+    return np.stack(planes[channels], axis=2)
+
+
+def _from_levels(pixels: Array, image: Image) -> Array:
+    """Levels of bytes or of 16 bits as the declared type: u8 0..255, u16 0..65535, floats 0..1."""
     import numpy as np
 
     from hbc.ir.numpy_types import numpy_dtype
 
+    top = 255 if pixels.dtype == np.uint8 else 65535
     if image.element == U8:
-        return pixels.astype(np.uint8) if top == 255 else (pixels >> 8).astype(np.uint8)
+        return pixels if top == 255 else (pixels >> 8).astype(np.uint8)
     if image.element == U16:
         return pixels.astype(np.uint16) * np.uint16(65535 // top)
     return (pixels.astype(np.float32) / np.float32(top)).astype(numpy_dtype(image.element))

@@ -6,18 +6,22 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from hbc.cli.read_source import read_source, source_name
 from hbc.frontend.funcs import Pipeline, Schedule
 from hbc.frontend.lower import lower
 from hbc.ir.cse import share
-from hbc.ir.diag import HbcError, did_you_mean, error
+from hbc.ir.diag import Diagnostic, UsageError, did_you_mean
+from hbc.ir.hoist import hoist
 from hbc.ir.kernel import Kernel
 from hbc.ir.legalize import legalize
+from hbc.ir.partition import partition
 from hbc.ir.promote import promote
 from hbc.ir.rotate import rotate
 from hbc.ir.simplify import simplify_kernel
 from hbc.ir.source import Source
-from hbc.ir.target import TARGETS, Target, schedule_order
+from hbc.ir.target import Target, schedule_order
 from hbc.ir.unroll import unroll
+from hbc.ir.unroll_limit import refuse_long
 from hbc.ir.vector_math import expand_math
 from hbc.ir.vectorize import vectorize
 
@@ -25,9 +29,11 @@ Pass = Callable[[Kernel, Target], Kernel]
 
 STEPS: tuple[tuple[str, Pass], ...] = (
     ("simplify", lambda k, t: simplify_kernel(k)),
+    # Before vectorize, when conditions are not masks yet.
+    ("partition", lambda k, t: k.map_body(partition)),
     # Vector loops first: an unrolled loop around them then copies one vector statement.
     ("vectorize", lambda k, t: k.map_body(vectorize)),
-    ("unroll", lambda k, t: k.map_body(unroll)),
+    ("unroll", lambda k, t: k.map_body(lambda s: unroll(refuse_long(s)))),
     ("simplify-vectors", lambda k, t: simplify_kernel(k)),
     ("expand-math", lambda k, t: expand_math(k)),
     ("legalize", lambda k, t: legalize(k, t)),
@@ -36,6 +42,8 @@ STEPS: tuple[tuple[str, Pass], ...] = (
     ("share", lambda k, t: share(k)),
     # After share, when each load stands once.
     ("rotate", lambda k, t: k.map_body(rotate)),
+    # Last, when all that can be in registers is.
+    ("hoist", lambda k, t: k.map_body(hoist)),
 )
 PASSES: tuple[str, ...] = ("lower", *(name for name, _ in STEPS))
 
@@ -66,13 +74,7 @@ def load_pipeline(path: Path, settings: Mapping[str, str], fix_sizes: bool = Fal
     from hbc.frontend.check import check
     from hbc.frontend.parse import parse
 
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as e:
-        raise error(f"cannot read {path}: {e.strerror or e}") from e
-    except UnicodeDecodeError as e:
-        raise error(f"{path} is not UTF-8 text (byte {e.start})") from e
-    return check(parse(Source(str(path), text)), settings, fix_sizes)
+    return check(parse(Source(source_name(path), read_source(path))), settings, fix_sizes)
 
 
 def choose_schedule(p: Pipeline, target: str, name: str | None) -> Schedule | None:
@@ -84,18 +86,9 @@ def choose_schedule(p: Pipeline, target: str, name: str | None) -> Schedule | No
         have = [s.name for s in p.schedules]
         listed = ", ".join(f"`{n}`" for n in have) or "none"
         hint = did_you_mean(name, have) or f"the schedules of this file: {listed}"
-        raise error(f"no schedule `{name}` in {p.source.name}", None, hint)
+        raise UsageError(Diagnostic(f"no schedule `{name}` in {p.source.name}", None, hint))
     for t in schedule_order(target):
         for s in p.schedules:
             if t in s.targets:
                 return s
     return None
-
-
-def find_target(name: str) -> Target:
-    """The target of that name."""
-    if name not in TARGETS:
-        known = ", ".join(TARGETS)
-        hint = did_you_mean(name, TARGETS) or f"targets: {known}"
-        raise HbcError(error(f"unknown target `{name}`", None, hint).diagnostics)
-    return TARGETS[name]

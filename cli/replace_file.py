@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from hbc.ir.diag import error
@@ -24,7 +24,9 @@ def replace_file(path: Path) -> Iterator[Path]:
             raise
         raise error(f"cannot write `{path}`: {failure.strerror or failure}") from failure
     finally:
-        beside.unlink(missing_ok=True)
+        # A folder that cannot be written has nothing to remove.
+        with suppress(OSError):
+            beside.unlink(missing_ok=True)
 
 
 def check_replaceable(path: Path) -> Path:

@@ -13,17 +13,19 @@ import statistics
 import tempfile
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
 from hbc.cli.machine import cache_bytes, cpu_count, cpu_features, cpu_name
 from hbc.cli.native import Native, Repeat
+from hbc.cli.replace_file import write_text
 from hbc.cli.report import Progress
 from hbc.cli.work import Work
 from hbc.codegen.c import CSource
 from hbc.codegen.toolchain import build, cache_folder, find_compiler
+from hbc.ir.diag import HbcError, ToolError
 from hbc.ir.target import TARGETS
 
 VERSION = 1  # of the programs and of the file below: raise it when either changes
@@ -89,15 +91,24 @@ def machine_roofs(threads: int, shown: Progress, refresh: bool = False) -> Roofs
     threads = min(threads, cpu_count())
     facts = [VERSION, cpu_name(), sorted(cpu_features()), str(find_compiler()), threads]
     key = hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:16]
-    file = cache_folder() / f"roofs-{key}.json"
-    if not refresh:
+    file = _kept(key)
+    if not refresh and file is not None:
         found = _load(file)
         if found is not None:
             return found
     shown.step("measuring this machine's roofs")
     roofs = _measure(threads)
-    _store(file, roofs)
+    if file is not None:
+        _store(file, roofs)
     return roofs
+
+
+def _kept(key: str) -> Path | None:
+    """The file that holds what was measured; None where there is no folder for it."""
+    try:
+        return cache_folder() / f"roofs-{key}.json"
+    except ToolError:
+        return None
 
 
 def _measure(threads: int) -> Roofs:
@@ -191,10 +202,6 @@ def _store(file: Path, roofs: Roofs) -> None:
         "bandwidths": roofs.bandwidths,
         "levels": roofs.levels,
     }
-    beside = file.with_suffix(".new")
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        beside.write_text(json.dumps(held, indent=2), encoding="utf-8")
-        beside.replace(file)
-    except OSError:
-        pass  # no cache: measured again next time
+    # Without a cache it is measured again next time.
+    with suppress(OSError, HbcError):
+        write_text(file, json.dumps(held, indent=2))

@@ -9,7 +9,7 @@ from fractions import Fraction
 from hbc.frontend.funcs import Image, Pipeline
 from hbc.ir.diag import Diagnostic, HbcError, Note, UsageError, error
 from hbc.ir.nodes import Binary, Cast, Const, Expr, Op, Select, Unary, UnaryOp, Var
-from hbc.ir.walk import free_variables
+from hbc.ir.walk import free_variables, nodes
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +139,8 @@ def check_sizes(p: Pipeline, sizes: Mapping[str, int]) -> None:
 
 
 def _equations(p: Pipeline, shapes: tuple[Shape, ...]) -> Iterator[_Equation]:
-    """One for each extent. The coefficients are found by probing: extents are affine."""
+    """One for each extent that is a sum of sizes; those with quotients decide nothing here, they
+    are compared in the end. The coefficients are found by probing."""
     zero = dict.fromkeys((size.name for size in p.sizes), 0)
     for array in shapes:
         if len(array.shape) != len(array.image.extents):
@@ -149,6 +150,8 @@ def _equations(p: Pipeline, shapes: tuple[Shape, ...]) -> Iterator[_Equation]:
                 array.image.span,
             )
         for dim, (extent, length) in enumerate(zip(array.image.extents, array.shape, strict=True)):
+            if any(isinstance(n, Binary) and n.op in (Op.DIV, Op.MOD) for n in nodes(extent)):
+                continue
             base = index_value(extent, zero)
             coefficients = tuple(
                 (name, index_value(extent, zero | {name: 1}) - base)

@@ -1,4 +1,4 @@
-"""Sounds (WAV, PCM of 8, 16, 24 or 32 bits) as arrays and back.
+"""Sounds (WAV: PCM of 8, 16, 24 or 32 bits, floats of 32 or 64) as arrays and back.
 
 A sound is [N] (several channels are averaged), [N, C] or, when only the first extent is a literal,
 [C, N]. A literal C of a mono file repeats it; otherwise C must be that of the file. Floats hold
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from hbc.cli.data import Loaded, channel_literals, unreadable
 from hbc.cli.replace_file import replace_file
+from hbc.cli.wave_file import WaveError, read_wave
 from hbc.frontend.funcs import Image
 from hbc.ir.diag import error
 from hbc.ir.types import I16
@@ -33,38 +34,39 @@ def read_sound(path: Path, image: Image) -> Loaded:
     if not (image.element == I16 or image.element.is_float):
         raise unreadable(path, image, f"a sound cannot be {image.element}: use i16 or floats")
     try:
-        with wave.open(str(path), "rb") as file:
-            rate, channels, width = file.getframerate(), file.getnchannels(), file.getsampwidth()
-            raw = file.readframes(file.getnframes())
-    except (wave.Error, EOFError) as failure:
-        reason = f"it is not a WAV file that can be read ({str(failure) or 'it ends too early'})"
+        samples, rate = read_wave(path.read_bytes())
+    except WaveError as failure:
+        reason = f"it is not a WAV file that can be read ({failure})"
         raise unreadable(path, image, reason) from failure
-    whole = len(raw) // (width * channels) * (width * channels)
-    samples = _samples(raw[:whole], width).reshape(-1, channels)
     fitted = _fit_channels(samples, path, image)
     if image.element == I16:
-        values = np.rint(fitted * 32768).astype(np.int16)
+        values = _to_pcm(fitted)
     else:
         values = fitted.astype(numpy_dtype(image.element))
     return Loaded(np.ascontiguousarray(values), rate)
 
 
-def write_sound(path: Path, image: Image, array: Array, rate: int | None) -> None:
-    """The output as 16-bit PCM at `rate` samples per second."""
-    import numpy as np
-
+def check_sound(path: Path, image: Image) -> None:
+    """HbcError when outputs of that element type or rank are no sounds."""
     if not (image.element == I16 or image.element.is_float):
         raise error(
             f"cannot write `{image.name}` to `{path}`: {image.element} is no sound",
             image.span,
             "write a .npy file, or declare the output as i16 or a float type",
         )
-    if array.ndim not in (1, 2):
+    if len(image.extents) not in (1, 2):
         raise error(
-            f"cannot write `{image.name}` to `{path}`: it has {array.ndim} dimensions, "
-            "a sound has 1 or 2",
+            f"cannot write `{image.name}` to `{path}`: a sound has 1 or 2 dimensions, "
+            f"`{image.name}` has {len(image.extents)}",
             image.span,
         )
+
+
+def write_sound(path: Path, image: Image, array: Array, rate: int | None) -> None:
+    """The output as 16-bit PCM at `rate` samples per second."""
+    import numpy as np
+
+    check_sound(path, image)
     samples = array if array.ndim == 2 else array[:, None]
     samples = samples.T if _planar(image) else samples
     if not 1 <= samples.shape[1] <= 65535:
@@ -72,8 +74,7 @@ def write_sound(path: Path, image: Image, array: Array, rate: int | None) -> Non
             f"cannot write `{image.name}` to `{path}`: {samples.shape[1]} channels", image.span
         )
     if image.element != I16:
-        known = np.nan_to_num(samples.astype(np.float64), nan=0.0)
-        samples = np.clip(np.rint(known * 32768), -32768, 32767).astype(np.int16)
+        samples = _to_pcm(samples.astype(np.float64))
     with replace_file(path) as beside, wave.open(str(beside), "wb") as file:
         file.setnchannels(samples.shape[1])
         file.setsampwidth(2)
@@ -81,18 +82,13 @@ def write_sound(path: Path, image: Image, array: Array, rate: int | None) -> Non
         file.writeframes(np.ascontiguousarray(samples, dtype="<i2").tobytes())
 
 
-def _samples(raw: bytes, width: int) -> Array:
-    """PCM bytes as float64 in -1..1; 8-bit WAV is unsigned, wider ones are signed."""
+def _to_pcm(samples: Array) -> Array:
+    """-1..1 as 16-bit samples: rounded, clamped, NaN is silence."""
     import numpy as np
 
-    if width == 1:
-        return (np.frombuffer(raw, np.uint8).astype(np.float64) - 128) / 128
-    if width == 3:
-        padded = np.zeros((len(raw) // 3, 4), np.uint8)
-        padded[:, 1:] = np.frombuffer(raw, np.uint8).reshape(-1, 3)
-        return padded.view("<i4")[:, 0].astype(np.float64) / 2**31
-    scale = float(2 ** (8 * width - 1))
-    return np.frombuffer(raw, f"<i{width}").astype(np.float64) / scale
+    known = np.nan_to_num(samples, nan=0.0, posinf=1.0, neginf=-1.0)
+    levels: Array = np.rint(np.clip(known, -1, 1) * 32768)
+    return np.minimum(levels, 32767).astype(np.int16)
 
 
 def _fit_channels(samples: Array, path: Path, image: Image) -> Array:

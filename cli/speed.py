@@ -63,11 +63,10 @@ class Speed:
             level = roofs.level(work.bytes)
             roof = f"{roofs.bandwidths[level] / 1e9:.3g} GB/s from {level}"
         calls = f"median of {len(self.times)}, best {seconds(min(self.times))}"
+        rates = [f"{work.total / median / 1e9:.3g} {unit}"] if work.total else []
+        rates.append(f"{work.bytes / median / 1e9:.3g} GB/s")
         return [
             ("time", f"{seconds(median)} ({calls})"),
-            (
-                "speed",
-                f"{work.total / median / 1e9:.3g} {unit}, {work.bytes / median / 1e9:.3g} GB/s",
-            ),
+            ("speed", ", ".join(rates)),
             ("roof", f"{self.roof_share:.1%} of this machine's {roof}"),
         ]

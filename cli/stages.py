@@ -22,7 +22,7 @@ from hbc.cli.trials import MEDIUM, SMALL, Trial, draw_trials
 from hbc.cli.work import count_work
 from hbc.frontend.funcs import Example, Pipeline
 from hbc.frontend.oracle import Reference, evaluate
-from hbc.ir.diag import HbcError
+from hbc.ir.diag import HbcError, InternalError
 from hbc.ir.interp import InterpError, Prepared, prepare
 from hbc.ir.kernel import Kernel
 from hbc.ir.numpy_types import poison
@@ -56,12 +56,15 @@ class Stage:
     def attempt(
         self, trial: Trial, compute: Callable[[], Outputs], expected: Mapping[str, Reference]
     ) -> None:
-        """Runs the stage on a trial and compares. Refusing the trial is a mistake too."""
+        """Runs the stage on a trial and compares. Refusing the trial is a mistake too, crashing a
+        bug."""
         self.trials += 1
         try:
             checked = check_outputs(compute(), expected)
         except (HbcError, InterpError) as failure:
             texts: tuple[str, ...] = (str(failure),)
+        except InternalError as failure:
+            raise InternalError(f"{self.name}: at {trial}: {failure}") from failure
         else:
             self.worst = max(self.worst, checked.max_error_over_bound)
             texts = checked.mistakes

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from textwrap import wrap as wrap_text
 
 from hbc.codegen.c_scalar import scalar
 from hbc.codegen.names import Scope
@@ -14,8 +15,8 @@ from hbc.ir.nodes import Assert
 from hbc.ir.target import TARGETS
 from hbc.ir.walk import free_variables, nodes
 
-# Sizes above this are refused, so that no index expression overflows.
-LARGEST_SIZE = 1 << 40
+# Sizes above 2^40 are refused, so that no index expression overflows.
+LARGEST_BITS = 40
 # The thousands of an error code say what is wrong, the rest says where.
 SIZE, NULL, ALIGN, EXTENT, STRIDE, LARGE, OVERLAP, REQUIRE, ASSERT, MEMORY = (
     1000 * k for k in range(1, 11)
@@ -33,10 +34,13 @@ class Code:
 
 @dataclass(frozen=True, slots=True)
 class Abi:
-    """The C names of a kernel's sizes, arrays and strides, and its error codes in order."""
+    """The C names of a kernel's sizes and arrays, of the arrays' strides and lengths in bytes, and
+    the error codes in order."""
 
     kernel: Kernel
     names: dict[str, str]
+    stride_names: dict[str, list[str]]
+    byte_names: dict[str, str]
     codes: tuple[Code, ...]
 
     @property
@@ -48,7 +52,7 @@ class Abi:
 
     def overlapping(self, code: Code) -> tuple[Argument, Argument]:
         """The output and the other array that an OVERLAP code speaks of."""
-        return _pairs(self.kernel)[code.value - OVERLAP - 1]
+        return overlap_pairs(self.kernel)[code.value - OVERLAP - 1]
 
     def code(self, suffix: str) -> str:
         return f"{self.kernel.name}_{suffix}"
@@ -61,7 +65,11 @@ class Abi:
         return f"{'' if a.output else 'const '}{c_type(a.element)} {pointer}{self.names[a.name]}"
 
     def strides(self, a: Argument) -> list[str]:
-        return [self.names[a.stride_name(d)] for d in range(len(a.extents) - 1)]
+        return self.stride_names[a.name]
+
+    def bytes(self, a: Argument) -> str:
+        """The variable that holds how many bytes of memory the array spans."""
+        return self.byte_names[a.name]
 
     def dense(self) -> list[str]:
         return self.sizes() + [self.array(a) for a in ordered(self.kernel)]
@@ -83,15 +91,15 @@ def make_abi(k: Kernel, scope: Scope) -> Abi:
     scope.reserve(k.name, f"{k.name}_strided", f"{k.name}_strerror", f"{k.name}_compute")
     scope.reserve(f"{k.name}_status", "status", "code")
     names = {s.name: scope.declare(s.name, nonnegative=True) for s in k.sizes}
+    strides, bytes_ = {}, {}
     for a in ordered(k):
         names[a.name] = scope.fresh(a.name)
-        for d in range(len(a.extents) - 1):
-            stride = a.stride_name(d)
-            names[stride] = scope.declare(stride, nonnegative=True)
-        scope.reserve(f"{names[a.name]}_bytes")
+        rows = [a.stride_name(d) for d in range(len(a.extents) - 1)]
+        strides[a.name] = [scope.declare(row, nonnegative=True) for row in rows]
+        bytes_[a.name] = scope.fresh(f"{a.name}_bytes")
     codes = tuple(_codes(k))
     scope.reserve(*(c.name for c in codes))
-    return Abi(k, names, codes)
+    return Abi(k, names, strides, bytes_, codes)
 
 
 def _codes(k: Kernel) -> list[Code]:
@@ -114,7 +122,7 @@ def _codes(k: Kernel) -> list[Code]:
         for i, a in enumerate(arrays, 1):
             if base != STRIDE or len(a.extents) > 1:  # a row has no stride to choose
                 add(f"{suffix}_{a.name}", base + i, f"array `{a.name}` {what}")
-    for i, (a, b) in enumerate(_pairs(k), 1):
+    for i, (a, b) in enumerate(overlap_pairs(k), 1):
         text = f"output `{a.name}` overlaps `{b.name}`"
         add(f"OVERLAP_{a.name}_{b.name}", OVERLAP + i, text)
     for i, message in enumerate(dict.fromkeys(c.message for c in k.checks), 1):
@@ -127,7 +135,7 @@ def _codes(k: Kernel) -> list[Code]:
     return codes
 
 
-def _pairs(k: Kernel) -> list[tuple[Argument, Argument]]:
+def overlap_pairs(k: Kernel) -> list[tuple[Argument, Argument]]:
     arrays = ordered(k)
     return [(a, b) for i, a in enumerate(arrays) if a.output for b in arrays[:i]]
 
@@ -142,7 +150,7 @@ def header(abi: Abi, about: str) -> str:
     out.raw(f"/* What {k.name} and {k.name}_strided return. */")
     with out.braces(f"enum {k.name}_status"):
         for c in abi.codes:
-            out.line(f"{c.name} = {c.value}, /* {_comment(c.message)} */")
+            _enumerator(c, out)
     out.lines[-1] += ";"
     out.blank()
     _describe(k, out)
@@ -160,12 +168,26 @@ def header(abi: Abi, about: str) -> str:
     return out.text()
 
 
+def _enumerator(c: Code, out: Writer) -> None:
+    """With its message behind it, or above where that is long."""
+    text = _comment(c.message)
+    line = f"{c.name} = {c.value},"
+    if len(line) + len(text) <= 88:
+        out.line(f"{line} /* {text} */")
+        return
+    for i, part in enumerate(parts := wrap_text(text, 80)):
+        start, end = "/*" if i == 0 else "  ", " */" if i + 1 == len(parts) else ""
+        out.raw(f"    {start} {part}{end}")
+    out.line(line)
+
+
 def _describe(k: Kernel, out: Writer) -> None:
-    arrays = "; ".join(f"{'output' if a.output else 'input'} {shape(a)}" for a in ordered(k))
+    out.raw("/* Arrays are dense and row-major:")
+    for a in ordered(k):
+        out.raw(f"     {'output' if a.output else 'input'} {shape(a)}")
     out.raw(
-        f"/* {_comment(arrays)}.\n   Dense and row-major. Arguments are checked before anything"
+        "   Arguments are checked before anything is written. Returns 0, or what went wrong. */"
     )
-    out.lines[-1] += " is written.\n   Returns 0, or what went wrong. */"
 
 
 def _comment(text: str) -> str:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
-from hbc.codegen.abi import Abi, header, make_abi, ordered, strerror
+from hbc.codegen.abi import Abi, header, make_abi, ordered, overlap_pairs, strerror
 from hbc.codegen.c_stmt import may_fail, statement
 from hbc.codegen.c_vector import declare, vector
 from hbc.codegen.c_vector_load import load
@@ -105,41 +106,57 @@ def _used_tables(k: Kernel) -> list[Table]:
     return [t for t in k.tables if t.name in read]
 
 
+# What each header is included for.
+_MATH = (
+    "acos asin atan ceil copysign cos exp fabs floor fma fmod log rint round sin sqrt tan tanh"
+).replace(" ", "|")
+_USES = {
+    "math": rf"\b(?:(?:{_MATH})f?\(|NAN\b|INFINITY\b)",
+    "stdbool": r"\b(?:bool|true|false)\b",
+    "stddef": r"\b(?:size_t|NULL)\b",
+    "stdint": r"\bu?int\d+_t\b",
+    "stdlib": r"\b(?:free|aligned_alloc)\(",
+    "string": r"\bmem(?:cpy|set)\(",
+    "immintrin": r"\b_{1,2}m|\b_(?:bzhi|pdep|cvt)\w*\(",
+}
+
+
 def _file(abi: Abi, tables: list[Table], unit: Unit, about: str) -> str:
+    code = Writer()
+    texts = [*unit.prelude.texts.values(), MEASURE]
+    if overlap_pairs(abi.kernel):
+        texts.append(OVERLAP)
+    for text in texts:
+        code.blank()
+        code.raw(text)
+    for table in tables:
+        _table(table, unit.buffers[table.name], code)
+    code.blank()
+    code.lines += unit.out.lines
+    body = code.text()
     out = Writer()
     out.raw(f"/* {about} */")
     out.raw(f'#include "{abi.kernel.name}.h"')
     out.blank()
-    for name in ("math", "stdbool", "stddef", "stdint", "stdlib", "string"):
-        out.raw(f"#include <{name}.h>")
-    if unit.target.vector_bits:
-        out.raw("#include <immintrin.h>")
+    for name, use in _USES.items():
+        if re.search(use, body):
+            out.raw(f"#include <{name}.h>")
+    out.blank()
     if unit.parallel:
-        out.blank()
         out.raw("#ifndef _OPENMP  /* then one thread does all the work */")
         out.raw('#pragma GCC diagnostic ignored "-Wunknown-pragmas"\n#endif')
-    for text in (*unit.prelude.texts.values(), MEASURE, OVERLAP):
         out.blank()
-        out.raw(text)
-    for table in tables:
-        _table(table, unit.buffers[table.name], out)
-    out.blank()
-    out.lines += unit.out.lines
-    return out.text()
+    return out.text() + body
 
 
 def _table(table: Table, buffer: Buffer, out: Writer) -> None:
+    """The values row by row."""
     out.blank()
-    count = max(1, len(table.values))
+    values = table.values or (0,)
+    row = table.shape[-1] if table.shape and table.values else len(values)
     t = c_type(table.element)
-    with out.braces(f"static const _Alignas(64) {t} {buffer.text}[{count}] ="):
-        values = table.values or (0,)
-        line = ""
-        for v in values:
-            piece = f"{initialiser(v, table.element)}, "
-            if len(line) + len(piece) > 90:
-                out.line(line.rstrip())
-                line = ""
-            line += piece
-        out.line(line.rstrip())
+    with out.braces(f"static const _Alignas(64) {t} {buffer.text}[{len(values)}] ="):
+        for start in range(0, len(values), row):
+            texts = [initialiser(v, table.element) for v in values[start : start + row]]
+            out.line(", ".join(texts) + ",")
     out.lines[-1] += ";"

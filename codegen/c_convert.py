@@ -88,8 +88,14 @@ static inline $F $name($H x)
 
 def _bfloat(s: DType, lanes: int, unit: Unit) -> str:
     """f32 to bf16 (nearest even) and back."""
-    to = BF16 if s == F32 else F32
-    name = f"{to}_from_{s}x{lanes}"
+    if s == BF16:
+        name = f"f32_from_bf16x{lanes}"
+        text = Template(_FROM_BF16).substitute(
+            H=vector_type(BF16, lanes), F=vector_type(F32, lanes), name=name,
+            p=prefix(F32, lanes), si=f"si{register_bits(F32, lanes)}",
+        )  # fmt: skip
+        return unit.prelude.add(name, text)
+    name = f"bf16_from_f32x{lanes}"
     bits = register_bits(F32, lanes)
     nan = f"_mm{'' if bits == 128 else bits}_cmp_ps"
     if unit.target.vector_bits == 512:
@@ -98,7 +104,7 @@ def _bfloat(s: DType, lanes: int, unit: Unit) -> str:
     else:
         unordered = f"{prefix(I32, lanes)}_castps_si{bits}({nan}(x, x, _CMP_UNORD_Q))"
         chosen = f"{prefix(I32, lanes)}_blendv_epi8(near, quiet, {unordered})"
-    text = Template(_TO_BF16 if s == F32 else _FROM_BF16).substitute(
+    text = Template(_TO_BF16).substitute(
         H=vector_type(BF16, lanes), F=vector_type(F32, lanes), I=vector_type(I32, lanes),
         name=name, p=prefix(F32, lanes), f="ps", si=f"si{bits}", select=chosen,
         narrow=convert("high", DTYPES["u32"], DTYPES["u16"], lanes, unit),

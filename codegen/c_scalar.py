@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from hbc.codegen.ranges import bits, is_index, nonnegative, storage_bits, wraps
+from hbc.codegen.c_cast import cast_text, same_bits
+from hbc.codegen.ranges import bits, is_index, nonnegative, wraps
 from hbc.codegen.spelling import c_type, constant, value_type
 from hbc.codegen.unit import (
     ADD,
@@ -46,7 +47,7 @@ from hbc.ir.nodes import (
     Var,
     VectorReduce,
 )  # fmt: skip
-from hbc.ir.types import BF16, BOOL, F32, F64, I32, I64, U32, DType, Kind, Memory
+from hbc.ir.types import BOOL, F32, F64, U32, DType, Kind, Memory
 
 _BINDS = {
     Op.ADD: ADD, Op.SUB: ADD, Op.MUL: MUL, Op.DIV: MUL, Op.MOD: MUL, Op.AND: BIT_AND,
@@ -71,7 +72,7 @@ def scalar(e: Expr, unit: Unit) -> Text:
         case Var(name=name):
             return Text(unit.scope.find(name).text)
         case Cast(type=t, value=v):
-            return _cast(t.element, v, unit)
+            return cast_text(t.element, v.type.element, scalar(v, unit), unit)
         case Binary():
             return _binary(e, unit)
         case Unary():
@@ -151,7 +152,7 @@ def _binary(e: Binary, unit: Unit) -> Text:
         return _division(e, unit)
     if e.op in (Op.SHL, Op.SHR):
         return _shift(e, unit)
-    if e.op is Op.ADD and unit.fused and t in (F32, F64) and (text := _fma(e, unit)):
+    if unit.fused and t in (F32, F64) and (text := _fma(e, unit)):
         return text
     if wraps(e, unit.scope) and t.bits >= 32:
         return _helper_call(_HELPER[e.op], e, unit)
@@ -211,11 +212,20 @@ def _narrow(text: Text, e: Binary | Unary, unit: Unit) -> Text:
 
 
 def _fma(e: Binary, unit: Unit) -> Text | None:
-    product, other = (e.a, e.b) if _is_product(e.a) else (e.b, e.a)
+    """a*b+c, a*b-c and c-a*b with one rounding, as vectors have them."""
+    if e.op not in (Op.ADD, Op.SUB):
+        return None
+    first = _is_product(e.a)
+    product, other = (e.a, e.b) if first else (e.b, e.a)
     if not (isinstance(product, Binary) and _is_product(product)):
         return None
+    factor: Expr = product.a
+    if e.op is Op.SUB and first:
+        other = Unary(UnaryOp.NEG, other)
+    elif e.op is Op.SUB:
+        factor = Unary(UnaryOp.NEG, factor)
     name = "fmaf" if e.type.element == F32 else "fma"
-    x, y, z = (scalar(part, unit) for part in (product.a, product.b, other))
+    x, y, z = (scalar(part, unit) for part in (factor, product.b, other))
     return Text(f"{name}({x}, {y}, {z})")
 
 
@@ -304,59 +314,14 @@ def _narrow_not(text: Text, t: DType) -> Text:
     return Text(f"({c_type(t)}){text.text}", UNARY) if t.bits < 32 else text
 
 
-def _cast(t: DType, value: Expr, unit: Unit) -> Text:
-    s = value.type.element
-    text = scalar(value, unit)
-    if t == s:
-        return text
-    if t == BOOL:
-        if s.is_float and s.bits == 16:
-            text = Text(f"{unit.prelude.use(f'f32_from_{s}')}({text})")
-        return Text(f"{text.at(EQUALITY + 1)} != 0", EQUALITY)
-    if s.is_float and s.bits == 16:
-        wide = Text(f"{unit.prelude.use(f'f32_from_{s}')}({text})")
-        return wide if t == F32 else _convert(t, F32, wide, unit)
-    return _convert(t, s, text, unit, implicit=_promotes(t, s))
-
-
-def _promotes(t: DType, s: DType) -> bool:
-    """C's integer promotion does it by itself."""
-    return t == I32 and (s == BOOL or (s.is_int and storage_bits(s) <= 32 and s.bits < 32))
-
-
-def _convert(t: DType, s: DType, text: Text, unit: Unit, *, implicit: bool = False) -> Text:
-    """`text` of type s, not a half type, as a t."""
-    if t.is_float and t.bits == 16:
-        if s == I64 and t == BF16:
-            return Text(f"{unit.prelude.use('bf16_from_i64')}({text})")
-        if s == F64 or (t == BF16 and s.is_int and s.bits == 32):
-            return Text(f"{unit.prelude.use(f'{t}_from_f64')}({text})")
-        single = text if s == F32 else Text(f"(float){text.at(UNARY)}", UNARY)
-        return Text(f"{unit.prelude.use(f'{t}_from_f32')}({single})")
-    if t.is_int and s.is_float:
-        return Text(f"{unit.prelude.use(f'{t}_from_{s}')}({text})")
-    if implicit:
-        return text
-    return Text(f"({c_type(t)}){text.at(UNARY)}", UNARY)
-
-
 def _call(e: Call, unit: Unit) -> Text:
     t = e.type.element
     x = e.args[0]
     if e.name is MathOp.REINTERPRET:
-        return _reinterpret(t, x, unit)
+        return same_bits(t, x.type.element, scalar(x, unit), unit)
     if t not in (F32, F64):
         raise InternalError(f"codegen: `{e.name}` on {t} was not legalized")
     suffix = "f" if t == F32 else ""
     if e.name is MathOp.RSQRT:
         return Text(f"{constant(1.0, t)} / sqrt{suffix}({scalar(x, unit)})", MUL)
     return Text(f"{_FUNCTION[e.name]}{suffix}({scalar(x, unit)})")
-
-
-def _reinterpret(t: DType, x: Expr, unit: Unit) -> Text:
-    s, text = x.type.element, scalar(x, unit)
-    if c_type(t) == c_type(s):
-        return text
-    if s.bits == 16 or (t.is_int and s.is_int):
-        return Text(f"({c_type(t)}){text.at(UNARY)}", UNARY)
-    return Text(f"{unit.prelude.use(f'bits_{t}_{s}')}({text})")

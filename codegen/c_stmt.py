@@ -6,14 +6,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import assert_never
 
+from hbc.codegen.c_functions import ALLOCATE
 from hbc.codegen.c_scalar import element, scalar
 from hbc.codegen.c_vector import declare
 from hbc.codegen.c_vector_store import store_vector
-from hbc.codegen.prelude import ALLOCATE
 from hbc.codegen.ranges import nonnegative, wraps
 from hbc.codegen.registers import declare_registers
 from hbc.codegen.spelling import c_type
 from hbc.codegen.unit import UNARY, Buffer, Text, Unit
+from hbc.ir.hoist import is_heap
 from hbc.ir.nodes import (
     Allocate,
     Assert,
@@ -31,11 +32,10 @@ from hbc.ir.nodes import (
     Stmt,
     Store,
 )  # fmt: skip
+from hbc.ir.simplify import simplify
 from hbc.ir.types import BOOL, Memory
-from hbc.ir.walk import nodes
+from hbc.ir.walk import names_read, nodes
 
-# Buffers whose place is free to choose live on the stack up to this size (bytes).
-STACK_LIMIT = 16 * 1024
 _COMPOUND = {Op.ADD, Op.SUB, Op.MUL, Op.AND, Op.OR, Op.XOR}
 
 
@@ -116,7 +116,7 @@ def _in_place(value: Binary, unit: Unit) -> bool:
     if t == BOOL or (t.is_float and t.bits == 16):
         return False
     if t.is_float:
-        return not (unit.fused and product and value.op is Op.ADD)
+        return not (unit.fused and product and value.op in (Op.ADD, Op.SUB))
     return t.bits >= 32 and not wraps(value, unit.scope)
 
 
@@ -148,7 +148,7 @@ def _end(s: For, unit: Unit) -> Text:
         case (start, Binary(op=Op.SUB, a=a, b=b)) if b == start:
             end = a
         case (start, extent):
-            end = Binary(Op.ADD, start, extent)
+            end = simplify(Binary(Op.ADD, start, extent))
     text = scalar(end, unit)
     if isinstance(end, Const) or ("(" not in text.text and "[" not in text.text):
         return text
@@ -162,21 +162,47 @@ def _parallel(s: For, head: str, var: str, unit: Unit) -> None:
     allows no way out of a parallel region; the function returns after it."""
     unit.parallel = True
     fails = may_fail(s.body)
-    unit.out.directive("#pragma omp parallel for")
     unit.regions += 1
     unit.region = f"next_{var}" if unit.regions == 1 else f"next_{var}_{unit.regions}"
+    held, body = _of_each_thread(s)
+    if held:
+        unit.out.directive("#pragma omp parallel")
+        with _block("", unit):
+            names = [_ask(a, unit) for a in held]
+            unit.out.directive("#pragma omp for")
+            _iterations(head, body, names, unit)
+            for name in reversed(names):
+                unit.out.line(f"free({name});")
+    else:
+        unit.out.directive("#pragma omp parallel for")
+        _iterations(head, body, [], unit)
+    unit.region = None
+    if fails:
+        _leave_if("status != 0", "status", unit)
+
+
+def _of_each_thread(s: For) -> tuple[list[Allocate], Stmt]:
+    """The buffers that all iterations need alike, and what is left of the body."""
+    held: list[Allocate] = []
+    body = s.body
+    while isinstance(body, Allocate) and is_heap(body) and s.var not in names_read(body.extent):
+        held.append(body)
+        body = body.body
+    return held, body
+
+
+def _iterations(head: str, body: Stmt, held: list[str], unit: Unit) -> None:
+    """The parallel loop itself; no iteration runs without the buffers that its thread holds."""
     unit.live.append([])
     jumps = unit.jumps
     with unit.out.braces(head):
-        statement(s.body, unit)
+        if held:
+            missing = " || ".join(f"{name} == NULL" for name in held)
+            _fail_if(missing, unit.codes["memory"], unit)
+        statement(body, unit)
         if unit.jumps > jumps:
             unit.out.line(f"{unit.region}:;")
     unit.live.pop()
-    unit.region = None
-    if fails:
-        with unit.out.braces("if (status != 0)"):
-            _free_live(unit)
-            unit.out.line("return status;")
 
 
 def may_fail(s: Stmt) -> bool:
@@ -204,21 +230,28 @@ def _assert(s: Assert, unit: Unit) -> None:
 
 def _fail_if(condition: str, code: str, unit: Unit) -> None:
     """Leaves with an error code, after freeing what is held."""
-    if unit.region is None and not any(unit.live):
-        unit.out.line(f"if ({condition})")
-        unit.out.depth += 1
-        unit.out.line(f"return {code};")
-        unit.out.depth -= 1
+    if unit.region is None:
+        _leave_if(condition, code, unit)
         return
     with unit.out.braces(f"if ({condition})"):
         _free_live(unit)
-        if unit.region is None:
+        unit.jumps += 1
+        unit.out.directive("#pragma omp atomic write")
+        unit.out.line(f"status = {code};")
+        unit.out.line(f"goto {unit.region};")
+
+
+def _leave_if(condition: str, code: str, unit: Unit) -> None:
+    """Outside of parallel regions."""
+    if any(unit.live):
+        with unit.out.braces(f"if ({condition})"):
+            _free_live(unit)
             unit.out.line(f"return {code};")
-        else:
-            unit.jumps += 1
-            unit.out.directive("#pragma omp atomic write")
-            unit.out.line(f"status = {code};")
-            unit.out.line(f"goto {unit.region};")
+        return
+    unit.out.line(f"if ({condition})")
+    unit.out.depth += 1
+    unit.out.line(f"return {code};")
+    unit.out.depth -= 1
 
 
 def _free_live(unit: Unit) -> None:
@@ -228,38 +261,39 @@ def _free_live(unit: Unit) -> None:
         unit.out.line(f"free({name});")
 
 
-def is_heap(s: Allocate) -> bool:
-    """Whether the buffer needs the heap: told so, too large, or of unknown size."""
-    if s.memory is Memory.REGISTER:
-        return False
-    if s.memory is Memory.HEAP or not isinstance(s.extent, Const):
-        return True
-    return s.memory is Memory.AUTO and int(s.extent.value) * s.element.bytes > STACK_LIMIT
-
-
 def _allocate(s: Allocate, unit: Unit) -> None:
-    if s.note:
-        unit.out.blank()
-        unit.out.comment(s.note)
     if s.memory is Memory.REGISTER:
+        _note(s, unit)
         declare_registers(s, unit)
         statement(s.body, unit)
         return
-    t = c_type(s.element)
     if not is_heap(s):
+        _note(s, unit)
         name = unit.scope.fresh(s.buffer)
         count = max(1, int(s.extent.value)) if isinstance(s.extent, Const) else 1
-        unit.out.line(f"_Alignas(64) {t} {name}[{count}];")
+        unit.out.line(f"_Alignas(64) {c_type(s.element)} {name}[{count}];")
         unit.buffers[s.buffer] = Buffer(name, s.element, Memory.STACK)
         statement(s.body, unit)
         return
-    extent = scalar(s.extent, unit)
-    name = unit.scope.fresh(s.buffer)
-    unit.prelude.add("allocate", ALLOCATE)
-    unit.out.line(f"{t} *restrict {name} = allocate({extent}, sizeof({t}));")
+    name = _ask(s, unit)
     _fail_if(f"{name} == NULL", unit.codes["memory"], unit)
-    unit.buffers[s.buffer] = Buffer(name, s.element)
     unit.live[-1].append(name)
     statement(s.body, unit)
     unit.live[-1].pop()
     unit.out.line(f"free({name});")
+
+
+def _ask(s: Allocate, unit: Unit) -> str:
+    """Prints the call that gets heap memory for a buffer; returns the pointer's name."""
+    _note(s, unit)
+    t, extent, name = c_type(s.element), scalar(s.extent, unit), unit.scope.fresh(s.buffer)
+    unit.prelude.add("allocate", ALLOCATE)
+    unit.out.line(f"{t} *restrict {name} = allocate({extent}, sizeof({t}));")
+    unit.buffers[s.buffer] = Buffer(name, s.element)
+    return name
+
+
+def _note(s: Allocate, unit: Unit) -> None:
+    if s.note:
+        unit.out.blank()
+        unit.out.comment(s.note)

@@ -10,6 +10,7 @@ from hbc.codegen.c_math import math_function
 from hbc.codegen.c_scalar import declare as declare_scalar
 from hbc.codegen.c_scalar import scalar
 from hbc.codegen.c_vector_load import load
+from hbc.codegen.hold import held
 from hbc.codegen.lanewise import lane_operand, lanewise
 from hbc.codegen.spelling import constant
 from hbc.codegen.unit import Unit
@@ -95,7 +96,7 @@ def declare(name: str, value: Expr, unit: Unit) -> None:
         declare_scalar(name, value, unit)
         return
     if t != BOOL:
-        kind, text = vector_type(t, lanes), vector(value, unit)
+        kind, text = vector_type(t, lanes), held(vector(value, unit), value, unit)
     elif unit.target.vector_bits == 512:
         kind, text = mask_type(lanes), mask(value, 8, unit)
     else:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from hbc.codegen.c_mask import mask
 from hbc.codegen.c_scalar import scalar
 from hbc.codegen.lanewise import fill, register_lanes, spill
-from hbc.codegen.permute import permuted
-from hbc.codegen.registers import piece_of
+from hbc.codegen.permute import permuted, shuffled, source
+from hbc.codegen.registers import Piece, piece_of
 from hbc.codegen.spelling import c_type, constant
 from hbc.codegen.unit import Unit
 from hbc.codegen.vector_types import (
@@ -21,7 +23,7 @@ from hbc.codegen.vector_types import (
 )  # fmt: skip
 from hbc.ir.build import add, const_value
 from hbc.ir.diag import InternalError
-from hbc.ir.lane_offsets import lane_offsets
+from hbc.ir.lane_offsets import constant_lanes, lane_offsets
 from hbc.ir.nodes import Binary, Broadcast, Cast, Const, Expr, Load, Op
 from hbc.ir.take import Take, integer
 from hbc.ir.types import BOOL, I32, U8, DType, Kind, Memory
@@ -94,10 +96,12 @@ def vector_type_of(t: DType, lanes: int) -> str:
 
 def _register(e: Load, unit: Unit) -> str:
     t, lanes = e.type.element, e.type.lanes
-    piece = piece_of(e.index)
-    if piece is None or piece not in unit.buffers[e.buffer].pieces:
+    piece, pieces = piece_of(e.index), unit.buffers[e.buffer].pieces
+    if piece is None:
+        return _picked(e, pieces, unit)
+    if piece not in pieces:
         raise InternalError(f"codegen: `{e.buffer}` is in registers but read at other lanes")
-    name = unit.buffers[e.buffer].pieces[piece]
+    name = pieces[piece]
     if e.mask is None:
         return name
     condition = mask(e.mask, t.bits, unit)
@@ -108,6 +112,17 @@ def _register(e: Load, unit: Unit) -> str:
         cast = f"{prefix(t, lanes)}_cast{whole}_{suffix(t)}"
         return f"{prefix(t, lanes)}_and_{suffix(t)}({cast}({condition}), {name})"
     return f"{prefix(t, lanes)}_and_{whole}({condition}, {name})"
+
+
+def _picked(e: Load, pieces: Mapping[Piece, str], unit: Unit) -> str:
+    """Lanes of several registers, each as long as the result."""
+    lanes = constant_lanes(e.index) or ()
+    found = [(p, source(*p, lanes)) for p in sorted(pieces)]
+    used = [(pieces[p], picks) for p, picks in found if max(picks) >= 0]
+    text = shuffled([name for name, _ in used], [picks for _, picks in used], e.type.element, unit)
+    if text is None or any(p[1] != len(lanes) for p, picks in found if max(picks) >= 0):
+        raise InternalError(f"codegen: `{e.buffer}` is in registers but read at other lanes")
+    return text
 
 
 def _contiguous(e: Load, base: Expr, unit: Unit) -> str:

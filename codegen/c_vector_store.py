@@ -68,6 +68,10 @@ def _register(s: Store, unit: Unit) -> None:
 
 def _contiguous(s: Store, base: Expr, unit: Unit) -> None:
     t, lanes = s.value.type.element, s.value.type.lanes
+    narrow = t.bits < 32 or lanes * t.bits < 128
+    if s.mask is not None and narrow and unit.target.vector_bits < 512:
+        _by_lane(s, unit)
+        return
     at, value = address(s.buffer, base, unit), value_text(s.value, unit)
     p = prefix(t, lanes)
     if s.mask is None:
@@ -79,11 +83,9 @@ def _contiguous(s: Store, base: Expr, unit: Unit) -> None:
     condition = mask(s.mask, max(8, t.bits), unit)
     if unit.target.vector_bits == 512:
         unit.out.line(f"{p}_mask_storeu_{suffix(t)}({at}, {condition}, {value});")
-    elif t.bits >= 32 and lanes * t.bits >= 128:
+    else:
         pointer = at if t.is_float else f"({'int' if t.bits == 32 else 'long long'} *){at}"
         unit.out.line(f"{p}_maskstore_{suffix(t)}({pointer}, {condition}, {value});")
-    else:
-        _by_lane(s, unit)
 
 
 def _storer(t: DType, lanes: int, unit: Unit) -> str:

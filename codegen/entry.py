@@ -17,14 +17,15 @@ from hbc.ir.nodes import Binary, Const, Expr, Op
 from hbc.ir.types import INDEX
 
 MEASURE = f"""\
-/* Bytes from the first element to the end of the last one; what is wrong, negated. */
+/* Bytes from the first element to the end of the last one; or, negated, the thousands of an error
+   code, to which the array's number is added. */
 static int64_t measure(const void *data, int rank, const int64_t *extents, const int64_t *strides,
                        size_t element)
 {{
     bool empty = false;
     for (int d = 0; d < rank; ++d) {{
         if (extents[d] < 0)
-            return -{codes.EXTENT};
+            return -{codes.EXTENT};  // EXTENT
         empty = empty || extents[d] == 0;
     }}
     if (empty)
@@ -35,19 +36,20 @@ static int64_t measure(const void *data, int rank, const int64_t *extents, const
         if (extents[d] == 1)
             continue;
         if (strides[d] <= last)
-            return -{codes.STRIDE};
+            return -{codes.STRIDE};  // STRIDE
         if (extents[d] - 1 > (most - last) / strides[d])
-            return -{codes.LARGE};
+            return -{codes.LARGE};  // LARGE
         last += (extents[d] - 1) * strides[d];
     }}
     if (data == NULL)
-        return -{codes.NULL};
+        return -{codes.NULL};  // NULL
     if ((uintptr_t)data % element != 0)
-        return -{codes.ALIGN};
+        return -{codes.ALIGN};  // ALIGN
     return (last + 1) * (int64_t)element;
 }}
 """
 OVERLAP = """\
+/* Whether two stretches of memory share a byte. */
 static bool overlap(const void *a, int64_t a_bytes, const void *b, int64_t b_bytes)
 {
     const uintptr_t x = (uintptr_t)a, y = (uintptr_t)b;
@@ -69,7 +71,7 @@ def strided_entry(abi: Abi, call: str, fails: bool, unit: Unit) -> None:
         for i, a in enumerate(ordered(k), 1):
             _measure(abi, a, i, unit)
         _check_overlaps(abi, unit)
-        outputs = [f"{abi.names[a.name]}_bytes == 0" for a in k.arguments if a.output]
+        outputs = [f"{abi.bytes(a)} == 0" for a in k.arguments if a.output]
         if outputs:
             _refuse(" && ".join(outputs), abi.code("OK"), unit)
         if fails:
@@ -118,18 +120,18 @@ def _check_size(abi: Abi, name: str, fixed: int | None, unit: Unit) -> None:
     if fixed is not None:
         condition = f"{text} != {scalar(Const(fixed, INDEX), unit)}"
     else:
-        condition = f"{text} < 0 || {text} > INT64_C({codes.LARGEST_SIZE})"
+        condition = f"{text} < 0 || {text} > INT64_C(1) << {codes.LARGEST_BITS}"
     _refuse(condition, abi.code(f"SIZE_{name}"), unit)
 
 
 def _measure(abi: Abi, a: Argument, place: int, unit: Unit) -> None:
-    name = abi.names[a.name]
+    name, length = abi.names[a.name], abi.bytes(a)
     extents = ", ".join(str(scalar(e, unit)) for e in a.extents)
     strides = ", ".join([*abi.strides(a), "1"])
     sizes = f"(const int64_t[]){{{extents}}}, (const int64_t[]){{{strides}}}"
     rank, size = len(a.extents), f"sizeof({c_type(a.element)})"
-    unit.out.line(f"const int64_t {name}_bytes = measure({name}, {rank}, {sizes}, {size});")
-    _refuse(f"{name}_bytes < 0", f"{place} - (int){name}_bytes", unit)
+    unit.out.line(f"const int64_t {length} = measure({name}, {rank}, {sizes}, {size});")
+    _refuse(f"{length} < 0", f"{place} - (int){length}", unit)
 
 
 def _check_overlaps(abi: Abi, unit: Unit) -> None:
@@ -138,7 +140,7 @@ def _check_overlaps(abi: Abi, unit: Unit) -> None:
             continue
         a, b = abi.overlapping(code)
         x, y = abi.names[a.name], abi.names[b.name]
-        _refuse(f"overlap({x}, {x}_bytes, {y}, {y}_bytes)", code.name, unit)
+        _refuse(f"overlap({x}, {abi.bytes(a)}, {y}, {abi.bytes(b)})", code.name, unit)
 
 
 def _refuse(condition: str, code: str, unit: Unit) -> None:

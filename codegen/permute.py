@@ -36,12 +36,19 @@ def permuted(load: LoadText, t: DType, offsets: Sequence[int], unit: Unit) -> st
     starts = list(range(0, span - lanes + 1, lanes))
     if starts[-1] + lanes < span:
         starts.append(span - lanes)
-    sources = [_source(start, lanes, [o - low for o in offsets]) for start in starts]
-    sources = _first_only(sources)
+    sources = _first_only([source(low + start, lanes, offsets) for start in starts])
+    needed = [i for i, picks in enumerate(sources) if max(picks) >= 0]
     loads = [
-        resize(load(low + s, lanes), t, register_bits(t, lanes), register_bits(t, n))
-        for s in starts
+        resize(load(low + starts[i], lanes), t, register_bits(t, lanes), register_bits(t, n))
+        for i in needed
     ]
+    return shuffled(loads, [sources[i] for i in needed], t, unit)
+
+
+def shuffled(loads: list[str], sources: list[list[int]], t: DType, unit: Unit) -> str | None:
+    """The vector whose lane i is lane `sources[j][i]` of register j, for the one j where that is not
+    -1. None when there is no shuffle for these elements."""
+    n = len(sources[0])
     if n * t.bits == 128:
         return _bytes(loads, sources, t)
     if unit.target.vector_bits == 512 and t.bits >= 16:
@@ -51,8 +58,8 @@ def permuted(load: LoadText, t: DType, offsets: Sequence[int], unit: Unit) -> st
     return None
 
 
-def _source(start: int, lanes: int, offsets: Sequence[int]) -> list[int]:
-    """For each lane of the result the lane of this load, or -1."""
+def source(start: int, lanes: int, offsets: Sequence[int]) -> list[int]:
+    """For each lane of the result the lane of the register that begins at `start`, or -1."""
     return [o - start if start <= o < start + lanes else -1 for o in offsets]
 
 

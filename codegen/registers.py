@@ -40,7 +40,8 @@ def piece_of(index: Expr) -> Piece | None:
 
 def declare_registers(s: Allocate, unit: Unit) -> None:
     """Binds the buffer to variables and declares those that are not assigned first thing."""
-    pieces = sorted({_piece(n) for n in nodes(s.body) if _is_access(n, s.buffer)})
+    accesses = (n for n in nodes(s.body) if isinstance(n, Load | Store) and n.buffer == s.buffer)
+    pieces = sorted({p for n in accesses if (p := piece_of(n.index))})
     names: dict[Piece, str] = {}
     for i, piece in enumerate(pieces):
         names[piece] = unit.scope.fresh(s.buffer if len(pieces) == 1 else f"{s.buffer}_{i}")
@@ -66,7 +67,7 @@ def first_stores(s: Allocate) -> Iterator[Piece]:
             if touched:
                 return
             continue
-        if any(_piece(n) not in seen for n in touched if isinstance(n, Load)):
+        if any(piece_of(n.index) not in seen for n in touched if isinstance(n, Load)):
             return
         piece = _piece(child)
         if piece not in seen:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import shlex
@@ -33,6 +34,7 @@ FLAGS = ("-std=c11", "-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-trappi
 # accesses in the loop against 1, gcc 12).
 GCC_FLAGS = ("-fno-predictive-commoning",)
 WARNINGS = ("-Wall", "-Wextra")
+NO_ROOM = os.strerror(errno.ENOSPC)  # as compilers and assemblers say it
 SANITIZE = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g", "-O1")
 
 
@@ -214,6 +216,10 @@ def _compile(arguments: list[str], source: CSource) -> None:
     answer = _run(arguments)
     if answer.returncode != 0:
         errors = "\n".join(answer.stderr.splitlines()[:20])
+        if NO_ROOM in errors:
+            raise ToolError(
+                Diagnostic(f"`{arguments[0]}`: {NO_ROOM}", hint="TMPDIR names another folder")
+            )
         raise InternalError(f"the C compiler refuses {source.name}.c:\n{errors}")
 
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 
 WIDTH = 100
 INDENT = "    "
+DEEP = 56  # column that brackets alone push no continuation line beyond
+BRACKET = 4  # how tightly a bracket binds what is in it, for `_binds`
 
 
 @dataclass(slots=True)
@@ -74,35 +76,52 @@ class Writer:
 
 
 def wrap(line: str, indent: str) -> list[str]:
-    """`line` as several lines of at most WIDTH columns where a break is possible."""
+    """`line` as several lines of at most WIDTH columns where a break is possible. What follows a
+    break starts at `indent`, a step further right for each bracket that is open there."""
     lines = []
+    depth = 0  # of brackets, where `line` starts
     while len(line) > WIDTH:
-        at = _best_break(line, len(indent))
-        if at is None:
+        found = _best_break(line, depth)
+        if found is None:
             break
+        at, depth = found
         lines.append(line[:at].rstrip())
-        line = indent + line[at:].lstrip()
+        column = max(len(indent), min(len(indent) + len(INDENT) * depth, DEEP))
+        line = " " * column + line[at:].lstrip()
     return [*lines, line]
 
 
-def _best_break(line: str, least: int) -> int | None:
-    """The position after the last space within WIDTH that lies in the fewest parentheses."""
-    best: tuple[int, int] | None = None
-    depth, quoted = 0, False
+def _best_break(line: str, depth: int) -> tuple[int, int] | None:
+    """The position within WIDTH that lies in the fewest brackets, and there behind the operator
+    that binds least, the last of several; with the number of brackets that are open there. Only
+    for want of a space it is behind a bracket, or near the start."""
+    best: tuple[bool, int, int, int] | None = None
+    start = len(line) - len(line.lstrip())
+    quoted = False
     for i, c in enumerate(line[:WIDTH]):
         if c == '"' and line[i - 1] != "\\":
             quoted = not quoted
-        elif quoted:
+        if quoted:
             continue
-        elif c in "([{":
-            depth += 1
-        elif c in ")]}":
-            depth -= 1
-        elif c == " " and i > max(least + 8, WIDTH // 3) and _breakable(line, i):
-            best = (depth, i + 1) if best is None or depth <= best[0] else best
-    return best[1] if best else None
+        depth += (c in "([{") - (c in ")]}")
+        if i > start + 8 and (binds := _binds(line, i)) is not None:
+            found = (i < WIDTH // 3 or binds == BRACKET, depth, binds, -i)
+            best = min(best or found, found)
+    return best and (1 - best[3], best[1])
 
 
-def _breakable(line: str, space: int) -> bool:
-    """After a comma or an operator, never between a cast or declaration and what follows."""
-    return line[space - 1] in ",;=+-*/%&|^<>?:" or line[space - 2 : space] in ("&&", "||")
+def _binds(line: str, space: int) -> int | None:
+    """How tightly the comma or operator before a space binds; None for other spaces: no break
+    comes between a cast or declaration and what follows. A parenthesis with something inside
+    counts too."""
+    if line[space] == "(" and line[space + 1 : space + 2] not in ("", ")"):
+        return BRACKET
+    if line[space] != " ":
+        return None
+    if line[space - 1] in ",;" or line[space - 2 : space] == " =":
+        return 0
+    if line[space - 1] in "?:" or line[space - 2 : space] in ("&&", "||"):
+        return 1
+    if line[space - 1] in "*/%":
+        return 3
+    return 2 if line[space - 1] in "=+-&|^<>" else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hbc.frontend.funcs import Bound, Image, Pipeline
 from hbc.frontend.program import Scope
-from hbc.ir.build import and_, cast, le, lt, maximum, minimum
+from hbc.ir.build import and_, cast, le, lt, maximum, minimum, or_
 from hbc.ir.identity import identity_of
 from hbc.ir.nodes import (
     Allocate,
@@ -50,10 +50,10 @@ def _check(image: Image, b: Bound, scope: Scope) -> Stmt:
     for name, extent in reversed(list(zip(names, image.extents, strict=True))):
         scan = For(name, zero, extent, LoopKind.SERIAL, scan)
     low, high = cast(INDEX, held(least)), cast(INDEX, held(most))
-    inside = and_(le(b.lo, low), lt(high, b.hi))
+    inside = or_(lt(high, low), and_(le(b.lo, low), lt(high, b.hi)))
     text = f"a value of `{b.name}` is outside of its bound {show(b.lo)} .. {show(b.hi)}"
     whole = block(
-        # The identities of min and max, swapped ends: an empty input is inside any bound.
+        # The identities of min and max: of an empty input the least is above the most.
         Store(least, zero, identity_of(Op.MIN, element)),
         Store(most, zero, identity_of(Op.MAX, element)),
         scan,

@@ -18,6 +18,9 @@ from hbc.frontend.literals import UNKNOWN
 from hbc.frontend.scope import Scope, Signature
 from hbc.frontend.settings import Settings
 from hbc.ir.diag import HbcError, did_you_mean
+from hbc.ir.source import Span
+
+MOST_ARGUMENTS = 127  # that every C11 compiler takes (5.2.4.1)
 
 
 def check(file: ast.File, settings: Mapping[str, str], fix_sizes: bool = False) -> Pipeline:
@@ -86,7 +89,19 @@ def declarations(file: ast.File, scope: Scope, given: Settings) -> dict[str, Fun
                 check_declarations.reduce(s, scope)
             case _:
                 pass
+    few_enough(scope)
     return tables
+
+
+def few_enough(scope: Scope) -> None:
+    """The C function has a parameter for each size and array."""
+    spans = [size.span for size in scope.sizes.values()]
+    spans += [image.span for image in (*scope.inputs.values(), *scope.outputs.values())]
+    if len(spans) > MOST_ARGUMENTS:
+        scope.report(
+            f"{len(spans)} sizes and arrays, and a C function has at most {MOST_ARGUMENTS} "
+            "parameters", spans[MOST_ARGUMENTS], "join arrays along a new dimension",
+        )  # fmt: skip
 
 
 def late_declarations(file: ast.File, scope: Scope) -> None:
@@ -122,7 +137,8 @@ def outputs_are_defined(file: ast.File, written: Mapping[str, Draft], scope: Sco
             hint = did_you_mean(n, unused) or f"write `{n}[...] = ...`"
             scope.report(f"output `{n}` is never defined", output.span, hint)
     if not scope.outputs and not any(isinstance(s, ast.Output) for s in file.statements):
-        scope.report("the file has no output", None, "write `output C: f32[M, N]`")
+        begin = Span(file.source, 0, 0)
+        scope.report("the file has no output", begin, "write `output C: f32[M, N]`")
 
 
 def sizes_are_used(scope: Scope) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from hbc.frontend.funcs import Func, Image, Pipeline, ReduceVar, Requirement, Update
-from hbc.frontend.index_ranges import Values, range_of
+from hbc.frontend.index_ranges import Values, narrowed, range_of
 from hbc.frontend.outside import leaves, report_outside, report_unbounded, requirement
 from hbc.frontend.prove import Facts, conditions
 from hbc.frontend.ranges import Clauses, Range, add, between, both, exactly, negate, scale, union
@@ -199,6 +199,7 @@ def reach(access: Access, at: int, r: Range, place: Place, proof: Proof) -> None
     if not r.bounded:
         report_unbounded(access, at, proof.scope)
         return
+    r = narrowed(access.indices[at], r, place.guards, place.known, proof.values)
     rank = len(access.indices)
     box = proof.needed.setdefault(name, [Range((), ())] * rank)
     box[at] = r if box[at] == Range((), ()) else union(box[at], r)

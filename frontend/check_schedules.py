@@ -17,8 +17,11 @@ from hbc.frontend.literals import is_broken
 from hbc.frontend.scope import Env, Scope
 from hbc.ir.diag import Note, did_you_mean
 from hbc.ir.linear import linear, to_expr
-from hbc.ir.nodes import Expr
+from hbc.ir.nodes import Access, Expr
 from hbc.ir.target import TARGETS
+from hbc.ir.walk import nodes
+
+LARGEST_FACTOR = 1 << 30  # sums of such factors stay far from what 64 bits hold
 
 
 def schedules(file: ast.File, funcs: Mapping[str, Func], scope: Scope) -> tuple[Schedule, ...]:
@@ -152,6 +155,9 @@ def argument(
         pass
     elif kind is Kind.CONDITION:
         test = condition(a, Env(scope, place="in a schedule"))
+        if any(isinstance(n, Access) for n in nodes(test)):
+            scope.report(f"expected {kind}, found `{text(a)}`", a.span, f"write `{form.written}`")
+            return None
         return None if is_broken(test) else test
     elif kind in (Kind.FACTOR, Kind.COUNT):
         return number(a, kind, form, block)
@@ -205,6 +211,9 @@ def number(a: ast.Expr, kind: Kind, form: Form, block: Block) -> int | None:
     least = {Kind.FACTOR: 1, Kind.COUNT: 0}.get(kind)
     if least is not None and found < least:
         scope.report(f"expected {kind}, found {found}", a.span, f"write `{form.written}`")
+        return None
+    if found > LARGEST_FACTOR:
+        scope.report(f"{found} is no factor: {LARGEST_FACTOR} is the largest", a.span)
         return None
     return int(found)
 

@@ -25,7 +25,7 @@ def factored(s: ast.Schedule, funcs: Mapping[str, Func]) -> dict[str, Func]:
     """The Funcs of partial results that `rfactor` makes: `f_u` of `f.update.rfactor(r, u)`."""
     found: dict[str, Func] = {}
     for w in s.lines or ():
-        whole = funcs.get(w.name.text)
+        whole = funcs.get(w.name.text) or found.get(w.name.text)
         for step in w.steps:
             args = step.args or ()
             if whole is not None and step.name.text == "rfactor" and len(args) == 2:

@@ -14,6 +14,7 @@ from hbc.frontend.nest import Nest, tree_splits
 from hbc.frontend.plan import At, Loop, Split, StagePlan, Tail, stage_text, step
 from hbc.frontend.prefetch import prefetch_statements
 from hbc.frontend.program import Program, Scope, load_accesses
+from hbc.frontend.tail_order import rolled_outward
 from hbc.ir.bounds import Interval, constant_bounds, prove
 from hbc.ir.build import add, and_, eq, floordiv, ge, gt, lt, minimum, mod, mul, sub
 from hbc.ir.diag import error
@@ -64,7 +65,7 @@ def _generate(g: Generator, nest: Nest, scope: Scope) -> Stmt:
     needs: list[Expr] = []
     for s in nest.stage.relations:
         if isinstance(s, Split) and s.tail is Tail.SHIFT and not nest.divides(s):
-            fits = ge(nest.extent(s.old), s.factor)
+            fits = ge(nest.least_extent(s.old), s.factor)
             known = prove(fits, scope.ranges)
             if known is False:
                 return _loops(g, replace(nest, shifting=False), scope.tail(), 0)
@@ -112,11 +113,13 @@ def _divisors(n: int) -> str:
 
 def _loops(g: Generator, nest: Nest, scope: Scope, depth: int) -> Stmt:
     """The loops from `depth` inward."""
+    if scope.in_tail:
+        nest = rolled_outward(nest, depth, g.program.plan)
     stage = nest.stage
     if depth == len(stage.loops):
         return _statement(g, nest, scope)
     loop = stage.loops[depth]
-    if _has_one_value(nest, loop.dim):
+    if nest.has_one_value(loop.dim):
         return _enter(g, nest, scope, depth)
     peeled = None if scope.in_tail else _to_peel(nest, loop.dim)
     if peeled is not None:
@@ -135,19 +138,11 @@ def _loops(g: Generator, nest: Nest, scope: Scope, depth: int) -> Stmt:
     return For(name, start, extent, kind, body, loop.note, loop.span, stages)
 
 
-def _has_one_value(nest: Nest, dim: str) -> bool:
-    """Whether a tail already fixed this dimension or the one it was split from."""
-    if dim in nest.fixed:
-        return True
-    r = nest.parent(dim)
-    return isinstance(r, Split) and (r.old in nest.fixed or _has_one_value(nest, r.old))
-
-
 def _to_peel(nest: Nest, dim: str) -> Split | None:
     """The first split of this dimension's variables that may have a partial last piece."""
     for s in tree_splits(nest.stage, dim):
         settled = s in nest.whole or nest.divides(s) or nest.shifts(s) or s.outer in nest.fixed
-        if not settled and not _has_one_value(nest, s.old) and s not in nest.bases:
+        if not settled and not nest.has_one_value(s.old) and s not in nest.bases:
             return s
     return None
 
@@ -187,7 +182,7 @@ def _kind(g: Generator, nest: Nest, loop: Loop, scope: Scope) -> tuple[LoopKind,
         if loop.kind is LoopKind.UNROLL and int(extent.value) > MAX_UNROLL:
             raise error(
                 f"unrolling `{loop.name}` would write its body {extent.value} times", loop.span,
-                f"give a factor: `unroll({loop.name}, 8)`",
+                "unroll a smaller factor, such as 8",
             )  # fmt: skip
         if loop.kind is LoopKind.VECTOR and g.program.target.vector_bits == 0:
             return LoopKind.SERIAL, extent, None

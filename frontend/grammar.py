@@ -1,4 +1,4 @@
-"""Loads the LALR parser of `hb.lark`, whose tables are kept in the user's cache folder."""
+"""Loads the LALR parsers of kernels and of instruction descriptions; their tables are cached."""
 
 from __future__ import annotations
 
@@ -13,20 +13,24 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from lark import Lark
 
-GRAMMAR = Path(__file__).with_name("hb.lark")
+HERE = Path(__file__).parent
+# The files of each language, the start symbol last. Descriptions continue the grammar of kernels, which
+# stays as it is: its tables and its keywords do not grow.
+LANGUAGES = {"hb": ("hb.lark", "file"), "isa": ("hb.lark", "isa.lark", "descriptions")}
 DIGEST_BYTES = 32
 
 
 @cache
-def load_parser() -> Lark:
+def load_parser(language: str = "hb") -> Lark:
     """The parser: from the cache when there is an intact copy, else made from the grammar.
 
     An unreadable or unwritable cache only costs time (some 60 ms)."""
     from lark import Lark, __version__
 
-    grammar = GRAMMAR.read_text(encoding="utf-8")
+    *files, start = LANGUAGES[language]
+    grammar = "\n".join((HERE / file).read_text(encoding="utf-8") for file in files)
     key = sha256(f"{__version__}\n{grammar}".encode()).hexdigest()[:16]
-    kept = cache_folder() / f"hb-{key}.tables"
+    kept = cache_folder() / f"{language}-{key}.tables"
     try:
         stored = kept.read_bytes()
     except OSError:
@@ -35,7 +39,7 @@ def load_parser() -> Lark:
     if sha256(tables).digest() == digest:
         return Lark.load(io.BytesIO(tables))
     parser = Lark(
-        grammar, parser="lalr", lexer="contextual", start="file",
+        grammar, parser="lalr", lexer="contextual", start=start,
         keep_all_tokens=True, maybe_placeholders=False,
     )  # fmt: skip
     written = io.BytesIO()

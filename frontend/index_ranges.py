@@ -5,7 +5,7 @@ Values of inputs and Funcs are known from their `bound`, their cells, their defi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from hbc.frontend.funcs import Bound, Func
@@ -79,7 +79,10 @@ def range_of(e: Expr, known: Ranges, values: Values, calls: int = MOST_CALLS) ->
         case Let(name=name, value=value, body=body):
             return range_of(body, {**known, name: of(value)}, values, calls)
         case Select(condition=c, a=a, b=b):
-            return union(narrowed(a, conditions(c), of), narrowed(b, otherwise(c), of))
+            return union(
+                narrowed(a, of(a), conditions(c), known, values, calls),
+                narrowed(b, of(b), otherwise(c), known, values, calls),
+            )
         case Unary(op=op, a=a):
             return wrapped(unary(op, of(a)), t)
         case Binary(op=op, a=a, b=b):
@@ -90,13 +93,15 @@ def range_of(e: Expr, known: Ranges, values: Values, calls: int = MOST_CALLS) ->
             return by_type(t)
 
 
-def narrowed(e: Expr, guards: list[Linear], of: Callable[[Expr], Range]) -> Range:
-    """The range of an arm where the guards are not negative: e = (e - g) + g is at least e - g."""
-    found = of(e)
+def narrowed(
+    e: Expr, found: Range, guards: Sequence[Linear], known: Ranges, values: Values,
+    calls: int = MOST_CALLS,
+) -> Range:  # fmt: skip
+    """The range of `e` where the guards are not negative: e = (e - g) + g is at least e - g."""
     for guard in guards if e.type == INDEX else ():
         g = to_expr(guard)
-        above = of(canonical(Binary(Op.SUB, e, g)))
-        below = of(canonical(Binary(Op.ADD, e, g)))
+        above = range_of(canonical(Binary(Op.SUB, e, g)), known, values, calls)
+        below = range_of(canonical(Binary(Op.ADD, e, g)), known, values, calls)
         found = both(found, Range(above.low, below.high))
     return found
 

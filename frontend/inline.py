@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from hbc.frontend.funcs import Func, Pipeline, Update
+from hbc.frontend.inline_limit import refuse_giants
 from hbc.frontend.plan import Inline, Plan
 from hbc.ir.diag import did_you_mean, error
 from hbc.ir.nodes import Access, Expr, Var
@@ -38,8 +39,10 @@ def _map_update(u: Update, f: Callable[[Expr], Expr]) -> Update:
 
 
 def inline_funcs(plan: Plan) -> Plan:
-    """The plan without its inlined Funcs: each access becomes the value at those indices."""
+    """The plan without its inlined Funcs: each access becomes the value at those indices. HbcError
+    for a formula that would become too long or too deep."""
     values: dict[str, Func] = {}
+    refuse_giants(plan)
 
     def expand(e: Expr) -> Expr:
         if isinstance(e, Access) and e.name in values:

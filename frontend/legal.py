@@ -19,6 +19,7 @@ from hbc.frontend.plan import (
     stage_text,
     step,
 )
+from hbc.frontend.shared_storage import check_shared_storage
 from hbc.ir.diag import Diagnostic, Note, error
 from hbc.ir.nodes import Access, Expr, LoopKind
 from hbc.ir.source import Span
@@ -47,11 +48,21 @@ def check_order(func: Func, old: StagePlan, new: StagePlan, span: Span | None) -
     after = [x.name for x in new.loops if new.root_of(x.dim) & ordered]
     if before != after:
         first, second = next((a, b) for a, b in zip(before, after, strict=True) if a != b)
+        stage = f"`{stage_text(old)}`"
+        if scans(func, update):
+            why = f"{stage} is a scan, and each step reads what the one before wrote"
+        else:
+            why = f"a step of {stage} may overwrite what the one before wrote"
         raise error(
-            f"cannot move loop `{second}` outside `{first}`: `{stage_text(old)}` is a scan, and each "
-            "step reads what the one before wrote", span,
+            f"cannot move loop `{second}` outside `{first}`: {why}", span,
             f"keep the order {', '.join(f'`{n}`' for n in before)}; loops over pure variables may move",
         )  # fmt: skip
+
+
+def scans(func: Func, update: Update) -> bool:
+    """Whether a step reads the Func that it writes."""
+    expressions = (update.value, *update.indices)
+    return any(isinstance(n, Access) and n.name == func.name for e in expressions for n in nodes(e))
 
 
 def check_shift(func: Func, stage: StagePlan, loop: Loop, span: Span | None) -> None:
@@ -83,10 +94,13 @@ def check_levels(plan: Plan) -> Iterator[Diagnostic]:
                 break
         if f.store is not None and not _encloses(plan, f.store, f.compute):
             yield Diagnostic(
-                f"`{name}` is stored inside the loop it is computed at", f.span,
+                f"`{name}` is stored inside the loop it is computed at",
+                (f.store.span if isinstance(f.store, At) else None) or f.span,
                 "`store_at` must name the same loop as `compute_at` or one around it",
-            )  # fmt: skip
+            )
+        yield from check_shared_storage(plan, f)
         yield from _vector_levels(plan, f)
+        yield from _special_levels(plan, f)
 
 
 def _vector_levels(plan: Plan, f: FuncPlan) -> Iterator[Diagnostic]:
@@ -99,6 +113,22 @@ def _vector_levels(plan: Plan, f: FuncPlan) -> Iterator[Diagnostic]:
                     f"`{f.func.name}` cannot be computed inside the vectorized loop `{loop.name}`",
                     level.span or f.span, "name a loop outside of it",
                 )  # fmt: skip
+
+
+def _special_levels(plan: Plan, f: FuncPlan) -> Iterator[Diagnostic]:
+    """The loop must be there in the general loops and in every special copy of them."""
+    for level in (f.compute, f.store):
+        if isinstance(level, At):
+            number = 0 if level.update is None else level.update + 1
+            stage = plan[level.func].stages[number]
+            variants = (stage, *(special for _, special in stage.special))
+            if any(variant.loop(level.loop) is None for variant in variants):
+                yield Diagnostic(
+                    f"`{stage_text(stage)}` has the loop `{level.loop}` only in some of its "
+                    "specialized copies",
+                    level.span or f.span,
+                    f"`{f.func.name}` is needed in all of them: name a loop that all have",
+                )
 
 
 def consumers(plan: Plan, name: str) -> Iterator[tuple[str, int | None, Span | None]]:

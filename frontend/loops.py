@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from hbc.frontend.funcs import Directive, Func, ReduceVar, Stage
-from hbc.frontend.legal import check_order, check_shift, is_reorderable
+from hbc.frontend.concurrent import check_concurrent
+from hbc.frontend.funcs import Directive, Func, Stage
+from hbc.frontend.legal import check_order, check_shift
 from hbc.frontend.plan import (
     Fuse,
     Loop,
@@ -17,13 +18,15 @@ from hbc.frontend.plan import (
     Split,
     StagePlan,
     Tail,
-    is_parallel_safe,
     stage_text,
     step,
 )
 from hbc.ir.diag import did_you_mean, error
 from hbc.ir.nodes import Expr, LoopKind
 from hbc.ir.source import Span
+
+# Each split of a split doubles what must be told apart: full pieces and tails. People nest ten.
+MOST_LOOPS = 32
 
 
 def split(func: Func, stage: StagePlan, d: Directive) -> StagePlan:
@@ -91,7 +94,7 @@ def vectorize(func: Func, stage: StagePlan, d: Directive) -> StagePlan:
     """All iterations at once, in vector lanes. With a factor: split first."""
     new = _mark(func, stage, d, LoopKind.VECTOR, "_v")
     loop = next(x for x in new.loops if x not in stage.loops)
-    _check_concurrent(func, new, loop, d, "vectorize")
+    check_concurrent(func, new, loop, d, "vectorize")
     return new
 
 
@@ -101,8 +104,9 @@ def parallel(func: Func, stage: StagePlan, d: Directive) -> StagePlan:
     if len(d.args) > 1:
         stage = split_loop(func, stage, d, name, name, f"{name}_p", integer(d, 1))
     loop = find(stage, name, d)
-    new = replace(loop, kind=LoopKind.PARALLEL, note=note(stage, d))
-    _check_concurrent(func, stage, loop, d, "parallel")
+    _expect_serial(loop, d)
+    new = replace(loop, kind=LoopKind.PARALLEL, note=note(stage, d), span=d.span)
+    check_concurrent(func, stage, loop, d, "parallel")
     return _replace_loop(stage, loop, new)
 
 
@@ -110,7 +114,8 @@ def atomic(func: Func, stage: StagePlan, d: Directive) -> StagePlan:
     """Allows a reduction loop to be vectorized: its lanes are combined in any order."""
     update = step(func, stage.update)
     if update is None:
-        raise error("`atomic` is for updates: the pure step reduces nothing", d.span)
+        hint = f"write `{func.name}.update.atomic()`, or leave it out"
+        raise error("`atomic` is for updates: the pure step reduces nothing", d.span, hint)
     return replace(stage, atomic=True)
 
 
@@ -128,7 +133,9 @@ def pipeline(func: Func, stage: StagePlan, d: Directive) -> StagePlan:
     loop = find(stage, names(d, 1)[0], d)
     stages = integer(d, 1)
     if stages < 2:
-        raise error(f"`pipeline` needs at least 2 stages, got {stages}", d.span)
+        hint = "one stage is a plain loop: leave `pipeline` out, or write 2"
+        raise error(f"`pipeline` needs at least 2 stages, got {stages}", d.span, hint)
+    stage = _replace_loop(stage, loop, replace(loop, span=d.span))
     return replace(stage, pipelined=(*stage.pipelined, (loop.dim, stages)))
 
 
@@ -148,9 +155,16 @@ def _mark(func: Func, stage: StagePlan, d: Directive, kind: LoopKind, suffix: st
         inner = name + suffix
         stage = split_loop(func, stage, d, name, name, inner, integer(d, 1))
     loop = find(stage, inner, d)
-    if loop.kind is not LoopKind.SERIAL:
-        raise error(f"loop `{inner}` is already {loop.kind.name.lower()}", d.span)
+    _expect_serial(loop, d)
     return _replace_loop(stage, loop, replace(loop, kind=kind, note=note(stage, d), span=d.span))
+
+
+def _expect_serial(loop: Loop, d: Directive) -> None:
+    if loop.kind is not LoopKind.SERIAL:
+        raise error(
+            f"loop `{loop.name}` is already {loop.kind.name.lower()}", d.span,
+            "a loop has one kind: split it to give each half its own",
+        )  # fmt: skip
 
 
 def split_loop(
@@ -166,6 +180,11 @@ def split_loop(
         raise error(
             f"loop `{old}` is already {loop.kind.name.lower()} and cannot be split", d.span,
             "split first, then choose the kind of each half",
+        )  # fmt: skip
+    if len(stage.loops) >= MOST_LOOPS:
+        raise error(
+            f"`{stage_text(stage)}` would have {len(stage.loops) + 1} loops, and {MOST_LOOPS} are "
+            "the most", d.span,
         )  # fmt: skip
     at = stage.loops.index(loop)
     rest = (*stage.loops[:at], *stage.loops[at + 1 :])
@@ -183,40 +202,6 @@ def split_loop(
         loops=(*stage.loops[:at], *halves, *stage.loops[at + 1 :]),
         relations=(*stage.relations, Split(loop.dim, out_dim, in_dim, factor, tail, d.span)),
     )
-
-
-def _check_concurrent(func: Func, stage: StagePlan, loop: Loop, d: Directive, what: str) -> None:
-    """Lanes or threads must not depend on each other."""
-    update = step(func, stage.update)
-    reduced = stage.root_of(loop.dim) & stage.reduce
-    if update is None or not reduced:
-        return
-    variables = [r for r in update.reduce if r.name in reduced]
-    if all(_independent(func, stage, r) for r in variables):
-        return
-    name = ", ".join(f"`{r.name}`" for r in variables)
-    if not is_reorderable(func, update):
-        raise error(
-            f"cannot {what} `{loop.name}`: each step of the scan along {name} reads the one before",
-            d.span, f"{what} a loop over a pure variable of `{func.name}` instead",
-        )  # fmt: skip
-    if what == "parallel":
-        raise error(
-            f"cannot run the reduction loop `{loop.name}` in parallel: threads would add to the "
-            f"same elements of `{func.name}`", d.span,
-            f"`{stage_text(stage)}.rfactor({loop.name}, u)` first, then run u in parallel",
-        )  # fmt: skip
-    if not stage.atomic:
-        raise error(
-            f"cannot vectorize the reduction loop `{loop.name}` without `atomic`: lanes would add "
-            f"to the same elements of `{func.name}`", d.span,
-            f"write `.atomic().vectorize({loop.name})`: the sum is then taken in any order",
-        )  # fmt: skip
-
-
-def _independent(func: Func, stage: StagePlan, r: ReduceVar) -> bool:
-    update = step(func, stage.update)
-    return update is not None and is_parallel_safe(func, update, r)
 
 
 def find(stage: StagePlan, name: str, d: Directive) -> Loop:

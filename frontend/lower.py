@@ -15,7 +15,9 @@ from hbc.frontend.storage import Storage, argument_storage, dense_checks, table_
 from hbc.frontend.table_values import evaluate_tables
 from hbc.frontend.value_ranges import value_ranges
 from hbc.ir.bounds import Interval
+from hbc.ir.facts import implied
 from hbc.ir.kernel import Argument, Check, Kernel, Size
+from hbc.ir.linear import Linear, linear, shifted
 from hbc.ir.nodes import Block, Var, const_index
 from hbc.ir.target import Target
 
@@ -29,7 +31,7 @@ def lower(pipeline: Pipeline, schedule: Schedule | None, target: Target) -> Kern
     tables = evaluate_tables(pipeline)
     outputs = {o.name: whole_image(o) for o in pipeline.outputs}
     names = frozenset(s.name for s in pipeline.sizes)
-    program = Program(_used(plan, pipeline), target, outputs, names)
+    program = Program(_used(plan, pipeline), target, outputs, names, _known(pipeline))
     storages: dict[str, Storage] = {
         image.name: argument_storage(image, argument)
         for image, argument in zip((*pipeline.inputs, *pipeline.outputs), arguments, strict=True)
@@ -74,6 +76,16 @@ def _size_ranges(pipeline: Pipeline) -> dict[str, Interval]:
             least = 1 if all(s.name in names for names in present) else 0
             ranges[s.name] = Interval(const_index(least), None)
     return ranges
+
+
+def _known(pipeline: Pipeline) -> tuple[Linear, ...]:
+    """What the entry point tests: the requirements, extents that are not negative, and an output
+    with elements if there is just one."""
+    least = 1 if len(pipeline.outputs) == 1 else 0
+    known = [form for r in pipeline.requirements for form in implied(r.condition)]
+    known += [shifted(linear(e), -least) for o in pipeline.outputs for e in o.extents]
+    known += [linear(e) for i in pipeline.inputs for e in i.extents]
+    return tuple(form for form in known if form.terms)
 
 
 def _used(plan: Plan, pipeline: Pipeline) -> Plan:

@@ -47,7 +47,14 @@ class Nest:
         return None
 
     def shifts(self, s: Split) -> bool:
-        return s.tail is Tail.SHIFT and self.shifting
+        return s.tail is Tail.SHIFT and self.shifting and not self._is_cut(s.old)
+
+    def _is_cut(self, dim: str) -> bool:
+        """Whether the dimension belongs to a partial piece, and so may be less than any factor."""
+        r = self.parent(dim)
+        if not isinstance(r, Split):
+            return r is not None and (self._is_cut(r.outer) or self._is_cut(r.inner))
+        return (dim == r.inner and dim in self.extents) or self._is_cut(r.old)
 
     def extent(self, dim: str) -> Expr:
         """How many values the dimension takes here."""
@@ -66,8 +73,28 @@ class Nest:
             return simplify(floordiv(old, factor))
         return simplify(floordiv(add(old, r.factor - 1), factor))
 
+    def least_extent(self, dim: str) -> Expr:
+        """How many values the dimension takes at least where all pieces around it are full."""
+        r = self.parent(dim)
+        if dim in self.extents or r is None:
+            return self.extent(dim)
+        if isinstance(r, Fuse):
+            return simplify(mul(self.least_extent(r.outer), self.least_extent(r.inner)))
+        if dim == r.inner:
+            return const_index(r.factor)
+        return simplify(floordiv(self.least_extent(r.old), r.factor))
+
     def _live(self, dim: str) -> Expr:
-        return const_index(1) if dim in self.fixed else self.extent(dim)
+        return const_index(1) if self.has_one_value(dim) else self.extent(dim)
+
+    def has_one_value(self, dim: str) -> bool:
+        """Whether a tail already fixed this dimension or what it was made from."""
+        if dim in self.fixed:
+            return True
+        r = self.parent(dim)
+        if isinstance(r, Fuse):
+            return self.has_one_value(r.outer) and self.has_one_value(r.inner)
+        return r is not None and self.has_one_value(r.old)
 
     def is_determined(self, dim: str) -> bool:
         if dim in self.fixed:
@@ -142,9 +169,9 @@ class Nest:
             nest = replace(nest, extents={**nest.extents, dim: self.extent(dim)})
             inner = self._live(r.inner)
             # The inner part first: fixed while its outer half is not, it is guarded.
-            if r.inner not in nest.fixed:
+            if not nest.has_one_value(r.inner):
                 nest = nest.fix(r.inner, simplify(mod(value, inner)))
-            if r.outer not in nest.fixed:
+            if not nest.has_one_value(r.outer):
                 nest = nest.fix(r.outer, simplify(floordiv(value, inner)))
         return nest._close(r) if isinstance(r, Split) else nest
 
@@ -173,8 +200,13 @@ class Nest:
 
 
 def tree_splits(stage: StagePlan, dim: str) -> tuple[Split, ...]:
-    """The splits of all the roots that a dimension was made from, in the order they were made."""
+    """The splits of all the roots that a dimension hangs together with, through what they are fused
+    with too, in the order they were made."""
     roots = stage.root_of(dim)
+    for _ in stage.roots:
+        for r in stage.relations:
+            if isinstance(r, Fuse) and stage.root_of(r.fused) & roots:
+                roots |= stage.root_of(r.fused)
     return tuple(
         r for r in stage.relations if isinstance(r, Split) and stage.root_of(r.old) & roots
     )

@@ -17,7 +17,7 @@ from hbc.frontend.oracle_float import LARGEST, roundoff
 from hbc.frontend.oracle_value import Value, tidy, uncertainty, work_dtype
 from hbc.ir.nodes import Op
 from hbc.ir.numpy_types import Array
-from hbc.ir.types import BF16, F16, DType
+from hbc.ir.types import BF16, F16, F64, DType
 
 
 @dataclass(slots=True, eq=False)
@@ -128,6 +128,34 @@ def fold_pairs(op: Op, element: DType, v: Value, shape: tuple[int, ...], folded:
     return Value(x[0], None if e is None else e[0])
 
 
+@dataclass(slots=True, eq=False)
+class Reach:
+    """Binary logarithms of the largest and the least partial product that some order makes."""
+
+    up: Array
+    down: Array
+
+
+def reach_of(v: Value, shape: tuple[int, ...], folded: int) -> Reach:
+    """Of the products over the first `folded` axes; zeros and NaN decide whatever the order."""
+    size = np.abs(np.broadcast_to(v.x, shape)).astype(np.float64)
+    size = np.where((size == 0) | np.isnan(size), 1.0, size)
+    axes = tuple(range(folded))
+    up, down = np.log2(np.maximum(size, 1.0)), np.log2(np.minimum(size, 1.0))
+    return Reach(np.sum(up, axis=axes), np.sum(down, axis=axes))
+
+
+def in_any_order(product: Value, reach: Reach, element: DType) -> Value:
+    """A product of floats, uncertain where some order of the factors leaves the type's range."""
+    top = np.log2(float(LARGEST[element]))
+    least = {F16: -14.0, F64: -1022.0}.get(element, -126.0)
+    outside = (reach.up >= top) | (reach.down <= least)
+    if not outside.any():
+        return product
+    e = uncertainty(product, element)
+    return tidy(product.x, np.where(outside & ~np.isnan(product.x), np.inf, e))
+
+
 def combine(op: Op, element: DType, a: Value, b: Value) -> Value:
     """One step of a reduction other than a sum of floats. Products of floats keep the bound that is
     the same for every order: each factor's magnitude grows by its uncertainty and one rounding."""
@@ -138,4 +166,7 @@ def combine(op: Op, element: DType, a: Value, b: Value) -> Value:
     most = np.asarray((np.abs(a.x) + ea) * (np.abs(b.x) + eb), np.float64)
     least = {F16: 2.0**-24, BF16: 2.0**-133}.get(element, 2.0**-149)
     e = np.asarray(most * (1 + roundoff(element)) - np.abs(x) + least, np.float64)
-    return _ranged(x, e, most, np.isinf(ea) | np.isinf(eb), element)
+    # Too large here, the product may stay in range in another order, or meet a zero.
+    large = ~np.isnan(x) & ~(most <= LARGEST[element])
+    anything = np.isinf(ea) | np.isinf(eb) | large
+    return tidy(x, np.where(anything, np.inf, np.where(np.isfinite(x), e, 0.0)))

@@ -24,7 +24,7 @@ def run_in_order(
     along = {name: r for name, r in reduce.items() if _independent(func, update, name)}
     steps = [(name, range(r[0], r[0] + r[1])) for name, r in reduce.items() if name not in along]
     together = {**along, **pure}
-    if any(count == 0 for _, count in together.values()):
+    if any(count <= 0 for _, count in (*reduce.values(), *pure.values())):
         return
     if len(steps) == 1 and _solved(program, func, update, steps[0][0], reduce, together):
         return

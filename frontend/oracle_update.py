@@ -15,7 +15,9 @@ from hbc.frontend.oracle_fold import (
     combine,
     finish_sum,
     fold_pairs,
+    in_any_order,
     new_sum,
+    reach_of,
 )
 from hbc.frontend.oracle_points import Box, Points, Ranges, Stored, chunks, cut, grid
 from hbc.frontend.oracle_program import (
@@ -100,6 +102,7 @@ def _fold(
     start = sliced(stored, target)
     summed = update.op is Op.ADD and element != BOOL
     total = new_sum(shape, element) if summed else None
+    reach = reach_of(start, shape, 0) if update.op is Op.MUL and element.is_float else None
     room = MAX_POINTS // max(1, int(np.prod(shape)))
     for wide, fixed in reduce_pieces(reduce, room):
         points = grid({**wide, **pure}, {**program.sizes, **fixed})
@@ -109,9 +112,16 @@ def _fold(
         if total is not None:
             add_terms(total, value, element, points.shape, len(wide))
         else:
+            if reach is not None:
+                more = reach_of(value, points.shape, len(wide))
+                reach.up, reach.down = reach.up + more.up, reach.down + more.down
             one = fold_pairs(update.op, element, value, points.shape, len(wide))
             start = combine(update.op, element, start, one)
-    put(stored, target, start if total is None else finish_sum(total, start, element))
+    if total is not None:
+        start = finish_sum(total, start, element)
+    elif reach is not None:
+        start = in_any_order(start, reach, element)
+    put(stored, target, start)
 
 
 def _target(func: Func, stored: Stored, pure: Ranges) -> tuple[slice, ...]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import gc
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from typing import Protocol
 
 from hbc.frontend import ast
 from hbc.frontend.grammar import load_parser
@@ -65,7 +66,7 @@ def parse_whole(source: Source) -> ast.File:
         if not mistakes:
             builder = TreeBuilder(source)
             file = builder.build(tree)
-            mistakes = builder.mistakes or list(too_deep(file))
+            mistakes = builder.mistakes or list(too_deep(file.statements))
             if not mistakes:
                 return file
         text = None
@@ -97,9 +98,16 @@ def refuse_giants(source: Source) -> None:
             )  # fmt: skip
 
 
-def too_deep(file: ast.File) -> Iterator[Diagnostic]:
+class Spanned(Protocol):
+    """A node of a syntax tree."""
+
+    @property
+    def span(self) -> Span: ...
+
+
+def too_deep(statements: Iterable[Spanned]) -> Iterator[Diagnostic]:
     """Expressions that nest too deep for the passes, such as sums of a thousand terms."""
-    for statement in file.statements:
+    for statement in statements:
         stack: list[tuple[object, int]] = [(statement, 0)]
         while stack:
             node, depth = stack.pop()

@@ -7,7 +7,7 @@ from dataclasses import replace
 from hbc.frontend.funcs import Directive, Stage
 from hbc.frontend.inline import wrapper_name
 from hbc.frontend.loops import integer, listed, names, note
-from hbc.frontend.plan import At, FuncPlan, Inline, Plan, Root
+from hbc.frontend.plan import At, FuncPlan, Inline, Plan, Promise, Root
 from hbc.ir.diag import did_you_mean, error
 from hbc.ir.nodes import Expr, const_index
 from hbc.ir.types import Memory
@@ -40,7 +40,7 @@ def store_at(plan: Plan, f: FuncPlan, d: Directive) -> FuncPlan:
 
 def store_root(plan: Plan, f: FuncPlan, d: Directive) -> FuncPlan:
     """Memory is allocated once, outside of all loops."""
-    return replace(f, store=Root())
+    return replace(f, store=Root(d.span))
 
 
 def store_in(plan: Plan, f: FuncPlan, d: Directive) -> FuncPlan:
@@ -61,7 +61,7 @@ def store_in(plan: Plan, f: FuncPlan, d: Directive) -> FuncPlan:
 def bound(plan: Plan, f: FuncPlan, d: Directive) -> FuncPlan:
     """A promise: along this variable exactly min .. min + extent - 1 is computed."""
     variable = _variable(f, d)
-    entry = (variable, _expr(d, 1), _expr(d, 2))
+    entry = Promise(variable, _expr(d, 1), _expr(d, 2), d.span)
     return replace(f, bounds=(*f.bounds, entry))
 
 
@@ -70,7 +70,8 @@ def reorder_storage(plan: Plan, f: FuncPlan, d: Directive) -> FuncPlan:
     order = names(d, len(d.args))
     if sorted(order) != sorted(f.func.variables):
         have = ", ".join(f"`{v}`" for v in f.func.variables)
-        raise error(f"`reorder_storage` must name each of {have} once", d.span)
+        hint = f"now it is `reorder_storage({', '.join(f.func.variables)})`; the last is contiguous"
+        raise error(f"`reorder_storage` must name each of {have} once", d.span, hint)
     return replace(f, storage_order=order)
 
 
@@ -78,7 +79,10 @@ def pad_storage(plan: Plan, f: FuncPlan, d: Directive) -> FuncPlan:
     """The extent of a dimension in memory is rounded up to a multiple."""
     variable, multiple = _variable(f, d), integer(d, 1)
     if multiple < 1:
-        raise error(f"storage can be padded to multiples of at least 1, got {multiple}", d.span)
+        raise error(
+            f"storage can be padded to multiples of at least 1, got {multiple}", d.span,
+            f"`pad_storage({variable}, 16)` makes rows begin at multiples of 16 elements",
+        )  # fmt: skip
     return replace(f, pads=(*f.pads, (variable, multiple)))
 
 

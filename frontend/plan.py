@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from hbc.frontend.funcs import Func, ReduceVar, Stage, Update
+from hbc.ir.linear import difference
 from hbc.ir.nodes import ASSOCIATIVE, Access, Expr, LoopKind, Var
 from hbc.ir.source import Span
 from hbc.ir.types import Memory
@@ -120,6 +121,8 @@ class At:
 class Root:
     """Before all loops."""
 
+    span: Span | None = field(default=None, compare=False, repr=False)
+
 
 @dataclass(frozen=True, slots=True)
 class Inline:
@@ -127,6 +130,16 @@ class Inline:
 
 
 Level = At | Root | Inline
+
+
+@dataclass(frozen=True, slots=True)
+class Promise:
+    """`bound(variable, least, extent)`."""
+
+    variable: str
+    least: Expr
+    extent: Expr
+    span: Span | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +153,7 @@ class FuncPlan:
     memory: Memory = Memory.AUTO
     storage_order: tuple[str, ...] = ()  # outermost first
     pads: tuple[tuple[str, int], ...] = ()
-    bounds: tuple[tuple[str, Expr, Expr], ...] = ()  # variable, min, extent
+    bounds: tuple[Promise, ...] = ()
     note: str = ""
     span: Span | None = field(default=None, compare=False, repr=False)
 
@@ -195,14 +208,26 @@ def is_associative(func: Func, update: Update) -> bool:
 
 def is_parallel_safe(func: Func, update: Update, r: ReduceVar) -> bool:
     """Iterations of r write different places and read only what they write: r acts as a pure variable."""
-    where = [d for d, i in enumerate(update.indices) if isinstance(i, Var) and i.name == r.name]
+    distances = scan_distances(func, update, r)
+    return distances is not None and all(x == 0 for x in distances)
+
+
+def scan_distances(func: Func, update: Update, r: ReduceVar) -> tuple[int, ...] | None:
+    """How many iterations of r before its own writing each read of the Func goes back, along the
+    dimension that r runs over; None when there is no such dimension or a distance is unknown."""
     reads = [
-        n
+        n.indices
         for e in (update.value, *update.indices)
         for n in nodes(e)
         if isinstance(n, Access) and n.name == func.name
     ]
-    return any(all(a.indices[d] == update.indices[d] for a in reads) for d in where)
+    for d, index in enumerate(update.indices):
+        if isinstance(index, Var) and index.name == r.name:
+            found = [difference(index, i[d]) for i in reads]
+            known = tuple(x for x in found if x is not None)
+            if len(known) == len(found):
+                return known
+    return None
 
 
 def stage_text(s: Stage | StagePlan) -> str:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from hbc.frontend.funcs import Func
+from hbc.frontend.legal import stage_accesses
 from hbc.frontend.nest import Nest
-from hbc.frontend.plan import PrefetchPlan, step
+from hbc.frontend.plan import PrefetchPlan, stage_text, step
 from hbc.frontend.program import Scope
 from hbc.frontend.regions import access_box, accesses_of, extent_of, hull, reduce_ranges
 from hbc.ir.bounds import Interval
 from hbc.ir.build import add, floordiv, mul
-from hbc.ir.diag import did_you_mean, error
+from hbc.ir.diag import error
 from hbc.ir.nodes import Expr, For, LoopKind, Prefetch, Stmt, Var, const_index
 from hbc.ir.simplify import simplify
 
@@ -25,6 +26,11 @@ def prefetch_statements(func: Func, nest: Nest, dim: str, scope: Scope) -> list[
     return found
 
 
+def _what_is_read(func: Func, nest: Nest) -> str:
+    read = dict.fromkeys(a.name for a in stage_accesses(func, nest.stage.update))
+    return f"it reads {', '.join(f'`{n}`' for n in read)}" if read else "it reads nothing"
+
+
 def _one(func: Func, nest: Nest, p: PrefetchPlan, scope: Scope) -> Stmt:
     """Loops over the rows of the box that iteration `+ distance` reads, a touch per cache line."""
     update = step(func, nest.stage.update)
@@ -34,9 +40,10 @@ def _one(func: Func, nest: Nest, p: PrefetchPlan, scope: Scope) -> Stmt:
     reads = accesses_of(func, nest.stage.update, p.name)
     if not reads or p.name not in scope.storages:
         raise error(
-            f"`{func.name}` does not read `{p.name}` here", p.span,
-            did_you_mean(p.name, scope.storages),
-        )  # fmt: skip
+            f"`{stage_text(nest.stage)}` does not read `{p.name}`",
+            p.span,
+            _what_is_read(func, nest),
+        )
     box: tuple[Interval, ...] | None = None
     for access in reads:
         box = hull(box, access_box(access, ranges, scope.ranges), scope.ranges)

@@ -7,22 +7,26 @@ from dataclasses import dataclass, field, replace
 
 from hbc.frontend.plan import Plan
 from hbc.frontend.storage import Storage
-from hbc.ir.bounds import Interval
+from hbc.ir.bounds import Facts, Interval, prove
+from hbc.ir.build import ge, maximum
 from hbc.ir.kernel import Check
-from hbc.ir.linear import linear
-from hbc.ir.nodes import Access, Expr, Load, Var
+from hbc.ir.linear import Linear, linear
+from hbc.ir.nodes import Access, Expr, Load, Var, const_index
+from hbc.ir.simplify import simplify
 from hbc.ir.target import Target
 from hbc.ir.walk import rewrite
 
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """The inlined plan and the target. `checks` collects conditions for the entry point."""
+    """The inlined plan and the target. `known` are forms over the sizes that are not negative, as
+    the entry point tests; `checks` collects more conditions for it."""
 
     plan: Plan
     target: Target
     outputs: Mapping[str, tuple[Interval, ...]]
     sizes: frozenset[str]
+    known: tuple[Linear, ...] = ()
     checks: list[Check] = field(default_factory=list)
 
 
@@ -58,6 +62,13 @@ class Scope:
             storages={**self.storages, func: storage},
             names=self.names | {storage.buffer},
         )
+
+
+def not_negative(program: Program, extent: Expr, scope: Scope) -> Expr:
+    """The extent, or 0 where it may be below: the range of a loop that does not run."""
+    if prove(ge(extent, 0), Facts(scope.ranges, program.known)):
+        return extent
+    return simplify(maximum(extent, const_index(0)))
 
 
 def load_accesses(e: Expr, scope: Scope) -> Expr:

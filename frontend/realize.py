@@ -8,17 +8,22 @@ from dataclasses import dataclass
 from hbc.frontend.generate import Generator, generate_stage
 from hbc.frontend.legal import is_level_inside, stage_accesses
 from hbc.frontend.nest import Nest
-from hbc.frontend.plan import At, FuncPlan, Level, Root, step
-from hbc.frontend.program import Program, Scope, is_plain
-from hbc.frontend.regions import Box, Ranges, extent_of, required, stage_ranges
+from hbc.frontend.overwritten import pure_box
+from hbc.frontend.plan import At, FuncPlan, Level, Root, StagePlan, step
+from hbc.frontend.program import Program, Scope, is_plain, not_negative
+from hbc.frontend.promises import check_promises
+from hbc.frontend.regions import Box, Ranges, common, extent_of, needed, required, stage_ranges
 from hbc.frontend.slide import fold_factors, slide_box
-from hbc.frontend.storage import func_storage
+from hbc.frontend.storage import MOST_STORED, func_storage
 from hbc.ir.bounds import Interval, constant_bounds
 from hbc.ir.build import add, sub
+from hbc.ir.diag import error
 from hbc.ir.nodes import Allocate, Const, Expr, LetStmt, Stmt, Var, const_index
 from hbc.ir.simplify import simplify
 from hbc.ir.types import Memory
 from hbc.ir.walk import block
+
+MOST_STACK = 1 << 20  # bytes of one Func; threads have a few million
 
 Rest = Callable[[Scope], Stmt]
 
@@ -39,10 +44,11 @@ def realize(program: Program, here: Here, scope: Scope, rest: Rest) -> Stmt:
     if not computed and not stored:
         return rest(scope)
     boxes = _boxes(program, here, scope)
+    asked = dict(boxes)
     names: list[tuple[str, Expr]] = []
     for f in computed:
         name = f.func.name
-        boxes[name], scope, bound = _name_box(f, boxes[name], scope)
+        boxes[name], scope, bound = _name_box(program, f, boxes[name], scope)
         names += bound
     allocations: list[tuple[FuncPlan, str, Expr]] = []
     for f in stored:
@@ -53,7 +59,9 @@ def realize(program: Program, here: Here, scope: Scope, rest: Rest) -> Stmt:
         storage, size = func_storage(f, buffer, boxes[f.func.name], scope.ranges, folds)
         scope = scope.store(f.func.name, storage)
         allocations.append((f, buffer, size))
-    produced = [_produce(program, here, f, boxes[f.func.name], scope) for f in computed]
+    produced = [
+        _produce(program, here, f, boxes[f.func.name], asked[f.func.name], scope) for f in computed
+    ]
     body = block(*produced, rest(scope))
     for f, buffer, size in reversed(allocations):
         body = Allocate(buffer, f.func.element, size, memory_of(f, size), body, f.note, f.func.span)
@@ -90,9 +98,15 @@ def _boxes(program: Program, here: Here, scope: Scope) -> dict[str, Box]:
         reading = [r for r in readers if any(a.name == name for a in stage_accesses(r[0], r[1]))]
         if not reading and name not in program.outputs:
             continue
-        boxes[name] = required(f, reading, scope.ranges, program.outputs.get(name))
+        output = program.outputs.get(name)
+        boxes[name] = required(f, reading, scope.ranges, output)
+        room = scope.storages[name].box if name in scope.storages else None
+        if room is not None:
+            boxes[name] = common(boxes[name], room, scope.ranges)
+        if f.bounds:
+            check_promises(program, f, needed(f, reading, scope.ranges, output), scope)
         for stage in f.stages:
-            ranges = stage_ranges(f.func, stage.update, boxes[name])
+            ranges = stage_ranges(f.func, stage.update, _stage_box(f, stage, boxes[name], scope))
             readers.append((f.func, stage.update, ranges))
     return boxes
 
@@ -102,12 +116,15 @@ def nest_ranges(nest: Nest) -> Ranges:
     return {root: nest.span(root) for root in nest.stage.roots}
 
 
-def _name_box(f: FuncPlan, box: Box, scope: Scope) -> tuple[Box, Scope, list[tuple[str, Expr]]]:
-    """Bounds that are more than sums of names get names, so that code and addresses stay short."""
+def _name_box(
+    program: Program, f: FuncPlan, box: Box, scope: Scope
+) -> tuple[Box, Scope, list[tuple[str, Expr]]]:
+    """Bounds that are more than sums of names get names, so that code and addresses stay short.
+    Extents are not negative from here on."""
     names: list[tuple[str, Expr]] = []
     out: list[Interval] = []
     for variable, x in zip(f.func.variables, box, strict=True):
-        low, extent = x.lo, extent_of(x)
+        low, extent = x.lo, not_negative(program, extent_of(x), scope)
         if low is None:
             raise ValueError("an open interval")
         if not is_plain(low):
@@ -115,20 +132,27 @@ def _name_box(f: FuncPlan, box: Box, scope: Scope) -> tuple[Box, Scope, list[tup
             names.append((name, low))
             scope = scope.bind(name, Interval(low, low))
             low = Var(name)
-        if not is_plain(extent):
-            name = scope.fresh(f"{f.func.name}_{variable}_n")
-            names.append((name, extent))
-            _, most = constant_bounds(extent, scope.ranges)
-            upper = extent if most is None else const_index(most)
-            scope = scope.bind(name, Interval(const_index(0), upper))
-            extent = Var(name)
+        extent, scope, bound = _name_extent(f"{f.func.name}_{variable}_n", "", extent, scope)
+        names += bound
         out.append(Interval(low, simplify(sub(add(low, extent), 1))))
     return tuple(out), scope, names
 
 
-def _produce(program: Program, here: Here, f: FuncPlan, box: Box, scope: Scope) -> Stmt:
-    """All steps of a Func over a box."""
-    box, names, scope = slide_box(program, f, here.level, here.nest, box, scope)
+def _name_extent(
+    name: str, owner: str, extent: Expr, scope: Scope
+) -> tuple[Expr, Scope, list[tuple[str, Expr]]]:
+    """The extent, by a new name if it is long, and what to bind around its use."""
+    if is_plain(extent):
+        return extent, scope, []
+    name = scope.fresh(name, owner)
+    _, most = constant_bounds(extent, scope.ranges)
+    upper = extent if most is None or most > MOST_STORED else const_index(most)
+    return Var(name), scope.bind(name, Interval(const_index(0), upper)), [(name, extent)]
+
+
+def _produce(program: Program, here: Here, f: FuncPlan, box: Box, asked: Box, scope: Scope) -> Stmt:
+    """All steps of a Func over a box; `asked` is the box before its bounds got names."""
+    box, names, scope = slide_box(program, f, here.level, here.nest, box, asked, scope)
 
     def at_level(level: At, nest: Nest, inner: Scope, rest: Rest) -> Stmt:
         return realize(program, Here(level, nest), inner, rest)
@@ -139,11 +163,16 @@ def _produce(program: Program, here: Here, f: FuncPlan, box: Box, scope: Scope) 
         update = step(f.func, stage.update)
         starts: dict[str, Expr] = {}
         extents: dict[str, Expr] = {}
-        for variable, x in zip(f.func.variables, box, strict=True):
+        stage_box = _stage_box(f, stage, box, scope)
+        for variable, x in zip(f.func.variables, stage_box, strict=True):
             starts[variable] = x.lo if x.lo is not None else const_index(0)
             extents[variable] = extent_of(x)
         for r in () if update is None else update.reduce:
-            starts[r.name], extents[r.name] = r.start, r.extent
+            extent, scope, bound = _name_extent(
+                f"{r.name}_n", f.func.name, not_negative(program, r.extent, scope), scope
+            )
+            names += bound
+            starts[r.name], extents[r.name] = r.start, extent
         stages.append(generate_stage(g, stage, starts, extents, scope))
     body = block(*stages)
     for n, value in reversed(names):
@@ -151,9 +180,33 @@ def _produce(program: Program, here: Here, f: FuncPlan, box: Box, scope: Scope) 
     return body
 
 
+def _stage_box(f: FuncPlan, stage: StagePlan, box: Box, scope: Scope) -> Box:
+    return pure_box(f.func, box, scope.ranges) if stage.update is None else box
+
+
 def memory_of(f: FuncPlan, size: Expr) -> Memory:
-    """Where the schedule says, else by size."""
+    """Where the schedule says, else by size. HbcError for what the stack has no room for."""
+    if f.memory in (Memory.REGISTER, Memory.STACK):
+        check_room(f, size)
     if f.memory is not Memory.AUTO:
         return f.memory
     small = isinstance(size, Const) and int(size.value) * f.func.element.bytes <= 1 << 14
     return Memory.STACK if small else Memory.HEAP
+
+
+def check_room(f: FuncPlan, size: Expr) -> None:
+    """HbcError unless the Func needs a constant number of bytes that a thread's stack can hold."""
+    name = f.func.name
+    where = "on the stack" if f.memory is Memory.STACK else "in registers"
+    if not isinstance(size, Const):
+        raise error(
+            f"`{name}` cannot be {where}: how many elements it needs is not a constant", f.span,
+            f"compute `{name}` at a loop inside a split with a constant factor, or store it on the "
+            "heap",
+        )  # fmt: skip
+    needed = int(size.value) * f.func.element.bytes
+    if needed > MOST_STACK:
+        raise error(
+            f"`{name}` needs {needed:,} bytes, and the stack has room for {MOST_STACK:,}", f.span,
+            "compute a smaller piece of it at a time, or store it on the heap",
+        )  # fmt: skip

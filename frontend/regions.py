@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from hbc.frontend.conditions import greater, lesser, narrowed
 from hbc.frontend.funcs import Func, Image, ReduceVar
 from hbc.frontend.legal import stage_expressions
-from hbc.frontend.plan import FuncPlan, step
-from hbc.ir.bounds import Interval, bounds
-from hbc.ir.build import add, sub
+from hbc.frontend.plan import FuncPlan, Promise, step
+from hbc.ir.bounds import Facts, Interval, bounds, prove
+from hbc.ir.build import add, le, maximum, minimum, sub
 from hbc.ir.diag import InternalError, error
+from hbc.ir.facts import implied
 from hbc.ir.nodes import Access, Expr, Var
 from hbc.ir.simplify import simplify
 from hbc.ir.walk import nodes, substitute
@@ -34,22 +34,12 @@ def required(
     scope: Ranges,
     box: Box | None = None,
 ) -> Box:
-    """The hull of `box`, of what the reader stages access of `f`, and of what its own updates touch.
-
-    A reader comes with the ranges of its variables; `scope` gives those of the names around it."""
+    """What is computed of `f`: what is `needed`, or what the schedule promises to be that."""
     func = f.func
-    for reader, update, given in readers:
-        ranges = _where(reader, update, given, scope)
-        for access in accesses_of(reader, update, func.name):
-            box = hull(box, access_box(access, ranges, scope), scope)
-    if box is None:
-        raise InternalError(f"nothing reads `{func.name}` here")
-    for update in range(len(func.updates)):
-        box = _touched_by(func, update, box, scope)
-    for variable, low, extent in f.bounds:
-        at = func.variables.index(variable)
-        promised = Interval(low, simplify(sub(add(low, extent), 1)))
-        box = (*box[:at], promised, *box[at + 1 :])
+    box = needed(f, readers, scope, box)
+    for promise in f.bounds:
+        at = func.variables.index(promise.variable)
+        box = (*box[:at], promised(promise), *box[at + 1 :])
     for variable, interval in zip(func.variables, box, strict=True):
         if interval.lo is None or interval.hi is None:
             raise error(
@@ -61,21 +51,44 @@ def required(
     return box
 
 
-def _where(func: Func, update: int | None, ranges: Ranges, scope: Ranges) -> Ranges:
-    """The ranges of a stage's variables where its `where` holds."""
-    u = step(func, update)
-    return ranges if u is None else narrowed(ranges, u.condition, scope)
+def needed(
+    f: FuncPlan,
+    readers: list[tuple[Func, int | None, Ranges]],
+    scope: Ranges,
+    box: Box | None = None,
+) -> Box:
+    """The hull of what the reader stages access of `f` and of what its own updates touch; all of
+    an output, `box`, beyond which the checks on entry let nothing read or write.
+
+    A reader comes with the ranges of its variables; `scope` gives those of the names around it."""
+    func = f.func
+    if box is None:
+        for reader, update, given in readers:
+            u = step(reader, update)
+            where = None if u is None else u.condition
+            for access in accesses_of(reader, update, func.name):
+                box = hull(box, access_box(access, given, scope, where), scope)
+        if box is None:
+            raise InternalError(f"nothing reads `{func.name}` here")
+        for update in range(len(func.updates)):
+            box = _touched_by(func, update, box, scope)
+    return box
+
+
+def promised(p: Promise) -> Interval:
+    """The values that a `bound` directive names."""
+    return Interval(p.least, simplify(sub(add(p.least, p.extent), 1)))
 
 
 def _touched_by(func: Func, update: int, box: Box, scope: Ranges) -> Box:
     """An update writes and reads beyond what is asked for: all that its reductions cover."""
     u = func.updates[update]
     pure = dict(zip(func.variables, box, strict=True))
-    ranges = _where(func, update, {**pure, **reduce_ranges(u.reduce)}, scope)
+    ranges = {**pure, **reduce_ranges(u.reduce)}
     own = Access(func.name, u.indices, func.pure.type)
     grown = box
     for access in (own, *accesses_of(func, update, func.name)):
-        seen = access_box(access, ranges, scope)
+        seen = access_box(access, ranges, scope, u.condition)
         grown = tuple(
             old if _is_plain(access, d, func) else join(old, new, scope)
             for d, (old, new) in enumerate(zip(grown, seen, strict=True))
@@ -95,21 +108,24 @@ def accesses_of(reader: Func, update: int | None, name: str) -> list[Access]:
     return found
 
 
-def access_box(access: Access, ranges: Ranges, scope: Ranges) -> Box:
-    """The interval of each index, over the ranges of the reader's variables and what `scope` says of
-    the values of data.
+def access_box(access: Access, ranges: Ranges, scope: Ranges, where: Expr | None = None) -> Box:
+    """The interval of each index, over the ranges of the reader's variables as far as the condition
+    `where` holds, and what `scope` says of sizes and of the values of data.
 
     The variables are renamed meanwhile: a loop around may have the name of one of them."""
     renamed = {name: Var(f"{name} of the reader") for name in ranges}
     data = {n.name for i in access.indices for n in nodes(i) if isinstance(n, Access)}
-    there = {name: interval for name, interval in scope.items() if name in data}
+    there = {name: x for name, x in scope.items() if name in data or not x.goes}
     there |= {f"{name} of the reader": interval for name, interval in ranges.items()}
-    return tuple(_tidy(bounds(substitute(i, renamed), there)) for i in access.indices)
+    known = () if where is None else tuple(implied(substitute(where, renamed)))
+    inside, outside = Facts(there, known), Facts(scope)
+    return tuple(_tidy(bounds(substitute(i, renamed), inside), outside) for i in access.indices)
 
 
-def _tidy(x: Interval) -> Interval:
+def _tidy(x: Interval, facts: Facts) -> Interval:
     return Interval(
-        None if x.lo is None else simplify(x.lo), None if x.hi is None else simplify(x.hi)
+        None if x.lo is None else simplify(x.lo, facts),
+        None if x.hi is None else simplify(x.hi, facts),
     )
 
 
@@ -119,11 +135,37 @@ def hull(a: Box | None, b: Box, scope: Ranges) -> Box:
     return tuple(join(x, y, scope) for x, y in zip(a, b, strict=True))
 
 
+def common(a: Box, b: Box, scope: Ranges) -> Box:
+    """What both boxes have in common. From within a loop, less may be known of what is needed than
+    from outside, where the memory for it was sized."""
+    return tuple(
+        Interval(
+            None if x.lo is None or y.lo is None else greater(x.lo, y.lo, scope),
+            None if x.hi is None or y.hi is None else lesser(x.hi, y.hi, scope),
+        )
+        for x, y in zip(a, b, strict=True)
+    )
+
+
 def join(a: Interval, b: Interval, scope: Ranges) -> Interval:
     """The smallest interval around both; an unknown end stays unknown."""
     lo = None if a.lo is None or b.lo is None else lesser(a.lo, b.lo, scope)
     hi = None if a.hi is None or b.hi is None else greater(a.hi, b.hi, scope)
     return Interval(lo, hi)
+
+
+def lesser(a: Expr, b: Expr, scope: Ranges) -> Expr:
+    """The smaller of two bounds, decided where the scope allows."""
+    if prove(le(a, b), scope):
+        return a
+    return b if prove(le(b, a), scope) else simplify(minimum(a, b))
+
+
+def greater(a: Expr, b: Expr, scope: Ranges) -> Expr:
+    """The larger of two bounds, decided where the scope allows."""
+    if prove(le(a, b), scope):
+        return b
+    return a if prove(le(b, a), scope) else simplify(maximum(a, b))
 
 
 def extent_of(x: Interval) -> Expr:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 
 from hbc.frontend import loops, place
 from hbc.frontend.funcs import Directive, Func, Pipeline, Schedule, ScheduleLine, Stage
 from hbc.frontend.inline import wrap_accesses, wrapper_name
+from hbc.frontend.inline_limit import refuse_crowds
 from hbc.frontend.legal import check_levels
 from hbc.frontend.plan import FuncPlan, Plan, StagePlan, default_plan, stage_text
 from hbc.frontend.rfactor import rfactor
@@ -39,6 +40,7 @@ PLACE_DIRECTIVES: Mapping[str, PlaceDirective] = {
     "reorder_storage": place.reorder_storage,
     "pad_storage": place.pad_storage,
 }
+FOR_OUTPUTS = ("compute_root", "bound")
 
 
 def apply_schedule(pipeline: Pipeline, schedule: Schedule | None) -> tuple[Pipeline, Plan]:
@@ -60,10 +62,11 @@ def apply_schedule(pipeline: Pipeline, schedule: Schedule | None) -> tuple[Pipel
             wrong.extend(e.diagnostics)
     for line in lines:
         try:
-            _apply_places(plan, line)
+            _apply_places(plan, line, outputs)
         except HbcError as e:
             wrong.extend(e.diagnostics)
     if not wrong:
+        refuse_crowds(plan)
         wrong.extend(check_levels(plan))
     if wrong:
         raise HbcError(list(dict.fromkeys(wrong)))
@@ -112,7 +115,7 @@ def _apply(
     return replace(stage, special=(*stage.special[:special], entry, *stage.special[special + 1 :]))
 
 
-def _apply_places(plan: Plan, line: ScheduleLine) -> None:
+def _apply_places(plan: Plan, line: ScheduleLine, outputs: Collection[str]) -> None:
     """The directives of a chain that say where a Func is computed and stored."""
     name, _ = _find_stage(plan, line)
     for d in line.directives:
@@ -124,6 +127,11 @@ def _apply_places(plan: Plan, line: ScheduleLine) -> None:
                 d.span,
                 f"write `{name}.{d.name}(...)`",
             )
+        if name in outputs and d.name not in FOR_OUTPUTS:
+            raise error(
+                f"`{d.name}` does not go with `{name}`: an output is computed whole, into memory of "
+                "the caller", d.span, "schedule a Func that it reads",
+            )  # fmt: skip
         plan[name] = directive(plan, plan[name], d)
 
 
@@ -161,7 +169,6 @@ def resolve(plan: Plan, stage: Stage) -> str:
     """The Func that a stage of the schedule speaks of."""
     name = stage.name if stage.consumer is None else wrapper_name(stage.name, stage.consumer)
     if name not in plan:
-        raise error(
-            f"`{name}` is not a Func that can be scheduled", stage.span, did_you_mean(name, plan)
-        )
+        hint = did_you_mean(name, plan) or "no output depends on it, so it is not computed"
+        raise error(f"`{name}` is not a Func that can be scheduled", stage.span, hint)
     return name

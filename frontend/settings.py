@@ -55,14 +55,14 @@ class Settings:
         try:
             return fold.round_to(float(text), to)
         except ValueError:
-            self.wrong(name, f"that is no {to}")
+            self.wrong(name, "that is no number")
             return None
 
     def integer(self, name: str, to: DType) -> int | None:
         try:
             number = int(self.given[name], 0)
         except ValueError:
-            self.wrong(name, f"that is no {to}")
+            self.wrong(name, "that is no whole number")
             return None
         low, high = to.limits
         if not low <= number <= high:

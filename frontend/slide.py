@@ -21,21 +21,23 @@ from hbc.ir.walk import free_variables, substitute
 
 
 def slide_box(
-    program: Program, f: FuncPlan, level: Level, nest: Nest | None, box: Box, scope: Scope
-) -> tuple[Box, list[tuple[str, Expr]], Scope]:
-    """The part of `box` that earlier iterations of the loop at `level` have not computed.
+    program: Program, f: FuncPlan, level: Level, nest: Nest | None, box: Box, asked: Box,
+    scope: Scope,
+) -> tuple[Box, list[tuple[str, Expr]], Scope]:  # fmt: skip
+    """The part of `box` that earlier iterations of the loop at `level` have not computed. `asked` is
+    the box before its bounds got names, which hide what they depend on.
 
     Returns the box, the names to bind around its use, and the scope with them."""
-    found = _sliding(program, f, level, nest, box, scope)
+    found = _sliding(program, f, level, nest, asked, scope)
     if found is None or nest is None or not isinstance(level, At):
         return box, [], scope
     variable, d = found
-    low, high = box[d].lo, box[d].hi
-    if low is None or high is None:
+    low, high, ahead = box[d].lo, box[d].hi, asked[d].hi
+    if low is None or high is None or ahead is None:
         return box, [], scope
     before = {variable: sub(Var(variable), 1)}
     first = eq(_iteration(nest, level), 0)
-    fresh = maximum(low, add(substitute(high, before), 1))
+    fresh = maximum(low, add(substitute(ahead, before), 1))
     name = scope.fresh(f"{f.func.name}_{f.func.variables[d]}_new")
     value = simplify(select(first, low, fresh))
     scope = scope.bind(name, Interval(low, simplify(add(high, 1))))
@@ -63,8 +65,10 @@ def _sliding(
     if len(moving) != 1:
         return None
     variable = moving[0]
-    dims = [d for d, x in enumerate(box) if variable in _names(x)]
-    if len(dims) != 1:
+    order = list(scope.ranges)
+    inside = frozenset(order[order.index(variable) :])  # these may change with each iteration
+    dims = [d for d, x in enumerate(box) if not inside.isdisjoint(_names(x))]
+    if len(dims) != 1 or _names(box[dims[0]]) & inside != {variable}:
         return None
     x = box[dims[0]]
     if x.lo is None or x.hi is None:

@@ -48,7 +48,7 @@ SLIPS = (
     Slip(r"[A-Za-z_]\w*", r"(?<![\w.])\d[\w.]*$", "`{}` follows a number",
          "a literal has no suffix, it takes the type of what it meets; a product is written `*`"),
     Slip(r"'", r"", "text stands in double quotes", 'write `"..."`'),
-    Slip(r'"', r"", "the text does not end on its line", 'close it with `"`'),
+    Slip(r'"(?![^"\n]*")', r"", "the text does not end on its line", 'close it with `"`'),
     Slip(r"[“”„«»]", r"", "`{}` is a typographic quote", 'write `"`'),
     Slip(r"[×·∙⋅]", r"", "`{}` is not read as a product", "write `*`"),
     Slip(r"÷", r"", "`{}` is not read as a quotient", "write `/`"),

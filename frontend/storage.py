@@ -15,6 +15,9 @@ from hbc.ir.nodes import Const, Expr, Var, const_index
 from hbc.ir.simplify import simplify
 from hbc.ir.types import DType
 
+# What is bounded by more than this, its type perhaps, has the size that is needed, not a constant.
+MOST_STORED = 1 << 20
+
 
 @dataclass(frozen=True, slots=True)
 class Storage:
@@ -25,6 +28,7 @@ class Storage:
     mins: tuple[Expr, ...]
     strides: tuple[Expr, ...]
     folds: tuple[int | None, ...]
+    box: Box | None = None  # of a Func: the values that there is room for
 
     def offset(self, indices: tuple[Expr, ...]) -> Expr:
         """The flat offset, in elements."""
@@ -110,6 +114,7 @@ def func_storage(
         mins,
         tuple(strides[v] for v in variables),
         tuple(folds.get(v) for v in variables),
+        box,
     )
     return storage, size
 
@@ -124,7 +129,7 @@ def _bounded(extent: Expr, scope: Mapping[str, Interval]) -> Expr:
     if isinstance(extent, Const):
         return extent
     _, high = constant_bounds(extent, scope)
-    return extent if high is None else const_index(max(high, 0))
+    return extent if high is None or high > MOST_STORED else const_index(max(high, 0))
 
 
 def with_mins(storage: Storage, mins: tuple[Expr, ...]) -> Storage:

@@ -27,6 +27,18 @@ FORMS = {
     "EXAMPLE": "example { M = 512; A = random(1) }",
     "LET": "let t = a + b in t * t",
 }
+# The same for what stands in descriptions of instructions.
+DESCRIPTION_FORMS = {
+    "FEATURE": 'feature NAME { machine x86_64; cpuinfo "avx2"; flag "-mavx2"; probe { ... } }',
+    "PLACE": "place zmm { machine x86_64; memory registers; count 32; row_bytes 64; ... }",
+    "TARGET": 'target NAME "what it is" uses FEATURE, FEATURE',
+    "INSTRUCTION": "instruction NAME(c: i32[4], a: u8[4, 4], b: i8[4, 4]) in PLACE { ... }",
+    "ROUNDING": "rounding { product fused; chains 2 }",
+    "EMIT": 'emit "{c} = intrinsic({c}, {a}, {b});"',
+    "COST": "cost { latency 4; per_cycle 1 }",
+    "NEEDS": "needs FEATURE, FEATURE",
+    "SIZE": "size M, N <= 16",
+}
 KEYWORDS = {name.lower(): name for name in FORMS} | {
     word: word.upper() for word in ("in", "for", "where", "and", "or", "not", "true", "false")
 }
@@ -37,6 +49,7 @@ WORDS = {
     "LPAR": "`(`", "RPAR": "`)`", "LSQB": "`[`", "RSQB": "`]`", "LBRACE": "`{`", "RBRACE": "`}`",
     "COMMA": "`,`", "COLON": "`:`", "EQUAL": "`=`", "DOT": "`.`", "DOTS": "`..`",
     "IN": "`in`", "FOR": "`for`", "UPDATE": "`+=`", "STRING": "a string", "NAME": "a name",
+    "AT_MOST": "`<=`", "USES": "`uses`", "NUMBER": "a number",
 }  # fmt: skip
 CLOSING = {"LPAR": "RPAR", "LSQB": "RSQB", "LBRACE": "RBRACE"}
 
@@ -68,7 +81,9 @@ def explain(unexpected: UnexpectedInput, source: Source) -> tuple[Diagnostic, in
         mistaken = token.type == CLOSING[opened.type]
         if not mistaken and (CLOSING[opened.type] in accepts or "NUMBER" in accepts):
             return Diagnostic(message, span, None, (note,)), at
-    if stray := misspelled(stack, token.type, source) or joined(stack, source):
+    described = in_description(stack)
+    stray = None if described else misspelled(stack, token.type, source) or joined(stack, source)
+    if stray is not None:
         return stray, at
     message = f"expected {expected(accepts)}, found {found}"
     begins_line = not source.text[source.text.rfind("\n", 0, at) + 1 : at].strip()
@@ -87,9 +102,12 @@ def acceptable(parser: Any) -> set[str]:
 
 def expected(accepts: set[str]) -> str:
     """What could stand there, in words, from the most to the least telling."""
-    if "NUMBER" in accepts:
+    if accepts >= {"NUMBER", "LPAR"}:
         closing = [WORDS[t] for t in ("RPAR", "RSQB") if t in accepts]
         return " or ".join(["an expression", *closing])
+    if "INSTRUCTION" in accepts:
+        clauses = "`emit`, `cost`, `needs`, " if "EMIT" in accepts else ""
+        return f"{clauses}`instruction`, `place`, `feature` or `target`"
     if accepts >= BEGIN:
         if "BINARY" in accepts:
             return "an operator or a new statement"
@@ -118,6 +136,9 @@ def misspelled(stack: list[Any], found: str, source: Source) -> Diagnostic | Non
         return None
     first = stack[-1]
     span = Span(source, first.start_pos, first.end_pos)
+    if first.upper() in DESCRIPTION_FORMS:
+        hint = "instructions are described in files of their own: `hbc instructions --isa FILE`"
+        return Diagnostic(f"`{first}` begins no statement of a kernel", span, hint)
     close = did_you_mean(str(first), (name.lower() for name in BEGIN))
     if close is None:
         close = "statements begin with a keyword such as `input`, or define: `f[x] = ...`"
@@ -156,11 +177,17 @@ def open_bracket(stack: list[Any]) -> Any:
 
 def form(stack: list[Any]) -> str | None:
     """How the statement is written in which the parser stopped."""
+    forms = FORMS | DESCRIPTION_FORMS if in_description(stack) else FORMS
     for item in reversed(stack):
         kind = getattr(item, "type", "")
-        if kind in FORMS:
-            return f"it is written `{FORMS[kind]}`"
+        if kind in forms:
+            return f"it is written `{forms[kind]}`"
     return None
+
+
+def in_description(stack: list[Any]) -> bool:
+    """Whether the parser stopped inside the description of an instruction, feature, place or target."""
+    return any(getattr(item, "type", "") in DESCRIPTION_FORMS.keys() - {"SIZE"} for item in stack)
 
 
 def last_token(source: Source, at: int) -> str:

@@ -29,6 +29,9 @@ class TreeBuilder:
         self.mistakes: list[Diagnostic] = []
 
     def build(self, tree: ParseTree) -> ast.File:
+        return cast(ast.File, self.fold_tree(tree))
+
+    def fold_tree(self, tree: ParseTree) -> Any:
         """Bottom-up with a stack of its own: the tree may be deeper than Python's."""
         made: list[Any] = []
         stack: list[tuple[Any, bool]] = [(tree, False)]
@@ -44,7 +47,7 @@ class TreeBuilder:
             else:
                 stack.append((node, True))
                 stack.extend((child, False) for child in reversed(node.children))
-        return cast(ast.File, made[0])
+        return made[0]
 
     def file(self, c: Children) -> ast.File:
         return ast.File(tuple(x for x in c if not is_token(x)), self.source)

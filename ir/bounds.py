@@ -9,12 +9,13 @@ from __future__ import annotations
 from hbc.ir.alignment import alignment
 from hbc.ir.facts import Facts, Interval, Ranges, facts_of
 from hbc.ir.lanes import lane
-from hbc.ir.linear import Linear, linear, scaled, shifted, to_expr, unknown
+from hbc.ir.linear import Linear, linear, minus, scaled, shifted, to_expr, unknown
 from hbc.ir.linear_extremes import turned
 from hbc.ir.lower_bound import constant_range, least, lower_bound
 from hbc.ir.nodes import Binary, Const, Expr, Op, Unary, UnaryOp, Var, const_index
 from hbc.ir.types import INDEX, Kind
 from hbc.ir.value_range import Range, value_range
+from hbc.ir.wide_data import may_wrap
 
 __all__ = [
     "Facts",
@@ -71,7 +72,9 @@ def prove(condition: Expr, facts: Facts | Ranges) -> bool | None:
             scalar, inside = _scalar(condition, known)
             return None if scalar is None else prove(scalar, inside)
         case Binary(op=op, a=a, b=b) if a.type == INDEX:
-            return _compare(op, linear(Binary(Op.SUB, b, a)), known)
+            left, right = linear(a), linear(b)
+            wraps = may_wrap(left) or may_wrap(right)
+            return None if wraps else _compare(op, minus(right, left), known)
         case Binary(op=op, a=a, b=b) if a.type.element.is_int:
             return _compare_ranges(op, constant_bounds(a, known), constant_bounds(b, known))
         case _:

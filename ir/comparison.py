@@ -9,6 +9,7 @@ from hbc.ir.facts import Facts
 from hbc.ir.linear import Linear, minus, plus, scaled, to_expr
 from hbc.ir.lower_bound import least
 from hbc.ir.nodes import Binary, Expr, Op, const_bool
+from hbc.ir.wide_data import has_data, may_wrap
 
 _LESS: Final = {Op.LT: (1, -1), Op.LE: (1, 0), Op.GT: (-1, -1), Op.GE: (-1, 0)}
 """`a op b` is `sign * (b - a) + offset >= 0`."""
@@ -17,10 +18,26 @@ _LESS: Final = {Op.LT: (1, -1), Op.LE: (1, 0), Op.GT: (-1, -1), Op.GE: (-1, 0)}
 def comparison(op: Op, a: Linear, b: Linear, facts: Facts) -> Expr:
     """`a op b`, or the literal it is known to be."""
     gap = minus(b, a)
+    if has_data(a) or has_data(b):
+        known = None if may_wrap(a) or may_wrap(b) else _decided(op, gap, facts)
+        return Binary(op, to_expr(a), to_expr(b)) if known is None else const_bool(known)
     if op in _LESS:
         sign, offset = _LESS[op]
         return _at_least_zero(plus(scaled(gap, sign), Linear(offset)), facts)
     return _equal(op is Op.EQ, gap, facts)
+
+
+def _decided(op: Op, gap: Linear, facts: Facts) -> bool | None:
+    """What `a op b` is known to be, where the gap is b - a."""
+    if op in (Op.EQ, Op.NE):
+        if gap.terms:
+            return None
+        return (gap.constant == 0) == (op is Op.EQ)
+    sign, offset = _LESS[op]
+    form = plus(scaled(gap, sign), Linear(offset))
+    if _never_negative(form, facts):
+        return True
+    return False if _never_negative(plus(Linear(-1), form, -1), facts) else None
 
 
 def _at_least_zero(form: Linear, facts: Facts) -> Expr:

@@ -33,7 +33,7 @@ from hbc.ir.nodes import (
     Var,
 )  # fmt: skip
 from hbc.ir.types import BOOL, Memory
-from hbc.ir.walk import block, children, map_children, map_stmt, nodes
+from hbc.ir.walk import block, children, map_children, map_stmt, names_read, nodes, statements
 
 WIDEST = 512  # bits; a wider vector has no register and is taken apart when printed
 
@@ -159,7 +159,7 @@ class _Sharing:
             self.named = {n: v for n, v in self.named.items() if v.name != item.name or n == number}
             self.bound[item.name] = number
         else:
-            self.versions.update(n.buffer for n in nodes(item) if isinstance(n, Store))
+            self.versions.update(n.buffer for n in statements(item) if isinstance(n, Store))
         self.known.clear()
 
     def rewrite_item(self, item: _Item) -> None:
@@ -262,13 +262,9 @@ def _fold(items: list[_Item]) -> Stmt:
     for item in reversed(items):
         if isinstance(item, _Bind):
             if item.name in read:
-                read |= _variables(item.value)
+                read |= names_read(item.value)
                 result = [LetStmt(item.name, item.value, block(*reversed(result)))]
         else:
-            read |= _variables(item)
+            read |= names_read(item)
             result.append(item)
     return block(*reversed(result))
-
-
-def _variables(n: Stmt | Expr) -> set[str]:
-    return {v.name for v in nodes(n) if isinstance(v, Var)}

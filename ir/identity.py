@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from hbc.ir.nodes import Const, Op
-from hbc.ir.types import DType
+from hbc.ir.types import BOOL, DType
 
 
 def identity_of(op: Op | None, element: DType) -> Const:
@@ -17,4 +17,5 @@ def identity_of(op: Op | None, element: DType) -> Const:
         Op.ADD: zero, Op.OR: 0, Op.XOR: 0, Op.MUL: zero + 1, Op.MIN: highest, Op.MAX: lowest,
         Op.AND: -1 if element.limits[0] < 0 else element.limits[1],
     }  # fmt: skip
-    return Const(values[op], element(1))
+    value = values[op]
+    return Const(bool(value) if element == BOOL else value, element(1))

@@ -74,6 +74,8 @@ def prepare(kernel: Kernel, strict: bool = True) -> Prepared:
             for one, extents in zip(kernel.arguments, shapes, strict=True):
                 array = _fitting(one, tuple(int(e(given)) for e in extents), arrays)
                 buffers.append(argument(one.name, array, one.output, strict))
+            if not any(arrays[a.name].size for a in kernel.arguments if a.output):
+                return
             _guarded(code, function, [*(given[name] for name in names), *buffers])
 
     return call

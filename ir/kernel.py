@@ -53,7 +53,8 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """`body` reads the sizes, the arguments, their strides and the tables, and nothing else."""
+    """`body` reads the sizes, the arguments, their strides and the tables, and nothing else. It is
+    not run when all outputs are empty."""
 
     name: str
     sizes: tuple[Size, ...]

@@ -14,6 +14,8 @@ from typing import Final
 from hbc.ir.linear_division import Least, join, quotient, remainder
 from hbc.ir.linear_extremes import extreme
 from hbc.ir.linear_form import (
+    ARITHMETIC,
+    MOST_REMEMBERED,
     Linear,
     Sum,
     accumulate,
@@ -31,6 +33,7 @@ from hbc.ir.nodes import Binary, Const, Expr, Op, Unary, UnaryOp, Var
 from hbc.ir.show import show
 from hbc.ir.types import INDEX
 from hbc.ir.walk import ExprMap, map_children
+from hbc.ir.wide_data import has_data, may_wrap
 
 __all__ = [
     "Linear",
@@ -54,8 +57,6 @@ __all__ = [
 
 MAX_PRODUCT_TERMS: Final = 64  # a product of sums with more terms is kept as one atom
 
-_ARITHMETIC: Final = frozenset({Op.ADD, Op.SUB, Op.MUL, Op.DIV, Op.MOD, Op.MIN, Op.MAX})
-
 
 def unknown(_: Linear) -> int | None:
     """Knows no bound."""
@@ -74,9 +75,15 @@ class Reading:
     seen: dict[int, tuple[Expr, Linear]] = field(default_factory=dict)
 
 
+_MULTIPLIED: Final = Reading(True, lambda e: _canonical_atom(e))
+"""Kept, since the operands of an atom are read wherever that atom turns up."""
+
+
 def linear(e: Expr) -> Linear:
     """The form of a scalar i64 expression, products of sums multiplied out."""
-    return read(e, Reading(True, _canonical_atom))
+    if len(_MULTIPLIED.seen) >= MOST_REMEMBERED:
+        _MULTIPLIED.seen.clear()
+    return read(e, _MULTIPLIED)
 
 
 def canonical(e: Expr) -> Expr:
@@ -113,7 +120,7 @@ def _read(e: Expr, reading: Reading) -> Linear:
     match e:
         case Binary(op=Op.ADD | Op.SUB):
             return _sum(e, reading)
-        case Binary(op=op, a=a, b=b) if op in _ARITHMETIC:
+        case Binary(op=op, a=a, b=b) if op in ARITHMETIC:
             return _operation(op, read(a, reading), read(b, reading), reading)
         case Unary(op=UnaryOp.NEG, a=a):
             return scaled(read(a, reading), -1)
@@ -129,6 +136,10 @@ def _operation(op: Op, a: Linear, b: Linear, reading: Reading) -> Linear:
     match op:
         case Op.MUL:
             return _product(a, b, reading)
+        case Op.MIN | Op.MAX if has_data(a) or has_data(b):
+            return a if a == b else of_atom(Binary(op, to_expr(a), to_expr(b)))
+        case Op.DIV | Op.MOD if may_wrap(a) or may_wrap(b):
+            return of_atom(Binary(op, to_expr(a), to_expr(b)))
         case Op.DIV:
             return quotient(a, b, again, reading.least)
         case Op.MOD:
@@ -203,7 +214,7 @@ def _is_arithmetic(e: Expr) -> bool:
         case Const() | Var() | Unary(op=UnaryOp.NEG):
             return True
         case Binary(op=op):
-            return op in _ARITHMETIC
+            return op in ARITHMETIC
         case _:
             return False
 

@@ -7,10 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Final
 
 from hbc.ir.build import neg
+from hbc.ir.fold import wrap
 from hbc.ir.nodes import Binary, Expr, Op, Var, const_index
 from hbc.ir.show import show
+from hbc.ir.types import I64
+
+LEAST: Final = I64.limits[0]
+ARITHMETIC: Final = frozenset({Op.ADD, Op.SUB, Op.MUL, Op.DIV, Op.MOD, Op.MIN, Op.MAX})
+"""The operators that linear forms are read through; what others make is an atom."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +39,35 @@ Sum = dict[str, tuple[Expr, int]]
 """Terms by key, while they are being added up."""
 
 
+MOST_REMEMBERED: Final = 4096  # nodes; then all is forgotten
+
+# By identity: the form holds its atom, so no other node can have its place in memory. Texts of atoms
+# are asked for again and again: a third of the time of a simplification.
+_forms: dict[int, Linear] = {}
+
+
+def _remember(atom: Expr) -> Linear:
+    if len(_forms) >= MOST_REMEMBERED:
+        _forms.clear()
+    form = _forms[id(atom)] = Linear(0, ((atom, 1),), (show(atom).swapcase(),))
+    return form
+
+
+@lru_cache(MOST_REMEMBERED)
+def _of_variable(name: str) -> Linear:
+    return Linear(0, ((Var(name), 1),), (name.swapcase(),))
+
+
 def of_atom(atom: Expr, coefficient: int = 1) -> Linear:
     """coefficient * atom, for an atom already in canonical form."""
-    key = atom.name if isinstance(atom, Var) else show(atom)
-    return Linear(0, ((atom, coefficient),), (key.swapcase(),))
+    if isinstance(atom, Var):
+        form = _of_variable(atom.name)
+    else:
+        known = _forms.get(id(atom))
+        form = _remember(atom) if known is None else known
+    if coefficient == 1:
+        return form
+    return Linear(0, ((atom, coefficient),), form.keys)
 
 
 def plus(a: Linear, b: Linear, times: int = 1) -> Linear:
@@ -102,25 +135,28 @@ def finish(constant: int, total: Sum) -> Linear:
 
 
 def to_expr(a: Linear) -> Expr:
-    """A readable expression: `4*i + j - 1`, positive terms first."""
+    """A readable expression: `4*i + j - 1`, positive terms first. Numbers wrap as i64 does; the
+    least one has no opposite, so it is added and not subtracted."""
     total: Expr | None = None
-    for atom, c in a.terms:
-        if c > 0:
+    terms = [(atom, wrap(c, I64)) for atom, c in a.terms]
+    terms = [(atom, c) for atom, c in terms if c]
+    for atom, c in terms:
+        if c > 0 or c == LEAST:
             term = _term(atom, c)
             total = term if total is None else Binary(Op.ADD, total, term)
-    rest = a.constant
-    if total is None and (rest > 0 or not a.terms):
+    rest = wrap(a.constant, I64)
+    if total is None and (rest > 0 or not terms):
         total, rest = const_index(rest), 0
-    for atom, c in a.terms:
-        if c < 0:
+    for atom, c in terms:
+        if LEAST < c < 0:
             if total is None:
                 total = neg(atom) if c == -1 else _term(atom, c)
             else:
                 total = Binary(Op.SUB, total, _term(atom, -c))
     assert total is not None  # without terms, the constant was taken
     if rest:
-        op = Op.ADD if rest > 0 else Op.SUB
-        total = Binary(op, total, const_index(abs(rest)))
+        op = Op.ADD if rest > 0 or rest == LEAST else Op.SUB
+        total = Binary(op, total, const_index(rest if op is Op.ADD else -rest))
     return total
 
 

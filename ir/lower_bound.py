@@ -27,7 +27,7 @@ from hbc.ir.linear import (
 )
 from hbc.ir.linear_division import quotient
 from hbc.ir.linear_extremes import extreme
-from hbc.ir.nodes import Access, Binary, Cast, Expr, Load, Op, Select, Var
+from hbc.ir.nodes import Access, Binary, Cast, Const, Expr, Load, Op, Select, Var
 from hbc.ir.value_range import value_range
 from hbc.ir.walk import nodes
 
@@ -95,10 +95,17 @@ def _step(form: Linear, s: Search) -> Linear | None:
             return _variable(form, rest, name, c, s)
         case Binary(op=Op.MIN | Op.MAX as op, a=a, b=b):
             x, y = (_lower(plus(rest, linear(e), c), s) for e in (a, b))
-            return _least_of(x, y) if (op is Op.MIN) == (c > 0) else _best_of(x, y)
+            if (op is Op.MIN) == (c > 0):
+                return _least_of(x, y)
+            return _best_of(_best_of(x, y, s), _middle(atom, rest, c, rank, s), s)
         case Select(a=a, b=b):
             x, y = (_lower(plus(rest, linear(e), c), s) for e in (a, b))
             return _least_of(x, y)
+        case Binary(op=Op.DIV, a=a, b=Const(value=d)) if _joins(c, int(d), s):
+            # rest + a / d = (d * rest + a) / d, which a condition may bound as a whole
+            whole = plus(scaled(rest, int(d)), linear(a), c)
+            low = _lower(shifted(whole, 1 - int(d)) if c > 0 else whole, s)
+            return None if low is None else _above(low, int(d))
         case Binary(op=Op.DIV, a=a, b=b):
             part = _quotient(linear(a), linear(b), c, _mentions(rest, rank, s), s, rank)
         case Binary(op=Op.MOD, a=a, b=b):
@@ -107,7 +114,8 @@ def _step(form: Linear, s: Search) -> Linear | None:
             part = _product(atom, c, rank, s)
         case _:
             part = _opaque(atom, c, s)
-    return None if part is None else _lower(plus(rest, part), s)
+    found = None if part is None else _lower(plus(rest, part), s)
+    return found if s.symbolic else _by_conditions(form, form.keys[position], c, found, s)
 
 
 def _choose(form: Linear, s: Search) -> tuple[int | None, int]:
@@ -156,13 +164,28 @@ def _mentions(rest: Linear, rank: int, s: Search) -> bool:
     )
 
 
+def _middle(atom: Binary, rest: Linear, c: int, rank: int, s: Search) -> Linear | None:
+    """A lower bound of rest + c * atom for -min(a, b) or max(a, b): neither is nearer than half of
+    a + b, where that does not depend on the innermost variable (a mirrored index)."""
+    total = plus(linear(atom.a), linear(atom.b))
+    if _mentions(total, rank, s):
+        return None
+    half = _above(total, 2) if atom.op is Op.MAX else _below(total, 2)
+    return _lower(plus(rest, half, c), s)
+
+
 def _variable(form: Linear, rest: Linear, name: str, c: int, s: Search) -> Linear | None:
     lo, hi = s.facts.limits(name) if name in s.facts.rank else (None, None)
     bound = lo if c > 0 else hi
     found = None if bound is None else _lower(plus(rest, bound, c), s)
-    if s.symbolic:
-        return found
-    key = of_atom(Var(name)).keys[0]
+    return _by_conditions(form, of_atom(Var(name)).keys[0], c, found, s)
+
+
+def _by_conditions(
+    form: Linear, key: str, c: int, found: Linear | None, s: Search
+) -> Linear | None:
+    """The best of `found` and the bounds that follow from conditions on the atom of that key, whose
+    coefficient in the form is c."""
     for i, fact in enumerate(s.facts.known):
         f = next((q for k, (_, q) in zip(fact.keys, fact.terms, strict=True) if k == key), 0)
         if i in s.used or f * c <= 0:
@@ -170,9 +193,25 @@ def _variable(form: Linear, rest: Linear, name: str, c: int, s: Search) -> Linea
         # |f| * form = (|f| * form - |c| * fact) + |c| * fact, and the fact is >= 0.
         other = plus(scaled(form, abs(f)), fact, -abs(c))
         bound = _lower(other, replace(s, used=(*s.used, i)))
-        if bound is not None and not bound.terms:
-            found = _best_of(found, Linear(-(-bound.constant // abs(f))))
+        if bound is not None and (s.symbolic or not bound.terms):
+            found = _best_of(found, _above(bound, abs(f)), s)
     return found
+
+
+def _joins(c: int, d: int, s: Search) -> bool:
+    return s.symbolic and s.facts.known != () and abs(c) == 1 and d > 1
+
+
+def _below(form: Linear, d: int) -> Linear:
+    """form / d, rounded down."""
+    return quotient(form, Linear(d), linear, unknown)
+
+
+def _above(form: Linear, d: int) -> Linear:
+    """form / d, rounded up."""
+    if all(c < 0 for _, c in form.terms):
+        return scaled(_below(scaled(form, -1), d), -1)
+    return _below(shifted(form, d - 1), d)
 
 
 def _quotient(a: Linear, b: Linear, c: int, elsewhere: bool, s: Search, rank: int) -> Linear | None:
@@ -199,7 +238,7 @@ def _divide(a: Linear, b: Linear, positive: bool) -> Linear:
     """a / b, where `n * b / b` is n and `(n * b - 1) / b` is n - 1 if b is positive."""
     plain = len(b.terms) == 1 and b.constant == 0 and b.terms[0][1] == 1
     if positive and plain and a.constant in (0, -1):
-        whole = [_over(x, b.terms[0][0]) for x, _ in a.terms]
+        whole = [_without_factor(x, b.terms[0][0]) for x, _ in a.terms]
         total = Linear(a.constant)
         for w, (_, c) in zip(whole, a.terms, strict=True):
             if w is None:
@@ -210,7 +249,7 @@ def _divide(a: Linear, b: Linear, positive: bool) -> Linear:
     return quotient(a, b, linear, unknown)
 
 
-def _over(product: Expr, factor: Expr) -> Linear | None:
+def _without_factor(product: Expr, factor: Expr) -> Linear | None:
     """The product without one of its factors."""
     parts = factors(product)
     if factor not in parts:
@@ -283,10 +322,10 @@ def _least_of(a: Linear | None, b: Linear | None) -> Linear | None:
     return _extreme(Op.MIN, a, b)
 
 
-def _best_of(a: Linear | None, b: Linear | None) -> Linear | None:
+def _best_of(a: Linear | None, b: Linear | None, s: Search) -> Linear | None:
     if a is None or b is None:
         return b if a is None else a
-    return _extreme(Op.MAX, a, b)
+    return extreme(Op.MAX, a, b, linear, lambda form: least(form, s.facts))
 
 
 def _extreme(op: Op, a: Linear, b: Linear) -> Linear:

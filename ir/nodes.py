@@ -1,6 +1,7 @@
 """The IR: expressions and statements. Nodes are frozen, never subclassed, never mutated.
 
-Meanings are those of `interp`. Integers wrap in their type; `/` and `%` floor, and give 0 for a zero
+Meanings are those of `interp`. Integers wrap in their type (index arithmetic, of loop variables and
+sizes, is taken never to: see `wide_data`); `/` and `%` floor, and give 0 for a zero
 divisor; shifts take their amount modulo the width; float-to-integer casts truncate and saturate
 (NaN gives 0); `min` and `max` propagate NaN as NumPy does. bf16 and f16 arithmetic rounds after
 every operation. `Ramp`, `Broadcast` and `VectorReduce` are those of HARDBOILED, appendix A.

@@ -2,7 +2,9 @@
 
     allocate acc: f32[384] in auto   ->   allocate acc: f32[384] in registers
 
-A buffer that was asked to be in registers and cannot goes to the stack, or to where it fits.
+Loads may also pick lanes of a few registers, as the ones that interleave results do. A buffer that
+nobody reads goes away, with the stores to it. A buffer that was asked to be in registers and cannot
+goes to the stack, or to where it fits.
 """
 
 from __future__ import annotations
@@ -10,12 +12,30 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hbc.ir.kernel import Kernel
-from hbc.ir.nodes import Allocate, Const, Expr, For, Load, LoopKind, Prefetch, Ramp, Stmt, Store
+from hbc.ir.lane_offsets import constant_lanes
+from hbc.ir.nodes import (
+    Allocate,
+    Block,
+    Const,
+    Expr,
+    For,
+    If,
+    LetStmt,
+    Load,
+    LoopKind,
+    Prefetch,
+    Ramp,
+    Stmt,
+    Store,
+)  # fmt: skip
 from hbc.ir.types import BOOL, Memory
 from hbc.ir.walk import map_stmt, nodes
 
 # Variables of one buffer; machines have 16 or 32 registers, the compiler spills the rest.
 MOST_PIECES = 128
+MOST_SOURCES = 4  # registers that one load picks lanes of; a shuffle joins two
+Piece = tuple[int, int]  # first element, lanes
+_NOTHING = Block(())
 _CANDIDATES = (Memory.AUTO, Memory.STACK, Memory.REGISTER)
 
 
@@ -26,28 +46,50 @@ def promote(kernel: Kernel) -> Kernel:
 
 def _promote(s: Stmt) -> Stmt:
     s = map_stmt(s, lambda e: e, _promote)
-    if not isinstance(s, Allocate) or s.memory not in _CANDIDATES:
+    if not isinstance(s, Allocate):
+        return s
+    if not any(isinstance(n, Load) and n.buffer == s.buffer for n in nodes(s.body)):
+        return _without_stores(s.body, s.buffer)
+    if s.memory not in _CANDIDATES:
         return s
     if _fits_registers(s):
         return s if s.memory is Memory.REGISTER else replace(s, memory=Memory.REGISTER)
     return replace(s, memory=Memory.AUTO) if s.memory is Memory.REGISTER else s
 
 
+def _without_stores(s: Stmt, buffer: str) -> Stmt:
+    """`s` less the stores to a buffer, and the loops and conditions that then hold nothing."""
+    if isinstance(s, Store | Prefetch) and s.buffer == buffer:
+        return _NOTHING
+    s = map_stmt(s, lambda e: e, lambda child: _without_stores(child, buffer))
+    match s:
+        case For(body=body) | LetStmt(body=body) if body == _NOTHING:
+            return _NOTHING
+        case If(then=then, otherwise=otherwise) if then == _NOTHING and otherwise in (None, then):
+            return _NOTHING
+        case _:
+            return s
+
+
 def _fits_registers(s: Allocate) -> bool:
-    """Every access names constant lanes, and any two name the same ones or none in common. Threads
-    do not share registers, so no access may lie in a parallel loop."""
+    """Every access names constant lanes, and any two name the same ones or none in common, or picks
+    lanes of those. Threads do not share registers, so no access may lie in a parallel loop."""
     if not isinstance(s.extent, Const):
         return False
-    pieces: set[tuple[int, int]] = set()
-    loads = 0
+    pieces: set[Piece] = set()
+    picked: list[tuple[int, ...]] = []
     for n in nodes(s.body):
         match n:
             case Load() | Store() if n.buffer == s.buffer:
-                piece = constant_piece(n.index)
-                if piece is None or (piece[1] > 1 and s.element == BOOL):
+                piece, lanes = constant_piece(n.index), constant_lanes(n.index)
+                if lanes is None or (len(lanes) > 1 and s.element == BOOL):
                     return False
-                pieces.add(piece)
-                loads += isinstance(n, Load)
+                if piece is not None:
+                    pieces.add(piece)
+                elif isinstance(n, Load) and n.mask is None and s.element.bits >= 32:
+                    picked.append(lanes)
+                else:
+                    return False
             case Prefetch(buffer=s.buffer):
                 return False
             case For(kind=LoopKind.PARALLEL) if any(
@@ -56,10 +98,19 @@ def _fits_registers(s: Allocate) -> bool:
                 return False
             case _:
                 pass
-    return loads > 0 and len(pieces) <= MOST_PIECES and _disjoint(sorted(pieces))
+    if len(pieces) > MOST_PIECES or not _disjoint(sorted(pieces)):
+        return False
+    return all(_picks_from(lanes, pieces) for lanes in picked)
 
 
-def _disjoint(pieces: list[tuple[int, int]]) -> bool:
+def _picks_from(lanes: tuple[int, ...], pieces: set[Piece]) -> bool:
+    """Whether the lanes lie in few enough pieces, each as long as the vector that is made."""
+    sources = {next((p for p in pieces if p[0] <= i < p[0] + p[1]), None) for i in lanes}
+    few = len(sources) <= MOST_SOURCES
+    return few and all(p is not None and p[1] == len(lanes) for p in sources)
+
+
+def _disjoint(pieces: list[Piece]) -> bool:
     end = 0
     for start, lanes in pieces:
         if start < end:
@@ -68,7 +119,7 @@ def _disjoint(pieces: list[tuple[int, int]]) -> bool:
     return True
 
 
-def constant_piece(index: Expr) -> tuple[int, int] | None:
+def constant_piece(index: Expr) -> Piece | None:
     """The first element and the number of lanes, when they are constant and adjacent."""
     match index:
         case Const(value=v):

@@ -107,7 +107,23 @@ def no_zero(*names: str) -> Guard:
 
 
 def _proved(op: Op, a: Expr, b: Expr, facts: Facts) -> bool | None:
-    return prove(Binary(op, a, b), facts) if a.type.element.is_int else None
+    if not a.type.element.is_int:
+        return None
+    if op in (Op.EQ, Op.NE) and (_never_these_bits(a, b) or _never_these_bits(b, a)):
+        return op is Op.NE
+    return prove(Binary(op, a, b), facts)
+
+
+def _never_these_bits(a: Expr, b: Expr) -> bool:
+    """`x & 12` has no bits but those, `x | 12` has them all; `b` is a literal that contradicts."""
+    value = build.const_value(b)
+    if value is None or not isinstance(a, Binary) or a.op not in (Op.AND, Op.OR):
+        return False
+    bits = build.const_value(a.b)
+    if bits is None:
+        return False
+    stray = int(value) & ~int(bits) if a.op is Op.AND else int(bits) & ~int(value)
+    return stray != 0
 
 
 def _is_subset(a: DType, b: DType) -> bool:

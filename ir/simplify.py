@@ -7,6 +7,7 @@ sizes prove them. A result simplifies to itself, and what does not change is the
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
@@ -61,6 +62,7 @@ from hbc.ir.walk import (
 )
 
 NOTHING_TO_DO = Block(())
+ZERO = const_index(0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,16 +96,13 @@ def simplify_stmt(s: Stmt, facts: Facts = NOTHING) -> Stmt:
 
 
 def simplify_kernel(kernel: Kernel) -> Kernel:
-    """The kernel with its body simplified: sizes are >= 0, and the checks hold."""
-    facts = Facts({s.name: _size_range(s.fixed) for s in kernel.sizes})
+    """The kernel with its body simplified: fixed sizes are literals, others are >= 0, and the checks
+    hold."""
+    fixed = {s.name: const_index(s.fixed) for s in kernel.sizes if s.fixed is not None}
+    facts = Facts({s.name: Interval(fixed.get(s.name, ZERO), fixed.get(s.name)) for s in kernel.sizes})
     for check in kernel.checks:
         facts = facts.with_condition(check.condition)
-    return kernel.map_body(lambda body: simplify_stmt(body, facts))
-
-
-def _size_range(fixed: int | None) -> Interval:
-    value = None if fixed is None else const_index(fixed)
-    return Interval(const_index(0) if value is None else value, value)
+    return kernel.map_body(lambda body: simplify_stmt(substitute_stmt(body, fixed), facts))
 
 
 def _expr(e: Expr, scope: Scope) -> Expr:
@@ -262,7 +261,9 @@ def _stmt(s: Stmt, scope: Scope) -> Stmt:
         case Allocate():
             new = map_stmt(s, lambda e: _expr(e, scope), lambda c: _stmt(c, scope))
             assert isinstance(new, Allocate)
-            return NOTHING_TO_DO if _is_empty(new.body) else new
+            if _is_empty(new.body):
+                return NOTHING_TO_DO
+            return new if _is_read(new) else _stmt(_without_stores(new.body, new.buffer), scope)
         case Assert():
             new = map_stmt(s, lambda e: _expr(e, scope), lambda c: c)
             assert isinstance(new, Assert)
@@ -307,13 +308,24 @@ def _if(s: If, scope: Scope) -> Stmt:
     if known is not None:
         return _stmt(s.then if known else other, scope)
     opposite = build.not_(condition)
-    then = _stmt(s.then, Scope(scope.facts.with_condition(condition)))
+    then = substitute_stmt(s.then, dict(_equalities(condition)))
+    then = _stmt(then, Scope(scope.facts.with_condition(condition)))
     other = _stmt(other, Scope(scope.facts.with_condition(opposite)))
     if _is_empty(then):
         return other if _is_empty(other) else If(_expr(opposite, scope), other, None, s.span)
     no = None if _is_empty(other) else other
     same = condition is s.condition and then is s.then and no is s.otherwise
     return s if same else If(condition, then, no, s.span)
+
+
+def _equalities(condition: Expr) -> Iterator[tuple[str, Expr]]:
+    """The variables that have one value where the condition holds."""
+    match condition:
+        case Binary(op=Op.AND, a=a, b=b):
+            yield from _equalities(a)
+            yield from _equalities(b)
+        case Binary(op=Op.EQ, a=Var(name=name), b=Const() as value):
+            yield name, value
 
 
 def _let_stmt(s: LetStmt, name: str, value: Expr, body: Stmt, scope: Scope) -> Stmt:
@@ -324,6 +336,17 @@ def _let_stmt(s: LetStmt, name: str, value: Expr, body: Stmt, scope: Scope) -> S
     if not _mentions(inner, name):
         return inner
     return s if new is value and inner is body else LetStmt(name, new, inner, s.span)
+
+
+def _is_read(s: Allocate) -> bool:
+    return any(isinstance(n, Load | Prefetch) and n.buffer == s.buffer for n in nodes(s.body))
+
+
+def _without_stores(s: Stmt, buffer: str) -> Stmt:
+    """What is left when nothing reads the buffer."""
+    if isinstance(s, Store) and s.buffer == buffer:
+        return NOTHING_TO_DO
+    return map_stmt(s, lambda e: e, lambda c: _without_stores(c, buffer))
 
 
 def _block(s: Block, body: list[Stmt]) -> Stmt:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from hbc.ir.build import add
 from hbc.ir.diag import InternalError
-from hbc.ir.nodes import Const, For, LoopKind, Stmt
-from hbc.ir.walk import block, map_stmt, substitute_stmt
+from hbc.ir.nodes import Const, Expr, For, If, Load, LoopKind, Stmt
+from hbc.ir.walk import block, free_variables, map_stmt, nodes, substitute_stmt
 
 
 def unroll(s: Stmt) -> Stmt:
@@ -14,6 +14,18 @@ def unroll(s: Stmt) -> Stmt:
         if not isinstance(s.extent, Const):
             raise InternalError(f"unrolled loop `{s.var}` has no constant extent")
         body = unroll(s.body)
-        copies = range(int(s.extent.value))
-        return block(*(substitute_stmt(body, {s.var: add(s.start, n)}) for n in copies))
+        if isinstance(body, If) and body.otherwise is None and _is_fixed(body.condition, s.var):
+            return If(body.condition, _copies(s, int(s.extent.value), body.then))
+        return _copies(s, int(s.extent.value), body)
     return map_stmt(s, lambda e: e, unroll)
+
+
+def _copies(s: For, count: int, body: Stmt) -> Stmt:
+    return block(*(substitute_stmt(body, {s.var: add(s.start, n)}) for n in range(count)))
+
+
+def _is_fixed(condition: Expr, variable: str) -> bool:
+    """Whether a condition is the same in every iteration: one test does for all."""
+    if variable in free_variables(condition):
+        return False
+    return not any(isinstance(n, Load) for n in nodes(condition))

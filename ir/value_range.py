@@ -5,7 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Protocol
 
-from hbc.ir.nodes import Access, Binary, Broadcast, Cast, Const, Expr, Gather, Let, Load, Op, Select
+from hbc.ir.linear_form import ARITHMETIC
+from hbc.ir.nodes import (
+    Access,
+    Binary,
+    Broadcast,
+    Cast,
+    Const,
+    Expr,
+    Gather,
+    Let,
+    Load,
+    Op,
+    Select,
+    Var,
+)
 from hbc.ir.types import INDEX, Kind
 
 Range = tuple[int | None, int | None]
@@ -25,10 +39,10 @@ def value_range(
     e: Expr, ranges: Mapping[str, HasLimits], index_range: Callable[[Expr], Range]
 ) -> Range:
     """The least and greatest value of any lane, each None if unknown. `index_range` answers for
-    scalar index arithmetic."""
+    scalar index arithmetic, which has a linear form."""
 
     def of(x: Expr) -> Range:
-        if x.type == INDEX and isinstance(x, Binary):
+        if x.type == INDEX and (isinstance(x, Var) or _is_arithmetic(x)):
             return index_range(x)
         return _meet(_within_type(x), structure(x))
 
@@ -59,6 +73,10 @@ def value_range(
     return of(e)
 
 
+def _is_arithmetic(e: Expr) -> bool:
+    return isinstance(e, Binary) and e.op in ARITHMETIC
+
+
 def _operation(op: Op, a: Range, b: Range) -> Range:
     """Without wrapping; the caller checks that the result fits."""
     (al, ah), (bl, bh) = a, b
@@ -82,6 +100,8 @@ def _operation(op: Op, a: Range, b: Range) -> Range:
         case Op.MUL if None not in (al, ah, bl, bh):
             corners = [x * y for x in (al, ah) for y in (bl, bh) if x is not None and y is not None]
             return min(corners), max(corners)
+        case Op.SHR if bl is not None and bl == bh and 0 <= bl < 8:  # below every width
+            return None if al is None else al >> bl, None if ah is None else ah >> bl
         case _:
             return UNKNOWN
 

@@ -159,7 +159,7 @@ def _expand(e: Expr) -> Expr:
         return e
     if not is_expanded(e.name):
         return e
-    x = Var("x", e.type)
+    x = Var("x.math", e.type)  # no name that a program can have
     return Let(x.name, e.args[0], expansion(e.name, x))
 
 
@@ -178,7 +178,9 @@ def _lets(bindings: Sequence[tuple[Var, Expr]], body: Expr) -> Expr:
 
 
 def _var(name: str, like: Expr) -> Var:
-    return Var(name, like.type)
+    """A variable of that type; what follows a dot in the name of `like` follows here too."""
+    _, dot, rest = like.name.partition(".") if isinstance(like, Var) else ("", "", "")
+    return Var(f"{name}{dot}{rest}", like.type)
 
 
 def _as(v: Var, t: DType) -> Var:

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import assert_never
 
-from hbc.ir.build import and_, binary, broadcast, not_, ramp, select
+from hbc.ir.build import and_, binary, broadcast, not_, or_, ramp, select
 from hbc.ir.diag import InternalError
 from hbc.ir.identity import identity_of
 from hbc.ir.nodes import (
@@ -65,8 +65,10 @@ def vectorize(s: Stmt) -> Stmt:
         body = vectorize(s.body)
         if lanes == 1:
             return substitute_stmt(body, {s.var: s.start})
-        if _inner_bounds_vary(body, frozenset({s.var})):
-            # Lanes would run a different number of times, as in the tail of an outer unrolled loop.
+        varying = frozenset({s.var})
+        if _inner_bounds_vary(body, varying) or _lanes_collide(body, varying, False):
+            # Lanes would run a different number of times, as in the tail of an outer unrolled loop;
+            # or all store to one place, as where memory is folded to a single element.
             return replace(s, kind=LoopKind.SERIAL, body=body)
         widen = _Widen(lanes, {s.var: Ramp(s.start, const_index(1), lanes)})
         return widen.stmt(body, None)
@@ -84,6 +86,27 @@ def _inner_bounds_vary(s: Stmt, varying: frozenset[str]) -> bool:
             return _inner_bounds_vary(body, varying.union(more))
         case _:
             return any(_inner_bounds_vary(c, varying) for c in children(s) if isinstance(c, Stmt))
+
+
+def _lanes_collide(s: Stmt, varying: frozenset[str], guarded: bool) -> bool:
+    """Whether lanes store to the same place what is not one reduction. `guarded`: not all do."""
+    match s:
+        case Store(index=index, value=value):
+            if not free_variables(index).isdisjoint(varying) or _reduces(s):
+                return False
+            return guarded or not free_variables(value).isdisjoint(varying)
+        case LetStmt(name=name, value=value, body=body):
+            more = () if free_variables(value).isdisjoint(varying) else (name,)
+            return _lanes_collide(body, varying.union(more), guarded)
+        case If(condition=condition):
+            guarded = guarded or not free_variables(condition).isdisjoint(varying)
+    return any(_lanes_collide(c, varying, guarded) for c in children(s) if isinstance(c, Stmt))
+
+
+def _reduces(s: Store) -> bool:
+    """Whether the store is `f[i] = f[i] op term`, which lanes can do together."""
+    value, own = s.value, Load(s.buffer, s.index, s.value.type)
+    return isinstance(value, Binary) and value.op in ASSOCIATIVE and value.a == own
 
 
 class _Widen:
@@ -159,34 +182,45 @@ class _Widen:
 
     def _repeated(self, value: Expr, inner: int) -> Expr:
         """Each lane's value `inner` times."""
-        if value.type.lanes != 1 or any(not isinstance(v, Ramp) for v in self.varying.values()):
-            count = value.type.lanes
-            wide = self.full(value)
-            picks = tuple(
-                lane * count + i for lane in range(self.lanes) for _ in range(inner)
-                for i in range(count)
-            )  # fmt: skip
-            return Gather(wide, picks)
+        if any(not isinstance(v, Ramp) or v.base.type.lanes != 1 for v in self.varying.values()):
+            return self._picked(value, inner)
         nested = {}
         for n, v in self.varying.items():
             if isinstance(v, Ramp):
                 nested[n] = Ramp(broadcast(v.base, inner), broadcast(v.stride, inner), v.lanes)
-        return _Widen(self.lanes, nested)._nested(value, inner)
+        return _Widen(self.lanes, nested)._nested(value, inner, self)
 
-    def _nested(self, e: Expr, inner: int) -> Expr:
-        """A scalar expression over lanes x inner, the same for all inner ones."""
-        total = self.lanes * inner
+    def _picked(self, value: Expr, inner: int) -> Expr:
+        """Each lane's value `inner` times, picked from the value in every lane."""
+        count = value.type.lanes
+        picks = tuple(
+            lane * count + i for lane in range(self.lanes) for _ in range(inner)
+            for i in range(count)
+        )  # fmt: skip
+        return Gather(self.full(value), picks)
+
+    def _nested(self, e: Expr, inner: int, plain: _Widen) -> Expr:
+        """`e` over lanes x inner, the same for all inner ones: repeated at its leaves, so that what
+        is loaded stays a layout. `plain` widens without repeating."""
         if not self.varies(e):
-            return broadcast(e, total)
+            return broadcast(e, self.lanes * inner)
         match e:
             case Var(name=name):
                 return self.varying[name]
             case Let(name=name, value=value, body=body):
-                return self._nested(substitute(body, {name: value}), inner)
-            case Ramp() | Broadcast() | VectorReduce() | Gather():
-                raise InternalError("a vector inside a broadcast scalar")
+                return self._nested(substitute(body, {name: value}), inner, plain)
+            case Broadcast(value=value, lanes=copies):
+                return plain._repeated(value, inner * copies)
+            case Ramp(base=base, stride=stride, lanes=count):
+                step = plain._step(base)
+                if step is None or self.varies(stride):
+                    return plain._picked(e, inner)
+                first = substitute(base, {n: _first(v) for n, v in self.varying.items()})
+                return ramp(broadcast(ramp(first, stride, count), inner), step, self.lanes)
+            case VectorReduce() | Gather():
+                return plain._picked(e, inner)
             case _:
-                return map_children(e, lambda c: self._nested(c, inner))
+                return map_children(e, lambda c: self._nested(c, inner, plain))
 
     def stmt(self, s: Stmt, mask: Expr | None) -> Stmt:
         """`s` in all lanes for which the (vector) mask holds."""
@@ -228,7 +262,7 @@ class _Widen:
         if not self.varies(condition):
             no = None if other is None else self.stmt(other, mask)
             return If(condition, self.stmt(then, mask), no, s.span)
-        yes = self._wide(condition)
+        yes = _live_where(self._wide(condition), mask)
         first = self.stmt(then, yes if mask is None else and_(mask, yes))
         if other is None:
             return first
@@ -238,7 +272,9 @@ class _Widen:
     def _store(self, s: Store, mask: Expr | None) -> Stmt:
         if s.mask is not None:
             own = self.full(s.mask)
-            mask = own if mask is None else and_(_spread(mask, own.type.lanes), own)
+            outer = None if mask is None else _spread(mask, own.type.lanes)
+            own = _live_where(own, outer)
+            mask = own if outer is None else and_(outer, own)
         if not self.varies(s.index):
             return self._reduction(s, mask)
         index = self.full(s.index)
@@ -246,15 +282,14 @@ class _Widen:
         if mask is None:
             return Store(s.buffer, index, value, None, s.span)
         live = _spread(mask, index.type.lanes)
-        return Store(s.buffer, index, _masked(value, live), live, s.span)
+        return Store(s.buffer, _masked(index, live), _masked(value, live), live, s.span)
 
     def _reduction(self, s: Store, mask: Expr | None) -> Stmt:
         """All lanes store to the same place: `f[i] = f[i] op term` becomes one reduction."""
         value = s.value
-        if not self.varies(value) and mask is None:
+        if not self.varies(value) and mask is None and not _reduces(s):
             return s
-        own = Load(s.buffer, s.index, value.type)
-        if not isinstance(value, Binary) or value.op not in ASSOCIATIVE or value.a != own:
+        if not isinstance(value, Binary) or not _reduces(s):
             raise InternalError(f"lanes would store different values to one place of `{s.buffer}`")
         term = self.full(value.b)
         if mask is not None:
@@ -278,16 +313,43 @@ def _spread(mask: Expr, lanes: int) -> Expr:
     return Gather(mask, tuple(i for i in range(have) for _ in range(times)))
 
 
+def _live_where(condition: Expr, mask: Expr | None) -> Expr:
+    """A condition in lanes: its loads are those of the live lanes, on the right of `and` only where
+    the left holds."""
+    if isinstance(condition, Binary) and condition.op is Op.AND:
+        a = _live_where(condition.a, mask)
+        return and_(a, _live_where(condition.b, a if mask is None else and_(mask, a)))
+    return condition if mask is None else _masked(condition, mask)
+
+
 def _masked(e: Expr, mask: Expr) -> Expr:
     """Loads below read only the live lanes; those that are uniform read one place all share."""
     if isinstance(e, Load) and e.type.lanes == mask.type.lanes:
         if isinstance(e.index, Broadcast):
             return e
-        both = mask if e.mask is None else and_(e.mask, mask)
-        return Load(e.buffer, e.index, e.type, both, e.span)
-    if isinstance(e, Broadcast | VectorReduce | Gather):
+        both = mask if e.mask is None else and_(_masked(e.mask, mask), mask)
+        return Load(e.buffer, _masked(e.index, mask), e.type, both, e.span)
+    if isinstance(e, VectorReduce):
+        inner = _masked(e.value, _spread(mask, e.value.type.lanes))
+        return VectorReduce(e.op, inner, e.lanes, e.span)
+    if isinstance(e, Gather) and e.value.type.lanes > 1:
+        return Gather(_masked(e.value, _wanted(e, mask)), e.lanes, e.span)
+    if isinstance(e, Broadcast | Gather):
         return e
     return map_children(e, lambda c: _masked(c, mask) if c.type.lanes == mask.type.lanes else c)
+
+
+def _wanted(e: Gather, mask: Expr) -> Expr:
+    """The lanes of what is picked from that a live lane picks."""
+    users: list[list[int]] = [[] for _ in range(e.value.type.lanes)]
+    for lane, pick in enumerate(e.lanes):
+        if pick >= 0:
+            users[pick].append(lane)
+    wanted: Expr | None = None
+    for n in range(max(map(len, users))):  # a Gather picks at least one lane
+        more = Gather(mask, tuple(u[n] if n < len(u) else -1 for u in users))
+        wanted = more if wanted is None else or_(wanted, more)
+    return mask if wanted is None else wanted
 
 
 def _first(v: Expr) -> Expr:

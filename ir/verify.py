@@ -31,8 +31,8 @@ from hbc.ir.types import CONDITION, INDEX, DType, Type
 from hbc.ir.verify_expr import Names, mistakes
 
 PASSES: Final = (
-    "lower", "simplify", "vectorize", "unroll", "simplify-vectors", "expand-math", "legalize",
-    "promote", "share", "rotate",
+    "lower", "simplify", "partition", "vectorize", "unroll", "simplify-vectors", "expand-math",
+    "legalize", "promote", "share", "rotate",
 )  # fmt: skip
 """Passes in order; a stage that is not among them is checked like the last."""
 

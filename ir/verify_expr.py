@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from hbc.ir.fold import round_to
 from hbc.ir.nodes import (
@@ -29,7 +29,7 @@ from hbc.ir.nodes import (
     VectorReduce,
 )
 from hbc.ir.types import BOOL, I64, DType, Kind, Type
-from hbc.ir.walk import children
+from hbc.ir.walk import operands
 
 Names = Mapping[str, Type]
 Buffers = Mapping[str, DType]
@@ -38,33 +38,34 @@ _ON_BOOL = COMPARISONS | {Op.AND, Op.OR, Op.XOR}
 _ON_INTEGERS = frozenset({Op.AND, Op.OR, Op.XOR, Op.SHL, Op.SHR})
 
 
-def mistakes(e: Expr, names: Names, buffers: Buffers) -> Iterator[tuple[Expr, str]]:
-    """Each wrong node with what is wrong, inner nodes first."""
-    match e:
-        case Let(name=name, value=value, body=body):
-            yield from mistakes(value, names, buffers)
-            yield from mistakes(body, {**names, name: value.type}, buffers)
-            if name in names:
-                yield e, f"`{name}` is bound where it has a meaning already"
-        case _:
-            for c in children(e):
-                assert isinstance(c, Expr)
-                yield from mistakes(c, names, buffers)
-    found = _mistake(e, names, buffers)
-    if found is not None:
-        yield e, found
+def mistakes(e: Expr, names: Names, buffers: Buffers) -> list[tuple[Expr, str]]:
+    """Each wrong node with what is wrong, inner nodes before those around them."""
+    found: list[tuple[Expr, str]] = []
+    stack = [e]
+    while stack:
+        top = stack.pop()
+        if (wrong := _mistake(top, names, buffers)) is not None:
+            found.append((top, wrong))
+        if isinstance(top, Let):
+            inside = {**names, top.name: top.value.type}
+            found += reversed(mistakes(top.body, inside, buffers))
+            stack.append(top.value)
+        else:
+            stack += operands(top)
+    return found[::-1]
 
 
 def _mistake(e: Expr, names: Names, buffers: Buffers) -> str | None:
     match e:
+        case Binary():
+            return _binary(e)
         case Const(value=value, type=t):
             return None if _fits(value, t) else f"{value!r} is not a {t}"
         case Var(name=name, type=t):
             if name not in names:
                 return f"`{name}` is not defined here"
-            return None if names[name] == t else f"`{name}` is {names[name]}, not {t}"
-        case Binary():
-            return _binary(e)
+            known = names[name]
+            return None if known is t or known == t else f"`{name}` is {names[name]}, not {t}"
         case Unary(op=op, a=a):
             wrong = (
                 a.type.element.is_float if op is UnaryOp.NOT else a.type.element.kind is Kind.BOOL
@@ -88,7 +89,9 @@ def _mistake(e: Expr, names: Names, buffers: Buffers) -> str | None:
             return f"`{name}` gives {t}" if wrong else None
         case Access():
             return "an Access after lowering"
-        case Let() | Move():
+        case Let(name=name):
+            return f"`{name}` is bound where it has a meaning already" if name in names else None
+        case Move():
             return None
         case _:
             return _vector(e)
@@ -96,11 +99,13 @@ def _mistake(e: Expr, names: Names, buffers: Buffers) -> str | None:
 
 def _binary(e: Binary) -> str | None:
     a, b = e.a.type, e.b.type
-    if a != b:
+    if a is not b and a != b:
         return f"`{e.op}` of {a} and {b}"
-    if a.element.kind is Kind.BOOL and e.op not in _ON_BOOL:
-        return f"`{e.op}` of {a}"
-    return f"`{e.op}` of {a}" if a.element.is_float and e.op in _ON_INTEGERS else None
+    kind = a.element.kind
+    if kind is Kind.INT or kind is Kind.UINT:
+        return None
+    wrong = e.op not in _ON_BOOL if kind is Kind.BOOL else e.op in _ON_INTEGERS
+    return f"`{e.op}` of {a}" if wrong else None
 
 
 def _load(e: Load, buffers: Buffers) -> str | None:
@@ -140,12 +145,11 @@ def _fits(value: int | float | bool, t: Type) -> bool:
     """Does the literal hold a value of its (scalar) type exactly?"""
     if t.lanes != 1:
         return False
-    if t.element.kind is Kind.BOOL:
-        return isinstance(value, bool)
-    if isinstance(value, bool):
-        return False
-    if t.element.is_float:
+    element = t.element
+    if isinstance(value, bool) or element.kind is Kind.BOOL:
+        return isinstance(value, bool) and element.kind is Kind.BOOL
+    if element.is_float:
         number = float(value)
-        return number != number or round_to(number, t.element) == number
-    low, high = t.element.limits
+        return number != number or round_to(number, element) == number
+    low, high = element.limits
     return isinstance(value, int) and low <= value <= high

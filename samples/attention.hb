@@ -12,18 +12,18 @@ input  V: f32[B, L, D]
 output O: f32[B, L, D]
 
 reduce d in D, j in L
-keys[b, e, l]    = K[b, l, e]
-dot[b, i, l]     = 0
-dot[b, i, l]    += Q[b, i, d] * keys[b, d, l]
-score[b, i, l]   = dot[b, i, l] / sqrt(f32(D))
-most[b, i]       = -inf
-most[b, i]    max= score[b, i, j]
-weight[b, i, l]  = exp(score[b, i, l] - most[b, i])
-total[b, i]      = 0
-total[b, i]     += weight[b, i, j]
-sum[b, i, e]     = 0
-sum[b, i, e]    += weight[b, i, j] * V[b, j, e]
-O[b, i, e]       = sum[b, i, e] / total[b, i]
+keys[b, e, l]   = K[b, l, e]
+dot[b, i, l]    = 0
+dot[b, i, l]   += Q[b, i, d] * keys[b, d, l]
+score[b, i, l]  = dot[b, i, l] / sqrt(f32(D))
+most[b, i]      = -inf
+most[b, i]   max= score[b, i, j]
+weight[b, i, l] = exp(score[b, i, l] - most[b, i])
+total[b, i]     = 0
+total[b, i]    += weight[b, i, j]
+sum[b, i, e]    = 0
+sum[b, i, e]   += weight[b, i, j] * V[b, j, e]
+O[b, i, e]      = sum[b, i, e] / total[b, i]
 
 schedule portable for c {
     keys.compute_root()
@@ -45,14 +45,16 @@ schedule fast for avx512 {
     dot.compute_at(score, io).store_in(registers).vectorize(l, 16).unroll(l).unroll(i)
     dot.update.reorder(b, d, i, l).vectorize(l, 16).unroll(l).unroll(i)
     most.compute_root()
-    most.update.split(j, jo, ji, 16).rfactor(ji, u)
-    most_u.compute_at(most.update, i).vectorize(u)
-    most_u.update.reorder(b, i, jo, u).vectorize(u)
+    most.update.split(j, jo, ji, 64).rfactor(ji, u)
+    most.update.atomic().vectorize(ji)
+    most_u.compute_at(most.update, i).store_in(registers).vectorize(u, 16).unroll(u)
+    most_u.update.reorder(b, i, jo, u).vectorize(u, 16).unroll(u)
     weight.compute_root().vectorize(l, 16).parallel(b)
     total.compute_root()
-    total.update.split(j, jo, ji, 16).rfactor(ji, u)
-    total_u.compute_at(total.update, i).vectorize(u)
-    total_u.update.reorder(b, i, jo, u).vectorize(u)
+    total.update.split(j, jo, ji, 64).rfactor(ji, u)
+    total.update.atomic().vectorize(ji)
+    total_u.compute_at(total.update, i).store_in(registers).vectorize(u, 16).unroll(u)
+    total_u.update.reorder(b, i, jo, u).vectorize(u, 16).unroll(u)
     O.tile(i, e, io, eo, ii, ei, 6, 64, tail = shift).vectorize(ei, 16).unroll(ei).unroll(ii).parallel(b)
     sum.compute_at(O, eo).store_in(registers).vectorize(e, 16).unroll(e).unroll(i)
     sum.update.reorder(b, j, i, e).vectorize(e, 16).unroll(e).unroll(i)
@@ -65,14 +67,16 @@ schedule narrow for avx2 {
     dot.compute_at(score, io).store_in(registers).vectorize(l, 8).unroll(l).unroll(i)
     dot.update.reorder(b, d, i, l).vectorize(l, 8).unroll(l).unroll(i)
     most.compute_root()
-    most.update.split(j, jo, ji, 8).rfactor(ji, u)
-    most_u.compute_at(most.update, i).vectorize(u)
-    most_u.update.reorder(b, i, jo, u).vectorize(u)
+    most.update.split(j, jo, ji, 32).rfactor(ji, u)
+    most.update.atomic().vectorize(ji)
+    most_u.compute_at(most.update, i).store_in(registers).vectorize(u, 8).unroll(u)
+    most_u.update.reorder(b, i, jo, u).vectorize(u, 8).unroll(u)
     weight.compute_root().vectorize(l, 8).parallel(b)
     total.compute_root()
-    total.update.split(j, jo, ji, 8).rfactor(ji, u)
-    total_u.compute_at(total.update, i).vectorize(u)
-    total_u.update.reorder(b, i, jo, u).vectorize(u)
+    total.update.split(j, jo, ji, 32).rfactor(ji, u)
+    total.update.atomic().vectorize(ji)
+    total_u.compute_at(total.update, i).store_in(registers).vectorize(u, 8).unroll(u)
+    total_u.update.reorder(b, i, jo, u).vectorize(u, 8).unroll(u)
     O.tile(i, e, io, eo, ii, ei, 6, 16, tail = shift).vectorize(ei, 8).unroll(ei).unroll(ii).parallel(b)
     sum.compute_at(O, eo).store_in(registers).vectorize(e, 8).unroll(e).unroll(i)
     sum.update.reorder(b, j, i, e).vectorize(e, 8).unroll(e).unroll(i)

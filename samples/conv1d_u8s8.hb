@@ -2,7 +2,7 @@
 #
 #     O[y, x] = sum over r < T of i32(K[r]) * i32(I[y, x + r])
 #
-# `image` and `taps` are the operands as i32; the schedules convert each row block once.
+# `image` and `taps` are the operands as i32; the schedules convert each row once.
 
 size   H, W, T
 input  I: u8[H, W + T - 1]
@@ -25,21 +25,21 @@ schedule portable for c {
 }
 
 schedule fast for avx512 {
-    O.tile(y, x, yo, xo, yi, xi, 2, 128, tail = shift)
-    O.vectorize(xi, 16).unroll(xi).unroll(yi).parallel(yo)
+    O.tile(y, x, yo, xo, yi, xi, 1, 128, tail = shift)
+    O.vectorize(xi, 8).unroll(xi).unroll(yi).parallel(yo)
     taps.compute_root()
     image.compute_at(O, yo).vectorize(x, 16)
-    acc.compute_at(O, xo).store_in(registers).vectorize(x, 16).unroll(x).unroll(y)
-    acc.update.reorder(r, y, x).vectorize(x, 16).unroll(x).unroll(y)
-    acc.update.specialize(T >= 64)
-        .split(r, ro, rt, 64).split(rt, rq, ri, 16).reorder(ro, ri, y, x, rq).unroll(rq)
+    acc.compute_at(O, xo).store_in(registers).vectorize(x, 8).unroll(x).unroll(y)
+    acc.update.reorder(r, y, x).vectorize(x, 8).unroll(x).unroll(y)
     acc.update.specialize(T >= 32)
-        .split(r, ro, rt, 32).split(rt, rq, ri, 16).reorder(ro, ri, y, x, rq).unroll(rq)
+        .split(r, ro, rt, 32).split(rt, rq, ri, 8).reorder(ro, ri, y, x, rq).unroll(rq)
+    acc.update.specialize(T >= 16)
+        .split(r, ro, rt, 16).split(rt, rq, ri, 8).reorder(ro, ri, y, x, rq).unroll(rq)
     acc.update.unroll(r, 8)
 }
 
 schedule narrow for avx2 {
-    O.tile(y, x, yo, xo, yi, xi, 2, 32, tail = shift)
+    O.tile(y, x, yo, xo, yi, xi, 1, 80, tail = shift)
     O.vectorize(xi, 8).unroll(xi).unroll(yi).parallel(yo)
     taps.compute_root()
     image.compute_at(O, yo).vectorize(x, 8)

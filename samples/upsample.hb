@@ -23,10 +23,11 @@ schedule portable for c {
     phase.update.reorder(s, r, y, p, q, x)
 }
 
-# 2 rows of one vector for each of the four phases; 4 rows of taps are unrolled together.
+# 2 rows of 2 vectors for each of the four phases. 4 rows of taps are unrolled together: 10 loads of
+# the image serve 64 multiply-adds.
 schedule fast for avx512 {
-    O.tile(y, x, yo, xo, yi, xi, 4, 32)
-    O.vectorize(xi, 32).unroll(yi).parallel(yo)
+    O.tile(y, x, yo, xo, yi, xi, 4, 64)
+    O.vectorize(xi, 32).unroll(xi).unroll(yi).parallel(yo)
     taps.compute_root()
     phase.compute_at(O, xo).reorder(y, p, q, x).reorder_storage(y, p, q, x)
     phase.bound(p, 0, 2).bound(q, 0, 2)

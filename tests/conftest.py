@@ -1,6 +1,7 @@
 """Makes an uninstalled clone importable as `hbc`, and says loudly what was skipped and why."""
 
 import os
+import subprocess
 import sys
 from collections import Counter
 from importlib.util import find_spec
@@ -36,6 +37,28 @@ if imported_from() != ROOT:
 # A time limit on each example fails on a busy machine, and says nothing about the program.
 hypothesis.settings.register_profile("hbc", deadline=None, print_blob=True)
 hypothesis.settings.load_profile("hbc")
+
+
+@pytest.fixture(scope="session")
+def sanitizer_runtimes() -> str | None:
+    """For LD_PRELOAD: what a process must load first when a library in it is built with gcc's
+    address and undefined-behaviour sanitizers; None when there is no such gcc."""
+    from hbc.codegen.toolchain import find_compiler
+
+    compiler = find_compiler()
+    if compiler.kind != "gcc":
+        return None
+    found = []
+    for library in ("libasan.so", "libubsan.so"):
+        answer = subprocess.run(
+            [*compiler.command, f"-print-file-name={library}"],
+            capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        path = Path(answer.stdout.strip())
+        if not path.is_absolute():
+            return None
+        found.append(str(path))
+    return " ".join(found)
 
 
 def pytest_report_header() -> str:

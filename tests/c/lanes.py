@@ -1,83 +1,175 @@
-"""Kernels without loops: every case is one vector statement into its own row of the output."""
+"""Kernels that apply operations to whole arrays, compiled, and what the interpreter says of them.
+
+Every case is a loop of its own over the same inputs and has its own row in an output, so that
+hundreds of cases are one C file and one call.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
+from values import values
 
+from hbc.cli.native import Native
 from hbc.codegen.c import CSource, emit_c
-from hbc.codegen.load import Compiled, load
-from hbc.codegen.toolchain import build_cached
+from hbc.codegen.toolchain import build
+from hbc.ir.build import add, mul
 from hbc.ir.cse import share
-from hbc.ir.interp import Prepared
+from hbc.ir.interp import evaluate
 from hbc.ir.kernel import Argument, Kernel
 from hbc.ir.legalize import legalize
-from hbc.ir.nodes import Block, Expr, Load, Ramp, Store, const_index
-from hbc.ir.numpy_types import Array, numpy_dtype
+from hbc.ir.nodes import Block, Expr, For, Load, LoopKind, Ramp, Stmt, Store, Var, const_index
+from hbc.ir.numpy_types import Array
 from hbc.ir.promote import promote
 from hbc.ir.target import TARGETS
-from hbc.ir.types import DType
+from hbc.ir.types import DTYPES, DType
+from hbc.ir.walk import nodes
 
-LANES = 37  # 32 + 4 + 1, or 16 + 16 + 4 + 1: every width of every register
+# 32 + 4 + 1, or 16 + 16 + 4 + 1: pieces of every width and a lane alone.
+LANES = 37
+COUNT = LANES * 16  # elements of every input
+QUICK = ("-O1", "-Wall", "-Wextra", "-Wpedantic", "-Werror")
+SECONDS = 60.0  # for one call
 
-
-def row(number: int, lanes: int = LANES) -> Expr:
-    """The places of one case in its output."""
-    return Ramp(const_index(number * lanes), const_index(1), lanes)
-
-
-def operand(name: str, t: DType, lanes: int = LANES) -> Expr:
-    """All lanes of an input."""
-    return Load(name, row(0, lanes), t(lanes))
+Read = Callable[[str, DType], Expr]
+"""The lanes at hand of the input `a`, `b` or `c` of a type."""
 
 
-def lanes_kernel(
-    inputs: Mapping[str, DType], outputs: Mapping[str, Sequence[Expr]], lanes: int = LANES
-) -> Kernel:
-    """A kernel that computes each expression into a row of its output."""
-    arguments = [Argument(n, t, (const_index(lanes),), False) for n, t in inputs.items()]
-    stores = []
-    for name, cases in outputs.items():
-        rows = (const_index(len(cases)), const_index(lanes))
-        arguments.append(Argument(name, cases[0].type.element, rows, True))
-        stores += [Store(name, row(i, lanes), e) for i, e in enumerate(cases)]
-    return Kernel("lanes", (), tuple(arguments), (), (), Block(tuple(stores)))
+@dataclass(frozen=True, slots=True)
+class Case:
+    """An operation on inputs. `ulps`: how far a float result may be from the interpreter's.
+    `signed_zero`: whether -0 is told from 0."""
+
+    name: str
+    value: Callable[[Read], Expr]
+    ulps: float = 0
+    signed_zero: bool = True
 
 
-def finish(kernel: Kernel, target: str) -> Kernel:
-    """The passes between vectorization and printing."""
-    return share(promote(legalize(kernel, TARGETS[target])))
+def disagreements(
+    cases: Sequence[Case], target: str, lanes: int, folder: Path,
+    options: Sequence[str] = QUICK, given: Mapping[str, Array] | None = None,
+) -> list[str]:  # fmt: skip
+    """A line for every case whose native result, in vectors of `lanes`, is not the interpreter's.
+    `given`: the inputs, all of one length, if not those of `values`."""
+    rows, inputs = native_rows(cases, target, lanes, folder, options, given)
+    count = len(rows[0])
+    lines = []
+    for case, row in zip(cases, rows, strict=True):
+        y = evaluate(case.value(reader(const_index(0), count)), {}, inputs)
+        x = row[: len(y)]
+        wrong = np.flatnonzero(differ(x, y, case.ulps, case.signed_zero))
+        if len(wrong):
+            i, lanes = int(wrong[0]), count // len(y)
+            names = _loaded(case.value(reader(const_index(0), lanes)))
+            read = {name: inputs[name][i * lanes : (i + 1) * lanes].tolist() for name in names}
+            lines.append(f"{case.name}: {len(wrong)} differ: {x[i]!r}, not {y[i]!r}, for {read}")
+    return lines
 
 
-def compiled(kernel: Kernel, target: str, *, sanitize: bool = False) -> Compiled:
-    """The kernel as native code."""
-    done = finish(kernel, target)
-    return load(build_cached(emit_c(done, TARGETS[target]), TARGETS[target]), done)
+def native_rows(
+    cases: Sequence[Case], target: str, lanes: int, folder: Path,
+    options: Sequence[str] = QUICK, given: Mapping[str, Array] | None = None,
+) -> tuple[list[Array], Mapping[str, Array]]:  # fmt: skip
+    """What native code gives for each case, and the inputs by name."""
+    count = len(next(iter(given.values()))) if given else COUNT
+    kernel, places = make_kernel(cases, lanes, count)
+    inputs = given or {a.name: values(a.name) for a in kernel.arguments if not a.output}
+    got = call(kernel, inputs, target, folder, options)
+    return [got[name][row] for name, row in places], inputs
 
 
-def text(kernel: Kernel, target: str) -> CSource:
-    return emit_c(finish(kernel, target), TARGETS[target])
+def make_kernel(
+    cases: Sequence[Case], lanes: int, count: int = COUNT
+) -> tuple[Kernel, list[tuple[str, int]]]:
+    """A loop for each case; its results are a row of the output for their element type."""
+    counts: dict[str, int] = {}
+    places: list[tuple[str, int]] = []
+    loops: list[Stmt] = []
+    inputs: dict[str, None] = {}
+    first = mul(Var("r"), lanes)
+    for case in cases:
+        value = case.value(reader(first, lanes))
+        output = f"out_{value.type.element}"
+        row = counts.get(output, 0)
+        counts[output] = row + 1
+        places.append((output, row))
+        width = value.type.lanes  # fewer than `lanes` for a reduction
+        store = Store(output, span(add(mul(Var("r"), width), row * count), width), value)
+        rounds = const_index(count // lanes)
+        loops.append(For("r", const_index(0), rounds, LoopKind.SERIAL, store, case.name))
+        inputs |= dict.fromkeys(_loaded(value))
+    arguments = [Argument(n, DTYPES[n[2:]], (const_index(count),), False) for n in inputs]
+    for name, rows in counts.items():
+        extents = const_index(rows), const_index(count)
+        arguments.append(Argument(name, DTYPES[name[4:]], extents, True))
+    return Kernel("lanes", (), tuple(arguments), (), (), Block(tuple(loops))), places
 
 
-def poisoned(kernel: Kernel, a: Argument) -> Array:
-    """An output full of bytes that no kernel computes by chance."""
-    shape = tuple(int(e.value) for e in a.extents)
-    array = np.empty(shape, numpy_dtype(a.element))
-    array.view(np.uint8)[...] = 0xA5
-    return array
+def reader(first: Expr, lanes: int) -> Read:
+    """Loads of `lanes` elements from `first` on."""
+    return lambda name, t: Load(f"{name}_{t}", span(first, lanes), t(lanes))
 
 
-def run_both(
-    native: Compiled, meaning: Prepared, kernel: Kernel, inputs: Mapping[str, Array]
-) -> list[tuple[str, Array, Array]]:
-    """(output, native result, interpreter's result) for each output."""
-    results = []
-    for call in (native, meaning):
-        arrays = dict(inputs)
-        for a in kernel.arguments:
-            if a.output:
-                arrays[a.name] = poisoned(kernel, a)
-        call({}, arrays)
-        results.append(arrays)
-    return [(a.name, results[0][a.name], results[1][a.name]) for a in kernel.arguments if a.output]
+def span(first: Expr, lanes: int) -> Expr:
+    """So many adjacent elements."""
+    return first if lanes == 1 else Ramp(first, const_index(1), lanes)
+
+
+def _loaded(e: Expr) -> Iterable[str]:
+    return sorted({n.buffer for n in nodes(e) if isinstance(n, Load)})
+
+
+def finish(kernel: Kernel, target: str) -> CSource:
+    """The C, after the passes that follow vectorization."""
+    machine = TARGETS[target]
+    return emit_c(share(promote(legalize(kernel, machine))), machine)
+
+
+def call(
+    kernel: Kernel, inputs: Mapping[str, Array], target: str, folder: Path,
+    options: Sequence[str] = QUICK, sizes: Mapping[str, int] = MappingProxyType({}),
+    sanitize: bool = False,
+) -> Mapping[str, Array]:  # fmt: skip
+    """The outputs, computed in a child process in which memory behind every array faults."""
+    machine = TARGETS[target]
+    library = build(
+        finish(kernel, target), machine, folder / "k.so", extra=options, sanitize=sanitize
+    )
+    shapes = {a.name: (shape_of(a), a.element) for a in kernel.arguments if a.output}
+    with Native(library, 1, SECONDS) as native:
+        return native.call(kernel.name, list(sizes.values()), inputs, shapes, guarded=True).outputs
+
+
+def shape_of(a: Argument) -> tuple[int, ...]:
+    """The extents of an argument, which are literals."""
+    return tuple(int(evaluate(e, {}, {})[0]) for e in a.extents)
+
+
+def differ(x: Array, y: Array, ulps: float = 0, signed_zero: bool = True) -> Array:
+    """Where the native x is not the y that is right: bools are bytes 0 or 1, every NaN is alike."""
+    bits = np.dtype(f"uint{8 * x.dtype.itemsize}")
+    wrong = x.view(bits) != y.view(bits)
+    if x.dtype.kind in "biu":
+        return np.asarray(wrong)
+    if ulps:
+        wrong &= _distance(x, y) > ulps
+    with np.errstate(invalid="ignore"):  # signalling NaNs
+        nan_x, nan_y = x != x, y != y
+        if not signed_zero:
+            wrong &= (x != 0) | (y != 0)
+    return np.asarray((nan_x != nan_y) | (wrong & ~nan_x & ~nan_y))
+
+
+def _distance(x: Array, y: Array) -> Array:
+    """How many floats lie between x and y, across 0 too."""
+    signed = np.dtype(f"int{8 * x.dtype.itemsize}")
+    least = np.iinfo(signed).min
+    a, b = (
+        np.where(v < 0, least - v, v).astype(np.int64) for v in (x.view(signed), y.view(signed))
+    )
+    return np.abs(a - b)

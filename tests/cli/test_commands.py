@@ -165,6 +165,7 @@ def test_set_wins_over_the_files_of_an_example(
     done = hbc("run", brighten, "--target", "c", "--set", "H=5", "--set", "W=2")
     assert (done.code, "H = 5, W = 2" in done.out) == (0, True)
     assert done.err.startswith("note: the example's file does not have these sizes: `I` is random")
+    assert "H = 5, W = 6" in hbc("run", brighten, "--target", "c", "--set", "H=5").out
     done = hbc("run", brighten, "--target", "c", "--set", "H=5", "--input", tmp_path / "i.npy")
     assert done.code == 1
     assert f"sizes contradict each other: `I` from {tmp_path / 'i.npy'} is 4 long" in done.err
@@ -199,7 +200,10 @@ def test_nan_passes_through(hbc: Command, gemm: Path, tmp_path: Path, compiler: 
         (["--input", "A=missing.npy"], 1, "cannot read `missing.npy` for `A`"),
         (["--input", "A=x.xyz"], 1, "no format has the suffix `.xyz`"),
         (["--output", "missing/c.npy"], 1, "there is no folder `missing`"),
-        (["--example", "large"], 2, "there is no example `large`"),
+        (["--example", "large"], 2, "there is no example `large`\nhint: there is `default`"),
+        (["--schedule", "quick"], 2, "no schedule `quick`"),
+        (["--output", ""], 1, "its name has no suffix"),
+        (["--output", "c.wav", "--set", "M=-1"], 2, "a size is at least 0"),
         (["--set", "M=-1"], 2, "a size is at least 0"),
         (["--set", "M=1000000", "--set", "N=1000000"], 1, "this machine has"),
     ],
@@ -302,6 +306,72 @@ def test_check_reports_all_files(hbc: Command, gemm: Path, tmp_path: Path) -> No
     done = hbc("check", gemm, tmp_path / "a.hb", tmp_path / "b.hb", tmp_path / "none.hb")
     assert done.code == 1
     assert done.err.count("error: ") == 3
+
+
+def test_check_as_json(hbc: Command, gemm: Path, tmp_path: Path) -> None:
+    done = hbc("check", gemm, "--json")
+    assert (done.code, json.loads(done.out)) == (0, {"ok": True, "files": 1, "mistakes": []})
+    (tmp_path / "a.hb").write_text("size N\noutput B: f32[N]\nB[i] = XX[i]\n")
+    done = hbc("check", tmp_path / "a.hb", tmp_path / "none.hb", "--json")
+    found = json.loads(done.out)
+    assert (done.code, found["ok"], len(found["mistakes"])) == (1, False, 2)
+    first, second = found["mistakes"]
+    place = {"file": str(tmp_path / "a.hb"), "line": 3, "column": 8, "length": 2}
+    assert first.items() >= place.items()
+    assert first["message"].startswith("unknown")
+    assert second["message"].startswith("cannot read")
+    assert second["line"] is None
+
+
+@pytest.mark.parametrize(
+    ("content", "code", "said"),
+    [
+        (b"", 1, "k.hb:1:1: error: the file has no output"),
+        (b"# nothing\n", 1, "k.hb:1:1: error: the file has no output"),
+        (b"\x7fELF\xff\xfe", 1, "is not UTF-8 text (byte 4)"),
+        (b"size N\0", 1, "k.hb:1:7: error: U+0000 has no meaning here"),
+        (b"x" * 10_000_000, 1, "has 10,000,000 characters, and hbc reads at most"),
+        (b"\xef\xbb\xbfsize N\r\ninput A: f32[N]\r\noutput B: f32[N]\r\nB[i] = A[i]\r\n", 0, ""),
+    ],
+    ids=["empty", "comment", "binary", "zero", "giant", "mark"],
+)
+@pytest.mark.parametrize("command", ["check", "compile", "run", "verify", "bench"])
+def test_odd_files(
+    hbc: Command, tmp_path: Path, command: str, content: bytes, code: int, said: str, compiler: str
+) -> None:
+    (tmp_path / "k.hb").write_bytes(content)
+    arguments = ["-o", tmp_path] if command == "compile" else []
+    arguments += ["--set", "N=3"] if code == 0 else []
+    done = hbc(command, tmp_path / "k.hb", *arguments)
+    assert done.code == code, done.err
+    assert said in done.err
+    assert code == 0 or names(tmp_path) == ["k.hb"]
+
+
+@pytest.mark.parametrize("command", ["check", "compile", "run", "verify", "bench", "fmt"])
+def test_no_file_at_all(hbc: Command, tmp_path: Path, command: str) -> None:
+    missing = hbc(command, tmp_path / "none.hb")
+    assert (missing.code, missing.out) == (1, "")
+    assert (
+        missing.err == f"error: cannot read `{tmp_path / 'none.hb'}`: No such file or directory\n"
+    )
+    folder = hbc(command, tmp_path)
+    assert folder.err == f"error: cannot read `{tmp_path}`: Is a directory\n"
+
+
+def test_sizes_within_quotients_are_not_guessed(
+    hbc: Command, tmp_path: Path, compiler: str
+) -> None:
+    kernel = tmp_path / "half.hb"
+    kernel.write_text("size N\ninput A: f32[(N + 1) / 2]\noutput B: f32[N]\nB[i] = A[i / 2]\n")
+    np.save(tmp_path / "a.npy", np.ones(5, np.float32))
+    arguments = ["run", kernel, "--target", "c", "--input", tmp_path / "a.npy"]
+    done = hbc(*arguments)
+    assert (done.code, "nothing says how large `N` is" in done.err) == (1, True)
+    assert hbc(*arguments, "--set", "N=9").code == 0
+    assert hbc(*arguments, "--set", "N=10").code == 0
+    done = hbc(*arguments, "--set", "N=11")
+    assert (done.code, "`A` from " in done.err, "must be 6" in done.err) == (1, True, True)
 
 
 def test_fmt(hbc: Command, tmp_path: Path) -> None:

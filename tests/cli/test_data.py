@@ -1,6 +1,8 @@
 """Pins how .npy files, pictures and sounds become arrays, and how arrays become files."""
 
+import struct
 import wave
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -163,12 +165,12 @@ def test_picture_values_are_rounded_and_clamped(tmp_path: Path) -> None:
     ("element", "shape", "name", "said"),
     [
         (I32, (2, 2), "a.png", "i32 is no picture"),
-        (F32, (2,), "a.png", "it has 1 dimensions"),
+        (F32, (2,), "a.png", "has 2 or 3 dimensions, `A` has 1"),
         (F32, (2, 2, 5), "a.png", "5 channels"),
         (F32, (0, 2), "a.png", "it is empty"),
         (F32, (2, 2, 4), "a.jpg", "JPEG knows no alpha"),
         (I32, (2,), "a.wav", "i32 is no sound"),
-        (F32, (2, 2, 2), "a.wav", "it has 3 dimensions"),
+        (F32, (2, 2, 2), "a.wav", "has 1 or 2 dimensions, `A` has 3"),
     ],
 )
 def test_what_is_no_picture_or_sound(
@@ -219,6 +221,40 @@ def test_sounds_of_every_width(tmp_path: Path, width: int) -> None:
     assert read_array(tmp_path / "a.wav", image(F32, "N")).array.tolist() == [0.5]
 
 
+@pytest.mark.parametrize("extensible", [False, True])
+@pytest.mark.parametrize(("code", "kind"), [(1, "<i2"), (1, "<i4"), (3, "<f4"), (3, "<f8")])
+def test_sounds_as_recorders_write_them(
+    tmp_path: Path, code: int, kind: str, extensible: bool
+) -> None:
+    """Floats, the extensible format, a chunk of odd length in front, a file that is cut off."""
+    top = 1.0 if code == 3 else 2.0 ** (8 * np.dtype(kind).itemsize - 1)
+    samples = (np.array([[0.5, -0.25], [0.125, -1.0]]) * top).astype(kind)
+    width = samples.dtype.itemsize
+    described = struct.pack(
+        "<HHIIHH", 0xFFFE if extensible else code, 2, 96000, 96000 * 2 * width, 2 * width, 8 * width
+    )
+    if extensible:
+        described += struct.pack("<HHIH14s", 22, 8 * width, 3, code, b"")
+    chunks = ((b"LIST", b"odd"), (b"fmt ", described), (b"data", samples.tobytes() + b"\x01"))
+    body = b"".join(
+        name + struct.pack("<I", len(chunk)) + chunk + b"\0" * (len(chunk) % 2)
+        for name, chunk in chunks
+    )
+    (tmp_path / "a.wav").write_bytes(b"RIFF" + struct.pack("<I", 4 + len(body)) + b"WAVE" + body)
+    loaded = read_array(tmp_path / "a.wav", image(F32, "N", 2))
+    assert loaded.rate == 96000
+    assert loaded.array.tolist() == [[0.5, -0.25], [0.125, -1.0]]
+
+
+def test_a_sound_of_another_kind(tmp_path: Path) -> None:
+    described = struct.pack("<HHIIHH", 85, 2, 44100, 0, 1, 0)  # MP3 in a RIFF file
+    (tmp_path / "a.wav").write_bytes(
+        b"RIFF\0\0\0\0WAVEfmt \x10\0\0\0" + described + b"data\0\0\0\0"
+    )
+    with pytest.raises(HbcError, match="format 85 with 0 bits, 2 channels, 44100 Hz"):
+        read_array(tmp_path / "a.wav", image(F32, "N"))
+
+
 def test_a_sound_is_clamped(tmp_path: Path) -> None:
     write_array(
         tmp_path / "a.wav", image(F32, "N"), np.array([2, -2, np.nan, 0.5], np.float32), None
@@ -241,3 +277,46 @@ def _write_wav(path: Path, samples: Any, rate: int) -> None:
         file.setsampwidth(2)
         file.setframerate(rate)
         file.writeframes(samples.tobytes())
+
+
+@pytest.mark.parametrize("channels", [1, 3, 4])
+def test_deep_grey_keeps_its_bits_in_colour(tmp_path: Path, channels: int) -> None:
+    grey = np.array([[1, 258], [40000, 65535]], np.uint16)
+    Pillow.fromarray(grey).save(tmp_path / "a.png")
+    loaded = read_array(tmp_path / "a.png", image(U16, "H", "W", channels)).array
+    assert loaded.shape == (2, 2, channels)
+    assert np.array_equal(loaded[..., min(channels, 3) - 1], grey)
+    assert channels < 4 or (loaded[..., 3] == 65535).all()
+
+
+def test_deep_colours_are_read_with_a_note(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def chunk(name: bytes, data: bytes) -> bytes:
+        return (
+            struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+        )
+
+    parts = (
+        (b"IHDR", struct.pack(">IIBBBBB", 1, 1, 16, 2, 0, 0, 0)),
+        (b"IDAT", zlib.compress(b"\0\x80\x12\x40\x34\xff\xff")),
+        (b"IEND", b""),
+    )
+    data = b"\x89PNG\r\n\x1a\n" + b"".join(chunk(*part) for part in parts)
+    (tmp_path / "a.png").write_bytes(data)
+    assert read_array(tmp_path / "a.png", image(U8, "H", "W", 3)).array.tolist() == [
+        [[128, 64, 255]]
+    ]
+    assert capsys.readouterr().err == ""
+    read_array(tmp_path / "a.png", image(F32, "H", "W", 3))
+    assert "is read with 8 of the 16 bits of its colours" in capsys.readouterr().err
+
+
+def test_npy_that_is_none(tmp_path: Path) -> None:
+    (tmp_path / "a.npy").write_bytes(b"PNG, really")
+    with pytest.raises(HbcError, match=r"it is not a \.npy file"):
+        read_array(tmp_path / "a.npy", image(F32, "N"))
+    np.savez(tmp_path / "several.npz", a=np.zeros(3), b=np.zeros(3))
+    (tmp_path / "several.npz").rename(tmp_path / "b.npy")
+    with pytest.raises(HbcError, match="it holds several arrays"):
+        read_array(tmp_path / "b.npy", image(F32, "N"))

@@ -63,6 +63,11 @@ def test_unknown_command_suggests_one(hbc: Command) -> None:
         ["run", "x.hb", "--set", "N=1", "--set", "N=2"],
         ["run", "x.hb", "--target", "avx1024"],
         ["bench", "x.hb", "--threads", "0"],
+        ["bench", "x.hb", "--seconds", "nan"],
+        ["bench", "x.hb", "--seconds", "inf"],
+        ["run", "x.hb", "--timeout", "0"],
+        ["run", "x.hb", "--timeout", "inf"],
+        ["run", "x.hb", "--timeout", "nan"],
         ["compile", "x.hb", "--emit", "cobol"],
     ],
 )
@@ -81,6 +86,9 @@ def test_a_wrong_command_line_is_2(hbc: Command, arguments: list[str]) -> None:
         (ToolError(error("no compiler").diagnostics), 4, "error: no compiler\n"),
         (NoSolutionError(error("nothing maps").diagnostics), 5, "error: nothing maps\n"),
         (KeyboardInterrupt(), 130, "interrupted\n"),
+        (MemoryError(), 1, "error: there is not enough memory\nhint: try smaller sizes\n"),
+        (OSError(28, "No space left on device"), 1, "error: No space left on device\n"),
+        (PermissionError(13, "Permission denied", "a.c"), 1, "error: `a.c`: Permission denied\n"),
     ],
 )
 def test_failures_become_exit_codes(
@@ -91,7 +99,7 @@ def test_failures_become_exit_codes(
     assert (done.code, done.err) == (code, said)
 
 
-@pytest.mark.parametrize("failure", [ValueError("odd"), RecursionError(), MemoryError()])
+@pytest.mark.parametrize("failure", [ValueError("odd"), RecursionError(), OSError(22, "odd")])
 def test_a_bug_leaves_a_reproducer_and_no_traceback(
     hbc: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, failure: Exception, gemm: Path
 ) -> None:
@@ -139,6 +147,26 @@ def test_a_closed_pipe_is_quiet() -> None:
     )  # fmt: skip
     os.close(write)
     assert (done.returncode, done.stderr) == (128 + signal.SIGPIPE, b"")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_full_disk_is_one_line() -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "hbc.cli.main", "targets"],
+            stdout=full, stderr=subprocess.PIPE, check=False,
+        )  # fmt: skip
+    assert (done.returncode, done.stderr) == (1, b"error: No space left on device\n")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a shell")
+@pytest.mark.parametrize("closed", [">&-", "2>&-"])
+def test_closed_streams(closed: str) -> None:
+    done = subprocess.run(
+        ["/bin/sh", "-c", f'"$0" -m hbc.cli.main targets {closed}', sys.executable],
+        capture_output=True, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, b"")
 
 
 def test_no_colour_in_pipes(hbc_process: Command) -> None:

@@ -1,5 +1,6 @@
 """Pins that no reader ever sees half a file, and that a failure leaves the old one."""
 
+import errno
 from pathlib import Path
 
 import pytest
@@ -49,3 +50,15 @@ def test_what_cannot_be_written(tmp_path: Path, name: str, said: str) -> None:
 def test_a_device_is_never_replaced() -> None:
     with pytest.raises(HbcError, match="not a regular file"):
         write_text(Path("/dev/null"), "new")
+
+
+def test_a_folder_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a read-only file system, where even removing what is not there is refused."""
+
+    def refuse(path: Path, *_: object, **__: object) -> None:
+        raise OSError(errno.EROFS, "Read-only file system", str(path))
+
+    monkeypatch.setattr(Path, "unlink", refuse)
+    monkeypatch.setattr(Path, "write_text", refuse)
+    with pytest.raises(HbcError, match=r"cannot write .*x\.c`: Read-only file system"):
+        write_text(tmp_path / "x.c", "new")

@@ -1,7 +1,8 @@
 """Pins every message of the frontend: each `.hb` here has a `.stderr` with exit code and text.
 
 HBC_UPDATE_GOLDEN=1 writes them anew; read the difference before committing it. A first line
-`# --set NAME=VALUE ...` gives settings.
+`# --set NAME=VALUE ...` gives settings. Files named `illegal_*` and `limit_*` pass the checker, and
+are refused when they are lowered.
 """
 
 import os
@@ -9,10 +10,12 @@ from pathlib import Path
 
 import pytest
 
+from hbc.cli.pipeline import lower_to_kernel
 from hbc.frontend.check import check
 from hbc.frontend.parse import parse
 from hbc.ir.diag import HbcError
 from hbc.ir.source import Source
+from hbc.ir.target import TARGETS
 
 HERE = Path(__file__).parent
 UPDATE = os.environ.get("HBC_UPDATE_GOLDEN") == "1"
@@ -25,11 +28,19 @@ def settings(text: str) -> dict[str, str]:
     return {name.strip(): value.strip() for name, _, value in (w.partition("=") for w in words)}
 
 
+def compile_all(file: Path, text: str) -> None:
+    """Checks the program; lowers it with each of its schedules, or with none."""
+    pipeline = check(parse(Source(file.name, text)), settings(text))
+    for schedule in pipeline.schedules or (None,):
+        lower_to_kernel(pipeline, schedule, TARGETS[schedule.targets[0] if schedule else "c"])
+
+
+@pytest.mark.timeout(60)
 @pytest.mark.parametrize("file", sorted(HERE.glob("*.hb")), ids=lambda file: file.stem)
 def test_message(file: Path) -> None:
     text = file.read_text(encoding="utf-8")
     with pytest.raises(HbcError) as raised:
-        check(parse(Source(file.name, text)), settings(text))
+        compile_all(file, text)
     shown = "\n".join(d.render() for d in raised.value.diagnostics)
     said = f"exit code {raised.value.exit_code}\n{shown}\n"
     golden = file.with_suffix(".stderr")

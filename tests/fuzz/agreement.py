@@ -13,12 +13,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from case import Case
+from case import Case, Sizes
+from headers import precompiled
 
 from hbc.cli.machine import can_run
 from hbc.cli.native import Native, output_shapes
 from hbc.cli.pipeline import lower_to_kernel
 from hbc.cli.sizes import extents
+from hbc.cli.strides import lengthened
+from hbc.cli.trials import accepted
 from hbc.codegen.c import emit_c
 from hbc.codegen.toolchain import build
 from hbc.frontend.check import check
@@ -34,19 +37,27 @@ from hbc.ir.target import TARGETS
 from hbc.ir.types import BOOL, DType
 from hbc.ir.verify import verify
 
-Arrays = dict[str, np.ndarray[Any, Any]]
+Array = np.ndarray[Any, Any]
+Arrays = dict[str, Array]
 STRICT_C = ("-Wall", "-Wextra", "-Werror")
+UNDEFINED = ("-fsanitize=undefined", "-fno-sanitize-recover=all")
 SECONDS = 60.0  # for one native call
+SPECIAL = (np.nan, np.inf, -np.inf, 0.0, -0.0, 1e-40, 3e38, -1e30)
+
+# Whose fault, when HbcError is raised at a stage: these are where a user's mistake is found.
+FRONT = ("check", "lower", "the pass after")
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """`kind` is passed, invalid (the program was refused), rejected (the schedule was) or failed;
-    `where` is what failures have in common when they have one cause."""
+    """`kind` is passed, invalid (the program was refused), rejected (the schedule was), unfit (none
+    of its sizes is allowed) or failed; `where` is what failures of one cause have in common.
+    `runs`: at how many sets of sizes it ran."""
 
     kind: str
     where: str = ""
     detail: str = ""
+    runs: int = 0
 
 
 class Disagreement(Exception):
@@ -55,6 +66,16 @@ class Disagreement(Exception):
 
 class Stuck(Exception):
     """A case took longer than it may."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One set of sizes with its inputs and what they must give."""
+
+    sizes: Sizes
+    inputs: Arrays
+    references: Mapping[str, Reference]
+    apart: bool  # rows lie apart in memory
 
 
 def examine(case: Case, native: bool = True, seconds: float = 60.0) -> Outcome:
@@ -76,40 +97,40 @@ def examine(case: Case, native: bool = True, seconds: float = 60.0) -> Outcome:
 
 def _examine(case: Case, native: bool) -> Outcome:
     stage = ["check"]
-    try:
-        pipeline = check_case(case)
-        stage[0] = "oracle"
-        inputs = fill_inputs(pipeline, case)
-        references = evaluate(pipeline, case.sizes, inputs)
-    except HbcError as e:
-        return Outcome("invalid", f"{stage[0]}: {general(e.diagnostics[0].message)}", str(e))
-    except Exception as e:  # noqa: BLE001  whatever is raised is a finding
-        return failure(stage[0], e)
-    kernels: list[Kernel] = []
+    kernels: list[tuple[str, Kernel]] = []
+    target = TARGETS[case.target]
 
     def after(name: str, kernel: Kernel) -> None:
         stage[0] = f"verify after {name}"
         verify(kernel, name)
-        stage[0] = f"interp after {name}"
-        if not kernels or kernels[-1] is not kernel:
-            compare_all(interpret(kernel, pipeline, case, inputs), references)
-        kernels.append(kernel)
+        if not kernels or kernels[-1][1] is not kernel:
+            kernels.append((name, kernel))
         stage[0] = f"the pass after {name}"
 
     try:
+        pipeline = check_case(case)
         stage[0] = "lower"
         schedule = pipeline.schedules[0] if pipeline.schedules else None
-        lower_to_kernel(pipeline, schedule, TARGETS[case.target], after)
-        if native and can_run(TARGETS[case.target]):
+        lower_to_kernel(pipeline, schedule, target, after)
+        stage[0] = "oracle"
+        kernel = kernels[-1][1]
+        runs = [r for n in range(len(case.sizes)) if (r := prepare(pipeline, kernel, case, n))]
+        if not runs:
+            return Outcome("unfit", "no sizes are allowed")
+        for name, each in kernels:
+            stage[0] = f"interp after {name}"
+            interpret(each, pipeline, runs)
+        if native and can_run(target):
             stage[0] = f"native {case.target}"
-            compare_all(run_native(kernels[-1], pipeline, case, inputs), references)
+            run_native(kernel, pipeline, case, runs)
     except HbcError as e:
-        if stage[0].startswith(("lower", "the pass")):
-            return Outcome("rejected", general(e.diagnostics[0].message), str(e))
+        if stage[0].startswith(FRONT):
+            kind = "invalid" if stage[0] == "check" else "rejected"
+            return Outcome(kind, general(e.diagnostics[0].message), str(e))
         return failure(stage[0], e)
     except Exception as e:  # noqa: BLE001  whatever is raised is a finding
         return failure(stage[0], e)
-    return Outcome("passed")
+    return Outcome("passed", runs=len(runs))
 
 
 def failure(stage: str, e: Exception) -> Outcome:
@@ -122,6 +143,8 @@ def failure(stage: str, e: Exception) -> Outcome:
     message = general(line)
     if isinstance(e, Disagreement):
         message, function = "wrong values", ""
+    if isinstance(e, (RecursionError, Stuck)):
+        function = ""
     where = f"{stage}: {type(e).__name__} {function} {message[:80]}"
     return Outcome("failed", where, "".join(traceback.format_exception(e, limit=-6)))
 
@@ -129,35 +152,44 @@ def failure(stage: str, e: Exception) -> Outcome:
 def general(message: str) -> str:
     """A message without the names and numbers that differ from program to program."""
     message = re.sub(r"`[^`]*`|‘[^’]*’", "`_`", message)
-    return re.sub(r"\d+", "0", message)
+    return re.sub(r"(, )?[\w.]+ = 0|\(last.*", "", re.sub(r"\d+", "0", message))
 
 
 def check_case(case: Case) -> Pipeline:
-    settings = {n: str(v) for n, v in case.sizes.items()} if case.fixed else {}
+    settings = {n: str(v) for n, v in case.sizes[0].items()} if case.fixed else {}
     return check(parse(Source("fuzz.hb", case.program)), settings, case.fixed)
 
 
-def fill_inputs(p: Pipeline, case: Case) -> Arrays:
+def prepare(p: Pipeline, kernel: Kernel, case: Case, number: int) -> Run | None:
+    """The inputs for one of the sets of sizes; None when the kernel is to refuse them."""
+    sizes = case.sizes[number]
+    if not accepted(p, kernel.checks, sizes):
+        return None
+    rng = np.random.default_rng([case.seed, number])
+    inputs = fill_inputs(p, sizes, rng, special=(case.seed + number) % 3 == 2)
+    return Run(sizes, inputs, evaluate(p, sizes, inputs), (case.seed + number) % 4 == 1)
+
+
+def fill_inputs(p: Pipeline, sizes: Sizes, rng: np.random.Generator, special: bool) -> Arrays:
     """Random inputs, full range; what a `bound` promises holds."""
-    rng = np.random.default_rng(case.seed)
     bounds = {b.name: b for b in p.bounds}
     found = {}
     for image in p.inputs:
-        shape = extents(image, case.sizes)
+        shape = extents(image, sizes)
         if image.name in bounds:
             promised = bounds[image.name]
-            low = interp.evaluate(promised.lo, case.sizes, {})[0]
-            high = interp.evaluate(promised.hi, case.sizes, {})[0]
-            data = rng.integers(low, high, shape)
+            low = interp.evaluate(promised.lo, sizes, {})[0]
+            high = interp.evaluate(promised.hi, sizes, {})[0]
+            data = rng.integers(low, max(high, low + 1), shape)
             found[image.name] = data.astype(numpy_dtype(image.element))
         else:
-            found[image.name] = random_array(rng, image.element, shape, case.seed == 9)
+            found[image.name] = random_array(rng, image.element, shape, special)
     return found
 
 
 def random_array(
     rng: np.random.Generator, t: DType, shape: tuple[int, ...], special: bool
-) -> np.ndarray[Any, Any]:
+) -> Array:
     """Full-range integers; floats of either sign over ten binades, some `special` (NaN, infinite)."""
     if t == BOOL:
         return rng.random(shape) < 0.5
@@ -166,42 +198,64 @@ def random_array(
         return rng.integers(low, high, shape, numpy_dtype(t), endpoint=True)
     data = rng.uniform(-1, 1, shape) * np.exp2(rng.integers(-6, 4, shape))
     if special:
-        odd = np.array([np.nan, np.inf, -np.inf, 0.0, -0.0, 1e-40, 3e38, -1e30])
-        data = np.where(rng.random(shape) < 0.1, rng.choice(odd, shape), data)
+        data = np.where(rng.random(shape) < 0.1, rng.choice(np.array(SPECIAL), shape), data)
     with np.errstate(all="ignore"):
         return data.astype(numpy_dtype(t))
 
 
-def interpret(kernel: Kernel, p: Pipeline, case: Case, inputs: Arrays) -> Arrays:
-    arrays = {**inputs}
-    for image in p.outputs:
-        shape = extents(image, case.sizes)
-        count = int(np.prod(shape))
-        arrays[image.name] = np.array(poison(image.element, count)).reshape(shape)
-    interp.run(kernel, case.sizes, arrays)
-    return arrays
+def interpret(kernel: Kernel, p: Pipeline, runs: list[Run]) -> None:
+    """Interprets the kernel on each run, into poisoned outputs, and compares."""
+    call = interp.prepare(kernel)
+    for run in runs:
+        arrays = {**run.inputs}
+        for image in p.outputs:
+            shape = extents(image, run.sizes)
+            count = int(np.prod(shape))
+            arrays[image.name] = np.array(poison(image.element, count)).reshape(shape)
+        call(run.sizes, arrays)
+        compare_all(arrays, run)
 
 
-def run_native(kernel: Kernel, p: Pipeline, case: Case, inputs: Arrays) -> Mapping[str, Any]:
+def run_native(kernel: Kernel, p: Pipeline, case: Case, runs: list[Run]) -> None:
     """Compiles without warnings and runs in a child process, behind guard pages."""
     target = TARGETS[case.target]
     source = emit_c(kernel, target)
-    level = () if case.seed % 3 == 0 else ("-O1",)
+    extra = (*STRICT_C, *levels(case.seed))
+    extra += precompiled(source, target, extra)
     with tempfile.TemporaryDirectory(prefix="hbc-fuzz-") as folder:
-        library = build(source, target, Path(folder, "k.so"), extra=(*STRICT_C, *level))
+        library = build(source, target, Path(folder, "k.so"), extra=extra)
         with Native(library, threads=2, timeout=SECONDS) as loaded:
-            sizes = [case.sizes[s.name] for s in p.sizes]
-            shapes = output_shapes(p, case.sizes)
-            ordered = {image.name: inputs[image.name] for image in p.inputs}
-            return loaded.call(p.name, sizes, ordered, shapes, guarded=True).outputs
+            for run in runs:
+                rows = {i.name: lengthened(i) for i in (*p.inputs, *p.outputs)} if run.apart else {}
+                called = loaded.call(
+                    p.name,
+                    [run.sizes[s.name] for s in p.sizes],
+                    {image.name: run.inputs[image.name] for image in p.inputs},
+                    output_shapes(p, run.sizes),
+                    guarded=True,
+                    lengthen=rows,
+                )
+                compare_all(called.outputs, run)
 
 
-def compare_all(got: Mapping[str, Any], references: Mapping[str, Reference]) -> None:
+def levels(seed: int) -> tuple[str, ...]:
+    """As users compile it; with undefined behaviour trapped; or quickly."""
+    match seed % 6:
+        case 0:
+            return ()
+        case 1:
+            return ("-O1", *UNDEFINED)
+        case _:
+            return ("-O1",)
+
+
+def compare_all(got: Mapping[str, Any], run: Run) -> None:
     """Raises Disagreement for the first output that differs."""
-    for name, reference in references.items():
+    for name, reference in run.references.items():
         c = compare(got[name], reference)
         if not c.ok:
+            at = " ".join(f"{n}={v}" for n, v in run.sizes.items())
             raise Disagreement(
-                f"{name}{list(c.first or ())} is {c.got}, the oracle says {c.want} +- {c.bound} "
-                f"({c.mismatches} of {reference.exact.size} elements differ)"
+                f"at {at}: {name}{list(c.first or ())} is {c.got}, the oracle says {c.want} "
+                f"+- {c.bound} ({c.mismatches} of {reference.exact.size} elements differ)"
             )

@@ -4,20 +4,29 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from pathlib import Path
 
-from choices import Choices, chance, weighted
-from programs import choose_sizes, write_program
+from choices import Choices, chance, pick, weighted
+from draft import Draft
+from programs import ANY_SIZES, choose_sizes, write_program
 from schedules import write_schedule
 
+from hbc.ir.types import DType
+
 TARGETS = ((2, "avx512"), (2, "avx2"), (1, "c"))
+MORE_SIZES = 3  # sets of them at most, besides the first
+FORM = re.compile(r"# sizes:(.*) target: (\w+) fixed: ([01]) seed: (\d+)")
+
+Sizes = dict[str, int]
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """`fixed`: the sizes are compile-time constants. `seed` is that of the inputs."""
+    """`fixed`: the sizes, then only one set of them, are compile-time constants. `seed` is that of
+    the inputs."""
 
     program: str
-    sizes: dict[str, int]
+    sizes: tuple[Sizes, ...]
     target: str
     fixed: bool
     seed: int
@@ -25,8 +34,8 @@ class Case:
     @property
     def text(self) -> str:
         """The file, with what replays it in a comment on the first line."""
-        sizes = " ".join(f"{n}={v}" for n, v in self.sizes.items())
-        how = f"# sizes: {sizes} target: {self.target} fixed: {int(self.fixed)} seed: {self.seed}"
+        sizes = " |".join("".join(f" {n}={v}" for n, v in one.items()) for one in self.sizes)
+        how = f"# sizes:{sizes} target: {self.target} fixed: {int(self.fixed)} seed: {self.seed}"
         return f"{how}\n{self.program}\n"
 
 
@@ -35,23 +44,41 @@ def generate(c: Choices) -> Case:
     target = weighted(c, TARGETS)
     written = write_program(c)
     plan = write_schedule(written.draft)
-    sizes = choose_sizes(written.draft, plan.divisible)
+    fixed = chance(c, 20)
+    sizes = [choose_sizes(written.draft, plan.divisible)]
+    if not fixed:
+        for _ in range(c.integer(0, MORE_SIZES)):
+            sizes.append(choose_sizes(written.draft, plan.divisible, ANY_SIZES))
     lines = [*written.lines]
     if plan.lines:
         body = "\n".join(f"    {line}" for line in plan.lines)
         lines.append(f"schedule s for {target} {{\n{body}\n}}")
-    text = "\n".join(lines)
-    used = {n: v for n, v in sizes.items() if re.search(rf"\b{n}\b", text)}
+    text = with_type_parameter(written.draft, "\n".join(lines))
+    used = [n for n in written.draft.sizes if re.search(rf"\b{n}\b", text)]
     declared = f"size {', '.join(used)}\n" if used else ""
-    return Case(declared + text, used, target, chance(c, 25), c.integer(0, 9))
+    distinct = list(dict.fromkeys(tuple((n, one[n]) for n in used) for one in sizes))
+    return Case(declared + text, tuple(map(dict, distinct)), target, fixed, c.integer(0, 11))
 
 
-def parse_case(text: str) -> Case:
-    """The case that a file of the corpus holds. Its first line must say how to run it."""
-    first, _, program = text.partition("\n")
-    found = re.fullmatch(r"# sizes: ?(.*?) ?target: (\w+) fixed: ([01]) seed: (\d+)", first.strip())
+def with_type_parameter(draft: Draft, text: str) -> str:
+    """Now and then a type of the program gets a name."""
+    if not chance(draft.c, 10):
+        return text
+    t: DType = pick(draft.c, draft.palette)
+    return f"type E = {t}\n" + re.sub(rf"\b{t}\b", "E", text)
+
+
+def parse_case(text: str, name: str = "the file") -> Case:
+    """The case that a file of the corpus holds. One of its lines must say how to run it."""
+    found = FORM.search(text)
     if found is None:
-        raise ValueError("the first line must be `# sizes: N=1 target: c fixed: 0 seed: 0`")
-    sizes = dict(part.split("=") for part in found[1].split())
-    numbers = {name: int(v) for name, v in sizes.items()}
-    return Case(program.rstrip("\n"), numbers, found[2], found[3] == "1", int(found[4]))
+        raise ValueError(f"{name} has no line `# sizes: N=1 target: c fixed: 0 seed: 0`")
+    sizes = []
+    for one in found[1].split("|"):
+        pairs = [part.split("=") for part in one.split()]
+        sizes.append({size: int(value) for size, value in pairs})
+    return Case(text.rstrip("\n"), tuple(sizes), found[2], found[3] == "1", int(found[4]))
+
+
+def read_case(path: Path) -> Case:
+    return parse_case(path.read_text(encoding="utf-8"), path.name)

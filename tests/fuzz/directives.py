@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from choices import chance, pick, shuffled, weighted
@@ -42,6 +43,10 @@ def serial(stage: Stage) -> list[Loop]:
     return [x for x in stage.loops if not x.kind]
 
 
+def taken(stage: Stage, name: str) -> bool:
+    return any(x.name == name for x in stage.loops)
+
+
 def tail_of(plan: Plan, stage: Stage, loop: Loop, factor: int) -> str:
     """A tail that the stage allows; `exact` with a promise about a size."""
     c = plan.c
@@ -75,13 +80,11 @@ def tile(plan: Plan, node: Node, stage: Stage) -> str:
     a, b = loops[at], loops[at + 1]
     fa, fb = pick(plan.c, FACTORS), pick(plan.c, FACTORS)
     tail = pick(plan.c, ("", "guard", "mask", *(("shift",) if stage.update is None else ())))
-    places = sorted((stage.loops.index(a), stage.loops.index(b)))
     ao, ai = split_in(stage, a, plan.fresh("ao"), plan.fresh("ai"), fa)
     bo, bi = split_in(stage, b, plan.fresh("bo"), plan.fresh("bi"), fb)
     slots = sorted(stage.loops.index(x) for x in (ao, ai, bo, bi))
     for slot, x in zip(slots, (ao, bo, ai, bi), strict=True):
         stage.loops[slot] = x
-    del places
     names = ", ".join(x.name for x in (ao, bo, ai, bi))
     option = f", tail = {tail}" if tail else ""
     return f".tile({a.name}, {b.name}, {names}, {fa}, {fb}{option})"
@@ -102,6 +105,8 @@ def lanes_of(plan: Plan, stage: Stage, loop: Loop) -> str:
         mark(stage, loop, "vector")
         return f".vectorize({loop.name})"
     lanes = pick(plan.c, LANES)
+    if taken(stage, f"{loop.name}_v"):
+        return ""
     tail = tail_of(plan, stage, loop, lanes)
     _, inner = split_in(stage, loop, loop.name, f"{loop.name}_v", lanes)
     mark(stage, inner, "vector")
@@ -113,9 +118,11 @@ def reduce_lanes(plan: Plan, node: Node, stage: Stage) -> str:
     loops = [x for x in serial(stage) if stage.reduces(x)]
     if not loops or not stage.associative:
         return ""
-    prefix = "" if stage.atomic else ".atomic()"
+    directive = lanes_of(plan, stage, pick(plan.c, loops))
+    if not directive or stage.atomic:
+        return directive
     stage.atomic = True
-    return prefix + lanes_of(plan, stage, pick(plan.c, loops))
+    return f".atomic(){directive}"
 
 
 def unroll(plan: Plan, node: Node, stage: Stage) -> str:
@@ -127,6 +134,8 @@ def unroll(plan: Plan, node: Node, stage: Stage) -> str:
         mark(stage, loop, "unroll")
         return f".unroll({loop.name})"
     factor = pick(plan.c, (2, 4, 3))
+    if taken(stage, f"{loop.name}_u"):
+        return ""
     tail = tail_of(plan, stage, loop, factor)
     _, inner = split_in(stage, loop, loop.name, f"{loop.name}_u", factor)
     mark(stage, inner, "unroll")
@@ -138,7 +147,7 @@ def parallel(plan: Plan, node: Node, stage: Stage) -> str:
     if not loops:
         return ""
     loop = loops[0] if chance(plan.c, 70) else pick(plan.c, loops)
-    if chance(plan.c, 30):
+    if chance(plan.c, 30) and not taken(stage, f"{loop.name}_p"):
         factor = pick(plan.c, FACTORS)
         outer, _ = split_in(stage, loop, loop.name, f"{loop.name}_p", factor)
         mark(stage, outer, "parallel")
@@ -216,6 +225,8 @@ def rfactor(plan: Plan, node: Node, stage: Stage) -> str:
 def specialize(plan: Plan, node: Node, stage: Stage) -> str:
     """The rest of the chain changes the special copy; the loops of the model then are its loops."""
     size = pick(plan.c, plan.draft.sizes)
+    serial_loops = frozenset(x.name for x in stage.loops if x.kind != "vector")
+    stage.general = serial_loops if stage.general is None else stage.general & serial_loops
     condition = pick(plan.c, (f"{size} >= 8", f"{size} % 4 == 0", f"{size} == 16"))
     return f".specialize({condition})"
 
@@ -232,5 +243,12 @@ def prefetch(plan: Plan, node: Node, stage: Stage) -> str:
 
 
 def pipeline(plan: Plan, node: Node, stage: Stage) -> str:
-    loops = serial(stage)
-    return f".pipeline({pick(plan.c, loops).name}, {plan.c.integer(2, 4)})" if loops else ""
+    """The innermost loop that stays one, when nothing in it can be a condition."""
+    loops = [x for x in stage.loops if x.kind not in ("vector", "unroll")]
+    if not loops or loops[-1].kind or stage.conditional:
+        return ""
+    at = stage.loops.index(loops[-1])
+    if any(x.constant is None for x in stage.loops[at + 1 :]):
+        return ""
+    stage.loops[at] = replace(loops[-1], kind="pipeline")
+    return f".pipeline({loops[-1].name}, {plan.c.integer(2, 4)})"

@@ -73,6 +73,9 @@ class Draft:
     funcs: list[FuncDraft] = field(default_factory=list)
     reductions: list[str] = field(default_factory=list)
     declarations: list[str] = field(default_factory=list)
+    params: dict[str, DType] = field(default_factory=dict)
+    count: int = 0  # of the integer param `Q`, 0 when there is none
+    least: dict[str, int] = field(default_factory=dict)  # what `require` says of sizes
     names: int = 0
 
     def fresh(self, prefix: str) -> str:

@@ -6,9 +6,9 @@ from choices import chance, pick, weighted
 from draft import Array, Env
 from indices import indices
 
-from hbc.ir.types import BOOL, DType, Kind
+from hbc.ir.types import BOOL, DType, Kind, widen
 
-FLOAT_LITERALS = ("1.0", "0.5", "2.0", "-1.5", "0.1", "3.25", "1e-3", "100.0", "-0.0")
+FLOAT_LITERALS = ("1.0", "0.5", "2.0", "-1.5", "0.1", "3.25", "1e-3", "100.0", "-0.0", "pi", "inf")
 FUNCTIONS = ("sqrt", "floor", "exp", "sin", "cos", "tanh", "log", "rsqrt", "ceil", "round")
 
 
@@ -21,6 +21,10 @@ def expression(env: Env, t: DType, depth: int) -> str:
     kinds = [(4, "arith"), (2, "extreme"), (2, "cast"), (2, "select"), (1, "let"), (1, "unary")]
     kinds += [(2, "math")] if t.is_float else [(2, "bits"), (2, "divide")]
     kind = weighted(env.c, kinds)
+    if kind == "cast":
+        source = pick(env.c, env.draft.palette)
+        inner = expression(env, source, depth - 1)
+        return f"{t}({inner})" if source != t else inner
     a = expression(env, t, depth - 1)
     match kind:
         case "arith":
@@ -29,9 +33,6 @@ def expression(env: Env, t: DType, depth: int) -> str:
             if chance(env.c, 20):
                 return f"clamp({a}, {literal(env, t)}, {operand(env, t, depth - 1)})"
             return f"{pick(env.c, ('min', 'max'))}({a}, {operand(env, t, depth - 1)})"
-        case "cast":
-            source = pick(env.c, env.draft.palette)
-            return f"{t}({expression(env, source, depth - 1)})" if source != t else a
         case "select":
             return f"select({condition(env, depth - 1)}, {a}, {operand(env, t, depth - 1)})"
         case "let":
@@ -41,6 +42,8 @@ def expression(env: Env, t: DType, depth: int) -> str:
             env.locals.pop()
             return f"(let {name} = {a} in ({body} + {name}))"
         case "unary":
+            if t.is_int and chance(env.c, 30):
+                return f"(~{a})"
             return f"abs({a})" if chance(env.c, 50) else f"(-{a})"
         case "math":
             return f"{pick(env.c, FUNCTIONS)}({a})"
@@ -51,7 +54,11 @@ def expression(env: Env, t: DType, depth: int) -> str:
 
 
 def operand(env: Env, t: DType, depth: int) -> str:
-    """The right-hand side of an operator, where a bare literal takes the type of the left."""
+    """The right-hand side of an operator: a bare literal takes the type of the left, and what is
+    narrower than the left is widened."""
+    narrower = [u for u in env.draft.palette if u not in (t, BOOL) and widen(u, t) == t]
+    if narrower and chance(env.c, 20):
+        return expression(env, pick(env.c, narrower), depth)
     return literal(env, t) if chance(env.c, 25) else expression(env, t, depth)
 
 
@@ -107,6 +114,9 @@ def leaf(env: Env, t: DType) -> str:
     if what in ("same", "other") and env.readable:
         a = pick(env.c, env.readable)
         return read(env, a) if a.element == t else f"{t}({read(env, a)})"
+    params = [name for name, u in env.draft.params.items() if u == t]
+    if what == "literal" and params:
+        return pick(env.c, params)
     if what == "index" and env.variables:
         return f"{t}({pick(env.c, list(env.variables))})"
     return f"{t}({literal(env, t)})"

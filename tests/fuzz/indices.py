@@ -47,7 +47,7 @@ def one_index(env: Env, a: Array, d: int) -> tuple[str, Span, str]:
         c,
         (
             (10, "shift"), (2, "stride"), (2, "half"), (2, "sum"), (1, "constant"), (1, "clamp"),
-            (1, "reverse"), (1, "mod"), (2, "data"),
+            (1, "reverse"), (1, "mod"), (1, "mix"), (2, "data"),
         ),
     )  # fmt: skip
     match kind:
@@ -73,11 +73,29 @@ def one_index(env: Env, a: Array, d: int) -> tuple[str, Span, str]:
             return f"clamp({v} + {c.integer(-2, 2)}, 0, {text(extent.high)})", extent, v
         case "reverse":
             return f"{text(span.high)} - {v}", Span(0, plus(span.high, {"": -span.low})), v
+        case "mix":
+            return mixture(env, v, span)
         case "data":
             found = data_index(env)
             if found is not None:
                 return (*found, v)
     return offset(env, v, span, v, free)
+
+
+def mixture(env: Env, v: str, span: Span) -> tuple[str, Span, str]:
+    """A quotient, remainder, extreme or choice of several variables, kept within 0 .. 7."""
+    c, n = env.c, env.c.integer(1, 7)
+    w = pick(c, [*env.variables, *env.draft.sizes])
+    bounded = constant(0, n)
+    match c.integer(0, 3):
+        case 0:
+            return f"(2 * {v} + {w}) / 3 % {n + 1}", bounded, v
+        case 1:
+            return f"max(min({v}, {w}) - 1, {v}) % {n + 1}", bounded, v
+        case 2 if span.low >= 0:
+            return f"min({v}, {n})", bounded, v
+        case _:
+            return f"select({v} < {w}, {v} % {n + 1}, {n})", bounded, v
 
 
 def offset(env: Env, index: str, span: Span, v: str, free: bool) -> tuple[str, Span, str]:

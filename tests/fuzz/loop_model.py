@@ -37,8 +37,10 @@ class Stage:
     reduce: frozenset[str] = frozenset()
     associative: bool = False
     scan: bool = False
+    conditional: bool = False
     atomic: bool = False
     factored: bool = False
+    general: frozenset[str] | None = None  # after `specialize`: the loops of the general copy
     reads: frozenset[str] = frozenset()
 
     @property
@@ -66,6 +68,7 @@ class Node:
     spelling: str = ""  # `A.in(f)` for wrappers
     place: str = "root"  # or inline, or at
     level: Level | None = None
+    registers: bool = False
     consumers: list[tuple[str, int | None]] = field(default_factory=list)
 
     @property
@@ -100,6 +103,7 @@ def node_of(draft: Draft, f: FuncDraft) -> Node:
                 frozenset(u.reduce),
                 u.associative,
                 u.scan,
+                " where " in u.text,
                 reads=names({**u.reads}),
             )
         )
@@ -127,10 +131,12 @@ def levels_around(nodes: dict[str, Node], func: str, update: int | None) -> list
     """The loops around a stage's innermost statement that may hold a Func, outermost first."""
     node = nodes[func]
     own: list[Level] = []
-    for loop in stage_of(nodes, func, update).loops:
+    stage = stage_of(nodes, func, update)
+    for loop in stage.loops:
         if loop.kind == "vector":
             break
-        own.append((func, update, loop.name))
+        if stage.general is None or loop.name in stage.general:
+            own.append((func, update, loop.name))
     return [*outside(nodes, node), *own]
 
 

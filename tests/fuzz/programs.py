@@ -11,12 +11,13 @@ from expressions import expression
 from spans import Span, below, constant, text, trimmed, value
 from updates import update
 
-from hbc.ir.types import BOOL, DTYPES, F32, I32, DType
+from hbc.ir.types import BOOL, DTYPES, F32, I32
 
 COMMON = (F32, I32, *(t for t in DTYPES.values() if t not in (F32, I32)))
 HELPERS = ("clamp_edge", "zero_edge", "mirror", "wrap")
 POOLS = (("x", "y", "z"), ("i", "j", "k"), ("n", "c", "w"))
 SIZES = (1, 2, 3, 4, 5, 7, 8, 11, 13, 16, 17, 19, 23, 32, 33)
+ANY_SIZES = (0, *SIZES, 37, 48, 64, 67)
 MOST_POINTS = 3000  # summed over all steps: the interpreter takes a few microseconds for each
 
 
@@ -44,6 +45,7 @@ def write_program(c: Choices) -> Written:
 def declare_arrays(draft: Draft) -> list[Array]:
     """Inputs, their boundary helpers, tables and Funcs: names, types and ranks."""
     c = draft.c
+    declare_params(draft)
 
     def add(a: Array) -> Array:
         draft.arrays[a.name] = a
@@ -70,6 +72,23 @@ def declare_arrays(draft: Draft) -> list[Array]:
         add(Array(f"f{n}", pick(c, draft.palette), c.integer(1, 3), "func"))
         for n in range(c.integer(1, 4))
     ]
+
+
+def declare_params(draft: Draft) -> None:
+    """Constants with names: some of the types in use, a count of iterations, a required size."""
+    c = draft.c
+    if chance(c, 15):
+        t = pick(c, [t for t in draft.palette if t != BOOL])
+        value = str(c.integer(0, 9)) if t.is_int else f"{c.integer(-8, 8) / 4}"
+        draft.params["P"] = t
+        draft.declarations.append(f"param P: {t} = {value}")
+    if chance(c, 10):
+        draft.count = c.integer(1, 6)
+        draft.declarations.append(f"param Q: i32 = {draft.count}")
+    if chance(c, 10):
+        size = pick(c, draft.sizes)
+        draft.least[size] = c.integer(1, 9)
+        draft.declarations.append(f'require {draft.least[size]} <= {size}, "too small"')
 
 
 def table(draft: Draft) -> Array:
@@ -141,6 +160,8 @@ def names_read(f: FuncDraft) -> set[str]:
 
 
 def is_used(declaration: str, used: set[str], draft: Draft) -> bool:
+    if declaration.startswith(("param", "require")):
+        return True
     name = declaration.removeprefix("table ").split(":")[0].split(" ")[0]
     return draft.aliases.get(name, name) in used
 
@@ -154,10 +175,12 @@ def extents(box: tuple[Span, ...]) -> list[str]:
     return found
 
 
-def choose_sizes(draft: Draft, divisible: Mapping[str, int]) -> dict[str, int]:
+def choose_sizes(
+    draft: Draft, divisible: Mapping[str, int], pool: tuple[int, ...] = SIZES
+) -> dict[str, int]:
     """Random sizes, multiples where a schedule promises that, few enough points to be quick."""
     c = draft.c
-    found = {n: pick(c, SIZES) for n in draft.sizes}
+    found = {n: max(pick(c, pool), draft.least.get(n, 0)) for n in draft.sizes}
     found = {n: -(-v // divisible.get(n, 1)) * divisible.get(n, 1) for n, v in found.items()}
     while points(draft, found) > MOST_POINTS:
         largest = max(found, key=lambda n: found[n] // divisible.get(n, 1))
@@ -185,7 +208,3 @@ def points(draft: Draft, sizes: Mapping[str, int]) -> int:
                 work *= max(value(e, sizes), 1)
             total += work
     return total
-
-
-def element_of(draft: Draft, name: str) -> DType:
-    return draft.arrays[name].element

@@ -8,7 +8,7 @@ from math import lcm
 from choices import Choices, chance, pick, weighted
 from directives import change_loops
 from draft import Draft
-from loop_model import Level, Node, Stage, common_levels, levels_around, node_of, outside
+from loop_model import Level, Loop, Node, Stage, common_levels, mark, node_of, outside
 from spans import text
 
 MEMORIES = ("stack", "heap")
@@ -50,7 +50,7 @@ def steps(plan: Plan, node: Node) -> None:
     if node.place == "inline":
         return
     for stage in node.stages:
-        directives = change_loops(plan, node, stage)
+        directives = all_unrolled(stage) if node.registers else change_loops(plan, node, stage)
         if directives:
             plan.lines.append(f"{step_text(node, stage)}{''.join(directives)}")
         if stage.factored:
@@ -60,6 +60,15 @@ def steps(plan: Plan, node: Node) -> None:
             steps(plan, made)
     if node.output and chance(plan.c, 5):
         bound(plan, node)
+
+
+def all_unrolled(stage: Stage) -> list[str]:
+    """What memory in registers asks for: every place in it is a constant."""
+    found = []
+    for loop in [x for x in stage.loops if not stage.reduces(x)]:
+        mark(stage, loop, "unroll")
+        found.append(f".unroll({loop.name})")
+    return found
 
 
 def step_text(node: Node, stage: Stage) -> str:
@@ -91,7 +100,10 @@ def place(plan: Plan, node: Node) -> None:
         node.level = pick(c, levels)
         directives = [f".compute_at({level_text(plan, node.level)})"]
         directives += store(plan, node)
-    if chance(c, 15):
+    if kind == "at" and node.level == levels[-1] and len(directives) == 1 and chance(c, 10):
+        node.registers = True
+        directives.append(".store_in(registers)")
+    elif chance(c, 15):
         directives.append(f".store_in({pick(c, MEMORIES) if kind == 'at' else 'heap'})")
     if len(node.variables) > 1 and chance(c, 10):
         order = list(node.variables)
@@ -127,7 +139,8 @@ def wrap(plan: Plan, node: Node) -> None:
     func = next((f for f in plan.draft.funcs if f.name == node.name), None)
     if func is None:
         return
-    read = sorted({n for s in node.stages for n in s.reads if n not in ("T", "N")})
+    written = {name for name in plan.draft.arrays if name not in ("T", "N")}
+    read = sorted({n for s in node.stages for n in s.reads} & written)
     if not read:
         return
     name = pick(c, read)
@@ -153,10 +166,5 @@ def wrap(plan: Plan, node: Node) -> None:
         plan.lines.append(f"{made.text}.compute_inline()")
 
 
-def node_loops(variables: tuple[str, ...]) -> list:
-    from loop_model import Loop
-
+def node_loops(variables: tuple[str, ...]) -> list[Loop]:
     return [Loop(v, frozenset({v}), None) for v in variables]
-
-
-__all__ = ["Plan", "levels_around", "write_schedule"]

@@ -6,7 +6,8 @@ is it known over what the others run.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
 
 from choices import chance, pick, weighted
 from draft import Array, Draft, Env, FuncDraft, Reads, UpdateDraft
@@ -38,7 +39,11 @@ def reduce_variables(draft: Draft, most: int = 2) -> dict[str, Span]:
     found: dict[str, Span] = {}
     for _ in range(weighted(c, ((4, 1), (1, most)))):
         name = draft.fresh("r")
-        match weighted(c, ((3, "constant"), (4, "size"), (1, "from one"))):
+        kinds = [(3, "constant"), (4, "size"), (1, "from one")]
+        match weighted(c, [*kinds, *([(2, "param")] if draft.count else [])]):
+            case "param":
+                found[name] = constant(0, draft.count - 1)
+                draft.reductions.append(f"reduce {name} in Q")
             case "constant":
                 n = c.integer(1, 6)
                 found[name] = constant(0, n - 1)
@@ -64,6 +69,11 @@ def environment(
     return Env(draft, {**own, **extra}, readable, reads)
 
 
+def used(reduce: Mapping[str, Span], line: str) -> tuple[str, ...]:
+    """The reduction variables that stand in an update: it has no loop over the others."""
+    return tuple(r for r in reduce if re.search(rf"\b{r}\b", line))
+
+
 def suffix(env: Env) -> str:
     return f" where {condition(env, 1)}" if chance(env.c, 20) else ""
 
@@ -84,11 +94,14 @@ def reduction(draft: Draft, func: FuncDraft, readable: list[Array]) -> Finish:
         reduce = reduce_variables(draft)
         env = environment(draft, func, readable, reduce, reads)
         term = expression(env, func.element, c.integer(1, 3))
+        if not used(reduce, term) and func.element != BOOL:
+            term = f"({term} + {func.element}({next(iter(reduce))}))"
         op = pick(c, operators(func))
         place = f"{func.name}[{', '.join(func.variables)}]"
         line = f"{place} {op}= {term}{suffix(env)}"
         extents: dict[str, Affine] = {n: s.extent() for n, s in reduce.items()}
-        return UpdateDraft(line, func.variables, tuple(reduce), extents, True, False, reads)
+        kept = used(reduce, line)
+        return UpdateDraft(line, func.variables, kept, extents, True, False, reads)
 
     return finish
 
@@ -154,7 +167,7 @@ def scatter(draft: Draft, func: FuncDraft, readable: list[Array]) -> Finish:
         line = f"{func.name}[{place}] {op}= {expression(env, func.element, 1)}{suffix(env)}"
         pure = tuple(v for v in func.variables if v != variable)
         extents: dict[str, Affine] = {n: s.extent() for n, s in reduce.items()}
-        return UpdateDraft(line, pure, tuple(reduce), extents, bool(op), not op, reads)
+        return UpdateDraft(line, pure, used(reduce, line), extents, bool(op), not op, reads)
 
     return finish
 
@@ -190,6 +203,6 @@ def overwrite(draft: Draft, func: FuncDraft, readable: list[Array]) -> Finish:
             line += f"{term}{suffix(env)}"
         pure = tuple(v for v in func.variables if v != left_out)
         extents: dict[str, Affine] = {n: s.extent() for n, s in reduce.items()}
-        return UpdateDraft(line, pure, tuple(reduce), extents, False, False, reads)
+        return UpdateDraft(line, pure, used(reduce, line), extents, False, False, reads)
 
     return finish

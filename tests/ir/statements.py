@@ -30,6 +30,7 @@ from hbc.ir.nodes import (
     const_index,
 )
 from hbc.ir.types import I32, INDEX, Memory
+from hbc.ir.walk import block
 
 OUT = 64  # elements of the output
 
@@ -70,8 +71,9 @@ def statement(r: Random, depth: int, names: tuple[str, ...]) -> Stmt:
     if kind < 0.85:
         return Prefetch("data", linear(r, names), I32)
     if kind < 0.9:
-        buffer = f"m{len(names)}"
-        body = Block((Store(buffer, const_index(1), const(5, I32)), statement(r, depth - 1, names)))
+        buffer = f"m{depth}"  # no other on the way down has it
+        first = Store(buffer, const_index(1), const(5, I32))
+        body = block(first, statement(r, depth - 1, names))
         memory = r.choice(list(Memory)[:3])
         return Allocate(buffer, I32, const_index(4), memory, body, r.choice(["", "at C, jo"]))
     some = [statement(r, depth - 1, names) for _ in range(r.randint(0, 3))]

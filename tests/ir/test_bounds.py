@@ -120,7 +120,12 @@ TILED = {
     [
         ("32 * xo + xi - 32 * xo", "0", "31"),
         ("min(32 * xo, W - 32) + xi - min(32 * xo, W - 32)", "0", "31"),
-        ("min(32 * xo, W - 32) + xi", "min(W - 32, 0)", "min(32 * ((W + 31) / 32), W) - 1"),
+        ("min(32 * xo, W - 32) + xi", "min(W - 32, 0)", "W - 1"),
+        # A mirrored index stays inside; half of an odd sum is rounded the right way.
+        ("min((xi - 9) % (2 * W), 2 * W - 1 - (xi - 9) % (2 * W))", "0", "W - 1"),
+        ("max(xi, 8 - xi)", "4", "31"),
+        ("max(xi, 9 - xi)", "5", "31"),
+        ("min(xi, 9 - xi)", "-22", "4"),
         ("max(min(xi - 1, 9), 0)", "0", "9"),
         ("(32 * xo + xi) / 32 - xo", "0", "0"),
         ("xi % H", "0", "max(H - 1, 0)"),
@@ -135,6 +140,36 @@ TILED = {
 def test_symbolic_bounds(text: str, low: str, high: str) -> None:
     found = bounds(read_expr(text), TILED)
     assert (show_end(found.lo), show_end(found.hi)) == (low, high)
+
+
+@pytest.mark.parametrize(
+    ("text", "where", "low", "high"),
+    [
+        ("32 * xo + xi", "32 * xo + xi < W", "0", "W - 1"),
+        ("32 * xo + xi + 2", "32 * xo + xi < W", "2", "W + 1"),
+        ("(32 * xo + xi) / 2", "32 * xo + xi < W", "0", "(W + 1) / 2 - 1"),
+        ("xi", "2 * xi >= W", "(W + 1) / 2", "31"),
+        ("xi", "2 * xi <= 9", "0", "4"),
+        ("xi - 2", "xi >= 2 & xi < 20", "0", "17"),
+        ("yi", "32 * xo + xi < W", "0", "7"),
+    ],
+)
+def test_symbolic_bounds_under_a_condition(text: str, where: str, low: str, high: str) -> None:
+    facts = Facts({**TILED, "yi": interval("0", "7")}).with_condition(read_expr(where))
+    found = bounds(read_expr(text), facts)
+    assert (show_end(found.lo), show_end(found.hi)) == (low, high)
+
+
+@pytest.mark.parametrize("op", [">>", "<<", "&", "|", "^"])
+def test_what_has_no_linear_form_has_an_end(op: str) -> None:
+    found = bounds(read_expr(f"xi {op} W"), TILED)
+    assert (found.lo, found.hi) == (None, None)
+
+
+def test_bits_of_indices() -> None:
+    for text, high in (("(xi & 7) + W", "W + 7"), ("xi >> 2", "7")):
+        found = bounds(read_expr(text), TILED)
+        assert show_end(found.hi) == high
 
 
 def show_end(e: Expr | None) -> str | None:

@@ -27,7 +27,8 @@ def test_value_is_kept_and_the_result_is_final(r: Random) -> None:
     assert simplify(simple) is simple, f"{show(e)}\n{show(simple)}\n{show(simplify(simple))}"
     for _ in range(3):
         env = trees.values(r, e)
-        before, after = trees.value_of(e, env), trees.value_of(simple, env)
+        data = r.choice([trees.BUFFERS, trees.WIDE_BUFFERS])
+        before, after = trees.value_of(e, env, data), trees.value_of(simple, env, data)
         assert trees.agree(before, after, signs=not trees.picks_zero(e)), (
             f"{show(e)}\n{show(simple)}\n{env}\n{before}\n{after}"
         )
@@ -145,6 +146,28 @@ def test_examples(text: str, wanted: str) -> None:
 )
 def test_statements(text: str, wanted: str) -> None:
     assert show(simplify_stmt(read_stmt(text))) == wanted
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        # Sums and products wrap the same in any order.
+        ("a.i64[r] + 1 - a.i64[r]", "1"),
+        ("a.i64[r] < 5", "a.i64[r] < 5"),
+        ("a.i64[r] < N - i", "a.i64[r] < N - i"),
+        ("a.i64[r] <= a.i64[r]", "true"),
+        ("min(a.i64[r], a.i64[r])", "a.i64[r]"),
+        # Wrong for the greatest and least integers.
+        ("a.i64[r] + 1 < a.i64[r]", "a.i64[r] + 1 < a.i64[r]"),
+        ("8 * a.i64[r] / 8", "8 * a.i64[r] / 8"),
+        ("min(a.i64[r] + 1, a.i64[r] + 2)", "min(a.i64[r] + 1, a.i64[r] + 2)"),
+        ("i64(x:f32) - 1 < i64(x:f32)", "i64(x:f32) - 1 < i64(x:f32)"),
+        # Narrower data does not reach so far.
+        ("i64(a.i32[r]) + 1 > i64(a.i32[r])", "true"),
+    ],
+)
+def test_wide_data_wraps(text: str, wanted: str) -> None:
+    assert show(simplify(read_expr(text))) == wanted
 
 
 def test_facts_of_the_caller() -> None:

@@ -226,11 +226,19 @@ def buffers() -> dict[str, Any]:
     return made
 
 
+def wide_data() -> list[int]:
+    r = Random(3)
+    low, high = I64.limits
+    return [r.choice([low, high, 0, 1, -1, r.randint(low, high)]) for _ in range(BUFFER_SIZE)]
+
+
 BUFFERS = buffers()
+# The same with i64 data of all sizes; positions are taken to be small.
+WIDE_BUFFERS = BUFFERS | {buffer_of(I64): np.array(wide_data())}
 
 
-def value_of(e: Expr, env: dict[str, Any]) -> Any:
-    return evaluate(e, env, BUFFERS)
+def value_of(e: Expr, env: dict[str, Any], data: dict[str, Any] = BUFFERS) -> Any:
+    return evaluate(e, env, data)
 
 
 def agree(a: Any, b: Any, signs: bool = True) -> bool:

@@ -176,3 +176,9 @@ def test_the_command_starts_without_the_slow_libraries() -> None:
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd="/")
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == [], f"imported with {main}: import these inside functions"
+
+
+def test_helpers_of_tests_have_names_of_their_own() -> None:
+    """Folders of tests put themselves on the path: of two files with one name, one would be lost."""
+    names = [f.name for f in python_files("tests") if not f.name.startswith(("test_", "conftest"))]
+    assert len(names) == len(set(names)), sorted({n for n in names if names.count(n) > 1})

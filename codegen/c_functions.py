@@ -1,0 +1,223 @@
+"""The C text of the small functions of generated code, as templates over element types.
+
+$t and $s are names of element types, $T and $S their C types; $W is an unsigned type at least as
+wide as int, in which arithmetic wraps. `prelude` picks and fills them.
+"""
+
+# Signed arithmetic that wraps: C leaves overflow of signed integers undefined.
+WRAP = """\
+static inline $T ${family}_$t($T a, $T b)
+{
+    return ($T)(($W)a $op ($W)b);
+}
+"""
+NEG = """\
+static inline $T neg_$t($T a)
+{
+    return ($T)(0u - ($W)a);
+}
+"""
+ABS = """\
+static inline $T abs_$t($T a)
+{
+    return a < 0 ? ($T)(0u - ($W)a) : a;
+}
+"""
+
+# Integer division rounds down, and gives 0 for a zero divisor.
+DIV_SIGNED = """\
+static inline $T div_$t($T a, $T b)
+{
+    if (b == 0)
+        return 0;
+    if (b == -1)
+        return ($T)(0u - ($W)a);
+    const $T quotient = ($T)(a / b);
+    return ($T)(quotient - (a % b != 0 && (a < 0) != (b < 0)));
+}
+"""
+MOD_SIGNED = """\
+static inline $T mod_$t($T a, $T b)
+{
+    if (b == 0 || b == -1)
+        return 0;
+    const $T rest = ($T)(a % b);
+    return ($T)(rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest);
+}
+"""
+DIV_UNSIGNED = """\
+static inline $T ${family}_$t($T a, $T b)
+{
+    return ($T)(b == 0 ? 0 : a $op b);
+}
+"""
+MOD_FLOAT = """\
+static inline $T mod_$t($T a, $T b)
+{
+    const $T rest = fmod$f(a, b);
+    if (rest == 0)
+        return copysign$f(rest, b);
+    return (rest < 0) != (b < 0) ? rest + b : rest;
+}
+"""
+# Shift amounts count modulo the width; signed values shift arithmetically.
+SHL = """\
+static inline $T shl_$t($T a, $T n)
+{
+    return ($T)(($W)a << ((unsigned)n & ${last}u));
+}
+"""
+SHR = """\
+static inline $T shr_$t($T a, $T n)
+{
+    return ($T)(a >> ((unsigned)n & ${last}u));
+}
+"""
+LEAST = """\
+static inline $T ${family}_$t($T a, $T b)
+{
+    return a $op b ? a : b;
+}
+"""
+# A NaN operand is the result, as in NumPy.
+LEAST_FLOAT = """\
+static inline $T ${family}_$t($T a, $T b)
+{
+    return a $op b || a != a ? a : b;
+}
+"""
+# The same where b is a number: one instruction.
+LEAST_NUMBER = """\
+static inline $T ${family}_$t($T a, $T b)
+{
+    return b $op a ? b : a;
+}
+"""
+# Truncates, saturates, and gives 0 for NaN.
+SATURATE_SIGNED = """\
+static inline $T ${t}_from_$s($S x)
+{
+    if (x >= $high)
+        return $MAX;
+    if (x > -$high)
+        return ($T)x;
+    return x <= -$high ? $MIN : 0;
+}
+"""
+SATURATE_UNSIGNED = """\
+static inline $T ${t}_from_$s($S x)
+{
+    if (x >= $high)
+        return $MAX;
+    return x > 0 ? ($T)x : 0;
+}
+"""
+BITS = """\
+static inline $T bits_${t}_$s($S x)
+{
+    $T y;
+    memcpy(&y, &x, sizeof y);
+    return y;
+}
+"""
+
+# Half precision and bfloat16 are stored as uint16_t; both round to nearest, ties to even.
+FIXED = {
+    "f32_from_bf16": """\
+static inline float f32_from_bf16(uint16_t x)
+{
+    return bits_f32_u32((uint32_t)x << 16);
+}
+""",
+    "bf16_from_f32": """\
+static inline uint16_t bf16_from_f32(float x)
+{
+    const uint32_t bits = bits_u32_f32(x);
+    if (x != x)
+        return (uint16_t)(bits >> 16 | 0x40);
+    return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+""",
+    "f32_from_f16": """\
+static inline float f32_from_f16(uint16_t x)
+{
+    const uint32_t sign = (uint32_t)(x & 0x8000) << 16, magnitude = (uint32_t)(x & 0x7fff) << 13;
+    if (magnitude >= 0x0f800000)  // infinity, NaN
+        return bits_f32_u32(sign | 0x7f800000 | magnitude);
+    if (magnitude >= 0x00800000)
+        return bits_f32_u32(sign | (magnitude + 0x38000000));
+    const float subnormal = (float)(magnitude >> 13) * 0x1p-24f;
+    return sign ? -subnormal : subnormal;
+}
+""",
+    "f16_from_f32": """\
+static inline uint16_t f16_from_f32(float x)
+{
+    const uint32_t bits = bits_u32_f32(x), magnitude = bits & 0x7fffffff;
+    const uint32_t sign = bits >> 16 & 0x8000;
+    if (magnitude > 0x7f800000)
+        return (uint16_t)(sign | 0x7e00 | (magnitude >> 13 & 0x3ff));
+    if (magnitude >= 0x47800000)  // 65536: infinity
+        return (uint16_t)(sign | 0x7c00);
+    if (magnitude < 0x38800000)  // subnormal: the units of 0.5 + x are those of the result
+        return (uint16_t)(sign | (bits_u32_f32(bits_f32_u32(magnitude) + 0.5f) - 0x3f000000));
+    return (uint16_t)(sign | (((magnitude + 0xfff + (magnitude >> 13 & 1)) >> 13) - 0x1c000));
+}
+""",
+    "odd_f32_f64": """\
+/* Rounded to odd: rounding that once more, to fewer bits, is rounding x once. */
+static inline float odd_f32_f64(double x)
+{
+    const float near = (float)x;
+    const uint32_t bits = bits_u32_f32(near);
+    if (x != x || (double)near == x)
+        return near;
+    return bits_f32_u32((bits - (fabs((double)near) > fabs(x))) | 1);
+}
+""",
+    "f16_from_f64": """\
+static inline uint16_t f16_from_f64(double x)
+{
+    return f16_from_f32(odd_f32_f64(x));
+}
+""",
+    "bf16_from_f64": """\
+static inline uint16_t bf16_from_f64(double x)
+{
+    return bf16_from_f32(odd_f32_f64(x));
+}
+""",
+    "bf16_from_i64": """\
+static inline uint16_t bf16_from_i64(int64_t x)
+{
+    // Beyond 2^32 the low bits only say whether there is more: then x is exact in double.
+    if (x >= INT64_C(4294967296) || x <= -INT64_C(4294967296))
+        x = (x & ~INT64_C(0xffff)) | ((x & 0xffff) != 0);
+    return bf16_from_f64((double)x);
+}
+""",
+}
+F16C = {
+    "f32_from_f16": """\
+static inline float f32_from_f16(uint16_t x)
+{
+    return _cvtsh_ss(x);
+}
+""",
+    "f16_from_f32": """\
+static inline uint16_t f16_from_f32(float x)
+{
+    return _cvtss_sh(x, _MM_FROUND_TO_NEAREST_INT);
+}
+""",
+}
+
+ALLOCATE = """\
+/* Memory for `count` elements, aligned to 64 bytes; NULL when there is not that much. */
+static void *allocate(int64_t count, size_t size)
+{
+    if (count < 0 || (uint64_t)count > (SIZE_MAX / 2 - 64) / size)
+        return NULL;
+    return aligned_alloc(64, ((size_t)count * size + 64) / 64 * 64);
+}
+"""

@@ -1,0 +1,78 @@
+"""Which loops may run all iterations at once, in lanes or threads."""
+
+from __future__ import annotations
+
+from hbc.frontend.funcs import Directive, Func, ReduceVar, Update
+from hbc.frontend.legal import is_reorderable, scans
+from hbc.frontend.plan import Loop, Split, StagePlan, scan_distances, stage_text, step
+from hbc.ir.diag import error
+from hbc.ir.walk import free_variables
+
+
+def check_concurrent(func: Func, stage: StagePlan, loop: Loop, d: Directive, what: str) -> None:
+    """Lanes or threads must not depend on each other."""
+    update = step(func, stage.update)
+    reduced = stage.root_of(loop.dim) & stage.reduce
+    if update is None or not reduced:
+        return
+    variables = [r for r in update.reduce if r.name in reduced]
+    if all(_independent(func, update, r, stage, loop) for r in variables):
+        return
+    name = ", ".join(f"`{r.name}`" for r in variables)
+    if not is_reorderable(func, update):
+        parallel = what == "parallel"
+        done = f"run `{loop.name}` in parallel" if parallel else f"{what} `{loop.name}`"
+        hint = f"do so with a loop over a pure variable of `{func.name}`"
+        if scans(func, update):
+            why = f"each step of the scan along {name} reads the one before"
+        else:
+            why = f"a step along {name} may overwrite what the one before wrote"
+        raise error(f"cannot {done}: {why}", d.span, hint)
+    if what == "parallel":
+        raise error(
+            f"cannot run the reduction loop `{loop.name}` in parallel: threads would add to the "
+            f"same elements of `{func.name}`", d.span,
+            f"`{stage_text(stage)}.rfactor({loop.name}, u)` first, then run u in parallel",
+        )  # fmt: skip
+    if not stage.atomic:
+        raise error(
+            f"cannot vectorize the reduction loop `{loop.name}` without `atomic`: lanes would add "
+            f"to the same elements of `{func.name}`", d.span,
+            f"write `.atomic().vectorize({loop.name})`: the sum is then taken in any order",
+        )  # fmt: skip
+    if any(r.name in free_variables(i) for r in variables for i in update.indices):
+        raise error(
+            f"cannot vectorize `{loop.name}`: lanes may add to the same element of `{func.name}`, "
+            f"whose place depends on {name}", d.span,
+            f"`{stage_text(stage)}.rfactor({loop.name}, u)`, or vectorize another loop",
+        )  # fmt: skip
+
+
+def _independent(func: Func, update: Update, r: ReduceVar, stage: StagePlan, loop: Loop) -> bool:
+    """Whether no iteration of the loop reads what another one writes, all other loops being equal:
+    each read is of the same place, or further away than the loop goes."""
+    distances = scan_distances(func, update, r)
+    reach = _reach(stage, loop.dim, r.name)
+    if distances is None:
+        return False
+    return all(x == 0 or (reach is not None and abs(x) >= reach) for x in distances)
+
+
+def _reach(stage: StagePlan, dim: str, root: str) -> int | None:
+    """All values of `root` over one run of the loop over `dim` lie less than this apart."""
+    for r in stage.relations:
+        if isinstance(r, Split) and r.inner == dim:
+            step = _step(stage, r.old, root)
+            return None if step is None else r.factor * step
+    return None
+
+
+def _step(stage: StagePlan, dim: str, root: str) -> int | None:
+    """How far `root` moves when `dim` grows by one."""
+    if dim == root:
+        return 1
+    for r in stage.relations:
+        if isinstance(r, Split) and dim in (r.inner, r.outer):
+            step = _step(stage, r.old, root)
+            return None if step is None else step * (r.factor if dim == r.outer else 1)
+    return None

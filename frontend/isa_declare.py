@@ -1,0 +1,136 @@
+"""Checks the features, register files and targets that instruction descriptions declare."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from hbc.frontend import ast, isa_ast
+from hbc.frontend.isa_properties import (
+    BLOCK,
+    NAME,
+    NUMBER,
+    STRING,
+    WHOLE,
+    Entry,
+    Reports,
+    read_properties,
+)  # fmt: skip
+from hbc.ir.diag import did_you_mean
+from hbc.ir.instruction import Bit, Cost, Feature, InstructionTarget, Place
+from hbc.ir.source import Span
+from hbc.ir.types import DTYPES, Memory
+
+MACHINES = ("x86_64", "aarch64")
+NO_PERMISSION = -1
+PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
+
+BIT = {
+    "leaf": Entry(WHOLE),
+    "subleaf": Entry(WHOLE, 0),
+    "register": Entry(NAME, "none", ("eax", "ebx", "ecx", "edx", "none")),
+    "bit": Entry(WHOLE),
+}
+FEATURE = {
+    "machine": Entry(NAME, choices=MACHINES),
+    "cpuinfo": Entry(STRING),
+    "flag": Entry(STRING),
+    "probe": Entry(BLOCK, entries=BIT),
+    "xcr0": Entry(WHOLE, 0),
+    "permission": Entry(WHOLE, NO_PERMISSION),
+}
+PLACE = {
+    "machine": Entry(NAME, choices=MACHINES),
+    "memory": Entry(NAME, choices=(Memory.REGISTER.value, Memory.AMX_TILE.value)),
+    "count": Entry(WHOLE),
+    "rows": Entry(WHOLE, 1),
+    "row_bytes": Entry(WHOLE),
+    "header": Entry(STRING),
+    "types": Entry(BLOCK, {}),
+    "constraint": Entry(STRING, ""),
+    "load": Entry(STRING, ""),
+    "store": Entry(STRING, ""),
+}
+COST = {"latency": Entry(NUMBER), "per_cycle": Entry(NUMBER)}
+
+
+def check_feature(f: isa_ast.Feature, reports: Reports) -> Feature:
+    v = read_properties(f.properties, FEATURE, f.name.span, reports)
+    bit = v["probe"]
+    register = "" if bit["register"] == "none" else bit["register"]
+    if not register and v["machine"] == "x86_64":
+        reports.report("a probe of x86_64 names the register that CPUID leaves the bit in", f.span)
+    permission = None if v["permission"] == NO_PERMISSION else v["permission"]
+    return Feature(
+        f.name.text, v["machine"], v["cpuinfo"], v["flag"],
+        Bit(bit["leaf"], bit["bit"], bit["subleaf"], register), v["xcr0"], permission,
+    )  # fmt: skip
+
+
+def check_place(p: isa_ast.Place, reports: Reports) -> Place:
+    v = read_properties(p.properties, PLACE, p.name.span, reports)
+    for name in v["types"]:
+        if name not in ("int", "float") and name not in DTYPES:
+            reports.report(f"there is no type `{name}`", p.span, did_you_mean(name, DTYPES))
+    for name in ("count", "rows", "row_bytes"):
+        if v[name] < 1:
+            reports.report(f"`{name}` is at least 1", p.span)
+    if not v["types"] and not (v["load"] and v["store"]):
+        reports.report(
+            f"`{p.name.text}` has neither `types` nor `load` and `store`", p.name.span,
+            'write `types { int "__m512i" }`, or the statements that fill and empty a register',
+        )  # fmt: skip
+    for name in ("load", "store"):
+        known = ("register", "pointer", "stride")
+        spans = [q.value for q in p.properties if q.name.text == name]
+        for text in spans:
+            if isinstance(text, ast.Text):
+                check_placeholders(text, known, reports)
+    return Place(
+        p.name.text, v["machine"], Memory(v["memory"]), v["count"], v["rows"], v["row_bytes"],
+        v["header"], tuple(v["types"].items()), v["constraint"], v["load"], v["store"],
+    )  # fmt: skip
+
+
+def check_target(
+    t: isa_ast.Target, features: Mapping[str, Feature], reports: Reports
+) -> InstructionTarget:
+    uses = named_features(t.uses, features, reports)
+    return InstructionTarget(t.name.text, t.about.value, uses)
+
+
+def check_cost(c: isa_ast.Cost, reports: Reports) -> Cost:
+    v = read_properties(c.properties, COST, c.span, reports)
+    for name in COST:
+        if not v[name] > 0:
+            reports.report(f"`{name}` is more than 0", c.span)
+    return Cost(float(v["latency"]), float(v["per_cycle"]))
+
+
+def named_features(
+    names: tuple[ast.Ident, ...], features: Mapping[str, Feature], reports: Reports
+) -> tuple[Feature, ...]:
+    """The features of these names, unknown ones reported."""
+    found = []
+    for name in names:
+        if name.text in features:
+            found.append(features[name.text])
+        else:
+            hint = did_you_mean(name.text, features) or "declare it: `feature NAME { ... }`"
+            reports.report(f"there is no feature `{name.text}`", name.span, hint)
+    return tuple(found)
+
+
+def check_placeholders(text: ast.Text, known: tuple[str, ...], reports: Reports) -> set[str]:
+    """The placeholders of a template; unknown ones are reported where they stand."""
+    found = set()
+    for m in PLACEHOLDER.finditer(text.value):
+        if m[1] in known:
+            found.add(m[1])
+            continue
+        start = text.span.start + 1 + m.start()
+        span = Span(text.span.source, start, start + len(m[0]))
+        listed = f"it may name {', '.join(f'`{{{n}}}`' for n in known)}"
+        hint = did_you_mean(m[1], known) or listed
+        reports.report(f"`{m[0]}` is no placeholder of this template", span, hint)
+    return found

@@ -1,0 +1,86 @@
+"""Extents of instruction operands: numbers, sizes, and sizes times or divided by a number."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from hbc.frontend import ast, isa_ast
+from hbc.frontend.isa_properties import Reports
+from hbc.ir.build import const_value, floordiv, mul
+from hbc.ir.diag import did_you_mean
+from hbc.ir.instruction import Size
+from hbc.ir.linear import canonical
+from hbc.ir.nodes import Expr, Var, const_index
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """`grain` divides it, whatever the sizes are."""
+
+    value: Expr
+    grain: int
+
+    def divided(self, d: int) -> Extent:
+        return Extent(canonical(floordiv(self.value, d)), self.grain // d)
+
+
+BROKEN = Extent(const_index(1), 1)
+
+
+def check_sizes(written: list[isa_ast.Bounded], reports: Reports) -> tuple[Size, ...]:
+    """The `size` lines."""
+    sizes: dict[str, Size] = {}
+    for b in written:
+        most = int(b.most.value)
+        step = 1 if b.step is None else int(b.step.value)
+        if most != b.most.value or (b.step is not None and step != b.step.value):
+            reports.report("sizes are whole numbers", b.span)
+        elif step < 1 or most < step or most % step:
+            reports.report(
+                f"no size is at most {most} in steps of {step}"
+                if most < max(step, 1)
+                else f"{most} is no multiple of the step {step}",
+                b.span, "write the largest value, a positive multiple of the step",
+            )  # fmt: skip
+            step = max(step, 1)
+            most = step
+        for name in b.names:
+            if name.text in sizes:
+                reports.report(f"the size `{name.text}` is declared twice", name.span)
+            sizes[name.text] = Size(name.text, most, step)
+    return tuple(sizes.values())
+
+
+def read_extent(e: ast.Expr, sizes: Mapping[str, Size], reports: Reports) -> Extent:
+    """An extent as written; what is wrong is reported."""
+    match e:
+        case ast.Number(value=int() as value) if value > 0:
+            return Extent(const_index(value), value)
+        case ast.Name(text=name):
+            if name in sizes:
+                return Extent(Var(name), sizes[name].step)
+            hint = did_you_mean(name, sizes) or f"declare it: `size {name} <= 16`"
+            reports.report(f"there is no size `{name}`", e.span, hint)
+            return BROKEN
+        case (
+            ast.Binary(op="*", a=a, b=ast.Number(value=int() as n))
+            | ast.Binary(op="*", a=ast.Number(value=int() as n), b=a)
+        ) if n > 0:
+            inner = read_extent(a, sizes, reports)
+            return Extent(canonical(mul(inner.value, n)), inner.grain * n)
+        case ast.Binary(op="/", a=a, b=ast.Number(value=int() as n)) if n > 0:
+            inner = read_extent(a, sizes, reports)
+            if inner is not BROKEN and inner.grain % n:
+                reports.report(
+                    f"`{e.span.text}` is not always whole", e.span,
+                    f"declare the size with `step {n}`" if const_value(inner.value) is None else None,
+                )  # fmt: skip
+                return BROKEN
+            return inner.divided(n)
+        case _:
+            reports.report(
+                f"`{e.span.text}` is no extent", e.span,
+                "write a positive number, or a size, times or divided by a number",
+            )  # fmt: skip
+            return BROKEN

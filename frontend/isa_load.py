@@ -1,0 +1,42 @@
+"""Loads instruction descriptions from files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from hbc.frontend.isa_ast import Descriptions
+from hbc.frontend.isa_check import check_descriptions
+from hbc.frontend.isa_parse import parse_descriptions
+from hbc.ir.diag import Diagnostic, HbcError
+from hbc.ir.instruction import InstructionSet
+from hbc.ir.source import Source
+
+
+def load_instructions(paths: Sequence[Path]) -> InstructionSet:
+    """What the files describe together. Raises HbcError with every mistake in any of them."""
+    return describe([read_source(path) for path in paths])
+
+
+def describe(sources: Sequence[Source]) -> InstructionSet:
+    """What the texts describe together."""
+    files: list[Descriptions] = []
+    mistakes: list[Diagnostic] = []
+    for source in sources:
+        try:
+            files.append(parse_descriptions(source))
+        except HbcError as failure:
+            mistakes += failure.diagnostics
+    if mistakes:
+        raise HbcError(mistakes)
+    return check_descriptions(files)
+
+
+def read_source(path: Path) -> Source:
+    """The text of a file, which must be UTF-8."""
+    try:
+        return Source(str(path), path.read_text(encoding="utf-8"))
+    except OSError as failure:
+        raise HbcError(Diagnostic(f"cannot read `{path}`: {failure.strerror}")) from failure
+    except UnicodeDecodeError as failure:
+        raise HbcError(Diagnostic(f"`{path}` is not UTF-8 text")) from failure

@@ -1,0 +1,46 @@
+"""Parses instruction descriptions into their syntax tree, or says what is wrong with their syntax."""
+
+from __future__ import annotations
+
+import re
+from typing import cast
+
+from hbc.frontend import isa_ast
+from hbc.frontend.grammar import load_parser
+from hbc.frontend.isa_tree import DescriptionBuilder
+from hbc.frontend.parse import MOST_ERRORS, no_collection, refuse_giants, too_deep
+from hbc.frontend.syntax import explain
+from hbc.ir.diag import Diagnostic, HbcError
+from hbc.ir.source import Source
+
+# Where a description begins, whatever came before: where to go on after an error.
+BEGIN = re.compile(r"^[ \t]*(?:feature|place|target|instruction)\b", re.MULTILINE)
+
+
+def parse_descriptions(source: Source) -> isa_ast.Descriptions:
+    """The tree of `source`. Raises HbcError with every independent syntax error found."""
+    from lark.exceptions import UnexpectedInput
+
+    refuse_giants(source)
+    parser = load_parser("isa")
+    mistakes: list[Diagnostic] = []
+    text = source.text
+    with no_collection():
+        while len(mistakes) < MOST_ERRORS:
+            try:
+                tree = parser.parse(text)
+            except UnexpectedInput as unexpected:
+                diagnostic, at = explain(unexpected, source)
+                mistakes.append(diagnostic)
+                following = BEGIN.search(source.text, at + 1)
+                if following is None:
+                    break
+                text = " " * following.start() + source.text[following.start() :]
+                continue
+            builder = DescriptionBuilder(source)
+            found = cast(isa_ast.Descriptions, builder.fold_tree(tree))
+            mistakes += builder.mistakes or too_deep(found.described)
+            if not mistakes:
+                return found
+            break
+    raise HbcError(mistakes)

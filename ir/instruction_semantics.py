@@ -1,0 +1,129 @@
+"""Executes an instruction on NumPy arrays, from its description alone, with its true rounding."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from hbc.ir.contraction import extents, refused_sizes, shape, strides
+from hbc.ir.diag import InternalError
+from hbc.ir.float_rounding import Arithmetic
+from hbc.ir.instruction import Instruction, Kind, Order, Overflow, Product, Rounding
+from hbc.ir.numpy_types import Array, numpy_dtype
+from hbc.ir.types import DType
+
+SUMMED = (Kind.K, Kind.SUM)
+
+
+def execute(
+    i: Instruction, arrays: Mapping[str, Array], sizes: Mapping[str, int] | None = None
+) -> Array:
+    """What the accumulator holds afterwards; the arrays, by operand, have the operands' shapes and
+    stay as they are. InternalError when sizes, shapes or types are not the instruction's."""
+    sizes = sizes or {}
+    refused = refused_sizes(i, sizes)
+    if refused:
+        raise InternalError(f"execute: {refused}")
+    for n, o in enumerate(i.operands):
+        x = arrays[o.name]
+        if x.shape != shape(i, n, sizes) or x.dtype != numpy_dtype(o.element):
+            raise InternalError(f"execute: `{o.name}` of `{i.name}` is {x.dtype}{x.shape}")
+    element = i.operands[i.accumulator].element
+    before = arrays[i.operands[i.accumulator].name]
+    visited = np.ascontiguousarray(before).reshape(-1)[elements(i, sizes)]
+    factors = [
+        np.ascontiguousarray(arrays[i.operands[n].name]).reshape(-1)[points(i, n, sizes)]
+        for n in i.factors
+    ]
+    if element.is_float:
+        summed = float_sum(visited, factors, element, i.rounding)
+    else:
+        summed = integer_sum(visited, factors, element, i.rounding.overflow)
+    after = np.empty(before.size, before.dtype)
+    after[elements(i, sizes)] = summed
+    return after.reshape(before.shape)
+
+
+def elements(i: Instruction, sizes: Mapping[str, int]) -> Array:
+    """The positions of the sums in the accumulator."""
+    return np.asarray(points(i, i.accumulator, sizes)[:, 0])
+
+
+def points(i: Instruction, operand: int, sizes: Mapping[str, int]) -> Array:
+    """The positions at which the operand is visited: an array [sums, terms of a sum]."""
+    outer, inner = np.zeros(1, np.int64), np.zeros(1, np.int64)
+    moved = zip(i.rows, extents(i, sizes), strides(i, operand, sizes), strict=True)
+    for row, count, stride in moved:
+        steps = np.arange(count) * stride
+        if row.kind in SUMMED:
+            inner = (inner[:, None] + steps).reshape(-1)
+        else:
+            outer = (outer[:, None] + steps).reshape(-1)
+    return np.asarray(outer[:, None] + inner)
+
+
+def integer_sum(
+    start: Array, factors: Sequence[Array], element: DType, overflow: Overflow
+) -> Array:
+    """start + the sum of the products along the last axis. 64 bits hold it, or it wraps anyway."""
+    product = factors[0].astype(np.int64)
+    for f in factors[1:]:
+        product = product * f.astype(np.int64)
+    total = start.astype(np.int64) + product.sum(axis=1)
+    if overflow is Overflow.SATURATES:
+        total = np.clip(total, *element.limits)
+    return np.asarray(total.astype(numpy_dtype(element)))
+
+
+def float_sum(start: Array, factors: Sequence[Array], element: DType, r: Rounding) -> Array:
+    """start + the products along the last axis, in the order and with the rounding of `r`."""
+    arithmetic = Arithmetic(element, r.mode, r.subnormals)
+    accumulate = step_of(arithmetic, r.product)
+    values = [arithmetic.operand(f) for f in factors]
+    if len(values) == 1:
+        values.append(np.ones_like(values[0]))
+    a, b = values
+    count = a.shape[1]
+    result = arithmetic.operand(start)
+    group = r.group or count
+    for first in range(0, count, group):
+        block = range(first, first + group)
+        order = block if r.order is Order.ASCENDING else block[::-1]
+        if not r.chains:
+            for q in order:
+                result = accumulate(a[:, q], b[:, q], result)
+            continue
+        partial: list[Array | None] = [None] * r.chains
+        for n, q in enumerate(order):
+            chain = partial[n % r.chains]
+            partial[n % r.chains] = begin(a[:, q], b[:, q], chain, arithmetic, r, accumulate)
+        whole = [p for p in partial if p is not None]
+        total = whole[0]
+        for p in whole[1:]:
+            total = arithmetic.add(total, p)
+        result = arithmetic.add(result, total)
+    with np.errstate(invalid="ignore"):  # NaNs
+        return np.asarray(result.astype(numpy_dtype(element)))
+
+
+Accumulate = Callable[[Array, Array, Array], Array]
+
+
+def begin(
+    a: Array, b: Array, chain: Array | None, arithmetic: Arithmetic, r: Rounding,
+    accumulate: Accumulate,
+) -> Array:  # fmt: skip
+    """A chain with one more term."""
+    if chain is not None:
+        return accumulate(a, b, chain)
+    if r.product is Product.ROUNDED:
+        return arithmetic.multiply(a, b)
+    return accumulate(a, b, np.zeros(a.shape))
+
+
+def step_of(arithmetic: Arithmetic, product: Product) -> Accumulate:
+    """How a product joins a sum."""
+    if product is Product.FUSED:
+        return arithmetic.multiply_add
+    return lambda a, b, c: arithmetic.add(arithmetic.multiply(a, b), c)

@@ -1,0 +1,179 @@
+"""What executes AMX in these tests: driver.c in its builds, under the emulator or on the hardware."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import os
+import platform
+import struct
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from amx_program import FLOAT_PRODUCTS, Program
+
+from hbc.codegen.amx_emulator import (
+    NATIVE_FLAGS,
+    SOFT_FLAGS,
+    TEMPLATES,
+    Emulator,
+    build_emulator,
+    load_emulator,
+)
+from hbc.codegen.toolchain import Compiler, all_compilers
+
+HERE = Path(__file__).parent
+STRICT = ("-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", f"-I{TEMPLATES}")
+INTRINSICS = {
+    "soft": SOFT_FLAGS,
+    "native": NATIVE_FLAGS,
+    "plain": ("-DPLAIN", "-mamx-tile", "-mamx-int8", "-mamx-bf16"),
+}
+DEFAULT_MODE = 0x1F80  # of MXCSR
+
+
+@dataclass(frozen=True, slots=True)
+class Build:
+    """`intrinsics`: amx_soft.h, amx_intrinsics.h (`native`) or those of the compiler (`plain`)."""
+
+    intrinsics: str
+    compiler: str
+
+    def __str__(self) -> str:
+        return f"{self.intrinsics}-{self.compiler}"
+
+
+BUILDS = [Build(i, c) for i in INTRINSICS for c in ("gcc", "clang")]
+
+
+def is_x86_64_linux() -> bool:
+    return sys.platform == "linux" and platform.machine() == "x86_64"
+
+
+@functools.cache
+def compiler(name: str) -> Compiler | None:
+    return next((c for c in all_compilers() if c.kind == name), None)
+
+
+def why_not(build: Build) -> str | None:
+    """Why this machine cannot run such code, None when it can."""
+    if build.intrinsics != "soft" and not is_x86_64_linux():
+        return "AMX instructions need x86-64 Linux"
+    return None if compiler(build.compiler) else f"no {build.compiler}"
+
+
+@functools.cache
+def emulator() -> Emulator:
+    """The emulator in this process, installed."""
+    loaded = load_emulator()
+    loaded.install()
+    return loaded
+
+
+@functools.cache
+def has_hardware() -> bool:
+    """Whether this processor executes AMX: then nothing is emulated."""
+    return is_x86_64_linux() and not load_emulator().install()
+
+
+@dataclass(slots=True)
+class Machine:
+    """driver.c as a library in this process."""
+
+    build: Build
+    library: ctypes.CDLL
+
+    @property
+    def is_hardware(self) -> bool:
+        return self.build.intrinsics != "soft" and has_hardware()
+
+    def can(self, kind: str) -> bool:
+        """Compilers have no intrinsic for fp16; some processors have no instruction."""
+        bits = self.library.features()
+        needed = 8 if kind == "tdpfp16ps" else 4 if kind in FLOAT_PRODUCTS else 3
+        return bool(bits & needed) and not (self.build.intrinsics == "plain" and needed == 8)
+
+    def run(self, program: Program) -> bytes:
+        """The arena after the program, which must be without fault."""
+        arena = ctypes.create_string_buffer(bytes(program.arena), len(program.arena))
+        self.library.execute(arena, packed(program), len(program.steps))
+        return arena.raw
+
+    def run_in_mode(self, program: Program, mode: int) -> tuple[bytes, int]:
+        """The same with this MXCSR; also what it is afterwards."""
+        arena = ctypes.create_string_buffer(bytes(program.arena), len(program.arena))
+        after = self.library.execute_in_mode(mode, arena, packed(program), len(program.steps))
+        return arena.raw, after
+
+
+def packed(program: Program) -> bytes:
+    return b"".join(step.pack() for step in program.steps)
+
+
+@dataclass(slots=True)
+class Workshop:
+    """Compiles into one folder, each thing once."""
+
+    folder: Path
+    made: dict[tuple[str, ...], Path] = field(default_factory=dict)
+
+    def make(self, with_: Compiler, source: Path, name: str, *options: str) -> Path:
+        """A program or library; warnings are errors."""
+        key = (*with_.command, str(source), name, *options)
+        if key not in self.made:
+            out = self.folder / f"{len(self.made)}-{name}"
+            self.compile(with_, [*options, str(source), "-o", str(out)])
+            self.made[key] = out
+        return self.made[key]
+
+    def compile(self, with_: Compiler, options: Sequence[str]) -> None:
+        command = [*with_.command, *STRICT, *options]
+        answer = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert answer.returncode == 0, answer.stderr
+
+    def machine(self, build: Build) -> Machine:
+        if build.intrinsics != "soft":
+            emulator()  # before the library: it looks for the emulator when it is loaded
+        with_ = known_compiler(build.compiler)
+        options = ("-O2", "-fPIC", "-shared", *INTRINSICS[build.intrinsics])
+        path = self.make(with_, HERE / "driver.c", f"{build}.so", *options)
+        library = ctypes.CDLL(str(path))
+        library.execute.argtypes = (ctypes.c_char_p, ctypes.c_char_p, ctypes.c_int64)
+        library.execute.restype = None
+        library.features.restype = ctypes.c_uint
+        if hasattr(library, "execute_in_mode"):
+            library.execute_in_mode.restype = ctypes.c_uint
+        return Machine(build, library)
+
+    def program(self, build: Build, *options: str) -> Path:
+        """driver.c as a program."""
+        options = ("-DPROGRAM", "-O1", *INTRINSICS[build.intrinsics], *options)
+        return self.make(known_compiler(build.compiler), HERE / "driver.c", str(build), *options)
+
+
+def known_compiler(name: str) -> Compiler:
+    found = compiler(name)
+    assert found is not None
+    return found
+
+
+def run_alone(
+    path: Path, program: Program, build: Build, **environment: str
+) -> subprocess.CompletedProcess[bytes]:
+    """Runs the program of a build in a process of its own, the emulator preloaded where it needs one."""
+    variables = {**os.environ, **environment}
+    if build.intrinsics != "soft":
+        variables["LD_PRELOAD"] = str(build_emulator(known_compiler(build.compiler)))
+    return subprocess.run(
+        [str(path)],
+        input=request(program), env=variables, capture_output=True, timeout=60, check=False,
+    )  # fmt: skip
+
+
+def request(program: Program) -> bytes:
+    """What driver.c reads when it is a program."""
+    arena = struct.pack("<q", len(program.arena)) + bytes(program.arena)
+    return arena + struct.pack("<q", len(program.steps)) + packed(program)

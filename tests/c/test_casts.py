@@ -1,0 +1,64 @@
+"""Every conversion: float to integer saturates, integers wrap, halves round to nearest even."""
+
+from __future__ import annotations
+
+from itertools import permutations
+from pathlib import Path
+
+import pytest
+from lanes import LANES, Case, Read, disagreements
+from values import around_halves, bit_patterns
+
+from hbc.ir.nodes import Call, Cast, Expr, MathOp
+from hbc.ir.types import BF16, BOOL, DTYPES, F16, F32, F64, I32, I64, DType
+
+HALVES = (F16, BF16)
+
+
+def cast(source: DType, target: DType) -> Case:
+    def value(read: Read) -> Expr:
+        a = read("a", source)
+        return Cast(target(a.type.lanes), a)
+
+    return Case(f"{target}({source})", value)
+
+
+def reinterpreted(source: DType, target: DType) -> Case:
+    def value(read: Read) -> Expr:
+        a = read("a", source)
+        return Call(MathOp.REINTERPRET, (a,), target(a.type.lanes))
+
+    return Case(f"{target} bits of {source}", value)
+
+
+def all_cases() -> list[Case]:
+    pairs = list(permutations(DTYPES.values(), 2))
+    bits = [
+        (s, t)
+        for s, t in pairs
+        if s.bits == t.bits and s.is_float != t.is_float and BOOL not in (s, t)
+    ]
+    return [*(cast(s, t) for s, t in pairs), *(reinterpreted(s, t) for s, t in bits)]
+
+
+def test_scalars(target: str, tmp_path: Path) -> None:
+    assert disagreements(all_cases(), target, 1, tmp_path) == []
+
+
+def test_vectors(vector_target: str, tmp_path: Path) -> None:
+    assert disagreements(all_cases(), vector_target, LANES, tmp_path) == []
+
+
+@pytest.mark.parametrize("half", HALVES, ids=str)
+def test_rounding_to_halves_at_every_tie(target: str, half: DType, tmp_path: Path) -> None:
+    lanes = 1 if target == "c" else 16
+    for wide in (F32, F64):
+        given = {f"a_{wide}": around_halves(half, wide)}
+        assert disagreements([cast(wide, half)], target, lanes, tmp_path, given=given) == []
+
+
+def test_every_half_is_read_exactly(target: str, tmp_path: Path) -> None:
+    lanes = 1 if target == "c" else 16
+    cases = [cast(half, t) for half in HALVES for t in (F32, F64, I32, I64)]
+    given = {f"a_{half}": bit_patterns(half) for half in HALVES}
+    assert disagreements(cases, target, lanes, tmp_path, given=given) == []

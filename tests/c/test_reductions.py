@@ -1,0 +1,70 @@
+"""Sums, products, minima and the like over adjacent lanes, to one lane and to several."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from lanes import COUNT, Case, Read, disagreements
+
+from hbc.ir.nodes import Binary, Expr, Op, VectorReduce
+from hbc.ir.numpy_types import Array, numpy_dtype
+from hbc.ir.types import BOOL, DTYPES, DType
+
+INTEGER = (Op.ADD, Op.MUL, Op.MIN, Op.MAX, Op.AND, Op.OR, Op.XOR)
+FLOATS = [t for t in DTYPES.values() if t.is_float]
+# Lanes of a vector and the runs that are folded: within one register, and over several.
+SHAPES = ((16, (2, 4, 16)), (74, (37, 74)))
+
+
+def operators(t: DType) -> tuple[Op, ...]:
+    """Those whose result does not depend on the order."""
+    if t == BOOL:
+        return (Op.AND, Op.OR, Op.XOR)
+    return (Op.MIN, Op.MAX) if t.is_float else INTEGER
+
+
+def reduced(op: Op, t: DType, run: int) -> Case:
+    def value(read: Read) -> Expr:
+        a = read("a", t)
+        return VectorReduce(op, a, a.type.lanes // run)
+
+    return Case(f"{op} of {run} {t}", value, signed_zero=False)
+
+
+def accumulated(t: DType, run: int) -> Case:
+    """The sum of products that an update by `+=` becomes."""
+
+    def value(read: Read) -> Expr:
+        products = Binary(Op.MUL, read("a", t), read("b", t))
+        return VectorReduce(Op.ADD, products, products.type.lanes // run)
+
+    return Case(f"sum of {run} products of {t}", value)
+
+
+def small_numbers(name: str, t: DType) -> Array:
+    """So small that no sum or product of a run is rounded."""
+    rng = np.random.default_rng(len(name))
+    return rng.choice([-1.0, 0.0, 0.5, 1.0], COUNT).astype(numpy_dtype(t))
+
+
+@pytest.mark.parametrize(("lanes", "runs"), SHAPES)
+def test_any_order(vector_target: str, lanes: int, runs: tuple[int, ...], tmp_path: Path) -> None:
+    cases = [reduced(op, t, n) for t in DTYPES.values() for op in operators(t) for n in runs]
+    assert disagreements(cases, vector_target, lanes, tmp_path) == []
+
+
+def test_scalar_code(tmp_path: Path) -> None:
+    cases = [reduced(op, t, 4) for t in DTYPES.values() for op in operators(t)]
+    assert disagreements(cases, "c", 8, tmp_path) == []
+
+
+@pytest.mark.parametrize(("lanes", "runs"), SHAPES)
+def test_sums_of_floats(
+    vector_target: str, lanes: int, runs: tuple[int, ...], tmp_path: Path
+) -> None:
+    cases = [reduced(op, t, n) for t in FLOATS for op in (Op.ADD, Op.MUL) for n in runs]
+    cases += [accumulated(t, n) for t in FLOATS for n in runs]
+    given = {f"{n}_{t}": small_numbers(f"{n}{t}", t) for n in "ab" for t in FLOATS}
+    assert disagreements(cases, vector_target, lanes, tmp_path, given=given) == []

@@ -1,0 +1,1 @@
+feature swirl { machine x86_64 }

@@ -1,0 +1,89 @@
+"""What the fuzzer has done: outcomes, refusals, failures, and how often each feature was used."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+
+from agreement import Outcome
+from case import Case
+
+from hbc.frontend.directives import DIRECTIVES, TAILS
+from hbc.ir.types import DTYPES
+
+LATER = ("gpu_blocks", "gpu_threads", "gpu_lanes")  # for targets of later versions
+WORDS = (
+    *(d for d in DIRECTIVES if d not in LATER), "registers", "stack", "heap", *DTYPES,
+    "clamp_edge", "zero_edge", "mirror", "wrap", "select", "let", "where", "min", "max", "abs",
+    "clamp", "exp", "log", "sqrt", "rsqrt", "sin", "cos", "tanh", "floor", "ceil", "round", "not",
+    "and", "or", "table", "param", "type", "require", "reduce", "inf", "pi",
+)  # fmt: skip
+
+FEATURES: dict[str, str] = {
+    **{word: rf"\b{word}\b" for word in WORDS},
+    **{f"tail = {tail}": rf"tail = {tail}\b" for tail in TAILS},
+    "in": r"\.in\(",
+    "bound (of values)": r"(?m)^bound ",
+    "bound": r"\.bound\(",
+    "compute_at(update)": r"compute_at\(\w+\.update",
+    "several updates": r"\.update\(1\)",
+    "several outputs": r"(?s)\noutput.*\noutput",
+    "scan": r"(?m)^(\w+)\[.*(r\d+).*\] = .*\1\[.*\2 [-+] \d",
+    "histogram": r"(?m)^\w+\[.*clamp\(i64.*\] [-+*&|^maxin]*= ",
+    "data-dependent index": r"\[[^=\n]*i64\(\w+\[",
+    **{f"{op}=": rf"\] {re.escape(op)}= " for op in ("+", "*", "min", "max", "&", "|", "^")},
+    **{op: rf" {re.escape(op)} " for op in ("+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>")},
+    "~": r"\(~", "unary -": r"\(-\w",
+}  # fmt: skip
+FEATURES["no input"] = r"\A(?![\s\S]*\ninput )"
+
+
+def features(case: Case) -> list[str]:
+    """What a case makes use of."""
+    return [name for name, pattern in FEATURES.items() if re.search(pattern, case.program)]
+
+
+@dataclass(slots=True)
+class Tally:
+    """Counts of everything, and one small case for each kind of failure."""
+
+    outcomes: Counter[str] = field(default_factory=Counter)
+    targets: Counter[str] = field(default_factory=Counter)
+    runs: int = 0
+    used: Counter[str] = field(default_factory=Counter)
+    refusals: Counter[str] = field(default_factory=Counter)
+    failures: Counter[str] = field(default_factory=Counter)
+    smallest: dict[str, tuple[Case, Outcome]] = field(default_factory=dict)
+
+    def add(self, case: Case, outcome: Outcome) -> None:
+        self.outcomes[outcome.kind] += 1
+        self.runs += outcome.runs
+        match outcome.kind:
+            case "passed":
+                self.targets[case.target] += 1
+                self.used.update(features(case))
+            case "failed":
+                self.failures[outcome.where] += 1
+            case _:
+                self.refusals[f"{outcome.kind}: {outcome.where}"] += 1
+
+    def summary(self, seconds: float) -> str:
+        """One line for each kind of count."""
+        o = self.outcomes
+        refused = sum(n for kind, n in o.items() if kind not in ("passed", "failed"))
+        targets = ", ".join(f"{n} on {t}" for t, n in sorted(self.targets.items()))
+        lines = [
+            f"{o['passed']} programs passed ({targets}; {self.runs} sets of sizes), "
+            f"{o['failed']} failed, {refused} were refused "
+            f"({100 * refused / max(sum(o.values()), 1):.1f} %), in {seconds:.0f} s"
+        ]
+        lines += [f"  refused {n:5} x {why}" for why, n in self.refusals.most_common(20)]
+        lines += [f"  FAILED  {n:5} x {why}" for why, n in self.failures.most_common()]
+        return "\n".join(lines)
+
+    def coverage(self) -> str:
+        """Every feature with the share of passed programs that use it, the rarest first."""
+        passed = max(self.outcomes["passed"], 1)
+        rows = sorted((self.used[name], name) for name in FEATURES)
+        return "\n".join(f"  {100 * n / passed:5.1f} % {n:6} {name}" for n, name in rows)

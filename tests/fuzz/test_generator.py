@@ -1,0 +1,68 @@
+"""The generator is wide: everything that the language has comes up; and it is honest: mistakes show."""
+
+from __future__ import annotations
+
+from collections import Counter
+from random import Random
+from typing import Any
+
+import agreement
+import pytest
+from agreement import examine
+from case import Case, generate
+from choices import Recorded, shrink
+from tally import FEATURES, features
+
+from hbc.ir.kernel import Kernel
+from hbc.ir.nodes import Binary, Expr, Op
+from hbc.ir.walk import rewrite, rewrite_stmt
+
+SUM = """input A: i32[N]
+output f: i32[N]
+f[x] = A[x] + A[x]
+"""
+
+
+def test_everything_comes_up() -> None:
+    count = 1500
+    used = Counter(f for n in range(count) for f in features(generate(Recorded(random=Random(n)))))
+    rare = {f: used[f] for f in FEATURES if used[f] < count / 500}
+    assert not rare
+
+
+def test_sizes_are_small_odd_and_zero() -> None:
+    found = {
+        v
+        for n in range(300)
+        for one in generate(Recorded(random=Random(n))).sizes
+        for v in one.values()
+    }
+    assert {0, 1, 2, 7, 13, 17, 19, 23} <= found
+
+
+def test_a_wrong_pass_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    def spoiled(e: Expr) -> Expr:
+        return Binary(Op.SUB, e.a, e.b) if isinstance(e, Binary) and e.op is Op.ADD else e
+
+    def lower(p: Any, s: Any, t: Any, after: Any) -> None:
+        def wrong(name: str, kernel: Kernel) -> None:
+            if name == "vectorize":
+                kernel = kernel.map_body(lambda b: rewrite_stmt(b, lambda e: rewrite(e, spoiled)))
+            after(name, kernel)
+
+        lowered(p, s, t, wrong)
+
+    lowered = agreement.lower_to_kernel
+    monkeypatch.setattr(agreement, "lower_to_kernel", lower)
+    case = Case(f"size N\n{SUM}", ({"N": 5},), "c", False, 0)
+    assert examine(case, native=False).where == "interp after vectorize: Disagreement  wrong values"
+
+
+def test_choices_replay() -> None:
+    first = Recorded(random=Random(1))
+    assert generate(first) == generate(Recorded(first.taken))
+
+
+def test_shrinking_keeps_what_fails() -> None:
+    small = shrink([3, 9, 4, 1, 7, 7, 2], lambda v: sum(v) >= 10)
+    assert sum(small) == 10 and len(small) == 2

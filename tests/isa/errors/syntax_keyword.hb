@@ -1,0 +1,1 @@
+instruktion dot(c: i32[16]) in zmm { }

@@ -1,0 +1,1 @@
+feature f { machine x86_64; cpuinfo }

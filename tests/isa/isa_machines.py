@@ -1,0 +1,112 @@
+"""What described instructions are executed on: this processor, emulated tiles, ARM under qemu."""
+
+from __future__ import annotations
+
+import functools
+import os
+import platform
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from isa_program import Program, build, missing
+
+from hbc.cli.machine import cpu_features
+from hbc.codegen.amx_emulator import NATIVE_FLAGS, SOFT_FLAGS, build_emulator
+from hbc.codegen.instruction_files import builtin_descriptions
+from hbc.frontend.isa_load import load_instructions
+from hbc.ir.diag import ToolError
+from hbc.ir.instruction import Instruction
+from hbc.ir.types import Memory
+
+DESCRIBED = load_instructions(builtin_descriptions())
+QEMU = ("qemu-aarch64", "-cpu", "max")
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """`compiler` is whose templates are printed, `command` compiles them, `runner` starts programs."""
+
+    name: str
+    compiler: str
+    command: tuple[str, ...]
+    executes: Callable[[Instruction], bool]
+    flags: tuple[str, ...] = ()
+    runner: tuple[str, ...] = ()
+    emulated: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.name}-{self.compiler}"
+
+    @property
+    def instructions(self) -> list[Instruction]:
+        return [i for i in DESCRIBED.instructions if self.executes(i)]
+
+
+def is_tile(i: Instruction) -> bool:
+    return i.place.memory is Memory.AMX_TILE
+
+
+def is_vector(i: Instruction) -> bool:
+    return i.place.machine == "x86_64" and not is_tile(i)
+
+
+def is_arm(i: Instruction) -> bool:
+    return i.place.machine == "aarch64"
+
+
+MACHINES = [
+    machine
+    for compiler in ("gcc", "clang")
+    for machine in (
+        Machine("native", compiler, (compiler,), is_vector),
+        Machine("soft", compiler, (compiler,), is_tile, SOFT_FLAGS),
+        Machine("emulated", compiler, (compiler,), is_tile, NATIVE_FLAGS, emulated=True),
+    )
+] + [
+    Machine("qemu", "gcc", ("aarch64-linux-gnu-gcc", "-static"), is_arm, (), QEMU),
+    Machine("qemu", "clang", ("clang", "--target=aarch64-linux-gnu", "-static"), is_arm, (), QEMU),
+]
+
+
+def lacking(machine: Machine, i: Instruction) -> str | None:
+    """Why this machine cannot execute the instruction, or None."""
+    if machine.name == "native":
+        lost = [f.name for f in i.needs if f.cpuinfo not in cpu_features()]
+        return f"this processor has no {', '.join(lost)}" if lost else None
+    return None
+
+
+def tools_lacking(machine: Machine) -> str | None:
+    """Why nothing can be built or run for this machine, or None."""
+    if machine.name != "qemu" and platform.machine() != "x86_64":
+        return f"this is no x86-64 processor but {platform.machine()}"
+    tools = [machine.command[0], *machine.runner[:1]]
+    if machine.name == "qemu":
+        tools.append("aarch64-linux-gnu-gcc")  # clang uses its C library
+    if reason := missing(*tools):
+        return reason
+    if machine.emulated:
+        try:
+            build_emulator()
+        except ToolError as failure:
+            return str(failure)
+    return None
+
+
+_FOLDERS: list[tempfile.TemporaryDirectory[str]] = []
+
+
+@functools.cache
+def program(machine: Machine, runs_here: bool = True) -> Program:
+    """The program with all instructions of the machine that can be executed here, or with the others:
+    with the flags of both, compilers print encodings of the one for intrinsics of the other."""
+    folder = tempfile.TemporaryDirectory(prefix="hbc-isa-")
+    _FOLDERS.append(folder)
+    chosen = [i for i in machine.instructions if (lacking(machine, i) is None) == runs_here]
+    path = build(chosen, machine.command, machine.compiler, Path(folder.name), machine.flags)
+    environment = None
+    if machine.emulated:
+        environment = {**os.environ, "LD_PRELOAD": str(build_emulator())}
+    return Program(path, machine.runner, environment)

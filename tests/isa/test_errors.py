@@ -1,0 +1,53 @@
+"""Pins every message about instruction descriptions: each `.hb` in `errors` has a `.stderr`.
+
+The files are read together with the descriptions that hbc brings. HBC_UPDATE_GOLDEN=1 writes the
+messages anew; read the difference before committing it.
+"""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from hbc.codegen.instruction_files import builtin_descriptions
+from hbc.frontend.isa_load import describe, load_instructions, read_source
+from hbc.ir.diag import HbcError
+from hbc.ir.source import Source
+
+HERE = Path(__file__).parent / "errors"
+UPDATE = os.environ.get("HBC_UPDATE_GOLDEN") == "1"
+
+
+@pytest.fixture(scope="module")
+def builtin() -> list[Source]:
+    return [Source(path.name, read_source(path).text) for path in builtin_descriptions()]
+
+
+@pytest.mark.parametrize("file", sorted(HERE.glob("*.hb")), ids=lambda file: file.stem)
+def test_message(file: Path, builtin: list[Source]) -> None:
+    text = file.read_text(encoding="utf-8")
+    with pytest.raises(HbcError) as raised:
+        describe([*builtin, Source(file.name, text)])
+    shown = "\n".join(d.render() for d in raised.value.diagnostics)
+    said = f"exit code {raised.value.exit_code}\n{shown}\n"
+    golden = file.with_suffix(".stderr")
+    if UPDATE:
+        golden.write_text(said, encoding="utf-8")
+    assert golden.is_file(), "run once with HBC_UPDATE_GOLDEN=1"
+    assert said == golden.read_text(encoding="utf-8")
+
+
+def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+    lost, bytes_ = tmp_path / "lost.hb", tmp_path / "bytes.hb"
+    bytes_.write_bytes(b"\xff\xfe")
+    with pytest.raises(HbcError, match=r"cannot read `.*lost\.hb`: No such file"):
+        load_instructions([lost])
+    with pytest.raises(HbcError, match="is not UTF-8 text"):
+        load_instructions([bytes_])
+
+
+def test_a_description_of_a_thousand_terms() -> None:
+    deep = "l" + " + l" * 1000
+    text = f"instruction deep(c: i32[4]) in xmm {{ c[{deep}] += c[l] }}"
+    with pytest.raises(HbcError, match="nests deeper than 200 operations"):
+        describe([Source("deep.hb", text)])
