@@ -78,7 +78,8 @@ def cells(s: ast.Table, dtype: DType, shape: tuple[int, ...], scope: Scope) -> l
         )  # fmt: skip
         return None
     found = list(listed(s.value, dtype, shape, s.name.text, scope))
-    return None if len(scope.mistakes) > before else found
+    # Cells that read a broken table are missing, without a report of their own.
+    return None if len(scope.mistakes) > before or len(found) < prod(shape) else found
 
 
 def listed(

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import count
 
 from hbc.frontend.funcs import Func, Pipeline, Update
 from hbc.frontend.inline_limit import refuse_giants
 from hbc.frontend.plan import Inline, Plan
 from hbc.ir.diag import did_you_mean, error
-from hbc.ir.nodes import Access, Expr, Var
+from hbc.ir.nodes import Access, Expr, Let, Var
 from hbc.ir.source import Span
 from hbc.ir.walk import nodes, rewrite, substitute
 
@@ -42,12 +43,15 @@ def inline_funcs(plan: Plan) -> Plan:
     """The plan without its inlined Funcs: each access becomes the value at those indices. HbcError
     for a formula that would become too long or too deep."""
     values: dict[str, Func] = {}
+    copies = count(1)
     refuse_giants(plan)
 
     def expand(e: Expr) -> Expr:
         if isinstance(e, Access) and e.name in values:
             func = values[e.name]
-            return substitute(func.pure, dict(zip(func.variables, e.indices, strict=True)))
+            # An index may hold a copy of the same value, inside of its own names.
+            value = _with_own_names(func.pure, copies)
+            return substitute(value, dict(zip(func.variables, e.indices, strict=True)))
         return e
 
     kept: Plan = {}
@@ -58,6 +62,19 @@ def inline_funcs(plan: Plan) -> Plan:
         else:
             kept[name] = f if func is f.func else replace(f, func=func)
     return kept
+
+
+def _with_own_names(e: Expr, copies: Iterator[int]) -> Expr:
+    """The expression with its `let`s bound to names that no other copy has."""
+
+    def rename(n: Expr) -> Expr:
+        if not isinstance(n, Let):
+            return n
+        name = f"{n.name}.{next(copies)}"
+        body = substitute(n.body, {n.name: Var(name, n.value.type)})
+        return Let(name, n.value, body, n.span)
+
+    return rewrite(e, rename)
 
 
 def wrap_accesses(pipeline: Pipeline, name: str, consumer: str, span: Span | None) -> Pipeline:

@@ -12,7 +12,7 @@ from hbc.frontend.overwritten import pure_box
 from hbc.frontend.plan import At, FuncPlan, Level, Root, StagePlan, step
 from hbc.frontend.program import Program, Scope, is_plain, not_negative
 from hbc.frontend.promises import check_promises
-from hbc.frontend.regions import Box, Ranges, common, extent_of, needed, required, stage_ranges
+from hbc.frontend.regions import Box, Ranges, as_promised, common, extent_of, needed, stage_ranges
 from hbc.frontend.slide import fold_factors, slide_box
 from hbc.frontend.storage import MOST_STORED, func_storage
 from hbc.ir.bounds import Interval, constant_bounds
@@ -54,6 +54,8 @@ def realize(program: Program, here: Here, scope: Scope, rest: Rest) -> Stmt:
     for f in stored:
         if f.func.name in program.outputs:
             continue
+        if f not in computed:
+            boxes[f.func.name] = _sized(program, boxes[f.func.name], scope)
         folds = fold_factors(program, f, here.level, here.nest, boxes, scope)
         buffer = scope.fresh(f.func.name, "buffer")
         storage, size = func_storage(f, buffer, boxes[f.func.name], scope.ranges, folds)
@@ -99,12 +101,12 @@ def _boxes(program: Program, here: Here, scope: Scope) -> dict[str, Box]:
         if not reading and name not in program.outputs:
             continue
         output = program.outputs.get(name)
-        boxes[name] = required(f, reading, scope.ranges, output)
+        need = needed(f, reading, scope.ranges, output)
+        boxes[name] = as_promised(f, need)
         room = scope.storages[name].box if name in scope.storages else None
         if room is not None:
             boxes[name] = common(boxes[name], room, scope.ranges)
-        if f.bounds:
-            check_promises(program, f, needed(f, reading, scope.ranges, output), scope)
+        check_promises(program, f, need, scope)
         for stage in f.stages:
             ranges = stage_ranges(f.func, stage.update, _stage_box(f, stage, boxes[name], scope))
             readers.append((f.func, stage.update, ranges))
@@ -136,6 +138,18 @@ def _name_box(
         names += bound
         out.append(Interval(low, simplify(sub(add(low, extent), 1))))
     return tuple(out), scope, names
+
+
+def _sized(program: Program, box: Box, scope: Scope) -> Box:
+    """The box with no extent below 0: memory for what no iteration needs."""
+    out: list[Interval] = []
+    for x in box:
+        extent = extent_of(x)
+        known = not_negative(program, extent, scope)
+        if known is not extent and x.lo is not None:
+            x = Interval(x.lo, simplify(sub(add(x.lo, known), 1)))
+        out.append(x)
+    return tuple(out)
 
 
 def _name_extent(

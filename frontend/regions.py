@@ -35,8 +35,12 @@ def required(
     box: Box | None = None,
 ) -> Box:
     """What is computed of `f`: what is `needed`, or what the schedule promises to be that."""
+    return as_promised(f, needed(f, readers, scope, box))
+
+
+def as_promised(f: FuncPlan, box: Box) -> Box:
+    """What is needed, with the intervals that the schedule gives. HbcError where one is open."""
     func = f.func
-    box = needed(f, readers, scope, box)
     for promise in f.bounds:
         at = func.variables.index(promise.variable)
         box = (*box[:at], promised(promise), *box[at + 1 :])
@@ -66,8 +70,8 @@ def needed(
         for reader, update, given in readers:
             u = step(reader, update)
             where = None if u is None else u.condition
-            for access in accesses_of(reader, update, func.name):
-                box = hull(box, access_box(access, given, scope, where), scope)
+            for one in access_boxes(accesses_of(reader, update, func.name), given, scope, where):
+                box = hull(box, one, scope)
         if box is None:
             raise InternalError(f"nothing reads `{func.name}` here")
         for update in range(len(func.updates)):
@@ -110,16 +114,27 @@ def accesses_of(reader: Func, update: int | None, name: str) -> list[Access]:
 
 def access_box(access: Access, ranges: Ranges, scope: Ranges, where: Expr | None = None) -> Box:
     """The interval of each index, over the ranges of the reader's variables as far as the condition
-    `where` holds, and what `scope` says of sizes and of the values of data.
+    `where` holds, and what `scope` says of sizes and of the values of data."""
+    return access_boxes([access], ranges, scope, where)[0]
+
+
+def access_boxes(
+    accesses: list[Access], ranges: Ranges, scope: Ranges, where: Expr | None = None
+) -> list[Box]:
+    """The box of each access. (Together, since what is found out for one serves the others.)
 
     The variables are renamed meanwhile: a loop around may have the name of one of them."""
     renamed = {name: Var(f"{name} of the reader") for name in ranges}
-    data = {n.name for i in access.indices for n in nodes(i) if isinstance(n, Access)}
+    read = [n for a in accesses for i in a.indices for n in nodes(i)]
+    data = {n.name for n in read if isinstance(n, Access)}
     there = {name: x for name, x in scope.items() if name in data or not x.goes}
     there |= {f"{name} of the reader": interval for name, interval in ranges.items()}
     known = () if where is None else tuple(implied(substitute(where, renamed)))
     inside, outside = Facts(there, known), Facts(scope)
-    return tuple(_tidy(bounds(substitute(i, renamed), inside), outside) for i in access.indices)
+    return [
+        tuple(_tidy(bounds(substitute(i, renamed), inside), outside) for i in indices)
+        for indices in dict.fromkeys(a.indices for a in accesses)
+    ]
 
 
 def _tidy(x: Interval, facts: Facts) -> Interval:

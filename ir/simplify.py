@@ -99,7 +99,9 @@ def simplify_kernel(kernel: Kernel) -> Kernel:
     """The kernel with its body simplified: fixed sizes are literals, others are >= 0, and the checks
     hold."""
     fixed = {s.name: const_index(s.fixed) for s in kernel.sizes if s.fixed is not None}
-    facts = Facts({s.name: Interval(fixed.get(s.name, ZERO), fixed.get(s.name)) for s in kernel.sizes})
+    facts = Facts(
+        {s.name: Interval(fixed.get(s.name, ZERO), fixed.get(s.name)) for s in kernel.sizes}
+    )
     for check in kernel.checks:
         facts = facts.with_condition(check.condition)
     return kernel.map_body(lambda body: simplify_stmt(substitute_stmt(body, fixed), facts))

@@ -2,8 +2,8 @@
 #
 #     O[y, x] = sum over s, r < T of K[s, r] * I[y + s, x + r]
 #
-# The fast schedule holds 8 rows of 2 vectors and unrolls 4 rows of taps: 11 rows of the image are
-# loaded for 4 x 8 row products.
+# The fast schedule holds 4 rows of 4 vectors and unrolls 4 rows of taps: 7 rows of the image are
+# loaded for 4 x 4 row products.
 
 size   H, W, T
 input  I: f32[H + T - 1, W + T - 1]
@@ -22,11 +22,11 @@ schedule portable for c {
 }
 
 schedule fast for avx512 {
-    O.tile(y, x, yo, xo, yi, xi, 8, 32, tail = shift)
+    O.tile(y, x, yo, xo, yi, xi, 4, 64, tail = shift)
     O.vectorize(xi, 16).unroll(xi).unroll(yi).parallel(yo)
     acc.compute_at(O, xo).store_in(registers).vectorize(x, 16).unroll(x).unroll(y)
     acc.update.reorder(s, r, y, x).vectorize(x, 16).unroll(x).unroll(y)
-    acc.update.specialize(T >= 4).split(s, so, si, 4).reorder(so, r, y, si, x).unroll(si)
+    acc.update.specialize(T >= 4).split(s, so, si, 4).reorder(so, r, y, x, si).unroll(si)
 }
 
 schedule narrow for avx2 {

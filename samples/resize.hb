@@ -17,27 +17,27 @@ require TW <= W, "TW, the taps of a row, must not exceed the width W"
 reduce i in TH, j in TH, s in TW, t in TW
 
 # Rows: first source row of each group of four, weights, and the picture at its new height.
-top[g]       = clamp(((8 * g + 1) * H - OH - 6 * max(H, OH)) / (2 * OH) + 1, 0, H - TH)
-zy[y, k]     = f32(2 * OH * (top[y / 4] + k) - (2 * y + 1) * H + OH) / f32(2 * max(H, OH))
-ny[y, k]     = select(zy[y, k] == 0, 1, pi * zy[y, k])
-ly[y, k]     = select(zy[y, k] == 0, 1, 3 * sin(ny[y, k]) * sin(ny[y, k] / 3) / (ny[y, k] * ny[y, k]))
-wy[y, k]     = select(abs(zy[y, k]) < 3, ly[y, k], 0)
-sy[y]        = 0
-sy[y]       += wy[y, i]
-down[y, k]   = wy[y, k] / sy[y]
+top[g]         = clamp(((8 * g + 1) * H - OH - 6 * max(H, OH)) / (2 * OH) + 1, 0, H - TH)
+zy[y, k]       = f32(2 * OH * (top[y / 4] + k) - (2 * y + 1) * H + OH) / f32(2 * max(H, OH))
+ny[y, k]       = select(zy[y, k] == 0, 1, pi * zy[y, k])
+ly[y, k]       = select(zy[y, k] == 0, 1, 3 * sin(ny[y, k]) * sin(ny[y, k] / 3) / (ny[y, k] * ny[y, k]))
+wy[y, k]       = select(abs(zy[y, k]) < 3, ly[y, k], 0)
+sy[y]          = 0
+sy[y]         += wy[y, i]
+down[y, k]     = wy[y, k] / sy[y]
 tall[c, y, x]  = 0
 tall[c, y, x] += down[y, j] * I[c, clamp(top[y / 4], 0, H - TH) + j, x]
 rows[c, y, x]  = tall[c, y, x]
 
 # Columns, in groups of sixteen; the weights lie with x innermost.
-left[g]      = clamp(((32 * g + 1) * W - OW - 6 * max(W, OW)) / (2 * OW) + 1, 0, W - TW)
-zx[u, x]     = f32(2 * OW * (left[x / 16] + u) - (2 * x + 1) * W + OW) / f32(2 * max(W, OW))
-nx[u, x]     = select(zx[u, x] == 0, 1, pi * zx[u, x])
-lx[u, x]     = select(zx[u, x] == 0, 1, 3 * sin(nx[u, x]) * sin(nx[u, x] / 3) / (nx[u, x] * nx[u, x]))
-wx[u, x]     = select(abs(zx[u, x]) < 3, lx[u, x], 0)
-sx[x]        = 0
-sx[x]       += wx[s, x]
-across[u, x] = wx[u, x] / sx[x]
+left[g]        = clamp(((32 * g + 1) * W - OW - 6 * max(W, OW)) / (2 * OW) + 1, 0, W - TW)
+zx[u, x]       = f32(2 * OW * (left[x / 16] + u) - (2 * x + 1) * W + OW) / f32(2 * max(W, OW))
+nx[u, x]       = select(zx[u, x] == 0, 1, pi * zx[u, x])
+lx[u, x]       = select(zx[u, x] == 0, 1, 3 * sin(nx[u, x]) * sin(nx[u, x] / 3) / (nx[u, x] * nx[u, x]))
+wx[u, x]       = select(abs(zx[u, x]) < 3, lx[u, x], 0)
+sx[x]          = 0
+sx[x]         += wx[s, x]
+across[u, x]   = wx[u, x] / sx[x]
 wide[c, y, x]  = 0
 wide[c, y, x] += across[t, x] * rows[c, y, clamp(left[x / 16], 0, W - TW) + t]
 O[c, y, x]     = wide[c, y, x]
@@ -81,8 +81,8 @@ schedule narrow for avx2 {
     wide.update.reorder(c, t, y, x).vectorize(x, 8).unroll(x).unroll(y)
 }
 
-example       { H = 2048; W = 2048; OH = 245; OW = 245; TH = 77; TW = 177; I = random(1) }
+example { H = 2048; W = 2048; OH = 245; OW = 245; TH = 77; TW = 177; I = random(1) }
 example photo { OH = 143; OW = 143; TH = 34; TW = 77; I = file("data/astronaut.png") }
-example tiny  { H = 2048; W = 2048; OH = 143; OW = 143; TH = 130; TW = 302; I = random(1) }
-example half  { H = 2048; W = 2048; OH = 450; OW = 450; TH = 42; TW = 97; I = random(1) }
+example tiny { H = 2048; W = 2048; OH = 143; OW = 143; TH = 130; TW = 302; I = random(1) }
+example half { H = 2048; W = 2048; OH = 450; OW = 450; TH = 42; TW = 97; I = random(1) }
 example large { H = 2048; W = 2048; OH = 921; OW = 921; TH = 22; TW = 48; I = random(1) }

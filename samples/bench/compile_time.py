@@ -19,7 +19,11 @@ from statistics import median, quantiles
 SAMPLES = Path(__file__).resolve().parents[1]
 TARGETS = ("c", "avx2", "avx512")
 # Sizes that are fixed in the code: neither loops nor tables may be written out because of them.
-GROWING = {"conv1d": ("T", (4, 64, 1024)), "conv2d": ("T", (4, 16, 64)), "resize": ("W", (64, 4096))}
+GROWING = {
+    "conv1d": ("T", (4, 64, 1024)),
+    "conv2d": ("T", (4, 16, 64)),
+    "resize": ("W", (64, 4096)),
+}
 PASS = re.compile(r"(\S+) +(\d+\.\d) ms")
 
 

@@ -108,5 +108,11 @@ def test_literals_beside_scalars(name: str, tmp_path: Path) -> None:
 
 
 def test_literals_beside_vectors(vector_target: str, tmp_path: Path) -> None:
-    cases = [case for t in DTYPES.values() for case in literal_cases(t)]
-    assert disagreements(cases, vector_target, 16, tmp_path, _UNDECIDED) == []
+    """Only what is spelled differently: the rest broadcasts the literal."""
+    cases = [
+        case
+        for t in DTYPES.values()
+        for case in literal_cases(t)
+        if t.is_float or any(f" {op} " in case.name for op in (*_SPELLED, Op.MIN, Op.SUB))
+    ]
+    assert disagreements(cases, vector_target, 16, tmp_path, (*_UNDECIDED, "-O0")) == []

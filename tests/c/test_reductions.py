@@ -15,7 +15,7 @@ from hbc.ir.types import BOOL, DTYPES, DType
 INTEGER = (Op.ADD, Op.MUL, Op.MIN, Op.MAX, Op.AND, Op.OR, Op.XOR)
 FLOATS = [t for t in DTYPES.values() if t.is_float]
 # Lanes of a vector and the runs that are folded: within one register, and over several.
-SHAPES = ((16, (2, 4, 16)), (74, (37, 74)))
+SHAPES = ((16, (4, 16)), (74, (74,)))
 
 
 def operators(t: DType) -> tuple[Op, ...]:

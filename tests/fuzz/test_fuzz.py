@@ -19,7 +19,7 @@ from tally import Tally
 
 SECONDS = float(os.environ.get("HBC_FUZZ_SECONDS", "60"))
 FIRST = time.time_ns() % (1 << 32) if "HBC_FUZZ_SECONDS" in os.environ else 0
-ROUND = 25  # programs between two looks at the clock
+ROUND = 10  # programs between two looks at the clock
 MOST_REFUSED = 0.15  # more, and the generator does not know the language
 
 
