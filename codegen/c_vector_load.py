@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from hbc.codegen.c_mask import mask
+from hbc.codegen.c_mask import first_lanes_count, mask
 from hbc.codegen.c_scalar import scalar
 from hbc.codegen.lanewise import fill, register_lanes, spill
 from hbc.codegen.permute import permuted, shuffled, source
@@ -254,12 +254,19 @@ def _by_lane(e: Load, unit: Unit) -> str:
 
 
 class SpilledMask:
-    """A mask in a variable; called with a lane, the C condition for that lane."""
+    """A mask in a variable; called with a lane, the C condition for that lane. Of the first n lanes
+    that is n, so that the C compiler sees which of them never are (it warns of their indices)."""
 
     def __init__(self, e: Expr, t: DType, unit: Unit) -> None:
         self.bits = unit.target.vector_bits
         self.name = unit.scope.fresh("live")
+        self.count = first_lanes_count(e)
         width, lanes = max(8, t.bits), e.type.lanes
+        if self.count is not None:
+            unit.out.line(
+                f"const {c_type(self.count.type.element)} {self.name} = {scalar(self.count, unit)};"
+            )
+            return
         if self.bits == 512:
             unit.out.line(f"const {mask_type(lanes)} {self.name} = {mask(e, width, unit)};")
             return
@@ -268,4 +275,6 @@ class SpilledMask:
         unit.out.line(f"{spill(s, lanes, self.name, mask(e, width, unit))};")
 
     def __call__(self, lane: int) -> str:
+        if self.count is not None:
+            return f"{self.name} > {lane}"
         return f"{self.name} >> {lane} & 1" if self.bits == 512 else f"{self.name}[{lane}]"

@@ -8,10 +8,12 @@ On a scalar target every lane becomes a statement of its own.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 
+from hbc.ir.bounds import prove
 from hbc.ir.build import const, select
+from hbc.ir.facts import Facts
 from hbc.ir.halves import widen_halves
 from hbc.ir.kernel import Kernel
 from hbc.ir.lane_masks import narrow_masks
@@ -49,6 +51,7 @@ class _Legalize:
     bits: int
     take: Take
     made: int = 0
+    facts: Facts = field(default_factory=Facts)
 
     def stmt(self, s: Stmt) -> Stmt:
         match s:
@@ -69,7 +72,15 @@ class _Legalize:
 
     def _piece(self, e: Expr, picks: Picks) -> Expr:
         piece = self.take(e, picks)
-        return rewrite(piece, lambda c: narrow_masks(c, self.bits)) if self.bits else piece
+        if self.bits:
+            piece = rewrite(piece, lambda c: narrow_masks(c, self.bits))
+        return rewrite(piece, self._without_dead_loads)
+
+    def _without_dead_loads(self, e: Expr) -> Expr:
+        """Zeros where no lane of a load is live."""
+        if isinstance(e, Load) and e.mask is not None and prove(e.mask, self.facts) is False:
+            return const(False if e.type.element == BOOL else 0, e.type)
+        return e
 
     def _store(self, s: Store) -> Stmt:
         lanes = s.index.type.lanes
@@ -80,13 +91,13 @@ class _Legalize:
         native, least = self.bits // widest, max(2, LEAST_BITS // widest)
         row = min((r for r in _rows_of(s) if r >= least), default=lanes)
         parts = _pieces(s.index, row, native, least)
-        stores = [
-            Store(
-                s.buffer, self.take(s.index, picks), self._piece(value, picks),
-                None if mask is None else self._piece(mask, picks), s.span,
-            )
-            for picks in parts
-        ]  # fmt: skip
+        stores: list[Store] = []
+        for picks in parts:
+            live = None if mask is None else self._piece(mask, picks)
+            if live is not None and prove(live, self.facts) is False:
+                continue  # the place may lie beyond the memory
+            index = self.take(s.index, picks)
+            stores.append(Store(s.buffer, index, self._piece(value, picks), live, s.span))
         if len(stores) > 1 and _reads_elsewhere(s):
             return self._values_first(stores)
         return block(*stores)

@@ -307,8 +307,14 @@ def constant_range(e: Expr, facts: Facts) -> tuple[int | None, int | None]:
 
 
 def _at_least(form: Linear, value: int, s: Search) -> bool:
+    found = _constant(form, s)
+    return found is not None and found >= value
+
+
+def _constant(form: Linear, s: Search) -> int | None:
+    """As `least`, within the search that asks: on its budget, and by the conditions it left."""
     found = _lower(form, Search(s.facts, False, s.budget, used=s.used))
-    return found is not None and not found.terms and found.constant >= value
+    return None if found is None or found.terms else found.constant
 
 
 def _upper(form: Linear, s: Search) -> Linear | None:
@@ -325,7 +331,7 @@ def _least_of(a: Linear | None, b: Linear | None) -> Linear | None:
 def _best_of(a: Linear | None, b: Linear | None, s: Search) -> Linear | None:
     if a is None or b is None:
         return b if a is None else a
-    return extreme(Op.MAX, a, b, linear, lambda form: least(form, s.facts))
+    return extreme(Op.MAX, a, b, linear, lambda form: _constant(form, s))
 
 
 def _extreme(op: Op, a: Linear, b: Linear) -> Linear:

@@ -3,12 +3,14 @@
     allocate acc: f32[384] in auto   ->   allocate acc: f32[384] in registers
 
 Loads may also pick lanes of a few registers, as the ones that interleave results do. A buffer that
-nobody reads goes away, with the stores to it. A buffer that was asked to be in registers and cannot
-goes to the stack, or to where it fits.
+nobody reads goes away, with the stores to it, and so do the registers of one that nobody reads. A
+buffer that was asked to be in registers and cannot goes to the stack, or to where it fits.
 """
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 
 from hbc.ir.kernel import Kernel
@@ -29,7 +31,7 @@ from hbc.ir.nodes import (
     Store,
 )  # fmt: skip
 from hbc.ir.types import BOOL, Memory
-from hbc.ir.walk import map_stmt, nodes
+from hbc.ir.walk import free_variables, map_stmt, nodes
 
 # Variables of one buffer; machines have 16 or 32 registers, the compiler spills the rest.
 MOST_PIECES = 128
@@ -49,26 +51,52 @@ def _promote(s: Stmt) -> Stmt:
     if not isinstance(s, Allocate):
         return s
     if not any(isinstance(n, Load) and n.buffer == s.buffer for n in nodes(s.body)):
-        return _without_stores(s.body, s.buffer)
+        return _promote(_without_stores(s.body, lambda n: n.buffer == s.buffer))
     if s.memory not in _CANDIDATES:
         return s
     if _fits_registers(s):
+        dead = _dead_stores(s)
+        if dead:
+            body = _without_stores(s.body, lambda n: isinstance(n, Store) and n in dead)
+            return _promote(replace(s, body=body))
         return s if s.memory is Memory.REGISTER else replace(s, memory=Memory.REGISTER)
     return replace(s, memory=Memory.AUTO) if s.memory is Memory.REGISTER else s
 
 
-def _without_stores(s: Stmt, buffer: str) -> Stmt:
-    """`s` less the stores to a buffer, and the loops and conditions that then hold nothing."""
-    if isinstance(s, Store | Prefetch) and s.buffer == buffer:
+def _dead_stores(s: Allocate) -> set[Store]:
+    """The stores to registers that only their own updates read."""
+    uses: Counter[Expr] = Counter()
+    stores: list[Store] = []
+    for n in nodes(s.body):
+        if isinstance(n, Load) and n.buffer == s.buffer:
+            uses[n.index] += 1
+        elif isinstance(n, Store) and n.buffer == s.buffer:
+            stores.append(n)
+            own = (m for m in nodes(n) if isinstance(m, Load) and m.buffer == s.buffer)
+            uses[n.index] -= sum(m.index == n.index for m in own)
+    read = {i for index, count in uses.items() if count > 0 for i in _elements(index)}
+    return {n for n in stores if read.isdisjoint(_elements(n.index))}
+
+
+def _elements(index: Expr) -> tuple[int, ...]:
+    """Of a register, which has constant lanes."""
+    return constant_lanes(index) or ()
+
+
+def _without_stores(s: Stmt, unwanted: Callable[[Store | Prefetch], bool]) -> Stmt:
+    """`s` less some stores, and the names, loops and conditions that then are for nothing."""
+    if isinstance(s, Store | Prefetch) and unwanted(s):
         return _NOTHING
-    s = map_stmt(s, lambda e: e, lambda child: _without_stores(child, buffer))
-    match s:
+    new = map_stmt(s, lambda e: e, lambda child: _without_stores(child, unwanted))
+    match new:
         case For(body=body) | LetStmt(body=body) if body == _NOTHING:
             return _NOTHING
+        case LetStmt(name=name, body=body) if new is not s and name not in free_variables(body):
+            return body
         case If(then=then, otherwise=otherwise) if then == _NOTHING and otherwise in (None, then):
             return _NOTHING
         case _:
-            return s
+            return new
 
 
 def _fits_registers(s: Allocate) -> bool:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from hbc.ir.build import add, ge, sub
 from hbc.ir.diag import error
+from hbc.ir.facts import NOTHING
 from hbc.ir.nodes import (
     Allocate,
     Block,
@@ -28,7 +29,7 @@ from hbc.ir.nodes import (
     Var,
     const_index,
 )
-from hbc.ir.simplify import simplify
+from hbc.ir.simplify import simplify, simplify_stmt
 from hbc.ir.types import Memory
 from hbc.ir.walk import (
     block,
@@ -78,8 +79,10 @@ def _pipeline(loop: For) -> Stmt:
         load: [f"{name}_{n}" if depth > 1 else name for n in range(depth)]
         for load, name in loads.names.items()
     }
+    enough = ge(loop.extent, depth)
+    facts = NOTHING.with_condition(enough)
     fill: list[Stmt] = [
-        _set(register, _at(load, loop, add(loop.start, n)))
+        _set(register, simplify(_at(load, loop, add(loop.start, n)), facts))
         for load, ring in registers.items()
         for n, register in enumerate(ring)
     ]
@@ -89,9 +92,12 @@ def _pipeline(loop: For) -> Stmt:
         body=_iteration(registers, loads, body, _ahead(loop, depth)),
     )
     last = [
-        substitute_stmt(
-            _iteration(registers, loads, body, None),
-            {loop.var: simplify(add(loop.start, sub(loop.extent, depth - n)))},
+        simplify_stmt(
+            substitute_stmt(
+                _iteration(registers, loads, body, None),
+                {loop.var: simplify(add(loop.start, sub(loop.extent, depth - n)))},
+            ),
+            facts,
         )
         for n in range(depth)
     ]
@@ -103,7 +109,7 @@ def _pipeline(loop: For) -> Stmt:
             whole = Allocate(
                 register, element, const_index(lanes), Memory.REGISTER, whole, note, loop.span
             )
-    return If(ge(loop.extent, depth), whole, plain)
+    return If(enough, whole, plain)
 
 
 def _collect(loop: For, s: Stmt, loads: _Loads, bound: frozenset[str]) -> Stmt:
