@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from hbc.codegen.toolchain import Output
     from hbc.ir.kernel import Kernel
 
-EMITTED = ("c", "so", "a", "obj", "ir", "loops")
-SUFFIXES = {"so": ".so", "a": ".a", "obj": ".o", "ir": ".ir", "loops": ".loops"}
+EMITTED = ("c", "so", "a", "obj", "ir", "loops", "html")
+SUFFIXES = {"so": ".so", "a": ".a", "obj": ".o", "ir": ".ir", "loops": ".loops", "html": ".html"}
 
 
 @click.command("compile")
@@ -47,7 +47,7 @@ def command(
     folder: Path | None, emitted: tuple[str, ...], dumped: tuple[str, ...], timed: bool,
     no_check: bool,
 ) -> None:  # fmt: skip
-    """Compile KERNEL to NAME.c and NAME.h, a library or the IR.
+    """Compile KERNEL to NAME.c and NAME.h, a library, the IR or a page to read.
 
     The files need nothing but a C compiler. --set of a size fixes it in the code.
     """
@@ -113,6 +113,9 @@ def _emit(kind: str, compiled: Compiled, folder: Path | None, timings: dict[str,
             return
         paths = [make_folder(folder) / (source.name + SUFFIXES[kind])]
         write_text(paths[0], text)
+    elif kind == "html":
+        paths = [make_folder(folder or Path()) / (source.name + SUFFIXES[kind])]
+        write_text(paths[0], _page(compiled))
     elif kind == "c":
         beside = make_folder(folder or Path())
         paths = [beside / f"{source.name}.c", beside / f"{source.name}.h"]
@@ -124,6 +127,22 @@ def _emit(kind: str, compiled: Compiled, folder: Path | None, timings: dict[str,
         paths = [_build(kind_built, compiled, make_folder(folder or Path()), timings)]
     for path in paths:
         click.echo(f"wrote {path}", err=True)
+
+
+def _page(compiled: Compiled) -> str:
+    from hbc.cli.page import page
+    from hbc.frontend.loop_tree import loop_tree
+
+    pipeline, schedule = compiled.chosen.pipeline, compiled.chosen.schedule
+    loops = loop_tree(pipeline, schedule)
+    text = pipeline.source.text
+    return page(
+        f"{pipeline.name} for {compiled.chosen.target.name}",
+        text,
+        schedule,
+        loops,
+        compiled.source.text,
+    )
 
 
 def _build(kind: Output, compiled: Compiled, folder: Path, timings: dict[str, float]) -> Path:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from hbc.frontend.funcs import Func, Image, ReduceVar
 from hbc.frontend.legal import stage_expressions
 from hbc.frontend.plan import FuncPlan, Promise, step
+from hbc.frontend.value_ranges import data_ranges
 from hbc.ir.bounds import Facts, Interval, bounds, prove
 from hbc.ir.build import add, le, maximum, minimum, sub
 from hbc.ir.diag import InternalError, error
@@ -125,9 +126,9 @@ def access_boxes(
 
     The variables are renamed meanwhile: a loop around may have the name of one of them."""
     renamed = {name: Var(f"{name} of the reader") for name in ranges}
-    read = [n for a in accesses for i in a.indices for n in nodes(i)]
-    data = {n.name for n in read if isinstance(n, Access)}
-    there = {name: x for name, x in scope.items() if name in data or not x.goes}
+    data = data_ranges((i for a in accesses for i in a.indices), scope)
+    there = {name: x for name, x in data.items() if name not in scope}
+    there |= {name: x for name, x in scope.items() if name in data or not x.goes}
     there |= {f"{name} of the reader": interval for name, interval in ranges.items()}
     known = () if where is None else tuple(implied(substitute(where, renamed)))
     inside, outside = Facts(there, known), Facts(scope)
