@@ -58,7 +58,7 @@ def command(
     from hbc.cli.report import headline, print_facts, print_json, progress
     from hbc.cli.report import seconds as duration
     from hbc.cli.roofs import machine_roofs
-    from hbc.cli.speed import Speed
+    from hbc.cli.speed import speed_of
     from hbc.cli.work import count_work
 
     chosen = choose(kernel, settings, target, schedule)
@@ -79,7 +79,7 @@ def command(
             shapes = output_shapes(p, run.sizes)
             name, sizes = compiled.source.name, list(run.sizes.values())
             called = native.call(name, sizes, run.inputs, shapes, repeat)
-    speed = Speed(called.seconds, count_work(p, run.sizes), roofs)
+        speed = speed_of(called.seconds, count_work(p, run.sizes), roofs, shown)
     if as_json:
         print_json(
             {

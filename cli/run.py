@@ -135,13 +135,13 @@ def _write(
 
 def _speed(compiled: Compiled, run: Run, called: Called, threads: int, shown: Progress) -> Speed:
     from hbc.cli.roofs import machine_roofs
-    from hbc.cli.speed import Speed
+    from hbc.cli.speed import speed_of
     from hbc.cli.work import count_work
 
     # The first call faults the pages in: it counts only when there is no other.
     times = called.seconds[1:] or called.seconds
     work = count_work(compiled.chosen.pipeline, run.sizes)
-    return Speed(times, work, machine_roofs(threads, shown))
+    return speed_of(times, work, machine_roofs(threads, shown), shown)
 
 
 def _print_json(

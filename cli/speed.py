@@ -5,8 +5,8 @@ from __future__ import annotations
 import statistics
 from dataclasses import dataclass
 
-from hbc.cli.report import Json, seconds
-from hbc.cli.roofs import Roofs
+from hbc.cli.report import Json, Progress, seconds
+from hbc.cli.roofs import Roofs, raised_roofs
 from hbc.cli.work import Work
 
 
@@ -70,3 +70,9 @@ class Speed:
             ("speed", ", ".join(rates)),
             ("roof", f"{self.roof_share:.1%} of this machine's {roof}"),
         ]
+
+
+def speed_of(times: tuple[float, ...], work: Work, roofs: Roofs, shown: Progress) -> Speed:
+    """The speed under these roofs, or under higher ones where the run was above them."""
+    speed = Speed(times, work, roofs)
+    return speed if speed.roof_share <= 1 else Speed(times, work, raised_roofs(roofs, shown))

@@ -1,11 +1,15 @@
 """Pins that the roofs of this machine are measured once, and make sense."""
 
+import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from hbc.cli import roofs
 from hbc.cli.report import Progress
+from hbc.cli.speed import Speed, speed_of
+from hbc.cli.work import Work
 from hbc.codegen.toolchain import find_compiler
 from hbc.ir.diag import ToolError
 
@@ -50,3 +54,26 @@ def test_a_damaged_cache_is_measured_again(
     (file,) = tmp_path.glob("roofs-*.json")
     file.write_text(content)
     assert roofs.machine_roofs(1, Progress(None)).peaks.keys() == measured.peaks.keys()
+
+
+def test_roofs_below_a_run_are_raised(measured: roofs.Roofs, tmp_path: Path) -> None:
+    """Figures of a busy moment do not stay: a share above 1 makes hbc measure again."""
+    (file,) = tmp_path.glob("roofs-*.json")
+    slow = {"f32": measured.peaks["f32"] / 1000}
+    busy = replace(measured, peaks={**measured.peaks, **slow})
+    work = Work({"f32": 10**9}, 8, floating=True)
+    at_half_speed = (2 * 1e9 / measured.peaks["f32"],)
+    assert Speed(at_half_speed, work, busy).roof_share > 100
+    speed = speed_of(at_half_speed, work, busy, Progress(None))
+    assert speed.roof_share < 5
+    assert json.loads(file.read_text())["peaks"]["f32"] == speed.roofs.peaks["f32"]
+    assert speed.roofs.peaks["f64"] >= measured.peaks["f64"]
+
+
+def test_roofs_above_a_run_stay(measured: roofs.Roofs, monkeypatch: pytest.MonkeyPatch) -> None:
+    def again(threads: int) -> roofs.Roofs:
+        raise AssertionError("measured again")
+
+    monkeypatch.setattr(roofs, "_measure", again)
+    work = Work({"f32": 10**9}, 8, floating=True)
+    assert speed_of((10.0,), work, measured, Progress(None)).roofs is measured
