@@ -32,8 +32,8 @@ STEPS: tuple[tuple[str, Pass], ...] = (
     # Before vectorize, when conditions are not masks yet.
     ("partition", lambda k, t: k.map_body(partition)),
     # Vector loops first: an unrolled loop around them then copies one vector statement.
-    ("vectorize", lambda k, t: k.map_body(vectorize)),
-    ("unroll", lambda k, t: k.map_body(lambda s: unroll(refuse_long(s)))),
+    ("vectorize", lambda k, t: k.map_body(lambda s: vectorize(refuse_long(s, t)))),
+    ("unroll", lambda k, t: k.map_body(unroll)),
     ("simplify-vectors", lambda k, t: simplify_kernel(k)),
     ("expand-math", lambda k, t: expand_math(k)),
     ("legalize", lambda k, t: legalize(k, t)),

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from hbc.codegen.c_mask import mask
 from hbc.codegen.c_scalar import scalar
-from hbc.codegen.c_vector_load import SpilledMask, address
+from hbc.codegen.c_vector_load import address
 from hbc.codegen.lanewise import register_lanes, spill
 from hbc.codegen.registers import piece_of
 from hbc.codegen.spelling import c_type
+from hbc.codegen.spilled_mask import SpilledMask
 from hbc.codegen.unit import Text, Unit
 from hbc.codegen.vector_types import (
     all_lanes,

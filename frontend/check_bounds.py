@@ -8,7 +8,7 @@ loops.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from hbc.frontend.funcs import Func, Image, Pipeline, ReduceVar, Requirement, Update
 from hbc.frontend.index_ranges import Values, narrowed, range_of
@@ -105,9 +105,10 @@ def visit(f: Func, proof: Proof) -> None:
     walk(f.pure, place, f, proof)
     for u in f.updates:
         inner = update_place(f, u, proof)
-        roots = [*u.indices, u.value, *([u.condition] if u.condition is not None else [])]
-        for e in roots:
+        for e in (*u.indices, u.value):
             walk(e, inner, f, proof)
+        if u.condition is not None:  # evaluated at every point, whether it holds there or not
+            walk(u.condition, update_place(f, replace(u, condition=None), proof), f, proof)
 
 
 def pure_place(f: Func, proof: Proof) -> Place:

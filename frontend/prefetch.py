@@ -37,7 +37,7 @@ def _one(func: Func, nest: Nest, p: PrefetchPlan, scope: Scope) -> Stmt:
     later = nest.fix(p.loop, add(nest.fixed[p.loop], p.distance))
     ranges = {**reduce_ranges(() if update is None else update.reduce)}
     ranges |= {root: later.span(root) for root in nest.stage.roots}
-    reads = accesses_of(func, nest.stage.update, p.name)
+    reads = [a for found, _ in accesses_of(func, nest.stage.update, p.name) for a in found]
     if not reads or p.name not in scope.storages:
         raise error(
             f"`{stage_text(nest.stage)}` does not read `{p.name}`",

@@ -69,10 +69,9 @@ def needed(
     func = f.func
     if box is None:
         for reader, update, given in readers:
-            u = step(reader, update)
-            where = None if u is None else u.condition
-            for one in access_boxes(accesses_of(reader, update, func.name), given, scope, where):
-                box = hull(box, one, scope)
+            for accesses, where in accesses_of(reader, update, func.name):
+                for one in access_boxes(accesses, given, scope, where):
+                    box = hull(box, one, scope)
         if box is None:
             raise InternalError(f"nothing reads `{func.name}` here")
         for update in range(len(func.updates)):
@@ -92,12 +91,13 @@ def _touched_by(func: Func, update: int, box: Box, scope: Ranges) -> Box:
     ranges = {**pure, **reduce_ranges(u.reduce)}
     own = Access(func.name, u.indices, func.pure.type)
     grown = box
-    for access in (own, *accesses_of(func, update, func.name)):
-        seen = access_box(access, ranges, scope, u.condition)
-        grown = tuple(
-            old if _is_plain(access, d, func) else join(old, new, scope)
-            for d, (old, new) in enumerate(zip(grown, seen, strict=True))
-        )
+    for accesses, where in (([own], u.condition), *accesses_of(func, update, func.name)):
+        for access in accesses:
+            seen = access_box(access, ranges, scope, where)
+            grown = tuple(
+                old if _is_plain(access, d, func) else join(old, new, scope)
+                for d, (old, new) in enumerate(zip(grown, seen, strict=True))
+            )
     return grown
 
 
@@ -106,11 +106,22 @@ def _is_plain(access: Access, d: int, func: Func) -> bool:
     return getattr(index, "name", None) == func.variables[d]
 
 
-def accesses_of(reader: Func, update: int | None, name: str) -> list[Access]:
-    found = []
-    for e in stage_expressions(reader, update):
-        found += [n for n in nodes(e) if isinstance(n, Access) and n.name == name]
-    return found
+def accesses_of(
+    reader: Func, update: int | None, name: str
+) -> list[tuple[list[Access], Expr | None]]:
+    """What a stage reads of a Func, and the condition under which it does. The condition itself is
+    evaluated at every point: what stands in it is read there."""
+    u = step(reader, update)
+    where = None if u is None else u.condition
+    inside = [] if where is None else _accesses(where, name)
+    others = [
+        a for e in stage_expressions(reader, update) if e is not where for a in _accesses(e, name)
+    ]
+    return [(found, w) for found, w in ((others, where), (inside, None)) if found]
+
+
+def _accesses(e: Expr, name: str) -> list[Access]:
+    return [n for n in nodes(e) if isinstance(n, Access) and n.name == name]
 
 
 def access_box(access: Access, ranges: Ranges, scope: Ranges, where: Expr | None = None) -> Box:

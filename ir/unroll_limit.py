@@ -1,31 +1,89 @@
-"""Refuses loops that would be unrolled into more text than a C compiler can bear."""
+"""Refuses loops that would be unrolled or vectorized into more text than a C compiler can bear."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from math import prod
+
 from hbc.ir.diag import error
-from hbc.ir.nodes import Block, Const, For, LoopKind, Stmt
-from hbc.ir.walk import children
+from hbc.ir.nodes import Block, Const, For, LoopKind, Stmt, Store
+from hbc.ir.target import Target
+from hbc.ir.walk import children, statements
 
-# gcc takes some ten seconds for so many; what people unroll by hand has a few hundred.
+# gcc takes some ten seconds for so many; what people write by hand has a few hundred.
 MOST_STATEMENTS = 20_000
+MOST_VECTORS = 2_500  # statements of a register each: their arithmetic is text too
 
 
-def refuse_long(s: Stmt) -> Stmt:
-    """The same statement. HbcError naming the outermost unrolled loop that makes too many."""
-    _count(s)
+@dataclass(frozen=True, slots=True)
+class Text:
+    """How many statements there are: of scalars, and of vectors that a register holds."""
+
+    scalars: int = 0
+    vectors: int = 0
+
+    def __add__(self, other: Text) -> Text:
+        return Text(self.scalars + other.scalars, self.vectors + other.vectors)
+
+    def times(self, n: int) -> Text:
+        return Text(self.scalars * n, self.vectors * n)
+
+
+def refuse_long(s: Stmt, target: Target) -> Stmt:
+    """The same statement, whose VECTOR and UNROLL loops are still loops. HbcError naming the
+    innermost of them that makes too many statements, with the factors of those in it."""
+    _count(s, (), max(1, target.vector_bits // 32))
     return s
 
 
-def _count(s: Stmt) -> int:
-    """How many statements `s` is once its UNROLL loops are written out."""
-    if isinstance(s, For) and s.kind is LoopKind.UNROLL and isinstance(s.extent, Const):
-        made = int(s.extent.value) * _count(s.body)
-        if made > MOST_STATEMENTS:
+def _count(s: Stmt, around: tuple[For, ...], native: int) -> Text:
+    """What `s` becomes inside the unrolled and vectorized loops `around` it. A register has so many
+    `native` lanes."""
+    match s:
+        case Store():
+            lanes = prod(_factor(loop) for loop in around if loop.kind is LoopKind.VECTOR)
+            if lanes == 1 or native == 1:
+                return Text(scalars=lanes)
+            return Text(vectors=-(-lanes // native))
+        case For(kind=LoopKind.UNROLL | LoopKind.VECTOR as kind):
+            made = _count(s.body, (*around, s), native)
+            if kind is LoopKind.UNROLL:
+                made = made.times(_factor(s))
+            _check(s, around, made)
+            return made
+        case _:
+            inside = (_count(c, around, native) for c in children(s) if isinstance(c, Stmt))
+            return sum(inside, Text() if isinstance(s, Block) else Text(scalars=1))
+
+
+def _factor(loop: For) -> int:
+    return int(loop.extent.value) if isinstance(loop.extent, Const) else 1
+
+
+def _check(loop: For, around: tuple[For, ...], made: Text) -> None:
+    for kind, count, most in (
+        ("statements", made.scalars, MOST_STATEMENTS),
+        ("vector statements", made.vectors, MOST_VECTORS),
+    ):
+        if count > most:
+            does = "unrolling" if loop.kind is LoopKind.UNROLL else "vectorizing"
             raise error(
-                f"unrolling `{s.var}` and what is in it would make {made:,} statements, and "
-                f"{MOST_STATEMENTS:,} are the most", s.span,
-                "unroll fewer loops, or by smaller factors",
+                f"{does} `{loop.var}` and what is in it would make {count:,} {kind}, and {most:,} "
+                "are the most", loop.span,
+                f"take fewer loops, or smaller factors: here {_factors(around, loop)}",
             )  # fmt: skip
-        return made
-    inside = sum(_count(child) for child in children(s) if isinstance(child, Stmt))
-    return inside if isinstance(s, Block) else inside + 1
+
+
+def _factors(around: tuple[For, ...], loop: For) -> str:
+    """The loops that make the vectors, and those that are unrolled from `loop` inwards."""
+    parts: dict[str, None] = {}
+    vectors = [s for s in around if s.kind is LoopKind.VECTOR]
+    for s in (*vectors, *statements(loop)):
+        match s:
+            case For(var=name, kind=LoopKind.UNROLL):
+                parts[f"`{name}` is unrolled {_factor(s)} times"] = None
+            case For(var=name, kind=LoopKind.VECTOR):
+                parts[f"`{name}` has {_factor(s)} lanes"] = None
+            case _:
+                pass
+    return ", ".join(parts)

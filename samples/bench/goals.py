@@ -28,7 +28,8 @@ GOALS = (
     Goal("gemm_f32", "onednn", 0.95),
     Goal("conv1d", "halide", 1.0),
     Goal("conv2d", "halide", 1.0),
-    Goal("downsample", "halide", 1.5),
+    # The schedule behind the figure to reach; the peer `halide` is one that we tuned further.
+    Goal("downsample", "halide-first", 1.5),
     Goal("upsample", "halide", 1.0),
     Goal("resize", "halide", 1.0),
     Goal("resize", "pillow", 6.0),

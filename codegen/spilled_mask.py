@@ -1,0 +1,40 @@
+"""Masks whose lanes are asked one by one, where no instruction takes the whole."""
+
+from __future__ import annotations
+
+from hbc.codegen.c_mask import first_lanes_count, mask
+from hbc.codegen.c_scalar import scalar
+from hbc.codegen.lanewise import register_lanes, spill
+from hbc.codegen.spelling import c_type
+from hbc.codegen.unit import Unit
+from hbc.codegen.vector_types import mask_type
+from hbc.ir.nodes import Expr
+from hbc.ir.take import integer
+from hbc.ir.types import DType
+
+
+class SpilledMask:
+    """A mask in a variable; called with a lane, the C condition for that lane. Of the first n lanes
+    that is n, so that the C compiler sees which of them never are (it warns of their indices)."""
+
+    def __init__(self, e: Expr, t: DType, unit: Unit) -> None:
+        self.bits = unit.target.vector_bits
+        self.name = unit.scope.fresh("live")
+        self.count = first_lanes_count(e)
+        width, lanes = max(8, t.bits), e.type.lanes
+        if self.count is not None:
+            unit.out.line(
+                f"const {c_type(self.count.type.element)} {self.name} = {scalar(self.count, unit)};"
+            )
+            return
+        if self.bits == 512:
+            unit.out.line(f"const {mask_type(lanes)} {self.name} = {mask(e, width, unit)};")
+            return
+        s = integer(width)
+        unit.out.line(f"{c_type(s)} {self.name}[{register_lanes(s, lanes)}];")
+        unit.out.line(f"{spill(s, lanes, self.name, mask(e, width, unit))};")
+
+    def __call__(self, lane: int) -> str:
+        if self.count is not None:
+            return f"{self.name} > {lane}"
+        return f"{self.name} >> {lane} & 1" if self.bits == 512 else f"{self.name}[{lane}]"

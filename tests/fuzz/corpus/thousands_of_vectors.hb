@@ -1,0 +1,12 @@
+# Broke: factors that multiply to thousands of vectors kept the C compiler busy for minutes.
+# sizes: N=3 target: avx512 fixed: 0 seed: 0
+# refused: would make 8,192 vector statements
+size N
+input A: f32[N, 1024]
+output f: f32[1024]
+reduce r in N
+f[x] = 0.0
+f[x] += A[r, x]
+schedule s for avx512 {
+    f.update.vectorize(x).atomic().vectorize(r, 8).unroll(r, 16)
+}
