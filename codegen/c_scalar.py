@@ -35,6 +35,7 @@ from hbc.ir.nodes import (
     Const,
     Expr,
     Gather,
+    Instruct,
     Let,
     Load,
     MathOp,
@@ -91,7 +92,7 @@ def scalar(e: Expr, unit: Unit) -> Text:
             return scalar(v, unit)
         case VectorReduce(lanes=1):
             return unit.printers.reduce(e, unit)
-        case Ramp() | Broadcast() | VectorReduce() | Gather():
+        case Ramp() | Broadcast() | VectorReduce() | Gather() | Instruct():
             raise InternalError(f"codegen: {type(e).__name__} of {e.type} where a scalar is needed")
         case Access(name=name):
             raise InternalError(f"codegen: access to `{name}` was not lowered")

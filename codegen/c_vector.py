@@ -39,6 +39,7 @@ from hbc.ir.nodes import (
     Const,
     Expr,
     Gather,
+    Instruct,
     Let,
     Load,
     MathOp,
@@ -83,7 +84,7 @@ def vector(e: Expr, unit: Unit) -> str:
             return vector(body, unit)
         case Move(value=v):
             return vector(v, unit)
-        case VectorReduce() | Const() | Access():
+        case VectorReduce() | Const() | Access() | Instruct():
             raise InternalError(f"codegen: {type(e).__name__} of {e.type} was not legalized")
         case _:
             assert_never(e)

@@ -22,6 +22,7 @@ from hbc.ir.nodes import (
     Const,
     Expr,
     Gather,
+    Instruct,
     Let,
     Load,
     MathOp,
@@ -65,7 +66,7 @@ def meaning(e: Expr, buffers: Buffers) -> Meaning:
             return lambda points: _call(function, source, t.element, x(points))
         case Let(name=name, value=value, body=body):
             return _let(name, meaning(value, buffers), meaning(body, buffers))
-        case Load() | Ramp() | Broadcast() | VectorReduce() | Gather() | Move():
+        case Load() | Ramp() | Broadcast() | VectorReduce() | Gather() | Move() | Instruct():
             raise InternalError(f"the oracle met a {type(e).__name__}, which lowering makes")
         case _:
             assert_never(e)

@@ -42,7 +42,7 @@ def run(
 
 def prepare(kernel: Kernel, strict: bool = True) -> Prepared:
     """The kernel as a function to be called as `run` is."""
-    code = Code()
+    code = Code(instructions={i.name: i for i in kernel.instructions})
     code.objects |= {"InterpError": InterpError, "allocate": allocator(strict)}
     for table in kernel.tables:
         data = np.array(table.values, numpy_dtype(table.element))

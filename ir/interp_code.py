@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from hbc.ir.instruction import Instruction
+
 FILE = "<kernel in the interpreter>"
 """What tracebacks call the source."""
 
@@ -23,6 +25,7 @@ class Code:
     buffers: dict[str, str] = field(default_factory=dict)
     objects: dict[str, object] = field(default_factory=dict)
     loops: dict[str, str] = field(default_factory=dict)
+    instructions: dict[str, Instruction] = field(default_factory=dict)
     depth: int = 1
     nesting: int = 0
     count: int = 0

@@ -8,7 +8,9 @@ from typing import assert_never
 import numpy as np
 
 from hbc.ir import arith, arith_cast, arith_scalar
+from hbc.ir.contraction import shape
 from hbc.ir.diag import InternalError
+from hbc.ir.instruction_semantics import execute
 from hbc.ir.interp_code import Code
 from hbc.ir.nodes import (
     COMPARISONS,
@@ -20,6 +22,7 @@ from hbc.ir.nodes import (
     Const,
     Expr,
     Gather,
+    Instruct,
     Let,
     Load,
     Move,
@@ -69,6 +72,8 @@ def emit(code: Code, e: Expr) -> str:
             return _load(code, e)
         case Ramp() | Broadcast() | VectorReduce() | Gather():
             return _vector(code, e)
+        case Instruct(args=args):
+            return _apply(code, _execution(code, e), *(_array(code, a) for a in args))
         case Access(name=name):
             raise InternalError(f"the interpreter met the access of `{name}`: lower first")
         case _:
@@ -169,6 +174,20 @@ def _vector(code: Code, e: Ramp | Broadcast | VectorReduce | Gather) -> str:
             return _lanes(code, lambda x: arith.reduce(op, element, x, lanes), e.type, whole)
         case Gather(value=value, lanes=picks):
             return _lanes(code, _gather(picks), e.type, _array(code, value))
+
+
+def _execution(code: Code, e: Instruct) -> Callable[..., Array]:
+    """The instruction as a function of its operands' lanes."""
+    if e.name not in code.instructions:
+        raise InternalError(f"the interpreter met the unknown instruction `{e.name}`")
+    i, sizes = code.instructions[e.name], dict(e.sizes)
+    shapes = [(o.name, shape(i, n, sizes)) for n, o in enumerate(i.operands)]
+
+    def run(*args: Array) -> Array:
+        given = {name: x.reshape(s) for (name, s), x in zip(shapes, args, strict=True)}
+        return execute(i, given, sizes).reshape(-1)
+
+    return run
 
 
 def _array(code: Code, e: Expr) -> str:

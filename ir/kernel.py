@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
+from hbc.ir.instruction import Instruction
 from hbc.ir.nodes import Expr, Stmt
 from hbc.ir.source import Span
 from hbc.ir.types import DType
@@ -54,7 +55,7 @@ class Check:
 @dataclass(frozen=True, slots=True)
 class Kernel:
     """`body` reads the sizes, the arguments, their strides and the tables, and nothing else. It is
-    not run when all outputs are empty."""
+    not run when all outputs are empty. `instructions` are those that the body names."""
 
     name: str
     sizes: tuple[Size, ...]
@@ -62,8 +63,13 @@ class Kernel:
     tables: tuple[Table, ...]
     checks: tuple[Check, ...]
     body: Stmt
+    instructions: tuple[Instruction, ...] = ()
 
     def map_body(self, rewrite: Callable[[Stmt], Stmt]) -> Kernel:
         """The kernel with a rewritten body; the same object when nothing changed."""
         body = rewrite(self.body)
         return self if body is self.body else replace(self, body=body)
+
+    def instruction(self, name: str) -> Instruction:
+        """The instruction of that name."""
+        return next(i for i in self.instructions if i.name == name)

@@ -19,10 +19,12 @@ from hbc.ir.kernel import Kernel
 from hbc.ir.lane_masks import narrow_masks
 from hbc.ir.lane_offsets import lane_offsets
 from hbc.ir.nodes import (
+    Allocate,
     Binary,
     Broadcast,
     Cast,
     Expr,
+    Instruct,
     LetStmt,
     Load,
     Op,
@@ -33,7 +35,7 @@ from hbc.ir.nodes import (
 )  # fmt: skip
 from hbc.ir.take import Picks, Take, powers
 from hbc.ir.target import Target
-from hbc.ir.types import BOOL
+from hbc.ir.types import BOOL, Memory
 from hbc.ir.vector_width import widest_bits
 from hbc.ir.walk import block, map_stmt, nodes, rewrite
 
@@ -52,11 +54,15 @@ class _Legalize:
     take: Take
     made: int = 0
     facts: Facts = field(default_factory=Facts)
+    tiles: set[str] = field(default_factory=set)  # buffers in tile memory
 
     def stmt(self, s: Stmt) -> Stmt:
         match s:
             case Store():
-                return self._store(s)
+                return s if self._is_selected(s) else self._store(s)
+            case Allocate(buffer=buffer, memory=Memory.AMX_TILE):
+                self.tiles.add(buffer)
+                return map_stmt(s, self._scalar, self.stmt)
             case LetStmt(name=name, value=value, body=body) if value.type.lanes > 1:
                 with self.take.scope(name) as asked:
                     inner = self.stmt(body)
@@ -66,6 +72,13 @@ class _Legalize:
                 return inner
             case _:
                 return map_stmt(s, self._scalar, self.stmt)
+
+    def _is_selected(self, s: Store) -> bool:
+        """Whether tensor instructions do the statement: it has the size they want already."""
+        return s.buffer in self.tiles or any(
+            isinstance(n, Instruct) or (isinstance(n, Load) and n.buffer in self.tiles)
+            for n in nodes(s.value)
+        )
 
     def _scalar(self, e: Expr) -> Expr:
         return self._piece(rewrite(e, _plain), tuple(range(e.type.lanes)))

@@ -247,9 +247,22 @@ class Move:
         return self.value.type
 
 
+@dataclass(frozen=True, slots=True)
+class Instruct:
+    """What the accumulator of a tensor instruction holds after one execution. `name` is that of one of
+    the kernel's instructions, with these sizes; `args` are its operands, in its order, each all of
+    an operand's elements in row-major order; `type` is the accumulator's."""
+
+    name: str
+    sizes: tuple[tuple[str, int], ...]
+    args: tuple[Expr, ...]
+    type: Type
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
 Expr = (
     Const | Var | Cast | Binary | Unary | Select | Access | Load | Call | Ramp | Broadcast
-    | VectorReduce | Gather | Let | Move
+    | VectorReduce | Gather | Let | Move | Instruct
 )  # fmt: skip
 
 

@@ -6,7 +6,9 @@ Errors are HbcError with the place. Notes and comments are kept, source spans ar
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 
+from hbc.ir.instruction import Instruction
 from hbc.ir.kernel import Argument, Check, Kernel, Size, Table
 from hbc.ir.nodes import (
     Allocate,
@@ -43,8 +45,8 @@ def read_stmt(text: str) -> Stmt:
     return s
 
 
-def read_kernel(text: str) -> Kernel:
-    """The kernel that is the whole text."""
+def read_kernel(text: str, known: Sequence[Instruction] = ()) -> Kernel:
+    """The kernel that is the whole text. `known` are the instructions that it may name."""
     c = tokens(text)
     c.expect("kernel")
     name = c.name()
@@ -52,6 +54,7 @@ def read_kernel(text: str) -> Kernel:
     arguments: list[Argument] = []
     tables: list[Table] = []
     checks: list[Check] = []
+    used: list[Instruction] = []
     while not c.is_("{"):
         if c.accept("size"):
             sizes.append(Size(c.name(), c.number() if c.accept("=") else None))
@@ -59,15 +62,22 @@ def read_kernel(text: str) -> Kernel:
             arguments.append(_argument(c))
         elif c.accept("table"):
             tables.append(_table(c))
+        elif c.accept("instruction"):
+            name_read = c.name()
+            found = [i for i in known if i.name == name_read]
+            if not found:
+                raise c.wrong(f"a known instruction before this, not `{name_read}`")
+            used.append(found[0])
         elif c.accept("check"):
             condition = expression(c)
             c.expect(",")
             checks.append(Check(condition, _string(c)))
         else:
-            raise c.wrong("`size`, `input`, `output`, `table`, `check` or `{`")
+            raise c.wrong("`size`, `input`, `output`, `table`, `instruction`, `check` or `{`")
     body = _body(c)
     _at_end(c)
-    return Kernel(name, tuple(sizes), tuple(arguments), tuple(tables), tuple(checks), body)
+    parts = (tuple(sizes), tuple(arguments), tuple(tables), tuple(checks))
+    return Kernel(name, *parts, body, tuple(used))
 
 
 def _statement(c: Cursor) -> Stmt:

@@ -17,6 +17,7 @@ from hbc.ir.nodes import (
     Const,
     Expr,
     Gather,
+    Instruct,
     Let,
     Load,
     MathOp,
@@ -222,6 +223,19 @@ def _gather(c: Cursor, _: str) -> Expr:
     return Gather(value, tuple(picks))
 
 
+def _instruct(c: Cursor, parameter: str) -> Expr:
+    head, *sizes = parameter.split(",")
+    name, _, type_text = head.partition(":")
+    result = _as_type(type_text)
+    if result is None:
+        raise c.wrong("an instruction with a type")
+    given = tuple((size, int(n)) for size, _, n in (s.partition("=") for s in sizes))
+    args = [expression(c)]
+    while c.accept(","):
+        args.append(expression(c))
+    return Instruct(name, given, tuple(args), result)
+
+
 _CALLS: Final[dict[str, Callable[[Cursor, str], Expr]]] = {
     "min": _extreme(Op.MIN),
     "max": _extreme(Op.MAX),
@@ -230,6 +244,7 @@ _CALLS: Final[dict[str, Callable[[Cursor, str], Expr]]] = {
     "ramp": _ramp,
     "reduce": _reduce,
     "gather": _gather,
+    "instruct": _instruct,
 }
 
 

@@ -28,6 +28,7 @@ from hbc.ir.nodes import (
     For,
     Gather,
     If,
+    Instruct,
     Let,
     LetStmt,
     Load,
@@ -88,6 +89,7 @@ def show_kernel(kernel: Kernel) -> str:
     lines += [_size(s) for s in kernel.sizes]
     lines += [_argument(a) for a in kernel.arguments]
     lines += [_table(t) for t in kernel.tables]
+    lines += [f"instruction {name_text(i.name)}" for i in kernel.instructions]
     lines += [f"check {show(c.condition)}, {json.dumps(c.message)}" for c in kernel.checks]
     return "\n".join([*lines, *_braced("", kernel.body, 0)]) + "\n"
 
@@ -151,7 +153,7 @@ def _expr(e: Expr, level: int) -> str:
             return _vector(e)
 
 
-def _vector(e: Ramp | Broadcast | VectorReduce | Gather | Move) -> str:
+def _vector(e: Ramp | Broadcast | VectorReduce | Gather | Move | Instruct) -> str:
     match e:
         case Ramp(base=base, stride=stride, lanes=lanes):
             return f"ramp({_list(base, stride)}, {lanes})"
@@ -163,6 +165,9 @@ def _vector(e: Ramp | Broadcast | VectorReduce | Gather | Move) -> str:
             return f"gather({_expr(v, 0)}, [{', '.join(map(str, picks))}])"
         case Move(source=source, target=target, value=v):
             return f"{source}_to_{target}({_expr(v, 0)})"
+        case Instruct(name=name, sizes=sizes, args=args, type=t):
+            given = "".join(f",{size}={n}" for size, n in sizes)
+            return f"instruct<{name}:{t}{given}>({_list(*args)})"
         case _:
             assert_never(e)
 

@@ -24,6 +24,7 @@ from hbc.ir.nodes import (
     Const,
     Expr,
     Gather,
+    Instruct,
     Let,
     Load,
     Move,
@@ -67,6 +68,8 @@ class Take:
                 return self._let(name, v, body, (0,))
             case Move(value=v):
                 return self._scalar(v)
+            case Instruct():
+                return e
             case _:
                 return map_children(e, self._scalar)
 
@@ -102,6 +105,10 @@ class Take:
                 return self._let(name, v, body, picks)
             case Move(value=v):
                 return self(v, picks)
+            case Instruct():
+                if picks == tuple(range(e.type.lanes)):
+                    return e
+                raise InternalError(f"take: some lanes of `{e.name}`")
             case _:
                 assert_never(e)
 

@@ -7,8 +7,10 @@ the pass, so it raises InternalError with the pass and the offending node.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from math import prod
 from typing import Final, NoReturn, assert_never
 
+from hbc.ir.contraction import refused_sizes, shape
 from hbc.ir.diag import InternalError
 from hbc.ir.kernel import Kernel
 from hbc.ir.nodes import (
@@ -19,6 +21,7 @@ from hbc.ir.nodes import (
     Expr,
     For,
     If,
+    Instruct,
     LetStmt,
     LoopKind,
     Node,
@@ -29,10 +32,11 @@ from hbc.ir.nodes import (
 from hbc.ir.show import show
 from hbc.ir.types import CONDITION, INDEX, DType, Type
 from hbc.ir.verify_expr import Names, mistakes
+from hbc.ir.walk import nodes
 
 PASSES: Final = (
-    "lower", "simplify", "partition", "vectorize", "unroll", "simplify-vectors", "expand-math",
-    "legalize", "promote", "share", "rotate",
+    "lower", "simplify", "partition", "vectorize", "unroll", "simplify-vectors", "select",
+    "expand-math", "legalize", "promote", "share", "rotate",
 )  # fmt: skip
 """Passes in order; a stage that is not among them is checked like the last."""
 
@@ -54,10 +58,27 @@ def verify(kernel: Kernel, stage: str) -> None:
         names |= {a.stride_name(d): INDEX for d in range(len(a.extents) - 1)}
         for e in a.extents:
             _check_expr(e, {s.name: INDEX for s in kernel.sizes}, buffers, stage)
+    for n in nodes(kernel.body):
+        if isinstance(n, Instruct):
+            _check_instruct(n, kernel, stage)
     for check in kernel.checks:
         _check_expr(check.condition, names, buffers, stage)
         _check_type(check.condition, CONDITION, "a check", stage)
     _check_stmt(kernel.body, names, buffers, stage, top=True)
+
+
+def _check_instruct(e: Instruct, kernel: Kernel, stage: str) -> None:
+    """Known, of legal sizes, with operands of its types and lanes."""
+    found = [i for i in kernel.instructions if i.name == e.name]
+    if not found:
+        _fail(e, f"the kernel has no instruction `{e.name}`", stage)
+    i, sizes = found[0], dict(e.sizes)
+    refused = refused_sizes(i, sizes)
+    if refused is not None:
+        _fail(e, refused, stage)
+    wanted = [o.element(prod(shape(i, n, sizes))) for n, o in enumerate(i.operands)]
+    if [a.type for a in e.args] != wanted or e.type != wanted[i.accumulator]:
+        _fail(e, f"`{e.name}` takes {', '.join(map(str, wanted))}", stage)
 
 
 def removed_by(stage: str) -> Iterator[LoopKind]:

@@ -16,6 +16,7 @@ from hbc.ir.nodes import (
     Const,
     Expr,
     Gather,
+    Instruct,
     Let,
     Load,
     MathOp,
@@ -91,8 +92,8 @@ def _mistake(e: Expr, names: Names, buffers: Buffers) -> str | None:
             return "an Access after lowering"
         case Let(name=name):
             return f"`{name}` is bound where it has a meaning already" if name in names else None
-        case Move():
-            return None
+        case Move() | Instruct():
+            return None  # `verify` knows the instructions
         case _:
             return _vector(e)
 

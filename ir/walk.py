@@ -23,6 +23,7 @@ from hbc.ir.nodes import (
     For,
     Gather,
     If,
+    Instruct,
     Let,
     LetStmt,
     Load,
@@ -90,6 +91,9 @@ def map_children(e: Expr, f: ExprMap) -> Expr:
         case Move(source=s, target=t2, value=v):
             w = f(v)
             return e if w is v else Move(s, t2, w, e.span)
+        case Instruct(name=name, sizes=sizes, args=args, type=t):
+            new = _map_all(args, f)
+            return e if new is args else Instruct(name, sizes, new, t, e.span)
         case _:
             assert_never(e)
 
@@ -279,6 +283,7 @@ _OPERANDS: Final[Mapping[type, Callable[[Any], tuple[Expr, ...]]]] = {
     Gather: lambda e: (e.value,),
     Let: lambda e: (e.value, e.body),
     Move: lambda e: (e.value,),
+    Instruct: lambda e: e.args,
 }
 _CHILDREN: Final[Mapping[type, Callable[[Any], tuple[Node, ...]]]] = {
     **_OPERANDS,

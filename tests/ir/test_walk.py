@@ -26,6 +26,7 @@ from hbc.ir.nodes import (
     For,
     Gather,
     If,
+    Instruct,
     Let,
     LetStmt,
     Load,
@@ -74,6 +75,7 @@ ONE_OF_EACH: list[Node] = [
     Block((Comment("one"), Comment("two"))), LetStmt("t", i, empty),
     Allocate("t", F32, i, Memory.STACK, empty), If(const_bool(True), empty, Comment("else")),
     Assert(const_bool(True), "why"), Comment("why"),
+    Instruct("dot", (("M", 4), ("K", 8)), (x, i, j), F32(4)),
 ]  # fmt: skip
 
 
