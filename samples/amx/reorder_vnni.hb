@@ -1,0 +1,48 @@
+# Matrix product, a block of accumulators; B interleaved by rows as AMX wants it.
+#
+#     C[i, j] = sum over k of T(A[i, k]) * T(B[k / g, j, k % g])
+#
+# A block of `rows` x `columns` tiles of sums: the manual's loop reordering.
+# Every loaded tile of A serves `columns` products, every tile of B `rows`. Up to six
+# accumulators leave two tiles for the operands: 1 x 2, 1 x 4 and 2 x 2 are usual.
+#
+# g rows of B lie interleaved, element by element: two of bf16, four of bytes.
+# Bytes: --set TA=u8 --set TB=i8 --set T=i32, and the other three combinations of signs.
+
+type   TA = bf16
+type   TB = bf16
+type   T = f32
+param  rows: i32 = 2      # of tiles in a block
+param  columns: i32 = 2
+param  g: i32 = 4 / bytes(TA)
+size   M, N, K
+input  A: TA[M, K]
+input  B: TB[K / g, N, g]
+output C: T[M, N]
+require K % g == 0, "B holds whole groups of rows"
+
+reduce k in K
+acc[i, j]  = 0
+acc[i, j] += T(A[i, k]) * T(B[k / g, j, k % g])
+C[i, j]    = acc[i, j]
+
+schedule tiles for amx {
+    C.tile(i, j, io, jo, ib, jb, 16 * rows, 16 * columns, tail = exact)
+    C.tile(ib, jb, it, jt, ii, ji, 16, 16).unroll(it).unroll(jt).vectorize(ii).vectorize(ji)
+    acc.compute_at(C, jo).store_in(amx_tile)
+    acc.tile(i, j, it, jt, ii, ji, 16, 16).unroll(it).unroll(jt).vectorize(ii).vectorize(ji)
+    acc.update.split(k, ko, ki, 16 * g, tail = exact)
+    acc.update.tile(i, j, it, jt, ii, ji, 16, 16).reorder(ko, it, jt, ii, ji, ki)
+    acc.update.unroll(it).unroll(jt).atomic().vectorize(ii).vectorize(ji).vectorize(ki)
+}
+
+# The same with blocks of 6 rows of 16 lanes in vector registers.
+schedule lanes for avx512vnni, avx512bf16 {
+    C.tile(i, j, io, jo, ii, ji, 6 * rows, 16 * columns, tail = shift).reorder(jo, io, ii, ji)
+    C.vectorize(ji, 16).unroll(ji).unroll(ii).parallel(jo)
+    acc.compute_at(C, io).store_in(registers).vectorize(j, 16).unroll(i).unroll(j)
+    acc.update.split(k, ko, ki, g).reorder(ko, i, j, ki)
+    acc.update.atomic().vectorize(j, 16).vectorize(ki).unroll(i).unroll(j)
+}
+
+example { M = 64; N = 64; K = 128; A = random(1); B = random(2) }
