@@ -43,8 +43,8 @@ from hbc.cli.options import (
 @json_option
 def command(
     kernel: Path, settings: Mapping[str, str], target: str | None, schedule: str | None,
-    inputs: tuple[str, ...], seconds: float, refresh: bool, example: str | None,
-    threads: int | None, timeout: float, as_json: bool,
+    fallback: str, inputs: tuple[str, ...], seconds: float, refresh: bool, example: str | None,
+    emulate: bool, threads: int | None, timeout: float, as_json: bool,
 ) -> None:  # fmt: skip
     """Time KERNEL on its example, with one thread unless told otherwise.
 
@@ -52,30 +52,30 @@ def command(
     the calls leave them. The roof is the longer of the arithmetic at the peak rate and the bytes at
     the bandwidth of the cache they fit in, both measured on this machine with as many threads.
     """
+    from hbc.cli.emulation import counts_text, emulator_for
     from hbc.cli.inputs import choose_example, gather_inputs
     from hbc.cli.native import Native, Repeat, output_shapes
-    from hbc.cli.prepare import build_library, choose, compile_chosen, require_runnable
+    from hbc.cli.prepare import build_for_calls, choose, compile_chosen
     from hbc.cli.report import headline, print_facts, print_json, progress
     from hbc.cli.report import seconds as duration
     from hbc.cli.roofs import machine_roofs
     from hbc.cli.speed import speed_of
     from hbc.cli.work import count_work
 
-    chosen = choose(kernel, settings, target, schedule)
-    require_runnable(chosen.target)
+    chosen = choose(kernel, settings, target, schedule, fallback)
+    emulator = emulator_for(chosen, emulate)
     p = chosen.pipeline
     files = named_paths("--input", inputs, tuple(i.name for i in p.inputs))
     with progress() as shown, tempfile.TemporaryDirectory(prefix="hbc-") as folder:
         shown.step("compiling")
         compiled = compile_chosen(chosen)
         number = thread_count(threads, 1, compiled.source.parallel)
-        library = Path(folder) / f"{compiled.source.name}.so"
-        building = build_library(compiled, library)
+        library, building = build_for_calls(compiled, Path(folder))
         run = gather_inputs(p, settings, choose_example(p, example), files)
         roofs = machine_roofs(number, shown, refresh)
         shown.step("measuring")
         repeat = Repeat(warmups=2, least=7, seconds=seconds, most=100_000)
-        with Native(library, number, timeout) as native:
+        with Native(library, number, timeout, emulator) as native:
             shapes = output_shapes(p, run.sizes)
             name, sizes = compiled.source.name, list(run.sizes.values())
             called = native.call(name, sizes, run.inputs, shapes, repeat)
@@ -89,12 +89,15 @@ def command(
                 "threads": number,
                 "sizes": dict(run.sizes),
                 **speed.as_json(),
+                "emulated": None if called.emulated is None else dict(called.emulated),
                 "compile_seconds": compiled.seconds,
                 "c_compiler_seconds": building,
             }
         )
         return
     facts = [("sizes", ", ".join(f"{n} = {v}" for n, v in run.sizes.items()))] if run.sizes else []
+    if called.emulated is not None:
+        facts.append(("emulated", counts_text(called.emulated) + ": the times mean nothing"))
     facts += speed.facts()
     facts.append(("compiled", f"in {duration(compiled.seconds)}, C in {duration(building)}"))
     print_facts(headline(chosen, number), facts)

@@ -51,7 +51,7 @@ def _mistakes(file: Path, settings: Mapping[str, str]) -> Sequence[Diagnostic]:
         return failure.diagnostics
     mistakes: list[Diagnostic] = []
     for schedule in pipeline.schedules:
-        for target in schedule.targets:
+        for target in filter(TARGETS.__contains__, schedule.targets):
             try:
                 lower_to_kernel(pipeline, schedule, TARGETS[target])
             except HbcError as failure:

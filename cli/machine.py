@@ -67,14 +67,21 @@ def cache_bytes() -> dict[int, int]:
     return sizes
 
 
+def missing_features(target: Target) -> tuple[str, ...]:
+    """What the target needs and this processor does not have."""
+    return tuple(need for need in target.needs if need not in cpu_features())
+
+
 def can_run(target: Target) -> bool:
     """Whether this processor has every feature that the target needs."""
-    return cpu_features() >= set(target.needs)
+    return not missing_features(target)
 
 
 def default_target() -> Target:
-    """The best target that this machine can run: the one with the widest vectors."""
-    return max(filter(can_run, TARGETS.values()), key=lambda target: target.vector_bits)
+    """The target without tensor instructions that has the widest vectors this machine can run. Only
+    a schedule can place results where tensor instructions work, so those targets are asked for."""
+    general = [t for t in TARGETS.values() if not t.instruction_sets and can_run(t)]
+    return max(general, key=lambda target: target.vector_bits)
 
 
 def target_named(name: str | None) -> Target:

@@ -12,14 +12,17 @@ import subprocess
 import sys
 import tempfile
 import threading
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hbc.cli.sizes import extents
 from hbc.cli.strides import gather_rows, longer_shape, row_strides, spread
+from hbc.codegen.abi import FEATURE
+from hbc.codegen.program import Program
 from hbc.frontend.funcs import Pipeline
 from hbc.ir.diag import Diagnostic, HbcError, InternalError, ToolError, error
 from hbc.ir.types import BOOL, DType
@@ -45,10 +48,12 @@ class Repeat:
 
 @dataclass(frozen=True, slots=True)
 class Called:
-    """The outputs by name and the seconds of each timed call."""
+    """The outputs by name and the seconds of each timed call. `emulated`: how often the last call
+    executed each tile instruction, when an emulator did."""
 
     outputs: Mapping[str, Array]
     seconds: tuple[float, ...]
+    emulated: Mapping[str, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,15 +71,33 @@ class Native:
     """A shared library loaded in a child process, used as a context manager. Calls that the child
     does not survive raise InternalError; one that takes over `timeout` seconds, HbcError."""
 
-    def __init__(self, library: Path, threads: int, timeout: float) -> None:
+    def __init__(
+        self,
+        library: Path | Program,
+        threads: int,
+        timeout: float,
+        emulator: Path | None = None,
+    ) -> None:
+        """`emulator`: the library of the AMX emulator, to be loaded before the kernel's."""
         self._timeout = timeout
         self._calls = 0
+        self._emulated: dict[str, int] | None = None
+        self.emulated: Counter[str] = Counter()  # tile instructions executed by all requests
         self._folder = Path(tempfile.mkdtemp(prefix="hbc-"))
         self._errors = (self._folder / "stderr").open("w+b")
         environment = os.environ | {"OMP_NUM_THREADS": str(threads), "OMP_DYNAMIC": "false"}
+        self._in_words = isinstance(library, Program)
+        command: tuple[str, ...]
+        if isinstance(library, Program):
+            command = library.command
+            environment |= library.environment
+        else:
+            paths = [library] if emulator is None else [library, emulator]
+            child = (sys.executable, "-P", "-m", "hbc.cli.native_child")
+            command = (*child, *(str(path.resolve()) for path in paths))
         self._child = subprocess.Popen(
-            [sys.executable, "-P", "-m", "hbc.cli.native_child", str(library.resolve())],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors, env=environment,
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors,
+            env=environment, cwd=self._folder if self._in_words else None,
         )  # fmt: skip
 
     def __enter__(self) -> Native:
@@ -127,7 +150,7 @@ class Native:
             arrays.append(_Array(length, strides, fill=self._poison(element), save=save))
         entry = f"{function}_strided" if rows else function
         seconds = self.request(entry, f"{function}_strerror", sizes, arrays, repeat, guarded)
-        return Called(self._outputs(function, outputs, rows), seconds)
+        return Called(self._outputs(function, outputs, rows), seconds, self._emulated)
 
     def _outputs(
         self,
@@ -191,9 +214,15 @@ class Native:
             },
             "guarded": guarded,
         }
-        answer = json.loads(self._exchange(json.dumps(message), function))
+        line = as_words(message) if self._in_words else json.dumps(message)
+        answer = json.loads(self._exchange(line, function))
+        if answer["code"] // 1000 * 1000 == FEATURE:
+            raise ToolError(Diagnostic(f"`{function}` cannot run: {answer['said']}"))
         if answer["code"]:
             raise error(f"`{function}` refused its arguments: {answer['said']}")
+        counts = answer.get("emulated")
+        self._emulated = None if counts is None else {name: n for name, n in counts.items() if n}
+        self.emulated.update(self._emulated or {})
         return tuple(answer["seconds"])
 
     def _exchange(self, line: str, function: str) -> bytes:
@@ -236,10 +265,26 @@ class Native:
             return InternalError(f"the compiled `{function}` crashed with {_signal(-code)}{said}")
         if "OSError" in said or "undefined symbol" in said:
             return ToolError(Diagnostic(f"the compiled library cannot be loaded{said}"))
+        if "ToolError" in said:
+            return ToolError(Diagnostic(said.partition("error: ")[2] or said))
         if "MemoryError" in said:
             hint = "try smaller sizes"
             return ToolError(Diagnostic(f"not enough memory to call `{function}`", hint=hint))
         return InternalError(f"the process running `{function}` ended with code {code}{said}")
+
+
+def as_words(request: Mapping[str, Any]) -> str:
+    """A request as `native_driver.c` reads it, in whose folder the files are."""
+    words = [request["function"], len(request["sizes"]), *request["sizes"]]
+    words.append(len(request["arrays"]))
+    for array in request["arrays"]:
+        files = [Path(array[name]).name if array[name] else "-" for name in ("load", "save")]
+        fill = -1 if array["fill"] is None else array["fill"]
+        strides = array["strides"]
+        words += [array["bytes"], len(strides), *strides, files[0], fill, files[1]]
+    words += request["repeat"].values()
+    words.append(int(request["guarded"]))
+    return " ".join(str(word) for word in words)
 
 
 def _signal(number: int) -> str:

@@ -1,7 +1,8 @@
 """The child process that compiled code runs in: a crash, a hang or a leak there ends only itself.
 
-Usage: python -m hbc.cli.native_child LIBRARY. Reads one JSON request per line on stdin, answers
-each with one JSON line on stdout (see `native`). Without NumPy, so that it starts in milliseconds.
+Usage: python -m hbc.cli.native_child LIBRARY [AMX_EMULATOR]. Reads one JSON request per line on stdin,
+answers each with one JSON line on stdout (see `native`). Without NumPy, so that it starts in
+milliseconds.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ import sys
 import time
 from pathlib import Path
 from typing import Any
+
+from hbc.codegen.amx_library import Emulator, open_emulator
 
 PAGE = mmap.PAGESIZE
 STAGGER = 17 * 64  # bytes between the offsets of two arrays in their pages: no 4 KiB aliasing
@@ -66,7 +69,9 @@ def _protect(address: int, length: int, access: int) -> None:
         libc.mprotect(ctypes.c_void_p(address), ctypes.c_size_t(length), access)
 
 
-def serve(library: ctypes.CDLL, request: dict[str, Any]) -> dict[str, Any]:
+def serve(
+    library: ctypes.CDLL, request: dict[str, Any], emulator: Emulator | None = None
+) -> dict[str, Any]:
     """Runs one request: loads inputs, poisons outputs, calls, times, writes outputs back."""
     regions = []
     for number, array in enumerate(request["arrays"]):
@@ -84,15 +89,23 @@ def serve(library: ctypes.CDLL, request: dict[str, Any]) -> dict[str, Any]:
     for region, array in zip(regions, request["arrays"], strict=True):
         arguments.append(ctypes.c_void_p(region.address))
         arguments += [ctypes.c_int64(stride) for stride in array["strides"]]
-    code, seconds = _repeat(function, arguments, request["repeat"])
+    code, seconds = _repeat(function, arguments, request["repeat"], emulator)
     for region, array in zip(regions, request["arrays"], strict=True):
         if array["save"] and code == 0:
             region.save(array["save"])
-    return {"code": code, "said": _explain(library, request, code), "seconds": seconds}
+    return {
+        "code": code,
+        "said": _explain(library, request, code),
+        "seconds": seconds,
+        "emulated": None if emulator is None else emulator.counts(),
+    }
 
 
-def _repeat(function: Any, arguments: list[Any], repeat: dict[str, Any]) -> tuple[int, list[float]]:
-    """Calls until `least` calls and `seconds` have passed, at most `most`; warm-ups first."""
+def _repeat(
+    function: Any, arguments: list[Any], repeat: dict[str, Any], emulator: Emulator | None
+) -> tuple[int, list[float]]:
+    """Calls until `least` calls and `seconds` have passed, at most `most`; warm-ups first. The
+    emulator has counted the last call."""
     for _ in range(repeat["warmups"]):
         code = function(*arguments)
         if code:
@@ -102,6 +115,8 @@ def _repeat(function: Any, arguments: list[Any], repeat: dict[str, Any]) -> tupl
     while len(times) < repeat["least"] or (
         spent < repeat["seconds"] and len(times) < repeat["most"]
     ):
+        if emulator is not None:
+            emulator.reset_counts()
         start = time.perf_counter_ns()
         code = function(*arguments)
         took = (time.perf_counter_ns() - start) * 1e-9
@@ -122,9 +137,13 @@ def _explain(library: ctypes.CDLL, request: dict[str, Any], code: int) -> str:
 
 
 def main() -> None:
+    emulator = None
+    if len(sys.argv) > 2:  # before the library, which looks for it when it is loaded
+        emulator = open_emulator(Path(sys.argv[2]))
+        emulator.install()
     library = ctypes.CDLL(sys.argv[1])
     for line in sys.stdin:
-        answer = serve(library, json.loads(line))
+        answer = serve(library, json.loads(line), emulator)
         sys.stdout.write(json.dumps(answer) + "\n")
         sys.stdout.flush()
 

@@ -57,9 +57,15 @@ settings_option = click.option(
 
 
 def kernel_options(function: Function) -> Function:
-    """KERNEL, --target, --schedule and --set: what says which code is compiled."""
+    """KERNEL, --target, --schedule, --fallback and --set: what says which code is compiled."""
     for decorate in (
         settings_option,
+        click.option(
+            "--fallback", type=click.Choice(("error", "scalar")), default="error",
+            show_default=True,
+            help="What the code does on a processor without its instructions: return an error code,"
+            " or plain loops.",
+        ),
         click.option(
             "--schedule", metavar="NAME",
             help="The schedule to use [default: the first for the target; `none`: plain loops].",
@@ -75,8 +81,12 @@ def kernel_options(function: Function) -> Function:
 
 
 def native_options(function: Function) -> Function:
-    """--threads and --timeout: how compiled code is run."""
+    """--threads, --timeout and --emulate: how compiled code is run."""
     for decorate in (
+        click.option(
+            "--emulate", is_flag=True,
+            help="Let an emulator execute AMX [default: where the processor has none].",
+        ),
         click.option(
             "--timeout", type=Seconds(min=0, min_open=True, max=LONGEST), default=600.0,
             show_default=True, metavar="SECONDS", help="Give up on one call after this long.",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
 
 from hbc.cli.read_source import read_source, source_name
@@ -12,14 +13,16 @@ from hbc.frontend.lower import lower
 from hbc.ir.cse import share
 from hbc.ir.diag import Diagnostic, UsageError, did_you_mean
 from hbc.ir.hoist import hoist
+from hbc.ir.instruction import Feature, InstructionSet
 from hbc.ir.kernel import Kernel
+from hbc.ir.lane_limit import refuse_wide
 from hbc.ir.legalize import legalize
 from hbc.ir.partition import partition
 from hbc.ir.promote import promote
 from hbc.ir.rotate import rotate
 from hbc.ir.simplify import simplify_kernel
 from hbc.ir.source import Source
-from hbc.ir.target import Target, schedule_order
+from hbc.ir.target import TARGETS, Target, schedule_order
 from hbc.ir.unroll import unroll
 from hbc.ir.unroll_limit import refuse_long
 from hbc.ir.vector_math import expand_math
@@ -27,14 +30,37 @@ from hbc.ir.vectorize import vectorize
 
 Pass = Callable[[Kernel, Target], Kernel]
 
+
+def select_instructions(kernel: Kernel, target: Target) -> Kernel:
+    """The kernel with the tensor instructions of its target, where it has any."""
+    if not target.instruction_sets:
+        return kernel
+    from hbc.eqsat.select import select
+
+    known = instruction_set()
+    names = {i.name for t in target.instruction_sets for i in known.of_target(t)}
+    return select(kernel, [i for i in known.instructions if i.name in names])
+
+
+@cache
+def instruction_set() -> InstructionSet:
+    """The descriptions that hbc comes with."""
+    from hbc.codegen.instruction_files import builtin_descriptions
+    from hbc.frontend.isa_load import load_instructions
+
+    return load_instructions(builtin_descriptions())
+
+
 STEPS: tuple[tuple[str, Pass], ...] = (
     ("simplify", lambda k, t: simplify_kernel(k)),
     # Before vectorize, when conditions are not masks yet.
     ("partition", lambda k, t: k.map_body(partition)),
     # Vector loops first: an unrolled loop around them then copies one vector statement.
-    ("vectorize", lambda k, t: k.map_body(lambda s: vectorize(refuse_long(s, t)))),
+    ("vectorize", lambda k, t: k.map_body(lambda s: vectorize(refuse_wide(refuse_long(s, t), t)))),
     ("unroll", lambda k, t: k.map_body(unroll)),
     ("simplify-vectors", lambda k, t: simplify_kernel(k)),
+    # When a vector statement says all that it does, and before it is cut into registers.
+    ("select", select_instructions),
     ("expand-math", lambda k, t: expand_math(k)),
     ("legalize", lambda k, t: legalize(k, t)),
     # After legalize, when every access has its final width.
@@ -46,6 +72,12 @@ STEPS: tuple[tuple[str, Pass], ...] = (
     ("hoist", lambda k, t: k.map_body(hoist)),
 )
 PASSES: tuple[str, ...] = ("lower", *(name for name, _ in STEPS))
+
+
+def features_of(target: str | None) -> list[Feature]:
+    """What code for a target without tensor instructions needs, as far as it is described."""
+    needs = TARGETS[target].needs if target else ()
+    return [f for f in instruction_set().features if f.cpuinfo in needs]
 
 
 def lower_to_kernel(

@@ -7,26 +7,31 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from hbc.cli.machine import can_run, target_named
-from hbc.cli.pipeline import choose_schedule, load_pipeline, lower_to_kernel
+from hbc.cli.machine import can_run, missing_features, target_named
+from hbc.cli.pipeline import choose_schedule, features_of, load_pipeline, lower_to_kernel
 from hbc.cli.report import notice
 from hbc.codegen.c import CSource, emit_c
+from hbc.codegen.cross import emulator, is_foreign
+from hbc.codegen.program import Program, build_callable
 from hbc.codegen.toolchain import Output, build, find_compiler, openmp_note
 from hbc.frontend.funcs import Pipeline, Schedule
 from hbc.ir.diag import Diagnostic, ToolError
 from hbc.ir.kernel import Kernel
-from hbc.ir.target import TARGETS, Target
+from hbc.ir.target import TARGETS, Target, schedule_order
 
 NO_SCHEDULE = "none"  # --schedule none: plain loops
+PLAIN = "c"  # the target of code that any processor can run
 
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """A checked file with the target and the schedule that the command line asks for."""
+    """A checked file with the target and the schedule that the command line asks for. `fallback`:
+    whether the code also holds plain loops, for processors that lack the instructions in it."""
 
     pipeline: Pipeline
     target: Target
     schedule: Schedule | None
+    fallback: bool = False
 
     @property
     def schedule_name(self) -> str:
@@ -45,15 +50,31 @@ class Compiled:
 
 def choose(
     path: Path, settings: Mapping[str, str], target: str | None, schedule: str | None,
-    fix_sizes: bool = False,
+    fallback: str = "error", fix_sizes: bool = False,
 ) -> Chosen:  # fmt: skip
     """Reads and checks the file. HbcError for the user's mistakes, UsageError for names that do
     not exist."""
     found = target_named(target)
     pipeline = load_pipeline(path, settings, fix_sizes)
+    plain_loops = fallback == "scalar"
     if schedule == NO_SCHEDULE and NO_SCHEDULE not in [s.name for s in pipeline.schedules]:
-        return Chosen(pipeline, found, None)
-    return Chosen(pipeline, found, choose_schedule(pipeline, found.name, schedule))
+        return Chosen(pipeline, found, None, plain_loops)
+    if target is None:
+        found = _scheduled_target(pipeline, found, schedule)
+    chosen = choose_schedule(pipeline, found.name, schedule)
+    return Chosen(pipeline, found, chosen, plain_loops)
+
+
+def _scheduled_target(p: Pipeline, default: Target, schedule: str | None) -> Target:
+    """The default, unless the file (or the schedule of that name) has schedules for other targets
+    alone: then the first of those."""
+    named = [s for s in p.schedules if schedule in (None, s.name)]
+    served = schedule_order(default.name)
+    targets = [TARGETS[t] for s in named for t in s.targets if t in TARGETS]
+    if not targets or any(t.name in served for t in targets):
+        return default
+    notice(f"note: for `{targets[0].name}`, because there is no schedule for `{default.name}`")
+    return targets[0]
 
 
 def compile_chosen(
@@ -64,38 +85,64 @@ def compile_chosen(
     """Lowers and prints the C. `after` sees the kernel after each pass, `timings` takes seconds."""
     start = time.perf_counter()
     kernel = lower_to_kernel(chosen.pipeline, chosen.schedule, chosen.target, after, timings)
+    plain, needs = None, []
+    if kernel.instructions:
+        plain = _plain_kernel(chosen.pipeline, kernel) if chosen.fallback else None
+        needs = features_of(chosen.target.falls_back)
     printing = time.perf_counter()
-    source = emit_c(kernel, chosen.target)
+    source = emit_c(kernel, chosen.target, plain, needs)
     end = time.perf_counter()
     if timings is not None:
         timings["emit"] = end - printing
     return Compiled(chosen, kernel, source, end - start)
 
 
+def _plain_kernel(p: Pipeline, kernel: Kernel) -> Kernel:
+    """The same for any processor: scheduled for `c` if that accepts the same sizes, else plain
+    loops."""
+    plain = lower_to_kernel(p, choose_schedule(p, PLAIN, None), TARGETS[PLAIN])
+    if set(plain.checks) <= set(kernel.checks):
+        return plain
+    return lower_to_kernel(p, None, TARGETS[PLAIN])
+
+
 def build_library(compiled: Compiled, out: Path, kind: Output = "so") -> float:
     """Compiles the C to `out`; the seconds that the C compiler took. ToolError without one."""
-    note = openmp_note(compiled.source, find_compiler())
-    if note is not None:
-        notice(f"note: {note}")
+    _note_threads(compiled)
     start = time.perf_counter()
     build(compiled.source, compiled.chosen.target, out, kind)
     return time.perf_counter() - start
 
 
+def build_for_calls(compiled: Compiled, folder: Path) -> tuple[Path | Program, float]:
+    """Compiles the C to what `Native` takes, in `folder`; and the seconds that this took. ToolError
+    without a compiler, or without an emulator for another machine's code."""
+    _note_threads(compiled)
+    start = time.perf_counter()
+    made = build_callable(compiled.source, compiled.chosen.target, folder)
+    took = time.perf_counter() - start
+    if isinstance(made, Program):
+        notice(f"note: runs under {made.runner[0]}: its times say nothing of a real processor")
+    return made, took
+
+
+def _note_threads(compiled: Compiled) -> None:
+    note = openmp_note(compiled.source, find_compiler(compiled.chosen.target.machine))
+    if note is not None:
+        notice(f"note: {note}")
+
+
 def require_runnable(target: Target) -> None:
-    """ToolError unless this processor can run the target's code."""
-    if not can_run(target):
+    """ToolError unless this processor, or an emulator here, can run the target's code."""
+    if is_foreign(target.machine):
+        emulator(target.machine)
+        find_compiler(target.machine)
+    elif not can_run(target):
         able = ", ".join(t.name for t in TARGETS.values() if can_run(t))
         raise ToolError(
             Diagnostic(
                 f"this processor cannot run `{target.name}` code: it lacks "
-                + ", ".join(_lacking(target)),
+                + ", ".join(missing_features(target)),
                 hint=f"use --target with one of: {able}",
             )
         )
-
-
-def _lacking(target: Target) -> list[str]:
-    from hbc.cli.machine import cpu_features
-
-    return [need for need in target.needs if need not in cpu_features()]

@@ -54,8 +54,8 @@ MOST_CALLS = 1000
 @json_option
 def command(
     kernel: Path, settings: Mapping[str, str], target: str | None, schedule: str | None,
-    inputs: tuple[str, ...], outputs: tuple[str, ...], verify: bool, example: str | None,
-    threads: int | None, timeout: float, as_json: bool,
+    fallback: str, inputs: tuple[str, ...], outputs: tuple[str, ...], verify: bool,
+    example: str | None, emulate: bool, threads: int | None, timeout: float, as_json: bool,
 ) -> None:  # fmt: skip
     """Run KERNEL on files, or on its example, with all processors.
 
@@ -64,13 +64,14 @@ def command(
     or floats -1..1, as [N], [N, C] or [C, N].
     """
     from hbc.cli.data import check_writable
+    from hbc.cli.emulation import emulator_for
     from hbc.cli.inputs import choose_example, gather_inputs
     from hbc.cli.machine import cpu_count
-    from hbc.cli.prepare import choose, compile_chosen, require_runnable
+    from hbc.cli.prepare import choose, compile_chosen
     from hbc.cli.report import progress
 
-    chosen = choose(kernel, settings, target, schedule)
-    require_runnable(chosen.target)
+    chosen = choose(kernel, settings, target, schedule, fallback)
+    emulator = emulator_for(chosen, emulate)
     p = chosen.pipeline
     files = named_paths("--input", inputs, tuple(i.name for i in p.inputs))
     written = named_paths("--output", outputs, tuple(o.name for o in p.outputs))
@@ -81,27 +82,29 @@ def command(
         number = thread_count(threads, cpu_count(), compiled.source.parallel)
         shown.step("reading the inputs")
         run = gather_inputs(p, settings, choose_example(p, example), files)
-        called = _call(compiled, run, number, timeout, shown)
+        called = _call(compiled, run, number, timeout, emulator, shown)
         checked = _check(compiled, run, called.outputs, shown) if verify else None
         _write(compiled, run, called.outputs, written)
         speed = _speed(compiled, run, called, number, shown)
     if as_json:
-        _print_json(compiled, run, speed, checked, written, number)
+        _print_json(compiled, run, called, speed, checked, written, number)
     else:
-        _print(compiled, run, speed, checked, written, number)
+        _print(compiled, run, called, speed, checked, written, number)
 
 
-def _call(compiled: Compiled, run: Run, threads: int, timeout: float, shown: Progress) -> Called:
+def _call(
+    compiled: Compiled, run: Run, threads: int, timeout: float, emulator: Path | None,
+    shown: Progress,
+) -> Called:  # fmt: skip
     from hbc.cli.native import Native, Repeat, output_shapes
-    from hbc.cli.prepare import build_library
+    from hbc.cli.prepare import build_for_calls
 
     with tempfile.TemporaryDirectory(prefix="hbc-") as folder:
-        library = Path(folder) / f"{compiled.source.name}.so"
         shown.step("compiling the C")
-        build_library(compiled, library)
+        library, _ = build_for_calls(compiled, Path(folder))
         shown.step("running")
         repeat = Repeat(least=1, seconds=MEASURED_SECONDS, most=MOST_CALLS)
-        with Native(library, threads, timeout) as native:
+        with Native(library, threads, timeout, emulator) as native:
             p = compiled.chosen.pipeline
             return native.call(
                 compiled.source.name, list(run.sizes.values()), run.inputs,
@@ -145,7 +148,7 @@ def _speed(compiled: Compiled, run: Run, called: Called, threads: int, shown: Pr
 
 
 def _print_json(
-    compiled: Compiled, run: Run, speed: Speed, checked: Checked | None,
+    compiled: Compiled, run: Run, called: Called, speed: Speed, checked: Checked | None,
     written: Mapping[str, Path], threads: int,
 ) -> None:  # fmt: skip
     from hbc.cli.report import print_json
@@ -157,6 +160,7 @@ def _print_json(
         "threads": threads,
         "sizes": dict(run.sizes),
         **speed.as_json(),
+        "emulated": None if called.emulated is None else dict(called.emulated),
         "verified": checked is not None,
         "max_error_over_bound": None if checked is None else checked.max_error_over_bound,
         "outputs": {name: str(path) for name, path in written.items()},
@@ -165,9 +169,10 @@ def _print_json(
 
 
 def _print(
-    compiled: Compiled, run: Run, speed: Speed, checked: Checked | None,
+    compiled: Compiled, run: Run, called: Called, speed: Speed, checked: Checked | None,
     written: Mapping[str, Path], threads: int,
 ) -> None:  # fmt: skip
+    from hbc.cli.emulation import counts_text
     from hbc.cli.report import headline, print_facts
 
     facts = [("sizes", ", ".join(f"{n} = {v}" for n, v in run.sizes.items()))] if run.sizes else []
@@ -178,6 +183,8 @@ def _print(
     else:
         share = checked.max_error_over_bound
         facts.append(("checked", f"like the oracle, the largest error is {share:.2g} of its bound"))
+    if called.emulated is not None:
+        facts.append(("emulated", counts_text(called.emulated)))
     facts += speed.facts()
     facts += [("wrote", str(path)) for path in written.values()]
     print_facts(headline(compiled.chosen, threads), facts)

@@ -22,7 +22,7 @@ from hbc.cli.trials import MEDIUM, SMALL, Trial, draw_trials
 from hbc.cli.work import count_work
 from hbc.frontend.funcs import Example, Pipeline
 from hbc.frontend.oracle import Reference, evaluate
-from hbc.ir.diag import HbcError, InternalError
+from hbc.ir.diag import HbcError, InternalError, ToolError
 from hbc.ir.interp import InterpError, Prepared, prepare
 from hbc.ir.kernel import Kernel
 from hbc.ir.numpy_types import poison
@@ -42,12 +42,13 @@ Outputs = Mapping[str, "Array"]
 @dataclass(slots=True)
 class Stage:
     """What was found of one stage: a pass, or the native code. `worst` is the largest error over
-    its bound."""
+    its bound. `emulated`: how often native code executed each instruction that an emulator has."""
 
     name: str
     trials: int = 0
     worst: float = 0.0
     mistakes: list[str] = field(default_factory=list)
+    emulated: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def ok(self) -> bool:
@@ -57,10 +58,12 @@ class Stage:
         self, trial: Trial, compute: Callable[[], Outputs], expected: Mapping[str, Reference]
     ) -> None:
         """Runs the stage on a trial and compares. Refusing the trial is a mistake too, crashing a
-        bug."""
+        bug; a machine that cannot run it is neither."""
         self.trials += 1
         try:
             checked = check_outputs(compute(), expected)
+        except ToolError:
+            raise
         except (HbcError, InterpError) as failure:
             texts: tuple[str, ...] = (str(failure),)
         except InternalError as failure:

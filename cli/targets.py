@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from hbc.cli.machine import can_run, cpu_features, cpu_name, default_target
+from hbc.cli.emulation import can_emulate
+from hbc.cli.machine import can_run, cpu_name, default_target, missing_features
 from hbc.cli.options import json_option
 from hbc.cli.report import Json, print_facts, print_json
 from hbc.ir.target import TARGETS
@@ -14,7 +15,7 @@ from hbc.ir.target import TARGETS
 @json_option
 def command(as_json: bool) -> None:
     """List the targets and which of them this machine can run."""
-    default, features = default_target(), cpu_features()
+    default = default_target()
     if as_json:
         rows: list[Json] = [
             {
@@ -23,7 +24,8 @@ def command(as_json: bool) -> None:
                 "vector_bits": target.vector_bits,
                 "runs_here": can_run(target),
                 "default": target == default,
-                "missing": [need for need in target.needs if need not in features],
+                "emulated_here": not can_run(target) and can_emulate(target),
+                "missing": list(missing_features(target)),
                 "flags": list(target.flags),
             }
             for target in TARGETS.values()
@@ -32,8 +34,9 @@ def command(as_json: bool) -> None:
         return
     facts = []
     for target in TARGETS.values():
-        missing = [need for need in target.needs if need not in features]
-        here = "runs here" if not missing else f"cannot run here: no {', '.join(missing)}"
+        missing = missing_features(target)
+        how = "emulated" if can_emulate(target) else "cannot run"
+        here = "runs here" if not missing else f"{how} here: no {', '.join(missing)}"
         facts.append((target.name, f"{target.about}; {here}{_mark(target.name == default.name)}"))
     print_facts(cpu_name(), facts)
 

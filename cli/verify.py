@@ -41,8 +41,8 @@ if TYPE_CHECKING:
 @json_option
 def command(
     kernel: Path, settings: Mapping[str, str], target: str | None, schedule: str | None,
-    trials: int, native: bool, example: str | None, threads: int | None, timeout: float,
-    as_json: bool,
+    fallback: str, trials: int, native: bool, example: str | None, emulate: bool,
+    threads: int | None, timeout: float, as_json: bool,
 ) -> None:  # fmt: skip
     """Compare every stage of KERNEL with the oracle.
 
@@ -51,16 +51,16 @@ def command(
     rows that lie apart. Inputs are random over their range, NaN and infinities among them; outputs
     are poisoned before each run. --set keeps a size as it is.
     """
+    from hbc.cli.emulation import emulator_for
     from hbc.cli.inputs import choose_example
     from hbc.cli.machine import cpu_count
-    from hbc.cli.prepare import choose, compile_chosen, require_runnable
+    from hbc.cli.prepare import choose, compile_chosen
     from hbc.cli.report import progress
     from hbc.cli.sizes import given_sizes
     from hbc.cli.stages import verify_passes
 
-    chosen = choose(kernel, settings, target, schedule)
-    if native:
-        require_runnable(chosen.target)
+    chosen = choose(kernel, settings, target, schedule, fallback)
+    emulator = emulator_for(chosen, emulate) if native else None
     p = chosen.pipeline
     chosen_example = choose_example(p, example)
     after: list[tuple[str, Kernel]] = []
@@ -72,7 +72,9 @@ def command(
         if native:
             number = thread_count(threads, cpu_count(), compiled.source.parallel)
             stages.append(
-                _verify_native(compiled, settings, chosen_example, trials, number, timeout, shown)
+                _verify_native(
+                    compiled, settings, chosen_example, trials, number, timeout, emulator, shown
+                )
             )
     _report(compiled, stages, as_json)
     mistakes = [text for stage in stages for text in stage.mistakes]
@@ -82,23 +84,25 @@ def command(
 
 def _verify_native(
     compiled: Compiled, settings: Mapping[str, str], example: Example, trials: int, threads: int,
-    timeout: float, shown: Progress,
+    timeout: float, emulator: Path | None, shown: Progress,
 ) -> Stage:  # fmt: skip
     from hbc.cli.native import Native
-    from hbc.cli.prepare import build_library
+    from hbc.cli.prepare import build_for_calls
     from hbc.cli.stages import verify_native
 
     with tempfile.TemporaryDirectory(prefix="hbc-") as folder:
-        library = Path(folder) / f"{compiled.source.name}.so"
         shown.step("compiling the C")
-        build_library(compiled, library)
-        with Native(library, threads, timeout) as native:
-            return verify_native(
+        library, _ = build_for_calls(compiled, Path(folder))
+        with Native(library, threads, timeout, emulator) as native:
+            stage = verify_native(
                 compiled.chosen, settings, example, compiled.kernel, native, trials, shown
             )
+            stage.emulated = dict(native.emulated)
+            return stage
 
 
 def _report(compiled: Compiled, stages: Sequence[Stage], as_json: bool) -> None:
+    from hbc.cli.emulation import counts_text
     from hbc.cli.report import notice, print_json, print_table
 
     chosen = compiled.chosen
@@ -111,6 +115,7 @@ def _report(compiled: Compiled, stages: Sequence[Stage], as_json: bool) -> None:
                 "ok": all(stage.ok for stage in stages),
                 "trials": sum(stage.trials for stage in stages),
                 "max_error_over_bound": max(stage.worst for stage in stages),
+                "emulated": next((dict(s.emulated) for s in stages if s.emulated), None),
                 "stages": [
                     {
                         "name": stage.name,
@@ -135,5 +140,8 @@ def _report(compiled: Compiled, stages: Sequence[Stage], as_json: bool) -> None:
     ]
     if not all(stage.trials for stage in stages):
         notice("note: no sizes were found that the kernel accepts and the interpreter can handle")
+    for stage in stages:
+        if stage.emulated:
+            notice(f"note: {stage.name}: the emulator executed {counts_text(stage.emulated)}")
     title = f"{compiled.source.name} for {chosen.target.name}, schedule {chosen.schedule_name}"
     print_table(title, ("stage", "trials>", "error / bound>", ""), rows)

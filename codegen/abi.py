@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from textwrap import wrap as wrap_text
 
 from hbc.codegen.c_scalar import scalar
 from hbc.codegen.names import Scope
+from hbc.codegen.probe import missing_text
 from hbc.codegen.spelling import c_type
 from hbc.codegen.unit import Unit
 from hbc.codegen.writer import Writer
+from hbc.ir.instruction import Feature
 from hbc.ir.kernel import Argument, Kernel
 from hbc.ir.nodes import Assert
 from hbc.ir.target import TARGETS
@@ -18,8 +21,8 @@ from hbc.ir.walk import free_variables, nodes
 # Sizes above 2^40 are refused, so that no index expression overflows.
 LARGEST_BITS = 40
 # The thousands of an error code say what is wrong, the rest says where.
-SIZE, NULL, ALIGN, EXTENT, STRIDE, LARGE, OVERLAP, REQUIRE, ASSERT, MEMORY = (
-    1000 * k for k in range(1, 11)
+SIZE, NULL, ALIGN, EXTENT, STRIDE, LARGE, OVERLAP, REQUIRE, ASSERT, MEMORY, FEATURE = (
+    1000 * k for k in range(1, 12)
 )
 
 
@@ -86,10 +89,13 @@ def ordered(k: Kernel) -> list[Argument]:
     return [a for a in k.arguments if not a.output] + [a for a in k.arguments if a.output]
 
 
-def make_abi(k: Kernel, scope: Scope) -> Abi:
-    """Names everything that appears in the header; later names in `scope` keep clear of them."""
-    scope.reserve(k.name, f"{k.name}_strided", f"{k.name}_strerror", f"{k.name}_compute")
-    scope.reserve(f"{k.name}_status", "status", "code")
+def make_abi(
+    k: Kernel, scope: Scope, fallback: Kernel | None = None, features: Sequence[Feature] = ()
+) -> Abi:
+    """Names everything that appears in the header; later names in `scope` keep clear of them. A
+    `fallback` can fail in its own ways; for want of one of the `features`, the kernel itself."""
+    suffixes = ("strided", "strerror", "compute", "plain", "status")
+    scope.reserve(k.name, *(f"{k.name}_{suffix}" for suffix in suffixes), "status", "code")
     names = {s.name: scope.declare(s.name, nonnegative=True) for s in k.sizes}
     strides, bytes_ = {}, {}
     for a in ordered(k):
@@ -97,12 +103,12 @@ def make_abi(k: Kernel, scope: Scope) -> Abi:
         rows = [a.stride_name(d) for d in range(len(a.extents) - 1)]
         strides[a.name] = [scope.declare(row, nonnegative=True) for row in rows]
         bytes_[a.name] = scope.fresh(f"{a.name}_bytes")
-    codes = tuple(_codes(k))
+    codes = tuple(_codes(k, (k,) if fallback is None else (k, fallback), features))
     scope.reserve(*(c.name for c in codes))
     return Abi(k, names, strides, bytes_, codes)
 
 
-def _codes(k: Kernel) -> list[Code]:
+def _codes(k: Kernel, bodies: Sequence[Kernel], features: Sequence[Feature]) -> list[Code]:
     codes = [Code(f"{k.name}_OK", 0, "no error")]
 
     def add(suffix: str, value: int, message: str) -> None:
@@ -128,10 +134,14 @@ def _codes(k: Kernel) -> list[Code]:
     for i, message in enumerate(dict.fromkeys(c.message for c in k.checks), 1):
         add(f"REQUIRE_{i}", REQUIRE + i, message)
     required = {c.message for c in k.checks}
-    asserted = dict.fromkeys(n.message for n in nodes(k.body) if isinstance(n, Assert))
+    asserted = dict.fromkeys(
+        n.message for one in bodies for n in nodes(one.body) if isinstance(n, Assert)
+    )
     for i, message in enumerate((m for m in asserted if m not in required), 1):
         add(f"ASSERT_{i}", ASSERT + i, message)
     add("MEMORY", MEMORY, "out of memory")
+    for i, f in enumerate(features, 1):
+        add(f"FEATURE_{f.name}", FEATURE + i, missing_text(f))
     return codes
 
 

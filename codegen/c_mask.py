@@ -157,7 +157,7 @@ def _k_compare(e: Binary, unit: Unit) -> str:
         half = lanes // 2
         low, high = (_k(Take()(e, tuple(range(start, start + half))), unit) for start in (0, half))
         return f"({mask_type(lanes)})({low} | ({mask_type(lanes)}){high} << {half})"
-    known = _known(e)
+    known = known_lanes(e)
     if known is not None:
         return f"{sum(1 << i for i, holds in enumerate(known) if holds):#x}"
     p = prefix(t, lanes)
@@ -171,7 +171,7 @@ def _k_compare(e: Binary, unit: Unit) -> str:
     return f"{p}_{masked}{INT_COMPARE[e.op]}_{name}_mask({inside}{x}, {y})"
 
 
-def _known(e: Binary) -> list[bool] | None:
+def known_lanes(e: Binary) -> list[bool] | None:
     """The lanes of a comparison of constants."""
     x, y = constant_lanes(e.a), constant_lanes(e.b)
     if x is None or y is None or not e.a.type.element.is_int:
@@ -205,7 +205,7 @@ def _wide(e: Expr, own: int, width: int, unit: Unit) -> str | None:
         case Broadcast(value=v) if v.type.lanes == 1:
             return set1(t, lanes, f"{scalar(v, unit).at(LOGIC_OR)} ? -1 : 0")
         case Binary(op=op, a=a) if op in COMPARISONS and a.type.element != BOOL:
-            known = _known(e)
+            known = known_lanes(e)
             if known is not None:
                 return setr(t, lanes, ["-1" if holds else "0" for holds in known])
             if lanes * own > 256:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from hbc.codegen.names import Binding, Scope
-from hbc.codegen.spelling import constant
-from hbc.codegen.unit import Unit
-from hbc.codegen.vector_types import prefix, register_bits, set1, vector_type
+from hbc.codegen.unit import UNARY, Unit
 from hbc.codegen.writer import Writer
-from hbc.ir.nodes import MathOp, Var
+from hbc.ir.build import const
+from hbc.ir.nodes import Binary, MathOp, Op, Unary, UnaryOp, Var, VectorReduce
 from hbc.ir.types import F32
 from hbc.ir.vector_math import LARGEST_ANGLE, expansion
 
@@ -17,7 +16,7 @@ def math_function(name: MathOp, lanes: int, unit: Unit) -> str:
     function = f"{name}_f32x{lanes}"
     if function in unit.prelude.texts:
         return function
-    v, body = vector_type(F32, lanes), Writer(depth=1)
+    v, body = unit.registers.type(F32, lanes), Writer(depth=1)
     outer, scope = unit.out, unit.scope
     unit.out, unit.scope = body, Scope()
     unit.scope.bind("x", Binding("x"))
@@ -33,17 +32,12 @@ def math_function(name: MathOp, lanes: int, unit: Unit) -> str:
 
 def _large_angles(name: MathOp, lanes: int, unit: Unit) -> None:
     """Angles that the reduction cannot take (or that are not finite) go to libm."""
-    p, out = prefix(F32, lanes), unit.out
-    size = f"{p}_andnot_ps({set1(F32, lanes, '-0.0f')}, x)"
-    limit = set1(F32, lanes, constant(LARGEST_ANGLE, F32))
-    predicate = "_CMP_NLE_UQ"
-    if unit.target.vector_bits == 512:
-        any_large = f"{p}_cmp_ps_mask({size}, {limit}, {predicate}) != 0"
-    else:
-        any_large = f"{p}_movemask_ps({p}_cmp_ps({size}, {limit}, {predicate})) != 0"
-    with out.braces(f"if ({any_large})"):
-        out.line(f"float lanes[{register_bits(F32, lanes) // 32}];")
-        out.line(f"{p}_storeu_ps(lanes, x);")
+    out, registers, t = unit.out, unit.registers, F32(lanes)
+    size = Unary(UnaryOp.ABS, Var("x", t))
+    small = VectorReduce(Op.AND, Binary(Op.LE, size, const(LARGEST_ANGLE, t)), 1)
+    with out.braces(f"if (!{unit.printers.reduce(small, unit).at(UNARY)})"):
+        out.line(f"float lanes[{registers.lanes(F32, lanes)}];")
+        out.line(f"{registers.spill(F32, lanes, 'lanes', 'x')};")
         out.line(f"for (int i = 0; i < {lanes}; ++i)")
         out.line(f"    lanes[i] = {name}f(lanes[i]);")
-        out.line(f"return {p}_loadu_ps(lanes);")
+        out.line(f"return {registers.fill(F32, lanes, 'lanes')};")

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import assert_never
 
 from hbc.codegen.c_functions import ALLOCATE
 from hbc.codegen.c_scalar import element, scalar
-from hbc.codegen.c_vector import declare
-from hbc.codegen.c_vector_store import store_vector
+from hbc.codegen.c_tile import RELEASE, configured, tile_statement
 from hbc.codegen.ranges import nonnegative, wraps
 from hbc.codegen.registers import declare_registers
 from hbc.codegen.spelling import c_type
@@ -43,8 +42,17 @@ def statement(s: Stmt, unit: Unit, *, last: bool = True) -> None:
     """Prints `s`. `last`: nothing follows in the same C block, so it needs no braces of its own."""
     while isinstance(s, LetStmt):
         if s.name in unit.read_names:
-            declare(s.name, s.value, unit)
+            unit.printers.declare(s.name, s.value, unit)
         s = s.body
+    region = unit.tiles.regions.get(id(s))
+    if region is None:
+        _statement(s, unit, last=last)
+        return
+    with nullcontext() if last else _block("", unit), configured(region, unit):
+        _statement(s, unit)
+
+
+def _statement(s: Stmt, unit: Unit, *, last: bool = True) -> None:
     match s:
         case Block(body=body):
             for i, child in enumerate(body):
@@ -55,12 +63,12 @@ def statement(s: Stmt, unit: Unit, *, last: bool = True) -> None:
             _for(s, unit)
         case If():
             _if(s, unit)
+        case Allocate(memory=Memory.AMX_TILE, body=body):
+            _note(s, unit)
+            statement(body, unit, last=last)
         case Allocate():
-            if last:
+            with nullcontext() if last else _block("", unit):
                 _allocate(s, unit)
-            else:
-                with _block("", unit):
-                    _allocate(s, unit)
         case Comment(text=text):
             unit.out.comment(text)
         case Prefetch(buffer=buffer, index=index):
@@ -68,6 +76,8 @@ def statement(s: Stmt, unit: Unit, *, last: bool = True) -> None:
             unit.out.line(f"__builtin_prefetch({place});")
         case Assert():
             _assert(s, unit)
+        case LetStmt():
+            statement(s, unit, last=last)
         case _:
             assert_never(s)
 
@@ -81,8 +91,10 @@ def _block(head: str, unit: Unit) -> Iterator[None]:
 
 
 def _store(s: Store, unit: Unit) -> None:
+    if tile_statement(s, unit):
+        return
     if s.value.type.lanes > 1 or s.index.type.lanes > 1:
-        store_vector(s, unit)
+        unit.printers.store(s, unit)
         return
     condition = None if s.mask is None else scalar(s.mask, unit)
     text = _assignment(s, unit)
@@ -243,7 +255,7 @@ def _fail_if(condition: str, code: str, unit: Unit) -> None:
 
 def _leave_if(condition: str, code: str, unit: Unit) -> None:
     """Outside of parallel regions."""
-    if any(unit.live):
+    if any(unit.live) or unit.tile_names:
         with unit.out.braces(f"if ({condition})"):
             _free_live(unit)
             unit.out.line(f"return {code};")
@@ -259,6 +271,8 @@ def _free_live(unit: Unit) -> None:
     held = unit.live[-1:] if unit.region else unit.live
     for name in reversed([name for level in held for name in level]):
         unit.out.line(f"free({name});")
+    if unit.tile_names:
+        unit.out.line(RELEASE)
 
 
 def _allocate(s: Allocate, unit: Unit) -> None:

@@ -5,17 +5,21 @@ from __future__ import annotations
 from typing import assert_never
 
 from hbc.codegen.c_convert import convert
+from hbc.codegen.c_instruct import execution
 from hbc.codegen.c_mask import mask, natural_width
 from hbc.codegen.c_math import math_function
 from hbc.codegen.c_scalar import declare as declare_scalar
 from hbc.codegen.c_scalar import scalar
 from hbc.codegen.c_vector_load import load
+from hbc.codegen.c_vector_repeat import repeated
+from hbc.codegen.c_vector_store import reduce_lanes, store_vector
 from hbc.codegen.hold import held
 from hbc.codegen.lanewise import lane_operand, lanewise
 from hbc.codegen.spelling import constant
-from hbc.codegen.unit import Unit
+from hbc.codegen.unit import Printers, Unit
 from hbc.codegen.vector_ops import BINARY, BITWISE, ROUND, SHIFT_CONSTANT, SHIFT_LANES, shift
 from hbc.codegen.vector_types import (
+    X86_REGISTERS,
     cast_register,
     mask_type,
     prefix,
@@ -84,7 +88,9 @@ def vector(e: Expr, unit: Unit) -> str:
             return vector(body, unit)
         case Move(value=v):
             return vector(v, unit)
-        case VectorReduce() | Const() | Access() | Instruct():
+        case Instruct():
+            return execution(e, unit)
+        case VectorReduce() | Const() | Access():
             raise InternalError(f"codegen: {type(e).__name__} of {e.type} was not legalized")
         case _:
             assert_never(e)
@@ -135,6 +141,8 @@ def _positions(e: Expr, unit: Unit) -> str:
     if isinstance(e, Ramp) and e.base.type.lanes == 1:
         steps = binary(Op.MUL, constants(tuple(range(lanes)), t.bits), broadcast(e.stride, lanes))
         return vector(Binary(Op.ADD, broadcast(e.base, lanes), steps), unit)
+    if isinstance(e, Broadcast):
+        return repeated(e, unit)
     raise InternalError(f"codegen: {type(e).__name__} of {e.type} as a value")
 
 
@@ -289,3 +297,6 @@ def _call(e: Call, unit: Unit) -> str:
             value: Expr = Call(e.name, (lane_operand(0, t),), t(1))
             function = lanewise(f"{e.name}_{t}x{lanes}", value, (t,), lanes, unit)
             return f"{function}({x})"
+
+
+X86_PRINTERS = Printers(vector, load, reduce_lanes, declare, store_vector, X86_REGISTERS)

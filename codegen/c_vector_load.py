@@ -6,27 +6,29 @@ from collections.abc import Mapping
 
 from hbc.codegen.c_mask import mask
 from hbc.codegen.c_scalar import scalar
-from hbc.codegen.lanewise import fill, register_lanes, spill
+from hbc.codegen.c_vector_rows import load_rows, repeated_group
+from hbc.codegen.c_vector_run import address, contiguous, load_text
 from hbc.codegen.permute import permuted, shuffled, source
 from hbc.codegen.registers import Piece, piece_of
 from hbc.codegen.spelling import c_type, constant
 from hbc.codegen.spilled_mask import SpilledMask
 from hbc.codegen.unit import Unit
 from hbc.codegen.vector_types import (
+    fill,
     prefix,
     register_bits,
+    register_lanes,
     resize,
     set1,
     setr,
     suffix,
-    vector_type,
 )  # fmt: skip
-from hbc.ir.build import add, const_value
+from hbc.ir.build import add
 from hbc.ir.diag import InternalError
 from hbc.ir.lane_offsets import constant_lanes, lane_offsets
 from hbc.ir.nodes import Binary, Broadcast, Cast, Const, Expr, Load, Op
-from hbc.ir.take import Take, integer
-from hbc.ir.types import BOOL, I32, U8, DType, Kind, Memory
+from hbc.ir.take import Take
+from hbc.ir.types import BOOL, I32, DType, Kind, Memory
 from hbc.ir.walk import nodes
 
 
@@ -37,18 +39,20 @@ def load(e: Load, unit: Unit) -> str:
         return _register(e, unit)
     known = lane_offsets(e.index)
     if known is None:
-        return _gather(e, unit)
+        return load_rows(e, unit) or _gather(e, unit)
     base, offsets = known
     base, offsets = add(base, offsets[0]), tuple(o - offsets[0] for o in offsets)
     if offsets == tuple(range(lanes)):
-        return _contiguous(e, base, unit)
-    if e.mask is not None:
-        return _by_lane(e, unit)
-    if not any(offsets):
+        return contiguous(e, base, unit)
+    if e.mask is None and not any(offsets):
         element = str(scalar(Load(e.buffer, base, t(1)), unit))
         return set1(t, lanes, _lane_value(element, t))
+    if (group := repeated_group(e, offsets)) is not None:
+        return unit.printers.vector(group, unit)
+    if e.mask is not None:
+        return load_rows(e, unit) or _by_lane(e, unit)
     text = permuted(lambda at, n: load_text(e.buffer, add(base, at), t, n, unit), t, offsets, unit)
-    return text or _gather(e, unit)
+    return text or load_rows(e, unit) or _gather(e, unit)
 
 
 def _lane_value(element: str, t: DType) -> str:
@@ -57,41 +61,6 @@ def _lane_value(element: str, t: DType) -> str:
         return element
     signed = {8: "char", 16: "short", 32: "int"}[t.bits]
     return f"({signed}){element}"
-
-
-def address(buffer: str, index: Expr, unit: Unit) -> str:
-    """`&A[i]`, or `A` alone for index 0."""
-    text = unit.buffers[buffer].text
-    return text if const_value(index) == 0 else f"&{text}[{scalar(index, unit)}]"
-
-
-def load_text(buffer: str, index: Expr, t: DType, lanes: int, unit: Unit) -> str:
-    """A load of adjacent elements."""
-    at = address(buffer, index, unit)
-    if t.name in ("f32", "f64") and lanes * t.bits >= 128:
-        return f"{prefix(t, lanes)}_loadu_{suffix(t)}({at})"
-    return f"{_loader(t, lanes, unit)}({at})"
-
-
-def _loader(t: DType, lanes: int, unit: Unit) -> str:
-    """The function that loads so many adjacent elements, and nothing beyond them."""
-    size, v = lanes * t.bits, vector_type_of(t, lanes)
-    name = f"load_{t}x{lanes}"
-    if size >= 128:
-        body = f"    return {fill(t, lanes, 'p')};\n"
-    else:
-        holder = {16: "uint16_t", 32: "int32_t", 64: "int64_t"}[size]
-        move = "_mm_cvtsi64_si128(bits)" if size == 64 else "_mm_cvtsi32_si128(bits)"
-        cast = {"f32": "_mm_castsi128_ps", "f64": "_mm_castsi128_pd"}.get(t.name, "")
-        value = f"{cast}({move})" if cast else move
-        body = f"    {holder} bits;\n    memcpy(&bits, p, sizeof bits);\n    return {value};\n"
-    text = f"static inline {v} {name}(const {c_type(t)} *p)\n{{\n{body}}}\n"
-    return unit.prelude.add(name, text)
-
-
-def vector_type_of(t: DType, lanes: int) -> str:
-    """The register type in memory's terms: bools are bytes."""
-    return vector_type(U8 if t == BOOL else t, lanes)
 
 
 def _register(e: Load, unit: Unit) -> str:
@@ -123,38 +92,6 @@ def _picked(e: Load, pieces: Mapping[Piece, str], unit: Unit) -> str:
     if text is None or any(p[1] != len(lanes) for p, picks in found if max(picks) >= 0):
         raise InternalError(f"codegen: `{e.buffer}` is in registers but read at other lanes")
     return text
-
-
-def _contiguous(e: Load, base: Expr, unit: Unit) -> str:
-    t, lanes = e.type.element, e.type.lanes
-    if e.mask is None:
-        return load_text(e.buffer, base, t, lanes, unit)
-    at, p = address(e.buffer, base, unit), prefix(t, lanes)
-    condition = mask(e.mask, max(t.bits, 8), unit)
-    if unit.target.vector_bits == 512:
-        return f"{p}_maskz_loadu_{suffix(t)}({condition}, {at})"
-    if t.bits >= 32 and lanes * t.bits >= 128:
-        pointer = at
-        if not t.is_float:
-            pointer = f"(const {'int' if t.bits == 32 else 'long long'} *){at}"
-        return f"{p}_maskload_{suffix(t)}({pointer}, {condition})"
-    return f"{_masked_loader(t, lanes, unit)}({at}, {condition})"
-
-
-def _masked_loader(t: DType, lanes: int, unit: Unit) -> str:
-    """AVX2: elements that have no masked load, one by one."""
-    name = f"maskload_{t}x{lanes}"
-    v, count = vector_type_of(t, lanes), register_lanes(t, lanes)
-    held = integer(t.bits)
-    text = (
-        f"static inline {v} {name}(const {c_type(t)} *p, {vector_type(held, lanes)} mask)\n"
-        f"{{\n    {c_type(held)} live[{count}];\n    {spill(held, lanes, 'live', 'mask')};\n"
-        f"    {c_type(t)} lanes[{count}] = {{0}};\n"
-        f"    for (int i = 0; i < {lanes}; ++i)\n"
-        f"        if (live[i])\n            lanes[i] = p[i];\n"
-        f"    return {fill(t, lanes, 'lanes')};\n}}\n"
-    )
-    return unit.prelude.add(name, text)
 
 
 def _gather(e: Load, unit: Unit) -> str:

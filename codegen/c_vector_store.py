@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from hbc.codegen.c_mask import mask
 from hbc.codegen.c_scalar import scalar
-from hbc.codegen.c_vector_load import address
-from hbc.codegen.lanewise import register_lanes, spill
+from hbc.codegen.c_vector_run import address
 from hbc.codegen.registers import piece_of
 from hbc.codegen.spelling import c_type
 from hbc.codegen.spilled_mask import SpilledMask
@@ -14,9 +13,11 @@ from hbc.codegen.vector_types import (
     all_lanes,
     prefix,
     register_bits,
+    register_lanes,
     resize,
     set1,
     setr,
+    spill,
     suffix,
     vector_type,
     width_prefix,

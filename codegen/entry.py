@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 from hbc.codegen import abi as codes
 from hbc.codegen.abi import Abi, ordered
 from hbc.codegen.c_scalar import scalar
 from hbc.codegen.names import Binding
+from hbc.codegen.probe import FUNCTION as PROBE
 from hbc.codegen.ranges import INDEX_BITS
 from hbc.codegen.spelling import c_type
 from hbc.codegen.unit import UNARY, Unit
@@ -58,8 +60,17 @@ static bool overlap(const void *a, int64_t a_bytes, const void *b, int64_t b_byt
 """
 
 
-def strided_entry(abi: Abi, call: str, fails: bool, unit: Unit) -> None:
-    """`int NAME_strided(...)`: checks everything, then calls."""
+@dataclass(frozen=True, slots=True)
+class Call:
+    """The text of a call of a computing function; whether that returns an error code."""
+
+    text: str
+    fails: bool
+
+
+def strided_entry(abi: Abi, call: Call, plain: Call | None, probed: bool, unit: Unit) -> None:
+    """`int NAME_strided(...)`: checks everything, then calls; where the processor is to be `probed`
+    and lacks something, it calls `plain`, or fails."""
     k, out = abi.kernel, unit.out
     out.function(f"int {k.name}_strided", abi.strided(), "")
     with out.braces(), _cautious(abi, unit):
@@ -74,11 +85,22 @@ def strided_entry(abi: Abi, call: str, fails: bool, unit: Unit) -> None:
         outputs = [f"{abi.bytes(a)} == 0" for a in k.arguments if a.output]
         if outputs:
             _refuse(" && ".join(outputs), abi.code("OK"), unit)
-        if fails:
-            out.line(f"return {call};")
-        else:
-            out.line(f"{call};")
-            out.line(f"return {abi.code('OK')};")
+        if probed and plain is not None:
+            with out.braces(f"if ({PROBE}() != 0)"):
+                _call(plain, abi, unit)
+        elif probed:
+            missing = unit.scope.fresh("missing")
+            out.line(f"const int {missing} = {PROBE}();")
+            _refuse(f"{missing} != 0", missing, unit)
+        _call(call, abi, unit)
+
+
+def _call(call: Call, abi: Abi, unit: Unit) -> None:
+    if call.fails:
+        unit.out.line(f"return {call.text};")
+    else:
+        unit.out.line(f"{call.text};")
+        unit.out.line(f"return {abi.code('OK')};")
 
 
 def dense_entry(abi: Abi, unit: Unit) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from hbc.codegen.permute_bytes import bytes_of, shuffled_bytes
 from hbc.codegen.unit import Unit
 from hbc.codegen.vector_types import (
     cast_register,
@@ -48,14 +49,62 @@ def permuted(load: LoadText, t: DType, offsets: Sequence[int], unit: Unit) -> st
 def shuffled(loads: list[str], sources: list[list[int]], t: DType, unit: Unit) -> str | None:
     """The vector whose lane i is lane `sources[j][i]` of register j, for the one j where that is not
     -1. None when there is no shuffle for these elements."""
-    n = len(sources[0])
+    n, wide = len(sources[0]), unit.target.vector_bits == 512
+    if len(loads) == 1 and sources[0] == list(range(n)):
+        return loads[0]
     if n * t.bits == 128:
         return _bytes(loads, sources, t)
-    if unit.target.vector_bits == 512 and t.bits >= 16:
-        return _two_sources(loads, sources, t, n)
+    if wide and t.bits >= 16:
+        return unpacked(loads, sources, t) or _two_sources(loads, sources, t, n)
     if t.bits >= 32 and n * t.bits == 256:
-        return _words(loads, sources, t)
+        return unpacked(loads, sources, t) or _words(loads, sources, t)
+    if n * t.bits < 256:
+        return None
+
+    def words(loads: list[str], sources: list[list[int]]) -> str:
+        return (
+            _two_sources(loads, sources, I32, len(sources[0]))
+            if wide
+            else _words(loads, sources, I32)
+        )
+
+    return shuffled_bytes(loads, bytes_of(sources, t.bits // 8), words)
+
+
+def unpacked(loads: list[str], sources: list[list[int]], t: DType) -> str | None:
+    """Two registers interleaved inside each 128-bit block, which needs no index: lanes in pairs of
+    the low (or high) halves of the blocks. Units of 64 bits too."""
+    if len(loads) != 2 or t.bits < 32:
+        return None
+    n = len(sources[0])
+    order = [a if a >= 0 else n + b if b >= 0 else -1 for a, b in zip(*sources, strict=True)]
+    for unit in range(64 // t.bits, 0, -1):
+        block = 128 // t.bits
+        for high in (0, 1):
+            for first, second in ((0, n), (n, 0)):
+                half = range(high * block // 2, (high + 1) * block // 2, unit)
+                expected = [
+                    start + side + i + k
+                    for start in range(0, n, block)
+                    for i in half
+                    for side in (first, second)
+                    for k in range(unit)
+                ]
+                if order == expected:
+                    a, b = (loads[0], loads[1]) if first == 0 else (loads[1], loads[0])
+                    return _unpack(a, b, high, unit, t, n)
     return None
+
+
+def _unpack(a: str, b: str, high: int, unit: int, t: DType, n: int) -> str:
+    size, p, s = unit * t.bits, prefix(t, n), suffix(t)
+    side = "hi" if high else "lo"
+    if size == t.bits:
+        return f"{p}_unpack{side}_{s}({a}, {b})"
+    if not t.is_float:
+        return f"{p}_unpack{side}_epi64({a}, {b})"
+    x, y = (f"{p}_castps_pd({text})" for text in (a, b))
+    return f"{p}_castpd_ps({p}_unpack{side}_pd({x}, {y}))"
 
 
 def source(start: int, lanes: int, offsets: Sequence[int]) -> list[int]:

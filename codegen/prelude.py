@@ -34,7 +34,8 @@ from hbc.ir.diag import InternalError
 from hbc.ir.types import DTYPES, DType, Kind
 
 _TYPES = "|".join(DTYPES)
-_NAME = re.compile(rf"\b(?:(?:{_TYPES})_from|[a-z]+)_(?:{_TYPES})(?:_(?:{_TYPES}))?\b")
+# None of ours begins with v, as the intrinsics of NEON do.
+_NAME = re.compile(rf"\b(?:(?:{_TYPES})_from|(?!v)[a-z]+)_(?:{_TYPES})(?:_(?:{_TYPES}))?\b")
 
 _WRAPPING = {"add": "+", "sub": "-", "mul": "*"}
 _DIVISION = {"div": "/", "mod": "%"}
@@ -63,6 +64,15 @@ class Prelude:
                     self.use(used)
             self.texts[name] = _wrapped(text)
         return name
+
+    def add_variant(self, name: str, text: str) -> str:
+        """A function called NAME in its text; it gets this name, or with a number behind it if another
+        function has that already."""
+        variant, count = name, 1
+        while self.texts.get(variant, own := _wrapped(text.replace("NAME", variant))) != own:
+            count += 1
+            variant = f"{name}_{count}"
+        return self.add(variant, text.replace("NAME", variant))
 
     def _text(self, name: str) -> str:
         if self.simd and name in F16C:

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from hbc.codegen.spelling import constant, value_type
 from hbc.codegen.unit import Buffer, Unit
-from hbc.codegen.vector_types import vector_type, zero
 from hbc.ir.diag import InternalError
 from hbc.ir.nodes import (
     Allocate,
@@ -49,12 +48,12 @@ def declare_registers(s: Allocate, unit: Unit) -> None:
     assigned = set(first_stores(s))
     for piece, name in names.items():
         lanes = piece[1]
-        t = value_type(s.element) if lanes == 1 else vector_type(s.element, lanes)
+        t = value_type(s.element) if lanes == 1 else unit.registers.type(s.element, lanes)
         if piece in assigned:
             unit.undeclared[name] = f"{t} "
         else:
             nothing = False if s.element.name == "bool" else 0
-            start = constant(nothing, s.element) if lanes == 1 else zero(s.element, lanes)
+            start = constant(nothing, s.element) if lanes == 1 else unit.registers.zero(s.element, lanes)
             unit.out.line(f"{t} {name} = {start};")
 
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from hbc.codegen.c_mask import first_lanes_count, mask
 from hbc.codegen.c_scalar import scalar
-from hbc.codegen.lanewise import register_lanes, spill
 from hbc.codegen.spelling import c_type
 from hbc.codegen.unit import Unit
-from hbc.codegen.vector_types import mask_type
+from hbc.codegen.vector_types import mask_type, register_lanes, spill
 from hbc.ir.nodes import Expr
 from hbc.ir.take import integer
 from hbc.ir.types import DType

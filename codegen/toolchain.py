@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Literal
 
 from hbc.codegen.c import CSource
+from hbc.codegen.cross import cross_commands, is_foreign, no_cross_compiler
 from hbc.ir.diag import Diagnostic, InternalError, ToolError
 from hbc.ir.target import Target
 
@@ -50,8 +51,13 @@ class Compiler:
         return self.version
 
 
-def find_compiler() -> Compiler:
-    """$CC, else gcc, clang, cc or PyPI's ziglang. ToolError names what to install."""
+def find_compiler(machine: str = "") -> Compiler:
+    """$CC, else gcc, clang, cc or PyPI's ziglang; for another machine than this one, a compiler that
+    makes code for it. ToolError names what to install."""
+    if is_foreign(machine):
+        if crossing := cross_compilers(machine):
+            return crossing[0]
+        raise no_cross_compiler(machine)
     if wanted := shlex.split(os.environ.get("CC", "")):
         if found := _probe(tuple(wanted)):
             return found
@@ -72,6 +78,11 @@ def all_compilers() -> list[Compiler]:
     if find_spec("ziglang"):
         candidates.append((sys.executable, "-m", "ziglang", "cc"))
     return [found for c in candidates if (found := _probe(c))]
+
+
+def cross_compilers(machine: str) -> list[Compiler]:
+    """Every compiler here that makes code for another machine, the preferred one first."""
+    return [found for c in cross_commands(machine) if (found := _probe(c))]
 
 
 @cache
@@ -112,7 +123,7 @@ def flags(
     source: CSource, target: Target, compiler: Compiler, *, sanitize: bool = False
 ) -> list[str]:
     """The options for compiling `source`, without input and output."""
-    options = [*FLAGS, *(_target_flag(f, compiler) for f in target.flags)]
+    options = [*FLAGS, *(_target_flag(f, compiler) for f in target.flags), *source.flags]
     if compiler.kind == "gcc":
         options += GCC_FLAGS
     if compiler.kind == "zig" and not sanitize:
@@ -143,7 +154,7 @@ def build(
 ) -> Path:
     """Compiles `source` into the file `out`, complete or not at all. ToolError: no compiler, or it
     takes longer than TIMEOUT. InternalError: it refuses our text."""
-    compiler = compiler or find_compiler()
+    compiler = compiler or find_compiler(target.machine)
     options = [*flags(source, target, compiler, sanitize=sanitize), *extra]
     with tempfile.TemporaryDirectory(prefix=".hbc-", dir=_folder(out)) as folder:
         text = Path(folder, f"{source.name}.c")
@@ -161,6 +172,18 @@ def build(
                 _compile([*_archiver(compiler), "rcsD", str(made), str(compiled)], source)
         made.replace(out)
     return out
+
+
+def link_program(
+    driver: Path, objects: Sequence[Path], out: Path, compiler: Compiler, source: CSource
+) -> None:
+    """Compiles a C file with a `main` and links it with the objects of `source`, whose name is its
+    macro KERNEL, into a program that needs no shared libraries."""
+    options = ["-std=gnu11", "-O2", "-static", f"-DKERNEL={source.name}"]
+    if source.parallel and has_openmp(compiler):
+        options.append("-fopenmp")
+    files = [str(driver), *(str(o) for o in objects)]
+    _compile([*compiler.command, *options, *files, "-o", str(out), "-lm"], source)
 
 
 def build_cached(

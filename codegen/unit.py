@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from hbc.codegen.names import Scope
 from hbc.codegen.prelude import Prelude
+from hbc.codegen.tile_plan import NO_TILES, TilePlan
 from hbc.codegen.writer import Writer
 from hbc.ir.diag import InternalError
-from hbc.ir.nodes import Expr, Load, VectorReduce
+from hbc.ir.instruction import Instruction
+from hbc.ir.nodes import Expr, Load, Store, VectorReduce
 from hbc.ir.target import Target
 from hbc.ir.types import DType, Memory
 
@@ -56,15 +58,44 @@ def _no_names(name: str, e: Expr, unit: Unit) -> None:
     raise InternalError(f"codegen: `{name}` is declared in scalar code")
 
 
+def _no_stores(s: Store, unit: Unit) -> None:
+    raise InternalError(f"codegen: a store of {s.value.type} in scalar code")
+
+
+def _no_register(t: DType, lanes: int, *_: str) -> str:
+    raise InternalError(f"codegen: a register of {lanes} {t} in scalar code")
+
+
+@dataclass(frozen=True, slots=True)
+class Registers:
+    """How a machine's vector registers are spelled, by element type and lanes: the C type, zeros, the
+    lanes of the whole register, and the moves of the whole register to and from an array (after
+    which come its name and, to store, the value)."""
+
+    type: Callable[[DType, int], str]
+    zero: Callable[[DType, int], str]
+    lanes: Callable[[DType, int], int]
+    spill: Callable[[DType, int, str, str], str]
+    fill: Callable[[DType, int, str], str]
+
+
+_NO_REGISTERS = Registers(
+    _no_register, _no_register, lambda t, lanes: lanes, _no_register, _no_register
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Printers:
-    """How expressions are printed. Scalars hold vectors (sums of lanes) and vectors hold scalars
-    (broadcasts), so the printers of both reach each other through the unit."""
+    """How expressions and vector stores are printed for a machine. Scalars hold vectors (sums of
+    lanes) and vectors hold scalars (broadcasts), so the printers of both reach each other through
+    the unit."""
 
     vector: Callable[[Expr, Unit], str] = _no_vectors
     load: Callable[[Load, Unit], str] = _no_vectors
     reduce: Callable[[VectorReduce, Unit], Text] = _no_sums
     declare: Callable[[str, Expr, Unit], None] = _no_names
+    store: Callable[[Store, Unit], None] = _no_stores
+    registers: Registers = _NO_REGISTERS
 
 
 @dataclass(slots=True)
@@ -76,7 +107,9 @@ class Unit:
     list for the function and one for the parallel region inside it. `region`: the label at the end
     of the parallel loop's body, when inside one; `jumps`: how many gotos lead there. `undeclared`:
     register variables whose declaration (their type) is printed with their first assignment.
-    `mask_widths`: AVX2, bits of the lanes of each named mask."""
+    `mask_widths`: bits of the lanes of each named mask, where masks are
+    lanes. `instructions`: those of the kernel. `tile_names`: what tiles are called where
+    their registers are configured; empty elsewhere."""
 
     target: Target
     codes: dict[str, str] = field(default_factory=dict)
@@ -92,7 +125,14 @@ class Unit:
     parallel: bool = False
     undeclared: dict[str, str] = field(default_factory=dict)
     mask_widths: dict[str, int] = field(default_factory=dict)
+    instructions: Mapping[str, Instruction] = field(default_factory=dict)
+    tiles: TilePlan = NO_TILES
+    tile_names: Mapping[str, str] = field(default_factory=dict)
     printers: Printers = field(default_factory=Printers)
+
+    @property
+    def registers(self) -> Registers:
+        return self.printers.registers
 
     @property
     def fused(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hbc.codegen.unit import Registers
 from hbc.ir.types import BOOL, DType, Kind
 
 
@@ -101,3 +102,26 @@ def resize(text: str, t: DType, bits: int, to: int) -> str:
     kind = suffix_group(t)
     a, b = (f"{kind}{bits}", f"{kind}{to}")
     return f"{width_prefix(max(bits, to))}_cast{a}_{b}({text})"
+
+def register_lanes(t: DType, lanes: int) -> int:
+    """Lanes of the whole register that holds the vector."""
+    return register_bits(t, lanes) // t.bits
+
+
+def spill(t: DType, lanes: int, array: str, value: str) -> str:
+    """Stores the whole register into an array of `register_lanes`."""
+    bits = register_bits(t, lanes)
+    if t.name in ("f32", "f64"):
+        return f"{prefix(t, lanes)}_storeu_{suffix(t)}({array}, {value})"
+    return f"{prefix(t, lanes)}_storeu_si{bits}((__m{bits}i *){array}, {value})"
+
+
+def fill(t: DType, lanes: int, array: str) -> str:
+    """Loads the whole register from an array of `register_lanes`."""
+    bits = register_bits(t, lanes)
+    if t.name in ("f32", "f64"):
+        return f"{prefix(t, lanes)}_loadu_{suffix(t)}({array})"
+    return f"{prefix(t, lanes)}_loadu_si{bits}((const __m{bits}i *){array})"
+
+
+X86_REGISTERS = Registers(vector_type, zero, register_lanes, spill, fill)

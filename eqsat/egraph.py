@@ -7,6 +7,7 @@ takes ten times as long.
 from __future__ import annotations
 
 import importlib.util
+import re
 import sys
 import types
 from collections import Counter
@@ -29,7 +30,11 @@ class Term:
     args: tuple[Term | int | float | str, ...]
 
     def __str__(self) -> str:
-        return f"({' '.join((self.head, *map(str, self.args)))})"
+        return f"({' '.join((self.head, *map(_literal, self.args)))})"
+
+
+def _literal(x: Term | int | float | str) -> str:
+    return f'"{x}"' if isinstance(x, str) else str(x)
 
 
 class EGraph:
@@ -72,6 +77,11 @@ class EGraph:
         (answer,) = self.run(f"(extract {name} {limit})")
         found = [_term(answer.termdag, t) for t in answer.terms]
         return [t for t in found if isinstance(t, Term)]
+
+    def size(self) -> int:
+        """The number of terms."""
+        (answer,) = self.run("(print-size)")
+        return sum(int(n) for n in re.findall(r"(\d+)\)", str(answer)))
 
     def extract(self, name: str) -> Term:
         """The cheapest term of the class of a global."""

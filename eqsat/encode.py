@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import product
+from math import gcd
 from typing import TypeVar, assert_never
 
-from hbc.eqsat.tensor import Apply, Dim, Dims, Read, Reduce, Tensor, Uniform
-from hbc.ir.nodes import Binary, Call, Cast, Const, Expr, Select, Unary, const_index
+from hbc.eqsat.tensor import Apply, Band, Dim, Dims, Line, Masked, Read, Reduce, Tensor, Uniform
+from hbc.ir.diag import InternalError
+from hbc.ir.nodes import Binary, Call, Cast, Const, Expr, MathOp, Select, Unary, const_index
 from hbc.ir.types import DTYPES, DType
 
 _X = TypeVar("_X")
@@ -23,6 +26,7 @@ class Encoding:
     scalars: list[Expr] = field(default_factory=list)
     strides: list[Expr] = field(default_factory=list)
     facts: list[str] = field(default_factory=list)
+    moves: list[dict[Dim, Expr]] = field(default_factory=list)  # how each array moves
 
     def bit(self, dim: Dim) -> int:
         """The mask of one dimension."""
@@ -65,6 +69,15 @@ def encode(x: Tensor, into: Encoding) -> str:
             return f"({_head(node)} {inner})"
         case Reduce(op=op, dims=dims, value=value):
             return f'(Reduce "{op}" {into.mask(dims)} {encode(value, into)})'
+        case Line(base=base, strides=strides):
+            e = f"(Line {_number(into.scalars, base)} {_map(strides, into)})"
+            moving = into.mask(tuple(d for d, _ in strides))
+            into.facts += [f"(set (along {e}) {moving})", f'(set (element {e}) "i64")']
+            return e
+        case Masked(condition=condition, value=value):
+            return f"(Masked {encode(condition, into)} {encode(value, into)})"
+        case Band():
+            raise InternalError("a banded matrix before the rules made one")
         case _:
             assert_never(x)
 
@@ -96,25 +109,48 @@ def exact(a: DType, b: DType) -> bool:
 
 
 def windows(dims: Dims, into: Encoding) -> list[str]:
-    """For each output dimension and each summed one, the dimension of one slid along the other."""
-    found = []
-    outputs = [d for d in dims if not d.reduced]
+    """For each way in which an array moves along an output dimension and along a summed one, the
+    dimension of the one slid along the other. Strides must be multiples of each other's divisor."""
     summed = [d for d in into.dims if d.reduced]
-    for d in outputs:
-        for r in summed:
-            t = Dim(f"{d.name}{r.name}", d.extent + r.extent - 1, reduced=True)
-            found.append(f"(Window {into.bit(d)} {into.bit(r)} {into.bit(t)})")
-    return found
+    found: dict[tuple[Dim, Dim, int, int], str] = {}
+    for moves in into.moves:
+        for d, r in product(dims, summed):
+            if d not in moves or r not in moves:
+                continue
+            s, q = into.stride(moves[d]), into.stride(moves[r])
+            if s != q and max(s, q) >= _SYMBOLIC:
+                continue
+            g = gcd(s, q) if s < _SYMBOLIC else s
+            m, n = s // g, q // g
+            if (d, r, s, q) not in found and m > 0 and n > 0:
+                t = window(d, r, m, n)
+                bits = " ".join(str(into.bit(x)) for x in (d, r, t))
+                found[d, r, s, q] = f"(Window {bits} {s} {q} {m} {n})"
+    return list(found.values())
+
+
+def window(d: Dim, r: Dim, m: int, n: int) -> Dim:
+    """r, n apart, slid along d in steps of m."""
+    extent = m * (d.extent - 1) + n * (r.extent - 1) + 1
+    return Dim(
+        f"{d.name}{r.name}" + (f"_{m}_{n}" if (m, n) != (1, 1) else ""), extent, reduced=True
+    )
 
 
 def _read(x: Read, into: Encoding) -> str:
-    strides = "(map-empty)"
-    for dim, stride in x.strides:
-        strides = f"(map-insert {strides} {into.bit(dim)} {into.stride(stride)})"
-    e = f"(Read {_number(into.places, (x.buffer, x.element, x.base))} {strides})"
+    place = _number(into.places, (x.buffer, x.element, x.base))
+    e = f"(Read {place} {_map(x.strides, into)})"
     moving = into.mask(tuple(d for d, _ in x.strides))
     into.facts += [f"(set (along {e}) {moving})", f'(set (element {e}) "{x.element}")']
+    into.moves.append(dict(x.strides))
     return e
+
+
+def _map(strides: tuple[tuple[Dim, Expr], ...], into: Encoding) -> str:
+    text = "(map-empty)"
+    for dim, stride in strides:
+        text = f"(map-insert {text} {into.bit(dim)} {into.stride(stride)})"
+    return text
 
 
 def _head(node: Cast | Binary | Unary | Select | Call) -> str:
@@ -125,6 +161,8 @@ def _head(node: Cast | Binary | Unary | Select | Call) -> str:
             return f'Bin "{op}"'
         case Unary(op=uop):
             return f'Un "{uop}"'
+        case Call(name=MathOp.REINTERPRET, type=t):
+            return f'Bits "{t.element}"'
         case Call(name=name):
             return f'Fn "{name}"'
         case Select():

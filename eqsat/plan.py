@@ -1,23 +1,24 @@
 """Plans: how one instruction, repeated, does a contraction.
 
 A contraction is a table with a row for each dimension of the statement; an instruction is such a
-table with fixed or bounded extents. A plan gives to each row of the instruction a dimension of the same
-kind, or a part of one; what is left of the dimensions becomes loops around the instruction. That the
+table with fixed or bounded extents. A plan gives to each row of the instruction dimensions of the same
+kind, or parts of them; what is left of the dimensions becomes loops around the instruction. That the
 instruction's operands move where the statement's do not is no obstacle: the value is then repeated.
-UNIT (section III-B) calls the condition array access isomorphism.
+UNIT (section III-B) calls the condition array access isomorphism. Where an extent is no multiple of
+the row's, the last step goes beyond its end and computes on zeros there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import product
+from functools import cache
 from math import prod
 
 from hbc.eqsat.tensor import Dim, Dims
 from hbc.ir.build import const_value
-from hbc.ir.contraction import number
-from hbc.ir.instruction import Instruction, Kind
+from hbc.ir.contraction import extent_range, number
+from hbc.ir.instruction import Instruction, Kind, Row
 
 SUMMED = frozenset({Kind.K, Kind.SUM})
 
@@ -34,23 +35,27 @@ class Contraction:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """`extent` steps along a dimension, each of `step` points: what one row of the instruction covers."""
+    """`extent` steps along a dimension, each of `step` points: what a row of the instruction covers of
+    it, or a loop around the instruction."""
 
     dim: Dim
     extent: int
     step: int
 
 
+Parts = tuple[Part, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """`parts` are by the instruction's rows; None for a row of extent 1 that covers nothing. `outer`
-    are the loops around it, those over outputs first. `swapped`: the statement's A is the
-    instruction's second factor."""
+    """`rows`: what each row of the instruction covers, outermost first; nothing for a row of which
+    only the first point counts. `outer` are the loops around it, those over outputs first.
+    `swapped`: the statement's A is the instruction's second factor."""
 
     instruction: Instruction
     sizes: tuple[tuple[str, int], ...]
-    parts: tuple[Part | None, ...]
-    outer: tuple[Part, ...]
+    rows: tuple[Parts, ...]
+    outer: Parts
     swapped: bool
 
     @property
@@ -63,74 +68,128 @@ class Plan:
         """Of the instructions alone, when nothing else limits them."""
         return self.count / self.instruction.cost.per_cycle
 
+    @property
+    def waste(self) -> float:
+        """Points computed for each that is wanted: 1 when all extents divide."""
+        covered: dict[Dim, int] = {}
+        for p in (*self.outer, *(p for row in self.rows for p in row)):
+            covered[p.dim] = covered.get(p.dim, 1) * p.extent
+        return prod(n / d.extent for d, n in covered.items())
+
 
 def plans(c: Contraction, i: Instruction) -> Iterator[Plan]:
-    """Every plan with the largest sizes that fit, for each way to assign the dimensions."""
+    """Plans for each way to assign the dimensions, with the largest sizes that fit."""
     for swapped in (False, True):
         first, second = (c.b, c.a) if swapped else (c.a, c.b)
-        choices = [_dims_of(n, i, c, first, second) for n in range(len(i.rows))]
-        for chosen in product(*choices):
-            plan = _plan(c, i, chosen, swapped)
+        for rows in _assignments(len(i.rows) - 1, i, c, (first, second), {}):
+            plan = _plan(c, i, rows, swapped)
             if plan is not None:
                 yield plan
 
 
+def _assignments(
+    n: int,
+    i: Instruction,
+    c: Contraction,
+    moves: tuple[frozenset[Dim], frozenset[Dim]],
+    covered: dict[Dim, int],
+) -> Iterator[tuple[Parts, ...]]:
+    """What the rows up to the n-th cover, when those inside them cover so many points."""
+    if n < 0:
+        yield ()
+        return
+    row = i.rows[n]
+    for parts in _choices(row, extent_range(i, row), _dims_of(row, i, c, moves), covered):
+        after = dict(covered)
+        for p in parts:
+            after[p.dim] = p.step * p.extent
+        for outer in _assignments(n - 1, i, c, moves, after):
+            yield (*outer, parts)
+
+
 def _dims_of(
-    row: int, i: Instruction, c: Contraction, a: frozenset[Dim], b: frozenset[Dim]
-) -> list[Dim | None]:
+    row: Row, i: Instruction, c: Contraction, moves: tuple[frozenset[Dim], frozenset[Dim]]
+) -> list[Dim]:
     """The dimensions of the row's kind: summed or not, and moving no factor that the row leaves in
-    place. None stands for none."""
-    r = i.rows[row]
-    moves_a, moves_b = (const_value(r.strides[f]) != 0 for f in i.factors)
-    of_kind = c.summed if r.kind in SUMMED else c.outputs
-    fit = [d for d in of_kind if (moves_a or d not in a) and (moves_b or d not in b)]
-    return [*fit, None]
+    place."""
+    of_kind = c.summed if row.kind in SUMMED else c.outputs
+    pairs = [(const_value(row.strides[f]) != 0, m) for f, m in zip(i.factors, moves, strict=True)]
+    return [d for d in reversed(of_kind) if all(moved or d not in m for moved, m in pairs)]
 
 
-def _plan(
-    c: Contraction, i: Instruction, chosen: tuple[Dim | None, ...], swapped: bool
-) -> Plan | None:
-    sizes = _sizes(i, chosen)
+def _choices(
+    row: Row, range_: tuple[int, int, int], dims: list[Dim], covered: dict[Dim, int]
+) -> Iterator[Parts]:
+    """Ways to cover a row of an extent between the bounds: part of one dimension, or all that is
+    left of one and part of another around it."""
+    least, most, step = range_
+    left = {d: _ceil(d.extent, covered.get(d, 1)) for d in dims}
+    for d in dims:
+        if left[d] == 1:
+            continue
+        at = covered.get(d, 1)
+        extent = _cover(left[d], least, most, step)
+        if extent >= left[d]:
+            for e in dims:
+                rest = most // left[d]
+                if e != d and left[e] > 1 and rest > 1 and left[d] % step == 0:
+                    more = _cover(left[e], _ceil(least, left[d]), rest, 1)
+                    if left[e] % more == 0 and (least <= left[d] * more <= most):
+                        yield (Part(e, more, covered.get(e, 1)), Part(d, left[d], at))
+        yield (Part(d, extent, at),)
+    yield ()
+
+
+def _cover(left: int, least: int, most: int, step: int) -> int:
+    """The extent to take of `left` points: a divisor between the bounds if one is large enough, else
+    the extent that wastes least in as few steps."""
+    steps = _ceil(left, most)
+    best = _ceil(_ceil(left, steps), step) * step
+    for extent in range(most - most % step, max(least, step) - 1, -step):
+        if left % extent == 0:
+            return extent if 2 * extent > best else max(best, least)
+    return max(best, least)
+
+
+def _plan(c: Contraction, i: Instruction, rows: tuple[Parts, ...], swapped: bool) -> Plan | None:
+    sizes = _sizes(i, rows)
     if sizes is None:
         return None
     covered: dict[Dim, int] = {}
-    parts: list[Part | None] = []
-    for r, d in zip(reversed(i.rows), reversed(chosen), strict=True):
-        extent = number(r.extent, sizes)
-        if d is None:
-            parts.append(None)
-            continue
-        step = covered.get(d, 1)
-        parts.append(Part(d, extent, step))
-        covered[d] = step * extent
+    for p in reversed([p for row in rows for p in row]):
+        covered[p.dim] = max(covered.get(p.dim, 1), p.step * p.extent)
     outer = tuple(
-        Part(d, d.extent // covered.get(d, 1), covered.get(d, 1)) for d in (*c.outputs, *c.summed)
+        Part(d, _ceil(d.extent, covered.get(d, 1)), covered.get(d, 1))
+        for d in (*c.outputs, *c.summed)
     )
     loops = tuple(p for p in outer if p.extent > 1)
-    return Plan(i, tuple(sizes.items()), tuple(reversed(parts)), loops, swapped)
+    return Plan(i, tuple(sizes.items()), rows, loops, swapped)
 
 
-def _sizes(i: Instruction, chosen: tuple[Dim | None, ...]) -> dict[str, int] | None:
-    """The largest sizes with which the rows divide their dimensions; None when none do."""
-    sizes = {s.name: s.step for s in i.sizes}
-    if not _divides(i, chosen, sizes):
-        return None
+def _sizes(i: Instruction, rows: tuple[Parts, ...]) -> dict[str, int] | None:
+    """The least sizes whose rows hold what they cover; None where none is legal."""
+    wanted = tuple(prod(p.extent for p in parts) for parts in rows)
+    return _least_sizes(i, wanted)
+
+
+@cache
+def _least_sizes(i: Instruction, wanted: tuple[int, ...]) -> dict[str, int] | None:
+    largest = {s.name: s.most for s in i.sizes}
+    sizes: dict[str, int] = {}
     for s in i.sizes:
-        for value in range(s.most - s.most % s.step, s.step, -s.step):
-            if _divides(i, chosen, {**sizes, s.name: value}):
-                sizes[s.name] = value
-                break
-    return sizes
+        values = range(s.step, s.most + 1, s.step)
+        fits = (v for v in values if _holds(i, wanted, {**largest, **sizes, s.name: v}))
+        value = next(fits, None)
+        if value is None:
+            return None
+        sizes[s.name] = value
+    return sizes if _holds(i, wanted, sizes) else None
 
 
-def _divides(i: Instruction, chosen: tuple[Dim | None, ...], sizes: Mapping[str, int]) -> bool:
-    """Whether the rows cut each dimension into equal parts, and those without one have extent 1."""
-    covered: dict[Dim, int] = {}
-    for r, d in zip(i.rows, chosen, strict=True):
-        extent = number(r.extent, sizes)
-        if d is None:
-            if extent != 1:
-                return False
-        else:
-            covered[d] = covered.get(d, 1) * extent
-    return all(d.extent % n == 0 for d, n in covered.items())
+def _holds(i: Instruction, wanted: tuple[int, ...], sizes: dict[str, int]) -> bool:
+    """Whether each row is as long as what it covers, at least."""
+    return all(n <= number(row.extent, sizes) for n, row in zip(wanted, i.rows, strict=True))
+
+
+def _ceil(a: int, b: int) -> int:
+    return -(-a // b)

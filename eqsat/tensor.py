@@ -12,11 +12,11 @@ chosen: one row per dimension, one column per operand.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import prod
 
-from hbc.ir.build import mul
+from hbc.ir.build import const_value, mul
 from hbc.ir.layout import Layout, layout
 from hbc.ir.linear import canonical
 from hbc.ir.nodes import (
@@ -36,8 +36,8 @@ from hbc.ir.nodes import (
     VectorReduce,
     const_index,
 )
-from hbc.ir.types import DType
-from hbc.ir.walk import children
+from hbc.ir.types import I64, DType
+from hbc.ir.walk import ExprMap, children
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +76,27 @@ class Uniform:
 
 
 @dataclass(frozen=True, slots=True)
+class Line:
+    """An index: at the point i, `base + sum of i_d * stride_d`. `strides` as those of a Read."""
+
+    base: Expr
+    strides: tuple[tuple[Dim, Expr], ...]
+    element: DType = I64
+
+
+@dataclass(frozen=True, slots=True)
+class Masked:
+    """`value` where the condition holds, else 0; no memory is touched there."""
+
+    condition: Tensor
+    value: Tensor
+
+    @property
+    def element(self) -> DType:
+        return self.value.element
+
+
+@dataclass(frozen=True, slots=True)
 class Apply:
     """A node of the IR applied point by point; `node` is a scalar template whose operands are to be
     taken from `args`."""
@@ -101,7 +122,24 @@ class Reduce:
         return self.value.element
 
 
-Tensor = Read | Uniform | Apply | Reduce
+@dataclass(frozen=True, slots=True)
+class Band:
+    """The banded (Toeplitz) matrix of a filter along `r`: at (d, t) the `value` at the r with
+    `r_step * r = t - d_step * d` where there is one, else 0."""
+
+    value: Tensor
+    d: Dim
+    t: Dim
+    r: Dim
+    d_step: int = 1
+    r_step: int = 1
+
+    @property
+    def element(self) -> DType:
+        return self.value.element
+
+
+Tensor = Read | Uniform | Line | Apply | Reduce | Band | Masked
 
 
 class NotTensorError(Exception):
@@ -133,7 +171,7 @@ def tensor(e: Expr, dims: Dims) -> Tensor:
 def strides_along(x: Tensor) -> frozenset[Dim]:
     """The dims along which the value differs from point to point."""
     match x:
-        case Read(strides=strides):
+        case Read(strides=strides) | Line(strides=strides):
             return frozenset(d for d, _ in strides)
         case Uniform():
             return frozenset()
@@ -141,20 +179,63 @@ def strides_along(x: Tensor) -> frozenset[Dim]:
             return frozenset().union(*(strides_along(a) for a in args))
         case Reduce(dims=dims, value=value):
             return strides_along(value) - frozenset(dims)
+        case Band(value=value, d=d, t=t, r=r):
+            return (strides_along(value) - {r}) | {d, t}
+        case Masked(condition=condition, value=value):
+            return strides_along(condition) | strides_along(value)
 
 
 def reads(x: Tensor) -> Iterator[Read]:
     """The loads, in reading order."""
+    if isinstance(x, Read):
+        yield x
+    for p in parts(x):
+        yield from reads(p)
+
+
+def parts(x: Tensor) -> tuple[Tensor, ...]:
+    """The tensors that it is made of."""
     match x:
-        case Read():
-            yield x
-        case Uniform():
-            pass
+        case Read() | Uniform() | Line():
+            return ()
+        case Masked(condition=condition, value=value):
+            return (condition, value)
         case Apply(args=args):
-            for a in args:
-                yield from reads(a)
+            return args
+        case Reduce(value=value) | Band(value=value):
+            return (value,)
+
+
+def scalars(x: Tensor) -> Iterator[Expr]:
+    """The scalar expressions in it: bases, strides and uniform values."""
+    match x:
+        case Read(base=base, strides=strides) | Line(base=base, strides=strides):
+            yield base
+            yield from (s for _, s in strides)
+        case Uniform(value=value):
+            yield value
+        case _:
+            for p in parts(x):
+                yield from scalars(p)
+
+
+def map_scalars(x: Tensor, f: ExprMap) -> Tensor:
+    """`x` with `f` applied to its bases and uniform values; strides stay."""
+    match x:
+        case Read(base=base):
+            return replace(x, base=f(base))
+        case Line(base=base):
+            return replace(x, base=f(base))
+        case Uniform(value=value):
+            return Uniform(f(value))
+        case Apply(node=node, args=args):
+            return Apply(node, tuple(map_scalars(a, f) for a in args))
         case Reduce(value=value):
-            yield from reads(value)
+            return replace(x, value=map_scalars(value, f))
+        case Band(value=value):
+            return replace(x, value=map_scalars(value, f))
+        case Masked(condition=condition, value=value):
+            return Masked(map_scalars(condition, f), map_scalars(value, f))
 
 
 def placed(at: Layout, dims: Dims) -> tuple[tuple[Dim, Expr], ...]:
@@ -182,9 +263,13 @@ class _Reader:
         if e.type.lanes == 1:
             return Uniform(e)
         match e:
-            case Load(buffer=buffer, index=index, type=t):
+            case Load(buffer=buffer, index=index, type=t, mask=mask):
                 at = _strided(index)
-                return Read(buffer, t.element, at.base, placed(at, dims))
+                there = Read(buffer, t.element, at.base, placed(at, dims))
+                return there if mask is None else masked(self.read(mask, dims), there)
+            case Ramp():
+                at = _strided(e)
+                return Line(at.base, placed(at, dims))
             case Broadcast(value=value):
                 return self.read(value, _innermost(dims, value.type.lanes))
             case VectorReduce(op=op, value=value, lanes=lanes):
@@ -192,6 +277,8 @@ class _Reader:
                 extents = _extents({c for c in _cuts(value) if c <= below} | {1, below}, e)
                 summed = tuple(self._fresh(extent) for extent in extents)
                 return Reduce(op, summed, self.read(value, (*dims, *summed)))
+            case Select(condition=c, a=a, b=b) if const_value(b) == 0:
+                return masked(self.read(c, dims), self.read(a, dims))
             case Cast() | Binary() | Unary() | Select() | Call():
                 return Apply(e, tuple(self.read(c, dims) for c in _operands(e)))
             case _:
@@ -228,13 +315,9 @@ def _cuts(e: Expr) -> set[int]:
         return {1}
     match e:
         case Load(index=index, mask=mask):
-            if mask is not None:
-                raise NotTensorError(e, "the load is masked")
-            found, inner = {1}, 1
-            for extent, _ in reversed(_strided(index).dims):
-                inner *= extent
-                found.add(inner)
-            return found
+            return _cuts_of(_strided(index)) | (set() if mask is None else _cuts(mask))
+        case Ramp():
+            return _cuts_of(_strided(e))
         case Broadcast(value=value):
             return _cuts(value) | {value.type.lanes}
         case VectorReduce(value=value, lanes=lanes):
@@ -246,6 +329,23 @@ def _cuts(e: Expr) -> set[int]:
             return set().union(*(_cuts(c) for c in _operands(e)))
         case _:
             raise NotTensorError(e, "it is not a strided load or arithmetic on such")
+
+
+def _cuts_of(at: Layout) -> set[int]:
+    found, inner = {1}, 1
+    for extent, _ in reversed(at.dims):
+        inner *= extent
+        found.add(inner)
+    return found
+
+
+def masked(condition: Tensor, value: Tensor) -> Tensor:
+    """`value` under each of the conditions that must hold together."""
+    match condition:
+        case Apply(node=Binary(op=Op.AND), args=(a, b)):
+            return masked(a, masked(b, value))
+        case _:
+            return Masked(condition, value)
 
 
 def _extents(cuts: Iterable[int], e: Expr) -> tuple[int, ...]:

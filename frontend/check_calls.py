@@ -32,7 +32,8 @@ SHAPES = {
     "clamp": (3, 3, "clamp(x, least, greatest)"),
 }
 MATHEMATICS = {str(op): op for op in MathOp if op is not MathOp.REINTERPRET}
-FUNCTIONS = frozenset({*SHAPES, *MATHEMATICS, *EDGES})
+BYTES = "bytes"  # of a type: how many an element takes in memory
+FUNCTIONS = frozenset({*SHAPES, *MATHEMATICS, *EDGES, BYTES})
 FILLS = frozenset({"random", "file", "ramp", "constant"})
 
 
@@ -46,6 +47,8 @@ def call(e: ast.Call, env: Env) -> Expr:
             f"write `{name}(A)[...]`, or name it: `P = {name}(A)` and `P[...]`",
         )  # fmt: skip
         return BROKEN
+    if name == BYTES:
+        return bytes_of(e, env)
     if name not in scope.types and name not in SHAPES and name not in MATHEMATICS:
         return unknown(e, env)
     args: list[Operand] = [(value(a, env), a) for a in e.args]
@@ -97,6 +100,20 @@ def unknown(e: ast.Call, env: Env) -> Expr:
         scope.report(f"unknown function `{name}`", e.name.span, hint)
     for arg in e.args:
         value(arg, env)
+    return BROKEN
+
+
+def bytes_of(e: ast.Call, env: Env) -> Expr:
+    """The size of a type, as a literal."""
+    scope = env.scope
+    match e.args:
+        case (ast.Name(text=name),) if name in scope.types:
+            scope.used.add(name)
+            return literal(scope.types[name].bytes, e.span)
+        case (ast.Name(text=name, span=span),):
+            scope.unknown("type", name, span, scope.types)
+        case _:
+            scope.report(f"`{BYTES}` takes the name of a type", e.span, f"write `{BYTES}(f32)`")
     return BROKEN
 
 

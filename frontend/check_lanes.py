@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from hbc.frontend.directives import MOST_LANES
 from hbc.frontend.funcs import Directive, Func, ScheduleLine
 from hbc.frontend.scope import Scope
+from hbc.ir.lane_limit import MOST_LANES
 from hbc.ir.nodes import Const
 
 

@@ -50,8 +50,12 @@ def update(u: ast.Definition, variables: tuple[str, ...], t: DType, scope: Scope
     if len(scope.mistakes) > before or is_broken(term):
         return None
     stored = term
+    own = Access(name, indices, Type(t), left_span(u))
     if op is not None:
-        stored = Binary(op, Access(name, indices, Type(t), left_span(u)), term, u.span)
+        stored = Binary(op, own, term, u.span)
+    elif (combined := spelled_out(term, own)) is not None:
+        op, term = combined
+        stored = Binary(op, own, term, u.span)
     check_self_reads(name, indices, variables, term, test, scope)
     if len(scope.mistakes) > before:
         return None
@@ -59,6 +63,19 @@ def update(u: ast.Definition, variables: tuple[str, ...], t: DType, scope: Scope
     names = frozenset().union(*map(free_variables, read))
     reduce = tuple(r for r in scope.reduces.values() if r.name in names)
     return Update(indices, stored, op, reduce, test, u.span)
+
+
+def spelled_out(value: Expr, own: Access) -> tuple[Op, Expr] | None:
+    """The operator and the term of `f[i] = f[i] + term`, which is `f[i] += term`."""
+    if not isinstance(value, Binary) or not fits(value.op, own.type.element):
+        return None
+    if value.op not in OPERATORS.values():
+        return None
+    swapped = value.a != own and value.op not in (Op.MIN, Op.MAX)  # with NaN, those do not commute
+    first, term = (value.b, value.a) if swapped else (value.a, value.b)
+    if first != own or accesses_of(own.name, [term]):
+        return None
+    return value.op, term
 
 
 def around(u: ast.Definition, variables: tuple[str, ...]) -> dict[str, Expr]:

@@ -74,8 +74,4 @@ TAILS = ("guard", "mask", "shift", "exact")
 MEMORIES = ("registers", "stack", "heap", "amx_tile")
 
 # Targets of later versions: a file may name them, so that it stays one file.
-LATER_TARGETS = ("amx", "avx512vnni", "avx512bf16", "avxvnni", "arm_dot", "cuda")
-
-# A vector longer than this is a mistake unless it lives in tile memory: 16 registers of 64 bytes
-# hold 1024 bytes, and a longer one takes the C compiler minutes.
-MOST_LANES = 1024
+LATER_TARGETS = ("cuda",)

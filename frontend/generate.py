@@ -92,7 +92,7 @@ def _promise_exact(g: Generator, nest: Nest, scope: Scope) -> Nest:
                 "`tail = exact` promises", s.span,
                 f"use `tail = mask`, or {_divisors(int(extent.value))} as the factor",
             )  # fmt: skip
-        condition = simplify(eq(mod(extent, s.factor), 0))
+        condition = simplify(substitute(eq(mod(extent, s.factor), 0), scope.extents))
         if not free_variables(condition) <= g.program.sizes:
             raise error(
                 f"cannot check on entry that {s.factor} divides the extent of `{s.old}`", s.span,

@@ -1,4 +1,4 @@
-"""Loads the LALR parsers of kernels and of instruction descriptions; their tables are cached."""
+"""Loads the LALR parsers of kernels, instruction descriptions and sketches; their tables are cached."""
 
 from __future__ import annotations
 
@@ -16,7 +16,11 @@ if TYPE_CHECKING:
 HERE = Path(__file__).parent
 # The files of each language, the start symbol last. Descriptions continue the grammar of kernels, which
 # stays as it is: its tables and its keywords do not grow.
-LANGUAGES = {"hb": ("hb.lark", "file"), "isa": ("hb.lark", "isa.lark", "descriptions")}
+LANGUAGES = {
+    "hb": ("hb.lark", "file"),
+    "isa": ("hb.lark", "isa.lark", "descriptions"),
+    "sf": ("sf.lark", "sketch"),
+}
 DIGEST_BYTES = 32
 
 

@@ -38,6 +38,7 @@ FEATURE = {
     "probe": Entry(BLOCK, entries=BIT),
     "xcr0": Entry(WHOLE, 0),
     "permission": Entry(WHOLE, NO_PERMISSION),
+    "emulated": Entry(WHOLE, 0),
 }
 PLACE = {
     "machine": Entry(NAME, choices=MACHINES),
@@ -64,6 +65,7 @@ def check_feature(f: isa_ast.Feature, reports: Reports) -> Feature:
     return Feature(
         f.name.text, v["machine"], v["cpuinfo"], v["flag"],
         Bit(bit["leaf"], bit["bit"], bit["subleaf"], register), v["xcr0"], permission,
+        v["emulated"],
     )  # fmt: skip
 
 

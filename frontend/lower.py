@@ -15,16 +15,19 @@ from hbc.frontend.storage import Storage, argument_storage, dense_checks, table_
 from hbc.frontend.table_values import evaluate_tables
 from hbc.frontend.value_ranges import value_ranges
 from hbc.ir.bounds import Interval
+from hbc.ir.diag import error
 from hbc.ir.facts import implied
 from hbc.ir.kernel import Argument, Check, Kernel, Size
 from hbc.ir.linear import Linear, linear, shifted
 from hbc.ir.nodes import Block, Var, const_index
 from hbc.ir.target import Target
+from hbc.ir.types import Memory
 
 
 def lower(pipeline: Pipeline, schedule: Schedule | None, target: Target) -> Kernel:
     """The kernel as scheduled: every Func placed, every access a load; VECTOR and UNROLL loops are
     still loops. Raises HbcError for a schedule that cannot be applied."""
+    _refuse_tiles(schedule, target)
     pipeline, scheduled = apply_schedule(pipeline, schedule)
     plan = inline_funcs(scheduled)
     arguments = _arguments(pipeline)
@@ -54,6 +57,17 @@ def lower(pipeline: Pipeline, schedule: Schedule | None, target: Target) -> Kern
         tuple(dict.fromkeys([*checks, *program.checks])),
         body,
     )
+
+
+def _refuse_tiles(schedule: Schedule | None, target: Target) -> None:
+    """HbcError for tile memory that the target lacks."""
+    lines = () if schedule is None or target.has_tiles else schedule.lines
+    for d in (d for line in lines for d in line.directives):
+        if d.name == "store_in" and d.args == (Memory.AMX_TILE,):
+            raise error(
+                f"`store_in({Memory.AMX_TILE})`: this target has no tile registers", d.span,
+                "use `store_in(registers)`, or a target with tiles",
+            )  # fmt: skip
 
 
 def _arguments(pipeline: Pipeline) -> tuple[Argument, ...]:

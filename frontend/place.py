@@ -44,13 +44,8 @@ def store_root(plan: Plan, f: FuncPlan, d: Directive) -> FuncPlan:
 
 
 def store_in(plan: Plan, f: FuncPlan, d: Directive) -> FuncPlan:
-    """Where the values live: registers, stack, heap."""
+    """Where the values live: registers, stack, heap, amx_tile."""
     name = names(d, 1)[0]
-    if name == Memory.AMX_TILE:
-        raise error(
-            f"`store_in({name})`: this target has no tile registers", d.span,
-            "use `store_in(registers)`, or a target with tiles",
-        )  # fmt: skip
     try:
         return replace(f, memory=Memory(name))
     except ValueError:

@@ -32,12 +32,14 @@ class Program:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The names bound around a statement: their ranges, and the buffers alive."""
+    """The names bound around a statement: their ranges, and the buffers alive. `extents` has the
+    values of names that stand for the extent of a reduction."""
 
     ranges: Mapping[str, Interval]
     storages: Mapping[str, Storage]
     names: frozenset[str]
     in_tail: bool = False  # a partial piece: extents are bounded, not constant
+    extents: Mapping[str, Expr] = field(default_factory=dict)
 
     def tail(self) -> Scope:
         return replace(self, in_tail=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hbc.frontend.generate import Generator, generate_stage
 from hbc.frontend.legal import is_level_inside, stage_accesses
@@ -186,6 +186,7 @@ def _produce(program: Program, here: Here, f: FuncPlan, box: Box, asked: Box, sc
                 f"{r.name}_n", f.func.name, not_negative(program, r.extent, scope), scope
             )
             names += bound
+            scope = replace(scope, extents={**scope.extents, **dict(bound)})
             starts[r.name], extents[r.name] = r.start, extent
         stages.append(generate_stage(g, stage, starts, extents, scope))
     body = block(*stages)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cache
 from itertools import product
 from math import prod
 
@@ -11,7 +12,7 @@ from hbc.ir.diag import InternalError
 from hbc.ir.instruction import Instruction, Kind, Row, Size
 from hbc.ir.layout import Dim, Layout
 from hbc.ir.linear import canonical
-from hbc.ir.nodes import Expr, const_index
+from hbc.ir.nodes import Const, Expr, const_index
 from hbc.ir.walk import free_variables, substitute
 
 Sizes = Mapping[str, int]
@@ -29,7 +30,12 @@ def at_sizes(e: Expr, values: Sizes) -> Expr:
 
 def number(e: Expr, values: Sizes) -> int:
     """An extent or stride as a number."""
-    value = const_value(at_sizes(e, values))
+    return int(e.value) if isinstance(e, Const) else _number(e, tuple(values.items()))
+
+
+@cache
+def _number(e: Expr, values: tuple[tuple[str, int], ...]) -> int:
+    value = const_value(at_sizes(e, dict(values)))
     if value is None:
         raise InternalError(f"contraction: {e} is no number with {dict(values)}")
     return int(value)

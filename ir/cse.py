@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import TypeGuard
 
 from hbc.ir.kernel import Kernel
 from hbc.ir.nodes import (
@@ -45,9 +46,12 @@ def share(kernel: Kernel) -> Kernel:
     registers = frozenset(
         n.buffer for n in everything if isinstance(n, Allocate) and n.memory is Memory.REGISTER
     )
+    tiles = frozenset(
+        n.buffer for n in everything if isinstance(n, Allocate) and n.memory is Memory.AMX_TILE
+    )
     taken = {n.name for n in everything if isinstance(n, Var | Let | LetStmt)}
     taken |= {n.var for n in everything if isinstance(n, For)}
-    return kernel.map_body(_Names(registers, taken).stmt)
+    return kernel.map_body(_Names(registers, tiles, taken).stmt)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +67,11 @@ _Item = _Bind | Stmt
 
 @dataclass(slots=True)
 class _Names:
-    """Fresh names for the whole kernel; `registers`: buffers whose loads cost nothing."""
+    """Fresh names for the whole kernel; `registers`: buffers whose loads cost nothing; `tiles`:
+    those that only whole statements of their own can use."""
 
     registers: frozenset[str]
+    tiles: frozenset[str]
     taken: set[str]
     made: Counter[str] = field(default_factory=Counter)
 
@@ -100,12 +106,19 @@ class _Names:
                 yield from binds
                 yield _Bind(name, new)
                 yield from self.items(body)
-            case Store(value=value):
+            case Store(value=value) if not self.uses_tiles(s):
                 binds, new = self.unlet(value)
                 yield from binds
                 yield s if new is value else Store(s.buffer, s.index, new, s.mask, s.span)
             case _:
                 yield s
+
+    def uses_tiles(self, s: Store) -> bool:
+        if not self.tiles:
+            return False
+        return s.buffer in self.tiles or (
+            isinstance(s.value, Load) and s.value.buffer in self.tiles
+        )
 
     def unlet(self, e: Expr) -> tuple[list[_Bind], Expr]:
         """The `Let`s in `e` as bindings under new names, and what is left of `e`."""
@@ -141,7 +154,7 @@ class _Sharing:
 
     def run(self, items: list[_Item]) -> Stmt:
         for item in items:
-            if isinstance(item, _Bind | Store):
+            if isinstance(item, _Bind) or self.is_shared(item):
                 self.count(item.value)
             self.pass_by(item)
         self.versions.clear()
@@ -150,6 +163,10 @@ class _Sharing:
             self.rewrite_item(item)
             self.pass_by(item)
         return _fold(self.out)
+
+    def is_shared(self, item: _Item) -> TypeGuard[Store]:
+        """Whether values in the item may be named."""
+        return isinstance(item, Store) and not self.names.uses_tiles(item)
 
     def pass_by(self, item: _Item) -> None:
         """What the item changes for those after it."""
@@ -170,7 +187,7 @@ class _Sharing:
                 self.out.append(_Bind(name, new))
                 if self.worthwhile(value):
                     self.named.setdefault(number, Var(name, value.type))
-            case Store(value=value):
+            case Store(value=value) if self.is_shared(item):
                 new = self.rewrite(value)
                 same = new is value
                 self.out.append(

@@ -142,7 +142,8 @@ class Bit:
 class Feature:
     """`cpuinfo` is its name in /proc/cpuinfo, `flag` what the C compiler wants: an option for x86, a
     suffix of -march for ARM. `xcr0`: the bits that the system must have set. `permission`: the
-    component that arch_prctl(ARCH_REQ_XCOMP_PERM) must be asked for."""
+    component that arch_prctl(ARCH_REQ_XCOMP_PERM) must be asked for. `emulated`: the bit, as a number,
+    by which `hbc_amx_emulated` says that an emulator in the process stands for it (0: none can)."""
 
     name: str
     machine: str
@@ -151,6 +152,7 @@ class Feature:
     bit: Bit
     xcr0: int = 0
     permission: int | None = None
+    emulated: int = 0
 
 
 @dataclass(frozen=True, slots=True)

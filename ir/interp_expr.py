@@ -187,7 +187,10 @@ def _execution(code: Code, e: Instruct) -> Callable[..., Array]:
         given = {name: x.reshape(s) for (name, s), x in zip(shapes, args, strict=True)}
         return execute(i, given, sizes).reshape(-1)
 
-    return run
+    def run_scalar(*args: Array) -> object:
+        return arith_scalar.python_scalar(run(*args)[0], e.type.element)
+
+    return run if e.type.lanes > 1 else run_scalar
 
 
 def _array(code: Code, e: Expr) -> str:

@@ -18,6 +18,7 @@ from hbc.ir.halves import widen_halves
 from hbc.ir.kernel import Kernel
 from hbc.ir.lane_masks import narrow_masks
 from hbc.ir.lane_offsets import lane_offsets
+from hbc.ir.lane_rows import lane_rows
 from hbc.ir.nodes import (
     Allocate,
     Binary,
@@ -35,6 +36,7 @@ from hbc.ir.nodes import (
 )  # fmt: skip
 from hbc.ir.take import Picks, Take, powers
 from hbc.ir.target import Target
+from hbc.ir.transpose import Group, transposed, transpositions
 from hbc.ir.types import BOOL, Memory
 from hbc.ir.vector_width import widest_bits
 from hbc.ir.walk import block, map_stmt, nodes, rewrite
@@ -102,17 +104,33 @@ class _Legalize:
         widest = max(widest_bits(e) for e in (value, mask) if e is not None)
         widest = max(widest, value.type.element.bits)
         native, least = self.bits // widest, max(2, LEAST_BITS // widest)
-        row = min((r for r in _rows_of(s) if r >= least), default=lanes)
-        parts = _pieces(s.index, row, native, least)
-        stores: list[Store] = []
-        for picks in parts:
+        elsewhere = _reads_elsewhere(s)
+        parts = _pieces(s.index, _shortest(rows(s.index), least, lanes), native, least)
+        groups = [] if elsewhere else _transpositions(value, parts, native)
+        if sum(len(g.parts) for g in groups) < len(parts):
+            parts = _pieces(s.index, _shortest(_rows_of(s), least, lanes), native, least)
+            groups = [] if elsewhere else _transpositions(value, parts, native)
+
+        def part(picks: Picks, value: Expr) -> Stmt:
             live = None if mask is None else self._piece(mask, picks)
             if live is not None and prove(live, self.facts) is False:
-                continue  # the place may lie beyond the memory
-            index = self.take(s.index, picks)
-            stores.append(Store(s.buffer, index, self._piece(value, picks), live, s.span))
-        if len(stores) > 1 and _reads_elsewhere(s):
-            return self._values_first(stores)
+                return block()  # the place may lie beyond the memory
+            return Store(s.buffer, self.take(s.index, picks), value, live, s.span)
+
+        made = {n for group in groups for n in group.parts}
+        stores = [
+            part(picks, self._piece(value, picks)) for n, picks in enumerate(parts) if n not in made
+        ]
+        if elsewhere and len(stores) > 1:
+            return self._values_first([s for s in stores if isinstance(s, Store)])
+        for group in groups:
+            self.made += 1
+            stores.append(
+                transposed(
+                    group, value.type.element, self.made, lambda picks: self._piece(value, picks),
+                    lambda n, new: part(parts[n], new),
+                )
+            )  # fmt: skip
         return block(*stores)
 
     def _values_first(self, stores: list[Store]) -> Stmt:
@@ -133,6 +151,20 @@ class _Legalize:
         for variable, value in reversed(named):
             result = LetStmt(variable, value, result)
         return result
+
+
+def _transpositions(value: Expr, parts: list[Picks], native: int) -> list[Group]:
+    """The parts that are better made four at a time."""
+    if not isinstance(value, Load) or len(parts) < 4 or native < 4:
+        return []
+    rows = lane_rows(value.index)
+    whole = [picks if len(picks) == native else () for picks in parts]
+    return [] if rows is None else transpositions(rows, whole, value.type.element.bits)
+
+
+def _shortest(lengths: set[int], least: int, default: int) -> int:
+    """The shortest row that is worth a vector of its own."""
+    return min((r for r in lengths if r >= least), default=default)
 
 
 def _plain(e: Expr) -> Expr:

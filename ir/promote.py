@@ -30,7 +30,7 @@ from hbc.ir.nodes import (
     Stmt,
     Store,
 )  # fmt: skip
-from hbc.ir.types import BOOL, Memory
+from hbc.ir.types import BOOL, DType, Memory
 from hbc.ir.walk import free_variables, map_stmt, nodes
 
 # Variables of one buffer; machines have 16 or 32 registers, the compiler spills the rest.
@@ -114,7 +114,7 @@ def _fits_registers(s: Allocate) -> bool:
                     return False
                 if piece is not None:
                     pieces.add(piece)
-                elif isinstance(n, Load) and n.mask is None and s.element.bits >= 32:
+                elif isinstance(n, Load) and n.mask is None and _is_shuffled(n, s.element):
                     picked.append(lanes)
                 else:
                     return False
@@ -129,6 +129,11 @@ def _fits_registers(s: Allocate) -> bool:
     if len(pieces) > MOST_PIECES or not _disjoint(sorted(pieces)):
         return False
     return all(_picks_from(lanes, pieces) for lanes in picked)
+
+
+def _is_shuffled(e: Load, element: DType) -> bool:
+    """Whether backends pick lanes of such elements: short ones in whole registers only."""
+    return element.bits >= 32 or e.type.lanes * element.bits in (128, 256, 512)
 
 
 def _picks_from(lanes: tuple[int, ...], pieces: set[Piece]) -> bool:

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+X86, ARM = "x86_64", "aarch64"
+
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """`vector_bits` 0 means scalar code. `flags` go to the C compiler. `needs` are CPU feature names
-    as /proc/cpuinfo spells them. `falls_back` names the target whose schedules also serve."""
+    """`vector_bits` 0 means scalar code. `flags` go to the C compiler, with those of the features that
+    the instructions in a kernel need. `needs` are CPU feature names as /proc/cpuinfo spells them:
+    what any code for the target may use. `falls_back` names the target whose schedules also serve.
+    `machine`: whose intrinsics and registers, `X86` or `ARM`; "" for any. `instruction_sets` name the
+    `InstructionTarget`s whose instructions may be selected."""
 
     name: str
     vector_bits: int
@@ -16,20 +21,51 @@ class Target:
     needs: tuple[str, ...]
     falls_back: str | None
     about: str
+    machine: str = X86
+    instruction_sets: tuple[str, ...] = ()
+
+    @property
+    def has_tiles(self) -> bool:
+        """Whether `store_in(amx_tile)` has a place to be."""
+        return "amx" in self.instruction_sets
 
 
+_AVX2 = ("avx2", "fma", "f16c")
+_AVX512 = ("avx512f", "avx512bw", "avx512dq", "avx512vl", "fma", "f16c")
+_V3, _V4 = ("-march=x86-64-v3",), ("-march=x86-64-v4",)
+
+# The flags of the tensor targets are those of the target they fall back on, so that the compiler
+# puts no tensor instruction of its own where nothing asks the processor for it.
 TARGETS: dict[str, Target] = {
     t.name: t
     for t in (
-        Target("c", 0, (), (), None, "portable C11, no intrinsics"),
+        Target("c", 0, (), (), None, "portable C11, no intrinsics", ""),
+        Target("avx2", 256, _V3, _AVX2, "c", "C with AVX2, FMA and F16C intrinsics"),
+        Target("avx512", 512, _V4, _AVX512, "avx2", "C with AVX-512 F/BW/DQ/VL intrinsics"),
         Target(
-            "avx2", 256, ("-march=x86-64-v3",), ("avx2", "fma", "f16c"), "c",
-            "C with AVX2, FMA and F16C intrinsics",
+            "avxvnni", 256, _V3, (*_AVX2, "avx_vnni"), "avx2",
+            "AVX2 and its dot products of bytes and 16-bit integers",
+            instruction_sets=("avxvnni",),
         ),
         Target(
-            "avx512", 512, ("-march=x86-64-v4",),
-            ("avx512f", "avx512bw", "avx512dq", "avx512vl", "fma", "f16c"), "avx2",
-            "C with AVX-512 F/BW/DQ/VL intrinsics",
+            "avx512vnni", 512, _V4, (*_AVX512, "avx512_vnni"), "avx512",
+            "AVX-512 and its dot products of bytes and 16-bit integers",
+            instruction_sets=("avx512vnni",),
+        ),
+        Target(
+            "avx512bf16", 512, _V4, (*_AVX512, "avx512_bf16"), "avx512",
+            "AVX-512 and its dot products of bf16",
+            instruction_sets=("avx512bf16",),
+        ),
+        Target(
+            "amx", 512, _V4, (*_AVX512, "amx_tile", "amx_int8", "amx_bf16"), "avx512",
+            "AVX-512 and AMX tiles",
+            instruction_sets=("amx",),
+        ),
+        Target(
+            "arm_dot", 128, ("-march=armv8-a",), ("asimd", "asimddp"), "c",
+            "NEON and its dot products and matrix products",
+            machine=ARM, instruction_sets=("arm_dot",),
         ),
     )
 }  # fmt: skip

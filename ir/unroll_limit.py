@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from math import prod
 
 from hbc.ir.diag import error
-from hbc.ir.nodes import Block, Const, For, LoopKind, Stmt, Store
+from hbc.ir.nodes import Allocate, Block, Const, For, LoopKind, Stmt, Store
 from hbc.ir.target import Target
+from hbc.ir.types import Memory
 from hbc.ir.walk import children, statements
 
 # gcc takes some ten seconds for so many; what people write by hand has a few hundred.
@@ -32,27 +33,32 @@ class Text:
 def refuse_long(s: Stmt, target: Target) -> Stmt:
     """The same statement, whose VECTOR and UNROLL loops are still loops. HbcError naming the
     innermost of them that makes too many statements, with the factors of those in it."""
-    _count(s, (), max(1, target.vector_bits // 32))
+    tiles = frozenset(
+        n.buffer for n in statements(s) if isinstance(n, Allocate) and n.memory is Memory.AMX_TILE
+    )
+    _count(s, (), max(1, target.vector_bits // 32), tiles)
     return s
 
 
-def _count(s: Stmt, around: tuple[For, ...], native: int) -> Text:
+def _count(s: Stmt, around: tuple[For, ...], native: int, tiles: frozenset[str]) -> Text:
     """What `s` becomes inside the unrolled and vectorized loops `around` it. A register has so many
-    `native` lanes."""
+    `native` lanes; buffers in tile memory take an instruction for any number."""
     match s:
+        case Store(buffer=buffer) if buffer in tiles:
+            return Text(vectors=1)
         case Store():
             lanes = prod(_factor(loop) for loop in around if loop.kind is LoopKind.VECTOR)
             if lanes == 1 or native == 1:
                 return Text(scalars=lanes)
             return Text(vectors=-(-lanes // native))
         case For(kind=LoopKind.UNROLL | LoopKind.VECTOR as kind):
-            made = _count(s.body, (*around, s), native)
+            made = _count(s.body, (*around, s), native, tiles)
             if kind is LoopKind.UNROLL:
                 made = made.times(_factor(s))
             _check(s, around, made)
             return made
         case _:
-            inside = (_count(c, around, native) for c in children(s) if isinstance(c, Stmt))
+            inside = (_count(c, around, native, tiles) for c in children(s) if isinstance(c, Stmt))
             return sum(inside, Text() if isinstance(s, Block) else Text(scalars=1))
 
 

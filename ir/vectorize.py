@@ -16,6 +16,7 @@ from typing import assert_never
 from hbc.ir.build import and_, binary, broadcast, not_, or_, ramp, select
 from hbc.ir.diag import InternalError
 from hbc.ir.identity import identity_of
+from hbc.ir.lane_view import view
 from hbc.ir.nodes import (
     ASSOCIATIVE,
     Allocate,
@@ -298,8 +299,7 @@ class _Widen:
             term = select(live, _masked(term, live), rest)
         count = value.type.lanes
         if count > 1:  # lanes x count -> count x lanes: what is to be summed must be adjacent
-            picks = tuple(n * count + i for i in range(count) for n in range(self.lanes))
-            term = Gather(term, picks)
+            term = view(term, ((count, 1), (self.lanes, count)))
         total = VectorReduce(value.op, term, count)
         return Store(s.buffer, s.index, binary(value.op, value.a, total), None, s.span)
 
@@ -309,8 +309,7 @@ def _spread(mask: Expr, lanes: int) -> Expr:
     have = mask.type.lanes
     if have == lanes:
         return mask
-    times = lanes // have
-    return Gather(mask, tuple(i for i in range(have) for _ in range(times)))
+    return view(mask, ((have, 1), (lanes // have, 0)))
 
 
 def _live_where(condition: Expr, mask: Expr | None) -> Expr:

@@ -1,15 +1,22 @@
 # x86-64: features, register files and targets that the other files of x86 instructions use.
 # Probes: CPUID's leaf, subleaf, register and bit (Intel SDM vol. 2A, CPUID). xcr0: the state that the
 # system must save (vol. 1, 13.3); permission: what Linux wants to be asked for by arch_prctl.
+# emulated: the bit of hbc_amx_emulated() (templates/amx_probe.h).
 
 feature avx2       { machine x86_64; cpuinfo "avx2";        flag "-mavx2"
                      probe { leaf 7; register ebx; bit 5 }; xcr0 0x6 }
 feature fma        { machine x86_64; cpuinfo "fma";         flag "-mfma"
                      probe { leaf 1; register ecx; bit 12 }; xcr0 0x6 }
+feature f16c       { machine x86_64; cpuinfo "f16c";        flag "-mf16c"
+                     probe { leaf 1; register ecx; bit 29 }; xcr0 0x6 }
 feature avxvnni    { machine x86_64; cpuinfo "avx_vnni";    flag "-mavxvnni"
                      probe { leaf 7; subleaf 1; register eax; bit 4 }; xcr0 0x6 }
 feature avx512f    { machine x86_64; cpuinfo "avx512f";     flag "-mavx512f"
                      probe { leaf 7; register ebx; bit 16 }; xcr0 0xe6 }
+feature avx512bw   { machine x86_64; cpuinfo "avx512bw";    flag "-mavx512bw"
+                     probe { leaf 7; register ebx; bit 30 }; xcr0 0xe6 }
+feature avx512dq   { machine x86_64; cpuinfo "avx512dq";    flag "-mavx512dq"
+                     probe { leaf 7; register ebx; bit 17 }; xcr0 0xe6 }
 feature avx512vl   { machine x86_64; cpuinfo "avx512vl";    flag "-mavx512vl"
                      probe { leaf 7; register ebx; bit 31 }; xcr0 0xe6 }
 feature avx512vnni { machine x86_64; cpuinfo "avx512_vnni"; flag "-mavx512vnni"
@@ -17,14 +24,14 @@ feature avx512vnni { machine x86_64; cpuinfo "avx512_vnni"; flag "-mavx512vnni"
 feature avx512bf16 { machine x86_64; cpuinfo "avx512_bf16"; flag "-mavx512bf16"
                      probe { leaf 7; subleaf 1; register eax; bit 5 }; xcr0 0xe6 }
 feature amx_tile   { machine x86_64; cpuinfo "amx_tile";    flag "-mamx-tile"
-                     probe { leaf 7; register edx; bit 24 }; xcr0 0x60000; permission 18 }
+                     probe { leaf 7; register edx; bit 24 }; xcr0 0x60000; permission 18; emulated 1 }
 feature amx_int8   { machine x86_64; cpuinfo "amx_int8";    flag "-mamx-int8"
-                     probe { leaf 7; register edx; bit 25 }; xcr0 0x60000; permission 18 }
+                     probe { leaf 7; register edx; bit 25 }; xcr0 0x60000; permission 18; emulated 2 }
 feature amx_bf16   { machine x86_64; cpuinfo "amx_bf16";    flag "-mamx-bf16"
-                     probe { leaf 7; register edx; bit 22 }; xcr0 0x60000; permission 18 }
+                     probe { leaf 7; register edx; bit 22 }; xcr0 0x60000; permission 18; emulated 4 }
 # The wrapper of codegen/templates/amx_intrinsics.h spells the instruction as bytes: no compiler flag.
 feature amx_fp16   { machine x86_64; cpuinfo "amx_fp16";    flag ""
-                     probe { leaf 7; subleaf 1; register eax; bit 21 }; xcr0 0x60000; permission 18 }
+                     probe { leaf 7; subleaf 1; register eax; bit 21 }; xcr0 0x60000; permission 18; emulated 8 }
 
 place xmm { machine x86_64; memory registers; count 16; row_bytes 16; header "immintrin.h"
             types { int "__m128i"; f32 "__m128"; bf16 "__m128bh" }; constraint "x" }

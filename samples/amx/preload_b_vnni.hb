@@ -1,6 +1,6 @@
 # Matrix product, B loaded ahead of the products; B interleaved by rows as AMX wants it.
 #
-#     C[i, j] = sum over k of T(A[i, k]) * T(B[k / g, j, k % g])
+#     C[i, j] = sum over q, r of T(A[i, g * q + r]) * T(B[q, j, r])
 #
 # The tiles of B that a step of the sums needs are loaded before its products, and stay while the
 # tiles of A pass by: the manual's preloading of the inner loop's tiles, for B.
@@ -18,9 +18,9 @@ input  B: TB[K / g, N, g]
 output C: T[M, N]
 require K % g == 0, "B holds whole groups of rows"
 
-reduce k in K
+reduce q in K / g, r in g
 acc[i, j]  = 0
-acc[i, j] += T(A[i, k]) * T(B[k / g, j, k % g])
+acc[i, j] += T(A[i, g * q + r]) * T(B[q, j, r])
 C[i, j]    = acc[i, j]
 
 schedule tiles for amx {
@@ -28,11 +28,12 @@ schedule tiles for amx {
     C.tile(ib, jb, it, jt, ii, ji, 16, 16).unroll(it).unroll(jt).vectorize(ii).vectorize(ji)
     acc.compute_at(C, jo).store_in(amx_tile)
     acc.tile(i, j, it, jt, ii, ji, 16, 16).unroll(it).unroll(jt).vectorize(ii).vectorize(ji)
-    acc.update.split(k, ko, ki, 16 * g, tail = exact)
-    acc.update.tile(i, j, it, jt, ii, ji, 16, 16).reorder(ko, it, jt, ii, ji, ki)
-    acc.update.unroll(it).unroll(jt).atomic().vectorize(ii).vectorize(ji).vectorize(ki)
-    B.in(acc).compute_at(acc.update, ko).store_in(amx_tile)
-    B.in(acc).split(j, jt, ji, 16).reorder(jt, k, ji).unroll(jt).vectorize(k).vectorize(ji)
+    acc.update.split(q, qo, qi, 16, tail = exact)
+    acc.update.tile(i, j, it, jt, ii, ji, 16, 16).reorder(qo, it, jt, ii, ji, qi, r)
+    acc.update.unroll(it).unroll(jt).atomic()
+    acc.update.vectorize(ii).vectorize(ji).vectorize(qi).vectorize(r)
+    B.in(acc).compute_at(acc.update, qo).store_in(amx_tile).split(j, jt, ji, 16)
+    B.in(acc).reorder(jt, q, ji, r).unroll(jt).vectorize(q).vectorize(ji).vectorize(r)
 }
 
 # The same with blocks of 6 rows of 16 lanes in vector registers.
@@ -40,9 +41,10 @@ schedule lanes for avx512vnni, avx512bf16 {
     C.tile(i, j, io, jo, ii, ji, 6, 64, tail = shift).reorder(jo, io, ii, ji)
     C.vectorize(ji, 16).unroll(ji).unroll(ii).parallel(jo)
     acc.compute_at(C, io).store_in(registers).vectorize(j, 16).unroll(i).unroll(j)
-    acc.update.split(k, ko, ki, g).reorder(ko, i, j, ki)
-    acc.update.atomic().vectorize(j, 16).vectorize(ki).unroll(i).unroll(j)
-    B.in(acc).compute_at(acc.update, ko).store_in(registers).vectorize(j, 16).vectorize(k).unroll(j)
+    acc.update.reorder(q, i, j, r)
+    acc.update.atomic().vectorize(j, 16).vectorize(r).unroll(i).unroll(j)
+    B.in(acc).compute_at(acc.update, q).store_in(registers)
+    B.in(acc).vectorize(j, 16).vectorize(r).unroll(j)
 }
 
 example { M = 64; N = 64; K = 128; A = random(1); B = random(2) }

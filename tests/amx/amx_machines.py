@@ -19,10 +19,10 @@ from hbc.codegen.amx_emulator import (
     NATIVE_FLAGS,
     SOFT_FLAGS,
     TEMPLATES,
-    Emulator,
     build_emulator,
     load_emulator,
 )
+from hbc.codegen.amx_library import Emulator
 from hbc.codegen.toolchain import Compiler, all_compilers
 
 HERE = Path(__file__).parent

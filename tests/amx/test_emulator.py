@@ -30,7 +30,8 @@ from amx_program import KINDS, Program
 from test_moves import any_program
 
 from hbc.codegen import amx_emulator
-from hbc.codegen.amx_emulator import NATIVE_FLAGS, AmxFeature, build_emulator, load_emulator
+from hbc.codegen.amx_emulator import NATIVE_FLAGS, build_emulator, load_emulator
+from hbc.codegen.amx_library import AmxFeature
 from hbc.ir.diag import ToolError
 
 NATIVE = Build("native", "gcc")
@@ -119,7 +120,8 @@ def test_what_a_program_learns(native: Machine) -> None:
 
 ABSENT = """
 import ctypes, sys
-from hbc.codegen.amx_emulator import AmxFeature, load_emulator
+from hbc.codegen.amx_emulator import load_emulator
+from hbc.codegen.amx_library import AmxFeature
 if sys.argv[2] == "loaded":
     load_emulator()
 if sys.argv[2] == "lesser":

@@ -5,25 +5,44 @@ from pathlib import Path
 
 import pytest
 
-from hbc.cli.machine import can_run
-from hbc.ir.target import TARGETS
+from hbc.cli.prepare import require_runnable
+from hbc.ir.diag import ToolError
+from hbc.ir.target import TARGETS, X86
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+GENERAL = [name for name, t in TARGETS.items() if not t.instruction_sets]
+# And one for the vectors of each other machine, which an emulator runs.
+MACHINES = [*GENERAL, *(name for name, t in TARGETS.items() if t.machine not in ("", X86))]
 
-@pytest.fixture(params=TARGETS)
+
+@pytest.fixture(params=MACHINES)
 def target(request: pytest.FixtureRequest) -> str:
     """Each target in turn."""
     return _runnable(str(request.param))
 
 
-@pytest.fixture(params=[name for name, t in TARGETS.items() if t.vector_bits])
+@pytest.fixture(params=[name for name in MACHINES if TARGETS[name].vector_bits])
 def vector_target(request: pytest.FixtureRequest) -> str:
     """Each target that has vectors."""
     return _runnable(str(request.param))
 
 
+@pytest.fixture(params=GENERAL)
+def native_target(request: pytest.FixtureRequest) -> str:
+    """Each target whose code this process can load."""
+    return _runnable(str(request.param))
+
+
+@pytest.fixture(params=[name for name in GENERAL if TARGETS[name].vector_bits])
+def native_vector_target(request: pytest.FixtureRequest) -> str:
+    """Each of those that has vectors."""
+    return _runnable(str(request.param))
+
+
 def _runnable(name: str) -> str:
-    if not can_run(TARGETS[name]):
-        pytest.skip(f"this processor cannot run {name}")
+    try:
+        require_runnable(TARGETS[name])
+    except ToolError as e:
+        pytest.skip(str(e))
     return name

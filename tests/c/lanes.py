@@ -16,7 +16,7 @@ from values import values
 
 from hbc.cli.native import Native
 from hbc.codegen.c import CSource, emit_c
-from hbc.codegen.toolchain import build
+from hbc.codegen.program import build_callable
 from hbc.ir.build import add, mul
 from hbc.ir.cse import share
 from hbc.ir.interp import evaluate
@@ -137,8 +137,8 @@ def call(
 ) -> Mapping[str, Array]:  # fmt: skip
     """The outputs, computed in a child process in which memory behind every array faults."""
     machine = TARGETS[target]
-    library = build(
-        finish(kernel, target), machine, folder / "k.so", extra=options, sanitize=sanitize
+    library = build_callable(
+        finish(kernel, target), machine, folder, extra=options, sanitize=sanitize
     )
     shapes = {a.name: (shape_of(a), a.element) for a in kernel.arguments if a.output}
     with Native(library, 1, SECONDS) as native:

@@ -51,9 +51,9 @@ def little_memory() -> Iterator[None]:
 
 
 @pytest.mark.parametrize("padding", [0, 1, 3, 64])
-def test_rows_that_lie_apart(target: str, padding: int, tmp_path: Path) -> None:
+def test_rows_that_lie_apart(native_target: str, padding: int, tmp_path: Path) -> None:
     """Neither read nor written between the rows; input and output differ in their strides."""
-    library = compiled(TWICE, tmp_path, target)
+    library = compiled(TWICE, tmp_path, native_target)
     for height, width in ((1, 1), (3, 7), (5, 33)):
         source = np.full((height, width + padding), np.nan, np.float32)
         source[:, :width] = np.arange(height * width).reshape(height, width)

@@ -55,7 +55,10 @@ def expression(r: Random, t: DType, depth: int, read: Read) -> Expr:
         ops = [UnaryOp.NEG, UnaryOp.ABS] + ([] if t.is_float else [UnaryOp.NOT])
         return Unary(r.choice(ops), expression(r, t, below, read))
     op = r.choice(_FLOAT if t.is_float else _INTEGER)
-    return Binary(op, expression(r, t, below, read), expression(r, t, below, read))
+    a, b = expression(r, t, below, read), expression(r, t, below, read)
+    if op is Op.DIV and t.is_float:
+        b = Unary(UnaryOp.ABS, b)  # by the sign of a zero, which min and max leave open
+    return Binary(op, a, b)
 
 
 def condition(r: Random, depth: int, read: Read) -> Expr:

@@ -121,14 +121,16 @@ def test_a_mistake_would_be_seen(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("checked")
-def test_memory(vector_target: str, tmp_path: Path) -> None:
+def test_memory(native_vector_target: str, tmp_path: Path) -> None:
     kernel = kernel_of({f"out_{t}": list(moves(t, 13, f"out_{t}")) for t in (U8, F32)})
-    sanitized(kernel, filled(kernel), vector_target, tmp_path, SIZES)
+    sanitized(kernel, filled(kernel), native_vector_target, tmp_path, SIZES)
 
 
 @pytest.mark.parametrize("threads", [1, 3])
-def test_a_program_with_threads_leaks_nothing(target: str, threads: int, tmp_path: Path) -> None:
-    compiler = find_compiler()
+def test_a_program_with_threads_leaks_nothing(
+    native_target: str, threads: int, tmp_path: Path
+) -> None:
+    target, compiler = native_target, find_compiler()
     source = emitted(TEXT, target)
     assert source.parallel
     assert "allocate(" in source.text

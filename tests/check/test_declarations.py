@@ -77,6 +77,15 @@ def test_type_params() -> None:
     assert pipeline(text, T="f16").inputs[0].element.name == "f16"
 
 
+@pytest.mark.parametrize(("of", "group"), [("u8", 4), ("bf16", 2), ("f32", 1)])
+def test_params_that_follow_from_a_type(of: str, group: int) -> None:
+    text = (
+        "type T = f16\nparam g: i32 = 4 / bytes(T)\nsize K, N\ninput A: T[K / g, N, g]\n"
+        "output B: T[K / g, N]\nB[k, i] = A[k, i, g - 1]"
+    )
+    assert [show(e) for e in pipeline(text, T=of).inputs[0].extents][2] == f"{group}"
+
+
 def test_sizes_are_fixed_only_on_demand() -> None:
     assert pipeline(COPY, N="64").sizes[0].fixed is None
     assert pipeline(COPY, fix=True, N="64").sizes[0].fixed == 64

@@ -3,9 +3,10 @@
 import pytest
 
 from hbc.frontend.check import check
-from hbc.frontend.directives import DIRECTIVES, LATER_TARGETS, MOST_LANES
+from hbc.frontend.directives import DIRECTIVES, LATER_TARGETS
 from hbc.frontend.funcs import Schedule, Stage
 from hbc.frontend.parse import parse
+from hbc.ir.lane_limit import MOST_LANES
 from hbc.ir.nodes import Var
 from hbc.ir.show import show
 from hbc.ir.source import Source

@@ -404,8 +404,8 @@ def _break_c(monkeypatch: pytest.MonkeyPatch) -> None:
 
     real = prepare.emit_c
 
-    def broken(kernel: Any, target: Any) -> Any:
-        source = real(kernel, target)
+    def broken(kernel: Any, target: Any, *more: Any) -> Any:
+        source = real(kernel, target, *more)
         assert "0.0f" in source.text
         return replace(source, text=source.text.replace("0.0f", "0.25f"))
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from outlines import agrees, expected, lowered, outline
 
+from hbc.ir.show import show
+
 LINE = """
 size   W
 input  I: f32[W]
@@ -241,3 +243,17 @@ def test_sizes_that_divide_leave_no_tail() -> None:
 def test_sizes_that_do_not_divide_leave_constants() -> None:
     kernel = lowered(LINE, "O.split(x, xo, xi, 8)", sizes={"W": 35})
     assert outline(kernel) == "xo: 4\n  xi: 8\n    O = ..\nxi: 3\n  O = .."
+
+
+def test_an_extent_with_a_division_can_be_promised() -> None:
+    program = """
+        size W
+        input I: f32[W / 2]
+        output O: f32[1]
+        reduce r in W / 2
+        O[x] = 0
+        O[x] += I[r]
+        """
+    kernel = lowered(program, "O.update.split(r, ro, ri, 4, tail = exact)")
+    assert [show(check.condition) for check in kernel.checks][-1] == "W / 2 % 4 == 0"
+    agrees(program, "O.update.split(r, ro, ri, 4, tail = exact)")

@@ -1,0 +1,125 @@
+"""NEON loads: contiguous, broadcast, permuted from a few contiguous ones, lane by lane."""
+
+from __future__ import annotations
+
+from hbc.codegen.c_scalar import scalar
+from hbc.codegen.neon_mask import live_lanes, mask
+from hbc.codegen.neon_masked import masked_load
+from hbc.codegen.neon_permute import permuted, picked
+from hbc.codegen.neon_rows import load_rows
+from hbc.codegen.neon_types import (
+    broadcast,
+    fill,
+    kind,
+    lanes_of,
+    name,
+    register_bits,
+    register_lanes,
+    reinterpret,
+    vector_type,
+    zero,
+)  # fmt: skip
+from hbc.codegen.registers import piece_of
+from hbc.codegen.spelling import c_type, unsigned_type
+from hbc.codegen.unit import Unit
+from hbc.ir.build import add, const_value
+from hbc.ir.diag import InternalError
+from hbc.ir.lane_offsets import constant_lanes, lane_offsets
+from hbc.ir.nodes import Expr, Load
+from hbc.ir.take import Take
+from hbc.ir.types import DType, Memory
+
+
+def load(e: Load, unit: Unit) -> str:
+    """The C text of a vector load (of bytes, for bools)."""
+    t, lanes = e.type.element, e.type.lanes
+    if unit.buffers[e.buffer].memory is Memory.REGISTER:
+        return _register(e, unit)
+    known = lane_offsets(e.index)
+    if known is None:
+        rows = load_rows(e, unit) if e.mask is None else None
+        return rows or _by_lane(e, unit)
+    base, offsets = known
+    base, offsets = add(base, offsets[0]), tuple(o - offsets[0] for o in offsets)
+    if e.mask is not None:
+        if offsets == tuple(range(lanes)):
+            return masked_load(address(e.buffer, base, unit), e.mask, t, unit)
+        return _by_lane(e, unit)
+    if offsets == tuple(range(lanes)):
+        return load_text(e.buffer, base, t, lanes, unit)
+    if not any(offsets):
+        return broadcast(t, lanes, str(scalar(Load(e.buffer, base, t(1)), unit)))
+    group = _group(offsets)
+    if group * t.bits in (16, 32, 64):
+        return f"{_repeater(t, lanes, group, unit)}({address(e.buffer, base, unit)})"
+    text = permuted(lambda at, n: load_text(e.buffer, add(base, at), t, n, unit), t, offsets)
+    return text or _by_lane(e, unit)
+
+
+def _group(offsets: tuple[int, ...]) -> int:
+    """How many adjacent elements are repeated to fill the vector; 0 when it is not that."""
+    n = next((i for i, o in enumerate(offsets) if o != i), len(offsets))
+    return n if len(offsets) % n == 0 and offsets == offsets[:n] * (len(offsets) // n) else 0
+
+
+def address(buffer: str, index: Expr, unit: Unit) -> str:
+    """`&A[i]`, or `A` alone for index 0."""
+    text = unit.buffers[buffer].text
+    return text if const_value(index) == 0 else f"&{text}[{scalar(index, unit)}]"
+
+
+def load_text(buffer: str, index: Expr, t: DType, lanes: int, unit: Unit) -> str:
+    """A load of adjacent elements."""
+    at = address(buffer, index, unit)
+    if lanes * t.bits >= 64:
+        return f"{name('vld1', t, lanes)}({at})"
+    return f"{_repeater(t, lanes, lanes, unit)}({at})"
+
+
+def _repeater(t: DType, lanes: int, group: int, unit: Unit) -> str:
+    """The function that fills a vector with copies of `group` adjacent elements, and reads nothing
+    beyond them. A vector of less than 64 bits has one copy that counts."""
+    whole = lanes == group
+    function = f"load_{t}x{lanes}" if whole else f"load_{t}x{group}_{t}x{lanes}"
+    held, bits = f"u{group * t.bits}", register_bits(t, lanes)
+    wide = "q" if bits == 128 else ""
+    value = reinterpret(f"vdup{wide}_n_{held}(bits)", held, kind(t), bits)
+    text = (
+        f"static inline {vector_type(t, lanes)} {function}(const {c_type(t)} *p)\n{{\n"
+        f"    {unsigned_type(group * t.bits)} bits;\n    memcpy(&bits, p, sizeof bits);\n"
+        f"    return {value};\n}}\n"
+    )
+    return unit.prelude.add(function, text)
+
+
+def _register(e: Load, unit: Unit) -> str:
+    t, lanes = e.type.element, e.type.lanes
+    piece, pieces = piece_of(e.index), unit.buffers[e.buffer].pieces
+    if piece is None:
+        text = picked(pieces, constant_lanes(e.index) or (), t)
+        if text is None:
+            raise InternalError(f"codegen: `{e.buffer}` is in registers but read at other lanes")
+        return text
+    if piece not in pieces:
+        raise InternalError(f"codegen: `{e.buffer}` is in registers but read at other lanes")
+    if e.mask is None:
+        return pieces[piece]
+    live = mask(e.mask, t.bits, unit)
+    return f"{name('vbsl', t, lanes)}({live}, {pieces[piece]}, {zero(t, lanes)})"
+
+
+def _by_lane(e: Load, unit: Unit) -> str:
+    """Scalar loads put together; under a mask, through an array."""
+    t, lanes = e.type.element, e.type.lanes
+    source = unit.buffers[e.buffer].text
+    parts = [str(scalar(Take()(e.index, (lane,)), unit)) for lane in range(lanes)]
+    if e.mask is None:
+        return lanes_of(t, lanes, [f"{source}[{part}]" for part in parts])
+    array, live = unit.scope.fresh("lanes"), live_lanes(e.mask, unit)
+    unit.out.line(f"{c_type(t)} {array}[{register_lanes(t, lanes)}] = {{0}};")
+    for lane, part in enumerate(parts):
+        unit.out.line(f"if ({live(lane)})")
+        unit.out.depth += 1
+        unit.out.line(f"{array}[{lane}] = {source}[{part}];")
+        unit.out.depth -= 1
+    return fill(t, lanes, array)

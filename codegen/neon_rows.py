@@ -1,0 +1,89 @@
+"""NEON loads from several rows of memory, such as the interleaved operands of dot products.
+
+B.i8x16[ramp(ramp(b, s, 4), x4(1), 4)]   ->   4 loads of 4 bytes, side by side, and a table look-up
+"""
+
+from __future__ import annotations
+
+from math import gcd
+
+from hbc.codegen.c_scalar import scalar
+from hbc.codegen.neon_permute import shuffled
+from hbc.codegen.neon_types import kind, register_bits, reinterpret, type_of_kind
+from hbc.codegen.spelling import c_type, unsigned_type
+from hbc.codegen.unit import Unit
+from hbc.ir.build import add, const_value
+from hbc.ir.lane_rows import Row, lane_rows
+from hbc.ir.nodes import Expr, Load
+from hbc.ir.simplify import simplify
+from hbc.ir.types import BOOL, DType
+
+_WORD = """\
+static inline {word} {name}(const {t} *p)
+{{
+    {word} bits;
+    memcpy(&bits, p, sizeof bits);
+    return bits;
+}}
+"""
+_ROWS = """\
+/* Adjacent elements from each place, sorted into lanes. */
+static inline {v} NAME({parameters})
+{{
+    const {words} rows = {{{loads}}};
+    return {result};
+}}
+"""
+
+
+def load_rows(e: Load, unit: Unit) -> str | None:
+    """The C text of a load without a mask; None when the rows are too short, or have gaps."""
+    t, n = e.type.element, e.type.lanes
+    rows = lane_rows(e.index)
+    if t == BOOL or rows is None or n * t.bits != register_bits(t, n):
+        return None
+    runs = [run for row in rows for run in _runs(row)]
+    lengths = [len(lanes) for _, _, lanes in runs]
+    width = gcd(*lengths, 64 // t.bits)
+    if sum(lengths) != n or width == 1 or width * t.bits < 16:
+        return None
+    pieces = [
+        (simplify(add(base, start + i)), lanes[i : i + width])
+        for base, start, lanes in runs
+        for i in range(0, len(lanes), width)
+    ]
+    name = unit.buffers[e.buffer].text
+    places = [name if const_value(at) == 0 else f"&{name}[{scalar(at, unit)}]" for at, _ in pieces]
+    return f"{_loader([lanes for _, lanes in pieces], t, unit)}({', '.join(places)})"
+
+
+def _runs(row: Row) -> list[tuple[Expr, int, tuple[int, ...]]]:
+    """Maximal stretches of adjacent elements: base, offset of the first, their lanes. An element
+    that several lanes want counts once."""
+    place = dict(zip(row.offsets, row.lanes, strict=True))
+    runs: list[tuple[Expr, int, tuple[int, ...]]] = []
+    for offset in sorted(place):
+        if runs and runs[-1][1] + len(runs[-1][2]) == offset:
+            base, start, lanes = runs.pop()
+            runs.append((base, start, (*lanes, place[offset])))
+        else:
+            runs.append((row.base, offset, (place[offset],)))
+    return runs
+
+
+def _loader(pieces: list[tuple[int, ...]], t: DType, unit: Unit) -> str:
+    """The function that loads pieces, one from each pointer, and sorts their elements into lanes."""
+    width, count = len(pieces[0]), len(pieces)
+    bits, held = width * t.bits, f"u{width * t.bits}"
+    word = unit.prelude.add(name := f"load_word_{t}x{width}", _WORD.format(
+        name=name, word=unsigned_type(bits), t=c_type(t)))  # fmt: skip
+    whole = bits * count
+    order = [lane for lanes in pieces for lane in lanes]
+    rows = reinterpret("rows", held, kind(t), whole)
+    text = _ROWS.format(
+        v=type_of_kind(kind(t), whole), words=type_of_kind(held, whole),
+        parameters=", ".join(f"const {c_type(t)} *p{i}" for i in range(count)),
+        loads=", ".join(f"{word}(p{i})" for i in range(count)),
+        result=shuffled([rows], [order.index(i) for i in range(len(order))], t),
+    )  # fmt: skip
+    return unit.prelude.add_variant(f"load_rows_{t}x{len(order)}", text)

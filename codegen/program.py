@@ -1,0 +1,54 @@
+"""A compiled kernel as something to call: a library for this processor, or a program for another one
+that serves calls under an emulator (`templates/native_driver.c`)."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from hbc.codegen.c import CSource
+from hbc.codegen.cross import emulated_environment, emulator, is_foreign
+from hbc.codegen.toolchain import Compiler, build, find_compiler, link_program
+from hbc.ir.target import Target
+
+DRIVER = Path(__file__).parent / "templates" / "native_driver.c"
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """An executable, the command before its path that runs it, and what its environment adds."""
+
+    path: Path
+    runner: tuple[str, ...] = ()
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def command(self) -> tuple[str, ...]:
+        return (*self.runner, str(self.path.resolve()))
+
+
+def build_callable(
+    source: CSource,
+    target: Target,
+    folder: Path,
+    *,
+    compiler: Compiler | None = None,
+    extra: Sequence[str] = (),
+    sanitize: bool = False,
+) -> Path | Program:
+    """Compiles the kernel to what `Native` takes: a library in `folder`, or a program there where the
+    target is another machine. ToolError: no compiler or emulator, or as `build`."""
+    if not is_foreign(target.machine):
+        out = folder / f"{source.name}.so"
+        return build(source, target, out, compiler=compiler, extra=extra, sanitize=sanitize)
+    runner = emulator(target.machine)
+    compiler = compiler or find_compiler(target.machine)
+    with tempfile.TemporaryDirectory(prefix="hbc-", dir=folder) as objects:
+        kernel = build(
+            source, target, Path(objects, "kernel.o"), "obj", compiler=compiler, extra=extra
+        )
+        out = folder / source.name
+        link_program(DRIVER, [kernel], out, compiler, source)
+    return Program(out, runner, emulated_environment())

@@ -1,0 +1,189 @@
+"""What a statement does with tile registers, and the statements of a kernel that do anything.
+
+Tiles are buffers in tile memory. Only whole tiles are touched, in four ways: set to zero, loaded
+from rows in memory, added to by a product of two others, and stored to rows in memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from math import copysign
+
+from hbc.ir.build import const_value
+from hbc.ir.diag import InternalError
+from hbc.ir.nodes import (
+    Allocate,
+    Block,
+    Expr,
+    For,
+    If,
+    Instruct,
+    LetStmt,
+    Load,
+    Ramp,
+    Stmt,
+    Store,
+)  # fmt: skip
+from hbc.ir.types import Memory
+from hbc.ir.walk import map_children, map_stmt, nodes
+
+
+@dataclass(frozen=True, slots=True)
+class Zero:
+    tile: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fill:
+    """From memory."""
+
+    tile: str
+    source: Load
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """`tiles` are the operands in the order of the instruction, the accumulator among them."""
+
+    tile: str
+    instruct: Instruct
+    tiles: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Save:
+    """To memory."""
+
+    tile: str
+    target: Store
+
+
+TileStep = Zero | Fill | Product | Save
+
+
+def tile_step(s: Stmt, tiles: Mapping[str, Allocate]) -> TileStep | None:
+    """What the statement itself does with one of these tiles. InternalError when it is no step."""
+    if not isinstance(s, Store):
+        return None
+    read = _whole_tile(s.value, tiles)
+    if s.buffer not in tiles:
+        if read is not None:
+            return Save(read, s)
+        if any(isinstance(n, Load) and n.buffer in tiles for n in nodes(s.value)):
+            raise InternalError(f"codegen: a part of a tile is read for `{s.buffer}`")
+        return None
+    if s.mask is None and _is_whole(s.index, tiles[s.buffer]):
+        match s.value:
+            case value if _is_zero(value):
+                return Zero(s.buffer)
+            case Load(mask=None) if s.value.buffer not in tiles:
+                return Fill(s.buffer, s.value)
+            case Instruct(args=args):
+                operands = tuple(t for a in args if (t := _whole_tile(a, tiles)) is not None)
+                if len(operands) == len(args) and s.buffer in operands:
+                    return Product(s.buffer, s.value, operands)
+    raise InternalError(f"codegen: no instruction does this to the tile `{s.buffer}`")
+
+
+def reads_of(step: TileStep) -> tuple[str, ...]:
+    """The tiles whose contents the step uses."""
+    match step:
+        case Product(tiles=tiles):
+            return tiles
+        case Save(tile=tile):
+            return (tile,)
+        case _:
+            return ()
+
+
+def tiles_of(s: Stmt) -> dict[str, Allocate]:
+    """The allocations of tiles in `s` by name; the last of several."""
+    return {
+        n.buffer: n for n in nodes(s) if isinstance(n, Allocate) and n.memory is Memory.AMX_TILE
+    }
+
+
+def parts(s: Stmt) -> tuple[Stmt, ...]:
+    """The statements directly inside `s`."""
+    match s:
+        case Block(body=body):
+            return body
+        case For(body=one) | LetStmt(body=one) | Allocate(body=one):
+            return (one,)
+        case If(then=then, otherwise=other):
+            return (then,) if other is None else (then, other)
+        case _:
+            return ()
+
+
+def with_parts(s: Stmt, new: tuple[Stmt, ...]) -> Stmt:
+    """`s` with other statements directly inside it."""
+    match s:
+        case Block():
+            return replace(s, body=new)
+        case For() | LetStmt() | Allocate():
+            return replace(s, body=new[0])
+        case If():
+            return replace(s, then=new[0], otherwise=new[1] if len(new) > 1 else None)
+        case _:
+            return s
+
+
+def distinct(s: Stmt) -> Stmt:
+    """`s` with a name of its own for every allocation of a tile: `acc`, `acc#1`, ..."""
+    count: dict[str, int] = {}
+
+    def below(s: Stmt, names: Mapping[str, str]) -> Stmt:
+        if isinstance(s, Allocate) and s.memory is Memory.AMX_TILE:
+            number = count.setdefault(s.buffer, 0)
+            count[s.buffer] += 1
+            name = f"{s.buffer}#{number}" if number else s.buffer
+            names = {**names, s.buffer: name}
+            return replace(s, buffer=name, body=below(s.body, names))
+        if isinstance(s, Store):
+            s = replace(s, buffer=names.get(s.buffer, s.buffer), value=_renamed(s.value, names))
+        return map_stmt(s, lambda e: e, lambda c: below(c, names))
+
+    return below(s, {})
+
+
+def label(tile: str) -> str:
+    """The name that the tile had before `distinct`."""
+    return tile.partition("#")[0]
+
+
+def _renamed(e: Expr, names: Mapping[str, str]) -> Expr:
+    if isinstance(e, Load) and e.buffer in names:
+        return replace(e, buffer=names[e.buffer])
+    return map_children(e, lambda c: _renamed(c, names))
+
+
+def _whole_tile(e: Expr, tiles: Mapping[str, Allocate]) -> str | None:
+    """The tile that `e` is all of."""
+    match e:
+        case Load(buffer=buffer, mask=None) if buffer in tiles and _is_whole(e.index, tiles[buffer]):
+            return buffer
+        case _:
+            return None
+
+
+def _is_whole(index: Expr, a: Allocate) -> bool:
+    match index:
+        case Ramp(base=base, stride=stride, lanes=lanes):
+            dense = const_value(base) == 0 and const_value(stride) == 1
+            return dense and lanes == const_value(a.extent)
+        case _:  # a tile of one element
+            return const_value(index) == 0 and const_value(a.extent) == 1
+
+
+def _is_zero(e: Expr) -> bool:
+    number = const_value(e)
+    return number == 0 and copysign(1.0, float(number)) > 0
+
+
+def accesses(s: Stmt, tiles: Mapping[str, Allocate]) -> Iterator[TileStep]:
+    """Every step in `s`, in order."""
+    for n in nodes(s):
+        if isinstance(n, Store) and (step := tile_step(n, tiles)) is not None:
+            yield step

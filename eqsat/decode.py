@@ -1,0 +1,85 @@
+"""Terms of the e-graph as tensor expressions again."""
+
+from __future__ import annotations
+
+from hbc.eqsat.egraph import Term
+from hbc.eqsat.encode import Encoding
+from hbc.eqsat.tensor import Apply, Band, Dim, Line, Masked, Read, Reduce, Tensor, Uniform
+from hbc.ir.diag import InternalError
+from hbc.ir.nodes import (
+    Binary,
+    Call,
+    Cast,
+    Expr,
+    MathOp,
+    Op,
+    Select,
+    Unary,
+    UnaryOp,
+    Var,
+)  # fmt: skip
+from hbc.ir.types import CONDITION, DTYPES, DType, Type
+
+
+def decode(t: Term, of: Encoding) -> Tensor:
+    """The tensor expression of a term."""
+    match t:
+        case Term("Read", (int(place), Term() as strides)):
+            return Read(*of.places[place], _moves(strides, of))
+        case Term("Line", (int(number), Term() as strides)):
+            return Line(of.scalars[number], _moves(strides, of))
+        case Term("Masked", (Term() as condition, Term() as x)):
+            return Masked(decode(condition, of), decode(x, of))
+        case Term("Scalar", (int(number),)):
+            return Uniform(of.scalars[number])
+        case Term("Reduce", (str(op), int(mask), Term() as x)):
+            return Reduce(Op(op), of.of_mask(mask), decode(x, of))
+        case Term("Band", (Term() as x, int(d), int(t_bit), int(r), int(m), int(n))):
+            return Band(decode(x, of), _dim(d, of), _dim(t_bit, of), _dim(r, of), m, n)
+        case _:
+            args = tuple(decode(a, of) for a in t.args if isinstance(a, Term))
+            return Apply(_template(t, args), args)
+
+
+def _moves(t: Term, of: Encoding) -> tuple[tuple[Dim, Expr], ...]:
+    found = stride_map(t)
+    return tuple((d, of.of_stride(found[of.bit(d)])) for d in of.dims if of.bit(d) in found)
+
+
+def stride_map(t: Term) -> dict[int, int]:
+    """The strides by the bits of their dimensions."""
+    match t:
+        case Term("map-empty", ()):
+            return {}
+        case Term("map-insert", (Term() as rest, int(bit), int(stride))):
+            return {**stride_map(rest), bit: stride}
+        case _:
+            raise InternalError(f"strides that are no map: {t}")
+
+
+def _dim(bit: int, of: Encoding) -> Dim:
+    return of.of_mask(bit)[0]
+
+
+def _template(t: Term, args: tuple[Tensor, ...]) -> Cast | Binary | Unary | Select | Call:
+    """A scalar node of that operation."""
+    x = _operand(args[0].element)
+    match t:
+        case Term("Cast", (str(name), _)):
+            return Cast(Type(DTYPES[name]), x)
+        case Term("Bin", (str(op), _, _)):
+            return Binary(Op(op), x, _operand(args[1].element))
+        case Term("Un", (str(op), _)):
+            return Unary(UnaryOp(op), x)
+        case Term("Fn", (str(name), _)):
+            return Call(MathOp(name), (x,), Type(args[0].element))
+        case Term("Bits", (str(name), _)):
+            return Call(MathOp.REINTERPRET, (x,), Type(DTYPES[name]))
+        case Term("Sel", _):
+            return Select(Var("", CONDITION), _operand(args[1].element), _operand(args[2].element))
+        case _:
+            raise InternalError(f"a term without a meaning: {t}")
+
+
+def _operand(element: DType) -> Expr:
+    return Var("", Type(element))

@@ -1,0 +1,169 @@
+"""Operands of a planned instruction: at which points of the statement they are, and how they get there.
+
+An operand lies in memory as the instruction loads it, or it must be packed: gathered into a temporary
+in the order of the instruction (VNNI interleaving, transposition, a banded matrix).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum
+from math import prod
+
+from hbc.eqsat.plan import SUMMED, Plan
+from hbc.eqsat.points import Place, Points, exists, raw_layout, value
+from hbc.eqsat.tensor import Dim, Masked, Read, Tensor, strides_along
+from hbc.ir.build import const_value, mul, select
+from hbc.ir.contraction import extents, shape, strides
+from hbc.ir.layout import Layout, normal
+from hbc.ir.nodes import Expr, const_index
+
+Starts = Mapping[Dim, Expr]
+"""Where the loops around the instruction stand, in points of each dimension."""
+
+UNUSED = Dim("unused", 1)
+"""Moved by the lanes of an instruction that no dimension of the statement uses."""
+_GROUP_BITS = (8, 16, 32, 64)  # what one instruction copies to all lanes
+
+
+class Access(Enum):
+    """How an operand comes into a register."""
+
+    DIRECT = "direct"  # one load
+    REPEATED = "repeated"  # one load of some lanes, copied
+    PACKED = "packed"  # from a temporary
+
+
+def points(plan: Plan, operand: int, starts: Starts) -> Points:
+    """The points of the operand's elements, in its row-major order."""
+    i, sizes = plan.instruction, dict(plan.sizes)
+    moved = strides(i, operand, sizes)
+    counts = extents(i, sizes)
+    lanes: list[int] = []
+    steps: dict[Dim, list[int]] = {}
+    for n in sorted(range(len(i.rows)), key=lambda n: -moved[n]):
+        if moved[n] == 0 or counts[n] == 1:
+            continue
+        parts = plan.rows[n]
+        if not parts:
+            if i.rows[n].kind in SUMMED:
+                _step(steps, UNUSED, len(lanes), 1)
+            lanes.append(counts[n])
+            continue
+        whole = prod(p.extent for p in parts)
+        for p in parts:
+            extent = p.extent if whole == counts[n] else counts[n]
+            _step(steps, p.dim, len(lanes), p.step)
+            lanes.append(extent)
+    places = {
+        d: Place(start, (0,) * len(lanes), d.extent)
+        for d, start in starts.items()
+        if d not in steps
+    }
+    for d, own in steps.items():
+        padded = (*own, *[0] * (len(lanes) - len(own)))
+        places[d] = Place(starts.get(d, const_index(0)), padded, d.extent)
+    return Points(tuple(lanes), places)
+
+
+def _step(steps: dict[Dim, list[int]], d: Dim, lane: int, step: int) -> None:
+    """The dimension moves by so much along that extent of the vector."""
+    own = steps.setdefault(d, [])
+    own.extend([0] * (lane - len(own)))
+    own.append(step)
+
+
+def operand_value(x: Tensor, at: Points) -> Expr:
+    """The elements of an operand that is to be packed, 0 where the instruction has more lanes."""
+    if UNUSED not in at.places:
+        return value(x, at)
+    if isinstance(x, Read):
+        return value(with_unused(x), at)
+    there = exists((UNUSED,), at)
+    return value(x, at) if there is None else select(there, value(x, at), 0)
+
+
+def with_unused(x: Tensor) -> Tensor:
+    """The operand, 0 in the lanes that nothing uses."""
+    if isinstance(x, Read):
+        return Read(x.buffer, x.element, x.base, (*x.strides, (UNUSED, const_index(0))))
+    return x
+
+
+def access(x: Tensor, plan: Plan, operand: int, at: Points) -> Access:
+    """How the operand is loaded at these points."""
+    place = plan.instruction.place
+    inner = x
+    while isinstance(inner, Masked):
+        inner = inner.value
+    if not isinstance(inner, Read):
+        return Access.PACKED
+    raw = raw_layout(inner, at)
+    if place.rows == 1:  # vector loads may be masked
+        return _in_register(normal(raw), x.element.bits)
+    if inner is not x or exists((UNUSED, *(d for d, _ in inner.strides)), at) is not None:
+        return Access.PACKED
+    rows = shape(plan.instruction, operand, dict(plan.sizes))
+    return Access.DIRECT if has_rows(raw, rows[0]) else Access.PACKED
+
+
+def _in_register(flat: Layout, bits: int) -> Access:
+    match [(n, const_value(s)) for n, s in flat.dims]:
+        case [] | [(_, 1)]:
+            return Access.DIRECT
+        case [(_, 0)]:
+            return Access.REPEATED
+        case [(_, 0), (n, 1)] if n * bits in _GROUP_BITS:
+            return Access.REPEATED
+        case _:
+            return Access.PACKED
+
+
+def has_rows(raw: Layout, rows: int) -> bool:
+    """Whether the lanes are so many rows, evenly spaced, of adjacent elements."""
+    return row_stride(raw, rows) is not None
+
+
+def row_stride(raw: Layout, rows: int) -> Expr | None:
+    """The distance between the rows, in elements; None where there are no such rows."""
+    split = 0
+    count = 1
+    while count < rows and split < len(raw.dims):
+        count *= raw.dims[split][0]
+        split += 1
+    if count != rows:
+        return None
+    inner = normal(Layout(raw.base, raw.dims[split:]))
+    if inner.lanes > 1 and [(n, const_value(s)) for n, s in inner.dims] != [(inner.lanes, 1)]:
+        return None
+    outer = normal(Layout(raw.base, raw.dims[:split]))
+    match outer.dims:
+        case ():
+            return const_index(inner.lanes)
+        case ((_, stride),):
+            return stride
+        case _:
+            return None
+
+
+def operand_cost(x: Tensor, operand: int, plan: Plan) -> float:
+    """Cycles for loading the operand as often as it changes; packing is hoisted where it can be."""
+    starts = {p.dim: const_index(0) for p in plan.outer}
+    at = points(plan, operand, starts)
+    loads = prod(p.extent for p in plan.outer if _moves(x, p.dim))
+    bytes_ = at.lanes * x.element.bytes
+    each = max(1.0, bytes_ / 64)
+    match access(x, plan, operand, at):
+        case Access.PACKED:
+            return loads * each * 1.5
+        case _:
+            return loads * each * 0.5
+
+
+def _moves(x: Tensor, d: Dim) -> bool:
+    return d in strides_along(x)
+
+
+def starts_of(plan: Plan, index: Mapping[Dim, Expr]) -> dict[Dim, Expr]:
+    """Where each dimension stands when its loop has the given index; it has one loop at most."""
+    return {p.dim: mul(index.get(p.dim, const_index(0)), p.step) for p in plan.outer}

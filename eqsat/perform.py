@@ -1,0 +1,158 @@
+"""Statements that do a chosen statement: the instructions, what starts them and what follows them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import product
+
+from hbc.eqsat.choose import CHOSEN, Choice, Statement
+from hbc.eqsat.operand import Access, access, operand_value, points, starts_of
+from hbc.eqsat.plan import Parts, Plan
+from hbc.eqsat.points import Points, address, exists, given, value
+from hbc.eqsat.steps import Fresh, Index, nest
+from hbc.eqsat.tensor import Dim, Read, Tensor, Uniform
+from hbc.ir.build import and_, const, const_value
+from hbc.ir.layout import layout
+from hbc.ir.nodes import (
+    Allocate,
+    Expr,
+    Instruct,
+    Load,
+    Ramp,
+    Stmt,
+    Store,
+    const_index,
+)
+from hbc.ir.types import DType, Memory
+from hbc.ir.walk import block
+
+Packed = Callable[[Tensor, Points, Parts, Index, str], Expr]
+"""Gives the load of an operand from a temporary where it lies packed, as `Frames.packed`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Accumulators:
+    """Where the instructions accumulate: the destination itself, or a buffer in registers."""
+
+    buffer: str
+    element: DType
+    lanes: int
+    in_place: bool
+
+
+def perform(choice: Choice, s: Statement, fresh: Fresh, packed: Packed) -> Stmt:
+    """The statement done with the instructions of the choice."""
+    plan, c = choice.plan, choice.candidate
+    i = plan.instruction
+    lanes = points(plan, i.accumulator, {}).lanes
+    if choice.rest is None and c.c == s.dest and not s.mask and _in_place(s, plan):
+        own = Accumulators(s.dest.buffer, c.element, lanes, in_place=True)
+        return _sum(choice, s, own, fresh, packed)
+    own = Accumulators(fresh(s.dest.buffer), c.element, lanes, in_place=False)
+    slices = list(output_points(plan))
+    begin = [_begin(choice, plan, own, at) for at in slices]
+    end = [_end(choice, s, plan, own, at) for at in slices]
+    body = block(*begin, _sum(choice, s, own, fresh, packed), *end)
+    extent = const_index(lanes * len(slices))
+    return Allocate(own.buffer, own.element, extent, Memory.REGISTER, body)
+
+
+def output_points(plan: Plan) -> Iterator[Index]:
+    """The loops around the instruction that are not summed, at each of their steps."""
+    loops = [p for p in plan.outer if not p.dim.reduced]
+    for steps in product(*(range(p.extent) for p in loops)):
+        yield {p.dim: const_index(n) for p, n in zip(loops, steps, strict=True)}
+
+
+def number_of(plan: Plan, at: Index) -> int:
+    """Which of the output points this is, in their order."""
+    number = 0
+    for p in plan.outer:
+        if not p.dim.reduced:
+            number = number * p.extent + int(const_value(at[p.dim]) or 0)
+    return number
+
+
+def _in_place(s: Statement, plan: Plan) -> bool:
+    """Whether each instruction's accumulator is a run of adjacent elements of the destination."""
+    for at in output_points(plan):
+        where = accumulated(plan, at)
+        if exists(_moved(s.dest), where) is not None:
+            return False
+        found = layout(address(s.dest, where))
+        if found is None or [const_value(step) for _, step in found.dims] not in ([], [1]):
+            return False
+    return True
+
+
+def accumulated(plan: Plan, at: Index) -> Points:
+    """The points of one accumulator."""
+    return points(plan, plan.instruction.accumulator, starts_of(plan, at))
+
+
+def _slice(own: Accumulators, plan: Plan, at: Index) -> Expr:
+    return Ramp(const_index(number_of(plan, at) * own.lanes), const_index(1), own.lanes)
+
+
+def _begin(choice: Choice, plan: Plan, own: Accumulators, at: Index) -> Stmt:
+    start = choice.candidate.c or Uniform(const(0, own.element))
+    return Store(own.buffer, _slice(own, plan, at), value(start, accumulated(plan, at)))
+
+
+def _end(choice: Choice, s: Statement, plan: Plan, own: Accumulators, at: Index) -> Stmt:
+    where = accumulated(plan, at)
+    total = Load(own.buffer, _slice(own, plan, at), own.element(own.lanes))
+    result: Expr = total
+    if choice.rest is not None:
+        result = value(choice.rest, given(where, CHOSEN, total))
+    return Store(s.dest.buffer, address(s.dest, where), result, stored(s, where))
+
+
+def stored(s: Statement, where: Points) -> Expr | None:
+    """The mask of the store at these points."""
+    conditions = [value(c, where) for c in s.mask]
+    inside = exists(_moved(s.dest), where)
+    if inside is not None:
+        conditions.append(inside)
+    return and_(*conditions) if conditions else None
+
+
+def _moved(x: Read) -> tuple[Dim, ...]:
+    return tuple(d for d, _ in x.strides)
+
+
+def _sum(choice: Choice, s: Statement, own: Accumulators, fresh: Fresh, packed: Packed) -> Stmt:
+    """All instructions: the summed loops outside, so that accumulators stay where they are."""
+    plan = choice.plan
+    summed = [p for p in plan.outer if p.dim.reduced]
+    slices = list(output_points(plan))
+
+    def body(index: Index) -> Stmt:
+        return block(*(_execute(choice, s, own, {**at, **index}, packed) for at in slices))
+
+    return nest(summed, fresh, body)
+
+
+def _execute(choice: Choice, s: Statement, own: Accumulators, index: Index, packed: Packed) -> Stmt:
+    plan, c = choice.plan, choice.candidate
+    i = plan.instruction
+    if own.in_place:
+        where = address(s.dest, accumulated(plan, index))
+    else:
+        where = _slice(own, plan, index)
+    t = own.element(own.lanes)
+    args: dict[int, Expr] = {i.accumulator: Load(own.buffer, where, t)}
+    for n, x in zip(i.factors, (c.a, c.b), strict=True):
+        args[n] = operand(x, plan, n, index, packed)
+    done = Instruct(i.name, plan.sizes, tuple(args[n] for n in sorted(args)), t)
+    return Store(own.buffer, where, done)
+
+
+def operand(x: Tensor, plan: Plan, n: int, index: Index, packed: Packed) -> Expr:
+    """An operand of one instruction, loaded directly or from where it lies packed."""
+    at = points(plan, n, starts_of(plan, index))
+    if access(x, plan, n, at) is Access.PACKED:
+        first = points(plan, n, {})
+        return packed(x, first, plan.outer, index, f"as {plan.instruction.name} loads it")
+    return operand_value(x, at)

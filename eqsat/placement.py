@@ -1,0 +1,259 @@
+"""Where packed operands are made: outside every loop that they do not vary in, and only once.
+
+A pack that does not vary in a loop is filled before it. Loops between there and its use in which it
+does vary become dimensions of the temporary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+
+from hbc.eqsat.operand import UNUSED, operand_value
+from hbc.eqsat.plan import Parts
+from hbc.eqsat.points import Place, Points, shifted, value
+from hbc.eqsat.steps import Fresh, Index, nest
+from hbc.eqsat.tensor import Band, Tensor, parts, reads, scalars, strides_along
+from hbc.ir.build import add, broadcast, const_value, mul, sub
+from hbc.ir.layout import Layout, normal, to_index
+from hbc.ir.linear import canonical
+from hbc.ir.nodes import (
+    Allocate,
+    Broadcast,
+    Expr,
+    For,
+    If,
+    LetStmt,
+    Load,
+    LoopKind,
+    Ramp,
+    Stmt,
+    Store,
+    Var,
+    const_index,
+)
+from hbc.ir.types import DType, Memory
+from hbc.ir.walk import block, free_variables, nodes, substitute
+
+ON_STACK = 16384  # bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Pack:
+    """A value in a temporary. Its dimensions are the loops of the program in which it varies, those
+    among `around`, outermost first, which also has the names that it uses; then `steps`, loops
+    around an instruction; then the lanes of `points` along which it varies. `points` are those of
+    the first step."""
+
+    buffer: str
+    x: Tensor
+    points: Points
+    around: tuple[For | LetStmt, ...]
+    steps: Parts
+    note: str
+
+    @property
+    def loops(self) -> tuple[For, ...]:
+        return tuple(s for s in self.around if isinstance(s, For))
+
+    @property
+    def element(self) -> DType:
+        return self.x.element
+
+    def moving(self) -> tuple[bool, ...]:
+        """For each extent of the points, whether the value varies along it."""
+        dims = strides_along(self.x) | {UNUSED}
+        places = [q for d, q in self.points.places.items() if d in dims]
+        return tuple(any(q.steps[n] for q in places) for n in range(len(self.points.extents)))
+
+    def own_points(self) -> Points:
+        """The points without the extents along which the value repeats."""
+        kept = [n for n, moves in enumerate(self.moving()) if moves]
+        places = {
+            d: replace(q, steps=tuple(q.steps[n] for n in kept))
+            for d, q in self.points.places.items()
+        }
+        return Points(tuple(self.points.extents[n] for n in kept), places)
+
+    def place(self, index: Index) -> Expr:
+        """Where the value lies for these steps."""
+        at: Expr = const_index(0)
+        for loop in self.loops:
+            at = add(mul(at, loop.extent), sub(Var(loop.var), loop.start))
+        for p in self.steps:
+            at = add(mul(at, p.extent), index.get(p.dim, const_index(0)))
+        return canonical(mul(at, self.own_points().lanes))
+
+    def extent(self) -> Expr:
+        """Elements of the temporary."""
+        extent: Expr = const_index(self.own_points().lanes)
+        for n in (*(loop.extent for loop in self.loops), *(p.extent for p in self.steps)):
+            extent = mul(extent, n)
+        for let in reversed(self.around):  # names that are bound inside of where the temporary is
+            if isinstance(let, LetStmt):
+                extent = substitute(extent, {let.name: let.value})
+        return canonical(extent)
+
+    def load(self, index: Index) -> Expr:
+        """The value for these steps, at all points."""
+        dims: list[tuple[int, Expr]] = []
+        dense = 1
+        pairs = zip(self.points.extents, self.moving(), strict=True)
+        for n, moves in reversed(list(pairs)):
+            dims.append((n, const_index(dense if moves else 0)))
+            dense *= n if moves else 1
+        where = to_index(normal(Layout(self.place(index), tuple(reversed(dims)))))
+        if isinstance(where, Broadcast):
+            inner = Load(self.buffer, where.value, self.element(where.value.type.lanes))
+            return broadcast(inner, where.lanes)
+        return Load(self.buffer, where, self.element(where.type.lanes))
+
+
+@dataclass(slots=True)
+class Frame:
+    """A statement that is being walked through, and what is to be packed before it."""
+
+    stmt: Stmt
+    stored: frozenset[str]
+    packs: list[Pack] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Frames:
+    """The statements around the one at hand, outermost first."""
+
+    fresh: Fresh
+    stack: list[Frame] = field(default_factory=list)
+
+    @contextmanager
+    def inside(self, s: Stmt) -> Iterator[Frame]:
+        """Within, `s` is the innermost statement."""
+        stored = frozenset(n.buffer for n in nodes(s) if isinstance(n, Store))
+        self.stack.append(Frame(s, stored))
+        yield self.stack[-1]
+        self.stack.pop()
+
+    def packed(self, x: Tensor, at: Points, steps: Parts, index: Index, note: str) -> Expr:
+        """The load of a value from its pack, which is planned if there is none yet. `at`: its points
+        at the first of the steps; `index`: at which steps it is wanted."""
+        frame, around = self._home(x)
+        moved = strides_along(x)
+        moving = [p for p in steps if p.dim in moved]
+        ordered = tuple(sorted(moving, key=lambda p: not p.dim.reduced))  # in the order of use
+        wanted = Pack("", x, at, around, ordered, note)
+        for p in frame.packs:
+            if _same(p, wanted):
+                return p.load(index)
+        pack = replace(wanted, buffer=self.fresh(_name(x)))
+        frame.packs.append(pack)
+        return pack.load(index)
+
+    def _home(self, x: Tensor) -> tuple[Frame, tuple[For | LetStmt, ...]]:
+        """The frame before which to pack, and the loops inside it in which the operand varies."""
+        buffers = {r.buffer for r in reads(x)}
+        names = set().union(*(free_variables(e) for e in scalars(x)))
+        bounds: set[str] = set()  # names that the extents of the crossed loops read
+        best = len(self.stack) - 1
+        varying: list[For | LetStmt] = []
+        crossed: list[For | LetStmt] = []
+        for n in range(len(self.stack) - 1, -1, -1):
+            frame = self.stack[n]
+            match frame.stmt:
+                case For(var=var) as loop:
+                    if frame.stored & buffers or var in bounds:
+                        break
+                    if var in names:
+                        crossed.append(loop)
+                        bounds |= free_variables(loop.start) | free_variables(loop.extent)
+                    else:
+                        best, varying = n, list(crossed)
+                case LetStmt(name=name, value=bound) as let if name in names | bounds:
+                    if any(isinstance(e, Load) for e in nodes(bound)):
+                        break
+                    crossed.append(let)
+                    names |= free_variables(bound) if name in names else frozenset()
+                    bounds |= free_variables(bound) if name in bounds else frozenset()
+                case Allocate(buffer=buffer) if buffer in buffers:
+                    break
+                case If():
+                    break
+                case _:
+                    pass
+        return self.stack[best], tuple(reversed(varying))
+
+
+def _same(a: Pack, b: Pack) -> bool:
+    return (a.x, a.points, a.steps) == (b.x, b.points, b.steps) and _heads(a) == _heads(b)
+
+
+def _heads(p: Pack) -> list[tuple[str, Expr, Expr | None]]:
+    """What is around the pack, without the bodies."""
+    return [
+        (s.var, s.start, s.extent) if isinstance(s, For) else (s.name, s.value, None)
+        for s in p.around
+    ]
+
+
+def _name(x: Tensor) -> str:
+    return "_".join(dict.fromkeys(r.buffer for r in reads(x))) + "_packed"
+
+
+def with_packs(s: Stmt, packs: list[Pack], fresh: Fresh) -> Stmt:
+    """The statement after the packs have been filled."""
+    body = block(*(fill(p, fresh) for p in packs), s)
+    for p in reversed(packs):
+        extent = p.extent()
+        size = const_value(extent)
+        small = size is not None and int(size) * p.element.bytes <= ON_STACK
+        memory = Memory.STACK if small else Memory.HEAP
+        sources = " and ".join(dict.fromkeys(r.buffer for r in reads(p.x)))
+        body = Allocate(p.buffer, p.element, extent, memory, body, f"{sources} {p.note}")
+    return body
+
+
+def fill(p: Pack, fresh: Fresh) -> Stmt:
+    """The loops that gather the operand."""
+    body = nest(list(p.steps), fresh, lambda index: _gather(p, index, fresh))
+    for s in reversed(p.around):
+        if isinstance(s, For):
+            body = For(s.var, s.start, s.extent, s.kind, body)
+        else:
+            body = LetStmt(s.name, s.value, body)
+    return body
+
+
+def _gather(p: Pack, index: Index, fresh: Fresh) -> Stmt:
+    at = shifted(p.own_points(), p.steps, index)
+    place = p.place(index)
+    if at.lanes == 1:
+        return Store(p.buffer, place, operand_value(p.x, at))
+    if not has_band(p.x):
+        return Store(p.buffer, Ramp(place, const_index(1), at.lanes), operand_value(p.x, at))
+    return _by_element(p, at, place, fresh)
+
+
+def _by_element(p: Pack, at: Points, place: Expr, fresh: Fresh) -> Stmt:
+    """A banded matrix, element by element."""
+    names = [fresh("lane") for _ in at.extents]
+
+    def at_lane(q: Place) -> Place:
+        steps = (mul(Var(v), n) for v, n in zip(names, q.steps, strict=True))
+        start = q.start
+        for step in steps:
+            start = add(start, step)
+        return Place(start, (), q.extent)
+
+    places = {d: at_lane(q) for d, q in at.places.items()}
+    offset: Expr = const_index(0)
+    for v, n in zip(names, at.extents, strict=True):
+        offset = add(mul(offset, n), Var(v))
+    body: Stmt = Store(p.buffer, add(place, offset), value(p.x, Points((), places)))
+    for v, n in zip(reversed(names), reversed(at.extents), strict=True):
+        body = For(v, const_index(0), const_index(n), LoopKind.SERIAL, body)
+    return body
+
+
+def has_band(x: Tensor) -> bool:
+    """Whether a banded matrix is part of the value."""
+    return isinstance(x, Band) or any(has_band(p) for p in parts(x))

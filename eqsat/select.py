@@ -1,0 +1,211 @@
+"""Instruction selection: vector statements become tensor instructions where a target has them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from itertools import groupby
+
+from hbc.eqsat.choose import Choice, Shapes, Statement
+from hbc.eqsat.lowering import selectable
+from hbc.eqsat.perform import perform
+from hbc.eqsat.placement import Frames, with_packs
+from hbc.eqsat.statement import is_product, statement
+from hbc.eqsat.tensor import (
+    NotTensorError,
+)
+from hbc.eqsat.tile_scope import TileScope
+from hbc.eqsat.tile_steps import Product, allocated, executed
+from hbc.eqsat.unmask import relaxed_buffers
+from hbc.ir.instruction import Instruction
+from hbc.ir.kernel import Kernel
+from hbc.ir.nodes import (
+    Allocate,
+    Block,
+    Expr,
+    For,
+    Instruct,
+    Let,
+    LetStmt,
+    Load,
+    Stmt,
+    Store,
+    Var,
+    VectorReduce,
+)
+from hbc.ir.simplify import simplify_stmt
+from hbc.ir.types import Memory
+from hbc.ir.walk import block, map_stmt, nodes
+
+
+def select(kernel: Kernel, instructions: Sequence[Instruction]) -> Kernel:
+    """The kernel with the instructions of the target where they do its statements."""
+    usable = tuple(i for i in instructions if selectable(i))
+    if not usable or not any(
+        is_product(n) for n in nodes(kernel.body) if isinstance(n, VectorReduce)
+    ):
+        return kernel
+    names = _Names({n for node in nodes(kernel.body) for n in _bound(node)})
+    selection = _Selection(usable, Frames(names.fresh), relaxed_buffers(kernel.body))
+    body = simplify_stmt(selection.stmt(kernel.body))
+    used = {n.name for n in nodes(body) if isinstance(n, Instruct)}
+    return replace(kernel, body=body, instructions=tuple(i for i in usable if i.name in used))
+
+
+@dataclass(slots=True)
+class _Names:
+    """Names that are new in the kernel."""
+
+    taken: set[str]
+
+    def fresh(self, base: str) -> str:
+        name, n = base, 0
+        while name in self.taken:
+            n += 1
+            name = f"{base}_{n}"
+        self.taken.add(name)
+        return name
+
+
+@dataclass(slots=True)
+class _Selection:
+    """The walk over a kernel."""
+
+    instructions: tuple[Instruction, ...]
+    frames: Frames
+    relaxed: frozenset[str]
+    shapes: Shapes = field(default_factory=Shapes)
+    seen: dict[tuple[int, bool], tuple[Store, tuple[Statement, Choice | None] | None]] = field(
+        default_factory=dict
+    )
+    tiles: TileScope = field(init=False)
+
+    def __post_init__(self) -> None:
+        frames = self.frames
+        self.tiles = TileScope({}, self.selected, frames.fresh, frames.packed)
+
+    def stmt(self, s: Stmt) -> Stmt:
+        match s:
+            case Allocate(memory=Memory.AMX_TILE):
+                return self.tile_buffer(s)
+            case Block(body=body) if any(self.is_on_tiles(c) for c in body):
+                return self.on_tiles(body)
+            case _ if self.is_on_tiles(s):
+                return self.on_tiles((s,))
+            case Store() if not is_product(s.value):
+                return self.unmasked(s)
+            case _:
+                return self.within(s)
+
+    def within(self, s: Stmt) -> Stmt:
+        """The statement after what is packed for it."""
+        with self.frames.inside(s) as frame:
+            new = self.store(s) if isinstance(s, Store) else map_stmt(s, _same, self.stmt)
+            return with_packs(new, frame.packs, self.frames.fresh)
+
+    def store(self, s: Store) -> Stmt:
+        found = self.selected(s)
+        if found is None or found[1] is None:
+            return self.unmasked(s)
+        return perform(found[1], found[0], self.frames.fresh, self.frames.packed)
+
+    def unmasked(self, s: Store) -> Store:
+        return replace(s, mask=None) if s.buffer in self.relaxed else s
+
+    def selected(self, s: Store) -> tuple[Statement, Choice | None] | None:
+        """The store as a statement, and the instructions for it."""
+        in_tiles = s.buffer in self.tiles.buffers
+        known = self.seen.get((id(s), in_tiles))
+        if known is not None:
+            return known[1]
+        found: tuple[Statement, Choice | None] | None
+        try:
+            one = statement(s, self.instructions, s.buffer in self.relaxed)
+        except NotTensorError:
+            found = None
+        else:
+            fit = tuple(i for i in self.instructions if (i.place.rows > 1) == in_tiles)
+            found = one, self.shapes.choose(one, fit)
+        self.seen[id(s), in_tiles] = s, found  # with the store, whose id is thus not used again
+        return found
+
+    def tile_buffer(self, s: Allocate) -> Stmt:
+        """The scope of a buffer in tile memory."""
+        buffer = self.tiles.add(s)
+        outer = self.tiles.buffers.get(s.buffer)
+        self.tiles.buffers[s.buffer] = buffer
+        with self.frames.inside(s) as frame:
+            body = allocated(buffer, self.stmt(s.body), s.note)
+            new = with_packs(body, frame.packs, self.frames.fresh)
+        del self.tiles.buffers[s.buffer]
+        if outer is not None:
+            self.tiles.buffers[s.buffer] = outer
+        return new
+
+    def is_on_tiles(self, s: Stmt) -> bool:
+        """Whether the statement itself, or all of it at once, does something to tiles."""
+        if not any(self.tiles.touched(s)):
+            return False
+        return isinstance(s, Store) or self.is_through_memory(s)
+
+    def is_through_memory(self, s: Stmt) -> bool:
+        """Whether the statement must work on copies of tiles."""
+        if not any(self.tiles.touched(s)):
+            return False
+        stores = [n for n in nodes(s) if isinstance(n, Store) and any(self.tiles.touched(n))]
+        if any(self.tiles.product(n) for n in stores):
+            return False
+        return not all(self.tiles.is_direct(n) for n in stores)
+
+    def on_tiles(self, body: Sequence[Stmt]) -> Stmt:
+        """Statements in order, some of which touch tiles: neighbouring products share their operands,
+        and neighbours that work on copies share these."""
+        done: list[Stmt] = []
+        pending: list[Product] = []
+        for through, group in groupby(body, self.is_through_memory):
+            run = list(group)
+            if through:
+                done += [self._executed(pending), self.tiles.through_memory(run, self.stmt)]
+                continue
+            for s in run:
+                found = self.tiles.product(s)
+                if found is None:
+                    done.append(self._executed(pending))
+                    done.append(self._moved(s) if self.is_on_tiles(s) else self.stmt(s))
+                    continue
+                with self.frames.inside(s) as frame:
+                    new = self.tiles.accumulate(*found)
+                if isinstance(new, list) and not frame.packs:
+                    pending += new
+                    continue
+                done.append(self._executed(pending))
+                if isinstance(new, list):
+                    new = executed(new, self.frames.fresh)
+                done.append(with_packs(new, frame.packs, self.frames.fresh))
+        return block(*done, self._executed(pending))
+
+    def _executed(self, pending: list[Product]) -> Stmt:
+        now = executed(pending, self.frames.fresh) if pending else Block(())
+        pending.clear()
+        return now
+
+    def _moved(self, s: Stmt) -> Stmt:
+        assert isinstance(s, Store)
+        with self.frames.inside(s) as frame:
+            return with_packs(self.tiles.direct(s), frame.packs, self.frames.fresh)
+
+
+def _same(e: Expr) -> Expr:
+    return e
+
+
+def _bound(n: object) -> tuple[str, ...]:
+    match n:
+        case Var(name=name) | LetStmt(name=name) | Let(name=name):
+            return (name,)
+        case For(var=name):
+            return (name,)
+        case Allocate(buffer=name) | Store(buffer=name) | Load(buffer=name):
+            return (name,)
+        case _:
+            return ()

@@ -1,0 +1,66 @@
+"""Stores as tensor statements: the box of their lanes, and what is read and written over it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hbc.eqsat.choose import Statement
+from hbc.eqsat.plan import SUMMED
+from hbc.eqsat.tensor import Apply, Dim, Dims, Masked, Read, Tensor, box, tensor
+from hbc.ir.contraction import extent_range
+from hbc.ir.instruction import Instruction
+from hbc.ir.nodes import Binary, Expr, Load, Op, Store, VectorReduce
+from hbc.ir.walk import nodes
+
+
+def statement(s: Store, instructions: Sequence[Instruction], relaxed: bool) -> Statement:
+    """The store as a tensor statement. `relaxed`: it may write where its mask does not hold. Raises
+    NotTensorError."""
+    dest = Load(s.buffer, s.index, s.value.type)
+    parts = (dest, s.value) if s.mask is None else (dest, s.value, s.mask)
+    dims = natural(box(*parts), instructions)
+    where, value = tensor(dest, dims), tensor(s.value, dims)
+    assert isinstance(where, Read)
+    live = () if s.mask is None else conjuncts(tensor(s.mask, dims))
+    if relaxed:
+        return Statement(dims, where, without_masks(value, where, live), (), live)
+    return Statement(dims, where, value, live, live)
+
+
+def natural(dims: Dims, instructions: Sequence[Instruction]) -> Dims:
+    """The dimensions cut to the longest extents of the instructions that divide them."""
+    rows = (
+        extent_range(i, row)[1] for i in instructions for row in i.rows if row.kind not in SUMMED
+    )
+    longest = sorted(set(rows), reverse=True)
+    found: list[int] = []
+    for d in dims:
+        inner = next((n for n in longest if 1 < n < d.extent and d.extent % n == 0), 0)
+        found += [d.extent // inner, inner] if inner else [d.extent]
+    return tuple(Dim(f"d{n}", extent) for n, extent in enumerate(found))
+
+
+def conjuncts(condition: Tensor) -> tuple[Tensor, ...]:
+    """The conditions that must hold together."""
+    match condition:
+        case Apply(node=Binary(op=Op.AND), args=(a, b)):
+            return (*conjuncts(a), *conjuncts(b))
+        case _:
+            return (condition,)
+
+
+def without_masks(x: Tensor, dest: Read, dead: tuple[Tensor, ...]) -> Tensor:
+    """The value with the destination read also where that makes no difference."""
+    match x:
+        case Masked(condition=c, value=v):
+            inner = without_masks(v, dest, dead)
+            return inner if inner == dest and c in dead else Masked(c, inner)
+        case Apply(node=node, args=args):
+            return Apply(node, tuple(without_masks(a, dest, dead) for a in args))
+        case _:
+            return x
+
+
+def is_product(e: Expr) -> bool:
+    """Whether a sum over lanes is part of the expression."""
+    return any(isinstance(x, VectorReduce) and x.op is Op.ADD and x.lanes > 1 for x in nodes(e))

@@ -1,0 +1,211 @@
+"""Statements around buffers in tile memory.
+
+Products become instructions; whole tiles are zeroed, filled and saved. Whatever else touches such a
+buffer (an epilogue, an initial value that is computed, a store under a mask) works on a copy in
+memory: the tiles are saved to it before, and filled from it after.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from hbc.eqsat.choose import Choice, Statement
+from hbc.eqsat.operand import has_rows
+from hbc.eqsat.perform import Packed, accumulated
+from hbc.eqsat.points import Place, Points, address, raw_layout, value
+from hbc.eqsat.steps import Fresh
+from hbc.eqsat.tensor import Dim, Dims, Read, Uniform, reads
+from hbc.eqsat.tile_steps import Product, executed, fill, in_memory, products, save
+from hbc.eqsat.tiles import Tile, TileBuffer, accumulators, add_tiles, points_of
+from hbc.ir.build import const
+from hbc.ir.lane_offsets import constant_lanes
+from hbc.ir.nodes import Allocate, Const, Expr, Load, Stmt, Store, const_index
+from hbc.ir.walk import block, map_children, map_stmt, nodes
+
+Selected = Callable[[Store], tuple[Statement, Choice | None] | None]
+"""The statement of a store and its choice; None where it is no tensor statement."""
+
+
+@dataclass(slots=True)
+class TileScope:
+    """What is needed to rewrite the statements in the scope of tile buffers."""
+
+    buffers: dict[str, TileBuffer]
+    selected: Selected
+    fresh: Fresh
+    packed: Packed
+
+    def touched(self, s: Stmt) -> tuple[set[str], set[str]]:
+        """The tile buffers that are read and written in a statement."""
+        read = {n.buffer for n in nodes(s) if isinstance(n, Load)}
+        written = {n.buffer for n in nodes(s) if isinstance(n, Store)}
+        return read & self.buffers.keys(), written & self.buffers.keys()
+
+    def product(self, s: Stmt) -> tuple[Statement, Choice] | None:
+        """The statement of a store that accumulates in tiles."""
+        if not isinstance(s, Store) or s.buffer not in self.buffers:
+            return None
+        found = self.selected(s)
+        if found is None or found[1] is None:
+            return None
+        return found[0], found[1]
+
+    def has_product(self, s: Stmt) -> bool:
+        return any(self.product(n) is not None for n in nodes(s) if isinstance(n, Store))
+
+    def add(self, s: Allocate) -> TileBuffer:
+        """The tiles of a buffer, as the products in its scope want them. Raises TileShapeError."""
+        assert isinstance(s.extent, Const)
+        b = TileBuffer(s.buffer, s.element, int(s.extent.value))
+        outer = self.buffers.get(s.buffer)
+        self.buffers[s.buffer] = b
+        for n in nodes(s.body):
+            if not isinstance(n, Store):
+                continue
+            found = self.selected(n)
+            if found is None:
+                continue
+            one, choice = found
+            if choice is None or choice.plan.instruction.place.rows == 1:
+                continue
+            plan, c = choice.plan, choice.candidate
+            if one.dest.buffer == s.buffer:
+                add_tiles(b, one.dest, plan, plan.instruction.accumulator, self.fresh)
+            for operand, x in zip(plan.instruction.factors, (c.a, c.b), strict=True):
+                if isinstance(x, Read) and x.buffer == s.buffer:
+                    add_tiles(b, x, plan, operand, self.fresh)
+        if outer is not None:
+            self.buffers[s.buffer] = outer
+        return b
+
+    def is_direct(self, s: Stmt) -> bool:
+        """Whether a store fills or saves whole tiles."""
+        return self._moves(s) is not None
+
+    def direct(self, s: Store) -> Stmt:
+        """Such a store on the tiles."""
+        moves = self._moves(s)
+        found = self.selected(s)
+        assert moves is not None and found is not None
+        one = found[0]
+        if s.buffer in self.buffers:
+            return block(*(fill(tile, one.value, at, self.packed) for tile, at in moves))
+        return block(*(save(tile, one.dest, at, self.fresh) for tile, at in moves))
+
+    def _moves(self, s: Stmt) -> list[tuple[Tile, Points]] | None:
+        """The tiles that a store fills or saves, and where they are in its box."""
+        if not isinstance(s, Store):
+            return None
+        found = self.selected(s)
+        if found is None or found[0].mask:
+            return None
+        one = found[0]
+        inside = {r.buffer for r in reads(one.value)} & self.buffers.keys()
+        if s.buffer in self.buffers:
+            return None if inside else self._located(one.dest, one)
+        if isinstance(one.value, Read) and inside:
+            return self._located(one.value, one)
+        return None
+
+    def _located(self, x: Read, s: Statement) -> list[tuple[Tile, Points]] | None:
+        everything = constant_lanes(address(x, whole_box(s.outputs)))
+        if everything is None:
+            return None
+        b, left = self.buffers[x.buffer], set(everything)
+        moves = []
+        for tile in b.tiles.values():
+            if left.isdisjoint(tile.addresses):
+                continue
+            at = points_of(tile, x, s.outputs)
+            if at is None:
+                return None
+            left -= set(tile.addresses)
+            moves.append((tile, at))
+        return None if left and x != s.dest else moves
+
+    def accumulate(self, s: Statement, choice: Choice) -> Stmt | list[Product]:
+        """A product statement, after its accumulators have their initial values."""
+        c = choice.candidate
+        done = products(choice, s, self.buffers, self.fresh, self.packed)
+        if c.c == s.dest:
+            return done
+        start = c.c or Uniform(const(0, c.element))
+        begin = [
+            fill(tile, start, accumulated(choice.plan, at), self.packed)
+            for at, tile in accumulators(self.buffers[s.dest.buffer], s, choice)
+        ]
+        rest = executed(done, self.fresh) if isinstance(done, list) else done
+        return block(*begin, rest)
+
+    def through_memory(self, run: Sequence[Stmt], inner: Callable[[Stmt], Stmt]) -> Stmt:
+        """Statements that work on copies of the tile buffers they touch."""
+        read, written = self.touched(block(*run))
+        copies = {b: self.fresh(f"{self.buffers[b].name}_copy") for b in sorted(read | written)}
+        before = [self._copy_out(b, copies[b]) for b in sorted(read)]
+        after = [self._copy_in(b, copies[b]) for b in sorted(written)]
+        hidden = {b: self.buffers.pop(b) for b in copies}
+        body = [inner(renamed(s, copies)) for s in run]
+        self.buffers |= hidden
+        whole = block(*before, *body, *after)
+        for b in sorted(copies, reverse=True):
+            whole = in_memory(copies[b], self.buffers[b].element, self.buffers[b].extent, whole)
+        return whole
+
+    def _copy_out(self, buffer: str, copy: str) -> Stmt:
+        tiles = self.buffers[buffer].tiles.values()
+        return block(*(save(t, *as_read(t, copy), self.fresh) for t in tiles))
+
+    def _copy_in(self, buffer: str, copy: str) -> Stmt:
+        steps: list[Stmt] = []
+        for tile in self.buffers[buffer].tiles.values():
+            x, at = as_read(tile, copy)
+            if has_rows(raw_layout(x, at), tile.rows):
+                steps.append(Store(tile.name, tile.index(), value(x, at)))
+                continue
+            name = self.fresh(f"{tile.name}_rows")
+            rows = Load(name, tile.index(), tile.element(tile.lanes))
+            filled = block(
+                Store(name, tile.index(), value(x, at)), Store(tile.name, tile.index(), rows)
+            )
+            steps.append(in_memory(name, tile.element, tile.lanes, filled))
+        return block(*steps)
+
+
+def as_read(tile: Tile, copy: str) -> tuple[Read, Points]:
+    """The tile's elements in a copy of its buffer, and all points of them."""
+    dims = tuple(Dim(f"t{n}", extent) for n, extent in enumerate(tile.extents))
+    inner, strides = tile.lanes, []
+    for d in dims:
+        inner //= d.extent
+        step = tile.addresses[inner] - tile.addresses[0] if d.extent > 1 else 0
+        strides.append((d, const_index(step)))
+    base = const_index(tile.addresses[0])
+    return Read(copy, tile.element, base, tuple(strides)), whole_box(dims)
+
+
+def whole_box(dims: Dims) -> Points:
+    """All points of the dimensions."""
+    places = {}
+    for n, d in enumerate(dims):
+        steps = tuple(int(m == n) for m in range(len(dims)))
+        places[d] = Place(const_index(0), steps, d.extent)
+    return Points(tuple(d.extent for d in dims), places)
+
+
+def renamed(s: Stmt, names: Mapping[str, str]) -> Stmt:
+    """The statement on other buffers."""
+
+    def expr(e: Expr) -> Expr:
+        e = map_children(e, expr)
+        return (
+            replace(e, buffer=names[e.buffer]) if isinstance(e, Load) and e.buffer in names else e
+        )
+
+    def stmt(s: Stmt) -> Stmt:
+        s = map_stmt(s, expr, stmt)
+        return (
+            replace(s, buffer=names[s.buffer]) if isinstance(s, Store) and s.buffer in names else s
+        )
+
+    return stmt(s)

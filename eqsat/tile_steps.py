@@ -1,0 +1,150 @@
+"""Statements on whole tiles: products, fills from memory and saves to it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from hbc.eqsat.choose import Choice, Statement
+from hbc.eqsat.operand import has_rows, points, starts_of
+from hbc.eqsat.perform import Packed, operand
+from hbc.eqsat.plan import Plan
+from hbc.eqsat.points import Points, address, exists, raw_layout, value
+from hbc.eqsat.steps import Fresh, Index, nest
+from hbc.eqsat.tensor import Read, Tensor, Uniform
+from hbc.eqsat.tiles import Tile, TileBuffer, accumulators, tile_of
+from hbc.ir.build import const, const_value
+from hbc.ir.nodes import Allocate, Expr, Instruct, Load, Ramp, Stmt, Store, const_index
+from hbc.ir.types import DType, Memory
+from hbc.ir.walk import block
+
+TileBuffers = Mapping[str, TileBuffer]
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """One instruction on tiles. `operands`: of each factor the tile it is in, or the load from memory
+    that is to fill one."""
+
+    plan: Plan
+    accumulator: Tile
+    operands: tuple[Tile | Expr, ...]
+
+
+def products(
+    choice: Choice, s: Statement, buffers: TileBuffers, fresh: Fresh, packed: Packed
+) -> Stmt | list[Product]:
+    """The instructions of a statement that accumulates in tiles: as they are, or with the loops that
+    are summed around them."""
+    plan = choice.plan
+    own = accumulators(buffers[s.dest.buffer], s, choice)
+    summed = [p for p in plan.outer if p.dim.reduced]
+
+    def at_step(index: Index) -> list[Product]:
+        return [
+            Product(plan, tile, _operands(choice, {**at, **index}, buffers, packed))
+            for at, tile in own
+        ]
+
+    if not summed:
+        return at_step({})
+    return nest(summed, fresh, lambda index: executed(at_step(index), fresh))
+
+
+def _operands(
+    choice: Choice, index: Index, buffers: TileBuffers, packed: Packed
+) -> tuple[Tile | Expr, ...]:
+    plan, c = choice.plan, choice.candidate
+    found: list[Tile | Expr] = []
+    for n, x in zip(plan.instruction.factors, (c.a, c.b), strict=True):
+        if isinstance(x, Read) and x.buffer in buffers:
+            tile = tile_of(buffers[x.buffer], x, points(plan, n, starts_of(plan, index)))
+            assert tile is not None
+            found.append(tile)
+        else:
+            found.append(operand(x, plan, n, index, packed))
+    return tuple(found)
+
+
+def executed(steps: Sequence[Product], fresh: Fresh) -> Stmt:
+    """The instructions in an order in which few tiles are live: the operands of the side that has
+    fewer are loaded once and kept, those of the other come one after the other."""
+    sides = [_loads(steps, n) for n in (0, 1)]
+    kept, streamed = (0, 1) if len(sides[0]) <= len(sides[1]) else (1, 0)
+    names = {e: fresh(_name(e)) for e in (*sides[0], *sides[1])}
+    groups: list[Stmt] = []
+    for e in dict.fromkeys(p.operands[streamed] for p in steps):
+        inner = block(*(_execute(p, names) for p in steps if p.operands[streamed] == e))
+        groups.append(inner if isinstance(e, Tile) else _loaded(e, names, inner))
+    body = block(*groups)
+    for e in reversed(sides[kept]):
+        body = _loaded(e, names, body)
+    return body
+
+
+def _loads(steps: Sequence[Product], side: int) -> list[Expr]:
+    """The distinct loads from memory of one side."""
+    operands = (p.operands[side] for p in steps)
+    return list(dict.fromkeys(e for e in operands if not isinstance(e, Tile)))
+
+
+def _name(e: Expr) -> str:
+    return f"{e.buffer}_tile" if isinstance(e, Load) else "tile"
+
+
+def _loaded(e: Expr, names: Mapping[Expr, str], body: Stmt) -> Stmt:
+    """The body with a tile that holds the value."""
+    n, t = e.type.lanes, e.type.element
+    fill = Store(names[e], _all(n), e)
+    return Allocate(names[e], t, const_index(n), Memory.AMX_TILE, block(fill, body))
+
+
+def _execute(p: Product, names: Mapping[Expr, str]) -> Stmt:
+    i = p.plan.instruction
+    args: dict[int, Expr] = {i.accumulator: p.accumulator.load()}
+    for n, e in zip(i.factors, p.operands, strict=True):
+        args[n] = e.load() if isinstance(e, Tile) else Load(names[e], _all(e.type.lanes), e.type)
+    t = p.accumulator.element(p.accumulator.lanes)
+    done = Instruct(i.name, p.plan.sizes, tuple(args[n] for n in sorted(args)), t)
+    return Store(p.accumulator.name, p.accumulator.index(), done)
+
+
+def fill(tile: Tile, x: Tensor, at: Points, packed: Packed) -> Stmt:
+    """The tile with the value at the points: zero, from rows in memory, or from where they are made."""
+    if isinstance(x, Uniform) and const_value(x.value) == 0:
+        return Store(tile.name, tile.index(), const(0, tile.element(tile.lanes)))
+    inside = isinstance(x, Read) and exists(tuple(d for d, _ in x.strides), at) is None
+    if isinstance(x, Read) and inside and has_rows(raw_layout(x, at), tile.rows):
+        return Store(tile.name, tile.index(), value(x, at))
+    return Store(tile.name, tile.index(), packed(x, at, (), {}, "as rows of a tile"))
+
+
+def save(tile: Tile, dest: Read, at: Points, fresh: Fresh) -> Stmt:
+    """Stores the tile, through memory where the destination has no rows."""
+    where = address(dest, at)
+    if has_rows(raw_layout(dest, at), tile.rows):
+        return Store(dest.buffer, where, tile.load())
+    name = fresh(f"{tile.name}_rows")
+    body = block(
+        Store(name, _all(tile.lanes), tile.load()),
+        Store(dest.buffer, where, Load(name, _all(tile.lanes), tile.element(tile.lanes))),
+    )
+    return Allocate(name, tile.element, const_index(tile.lanes), Memory.STACK, body)
+
+
+def _all(lanes: int) -> Expr:
+    return Ramp(const_index(0), const_index(1), lanes)
+
+
+def allocated(b: TileBuffer, body: Stmt, note: str) -> Stmt:
+    """The body with the tiles of the buffer."""
+    for tile in reversed(b.tiles.values()):
+        extent = const_index(tile.lanes)
+        body = Allocate(tile.name, tile.element, extent, Memory.AMX_TILE, body, note)
+    return body
+
+
+def in_memory(name: str, element: DType, extent: int, body: Stmt) -> Stmt:
+    """The body with a copy of a tile buffer in memory."""
+    note = "a copy of tiles, for what tiles cannot do"
+    return Allocate(name, element, const_index(extent), Memory.STACK, body, note)

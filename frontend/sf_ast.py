@@ -1,0 +1,237 @@
+"""The syntax tree of `.sf` files: one dataclass for each rule of `sf.lark`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from hbc.ir.source import Source, Span
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    value: int
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    name: str
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Blank:
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Unary:
+    op: str
+    operand: Expr
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Binary:
+    op: str
+    left: Expr
+    right: Expr
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Conditional:
+    condition: Expr
+    then: Expr
+    otherwise: Expr
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    array: str
+    indices: tuple[Expr, ...]
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """`name=value`; a value left out is None."""
+
+    name: str
+    value: Expr | None
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A gather, or a function of indices; `hole` where a `?` stands before it."""
+
+    function: str
+    hole: bool
+    options: tuple[Option, ...]
+    arguments: tuple[Expr, ...]
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """`fold(+) operand`; `operation` is empty where none is given."""
+
+    operation: str
+    operand: Expr
+    length: Expr | None
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Multiset:
+    """`fold{a, b}`"""
+
+    operation: str
+    elements: tuple[Expr, ...]
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Ellipsis:
+    """`...` in a list, and what follows it without a comma."""
+
+    last: Expr | None
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class List:
+    items: tuple[Expr | Ellipsis, ...]
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Comprised:
+    """`i in 32`"""
+
+    name: str
+    extent: Expr
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Comprehension:
+    variables: tuple[Comprised, ...]
+    body: Expr
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Lambda:
+    variables: tuple[str, ...]
+    body: Expr
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    definitions: tuple[Define, ...]
+    result: Expr
+    span: Span = field(compare=False, repr=False)
+
+
+Expr = (
+    Number | Name | Blank | Unary | Binary | Conditional | Read | Call | Fold | Multiset | List
+    | Comprehension | Lambda
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Param:
+    """`allowed` is empty where any integer will do."""
+
+    name: str
+    value: Expr
+    allowed: tuple[Expr, ...]
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Import:
+    path: str
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Define:
+    """`name: [shape] = value`; without a value the elements are symbols."""
+
+    name: str
+    shape: tuple[Expr, ...]
+    value: Expr | Block | None
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    target: str
+    value: Expr
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    name: str
+    shape: tuple[Expr, ...] | None
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Binder:
+    """`name in end`, `name in first .. end` or `name in {listed}`."""
+
+    name: str
+    first: Expr | None
+    end: Expr | None
+    listed: tuple[Expr, ...]
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    formula: Lambda
+    binders: tuple[Binder, ...]
+    condition: Expr | None
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    rows: List
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Delegate:
+    name: str
+    options: tuple[Option, ...]
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Set:
+    """`set` or, when `single`, `gather`."""
+
+    name: str
+    single: bool
+    options: tuple[Option, ...]
+    parameters: tuple[Parameter, ...] | None
+    shape: tuple[Expr, ...] | None
+    parts: tuple[Family | Table | Delegate, ...]
+    span: Span = field(compare=False, repr=False)
+
+
+Statement = Param | Import | Define | Goal | Set
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    statements: tuple[Statement, ...]
+    source: Source = field(compare=False, repr=False)

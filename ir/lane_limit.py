@@ -1,0 +1,52 @@
+"""Refuses vectors of thousands of lanes outside of tile memory: most often a forgotten `store_in`."""
+
+from __future__ import annotations
+
+from math import prod
+
+from hbc.ir.diag import error
+from hbc.ir.nodes import Allocate, Const, For, LoopKind, Stmt, Store
+from hbc.ir.target import Target
+from hbc.ir.types import Memory
+from hbc.ir.walk import children
+
+# 16 registers of 64 bytes hold 1024 bytes, and a longer vector takes the C compiler minutes.
+MOST_LANES = 1024
+
+
+def refuse_wide(s: Stmt, target: Target) -> Stmt:
+    """The same statement, whose VECTOR loops are still loops. HbcError naming those that together
+    make too long a vector of one buffer."""
+    if not target.instruction_sets:  # else the statement may be one for instructions
+        _refuse(s, (), frozenset(), target)
+    return s
+
+
+def _refuse(s: Stmt, around: tuple[For, ...], tiles: frozenset[str], target: Target) -> None:
+    match s:
+        case Store(buffer=buffer) if buffer not in tiles:
+            _check(buffer, around, target)
+        case For(kind=LoopKind.VECTOR):
+            around = (*around, s)
+        case Allocate(buffer=buffer, memory=Memory.AMX_TILE):
+            tiles |= {buffer}
+    for c in children(s):
+        if isinstance(c, Stmt):
+            _refuse(c, around, tiles, target)
+
+
+def _check(buffer: str, around: tuple[For, ...], target: Target) -> None:
+    extents = [int(f.extent.value) if isinstance(f.extent, Const) else 1 for f in around]
+    lanes = prod(extents)
+    if lanes <= MOST_LANES:
+        return
+    named = [f"`{f.var}` has {n}" for f, n in zip(around, extents, strict=True)]
+    hint = "vectorize fewer of these loops, or smaller factors"
+    if target.has_tiles:
+        hint = (
+            f"if `{buffer}` is to be in tile registers, write `{buffer}.store_in(amx_tile)`; {hint}"
+        )
+    raise error(
+        f"vectors of {lanes} lanes of `{buffer}`, and {MOST_LANES} are the most: "
+        f"{', '.join(named)}", around[-1].span, hint,
+    )  # fmt: skip

@@ -1,0 +1,117 @@
+"""Evaluates sets of gathers that are defined in text: one gather for each value of the binders."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hbc.ir.diag import error
+from hbc.ir.gather import Locations, Shape
+from hbc.ir.gather_set import GatherSet, of_rows
+from hbc.ir.index_expr import OUTSIDE, Argument, Scope, evaluate, locate
+from hbc.ir.sketch import Binder, Family
+
+Columns = dict[str, NDArray[np.int64]]
+
+MOST_GATHERS = 4_000_000  # before equal ones are dropped
+BYTES_AT_A_TIME = 1 << 25
+
+
+def family_rows(
+    family: Family, names: Mapping[str, int], arguments: Mapping[str, Argument], output: Shape, room: int
+) -> tuple[Locations, Columns]:
+    """The gathers' indices, one row each, and the binders' values. HbcError when that would take
+    more than `room` bytes."""
+    if len(family.variables) != len(output):
+        raise error(
+            f"this formula has {len(family.variables)} indices, and the output {list(output)} has"
+            f" {len(output)} dimensions", family.span,
+        )  # fmt: skip
+    columns = bound(family.binders, names, family)
+    size = prod(output)
+    count = len(next(iter(columns.values()))) if columns else 1
+    if count * size * 4 > room:
+        raise error(
+            f"this set has up to {count:,} gathers of {size:,} elements: {count * size * 4 / 1e6:,.0f} MB",
+            family.span, f"the bound is {room / 1e6:,.0f} MB: raise --memory, or range over less",
+        )  # fmt: skip
+    index = np.indices(output).reshape(len(output), 1, -1)
+    places = dict(zip(family.variables, index, strict=True))
+    rows = np.empty((count, size), dtype=np.int32)
+    kept = np.ones(count, dtype=np.bool_)
+    step = max(1, BYTES_AT_A_TIME // (8 * size))
+    for start in range(0, count, step):
+        chosen = {name: column[start : start + step, None] for name, column in columns.items()}
+        scope = Scope({**names, **chosen, **places}, arguments)
+        part = slice(start, min(start + step, count))
+        if family.condition is not None:
+            flags = np.asarray(evaluate(family.condition, Scope({**names, **chosen})))
+            kept[part] = np.broadcast_to(flags.reshape(-1), kept[part].shape)
+        rows[part] = np.broadcast_to(locate(family.body, scope), rows[part].shape)
+    rows = rows[kept]
+    columns = {name: column[kept] for name, column in columns.items()}
+    _refuse_outside(rows, family, columns, output)
+    return rows, columns
+
+
+def bound(binders: Sequence[Binder], names: Mapping[str, int], family: Family) -> Columns:
+    """Every combination of the binders' values; ranges may depend on binders to their left."""
+    columns: Columns = {}
+    count = 1
+    for binder in binders:
+        scope = Scope({**names, **columns})
+        if binder.listed:
+            choices = np.array([int(evaluate(value, scope)) for value in binder.listed])
+            first, lengths = np.zeros(count, np.int64), np.full(count, len(choices))
+        else:
+            assert binder.end is not None
+            low = np.int64(0) if binder.first is None else evaluate(binder.first, scope)
+            first = np.broadcast_to(low, (count,)).astype(np.int64)
+            end = np.broadcast_to(evaluate(binder.end, scope), (count,))
+            lengths, choices = np.maximum(end - first, 0), None
+        total = int(lengths.sum())
+        if total > MOST_GATHERS:
+            raise error(f"this set has over {MOST_GATHERS:,} gathers", family.span)
+        repeated = np.repeat(np.arange(count), lengths)
+        within = np.arange(total) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        columns = {name: column[repeated] for name, column in columns.items()}
+        values = first[repeated] + within
+        columns[binder.name] = values if choices is None else choices[within]
+        count = total
+    return columns
+
+
+def _refuse_outside(rows: Locations, family: Family, columns: Columns, output: Shape) -> None:
+    wrong = rows == OUTSIDE
+    if not wrong.any():
+        return
+    row, location = (int(axis[0]) for axis in np.nonzero(wrong))
+    place = ", ".join(
+        f"{name} = {value}"
+        for name, value in zip(family.variables, np.unravel_index(location, output), strict=True)
+    )
+    where = "".join(f", {name} = {column[row]}" for name, column in columns.items())
+    raise error(
+        f"this gather reads outside of its argument at {place}{where}", family.span,
+        "wrap the index with `%`, or write `if ... then ... else _`",
+    )  # fmt: skip
+
+
+def family_set(
+    inputs: Sequence[Shape], output: Shape, parts: Sequence[tuple[Locations, Columns, str]]
+) -> GatherSet:
+    """One set of the gathers of several formulas, equal ones once."""
+    rows = np.concatenate([part[0] for part in parts])
+    ends = np.cumsum([len(part[0]) for part in parts])
+
+    def formula(number: int) -> str:
+        which = int(np.searchsorted(ends, number, side="right"))
+        _, columns, text = parts[which]
+        row = number - (int(ends[which - 1]) if which else 0)
+        values = ", ".join(f"{name} = {column[row]}" for name, column in columns.items())
+        return f"{text}  with {values}" if values else text
+
+    return of_rows(inputs, output, rows, formula)

@@ -1,0 +1,96 @@
+"""Judges complete states at a cut: allowed terms, demands, copies, pairs; each can be switched off."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hbc.synth.analysis import Analysis
+from hbc.synth.demands import Demands
+from hbc.synth.possible import Table
+from hbc.synth.problem import JUNK, Known, Problem
+from hbc.synth.run import Batch, Batches
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cut:
+    """The tests before one node. Demands are lists of (node, locations) with the terms that will do."""
+
+    allowed: dict[int, Table]
+    demands: list[tuple[NDArray[np.bool_], list[tuple[int, NDArray[np.int64]]]]]
+
+
+def make_cut(
+    problem: Problem, analysis: Analysis, end: int, tested: tuple[int, ...], demanded: bool
+) -> Cut:
+    """The tests of the nodes `tested` and, where `demanded`, of the demands before node `end`."""
+    allowed = {n: analysis.allowed[n] for n in tested if not analysis.allowed[n].all()}
+    demands = simplified(problem, analysis.cuts[end]) if demanded and end in analysis.cuts else []
+    return Cut(allowed, demands)
+
+
+def simplified(
+    problem: Problem, demands: Demands
+) -> list[tuple[NDArray[np.bool_], list[tuple[int, NDArray[np.int64]]]]]:
+    """Fewest locations first; without those that a known array satisfies."""
+    found = []
+    for row in range(len(demands)):
+        terms = demands.terms[row]
+        places: list[tuple[int, NDArray[np.int64]]] = []
+        satisfied = False
+        for number, table in sorted(demands.places.items()):
+            where = np.flatnonzero(table[row])
+            node = problem.nodes[number]
+            if isinstance(node, Known):
+                satisfied |= bool(terms[node.values[where]].any())
+            elif where.size:
+                places.append((number, where))
+        if not satisfied:
+            found.append((terms, places))
+    found.sort(key=lambda demand: sum(where.size for _, where in demand[1]))
+    return found
+
+
+def judge(cut: Cut, values: Batches, count: int) -> NDArray[np.int64]:
+    """The numbers of the states that pass."""
+    alive = np.arange(count)
+    for number, table in cut.allowed.items():
+        held = values[number]
+        for location in range(len(table)):
+            if not alive.size:
+                return alive
+            row = table[location]
+            if not row.all():
+                alive = alive[row[held[alive, location]]]
+    for terms, places in cut.demands:
+        if not alive.size:
+            return alive
+        met = np.zeros(alive.size, dtype=np.bool_)
+        for number, where in places:
+            met |= terms[values[number][alive[:, None], where]].any(axis=1)
+        alive = alive[met]
+    return alive
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Copies:
+    """`least[n][l]`: how many copies of what location l of node n holds reach the goals at least;
+    `most[t]`: how many of term t may."""
+
+    least: dict[int, NDArray[np.int64]]
+    most: NDArray[np.int64]
+
+
+def judge_copies(copies: Copies, values: Batches, alive: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Without the states that hold too many copies of something."""
+    total = np.zeros((alive.size, copies.most.size), dtype=np.int64)
+    for number, least in copies.least.items():
+        held: Batch = values[number]
+        for location in np.flatnonzero(least):
+            np.add.at(total, (np.arange(alive.size), held[alive, location]), least[location])
+    total[:, 0] = 0
+    most = copies.most.copy()
+    most[JUNK] = 0
+    return alive[(total <= most).all(axis=1)]

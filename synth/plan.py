@@ -1,0 +1,133 @@
+"""Cuts a sketch into steps: a hole to be searched, and holes right after it that are composed with it.
+
+A hole is composed with the next where the cut between them says nothing: after a fan that a rotation
+follows, every arrangement is as good as any other, and only the two together can be judged.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hbc.ir.gather import Locations, followed
+from hbc.ir.gather_set import grouped_rows
+from hbc.synth.analysis import Analysis
+from hbc.synth.demands import telling
+from hbc.synth.problem import JUNK, Known, Move, Problem
+
+MOST_COMPOSED = 20_000  # gathers, before equal ones are dropped
+MOST_ENTRIES = 20_000_000
+TELLING_SHARE = 8  # one location in so many must be restricted for a cut to be worth a test
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class After:
+    """What the later holes of a step do to the output of the first: distinct indices, and for each
+    the choices that make it, one row of numbers for each."""
+
+    index: Locations
+    choices: tuple[NDArray[np.int64], ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Step:
+    """`holes` in order, the first to be searched; the nodes `fixed` follow; then comes the cut before
+    node `end`, at which the nodes `live` matter."""
+
+    holes: tuple[int, ...]
+    after: After
+    fixed: tuple[int, ...]
+    end: int
+    live_before: tuple[int, ...]
+    live: tuple[int, ...]
+
+    @property
+    def output(self) -> int:
+        return self.holes[-1]
+
+
+def make_plan(problem: Problem, analysis: Analysis, compose: bool) -> list[Step]:
+    """Steps that cover all holes, in the order of the program."""
+    holes = list(problem.holes)
+    steps: list[Step] = []
+    at = 0
+    while at < len(holes):
+        count = 1
+        while (
+            compose
+            and at + count < len(holes)
+            and chained(problem, holes[at + count - 1], holes[at + count])
+            and not informative(problem, analysis, holes[at + count])
+            and composable(analysis, holes[at + 1 : at + count + 1])
+        ):
+            count += 1
+        chosen = tuple(holes[at : at + count])
+        at += count
+        end = holes[at] if at < len(holes) else len(problem.nodes)
+        fixed = tuple(range(chosen[-1] + 1, end))
+        steps.append(
+            Step(
+                chosen, compose_after(problem, analysis, chosen), fixed, end,
+                live_nodes(problem, chosen[0]), live_nodes(problem, end),
+            )  # fmt: skip
+        )
+    return steps
+
+
+def chained(problem: Problem, first: int, second: int) -> bool:
+    """Whether `second` reads `first` alone, and nothing else reads that."""
+    readers = [n for n, node in enumerate(problem.nodes) if first in node.arguments]
+    is_goal = any(goal.node == first for goal in problem.goals)
+    alone = problem.nodes[second].arguments == (first,)
+    return second == first + 1 and alone and readers == [second] and not is_goal
+
+
+def informative(problem: Problem, analysis: Analysis, cut: int) -> bool:
+    """Whether states can be judged before node `cut`."""
+    if cut not in analysis.cuts:
+        return False
+    if len(telling(analysis.cuts[cut], analysis.possible)):
+        return True
+    restricted = locations = 0
+    for node in live_nodes(problem, cut):
+        possible, allowed = analysis.possible[node].copy(), analysis.allowed[node]
+        possible[:, JUNK] = False
+        restricted += int((possible & ~allowed).any(axis=1).sum())
+        locations += len(possible)
+    return restricted * TELLING_SHARE >= max(locations, 1)
+
+
+def composable(analysis: Analysis, later: list[int]) -> bool:
+    count = 1
+    for hole in later:
+        count *= analysis.sets[hole].size
+    return count <= MOST_COMPOSED and count * analysis.sets[later[-1]].cell.size <= MOST_ENTRIES
+
+
+def compose_after(problem: Problem, analysis: Analysis, holes: tuple[int, ...]) -> After:
+    size = analysis.sets[holes[0]].cell.size
+    index = np.arange(size, dtype=np.int32)[None]
+    numbers = np.zeros((1, 0), dtype=np.int64)
+    for hole in holes[1:]:
+        gathers = analysis.sets[hole]
+        rows = gathers.rows(np.arange(gathers.size))
+        made = np.concatenate([followed(rows, inner) for inner in index])
+        before = np.repeat(numbers, gathers.size, axis=0)
+        chosen = np.tile(np.arange(gathers.size), len(index))[:, None]
+        index, numbers = made, np.hstack([before, chosen])
+    first, group = grouped_rows(index)
+    choices = tuple(numbers[group == number] for number in range(len(first)))
+    return After(index[first], choices)
+
+
+def live_nodes(problem: Problem, cut: int) -> tuple[int, ...]:
+    """Nodes before `cut` that nodes from there on read, without those that are known anyway."""
+    needed = {a for node in problem.nodes[cut:] for a in node.arguments if a < cut}
+    return tuple(n for n in sorted(needed) if not isinstance(problem.nodes[n], Known))
+
+
+def is_hole(problem: Problem, number: int) -> bool:
+    node = problem.nodes[number]
+    return isinstance(node, Move) and node.hole

@@ -1,0 +1,141 @@
+"""Judges a gather that is only partly known: one location of the step's output at a time.
+
+A location is tested as soon as the column of the trie that determines it is known: against what it may
+hold (`residual`), and against the other members of its crowd.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hbc.ir.gather import Locations
+from hbc.ir.gather_set import GatherSet
+from hbc.synth.demands import Crowd
+from hbc.synth.possible import Table
+from hbc.synth.run import Batch
+from hbc.synth.trie import Numbers, Trie
+
+MOST_PROBES = 3  # locations of one column: the rest is tested when a state is complete
+MOST_READERS = 3  # places to which later holes bring one location
+MOST_PARTNERS = 16
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Frontier:
+    """Candidates: state, composed later holes, and a range of rows of the trie."""
+
+    state: Numbers
+    after: Numbers
+    low: Numbers
+    high: Numbers
+
+    def __len__(self) -> int:
+        return len(self.state)
+
+    def pick(self, rows: NDArray[np.bool_] | Numbers | slice) -> Frontier:
+        return Frontier(self.state[rows], self.after[rows], self.low[rows], self.high[rows])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Probes:
+    """`locations[c]`: some output locations of the first hole that column c determines. `readers[a,
+    l]`: where composition a of the later holes brings location l, -1 where nowhere. `after[a, o]`: what
+    output location o reads. For each output location its partners in a crowd (-1: none), and
+    `kinds[crowd[o], t]`."""
+
+    gathers: GatherSet
+    locations: list[Locations]
+    readers: Locations
+    after: Locations
+    partners: Locations
+    crowd: Locations
+    kinds: Locations
+
+
+def make_probes(gathers: GatherSet, after: Locations, crowds: list[Crowd]) -> Probes:
+    size, outputs = gathers.cell.size, after.shape[1]
+    columns = gathers.codes.shape[1]
+    order = np.argsort(gathers.cell, kind="stable").astype(np.int32)
+    bounds = np.searchsorted(gathers.cell[order], np.arange(columns + 1))
+    locations = [
+        order[a : min(b, a + MOST_PROBES)] for a, b in zip(bounds[:-1], bounds[1:], strict=True)
+    ]
+    readers = np.full((len(after), size, MOST_READERS), -1, dtype=np.int32)
+    filled = np.zeros((len(after), size), dtype=np.int32)
+    numbers = np.arange(len(after))
+    for output in range(outputs):
+        location = after[:, output]
+        room = (location >= 0) & (filled[numbers, location] < MOST_READERS)
+        rows, where = numbers[room], location[room]
+        readers[rows, where, filled[rows, where]] = output
+        filled[rows, where] += 1
+    partners, crowd, kinds = _partners(crowds, outputs)
+    return Probes(gathers, locations, readers, after, partners, crowd, kinds)
+
+
+def _partners(crowds: list[Crowd], outputs: int) -> tuple[Locations, Locations, Locations]:
+    """Each location belongs to the largest of its crowds."""
+    partners = np.full((outputs, MOST_PARTNERS), -1, dtype=np.int32)
+    crowd = np.full(outputs, -1, dtype=np.int32)
+    chosen = sorted(crowds, key=lambda c: -c.locations.size)
+    for number, one in enumerate(chosen):
+        for place, location in enumerate(one.locations):
+            if crowd[location] < 0 and one.locations.size > 1:
+                crowd[location] = number
+                others = np.delete(np.roll(one.locations, -place), 0)[:MOST_PARTNERS]
+                partners[location, : others.size] = others
+    kinds = np.stack([one.kinds for one in chosen]) if chosen else np.zeros((1, 1), dtype=np.int32)
+    return partners, crowd, kinds
+
+
+def probe(
+    probes: Probes, trie: Trie, column: int, inputs: Batch, residual: Table, frontier: Frontier
+) -> Frontier:
+    """What remains of the frontier after the tests of one column. `residual` is [output location,
+    term], or has the state as a further first dimension."""
+    for location in probes.locations[column]:
+        for way in range(probes.readers.shape[2]):
+            if not len(frontier):
+                return frontier
+            output = probes.readers[frontier.after, location, way]
+            there = output >= 0
+            if not there.any():
+                break
+            code = trie.codes[frontier.low, column]
+            source = probes.gathers.source[location, code]
+            term = inputs[frontier.state, source]
+            if residual.ndim == 2:
+                good = residual[output, term]
+            else:
+                good = residual[frontier.state, output, term]
+            good |= ~there
+            frontier, output, term = frontier.pick(good), output[good], term[good]
+            if probes.crowd.max(initial=-1) >= 0:
+                frontier = frontier.pick(_unlike(probes, trie, column, inputs, frontier, output, term))
+    return frontier
+
+
+def _unlike(
+    probes: Probes, trie: Trie, column: int, inputs: Batch, frontier: Frontier,
+    output: NDArray[np.int32], term: NDArray[np.uint16],
+) -> NDArray[np.bool_]:  # fmt: skip
+    """Whether the term at `output` is of another kind than those of its crowd known already."""
+    good = np.ones(len(frontier), dtype=np.bool_)
+    rows = np.flatnonzero((output >= 0) & (probes.crowd[output] >= 0))
+    if not rows.size:
+        return good
+    crowd = probes.crowd[output[rows]]
+    kind = probes.kinds[crowd, term[rows]]
+    partners = probes.partners[output[rows]]
+    read = probes.after[frontier.after[rows][:, None], partners]
+    cell = probes.gathers.cell[np.maximum(read, 0)]
+    known = (partners >= 0) & (read >= 0) & (cell < column)
+    code = trie.codes[frontier.low[rows][:, None], cell]
+    source = probes.gathers.source[np.maximum(read, 0), code]
+    other = inputs[frontier.state[rows][:, None], source]
+    same = probes.kinds[crowd[:, None], other] == kind[:, None]
+    good[rows] = ~(known & same).any(axis=1)
+    return good

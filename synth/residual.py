@@ -1,0 +1,88 @@
+"""What each output location of a step may hold, given the rest of a state.
+
+Where a fold joins the step's output with another argument that is known by now, that argument says
+which terms will do: this is how two arguments of a fold are joined without trying all pairs of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hbc.synth.analysis import Analysis
+from hbc.synth.folding import Folder
+from hbc.synth.plan import Step
+from hbc.synth.possible import Table
+from hbc.synth.problem import Known, Move, Pack, Problem
+from hbc.synth.run import Batch, Batches, run_fixed
+
+FREE = -1  # depends on no location of the step's output
+SEVERAL = -2
+MOST_WORK = 300_000_000  # terms times states times locations
+
+
+def residual(
+    problem: Problem, analysis: Analysis, folder: Folder, step: Step, values: Batches, states: int
+) -> Table:
+    """[output location, term], or [state, output location, term] where the states matter."""
+    allowed = analysis.allowed[step.output]
+    depends = dependences(problem, step, len(allowed))
+    judged = [n for n in step.fixed if n in depends and _joins(problem, n, depends)]
+    if not judged:
+        return allowed
+    # What is made of the joined arguments is judged, not only the fold itself.
+    judged = [n for n in step.fixed if n in depends and not analysis.allowed[n].all()]
+    terms = np.flatnonzero(allowed.any(axis=0))
+    work = states * terms.size * sum(len(depends[n]) for n in depends)
+    if not judged or work > MOST_WORK or states * allowed.size > MOST_WORK:
+        return allowed
+    table = np.broadcast_to(allowed, (states, *allowed.shape)).copy()
+    for term in terms:
+        filled: dict[int, Batch] = dict(values)
+        filled[step.output] = np.full((states, len(allowed)), term, dtype=np.uint16)
+        for number in step.fixed:
+            if number in depends:
+                filled[number] = run_fixed(problem, folder, number, filled, states)
+        for number in judged:
+            where = np.flatnonzero(depends[number] >= 0)
+            good = analysis.allowed[number][where, filled[number][:, where]]
+            _conjoin(table[:, :, term], depends[number][where], good)
+    return table
+
+
+def _conjoin(table: NDArray[np.bool_], place: NDArray[np.int64], good: NDArray[np.bool_]) -> None:
+    for column, location in enumerate(place):
+        table[:, location] &= good[:, column]
+
+
+def dependences(problem: Problem, step: Step, size: int) -> Mapping[int, NDArray[np.int64]]:
+    """For the step's output and what is computed from it: which one location of the output each
+    location depends on, FREE or SEVERAL."""
+    found: dict[int, NDArray[np.int64]] = {step.output: np.arange(size)}
+    for number in step.fixed:
+        node = problem.nodes[number]
+        if isinstance(node, Known) or not any(a in found for a in node.arguments):
+            continue
+        parts = [
+            found.get(a, np.full(int(np.prod(problem.nodes[a].shape)), FREE)) for a in node.arguments
+        ]
+        inputs = np.concatenate([*parts, [FREE, FREE]])
+        match node:
+            case Move():
+                found[number] = inputs[node.gathers.gather(0).index]
+            case Pack():
+                grouped = inputs[:-2].reshape(-1, node.length)
+                some = grouped.max(axis=1)
+                alone = ((grouped == some[:, None]) | (grouped == FREE)).all(axis=1)
+                found[number] = np.where(alone, some, SEVERAL)
+    return found
+
+
+def _joins(problem: Problem, number: int, depends: Mapping[int, NDArray[np.int64]]) -> bool:
+    """Whether a node also reads something that choices before this step made."""
+    return any(
+        a not in depends and not isinstance(problem.nodes[a], Known)
+        for a in problem.nodes[number].arguments
+    )

@@ -1,0 +1,49 @@
+"""Executes nodes on batches of states: one row of term numbers for each state."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hbc.ir.gather import Locations
+from hbc.synth.folding import Folder, fold
+from hbc.synth.problem import JUNK, ZERO, Known, Move, Pack, Problem
+
+Batch = NDArray[np.uint16]  # [state, location]
+Batches = Mapping[int, Batch]  # by node
+
+
+def arguments(problem: Problem, number: int, values: Batches, count: int) -> Batch:
+    """[state, location]: the arguments of a node behind each other, then JUNK and ZERO, which the
+    locations -2 and -1 reach."""
+    parts = [values_of(problem, a, values, count) for a in problem.nodes[number].arguments]
+    ends = np.broadcast_to(np.array([JUNK, ZERO], dtype=np.uint16), (count, 2))
+    return np.concatenate([*parts, ends], axis=1)
+
+
+def values_of(problem: Problem, number: int, values: Batches, count: int) -> Batch:
+    node = problem.nodes[number]
+    if isinstance(node, Known):
+        return np.broadcast_to(node.values.astype(np.uint16), (count, node.values.size))
+    return values[number]
+
+
+def run_fixed(problem: Problem, folder: Folder, number: int, values: Batches, count: int) -> Batch:
+    """The values of a node that leaves no choice."""
+    node = problem.nodes[number]
+    match node:
+        case Known():
+            return values_of(problem, number, values, count)
+        case Pack(arguments=(argument,)):
+            source = values_of(problem, argument, values, count)
+            return fold(folder, source, node.length, node.operation).astype(np.uint16)
+        case Move():
+            index = node.gathers.gather(0).index
+            return arguments(problem, number, values, count)[:, index]
+
+
+def run_chosen(inputs: Batch, index: Locations) -> Batch:
+    """`inputs` as from `arguments`; row s of the result is moved by row s of `index`."""
+    return np.take_along_axis(inputs, np.where(index < 0, inputs.shape[1] + index, index), axis=1)

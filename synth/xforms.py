@@ -1,0 +1,191 @@
+"""Fans and rotations with grouping: the expressions that swizzles on GPUs are written with.
+
+With i the index of dimension `main` and k that of `second`, component `out` of the index becomes, for
+a group size g, factors cf and cr and a divisor dr:
+
+    floor(i/g)*g + (cf*ig + floor(ig/df) + rot) mod g     ig = i mod g, df = g / gcd(g, cf)
+                                                          rot = cr*k + floor(k/dr)
+
+Where rows of the fan meet again (gcd(g, cf) > 1), `wrap` takes rot modulo that gcd: alone
+(`wrap=outer`, as Swizzleflow's tool), or together with floor(ig/df) (`wrap=inner`, Swizzle Inventor).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import gcd, prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hbc.ir.gather import Shape
+from hbc.ir.gather_set import Codes, GatherSet, unique_rows
+
+VARIABLES = "ijklmnpq"
+
+
+@dataclass(frozen=True, slots=True)
+class Axes:
+    """Which dimensions take part."""
+
+    main: int
+    second: int
+    out: int
+
+
+@dataclass(frozen=True, slots=True)
+class Fan:
+    """The parameters of one gather; wrap is 0 (no), 1 (outer) or 2 (inner)."""
+
+    group: int
+    wrap: int
+    cf: int
+    cr: int
+    dr: int
+
+
+def divisors(number: int) -> list[int]:
+    """From 2 up; of 1, only 1."""
+    return [d for d in range(2, number + 1) if number % d == 0] or [1]
+
+
+def xforms(source: Shape, output: Shape, axes: Axes, grouped: bool, inner: bool) -> GatherSet:
+    """All of them, equal ones once, simplest first."""
+    extent, second = output[axes.main], output[axes.second]
+    n = source[axes.out]
+    groups = divisors(n)[::-1] if grouped else [n]
+    parameters: list[NDArray[np.int16]] = []
+    values: list[NDArray[np.int16]] = []
+    i = np.arange(extent)
+    for wrap in (0, 2 if inner else 1) if grouped else (0,):
+        for g in groups:
+            rot, named = rotations(g, second)
+            for cf in (1, 0, *range(2, g), -1):
+                fan = fanned(i, rot, g, cf, wrap)
+                values.append(fan.reshape(len(rot), -1).astype(np.int16))
+                head = np.array([g, wrap, cf], dtype=np.int16)
+                parameters.append(np.hstack([np.tile(head, (len(rot), 1)), named]))
+    matrix, given = np.concatenate(values), np.concatenate(parameters)
+    if source == output:
+        matrix = np.concatenate([np.repeat(i, second).astype(np.int16)[None], matrix])
+        given = np.concatenate([np.zeros((1, 5), dtype=np.int16), given])
+    kept = unique_rows(matrix)
+    given = given[kept]
+    return replaced(
+        source, output, axes, matrix[kept],
+        lambda number: show(Fan(*map(int, given[number])), source, output, axes),
+    )  # fmt: skip
+
+
+def rotations(g: int, second: int) -> tuple[NDArray[np.int64], NDArray[np.int16]]:
+    """The distinct vectors (cr*k + floor(k/dr)) mod g over k, and the (cr, dr) of each."""
+    k = np.arange(second)
+    pairs = [(cr, dr) for cr in (0, 1, *range(2, g), -1) for dr in divisors(second)[::-1]]
+    vectors = np.array([(cr * k + k // dr) % g for cr, dr in pairs])
+    kept = unique_rows(vectors)
+    return vectors[kept], np.array(pairs, dtype=np.int16)[kept]
+
+
+def fanned(
+    i: NDArray[np.int64], rot: NDArray[np.int64], g: int, cf: int, wrap: int
+) -> NDArray[np.int64]:
+    """[rotation, i, k]: the value."""
+    common = g if cf == 0 else gcd(g, abs(cf))
+    df = g // common
+    ig = i % g
+    base, fan, conflict = (i // g * g)[:, None], (cf * ig)[:, None], (ig // df)[:, None]
+    if wrap == 2:
+        return base + (fan + (conflict + rot[:, None, :]) % common) % g
+    turned = rot[:, None, :] % common if wrap else rot[:, None, :]
+    return base + (fan + conflict + turned) % g
+
+
+def rots(source: Shape, output: Shape, main: int, grouped: bool) -> GatherSet:
+    """(i + c) mod g within groups of g, for every c, and the identity."""
+    n = output[main]
+    i = np.arange(n)
+    pairs = [(1, 0)]
+    pairs += [
+        (g, c) for g in (divisors(n)[::-1] if grouped else [n]) for c in (*range(g), *range(1 - g, 0))
+    ]
+    values = np.array([(i + c) % g + i // g * g for g, c in pairs], dtype=np.int16)
+    kept = unique_rows(values)
+
+    def formula(number: int) -> str:
+        g, c = pairs[int(kept[number])]
+        name = VARIABLES[main]
+        turned = name if c == 0 else f"({name} {'+' if c > 0 else '-'} {abs(c)}) % {g}"
+        value = turned if g == n or c == 0 else f"{name} / {g} * {g} + {turned}"
+        return read_at(len(output), main, value)
+
+    return replaced(source, output, Axes(main, main, main), values[kept], formula)
+
+
+def replaced(
+    source: Shape, output: Shape, axes: Axes, values: NDArray[np.int16], formula: object
+) -> GatherSet:
+    """The set whose gathers replace component `out` by `values[:, (i, k)]`."""
+    index = np.indices(output).reshape(len(output), -1)
+    if axes.main == axes.second:
+        cell = index[axes.main]
+    else:
+        cell = index[axes.main] * output[axes.second] + index[axes.second]
+    strides = [prod(source[d + 1 :]) for d in range(len(source))]
+    fixed = sum(index[d] * strides[d] for d in range(len(source)) if d != axes.out)
+    taken = np.arange(source[axes.out]) * strides[axes.out]
+    locations = np.asarray(fixed).reshape(-1, 1) + taken[None, :]
+    codes: Codes = values.astype(np.uint8 if source[axes.out] <= 256 else np.uint16)
+    assert callable(formula)
+    return GatherSet(
+        (source,), output, codes, cell.astype(np.int32), locations.astype(np.int32), formula
+    )
+
+
+def show(fan: Fan, source: Shape, output: Shape, axes: Axes) -> str:
+    """The formula, without the terms that are zero."""
+    name = VARIABLES[axes.main]
+    if fan.group == 0:
+        return read_at(len(source), axes.out, name if axes.main == axes.out else VARIABLES[axes.out])
+    g, grouped = fan.group, fan.group < output[axes.main]
+    common = g if fan.cf == 0 else gcd(g, abs(fan.cf))
+    ig = f"{name} % {g}" if grouped else name
+    spread = scaled(fan.cf, ig)
+    extent = min(g, output[axes.main])
+    conflict = "" if g // common >= extent else f"{bracket(ig)} / {g // common}"
+    k = VARIABLES[axes.second]
+    rot = [scaled(fan.cr, k), "" if fan.dr >= output[axes.second] else f"{k} / {fan.dr}"]
+    if fan.wrap == 2:
+        inner = joined([conflict, *rot])
+        value = joined([spread, f"({inner}) % {common}" if inner else ""])
+    elif fan.wrap == 1:
+        inner = joined(rot)
+        value = joined([spread, conflict, f"({inner}) % {common}" if inner else ""])
+    else:
+        value = joined([spread, conflict, *rot])
+    whole = f"({value}) % {g}" if value else "0"
+    if value == name and not grouped:
+        whole = name
+    return read_at(len(source), axes.out, f"{name} / {g} * {g} + {whole}" if grouped else whole)
+
+
+def scaled(factor: int, name: str) -> str:
+    if factor in (0, 1, -1):
+        return {0: "", 1: name, -1: f"-{bracket(name)}"}[factor]
+    return f"{factor}*{bracket(name)}"
+
+
+def bracket(text: str) -> str:
+    return f"({text})" if " " in text else text
+
+
+def joined(parts: list[str]) -> str:
+    """A sum; parts that begin with a minus are subtracted."""
+    kept = [part for part in parts if part]
+    if not kept:
+        return ""
+    return kept[0] + "".join(f" - {p[1:]}" if p.startswith("-") else f" + {p}" for p in kept[1:])
+
+
+def read_at(rank: int, axis: int, value: str) -> str:
+    """`a[i, value]`"""
+    return f"a[{', '.join(value if d == axis else VARIABLES[d] for d in range(rank))}]"

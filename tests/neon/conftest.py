@@ -1,0 +1,24 @@
+"""Lets the tests of this folder import its modules; skips them where nothing runs ARM code."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from hbc.cli.prepare import require_runnable
+from hbc.ir.diag import ToolError
+from hbc.ir.target import ARM, TARGETS, Target
+
+HERE = Path(__file__).parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "samples")]  # the latter for the table of samples
+
+
+@pytest.fixture
+def arm() -> Target:
+    """A target of ARM processors, whose code this machine or an emulator here runs."""
+    target = next(t for t in TARGETS.values() if t.machine == ARM)
+    try:
+        require_runnable(target)
+    except ToolError as e:
+        pytest.skip(str(e))
+    return target

@@ -1,0 +1,57 @@
+"""Loads of several rows that lie any stride apart, and groups repeated: what packed operands are made of."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from neon_kernels import finished
+
+from hbc.cli.native import Native
+from hbc.codegen.program import build_callable
+from hbc.ir.interp import run
+from hbc.ir.numpy_types import bits_dtype, numpy_dtype
+from hbc.ir.read import read_kernel
+from hbc.ir.target import Target
+from hbc.ir.types import BF16, F32, I8, I16, U8, DType
+
+STEP = 37
+# Index vectors of 16 lanes, and for vectors of 8 and 4 lanes.
+INDICES = {
+    16: (
+        "ramp(ramp(3, S, 4), x4(1), 4)", "ramp(ramp(3, 1, 4), x4(S), 4)",
+        "ramp(ramp(3, S, 2), x2(1), 8)", "ramp(ramp(ramp(3, 1, 2), x2(S), 4), x8(2), 2)",
+        "x4(ramp(5, 1, 4))", "x2(ramp(5, 1, 8))", "ramp(ramp(3, 1, 8), x8(S), 2)",
+        "ramp(ramp(3, 1, 4), x4(2 * S), 4)", "ramp(ramp(3, 0, 4), x4(1), 4)", "ramp(3, S, 16)",
+    ),
+    8: (
+        "ramp(ramp(3, S, 2), x2(1), 4)", "ramp(ramp(3, S, 4), x4(1), 2)", "x4(ramp(5, 1, 2))",
+        "ramp(ramp(3, 1, 4), x4(S), 2)", "ramp(ramp(3, 1, 2), x2(S), 4)", "x2(ramp(5, 1, 4))",
+    ),
+    4: ("ramp(ramp(3, S, 2), x2(1), 2)", "ramp(ramp(3, 1, 2), x2(S), 2)", "ramp(3, S, 4)"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("t", [I8, U8, I16, BF16, F32], ids=str)
+def test_rows(arm: Target, t: DType, tmp_path: Path) -> None:
+    lanes = 128 // t.bits
+    stores = "\n".join(
+        f"O[ramp({n * lanes}, 1, {lanes})] = A.{t}x{lanes}[{index}]"
+        for n, index in enumerate(INDICES[lanes])
+    )
+    count = lanes * len(INDICES[lanes])
+    extent = 16 * STEP + 32
+    kernel = read_kernel(
+        f"kernel rows\nsize S\ninput A: {t}[{extent}]\noutput O: {t}[{count}]\n{{\n{stores}\n}}\n"
+    )
+    bits = np.random.default_rng(6).integers(0, 1 << t.bits, extent, bits_dtype(t).type)
+    inputs = {"A": bits.view(numpy_dtype(t))}
+    want = {"O": np.zeros(count, numpy_dtype(t))}
+    run(kernel, {"S": STEP}, {**inputs, **want})
+    extra = ("-Wall", "-Wextra", "-Wpedantic", "-Werror")
+    program = build_callable(finished(kernel, arm), arm, tmp_path, extra=extra)
+    with Native(program, 1, 60.0) as native:
+        got = native.call("rows", [STEP], inputs, {"O": ((count,), t)}, guarded=True).outputs
+    held = bits_dtype(t)
+    np.testing.assert_array_equal(got["O"].view(held), want["O"].view(held))

@@ -1,0 +1,33 @@
+"""Samples in NEON code, with their schedules for AVX2, at odd sizes against the oracle."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from sample_table import SAMPLES, cases, load
+
+from hbc.cli.checking import check_outputs
+from hbc.cli.native import Native
+from hbc.cli.pipeline import choose_schedule, lower_to_kernel
+from hbc.cli.sizes import extents
+from hbc.codegen.c import emit_c
+from hbc.codegen.program import build_callable
+from hbc.ir.target import Target
+
+LIMIT = 60.0  # seconds a call may take
+STRICT = ("-Wall", "-Wextra", "-Wpedantic", "-Werror", "-O1")
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_sample(arm: Target, name: str, tmp_path: Path) -> None:
+    p = load(name)
+    source = emit_c(lower_to_kernel(p, choose_schedule(p, "avx2", None), arm), arm)
+    program = build_callable(source, arm, tmp_path, extra=STRICT)
+    with Native(program, 2, LIMIT) as native:
+        for case in cases(name):
+            shapes = {o.name: (extents(o, case.sizes), o.element) for o in p.outputs}
+            sizes = [case.sizes[size.name] for size in p.sizes]
+            called = native.call(source.name, sizes, case.inputs, shapes, guarded=True)
+            found = check_outputs(called.outputs, case.references)
+            assert found.ok, (dict(case.sizes), found.mistakes)

@@ -1,0 +1,28 @@
+"""Pins what is said of programs that no tile instruction does: each `.hb` in `refused` has a
+`.stderr` with exit code and text. HBC_UPDATE_GOLDEN=1 writes them anew; read the difference."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from tensor_checks import compiled
+
+from hbc.ir.diag import HbcError
+
+FOLDER = Path(__file__).parent / "refused"
+UPDATE = os.environ.get("HBC_UPDATE_GOLDEN") == "1"
+
+
+@pytest.mark.parametrize("file", sorted(FOLDER.glob("*.hb")), ids=lambda file: file.stem)
+def test_refused(file: Path) -> None:
+    with pytest.raises(HbcError) as raised:
+        compiled(file.read_text(encoding="utf-8"), "amx", name=file.name)
+    shown = "\n".join(d.render() for d in raised.value.diagnostics)
+    said = f"exit code {raised.value.exit_code}\n{shown}\n"
+    golden = file.with_suffix(".stderr")
+    if UPDATE:
+        golden.write_text(said, encoding="utf-8")
+    assert golden.is_file(), f"run once with HBC_UPDATE_GOLDEN=1; it says now:\n{said}"
+    assert said == golden.read_text(encoding="utf-8")
