@@ -13,6 +13,7 @@ from hbc.frontend.lower import lower
 from hbc.ir.cse import share
 from hbc.ir.diag import Diagnostic, UsageError, did_you_mean
 from hbc.ir.hoist import hoist
+from hbc.ir.jam import jam
 from hbc.ir.instruction import Feature, InstructionSet
 from hbc.ir.kernel import Kernel
 from hbc.ir.lane_limit import refuse_wide
@@ -61,6 +62,8 @@ STEPS: tuple[tuple[str, Pass], ...] = (
     ("simplify-vectors", lambda k, t: simplify_kernel(k)),
     # When a vector statement says all that it does, and before it is cut into registers.
     ("select", select_instructions),
+    # When every product has its loops, and all accumulators of a block their own.
+    ("jam", lambda k, t: k.map_body(jam) if k.instructions else k),
     ("expand-math", lambda k, t: expand_math(k)),
     ("legalize", lambda k, t: legalize(k, t)),
     # After legalize, when every access has its final width.

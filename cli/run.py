@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from hbc.cli.prepare import Compiled
     from hbc.cli.report import Json, Progress
     from hbc.cli.speed import Speed
+    from hbc.frontend.oracle import Reference
 
 MEASURED_SECONDS = 0.5  # how long a run is repeated to be timed
 MOST_CALLS = 1000
@@ -114,10 +115,16 @@ def _call(
 
 def _check(compiled: Compiled, run: Run, outputs: Mapping[str, Array], shown: Progress) -> Checked:
     from hbc.cli.checking import check_outputs
+    from hbc.cli.instruction_error import with_instructions
+    from hbc.cli.work import count_work
     from hbc.frontend.oracle import evaluate
 
     shown.step("checking against the oracle")
-    expected = evaluate(compiled.chosen.pipeline, run.sizes, run.inputs)
+    p, kernel = compiled.chosen.pipeline, compiled.kernel
+    expected: Mapping[str, Reference] = evaluate(p, run.sizes, run.inputs)
+    if kernel.instructions:
+        operations = count_work(p, run.sizes).total
+        expected = with_instructions(expected, kernel.instructions, operations)
     checked = check_outputs(outputs, expected)
     if not checked.ok:
         raise MismatchError(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from math import lcm
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from hbc.cli.work import count_work
 from hbc.frontend.funcs import Example, Fill, Image, Pipeline
 from hbc.ir.diag import HbcError
 from hbc.ir.kernel import Check
+from hbc.ir.nodes import Binary, Const, Op, Var
 
 if TYPE_CHECKING:
     import numpy as np
@@ -47,11 +49,12 @@ class Trial:
 
 def draw_trials(
     p: Pipeline, checks: tuple[Check, ...], given: Mapping[str, int], example: Example,
-    pool: tuple[int, ...], most_work: int, count: int, seed: int,
+    pool: tuple[int, ...], most_work: int, count: int, seed: int, flushed: bool = False,
 ) -> Iterator[Trial]:  # fmt: skip
     """`count` trials at odd sizes that the kernel accepts and that take at most `most_work`
     operations where there are such; `given` sizes (--set) stay. Fewer when no sizes will do. The
-    same seed gives the same trials."""
+    same seed gives the same trials. `flushed`: subnormal inputs are zeros to the kernel's
+    instructions, and there are none."""
     random = Random(seed)
     for number in range(count):
         with_empty = number % 6 == 5
@@ -59,7 +62,8 @@ def draw_trials(
         if sizes is None:
             return
         kind = KINDS[number % len(KINDS)]
-        yield Trial(sizes, kind, draw_inputs(p, sizes, kind, example, random.getrandbits(32)))
+        bits = random.getrandbits(32)
+        yield Trial(sizes, kind, draw_inputs(p, sizes, kind, example, bits, flushed))
 
 
 def draw_sizes(
@@ -70,8 +74,9 @@ def draw_sizes(
     take at most `most_work`, else those that take the least of all drawn. None when there are none
     or all take far too much."""
     least, smallest = None, most_work * FAR_TOO_MUCH
+    pools = {size.name: _multiples(pool, _divisor(checks, size.name)) for size in p.sizes}
     for _ in range(DRAWS):
-        drawn = {size.name: random.choice(pool) for size in p.sizes}
+        drawn = {size.name: random.choice(pools[size.name]) for size in p.sizes}
         sizes = {size.name: given.get(size.name, drawn[size.name]) for size in p.sizes}
         sizes |= {size.name: size.fixed for size in p.sizes if size.fixed is not None}
         if not accepted(p, checks, sizes):
@@ -82,6 +87,26 @@ def draw_sizes(
         if work < smallest:
             least, smallest = sizes, work
     return least
+
+
+def _divisor(checks: tuple[Check, ...], size: str) -> int:
+    """What must divide the size, as far as checks say so plainly (`M % 16 == 0`)."""
+    divisor = 1
+    for check in checks:
+        match check.condition:
+            case Binary(Op.EQ, Binary(Op.MOD, Var(name=name), Const(value=n)), Const(value=0)) if (
+                name == size and int(n) > 0
+            ):
+                divisor = lcm(divisor, int(n))
+            case _:
+                pass
+    return divisor
+
+
+def _multiples(pool: tuple[int, ...], divisor: int) -> tuple[int, ...]:
+    """Those of the pool and, if they are few, the smallest there are."""
+    found = tuple(n for n in pool if n % divisor == 0)
+    return found if divisor == 1 else (*found, divisor, 2 * divisor, 3 * divisor)
 
 
 def accepted(p: Pipeline, checks: tuple[Check, ...], sizes: Mapping[str, int]) -> bool:
@@ -98,9 +123,11 @@ def accepted(p: Pipeline, checks: tuple[Check, ...], sizes: Mapping[str, int]) -
 
 
 def draw_inputs(
-    p: Pipeline, sizes: Mapping[str, int], kind: Kind, example: Example, seed: int
-) -> dict[str, Array]:
-    """Inputs of one kind. `special` ones hold NaN, infinities, -0 and subnormals among others."""
+    p: Pipeline, sizes: Mapping[str, int], kind: Kind, example: Example, seed: int,
+    flushed: bool = False,
+) -> dict[str, Array]:  # fmt: skip
+    """Inputs of one kind. `special` ones hold NaN, infinities, -0 and subnormals (unless those are
+    `flushed`) among others."""
     import numpy as np
 
     fills = dict(example.fills)
@@ -116,7 +143,7 @@ def draw_inputs(
         else:
             values = _wide(extents(image, sizes), source)
             if kind == "special":
-                _sprinkle(values, image, source)
+                _sprinkle(values, image, source, flushed)
             inputs[image.name] = _as_element(values, image)
     return inputs
 
@@ -127,10 +154,12 @@ def _wide(shape: tuple[int, ...], source: np.random.Generator) -> Array:
     return values
 
 
-def _sprinkle(values: Array, image: Image, source: np.random.Generator) -> None:
+def _sprinkle(values: Array, image: Image, source: np.random.Generator, flushed: bool) -> None:
     import numpy as np
 
-    smallest = 2.0 ** {"f16": -24, "bf16": -133, "f32": -149, "f64": -1074}[image.element.name]
+    least = {"f16": -24, "bf16": -133, "f32": -149, "f64": -1074}
+    least_normal = {"f16": -14, "bf16": -126, "f32": -126, "f64": -1022}
+    smallest = 2.0 ** (least_normal if flushed else least)[image.element.name]
     special = np.array([np.nan, np.inf, -np.inf, -0.0, smallest])
     flat = values.reshape(-1)
     count = min(flat.size, max(2, int(flat.size * SPECIAL_SHARE)))

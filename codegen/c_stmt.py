@@ -63,9 +63,8 @@ def _statement(s: Stmt, unit: Unit, *, last: bool = True) -> None:
             _for(s, unit)
         case If():
             _if(s, unit)
-        case Allocate(memory=Memory.AMX_TILE, body=body):
-            _note(s, unit)
-            statement(body, unit, last=last)
+        case Allocate(memory=Memory.AMX_TILE):
+            _allocate_tiles(s, unit, last=last)
         case Allocate():
             with nullcontext() if last else _block("", unit):
                 _allocate(s, unit)
@@ -295,6 +294,22 @@ def _allocate(s: Allocate, unit: Unit) -> None:
     statement(s.body, unit)
     unit.live[-1].pop()
     unit.out.line(f"free({name});")
+
+
+def _allocate_tiles(s: Allocate, unit: Unit, *, last: bool) -> None:
+    """Registers are named where they are configured: here is only said what for, once for
+    several tiles of a Func."""
+    notes = [s.note]
+    body = s.body
+    while isinstance(body, Allocate) and body.memory is Memory.AMX_TILE:
+        if id(body) in unit.tiles.regions:
+            break
+        notes.append(body.note)
+        body = body.body
+    for note in dict.fromkeys(filter(None, notes)):
+        unit.out.blank()
+        unit.out.comment(note)
+    statement(body, unit, last=last)
 
 
 def _ask(s: Allocate, unit: Unit) -> str:

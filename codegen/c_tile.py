@@ -12,7 +12,7 @@ from contextlib import contextmanager
 
 from hbc.codegen.c_scalar import scalar
 from hbc.codegen.instruction_text import load_statement, statement, store_statement
-from hbc.codegen.tile_plan import Region, Shape
+from hbc.codegen.tile_regions import Region, Shape
 from hbc.codegen.tile_steps import Fill, Product, Save, TileStep, Zero, label, tile_step
 from hbc.codegen.unit import ADD, Unit
 from hbc.ir.build import mul

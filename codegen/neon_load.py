@@ -19,8 +19,9 @@ from hbc.codegen.neon_types import (
     vector_type,
     zero,
 )  # fmt: skip
+from hbc.codegen.neon_words import first_word, live_count, word
 from hbc.codegen.registers import piece_of
-from hbc.codegen.spelling import c_type, unsigned_type
+from hbc.codegen.spelling import c_type
 from hbc.codegen.unit import Unit
 from hbc.ir.build import add, const_value
 from hbc.ir.diag import InternalError
@@ -37,21 +38,24 @@ def load(e: Load, unit: Unit) -> str:
         return _register(e, unit)
     known = lane_offsets(e.index)
     if known is None:
-        rows = load_rows(e, unit) if e.mask is None else None
-        return rows or _by_lane(e, unit)
+        return load_rows(e, unit) or _by_lane(e, unit)
     base, offsets = known
     base, offsets = add(base, offsets[0]), tuple(o - offsets[0] for o in offsets)
     if e.mask is not None:
         if offsets == tuple(range(lanes)):
             return masked_load(address(e.buffer, base, unit), e.mask, t, unit)
-        return _by_lane(e, unit)
+        return (
+            _masked_copies(e, base, offsets, e.mask, unit)
+            or load_rows(e, unit)
+            or (_by_lane(e, unit))
+        )
     if offsets == tuple(range(lanes)):
         return load_text(e.buffer, base, t, lanes, unit)
     if not any(offsets):
         return broadcast(t, lanes, str(scalar(Load(e.buffer, base, t(1)), unit)))
     group = _group(offsets)
     if group * t.bits in (16, 32, 64):
-        return f"{_repeater(t, lanes, group, unit)}({address(e.buffer, base, unit)})"
+        return f"{_repeater(t, lanes, group, False, unit)}({address(e.buffer, base, unit)})"
     text = permuted(lambda at, n: load_text(e.buffer, add(base, at), t, n, unit), t, offsets)
     return text or _by_lane(e, unit)
 
@@ -73,21 +77,36 @@ def load_text(buffer: str, index: Expr, t: DType, lanes: int, unit: Unit) -> str
     at = address(buffer, index, unit)
     if lanes * t.bits >= 64:
         return f"{name('vld1', t, lanes)}({at})"
-    return f"{_repeater(t, lanes, lanes, unit)}({at})"
+    return f"{_repeater(t, lanes, lanes, False, unit)}({at})"
 
 
-def _repeater(t: DType, lanes: int, group: int, unit: Unit) -> str:
-    """The function that fills a vector with copies of `group` adjacent elements, and reads nothing
-    beyond them. A vector of less than 64 bits has one copy that counts."""
-    whole = lanes == group
-    function = f"load_{t}x{lanes}" if whole else f"load_{t}x{group}_{t}x{lanes}"
+def _masked_copies(
+    e: Load, base: Expr, offsets: tuple[int, ...], mask: Expr, unit: Unit
+) -> str | None:
+    """Copies of a group of which the first elements are live, in every copy alike."""
+    t, lanes, group = e.type.element, e.type.lanes, _group(offsets)
+    if group * t.bits not in (16, 32, 64):
+        return None
+    starts = range(0, lanes, group)
+    counts = {live_count(mask, tuple(range(s, s + group))) for s in starts}
+    count = counts.pop()
+    if count is None or counts:
+        return None
+    at = address(e.buffer, base, unit)
+    return f"{_repeater(t, lanes, group, True, unit)}({at}, {scalar(count, unit)})"
+
+
+def _repeater(t: DType, lanes: int, group: int, masked: bool, unit: Unit) -> str:
+    """The function that fills a vector with copies of `group` adjacent elements (`masked`: of the first
+    n of them), and reads nothing beyond. A vector of less than 64 bits has one copy that counts."""
+    function = f"load_{'first_' if masked else ''}{t}x{group}_{t}x{lanes}"
     held, bits = f"u{group * t.bits}", register_bits(t, lanes)
     wide = "q" if bits == 128 else ""
-    value = reinterpret(f"vdup{wide}_n_{held}(bits)", held, kind(t), bits)
+    loaded = f"{first_word(t, group, unit)}(p, n)" if masked else f"{word(t, group, unit)}(p)"
+    value = reinterpret(f"vdup{wide}_n_{held}({loaded})", held, kind(t), bits)
     text = (
-        f"static inline {vector_type(t, lanes)} {function}(const {c_type(t)} *p)\n{{\n"
-        f"    {unsigned_type(group * t.bits)} bits;\n    memcpy(&bits, p, sizeof bits);\n"
-        f"    return {value};\n}}\n"
+        f"static inline {vector_type(t, lanes)} {function}(const {c_type(t)} *p"
+        f"{', int64_t n' if masked else ''})\n{{\n    return {value};\n}}\n"
     )
     return unit.prelude.add(function, text)
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from hbc.codegen.c_mask import first_lanes_count
 from hbc.codegen.c_scalar import scalar
 from hbc.codegen.neon_mask import mask, memory_width
 from hbc.codegen.neon_types import fill, mask_kind, mask_type, q, register_lanes, spill, vector_type
+from hbc.codegen.neon_words import live_count
 from hbc.codegen.spelling import c_type, unsigned_type
 from hbc.codegen.unit import Unit
 from hbc.ir.nodes import Expr
@@ -39,43 +39,39 @@ static inline void {name}({t} *p, {argument}, {v} x)
 def masked_load(at: str, live: Expr, t: DType, unit: Unit) -> str:
     """Adjacent elements from the address `at` on; nothing else is read."""
     lanes = live.type.lanes
-    suffix, parts = _liveness(live, t)
+    suffix, parts, argument = _liveness(live, t, unit)
     text = _LOAD.format(
         name=(name := f"load_{suffix}_{t}x{lanes}"), v=vector_type(t, lanes), t=c_type(t),
         lanes=lanes, whole=register_lanes(t, lanes), result=fill(t, lanes, "lanes"), **parts,
     )  # fmt: skip
-    return f"{unit.prelude.add(name, text)}({at}, {_argument(live, t, unit)})"
+    return f"{unit.prelude.add(name, text)}({at}, {argument})"
 
 
 def masked_store(at: str, live: Expr, t: DType, value: str, unit: Unit) -> str:
     """The statement that stores the live lanes of `value` from the address `at` on."""
     lanes = live.type.lanes
-    suffix, parts = _liveness(live, t)
+    suffix, parts, argument = _liveness(live, t, unit)
     text = _STORE.format(
         name=(name := f"store_{suffix}_{t}x{lanes}"), v=vector_type(t, lanes), t=c_type(t),
         lanes=lanes, whole=register_lanes(t, lanes), spill=spill(t, lanes, "lanes", "x"), **parts,
     )  # fmt: skip
-    return f"{unit.prelude.add(name, text)}({at}, {_argument(live, t, unit)}, {value});"
+    return f"{unit.prelude.add(name, text)}({at}, {argument}, {value});"
 
 
-def _liveness(live: Expr, t: DType) -> tuple[str, dict[str, str]]:
-    """How such a function is told which lanes are live: the first n, or a mask."""
-    if first_lanes_count(live) is not None:
-        return "first", {"argument": "int64_t n", "setup": "", "live": "i < n"}
+def _liveness(live: Expr, t: DType, unit: Unit) -> tuple[str, dict[str, str], str]:
+    """How such a function is told which lanes are live, and what it is told: the first n, or a mask."""
     lanes = live.type.lanes
+    count = live_count(live, tuple(range(lanes)))
+    if count is not None:
+        parts = {"argument": "int64_t n", "setup": "", "live": "i < n"}
+        return "first", parts, str(scalar(count, unit))
     width = memory_width(t, lanes)
     held = integer(width)
     store = f"vst1{q(held, lanes)}_{mask_kind(width)}"
     array = f"{unsigned_type(width)} live[{register_lanes(held, lanes)}];"
-    return "live", {
+    parts = {
         "argument": f"{mask_type(width, lanes)} mask",
         "setup": f"    {array}\n    {store}(live, mask);\n",
         "live": "live[i]",
     }
-
-
-def _argument(live: Expr, t: DType, unit: Unit) -> str:
-    count = first_lanes_count(live)
-    if count is not None:
-        return str(scalar(count, unit))
-    return mask(live, memory_width(t, live.type.lanes), unit)
+    return "live", parts, mask(live, width, unit)

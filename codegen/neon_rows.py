@@ -10,7 +10,8 @@ from math import gcd
 from hbc.codegen.c_scalar import scalar
 from hbc.codegen.neon_permute import shuffled
 from hbc.codegen.neon_types import kind, register_bits, reinterpret, type_of_kind
-from hbc.codegen.spelling import c_type, unsigned_type
+from hbc.codegen.neon_words import first_word, live_count, word
+from hbc.codegen.spelling import c_type
 from hbc.codegen.unit import Unit
 from hbc.ir.build import add, const_value
 from hbc.ir.lane_rows import Row, lane_rows
@@ -18,14 +19,6 @@ from hbc.ir.nodes import Expr, Load
 from hbc.ir.simplify import simplify
 from hbc.ir.types import BOOL, DType
 
-_WORD = """\
-static inline {word} {name}(const {t} *p)
-{{
-    {word} bits;
-    memcpy(&bits, p, sizeof bits);
-    return bits;
-}}
-"""
 _ROWS = """\
 /* Adjacent elements from each place, sorted into lanes. */
 static inline {v} NAME({parameters})
@@ -37,7 +30,8 @@ static inline {v} NAME({parameters})
 
 
 def load_rows(e: Load, unit: Unit) -> str | None:
-    """The C text of a load without a mask; None when the rows are too short, or have gaps."""
+    """The C text of the load; None when the rows are too short, or have gaps, or when other lanes
+    than the first ones of a row are live."""
     t, n = e.type.element, e.type.lanes
     rows = lane_rows(e.index)
     if t == BOOL or rows is None or n * t.bits != register_bits(t, n):
@@ -52,9 +46,16 @@ def load_rows(e: Load, unit: Unit) -> str | None:
         for base, start, lanes in runs
         for i in range(0, len(lanes), width)
     ]
-    name = unit.buffers[e.buffer].text
-    places = [name if const_value(at) == 0 else f"&{name}[{scalar(at, unit)}]" for at, _ in pieces]
-    return f"{_loader([lanes for _, lanes in pieces], t, unit)}({', '.join(places)})"
+    name, arguments = unit.buffers[e.buffer].text, []
+    for at, lanes in pieces:
+        arguments.append(name if const_value(at) == 0 else f"&{name}[{scalar(at, unit)}]")
+        if e.mask is not None:
+            live = live_count(e.mask, lanes)
+            if live is None:
+                return None
+            arguments.append(str(scalar(live, unit)))
+    loader = _loader([lanes for _, lanes in pieces], t, e.mask is not None, unit)
+    return f"{loader}({', '.join(arguments)})"
 
 
 def _runs(row: Row) -> list[tuple[Expr, int, tuple[int, ...]]]:
@@ -71,19 +72,23 @@ def _runs(row: Row) -> list[tuple[Expr, int, tuple[int, ...]]]:
     return runs
 
 
-def _loader(pieces: list[tuple[int, ...]], t: DType, unit: Unit) -> str:
-    """The function that loads pieces, one from each pointer, and sorts their elements into lanes."""
+def _loader(pieces: list[tuple[int, ...]], t: DType, masked: bool, unit: Unit) -> str:
+    """The function that loads pieces, one from each pointer (`masked`: and so many elements of each),
+    and sorts their elements into lanes."""
     width, count = len(pieces[0]), len(pieces)
     bits, held = width * t.bits, f"u{width * t.bits}"
-    word = unit.prelude.add(name := f"load_word_{t}x{width}", _WORD.format(
-        name=name, word=unsigned_type(bits), t=c_type(t)))  # fmt: skip
+    load = first_word(t, width, unit) if masked else word(t, width, unit)
+    parameter, call = ("const {t} *p{i}", "{load}(p{i})")
+    if masked:
+        parameter, call = ("const {t} *p{i}, int64_t n{i}", "{load}(p{i}, n{i})")
     whole = bits * count
     order = [lane for lanes in pieces for lane in lanes]
     rows = reinterpret("rows", held, kind(t), whole)
     text = _ROWS.format(
         v=type_of_kind(kind(t), whole), words=type_of_kind(held, whole),
-        parameters=", ".join(f"const {c_type(t)} *p{i}" for i in range(count)),
-        loads=", ".join(f"{word}(p{i})" for i in range(count)),
+        parameters=", ".join(parameter.format(t=c_type(t), i=i) for i in range(count)),
+        loads=", ".join(call.format(load=load, i=i) for i in range(count)),
         result=shuffled([rows], [order.index(i) for i in range(len(order))], t),
     )  # fmt: skip
-    return unit.prelude.add_variant(f"load_rows_{t}x{len(order)}", text)
+    name = f"load_{'first_' if masked else ''}rows_{t}x{len(order)}"
+    return unit.prelude.add_variant(name, text)

@@ -162,7 +162,9 @@ def _renamed(e: Expr, names: Mapping[str, str]) -> Expr:
 def _whole_tile(e: Expr, tiles: Mapping[str, Allocate]) -> str | None:
     """The tile that `e` is all of."""
     match e:
-        case Load(buffer=buffer, mask=None) if buffer in tiles and _is_whole(e.index, tiles[buffer]):
+        case Load(buffer=buffer, mask=None) if buffer in tiles and _is_whole(
+            e.index, tiles[buffer]
+        ):
             return buffer
         case _:
             return None

@@ -6,18 +6,19 @@ instruction accumulates, `c + sum of a * b`, and the rest around it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import islice
+from math import prod
 
 from hbc.eqsat.decode import decode
 from hbc.eqsat.egraph import EGraph, Term
 from hbc.eqsat.encode import Encoding, encode, type_facts, windows
 from hbc.eqsat.lowering import lowering_rules, selectable, signature, signature_text
-from hbc.eqsat.operand import operand_cost
+from hbc.eqsat.operand import LOAD, REUSED, Access, access, operand_cost, points
 from hbc.eqsat.plan import Contraction, Plan, plans
-from hbc.eqsat.tensor import Dims, Read, Reduce, Tensor, map_scalars, parts, strides_along
+from hbc.eqsat.tensor import Dims, Read, Reduce, Tensor, map_scalars, parts, reads, strides_along
 from hbc.ir.instruction import Instruction
 from hbc.ir.nodes import Const, Expr, Var, const_index
 from hbc.ir.types import DTYPES, INDEX, DType
@@ -26,6 +27,7 @@ from hbc.ir.walk import ExprMap, substitute
 ROUNDS = 6
 MOST_NODES = 4000
 MOST_PLANS = 60
+SCATTER = 16.0  # cycles for an accumulator whose lanes lie apart
 CHOSEN = "the chosen instruction"
 
 
@@ -103,7 +105,10 @@ def choose(s: Statement, instructions: Sequence[Instruction]) -> Choice | None:
                 best = (cycles, candidate, plan)
     if best is None:
         return None
-    rest = _rest(g, best[1], of, s)
+    rest = _rest(g, best[1], of)
+    in_tiles = best[2].instruction.place.rows > 1
+    if in_tiles and rest is not None and s.dest in reads(rest):
+        return None  # the sums would overwrite what the rest reads
     return Choice(best[1], best[2], best[0], rest, tuple(g.fired.items()))
 
 
@@ -116,8 +121,13 @@ class Shapes:
         default_factory=dict
     )
 
-    def choose(self, s: Statement, instructions: tuple[Instruction, ...]) -> Choice | None:
-        """As `choose`."""
+    def choose(
+        self,
+        s: Statement,
+        instructions: tuple[Instruction, ...],
+        is_reused: Callable[[Expr], bool],
+    ) -> Choice | None:
+        """As `choose`. `is_reused`: whether what lies at a place need not be packed anew each time."""
         places: list[Expr] = []
 
         def abstract(e: Expr) -> Expr:
@@ -125,13 +135,14 @@ class Shapes:
                 return e
             if e not in places:
                 places.append(e)
-            return Var(f"#{places.index(e)}", e.type)
+            mark = REUSED if is_reused(e) else ""
+            return Var(f"#{places.index(e)}{mark}", e.type)
 
         shape = s.mapped(abstract)
         if (shape, instructions) not in self.known:
             self.known[shape, instructions] = choose(shape, instructions)
         found = self.known[shape, instructions]
-        given = {f"#{n}": e for n, e in enumerate(places)}
+        given = {f"#{n}{mark}": e for n, e in enumerate(places) for mark in ("", REUSED)}
         return None if found is None else found.mapped(lambda e: substitute(e, given))
 
 
@@ -192,13 +203,17 @@ def cost(c: Candidate, plan: Plan, s: Statement) -> float:
     total = plan.cycles
     for n, x in zip(plan.instruction.factors, (c.a, c.b), strict=True):
         total += operand_cost(x, n, plan)
-    dest = operand_cost(s.dest, plan.instruction.accumulator, plan)
-    whole = 0.0 if c.c == s.dest else dest
-    others = 0.0 if c.c is None or isinstance(c.c, Read) else 4.0 * dest
-    return total + 0.5 * dest + whole + others
+    at = points(plan, plan.instruction.accumulator, {})
+    direct = access(s.dest, plan, plan.instruction.accumulator, at) is Access.DIRECT
+    outputs = prod(p.extent for p in plan.outer if not p.dim.reduced)
+    each = LOAD if direct else SCATTER
+    ways = 0 if direct and c.c == s.dest else 2
+    if not isinstance(c.c, Read | None):
+        ways += 8
+    return total + each * outputs * ways
 
 
-def _rest(g: EGraph, c: Candidate, of: Encoding, s: Statement) -> Tensor | None:
+def _rest(g: EGraph, c: Candidate, of: Encoding) -> Tensor | None:
     """The value with the candidate read from CHOSEN."""
     chosen = Read(CHOSEN, c.element, const_index(0), ())
     number = len(of.places)

@@ -6,9 +6,11 @@ the business of `plan`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
+from hbc.eqsat.encode import exact
 from hbc.ir.instruction import Instruction, Overflow
+from hbc.ir.types import DTYPES
 
 Signature = tuple[str, str, str]
 """The element types of the accumulator and of the two factors."""
@@ -40,7 +42,20 @@ def lowering_rules(instructions: Iterable[Instruction]) -> str:
         if selectable(i):
             by_types.setdefault(signature(i), []).append(i.name)
     rules = [_rule(s, names) for s, names in by_types.items()]
-    return "\n".join([*rules, _WITH_ACCUMULATOR])
+    return "\n".join([*rules, _WITH_ACCUMULATOR, *_conversions(by_types)])
+
+
+def _conversions(wanted: Iterable[Signature]) -> Iterator[str]:
+    """What may be converted so that it has the types of an instruction."""
+    for total, *factors in wanted:
+        t = DTYPES[total]
+        for u in (DTYPES[f] for f in dict.fromkeys(factors)):
+            for v in DTYPES.values():
+                if t != u != v != t and u.is_int and exact(v, u) and exact(u, t):
+                    yield f'(Between "{v}" "{u}" "{t}")'
+        for s in DTYPES.values():
+            if s != t and s.is_int and t.is_int and s.bits == t.bits:
+                yield f'(Sibling "{s}" "{t}")'
 
 
 _WITH_ACCUMULATOR = """\

@@ -12,17 +12,21 @@ from math import prod
 
 from hbc.eqsat.plan import SUMMED, Plan
 from hbc.eqsat.points import Place, Points, exists, raw_layout, value
-from hbc.eqsat.tensor import Dim, Masked, Read, Tensor, strides_along
+from hbc.eqsat.tensor import Dim, Masked, Read, Tensor, reads, strides_along
 from hbc.ir.build import const_value, mul, select
 from hbc.ir.contraction import extents, shape, strides
 from hbc.ir.layout import Layout, normal
-from hbc.ir.nodes import Expr, const_index
+from hbc.ir.nodes import Expr, Var, const_index
+from hbc.ir.walk import nodes
 
 Starts = Mapping[Dim, Expr]
 """Where the loops around the instruction stand, in points of each dimension."""
 
 UNUSED = Dim("unused", 1)
 """Moved by the lanes of an instruction that no dimension of the statement uses."""
+REUSED = "~"
+"""At the end of the name of a place: the statement is in a loop in which it stays."""
+LOAD, PACK, PACK_ONCE = 0.5, 4.0, 0.25  # cycles for each 64 bytes
 _GROUP_BITS = (8, 16, 32, 64)  # what one instruction copies to all lanes
 
 
@@ -153,11 +157,16 @@ def operand_cost(x: Tensor, operand: int, plan: Plan) -> float:
     loads = prod(p.extent for p in plan.outer if _moves(x, p.dim))
     bytes_ = at.lanes * x.element.bytes
     each = max(1.0, bytes_ / 64)
-    match access(x, plan, operand, at):
-        case Access.PACKED:
-            return loads * each * 1.5
-        case _:
-            return loads * each * 0.5
+    cycles = loads * each * LOAD
+    if access(x, plan, operand, at) is Access.PACKED:
+        reused = all(is_reused(r) for r in reads(x))
+        cycles += loads * each * (PACK_ONCE if reused else PACK)
+    return cycles
+
+
+def is_reused(x: Read) -> bool:
+    """Whether its place was marked so: what is packed of it serves many times."""
+    return any(isinstance(n, Var) and n.name.endswith(REUSED) for n in nodes(x.base))
 
 
 def _moves(x: Tensor, d: Dim) -> bool:

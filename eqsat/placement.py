@@ -34,7 +34,7 @@ from hbc.ir.nodes import (
     const_index,
 )
 from hbc.ir.types import DType, Memory
-from hbc.ir.walk import block, free_variables, nodes, substitute
+from hbc.ir.walk import block, children, free_variables, nodes, substitute
 
 ON_STACK = 16384  # bytes
 
@@ -134,6 +134,15 @@ class Frames:
         yield self.stack[-1]
         self.stack.pop()
 
+    def stores(self, s: Stmt) -> Iterator[Store]:
+        """The stores in a statement, in order, each while the walk is at it."""
+        with self.inside(s):
+            if isinstance(s, Store):
+                yield s
+            for child in children(s):
+                if isinstance(child, Stmt):
+                    yield from self.stores(child)
+
     def packed(self, x: Tensor, at: Points, steps: Parts, index: Index, note: str) -> Expr:
         """The load of a value from its pack, which is planned if there is none yet. `at`: its points
         at the first of the steps; `index`: at which steps it is wanted."""
@@ -148,6 +157,23 @@ class Frames:
         pack = replace(wanted, buffer=self.fresh(_name(x)))
         frame.packs.append(pack)
         return pack.load(index)
+
+    def is_reused(self, e: Expr) -> bool:
+        """Whether a value at this place stays the same in a loop around the statement at hand, so that
+        it need not be packed anew."""
+        names = free_variables(e)
+        for frame in reversed(self.stack):
+            match frame.stmt:
+                case For(var=var):
+                    if var not in names:
+                        return True
+                case LetStmt(name=name, value=bound) if name in names:
+                    names |= free_variables(bound)
+                case If():
+                    return False
+                case _:
+                    pass
+        return False
 
     def _home(self, x: Tensor) -> tuple[Frame, tuple[For | LetStmt, ...]]:
         """The frame before which to pack, and the loops inside it in which the operand varies."""

@@ -8,14 +8,17 @@ from itertools import groupby
 
 from hbc.eqsat.choose import Choice, Shapes, Statement
 from hbc.eqsat.lowering import selectable
+from hbc.eqsat.near_miss import Miss, near_miss, not_a_tensor
 from hbc.eqsat.perform import perform
 from hbc.eqsat.placement import Frames, with_packs
+from hbc.eqsat.refusals import NO_SUM, no_product, nothing_does, other_tiles
 from hbc.eqsat.statement import is_product, statement
 from hbc.eqsat.tensor import (
     NotTensorError,
 )
 from hbc.eqsat.tile_scope import TileScope
 from hbc.eqsat.tile_steps import Product, allocated, executed
+from hbc.eqsat.tiles import TileBuffer, TileShapeError
 from hbc.eqsat.unmask import relaxed_buffers
 from hbc.ir.instruction import Instruction
 from hbc.ir.kernel import Kernel
@@ -41,9 +44,7 @@ from hbc.ir.walk import block, map_stmt, nodes
 def select(kernel: Kernel, instructions: Sequence[Instruction]) -> Kernel:
     """The kernel with the instructions of the target where they do its statements."""
     usable = tuple(i for i in instructions if selectable(i))
-    if not usable or not any(
-        is_product(n) for n in nodes(kernel.body) if isinstance(n, VectorReduce)
-    ):
+    if not usable or not any(_may_map(n) for n in nodes(kernel.body)):
         return kernel
     names = _Names({n for node in nodes(kernel.body) for n in _bound(node)})
     selection = _Selection(usable, Frames(names.fresh), relaxed_buffers(kernel.body))
@@ -82,7 +83,7 @@ class _Selection:
 
     def __post_init__(self) -> None:
         frames = self.frames
-        self.tiles = TileScope({}, self.selected, frames.fresh, frames.packed)
+        self.tiles = TileScope({}, self.selected, frames.stores, frames.fresh, frames.packed)
 
     def stmt(self, s: Stmt) -> Stmt:
         match s:
@@ -124,16 +125,19 @@ class _Selection:
         except NotTensorError:
             found = None
         else:
-            fit = tuple(i for i in self.instructions if (i.place.rows > 1) == in_tiles)
-            found = one, self.shapes.choose(one, fit)
+            found = one, self.shapes.choose(one, self.fitting(s), self.frames.is_reused)
         self.seen[id(s), in_tiles] = s, found  # with the store, whose id is thus not used again
         return found
 
     def tile_buffer(self, s: Allocate) -> Stmt:
         """The scope of a buffer in tile memory."""
-        buffer = self.tiles.add(s)
+        try:
+            buffer = self.tiles.add(s)
+        except TileShapeError as shapes:
+            raise other_tiles(shapes, s) from shapes
         outer = self.tiles.buffers.get(s.buffer)
         self.tiles.buffers[s.buffer] = buffer
+        self.refuse(s, buffer)
         with self.frames.inside(s) as frame:
             body = allocated(buffer, self.stmt(s.body), s.note)
             new = with_packs(body, frame.packs, self.frames.fresh)
@@ -141,6 +145,33 @@ class _Selection:
         if outer is not None:
             self.tiles.buffers[s.buffer] = outer
         return new
+
+    def refuse(self, a: Allocate, buffer: TileBuffer) -> None:
+        """HbcError where a sum in tile memory has no instruction, or a buffer there no sum."""
+        stores = [n for n in nodes(a.body) if isinstance(n, Store) and n.buffer == a.buffer]
+        misses = [(n, miss) for n in stores if (miss := self.miss(n)) is not None]
+        sums = [(n, miss) for n, miss in misses if _is_sum(n)]
+        if sums:
+            raise nothing_does(*sums[0])
+        if not buffer.tiles:
+            raise no_product(a, misses[-1][1] if misses else NO_SUM)
+
+    def miss(self, s: Store) -> Miss | None:
+        """Why no instruction does the statement; None where one does."""
+        fit = self.fitting(s)
+        found = self.selected(s)
+        if found is not None:
+            return near_miss(found[0].value, fit) if found[1] is None else None
+        try:
+            statement(s, self.instructions, s.buffer in self.relaxed)
+        except NotTensorError as why:
+            return not_a_tensor(why, fit)
+        return None
+
+    def fitting(self, s: Store) -> tuple[Instruction, ...]:
+        """The instructions on registers of the kind that the store goes to."""
+        in_tiles = s.buffer in self.tiles.buffers
+        return tuple(i for i in self.instructions if (i.place.rows > 1) == in_tiles)
 
     def is_on_tiles(self, s: Stmt) -> bool:
         """Whether the statement itself, or all of it at once, does something to tiles."""
@@ -174,7 +205,7 @@ class _Selection:
                     done.append(self._moved(s) if self.is_on_tiles(s) else self.stmt(s))
                     continue
                 with self.frames.inside(s) as frame:
-                    new = self.tiles.accumulate(*found)
+                    new = self.tiles.accumulate(*found, self.stmt)
                 if isinstance(new, list) and not frame.packs:
                     pending += new
                     continue
@@ -193,6 +224,22 @@ class _Selection:
         assert isinstance(s, Store)
         with self.frames.inside(s) as frame:
             return with_packs(self.tiles.direct(s), frame.packs, self.frames.fresh)
+
+
+def _may_map(n: object) -> bool:
+    """Whether there is anything for instructions to do, or to be refused."""
+    match n:
+        case VectorReduce():
+            return is_product(n)
+        case Allocate(memory=memory):
+            return memory is Memory.AMX_TILE
+        case _:
+            return False
+
+
+def _is_sum(s: Store) -> bool:
+    """Whether vector lanes are reduced in it."""
+    return any(isinstance(n, VectorReduce) for n in nodes(s.value))
 
 
 def _same(e: Expr) -> Expr:

@@ -219,6 +219,21 @@ def scalars(x: Tensor) -> Iterator[Expr]:
                 yield from scalars(p)
 
 
+def replaced(x: Tensor, buffer: str, by: Tensor) -> Tensor:
+    """`x` with another value where the buffer is read."""
+    match x:
+        case Read():
+            return by if x.buffer == buffer else x
+        case Apply(node=node, args=args):
+            return Apply(node, tuple(replaced(a, buffer, by) for a in args))
+        case Reduce(value=value) | Band(value=value):
+            return replace(x, value=replaced(value, buffer, by))
+        case Masked(condition=condition, value=value):
+            return Masked(condition, replaced(value, buffer, by))
+        case _:
+            return x
+
+
 def map_scalars(x: Tensor, f: ExprMap) -> Tensor:
     """`x` with `f` applied to its bases and uniform values; strides stay."""
     match x:

@@ -7,20 +7,20 @@ memory: the tiles are saved to it before, and filled from it after.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from hbc.eqsat.choose import Choice, Statement
+from hbc.eqsat.choose import CHOSEN, Choice, Statement
 from hbc.eqsat.operand import has_rows
 from hbc.eqsat.perform import Packed, accumulated
 from hbc.eqsat.points import Place, Points, address, raw_layout, value
 from hbc.eqsat.steps import Fresh
-from hbc.eqsat.tensor import Dim, Dims, Read, Uniform, reads
+from hbc.eqsat.tensor import Dim, Dims, Read, Tensor, Uniform, reads, replaced
 from hbc.eqsat.tile_steps import Product, executed, fill, in_memory, products, save
 from hbc.eqsat.tiles import Tile, TileBuffer, accumulators, add_tiles, points_of
 from hbc.ir.build import const
 from hbc.ir.lane_offsets import constant_lanes
-from hbc.ir.nodes import Allocate, Const, Expr, Load, Stmt, Store, const_index
+from hbc.ir.nodes import Allocate, Block, Const, Expr, Load, Stmt, Store, const_index
 from hbc.ir.walk import block, map_children, map_stmt, nodes
 
 Selected = Callable[[Store], tuple[Statement, Choice | None] | None]
@@ -33,6 +33,7 @@ class TileScope:
 
     buffers: dict[str, TileBuffer]
     selected: Selected
+    stores: Callable[[Stmt], Iterator[Store]]
     fresh: Fresh
     packed: Packed
 
@@ -60,9 +61,7 @@ class TileScope:
         b = TileBuffer(s.buffer, s.element, int(s.extent.value))
         outer = self.buffers.get(s.buffer)
         self.buffers[s.buffer] = b
-        for n in nodes(s.body):
-            if not isinstance(n, Store):
-                continue
+        for n in self.stores(s.body):
             found = self.selected(n)
             if found is None:
                 continue
@@ -75,6 +74,7 @@ class TileScope:
             for operand, x in zip(plan.instruction.factors, (c.a, c.b), strict=True):
                 if isinstance(x, Read) and x.buffer == s.buffer:
                     add_tiles(b, x, plan, operand, self.fresh)
+        del self.buffers[s.buffer]
         if outer is not None:
             self.buffers[s.buffer] = outer
         return b
@@ -124,19 +124,39 @@ class TileScope:
             moves.append((tile, at))
         return None if left and x != s.dest else moves
 
-    def accumulate(self, s: Statement, choice: Choice) -> Stmt | list[Product]:
-        """A product statement, after its accumulators have their initial values."""
+    def accumulate(
+        self, s: Statement, choice: Choice, inner: Callable[[Stmt], Stmt]
+    ) -> Stmt | list[Product]:
+        """A product statement: its accumulators get their initial values before it, and what is done
+        to the sums is done after it."""
         c = choice.candidate
         done = products(choice, s, self.buffers, self.fresh, self.packed)
-        if c.c == s.dest:
+        if c.c == s.dest and choice.rest is None:
             return done
+        middle = executed(done, self.fresh) if isinstance(done, list) else done
+        return block(self._begin(s, choice, inner), middle, self._end(s, choice, inner))
+
+    def _begin(self, s: Statement, choice: Choice, inner: Callable[[Stmt], Stmt]) -> Stmt:
+        c = choice.candidate
         start = c.c or Uniform(const(0, c.element))
-        begin = [
-            fill(tile, start, accumulated(choice.plan, at), self.packed)
-            for at, tile in accumulators(self.buffers[s.dest.buffer], s, choice)
-        ]
-        rest = executed(done, self.fresh) if isinstance(done, list) else done
-        return block(*begin, rest)
+        if start == s.dest:
+            return Block(())
+        if any(r.buffer in self.buffers for r in reads(start)):
+            return self.through_memory([self._assign(s, start)], inner)
+        own = accumulators(self.buffers[s.dest.buffer], s, choice)
+        return block(
+            *(fill(tile, start, accumulated(choice.plan, at), self.packed) for at, tile in own)
+        )
+
+    def _end(self, s: Statement, choice: Choice, inner: Callable[[Stmt], Stmt]) -> Stmt:
+        if choice.rest is None:
+            return Block(())
+        after = replaced(choice.rest, CHOSEN, s.dest)
+        return self.through_memory([self._assign(s, after)], inner)
+
+    def _assign(self, s: Statement, x: Tensor) -> Store:
+        at = whole_box(s.outputs)
+        return Store(s.dest.buffer, address(s.dest, at), value(x, at))
 
     def through_memory(self, run: Sequence[Stmt], inner: Callable[[Stmt], Stmt]) -> Stmt:
         """Statements that work on copies of the tile buffers they touch."""

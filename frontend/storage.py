@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from math import lcm
 
 from hbc.frontend.funcs import Image
-from hbc.frontend.plan import FuncPlan
+from hbc.frontend.plan import FuncPlan, Split
 from hbc.frontend.regions import Box, extent_of
 from hbc.ir.bounds import Interval, constant_bounds
 from hbc.ir.build import add, eq, floordiv, mod, mul, sub
 from hbc.ir.kernel import Argument, Check
-from hbc.ir.nodes import Const, Expr, Var, const_index
+from hbc.ir.nodes import Const, Expr, LoopKind, Var, const_index
 from hbc.ir.simplify import simplify
-from hbc.ir.types import DType
+from hbc.ir.types import DType, Memory
 
 # What is bounded by more than this, its type perhaps, has the size that is needed, not a constant.
 MOST_STORED = 1 << 20
@@ -94,7 +95,7 @@ def func_storage(
     Extents that a constant bounds become that constant, so that strides are constant too."""
     variables = f.func.variables
     order = f.storage_order or variables
-    pads = dict(f.pads)
+    pads = {**_whole_vectors(f), **dict(f.pads)}
     strides: dict[str, Expr] = {}
     size: Expr = const_index(1)
     for v in reversed(order):
@@ -117,6 +118,19 @@ def func_storage(
         box,
     )
     return storage, size
+
+
+def _whole_vectors(f: FuncPlan) -> dict[str, int]:
+    """By variable, what its extent is a multiple of in registers: the lanes of its vector loops, so
+    that an instruction may fill all of a register in the tail too."""
+    found: dict[str, int] = {}
+    for stage in f.stages if f.memory is Memory.REGISTER else ():
+        vectors = {x.dim for x in stage.loops if x.kind is LoopKind.VECTOR}
+        for r in stage.relations:
+            if isinstance(r, Split) and r.inner in vectors and len(stage.root_of(r.old)) == 1:
+                (variable,) = stage.root_of(r.old)
+                found[variable] = lcm(found.get(variable, 1), r.factor)
+    return found
 
 
 def _low(x: Interval) -> Expr:

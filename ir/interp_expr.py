@@ -176,7 +176,7 @@ def _vector(code: Code, e: Ramp | Broadcast | VectorReduce | Gather) -> str:
             return _lanes(code, _gather(picks), e.type, _array(code, value))
 
 
-def _execution(code: Code, e: Instruct) -> Callable[..., Array]:
+def _execution(code: Code, e: Instruct) -> Callable[..., object]:
     """The instruction as a function of its operands' lanes."""
     if e.name not in code.instructions:
         raise InternalError(f"the interpreter met the unknown instruction `{e.name}`")

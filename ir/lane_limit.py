@@ -17,7 +17,7 @@ MOST_LANES = 1024
 def refuse_wide(s: Stmt, target: Target) -> Stmt:
     """The same statement, whose VECTOR loops are still loops. HbcError naming those that together
     make too long a vector of one buffer."""
-    if not target.instruction_sets:  # else the statement may be one for instructions
+    if target.has_tiles or not target.instruction_sets:  # else instructions may do the statement
         _refuse(s, (), frozenset(), target)
     return s
 
@@ -29,6 +29,8 @@ def _refuse(s: Stmt, around: tuple[For, ...], tiles: frozenset[str], target: Tar
         case For(kind=LoopKind.VECTOR):
             around = (*around, s)
         case Allocate(buffer=buffer, memory=Memory.AMX_TILE):
+            tiles |= {buffer}
+        case Allocate(buffer=buffer, memory=Memory.REGISTER) if target.instruction_sets:
             tiles |= {buffer}
     for c in children(s):
         if isinstance(c, Stmt):

@@ -29,6 +29,7 @@ from hbc.ir.nodes import (
     Var,
     const_index,
 )
+from hbc.ir.rotate_tiles import has_tiles, pipeline_tiles
 from hbc.ir.simplify import simplify, simplify_stmt
 from hbc.ir.types import Memory
 from hbc.ir.walk import (
@@ -45,7 +46,8 @@ from hbc.ir.walk import (
 def rotate(s: Stmt) -> Stmt:
     """Every loop with `stages` above 1, pipelined. HbcError where its body is not straight-line."""
     if isinstance(s, For) and s.stages > 1:
-        return _pipeline(replace(s, body=rotate(s.body)))
+        loop = replace(s, body=rotate(s.body))
+        return pipeline_tiles(loop) if has_tiles(loop) else _pipeline(loop)
     return map_stmt(s, lambda e: e, rotate)
 
 

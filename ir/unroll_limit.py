@@ -33,8 +33,9 @@ class Text:
 def refuse_long(s: Stmt, target: Target) -> Stmt:
     """The same statement, whose VECTOR and UNROLL loops are still loops. HbcError naming the
     innermost of them that makes too many statements, with the factors of those in it."""
+    selected = {Memory.AMX_TILE, *([Memory.REGISTER] if target.instruction_sets else [])}
     tiles = frozenset(
-        n.buffer for n in statements(s) if isinstance(n, Allocate) and n.memory is Memory.AMX_TILE
+        n.buffer for n in statements(s) if isinstance(n, Allocate) and n.memory in selected
     )
     _count(s, (), max(1, target.vector_bits // 32), tiles)
     return s
@@ -42,7 +43,7 @@ def refuse_long(s: Stmt, target: Target) -> Stmt:
 
 def _count(s: Stmt, around: tuple[For, ...], native: int, tiles: frozenset[str]) -> Text:
     """What `s` becomes inside the unrolled and vectorized loops `around` it. A register has so many
-    `native` lanes; buffers in tile memory take an instruction for any number."""
+    `native` lanes; buffers where instructions accumulate take one for any number."""
     match s:
         case Store(buffer=buffer) if buffer in tiles:
             return Text(vectors=1)

@@ -106,8 +106,13 @@ def _lanes_collide(s: Stmt, varying: frozenset[str], guarded: bool) -> bool:
 
 def _reduces(s: Store) -> bool:
     """Whether the store is `f[i] = f[i] op term`, which lanes can do together."""
-    value, own = s.value, Load(s.buffer, s.index, s.value.type)
-    return isinstance(value, Binary) and value.op in ASSOCIATIVE and value.a == own
+    value = s.value
+    if not isinstance(value, Binary) or value.op not in ASSOCIATIVE:
+        return False
+    own = value.a
+    if not isinstance(own, Load) or (own.mask is not None and s.mask is None):
+        return False  # with a mask of the store, what the lanes without it read makes no difference
+    return (own.buffer, own.index) == (s.buffer, s.index)
 
 
 class _Widen:
@@ -271,6 +276,8 @@ class _Widen:
         return block(first, second)
 
     def _store(self, s: Store, mask: Expr | None) -> Stmt:
+        if s.mask is not None and not self.varies(s.index):
+            return self._masked_reduction(s, s.mask, mask)
         if s.mask is not None:
             own = self.full(s.mask)
             outer = None if mask is None else _spread(mask, own.type.lanes)
@@ -285,7 +292,28 @@ class _Widen:
         live = _spread(mask, index.type.lanes)
         return Store(s.buffer, _masked(index, live), _masked(value, live), live, s.span)
 
-    def _reduction(self, s: Store, mask: Expr | None) -> Stmt:
+    def _masked_reduction(self, s: Store, own: Expr, mask: Expr | None) -> Stmt:
+        """Conditions that all lanes share stay with the store, the others choose among the lanes."""
+        parts = _conjuncts(own)
+        shared = [c for c in parts if not self.varies(c)]
+        rest = [c for c in parts if self.varies(c)]
+        kept = and_(*shared) if shared else None
+        if rest:
+            inner = self.full(and_(*rest))
+            outer = None if mask is None else _spread(mask, inner.type.lanes)
+            inner = _live_where(inner, outer)
+            mask = inner if outer is None else and_(outer, inner)
+        value = s.value
+        if not _reduces(s) or not isinstance(value, Binary) or not isinstance(value.a, Load):
+            raise InternalError(f"lanes would store different values to one place of `{s.buffer}`")
+        plain = replace(value, a=replace(value.a, mask=None))
+        done = self._reduction(replace(s, value=plain, mask=None), mask)
+        if kept is None or not isinstance(done.value, Binary):
+            return done
+        read = replace(value.a, mask=kept)
+        return replace(done, value=replace(done.value, a=read), mask=kept)
+
+    def _reduction(self, s: Store, mask: Expr | None) -> Store:
         """All lanes store to the same place: `f[i] = f[i] op term` becomes one reduction."""
         value = s.value
         if not self.varies(value) and mask is None and not _reduces(s):
@@ -302,6 +330,13 @@ class _Widen:
             term = view(term, ((count, 1), (self.lanes, count)))
         total = VectorReduce(value.op, term, count)
         return Store(s.buffer, s.index, binary(value.op, value.a, total), None, s.span)
+
+
+def _conjuncts(condition: Expr) -> list[Expr]:
+    """The conditions that must hold together."""
+    if isinstance(condition, Binary) and condition.op is Op.AND:
+        return [*_conjuncts(condition.a), *_conjuncts(condition.b)]
+    return [condition]
 
 
 def _spread(mask: Expr, lanes: int) -> Expr:

@@ -15,7 +15,8 @@ from hbc.ir.gather import Locations, followed
 from hbc.ir.gather_set import grouped_rows
 from hbc.synth.analysis import Analysis
 from hbc.synth.demands import telling
-from hbc.synth.problem import JUNK, Known, Move, Problem
+from hbc.synth.possible import Table
+from hbc.synth.problem import JUNK, Known, Problem
 
 MOST_COMPOSED = 20_000  # gathers, before equal ones are dropped
 MOST_ENTRIES = 20_000_000
@@ -59,7 +60,10 @@ def make_plan(problem: Problem, analysis: Analysis, compose: bool) -> list[Step]
             compose
             and at + count < len(holes)
             and chained(problem, holes[at + count - 1], holes[at + count])
-            and not informative(problem, analysis, holes[at + count])
+            and (
+                mixes_the_same(analysis, holes[at], holes[at + count])
+                or not informative(problem, analysis, holes[at + count])
+            )
             and composable(analysis, holes[at + 1 : at + count + 1])
         ):
             count += 1
@@ -99,6 +103,35 @@ def informative(problem: Problem, analysis: Analysis, cut: int) -> bool:
     return restricted * TELLING_SHARE >= max(locations, 1)
 
 
+def mixes_the_same(analysis: Analysis, first: int, second: int) -> bool:
+    """Whether the later hole only moves data within parts in which the earlier one moved it: the
+    tests between them see little of what the two together must achieve."""
+    early, late = (components(analysis.sets[hole].reach()[:, :-2]) for hole in (first, second))
+    mixed, again = early[0], late[1]
+    if len(mixed) != len(again) or len(np.unique(again)) == len(again):
+        return False
+    # Each part of the later one lies within one part of the earlier one.
+    order = np.argsort(again, kind="stable")
+    same_part = again[order][1:] == again[order][:-1]
+    return bool((mixed[order][1:] == mixed[order][:-1])[same_part].all())
+
+
+def components(reach: Table) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The connected parts of outputs and inputs, by the least output in each; an input that nothing
+    reads is a part of its own."""
+    outputs, inputs = reach.shape
+    part = np.arange(outputs)
+    while True:
+        of_input = np.where(reach, part[:, None], outputs).min(axis=0, initial=outputs)
+        of_output = np.where(reach, of_input[None, :], outputs).min(axis=1, initial=outputs)
+        merged = np.minimum(part, of_output)
+        if np.array_equal(merged, part):
+            break
+        part = merged
+    unread = of_input == outputs
+    return part, np.where(unread, outputs + np.arange(inputs), of_input)
+
+
 def composable(analysis: Analysis, later: list[int]) -> bool:
     count = 1
     for hole in later:
@@ -126,8 +159,3 @@ def live_nodes(problem: Problem, cut: int) -> tuple[int, ...]:
     """Nodes before `cut` that nodes from there on read, without those that are known anyway."""
     needed = {a for node in problem.nodes[cut:] for a in node.arguments if a < cut}
     return tuple(n for n in sorted(needed) if not isinstance(problem.nodes[n], Known))
-
-
-def is_hole(problem: Problem, number: int) -> bool:
-    node = problem.nodes[number]
-    return isinstance(node, Move) and node.hole

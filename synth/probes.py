@@ -20,7 +20,7 @@ from hbc.synth.trie import Numbers, Trie
 
 MOST_PROBES = 3  # locations of one column: the rest is tested when a state is complete
 MOST_READERS = 3  # places to which later holes bring one location
-MOST_PARTNERS = 16
+MOST_PARTNERS = 4
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,0 +1,246 @@
+"""Why no instruction does a statement: the nearest one, the condition that fails, and what to change.
+
+The instructions add up products of two arrays. The statement is looked at from the outside in, along
+that form, and the first thing that is otherwise is what is said. Types are compared last, with each
+instruction; the nearest is the one that agrees in most of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import assert_never
+
+from hbc.eqsat.encode import exact
+from hbc.eqsat.lowering import Signature, selectable, signature
+from hbc.eqsat.tensor import (
+    Apply,
+    Band,
+    Line,
+    Masked,
+    NotTensorError,
+    Read,
+    Reduce,
+    Tensor,
+    Uniform,
+    parts,
+    strides_along,
+)
+from hbc.ir.instruction import Instruction
+from hbc.ir.nodes import Binary, Call, Cast, Load, Op, Select, Unary
+from hbc.ir.types import DType
+from hbc.ir.walk import nodes
+
+
+@dataclass(frozen=True, slots=True)
+class Miss:
+    """`nearest` is the name of an instruction, "" where there is none to compare with. `condition`
+    says what is otherwise, with its values; `edit` what to write instead."""
+
+    nearest: str
+    condition: str
+    edit: str
+
+
+def near_miss(value: Tensor, instructions: Sequence[Instruction]) -> Miss:
+    """What keeps the instructions from a statement with this value."""
+    usable = [i for i in instructions if selectable(i)]
+    nearest = usable[0].name if usable else ""
+    total = next(_sums(value), None)
+    if total is None:
+        return Miss(
+            nearest, "no vectorized loop is summed over",
+            "vectorize a reduction loop too: `atomic().vectorize(k)`",
+        )  # fmt: skip
+    if total.op is not Op.ADD:
+        return Miss(
+            nearest, f"the reduction is `{total.op}`, and instructions add",
+            "keep it in `store_in(registers)` or on the stack",
+        )  # fmt: skip
+    found = [_product(term, total.element) for term in _terms(total.value)]
+    misses = [x for x in found if isinstance(x, _Unlike)]
+    if misses and len(misses) == len(found):
+        return Miss(nearest, misses[0].condition, misses[0].edit)
+    first = next(x for x in found if not isinstance(x, _Unlike))
+    return _types((total.element.name, first[0].name, first[1].name), usable)
+
+
+def not_a_tensor(why: NotTensorError, instructions: Sequence[Instruction]) -> Miss:
+    """The same for a statement whose lanes have no strides."""
+    usable = [i for i in instructions if selectable(i)]
+    nearest = usable[0].name if usable else ""
+    through = [n.buffer for n in nodes(why.part) if isinstance(n, Load)]
+    condition = f"an operand is indexed through `{through[0]}`" if through else why.reason
+    return Miss(
+        nearest, condition,
+        "give what is read a Func of its own, `compute_at` the loop around the products: it is then "
+        "gathered once",
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _Unlike:
+    """A term that is no product of two arrays."""
+
+    condition: str
+    edit: str
+
+
+def _sums(x: Tensor) -> Iterator[Reduce]:
+    """The reductions, the outermost first."""
+    if isinstance(x, Reduce):
+        yield x
+    for p in parts(x):
+        yield from _sums(p)
+
+
+def _terms(x: Tensor) -> Iterator[Tensor]:
+    """What is added: through sums and further reductions."""
+    match x:
+        case Reduce(op=Op.ADD, value=value) | Masked(value=value):
+            yield from _terms(value)
+        case Apply(node=Binary(op=Op.ADD | Op.SUB), args=(a, b)):
+            yield from (t for t in (*_terms(a), *_terms(b)) if strides_along(t))
+        case _:
+            yield x
+
+
+def _product(term: Tensor, total: DType) -> tuple[DType, DType] | _Unlike:
+    """The types of the two arrays that a term multiplies."""
+    inner = _without_masks(term)
+    if isinstance(inner, Apply) and isinstance(inner.node, Cast):
+        below = _without_masks(inner.args[0])
+        if isinstance(below, Apply) and _is_product(below):
+            return _narrow(below, total)
+    if not (isinstance(inner, Apply) and _is_product(inner)):
+        return _Unlike(
+            f"what is added is {_described(inner)}, and no product", "add up products of two arrays"
+        )
+    factors = [f for f in _factors(inner) if strides_along(f)]
+    if len(factors) != 2:
+        count = {0: "no array", 1: "one array"}.get(len(factors), f"{len(factors)} arrays")
+        return _Unlike(
+            f"a product of {count}, and instructions multiply two",
+            "multiply two of them in a Func of their own" if len(factors) > 2
+            else "write both factors as arrays",
+        )  # fmt: skip
+    leaves = [_leaf(f) for f in factors]
+    if any(isinstance(leaf, Uniform | Line) for leaf in leaves):
+        return _Unlike(
+            "a factor is a number that depends on a condition or position, and no array",
+            "write the factor to a Func with the type of an operand, `compute_at` the loop around "
+            "the products",
+        )
+    for leaf in leaves:
+        if isinstance(leaf, Apply) and isinstance(leaf.node, Select | Call | Unary | Binary):
+            return _Unlike(
+                f"a factor is {_described(leaf)} of type {leaf.element}, and no array",
+                "give it a Func of its own with the type of an operand, `compute_at` the loop "
+                "around the products",
+            )
+    return leaves[0].element, leaves[1].element
+
+
+def _narrow(product: Apply, total: DType) -> _Unlike:
+    """A product that is widened only after it has lost bits."""
+    t = product.element
+    what = "rounded to" if t.is_float else "reduced to"
+    a, b = (_written(f) for f in product.args)
+    return _Unlike(
+        f"the product is {what} {t} before it is added",
+        f"widen the factors, not the product: `{total}({a}) * {total}({b})`",
+    )
+
+
+def _types(found: Signature, instructions: Sequence[Instruction]) -> Miss:
+    """The instruction whose types agree best, and where they do not."""
+    total, a, b = found
+    shown = f"{a} by {b} into {total}"
+    if not instructions:
+        return Miss("", f"it multiplies {shown}", "choose a target with such instructions")
+    best = max(instructions, key=lambda i: _agreement(found, signature(i)))
+    wanted = signature(best)
+    if _agreement(found, wanted)[0] == len(found):
+        return Miss(
+            best.name, "its loops do not make rows, columns and a sum",
+            "vectorize a loop along which each operand moves alone, and the reduction",
+        )  # fmt: skip
+    takes = f"{wanted[1]} by {wanted[2]} into {wanted[0]}"
+    condition = f"it multiplies {shown}, and `{best.name}` {takes}"
+    if wanted[0] != total and {wanted[1], wanted[2]} == {a, b}:
+        return Miss(best.name, condition, f"add up in {wanted[0]}, and convert the result")
+    return Miss(
+        best.name, condition, "convert the operands beforehand where their values allow it, or "
+        "keep the sums in `store_in(registers)`",
+    )  # fmt: skip
+
+
+def _agreement(found: Signature, wanted: Signature) -> tuple[int, int]:
+    """How many of the types are the same, with the factors in the better order; and in this one."""
+    total, a, b = wanted
+    here = (found[1] == a) + (found[2] == b)
+    swapped = (found[1] == b) + (found[2] == a)
+    return (found[0] == total) + max(here, swapped), here
+
+
+def _without_masks(x: Tensor) -> Tensor:
+    while isinstance(x, Masked):
+        x = x.value
+    return x
+
+
+def _is_product(x: Apply) -> bool:
+    return isinstance(x.node, Binary) and x.node.op is Op.MUL
+
+
+def _factors(x: Tensor) -> Iterator[Tensor]:
+    inner = _without_masks(x)
+    if isinstance(inner, Apply) and _is_product(inner):
+        for a in inner.args:
+            yield from _factors(a)
+    else:
+        yield x
+
+
+def _leaf(x: Tensor) -> Tensor:
+    """The factor before it was widened."""
+    x = _without_masks(x)
+    while isinstance(x, Apply) and isinstance(x.node, Cast):
+        below = _without_masks(x.args[0])
+        if not exact(below.element, x.element):
+            break
+        x = below
+    return x
+
+
+def _described(x: Tensor) -> str:
+    match x:
+        case Apply(node=node):
+            return f"`{_operator(node)}`"
+        case Read(buffer=buffer):
+            return f"`{buffer}`"
+        case Uniform() | Line() | Masked() | Reduce() | Band():
+            return "a number"
+        case _:
+            assert_never(x)
+
+
+def _written(x: Tensor) -> str:
+    inner = _leaf(x)
+    return f"{inner.buffer}[..]" if isinstance(inner, Read) else ".."
+
+
+def _operator(node: Cast | Binary | Unary | Select | Call) -> str:
+    match node:
+        case Cast(type=t):
+            return f"{t.element}(..)"
+        case Binary(op=op):
+            return str(op)
+        case Unary(op=unary):
+            return str(unary)
+        case Call(name=name):
+            return f"{name}(..)"
+        case Select():
+            return "select(..)"
+        case _:
+            assert_never(node)

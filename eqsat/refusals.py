@@ -1,0 +1,64 @@
+"""Errors for programs that ask for tile memory where no tile instruction can be used."""
+
+from __future__ import annotations
+
+from math import prod
+
+from hbc.eqsat.near_miss import Miss
+from hbc.eqsat.tiles import Tile, TileShapeError
+from hbc.ir.diag import Diagnostic, HbcError, NoSolutionError
+from hbc.ir.nodes import Allocate, Store
+from hbc.ir.source import Span
+
+NO_SUM = Miss(
+    "", "it is written and read, and nothing is summed in it",
+    "tiles hold sums of products: use `store_in(stack)` or leave `store_in` out",
+)  # fmt: skip
+
+
+def nothing_does(s: Store, miss: Miss) -> NoSolutionError:
+    """For a sum in tile memory that no instruction does."""
+    return _no_solution(
+        f"no tile instruction does this to `{s.buffer}`, which is in tile memory: {miss.condition}",
+        s.span, miss,
+    )  # fmt: skip
+
+
+def no_product(a: Allocate, miss: Miss) -> NoSolutionError:
+    """For a buffer in tile memory that no instruction touches."""
+    return _no_solution(
+        f"`{a.buffer}` is in tile memory, and no instruction adds to it or multiplies it: "
+        f"{miss.condition}", a.span, miss,
+    )  # fmt: skip
+
+
+def other_tiles(e: TileShapeError, a: Allocate) -> HbcError:
+    """For a buffer whose elements two statements want in different tiles."""
+    return HbcError(
+        Diagnostic(
+            f"`{e.buffer}` cannot be kept in tiles: one statement wants tiles of "
+            f"{_shape(e.first)} elements, another of {_shape(e.second)} that overlap them",
+            a.span,
+            "split and vectorize its loops by the same factors in all of its steps",
+        )
+    )
+
+
+def untouchable(s: Store, buffer: str) -> HbcError:
+    """For scalar code on tiles."""
+    return HbcError(
+        Diagnostic(
+            f"`{buffer}` is in tile memory, and this statement takes single elements of it",
+            s.span,
+            "vectorize the loops of the step, or use `tail = mask` where they are split",
+        )
+    )
+
+
+def _no_solution(message: str, span: Span | None, miss: Miss) -> NoSolutionError:
+    near = f"the nearest is `{miss.nearest}`; " if miss.nearest else ""
+    return NoSolutionError(Diagnostic(message, span, f"{near}{miss.edit}"))
+
+
+def _shape(t: Tile) -> str:
+    return f"{t.rows} x {prod(t.extents) // t.rows}"

@@ -1,0 +1,98 @@
+"""One step of the search: from the states before a hole to those that may come after it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from hbc.ir.gather import Locations
+from hbc.synth.possible import Table
+from hbc.synth.probes import Frontier, Probes, probe
+from hbc.synth.run import Batch, run_chosen
+from hbc.synth.trie import Numbers, Trie, count_children, split
+from hbc.synth.watch import Watch
+
+MOST_RANGES = 1_000_000  # of a frontier: some 60 MB while it is tested
+FEW = 64  # candidates that are completed rather than tested further
+MOST_VALUES = 8_000_000  # locations that are completed at a time
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Completed:
+    """Candidates with the values of the step's output, one row each."""
+
+    chosen: Frontier
+    values: Batch
+
+
+def expand(
+    probes: Probes, trie: Trie, inputs: Batch, residual: Table, watch: Watch
+) -> Iterator[Completed]:
+    """All candidates that pass the tests of single locations."""
+    states, afters = len(inputs), len(probes.after)
+    waiting: list[tuple[int, Frontier]] = []
+    step = max(1, MOST_RANGES // afters)
+    for start in reversed(range(0, states, step)):
+        some = np.arange(start, min(start + step, states))
+        state = np.repeat(some, afters)
+        low = np.zeros(len(state), dtype=np.int64)
+        after = np.tile(np.arange(afters), len(some))
+        waiting.append((0, Frontier(state, after, low, low + len(trie.codes))))
+    while waiting:
+        column, frontier = waiting.pop()
+        for finished in _descend(probes, trie, inputs, residual, column, frontier, waiting, watch):
+            yield from complete(probes, trie, inputs, finished)
+
+
+def _descend(
+    probes: Probes, trie: Trie, inputs: Batch, residual: Table, column: int, frontier: Frontier,
+    waiting: list[tuple[int, Frontier]], watch: Watch,
+) -> Iterator[Frontier]:  # fmt: skip
+    """Tests column after column; a frontier that grows too long waits in part."""
+    while column < trie.columns and len(frontier):
+        watch.check()
+        if column in trie.starts:
+            count = count_children(trie, column, frontier.low, frontier.high)
+            if count.sum() > MOST_RANGES and len(frontier) > 1:
+                half = len(frontier) // 2
+                waiting.append((column, frontier.pick(slice(half, None))))
+                frontier = frontier.pick(slice(0, half))
+                continue
+            parent, low, high = split(trie, column, frontier.low, frontier.high)
+            frontier = Frontier(frontier.state[parent], frontier.after[parent], low, high)
+        elif column > trie.last_split and len(frontier) <= FEW:
+            break
+        watch.tried += len(frontier)
+        frontier = probe(probes, trie, column, inputs, residual, frontier)
+        column += 1
+    if len(frontier):
+        yield frontier
+
+
+def complete(
+    probes: Probes, trie: Trie, inputs: Batch, frontier: Frontier
+) -> Iterator[Completed]:
+    """The values of the step's output, some candidates at a time."""
+    size = probes.after.shape[1]
+    step = max(1, MOST_VALUES // max(size, 1))
+    for start in range(0, len(frontier), step):
+        part = frontier.pick(slice(start, start + step))
+        yield Completed(part, run_chosen(inputs[part.state], chosen_index(probes, trie, part)))
+
+
+def chosen_index(probes: Probes, trie: Trie, part: Frontier) -> Locations:
+    """[candidate, output location]: the input location that is read."""
+    codes = trie.codes[part.low]
+    after = probes.after[part.after]
+    inside = np.maximum(after, 0)
+    code = np.take_along_axis(codes, probes.gathers.cell[inside], axis=1)
+    source = probes.gathers.source[inside, code]
+    found: Locations = np.where(after < 0, after, source).astype(np.int32)
+    return found
+
+
+def original_numbers(trie: Trie, part: Frontier) -> Numbers:
+    """Which gathers the candidates chose."""
+    return trie.original[part.low]

@@ -1,0 +1,180 @@
+"""The search: steps from the first hole to the goals, states merged, in pieces that fit in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+from hbc.ir.gather_set import grouped_rows
+from hbc.synth.analysis import Analysis
+from hbc.synth.expand import Completed, expand, original_numbers
+from hbc.synth.folding import Folder, make_folder
+from hbc.synth.judge import Copies, Cut, judge, judge_copies, make_cut
+from hbc.synth.pairs import Pairs, judge_pairs
+from hbc.synth.plan import Step
+from hbc.synth.probes import Probes, make_probes
+from hbc.synth.problem import ANYTHING, Problem
+from hbc.synth.residual import residual
+from hbc.synth.run import Batch, Batches, arguments, run_fixed
+from hbc.synth.solutions import Edges, Fragment, successful
+from hbc.synth.switches import Switches
+from hbc.synth.trie import Trie, make_trie
+from hbc.synth.watch import Stopped, Watch
+
+States = dict[int, Batch]  # by live node
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Prepared:
+    """What a step needs, made when it is first reached."""
+
+    step: Step
+    trie: Trie
+    probes: Probes
+    cut: Cut
+
+
+class Search:
+    """One search. Everything in it is deterministic."""
+
+    def __init__(
+        self, problem: Problem, analysis: Analysis, steps: list[Step], copies: Mapping[int, Copies],
+        pairs: Mapping[int, Pairs], switches: Switches, watch: Watch,
+    ) -> None:  # fmt: skip
+        self.problem = problem
+        self.analysis = analysis
+        self.steps = steps
+        self.copies = copies
+        self.pairs = pairs
+        self.switches = switches
+        self.watch = watch
+        self.folder: Folder = make_folder(problem.universe)
+        self.prepared = cache(self._prepare)
+        self.stopped: str | None = None
+        self.solved = 0
+
+    def run(self) -> list[Fragment]:
+        """All solutions, as fragments of the first step. A search that is stopped keeps what it has."""
+        if self.analysis.impossible:
+            return []
+        start: States = {}
+        first = self.steps[0].holes[0] if self.steps else len(self.problem.nodes)
+        for number in range(first):
+            start[number] = run_fixed(self.problem, self.folder, number, start, 1)
+        if not self.steps:
+            return [Fragment.leaf()] if self._at_goals(start, 1).size else []
+        return list(self._explore(0, {n: start[n] for n in self.steps[0].live_before}, 1))
+
+    def _prepare(self, number: int) -> Prepared:
+        step = self.steps[number]
+        gathers = self.analysis.sets[step.holes[0]]
+        crowded = self.analysis.crowds.get(step.output, []) if self.switches.crowds else []
+        tested = (step.output, *step.fixed)
+        return Prepared(
+            step, make_trie(gathers), make_probes(gathers, step.after.index, crowded),
+            make_cut(self.problem, self.analysis, step.end, tested, self.switches.classes),
+        )  # fmt: skip
+
+    def _explore(self, number: int, states: States, count: int) -> Iterator[Fragment]:
+        """The fragments of one step that lead to solutions."""
+        if self.stopped:
+            return
+        last = number + 1 == len(self.steps)
+        for edges, after, made in self._after(number, states, count):
+            if last:
+                self.solved += len(edges.parent)
+                yield Fragment(edges, [])
+                continue
+            below: list[Fragment] = []
+            piece = max(1, self.watch.room // (8 * max(1, sum(t.shape[1] for t in after.values()))))
+            for start in range(0, made, piece):
+                part = {n: table[start : start + piece] for n, table in after.items()}
+                size = min(piece, made - start)
+                below += [f.shifted(start) for f in self._explore(number + 1, part, size)]
+            kept = successful(edges, below)
+            if kept is not None:
+                yield kept
+
+    def _after(
+        self, number: int, states: States, count: int
+    ) -> Iterator[tuple[Edges, States, int]]:
+        """Distinct states after the step with the edges to them, in batches bounded in size."""
+        found: list[tuple[Edges, States]] = []
+        held = 0
+        try:
+            for edges, values in self._candidates(number, states, count):
+                found.append((edges, values))
+                held += sum(table.nbytes for table in values.values()) + edges.parent.nbytes * 4
+                if held > self.watch.room // 4:
+                    yield self._merged(number, found)
+                    found, held = [], 0
+        except Stopped as stop:
+            self.stopped = stop.reason
+        if found:
+            yield self._merged(number, found)
+
+    def _candidates(self, number: int, states: States, count: int) -> Iterator[tuple[Edges, States]]:
+        ready = self.prepared(number)
+        step = ready.step
+        inputs = arguments(self.problem, step.holes[0], states, count)
+        left = residual(self.problem, self.analysis, self.folder, step, states, count) if (
+            self.switches.joins
+        ) else self.analysis.allowed[step.output]  # fmt: skip
+        for completed in expand(ready.probes, ready.trie, inputs, left, self.watch):
+            self.watch.check()
+            kept = self._judged(ready, completed, states)
+            if kept is not None:
+                yield kept
+
+    def _judged(
+        self, ready: Prepared, completed: Completed, states: States
+    ) -> tuple[Edges, States] | None:
+        """The completed candidates that pass all tests, with the nodes that live on."""
+        step, chosen = ready.step, completed.chosen
+        count = len(chosen)
+        self.watch.states += count
+        values: dict[int, Batch] = {n: table[chosen.state] for n, table in states.items()}
+        values[step.output] = completed.values
+        for fixed in step.fixed:
+            values[fixed] = run_fixed(self.problem, self.folder, fixed, values, count)
+        alive = judge(ready.cut, values, count)
+        alive = alive[self._at_goals(values, count)[alive]]
+        if step.end in self.copies:
+            alive = judge_copies(self.copies[step.end], values, alive)
+        if step.end in self.pairs:
+            alive = judge_pairs(self.pairs[step.end], values, alive)
+        self.watch.visit(step.holes[0], alive.size)
+        if not alive.size:
+            return None
+        part = chosen.pick(alive)
+        gather = original_numbers(ready.trie, part)
+        edges = Edges(part.state, gather, part.after, np.arange(alive.size), step)
+        return edges, {n: values[n][alive] for n in step.live}
+
+    def _at_goals(self, values: Batches, count: int) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+        """Whether the goals that are known by now are met."""
+        good = np.ones(count, dtype=np.bool_)
+        for goal in self.problem.goals:
+            if goal.node in values:
+                rows = np.flatnonzero(goal.values != ANYTHING)
+                good &= (values[goal.node][:, rows] == goal.values[rows]).all(axis=1)
+        return good
+
+    def _merged(
+        self, number: int, found: list[tuple[Edges, States]]
+    ) -> tuple[Edges, States, int]:
+        """Equal states once."""
+        edges = Edges.joined([e for e, _ in found])
+        live = self.steps[number].live
+        tables = {n: np.concatenate([values[n] for _, values in found]) for n in live}
+        self.watch.tell(f"{len(edges.parent):,} states")
+        if not live:
+            return edges.to(np.zeros(len(edges.parent), dtype=np.int64)), {}, 1
+        whole = np.hstack([tables[n] for n in live])
+        if not self.switches.merge:
+            return edges.to(np.arange(len(whole))), tables, len(whole)
+        first, group = grouped_rows(whole)
+        return edges.to(group), {n: table[first] for n, table in tables.items()}, len(first)

@@ -1,0 +1,156 @@
+"""Pins --emulate, --fallback, and which target a file with tensor schedules is for."""
+
+import json
+import platform
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hbc.cli import emulation, machine, prepare
+from hbc.cli.machine import can_run, cpu_features
+from hbc.ir.target import TARGETS
+
+Command = Callable[..., Any]
+
+TILES = """
+kernel tiles
+size   M, N, K
+input  A: bf16[M, K]
+input  B: bf16[K / 2, N, 2]
+output C: f32[M, N]
+require K % 2 == 0, "pairs of rows"
+reduce k in K
+acc[i, j]  = 0
+acc[i, j] += f32(A[i, k]) * f32(B[k / 2, j, k % 2])
+C[i, j]    = acc[i, j]
+schedule tiles for amx {
+    C.tile(i, j, io, jo, ii, ji, 16, 16, tail = exact).vectorize(ii).vectorize(ji)
+    acc.compute_at(C, jo).store_in(amx_tile).vectorize(i).vectorize(j)
+    acc.update.split(k, ko, ki, 32, tail = exact).reorder(ko, i, j, ki)
+    acc.update.atomic().vectorize(i).vectorize(j).vectorize(ki)
+}
+example { M = 32; N = 16; K = 64; A = random(1, -1, 1); B = random(2, -1, 1) }
+"""
+COUNTS = {
+    "ldtilecfg": 1, "tilerelease": 1, "tilezero": 2, "tileloadd": 8, "tilestored": 2, "tdpbf16ps": 4
+}  # fmt: skip
+NOTE = "an emulator executes it, and times mean nothing"
+
+needs_emulator = pytest.mark.skipif(
+    sys.platform != "linux" or platform.machine() != "x86_64"
+    or not can_run(TARGETS["avx512"]) or "amx_tile" in cpu_features(),
+    reason="needs x86-64 Linux with AVX-512 and without AMX",
+)  # fmt: skip
+
+
+@pytest.fixture
+def tiles(tmp_path: Path) -> Path:
+    path = tmp_path / "tiles.hb"
+    path.write_text(TILES, encoding="utf-8")
+    return path
+
+
+@needs_emulator
+@pytest.mark.parametrize("how", [["--emulate"], []])
+def test_run(hbc: Command, tiles: Path, how: list[str]) -> None:
+    done = hbc("run", tiles, "--target", "amx", "--json", *how)
+    assert done.code == 0
+    found = json.loads(done.out)
+    assert found["emulated"] == COUNTS
+    assert found["verified"]
+    assert NOTE in done.err
+
+
+@needs_emulator
+def test_run_in_words(hbc: Command, tiles: Path) -> None:
+    done = hbc("run", tiles, "--target", "amx")
+    assert "8 tileloadd, 4 tdpbf16ps, 2 tilestored, 2 tilezero, 1 ldtilecfg" in done.out
+
+
+@needs_emulator
+def test_verify(hbc: Command, tiles: Path) -> None:
+    done = hbc("verify", tiles, "--target", "amx", "--emulate", "--trials", "1", "--json")
+    assert done.code == 0
+    found = json.loads(done.out)
+    assert found["ok"]
+    assert found["emulated"]["tdpbf16ps"] >= COUNTS["tdpbf16ps"]
+
+
+@needs_emulator
+def test_bench_says_that_times_mean_nothing(hbc: Command, tiles: Path) -> None:
+    done = hbc("bench", tiles, "--target", "amx", "--seconds", "0")
+    assert done.code == 0
+    assert ": the times mean nothing" in done.out
+    assert NOTE in done.err
+
+
+def test_nothing_to_emulate(hbc: Command, gemm: Path) -> None:
+    done = hbc("run", gemm, "--target", "c", "--emulate", "--json")
+    assert done.code == 0
+    assert json.loads(done.out)["emulated"] is None
+    assert "`c` code runs without an emulator" in done.err
+
+
+@needs_emulator
+def test_the_fallback_runs_instead(hbc: Command, tiles: Path) -> None:
+    done = hbc("run", tiles, "--target", "amx", "--fallback", "scalar", "--json")
+    assert done.code == 0
+    assert json.loads(done.out)["emulated"] is None
+    assert "this processor has no amx_tile, amx_int8, amx_bf16: the plain loops run" in done.err
+
+
+@needs_emulator
+def test_the_fallback_is_for_those_without(hbc: Command, tiles: Path) -> None:
+    done = hbc("run", tiles, "--target", "amx", "--fallback", "scalar", "--emulate", "--json")
+    assert json.loads(done.out)["emulated"] == COUNTS
+
+
+@needs_emulator
+def test_the_code_refuses_by_itself(
+    hbc: Command, tiles: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A processor that is said to have AMX, by a system that does not permit it."""
+    for module in (emulation, machine, prepare):
+        monkeypatch.setattr(module, "missing_features", lambda target: ())
+    done = hbc("run", tiles, "--target", "amx")
+    assert done.code == 4
+    assert "`tiles` cannot run: this processor has no amx_tile, or the system does" in done.err
+
+
+def test_what_no_emulator_has(hbc: Command, tiles: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(emulation, "missing_features", lambda target: ("avx512f", "amx_tile"))
+    monkeypatch.setattr(prepare, "can_run", lambda target: target.name == "c")
+    monkeypatch.setattr(prepare, "missing_features", lambda target: ("avx512f", "amx_tile"))
+    done = hbc("run", tiles, "--target", "amx", "--emulate")
+    assert done.code == 4
+    assert "this processor cannot run `amx` code: it lacks avx512f, amx_tile" in done.err
+
+
+def test_the_target_is_that_of_the_schedules(hbc: Command, tiles: Path, tmp_path: Path) -> None:
+    done = hbc("compile", tiles, "-o", tmp_path)
+    assert done.code == 0
+    assert "note: for `amx`, because there is no schedule for `" in done.err
+    assert "generated by hbc for amx." in (tmp_path / "tiles.c").read_text()
+
+
+def test_a_schedule_for_less_serves_the_default(
+    hbc: Command, brighten: Path, tmp_path: Path
+) -> None:
+    done = hbc("compile", brighten, "-o", tmp_path)
+    assert "note: for" not in done.err
+
+
+def test_no_schedule_at_all(hbc: Command, tiles: Path, tmp_path: Path) -> None:
+    done = hbc("compile", tiles, "--schedule", "none", "-o", tmp_path)
+    assert "note: for" not in done.err
+
+
+def test_fallback_in_the_file(hbc: Command, tiles: Path, tmp_path: Path) -> None:
+    done = hbc("compile", tiles, "--fallback", "scalar", "-o", tmp_path)
+    assert done.code == 0
+    text = (tmp_path / "tiles.c").read_text()
+    assert "if (missing_feature() != 0) {\n" in text
+    assert "tiles_plain(" in text
