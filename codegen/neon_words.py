@@ -7,11 +7,11 @@ from hbc.codegen.spelling import c_type, unsigned_type
 from hbc.codegen.unit import Unit
 from hbc.ir.build import minimum, select
 from hbc.ir.lane_masks import narrow_masks
-from hbc.ir.nodes import Binary, Broadcast, Const, Expr, Op, const_index
+from hbc.ir.nodes import Binary, Broadcast, Const, Expr, Op, Var, const_index
 from hbc.ir.simplify import simplify
 from hbc.ir.take import Take
 from hbc.ir.types import I64, DType
-from hbc.ir.walk import rewrite
+from hbc.ir.walk import nodes, rewrite
 
 _WORD = """\
 static inline {word} {name}(const {t} *p)
@@ -55,6 +55,8 @@ def first_word(t: DType, width: int, unit: Unit) -> str:
 def live_count(mask: Expr, lanes: tuple[int, ...]) -> Expr | None:
     """n, when these lanes of the mask are live up to the n-th and no further (n may be below 0 or
     beyond them); None when that is not seen."""
+    if any(isinstance(n, Var) and n.type.lanes > 1 for n in nodes(mask)):
+        return None  # named before: a register by now
     chosen = simplify(Take()(mask, lanes))
     return _count(rewrite(chosen, lambda e: narrow_masks(e, 128)), len(lanes))
 

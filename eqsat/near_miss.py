@@ -31,6 +31,8 @@ from hbc.ir.nodes import Binary, Call, Cast, Load, Op, Select, Unary
 from hbc.ir.types import DType
 from hbc.ir.walk import nodes
 
+_COUNTS = {0: "no array", 1: "one array", 3: "three arrays"}
+
 
 @dataclass(frozen=True, slots=True)
 class Miss:
@@ -45,8 +47,9 @@ class Miss:
 def near_miss(value: Tensor, instructions: Sequence[Instruction]) -> Miss:
     """What keeps the instructions from a statement with this value."""
     usable = [i for i in instructions if selectable(i)]
-    nearest = usable[0].name if usable else ""
     total = next(_sums(value), None)
+    alike = [i for i in usable if total is not None and signature(i)[0] == total.element.name]
+    nearest = next((i.name for i in (*alike, *usable)), "")
     if total is None:
         return Miss(
             nearest, "no vectorized loop is summed over",
@@ -118,7 +121,7 @@ def _product(term: Tensor, total: DType) -> tuple[DType, DType] | _Unlike:
         )
     factors = [f for f in _factors(inner) if strides_along(f)]
     if len(factors) != 2:
-        count = {0: "no array", 1: "one array"}.get(len(factors), f"{len(factors)} arrays")
+        count = _COUNTS.get(len(factors), f"{len(factors)} arrays")
         return _Unlike(
             f"a product of {count}, and instructions multiply two",
             "multiply two of them in a Func of their own" if len(factors) > 2

@@ -150,18 +150,19 @@ def row_stride(raw: Layout, rows: int) -> Expr | None:
             return None
 
 
-def operand_cost(x: Tensor, operand: int, plan: Plan) -> float:
-    """Cycles for loading the operand as often as it changes; packing is hoisted where it can be."""
+def operand_cost(x: Tensor, operand: int, plan: Plan) -> tuple[float, float]:
+    """Cycles for loading the operand as often as it changes, and for packing it, which is hoisted
+    where it can be."""
     starts = {p.dim: const_index(0) for p in plan.outer}
     at = points(plan, operand, starts)
     loads = prod(p.extent for p in plan.outer if _moves(x, p.dim))
     bytes_ = at.lanes * x.element.bytes
     each = max(1.0, bytes_ / 64)
-    cycles = loads * each * LOAD
+    packing = 0.0
     if access(x, plan, operand, at) is Access.PACKED:
         reused = all(is_reused(r) for r in reads(x))
-        cycles += loads * each * (PACK_ONCE if reused else PACK)
-    return cycles
+        packing = loads * each * (PACK_ONCE if reused else PACK)
+    return loads * each * LOAD, packing
 
 
 def is_reused(x: Read) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import product
 
-from hbc.eqsat.choose import CHOSEN, Choice, Statement
+from hbc.eqsat.choice import CHOSEN, Choice, Statement
 from hbc.eqsat.operand import Access, access, operand_value, points, starts_of
 from hbc.eqsat.plan import Parts, Plan
 from hbc.eqsat.points import Points, address, exists, given, value

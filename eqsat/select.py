@@ -6,17 +6,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 
-from hbc.eqsat.choose import Choice, Shapes, Statement
+from hbc.eqsat.choice import Choice, Statement
 from hbc.eqsat.lowering import selectable
 from hbc.eqsat.near_miss import Miss, near_miss, not_a_tensor
 from hbc.eqsat.perform import perform
 from hbc.eqsat.placement import Frames, with_packs
 from hbc.eqsat.refusals import NO_SUM, no_product, nothing_does, other_tiles
+from hbc.eqsat.report import Record, chosen, missed
+from hbc.eqsat.shapes import Shapes
 from hbc.eqsat.statement import is_product, statement
 from hbc.eqsat.tensor import (
     NotTensorError,
 )
-from hbc.eqsat.tile_scope import TileScope
+from hbc.eqsat.tile_scope import Options, TileScope
 from hbc.eqsat.tile_steps import Product, allocated, executed
 from hbc.eqsat.tiles import TileBuffer, TileShapeError
 from hbc.eqsat.unmask import relaxed_buffers
@@ -41,13 +43,17 @@ from hbc.ir.types import Memory
 from hbc.ir.walk import block, map_stmt, nodes
 
 
-def select(kernel: Kernel, instructions: Sequence[Instruction]) -> Kernel:
-    """The kernel with the instructions of the target where they do its statements."""
+def select(
+    kernel: Kernel, instructions: Sequence[Instruction], report: list[Record] | None = None
+) -> Kernel:
+    """The kernel with the instructions of the target where they do its statements. `report` collects
+    what was found for each; also when HbcError is raised."""
     usable = tuple(i for i in instructions if selectable(i))
     if not usable or not any(_may_map(n) for n in nodes(kernel.body)):
         return kernel
     names = _Names({n for node in nodes(kernel.body) for n in _bound(node)})
-    selection = _Selection(usable, Frames(names.fresh), relaxed_buffers(kernel.body))
+    records = [] if report is None else report
+    selection = _Selection(usable, Frames(names.fresh), relaxed_buffers(kernel.body), records)
     body = simplify_stmt(selection.stmt(kernel.body))
     used = {n.name for n in nodes(body) if isinstance(n, Instruct)}
     return replace(kernel, body=body, instructions=tuple(i for i in usable if i.name in used))
@@ -75,15 +81,16 @@ class _Selection:
     instructions: tuple[Instruction, ...]
     frames: Frames
     relaxed: frozenset[str]
+    report: list[Record]
     shapes: Shapes = field(default_factory=Shapes)
-    seen: dict[tuple[int, bool], tuple[Store, tuple[Statement, Choice | None] | None]] = field(
-        default_factory=dict
-    )
+    seen: dict[tuple[int, bool], tuple[Store, Options | None]] = field(default_factory=dict)
     tiles: TileScope = field(init=False)
 
     def __post_init__(self) -> None:
         frames = self.frames
-        self.tiles = TileScope({}, self.selected, frames.stores, frames.fresh, frames.packed)
+        self.tiles = TileScope(
+            {}, self.options, self.fix, frames.stores, frames.fresh, frames.packed
+        )
 
     def stmt(self, s: Stmt) -> Stmt:
         match s:
@@ -107,27 +114,45 @@ class _Selection:
     def store(self, s: Store) -> Stmt:
         found = self.selected(s)
         if found is None or found[1] is None:
+            miss = self.miss(s)
+            if miss is not None:
+                self.report.append(missed(s, miss))
             return self.unmasked(s)
+        self.report.append(chosen(s, found[1]))
         return perform(found[1], found[0], self.frames.fresh, self.frames.packed)
 
     def unmasked(self, s: Store) -> Store:
         return replace(s, mask=None) if s.buffer in self.relaxed else s
 
     def selected(self, s: Store) -> tuple[Statement, Choice | None] | None:
-        """The store as a statement, and the instructions for it."""
-        in_tiles = s.buffer in self.tiles.buffers
-        known = self.seen.get((id(s), in_tiles))
-        if known is not None:
-            return known[1]
-        found: tuple[Statement, Choice | None] | None
-        try:
-            one = statement(s, self.instructions, s.buffer in self.relaxed)
-        except NotTensorError:
-            found = None
-        else:
-            found = one, self.shapes.choose(one, self.fitting(s), self.frames.is_reused)
-        self.seen[id(s), in_tiles] = s, found  # with the store, whose id is thus not used again
-        return found
+        """The store as a statement, and the instructions for it; None when it is no such."""
+        found = self.options(s)
+        if found is None:
+            return None
+        one, choices = found
+        return one, choices[0] if choices else None
+
+    def options(self, s: Store) -> Options | None:
+        """The store as a statement, and what may do it, the cheapest first."""
+        key = id(s), s.buffer in self.tiles.buffers
+        if key not in self.seen:
+            found: Options | None
+            try:
+                one = statement(s, self.instructions, s.buffer in self.relaxed)
+            except NotTensorError:
+                found = None
+            else:
+                fit = self.fitting(s)
+                found = one, self.shapes.choose(one, fit, self.frames.is_reused)
+            self.seen[key] = s, found  # with the store, whose id is thus not used again
+        return self.seen[key][1]
+
+    def fix(self, s: Store, choice: Choice) -> None:
+        """Only this choice will do for the store."""
+        key = id(s), s.buffer in self.tiles.buffers
+        _, found = self.seen[key]
+        assert found is not None
+        self.seen[key] = s, (found[0], (choice,))
 
     def tile_buffer(self, s: Allocate) -> Stmt:
         """The scope of a buffer in tile memory."""
@@ -151,9 +176,11 @@ class _Selection:
         stores = [n for n in nodes(a.body) if isinstance(n, Store) and n.buffer == a.buffer]
         misses = [(n, miss) for n in stores if (miss := self.miss(n)) is not None]
         sums = [(n, miss) for n, miss in misses if _is_sum(n)]
+        self.report += [missed(n, miss) for n, miss in sums]
         if sums:
             raise nothing_does(*sums[0])
         if not buffer.tiles:
+            self.report += [missed(n, miss) for n, miss in misses]
             raise no_product(a, misses[-1][1] if misses else NO_SUM)
 
     def miss(self, s: Store) -> Miss | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hbc.eqsat.choose import Statement
+from hbc.eqsat.choice import Statement
 from hbc.eqsat.plan import SUMMED
 from hbc.eqsat.tensor import Apply, Dim, Dims, Masked, Read, Tensor, box, tensor
 from hbc.ir.contraction import extent_range
@@ -35,8 +35,8 @@ def natural(dims: Dims, instructions: Sequence[Instruction]) -> Dims:
     longest = sorted(set(rows), reverse=True)
     found: list[int] = []
     for d in dims:
-        inner = next((n for n in longest if 1 < n < d.extent and d.extent % n == 0), 0)
-        found += [d.extent // inner, inner] if inner else [d.extent]
+        inner = next((n for n in longest if 1 < n <= d.extent and d.extent % n == 0), d.extent)
+        found += [d.extent // inner, inner] if inner < d.extent else [d.extent]
     return tuple(Dim(f"d{n}", extent) for n, extent in enumerate(found))
 
 

@@ -10,21 +10,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from hbc.eqsat.choose import CHOSEN, Choice, Statement
+from hbc.eqsat.choice import CHOSEN, Choice, Statement
 from hbc.eqsat.operand import has_rows
 from hbc.eqsat.perform import Packed, accumulated
 from hbc.eqsat.points import Place, Points, address, raw_layout, value
 from hbc.eqsat.steps import Fresh
 from hbc.eqsat.tensor import Dim, Dims, Read, Tensor, Uniform, reads, replaced
 from hbc.eqsat.tile_steps import Product, executed, fill, in_memory, products, save
-from hbc.eqsat.tiles import Tile, TileBuffer, accumulators, add_tiles, points_of
+from hbc.eqsat.tiles import Tile, TileBuffer, TileShapeError, accumulators, add_tiles, points_of
 from hbc.ir.build import const
 from hbc.ir.lane_offsets import constant_lanes
 from hbc.ir.nodes import Allocate, Block, Const, Expr, Load, Stmt, Store, const_index
 from hbc.ir.walk import block, map_children, map_stmt, nodes
 
-Selected = Callable[[Store], tuple[Statement, Choice | None] | None]
-"""The statement of a store and its choice; None where it is no tensor statement."""
+Options = tuple[Statement, tuple[Choice, ...]]
+"""A store as a statement, and what may do it, the cheapest first."""
 
 
 @dataclass(slots=True)
@@ -32,10 +32,16 @@ class TileScope:
     """What is needed to rewrite the statements in the scope of tile buffers."""
 
     buffers: dict[str, TileBuffer]
-    selected: Selected
+    options: Callable[[Store], Options | None]
+    fix: Callable[[Store, Choice], None]
     stores: Callable[[Stmt], Iterator[Store]]
     fresh: Fresh
     packed: Packed
+
+    def selected(self, s: Store) -> tuple[Statement, Choice | None] | None:
+        """The statement of a store and its first choice."""
+        found = self.options(s)
+        return None if found is None else (found[0], found[1][0] if found[1] else None)
 
     def touched(self, s: Stmt) -> tuple[set[str], set[str]]:
         """The tile buffers that are read and written in a statement."""
@@ -56,28 +62,55 @@ class TileScope:
         return any(self.product(n) is not None for n in nodes(s) if isinstance(n, Store))
 
     def add(self, s: Allocate) -> TileBuffer:
-        """The tiles of a buffer, as the products in its scope want them. Raises TileShapeError."""
+        """The tiles of a buffer, as the products in its scope want them: each has its cheapest choice
+        that suits the tiles of those before it. Raises TileShapeError when nothing suits all."""
         assert isinstance(s.extent, Const)
         b = TileBuffer(s.buffer, s.element, int(s.extent.value))
         outer = self.buffers.get(s.buffer)
         self.buffers[s.buffer] = b
-        for n in self.stores(s.body):
-            found = self.selected(n)
-            if found is None:
-                continue
-            one, choice = found
-            if choice is None or choice.plan.instruction.place.rows == 1:
-                continue
-            plan, c = choice.plan, choice.candidate
-            if one.dest.buffer == s.buffer:
-                add_tiles(b, one.dest, plan, plan.instruction.accumulator, self.fresh)
-            for operand, x in zip(plan.instruction.factors, (c.a, c.b), strict=True):
-                if isinstance(x, Read) and x.buffer == s.buffer:
-                    add_tiles(b, x, plan, operand, self.fresh)
+        uses = [(n, found) for n in self.stores(s.body) if (found := self._uses(n, s.buffer))]
+        failures: list[TileShapeError] = []
+        agreed = self._agreed(uses, b, failures)
+        if agreed is None:
+            del self.buffers[s.buffer]
+            raise failures[0]
+        for (n, _), choice in zip(uses, agreed[1], strict=True):
+            self.fix(n, choice)
         del self.buffers[s.buffer]
         if outer is not None:
             self.buffers[s.buffer] = outer
-        return b
+        return agreed[0].named(self.fresh)
+
+    def _uses(self, s: Store, buffer: str) -> Options | None:
+        """The options of a statement on tiles, one of which is the buffer."""
+        found = self.options(s)
+        if found is None or not found[1] or found[1][0].plan.instruction.place.rows == 1:
+            return None
+        one, choices = found
+        read = {r.buffer for c in choices for x in (c.candidate.a, c.candidate.b) for r in reads(x)}
+        return found if buffer == one.dest.buffer or buffer in read else None
+
+    def _agreed(
+        self,
+        uses: Sequence[tuple[Store, Options]],
+        b: TileBuffer,
+        failures: list[TileShapeError],
+    ) -> tuple[TileBuffer, tuple[Choice, ...]] | None:
+        """The buffer's tiles and a choice for each statement that agree with those it has."""
+        if not uses:
+            return b, ()
+        (_, (one, choices)), *rest = uses
+        for choice in choices:
+            trial = TileBuffer(b.name, b.element, b.extent, dict(b.tiles))
+            try:
+                _add(trial, one, choice)
+            except TileShapeError as failure:
+                failures.append(failure)
+                continue
+            found = self._agreed(rest, trial, failures)
+            if found is not None:
+                return found[0], (choice, *found[1])
+        return None
 
     def is_direct(self, s: Stmt) -> bool:
         """Whether a store fills or saves whole tiles."""
@@ -190,6 +223,16 @@ class TileScope:
             )
             steps.append(in_memory(name, tile.element, tile.lanes, filled))
         return block(*steps)
+
+
+def _add(b: TileBuffer, s: Statement, choice: Choice) -> None:
+    """The tiles that a choice wants of the buffer. Raises TileShapeError."""
+    plan, c = choice.plan, choice.candidate
+    if s.dest.buffer == b.name:
+        add_tiles(b, s.dest, plan, plan.instruction.accumulator)
+    for operand, x in zip(plan.instruction.factors, (c.a, c.b), strict=True):
+        if isinstance(x, Read) and x.buffer == b.name:
+            add_tiles(b, x, plan, operand)
 
 
 def as_read(tile: Tile, copy: str) -> tuple[Read, Points]:

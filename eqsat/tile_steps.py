@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from hbc.eqsat.choose import Choice, Statement
+from hbc.eqsat.choice import Choice, Statement
 from hbc.eqsat.operand import has_rows, points, starts_of
 from hbc.eqsat.perform import Packed, operand
 from hbc.eqsat.plan import Plan

@@ -7,10 +7,10 @@ follow: they fill whole tiles from memory and save them there.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 
-from hbc.eqsat.choose import Choice, Statement
+from hbc.eqsat.choice import Choice, Statement
 from hbc.eqsat.operand import points, starts_of
 from hbc.eqsat.perform import accumulated, output_points
 from hbc.eqsat.plan import Plan
@@ -58,6 +58,14 @@ class TileBuffer:
     extent: int
     tiles: dict[Addresses, Tile] = field(default_factory=dict)
 
+    def named(self, fresh: Fresh) -> TileBuffer:
+        """With names of their own for its tiles, where there are several."""
+        tiles = {
+            at: t if t.name == self.name else replace(t, name=fresh(t.name))
+            for at, t in self.tiles.items()
+        }
+        return TileBuffer(self.name, self.element, self.extent, tiles)
+
 
 class TileShapeError(Exception):
     """Two statements want the elements of one buffer in different tiles."""
@@ -69,7 +77,7 @@ class TileShapeError(Exception):
         self.second = second
 
 
-def add_tiles(b: TileBuffer, x: Read, plan: Plan, operand: int, fresh: Fresh) -> None:
+def add_tiles(b: TileBuffer, x: Read, plan: Plan, operand: int) -> None:
     """The tiles that an operand of the plan wants of the buffer that `x` reads. Raises
     TileShapeError when they overlap others."""
     for index in _steps(plan, x):
@@ -79,7 +87,7 @@ def add_tiles(b: TileBuffer, x: Read, plan: Plan, operand: int, fresh: Fresh) ->
             continue
         rows = shape(plan.instruction, operand, dict(plan.sizes))[0]
         number = len(b.tiles)
-        name = fresh(f"{b.name}_{number}") if len(addresses) < b.extent else b.name
+        name = f"{b.name}_{number}" if len(addresses) < b.extent else b.name
         new = Tile(name, b.element, addresses, at.extents, rows)
         for old in b.tiles.values():
             if not set(old.addresses).isdisjoint(addresses):

@@ -38,14 +38,23 @@ def jam(s: Stmt) -> Stmt:
     if isinstance(s, Block):
         merged: list[Stmt] = []
         for child in s.body:
-            both = _together(merged[-1], child) if merged else None
-            if both is None:
-                merged.append(child)
-            else:
-                merged[-1] = both
+            _place(child, merged)
         if len(merged) < len(s.body):
             s = block(*merged)
     return map_stmt(s, lambda e: e, jam)
+
+
+def _place(s: Stmt, before: list[Stmt]) -> None:
+    """Puts a statement after the others, or joins it with a loop that it may be moved up to."""
+    if isinstance(s, For) and _is_straight(s.body):
+        for n in range(len(before) - 1, -1, -1):
+            both = _together(before[n], s)
+            if both is not None:
+                before[n] = both
+                return
+            if not _is_straight(before[n]) or _conflict(before[n], s):
+                break
+    before.append(s)
 
 
 def _together(a: Stmt, b: Stmt) -> Stmt | None:

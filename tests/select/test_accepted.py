@@ -138,6 +138,8 @@ BYTE_TILES: dict[str, tuple[Change, ...]] = {
     "widened after a product in u16": (
         (" i8[K", " u8[K"), ("i32(A[i, k]) * i32(B[k, j])", "i32(u16(A[i, k]) * u16(B[k, j]))"),
     ),
+    # The values of u8 as i8 are other numbers: they are converted, not taken for such.
+    "an operand of another sign": (("i32(A[i, k])", "i32(i8(A[i, k]))"),),
     "widened in two steps": (("i32(A[i, k])", "i32(i16(A[i, k]))"),),
     "a constant inside the sum": (("i32(B[k, j])", "i32(B[k, j]) + 1"),),
     "K tile of 128": (("ki, 64", "ki, 128"),),

@@ -1,0 +1,70 @@
+"""Statements, what instructions can make of them, and what is chosen.
+
+A statement is `dest = value` over the points of a box. A choice splits the value into what an
+instruction accumulates, `c + sum of a * b`, and the rest around it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from hbc.eqsat.egraph import Term
+from hbc.eqsat.plan import Plan
+from hbc.eqsat.tensor import Dims, Read, Tensor, map_scalars
+from hbc.ir.types import DType
+from hbc.ir.walk import ExprMap
+
+CHOSEN = "the chosen instruction"
+"""The buffer that the result of the instructions is read from in the rest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """`dest = value` for the points of the outputs where all of `mask` holds. What the value is where
+    one of `dead` does not hold makes no difference."""
+
+    outputs: Dims
+    dest: Read
+    value: Tensor
+    mask: tuple[Tensor, ...] = ()
+    dead: tuple[Tensor, ...] = ()
+
+    def mapped(self, f: ExprMap) -> Statement:
+        """With `f` applied to all bases and uniform values."""
+        dest = map_scalars(self.dest, f)
+        assert isinstance(dest, Read)
+        mask, dead = (tuple(map_scalars(c, f) for c in cs) for cs in (self.mask, self.dead))
+        return Statement(self.outputs, dest, map_scalars(self.value, f), mask, dead)
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """`whole = c + sum over dims of a * b` in the element types of instructions; c None: 0."""
+
+    types: str
+    element: DType
+    whole: Term
+    c: Tensor | None
+    dims: Dims
+    a: Tensor
+    b: Tensor
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The plan for a candidate. `rest`: the statement's value around it, which reads the buffer
+    CHOSEN at the same points; None when the value is the candidate itself."""
+
+    candidate: Candidate
+    plan: Plan
+    cycles: float
+    rest: Tensor | None
+    fired: tuple[tuple[str, int], ...]
+
+    def mapped(self, f: ExprMap) -> Choice:
+        """With `f` applied to all bases and uniform values."""
+        c = self.candidate
+        start = None if c.c is None else map_scalars(c.c, f)
+        new = replace(c, c=start, a=map_scalars(c.a, f), b=map_scalars(c.b, f))
+        rest = None if self.rest is None else map_scalars(self.rest, f)
+        return replace(self, candidate=new, rest=rest)

@@ -1,0 +1,66 @@
+"""What selection found for each statement, for `hbc explain`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from hbc.eqsat.choose import Choice
+from hbc.eqsat.near_miss import Miss
+from hbc.ir.nodes import Store
+from hbc.ir.source import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Estimated cycles for one execution of a statement: of the instructions alone, of loads and
+    stores, and of bringing operands into the order of the instruction."""
+
+    compute: float
+    memory: float
+    conversion: float
+
+    @property
+    def total(self) -> float:
+        return self.compute + self.memory + self.conversion
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A statement that sums products: `stage` is the buffer it stores to, `copies` how many like it
+    there are in the unrolled program. Either an instruction was chosen, which one execution runs
+    `count` times, after the rules in `fired` matched so many times each; or `miss` says why not."""
+
+    span: Span | None
+    stage: str
+    instruction: str | None
+    sizes: tuple[tuple[str, int], ...] = ()
+    count: int = 0
+    cost: Cost = Cost(0, 0, 0)
+    fired: tuple[tuple[str, int], ...] = ()
+    miss: Miss | None = None
+    copies: int = 1
+
+
+def chosen(s: Store, choice: Choice) -> Record:
+    """For a statement that has an instruction."""
+    plan = choice.plan
+    memory = choice.cycles - plan.cycles - choice.packing
+    cost = Cost(plan.cycles, memory, choice.packing)
+    return Record(
+        s.span, s.buffer, plan.instruction.name, plan.sizes, plan.count, cost, choice.fired
+    )
+
+
+def missed(s: Store, miss: Miss) -> Record:
+    """For a statement that has none."""
+    return Record(s.span, s.buffer, None, miss=miss)
+
+
+def merged(records: Iterable[Record]) -> list[Record]:
+    """Copies of a statement, with the same instructions, as one; in the order of the program."""
+    found: dict[Record, int] = {}
+    for r in records:
+        found[r] = found.get(r, 0) + 1
+    together = [replace(r, copies=n) for r, n in found.items()]
+    return sorted(together, key=lambda r: r.span.start if r.span else -1)

@@ -1,0 +1,48 @@
+"""Choices by the shape of a statement."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from hbc.eqsat.choice import Choice, Statement
+from hbc.eqsat.choose import choose
+from hbc.eqsat.operand import REUSED
+from hbc.ir.instruction import Instruction
+from hbc.ir.nodes import Const, Expr, Var
+from hbc.ir.types import INDEX
+from hbc.ir.walk import substitute
+
+
+@dataclass(slots=True)
+class Shapes:
+    """Choices by the shape of the statement, whatever the places of its arrays: the statements of an
+    unrolled loop are chosen for once."""
+
+    known: dict[tuple[Statement, tuple[Instruction, ...]], tuple[Choice, ...]] = field(
+        default_factory=dict
+    )
+
+    def choose(
+        self,
+        s: Statement,
+        instructions: tuple[Instruction, ...],
+        is_reused: Callable[[Expr], bool],
+    ) -> tuple[Choice, ...]:
+        """As `choose`. `is_reused`: whether what lies at a place need not be packed anew each time."""
+        places: list[Expr] = []
+
+        def abstract(e: Expr) -> Expr:
+            if isinstance(e, Const) and e.type != INDEX:
+                return e
+            if e not in places:
+                places.append(e)
+            mark = REUSED if is_reused(e) else ""
+            return Var(f"#{places.index(e)}{mark}", e.type)
+
+        shape = s.mapped(abstract)
+        if (shape, instructions) not in self.known:
+            self.known[shape, instructions] = choose(shape, instructions)
+        given = {f"#{n}{mark}": e for n, e in enumerate(places) for mark in ("", REUSED)}
+        found = self.known[shape, instructions]
+        return tuple(c.mapped(lambda e: substitute(e, given)) for c in found)
