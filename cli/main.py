@@ -21,6 +21,7 @@ COMMANDS = {
     "run": "Run a kernel on files or on its example, check and time it.",
     "verify": "Compare every stage and the native code with the oracle.",
     "bench": "Measure a kernel against this machine's roof.",
+    "explain": "Say which tensor instructions were chosen for which statements, and why.",
     "check": "Report every mistake in the files, compile nothing.",
     "fmt": "Format files.",
     "targets": "List the targets and which of them this machine can run.",

@@ -58,14 +58,20 @@ settings_option = click.option(
 
 def kernel_options(function: Function) -> Function:
     """KERNEL, --target, --schedule, --fallback and --set: what says which code is compiled."""
-    for decorate in (
-        settings_option,
+    return program_options(
         click.option(
             "--fallback", type=click.Choice(("error", "scalar")), default="error",
             show_default=True,
             help="What the code does on a processor without its instructions: return an error code,"
             " or plain loops.",
-        ),
+        )(function)
+    )  # fmt: skip
+
+
+def program_options(function: Function) -> Function:
+    """KERNEL, --target, --schedule and --set: what says which program is meant."""
+    for decorate in (
+        settings_option,
         click.option(
             "--schedule", metavar="NAME",
             help="The schedule to use [default: the first for the target; `none`: plain loops].",

@@ -13,8 +13,8 @@ from hbc.frontend.lower import lower
 from hbc.ir.cse import share
 from hbc.ir.diag import Diagnostic, UsageError, did_you_mean
 from hbc.ir.hoist import hoist
+from hbc.ir.instruction import Feature, Instruction, InstructionSet
 from hbc.ir.jam import jam
-from hbc.ir.instruction import Feature, InstructionSet
 from hbc.ir.kernel import Kernel
 from hbc.ir.lane_limit import refuse_wide
 from hbc.ir.legalize import legalize
@@ -38,9 +38,14 @@ def select_instructions(kernel: Kernel, target: Target) -> Kernel:
         return kernel
     from hbc.eqsat.select import select
 
+    return select(kernel, instructions_of(target))
+
+
+def instructions_of(target: Target) -> list[Instruction]:
+    """The tensor instructions that code for the target may use."""
     known = instruction_set()
     names = {i.name for t in target.instruction_sets for i in known.of_target(t)}
-    return select(kernel, [i for i in known.instructions if i.name in names])
+    return [i for i in known.instructions if i.name in names]
 
 
 @cache
@@ -89,12 +94,16 @@ def lower_to_kernel(
     target: Target,
     after: Callable[[str, Kernel], None] | None = None,
     timings: dict[str, float] | None = None,
+    before: str | None = None,
 ) -> Kernel:
-    """Runs every pass. `after` sees the kernel after each; `timings` collects seconds by pass."""
+    """Runs every pass, or those before the one named. `after` sees the kernel after each; `timings`
+    collects seconds by pass."""
     begin = time.perf_counter()
     kernel = lower(p, schedule, target)
     steps: tuple[tuple[str, Pass], ...] = (("lower", lambda k, t: k), *STEPS)
     for name, run in steps:
+        if name == before:
+            break
         kernel = run(kernel, target)
         if timings is not None:
             timings[name] = time.perf_counter() - begin

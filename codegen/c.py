@@ -101,7 +101,7 @@ def _unit(
     """For printing the kernel's body; both bodies of a file name arrays and tables alike."""
     return Unit(
         target, abi.by_message, _read_names(kernel.body), scope=scope, buffers=dict(buffers),
-        prelude=Prelude(simd=target.machine == X86), printers=_PRINTERS[target.machine],
+        prelude=Prelude(target.machine), printers=_PRINTERS[target.machine],
         instructions={i.name: i for i in kernel.instructions},
     )  # fmt: skip
 

@@ -4,6 +4,8 @@ $t and $s are names of element types, $T and $S their C types; $W is an unsigned
 wide as int, in which arithmetic wraps. `prelude` picks and fills them.
 """
 
+from hbc.ir.target import ARM, X86
+
 # Signed arithmetic that wraps: C leaves overflow of signed integers undefined.
 WRAP = """\
 static inline $T ${family}_$t($T a, $T b)
@@ -197,7 +199,7 @@ static inline uint16_t bf16_from_i64(int64_t x)
 }
 """,
 }
-F16C = {
+_F16C = {
     "f32_from_f16": """\
 static inline float f32_from_f16(uint16_t x)
 {
@@ -211,6 +213,27 @@ static inline uint16_t f16_from_f32(float x)
 }
 """,
 }
+_FP16 = {
+    "f32_from_f16": """\
+static inline float f32_from_f16(uint16_t x)
+{
+    __fp16 half;
+    memcpy(&half, &x, sizeof half);
+    return (float)half;
+}
+""",
+    "f16_from_f32": """\
+static inline uint16_t f16_from_f32(float x)
+{
+    const __fp16 half = (__fp16)x;
+    uint16_t bits;
+    memcpy(&bits, &half, sizeof bits);
+    return bits;
+}
+""",
+}
+# By machine, instead of the portable ones.
+OF_MACHINE = {X86: _F16C, ARM: _FP16}
 
 ALLOCATE = """\
 /* Memory for `count` elements, aligned to 64 bytes; NULL when there is not that much. */

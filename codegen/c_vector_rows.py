@@ -38,7 +38,7 @@ def load_rows(e: Load, unit: Unit) -> str | None:
     rows = lane_rows(e.index)
     if t == BOOL or rows is None or n * t.bits not in (128, 256, 512):
         return None
-    runs = [run for row in rows for run in _runs(row)]
+    runs = [run for row in rows for part in _distinct(row) for run in _runs(part)]
     width = gcd(n, *(len(run.lanes) for run in runs))
     if sum(len(run.lanes) for run in runs) != n or width * t.bits < 32 or width == 1:
         return None
@@ -65,6 +65,20 @@ def repeated_group(e: Load, offsets: tuple[int, ...]) -> Expr | None:
     return Broadcast(
         Load(e.buffer, Take()(e.index, first), e.type.with_lanes(n), live), len(offsets) // n
     )
+
+
+def _distinct(row: Row) -> list[Row]:
+    """The row as rows in which no element is wanted twice: those of the lanes that are alike modulo a
+    small number, as the windows of a convolution are."""
+    for count in (1, 2, 4, 8, 16):
+        parts: list[Row] = []
+        for k in range(count):
+            own = [i for i, lane in enumerate(row.lanes) if lane % count == k]
+            offsets = tuple(row.offsets[i] for i in own)
+            parts.append(Row(row.base, tuple(row.lanes[i] for i in own), offsets))
+        if all(len(set(p.offsets)) == len(p.offsets) for p in parts):
+            return [p for p in parts if p.lanes]
+    return [row]
 
 
 def _runs(row: Row) -> list[_Run]:

@@ -14,7 +14,6 @@ from hbc.codegen.c_functions import (
     BITS,
     DIV_SIGNED,
     DIV_UNSIGNED,
-    F16C,
     FIXED,
     LEAST,
     LEAST_FLOAT,
@@ -22,6 +21,7 @@ from hbc.codegen.c_functions import (
     MOD_FLOAT,
     MOD_SIGNED,
     NEG,
+    OF_MACHINE,
     SATURATE_SIGNED,
     SATURATE_UNSIGNED,
     SHL,
@@ -45,9 +45,10 @@ _EXTREME_NUMBER = {"least": "<", "most": ">"}
 
 @dataclass(slots=True)
 class Prelude:
-    """The functions used so far, in the order in which C needs them."""
+    """The functions used so far, in the order in which C needs them. `machine`: whose instructions
+    they may use (see `Target`)."""
 
-    simd: bool = False
+    machine: str = ""
     texts: dict[str, str] = field(default_factory=dict)
 
     def use(self, name: str) -> str:
@@ -75,8 +76,8 @@ class Prelude:
         return self.add(variant, text.replace("NAME", variant))
 
     def _text(self, name: str) -> str:
-        if self.simd and name in F16C:
-            return F16C[name]
+        if (own := OF_MACHINE.get(self.machine, {}).get(name)) is not None:
+            return own
         if name in FIXED:
             return FIXED[name]
         if match := re.fullmatch(rf"({_TYPES})_from_({_TYPES})", name):

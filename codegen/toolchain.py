@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -123,7 +124,7 @@ def flags(
     source: CSource, target: Target, compiler: Compiler, *, sanitize: bool = False
 ) -> list[str]:
     """The options for compiling `source`, without input and output."""
-    options = [*FLAGS, *(_target_flag(f, compiler) for f in target.flags), *source.flags]
+    options = [*FLAGS, *(_target_flag(f, compiler) for f in (*target.flags, *source.flags))]
     if compiler.kind == "gcc":
         options += GCC_FLAGS
     if compiler.kind == "zig" and not sanitize:
@@ -136,10 +137,13 @@ def flags(
 
 
 def _target_flag(flag: str, compiler: Compiler) -> str:
-    """zig writes x86_64_v4 where gcc and clang write x86-64-v4."""
-    if compiler.kind == "zig" and flag.startswith("-march="):
-        return flag.replace("x86-64-", "x86_64_").replace("-march=", "-mcpu=")
-    return flag
+    """zig writes x86_64_v4 where gcc and clang write x86-64-v4, and generic+v8_2a for armv8.2-a."""
+    if compiler.kind != "zig" or not flag.startswith("-march="):
+        return flag
+    name = flag.removeprefix("-march=").replace("x86-64-", "x86_64_")
+    if arm := re.fullmatch(r"armv8(?:\.(\d))?-a(.*)", name):
+        name = f"generic+v8{f'_{arm[1]}' if arm[1] else ''}a{arm[2]}"
+    return f"-mcpu={name}"
 
 
 def build(

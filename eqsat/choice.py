@@ -52,12 +52,14 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The plan for a candidate. `rest`: the statement's value around it, which reads the buffer
-    CHOSEN at the same points; None when the value is the candidate itself."""
+    """The plan for a candidate, its estimated cycles, and those of them for packing operands. `rest`:
+    the statement's value around it, which reads the buffer CHOSEN at the same points; None when the
+    value is the candidate itself."""
 
     candidate: Candidate
     plan: Plan
     cycles: float
+    packing: float
     rest: Tensor | None
     fired: tuple[tuple[str, int], ...]
 

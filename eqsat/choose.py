@@ -46,11 +46,11 @@ def choose(s: Statement, instructions: Sequence[Instruction]) -> tuple[Choice, .
         for candidate in _candidates(g, of)
         for plan in _plans(candidate, s, instructions)
     ]
-    found.sort(key=lambda option: option[0])
+    found.sort(key=lambda option: option[0][0])
     fired = tuple(g.fired.items())
     choices: list[Choice] = []
     rests: dict[Term, Tensor | None] = {}
-    for cycles, candidate, plan in found:
+    for (cycles, packing), candidate, plan in found:
         if any(_same_operands(plan, candidate, c) for c in choices):
             continue  # dearer ways to the same end
         if candidate.whole not in rests:
@@ -59,7 +59,7 @@ def choose(s: Statement, instructions: Sequence[Instruction]) -> tuple[Choice, .
         in_tiles = plan.instruction.place.rows > 1
         if in_tiles and rest is not None and s.dest in reads(rest):
             continue  # the sums would overwrite what the rest reads
-        choices.append(Choice(candidate, plan, cycles, rest, fired))
+        choices.append(Choice(candidate, plan, cycles, packing, rest, fired))
         if len(choices) == (MOST_CHOICES if in_tiles else 1):
             break
     return tuple(choices)

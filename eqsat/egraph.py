@@ -57,7 +57,8 @@ class EGraph:
             raise InternalError(f"the e-graph refuses {name}: {e}") from e
         for a in answers:
             if hasattr(a, "report"):
-                self.fired.update(a.report.num_matches_per_rule)
+                # In a fixed order: the report is a hash table.
+                self.fired.update(dict(sorted(a.report.num_matches_per_rule.items())))
         return answers
 
     def rows(

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import cache
 
-from hbc.eqsat.choose import Choice
+from hbc.eqsat.choice import Choice
+from hbc.eqsat.egraph import rules_text
 from hbc.eqsat.near_miss import Miss
 from hbc.ir.nodes import Store
 from hbc.ir.source import Span
@@ -55,6 +58,17 @@ def chosen(s: Store, choice: Choice) -> Record:
 def missed(s: Store, miss: Miss) -> Record:
     """For a statement that has none."""
     return Record(s.span, s.buffer, None, miss=miss)
+
+
+@cache
+def _supporting() -> frozenset[str]:
+    """The names of the rules that only derive facts, and change no term."""
+    return frozenset(re.findall(r':name "([^"]+)"', rules_text("facts")))
+
+
+def rewriting(r: Record) -> tuple[tuple[str, int], ...]:
+    """The rules that made other terms, in the order in which they first matched."""
+    return tuple((name, n) for name, n in r.fired if n and name not in _supporting())
 
 
 def merged(records: Iterable[Record]) -> list[Record]:

@@ -21,7 +21,7 @@ from hbc.eqsat.tensor import (
 from hbc.eqsat.tile_scope import Options, TileScope
 from hbc.eqsat.tile_steps import Product, allocated, executed
 from hbc.eqsat.tiles import TileBuffer, TileShapeError
-from hbc.eqsat.unmask import relaxed_buffers
+from hbc.eqsat.unmask import is_relaxed
 from hbc.ir.instruction import Instruction
 from hbc.ir.kernel import Kernel
 from hbc.ir.nodes import (
@@ -53,7 +53,7 @@ def select(
         return kernel
     names = _Names({n for node in nodes(kernel.body) for n in _bound(node)})
     records = [] if report is None else report
-    selection = _Selection(usable, Frames(names.fresh), relaxed_buffers(kernel.body), records)
+    selection = _Selection(usable, Frames(names.fresh), records)
     body = simplify_stmt(selection.stmt(kernel.body))
     used = {n.name for n in nodes(body) if isinstance(n, Instruct)}
     return replace(kernel, body=body, instructions=tuple(i for i in usable if i.name in used))
@@ -80,8 +80,8 @@ class _Selection:
 
     instructions: tuple[Instruction, ...]
     frames: Frames
-    relaxed: frozenset[str]
     report: list[Record]
+    relaxed: set[str] = field(default_factory=set)  # those of the buffers in scope that are
     shapes: Shapes = field(default_factory=Shapes)
     seen: dict[tuple[int, bool], tuple[Store, Options | None]] = field(default_factory=dict)
     tiles: TileScope = field(init=False)
@@ -89,10 +89,19 @@ class _Selection:
     def __post_init__(self) -> None:
         frames = self.frames
         self.tiles = TileScope(
-            {}, self.options, self.fix, frames.stores, frames.fresh, frames.packed
+            {}, self.relaxed, self.options, self.fix, frames.stores, frames.fresh, frames.packed
         )
 
     def stmt(self, s: Stmt) -> Stmt:
+        if not isinstance(s, Allocate):
+            return self.inner(s)
+        outside = s.buffer in self.relaxed
+        (self.relaxed.add if is_relaxed(s) else self.relaxed.discard)(s.buffer)
+        new = self.inner(s)
+        (self.relaxed.add if outside else self.relaxed.discard)(s.buffer)
+        return new
+
+    def inner(self, s: Stmt) -> Stmt:
         match s:
             case Allocate(memory=Memory.AMX_TILE):
                 return self.tile_buffer(s)
@@ -231,6 +240,7 @@ class _Selection:
                     done.append(self._executed(pending))
                     done.append(self._moved(s) if self.is_on_tiles(s) else self.stmt(s))
                     continue
+                self.report += [chosen(n, found[1]) for n in (s,) if isinstance(n, Store)]
                 with self.frames.inside(s) as frame:
                     new = self.tiles.accumulate(*found, self.stmt)
                 if isinstance(new, list) and not frame.packs:

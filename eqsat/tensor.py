@@ -37,7 +37,7 @@ from hbc.ir.nodes import (
     const_index,
 )
 from hbc.ir.types import I64, DType
-from hbc.ir.walk import ExprMap, children
+from hbc.ir.walk import ExprMap, children, map_children
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,13 +295,27 @@ class _Reader:
             case Select(condition=c, a=a, b=b) if const_value(b) == 0:
                 return masked(self.read(c, dims), self.read(a, dims))
             case Cast() | Binary() | Unary() | Select() | Call():
-                return Apply(e, tuple(self.read(c, dims) for c in _operands(e)))
+                return Apply(_template(e), tuple(self.read(c, dims) for c in _operands(e)))
             case _:
                 raise NotTensorError(e, "it is not a strided load or arithmetic on such")
 
     def _fresh(self, extent: int) -> Dim:
         self.reduced += 1
         return Dim(f"r{self.reduced - 1}", extent, reduced=True)
+
+
+def _template(
+    e: Cast | Binary | Unary | Select | Call,
+) -> Cast | Binary | Unary | Select | Call:
+    """The node with names for its operands: what it does, and not to what."""
+    scalar = map_children(e, lambda c: operand_name(c.type.element))
+    assert isinstance(scalar, Cast | Binary | Unary | Select | Call)
+    return scalar
+
+
+def operand_name(element: DType) -> Var:
+    """The operand of a template."""
+    return Var("x", element(1))
 
 
 def _operands(e: Expr) -> tuple[Expr, ...]:

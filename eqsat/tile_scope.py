@@ -7,7 +7,7 @@ memory: the tiles are saved to it before, and filled from it after.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from hbc.eqsat.choice import CHOSEN, Choice, Statement
@@ -20,7 +20,7 @@ from hbc.eqsat.tile_steps import Product, executed, fill, in_memory, products, s
 from hbc.eqsat.tiles import Tile, TileBuffer, TileShapeError, accumulators, add_tiles, points_of
 from hbc.ir.build import const
 from hbc.ir.lane_offsets import constant_lanes
-from hbc.ir.nodes import Allocate, Block, Const, Expr, Load, Stmt, Store, const_index
+from hbc.ir.nodes import Allocate, Block, Const, Expr, Load, Ramp, Stmt, Store, const_index
 from hbc.ir.walk import block, map_children, map_stmt, nodes
 
 Options = tuple[Statement, tuple[Choice, ...]]
@@ -32,6 +32,7 @@ class TileScope:
     """What is needed to rewrite the statements in the scope of tile buffers."""
 
     buffers: dict[str, TileBuffer]
+    relaxed: set[str]
     options: Callable[[Store], Options | None]
     fix: Callable[[Store, Choice], None]
     stores: Callable[[Stmt], Iterator[Store]]
@@ -198,12 +199,21 @@ class TileScope:
         before = [self._copy_out(b, copies[b]) for b in sorted(read)]
         after = [self._copy_in(b, copies[b]) for b in sorted(written)]
         hidden = {b: self.buffers.pop(b) for b in copies}
-        body = [inner(renamed(s, copies)) for s in run]
+        body = [inner(renamed(s, copies, self.relaxed)) for s in run]
         self.buffers |= hidden
         whole = block(*before, *body, *after)
         for b in sorted(copies, reverse=True):
-            whole = in_memory(copies[b], self.buffers[b].element, self.buffers[b].extent, whole)
+            whole = self._copied(self.buffers[b], copies[b], whole)
         return whole
+
+    def _copied(self, b: TileBuffer, copy: str, body: Stmt) -> Stmt:
+        """The body with a copy of a buffer; tiles may go beyond its end, to zeros."""
+        end = max([b.extent, *(max(t.addresses) + 1 for t in b.tiles.values())])
+        if end > b.extent:
+            beyond = Ramp(const_index(b.extent), const_index(1), end - b.extent)
+            where = beyond if end - b.extent > 1 else const_index(b.extent)
+            body = block(Store(copy, where, const(0, b.element(end - b.extent))), body)
+        return in_memory(copy, b.element, end, body)
 
     def _copy_out(self, buffer: str, copy: str) -> Stmt:
         tiles = self.buffers[buffer].tiles.values()
@@ -256,8 +266,8 @@ def whole_box(dims: Dims) -> Points:
     return Points(tuple(d.extent for d in dims), places)
 
 
-def renamed(s: Stmt, names: Mapping[str, str]) -> Stmt:
-    """The statement on other buffers."""
+def renamed(s: Stmt, names: Mapping[str, str], relaxed: Container[str]) -> Stmt:
+    """The statement on other buffers; where it may, it writes all lanes."""
 
     def expr(e: Expr) -> Expr:
         e = map_children(e, expr)
@@ -267,8 +277,8 @@ def renamed(s: Stmt, names: Mapping[str, str]) -> Stmt:
 
     def stmt(s: Stmt) -> Stmt:
         s = map_stmt(s, expr, stmt)
-        return (
-            replace(s, buffer=names[s.buffer]) if isinstance(s, Store) and s.buffer in names else s
-        )
+        if not isinstance(s, Store) or s.buffer not in names:
+            return s
+        return replace(s, buffer=names[s.buffer], mask=None if s.buffer in relaxed else s.mask)
 
     return stmt(s)

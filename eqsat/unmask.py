@@ -7,9 +7,7 @@ matter, and instructions may compute it.
 
 from __future__ import annotations
 
-from collections import defaultdict
-
-from hbc.ir.nodes import Allocate, Binary, Broadcast, Expr, Op, Stmt, Store
+from hbc.ir.nodes import Allocate, Binary, Broadcast, Expr, Op, Store
 from hbc.ir.show import show
 from hbc.ir.types import Memory
 from hbc.ir.walk import nodes
@@ -17,18 +15,16 @@ from hbc.ir.walk import nodes
 LOCAL = (Memory.REGISTER, Memory.AMX_TILE)
 
 
-def relaxed_buffers(s: Stmt) -> frozenset[str]:
-    """The buffers in registers and tiles all of whose stores have one mask."""
-    found = set()
-    for n in nodes(s):
-        if isinstance(n, Allocate) and n.memory in LOCAL:
-            masks: defaultdict[frozenset[str] | None, int] = defaultdict(int)
-            for m in nodes(n.body):
-                if isinstance(m, Store) and m.buffer == n.buffer:
-                    masks[None if m.mask is None else conditions_of(m.mask)] += 1
-            if len(masks) == 1 and None not in masks:
-                found.add(n.buffer)
-    return frozenset(found)
+def is_relaxed(a: Allocate) -> bool:
+    """Whether the buffer is in registers or tiles, and all its stores have one mask."""
+    if a.memory not in LOCAL:
+        return False
+    masks = {
+        None if n.mask is None else conditions_of(n.mask)
+        for n in nodes(a.body)
+        if isinstance(n, Store) and n.buffer == a.buffer
+    }
+    return len(masks) == 1 and None not in masks
 
 
 def conditions_of(mask: Expr) -> frozenset[str]:

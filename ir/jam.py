@@ -10,7 +10,8 @@ others have loaded.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 from hbc.ir.lane_offsets import constant_lanes
 from hbc.ir.nodes import (
@@ -23,48 +24,60 @@ from hbc.ir.nodes import (
     Load,
     LoopKind,
     Node,
-    Prefetch,
     Stmt,
     Store,
     Var,
 )
 from hbc.ir.walk import block, map_stmt, nodes, substitute_stmt
 
-Access = Load | Store | Prefetch
+Lanes = frozenset[int] | None
+"""The places in a buffer, None when they are not constant."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Touched:
+    """The places that a statement reads and writes, by buffer."""
+
+    read: Mapping[str, Lanes]
+    written: Mapping[str, Lanes]
+
+
+@dataclass(frozen=True, slots=True)
+class _Item:
+    """A statement of a block; `touched` None: not to be moved, nor anything past it."""
+
+    stmt: Stmt
+    touched: _Touched | None
 
 
 def jam(s: Stmt) -> Stmt:
     """Every run of such loops as one, from the outermost in."""
     if isinstance(s, Block):
-        merged: list[Stmt] = []
+        items: list[_Item] = []
         for child in s.body:
-            _place(child, merged)
-        if len(merged) < len(s.body):
-            s = block(*merged)
+            _place(child, items)
+        if len(items) < len(s.body):
+            s = block(*(i.stmt for i in items))
     return map_stmt(s, lambda e: e, jam)
 
 
-def _place(s: Stmt, before: list[Stmt]) -> None:
+def _place(s: Stmt, before: list[_Item]) -> None:
     """Puts a statement after the others, or joins it with a loop that it may be moved up to."""
-    if isinstance(s, For) and _is_straight(s.body):
+    item = _Item(s, _touched(s) if _is_straight(s) else None)
+    if isinstance(s, For) and item.touched is not None:
         for n in range(len(before) - 1, -1, -1):
-            both = _together(before[n], s)
-            if both is not None:
-                before[n] = both
-                return
-            if not _is_straight(before[n]) or _conflict(before[n], s):
+            other = before[n]
+            if other.touched is None or _conflict(other.touched, item.touched):
                 break
-    before.append(s)
+            if isinstance(other.stmt, For) and (both := _together(other.stmt, s)) is not None:
+                before[n] = _Item(both, _all(other.touched, item.touched))
+                return
+    before.append(item)
 
 
-def _together(a: Stmt, b: Stmt) -> Stmt | None:
-    """Two loops as one: the same iterations, and no iteration of one touches what another of the other
-    writes."""
-    if not (isinstance(a, For) and isinstance(b, For)):
-        return None
+def _together(a: For, b: For) -> Stmt | None:
+    """Two loops as one, when they have the same iterations."""
     if (a.start, a.extent, a.kind, a.stages) != (b.start, b.extent, LoopKind.SERIAL, b.stages):
-        return None
-    if not (_is_straight(a.body) and _is_straight(b.body)) or _conflict(a.body, b.body):
         return None
     body = b.body
     if b.var != a.var:
@@ -96,20 +109,39 @@ def _is_straight(s: Stmt) -> bool:
             return isinstance(s, Comment)
 
 
-def _conflict(a: Stmt, b: Stmt) -> bool:
+def _touched(s: Stmt) -> _Touched:
+    read: dict[str, Lanes] = {}
+    written: dict[str, Lanes] = {}
+    for n in nodes(s):
+        if isinstance(n, Load | Store):
+            into = written if isinstance(n, Store) else read
+            lanes = constant_lanes(n.index)
+            here = None if lanes is None else frozenset(lanes)
+            into[n.buffer] = _both(into[n.buffer], here) if n.buffer in into else here
+    return _Touched(read, written)
+
+
+def _all(a: _Touched, b: _Touched) -> _Touched:
+    return _Touched(_merged(a.read, b.read), _merged(a.written, b.written))
+
+
+def _merged(a: Mapping[str, Lanes], b: Mapping[str, Lanes]) -> Mapping[str, Lanes]:
+    shared = {name: _both(a[name], b[name]) for name in a.keys() & b.keys()}
+    return {**a, **b, **shared}
+
+
+def _both(a: Lanes, b: Lanes) -> Lanes:
+    return None if a is None or b is None else a | b
+
+
+def _conflict(a: _Touched, b: _Touched) -> bool:
     """Whether one writes a place that the other touches, as far as constant places tell."""
-    left, right = list(_accesses(a)), list(_accesses(b))
-    return any(
-        x.buffer == y.buffer and (isinstance(x, Store) or isinstance(y, Store)) and _may_meet(x, y)
-        for x in left
-        for y in right
-    )
+    return _meet(a.written, b.written) or _meet(a.written, b.read) or _meet(a.read, b.written)
 
 
-def _accesses(s: Stmt) -> Iterator[Access]:
-    return (n for n in nodes(s) if isinstance(n, Access))
-
-
-def _may_meet(x: Access, y: Access) -> bool:
-    one, other = constant_lanes(x.index), constant_lanes(y.index)
-    return one is None or other is None or not set(one).isdisjoint(other)
+def _meet(a: Mapping[str, Lanes], b: Mapping[str, Lanes]) -> bool:
+    for name in a.keys() & b.keys():
+        one, other = a[name], b[name]
+        if one is None or other is None or not one.isdisjoint(other):
+            return True
+    return False

@@ -20,7 +20,8 @@ from hbc.synth.trie import Numbers, Trie
 
 MOST_PROBES = 3  # locations of one column: the rest is tested when a state is complete
 MOST_READERS = 3  # places to which later holes bring one location
-MOST_PARTNERS = 4
+PARTNERS_OF_ONE = 4  # that a location is compared with in one crowd
+MOST_PARTNERS = 8
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,8 +44,8 @@ class Frontier:
 class Probes:
     """`locations[c]`: some output locations of the first hole that column c determines. `readers[a,
     l]`: where composition a of the later holes brings location l, -1 where nowhere. `after[a, o]`: what
-    output location o reads. For each output location its partners in a crowd (-1: none), and
-    `kinds[crowd[o], t]`."""
+    output location o reads. For each output location its partners in crowds (-1: none), the crowds,
+    and `kinds[crowd, t]`."""
 
     gathers: GatherSet
     locations: list[Locations]
@@ -77,17 +78,20 @@ def make_probes(gathers: GatherSet, after: Locations, crowds: list[Crowd]) -> Pr
 
 
 def _partners(crowds: list[Crowd], outputs: int) -> tuple[Locations, Locations, Locations]:
-    """Each location belongs to the largest of its crowds."""
+    """The next members of each location's crowds, smallest crowds first."""
     partners = np.full((outputs, MOST_PARTNERS), -1, dtype=np.int32)
-    crowd = np.full(outputs, -1, dtype=np.int32)
-    chosen = sorted(crowds, key=lambda c: -c.locations.size)
+    crowd = np.zeros((outputs, MOST_PARTNERS), dtype=np.int32)
+    filled = np.zeros(outputs, dtype=np.int32)
+    chosen = sorted((c for c in crowds if c.locations.size > 1), key=lambda c: c.locations.size)
     for number, one in enumerate(chosen):
         for place, location in enumerate(one.locations):
-            if crowd[location] < 0 and one.locations.size > 1:
-                crowd[location] = number
-                others = np.delete(np.roll(one.locations, -place), 0)[:MOST_PARTNERS]
-                partners[location, : others.size] = others
-    kinds = np.stack([one.kinds for one in chosen]) if chosen else np.zeros((1, 1), dtype=np.int32)
+            others = np.delete(np.roll(one.locations, -place), 0)[:PARTNERS_OF_ONE]
+            others = others[: MOST_PARTNERS - filled[location]]
+            end = filled[location] + others.size
+            partners[location, filled[location] : end] = others
+            crowd[location, filled[location] : end] = number
+            filled[location] = end
+    kinds = np.stack([one.kinds for one in chosen]) if chosen else np.zeros((0, 1), dtype=np.int32)
     return partners, crowd, kinds
 
 
@@ -113,7 +117,7 @@ def probe(
                 good = residual[frontier.state, output, term]
             good |= ~there
             frontier, output, term = frontier.pick(good), output[good], term[good]
-            if probes.crowd.max(initial=-1) >= 0:
+            if len(probes.kinds):
                 frontier = frontier.pick(_unlike(probes, trie, column, inputs, frontier, output, term))
     return frontier
 
@@ -124,11 +128,11 @@ def _unlike(
 ) -> NDArray[np.bool_]:  # fmt: skip
     """Whether the term at `output` is of another kind than those of its crowd known already."""
     good = np.ones(len(frontier), dtype=np.bool_)
-    rows = np.flatnonzero((output >= 0) & (probes.crowd[output] >= 0))
+    rows = np.flatnonzero((output >= 0) & (probes.partners[output, 0] >= 0))
     if not rows.size:
         return good
     crowd = probes.crowd[output[rows]]
-    kind = probes.kinds[crowd, term[rows]]
+    kind = probes.kinds[crowd, term[rows, None]]
     partners = probes.partners[output[rows]]
     read = probes.after[frontier.after[rows][:, None], partners]
     cell = probes.gathers.cell[np.maximum(read, 0)]
@@ -136,6 +140,6 @@ def _unlike(
     code = trie.codes[frontier.low[rows][:, None], cell]
     source = probes.gathers.source[np.maximum(read, 0), code]
     other = inputs[frontier.state[rows][:, None], source]
-    same = probes.kinds[crowd[:, None], other] == kind[:, None]
+    same = probes.kinds[crowd, other] == kind
     good[rows] = ~(known & same).any(axis=1)
     return good

@@ -66,8 +66,9 @@ def xforms(source: Shape, output: Shape, axes: Axes, grouped: bool, inner: bool)
                 head = np.array([g, wrap, cf], dtype=np.int16)
                 parameters.append(np.hstack([np.tile(head, (len(rot), 1)), named]))
     matrix, given = np.concatenate(values), np.concatenate(parameters)
-    if source == output:
-        matrix = np.concatenate([np.repeat(i, second).astype(np.int16)[None], matrix])
+    if source == output and axes.out in (axes.main, axes.second):
+        unmoved = np.repeat(i, second) if axes.out == axes.main else np.tile(np.arange(second), extent)
+        matrix = np.concatenate([unmoved.astype(np.int16)[None], matrix])
         given = np.concatenate([np.zeros((1, 5), dtype=np.int16), given])
     kept = unique_rows(matrix)
     given = given[kept]
@@ -145,7 +146,7 @@ def show(fan: Fan, source: Shape, output: Shape, axes: Axes) -> str:
     """The formula, without the terms that are zero."""
     name = VARIABLES[axes.main]
     if fan.group == 0:
-        return read_at(len(source), axes.out, name if axes.main == axes.out else VARIABLES[axes.out])
+        return read_at(len(source), axes.out, VARIABLES[axes.out])
     g, grouped = fan.group, fan.group < output[axes.main]
     common = g if fan.cf == 0 else gcd(g, abs(fan.cf))
     ig = f"{name} % {g}" if grouped else name

@@ -1,0 +1,145 @@
+"""`hbc explain`: for each statement the tensor instructions that do it, or why none does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from hbc.cli.options import json_option, program_options
+from hbc.ir.diag import HbcError
+
+if TYPE_CHECKING:
+    from hbc.cli.prepare import Chosen
+    from hbc.cli.report import Json
+    from hbc.eqsat.report import Record
+
+
+@click.command("explain")
+@program_options
+@json_option
+def command(
+    kernel: Path, settings: Mapping[str, str], target: str | None, schedule: str | None,
+    as_json: bool,
+) -> None:  # fmt: skip
+    """Say which tensor instructions were chosen for the statements of KERNEL.
+
+    Per statement: the instruction and how often one execution of the statement runs it, the
+    estimated cycles (of the instructions, of loads and stores, of bringing operands into their
+    order), and the rules that led there. Where none was found: the nearest, what keeps it from the
+    statement, and what to change.
+    """
+    from hbc.cli.prepare import choose
+    from hbc.cli.report import print_json
+
+    chosen = choose(kernel, settings, target, schedule, fix_sizes=True)
+    records, failure = _explained(chosen)
+    if as_json:
+        statements: list[Json] = [_as_json(r) for r in records]
+        print_json(
+            {
+                "kernel": chosen.pipeline.name,
+                "target": chosen.target.name,
+                "schedule": chosen.schedule_name,
+                "statements": statements,
+            }
+        )
+    else:
+        click.echo("\n".join(_lines(chosen, records)))
+    if failure is not None:
+        raise failure
+
+
+def _explained(chosen: Chosen) -> tuple[list[Record], HbcError | None]:
+    """What selection found, and the error that it ended in."""
+    from hbc.cli.pipeline import instructions_of, lower_to_kernel
+    from hbc.eqsat.report import merged
+    from hbc.eqsat.select import select
+
+    kernel = lower_to_kernel(chosen.pipeline, chosen.schedule, chosen.target, before="select")
+    records: list[Record] = []
+    try:
+        select(kernel, instructions_of(chosen.target), records)
+    except HbcError as failure:
+        return merged(records), failure
+    return merged(records), None
+
+
+def _lines(chosen: Chosen, records: Sequence[Record]) -> list[str]:
+    title = f"{chosen.pipeline.name} for {chosen.target.name}, schedule {chosen.schedule_name}"
+    if not chosen.target.instruction_sets:
+        return [
+            title,
+            f"  {chosen.target.name} has no tensor instructions: `hbc targets` lists others",
+        ]
+    if not records:
+        return [
+            title,
+            "  no statement sums over vector lanes: vectorize a reduction loop (`atomic`)",
+        ]
+    found = [title]
+    for r in records:
+        found += _statement(r)
+    return found
+
+
+def _statement(r: Record) -> list[str]:
+    from hbc.eqsat.report import rewriting
+
+    where = f"line {_line(r)}: " if r.span else ""
+    written = " ".join(r.span.text.split()) if r.span else r.stage
+    lines = ["", f"{where}{written}"]
+    copies = f", in each of {r.copies} copies of the statement" if r.copies > 1 else ""
+    if r.miss is not None:
+        near = f"; the nearest is {r.miss.nearest}" if r.miss.nearest else ""
+        return [
+            *lines,
+            f"  no instruction{copies}: {r.miss.condition}{near}",
+            f"  to change that: {r.miss.edit}",
+        ]
+    sizes = ", ".join(f"{name}={n}" for name, n in r.sizes)
+    cost = r.cost
+    rules = ", ".join(f"{name} ({n})" for name, n in rewriting(r)) or "none"
+    return [
+        *lines,
+        f"  {r.count} x {r.instruction}{f' with {sizes}' if sizes else ''}{copies}",
+        f"  about {cost.total:.0f} cycles: {cost.compute:.0f} of the instructions, "
+        f"{cost.memory:.0f} of loads and stores, {cost.conversion:.0f} of packing",
+        f"  rules: {rules}",
+    ]
+
+
+def _line(r: Record) -> int | None:
+    return None if r.span is None else r.span.line
+
+
+def _as_json(r: Record) -> Json:
+    """Stable keys."""
+    from hbc.eqsat.report import rewriting
+
+    cost: Json = {
+        "total": r.cost.total,
+        "compute": r.cost.compute,
+        "memory": r.cost.memory,
+        "conversion": r.cost.conversion,
+    }
+    miss: Json = None
+    if r.miss is not None:
+        miss = {
+            "nearest": r.miss.nearest or None,
+            "condition": r.miss.condition,
+            "edit": r.miss.edit,
+        }
+    return {
+        "line": _line(r),
+        "stage": r.stage,
+        "chosen": r.instruction,
+        "sizes": dict(r.sizes),
+        "count": r.count,
+        "copies": r.copies,
+        "cost": None if r.instruction is None else cost,
+        "rules": [{"name": name, "matches": n} for name, n in rewriting(r)],
+        "near_miss": miss,
+    }
