@@ -54,7 +54,8 @@ def command(
 
 def _explained(chosen: Chosen) -> tuple[list[Record], HbcError | None]:
     """What selection found, and the error that it ended in."""
-    from hbc.cli.pipeline import instructions_of, lower_to_kernel
+    from hbc.cli.instruction_set import instructions_of
+    from hbc.cli.pipeline import lower_to_kernel
     from hbc.eqsat.report import merged
     from hbc.eqsat.select import select
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from functools import cache
 from pathlib import Path
 
 from hbc.cli.read_source import read_source, source_name
@@ -13,7 +12,7 @@ from hbc.frontend.lower import lower
 from hbc.ir.cse import share
 from hbc.ir.diag import Diagnostic, UsageError, did_you_mean
 from hbc.ir.hoist import hoist
-from hbc.ir.instruction import Feature, Instruction, InstructionSet
+from hbc.ir.instruction import Feature
 from hbc.ir.jam import jam
 from hbc.ir.kernel import Kernel
 from hbc.ir.lane_limit import refuse_wide
@@ -36,25 +35,10 @@ def select_instructions(kernel: Kernel, target: Target) -> Kernel:
     """The kernel with the tensor instructions of its target, where it has any."""
     if not target.instruction_sets:
         return kernel
+    from hbc.cli.instruction_set import instructions_of
     from hbc.eqsat.select import select
 
     return select(kernel, instructions_of(target))
-
-
-def instructions_of(target: Target) -> list[Instruction]:
-    """The tensor instructions that code for the target may use."""
-    known = instruction_set()
-    names = {i.name for t in target.instruction_sets for i in known.of_target(t)}
-    return [i for i in known.instructions if i.name in names]
-
-
-@cache
-def instruction_set() -> InstructionSet:
-    """The descriptions that hbc comes with."""
-    from hbc.codegen.instruction_files import builtin_descriptions
-    from hbc.frontend.isa_load import load_instructions
-
-    return load_instructions(builtin_descriptions())
 
 
 STEPS: tuple[tuple[str, Pass], ...] = (
@@ -84,6 +68,8 @@ PASSES: tuple[str, ...] = ("lower", *(name for name, _ in STEPS))
 
 def features_of(target: str | None) -> list[Feature]:
     """What code for a target without tensor instructions needs, as far as it is described."""
+    from hbc.cli.instruction_set import instruction_set
+
     needs = TARGETS[target].needs if target else ()
     return [f for f in instruction_set().features if f.cpuinfo in needs]
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from bisect import insort
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from itertools import islice
 from math import prod
@@ -23,6 +24,9 @@ ROUNDS = 6
 MOST_NODES = 4000
 MOST_PLANS = 60
 MOST_CHOICES = 8
+ENOUGH = 12
+Cost = tuple[float, float]
+"""Cycles in all, and those of them for packing."""
 SCATTER = 16.0  # cycles for an accumulator whose lanes lie apart
 
 
@@ -41,12 +45,7 @@ def choose(s: Statement, instructions: Sequence[Instruction]) -> tuple[Choice, .
     facts = [type_facts(), *dead, *windows(s.outputs, of), f"(let $root {root})", *of.facts]
     g.run("\n".join(facts))
     saturate(g)
-    found = [
-        (cost(candidate, plan, s), candidate, plan)
-        for candidate in _candidates(g, of)
-        for plan in _plans(candidate, s, instructions)
-    ]
-    found.sort(key=lambda option: option[0][0])
+    found = _cheapest(_candidates(g, of), s, instructions)
     fired = tuple(g.fired.items())
     choices: list[Choice] = []
     rests: dict[Term, Tensor | None] = {}
@@ -63,6 +62,21 @@ def choose(s: Statement, instructions: Sequence[Instruction]) -> tuple[Choice, .
         if len(choices) == (MOST_CHOICES if in_tiles else 1):
             break
     return tuple(choices)
+
+
+def _cheapest(
+    candidates: Iterable[Candidate], s: Statement, instructions: Sequence[Instruction]
+) -> list[tuple[Cost, Candidate, Plan]]:
+    """Candidates and plans by their cost. Those whose instructions alone take longer than enough others
+    take in all are left out."""
+    options = [(plan, c) for c in candidates for plan in _plans(c, s, instructions)]
+    options.sort(key=lambda option: option[0].cycles)
+    found: list[tuple[Cost, Candidate, Plan]] = []
+    for plan, c in options:
+        if len(found) > ENOUGH and plan.cycles > found[ENOUGH][0][0]:
+            break
+        insort(found, (cost(c, plan, s), c, plan), key=lambda option: option[0])
+    return found
 
 
 def _same_operands(plan: Plan, candidate: Candidate, c: Choice) -> bool:
@@ -122,7 +136,7 @@ def _plans(c: Candidate, s: Statement, instructions: Sequence[Instruction]) -> I
                     yield plan
 
 
-def cost(c: Candidate, plan: Plan, s: Statement) -> tuple[float, float]:
+def cost(c: Candidate, plan: Plan, s: Statement) -> Cost:
     """Estimated cycles: of the instructions, the loads of their operands, and the way of the
     accumulator to the statement's destination; and how many of them are for packing."""
     total, packing = plan.cycles, 0.0

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from hbc.eqsat.egraph import Term
 from hbc.eqsat.encode import Encoding
-from hbc.eqsat.tensor import Apply, Band, Dim, Line, Masked, Read, Reduce, Tensor, Uniform
+from hbc.eqsat.tensor import (
+    Apply,
+    Band,
+    Dim,
+    Line,
+    Masked,
+    Read,
+    Reduce,
+    Tensor,
+    Uniform,
+    operand_name,
+)
 from hbc.ir.diag import InternalError
 from hbc.ir.nodes import (
     Binary,
@@ -82,4 +93,4 @@ def _template(t: Term, args: tuple[Tensor, ...]) -> Cast | Binary | Unary | Sele
 
 
 def _operand(element: DType) -> Expr:
-    return Var("", Type(element))
+    return operand_name(element)

@@ -25,14 +25,19 @@ def check_lanes(lines: Iterable[ScheduleLine], funcs: Mapping[str, Func], scope:
         known = extents.setdefault(s.stage, known_extents(s, funcs))
         if s.stage.name in tiles:
             continue
+        outside = lanes.get(s.stage, 1)
+        special = False  # from there on, only under a condition
         for d in s.directives:
             learn(d, known)
+            special = special or d.name == "specialize"
             if d.name != "vectorize":
                 continue
             loop = d.args[0]
             width = d.args[1] if len(d.args) > 1 else known.get(str(loop), 1)
             before = lanes.get(s.stage, 1)
             lanes[s.stage] = before * (width if isinstance(width, int) else 1)
+            if not special:
+                outside = lanes[s.stage]
             if lanes[s.stage] > MOST_LANES >= before:
                 shown = d.span.text if d.span else d.name
                 scope.report(
@@ -40,6 +45,7 @@ def check_lanes(lines: Iterable[ScheduleLine], funcs: Mapping[str, Func], scope:
                     f" and {MOST_LANES} are the most", d.span,
                     "vectorize a smaller factor, such as 16; tiles need `store_in(amx_tile)`",
                 )  # fmt: skip
+        lanes[s.stage] = outside
 
 
 def known_extents(s: ScheduleLine, funcs: Mapping[str, Func]) -> dict[str, int]:

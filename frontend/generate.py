@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from hbc.frontend.funcs import Func
+from hbc.frontend.index_values import aligned_values, at_position
 from hbc.frontend.nest import Nest, tree_splits
 from hbc.frontend.plan import At, Loop, Split, StagePlan, Tail, stage_text, step
 from hbc.frontend.prefetch import prefetch_statements
@@ -33,6 +34,7 @@ from hbc.ir.nodes import (
     const_index,
 )
 from hbc.ir.simplify import simplify
+from hbc.ir.types import Memory
 from hbc.ir.walk import block, free_variables, substitute
 
 MAX_UNROLL = 1024
@@ -157,7 +159,9 @@ def _peel(g: Generator, nest: Nest, scope: Scope, depth: int, s: Split) -> Stmt:
         whole = replace(nest.with_whole(s), extents={**nest.extents, s.old: covered})
         full = _loops(g, whole, scope, depth)
     name = scope.fresh(f"{_word(s.old)}_tail", g.func.name)
-    inside = scope.tail().bind(name, Interval(const_index(1), const_index(s.factor - 1)))
+    # Vectors keep all their lanes in the tail, and so does what is computed for them.
+    most = s.factor if _is_masked_vector(g, nest, s) else s.factor - 1
+    inside = scope.tail().bind(name, Interval(const_index(1), const_index(most)))
     rest: Expr = Var(name)
     remainder = simplify(mod(extent, s.factor))
     if isinstance(remainder, Const):
@@ -171,6 +175,13 @@ def _peel(g: Generator, nest: Nest, scope: Scope, depth: int, s: Split) -> Stmt:
     if isinstance(remainder, Const):
         return block(full, tail)
     return block(full, LetStmt(name, remainder, If(gt(Var(name), 0), tail)))
+
+
+def _is_masked_vector(g: Generator, nest: Nest, s: Split) -> bool:
+    """Whether the tail of the split is one vector under a mask."""
+    loop = next((x for x in nest.stage.loops if x.dim == s.inner), None)
+    vector = loop is not None and loop.kind is LoopKind.VECTOR
+    return vector and s.tail is Tail.MASK and g.program.target.vector_bits > 0
 
 
 def _kind(g: Generator, nest: Nest, loop: Loop, scope: Scope) -> tuple[LoopKind, Expr, Expr | None]:
@@ -197,7 +208,9 @@ def _kind(g: Generator, nest: Nest, loop: Loop, scope: Scope) -> tuple[LoopKind,
             f"cannot {what} `{loop.name}`: its extent is not a constant", loop.span,
             f"give a factor: `{what}({loop.name}, 16)`",
         )  # fmt: skip
-    scalar = isinstance(made_by, Split) and made_by.tail is Tail.GUARD
+    # Scalar code cannot touch tiles: there, a guard is a mask.
+    in_tiles = g.program.plan[g.func.name].memory is Memory.AMX_TILE
+    scalar = isinstance(made_by, Split) and made_by.tail is Tail.GUARD and not in_tiles
     if scalar or g.program.target.vector_bits == 0:
         return LoopKind.SERIAL, extent, None
     full = made_by.factor if isinstance(made_by, Split) else most
@@ -263,8 +276,9 @@ def _statement(g: Generator, nest: Nest, scope: Scope) -> Stmt:
     if update is not None and update.condition is not None:
         conditions.append(load_accesses(substitute(update.condition, values), scope))
     storage = scope.storages[func.name]
-    place = tuple(load_accesses(substitute(i, values), scope) for i in indices)
-    stored = load_accesses(substitute(value, values), scope)
+    aligned = aligned_values(nest)
+    place = tuple(load_accesses(at_position(i, values, aligned), scope) for i in indices)
+    stored = load_accesses(at_position(value, values, aligned), scope)
     span = func.span if update is None else update.span
     store: Stmt = Store(storage.buffer, storage.offset(place), stored, None, span)
     return If(and_(*conditions), store) if conditions else store

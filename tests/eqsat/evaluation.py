@@ -1,126 +1,170 @@
-"""What terms of the e-graph are worth: evaluated with NumPy over a box of dimensions."""
+"""What tensor expressions are worth, point by point, with NumPy; and which elements they read.
+
+Values are arrays with one axis per dimension of the world, of extent 1 along which they do not vary.
+Nothing here is taken from eqsat besides the names of the nodes.
+"""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from hbc.eqsat.egraph import Term
+from hbc.eqsat.tensor import Apply, Band, Dim, Line, Masked, Read, Reduce, Tensor, Uniform
+from hbc.ir.build import const_value
+from hbc.ir.nodes import Binary, Call, Cast, Expr, Op, Select, Unary, UnaryOp, const_index
+from hbc.ir.numpy_types import numpy_dtype
+from hbc.ir.types import DType
+from hbc.ir.walk import substitute
 
-Array = npt.NDArray[np.generic]
-
-DTYPES: Mapping[str, type[np.generic]] = {
-    "i8": np.int8, "u8": np.uint8, "i16": np.int16, "u16": np.uint16, "i32": np.int32,
-    "u32": np.uint32, "i64": np.int64, "f32": np.float32, "f64": np.float64,
-}  # fmt: skip
+Array = npt.NDArray[Any]
+Touched = dict[str, set[int]]
 
 
-@dataclass(frozen=True)
+@dataclass
 class World:
-    """Extents by bit number, buffers by number, scalars by number. Values are arrays with one axis
-    per dimension, of extent 1 along which they do not vary."""
+    """The dimensions, one axis each; buffers and names by what they hold. `at` says where a
+    dimension stands that is not to run along its axis."""
 
-    extents: tuple[int, ...]
-    buffers: tuple[Array, ...]
-    scalars: tuple[np.generic, ...]
+    dims: tuple[Dim, ...]
+    buffers: Mapping[str, Array]
+    names: Mapping[str, int] = field(default_factory=dict)
+    at: Mapping[Dim, Array] = field(default_factory=dict)
+    touched: Touched = field(default_factory=lambda: defaultdict(set))
 
-    def axis(self, bit: int) -> int:
-        """The axis of a mask of one dimension."""
-        return bit.bit_length() - 1
+    def along(self, d: Dim) -> Array:
+        """0, 1, ... along its axis."""
+        if d in self.at:
+            return self.at[d]
+        return np.arange(d.extent).reshape([d.extent if d == other else 1 for other in self.dims])
 
-    def axes(self, mask: int) -> tuple[int, ...]:
-        """The axes of a mask."""
-        return tuple(n for n in range(len(self.extents)) if mask >> n & 1)
+    @property
+    def ones(self) -> list[int]:
+        return [1] * len(self.dims)
 
-    def points(self, bit: int) -> Array:
-        """0, 1, ... along one dimension."""
-        axis = self.axis(bit)
-        shape = [1] * len(self.extents)
-        shape[axis] = self.extents[axis]
-        return np.arange(self.extents[axis], dtype=np.int64).reshape(shape)
+    def number(self, e: Expr) -> Any:
+        """A scalar of the names and constants."""
+        known = {name: const_index(v) for name, v in self.names.items()}
+        found = const_value(substitute(e, known))
+        assert found is not None, f"{e} is not constant"
+        return found
+
+    def full(self, x: Array, dims: Iterable[Dim]) -> Array:
+        """With all points along the dims written out."""
+        wanted = set(dims)
+        shape = [d.extent if d in wanted else n for d, n in zip(self.dims, x.shape, strict=True)]
+        return np.broadcast_to(x, shape)
 
 
-def evaluate(t: Term, w: World) -> Array:
-    """The value of a term at every point."""
-    match t:
-        case Term("Read", (int(place), Term() as strides)):
-            at: Array = np.zeros([1] * len(w.extents), np.int64)
-            for bit, stride in stride_map(strides).items():
-                at = at + stride * w.points(bit)
-            return w.buffers[place][at]
-        case Term("Scalar", (int(number),)):
-            return np.reshape(w.scalars[number], [1] * len(w.extents))
-        case Term("Cast", (str(name), Term() as x)):
-            return evaluate(x, w).astype(DTYPES[name])
-        case Term("Bin", (str(op), Term() as x, Term() as y)):
-            return _binary(op, evaluate(x, w), evaluate(y, w))
-        case Term("Reduce", ("+", int(mask), Term() as x)):
-            value = evaluate(x, w)
-            axes = w.axes(mask)
-            shape = [w.extents[n] if n in axes else value.shape[n] for n in range(value.ndim)]
-            total = np.broadcast_to(value, shape).sum(axes, keepdims=True, dtype=value.dtype)
-            return np.asarray(total)
-        case Term("Band", (Term() as x, int(d), int(s), int(r))):
-            return _band(evaluate(x, w), w, d, s, r)
+def evaluate(x: Tensor, w: World, live: Array | None = None) -> Array:
+    """The value at every point. Elements read where `live` holds are noted as touched."""
+    there = np.ones(w.ones, bool) if live is None else live
+    with np.errstate(all="ignore"):
+        return _value(x, w, there)
+
+
+def _value(x: Tensor, w: World, live: Array) -> Array:
+    match x:
+        case Read(buffer=buffer):
+            at = _moved(x, w)
+            data = w.buffers[buffer]
+            where, on = np.broadcast_arrays(at, live)
+            w.touched[buffer].update(where[on].tolist())
+            return data[np.clip(at, 0, len(data) - 1)]
+        case Line():
+            return _moved(x, w)
+        case Uniform(value=e):
+            return np.full(w.ones, w.number(e), numpy_dtype(e.type.element))
+        case Masked(condition=condition, value=v):
+            c = _value(condition, w, live)
+            inner = _value(v, w, live & c)
+            return np.where(c, inner, np.zeros((), inner.dtype))
+        case Apply(node=node, args=args):
+            return _applied(node, [_value(a, w, live) for a in args], args[-1].element)
+        case Reduce(op=op, dims=dims, value=v):
+            inner = w.full(_value(v, w, live), dims)
+            axes = tuple(w.dims.index(d) for d in dims)
+            return _reduced(op, inner, axes)
+        case Band():
+            return _band(x, w, live)
+
+
+def _moved(x: Read | Line, w: World) -> Array:
+    at = np.full(w.ones, w.number(x.base), np.int64)
+    for d, stride in x.strides:
+        at = at + int(w.number(stride)) * w.along(d)
+    return at
+
+
+def _band(x: Band, w: World, live: Array) -> Array:
+    """The value at r = (t - d_step * d) / r_step where there is such an r, else 0."""
+    offset = w.along(x.t) - x.d_step * w.along(x.d)
+    r = offset // x.r_step
+    there = (offset % x.r_step == 0) & (r >= 0) & (r < x.r.extent)
+    at = {**w.at, x.r: np.clip(r, 0, x.r.extent - 1)}
+    inner = _value(x.value, replace(w, at=at), live & there)
+    return np.where(there, inner, np.zeros((), inner.dtype))
+
+
+def _reduced(op: Op, x: Array, axes: tuple[int, ...]) -> Array:
+    match op:
+        case Op.ADD:
+            return np.asarray(x.sum(axes, keepdims=True, dtype=x.dtype))
+        case Op.MAX:
+            return np.asarray(x.max(axes, keepdims=True))
+        case Op.MIN:
+            return np.asarray(x.min(axes, keepdims=True))
         case _:
-            raise NotImplementedError(str(t))
+            raise NotImplementedError(op)
 
 
-def parsed(text: str) -> Term:
-    """A term from its text, without the quotes of literals."""
-    stack: list[list[Term | int | float | str]] = [[]]
-    for word in re.findall(r"[()]|[^\s()]+", text):
-        if word == "(":
-            stack.append([])
-        elif word == ")":
-            head, *args = stack.pop()
-            stack[-1].append(Term(str(head), tuple(args)))
-        else:
-            literal = re.fullmatch(r"-?\d+", word)
-            stack[-1].append(int(word) if literal else word.strip('"'))
-    (term,) = stack[0]
-    assert isinstance(term, Term)
-    return term
+BINARY = {
+    Op.ADD: np.add, Op.SUB: np.subtract, Op.MUL: np.multiply, Op.MIN: np.minimum,
+    Op.MAX: np.maximum, Op.LT: np.less, Op.LE: np.less_equal, Op.GE: np.greater_equal,
+    Op.EQ: np.equal, Op.AND: np.bitwise_and,
+}  # fmt: skip
+UNARY = {UnaryOp.NEG: np.negative, UnaryOp.ABS: np.absolute, UnaryOp.NOT: np.invert}
 
 
-def stride_map(t: Term) -> dict[int, int]:
-    """The strides by mask."""
-    match t:
-        case Term("map-empty", ()):
-            return {}
-        case Term("map-insert", (Term() as rest, int(bit), int(stride))):
-            return {**stride_map(rest), bit: stride}
-        case _:
-            raise NotImplementedError(str(t))
+def _applied(
+    node: Cast | Binary | Unary | Select | Call, args: list[Array], element: DType
+) -> Array:
+    match node:
+        case Cast(type=t):
+            return cast(args[0], element, t.element)
+        case Binary(op=op):
+            a, b = args
+            if a.dtype != b.dtype:
+                raise TypeError(f"{a.dtype} {op} {b.dtype}")
+            return np.asarray(BINARY[op](a, b))
+        case Unary(op=uop):
+            return np.asarray(UNARY[uop](args[0]))
+        case Select():
+            return np.where(*args)
+        case Call(name="reinterpret", type=t):
+            return np.ascontiguousarray(args[0]).view(numpy_dtype(t.element))
+        case Call(name=name):
+            return np.asarray({"floor": np.floor, "sqrt": np.sqrt}[str(name)](args[0]))
 
 
-def _binary(op: str, x: Array, y: Array) -> Array:
-    with np.errstate(over="ignore"):
-        match op:
-            case "+":
-                return np.asarray(np.add(x, y, dtype=x.dtype, casting="equiv"))
-            case "*":
-                return np.asarray(np.multiply(x, y, dtype=x.dtype, casting="equiv"))
-            case "-":
-                return np.asarray(np.subtract(x, y, dtype=x.dtype, casting="equiv"))
-            case _:
-                raise NotImplementedError(op)
+def cast(x: Array, source: DType, target: DType) -> Array:
+    """Integers wrap, floats round; to an integer they are truncated, and saturate."""
+    if source.is_float and target.is_int:
+        low, high = target.limits
+        return np.clip(np.trunc(x.astype(np.float64)), low, high).astype(numpy_dtype(target))
+    if target.name == "bf16" and not source.is_float:
+        return x.astype(np.float32).astype(numpy_dtype(target))
+    return x.astype(numpy_dtype(target))
 
 
-def _band(x: Array, w: World, d: int, t: int, r: int) -> Array:
-    """At (d, t) what `x` is at r = t - d, or 0: point by point."""
-    along, last = w.axis(r), w.extents[w.axis(r)]
-    shape = [1 if n == along else x.shape[n] for n in range(x.ndim)]
-    shape[w.axis(d)], shape[w.axis(t)] = w.extents[w.axis(d)], w.extents[w.axis(t)]
-    result = np.zeros(shape, x.dtype)
-    for point in np.ndindex(*shape):
-        at = point[w.axis(t)] - point[w.axis(d)]
-        if 0 <= at < last:
-            source = [min(i, x.shape[n] - 1) for n, i in enumerate(point)]
-            source[along] = at
-            result[point] = x[tuple(source)]
-    return result
+def same(got: Array, want: Array, where: Array | None = None) -> bool:
+    """Whether two values are equal at all points, or at those of a condition, and of one type."""
+    if got.dtype != want.dtype:
+        return False
+    a, b = np.broadcast_arrays(got, want)
+    equal = (a == b) | ((a != a) & (b != b))
+    return bool(np.all(equal if where is None else equal | ~where))

@@ -1,0 +1,248 @@
+"""Random tensor expressions over a few small dimensions, and arrays for them.
+
+Floats are small integers, so that their sums and products are exact in any order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hbc.eqsat.tensor import Apply, Dim, Dims, Line, Masked, Read, Reduce, Tensor, Uniform
+from hbc.ir.build import const
+from hbc.ir.nodes import (
+    Binary,
+    Call,
+    Cast,
+    Expr,
+    MathOp,
+    Op,
+    Select,
+    Unary,
+    UnaryOp,
+    Var,
+    const_index,
+)
+from hbc.ir.numpy_types import numpy_dtype
+from hbc.ir.types import BOOL, CONDITION, DTYPES, DType, Type
+
+Array = npt.NDArray[Any]
+SIZE = 400
+OUTPUTS = (Dim("d0", 2), Dim("d1", 3))
+SUMMED = (Dim("r0", 4, True), Dim("r1", 2, True))
+TOTALS = ("i32", "u32", "f32")
+NARROWER = {
+    "i32": ("i8", "u8", "i16", "u16"), "u32": ("u8", "u16"), "f32": ("bf16", "i8", "u8"),
+    "i16": ("i8", "u8"), "u16": ("u8",),
+}  # fmt: skip
+STEPS = ((1, 1), (2, 2), (2, 1), (1, 2), (4, 2), (2, 4), (3, 2), (2, 3), (4, 6))
+
+
+def arrays() -> dict[str, DType]:
+    """The buffers of the drafts: one of each type, called after it; `wild` has floats of any size."""
+    return {**DTYPES, "wild": DTYPES["f32"]}
+
+
+def data(random: np.random.Generator) -> dict[str, Array]:
+    """Elements for them: integers of their whole range."""
+    found: dict[str, Array] = {}
+    for name, t in arrays().items():
+        if name == "wild":
+            found[name] = random.choice([-3e9, -7.5, -0.4, 0.0, 0.9, 200.6, 3e9, 5e9], SIZE)
+            found[name] = found[name].astype(np.float32)
+        elif t.is_float:
+            found[name] = random.integers(-2, 3, SIZE).astype(numpy_dtype(t))
+        else:
+            least, most = t.limits
+            values = random.integers(least, most, SIZE, np.int64, endpoint=True)
+            found[name] = values.astype(numpy_dtype(t))
+    return found
+
+
+def dummy(t: DType) -> Expr:
+    """An operand of a template."""
+    return Var("", Type(t))
+
+
+def cast(t: str, x: Tensor) -> Tensor:
+    return Apply(Cast(Type(DTYPES[t]), dummy(x.element)), (x,))
+
+
+def binary(op: Op, x: Tensor, y: Tensor) -> Tensor:
+    return Apply(Binary(op, dummy(x.element), dummy(y.element)), (x, y))
+
+
+def add(x: Tensor, y: Tensor) -> Tensor:
+    return binary(Op.ADD, x, y)
+
+
+def multiply(x: Tensor, y: Tensor) -> Tensor:
+    return binary(Op.MUL, x, y)
+
+
+@dataclass
+class Draft:
+    """Makes random expressions. `made` are all that are parts of others or stand for themselves;
+    `masks` the conditions that were used, over output dimensions alone and not."""
+
+    random: np.random.Generator
+    made: list[Tensor] = field(default_factory=list)
+    masks: list[Tensor] = field(default_factory=list)
+
+    def pick(self, *words: str) -> str:
+        return words[int(self.random.integers(len(words)))]
+
+    def chance(self, p: float) -> bool:
+        return bool(self.random.random() < p)
+
+    def number(self, most: int) -> int:
+        return int(self.random.integers(most))
+
+    def read(self, buffer: str, dims: Dims | None = None) -> Read:
+        """An array that moves along these dims, or some."""
+        moving = dims if dims is not None else tuple(
+            d for d in (*OUTPUTS, *SUMMED) if self.chance(0.5)
+        )  # fmt: skip
+        base = const_index(self.number(3))
+        strides = tuple((d, const_index(1 + self.number(3))) for d in moving)
+        return Read(buffer, arrays()[buffer], base, strides)
+
+    def keep(self, x: Tensor) -> Tensor:
+        self.made.append(x)
+        return x
+
+    def condition(self, outputs: bool = False) -> Tensor:
+        """A mask that holds at the first point of its dimensions, and nowhere or not everywhere else."""
+        if self.masks and self.chance(0.6):
+            old = self.masks[self.number(len(self.masks))]
+            if not outputs or not _is_summed(old):
+                return old
+        d = (OUTPUTS if outputs else (*OUTPUTS, *SUMMED))[self.number(2 if outputs else 4)]
+        line = Line(const_index(0), ((d, const_index(1)),))
+        limit = Uniform(const_index(1 + self.number(d.extent)))
+        self.masks.append(binary(Op.LT, line, limit))
+        return self.masks[-1]
+
+    def leaf(self, total: str) -> Tensor:
+        """A value of the type without sums."""
+        return self.keep(self._leaf(total))
+
+    def _leaf(self, t: str) -> Tensor:
+        narrow = NARROWER[t][self.number(len(NARROWER[t]))]
+        match self.pick(
+            "read", "cast", "twice", "product", "same", "narrowed", "masked", "masked", "wild",
+            "uniform", "other", "choice", "masked product", "masked twice",
+        ):  # fmt: skip
+            case "read":
+                return self.read(t)
+            case "twice" if narrow in ("i16", "u16"):
+                below = NARROWER[narrow]
+                return cast(t, cast(narrow, self.read(below[self.number(len(below))])))
+            case "narrowed" if t != "f32":
+                return cast(t, cast("i16", self.read("i32", (SUMMED[0],))))
+            case "same":
+                return cast(t, self.leaf(t))
+            case "masked":
+                x: Tensor = cast(t, self.read(narrow))
+                return Masked(self.condition(self.chance(0.7)), x)
+            case "masked twice":
+                inner = Masked(self.condition(), Masked(self.condition(), self.read(narrow)))
+                return cast(t, inner)
+            case "masked product":
+                return Masked(self.condition(), multiply(self.read(t), cast(t, self.read(narrow))))
+            case "wild" if t != "f32":
+                return cast(t, self.read("wild"))
+            case "other" if t != "f32":
+                return cast(t, cast("u32" if t == "i32" else "i32", self.read(narrow)))
+            case "uniform":
+                return Uniform(const(1 + self.number(2), DTYPES[t]))
+            case "choice":
+                there = dummy(BOOL)
+                assert isinstance(there, Var)
+                node = Select(Var("", CONDITION), dummy(DTYPES[t]), dummy(DTYPES[t]))
+                return Apply(node, (self.read("bool"), self.read(t), cast(t, self.read(narrow))))
+            case "product" if t in ("i32", "f32"):
+                wide = "i16" if t == "i32" else "i16"
+                a, b = (cast(wide, self.read(self.pick("u8", "i8"))) for _ in "ab")
+                return cast(t, multiply(a, b))
+            case _:
+                return cast(t, self.read(narrow))
+
+    def unary(self, t: str, x: Tensor) -> Tensor:
+        if t == "f32":
+            return Apply(Call(MathOp.FLOOR, (dummy(DTYPES[t]),), Type(DTYPES[t])), (x,))
+        return Apply(Unary(UnaryOp.NEG, dummy(DTYPES[t])), (x,))
+
+    def convolution(self, t: str) -> Tensor:
+        """A filter slid along an output dimension."""
+        d, r = OUTPUTS[self.number(2)], SUMMED[self.number(2)]
+        s, q = STEPS[self.number(len(STEPS))]
+        other = OUTPUTS[1 - OUTPUTS.index(d)]
+        image_type, filter_type = ("bf16", "bf16") if t == "f32" else ("u8", "i8")
+        steps = {d: const_index(s), r: const_index(q)}
+        if self.chance(0.5):
+            steps[other] = const_index(30)
+        image = Read(image_type, arrays()[image_type], const_index(1), tuple(steps.items()))
+        k = self.read(filter_type, (r, other) if self.chance(0.5) else (r,))
+        a, b = cast(t, image), cast(t, Masked(self.condition(), k) if self.chance(0.2) else k)
+        return Reduce(Op.ADD, (r,), multiply(a, b) if self.chance(0.5) else multiply(b, a))
+
+    def term(self, t: str, depth: int = 2) -> Tensor:
+        """A value of the type, with sums and products."""
+        return self.keep(self._term(t, depth))
+
+    def _term(self, t: str, depth: int) -> Tensor:
+        kinds = ("sum", "product", "reduce", "reduce", "convolution", "masked", "sibling", "unary")
+        match self.pick(*kinds) if depth else "":
+            case "sum":
+                return add(self.term(t, depth - 1), self.term(t, depth - 1))
+            case "product":
+                return multiply(self.term(t, depth - 1), self.leaf(t))
+            case "reduce":
+                return self.sum_of(self.term(t, depth - 1))
+            case "masked":
+                return Masked(self.condition(), self.term(t, depth - 1))
+            case "sibling" if t != "f32":
+                other = "u32" if t == "i32" else "i32"
+                return add(self.leaf(t), cast(t, self.term(other, depth - 1)))
+            case "unary":
+                return self.unary(t, self.term(t, depth - 1))
+            case "convolution":
+                return self.convolution(t)
+            case _:
+                return self.leaf(t)
+
+    def sum_of(self, x: Tensor) -> Tensor:
+        """The sum over a dimension, or over two; it may be one that another sum inside has, too: then
+        that one is renamed by no one, and it is not taken."""
+        free = [d for d in SUMMED if d not in _bound(x)]
+        if not free:
+            return x
+        dims = tuple(free) if self.chance(0.3) else (free[self.number(len(free))],)
+        op = Op.MAX if self.chance(0.1) else Op.ADD
+        return Reduce(op, dims, x)
+
+
+def _bound(x: Tensor) -> set[Dim]:
+    match x:
+        case Reduce(dims=dims, value=value):
+            return {*dims} | _bound(value)
+        case Apply(args=args):
+            return set().union(*(_bound(a) for a in args))
+        case Masked(condition=c, value=value):
+            return _bound(c) | _bound(value)
+        case _:
+            return set()
+
+
+def _is_summed(x: Tensor) -> bool:
+    match x:
+        case Line(strides=strides) | Read(strides=strides):
+            return any(d.reduced for d, _ in strides)
+        case Apply(args=args):
+            return any(_is_summed(a) for a in args)
+        case _:
+            return False
