@@ -73,6 +73,18 @@ class EGraph:
             found.append(row.args)
         return found
 
+    def table(
+        self, function: str, limit: int = 10_000
+    ) -> list[tuple[Term, Term | int | float | str]]:
+        """The values of a function of one term, terms as their cheapest form."""
+        (answer,) = self.run(f"(print-function {function} {limit})")
+        found = []
+        for inputs, value in answer.terms:
+            row = _term(answer.termdag, inputs)
+            assert isinstance(row, Term) and isinstance(row.args[0], Term)
+            found.append((row.args[0], _term(answer.termdag, value)))
+        return found
+
     def variants(self, name: str, limit: int) -> list[Term]:
         """Terms that are equal to a global, the cheapest first."""
         (answer,) = self.run(f"(extract {name} {limit})")

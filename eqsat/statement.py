@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from hbc.eqsat.choice import Statement
 from hbc.eqsat.plan import SUMMED
-from hbc.eqsat.tensor import Apply, Dim, Dims, Masked, Read, Tensor, box, tensor
+from hbc.eqsat.tensor import Apply, Dim, Dims, Masked, Read, Tensor, box, conjuncts, tensor
 from hbc.ir.contraction import extent_range
 from hbc.ir.instruction import Instruction
-from hbc.ir.nodes import Binary, Expr, Load, Op, Store, VectorReduce
+from hbc.ir.nodes import Expr, Load, Op, Store, VectorReduce
 from hbc.ir.walk import nodes
 
 
@@ -38,15 +38,6 @@ def natural(dims: Dims, instructions: Sequence[Instruction]) -> Dims:
         inner = next((n for n in longest if 1 < n <= d.extent and d.extent % n == 0), d.extent)
         found += [d.extent // inner, inner] if inner < d.extent else [d.extent]
     return tuple(Dim(f"d{n}", extent) for n, extent in enumerate(found))
-
-
-def conjuncts(condition: Tensor) -> tuple[Tensor, ...]:
-    """The conditions that must hold together."""
-    match condition:
-        case Apply(node=Binary(op=Op.AND), args=(a, b)):
-            return (*conjuncts(a), *conjuncts(b))
-        case _:
-            return (condition,)
 
 
 def without_masks(x: Tensor, dest: Read, dead: tuple[Tensor, ...]) -> Tensor:

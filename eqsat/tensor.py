@@ -168,6 +168,15 @@ def tensor(e: Expr, dims: Dims) -> Tensor:
     return _Reader().read(e, dims)
 
 
+def conjuncts(condition: Tensor) -> tuple[Tensor, ...]:
+    """The conditions that must hold together."""
+    match condition:
+        case Apply(node=Binary(op=Op.AND), args=(a, b)):
+            return (*conjuncts(a), *conjuncts(b))
+        case _:
+            return (condition,)
+
+
 def strides_along(x: Tensor) -> frozenset[Dim]:
     """The dims along which the value differs from point to point."""
     match x:

@@ -7,7 +7,20 @@ matter, and instructions may compute it.
 
 from __future__ import annotations
 
-from hbc.ir.nodes import Allocate, Binary, Broadcast, Expr, Op, Store
+from collections.abc import Hashable
+
+from hbc.eqsat.tensor import (
+    Apply,
+    Line,
+    NotTensorError,
+    Read,
+    Tensor,
+    Uniform,
+    box,
+    conjuncts,
+    tensor,
+)
+from hbc.ir.nodes import Allocate, Binary, Load, Store
 from hbc.ir.show import show
 from hbc.ir.types import Memory
 from hbc.ir.walk import nodes
@@ -19,27 +32,36 @@ def is_relaxed(a: Allocate) -> bool:
     """Whether the buffer is in registers or tiles, and all its stores have one mask."""
     if a.memory not in LOCAL:
         return False
-    masks = {
-        None if n.mask is None else conditions_of(n.mask)
-        for n in nodes(a.body)
-        if isinstance(n, Store) and n.buffer == a.buffer
-    }
-    return len(masks) == 1 and None not in masks
+    stores = [n for n in nodes(a.body) if isinstance(n, Store) and n.buffer == a.buffer]
+    if not stores or any(s.mask is None for s in stores):
+        return False
+    try:
+        return len({conditions_of(s) for s in stores}) == 1
+    except NotTensorError:
+        return False
 
 
-def conditions_of(mask: Expr) -> frozenset[str]:
-    """The conditions that must hold together, whatever their order."""
-    return frozenset(show(c) for c in _conjuncts(mask, ()))
+def conditions_of(s: Store) -> frozenset[Hashable]:
+    """The conditions of a store's mask, as functions of the element stored to: whatever the order of
+    the lanes and of the conditions. Raises NotTensorError."""
+    assert s.mask is not None
+    dest = Load(s.buffer, s.index, s.value.type)
+    dims = box(dest, s.mask)
+    where = tensor(dest, dims)
+    assert isinstance(where, Read)
+    return frozenset(_by_address(c, where) for c in conjuncts(tensor(s.mask, dims)))
 
 
-def _conjuncts(e: Expr, copies: tuple[int, ...]) -> list[Expr]:
-    match e:
-        case Binary(op=Op.AND, a=a, b=b):
-            return _conjuncts(a, copies) + _conjuncts(b, copies)
-        case Broadcast(value=v, lanes=n):
-            return _conjuncts(v, (*copies, n))
+def _by_address(x: Tensor, where: Read) -> Hashable:
+    """The tensor with each dimension named by its extent and by how far it moves the destination."""
+    moves = {d: show(stride) for d, stride in where.strides}
+    match x:
+        case Line(base=base, strides=strides):
+            along = frozenset((d.extent, moves.get(d, "0"), show(s)) for d, s in strides)
+            return "line", show(base), along
+        case Uniform(value=value):
+            return "uniform", show(value)
+        case Apply(node=Binary(op=op), args=args):
+            return op, tuple(_by_address(a, where) for a in args)
         case _:
-            whole: Expr = e
-            for n in reversed(copies):
-                whole = Broadcast(whole, n)
-            return [whole]
+            return x

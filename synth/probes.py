@@ -116,8 +116,10 @@ def probe(
             else:
                 good = residual[frontier.state, output, term]
             good |= ~there
+            tested = len(frontier)
             frontier, output, term = frontier.pick(good), output[good], term[good]
-            if len(probes.kinds):
+            # Crowds are compared where the term alone says little: that costs ten times as much.
+            if len(probes.kinds) and 2 * len(frontier) > tested:
                 frontier = frontier.pick(_unlike(probes, trie, column, inputs, frontier, output, term))
     return frontier
 

@@ -86,7 +86,8 @@ def _value(x: Tensor, w: World, live: Array) -> Array:
         case Apply(node=node, args=args):
             return _applied(node, [_value(a, w, live) for a in args], args[-1].element)
         case Reduce(op=op, dims=dims, value=v):
-            inner = w.full(_value(v, w, live), dims)
+            free = {d: where for d, where in w.at.items() if d not in dims}
+            inner = w.full(_value(v, replace(w, at=free), live), dims)
             axes = tuple(w.dims.index(d) for d in dims)
             return _reduced(op, inner, axes)
         case Band():

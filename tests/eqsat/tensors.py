@@ -27,7 +27,7 @@ from hbc.ir.nodes import (
     const_index,
 )
 from hbc.ir.numpy_types import numpy_dtype
-from hbc.ir.types import BOOL, CONDITION, DTYPES, DType, Type
+from hbc.ir.types import CONDITION, DTYPES, DType, Type
 
 Array = npt.NDArray[Any]
 SIZE = 400
@@ -134,7 +134,7 @@ class Draft:
         narrow = NARROWER[t][self.number(len(NARROWER[t]))]
         match self.pick(
             "read", "cast", "twice", "product", "same", "narrowed", "masked", "masked", "wild",
-            "uniform", "other", "choice", "masked product", "masked twice",
+            "uniform", "other", "choice", "masked product", "masked twice", "bits",
         ):  # fmt: skip
             case "read":
                 return self.read(t)
@@ -157,16 +157,17 @@ class Draft:
                 return cast(t, self.read("wild"))
             case "other" if t != "f32":
                 return cast(t, cast("u32" if t == "i32" else "i32", self.read(narrow)))
+            case "bits":
+                other = {"i32": "f32", "u32": "i32", "f32": "i32"}[t]
+                node = Call(MathOp.REINTERPRET, (dummy(DTYPES[other]),), Type(DTYPES[t]))
+                return self.read(t) if t == "f32" else Apply(node, (self.read(other),))
             case "uniform":
                 return Uniform(const(1 + self.number(2), DTYPES[t]))
             case "choice":
-                there = dummy(BOOL)
-                assert isinstance(there, Var)
                 node = Select(Var("", CONDITION), dummy(DTYPES[t]), dummy(DTYPES[t]))
                 return Apply(node, (self.read("bool"), self.read(t), cast(t, self.read(narrow))))
             case "product" if t in ("i32", "f32"):
-                wide = "i16" if t == "i32" else "i16"
-                a, b = (cast(wide, self.read(self.pick("u8", "i8"))) for _ in "ab")
+                a, b = (cast("i16", self.read(self.pick("u8", "i8"))) for _ in "ab")
                 return cast(t, multiply(a, b))
             case _:
                 return cast(t, self.read(narrow))
