@@ -9,7 +9,7 @@ from hbc.codegen.c_math import math_function
 from hbc.codegen.c_scalar import declare as declare_scalar
 from hbc.codegen.c_scalar import scalar
 from hbc.codegen.lanewise import lane_operand, lanewise
-from hbc.codegen.neon_convert import convert
+from hbc.codegen.neon_convert import clamped, convert, saturate
 from hbc.codegen.neon_load import load
 from hbc.codegen.neon_mask import inverted, mask, natural_width
 from hbc.codegen.neon_ops import BINARY, MATH, UNARY
@@ -81,6 +81,9 @@ def vector(e: Expr, unit: Unit) -> str:
         case Cast(value=v):
             if BOOL in (t, v.type.element):
                 raise InternalError("codegen: a cast of a mask was not legalized")
+            within = clamped(v, t)
+            if within is not None:
+                return saturate(vector(within, unit), v.type.element, t, lanes)
             return convert(vector(v, unit), v.type.element, t, lanes, unit)
         case Binary():
             return _binary(e, unit)

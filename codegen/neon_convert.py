@@ -11,8 +11,9 @@ from __future__ import annotations
 from hbc.codegen.lanewise import lane_operand, lanewise
 from hbc.codegen.neon_types import kind, reinterpret
 from hbc.codegen.unit import Unit
-from hbc.ir.nodes import Cast
-from hbc.ir.types import BF16, DTYPES, F16, F32, F64, DType
+from hbc.ir.build import const_value
+from hbc.ir.nodes import Binary, Cast, Expr, Op
+from hbc.ir.types import BF16, DTYPES, F16, F32, F64, DType, Kind
 
 # The steps between lanes of one width.
 _SAME = {
@@ -39,7 +40,7 @@ def convert(text: str, s: DType, t: DType, lanes: int, unit: Unit) -> str:
         return resized(text, kind(s), kind(t), lanes)
     if s.is_float and t.is_int and s.bits >= 32 and t.bits <= s.bits:
         own = f"{kind(t)[0]}{s.bits}"
-        return _saturated(same(text, kind(s), own, lanes), own, t.bits, lanes)
+        return _saturated(same(text, kind(s), own, lanes), own, kind(t), lanes)
     row = (s.name, t.name)
     if row in _VIA:
         return _through(_VIA[row], text, s, t, lanes, unit)
@@ -50,6 +51,30 @@ def convert(text: str, s: DType, t: DType, lanes: int, unit: Unit) -> str:
         return step
     function = lanewise(f"cast_{s}_{t}x{lanes}", Cast(t(1), lane_operand(0, s)), (s,), lanes, unit)
     return f"{function}({text})"
+
+
+def clamped(e: Expr, t: DType) -> Expr | None:
+    """x, when `e` is x brought within the limits of a narrower integer type, as a narrowing with
+    saturation does by itself."""
+    s = e.type.element
+    if not (s.is_int and t.is_int and t.bits < s.bits and (s.kind is t.kind or s.kind is Kind.INT)):
+        return None
+    bounds: dict[Op, int | float | bool] = {}
+    while isinstance(e, Binary) and e.op in (Op.MIN, Op.MAX) and e.op not in bounds:
+        limit = const_value(e.b)
+        if limit is None:
+            return None
+        bounds[e.op] = limit
+        e = e.a
+    low, high = t.limits
+    if s.kind is Kind.UINT:
+        bounds.setdefault(Op.MAX, 0)
+    return e if bounds == {Op.MAX: low, Op.MIN: high} else None
+
+
+def saturate(text: str, s: DType, t: DType, lanes: int) -> str:
+    """Integers narrowed with saturation."""
+    return _saturated(text, kind(s), kind(t), lanes)
 
 
 def _through(middle: str, text: str, s: DType, t: DType, lanes: int, unit: Unit) -> str:
@@ -110,12 +135,13 @@ def resized(text: str, s: str, t: str, lanes: int) -> str:
     return reinterpret(text, f"{sign}{bits}", t, 64 if bits * lanes <= 64 else 128)
 
 
-def _saturated(text: str, s: str, wanted: int, lanes: int) -> str:
-    """Integers of suffix s, narrowed to `wanted` bits with saturation."""
+def _saturated(text: str, s: str, t: str, lanes: int) -> str:
+    """Integers narrowed with saturation, by suffix: SQXTN, UQXTN, or SQXTUN where the sign goes."""
     bits, sign = int(s[1:]), s[0]
-    while bits > wanted:
-        text = f"vqmovn_{sign}{bits}({_whole(text, f'{sign}{bits}', lanes)})"
-        bits //= 2
+    while bits > int(t[1:]):
+        stem = "vqmovn" if sign == t[0] else "vqmovun"
+        text = f"{stem}_{sign}{bits}({_whole(text, f'{sign}{bits}', lanes)})"
+        bits, sign = bits // 2, t[0]
     return text
 
 

@@ -83,7 +83,7 @@ class Lives:
         match s:
             case For():
                 (body,) = effects
-                for tile in ():
+                for tile in body.exposed | (body.touched - body.written):
                     self._extend(tile, first, last)
                 runs = isinstance(s.extent, Const) and s.extent.value > 0
                 return body if runs else _Effect(body.exposed, frozenset(), body.touched)

@@ -62,6 +62,7 @@ class Choice:
     packing: float
     rest: Tensor | None
     fired: tuple[tuple[str, int], ...]
+    number: int = 0  # the same for statements of one shape
 
     def mapped(self, f: ExprMap) -> Choice:
         """With `f` applied to all bases and uniform values."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 
@@ -41,20 +41,26 @@ class Accumulators:
     in_place: bool
 
 
-def perform(choice: Choice, s: Statement, fresh: Fresh, packed: Packed) -> Stmt:
-    """The statement done with the instructions of the choice."""
+def perform(
+    choice: Choice,
+    s: Statement,
+    fresh: Fresh,
+    packed: Packed,
+    only: Sequence[Index] | None = None,
+) -> Stmt:
+    """The statement done with the instructions of the choice, at all output points or at some."""
     plan, c = choice.plan, choice.candidate
     i = plan.instruction
     lanes = points(plan, i.accumulator, {}).lanes
+    slices = list(output_points(plan)) if only is None else only
     if choice.rest is None and c.c == s.dest and not s.mask and _in_place(s, plan):
         own = Accumulators(s.dest.buffer, c.element, lanes, in_place=True)
-        return _sum(choice, s, own, fresh, packed)
+        return _sum(choice, s, own, slices, fresh, packed)
     own = Accumulators(fresh(s.dest.buffer), c.element, lanes, in_place=False)
-    slices = list(output_points(plan))
     begin = [_begin(choice, plan, own, at) for at in slices]
     end = [_end(choice, s, plan, own, at) for at in slices]
-    body = block(*begin, _sum(choice, s, own, fresh, packed), *end)
-    extent = const_index(lanes * len(slices))
+    body = block(*begin, _sum(choice, s, own, slices, fresh, packed), *end)
+    extent = const_index(lanes * len(list(output_points(plan))))
     return Allocate(own.buffer, own.element, extent, Memory.REGISTER, body)
 
 
@@ -122,11 +128,17 @@ def _moved(x: Read) -> tuple[Dim, ...]:
     return tuple(d for d, _ in x.strides)
 
 
-def _sum(choice: Choice, s: Statement, own: Accumulators, fresh: Fresh, packed: Packed) -> Stmt:
+def _sum(
+    choice: Choice,
+    s: Statement,
+    own: Accumulators,
+    slices: Sequence[Index],
+    fresh: Fresh,
+    packed: Packed,
+) -> Stmt:
     """All instructions: the summed loops outside, so that accumulators stay where they are."""
     plan = choice.plan
     summed = [p for p in plan.outer if p.dim.reduced]
-    slices = list(output_points(plan))
 
     def body(index: Index) -> Stmt:
         return block(*(_execute(choice, s, own, {**at, **index}, packed) for at in slices))

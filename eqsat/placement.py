@@ -15,7 +15,7 @@ from hbc.eqsat.plan import Parts
 from hbc.eqsat.points import Place, Points, shifted, value
 from hbc.eqsat.steps import Fresh, Index, nest
 from hbc.eqsat.tensor import Band, Tensor, parts, reads, scalars, strides_along
-from hbc.ir.build import add, broadcast, const_value, mul, sub
+from hbc.ir.build import add, broadcast, const_value, mul, not_, sub
 from hbc.ir.layout import Layout, normal, to_index
 from hbc.ir.linear import canonical
 from hbc.ir.nodes import (
@@ -37,19 +37,22 @@ from hbc.ir.types import DType, Memory
 from hbc.ir.walk import block, children, free_variables, nodes, substitute
 
 ON_STACK = 16384  # bytes
+Outer = For | LetStmt | If
+"""Statements between a pack and its use. Of an If the condition alone counts: the use is in `then`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pack:
     """A value in a temporary. Its dimensions are the loops of the program in which it varies, those
-    among `around`, outermost first, which also has the names that it uses; then `steps`, loops
+    among `around`, outermost first, which also has the names that it uses and the conditions under
+    which it is used; then `steps`, loops
     around an instruction; then the lanes of `points` along which it varies. `points` are those of
     the first step."""
 
     buffer: str
     x: Tensor
     points: Points
-    around: tuple[For | LetStmt, ...]
+    around: tuple[Outer, ...]
     steps: Parts
     note: str
 
@@ -169,20 +172,22 @@ class Frames:
                         return True
                 case LetStmt(name=name, value=bound) if name in names:
                     names |= free_variables(bound)
-                case If():
-                    return False
+                case If(condition=condition):
+                    names |= free_variables(condition)
+                    if _has_load(condition):
+                        return False
                 case _:
                     pass
         return False
 
-    def _home(self, x: Tensor) -> tuple[Frame, tuple[For | LetStmt, ...]]:
+    def _home(self, x: Tensor) -> tuple[Frame, tuple[Outer, ...]]:
         """The frame before which to pack, and the loops inside it in which the operand varies."""
         buffers = {r.buffer for r in reads(x)}
         names = set().union(*(free_variables(e) for e in scalars(x)))
         bounds: set[str] = set()  # names that the extents of the crossed loops read
         best = len(self.stack) - 1
-        varying: list[For | LetStmt] = []
-        crossed: list[For | LetStmt] = []
+        varying: list[Outer] = []
+        crossed: list[Outer] = []
         for n in range(len(self.stack) - 1, -1, -1):
             frame = self.stack[n]
             match frame.stmt:
@@ -195,18 +200,34 @@ class Frames:
                     else:
                         best, varying = n, list(crossed)
                 case LetStmt(name=name, value=bound) as let if name in names | bounds:
-                    if any(isinstance(e, Load) for e in nodes(bound)):
+                    if _has_load(bound):
                         break
                     crossed.append(let)
                     names |= free_variables(bound) if name in names else frozenset()
                     bounds |= free_variables(bound) if name in bounds else frozenset()
                 case Allocate(buffer=buffer) if buffer in buffers:
                     break
-                case If():
-                    break
+                case If() as branch:
+                    condition = _condition(branch, self.stack[n + 1 :])
+                    if condition is None or _has_load(condition):
+                        break
+                    crossed.append(If(condition, block()))
+                    bounds |= free_variables(condition)
                 case _:
                     pass
         return self.stack[best], tuple(reversed(varying))
+
+
+def _condition(s: If, inside: list[Frame]) -> Expr | None:
+    """What holds where the statements inside are; None when that is not to be seen."""
+    inner = inside[0].stmt if inside else None
+    if inner is s.then:
+        return s.condition
+    return not_(s.condition) if inner is s.otherwise and inner is not None else None
+
+
+def _has_load(e: Expr) -> bool:
+    return any(isinstance(n, Load) for n in nodes(e))
 
 
 def _same(a: Pack, b: Pack) -> bool:
@@ -215,10 +236,16 @@ def _same(a: Pack, b: Pack) -> bool:
 
 def _heads(p: Pack) -> list[tuple[str, Expr, Expr | None]]:
     """What is around the pack, without the bodies."""
-    return [
-        (s.var, s.start, s.extent) if isinstance(s, For) else (s.name, s.value, None)
-        for s in p.around
-    ]
+    found: list[tuple[str, Expr, Expr | None]] = []
+    for s in p.around:
+        match s:
+            case For(var=var, start=start, extent=extent):
+                found.append((var, start, extent))
+            case LetStmt(name=name, value=bound):
+                found.append((name, bound, None))
+            case If(condition=condition):
+                found.append(("if", condition, None))
+    return found
 
 
 def _name(x: Tensor) -> str:
@@ -242,10 +269,13 @@ def fill(p: Pack, fresh: Fresh) -> Stmt:
     """The loops that gather the operand."""
     body = nest(list(p.steps), fresh, lambda index: _gather(p, index, fresh))
     for s in reversed(p.around):
-        if isinstance(s, For):
-            body = For(s.var, s.start, s.extent, s.kind, body)
-        else:
-            body = LetStmt(s.name, s.value, body)
+        match s:
+            case For(var=var, start=start, extent=extent, kind=kind):
+                body = For(var, start, extent, kind, body)
+            case LetStmt(name=name, value=bound):
+                body = LetStmt(name, bound, body)
+            case If(condition=condition):
+                body = If(condition, body)
     return body
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 
+from hbc.eqsat.check import check
 from hbc.eqsat.choice import Choice, Statement
 from hbc.eqsat.lowering import selectable
 from hbc.eqsat.near_miss import Miss, near_miss, not_a_tensor
@@ -44,16 +45,21 @@ from hbc.ir.walk import block, map_stmt, nodes
 
 
 def select(
-    kernel: Kernel, instructions: Sequence[Instruction], report: list[Record] | None = None
+    kernel: Kernel,
+    instructions: Sequence[Instruction],
+    report: list[Record] | None = None,
+    *,
+    checked: bool = True,
 ) -> Kernel:
     """The kernel with the instructions of the target where they do its statements. `report` collects
-    what was found for each; also when HbcError is raised."""
+    what was found for each; also when HbcError is raised. `checked`: each kind of statement is run
+    beside what it was replaced by."""
     usable = tuple(i for i in instructions if selectable(i))
     if not usable or not any(_may_map(n) for n in nodes(kernel.body)):
         return kernel
     names = _Names({n for node in nodes(kernel.body) for n in _bound(node)})
     records = [] if report is None else report
-    selection = _Selection(usable, Frames(names.fresh), records)
+    selection = _Selection(usable, Frames(names.fresh), records, checked)
     body = simplify_stmt(selection.stmt(kernel.body))
     used = {n.name for n in nodes(body) if isinstance(n, Instruct)}
     return replace(kernel, body=body, instructions=tuple(i for i in usable if i.name in used))
@@ -81,6 +87,8 @@ class _Selection:
     instructions: tuple[Instruction, ...]
     frames: Frames
     report: list[Record]
+    checked: bool
+    proven: set[int] = field(default_factory=set)  # numbers of choices
     relaxed: set[str] = field(default_factory=set)  # those of the buffers in scope that are
     shapes: Shapes = field(default_factory=Shapes)
     seen: dict[tuple[int, bool], tuple[Store, Options | None]] = field(default_factory=dict)
@@ -127,8 +135,15 @@ class _Selection:
             if miss is not None:
                 self.report.append(missed(s, miss))
             return self.unmasked(s)
+        self.prove(s, found[0], found[1])
         self.report.append(chosen(s, found[1]))
         return perform(found[1], found[0], self.frames.fresh, self.frames.packed)
+
+    def prove(self, s: Store, one: Statement, choice: Choice) -> None:
+        """Runs the statement beside its choice, once for each kind. Raises CheckError."""
+        if self.checked and choice.number not in self.proven:
+            self.proven.add(choice.number)
+            check(s, one, choice)
 
     def unmasked(self, s: Store) -> Store:
         return replace(s, mask=None) if s.buffer in self.relaxed else s
@@ -241,6 +256,8 @@ class _Selection:
                     done.append(self._moved(s) if self.is_on_tiles(s) else self.stmt(s))
                     continue
                 self.report += [chosen(n, found[1]) for n in (s,) if isinstance(n, Store)]
+                if isinstance(s, Store):
+                    self.prove(s, *found)
                 with self.frames.inside(s) as frame:
                     new = self.tiles.accumulate(*found, self.stmt)
                 if isinstance(new, list) and not frame.packs:

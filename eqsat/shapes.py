@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from hbc.eqsat.choice import Choice, Statement
 from hbc.eqsat.choose import choose
@@ -22,6 +22,7 @@ class Shapes:
     known: dict[tuple[Statement, tuple[Instruction, ...]], tuple[Choice, ...]] = field(
         default_factory=dict
     )
+    made: int = 0
 
     def choose(
         self,
@@ -42,7 +43,10 @@ class Shapes:
 
         shape = s.mapped(abstract)
         if (shape, instructions) not in self.known:
-            self.known[shape, instructions] = choose(shape, instructions)
+            found = choose(shape, instructions)
+            numbered = (replace(c, number=self.made + n) for n, c in enumerate(found))
+            self.known[shape, instructions] = tuple(numbered)
+            self.made += len(found)
         given = {f"#{n}{mark}": e for n, e in enumerate(places) for mark in ("", REUSED)}
         found = self.known[shape, instructions]
         return tuple(c.mapped(lambda e: substitute(e, given)) for c in found)

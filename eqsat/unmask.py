@@ -1,8 +1,8 @@
 """Local buffers whose masked stores may write all lanes.
 
-The tail of a tile stores under a mask and is later read under the same. Where every store to a buffer
-in registers or tiles has the same mask, lanes outside it are never read: what is in them does not
-matter, and instructions may compute it.
+The tail of a tile stores under a mask and is later read under the same. Where every store to a piece of
+a buffer in registers or tiles has the same mask, lanes outside it are never read: what is in them does
+not matter, and instructions may compute it.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from hbc.eqsat.tensor import (
     conjuncts,
     tensor,
 )
+from hbc.ir.lane_offsets import constant_lanes
 from hbc.ir.nodes import Allocate, Binary, Load, Store
 from hbc.ir.show import show
 from hbc.ir.types import Memory
@@ -29,16 +30,23 @@ LOCAL = (Memory.REGISTER, Memory.AMX_TILE)
 
 
 def is_relaxed(a: Allocate) -> bool:
-    """Whether the buffer is in registers or tiles, and all its stores have one mask."""
+    """Whether the buffer is in registers or tiles, and each of its pieces is always stored to under
+    one mask."""
     if a.memory not in LOCAL:
         return False
     stores = [n for n in nodes(a.body) if isinstance(n, Store) and n.buffer == a.buffer]
     if not stores or any(s.mask is None for s in stores):
         return False
-    try:
-        return len({conditions_of(s) for s in stores}) == 1
-    except NotTensorError:
-        return False
+    pieces: dict[frozenset[int], set[frozenset[Hashable]]] = {}
+    for s in stores:
+        elements = constant_lanes(s.index)
+        try:
+            pieces.setdefault(frozenset(elements or ()), set()).add(conditions_of(s))
+        except NotTensorError:
+            return False
+    apart = len(frozenset().union(*pieces)) == sum(map(len, pieces))
+    known = len(pieces) == 1 or (apart and frozenset() not in pieces)
+    return known and all(len(masks) == 1 for masks in pieces.values())
 
 
 def conditions_of(s: Store) -> frozenset[Hashable]:

@@ -52,12 +52,14 @@ class Generator:
 
 
 def generate_stage(
-    g: Generator, stage: StagePlan, starts: dict[str, Expr], extents: dict[str, Expr], scope: Scope
-) -> Stmt:
-    """The loops of a stage over roots `starts[v] .. starts[v] + extents[v] - 1`."""
-    main = _generate(g, Nest(stage, starts, extents), scope)
+    g: Generator, stage: StagePlan, starts: dict[str, Expr], extents: dict[str, Expr],
+    limits: dict[str, Expr], scope: Scope,
+) -> Stmt:  # fmt: skip
+    """The loops of a stage over roots `starts[v] .. starts[v] + extents[v] - 1`. A root with a limit
+    is tested against it where the step's value is stored."""
+    main = _generate(g, Nest(stage, starts, extents, limits=limits), scope)
     for condition, special in reversed(stage.special):
-        then = _generate(g, Nest(special, starts, extents), scope)
+        then = _generate(g, Nest(special, starts, extents, limits=limits), scope)
         main = If(condition, then, main)
     return main
 
@@ -178,10 +180,10 @@ def _peel(g: Generator, nest: Nest, scope: Scope, depth: int, s: Split) -> Stmt:
 
 
 def _is_masked_vector(g: Generator, nest: Nest, s: Split) -> bool:
-    """Whether the tail of the split is one vector under a mask."""
-    loop = next((x for x in nest.stage.loops if x.dim == s.inner), None)
-    vector = loop is not None and loop.kind is LoopKind.VECTOR
-    return vector and s.tail is Tail.MASK and g.program.target.vector_bits > 0
+    """Whether the tail of the split is one vector under a mask, or several unrolled ones."""
+    kinds = {x.kind for x in nest.stage.loops if nest.is_part(x.dim, s.inner)}
+    vectors = LoopKind.VECTOR in kinds and kinds <= {LoopKind.VECTOR, LoopKind.UNROLL}
+    return vectors and s.tail is Tail.MASK and g.program.target.vector_bits > 0
 
 
 def _kind(g: Generator, nest: Nest, loop: Loop, scope: Scope) -> tuple[LoopKind, Expr, Expr | None]:
@@ -273,6 +275,7 @@ def _statement(g: Generator, nest: Nest, scope: Scope) -> Stmt:
         for s in nest.stage.relations
         if isinstance(s, Split) and s in nest.guarded
     ]
+    conditions += [lt(nest.offset(root), limit) for root, limit in nest.limits.items()]
     if update is not None and update.condition is not None:
         conditions.append(load_accesses(substitute(update.condition, values), scope))
     storage = scope.storages[func.name]

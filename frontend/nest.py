@@ -30,6 +30,7 @@ class Nest:
     whole: frozenset[Split] = frozenset()
     guarded: frozenset[Split] = frozenset()  # need a test at the innermost statement
     shifting: bool = True  # False where an extent is below a shifted factor
+    limits: Mapping[str, Expr] = field(default_factory=dict)  # of roots whose loops run further
 
     def split_of(self, dim: str) -> Split | None:
         """The split that divides this dimension."""
@@ -45,6 +46,11 @@ class Nest:
             if isinstance(r, Fuse) and dim == r.fused:
                 return r
         return None
+
+    def is_part(self, dim: str, of: str) -> bool:
+        """Whether the dimension is that other one, or was made from it by splits."""
+        r = self.parent(dim)
+        return dim == of or (isinstance(r, Split) and self.is_part(r.old, of))
 
     def shifts(self, s: Split) -> bool:
         return s.tail is Tail.SHIFT and self.shifting and not self._is_cut(s.old)

@@ -177,10 +177,14 @@ def _produce(program: Program, here: Here, f: FuncPlan, box: Box, asked: Box, sc
         update = step(f.func, stage.update)
         starts: dict[str, Expr] = {}
         extents: dict[str, Expr] = {}
+        limits: dict[str, Expr] = {}
         stage_box = _stage_box(f, stage, box, scope)
         for variable, x in zip(f.func.variables, stage_box, strict=True):
             starts[variable] = x.lo if x.lo is not None else const_index(0)
             extents[variable] = extent_of(x)
+            most = _tile_extent(f, extents[variable], scope)
+            if most is not None:
+                extents[variable], limits[variable] = const_index(most), extents[variable]
         for r in () if update is None else update.reduce:
             extent, scope, bound = _name_extent(
                 f"{r.name}_n", f.func.name, not_negative(program, r.extent, scope), scope
@@ -188,11 +192,20 @@ def _produce(program: Program, here: Here, f: FuncPlan, box: Box, asked: Box, sc
             names += bound
             scope = replace(scope, extents={**scope.extents, **dict(bound)})
             starts[r.name], extents[r.name] = r.start, extent
-        stages.append(generate_stage(g, stage, starts, extents, scope))
+        stages.append(generate_stage(g, stage, starts, extents, limits, scope))
     body = block(*stages)
     for n, value in reversed(names):
         body = LetStmt(n, value, body)
     return body
+
+
+def _tile_extent(f: FuncPlan, extent: Expr, scope: Scope) -> int | None:
+    """What an extent in tile memory that is no constant is at most: tiles have no numbers that are
+    known only at run time, so that all of them are computed, under masks."""
+    if f.memory is not Memory.AMX_TILE or isinstance(extent, Const):
+        return None
+    _, most = constant_bounds(extent, scope.ranges)
+    return most if most is not None and most <= MOST_STORED else None
 
 
 def _stage_box(f: FuncPlan, stage: StagePlan, box: Box, scope: Scope) -> Box:

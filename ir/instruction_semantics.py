@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 
 import numpy as np
 
@@ -29,20 +30,35 @@ def execute(
         x = arrays[o.name]
         if x.shape != shape(i, n, sizes) or x.dtype != numpy_dtype(o.element):
             raise InternalError(f"execute: `{o.name}` of `{i.name}` is {x.dtype}{x.shape}")
+    flat = [np.ascontiguousarray(arrays[o.name]).reshape(-1) for o in i.operands]
+    return executor(i, sizes)(*flat).reshape(arrays[i.operands[i.accumulator].name].shape)
+
+
+def executor(i: Instruction, sizes: Mapping[str, int]) -> Callable[..., Array]:
+    """The instruction as a function of its operands' elements, in row-major order, which have its
+    types and numbers; it returns those of the accumulator."""
+    return _executor(i, tuple(sizes.items()))
+
+
+@cache
+def _executor(i: Instruction, sizes: tuple[tuple[str, int], ...]) -> Callable[..., Array]:
+    given = dict(sizes)
     element = i.operands[i.accumulator].element
-    before = arrays[i.operands[i.accumulator].name]
-    visited = np.ascontiguousarray(before).reshape(-1)[elements(i, sizes)]
-    factors = [
-        np.ascontiguousarray(arrays[i.operands[n].name]).reshape(-1)[points(i, n, sizes)]
-        for n in i.factors
-    ]
-    if element.is_float:
-        summed = float_sum(visited, factors, element, i.rounding)
-    else:
-        summed = integer_sum(visited, factors, element, i.rounding.overflow)
-    after = np.empty(before.size, before.dtype)
-    after[elements(i, sizes)] = summed
-    return after.reshape(before.shape)
+    where = elements(i, given)
+    of_factors = [(n, points(i, n, given)) for n in i.factors]
+
+    def run(*operands: Array) -> Array:
+        before = operands[i.accumulator]
+        factors = [operands[n][at] for n, at in of_factors]
+        if element.is_float:
+            summed = float_sum(before[where], factors, element, i.rounding)
+        else:
+            summed = integer_sum(before[where], factors, element, i.rounding.overflow)
+        after = np.empty(before.size, before.dtype)
+        after[where] = summed
+        return after
+
+    return run
 
 
 def elements(i: Instruction, sizes: Mapping[str, int]) -> Array:

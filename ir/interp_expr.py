@@ -8,9 +8,8 @@ from typing import assert_never
 import numpy as np
 
 from hbc.ir import arith, arith_cast, arith_scalar
-from hbc.ir.contraction import shape
 from hbc.ir.diag import InternalError
-from hbc.ir.instruction_semantics import execute
+from hbc.ir.instruction_semantics import executor
 from hbc.ir.interp_code import Code
 from hbc.ir.nodes import (
     COMPARISONS,
@@ -180,17 +179,7 @@ def _execution(code: Code, e: Instruct) -> Callable[..., object]:
     """The instruction as a function of its operands' lanes."""
     if e.name not in code.instructions:
         raise InternalError(f"the interpreter met the unknown instruction `{e.name}`")
-    i, sizes = code.instructions[e.name], dict(e.sizes)
-    shapes = [(o.name, shape(i, n, sizes)) for n, o in enumerate(i.operands)]
-
-    def run(*args: Array) -> Array:
-        given = {name: x.reshape(s) for (name, s), x in zip(shapes, args, strict=True)}
-        return execute(i, given, sizes).reshape(-1)
-
-    def run_scalar(*args: Array) -> object:
-        return arith_scalar.python_scalar(run(*args)[0], e.type.element)
-
-    return run if e.type.lanes > 1 else run_scalar
+    return executor(code.instructions[e.name], dict(e.sizes))
 
 
 def _array(code: Code, e: Expr) -> str:

@@ -24,6 +24,17 @@ schedule portable for c {
     acc.update.reorder(r, y, x)
 }
 
+# The taps as a banded matrix, made once, whose rows all vectors of outputs share.
+schedule dot for avx512bf16 {
+    O.tile(y, x, yo, xo, yi, xi, 1, 256, tail = shift)
+    O.vectorize(xi, 16).unroll(xi).unroll(yi).parallel(yo)
+    acc.compute_at(O, xo).store_in(registers).vectorize(x, 16).unroll(x).unroll(y)
+    acc.update.specialize(T % 64 == 0).split(r, ro, ri, 64).reorder(ro, y, x, ri)
+        .atomic().vectorize(ri).vectorize(x, 16).unroll(x).unroll(y)
+    acc.update.split(r, ro, ri, 32).reorder(ro, y, x, ri)
+        .atomic().vectorize(ri).vectorize(x, 16).unroll(x).unroll(y)
+}
+
 schedule fast for avx512 {
     O.tile(y, x, yo, xo, yi, xi, 1, 128, tail = shift)
     O.vectorize(xi, 8).unroll(xi).unroll(yi).parallel(yo)
@@ -50,5 +61,5 @@ schedule narrow for avx2 {
     acc.update.unroll(r, 4)
 }
 
-example      { H = 4096; W = 4096; T = 32;  I = random(1); K = random(2, -1, 1) }
+example { H = 4096; W = 4096; T = 32; I = random(1); K = random(2, -1, 1) }
 example long { H = 4096; W = 4096; T = 256; I = random(1); K = random(2, -1, 1) }

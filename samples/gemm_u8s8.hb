@@ -23,6 +23,15 @@ schedule portable for c {
     acc.update.reorder(k, i, j)
 }
 
+# Four products at a time in each lane. B is packed for it once for each panel of 64 columns.
+schedule dot for avx512vnni {
+    C.tile(i, j, io, jo, ii, ji, 6, 64, tail = shift).reorder(jo, io, ii, ji)
+    C.vectorize(ji, 16).unroll(ji).unroll(ii).parallel(jo)
+    acc.compute_at(C, io).store_in(registers).vectorize(j, 16).unroll(i).unroll(j)
+    acc.update.split(k, ko, ki, 4).reorder(ko, i, j, ki)
+    acc.update.atomic().vectorize(ki).vectorize(j, 16).unroll(i).unroll(j)
+}
+
 schedule fast for avx512 {
     C.tile(i, j, io, jo, ii, ji, 6, 64, tail = shift).reorder(jo, io, ii, ji)
     C.vectorize(ji, 16).unroll(ji).unroll(ii).parallel(jo)

@@ -49,9 +49,10 @@ def no_demands(count: int) -> Demands:
 
 
 def demands_at(node: int, allowed: Table, possible: Table) -> Demands:
-    """One demand for each location that may not hold all it can hold."""
+    """One demand for each location that may hold less than half of what it can hold."""
     wanted = allowed & possible
-    real = ~wanted[:, ZERO] & ~wanted[:, JUNK] & (possible & ~allowed).any(axis=1)
+    real = ~wanted[:, ZERO] & ~wanted[:, JUNK]
+    real &= 2 * wanted.sum(axis=1) <= possible.sum(axis=1)
     rows = np.flatnonzero(real)
     places = np.zeros((rows.size, len(allowed)), dtype=np.bool_)
     places[np.arange(rows.size), rows] = True

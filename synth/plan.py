@@ -21,6 +21,8 @@ from hbc.synth.problem import JUNK, Known, Move, Problem
 MOST_COMPOSED = 20_000  # gathers, before equal ones are dropped
 MOST_ENTRIES = 20_000_000
 MOSTLY = 0.75
+MANY = 1000  # gathers of the first hole of a step
+FEW = 256  # compositions of the later ones
 TELLING_SHARE = 8  # one location in so many must be restricted for a cut to be worth a test
 
 
@@ -64,6 +66,7 @@ def make_plan(problem: Problem, analysis: Analysis, compose: bool) -> list[Step]
             and (
                 mixes_the_same(problem, holes[at], holes[at + count])
                 or not informative(problem, analysis, holes[at + count])
+                or worth_composing(analysis, holes[at : at + count + 1])
             )
             and composable(analysis, holes[at + 1 : at + count + 1])
         ):
@@ -139,6 +142,13 @@ def components(reach: Table) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         part = merged
     unread = of_input == outputs
     return part, np.where(unread, outputs + np.arange(inputs), of_input)
+
+
+def worth_composing(analysis: Analysis, holes: list[int]) -> bool:
+    """Whether the first hole is so large, and what follows so small, that not to build the states
+    between them is best whatever the cut says."""
+    count = int(np.prod([analysis.sets[hole].size for hole in holes[1:]]))
+    return analysis.sets[holes[0]].size >= MANY and count <= FEW
 
 
 def composable(analysis: Analysis, later: list[int]) -> bool:

@@ -6,7 +6,7 @@ hold (`residual`), and against the other members of its crowd.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +20,9 @@ from hbc.synth.trie import Numbers, Trie
 
 MOST_PROBES = 3  # locations of one column: the rest is tested when a state is complete
 MOST_READERS = 3  # places to which later holes bring one location
-PARTNERS_OF_ONE = 4  # that a location is compared with in one crowd
-MOST_PARTNERS = 8
+MOST_PARTNERS = 12  # that a location is compared with
+TRIAL = 20_000  # comparisons after which crowds must have been worth it
+WORTH = 25  # one candidate in so many must fail them
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,6 +41,18 @@ class Frontier:
         return Frontier(self.state[rows], self.after[rows], self.low[rows], self.high[rows])
 
 
+@dataclass(slots=True)
+class Tally:
+    """How many candidates were compared with their crowds, and how many failed."""
+
+    compared: int = 0
+    failed: int = 0
+
+    @property
+    def worthwhile(self) -> bool:
+        return self.compared < TRIAL or self.failed * WORTH >= self.compared
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Probes:
     """`locations[c]`: some output locations of the first hole that column c determines. `readers[a,
@@ -54,6 +67,7 @@ class Probes:
     partners: Locations
     crowd: Locations
     kinds: Locations
+    tally: Tally = field(default_factory=Tally)
 
 
 def make_probes(gathers: GatherSet, after: Locations, crowds: list[Crowd]) -> Probes:
@@ -85,8 +99,7 @@ def _partners(crowds: list[Crowd], outputs: int) -> tuple[Locations, Locations, 
     chosen = sorted((c for c in crowds if c.locations.size > 1), key=lambda c: c.locations.size)
     for number, one in enumerate(chosen):
         for place, location in enumerate(one.locations):
-            others = np.delete(np.roll(one.locations, -place), 0)[:PARTNERS_OF_ONE]
-            others = others[: MOST_PARTNERS - filled[location]]
+            others = np.delete(np.roll(one.locations, -place), 0)[: MOST_PARTNERS - filled[location]]
             end = filled[location] + others.size
             partners[location, filled[location] : end] = others
             crowd[location, filled[location] : end] = number
@@ -116,10 +129,9 @@ def probe(
             else:
                 good = residual[frontier.state, output, term]
             good |= ~there
-            tested = len(frontier)
             frontier, output, term = frontier.pick(good), output[good], term[good]
-            # Crowds are compared where the term alone says little: that costs ten times as much.
-            if len(probes.kinds) and 2 * len(frontier) > tested:
+            # A comparison with a crowd costs as much as ten tests of a term alone.
+            if len(probes.kinds) and probes.tally.worthwhile:
                 frontier = frontier.pick(_unlike(probes, trie, column, inputs, frontier, output, term))
     return frontier
 
@@ -144,4 +156,6 @@ def _unlike(
     other = inputs[frontier.state[rows][:, None], source]
     same = probes.kinds[crowd, other] == kind
     good[rows] = ~(known & same).any(axis=1)
+    probes.tally.compared += int(known.any(axis=1).sum())
+    probes.tally.failed += int((~good).sum())
     return good

@@ -132,12 +132,16 @@ class Search:
     def _judged(
         self, ready: Prepared, completed: Completed, states: States
     ) -> tuple[Edges, States] | None:
-        """The completed candidates that pass all tests, with the nodes that live on."""
+        """The completed candidates that pass all tests, with the nodes that live on. Equal states
+        are judged once."""
         step, chosen = ready.step, completed.chosen
-        count = len(chosen)
+        read = [states[n] for n in states if n in step.live or self._is_read(step, n)]
+        whole = np.hstack([completed.values, *(table[chosen.state] for table in read)])
+        first, group = grouped_rows(whole) if self.switches.merge else _apart(len(whole))
+        count = len(first)
         self.watch.states += count
-        values: dict[int, Batch] = {n: table[chosen.state] for n, table in states.items()}
-        values[step.output] = completed.values
+        values: dict[int, Batch] = {n: table[chosen.state[first]] for n, table in states.items()}
+        values[step.output] = completed.values[first]
         for fixed in step.fixed:
             values[fixed] = run_fixed(self.problem, self.folder, fixed, values, count)
         alive = judge(ready.cut, values, count)
@@ -149,10 +153,17 @@ class Search:
         self.watch.visit(step.holes[0], alive.size)
         if not alive.size:
             return None
-        part = chosen.pick(alive)
+        number = np.full(count, -1)
+        number[alive] = np.arange(alive.size)
+        rows = np.flatnonzero(number[group] >= 0)
+        part = chosen.pick(rows)
         gather = original_numbers(ready.trie, part)
-        edges = Edges(part.state, gather, part.after, np.arange(alive.size), step)
+        edges = Edges(part.state, gather, part.after, number[group[rows]], step)
         return edges, {n: values[n][alive] for n in step.live}
+
+    def _is_read(self, step: Step, node: int) -> bool:
+        """Whether what follows the step's holes reads a node from before them."""
+        return any(node in self.problem.nodes[fixed].arguments for fixed in step.fixed)
 
     def _at_goals(self, values: Batches, count: int) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
         """Whether the goals that are known by now are met."""
@@ -167,14 +178,21 @@ class Search:
         self, number: int, found: list[tuple[Edges, States]]
     ) -> tuple[Edges, States, int]:
         """Equal states once."""
-        edges = Edges.joined([e for e, _ in found])
         live = self.steps[number].live
+        sizes = [int(e.child.max(initial=-1)) + 1 for e, _ in found]
+        shifts = np.cumsum([0, *sizes[:-1]])
+        edges = Edges.joined([e.to(e.child + s) for (e, _), s in zip(found, shifts, strict=True)])
         tables = {n: np.concatenate([values[n] for _, values in found]) for n in live}
         self.watch.tell(f"{len(edges.parent):,} states")
         if not live:
             return edges.to(np.zeros(len(edges.parent), dtype=np.int64)), {}, 1
         whole = np.hstack([tables[n] for n in live])
         if not self.switches.merge:
-            return edges.to(np.arange(len(whole))), tables, len(whole)
+            return edges, tables, len(whole)
         first, group = grouped_rows(whole)
-        return edges.to(group), {n: table[first] for n, table in tables.items()}, len(first)
+        return edges.to(group[edges.child]), {n: t[first] for n, t in tables.items()}, len(first)
+
+
+def _apart(count: int) -> tuple[np.ndarray[tuple[int], np.dtype[np.int64]], ...]:
+    """As `grouped_rows`, each row alone."""
+    return np.arange(count), np.arange(count)

@@ -6,10 +6,11 @@ from itertools import permutations
 from pathlib import Path
 
 import pytest
-from lanes import LANES, Case, Read, disagreements
+from lanes import LANES, QUICK, Case, Read, disagreements
 from values import around_halves, bit_patterns
 
-from hbc.ir.nodes import Call, Cast, Expr, MathOp
+from hbc.ir.build import const
+from hbc.ir.nodes import Binary, Call, Cast, Expr, MathOp, Op
 from hbc.ir.types import BF16, BOOL, DTYPES, F16, F32, F64, I32, I64, DType
 
 HALVES = (F16, BF16)
@@ -47,6 +48,31 @@ def test_scalars(target: str, tmp_path: Path) -> None:
 
 def test_vectors(vector_target: str, tmp_path: Path) -> None:
     assert disagreements(all_cases(), vector_target, LANES, tmp_path) == []
+
+
+def clamped(source: DType, target: DType) -> Case:
+    """To the limits of the target first, which some machines have in one."""
+
+    def value(read: Read) -> Expr:
+        a = read("a", source)
+        low, high = (const(n, a.type) for n in target.limits)
+        bounded = Binary(Op.MIN, Binary(Op.MAX, a, low), high)
+        return Cast(target(a.type.lanes), bounded)
+
+    return Case(f"{target}(clamp({source}))", value)
+
+
+def test_clamped_integers(vector_target: str, tmp_path: Path) -> None:
+    pairs = permutations([t for t in DTYPES.values() if t.is_int], 2)
+    cases = [clamped(s, t) for s, t in pairs if _holds(s, t)]
+    assert len(cases) > 10
+    assert disagreements(cases, vector_target, LANES, tmp_path, (*QUICK, "-Wno-type-limits")) == []
+
+
+def _holds(source: DType, target: DType) -> bool:
+    """Whether the limits of the target are values of the source."""
+    low, high = source.limits
+    return low <= target.limits[0] and target.limits[1] <= high
 
 
 @pytest.mark.parametrize("half", HALVES, ids=str)

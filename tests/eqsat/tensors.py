@@ -177,9 +177,8 @@ class Draft:
             return Apply(Call(MathOp.FLOOR, (dummy(DTYPES[t]),), Type(DTYPES[t])), (x,))
         return Apply(Unary(UnaryOp.NEG, dummy(DTYPES[t])), (x,))
 
-    def convolution(self, t: str) -> Tensor:
-        """A filter slid along an output dimension."""
-        d, r = OUTPUTS[self.number(2)], SUMMED[self.number(2)]
+    def convolution(self, t: str, d: Dim, r: Dim) -> Tensor:
+        """A filter along r slid along d."""
         s, q = STEPS[self.number(len(STEPS))]
         other = OUTPUTS[1 - OUTPUTS.index(d)]
         image_type, filter_type = ("bf16", "bf16") if t == "f32" else ("u8", "i8")
@@ -196,23 +195,36 @@ class Draft:
         return self.keep(self._term(t, depth))
 
     def _term(self, t: str, depth: int) -> Tensor:
-        kinds = ("sum", "product", "reduce", "reduce", "convolution", "masked", "sibling", "unary")
+        kinds = (
+            "sum", "chain", "difference", "product", "reduce", "dot", "dot", "convolution",
+            "convolutions", "masked", "sibling", "unary",
+        )  # fmt: skip
         match self.pick(*kinds) if depth else "":
             case "sum":
                 return add(self.term(t, depth - 1), self.term(t, depth - 1))
+            case "difference":
+                return binary(Op.SUB, self.term(t, depth - 1), self.leaf(t))
+            case "chain":
+                x, y, z = self.leaf(t), self.sum_of(self.leaf(t)), self.leaf(t)
+                return add(add(x, y), z) if self.chance(0.5) else add(x, add(y, z))
             case "product":
                 return multiply(self.term(t, depth - 1), self.leaf(t))
             case "reduce":
                 return self.sum_of(self.term(t, depth - 1))
             case "masked":
                 return Masked(self.condition(), self.term(t, depth - 1))
+            case "dot":
+                return self.sum_of(multiply(self.leaf(t), self.leaf(t)))
+            case "convolutions":
+                d, r = OUTPUTS[self.number(2)], SUMMED[self.number(2)]
+                return add(self.convolution(t, d, r), self.convolution(t, d, r))
             case "sibling" if t != "f32":
                 other = "u32" if t == "i32" else "i32"
                 return add(self.leaf(t), cast(t, self.term(other, depth - 1)))
             case "unary":
                 return self.unary(t, self.term(t, depth - 1))
             case "convolution":
-                return self.convolution(t)
+                return self.convolution(t, OUTPUTS[self.number(2)], SUMMED[self.number(2)])
             case _:
                 return self.leaf(t)
 

@@ -29,7 +29,7 @@ from hbc.ir.numpy_types import numpy_dtype
 from hbc.ir.types import DTYPES
 
 FORMS = 60
-TRIALS = 160
+TRIALS = 120
 ROUNDS = 3
 MOST_TERMS = 1500
 INSTRUCTIONS = tuple(
@@ -243,3 +243,76 @@ def test_every_rule_keeps_the_value() -> None:
     assert not wrong, wrong[0]
     names = set(re.findall(r':name "([^"]+)"', "".join(rules_text(n) for n in RULES)))
     assert names <= fired.keys(), f"never fired: {names - fired.keys()}"
+
+
+# By name: the file, what is taken out, and what comes in its place.
+MUTATIONS = {
+    "add-commutes": ("axioms", '(Bin "+" x y) (Bin "+" y x)', '(Bin "+" x y) (Bin "+" y y)'),
+    "reduction-last": (
+        "axioms",
+        '(Bin "+" (Bin "+" x (Reduce "+" m y)) z)))\n      ((union e (Bin "+" (Bin "+" x z)',
+        '(Bin "+" (Bin "+" x (Reduce "+" m y)) z)))\n      ((union e (Bin "+" (Bin "+" x x)',
+    ),
+    "reduction-out": ("axioms", '(Bin "+" (Reduce "+" m y) z))', '(Bin "+" (Reduce o m y) z))'),
+    "factor-out": ("axioms", "(= 0 (& v m)))\n      ((union e (Bin", ")\n      ((union e (Bin"),
+    "factor-in": ("axioms", "(= 0 (& v m)))\n      ((union e (Red", ")\n      ((union e (Red"),
+    "reductions-merge": ("axioms", '(Reduce "+" (| m n) x)', '(Reduce "+" m x)'),
+    "reduction-of-sum": ("axioms", '(Reduce "+" m x) (Reduce "+" m y)', '(Reduce "+" m x) y'),
+    "widened-twice": ("axioms", "(Exact v u) (Exact u t)", "(Exact u t)"),
+    "cast-to-itself": ("axioms", "(= t (element x))) ((union", "(= u (element x))) ((union"),
+    "product-beyond-limits": (
+        "axioms", "(<= (max (max (* a c) (* a d)) (max (* b c) (* b d))) high)", ""
+    ),
+    "mask-of-product": ("axioms", "(Bin \"*\" (Masked c x) (Masked c y))", '(Bin "*" (Masked c x) y)'),
+    "mask-of-cast": ("axioms", "(= e (Masked c (Cast t x)))", "(= e (Masked c (Un t x)))"),
+    "masks-commute": ("axioms", "(Masked d (Masked c x))", "(Masked d x)"),
+    "mask-twice": ("axioms", "(= e (Masked c (Masked c x)))", "(= e (Masked c (Masked d x)))"),
+    "mask-of-dead": (
+        "axioms", '(Bin "*" (Masked c x) y)) (Dead c)', '(Bin "*" (Masked c x) y))'
+    ),
+    "mask-of-dead-moving": (
+        "axioms", "(= w (along x)) (= 0 (& v w)))\n      ((union e (Bin \"*\" x y)))",
+        "(= w (along x)))\n      ((union e (Bin \"*\" x y)))",
+    ),
+    "mask-of-dead-cast": (
+        "axioms", '(Bin "*" (Cast t (Masked c x)) y)) (Dead c)', '(Bin "*" (Cast t (Masked c x)) y))'
+    ),
+    "widened-between": ("axioms", "(Between v u t))", "(Between w u t))"),
+    "sum-of-other-sign": ("axioms", "(= v (element x)) (Limits v a b)", "(= v (element x))"),
+    "sum-of-other-width": ("axioms", "(Cast t y)))) (Sibling t u)", '(Cast t y)))) (= u "i8")'),
+    "sum-as-other-sign": (
+        "axioms", "(= u (element y)) (Sibling t u))\n      ((union e (Cast t (Bin",
+        "(= u (element y)))\n      ((union e (Cast t (Bin",
+    ),
+    "factor-cast": ("application", "((Factor x u i))", '((Factor x "i8" i))'),
+    "convolution-step": ("application", "t (/ q k))", "t q)"),
+    "convolution-filter": ("application", "(Band f d t r j k)", "f"),
+    "convolution-image": ("application", "(= q (map-get p r))\n", ""),
+    "convolution-slope": ("application", "(Band f d t r j k)", "(Band f d t r 1 k)"),
+    "convolution-dilated": ("application", "(Band f d t r j k)", "(Band f d t r j 1)"),
+    "convolution-along": ("application", "(| (& o (not-i64 (| d r))) t)", "(& o (not-i64 d))"),
+    "along-reduce": ("facts", "(& v (not-i64 m))", "0"),
+    "along-band": ("facts", "(| (& v (not-i64 r)) (| d t))", "(| v d)"),
+    "along-masked": (
+        "facts", "(= v (along c)) (= w (along x)))\n      ((set (along e) (| v w)))",
+        "(= v (along c)) (= w (along x)))\n      ((set (along e) w))",
+    ),
+    "element-select": (
+        "facts", "(= e (Sel c x y)) (= t (element x))", "(= e (Sel c x y)) (= t (element c))"
+    ),
+    "bounds-type": ("facts", "(set (most x) hi))", "(set (most x) 1))"),
+    "bounds-cast": ("facts", "(= u (element x)) (Exact u t) (= lo", "(= u (element x)) (= lo"),
+    "accumulate": ("lowering", "((Candidate s e c m a b))", "((Candidate s e p m a b))"),
+    "lowering": ("lowering", "p m a b)) :ruleset lowering :name \"i32", "p m b a)) :ruleset lowering :name \"i32"),
+    "lowering-types": ("lowering", '(= "i8" (element a))', ""),
+}
+
+
+@pytest.mark.parametrize("name", MUTATIONS)
+def test_a_broken_rule_is_caught(name: str) -> None:
+    """The check above can fail: with any of these rules broken, it does."""
+    file, old, new = MUTATIONS[name]
+    all_ = texts()
+    assert old in all_[file], "the mutation no longer applies"
+    wrong, _ = check(TRIALS, {**all_, file: all_[file].replace(old, new)}, patient=False)
+    assert wrong

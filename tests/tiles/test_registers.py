@@ -80,17 +80,21 @@ class Writer:
                 return self.save(ready)
 
     def allocate(self, depth: int, ready: set[str]) -> str:
-        """Tiles for a product, which they take part in at the end."""
+        """Tiles for a product, which they take part in at the start or the end."""
         p = self.random.choice(SHAPES)
         if len(self.scope) > MOST:
             return ""
         new = [(f"t{self.count + n}", n, p) for n in range(3)]
         self.count += 3
         self.scope += new
-        lines = [self.body(depth + 1, ready)]
+        names, lines = [name for name, _, _ in new], []
+        late = self.random.random() < 0.3
+        if late:
+            lines.append(self.body(depth + 1, ready))
         lines += [self.fill(tile, ready) for tile in new if tile[0] not in ready]
-        names = [name for name, _, _ in new]
         lines += [p.multiply(*names), self.stored(names[0], p)]
+        if not late:
+            lines.append(self.body(depth + 1, ready))
         self.scope = self.scope[:-3]
         ready.difference_update(names)
         return nested([p.allocate(operand, name) for name, operand, _ in new], lines)
@@ -186,9 +190,21 @@ def on_registers(plan: TilePlan, kernel: Kernel) -> Kernel:
     return replace(kernel, body=below(plan.body, {}))
 
 
+def planned(kernel: Kernel) -> TilePlan | None:
+    """For a machine with as few tile registers as will do; None when eight are too few."""
+    (i,) = kernel.instructions
+    for count in range(3, 9):
+        small = replace(i, place=replace(i.place, count=count))
+        try:
+            return plan_tiles(kernel.body, (small,))
+        except HbcError:
+            continue
+    return None
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_random_programs(seed: int) -> None:
-    planned = 0
+    count = 0
     given = {
         "X": random((10, 16), SHAPES[0].type(1), 1),
         "Y": random((10, 16), SHAPES[0].type(2), 2),
@@ -197,13 +213,12 @@ def test_random_programs(seed: int) -> None:
     for number in range(PROGRAMS):
         kernel = read(program(seed * PROGRAMS + number))
         verify(kernel, "written at random")
-        try:
-            plan = plan_tiles(kernel.body, kernel.instructions)
-        except HbcError:
+        plan = planned(kernel)
+        if plan is None:
             continue
         want, got = poisoned_outputs(kernel, {}), poisoned_outputs(kernel, {})
         interpret(kernel, {}, {**given, **want})
         interpret(on_registers(plan, kernel), {}, {**given, **got})
         assert np.array_equal(want["C"], got["C"]), program(seed * PROGRAMS + number)
-        planned += 1
-    assert planned > PROGRAMS / 2
+        count += 1
+    assert count > PROGRAMS / 2

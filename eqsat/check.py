@@ -1,0 +1,184 @@
+"""Proof by execution: a statement and what was chosen for it, run side by side in the interpreter.
+
+The numbers are such that every order and rounding of sums gives the same: integers of the whole range,
+which wrap, and floats that are small integers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from random import Random
+from typing import TYPE_CHECKING
+
+from hbc.eqsat.choice import Choice, Statement
+from hbc.eqsat.perform import accumulated, output_points, perform, stored
+from hbc.eqsat.placement import Frames, with_packs
+from hbc.eqsat.points import address
+from hbc.ir.diag import InternalError
+from hbc.ir.kernel import Argument, Kernel
+from hbc.ir.nodes import (
+    Allocate,
+    Expr,
+    Load,
+    Ramp,
+    Stmt,
+    Store,
+    const_index,
+)
+from hbc.ir.show import show
+from hbc.ir.types import DType, Memory
+from hbc.ir.walk import block, free_variables, nodes, substitute_stmt
+
+if TYPE_CHECKING:
+    import numpy as np
+
+TRIES = 8
+MOST_ELEMENTS = 1 << 22
+_BEFORE, _AFTER = "before", "after"
+
+
+class CheckError(InternalError):
+    """What was chosen computes something else than the statement."""
+
+
+def check(s: Store, one: Statement, choice: Choice) -> bool:
+    """Whether the statement could be run, and then its choice does the same. Raises CheckError."""
+    made = 0
+
+    def fresh(base: str) -> str:
+        nonlocal made
+        made += 1
+        return f"{base}#{made}"
+
+    frames = Frames(fresh)
+    with frames.inside(s) as frame:
+        slices = list(output_points(choice.plan))
+        some = slices if len(slices) < 3 else [slices[0], slices[-1]]  # all are alike but the last
+        chosen = perform(choice, one, fresh, frames.packed, some)
+        chosen = with_packs(chosen, frame.packs, fresh)
+    random = Random(7)
+    for _ in range(TRIES):
+        values = _values(s, random)
+        extents = _extents(s, values)
+        if extents is not None:
+            break
+    else:
+        return False
+    wanted = [accumulated(choice.plan, at) for at in some]
+    places = [(address(one.dest, at), stored(one, at)) for at in wanted]
+    _compare(s, chosen, choice, values, extents, places)
+    return True
+
+
+def _values(s: Store, random: Random) -> dict[str, int]:
+    """Values for the variables: strides long, so that rows do not overlap, all others short."""
+    strides = {v for n in nodes(s) if isinstance(n, Ramp) for v in free_variables(n.stride)}
+    return {
+        v: random.randrange(1500, 2500) if v in strides else random.randrange(6)
+        for v in sorted(free_variables(s))
+    }
+
+
+def _extents(s: Store, values: Mapping[str, int]) -> dict[str, int] | None:
+    """How long each array must be for the statement; None where it goes before the begin of one."""
+    from hbc.ir.interp import evaluate
+
+    # All of the destination, which may be written where the mask does not hold.
+    places: list[tuple[str, Expr, Expr | None]] = [(s.buffer, s.index, None)]
+    for n in nodes(s):
+        if isinstance(n, Load):
+            places.append((n.buffer, n.index, n.mask))
+    extents: dict[str, int] = {}
+    for buffer, index, mask in places:
+        at = evaluate(index, values, {})
+        if mask is not None:
+            at = at[evaluate(mask, values, {})]
+        if at.size == 0:
+            return None
+        if int(at.min()) < 0 or int(at.max()) >= MOST_ELEMENTS:
+            return None
+        extents[buffer] = max(extents.get(buffer, 1), int(at.max()) + 1)
+    return extents
+
+
+def _compare(
+    s: Store,
+    chosen: Stmt,
+    choice: Choice,
+    values: dict[str, int],
+    extents: dict[str, int],
+    places: list[tuple[Expr, Expr | None]],
+) -> None:
+    """Runs both and compares what they store at the places, each an index and a mask."""
+    import numpy as np
+
+    from hbc.ir.interp import InterpError
+
+    random = np.random.default_rng(7)
+    elements = {n.buffer: n.type.element for n in nodes(s) if isinstance(n, Load)}
+    elements[s.buffer] = s.value.type.element
+    inputs = {b: _numbers(t, extents[b], random) for b, t in elements.items()}
+    results = []
+    name = choice.plan.instruction.name
+    for body in (s, chosen):
+        try:
+            results.append(_run(body, s, choice, values, inputs, elements))
+        except InterpError as failure:
+            raise CheckError(f"select: with `{name}`, {failure}: {show(s)[:400]}") from failure
+    live = _places(s.index, s.mask, values)
+    at = np.concatenate([_places(*place, values) for place in places])
+    at = at[np.isin(at, live)]
+    want, got = (r[at] for r in results)
+    if not np.array_equal(want, got, equal_nan=want.dtype.kind == "f"):
+        raise CheckError(f"select: `{name}` does not do what it was chosen for: {show(s)[:400]}")
+
+
+def _places(index: Expr, mask: Expr | None, values: Mapping[str, int]) -> np.ndarray:
+    from hbc.ir.interp import evaluate
+
+    at = evaluate(index, values, {})
+    return at if mask is None else at[evaluate(mask, values, {})]
+
+
+def _run(
+    body: Stmt,
+    s: Store,
+    choice: Choice,
+    values: dict[str, int],
+    inputs: dict[str, np.ndarray],
+    elements: dict[str, DType],
+) -> np.ndarray:
+    """What the destination holds afterwards, from its values before."""
+    from hbc.ir.interp import run
+
+    n = inputs[s.buffer].size
+    everything: Expr = Ramp(const_index(0), const_index(1), n) if n > 1 else const_index(0)
+    t = elements[s.buffer](n)
+    whole = Allocate(
+        s.buffer, t.element, const_index(n), Memory.HEAP,
+        block(
+            Store(s.buffer, everything, Load(_BEFORE, everything, t)),
+            body,
+            Store(_AFTER, everything, Load(s.buffer, everything, t)),
+        ),
+    )  # fmt: skip
+    arrays = {b: x for b, x in inputs.items() if b != s.buffer}
+    arrays |= {_BEFORE: inputs[s.buffer], _AFTER: inputs[s.buffer].copy()}
+    arguments = tuple(
+        Argument(b, elements.get(b, t.element), (const_index(x.size),), output=b == _AFTER)
+        for b, x in arrays.items()
+    )
+    # Constants: an array's own strides would take the place of variables of their names.
+    fixed = substitute_stmt(whole, {v: const_index(n) for v, n in values.items()})
+    kernel = Kernel("check", (), arguments, (), (), fixed, (choice.plan.instruction,))
+    run(kernel, {}, arrays)
+    return arrays[_AFTER]
+
+
+def _numbers(t: DType, n: int, random: np.random.Generator) -> np.ndarray:
+    from hbc.ir.numpy_types import numpy_dtype
+
+    if t.is_float:
+        return random.integers(-3, 4, n).astype(numpy_dtype(t))
+    low, high = t.limits
+    return random.integers(low, high, n, endpoint=True).astype(numpy_dtype(t))
