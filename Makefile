@@ -1,11 +1,13 @@
 # Everything a user or a contributor types. `make help` lists it.
 #
 # Needs GNU make, Python >= 3.11 with venv, and a C compiler. All of Python's packages go into
-# .venv, all output into build/ and dist/. Overridable: PYTHON, FUZZ_SECONDS, PYTEST_ARGS.
+# .venv, all output into build/ and dist/. Overridable: PYTHON, FUZZ_SECONDS, ROBUST_VARIANTS,
+# PYTEST_ARGS.
 
-PYTHON       ?= python3
-FUZZ_SECONDS ?= 3600
-PYTEST_ARGS  ?=
+PYTHON          ?= python3
+FUZZ_SECONDS    ?= 3600
+ROBUST_VARIANTS ?= 500
+PYTEST_ARGS     ?=
 
 VENV := .venv
 BIN  := $(VENV)/bin
@@ -22,12 +24,13 @@ DEMO_INPUT  := samples/data/astronaut.png
 DEMO_OUTPUT := build/demo/denoised.png
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test fuzz bench wheel clean distclean
+.PHONY: help demo test fuzz robust bench wheel clean distclean
 
 help:
 	@echo 'make demo       install into .venv and clean the noise from a real photograph'
 	@echo 'make test       ruff, mypy and pytest (PYTEST_ARGS="-k name" to select)'
 	@echo 'make fuzz       random kernels, schedules and sizes for FUZZ_SECONDS=$(FUZZ_SECONDS)'
+	@echo 'make robust     ROBUST_VARIANTS=$(ROBUST_VARIANTS) re-spelled variants each of three kernels: all must map'
 	@echo 'make bench      every benchmark, as one table'
 	@echo 'make wheel      dist/hbc-*.whl'
 	@echo 'make clean      remove build output and caches; make distclean: .venv too'
@@ -47,6 +50,9 @@ test: $(DEV) $(LINKS)
 
 fuzz: $(DEV)
 	HBC_FUZZ_SECONDS=$(FUZZ_SECONDS) $(BIN)/python -m pytest --timeout=0 tests/fuzz $(PYTEST_ARGS)
+
+robust: $(DEV)
+	HBC_ROBUST_VARIANTS=$(ROBUST_VARIANTS) $(BIN)/python -m pytest --timeout=0 tests/robust $(PYTEST_ARGS)
 
 bench: $(BASE)
 	PATH="$(CURDIR)/$(BIN):$$PATH" samples/bench/all.sh

@@ -52,6 +52,14 @@ def command(
         raise failure
 
 
+def explained(chosen: Chosen) -> list[str]:
+    """The lines of the text for a program that maps."""
+    records, failure = _explained(chosen)
+    if failure is not None:
+        raise failure
+    return _lines(chosen, records)
+
+
 def _explained(chosen: Chosen) -> tuple[list[Record], HbcError | None]:
     """What selection found, and the error that it ended in."""
     from hbc.cli.instruction_set import instructions_of

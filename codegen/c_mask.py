@@ -9,6 +9,7 @@ from hbc.codegen.vector_ops import FLOAT_COMPARE, INT_COMPARE
 from hbc.codegen.vector_types import (
     all_lanes,
     cast_register,
+    mask_bits,
     mask_type,
     prefix,
     register_bits,
@@ -80,6 +81,29 @@ def first_lanes_count(e: Expr) -> Expr | None:
         case _:
             return None
 
+
+def register_mask(e: Expr, t: DType, unit: Unit) -> str:
+    """The mask of a vector of `t` for an instruction on its whole register, which may have more lanes
+    than 8, and so a longer mask."""
+    lanes = e.type.lanes
+    text = mask(e, max(t.bits, 8), unit)
+    whole = register_bits(t, lanes) // t.bits
+    simple = first_lanes_count(e) is not None or isinstance(e, Broadcast)
+    if unit.target.vector_bits < 512 or mask_bits(lanes) >= whole or simple:
+        return text
+    return f"{unit.prelude.add('widened_mask', _WIDENED)}({text})"
+
+
+# gcc (12 at least) stores 8 bits of a comparison's mask when it is short of mask registers, and
+# loads 16: bits that were never stored.
+_WIDENED = """\
+static inline __mmask16 widened_mask(__mmask8 mask)
+{
+    unsigned bits = mask;
+    __asm__("" : "+r"(bits));
+    return (__mmask16)bits;
+}
+"""
 
 _FIRST = """\
 /* The first n of {lanes} lanes. */

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hbc.codegen.c_mask import mask
+from hbc.codegen.c_mask import register_mask
 from hbc.codegen.c_scalar import scalar
 from hbc.codegen.spelling import c_type
 from hbc.codegen.unit import Unit
@@ -26,7 +26,7 @@ def contiguous(e: Load, base: Expr, unit: Unit) -> str:
     if e.mask is None:
         return load_text(e.buffer, base, t, lanes, unit)
     at, p = address(e.buffer, base, unit), prefix(t, lanes)
-    condition = mask(e.mask, max(t.bits, 8), unit)
+    condition = register_mask(e.mask, t, unit)
     if unit.target.vector_bits == 512:
         return f"{p}_maskz_loadu_{suffix(t)}({condition}, {at})"
     if t.bits >= 32 and lanes * t.bits >= 128:

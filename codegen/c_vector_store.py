@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hbc.codegen.c_mask import mask
+from hbc.codegen.c_mask import mask, register_mask
 from hbc.codegen.c_scalar import scalar
 from hbc.codegen.c_vector_run import address
 from hbc.codegen.registers import piece_of
@@ -82,7 +82,7 @@ def _contiguous(s: Store, base: Expr, unit: Unit) -> None:
         else:
             unit.out.line(f"{_storer(t, lanes, unit)}({at}, {value});")
         return
-    condition = mask(s.mask, max(8, t.bits), unit)
+    condition = register_mask(s.mask, t, unit)
     if unit.target.vector_bits == 512:
         unit.out.line(f"{p}_mask_storeu_{suffix(t)}({at}, {condition}, {value});")
     else:

@@ -6,14 +6,15 @@ which wrap, and floats that are small integers.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from random import Random
 from typing import TYPE_CHECKING
 
 from hbc.eqsat.choice import Choice, Statement
 from hbc.eqsat.perform import accumulated, output_points, perform, stored
 from hbc.eqsat.placement import Frames, with_packs
-from hbc.eqsat.points import address
+from hbc.eqsat.points import address, value, whole_box
+from hbc.eqsat.tensor import Read, strides_along
 from hbc.ir.diag import InternalError
 from hbc.ir.kernel import Argument, Kernel
 from hbc.ir.nodes import (
@@ -59,14 +60,14 @@ def check(s: Store, one: Statement, choice: Choice) -> bool:
     random = Random(7)
     for _ in range(TRIES):
         values = _values(s, random)
-        extents = _extents(s, values)
+        extents = _extents(s, one, values)
         if extents is not None:
             break
     else:
         return False
     wanted = [accumulated(choice.plan, at) for at in some]
     places = [(address(one.dest, at), stored(one, at)) for at in wanted]
-    _compare(s, chosen, choice, values, extents, places)
+    _compare(s, one, chosen, choice, values, extents, places)
     return True
 
 
@@ -79,7 +80,7 @@ def _values(s: Store, random: Random) -> dict[str, int]:
     }
 
 
-def _extents(s: Store, values: Mapping[str, int]) -> dict[str, int] | None:
+def _extents(s: Store, one: Statement, values: Mapping[str, int]) -> dict[str, int] | None:
     """How long each array must be for the statement; None where it goes before the begin of one."""
     from hbc.ir.interp import evaluate
 
@@ -88,6 +89,8 @@ def _extents(s: Store, values: Mapping[str, int]) -> dict[str, int] | None:
     for n in nodes(s):
         if isinstance(n, Load):
             places.append((n.buffer, n.index, n.mask))
+    for buffer, index, _ in _zeros(one):
+        places.append((buffer, index, None))
     extents: dict[str, int] = {}
     for buffer, index, mask in places:
         at = evaluate(index, values, {})
@@ -101,8 +104,17 @@ def _extents(s: Store, values: Mapping[str, int]) -> dict[str, int] | None:
     return extents
 
 
+def _zeros(one: Statement) -> Iterator[tuple[str, Expr, Expr]]:
+    """Elements of arrays, and where they are known to be 0: where this does not hold."""
+    for c, x in one.zeros:
+        assert isinstance(x, Read)
+        at = whole_box(tuple(strides_along(c) | strides_along(x)))
+        yield x.buffer, address(x, at), value(c, at)
+
+
 def _compare(
     s: Store,
+    one: Statement,
     chosen: Stmt,
     choice: Choice,
     values: dict[str, int],
@@ -112,12 +124,15 @@ def _compare(
     """Runs both and compares what they store at the places, each an index and a mask."""
     import numpy as np
 
-    from hbc.ir.interp import InterpError
+    from hbc.ir.interp import InterpError, evaluate
 
     random = np.random.default_rng(7)
     elements = {n.buffer: n.type.element for n in nodes(s) if isinstance(n, Load)}
     elements[s.buffer] = s.value.type.element
     inputs = {b: _numbers(t, extents[b], random) for b, t in elements.items()}
+    for buffer, index, there in _zeros(one):
+        outside = evaluate(index, values, {})[~evaluate(there, values, {})]
+        inputs[buffer][outside] = 0
     results = []
     name = choice.plan.instruction.name
     for body in (s, chosen):

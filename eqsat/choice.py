@@ -21,20 +21,23 @@ CHOSEN = "the chosen instruction"
 @dataclass(frozen=True, slots=True)
 class Statement:
     """`dest = value` for the points of the outputs where all of `mask` holds. What the value is where
-    one of `dead` does not hold makes no difference."""
+    one of `dead` does not hold makes no difference. `zeros`: conditions, and arrays that are 0 where
+    they do not hold."""
 
     outputs: Dims
     dest: Read
     value: Tensor
     mask: tuple[Tensor, ...] = ()
     dead: tuple[Tensor, ...] = ()
+    zeros: tuple[tuple[Tensor, Tensor], ...] = ()
 
     def mapped(self, f: ExprMap) -> Statement:
         """With `f` applied to all bases and uniform values."""
         dest = map_scalars(self.dest, f)
         assert isinstance(dest, Read)
         mask, dead = (tuple(map_scalars(c, f) for c in cs) for cs in (self.mask, self.dead))
-        return Statement(self.outputs, dest, map_scalars(self.value, f), mask, dead)
+        zeros = tuple((map_scalars(c, f), map_scalars(x, f)) for c, x in self.zeros)
+        return Statement(self.outputs, dest, map_scalars(self.value, f), mask, dead, zeros)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +65,7 @@ class Choice:
     packing: float
     rest: Tensor | None
     fired: tuple[tuple[str, int], ...]
+    complete: bool = True  # False: a budget of the e-graph ran out
     number: int = 0  # the same for statements of one shape
 
     def mapped(self, f: ExprMap) -> Choice:

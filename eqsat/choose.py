@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from bisect import insort
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
@@ -22,6 +23,7 @@ from hbc.ir.types import DTYPES
 
 ROUNDS = 6
 MOST_NODES = 4000
+MOST_SECONDS = 2.0
 MOST_PLANS = 60
 MOST_CHOICES = 8
 ENOUGH = 12
@@ -41,10 +43,11 @@ def choose(s: Statement, instructions: Sequence[Instruction]) -> tuple[Choice, .
         return ()
     g = EGraph()
     g.run(_rules(tuple(instructions)), "instructions")
-    dead = [f"(Dead {encode(c, of)})" for c in s.dead]
-    facts = [type_facts(), *dead, *windows(s.outputs, of), f"(let $root {root})", *of.facts]
+    known = [f"(Dead {encode(c, of)})" for c in s.dead]
+    known += [f"(Zero {encode(c, of)} {encode(x, of)})" for c, x in s.zeros]
+    facts = [type_facts(), *known, *windows(s.outputs, of), f"(let $root {root})", *of.facts]
     g.run("\n".join(facts))
-    saturate(g)
+    complete = saturate(g)
     found = _cheapest(_candidates(g, of), s, instructions)
     fired = tuple(g.fired.items())
     choices: list[Choice] = []
@@ -58,7 +61,7 @@ def choose(s: Statement, instructions: Sequence[Instruction]) -> tuple[Choice, .
         in_tiles = plan.instruction.place.rows > 1
         if in_tiles and rest is not None and s.dest in reads(rest):
             continue  # the sums would overwrite what the rest reads
-        choices.append(Choice(candidate, plan, cycles, packing, rest, fired))
+        choices.append(Choice(candidate, plan, cycles, packing, rest, fired, complete))
         if len(choices) == (MOST_CHOICES if in_tiles else 1):
             break
     return tuple(choices)
@@ -90,15 +93,26 @@ def has_sum(x: Tensor) -> bool:
     return isinstance(x, Reduce) or any(has_sum(p) for p in parts(x))
 
 
-def saturate(g: EGraph) -> None:
-    """Runs the rules until nothing changes, or until rounds or size run out."""
+def saturate(g: EGraph) -> bool:
+    """Runs the rules until nothing changes. False when a budget (rounds, terms or seconds) ran out
+    before: what has been found is good, but there may be better."""
+    begin = time.monotonic()
+    complete = False
     for _ in range(ROUNDS):
         before = g.size()
-        g.run("(run-schedule (saturate (run facts)) (run axioms) (saturate (run facts))"
-              " (run application))")  # fmt: skip
-        if g.size() in (before, None) or g.size() > MOST_NODES:
+        g.run(_ROUND)
+        if g.size() == before:
+            complete = True
+            break
+        if g.size() > MOST_NODES or time.monotonic() - begin > MOST_SECONDS:
             break
     g.run("(run-schedule (saturate (run facts)) (saturate (run lowering)))")
+    return complete
+
+
+_ROUND = """\
+(run-schedule (saturate (run facts)) (run axioms) (saturate (run facts)) (run application))
+"""
 
 
 @cache

@@ -161,6 +161,14 @@ class Frames:
         frame.packs.append(pack)
         return pack.load(index)
 
+    def allocations(self) -> list[Allocate]:
+        """The buffers in scope, the innermost of each name."""
+        found: dict[str, Allocate] = {}
+        for frame in self.stack:
+            if isinstance(frame.stmt, Allocate):
+                found[frame.stmt.buffer] = frame.stmt
+        return list(found.values())
+
     def is_reused(self, e: Expr) -> bool:
         """Whether a value at this place stays the same in a loop around the statement at hand, so that
         it need not be packed anew."""

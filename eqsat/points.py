@@ -16,6 +16,7 @@ from hbc.eqsat.tensor import (
     Apply,
     Band,
     Dim,
+    Dims,
     Line,
     Masked,
     NotTensorError,
@@ -69,6 +70,15 @@ class Points:
     @property
     def lanes(self) -> int:
         return prod(self.extents)
+
+
+def whole_box(dims: Dims) -> Points:
+    """All points of the dimensions."""
+    places = {}
+    for n, d in enumerate(dims):
+        steps = tuple(int(m == n) for m in range(len(dims)))
+        places[d] = Place(const_index(0), steps, d.extent)
+    return Points(tuple(d.extent for d in dims), places)
 
 
 def given(at: Points, buffer: str, e: Expr) -> Points:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 
@@ -15,14 +15,14 @@ from hbc.eqsat.placement import Frames, with_packs
 from hbc.eqsat.refusals import NO_SUM, no_product, nothing_does, other_tiles
 from hbc.eqsat.report import Record, chosen, missed
 from hbc.eqsat.shapes import Shapes
-from hbc.eqsat.statement import is_product, statement
+from hbc.eqsat.statement import Zeros, is_product, statement
 from hbc.eqsat.tensor import (
     NotTensorError,
 )
 from hbc.eqsat.tile_scope import Options, TileScope
 from hbc.eqsat.tile_steps import Product, allocated, executed
 from hbc.eqsat.tiles import TileBuffer, TileShapeError
-from hbc.eqsat.unmask import is_relaxed
+from hbc.eqsat.unmask import is_relaxed, zero_outside
 from hbc.ir.instruction import Instruction
 from hbc.ir.kernel import Kernel
 from hbc.ir.nodes import (
@@ -80,6 +80,16 @@ class _Names:
         return name
 
 
+@dataclass(frozen=True, slots=True)
+class Local:
+    """A buffer in registers or tiles: whether its masked stores may write all lanes, and the conditions
+    where it is 0 unless they hold."""
+
+    allocation: Allocate
+    relaxed: bool
+    zeros: frozenset[Hashable]
+
+
 @dataclass(slots=True)
 class _Selection:
     """The walk over a kernel."""
@@ -89,7 +99,7 @@ class _Selection:
     report: list[Record]
     checked: bool
     proven: set[int] = field(default_factory=set)  # numbers of choices
-    relaxed: set[str] = field(default_factory=set)  # those of the buffers in scope that are
+    locals: dict[int, Local] = field(default_factory=dict)  # by the id of the allocation
     shapes: Shapes = field(default_factory=Shapes)
     seen: dict[tuple[int, bool], tuple[Store, Options | None]] = field(default_factory=dict)
     tiles: TileScope = field(init=False)
@@ -97,19 +107,10 @@ class _Selection:
     def __post_init__(self) -> None:
         frames = self.frames
         self.tiles = TileScope(
-            {}, self.relaxed, self.options, self.fix, frames.stores, frames.fresh, frames.packed
+            {}, self.is_relaxed, self.options, self.fix, frames.stores, frames.fresh, frames.packed
         )
 
     def stmt(self, s: Stmt) -> Stmt:
-        if not isinstance(s, Allocate):
-            return self.inner(s)
-        outside = s.buffer in self.relaxed
-        (self.relaxed.add if is_relaxed(s) else self.relaxed.discard)(s.buffer)
-        new = self.inner(s)
-        (self.relaxed.add if outside else self.relaxed.discard)(s.buffer)
-        return new
-
-    def inner(self, s: Stmt) -> Stmt:
         match s:
             case Allocate(memory=Memory.AMX_TILE):
                 return self.tile_buffer(s)
@@ -145,8 +146,22 @@ class _Selection:
             self.proven.add(choice.number)
             check(s, one, choice)
 
+    def local(self, s: Allocate) -> Local:
+        """What is known of a buffer in scope."""
+        if id(s) not in self.locals:
+            self.locals[id(s)] = Local(s, is_relaxed(s), zero_outside(s))
+        return self.locals[id(s)]
+
+    def is_relaxed(self, buffer: str) -> bool:
+        """Whether stores to the buffer may write where their mask does not hold."""
+        return any(a.buffer == buffer and self.local(a).relaxed for a in self.frames.allocations())
+
+    def zeros(self) -> Zeros:
+        """The local buffers that are known to be 0 at places."""
+        return {a.buffer: self.local(a).zeros for a in self.frames.allocations()}
+
     def unmasked(self, s: Store) -> Store:
-        return replace(s, mask=None) if s.buffer in self.relaxed else s
+        return replace(s, mask=None) if self.is_relaxed(s.buffer) else s
 
     def selected(self, s: Store) -> tuple[Statement, Choice | None] | None:
         """The store as a statement, and the instructions for it; None when it is no such."""
@@ -162,7 +177,7 @@ class _Selection:
         if key not in self.seen:
             found: Options | None
             try:
-                one = statement(s, self.instructions, s.buffer in self.relaxed)
+                one = statement(s, self.instructions, self.is_relaxed(s.buffer), self.zeros())
             except NotTensorError:
                 found = None
             else:
@@ -214,7 +229,7 @@ class _Selection:
         if found is not None:
             return near_miss(found[0].value, fit) if found[1] is None else None
         try:
-            statement(s, self.instructions, s.buffer in self.relaxed)
+            statement(s, self.instructions, self.is_relaxed(s.buffer), self.zeros())
         except NotTensorError as why:
             return not_a_tensor(why, fit)
         return None

@@ -2,18 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 
 from hbc.eqsat.choice import Statement
 from hbc.eqsat.plan import SUMMED
-from hbc.eqsat.tensor import Apply, Dim, Dims, Masked, Read, Tensor, box, conjuncts, tensor
+from hbc.eqsat.tensor import (
+    Apply,
+    Dim,
+    Dims,
+    Masked,
+    Read,
+    Tensor,
+    box,
+    conjuncts,
+    parts,
+    reads,
+    tensor,
+)
+from hbc.eqsat.unmask import by_address
 from hbc.ir.contraction import extent_range
 from hbc.ir.instruction import Instruction
 from hbc.ir.nodes import Expr, Load, Op, Store, VectorReduce
 from hbc.ir.walk import nodes
 
+Zeros = Mapping[str, frozenset[Hashable]]
+"""Local buffers and the conditions (`unmask.by_address`) where they are 0 unless these hold."""
 
-def statement(s: Store, instructions: Sequence[Instruction], relaxed: bool) -> Statement:
+
+def statement(
+    s: Store, instructions: Sequence[Instruction], relaxed: bool, zeros: Zeros
+) -> Statement:
     """The store as a tensor statement. `relaxed`: it may write where its mask does not hold. Raises
     NotTensorError."""
     dest = Load(s.buffer, s.index, s.value.type)
@@ -22,9 +40,25 @@ def statement(s: Store, instructions: Sequence[Instruction], relaxed: bool) -> S
     where, value = tensor(dest, dims), tensor(s.value, dims)
     assert isinstance(where, Read)
     live = () if s.mask is None else conjuncts(tensor(s.mask, dims))
+    known = tuple(_zeros(value, zeros))
     if relaxed:
-        return Statement(dims, where, without_masks(value, where, live), (), live)
-    return Statement(dims, where, value, live, live)
+        return Statement(dims, where, without_masks(value, where, live), (), live, known)
+    return Statement(dims, where, value, live, live, known)
+
+
+def _zeros(x: Tensor, zeros: Zeros) -> Iterator[tuple[Tensor, Tensor]]:
+    """The conditions in `x` with the arrays in it that are 0 where they do not hold."""
+    conditions = list(dict.fromkeys(_conditions(x)))
+    for r in dict.fromkeys(reads(x)):
+        known = zeros.get(r.buffer, frozenset())
+        yield from ((c, r) for c in conditions if known and by_address(c, r) in known)
+
+
+def _conditions(x: Tensor) -> Iterator[Tensor]:
+    if isinstance(x, Masked):
+        yield x.condition
+    for p in parts(x):
+        yield from _conditions(p)
 
 
 def natural(dims: Dims, instructions: Sequence[Instruction]) -> Dims:

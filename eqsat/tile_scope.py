@@ -7,15 +7,15 @@ memory: the tiles are saved to it before, and filled from it after.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from hbc.eqsat.choice import CHOSEN, Choice, Statement
 from hbc.eqsat.operand import has_rows
 from hbc.eqsat.perform import Packed, accumulated
-from hbc.eqsat.points import Place, Points, address, raw_layout, value
+from hbc.eqsat.points import Points, address, raw_layout, value, whole_box
 from hbc.eqsat.steps import Fresh
-from hbc.eqsat.tensor import Dim, Dims, Read, Tensor, Uniform, reads, replaced
+from hbc.eqsat.tensor import Dim, Read, Tensor, Uniform, reads, replaced
 from hbc.eqsat.tile_steps import Product, executed, fill, in_memory, products, save
 from hbc.eqsat.tiles import Tile, TileBuffer, TileShapeError, accumulators, add_tiles, points_of
 from hbc.ir.build import const
@@ -32,7 +32,7 @@ class TileScope:
     """What is needed to rewrite the statements in the scope of tile buffers."""
 
     buffers: dict[str, TileBuffer]
-    relaxed: set[str]
+    is_relaxed: Callable[[str], bool]
     options: Callable[[Store], Options | None]
     fix: Callable[[Store, Choice], None]
     stores: Callable[[Stmt], Iterator[Store]]
@@ -199,7 +199,7 @@ class TileScope:
         before = [self._copy_out(b, copies[b]) for b in sorted(read)]
         after = [self._copy_in(b, copies[b]) for b in sorted(written)]
         hidden = {b: self.buffers.pop(b) for b in copies}
-        body = [inner(renamed(s, copies, self.relaxed)) for s in run]
+        body = [inner(renamed(s, copies, self.is_relaxed)) for s in run]
         self.buffers |= hidden
         whole = block(*before, *body, *after)
         for b in sorted(copies, reverse=True):
@@ -257,16 +257,7 @@ def as_read(tile: Tile, copy: str) -> tuple[Read, Points]:
     return Read(copy, tile.element, base, tuple(strides)), whole_box(dims)
 
 
-def whole_box(dims: Dims) -> Points:
-    """All points of the dimensions."""
-    places = {}
-    for n, d in enumerate(dims):
-        steps = tuple(int(m == n) for m in range(len(dims)))
-        places[d] = Place(const_index(0), steps, d.extent)
-    return Points(tuple(d.extent for d in dims), places)
-
-
-def renamed(s: Stmt, names: Mapping[str, str], relaxed: Container[str]) -> Stmt:
+def renamed(s: Stmt, names: Mapping[str, str], is_relaxed: Callable[[str], bool]) -> Stmt:
     """The statement on other buffers; where it may, it writes all lanes."""
 
     def expr(e: Expr) -> Expr:
@@ -279,6 +270,6 @@ def renamed(s: Stmt, names: Mapping[str, str], relaxed: Container[str]) -> Stmt:
         s = map_stmt(s, expr, stmt)
         if not isinstance(s, Store) or s.buffer not in names:
             return s
-        return replace(s, buffer=names[s.buffer], mask=None if s.buffer in relaxed else s.mask)
+        return replace(s, buffer=names[s.buffer], mask=None if is_relaxed(s.buffer) else s.mask)
 
     return stmt(s)

@@ -8,7 +8,7 @@ On a scalar target every lane becomes a statement of its own.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from hbc.ir.bounds import prove
@@ -61,7 +61,7 @@ class _Legalize:
     def stmt(self, s: Stmt) -> Stmt:
         match s:
             case Store():
-                return s if self._is_selected(s) else self._store(s)
+                return self._selected(s) if self._is_selected(s) else self._store(s)
             case Allocate(buffer=buffer, memory=Memory.AMX_TILE):
                 self.tiles.add(buffer)
                 return map_stmt(s, self._scalar, self.stmt)
@@ -81,6 +81,13 @@ class _Legalize:
             isinstance(n, Instruct) or (isinstance(n, Load) and n.buffer in self.tiles)
             for n in nodes(s.value)
         )
+
+    def _selected(self, s: Store) -> Store:
+        """Native already, but for its masks."""
+        if s.buffer in self.tiles:
+            return s
+        value = rewrite(s.value, lambda e: narrow_masks(e, self.bits))
+        return s if value is s.value else replace(s, value=value)
 
     def _scalar(self, e: Expr) -> Expr:
         return self._piece(rewrite(e, _plain), tuple(range(e.type.lanes)))

@@ -66,8 +66,6 @@ def _descend(
             break
         watch.tried += len(frontier)
         frontier = probe(probes, trie, column, inputs, residual, frontier)
-        import os
-        if os.environ.get('DBG'): print(column,len(frontier),probes.tally)
         column += 1
     if len(frontier):
         yield frontier

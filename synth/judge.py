@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from hbc.synth.analysis import Analysis
 from hbc.synth.demands import Demands
+from hbc.synth.plan import Step
 from hbc.synth.possible import Table
 from hbc.synth.problem import JUNK, Known, Problem
 from hbc.synth.run import Batch, Batches
@@ -22,13 +23,16 @@ class Cut:
     demands: list[tuple[NDArray[np.bool_], list[tuple[int, NDArray[np.int64]]]]]
 
 
-def make_cut(
-    problem: Problem, analysis: Analysis, end: int, tested: tuple[int, ...], demanded: bool
-) -> Cut:
-    """The tests of the nodes `tested` and, where `demanded`, of the demands before node `end`."""
+def make_cut(problem: Problem, analysis: Analysis, step: Step, demanded: bool) -> Cut:
+    """The tests of what a step makes known and, where `demanded`, of the demands after it."""
+    tested = (step.output, *step.fixed)
     allowed = {n: analysis.allowed[n] for n in tested if not analysis.allowed[n].all()}
-    demands = simplified(problem, analysis.cuts[end]) if demanded and end in analysis.cuts else []
-    return Cut(allowed, demands)
+    for n, known in step.previews.items():
+        table = analysis.allowed[n] | ~known[:, None]
+        if not table.all():
+            allowed[n] = table
+    demanded = demanded and step.end in analysis.cuts
+    return Cut(allowed, simplified(problem, analysis.cuts[step.end]) if demanded else [])
 
 
 def simplified(

@@ -16,7 +16,7 @@ from hbc.ir.gather_set import GatherSet, grouped_rows
 from hbc.synth.analysis import Analysis
 from hbc.synth.demands import telling
 from hbc.synth.possible import Table
-from hbc.synth.problem import JUNK, Known, Move, Problem
+from hbc.synth.problem import JUNK, Known, Move, Pack, Problem
 
 MOST_COMPOSED = 20_000  # gathers, before equal ones are dropped
 MOST_ENTRIES = 20_000_000
@@ -38,7 +38,8 @@ class After:
 @dataclass(frozen=True, slots=True, eq=False)
 class Step:
     """`holes` in order, the first to be searched; the nodes `fixed` follow; then comes the cut before
-    node `end`, at which the nodes `live` matter."""
+    node `end`, at which the nodes `live` matter. `previews`: later nodes that can be computed in part,
+    and at which locations (of no use where this step adds none)."""
 
     holes: tuple[int, ...]
     after: After
@@ -46,6 +47,7 @@ class Step:
     end: int
     live_before: tuple[int, ...]
     live: tuple[int, ...]
+    previews: dict[int, NDArray[np.bool_]]
 
     @property
     def output(self) -> int:
@@ -75,13 +77,45 @@ def make_plan(problem: Problem, analysis: Analysis, compose: bool) -> list[Step]
         at += count
         end = holes[at] if at < len(holes) else len(problem.nodes)
         fixed = tuple(range(chosen[-1] + 1, end))
+        previews = new_previews(problem, chosen[0], end)
         steps.append(
             Step(
                 chosen, compose_after(problem, analysis, chosen), fixed, end,
-                live_nodes(problem, chosen[0]), live_nodes(problem, end),
+                live_nodes(problem, chosen[0]), live_nodes(problem, end), previews,
             )  # fmt: skip
         )
     return steps
+
+
+def new_previews(problem: Problem, start: int, end: int) -> dict[int, NDArray[np.bool_]]:
+    """The nodes from `end` on that are known in part once those before it are, where that is more
+    than before `start`; all of them up to the last such."""
+    before, now = determined(problem, start), determined(problem, end)
+    more = [n for n, known in now.items() if n >= end and (known & ~before[n]).any()]
+    last = max(more, default=-1)
+    return {
+        n: known
+        for n, known in now.items()
+        if end <= n <= last and known.any() and not isinstance(problem.nodes[n], Known)
+    }
+
+
+def determined(problem: Problem, end: int) -> dict[int, NDArray[np.bool_]]:
+    """Which locations of each node depend on no choice from node `end` on."""
+    found: dict[int, NDArray[np.bool_]] = {}
+    for number, node in enumerate(problem.nodes):
+        size = int(np.prod(node.shape, dtype=np.int64))
+        match node:
+            case Move(hole=True) if number >= end:
+                found[number] = np.zeros(size, dtype=np.bool_)
+            case Move() if number >= end:
+                inputs = np.concatenate([*(found[a] for a in node.arguments), [True, True]])
+                found[number] = inputs[node.gathers.gather(0).index]
+            case Pack() if number >= end:
+                found[number] = found[node.arguments[0]].reshape(-1, node.length).all(axis=1)
+            case _:
+                found[number] = np.ones(size, dtype=np.bool_)
+    return found
 
 
 def chained(problem: Problem, first: int, second: int) -> bool:

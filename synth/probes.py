@@ -20,7 +20,8 @@ from hbc.synth.trie import Numbers, Trie
 
 MOST_PROBES = 3  # locations of one column: the rest is tested when a state is complete
 MOST_READERS = 3  # places to which later holes bring one location
-MOST_PARTNERS = 12  # that a location is compared with
+MOST_PARTNERS = 14  # that a location is compared with
+BEFORE = 10
 TRIAL = 20_000  # comparisons after which crowds must have been worth it
 WORTH = 25  # one candidate in so many must fail them
 
@@ -92,14 +93,17 @@ def make_probes(gathers: GatherSet, after: Locations, crowds: list[Crowd]) -> Pr
 
 
 def _partners(crowds: list[Crowd], outputs: int) -> tuple[Locations, Locations, Locations]:
-    """The next members of each location's crowds, smallest crowds first."""
+    """Members of each location's crowds, smallest crowds first."""
     partners = np.full((outputs, MOST_PARTNERS), -1, dtype=np.int32)
     crowd = np.zeros((outputs, MOST_PARTNERS), dtype=np.int32)
     filled = np.zeros(outputs, dtype=np.int32)
     chosen = sorted((c for c in crowds if c.locations.size > 1), key=lambda c: c.locations.size)
     for number, one in enumerate(chosen):
         for place, location in enumerate(one.locations):
-            others = np.delete(np.roll(one.locations, -place), 0)[: MOST_PARTNERS - filled[location]]
+            # Neighbours first, those before it above all: they are the first to be known.
+            near = np.delete(np.roll(one.locations, -place), 0)
+            others = np.concatenate([near[::-1][:BEFORE], near[: max(0, near.size - BEFORE)]])
+            others = others[: MOST_PARTNERS - filled[location]]
             end = filled[location] + others.size
             partners[location, filled[location] : end] = others
             crowd[location, filled[location] : end] = number

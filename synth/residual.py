@@ -16,7 +16,7 @@ from hbc.synth.folding import Folder
 from hbc.synth.plan import Step
 from hbc.synth.possible import Table
 from hbc.synth.problem import Known, Move, Pack, Problem
-from hbc.synth.run import Batch, Batches, run_fixed
+from hbc.synth.run import Batch, Batches, run_ahead
 
 FREE = -1  # depends on no location of the step's output
 SEVERAL = -2
@@ -29,22 +29,23 @@ def residual(
     """[output location, term], or [state, output location, term] where the states matter."""
     allowed = analysis.allowed[step.output]
     depends = dependences(problem, step, len(allowed))
-    judged = [n for n in step.fixed if n in depends and _joins(problem, n, depends)]
+    later = (*step.fixed, *step.previews)
+    judged = [n for n in later if n in depends and _joins(problem, n, depends)]
     if not judged:
         return allowed
     # What is made of the joined arguments is judged, not only the fold itself.
-    judged = [n for n in step.fixed if n in depends and not analysis.allowed[n].all()]
+    judged = [n for n in later if n in depends and not analysis.allowed[n].all()]
     terms = np.flatnonzero(allowed.any(axis=0))
     work = states * terms.size * sum(len(depends[n]) for n in depends)
     if not judged or work > MOST_WORK or states * allowed.size > MOST_WORK:
         return allowed
     table = np.broadcast_to(allowed, (states, *allowed.shape)).copy()
+    unmoved: dict[int, Batch] = dict(values)
+    run_ahead(problem, folder, (n for n in later if n not in depends), unmoved, states)
     for term in terms:
-        filled: dict[int, Batch] = dict(values)
+        filled = dict(unmoved)
         filled[step.output] = np.full((states, len(allowed)), term, dtype=np.uint16)
-        for number in step.fixed:
-            if number in depends:
-                filled[number] = run_fixed(problem, folder, number, filled, states)
+        run_ahead(problem, folder, (n for n in later if n in depends), filled, states)
         for number in judged:
             where = np.flatnonzero(depends[number] >= 0)
             good = analysis.allowed[number][where, filled[number][:, where]]
@@ -61,12 +62,13 @@ def dependences(problem: Problem, step: Step, size: int) -> Mapping[int, NDArray
     """For the step's output and what is computed from it: which one location of the output each
     location depends on, FREE or SEVERAL."""
     found: dict[int, NDArray[np.int64]] = {step.output: np.arange(size)}
-    for number in step.fixed:
+    for number in (*step.fixed, *step.previews):
         node = problem.nodes[number]
         if isinstance(node, Known) or not any(a in found for a in node.arguments):
             continue
         parts = [
-            found.get(a, np.full(int(np.prod(problem.nodes[a].shape)), FREE)) for a in node.arguments
+            found.get(a, np.full(int(np.prod(problem.nodes[a].shape)), unknown(a, step)))
+            for a in node.arguments
         ]
         inputs = np.concatenate([*parts, [FREE, FREE]])
         match node:
@@ -78,6 +80,11 @@ def dependences(problem: Problem, step: Step, size: int) -> Mapping[int, NDArray
                 alone = ((grouped == some[:, None]) | (grouped == FREE)).all(axis=1)
                 found[number] = np.where(alone, some, SEVERAL)
     return found
+
+
+def unknown(number: int, step: Step) -> int:
+    """On what a node depends that is not computed from the step's output."""
+    return FREE if number < step.end or number in step.previews else SEVERAL
 
 
 def _joins(problem: Problem, number: int, depends: Mapping[int, NDArray[np.int64]]) -> bool:

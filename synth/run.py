@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +42,19 @@ def run_fixed(problem: Problem, folder: Folder, number: int, values: Batches, co
         case Move():
             index = node.gathers.gather(0).index
             return arguments(problem, number, values, count)[:, index]
+
+
+def run_ahead(
+    problem: Problem, folder: Folder, numbers: Iterable[int], values: dict[int, Batch], count: int
+) -> None:
+    """Adds nodes that are known in part; what depends on choices still to come is JUNK there, and
+    means nothing."""
+    for number in numbers:
+        for argument in problem.nodes[number].arguments:
+            if argument not in values and not isinstance(problem.nodes[argument], Known):
+                size = int(np.prod(problem.nodes[argument].shape, dtype=np.int64))
+                values[argument] = np.broadcast_to(np.uint16(JUNK), (count, size))
+        values[number] = run_fixed(problem, folder, number, values, count)
 
 
 def run_chosen(inputs: Batch, index: Locations) -> Batch:

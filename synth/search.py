@@ -18,7 +18,7 @@ from hbc.synth.plan import Step
 from hbc.synth.probes import Probes, make_probes
 from hbc.synth.problem import ANYTHING, Problem
 from hbc.synth.residual import residual
-from hbc.synth.run import Batch, Batches, arguments, run_fixed
+from hbc.synth.run import Batch, Batches, arguments, run_ahead, run_fixed
 from hbc.synth.solutions import Edges, Fragment, successful
 from hbc.synth.switches import Switches
 from hbc.synth.trie import Trie, make_trie
@@ -65,17 +65,16 @@ class Search:
         for number in range(first):
             start[number] = run_fixed(self.problem, self.folder, number, start, 1)
         if not self.steps:
-            return [Fragment.leaf()] if self._at_goals(start, 1).size else []
+            return [Fragment.leaf()] if self._at_goals(start, 1, first).all() else []
         return list(self._explore(0, {n: start[n] for n in self.steps[0].live_before}, 1))
 
     def _prepare(self, number: int) -> Prepared:
         step = self.steps[number]
         gathers = self.analysis.sets[step.holes[0]]
         crowded = self.analysis.crowds.get(step.output, []) if self.switches.crowds else []
-        tested = (step.output, *step.fixed)
         return Prepared(
             step, make_trie(gathers), make_probes(gathers, step.after.index, crowded),
-            make_cut(self.problem, self.analysis, step.end, tested, self.switches.classes),
+            make_cut(self.problem, self.analysis, step, self.switches.classes),
         )  # fmt: skip
 
     def _explore(self, number: int, states: States, count: int) -> Iterator[Fragment]:
@@ -144,8 +143,9 @@ class Search:
         values[step.output] = completed.values[first]
         for fixed in step.fixed:
             values[fixed] = run_fixed(self.problem, self.folder, fixed, values, count)
+        run_ahead(self.problem, self.folder, step.previews, values, count)
         alive = judge(ready.cut, values, count)
-        alive = alive[self._at_goals(values, count)[alive]]
+        alive = alive[self._at_goals(values, count, step.end)[alive]]
         if step.end in self.copies:
             alive = judge_copies(self.copies[step.end], values, alive)
         if step.end in self.pairs:
@@ -163,13 +163,14 @@ class Search:
 
     def _is_read(self, step: Step, node: int) -> bool:
         """Whether what follows the step's holes reads a node from before them."""
-        return any(node in self.problem.nodes[fixed].arguments for fixed in step.fixed)
+        later = (*step.fixed, *step.previews)
+        return any(node in self.problem.nodes[fixed].arguments for fixed in later)
 
-    def _at_goals(self, values: Batches, count: int) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    def _at_goals(self, values: Batches, count: int, end: int) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
         """Whether the goals that are known by now are met."""
         good = np.ones(count, dtype=np.bool_)
         for goal in self.problem.goals:
-            if goal.node in values:
+            if goal.node < end and goal.node in values:
                 rows = np.flatnonzero(goal.values != ANYTHING)
                 good &= (values[goal.node][:, rows] == goal.values[rows]).all(axis=1)
         return good

@@ -97,10 +97,12 @@ def _xforms(inputs: Sequence[Shape], output: Shape | None, options: Options) -> 
 def _rots(inputs: Sequence[Shape], output: Shape | None, options: Options) -> GatherSet:
     (source,) = inputs
     wanted = source if output is None else output
-    if wanted != source:
-        raise Mismatch(f"`rots` keeps the shape: {list(source)} is not {list(wanted)}")
+    main = options.axis("main", wanted)
+    _same_but(source, wanted, main)
+    if wanted[main] > source[main]:
+        raise Mismatch(f"`rots` cannot make {list(wanted)} of {list(source)}")
     level = options.one_of("level", 1, 2, 3)
-    return rots(source, wanted, options.axis("main", wanted), level == 3)
+    return rots(source, wanted, main, level == 3)
 
 
 def _consts(options: Options, extent: int) -> tuple[int, ...]:

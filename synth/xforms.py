@@ -102,9 +102,10 @@ def fanned(
 
 
 def rots(source: Shape, output: Shape, main: int, grouped: bool) -> GatherSet:
-    """(i + c) mod g within groups of g, for every c, and the identity."""
-    n = output[main]
-    i = np.arange(n)
+    """(i + c) mod g within groups of g, for every c, and the identity. g divides the input's extent,
+    of which the output may be a part."""
+    n = source[main]
+    i = np.arange(output[main])
     pairs = [(1, 0)]
     pairs += [
         (g, c) for g in (divisors(n)[::-1] if grouped else [n]) for c in (*range(g), *range(1 - g, 0))

@@ -24,7 +24,7 @@ schedule dots for arm_dot {
     O.split(k, ko, ki, 16, tail = shift).split(x, xo, xi, 4, tail = shift)
     O.reorder(ko, n, y, xo, xi, ki).vectorize(ki).unroll(xi)
     acc.compute_at(O, xo).store_in(registers).vectorize(k, 4).unroll(k).unroll(x)
-    acc.update.split(c, co, ci, 4, tail = exact).reorder(n, y, s, r, co, x, k, ci)
+    acc.update.split(c, co, ci, 4).reorder(n, y, s, r, co, x, k, ci)
     acc.update.atomic().vectorize(k, 4).vectorize(ci).unroll(k).unroll(x)
 }
 

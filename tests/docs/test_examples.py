@@ -2,8 +2,8 @@
 
 A block marked `hb` is a program; `hb run` one whose result is compared with the oracle; `hb schedule`
 the lines of a schedule for the program above it; `loops` what `--emit loops` prints for the block
-before it; `hb wrong` a program with a mistake, and `error` the message. Run as a program, this file
-brings the `loops` and `error` blocks up to date.
+before it, and `explain` what `hbc explain` says of it; `hb wrong` a program with a mistake, and `error`
+the message. Run as a program, this file brings the printed blocks up to date.
 """
 
 from __future__ import annotations
@@ -17,8 +17,10 @@ import numpy as np
 import pytest
 
 from hbc.cli.checking import check_outputs
+from hbc.cli.explain import explained
 from hbc.cli.inputs import gather_inputs
 from hbc.cli.pipeline import lower_to_kernel
+from hbc.cli.prepare import Chosen
 from hbc.cli.sizes import extents
 from hbc.frontend.check import check
 from hbc.frontend.funcs import Example, Pipeline, Schedule
@@ -29,12 +31,12 @@ from hbc.ir.diag import HbcError
 from hbc.ir.interp import run as interpret
 from hbc.ir.numpy_types import numpy_dtype
 from hbc.ir.source import Source
-from hbc.ir.target import TARGETS
+from hbc.ir.target import TARGETS, Target, schedule_order
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 BLOCK = re.compile(r"^```([a-z ]+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 TARGET = TARGETS["avx512"]
-OUTPUTS = ("loops", "error")
+OUTPUTS = ("loops", "error", "explain")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +85,13 @@ def checked(block: Block) -> tuple[Pipeline, Schedule | None]:
     return p, p.schedules[0] if p.schedules else None
 
 
+def target_of(schedule: Schedule | None) -> Target:
+    """What an example is compiled for."""
+    if schedule is None or set(schedule.targets) & set(schedule_order(TARGET.name)):
+        return TARGET
+    return TARGETS[schedule.targets[0]]
+
+
 def test_there_are_examples() -> None:
     assert {b.file for b in PROGRAMS} >= {"language.md", "schedules.md"}
     described = {"isa", "isa wrong", "isa error"}  # tests/isa reads these
@@ -93,7 +102,7 @@ def test_there_are_examples() -> None:
 @pytest.mark.parametrize("block", PROGRAMS, ids=str)
 def test_example_compiles(block: Block) -> None:
     p, schedule = checked(block)
-    lower_to_kernel(p, schedule, TARGET)
+    lower_to_kernel(p, schedule, target_of(schedule))
 
 
 @pytest.mark.parametrize(
@@ -125,6 +134,11 @@ def printed(block: Block, mark: str) -> str:
     """The loop nest without its title, or the error."""
     if mark == "loops":
         return loop_tree(*checked(block)).partition("\n")[2]
+    if mark == "explain":  # for the target of the first schedule
+        p, schedule = checked(block)
+        assert schedule is not None
+        chosen = Chosen(p, target_of(schedule), schedule)
+        return "\n".join(explained(chosen)[2:]) + "\n"
     with pytest.raises(HbcError) as refused:
         lower_to_kernel(*checked(block), TARGET)
     return str(refused.value).rstrip() + "\n"

@@ -33,6 +33,7 @@ Array = npt.NDArray[Any]
 SIZE = 400
 OUTPUTS = (Dim("d0", 2), Dim("d1", 3))
 SUMMED = (Dim("r0", 4, True), Dim("r1", 2, True))
+SHAPES = 21  # of Draft.shaped
 TOTALS = ("i32", "u32", "f32")
 NARROWER = {
     "i32": ("i8", "u8", "i16", "u16"), "u32": ("u8", "u16"), "f32": ("bf16", "i8", "u8"),
@@ -86,11 +87,12 @@ def multiply(x: Tensor, y: Tensor) -> Tensor:
 @dataclass
 class Draft:
     """Makes random expressions. `made` are all that are parts of others or stand for themselves;
-    `masks` the conditions that were used, over output dimensions alone and not."""
+    `masks` the conditions that were used; `zeros` conditions with values that are 0 where they do not hold."""
 
     random: np.random.Generator
     made: list[Tensor] = field(default_factory=list)
     masks: list[Tensor] = field(default_factory=list)
+    zeros: list[tuple[Tensor, Tensor]] = field(default_factory=list)
 
     def pick(self, *words: str) -> str:
         return words[int(self.random.integers(len(words)))]
@@ -192,41 +194,70 @@ class Draft:
 
     def term(self, t: str, depth: int = 2) -> Tensor:
         """A value of the type, with sums and products."""
-        return self.keep(self._term(t, depth))
+        return self.shaped(t, self.number(SHAPES), depth - 1) if depth else self.leaf(t)
 
-    def _term(self, t: str, depth: int) -> Tensor:
-        kinds = (
-            "sum", "chain", "difference", "product", "reduce", "dot", "dot", "convolution",
-            "convolutions", "masked", "sibling", "unary",
-        )  # fmt: skip
-        match self.pick(*kinds) if depth else "":
-            case "sum":
-                return add(self.term(t, depth - 1), self.term(t, depth - 1))
-            case "difference":
-                return binary(Op.SUB, self.term(t, depth - 1), self.leaf(t))
-            case "chain":
-                x, y, z = self.leaf(t), self.sum_of(self.leaf(t)), self.leaf(t)
-                return add(add(x, y), z) if self.chance(0.5) else add(x, add(y, z))
-            case "product":
-                return multiply(self.term(t, depth - 1), self.leaf(t))
-            case "reduce":
-                return self.sum_of(self.term(t, depth - 1))
-            case "masked":
-                return Masked(self.condition(), self.term(t, depth - 1))
-            case "dot":
-                return self.sum_of(multiply(self.leaf(t), self.leaf(t)))
-            case "convolutions":
-                d, r = OUTPUTS[self.number(2)], SUMMED[self.number(2)]
+    def shaped(self, t: str, shape: int, depth: int = 0) -> Tensor:
+        """A value of the type and of one of the shapes that rules are about."""
+        return self.keep(self._shaped(t, shape, depth))
+
+    def _shaped(self, t: str, shape: int, depth: int) -> Tensor:
+        def x() -> Tensor:
+            return self.term(t, depth)
+
+        other = {"i32": "u32", "u32": "i32", "f32": "bf16"}[t]
+        d, r = OUTPUTS[self.number(2)], SUMMED[self.number(2)]
+        match shape:
+            case 0:
+                return add(add(self.leaf(t), self.sum_of(self.leaf(t))), x())
+            case 1:
+                return add(x(), add(self.sum_of(self.leaf(t)), self.leaf(t)))
+            case 2:
+                return binary(Op.SUB, x(), self.leaf(t))
+            case 3:
+                return self.sum_of(add(x(), self.leaf(t)))
+            case 4:
+                return self.sum_of(self.sum_of(x()))
+            case 5:
+                return self.sum_of(multiply(x(), self.leaf(t)))
+            case 6:
+                return multiply(self.leaf(t), self.sum_of(x()))
+            case 7:  # floats of any size as integers
+                wild = self.read("wild" if t != "f32" else "i16")
+                return self.sum_of(multiply(cast(t, wild), cast(t, self.read("u8"))))
+            case 8:
+                narrow = self.read("u8")
+                return add(x(), cast(t, add(cast(other, narrow), self.read(other))))
+            case 9:
+                return Masked(self.condition(), cast(t, self.read(NARROWER[t][0])))
+            case 10:
+                return self.unary(t, Masked(self.condition(), x()))
+            case 11:
+                return Masked(self.condition(), self.unary(t, x()))
+            case 12:
+                return self.convolution(t, d, r)
+            case 13:
                 return add(self.convolution(t, d, r), self.convolution(t, d, r))
-            case "sibling" if t != "f32":
-                other = "u32" if t == "i32" else "i32"
-                return add(self.leaf(t), cast(t, self.term(other, depth - 1)))
-            case "unary":
-                return self.unary(t, self.term(t, depth - 1))
-            case "convolution":
-                return self.convolution(t, OUTPUTS[self.number(2)], SUMMED[self.number(2)])
+            case 14:
+                masked = Masked(self.condition(outputs=True), self.read(t, (r,)))
+                return self.sum_of(multiply(masked, x()))
+            case 15:
+                masked = Masked(self.condition(outputs=True), self.read(NARROWER[t][1], (r,)))
+                return self.sum_of(multiply(cast(t, masked), x()))
+            case 16:
+                return Masked(self.condition(), multiply(x(), self.leaf(t)))
+            case 17:
+                return Masked(self.condition(), Masked(self.condition(), x()))
+            case 20:
+                c = self.condition()
+                self.zeros.append((c, multiply(Masked(c, self.leaf(t)), x())))
+                return Masked(*self.zeros[-1])
+            case 18 if t != "u32":  # products that the narrower type holds, and such that it does not
+                wide = self.pick("i16", "u16") if t != "f32" else "i16"
+                kinds = (self.pick("u8", "u8", "i8" if wide == "i16" else wide) for _ in "ab")
+                a, b = (cast(wide, self.read(kind)) for kind in kinds)
+                return self.sum_of(cast(t, multiply(a, b)))
             case _:
-                return self.leaf(t)
+                return self.sum_of(multiply(self.leaf(t), self.leaf(t)))
 
     def sum_of(self, x: Tensor) -> Tensor:
         """The sum over a dimension, or over two; it may be one that another sum inside has, too: then

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 from evaluation import Array, World, evaluate, same
-from tensors import OUTPUTS, SUMMED, TOTALS, Draft, cast, data
+from tensors import OUTPUTS, SHAPES, SUMMED, TOTALS, Draft, cast, data
 
 from hbc.codegen.instruction_files import builtin_descriptions
 from hbc.eqsat.decode import decode
@@ -29,7 +29,7 @@ from hbc.ir.numpy_types import numpy_dtype
 from hbc.ir.types import DTYPES
 
 FORMS = 60
-TRIALS = 120
+TRIALS = 4 * SHAPES
 ROUNDS = 3
 MOST_TERMS = 1500
 INSTRUCTIONS = tuple(
@@ -61,19 +61,22 @@ class Saturated:
         return found
 
 
-def saturated(random: np.random.Generator, texts: dict[str, str]) -> Saturated:
+def saturated(seed: int, texts: dict[str, str]) -> Saturated:
     """A random draft after some rounds of the rules."""
+    random = np.random.default_rng(seed)
     draft = Draft(random)
-    draft.term(draft.pick(*TOTALS))
+    draft.shaped(draft.pick(*TOTALS), seed % SHAPES, depth=seed % 2)
     of = Encoding()
     for d in (*OUTPUTS, *SUMMED):
         of.bit(d)
     named = [encode(x, of) for x in draft.made]
     masks = [c for x in draft.made for c in masks_of(x) if not moves_summed(c)]
-    dead = tuple(dict.fromkeys(c for c in masks if draft.chance(0.6)))
+    often = (0.0, 1.0, 0.5, 0.5)[seed // SHAPES % 4]
+    dead = tuple(dict.fromkeys(c for c in masks if draft.chance(often)))
     g = EGraph({name: texts[name] for name in RULES})
     g.run(texts["lowering"])
     known = [type_facts(), *(f"(Dead {encode(c, of)})" for c in dead), *windows(OUTPUTS, of)]
+    known += [f"(Zero {encode(c, of)} {encode(x, of)})" for c, x in draft.zeros]
     g.run("\n".join([*known, *(f"(let $n{n} {e})" for n, e in enumerate(named)), *of.facts]))
     for _ in range(ROUNDS):
         g.run("(run-schedule (saturate (run facts)) (run axioms) (saturate (run facts))"
@@ -224,7 +227,7 @@ def check(trials: int, texts: dict[str, str], patient: bool) -> tuple[list[str],
     fired: Counter[str] = Counter()
     found: list[str] = []
     for seed in range(trials):
-        s = saturated(np.random.default_rng(seed), texts)
+        s = saturated(seed, texts)
         fired += s.graph.fired
         for mistake in mistakes(s):
             found.append(f"seed {seed}: {mistake}")
@@ -277,6 +280,7 @@ MUTATIONS = {
     "mask-of-dead-cast": (
         "axioms", '(Bin "*" (Cast t (Masked c x)) y)) (Dead c)', '(Bin "*" (Cast t (Masked c x)) y))'
     ),
+    "mask-of-zero": ("axioms", "(Zero c x)) ((union e x))", "(Zero c y)) ((union e x))"),
     "widened-between": ("axioms", "(Between v u t))", "(Between w u t))"),
     "sum-of-other-sign": ("axioms", "(= v (element x)) (Limits v a b)", "(= v (element x))"),
     "sum-of-other-width": ("axioms", "(Cast t y)))) (Sibling t u)", '(Cast t y)))) (= u "i8")'),

@@ -6,20 +6,24 @@ behind the arrays faults.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from sample_table import SAMPLES, cases, load
+from sample_table import FOLDER, SAMPLES, cases, load
 
 from hbc.cli.checking import check_outputs
+from hbc.cli.instruction_error import with_instructions
 from hbc.cli.machine import can_run
 from hbc.cli.native import Native
 from hbc.cli.pipeline import choose_schedule, lower_to_kernel
 from hbc.cli.sizes import extents
+from hbc.cli.work import count_work
 from hbc.codegen.c import CSource, emit_c
 from hbc.codegen.toolchain import build
+from hbc.ir.kernel import Kernel
 from hbc.ir.target import TARGETS
 
 GENERAL = [name for name, t in TARGETS.items() if not t.instruction_sets]
@@ -34,8 +38,19 @@ def workers() -> Iterator[ThreadPoolExecutor]:
         yield pool
 
 
-@pytest.mark.parametrize("target", GENERAL)
-@pytest.mark.parametrize("name", SAMPLES)
+def _pairs() -> list[tuple[str, str]]:
+    """Every sample with every general target, and with those that its schedules name besides."""
+    pairs = []
+    for name in SAMPLES:
+        text = (FOLDER / f"{name}.hb").read_text(encoding="utf-8")
+        named = set(
+            re.findall(r"\w+", " ".join(re.findall(r"^schedule \w+ for (.*)\{", text, re.M)))
+        )
+        pairs += [(name, t) for t in TARGETS if t in GENERAL or t in named]
+    return pairs
+
+
+@pytest.mark.parametrize(("name", "target"), _pairs())
 def test_sample(
     name: str, target: str, tmp_path: Path, workers: ThreadPoolExecutor,
     sanitizer_runtimes: str | None, monkeypatch: pytest.MonkeyPatch,
@@ -47,12 +62,12 @@ def test_sample(
     source = emit_c(kernel, TARGETS[target])
     plain = _start(workers, source, target, tmp_path / "plain.so", False)
     checked = _start(workers, source, target, tmp_path / "checked.so", True)
-    _run_cases(name, source.name, plain.result())
+    _run_cases(name, kernel, plain.result())
     if sanitizer_runtimes is None:
         pytest.skip("the C compiler has no libasan: only the run as shipped was made")
     monkeypatch.setenv("LD_PRELOAD", sanitizer_runtimes)
     monkeypatch.setenv("ASAN_OPTIONS", "detect_leaks=0:abort_on_error=0:handle_segv=0")
-    _run_cases(name, source.name, checked.result())
+    _run_cases(name, kernel, checked.result())
 
 
 def _start(
@@ -63,12 +78,14 @@ def _start(
     return workers.submit(build, source, TARGETS[target], out, sanitize=sanitize, extra=extra)
 
 
-def _run_cases(name: str, function: str, library: Path) -> None:
+def _run_cases(name: str, kernel: Kernel, library: Path) -> None:
     p = load(name)
     with Native(library, 2, LIMIT) as native:
         for case in cases(name):
             shapes = {o.name: (extents(o, case.sizes), o.element) for o in p.outputs}
             sizes = [case.sizes[size.name] for size in p.sizes]
-            called = native.call(function, sizes, case.inputs, shapes, guarded=True)
-            found = check_outputs(called.outputs, case.references)
+            called = native.call(kernel.name, sizes, case.inputs, shapes, guarded=True)
+            operations = count_work(p, case.sizes).total
+            expected = with_instructions(case.references, kernel.instructions, operations)
+            found = check_outputs(called.outputs, expected)
             assert found.ok, (dict(case.sizes), found.mistakes)

@@ -1,0 +1,93 @@
+"""Pins `hbc explain`: what was chosen, at which cost, by which rules; or why nothing was."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Command = Callable[..., Any]
+
+PRODUCT = """\
+size   M, N, K
+input  A: u8[M, K]
+input  B: i8[K, N]
+output C: i32[M, N]
+reduce k in K
+acc[i, j]  = 0
+acc[i, j] += i32(A[i, k]) * i32(B[k, j])
+C[i, j]    = acc[i, j]
+schedule tiles for amx {
+    C.tile(i, j, io, jo, ii, ji, 32, 16, tail = exact)
+    C.split(ii, it, iv, 16).reorder(it, iv, ji).unroll(it).vectorize(iv).vectorize(ji)
+    acc.compute_at(C, jo).store_in(amx_tile).split(i, it, iv, 16).unroll(it)
+    acc.vectorize(iv).vectorize(j)
+    acc.update.split(k, ko, ki, 64, tail = exact).split(i, it, iv, 16).reorder(ko, it, iv, j, ki)
+    acc.update.atomic().unroll(it).vectorize(iv).vectorize(j).vectorize(ki)
+}
+schedule rows for avx512vnni {
+    acc.compute_at(C, i).vectorize(j, 16)
+    acc.update.reorder(j, k).vectorize(j, 16)
+    C.vectorize(j, 16)
+}
+schedule plain for c { C.vectorize(j, 16) }
+"""
+
+
+@pytest.fixture
+def product(tmp_path: Path) -> Path:
+    file = tmp_path / "product.hb"
+    file.write_text(PRODUCT)
+    return file
+
+
+def test_text(hbc: Command, product: Path) -> None:
+    done = hbc("explain", product, "--target", "amx")
+    assert done.code == 0
+    title, blank, statement, what, cost, rules = done.out.rstrip("\n").splitlines()
+    assert (title, blank) == ("product for amx, schedule tiles", "")
+    assert statement == "line 7: acc[i, j] += i32(A[i, k]) * i32(B[k, j])"
+    assert what == ("  1 x tdpbusd with M=16, N=16, K=64, in each of 2 copies of the statement")
+    assert cost.startswith("  about ") and "16 of the instructions" in cost
+    assert rules.startswith("  rules: ") and "i32+u8+i8" in rules
+
+
+def test_json(hbc: Command, product: Path) -> None:
+    said = json.loads(hbc("explain", product, "--target", "amx", "--json").out)
+    assert {k: said[k] for k in ("kernel", "target", "schedule")} == {
+        "kernel": "product", "target": "amx", "schedule": "tiles",
+    }  # fmt: skip
+    (one,) = said["statements"]
+    assert (one["line"], one["stage"], one["chosen"]) == (7, "acc", "tdpbusd")
+    assert (one["count"], one["copies"], one["near_miss"]) == (1, 2, None)
+    assert one["sizes"] == {"M": 16, "N": 16, "K": 64}
+    cost = one["cost"]
+    assert cost["compute"] == 16
+    assert cost["total"] == pytest.approx(cost["compute"] + cost["memory"] + cost["conversion"])
+    assert any(rule["name"] == "multiply-commutes" and rule["matches"] for rule in one["rules"])
+
+
+def test_the_same_every_time(hbc: Command, product: Path) -> None:
+    first = hbc("explain", product, "--target", "amx", "--json").out
+    assert hbc("explain", product, "--target", "amx", "--json").out == first
+
+
+def test_a_near_miss(hbc: Command, product: Path) -> None:
+    product.write_text(PRODUCT.replace("u8[M", "i16[M").replace("i8[K", "i16[K"))
+    done = hbc("explain", product, "--target", "amx", "--json")
+    assert done.code == 5
+    assert "no tile instruction does this to `acc`" in done.err
+    (one,) = json.loads(done.out)["statements"]
+    assert (one["line"], one["chosen"], one["cost"]) == (7, None, None)
+    assert one["near_miss"]["nearest"].startswith("tdpb")
+    assert one["near_miss"]["condition"].startswith("it multiplies i16 by i16 into i32, and `tdpb")
+    assert one["near_miss"]["edit"]
+
+
+def test_nothing_to_explain(hbc: Command, product: Path) -> None:
+    done = hbc("explain", product, "--target", "avx512vnni")
+    assert done.code == 0
+    assert "vectorize a reduction loop" in done.out
+    done = hbc("explain", product, "--target", "c")
+    assert "c has no tensor instructions" in done.out
