@@ -91,6 +91,9 @@ def _extents(s: Store, one: Statement, values: Mapping[str, int]) -> dict[str, i
             places.append((n.buffer, n.index, n.mask))
     for buffer, index, _ in _zeros(one):
         places.append((buffer, index, None))
+    for x in one.local:
+        assert isinstance(x, Read)
+        places.append((x.buffer, address(x, whole_box(tuple(strides_along(x)))), None))
     extents: dict[str, int] = {}
     for buffer, index, mask in places:
         at = evaluate(index, values, {})

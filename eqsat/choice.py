@@ -22,7 +22,7 @@ CHOSEN = "the chosen instruction"
 class Statement:
     """`dest = value` for the points of the outputs where all of `mask` holds. What the value is where
     one of `dead` does not hold makes no difference. `zeros`: conditions, and arrays that are 0 where
-    they do not hold."""
+    they do not hold. `local`: arrays in registers and tiles, which may be read anywhere."""
 
     outputs: Dims
     dest: Read
@@ -30,6 +30,7 @@ class Statement:
     mask: tuple[Tensor, ...] = ()
     dead: tuple[Tensor, ...] = ()
     zeros: tuple[tuple[Tensor, Tensor], ...] = ()
+    local: tuple[Tensor, ...] = ()
 
     def mapped(self, f: ExprMap) -> Statement:
         """With `f` applied to all bases and uniform values."""
@@ -37,7 +38,9 @@ class Statement:
         assert isinstance(dest, Read)
         mask, dead = (tuple(map_scalars(c, f) for c in cs) for cs in (self.mask, self.dead))
         zeros = tuple((map_scalars(c, f), map_scalars(x, f)) for c, x in self.zeros)
-        return Statement(self.outputs, dest, map_scalars(self.value, f), mask, dead, zeros)
+        local = tuple(map_scalars(x, f) for x in self.local)
+        value = map_scalars(self.value, f)
+        return Statement(self.outputs, dest, value, mask, dead, zeros, local)
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,6 +45,7 @@ def choose(s: Statement, instructions: Sequence[Instruction]) -> tuple[Choice, .
     g.run(_rules(tuple(instructions)), "instructions")
     known = [f"(Dead {encode(c, of)})" for c in s.dead]
     known += [f"(Zero {encode(c, of)} {encode(x, of)})" for c, x in s.zeros]
+    known += [f"(Local {encode(x, of)})" for x in s.local]
     facts = [type_facts(), *known, *windows(s.outputs, of), f"(let $root {root})", *of.facts]
     g.run("\n".join(facts))
     complete = saturate(g)

@@ -22,7 +22,7 @@ from hbc.eqsat.tensor import (
 from hbc.eqsat.tile_scope import Options, TileScope
 from hbc.eqsat.tile_steps import Product, allocated, executed
 from hbc.eqsat.tiles import TileBuffer, TileShapeError
-from hbc.eqsat.unmask import is_relaxed, zero_outside
+from hbc.eqsat.unmask import LOCAL, is_relaxed, zero_outside
 from hbc.ir.instruction import Instruction
 from hbc.ir.kernel import Kernel
 from hbc.ir.nodes import (
@@ -157,8 +157,9 @@ class _Selection:
         return any(a.buffer == buffer and self.local(a).relaxed for a in self.frames.allocations())
 
     def zeros(self) -> Zeros:
-        """The local buffers that are known to be 0 at places."""
-        return {a.buffer: self.local(a).zeros for a in self.frames.allocations()}
+        """The local buffers in scope, and where they are known to be 0."""
+        local = (a for a in self.frames.allocations() if a.memory in LOCAL)
+        return {a.buffer: self.local(a).zeros for a in local}
 
     def unmasked(self, s: Store) -> Store:
         return replace(s, mask=None) if self.is_relaxed(s.buffer) else s

@@ -26,7 +26,7 @@ from hbc.ir.nodes import Expr, Load, Op, Store, VectorReduce
 from hbc.ir.walk import nodes
 
 Zeros = Mapping[str, frozenset[Hashable]]
-"""Local buffers and the conditions (`unmask.by_address`) where they are 0 unless these hold."""
+"""All local buffers, and the conditions (`unmask.by_address`) where they are 0 unless these hold."""
 
 
 def statement(
@@ -41,9 +41,10 @@ def statement(
     assert isinstance(where, Read)
     live = () if s.mask is None else conjuncts(tensor(s.mask, dims))
     known = tuple(_zeros(value, zeros))
+    local = tuple(r for r in dict.fromkeys(reads(value)) if r.buffer in zeros)
     if relaxed:
-        return Statement(dims, where, without_masks(value, where, live), (), live, known)
-    return Statement(dims, where, value, live, live, known)
+        return Statement(dims, where, without_masks(value, where, live), (), live, known, local)
+    return Statement(dims, where, value, live, live, known, local)
 
 
 def _zeros(x: Tensor, zeros: Zeros) -> Iterator[tuple[Tensor, Tensor]]:

@@ -138,7 +138,8 @@ def _loops(g: Generator, nest: Nest, scope: Scope, depth: int) -> Stmt:
     body = _enter(g, inner, inside, depth)
     if guard is not None:
         body = If(lt(sub(Var(name), start), guard), body)
-    stages = dict(stage.pipelined).get(loop.dim, 1)
+    # A tail has loops where full pieces have none, and little to gain.
+    stages = 1 if scope.in_tail else dict(stage.pipelined).get(loop.dim, 1)
     return For(name, start, extent, kind, body, loop.note, loop.span, stages)
 
 

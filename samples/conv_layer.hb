@@ -36,6 +36,14 @@ schedule narrow for avx2 {
     acc.update.reorder(n, y, s, r, c, x, k).vectorize(k, 8).unroll(k).unroll(x).unroll(c, 2)
 }
 
+# f32; bytes on dot products are in arm/conv_layer.hb.
+schedule neon for arm_dot {
+    O.split(k, ko, ki, 16, tail = shift).split(x, xo, xi, 4, tail = shift)
+    O.reorder(ko, n, y, xo, xi, ki).vectorize(ki, 4).unroll(ki).unroll(xi).parallel(ko)
+    acc.compute_at(O, xo).store_in(registers).vectorize(k, 4).unroll(k).unroll(x)
+    acc.update.reorder(n, y, s, r, c, x, k).vectorize(k, 4).unroll(k).unroll(x).unroll(c, 2)
+}
+
 example {
     N = 5; H = 80; W = 100; C = 128; K = 128
     I = random(1, -1, 1); F = random(2, -0.03, 0.03); B = random(3, -1, 1)

@@ -33,9 +33,10 @@ schedule dot for avx512bf16 {
     acc.update.atomic().vectorize(ki).vectorize(j, 16).unroll(i).unroll(j)
 }
 
-# Two products at a time in each lane: 6 x 16 sums in 24 of NEON's 32 registers.
+# Two products at a time in each lane: 4 x 16 sums in 16 of NEON's 32 registers
+# (with 24 gcc runs out: it loads the operands of all rows first).
 schedule neon for arm_dot {
-    C.tile(i, j, io, jo, ii, ji, 6, 16, tail = shift).reorder(jo, io, ii, ji)
+    C.tile(i, j, io, jo, ii, ji, 4, 16, tail = shift).reorder(jo, io, ii, ji)
     C.vectorize(ji, 4).unroll(ji).unroll(ii).parallel(jo)
     acc.compute_at(C, io).store_in(registers).vectorize(j, 4).unroll(i).unroll(j)
     acc.update.split(k, ko, ki, 2).reorder(ko, i, j, ki)

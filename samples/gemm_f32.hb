@@ -39,4 +39,13 @@ schedule narrow for avx2 {
     B.in(acc).compute_at(C, jo).vectorize(j, 8).unroll(j)
 }
 
+# 16 sums in registers, of 32: gcc loads the operands of all rows first.
+schedule neon for arm_dot {
+    C.tile(i, j, io, jo, ii, ji, 4, 16, tail = shift).reorder(jo, io, ii, ji)
+    C.vectorize(ji, 4).unroll(ji).unroll(ii).parallel(jo)
+    acc.compute_at(C, io).store_in(registers).vectorize(j, 4).unroll(i).unroll(j)
+    acc.update.reorder(k, i, j).vectorize(j, 4).unroll(i).unroll(j).unroll(k, 2)
+    B.in(acc).compute_at(C, jo).vectorize(j, 4).unroll(j)
+}
+
 example { M = 1024; N = 1024; K = 1024; A = random(1, -1, 1); B = random(2, -1, 1) }

@@ -251,7 +251,9 @@ class Draft:
                 c = self.condition()
                 self.zeros.append((c, multiply(Masked(c, self.leaf(t)), x())))
                 return Masked(*self.zeros[-1])
-            case 18 if t != "u32":  # products that the narrower type holds, and such that it does not
+            case 18 if (
+                t != "u32"
+            ):  # products that the narrower type holds, and such that it does not
                 wide = self.pick("i16", "u16") if t != "f32" else "i16"
                 kinds = (self.pick("u8", "u8", "i8" if wide == "i16" else wide) for _ in "ab")
                 a, b = (cast(wide, self.read(kind)) for kind in kinds)

@@ -1,9 +1,11 @@
 """A plan carried out with the instruction's own semantics gives the contraction, for every
-instruction described and several ways to assign the dimensions."""
+instruction described and several ways to assign the dimensions. Points beyond the end of a dimension
+are 0 in the factors and are not stored."""
 
 from __future__ import annotations
 
 from itertools import product
+from math import prod
 from pathlib import Path
 
 import numpy as np
@@ -12,11 +14,12 @@ import pytest
 
 from hbc.eqsat.plan import Contraction, Part, Plan, plans
 from hbc.eqsat.tensor import Dim, Dims
-from hbc.frontend.isa_load import load_instructions
-from hbc.ir.contraction import shape, strides
-from hbc.ir.instruction import Instruction, Overflow
+from hbc.frontend.isa_load import describe, load_instructions, read_source
+from hbc.ir.contraction import extents, shape, strides
+from hbc.ir.instruction import Instruction, Kind, Overflow
 from hbc.ir.instruction_semantics import execute
 from hbc.ir.numpy_types import numpy_dtype
+from hbc.ir.source import Source
 
 Array = npt.NDArray[np.generic]
 ISA = sorted((Path(__file__).parents[2] / "codegen" / "isa").glob("*.hb"))
@@ -41,10 +44,16 @@ BATCHES = contraction((Dim("n", 16), Dim("i", 2)), (Dim("k", 8, True),), "nik", 
 TWO_SUMS = contraction(
     (Dim("i", 2), Dim("j", 16)), (Dim("k", 8, True), Dim("l", 3, True)), "ikl", "jkl"
 )
+WINDOWS = contraction((Dim("n", 3), Dim("i", 16)), (Dim("k", 18, True),), "nk", "ik")
+BLOCKS = contraction(
+    (Dim("n", 3), Dim("i", 4), Dim("j", 5)), (Dim("k", 6, True), Dim("l", 2, True)), "nikl", "jkl"
+)
+PRIME = contraction((Dim("i", 3), Dim("j", 5)), (Dim("k", 7, True),), "ik", "jk")
 SMALL = contraction((Dim("i", 2), Dim("j", 16)), (Dim("k", 16, True),), "ik", "jk")
 ODD = contraction((Dim("i", 3), Dim("j", 16)), (Dim("k", 12, True),), "ik", "jk")
 CONTRACTIONS = {
     "product": SMALL, "outer": OUTER, "odd": ODD, "batches": BATCHES, "two_sums": TWO_SUMS,
+    "blocks": BLOCKS, "prime": PRIME, "windows": WINDOWS,
 }  # fmt: skip
 
 
@@ -54,9 +63,12 @@ def values(random: np.random.Generator, element: np.dtype[np.generic], extents: 
     return random.integers(low, 4, extents).astype(element)
 
 
-def along(x: Array, dims: Dims, moves: frozenset[Dim], at: dict[Dim, int]) -> np.generic:
-    """The element of a factor at a point of the box."""
-    return x[tuple(at[d] if d in moves else 0 for d in dims)]
+def element(x: Array, dims: Dims, moves: frozenset[Dim], at: dict[Dim, int]) -> np.generic:
+    """The element of an operand at a point of the box; 0 where the operand has none."""
+    if any(at[d] >= d.extent for d in dims if d in moves):
+        return x.dtype.type(0)
+    found: np.generic = x[tuple(at[d] if d in moves else 0 for d in dims)]
+    return found
 
 
 def carried_out(p: Plan, c: Contraction, operands: dict[str, Array]) -> Array:
@@ -64,64 +76,81 @@ def carried_out(p: Plan, c: Contraction, operands: dict[str, Array]) -> Array:
     i, sizes = p.instruction, dict(p.sizes)
     dims = (*c.outputs, *c.summed)
     first, second = (i.operands[n].name for n in i.factors)
-    names = {first: c.b if p.swapped else c.a, second: c.a if p.swapped else c.b}
     accumulator = i.operands[i.accumulator].name
+    moves = {
+        first: c.b if p.swapped else c.a,
+        second: c.a if p.swapped else c.b,
+        accumulator: frozenset(c.outputs),
+    }
     result = operands[accumulator]
     for outer in product(*(range(o.extent) for o in p.outer)):
         base = dict.fromkeys(dims, 0)
         for o, step in zip(p.outer, outer, strict=True):
             base[o.dim] += step * o.step
-        arrays = {}
-        for n, o in enumerate(i.operands):
-            arrays[o.name] = np.zeros(shape(i, n, sizes), numpy_dtype(o.element))
-            for place, at in points(i, n, p, base):
-                whole = result if o.name == accumulator else operands[o.name]
-                moves = frozenset(c.outputs) if o.name == accumulator else names[o.name]
-                arrays[o.name].reshape(-1)[place] = along(whole, dims, moves, at)
+        arrays = {o.name: np.zeros(shape(i, n, sizes), numpy_dtype(o.element))
+                  for n, o in enumerate(i.operands)}  # fmt: skip
+        for lanes in product(*map(range, extents(i, sizes))):
+            at = point(p, base, lanes)
+            if at is None:
+                continue
+            for n, o in enumerate(i.operands):
+                value = element(operands[o.name], dims, moves[o.name], at)
+                arrays[o.name].reshape(-1)[position(i, n, sizes, lanes)] = value
         after = execute(i, arrays, sizes).reshape(-1)
-        for place, at in points(i, i.accumulator, p, base):
-            result[tuple(at[d] if d in c.outputs else 0 for d in dims)] = after[place]
+        for lanes in product(*map(range, extents(i, sizes))):
+            at = point(p, base, lanes)
+            if at is not None and all(at[d] < d.extent for d in c.outputs):
+                where = tuple(at[d] if d in c.outputs else 0 for d in dims)
+                result[where] = after[position(i, i.accumulator, sizes, lanes)]
     return result
 
 
-def points(
-    i: Instruction, operand: int, p: Plan, base: dict[Dim, int]
-) -> list[tuple[int, dict[Dim, int]]]:
-    """Positions in an operand of the instruction, and the points of the box that belong there."""
-    moved = strides(i, operand, dict(p.sizes))
-    extents = [1 if part is None else part.extent for part in p.parts]
-    found = []
-    for lane in product(*(range(e) for e in extents)):
-        at = dict(base)
-        for part, step in zip(p.parts, lane, strict=True):
-            if part is not None:
-                at[part.dim] += step * part.step
-        place = sum(s * step for s, step in zip(moved, lane, strict=True))
-        found.append((place, at))
-    return found
+def position(i: Instruction, operand: int, sizes: dict[str, int], lanes: tuple[int, ...]) -> int:
+    """Where in an operand the instruction looks at a step of its loops."""
+    return sum(s * lane for s, lane in zip(strides(i, operand, sizes), lanes, strict=True))
+
+
+def point(p: Plan, base: dict[Dim, int], lanes: tuple[int, ...]) -> dict[Dim, int] | None:
+    """Which point of the box belongs to a step of the instruction's loops; None where none does: a
+    row that covers nothing has one point that counts."""
+    at = dict(base)
+    for row, parts, lane in zip(p.instruction.rows, p.rows, lanes, strict=True):
+        if not parts and lane > 0 and row.kind in (Kind.K, Kind.SUM):
+            return None
+        for n, part in enumerate(parts):
+            inner = prod(q.extent for q in parts[n + 1 :])
+            step, lane = divmod(lane, inner)
+            at[part.dim] += step * part.step
+    return at
 
 
 @pytest.mark.parametrize("name", CONTRACTIONS)
 @pytest.mark.parametrize("i", INSTRUCTIONS, ids=lambda i: i.name)
 def test_plans_compute_the_contraction(i: Instruction, name: str) -> None:
     c = CONTRACTIONS[name]
+    every = list(plans(c, i))
+    wasteful = [p for p in every if p.waste > 1]
+    for p in dict.fromkeys([*every[:2], *every[-1:], *wasteful[:1]]):
+        assert_plan(p, c)
+
+
+def assert_plan(p: Plan, c: Contraction) -> None:
+    """The plan carried out gives the sums that NumPy gives."""
+    i, dims = p.instruction, (*c.outputs, *c.summed)
     random = np.random.default_rng(3)
-    dims = (*c.outputs, *c.summed)
-    for p in list(plans(c, i))[:4]:
-        elements = [numpy_dtype(i.operands[n].element) for n in (*i.factors, i.accumulator)]
-        first, second = (c.b, c.a) if p.swapped else (c.a, c.b)
-        kinds = (first, second, frozenset(c.outputs))
-        arrays = [
-            values(random, element, [d.extent if d in moves else 1 for d in dims])
-            for element, moves in zip(elements, kinds, strict=True)
-        ]
-        a, b, start = (x.astype(np.int64) for x in arrays)
-        axes = tuple(range(len(c.outputs), len(dims)))
-        full = np.broadcast_to(a * b, [d.extent for d in dims])
-        want = start + full.sum(axes, keepdims=True)
-        names = [i.operands[n].name for n in (*i.factors, i.accumulator)]
-        got = carried_out(p, c, dict(zip(names, arrays, strict=True)))
-        np.testing.assert_array_equal(got.astype(np.int64), want)
+    elements = [numpy_dtype(i.operands[n].element) for n in (*i.factors, i.accumulator)]
+    first, second = (c.b, c.a) if p.swapped else (c.a, c.b)
+    arrays = [
+        values(random, e, [d.extent if d in moves else 1 for d in dims])
+        for e, moves in zip(elements, (first, second, frozenset(c.outputs)), strict=True)
+    ]
+    a, b, start = (x.astype(np.int64) for x in arrays)
+    axes = tuple(range(len(c.outputs), len(dims)))
+    full = np.broadcast_to(a * b, [d.extent for d in dims])
+    want = start + full.sum(axes, keepdims=True)
+    names = [i.operands[n].name for n in (*i.factors, i.accumulator)]
+    got = carried_out(p, c, dict(zip(names, arrays, strict=True)))
+    np.testing.assert_array_equal(got.astype(np.int64), want)
 
 
 def found(name: str, c: Contraction) -> list[Plan]:
@@ -135,6 +164,7 @@ def test_a_tile_takes_the_largest_sizes() -> None:
     assert best.count == 2 * 2
     j, k = PRODUCT.outputs[1], PRODUCT.summed[0]
     assert best.outer == (Part(j, 2, 16), Part(k, 2, 32))
+    assert best.waste == 1
 
 
 def test_a_tile_shrinks() -> None:
@@ -146,10 +176,56 @@ def test_a_tile_shrinks() -> None:
 def test_bytes_come_in_fours() -> None:
     best = min(found("vpdpbusd_zmm", PRODUCT), key=lambda p: p.cycles)
     j, k = PRODUCT.outputs[1], PRODUCT.summed[0]
-    assert (Part(j, 16, 1), Part(k, 4, 1)) in [p.parts for p in found("vpdpbusd_zmm", PRODUCT)]
+    wanted = ((Part(j, 16, 1),), (Part(k, 4, 1),))
+    assert wanted in [p.rows for p in found("vpdpbusd_zmm", PRODUCT)]
     assert best.count == 16 * 32 * 64 // (16 * 4)
 
 
-def test_nothing_fits_where_nothing_divides() -> None:
-    odd = contraction((Dim("i", 3), Dim("j", 5)), (Dim("k", 7, True),), "ik", "jk")
-    assert not found("vpdpbusd_zmm", odd)
+def test_a_row_covers_two_dimensions() -> None:
+    """3 x 4 = 12 rows of one tile, and 6 x 2 = 12 of its columns of A."""
+    best = min(found("tdpbssd", BLOCKS), key=lambda p: (p.count, p.waste))
+    n, i, j = BLOCKS.outputs
+    assert best.count == 1
+    assert {tuple(p.dim for p in row) for row in best.rows} >= {(n, i), (j,)}
+
+
+def test_what_does_not_divide_is_padded() -> None:
+    """3 x 5 x 7 in one tile of 4 by 8 bytes of A; in vectors of 16 lanes and groups of 4."""
+    tile = min(found("tdpbssd", PRIME), key=lambda p: (p.count, p.waste))
+    assert tile.count == 1
+    assert dict(tile.sizes) == {"M": 3, "N": 5, "K": 8}
+    assert tile.waste == 8 / 7
+    lanes = min(found("vpdpbusd_zmm", PRIME), key=lambda p: (p.count, p.waste))
+    assert lanes.waste > 1
+
+
+def test_nothing_fits_where_kinds_differ() -> None:
+    """A sum that moves one factor only is no row of a product."""
+    odd = contraction((Dim("i", 16),), (Dim("k", 4, True),), "i", "k")
+    for p in found("tdpbssd", odd):
+        assert all(part.dim.name != "k" for row in p.rows for part in row)
+
+
+SQUARE = """
+place grid { machine x86_64; memory registers; count 8; row_bytes 64; header "grid.h"; types { int "grid_t" } }
+instruction square(c: i32[S, S], a: i8[S, 4], b: i8[S, 4]) in grid {
+    size S <= 4
+    reduce k in 4
+    c[i, j] += i32(a[i, k]) * i32(b[j, k])
+}
+emit "{c} = square({c}, {a}, {b});"
+cost { latency 4; per_cycle 1 }
+needs avx2
+"""
+
+
+@pytest.mark.parametrize("extents_", [(6, 4, 4), (2, 4, 3), (4, 12, 9), (6, 6, 2), (5, 3, 4)])
+def test_one_size_for_two_rows(extents_: tuple[int, int, int]) -> None:
+    """An instruction may be larger than what one of its rows is to cover; no point counts twice."""
+    source = [*map(read_source, ISA), Source("square.hb", SQUARE)]
+    (i,) = (x for x in describe(source).instructions if x.name == "square")
+    m, n, k = extents_
+    c = contraction((Dim("i", m), Dim("j", n)), (Dim("k", k, True),), "ik", "jk")
+    assert list(plans(c, i))
+    for p in plans(c, i):
+        assert_plan(p, c)

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import platform
 from pathlib import Path
 
 import pytest
 from tensor_checks import CHECKED, assert_agrees, assert_selected, compiled
+
+from hbc.cli.machine import can_run
+from hbc.cli.main import exit_code_of
+from hbc.ir.target import TARGETS
 
 FOLDER = Path(__file__).resolve().parents[2] / "samples" / "amx"
 SCHEDULES = ("reference", "reorder", "preload_a", "preload_b", "pipelined")
@@ -17,6 +22,7 @@ TYPES = {
     "u8 x i8": {"TA": "u8", "TB": "i8", "T": "i32"},
     "u8 x u8": {"TA": "u8", "TB": "u8", "T": "i32"},
 }
+LANE_TARGETS = ("avx512vnni", "avx512bf16")  # for bytes, for bf16
 BLOCKS = ((1, 2), (1, 4), (2, 2), (4, 1))  # tiles in a block, rows and columns
 
 
@@ -38,7 +44,7 @@ def test_tiles(schedule: str, layout: str, types: str) -> None:
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("schedule", SCHEDULES)
 def test_lanes(schedule: str, layout: str, types: str) -> None:
-    target = "avx512bf16" if types.startswith("bf16") else "avx512vnni"
+    target = LANE_TARGETS[types.startswith("bf16")]
     p, kernels = compiled(text(schedule, layout), target, settings=TYPES[types])
     assert_selected(kernels["select"])
     for stage in CHECKED:
@@ -65,3 +71,21 @@ def test_tails(schedule: str, layout: str, tail: str) -> None:
     for sizes in ((67, 69, 70), (5, 16, 34), (32, 3, 2), (1, 1, 2)):
         for stage in CHECKED:
             assert_agrees(p, kernels[stage], dict(zip("MNK", sizes, strict=True)))
+
+
+@pytest.mark.parametrize("number", range(len(SCHEDULES) * len(LAYOUTS)))
+@pytest.mark.parametrize("place", ["tiles", "lanes"])
+def test_native(place: str, number: int, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each cell with one of the combinations of types, compiled: under the emulator, or here."""
+    schedule, layout = SCHEDULES[number // 2], LAYOUTS[number % 2]
+    types = list(TYPES)[(number + (place == "lanes")) % len(TYPES)]
+    target = "amx" if place == "tiles" else LANE_TARGETS[types.startswith("bf16")]
+    if place == "lanes" and not can_run(TARGETS[target]):
+        pytest.skip(f"this processor cannot run {target}")
+    if place == "tiles" and platform.machine() != "x86_64":
+        pytest.skip("the AMX emulator is for x86-64")
+    settings = [a for name, t in TYPES[types].items() for a in ("--set", f"{name}={t}")]
+    file = FOLDER / f"{schedule}_{layout}.hb"
+    emulate = ["--emulate"] if place == "tiles" else []
+    arguments = ["verify", str(file), "--target", target, "--trials", "2", *emulate, *settings]
+    assert exit_code_of(arguments) == 0, capsys.readouterr().err
