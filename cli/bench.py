@@ -43,8 +43,8 @@ from hbc.cli.options import (
 @json_option
 def command(
     kernel: Path, settings: Mapping[str, str], target: str | None, schedule: str | None,
-    fallback: str, inputs: tuple[str, ...], seconds: float, refresh: bool, example: str | None,
-    emulate: bool, threads: int | None, timeout: float, as_json: bool,
+    isa: tuple[Path, ...], fallback: str, inputs: tuple[str, ...], seconds: float, refresh: bool,
+    example: str | None, emulate: bool, threads: int | None, timeout: float, as_json: bool,
 ) -> None:  # fmt: skip
     """Time KERNEL on its example, with one thread unless told otherwise.
 
@@ -62,7 +62,7 @@ def command(
     from hbc.cli.speed import speed_of
     from hbc.cli.work import count_work
 
-    chosen = choose(kernel, settings, target, schedule, fallback)
+    chosen = choose(kernel, settings, target, schedule, isa, fallback)
     emulator = emulator_for(chosen, emulate)
     p = chosen.pipeline
     files = named_paths("--input", inputs, tuple(i.name for i in p.inputs))

@@ -44,8 +44,8 @@ SUFFIXES = {"so": ".so", "a": ".a", "obj": ".o", "ir": ".ir", "loops": ".loops",
 @click.option("--no-check", is_flag=True, help="Do not verify the IR between passes.")
 def command(
     kernel: Path, settings: Mapping[str, str], target: str | None, schedule: str | None,
-    fallback: str, folder: Path | None, emitted: tuple[str, ...], dumped: tuple[str, ...], timed: bool,
-    no_check: bool,
+    isa: tuple[Path, ...], fallback: str, folder: Path | None, emitted: tuple[str, ...],
+    dumped: tuple[str, ...], timed: bool, no_check: bool,
 ) -> None:  # fmt: skip
     """Compile KERNEL to NAME.c and NAME.h, a library, the IR or a page to read.
 
@@ -56,7 +56,7 @@ def command(
     from hbc.cli.prepare import choose, compile_chosen
 
     _check_passes(dumped, PASSES)
-    chosen = choose(kernel, settings, target, schedule, fallback, fix_sizes=True)
+    chosen = choose(kernel, settings, target, schedule, isa, fallback, fix_sizes=True)
     seen = _Seen(dumped, not no_check)
     timings: dict[str, float] = {}
     compiled = compile_chosen(chosen, seen.after, timings)

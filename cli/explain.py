@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @json_option
 def command(
     kernel: Path, settings: Mapping[str, str], target: str | None, schedule: str | None,
-    as_json: bool,
+    isa: tuple[Path, ...], as_json: bool,
 ) -> None:  # fmt: skip
     """Say which tensor instructions were chosen for the statements of KERNEL.
 
@@ -34,7 +34,7 @@ def command(
     from hbc.cli.prepare import choose
     from hbc.cli.report import print_json
 
-    chosen = choose(kernel, settings, target, schedule, fix_sizes=True)
+    chosen = choose(kernel, settings, target, schedule, isa, fix_sizes=True)
     records, failure = _explained(chosen)
     if as_json:
         statements: list[Json] = [_as_json(r) for r in records]

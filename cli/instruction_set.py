@@ -17,11 +17,19 @@ _PACKAGE = Path(__file__).parents[1]
 _READERS = ("frontend/isa*", "ir/instruction.py", "ir/nodes.py", "ir/types.py", "ir/source.py")
 
 
-def instructions_of(target: Target, files: tuple[Path, ...] = ()) -> list[Instruction]:
-    """The tensor instructions that code for the target may use, those of the user's files included."""
-    known = instruction_set(files)
-    names = {i.name for t in target.instruction_sets for i in known.of_target(t)}
-    return [i for i in known.instructions if i.name in names]
+def instructions_of(target: Target) -> list[Instruction]:
+    """The tensor instructions that code for the target may use: those of its sets, and what its `isa`
+    files describe for its features or for features of targets that they declare."""
+    known = instruction_set(target.isa)
+    sets = set(target.instruction_sets)
+    names = {i.name for t in sets for i in known.of_target(t)}
+    if target.isa:
+        builtin = instruction_set()
+        ours = {i.name for i in builtin.instructions}
+        declared = {t.name for t in known.targets} - {t.name for t in builtin.targets}
+        theirs = (i for t in (target.name, *declared) for i in known.of_target(t))
+        names |= {i.name for i in theirs if i.name not in ours}
+    return [i for i in known.instructions if i.name in names and i.place.machine == target.machine]
 
 
 @cache

@@ -22,6 +22,7 @@ COMMANDS = {
     "verify": "Compare every stage and the native code with the oracle.",
     "bench": "Measure a kernel against this machine's roof.",
     "explain": "Say which tensor instructions were chosen for which statements, and why.",
+    "synth": "Complete a sketch of data movement, or prove that nothing completes it.",
     "check": "Report every mistake in the files, compile nothing.",
     "fmt": "Format files.",
     "targets": "List the targets and which of them this machine can run.",

@@ -57,7 +57,7 @@ settings_option = click.option(
 
 
 def kernel_options(function: Function) -> Function:
-    """KERNEL, --target, --schedule, --fallback and --set: what says which code is compiled."""
+    """KERNEL, --target, --isa, --schedule, --fallback and --set: what says which code is compiled."""
     return program_options(
         click.option(
             "--fallback", type=click.Choice(("error", "scalar")), default="error",
@@ -69,9 +69,13 @@ def kernel_options(function: Function) -> Function:
 
 
 def program_options(function: Function) -> Function:
-    """KERNEL, --target, --schedule and --set: what says which program is meant."""
+    """KERNEL, --target, --isa, --schedule and --set: what says which program is meant."""
     for decorate in (
         settings_option,
+        click.option(
+            "--isa", multiple=True, metavar="FILE", type=click.Path(path_type=Path),
+            help="Use the instructions that this file describes too; may be repeated.",
+        ),
         click.option(
             "--schedule", metavar="NAME",
             help="The schedule to use [default: the first for the target; `none`: plain loops].",

@@ -33,7 +33,7 @@ Pass = Callable[[Kernel, Target], Kernel]
 
 def select_instructions(kernel: Kernel, target: Target) -> Kernel:
     """The kernel with the tensor instructions of its target, where it has any."""
-    if not target.instruction_sets:
+    if not target.instruction_sets and not target.isa:
         return kernel
     from hbc.cli.instruction_set import instructions_of
     from hbc.eqsat.select import select
@@ -66,12 +66,14 @@ STEPS: tuple[tuple[str, Pass], ...] = (
 PASSES: tuple[str, ...] = ("lower", *(name for name, _ in STEPS))
 
 
-def features_of(target: str | None) -> list[Feature]:
-    """What code for a target without tensor instructions needs, as far as it is described."""
+def features_of(target: Target) -> list[Feature]:
+    """What code for the target needs apart from its tensor instructions, as far as it is described."""
     from hbc.cli.instruction_set import instruction_set
 
-    needs = TARGETS[target].needs if target else ()
-    return [f for f in instruction_set().features if f.cpuinfo in needs]
+    base = target
+    while base.instruction_sets and base.falls_back is not None:
+        base = TARGETS[base.falls_back]
+    return [f for f in instruction_set().features if f.cpuinfo in base.needs]
 
 
 def lower_to_kernel(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from hbc.cli.machine import can_run, missing_features, target_named
@@ -50,19 +50,19 @@ class Compiled:
 
 def choose(
     path: Path, settings: Mapping[str, str], target: str | None, schedule: str | None,
-    fallback: str = "error", fix_sizes: bool = False,
+    isa: tuple[Path, ...] = (), fallback: str = "error", fix_sizes: bool = False,
 ) -> Chosen:  # fmt: skip
-    """Reads and checks the file. HbcError for the user's mistakes, UsageError for names that do
-    not exist."""
+    """Reads and checks the file. `isa` are files that describe instructions. HbcError for the user's
+    mistakes, UsageError for names that do not exist."""
     found = target_named(target)
     pipeline = load_pipeline(path, settings, fix_sizes)
     plain_loops = fallback == "scalar"
     if schedule == NO_SCHEDULE and NO_SCHEDULE not in [s.name for s in pipeline.schedules]:
-        return Chosen(pipeline, found, None, plain_loops)
+        return Chosen(pipeline, replace(found, isa=isa), None, plain_loops)
     if target is None:
         found = _scheduled_target(pipeline, found, schedule)
     chosen = choose_schedule(pipeline, found.name, schedule)
-    return Chosen(pipeline, found, chosen, plain_loops)
+    return Chosen(pipeline, replace(found, isa=isa), chosen, plain_loops)
 
 
 def _scheduled_target(p: Pipeline, default: Target, schedule: str | None) -> Target:
@@ -88,7 +88,7 @@ def compile_chosen(
     plain, needs = None, []
     if kernel.instructions:
         plain = _plain_kernel(chosen.pipeline, kernel) if chosen.fallback else None
-        needs = features_of(chosen.target.falls_back)
+        needs = features_of(chosen.target)
     printing = time.perf_counter()
     source = emit_c(kernel, chosen.target, plain, needs)
     end = time.perf_counter()

@@ -55,7 +55,7 @@ MOST_CALLS = 1000
 @json_option
 def command(
     kernel: Path, settings: Mapping[str, str], target: str | None, schedule: str | None,
-    fallback: str, inputs: tuple[str, ...], outputs: tuple[str, ...], verify: bool,
+    isa: tuple[Path, ...], fallback: str, inputs: tuple[str, ...], outputs: tuple[str, ...], verify: bool,
     example: str | None, emulate: bool, threads: int | None, timeout: float, as_json: bool,
 ) -> None:  # fmt: skip
     """Run KERNEL on files, or on its example, with all processors.
@@ -71,7 +71,7 @@ def command(
     from hbc.cli.prepare import choose, compile_chosen
     from hbc.cli.report import progress
 
-    chosen = choose(kernel, settings, target, schedule, fallback)
+    chosen = choose(kernel, settings, target, schedule, isa, fallback)
     emulator = emulator_for(chosen, emulate)
     p = chosen.pipeline
     files = named_paths("--input", inputs, tuple(i.name for i in p.inputs))

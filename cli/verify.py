@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 @json_option
 def command(
     kernel: Path, settings: Mapping[str, str], target: str | None, schedule: str | None,
-    fallback: str, trials: int, native: bool, example: str | None, emulate: bool,
+    isa: tuple[Path, ...], fallback: str, trials: int, native: bool, example: str | None, emulate: bool,
     threads: int | None, timeout: float, as_json: bool,
 ) -> None:  # fmt: skip
     """Compare every stage of KERNEL with the oracle.
@@ -59,7 +59,7 @@ def command(
     from hbc.cli.sizes import given_sizes
     from hbc.cli.stages import verify_passes
 
-    chosen = choose(kernel, settings, target, schedule, fallback)
+    chosen = choose(kernel, settings, target, schedule, isa, fallback)
     emulator = emulator_for(chosen, emulate) if native else None
     p = chosen.pipeline
     chosen_example = choose_example(p, example)

@@ -71,9 +71,10 @@ def _on_one_thread(lines: Sequence[str]) -> list[str]:
 
 def c_file(
     about: str, name: str, texts: Sequence[str], tables: Sequence[tuple[Table, Buffer]],
-    functions: Sequence[Writer], parallel: bool,
+    functions: Sequence[Writer], parallel: bool, headers: Sequence[str] = (),
 ) -> str:  # fmt: skip
-    """The whole file: `texts` and `tables`, then the functions."""
+    """The whole file: `texts` and `tables`, then the functions. `headers` are included besides those
+    that the text is seen to need."""
     code = Writer()
     for text in texts:
         code.blank()
@@ -94,9 +95,14 @@ def c_file(
             out.raw(
                 f"#if defined(__linux__)\n{include}\n#endif" if header in _LINUX_ONLY else include
             )
+    own = wrappers(body) if uses_tiles(body) else ""
+    for header in headers:
+        include = f"#include <{header}>"
+        if include not in own and include not in out.lines:
+            out.raw(include)
     out.blank()
-    if uses_tiles(body):
-        out.raw(wrappers(body))
+    if own:
+        out.raw(own)
         out.blank()
     if parallel:
         out.raw("#ifndef _OPENMP  /* then one thread does all the work */")

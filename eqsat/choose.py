@@ -17,7 +17,8 @@ from hbc.eqsat.lowering import lowering_rules, selectable, signature, signature_
 from hbc.eqsat.operand import LOAD, Access, access, operand_cost, points
 from hbc.eqsat.plan import Contraction, Plan, plans
 from hbc.eqsat.tensor import Read, Reduce, Tensor, parts, reads, strides_along
-from hbc.ir.instruction import Instruction
+from hbc.ir.contraction import largest, multiplications
+from hbc.ir.instruction import Instruction, Kind
 from hbc.ir.nodes import const_index
 from hbc.ir.types import DTYPES
 
@@ -75,9 +76,11 @@ def _cheapest(
     take in all are left out."""
     options = [(plan, c) for c in candidates for plan in _plans(c, s, instructions)]
     options.sort(key=lambda option: option[0].cycles)
+    in_tiles = any(plan.instruction.place.rows > 1 for plan, _ in options)
+    enough = ENOUGH if in_tiles else 0
     found: list[tuple[Cost, Candidate, Plan]] = []
     for plan, c in options:
-        if len(found) > ENOUGH and plan.cycles > found[ENOUGH][0][0]:
+        if len(found) > enough and plan.cycles > found[enough][0][0]:
             break
         insort(found, (cost(c, plan, s), c, plan), key=lambda option: option[0])
     return found
@@ -144,11 +147,18 @@ def _plans(c: Candidate, s: Statement, instructions: Sequence[Instruction]) -> I
     if not (moves[0] | moves[1]) <= {*s.outputs, *c.dims}:
         return  # a sum inside of another
     table = Contraction(s.outputs, c.dims, *moves)
-    for i in instructions:
-        if selectable(i) and signature_text(signature(i)) == c.types:
-            for plan in islice(plans(table, i), MOST_PLANS):
-                if not plan.swapped:  # the e-graph has the other order as its own candidate
-                    yield plan
+    fitting = [i for i in instructions if selectable(i) and signature_text(signature(i)) == c.types]
+    fitting.sort(key=lambda i: -multiplications(i, largest(i)))
+    whole: set[tuple[Kind, ...]] = set()  # families of instructions of which one has an exact plan
+    for i in fitting:
+        family = tuple(row.kind for row in i.rows)
+        if family in whole:
+            continue  # a shorter one would only have to run more often
+        for plan in islice(plans(table, i), MOST_PLANS):
+            if not plan.swapped:  # the e-graph has the other order as its own candidate
+                if plan.waste == 1:
+                    whole.add(family)
+                yield plan
 
 
 def cost(c: Candidate, plan: Plan, s: Statement) -> Cost:

@@ -34,7 +34,7 @@ from hbc.ir.nodes import (
     const_index,
 )
 from hbc.ir.types import DType, Memory
-from hbc.ir.walk import block, children, free_variables, nodes, substitute
+from hbc.ir.walk import block, children, free_variables, nodes, statements, substitute
 
 ON_STACK = 16384  # bytes
 Outer = For | LetStmt | If
@@ -118,8 +118,15 @@ class Frame:
     """A statement that is being walked through, and what is to be packed before it."""
 
     stmt: Stmt
-    stored: frozenset[str]
     packs: list[Pack] = field(default_factory=list)
+    known: frozenset[str] | None = None
+
+    @property
+    def stored(self) -> frozenset[str]:
+        """The buffers that the statement stores to."""
+        if self.known is None:
+            self.known = frozenset(n.buffer for n in statements(self.stmt) if isinstance(n, Store))
+        return self.known
 
 
 @dataclass(slots=True)
@@ -132,8 +139,7 @@ class Frames:
     @contextmanager
     def inside(self, s: Stmt) -> Iterator[Frame]:
         """Within, `s` is the innermost statement."""
-        stored = frozenset(n.buffer for n in nodes(s) if isinstance(n, Store))
-        self.stack.append(Frame(s, stored))
+        self.stack.append(Frame(s))
         yield self.stack[-1]
         self.stack.pop()
 

@@ -7,8 +7,10 @@ from math import prod
 from hbc.eqsat.near_miss import Miss
 from hbc.eqsat.tiles import Tile, TileShapeError
 from hbc.ir.diag import Diagnostic, HbcError, NoSolutionError
-from hbc.ir.nodes import Allocate, Store
+from hbc.ir.lane_limit import MOST_LANES
+from hbc.ir.nodes import Allocate, Store, VectorReduce
 from hbc.ir.source import Span
+from hbc.ir.walk import nodes
 
 NO_SUM = Miss(
     "", "it is written and read, and nothing is summed in it",
@@ -44,15 +46,16 @@ def other_tiles(e: TileShapeError, a: Allocate) -> HbcError:
     )
 
 
-def untouchable(s: Store, buffer: str) -> HbcError:
-    """For scalar code on tiles."""
-    return HbcError(
-        Diagnostic(
-            f"`{buffer}` is in tile memory, and this statement takes single elements of it",
-            s.span,
-            "vectorize the loops of the step, or use `tail = mask` where they are split",
-        )
+def refuse_wide(s: Store, miss: Miss) -> None:
+    """NoSolutionError for a sum of more lanes than ordinary vector code can have."""
+    lanes = max(
+        (n.value.type.lanes for n in nodes(s.value) if isinstance(n, VectorReduce)), default=1
     )
+    if lanes > MOST_LANES:
+        raise _no_solution(
+            f"vectors of {lanes} lanes for `{s.buffer}`, and {MOST_LANES} are the most where no "
+            f"instruction does the statement: {miss.condition}", s.span, miss,
+        )  # fmt: skip
 
 
 def _no_solution(message: str, span: Span | None, miss: Miss) -> NoSolutionError:

@@ -12,7 +12,7 @@ from hbc.eqsat.lowering import selectable
 from hbc.eqsat.near_miss import Miss, near_miss, not_a_tensor
 from hbc.eqsat.perform import perform
 from hbc.eqsat.placement import Frames, with_packs
-from hbc.eqsat.refusals import NO_SUM, no_product, nothing_does, other_tiles
+from hbc.eqsat.refusals import NO_SUM, no_product, nothing_does, other_tiles, refuse_wide
 from hbc.eqsat.report import Record, chosen, missed
 from hbc.eqsat.shapes import Shapes
 from hbc.eqsat.statement import Zeros, is_product, statement
@@ -135,6 +135,7 @@ class _Selection:
             miss = self.miss(s)
             if miss is not None:
                 self.report.append(missed(s, miss))
+                refuse_wide(s, miss)
             return self.unmasked(s)
         self.prove(s, found[0], found[1])
         self.report.append(chosen(s, found[1]))

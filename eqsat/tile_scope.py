@@ -46,6 +46,8 @@ class TileScope:
 
     def touched(self, s: Stmt) -> tuple[set[str], set[str]]:
         """The tile buffers that are read and written in a statement."""
+        if not self.buffers:
+            return set(), set()
         read = {n.buffer for n in nodes(s) if isinstance(n, Load)}
         written = {n.buffer for n in nodes(s) if isinstance(n, Store)}
         return read & self.buffers.keys(), written & self.buffers.keys()

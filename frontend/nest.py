@@ -133,6 +133,8 @@ class Nest:
     def span(self, root: str) -> Interval:
         """The values a root variable takes in the loops that are still to come."""
         lo, hi = self._range(root)
+        if root in self.limits:
+            hi = minimum(hi, sub(self.limits[root], 1))
         start = self.starts[root]
         return Interval(simplify(add(start, lo)), simplify(add(start, hi)))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 X86, ARM = "x86_64", "aarch64"
 
@@ -13,7 +14,8 @@ class Target:
     the instructions in a kernel need. `needs` are CPU feature names as /proc/cpuinfo spells them:
     what any code for the target may use. `falls_back` names the target whose schedules also serve.
     `machine`: whose intrinsics and registers, `X86` or `ARM`; "" for any. `instruction_sets` name the
-    `InstructionTarget`s whose instructions may be selected."""
+    `InstructionTarget`s whose instructions may be selected; `isa` are files of the user that describe
+    more."""
 
     name: str
     vector_bits: int
@@ -23,6 +25,7 @@ class Target:
     about: str
     machine: str = X86
     instruction_sets: tuple[str, ...] = ()
+    isa: tuple[Path, ...] = ()
 
     @property
     def has_tiles(self) -> bool:

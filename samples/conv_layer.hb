@@ -5,21 +5,31 @@
 # The fast schedule holds 5 pixels of 4 vectors of output channels: for each input channel 4 loads of
 # the filter serve 5 pixels.
 
+type   T = f32
 size   N, H, W, C, K
-input  I: f32[N, H + 2, W + 2, C]
-input  F: f32[3, 3, C, K]
+input  I: T[N, H + 2, W + 2, C]
+input  F: T[3, 3, C, K]
 input  B: f32[K]
 output O: f32[N, H, W, K]
 
 reduce s in 3, r in 3, c in C
 acc[n, y, x, k]  = B[k]
-acc[n, y, x, k] += F[s, r, c, k] * I[n, y + s, x + r, c]
+acc[n, y, x, k] += f32(F[s, r, c, k]) * f32(I[n, y + s, x + r, c])
 O[n, y, x, k]    = max(acc[n, y, x, k], 0)
 
 schedule portable for c {
     O.split(k, ko, ki, 64).split(x, xo, xi, 4).reorder(n, ko, y, xo, xi, ki).parallel(n)
     acc.compute_at(O, xo)
     acc.update.reorder(n, s, r, c, y, x, k)
+}
+
+# For T = bf16: two channels at a time in each lane, 6 pixels of 4 vectors.
+schedule dot for avx512bf16 {
+    O.split(k, ko, ki, 64, tail = shift).split(x, xo, xi, 6, tail = shift)
+    O.reorder(ko, n, y, xo, xi, ki).vectorize(ki, 16).unroll(ki).unroll(xi).parallel(ko)
+    acc.compute_at(O, xo).store_in(registers).vectorize(k, 16).unroll(k).unroll(x)
+    acc.update.split(c, co, ci, 2).reorder(n, y, s, r, co, x, k, ci)
+    acc.update.atomic().vectorize(ci).vectorize(k, 16).unroll(k).unroll(x)
 }
 
 schedule fast for avx512 {

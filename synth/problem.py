@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hbc.ir.diag import error
-from hbc.ir.gather import Shape, execute
+from hbc.ir.gather import Gather, Shape, execute
 from hbc.ir.gather_set import GatherSet
 from hbc.ir.sketch import (
     NO_TERM,
@@ -37,12 +37,13 @@ ANYTHING = -1  # of a goal: no matter what
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Known:
-    """An array that no choice changes."""
+    """An array that no choice changes: a literal, or `made` of the arguments."""
 
     name: str
     shape: Shape
     values: Values
     arguments: tuple[int, ...] = ()
+    made: Gather | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -159,8 +160,9 @@ def _move(
         )  # fmt: skip
     known = [node for node in (nodes[a] for a in arguments) if isinstance(node, Known)]
     if not statement.hole and len(known) == len(arguments):
-        values = execute(found.gather(0), [node.values for node in known], ZERO, JUNK)
-        return Known(statement.name, found.output, values.reshape(-1))
+        made = found.gather(0)
+        values = execute(made, [node.values for node in known], ZERO, JUNK)
+        return Known(statement.name, found.output, values.reshape(-1), arguments, made)
     return Move(statement.name, found.output, arguments, found, statement.hole)
 
 

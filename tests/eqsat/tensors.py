@@ -87,7 +87,8 @@ def multiply(x: Tensor, y: Tensor) -> Tensor:
 @dataclass
 class Draft:
     """Makes random expressions. `made` are all that are parts of others or stand for themselves;
-    `masks` the conditions that were used; `zeros` conditions with values that are 0 where they do not hold."""
+    `masks` the conditions that were used; `zeros` conditions with values that are 0 where
+    they do not hold."""
 
     random: np.random.Generator
     made: list[Tensor] = field(default_factory=list)

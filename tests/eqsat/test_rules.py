@@ -21,11 +21,10 @@ from tensors import OUTPUTS, SHAPES, SUMMED, TOTALS, Draft, cast, data
 from hbc.codegen.instruction_files import builtin_descriptions
 from hbc.eqsat.decode import decode
 from hbc.eqsat.egraph import RULES, EGraph, Term, rules_text
-from hbc.eqsat.encode import Encoding, encode, exact, type_facts, windows
+from hbc.eqsat.encode import Encoding, encode, type_facts, windows
 from hbc.eqsat.lowering import lowering_rules, selectable
-from hbc.eqsat.tensor import Masked, Reduce, Tensor, parts
+from hbc.eqsat.tensor import Masked, Tensor, parts
 from hbc.frontend.isa_load import load_instructions
-from hbc.ir.nodes import Op
 from hbc.ir.numpy_types import numpy_dtype
 from hbc.ir.types import DTYPES
 

@@ -70,6 +70,7 @@ SAMPLES: dict[str, tuple[Sizes, ...]] = {
     "gemm_f32": GEMM,
     "gemm_bf16": GEMM,
     "gemm_u8s8": GEMM,
+    "gemm_requant": GEMM,
     "conv1d": CONV1D,
     "conv1d_bf16": CONV1D,
     "conv1d_u8s8": CONV1D,

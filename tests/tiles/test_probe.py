@@ -76,7 +76,7 @@ def plain(kind: str = "for") -> Kernel:
 
 
 def source(fallback: Kernel | None) -> CSource:
-    return emit_c(gemm(P), AMX, fallback, features_of(AMX.falls_back))
+    return emit_c(gemm(P), AMX, fallback, features_of(AMX))
 
 
 def program(made: CSource, name: str, folder: Path, *extra: str, target: Target = AMX) -> Path:
@@ -192,7 +192,7 @@ instruction vdpbf16ps_zmm
         x16(0.0:f32), A.bf16x32[ramp(0, 1, 32)], B.bf16x32[ramp(0, 1, 32)])
 }""")
     target = TARGETS["avx512bf16"]
-    made = emit_c(kernel, target, plain(), features_of(target.falls_back))
+    made = emit_c(kernel, target, plain(), features_of(target))
     assert "arch_prctl" not in made.text.lower()
     path = program(made, "gcc", tmp_path, target=target)
     assert said(path, *qemu(processor)) == (0, RIGHT)

@@ -1,0 +1,48 @@
+# A quantised fully connected layer: matrix product of bytes, bias, ReLU, and bytes again.
+#
+#     C[i, j] = u8(round(scale * max(0, bias[j] + sum over k of i32(A[i, k]) * i32(B[k, j]))))
+#
+# saturated. The sums never leave their registers: what is stored is a quarter of their size.
+
+size   M, N, K
+param  scale: f32 = 0.0005
+input  A: u8[M, K]
+input  B: i8[K, N]
+input  bias: i32[N]
+output C: u8[M, N]
+
+reduce k in K
+acc[i, j]  = bias[j]
+acc[i, j] += i32(A[i, k]) * i32(B[k, j])
+C[i, j]    = u8(clamp(round(f32(max(acc[i, j], 0)) * scale), 0.0, 255.0))
+
+schedule portable for c {
+    C.tile(i, j, io, jo, ii, ji, 4, 64).reorder(jo, io, ii, ji).parallel(jo)
+    acc.compute_at(C, io)
+    acc.update.reorder(k, i, j)
+}
+
+# Four products at a time in each lane. B is packed for it once for each panel of 64 columns.
+schedule dot for avx512vnni {
+    C.tile(i, j, io, jo, ii, ji, 6, 64, tail = shift).reorder(jo, io, ii, ji)
+    C.vectorize(ji, 16).unroll(ji).unroll(ii).parallel(jo)
+    acc.compute_at(C, io).store_in(registers).vectorize(j, 16).unroll(i).unroll(j)
+    acc.update.split(k, ko, ki, 4).reorder(ko, i, j, ki)
+    acc.update.atomic().vectorize(ki).vectorize(j, 16).unroll(i).unroll(j)
+}
+
+schedule fast for avx512 {
+    C.tile(i, j, io, jo, ii, ji, 6, 64, tail = shift).reorder(jo, io, ii, ji)
+    C.vectorize(ji, 16).unroll(ji).unroll(ii).parallel(jo)
+    acc.compute_at(C, io).store_in(registers).vectorize(j, 16).unroll(i).unroll(j)
+    acc.update.reorder(k, i, j).vectorize(j, 16).unroll(i).unroll(j).unroll(k, 2)
+}
+
+schedule narrow for avx2 {
+    C.tile(i, j, io, jo, ii, ji, 4, 16, tail = shift).reorder(jo, io, ii, ji)
+    C.vectorize(ji, 8).unroll(ji).unroll(ii).parallel(jo)
+    acc.compute_at(C, io).store_in(registers).vectorize(j, 8).unroll(i).unroll(j)
+    acc.update.reorder(k, i, j).vectorize(j, 8).unroll(i).unroll(j).unroll(k, 2)
+}
+
+example { M = 1024; N = 1024; K = 1024; A = random(1); B = random(2); bias = random(3, -100000, 100000) }
