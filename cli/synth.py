@@ -31,15 +31,24 @@ BYTES_OF_A_MEGABYTE = 1_000_000
 @click.option("--count", is_flag=True, help="Print only how many solutions there are.")
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Print at most N solutions.")
 @click.option(
-    "--timeout", type=Seconds(min=0, min_open=True, max=LONGEST), metavar="SECONDS",
+    "--timeout",
+    type=Seconds(min=0, min_open=True, max=LONGEST),
+    metavar="SECONDS",
     help="Stop after this long, with what has been found.",
 )
 @click.option(
-    "--memory", type=click.IntRange(min=16), default=400, show_default=True, metavar="MB",
+    "--memory",
+    type=click.IntRange(min=16),
+    default=400,
+    show_default=True,
+    metavar="MB",
     help="Room for states and sets; a set that needs more is refused.",
 )
 @click.option(
-    "--prune", default="classes,copies", show_default=True, metavar="LIST",
+    "--prune",
+    default="classes,copies",
+    show_default=True,
+    metavar="LIST",
     help="The tests of unfinished states: classes, copies, pairs; or none.",
 )
 @click.option("--no-join", is_flag=True, help="Try all pairs of arguments of a fold.")
@@ -137,6 +146,8 @@ def none_found(outcome: Outcome) -> NoSolutionError:
         more = f" and {len(missing) - 5} more" if len(missing) > 5 else ""
         hint = f"no candidate brings its term to {places}{more}"
     else:
-        hint = "every element can be reached by itself, but no choice of gathers reaches all of them"
+        hint = (
+            "every element can be reached by itself, but no choice of gathers reaches all of them"
+        )
     message = f"{name} has no solution: all candidates have been searched"
     return NoSolutionError(Diagnostic(message, outcome.problem.sketch.goals[0].span, hint))

@@ -34,7 +34,9 @@ def print_outcome(outcome: Outcome, shown: Shown, began: float) -> None:
         click.echo(str(outcome.count()))
     else:
         for number, solution in enumerate(wanted(outcome, shown), 1):
-            click.echo(f"# solution {number}: {solution.slots:g} issue slots of a warp in the holes")
+            click.echo(
+                f"# solution {number}: {solution.slots:g} issue slots of a warp in the holes"
+            )
             for line in listing(outcome, solution):
                 click.echo(line)
             if shown.costs:
@@ -139,7 +141,10 @@ def named(formula: str, arguments: tuple[str, ...]) -> str:
 
 def print_costs(outcome: Outcome, solution: Solution) -> None:
     rows = [
-        (name, f"{cost.shuffles} shuffles, {cost.selects} selects, {cost.addresses} lane addresses: {cost.slots:g}")
+        (
+            name,
+            f"{cost.shuffles} shuffles, {cost.selects} selects, {cost.addresses} lane addresses: {cost.slots:g}",
+        )
         for name, cost in outcome.costs(solution)
     ]
     print_facts("cost in issue slots of a warp", rows)
@@ -148,7 +153,8 @@ def print_costs(outcome: Outcome, solution: Solution) -> None:
 def as_json(outcome: Outcome, solution: Solution) -> Json:
     problem = outcome.problem
     chosen: dict[str, Json] = {
-        problem.nodes[hole].name: outcome.gathers(hole).formula(number) for hole, number in solution.choice
+        problem.nodes[hole].name: outcome.gathers(hole).formula(number)
+        for hole, number in solution.choice
     }
     return {"slots": solution.slots, "gathers": chosen}
 
@@ -156,7 +162,9 @@ def as_json(outcome: Outcome, solution: Solution) -> Json:
 def summary(watch: Watch, began: float) -> str:
     """One line for who interrupts."""
     elapsed = seconds(time.monotonic() - began)
-    return f"interrupted after {elapsed}: {watch.states:,} states, {watch.tried:,} candidates tested"
+    return (
+        f"interrupted after {elapsed}: {watch.states:,} states, {watch.tried:,} candidates tested"
+    )
 
 
 def peak_megabytes() -> float:

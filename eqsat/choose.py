@@ -148,7 +148,7 @@ def _plans(c: Candidate, s: Statement, instructions: Sequence[Instruction]) -> I
         return  # a sum inside of another
     table = Contraction(s.outputs, c.dims, *moves)
     fitting = [i for i in instructions if selectable(i) and signature_text(signature(i)) == c.types]
-    fitting.sort(key=lambda i: -multiplications(i, largest(i)))
+    fitting.sort(key=_products, reverse=True)
     whole: set[tuple[Kind, ...]] = set()  # families of instructions of which one has an exact plan
     for i in fitting:
         family = tuple(row.kind for row in i.rows)
@@ -159,6 +159,12 @@ def _plans(c: Candidate, s: Statement, instructions: Sequence[Instruction]) -> I
                 if plan.waste == 1:
                     whole.add(family)
                 yield plan
+
+
+def _products(i: Instruction) -> tuple[float, int]:
+    """How many per cycle, and in one instruction."""
+    whole = multiplications(i, largest(i))
+    return whole * i.cost.per_cycle, whole
 
 
 def cost(c: Candidate, plan: Plan, s: Statement) -> Cost:

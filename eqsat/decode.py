@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hbc.eqsat.egraph import Term
 from hbc.eqsat.encode import Encoding
 from hbc.eqsat.tensor import (
@@ -16,6 +18,7 @@ from hbc.eqsat.tensor import (
     Uniform,
     operand_name,
 )
+from hbc.ir.build import add, mul
 from hbc.ir.diag import InternalError
 from hbc.ir.nodes import (
     Binary,
@@ -45,11 +48,25 @@ def decode(t: Term, of: Encoding) -> Tensor:
             return Uniform(of.scalars[number])
         case Term("Reduce", (str(op), int(mask), Term() as x)):
             return Reduce(Op(op), of.of_mask(mask), decode(x, of))
+        case Term("Slid", (Term() as c, int(d), int(r), int(t_bit), int(m))):
+            return slid(decode(c, of), _dim(d, of), _dim(r, of), _dim(t_bit, of), m)
         case Term("Band", (Term() as x, int(d), int(t_bit), int(r), int(m), int(n))):
             return Band(decode(x, of), _dim(d, of), _dim(t_bit, of), _dim(r, of), m, n)
         case _:
             args = tuple(decode(a, of) for a in t.args if isinstance(a, Term))
             return Apply(_template(t, args), args)
+
+
+def slid(c: Tensor, d: Dim, r: Dim, t: Dim, m: int) -> Tensor:
+    """The condition `base + step * r < end` as one on t = r + m * d: it holds where any d has such an r."""
+    match c:
+        case Apply(args=(Line(base=base, strides=((moved, step),)), Uniform(value=end))) if (
+            moved == r
+        ):
+            beyond = mul(step, m * (d.extent - 1))
+            return replace(c, args=(Line(base, ((t, step),)), Uniform(add(end, beyond))))
+        case _:
+            raise InternalError(f"a condition that cannot slide: {c}")
 
 
 def _moves(t: Term, of: Encoding) -> tuple[tuple[Dim, Expr], ...]:

@@ -153,7 +153,9 @@ def _cover(left: int, least: int, most: int, step: int) -> int:
 
 def _plan(c: Contraction, i: Instruction, rows: tuple[Parts, ...], swapped: bool) -> Plan | None:
     sizes = _sizes(i, rows)
-    if sizes is None:
+    if sizes is None or not all(
+        _fills(parts, number(row.extent, sizes)) for parts, row in zip(rows, i.rows, strict=True)
+    ):
         return None
     covered: dict[Dim, int] = {}
     for p in reversed([p for row in rows for p in row]):
@@ -164,6 +166,13 @@ def _plan(c: Contraction, i: Instruction, rows: tuple[Parts, ...], swapped: bool
     )
     loops = tuple(p for p in outer if p.extent > 1)
     return Plan(i, tuple(sizes.items()), rows, loops, swapped)
+
+
+def _fills(parts: Parts, extent: int) -> bool:
+    """Whether a row that is longer than what it covers goes beyond the end of the dimension with it."""
+    if not parts or prod(p.extent for p in parts) == extent:
+        return True
+    return len(parts) == 1 and parts[0].step * parts[0].extent >= parts[0].dim.extent
 
 
 def _sizes(i: Instruction, rows: tuple[Parts, ...]) -> dict[str, int] | None:

@@ -247,9 +247,16 @@ def band(x: Band, at: Points) -> Expr:
     if x.r_step > 1:
         return _every_nth(x, at, where, there)
     inner = Points(at.extents, {**at.places, x.r: replace(along, extent=FAR)})
-    if isinstance(x.value, Read) or there is None:
+    if there is None or isinstance(_unmasked(x.value), Read):
         return _masked(x.value, inner, there)
     return select_between(there, _masked(x.value, inner, there), 0)
+
+
+def _unmasked(x: Tensor) -> Tensor:
+    """What the masks are on."""
+    while isinstance(x, Masked):
+        x = x.value
+    return x
 
 
 def _others(x: Band, at: Points) -> Expr | None:
@@ -275,6 +282,9 @@ def _masked(x: Tensor, at: Points, there: Expr | None) -> Expr:
             return _load(x, at, there)
         case Apply(node=node, args=args):
             return apply(node, tuple(_masked(a, at, there) for a in args))
+        case Masked(condition=c, value=v):
+            own = value(c, at)
+            return _masked(v, at, own if there is None else and_(there, own))
         case _:
             return value(x, at)
 

@@ -95,7 +95,7 @@ def _before(
             if total > MOST_WORK:
                 return None
             rows = gathers.rows(np.arange(gathers.size))
-            rows = np.where(rows >= 0, offsets[rows], -1)
+            rows = np.where(rows >= 0, offsets[np.maximum(rows, 0)], -1)
             places = [_moved(p, rows, low, high, int(starts[-1])) for p in current.places]
             return _kept(current.terms, places)
         case Pack(arguments=(argument,)):

@@ -16,7 +16,7 @@ from hbc.synth.judge import Copies, Cut, judge, judge_copies, make_cut
 from hbc.synth.pairs import Pairs, judge_pairs
 from hbc.synth.plan import Step
 from hbc.synth.probes import Probes, make_probes
-from hbc.synth.problem import ANYTHING, Problem
+from hbc.synth.problem import ANYTHING, Known, Problem
 from hbc.synth.residual import residual
 from hbc.synth.run import Batch, Batches, arguments, run_ahead, run_fixed
 from hbc.synth.solutions import Edges, Fragment, successful
@@ -64,8 +64,13 @@ class Search:
         first = self.steps[0].holes[0] if self.steps else len(self.problem.nodes)
         for number in range(first):
             start[number] = run_fixed(self.problem, self.folder, number, start, 1)
+        known = [g for g in self.problem.goals if isinstance(self.problem.nodes[g.node], Known)]
+        for goal in known:
+            start[goal.node] = run_fixed(self.problem, self.folder, goal.node, start, 1)
+        if not self._at_goals(start, 1, len(self.problem.nodes)).all():
+            return []
         if not self.steps:
-            return [Fragment.leaf()] if self._at_goals(start, 1, first).all() else []
+            return [Fragment.leaf()]
         return list(self._explore(0, {n: start[n] for n in self.steps[0].live_before}, 1))
 
     def _prepare(self, number: int) -> Prepared:
