@@ -11,6 +11,7 @@ from hbc.frontend.funcs import Pipeline, Schedule
 from hbc.frontend.lower import lower
 from hbc.ir.cse import share
 from hbc.ir.diag import Diagnostic, UsageError, did_you_mean
+from hbc.ir.forward import forward
 from hbc.ir.hoist import hoist
 from hbc.ir.instruction import Feature
 from hbc.ir.jam import jam
@@ -19,6 +20,7 @@ from hbc.ir.lane_limit import refuse_wide
 from hbc.ir.legalize import legalize
 from hbc.ir.partition import partition
 from hbc.ir.promote import promote
+from hbc.ir.roll import roll
 from hbc.ir.rotate import rotate
 from hbc.ir.simplify import simplify_kernel
 from hbc.ir.source import Source
@@ -51,8 +53,11 @@ STEPS: tuple[tuple[str, Pass], ...] = (
     ("simplify-vectors", lambda k, t: simplify_kernel(k)),
     # When a vector statement says all that it does, and before it is cut into registers.
     ("select", select_instructions),
+    ("forward", lambda k, t: forward(k) if k.instructions else k),
     # When every product has its loops, and all accumulators of a block their own.
     ("jam", lambda k, t: k.map_body(jam) if k.instructions else k),
+    # Before statements are cut into registers, of which long ones would need too many.
+    ("roll", lambda k, t: roll(k) if k.instructions else k),
     ("expand-math", lambda k, t: expand_math(k)),
     ("legalize", lambda k, t: legalize(k, t)),
     # After legalize, when every access has its final width.

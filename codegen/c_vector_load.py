@@ -9,11 +9,12 @@ from hbc.codegen.c_scalar import scalar
 from hbc.codegen.c_vector_rows import load_rows, repeated_group
 from hbc.codegen.c_vector_run import address, contiguous, load_text
 from hbc.codegen.permute import permuted, shuffled, source
-from hbc.codegen.registers import Piece, piece_of
+from hbc.codegen.registers import Piece, holder, piece_of
 from hbc.codegen.spelling import c_type, constant
 from hbc.codegen.spilled_mask import SpilledMask
 from hbc.codegen.unit import Unit
 from hbc.codegen.vector_types import (
+    block_of,
     fill,
     prefix,
     register_bits,
@@ -69,18 +70,21 @@ def _register(e: Load, unit: Unit) -> str:
     if piece is None:
         return _picked(e, pieces, unit)
     if piece not in pieces:
-        raise InternalError(f"codegen: `{e.buffer}` is in registers but read at other lanes")
+        whole = holder(piece, pieces, t)
+        if whole is None or e.mask is not None:
+            raise InternalError(f"codegen: `{e.buffer}` is in registers but read at other lanes")
+        return block_of(pieces[whole], t, whole[1], piece[1], (piece[0] - whole[0]) // piece[1])
     name = pieces[piece]
     if e.mask is None:
         return name
     condition = mask(e.mask, t.bits, unit)
     if unit.target.vector_bits == 512:
         return f"{prefix(t, lanes)}_maskz_mov_{suffix(t)}({condition}, {name})"
-    whole = f"si{register_bits(t, lanes)}"
+    held = f"si{register_bits(t, lanes)}"
     if t.name in ("f32", "f64"):
-        cast = f"{prefix(t, lanes)}_cast{whole}_{suffix(t)}"
+        cast = f"{prefix(t, lanes)}_cast{held}_{suffix(t)}"
         return f"{prefix(t, lanes)}_and_{suffix(t)}({cast}({condition}), {name})"
-    return f"{prefix(t, lanes)}_and_{whole}({condition}, {name})"
+    return f"{prefix(t, lanes)}_and_{held}({condition}, {name})"
 
 
 def _picked(e: Load, pieces: Mapping[Piece, str], unit: Unit) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from hbc.codegen.c_mask import first_lanes_count
+from hbc.codegen.c_mask import first_lanes_count, known_lanes
 from hbc.codegen.spelling import c_type, unsigned_type
 from hbc.codegen.unit import Unit
 from hbc.ir.build import minimum, select
 from hbc.ir.lane_masks import narrow_masks
-from hbc.ir.nodes import Binary, Broadcast, Const, Expr, Op, Var, const_index
+from hbc.ir.nodes import COMPARISONS, Binary, Broadcast, Const, Expr, Op, Var, const_index
 from hbc.ir.simplify import simplify
 from hbc.ir.take import Take
 from hbc.ir.types import I64, DType
@@ -65,6 +65,9 @@ def _count(e: Expr, lanes: int) -> Expr | None:
     found = first_lanes_count(e)
     if found is not None:
         return found if found.type.element == I64 else None
+    if isinstance(e, Binary) and e.op in COMPARISONS and (known := known_lanes(e)):
+        first = known.index(False) if False in known else lanes
+        return None if any(known[first:]) else const_index(first)
     match e:
         case Broadcast(value=Const(value=v)):
             return const_index(lanes if v else 0)

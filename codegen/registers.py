@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from hbc.codegen.spelling import constant, value_type
 from hbc.codegen.unit import Buffer, Unit
@@ -20,7 +20,8 @@ from hbc.ir.nodes import (
     Stmt,
     Store,
 )
-from hbc.ir.types import Memory
+from hbc.ir.promote import is_block
+from hbc.ir.types import DType, Memory
 from hbc.ir.walk import nodes
 
 Piece = tuple[int, int]  # first element, lanes
@@ -40,7 +41,8 @@ def piece_of(index: Expr) -> Piece | None:
 def declare_registers(s: Allocate, unit: Unit) -> None:
     """Binds the buffer to variables and declares those that are not assigned first thing."""
     accesses = (n for n in nodes(s.body) if isinstance(n, Load | Store) and n.buffer == s.buffer)
-    pieces = sorted({p for n in accesses if (p := piece_of(n.index))})
+    found = {p for n in accesses if (p := piece_of(n.index))}
+    pieces = sorted(p for p in found if holder(p, found, s.element) is None)
     names: dict[Piece, str] = {}
     for i, piece in enumerate(pieces):
         names[piece] = unit.scope.fresh(s.buffer if len(pieces) == 1 else f"{s.buffer}_{i}")
@@ -53,8 +55,17 @@ def declare_registers(s: Allocate, unit: Unit) -> None:
             unit.undeclared[name] = f"{t} "
         else:
             nothing = False if s.element.name == "bool" else 0
-            start = constant(nothing, s.element) if lanes == 1 else unit.registers.zero(s.element, lanes)
+            start = (
+                constant(nothing, s.element)
+                if lanes == 1
+                else unit.registers.zero(s.element, lanes)
+            )
             unit.out.line(f"{t} {name} = {start};")
+
+
+def holder(part: Piece, pieces: Collection[Piece], element: DType) -> Piece | None:
+    """The longer register of which the part is some blocks."""
+    return next((p for p in pieces if is_block(part, p, element)), None)
 
 
 def first_stores(s: Allocate) -> Iterator[Piece]:
@@ -66,7 +77,8 @@ def first_stores(s: Allocate) -> Iterator[Piece]:
             if touched:
                 return
             continue
-        if any(piece_of(n.index) not in seen for n in touched if isinstance(n, Load)):
+        loads = (piece_of(n.index) for n in touched if isinstance(n, Load))
+        if not all(p in seen or (p and holder(p, seen, s.element)) for p in loads):
             return
         piece = _piece(child)
         if piece not in seen:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hbc.codegen.unit import Registers
-from hbc.ir.types import BOOL, DType, Kind
+from hbc.ir.types import BOOL, I8, DType, Kind
 
 
 def register_bits(t: DType, lanes: int) -> int:
@@ -102,6 +102,20 @@ def resize(text: str, t: DType, bits: int, to: int) -> str:
     kind = suffix_group(t)
     a, b = (f"{kind}{bits}", f"{kind}{to}")
     return f"{width_prefix(max(bits, to))}_cast{a}_{b}({text})"
+
+
+def block_of(text: str, t: DType, lanes: int, part: int, number: int) -> str:
+    """So many lanes of a longer register: the number-th run of them, of 128 or 256 bits."""
+    bits, size = register_bits(t, lanes), part * t.bits
+    if number == 0:
+        return resize(text, t, bits, size)
+    whole = cast_register(text, t, I8, lanes)
+    name = {
+        (256, 128): "_mm256_extracti128_si256", (512, 128): "_mm512_extracti32x4_epi32",
+        (512, 256): "_mm512_extracti64x4_epi64",
+    }[bits, size]  # fmt: skip
+    return cast_register(f"{name}({whole}, {number})", I8, t, size // 8)
+
 
 def register_lanes(t: DType, lanes: int) -> int:
     """Lanes of the whole register that holds the vector."""

@@ -30,9 +30,8 @@ from hbc.ir.nodes import (
     Select,
     Unary,
     UnaryOp,
-    Var,
 )  # fmt: skip
-from hbc.ir.types import CONDITION, DTYPES, DType, Type
+from hbc.ir.types import BOOL, DTYPES, DType, Type
 
 
 def decode(t: Term, of: Encoding) -> Tensor:
@@ -104,7 +103,7 @@ def _template(t: Term, args: tuple[Tensor, ...]) -> Cast | Binary | Unary | Sele
         case Term("Bits", (str(name), _)):
             return Call(MathOp.REINTERPRET, (x,), Type(DTYPES[name]))
         case Term("Sel", _):
-            return Select(Var("", CONDITION), _operand(args[1].element), _operand(args[2].element))
+            return Select(operand_name(BOOL), _operand(args[1].element), _operand(args[2].element))
         case _:
             raise InternalError(f"a term without a meaning: {t}")
 

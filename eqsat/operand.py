@@ -12,11 +12,11 @@ from math import prod
 
 from hbc.eqsat.plan import SUMMED, Plan
 from hbc.eqsat.points import Place, Points, exists, raw_layout, value
-from hbc.eqsat.tensor import Dim, Masked, Read, Tensor, reads, strides_along
+from hbc.eqsat.tensor import Apply, Band, Dim, Masked, Read, Tensor, reads, strides_along
 from hbc.ir.build import const_value, mul, select
 from hbc.ir.contraction import extents, shape, strides
 from hbc.ir.layout import Layout, normal
-from hbc.ir.nodes import Expr, Var, const_index
+from hbc.ir.nodes import Cast, Expr, Var, const_index
 from hbc.ir.walk import nodes
 
 Starts = Mapping[Dim, Expr]
@@ -78,13 +78,23 @@ def _step(steps: dict[Dim, list[int]], d: Dim, lane: int, step: int) -> None:
 
 
 def operand_value(x: Tensor, at: Points) -> Expr:
-    """The elements of an operand that is to be packed, 0 where the instruction has more lanes."""
-    if UNUSED not in at.places:
-        return value(x, at)
-    if isinstance(x, Read):
+    """The elements of an operand that is to be packed, 0 at points that the statement does not have."""
+    if isinstance(x, Read) and UNUSED in at.places:
         return value(with_unused(x), at)
-    there = exists((UNUSED,), at)
+    beyond = sorted(strides_along(x) - _zero_beyond(x), key=lambda d: d.name)
+    there = exists((UNUSED, *beyond), at)
     return value(x, at) if there is None else select(there, value(x, at), 0)
+
+
+def _zero_beyond(x: Tensor) -> frozenset[Dim]:
+    """The dimensions beyond whose end the value is 0 by itself."""
+    match x:
+        case Read() | Band():
+            return strides_along(x)
+        case Masked(value=v) | Apply(node=Cast(), args=(v,)):
+            return _zero_beyond(v)
+        case _:
+            return frozenset()
 
 
 def with_unused(x: Tensor) -> Tensor:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from hbc.eqsat.operand import UNUSED, operand_value
 from hbc.eqsat.plan import Parts
-from hbc.eqsat.points import Place, Points, shifted, value
+from hbc.eqsat.points import Place, Points, reach, shifted, value
 from hbc.eqsat.steps import Fresh, Index, nest
 from hbc.eqsat.tensor import Band, Tensor, parts, reads, scalars, strides_along
 from hbc.ir.build import add, broadcast, const_value, mul, not_, sub
@@ -312,7 +312,7 @@ def _by_element(p: Pack, at: Points, place: Expr, fresh: Fresh) -> Stmt:
         start = q.start
         for step in steps:
             start = add(start, step)
-        return Place(start, (), q.extent)
+        return Place(start, (), q.extent, reach(q, at.extents))
 
     places = {d: at_lane(q) for d, q in at.places.items()}
     offset: Expr = const_index(0)

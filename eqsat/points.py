@@ -51,11 +51,13 @@ FAR = 1 << 40  # the extent of what has its own mask
 @dataclass(frozen=True, slots=True)
 class Place:
     """`start + sum of lane_l * steps[l]` over the extents of the vector. `extent`: points from there
-    on, and below 0, do not exist."""
+    on, and below 0, do not exist. `last`: how far a start that is not constant may go, where that can
+    be beyond the end."""
 
     start: Expr
     steps: tuple[int, ...]
     extent: int
+    last: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,13 +203,19 @@ def exists(dims: tuple[Dim, ...], at: Points) -> Expr | None:
 
 
 def may_leave(place: Place, extents: tuple[int, ...]) -> bool:
-    """Whether a point can lie beyond the end. Places that are not constant are starts of loops that
-    stay inside."""
+    """Whether a point can lie beyond the end."""
+    return reach(place, extents) >= place.extent
+
+
+def reach(place: Place, extents: tuple[int, ...]) -> int:
+    """How far the points go. Places that are not constant are starts of loops that stay inside, unless
+    they say how far they go."""
     start = const_value(place.start)
     if start is None:
-        return False
-    reach = sum((n - 1) * s for n, s in zip(extents, place.steps, strict=True) if s > 0)
-    return int(start) + reach >= place.extent
+        return place.last
+    return int(start) + sum(
+        (n - 1) * s for n, s in zip(extents, place.steps, strict=True) if s > 0
+    )
 
 
 def coordinate(place: Place, extents: tuple[int, ...]) -> Expr:
@@ -227,8 +235,9 @@ def with_dims(at: Points, dims: tuple[Dim, ...]) -> Points:
     return Points(extents, places)
 
 
-def band(x: Band, at: Points) -> Expr:
-    """The filter where t - d_step * d is a point of it, 0 elsewhere."""
+def band(x: Band, at: Points, under: Expr | None = None) -> Expr:
+    """The filter where t - d_step * d is a point of it, 0 elsewhere; nothing is read where `under`,
+    which another band around it says, does not hold."""
     d, t = at.places[x.d], at.places[x.t]
     start = canonical(difference(t.start, mul(d.start, x.d_step)))
     steps = tuple(a - x.d_step * b for a, b in zip(t.steps, d.steps, strict=True))
@@ -244,10 +253,13 @@ def band(x: Band, at: Points) -> Expr:
     there: Expr | None = inside if others is None else and_(inside, others)
     if known is not None and all(known) and others is None:
         there = None
+    if under is not None:
+        there = under if there is None else and_(under, there)
     if x.r_step > 1:
         return _every_nth(x, at, where, there)
-    inner = Points(at.extents, {**at.places, x.r: replace(along, extent=FAR)})
-    if there is None or isinstance(_unmasked(x.value), Read):
+    places = {d: replace(q, extent=FAR) for d, q in {**at.places, x.r: along}.items()}
+    inner = Points(at.extents, places, at.known)
+    if there is None or isinstance(_unmasked(x.value), Read | Band):
         return _masked(x.value, inner, there)
     return select_between(there, _masked(x.value, inner, there), 0)
 
@@ -279,14 +291,24 @@ def _masked(x: Tensor, at: Points, there: Expr | None) -> Expr:
     """`x` with every load under a mask."""
     match x:
         case Read() if x.buffer not in at.known:
-            return _load(x, at, there)
+            inside = exists(tuple(d for d, _ in x.strides), at)
+            return _load(x, at, there if inside is None else _both(there, inside))
         case Apply(node=node, args=args):
             return apply(node, tuple(_masked(a, at, there) for a in args))
         case Masked(condition=c, value=v):
             own = value(c, at)
-            return _masked(v, at, own if there is None else and_(there, own))
+            inner = _masked(v, at, _both(there, own))
+            if isinstance(_unmasked(v), Read | Band):
+                return inner
+            return select_between(own, inner, 0)
+        case Band():
+            return band(x, at, there)
         case _:
             return value(x, at)
+
+
+def _both(there: Expr | None, own: Expr) -> Expr:
+    return own if there is None else and_(there, own)
 
 
 def _constant_mask(along: Place, step: int, extents: tuple[int, ...]) -> list[bool] | None:

@@ -34,7 +34,6 @@ from hbc.ir.nodes import (
     const_index,
 )
 from hbc.ir.simplify import simplify
-from hbc.ir.types import Memory
 from hbc.ir.walk import block, free_variables, substitute
 
 MAX_UNROLL = 1024
@@ -211,9 +210,7 @@ def _kind(g: Generator, nest: Nest, loop: Loop, scope: Scope) -> tuple[LoopKind,
             f"cannot {what} `{loop.name}`: its extent is not a constant", loop.span,
             f"give a factor: `{what}({loop.name}, 16)`",
         )  # fmt: skip
-    # Scalar code cannot touch tiles: there, a guard is a mask.
-    in_tiles = g.program.plan[g.func.name].memory is Memory.AMX_TILE
-    scalar = isinstance(made_by, Split) and made_by.tail is Tail.GUARD and not in_tiles
+    scalar = isinstance(made_by, Split) and made_by.tail is Tail.GUARD
     if scalar or g.program.target.vector_bits == 0:
         return LoopKind.SERIAL, extent, None
     full = made_by.factor if isinstance(made_by, Split) else most

@@ -12,6 +12,7 @@ from hbc.frontend.inline_limit import refuse_crowds
 from hbc.frontend.legal import check_levels
 from hbc.frontend.plan import FuncPlan, Plan, StagePlan, default_plan, stage_text
 from hbc.frontend.rfactor import rfactor
+from hbc.frontend.tile_tails import mask_tails
 from hbc.ir.diag import Diagnostic, HbcError, did_you_mean, error
 
 LoopDirective = Callable[[Func, StagePlan, Directive], StagePlan]
@@ -70,6 +71,7 @@ def apply_schedule(pipeline: Pipeline, schedule: Schedule | None) -> tuple[Pipel
         wrong.extend(check_levels(plan))
     if wrong:
         raise HbcError(list(dict.fromkeys(wrong)))
+    mask_tails(plan)
     return pipeline, plan
 
 

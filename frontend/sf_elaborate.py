@@ -152,12 +152,17 @@ class Elaborator:
                 self.literal(name, wanted, cells, span)
 
     def apply(self, call: ast.Call, name: str, extents: Shape | None, span: Span) -> None:
-        if call.function in FORMULAS and call.arguments and isinstance(call.arguments[0], ast.Lambda):
+        if (
+            call.function in FORMULAS
+            and call.arguments
+            and isinstance(call.arguments[0], ast.Lambda)
+        ):
             made = formula_gather(f"{name}.gather", call, call.arguments[0])
             self.definitions[made.name] = made
             if len(call.arguments) != 2:
                 raise error(f"it is written `{call.function}(\\i, j. ...)(array)`", call.span)
-            reference, arguments = SetReference(made.name, {}, call.span), call.arguments[1:]
+            reference = SetReference(made.name, {}, call.span)
+            arguments: tuple[ast.Expr, ...] = call.arguments[1:]
         else:
             values = self.parameters.values
             options = {}
@@ -165,12 +170,18 @@ class Elaborator:
                 if option.name in options or option.value is None:
                     raise error(f"option `{option.name}` needs one value", option.span)
                 options[option.name] = option_value(option.value, values)
-            reference, arguments = SetReference(call.function, options, call.span), call.arguments
+            reference = SetReference(call.function, options, call.span)
+            arguments = call.arguments
         names = tuple(self.argument(a, f"{name}.{n}") for n, a in enumerate(arguments))
         self.statements.append(Apply(name, extents, reference, names, call.hole, call.span))
 
     def gather(
-        self, name: str, extents: Shape | None, function: str, arguments: tuple[str, ...], span: Span
+        self,
+        name: str,
+        extents: Shape | None,
+        function: str,
+        arguments: tuple[str, ...],
+        span: Span,
     ) -> None:
         reference = SetReference(function, {}, span)
         self.statements.append(Apply(name, extents, reference, arguments, False, span))
@@ -195,7 +206,7 @@ class Elaborator:
         """Whether a fold's operand is computed, and no list of terms."""
         match expr:
             case ast.Name(name, _):
-                return self.variables.get(name, "") not in self.literals or name in self.variables
+                return name in self.variables
             case ast.Call() | ast.Lambda():
                 return True
             case ast.Fold(_, operand, _, _):
@@ -220,7 +231,9 @@ class Elaborator:
 
     def term_scope(self, symbols: frozenset[int] | None) -> TermScope:
         arrays = {
-            name: self.literals[full] for name, full in self.variables.items() if full in self.literals
+            name: self.literals[full]
+            for name, full in self.variables.items()
+            if full in self.literals
         }
         return TermScope(self.terms, self.parameters.values, arrays, symbols)
 

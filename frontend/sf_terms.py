@@ -77,16 +77,15 @@ def _symbol(expr: ast.Expr, scope: TermScope) -> int:
     return known
 
 
-def _element(
-    expr: ast.Read, array: str, indices: tuple[ast.Expr, ...], scope: TermScope
-) -> int:
+def _element(expr: ast.Read, array: str, indices: tuple[ast.Expr, ...], scope: TermScope) -> int:
     literal = scope.arrays[array]
     found = tuple(integer(index, scope.values) for index in indices)
     inside = all(0 <= i < extent for i, extent in zip(found, literal.shape, strict=False))
     if len(found) != len(literal.shape) or not inside:
         shown = ", ".join(map(str, found))
         raise error(
-            f"`{array}[{shown}]` is outside `{array}`, whose shape is {list(literal.shape)}", expr.span
+            f"`{array}[{shown}]` is outside `{array}`, whose shape is {list(literal.shape)}",
+            expr.span,
         )
     return int(literal.cells[found])
 

@@ -192,11 +192,15 @@ class TreeBuilder:
         elements = [x for x in found if not isinstance(x, ast.Option)]
         if not options:
             if is_token(c[-1]) and c[-1].type == "RPAR":
-                raise error("`fold{...}` of terms takes no argument", span, "it is written `fold{a, b}`")
+                raise error(
+                    "`fold{...}` of terms takes no argument", span, "it is written `fold{a, b}`"
+                )
             return ast.Multiset(operation_of(c), tuple(elements), span)
         if [o.name for o in options] != ["length"] or len(elements) != 1:
             raise error(
-                "this fold cannot be read", span, "it is written `fold(+){length=4}(x)` or `fold{a, b}`"
+                "this fold cannot be read",
+                span,
+                "it is written `fold(+){length=4}(x)` or `fold{a, b}`",
             )
         return ast.Fold(operation_of(c), elements[0], options[0].value, span)
 

@@ -31,7 +31,7 @@ class Gather:
     def __post_init__(self) -> None:
         count = sum(map(prod, self.inputs))
         assert self.index.shape == (prod(self.output),)
-        assert self.index.size == 0 or (UNDEFINED <= self.index.min() and self.index.max() < count)
+        assert self.index.size == 0 or (self.index.min() >= UNDEFINED and self.index.max() < count)
 
 
 def identity(shape: Shape) -> Gather:
@@ -71,7 +71,9 @@ def same(left: Gather, right: Gather) -> bool:
     return sizes[0] == sizes[1] and np.array_equal(left.index, right.index)
 
 
-def execute(gather: Gather, arguments: Sequence[NDArray[np.int32]], zero: int, undefined: int) -> NDArray[np.int32]:
+def execute(
+    gather: Gather, arguments: Sequence[NDArray[np.int32]], zero: int, undefined: int
+) -> NDArray[np.int32]:
     """The output array of value numbers. `zero` and `undefined` are the numbers of those values."""
     values = np.concatenate([*(a.reshape(-1) for a in arguments), [undefined, zero]])
     taken: NDArray[np.int32] = values[gather.index].reshape(gather.output).astype(np.int32)

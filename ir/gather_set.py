@@ -7,7 +7,7 @@ element. A set is a matrix of small codes, one row a gather, and a table of what
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import prod
 from typing import Any
 
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from hbc.ir.gather import Gather, Locations, Shape
 
-Codes = NDArray[np.uint8] | NDArray[np.uint16]
+Codes = NDArray[Any]  # unsigned, of one byte or two
 Formula = Callable[[int], str]  # how the n-th gather is written
 
 
@@ -33,6 +33,7 @@ class GatherSet:
     cell: Locations
     source: Locations
     formula: Formula
+    _computed: dict[str, NDArray[np.bool_]] = field(default_factory=dict, repr=False)
 
     @property
     def size(self) -> int:
@@ -56,18 +57,22 @@ class GatherSet:
 
     def used(self) -> NDArray[np.bool_]:
         """[cell, code]: whether any gather has this code there."""
-        found = np.zeros((self.codes.shape[1], self.source.shape[1]), dtype=np.bool_)
-        for cell in range(self.codes.shape[1]):
-            found[cell, np.unique(self.codes[:, cell])] = True
-        return found
+        if "used" not in self._computed:
+            found = np.zeros((self.codes.shape[1], self.source.shape[1]), dtype=np.bool_)
+            found[np.arange(self.codes.shape[1]), self.codes] = True
+            self._computed["used"] = found
+        return self._computed["used"]
 
     def reach(self) -> NDArray[np.bool_]:
         """[output location, input location]: whether any gather reads the one from the other. Two
         more columns stand for UNDEFINED and ZERO, as their numbers, -2 and -1, say."""
-        found = np.zeros((self.cell.size, sum(map(prod, self.inputs)) + 2), dtype=np.bool_)
-        where, code = np.nonzero(self.used()[self.cell])
-        found[where, self.source[where, code]] = True
-        return found
+        if "reach" not in self._computed:
+            size = sum(map(prod, self.inputs)) + 2
+            found = np.zeros((self.cell.size, size), dtype=np.bool_)
+            where, code = np.nonzero(self.used()[self.cell])
+            found[where, self.source[where, code]] = True
+            self._computed["reach"] = found
+        return self._computed["reach"]
 
 
 def unique_rows(matrix: NDArray[Any]) -> NDArray[np.int64]:
@@ -105,9 +110,7 @@ def row_hashes(flat: NDArray[Any]) -> NDArray[np.uint64]:
     return hashes
 
 
-def of_rows(
-    inputs: Sequence[Shape], output: Shape, rows: Locations, formula: Formula
-) -> GatherSet:
+def of_rows(inputs: Sequence[Shape], output: Shape, rows: Locations, formula: Formula) -> GatherSet:
     """The set of gathers given by their indices. Later equals of earlier ones are dropped."""
     kept = unique_rows(rows)
     rows = rows[kept]

@@ -10,11 +10,13 @@ others have loaded.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hbc.ir.lane_offsets import constant_lanes
 from hbc.ir.nodes import (
+    Allocate,
     Block,
     Comment,
     For,
@@ -28,7 +30,8 @@ from hbc.ir.nodes import (
     Store,
     Var,
 )
-from hbc.ir.walk import block, map_stmt, nodes, substitute_stmt
+from hbc.ir.types import Memory
+from hbc.ir.walk import block, free_variables, map_stmt, nodes, substitute_stmt
 
 Lanes = frozenset[int] | None
 """The places in a buffer, None when they are not constant."""
@@ -53,31 +56,63 @@ class _Item:
 def jam(s: Stmt) -> Stmt:
     """Every run of such loops as one, from the outermost in."""
     if isinstance(s, Block):
+        held, body = _opened(s)
         items: list[_Item] = []
-        for child in s.body:
+        for child in body:
             _place(child, items)
-        if len(items) < len(s.body):
+        if len(items) < len(body):
             s = block(*(i.stmt for i in items))
+            for a in reversed(held):
+                s = replace(a, body=s)
     return map_stmt(s, lambda e: e, jam)
 
 
+def _opened(s: Block) -> tuple[list[Allocate], list[Stmt]]:
+    """The block's statements with the scopes of its registers around all of it."""
+    names = Counter(n.buffer for n in nodes(s) if isinstance(n, Allocate))
+    held: list[Allocate] = []
+    body: list[Stmt] = []
+    for child in s.body:
+        mine = child
+        while (
+            isinstance(mine, Allocate)
+            and mine.memory is Memory.REGISTER
+            and names[mine.buffer] == 1
+            and not free_variables(mine.extent)
+        ):
+            held.append(mine)
+            mine = mine.body
+        body += mine.body if isinstance(mine, Block) else [mine]
+    return held, body
+
+
 def _place(s: Stmt, before: list[_Item]) -> None:
-    """Puts a statement after the others, or joins it with a loop that it may be moved up to."""
-    item = _Item(s, _touched(s) if _is_straight(s) else None)
-    if isinstance(s, For) and item.touched is not None:
+    """Puts a statement after the others, or joins it with a loop that it may be moved up to, together
+    with what must come before it."""
+    item = _Item(s, _touched(s) if _is_movable(s) else None)
+    if isinstance(s, For) and item.touched is not None and _is_straight(s.body):
+        needed: list[_Item] = [item]
+        kept: list[_Item] = []
         for n in range(len(before) - 1, -1, -1):
             other = before[n]
-            if other.touched is None or _conflict(other.touched, item.touched):
+            if other.touched is None:
                 break
+            if any(i.touched and _conflict(other.touched, i.touched) for i in needed):
+                needed.insert(0, other)
+                continue
             if isinstance(other.stmt, For) and (both := _together(other.stmt, s)) is not None:
-                before[n] = _Item(both, _all(other.touched, item.touched))
+                joined = _Item(both, _all(other.touched, item.touched))
+                before[n:] = [*needed[:-1], joined, *kept]
                 return
+            kept.insert(0, other)
     before.append(item)
 
 
 def _together(a: For, b: For) -> Stmt | None:
     """Two loops as one, when they have the same iterations."""
     if (a.start, a.extent, a.kind, a.stages) != (b.start, b.extent, LoopKind.SERIAL, b.stages):
+        return None
+    if not _is_straight(a.body):
         return None
     body = b.body
     if b.var != a.var:
@@ -94,6 +129,19 @@ def _names(n: Node) -> str | None:
             return name
         case _:
             return None
+
+
+def _is_movable(s: Stmt) -> bool:
+    """Stores, and loops and names around them: all that such a statement does is to read and write."""
+    match s:
+        case Store() | Comment():
+            return True
+        case For(body=body, kind=LoopKind.SERIAL) | LetStmt(body=body):
+            return _is_movable(body)
+        case Block(body=body):
+            return all(_is_movable(child) for child in body)
+        case _:
+            return False
 
 
 def _is_straight(s: Stmt) -> bool:

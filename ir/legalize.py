@@ -116,6 +116,8 @@ class _Legalize:
         groups = [] if elsewhere else _transpositions(value, parts, native)
         if sum(len(g.parts) for g in groups) < len(parts):
             parts = _pieces(s.index, _shortest(_rows_of(s), least, lanes), native, least)
+            if isinstance(value, Load) and mask is None and _has_long_rows(value, native):
+                parts = _pieces(s.index, _shortest(rows(s.index), least, lanes), native, least)
             groups = [] if elsewhere else _transpositions(value, parts, native)
 
         def part(picks: Picks, value: Expr) -> Stmt:
@@ -167,6 +169,20 @@ def _transpositions(value: Expr, parts: list[Picks], native: int) -> list[Group]
     rows = lane_rows(value.index)
     whole = [picks if len(picks) == native else () for picks in parts]
     return [] if rows is None else transpositions(rows, whole, value.type.element.bits)
+
+
+def _has_long_rows(e: Load, native: int) -> bool:
+    """Whether few loads, each of adjacent elements, fill a register."""
+    found = lane_rows(e.index) if native and e.type.lanes % native == 0 else None
+    if found is None:
+        return False
+    for row in found:
+        offsets = sorted(row.offsets)
+        ends = [i for i, (a, b) in enumerate(pairwise(offsets), 1) if b != a + 1]
+        lengths = [b - a for a, b in pairwise([0, *ends, len(offsets)])]
+        if any(n * e.type.element.bits < LEAST_BITS or native % n for n in lengths):
+            return False
+    return True
 
 
 def _shortest(lengths: set[int], least: int, default: int) -> int:

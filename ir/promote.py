@@ -2,7 +2,8 @@
 
     allocate acc: f32[384] in auto   ->   allocate acc: f32[384] in registers
 
-Loads may also pick lanes of a few registers, as the ones that interleave results do. A buffer that
+Loads may also pick lanes of a few registers, as the ones that interleave results do, or take some
+128-bit blocks of one. A buffer that
 nobody reads goes away, with the stores to it, and so do the registers of one that nobody reads. A
 buffer that was asked to be in registers and cannot goes to the stack, or to where it fits.
 """
@@ -105,6 +106,7 @@ def _fits_registers(s: Allocate) -> bool:
     if not isinstance(s.extent, Const):
         return False
     pieces: set[Piece] = set()
+    read: set[Piece] = set()  # in parts, it may be
     picked: list[tuple[int, ...]] = []
     for n in nodes(s.body):
         match n:
@@ -113,7 +115,7 @@ def _fits_registers(s: Allocate) -> bool:
                 if lanes is None or (len(lanes) > 1 and s.element == BOOL):
                     return False
                 if piece is not None:
-                    pieces.add(piece)
+                    (read if isinstance(n, Load) and n.mask is None else pieces).add(piece)
                 elif isinstance(n, Load) and n.mask is None and _is_shuffled(n, s.element):
                     picked.append(lanes)
                 else:
@@ -126,9 +128,17 @@ def _fits_registers(s: Allocate) -> bool:
                 return False
             case _:
                 pass
+    pieces |= {p for p in read if not any(is_block(p, q, s.element) for q in pieces)}
     if len(pieces) > MOST_PIECES or not _disjoint(sorted(pieces)):
         return False
     return all(_picks_from(lanes, pieces) for lanes in picked)
+
+
+def is_block(part: Piece, whole: Piece, element: DType) -> bool:
+    """Whether the part is one or some whole 128-bit blocks of a longer register."""
+    at, lanes = part[0] - whole[0], part[1]
+    inside = at >= 0 and at + lanes <= whole[1] and lanes < whole[1]
+    return inside and lanes * element.bits in (128, 256) and at % lanes == 0
 
 
 def _is_shuffled(e: Load, element: DType) -> bool:

@@ -13,9 +13,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import assert_never
 
-from hbc.ir.build import and_, binary, broadcast, not_, or_, ramp, select
+from hbc.ir.build import and_, binary, broadcast, not_, ramp
 from hbc.ir.diag import InternalError
-from hbc.ir.identity import identity_of
 from hbc.ir.lane_view import view
 from hbc.ir.nodes import (
     ASSOCIATIVE,
@@ -44,6 +43,7 @@ from hbc.ir.nodes import (
     const_index,
 )
 from hbc.ir.simplify import simplify
+from hbc.ir.vector_masks import conjuncts, live_terms, live_where, masked, spread
 from hbc.ir.walk import (
     block,
     children,
@@ -268,7 +268,7 @@ class _Widen:
         if not self.varies(condition):
             no = None if other is None else self.stmt(other, mask)
             return If(condition, self.stmt(then, mask), no, s.span)
-        yes = _live_where(self._wide(condition), mask)
+        yes = live_where(self._wide(condition), mask)
         first = self.stmt(then, yes if mask is None else and_(mask, yes))
         if other is None:
             return first
@@ -280,8 +280,8 @@ class _Widen:
             return self._masked_reduction(s, s.mask, mask)
         if s.mask is not None:
             own = self.full(s.mask)
-            outer = None if mask is None else _spread(mask, own.type.lanes)
-            own = _live_where(own, outer)
+            outer = None if mask is None else spread(mask, own.type.lanes)
+            own = live_where(own, outer)
             mask = own if outer is None else and_(outer, own)
         if not self.varies(s.index):
             return self._reduction(s, mask)
@@ -289,19 +289,19 @@ class _Widen:
         value = self.full(s.value)
         if mask is None:
             return Store(s.buffer, index, value, None, s.span)
-        live = _spread(mask, index.type.lanes)
-        return Store(s.buffer, _masked(index, live), _masked(value, live), live, s.span)
+        live = spread(mask, index.type.lanes)
+        return Store(s.buffer, masked(index, live), masked(value, live), live, s.span)
 
     def _masked_reduction(self, s: Store, own: Expr, mask: Expr | None) -> Stmt:
         """Conditions that all lanes share stay with the store, the others choose among the lanes."""
-        parts = _conjuncts(own)
+        parts = conjuncts(own)
         shared = [c for c in parts if not self.varies(c)]
         rest = [c for c in parts if self.varies(c)]
         kept = and_(*shared) if shared else None
         if rest:
             inner = self.full(and_(*rest))
-            outer = None if mask is None else _spread(mask, inner.type.lanes)
-            inner = _live_where(inner, outer)
+            outer = None if mask is None else spread(mask, inner.type.lanes)
+            inner = live_where(inner, outer)
             mask = inner if outer is None else and_(outer, inner)
         value = s.value
         if not _reduces(s) or not isinstance(value, Binary) or not isinstance(value.a, Load):
@@ -322,68 +322,12 @@ class _Widen:
             raise InternalError(f"lanes would store different values to one place of `{s.buffer}`")
         term = self.full(value.b)
         if mask is not None:
-            live = _spread(mask, term.type.lanes)
-            rest = broadcast(identity_of(value.op, value.type.element), term.type.lanes)
-            term = select(live, _masked(term, live), rest)
+            term = live_terms(term, mask, value.op)
         count = value.type.lanes
         if count > 1:  # lanes x count -> count x lanes: what is to be summed must be adjacent
             term = view(term, ((count, 1), (self.lanes, count)))
         total = VectorReduce(value.op, term, count)
         return Store(s.buffer, s.index, binary(value.op, value.a, total), None, s.span)
-
-
-def _conjuncts(condition: Expr) -> list[Expr]:
-    """The conditions that must hold together."""
-    if isinstance(condition, Binary) and condition.op is Op.AND:
-        return [*_conjuncts(condition.a), *_conjuncts(condition.b)]
-    return [condition]
-
-
-def _spread(mask: Expr, lanes: int) -> Expr:
-    """A mask over the outer lanes, for all the inner lanes of each."""
-    have = mask.type.lanes
-    if have == lanes:
-        return mask
-    return view(mask, ((have, 1), (lanes // have, 0)))
-
-
-def _live_where(condition: Expr, mask: Expr | None) -> Expr:
-    """A condition in lanes: its loads are those of the live lanes, on the right of `and` only where
-    the left holds."""
-    if isinstance(condition, Binary) and condition.op is Op.AND:
-        a = _live_where(condition.a, mask)
-        return and_(a, _live_where(condition.b, a if mask is None else and_(mask, a)))
-    return condition if mask is None else _masked(condition, mask)
-
-
-def _masked(e: Expr, mask: Expr) -> Expr:
-    """Loads below read only the live lanes; those that are uniform read one place all share."""
-    if isinstance(e, Load) and e.type.lanes == mask.type.lanes:
-        if isinstance(e.index, Broadcast):
-            return e
-        both = mask if e.mask is None else and_(_masked(e.mask, mask), mask)
-        return Load(e.buffer, _masked(e.index, mask), e.type, both, e.span)
-    if isinstance(e, VectorReduce):
-        inner = _masked(e.value, _spread(mask, e.value.type.lanes))
-        return VectorReduce(e.op, inner, e.lanes, e.span)
-    if isinstance(e, Gather) and e.value.type.lanes > 1:
-        return Gather(_masked(e.value, _wanted(e, mask)), e.lanes, e.span)
-    if isinstance(e, Broadcast | Gather):
-        return e
-    return map_children(e, lambda c: _masked(c, mask) if c.type.lanes == mask.type.lanes else c)
-
-
-def _wanted(e: Gather, mask: Expr) -> Expr:
-    """The lanes of what is picked from that a live lane picks."""
-    users: list[list[int]] = [[] for _ in range(e.value.type.lanes)]
-    for lane, pick in enumerate(e.lanes):
-        if pick >= 0:
-            users[pick].append(lane)
-    wanted: Expr | None = None
-    for n in range(max(map(len, users))):  # a Gather picks at least one lane
-        more = Gather(mask, tuple(u[n] if n < len(u) else -1 for u in users))
-        wanted = more if wanted is None else or_(wanted, more)
-    return mask if wanted is None else wanted
 
 
 def _first(v: Expr) -> Expr:

@@ -5,20 +5,37 @@
 # The fast schedule holds 4 rows of 4 vectors and unrolls 4 rows of taps: 7 rows of the image are
 # loaded for 4 x 4 row products.
 
+type   TI = f32
+type   TK = f32
+type   TO = f32
 size   H, W, T
-input  I: f32[H + T - 1, W + T - 1]
-input  K: f32[T, T]
-output O: f32[H, W]
+input  I: TI[H + T - 1, W + T - 1]
+input  K: TK[T, T]
+output O: TO[H, W]
 
 reduce s in T, r in T
 acc[y, x]  = 0
-acc[y, x] += K[s, r] * I[y + s, x + r]
+acc[y, x] += TO(K[s, r]) * TO(I[y + s, x + r])
 O[y, x]    = acc[y, x]
 
 schedule portable for c {
     O.tile(y, x, yo, xo, yi, xi, 4, 32).parallel(yo)
     acc.compute_at(O, xo)
     acc.update.reorder(s, r, y, x)
+}
+
+# For bf16 (--set TI=bf16 --set TK=bf16) and bytes (TI=u8, TK=i8, TO=i32): vectors of 4 x 4 outputs,
+# whose taps are a matrix banded in both directions, made once. Each value of the image is loaded
+# into all lanes for one instruction, and meets its tap in those that want it.
+schedule dot for avx512vnni, avx512bf16 {
+    O.tile(y, x, yo, xo, yi, xi, 4, 64, tail = shift)
+    O.vectorize(xi, 16).unroll(xi).unroll(yi).parallel(yo)
+    acc.compute_at(O, xo).store_in(registers).vectorize(x, 16).unroll(x).unroll(y)
+    acc.update.specialize(T % 32 == 0).split(s, so, si, 32).split(r, ro, ri, 32).split(x, x, xi, 4)
+        .reorder(so, ro, x, y, xi, si, ri).atomic().vectorize(ri).vectorize(si).vectorize(xi).vectorize(y, 4).unroll(x)
+    acc.update.specialize(T % 16 == 0).split(s, so, si, 16).split(r, ro, ri, 16).split(x, x, xi, 4)
+        .reorder(so, ro, x, y, xi, si, ri).atomic().vectorize(ri).vectorize(si).vectorize(xi).vectorize(y, 4).unroll(x)
+    acc.update.reorder(s, r, y, x).vectorize(x, 16).unroll(x).unroll(y)
 }
 
 schedule fast for avx512 {
@@ -37,5 +54,5 @@ schedule narrow for avx2 {
     acc.update.specialize(T >= 2).split(s, so, si, 2).reorder(so, r, y, si, x).unroll(si)
 }
 
-example     { H = 2048; W = 2048; T = 16; I = random(1); K = random(2, -1, 1) }
+example { H = 2048; W = 2048; T = 16; I = random(1); K = random(2, -1, 1) }
 example big { H = 2048; W = 2048; T = 32; I = random(1); K = random(2, -1, 1) }

@@ -6,7 +6,6 @@ of a solution are dropped on the way: without them more locations are known to b
 
 from __future__ import annotations
 
-
 import numpy as np
 from numpy.typing import NDArray
 

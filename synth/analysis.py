@@ -51,7 +51,9 @@ def analyse(problem: Problem, classes: bool) -> Analysis:
 def goal_tables(problem: Problem) -> list[Table]:
     """Everything, but where a goal says what."""
     count = problem.universe.count
-    tables = [np.ones((_size(problem, n), count), dtype=np.bool_) for n in range(len(problem.nodes))]
+    tables = [
+        np.ones((_size(problem, n), count), dtype=np.bool_) for n in range(len(problem.nodes))
+    ]
     for goal in problem.goals:
         rows = np.flatnonzero(goal.values != ANYTHING)
         exact = np.zeros((rows.size, count), dtype=np.bool_)
@@ -79,7 +81,9 @@ def _backward(problem: Problem, possible: list[Table], sets: dict[int, GatherSet
     impossible = False
     for number in reversed(range(len(nodes))):
         node = nodes[number]
-        demands = reachable(united([demands, demands_at(number, allowed[number], possible[number])]), possible)
+        demands = reachable(
+            united([demands, demands_at(number, allowed[number], possible[number])]), possible
+        )
         found[number] = crowds(demands, number)
         for crowd in found[number]:
             allowed[number][crowd.locations] &= crowd.kinds >= 0

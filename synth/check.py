@@ -28,7 +28,9 @@ def run_exactly(problem: Problem, chosen: dict[int, Gather]) -> list[Array]:
                 values.append(known[name].reshape(-1))
             case Known():
                 assert node.made is not None
-                gathered = execute(node.made, [values[a] for a in node.arguments], ZERO_TERM, NO_TERM)
+                gathered = execute(
+                    node.made, [values[a] for a in node.arguments], ZERO_TERM, NO_TERM
+                )
                 values.append(gathered.reshape(-1))
             case Move(arguments=arguments):
                 gather = chosen[number] if node.hole else node.gathers.gather(0)
@@ -70,4 +72,6 @@ def renumber(original: Terms, terms: Terms, cells: Array, renamed: dict[int, int
                 renamed[term] = terms.fold("", [number(e) for e in made.elements])
         return renamed[term]
 
-    return np.array([number(int(c)) for c in cells.reshape(-1)], dtype=np.int32).reshape(cells.shape)
+    return np.array([number(int(c)) for c in cells.reshape(-1)], dtype=np.int32).reshape(
+        cells.shape
+    )

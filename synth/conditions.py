@@ -84,9 +84,7 @@ def select(
     return GatherSet((source,), output, layers, cell, locations.astype(np.int32), formula)
 
 
-def layered(
-    masks: NDArray[np.bool_], count: int
-) -> tuple[NDArray[np.uint8], NDArray[np.int32]]:
+def layered(masks: NDArray[np.bool_], count: int) -> tuple[NDArray[np.uint8], NDArray[np.int32]]:
     """The distinct ways in which `count` conditions, tried in turn, divide the cells: [way, cell] of
     which holds first (`count` where none does), and the conditions of each way.
 
@@ -114,7 +112,9 @@ def layered(
     return ways[order], chosen[order]
 
 
-def keep(shape: Shape, dims: Sequence[int], consts: Sequence[int], only: tuple[int, int] | None) -> GatherSet:
+def keep(
+    shape: Shape, dims: Sequence[int], consts: Sequence[int], only: tuple[int, int] | None
+) -> GatherSet:
     """Keeps elements where a condition holds, 0 elsewhere; always and never. With `only` = (d, v)
     that happens where index d is v, and the rest is kept."""
     found = conditions(shape, dims, consts)
@@ -150,4 +150,7 @@ def keep(shape: Shape, dims: Sequence[int], consts: Sequence[int], only: tuple[i
 def _cells(shape: Shape, dims: Sequence[int]) -> NDArray[np.int32]:
     index = np.indices(shape).reshape(len(shape), -1)
     extents = [shape[d] for d in dims]
-    return np.ravel_multi_index([index[d] for d in dims], extents).astype(np.int32)
+    cells: NDArray[np.int32] = np.ravel_multi_index([index[d] for d in dims], extents).astype(
+        np.int32
+    )
+    return cells

@@ -41,9 +41,7 @@ def copy_counts(problem: Problem, analysis: Analysis) -> dict[int, Copies]:
     return found
 
 
-def least_reads(
-    gathers: GatherSet, count: int, weights: NDArray[np.int64]
-) -> NDArray[np.int64]:
+def least_reads(gathers: GatherSet, count: int, weights: NDArray[np.int64]) -> NDArray[np.int64]:
     """For each input location the least, over the gathers, of the weights of the outputs that read
     it. 0, which is always right, where that is too much to find out."""
     if gathers.size * gathers.cell.size > MOST_ENTRIES or not weights.any():

@@ -66,9 +66,7 @@ def united(parts: Sequence[Demands]) -> Demands:
         return parts[0]
     sizes = {n: t.shape[1] for part in kept for n, t in part.places.items()}
     places = {
-        n: np.concatenate(
-            [p.places.get(n, np.zeros((len(p), size), dtype=np.bool_)) for p in kept]
-        )
+        n: np.concatenate([p.places.get(n, np.zeros((len(p), size), dtype=np.bool_)) for p in kept])
         for n, size in sizes.items()
     }
     terms = np.concatenate([part.terms for part in kept])
@@ -107,9 +105,8 @@ def before(
     rest = {n: table for n, table in demands.places.items() if n != number}
     match node:
         case Known():
-            held = np.zeros((len(here), here.shape[1]), dtype=np.bool_)
             held = demands.terms[:, node.values] & here
-            return Demands(demands.terms, rest).pick(~held.any(axis=1))
+            return Demands(demands.terms, rest).pick(np.flatnonzero(~held.any(axis=1)))
         case Move():
             assert gathers is not None
             read = joined(here, gathers.reach()[:, :-2])
@@ -133,7 +130,7 @@ def _inside(
     for table in rest.values():
         elsewhere |= table.any(axis=1)
     untouched = ~here.any(axis=1)
-    parts.append(Demands(demands.terms, rest).pick(untouched))
+    parts.append(Demands(demands.terms, rest).pick(np.flatnonzero(untouched)))
     contents = {term.number: frozenset(e for e, _ in term.elements) for term in universe.packed}
     rows: list[int] = []
     elements: list[int] = []
@@ -166,12 +163,53 @@ def crowds(demands: Demands, number: int) -> list[Crowd]:
     found: list[Crowd] = []
     for members in groups.values():
         locations = np.flatnonzero(here[members[0]]).astype(np.int32)
+        if len(members) < locations.size:
+            continue
         chosen = _disjoint(demands.terms[members])
         if len(chosen) == locations.size:
             kinds = np.full(demands.terms.shape[1], -1, dtype=np.int32)
-            for kind, row in enumerate(chosen):
-                kinds[demands.terms[members[row]]] = kind
+            for kind, member in enumerate(chosen):
+                kinds[demands.terms[members[member]]] = kind
             found.append(Crowd(locations, kinds))
+    return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SharedCrowd:
+    """A crowd over several nodes, seen from one of them: its own locations and the others'."""
+
+    locations: NDArray[np.int32]
+    others: tuple[tuple[int, NDArray[np.int64]], ...]
+    kinds: NDArray[np.int32]
+
+
+def shared_crowds(demands: Demands, number: int) -> list[SharedCrowd]:
+    """The crowds at a cut that have members in node `number` and in others."""
+    here = demands.places.get(number)
+    if here is None:
+        return []
+    nodes = sorted(demands.places)
+    whole = np.hstack([demands.places[n] for n in nodes])
+    groups: dict[bytes, list[int]] = {}
+    for row in np.flatnonzero(here.any(axis=1)):
+        groups.setdefault(whole[row].tobytes(), []).append(int(row))
+    found: list[SharedCrowd] = []
+    for members in groups.values():
+        first = members[0]
+        size = int(whole[first].sum())
+        others = tuple(
+            (n, np.flatnonzero(demands.places[n][first]))
+            for n in nodes if n != number and demands.places[n][first].any()
+        )  # fmt: skip
+        if not others or len(members) < size:
+            continue
+        chosen = _disjoint(demands.terms[members])
+        if len(chosen) == size:
+            kinds = np.full(demands.terms.shape[1], -1, dtype=np.int32)
+            for kind, member in enumerate(chosen):
+                kinds[demands.terms[members[member]]] = kind
+            locations = np.flatnonzero(here[first]).astype(np.int32)
+            found.append(SharedCrowd(locations, others, kinds))
     return found
 
 

@@ -71,9 +71,7 @@ def _descend(
         yield frontier
 
 
-def complete(
-    probes: Probes, trie: Trie, inputs: Batch, frontier: Frontier
-) -> Iterator[Completed]:
+def complete(probes: Probes, trie: Trie, inputs: Batch, frontier: Frontier) -> Iterator[Completed]:
     """The values of the step's output, some candidates at a time."""
     size = probes.after.shape[1]
     step = max(1, MOST_VALUES // max(size, 1))

@@ -21,7 +21,11 @@ BYTES_AT_A_TIME = 1 << 25
 
 
 def family_rows(
-    family: Family, names: Mapping[str, int], arguments: Mapping[str, Argument], output: Shape, room: int
+    family: Family,
+    names: Mapping[str, int],
+    arguments: Mapping[str, Argument],
+    output: Shape,
+    room: int,
 ) -> tuple[Locations, Columns]:
     """The gathers' indices, one row each, and the binders' values. HbcError when that would take
     more than `room` bytes."""

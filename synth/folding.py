@@ -8,6 +8,7 @@ executed exactly, and no state is ever lost by it.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +30,9 @@ class Folder:
 
 def make_folder(universe: Universe) -> Folder:
     generator = np.random.default_rng(SEED)
-    keys = generator.integers(1, 1 << 63, size=universe.count, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
+    keys = generator.integers(1, 1 << 63, size=universe.count, dtype=np.uint64) * np.uint64(
+        2
+    ) + np.uint64(1)
     keys[ZERO] = 0
     sums: dict[str, NDArray[np.uint64]] = {}
     terms: dict[str, NDArray[np.int32]] = {}
@@ -46,7 +49,7 @@ def make_folder(universe: Universe) -> Folder:
     return Folder(keys, sums, terms, operations != {""})
 
 
-def fold(folder: Folder, values: NDArray[np.int32], length: int, operation: str) -> NDArray[np.int32]:
+def fold(folder: Folder, values: NDArray[Any], length: int, operation: str) -> NDArray[np.int32]:
     """[states, n] to [states, n / length]."""
     key = operation if folder.compared else ""
     if key not in folder.sums:

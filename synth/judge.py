@@ -14,13 +14,24 @@ from hbc.synth.possible import Table
 from hbc.synth.problem import JUNK, Known, Problem
 from hbc.synth.run import Batch, Batches
 
+Places = tuple[tuple[int, NDArray[np.int64]], ...]  # (node, locations)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Together:
+    """Up to 64 demands on the same locations: bit d of `bits[t]` says that term t meets demand d."""
+
+    places: Places
+    bits: NDArray[np.uint64]
+    all_met: np.uint64
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cut:
-    """The tests before one node. Demands are lists of (node, locations) with the terms that will do."""
+    """The tests of what is known after a step."""
 
     allowed: dict[int, Table]
-    demands: list[tuple[NDArray[np.bool_], list[tuple[int, NDArray[np.int64]]]]]
+    demands: list[Together]
 
 
 def make_cut(problem: Problem, analysis: Analysis, step: Step, demanded: bool) -> Cut:
@@ -35,25 +46,30 @@ def make_cut(problem: Problem, analysis: Analysis, step: Step, demanded: bool) -
     return Cut(allowed, simplified(problem, analysis.cuts[step.end]) if demanded else [])
 
 
-def simplified(
-    problem: Problem, demands: Demands
-) -> list[tuple[NDArray[np.bool_], list[tuple[int, NDArray[np.int64]]]]]:
-    """Fewest locations first; without those that a known array satisfies."""
-    found = []
+def simplified(problem: Problem, demands: Demands) -> list[Together]:
+    """Those on fewest locations first; without those that a known array satisfies."""
+    groups: dict[bytes, tuple[Places, list[int]]] = {}
     for row in range(len(demands)):
-        terms = demands.terms[row]
         places: list[tuple[int, NDArray[np.int64]]] = []
         satisfied = False
         for number, table in sorted(demands.places.items()):
             where = np.flatnonzero(table[row])
             node = problem.nodes[number]
             if isinstance(node, Known):
-                satisfied |= bool(terms[node.values[where]].any())
+                satisfied |= bool(demands.terms[row][node.values[where]].any())
             elif where.size:
                 places.append((number, where))
         if not satisfied:
-            found.append((terms, places))
-    found.sort(key=lambda demand: sum(where.size for _, where in demand[1]))
+            key = b"".join(n.to_bytes(4, "little") + where.tobytes() for n, where in places)
+            groups.setdefault(key, (tuple(places), []))[1].append(row)
+    found: list[Together] = []
+    for listed, rows in groups.values():
+        for start in range(0, len(rows), 64):
+            part = demands.terms[rows[start : start + 64]]
+            flags = np.uint64(1) << np.arange(len(part), dtype=np.uint64)
+            bits = np.bitwise_or.reduce(np.where(part, flags[:, None], np.uint64(0)), axis=0)
+            found.append(Together(listed, bits, np.bitwise_or.reduce(flags)))
+    found.sort(key=lambda together: sum(where.size for _, where in together.places))
     return found
 
 
@@ -68,13 +84,15 @@ def judge(cut: Cut, values: Batches, count: int) -> NDArray[np.int64]:
             row = table[location]
             if not row.all():
                 alive = alive[row[held[alive, location]]]
-    for terms, places in cut.demands:
+    for together in cut.demands:
         if not alive.size:
             return alive
-        met = np.zeros(alive.size, dtype=np.bool_)
-        for number, where in places:
-            met |= terms[values[number][alive[:, None], where]].any(axis=1)
-        alive = alive[met]
+        met = np.zeros(alive.size, dtype=np.uint64)
+        for number, where in together.places:
+            held = values[number][alive]
+            for location in where:
+                met |= together.bits[held[:, location]]
+        alive = alive[met == together.all_met]
     return alive
 
 

@@ -61,7 +61,9 @@ def broadcast(source: Shape, output: Shape | None, group: int) -> Gather:
     if not 0 <= group <= len(source) or new < 0:
         raise Mismatch(f"{list(source)} cannot be broadcast to {list(output)}")
     if (*output[:group], *output[group + new :]) != source:
-        raise Mismatch(f"{list(source)} with new axes after the first {group} is not {list(output)}")
+        raise Mismatch(
+            f"{list(source)} with new axes after the first {group} is not {list(output)}"
+        )
     index = np.arange(prod(source), dtype=np.int32).reshape(source)
     index = index.reshape(*source[:group], *([1] * new), *source[group:])
     return Gather((source,), output, np.broadcast_to(index, output).reshape(-1))
@@ -92,7 +94,9 @@ def load_grid_2d(source: Shape, output: Shape | None) -> Gather:
     return Gather((source,), output, index.reshape(-1).astype(np.int32))
 
 
-def _column_major(output: Shape | None) -> tuple[np.ndarray[tuple[int, ...], np.dtype[np.int64]], Shape]:
+def _column_major(
+    output: Shape | None,
+) -> tuple[np.ndarray[tuple[int, ...], np.dtype[np.int64]], Shape]:
     if output is None:
         raise Mismatch("the shape of a load must be given: name it in a statement of its own")
     index = np.indices(output).reshape(len(output), -1)

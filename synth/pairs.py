@@ -102,7 +102,9 @@ def _before(
             return _opened(problem.universe, current, low, high, int(starts[argument]), node.length)
 
 
-def _sources(problem: Problem, arguments: tuple[int, ...], starts: NDArray[np.int64]) -> NDArray[np.int64]:
+def _sources(
+    problem: Problem, arguments: tuple[int, ...], starts: NDArray[np.int64]
+) -> NDArray[np.int64]:
     return np.concatenate([np.arange(starts[a], starts[a + 1]) for a in arguments])
 
 
@@ -163,7 +165,9 @@ def _at_cut(problem: Problem, cut: int, current: _Following) -> Pairs:
         count = int(starts[node + 1] - starts[node])
         column[starts[node] : starts[node + 1]] = np.arange(size, size + count)
         size += count
-    kept = [i for i, where in enumerate(current.places) if len(where) and (column[where] >= 0).all()]
+    kept = [
+        i for i, where in enumerate(current.places) if len(where) and (column[where] >= 0).all()
+    ]
     kept = kept[: max(0, MOST_CELLS // max(1, size * size))]
     table = np.zeros((len(kept), size, size), dtype=np.bool_)
     for row, i in enumerate(kept):

@@ -80,8 +80,13 @@ def make_plan(problem: Problem, analysis: Analysis, compose: bool) -> list[Step]
         previews = new_previews(problem, chosen[0], end)
         steps.append(
             Step(
-                chosen, compose_after(problem, analysis, chosen), fixed, end,
-                live_nodes(problem, chosen[0]), live_nodes(problem, end), previews,
+                chosen,
+                compose_after(problem, analysis, chosen),
+                fixed,
+                end,
+                live_nodes(problem, chosen[0]),
+                live_nodes(problem, end),
+                previews,
             )  # fmt: skip
         )
     return steps
@@ -112,7 +117,8 @@ def determined(problem: Problem, end: int) -> dict[int, NDArray[np.bool_]]:
                 inputs = np.concatenate([*(found[a] for a in node.arguments), [True, True]])
                 found[number] = inputs[node.gathers.gather(0).index]
             case Pack() if number >= end:
-                found[number] = found[node.arguments[0]].reshape(-1, node.length).all(axis=1)
+                folded = found[node.arguments[0]].reshape(-1, node.length)
+                found[number] = np.asarray(folded.all(axis=1))
             case _:
                 found[number] = np.ones(size, dtype=np.bool_)
     return found

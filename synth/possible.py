@@ -44,7 +44,8 @@ def moved(gathers: GatherSet, inputs: Table) -> Table:
 
 def joined(left: Table, right: Table) -> Table:
     """The Boolean matrix product."""
-    return (left.astype(np.float32) @ right.astype(np.float32)) > 0
+    product: NDArray[np.float32] = left.astype(np.float32) @ right.astype(np.float32)
+    return np.asarray(product > 0)
 
 
 def folded(node: Pack, source: Table, universe: Universe) -> Table:

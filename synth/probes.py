@@ -7,6 +7,7 @@ hold (`residual`), and against the other members of its crowd.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,15 +77,13 @@ def make_probes(gathers: GatherSet, after: Locations, crowds: list[Crowd]) -> Pr
     columns = gathers.codes.shape[1]
     order = np.argsort(gathers.cell, kind="stable").astype(np.int32)
     bounds = np.searchsorted(gathers.cell[order], np.arange(columns + 1))
-    locations = [
-        order[a : min(b, a + MOST_PROBES)] for a, b in zip(bounds[:-1], bounds[1:], strict=True)
-    ]
+    locations = [order[a : min(b, a + MOST_PROBES)] for a, b in pairwise(bounds)]
     readers = np.full((len(after), size, MOST_READERS), -1, dtype=np.int32)
     filled = np.zeros((len(after), size), dtype=np.int32)
     numbers = np.arange(len(after))
     for output in range(outputs):
         location = after[:, output]
-        room = (location >= 0) & (filled[numbers, location] < MOST_READERS)
+        room = (location >= 0) & (filled[numbers, np.maximum(location, 0)] < MOST_READERS)
         rows, where = numbers[room], location[room]
         readers[rows, where, filled[rows, where]] = output
         filled[rows, where] += 1
@@ -93,23 +92,25 @@ def make_probes(gathers: GatherSet, after: Locations, crowds: list[Crowd]) -> Pr
 
 
 def _partners(crowds: list[Crowd], outputs: int) -> tuple[Locations, Locations, Locations]:
-    """Members of each location's crowds, smallest crowds first."""
+    """Members of each location's smallest crowd."""
     partners = np.full((outputs, MOST_PARTNERS), -1, dtype=np.int32)
     crowd = np.zeros((outputs, MOST_PARTNERS), dtype=np.int32)
     filled = np.zeros(outputs, dtype=np.int32)
     chosen = sorted((c for c in crowds if c.locations.size > 1), key=lambda c: c.locations.size)
     for number, one in enumerate(chosen):
         for place, location in enumerate(one.locations):
+            if filled[location]:
+                continue  # a smaller crowd tells more
             # Neighbours first, those before it above all: they are the first to be known.
             near = np.delete(np.roll(one.locations, -place), 0)
             others = np.concatenate([near[::-1][:BEFORE], near[: max(0, near.size - BEFORE)]])
-            others = others[: MOST_PARTNERS - filled[location]]
-            end = filled[location] + others.size
-            partners[location, filled[location] : end] = others
-            crowd[location, filled[location] : end] = number
-            filled[location] = end
+            others = others[:MOST_PARTNERS]
+            partners[location, : others.size] = others
+            crowd[location] = number
+            filled[location] = others.size
     kinds = np.stack([one.kinds for one in chosen]) if chosen else np.zeros((0, 1), dtype=np.int32)
-    return partners, crowd, kinds
+    width = int(filled.max(initial=0))
+    return partners[:, :width], crowd[:, :width], kinds
 
 
 def probe(
@@ -136,7 +137,9 @@ def probe(
             frontier, output, term = frontier.pick(good), output[good], term[good]
             # A comparison with a crowd costs as much as ten tests of a term alone.
             if len(probes.kinds) and probes.tally.worthwhile:
-                frontier = frontier.pick(_unlike(probes, trie, column, inputs, frontier, output, term))
+                frontier = frontier.pick(
+                    _unlike(probes, trie, column, inputs, frontier, output, term)
+                )
     return frontier
 
 

@@ -144,9 +144,7 @@ def build_problem(sketch: Sketch, room: int, report: Report = lambda text: None)
     return Problem(sketch, tuple(nodes), goals, universe)
 
 
-def _move(
-    statement: Apply, nodes: Sequence[Node], numbers: dict[str, int], sets: Sets
-) -> Node:
+def _move(statement: Apply, nodes: Sequence[Node], numbers: dict[str, int], sets: Sets) -> Node:
     arguments = tuple(numbers[a] for a in statement.arguments)
     inputs = [nodes[a].shape for a in arguments]
     found = sets.find(statement.chosen_from, inputs, statement.shape)
@@ -190,7 +188,8 @@ def _wanted(
     shape = nodes[number].shape
     if goal.shape != shape:
         raise error(
-            f"the goal has the shape {list(goal.shape)}, and `{goal.target}` is {list(shape)}", goal.span
+            f"the goal has the shape {list(goal.shape)}, and `{goal.target}` is {list(shape)}",
+            goal.span,
         )
     values = universe.of(goal.cells)
     return Wanted(number, np.where(goal.cells.reshape(-1) == NO_TERM, ANYTHING, values))
@@ -256,4 +255,3 @@ def _all_annotated(sketch: Sketch) -> bool:
             return False
         stack += terms[number].elements
     return all(s.operation for s in sketch.statements if isinstance(s, Fold))
-

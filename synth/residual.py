@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hbc.synth.analysis import Analysis
+from hbc.synth.demands import SharedCrowd, shared_crowds
 from hbc.synth.folding import Folder
 from hbc.synth.plan import Step
 from hbc.synth.possible import Table
@@ -31,15 +32,24 @@ def residual(
     depends = dependences(problem, step, len(allowed))
     later = (*step.fixed, *step.previews)
     judged = [n for n in later if n in depends and _joins(problem, n, depends)]
+    shared = (
+        shared_crowds(analysis.cuts[step.end], step.output) if step.end in analysis.cuts else []
+    )
+    shared = [c for c in shared if all(n in values for n, _ in c.others)]
+    if shared and states * allowed.size <= MOST_WORK:
+        allowed = np.broadcast_to(allowed, (states, *allowed.shape)).copy()
+        for crowd in shared:
+            exclude(crowd, values, allowed)
     if not judged:
         return allowed
     # What is made of the joined arguments is judged, not only the fold itself.
     judged = [n for n in later if n in depends and not analysis.allowed[n].all()]
-    terms = np.flatnonzero(allowed.any(axis=0))
+    terms = np.flatnonzero(analysis.allowed[step.output].any(axis=0))
     work = states * terms.size * sum(len(depends[n]) for n in depends)
-    if not judged or work > MOST_WORK or states * allowed.size > MOST_WORK:
+    size = analysis.allowed[step.output].size
+    if not judged or work > MOST_WORK or states * size > MOST_WORK:
         return allowed
-    table = np.broadcast_to(allowed, (states, *allowed.shape)).copy()
+    table = np.broadcast_to(allowed, (states, *allowed.shape[-2:])).copy()
     unmoved: dict[int, Batch] = dict(values)
     run_ahead(problem, folder, (n for n in later if n not in depends), unmoved, states)
     for term in terms:
@@ -51,6 +61,18 @@ def residual(
             good = analysis.allowed[number][where, filled[number][:, where]]
             _conjoin(table[:, :, term], depends[number][where], good)
     return table
+
+
+def exclude(crowd: SharedCrowd, values: Batches, table: Table) -> None:
+    """The step's output must hold the kinds of a crowd that the rest of the state lacks."""
+    held = np.concatenate([values[n][:, where] for n, where in crowd.others], axis=1)
+    kinds = crowd.kinds[held]
+    taken = np.zeros((len(table), crowd.kinds.max() + 1), dtype=np.bool_)
+    row, column = np.nonzero(kinds >= 0)
+    taken[row, kinds[row, column]] = True
+    free = np.append(~taken, np.zeros((len(table), 1), dtype=np.bool_), axis=1)[:, crowd.kinds]
+    for location in crowd.locations:
+        table[:, location] &= free
 
 
 def _conjoin(table: NDArray[np.bool_], place: NDArray[np.int64], good: NDArray[np.bool_]) -> None:

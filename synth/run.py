@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import assert_never
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +43,7 @@ def run_fixed(problem: Problem, folder: Folder, number: int, values: Batches, co
         case Move():
             index = node.gathers.gather(0).index
             return arguments(problem, number, values, count)[:, index]
+    assert_never(node)
 
 
 def run_ahead(

@@ -120,7 +120,9 @@ class Search:
         if found:
             yield self._merged(number, found)
 
-    def _candidates(self, number: int, states: States, count: int) -> Iterator[tuple[Edges, States]]:
+    def _candidates(
+        self, number: int, states: States, count: int
+    ) -> Iterator[tuple[Edges, States]]:
         ready = self.prepared(number)
         step = ready.step
         inputs = arguments(self.problem, step.holes[0], states, count)
@@ -171,7 +173,9 @@ class Search:
         later = (*step.fixed, *step.previews)
         return any(node in self.problem.nodes[fixed].arguments for fixed in later)
 
-    def _at_goals(self, values: Batches, count: int, end: int) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    def _at_goals(
+        self, values: Batches, count: int, end: int
+    ) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
         """Whether the goals that are known by now are met."""
         good = np.ones(count, dtype=np.bool_)
         for goal in self.problem.goals:
@@ -180,9 +184,7 @@ class Search:
                 good &= (values[goal.node][:, rows] == goal.values[rows]).all(axis=1)
         return good
 
-    def _merged(
-        self, number: int, found: list[tuple[Edges, States]]
-    ) -> tuple[Edges, States, int]:
+    def _merged(self, number: int, found: list[tuple[Edges, States]]) -> tuple[Edges, States, int]:
         """Equal states once."""
         live = self.steps[number].live
         sizes = [int(e.child.max(initial=-1)) + 1 for e, _ in found]

@@ -46,7 +46,9 @@ class Options:
     def axis(self, name: str, shape: Shape) -> int:
         value = self.number(name)
         if not 0 <= value < len(shape):
-            raise Mismatch(f"option `{name}` is {value}, and {list(shape)} has {len(shape)} dimensions")
+            raise Mismatch(
+                f"option `{name}` is {value}, and {list(shape)} has {len(shape)} dimensions"
+            )
         return value
 
     def numbers(self, name: str) -> tuple[int, ...]:
@@ -303,7 +305,8 @@ def bind_arguments(
         return {}
     if len(definition.parameters) != len(inputs):
         raise error(
-            f"`{definition.name}` takes {len(definition.parameters)} arrays, not {len(inputs)}", span
+            f"`{definition.name}` takes {len(definition.parameters)} arrays, not {len(inputs)}",
+            span,
         )
     arguments: dict[str, Argument] = {}
     start = 0
@@ -361,11 +364,15 @@ def shown(inputs: Sequence[Shape]) -> str:
 
 def _only_shape(inputs: Sequence[Shape], span: Span) -> Shape:
     if len(inputs) != 1:
-        raise error("the shape of the result must be given: name it in a statement of its own", span)
+        raise error(
+            "the shape of the result must be given: name it in a statement of its own", span
+        )
     return inputs[0]
 
 
 def refuse_empty(found: GatherSet, reference: SetReference) -> HbcError | None:
     if found.size:
         return None
-    return error(f"`{reference.name}` is empty here: there is nothing to choose from", reference.span)
+    return error(
+        f"`{reference.name}` is empty here: there is nothing to choose from", reference.span
+    )

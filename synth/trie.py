@@ -63,5 +63,7 @@ def split(trie: Trie, column: int, low: Numbers, high: Numbers) -> tuple[Numbers
     padded = np.append(starts, 0)
     place = first[parent] + within
     begins = np.where(within == 0, low[parent], padded[place - 1])
-    ends = np.where(within == count[parent] - 1, high[parent], padded[np.minimum(place, len(starts))])
+    ends = np.where(
+        within == count[parent] - 1, high[parent], padded[np.minimum(place, len(starts))]
+    )
     return parent, begins, ends

@@ -67,7 +67,9 @@ def xforms(source: Shape, output: Shape, axes: Axes, grouped: bool, inner: bool)
                 parameters.append(np.hstack([np.tile(head, (len(rot), 1)), named]))
     matrix, given = np.concatenate(values), np.concatenate(parameters)
     if source == output and axes.out in (axes.main, axes.second):
-        unmoved = np.repeat(i, second) if axes.out == axes.main else np.tile(np.arange(second), extent)
+        unmoved = (
+            np.repeat(i, second) if axes.out == axes.main else np.tile(np.arange(second), extent)
+        )
         matrix = np.concatenate([unmoved.astype(np.int16)[None], matrix])
         given = np.concatenate([np.zeros((1, 5), dtype=np.int16), given])
     kept = unique_rows(matrix)
@@ -96,9 +98,11 @@ def fanned(
     ig = i % g
     base, fan, conflict = (i // g * g)[:, None], (cf * ig)[:, None], (ig // df)[:, None]
     if wrap == 2:
-        return base + (fan + (conflict + rot[:, None, :]) % common) % g
+        found: NDArray[np.int64] = base + (fan + (conflict + rot[:, None, :]) % common) % g
+        return found
     turned = rot[:, None, :] % common if wrap else rot[:, None, :]
-    return base + (fan + conflict + turned) % g
+    found = base + (fan + conflict + turned) % g
+    return found
 
 
 def rots(source: Shape, output: Shape, main: int, grouped: bool) -> GatherSet:
@@ -108,7 +112,9 @@ def rots(source: Shape, output: Shape, main: int, grouped: bool) -> GatherSet:
     i = np.arange(output[main])
     pairs = [(1, 0)]
     pairs += [
-        (g, c) for g in (divisors(n)[::-1] if grouped else [n]) for c in (*range(g), *range(1 - g, 0))
+        (g, c)
+        for g in (divisors(n)[::-1] if grouped else [n])
+        for c in (*range(g), *range(1 - g, 0))
     ]
     values = np.array([(i + c) % g + i // g * g for g, c in pairs], dtype=np.int16)
     kept = unique_rows(values)

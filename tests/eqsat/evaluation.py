@@ -87,7 +87,9 @@ def _value(x: Tensor, w: World, live: Array) -> Array:
             return _applied(node, [_value(a, w, live) for a in args], args[-1].element)
         case Reduce(op=op, dims=dims, value=v):
             free = {d: where for d, where in w.at.items() if d not in dims}
-            inner = w.full(_value(v, replace(w, at=free), live), dims)
+            # A mask around a sum was a choice between values: the sum is computed everywhere.
+            there = np.ones_like(live)
+            inner = w.full(_value(v, replace(w, at=free), there), dims)
             axes = tuple(w.dims.index(d) for d in dims)
             return _reduced(op, inner, axes)
         case Band():

@@ -5,35 +5,45 @@ Floats are small integers, so that their sums and products are exact in any orde
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from hbc.eqsat.tensor import Apply, Dim, Dims, Line, Masked, Read, Reduce, Tensor, Uniform
+from hbc.eqsat.tensor import (
+    Apply,
+    Dim,
+    Dims,
+    Line,
+    Masked,
+    Read,
+    Reduce,
+    Tensor,
+    Uniform,
+    operand_name,
+)
 from hbc.ir.build import const
 from hbc.ir.nodes import (
     Binary,
     Call,
     Cast,
-    Expr,
     MathOp,
     Op,
     Select,
     Unary,
     UnaryOp,
-    Var,
     const_index,
 )
 from hbc.ir.numpy_types import numpy_dtype
-from hbc.ir.types import CONDITION, DTYPES, DType, Type
+from hbc.ir.types import BOOL, DTYPES, DType, Type
 
 Array = npt.NDArray[Any]
 SIZE = 400
 OUTPUTS = (Dim("d0", 2), Dim("d1", 3))
 SUMMED = (Dim("r0", 4, True), Dim("r1", 2, True))
-SHAPES = 21  # of Draft.shaped
+SHAPES = 23  # of Draft.shaped
 TOTALS = ("i32", "u32", "f32")
 NARROWER = {
     "i32": ("i8", "u8", "i16", "u16"), "u32": ("u8", "u16"), "f32": ("bf16", "i8", "u8"),
@@ -63,17 +73,12 @@ def data(random: np.random.Generator) -> dict[str, Array]:
     return found
 
 
-def dummy(t: DType) -> Expr:
-    """An operand of a template."""
-    return Var("", Type(t))
-
-
 def cast(t: str, x: Tensor) -> Tensor:
-    return Apply(Cast(Type(DTYPES[t]), dummy(x.element)), (x,))
+    return Apply(Cast(Type(DTYPES[t]), operand_name(x.element)), (x,))
 
 
 def binary(op: Op, x: Tensor, y: Tensor) -> Tensor:
-    return Apply(Binary(op, dummy(x.element), dummy(y.element)), (x, y))
+    return Apply(Binary(op, operand_name(x.element), operand_name(y.element)), (x, y))
 
 
 def add(x: Tensor, y: Tensor) -> Tensor:
@@ -84,16 +89,22 @@ def multiply(x: Tensor, y: Tensor) -> Tensor:
     return binary(Op.MUL, x, y)
 
 
+def in_order(dims: Iterable[Dim]) -> Dims:
+    """The dimensions as they stand in an e-graph."""
+    return tuple(sorted(dims, key=(*OUTPUTS, *SUMMED).index))
+
+
 @dataclass
 class Draft:
     """Makes random expressions. `made` are all that are parts of others or stand for themselves;
     `masks` the conditions that were used; `zeros` conditions with values that are 0 where
-    they do not hold."""
+    they do not hold; `local` arrays that may be read anywhere."""
 
     random: np.random.Generator
     made: list[Tensor] = field(default_factory=list)
     masks: list[Tensor] = field(default_factory=list)
     zeros: list[tuple[Tensor, Tensor]] = field(default_factory=list)
+    local: list[Tensor] = field(default_factory=list)
 
     def pick(self, *words: str) -> str:
         return words[int(self.random.integers(len(words)))]
@@ -110,7 +121,7 @@ class Draft:
             d for d in (*OUTPUTS, *SUMMED) if self.chance(0.5)
         )  # fmt: skip
         base = const_index(self.number(3))
-        strides = tuple((d, const_index(1 + self.number(3))) for d in moving)
+        strides = tuple((d, const_index(1 + self.number(3))) for d in in_order(moving))
         return Read(buffer, arrays()[buffer], base, strides)
 
     def keep(self, x: Tensor) -> Tensor:
@@ -162,12 +173,12 @@ class Draft:
                 return cast(t, cast("u32" if t == "i32" else "i32", self.read(narrow)))
             case "bits":
                 other = {"i32": "f32", "u32": "i32", "f32": "i32"}[t]
-                node = Call(MathOp.REINTERPRET, (dummy(DTYPES[other]),), Type(DTYPES[t]))
+                node = Call(MathOp.REINTERPRET, (operand_name(DTYPES[other]),), Type(DTYPES[t]))
                 return self.read(t) if t == "f32" else Apply(node, (self.read(other),))
             case "uniform":
                 return Uniform(const(1 + self.number(2), DTYPES[t]))
             case "choice":
-                node = Select(Var("", CONDITION), dummy(DTYPES[t]), dummy(DTYPES[t]))
+                node = Select(operand_name(BOOL), operand_name(DTYPES[t]), operand_name(DTYPES[t]))
                 return Apply(node, (self.read("bool"), self.read(t), cast(t, self.read(narrow))))
             case "product" if t in ("i32", "f32"):
                 a, b = (cast("i16", self.read(self.pick("u8", "i8"))) for _ in "ab")
@@ -177,20 +188,30 @@ class Draft:
 
     def unary(self, t: str, x: Tensor) -> Tensor:
         if t == "f32":
-            return Apply(Call(MathOp.FLOOR, (dummy(DTYPES[t]),), Type(DTYPES[t])), (x,))
-        return Apply(Unary(UnaryOp.NEG, dummy(DTYPES[t])), (x,))
+            return Apply(Call(MathOp.FLOOR, (operand_name(DTYPES[t]),), Type(DTYPES[t])), (x,))
+        return Apply(Unary(UnaryOp.NEG, operand_name(DTYPES[t])), (x,))
 
-    def convolution(self, t: str, d: Dim, r: Dim) -> Tensor:
-        """A filter along r slid along d."""
+    def convolution(self, t: str, d: Dim, r: Dim, tail: bool = False) -> Tensor:
+        """A filter along r slid along d; as a tail it has a mask of r, as has the image."""
         s, q = STEPS[self.number(len(STEPS))]
         other = OUTPUTS[1 - OUTPUTS.index(d)]
         image_type, filter_type = ("bf16", "bf16") if t == "f32" else ("u8", "i8")
         steps = {d: const_index(s), r: const_index(q)}
         if self.chance(0.5):
             steps[other] = const_index(30)
-        image = Read(image_type, arrays()[image_type], const_index(1), tuple(steps.items()))
+        image = Read(
+            image_type,
+            arrays()[image_type],
+            const_index(1),
+            tuple((d, steps[d]) for d in in_order(steps)),
+        )
         k = self.read(filter_type, (r, other) if self.chance(0.5) else (r,))
         a, b = cast(t, image), cast(t, Masked(self.condition(), k) if self.chance(0.2) else k)
+        if tail:
+            step = 1 + self.number(2) if self.chance(0.8) else -1
+            line = Line(const_index(self.number(2)), ((r, const_index(step)),))
+            c = binary(Op.LT, line, Uniform(const_index(1 + self.number(r.extent))))
+            a, b = cast(t, Masked(c, image)), cast(t, Masked(c, k))
         return Reduce(Op.ADD, (r,), multiply(a, b) if self.chance(0.5) else multiply(b, a))
 
     def term(self, t: str, depth: int = 2) -> Tensor:
@@ -233,7 +254,8 @@ class Draft:
             case 10:
                 return self.unary(t, Masked(self.condition(), x()))
             case 11:
-                return Masked(self.condition(), self.unary(t, x()))
+                inner = add(x(), Masked(self.condition(), add(self.leaf(t), self.leaf(t))))
+                return Masked(self.condition(), self.unary(t, inner if self.chance(0.5) else x()))
             case 12:
                 return self.convolution(t, d, r)
             case 13:

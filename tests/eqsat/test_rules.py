@@ -77,6 +77,7 @@ def saturated(seed: int, texts: dict[str, str]) -> Saturated:
     g.run(texts["lowering"])
     known = [type_facts(), *(f"(Dead {encode(c, of)})" for c in dead), *windows(OUTPUTS, of)]
     known += [f"(Zero {encode(c, of)} {encode(x, of)})" for c, x in draft.zeros]
+    known += [f"(Local {encode(x, of)})" for x in draft.local]
     g.run("\n".join([*known, *(f"(let $n{n} {e})" for n, e in enumerate(named)), *of.facts]))
     for _ in range(ROUNDS):
         g.run("(run-schedule (saturate (run facts)) (run axioms) (saturate (run facts))"
@@ -118,7 +119,9 @@ def wrong_forms(s: Saturated) -> Iterator[str]:
             got = value_of(t, s, after)
             if got is None or not same(got, want, s.live()):
                 yield f"{x}\n  !=\n{t}"
-            elif not s.draft.zeros and any(reads_more(before, after, b) for b in after.touched):
+            elif not (s.draft.zeros or s.draft.local) and any(
+                reads_more(before, after, b) for b in after.touched
+            ):
                 yield f"{t}\n  reads more than\n{x}"
 
 
@@ -288,6 +291,11 @@ MUTATIONS = {
         '(Bin "*" (Cast t (Masked c x)) y))',
     ),
     "mask-of-zero": ("axioms", "(Zero c x)) ((union e x))", "(Zero c y)) ((union e x))"),
+    "mask-of-local": ("axioms", "(Dead c) (Local x)", "(Local x)"),
+    "masked-image": ("application", "(Slides e d r t j masked)", "(Slides e d r t j image)"),
+    "masked-image-down": ("application", "(< (map-get l r) 1099511627776)", ""),
+    "masked-convolution": ("application", "(= f (Masked c h))", "(= f h)"),
+    "slid": ("facts", "((set (along e) t) (set", "((set (along e) d) (set"),
     "widened-between": ("axioms", "(Between v u t))", "(Between w u t))"),
     "sum-of-other-sign": ("axioms", "(= v (element x)) (Limits v a b)", "(= v (element x))"),
     "sum-of-other-width": ("axioms", "(Cast t y)))) (Sibling t u)", '(Cast t y)))) (= u "i8")'),

@@ -114,3 +114,22 @@ def test_missing_tools_are_named(
     assert hbc("run", gemm, "--target", foreign.name) == 4
     assert "hint: install gcc-aarch64-linux-gnu, or `pip install" in capfd.readouterr().err
     assert hbc("compile", gemm, "--target", foreign.name, "-o", tmp_path) == 0  # C needs no tools
+
+
+@pytest.mark.usefixtures("arm")
+def test_names_may_be_those_of_intrinsics(tmp_path: Path) -> None:
+    path = tmp_path / "k.hb"
+    path.write_text("""
+size N
+input vld1q_f32: f32[N]
+input float32x4_t: f32[N]
+output vaddq_f32: f32[N]
+vdupq_n_f32[i] = vld1q_f32[i] * 2
+vaddq_f32[i] = vdupq_n_f32[i] + float32x4_t[i] + exp(vld1q_f32[i])
+schedule s for arm_dot {
+    vaddq_f32.vectorize(i, 8)
+    vdupq_n_f32.compute_root().vectorize(i, 4)
+}
+example { N = 37; vld1q_f32 = random(1); float32x4_t = random(2) }
+""")
+    assert hbc("verify", path, "--target", "arm_dot", "--trials", "1") == 0

@@ -9,12 +9,12 @@ import pytest
 from neon_kernels import finished
 
 from hbc.cli.native import Native, Repeat
-from hbc.codegen.cross import is_foreign
+from hbc.codegen.cross import emulator, is_foreign
 from hbc.codegen.program import Program, build_callable
-from hbc.ir.diag import HbcError, InternalError
+from hbc.ir.diag import HbcError, InternalError, ToolError
 from hbc.ir.numpy_types import Array
 from hbc.ir.read import read_kernel
-from hbc.ir.target import Target
+from hbc.ir.target import ARM, X86, Target
 from hbc.ir.types import F32
 
 COPY = """
@@ -94,6 +94,16 @@ def test_what_takes_too_long_is_ended(arm: Target, tmp_path: Path) -> None:
         )
 
 
-def test_only_arm_is_emulated(arm: Target) -> None:
+@pytest.mark.parametrize(
+    ("said", "machine"), [("arm64", ARM), ("aarch64", ARM), ("AMD64", X86), ("x86_64", X86)]
+)
+def test_machines_by_all_their_names(
+    said: str, machine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As Linux, macOS and Windows say them. Only ARM is emulated: qemu has no AVX-512."""
+    monkeypatch.setattr("platform.machine", lambda: said)
     assert not is_foreign("")
-    assert is_foreign("vax")
+    assert not is_foreign(machine)
+    assert is_foreign(X86 if machine == ARM else ARM)
+    with pytest.raises(ToolError, match="this is no x86_64 processor"):
+        emulator(X86)

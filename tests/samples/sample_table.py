@@ -21,6 +21,8 @@ FOLDER = Path(__file__).resolve().parents[2] / "samples"
 
 Array = np.ndarray[Any, Any]
 Sizes = Mapping[str, int]
+Types = tuple[tuple[str, str], ...]
+"""Type parameters of a sample and the types they are given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +50,17 @@ CONV1D = _sets(
     (2, 300, 64),
     (3, 261, 45),
 )
-CONV2D = _sets("H W T", (16, 64, 8), (1, 1, 1), (3, 5, 2), (11, 37, 5), (17, 67, 3), (19, 33, 13))
+CONV2D = _sets(
+    "H W T",
+    (16, 64, 8),
+    (1, 1, 1),
+    (3, 5, 2),
+    (11, 37, 5),
+    (17, 67, 3),
+    (19, 33, 13),
+    (5, 70, 32),
+    (6, 129, 16),
+)
 RESIZE = _sets(
     "H W OH OW TH TW",
     (64, 64, 32, 32, 19, 43),  # halved
@@ -91,11 +103,19 @@ SAMPLES: dict[str, tuple[Sizes, ...]] = {
 }
 
 
+# For samples with type parameters, the types that a target's instructions are for.
+TYPES: dict[tuple[str, str], Types] = {
+    ("conv2d", "avx512vnni"): (("TI", "u8"), ("TK", "i8"), ("TO", "i32")),
+    ("conv2d", "avx512bf16"): (("TI", "bf16"), ("TK", "bf16")),
+    ("conv_layer", "avx512bf16"): (("T", "bf16"),),
+}
+
+
 @cache
-def load(name: str) -> Pipeline:
-    """The sample, checked."""
+def load(name: str, types: Types = ()) -> Pipeline:
+    """The sample, checked, with these types."""
     path = FOLDER / f"{name}.hb"
-    return check(parse(Source(str(path), path.read_text(encoding="utf-8"))), {})
+    return check(parse(Source(str(path), path.read_text(encoding="utf-8"))), dict(types))
 
 
 def _fills(p: Pipeline) -> tuple[tuple[str, Fill], ...]:
@@ -107,9 +127,9 @@ def _fills(p: Pipeline) -> tuple[tuple[str, Fill], ...]:
 
 
 @cache
-def cases(name: str) -> tuple[Case, ...]:
+def cases(name: str, types: Types = ()) -> tuple[Case, ...]:
     """The sample at each of its sizes."""
-    p = load(name)
+    p = load(name, types)
     found = []
     for sizes in SAMPLES[name]:
         settings = {size: str(value) for size, value in sizes.items()}

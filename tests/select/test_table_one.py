@@ -61,16 +61,16 @@ def test_blocks_of_tiles(layout: str, rows: int, columns: int) -> None:
         assert_agrees(p, kernels[stage], {"M": 64, "N": 64, "K": 32})
 
 
-@pytest.mark.parametrize("tail", ["mask", "guard"])
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("schedule", SCHEDULES)
-def test_tails(schedule: str, layout: str, tail: str) -> None:
+def test_tails(schedule: str, layout: str) -> None:
+    # Scalar code cannot touch tiles: around them a guard is a mask.
+    tail = "guard" if schedule == "preload_a" else "mask"
     program = text(schedule, layout).replace("tail = exact", f"tail = {tail}")
     p, kernels = compiled(program, "amx")
-    assert kernels["select"].instructions
-    for sizes in ((67, 69, 70), (5, 16, 34), (32, 3, 2), (1, 1, 2)):
-        for stage in CHECKED:
-            assert_agrees(p, kernels[stage], dict(zip("MNK", sizes, strict=True)))
+    assert_selected(kernels["select"])
+    for sizes in ((67, 37, 70), (5, 16, 34), (32, 3, 2), (1, 1, 2)):
+        assert_agrees(p, kernels["hoist"], dict(zip("MNK", sizes, strict=True)))
 
 
 @pytest.mark.parametrize("number", range(len(SCHEDULES) * len(LAYOUTS)))
@@ -87,5 +87,5 @@ def test_native(place: str, number: int, capsys: pytest.CaptureFixture[str]) -> 
     settings = [a for name, t in TYPES[types].items() for a in ("--set", f"{name}={t}")]
     file = FOLDER / f"{schedule}_{layout}.hb"
     emulate = ["--emulate"] if place == "tiles" else []
-    arguments = ["verify", str(file), "--target", target, "--trials", "2", *emulate, *settings]
+    arguments = ["run", str(file), "--target", target, "--verify", *emulate, *settings]
     assert exit_code_of(arguments) == 0, capsys.readouterr().err

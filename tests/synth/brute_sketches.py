@@ -142,7 +142,9 @@ def sketches(draw: st.DrawFn) -> Sketch:
         statements.append(Statement(f"v{number}", shape, arguments, rows))
     sketch = Sketch(statements, [])
     chosen = tuple(
-        draw(st.sampled_from(list(dict.fromkeys(s.rows)))) for s in statements if len(set(s.rows)) > 1
+        draw(st.sampled_from(list(dict.fromkeys(s.rows))))
+        for s in statements
+        if len(set(s.rows)) > 1
     )
     values_of = sketch.run(chosen)
     symbols_held = sorted({v for s in statements for v in s.values if isinstance(v, str)} - {"0"})
@@ -151,7 +153,9 @@ def sketches(draw: st.DrawFn) -> Sketch:
         target = draw(st.sampled_from(targets[-3:]))
         cells = list(values_of[target])
         if symbols_held and draw(st.integers(0, 3)) == 0:
-            cells[draw(st.integers(0, len(cells) - 1))] = draw(st.sampled_from([*symbols_held, "0"]))
+            cells[draw(st.integers(0, len(cells) - 1))] = draw(
+                st.sampled_from([*symbols_held, "0"])
+            )
         if draw(st.integers(0, 3)) == 0:
             cells[draw(st.integers(0, len(cells) - 1))] = None
         sketch.goals.append((target, cells))

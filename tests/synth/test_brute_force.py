@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 import pytest
+from brute_sketches import Sketch, sketches
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -14,8 +15,6 @@ from hbc.ir.source import Source, Span
 from hbc.synth.solve import solve
 from hbc.synth.switches import Switches
 from hbc.synth.watch import Watch
-
-from brute_sketches import Sketch, sketches
 
 EXAMPLES = int(os.environ.get("HBC_SYNTH_EXAMPLES", "400"))
 

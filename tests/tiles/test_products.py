@@ -69,11 +69,13 @@ def test_every_product(name: str, machine: TileMachine, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("shapes", "down", "across"),
-    [(FULL, 2, 2), (FULL, 1, 6), (ODD, 3, 1), (ODD, 2, 2), (THIN, 1, 2)],
-    ids=["2x2", "1x6", "odd-3x1", "odd-2x2", "thin"],
-)
-@pytest.mark.parametrize("name", ["tdpbf16ps", "tdpbusd"])
+    ("name", "shapes", "down", "across"),
+    [
+        ("tdpbf16ps", FULL, 2, 2), ("tdpbusd", FULL, 1, 6), ("tdpbf16ps", ODD, 2, 2),
+        ("tdpbusd", ODD, 3, 1), ("tdpbusd", THIN, 1, 2),
+    ],
+    ids=["2x2", "1x6", "odd-2x2", "odd-3x1", "thin"],
+)  # fmt: skip
 def test_blocks(
     name: str, shapes: dict[str, tuple[int, int, int]], down: int, across: int,
     machine: TileMachine, tmp_path: Path,

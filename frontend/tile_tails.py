@@ -1,0 +1,33 @@
+"""Tails around tile memory: scalar code cannot touch tiles, so that `tail = guard` means a mask there."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hbc.frontend.plan import At, FuncPlan, Plan, Split, StagePlan, Tail
+from hbc.ir.types import Memory
+
+
+def mask_tails(plan: Plan) -> None:
+    """Changes the plans of Funcs in tile memory and of those that they are computed in."""
+    names: dict[str, None] = {}
+    for f in plan.values():
+        if f.memory is Memory.AMX_TILE:
+            names[f.func.name] = None
+            if isinstance(f.compute, At):
+                names[f.compute.func] = None
+    for name in names:
+        plan[name] = _masked(plan[name])
+
+
+def _masked(f: FuncPlan) -> FuncPlan:
+    return replace(f, stages=tuple(_masked_stage(s) for s in f.stages))
+
+
+def _masked_stage(s: StagePlan) -> StagePlan:
+    relations = tuple(
+        replace(r, tail=Tail.MASK) if isinstance(r, Split) and r.tail is Tail.GUARD else r
+        for r in s.relations
+    )
+    special = tuple((condition, _masked_stage(copy)) for condition, copy in s.special)
+    return replace(s, relations=relations, special=special)
