@@ -105,8 +105,8 @@ def flat(facts: dict[str, Json]) -> Iterator[tuple[str, Json]]:
         if name == "holes" and isinstance(value, list):
             for hole in value:
                 if isinstance(hole, dict):
-                    text = f"{hole['candidates']} candidates, {hole['viable']} viable, {hole['visited']} visited"
-                    yield f"?{hole['name']}", text
+                    counts = [f"{hole[key]} {key}" for key in ("candidates", "viable", "visited")]
+                    yield f"?{hole['name']}", ", ".join(counts)
         elif name == "seconds" and isinstance(value, dict):
             for phase, time_ in value.items():
                 assert isinstance(time_, int | float)
@@ -124,7 +124,8 @@ def listing(outcome: Outcome, solution: Solution) -> Iterator[str]:
             formula = named(outcome.gathers(hole).formula(at), statement.arguments)
             yield f"{head(outcome, statement)} = {formula}"
         elif isinstance(statement, Apply | Fold) and "." not in statement.name:
-            yield f"{head(outcome, statement)} = {statement.span.text.partition('= ')[2] or statement.span.text}"
+            text = statement.span.text
+            yield f"{head(outcome, statement)} = {text.partition('= ')[2] or text}"
 
 
 def head(outcome: Outcome, statement: Statement) -> str:
@@ -140,13 +141,10 @@ def named(formula: str, arguments: tuple[str, ...]) -> str:
 
 
 def print_costs(outcome: Outcome, solution: Solution) -> None:
-    rows = [
-        (
-            name,
-            f"{cost.shuffles} shuffles, {cost.selects} selects, {cost.addresses} lane addresses: {cost.slots:g}",
-        )
-        for name, cost in outcome.costs(solution)
-    ]
+    rows: list[tuple[str, str]] = []
+    for name, cost in outcome.costs(solution):
+        counted = f"{cost.shuffles} shuffles, {cost.selects} selects, {cost.addresses} lane addresses"
+        rows.append((name, f"{counted}: {cost.slots:g}"))
     print_facts("cost in issue slots of a warp", rows)
 
 

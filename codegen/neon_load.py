@@ -47,7 +47,7 @@ def load(e: Load, unit: Unit) -> str:
         return (
             _masked_copies(e, base, offsets, e.mask, unit)
             or load_rows(e, unit)
-            or (_by_lane(e, unit))
+            or _by_lane(e, unit)
         )
     if offsets == tuple(range(lanes)):
         return load_text(e.buffer, base, t, lanes, unit)

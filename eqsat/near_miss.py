@@ -81,6 +81,11 @@ def not_a_tensor(why: NotTensorError, instructions: Sequence[Instruction]) -> Mi
     )  # fmt: skip
 
 
+def sums_varying(value: Tensor) -> bool:
+    """Whether it sums what differs from term to term."""
+    return any(not strides_along(r.value).isdisjoint(r.dims) for r in _sums(value))
+
+
 @dataclass(frozen=True, slots=True)
 class _Unlike:
     """A term that is no product of two arrays."""

@@ -9,7 +9,7 @@ from itertools import groupby
 from hbc.eqsat.check import check
 from hbc.eqsat.choice import Choice, Statement
 from hbc.eqsat.lowering import selectable
-from hbc.eqsat.near_miss import Miss, near_miss, not_a_tensor
+from hbc.eqsat.near_miss import Miss, near_miss, not_a_tensor, sums_varying
 from hbc.eqsat.perform import perform
 from hbc.eqsat.placement import Frames, with_packs
 from hbc.eqsat.refusals import NO_SUM, no_product, nothing_does, other_tiles, refuse_wide
@@ -135,7 +135,8 @@ class _Selection:
             miss = self.miss(s)
             if miss is not None:
                 self.report.append(missed(s, miss))
-                refuse_wide(s, miss)
+                if found is None or sums_varying(found[0].value):
+                    refuse_wide(s, miss)
             return self.unmasked(s)
         self.prove(s, found[0], found[1])
         self.report.append(chosen(s, found[1]))

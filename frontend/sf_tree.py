@@ -128,7 +128,8 @@ class TreeBuilder:
             item = c[position]
             position += 1
             if not is_token(item):
-                return item  # type: ignore[no-any-return]  # an operand of the grammar
+                found: ast.Expr = item
+                return found
             inner = operand() if item == "-" else climb(LEVELS["=="])
             return ast.Unary(str(item), inner, self.between(item.start_pos, inner.span.end))
 

@@ -52,8 +52,8 @@ class _Map:
     def _cut(self, count: int, step: int) -> list[tuple[int, int]]:
         """The dim as several that each move one digit, where it goes through whole ones."""
         for digit in self.digits:
-            if 0 < step < digit and digit % step == 0 and count % (digit // step) == 0:
-                whole = digit // step
+            whole = digit // step if step else 0
+            if whole > 1 and digit % step == 0 and count > whole and count % whole == 0:
                 return [*self._cut(count // whole, digit), *self._cut(whole, step)]
         return [(count, step)] if count > 1 else []
 

@@ -125,11 +125,11 @@ def of_rows(inputs: Sequence[Shape], output: Shape, rows: Locations, formula: Fo
             codes.append(code)
         cell[location] = number
         meanings.append(meaning)
-    widest = max(map(len, meanings), default=1)
+    widest = max(map(len, meanings), default=0) or 1
     source = np.zeros((rows.shape[1], widest), dtype=np.int32)
     for location, meaning in enumerate(meanings):
         source[location, : len(meaning)] = meaning
-        source[location, len(meaning) :] = meaning[0]
+        source[location, len(meaning) :] = meaning[0] if meaning.size else 0
     matrix = np.stack(codes, axis=1) if codes else np.zeros((len(rows), 0))
     small = matrix.astype(np.uint8 if widest <= 256 else np.uint16)
     return GatherSet(

@@ -70,9 +70,10 @@ def select(
     cell = _cells(output, dims)
     index = np.indices(output).reshape(len(output), -1)
     strides = [prod(source[d + 1 :]) for d in range(len(source))]
-    fixed = sum(index[d] * strides[d] for d in range(len(source)) if d != axis)
+    index[axis] = 0
+    fixed = np.array(strides) @ index
     taken = np.arange(source[axis]) * strides[axis]
-    locations = np.asarray(fixed).reshape(-1, 1) + taken[None, :]
+    locations = fixed[:, None] + taken[None, :]
 
     def formula(number: int) -> str:
         value = str(source[axis] - 1)

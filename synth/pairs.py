@@ -98,7 +98,8 @@ def _before(
             rows = np.where(rows >= 0, offsets[np.maximum(rows, 0)], -1)
             places = [_moved(p, rows, low, high, int(starts[-1])) for p in current.places]
             return _kept(current.terms, places)
-        case Pack(arguments=(argument,)):
+        case Pack():
+            argument = node.arguments[0]
             return _opened(problem.universe, current, low, high, int(starts[argument]), node.length)
 
 

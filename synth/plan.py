@@ -87,7 +87,7 @@ def make_plan(problem: Problem, analysis: Analysis, compose: bool) -> list[Step]
                 live_nodes(problem, chosen[0]),
                 live_nodes(problem, end),
                 previews,
-            )  # fmt: skip
+            )
         )
     return steps
 

@@ -51,7 +51,7 @@ def joined(left: Table, right: Table) -> Table:
 def folded(node: Pack, source: Table, universe: Universe) -> Table:
     """A fold can be where each of its elements can be among the folded locations."""
     grouped = source.reshape(-1, node.length, universe.count)
-    somewhere = grouped.any(axis=1)
+    somewhere = np.asarray(grouped.any(axis=1))
     table = np.zeros((len(grouped), universe.count), dtype=np.bool_)
     for term in universe.packed:
         if term.count <= node.length:

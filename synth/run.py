@@ -37,13 +37,14 @@ def run_fixed(problem: Problem, folder: Folder, number: int, values: Batches, co
     match node:
         case Known():
             return values_of(problem, number, values, count)
-        case Pack(arguments=(argument,)):
-            source = values_of(problem, argument, values, count)
+        case Pack():
+            source = values_of(problem, node.arguments[0], values, count)
             return fold(folder, source, node.length, node.operation).astype(np.uint16)
         case Move():
             index = node.gathers.gather(0).index
             return arguments(problem, number, values, count)[:, index]
-    assert_never(node)
+        case _:
+            assert_never(node)
 
 
 def run_ahead(

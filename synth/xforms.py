@@ -139,9 +139,10 @@ def replaced(
     else:
         cell = index[axes.main] * output[axes.second] + index[axes.second]
     strides = [prod(source[d + 1 :]) for d in range(len(source))]
-    fixed = sum(index[d] * strides[d] for d in range(len(source)) if d != axes.out)
+    index[axes.out] = 0
+    fixed = np.array(strides) @ index
     taken = np.arange(source[axes.out]) * strides[axes.out]
-    locations = np.asarray(fixed).reshape(-1, 1) + taken[None, :]
+    locations = fixed[:, None] + taken[None, :]
     codes: Codes = values.astype(np.uint8 if source[axes.out] <= 256 else np.uint16)
     assert callable(formula)
     return GatherSet(

@@ -1,5 +1,5 @@
 #!/bin/sh
-# conv2d.sh [H=2048] [W=2048] [T='16 32']: an image with T x T taps, in f32.
+# conv2d.sh [H=2048] [W=2048] [T='16 32']: an image with T x T taps, in f32, bf16 and bytes.
 # shellcheck source=samples/bench/common.sh
 . "$(dirname -- "$0")/common.sh"
 
@@ -7,5 +7,10 @@ sizes H=2048 W=2048 T='16 32' -- "$@"
 for T in $T; do
     size="H=$H W=$W T=$T"
     compare conv2d "${H}x$W, ${T}x$T taps" "$size" conv2d.py "$size"
+    # Nobody else does these: the peers are those in f32.
+    bf16="--target avx512bf16 TI=bf16 TK=bf16"
+    compare conv2d "${H}x$W, ${T}x$T taps, bf16" "$bf16 $size" conv2d.py "$size"
+    u8s8="--target avx512vnni TI=u8 TK=i8 TO=i32"
+    compare conv2d "${H}x$W, ${T}x$T taps, u8 by s8" "$u8s8 $size" conv2d.py "$size"
 done
 table

@@ -26,7 +26,11 @@ class Goal:
 GOALS = (
     Goal("gemm_f32", "numpy", 1.0),
     Goal("gemm_f32", "onednn", 0.95),
+    Goal("gemm_bf16", "onednn", 0.9),
+    Goal("gemm_u8s8", "onednn", 0.9),
     Goal("conv1d", "halide", 1.0),
+    Goal("conv1d_bf16", "halide", 1.6),
+    Goal("conv1d_u8s8", "halide", 2.5),
     Goal("conv2d", "halide", 1.0),
     # The schedule behind the figure to reach; the peer `halide` is one that we tuned further.
     Goal("downsample", "halide-first", 1.5),

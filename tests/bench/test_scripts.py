@@ -159,7 +159,7 @@ def test_all_goes_on_after_a_failure(bench: Bench) -> None:
     before = sorted(bench.calls.parent.iterdir())
     done = bench.run(ALL, "gemm_f32", "conv_layer", BROKEN="gemm_f32")
     assert done.returncode == 1
-    assert [call.split()[0] for call in bench.made()] == ["hbc", "hbc", "peer"]
+    assert [call.split()[0] for call in bench.made()] == ["hbc", "hbc", "peer", "hbc", "peer"]
     assert done.stdout.count("hbc ms") == 1
     assert "Failed: hbc at gemm_f32 1024x1024x1024, exit code 70." in done.stdout
     assert "conv_layer  5x80x100, 128 to 128 channels" in done.stdout

@@ -209,8 +209,9 @@ class Draft:
         a, b = cast(t, image), cast(t, Masked(self.condition(), k) if self.chance(0.2) else k)
         if tail:
             step = 1 + self.number(2) if self.chance(0.8) else -1
-            line = Line(const_index(self.number(2)), ((r, const_index(step)),))
-            c = binary(Op.LT, line, Uniform(const_index(1 + self.number(r.extent))))
+            first = self.number(2)
+            line = Line(const_index(first), ((r, const_index(step)),))
+            c = binary(Op.LT, line, Uniform(const_index(first + 1 + self.number(r.extent))))
             a, b = cast(t, Masked(c, image)), cast(t, Masked(c, k))
         return Reduce(Op.ADD, (r,), multiply(a, b) if self.chance(0.5) else multiply(b, a))
 
@@ -274,9 +275,13 @@ class Draft:
                 c = self.condition()
                 self.zeros.append((c, multiply(Masked(c, self.leaf(t)), x())))
                 return Masked(*self.zeros[-1])
-            case 18 if (
-                t != "u32"
-            ):  # products that the narrower type holds, and such that it does not
+            case 21:
+                self.local.append(self.read(t))
+                return multiply(Masked(self.condition(outputs=True), self.local[-1]), x())
+            case 22:
+                return self.convolution(t, d, r, tail=True)
+            case 18 if t != "u32":
+                # Products that the narrower type holds, and such that it does not.
                 wide = self.pick("i16", "u16") if t != "f32" else "i16"
                 kinds = (self.pick("u8", "u8", "i8" if wide == "i16" else wide) for _ in "ab")
                 a, b = (cast(wide, self.read(kind)) for kind in kinds)

@@ -1,0 +1,114 @@
+"""`hbc synth` as users run it: what it prints, its JSON, its exit codes."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from sketch_solver import SKETCHES
+
+HBC = [sys.executable, "-m", "hbc.cli.main", "synth"]
+
+
+def run(*arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run([*HBC, *arguments], capture_output=True, text=True)
+    assert done.returncode == code, done.stderr
+    assert "Traceback" not in done.stderr
+    return done
+
+
+def sketch(folder: Path, text: str) -> str:
+    file = folder / "sketch.sf"
+    file.write_text(text, encoding="utf-8")
+    return str(file)
+
+
+def test_json_has_what_scripts_rely_on() -> None:
+    done = run(str(SKETCHES / "ffm4.sf"), "--all", "--count", "--json", "--stats")
+    value = json.loads(done.stdout)
+    assert value["solutions"] == 2
+    assert value["complete"] is True
+    assert value["states"] > 0
+    assert [hole["name"] for hole in value["holes"]] == ["a0", "a1", "b0", "b1", "low", "high"]
+    assert {"name", "candidates", "visited"} <= set(value["holes"][0])
+    assert value["seconds"]["total"] >= value["seconds"]["search"]
+    assert value["peak_mb"] > 10
+
+
+def test_the_cheapest_is_printed_as_formulas() -> None:
+    done = run(str(SKETCHES / "crc.sf"), "--explain-cost")
+    lines = done.stdout.splitlines()
+    assert lines[0] == "# solution 1: 27 issue slots of a warp in the holes"
+    assert "b0: [32, 3] = a[(3*i + j) % 32, j]" in lines
+    assert "  b0  3 shuffles, 0 selects, 3 lane addresses: 15" in lines
+
+
+def test_all_and_limit_and_count() -> None:
+    file = str(SKETCHES / "crc.sf")
+    assert run(file, "--all", "--count", "--set", "s=4").stdout == "9\n"
+    assert run(file, "--all", "--set", "s=4").stdout.count("# solution") == 9
+    assert run(file, "--limit", "2", "--set", "s=4").stdout.count("# solution") == 2
+
+
+@pytest.mark.parametrize("switch", ["--no-join", "--no-merge", "--no-compose", "--no-crowds"])
+def test_what_is_switched_off_changes_no_solution(switch: str) -> None:
+    assert run(str(SKETCHES / "ffm4.sf"), "--count", switch).stdout == "2\n"
+
+
+@pytest.mark.parametrize("tests", ["none", "classes", "copies,classes", "pairs,copies,classes"])
+def test_prunings_change_no_solution(tests: str, tmp_path: Path) -> None:
+    file = sketch(tmp_path, """
+        x: [4, 3]
+        a: [4, 3] = ?xforms{main=1, second=0, out=1}(x)
+        b: [4, 3] = ?xforms{main=0, second=1, out=0}(a)
+        goal b == [i in 4, j in 3] x[(i + j) % 4, j]
+    """)  # fmt: skip
+    every = run(file, "--count", "--prune", "classes,copies").stdout
+    assert int(every) > 0
+    assert run(file, "--count", "--prune", tests).stdout == every
+
+
+def test_no_solution_says_what_cannot_be_reached(tmp_path: Path) -> None:
+    file = sketch(tmp_path, "x: [3]\ny: [3] = ?rots{main=0}(x)\ngoal y == [x0, x0, x2]\n")
+    said = run(file, code=5).stderr
+    assert "has no solution: all candidates have been searched" in said
+    assert "every element can be reached by itself" in said
+    turned = "[[x0_0, x1_0], [x0_1, x1_1]]"
+    file = sketch(tmp_path, f"x: [2, 2]\ny: [2, 2] = ?rots{{main=0}}(x)\ngoal y == {turned}\n")
+    assert "`y[0, 1]`, `y[1, 0]`" in run(file, code=5).stderr
+
+
+def test_timeout_without_a_solution(tmp_path: Path) -> None:
+    file = str(SKETCHES / "rcr.sf")
+    done = run(file, "--set", "s=4", "--prune", "none", "--no-compose", "--timeout", "2", code=5)
+    assert "was found in the time given" in done.stderr
+
+
+def test_usage_errors() -> None:
+    file = str(SKETCHES / "crc.sf")
+    assert "did you mean `pairs`?" in run(file, "--prune", "pair", code=2).stderr
+    assert "`level` is 4, and may be one of 3, 1, 2" in run(
+        file, "--set", "level=4", code=2
+    ).stderr.replace("1, 2, 3", "3, 1, 2")
+    assert "has no parameter `q`" in run(file, "--set", "q=4", code=2).stderr
+    assert "cannot read" in run("nowhere.sf", code=1).stderr
+
+
+def test_interrupt_prints_statistics() -> None:
+    command = [*HBC, str(SKETCHES / "rcr.sf"), "--set", "s=4", "--prune", "none", "--no-compose"]
+    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
+    with subprocess.Popen(
+        command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
+    ) as child:
+        time.sleep(8)
+        child.send_signal(signal.SIGINT)
+        _, said = child.communicate(timeout=60)
+    assert child.returncode == 130
+    assert "interrupted after" in said
+    assert "candidates tested" in said
