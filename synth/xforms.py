@@ -135,7 +135,7 @@ def replaced(
     """The set whose gathers replace component `out` by `values[:, (i, k)]`."""
     index = np.indices(output).reshape(len(output), -1)
     if axes.main == axes.second:
-        cell = index[axes.main]
+        cell = index[axes.main].copy()
     else:
         cell = index[axes.main] * output[axes.second] + index[axes.second]
     strides = [prod(source[d + 1 :]) for d in range(len(source))]

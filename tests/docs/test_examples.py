@@ -2,7 +2,8 @@
 
 A block marked `hb` is a program; `hb run` one whose result is compared with the oracle; `hb schedule`
 the lines of a schedule for the program above it; `loops` what `--emit loops` prints for the block
-before it, and `explain` what `hbc explain` says of it; `hb wrong` a program with a mistake, and `error`
+before it, `explain` what `hbc explain` says of it, and `vectors` and `selected` the IR after those
+passes; `hb wrong` a program with a mistake, and `error`
 the message. Run as a program, this file brings the printed blocks up to date.
 """
 
@@ -29,14 +30,17 @@ from hbc.frontend.oracle import evaluate
 from hbc.frontend.parse import parse
 from hbc.ir.diag import HbcError
 from hbc.ir.interp import run as interpret
+from hbc.ir.kernel import Kernel
 from hbc.ir.numpy_types import numpy_dtype
+from hbc.ir.show import show
 from hbc.ir.source import Source
 from hbc.ir.target import TARGETS, Target, schedule_order
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 BLOCK = re.compile(r"^```([a-z ]+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 TARGET = TARGETS["avx512"]
-OUTPUTS = ("loops", "error", "explain")
+STAGES = {"vectors": "simplify-vectors", "selected": "select"}
+OUTPUTS = ("loops", "error", "explain", *STAGES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +115,7 @@ def test_example_compiles(block: Block) -> None:
 def test_example_is_right(block: Block) -> None:
     """As scheduled, run by the interpreter."""
     p, schedule = checked(block)
-    kernel = lower_to_kernel(p, schedule, TARGET)
+    kernel = lower_to_kernel(p, schedule, target_of(schedule))
     example = p.examples[0] if p.examples else Example("", (), ())
     settings = {} if p.examples else {s.name: str(13 + n) for n, s in enumerate(p.sizes)}
     run = gather_inputs(p, settings, example, {})
@@ -139,8 +143,14 @@ def printed(block: Block, mark: str) -> str:
         assert schedule is not None
         chosen = Chosen(p, target_of(schedule), schedule)
         return "\n".join(explained(chosen)[2:]) + "\n"
+    if mark in STAGES:
+        p, schedule = checked(block)
+        kernels: dict[str, Kernel] = {}
+        lower_to_kernel(p, schedule, target_of(schedule), kernels.setdefault)
+        return show(kernels[STAGES[mark]].body) + "\n"
     with pytest.raises(HbcError) as refused:
-        lower_to_kernel(*checked(block), TARGET)
+        p, schedule = checked(block)
+        lower_to_kernel(p, schedule, target_of(schedule))
     return str(refused.value).rstrip() + "\n"
 
 

@@ -191,29 +191,32 @@ class Draft:
             return Apply(Call(MathOp.FLOOR, (operand_name(DTYPES[t]),), Type(DTYPES[t])), (x,))
         return Apply(Unary(UnaryOp.NEG, operand_name(DTYPES[t])), (x,))
 
-    def convolution(self, t: str, d: Dim, r: Dim, tail: bool = False) -> Tensor:
-        """A filter along r slid along d; as a tail it has a mask of r, as has the image."""
-        s, q = STEPS[self.number(len(STEPS))]
+    def convolution(
+        self, t: str, d: Dim, r: Dim, steps: tuple[tuple[int, int], ...] = STEPS, tail: bool = False
+    ) -> Tensor:
+        """A filter along r slid along d, by one of the pairs of strides along them. As a tail the image
+        has a mask of r, and mostly the filter, too."""
+        s, q = steps[self.number(len(steps))]
         other = OUTPUTS[1 - OUTPUTS.index(d)]
         image_type, filter_type = ("bf16", "bf16") if t == "f32" else ("u8", "i8")
-        steps = {d: const_index(s), r: const_index(q)}
-        if self.chance(0.5):
-            steps[other] = const_index(30)
-        image = Read(
-            image_type,
-            arrays()[image_type],
-            const_index(1),
-            tuple((d, steps[d]) for d in in_order(steps)),
-        )
-        k = self.read(filter_type, (r, other) if self.chance(0.5) else (r,))
-        a, b = cast(t, image), cast(t, Masked(self.condition(), k) if self.chance(0.2) else k)
+        moves = {d: s, r: q} | ({other: 30} if self.chance(0.5) else {})
+        strides = tuple((x, const_index(moves[x])) for x in in_order(moves))
+        image: Tensor = Read(image_type, arrays()[image_type], const_index(1), strides)
+        k: Tensor = self.read(filter_type, (r, other) if self.chance(0.5) else (r,))
         if tail:
-            step = 1 + self.number(2) if self.chance(0.8) else -1
-            first = self.number(2)
-            line = Line(const_index(first), ((r, const_index(step)),))
-            c = binary(Op.LT, line, Uniform(const_index(first + 1 + self.number(r.extent))))
-            a, b = cast(t, Masked(c, image)), cast(t, Masked(c, k))
+            c = self.limit(r)
+            image = Masked(c, image)
+            k = Masked(c, k) if self.chance(0.7) else k
+        elif self.chance(0.2):
+            k = Masked(self.condition(), k)
+        a, b = cast(t, image), cast(t, k)
         return Reduce(Op.ADD, (r,), multiply(a, b) if self.chance(0.5) else multiply(b, a))
+
+    def limit(self, r: Dim) -> Tensor:
+        """A condition on r that holds at 0, most often one that then no longer holds from somewhere."""
+        step, first = (1 + self.number(2) if self.chance(0.8) else -1), self.number(2)
+        line = Line(const_index(first), ((r, const_index(step)),))
+        return binary(Op.LT, line, Uniform(const_index(first + 1 + self.number(r.extent))))
 
     def term(self, t: str, depth: int = 2) -> Tensor:
         """A value of the type, with sums and products."""
@@ -260,7 +263,8 @@ class Draft:
             case 12:
                 return self.convolution(t, d, r)
             case 13:
-                return add(self.convolution(t, d, r), self.convolution(t, d, r))
+                pairs = tuple((s, q) for s, q in STEPS if s == 2)
+                return add(self.convolution(t, d, r, pairs), self.convolution(t, d, r, pairs))
             case 14:
                 masked = Masked(self.condition(outputs=True), self.read(t, (r,)))
                 return self.sum_of(multiply(masked, x()))
@@ -279,7 +283,7 @@ class Draft:
                 self.local.append(self.read(t))
                 return multiply(Masked(self.condition(outputs=True), self.local[-1]), x())
             case 22:
-                return self.convolution(t, d, r, tail=True)
+                return self.convolution(t, d, r, ((1, 1), (2, 1), (2, 2)), tail=True)
             case 18 if t != "u32":
                 # Products that the narrower type holds, and such that it does not.
                 wide = self.pick("i16", "u16") if t != "f32" else "i16"

@@ -26,7 +26,7 @@ from hbc.ir.build import const, const_value
 from hbc.ir.interp import run
 from hbc.ir.kernel import Argument, Kernel
 from hbc.ir.nodes import const_index
-from hbc.ir.numpy_types import numpy_dtype, poison
+from hbc.ir.numpy_types import poison
 from hbc.ir.types import DTYPES
 
 Array = npt.NDArray[Any]

@@ -27,7 +27,7 @@ def proved(claim: object, *given: object) -> bool:
 
 
 STEPS = (m >= 1, n >= 1, g >= 1)
-INSIDE = (0 <= d, d < extent_d, 0 <= r, r < extent_r)
+INSIDE = (d >= 0, d < extent_d, r >= 0, r < extent_r)
 LENGTH = m * (extent_d - 1) + n * (extent_r - 1) + 1
 
 
@@ -45,7 +45,7 @@ def test_every_term_of_the_sum_has_a_place() -> None:
     """t is inside of the window, and the band has the filter's r there."""
     rows = (m * d <= m * (extent_d - 1), n * r <= n * (extent_r - 1))
     assert all(proved(row, *STEPS, *INSIDE) for row in rows)
-    assert proved(z3.And(0 <= m * d + n * r, m * d + n * r < LENGTH), *STEPS, *INSIDE, *rows)
+    assert proved(z3.And(m * d + n * r >= 0, m * d + n * r < LENGTH), *STEPS, *INSIDE, *rows)
 
 
 def test_no_term_comes_twice() -> None:
@@ -57,7 +57,7 @@ def test_no_term_comes_twice() -> None:
 
 def test_what_is_read_lies_between_what_was_read() -> None:
     """The first and the last t are (0, 0) and (D - 1, R - 1); no address lies outside of theirs."""
-    assert proved(z3.And(g * t >= 0, g * t <= g * (LENGTH - 1)), g >= 1, 0 <= t, t < LENGTH)
+    assert proved(z3.And(g * t >= 0, g * t <= g * (LENGTH - 1)), g >= 1, t >= 0, t < LENGTH)
 
 
 STRIDES = [(s, q) for s in range(1, 9) for q in range(1, 9)]
@@ -93,9 +93,9 @@ def test_a_condition_slides() -> None:
     hold for too few."""
     step, end = z3.Ints("step end")
     holds, slid = base + step * r < end, base + step * t < end + step * (m * (extent_d - 1))
-    along = (0 <= d, d < extent_d, m >= 1, t == r + m * d, m * d <= m * (extent_d - 1), holds)
+    along = (d >= 0, d < extent_d, m >= 1, t == r + m * d, m * d <= m * (extent_d - 1), holds)
     up = step * (m * d) <= step * (m * (extent_d - 1))
-    assert proved(up, step >= 1, 0 <= d, d < extent_d, m >= 1, m * d <= m * (extent_d - 1))
+    assert proved(up, step >= 1, d >= 0, d < extent_d, m >= 1, m * d <= m * (extent_d - 1))
     assert proved(slid, step >= 1, up, *along)
     assert not proved(slid, step == -1, m == 1, *along)
 
