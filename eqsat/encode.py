@@ -9,6 +9,7 @@ from typing import TypeVar, assert_never
 
 from hbc.eqsat.tensor import Apply, Band, Dim, Dims, Line, Masked, Read, Reduce, Tensor, Uniform
 from hbc.ir.diag import InternalError
+from hbc.ir.lane_rows import factored
 from hbc.ir.nodes import Binary, Call, Cast, Const, Expr, MathOp, Select, Unary, const_index
 from hbc.ir.types import DTYPES, DType
 
@@ -110,7 +111,7 @@ def exact(a: DType, b: DType) -> bool:
 
 def windows(dims: Dims, into: Encoding) -> list[str]:
     """For each way in which an array moves along an output dimension and along a summed one, the
-    dimension of the one slid along the other. Strides must be multiples of each other's divisor."""
+    dimension of the one slid along the other."""
     summed = [d for d in into.dims if d.reduced]
     found: dict[tuple[Dim, Dim, int, int], str] = {}
     for moves in into.moves:
@@ -118,15 +119,23 @@ def windows(dims: Dims, into: Encoding) -> list[str]:
             if d not in moves or r not in moves:
                 continue
             s, q = into.stride(moves[d]), into.stride(moves[r])
-            if s != q and max(s, q) >= _SYMBOLIC:
-                continue
-            g = gcd(s, q) if s < _SYMBOLIC else s
-            m, n = s // g, q // g
-            if (d, r, s, q) not in found and m > 0 and n > 0:
+            steps = _steps(moves[d], moves[r])
+            if (d, r, s, q) not in found and steps is not None:
+                m, n = steps
                 t = window(d, r, m, n)
                 bits = " ".join(str(into.bit(x)) for x in (d, r, t))
                 found[d, r, s, q] = f"(Window {bits} {s} {q} {m} {n})"
     return list(found.values())
+
+
+def _steps(s: Expr, q: Expr) -> tuple[int, int] | None:
+    """How many times two strides are their greatest common divisor, when it is a number, or the second
+    of them."""
+    (a, m), (b, n) = factored(s), factored(q)
+    if a != b or m <= 0 or n <= 0:
+        return None
+    g = gcd(m, n)
+    return (m // g, n // g) if n == g or isinstance(q, Const) else None
 
 
 def window(d: Dim, r: Dim, m: int, n: int) -> Dim:

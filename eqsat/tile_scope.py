@@ -26,6 +26,8 @@ from hbc.ir.walk import block, map_children, map_stmt, nodes
 Options = tuple[Statement, tuple[Choice, ...]]
 """A store as a statement, and what may do it, the cheapest first."""
 
+MOST_FAILURES = 200  # combinations of choices to try for one buffer
+
 
 @dataclass(slots=True)
 class TileScope:
@@ -104,6 +106,8 @@ class TileScope:
             return b, ()
         (_, (one, choices)), *rest = uses
         for choice in choices:
+            if len(failures) > MOST_FAILURES:
+                return None
             trial = TileBuffer(b.name, b.element, b.extent, dict(b.tiles))
             try:
                 _add(trial, one, choice)

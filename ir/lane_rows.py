@@ -101,7 +101,7 @@ def _multiplied(x: _Sum, by: Numbers) -> _Sum:
     offsets = tuple(o * b for o, b in zip(x.offsets, by, strict=True))
     if len(set(by)) == 1:
         return _Sum(mul(x.base, by[0]), offsets, times)
-    unit, factor = _unit(x.base)
+    unit, factor = factored(x.base)
     if factor:
         own = times.get(unit, (0,) * len(by))
         times[unit] = tuple(n + factor * b for n, b in zip(own, by, strict=True))
@@ -117,7 +117,7 @@ def _added(x: _Sum, y: _Sum) -> _Sum:
     return _Sum(add(x.base, y.base), offsets, times)
 
 
-def _unit(e: Expr) -> tuple[Expr, int]:
+def factored(e: Expr) -> tuple[Expr, int]:
     """A scalar as something times a number."""
     e = canonical(e)
     match e:

@@ -54,6 +54,15 @@ schedule neon for arm_dot {
     acc.update.reorder(n, y, s, r, c, x, k).vectorize(k, 4).unroll(k).unroll(x).unroll(c, 2)
 }
 
+# For T = bf16: two channels at a time in each lane.
+schedule neon_dot for arm_dot {
+    O.split(k, ko, ki, 16, tail = shift).split(x, xo, xi, 4, tail = shift)
+    O.reorder(ko, n, y, xo, xi, ki).vectorize(ki, 4).unroll(ki).unroll(xi).parallel(ko)
+    acc.compute_at(O, xo).store_in(registers).vectorize(k, 4).unroll(k).unroll(x)
+    acc.update.split(c, co, ci, 2).reorder(n, y, s, r, co, x, k, ci)
+    acc.update.atomic().vectorize(ci).vectorize(k, 4).unroll(k).unroll(x)
+}
+
 example {
     N = 5; H = 80; W = 100; C = 128; K = 128
     I = random(1, -1, 1); F = random(2, -0.03, 0.03); B = random(3, -1, 1)

@@ -99,7 +99,8 @@ def target_of(schedule: Schedule | None) -> Target:
 def test_there_are_examples() -> None:
     assert {b.file for b in PROGRAMS} >= {"language.md", "schedules.md"}
     described = {"isa", "isa wrong", "isa error"}  # tests/isa reads these
-    known = {"hb", "hb run", "hb schedule", "hb wrong", "sh", *OUTPUTS, *described}
+    solved = {"sf solve"}  # and tests/synth these
+    known = {"hb", "hb run", "hb schedule", "hb wrong", "sh", *OUTPUTS, *described, *solved}
     assert {b.mark for b in ALL} <= known
 
 

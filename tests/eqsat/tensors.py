@@ -206,7 +206,7 @@ class Draft:
         if tail:
             c = self.limit(r)
             image = Masked(c, image)
-            k = Masked(c, k) if self.chance(0.7) else k
+            k = Masked(c, k) if self.chance(0.5) else k
         elif self.chance(0.2):
             k = Masked(self.condition(), k)
         a, b = cast(t, image), cast(t, k)
@@ -214,7 +214,7 @@ class Draft:
 
     def limit(self, r: Dim) -> Tensor:
         """A condition on r that holds at 0, most often one that then no longer holds from somewhere."""
-        step, first = (1 + self.number(2) if self.chance(0.8) else -1), self.number(2)
+        step, first = (1 + self.number(2) if self.chance(0.6) else -1), self.number(2)
         line = Line(const_index(first), ((r, const_index(step)),))
         return binary(Op.LT, line, Uniform(const_index(first + 1 + self.number(r.extent))))
 

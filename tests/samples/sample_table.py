@@ -88,6 +88,7 @@ SAMPLES: dict[str, tuple[Sizes, ...]] = {
     "conv1d_u8s8": CONV1D,
     "conv2d": CONV2D,
     "downsample": CONV2D,
+    "downsample_bf16": CONV2D,
     "upsample": CONV2D,
     "resize": RESIZE,
     "recursive": SIGNAL,

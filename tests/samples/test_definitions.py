@@ -121,6 +121,7 @@ FORMULAS: dict[str, Callable[[Inputs, Mapping[str, int]], Array | tuple[Array, .
     "conv1d_u8s8": lambda i, s: conv1d(i),
     "conv2d": lambda i, s: conv2d(i),
     "downsample": lambda i, s: downsample(i),
+    "downsample_bf16": lambda i, s: downsample(i),
     "upsample": lambda i, s: upsample(i, s["H"], s["W"]),
     "resize": lambda i, s: lanczos(s["H"], s["OH"]) @ i["I"] @ lanczos(s["W"], s["OW"]).T,
     "recursive": lambda i, s: recursive(i),
