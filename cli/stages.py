@@ -19,7 +19,7 @@ from hbc.cli.prepare import Chosen
 from hbc.cli.report import Progress, notice
 from hbc.cli.sizes import extents, given_sizes
 from hbc.cli.strides import lengthened
-from hbc.cli.trials import MEDIUM, SMALL, Trial, draw_trials
+from hbc.cli.trials import MEDIUM, SMALL, Special, Trial, draw_trials
 from hbc.cli.work import count_work
 from hbc.frontend.funcs import Example, Pipeline
 from hbc.frontend.oracle import Reference, evaluate
@@ -92,7 +92,7 @@ def verify_passes(
     stages = [(Stage(name), prepare(kernel)) for name, kernel in changed]
     last = kernels[-1][1]
     trials = draw_trials(
-        p, last.checks, given, example, SMALL, INTERPRETED_WORK, count, SEED, flushes(last)
+        p, last.checks, given, example, SMALL, INTERPRETED_WORK, count, SEED, special_of(last)
     )
     for trial in trials:
         shown.step(f"interpreting at {trial}")
@@ -112,7 +112,7 @@ def verify_native(
     stage = Stage("native")
     given = given_sizes(p, settings)
     trials = draw_trials(
-        p, kernel.checks, given, example, MEDIUM, NATIVE_WORK, count, SEED, flushes(kernel)
+        p, kernel.checks, given, example, MEDIUM, NATIVE_WORK, count, SEED, special_of(kernel)
     )
     for number, trial in enumerate(chain(_example_trial(p, settings, example), trials)):
         shown.step(f"running at {trial}")
@@ -129,10 +129,11 @@ def _expected(p: Pipeline, trial: Trial, kernel: Kernel) -> Mapping[str, Referen
     return with_instructions(found, kernel.instructions, count_work(p, trial.sizes).total)
 
 
-def flushes(kernel: Kernel) -> bool:
-    """Whether its instructions take subnormal numbers for zeros, as no schedule says: infinity times
-    one is then NaN, and infinity for the oracle."""
-    return any(i.rounding.subnormals is Subnormals.FLUSHED for i in kernel.instructions)
+def special_of(kernel: Kernel) -> Special:
+    """The special inputs that the kernel can be held to. Its instructions may take subnormal numbers for
+    zeros, as no schedule says: infinity times one is then NaN, and infinity for the oracle."""
+    roundings = (i.rounding.subnormals for i in kernel.instructions)
+    return Special(Subnormals.FLUSHED not in roundings, not kernel.assumes_finite)
 
 
 def _example_trial(p: Pipeline, settings: Mapping[str, str], example: Example) -> Iterator[Trial]:

@@ -143,7 +143,9 @@ def named(formula: str, arguments: tuple[str, ...]) -> str:
 def print_costs(outcome: Outcome, solution: Solution) -> None:
     rows: list[tuple[str, str]] = []
     for name, cost in outcome.costs(solution):
-        counted = f"{cost.shuffles} shuffles, {cost.selects} selects, {cost.addresses} lane addresses"
+        counted = (
+            f"{cost.shuffles} shuffles, {cost.selects} selects, {cost.addresses} lane addresses"
+        )
         rows.append((name, f"{counted}: {cost.slots:g}"))
     print_facts("cost in issue slots of a warp", rows)
 

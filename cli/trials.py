@@ -47,14 +47,22 @@ class Trial:
         return f"{at or 'no sizes'} with {self.kind} inputs"
 
 
+@dataclass(frozen=True, slots=True)
+class Special:
+    """Which special floats a kernel treats as the algorithm does. Instructions may take subnormals
+    for zeros, and `Kernel.assumes_finite`."""
+
+    subnormals: bool = True
+    non_finite: bool = True
+
+
 def draw_trials(
     p: Pipeline, checks: tuple[Check, ...], given: Mapping[str, int], example: Example,
-    pool: tuple[int, ...], most_work: int, count: int, seed: int, flushed: bool = False,
+    pool: tuple[int, ...], most_work: int, count: int, seed: int, special: Special = Special(),
 ) -> Iterator[Trial]:  # fmt: skip
     """`count` trials at odd sizes that the kernel accepts and that take at most `most_work`
     operations where there are such; `given` sizes (--set) stay. Fewer when no sizes will do. The
-    same seed gives the same trials. `flushed`: subnormal inputs are zeros to the kernel's
-    instructions, and there are none."""
+    same seed gives the same trials. `special`: what special inputs may hold."""
     random = Random(seed)
     for number in range(count):
         with_empty = number % 6 == 5
@@ -63,7 +71,7 @@ def draw_trials(
             return
         kind = KINDS[number % len(KINDS)]
         bits = random.getrandbits(32)
-        yield Trial(sizes, kind, draw_inputs(p, sizes, kind, example, bits, flushed))
+        yield Trial(sizes, kind, draw_inputs(p, sizes, kind, example, bits, special))
 
 
 def draw_sizes(
@@ -124,10 +132,10 @@ def accepted(p: Pipeline, checks: tuple[Check, ...], sizes: Mapping[str, int]) -
 
 def draw_inputs(
     p: Pipeline, sizes: Mapping[str, int], kind: Kind, example: Example, seed: int,
-    flushed: bool = False,
+    special: Special = Special(),
 ) -> dict[str, Array]:  # fmt: skip
-    """Inputs of one kind. `special` ones hold NaN, infinities, -0 and subnormals (unless those are
-    `flushed`) among others."""
+    """Inputs of one kind. `special` ones hold NaN, infinities, -0 and subnormals among others, as far
+    as `special` allows."""
     import numpy as np
 
     fills = dict(example.fills)
@@ -143,7 +151,7 @@ def draw_inputs(
         else:
             values = _wide(extents(image, sizes), source)
             if kind == "special":
-                _sprinkle(values, image, source, flushed)
+                _sprinkle(values, image, source, special)
             inputs[image.name] = _as_element(values, image)
     return inputs
 
@@ -154,13 +162,13 @@ def _wide(shape: tuple[int, ...], source: np.random.Generator) -> Array:
     return values
 
 
-def _sprinkle(values: Array, image: Image, source: np.random.Generator, flushed: bool) -> None:
+def _sprinkle(values: Array, image: Image, source: np.random.Generator, allowed: Special) -> None:
     import numpy as np
 
     least = {"f16": -24, "bf16": -133, "f32": -149, "f64": -1074}
     least_normal = {"f16": -14, "bf16": -126, "f32": -126, "f64": -1022}
-    smallest = 2.0 ** (least_normal if flushed else least)[image.element.name]
-    special = np.array([np.nan, np.inf, -np.inf, -0.0, smallest])
+    smallest = 2.0 ** (least if allowed.subnormals else least_normal)[image.element.name]
+    special = np.array([-0.0, smallest, *([np.nan, np.inf, -np.inf] * allowed.non_finite)])
     flat = values.reshape(-1)
     count = min(flat.size, max(2, int(flat.size * SPECIAL_SHARE)))
     if flat.size == 0:

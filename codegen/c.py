@@ -82,6 +82,8 @@ def emit_c(
     named = [(t, buffers[t.name]) for t in tables]
     options = tuple(compile_flags(kernel.instructions))
     build = f" Compile with {' '.join((*target.flags, *options))}." if features else ""
+    if kernel.assumes_finite:
+        build += " Inputs must be finite: an infinity or NaN may reach neighbouring results."
     headers = sorted({i.place.header for i in kernel.instructions})
     text = c_file(about + build, kernel.name, texts, named, parts, rest.parallel, headers)
     simd = target.machine == X86

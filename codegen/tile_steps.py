@@ -10,11 +10,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from math import copysign
 
-from hbc.ir.build import const_value
+from hbc.ir.build import broadcast, const_value
 from hbc.ir.diag import InternalError
 from hbc.ir.nodes import (
     Allocate,
     Block,
+    Broadcast,
     Expr,
     For,
     If,
@@ -79,6 +80,9 @@ def tile_step(s: Stmt, tiles: Mapping[str, Allocate]) -> TileStep | None:
                 return Zero(s.buffer)
             case Load(mask=None) if s.value.buffer not in tiles:
                 return Fill(s.buffer, s.value)
+            case Broadcast(value=Load(mask=None) as row, lanes=n) if row.buffer not in tiles:
+                all_rows = broadcast(row.index, n)  # the same row again and again
+                return Fill(s.buffer, Load(row.buffer, all_rows, s.value.type, None, row.span))
             case Instruct(args=args):
                 operands = tuple(t for a in args if (t := _whole_tile(a, tiles)) is not None)
                 if len(operands) == len(args) and s.buffer in operands:

@@ -213,9 +213,7 @@ def reach(place: Place, extents: tuple[int, ...]) -> int:
     start = const_value(place.start)
     if start is None:
         return place.last
-    return int(start) + sum(
-        (n - 1) * s for n, s in zip(extents, place.steps, strict=True) if s > 0
-    )
+    return int(start) + sum((n - 1) * s for n, s in zip(extents, place.steps, strict=True) if s > 0)
 
 
 def coordinate(place: Place, extents: tuple[int, ...]) -> Expr:

@@ -11,7 +11,7 @@ from hbc.eqsat.choice import Choice, Statement
 from hbc.eqsat.lowering import selectable
 from hbc.eqsat.near_miss import Miss, near_miss, not_a_tensor, sums_varying
 from hbc.eqsat.perform import perform
-from hbc.eqsat.placement import Frames, with_packs
+from hbc.eqsat.placement import Frames, has_band, with_packs
 from hbc.eqsat.refusals import NO_SUM, no_product, nothing_does, other_tiles, refuse_wide
 from hbc.eqsat.report import Record, chosen, missed
 from hbc.eqsat.shapes import Shapes
@@ -62,7 +62,9 @@ def select(
     selection = _Selection(usable, Frames(names.fresh), records, checked)
     body = simplify_stmt(selection.stmt(kernel.body))
     used = {n.name for n in nodes(body) if isinstance(n, Instruct)}
-    return replace(kernel, body=body, instructions=tuple(i for i in usable if i.name in used))
+    instructions = tuple(i for i in usable if i.name in used)
+    finite = selection.assumes_finite
+    return replace(kernel, body=body, instructions=instructions, assumes_finite=finite)
 
 
 @dataclass(slots=True)
@@ -98,6 +100,7 @@ class _Selection:
     frames: Frames
     report: list[Record]
     checked: bool
+    assumes_finite: bool = False  # a banded matrix of floats was chosen
     proven: set[int] = field(default_factory=set)  # numbers of choices
     locals: dict[int, Local] = field(default_factory=dict)  # by the id of the allocation
     shapes: Shapes = field(default_factory=Shapes)
@@ -144,6 +147,9 @@ class _Selection:
 
     def prove(self, s: Store, one: Statement, choice: Choice) -> None:
         """Runs the statement beside its choice, once for each kind. Raises CheckError."""
+        c = choice.candidate
+        if c.element.is_float and (has_band(c.a) or has_band(c.b)):
+            self.assumes_finite = True
         if self.checked and choice.number not in self.proven:
             self.proven.add(choice.number)
             check(s, one, choice)

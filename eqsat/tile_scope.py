@@ -75,7 +75,10 @@ class TileScope:
         self.buffers[s.buffer] = b
         uses = [(n, found) for n in self.stores(s.body) if (found := self._uses(n, s.buffer))]
         failures: list[TileShapeError] = []
-        agreed = self._agreed(uses, b, failures)
+        agreed = self._agreed(uses, b, failures, roomy=True)
+        if agreed is None:
+            failures.clear()
+            agreed = self._agreed(uses, b, failures, roomy=False)
         if agreed is None:
             del self.buffers[s.buffer]
             raise failures[0]
@@ -100,8 +103,10 @@ class TileScope:
         uses: Sequence[tuple[Store, Options]],
         b: TileBuffer,
         failures: list[TileShapeError],
+        roomy: bool,
     ) -> tuple[TileBuffer, tuple[Choice, ...]] | None:
-        """The buffer's tiles and a choice for each statement that agree with those it has."""
+        """The buffer's tiles and a choice for each statement that agree with those it has. `roomy`:
+        they leave a register for each factor."""
         if not uses:
             return b, ()
         (_, (one, choices)), *rest = uses
@@ -114,7 +119,10 @@ class TileScope:
             except TileShapeError as failure:
                 failures.append(failure)
                 continue
-            found = self._agreed(rest, trial, failures)
+            i = choice.plan.instruction
+            if roomy and len(trial.tiles) > i.place.count - len(i.factors):
+                continue
+            found = self._agreed(rest, trial, failures, roomy)
             if found is not None:
                 return found[0], (choice, *found[1])
         return None
@@ -130,7 +138,9 @@ class TileScope:
         assert moves is not None and found is not None
         one = found[0]
         if s.buffer in self.buffers:
-            return block(*(fill(tile, one.value, at, self.packed) for tile, at in moves))
+            return block(
+                *(fill(tile, one.value, at, self.packed, self.fresh) for tile, at in moves)
+            )
         return block(*(save(tile, one.dest, at, self.fresh) for tile, at in moves))
 
     def _moves(self, s: Stmt) -> list[tuple[Tile, Points]] | None:
@@ -185,7 +195,10 @@ class TileScope:
             return self.through_memory([self._assign(s, start)], inner)
         own = accumulators(self.buffers[s.dest.buffer], s, choice)
         return block(
-            *(fill(tile, start, accumulated(choice.plan, at), self.packed) for at, tile in own)
+            *(
+                fill(tile, start, accumulated(choice.plan, at), self.packed, self.fresh)
+                for at, tile in own
+            )
         )
 
     def _end(self, s: Statement, choice: Choice, inner: Callable[[Stmt], Stmt]) -> Stmt:

@@ -14,6 +14,7 @@ from hbc.eqsat.steps import Fresh, Index, nest
 from hbc.eqsat.tensor import Read, Tensor, Uniform
 from hbc.eqsat.tiles import Tile, TileBuffer, accumulators, tile_of
 from hbc.ir.build import const, const_value
+from hbc.ir.layout import layout
 from hbc.ir.nodes import Allocate, Expr, Instruct, Load, Ramp, Stmt, Store, const_index
 from hbc.ir.types import DType, Memory
 from hbc.ir.walk import block
@@ -109,14 +110,29 @@ def _execute(p: Product, names: Mapping[Expr, str]) -> Stmt:
     return Store(p.accumulator.name, p.accumulator.index(), done)
 
 
-def fill(tile: Tile, x: Tensor, at: Points, packed: Packed) -> Stmt:
+def fill(tile: Tile, x: Tensor, at: Points, packed: Packed, fresh: Fresh) -> Stmt:
     """The tile with the value at the points: zero, from rows in memory, or from where they are made."""
     if isinstance(x, Uniform) and const_value(x.value) == 0:
         return Store(tile.name, tile.index(), const(0, tile.element(tile.lanes)))
     inside = isinstance(x, Read) and exists(tuple(d for d, _ in x.strides), at) is None
     if isinstance(x, Read) and inside and has_rows(raw_layout(x, at), tile.rows):
         return Store(tile.name, tile.index(), value(x, at))
-    return Store(tile.name, tile.index(), packed(x, at, (), {}, "as rows of a tile"))
+    made = packed(x, at, (), {}, "as rows of a tile")
+    if _is_rows(made, tile.rows):
+        return Store(tile.name, tile.index(), made)
+    name = fresh(f"{tile.name}_rows")  # one value for a row, or for all
+    rows = Load(name, tile.index(), tile.element(tile.lanes))
+    filled = block(Store(name, tile.index(), made), Store(tile.name, tile.index(), rows))
+    return in_memory(name, tile.element, tile.lanes, filled)
+
+
+def _is_rows(e: Expr, rows: int) -> bool:
+    """Whether a value is loaded as so many rows of adjacent elements."""
+    at = layout(e.index) if isinstance(e, Load) and e.mask is None else None
+    if at is None:
+        return False
+    strides = [const_value(stride) for _, stride in at.dims]
+    return strides == [1] or has_rows(at, rows)
 
 
 def save(tile: Tile, dest: Read, at: Points, fresh: Fresh) -> Stmt:

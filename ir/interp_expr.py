@@ -71,8 +71,9 @@ def emit(code: Code, e: Expr) -> str:
             return _load(code, e)
         case Ramp() | Broadcast() | VectorReduce() | Gather():
             return _vector(code, e)
-        case Instruct(args=args):
-            return _apply(code, _execution(code, e), *(_array(code, a) for a in args))
+        case Instruct(args=args, type=t):
+            result = _apply(code, _execution(code, e), *(_array(code, a) for a in args))
+            return result if t.lanes > 1 else _only(code, result, t)
         case Access(name=name):
             raise InternalError(f"the interpreter met the access of `{name}`: lower first")
         case _:
@@ -193,9 +194,12 @@ def _array(code: Code, e: Expr) -> str:
 def _lanes(code: Code, meaning: Callable[[Array], Array], t: Type, value: str) -> str:
     """The result of a vector function; a scalar when there is one lane."""
     result = _apply(code, meaning, value)
-    if t.lanes > 1:
-        return result
-    return code.assign(f"{result}[0]" if t.element.is_float else f"{result}.item(0)")
+    return result if t.lanes > 1 else _only(code, result, t)
+
+
+def _only(code: Code, array: str, t: Type) -> str:
+    """The element of an array that has one."""
+    return code.assign(f"{array}[0]" if t.element.is_float else f"{array}.item(0)")
 
 
 def _ramp(element: DType, lanes: int) -> Callable[[object, object], Array]:

@@ -55,7 +55,8 @@ class Check:
 @dataclass(frozen=True, slots=True)
 class Kernel:
     """`body` reads the sizes, the arguments, their strides and the tables, and nothing else. It is
-    not run when all outputs are empty. `instructions` are those that the body names."""
+    not run when all outputs are empty. `instructions` are those that the body names.
+    `assumes_finite`: an infinity or NaN in an input may reach more results than in the algorithm."""
 
     name: str
     sizes: tuple[Size, ...]
@@ -64,6 +65,7 @@ class Kernel:
     checks: tuple[Check, ...]
     body: Stmt
     instructions: tuple[Instruction, ...] = ()
+    assumes_finite: bool = False
 
     def map_body(self, rewrite: Callable[[Stmt], Stmt]) -> Kernel:
         """The kernel with a rewritten body; the same object when nothing changed."""

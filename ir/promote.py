@@ -11,7 +11,7 @@ buffer that was asked to be in registers and cannot goes to the stack, or to whe
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 
 from hbc.ir.kernel import Kernel
@@ -44,22 +44,27 @@ _CANDIDATES = (Memory.AUTO, Memory.STACK, Memory.REGISTER)
 
 def promote(kernel: Kernel) -> Kernel:
     """The kernel with such buffers marked `Memory.REGISTER`."""
-    return kernel.map_body(_promote)
+    tiles = {
+        n.buffer
+        for n in nodes(kernel.body)
+        if isinstance(n, Allocate) and n.memory is Memory.AMX_TILE
+    }
+    return kernel.map_body(lambda body: _promote(body, tiles))
 
 
-def _promote(s: Stmt) -> Stmt:
-    s = map_stmt(s, lambda e: e, _promote)
+def _promote(s: Stmt, tiles: Collection[str]) -> Stmt:
+    s = map_stmt(s, lambda e: e, lambda child: _promote(child, tiles))
     if not isinstance(s, Allocate):
         return s
     if not any(isinstance(n, Load) and n.buffer == s.buffer for n in nodes(s.body)):
-        return _promote(_without_stores(s.body, lambda n: n.buffer == s.buffer))
+        return _promote(_without_stores(s.body, lambda n: n.buffer == s.buffer), tiles)
     if s.memory not in _CANDIDATES:
         return s
-    if _fits_registers(s):
+    if _fits_registers(s) and not _meets_tile(s, tiles):
         dead = _dead_stores(s)
         if dead:
             body = _without_stores(s.body, lambda n: isinstance(n, Store) and n in dead)
-            return _promote(replace(s, body=body))
+            return _promote(replace(s, body=body), tiles)
         return s if s.memory is Memory.REGISTER else replace(s, memory=Memory.REGISTER)
     return replace(s, memory=Memory.AUTO) if s.memory is Memory.REGISTER else s
 
@@ -139,6 +144,20 @@ def is_block(part: Piece, whole: Piece, element: DType) -> bool:
     at, lanes = part[0] - whole[0], part[1]
     inside = at >= 0 and at + lanes <= whole[1] and lanes < whole[1]
     return inside and lanes * element.bits in (128, 256) and at % lanes == 0
+
+
+def _meets_tile(s: Allocate, tiles: Collection[str]) -> bool:
+    """Whether a tile is loaded from the buffer or stored to it, which takes memory."""
+    if not tiles:
+        return False
+    for n in nodes(s.body):
+        if isinstance(n, Store):
+            read = {m.buffer for m in nodes(n.value) if isinstance(m, Load)}
+            if n.buffer in tiles and s.buffer in read:
+                return True
+            if n.buffer == s.buffer and not read.isdisjoint(tiles):
+                return True
+    return False
 
 
 def _is_shuffled(e: Load, element: DType) -> bool:

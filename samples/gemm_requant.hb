@@ -31,6 +31,17 @@ schedule dot for avx512vnni {
     acc.update.atomic().vectorize(ki).vectorize(j, 16).unroll(i).unroll(j)
 }
 
+# 2 x 2 tiles of sums, 64 products deep; the epilogue reads them from memory.
+schedule tiles for amx {
+    C.tile(i, j, io, jo, ib, jb, 32, 32, tail = shift).parallel(io)
+    C.tile(ib, jb, it, jt, ii, ji, 16, 16).unroll(it).unroll(jt).vectorize(ii).vectorize(ji)
+    acc.compute_at(C, jo).store_in(amx_tile)
+    acc.tile(i, j, it, jt, ii, ji, 16, 16).unroll(it).unroll(jt).vectorize(ii).vectorize(ji)
+    acc.update.split(k, ko, ki, 64)
+    acc.update.tile(i, j, it, jt, ii, ji, 16, 16).reorder(ko, it, jt, ii, ji, ki)
+    acc.update.unroll(it).unroll(jt).atomic().vectorize(ii).vectorize(ji).vectorize(ki)
+}
+
 schedule fast for avx512 {
     C.tile(i, j, io, jo, ii, ji, 6, 64, tail = shift).reorder(jo, io, ii, ji)
     C.vectorize(ji, 16).unroll(ji).unroll(ii).parallel(jo)

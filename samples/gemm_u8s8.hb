@@ -32,6 +32,17 @@ schedule dot for avx512vnni {
     acc.update.atomic().vectorize(ki).vectorize(j, 16).unroll(i).unroll(j)
 }
 
+# 2 x 2 tiles of sums, 64 products deep: each loaded tile of A and B serves two of them.
+schedule tiles for amx {
+    C.tile(i, j, io, jo, ib, jb, 32, 32, tail = shift).parallel(io)
+    C.tile(ib, jb, it, jt, ii, ji, 16, 16).unroll(it).unroll(jt).vectorize(ii).vectorize(ji)
+    acc.compute_at(C, jo).store_in(amx_tile)
+    acc.tile(i, j, it, jt, ii, ji, 16, 16).unroll(it).unroll(jt).vectorize(ii).vectorize(ji)
+    acc.update.split(k, ko, ki, 64)
+    acc.update.tile(i, j, it, jt, ii, ji, 16, 16).reorder(ko, it, jt, ii, ji, ki)
+    acc.update.unroll(it).unroll(jt).atomic().vectorize(ii).vectorize(ji).vectorize(ki)
+}
+
 # Four products at a time in each lane: 4 x 16 sums in 16 of NEON's 32 registers
 # (with 24 gcc runs out: it loads the operands of all rows first).
 schedule neon for arm_dot {

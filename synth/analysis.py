@@ -16,6 +16,7 @@ from hbc.synth.demands import Crowd, Demands, before, crowds, demands_at, no_dem
 from hbc.synth.demands import within_reach as reachable
 from hbc.synth.possible import Table, argument_table, possible_terms
 from hbc.synth.problem import ANYTHING, Known, Move, Pack, Problem
+from hbc.synth.watch import Watch
 
 MOST_ROUNDS = 4
 
@@ -33,15 +34,15 @@ class Analysis:
     impossible: bool  # some hole has no gather left, or a demand no location
 
 
-def analyse(problem: Problem, classes: bool) -> Analysis:
-    """`classes` off: only the goals are known."""
+def analyse(problem: Problem, classes: bool, watch: Watch) -> Analysis:
+    """`classes` off: only the goals are known. Raises Stopped when the watch says so."""
     sets = {n: node.gathers for n, node in enumerate(problem.nodes) if isinstance(node, Move)}
     if not classes:
         return _unpruned(problem, sets)
     for _ in range(MOST_ROUNDS):
         sizes = {n: found.size for n, found in sets.items()}
         possible = possible_terms(problem, sets)
-        result = _backward(problem, possible, dict(sets))
+        result = _backward(problem, possible, dict(sets), watch)
         sets = dict(result.sets)
         if result.impossible or all(found.size == sizes[n] for n, found in sets.items()):
             break
@@ -71,7 +72,9 @@ def _unpruned(problem: Problem, sets: dict[int, GatherSet]) -> Analysis:
     return Analysis(possible, goal_tables(problem), {}, cuts, sets, False)
 
 
-def _backward(problem: Problem, possible: list[Table], sets: dict[int, GatherSet]) -> Analysis:
+def _backward(
+    problem: Problem, possible: list[Table], sets: dict[int, GatherSet], watch: Watch
+) -> Analysis:
     nodes, universe = problem.nodes, problem.universe
     sizes = [_size(problem, n) for n in range(len(nodes))]
     allowed = goal_tables(problem)
@@ -81,6 +84,7 @@ def _backward(problem: Problem, possible: list[Table], sets: dict[int, GatherSet
     impossible = False
     for number in reversed(range(len(nodes))):
         node = nodes[number]
+        watch.check()
         demands = reachable(
             united([demands, demands_at(number, allowed[number], possible[number])]), possible
         )

@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 
 from hbc.ir.diag import error
 from hbc.ir.gather import Locations, Shape
-from hbc.ir.gather_set import GatherSet, of_rows
+from hbc.ir.gather_set import Formula, GatherSet, of_rows
 from hbc.ir.index_expr import OUTSIDE, Argument, Scope, evaluate, locate
 from hbc.ir.sketch import Binder, Family
 
 Columns = dict[str, NDArray[np.int64]]
+Part = tuple[Locations, Formula]  # the indices of gathers, one row each, and how each is written
 
 MOST_GATHERS = 4_000_000  # before equal ones are dropped
 BYTES_AT_A_TIME = 1 << 25
@@ -26,9 +27,8 @@ def family_rows(
     arguments: Mapping[str, Argument],
     output: Shape,
     room: int,
-) -> tuple[Locations, Columns]:
-    """The gathers' indices, one row each, and the binders' values. HbcError when that would take
-    more than `room` bytes."""
+) -> Part:
+    """The gathers of a formula. HbcError when they would take more than `room` bytes."""
     if len(family.variables) != len(output):
         raise error(
             f"this formula has {len(family.variables)} indices, and the output {list(output)} has"
@@ -58,7 +58,12 @@ def family_rows(
     rows = rows[kept]
     columns = {name: column[kept] for name, column in columns.items()}
     _refuse_outside(rows, family, columns, output)
-    return rows, columns
+
+    def formula(row: int) -> str:
+        values = ", ".join(f"{name} = {column[row]}" for name, column in columns.items())
+        return f"{family.text}  with {values}" if values else family.text
+
+    return rows, formula
 
 
 def bound(binders: Sequence[Binder], names: Mapping[str, int], family: Family) -> Columns:
@@ -104,18 +109,13 @@ def _refuse_outside(rows: Locations, family: Family, columns: Columns, output: S
     )  # fmt: skip
 
 
-def family_set(
-    inputs: Sequence[Shape], output: Shape, parts: Sequence[tuple[Locations, Columns, str]]
-) -> GatherSet:
-    """One set of the gathers of several formulas, equal ones once."""
+def united_set(inputs: Sequence[Shape], output: Shape, parts: Sequence[Part]) -> GatherSet:
+    """One set of the gathers of several parts, equal ones once."""
     rows = np.concatenate([part[0] for part in parts])
     ends = np.cumsum([len(part[0]) for part in parts])
 
     def formula(number: int) -> str:
         which = int(np.searchsorted(ends, number, side="right"))
-        _, columns, text = parts[which]
-        row = number - (int(ends[which - 1]) if which else 0)
-        values = ", ".join(f"{name} = {column[row]}" for name, column in columns.items())
-        return f"{text}  with {values}" if values else text
+        return parts[which][1](number - (int(ends[which - 1]) if which else 0))
 
     return of_rows(inputs, output, rows, formula)

@@ -10,6 +10,9 @@ from hbc.synth.problem import JUNK, ZERO, Known, Move, Pack, Problem, Universe
 
 Table = NDArray[np.bool_]  # [location, term]
 
+SPARSE = 4  # times fewer entries than there is room for
+BITS_AT_A_TIME = 1 << 28
+
 
 def possible_terms(problem: Problem, sets: dict[int, GatherSet]) -> list[Table]:
     """One table for each node. `sets` are the gathers still in question, by node."""
@@ -43,9 +46,30 @@ def moved(gathers: GatherSet, inputs: Table) -> Table:
 
 
 def joined(left: Table, right: Table) -> Table:
-    """The Boolean matrix product."""
-    product: NDArray[np.float32] = left.astype(np.float32) @ right.astype(np.float32)
-    return np.asarray(product > 0)
+    """The Boolean matrix product: by rows of bits where `left` is sparse, else by floats."""
+    width = right.shape[1]
+    row, column = np.nonzero(left)
+    if not row.size or not width:
+        return np.zeros((len(left), width), dtype=np.bool_)
+    if row.size * SPARSE > left.size:
+        product: NDArray[np.float32] = left.astype(np.float32) @ right.astype(np.float32)
+        return np.asarray(product > 0)
+    packed = np.zeros((len(right), -(-width // 64) * 8), dtype=np.uint8)
+    packed[:, : -(-width // 8)] = np.packbits(right, axis=1)
+    words = packed.view(np.uint64)
+    filled, starts = np.unique(row, return_index=True)
+    found = np.zeros((len(left), words.shape[1]), dtype=np.uint64)
+    step = max(1, BITS_AT_A_TIME // (8 * packed.shape[1]))
+    begin = 0
+    while begin < filled.size:
+        # As many rows as keep the intermediate table small, but one at least.
+        end = max(begin + 1, int(np.searchsorted(starts, starts[begin] + step)))
+        last = starts[end] if end < filled.size else row.size
+        taken = words[column[starts[begin] : last]]
+        parts = starts[begin:end] - starts[begin]
+        found[filled[begin:end]] = np.bitwise_or.reduceat(taken, parts, axis=0)
+        begin = end
+    return np.unpackbits(found.view(np.uint8), axis=1, count=width).view(np.bool_)
 
 
 def folded(node: Pack, source: Table, universe: Universe) -> Table:

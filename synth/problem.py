@@ -34,6 +34,9 @@ JUNK = 1
 FIRST = 2
 ANYTHING = -1  # of a goal: no matter what
 
+MOST_TERMS = 1 << 16  # states hold terms in 16 bits
+TABLES_AT_A_TIME = 4  # possible, allowed, demanded, and one that is being made
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Known:
@@ -140,8 +143,28 @@ def build_problem(sketch: Sketch, room: int, report: Report = lambda text: None)
             case Fold(name):
                 nodes.append(_pack(statement, nodes, numbers))
         numbers[statement.name] = len(nodes) - 1
+    refuse_giants(sketch, nodes, universe, room)
     goals = tuple(_wanted(goal, nodes, numbers, universe) for goal in sketch.goals)
     return Problem(sketch, tuple(nodes), goals, universe)
+
+
+def refuse_giants(sketch: Sketch, nodes: Sequence[Node], universe: Universe, room: int) -> None:
+    """HbcError where the tables of the analysis would not fit: which term can be where, and which
+    location can come from which."""
+    sizes = [int(np.prod(node.shape, dtype=np.int64)) for node in nodes]
+    needed = sum(sizes) * universe.count
+    for node, size in zip(nodes, sizes, strict=True):
+        if isinstance(node, Move):
+            needed += size * sum(sizes[a] for a in node.arguments)
+    needed *= TABLES_AT_A_TIME
+    if universe.count > MOST_TERMS or needed > room:
+        raise error(
+            f"this sketch has {sum(sizes):,} locations and {universe.count:,} terms: its tables take"
+            f" {needed / 1e6:,.0f} MB",
+            sketch.goals[0].span,
+            f"the bound is {room / 1e6:,.0f} MB and {MOST_TERMS:,} terms: raise --memory, or make the"
+            " arrays smaller",
+        )
 
 
 def _move(statement: Apply, nodes: Sequence[Node], numbers: dict[str, int], sets: Sets) -> Node:

@@ -23,7 +23,7 @@ from hbc.synth.problem import ANYTHING, Move, Problem, build_problem
 from hbc.synth.search import Search
 from hbc.synth.solutions import Choice, Fragment, cheapest, count_solutions, count_states
 from hbc.synth.switches import Switches
-from hbc.synth.watch import Watch
+from hbc.synth.watch import Stopped, Watch
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,11 @@ def solve(sketch: Sketch, switches: Switches, watch: Watch) -> Outcome:
     watch.phase("sets")
     problem = build_problem(sketch, watch.room, watch.tell)
     watch.phase("analysis")
-    analysis = analyse(problem, switches.classes)
+    try:
+        analysis = analyse(problem, switches.classes, watch)
+    except Stopped as stop:
+        watch.phase("")
+        return Outcome(problem, analyse(problem, False, watch), [], stop.reason, watch)
     copies = copy_counts(problem, analysis) if switches.copies and not analysis.impossible else {}
     pairs = pair_tables(problem, analysis) if switches.pairs and not analysis.impossible else {}
     watch.phase("plan")

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from hbc.cli.inputs import choose_example
-from hbc.cli.trials import KINDS, MEDIUM, SMALL, draw_inputs, draw_trials
+from hbc.cli.trials import KINDS, MEDIUM, SMALL, Special, draw_inputs, draw_trials
 from hbc.cli.work import count_work
 from hbc.frontend.funcs import Pipeline
 from hbc.ir.kernel import Check
@@ -75,6 +75,11 @@ def test_special_inputs_are_special(pipeline: Make) -> None:
     assert {np.inf, -np.inf} <= set(special.tolist())
     assert (special == 0).any()
     assert ((special != 0) & (np.abs(special) < 1e-38)).any()
+    some = Special(subnormals=False, non_finite=False)
+    tame = draw_inputs(p, {"N": 1000}, "special", example, 1, some)["I"].astype(np.float32)
+    assert np.isfinite(tame).all()
+    assert (tame == 0).any()
+    assert (np.abs(tame[tame != 0]) >= 2.0**-126).all()
     full = draw_inputs(p, {"N": 1000}, "full-range", example, 1)["I"].astype(np.float32)
     assert np.isfinite(full).all()
     assert full.min() < -10 < 10 < full.max()

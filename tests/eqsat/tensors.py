@@ -101,6 +101,7 @@ class Draft:
     they do not hold; `local` arrays that may be read anywhere."""
 
     random: np.random.Generator
+    variant: int | None = None  # of a shape; random where there is none
     made: list[Tensor] = field(default_factory=list)
     masks: list[Tensor] = field(default_factory=list)
     zeros: list[tuple[Tensor, Tensor]] = field(default_factory=list)
@@ -204,19 +205,20 @@ class Draft:
         image: Tensor = Read(image_type, arrays()[image_type], const_index(1), strides)
         k: Tensor = self.read(filter_type, (r, other) if self.chance(0.5) else (r,))
         if tail:
-            c = self.limit(r)
+            kind = self.number(3) if self.variant is None else self.variant % 3
+            c = self.limit(r, -1 if kind == 2 else 1 + self.number(2))
             image = Masked(c, image)
-            k = Masked(c, k) if self.chance(0.5) else k
+            k = k if kind == 1 else Masked(c, k)
         elif self.chance(0.2):
             k = Masked(self.condition(), k)
         a, b = cast(t, image), cast(t, k)
         return Reduce(Op.ADD, (r,), multiply(a, b) if self.chance(0.5) else multiply(b, a))
 
-    def limit(self, r: Dim) -> Tensor:
-        """A condition on r that holds at 0, most often one that then no longer holds from somewhere."""
-        step, first = (1 + self.number(2) if self.chance(0.6) else -1), self.number(2)
+    def limit(self, r: Dim, step: int) -> Tensor:
+        """A condition on r that holds at 0, and with a step up not at the end."""
+        first = self.number(2)
         line = Line(const_index(first), ((r, const_index(step)),))
-        return binary(Op.LT, line, Uniform(const_index(first + 1 + self.number(r.extent))))
+        return binary(Op.LT, line, Uniform(const_index(first + 1 + self.number(r.extent - 1))))
 
     def term(self, t: str, depth: int = 2) -> Tensor:
         """A value of the type, with sums and products."""

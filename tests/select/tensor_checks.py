@@ -12,6 +12,7 @@ import numpy as np
 from hbc.cli.inputs import gather_inputs
 from hbc.cli.pipeline import choose_schedule, lower_to_kernel
 from hbc.cli.sizes import extents
+from hbc.codegen.c import emit_c
 from hbc.frontend.check import check
 from hbc.frontend.funcs import Example, Fill, Pipeline
 from hbc.frontend.oracle import compare, evaluate
@@ -44,7 +45,8 @@ def compiled(
         if stage in CHECKED:
             found[stage] = kernel
 
-    lower_to_kernel(p, choose_schedule(p, target, schedule), TARGETS[target], after)
+    kernel = lower_to_kernel(p, choose_schedule(p, target, schedule), TARGETS[target], after)
+    emit_c(kernel, TARGETS[target])  # where tiles get their registers
     return p, found
 
 

@@ -9,9 +9,7 @@ from pathlib import Path
 import pytest
 from tensor_checks import compiled
 
-from hbc.codegen.c import emit_c
 from hbc.ir.diag import HbcError
-from hbc.ir.target import TARGETS
 
 FOLDER = Path(__file__).parent / "refused"
 UPDATE = os.environ.get("HBC_UPDATE_GOLDEN") == "1"
@@ -20,8 +18,7 @@ UPDATE = os.environ.get("HBC_UPDATE_GOLDEN") == "1"
 @pytest.mark.parametrize("file", sorted(FOLDER.glob("*.hb")), ids=lambda file: file.stem)
 def test_refused(file: Path) -> None:
     with pytest.raises(HbcError) as raised:
-        _, kernels = compiled(file.read_text(encoding="utf-8"), "amx", name=file.name)
-        emit_c(kernels["hoist"], TARGETS["amx"])  # where tiles get their registers
+        compiled(file.read_text(encoding="utf-8"), "amx", name=file.name)
     shown = "\n".join(d.render() for d in raised.value.diagnostics)
     said = f"exit code {raised.value.exit_code}\n{shown}\n"
     golden = file.with_suffix(".stderr")

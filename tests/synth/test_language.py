@@ -105,6 +105,7 @@ MISTAKES = {
     "goal y == [x0, x1, x2, x3]": "reads outside of its argument at i = 3, c = 1",
     "x: [400]\nset huge(a: [n]) = \\i. a[(p * i + q) % n] for p in n, q in n, r in 9\n"
     "y: [400] = ?huge(x)\ngoal y == x": "2,304 MB",
+    "x: [9000]\ny: [9000] = ?rots{main=0, level=1}(x)\ngoal y == x": "its tables take",
     "x: [4]\ny: [4] = \\i. a[i]\ngoal y == [x0, x1, x2, x3]": "there is no array `a`",
     "x: [4, 2]\ny: [4] = fold{length=3}(x)\ngoal y == [i in 4] x[i, 0]": "no multiple of 3",
     "x: [4] = [a, b]\ngoal x == [a, b]": "is declared as [4]",
