@@ -15,6 +15,8 @@ from hbc.synth.trie import Numbers, Trie, count_children, split
 from hbc.synth.watch import Watch
 
 MOST_RANGES = 1_000_000  # of a frontier: some 60 MB while it is tested
+IDLE_COLUMNS = 6  # in a row, none of which drops one candidate in WORTH
+WORTH = 50
 FEW = 64  # candidates that are completed rather than tested further
 MOST_VALUES = 8_000_000  # locations that are completed at a time
 
@@ -50,7 +52,9 @@ def _descend(
     probes: Probes, trie: Trie, inputs: Batch, residual: Table, column: int, frontier: Frontier,
     waiting: list[tuple[int, Frontier]], watch: Watch,
 ) -> Iterator[Frontier]:  # fmt: skip
-    """Tests column after column; a frontier that grows too long waits in part."""
+    """Tests column after column, until all gathers are told apart and the tests say little; a
+    frontier that grows too long waits in part."""
+    idle = 0
     while column < trie.columns and len(frontier):
         watch.check()
         if column in trie.starts:
@@ -62,10 +66,12 @@ def _descend(
                 continue
             parent, low, high = split(trie, column, frontier.low, frontier.high)
             frontier = Frontier(frontier.state[parent], frontier.after[parent], low, high)
-        elif column > trie.last_split and len(frontier) <= FEW:
+        elif column > trie.last_split and (len(frontier) <= FEW or idle >= IDLE_COLUMNS):
             break
+        before = len(frontier)
         watch.tried += len(frontier)
         frontier = probe(probes, trie, column, inputs, residual, frontier)
+        idle = idle + 1 if len(frontier) * WORTH > before * (WORTH - 1) else 0
         column += 1
     if len(frontier):
         yield frontier
