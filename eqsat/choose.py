@@ -63,6 +63,8 @@ def choose(s: Statement, instructions: Sequence[Instruction]) -> tuple[Choice, .
         in_tiles = plan.instruction.place.rows > 1
         if in_tiles and rest is not None and s.dest in reads(rest):
             continue  # the sums would overwrite what the rest reads
+        if rest is not None and _summed(rest):
+            continue  # the result is known at the points of the statement, not at those of a sum
         choices.append(Choice(candidate, plan, cycles, packing, rest, fired, complete))
         if len(choices) == (MOST_CHOICES if in_tiles else 1):
             break
@@ -183,6 +185,13 @@ def cost(c: Candidate, plan: Plan, s: Statement) -> Cost:
     if not isinstance(c.c, Read | None):
         ways += 8
     return total + each * outputs * ways, packing
+
+
+def _summed(x: Tensor, inside: bool = False) -> bool:
+    """Whether the result of the instructions is read inside a reduction."""
+    if isinstance(x, Read):
+        return inside and x.buffer == CHOSEN
+    return any(_summed(p, inside or isinstance(x, Reduce)) for p in parts(x))
 
 
 def _rest(g: EGraph, c: Candidate, of: Encoding) -> Tensor | None:

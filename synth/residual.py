@@ -22,6 +22,7 @@ from hbc.synth.run import Batch, Batches, run_ahead
 FREE = -1  # depends on no location of the step's output
 SEVERAL = -2
 MOST_WORK = 300_000_000  # terms times states times locations
+MOST_BYTES = 100_000_000  # of a table; without one, the joined states are judged when complete
 
 
 def residual(
@@ -36,7 +37,7 @@ def residual(
         shared_crowds(analysis.cuts[step.end], step.output) if step.end in analysis.cuts else []
     )
     shared = [c for c in shared if all(n in values for n, _ in c.others)]
-    if shared and states * allowed.size <= MOST_WORK:
+    if shared and states * allowed.size <= MOST_BYTES:
         allowed = np.broadcast_to(allowed, (states, *allowed.shape)).copy()
         for crowd in shared:
             exclude(crowd, values, allowed)
@@ -47,7 +48,7 @@ def residual(
     terms = np.flatnonzero(analysis.allowed[step.output].any(axis=0))
     work = states * terms.size * sum(len(depends[n]) for n in depends)
     size = analysis.allowed[step.output].size
-    if not judged or work > MOST_WORK or states * size > MOST_WORK:
+    if not judged or work > MOST_WORK or states * size > MOST_BYTES:
         return allowed
     table = np.broadcast_to(allowed, (states, *allowed.shape[-2:])).copy()
     unmoved: dict[int, Batch] = dict(values)

@@ -26,6 +26,9 @@ from hbc.synth.watch import Stopped, Watch
 
 States = dict[int, Batch]  # by live node
 
+# So many states are followed to the end before the next: a search that is stopped has found something.
+MOST_STATES = 20_000
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Prepared:
@@ -93,7 +96,8 @@ class Search:
                 yield Fragment(edges, [])
                 continue
             below: list[Fragment] = []
-            piece = max(1, self.watch.room // (8 * max(1, sum(t.shape[1] for t in after.values()))))
+            width = sum(table.shape[1] for table in after.values())
+            piece = min(MOST_STATES, max(1, self.watch.room // (8 * max(1, width))))
             for start in range(0, made, piece):
                 part = {n: table[start : start + piece] for n, table in after.items()}
                 size = min(piece, made - start)

@@ -118,3 +118,26 @@ def test_other_masks_keep_them() -> None:
 def test_pieces_have_their_own_masks() -> None:
     second = FIRST.replace("acc[ramp(0, 1, 16)", "acc[ramp(16, 1, 16)").replace("x16(n)", "x16(2)")
     assert relaxed(FIRST + second)
+
+
+NESTED = """
+size   M, N, K
+input  A: u8[M, K]
+input  B: i8[K, N]
+input  D: i8[3, N]
+output C: i32[M, N]
+reduce s in 3, k in K
+C[i, j]  = 0
+C[i, j] += i32(D[s, j]) * (i32(A[i, k]) * i32(B[k, j]))
+schedule lanes for avx512vnni {
+    C.vectorize(j, 16, tail = exact)
+    C.update.split(k, ko, ki, 4, tail = exact).vectorize(j, 16, tail = exact).reorder(ko, i, j, s, ki)
+    C.update.atomic().vectorize(ki).vectorize(s)
+}
+"""
+
+
+def test_a_sum_around_the_instructions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Products of three: what instructions give would be summed again, with weights, which is not done
+    in registers; the statement stays as it is."""
+    assert graphs(NESTED, monkeypatch) == (1, 0)
