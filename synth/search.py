@@ -57,7 +57,6 @@ class Search:
         self.folder: Folder = make_folder(problem.universe)
         self.prepared = cache(self._prepare)
         self.stopped: str | None = None
-        self.solved = 0
 
     def run(self) -> list[Fragment]:
         """All solutions, as fragments of the first step. A search that is stopped keeps what it has."""
@@ -92,7 +91,6 @@ class Search:
         last = number + 1 == len(self.steps)
         for edges, after, made in self._after(number, states, count):
             if last:
-                self.solved += len(edges.parent)
                 yield Fragment(edges, [])
                 continue
             below: list[Fragment] = []

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from evaluation import World, evaluate, same
-from lanes import lane_values
+from lane_values import lane_values
 from tensors import OUTPUTS, SUMMED, TOTALS, Draft, add, cast, data, multiply
 from tensors import arrays as types
 
