@@ -83,18 +83,18 @@ def complete(probes: Probes, trie: Trie, inputs: Batch, frontier: Frontier) -> I
     step = max(1, MOST_VALUES // max(size, 1))
     for start in range(0, len(frontier), step):
         part = frontier.pick(slice(start, start + step))
-        yield Completed(part, run_chosen(inputs[part.state], chosen_index(probes, trie, part)))
+        index = chosen_index(probes, trie, part)
+        yield Completed(part, run_chosen(inputs, part.state, index))
 
 
 def chosen_index(probes: Probes, trie: Trie, part: Frontier) -> Locations:
     """[candidate, output location]: the input location that is read."""
-    codes = trie.codes[part.low]
     after = probes.after[part.after]
-    inside = np.maximum(after, 0)
-    code = np.take_along_axis(codes, probes.gathers.cell[inside], axis=1)
-    source = probes.gathers.source[inside, code]
-    found: Locations = np.where(after < 0, after, source).astype(np.int32)
-    return found
+    complete = probes.after.min(initial=0) >= 0
+    inside = after if complete else np.maximum(after, 0)
+    code = trie.codes[part.low[:, None], probes.gathers.cell[inside]]
+    source: Locations = probes.gathers.source[inside, code]
+    return source if complete else np.where(after < 0, after, source)
 
 
 def original_numbers(trie: Trie, part: Frontier) -> Numbers:

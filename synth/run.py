@@ -60,6 +60,8 @@ def run_ahead(
         values[number] = run_fixed(problem, folder, number, values, count)
 
 
-def run_chosen(inputs: Batch, index: Locations) -> Batch:
-    """`inputs` as from `arguments`; row s of the result is moved by row s of `index`."""
-    return np.take_along_axis(inputs, np.where(index < 0, inputs.shape[1] + index, index), axis=1)
+def run_chosen(inputs: Batch, state: NDArray[np.int64], index: Locations) -> Batch:
+    """`inputs` as from `arguments`: row r of the result is state `state[r]`, moved by row r of `index`."""
+    if len(inputs) == 1:
+        return inputs[0][index]
+    return inputs[state[:, None], index]

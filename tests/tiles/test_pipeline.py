@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 
 import pytest
-from test_products import check, inputs
 from tile_kernels import Product, gemm, read
 from tile_machines import TileMachine, interpreted, outputs_of, source_of
+from tile_numbers import check, inputs
 
 from hbc.ir.kernel import Kernel
 from hbc.ir.rotate import rotate

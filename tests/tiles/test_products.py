@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 from tile_kernels import PRODUCTS, Product, block, gemm, nested, read
 from tile_machines import TileMachine, interpreted, outputs_of
+from tile_numbers import SIZES, check, inputs
 
 from hbc.ir.kernel import Kernel
-from hbc.ir.numpy_types import Array, numpy_dtype
-from hbc.ir.types import DType
+from hbc.ir.numpy_types import Array
 
-SIZES = {"P": 2, "Q": 1, "S": 3}
 FULL = {"f32": (16, 16, 32), "i32": (16, 16, 64)}  # by the type of the sums
 ODD = {"f32": (5, 7, 6), "i32": (5, 7, 20)}
 THIN = {"f32": (1, 1, 2), "i32": (1, 1, 4)}
@@ -22,35 +21,6 @@ THIN = {"f32": (1, 1, 2), "i32": (1, 1, 4)}
 def product(name: str, shapes: dict[str, tuple[int, int, int]]) -> Product:
     sums = Product(name, 1, 1, 4).type(0).name
     return Product(name, *shapes[sums])
-
-
-def random(shape: tuple[int, ...], t: DType, seed: int) -> Array:
-    """Any integer; floats of many magnitudes and either sign."""
-    rng = np.random.default_rng(seed)
-    if t.is_int:
-        return rng.integers(t.limits[0], t.limits[1] + 1, shape).astype(numpy_dtype(t))
-    values = rng.standard_normal(shape) * 2.0 ** rng.integers(-6, 6, shape)
-    return np.asarray(values.astype(np.float32).astype(numpy_dtype(t)))
-
-
-def inputs(p: Product, down: int, across: int, sizes: dict[str, int] = SIZES) -> dict[str, Array]:
-    depth = sizes["S"] * p.k
-    a = random((sizes["P"] * down * p.m, depth), p.type(1), 1)
-    b = random((depth // p.group, sizes["Q"] * across * p.n, p.group), p.type(2), 2)
-    return {"A": a, "B": b}
-
-
-def check(given: dict[str, Array], got: Array) -> None:
-    """Against NumPy: integers modulo 2^32, floats within the error of any order of summation."""
-    a, b = given["A"], given["B"].transpose(0, 2, 1)
-    b = b.reshape(-1, b.shape[2])
-    if got.dtype == np.int32:
-        exact = a.astype(np.int64) @ b.astype(np.int64)
-        assert (got == exact.astype(np.int32)).all()
-        return
-    x, y = a.astype(np.float64), b.astype(np.float64)
-    bound = 2.0**-23 * a.shape[1] * (abs(x) @ abs(y))
-    assert (abs(got - x @ y) <= bound).all()
 
 
 def run(kernel: Kernel, given: dict[str, Array], machine: TileMachine, folder: Path) -> Array:

@@ -8,9 +8,9 @@ from random import Random
 
 import numpy as np
 import pytest
-from test_products import random
 from tile_kernels import Product, nested, read
 from tile_machines import poisoned_outputs
+from tile_numbers import random
 
 from hbc.codegen.tile_plan import TilePlan, plan_tiles
 from hbc.codegen.tile_regions import Region
