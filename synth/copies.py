@@ -14,8 +14,8 @@ from hbc.synth.problem import ANYTHING, Move, Pack, Problem
 
 
 def copy_counts(problem: Problem, analysis: Analysis) -> dict[int, Copies]:
-    """For each cut, by the number of the node after it. A goal of n equal terms allows n copies: what
-    counts is how often a term stands in the goals, not at how many locations."""
+    """For each cut where something must be copied, by the number of the node after it. A goal of n
+    equal terms allows n copies: what counts is how often a term stands in the goals, not where."""
     sizes = [int(np.prod(node.shape, dtype=np.int64)) for node in problem.nodes]
     least = [np.zeros(size, dtype=np.int64) for size in sizes]
     for goal in problem.goals:
@@ -24,7 +24,9 @@ def copy_counts(problem: Problem, analysis: Analysis) -> dict[int, Copies]:
     found: dict[int, Copies] = {}
     for number in reversed(range(len(problem.nodes))):
         live = live_nodes(problem, number + 1)
-        found[number + 1] = Copies({n: least[n].copy() for n in live if least[n].any()}, most)
+        counted = {n: least[n].copy() for n in live if least[n].any()}
+        if counted:
+            found[number + 1] = Copies(counted, most)
         node = problem.nodes[number]
         match node:
             case Pack(arguments=(argument,)):

@@ -62,6 +62,5 @@ def run_ahead(
 
 def run_chosen(inputs: Batch, state: NDArray[np.int64], index: Locations) -> Batch:
     """`inputs` as from `arguments`: row r of the result is state `state[r]`, moved by row r of `index`."""
-    if len(inputs) == 1:
-        return inputs[0][index]
-    return inputs[state[:, None], index]
+    moved: Batch = inputs[0][index] if len(inputs) == 1 else inputs[state[:, None], index]
+    return moved

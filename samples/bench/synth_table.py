@@ -132,4 +132,5 @@ def main() -> None:
         table(folder, QUICK if "--quick" in options else [*QUICK, *LARGER])
 
 
-main()
+if __name__ == "__main__":
+    main()
