@@ -115,6 +115,7 @@ def _report(compiled: Compiled, stages: Sequence[Stage], as_json: bool) -> None:
                 "ok": all(stage.ok for stage in stages),
                 "trials": sum(stage.trials for stage in stages),
                 "max_error_over_bound": max(stage.worst for stage in stages),
+                "assumes_finite": compiled.kernel.assumes_finite,
                 "emulated": next((dict(s.emulated) for s in stages if s.emulated), None),
                 "stages": [
                     {
@@ -140,6 +141,8 @@ def _report(compiled: Compiled, stages: Sequence[Stage], as_json: bool) -> None:
     ]
     if not all(stage.trials for stage in stages):
         notice("note: no sizes were found that the kernel accepts and the interpreter can handle")
+    if compiled.kernel.assumes_finite:
+        notice("note: all inputs were finite: an infinity or NaN may reach neighbouring results")
     for stage in stages:
         if stage.emulated:
             notice(f"note: {stage.name}: the emulator executed {counts_text(stage.emulated)}")

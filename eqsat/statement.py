@@ -11,6 +11,7 @@ from hbc.eqsat.tensor import (
     Dim,
     Dims,
     Masked,
+    NotTensorError,
     Read,
     Tensor,
     box,
@@ -38,7 +39,8 @@ def statement(
     parts = (dest, s.value) if s.mask is None else (dest, s.value, s.mask)
     dims = natural(box(*parts), instructions)
     where, value = tensor(dest, dims), tensor(s.value, dims)
-    assert isinstance(where, Read)
+    if not isinstance(where, Read):
+        raise NotTensorError(s.index, "it is one element, and no vector")
     live = () if s.mask is None else conjuncts(tensor(s.mask, dims))
     known = tuple(_zeros(value, zeros))
     local = tuple(r for r in dict.fromkeys(reads(value)) if r.buffer in zeros)

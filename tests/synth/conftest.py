@@ -1,4 +1,4 @@
-"""Makes the helper modules of this folder importable."""
+"""Lets the tests of this folder import what they share."""
 
 import sys
 from pathlib import Path
