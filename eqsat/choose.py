@@ -30,6 +30,8 @@ MOST_CHOICES = 8
 ENOUGH = 12
 Cost = tuple[float, float]
 """Cycles in all, and those of them for packing."""
+Loads = dict[tuple[Tensor, int, int], Cost]
+"""What loading and packing an operand costs, by its value, its number and the `id` of its plan."""
 SCATTER = 16.0  # cycles for an accumulator whose lanes lie apart
 
 
@@ -76,7 +78,9 @@ def _cheapest(
 ) -> list[tuple[Cost, Candidate, Plan]]:
     """Candidates and plans by their cost. Those whose instructions alone take longer than enough others
     take in all are left out."""
-    options = [(plan, c) for c in candidates for plan in _plans(c, s, instructions)]
+    tables: dict[Contraction, dict[str, list[Plan]]] = {}  # the same for many candidates
+    options = [(plan, c) for c in candidates for plan in _plans(c, s, instructions, tables)]
+    loads: Loads = {}
     options.sort(key=lambda option: option[0].cycles)
     in_tiles = any(plan.instruction.place.rows > 1 for plan, _ in options)
     enough = ENOUGH if in_tiles else 0
@@ -84,7 +88,7 @@ def _cheapest(
     for plan, c in options:
         if len(found) > enough and plan.cycles > found[enough][0][0]:
             break
-        insort(found, (cost(c, plan, s), c, plan), key=lambda option: option[0])
+        insort(found, (cost(c, plan, s, loads), c, plan), key=lambda option: option[0])
     return found
 
 
@@ -144,12 +148,27 @@ def _candidate(
     return Candidate(types, element, whole, start, dims, decode(a, of), decode(b, of))
 
 
-def _plans(c: Candidate, s: Statement, instructions: Sequence[Instruction]) -> Iterator[Plan]:
+def _plans(
+    c: Candidate,
+    s: Statement,
+    instructions: Sequence[Instruction],
+    tables: dict[Contraction, dict[str, list[Plan]]],
+) -> list[Plan]:
+    """The plans for a candidate. `tables` keeps those of other candidates with the same table."""
     moves = (strides_along(c.a), strides_along(c.b))
     if not (moves[0] | moves[1]) <= {*s.outputs, *c.dims}:
-        return  # a sum inside of another
+        return []  # a sum inside of another
     table = Contraction(s.outputs, c.dims, *moves)
-    fitting = [i for i in instructions if selectable(i) and signature_text(signature(i)) == c.types]
+    known = tables.setdefault(table, {})
+    if c.types not in known:
+        known[c.types] = list(_plans_of(table, c.types, instructions))
+    return known[c.types]
+
+
+def _plans_of(
+    table: Contraction, types: str, instructions: Sequence[Instruction]
+) -> Iterator[Plan]:
+    fitting = [i for i in instructions if selectable(i) and signature_text(signature(i)) == types]
     fitting.sort(key=_products, reverse=True)
     whole: set[tuple[Kind, ...]] = set()  # families of instructions of which one has an exact plan
     for i in fitting:
@@ -169,12 +188,15 @@ def _products(i: Instruction) -> tuple[float, int]:
     return whole * i.cost.per_cycle, whole
 
 
-def cost(c: Candidate, plan: Plan, s: Statement) -> Cost:
+def cost(c: Candidate, plan: Plan, s: Statement, loads: Loads) -> Cost:
     """Estimated cycles: of the instructions, the loads of their operands, and the way of the
     accumulator to the statement's destination; and how many of them are for packing."""
     total, packing = plan.cycles, 0.0
     for n, x in zip(plan.instruction.factors, (c.a, c.b), strict=True):
-        load, pack = operand_cost(x, n, plan)
+        key = x, n, id(plan)
+        if key not in loads:
+            loads[key] = operand_cost(x, n, plan)
+        load, pack = loads[key]
         total += load + pack
         packing += pack
     at = points(plan, plan.instruction.accumulator, {})
