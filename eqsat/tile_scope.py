@@ -74,14 +74,14 @@ class TileScope:
         outer = self.buffers.get(s.buffer)
         self.buffers[s.buffer] = b
         uses = [(n, found) for n in self.stores(s.body) if (found := self._uses(n, s.buffer))]
-        failures: list[TileShapeError] = []
+        failures: list[TileShapeError | None] = []
         agreed = self._agreed(uses, b, failures, roomy=True)
         if agreed is None:
             failures.clear()
             agreed = self._agreed(uses, b, failures, roomy=False)
         if agreed is None:
             del self.buffers[s.buffer]
-            raise failures[0]
+            raise next(f for f in failures if f is not None)
         for (n, _), choice in zip(uses, agreed[1], strict=True):
             self.fix(n, choice)
         del self.buffers[s.buffer]
@@ -102,11 +102,12 @@ class TileScope:
         self,
         uses: Sequence[tuple[Store, Options]],
         b: TileBuffer,
-        failures: list[TileShapeError],
+        failures: list[TileShapeError | None],
         roomy: bool,
     ) -> tuple[TileBuffer, tuple[Choice, ...]] | None:
         """The buffer's tiles and a choice for each statement that agree with those it has. `roomy`:
-        they leave a register for each factor."""
+        they leave a register for each factor. `failures`: why combinations would not do; None: they
+        leave no register."""
         if not uses:
             return b, ()
         (_, (one, choices)), *rest = uses
@@ -121,6 +122,7 @@ class TileScope:
                 continue
             i = choice.plan.instruction
             if roomy and len(trial.tiles) > i.place.count - len(i.factors):
+                failures.append(None)
                 continue
             found = self._agreed(rest, trial, failures, roomy)
             if found is not None:
