@@ -100,15 +100,24 @@ def test_usage_errors() -> None:
     assert "cannot read" in run("nowhere.sf", code=1).stderr
 
 
+def _interruptible() -> None:
+    """Jobs in the background of a shell script ignore interrupts, and so do their children."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def test_interrupt_prints_statistics() -> None:
     command = [*HBC, str(SKETCHES / "rcr.sf"), "--set", "s=4", "--prune", "none", "--no-compose"]
     environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
     with subprocess.Popen(
-        command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
-    ) as child:
-        time.sleep(8)
-        child.send_signal(signal.SIGINT)
-        _, said = child.communicate(timeout=60)
+        command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment,
+        preexec_fn=_interruptible,
+    ) as child:  # fmt: skip
+        try:
+            time.sleep(8)
+            child.send_signal(signal.SIGINT)
+            _, said = child.communicate(timeout=60)
+        finally:
+            child.kill()
     assert child.returncode == 130
     assert "interrupted after" in said
     assert "candidates tested" in said
