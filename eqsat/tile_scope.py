@@ -63,9 +63,6 @@ class TileScope:
             return None
         return found[0], found[1]
 
-    def has_product(self, s: Stmt) -> bool:
-        return any(self.product(n) is not None for n in nodes(s) if isinstance(n, Store))
-
     def add(self, s: Allocate) -> TileBuffer:
         """The tiles of a buffer, as the products in its scope want them: each has its cheapest choice
         that suits the tiles of those before it. Raises TileShapeError when nothing suits all."""

@@ -122,7 +122,7 @@ def _reduced(op: Op, x: Array, axes: tuple[int, ...]) -> Array:
         case Op.MIN:
             return np.asarray(x.min(axes, keepdims=True))
         case _:
-            raise NotImplementedError(op)
+            raise AssertionError(f"no rule is about a reduction with `{op}`")
 
 
 BINARY = {

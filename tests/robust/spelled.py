@@ -41,7 +41,7 @@ def _statement(s: ast.Statement) -> str:
             body = "".join(f"    {_line(x)}\n" for x in lines or ())
             return f"schedule {name.text} for {_names(targets)} {{\n{body}}}"
         case _:
-            raise NotImplementedError(type(s).__name__)
+            raise AssertionError(f"no variant has a {type(s).__name__}")
 
 
 def _definition(s: ast.Definition) -> str:
