@@ -1,0 +1,149 @@
+// ldmatrix and mma.sync: which lane holds which element is as in the PTX ISA, chapter "Matrix Fragments
+// for mma.m16n8k16" and its neighbours. Twins of the functions of cuda_ptx.h.
+#pragma once
+
+namespace cuda_on_cpu __attribute__((visibility("hidden"))) {
+
+struct LoadedMatrices {
+    char row[16];
+    unsigned *registers;
+};
+
+// Lane 8 m + r has the address of row r of matrix m: 8 rows of 8 elements of two bytes.
+template <int COUNT, bool TRANSPOSED>
+void load_matrices(void **requests, unsigned present)
+{
+    if (present != FULL)
+        fail("ldmatrix needs all 32 lanes");
+    for (int matrix = 0; matrix < COUNT; matrix++)
+        for (unsigned lane = 0; lane < WARP; lane++) {
+            uint16_t pair[2];
+            for (unsigned i = 0; i < 2; i++) {
+                const unsigned major = lane / 4, minor = lane % 4 * 2 + i;
+                const unsigned row = TRANSPOSED ? minor : major, column = TRANSPOSED ? major : minor;
+                const char *from = static_cast<LoadedMatrices *>(requests[matrix * 8 + row])->row;
+                memcpy(&pair[i], from + 2 * column, 2);
+            }
+            memcpy(&static_cast<LoadedMatrices *>(requests[lane])->registers[matrix], pair, 4);
+        }
+}
+
+template <int COUNT, bool TRANSPOSED>
+void ldmatrix(unsigned (&d)[COUNT], const void *row, int line)
+{
+    LoadedMatrices mine;
+    if (current->lane < COUNT * 8) {
+        if (reinterpret_cast<uintptr_t>(row) % 16)
+            fail(at_line("ldmatrix", line) + ": the row is not aligned to 16 bytes");
+        if (!is_shared(row))
+            fail(at_line("ldmatrix", line) + ": the row is not in shared memory");
+        memcpy(mine.row, row, 16);
+    }
+    mine.registers = d;
+    meet(FULL, "ldmatrix", line, load_matrices<COUNT, TRANSPOSED>, &mine);
+}
+
+struct Product {
+    const unsigned *a, *b;
+    const void *c;
+    void *d;
+};
+
+struct Place {
+    int row, column;
+};
+
+// Operands whose registers hold `PACKED` elements each: A is 16 x K, B is K x 8.
+template <int PACKED>
+Place place_of_a(int lane, int element)
+{
+    const int half = element / PACKED;  // the number of the register
+    return {lane / 4 + (half & 1) * 8, lane % 4 * PACKED + element % PACKED + half / 2 * 4 * PACKED};
+}
+
+template <int PACKED>
+Place place_of_b(int lane, int element)
+{
+    return {lane % 4 * PACKED + element % PACKED + element / PACKED * 4 * PACKED, lane / 4};
+}
+
+inline Place place_of_c(int lane, int element)
+{
+    return {lane / 4 + element / 2 * 8, lane % 4 * 2 + element % 2};
+}
+
+template <class T>
+T element_of(const void *registers, int number)
+{
+    T value;
+    memcpy(&value, static_cast<const char *>(registers) + number * sizeof value, sizeof value);
+    return value;
+}
+
+struct Tf32 {
+    uint32_t bits;
+    operator float() const { return bits_as<float>(bits & 0xffffe000u); }  // the low bits are ignored
+};
+
+// Products are exact and are summed in `SUM` from the first k on; `T` and `D` are the stored types.
+template <class T, class D, class SUM, int K>
+void multiply(void **requests, unsigned present)
+{
+    constexpr int PACKED = 4 / sizeof(T);
+    if (present != FULL)
+        fail("mma.sync needs all 32 lanes");
+    static SUM a[16][K], b[K][8];
+    for (unsigned lane = 0; lane < WARP; lane++) {
+        const Product *mine = static_cast<Product *>(requests[lane]);
+        for (int i = 0; i < 16 * K / 32; i++) {
+            const Place place = place_of_a<PACKED>(lane, i);
+            a[place.row][place.column] = static_cast<SUM>(element_of<T>(mine->a, i));
+        }
+        for (int i = 0; i < K * 8 / 32; i++) {
+            const Place place = place_of_b<PACKED>(lane, i);
+            b[place.row][place.column] = static_cast<SUM>(element_of<T>(mine->b, i));
+        }
+    }
+    for (unsigned lane = 0; lane < WARP; lane++) {
+        const Product *mine = static_cast<Product *>(requests[lane]);
+        for (int i = 0; i < 4; i++) {
+            const Place place = place_of_c(lane, i);
+            SUM sum = static_cast<SUM>(element_of<D>(mine->c, i));
+            for (int k = 0; k < K; k++)
+                sum += a[place.row][k] * b[k][place.column];
+            const D rounded = static_cast<D>(sum);
+            memcpy(static_cast<char *>(mine->d) + i * sizeof rounded, &rounded, sizeof rounded);
+        }
+    }
+}
+
+}  // namespace cuda_on_cpu
+
+#define CUDA_CPU_LDMATRIX(N) \
+    inline void ptx_ldmatrix_x##N(unsigned (&d)[N], const void *row, CUDA_CPU_LINE) \
+    { \
+        cuda_on_cpu::ldmatrix<N, false>(d, row, line); \
+    } \
+    inline void ptx_ldmatrix_trans_x##N(unsigned (&d)[N], const void *row, CUDA_CPU_LINE) \
+    { \
+        cuda_on_cpu::ldmatrix<N, true>(d, row, line); \
+    }
+CUDA_CPU_LDMATRIX(1)
+CUDA_CPU_LDMATRIX(2)
+CUDA_CPU_LDMATRIX(4)
+
+// D and C are `N` registers of type `R` that hold four elements of type `D`.
+#define CUDA_CPU_MMA(NAME, T, D, SUM, K, R, N) \
+    inline void NAME( \
+        R (&d)[N], const unsigned (&a)[4], const unsigned (&b)[2], const R (&c)[N], CUDA_CPU_LINE) \
+    { \
+        cuda_on_cpu::Product mine = {a, b, c, d}; \
+        cuda_on_cpu::meet( \
+            cuda_on_cpu::FULL, "mma.sync", line, cuda_on_cpu::multiply<T, D, SUM, K>, &mine); \
+    }
+CUDA_CPU_MMA(ptx_mma_m16n8k16_f32_f16, __half, float, float, 16, float, 4)
+CUDA_CPU_MMA(ptx_mma_m16n8k16_f32_bf16, __nv_bfloat16, float, float, 16, float, 4)
+CUDA_CPU_MMA(ptx_mma_m16n8k16_f16_f16, __half, __half, float, 16, unsigned, 2)
+CUDA_CPU_MMA(ptx_mma_m16n8k8_f32_tf32, cuda_on_cpu::Tf32, float, float, 8, float, 4)
+CUDA_CPU_MMA(ptx_mma_m16n8k32_s32_s8, int8_t, int, int, 32, int, 4)
+CUDA_CPU_MMA(ptx_mma_m16n8k32_s32_u8, uint8_t, int, int, 32, int, 4)

@@ -1,0 +1,20 @@
+"""Lets the tests of this folder import its modules; skips them without a C++ compiler."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from hbc.codegen.cuda_cpu import find_cpp
+from hbc.ir.diag import ToolError
+
+
+@pytest.fixture(scope="session", autouse=True)
+def cpp() -> str:
+    """The compiler that stands in for nvcc."""
+    try:
+        return find_cpp()
+    except ToolError as e:
+        pytest.skip(str(e))
