@@ -44,7 +44,7 @@ from hbc.cli.options import (
 def command(
     kernel: Path, settings: Mapping[str, str], target: str | None, schedule: str | None,
     isa: tuple[Path, ...], fallback: str, inputs: tuple[str, ...], seconds: float, refresh: bool,
-    example: str | None, emulate: bool, threads: int | None, timeout: float, as_json: bool,
+    example: str | None, emulate: bool, on_cpu: bool, threads: int | None, timeout: float, as_json: bool,
 ) -> None:  # fmt: skip
     """Time KERNEL on its example, with one thread unless told otherwise.
 
@@ -52,7 +52,7 @@ def command(
     the calls leave them. The roof is the longer of the arithmetic at the peak rate and the bytes at
     the bandwidth of the cache they fit in, both measured on this machine with as many threads.
     """
-    from hbc.cli.emulation import counts_text, emulator_for
+    from hbc.cli.emulation import counts_text, runner_for
     from hbc.cli.inputs import choose_example, gather_inputs
     from hbc.cli.native import Native, Repeat, output_shapes
     from hbc.cli.prepare import build_for_calls, choose, compile_chosen
@@ -63,19 +63,19 @@ def command(
     from hbc.cli.work import count_work
 
     chosen = choose(kernel, settings, target, schedule, isa, fallback)
-    emulator = emulator_for(chosen, emulate)
+    runner = runner_for(chosen, emulate, on_cpu)
     p = chosen.pipeline
     files = named_paths("--input", inputs, tuple(i.name for i in p.inputs))
     with progress() as shown, tempfile.TemporaryDirectory(prefix="hbc-") as folder:
         shown.step("compiling")
         compiled = compile_chosen(chosen)
         number = thread_count(threads, 1, compiled.source.parallel)
-        library, building = build_for_calls(compiled, Path(folder))
+        library, building = build_for_calls(compiled, Path(folder), runner.on_cpu)
         run = gather_inputs(p, settings, choose_example(p, example), files)
         roofs = machine_roofs(number, shown, refresh)
         shown.step("measuring")
         repeat = Repeat(warmups=2, least=7, seconds=seconds, most=100_000)
-        with Native(library, number, timeout, emulator) as native:
+        with Native(library, number, timeout, runner.emulator) as native:
             shapes = output_shapes(p, run.sizes)
             name, sizes = compiled.source.name, list(run.sizes.values())
             called = native.call(name, sizes, run.inputs, shapes, repeat)

@@ -1,16 +1,43 @@
-"""Which emulator a command's compiled code runs with: chosen by --emulate or by what is missing."""
+"""What a command's compiled code runs on: this processor, an emulator, a GPU or its stand-in."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from hbc.cli.machine import missing_features
 from hbc.cli.prepare import Chosen, require_runnable
 from hbc.cli.report import notice
 from hbc.codegen.cross import emulator, is_foreign
-from hbc.ir.diag import ToolError
-from hbc.ir.target import Target
+from hbc.ir.diag import Diagnostic, ToolError, UsageError
+from hbc.ir.target import GPU, Target
+
+
+@dataclass(frozen=True, slots=True)
+class Runner:
+    """`emulator`: the library of the AMX emulator, where one executes AMX. `on_cpu`: CUDA code runs on
+    the processor, thread by thread."""
+
+    emulator: Path | None = None
+    on_cpu: bool = False
+
+
+def runner_for(chosen: Chosen, emulate: bool, on_cpu: bool) -> Runner:
+    """What the options and this machine's processors lead to; says on stderr what was decided.
+    UsageError for --on-cpu without CUDA code; ToolError when the code can be run in no way."""
+    if chosen.target.machine != GPU:
+        if on_cpu:
+            hint = "it is for `--target cuda`"
+            message = f"--on-cpu: `{chosen.target.name}` code runs on the CPU anyway"
+            raise UsageError(Diagnostic(message, hint=hint))
+        return Runner(emulator_for(chosen, emulate))
+    from hbc.codegen.gpu import gpu_count
+
+    if not on_cpu and gpu_count() == 0:
+        notice("note: there is no GPU here: the CPU runs its threads, and times mean nothing")
+        on_cpu = True
+    return Runner(on_cpu=on_cpu)
 
 
 def emulator_for(chosen: Chosen, wanted: bool) -> Path | None:
@@ -43,6 +70,8 @@ def can_emulate(target: Target) -> bool:
     """Whether what this processor lacks for the target's code can be emulated here."""
     from hbc.codegen.amx_emulator import EMULATED, is_possible
 
+    if target.machine == GPU:
+        return True
     if not is_foreign(target.machine):
         return is_possible() and EMULATED.issuperset(missing_features(target))
     try:

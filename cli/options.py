@@ -91,8 +91,12 @@ def program_options(function: Function) -> Function:
 
 
 def native_options(function: Function) -> Function:
-    """--threads, --timeout and --emulate: how compiled code is run."""
+    """--threads, --timeout, --emulate and --on-cpu: how compiled code is run."""
     for decorate in (
+        click.option(
+            "--on-cpu", is_flag=True,
+            help="Let the processor run CUDA code, thread by thread [default: where there is no GPU].",
+        ),
         click.option(
             "--emulate", is_flag=True,
             help="Let an emulator execute AMX [default: where the processor has none].",

@@ -12,6 +12,7 @@ from hbc.frontend.lower import lower
 from hbc.ir.cse import share
 from hbc.ir.diag import Diagnostic, UsageError, did_you_mean
 from hbc.ir.forward import forward
+from hbc.ir.gpu_legalize import gpu_legalize
 from hbc.ir.hoist import hoist
 from hbc.ir.instruction import Feature
 from hbc.ir.jam import jam
@@ -22,13 +23,15 @@ from hbc.ir.partition import partition
 from hbc.ir.promote import promote
 from hbc.ir.roll import roll
 from hbc.ir.rotate import rotate
+from hbc.ir.shared_reuse import reuse_shared
 from hbc.ir.simplify import simplify_kernel
 from hbc.ir.source import Source
-from hbc.ir.target import TARGETS, Target, schedule_order
+from hbc.ir.target import GPU, TARGETS, Target, schedule_order
 from hbc.ir.unroll import unroll
 from hbc.ir.unroll_limit import refuse_long
 from hbc.ir.vector_math import expand_math
 from hbc.ir.vectorize import vectorize
+from hbc.ir.wide_loads import widen_loads
 
 Pass = Callable[[Kernel, Target], Kernel]
 
@@ -41,6 +44,15 @@ def select_instructions(kernel: Kernel, target: Target) -> Kernel:
     from hbc.eqsat.select import select
 
     return select(kernel, instructions_of(target))
+
+
+def put_barriers(kernel: Kernel, target: Target) -> Kernel:
+    """The kernel with the barriers of a GPU's blocks."""
+    if target.machine != GPU:
+        return kernel
+    from hbc.ir.barriers import barriers
+
+    return barriers(kernel)
 
 
 STEPS: tuple[tuple[str, Pass], ...] = (
@@ -58,15 +70,20 @@ STEPS: tuple[tuple[str, Pass], ...] = (
     ("jam", lambda k, t: k.map_body(jam) if k.instructions else k),
     # Before statements are cut into registers, of which long ones would need too many.
     ("roll", lambda k, t: roll(k) if k.instructions else k),
-    ("expand-math", lambda k, t: expand_math(k)),
-    ("legalize", lambda k, t: legalize(k, t)),
+    ("expand-math", lambda k, t: k if t.machine == GPU else expand_math(k)),
+    ("legalize", lambda k, t: gpu_legalize(k, t) if t.machine == GPU else legalize(k, t)),
     # After legalize, when every access has its final width.
     ("promote", lambda k, t: promote(k)),
     ("share", lambda k, t: share(k)),
+    # After share, which names loads of the same elements, not those with some in common.
+    ("wide-loads", lambda k, t: widen_loads(k) if t.vector_bits == 512 else k),
     # After share, when each load stands once.
-    ("rotate", lambda k, t: k.map_body(rotate)),
+    ("rotate", lambda k, t: k if t.machine == GPU else k.map_body(rotate)),
     # Last, when all that can be in registers is.
     ("hoist", lambda k, t: k.map_body(hoist)),
+    ("reuse-shared", lambda k, t: reuse_shared(k) if t.machine == GPU else k),
+    # After everything that moves an access.
+    ("barriers", put_barriers),
 )
 PASSES: tuple[str, ...] = ("lower", *(name for name, _ in STEPS))
 

@@ -12,12 +12,13 @@ from hbc.cli.pipeline import choose_schedule, features_of, load_pipeline, lower_
 from hbc.cli.report import notice
 from hbc.codegen.c import CSource, emit_c
 from hbc.codegen.cross import emulator, is_foreign
+from hbc.codegen.cuda import CudaSource, emit_cuda
 from hbc.codegen.program import Program, build_callable
 from hbc.codegen.toolchain import Output, build, find_compiler, openmp_note
 from hbc.frontend.funcs import Pipeline, Schedule
-from hbc.ir.diag import Diagnostic, ToolError
+from hbc.ir.diag import Diagnostic, InternalError, ToolError
 from hbc.ir.kernel import Kernel
-from hbc.ir.target import TARGETS, Target, schedule_order
+from hbc.ir.target import GPU, TARGETS, Target, schedule_order
 
 NO_SCHEDULE = "none"  # --schedule none: plain loops
 PLAIN = "c"  # the target of code that any processor can run
@@ -40,11 +41,11 @@ class Chosen:
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """A kernel as C. `seconds` is what hbc took, from reading the file to the text."""
+    """A kernel as C or CUDA. `seconds` is what hbc took, from reading the file to the text."""
 
     chosen: Chosen
     kernel: Kernel
-    source: CSource
+    source: CSource | CudaSource
     seconds: float
 
 
@@ -90,7 +91,11 @@ def compile_chosen(
         plain = _plain_kernel(chosen.pipeline, kernel) if chosen.fallback else None
         needs = features_of(chosen.target)
     printing = time.perf_counter()
-    source = emit_c(kernel, chosen.target, plain, needs)
+    source: CSource | CudaSource
+    if chosen.target.machine == GPU:
+        source = emit_cuda(kernel, chosen.target)
+    else:
+        source = emit_c(kernel, chosen.target, plain, needs)
     end = time.perf_counter()
     if timings is not None:
         timings["emit"] = end - printing
@@ -108,26 +113,50 @@ def _plain_kernel(p: Pipeline, kernel: Kernel) -> Kernel:
 
 def build_library(compiled: Compiled, out: Path, kind: Output = "so") -> float:
     """Compiles the C to `out`; the seconds that the C compiler took. ToolError without one."""
-    _note_threads(compiled)
+    if isinstance(compiled.source, CudaSource):
+        raise InternalError("build: CUDA is compiled by nvcc")
+    _note_threads(compiled.source, compiled.chosen.target)
     start = time.perf_counter()
     build(compiled.source, compiled.chosen.target, out, kind)
     return time.perf_counter() - start
 
 
-def build_for_calls(compiled: Compiled, folder: Path) -> tuple[Path | Program, float]:
-    """Compiles the C to what `Native` takes, in `folder`; and the seconds that this took. ToolError
-    without a compiler, or without an emulator for another machine's code."""
-    _note_threads(compiled)
+def _build_cuda(source: CudaSource, folder: Path, on_cpu: bool) -> Path:
+    """A library with the host's entry points, for the GPU or for the processor alone."""
+    out = folder / f"{source.name}.so"
+    if on_cpu:
+        from hbc.codegen.cuda_cpu import build as build_for_cpu
+
+        (folder / f"{source.name}.h").write_text(source.header, encoding="utf-8")
+        return build_for_cpu(source.text, out, "so", name=source.name, extra=(f"-I{folder}",))
+    from hbc.codegen.gpu import gpu_arch
+    from hbc.codegen.nvcc import build_cuda
+
+    build_cuda(source, out, "so", (gpu_arch(),))
+    return out
+
+
+def build_for_calls(
+    compiled: Compiled, folder: Path, on_cpu: bool = False
+) -> tuple[Path | Program, float]:
+    """Compiles the C to what `Native` takes, in `folder`; and the seconds that this took. `on_cpu`: so
+    that the processor runs CUDA code. ToolError without a compiler, or without an emulator for
+    another machine's code."""
     start = time.perf_counter()
-    made = build_callable(compiled.source, compiled.chosen.target, folder)
+    made: Path | Program
+    if isinstance(compiled.source, CudaSource):
+        made = _build_cuda(compiled.source, folder, on_cpu)
+    else:
+        _note_threads(compiled.source, compiled.chosen.target)
+        made = build_callable(compiled.source, compiled.chosen.target, folder)
     took = time.perf_counter() - start
     if isinstance(made, Program):
         notice(f"note: runs under {made.runner[0]}: its times say nothing of a real processor")
     return made, took
 
 
-def _note_threads(compiled: Compiled) -> None:
-    note = openmp_note(compiled.source, find_compiler(compiled.chosen.target.machine))
+def _note_threads(source: CSource, target: Target) -> None:
+    note = openmp_note(source, find_compiler(target.machine))
     if note is not None:
         notice(f"note: {note}")
 

@@ -22,6 +22,7 @@ from hbc.ir.diag import Diagnostic, MismatchError
 if TYPE_CHECKING:
     from hbc.cli.checking import Checked
     from hbc.cli.data import Array
+    from hbc.cli.emulation import Runner
     from hbc.cli.inputs import Run
     from hbc.cli.native import Called
     from hbc.cli.prepare import Compiled
@@ -56,7 +57,7 @@ MOST_CALLS = 1000
 def command(
     kernel: Path, settings: Mapping[str, str], target: str | None, schedule: str | None,
     isa: tuple[Path, ...], fallback: str, inputs: tuple[str, ...], outputs: tuple[str, ...], verify: bool,
-    example: str | None, emulate: bool, threads: int | None, timeout: float, as_json: bool,
+    example: str | None, emulate: bool, on_cpu: bool, threads: int | None, timeout: float, as_json: bool,
 ) -> None:  # fmt: skip
     """Run KERNEL on files, or on its example, with all processors.
 
@@ -65,14 +66,14 @@ def command(
     or floats -1..1, as [N], [N, C] or [C, N].
     """
     from hbc.cli.data import check_writable
-    from hbc.cli.emulation import emulator_for
+    from hbc.cli.emulation import runner_for
     from hbc.cli.inputs import choose_example, gather_inputs
     from hbc.cli.machine import cpu_count
     from hbc.cli.prepare import choose, compile_chosen
     from hbc.cli.report import progress
 
     chosen = choose(kernel, settings, target, schedule, isa, fallback)
-    emulator = emulator_for(chosen, emulate)
+    runner = runner_for(chosen, emulate, on_cpu)
     p = chosen.pipeline
     files = named_paths("--input", inputs, tuple(i.name for i in p.inputs))
     written = named_paths("--output", outputs, tuple(o.name for o in p.outputs))
@@ -83,7 +84,7 @@ def command(
         number = thread_count(threads, cpu_count(), compiled.source.parallel)
         shown.step("reading the inputs")
         run = gather_inputs(p, settings, choose_example(p, example), files)
-        called = _call(compiled, run, number, timeout, emulator, shown)
+        called = _call(compiled, run, number, timeout, runner, shown)
         checked = _check(compiled, run, called.outputs, shown) if verify else None
         _write(compiled, run, called.outputs, written)
         speed = _speed(compiled, run, called, number, shown)
@@ -94,7 +95,7 @@ def command(
 
 
 def _call(
-    compiled: Compiled, run: Run, threads: int, timeout: float, emulator: Path | None,
+    compiled: Compiled, run: Run, threads: int, timeout: float, runner: Runner,
     shown: Progress,
 ) -> Called:  # fmt: skip
     from hbc.cli.native import Native, Repeat, output_shapes
@@ -102,10 +103,10 @@ def _call(
 
     with tempfile.TemporaryDirectory(prefix="hbc-") as folder:
         shown.step("compiling the C")
-        library, _ = build_for_calls(compiled, Path(folder))
+        library, _ = build_for_calls(compiled, Path(folder), runner.on_cpu)
         shown.step("running")
         repeat = Repeat(least=1, seconds=MEASURED_SECONDS, most=MOST_CALLS)
-        with Native(library, threads, timeout, emulator) as native:
+        with Native(library, threads, timeout, runner.emulator) as native:
             p = compiled.chosen.pipeline
             return native.call(
                 compiled.source.name, list(run.sizes.values()), run.inputs,

@@ -19,6 +19,7 @@ from hbc.cli.options import (
 from hbc.ir.diag import Diagnostic, MismatchError
 
 if TYPE_CHECKING:
+    from hbc.cli.emulation import Runner
     from hbc.cli.prepare import Compiled
     from hbc.cli.report import Progress
     from hbc.cli.stages import Stage
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
 def command(
     kernel: Path, settings: Mapping[str, str], target: str | None, schedule: str | None,
     isa: tuple[Path, ...], fallback: str, trials: int, native: bool, example: str | None, emulate: bool,
-    threads: int | None, timeout: float, as_json: bool,
+    on_cpu: bool, threads: int | None, timeout: float, as_json: bool,
 ) -> None:  # fmt: skip
     """Compare every stage of KERNEL with the oracle.
 
@@ -51,7 +52,7 @@ def command(
     rows that lie apart. Inputs are random over their range, NaN and infinities among them; outputs
     are poisoned before each run. --set keeps a size as it is.
     """
-    from hbc.cli.emulation import emulator_for
+    from hbc.cli.emulation import Runner, runner_for
     from hbc.cli.inputs import choose_example
     from hbc.cli.machine import cpu_count
     from hbc.cli.prepare import choose, compile_chosen
@@ -60,7 +61,7 @@ def command(
     from hbc.cli.stages import verify_passes
 
     chosen = choose(kernel, settings, target, schedule, isa, fallback)
-    emulator = emulator_for(chosen, emulate) if native else None
+    runner = runner_for(chosen, emulate, on_cpu) if native else Runner()
     p = chosen.pipeline
     chosen_example = choose_example(p, example)
     after: list[tuple[str, Kernel]] = []
@@ -73,7 +74,7 @@ def command(
             number = thread_count(threads, cpu_count(), compiled.source.parallel)
             stages.append(
                 _verify_native(
-                    compiled, settings, chosen_example, trials, number, timeout, emulator, shown
+                    compiled, settings, chosen_example, trials, number, timeout, runner, shown
                 )
             )
     _report(compiled, stages, as_json)
@@ -84,7 +85,7 @@ def command(
 
 def _verify_native(
     compiled: Compiled, settings: Mapping[str, str], example: Example, trials: int, threads: int,
-    timeout: float, emulator: Path | None, shown: Progress,
+    timeout: float, runner: Runner, shown: Progress,
 ) -> Stage:  # fmt: skip
     from hbc.cli.native import Native
     from hbc.cli.prepare import build_for_calls
@@ -92,8 +93,8 @@ def _verify_native(
 
     with tempfile.TemporaryDirectory(prefix="hbc-") as folder:
         shown.step("compiling the C")
-        library, _ = build_for_calls(compiled, Path(folder))
-        with Native(library, threads, timeout, emulator) as native:
+        library, _ = build_for_calls(compiled, Path(folder), runner.on_cpu)
+        with Native(library, threads, timeout, runner.emulator) as native:
             stage = verify_native(
                 compiled.chosen, settings, example, compiled.kernel, native, trials, shown
             )

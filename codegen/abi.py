@@ -21,8 +21,8 @@ from hbc.ir.walk import free_variables, nodes
 # Sizes above 2^40 are refused, so that no index expression overflows.
 LARGEST_BITS = 40
 # The thousands of an error code say what is wrong, the rest says where.
-SIZE, NULL, ALIGN, EXTENT, STRIDE, LARGE, OVERLAP, REQUIRE, ASSERT, MEMORY, FEATURE = (
-    1000 * k for k in range(1, 12)
+SIZE, NULL, ALIGN, EXTENT, STRIDE, LARGE, OVERLAP, REQUIRE, ASSERT, MEMORY, FEATURE, CUDA = (
+    1000 * k for k in range(1, 13)
 )
 
 
@@ -90,10 +90,15 @@ def ordered(k: Kernel) -> list[Argument]:
 
 
 def make_abi(
-    k: Kernel, scope: Scope, fallback: Kernel | None = None, features: Sequence[Feature] = ()
+    k: Kernel,
+    scope: Scope,
+    fallback: Kernel | None = None,
+    features: Sequence[Feature] = (),
+    cuda: bool = False,
 ) -> Abi:
     """Names everything that appears in the header; later names in `scope` keep clear of them. A
-    `fallback` can fail in its own ways; for want of one of the `features`, the kernel itself."""
+    `fallback` can fail in its own ways; for want of one of the `features`, the kernel itself; with
+    `cuda`, whatever it asks of the device."""
     suffixes = ("strided", "strerror", "compute", "plain", "status")
     scope.reserve(k.name, *(f"{k.name}_{suffix}" for suffix in suffixes), "status", "code")
     names = {s.name: scope.declare(s.name, nonnegative=True) for s in k.sizes}
@@ -104,6 +109,9 @@ def make_abi(
         strides[a.name] = [scope.declare(row, nonnegative=True) for row in rows]
         bytes_[a.name] = scope.fresh(f"{a.name}_bytes")
     codes = tuple(_codes(k, (k,) if fallback is None else (k, fallback), features))
+    if cuda:
+        name = f"{k.name}_CUDA"
+        codes += (Code(name, CUDA, f"CUDA refused: {k.name}_cuda_error() says what"),)
     scope.reserve(*(c.name for c in codes))
     return Abi(k, names, strides, bytes_, codes)
 
@@ -150,8 +158,8 @@ def overlap_pairs(k: Kernel) -> list[tuple[Argument, Argument]]:
     return [(a, b) for i, a in enumerate(arrays) if a.output for b in arrays[:i]]
 
 
-def header(abi: Abi, about: str) -> str:
-    """The text of the `.h` file."""
+def header(abi: Abi, about: str, cuda: bool = False) -> str:
+    """The text of the `.h` file; with `cuda`, that of a file with entry points on device memory."""
     k, out = abi.kernel, Writer()
     guard = f"HBC_{k.name.upper()}_H"
     out.raw(f"/* {about} */\n#ifndef {guard}\n#define {guard}\n\n#include <stdint.h>\n")
@@ -170,12 +178,27 @@ def header(abi: Abi, about: str) -> str:
         "/* The same for arrays whose rows lie apart: strides in elements, the last one being 1. */"
     )
     out.function(f"int {k.name}_strided", abi.strided(), ";")
+    if cuda:
+        _device_header(abi, out)
     out.blank()
     out.raw("/* What an error code means, in English; never NULL. */")
     out.function(f"const char *{k.name}_strerror", ["int code"], ";")
     out.blank()
     out.raw(f"#ifdef __cplusplus\n}}\n#endif\n\n#endif /* {guard} */")
     return out.text()
+
+
+def _device_header(abi: Abi, out: Writer) -> None:
+    out.blank()
+    out.raw(
+        "/* The same for arrays in device memory, in the order of a stream (a cudaStream_t; NULL for\n"
+        "   the default one). Returns once the work is launched. */"
+    )
+    for suffix, parameters in (("device", abi.dense()), ("device_strided", abi.strided())):
+        out.function(f"int {abi.kernel.name}_{suffix}", [*parameters, "void *stream"], ";")
+    out.blank()
+    out.raw("/* The last CUDA error of this thread, in English; never NULL. */")
+    out.function(f"const char *{abi.kernel.name}_cuda_error", [], ";")
 
 
 def _enumerator(c: Code, out: Writer) -> None:

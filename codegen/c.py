@@ -19,6 +19,7 @@ from hbc.codegen.probe import missing_text, probe
 from hbc.codegen.tile_plan import plan_tiles
 from hbc.codegen.unit import Buffer, Printers, Unit
 from hbc.codegen.writer import Writer
+from hbc.ir.diag import error
 from hbc.ir.instruction import Feature
 from hbc.ir.kernel import Kernel, Table
 from hbc.ir.nodes import Load, Prefetch, Stmt, Store, Var
@@ -53,6 +54,8 @@ def emit_c(
     same arguments for the target `c`. Raises HbcError when the kernel's name cannot be a C function
     or its tiles do not fit the registers, InternalError when a node was not legalized."""
     check_kernel_name(kernel.name)
+    if target.machine not in _PRINTERS:
+        raise error(f"there is no C for the target `{target.name}`")
     features = _features(kernel, needs)
     if not features:
         fallback = None

@@ -4,7 +4,7 @@ $t and $s are names of element types, $T and $S their C types; $W is an unsigned
 wide as int, in which arithmetic wraps. `prelude` picks and fills them.
 """
 
-from hbc.ir.target import ARM, X86
+from hbc.ir.target import ARM, GPU, X86
 
 # Signed arithmetic that wraps: C leaves overflow of signed integers undefined.
 WRAP = """\
@@ -232,8 +232,28 @@ static inline uint16_t f16_from_f32(float x)
 }
 """,
 }
+_CUDA = {
+    "f32_from_f16": """\
+static inline float f32_from_f16(uint16_t x)
+{
+    return __half2float(__ushort_as_half(x));
+}
+""",
+    "f16_from_f32": """\
+static inline uint16_t f16_from_f32(float x)
+{
+    return __half_as_ushort(__float2half_rn(x));
+}
+""",
+    "bf16_from_f32": """\
+static inline uint16_t bf16_from_f32(float x)
+{
+    return __bfloat16_as_ushort(__float2bfloat16_rn(x));
+}
+""",
+}
 # By machine, instead of the portable ones.
-OF_MACHINE = {X86: _F16C, ARM: _FP16}
+OF_MACHINE = {X86: _F16C, ARM: _FP16, GPU: _CUDA}
 
 ALLOCATE = """\
 /* Memory for `count` elements, aligned to 64 bytes; NULL when there is not that much. */

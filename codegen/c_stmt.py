@@ -13,10 +13,12 @@ from hbc.codegen.ranges import nonnegative, wraps
 from hbc.codegen.registers import declare_registers
 from hbc.codegen.spelling import c_type
 from hbc.codegen.unit import UNARY, Buffer, Text, Unit
+from hbc.ir.diag import InternalError
 from hbc.ir.hoist import is_heap
 from hbc.ir.nodes import (
     Allocate,
     Assert,
+    Barrier,
     Binary,
     Block,
     Comment,
@@ -53,6 +55,8 @@ def statement(s: Stmt, unit: Unit, *, last: bool = True) -> None:
 
 
 def _statement(s: Stmt, unit: Unit, *, last: bool = True) -> None:
+    if unit.printers.special(s, unit):
+        return
     match s:
         case Block(body=body):
             for i, child in enumerate(body):
@@ -77,6 +81,8 @@ def _statement(s: Stmt, unit: Unit, *, last: bool = True) -> None:
             _assert(s, unit)
         case LetStmt():
             statement(s, unit, last=last)
+        case Barrier():
+            raise InternalError("codegen: a barrier outside of a GPU's kernel")
         case _:
             assert_never(s)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -16,6 +16,7 @@ from hbc.codegen.spelling import c_type
 from hbc.codegen.unit import UNARY, Unit
 from hbc.ir.kernel import Argument
 from hbc.ir.nodes import Binary, Const, Expr, Op
+from hbc.ir.target import GPU
 from hbc.ir.types import INDEX
 
 MEASURE = f"""\
@@ -73,26 +74,33 @@ def strided_entry(abi: Abi, call: Call, plain: Call | None, probed: bool, unit: 
     and lacks something, it calls `plain`, or fails."""
     k, out = abi.kernel, unit.out
     out.function(f"int {k.name}_strided", abi.strided(), "")
-    with out.braces(), _cautious(abi, unit):
-        for size in k.sizes:
-            _check_size(abi, size.name, size.fixed, unit)
-        for check in k.checks:
-            condition = scalar(check.condition, unit)
-            _refuse(f"!{condition.at(UNARY)}", abi.by_message[check.message], unit)
-        for i, a in enumerate(ordered(k), 1):
-            _measure(abi, a, i, unit)
-        _check_overlaps(abi, unit)
-        outputs = [f"{abi.bytes(a)} == 0" for a in k.arguments if a.output]
-        if outputs:
-            _refuse(" && ".join(outputs), abi.code("OK"), unit)
+    with out.braces(), cautious(abi, unit):
+        check_arguments(abi, unit)
         if probed and plain is not None:
             with out.braces(f"if ({PROBE}() != 0)"):
                 _call(plain, abi, unit)
         elif probed:
             missing = unit.scope.fresh("missing")
             out.line(f"const int {missing} = {PROBE}();")
-            _refuse(f"{missing} != 0", missing, unit)
+            refuse(f"{missing} != 0", missing, unit)
         _call(call, abi, unit)
+
+
+def check_arguments(abi: Abi, unit: Unit) -> None:
+    """Prints what returns from an entry point with the code of the first thing that is wrong, or with
+    success when there is nothing to do."""
+    k = abi.kernel
+    for size in k.sizes:
+        _check_size(abi, size.name, size.fixed, unit)
+    for check in k.checks:
+        condition = scalar(check.condition, unit)
+        refuse(f"!{condition.at(UNARY)}", abi.by_message[check.message], unit)
+    for i, a in enumerate(ordered(k), 1):
+        _measure(abi, a, i, unit)
+    _check_overlaps(abi, unit)
+    outputs = [f"{abi.bytes(a)} == 0" for a in k.arguments if a.output]
+    if outputs:
+        refuse(" && ".join(outputs), abi.code("OK"), unit)
 
 
 def _call(call: Call, abi: Abi, unit: Unit) -> None:
@@ -103,21 +111,23 @@ def _call(call: Call, abi: Abi, unit: Unit) -> None:
         unit.out.line(f"return {abi.code('OK')};")
 
 
-def dense_entry(abi: Abi, unit: Unit) -> None:
-    """`int NAME(...)`: the strides follow from the extents."""
+def dense_entry(abi: Abi, unit: Unit, suffix: str = "", extra: Sequence[str] = ()) -> None:
+    """`int NAME(...)`: the strides follow from the extents. `suffix` belongs to the name; `extra` are
+    parameters that are handed on."""
     k, out = abi.kernel, unit.out
     arguments = [abi.names[s.name] for s in k.sizes]
-    out.function(f"int {k.name}", abi.dense(), "")
-    with out.braces(), _cautious(abi, unit):
+    out.function(f"int {k.name}{suffix}", [*abi.dense(), *extra], "")
+    with out.braces(), cautious(abi, unit):
         for size in k.sizes:
             _check_size(abi, size.name, size.fixed, unit)
         for a in ordered(k):
             arguments += [abi.names[a.name], *(str(scalar(s, unit)) for s in dense_strides(a))]
-        out.line(f"return {k.name}_strided({', '.join(arguments)});")
+        arguments += [parameter.split("*")[-1].split(" ")[-1] for parameter in extra]
+        out.line(f"return {k.name}{suffix}_strided({', '.join(arguments)});")
 
 
 @contextmanager
-def _cautious(abi: Abi, unit: Unit) -> Iterator[None]:
+def cautious(abi: Abi, unit: Unit) -> Iterator[None]:
     """Before the checks are through, a product of sizes may overflow: it is formed to wrap, which
     `measure` then notices, because the product of the inner extents comes first."""
     unit.scope.push()
@@ -143,17 +153,22 @@ def _check_size(abi: Abi, name: str, fixed: int | None, unit: Unit) -> None:
         condition = f"{text} != {scalar(Const(fixed, INDEX), unit)}"
     else:
         condition = f"{text} < 0 || {text} > INT64_C(1) << {codes.LARGEST_BITS}"
-    _refuse(condition, abi.code(f"SIZE_{name}"), unit)
+    refuse(condition, abi.code(f"SIZE_{name}"), unit)
 
 
 def _measure(abi: Abi, a: Argument, place: int, unit: Unit) -> None:
     name, length = abi.names[a.name], abi.bytes(a)
     extents = ", ".join(str(scalar(e, unit)) for e in a.extents)
     strides = ", ".join([*abi.strides(a), "1"])
-    sizes = f"(const int64_t[]){{{extents}}}, (const int64_t[]){{{strides}}}"
     rank, size = len(a.extents), f"sizeof({c_type(a.element)})"
+    if unit.target.machine == GPU:  # C++ has no compound literals
+        shape = unit.scope.fresh(f"{name}_extents"), unit.scope.fresh(f"{name}_strides")
+        unit.out.line(f"const int64_t {shape[0]}[] = {{{extents}}}, {shape[1]}[] = {{{strides}}};")
+        sizes = ", ".join(shape)
+    else:
+        sizes = f"(const int64_t[]){{{extents}}}, (const int64_t[]){{{strides}}}"
     unit.out.line(f"const int64_t {length} = measure({name}, {rank}, {sizes}, {size});")
-    _refuse(f"{length} < 0", f"{place} - (int){length}", unit)
+    refuse(f"{length} < 0", f"{place} - (int){length}", unit)
 
 
 def _check_overlaps(abi: Abi, unit: Unit) -> None:
@@ -162,10 +177,10 @@ def _check_overlaps(abi: Abi, unit: Unit) -> None:
             continue
         a, b = abi.overlapping(code)
         x, y = abi.names[a.name], abi.names[b.name]
-        _refuse(f"overlap({x}, {abi.bytes(a)}, {y}, {abi.bytes(b)})", code.name, unit)
+        refuse(f"overlap({x}, {abi.bytes(a)}, {y}, {abi.bytes(b)})", code.name, unit)
 
 
-def _refuse(condition: str, code: str, unit: Unit) -> None:
+def refuse(condition: str, code: str, unit: Unit) -> None:
     unit.out.line(f"if ({condition})")
     unit.out.depth += 1
     unit.out.line(f"return {code};")

@@ -110,7 +110,7 @@ def has_openmp(compiler: Compiler) -> bool:
         source = Path(folder, "probe.c")
         source.write_text(program, encoding="ascii")
         arguments = [*compiler.command, "-fopenmp", str(source), "-o", str(Path(folder, "probe"))]
-        return _run(arguments).returncode == 0
+        return run_tool(arguments).returncode == 0
 
 
 def openmp_note(source: CSource, compiler: Compiler) -> str | None:
@@ -160,7 +160,7 @@ def build(
     takes longer than TIMEOUT. InternalError: it refuses our text."""
     compiler = compiler or find_compiler(target.machine)
     options = [*flags(source, target, compiler, sanitize=sanitize), *extra]
-    with tempfile.TemporaryDirectory(prefix=".hbc-", dir=_folder(out)) as folder:
+    with tempfile.TemporaryDirectory(prefix=".hbc-", dir=folder_of(out)) as folder:
         text = Path(folder, f"{source.name}.c")
         text.write_text(source.text, encoding="utf-8")
         Path(folder, f"{source.name}.h").write_text(source.header, encoding="utf-8")
@@ -227,7 +227,7 @@ def cache_folder() -> Path:
     return folder
 
 
-def _folder(out: Path) -> Path:
+def folder_of(out: Path) -> Path:
     return out.parent if str(out.parent) else Path()
 
 
@@ -240,7 +240,7 @@ def _archiver(compiler: Compiler) -> list[str]:
 
 
 def _compile(arguments: list[str], source: CSource) -> None:
-    answer = _run(arguments)
+    answer = run_tool(arguments)
     if answer.returncode != 0:
         errors = "\n".join(answer.stderr.splitlines()[:20])
         if NO_ROOM in errors:
@@ -250,7 +250,7 @@ def _compile(arguments: list[str], source: CSource) -> None:
         raise InternalError(f"the C compiler refuses {source.name}.c:\n{errors}")
 
 
-def _run(arguments: list[str]) -> subprocess.CompletedProcess[str]:
+def run_tool(arguments: list[str]) -> subprocess.CompletedProcess[str]:
     try:
         return subprocess.run(
             arguments, capture_output=True, text=True, timeout=TIMEOUT, check=False

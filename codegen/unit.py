@@ -9,9 +9,10 @@ from hbc.codegen.names import Scope
 from hbc.codegen.prelude import Prelude
 from hbc.codegen.tile_plan import NO_TILES, TilePlan
 from hbc.codegen.writer import Writer
+from hbc.ir.accesses import Accesses
 from hbc.ir.diag import InternalError
 from hbc.ir.instruction import Instruction
-from hbc.ir.nodes import Expr, Load, Store, VectorReduce
+from hbc.ir.nodes import Expr, Load, Stmt, Store, VectorReduce
 from hbc.ir.target import Target
 from hbc.ir.types import DType, Memory
 
@@ -62,6 +63,10 @@ def _no_stores(s: Store, unit: Unit) -> None:
     raise InternalError(f"codegen: a store of {s.value.type} in scalar code")
 
 
+def _nothing_special(s: Stmt, unit: Unit) -> bool:
+    return False
+
+
 def _no_register(t: DType, lanes: int, *_: str) -> str:
     raise InternalError(f"codegen: a register of {lanes} {t} in scalar code")
 
@@ -88,7 +93,7 @@ _NO_REGISTERS = Registers(
 class Printers:
     """How expressions and vector stores are printed for a machine. Scalars hold vectors (sums of
     lanes) and vectors hold scalars (broadcasts), so the printers of both reach each other through
-    the unit."""
+    the unit. `special` prints a statement that the machine has its own way with, or says no."""
 
     vector: Callable[[Expr, Unit], str] = _no_vectors
     load: Callable[[Load, Unit], str] = _no_vectors
@@ -96,6 +101,7 @@ class Printers:
     declare: Callable[[str, Expr, Unit], None] = _no_names
     store: Callable[[Store, Unit], None] = _no_stores
     registers: Registers = _NO_REGISTERS
+    special: Callable[[Stmt, Unit], bool] = _nothing_special
 
 
 @dataclass(slots=True)
@@ -109,7 +115,9 @@ class Unit:
     register variables whose declaration (their type) is printed with their first assignment.
     `mask_widths`: bits of the lanes of each named mask, where masks are
     lanes. `instructions`: those of the kernel. `tile_names`: what tiles are called where
-    their registers are configured; empty elsewhere."""
+    their registers are configured; empty elsewhere. `functions`: printed for this one to call.
+    On a GPU, `threads`: those of the block; `offset`: bytes of dynamic shared memory given out so far,
+    None when shared arrays are static. `accesses`: which buffers the statements touch."""
 
     target: Target
     codes: dict[str, str] = field(default_factory=dict)
@@ -129,6 +137,10 @@ class Unit:
     tiles: TilePlan = NO_TILES
     tile_names: Mapping[str, str] = field(default_factory=dict)
     printers: Printers = field(default_factory=Printers)
+    functions: list[Writer] = field(default_factory=list)
+    threads: int = 1
+    offset: int | None = None
+    accesses: Accesses = field(default_factory=Accesses)
 
     @property
     def registers(self) -> Registers:

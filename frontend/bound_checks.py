@@ -5,6 +5,7 @@ from __future__ import annotations
 from hbc.frontend.funcs import Bound, Image, Pipeline
 from hbc.frontend.program import Scope
 from hbc.ir.build import and_, cast, le, lt, maximum, minimum, or_
+from hbc.ir.diag import error
 from hbc.ir.identity import identity_of
 from hbc.ir.nodes import (
     Allocate,
@@ -31,6 +32,17 @@ def with_bound_checks(pipeline: Pipeline, scope: Scope, body: Stmt) -> Stmt:
         if b.name in images:
             body = block(_check(images[b.name], b, scope), body)
     return body
+
+
+def refuse_input_bounds(pipeline: Pipeline) -> None:
+    """HbcError for a `bound` of an input, which a GPU's host cannot test: the values are not there."""
+    inputs = {i.name for i in pipeline.inputs}
+    for b in pipeline.bounds:
+        if b.name in inputs:
+            raise error(
+                f"`bound {b.name}` cannot be tested before a GPU runs: the values are in its memory",
+                b.span, "`clamp` the indices that depend on it",
+            )  # fmt: skip
 
 
 def _check(image: Image, b: Bound, scope: Scope) -> Stmt:

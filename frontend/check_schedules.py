@@ -11,7 +11,7 @@ from hbc.frontend.check_stages import Block, factored, stage_of, stage_steps
 from hbc.frontend.check_types import text
 from hbc.frontend.check_values import condition, index
 from hbc.frontend.constants import evaluate
-from hbc.frontend.directives import DIRECTIVES, LATER_TARGETS, MEMORIES, SUFFIXES, TAILS, Form, Kind
+from hbc.frontend.directives import DIRECTIVES, MEMORIES, SUFFIXES, TAILS, Form, Kind
 from hbc.frontend.funcs import Directive, Func, Schedule, ScheduleLine, Stage
 from hbc.frontend.literals import is_broken
 from hbc.frontend.scope import Env, Scope
@@ -58,10 +58,9 @@ def schedule(
         hint = f"write `schedule {s.name.text} for avx512, avx2 {{ ... }}`"
         scope.report(f"schedule `{s.name.text}` names no target", s.name.span, hint)
     targets = tuple(t.text for t in s.targets)
-    known = [*TARGETS, *LATER_TARGETS]
     for at, t in enumerate(s.targets):
-        if t.text not in known:
-            hint = did_you_mean(t.text, known) or f"the targets are {', '.join(TARGETS)}"
+        if t.text not in TARGETS:
+            hint = did_you_mean(t.text, TARGETS) or f"the targets are {', '.join(TARGETS)}"
             scope.report(f"unknown target `{t.text}`", t.span, hint)
         elif t.text in targets[:at]:
             scope.report(f"target `{t.text}` is named twice", t.span)

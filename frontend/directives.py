@@ -71,7 +71,4 @@ DIRECTIVES: dict[str, Form] = {
 SUFFIXES = {"unroll": "_u", "vectorize": "_v", "parallel": "_p"}
 
 TAILS = ("guard", "mask", "shift", "exact")
-MEMORIES = ("registers", "stack", "heap", "amx_tile")
-
-# Targets of later versions: a file may name them, so that it stays one file.
-LATER_TARGETS = ("cuda",)
+MEMORIES = ("registers", "stack", "heap", "amx_tile", "shared", "wmma_accumulator")

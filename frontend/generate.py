@@ -10,17 +10,21 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from hbc.frontend.funcs import Func
+from hbc.frontend.gpu_nest import cut_by_blocks, nests_directly
+from hbc.frontend.gpu_place import THREADS
 from hbc.frontend.index_values import aligned_values, at_position
+from hbc.frontend.loop_kind import loop_kind
 from hbc.frontend.nest import Nest, tree_splits
-from hbc.frontend.plan import At, Loop, Split, StagePlan, Tail, stage_text, step
+from hbc.frontend.plan import At, Split, StagePlan, Tail, stage_text, step
 from hbc.frontend.prefetch import prefetch_statements
 from hbc.frontend.program import Program, Scope, load_accesses
 from hbc.frontend.tail_order import rolled_outward
-from hbc.ir.bounds import Interval, constant_bounds, prove
-from hbc.ir.build import add, and_, eq, floordiv, ge, gt, lt, minimum, mod, mul, sub
+from hbc.ir.bounds import Interval, prove
+from hbc.ir.build import add, and_, eq, floordiv, ge, gt, le, lt, minimum, mod, mul, sub
 from hbc.ir.diag import error
 from hbc.ir.kernel import Check
 from hbc.ir.nodes import (
+    GPU_LOOPS,
     Block,
     Const,
     Expr,
@@ -34,9 +38,8 @@ from hbc.ir.nodes import (
     const_index,
 )
 from hbc.ir.simplify import simplify
+from hbc.ir.target import GPU
 from hbc.ir.walk import block, free_variables, substitute
-
-MAX_UNROLL = 1024
 
 AtLevel = Callable[[At, Nest, Scope, Callable[[Scope], Stmt]], Stmt]
 
@@ -124,16 +127,19 @@ def _loops(g: Generator, nest: Nest, scope: Scope, depth: int) -> Stmt:
     loop = stage.loops[depth]
     if nest.has_one_value(loop.dim):
         return _enter(g, nest, scope, depth)
-    peeled = None if scope.in_tail else _to_peel(nest, loop.dim)
+    peeled = None if scope.in_tail or loop.kind in GPU_LOOPS else _to_peel(nest, loop.dim)
     if peeled is not None:
         return _peel(g, nest, scope, depth, peeled)
-    kind, extent, guard = _kind(g, nest, loop, scope)
+    kind, extent, guard = loop_kind(g.program, nest, loop, scope)
     is_root = loop.dim in stage.roots
     start = nest.starts[loop.dim] if is_root else const_index(0)
     name = scope.fresh(loop.name.replace(".", "_"), g.func.name)
     last = simplify(sub(add(start, extent), 1))
-    inside = scope.bind(name, Interval(start, last))
+    inside = scope.bind(name, Interval(start, last)).inside(kind)
     inner = nest.fix(loop.dim, simplify(sub(Var(name), start)))
+    if guard is not None and kind in THREADS:
+        inner = replace(inner, pending=(*inner.pending, lt(sub(Var(name), start), guard)))
+        guard = None
     body = _enter(g, inner, inside, depth)
     if guard is not None:
         body = If(lt(sub(Var(name), start), guard), body)
@@ -146,6 +152,7 @@ def _to_peel(nest: Nest, dim: str) -> Split | None:
     """The first split of this dimension's variables that may have a partial last piece."""
     for s in tree_splits(nest.stage, dim):
         settled = s in nest.whole or nest.divides(s) or nest.shifts(s) or s.outer in nest.fixed
+        settled = settled or nest.is_shared_out(s)
         if not settled and not nest.has_one_value(s.old) and s not in nest.bases:
             return s
     return None
@@ -171,7 +178,7 @@ def _peel(g: Generator, nest: Nest, scope: Scope, depth: int, s: Split) -> Stmt:
     tail_nest = replace(
         nest.fix(s.outer, pieces),
         extents={**nest.extents, s.inner: rest},
-        bases={**nest.bases, s: simplify(sub(extent, rest))},
+        bases={**nest.bases, s: covered},
     )
     tail = _loops(g, tail_nest, inside, depth)
     if isinstance(remainder, Const):
@@ -186,38 +193,25 @@ def _is_masked_vector(g: Generator, nest: Nest, s: Split) -> bool:
     return vectors and s.tail is Tail.MASK and g.program.target.vector_bits > 0
 
 
-def _kind(g: Generator, nest: Nest, loop: Loop, scope: Scope) -> tuple[LoopKind, Expr, Expr | None]:
-    """What the loop becomes here, its extent, and for masked vectors how many lanes are live."""
-    extent = simplify(nest.extent(loop.dim))
-    if loop.kind in (LoopKind.SERIAL, LoopKind.PARALLEL):
-        return loop.kind, extent, None
-    if isinstance(extent, Const):
-        if loop.kind is LoopKind.UNROLL and int(extent.value) > MAX_UNROLL:
-            raise error(
-                f"unrolling `{loop.name}` would write its body {extent.value} times", loop.span,
-                "unroll a smaller factor, such as 8",
-            )  # fmt: skip
-        if loop.kind is LoopKind.VECTOR and g.program.target.vector_bits == 0:
-            return LoopKind.SERIAL, extent, None
-        return loop.kind, extent, None
-    made_by = nest.parent(loop.dim)
-    _, most = constant_bounds(extent, scope.ranges)
-    if scope.in_tail and (most is None or loop.kind is LoopKind.UNROLL):
-        return LoopKind.SERIAL, extent, None
-    if most is None or loop.kind is LoopKind.UNROLL:
-        what = "vectorize" if loop.kind is LoopKind.VECTOR else "unroll"
-        raise error(
-            f"cannot {what} `{loop.name}`: its extent is not a constant", loop.span,
-            f"give a factor: `{what}({loop.name}, 16)`",
-        )  # fmt: skip
-    scalar = isinstance(made_by, Split) and made_by.tail is Tail.GUARD
-    if scalar or g.program.target.vector_bits == 0:
-        return LoopKind.SERIAL, extent, None
-    full = made_by.factor if isinstance(made_by, Split) else most
-    return LoopKind.VECTOR, const_index(full), extent
-
-
 def _enter(g: Generator, nest: Nest, scope: Scope, depth: int) -> Stmt:
+    """Inside loop `depth`. A GPU's block that has all of its piece gets code of its own."""
+    stage = nest.stage
+    if nests_directly(stage, depth):
+        return _loops(g, nest, scope, depth + 1)
+    if nest.pending:
+        return If(and_(*nest.pending), _enter(g, replace(nest, pending=()), scope, depth))
+    cut = () if scope.in_tail else cut_by_blocks(nest, stage.loops[depth])
+    if not cut:
+        return _inside(g, nest, scope, depth)
+    tail = _inside(g, nest, scope.tail(), depth)
+    if any(s.tail is Tail.GUARD for s in cut):
+        return tail
+    fits = [le(add(nest.base(s), s.factor), nest.extent(s.old)) for s in cut]
+    whole = replace(nest, whole=nest.whole.union(cut))
+    return If(simplify(and_(*fits)), _inside(g, whole, scope, depth), tail)
+
+
+def _inside(g: Generator, nest: Nest, scope: Scope, depth: int) -> Stmt:
     """Inside loop `depth`: name what has become known, prefetch, place producers, go on."""
     stage = nest.stage
     loop = stage.loops[depth]
@@ -227,7 +221,8 @@ def _enter(g: Generator, nest: Nest, scope: Scope, depth: int) -> Stmt:
             nest, scope, bound = _settle(g, nest, scope, s)
             names += bound
     here = At(stage.func, stage.update, loop.name)
-    ahead = prefetch_statements(g.func, nest, loop.dim, scope)
+    on_gpu = g.program.target.machine == GPU
+    ahead = () if on_gpu else prefetch_statements(g.func, nest, loop.dim, scope)
     inner = g.at_level(here, nest, scope, lambda inside: _loops(g, nest, inside, depth + 1))
     body = block(*ahead, inner)
     for name, value in reversed(names):

@@ -11,6 +11,7 @@ from hbc.frontend.plan import At, FuncPlan, Inline, Level, Plan, Root, Split, St
 from hbc.frontend.schedule import apply_schedule
 from hbc.ir.nodes import LoopKind, Op
 from hbc.ir.show import show
+from hbc.ir.target import GPU, TARGETS
 from hbc.ir.types import Memory
 
 KINDS = {
@@ -18,12 +19,17 @@ KINDS = {
     LoopKind.PARALLEL: "parallel for",
     LoopKind.UNROLL: "unrolled for",
     LoopKind.VECTOR: "vectorized for",
+    LoopKind.BLOCK: "blocks for",
+    LoopKind.THREAD: "threads for",
+    LoopKind.LANE: "lanes for",
 }
 
 
 def loop_tree(pipeline: Pipeline, schedule: Schedule | None) -> str:
     """The nest, two spaces a level, one line per loop, Func and store."""
-    pipeline, scheduled = apply_schedule(pipeline, schedule)
+    targets = () if schedule is None else schedule.targets
+    gpu = any(TARGETS[t].machine == GPU for t in targets if t in TARGETS)
+    pipeline, scheduled = apply_schedule(pipeline, schedule, gpu)
     inlined = [n for n, f in scheduled.items() if isinstance(f.compute, Inline)]
     images = {o.name: o for o in pipeline.outputs}
     lines = [f"kernel {pipeline.name}, " + _title(schedule)]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from hbc.frontend.bound_checks import with_bound_checks
+from hbc.frontend.bound_checks import refuse_input_bounds, with_bound_checks
 from hbc.frontend.funcs import Image, Pipeline, Schedule
 from hbc.frontend.inline import inline_funcs
 from hbc.frontend.legal import stage_accesses
+from hbc.frontend.memories import refuse_memories
 from hbc.frontend.plan import Plan, Root
 from hbc.frontend.program import Program, Scope
 from hbc.frontend.realize import Here, realize
@@ -15,20 +16,22 @@ from hbc.frontend.storage import Storage, argument_storage, dense_checks, table_
 from hbc.frontend.table_values import evaluate_tables
 from hbc.frontend.value_ranges import value_ranges
 from hbc.ir.bounds import Interval
-from hbc.ir.diag import error
 from hbc.ir.facts import implied
 from hbc.ir.kernel import Argument, Check, Kernel, Size
+from hbc.ir.launches import check_launches
 from hbc.ir.linear import Linear, linear, shifted
+from hbc.ir.lone_threads import lone_threads
 from hbc.ir.nodes import Block, Var, const_index
-from hbc.ir.target import Target
-from hbc.ir.types import Memory
+from hbc.ir.target import GPU, Target
 
 
 def lower(pipeline: Pipeline, schedule: Schedule | None, target: Target) -> Kernel:
     """The kernel as scheduled: every Func placed, every access a load; VECTOR and UNROLL loops are
     still loops. Raises HbcError for a schedule that cannot be applied."""
-    _refuse_tiles(schedule, target)
-    pipeline, scheduled = apply_schedule(pipeline, schedule)
+    refuse_memories(schedule, target)
+    if target.machine == GPU:
+        refuse_input_bounds(pipeline)
+    pipeline, scheduled = apply_schedule(pipeline, schedule, target.machine == GPU)
     plan = inline_funcs(scheduled)
     arguments = _arguments(pipeline)
     tables = evaluate_tables(pipeline)
@@ -49,7 +52,7 @@ def lower(pipeline: Pipeline, schedule: Schedule | None, target: Target) -> Kern
     checks = [Check(r.condition, r.message) for r in pipeline.requirements]
     for image, argument in zip((*pipeline.inputs, *pipeline.outputs), arguments, strict=True):
         checks += dense_checks(image, argument)
-    return Kernel(
+    kernel = Kernel(
         pipeline.name,
         tuple(Size(s.name, s.fixed) for s in pipeline.sizes),
         arguments,
@@ -57,17 +60,10 @@ def lower(pipeline: Pipeline, schedule: Schedule | None, target: Target) -> Kern
         tuple(dict.fromkeys([*checks, *program.checks])),
         body,
     )
-
-
-def _refuse_tiles(schedule: Schedule | None, target: Target) -> None:
-    """HbcError for tile memory that the target lacks."""
-    lines = () if schedule is None or target.has_tiles else schedule.lines
-    for d in (d for line in lines for d in line.directives):
-        if d.name == "store_in" and d.args == (Memory.AMX_TILE,):
-            raise error(
-                f"`store_in({Memory.AMX_TILE})`: this target has no tile registers", d.span,
-                "use `store_in(registers)`, or a target with tiles",
-            )  # fmt: skip
+    if target.machine != GPU:
+        return kernel
+    check_launches(kernel)
+    return lone_threads(kernel)
 
 
 def _arguments(pipeline: Pipeline) -> tuple[Argument, ...]:

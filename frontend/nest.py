@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from hbc.frontend.plan import Fuse, Split, StagePlan, Tail
 from hbc.ir.bounds import Interval
 from hbc.ir.build import add, floordiv, minimum, mod, mul, sub
-from hbc.ir.nodes import Const, Expr, const_index
+from hbc.ir.nodes import GPU_LOOPS, Const, Expr, const_index
 from hbc.ir.simplify import simplify
 
 
@@ -31,6 +31,7 @@ class Nest:
     guarded: frozenset[Split] = frozenset()  # need a test at the innermost statement
     shifting: bool = True  # False where an extent is below a shifted factor
     limits: Mapping[str, Expr] = field(default_factory=dict)  # of roots whose loops run further
+    pending: tuple[Expr, ...] = ()  # conditions to be tested inside the innermost loop over threads
 
     def split_of(self, dim: str) -> Split | None:
         """The split that divides this dimension."""
@@ -51,6 +52,20 @@ class Nest:
         """Whether the dimension is that other one, or was made from it by splits."""
         r = self.parent(dim)
         return dim == of or (isinstance(r, Split) and self.is_part(r.old, of))
+
+    def is_made_from(self, dim: str, of: str) -> bool:
+        """As `is_part`, also through what the other was fused with."""
+        r = self.parent(dim)
+        if dim == of or r is None:
+            return dim == of
+        if isinstance(r, Split):
+            return self.is_made_from(r.old, of)
+        return self.is_made_from(r.outer, of) or self.is_made_from(r.inner, of)
+
+    def is_shared_out(self, s: Split) -> bool:
+        """Whether a GPU's blocks or threads run over the pieces of a split, all of them alike."""
+        kinds = {x.kind for x in self.stage.loops if self.is_made_from(x.dim, s.outer)}
+        return not kinds.isdisjoint(GPU_LOOPS)
 
     def shifts(self, s: Split) -> bool:
         return s.tail is Tail.SHIFT and self.shifting and not self._is_cut(s.old)

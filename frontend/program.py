@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from hbc.frontend.gpu_place import Place, place_in
 from hbc.frontend.plan import Plan
 from hbc.frontend.storage import Storage
 from hbc.ir.bounds import Facts, Interval, prove
 from hbc.ir.build import ge, maximum
 from hbc.ir.kernel import Check
 from hbc.ir.linear import Linear, linear
-from hbc.ir.nodes import Access, Expr, Load, Var, const_index
+from hbc.ir.nodes import Access, Expr, Load, LoopKind, Var, const_index
 from hbc.ir.simplify import simplify
 from hbc.ir.target import Target
 from hbc.ir.walk import rewrite
@@ -39,10 +40,16 @@ class Scope:
     storages: Mapping[str, Storage]
     names: frozenset[str]
     in_tail: bool = False  # a partial piece: extents are bounded, not constant
+    place: Place = Place.HOST  # on a GPU
     extents: Mapping[str, Expr] = field(default_factory=dict)
 
     def tail(self) -> Scope:
         return replace(self, in_tail=True)
+
+    def inside(self, kind: LoopKind) -> Scope:
+        """The scope of what stands in a loop of that kind."""
+        place = place_in(self.place, kind)
+        return self if place is self.place else replace(self, place=place)
 
     def fresh(self, name: str, owner: str = "") -> str:
         """A C identifier for a new name: `name`, else `owner_name`, else numbered."""

@@ -6,6 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from hbc.frontend.generate import Generator, generate_stage
+from hbc.frontend.gpu_memory import memory_in
+from hbc.frontend.gpu_nest import with_block
+from hbc.frontend.gpu_place import Place
 from hbc.frontend.legal import is_level_inside, stage_accesses
 from hbc.frontend.nest import Nest
 from hbc.frontend.overwritten import pure_box
@@ -20,7 +23,8 @@ from hbc.ir.build import add, sub
 from hbc.ir.diag import error
 from hbc.ir.nodes import Allocate, Const, Expr, LetStmt, Stmt, Var, const_index
 from hbc.ir.simplify import simplify
-from hbc.ir.types import Memory
+from hbc.ir.target import GPU
+from hbc.ir.types import TILES, Memory
 from hbc.ir.walk import block
 
 MOST_STACK = 1 << 20  # bytes of one Func; threads have a few million
@@ -38,7 +42,7 @@ class Here:
 
 def realize(program: Program, here: Here, scope: Scope, rest: Rest) -> Stmt:
     """The Funcs stored and computed at this level, callees first, then the rest of the body."""
-    plan = program.plan
+    plan, on_gpu = program.plan, program.target.machine == GPU
     computed = [f for f in plan.values() if f.compute == here.level]
     stored = [f for f in plan.values() if store_level(f) == here.level]
     if not computed and not stored:
@@ -66,7 +70,8 @@ def realize(program: Program, here: Here, scope: Scope, rest: Rest) -> Stmt:
     ]
     body = block(*produced, rest(scope))
     for f, buffer, size in reversed(allocations):
-        body = Allocate(buffer, f.func.element, size, memory_of(f, size), body, f.note, f.func.span)
+        memory = memory_in(f, size, scope.place) if on_gpu else memory_of(f, size)
+        body = Allocate(buffer, f.func.element, size, memory, body, f.note, f.func.span)
     for n, value in reversed(names):
         body = LetStmt(n, value, body)
     return body
@@ -182,7 +187,7 @@ def _produce(program: Program, here: Here, f: FuncPlan, box: Box, asked: Box, sc
         for variable, x in zip(f.func.variables, stage_box, strict=True):
             starts[variable] = x.lo if x.lo is not None else const_index(0)
             extents[variable] = extent_of(x)
-            most = _tile_extent(f, extents[variable], scope)
+            most = _whole_extent(program, f, extents[variable], scope)
             if most is not None:
                 extents[variable], limits[variable] = const_index(most), extents[variable]
         for r in () if update is None else update.reduce:
@@ -192,17 +197,21 @@ def _produce(program: Program, here: Here, f: FuncPlan, box: Box, asked: Box, sc
             names += bound
             scope = replace(scope, extents={**scope.extents, **dict(bound)})
             starts[r.name], extents[r.name] = r.start, extent
-        stages.append(generate_stage(g, stage, starts, extents, limits, scope))
+        made = generate_stage(g, stage, starts, extents, limits, scope)
+        alone = program.target.machine == GPU and scope.place is Place.HOST
+        stages.append(with_block(made, scope) if alone else made)
     body = block(*stages)
     for n, value in reversed(names):
         body = LetStmt(n, value, body)
     return body
 
 
-def _tile_extent(f: FuncPlan, extent: Expr, scope: Scope) -> int | None:
+def _whole_extent(program: Program, f: FuncPlan, extent: Expr, scope: Scope) -> int | None:
     """What an extent in tile memory that is no constant is at most: tiles have no numbers that are
-    known only at run time, so that all of them are computed, under masks."""
-    if f.memory is not Memory.AMX_TILE or isinstance(extent, Const):
+    known only at run time, so that all of them are computed, under masks. The same for what a GPU's
+    block computes, whose threads are as many as they are."""
+    in_block = program.target.machine == GPU and scope.place is Place.BLOCK
+    if not (f.memory in TILES or in_block) or isinstance(extent, Const):
         return None
     _, most = constant_bounds(extent, scope.ranges)
     return most if most is not None and most <= MOST_STORED else None

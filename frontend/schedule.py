@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 
-from hbc.frontend import loops, place
+from hbc.frontend import gpu_loops, loops, place
 from hbc.frontend.funcs import Directive, Func, Pipeline, Schedule, ScheduleLine, Stage
+from hbc.frontend.gpu_check import check_gpu
+from hbc.frontend.gpu_default import map_rest
 from hbc.frontend.inline import wrap_accesses, wrapper_name
 from hbc.frontend.inline_limit import refuse_crowds
 from hbc.frontend.legal import check_levels
@@ -41,11 +43,19 @@ PLACE_DIRECTIVES: Mapping[str, PlaceDirective] = {
     "reorder_storage": place.reorder_storage,
     "pad_storage": place.pad_storage,
 }
+GPU_DIRECTIVES: Mapping[str, LoopDirective] = {
+    "gpu_blocks": gpu_loops.gpu_blocks,
+    "gpu_threads": gpu_loops.gpu_threads,
+    "gpu_lanes": gpu_loops.gpu_lanes,
+}
 FOR_OUTPUTS = ("compute_root", "bound")
 
 
-def apply_schedule(pipeline: Pipeline, schedule: Schedule | None) -> tuple[Pipeline, Plan]:
-    """The pipeline (with wrapper and rfactor Funcs added) and the plan of each Func.
+def apply_schedule(
+    pipeline: Pipeline, schedule: Schedule | None, gpu: bool = False
+) -> tuple[Pipeline, Plan]:
+    """The pipeline (with wrapper and rfactor Funcs added) and the plan of each Func, for a GPU or
+    another machine.
 
     Raises HbcError with every directive that cannot be applied."""
     if schedule is not None:
@@ -56,9 +66,10 @@ def apply_schedule(pipeline: Pipeline, schedule: Schedule | None) -> tuple[Pipel
     }
     wrong: list[Diagnostic] = []
     lines = () if schedule is None else schedule.lines
+    directives = {**LOOP_DIRECTIVES, **GPU_DIRECTIVES} if gpu else LOOP_DIRECTIVES
     for line in lines:  # loops first: a place may name a loop that a later line makes
         try:
-            pipeline = _apply_loops(pipeline, plan, line)
+            pipeline = _apply_loops(pipeline, plan, line, directives)
         except HbcError as e:
             wrong.extend(e.diagnostics)
     for line in lines:
@@ -69,6 +80,9 @@ def apply_schedule(pipeline: Pipeline, schedule: Schedule | None) -> tuple[Pipel
     if not wrong:
         refuse_crowds(plan)
         wrong.extend(check_levels(plan))
+    if gpu and not wrong:
+        map_rest(plan)
+        wrong.extend(check_gpu(plan))
     if wrong:
         raise HbcError(list(dict.fromkeys(wrong)))
     mask_tails(plan)
@@ -85,7 +99,9 @@ def _add_wrappers(pipeline: Pipeline, schedule: Schedule) -> Pipeline:
     return pipeline
 
 
-def _apply_loops(pipeline: Pipeline, plan: Plan, line: ScheduleLine) -> Pipeline:
+def _apply_loops(
+    pipeline: Pipeline, plan: Plan, line: ScheduleLine, directives: Mapping[str, LoopDirective]
+) -> Pipeline:
     """The directives of a chain that change loops. After `specialize`, they go to the special copy."""
     name, number = _find_stage(plan, line)
     special: int | None = None
@@ -98,7 +114,7 @@ def _apply_loops(pipeline: Pipeline, plan: Plan, line: ScheduleLine) -> Pipeline
             stage = loops.specialize(func_plan.func, stage, d)
             special = len(stage.special) - 1
             plan[name] = _with_stage(func_plan, number, stage)
-        elif (directive := LOOP_DIRECTIVES.get(d.name)) is not None:
+        elif (directive := directives.get(d.name)) is not None:
             plan[name] = _with_stage(
                 func_plan, number, _apply(directive, func_plan.func, stage, d, special)
             )
@@ -153,7 +169,7 @@ def _find_stage(plan: Plan, line: ScheduleLine) -> tuple[str, int]:
 
 
 def _unknown(d: Directive) -> HbcError:
-    if d.name.startswith("gpu_"):
+    if d.name in GPU_DIRECTIVES:
         return error(
             f"`{d.name}` maps loops to a GPU, which this target has not", d.span,
             "use `parallel` and `vectorize`, or put this schedule `for cuda`",

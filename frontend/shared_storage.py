@@ -6,14 +6,16 @@ from collections.abc import Iterator
 
 from hbc.frontend.plan import At, FuncPlan, Inline, Level, Loop, Plan, Root
 from hbc.ir.diag import Diagnostic, Note
-from hbc.ir.nodes import LoopKind
+from hbc.ir.nodes import GPU_LOOPS, LoopKind
+
+CONCURRENT = GPU_LOOPS | {LoopKind.PARALLEL}
 
 
 def check_shared_storage(plan: Plan, f: FuncPlan) -> Iterator[Diagnostic]:
     """Threads compute what they need, also what others need; none may write where others read."""
     name = f.func.name
     for func, loop in _between(plan, f.store, f.compute):
-        if loop.kind is LoopKind.PARALLEL:
+        if loop.kind in CONCURRENT:
             span = f.store.span if isinstance(f.store, At | Root) else None
             yield Diagnostic(
                 f"`{name}` is stored outside of the parallel loop `{loop.name}` of `{func}` and "

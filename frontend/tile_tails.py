@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hbc.frontend.plan import At, FuncPlan, Plan, Split, StagePlan, Tail
-from hbc.ir.types import Memory
+from hbc.ir.types import TILES
 
 
 def mask_tails(plan: Plan) -> None:
     """Changes the plans of Funcs in tile memory and of those that they are computed in."""
     names: dict[str, None] = {}
     for f in plan.values():
-        if f.memory is Memory.AMX_TILE:
+        if f.memory in TILES:
             names[f.func.name] = None
             if isinstance(f.compute, At):
                 names[f.compute.func] = None

@@ -11,6 +11,7 @@ from hbc.ir.interp_expr import buffer_name, emit
 from hbc.ir.nodes import (
     Allocate,
     Assert,
+    Barrier,
     Block,
     Comment,
     For,
@@ -65,7 +66,7 @@ def emit_statement(code: Code, s: Stmt) -> None:
                     emit_statement(code, otherwise)
         case Assert(condition=condition, message=message):
             code.line(f"if not {emit(code, condition)}: raise InterpError({message!r})")
-        case Prefetch() | Comment():
+        case Prefetch() | Barrier() | Comment():
             pass
         case _:
             assert_never(s)

@@ -267,10 +267,26 @@ Expr = (
 
 
 class LoopKind(StrEnum):
+    """How iterations run. BLOCK, THREAD and LANE are a GPU's: blocks of a grid, threads of a block and
+    lanes of a warp. Their iterations have no order, but for threads between two barriers."""
+
     SERIAL = "for"
     PARALLEL = "parallel"
     UNROLL = "unroll"
     VECTOR = "vector"
+    BLOCK = "blocks"
+    THREAD = "threads"
+    LANE = "lanes"
+
+
+GPU_LOOPS = frozenset({LoopKind.BLOCK, LoopKind.THREAD, LoopKind.LANE})
+
+
+class BarrierScope(StrEnum):
+    """Who waits for whom at a `Barrier`."""
+
+    BLOCK = "block"
+    WARP = "warp"
 
 
 @dataclass(frozen=True, slots=True)
@@ -361,13 +377,21 @@ class Assert:
 
 
 @dataclass(frozen=True, slots=True)
+class Barrier:
+    """The threads of a GPU's block, or of each warp, wait here for one another, and see what the others
+    stored before. It stands between loops over threads, never inside one."""
+
+    scope: BarrierScope = BarrierScope.BLOCK
+
+
+@dataclass(frozen=True, slots=True)
 class Comment:
     """A line for the reader of the generated code; no meaning."""
 
     text: str
 
 
-Stmt = Store | Prefetch | For | Block | LetStmt | Allocate | If | Assert | Comment
+Stmt = Store | Prefetch | For | Block | LetStmt | Allocate | If | Assert | Barrier | Comment
 Node = Expr | Stmt
 
 

@@ -13,6 +13,8 @@ from hbc.ir.kernel import Argument, Check, Kernel, Size, Table
 from hbc.ir.nodes import (
     Allocate,
     Assert,
+    Barrier,
+    BarrierScope,
     Block,
     Comment,
     Expr,
@@ -100,6 +102,8 @@ def _statement(c: Cursor) -> Stmt:
         condition = expression(c)
         then = _body(c)
         return If(condition, then, _body(c) if c.accept("else") else None)
+    if c.accept("barrier"):
+        return Barrier(BarrierScope(c.name()))
     if c.accept("assert"):
         condition = expression(c)
         c.expect(",")

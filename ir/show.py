@@ -17,6 +17,7 @@ from hbc.ir.nodes import (
     Access,
     Allocate,
     Assert,
+    Barrier,
     Binary,
     Block,
     Broadcast,
@@ -32,6 +33,7 @@ from hbc.ir.nodes import (
     Let,
     LetStmt,
     Load,
+    LoopKind,
     Move,
     Node,
     Op,
@@ -71,7 +73,7 @@ _UNARY_LEVEL: Final = 8
 
 RESERVED: Final = frozenset({"let", "in", "if", "else", "true", "false", "inf", "nan"})
 STATEMENTS: Final = frozenset(
-    {"for", "parallel", "unroll", "vector", "prefetch", "allocate", "assert"}
+    {*LoopKind, "prefetch", "allocate", "assert", "barrier"}
 )
 IDENTIFIER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -178,6 +180,8 @@ def _lines(s: Stmt, depth: int) -> list[str]:
         case Comment(text=text):
             escaped = text.replace("\\", "\\\\").replace("\n", "\\n")
             return [f"{pad}# {escaped}"]
+        case Barrier(scope=scope):
+            return [f"{pad}barrier {scope}"]
         case Store(buffer=buffer, index=index, value=value, mask=mask):
             return [f"{pad}{name_text(buffer)}{_place(index, mask)} = {show(value)}"]
         case Prefetch(buffer=buffer, index=index, element=element):

@@ -5,7 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-X86, ARM = "x86_64", "aarch64"
+from hbc.ir.types import Memory
+
+X86, ARM, GPU = "x86_64", "aarch64", "cuda"
+
+_TILES = (("amx", Memory.AMX_TILE), ("wmma", Memory.WMMA))
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,7 +17,7 @@ class Target:
     """`vector_bits` 0 means scalar code. `flags` go to the C compiler, with those of the features that
     the instructions in a kernel need. `needs` are CPU feature names as /proc/cpuinfo spells them:
     what any code for the target may use. `falls_back` names the target whose schedules also serve.
-    `machine`: whose intrinsics and registers, `X86` or `ARM`; "" for any. `instruction_sets` name the
+    `machine`: whose intrinsics and registers, `X86`, `ARM` or `GPU`; "" for any. `instruction_sets` name the
     `InstructionTarget`s whose instructions may be selected; `isa` are files of the user that describe
     more."""
 
@@ -28,9 +32,14 @@ class Target:
     isa: tuple[Path, ...] = ()
 
     @property
+    def tiles(self) -> Memory | None:
+        """The memory that holds tiles for its instructions, where it has any."""
+        return next((m for name, m in _TILES if name in self.instruction_sets), None)
+
+    @property
     def has_tiles(self) -> bool:
-        """Whether `store_in(amx_tile)` has a place to be."""
-        return "amx" in self.instruction_sets
+        """Whether statements may fill whole tiles."""
+        return self.tiles is not None
 
 
 _AVX2 = ("avx2", "fma", "f16c")
@@ -70,6 +79,7 @@ TARGETS: dict[str, Target] = {
             "NEON and its dot products and matrix products",
             machine=ARM, instruction_sets=("arm_dot",),
         ),
+        Target("cuda", 128, (), ("cuda",), None, "CUDA for NVIDIA GPUs", machine=GPU),
     )
 }  # fmt: skip
 

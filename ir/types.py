@@ -86,13 +86,20 @@ CONDITION = BOOL(1)
 
 
 class Memory(StrEnum):
-    """Where a buffer lives. AUTO is decided by the `place` passes."""
+    """Where a buffer lives. AUTO is decided by the `place` passes. SHARED: by the threads of a GPU's
+    block; WMMA: fragments of tensor cores, spread over the lanes of a warp."""
 
     AUTO = "auto"
     HEAP = "heap"
     STACK = "stack"
     REGISTER = "registers"
     AMX_TILE = "amx_tile"
+    SHARED = "shared"
+    WMMA = "wmma_accumulator"
+
+
+TILES = frozenset({Memory.AMX_TILE, Memory.WMMA})
+"""Memory that only whole-tile statements touch."""
 
 
 def widen(a: DType, b: DType) -> DType | None:

@@ -16,6 +16,7 @@ from hbc.ir.kernel import Kernel
 from hbc.ir.nodes import (
     Allocate,
     Assert,
+    Barrier,
     Block,
     Comment,
     Expr,
@@ -126,7 +127,7 @@ def _check_stmt(
             _check_type(c, CONDITION, "an assertion", stage)
             if not top:
                 _fail(s, "an assertion inside a loop", stage)
-        case Comment():
+        case Barrier() | Comment():
             pass
         case _:
             assert_never(s)

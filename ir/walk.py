@@ -12,6 +12,7 @@ from hbc.ir.nodes import (
     Access,
     Allocate,
     Assert,
+    Barrier,
     Binary,
     Block,
     Broadcast,
@@ -101,7 +102,7 @@ def map_children(e: Expr, f: ExprMap) -> Expr:
 def map_stmt(s: Stmt, on_expr: ExprMap, on_stmt: StmtMap) -> Stmt:
     """`s` with `on_expr` applied to its own expressions and `on_stmt` to its direct children."""
     match s:
-        case Comment():
+        case Comment() | Barrier():
             return s
         case Store(buffer=buffer, index=index, value=value, mask=mask):
             i, v = on_expr(index), on_expr(value)
@@ -189,19 +190,19 @@ def statements(s: Stmt) -> Iterator[Stmt]:
     while stack:
         top = stack.pop()
         yield top
-        stack.extend(reversed(_inner_statements(top)))
+        stack.extend(inner_statements(top)[::-1])
 
 
-def _inner_statements(s: Stmt) -> tuple[Stmt, ...]:
-    match s:
-        case Block(body=body):
-            return body
-        case For(body=one) | LetStmt(body=one) | Allocate(body=one):
-            return (one,)
-        case If(then=then, otherwise=other):
-            return (then,) if other is None else (then, other)
-        case _:
-            return ()
+def inner_statements(s: Stmt) -> tuple[Stmt, ...]:
+    """The direct children that are statements."""
+    inner = _INNER.get(s.__class__)
+    return () if inner is None else inner(s)
+
+
+def own_expressions(s: Stmt) -> tuple[Expr, ...]:
+    """The direct children that are expressions."""
+    own = _OWN.get(s.__class__)
+    return () if own is None else own(s)
 
 
 def names_read(n: Node) -> set[str]:
@@ -285,16 +286,31 @@ _OPERANDS: Final[Mapping[type, Callable[[Any], tuple[Expr, ...]]]] = {
     Move: lambda e: (e.value,),
     Instruct: lambda e: e.args,
 }
-_CHILDREN: Final[Mapping[type, Callable[[Any], tuple[Node, ...]]]] = {
-    **_OPERANDS,
+_OWN: Final[Mapping[type, Callable[[Any], tuple[Expr, ...]]]] = {
     Store: lambda s: (s.index, s.value, *_if_any(s.mask)),
     Prefetch: lambda s: (s.index,),
+    For: lambda s: (s.start, s.extent),
+    LetStmt: lambda s: (s.value,),
+    Allocate: lambda s: (s.extent,),
+    If: lambda s: (s.condition,),
+    Assert: lambda s: (s.condition,),
+}
+_INNER: Final[Mapping[type, Callable[[Any], tuple[Stmt, ...]]]] = {
+    For: lambda s: (s.body,),
+    Block: lambda s: s.body,
+    LetStmt: lambda s: (s.body,),
+    Allocate: lambda s: (s.body,),
+    If: lambda s: (s.then, *_if_any(s.otherwise)),
+}
+_CHILDREN: Final[Mapping[type, Callable[[Any], tuple[Node, ...]]]] = {
+    **_OPERANDS,
+    **_OWN,
     For: lambda s: (s.start, s.extent, s.body),
     Block: lambda s: s.body,
     LetStmt: lambda s: (s.value, s.body),
     Allocate: lambda s: (s.extent, s.body),
     If: lambda s: (s.condition, s.then, *_if_any(s.otherwise)),
-    Assert: lambda s: (s.condition,),
+    Barrier: lambda s: (),
     Comment: lambda s: (),
 }
 

@@ -12,6 +12,8 @@ from hbc.ir.interp import run
 from hbc.ir.kernel import Argument, Kernel, Size
 from hbc.ir.nodes import (
     Allocate,
+    Barrier,
+    BarrierScope,
     Binary,
     Block,
     Comment,
@@ -57,7 +59,7 @@ def statement(r: Random, depth: int, names: tuple[str, ...]) -> Stmt:
     if kind < 0.5:
         var = f"v{len(names)}"
         start, extent = linear(r, names), loop_extent(r, names)
-        loop = r.choice([LoopKind.SERIAL, LoopKind.SERIAL, LoopKind.PARALLEL])
+        loop = r.choice([LoopKind.SERIAL, LoopKind.SERIAL, LoopKind.PARALLEL, LoopKind.THREAD])
         body = statement(r, depth - 1, (*names, var))
         return For(var, start, extent, loop, body, r.choice(["", "C.split(i, io, ii, 4)"]))
     if kind < 0.65:
@@ -66,6 +68,8 @@ def statement(r: Random, depth: int, names: tuple[str, ...]) -> Stmt:
     if kind < 0.75:
         name = f"t{len(names)}"
         return LetStmt(name, linear(r, names), statement(r, depth - 1, (*names, name)))
+    if kind < 0.77:
+        return Barrier(r.choice(list(BarrierScope)))
     if kind < 0.8:
         return Comment(r.choice(["a # \\ ` line", "", "two\nlines"]))
     if kind < 0.85:
@@ -74,7 +78,7 @@ def statement(r: Random, depth: int, names: tuple[str, ...]) -> Stmt:
         buffer = f"m{depth}"  # no other on the way down has it
         first = Store(buffer, const_index(1), const(5, I32))
         body = block(first, statement(r, depth - 1, names))
-        memory = r.choice(list(Memory)[:3])
+        memory = r.choice([Memory.AUTO, Memory.HEAP, Memory.STACK, Memory.SHARED])
         return Allocate(buffer, I32, const_index(4), memory, body, r.choice(["", "at C, jo"]))
     some = [statement(r, depth - 1, names) for _ in range(r.randint(0, 3))]
     return Block(tuple(x for s in some for x in (s.body if isinstance(s, Block) else (s,))))

@@ -15,6 +15,7 @@ from hbc.ir.nodes import (
     Access,
     Allocate,
     Assert,
+    Barrier,
     Binary,
     Block,
     Broadcast,
@@ -74,7 +75,7 @@ ONE_OF_EACH: list[Node] = [
     Store("A", four, x, mask), Prefetch("A", i, F32), For("k", i, j, LoopKind.SERIAL, empty),
     Block((Comment("one"), Comment("two"))), LetStmt("t", i, empty),
     Allocate("t", F32, i, Memory.STACK, empty), If(const_bool(True), empty, Comment("else")),
-    Assert(const_bool(True), "why"), Comment("why"),
+    Assert(const_bool(True), "why"), Comment("why"), Barrier(),
     Instruct("dot", (("M", 4), ("K", 8)), (x, i, j), F32(4)),
 ]  # fmt: skip
 

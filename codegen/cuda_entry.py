@@ -1,0 +1,92 @@
+"""The entry points of a CUDA file: on device memory and a stream, and on arrays of the host."""
+
+from __future__ import annotations
+
+from hbc.codegen.abi import Abi, ordered
+from hbc.codegen.c_scalar import scalar
+from hbc.codegen.cuda_kernel import STREAM
+from hbc.codegen.entry import cautious, check_arguments, dense_entry, refuse
+from hbc.codegen.spelling import c_type
+from hbc.codegen.unit import Unit
+from hbc.ir.kernel import Argument
+from hbc.ir.nodes import Binary, Expr, Op
+
+STREAM_PARAMETER = f"void *{STREAM}"
+
+
+def device_entries(abi: Abi, call: str, unit: Unit) -> None:
+    """`NAME_device_strided` and `NAME_device`: every check, then the launches, asynchronously."""
+    name, out = abi.kernel.name, unit.out
+    out.function(f"int {name}_device_strided", [*abi.strided(), STREAM_PARAMETER], "")
+    with out.braces(), cautious(abi, unit):
+        check_arguments(abi, unit)
+        out.line(f"return {call};")
+    out.blank()
+    dense_entry(abi, unit, "_device", [STREAM_PARAMETER])
+
+
+def host_entries(abi: Abi, call: str, unit: Unit) -> None:
+    """`NAME_strided` and `NAME`: the arrays are copied to the device, and the outputs back."""
+    name, out = abi.kernel.name, unit.out
+    out.function(f"int {name}_strided", abi.strided(), "")
+    with out.braces(), cautious(abi, unit):
+        check_arguments(abi, unit)
+        out.line(f"const cudaStream_t {STREAM} = cudaStreamPerThread;")
+        for a in ordered(abi.kernel):
+            _copy_in(abi, a, unit)
+        arrays = {
+            abi.names[a.name]: f"({_pointer(a)}){_device(abi, a)}.data" for a in ordered(abi.kernel)
+        }
+        function, _, rest = call.partition("(")
+        arguments = [arrays.get(text, text) for text in rest.removesuffix(")").split(", ")]
+        out.line(f"int status = {function}({', '.join(arguments)});")
+        for a in abi.kernel.arguments:
+            if a.output:
+                _copy_out(abi, a, unit)
+        wait = f'failed(cudaStreamSynchronize({STREAM}), "{name}")'
+        out.line(f"if ({wait} && status == {abi.code('OK')})")
+        out.line(f"    status = {abi.code('CUDA')};")
+        out.line("return status;")
+    out.blank()
+    dense_entry(abi, unit)
+
+
+def _device(abi: Abi, a: Argument) -> str:
+    return f"on_device_{abi.names[a.name]}"
+
+
+def _pointer(a: Argument) -> str:
+    return f"{'' if a.output else 'const '}{c_type(a.element)} *"
+
+
+def _copy_in(abi: Abi, a: Argument, unit: Unit) -> None:
+    """Device memory for an array; what lies between the rows of an output must come back as it was."""
+    name, size, device = abi.names[a.name], abi.bytes(a), _device(abi, a)
+    unit.out.line(f"device_memory {device}({size}, 1, {STREAM});")
+    refuse(f"{device}.data == nullptr", abi.code("MEMORY"), unit)
+    copy = f"cudaMemcpyAsync({device}.data, {name}, {size}, cudaMemcpyHostToDevice, {STREAM})"
+    condition = f'failed({copy}, "copying `{a.name}` to the device")'
+    if a.output:
+        if len(a.extents) == 1:
+            return
+        whole: Expr = a.extents[0]
+        for extent in a.extents[1:]:
+            whole = Binary(Op.MUL, whole, extent)
+        dense = f"{scalar(whole, unit)} * (int64_t)sizeof({c_type(a.element)})"
+        condition = f"{size} != {dense} && {condition}"
+    refuse(condition, abi.code("CUDA"), unit)
+
+
+def _copy_out(abi: Abi, a: Argument, unit: Unit) -> None:
+    name, size, device = abi.names[a.name], abi.bytes(a), _device(abi, a)
+    copy = f"cudaMemcpyAsync({name}, {device}.data, {size}, cudaMemcpyDeviceToHost, {STREAM})"
+    failed = f'failed({copy}, "copying `{a.name}` from the device")'
+    unit.out.line(f"if (status == {abi.code('OK')} && {failed})")
+    unit.out.line(f"    status = {abi.code('CUDA')};")
+
+
+def cuda_error(abi: Abi, unit: Unit) -> None:
+    """`NAME_cuda_error`: the last CUDA error of this thread in words."""
+    unit.out.function(f"const char *{abi.kernel.name}_cuda_error", [], "")
+    with unit.out.braces():
+        unit.out.line("return last_error;")

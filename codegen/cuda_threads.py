@@ -1,0 +1,212 @@
+"""What the threads of a block do: loops over threads and lanes, shared and private memory, barriers.
+
+The threads of a block are numbered in one dimension. A nest of loops over threads runs on the first
+of them, as many as it has iterations; a nest in which lanes or tiles are used counts warps of 32.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from contextlib import nullcontext
+
+from hbc.codegen.c_scalar import scalar
+from hbc.codegen.c_stmt import statement
+from hbc.codegen.spelling import c_type
+from hbc.codegen.unit import Buffer, Unit
+from hbc.ir.diag import InternalError
+from hbc.ir.nodes import (
+    Allocate,
+    Barrier,
+    BarrierScope,
+    Const,
+    For,
+    Load,
+    LoopKind,
+    Ramp,
+    Stmt,
+    Store,
+)  # fmt: skip
+from hbc.ir.types import TILES, DType, Memory
+from hbc.ir.walk import children, nodes
+
+WARP = 32
+DYNAMIC = "shared_memory"
+STATIC_SHARED = 48 * 1024
+"""Bytes of shared memory that a kernel may have without asking for them at its launch."""
+_ALIGN = 128  # of arrays in shared memory: bytes in a row of its banks
+_WORDS = {4: "unsigned", 8: "uint2", 16: "uint4"}
+
+
+def device_statement(s: Stmt, unit: Unit) -> bool:
+    """Statements that only device code has."""
+    match s:
+        case For(kind=LoopKind.THREAD | LoopKind.LANE):
+            _threads(s, unit)
+        case Allocate(memory=Memory.SHARED):
+            _shared(s, unit)
+        case Allocate():
+            _private(s, unit)
+        case Barrier(scope=BarrierScope.BLOCK):
+            unit.out.line("__syncthreads();")
+        case Barrier():
+            unit.out.line("__syncwarp();")
+        case For(kind=LoopKind.BLOCK):
+            raise InternalError("codegen: a loop over blocks inside of a block")
+        case _:
+            return False
+    return True
+
+
+def thread_loops(s: Stmt) -> tuple[list[For], Stmt]:
+    """The directly nested loops over threads and lanes, outermost first, and what is in them."""
+    loops = []
+    while isinstance(s, For) and s.kind in (LoopKind.THREAD, LoopKind.LANE):
+        loops.append(s)
+        s = s.body
+    return loops, s
+
+
+def block_size(body: Stmt) -> int:
+    """Threads that a block needs: those of its largest nest, in whole warps."""
+    most = max((_nest_size(n) for n in _nests(body)), default=1)
+    return -(-most // WARP) * WARP
+
+
+def shared_bytes(body: Stmt) -> int:
+    """Of all arrays in shared memory, each aligned."""
+    return sum(
+        _aligned(_extent(n) * n.element.bytes)
+        for n in nodes(body)
+        if isinstance(n, Allocate) and n.memory is Memory.SHARED
+    )
+
+
+def _nests(s: Stmt) -> list[For]:
+    """The outermost loops over threads."""
+    if isinstance(s, For) and s.kind in (LoopKind.THREAD, LoopKind.LANE):
+        return [s]
+    return [n for c in children(s) if isinstance(c, Stmt) for n in _nests(c)]
+
+
+def _nest_size(s: For) -> int:
+    loops, body = thread_loops(s)
+    counts = [_count(loop) for loop in loops if loop.kind is LoopKind.THREAD]
+    return math.prod(counts) * (WARP if _by_warps(loops, body) else 1)
+
+
+def _by_warps(loops: Sequence[For], body: Stmt) -> bool:
+    """Whether the nest's loops over threads count warps."""
+    return any(loop.kind is LoopKind.LANE for loop in loops) or any(
+        (isinstance(n, For) and n.kind is LoopKind.LANE)
+        or (isinstance(n, Allocate) and n.memory in TILES)
+        for n in nodes(body)
+    )
+
+
+def _count(loop: For) -> int:
+    if not isinstance(loop.extent, Const):
+        raise InternalError(f"codegen: the loop over threads `{loop.var}` has no constant extent")
+    return int(loop.extent.value)
+
+
+def _threads(s: For, unit: Unit) -> None:
+    """The nest on as many threads as it has iterations; the others skip it."""
+    loops, body = thread_loops(s)
+    warps = _by_warps(loops, body)
+    outer = [loop for loop in loops if loop.kind is LoopKind.THREAD]
+    number = f"thread / {WARP}" if warps else "thread"
+    conditions = []
+    if outer and _nest_size(s) < unit.threads:
+        conditions.append(f"thread < {_nest_size(s)}")
+    lanes = [loop for loop in loops if loop.kind is LoopKind.LANE]
+    conditions += [f"thread % {WARP} < {_count(x)}" for x in lanes if _count(x) < WARP]
+    head = f"if ({' && '.join(conditions)})" if conditions else ""
+    if s.note:
+        unit.out.blank()
+        unit.out.comment(s.note)
+    unit.scope.push()
+    with unit.out.braces(head) if head or loops else nullcontext():
+        inner = 1
+        for loop in reversed(outer):
+            _index(loop, _digit(number, inner, _count(loop), outer[0] is loop), unit)
+            inner *= _count(loop)
+        for loop in lanes:
+            _index(loop, f"thread % {WARP}", unit)
+        statement(body, unit)
+    unit.scope.pop()
+
+
+def _digit(number: str, inner: int, count: int, outermost: bool) -> str:
+    """The loop's digit of the thread's number."""
+    text = number if inner == 1 else f"{number} / {inner}"
+    if count == 1:
+        return "0"
+    return text if outermost else f"{text} % {count}"
+
+
+def _index(loop: For, text: str, unit: Unit) -> None:
+    start = scalar(loop.start, unit)
+    variable = unit.scope.declare(loop.var, nonnegative=start.text == "0")
+    value = text if start.text == "0" else f"{start} + {text}"
+    unit.out.line(f"const int64_t {variable} = {value};")
+
+
+def _shared(s: Allocate, unit: Unit) -> None:
+    _note(s, unit)
+    t, name = c_type(s.element), unit.scope.fresh(s.buffer)
+    if unit.offset is None:
+        unit.out.line(f"__shared__ __align__({_ALIGN}) {t} {name}[{_extent(s)}];")
+    else:
+        unit.out.line(f"{t} *const {name} = reinterpret_cast<{t} *>({DYNAMIC} + {unit.offset});")
+        unit.offset += _aligned(_extent(s) * s.element.bytes)
+    unit.buffers[s.buffer] = Buffer(name, s.element, Memory.SHARED)
+    statement(s.body, unit)
+
+
+def _private(s: Allocate, unit: Unit) -> None:
+    """An array of one thread: registers, where all its indices are constants."""
+    _note(s, unit)
+    name = unit.scope.fresh(s.buffer)
+    unit.out.line(f"__align__(16) {c_type(s.element)} {name}[{_extent(s)}];")
+    unit.buffers[s.buffer] = Buffer(name, s.element, Memory.STACK)
+    statement(s.body, unit)
+
+
+def _note(s: Allocate, unit: Unit) -> None:
+    if s.note:
+        unit.out.blank()
+        unit.out.comment(s.note)
+
+
+def _extent(s: Allocate) -> int:
+    if not isinstance(s.extent, Const):
+        raise InternalError(f"codegen: `{s.buffer}` in {s.memory} has no constant extent")
+    return max(1, int(s.extent.value))
+
+
+def _aligned(size: int) -> int:
+    return -(-size // _ALIGN) * _ALIGN
+
+
+def store_vector(s: Store, unit: Unit) -> None:
+    """A copy of neighbouring elements in one access, both places being aligned to it."""
+    match s:
+        case Store(
+            index=Ramp(base=to, lanes=n), value=Load(buffer=source, index=Ramp(base=at), mask=None),
+            mask=None,
+        ):  # fmt: skip
+            word = _word(s.value.type.element, n)
+            target, value = unit.buffers[s.buffer].text, unit.buffers[source].text
+            left = f"*reinterpret_cast<{word} *>(&{target}[{scalar(to, unit)}])"
+            right = f"*reinterpret_cast<const {word} *>(&{value}[{scalar(at, unit)}])"
+            unit.out.line(f"{left} = {right};")
+        case _:
+            raise InternalError(f"codegen: a store of {s.value.type} in device code")
+
+
+def _word(t: DType, lanes: int) -> str:
+    size = t.bytes * lanes
+    if size not in _WORDS:
+        raise InternalError(f"codegen: a copy of {size} bytes in device code")
+    return _WORDS[size]

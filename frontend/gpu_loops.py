@@ -1,0 +1,53 @@
+"""Directives that give loops to a GPU: to the blocks of a grid, the threads of a block, the lanes of a
+warp.
+
+Each is a function (Func, stage plan, directive) -> stage plan; an illegal one raises HbcError.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hbc.frontend.concurrent import check_concurrent
+from hbc.frontend.funcs import Directive, Func
+from hbc.frontend.loops import find, names, note
+from hbc.frontend.plan import StagePlan
+from hbc.ir.diag import error
+from hbc.ir.nodes import LoopKind
+
+MOST_BLOCK_LOOPS = 3  # a grid has three dimensions
+
+
+def gpu_blocks(func: Func, stage: StagePlan, d: Directive) -> StagePlan:
+    """`for i: for j` -> a grid with a block of threads for each (i, j)."""
+    new = _mark(func, stage, d, LoopKind.BLOCK)
+    if sum(x.kind is LoopKind.BLOCK for x in new.loops) > MOST_BLOCK_LOOPS:
+        raise error(
+            f"a grid of blocks has at most {MOST_BLOCK_LOOPS} dimensions", d.span,
+            "`fuse` two of the loops first",
+        )  # fmt: skip
+    return new
+
+
+def gpu_threads(func: Func, stage: StagePlan, d: Directive) -> StagePlan:
+    """`for i: for j` -> a thread of the block for each (i, j), those of one i next to each other."""
+    return _mark(func, stage, d, LoopKind.THREAD)
+
+
+def gpu_lanes(func: Func, stage: StagePlan, d: Directive) -> StagePlan:
+    """`for i` -> a lane of the warp for each i; loops over threads around it count warps."""
+    return _mark(func, stage, d, LoopKind.LANE)
+
+
+def _mark(func: Func, stage: StagePlan, d: Directive, kind: LoopKind) -> StagePlan:
+    for name in names(d, len(d.args)):
+        loop = find(stage, name, d)
+        if loop.kind is not LoopKind.SERIAL:
+            raise error(
+                f"loop `{name}` is already {loop.kind.name.lower()}", d.span,
+                "a loop has one kind: split it to give each half its own",
+            )  # fmt: skip
+        check_concurrent(func, stage, loop, d, "parallel")
+        new = replace(loop, kind=kind, note=note(stage, d), span=d.span)
+        stage = replace(stage, loops=tuple(new if x is loop else x for x in stage.loops))
+    return stage

@@ -1,0 +1,216 @@
+"""Barriers in a GPU's blocks: where a thread touches what another one stored, or stores what another
+one reads, and only there.
+
+    threads t { s[t] = .. }; threads t { .. = s[31 - t] }
+->  threads t { s[t] = .. }; barrier warp; threads t { .. = s[31 - t] }
+
+Goes through a block in order with the accesses since the last barrier, and puts one as late as it can.
+Loops are gone through until what reaches their end agrees with what was assumed at their beginning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+
+from hbc.ir.bounds import constant_bounds
+from hbc.ir.build import add, sub
+from hbc.ir.conflicts import Conflicts, Level, Never, Pending
+from hbc.ir.facts import NOTHING, Facts, Interval
+from hbc.ir.kernel import Kernel
+from hbc.ir.launches import THREADS, WARP, thread_count
+from hbc.ir.nodes import (
+    Allocate,
+    Barrier,
+    BarrierScope,
+    Block,
+    Expr,
+    For,
+    If,
+    LetStmt,
+    Load,
+    LoopKind,
+    Stmt,
+    Store,
+)  # fmt: skip
+from hbc.ir.simplify import simplify
+from hbc.ir.thread_access import Counted, ThreadAccess, nest_accesses, uniform_accesses
+from hbc.ir.types import TILES, Memory
+from hbc.ir.walk import block, map_stmt, nodes, statements, substitute
+
+MOST_ROUNDS = 4  # then whatever was found in any of them is assumed
+
+_Waiting = dict[Pending, None]
+_SCOPES = {Level.WARP: BarrierScope.WARP, Level.BLOCK: BarrierScope.BLOCK}
+
+
+def barriers(kernel: Kernel) -> Kernel:
+    """The kernel with the barriers that its blocks need."""
+    return kernel.map_body(_outside)
+
+
+def _outside(s: Stmt) -> Stmt:
+    if not isinstance(s, For) or s.kind is not LoopKind.BLOCK:
+        return map_stmt(s, lambda e: e, _outside)
+    if any(isinstance(x, For) and x.kind is LoopKind.BLOCK for x in statements(s.body)):
+        return map_stmt(s, lambda e: e, _outside)
+    body, _ = _Walk.of(s).stmt(s.body, {}, _Place())
+    return s if body is s.body else replace(s, body=body)
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """What is known in a block outside of its loops over threads."""
+
+    facts: Facts = NOTHING
+    values: dict[str, Expr] = field(default_factory=dict)
+
+    def let(self, name: str, value: Expr) -> _Place:
+        known = substitute(value, self.values)
+        if any(isinstance(n, Load) for n in nodes(value)):
+            return self
+        return _Place(self.facts, {**self.values, name: known})
+
+    def loop(self, s: For) -> _Place:
+        start, extent = substitute(s.start, self.values), substitute(s.extent, self.values)
+        known = Interval(start, simplify(sub(add(start, extent), 1)))
+        return _Place(self.facts.with_range(s.var, known), self.values)
+
+
+@dataclass(slots=True)
+class _Walk:
+    """One block. `tracked`: the buffers that its threads share and store to; `warp`: it has one warp,
+    so that no barrier is needed for more."""
+
+    tracked: frozenset[str]
+    tiles: frozenset[str]
+    warp: bool
+    conflicts: Conflicts | Never = field(default_factory=Conflicts)
+
+    @staticmethod
+    def of(nest: For) -> _Walk:
+        own = [n for n in nodes(nest) if isinstance(n, Allocate)]
+        private = {a.buffer for a in own if a.memory is not Memory.SHARED}
+        stored = {n.buffer for n in nodes(nest) if isinstance(n, Store)}
+        most = max((thread_count(x) for x in _nests(nest)), default=1)
+        tiles = frozenset(a.buffer for a in own if a.memory in TILES)
+        return _Walk(frozenset(stored - private), tiles, most <= WARP)
+
+    def stmt(self, s: Stmt, waiting: _Waiting, at: _Place) -> tuple[Stmt, _Waiting]:
+        """The statement with barriers, and the accesses since the last one behind it."""
+        match s:
+            case For(kind=kind) if kind in THREADS:
+                found = nest_accesses(s, at.facts, self.tiles, at.values)
+                return self._after(s, found, waiting)
+            case Barrier(scope=scope):
+                return s, _passed(waiting, scope)
+            case Block(body=body):
+                new: list[Stmt] = []
+                for child in body:
+                    made, waiting = self.stmt(child, waiting, at)
+                    new.append(made)
+                same = all(a is b for a, b in zip(new, body, strict=True))
+                return (s if same else block(*new)), waiting
+            case LetStmt(name=name, value=value, body=body):
+                first, waiting = self._before(waiting, value)
+                made, waiting = self.stmt(body, waiting, at.let(name, value))
+                left = _each(waiting, lambda p: p.without_name(name))
+                return _joined(first, s if made is body else replace(s, body=made)), left
+            case If():
+                return self._if(s, waiting, at)
+            case For():
+                return self._loop(s, waiting, at)
+            case Allocate(body=body):
+                made, waiting = self.stmt(body, waiting, at)
+                return (s if made is body else replace(s, body=made)), waiting
+            case _:
+                return s, waiting
+
+    def _if(self, s: If, waiting: _Waiting, at: _Place) -> tuple[Stmt, _Waiting]:
+        first, waiting = self._before(waiting, s.condition)
+        then, left = self.stmt(s.then, waiting, at)
+        other, also = s.otherwise, waiting
+        if s.otherwise is not None:
+            other, also = self.stmt(s.otherwise, waiting, at)
+        same = then is s.then and other is s.otherwise
+        made = s if same else replace(s, then=then, otherwise=other)
+        return _joined(first, made), {**left, **also}
+
+    def _loop(self, s: For, waiting: _Waiting, at: _Place) -> tuple[Stmt, _Waiting]:
+        """With a barrier before the loop where that saves one in each iteration."""
+        first, waiting = self._before(waiting, s.start, s.extent)
+        body, left = self._iterations(s, waiting, at)
+        if waiting and _count(body) > 0:
+            alone, after = self._iterations(s, {}, at)
+            if _count(alone) < _count(body):
+                inside = list(self._accesses(s, at))
+                early, waiting = self._barrier(inside, waiting)
+                first, body, left = early or first, alone, after
+                waiting = {} if early is not None else waiting
+        _, most = constant_bounds(substitute(s.extent, at.values), at.facts)
+        counted = Counted(s.var, most, substitute(s.start, at.values))
+        left = _each(left, lambda p: p.after_loop(counted))
+        return _joined(first, s if body is s.body else replace(s, body=body)), {**waiting, **left}
+
+    def _iterations(self, s: For, waiting: _Waiting, at: _Place) -> tuple[Stmt, _Waiting]:
+        """The body of a loop, and what waits behind its last iteration."""
+        inside, entry, rounds = at.loop(s), waiting, 0
+        while True:
+            body, left = self.stmt(s.body, entry, inside)
+            again = {**waiting, **_each(left, lambda p: p.next_iteration(s.var))}
+            if again.keys() <= entry.keys():
+                return body, left
+            rounds += 1
+            entry = {**entry, **again} if rounds > MOST_ROUNDS else again
+
+    def _accesses(self, s: Stmt, at: _Place) -> Iterator[ThreadAccess]:
+        """All accesses of a loop, in any of its iterations."""
+        _, left = _Walk(self.tracked, self.tiles, self.warp, Never()).stmt(s, {}, at)
+        return (p.access for p in left)
+
+    def _before(self, waiting: _Waiting, *read: Expr) -> tuple[Barrier | None, _Waiting]:
+        """The barrier before values that all threads compute alike."""
+        return self._barrier(list(uniform_accesses(*read)), waiting)
+
+    def _after(
+        self, s: Stmt, found: Iterable[ThreadAccess], waiting: _Waiting
+    ) -> tuple[Stmt, _Waiting]:
+        first, waiting = self._barrier(list(found), waiting)
+        return _joined(first, s), waiting
+
+    def _barrier(
+        self, found: list[ThreadAccess], waiting: _Waiting
+    ) -> tuple[Barrier | None, _Waiting]:
+        shared = [a for a in found if a.buffer in self.tracked]
+        level = self.conflicts.level(waiting, shared)
+        new = dict.fromkeys(Pending(a) for a in shared)
+        if level is Level.NONE:
+            return None, {**waiting, **new}
+        scope = BarrierScope.WARP if self.warp else _SCOPES[level]
+        return Barrier(scope), {
+            **_passed(waiting, BarrierScope.BLOCK if self.warp else scope),
+            **new,
+        }
+
+
+def _passed(waiting: _Waiting, scope: BarrierScope) -> _Waiting:
+    """What still waits behind a barrier."""
+    if scope is BarrierScope.BLOCK:
+        return {}
+    return _each(waiting, lambda p: replace(p, synced=True))
+
+
+def _count(s: Stmt) -> int:
+    return sum(isinstance(x, Barrier) for x in statements(s))
+
+
+def _each(waiting: _Waiting, seen: Callable[[Pending], Pending]) -> _Waiting:
+    return dict.fromkeys(seen(p) for p in waiting)
+
+
+def _joined(first: Barrier | None, s: Stmt) -> Stmt:
+    return s if first is None else block(first, s)
+
+
+def _nests(s: Stmt) -> Iterator[For]:
+    return (x for x in statements(s) if isinstance(x, For) and x.kind in THREADS)

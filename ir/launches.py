@@ -1,0 +1,124 @@
+"""Whether a GPU can run a kernel: what is on the host, in blocks and in threads, and how many there are."""
+
+from __future__ import annotations
+
+from math import prod
+
+from hbc.ir.diag import error
+from hbc.ir.kernel import Kernel
+from hbc.ir.nodes import (
+    Allocate,
+    Assert,
+    Const,
+    For,
+    If,
+    LetStmt,
+    Load,
+    LoopKind,
+    Node,
+    Stmt,
+    Store,
+)  # fmt: skip
+from hbc.ir.types import TILES
+from hbc.ir.walk import children, nodes
+
+WARP = 32  # lanes
+MOST_THREADS = 1024  # of a block, on every GPU so far
+THREADS = (LoopKind.THREAD, LoopKind.LANE)
+
+
+def check_launches(kernel: Kernel) -> None:
+    """HbcError for what no GPU can run: too many threads, and results or decisions on the host that
+    would need data of the device."""
+    _host(kernel.body)
+
+
+def thread_loops(s: Stmt) -> tuple[tuple[For, ...], Stmt]:
+    """The loops over threads that nest directly, outermost first, and what is in them."""
+    loops: list[For] = []
+    while isinstance(s, For) and s.kind in THREADS:
+        loops.append(s)
+        s = s.body
+    return tuple(loops), s
+
+
+def by_warps(nest: For) -> bool:
+    """Whether the loops over threads of a nest count warps: lanes or tiles are inside."""
+    return any(
+        (isinstance(n, For) and n.kind is LoopKind.LANE)
+        or (isinstance(n, Allocate) and n.memory in TILES)
+        for n in nodes(nest)
+    )
+
+
+def thread_count(nest: For) -> int:
+    """How many threads the outermost loop over threads, and those right in it, need."""
+    loops, _ = thread_loops(nest)
+    counts = [_extent(x) for x in loops if x.kind is LoopKind.THREAD]
+    return prod(counts) * (WARP if by_warps(nest) else 1)
+
+
+def _extent(loop: For) -> int:
+    return int(loop.extent.value) if isinstance(loop.extent, Const) else 1
+
+
+def _host(s: Stmt) -> None:
+    match s:
+        case For(kind=LoopKind.BLOCK):
+            _block(s)
+            return
+        case Store(buffer=buffer):
+            raise error(
+                f"`{buffer}` is computed outside of any block of threads", s.span,
+                f"`{buffer}.gpu_blocks(..)` computes it on the GPU",
+            )  # fmt: skip
+        case For(start=start, extent=extent):
+            _without_data(s, start, extent)
+        case LetStmt(value=value):
+            _without_data(s, value)
+        case If(condition=condition) | Assert(condition=condition):
+            _without_data(s, condition)
+        case _:
+            pass
+    for c in children(s):
+        if isinstance(c, Stmt):
+            _host(c)
+
+
+def _without_data(s: Stmt, *values: Node) -> None:
+    read = [n for v in values for n in nodes(v) if isinstance(n, Load)]
+    if read:
+        raise error(
+            f"what the blocks are to do depends on `{read[0].buffer}`, which is on the GPU",
+            getattr(s, "span", None) or read[0].span,
+            "compute what depends on it inside of a loop over blocks, or give it a `bound`",
+        )
+
+
+def _block(s: Stmt) -> None:
+    if isinstance(s, For) and s.kind in THREADS:
+        _threads(s)
+        return
+    for c in children(s):
+        if isinstance(c, Stmt):
+            _block(c)
+
+
+def _threads(nest: For) -> None:
+    loops, _ = thread_loops(nest)
+    for x in loops:
+        if x.kind is LoopKind.LANE and _extent(x) > WARP:
+            raise error(
+                f"`{x.var}` has {_extent(x)} iterations, and a warp has {WARP} lanes", x.span,
+                f"split it by {WARP} or less",
+            )  # fmt: skip
+    count = thread_count(nest)
+    if count <= MOST_THREADS:
+        return
+    factors = " * ".join(str(_extent(x)) for x in loops if x.kind is LoopKind.THREAD)
+    factors += f" * {WARP}" if by_warps(nest) else ""
+    raise error(
+        f"a block would have {factors} = {count:,} threads, and {MOST_THREADS:,} are the most"
+        if "*" in factors else f"a block would have {count:,} threads, and {MOST_THREADS:,} are the most",
+        loops[-1].span, "split one of the loops by less, or let each thread do more",
+    )  # fmt: skip

@@ -1,0 +1,193 @@
+"""What the threads of a GPU's block read and write: each access of a loop nest over threads.
+
+Names that a nest binds are put in place, so that an index speaks of the digits of the thread's number,
+of the loops that a thread runs, and of names from outside of the nest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+
+from hbc.ir.bounds import constant_bounds
+from hbc.ir.build import add
+from hbc.ir.facts import NOTHING, Facts, Interval
+from hbc.ir.lane_offsets import lane_offsets
+from hbc.ir.launches import WARP, by_warps, thread_loops
+from hbc.ir.nodes import (
+    Allocate,
+    Const,
+    Expr,
+    For,
+    If,
+    Instruct,
+    LetStmt,
+    Load,
+    LoopKind,
+    Node,
+    Stmt,
+    Store,
+    Var,
+    const_index,
+)  # fmt: skip
+from hbc.ir.simplify import simplify
+from hbc.ir.types import TILES
+from hbc.ir.walk import children, nodes, substitute
+
+_ZERO = const_index(0)
+EVERYONE = 1024  # as many threads as a block may have
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """A name that takes the values 0 .. extent - 1; with extent None, so many that nobody knows. The
+    variable of that name in the code is `start` more."""
+
+    name: str
+    extent: int | None
+    start: Expr = _ZERO
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadAccess:
+    """An access `buffer[index + one of the offsets]`; `index` is None where lanes have no common one.
+    The thread's number has the `digits`, of the `weights`; `warp`: all the lanes of a warp access
+    together, and the digits count warps. `loops` are those that the thread runs."""
+
+    node: Load | Store = field(compare=False, repr=False)
+    buffer: str
+    stores: bool
+    index: Expr | None
+    offsets: tuple[int, ...]
+    digits: tuple[Counted, ...]
+    weights: tuple[int, ...]
+    warp: bool
+    loops: tuple[Counted, ...]
+
+
+@dataclass(slots=True)
+class _Inside:
+    """A place in a nest: the values of names, what is known of them, and the loops around."""
+
+    digits: tuple[Counted, ...]
+    weights: tuple[int, ...]
+    values: dict[str, Expr]
+    facts: Facts
+    tiles: frozenset[str]
+    whole: bool = False  # all lanes of a warp do what stands here
+    loops: tuple[Counted, ...] = ()
+
+
+def nest_accesses(
+    nest: For,
+    facts: Facts = NOTHING,
+    tiles: frozenset[str] = frozenset(),
+    outside: Mapping[str, Expr] = MappingProxyType({}),
+) -> Iterator[ThreadAccess]:
+    """The accesses in a nest of loops over threads. `facts` hold around it; `tiles` are the buffers in
+    tile memory, `outside` the values of names around it that are put in place too."""
+    loops, body = thread_loops(nest)
+    warps = by_warps(nest) or any(
+        isinstance(n, Load | Store) and n.buffer in tiles for n in nodes(nest)
+    )
+    values: dict[str, Expr] = dict(outside)
+    digits, weights, weight = [], [], WARP if warps else 1
+    for loop in reversed(loops):
+        extent = int(loop.extent.value) if isinstance(loop.extent, Const) else None
+        digits.append(Counted(loop.var, extent, loop.start))
+        lane = loop.kind is LoopKind.LANE
+        weights.append(1 if lane else weight)
+        weight *= 1 if lane else extent or EVERYONE
+        facts = facts.with_range(loop.var, _interval(extent))
+        if loop.start != const_index(0):
+            values[loop.var] = add(substitute(loop.start, outside), Var(loop.var))
+    whole = warps and not any(loop.kind is LoopKind.LANE for loop in loops)
+    inside = _Inside(tuple(digits), tuple(weights), values, facts, tiles, whole)
+    yield from _statement(body, inside)
+
+
+def uniform_accesses(*read: Expr) -> Iterator[ThreadAccess]:
+    """What all threads of a block read alike: the loads in values that it computes outside of its
+    loops over threads."""
+    everyone = Counted("any thread", EVERYONE)
+    for e in read:
+        for n in nodes(e):
+            if isinstance(n, Load):
+                yield _access(n, _Inside((everyone,), (1,), {}, NOTHING, frozenset()))
+
+
+def _interval(extent: int | None) -> Interval:
+    return Interval(const_index(0), None if extent is None else const_index(max(extent - 1, 0)))
+
+
+def _statement(s: Stmt, at: _Inside) -> Iterator[ThreadAccess]:
+    match s:
+        case LetStmt(name=name, value=value, body=body):
+            yield from _loads(value, at)
+            known = substitute(value, at.values)
+            deeper = replace(at, values={**at.values, name: known})
+            yield from _statement(body, deeper)
+        case For(start=start, extent=extent, body=body):
+            yield from _loads(start, at)
+            yield from _loads(extent, at)
+            yield from _statement(body, _in_loop(s, at))
+        case If(condition=condition, then=then, otherwise=otherwise):
+            yield from _loads(condition, at)
+            yield from _statement(then, at)
+            if otherwise is not None:
+                yield from _statement(otherwise, at)
+        case Allocate(buffer=buffer, memory=memory, body=body) if memory in TILES:
+            yield from _statement(body, replace(at, tiles=at.tiles | {buffer}))
+        case Store(value=value):
+            whole = at.whole or _is_of_warp(s, at.tiles)
+            there = at if whole is at.whole else replace(at, whole=whole)
+            for e in (s.index, *(() if s.mask is None else (s.mask,)), value):
+                yield from _loads(e, there)
+            yield _access(s, there)
+        case _:
+            for c in children(s):
+                if isinstance(c, Stmt):
+                    yield from _statement(c, at)
+
+
+def _in_loop(s: For, at: _Inside) -> _Inside:
+    """What stands in a loop that a thread runs, or that the lanes of a warp share."""
+    _, most = constant_bounds(substitute(s.extent, at.values), at.facts)
+    start = substitute(s.start, at.values)
+    counted = Counted(s.var, most, start)
+    inside = replace(
+        at,
+        values={**at.values, s.var: add(start, Var(s.var))},
+        facts=at.facts.with_range(s.var, _interval(most)),
+    )
+    if s.kind is LoopKind.LANE:
+        digits, weights = (*at.digits, counted), (*at.weights, 1)
+        return replace(inside, digits=digits, weights=weights, whole=False)
+    return replace(inside, loops=(*at.loops, counted))
+
+
+def _loads(e: Expr, at: _Inside) -> Iterator[ThreadAccess]:
+    for n in nodes(e):
+        if isinstance(n, Load):
+            yield _access(n, at)
+
+
+def _is_of_warp(s: Store, tiles: frozenset[str]) -> bool:
+    """Whether all lanes of a warp do the statement together."""
+
+    def touches(n: Node) -> bool:
+        return isinstance(n, Instruct) or (isinstance(n, Load | Store) and n.buffer in tiles)
+
+    return s.buffer in tiles or any(touches(n) for n in nodes(s.value))
+
+
+def _access(n: Load | Store, at: _Inside) -> ThreadAccess:
+    found = lane_offsets(n.index)
+    index, offsets = (None, (0,)) if found is None else found
+    if index is not None:
+        index = simplify(substitute(index, at.values), at.facts)
+    stores = isinstance(n, Store)
+    return ThreadAccess(
+        n, n.buffer, stores, index, offsets, at.digits, at.weights, at.whole, at.loops
+    )

@@ -1,0 +1,167 @@
+"""Which thread touches which element: the accesses of a nest as arrays of offsets and thread numbers.
+
+An offset that depends on names from outside of the nest has them apart, in `base`: the rest is what
+can be enumerated. Thread numbers come as the least and greatest that touch an element.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hbc.ir.launches import WARP
+from hbc.ir.linear import Linear, linear, plus
+from hbc.ir.linear_form import of_atom
+from hbc.ir.nodes import Binary, Cast, Const, Expr, Op, Select, Var
+from hbc.ir.thread_access import Counted, ThreadAccess
+from hbc.ir.walk import free_variables
+
+Numbers = NDArray[np.int64]
+
+MOST_PLACES = 1 << 22  # what is enumerated of one access; beyond, nothing is known
+NOBODY = 1 << 40
+
+_OPERATIONS: Mapping[Op, Any] = {
+    Op.ADD: np.add, Op.SUB: np.subtract, Op.MUL: np.multiply, Op.MIN: np.minimum,
+    Op.MAX: np.maximum, Op.AND: np.bitwise_and, Op.OR: np.bitwise_or, Op.XOR: np.bitwise_xor,
+    Op.SHL: np.left_shift, Op.SHR: np.right_shift, Op.LT: np.less, Op.LE: np.less_equal,
+    Op.GT: np.greater, Op.GE: np.greater_equal, Op.EQ: np.equal, Op.NE: np.not_equal,
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Elements:
+    """The elements base + first + i, touched by threads of numbers low[i] .. high[i]; nobody touches
+    those with low NOBODY and high -1."""
+
+    base: Linear
+    first: int
+    low: Numbers
+    high: Numbers
+
+
+def elements(a: ThreadAccess) -> Elements | None:
+    """What an access touches, or a little more; None where that cannot be told."""
+    parts = offsets(a, a.digits, a.loops)
+    if parts is None:
+        return None
+    base, at, axes = parts
+    number = np.zeros((1,) * len(axes), np.int64)
+    for digit, weight in zip(a.digits, a.weights, strict=True):
+        number = number + weight * axes[digit.name]
+    at, number = np.broadcast_arrays(at, number[..., None])
+    flat, low = at.ravel(), number.ravel()
+    first = int(flat.min())
+    size = int(flat.max()) - first + 1
+    if size > MOST_PLACES:
+        return None
+    least, most = np.full(size, NOBODY), np.full(size, -1)
+    np.minimum.at(least, flat - first, low)
+    np.maximum.at(most, flat - first, low + (WARP - 1 if a.warp else 0))
+    return Elements(base, first, least, most)
+
+
+def offsets(
+    a: ThreadAccess, digits: Iterable[Counted], loops: Iterable[Counted]
+) -> tuple[Linear, Numbers, dict[str, Numbers]] | None:
+    """The part of an index that cannot be enumerated, the offsets besides it (the last axis has the
+    lanes), and the values of each digit and loop along their axes. A digit that the index does not
+    depend on has its least and greatest value alone."""
+    if a.index is None:
+        return None
+    used = free_variables(a.index)
+    counted: list[tuple[str, Numbers]] = []
+    for d in digits:
+        if d.extent is None:
+            return None
+        values = [0, d.extent - 1] if d.name not in used else range(d.extent)
+        counted.append((d.name, np.array(values, np.int64)))
+    for x in loops:
+        if x.name in used:
+            if x.extent is None:
+                return None
+            counted.append((x.name, np.arange(max(x.extent, 1))))
+    if prod(len(v) for _, v in counted) * len(a.offsets) > MOST_PLACES:
+        return None
+    axes = {
+        name: v.reshape([-1 if n == k else 1 for k in range(len(counted))])
+        for n, (name, v) in enumerate(counted)
+    }
+    form = linear(a.index)
+    base, total = Linear(0), np.full((1,) * len(counted), form.constant, np.int64)
+    for atom, c in form.terms:
+        names = free_variables(atom)
+        if names.isdisjoint(axes):
+            base = plus(base, of_atom(atom, c))
+            continue
+        value = evaluated(atom, axes) if names <= axes.keys() else None
+        if value is None:
+            return None
+        total = total + c * value
+    return base, total[..., None] + np.array(a.offsets, np.int64), axes
+
+
+def evaluated(e: Expr, values: Mapping[str, Any]) -> Any:
+    """An integer expression of these names on whole arrays; None for what reads memory."""
+    match e:
+        case Const(value=value):
+            return np.int64(value)
+        case Var(name=name):
+            return values.get(name)
+        case Cast(type=t, value=v) if t.element.is_int and t.element.bits == 64:
+            return evaluated(v, values)
+        case Binary(op=op, a=a, b=b):
+            x, y = evaluated(a, values), evaluated(b, values)
+            if x is None or y is None:
+                return None
+            if op in (Op.DIV, Op.MOD):
+                safe = np.where(np.equal(y, 0), 1, y)
+                made = np.floor_divide(x, safe) if op is Op.DIV else np.mod(x, safe)
+                return np.where(np.equal(y, 0), 0, made)
+            return _OPERATIONS[op](x, y)
+        case Select(condition=condition, a=a, b=b):
+            parts = [evaluated(x, values) for x in (condition, a, b)]
+            return None if any(x is None for x in parts) else np.where(*parts)
+        case _:
+            return None
+
+
+def differences(a: Linear, b: Linear) -> frozenset[int] | None:
+    """All values that a - b may take, where they are few: constants, or remainders of counters."""
+    gap = plus(a, b, -1)
+    if gap.is_constant:
+        return frozenset({gap.constant})
+    names = sorted(set().union(*(free_variables(atom) for atom, _ in gap.terms)))
+    divisors = [d for atom, _ in gap.terms for d in _divisors(atom)]
+    period = int(np.lcm.reduce(divisors)) if divisors else 0
+    if len(names) != 1 or not 0 < period <= 64:
+        return None
+    counter = {names[0]: np.arange(2 * period)}
+    total = np.full(2 * period, gap.constant)
+    for atom, c in gap.terms:
+        value = evaluated(atom, counter)
+        if value is None:
+            return None
+        total = total + c * value
+    # Sums of quotients and remainders that come back after one period do so for ever.
+    if not (total[:period] == total[period:]).all():
+        return None
+    return frozenset(int(x) for x in total[:period])
+
+
+def _divisors(atom: Expr) -> list[int]:
+    """The numbers that an atom divides by; [0] where it is no sum of quotients and remainders."""
+    match atom:
+        case Var() | Const():
+            return []
+        case Binary(op=Op.DIV | Op.MOD, a=a, b=Const(value=d)) if d > 0:
+            return [int(d), *(x * int(d) for x in _divisors(a))]
+        case Binary(op=Op.ADD | Op.SUB, a=a, b=b) | Binary(op=Op.MUL, a=a, b=Const() as b):
+            return _divisors(a) + _divisors(b)
+        case _:
+            return [0]

@@ -1,0 +1,63 @@
+"""Pins what nvcc is asked and what is read from its answer; compiles where there is an nvcc."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hbc.codegen.nvcc import (
+    CUDA_SUFFIX,
+    CudaOutput,
+    Resources,
+    build_cuda,
+    checked_archs,
+    find_nvcc,
+    resources,
+)
+from hbc.ir.diag import ToolError, UsageError
+
+from .cuda_library import cuda_of
+from .test_entries import SCALE
+
+REPORT = """\
+ptxas info    : 0 bytes gmem
+ptxas info    : Compiling entry function 'one' for 'sm_80'
+ptxas info    : Function properties for one
+    16 bytes stack frame, 8 bytes spill stores, 12 bytes spill loads
+ptxas info    : Used 255 registers, used 1 barriers, 1024 bytes smem, 368 bytes cmem[0]
+ptxas info    : Compiling entry function 'two' for 'sm_90'
+ptxas info    : Function properties for two
+    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
+ptxas info    : Used 14 registers
+"""
+
+
+def test_report() -> None:
+    one = Resources("one", "sm_80", 255, 16, 20, 1024)
+    assert resources(REPORT) == [one, Resources("two", "sm_90", 14, 0, 0, 0)]
+
+
+def test_archs() -> None:
+    assert checked_archs(["sm_80", "sm_90", "sm_80"]) == ("sm_80", "sm_90")
+
+
+@pytest.mark.parametrize("arch", ["sm_70", "sm_8", "ampere", "", "compute_80"])
+def test_archs_that_are_none(arch: str) -> None:
+    with pytest.raises(UsageError):
+        checked_archs([arch])
+
+
+@pytest.mark.parametrize("kind", list(CUDA_SUFFIX))
+def test_builds(kind: CudaOutput, tmp_path: Path) -> None:
+    try:
+        find_nvcc()
+    except ToolError as e:
+        pytest.skip(str(e.diagnostics[0].message))
+    archs = ("sm_80",) if kind in ("ptx", "cubin") else ("sm_80", "sm_90")
+    out = tmp_path / f"scale{CUDA_SUFFIX[kind]}"
+    used = build_cuda(cuda_of(SCALE), out, kind, archs)
+    assert out.stat().st_size > 500
+    expected = () if kind == "ptx" else archs  # PTX has no registers yet
+    assert tuple(r.arch for r in used) == expected
+    assert all(r.function == "scale_C" and r.spills == 0 for r in used)
