@@ -52,12 +52,13 @@ FRONT = ("check", "lower", "the pass after")
 class Outcome:
     """`kind` is passed, invalid (the program was refused), rejected (the schedule was), unfit (none
     of its sizes is allowed) or failed; `where` is what failures of one cause have in common.
-    `runs`: at how many sets of sizes it ran."""
+    `runs`: at how many sets of sizes it ran. `selected`: tensor instructions do some of it."""
 
     kind: str
     where: str = ""
     detail: str = ""
     runs: int = 0
+    selected: bool = False
 
 
 class Disagreement(Exception):
@@ -130,7 +131,7 @@ def _examine(case: Case, native: bool) -> Outcome:
         return failure(stage[0], e)
     except Exception as e:  # noqa: BLE001  whatever is raised is a finding
         return failure(stage[0], e)
-    return Outcome("passed", runs=len(runs))
+    return Outcome("passed", runs=len(runs), selected=bool(kernel.instructions))
 
 
 def failure(stage: str, e: Exception) -> Outcome:

@@ -13,7 +13,10 @@ from schedules import write_schedule
 
 from hbc.ir.types import DType
 
-TARGETS = ((2, "avx512"), (2, "avx2"), (1, "c"))
+TARGETS = (
+    (4, "avx512"), (4, "avx2"), (2, "c"),
+    (2, "avx512vnni"), (2, "avx512bf16"), (1, "avxvnni"), (1, "arm_dot"),
+)  # fmt: skip
 MORE_SIZES = 3  # sets of them at most, besides the first
 FORM = re.compile(r"# sizes:(.*) target: (\w+) fixed: ([01]) seed: (\d+)")
 
@@ -42,7 +45,7 @@ class Case:
 def generate(c: Choices) -> Case:
     """A random case."""
     target = weighted(c, TARGETS)
-    written = write_program(c)
+    written = write_program(c, target)
     plan = write_schedule(written.draft)
     fixed = chance(c, 20)
     sizes = [choose_sizes(written.draft, plan.divisible)]

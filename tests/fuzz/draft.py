@@ -45,6 +45,7 @@ class UpdateDraft:
     associative: bool
     scan: bool
     reads: Reads
+    product: bool = False
 
 
 @dataclass(slots=True)
@@ -77,6 +78,7 @@ class Draft:
     count: int = 0  # of the integer param `Q`, 0 when there is none
     least: dict[str, int] = field(default_factory=dict)  # what `require` says of sizes
     names: int = 0
+    products: bool = False  # sums of products come up
 
     def fresh(self, prefix: str) -> str:
         self.names += 1

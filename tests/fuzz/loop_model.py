@@ -42,6 +42,7 @@ class Stage:
     factored: bool = False
     general: frozenset[str] | None = None  # after `specialize`: the loops of the general copy
     reads: frozenset[str] = frozenset()
+    product: bool = False  # a sum of products, for tensor instructions
 
     @property
     def text(self) -> str:
@@ -105,6 +106,7 @@ def node_of(draft: Draft, f: FuncDraft) -> Node:
                 u.scan,
                 " where " in u.text,
                 reads=names({**u.reads}),
+                product=u.product,
             )
         )
     node = Node(f.name, f.variables, stages, f.output)

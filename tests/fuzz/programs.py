@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from choices import Choices, chance, pick, weighted
 from draft import Array, Draft, Env, FuncDraft
 from expressions import expression
+from products import PALETTES
 from spans import Span, below, constant, text, trimmed, value
 from updates import update
 
-from hbc.ir.types import BOOL, DTYPES, F32, I32
+from hbc.ir.types import BOOL, DTYPES, F32, I32, DType
 
 COMMON = (F32, I32, *(t for t in DTYPES.values() if t not in (F32, I32)))
 HELPERS = ("clamp_edge", "zero_edge", "mirror", "wrap")
@@ -29,12 +30,18 @@ class Written:
     lines: tuple[str, ...]
 
 
-def write_program(c: Choices) -> Written:
-    """Declarations, tables, Funcs in callee order. Funcs that nothing reads are left out."""
-    palette = tuple(pick(c, COMMON) if chance(c, 70) else F32 for _ in range(c.integer(1, 3)))
+def write_program(c: Choices, target: str) -> Written:
+    """Declarations, tables, Funcs in callee order. Funcs that nothing reads are left out. For targets
+    with tensor instructions there are mostly sums of products."""
+    products = target in PALETTES and chance(c, 80)
+    palette = (
+        pick(c, PALETTES[target])
+        if products
+        else tuple(pick(c, COMMON) if chance(c, 70) else F32 for _ in range(c.integer(1, 3)))
+    )
     if all(t == BOOL for t in palette):
         palette = (F32, *palette)
-    draft = Draft(c, ("W", "H", "K")[: c.integer(1, 3)], palette)
+    draft = Draft(c, ("W", "H", "K")[: c.integer(1, 3)], palette, products=products)
     funcs = declare_arrays(draft)
     for number in reversed(range(len(funcs))):
         readable = [a for a in draft.arrays.values() if a.kind != "func"] + funcs[:number]
@@ -53,7 +60,8 @@ def declare_arrays(draft: Draft) -> list[Array]:
 
     for number in range(c.integer(1, 2)):
         name = "AB"[number]
-        image = add(Array(name, pick(c, draft.palette), c.integer(1, 3 - number), "input"))
+        element = pick(c, draft.palette[1:] if draft.products else draft.palette)
+        image = add(Array(name, element, c.integer(1, 3 - number), "input"))
         if chance(c, 50):
             helper = pick(c, HELPERS)
             alias = f"P{name}" if chance(c, 50) else f"{helper}({name})"
@@ -69,9 +77,15 @@ def declare_arrays(draft: Draft) -> list[Array]:
     if chance(c, 20):
         add(table(draft))
     return [
-        add(Array(f"f{n}", pick(c, draft.palette), c.integer(1, 3), "func"))
+        add(Array(f"f{n}", func_element(draft), c.integer(1, 3), "func"))
         for n in range(c.integer(1, 4))
     ]
+
+
+def func_element(draft: Draft) -> DType:
+    """One of the types in use; mostly that of sums where they are what this is about."""
+    often = draft.products and chance(draft.c, 80)
+    return draft.palette[0] if often else pick(draft.c, draft.palette)
 
 
 def declare_params(draft: Draft) -> None:
@@ -113,7 +127,9 @@ def write_func(draft: Draft, a: Array, readable: list[Array], last: bool) -> Non
     output = last or (chance(c, 15) and all(s.low >= 0 for s in a.needed))
     variables = (POOLS[0] if chance(c, 60) else pick(c, POOLS))[: a.rank]
     func = FuncDraft(a.name, a.element, variables, "", {}, [], a.needed, output)
-    kinds = ((5, "pure"), (4, "reduce"), (2, "scan"), (1, "scatter"), (1, "overwrite"))
+    kinds = [(5, "pure"), (4, "reduce"), (2, "scan"), (1, "scatter"), (1, "overwrite")]
+    if draft.products and a.element == draft.palette[0]:
+        kinds.append((24, "product"))
     updates = []
     for _ in range(weighted(c, ((6, 1), (2, 2)))):
         kind = weighted(c, kinds)

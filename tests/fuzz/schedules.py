@@ -9,6 +9,7 @@ from choices import Choices, chance, pick, weighted
 from directives import change_loops
 from draft import Draft
 from loop_model import Level, Loop, Node, Stage, common_levels, mark, node_of, outside
+from products import tensor_lanes
 from spans import text
 
 MEMORIES = ("stack", "heap")
@@ -50,7 +51,10 @@ def steps(plan: Plan, node: Node) -> None:
     if node.place == "inline":
         return
     for stage in node.stages:
-        directives = all_unrolled(stage) if node.registers else change_loops(plan, node, stage)
+        if node.registers:
+            directives = all_unrolled(stage)
+        else:
+            directives = tensor_lanes(plan, node, stage) or change_loops(plan, node, stage)
         if directives:
             plan.lines.append(f"{step_text(node, stage)}{''.join(directives)}")
         if stage.factored:

@@ -51,6 +51,7 @@ class Tally:
     outcomes: Counter[str] = field(default_factory=Counter)
     targets: Counter[str] = field(default_factory=Counter)
     runs: int = 0
+    selected: int = 0
     used: Counter[str] = field(default_factory=Counter)
     refusals: Counter[str] = field(default_factory=Counter)
     failures: Counter[str] = field(default_factory=Counter)
@@ -59,6 +60,7 @@ class Tally:
     def add(self, case: Case, outcome: Outcome) -> None:
         self.outcomes[outcome.kind] += 1
         self.runs += outcome.runs
+        self.selected += outcome.selected
         match outcome.kind:
             case "passed":
                 self.targets[case.target] += 1
@@ -74,7 +76,8 @@ class Tally:
         refused = sum(n for kind, n in o.items() if kind not in ("passed", "failed"))
         targets = ", ".join(f"{n} on {t}" for t, n in sorted(self.targets.items()))
         lines = [
-            f"{o['passed']} programs passed ({targets}; {self.runs} sets of sizes), "
+            f"{o['passed']} programs passed ({targets}; {self.runs} sets of sizes; "
+            f"{self.selected} use tensor instructions), "
             f"{o['failed']} failed, {refused} were refused "
             f"({100 * refused / max(sum(o.values()), 1):.1f} %), in {seconds:.0f} s"
         ]

@@ -13,6 +13,7 @@ from choices import chance, pick, weighted
 from draft import Array, Draft, Env, FuncDraft, Reads, UpdateDraft
 from expressions import condition, expression
 from indices import data_index
+from products import product
 from spans import Affine, Span, constant, only_constant, plus, text
 
 from hbc.ir.types import BOOL
@@ -27,6 +28,8 @@ def update(draft: Draft, func: FuncDraft, readable: list[Array], kind: str) -> F
             return reduction(draft, func, readable)
         case "scan":
             return scan(draft, func, readable)
+        case "product":
+            return product(draft, func, readable)
         case "scatter":
             return scatter(draft, func, readable)
         case _:
