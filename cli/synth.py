@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING
 import click
 
 from hbc.cli.options import LONGEST, Seconds, json_option, settings_option
+from hbc.cli.read_sketch import read_sketch
 from hbc.cli.report import notice, progress
 from hbc.ir.diag import Diagnostic, NoSolutionError, UsageError, did_you_mean
 
 if TYPE_CHECKING:
     from hbc.ir.sketch import Sketch
-    from hbc.ir.source import Source, Span
+    from hbc.synth.cost_table import CostTable
     from hbc.synth.solve import Outcome
     from hbc.synth.switches import Switches
 
@@ -25,7 +26,12 @@ BYTES_OF_A_MEGABYTE = 1_000_000
 
 
 @click.command("synth")
-@click.argument("sketch", type=click.Path(path_type=Path))
+@click.argument("sketch", type=click.Path(path_type=Path), required=False)
+@click.option(
+    "--spec",
+    metavar="TEXT",
+    help="Instead of a sketch: look for a layout change by name, such as `interleave(k=4, bytes)`.",
+)
 @settings_option
 @click.option("--all", "every", is_flag=True, help="Print every solution, the cheapest first.")
 @click.option("--count", is_flag=True, help="Print only how many solutions there are.")
@@ -57,11 +63,34 @@ BYTES_OF_A_MEGABYTE = 1_000_000
 @click.option("--no-crowds", is_flag=True, help="Do not compare locations with each other.")
 @click.option("--stats", is_flag=True, help="Say what the search did and how long it took.")
 @click.option("--explain-cost", is_flag=True, help="Show the instructions of each statement.")
+@click.option(
+    "--target",
+    metavar="NAME",
+    help="Whose instructions the cost counts: cuda_sm80, avx512, avx2, hvx; by default what the sketch's"
+    " parameter `target` says, else cuda_sm80.",
+)
+@click.option(
+    "--picture",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Draw the arrays of the cheapest solution, stage by stage: FILE.svg or FILE.png.",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path, allow_dash=True),
+    metavar="FILE",
+    help="Write the cheapest solution as code for the target; `-` is stdout.",
+)
+@click.option(
+    "--type", "element", metavar="TYPE", help="The elements in the code: f32, u8, i16, ..."
+)
 @json_option
 def command(
-    sketch: Path, settings: Mapping[str, str], every: bool, count: bool, limit: int | None,
-    timeout: float | None, memory: int, prune: str, no_join: bool, no_merge: bool, no_compose: bool,
-    no_crowds: bool, stats: bool, explain_cost: bool, as_json: bool,
+    sketch: Path | None, spec: str | None, settings: Mapping[str, str], every: bool, count: bool,
+    limit: int | None, timeout: float | None, memory: int, prune: str, no_join: bool, no_merge: bool,
+    no_compose: bool, no_crowds: bool, stats: bool, explain_cost: bool, target: str | None,
+    picture: Path | None, output: Path | None, element: str | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Fill the holes of SKETCH so that its goals are met.
 
@@ -70,32 +99,73 @@ def command(
     """
     # The matrices are small; more threads only wait for each other. NumPy reads this when it loads.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    began = time.monotonic()
-    from hbc.cli.synth_report import Shown, print_outcome, print_statistics, summary
+    began = time.monotonic() - time.process_time()  # Python's own start counts too
+    from hbc.cli.alarm import alarm
+    from hbc.cli.synth_code import solution_code, write_code
+    from hbc.cli.synth_report import (
+        Shown,
+        print_outcome,
+        print_statistics,
+        summary,
+        write_picture,
+    )
+    from hbc.cli.synth_spec import run_spec
+    from hbc.synth.cost import make_pricing
     from hbc.synth.solve import solve
-    from hbc.synth.watch import Watch
+    from hbc.synth.watch import Stopped, Watch
 
+    if spec is not None or sketch is None:
+        if sketch is not None or spec is None:
+            raise UsageError(Diagnostic("name a sketch, or a layout change with --spec"))
+        run_spec(spec, settings, target, output, timeout, memory * BYTES_OF_A_MEGABYTE, as_json)
+        return
+    if picture is not None and picture.suffix not in (".svg", ".png"):
+        hint = "name a file that ends in .svg or .png"
+        raise UsageError(Diagnostic(f"`--picture {picture}` is no kind of picture", hint=hint))
     switches = chosen_switches(prune, no_join, no_merge, no_compose, no_crowds)
     with progress() as bar:
         deadline = None if timeout is None else began + timeout
         watch = Watch(deadline, memory * BYTES_OF_A_MEGABYTE, bar.step)
         watch.phase("read")
-        problem = load(sketch, settings)
         try:
-            outcome = solve(problem, switches, watch)
+            with alarm(deadline):
+                problem = read_sketch(sketch, settings)
+                table = chosen_table(problem, target)
+                outcome = solve(problem, switches, watch)
+        except Stopped:
+            raise too_late(sketch, "raise --timeout: its sets were not even made") from None
         except KeyboardInterrupt:
             watch.phase("")
             notice(summary(watch, began))
             raise
     if outcome.stopped is not None:
         notice(f"stopped by the {outcome.stopped}: there may be more solutions")
-    shown = Shown(every, count, limit, explain_cost, stats)
+    pricing = make_pricing(outcome.problem, table)
+    shown = Shown(every, count, limit, explain_cost, stats, pricing)
     if as_json:
         print_statistics(outcome, shown, began)
     else:
         print_outcome(outcome, shown, began)
     if not outcome.fragments:
         raise none_found(outcome)
+    if output is not None:
+        named = target or str(outcome.problem.sketch.constants.get("target", table.target))
+        best = next(outcome.solutions(pricing))
+        notes = [f"{problem.source.name}: its cheapest solution."]
+        write_code(solution_code(outcome, best, named, element, notes), output)
+    if picture is not None:
+        write_picture(outcome, next(outcome.solutions(pricing)), picture)
+
+
+def chosen_table(sketch: Sketch, target: str | None) -> CostTable:
+    """What moves cost on a target; a sketch may name its own. UsageError for one without a table, and
+    for a placement that does not exist."""
+    from hbc.synth.cost_table import DEFAULT, cost_table
+    from hbc.synth.placement import element_bits, lane_axes
+
+    lane_axes(sketch.constants)
+    element_bits(sketch.constants)
+    return cost_table(target or str(sketch.constants.get("target", DEFAULT)))
 
 
 def chosen_switches(
@@ -115,20 +185,10 @@ def chosen_switches(
     )  # fmt: skip
 
 
-def load(file: Path, settings: Mapping[str, str]) -> Sketch:
-    """The sketch of a file; imports are looked for beside it."""
-    from hbc.cli.read_source import read_source, source_name
-    from hbc.frontend.sf_elaborate import load_sketch
-    from hbc.ir.diag import error
-    from hbc.ir.source import Source
-
-    def reader(path: str, span: Span) -> Source:
-        found = file.parent / path
-        if not found.is_file():
-            raise error(f"there is no `{found}`", span, "imports are looked for beside the sketch")
-        return Source(source_name(found), read_source(found))
-
-    return load_sketch(Source(source_name(file), read_source(file)), settings, reader)
+def too_late(name: object, hint: str) -> NoSolutionError:
+    return NoSolutionError(
+        Diagnostic(f"no solution of {name} was found in the time given", hint=hint)
+    )
 
 
 def none_found(outcome: Outcome) -> NoSolutionError:
@@ -137,9 +197,7 @@ def none_found(outcome: Outcome) -> NoSolutionError:
 
     name = outcome.problem.sketch.source.name
     if not outcome.complete:
-        return NoSolutionError(
-            Diagnostic(f"no solution of {name} was found in the time given", hint="raise --timeout")
-        )
+        return too_late(name, "raise --timeout")
     missing = unreachable(outcome.problem)
     if missing:
         places = ", ".join(f"`{node}[{', '.join(map(str, at))}]`" for node, at in missing[:5])

@@ -5,14 +5,17 @@ from __future__ import annotations
 import resource
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
+from pathlib import Path
 
 import click
 
-from hbc.cli.report import Json, print_facts, print_json, seconds
+from hbc.cli.report import Json, print_facts, print_json, print_table, seconds
 from hbc.ir.sketch import Apply, Fold, Literal, Statement
+from hbc.synth.cost import Pricing
 from hbc.synth.solve import Outcome, Solution
 from hbc.synth.watch import Watch
 
@@ -26,6 +29,7 @@ class Shown:
     limit: int | None
     costs: bool
     stats: bool
+    pricing: Pricing
 
 
 def print_outcome(outcome: Outcome, shown: Shown, began: float) -> None:
@@ -34,13 +38,12 @@ def print_outcome(outcome: Outcome, shown: Shown, began: float) -> None:
         click.echo(str(outcome.count()))
     else:
         for number, solution in enumerate(wanted(outcome, shown), 1):
-            click.echo(
-                f"# solution {number}: {solution.slots:g} issue slots of a warp in the holes"
-            )
+            cost = f"{solution.cost:.4g} {shown.pricing.table.unit} in the holes"
+            click.echo(f"# solution {number}: {cost}")
             for line in listing(outcome, solution):
                 click.echo(line)
             if shown.costs:
-                print_costs(outcome, solution)
+                print_costs(outcome, solution, shown.pricing)
     if shown.stats:
         facts = statistics(outcome, began)
         print_facts("search", [(name, str(value)) for name, value in flat(facts)])
@@ -50,7 +53,7 @@ def print_statistics(outcome: Outcome, shown: Shown, began: float) -> None:
     """One JSON object; `solutions` is their number, `found` lists those asked for."""
     listed: list[Json] = []
     if not shown.count:
-        listed = [as_json(outcome, solution) for solution in wanted(outcome, shown)]
+        listed = [as_json(outcome, solution, shown) for solution in wanted(outcome, shown)]
     value: dict[str, Json] = {"sketch": outcome.problem.sketch.name, **statistics(outcome, began)}
     if not shown.count:
         value["found"] = listed
@@ -60,7 +63,7 @@ def print_statistics(outcome: Outcome, shown: Shown, began: float) -> None:
 def wanted(outcome: Outcome, shown: Shown) -> Iterator[Solution]:
     """The cheapest one; with --all every one, with --limit so many."""
     most = shown.limit if shown.limit is not None else None if shown.every else 1
-    return islice(outcome.solutions(), most)
+    return islice(outcome.solutions(shown.pricing), most)
 
 
 def statistics(outcome: Outcome, began: float) -> dict[str, Json]:
@@ -117,15 +120,24 @@ def flat(facts: dict[str, Json]) -> Iterator[tuple[str, Json]]:
 
 def listing(outcome: Outcome, solution: Solution) -> Iterator[str]:
     """The sketch with its holes filled, one statement a line."""
+    formulas = made_by(outcome, solution)
+    for statement in outcome.problem.sketch.statements:
+        if statement.name in formulas:
+            yield f"{head(outcome, statement)} = {formulas[statement.name]}"
+
+
+def made_by(outcome: Outcome, solution: Solution) -> dict[str, str]:
+    """How each array of the sketch is made, in its order; arrays of known elements are left out."""
     numbers = {outcome.problem.nodes[hole].name: (hole, at) for hole, at in solution.choice}
+    found: dict[str, str] = {}
     for statement in outcome.problem.sketch.statements:
         if isinstance(statement, Apply) and statement.name in numbers:
             hole, at = numbers[statement.name]
-            formula = named(outcome.gathers(hole).formula(at), statement.arguments)
-            yield f"{head(outcome, statement)} = {formula}"
+            found[statement.name] = named(outcome.gathers(hole).formula(at), statement.arguments)
         elif isinstance(statement, Apply | Fold) and "." not in statement.name:
             text = statement.span.text
-            yield f"{head(outcome, statement)} = {text.partition('= ')[2] or text}"
+            found[statement.name] = text.partition("= ")[2] or text
+    return found
 
 
 def head(outcome: Outcome, statement: Statement) -> str:
@@ -140,31 +152,67 @@ def named(formula: str, arguments: tuple[str, ...]) -> str:
     return formula.replace("a[", f"{arguments[0]}[") if len(arguments) == 1 else formula
 
 
-def print_costs(outcome: Outcome, solution: Solution) -> None:
-    rows: list[tuple[str, str]] = []
-    for name, cost in outcome.costs(solution):
-        counted = (
-            f"{cost.shuffles} shuffles, {cost.selects} selects, {cost.addresses} lane addresses"
-        )
-        rows.append((name, f"{counted}: {cost.slots:g}"))
-    print_facts("cost in issue slots of a warp", rows)
+def print_costs(outcome: Outcome, solution: Solution, pricing: Pricing) -> None:
+    """One line for each move: how it is made, how many of which instructions, what they cost."""
+    costs = list(outcome.costs(solution, pricing))
+    nodes = outcome.problem.nodes
+    first = {
+        nodes[run[-1]].name: [nodes[n].name for n in run[:-1]] for run in pricing.runs.values()
+    }
+    names = sorted({name for _, cost in costs for name, _ in cost.counts})
+    rows: list[list[str]] = []
+    for array, cost in costs:
+        counts = dict(cost.counts)
+        cells = [str(counts.get(name, "")) for name in names]
+        empty = [""] * (len(names) + 1)
+        rows += [[before, f"with {array}", *empty] for before in first.get(array, ())]
+        rows.append([array, cost.how, *cells, f"{cost.price:.4g}"])
+    total = Counter(dict.fromkeys(names, 0))
+    for _, cost in costs:
+        total.update(dict(cost.counts))
+    price = f"{sum(cost.price for _, cost in costs):.4g}"
+    rows.append(["total", "", *(str(total[name]) for name in names), price])
+    table = pricing.table
+    headline = f"cost on {table.target}, in {table.unit}"
+    print_table(headline, ["array", "made by", *(f"{name}>" for name in names), "cost>"], rows)
 
 
-def as_json(outcome: Outcome, solution: Solution) -> Json:
+def as_json(outcome: Outcome, solution: Solution, shown: Shown) -> Json:
     problem = outcome.problem
     chosen: dict[str, Json] = {
         problem.nodes[hole].name: outcome.gathers(hole).formula(number)
         for hole, number in solution.choice
     }
-    return {"slots": solution.slots, "gathers": chosen}
+    found: dict[str, Json] = {
+        "cost": round(solution.cost, 6), "unit": shown.pricing.table.unit, "gathers": chosen,
+    }  # fmt: skip
+    if shown.costs:
+        found["moves"] = [
+            {"array": array, "made_by": cost.how, "instructions": dict(cost.counts),
+             "cost": round(cost.price, 6)}
+            for array, cost in outcome.costs(solution, shown.pricing)
+        ]  # fmt: skip
+    return found
+
+
+def write_picture(outcome: Outcome, solution: Solution, path: Path) -> None:
+    """The arrays of a solution stage by stage, as SVG, or as PNG where the name says so."""
+    from hbc.cli.drawing import png, svg
+    from hbc.cli.replace_file import replace_file
+    from hbc.cli.synth_picture import draw_solution
+
+    drawing = draw_solution(outcome, solution, made_by(outcome, solution))
+    text = svg(drawing).encode() if path.suffix == ".svg" else png(drawing)
+    with replace_file(path) as beside:
+        beside.write_bytes(text)
 
 
 def summary(watch: Watch, began: float) -> str:
-    """One line for who interrupts."""
+    """For who interrupts: what has been done, and what took the time."""
     elapsed = seconds(time.monotonic() - began)
-    return (
-        f"interrupted after {elapsed}: {watch.states:,} states, {watch.tried:,} candidates tested"
-    )
+    phases = ", ".join(f"{name} {seconds(value)}" for name, value in watch.phases.items())
+    done = f"{watch.states:,} states, {watch.tried:,} candidates tested"
+    return f"interrupted after {elapsed}: {done}\n{phases}; {peak_megabytes():,.0f} MB"
 
 
 def peak_megabytes() -> float:

@@ -184,6 +184,14 @@ class Parameter:
 
 
 @dataclass(frozen=True, slots=True)
+class Each:
+    """`each` or `each(count)`: so many elements choose together."""
+
+    count: Expr | None
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Binder:
     """`name in end`, `name in first .. end` or `name in {listed}`."""
 
@@ -191,14 +199,19 @@ class Binder:
     first: Expr | None
     end: Expr | None
     listed: tuple[Expr, ...]
+    each: Each | None
     span: Span = field(compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Family:
+    """`spelling` is the code of an instruction that does this, empty where none is given."""
+
     formula: Lambda
     binders: tuple[Binder, ...]
     condition: Expr | None
+    spelling: str
+    cost: int
     span: Span = field(compare=False, repr=False)
 
 

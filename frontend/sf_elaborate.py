@@ -23,6 +23,7 @@ from hbc.ir.sketch import (
     Fold,
     Goal,
     Literal,
+    Option,
     SetDefinition,
     SetReference,
     Sketch,
@@ -37,6 +38,16 @@ Reader = Callable[[str, Span], Source]  # finds an imported file, or raises HbcE
 def load_sketch(source: Source, settings: Mapping[str, str], reader: Reader) -> Sketch:
     """The sketch of a text. HbcError for every mistake that can be seen without searching."""
     return Elaborator(source, settings, reader).sketch()
+
+
+def load_sets(
+    source: Source, settings: Mapping[str, str], reader: Reader
+) -> tuple[Mapping[str, SetDefinition], Mapping[str, Option]]:
+    """The sets that a file defines, and its parameters: of a prelude, which has no goal."""
+    elaborator = Elaborator(source, settings, reader)
+    elaborator.run(parse_sketch(source))
+    elaborator.parameters.refuse_unknown()
+    return elaborator.definitions, elaborator.parameters.values
 
 
 class Elaborator:

@@ -24,12 +24,15 @@ class Parameters:
         self.spans: dict[str, Span] = {}
 
     def declare(self, node: ast.Param) -> None:
-        if node.name in self.values:
-            previous = Note("it is declared here", self.spans[node.name])
+        known = self.spans.get(node.name)
+        imported = known is not None and known.source is not node.span.source
+        if known is not None and not imported:
+            previous = Note("it is declared here", known)
             raise error(f"parameter `{node.name}` is declared twice", node.span, None, previous)
         default = option_value(node.value, self.values)
         allowed = [option_value(value, self.values) for value in node.allowed]
-        value = default
+        # What a file declares before it imports another one stands instead of that one's default.
+        value = self.values[node.name] if imported else default
         if node.name in self.settings:
             value = read_setting(node.name, self.settings[node.name], default)
         if allowed and value not in allowed:

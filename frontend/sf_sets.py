@@ -42,10 +42,11 @@ def define_set(node: ast.Set, values: Values) -> SetDefinition:
 
 def _part(part: ast.Family | ast.Table | ast.Delegate, values: Values) -> Family | Table | Delegate:
     match part:
-        case ast.Family(formula, binders, condition, span):
+        case ast.Family(formula, binders, condition, spelling, cost, span):
             return Family(
                 formula.variables, to_index(formula.body), tuple(map(_binder, binders)),
                 None if condition is None else to_index(condition), span, formula.body.span.text,
+                spelling, cost,
             )  # fmt: skip
         case ast.Table(rows, span):
             return Table(_rows(rows, values), span)
@@ -56,7 +57,11 @@ def _part(part: ast.Family | ast.Table | ast.Delegate, values: Values) -> Family
 def _binder(binder: ast.Binder) -> Binder:
     first = None if binder.first is None else to_index(binder.first)
     end = None if binder.end is None else to_index(binder.end)
-    return Binder(binder.name, first, end, tuple(map(to_index, binder.listed)), binder.span)
+    listed = tuple(map(to_index, binder.listed))
+    each: ir.IndexExpr | None = None
+    if binder.each is not None:
+        each = ir.Number(1) if binder.each.count is None else to_index(binder.each.count)
+    return Binder(binder.name, first, end, listed, binder.span, each)
 
 
 def _passed(option: ast.Option) -> ir.IndexExpr | tuple[ir.IndexExpr, ...]:

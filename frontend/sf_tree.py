@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 from hbc.frontend import sf_ast as ast
@@ -85,8 +86,10 @@ class TreeBuilder:
 
     def family(self, c: Children) -> ast.Family:
         binders = tuple(x for x in c if isinstance(x, ast.Binder))
-        last = is_token(c[-2]) and c[-2].type == "WHERE" if len(c) > 1 else False
-        return ast.Family(c[0], binders, c[-1] if last else None, self.over(c))
+        follows = {token.type: after for token, after in pairwise(c) if is_token(token)}
+        spelling = str(follows["AS"])[1:-1] if "AS" in follows else ""
+        cost = self.integer(follows["COST"]) if "COST" in follows else 1
+        return ast.Family(c[0], binders, follows.get("WHERE"), spelling, cost, self.over(c))
 
     def table(self, c: Children) -> ast.Table:
         return ast.Table(c[1], self.over(c))
@@ -95,11 +98,16 @@ class TreeBuilder:
         return ast.Delegate(str(c[0]), tuple(c[1]) if len(c) > 1 else (), self.over(c))
 
     def binder(self, c: Children) -> ast.Binder:
-        name, span = str(c[0]), self.over(c)
-        if isinstance(c[2], Several):
-            return ast.Binder(name, None, None, tuple(c[2]), span)
-        first = c[2] if len(c) > 3 else None
-        return ast.Binder(name, first, c[-1], (), span)
+        each = c[0] if isinstance(c[0], ast.Each) else None
+        span = self.over(c)
+        name, _, found, *more = c if each is None else c[1:]
+        if isinstance(found, Several):
+            return ast.Binder(str(name), None, None, tuple(found), each, span)
+        first = found if more else None
+        return ast.Binder(str(name), first, c[-1], (), each, span)
+
+    def each(self, c: Children) -> ast.Each:
+        return ast.Each(next(iter(nodes(c)), None), self.over(c))
 
     def listed(self, c: Children) -> Several:
         return self.several(c)

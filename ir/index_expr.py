@@ -148,6 +148,36 @@ def evaluate(expr: IndexExpr, scope: Scope) -> Any:
             assert_never(expr)
 
 
+def conjuncts(expr: IndexExpr | None) -> list[IndexExpr]:
+    """The parts that must all hold."""
+    match expr:
+        case None:
+            return []
+        case Binary("and", left, right):
+            return conjuncts(left) + conjuncts(right)
+        case _:
+            return [expr]
+
+
+def names_in(expr: IndexExpr) -> set[str]:
+    """The integers that a formula names."""
+    match expr:
+        case Name(name):
+            return {name}
+        case Unary(_, operand):
+            return names_in(operand)
+        case Binary(_, left, right):
+            return names_in(left) | names_in(right)
+        case Conditional(condition, then, otherwise):
+            return names_in(condition) | names_in(then) | names_in(otherwise)
+        case Call(_, arguments) | Read(_, arguments):
+            return set().union(*map(names_in, arguments))
+        case Number() | Nothing():
+            return set()
+        case _:
+            assert_never(expr)
+
+
 def locate(expr: IndexExpr, scope: Scope) -> Any:
     """The location that a gather's formula reads; ZERO, UNDEFINED or OUTSIDE."""
     match expr:

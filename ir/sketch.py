@@ -98,18 +98,21 @@ class SetReference:
 
 @dataclass(frozen=True, slots=True)
 class Binder:
-    """A variable that a set ranges over: from `first` up to `end` (exclusive), or the listed values."""
+    """A variable that a set ranges over: from `first` up to `end` (exclusive), or the listed values.
+    `each`: so many neighbouring output elements choose a value together; None: all of them."""
 
     name: str
     first: IndexExpr | None
     end: IndexExpr | None
     listed: tuple[IndexExpr, ...] = ()
     span: Span | None = field(default=None, compare=False, repr=False)
+    each: IndexExpr | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """The gathers `body`, one for each value of the binders for which `condition` holds."""
+    """The gathers `body`, one for each value of the binders for which `condition` holds. `spelling`:
+    the code of an instruction that does this (see `ir/instruction_table.py`), of that `cost`."""
 
     variables: tuple[str, ...]
     body: IndexExpr
@@ -117,6 +120,8 @@ class Family:
     condition: IndexExpr | None
     span: Span
     text: str  # the body as written, for printing
+    spelling: str = ""
+    cost: int = 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -12,8 +12,9 @@ from hbc.synth.problem import Known, Move, Pack, Problem
 Array = NDArray[np.int32]
 
 
-def run_exactly(problem: Problem, chosen: dict[int, Gather]) -> list[Array]:
-    """The terms of every node. `chosen` has a gather for each hole."""
+def run_exactly(problem: Problem, chosen: dict[int, Gather]) -> tuple[Terms, list[Array]]:
+    """The terms of every node, then those of the goals. `chosen` has a gather for each hole; folds have
+    no operations."""
     terms = Terms()
     renamed: dict[int, int] = {ZERO_TERM: ZERO_TERM, NO_TERM: NO_TERM}
     values: list[Array] = []
@@ -41,12 +42,12 @@ def run_exactly(problem: Problem, chosen: dict[int, Gather]) -> list[Array]:
                 # Operations are compared by the goals, if at all: see `make_universe`.
                 folded = [terms.fold("", map(int, group)) for group in groups]
                 values.append(np.array(folded, dtype=np.int32))
-    return [*values, *_goals(problem, terms, renamed)]
+    return terms, [*values, *_goals(problem, terms, renamed)]
 
 
 def meets_goals(problem: Problem, chosen: dict[int, Gather]) -> bool:
     """Whether the gathers solve the sketch."""
-    values = run_exactly(problem, chosen)
+    _, values = run_exactly(problem, chosen)
     goals = values[len(problem.nodes) :]
     for wanted, cells in zip(problem.goals, goals, strict=True):
         held = values[wanted.node]

@@ -1,81 +1,98 @@
-"""What a gather costs on a GPU, counted in instructions: exact, because every location is known.
+"""What the moves of a solution cost on a target: counted exactly, priced by the target's table.
 
-Arrays are [threads, registers, ...]: the first axis runs over the threads of a warp, the rest is
-unrolled. An output register that every thread reads from one register of its own costs nothing: it is
-a name. From several registers it takes selects, from other threads a shuffle for each register that is
-sent, and zeros where not all threads have them another select.
+Holes that follow each other and move data along the same axis, such as a fan and the rotation after it, are
+one move, and are priced as what they do together.
 """
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-import numpy as np
+from hbc.ir.gather import Gather, compose
+from hbc.synth.cost_table import WARP, CostTable
+from hbc.synth.cost_vector import vector_counts
+from hbc.synth.cost_warp import cheapest_way, loads
+from hbc.synth.placement import element_bits, lane_axes, lanes_of, place
+from hbc.synth.problem import Known, Problem
+from hbc.synth.runs import runs
 
-from hbc.ir.gather import Gather
-
-# Issue slots of a warp on compute capability 8.x and 9.0: 32 shuffles take 32 lanes / (32 per clock and
-# multiprocessor) against 128 simple operations (CUDA C++ Programming Guide, arithmetic throughput).
-SHUFFLE_SLOTS = 4.0
-SELECT_SLOTS = 1.0
-ADDRESS_SLOTS = 1.0  # the source lane of a shuffle, where threads differ in it
-DISTINCT_SELECT_CONDITIONS = 1.0  # a comparison for each select
+LOADED = "loads"
+DIRECTLY = "while loading"
+RENAMED = "names only"
+VIEW = "seen in another shape"
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Instructions of a warp, and the issue slots they take."""
+    """How a move is made, its instructions by name, and their price in the table's unit."""
 
-    shuffles: int
-    selects: int
-    addresses: int
-
-    @property
-    def slots(self) -> float:
-        return (
-            self.shuffles * SHUFFLE_SLOTS
-            + self.selects * (SELECT_SLOTS + DISTINCT_SELECT_CONDITIONS)
-            + self.addresses * ADDRESS_SLOTS
-        )
+    how: str
+    counts: tuple[tuple[str, int], ...]
+    price: float
 
 
-def gather_cost(gather: Gather) -> Cost:
-    """The cost of one application. Arguments lie behind each other, as registers of the threads do
-    when all of them have the same number of threads."""
-    threads = gather.output[0] if gather.output else 1
-    shared = all(shape and shape[0] == threads for shape in gather.inputs)
-    index = gather.index.reshape(threads, -1)
-    thread, register = _places(gather, index) if shared else (np.zeros_like(index), index)
-    own = np.arange(threads)[:, None]
-    shuffles = selects = addresses = 0
-    for column in range(index.shape[1]):
-        live = index[:, column] >= 0
-        if not live.any():
-            continue
-        senders, lanes = register[live, column], thread[live, column]
-        sources = np.unique(senders).size
-        moved = bool((lanes != own[live, 0]).any())
-        if moved:
-            shuffles += sources
-            distance = np.unique((lanes - own[live, 0]) % threads)
-            addresses += int(distance.size > 1 or sources > 1)
-        selects += sources - 1 + int(not live.all())
-    return Cost(shuffles, selects, addresses)
+@dataclass(frozen=True, slots=True)
+class Pricing:
+    """`runs`: the holes by the moves that they make together, by the last of each. `loaded`: of a run
+    that alone reads an array loaded from memory, how that is loaded."""
+
+    table: CostTable
+    axes: int
+    bits: int
+    runs: Mapping[int, tuple[int, ...]]
+    loaded: Mapping[int, Gather]
+
+    def run(self, last: int, chosen: Mapping[int, Gather]) -> Cost:
+        """The move that ends with the hole `last`. Every hole of its run is chosen."""
+        first, *rest = self.runs[last]
+        made = chosen[first]
+        for hole in rest:
+            made = compose(chosen[hole], made)
+        inside = self.move(made)
+        if last not in self.loaded:
+            return inside
+        # It may as well happen while loading, where that touches not much more memory.
+        base = self.loaded[last]
+        more = Counter(dict(self.load(compose(made, base)).counts))
+        more.subtract(dict(self.load(base).counts))
+        directly = self._cost(DIRECTLY, more)
+        return directly if 0 <= directly.price < inside.price else inside
+
+    def move(self, gather: Gather) -> Cost:
+        """One gather from registers to registers."""
+        placed = place(gather, self.axes)
+        if placed is None:
+            return Cost(VIEW, (), 0.0)
+        if self.table.model == WARP:
+            how, counts = cheapest_way(placed, self.table)
+        else:
+            how, counts = "permutes", vector_counts(placed, self.table, self.bits)
+        return self._cost(how, counts)
+
+    def load(self, gather: Gather) -> Cost:
+        """A gather from memory; where vectors are loaded whole it costs the same in all solutions."""
+        if self.table.model == WARP:
+            return self._cost(LOADED, loads(gather, lanes_of(gather.output, self.axes)))
+        return Cost(LOADED, (), 0.0)
+
+    def _cost(self, how: str, counts: Counter[str]) -> Cost:
+        kept = tuple((name, count) for name, count in sorted(counts.items()) if count)
+        return Cost(how if kept or how == DIRECTLY else RENAMED, kept, self.table.price(counts))
 
 
-def _places(gather: Gather, index: np.ndarray[tuple[int, ...], np.dtype[np.int32]]) -> tuple[
-    np.ndarray[tuple[int, ...], np.dtype[np.int64]], np.ndarray[tuple[int, ...], np.dtype[np.int64]]
-]:  # fmt: skip
-    """Thread and register of each source, registers numbered over all arguments."""
-    thread = np.zeros(index.shape, dtype=np.int64)
-    register = np.full(index.shape, -1, dtype=np.int64)
-    start = first = 0
-    for shape in gather.inputs:
-        width = int(np.prod(shape[1:], dtype=np.int64))
-        size = shape[0] * width
-        here = (index >= start) & (index < start + size)
-        thread[here] = (index[here] - start) // width
-        register[here] = (index[here] - start) % width + first
-        start += size
-        first += width
-    return thread, register
+def make_pricing(problem: Problem, table: CostTable) -> Pricing:
+    """UsageError where the sketch's parameters for the placement are wrong."""
+    constants = problem.sketch.constants
+    found = runs(problem)
+    loaded: dict[int, Gather] = {}
+    for last, members in found.items():
+        arguments = problem.nodes[members[0]].arguments
+        source = problem.nodes[arguments[0]]
+        readers = [node for node in problem.nodes if set(arguments) & set(node.arguments)]
+        known = isinstance(source, Known) and source.made is not None
+        if table.model == WARP and known and len(arguments) == len(readers) == 1:
+            assert isinstance(source, Known) and source.made is not None
+            loaded[last] = source.made
+    return Pricing(table, lane_axes(constants), element_bits(constants), found, loaded)

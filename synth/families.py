@@ -11,8 +11,16 @@ from numpy.typing import NDArray
 from hbc.ir.diag import error
 from hbc.ir.gather import Locations, Shape
 from hbc.ir.gather_set import Formula, GatherSet, of_rows
-from hbc.ir.index_expr import OUTSIDE, Argument, Scope, evaluate, locate
-from hbc.ir.sketch import Binder, Family
+from hbc.ir.index_expr import (
+    OUTSIDE,
+    Argument,
+    Scope,
+    conjuncts,
+    evaluate,
+    locate,
+    names_in,
+)
+from hbc.ir.sketch import Binder, Family, Option
 
 Columns = dict[str, NDArray[np.int64]]
 Part = tuple[Locations, Formula]  # the indices of gathers, one row each, and how each is written
@@ -34,7 +42,7 @@ def family_rows(
             f"this formula has {len(family.variables)} indices, and the output {list(output)} has"
             f" {len(output)} dimensions", family.span,
         )  # fmt: skip
-    columns = bound(family.binders, names, family)
+    columns = admitted(family, names)
     size = prod(output)
     count = len(next(iter(columns.values()))) if columns else 1
     if count * size * 4 > room:
@@ -45,18 +53,12 @@ def family_rows(
     index = np.indices(output).reshape(len(output), 1, -1)
     places = dict(zip(family.variables, index, strict=True))
     rows = np.empty((count, size), dtype=np.int32)
-    kept = np.ones(count, dtype=np.bool_)
     step = max(1, BYTES_AT_A_TIME // (8 * size))
     for start in range(0, count, step):
         chosen = {name: column[start : start + step, None] for name, column in columns.items()}
         scope = Scope({**names, **chosen, **places}, arguments)
         part = slice(start, min(start + step, count))
-        if family.condition is not None:
-            flags = np.asarray(evaluate(family.condition, Scope({**names, **chosen})))
-            kept[part] = np.broadcast_to(flags.reshape(-1), kept[part].shape)
         rows[part] = np.broadcast_to(locate(family.body, scope), rows[part].shape)
-    rows = rows[kept]
-    columns = {name: column[kept] for name, column in columns.items()}
     _refuse_outside(rows, family, columns, output)
 
     def formula(row: int) -> str:
@@ -66,31 +68,61 @@ def family_rows(
     return rows, formula
 
 
-def bound(binders: Sequence[Binder], names: Mapping[str, int], family: Family) -> Columns:
-    """Every combination of the binders' values; ranges may depend on binders to their left."""
+def admitted(family: Family, names: Mapping[str, int]) -> Columns:
+    """The values of the binders for which the condition holds; no columns where there are no binders
+    and it holds. HbcError for elements that choose by themselves: those cannot be listed."""
+    free = [binder for binder in family.binders if binder.each is not None]
+    if free:
+        raise error(
+            "every element chooses by itself here: that describes an instruction, and cannot be"
+            " searched", free[0].span, "let it range without `each`, over the gathers that matter",
+        )  # fmt: skip
+    return bound(family, names)
+
+
+def bound(family: Family, names: Mapping[str, int]) -> Columns:
+    """Every combination of the binders' values; ranges may depend on binders to their left. Each
+    part of the condition is tested as soon as the binders that it names have values."""
+    waiting = conjuncts(family.condition)
     columns: Columns = {}
     count = 1
-    for binder in binders:
-        scope = Scope({**names, **columns})
-        if binder.listed:
-            choices = np.array([int(evaluate(value, scope)) for value in binder.listed])
-            first, lengths = np.zeros(count, np.int64), np.full(count, len(choices))
-        else:
-            assert binder.end is not None
-            low = np.int64(0) if binder.first is None else evaluate(binder.first, scope)
-            first = np.broadcast_to(low, (count,)).astype(np.int64)
-            end = np.broadcast_to(evaluate(binder.end, scope), (count,))
-            lengths, choices = np.maximum(end - first, 0), None
-        total = int(lengths.sum())
-        if total > MOST_GATHERS:
-            raise error(f"this set has over {MOST_GATHERS:,} gathers", family.span)
-        repeated = np.repeat(np.arange(count), lengths)
-        within = np.arange(total) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-        columns = {name: column[repeated] for name, column in columns.items()}
-        values = first[repeated] + within
-        columns[binder.name] = values if choices is None else choices[within]
-        count = total
-    return columns
+    last = family.binders[-1] if family.binders else None
+    for binder in (None, *family.binders):
+        if binder is not None:
+            columns, count = _widened(columns, count, binder, names, family)
+        known = {*columns, *names}
+        ready = [part for part in waiting if names_in(part) <= known or binder is last]
+        waiting = [part for part in waiting if part not in ready]
+        for part in ready:
+            flags = np.broadcast_to(evaluate(part, Scope({**names, **columns})), (count,))
+            kept = np.flatnonzero(flags)
+            columns = {name: column[kept] for name, column in columns.items()}
+            count = kept.size
+    return columns if columns or count else {"": np.zeros(0, dtype=np.int64)}
+
+
+def _widened(
+    columns: Columns, count: int, binder: Binder, names: Mapping[str, int], family: Family
+) -> tuple[Columns, int]:
+    scope = Scope({**names, **columns})
+    if binder.listed:
+        listed = [np.broadcast_to(evaluate(v, scope), (count,)) for v in binder.listed]
+        choices = np.stack(listed, axis=1)
+        first, lengths = np.zeros(count, np.int64), np.full(count, len(listed))
+    else:
+        assert binder.end is not None
+        low = np.int64(0) if binder.first is None else evaluate(binder.first, scope)
+        first = np.broadcast_to(low, (count,)).astype(np.int64)
+        end = np.broadcast_to(evaluate(binder.end, scope), (count,))
+        lengths, choices = np.maximum(end - first, 0), None
+    total = int(lengths.sum())
+    if total > MOST_GATHERS:
+        raise error(f"this set has over {MOST_GATHERS:,} gathers", family.span)
+    repeated = np.repeat(np.arange(count), lengths)
+    within = np.arange(total) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    wider = {name: column[repeated] for name, column in columns.items()}
+    chosen = first[repeated] + within if choices is None else choices[repeated, within]
+    return {**wider, binder.name: chosen}, total
 
 
 def _refuse_outside(rows: Locations, family: Family, columns: Columns, output: Shape) -> None:
@@ -107,6 +139,11 @@ def _refuse_outside(rows: Locations, family: Family, columns: Columns, output: S
         f"this gather reads outside of its argument at {place}{where}", family.span,
         "wrap the index with `%`, or write `if ... then ... else _`",
     )  # fmt: skip
+
+
+def integers(names: Mapping[str, Option]) -> dict[str, int]:
+    """What formulas may name."""
+    return {name: value for name, value in names.items() if isinstance(value, int)}
 
 
 def united_set(inputs: Sequence[Shape], output: Shape, parts: Sequence[Part]) -> GatherSet:

@@ -2,194 +2,267 @@
 two locations from which one and the same choice of gathers can bring them to their places.
 
 The full relation has (locations x locations)^2 entries. Only those are kept that end in chosen pairs of
-goal locations: each location with a few partners; one packed table of locations x locations for each.
+goal locations, each with a few partners: one bit for each pair in a table of locations x locations. A
+gather moves rows and columns of the table, for all pairs at once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hbc.ir.gather import Locations
+from hbc.ir.gather_set import GatherSet, unique_rows
 from hbc.synth.analysis import Analysis
 from hbc.synth.plan import live_nodes
-from hbc.synth.problem import FIRST, Known, Move, Pack, Problem, Universe
-from hbc.synth.run import Batches
+from hbc.synth.problem import FIRST, Known, Move, Pack, Problem
+from hbc.synth.run import Batches, values_of
+from hbc.synth.watch import Watch
 
 PARTNERS = 2  # of each goal location
-MOST_CELLS = 60_000_000  # entries of all tables of a cut
-MOST_WORK = 400_000_000  # pairs of reads that are followed back over one node
+WORD = 64  # pairs that one entry of a table holds
+MOST_PAIRS = 8 * WORD
+MOST_WORK = 400_000_000  # entries that all gathers of a node move
+ROOM_SHARE = 8  # of the room is what the tables of all cuts may take
+DROPPED = -1
+
+Bits = NDArray[np.uint64]  # [location, location, word]
+Terms = NDArray[np.int32]  # [pair, 2]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pairs:
-    """Row p: the terms `first[p]` and `second[p]` must be at two locations that `table[p]` joins.
-    Locations are numbered over the nodes of the cut, `starts` says from where."""
+    """At a cut. Bit p of `bits[l, m]`: the terms `terms[p]` at locations l and m may come to their
+    places. Locations are numbered over `nodes`, one behind the other."""
 
-    first: NDArray[np.int32]
-    second: NDArray[np.int32]
-    table: NDArray[np.bool_]
-    starts: Mapping[int, int]
+    nodes: tuple[int, ...]
+    terms: Terms
+    bits: Bits
+
+    def table(self, pair: int) -> NDArray[np.bool_]:
+        word, bit = divmod(pair, WORD)
+        return (self.bits[:, :, word] >> np.uint64(bit) & np.uint64(1)).astype(np.bool_)
 
 
-def pair_tables(problem: Problem, analysis: Analysis) -> dict[int, Pairs]:
-    """The tables of the cuts for which they can be afforded, from the last one back."""
+def pair_tables(problem: Problem, analysis: Analysis, watch: Watch) -> dict[int, Pairs]:
+    """The tables of the cuts for which they can be afforded, from the last one back, by the number of
+    the node after the cut. Raises Stopped when the watch says so."""
     found: dict[int, Pairs] = {}
     current = _at_goals(problem)
+    room = watch.room // ROOM_SHARE
     for number in reversed(range(len(problem.nodes))):
-        if current is None:
+        watch.check()
+        watch.tell(f"pairs before {problem.nodes[number].name}")
+        node = problem.nodes[number]
+        if current is None or not len(current.terms):
             break
-        current = _before(problem, analysis, number, current)
-        if current is not None:
-            found[number] = _at_cut(problem, number, current)
-    return {cut: pairs for cut, pairs in found.items() if len(pairs.first)}
+        match node:
+            case Move() if number in current.nodes:
+                current = _before_move(problem, analysis.sets[number], number, current, watch)
+            case Pack() if number in current.nodes:
+                current = _before_fold(problem, node, number, current)
+            case _:
+                pass
+        if current is not None and number:
+            found[number] = _judged(problem, number, current)
+            room -= found[number].bits.nbytes
+            if room < 0:
+                del found[number]
+                break
+    return {cut: pairs for cut, pairs in found.items() if len(pairs.terms)}
 
 
-# While going back, locations are numbered over all nodes: node n begins at `_starts(problem)[n]`.
+def _judged(problem: Problem, cut: int, current: Pairs) -> Pairs:
+    """The pairs that the nodes live at a cut can be judged by: an array that nothing reads any more has
+    been compared with its goal."""
+    live = set(live_nodes(problem, cut))
+    nodes = [n for n in current.nodes if n in live or isinstance(problem.nodes[n], Known)]
+    if len(nodes) == len(current.nodes):
+        return current
+    kept = _places(problem, nodes, _starts(problem, current.nodes))
+    gone = np.setdiff1d(np.arange(current.bits.shape[0]), kept)
+    touched = np.bitwise_or.reduce(current.bits[gone], axis=(0, 1))
+    touched |= np.bitwise_or.reduce(current.bits[:, gone], axis=(0, 1))
+    pairs = np.arange(len(current.terms))
+    free = (touched[pairs // WORD] >> (pairs % WORD).astype(np.uint64) & np.uint64(1)) == 0
+    inside = Pairs(tuple(nodes), current.terms, current.bits[np.ix_(kept, kept)])
+    return _chosen(inside, [int(pair) for pair in pairs[free]])
 
 
-def _starts(problem: Problem) -> NDArray[np.int64]:
-    sizes = [int(np.prod(node.shape, dtype=np.int64)) for node in problem.nodes]
-    return np.cumsum([0, *sizes])
+def _sizes(problem: Problem, nodes: Sequence[int]) -> list[int]:
+    return [int(np.prod(problem.nodes[n].shape, dtype=np.int64)) for n in nodes]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Following:
-    """Pairs of terms with the list of the pairs of locations that will do."""
-
-    terms: list[tuple[int, int]]
-    places: list[NDArray[np.int64]]  # [k, 2], distinct rows
+def _starts(problem: Problem, nodes: Sequence[int]) -> dict[int, int]:
+    ends = np.cumsum([0, *_sizes(problem, nodes)])
+    return {node: int(start) for node, start in zip(nodes, ends, strict=False)}
 
 
-def _at_goals(problem: Problem) -> _Following | None:
-    starts = _starts(problem)
-    terms: list[tuple[int, int]] = []
-    places: list[NDArray[np.int64]] = []
+def _at_goals(problem: Problem) -> Pairs | None:
+    nodes = tuple(sorted({goal.node for goal in problem.goals}))
+    starts = _starts(problem, nodes)
+    chosen: list[tuple[int, int, int, int]] = []  # two terms, two locations
     for goal in problem.goals:
         wanted = np.flatnonzero(goal.values >= FIRST)
-        for at, location in enumerate(wanted):
-            for step in range(1, PARTNERS + 1):
+        for step in range(1, PARTNERS + 1):
+            for at, location in enumerate(wanted):
                 partner = int(wanted[(at + step) % len(wanted)])
-                if partner == location:
-                    continue
-                terms.append((int(goal.values[location]), int(goal.values[partner])))
-                places.append(np.array([[location, partner]]) + starts[goal.node])
-    return _Following(terms, places) if terms else None
+                if partner != location:
+                    terms = int(goal.values[location]), int(goal.values[partner])
+                    start = starts[goal.node]
+                    chosen.append((*terms, start + int(location), start + partner))
+    if not chosen:
+        return None
+    kept = _spread(len(chosen), MOST_PAIRS)
+    size = sum(_sizes(problem, nodes))
+    bits = np.zeros((size, size, -(-len(kept) // WORD)), dtype=np.uint64)
+    terms = np.zeros((len(kept), 2), dtype=np.int32)
+    for pair, row in enumerate(kept):
+        first, second, here, there = chosen[row]
+        terms[pair] = first, second
+        bits[here, there, pair // WORD] |= np.uint64(1) << np.uint64(pair % WORD)
+    return Pairs(nodes, terms, bits)
 
 
-def _before(
-    problem: Problem, analysis: Analysis, number: int, current: _Following
-) -> _Following | None:
-    node, starts = problem.nodes[number], _starts(problem)
-    low, high = int(starts[number]), int(starts[number + 1])
-    match node:
-        case Known():
-            return current
-        case Move():
-            offsets = _sources(problem, node.arguments, starts)
-            gathers = analysis.sets[number]
-            total = sum(len(p) for p in current.places) * gathers.size
-            if total > MOST_WORK:
-                return None
-            rows = gathers.rows(np.arange(gathers.size))
-            rows = np.where(rows >= 0, offsets[np.maximum(rows, 0)], -1)
-            places = [_moved(p, rows, low, high, int(starts[-1])) for p in current.places]
-            return _kept(current.terms, places)
-        case Pack():
-            argument = node.arguments[0]
-            return _opened(problem.universe, current, low, high, int(starts[argument]), node.length)
+def _spread(count: int, most: int) -> list[int]:
+    """At most so many of `count` numbers, evenly apart."""
+    step = max(1, -(-count // max(1, most)))
+    return list(range(0, count, step))
 
 
-def _sources(
-    problem: Problem, arguments: tuple[int, ...], starts: NDArray[np.int64]
-) -> NDArray[np.int64]:
-    return np.concatenate([np.arange(starts[a], starts[a + 1]) for a in arguments])
+def _thinned(pairs: Pairs, most: int) -> Pairs:
+    """With at most so many pairs."""
+    if len(pairs.terms) <= most:
+        return pairs
+    return _chosen(pairs, _spread(len(pairs.terms), most))
 
 
-def _moved(
-    places: NDArray[np.int64], rows: NDArray[np.int64] | Locations, low: int, high: int, count: int
-) -> NDArray[np.int64]:
-    """What the pairs become one node earlier: both locations by the same gather."""
-    codes: list[NDArray[np.int64]] = []
-    for first, second in places:
-        a = rows[:, first - low] if low <= first < high else np.full(len(rows), first)
-        b = rows[:, second - low] if low <= second < high else np.full(len(rows), second)
-        good = (a >= 0) & (b >= 0)
-        codes.append(np.unique(a[good].astype(np.int64) * count + b[good]))
-    merged = np.unique(np.concatenate(codes)) if codes else np.zeros(0, dtype=np.int64)
-    return np.stack([merged // count, merged % count], axis=1)
+def _chosen(pairs: Pairs, kept: list[int]) -> Pairs:
+    bits = np.zeros((*pairs.bits.shape[:2], -(-len(kept) // WORD)), dtype=np.uint64)
+    for pair, old in enumerate(kept):
+        bits[:, :, pair // WORD] |= pairs.table(old).astype(np.uint64) << np.uint64(pair % WORD)
+    return Pairs(pairs.nodes, pairs.terms[kept], bits)
 
 
-def _opened(
-    universe: Universe, current: _Following, low: int, high: int, source: int, length: int
-) -> _Following:
-    """A fold's elements instead of the fold: one pair of elements is enough to tell something."""
+def _before_move(
+    problem: Problem, gathers: GatherSet, number: int, current: Pairs, watch: Watch
+) -> Pairs | None:
+    """Every gather moves the table's rows and columns to where it reads them; None where that is too
+    much work even for a few pairs."""
+    move = problem.nodes[number]
+    nodes = tuple(sorted({*current.nodes, *move.arguments} - {number}))
+    old, new = _starts(problem, current.nodes), _starts(problem, nodes)
+    sources = np.concatenate([
+        np.arange(new[a], new[a] + size)
+        for a, size in zip(move.arguments, _sizes(problem, move.arguments), strict=True)
+    ])  # fmt: skip
+    active = np.flatnonzero(current.bits.any(axis=(1, 2)) | current.bits.any(axis=(0, 2)))
+    fixed = np.full(current.bits.shape[0], DROPPED)
+    for node, size in zip(current.nodes, _sizes(problem, current.nodes), strict=True):
+        if node != number:
+            fixed[old[node] : old[node] + size] = np.arange(new[node], new[node] + size)
+    start, size = old[number], gathers.cell.size
+    inside = active[(active >= start) & (active < start + size)] - start
+    rows = gathers.rows(np.arange(gathers.size))[:, inside]
+    rows = rows[unique_rows(rows)]
+    words = MOST_WORK // max(1, active.size**2 * len(rows))
+    if words < 1:
+        return None
+    current = _thinned(current, int(words) * WORD)
+    table = np.ascontiguousarray(current.bits[np.ix_(active, active)])
+    count = sum(_sizes(problem, nodes))
+    bits = np.zeros((count, count, table.shape[2]), dtype=np.uint64)
+    targets = fixed[active]
+    places = np.flatnonzero((active >= start) & (active < start + size))
+    for row in rows:
+        targets[places] = np.where(row >= 0, sources[np.maximum(row, 0)], DROPPED)
+        _moved(table, targets, bits)
+        watch.check()
+    return Pairs(nodes, current.terms, bits)
+
+
+def _moved(table: Bits, targets: NDArray[np.int64], bits: Bits) -> None:
+    """Adds the entries of `table`, its rows and columns at other places; several may fall together."""
+    order = np.argsort(targets, kind="stable")
+    order = order[targets[order] != DROPPED]
+    if not order.size:
+        return
+    places, first = np.unique(targets[order], return_index=True)
+    picked = table[np.ix_(order, order)]
+    if places.size < order.size:
+        picked = np.bitwise_or.reduceat(np.bitwise_or.reduceat(picked, first, axis=0), first, axis=1)
+    bits[np.ix_(places, places)] |= picked
+
+
+def _before_fold(problem: Problem, node: Pack, number: int, current: Pairs) -> Pairs:
+    """A fold's elements instead of the fold: the first of one with the last of the other and so on. A
+    pair of folds that may come from elsewhere as well says nothing about elements."""
+    argument = node.arguments[0]
+    nodes = tuple(sorted({*current.nodes, argument} - {number}))
+    old, new = _starts(problem, current.nodes), _starts(problem, nodes)
+    universe = problem.universe
     elements = {term.number: [e for e, _ in term.elements] for term in universe.packed}
+    start, size = old[number], _sizes(problem, [number])[0]
+    here = slice(start, start + size)
     terms: list[tuple[int, int]] = []
-    places: list[NDArray[np.int64]] = []
-    for (first, second), where in zip(current.terms, current.places, strict=True):
-        inside = (where >= low) & (where < high)
-        if not inside.any():
+    tables: list[NDArray[np.bool_]] = []
+    count = sum(_sizes(problem, nodes))
+    for pair, (first, second) in enumerate(current.terms.tolist()):
+        table = current.table(pair)
+        opened = np.zeros((count, count), dtype=np.bool_)
+        inside = table[here, here]
+        if inside.sum() == table.sum():
+            spread = np.repeat(np.repeat(inside, node.length, axis=0), node.length, axis=1)
+            there = slice(new[argument], new[argument] + spread.shape[0])
+            opened[there, there] = spread
+            chosen = zip(elements.get(first, []), elements.get(second, [])[::-1], strict=False)
+            for inner in islice(chosen, PARTNERS):
+                terms.append(inner)
+                tables.append(opened)
+        elif not (table[here].any() or table[:, here].any()):
+            kept = [n for n in current.nodes if n != number]
+            places = _places(problem, kept, old), _places(problem, kept, new)
+            opened[np.ix_(places[1], places[1])] = table[np.ix_(places[0], places[0])]
             terms.append((first, second))
-            places.append(where)
-            continue
-        if not inside.all():
-            continue  # a fold that may come from elsewhere as well says nothing about elements
-        offsets = np.arange(length)
-        left = source + (where[:, 0, None] - low) * length + offsets
-        right = source + (where[:, 1, None] - low) * length + offsets
-        spread = np.stack(
-            [np.repeat(left, length, axis=1), np.tile(right, (1, length))], axis=2
-        ).reshape(-1, 2)
-        for a, b in zip(elements.get(first, []), elements.get(second, [])[::-1], strict=False):
-            terms.append((a, b))
-            places.append(np.unique(spread, axis=0))
-    return _Following(terms, places)
+            tables.append(opened)
+    bits = np.zeros((count, count, -(-len(terms) // WORD)), dtype=np.uint64)
+    for pair, table in enumerate(tables):
+        bits[:, :, pair // WORD] |= table.astype(np.uint64) << np.uint64(pair % WORD)
+    return Pairs(nodes, np.array(terms, dtype=np.int32).reshape(-1, 2), bits)
 
 
-def _kept(terms: list[tuple[int, int]], places: list[NDArray[np.int64]]) -> _Following | None:
-    return _Following(terms, places)
+def _places(problem: Problem, nodes: Sequence[int], starts: Mapping[int, int]) -> NDArray[np.int64]:
+    """The numbers of all locations of some nodes."""
+    sizes = _sizes(problem, nodes)
+    parts = [np.arange(starts[n], starts[n] + size) for n, size in zip(nodes, sizes, strict=True)]
+    return np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
 
 
-def _at_cut(problem: Problem, cut: int, current: _Following) -> Pairs:
-    """Tables over what is live. Pairs that a known array may satisfy say nothing and are left out."""
-    starts = _starts(problem)
-    nodes = live_nodes(problem, cut)
-    column = np.full(int(starts[-1]), -1, dtype=np.int64)
-    begins: dict[int, int] = {}
-    size = 0
-    for node in nodes:
-        begins[node] = size
-        count = int(starts[node + 1] - starts[node])
-        column[starts[node] : starts[node + 1]] = np.arange(size, size + count)
-        size += count
-    kept = [
-        i for i, where in enumerate(current.places) if len(where) and (column[where] >= 0).all()
-    ]
-    kept = kept[: max(0, MOST_CELLS // max(1, size * size))]
-    table = np.zeros((len(kept), size, size), dtype=np.bool_)
-    for row, i in enumerate(kept):
-        where = column[current.places[i]]
-        table[row, where[:, 0], where[:, 1]] = True
-    telling = ~table.all(axis=(1, 2))
-    chosen = np.array([current.terms[i] for i in kept], dtype=np.int32).reshape(-1, 2)[telling]
-    return Pairs(chosen[:, 0], chosen[:, 1], table[telling], begins)
-
-
-def judge_pairs(pairs: Pairs, values: Batches, alive: NDArray[np.int64]) -> NDArray[np.int64]:
+def judge_pairs(
+    problem: Problem, pairs: Pairs, values: Batches, alive: NDArray[np.int64]
+) -> NDArray[np.int64]:
     """Without the states in which some pair cannot reach its goal."""
     if not alive.size:
         return alive
-    whole = np.concatenate([values[n][alive] for n in pairs.starts], axis=1)
-    good = np.ones(alive.size, dtype=np.bool_)
-    for first, second, table in zip(pairs.first, pairs.second, pairs.table, strict=True):
-        rows = np.flatnonzero(good)
+    held = [
+        values_of(problem, n, {}, alive.size) if isinstance(problem.nodes[n], Known)
+        else values[n][alive]
+        for n in pairs.nodes
+    ]  # fmt: skip
+    whole = np.concatenate(held, axis=1)
+    rows = np.arange(alive.size)
+    for pair, (first, second) in enumerate(pairs.terms.tolist()):
         if not rows.size:
             break
-        left = (whole[rows] == first).astype(np.float32)
-        joined = (left @ table.astype(np.float32)) > 0
-        good[rows] = (joined & (whole[rows] == second)).any(axis=1)
-    return alive[good]
+        table = pairs.table(pair)
+        state, place = np.nonzero(whole[rows] == first)
+        states, starts = np.unique(state, return_index=True)
+        if not states.size:
+            return alive[:0]
+        joined = np.bitwise_or.reduceat(table[place], starts, axis=0)
+        good = (joined & (whole[rows[states]] == second)).any(axis=1)
+        rows = rows[states[good]]
+    return alive[rows]

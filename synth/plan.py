@@ -6,6 +6,7 @@ follows, every arrangement is as good as any other, and only the two together ca
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import dataclass
 
 import numpy as np
@@ -54,8 +55,11 @@ class Step:
         return self.holes[-1]
 
 
-def make_plan(problem: Problem, analysis: Analysis, compose: bool) -> list[Step]:
-    """Steps that cover all holes, in the order of the program."""
+def make_plan(
+    problem: Problem, analysis: Analysis, compose: bool, judged: Container[int] = ()
+) -> list[Step]:
+    """Steps that cover all holes, in the order of the program. The cuts `judged` have tests beside
+    those of the analysis."""
     holes = list(problem.holes)
     steps: list[Step] = []
     at = 0
@@ -67,7 +71,10 @@ def make_plan(problem: Problem, analysis: Analysis, compose: bool) -> list[Step]
             and chained(problem, holes[at + count - 1], holes[at + count])
             and (
                 mixes_the_same(problem, holes[at], holes[at + count])
-                or not informative(problem, analysis, holes[at + count])
+                or not (
+                    holes[at + count] in judged
+                    or informative(problem, analysis, holes[at + count])
+                )
                 or worth_composing(analysis, holes[at : at + count + 1])
             )
             and composable(analysis, holes[at + 1 : at + count + 1])

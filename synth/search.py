@@ -28,6 +28,7 @@ States = dict[int, Batch]  # by live node
 
 # So many states are followed to the end before the next: a search that is stopped has found something.
 MOST_STATES = 20_000
+FIRST_SHARE = 64  # of the room is what the first batch of a step may take
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,7 +74,7 @@ class Search:
             return []
         if not self.steps:
             return [Fragment.leaf()]
-        return list(self._explore(0, {n: start[n] for n in self.steps[0].live_before}, 1))
+        return self._explore(0, {n: start[n] for n in self.steps[0].live_before}, 1)
 
     def _prepare(self, number: int) -> Prepared:
         step = self.steps[number]
@@ -84,41 +85,54 @@ class Search:
             make_cut(self.problem, self.analysis, step, self.switches.classes),
         )  # fmt: skip
 
-    def _explore(self, number: int, states: States, count: int) -> Iterator[Fragment]:
-        """The fragments of one step that lead to solutions."""
-        if self.stopped:
-            return
+    def _explore(self, number: int, states: States, count: int) -> list[Fragment]:
+        """The fragments of one step that lead to solutions. When the watch ends the search, which may
+        be at any moment, what has been completed by then is kept at every level."""
         last = number + 1 == len(self.steps)
-        for edges, after, made in self._after(number, states, count):
-            if last:
-                yield Fragment(edges, [])
-                continue
-            below: list[Fragment] = []
-            width = sum(table.shape[1] for table in after.values())
-            piece = min(MOST_STATES, max(1, self.watch.room // (8 * max(1, width))))
+        kept: list[Fragment] = []
+        try:
+            for edges, after, made in self._after(number, states, count):
+                below = [] if last else self._below(number, after, made)
+                found = Fragment(edges, []) if last else successful(edges, below)
+                kept += [] if found is None else [found]
+                if self.stopped:
+                    break
+        except Stopped as stop:
+            self.stopped = stop.reason
+        return kept
+
+    def _below(self, number: int, after: States, made: int) -> list[Fragment]:
+        """What continues from the states after a step."""
+        below: list[Fragment] = []
+        width = sum(table.shape[1] for table in after.values())
+        piece = min(MOST_STATES, max(1, self.watch.room // (8 * max(1, width))))
+        try:
             for start in range(0, made, piece):
                 part = {n: table[start : start + piece] for n, table in after.items()}
                 size = min(piece, made - start)
                 below += [f.shifted(start) for f in self._explore(number + 1, part, size)]
-            kept = successful(edges, below)
-            if kept is not None:
-                yield kept
+                if self.stopped:
+                    break
+        except Stopped as stop:
+            self.stopped = stop.reason
+        return below
 
     def _after(
         self, number: int, states: States, count: int
     ) -> Iterator[tuple[Edges, States, int]]:
-        """Distinct states after the step with the edges to them, in batches bounded in size."""
+        """Distinct states after the step with the edges to them, in batches bounded in size. The first
+        ones are small, so that a search that is stopped early has followed some to the end; after the
+        last step, where nothing is to be followed, every one is kept at once."""
+        last = number + 1 == len(self.steps)
         found: list[tuple[Edges, States]] = []
-        held = 0
-        try:
-            for edges, values in self._candidates(number, states, count):
-                found.append((edges, values))
-                held += sum(table.nbytes for table in values.values()) + edges.parent.nbytes * 4
-                if held > self.watch.room // 4:
-                    yield self._merged(number, found)
-                    found, held = [], 0
-        except Stopped as stop:
-            self.stopped = stop.reason
+        held, most = 0, 0 if last else self.watch.room // FIRST_SHARE
+        for edges, values in self._candidates(number, states, count):
+            found.append((edges, values))
+            held += sum(table.nbytes for table in values.values()) + edges.parent.nbytes * 4
+            if held > most:
+                yield self._merged(number, found)
+                found, held = [], 0
+                most = min(most * 4, self.watch.room // 4)
         if found:
             yield self._merged(number, found)
 
@@ -158,7 +172,7 @@ class Search:
         if step.end in self.copies:
             alive = judge_copies(self.copies[step.end], values, alive)
         if step.end in self.pairs:
-            alive = judge_pairs(self.pairs[step.end], values, alive)
+            alive = judge_pairs(self.problem, self.pairs[step.end], values, alive)
         self.watch.visit(step.holes[0], alive.size)
         if not alive.size:
             return None

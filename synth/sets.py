@@ -11,6 +11,7 @@ from hbc.ir.diag import HbcError, did_you_mean, error
 from hbc.ir.gather import Locations, Shape
 from hbc.ir.gather_set import GatherSet
 from hbc.ir.index_expr import Argument, IndexExpr, Name, Scope, evaluate
+from hbc.ir.instruction_table import InstructionTable
 from hbc.ir.sketch import (
     Delegate,
     Family,
@@ -22,10 +23,13 @@ from hbc.ir.sketch import (
 )
 from hbc.ir.source import Span
 from hbc.synth.built_in import BUILT_IN, REQUIRED, Options
-from hbc.synth.families import Part, family_rows, united_set
+from hbc.synth.families import Part, family_rows, integers, united_set
+from hbc.synth.instructions import instruction_table
 from hbc.synth.layouts import Mismatch
+from hbc.synth.realizable import realizable, table_bits
 
 DEEPEST = 50  # sets that stand for sets
+REALIZABLE = "instructions"  # of={set}: of another set what the instructions of the sketch do
 
 
 class Sets:
@@ -37,6 +41,8 @@ class Sets:
         self.definitions = definitions
         self.constants = constants
         self.room = room
+        self.tables: dict[int, InstructionTable] = {}  # by lanes
+        self.realized: dict[object, GatherSet] = {}  # of `by_instructions`
 
     def find(
         self, reference: SetReference, inputs: Sequence[Shape], output: Shape | None, depth: int = 0
@@ -46,11 +52,13 @@ class Sets:
         if depth > DEEPEST:
             raise error(f"the definition of `{name}` leads back to itself", span)
         definition = self.definitions.get(name)
+        if definition is None and name == REALIZABLE:
+            return self.by_instructions(reference, inputs, output, depth)
         if definition is not None:
             return self.defined(definition, reference, inputs, output, depth)
         built_in = BUILT_IN.get(name)
         if built_in is None:
-            known = [*BUILT_IN, *self.definitions]
+            known = [*BUILT_IN, REALIZABLE, *self.definitions]
             hint = did_you_mean(name, known) or f"there are {', '.join(sorted(known))}"
             raise error(f"there is no set of gathers `{name}`", span, hint)
         options = with_defaults(reference, built_in.options, self.constants)
@@ -66,6 +74,31 @@ class Sets:
                 span,
             )
         return made
+
+    def by_instructions(
+        self, reference: SetReference, inputs: Sequence[Shape], output: Shape | None, depth: int
+    ) -> GatherSet:
+        """`instructions{of=set}`: the gathers of a set that take one instruction for each register."""
+        of = with_defaults(reference, {"of": REQUIRED}, self.constants)["of"]
+        key = (of, tuple(inputs), output)
+        if key in self.realized:
+            return self.realized[key]
+        inner = SetReference(str(of), {}, reference.span)
+        found = self.find(inner, inputs, output, depth + 1)
+        lanes = found.output[-1] if found.output else 1
+        if lanes not in self.tables:
+            bits = table_bits(self.constants)
+            table = instruction_table("", self.definitions, self.constants, lanes, bits)
+            if not table.forms:
+                raise error(
+                    "no instructions are described here", reference.span,
+                    'import those of a target: `import "avx512_moves.sf"`',
+                )  # fmt: skip
+            self.tables[lanes] = table
+        if any(shape[-1:] != (lanes,) for shape in found.inputs):
+            raise error(f"registers of {shown(found.inputs)} have other lanes", reference.span)
+        self.realized[key] = realizable(found, self.tables[lanes])
+        return self.realized[key]
 
     def defined(
         self, definition: SetDefinition, reference: SetReference, inputs: Sequence[Shape],
@@ -183,10 +216,6 @@ def table_rows(rows: Locations, inputs: Sequence[Shape], output: Shape | None, s
     if rows.max() >= count:
         raise error(f"this table names location {rows.max()}, and there are {count}", span)
     return rows, lambda row: f"row {row} of the table"
-
-
-def integers(names: Mapping[str, Option]) -> dict[str, int]:
-    return {name: value for name, value in names.items() if isinstance(value, int)}
 
 
 def shown(inputs: Sequence[Shape]) -> str:

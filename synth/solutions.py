@@ -14,7 +14,8 @@ from hbc.synth.plan import Step
 
 Numbers = NDArray[np.int64]
 Choice = tuple[tuple[int, int], ...]  # (hole, number of the gather), in the order of the program
-Price = Callable[[int, int], float]  # of a hole's gather
+# What a part of a choice costs, given the part before it: of all moves that it completes.
+Price = Callable[[Choice, Choice], float]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -109,10 +110,10 @@ def count_states(fragments: Sequence[Fragment]) -> int:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Option:
-    """An edge with one way of its later holes, and the least that a solution through it costs."""
+    """An edge with one way of its later holes, and a bound of what a solution through it costs. What
+    depends on choices before it is not in the bound."""
 
     choice: Choice
-    price: float
     least: float
     below: Sequence[_Option]
 
@@ -124,10 +125,10 @@ def cheapest(fragments: Sequence[Fragment], price: Price) -> Iterator[tuple[floa
 
     def push(spent: float, choice: Choice, options: Sequence[_Option]) -> None:
         for option in options:
-            now, made = spent + option.price, choice + option.choice
-            last = not option.below
-            entry = (spent + option.least, made, next(ties), now, None if last else option.below)
-            heapq.heappush(queue, entry)
+            cost, made = price(choice, option.choice), choice + option.choice
+            bound = spent + option.least + cost - price((), option.choice)
+            below = option.below or None
+            heapq.heappush(queue, (bound, made, next(ties), spent + cost, below))
 
     push(0.0, (), _options(fragments, price).get(0, ()))
     while queue:
@@ -139,7 +140,7 @@ def cheapest(fragments: Sequence[Fragment], price: Price) -> Iterator[tuple[floa
 
 
 def _options(fragments: Sequence[Fragment], price: Price) -> dict[int, list[_Option]]:
-    """By parent. Prices are exact from the end back, so that the first solution found is cheapest."""
+    """By parent. No bound is too high, so that the first solution found is cheapest."""
     found: dict[int, list[_Option]] = {}
     for fragment in fragments:
         edges, step = fragment.edges, fragment.edges.step
@@ -150,10 +151,8 @@ def _options(fragments: Sequence[Fragment], price: Price) -> dict[int, list[_Opt
             if fragment.below and child not in continued:
                 continue
             for choice in _choices(step, gather, after):
-                cost = sum(price(hole, number) for hole, number in choice)
-                option = _Option(
-                    choice, cost, cost + least.get(child, 0.0), continued.get(child, ())
-                )
+                bound = price((), choice) + least.get(child, 0.0)
+                option = _Option(choice, bound, continued.get(child, ()))
                 found.setdefault(parent, []).append(option)
     return found
 

@@ -15,13 +15,22 @@ from hbc.ir.sketch import Sketch
 from hbc.synth.analysis import Analysis, analyse
 from hbc.synth.check import meets_goals
 from hbc.synth.copies import copy_counts
-from hbc.synth.cost import Cost, gather_cost
+from hbc.synth.cost import Cost, Pricing, make_pricing
+from hbc.synth.cost_table import DEFAULT, cost_table
 from hbc.synth.pairs import pair_tables
 from hbc.synth.plan import make_plan
 from hbc.synth.possible import possible_terms
-from hbc.synth.problem import ANYTHING, Move, Problem, build_problem
+from hbc.synth.problem import ANYTHING, Known, Move, Problem, build_problem
+from hbc.synth.register_price import RegisterPricing
 from hbc.synth.search import Search
-from hbc.synth.solutions import Choice, Fragment, cheapest, count_solutions, count_states
+from hbc.synth.solutions import (
+    Choice,
+    Fragment,
+    Price,
+    cheapest,
+    count_solutions,
+    count_states,
+)
 from hbc.synth.switches import Switches
 from hbc.synth.watch import Stopped, Watch
 
@@ -31,7 +40,7 @@ class Solution:
     """For each hole the number of its gather, among those that the analysis left; what it costs."""
 
     choice: Choice
-    slots: float
+    cost: float
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,48 +69,80 @@ class Outcome:
     def chosen(self, solution: Solution) -> dict[int, Gather]:
         return {hole: self.gathers(hole).gather(number) for hole, number in solution.choice}
 
-    def costs(self, solution: Solution) -> list[tuple[str, Cost]]:
-        """Of every move, fixed ones included."""
+    def costs(self, solution: Solution, pricing: Pricing) -> Iterator[tuple[str, Cost]]:
+        """Of every move, fixed ones included, by the name of the array that it makes."""
         chosen = self.chosen(solution)
-        return [
-            (node.name, gather_cost(chosen.get(number) or node.gathers.gather(0)))
-            for number, node in enumerate(self.problem.nodes)
-            if isinstance(node, Move)
-        ]
+        for number, node in enumerate(self.problem.nodes):
+            if isinstance(node, Known) and node.made is not None:
+                yield node.name, pricing.load(node.made)
+            elif isinstance(node, Move) and not node.hole:
+                yield node.name, pricing.move(node.gathers.gather(0))
+            elif number in pricing.runs:
+                yield node.name, pricing.run(number, chosen)
 
-    def solutions(self) -> Iterator[Solution]:
+    def solutions(self, pricing: Pricing | RegisterPricing | None = None) -> Iterator[Solution]:
         """Cheapest first; each has been executed exactly."""
-
-        @cache
-        def price(hole: int, number: int) -> float:
-            return gather_cost(self.gathers(hole).gather(number)).slots
-
-        for slots, choice in cheapest(self.fragments, price):
-            solution = Solution(choice, slots)
+        pricing = pricing or make_pricing(self.problem, cost_table(DEFAULT))
+        for cost, choice in cheapest(self.fragments, make_price(self, pricing)):
+            solution = Solution(choice, cost)
             if not meets_goals(self.problem, self.chosen(solution)):
                 raise InternalError(f"a solution of {self.problem.sketch.name} misses its goals")
             yield solution
 
 
+def make_price(outcome: Outcome, pricing: Pricing | RegisterPricing) -> Price:
+    """Of the runs that a part of a choice completes, given the part before it."""
+
+    @cache
+    def run_price(choice: Choice) -> float:
+        chosen = {hole: outcome.gathers(hole).gather(number) for hole, number in choice}
+        return pricing.run(choice[-1][0], chosen).price
+
+    def price(before: Choice, choice: Choice) -> float:
+        numbers = dict(before + choice)
+        total = 0.0
+        for hole, _ in choice:
+            run = pricing.runs.get(hole, ())
+            if run and all(member in numbers for member in run):
+                total += run_price(tuple((member, numbers[member]) for member in run))
+        return total
+
+    return price
+
+
 def solve(sketch: Sketch, switches: Switches, watch: Watch) -> Outcome:
-    """All solutions, or those found when the watch stops the search."""
+    """All solutions, or those found when the watch stops the search. Raises Stopped where not even
+    the sets of the sketch were made by then."""
     watch.phase("sets")
     problem = build_problem(sketch, watch.room, watch.tell)
-    watch.phase("analysis")
+    analysis: Analysis | None = None
+    search: Search | None = None
+    fragments: list[Fragment] = []
+    stopped: str | None = None
     try:
+        watch.phase("analysis")
+        watch.tell("analysis")
         analysis = analyse(problem, switches.classes, watch)
+        search = prepare(problem, analysis, switches, watch)
+        watch.phase("search")
+        fragments = search.run()
+        stopped = search.stopped
     except Stopped as stop:
-        watch.phase("")
-        return Outcome(problem, analyse(problem, False, watch), [], stop.reason, watch)
-    copies = copy_counts(problem, analysis) if switches.copies and not analysis.impossible else {}
-    pairs = pair_tables(problem, analysis) if switches.pairs and not analysis.impossible else {}
-    watch.phase("plan")
-    steps = [] if analysis.impossible else make_plan(problem, analysis, switches.compose)
-    watch.phase("search")
-    search = Search(problem, analysis, steps, copies, pairs, switches, watch)
-    fragments = search.run()
+        stopped = stop.reason
     watch.phase("")
-    return Outcome(problem, analysis, fragments, search.stopped, watch)
+    # Without an analysis the sets are whole.
+    analysis = analysis or analyse(problem, False, Watch())
+    return Outcome(problem, analysis, fragments, stopped, watch)
+
+
+def prepare(problem: Problem, analysis: Analysis, switches: Switches, watch: Watch) -> Search:
+    """What the search needs beside the analysis."""
+    possible = not analysis.impossible
+    copies = copy_counts(problem, analysis) if switches.copies and possible else {}
+    pairs = pair_tables(problem, analysis, watch) if switches.pairs and possible else {}
+    watch.phase("plan")
+    steps = make_plan(problem, analysis, switches.compose, pairs) if possible else []
+    return Search(problem, analysis, steps, copies, pairs, switches, watch)
 
 
 def unreachable(problem: Problem) -> list[tuple[str, tuple[int, ...]]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from hbc.cli.synth import load
+from hbc.cli.read_sketch import read_sketch
 from hbc.frontend.sf_elaborate import load_sketch
 from hbc.ir.sketch import Sketch
 from hbc.ir.source import Source, Span
@@ -18,7 +18,7 @@ SKETCHES = Path(__file__).parents[2] / "samples" / "sketches"
 def sample(name: str, **settings: int | str) -> Outcome:
     """A sample solved with some parameters set."""
     texts = {key: str(value) for key, value in settings.items()}
-    return solve(load(SKETCHES / f"{name}.sf", texts), Switches(), Watch())
+    return solve(read_sketch(SKETCHES / f"{name}.sf", texts), Switches(), Watch())
 
 
 def read_text(text: str) -> Sketch:

@@ -74,6 +74,6 @@ def test_sizes_beyond_the_published(name: str, settings: dict[str, int | str]) -
 
 
 def test_cheapest_first() -> None:
-    slots = [solution.slots for solution in sample("crc", s=4).solutions()]
-    assert slots == sorted(slots)
-    assert len(slots) == 9
+    costs = [solution.cost for solution in sample("crc", s=4).solutions()]
+    assert costs == sorted(costs)
+    assert len(costs) == 9

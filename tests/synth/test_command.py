@@ -44,9 +44,26 @@ def test_json_has_what_scripts_rely_on() -> None:
 def test_the_cheapest_is_printed_as_formulas() -> None:
     done = run(str(SKETCHES / "crc.sf"), "--explain-cost")
     lines = done.stdout.splitlines()
-    assert lines[0] == "# solution 1: 27 issue slots of a warp in the holes"
-    assert "b0: [32, 3] = a[(3*i + j) % 32, j]" in lines
-    assert "  b0  3 shuffles, 0 selects, 3 lane addresses: 15" in lines
+    assert lines[0] == "# solution 1: 9 clocks of a multiprocessor for a warp in the holes"
+    assert "b0: [32, 3] = a[(3*i + 31*j) % 32, j]" in lines
+    table = {line.split()[0]: line.split()[1:] for line in lines[9:]}
+    assert table["array"][2:] == [
+        "address", "comparison", "global_sector", "select", "shuffle", "cost"
+    ]  # fmt: skip
+    assert table["b0"] == ["with", "b"]
+    assert table["b"] == ["shuffles", "3", "3", "4.5"]
+    assert table["total"] == ["3", "3", "12", "6", "3", "12"]
+
+
+def test_cost_of_another_target() -> None:
+    file = str(SKETCHES / "sum.sf")
+    done = run(file, "--explain-cost", "--json", "--target", "avx512")
+    (found,) = json.loads(done.stdout)["found"]
+    moves = {move["array"]: move for move in found["moves"]}
+    assert found["unit"] == "core cycles"
+    assert moves["b"]["instructions"] == {"vmovdqu64": 6, "vpermt2d": 6}
+    assert found["cost"] == pytest.approx(moves["a"]["cost"] + moves["b"]["cost"])
+    assert "did you mean `avx512`?" in run(file, "--target", "avx51", code=2).stderr
 
 
 def test_all_and_limit_and_count() -> None:

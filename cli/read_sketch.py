@@ -1,0 +1,43 @@
+"""Reads sketches and what they import: files beside them, or those that come with hbc."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hbc.cli.read_source import read_source, source_name
+from hbc.ir.diag import error
+
+if TYPE_CHECKING:
+    from hbc.ir.sketch import Sketch
+    from hbc.ir.source import Source, Span
+
+SHIPPED = Path(__file__).parents[1] / "codegen" / "isa"  # descriptions of instructions
+
+
+def read_sketch(file: Path, settings: Mapping[str, str]) -> Sketch:
+    """The sketch of a file. HbcError for every mistake that can be seen without searching."""
+    from hbc.frontend.sf_elaborate import load_sketch
+    from hbc.ir.source import Source
+
+    return load_sketch(
+        Source(source_name(file), read_source(file)), settings, importer(file.parent)
+    )
+
+
+def importer(folder: Path) -> Callable[[str, Span], Source]:
+    """Finds what a sketch in `folder` imports."""
+    from hbc.ir.source import Source
+
+    def reader(path: str, span: Span) -> Source:
+        for found in (folder / path, SHIPPED / path):
+            if found.is_file():
+                return Source(source_name(found), read_source(found))
+        shipped = ", ".join(sorted(file.name for file in SHIPPED.glob("*.sf")))
+        raise error(
+            f"there is no `{folder / path}`", span,
+            f"imports are looked for beside the sketch and among those that come with hbc: {shipped}",
+        )  # fmt: skip
+
+    return reader

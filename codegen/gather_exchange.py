@@ -1,0 +1,148 @@
+"""Moves through shared memory, and what moves cost either way: in clocks of a multiprocessor for a warp.
+
+The numbers are those of compute capability 8.0: 32 shuffles, 64 selects, comparisons and additions a clock,
+32 banks of 4 bytes (CUDA C++ Programming Guide, arithmetic throughput and shared memory).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hbc.codegen.gather_columns import Column, Group, InMemory, where
+
+Numbers = NDArray[np.int64]
+
+SHUFFLE = 1.0
+SELECT = 1.0  # with its comparison
+ADDRESS = 0.5
+ACCESS = 1.0  # of shared memory, times its bank conflicts
+BARRIER = 2.0
+SECTOR = 0.25  # 32 bytes of memory
+SECTOR_WORDS = 8
+BANKS = 32
+SHARED = "shared"
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """Of a move by registers and shuffles, and whether shared memory is cheaper."""
+
+    instructions: float
+    shared_is_better: bool
+
+
+def price(group: Group, columns: Sequence[Column]) -> Price:
+    """For columns that read registers; shared memory serves only where elements change lanes."""
+    total, crossing = 0.0, False
+    for column in columns:
+        cost, crosses = _column_price(group, column)
+        total += cost
+        crossing |= crosses
+    if not crossing or any(_in_memory(group, column) for column in columns):
+        return Price(total, False)
+    if not group.width:
+        return Price(total, True)
+    words, stored = _words(group, columns)
+    through = BARRIER + ACCESS * sum(map(_wavefronts, words.T))
+    for lane, register in _read(group, columns, stored):
+        wanted = register >= 0
+        through += ADDRESS + ACCESS * _wavefronts(words[lane[wanted], register[wanted]])
+    return Price(total, through < total)
+
+
+def _in_memory(group: Group, column: Column) -> bool:
+    return any(isinstance(group.held[n], InMemory) for n in np.unique(column.array) if n >= 0)
+
+
+def _column_price(group: Group, column: Column) -> tuple[float, bool]:
+    """Its clocks, and whether elements change lanes."""
+    cared = column.array >= 0
+    if not cared.any() or _in_memory(group, column):
+        return 0.0, False
+    lane, register, names = where(group, column)
+    selects = SELECT * (len(names) - 1)
+    if (lane == np.arange(lane.size))[cared].all():
+        return selects, False
+    sent = np.full(lane.size, -1)
+    sent[lane[cared]] = register[cared]
+    if (sent[lane[cared]] == register[cared]).all():
+        return selects + SHUFFLE + ADDRESS, True
+    return selects + SHUFFLE * len(names) + ADDRESS, True
+
+
+def sectors(columns: Iterable[Column]) -> float:
+    """The price of loading them from memory, beside that of the load instructions."""
+    total = 0.0
+    for column in columns:
+        read = column.array >= 0
+        for number in np.unique(column.array[read]):
+            places = column.place[column.array == number]
+            total += SECTOR * np.unique(places // SECTOR_WORDS).size
+    return total
+
+
+def _words(group: Group, columns: Sequence[Column]) -> tuple[Numbers, list[str]]:
+    """[lane, register] where each is stored, in the arrangement with the fewest bank conflicts; and the
+    names of the registers."""
+    stored: list[str] = []
+    for column in columns:
+        if (column.array >= 0).any():
+            stored += [name for name in where(group, column)[2] if name not in stored]
+    lane, register = np.indices((group.lanes, len(stored)))
+    odd = len(stored) | 1
+    best: tuple[int, Numbers] | None = None
+    reads = list(_read(group, columns, stored))
+    for words in (register * group.lanes + lane, lane * odd + register):
+        conflicts = sum(map(_wavefronts, words.T))
+        conflicts += sum(_wavefronts(words[at[r >= 0], r[r >= 0]]) for at, r in reads)
+        if best is None or conflicts < best[0]:
+            best = (conflicts, words)
+    assert best is not None
+    return best[1], stored
+
+
+def _read(
+    group: Group, columns: Sequence[Column], stored: Sequence[str]
+) -> list[tuple[Numbers, Numbers]]:
+    """For each column the lane and the register (-1: nothing) that each lane reads."""
+    found = []
+    for column in columns:
+        cared = column.array >= 0
+        lane, register, names = where(group, column)
+        numbers = np.array([stored.index(name) for name in names] or [0])
+        found.append((lane, np.where(cared, numbers[register], -1)))
+    return found
+
+
+def _wavefronts(words: Numbers) -> int:
+    """How often an access goes through: the most different words of one bank."""
+    total = 0
+    for start in range(0, words.size, 32):
+        part = np.unique(words[start : start + 32])
+        total += int(np.bincount(part % BANKS).max(initial=0))
+    return total
+
+
+def exchanged(
+    group: Group, columns: Sequence[Column], start: int
+) -> tuple[list[Column], int]:
+    """Prints the stores of all registers that the columns read, from element `start` of shared memory on,
+    and the barrier. The columns as reads of shared memory, and how many elements it takes."""
+    words, stored = _words(group, columns)
+    for number, register in enumerate(stored):
+        address = group.of_lane(words[:, number] + start, np.ones(group.lanes, dtype=np.bool_))
+        group.out.line(f"{SHARED}[{address}] = {register};")
+    group.out.line("__syncwarp();" if group.width else "__syncthreads();")
+    memory = len(group.held)
+    group.held.append(InMemory(SHARED))
+    moved = []
+    for column, (lane, register) in zip(columns, _read(group, columns, stored), strict=True):
+        read = register >= 0
+        place = np.where(read, words[lane, np.maximum(register, 0)] + start, 0)
+        moved.append(Column(np.where(read, memory, column.array), place))
+    return moved, int(words.max(initial=-1)) + 1
+

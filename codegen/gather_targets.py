@@ -1,0 +1,43 @@
+"""The targets that code can be printed for, of a movement: one row each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from hbc.codegen.gather_file import AVX2, AVX512, VectorTarget
+from hbc.codegen.gather_x86 import emit_x86
+from hbc.ir.instruction_table import InstructionTable
+from hbc.ir.movement import Movement
+from hbc.ir.types import DType
+
+# movement, element type, the instructions (None for targets without `moves`), notes for the head
+Emit = Callable[[Movement, DType, InstructionTable | None, Sequence[str]], str]
+
+
+@dataclass(frozen=True, slots=True)
+class GatherPrinter:
+    """`moves`: the file under `isa/` that describes the instructions, for registers of
+    `register_bits`; empty where the printer needs none. `suffix` is that of its files."""
+
+    about: str
+    suffix: str
+    emit: Emit
+    moves: str = ""
+    register_bits: int = 0
+
+
+def _x86(target: VectorTarget) -> Emit:
+    def emit(
+        movement: Movement, dtype: DType, table: InstructionTable | None, notes: Sequence[str]
+    ) -> str:
+        assert table is not None
+        return emit_x86(movement, dtype, table, target, notes)
+
+    return emit
+
+
+PRINTERS: dict[str, GatherPrinter] = {
+    "avx512": GatherPrinter("C with AVX-512", ".c", _x86(AVX512), "avx512_moves.sf", 512),
+    "avx2": GatherPrinter("C with AVX2", ".c", _x86(AVX2), "avx2_moves.sf", 256),
+}

@@ -1,0 +1,77 @@
+"""What instructions cost: one table for each target, read from `costs/<target>.toml`.
+
+Every number in them names its source: a published table, or the script that measured it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from hbc.ir.diag import Diagnostic, UsageError, did_you_mean
+
+FOLDER = Path(__file__).parent / "costs"
+DEFAULT = "cuda_sm80"
+WARP, VECTOR = "warp", "vector"  # how moves are made: see cost_warp and cost_vector
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """`pattern` is what it does, `bits` the widths of elements that it moves (none: all)."""
+
+    name: str
+    pattern: str
+    cost: float
+    bits: tuple[int, ...]
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class CostTable:
+    """`register_bits`: of a vector register; 0 where a register is that of one thread."""
+
+    target: str
+    model: str
+    unit: str
+    register_bits: int
+    instructions: tuple[Instruction, ...]
+
+    def cheapest(self, pattern: str, bits: int) -> Instruction | None:
+        """The instruction that makes a pattern of elements of so many bits."""
+        fitting = [
+            i for i in self.instructions
+            if i.pattern == pattern and (not i.bits or bits in i.bits)
+        ]  # fmt: skip
+        return min(fitting, key=lambda i: i.cost, default=None)
+
+    def price(self, counts: Mapping[str, int]) -> float:
+        """Of counted instructions, in the table's unit."""
+        costs = {i.name: i.cost for i in self.instructions}
+        return sum(costs[name] * count for name, count in counts.items())
+
+
+def targets() -> tuple[str, ...]:
+    """The targets that have a table."""
+    return tuple(sorted(file.stem for file in FOLDER.glob("*.toml")))
+
+
+@cache
+def cost_table(target: str) -> CostTable:
+    """The table of a target. UsageError for a target that has none."""
+    import tomllib
+
+    if target not in targets():
+        hint = did_you_mean(target, targets()) or f"there are {', '.join(targets())}"
+        raise UsageError(
+            Diagnostic(f"there is no table of what moves cost on `{target}`", hint=hint)
+        )
+    read = tomllib.loads((FOLDER / f"{target}.toml").read_text(encoding="utf-8"))
+    rows = tuple(
+        Instruction(
+            name, row["pattern"], float(row["cost"]), tuple(row.get("bits", ())), row["source"]
+        )
+        for name, row in read["instructions"].items()
+    )
+    return CostTable(target, read["model"], read["unit"], read.get("register_bits", 0), rows)

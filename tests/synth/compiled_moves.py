@@ -1,0 +1,88 @@
+"""Compiles the C of movements and calls it; what this processor and its compilers can do."""
+
+from __future__ import annotations
+
+import ctypes
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from hbc.codegen.toolchain import all_compilers
+
+Array = NDArray[Any]
+
+WARNINGS = ("-std=c11", "-O2", "-Wall", "-Wextra", "-Werror")
+FLAGS = {"avx512": ("-mavx512f", "-mavx512bw", "-mavx512vbmi"), "avx2": ("-mavx2",)}
+NEEDS = {"avx512": ("avx512f", "avx512bw", "avx512vbmi"), "avx2": ("avx2",)}
+COMPILERS = [c for c in all_compilers() if c.kind in ("gcc", "clang")]
+
+
+def require(target: str) -> None:
+    """Skips, saying why, where this processor or its tools do not have what the code needs."""
+    try:
+        text = Path("/proc/cpuinfo").read_text(encoding="ascii", errors="replace")
+    except OSError:
+        text = ""
+    has = next((line.split() for line in text.splitlines() if line.startswith("flags")), [])
+    missing = [name for name in NEEDS[target] if name not in has]
+    if missing:
+        pytest.skip(f"this processor has no {', '.join(missing)}")
+    if not COMPILERS:
+        pytest.skip("there is neither gcc nor clang")
+
+
+def library(text: str, target: str, folder: Path, compiler: Sequence[str]) -> ctypes.CDLL:
+    """The C file, compiled without a warning and loaded."""
+    name = f"{Path(compiler[0]).name}{len(list(folder.iterdir()))}"
+    source, made = folder / f"{name}.c", folder / f"{name}.so"
+    source.write_text(text, encoding="utf-8")
+    command = [
+        *compiler,
+        *WARNINGS,
+        *FLAGS[target],
+        "-fPIC",
+        "-shared",
+        str(source),
+        "-o",
+        str(made),
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stderr[:4000]
+    return ctypes.CDLL(str(made))
+
+
+def call(
+    loaded: ctypes.CDLL, name: str, inputs: Sequence[Array], outputs: Sequence[Array],
+    blocks: int | None = None,
+) -> None:  # fmt: skip
+    """Calls the function of one block, or that of many."""
+    pointers = [ctypes.c_void_p(a.ctypes.data) for a in (*inputs, *outputs)]
+    if blocks is None:
+        loaded[name](*pointers)
+    else:
+        loaded[f"{name}_blocks"](ctypes.c_size_t(blocks), *pointers)
+
+
+def random_values(generator: np.random.Generator, count: int, dtype: str) -> Array:
+    """Full-range integers; floats that are small whole numbers, whose sums and products are exact."""
+    if dtype.startswith("f"):
+        return generator.integers(-9, 10, size=count).astype({"f32": "f4", "f64": "f8"}[dtype])
+    kind = np.dtype({"i": "i", "u": "u"}[dtype[0]] + str(int(dtype[1:]) // 8))
+    raw = generator.integers(0, 256, size=count * kind.itemsize, dtype=np.uint8)
+    return raw.view(kind)
+
+
+def poisoned(like: Array, count: int) -> Array:
+    """An output that holds what no test expects, and some room behind it that must stay."""
+    made = np.empty(count + 64, dtype=like.dtype)
+    made.view(np.uint8)[:] = 0xA5
+    return made
+
+
+def intact(array: Array, count: int) -> bool:
+    return bool((array[count:].view(np.uint8) == 0xA5).all())

@@ -1,0 +1,118 @@
+"""The C of solutions: compiled by gcc and clang without a warning, executed, compared with the goal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import compiled_moves as native
+import numpy as np
+import pytest
+from goal_oracle import goal_values, literal_values, symbols
+from sketch_solver import sample, solve_text
+
+from hbc.cli.synth_code import solution_code
+from hbc.ir.diag import HbcError
+from hbc.ir.sketch import Literal
+from hbc.synth.code import movement
+from hbc.synth.solve import Outcome
+
+
+def check(outcome: Outcome, target: str, element: str, folder: Path) -> None:
+    """The cheapest solution's code makes every goal of random values."""
+    native.require(target)
+    sketch = outcome.problem.sketch
+    solution = next(outcome.solutions())
+    code = solution_code(outcome, solution, target, element, ["a test"])
+    made = movement(outcome, solution)
+    generator = np.random.default_rng(7)
+    terms = symbols(sketch)
+    numbers = native.random_values(generator, len(terms), element)
+    values = dict(zip(terms, numbers, strict=True))
+    poison = native.random_values(generator, 1, element)[0]
+    literals = {s.name: s for s in sketch.statements if isinstance(s, Literal)}
+    inputs = [literal_values(literals[i.name], values, poison) for i in made.inputs]
+    inputs = [array.astype(numbers.dtype) for array in inputs]
+    goals = [goal_values(g.cells, sketch, values, numbers.dtype) for g in sketch.goals]
+    for compiler in native.COMPILERS:
+        loaded = native.library(code, target, folder, compiler.command)
+        outputs = [native.poisoned(numbers, len(goal)) for goal in goals]
+        native.call(loaded, made.name, inputs, outputs)
+        for goal, got in zip(goals, outputs, strict=True):
+            wanted = [i for i, value in enumerate(goal) if value is not None]
+            right = np.array([goal[i] for i in wanted], dtype=numbers.dtype)
+            assert (got[: len(goal)][wanted] == right).all()
+            assert native.intact(got, len(goal))
+
+
+SKETCHES = [
+    ("crc", {"s": 3}, "f32"), ("crc", {"s": 4}, "u8"), ("rcr", {"s": 3}, "i16"),
+    ("sum", {"s": 3}, "i64"), ("conv1d", {"k": 3}, "f32"), ("conv1d_wswizzled", {"k": 3}, "u8"),
+    ("stencil1d", {"k": 5}, "f64"), ("stencil2d", {"k": 3}, "u16"), ("ffm4", {}, "i32"),
+    ("ffm8", {}, "u32"), ("hvx_gaussian", {}, "i8"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("target", ["avx512", "avx2"])
+@pytest.mark.parametrize(("name", "settings", "element"), SKETCHES)
+def test_samples(
+    name: str, settings: dict[str, int], element: str, target: str, tmp_path: Path
+) -> None:
+    check(sample(name, **settings), target, element, tmp_path)
+
+
+@pytest.mark.parametrize("target", ["avx512", "avx2"])
+@pytest.mark.parametrize("operation", ["+", "*", "min", "max", "&", "|", "^"])
+def test_folds(operation: str, target: str, tmp_path: Path) -> None:
+    """With zeros among the elements, which are the identity of each operation."""
+    text = f"""
+        x: [7, 5]
+        kept: [7, 5] = \\i, j. if j <= i then x[i, j] else 0
+        z: [7] = fold({operation}) kept
+        goal z == [i in 7] fold({operation}) [j in 5] if j <= i then x[i, j] else 0
+    """
+    elements = ("u8", "i16", "i32", "i64", *(("f32", "f64") if operation not in "&|^" else ()))
+    for element in elements:
+        check(solve_text(text), target, element, tmp_path)
+
+
+@pytest.mark.parametrize("target", ["avx512", "avx2"])
+@pytest.mark.parametrize("element", ["u8", "i16", "f32", "f64"])
+def test_any_permutation_with_zeros_and_blanks(target: str, element: str, tmp_path: Path) -> None:
+    """Random tables over several registers of two arguments: every way that a plan can take."""
+    generator = np.random.default_rng(5)
+    for size in (9, 64, 150):
+        row = generator.integers(-2, 2 * size, size=size)
+        cells = ", ".join({-1: "zero", -2: "_"}.get(int(c), str(int(c))) for c in row)
+        wanted = ", ".join(
+            {-1: "0", -2: "_"}.get(int(c), f"{'xy'[int(c) // size]}[{int(c) % size}]") for c in row
+        )
+        text = f"""
+            gather mixed(a, b) = table [[{cells}]]
+            x: [{size}]
+            y: [{size}]
+            z: [{size}] = mixed(x, y)
+            goal z == [{wanted}]
+        """
+        check(solve_text(text), target, element, tmp_path)
+
+
+def test_several_goals_and_copies(tmp_path: Path) -> None:
+    text = """
+        int: [20]
+        y: [20] = \\i. int[19 - i]
+        goal y == [i in 20] int[19 - i]
+        goal int == [i in 20] int[i]
+    """
+    check(solve_text(text), "avx512", "f32", tmp_path)
+
+
+def test_a_fold_needs_an_operation() -> None:
+    outcome = solve_text("x: [4]\ny: [2] = fold{length=2}(x)\ngoal y == [fold{x0, x1}, _]")
+    with pytest.raises(HbcError, match="names no operation"):
+        solution_code(outcome, next(outcome.solutions()), "avx512", "f32", [])
+
+
+def test_floats_have_no_bits() -> None:
+    outcome = solve_text("x: [4]\ny: [2] = fold(^){length=2}(x)\ngoal y == [_, fold(^){x2, x3}]")
+    with pytest.raises(HbcError, match="no operation of theirs"):
+        solution_code(outcome, next(outcome.solutions()), "avx512", "f32", [])
