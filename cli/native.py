@@ -20,7 +20,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from hbc.cli.sizes import extents
-from hbc.cli.strides import gather_rows, longer_shape, row_strides, spread
+from hbc.cli.strides import PADDING, gather_rows, longer_shape, row_strides, spread
 from hbc.codegen.abi import FEATURE
 from hbc.codegen.program import Program
 from hbc.frontend.funcs import Pipeline
@@ -128,35 +128,38 @@ class Native:
         repeat: Repeat = Repeat(),
         guarded: bool = False,
         lengthen: Mapping[str, int] | None = None,
+        padding: int = PADDING,
     ) -> Called:
         """Calls `function(sizes..., inputs..., outputs...)`, arrays in the order given, outputs as
         (shape, element type). `guarded` makes inputs read-only and accesses behind an array fault.
         With `lengthen` the strided form is called, on arrays whose rows lie apart because the
-        dimension named there is longer in memory. HbcError when the kernel refuses its arguments.
+        dimension named there is longer in memory, by `padding`. HbcError when the kernel refuses
+        its arguments.
         """
         self._calls += 1
         rows = lengthen or {}
         arrays = []
         for name, array in inputs.items():
             path = self._folder / f"in-{name}"
-            wide = spread(array, rows[name]) if name in rows else array
+            wide = spread(array, rows[name], padding) if name in rows else array
             wide.tofile(path)
             strides = row_strides(wide.shape) if rows else []
             arrays.append(_Array(wide.nbytes, strides, load=str(path)))
         for name, (shape, element) in outputs.items():
-            longer = longer_shape(shape, rows.get(name))
+            longer = longer_shape(shape, rows.get(name), padding)
             strides = row_strides(longer) if rows else []
             length, save = element.bytes * math.prod(longer), str(self._folder / f"out-{name}")
             arrays.append(_Array(length, strides, fill=self._poison(element), save=save))
         entry = f"{function}_strided" if rows else function
         seconds = self.request(entry, f"{function}_strerror", sizes, arrays, repeat, guarded)
-        return Called(self._outputs(function, outputs, rows), seconds, self._emulated)
+        return Called(self._outputs(function, outputs, rows, padding), seconds, self._emulated)
 
     def _outputs(
         self,
         function: str,
         outputs: Mapping[str, tuple[tuple[int, ...], DType]],
         rows: Mapping[str, int],
+        padding: int,
     ) -> dict[str, Array]:
         import numpy as np
 
@@ -165,10 +168,12 @@ class Native:
         found = {}
         for name, (shape, element) in outputs.items():
             raw = np.fromfile(self._folder / f"out-{name}", dtype=np.uint8)
-            wide = raw.view(numpy_dtype(element)).reshape(longer_shape(shape, rows.get(name)))
+            wide = raw.view(numpy_dtype(element)).reshape(
+                longer_shape(shape, rows.get(name), padding)
+            )
             found[name] = wide
             if name in rows:
-                found[name], rest = gather_rows(wide, rows[name])
+                found[name], rest = gather_rows(wide, rows[name], padding)
                 if np.any(rest.view(np.uint8) != self._poison(element)):
                     raise InternalError(f"`{function}` wrote between the rows of `{name}`")
         return found

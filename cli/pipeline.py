@@ -43,7 +43,12 @@ def select_instructions(kernel: Kernel, target: Target) -> Kernel:
     from hbc.cli.instruction_set import instructions_of
     from hbc.eqsat.select import select
 
-    return select(kernel, instructions_of(target))
+    found = select(kernel, instructions_of(target))
+    if target.machine == GPU and found.instructions:
+        from hbc.ir.fragment_checks import fragment_checks
+
+        return fragment_checks(found)
+    return found
 
 
 def put_barriers(kernel: Kernel, target: Target) -> Kernel:

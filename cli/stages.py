@@ -18,7 +18,7 @@ from hbc.cli.native import Native, output_shapes
 from hbc.cli.prepare import Chosen
 from hbc.cli.report import Progress, notice
 from hbc.cli.sizes import extents, given_sizes
-from hbc.cli.strides import lengthened
+from hbc.cli.strides import lengthened, padding
 from hbc.cli.trials import MEDIUM, SMALL, Special, Trial, draw_trials
 from hbc.cli.work import count_work
 from hbc.frontend.funcs import Example, Pipeline
@@ -162,5 +162,8 @@ def _call(p: Pipeline, kernel: Kernel, native: Native, trial: Trial, apart: bool
     sizes = [trial.sizes[size.name] for size in kernel.sizes]
     shapes = output_shapes(p, trial.sizes)
     rows = {image.name: lengthened(image) for image in (*p.inputs, *p.outputs)} if apart else {}
-    called = native.call(kernel.name, sizes, trial.inputs, shapes, guarded=True, lengthen=rows)
+    called = native.call(
+        kernel.name, sizes, trial.inputs, shapes, guarded=True, lengthen=rows,
+        padding=padding(kernel.checks),
+    )  # fmt: skip
     return called.outputs

@@ -82,7 +82,8 @@ def draw_sizes(
     take at most `most_work`, else those that take the least of all drawn. None when there are none
     or all take far too much."""
     least, smallest = None, most_work * FAR_TOO_MUCH
-    pools = {size.name: _multiples(pool, _divisor(checks, size.name)) for size in p.sizes}
+    plain = _plain_strides(p)
+    pools = {size.name: _multiples(pool, _divisor(checks, size.name, plain)) for size in p.sizes}
     for _ in range(DRAWS):
         drawn = {size.name: random.choice(pools[size.name]) for size in p.sizes}
         sizes = {size.name: given.get(size.name, drawn[size.name]) for size in p.sizes}
@@ -97,13 +98,23 @@ def draw_sizes(
     return least
 
 
-def _divisor(checks: tuple[Check, ...], size: str) -> int:
-    """What must divide the size, as far as checks say so plainly (`M % 16 == 0`)."""
+def _plain_strides(p: Pipeline) -> dict[str, str]:
+    """The strides of dense arrays that are one of the sizes, by name."""
+    return {
+        f"{image.name}_stride{len(image.extents) - 2}": image.extents[-1].name
+        for image in (*p.inputs, *p.outputs)
+        if len(image.extents) > 1 and isinstance(image.extents[-1], Var)
+    }
+
+
+def _divisor(checks: tuple[Check, ...], size: str, plain: Mapping[str, str]) -> int:
+    """What must divide the size, as far as checks say so plainly (`M % 16 == 0`), of it or of a stride
+    that is this size."""
     divisor = 1
     for check in checks:
         match check.condition:
             case Binary(Op.EQ, Binary(Op.MOD, Var(name=name), Const(value=n)), Const(value=0)) if (
-                name == size and int(n) > 0
+                plain.get(name, name) == size and int(n) > 0
             ):
                 divisor = lcm(divisor, int(n))
             case _:

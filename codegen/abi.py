@@ -108,7 +108,7 @@ def make_abi(
         rows = [a.stride_name(d) for d in range(len(a.extents) - 1)]
         strides[a.name] = [scope.declare(row, nonnegative=True) for row in rows]
         bytes_[a.name] = scope.fresh(f"{a.name}_bytes")
-    codes = tuple(_codes(k, (k,) if fallback is None else (k, fallback), features))
+    codes = tuple(_codes(k, (k,) if fallback is None else (k, fallback), features, cuda))
     if cuda:
         name = f"{k.name}_CUDA"
         codes += (Code(name, CUDA, f"CUDA refused: {k.name}_cuda_error() says what"),)
@@ -116,7 +116,10 @@ def make_abi(
     return Abi(k, names, strides, bytes_, codes)
 
 
-def _codes(k: Kernel, bodies: Sequence[Kernel], features: Sequence[Feature]) -> list[Code]:
+def _codes(
+    k: Kernel, bodies: Sequence[Kernel], features: Sequence[Feature], cuda: bool
+) -> list[Code]:
+    wide = ", or device memory not as CUDA allocates it" if cuda else ""
     codes = [Code(f"{k.name}_OK", 0, "no error")]
 
     def add(suffix: str, value: int, message: str) -> None:
@@ -128,7 +131,7 @@ def _codes(k: Kernel, bodies: Sequence[Kernel], features: Sequence[Feature]) -> 
     arrays = ordered(k)
     for base, suffix, what in (
         (NULL, "NULL", "is null"),
-        (ALIGN, "ALIGN", "is not aligned to its elements"),
+        (ALIGN, "ALIGN", f"is not aligned to its elements{wide}"),
         (EXTENT, "EXTENT", "has a negative extent"),
         (STRIDE, "STRIDE", "has a stride smaller than the rows it steps over"),
         (LARGE, "LARGE", "has more bytes than 64-bit offsets can reach"),

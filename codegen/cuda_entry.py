@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from hbc.codegen.abi import Abi, ordered
 from hbc.codegen.c_scalar import scalar
 from hbc.codegen.cuda_kernel import STREAM
@@ -14,12 +16,17 @@ from hbc.ir.nodes import Binary, Expr, Op
 STREAM_PARAMETER = f"void *{STREAM}"
 
 
-def device_entries(abi: Abi, call: str, unit: Unit) -> None:
-    """`NAME_device_strided` and `NAME_device`: every check, then the launches, asynchronously."""
+def device_entries(abi: Abi, call: str, alignments: Mapping[str, int], unit: Unit) -> None:
+    """`NAME_device_strided` and `NAME_device`: every check, then the launches, asynchronously. Arrays
+    must lie at multiples of so many bytes, as what CUDA allocates does."""
     name, out = abi.kernel.name, unit.out
     out.function(f"int {name}_device_strided", [*abi.strided(), STREAM_PARAMETER], "")
     with out.braces(), cautious(abi, unit):
         check_arguments(abi, unit)
+        for a in ordered(abi.kernel):
+            if (least := alignments.get(a.name, 1)) > a.element.bytes:
+                misaligned = f"(uintptr_t){abi.names[a.name]} % {least} != 0"
+                refuse(misaligned, abi.code(f"ALIGN_{a.name}"), unit)
         out.line(f"return {call};")
     out.blank()
     dense_entry(abi, unit, "_device", [STREAM_PARAMETER])

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from hbc.codegen.c_scalar import declare, scalar
 from hbc.codegen.c_stmt import statement
+from hbc.codegen.cuda_fragments import fragments
 from hbc.codegen.cuda_threads import (
     DYNAMIC,
     STATIC_SHARED,
@@ -111,6 +112,7 @@ def _function(
         printers=DEVICE_PRINTERS,
         live=[[]],
         threads=threads,
+        fragments=fragments(body, unit.instructions),
     )
     device.scope.push()
     device.scope.reserve("thread", "lane", DYNAMIC)

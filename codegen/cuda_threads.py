@@ -12,6 +12,7 @@ from contextlib import nullcontext
 
 from hbc.codegen.c_scalar import scalar
 from hbc.codegen.c_stmt import statement
+from hbc.codegen.cuda_fragments import declare_fragment, fragment_statement
 from hbc.codegen.spelling import c_type
 from hbc.codegen.unit import Buffer, Unit
 from hbc.ir.diag import InternalError
@@ -45,6 +46,10 @@ def device_statement(s: Stmt, unit: Unit) -> bool:
             _threads(s, unit)
         case Allocate(memory=Memory.SHARED):
             _shared(s, unit)
+        case Allocate(memory=Memory.WMMA):
+            _fragment(s, unit)
+        case Store() if fragment_statement(s, unit):
+            pass
         case Allocate():
             _private(s, unit)
         case Barrier(scope=BarrierScope.BLOCK):
@@ -170,6 +175,14 @@ def _private(s: Allocate, unit: Unit) -> None:
     name = unit.scope.fresh(s.buffer)
     unit.out.line(f"__align__(16) {c_type(s.element)} {name}[{_extent(s)}];")
     unit.buffers[s.buffer] = Buffer(name, s.element, Memory.STACK)
+    statement(s.body, unit)
+
+
+def _fragment(s: Allocate, unit: Unit) -> None:
+    _note(s, unit)
+    name = unit.scope.fresh(s.buffer)
+    unit.buffers[s.buffer] = Buffer(name, s.element, Memory.WMMA)
+    declare_fragment(s, unit)
     statement(s.body, unit)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from hbc.codegen.names import Scope
 from hbc.codegen.prelude import Prelude
@@ -15,6 +16,9 @@ from hbc.ir.instruction import Instruction
 from hbc.ir.nodes import Expr, Load, Stmt, Store, VectorReduce
 from hbc.ir.target import Target
 from hbc.ir.types import DType, Memory
+
+if TYPE_CHECKING:
+    from hbc.codegen.cuda_fragments import Fragment
 
 # C's operator precedences, high binds tight.
 PRIMARY, UNARY, MUL, ADD, SHIFT, RELATION, EQUALITY = 15, 14, 13, 12, 11, 10, 9
@@ -117,7 +121,7 @@ class Unit:
     lanes. `instructions`: those of the kernel. `tile_names`: what tiles are called where
     their registers are configured; empty elsewhere. `functions`: printed for this one to call.
     On a GPU, `threads`: those of the block; `offset`: bytes of dynamic shared memory given out so far,
-    None when shared arrays are static. `accesses`: which buffers the statements touch."""
+    None when shared arrays are static; `fragments`: those of its tensor cores. `accesses`: which buffers the statements touch."""
 
     target: Target
     codes: dict[str, str] = field(default_factory=dict)
@@ -140,6 +144,7 @@ class Unit:
     functions: list[Writer] = field(default_factory=list)
     threads: int = 1
     offset: int | None = None
+    fragments: Mapping[str, Fragment] = field(default_factory=dict)
     accesses: Accesses = field(default_factory=Accesses)
 
     @property

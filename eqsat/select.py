@@ -40,7 +40,7 @@ from hbc.ir.nodes import (
     VectorReduce,
 )
 from hbc.ir.simplify import simplify_stmt
-from hbc.ir.types import Memory
+from hbc.ir.types import TILES
 from hbc.ir.walk import block, map_stmt, nodes
 
 
@@ -115,7 +115,7 @@ class _Selection:
 
     def stmt(self, s: Stmt) -> Stmt:
         match s:
-            case Allocate(memory=Memory.AMX_TILE):
+            case Allocate(memory=memory) if memory in TILES:
                 return self.tile_buffer(s)
             case Block(body=body) if any(self.is_on_tiles(c) for c in body):
                 return self.on_tiles(body)
@@ -310,7 +310,7 @@ def _may_map(n: object) -> bool:
         case VectorReduce():
             return is_product(n)
         case Allocate(memory=memory):
-            return memory is Memory.AMX_TILE
+            return memory in TILES
         case _:
             return False
 

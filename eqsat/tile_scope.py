@@ -67,7 +67,7 @@ class TileScope:
         """The tiles of a buffer, as the products in its scope want them: each has its cheapest choice
         that suits the tiles of those before it. Raises TileShapeError when nothing suits all."""
         assert isinstance(s.extent, Const)
-        b = TileBuffer(s.buffer, s.element, int(s.extent.value))
+        b = TileBuffer(s.buffer, s.element, int(s.extent.value), s.memory)
         outer = self.buffers.get(s.buffer)
         self.buffers[s.buffer] = b
         uses = [(n, found) for n in self.stores(s.body) if (found := self._uses(n, s.buffer))]
@@ -111,7 +111,7 @@ class TileScope:
         for choice in choices:
             if len(failures) > MOST_FAILURES:
                 return None
-            trial = TileBuffer(b.name, b.element, b.extent, dict(b.tiles))
+            trial = TileBuffer(b.name, b.element, b.extent, b.memory, dict(b.tiles))
             try:
                 _add(trial, one, choice)
             except TileShapeError as failure:

@@ -73,13 +73,14 @@ def executed(steps: Sequence[Product], fresh: Fresh) -> Stmt:
     sides = [_loads(steps, n) for n in (0, 1)]
     kept, streamed = (0, 1) if len(sides[0]) <= len(sides[1]) else (1, 0)
     names = {e: fresh(_name(e)) for e in (*sides[0], *sides[1])}
+    memory = steps[0].plan.instruction.place.memory
     groups: list[Stmt] = []
     for e in dict.fromkeys(p.operands[streamed] for p in steps):
         inner = block(*(_execute(p, names) for p in steps if p.operands[streamed] == e))
-        groups.append(inner if isinstance(e, Tile) else _loaded(e, names, inner))
+        groups.append(inner if isinstance(e, Tile) else _loaded(e, names, memory, inner))
     body = block(*groups)
     for e in reversed(sides[kept]):
-        body = _loaded(e, names, body)
+        body = _loaded(e, names, memory, body)
     return body
 
 
@@ -93,11 +94,11 @@ def _name(e: Expr) -> str:
     return f"{e.buffer}_tile" if isinstance(e, Load) else "tile"
 
 
-def _loaded(e: Expr, names: Mapping[Expr, str], body: Stmt) -> Stmt:
+def _loaded(e: Expr, names: Mapping[Expr, str], memory: Memory, body: Stmt) -> Stmt:
     """The body with a tile that holds the value."""
     n, t = e.type.lanes, e.type.element
     fill = Store(names[e], _all(n), e)
-    return Allocate(names[e], t, const_index(n), Memory.AMX_TILE, block(fill, body))
+    return Allocate(names[e], t, const_index(n), memory, block(fill, body))
 
 
 def _execute(p: Product, names: Mapping[Expr, str]) -> Stmt:
@@ -156,7 +157,7 @@ def allocated(b: TileBuffer, body: Stmt, note: str) -> Stmt:
     """The body with the tiles of the buffer."""
     for tile in reversed(b.tiles.values()):
         extent = const_index(tile.lanes)
-        body = Allocate(tile.name, tile.element, extent, Memory.AMX_TILE, body, note)
+        body = Allocate(tile.name, tile.element, extent, b.memory, body, note)
     return body
 
 

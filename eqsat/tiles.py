@@ -21,7 +21,7 @@ from hbc.ir.build import const_value
 from hbc.ir.contraction import shape
 from hbc.ir.lane_offsets import constant_lanes
 from hbc.ir.nodes import Expr, Load, Ramp, const_index
-from hbc.ir.types import DType
+from hbc.ir.types import DType, Memory
 
 Addresses = tuple[int, ...]
 
@@ -56,6 +56,7 @@ class TileBuffer:
     name: str
     element: DType
     extent: int
+    memory: Memory
     tiles: dict[Addresses, Tile] = field(default_factory=dict)
 
     def named(self, fresh: Fresh) -> TileBuffer:
@@ -64,7 +65,7 @@ class TileBuffer:
             at: t if t.name == self.name else replace(t, name=fresh(t.name))
             for at, t in self.tiles.items()
         }
-        return TileBuffer(self.name, self.element, self.extent, tiles)
+        return TileBuffer(self.name, self.element, self.extent, self.memory, tiles)
 
 
 class TileShapeError(Exception):

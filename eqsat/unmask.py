@@ -26,10 +26,10 @@ from hbc.ir.lane_offsets import constant_lanes
 from hbc.ir.linear import canonical
 from hbc.ir.nodes import Allocate, Binary, Expr, Load, Store, const_index
 from hbc.ir.show import show
-from hbc.ir.types import INDEX, Memory
+from hbc.ir.types import INDEX, TILES, Memory
 from hbc.ir.walk import nodes
 
-LOCAL = (Memory.REGISTER, Memory.AMX_TILE)
+LOCAL = (Memory.REGISTER, *sorted(TILES))
 
 
 def is_relaxed(a: Allocate) -> bool:

@@ -19,9 +19,10 @@ from hbc.frontend.isa_properties import (
 from hbc.ir.diag import did_you_mean
 from hbc.ir.instruction import Bit, Cost, Feature, InstructionTarget, Place
 from hbc.ir.source import Span
-from hbc.ir.types import DTYPES, Memory
+from hbc.ir.target import ARM, GPU, X86
+from hbc.ir.types import DTYPES, TILES, Memory
 
-MACHINES = ("x86_64", "aarch64")
+MACHINES = (X86, ARM, GPU)
 NO_PERMISSION = -1
 PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 
@@ -42,7 +43,7 @@ FEATURE = {
 }
 PLACE = {
     "machine": Entry(NAME, choices=MACHINES),
-    "memory": Entry(NAME, choices=(Memory.REGISTER.value, Memory.AMX_TILE.value)),
+    "memory": Entry(NAME, choices=(Memory.REGISTER.value, *sorted(TILES))),
     "count": Entry(WHOLE),
     "rows": Entry(WHOLE, 1),
     "row_bytes": Entry(WHOLE),
@@ -59,7 +60,7 @@ def check_feature(f: isa_ast.Feature, reports: Reports) -> Feature:
     v = read_properties(f.properties, FEATURE, f.name.span, reports)
     bit = v["probe"]
     register = "" if bit["register"] == "none" else bit["register"]
-    if not register and v["machine"] == "x86_64":
+    if not register and v["machine"] == X86:
         reports.report("a probe of x86_64 names the register that CPUID leaves the bit in", f.span)
     permission = None if v["permission"] == NO_PERMISSION else v["permission"]
     return Feature(

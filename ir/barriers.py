@@ -10,7 +10,7 @@ Loops are gone through until what reaches their end agrees with what was assumed
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
 from hbc.ir.bounds import constant_bounds
@@ -19,6 +19,7 @@ from hbc.ir.conflicts import Conflicts, Level, Never, Pending
 from hbc.ir.facts import NOTHING, Facts, Interval
 from hbc.ir.kernel import Kernel
 from hbc.ir.launches import THREADS, WARP, thread_count
+from hbc.ir.linear import linear
 from hbc.ir.nodes import (
     Allocate,
     Barrier,
@@ -32,10 +33,11 @@ from hbc.ir.nodes import (
     LoopKind,
     Stmt,
     Store,
+    Var,
 )  # fmt: skip
 from hbc.ir.simplify import simplify
 from hbc.ir.thread_access import Counted, ThreadAccess, nest_accesses, uniform_accesses
-from hbc.ir.types import TILES, Memory
+from hbc.ir.types import INDEX, TILES, Memory
 from hbc.ir.walk import block, map_stmt, nodes, statements, substitute
 
 MOST_ROUNDS = 4  # then whatever was found in any of them is assumed
@@ -46,15 +48,18 @@ _SCOPES = {Level.WARP: BarrierScope.WARP, Level.BLOCK: BarrierScope.BLOCK}
 
 def barriers(kernel: Kernel) -> Kernel:
     """The kernel with the barriers that its blocks need."""
-    return kernel.map_body(_outside)
+    strides = frozenset(
+        a.stride_name(d) for a in kernel.arguments for d in range(len(a.extents) - 1)
+    )
+    return kernel.map_body(lambda s: _outside(s, strides))
 
 
-def _outside(s: Stmt) -> Stmt:
+def _outside(s: Stmt, strides: frozenset[str]) -> Stmt:
     if not isinstance(s, For) or s.kind is not LoopKind.BLOCK:
-        return map_stmt(s, lambda e: e, _outside)
+        return map_stmt(s, lambda e: e, lambda c: _outside(c, strides))
     if any(isinstance(x, For) and x.kind is LoopKind.BLOCK for x in statements(s.body)):
-        return map_stmt(s, lambda e: e, _outside)
-    body, _ = _Walk.of(s).stmt(s.body, {}, _Place())
+        return map_stmt(s, lambda e: e, lambda c: _outside(c, strides))
+    body, _ = _Walk.of(s, strides).stmt(s.body, {}, _Place())
     return s if body is s.body else replace(s, body=body)
 
 
@@ -66,10 +71,13 @@ class _Place:
     values: dict[str, Expr] = field(default_factory=dict)
 
     def let(self, name: str, value: Expr) -> _Place:
+        """Sums are put in place; other values keep their name, of which the range is known."""
         known = substitute(value, self.values)
-        if any(isinstance(n, Load) for n in nodes(value)):
+        if any(isinstance(n, Load) for n in nodes(value)) or value.type != INDEX:
             return self
-        return _Place(self.facts, {**self.values, name: known})
+        if all(isinstance(atom, Var) for atom, _ in linear(known).terms):
+            return _Place(self.facts, {**self.values, name: known})
+        return _Place(self.facts.with_range(name, Interval(known, known)), self.values)
 
     def loop(self, s: For) -> _Place:
         start, extent = substitute(s.start, self.values), substitute(s.extent, self.values)
@@ -85,23 +93,24 @@ class _Walk:
     tracked: frozenset[str]
     tiles: frozenset[str]
     warp: bool
-    conflicts: Conflicts | Never = field(default_factory=Conflicts)
+    conflicts: Conflicts | Never
+    nests: dict[int, list[ThreadAccess]] = field(default_factory=dict)  # by identity
 
     @staticmethod
-    def of(nest: For) -> _Walk:
+    def of(nest: For, strides: frozenset[str]) -> _Walk:
         own = [n for n in nodes(nest) if isinstance(n, Allocate)]
         private = {a.buffer for a in own if a.memory is not Memory.SHARED}
         stored = {n.buffer for n in nodes(nest) if isinstance(n, Store)}
-        most = max((thread_count(x) for x in _nests(nest)), default=1)
         tiles = frozenset(a.buffer for a in own if a.memory in TILES)
-        return _Walk(frozenset(stored - private), tiles, most <= WARP)
+        most = max((thread_count(x, tiles) for x in _nests(nest)), default=1)
+        conflicts = Conflicts(strides)
+        return _Walk(frozenset(stored - private), tiles, most <= WARP, conflicts)
 
     def stmt(self, s: Stmt, waiting: _Waiting, at: _Place) -> tuple[Stmt, _Waiting]:
         """The statement with barriers, and the accesses since the last one behind it."""
         match s:
             case For(kind=kind) if kind in THREADS:
-                found = nest_accesses(s, at.facts, self.tiles, at.values)
-                return self._after(s, found, waiting)
+                return self._after(s, self._nest(s, at), waiting)
             case Barrier(scope=scope):
                 return s, _passed(waiting, scope)
             case Block(body=body):
@@ -148,16 +157,19 @@ class _Walk:
                 first, body, left = early or first, alone, after
                 waiting = {} if early is not None else waiting
         _, most = constant_bounds(substitute(s.extent, at.values), at.facts)
-        counted = Counted(s.var, most, substitute(s.start, at.values))
+        extent = substitute(s.extent, at.values)
+        counted = Counted(s.var, most, substitute(s.start, at.values), extent)
         left = _each(left, lambda p: p.after_loop(counted))
         return _joined(first, s if body is s.body else replace(s, body=body)), {**waiting, **left}
 
     def _iterations(self, s: For, waiting: _Waiting, at: _Place) -> tuple[Stmt, _Waiting]:
         """The body of a loop, and what waits behind its last iteration."""
         inside, entry, rounds = at.loop(s), waiting, 0
+        _, most = constant_bounds(substitute(s.extent, at.values), at.facts)
         while True:
             body, left = self.stmt(s.body, entry, inside)
-            again = {**waiting, **_each(left, lambda p: p.next_iteration(s.var))}
+            seen = (p.next_iteration(s.var, most) for p in left)
+            again = {**waiting, **dict.fromkeys(p for p in seen if p is not None)}
             if again.keys() <= entry.keys():
                 return body, left
             rounds += 1
@@ -165,25 +177,30 @@ class _Walk:
 
     def _accesses(self, s: Stmt, at: _Place) -> Iterator[ThreadAccess]:
         """All accesses of a loop, in any of its iterations."""
-        _, left = _Walk(self.tracked, self.tiles, self.warp, Never()).stmt(s, {}, at)
+        _, left = _Walk(self.tracked, self.tiles, self.warp, Never(), self.nests).stmt(s, {}, at)
         return (p.access for p in left)
 
     def _before(self, waiting: _Waiting, *read: Expr) -> tuple[Barrier | None, _Waiting]:
         """The barrier before values that all threads compute alike."""
-        return self._barrier(list(uniform_accesses(*read)), waiting)
+        return self._barrier(uniform_accesses(self.tracked, *read), waiting)
+
+    def _nest(self, s: For, at: _Place) -> list[ThreadAccess]:
+        if id(s) not in self.nests:
+            found = nest_accesses(s, self.tracked, at.facts, self.tiles, at.values)
+            self.nests[id(s)] = list(dict.fromkeys(found))
+        return self.nests[id(s)]
 
     def _after(
-        self, s: Stmt, found: Iterable[ThreadAccess], waiting: _Waiting
+        self, s: Stmt, found: list[ThreadAccess], waiting: _Waiting
     ) -> tuple[Stmt, _Waiting]:
-        first, waiting = self._barrier(list(found), waiting)
+        first, waiting = self._barrier(found, waiting)
         return _joined(first, s), waiting
 
     def _barrier(
         self, found: list[ThreadAccess], waiting: _Waiting
     ) -> tuple[Barrier | None, _Waiting]:
-        shared = [a for a in found if a.buffer in self.tracked]
-        level = self.conflicts.level(waiting, shared)
-        new = dict.fromkeys(Pending(a) for a in shared)
+        level = self.conflicts.level(waiting, found)
+        new = dict.fromkeys(Pending(a) for a in found)
         if level is Level.NONE:
             return None, {**waiting, **new}
         scope = BarrierScope.WARP if self.warp else _SCOPES[level]

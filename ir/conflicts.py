@@ -5,21 +5,26 @@ Two accesses conflict when they touch the same element in different threads, and
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 
 import numpy as np
 
-from hbc.ir.build import sub
+from hbc.ir.bounds import prove
+from hbc.ir.build import ge, le, sub
+from hbc.ir.facts import Facts, Interval
 from hbc.ir.launches import WARP
 from hbc.ir.linear import Linear, linear, plus, to_expr
 from hbc.ir.linear_form import coefficient
-from hbc.ir.nodes import Expr, Var
+from hbc.ir.nodes import Binary, Expr, Op, Var, const_index
+from hbc.ir.simplify import simplify
 from hbc.ir.thread_access import Counted, ThreadAccess
 from hbc.ir.thread_elements import NOBODY, Elements, differences, elements
 from hbc.ir.walk import free_variables, substitute
 
+MANY = -1
+MOST_COUNTED = 8  # iterations back that are told apart
 _BACK = "iterations back"  # not a name that a program can have
 
 
@@ -34,18 +39,22 @@ class Level(IntEnum):
 @dataclass(frozen=True, slots=True)
 class Pending:
     """An access since the last barrier of the block. `synced`: a barrier of its warp came after it.
-    `once` and `often` are the loops around both in whose last iteration it was, or in one before."""
+    `back`: by loop around both, how many iterations ago it was, or MANY."""
 
     access: ThreadAccess
     synced: bool = False
-    once: frozenset[str] = frozenset()
-    often: frozenset[str] = frozenset()
+    back: tuple[tuple[str, int], ...] = ()
 
-    def next_iteration(self, name: str) -> Pending:
-        """As seen from the next iteration of a loop."""
-        if name in self.once | self.often:
-            return replace(self, once=self.once - {name}, often=self.often | {name})
-        return replace(self, once=self.once | {name})
+    def next_iteration(self, name: str, extent: int | None) -> Pending | None:
+        """As seen from the next iteration of a loop; None where the loop has none so far on."""
+        back = dict(self.back)
+        count = back.get(name, 0)
+        if count != MANY:
+            count += 1
+            if extent is not None and count >= extent:
+                return None
+            back[name] = count if count < MOST_COUNTED else MANY
+        return replace(self, back=tuple(sorted(back.items())))
 
     def after_loop(self, loop: Counted) -> Pending:
         """As seen from behind a loop: it was in any of its iterations."""
@@ -53,16 +62,16 @@ class Pending:
         if index is not None and loop.name in free_variables(index):
             index = substitute(index, {loop.name: _at(loop)})
             loops = (*loops, loop)
-        out = frozenset({loop.name})
         access = replace(self.access, index=index, loops=loops)
-        return Pending(access, self.synced, self.once - out, self.often - out)
+        return Pending(access, self.synced, tuple(x for x in self.back if x[0] != loop.name))
 
     def without_name(self, name: str) -> Pending:
-        """As seen from where a name has no meaning: what depends on it may be anything."""
+        """As seen from where a name has no meaning, or another: what it was, nobody knows."""
         index = self.access.index
         if index is None or name not in free_variables(index):
             return self
-        return replace(self, access=replace(self.access, index=None))
+        unknown = substitute(index, {name: Var(f"{name} of before")})
+        return replace(self, access=replace(self.access, index=unknown))
 
 
 def _at(loop: Counted) -> Expr:
@@ -71,8 +80,9 @@ def _at(loop: Counted) -> Expr:
 
 @dataclass(slots=True)
 class Conflicts:
-    """Remembers what each access touches."""
+    """Remembers what each access touches. `strides` are those of arguments, in which rows do not meet."""
 
+    strides: frozenset[str] = frozenset()
     found: dict[ThreadAccess, Elements | None] = field(default_factory=dict)
 
     def level(self, waiting: Iterable[Pending], now: Iterable[ThreadAccess]) -> Level:
@@ -95,12 +105,47 @@ class Conflicts:
 
     def _between(self, p: Pending, a: ThreadAccess) -> Level:
         one, other = self._elements(p.access), self._elements(a)
-        if one is None or other is None:
-            return Level.BLOCK
-        shifts = _shifts(p, one, other)
-        if shifts is None:
-            return Level.BLOCK
+        shifts = None if one is None or other is None else self._shifts(p, one, other)
+        if one is None or other is None or shifts is None:
+            return Level.NONE if _is_apart(p, a) else Level.BLOCK
         return max((_overlap(one, other, x) for x in shifts), default=Level.NONE)
+
+    def _shifts(self, p: Pending, one: Elements, other: Elements) -> Iterable[int] | None:
+        """How far the elements of an earlier access may lie from where they were enumerated, as seen
+        from the later one: base - base. None where that may be anything."""
+        base = one.base
+        for name, count in p.back:
+            if count != MANY:
+                base = _earlier(base, name, const_index(count))
+        far = [name for name, count in p.back if count == MANY]
+        many = [n for n in far if any(n in free_variables(atom) for atom, _ in base.terms)]
+        if len(many) > 1:
+            return None
+        for name in many:
+            base = _earlier(base, name, Var(_BACK))
+        gap = plus(base, other.base, -1)
+        if gap.terms and all(self._is_row(atom) for atom, _ in gap.terms):
+            return ()  # another row of an argument
+        if not many:
+            return differences(base, other.base)
+        step = coefficient(gap, _BACK)
+        if step == 0 or len(gap.terms) > 1:
+            return None
+        # However many iterations back: only so many distances let the two meet.
+        reach = len(one.low) + len(other.low) + abs(one.first) + abs(other.first)
+        last = max(MOST_COUNTED, (reach + abs(gap.constant)) // abs(step))
+        return [gap.constant + step * d for d in range(MOST_COUNTED, last + 1)]
+
+    def _is_row(self, atom: Expr) -> bool:
+        """Whether this is a distance between rows, and not 0."""
+        match atom:
+            case Var(name=name):
+                return name in self.strides
+            case Binary(op=Op.MUL, a=a, b=b):
+                names = [x.name for x in (a, b) if isinstance(x, Var)]
+                return len(names) == 2 and _BACK in names and not self.strides.isdisjoint(names)
+            case _:
+                return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,28 +156,33 @@ class Never:
         return Level.NONE
 
 
-def _shifts(p: Pending, one: Elements, other: Elements) -> Iterable[int] | None:
-    """How far the elements of an earlier access may lie from where they were enumerated, as seen from
-    the later one: base - base. None where that may be anything."""
-    base = one.base
-    for name in p.once:
-        base = _earlier(base, name, lambda v: sub(v, 1))
-    many = [n for n in p.often if any(n in free_variables(atom) for atom, _ in base.terms)]
-    if not many:
-        return differences(base, other.base)
-    if len(many) > 1:
-        return None
-    gap = plus(_earlier(base, many[0], lambda v: sub(v, Var(_BACK))), other.base, -1)
-    step = coefficient(gap, _BACK)
-    if step == 0 or len(gap.terms) > 1:
-        return None
-    # Two iterations back, or more: only so many distances let the two meet.
-    reach = len(one.low) + len(other.low) + abs(one.first) + abs(other.first) + abs(gap.constant)
-    return [gap.constant + step * d for d in range(2, 3 + reach // abs(step))]
+def _is_apart(p: Pending, a: ThreadAccess) -> bool:
+    """Whether all that one touches lies before all that the other does, which may depend on sizes."""
+    if p.access.index is None or a.index is None or p.back:
+        return False
+    one, ranges = _renamed(p.access, p.access.index, "1")
+    other, more = _renamed(a, a.index, "2")
+    facts = Facts({**ranges, **more})
+    gap = sub(other, one)
+    least = 1 + max(p.access.offsets) - min(a.offsets)
+    most = min(p.access.offsets) - max(a.offsets) - 1
+    return prove(ge(gap, least), facts) is True or prove(le(gap, most), facts) is True
 
 
-def _earlier(base: Linear, name: str, before: Callable[[Expr], Expr]) -> Linear:
-    return linear(substitute(to_expr(base), {name: before(Var(name))}))
+def _renamed(a: ThreadAccess, index: Expr, suffix: str) -> tuple[Expr, dict[str, Interval]]:
+    """An index in names of its own for what it counts, and their ranges."""
+    ranges: dict[str, Interval] = {}
+    names: dict[str, Expr] = {}
+    for x in (*a.loops, *a.digits):
+        extent = x.limit if x.extent is None else const_index(max(x.extent, 1))
+        last = None if extent is None else simplify(sub(substitute(extent, names), 1))
+        names[x.name] = Var(f"{x.name} {suffix}")
+        ranges[f"{x.name} {suffix}"] = Interval(const_index(0), last)
+    return substitute(index, names), ranges
+
+
+def _earlier(base: Linear, name: str, iterations: Expr) -> Linear:
+    return linear(substitute(to_expr(base), {name: sub(Var(name), iterations)}))
 
 
 def _overlap(one: Elements, other: Elements, shift: int) -> Level:

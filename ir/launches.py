@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from math import prod
 
 from hbc.ir.diag import error
@@ -30,7 +31,8 @@ THREADS = (LoopKind.THREAD, LoopKind.LANE)
 def check_launches(kernel: Kernel) -> None:
     """HbcError for what no GPU can run: too many threads, and results or decisions on the host that
     would need data of the device."""
-    _host(kernel.body)
+    allocated = (n for n in nodes(kernel.body) if isinstance(n, Allocate))
+    _host(kernel.body, frozenset(a.buffer for a in allocated if a.memory in TILES))
 
 
 def thread_loops(s: Stmt) -> tuple[tuple[For, ...], Stmt]:
@@ -42,30 +44,32 @@ def thread_loops(s: Stmt) -> tuple[tuple[For, ...], Stmt]:
     return tuple(loops), s
 
 
-def by_warps(nest: For) -> bool:
-    """Whether the loops over threads of a nest count warps: lanes or tiles are inside."""
+def by_warps(nest: For, tiles: Collection[str] = ()) -> bool:
+    """Whether the loops over threads of a nest count warps: lanes or tiles are inside. `tiles` are the
+    buffers in tile memory around it."""
     return any(
         (isinstance(n, For) and n.kind is LoopKind.LANE)
         or (isinstance(n, Allocate) and n.memory in TILES)
+        or (isinstance(n, Load | Store) and n.buffer in tiles)
         for n in nodes(nest)
     )
 
 
-def thread_count(nest: For) -> int:
+def thread_count(nest: For, tiles: Collection[str] = ()) -> int:
     """How many threads the outermost loop over threads, and those right in it, need."""
     loops, _ = thread_loops(nest)
     counts = [_extent(x) for x in loops if x.kind is LoopKind.THREAD]
-    return prod(counts) * (WARP if by_warps(nest) else 1)
+    return prod(counts) * (WARP if by_warps(nest, tiles) else 1)
 
 
 def _extent(loop: For) -> int:
     return int(loop.extent.value) if isinstance(loop.extent, Const) else 1
 
 
-def _host(s: Stmt) -> None:
+def _host(s: Stmt, tiles: frozenset[str]) -> None:
     match s:
         case For(kind=LoopKind.BLOCK):
-            _block(s)
+            _block(s, tiles)
             return
         case Store(buffer=buffer):
             raise error(
@@ -82,7 +86,7 @@ def _host(s: Stmt) -> None:
             pass
     for c in children(s):
         if isinstance(c, Stmt):
-            _host(c)
+            _host(c, tiles)
 
 
 def _without_data(s: Stmt, *values: Node) -> None:
@@ -95,16 +99,16 @@ def _without_data(s: Stmt, *values: Node) -> None:
         )
 
 
-def _block(s: Stmt) -> None:
+def _block(s: Stmt, tiles: frozenset[str]) -> None:
     if isinstance(s, For) and s.kind in THREADS:
-        _threads(s)
+        _threads(s, tiles)
         return
     for c in children(s):
         if isinstance(c, Stmt):
-            _block(c)
+            _block(c, tiles)
 
 
-def _threads(nest: For) -> None:
+def _threads(nest: For, tiles: frozenset[str]) -> None:
     loops, _ = thread_loops(nest)
     for x in loops:
         if x.kind is LoopKind.LANE and _extent(x) > WARP:
@@ -112,13 +116,13 @@ def _threads(nest: For) -> None:
                 f"`{x.var}` has {_extent(x)} iterations, and a warp has {WARP} lanes", x.span,
                 f"split it by {WARP} or less",
             )  # fmt: skip
-    count = thread_count(nest)
+    count = thread_count(nest, tiles)
     if count <= MOST_THREADS:
         return
-    factors = " * ".join(str(_extent(x)) for x in loops if x.kind is LoopKind.THREAD)
-    factors += f" * {WARP}" if by_warps(nest) else ""
+    factors = [str(_extent(x)) for x in loops if x.kind is LoopKind.THREAD]
+    factors += [f"{WARP} (a warp each)"] if by_warps(nest, tiles) else []
+    product = f"{' * '.join(factors)} = " if len(factors) > 1 else ""
     raise error(
-        f"a block would have {factors} = {count:,} threads, and {MOST_THREADS:,} are the most"
-        if "*" in factors else f"a block would have {count:,} threads, and {MOST_THREADS:,} are the most",
+        f"a block would have {product}{count:,} threads, and {MOST_THREADS:,} are the most",
         loops[-1].span, "split one of the loops by less, or let each thread do more",
     )  # fmt: skip

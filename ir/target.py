@@ -79,7 +79,10 @@ TARGETS: dict[str, Target] = {
             "NEON and its dot products and matrix products",
             machine=ARM, instruction_sets=("arm_dot",),
         ),
-        Target("cuda", 128, (), ("cuda",), None, "CUDA for NVIDIA GPUs", machine=GPU),
+        Target(
+            "cuda", 128, (), ("cuda",), None, "CUDA for NVIDIA GPUs and their tensor cores",
+            machine=GPU, instruction_sets=("wmma",),
+        ),
     )
 }  # fmt: skip
 

@@ -6,7 +6,7 @@ of the loops that a thread runs, and of names from outside of the nest.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
@@ -17,6 +17,8 @@ from hbc.ir.lane_offsets import lane_offsets
 from hbc.ir.launches import WARP, by_warps, thread_loops
 from hbc.ir.nodes import (
     Allocate,
+    Call,
+    Cast,
     Const,
     Expr,
     For,
@@ -31,8 +33,7 @@ from hbc.ir.nodes import (
     Var,
     const_index,
 )  # fmt: skip
-from hbc.ir.simplify import simplify
-from hbc.ir.types import TILES
+from hbc.ir.types import INDEX, TILES
 from hbc.ir.walk import children, nodes, substitute
 
 _ZERO = const_index(0)
@@ -47,6 +48,7 @@ class Counted:
     name: str
     extent: int | None
     start: Expr = _ZERO
+    limit: Expr | None = None  # the extent, where that is no constant
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,31 +68,31 @@ class ThreadAccess:
     loops: tuple[Counted, ...]
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Inside:
-    """A place in a nest: the values of names, what is known of them, and the loops around."""
+    """A place in a nest: the values of names, what is known of them, and the loops around. `found`
+    collects the accesses of `wanted` buffers."""
 
+    found: list[ThreadAccess]
+    wanted: Collection[str]
     digits: tuple[Counted, ...]
     weights: tuple[int, ...]
-    values: dict[str, Expr]
-    facts: Facts
-    tiles: frozenset[str]
+    values: Mapping[str, Expr] = field(default_factory=dict)
+    facts: Facts = NOTHING
+    tiles: frozenset[str] = frozenset()
     whole: bool = False  # all lanes of a warp do what stands here
     loops: tuple[Counted, ...] = ()
 
 
 def nest_accesses(
-    nest: For,
-    facts: Facts = NOTHING,
-    tiles: frozenset[str] = frozenset(),
-    outside: Mapping[str, Expr] = MappingProxyType({}),
-) -> Iterator[ThreadAccess]:
-    """The accesses in a nest of loops over threads. `facts` hold around it; `tiles` are the buffers in
-    tile memory, `outside` the values of names around it that are put in place too."""
+    nest: For, wanted: Collection[str], facts: Facts = NOTHING,
+    tiles: frozenset[str] = frozenset(), outside: Mapping[str, Expr] = MappingProxyType({}),
+) -> list[ThreadAccess]:  # fmt: skip
+    """The accesses of the wanted buffers in a nest of loops over threads, in order. `facts` hold around
+    it; `tiles` are the buffers in tile memory, `outside` the values of names around it that are put
+    in place too."""
     loops, body = thread_loops(nest)
-    warps = by_warps(nest) or any(
-        isinstance(n, Load | Store) and n.buffer in tiles for n in nodes(nest)
-    )
+    warps = by_warps(nest, tiles)
     values: dict[str, Expr] = dict(outside)
     digits, weights, weight = [], [], WARP if warps else 1
     for loop in reversed(loops):
@@ -103,52 +105,55 @@ def nest_accesses(
         if loop.start != const_index(0):
             values[loop.var] = add(substitute(loop.start, outside), Var(loop.var))
     whole = warps and not any(loop.kind is LoopKind.LANE for loop in loops)
-    inside = _Inside(tuple(digits), tuple(weights), values, facts, tiles, whole)
-    yield from _statement(body, inside)
+    found: list[ThreadAccess] = []
+    _statement(
+        body, _Inside(found, wanted, tuple(digits), tuple(weights), values, facts, tiles, whole)
+    )
+    return found
 
 
-def uniform_accesses(*read: Expr) -> Iterator[ThreadAccess]:
+def uniform_accesses(wanted: Collection[str], *read: Expr) -> list[ThreadAccess]:
     """What all threads of a block read alike: the loads in values that it computes outside of its
     loops over threads."""
+    found: list[ThreadAccess] = []
     everyone = Counted("any thread", EVERYONE)
     for e in read:
-        for n in nodes(e):
-            if isinstance(n, Load):
-                yield _access(n, _Inside((everyone,), (1,), {}, NOTHING, frozenset()))
+        _loads(e, _Inside(found, wanted, (everyone,), (1,)))
+    return found
 
 
 def _interval(extent: int | None) -> Interval:
     return Interval(const_index(0), None if extent is None else const_index(max(extent - 1, 0)))
 
 
-def _statement(s: Stmt, at: _Inside) -> Iterator[ThreadAccess]:
+def _statement(s: Stmt, at: _Inside) -> None:
+    while isinstance(s, LetStmt):  # there may be thousands, one inside the other
+        _loads(s.value, at)
+        value = substitute(s.value, at.values) if s.value.type == INDEX else s.value
+        at = replace(at, values={**at.values, s.name: value})
+        s = s.body
     match s:
-        case LetStmt(name=name, value=value, body=body):
-            yield from _loads(value, at)
-            known = substitute(value, at.values)
-            deeper = replace(at, values={**at.values, name: known})
-            yield from _statement(body, deeper)
         case For(start=start, extent=extent, body=body):
-            yield from _loads(start, at)
-            yield from _loads(extent, at)
-            yield from _statement(body, _in_loop(s, at))
+            _loads(start, at)
+            _loads(extent, at)
+            _statement(body, _in_loop(s, at))
         case If(condition=condition, then=then, otherwise=otherwise):
-            yield from _loads(condition, at)
-            yield from _statement(then, at)
+            _loads(condition, at)
+            _statement(then, at)
             if otherwise is not None:
-                yield from _statement(otherwise, at)
+                _statement(otherwise, at)
         case Allocate(buffer=buffer, memory=memory, body=body) if memory in TILES:
-            yield from _statement(body, replace(at, tiles=at.tiles | {buffer}))
+            _statement(body, replace(at, tiles=at.tiles | {buffer}))
         case Store(value=value):
             whole = at.whole or _is_of_warp(s, at.tiles)
             there = at if whole is at.whole else replace(at, whole=whole)
             for e in (s.index, *(() if s.mask is None else (s.mask,)), value):
-                yield from _loads(e, there)
-            yield _access(s, there)
+                _loads(e, there)
+            _note(s, there)
         case _:
             for c in children(s):
                 if isinstance(c, Stmt):
-                    yield from _statement(c, at)
+                    _statement(c, at)
 
 
 def _in_loop(s: For, at: _Inside) -> _Inside:
@@ -167,10 +172,10 @@ def _in_loop(s: For, at: _Inside) -> _Inside:
     return replace(inside, loops=(*at.loops, counted))
 
 
-def _loads(e: Expr, at: _Inside) -> Iterator[ThreadAccess]:
+def _loads(e: Expr, at: _Inside) -> None:
     for n in nodes(e):
         if isinstance(n, Load):
-            yield _access(n, at)
+            _note(n, at)
 
 
 def _is_of_warp(s: Store, tiles: frozenset[str]) -> bool:
@@ -182,12 +187,16 @@ def _is_of_warp(s: Store, tiles: frozenset[str]) -> bool:
     return s.buffer in tiles or any(touches(n) for n in nodes(s.value))
 
 
-def _access(n: Load | Store, at: _Inside) -> ThreadAccess:
-    found = lane_offsets(n.index)
-    index, offsets = (None, (0,)) if found is None else found
+def _note(n: Load | Store, at: _Inside) -> None:
+    if n.buffer not in at.wanted:
+        return
+    known = lane_offsets(n.index)
+    index, offsets = (None, (0,)) if known is None else known
     if index is not None:
-        index = simplify(substitute(index, at.values), at.facts)
+        index = substitute(index, at.values)
+        if any(isinstance(x, Load | Cast | Call) for x in nodes(index)):
+            index = None  # it depends on data
     stores = isinstance(n, Store)
-    return ThreadAccess(
-        n, n.buffer, stores, index, offsets, at.digits, at.weights, at.whole, at.loops
+    at.found.append(
+        ThreadAccess(n, n.buffer, stores, index, offsets, at.digits, at.weights, at.whole, at.loops)
     )

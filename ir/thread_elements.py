@@ -18,12 +18,14 @@ from hbc.ir.launches import WARP
 from hbc.ir.linear import Linear, linear, plus
 from hbc.ir.linear_form import of_atom
 from hbc.ir.nodes import Binary, Cast, Const, Expr, Op, Select, Var
+from hbc.ir.show import show
 from hbc.ir.thread_access import Counted, ThreadAccess
 from hbc.ir.walk import free_variables
 
 Numbers = NDArray[np.int64]
 
 MOST_PLACES = 1 << 22  # what is enumerated of one access; beyond, nothing is known
+MOST_REMAINDERS = 64
 NOBODY = 1 << 40
 
 _OPERATIONS: Mapping[Op, Any] = {
@@ -86,24 +88,42 @@ def offsets(
             if x.extent is None:
                 return None
             counted.append((x.name, np.arange(max(x.extent, 1))))
+    form = linear(a.index)
+    own = {name for name, _ in counted}
+    mixed = {
+        show(atom): remainders
+        for atom, _ in form.terms
+        if not own.isdisjoint(free_variables(atom))
+        and not free_variables(atom) <= own
+        and (remainders := _remainders(atom)) is not None
+    }  # where other names are in it too, any remainder may be
+    counted += mixed.items()
     if prod(len(v) for _, v in counted) * len(a.offsets) > MOST_PLACES:
         return None
     axes = {
         name: v.reshape([-1 if n == k else 1 for k in range(len(counted))])
         for n, (name, v) in enumerate(counted)
     }
-    form = linear(a.index)
     base, total = Linear(0), np.full((1,) * len(counted), form.constant, np.int64)
     for atom, c in form.terms:
         names = free_variables(atom)
-        if names.isdisjoint(axes):
+        if names.isdisjoint(own):
             base = plus(base, of_atom(atom, c))
             continue
-        value = evaluated(atom, axes) if names <= axes.keys() else None
+        value = axes.get(show(atom)) if not names <= own else evaluated(atom, axes)
         if value is None:
             return None
         total = total + c * value
     return base, total[..., None] + np.array(a.offsets, np.int64), axes
+
+
+def _remainders(atom: Expr) -> Numbers | None:
+    """All values of a remainder by a small number."""
+    match atom:
+        case Binary(op=Op.MOD, b=Const(value=d)) if 0 < d <= MOST_REMAINDERS:
+            return np.arange(int(d))
+        case _:
+            return None
 
 
 def evaluated(e: Expr, values: Mapping[str, Any]) -> Any:
@@ -139,19 +159,23 @@ def differences(a: Linear, b: Linear) -> frozenset[int] | None:
     names = sorted(set().union(*(free_variables(atom) for atom, _ in gap.terms)))
     divisors = [d for atom, _ in gap.terms for d in _divisors(atom)]
     period = int(np.lcm.reduce(divisors)) if divisors else 0
-    if len(names) != 1 or not 0 < period <= 64:
+    if not 0 < period <= 64 or (2 * period) ** len(names) > MOST_PLACES:
         return None
-    counter = {names[0]: np.arange(2 * period)}
-    total = np.full(2 * period, gap.constant)
+    shape = (2 * period,) * len(names)
+    counters = {
+        name: np.arange(2 * period).reshape([-1 if n == k else 1 for k in range(len(names))])
+        for n, name in enumerate(names)
+    }
+    total = np.full(shape, gap.constant)
     for atom, c in gap.terms:
-        value = evaluated(atom, counter)
+        value = evaluated(atom, counters)
         if value is None:
             return None
         total = total + c * value
     # Sums of quotients and remainders that come back after one period do so for ever.
-    if not (total[:period] == total[period:]).all():
+    if any((total != np.roll(total, period, axis)).any() for axis in range(len(names))):
         return None
-    return frozenset(int(x) for x in total[:period])
+    return frozenset(int(x) for x in np.unique(total))
 
 
 def _divisors(atom: Expr) -> list[int]:

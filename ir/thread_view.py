@@ -94,7 +94,7 @@ def _accesses(s: Allocate, tiles: frozenset[str]) -> Iterator[ThreadAccess]:
 def _below(s: Allocate, n: Stmt, tiles: frozenset[str], facts: Facts) -> Iterator[ThreadAccess]:
     match n:
         case For(kind=kind) if kind in THREADS:
-            yield from (a for a in nest_accesses(n, facts, tiles) if a.buffer == s.buffer)
+            yield from nest_accesses(n, (s.buffer,), facts, tiles)
             return
         case For(var=var, start=start, extent=extent):
             low, _ = constant_bounds(start, facts)

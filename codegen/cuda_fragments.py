@@ -1,0 +1,133 @@
+"""Fragments of tensor cores: what matrices they hold, and what statements do with them.
+
+wmma::fragment<wmma::matrix_a, 16, 16, 16, __half, wmma::row_major> A_tile;
+wmma::load_matrix_sync(A_tile, reinterpret_cast<const __half *>(A + offset), A_stride0);
+wmma::mma_sync(acc, A_tile, B_tile, acc);
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from hbc.codegen.c_scalar import scalar
+from hbc.codegen.c_tile import rows_in_memory
+from hbc.codegen.instruction_text import statement
+from hbc.codegen.spelling import constant
+from hbc.codegen.tile_steps import Fill, Product, Save, TileStep, Zero, tile_step
+from hbc.codegen.unit import ADD, Unit
+from hbc.ir.contraction import extents, shape, strides
+from hbc.ir.diag import InternalError
+from hbc.ir.instruction import Instruction, Kind
+from hbc.ir.nodes import Allocate, Expr, Instruct, Load, Stmt, Store
+from hbc.ir.simplify import simplify
+from hbc.ir.types import BF16, F16, F32, I8, I32, U8, DType, Memory
+from hbc.ir.walk import nodes
+
+NAMESPACE = "namespace wmma = nvcuda::wmma;"
+FRAGMENT_ALIGN = 32
+"""Bytes that the place of a fragment in memory is aligned to."""
+_TYPES = {
+    F16: "__half", BF16: "__nv_bfloat16", F32: "float", I8: "signed char", U8: "unsigned char",
+    I32: "int",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Fragment:
+    """A matrix in the registers of a warp: its allocation, which operand of the product it is and in
+    what order it lies in memory."""
+
+    allocation: Allocate
+    operand: str  # accumulator, matrix_a, matrix_b
+    product: tuple[int, int, int]  # m, n, k
+    element: DType
+    by_columns: bool
+    shape: tuple[int, ...]  # as it lies in memory: rows, and the elements of a row
+
+    @property
+    def type(self) -> str:
+        m, n, k = self.product
+        layout = ""
+        if self.operand != "accumulator":
+            layout = f", wmma::{'col' if self.by_columns else 'row'}_major"
+        return (
+            f"wmma::fragment<wmma::{self.operand}, {m}, {n}, {k}, {_TYPES[self.element]}{layout}>"
+        )
+
+
+def fragments(body: Stmt, instructions: Mapping[str, Instruction]) -> dict[str, Fragment]:
+    """The fragments in a kernel, by buffer; what they are follows from the products they are in."""
+    allocations = {
+        n.buffer: n for n in nodes(body) if isinstance(n, Allocate) and n.memory is Memory.WMMA
+    }
+    found: dict[str, Fragment] = {}
+    for n in nodes(body):
+        if isinstance(n, Instruct):
+            i = instructions[n.name]
+            for operand, x in enumerate(n.args):
+                if isinstance(x, Load) and x.buffer in allocations:
+                    new = _fragment(i, operand, dict(n.sizes), allocations[x.buffer])
+                    if found.setdefault(x.buffer, new) != new:
+                        raise InternalError(f"codegen: `{x.buffer}` is two kinds of fragment")
+    return found
+
+
+def _fragment(i: Instruction, operand: int, sizes: Mapping[str, int], a: Allocate) -> Fragment:
+    by_kind = dict(zip((r.kind for r in i.rows), extents(i, sizes), strict=True))
+    product = by_kind[Kind.I], by_kind[Kind.J], by_kind[Kind.K]
+    adjacent = next(
+        r.kind for r, s in zip(i.rows, strides(i, operand, sizes), strict=True) if s == 1
+    )
+    roles = {i.accumulator: ("accumulator", Kind.J), i.factors[0]: ("matrix_a", Kind.K)}
+    role, by_rows = roles.get(operand, ("matrix_b", Kind.J))
+    element = i.operands[operand].element
+    return Fragment(a, role, product, element, adjacent is not by_rows, shape(i, operand, sizes))
+
+
+def declare_fragment(s: Allocate, unit: Unit) -> None:
+    """Prints the variable."""
+    if s.buffer in unit.fragments:
+        unit.out.line(f"{unit.fragments[s.buffer].type} {unit.buffers[s.buffer].text};")
+
+
+def fragment_statement(s: Store, unit: Unit) -> bool:
+    """Prints what the statement does with fragments; False when it does nothing with any."""
+    step = tile_step(s, {name: f.allocation for name, f in unit.fragments.items()})
+    if step is None:
+        return False
+    unit.out.line(_text(step, unit))
+    return True
+
+
+def _text(step: TileStep, unit: Unit) -> str:
+    name, f = unit.buffers[step.tile].text, unit.fragments[step.tile]
+    match step:
+        case Zero():
+            return f"wmma::fill_fragment({name}, {constant(0, f.element)});"
+        case Fill(source=source):
+            where = _rows(source.buffer, source.index, f, unit, const=True)
+            order = ", wmma::mem_row_major" if f.operand == "accumulator" else ""
+            return f"wmma::load_matrix_sync({name}, {where[0]}, {where[1]}{order});"
+        case Save(target=target):
+            if target.mask is not None:
+                raise InternalError(f"codegen: a masked store of the fragment `{step.tile}`")
+            where = _rows(target.buffer, target.index, f, unit, const=False)
+            return f"wmma::store_matrix_sync({where[0]}, {name}, {where[1]}, wmma::mem_row_major);"
+        case Product(instruct=instruct, tiles=tiles):
+            i = unit.instructions[instruct.name]
+            names = {o.name: unit.buffers[t].text for o, t in zip(i.operands, tiles, strict=True)}
+            return statement(i, "", names)
+
+
+def _rows(buffer: str, index: Expr, f: Fragment, unit: Unit, *, const: bool) -> tuple[str, str]:
+    """Where the first row lies, as CUDA's type, and how many elements further the next one."""
+    place = unit.buffers[buffer]
+    rows, columns = f.shape
+    base, stride = rows_in_memory(index, (rows, columns * f.element.bytes), f.element)
+    offset = scalar(base, unit)
+    pointer = place.text if offset.text == "0" else f"{place.text} + {offset.at(ADD)}"
+    t = f"{'const ' if const else ''}{_TYPES[f.element]} *"
+    cast = f"reinterpret_cast<{t}>({pointer})"
+    own = f.element in (F32, I32)
+    return (pointer if own else cast), f"(unsigned)({scalar(simplify(stride), unit)})"
