@@ -48,12 +48,20 @@ def command(target: str | None, files: tuple[Path, ...], as_json: bool) -> None:
     for number, t in enumerate(chosen):
         if number:
             click.echo()
-        later = "" if t.name in TARGETS else " (`hbc compile` has no such target yet)"
+        later = _reached(t.name)
         rows = [_row(i) for i in known.of_target(t.name)]
         print_table(f"{t.name}: {t.about}{later}", COLUMNS, rows)
     homeless = [i for i in known.instructions if not _targets(i, known)]
     if homeless and target is None:
         print_table("\nfor no target", COLUMNS, [_row(i) for i in homeless])
+
+
+def _reached(target: str) -> str:
+    """How `hbc compile` is asked for instructions of that name, where it is not by the name."""
+    served = [t.name for t in TARGETS.values() if target in (t.name, *t.instruction_sets)]
+    if target in served:
+        return ""
+    return f" (`--target {served[0]}`)" if served else " (`hbc compile` has no such target)"
 
 
 def _row(i: Instruction) -> list[str]:

@@ -15,6 +15,7 @@ from hbc.codegen.c_vector_repeat import repeated
 from hbc.codegen.c_vector_store import reduce_lanes, store_vector
 from hbc.codegen.hold import held
 from hbc.codegen.lanewise import lane_operand, lanewise
+from hbc.codegen.permute import picked
 from hbc.codegen.spelling import constant
 from hbc.codegen.unit import Printers, Unit
 from hbc.codegen.vector_ops import BINARY, BITWISE, ROUND, SHIFT_CONSTANT, SHIFT_LANES, shift
@@ -69,6 +70,8 @@ def vector(e: Expr, unit: Unit) -> str:
             return unit.scope.find(name).text
         case Broadcast(value=v) if v.type.lanes == 1:
             return _broadcast(v, t, lanes, unit)
+        case Gather(value=Load() as v):
+            return picked(load(v, unit), v.type.lanes, e.lanes, t, unit)
         case Ramp() | Gather() | Broadcast():
             return _positions(e, unit)
         case Load():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -28,6 +29,7 @@ from hbc.ir.walk import free_variables, nodes
 STREAM = "stream"
 MOST_THREADS = 1024
 _AXES = "xyz"
+_THREAD = re.compile(r"\bthread\b(?!s)")
 
 
 def host_statement(s: Stmt, unit: Unit) -> bool:
@@ -122,8 +124,8 @@ def _function(
         variable = device.scope.declare(loop.var, nonnegative=True)
         index = f"blockIdx.{axes[loop]}"
         text = index if start.text == "0" else f"{start} + {index}"
-        device.out.line(f"const int64_t {variable} = {text};")
-    device.out.line("const int thread = threadIdx.x;")
+        if loop.var in unit.read_names:
+            device.out.line(f"const int64_t {variable} = {text};")
     if shared > STATIC_SHARED:
         device.out.line(f"extern __shared__ __align__(128) unsigned char {DYNAMIC}[];")
     device.offset = 0 if shared > STATIC_SHARED else None
@@ -135,6 +137,8 @@ def _function(
     head = f'extern "C" __global__ void __launch_bounds__({threads}) {name}'
     out.function(head, parameters, "")
     with out.braces():
+        if any(_THREAD.search(line) for line in device.out.lines):
+            out.line("const int thread = threadIdx.x;")
         out.lines += device.out.lines
     unit.functions.append(out)
     return arguments

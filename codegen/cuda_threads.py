@@ -153,6 +153,8 @@ def _digit(number: str, inner: int, count: int, outermost: bool) -> str:
 def _index(loop: For, text: str, unit: Unit) -> None:
     start = scalar(loop.start, unit)
     variable = unit.scope.declare(loop.var, nonnegative=start.text == "0")
+    if loop.var not in unit.read_names:
+        return
     value = text if start.text == "0" else f"{start} + {text}"
     unit.out.line(f"const int64_t {variable} = {value};")
 

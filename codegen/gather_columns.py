@@ -242,4 +242,6 @@ def padded(group: Group, values: NDArray[Scalar]) -> NDArray[Scalar]:
 
 def _operand(text: str) -> str:
     """In parentheses unless it is one name, number or call."""
-    return text if " " not in text or (text.endswith(")") and text.startswith("__")) else f"({text})"
+    return (
+        text if " " not in text or (text.endswith(")") and text.startswith("__")) else f"({text})"
+    )

@@ -9,7 +9,7 @@ from hbc.codegen.writer import Writer
 from hbc.ir.goal_check import Combined, GoalCheck, GoalTerm, Symbol
 
 if TYPE_CHECKING:
-    from hbc.codegen.gather_cuda import CudaFile
+    from hbc.codegen.gather_cuda_file import CudaFile
 
 TEST_GROUPS = 37  # not a multiple of the groups of a block
 
@@ -59,7 +59,9 @@ def main_function(out: Writer, file: CudaFile, check: GoalCheck) -> None:
         numbers = ", ".join(map(str, cells))
         out.line(f"static const int {pointer}_symbols[{len(cells)}] = {{{numbers}}};")
     out.blank()
-    out.comment(f"Runs {TEST_GROUPS} groups and compares every element with its goal; 0: all are right.")
+    out.comment(
+        f"Runs {TEST_GROUPS} groups and compares every element with its goal; 0: all are right."
+    )
     out.line("int main()")
     with out.braces():
         out.line(f"const int groups = {TEST_GROUPS};")
@@ -88,7 +90,11 @@ def main_function(out: Writer, file: CudaFile, check: GoalCheck) -> None:
 def _test_value(check: GoalCheck, file: CudaFile) -> str:
     if check.moves_only():
         return "(int)(i % 251)" if file.element.dtype.bits <= 16 else "(int)i"
-    return "(int)(state >> 24) % 4 - 1" if file.element.dtype.bits <= 16 else "(int)(state >> 24) % 15 - 7"
+    return (
+        "(int)(state >> 24) % 4 - 1"
+        if file.element.dtype.bits <= 16
+        else "(int)(state >> 24) % 15 - 7"
+    )
 
 
 def _on_the_device(out: Writer, file: CudaFile) -> None:
@@ -100,7 +106,9 @@ def _on_the_device(out: Writer, file: CudaFile) -> None:
     for name in names:
         size = f"sizeof({t}) * host_{name}.size()"
         out.line(f"error |= cudaMalloc(&{name}, {size});")
-        out.line(f"error |= cudaMemcpy({name}, host_{name}.data(), {size}, cudaMemcpyHostToDevice);")
+        out.line(
+            f"error |= cudaMemcpy({name}, host_{name}.data(), {size}, cudaMemcpyHostToDevice);"
+        )
     out.line(f"error |= {file.name}_launch({', '.join(['groups', *names, '0'])});")
     for result in file.results:
         size = f"sizeof({t}) * host_{result.pointer}.size()"

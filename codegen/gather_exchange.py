@@ -127,9 +127,7 @@ def _wavefronts(words: Numbers) -> int:
     return total
 
 
-def exchanged(
-    group: Group, columns: Sequence[Column], start: int
-) -> tuple[list[Column], int]:
+def exchanged(group: Group, columns: Sequence[Column], start: int) -> tuple[list[Column], int]:
     """Prints the stores of all registers that the columns read, from element `start` of shared memory on,
     and the barrier. The columns as reads of shared memory, and how many elements it takes."""
     words, stored = _words(group, columns)
@@ -140,9 +138,8 @@ def exchanged(
     memory = len(group.held)
     group.held.append(InMemory(SHARED))
     moved = []
-    for column, (lane, register) in zip(columns, _read(group, columns, stored), strict=True):
-        read = register >= 0
-        place = np.where(read, words[lane, np.maximum(register, 0)] + start, 0)
+    for column, (lane, source) in zip(columns, _read(group, columns, stored), strict=True):
+        read = source >= 0
+        place = np.where(read, words[lane, np.maximum(source, 0)] + start, 0)
         moved.append(Column(np.where(read, memory, column.array), place))
     return moved, int(words.max(initial=-1)) + 1
-

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -67,6 +68,8 @@ def c_text(
     flags = target.flags + (" -mavx512vbmi" if _permutes_bytes(function.body) else "")
     for note in [*notes, f"Needs {flags}."]:
         out.comment(note)
+    if "INFINITY" in "".join(function.body):
+        out.raw("#include <math.h>")
     out.raw("#include <immintrin.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <string.h>")
     out.blank()
     for text in folds:
@@ -98,6 +101,10 @@ def c_text(
 def _block(out: Writer, function: Function, target: VectorTarget) -> None:
     out.function(f"static inline void {function.name}_block", function.parameters, "")
     with out.braces():
+        text = "\n".join(function.body)
+        for array in function.arrays:
+            if not re.search(rf"\b{array.name}\b", text):
+                out.line(f"(void){array.name}; // nothing is wanted of it")
         for name in function.constants:
             loaded = f"{target.prefix}_load_si{target.bits}((const {target.type} *){name}_table)"
             out.line(f"const {target.type} {name} = {loaded};")

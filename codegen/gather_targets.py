@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from hbc.codegen.gather_cuda import emit_cuda
 from hbc.codegen.gather_file import AVX2, AVX512, VectorTarget
 from hbc.codegen.gather_x86 import emit_x86
 from hbc.ir.instruction_table import InstructionTable
@@ -40,4 +41,5 @@ def _x86(target: VectorTarget) -> Emit:
 PRINTERS: dict[str, GatherPrinter] = {
     "avx512": GatherPrinter("C with AVX-512", ".c", _x86(AVX512), "avx512_moves.sf", 512),
     "avx2": GatherPrinter("C with AVX2", ".c", _x86(AVX2), "avx2_moves.sf", 256),
+    "cuda_sm80": GatherPrinter("CUDA C++", ".cu", emit_cuda),
 }

@@ -1,7 +1,7 @@
 """A movement as statements of one thread: loads, renamings, selects, shuffles, shared memory, folds.
 
-Known gathers are merged into what reads them. Holes that follow each other and move data along the same
-axis make one move. A move goes through shared memory where that takes fewer instructions.
+Known gathers are merged into what reads them. A move goes through shared memory where that takes fewer
+instructions, and happens while loading where that touches little more memory.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from hbc.codegen.gather_columns import Column, Group, InMemory, InRegisters, expression
 from hbc.codegen.gather_element import Element
 from hbc.codegen.gather_exchange import exchanged, price, sectors
-from hbc.ir.gather import UNDEFINED, ZERO, Gather, Locations, Shape, compose, identity
-from hbc.ir.movement import Folded, Moved, Movement
+from hbc.ir.gather import UNDEFINED, ZERO, Gather, Locations, Shape, identity
+from hbc.ir.movement import Folded, Moved
 
 Numbers = NDArray[np.int64]
 
@@ -68,57 +68,6 @@ def placed(shape: Shape, axes: int) -> tuple[Numbers, Numbers]:
     return location % lanes, location // lanes
 
 
-def fused(movement: Movement) -> Movement:
-    """Holes that only the next hole reads, and that move data along the same axis, merged with it."""
-    steps: list[Moved | Folded] = []
-    readers: dict[str, int] = {}
-    for step in movement.steps:
-        arguments = step.arguments if isinstance(step, Moved) else (step.argument,)
-        for argument in arguments:
-            readers[argument] = readers.get(argument, 0) + 1
-    wanted = {output.name for output in movement.outputs}
-    for step in movement.steps:
-        before = steps[-1] if steps else None
-        if (
-            isinstance(step, Moved) and isinstance(before, Moved) and step.hole and before.hole
-            and step.arguments == (before.name,) and readers[before.name] == 1
-            and before.name not in wanted and _same_axis(before, step, movement.lane_axes)
-        ):  # fmt: skip
-            both = f"{before.formula}; then {step.formula}"
-            steps[-1] = Moved(
-                step.name, before.arguments, compose(step.gather, before.gather), True, both
-            )
-        else:
-            steps.append(step)
-    return Movement(
-        movement.name, movement.inputs, tuple(steps), movement.outputs, movement.lane_axes,
-        movement.check,
-    )  # fmt: skip
-
-
-def _same_axis(first: Moved, second: Moved, axes: int) -> bool:
-    kinds = [_kinds(step, axes) for step in (first, second)]
-    return bool(kinds[0] & kinds[1])
-
-
-def _kinds(step: Moved, axes: int) -> set[str]:
-    """What a move leaves alone: the lanes, the registers, or both."""
-    if len(step.gather.inputs) != 1:
-        return set()
-    (shape,) = step.gather.inputs
-    if lanes_of(shape, axes) != lanes_of(step.shape, axes):
-        return set()
-    read = step.gather.index >= 0
-    to, came = placed(step.shape, axes), placed(shape, axes)
-    source = step.gather.index[read]
-    kept = set()
-    if (to[0][read] == came[0][source]).all():
-        kept.add("lanes")
-    if (to[1][read] == came[1][source]).all():
-        kept.add("registers")
-    return kept
-
-
 def print_step(thread: Thread, step: Moved | Folded) -> None:
     """The statements of one step; what it makes is then held, or seen as a view."""
     match step:
@@ -135,8 +84,9 @@ def print_step(thread: Thread, step: Moved | Folded) -> None:
                 else:
                     _load(thread, arguments[0])
             start = len(thread.group.out.lines)
-            names = _make(thread, name, composed(thread, arguments, gather))
-            _hold(thread, name, names, start, text)
+            view = composed(thread, arguments, gather)
+            _hold(thread, name, _make(thread, name, view), start, text)
+            _remember(thread, name, view)
         case Folded(name, argument, shape, length, operation):
             start = len(thread.group.out.lines)
             names = _folded(thread, name, thread.views[argument], shape, length, operation)
@@ -157,7 +107,8 @@ def _known(thread: Thread, step: Moved) -> None:
 def _load(thread: Thread, name: str) -> None:
     view = thread.waiting.pop(name)
     start = len(thread.group.out.lines)
-    _hold(thread, name, _make(thread, name, view), start, "loaded")
+    _hold(thread, name, _make(thread, name, view), start, "as it is loaded")
+    _remember(thread, name, view)
 
 
 def _moves_while_loading(thread: Thread, step: Moved, view: View) -> bool:
@@ -166,7 +117,9 @@ def _moves_while_loading(thread: Thread, step: Moved, view: View) -> bool:
     base = thread.waiting[loaded]
     plain = columns_of(thread, base, thread.shapes[loaded])
     lane, register = placed(thread.shapes[loaded], thread.axes)
-    trial = replace(thread.group, held=[InRegisters(lane, register, _numbers(int(register.max()) + 1))])
+    trial = replace(
+        thread.group, held=[InRegisters(lane, register, _numbers(int(register.max()) + 1))]
+    )
     moves = replace(thread, group=trial, number={loaded: 0})
     inside = View((loaded,), step.gather)
     saved = price(trial, columns_of(moves, inside, step.shape)).instructions
@@ -178,9 +131,7 @@ def _numbers(count: int) -> tuple[str, ...]:
     return tuple(map(str, range(count)))
 
 
-def _hold(
-    thread: Thread, name: str, names: tuple[str | None, ...], start: int, text: str
-) -> None:
+def _hold(thread: Thread, name: str, names: tuple[str | None, ...], start: int, text: str) -> None:
     """The array is in registers from now on; a comment comes before the lines printed for it."""
     lines = thread.group.out.lines
     printed = lines[start:]
@@ -190,6 +141,13 @@ def _hold(
     lines += printed
     lane, register = placed(thread.shapes[name], thread.axes)
     thread.hold(name, InRegisters(lane, register, names))
+
+
+def _remember(thread: Thread, name: str, made_of: View) -> None:
+    """Which elements are zeros, or nothing: their registers hold anything."""
+    index = made_of.gather.index
+    known = np.where(index >= 0, np.arange(index.size), index).astype(np.int32)
+    thread.views[name] = View((name,), Gather(((index.size,),), thread.shapes[name], known))
 
 
 def composed(thread: Thread, arguments: Sequence[str], gather: Gather) -> View:

@@ -21,7 +21,7 @@ from hbc.ir.diag import Diagnostic, HbcError
 from hbc.ir.gather import UNDEFINED, ZERO, Gather, Locations, identity
 from hbc.ir.instruction_table import InstructionTable
 from hbc.ir.move_plan import NOTHING, Plan, plan_registers
-from hbc.ir.movement import Folded, Moved, Movement, resolved
+from hbc.ir.movement import Folded, Moved, Movement, pruned, resolved
 from hbc.ir.types import DType
 
 
@@ -58,7 +58,7 @@ def emit_x86(
 ) -> str:  # fmt: skip
     """The C file. HbcError for folds of elements without arithmetic and names that C does not have."""
     check_kernel_name(movement.name)
-    movement = resolved(movement)
+    movement = pruned(resolved(movement))
     sizes = {name: prod(shape) for name, shape in movement.shapes().items()}
     inputs = {given.name for given in movement.inputs}
     scope = Scope()

@@ -18,6 +18,7 @@ from hbc.codegen.vector_types import (
     setr,
     suffix,
 )  # fmt: skip
+from hbc.ir.diag import InternalError
 from hbc.ir.take import integer
 from hbc.ir.types import I8, I32, DType
 
@@ -44,6 +45,16 @@ def permuted(load: LoadText, t: DType, offsets: Sequence[int], unit: Unit) -> st
         for i in needed
     ]
     return shuffled(loads, [sources[i] for i in needed], t, unit)
+
+
+def picked(text: str, lanes: int, picks: Sequence[int], t: DType, unit: Unit) -> str:
+    """The vector whose lane i is lane `picks[i]` of a vector of so many lanes."""
+    n = len(picks)
+    whole = resize(text, t, register_bits(t, lanes), register_bits(t, n))
+    found = shuffled([whole], [list(picks)], t, unit)
+    if found is None:
+        raise InternalError(f"codegen: no shuffle of {lanes} lanes of {t} to {n}")
+    return found
 
 
 def shuffled(loads: list[str], sources: list[list[int]], t: DType, unit: Unit) -> str | None:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from typing import TypeGuard
 
 from hbc.codegen.spelling import constant, value_type
 from hbc.codegen.unit import Buffer, Unit
+from hbc.ir.accesses import Accesses
 from hbc.ir.diag import InternalError
 from hbc.ir.nodes import (
     Allocate,
@@ -40,14 +43,13 @@ def piece_of(index: Expr) -> Piece | None:
 
 def declare_registers(s: Allocate, unit: Unit) -> None:
     """Binds the buffer to variables and declares those that are not assigned first thing."""
-    accesses = (n for n in nodes(s.body) if isinstance(n, Load | Store) and n.buffer == s.buffer)
-    found = {p for n in accesses if (p := piece_of(n.index))}
+    found = {p for n in unit.accesses.within(s) if (p := piece_of(n.index))}
     pieces = sorted(p for p in found if holder(p, found, s.element) is None)
     names: dict[Piece, str] = {}
     for i, piece in enumerate(pieces):
         names[piece] = unit.scope.fresh(s.buffer if len(pieces) == 1 else f"{s.buffer}_{i}")
     unit.buffers[s.buffer] = Buffer(names.get((0, 1), s.buffer), s.element, Memory.REGISTER, names)
-    assigned = set(first_stores(s))
+    assigned = set(first_stores(s, unit.accesses))
     for piece, name in names.items():
         lanes = piece[1]
         t = value_type(s.element) if lanes == 1 else unit.registers.type(s.element, lanes)
@@ -68,16 +70,15 @@ def holder(part: Piece, pieces: Collection[Piece], element: DType) -> Piece | No
     return next((p for p in pieces if is_block(part, p, element)), None)
 
 
-def first_stores(s: Allocate) -> Iterator[Piece]:
+def first_stores(s: Allocate, accesses: Accesses) -> Iterator[Piece]:
     """Pieces that the body starts by assigning, in straight-line code, before any read."""
     seen: set[Piece] = set()
     for child in _straight(s.body):
-        touched = [n for n in nodes(child) if _is_access(n, s.buffer)]
         if not isinstance(child, Store) or child.mask is not None or child.buffer != s.buffer:
-            if touched:
+            if _touches(child, s.buffer, accesses):
                 return
             continue
-        loads = (piece_of(n.index) for n in touched if isinstance(n, Load))
+        loads = (piece_of(n.index) for n in nodes(child) if _is_load(n, s.buffer))
         if not all(p in seen or (p and holder(p, seen, s.element)) for p in loads):
             return
         piece = _piece(child)
@@ -86,10 +87,17 @@ def first_stores(s: Allocate) -> Iterator[Piece]:
             yield piece
 
 
-def _straight(s: Stmt) -> Iterator[Node]:
+@dataclass(frozen=True, slots=True)
+class _Named:
+    """A value that a name stands for from here on."""
+
+    value: Expr
+
+
+def _straight(s: Stmt) -> Iterator[Stmt | _Named]:
     """The statements and named values of the C block that `s` is printed in, in order."""
     while isinstance(s, LetStmt):
-        yield s.value
+        yield _Named(s.value)
         s = s.body
     match s:
         case Block(body=body):
@@ -101,8 +109,14 @@ def _straight(s: Stmt) -> Iterator[Node]:
             yield s
 
 
-def _is_access(n: object, buffer: str) -> bool:
-    return isinstance(n, Load | Store) and n.buffer == buffer
+def _touches(n: Stmt | _Named, buffer: str, accesses: Accesses) -> bool:
+    if isinstance(n, _Named):
+        return any(_is_load(m, buffer) for m in nodes(n.value))
+    return buffer in accesses.buffers(n)
+
+
+def _is_load(n: Node, buffer: str) -> TypeGuard[Load]:
+    return isinstance(n, Load) and n.buffer == buffer
 
 
 def _piece(n: object) -> Piece:

@@ -16,6 +16,7 @@ from isa_values import REGIMES, differences, operands
 from hbc.ir.contraction import corners, largest
 from hbc.ir.instruction import Instruction
 from hbc.ir.instruction_semantics import execute
+from hbc.ir.target import GPU
 
 CASES = [(m, i) for m in MACHINES for i in m.instructions]
 
@@ -57,4 +58,6 @@ def test_templates_that_cannot_run_here_compile() -> None:
 
 
 def test_every_instruction_has_a_machine() -> None:
-    assert {i.name for _, i in CASES} == {i.name for i in DESCRIBED.instructions}
+    """tests/cuda executes those of GPUs."""
+    others = {i.name for i in DESCRIBED.instructions if i.place.machine != GPU}
+    assert {i.name for _, i in CASES} == others

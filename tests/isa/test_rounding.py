@@ -16,6 +16,7 @@ from hbc.ir.contraction import largest, terms
 from hbc.ir.float_rounding import LARGEST_EXPONENT, LEAST_EXPONENT, Arithmetic
 from hbc.ir.instruction import Instruction, Mode, Order, Product, Rounding, Subnormals
 from hbc.ir.instruction_semantics import execute
+from hbc.ir.target import GPU
 from hbc.ir.types import BF16, F16, F32, F64, DType
 
 
@@ -71,7 +72,12 @@ def test_multiply_add_is_exact(element: DType, mode: Mode, subnormals: Subnormal
                 assert (r, np.signbit(r)) == (wanted, np.signbit(wanted)), (x, y, z)
 
 
-FLOATS = [i for i in DESCRIBED.instructions if i.operands[i.accumulator].element.is_float]
+# How GPUs round is not documented, so tests/cuda compares theirs with an error bound.
+FLOATS = [
+    i
+    for i in DESCRIBED.instructions
+    if i.operands[i.accumulator].element.is_float and i.place.machine != GPU
+]
 
 
 Choice = TypeVar("Choice", Subnormals, Product, Order, Mode)
