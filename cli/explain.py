@@ -111,12 +111,14 @@ def _statement(r: Record) -> list[str]:
     sizes = ", ".join(f"{name}={n}" for name, n in r.sizes)
     cost = r.cost
     rules = ", ".join(f"{name} ({n})" for name, n in rewriting(r)) or "none"
+    bound = [] if r.complete else ["  the search ended at its bound: there may be better"]
     return [
         *lines,
         f"  {r.count} x {r.instruction}{f' with {sizes}' if sizes else ''}{copies}",
         f"  about {cost.total:.0f} cycles: {cost.compute:.0f} of the instructions, "
         f"{cost.memory:.0f} of loads and stores, {cost.conversion:.0f} of packing",
         f"  rules: {rules}",
+        *bound,
     ]
 
 
@@ -150,5 +152,6 @@ def _as_json(r: Record) -> Json:
         "copies": r.copies,
         "cost": None if r.instruction is None else cost,
         "rules": [{"name": name, "matches": n} for name, n in rewriting(r)],
+        "complete": r.complete,
         "near_miss": miss,
     }

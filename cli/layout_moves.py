@@ -49,12 +49,14 @@ class Tried:
 class Moves:
     """`instructions` between loads and stores. `tried`: what the search says of each number of stages;
     empty where every register is planned by itself. `least`: no program has fewer, because so many
-    registers are made that were not there."""
+    registers are made that were not there. `alone`: no program has fewer in which every instruction
+    works for one register of the output."""
 
     spec: LayoutSpec
     movement: Movement
     instructions: int
     least: int
+    alone: int
     tried: tuple[Tried, ...]
 
     @property
@@ -62,7 +64,8 @@ class Moves:
         """Whether it is proven that fewer instructions do not do, in the sense of `facts`."""
         fewer = [tried for tried in self.tried if not tried.solutions]
         searched = bool(self.tried) and all(tried.complete for tried in fewer)
-        return self.instructions == self.least or searched
+        by_itself = not self.tried and self.instructions == self.alone
+        return self.instructions == self.least or searched or by_itself
 
     @property
     def facts(self) -> list[str]:
@@ -82,7 +85,7 @@ class Moves:
             else:
                 said.append(f"{stages}: none found in the time given")
         if not any(tried.solutions for tried in self.tried):
-            said.append("every register made by itself")
+            said.append(f"every register made by itself, which takes {self.alone} or more")
         return said
 
 
@@ -102,7 +105,7 @@ def cheapest_moves(
         stages = max(1, most_sources(spec, table) - 1).bit_length()
         while stages * count < best:
             text = sketch_text(spec, table.lanes, stages, printer_of(target).moves, vbmi)
-            outcome, solution = first_solution(text, table.lanes, make_watch())
+            outcome, solution = first_solution(text, table, make_watch())
             found = solution is not None
             tried.append(Tried(stages, int(found), outcome.complete))
             if solution is not None:
@@ -113,16 +116,18 @@ def cheapest_moves(
     moved = as_gather(movement)
     if moved is None or not is_change(moved, spec.change):
         raise InternalError(f"the moves found for {spec.title} do something else")
-    return Moves(spec, movement, best, least, tuple(tried))
+    return Moves(spec, movement, best, least, made_alone(spec, table), tuple(tried))
 
 
 def first_solution(
-    text: str, lanes: int, watch: Watch
+    text: str, table: InstructionTable, watch: Watch
 ) -> tuple[Outcome, tuple[Movement, int] | None]:
-    """The cheapest completion of a sketch of stages, and its instructions."""
+    """The completion of a sketch of stages that takes the fewest cycles, and its instructions."""
     from hbc.frontend.sf_elaborate import load_sketch
     from hbc.synth.code import movement
-    from hbc.synth.register_price import register_pricing
+    from hbc.synth.cost import make_pricing
+    from hbc.synth.cost_table import cost_table
+    from hbc.synth.register_count import instructions
     from hbc.synth.solve import solve
     from hbc.synth.switches import Switches
 
@@ -130,8 +135,10 @@ def first_solution(
     outcome = solve(sketch, Switches(), watch)
     if not outcome.fragments:
         return outcome, None
-    solution = next(outcome.solutions(register_pricing(outcome.problem, lanes)))
-    return outcome, (movement(outcome, solution), int(solution.cost))
+    solution = next(outcome.solutions(make_pricing(outcome.problem, cost_table(table.name))))
+    chosen = outcome.chosen(solution).values()
+    count = sum(instructions(gather, table.lanes) for gather in chosen)
+    return outcome, (movement(outcome, solution), count)
 
 
 def stageable(spec: LayoutSpec, table: InstructionTable) -> bool:
@@ -167,7 +174,7 @@ def planned(spec: LayoutSpec, table: InstructionTable) -> int:
 
 def made_registers(spec: LayoutSpec, table: InstructionTable) -> int:
     """The output registers that are no input register."""
-    from hbc.synth.register_price import instructions
+    from hbc.synth.register_count import instructions
 
     return sum(
         instructions(Gather(((count, table.lanes),), rows.shape, rows.reshape(-1)), table.lanes)
@@ -175,14 +182,23 @@ def made_registers(spec: LayoutSpec, table: InstructionTable) -> int:
     )
 
 
+def made_alone(spec: LayoutSpec, table: InstructionTable) -> int:
+    """A register with elements of k others takes k - 1 instructions, for each reads two at most."""
+    more = sum(max(0, count - 2) for count in _sources(spec, table))
+    return made_registers(spec, table) + more
+
+
 def most_sources(spec: LayoutSpec, table: InstructionTable) -> int:
     """Of how many input registers an output register has elements, at most."""
-    lanes = table.lanes
-    return max(
-        np.unique(row[row >= 0] // lanes).size
+    return max(_sources(spec, table))
+
+
+def _sources(spec: LayoutSpec, table: InstructionTable) -> list[int]:
+    return [
+        np.unique(row[row >= 0] // table.lanes).size
         for _, rows in _register_rows(spec, table)
         for row in rows
-    )
+    ]
 
 
 def _register_rows(spec: LayoutSpec, table: InstructionTable) -> list[tuple[int, np.ndarray]]:

@@ -33,7 +33,7 @@ INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 PIPE_CLOSED = 141  # 128 + SIGPIPE
 TERMINATED = 143  # 128 + SIGTERM
 # Passes recurse over programs, up to four calls a level, and programs nest a few hundred deep
-# (parse.DEEPEST_NESTING, legal.MOST_LEVELS). Python's own limit is 1000.
+# (giants.DEEPEST_NESTING, legal.MOST_LEVELS). Python's own limit is 1000.
 CALL_DEPTH = 10_000
 # A compilation makes a million small objects that refer to each other and stay: looking through them
 # every 700, as Python does, takes an eighth of its time.

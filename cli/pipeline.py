@@ -20,6 +20,7 @@ from hbc.ir.kernel import Kernel
 from hbc.ir.lane_limit import refuse_wide
 from hbc.ir.legalize import legalize
 from hbc.ir.partition import partition
+from hbc.ir.private_tiles import private_tiles
 from hbc.ir.promote import promote
 from hbc.ir.roll import roll
 from hbc.ir.rotate import rotate
@@ -41,9 +42,13 @@ def select_instructions(kernel: Kernel, target: Target) -> Kernel:
     if not target.instruction_sets and not target.isa:
         return kernel
     from hbc.cli.instruction_set import instructions_of
+    from hbc.cli.report import show_diagnostics
+    from hbc.eqsat.report import Record, cut_short
     from hbc.eqsat.select import select
 
-    found = select(kernel, instructions_of(target))
+    records: list[Record] = []
+    found = select(kernel, instructions_of(target), records)
+    show_diagnostics(cut_short(records))
     if target.machine == GPU and found.instructions:
         from hbc.ir.fragment_checks import fragment_checks
 
@@ -69,6 +74,7 @@ STEPS: tuple[tuple[str, Pass], ...] = (
     ("unroll", lambda k, t: k.map_body(unroll)),
     ("simplify-vectors", lambda k, t: simplify_kernel(k)),
     # When a vector statement says all that it does, and before it is cut into registers.
+    ("private-tiles", lambda k, t: private_tiles(k) if t.machine == GPU else k),
     ("select", select_instructions),
     ("forward", lambda k, t: forward(k) if k.instructions else k),
     # When every product has its loops, and all accumulators of a block their own.

@@ -12,7 +12,7 @@ import click
 
 from hbc.cli.options import LONGEST, Seconds, json_option, settings_option
 from hbc.cli.read_sketch import read_sketch
-from hbc.cli.report import notice, progress
+from hbc.cli.report import notice, print_json, progress
 from hbc.ir.diag import Diagnostic, NoSolutionError, UsageError, did_you_mean
 
 if TYPE_CHECKING:
@@ -101,15 +101,14 @@ def command(
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     began = time.monotonic() - time.process_time()  # Python's own start counts too
     from hbc.cli.alarm import alarm
-    from hbc.cli.synth_code import solution_code, write_code
     from hbc.cli.synth_report import (
         Shown,
+        nothing_yet,
         print_outcome,
         print_statistics,
         summary,
         write_picture,
     )
-    from hbc.cli.synth_spec import run_spec
     from hbc.synth.cost import make_pricing
     from hbc.synth.solve import solve
     from hbc.synth.watch import Stopped, Watch
@@ -117,6 +116,8 @@ def command(
     if spec is not None or sketch is None:
         if sketch is not None or spec is None:
             raise UsageError(Diagnostic("name a sketch, or a layout change with --spec"))
+        from hbc.cli.synth_spec import run_spec
+
         run_spec(spec, settings, target, output, timeout, memory * BYTES_OF_A_MEGABYTE, as_json)
         return
     if picture is not None and picture.suffix not in (".svg", ".png"):
@@ -133,22 +134,28 @@ def command(
                 table = chosen_table(problem, target)
                 outcome = solve(problem, switches, watch)
         except Stopped:
+            if as_json:
+                print_json(nothing_yet(watch, began))
             raise too_late(sketch, "raise --timeout: its sets were not even made") from None
         except KeyboardInterrupt:
             watch.phase("")
             notice(summary(watch, began))
             raise
     if outcome.stopped is not None:
-        notice(f"stopped by the {outcome.stopped}: there may be more solutions")
+        notice(f"stopped by the {outcome.stopped}: there may be more solutions, and cheaper ones")
+    elif not outcome.knows_cheapest() and not count:
+        notice("too many solutions to compare all: there may be cheaper ones than the first")
     pricing = make_pricing(outcome.problem, table)
     shown = Shown(every, count, limit, explain_cost, stats, pricing)
     if as_json:
         print_statistics(outcome, shown, began)
-    else:
+    elif output is None or str(output) != "-":  # nothing but the code goes there
         print_outcome(outcome, shown, began)
     if not outcome.fragments:
         raise none_found(outcome)
     if output is not None:
+        from hbc.cli.synth_code import solution_code, write_code
+
         named = target or str(outcome.problem.sketch.constants.get("target", table.target))
         best = next(outcome.solutions(pricing))
         notes = [f"{problem.source.name}: its cheapest solution."]
@@ -158,14 +165,12 @@ def command(
 
 
 def chosen_table(sketch: Sketch, target: str | None) -> CostTable:
-    """What moves cost on a target; a sketch may name its own. UsageError for one without a table, and
-    for a placement that does not exist."""
+    """What moves cost on a target; a sketch may name its own. UsageError for one without a table."""
     from hbc.synth.cost_table import DEFAULT, cost_table
-    from hbc.synth.placement import element_bits, lane_axes
 
-    lane_axes(sketch.constants)
-    element_bits(sketch.constants)
-    return cost_table(target or str(sketch.constants.get("target", DEFAULT)))
+    if target is not None:
+        return cost_table(target)
+    return cost_table(str(sketch.constants.get("target", DEFAULT)), sketch.places.get("target"))
 
 
 def chosen_switches(

@@ -15,6 +15,7 @@ import click
 
 from hbc.cli.report import Json, print_facts, print_json, print_table, seconds
 from hbc.ir.sketch import Apply, Fold, Literal, Statement
+from hbc.synth.code import short
 from hbc.synth.cost import Pricing
 from hbc.synth.solve import Outcome, Solution
 from hbc.synth.watch import Watch
@@ -58,6 +59,18 @@ def print_statistics(outcome: Outcome, shown: Shown, began: float) -> None:
     if not shown.count:
         value["found"] = listed
     print_json(value)
+
+
+def nothing_yet(watch: Watch, began: float) -> dict[str, Json]:
+    """The statistics of a search that was stopped before it began."""
+    watch.phase("")
+    phases: dict[str, Json] = {name: round(value, 4) for name, value in watch.phases.items()}
+    phases["total"] = round(time.monotonic() - began, 4)
+    return {
+        "solutions": 0, "complete": False, "states": 0, "oracle_states": 0,
+        "ineffectiveness": None, "tried": 0, "holes": [], "seconds": phases,
+        "peak_mb": round(peak_megabytes(), 1),
+    }  # fmt: skip
 
 
 def wanted(outcome: Outcome, shown: Shown) -> Iterator[Solution]:
@@ -133,7 +146,8 @@ def made_by(outcome: Outcome, solution: Solution) -> dict[str, str]:
     for statement in outcome.problem.sketch.statements:
         if isinstance(statement, Apply) and statement.name in numbers:
             hole, at = numbers[statement.name]
-            found[statement.name] = named(outcome.gathers(hole).formula(at), statement.arguments)
+            formula = short(outcome, hole, outcome.gathers(hole).formula(at))
+            found[statement.name] = named(formula, statement.arguments)
         elif isinstance(statement, Apply | Fold) and "." not in statement.name:
             text = statement.span.text
             found[statement.name] = text.partition("= ")[2] or text

@@ -70,7 +70,8 @@ def _launch(s: For, unit: Unit) -> None:
             f"{len(loops)} loops over blocks: a grid has three dimensions", loops[0].span,
             "`fuse` some of them before `gpu_blocks`",
         )  # fmt: skip
-    threads, shared = block_size(body), shared_bytes(body)
+    found = fragments(body, unit.instructions)
+    threads, shared = block_size(body, found), shared_bytes(body)
     if threads > MOST_THREADS:
         raise error(
             f"a block of {threads} threads: a GPU runs at most {MOST_THREADS}", s.span,

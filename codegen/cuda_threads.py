@@ -6,8 +6,7 @@ of them, as many as it has iterations; a nest in which lanes or tiles are used c
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+from collections.abc import Collection
 from contextlib import nullcontext
 
 from hbc.codegen.c_scalar import scalar
@@ -16,6 +15,7 @@ from hbc.codegen.cuda_fragments import declare_fragment, fragment_statement
 from hbc.codegen.spelling import c_type
 from hbc.codegen.unit import Buffer, Unit
 from hbc.ir.diag import InternalError
+from hbc.ir.launches import WARP, by_warps, thread_count, thread_loops
 from hbc.ir.nodes import (
     Allocate,
     Barrier,
@@ -28,10 +28,9 @@ from hbc.ir.nodes import (
     Stmt,
     Store,
 )  # fmt: skip
-from hbc.ir.types import TILES, DType, Memory
+from hbc.ir.types import DType, Memory
 from hbc.ir.walk import children, nodes
 
-WARP = 32
 DYNAMIC = "shared_memory"
 STATIC_SHARED = 48 * 1024
 """Bytes of shared memory that a kernel may have without asking for them at its launch."""
@@ -63,18 +62,10 @@ def device_statement(s: Stmt, unit: Unit) -> bool:
     return True
 
 
-def thread_loops(s: Stmt) -> tuple[list[For], Stmt]:
-    """The directly nested loops over threads and lanes, outermost first, and what is in them."""
-    loops = []
-    while isinstance(s, For) and s.kind in (LoopKind.THREAD, LoopKind.LANE):
-        loops.append(s)
-        s = s.body
-    return loops, s
-
-
-def block_size(body: Stmt) -> int:
-    """Threads that a block needs: those of its largest nest, in whole warps."""
-    most = max((_nest_size(n) for n in _nests(body)), default=1)
+def block_size(body: Stmt, tiles: Collection[str]) -> int:
+    """Threads that a block needs: those of its largest nest, in whole warps. `tiles`: buffers that
+    warps hold together."""
+    most = max((thread_count(n, tiles) for n in _nests(body)), default=1)
     return -(-most // WARP) * WARP
 
 
@@ -94,21 +85,6 @@ def _nests(s: Stmt) -> list[For]:
     return [n for c in children(s) if isinstance(c, Stmt) for n in _nests(c)]
 
 
-def _nest_size(s: For) -> int:
-    loops, body = thread_loops(s)
-    counts = [_count(loop) for loop in loops if loop.kind is LoopKind.THREAD]
-    return math.prod(counts) * (WARP if _by_warps(loops, body) else 1)
-
-
-def _by_warps(loops: Sequence[For], body: Stmt) -> bool:
-    """Whether the nest's loops over threads count warps."""
-    return any(loop.kind is LoopKind.LANE for loop in loops) or any(
-        (isinstance(n, For) and n.kind is LoopKind.LANE)
-        or (isinstance(n, Allocate) and n.memory in TILES)
-        for n in nodes(body)
-    )
-
-
 def _count(loop: For) -> int:
     if not isinstance(loop.extent, Const):
         raise InternalError(f"codegen: the loop over threads `{loop.var}` has no constant extent")
@@ -118,12 +94,12 @@ def _count(loop: For) -> int:
 def _threads(s: For, unit: Unit) -> None:
     """The nest on as many threads as it has iterations; the others skip it."""
     loops, body = thread_loops(s)
-    warps = _by_warps(loops, body)
+    warps, count = by_warps(s, unit.fragments), thread_count(s, unit.fragments)
     outer = [loop for loop in loops if loop.kind is LoopKind.THREAD]
     number = f"thread / {WARP}" if warps else "thread"
     conditions = []
-    if outer and _nest_size(s) < unit.threads:
-        conditions.append(f"thread < {_nest_size(s)}")
+    if outer and count < unit.threads:
+        conditions.append(f"thread < {count}")
     lanes = [loop for loop in loops if loop.kind is LoopKind.LANE]
     conditions += [f"thread % {WARP} < {_count(x)}" for x in lanes if _count(x) < WARP]
     head = f"if ({' && '.join(conditions)})" if conditions else ""

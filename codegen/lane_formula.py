@@ -99,7 +99,10 @@ def closed(text: str) -> str:
 
 def _affine(lanes: Numbers, values: Numbers) -> str | None:
     """a * lane + b."""
-    rise, run = values[1] - values[0], lanes[1] - lanes[0]
+    others = np.flatnonzero(lanes != lanes[0])
+    if not others.size:
+        return str(values[0]) if (values == values[0]).all() else None
+    rise, run = values[others[0]] - values[0], lanes[others[0]] - lanes[0]
     if rise % run:
         return None
     slope = rise // run
@@ -117,7 +120,7 @@ def _in_groups(lanes: Numbers, values: Numbers, group: int, count: int) -> str |
     base = int(rest.min())
     text = LANE if group == count else f"{LANE} % {group}"
     prefix = [] if not step else [_times(abs(step), f"{LANE} / {group}")]
-    if (found := _affine(inner, rest) if np.unique(inner).size > 1 else None) is not None:
+    if (found := _affine(inner, rest)) is not None:
         return _added(step, prefix, [], _within(found, text))
     for low in sorted({0, base}):
         start = [str(low)] if low else []

@@ -17,9 +17,10 @@ from hbc.codegen.vector_types import (
     resize,
     setr,
     suffix,
+    vector_type,
 )  # fmt: skip
 from hbc.ir.diag import InternalError
-from hbc.ir.take import integer
+from hbc.ir.take import integer, progression
 from hbc.ir.types import I8, I32, DType
 
 MOST_LOADS = 4  # more than that, and loading lane by lane is as fast
@@ -49,11 +50,24 @@ def permuted(load: LoadText, t: DType, offsets: Sequence[int], unit: Unit) -> st
 
 def picked(text: str, lanes: int, picks: Sequence[int], t: DType, unit: Unit) -> str:
     """The vector whose lane i is lane `picks[i]` of a vector of so many lanes."""
-    n = len(picks)
-    whole = resize(text, t, register_bits(t, lanes), register_bits(t, n))
+    digits = progression(tuple(picks))
+    if digits is None:
+        return _picked(text, lanes, picks, t, unit)
+    moves = "".join(f"_{count}by{step}".replace("-", "m") for count, step in digits)
+    name = f"pick_{t}x{lanes}_from{picks[0]}{moves}"
+    if name not in unit.prelude.texts:
+        result, argument = vector_type(t, len(picks)), vector_type(t, lanes)
+        value = _picked("v", lanes, picks, t, unit)
+        body = f"static inline {result} {name}({argument} v)\n{{\n    return {value};\n}}\n"
+        unit.prelude.add(name, body)
+    return f"{name}({text})"
+
+
+def _picked(text: str, lanes: int, picks: Sequence[int], t: DType, unit: Unit) -> str:
+    whole = resize(text, t, register_bits(t, lanes), register_bits(t, len(picks)))
     found = shuffled([whole], [list(picks)], t, unit)
     if found is None:
-        raise InternalError(f"codegen: no shuffle of {lanes} lanes of {t} to {n}")
+        raise InternalError(f"codegen: no shuffle of {lanes} lanes of {t} to {len(picks)}")
     return found
 
 

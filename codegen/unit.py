@@ -121,7 +121,8 @@ class Unit:
     lanes. `instructions`: those of the kernel. `tile_names`: what tiles are called where
     their registers are configured; empty elsewhere. `functions`: printed for this one to call.
     On a GPU, `threads`: those of the block; `offset`: bytes of dynamic shared memory given out so far,
-    None when shared arrays are static; `fragments`: those of its tensor cores. `accesses`: which buffers the statements touch."""
+    None when shared arrays are static; `fragments`: those of its tensor cores. `accesses`: which
+    buffers the statements touch."""
 
     target: Target
     codes: dict[str, str] = field(default_factory=dict)

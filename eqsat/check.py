@@ -81,9 +81,8 @@ def _values(s: Store, random: Random) -> dict[str, int]:
 
 
 def _extents(s: Store, one: Statement, values: Mapping[str, int]) -> dict[str, int] | None:
-    """How long each array must be for the statement; None where it goes before the begin of one."""
-    from hbc.ir.interp import evaluate
-
+    """How long each array must be for the statement, wherever a mask that reads data holds; None where
+    it goes before the begin of one."""
     # All of the destination, which may be written where the mask does not hold.
     places: list[tuple[str, Expr, Expr | None]] = [(s.buffer, s.index, None)]
     for n in nodes(s):
@@ -96,9 +95,8 @@ def _extents(s: Store, one: Statement, values: Mapping[str, int]) -> dict[str, i
         places.append((x.buffer, address(x, whole_box(tuple(strides_along(x)))), None))
     extents: dict[str, int] = {}
     for buffer, index, mask in places:
-        at = evaluate(index, values, {})
-        if mask is not None:
-            at = at[evaluate(mask, values, {})]
+        known = mask is not None and not any(isinstance(n, Load) for n in nodes(mask))
+        at = _places(index, mask if known else None, values, {})
         if at.size == 0:
             return None
         if int(at.min()) < 0 or int(at.max()) >= MOST_ELEMENTS:
@@ -134,7 +132,7 @@ def _compare(
     elements[s.buffer] = s.value.type.element
     inputs = {b: _numbers(t, extents[b], random) for b, t in elements.items()}
     for buffer, index, there in _zeros(one):
-        outside = evaluate(index, values, {})[~evaluate(there, values, {})]
+        outside = evaluate(index, values, {})[~evaluate(there, values, inputs)]
         inputs[buffer][outside] = 0
     results = []
     name = choice.plan.instruction.name
@@ -143,19 +141,22 @@ def _compare(
             results.append(_run(body, s, choice, values, inputs, elements))
         except InterpError as failure:
             raise CheckError(f"select: with `{name}`, {failure}: {show(s)[:400]}") from failure
-    live = _places(s.index, s.mask, values)
-    at = np.concatenate([_places(*place, values) for place in places])
+    live = _places(s.index, s.mask, values, inputs)
+    at = np.concatenate([_places(*place, values, inputs) for place in places])
     at = at[np.isin(at, live)]
     want, got = (r[at] for r in results)
     if not np.array_equal(want, got, equal_nan=want.dtype.kind == "f"):
         raise CheckError(f"select: `{name}` does not do what it was chosen for: {show(s)[:400]}")
 
 
-def _places(index: Expr, mask: Expr | None, values: Mapping[str, int]) -> np.ndarray:
+def _places(
+    index: Expr, mask: Expr | None, values: Mapping[str, int], inputs: Mapping[str, np.ndarray]
+) -> np.ndarray:
+    """The elements of an index, where the mask holds."""
     from hbc.ir.interp import evaluate
 
     at = evaluate(index, values, {})
-    return at if mask is None else at[evaluate(mask, values, {})]
+    return at if mask is None else at[evaluate(mask, values, inputs)]
 
 
 def _run(

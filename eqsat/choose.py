@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from bisect import insort
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from math import prod
 
@@ -13,8 +13,9 @@ from hbc.eqsat.choice import CHOSEN, Candidate, Choice, Statement
 from hbc.eqsat.decode import decode
 from hbc.eqsat.egraph import EGraph, Term
 from hbc.eqsat.encode import Encoding, encode, type_facts, windows
-from hbc.eqsat.lowering import lowering_rules, selectable, signature, signature_text
-from hbc.eqsat.operand import LOAD, Access, access, operand_cost, points
+from hbc.eqsat.graphs import Graphs
+from hbc.eqsat.lowering import selectable, signature, signature_text
+from hbc.eqsat.operand import LOAD, Access, access, best_load, points
 from hbc.eqsat.plan import Contraction, Plan, plans
 from hbc.eqsat.tensor import Read, Reduce, Tensor, parts, reads, strides_along
 from hbc.ir.contraction import largest, multiplications
@@ -30,22 +31,51 @@ MOST_CHOICES = 8
 ENOUGH = 12
 Cost = tuple[float, float]
 """Cycles in all, and those of them for packing."""
-Loads = dict[tuple[Tensor, int, int], Cost]
-"""What loading and packing an operand costs, by its value, its number and the `id` of its plan."""
 SCATTER = 16.0  # cycles for an accumulator whose lanes lie apart
 
 
-def choose(s: Statement, instructions: Sequence[Instruction]) -> tuple[Choice, ...]:
+@dataclass(slots=True)
+class Loads:
+    """What loading and packing operands costs, and whether they are shuffled; by the `id` of the value
+    and the plan, which are held so that they stay alive, and the operand's number."""
+
+    known: dict[tuple[int, int, int], tuple[float, float, bool]] = field(default_factory=dict)
+    direct: dict[int, bool] = field(default_factory=dict)  # of the destination, by the plan
+    held: list[tuple[Tensor, Plan]] = field(default_factory=list)
+
+    def of(self, x: Tensor, operand: int, plan: Plan) -> tuple[float, float, bool]:
+        key = id(x), operand, id(plan)
+        if key not in self.known:
+            self.held.append((x, plan))
+            self.known[key] = best_load(x, operand, plan)
+        return self.known[key]
+
+    def is_direct(self, dest: Read, plan: Plan) -> bool:
+        """Whether the accumulator of the first step is one run of the destination's elements."""
+        if id(plan) not in self.direct:
+            self.held.append((dest, plan))
+            number = plan.instruction.accumulator
+            found = access(dest, plan, number, points(plan, number, {}))
+            self.direct[id(plan)] = found is Access.DIRECT
+        return self.direct[id(plan)]
+
+
+def choose(
+    s: Statement, instructions: tuple[Instruction, ...], graphs: Graphs
+) -> tuple[Choice, ...]:
     """The cheapest ways to do the statement with one of the instructions, repeated; more than one
     where the choice must suit that for other statements, on tiles. None where there is none."""
+    if not instructions or not has_sum(s.value):
+        return ()
+    with graphs.of(instructions) as g:
+        return _choices(s, instructions, g)
+
+
+def _choices(s: Statement, instructions: tuple[Instruction, ...], g: EGraph) -> tuple[Choice, ...]:
     of = Encoding()
     for d in s.outputs:
         of.bit(d)
     root = encode(s.value, of)
-    if not has_sum(s.value):
-        return ()
-    g = EGraph()
-    g.run(_rules(tuple(instructions)), "instructions")
     known = [f"(Dead {encode(c, of)})" for c in s.dead]
     known += [f"(Zero {encode(c, of)} {encode(x, of)})" for c, x in s.zeros]
     known += [f"(Local {encode(x, of)})" for x in s.local]
@@ -80,7 +110,7 @@ def _cheapest(
     take in all are left out."""
     tables: dict[Contraction, dict[str, list[Plan]]] = {}  # the same for many candidates
     options = [(plan, c) for c in candidates for plan in _plans(c, s, instructions, tables)]
-    loads: Loads = {}
+    loads = Loads()
     options.sort(key=lambda option: option[0].cycles)
     in_tiles = any(plan.instruction.place.rows > 1 for plan, _ in options)
     enough = ENOUGH if in_tiles else 0
@@ -88,7 +118,8 @@ def _cheapest(
     for plan, c in options:
         if len(found) > enough and plan.cycles > found[enough][0][0]:
             break
-        insort(found, (cost(c, plan, s, loads), c, plan), key=lambda option: option[0])
+        total, plan = cost(c, plan, s, loads)
+        insort(found, (total, c, plan), key=lambda option: option[0])
     return found
 
 
@@ -125,27 +156,28 @@ _ROUND = """\
 """
 
 
-@cache
-def _rules(instructions: tuple[Instruction, ...]) -> str:
-    return lowering_rules(instructions)
-
-
 def _candidates(g: EGraph, of: Encoding) -> Iterator[Candidate]:
+    operands: dict[Term, Tensor] = {}
     for types, whole, c, mask, a, b in g.rows("Candidate"):
-        yield _candidate(of, types, whole, c, mask, a, b)
+        yield _candidate(of, operands, types, whole, c, mask, a, b)
     for types, whole, mask, a, b in g.rows("Product"):
-        yield _candidate(of, types, whole, None, mask, a, b)
+        yield _candidate(of, operands, types, whole, None, mask, a, b)
 
 
 def _candidate(
-    of: Encoding, types: object, whole: object, c: object, mask: object, a: object, b: object
-) -> Candidate:
+    of: Encoding, operands: dict[Term, Tensor],
+    types: object, whole: object, c: object, mask: object, a: object, b: object,
+) -> Candidate:  # fmt: skip
+    """One row. `operands`: terms that have been decoded, which stand in many rows."""
     assert isinstance(whole, Term) and isinstance(a, Term) and isinstance(b, Term)
     assert isinstance(mask, int) and isinstance(types, str)
-    start = decode(c, of) if isinstance(c, Term) else None
+    for term in (a, b, *([c] if isinstance(c, Term) else [])):
+        if term not in operands:
+            operands[term] = decode(term, of)
+    start = operands[c] if isinstance(c, Term) else None
     element = DTYPES[types.split("+")[0]]
     dims = of.of_mask(mask)
-    return Candidate(types, element, whole, start, dims, decode(a, of), decode(b, of))
+    return Candidate(types, element, whole, start, dims, operands[a], operands[b])
 
 
 def _plans(
@@ -188,25 +220,24 @@ def _products(i: Instruction) -> tuple[float, int]:
     return whole * i.cost.per_cycle, whole
 
 
-def cost(c: Candidate, plan: Plan, s: Statement, loads: Loads) -> Cost:
+def cost(c: Candidate, plan: Plan, s: Statement, loads: Loads) -> tuple[Cost, Plan]:
     """Estimated cycles: of the instructions, the loads of their operands, and the way of the
-    accumulator to the statement's destination; and how many of them are for packing."""
-    total, packing = plan.cycles, 0.0
+    accumulator to the statement's destination; and how many of them are for packing. The plan says
+    which operands are shuffled."""
+    total, packing, shuffled = plan.cycles, 0.0, set[int]()
     for n, x in zip(plan.instruction.factors, (c.a, c.b), strict=True):
-        key = x, n, id(plan)
-        if key not in loads:
-            loads[key] = operand_cost(x, n, plan)
-        load, pack = loads[key]
+        load, pack, sorted_ = loads.of(x, n, plan)
+        shuffled |= {n} if sorted_ else set()
         total += load + pack
         packing += pack
-    at = points(plan, plan.instruction.accumulator, {})
-    direct = access(s.dest, plan, plan.instruction.accumulator, at) is Access.DIRECT
+    direct = loads.is_direct(s.dest, plan)
     outputs = prod(p.extent for p in plan.outer if not p.dim.reduced)
     each = LOAD if direct else SCATTER
     ways = 0 if direct and c.c == s.dest else 2
     if not isinstance(c.c, Read | None):
         ways += 8
-    return total + each * outputs * ways, packing
+    final = replace(plan, shuffled=frozenset(shuffled)) if shuffled else plan
+    return (total + each * outputs * ways, packing), final
 
 
 def _summed(x: Tensor, inside: bool = False) -> bool:

@@ -18,7 +18,7 @@ from hbc.eqsat.tensor import (
     Uniform,
     operand_name,
 )
-from hbc.ir.build import add, mul
+from hbc.ir.build import add, binary, floordiv, mul, sub
 from hbc.ir.diag import InternalError
 from hbc.ir.nodes import (
     Binary,
@@ -30,6 +30,7 @@ from hbc.ir.nodes import (
     Select,
     Unary,
     UnaryOp,
+    const_index,
 )  # fmt: skip
 from hbc.ir.types import BOOL, DTYPES, DType, Type
 
@@ -49,6 +50,14 @@ def decode(t: Term, of: Encoding) -> Tensor:
             return Reduce(Op(op), of.of_mask(mask), decode(x, of))
         case Term("Slid", (Term() as c, int(d), int(r), int(t_bit), int(m))):
             return slid(decode(c, of), _dim(d, of), _dim(r, of), _dim(t_bit, of), m)
+        case Term(
+            "Reached", (Term() as c, Term() as u, int(d), int(r), int(t_bit), int(m), int(n))
+        ):
+            dims = (_dim(d, of), _dim(r, of), _dim(t_bit, of))
+            taps = None if u.head == "Everywhere" else decode(u, of)
+            return reached(decode(c, of), taps, *dims, m, n)
+        case Term("At0", (Term() as c, int(d))):
+            return at_first(decode(c, of), _dim(d, of))
         case Term("Band", (Term() as x, int(d), int(t_bit), int(r), int(m), int(n))):
             return Band(decode(x, of), _dim(d, of), _dim(t_bit, of), _dim(r, of), m, n)
         case _:
@@ -66,6 +75,42 @@ def slid(c: Tensor, d: Dim, r: Dim, t: Dim, m: int) -> Tensor:
             return replace(c, args=(Line(base, ((t, step),)), Uniform(add(end, beyond))))
         case _:
             raise InternalError(f"a condition that cannot slide: {c}")
+
+
+def reached(c: Tensor, taps: Tensor | None, d: Dim, r: Dim, t: Dim, m: int, n: int) -> Tensor:
+    """The condition `base + step * d + others < end` as one on t = m * d + n * r: it holds up to the last
+    d, and there the last r where `taps` does. One of `step` and m is 1."""
+    match c:
+        case Apply(args=(Line(base=base, strides=strides), Uniform(value=end))):
+            step = dict(strides)[d]
+            others = tuple((e, mul(m, s)) for e, s in strides if e != d)
+            last = add(mul(m, sub(end, 1)), mul(mul(step, n), sub(_count(taps, r), 1)))
+            line = Line(mul(m, base), ((t, step), *others))
+            return replace(c, args=(line, Uniform(add(last, 1))))
+        case _:
+            raise InternalError(f"a condition that reaches no end: {c}")
+
+
+def _count(c: Tensor | None, r: Dim) -> Expr:
+    """How many of the points of r a condition `base + step * r < end` holds at."""
+    match c:
+        case None:
+            return const_index(r.extent)
+        case Apply(args=(Line(base=base, strides=((_, step),)), Uniform(value=end))):
+            holds = floordiv(sub(add(sub(end, base), step), 1), step)
+            return binary(Op.MIN, r.extent, holds)
+        case _:
+            raise InternalError(f"a condition that ends nowhere: {c}")
+
+
+def at_first(c: Tensor, d: Dim) -> Tensor:
+    """A comparison of an index where d is 0."""
+    match c:
+        case Apply(args=(Line(base=base, strides=strides), Uniform() as end)):
+            rest = tuple((e, s) for e, s in strides if e != d)
+            return replace(c, args=(Line(base, rest) if rest else Uniform(base), end))
+        case _:
+            raise InternalError(f"a condition on no index: {c}")
 
 
 def _moves(t: Term, of: Encoding) -> tuple[tuple[Dim, Expr], ...]:

@@ -11,7 +11,8 @@ import re
 import sys
 import types
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module, resources
@@ -38,7 +39,7 @@ def _literal(x: Term | int | float | str) -> str:
 
 
 class EGraph:
-    """One e-graph with the rules of `eqsat/rules` declared, or with other texts by their names.
+    """An e-graph with the rules of `eqsat/rules` declared, or with other texts by their names.
     `fired` counts the matches of each rule."""
 
     def __init__(self, rules: Mapping[str, str] | None = None) -> None:
@@ -48,6 +49,16 @@ class EGraph:
         self.fired: Counter[str] = Counter()
         for name in RULES:
             self.run(rules_text(name) if rules is None else rules[name], f"{name}.egg")
+
+    @contextmanager
+    def apart(self) -> Iterator[None]:
+        """What is added within is gone afterwards. The rules take longer to declare than to run."""
+        self.run("(push)")
+        self.fired.clear()
+        try:
+            yield
+        finally:
+            self.run("(pop)")
 
     def run(self, program: str, name: str = "statement.egg") -> list[Any]:
         """Runs commands and returns what they answer."""
@@ -67,8 +78,9 @@ class EGraph:
         """The arguments of each row of a relation, terms as their cheapest form."""
         (answer,) = self.run(f"(print-function {relation} {limit})")
         found = []
+        known: dict[int, Term | int | float | str] = {}
         for inputs, _ in answer.terms:
-            row = _term(answer.termdag, inputs)
+            row = _term(answer.termdag, inputs, known)
             assert isinstance(row, Term)
             found.append(row.args)
         return found
@@ -79,16 +91,18 @@ class EGraph:
         """The values of a function of one term, terms as their cheapest form."""
         (answer,) = self.run(f"(print-function {function} {limit})")
         found = []
+        known: dict[int, Term | int | float | str] = {}
         for inputs, value in answer.terms:
-            row = _term(answer.termdag, inputs)
+            row = _term(answer.termdag, inputs, known)
             assert isinstance(row, Term) and isinstance(row.args[0], Term)
-            found.append((row.args[0], _term(answer.termdag, value)))
+            found.append((row.args[0], _term(answer.termdag, value, known)))
         return found
 
     def variants(self, name: str, limit: int) -> list[Term]:
         """Terms that are equal to a global, the cheapest first."""
         (answer,) = self.run(f"(extract {name} {limit})")
-        found = [_term(answer.termdag, t) for t in answer.terms]
+        known: dict[int, Term | int | float | str] = {}
+        found = [_term(answer.termdag, t, known) for t in answer.terms]
         return [t for t in found if isinstance(t, Term)]
 
     def size(self) -> int:
@@ -99,7 +113,7 @@ class EGraph:
     def extract(self, name: str) -> Term:
         """The cheapest term of the class of a global."""
         (answer,) = self.run(f"(extract {name})")
-        term = _term(answer.termdag, answer.term)
+        term = _term(answer.termdag, answer.term, {})
         assert isinstance(term, Term)
         return term
 
@@ -128,10 +142,14 @@ def _bindings() -> Any:
     return import_module("egglog.bindings")
 
 
-def _term(dag: Any, number: int) -> Term | int | float | str:
-    node = dag.get(number)
-    if hasattr(node, "args"):
-        return Term(node.name, tuple(_term(dag, a) for a in node.args))
-    literal = node.value
-    value: int | float | str = getattr(literal, "value", literal)
-    return value
+def _term(
+    dag: Any, number: int, known: dict[int, Term | int | float | str]
+) -> Term | int | float | str:
+    """A node of the answer, shared where it stands more than once."""
+    if number not in known:
+        node = dag.get(number)
+        if hasattr(node, "args"):
+            known[number] = Term(node.name, tuple(_term(dag, a, known) for a in node.args))
+        else:
+            known[number] = getattr(node.value, "value", node.value)
+    return known[number]

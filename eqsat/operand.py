@@ -7,12 +7,14 @@ in the order of the instruction (VNNI interleaving, transposition, a banded matr
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from enum import Enum
 from math import prod
 
 from hbc.eqsat.plan import SUMMED, Plan
 from hbc.eqsat.points import Place, Points, exists, raw_layout, value
 from hbc.eqsat.tensor import Apply, Band, Dim, Masked, Read, Tensor, reads, strides_along
+from hbc.eqsat.windows import is_window, sharing, shuffles
 from hbc.ir.build import const_value, mul, select
 from hbc.ir.contraction import extents, shape, strides
 from hbc.ir.layout import Layout, normal
@@ -26,7 +28,7 @@ UNUSED = Dim("unused", 1)
 """Moved by the lanes of an instruction that no dimension of the statement uses."""
 REUSED = "~"
 """At the end of the name of a place: the statement is in a loop in which it stays."""
-LOAD, PACK, PACK_ONCE = 0.5, 4.0, 0.25  # cycles for each 64 bytes
+LOAD, SHUFFLE, PACK, PACK_ONCE = 0.5, 0.5, 4.0, 0.25  # cycles for each 64 bytes
 _GROUP_BITS = (8, 16, 32, 64)  # what one instruction copies to all lanes
 
 
@@ -35,6 +37,7 @@ class Access(Enum):
 
     DIRECT = "direct"  # one load
     REPEATED = "repeated"  # one load of some lanes, copied
+    SHUFFLED = "shuffled"  # one load of adjacent elements, and a shuffle
     PACKED = "packed"  # from a temporary
 
 
@@ -114,7 +117,9 @@ def access(x: Tensor, plan: Plan, operand: int, at: Points) -> Access:
         return Access.PACKED
     raw = raw_layout(inner, at)
     if place.rows == 1:  # vector loads may be masked
-        return _in_register(normal(raw), x.element.bits)
+        found = _in_register(normal(raw), x.element.bits)
+        near = operand in plan.shuffled and is_window(raw, x.element.bits)
+        return Access.SHUFFLED if found is Access.PACKED and near else found
     if inner is not x or exists((UNUSED, *(d for d, _ in inner.strides)), at) is not None:
         return Access.PACKED
     rows = shape(plan.instruction, operand, dict(plan.sizes))
@@ -165,23 +170,35 @@ def operand_cost(x: Tensor, operand: int, plan: Plan) -> tuple[float, float]:
     where it can be."""
     starts = {p.dim: const_index(0) for p in plan.outer}
     at = points(plan, operand, starts)
-    loads = prod(p.extent for p in plan.outer if _moves(x, p.dim))
+    moving = strides_along(x)
+    loads = prod(p.extent for p in plan.outer if p.dim in moving)
     bytes_ = at.lanes * x.element.bytes
     each = max(1.0, bytes_ / 64)
+    found = access(x, plan, operand, at)
+    if found is Access.SHUFFLED:
+        steps = LOAD + SHUFFLE * shuffles(x.element.bits, at.lanes)
+        return loads * each * steps / sharing(x, plan, operand), 0.0
     packing = 0.0
-    if access(x, plan, operand, at) is Access.PACKED:
+    if found is Access.PACKED:
         reused = all(is_reused(r) for r in reads(x))
         packing = loads * each * (PACK_ONCE if reused else PACK)
     return loads * each * LOAD, packing
 
 
+def best_load(x: Tensor, operand: int, plan: Plan) -> tuple[float, float, bool]:
+    """As `operand_cost`, and whether the operand had better be shuffled than packed."""
+    load, pack = operand_cost(x, operand, plan)
+    if pack:
+        near = replace(plan, shuffled=frozenset({operand}))
+        shuffled, packed = operand_cost(x, operand, near)
+        if packed == 0 and shuffled < load + pack:
+            return shuffled, 0.0, True
+    return load, pack, False
+
+
 def is_reused(x: Read) -> bool:
     """Whether its place was marked so: what is packed of it serves many times."""
     return any(isinstance(n, Var) and n.name.endswith(REUSED) for n in nodes(x.base))
-
-
-def _moves(x: Tensor, d: Dim) -> bool:
-    return d in strides_along(x)
 
 
 def starts_of(plan: Plan, index: Mapping[Dim, Expr]) -> dict[Dim, Expr]:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 from hbc.eqsat.choice import CHOSEN, Choice, Statement
 from hbc.eqsat.operand import Access, access, operand_value, points, starts_of
-from hbc.eqsat.plan import Parts, Plan
+from hbc.eqsat.plan import Part, Parts, Plan
 from hbc.eqsat.points import Points, address, exists, given, value
-from hbc.eqsat.steps import Fresh, Index, nest
+from hbc.eqsat.steps import UNROLLED, Fresh, Index, nest
 from hbc.eqsat.tensor import Dim, Read, Tensor, Uniform
-from hbc.ir.build import and_, const, const_value
+from hbc.eqsat.windows import meeting, together
+from hbc.ir.build import add, and_, const, const_value, mul
 from hbc.ir.layout import layout
 from hbc.ir.nodes import (
     Allocate,
@@ -136,14 +137,44 @@ def _sum(
     fresh: Fresh,
     packed: Packed,
 ) -> Stmt:
-    """All instructions: the summed loops outside, so that accumulators stay where they are."""
+    """All instructions: the summed loops outside, so that accumulators stay where they are, and steps
+    together that windows serve alike."""
     plan = choice.plan
-    summed = [p for p in plan.outer if p.dim.reduced]
+    loops = [p for p in plan.outer if p.dim.reduced]
+    summed, side_by_side = _meeting(loops, choice)
 
     def body(index: Index) -> Stmt:
-        return block(*(_execute(choice, s, own, {**at, **index}, packed) for at in slices))
+        steps = side_by_side(index)
+        return block(
+            *(_execute(choice, s, own, {**at, **i}, packed) for i in steps for at in slices)
+        )
 
-    return nest(summed, fresh, body)
+    # Written out, the steps of one block of outputs would stand apart from those of the next.
+    return nest(summed, fresh, body, UNROLLED if summed == loops else 1)
+
+
+def _meeting(
+    summed: list[Part], choice: Choice
+) -> tuple[list[Part], Callable[[Index], list[Index]]]:
+    """The summed loops, and which steps to take at one of theirs: those at which the windows of
+    neighbouring outputs meet."""
+    plan, c = choice.plan, choice.candidate
+    found = (meeting(x, plan, n) for n, x in zip(plan.instruction.factors, (c.a, c.b), strict=True))
+    p, steps = next((f for f in found if f is not None), (None, 1))
+    if p is None:
+        return summed, lambda index: [index]
+    count = p.extent // steps
+    written = together(p, steps)
+    around = Part(Dim(f"{p.dim.name}_window", count // written, reduced=True), count // written, 1)
+    inner = replace(p, extent=steps)
+
+    def side_by_side(index: Index) -> list[Index]:
+        first = mul(index.get(around.dim, const_index(0)), written * steps)
+        at = add(index.get(p.dim, const_index(0)), first)
+        return [{**index, p.dim: add(at, n * steps)} for n in range(written)]
+
+    loops = [q for part in summed for q in ([around, inner] if part == p else [part])]
+    return [q for q in loops if q.extent > 1], side_by_side
 
 
 def _execute(choice: Choice, s: Statement, own: Accumulators, index: Index, packed: Packed) -> Stmt:

@@ -34,7 +34,15 @@ from hbc.ir.nodes import (
     const_index,
 )
 from hbc.ir.types import DType, Memory
-from hbc.ir.walk import block, children, free_variables, nodes, statements, substitute
+from hbc.ir.walk import (
+    block,
+    children,
+    free_variables,
+    nodes,
+    statements,
+    substitute,
+    substitute_stmt,
+)
 
 ON_STACK = 16384  # bytes
 Outer = For | LetStmt | If
@@ -46,8 +54,8 @@ class Pack:
     """A value in a temporary. Its dimensions are the loops of the program in which it varies, those
     among `around`, outermost first, which also has the names that it uses and the conditions under
     which it is used; then `steps`, loops
-    around an instruction; then the lanes of `points` along which it varies. `points` are those of
-    the first step."""
+    around an instruction; then the packs that share the temporary, of which it is number `number`; then
+    the lanes of `points` along which it varies. `points` are those of the first step."""
 
     buffer: str
     x: Tensor
@@ -55,6 +63,7 @@ class Pack:
     around: tuple[Outer, ...]
     steps: Parts
     note: str
+    number: int = 0
 
     @property
     def loops(self) -> tuple[For, ...]:
@@ -86,11 +95,12 @@ class Pack:
             at = add(mul(at, loop.extent), sub(Var(loop.var), loop.start))
         for p in self.steps:
             at = add(mul(at, p.extent), index.get(p.dim, const_index(0)))
+        at = add(mul(at, Var(sharing(self.buffer))), self.number)
         return canonical(mul(at, self.own_points().lanes))
 
     def extent(self) -> Expr:
         """Elements of the temporary."""
-        extent: Expr = const_index(self.own_points().lanes)
+        extent: Expr = mul(self.own_points().lanes, Var(sharing(self.buffer)))
         for n in (*(loop.extent for loop in self.loops), *(p.extent for p in self.steps)):
             extent = mul(extent, n)
         for let in reversed(self.around):  # names that are bound inside of where the temporary is
@@ -163,7 +173,9 @@ class Frames:
         for p in frame.packs:
             if _same(p, wanted):
                 return p.load(index)
-        pack = replace(wanted, buffer=self.fresh(_name(x)))
+        shared = [p for p in frame.packs if _alike(p, wanted)]
+        buffer = shared[0].buffer if shared else self.fresh(_name(x))
+        pack = replace(wanted, buffer=buffer, number=len(shared))
         frame.packs.append(pack)
         return pack.load(index)
 
@@ -244,6 +256,19 @@ def _has_load(e: Expr) -> bool:
     return any(isinstance(n, Load) for n in nodes(e))
 
 
+def sharing(buffer: str) -> str:
+    """A name for how many packs share a temporary, until that is known."""
+    return f"packs in {buffer}"
+
+
+def _alike(a: Pack, b: Pack) -> bool:
+    """Whether two packs are of the same arrays and equally long, as for neighbouring columns: side by
+    side they are one stream."""
+    arrays = [dict.fromkeys((r.buffer, r.element) for r in reads(p.x)) for p in (a, b)]
+    lengths = [(p.own_points().extents, p.steps, p.note) for p in (a, b)]
+    return arrays[0] == arrays[1] and lengths[0] == lengths[1] and _heads(a) == _heads(b)
+
+
 def _same(a: Pack, b: Pack) -> bool:
     return (a.x, a.points, a.steps) == (b.x, b.points, b.steps) and _heads(a) == _heads(b)
 
@@ -268,21 +293,29 @@ def _name(x: Tensor) -> str:
 
 def with_packs(s: Stmt, packs: list[Pack], fresh: Fresh) -> Stmt:
     """The statement after the packs have been filled."""
-    body = block(*(fill(p, fresh) for p in packs), s)
-    for p in reversed(packs):
-        extent = p.extent()
+    groups: dict[str, list[Pack]] = {}
+    for p in packs:
+        groups.setdefault(p.buffer, []).append(p)
+    counts: dict[str, Expr] = {sharing(b): const_index(len(group)) for b, group in groups.items()}
+    body = substitute_stmt(block(*(fill(g, fresh) for g in groups.values()), s), counts)
+    for buffer, group in reversed(groups.items()):
+        p = group[0]
+        extent = canonical(substitute(p.extent(), counts))
         size = const_value(extent)
         small = size is not None and int(size) * p.element.bytes <= ON_STACK
         memory = Memory.STACK if small else Memory.HEAP
         sources = " and ".join(dict.fromkeys(r.buffer for r in reads(p.x)))
-        body = Allocate(p.buffer, p.element, extent, memory, body, f"{sources} {p.note}")
+        body = Allocate(buffer, p.element, extent, memory, body, f"{sources} {p.note}")
     return body
 
 
-def fill(p: Pack, fresh: Fresh) -> Stmt:
-    """The loops that gather the operand."""
-    body = nest(list(p.steps), fresh, lambda index: _gather(p, index, fresh))
-    for s in reversed(p.around):
+def fill(packs: list[Pack], fresh: Fresh) -> Stmt:
+    """The loops that gather the packs of one temporary."""
+    first = packs[0]
+    body = nest(
+        list(first.steps), fresh, lambda index: block(*(_gather(p, index, fresh) for p in packs))
+    )
+    for s in reversed(first.around):
         match s:
             case For(var=var, start=start, extent=extent, kind=kind):
                 body = For(var, start, extent, kind, body)

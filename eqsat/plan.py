@@ -50,13 +50,15 @@ Parts = tuple[Part, ...]
 class Plan:
     """`rows`: what each row of the instruction covers, outermost first; nothing for a row of which
     only the first point counts. `outer` are the loops around it, those over outputs first.
-    `swapped`: the statement's A is the instruction's second factor."""
+    `swapped`: the statement's A is the instruction's second factor. `shuffled`: the operands that are
+    sorted in a register each time (see `windows`) rather than packed."""
 
     instruction: Instruction
     sizes: tuple[tuple[str, int], ...]
     rows: tuple[Parts, ...]
     outer: Parts
     swapped: bool
+    shuffled: frozenset[int] = frozenset()
 
     @property
     def count(self) -> int:

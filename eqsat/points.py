@@ -178,15 +178,26 @@ def raw_layout(x: Read, at: Points) -> Layout:
 
 def _layout(x: Read | Line, at: Points) -> Layout:
     base = x.base
-    steps: list[Expr] = [const_index(0)] * len(at.extents)
+    numbers = [0] * len(at.extents)
+    others: list[Expr | None] = [None] * len(at.extents)
     for d, stride in x.strides:
         place = at.places.get(d)
         if place is None:
             continue
-        base = add(base, mul(place.start, stride))
-        steps = [add(s, mul(n, stride)) for s, n in zip(steps, place.steps, strict=True)]
-    dims = tuple((n, canonical(s)) for n, s in zip(at.extents, steps, strict=True))
-    return Layout(canonical(base), dims)
+        if const_value(place.start) != 0:
+            base = add(base, mul(place.start, stride))
+        known = const_value(stride)
+        for lane, n in enumerate(place.steps):
+            if n and known is not None:
+                numbers[lane] += n * int(known)
+            elif n:
+                before = others[lane]
+                others[lane] = mul(n, stride) if before is None else add(before, mul(n, stride))
+    steps = (
+        const_index(n) if e is None else canonical(add(e, n))
+        for e, n in zip(others, numbers, strict=True)
+    )
+    return Layout(canonical(base), tuple(zip(at.extents, steps, strict=True)))
 
 
 def exists(dims: tuple[Dim, ...], at: Points) -> Expr | None:

@@ -10,6 +10,7 @@ from functools import cache
 from hbc.eqsat.choice import Choice
 from hbc.eqsat.egraph import rules_text
 from hbc.eqsat.near_miss import Miss
+from hbc.ir.diag import Diagnostic, Severity
 from hbc.ir.nodes import Store
 from hbc.ir.source import Span
 
@@ -32,7 +33,8 @@ class Cost:
 class Record:
     """A statement that sums products: `stage` is the buffer it stores to, `copies` how many like it
     there are in the unrolled program. Either an instruction was chosen, which one execution runs
-    `count` times, after the rules in `fired` matched so many times each; or `miss` says why not."""
+    `count` times, after the rules in `fired` matched so many times each; or `miss` says why not.
+    `complete`: no budget of the e-graph ran out before."""
 
     span: Span | None
     stage: str
@@ -43,6 +45,7 @@ class Record:
     fired: tuple[tuple[str, int], ...] = ()
     miss: Miss | None = None
     copies: int = 1
+    complete: bool = True
 
 
 def chosen(s: Store, choice: Choice) -> Record:
@@ -50,14 +53,24 @@ def chosen(s: Store, choice: Choice) -> Record:
     plan = choice.plan
     memory = choice.cycles - plan.cycles - choice.packing
     cost = Cost(plan.cycles, memory, choice.packing)
+    name, fired = plan.instruction.name, choice.fired
     return Record(
-        s.span, s.buffer, plan.instruction.name, plan.sizes, plan.count, cost, choice.fired
+        s.span, s.buffer, name, plan.sizes, plan.count, cost, fired, complete=choice.complete
     )
 
 
 def missed(s: Store, miss: Miss) -> Record:
     """For a statement that has none."""
     return Record(s.span, s.buffer, None, miss=miss)
+
+
+def cut_short(records: Iterable[Record]) -> list[Diagnostic]:
+    """A warning for each statement whose e-graph hit a budget: its instructions are right, but there may
+    be better ones."""
+    spans = dict.fromkeys(r.span for r in records if not r.complete)
+    message = "the search for instructions ended at its bound: what was chosen is the best so far"
+    hint = "fewer terms in one sum, or fewer casts and masks around it, take less"
+    return [Diagnostic(message, span, hint, severity=Severity.WARNING) for span in spans]
 
 
 @cache

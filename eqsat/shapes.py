@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from hbc.eqsat.choice import Choice, Statement
 from hbc.eqsat.choose import choose
+from hbc.eqsat.graphs import Graphs
 from hbc.eqsat.operand import REUSED
 from hbc.ir.instruction import Instruction
 from hbc.ir.nodes import Const, Expr, Var
@@ -23,6 +24,7 @@ class Shapes:
         default_factory=dict
     )
     made: int = 0
+    graphs: Graphs = field(default_factory=Graphs)
 
     def choose(
         self,
@@ -43,7 +45,7 @@ class Shapes:
 
         shape = s.mapped(abstract)
         if (shape, instructions) not in self.known:
-            found = choose(shape, instructions)
+            found = choose(shape, instructions, self.graphs)
             numbered = (replace(c, number=self.made + n) for n, c in enumerate(found))
             self.known[shape, instructions] = tuple(numbered)
             self.made += len(found)

@@ -178,7 +178,7 @@ def _peel(g: Generator, nest: Nest, scope: Scope, depth: int, s: Split) -> Stmt:
     tail_nest = replace(
         nest.fix(s.outer, pieces),
         extents={**nest.extents, s.inner: rest},
-        bases={**nest.bases, s: covered},
+        bases={**nest.bases, s: simplify(sub(extent, rest))},
     )
     tail = _loops(g, tail_nest, inside, depth)
     if isinstance(remainder, Const):

@@ -6,9 +6,10 @@ import re
 from typing import cast
 
 from hbc.frontend import isa_ast
+from hbc.frontend.giants import refuse_giants
 from hbc.frontend.grammar import load_parser
 from hbc.frontend.isa_tree import DescriptionBuilder
-from hbc.frontend.parse import MOST_ERRORS, no_collection, refuse_giants, too_deep
+from hbc.frontend.parse import MOST_ERRORS, no_collection, too_deep
 from hbc.frontend.syntax import explain
 from hbc.ir.diag import Diagnostic, HbcError
 from hbc.ir.source import Source

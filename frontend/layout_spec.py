@@ -82,6 +82,7 @@ def sketch_text(spec: LayoutSpec, lanes: int, stages: int, moves: str, vbmi: boo
     lines = [
         f"# {spec.title} in {stages} stages",
         f"param bits = {spec.dtype.bits}",
+        "param lane_axes = -1",
         *(["param vbmi = 1"] if vbmi else []),
         f'import "{moves}"',
         'import "registers.sf"',

@@ -3,27 +3,20 @@
 from __future__ import annotations
 
 import gc
-import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
 from hbc.frontend import ast
+from hbc.frontend.giants import DEEPEST_NESTING, refuse_giants
 from hbc.frontend.grammar import load_parser
 from hbc.frontend.resume import resume_text
 from hbc.frontend.syntax import explain
 from hbc.frontend.tree import TreeBuilder
-from hbc.ir.diag import Diagnostic, HbcError, Note, error
+from hbc.ir.diag import Diagnostic, HbcError
 from hbc.ir.source import Source, Span
 
-# So much parses in some three seconds. Kernels that people write are a hundred times smaller.
-LARGEST_SOURCE = 500_000
-# Passes recurse over expressions, some with three calls a level; Python stops at a thousand.
-DEEPEST_NESTING = 200
 MOST_ERRORS = 20
-
-# What `refuse_giants` looks at; comments and strings are matched so that they are skipped.
-NESTING = re.compile(r"[(\[{]|[)\]}]|#[^\n]*|\"[^\"\n]*\"")
 
 
 def parse(source: Source) -> ast.File:
@@ -71,31 +64,6 @@ def parse_whole(source: Source) -> ast.File:
                 return file
         text = None
     raise HbcError(mistakes)
-
-
-def refuse_giants(source: Source) -> None:
-    """Raises HbcError for a source that is too long or brackets that nest too deep."""
-    text = source.text
-    if len(text) > LARGEST_SOURCE:
-        raise error(
-            f"{source.name} has {len(text):,} characters, and hbc reads at most {LARGEST_SOURCE:,}",
-            None,
-            "data belongs into an input, not into the source",
-        )
-    opened: list[int] = []
-    for match in NESTING.finditer(text):
-        first = match[0][0]
-        if first in "([{":
-            opened.append(match.start())
-        elif first in ")]}" and opened:
-            opened.pop()
-        if len(opened) > DEEPEST_NESTING:
-            span = Span(source, match.start(), match.end())
-            note = Note("the outermost one opens here", Span(source, opened[0], opened[0] + 1))
-            raise error(
-                f"brackets nest deeper than {DEEPEST_NESTING}", span,
-                "split the expression into several Funcs", note,
-            )  # fmt: skip
 
 
 class Spanned(Protocol):

@@ -65,6 +65,7 @@ class Elaborator:
         self.definitions: dict[str, SetDefinition] = {}
         self.goals: list[ast.Goal] = []
         self.imported: set[str] = set()
+        self.later: dict[str, Span] = {}  # the arrays of the file that is read, by name
 
     def sketch(self) -> Sketch:
         self.run(parse_sketch(self.source))
@@ -79,10 +80,12 @@ class Elaborator:
         name = PurePath(self.source.name).stem
         return Sketch(
             name, self.terms, tuple(self.statements), goals, self.definitions,
-            self.parameters.values, self.source,
+            self.parameters.values, self.source, self.parameters.spans,
         )  # fmt: skip
 
     def run(self, file: ast.File) -> None:
+        outside = self.later
+        self.later = {s.name: s.span for s in file.statements if isinstance(s, ast.Define)}
         for statement in file.statements:
             match statement:
                 case ast.Param():
@@ -97,6 +100,7 @@ class Elaborator:
                     self.statement(statement, "")
                 case ast.Goal():
                     self.goals.append(statement)
+        self.later = outside
 
     def define(self, node: ast.Set) -> None:
         if node.name in self.definitions:
@@ -146,6 +150,8 @@ class Elaborator:
                 self.definitions[made.name] = made
                 read = tuple(self.variable(array, at) for array, at in arrays.items())
                 self.gather(name, extents, made.name, read, span)
+            case ast.Fold(_, ast.Name(unknown, at), _, _) if unknown not in self.variables:
+                self.variable(unknown, at)
             case ast.Fold(operation, operand, length, _) if self.is_array(operand):
                 argument = self.argument(operand, f"{name}.in")
                 count = None if length is None else integer(length, values)
@@ -206,6 +212,10 @@ class Elaborator:
 
     def variable(self, name: str, span: Span) -> str:
         found = self.variables.get(name)
+        if found is None and name in self.later:
+            note = Note("it is defined here", self.later[name])
+            hint = "statements are in the order in which they run: no array is made of itself"
+            raise error(f"`{name}` is used before it is defined", span, hint, note)
         if found is None:
             hint = did_you_mean(name, self.variables) or "arrays are defined before they are used"
             raise error(f"there is no array `{name}`", span, hint)
@@ -246,7 +256,8 @@ class Elaborator:
             for name, full in self.variables.items()
             if full in self.literals
         }
-        return TermScope(self.terms, self.parameters.values, arrays, symbols)
+        computed = frozenset(self.variables) - frozenset(arrays)
+        return TermScope(self.terms, self.parameters.values, arrays, symbols, computed)
 
     def checked_goals(self) -> tuple[Goal, ...]:
         held = {

@@ -24,6 +24,8 @@ def to_index(expr: ast.Expr) -> ir.IndexExpr:
             return ir.Nothing(span)
         case ast.Unary(op, operand, span):
             return ir.Unary(op, to_index(operand), span)
+        case ast.Binary("/" | "%", _, ast.Number(0), span):
+            raise error("this divides by 0", span)
         case ast.Binary(op, left, right, span):
             return ir.Binary(op, to_index(left), to_index(right), span)
         case ast.Conditional(condition, then, otherwise, span):

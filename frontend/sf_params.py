@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from hbc.frontend import sf_ast as ast
 from hbc.frontend.sf_index import option_value
 from hbc.ir.diag import Diagnostic, Note, UsageError, did_you_mean, error
-from hbc.ir.sketch import Option
+from hbc.ir.sketch import RESERVED, Option
 from hbc.ir.source import Span
 
 INTEGER = re.compile(r"-?\d{1,9}")
@@ -35,6 +35,7 @@ class Parameters:
         value = self.values[node.name] if imported else default
         if node.name in self.settings:
             value = read_setting(node.name, self.settings[node.name], default)
+        allowed = allowed or list(RESERVED.get(node.name, ()))
         if allowed and value not in allowed:
             listed = ", ".join(map(str, allowed))
             raise UsageError(

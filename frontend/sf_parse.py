@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from hbc.frontend import sf_ast as ast
+from hbc.frontend.giants import refuse_giants
 from hbc.frontend.grammar import load_parser
-from hbc.frontend.parse import refuse_giants
 from hbc.frontend.sf_tree import TreeBuilder
 from hbc.ir.diag import Diagnostic, HbcError, did_you_mean
 from hbc.ir.source import Source, Span

@@ -27,6 +27,7 @@ class TermScope:
     values: Mapping[str, Option]
     arrays: Mapping[str, Literal]
     symbols: frozenset[int] | None
+    computed: frozenset[str] = frozenset()  # arrays whose elements are not known here
 
 
 def evaluate_terms(expr: ast.Expr, scope: TermScope) -> Cells:
@@ -60,6 +61,8 @@ def _symbol(expr: ast.Expr, scope: TermScope) -> int:
     elif isinstance(expr, ast.Read | ast.Call):
         unknown = expr.array if isinstance(expr, ast.Read) else expr.function
         hint = did_you_mean(unknown, scope.arrays) or "elements of literal arrays are: `x[i + 1]`"
+        if unknown in scope.computed:
+            hint = f"`{unknown}` is computed: a goal says what must come out by known elements"
         raise error(f"there is no array `{unknown}` of known elements", expr.span, hint)
     else:
         number = integer(expr, scope.values)
@@ -72,6 +75,11 @@ def _symbol(expr: ast.Expr, scope: TermScope) -> int:
     if known is None or known not in scope.symbols:
         names = [scope.terms[s].name for s in scope.symbols]
         shown = ", ".join(f"`{n}`" for n in names[:3])
+        if name in scope.computed:
+            raise error(
+                f"`{name}` is computed: a goal says what must come out by known elements", expr.span,
+                f"the arrays of the sketch hold {shown}, ...",
+            )  # fmt: skip
         hint = did_you_mean(name, names) or f"the arrays of the sketch hold {shown}, ..."
         raise error(f"no array of the sketch holds `{name}`", expr.span, hint)
     return known

@@ -10,7 +10,7 @@ from hbc.frontend.funcs import Image
 from hbc.frontend.plan import FuncPlan, Split
 from hbc.frontend.regions import Box, extent_of
 from hbc.ir.bounds import Interval, constant_bounds
-from hbc.ir.build import add, eq, floordiv, mod, mul, sub
+from hbc.ir.build import add, const_value, eq, floordiv, mod, mul, sub
 from hbc.ir.kernel import Argument, Check
 from hbc.ir.nodes import Const, Expr, LoopKind, Var, const_index
 from hbc.ir.simplify import simplify
@@ -18,6 +18,7 @@ from hbc.ir.types import DType, Memory
 
 # What is bounded by more than this, its type perhaps, has the size that is needed, not a constant.
 MOST_STORED = 1 << 20
+MOST_SYMBOLIC = 1 << 10  # what a number of elements that is not known is taken for
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +104,7 @@ def func_storage(
         if v in folds:
             extent = const_index(folds[v])
         else:
-            extent = _bounded(extent_of(box[variables.index(v)]), scope)
+            extent = _bounded(extent_of(box[variables.index(v)]), scope, size)
         if v in pads:
             extent = simplify(mul(floordiv(add(extent, pads[v] - 1), pads[v]), pads[v]))
         strides[v] = size
@@ -139,11 +140,13 @@ def _low(x: Interval) -> Expr:
     return x.lo
 
 
-def _bounded(extent: Expr, scope: Mapping[str, Interval]) -> Expr:
+def _bounded(extent: Expr, scope: Mapping[str, Interval], inner: Expr) -> Expr:
+    """A constant in place of an extent, where it makes no more of the `inner` elements than are stored."""
     if isinstance(extent, Const):
         return extent
     _, high = constant_bounds(extent, scope)
-    return extent if high is None or high > MOST_STORED else const_index(max(high, 0))
+    most = MOST_STORED // max(int(const_value(inner) or MOST_SYMBOLIC), 1)
+    return extent if high is None or high > most else const_index(max(high, 0))
 
 
 def with_mins(storage: Storage, mins: tuple[Expr, ...]) -> Storage:

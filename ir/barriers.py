@@ -43,7 +43,6 @@ from hbc.ir.walk import block, map_stmt, nodes, statements, substitute
 MOST_ROUNDS = 4  # then whatever was found in any of them is assumed
 
 _Waiting = dict[Pending, None]
-_SCOPES = {Level.WARP: BarrierScope.WARP, Level.BLOCK: BarrierScope.BLOCK}
 
 
 def barriers(kernel: Kernel) -> Kernel:
@@ -59,8 +58,36 @@ def _outside(s: Stmt, strides: frozenset[str]) -> Stmt:
         return map_stmt(s, lambda e: e, lambda c: _outside(c, strides))
     if any(isinstance(x, For) and x.kind is LoopKind.BLOCK for x in statements(s.body)):
         return map_stmt(s, lambda e: e, lambda c: _outside(c, strides))
-    body, _ = _Walk.of(s, strides).stmt(s.body, {}, _Place())
+    walk = _Walk.of(s, strides)
+    body = s.body
+    if walk.tracked:
+        body = _weakened(walk.complete(body), walk)
     return s if body is s.body else replace(s, body=body)
+
+
+def _weakened(body: Stmt, walk: _Walk) -> Stmt:
+    """The same with barriers of warps where these do."""
+    if walk.scope is BarrierScope.WARP:
+        return body
+    for n in range(_count(body)):
+        weaker = _with_scope(body, n, BarrierScope.WARP)
+        if walk.complete(weaker) is weaker:
+            body = weaker
+    return body
+
+
+def _with_scope(s: Stmt, number: int, scope: BarrierScope) -> Stmt:
+    """The statement with another scope of one barrier."""
+    count = -1
+
+    def change(s: Stmt) -> Stmt:
+        nonlocal count
+        if isinstance(s, Barrier):
+            count += 1
+            return Barrier(scope) if count == number else s
+        return s if isinstance(s, For) and s.kind in THREADS else map_stmt(s, lambda e: e, change)
+
+    return change(s)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,12 +114,12 @@ class _Place:
 
 @dataclass(slots=True)
 class _Walk:
-    """One block. `tracked`: the buffers that its threads share and store to; `warp`: it has one warp,
-    so that no barrier is needed for more."""
+    """One block. `tracked`: the buffers that its threads share and store to; `scope`: of the barriers
+    that it needs, a warp's where it is no more than one."""
 
     tracked: frozenset[str]
     tiles: frozenset[str]
-    warp: bool
+    scope: BarrierScope
     conflicts: Conflicts | Never
     nests: dict[int, list[ThreadAccess]] = field(default_factory=dict)  # by identity
 
@@ -104,15 +131,21 @@ class _Walk:
         tiles = frozenset(a.buffer for a in own if a.memory in TILES)
         most = max((thread_count(x, tiles) for x in _nests(nest)), default=1)
         conflicts = Conflicts(strides)
-        return _Walk(frozenset(stored - private), tiles, most <= WARP, conflicts)
+        scope = BarrierScope.WARP if most <= WARP else BarrierScope.BLOCK
+        return _Walk(frozenset(stored - private), tiles, scope, conflicts)
+
+    def complete(self, body: Stmt) -> Stmt:
+        """The body with the barriers that it lacks; the same object when there are enough."""
+        return self.stmt(body, {}, _Place())[0]
 
     def stmt(self, s: Stmt, waiting: _Waiting, at: _Place) -> tuple[Stmt, _Waiting]:
         """The statement with barriers, and the accesses since the last one behind it."""
         match s:
             case For(kind=kind) if kind in THREADS:
-                return self._after(s, self._nest(s, at), waiting)
+                first, waiting = self._barrier(self._nest(s, at), waiting, at)
+                return _joined(first, s), waiting
             case Barrier(scope=scope):
-                return s, _passed(waiting, scope)
+                return s, self._passed(waiting, scope)
             case Block(body=body):
                 new: list[Stmt] = []
                 for child in body:
@@ -121,7 +154,7 @@ class _Walk:
                 same = all(a is b for a, b in zip(new, body, strict=True))
                 return (s if same else block(*new)), waiting
             case LetStmt(name=name, value=value, body=body):
-                first, waiting = self._before(waiting, value)
+                first, waiting = self._before(waiting, at, value)
                 made, waiting = self.stmt(body, waiting, at.let(name, value))
                 left = _each(waiting, lambda p: p.without_name(name))
                 return _joined(first, s if made is body else replace(s, body=made)), left
@@ -136,24 +169,24 @@ class _Walk:
                 return s, waiting
 
     def _if(self, s: If, waiting: _Waiting, at: _Place) -> tuple[Stmt, _Waiting]:
-        first, waiting = self._before(waiting, s.condition)
+        first, waiting = self._before(waiting, at, s.condition)
         then, left = self.stmt(s.then, waiting, at)
         other, also = s.otherwise, waiting
         if s.otherwise is not None:
             other, also = self.stmt(s.otherwise, waiting, at)
         same = then is s.then and other is s.otherwise
-        made = s if same else replace(s, then=then, otherwise=other)
+        made = s if same else _common(replace(s, then=then, otherwise=other))
         return _joined(first, made), {**left, **also}
 
     def _loop(self, s: For, waiting: _Waiting, at: _Place) -> tuple[Stmt, _Waiting]:
         """With a barrier before the loop where that saves one in each iteration."""
-        first, waiting = self._before(waiting, s.start, s.extent)
+        first, waiting = self._before(waiting, at, s.start, s.extent)
         body, left = self._iterations(s, waiting, at)
         if waiting and _count(body) > 0:
             alone, after = self._iterations(s, {}, at)
             if _count(alone) < _count(body):
                 inside = list(self._accesses(s, at))
-                early, waiting = self._barrier(inside, waiting)
+                early, waiting = self._barrier(inside, waiting, at)
                 first, body, left = early or first, alone, after
                 waiting = {} if early is not None else waiting
         _, most = constant_bounds(substitute(s.extent, at.values), at.facts)
@@ -177,12 +210,14 @@ class _Walk:
 
     def _accesses(self, s: Stmt, at: _Place) -> Iterator[ThreadAccess]:
         """All accesses of a loop, in any of its iterations."""
-        _, left = _Walk(self.tracked, self.tiles, self.warp, Never(), self.nests).stmt(s, {}, at)
+        _, left = _Walk(self.tracked, self.tiles, self.scope, Never(), self.nests).stmt(s, {}, at)
         return (p.access for p in left)
 
-    def _before(self, waiting: _Waiting, *read: Expr) -> tuple[Barrier | None, _Waiting]:
+    def _before(
+        self, waiting: _Waiting, at: _Place, *read: Expr
+    ) -> tuple[Barrier | None, _Waiting]:
         """The barrier before values that all threads compute alike."""
-        return self._barrier(uniform_accesses(self.tracked, *read), waiting)
+        return self._barrier(uniform_accesses(self.tracked, *read), waiting, at)
 
     def _nest(self, s: For, at: _Place) -> list[ThreadAccess]:
         if id(s) not in self.nests:
@@ -190,31 +225,36 @@ class _Walk:
             self.nests[id(s)] = list(dict.fromkeys(found))
         return self.nests[id(s)]
 
-    def _after(
-        self, s: Stmt, found: list[ThreadAccess], waiting: _Waiting
-    ) -> tuple[Stmt, _Waiting]:
-        first, waiting = self._barrier(found, waiting)
-        return _joined(first, s), waiting
-
     def _barrier(
-        self, found: list[ThreadAccess], waiting: _Waiting
+        self, found: list[ThreadAccess], waiting: _Waiting, at: _Place
     ) -> tuple[Barrier | None, _Waiting]:
-        level = self.conflicts.level(waiting, found)
+        level = self.conflicts.level(waiting, found, at.facts)
         new = dict.fromkeys(Pending(a) for a in found)
         if level is Level.NONE:
             return None, {**waiting, **new}
-        scope = BarrierScope.WARP if self.warp else _SCOPES[level]
-        return Barrier(scope), {
-            **_passed(waiting, BarrierScope.BLOCK if self.warp else scope),
-            **new,
-        }
+        return Barrier(self.scope), {**self._passed(waiting, self.scope), **new}
+
+    def _passed(self, waiting: _Waiting, scope: BarrierScope) -> _Waiting:
+        """What still waits behind a barrier."""
+        if scope in (BarrierScope.BLOCK, self.scope):
+            return {}
+        return _each(waiting, lambda p: replace(p, synced=True))
 
 
-def _passed(waiting: _Waiting, scope: BarrierScope) -> _Waiting:
-    """What still waits behind a barrier."""
-    if scope is BarrierScope.BLOCK:
-        return {}
-    return _each(waiting, lambda p: replace(p, synced=True))
+def _common(s: If) -> Stmt:
+    """With the barrier that both branches begin with before them."""
+    if s.otherwise is None:
+        return s
+    (first, then), (second, other) = _first(s.then), _first(s.otherwise)
+    if not isinstance(first, Barrier) or first != second:
+        return s
+    return block(first, replace(s, then=then, otherwise=other))
+
+
+def _first(s: Stmt) -> tuple[Stmt, Stmt]:
+    """The first statement of a block, and the rest of it."""
+    body = s.body if isinstance(s, Block) and s.body else (s,)
+    return body[0], block(*body[1:])
 
 
 def _count(s: Stmt) -> int:

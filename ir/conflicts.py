@@ -12,16 +12,16 @@ from enum import IntEnum
 import numpy as np
 
 from hbc.ir.bounds import prove
-from hbc.ir.build import ge, le, sub
+from hbc.ir.build import floordiv, ge, le, mul, sub
 from hbc.ir.facts import Facts, Interval
 from hbc.ir.launches import WARP
 from hbc.ir.linear import Linear, linear, plus, to_expr
 from hbc.ir.linear_form import coefficient
-from hbc.ir.nodes import Binary, Expr, Op, Var, const_index
+from hbc.ir.nodes import Binary, Const, Expr, Op, Var, const_index
 from hbc.ir.simplify import simplify
 from hbc.ir.thread_access import Counted, ThreadAccess
 from hbc.ir.thread_elements import NOBODY, Elements, differences, elements
-from hbc.ir.walk import free_variables, substitute
+from hbc.ir.walk import free_variables, rewrite, substitute
 
 MANY = -1
 MOST_COUNTED = 8  # iterations back that are told apart
@@ -84,15 +84,19 @@ class Conflicts:
 
     strides: frozenset[str] = frozenset()
     found: dict[ThreadAccess, Elements | None] = field(default_factory=dict)
+    known: dict[tuple[object, ...], Level] = field(default_factory=dict)
 
-    def level(self, waiting: Iterable[Pending], now: Iterable[ThreadAccess]) -> Level:
-        """The barrier that is needed before the accesses `now`."""
+    def level(self, waiting: Iterable[Pending], now: Iterable[ThreadAccess], facts: Facts) -> Level:
+        """The barrier that is needed before the accesses `now`. `facts` are of names around them."""
         needed = Level.NONE
         later = list(now)
         for p in waiting:
             for a in later:
                 if p.access.buffer == a.buffer and (p.access.stores or a.stores):
-                    level = self._between(p, a)
+                    key = (p.access, p.back, a)
+                    level = self.known.get(key)
+                    if level is None:
+                        level = self.known[key] = self._between(p, a, facts)
                     if level is Level.BLOCK:
                         return level
                     needed = max(needed, Level.NONE if p.synced else level)
@@ -103,11 +107,11 @@ class Conflicts:
             self.found[a] = elements(a)
         return self.found[a]
 
-    def _between(self, p: Pending, a: ThreadAccess) -> Level:
+    def _between(self, p: Pending, a: ThreadAccess, facts: Facts) -> Level:
         one, other = self._elements(p.access), self._elements(a)
         shifts = None if one is None or other is None else self._shifts(p, one, other)
         if one is None or other is None or shifts is None:
-            return Level.NONE if _is_apart(p, a) else Level.BLOCK
+            return Level.NONE if _is_apart(p, a, facts) else Level.BLOCK
         return max((_overlap(one, other, x) for x in shifts), default=Level.NONE)
 
     def _shifts(self, p: Pending, one: Elements, other: Elements) -> Iterable[int] | None:
@@ -152,21 +156,31 @@ class Conflicts:
 class Never:
     """Where nothing is to wait: to collect all accesses."""
 
-    def level(self, waiting: Iterable[Pending], now: Iterable[ThreadAccess]) -> Level:
+    def level(self, waiting: Iterable[Pending], now: Iterable[ThreadAccess], facts: Facts) -> Level:
         return Level.NONE
 
 
-def _is_apart(p: Pending, a: ThreadAccess) -> bool:
+def _is_apart(p: Pending, a: ThreadAccess, around: Facts) -> bool:
     """Whether all that one touches lies before all that the other does, which may depend on sizes."""
     if p.access.index is None or a.index is None or p.back:
         return False
     one, ranges = _renamed(p.access, p.access.index, "1")
     other, more = _renamed(a, a.index, "2")
-    facts = Facts({**ranges, **more})
-    gap = sub(other, one)
+    facts = Facts({**around.ranges, **ranges, **more}, around.known)
+    known = {n: x.lo for n, x in around.ranges.items() if x.lo is not None and x.lo is x.hi}
+    gap = rewrite(substitute(sub(other, one), known), _as_quotient)
     least = 1 + max(p.access.offsets) - min(a.offsets)
     most = min(p.access.offsets) - max(a.offsets) - 1
     return prove(ge(gap, least), facts) is True or prove(le(gap, most), facts) is True
+
+
+def _as_quotient(e: Expr) -> Expr:
+    """x % d as x - d * (x / d), which cancels against loops over x / d pieces."""
+    match e:
+        case Binary(op=Op.MOD, a=a, b=Const(value=d) as b) if d > 0:
+            return sub(a, mul(floordiv(a, b), b))
+        case _:
+            return e
 
 
 def _renamed(a: ThreadAccess, index: Expr, suffix: str) -> tuple[Expr, dict[str, Interval]]:

@@ -67,19 +67,39 @@ def refused_sizes(i: Instruction, sizes: Sizes) -> str | None:
 
 def shape(i: Instruction, operand: int, sizes: Sizes) -> tuple[int, ...]:
     """The extents of an operand."""
-    return tuple(number(e, sizes) for e in i.operands[operand].extents)
+    return _shapes(i, tuple(sizes.items()))[operand]
+
+
+@cache
+def _shapes(i: Instruction, sizes: tuple[tuple[str, int], ...]) -> tuple[tuple[int, ...], ...]:
+    values = dict(sizes)
+    return tuple(tuple(number(e, values) for e in o.extents) for o in i.operands)
 
 
 def extents(i: Instruction, sizes: Sizes) -> tuple[int, ...]:
     """The extents of the table's rows."""
-    return tuple(number(r.extent, sizes) for r in i.rows)
+    return _extents(i, tuple(sizes.items()))
+
+
+@cache
+def _extents(i: Instruction, sizes: tuple[tuple[str, int], ...]) -> tuple[int, ...]:
+    values = dict(sizes)
+    return tuple(number(r.extent, values) for r in i.rows)
 
 
 def extent_range(i: Instruction, row: Row) -> tuple[int, int, int]:
     """The least and the largest extent of a row, and the step between them."""
-    found = sorted({number(row.extent, sizes) for sizes in corners(i.sizes)})
-    step = found[0] if free_variables(row.extent) else 1  # the least size is one step
-    return found[0], found[-1], step
+    return _extent_ranges(i)[i.rows.index(row)]
+
+
+@cache
+def _extent_ranges(i: Instruction) -> tuple[tuple[int, int, int], ...]:
+    ranges = []
+    for row in i.rows:
+        found = sorted({number(row.extent, sizes) for sizes in corners(i.sizes)})
+        step = found[0] if free_variables(row.extent) else 1  # the least size is one step
+        ranges.append((found[0], found[-1], step))
+    return tuple(ranges)
 
 
 def dense_rows(i: Instruction, sizes: Sizes) -> dict[str, int]:
@@ -89,8 +109,14 @@ def dense_rows(i: Instruction, sizes: Sizes) -> dict[str, int]:
 
 def strides(i: Instruction, operand: int, sizes: Sizes) -> tuple[int, ...]:
     """The strides, in elements, with which the table's rows move an operand that lies densely."""
-    values = {**sizes, **dense_rows(i, sizes)}
-    return tuple(number(r.strides[operand], values) for r in i.rows)
+    return _strides(i, tuple(sizes.items()))[operand]
+
+
+@cache
+def _strides(i: Instruction, sizes: tuple[tuple[str, int], ...]) -> tuple[tuple[int, ...], ...]:
+    values = {**dict(sizes), **dense_rows(i, dict(sizes))}
+    operands = range(len(i.operands))
+    return tuple(tuple(number(r.strides[n], values) for r in i.rows) for n in operands)
 
 
 def operand_layout(i: Instruction, operand: int, sizes: Sizes) -> Layout:

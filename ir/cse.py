@@ -33,7 +33,7 @@ from hbc.ir.nodes import (
     Store,
     Var,
 )  # fmt: skip
-from hbc.ir.types import BOOL, Memory
+from hbc.ir.types import BOOL, TILES, Memory
 from hbc.ir.walk import block, children, map_children, map_stmt, names_read, nodes, statements
 
 WIDEST = 512  # bits; a wider vector has no register and is taken apart when printed
@@ -46,9 +46,7 @@ def share(kernel: Kernel) -> Kernel:
     registers = frozenset(
         n.buffer for n in everything if isinstance(n, Allocate) and n.memory is Memory.REGISTER
     )
-    tiles = frozenset(
-        n.buffer for n in everything if isinstance(n, Allocate) and n.memory is Memory.AMX_TILE
-    )
+    tiles = frozenset(n.buffer for n in everything if isinstance(n, Allocate) and n.memory in TILES)
     taken = {n.name for n in everything if isinstance(n, Var | Let | LetStmt)}
     taken |= {n.var for n in everything if isinstance(n, For)}
     return kernel.map_body(_Names(registers, tiles, taken).stmt)

@@ -80,6 +80,8 @@ def odd_sum(a: Array, b: Array) -> Array:
     total = a + b
     back = total - a
     error = (a - (total - back)) + (b - back)
+    if not error.any():
+        return np.asarray(total)
     bits = total.view(np.int64)
     inexact = np.isfinite(total) & (error != 0)
     even = (bits & 1) == 0

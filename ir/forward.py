@@ -19,7 +19,7 @@ from hbc.ir.kernel import Kernel
 from hbc.ir.layout import Layout, layout, refine, to_index
 from hbc.ir.linear import canonical
 from hbc.ir.nodes import Allocate, Block, Expr, For, Load, Prefetch, Stmt, Store, const_index
-from hbc.ir.types import Memory
+from hbc.ir.types import TILES, Memory
 from hbc.ir.walk import block, children, map_children, map_stmt, nodes, rewrite_stmt
 
 
@@ -75,9 +75,7 @@ def forward(kernel: Kernel) -> Kernel:
     """The kernel without such copies of its inputs."""
     inputs = frozenset(a.name for a in kernel.arguments if not a.output)
     tiles = frozenset(
-        n.buffer
-        for n in nodes(kernel.body)
-        if isinstance(n, Allocate) and n.memory is Memory.AMX_TILE
+        n.buffer for n in nodes(kernel.body) if isinstance(n, Allocate) and n.memory in TILES
     )
 
     def below(s: Stmt) -> Stmt:

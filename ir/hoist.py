@@ -10,8 +10,10 @@ outermost in its body, where `codegen` allocates it once for each thread.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 
+from hbc.ir.accesses import Accesses
 from hbc.ir.build import maximum
 from hbc.ir.nodes import (
     Allocate,
@@ -24,14 +26,12 @@ from hbc.ir.nodes import (
     LetStmt,
     Load,
     LoopKind,
-    Prefetch,
     Stmt,
-    Store,
     const_index,
 )  # fmt: skip
 from hbc.ir.simplify import simplify
 from hbc.ir.types import Memory
-from hbc.ir.walk import block, free_variables, nodes, substitute
+from hbc.ir.walk import block, free_variables, nodes, statements, substitute
 
 # Buffers whose place is free to choose live on the stack up to this size (bytes).
 STACK_LIMIT = 16 * 1024
@@ -48,7 +48,11 @@ def is_heap(s: Allocate) -> bool:
 
 def hoist(s: Stmt) -> Stmt:
     """`s` with each heap buffer allocated as far out as its size is known."""
-    lifted = _lift(s)
+    return _hoisted(s, Accesses())
+
+
+def _hoisted(s: Stmt, accesses: Accesses) -> Stmt:
+    lifted = _lift(s, accesses)
     return _wrap(lifted.rising, lifted.rest)
 
 
@@ -72,29 +76,29 @@ def _wrap(allocations: tuple[Allocate, ...], s: Stmt) -> Stmt:
     return s
 
 
-def _lift(s: Stmt) -> _Lifted:
+def _lift(s: Stmt, accesses: Accesses) -> _Lifted:
     match s:
         case Allocate(body=body):
-            inner = _lift(body)
+            inner = _lift(body, accesses)
             if is_heap(s):
                 return _Lifted((s, *inner.rising), inner.rest)
             return _Lifted(inner.rising, replace(s, body=inner.rest))
         case LetStmt():
-            return _lift_let(s)
+            return _lift_let(s, accesses)
         case Block(body=body):
-            return _lift_block(body)
+            return _lift_block(body, accesses)
         case For():
-            return _lift_loop(s)
+            return _lift_loop(s, accesses)
         case If(condition=condition, then=then, otherwise=otherwise):
-            other = None if otherwise is None else hoist(otherwise)
-            return _Lifted((), If(condition, hoist(then), other, s.span))
+            other = None if otherwise is None else _hoisted(otherwise, accesses)
+            return _Lifted((), If(condition, _hoisted(then, accesses), other, s.span))
         case _:
             return _Lifted((), s)
 
 
-def _lift_let(s: LetStmt) -> _Lifted:
+def _lift_let(s: LetStmt, accesses: Accesses) -> _Lifted:
     """Sizes that use the name use its value outside, unless that reads memory."""
-    inner = _lift(s.body)
+    inner = _lift(s.body, accesses)
     using = frozenset(a.buffer for a in inner.rising if s.name in free_variables(a.extent))
     if any(isinstance(n, Load) for n in nodes(s.value)):
         inner = inner.keep(using)
@@ -108,30 +112,24 @@ def _where(extent: Expr, s: LetStmt) -> Expr:
     return simplify(substitute(extent, {s.name: s.value}))
 
 
-def _lift_block(body: tuple[Stmt, ...]) -> _Lifted:
+def _lift_block(body: tuple[Stmt, ...], accesses: Accesses) -> _Lifted:
     """Nothing moves out before a check that may fail, nor where its name means another buffer."""
     rising: list[Allocate] = []
     rest: list[Stmt] = []
-    named = [_buffers(c) for c in body]
+    named = Counter(buffer for c in body for buffer in accesses.buffers(c))
     checked = False
-    for i, child in enumerate(body):
-        inner = _lift(child)
-        others = frozenset[str]().union(*named[:i], *named[i + 1 :])
+    for child in body:
+        inner = _lift(child, accesses)
         names = frozenset(a.buffer for a in inner.rising)
-        inner = inner.keep(names if checked else names & others)
+        inner = inner.keep(names if checked else frozenset(n for n in names if named[n] > 1))
         rising += inner.rising
         rest.append(inner.rest)
-        checked = checked or any(isinstance(n, Assert) for n in nodes(child))
+        checked = checked or any(isinstance(n, Assert) for n in statements(child))
     return _Lifted(tuple(rising), block(*rest))
 
 
-def _buffers(s: Stmt) -> frozenset[str]:
-    kinds = (Allocate, Load, Store, Prefetch)
-    return frozenset(n.buffer for n in nodes(s) if isinstance(n, kinds))
-
-
-def _lift_loop(s: For) -> _Lifted:
-    inner = _lift(s.body)
+def _lift_loop(s: For, accesses: Accesses) -> _Lifted:
+    inner = _lift(s.body, accesses)
     changing = frozenset(a.buffer for a in inner.rising if s.var in free_variables(a.extent))
     if s.kind is LoopKind.PARALLEL:
         inner = inner.keep(changing)

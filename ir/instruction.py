@@ -190,6 +190,9 @@ class Instruction:
     needs: tuple[Feature, ...]
     span: Span | None = field(default=None, compare=False, repr=False)
 
+    def __hash__(self) -> int:
+        return hash(self.name)  # no two have one; of all that it holds it takes long
+
     def template(self, compiler: str) -> Template:
         """What to print for this compiler; the checker has seen to it that there is one."""
         own = [t for t in self.templates if t.compiler == compiler]

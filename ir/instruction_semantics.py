@@ -12,7 +12,7 @@ from hbc.ir.diag import InternalError
 from hbc.ir.float_rounding import Arithmetic
 from hbc.ir.instruction import Instruction, Kind, Order, Overflow, Product, Rounding
 from hbc.ir.numpy_types import Array, numpy_dtype
-from hbc.ir.types import DType
+from hbc.ir.types import F64, DType
 
 SUMMED = (Kind.K, Kind.SUM)
 
@@ -102,6 +102,9 @@ def float_sum(start: Array, factors: Sequence[Array], element: DType, r: Roundin
     a, b = values
     count = a.shape[1]
     result = arithmetic.operand(start)
+    whole = whole_sum(result, a, b, element)
+    if whole is not None:
+        return np.asarray(whole.astype(numpy_dtype(element)))
     group = r.group or count
     for first in range(0, count, group):
         block = range(first, first + group)
@@ -114,13 +117,26 @@ def float_sum(start: Array, factors: Sequence[Array], element: DType, r: Roundin
         for n, q in enumerate(order):
             chain = partial[n % r.chains]
             partial[n % r.chains] = begin(a[:, q], b[:, q], chain, arithmetic, r, accumulate)
-        whole = [p for p in partial if p is not None]
-        total = whole[0]
-        for p in whole[1:]:
+        chains = [p for p in partial if p is not None]
+        total = chains[0]
+        for p in chains[1:]:
             total = arithmetic.add(total, p)
         result = arithmetic.add(result, total)
     with np.errstate(invalid="ignore"):  # NaNs
         return np.asarray(result.astype(numpy_dtype(element)))
+
+
+def whole_sum(start: Array, a: Array, b: Array, element: DType) -> Array | None:
+    """start + the products along the last axis where these are whole numbers and so small that no
+    order of summation rounds; else None."""
+    if element == F64:  # of which products are not exact
+        return None
+    with np.errstate(all="ignore"):  # infinities and NaNs
+        products = a * b
+        most = np.abs(products).sum(axis=1) + np.abs(start)
+        if not (most < 2.0**element.precision).all() or (products % 1).any() or (start % 1).any():
+            return None
+        return np.asarray(start + products.sum(axis=1))
 
 
 Accumulate = Callable[[Array, Array, Array], Array]

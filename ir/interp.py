@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Any
@@ -43,7 +44,11 @@ def run(
 def prepare(kernel: Kernel, strict: bool = True) -> Prepared:
     """The kernel as a function to be called as `run` is."""
     code = Code(instructions={i.name: i for i in kernel.instructions})
-    code.objects |= {"InterpError": InterpError, "allocate": allocator(strict)}
+    code.objects |= {
+        "InterpError": InterpError,
+        "allocate": allocator(strict),
+        "defaultdict": defaultdict,
+    }
     for table in kernel.tables:
         data = np.array(table.values, numpy_dtype(table.element))
         code.buffers[table.name] = code.refer(constant(table.name, data))

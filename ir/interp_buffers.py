@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from hbc.ir.interp_lanes import Offsets
 from hbc.ir.numpy_types import Array
 
 UNINITIALISED, INITIALISED, GAP = 0, 1, 2
@@ -50,6 +51,15 @@ class Buffer:
                 self.load(int(lane))
         return self.data[at]
 
+    def load_offsets(self, base: int, o: Offsets) -> Array:
+        """As `load_lanes` at base + o, which is looked at as a whole."""
+        first, end = base + o.low, base + o.high + 1
+        if first < 0 or end > len(self.state):
+            return self.load_lanes(base + o.lanes)
+        if self.state.count(INITIALISED, first, end) != end - first:
+            return self.load_lanes(base + o.lanes)
+        return self.data[first:end].copy() if o.adjacent else self.data[base + o.lanes]
+
     def load_masked(self, at: Array, mask: Array) -> Array:
         """As `load_lanes` where the mask holds, 0 elsewhere."""
         result = np.zeros(len(at), self.data.dtype)
@@ -75,6 +85,16 @@ class Buffer:
             self._refuse_store(int(at[self.states[at] == GAP][0]))
         self.data[at] = value
         self.states[at] = INITIALISED
+
+    def store_offsets(self, base: int, o: Offsets, value: Array) -> None:
+        """As `store_lanes` at base + o."""
+        first, end = base + o.low, base + o.high + 1
+        whole = o.adjacent and self.writable and first >= 0 and end <= len(self.state)
+        if not whole or self.state.count(GAP, first, end):
+            self.store_lanes(base + o.lanes, value)
+            return
+        self.data[first:end] = value
+        self.states[first:end] = INITIALISED
 
     def _refuse_load(self, at: int) -> None:
         if not 0 <= at < len(self.state):

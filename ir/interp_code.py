@@ -18,7 +18,9 @@ _LOOPS_PER_FUNCTION = 12
 @dataclass(slots=True)
 class Code:
     """Lines so far. `variables` and `buffers` map the IR's names in scope to Python's; `objects`
-    are the constants and functions that the lines refer to; `loops` names loop variables."""
+    are the constants and functions that the lines refer to; `loops` names loop variables. `thread`
+    is the number of the thread or warp, inside the loops over them; `in_block`: inside of a
+    GPU's block; `shared_out` are the buffers of which each has one of its own."""
 
     lines: list[str] = field(default_factory=list)
     variables: dict[str, str] = field(default_factory=dict)
@@ -26,6 +28,9 @@ class Code:
     objects: dict[str, object] = field(default_factory=dict)
     loops: dict[str, str] = field(default_factory=dict)
     instructions: dict[str, Instruction] = field(default_factory=dict)
+    thread: str = ""
+    in_block: bool = False
+    shared_out: set[str] = field(default_factory=set)
     depth: int = 1
     nesting: int = 0
     count: int = 0

@@ -11,6 +11,7 @@ from hbc.ir import arith, arith_cast, arith_scalar
 from hbc.ir.diag import InternalError
 from hbc.ir.instruction_semantics import executor
 from hbc.ir.interp_code import Code
+from hbc.ir.interp_lanes import offsets_of
 from hbc.ir.nodes import (
     COMPARISONS,
     Access,
@@ -84,7 +85,8 @@ def buffer_name(code: Code, name: str) -> str:
     """What a buffer in scope is called in Python."""
     if name not in code.buffers:
         raise InternalError(f"the interpreter met the unknown buffer `{name}`")
-    return code.buffers[name]
+    python = code.buffers[name]
+    return f"{python}[{code.thread or 0}]" if python in code.shared_out else python
 
 
 def literal(code: Code, value: int | float | bool, element: DType) -> str:
@@ -150,6 +152,10 @@ def _wrapped(code: Code, text: str, element: DType) -> str:
 
 def _load(code: Code, e: Load) -> str:
     buffer = buffer_name(code, e.buffer)
+    found = offsets_of(e.index) if e.mask is None else None
+    if found is not None:
+        base = emit(code, found[0])
+        return code.assign(f"{buffer}.load_offsets({base}, {code.refer(found[1])})")
     index = emit(code, e.index)
     if e.type.lanes > 1:
         if e.mask is None:
@@ -163,9 +169,23 @@ def _load(code: Code, e: Load) -> str:
 
 
 def _vector(code: Code, e: Ramp | Broadcast | VectorReduce | Gather) -> str:
+    found = offsets_of(e)
+    if found is not None:
+        beyond = found[1].lanes
+        if isinstance(found[0], Const):
+            return code.refer(beyond + int(found[0].value))
+        return code.assign(f"{code.refer(beyond)} + {emit(code, found[0])}")
     match e:
         case Ramp(base=base, stride=stride, lanes=lanes):
             return _apply(code, _ramp(e.type.element, lanes), emit(code, base), emit(code, stride))
+        case Broadcast(value=Const(value=number, type=t), lanes=lanes):
+            one = np.asarray(number, np.float64 if t.element.is_float else numpy_dtype(t.element))
+            if t.element.is_float:
+                one = arith_cast.round_to(one, t.element)
+            return code.refer(np.full(lanes, one, numpy_dtype(t.element)))
+        case Broadcast(value=value, lanes=lanes) if value.type.lanes > 1:
+            copies = code.refer(np.tile(np.arange(value.type.lanes), lanes))
+            return code.assign(f"{emit(code, value)}[{copies}]")
         case Broadcast(value=value, lanes=lanes):
             return _apply(code, _broadcast(e.type.element, lanes), emit(code, value))
         case VectorReduce(op=op, value=value, lanes=lanes):
@@ -214,7 +234,7 @@ def _ramp(element: DType, lanes: int) -> Callable[[object, object], Array]:
 
 def _broadcast(element: DType, lanes: int) -> Callable[[object], Array]:
     dtype = numpy_dtype(element)
-    return lambda value: np.tile(np.atleast_1d(np.asarray(value, dtype)), lanes)
+    return lambda value: np.full(lanes, value, dtype)
 
 
 def _gather(picks: tuple[int, ...]) -> Callable[[Array], Array]:

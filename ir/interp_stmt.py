@@ -8,6 +8,7 @@ from typing import assert_never
 from hbc.ir.interp_buffers import Buffer, InterpError, allocated
 from hbc.ir.interp_code import Code
 from hbc.ir.interp_expr import buffer_name, emit
+from hbc.ir.interp_lanes import offsets_of
 from hbc.ir.nodes import (
     Allocate,
     Assert,
@@ -17,12 +18,15 @@ from hbc.ir.nodes import (
     For,
     If,
     LetStmt,
+    LoopKind,
     Prefetch,
     Stmt,
     Store,
 )  # fmt: skip
 from hbc.ir.numpy_types import poison
-from hbc.ir.types import DType
+from hbc.ir.types import TILES, DType
+
+_THREADS = (LoopKind.THREAD, LoopKind.LANE)
 
 
 def allocator(strict: bool) -> Callable[[str, DType, int], Buffer]:
@@ -44,20 +48,13 @@ def emit_statement(code: Code, s: Stmt) -> None:
                 emit_statement(code, one)
         case Store():
             _store(code, s)
-        case For(var=var, start=start, extent=extent, body=body):
-            python = code.fresh("i")
-            code.loops[python] = var
-            first, count = emit(code, start), emit(code, extent)
-            head = f"for {python} in range({first}, {first} + {count}):"
-            with code.loop(head), code.bound(code.variables, var, python):
-                emit_statement(code, body)
+        case For():
+            _for(code, s)
         case LetStmt(name=name, value=value, body=body):
             with code.bound(code.variables, name, emit(code, value)):
                 emit_statement(code, body)
-        case Allocate(buffer=buffer, element=element, extent=extent, body=body):
-            args = f"{buffer!r}, {code.refer(element)}, {emit(code, extent)}"
-            with code.bound(code.buffers, buffer, code.assign(f"allocate({args})")):
-                emit_statement(code, body)
+        case Allocate():
+            _allocate(code, s)
         case If(condition=condition, then=then, otherwise=otherwise):
             with code.indented(f"if {emit(code, condition)}:"):
                 emit_statement(code, then)
@@ -72,7 +69,41 @@ def emit_statement(code: Code, s: Stmt) -> None:
             assert_never(s)
 
 
+def _for(code: Code, s: For) -> None:
+    python = code.fresh("i")
+    code.loops[python] = s.var
+    first, count = emit(code, s.start), emit(code, s.extent)
+    thread, in_block = code.thread, code.in_block
+    code.in_block = in_block or s.kind is LoopKind.BLOCK
+    if s.kind in _THREADS:
+        code.thread = f"({thread or 0}) * {count} + {python} - {first}"
+    with (
+        code.loop(f"for {python} in range({first}, {first} + {count}):"),
+        code.bound(code.variables, s.var, python),
+    ):
+        emit_statement(code, s.body)
+    code.thread, code.in_block = thread, in_block
+
+
+def _allocate(code: Code, s: Allocate) -> None:
+    """Tiles outside of the loops over a GPU's threads are of each warp."""
+    made = f"allocate({s.buffer!r}, {code.refer(s.element)}, {emit(code, s.extent)})"
+    if s.memory in TILES and code.in_block and not code.thread:
+        python = code.assign(f"defaultdict(lambda: {made})")
+        code.shared_out.add(python)
+    else:
+        python = code.assign(made)
+    with code.bound(code.buffers, s.buffer, python):
+        emit_statement(code, s.body)
+
+
 def _store(code: Code, s: Store) -> None:
+    found = offsets_of(s.index) if s.mask is None else None
+    if found is not None:
+        base, value = emit(code, found[0]), emit(code, s.value)
+        buffer = buffer_name(code, s.buffer)
+        code.line(f"{buffer}.store_offsets({base}, {code.refer(found[1])}, {value})")
+        return
     index, value = emit(code, s.index), emit(code, s.value)
     mask = None if s.mask is None else emit(code, s.mask)
     buffer = buffer_name(code, s.buffer)

@@ -31,7 +31,7 @@ from hbc.ir.nodes import (
     Var,
 )
 from hbc.ir.types import Memory
-from hbc.ir.walk import block, free_variables, map_stmt, nodes, substitute_stmt
+from hbc.ir.walk import block, free_variables, map_stmt, nodes, statements, substitute_stmt
 
 Lanes = frozenset[int] | None
 """The places in a buffer, None when they are not constant."""
@@ -69,7 +69,7 @@ def jam(s: Stmt) -> Stmt:
 
 def _opened(s: Block) -> tuple[list[Allocate], list[Stmt]]:
     """The block's statements with the scopes of its registers around all of it."""
-    names = Counter(n.buffer for n in nodes(s) if isinstance(n, Allocate))
+    names = Counter(n.buffer for n in statements(s) if isinstance(n, Allocate))
     held: list[Allocate] = []
     body: list[Stmt] = []
     for child in s.body:

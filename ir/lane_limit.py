@@ -7,7 +7,7 @@ from math import prod
 from hbc.ir.diag import error
 from hbc.ir.nodes import Allocate, Const, For, LoopKind, Stmt, Store
 from hbc.ir.target import Target
-from hbc.ir.types import Memory
+from hbc.ir.types import TILES, Memory
 from hbc.ir.walk import children
 
 # 16 registers of 64 bytes hold 1024 bytes, and a longer vector takes the C compiler minutes.
@@ -28,7 +28,7 @@ def _refuse(s: Stmt, around: tuple[For, ...], tiles: frozenset[str], target: Tar
             _check(buffer, around, target)
         case For(kind=LoopKind.VECTOR):
             around = (*around, s)
-        case Allocate(buffer=buffer, memory=Memory.AMX_TILE):
+        case Allocate(buffer=buffer, memory=memory) if memory in TILES:
             tiles |= {buffer}
         case Allocate(buffer=buffer, memory=Memory.REGISTER) if target.instruction_sets:
             tiles |= {buffer}
@@ -45,9 +45,7 @@ def _check(buffer: str, around: tuple[For, ...], target: Target) -> None:
     named = [f"`{f.var}` has {n}" for f, n in zip(around, extents, strict=True)]
     hint = "vectorize fewer of these loops, or smaller factors"
     if target.has_tiles:
-        hint = (
-            f"if `{buffer}` is to be in tile registers, write `{buffer}.store_in(amx_tile)`; {hint}"
-        )
+        hint = f"if `{buffer}` is to be in tile registers, write `{buffer}.store_in({target.tiles})`; {hint}"
     raise error(
         f"vectors of {lanes} lanes of `{buffer}`, and {MOST_LANES} are the most: "
         f"{', '.join(named)}", around[-1].span, hint,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from hbc.ir.build import add, const_value, mul, sub
 from hbc.ir.nodes import Binary, Broadcast, Expr, Gather, Op, Ramp
-from hbc.ir.types import DType
 
 Offsets = tuple[int, ...]
 
@@ -27,6 +26,8 @@ def lane_offsets(e: Expr) -> tuple[Expr, Offsets] | None:
             inner, step = lane_offsets(base), constant_lanes(stride)
             if inner is None or step is None:
                 return None
+            if len(step) == 1 and step[0]:
+                return inner[0], tuple(range(0, lanes * step[0], step[0]))
             return inner[0], tuple(
                 o + i * s for i in range(lanes) for o, s in zip(inner[1], step, strict=True)
             )
@@ -58,9 +59,8 @@ def constant_lanes(e: Expr) -> Offsets | None:
     base = const_value(known[0])
     if base is None:
         return None
-    return tuple(_wrap(int(base) + o, e.type.element) for o in known[1])
-
-
-def _wrap(value: int, t: DType) -> int:
-    low, high = t.limits
-    return (value - low) % (high - low + 1) + low
+    first, offsets = int(base), known[1]
+    low, high = e.type.element.limits
+    if low <= first + min(offsets) and first + max(offsets) <= high:
+        return offsets if first == 0 else tuple(first + o for o in offsets)
+    return tuple((first + o - low) % (high - low + 1) + low for o in offsets)

@@ -21,7 +21,7 @@ from hbc.ir.nodes import (
     Store,
 )  # fmt: skip
 from hbc.ir.types import TILES
-from hbc.ir.walk import children, nodes
+from hbc.ir.walk import children, nodes, statements
 
 WARP = 32  # lanes
 MOST_THREADS = 1024  # of a block, on every GPU so far
@@ -47,12 +47,19 @@ def thread_loops(s: Stmt) -> tuple[tuple[For, ...], Stmt]:
 def by_warps(nest: For, tiles: Collection[str] = ()) -> bool:
     """Whether the loops over threads of a nest count warps: lanes or tiles are inside. `tiles` are the
     buffers in tile memory around it."""
-    return any(
-        (isinstance(n, For) and n.kind is LoopKind.LANE)
-        or (isinstance(n, Allocate) and n.memory in TILES)
-        or (isinstance(n, Load | Store) and n.buffer in tiles)
-        for n in nodes(nest)
-    )
+    for s in statements(nest):
+        match s:
+            case For(kind=LoopKind.LANE):
+                return True
+            case Allocate(memory=memory) if memory in TILES:
+                return True
+            case Store(buffer=buffer) if buffer in tiles:
+                return True
+            case Store(value=Load(buffer=buffer)) if buffer in tiles:
+                return True
+            case _:
+                pass
+    return False
 
 
 def thread_count(nest: For, tiles: Collection[str] = ()) -> int:

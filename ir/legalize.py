@@ -8,6 +8,7 @@ On a scalar target every lane becomes a statement of its own.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
@@ -37,7 +38,7 @@ from hbc.ir.nodes import (
 from hbc.ir.take import Picks, Take, powers
 from hbc.ir.target import Target
 from hbc.ir.transpose import Group, transposed, transpositions
-from hbc.ir.types import BOOL, Memory
+from hbc.ir.types import BOOL, TILES
 from hbc.ir.vector_width import widest_bits
 from hbc.ir.walk import block, map_stmt, nodes, rewrite
 
@@ -45,24 +46,31 @@ from hbc.ir.walk import block, map_stmt, nodes, rewrite
 LEAST_BITS = 128
 
 
-def legalize(kernel: Kernel, target: Target) -> Kernel:
-    """The kernel with every vector statement native to `target`."""
-    return kernel.map_body(_Legalize(target.vector_bits, Take(target.vector_bits)).stmt)
+def legalize(
+    kernel: Kernel, target: Target, is_native: Callable[[Store], bool] = lambda s: False
+) -> Kernel:
+    """The kernel with every vector statement native to `target`. Those that `is_native` knows to be so
+    stay as they are."""
+    work = _Legalize(target.vector_bits, Take(target.vector_bits), is_native)
+    return kernel.map_body(work.stmt)
 
 
 @dataclass(slots=True)
 class _Legalize:
     bits: int
     take: Take
+    is_native: Callable[[Store], bool]
     made: int = 0
     facts: Facts = field(default_factory=Facts)
     tiles: set[str] = field(default_factory=set)  # buffers in tile memory
 
     def stmt(self, s: Stmt) -> Stmt:
         match s:
+            case Store() if self.is_native(s):
+                return s
             case Store():
                 return self._selected(s) if self._is_selected(s) else self._store(s)
-            case Allocate(buffer=buffer, memory=Memory.AMX_TILE):
+            case Allocate(buffer=buffer, memory=memory) if memory in TILES:
                 self.tiles.add(buffer)
                 return map_stmt(s, self._scalar, self.stmt)
             case LetStmt(name=name, value=value, body=body) if value.type.lanes > 1:

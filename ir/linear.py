@@ -79,6 +79,10 @@ _MULTIPLIED: Final = Reading(True, lambda e: _canonical_atom(e))
 """Kept, since the operands of an atom are read wherever that atom turns up."""
 
 
+_KEPT: Final = Reading(False, lambda e: _canonical_atom(e))
+"""The same, for products that stay products."""
+
+
 def linear(e: Expr) -> Linear:
     """The form of a scalar i64 expression, products of sums multiplied out."""
     if len(_MULTIPLIED.seen) >= MOST_REMEMBERED:
@@ -89,8 +93,12 @@ def linear(e: Expr) -> Linear:
 def canonical(e: Expr) -> Expr:
     """`e` with every scalar i64 expression in it in canonical form, products left as products; the
     same object when nothing changes."""
-    if e.type == INDEX and not isinstance(e, Var | Const):
-        new = to_expr(read(e, Reading(False, _canonical_atom)))
+    if isinstance(e, Var | Const):
+        return e
+    if e.type == INDEX:
+        if len(_KEPT.seen) >= MOST_REMEMBERED:
+            _KEPT.seen.clear()
+        new = to_expr(read(e, _KEPT))
         return e if new == e else new
     return map_children(e, canonical)
 

@@ -1,6 +1,6 @@
 """What a GPU's block does outside of any loop over threads gets one thread to do it.
 
-    blocks i { s[0] = a; threads t { .. } }   ->   blocks i { threads one from 0 count 1 { s[0] = a }; .. }
+blocks i { s[0] = a; threads t { .. } }   ->   blocks i { threads one from 0 count 1 { s[0] = a }; .. }
 """
 
 from __future__ import annotations

@@ -115,7 +115,10 @@ def _step(form: Linear, s: Search) -> Linear | None:
         case _:
             part = _opaque(atom, c, s)
     found = None if part is None else _lower(plus(rest, part), s)
-    return found if s.symbolic else _by_conditions(form, form.keys[position], c, found, s)
+    if s.symbolic:
+        return found
+    found = _best_of(found, _difference(form, position, s), s)
+    return _by_conditions(form, form.keys[position], c, found, s)
 
 
 def _choose(form: Linear, s: Search) -> tuple[int | None, int]:
@@ -232,6 +235,25 @@ def _quotient(a: Linear, b: Linear, c: int, elsewhere: bool, s: Search, rank: in
     # From 0 <= a <= n * b - 1 follows b > 0.
     positive = _at_least(b, 1, s) or (c < 0 and bound.constant == -1 and _at_least(a, 0, s))
     return scaled(_divide(bound, b, positive), c)
+
+
+def _difference(form: Linear, position: int, s: Search) -> Linear | None:
+    """A lower bound of a form with n * (a / d) - n * (b / d), one of them at the position, by
+    a / d - b / d >= (a - b) / d, where what a and b have in common goes away."""
+    atom, c = form.terms[position]
+    match atom:
+        case Binary(op=Op.DIV, b=Const(value=d)) if int(d) > 1:
+            pass
+        case _:
+            return None
+    for i, (other, n) in enumerate(form.terms):
+        if n == -c and isinstance(other, Binary) and (other.op, other.b) == (Op.DIV, atom.b):
+            above, below = (atom.a, other.a) if c > 0 else (other.a, atom.a)
+            gap = minus(linear(above), linear(below))
+            rest = without(without(form, form.keys[position]), form.keys[i])
+            low = _constant(gap, s)
+            return None if low is None else _lower(shifted(rest, abs(c) * (low // int(d))), s)
+    return None
 
 
 def _divide(a: Linear, b: Linear, positive: bool) -> Linear:

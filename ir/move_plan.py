@@ -28,12 +28,14 @@ class Op:
 
 @dataclass(slots=True)
 class Plan:
-    """`outputs` names the value of each output register."""
+    """`outputs` names the value of each output register. `firsts`: values that were the first of two
+    operands, which many instructions overwrite: another time that takes a copy."""
 
     table: InstructionTable
     sources: int
     ops: list[Op] = field(default_factory=list)
     outputs: list[int] = field(default_factory=list)
+    firsts: set[int] = field(default_factory=set)
     _known: dict[tuple[object, ...], int] = field(default_factory=dict, repr=False)
 
     @property
@@ -41,7 +43,9 @@ class Plan:
         return sum(op.fit.form.cost for op in self.ops)
 
     def copy(self) -> Plan:
-        return Plan(self.table, self.sources, [*self.ops], [*self.outputs], dict(self._known))
+        return Plan(
+            self.table, self.sources, [*self.ops], [*self.outputs], {*self.firsts}, {**self._known}
+        )
 
     def value(self, fit: Fit, operands: tuple[int, ...]) -> int:
         """The number of an op's result, the same for the same op."""
@@ -50,6 +54,8 @@ class Plan:
         if key not in self._known:
             self._known[key] = self.sources + len(self.ops)
             self.ops.append(Op(fit, operands))
+            if len(operands) == 2:
+                self.firsts.add(operands[0])
         return self._known[key]
 
 
@@ -76,6 +82,8 @@ def make(plan: Plan, row: Locations) -> int:
     local = np.where(row >= 0, row % lanes, row)
     if len(registers) == 1 and _in_place(local):
         return registers[0]
+    fresh = next((at for at, r in enumerate(registers) if r not in plan.firsts), 0)
+    registers = registers[fresh:] + registers[:fresh]
     found = _one_instruction(plan, row, registers)
     if found is not None:
         return found
@@ -98,16 +106,19 @@ def _one_instruction(plan: Plan, row: Locations, registers: list[int]) -> int | 
     if len(registers) > 2:
         return None
     lanes = plan.table.lanes
-    best: tuple[int, Fit, tuple[int, ...]] | None = None
+    found: list[tuple[int, Fit, tuple[int, ...]]] = []
     for operands in {tuple(registers): None, tuple(registers[::-1]): None}:
         local = row.copy()
         for place, register in enumerate(operands):
             here = (row >= 0) & (row // lanes == register)
             local[here] = row[here] % lanes + place * lanes
-        found = fitting(plan.table, len(operands), local)
-        if found is not None and (best is None or found.form.cost < best[0]):
-            best = found.form.cost, found, operands
-    return None if best is None else plan.value(best[1], best[2])
+        fits = fitting(plan.table, len(operands), local)
+        if fits is not None:
+            found.append((plan.table.forms.index(fits.form), fits, operands))
+    if not found:
+        return None
+    _, fits, operands = min(found, key=lambda one: one[0])
+    return plan.value(fits, operands)
 
 
 def _must(plan: Plan, local: Locations, operands: tuple[int, ...]) -> int:

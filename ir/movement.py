@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hbc.ir.gather import UNDEFINED, ZERO, Gather, Locations, Shape, followed
+from hbc.ir.goal_check import GoalCheck
 
 VALUE = 0  # what `contents` says of an element that is neither ZERO nor UNDEFINED
 
@@ -127,6 +128,34 @@ def resolved(movement: Movement) -> Movement:
         else:
             steps.append(step)
     return replace(movement, steps=tuple(steps))
+
+
+def pruned(movement: Movement) -> Movement:
+    """Elements that reach no output's wanted ones are UNDEFINED, and steps without any other are left
+    out. Of a movement that is `resolved`."""
+    live = {
+        name: np.zeros(prod(shape), dtype=np.bool_) for name, shape in movement.shapes().items()
+    }
+    for output in movement.outputs:
+        live[output.name] |= output.wanted
+    kept: list[Made] = []
+    for step in reversed(movement.steps):
+        alive = live[step.name]
+        if isinstance(step, Folded):
+            live[step.argument] |= np.repeat(alive, step.length)
+            kept.append(step)
+            continue
+        index = np.where(alive, step.gather.index, UNDEFINED).astype(np.int32)
+        sizes = [live[argument].size for argument in step.arguments]
+        read = np.zeros(sum(sizes), dtype=np.bool_)
+        read[index[index >= 0]] = True
+        parts = np.split(read, np.cumsum(sizes)[:-1])
+        for argument, part in zip(step.arguments, parts, strict=True):
+            live[argument] |= part
+        kept.append(replace(step, gather=Gather(step.gather.inputs, step.gather.output, index)))
+    wanted = {output.name for output in movement.outputs}
+    steps = tuple(step for step in kept[::-1] if live[step.name].any() or step.name in wanted)
+    return replace(movement, steps=steps)
 
 
 def identity_of(operation: str, dtype: np.dtype[Any]) -> Any:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from hbc.ir.kernel import Kernel
 from hbc.ir.lane_offsets import constant_lanes
@@ -31,8 +31,8 @@ from hbc.ir.nodes import (
     Stmt,
     Store,
 )  # fmt: skip
-from hbc.ir.types import BOOL, DType, Memory
-from hbc.ir.walk import free_variables, map_stmt, nodes
+from hbc.ir.types import BOOL, TILES, DType, Memory
+from hbc.ir.walk import free_variables, map_stmt, nodes, own_expressions, statements
 
 # Variables of one buffer; machines have 16 or 32 registers, the compiler spills the rest.
 MOST_PIECES = 128
@@ -45,43 +45,118 @@ _CANDIDATES = (Memory.AUTO, Memory.STACK, Memory.REGISTER)
 def promote(kernel: Kernel) -> Kernel:
     """The kernel with such buffers marked `Memory.REGISTER`."""
     tiles = {
-        n.buffer
-        for n in nodes(kernel.body)
-        if isinstance(n, Allocate) and n.memory is Memory.AMX_TILE
+        n.buffer for n in statements(kernel.body) if isinstance(n, Allocate) and n.memory in TILES
     }
-    return kernel.map_body(lambda body: _promote(body, tiles))
+    return kernel.map_body(lambda body: _promote(body, tiles, _Found()))
 
 
-def _promote(s: Stmt, tiles: Collection[str]) -> Stmt:
-    s = map_stmt(s, lambda e: e, lambda child: _promote(child, tiles))
-    if not isinstance(s, Allocate):
-        return s
-    if not any(isinstance(n, Load) and n.buffer == s.buffer for n in nodes(s.body)):
-        return _promote(_without_stores(s.body, lambda n: n.buffer == s.buffer), tiles)
-    if s.memory not in _CANDIDATES:
-        return s
-    if _fits_registers(s) and not _meets_tile(s, tiles):
-        dead = _dead_stores(s)
+@dataclass(slots=True)
+class _Uses:
+    """What happens to a buffer in its scope. `in_memory`: something needs it there."""
+
+    loads: list[Load] = field(default_factory=list)
+    stores: list[Store] = field(default_factory=list)
+    in_memory: bool = False
+
+
+@dataclass(slots=True)
+class _Found:
+    """What is used in a statement, by the buffer's name; and whether threads of a GPU run in it."""
+
+    uses: dict[str, _Uses] = field(default_factory=dict)
+    threads: bool = False
+
+    def of(self, buffer: str) -> _Uses:
+        return self.uses.setdefault(buffer, _Uses())
+
+    def add(self, inner: _Found) -> None:
+        self.threads |= inner.threads
+        for buffer, more in inner.uses.items():
+            if buffer not in self.uses:
+                self.uses[buffer] = more
+                continue
+            one = self.uses[buffer]
+            one.loads += more.loads
+            one.stores += more.stores
+            one.in_memory |= more.in_memory
+
+    def expression(self, e: Expr) -> Expr:
+        for n in nodes(e):
+            if isinstance(n, Load):
+                self.of(n.buffer).loads.append(n)
+        return e
+
+    def store(self, s: Store, tiles: Collection[str]) -> None:
+        """A tile is loaded from memory, and stored to it."""
+        for e in own_expressions(s):
+            self.expression(e)
+        own = self.of(s.buffer)
+        own.stores.append(s)
+        if tiles:
+            read = {n.buffer for n in nodes(s.value) if isinstance(n, Load)}
+            own.in_memory |= not read.isdisjoint(tiles)
+            for buffer in read if s.buffer in tiles else ():
+                self.of(buffer).in_memory = True
+
+
+def _promote(s: Stmt, tiles: Collection[str], found: _Found) -> Stmt:
+    """`s` with its buffers in registers, and nothing for those that nobody reads. `found` takes what
+    is used of the buffers around it."""
+    match s:
+        case Allocate():
+            return _promote_buffer(s, tiles, found)
+        case Store():
+            found.store(s, tiles)
+            return s
+        case Prefetch(buffer=buffer):
+            found.of(buffer).in_memory = True  # and what its index reads, below
+        case For(kind=LoopKind.PARALLEL):  # threads share no registers
+            inner = _Found()
+            new = map_stmt(s, inner.expression, lambda child: _promote(child, tiles, inner))
+            for uses in inner.uses.values():
+                uses.in_memory = True
+            found.add(inner)
+            return new
+        case For(kind=LoopKind.THREAD | LoopKind.LANE):
+            found.threads = True
+        case _:
+            pass
+    return map_stmt(s, found.expression, lambda child: _promote(child, tiles, found))
+
+
+def _promote_buffer(s: Allocate, tiles: Collection[str], found: _Found) -> Stmt:
+    inner = _Found()
+    new = map_stmt(s, found.expression, lambda child: _promote(child, tiles, inner))
+    assert isinstance(new, Allocate)
+    own = inner.uses.pop(s.buffer, _Uses())
+    if not own.loads:
+        rest = _without_stores(new.body, lambda n: n.buffer == s.buffer)
+        return _promote(rest, tiles, found)
+    # What all the threads of a GPU's block have, each its own part, stays as it is.
+    if s.memory in _CANDIDATES and not inner.threads:
+        fits = not own.in_memory and _fits_registers(s, own)
+        dead = _dead_stores(own) if fits else set()
         if dead:
-            body = _without_stores(s.body, lambda n: isinstance(n, Store) and n in dead)
-            return _promote(replace(s, body=body), tiles)
-        return s if s.memory is Memory.REGISTER else replace(s, memory=Memory.REGISTER)
-    return replace(s, memory=Memory.AUTO) if s.memory is Memory.REGISTER else s
+            rest = _without_stores(
+                new.body, lambda n: isinstance(n, Store) and n.buffer == s.buffer and n in dead
+            )
+            return _promote(replace(new, body=rest), tiles, found)
+        memory = Memory.REGISTER if fits else s.memory
+        if not fits and memory is Memory.REGISTER:
+            memory = Memory.AUTO
+        new = new if memory is s.memory else replace(new, memory=memory)
+    found.add(inner)
+    return new
 
 
-def _dead_stores(s: Allocate) -> set[Store]:
+def _dead_stores(own: _Uses) -> set[Store]:
     """The stores to registers that only their own updates read."""
-    uses: Counter[Expr] = Counter()
-    stores: list[Store] = []
-    for n in nodes(s.body):
-        if isinstance(n, Load) and n.buffer == s.buffer:
-            uses[n.index] += 1
-        elif isinstance(n, Store) and n.buffer == s.buffer:
-            stores.append(n)
-            own = (m for m in nodes(n) if isinstance(m, Load) and m.buffer == s.buffer)
-            uses[n.index] -= sum(m.index == n.index for m in own)
+    uses: Counter[Expr] = Counter(n.index for n in own.loads)
+    for s in own.stores:
+        mine = (m for m in nodes(s) if isinstance(m, Load) and m.buffer == s.buffer)
+        uses[s.index] -= sum(m.index == s.index for m in mine)
     read = {i for index, count in uses.items() if count > 0 for i in _elements(index)}
-    return {n for n in stores if read.isdisjoint(_elements(n.index))}
+    return {n for n in own.stores if read.isdisjoint(_elements(n.index))}
 
 
 def _elements(index: Expr) -> tuple[int, ...]:
@@ -105,34 +180,29 @@ def _without_stores(s: Stmt, unwanted: Callable[[Store | Prefetch], bool]) -> St
             return new
 
 
-def _fits_registers(s: Allocate) -> bool:
+def _fits_registers(s: Allocate, own: _Uses) -> bool:
     """Every access names constant lanes, and any two name the same ones or none in common, or picks
-    lanes of those. Threads do not share registers, so no access may lie in a parallel loop."""
+    lanes of those."""
     if not isinstance(s.extent, Const):
         return False
     pieces: set[Piece] = set()
     read: set[Piece] = set()  # in parts, it may be
     picked: list[tuple[int, ...]] = []
-    for n in nodes(s.body):
-        match n:
-            case Load() | Store() if n.buffer == s.buffer:
-                piece, lanes = constant_piece(n.index), constant_lanes(n.index)
-                if lanes is None or (len(lanes) > 1 and s.element == BOOL):
-                    return False
-                if piece is not None:
-                    (read if isinstance(n, Load) and n.mask is None else pieces).add(piece)
-                elif isinstance(n, Load) and n.mask is None and _is_shuffled(n, s.element):
-                    picked.append(lanes)
-                else:
-                    return False
-            case Prefetch(buffer=s.buffer):
+    accesses: list[Load | Store] = [*own.loads, *own.stores]
+    for n in accesses:
+        whole = isinstance(n, Load) and n.mask is None
+        piece = constant_piece(n.index)
+        if piece is not None:
+            if piece[1] > 1 and s.element == BOOL:
                 return False
-            case For(kind=LoopKind.PARALLEL) if any(
-                isinstance(m, Load | Store) and m.buffer == s.buffer for m in nodes(n)
-            ):
-                return False
-            case _:
-                pass
+            (read if whole else pieces).add(piece)
+            continue
+        lanes = constant_lanes(n.index)
+        if lanes is None or (len(lanes) > 1 and s.element == BOOL):
+            return False
+        if not isinstance(n, Load) or not whole or not _is_shuffled(n, s.element):
+            return False
+        picked.append(lanes)
     pieces |= {p for p in read if not any(is_block(p, q, s.element) for q in pieces)}
     if len(pieces) > MOST_PIECES or not _disjoint(sorted(pieces)):
         return False
@@ -144,20 +214,6 @@ def is_block(part: Piece, whole: Piece, element: DType) -> bool:
     at, lanes = part[0] - whole[0], part[1]
     inside = at >= 0 and at + lanes <= whole[1] and lanes < whole[1]
     return inside and lanes * element.bits in (128, 256) and at % lanes == 0
-
-
-def _meets_tile(s: Allocate, tiles: Collection[str]) -> bool:
-    """Whether a tile is loaded from the buffer or stored to it, which takes memory."""
-    if not tiles:
-        return False
-    for n in nodes(s.body):
-        if isinstance(n, Store):
-            read = {m.buffer for m in nodes(n.value) if isinstance(m, Load)}
-            if n.buffer in tiles and s.buffer in read:
-                return True
-            if n.buffer == s.buffer and not read.isdisjoint(tiles):
-                return True
-    return False
 
 
 def _is_shuffled(e: Load, element: DType) -> bool:

@@ -39,7 +39,7 @@ from hbc.ir.nodes import (
     const_index,
 )  # fmt: skip
 from hbc.ir.simplify import simplify
-from hbc.ir.types import Memory
+from hbc.ir.types import TILES, Memory
 from hbc.ir.walk import map_children, map_stmt, names_read, nodes
 
 LONG = 4096  # bits of a statement that may stand in full: eight of the longest registers
@@ -54,9 +54,7 @@ class _CannotCutError(Exception):
 def roll(kernel: Kernel) -> Kernel:
     """The kernel with such statements as loops."""
     everything = list(nodes(kernel.body))
-    tiles = {
-        n.buffer for n in everything if isinstance(n, Allocate) and n.memory is Memory.AMX_TILE
-    }
+    tiles = {n.buffer for n in everything if isinstance(n, Allocate) and n.memory in TILES}
     memory = {n.buffer for n in everything if isinstance(n, Load | Store)}
     memory -= {n.buffer for n in everything if isinstance(n, Allocate)}
     for n in everything:

@@ -34,7 +34,7 @@ from hbc.ir.nodes import (
     const_index,
 )  # fmt: skip
 from hbc.ir.simplify import simplify, simplify_stmt
-from hbc.ir.types import Memory
+from hbc.ir.types import TILES
 from hbc.ir.walk import (
     block,
     free_variables,
@@ -51,7 +51,7 @@ _NOTHING = Block(())
 
 def has_tiles(loop: For) -> bool:
     """Whether the loop allocates tiles: then `pipeline_tiles` is for it."""
-    return any(isinstance(s, Allocate) and s.memory is Memory.AMX_TILE for s in statements(loop))
+    return any(isinstance(s, Allocate) and s.memory in TILES for s in statements(loop))
 
 
 def pipeline_tiles(loop: For) -> Stmt:
@@ -101,7 +101,7 @@ class _Fills:
     def collect(self, s: Stmt, names: Mapping[str, Expr]) -> None:
         match s:
             case Allocate(body=body):
-                if s.memory is Memory.AMX_TILE:
+                if s.memory in TILES:
                     self.tiles[s.buffer] = s
                 self.collect(body, names)
             case LetStmt(name=name, value=value, body=body):

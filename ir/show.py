@@ -72,9 +72,7 @@ COMPARISON_LEVEL: Final = 4
 _UNARY_LEVEL: Final = 8
 
 RESERVED: Final = frozenset({"let", "in", "if", "else", "true", "false", "inf", "nan"})
-STATEMENTS: Final = frozenset(
-    {*LoopKind, "prefetch", "allocate", "assert", "barrier"}
-)
+STATEMENTS: Final = frozenset({*LoopKind, "prefetch", "allocate", "assert", "barrier"})
 IDENTIFIER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 

@@ -22,8 +22,10 @@ from hbc.ir.linear import plus as sum_of
 from hbc.ir.lower_bound import least
 from hbc.ir.nodes import (
     COMPARISONS,
+    GPU_LOOPS,
     Allocate,
     Assert,
+    Barrier,
     Binary,
     Block,
     Broadcast,
@@ -248,7 +250,7 @@ def _inside_let(name: str, value: Expr, scope: Scope) -> Scope:
 
 def _stmt(s: Stmt, scope: Scope) -> Stmt:
     match s:
-        case Comment():
+        case Comment() | Barrier():
             return s
         case For():
             return _for(s, scope)
@@ -286,11 +288,12 @@ def _store(s: Store, scope: Scope) -> Stmt:
 
 
 def _for(s: For, scope: Scope) -> Stmt:
-    """Gone when it never runs, its body alone when it runs once."""
+    """Gone when it never runs, its body alone when it runs once (but for the loops of a GPU, which say
+    who runs it)."""
     start, extent = _expr(s.start, scope), _expr(s.extent, scope)
     if prove(Binary(Op.LE, extent, const_index(0)), scope.facts):
         return NOTHING_TO_DO
-    if isinstance(extent, Const) and extent.value == 1:
+    if isinstance(extent, Const) and extent.value == 1 and s.kind not in GPU_LOOPS:
         return _stmt(substitute_stmt(s.body, {s.var: start}), scope)
     last = shifted(sum_of(linear(start), linear(extent)), -1)
     first, final = (x if _is_steady(x) else None for x in (start, to_expr(last)))

@@ -22,6 +22,10 @@ ZERO_TERM = 0
 NO_TERM = 1
 FIRST_TERM = 2
 
+# Parameters that say where elements are, and what they may be: along which axes lanes are counted (-1:
+# the last), and how many bits an element has.
+RESERVED = {"lane_axes": (1, 2, 3, -1), "bits": (8, 16, 32, 64)}
+
 SYMBOL = "symbol"  # the operation of a term that is no fold
 
 
@@ -221,3 +225,4 @@ class Sketch:
     definitions: Mapping[str, SetDefinition]
     constants: Mapping[str, Option]  # the parameters: index expressions of sets may name them
     source: Source
+    places: Mapping[str, Span] = field(default_factory=dict)  # of the parameters

@@ -33,6 +33,7 @@ from hbc.ir.nodes import (
     Var,
     const_index,
 )  # fmt: skip
+from hbc.ir.show import show
 from hbc.ir.types import INDEX, TILES
 from hbc.ir.walk import children, nodes, substitute
 
@@ -55,17 +56,34 @@ class Counted:
 class ThreadAccess:
     """An access `buffer[index + one of the offsets]`; `index` is None where lanes have no common one.
     The thread's number has the `digits`, of the `weights`; `warp`: all the lanes of a warp access
-    together, and the digits count warps. `loops` are those that the thread runs."""
+    together, and the digits count warps. `loops` are those that the thread runs. Accesses are the
+    same when all but their nodes is, of which `key` is the text."""
 
     node: Load | Store = field(compare=False, repr=False)
-    buffer: str
-    stores: bool
-    index: Expr | None
-    offsets: tuple[int, ...]
-    digits: tuple[Counted, ...]
-    weights: tuple[int, ...]
-    warp: bool
-    loops: tuple[Counted, ...]
+    index: Expr | None = field(compare=False)
+    offsets: tuple[int, ...] = field(compare=False)
+    digits: tuple[Counted, ...] = field(compare=False)
+    weights: tuple[int, ...] = field(compare=False)
+    warp: bool = field(compare=False)
+    loops: tuple[Counted, ...] = field(compare=False)
+    key: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        index = "?" if self.index is None else show(self.index)
+        counted = [
+            f"{x.name} {x.extent} {show(x.start)} {'' if x.limit is None else show(x.limit)}"
+            for x in (*self.digits, *self.loops)
+        ]
+        parts = (self.buffer, self.stores, index, self.offsets, self.weights, self.warp, counted)
+        object.__setattr__(self, "key", str(parts))
+
+    @property
+    def buffer(self) -> str:
+        return self.node.buffer
+
+    @property
+    def stores(self) -> bool:
+        return isinstance(self.node, Store)
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +214,4 @@ def _note(n: Load | Store, at: _Inside) -> None:
         index = substitute(index, at.values)
         if any(isinstance(x, Load | Cast | Call) for x in nodes(index)):
             index = None  # it depends on data
-    stores = isinstance(n, Store)
-    at.found.append(
-        ThreadAccess(n, n.buffer, stores, index, offsets, at.digits, at.weights, at.whole, at.loops)
-    )
+    at.found.append(ThreadAccess(n, index, offsets, at.digits, at.weights, at.whole, at.loops))

@@ -40,14 +40,14 @@ from hbc.ir.thread_elements import Elements, Numbers, differences, elements, eva
 from hbc.ir.types import TILES, Memory
 from hbc.ir.walk import children, free_variables, map_stmt, nodes, rewrite, substitute
 
-_PRIVATE = (Memory.REGISTER, Memory.STACK, Memory.AUTO, *TILES)
+_PRIVATE = (Memory.REGISTER, Memory.STACK, Memory.AUTO)
 MOST_HELD = 1 << 20  # elements of a block-wide buffer
 
 
 def thread_view(nest: For) -> For:
     """The nest where buffers in registers outside of the loops over threads hold what one thread (or
     warp) uses, with its indices. HbcError when threads use what others hold. Only for printing: it
-    means something for one thread alone."""
+    means something for one thread alone. Tiles are private before: see `private_tiles`."""
     tiles = frozenset(
         n.buffer for n in nodes(nest) if isinstance(n, Allocate) and n.memory in TILES
     )
@@ -65,7 +65,7 @@ def _blocks(s: Stmt, tiles: frozenset[str]) -> Stmt:
 
 
 @dataclass(frozen=True, slots=True)
-class _Use:
+class PrivateUse:
     """An access of a private buffer: what the thread's number adds to the index, by number, and the
     rest of the index."""
 
@@ -76,17 +76,17 @@ class _Use:
 
 
 def _private(s: Allocate, tiles: frozenset[str]) -> Allocate:
-    uses = [_use(s, a) for a in _accesses(s, tiles)]
+    uses = [private_use(s, a) for a in private_accesses(s, tiles)]
     if not uses:
         return s
-    _check_owners(s, uses)
+    check_owners(s, uses)
     inner, extent = _dense(s, uses)
     new = {id(u.access.node): _index(u, x) for u, x in zip(uses, inner, strict=True)}
-    body = _replaced(s.body, new)
+    body = with_indices(s.body, new)
     return replace(s, extent=const_index(extent), body=body)
 
 
-def _accesses(s: Allocate, tiles: frozenset[str]) -> Iterator[ThreadAccess]:
+def private_accesses(s: Allocate, tiles: frozenset[str]) -> Iterator[ThreadAccess]:
     """All accesses of the buffer, which are in loops over threads. HbcError for another."""
     yield from _below(s, s.body, tiles, NOTHING)
 
@@ -117,7 +117,7 @@ def _below(s: Allocate, n: Stmt, tiles: frozenset[str], facts: Facts) -> Iterato
             raise _elsewhere(s, n)
 
 
-def _use(s: Allocate, a: ThreadAccess) -> _Use:
+def private_use(s: Allocate, a: ThreadAccess) -> PrivateUse:
     """HbcError where the two parts of an index cannot be told apart."""
     if a.index is None or any(d.extent is None for d in a.digits):
         raise _elsewhere(s, a.node)
@@ -139,7 +139,7 @@ def _use(s: Allocate, a: ThreadAccess) -> _Use:
     extents = {d.name: d.extent or 1 for d in a.digits}
     digits = tuple((c, extents[atom.name]) for atom, c in mine.terms if isinstance(atom, Var))
     linear_in_digits = len(digits) == len(mine.terms)
-    return _Use(
+    return PrivateUse(
         a, by_thread - offset, plus(inner, Linear(offset)), digits if linear_in_digits else ()
     )
 
@@ -167,7 +167,7 @@ def _by_number(a: ThreadAccess, mine: Linear) -> Numbers | None:
     return by_number
 
 
-def _check_owners(s: Allocate, uses: Sequence[_Use]) -> None:
+def check_owners(s: Allocate, uses: Sequence[PrivateUse]) -> None:
     """HbcError unless every element is of one thread, and all find theirs in the same way."""
     first = uses[0].by_thread
     extent = int(s.extent.value) if isinstance(s.extent, Const) else MOST_HELD
@@ -200,7 +200,7 @@ def _note_owners(low: Numbers, high: Numbers, found: Elements, shift: int) -> No
         high[at:end] = np.maximum(high[at:end], found.high[inside])
 
 
-def _dense(s: Allocate, uses: Sequence[_Use]) -> tuple[list[Expr], int]:
+def _dense(s: Allocate, uses: Sequence[PrivateUse]) -> tuple[list[Expr], int]:
     """The indices within a thread, and how many elements it has."""
     if all(u.inner.is_constant for u in uses):
         places = sorted({u.inner.constant + o for u in uses for o in u.access.offsets})
@@ -222,13 +222,13 @@ def _dense(s: Allocate, uses: Sequence[_Use]) -> tuple[list[Expr], int]:
     return [simplify(to_expr(f)) for f in forms], extent
 
 
-def _keeps(u: _Use, rank: dict[int, int], first: int) -> bool:
+def _keeps(u: PrivateUse, rank: dict[int, int], first: int) -> bool:
     """Whether the lanes of an access keep their distances."""
     start = u.access.offsets[0]
     return all(rank[u.inner.constant + o] - first == o - start for o in u.access.offsets)
 
 
-def _ranges(u: _Use) -> Facts:
+def _ranges(u: PrivateUse) -> Facts:
     counted = ((x.name, x.extent) for x in u.access.loops)
     return Facts({name: Interval(const_index(0), const_index(max(n, 1) - 1))
                   for name, n in counted if n is not None})  # fmt: skip
@@ -252,7 +252,7 @@ def _without_digit(form: Linear, c: int, n: int, facts: Facts) -> Linear | None:
     return plus(above, below)
 
 
-def _index(u: _Use, inner: Expr) -> Expr:
+def _index(u: PrivateUse, inner: Expr) -> Expr:
     """The private index of an access, in the names of its place."""
     for x in (*u.access.loops[::-1], *u.access.digits[::-1]):
         if x.start != const_index(0):
@@ -261,12 +261,12 @@ def _index(u: _Use, inner: Expr) -> Expr:
     return inner if lanes == 1 else Ramp(inner, const_index(1), lanes)
 
 
-def _replaced(s: Stmt, new: dict[int, Expr]) -> Stmt:
+def with_indices(s: Stmt, new: dict[int, Expr]) -> Stmt:
     def load(e: Expr) -> Expr:
         found = new.get(id(e)) if isinstance(e, Load) else None
         return replace(e, index=found) if isinstance(e, Load) and found is not None else e
 
-    made = map_stmt(s, lambda e: rewrite(e, load), lambda c: _replaced(c, new))
+    made = map_stmt(s, lambda e: rewrite(e, load), lambda c: with_indices(c, new))
     if isinstance(made, Store) and id(s) in new:
         return replace(made, index=new[id(s)])
     return made

@@ -8,7 +8,7 @@ from math import prod
 from hbc.ir.diag import error
 from hbc.ir.nodes import Allocate, Block, Const, For, LoopKind, Stmt, Store
 from hbc.ir.target import Target
-from hbc.ir.types import Memory
+from hbc.ir.types import TILES, Memory
 from hbc.ir.walk import children, statements
 
 # gcc takes some ten seconds for so many; what people write by hand has a few hundred.
@@ -33,7 +33,7 @@ class Text:
 def refuse_long(s: Stmt, target: Target) -> Stmt:
     """The same statement, whose VECTOR and UNROLL loops are still loops. HbcError naming the
     innermost of them that makes too many statements, with the factors of those in it."""
-    selected = {Memory.AMX_TILE, *([Memory.REGISTER] if target.instruction_sets else [])}
+    selected = {*TILES, *([Memory.REGISTER] if target.instruction_sets else [])}
     tiles = frozenset(
         n.buffer for n in statements(s) if isinstance(n, Allocate) and n.memory in selected
     )

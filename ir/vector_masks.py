@@ -46,7 +46,7 @@ def live_where(condition: Expr, mask: Expr | None) -> Expr:
 def masked(e: Expr, mask: Expr) -> Expr:
     """Loads below read only the live lanes; those that are uniform read one place all share."""
     if isinstance(e, Load) and e.type.lanes == mask.type.lanes:
-        if isinstance(e.index, Broadcast):
+        if isinstance(e.index, Broadcast) and (e.mask is None or isinstance(e.mask, Broadcast)):
             return e
         both = mask if e.mask is None else and_(masked(e.mask, mask), mask)
         return Load(e.buffer, masked(e.index, mask), e.type, both, e.span)

@@ -20,6 +20,7 @@ from hbc.ir.nodes import (
     ASSOCIATIVE,
     Allocate,
     Assert,
+    Barrier,
     Binary,
     Block,
     Broadcast,
@@ -231,7 +232,7 @@ class _Widen:
     def stmt(self, s: Stmt, mask: Expr | None) -> Stmt:
         """`s` in all lanes for which the (vector) mask holds."""
         match s:
-            case Comment() | Assert():
+            case Comment() | Assert() | Barrier():
                 return s
             case Prefetch(buffer=buffer, index=index, element=element):
                 first = {n: _first(v) for n, v in self.varying.items()}

@@ -152,7 +152,8 @@ def _widened(e: Expr, reads: _Reads) -> Expr:
     """A load out of adjacent elements that are all read; itself where there are no such."""
     if not isinstance(e, Load):
         return e
-    wide, place = _width(e), reads.place(e)
+    wide = _width(e)
+    place = None if wide is None else reads.place(e)
     if wide is None or place is None:
         return e
     low, high = min(place.offsets), max(place.offsets)

@@ -24,17 +24,17 @@ schedule portable for c {
     acc.update.reorder(s, r, y, x)
 }
 
-# For bf16 (--set TI=bf16 --set TK=bf16) and bytes (TI=u8, TK=i8, TO=i32): vectors of 4 x 4 outputs,
-# whose taps are a matrix banded in both directions, made once. Each value of the image is loaded
-# into all lanes for one instruction, and meets its tap in those that want it.
+# For bf16 (--set TI=bf16 --set TK=bf16) and bytes (TI=u8, TK=i8, TO=i32): vectors of 2 x 8 outputs.
+# Along x their windows of the image overlap: one load and one shuffle make those of a vector, which
+# serve further taps of the vectors beside it. Along y the taps are a banded matrix, made once.
 schedule dot for avx512vnni, avx512bf16 {
-    O.tile(y, x, yo, xo, yi, xi, 4, 64, tail = shift)
+    O.tile(y, x, yo, xo, yi, xi, 2, 128, tail = shift)
     O.vectorize(xi, 16).unroll(xi).unroll(yi).parallel(yo)
     acc.compute_at(O, xo).store_in(registers).vectorize(x, 16).unroll(x).unroll(y)
-    acc.update.specialize(T % 32 == 0).split(s, so, si, 32).split(r, ro, ri, 32).split(x, x, xi, 4)
-        .reorder(so, ro, x, y, xi, si, ri).atomic().vectorize(ri).vectorize(si).vectorize(xi).vectorize(y, 4).unroll(x)
-    acc.update.specialize(T % 16 == 0).split(s, so, si, 16).split(r, ro, ri, 16).split(x, x, xi, 4)
-        .reorder(so, ro, x, y, xi, si, ri).atomic().vectorize(ri).vectorize(si).vectorize(xi).vectorize(y, 4).unroll(x)
+    acc.update.specialize(T % 32 == 0).split(s, so, si, 32).split(r, ro, ri, 32).split(x, x, xi, 8)
+        .reorder(so, ro, x, y, xi, si, ri).atomic().vectorize(ri).vectorize(si).vectorize(xi).vectorize(y, 2).unroll(x)
+    acc.update.specialize(T % 16 == 0).split(s, so, si, 16).split(r, ro, ri, 16).split(x, x, xi, 8)
+        .reorder(so, ro, x, y, xi, si, ri).atomic().vectorize(ri).vectorize(si).vectorize(xi).vectorize(y, 2).unroll(x)
     acc.update.reorder(s, r, y, x).vectorize(x, 16).unroll(x).unroll(y)
 }
 

@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 
 from hbc.ir.diag import Diagnostic, UsageError, did_you_mean
+from hbc.ir.source import Span
 
 FOLDER = Path(__file__).parent / "costs"
 DEFAULT = "cuda_sm80"
@@ -57,16 +58,20 @@ def targets() -> tuple[str, ...]:
     return tuple(sorted(file.stem for file in FOLDER.glob("*.toml")))
 
 
-@cache
-def cost_table(target: str) -> CostTable:
-    """The table of a target. UsageError for a target that has none."""
-    import tomllib
-
+def cost_table(target: str, span: Span | None = None) -> CostTable:
+    """The table of a target, which is named at `span`. UsageError for a target that has none."""
     if target not in targets():
         hint = did_you_mean(target, targets()) or f"there are {', '.join(targets())}"
         raise UsageError(
-            Diagnostic(f"there is no table of what moves cost on `{target}`", hint=hint)
+            Diagnostic(f"there is no table of what moves cost on `{target}`", span, hint)
         )
+    return _read(target)
+
+
+@cache
+def _read(target: str) -> CostTable:
+    import tomllib
+
     read = tomllib.loads((FOLDER / f"{target}.toml").read_text(encoding="utf-8"))
     rows = tuple(
         Instruction(

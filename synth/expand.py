@@ -14,11 +14,20 @@ from hbc.synth.run import Batch, run_chosen
 from hbc.synth.trie import Numbers, Trie, count_children, split
 from hbc.synth.watch import Watch
 
-MOST_RANGES = 1_000_000  # of a frontier: some 60 MB while it is tested
+MOST_RANGES = 400_000  # of a frontier
+BYTES_OF_A_RANGE = 64  # while it is tested
 IDLE_COLUMNS = 6  # in a row, none of which drops one candidate in WORTH
 WORTH = 50
 FEW = 64  # candidates that are completed rather than tested further
-MOST_VALUES = 8_000_000  # locations that are completed at a time
+MOST_VALUES = 2_000_000  # locations that are completed at a time
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """How many ranges of rows a frontier may have, and how many candidates are completed at a time."""
+
+    ranges: int
+    completed: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,27 +39,28 @@ class Completed:
 
 
 def expand(
-    probes: Probes, trie: Trie, inputs: Batch, residual: Table, watch: Watch
+    probes: Probes, trie: Trie, inputs: Batch, residual: Table, bounds: Bounds, watch: Watch
 ) -> Iterator[Completed]:
     """All candidates that pass the tests of single locations."""
     states, afters = len(inputs), len(probes.after)
-    waiting: list[tuple[int, Frontier]] = []
-    step = max(1, MOST_RANGES // afters)
-    for start in reversed(range(0, states, step)):
+    step = max(1, bounds.ranges // afters)
+    for start in range(0, states, step):
         some = np.arange(start, min(start + step, states))
         state = np.repeat(some, afters)
         low = np.zeros(len(state), dtype=np.int64)
         after = np.tile(np.arange(afters), len(some))
-        waiting.append((0, Frontier(state, after, low, low + len(trie.codes))))
-    while waiting:
-        column, frontier = waiting.pop()
-        for finished in _descend(probes, trie, inputs, residual, column, frontier, waiting, watch):
-            yield from complete(probes, trie, inputs, finished)
+        waiting = [(0, Frontier(state, after, low, low + len(trie.codes)))]
+        while waiting:
+            column, frontier = waiting.pop()
+            for finished in _descend(
+                probes, trie, inputs, residual, column, frontier, waiting, bounds.ranges, watch
+            ):
+                yield from complete(probes, trie, inputs, finished, bounds.completed)
 
 
 def _descend(
     probes: Probes, trie: Trie, inputs: Batch, residual: Table, column: int, frontier: Frontier,
-    waiting: list[tuple[int, Frontier]], watch: Watch,
+    waiting: list[tuple[int, Frontier]], most: int, watch: Watch,
 ) -> Iterator[Frontier]:  # fmt: skip
     """Tests column after column, until all gathers are told apart and the tests say little; a
     frontier that grows too long waits in part."""
@@ -59,7 +69,7 @@ def _descend(
         watch.check()
         if column in trie.starts:
             count = count_children(trie, column, frontier.low, frontier.high)
-            if count.sum() > MOST_RANGES and len(frontier) > 1:
+            if count.sum() > most and len(frontier) > 1:
                 half = len(frontier) // 2
                 waiting.append((column, frontier.pick(slice(half, None))))
                 frontier = frontier.pick(slice(0, half))
@@ -77,12 +87,12 @@ def _descend(
         yield frontier
 
 
-def complete(probes: Probes, trie: Trie, inputs: Batch, frontier: Frontier) -> Iterator[Completed]:
+def complete(
+    probes: Probes, trie: Trie, inputs: Batch, frontier: Frontier, most: int
+) -> Iterator[Completed]:
     """The values of the step's output, some candidates at a time."""
-    size = probes.after.shape[1]
-    step = max(1, MOST_VALUES // max(size, 1))
-    for start in range(0, len(frontier), step):
-        part = frontier.pick(slice(start, start + step))
+    for start in range(0, len(frontier), most):
+        part = frontier.pick(slice(start, start + most))
         index = chosen_index(probes, trie, part)
         yield Completed(part, run_chosen(inputs, part.state, index))
 

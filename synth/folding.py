@@ -15,7 +15,9 @@ from numpy.typing import NDArray
 
 from hbc.synth.problem import JUNK, ZERO, Universe
 
-SEED = 1
+# The constants of splitmix64 (Steele, Lea and Flood, 2014).
+STEP = np.uint64(0x9E3779B97F4A7C15)
+ROUNDS = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB), (31, 1))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -28,11 +30,16 @@ class Folder:
     compared: bool
 
 
+def random_numbers(count: int) -> NDArray[np.uint64]:
+    """Always the same; made here because importing `numpy.random` takes as long as a small search."""
+    numbers = np.arange(1, count + 1, dtype=np.uint64) * STEP
+    for shift, factor in ROUNDS:
+        numbers = (numbers ^ (numbers >> np.uint64(shift))) * np.uint64(factor)
+    return numbers
+
+
 def make_folder(universe: Universe) -> Folder:
-    generator = np.random.default_rng(SEED)
-    keys = generator.integers(1, 1 << 63, size=universe.count, dtype=np.uint64) * np.uint64(
-        2
-    ) + np.uint64(1)
+    keys = random_numbers(universe.count) | np.uint64(1)
     keys[ZERO] = 0
     sums: dict[str, NDArray[np.uint64]] = {}
     terms: dict[str, NDArray[np.int32]] = {}

@@ -32,7 +32,9 @@ def goal_check(sketch: Sketch, inputs: Sequence[Input]) -> GoalCheck | None:
         return Combined(term.operation, tuple(term_of(e) for e in term.elements))
 
     goals = tuple(
-        tuple(None if cell == NO_TERM else term_of(cell) for cell in goal.cells.reshape(-1).tolist())
+        tuple(
+            None if cell == NO_TERM else term_of(cell) for cell in goal.cells.reshape(-1).tolist()
+        )
         for goal in sketch.goals
     )
     if any(term is not None and not _says_all(term) for goal in goals for term in goal):

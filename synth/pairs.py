@@ -111,9 +111,9 @@ def _at_goals(problem: Problem) -> Pairs | None:
             for at, location in enumerate(wanted):
                 partner = int(wanted[(at + step) % len(wanted)])
                 if partner != location:
-                    terms = int(goal.values[location]), int(goal.values[partner])
+                    both = int(goal.values[location]), int(goal.values[partner])
                     start = starts[goal.node]
-                    chosen.append((*terms, start + int(location), start + partner))
+                    chosen.append((*both, start + int(location), start + partner))
     if not chosen:
         return None
     kept = _spread(len(chosen), MOST_PAIRS)
@@ -193,7 +193,9 @@ def _moved(table: Bits, targets: NDArray[np.int64], bits: Bits) -> None:
     places, first = np.unique(targets[order], return_index=True)
     picked = table[np.ix_(order, order)]
     if places.size < order.size:
-        picked = np.bitwise_or.reduceat(np.bitwise_or.reduceat(picked, first, axis=0), first, axis=1)
+        picked = np.bitwise_or.reduceat(
+            np.bitwise_or.reduceat(picked, first, axis=0), first, axis=1
+        )
     bits[np.ix_(places, places)] |= picked
 
 

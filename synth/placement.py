@@ -13,14 +13,10 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from hbc.ir.diag import Diagnostic, UsageError
 from hbc.ir.gather import Gather, Shape
-from hbc.ir.sketch import Option
+from hbc.ir.sketch import RESERVED, Option
 
-LANE_AXES = "lane_axes"
-BITS = "bits"  # of an element
 DEFAULT_BITS = 32
-ELEMENT_BITS = (8, 16, 32, 64)
 
 Numbers = NDArray[np.int64]
 
@@ -39,22 +35,16 @@ class Placed:
 
 
 def lane_axes(constants: Mapping[str, Option]) -> int:
-    """The reserved parameter. UsageError where it is none of 1, 2, 3 and -1."""
-    value = constants.get(LANE_AXES, 1)
-    if value not in (-1, 1, 2, 3):
-        hint = "1 has threads along the first axis, 2 along the first two, -1 lanes along the last"
-        raise UsageError(Diagnostic(f"the parameter `{LANE_AXES}` is {value}", hint=hint))
-    assert isinstance(value, int)
+    """The reserved parameter `lane_axes`; the frontend has checked it."""
+    value = constants.get("lane_axes", 1)
+    assert value in RESERVED["lane_axes"] and isinstance(value, int)
     return value
 
 
 def element_bits(constants: Mapping[str, Option]) -> int:
-    """The reserved parameter `bits`: how wide an element is."""
-    value = constants.get(BITS, DEFAULT_BITS)
-    if value not in ELEMENT_BITS:
-        hint = f"elements have {', '.join(map(str, ELEMENT_BITS))} bits"
-        raise UsageError(Diagnostic(f"the parameter `{BITS}` is {value}", hint=hint))
-    assert isinstance(value, int)
+    """The reserved parameter `bits`: how wide an element is; the frontend has checked it."""
+    value = constants.get("bits", DEFAULT_BITS)
+    assert value in RESERVED["bits"] and isinstance(value, int)
     return value
 
 

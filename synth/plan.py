@@ -72,8 +72,7 @@ def make_plan(
             and (
                 mixes_the_same(problem, holes[at], holes[at + count])
                 or not (
-                    holes[at + count] in judged
-                    or informative(problem, analysis, holes[at + count])
+                    holes[at + count] in judged or informative(problem, analysis, holes[at + count])
                 )
                 or worth_composing(analysis, holes[at : at + count + 1])
             )

@@ -22,7 +22,7 @@ from hbc.synth.run import Batch, Batches, run_ahead
 FREE = -1  # depends on no location of the step's output
 SEVERAL = -2
 MOST_WORK = 300_000_000  # terms times states times locations
-MOST_BYTES = 100_000_000  # of a table; without one, the joined states are judged when complete
+MOST_BYTES = 50_000_000  # of a table; without one, the joined states are judged when complete
 
 
 def residual(

@@ -10,7 +10,15 @@ import numpy as np
 
 from hbc.ir.gather_set import grouped_rows
 from hbc.synth.analysis import Analysis
-from hbc.synth.expand import Completed, expand, original_numbers
+from hbc.synth.expand import (
+    BYTES_OF_A_RANGE,
+    MOST_RANGES,
+    MOST_VALUES,
+    Bounds,
+    Completed,
+    expand,
+    original_numbers,
+)
 from hbc.synth.folding import Folder, make_folder
 from hbc.synth.judge import Copies, Cut, judge, judge_copies, make_cut
 from hbc.synth.pairs import Pairs, judge_pairs
@@ -28,6 +36,8 @@ States = dict[int, Batch]  # by live node
 
 # So many states are followed to the end before the next: a search that is stopped has found something.
 MOST_STATES = 20_000
+SHARE = 8  # of the room is for candidates that are tested, and one for those that are judged
+BYTES_OF_A_LOCATION = 10  # of a candidate: its value, its place, and copies
 FIRST_SHARE = 64  # of the room is what the first batch of a step may take
 
 
@@ -39,6 +49,7 @@ class Prepared:
     trie: Trie
     probes: Probes
     cut: Cut
+    bounds: Bounds
 
 
 class Search:
@@ -82,8 +93,19 @@ class Search:
         crowded = self.analysis.crowds.get(step.output, []) if self.switches.crowds else []
         return Prepared(
             step, make_trie(gathers), make_probes(gathers, step.after.index, crowded),
-            make_cut(self.problem, self.analysis, step, self.switches.classes),
+            make_cut(self.problem, self.analysis, step, self.switches.classes), self._bounds(step),
         )  # fmt: skip
+
+    def _bounds(self, step: Step) -> Bounds:
+        """A share of the room for the frontiers of all steps, and one for the candidates of one step
+        with all that is computed of them."""
+        share = self.watch.room // SHARE
+        computed = {*step.live_before, *step.holes, *step.fixed, *step.previews}
+        width = sum(self.analysis.possible[node].shape[0] for node in computed)
+        size = max(1, self.analysis.possible[step.output].shape[0])
+        completed = min(MOST_VALUES // size, share // (BYTES_OF_A_LOCATION * max(1, width)))
+        ranges = min(MOST_RANGES, share // (BYTES_OF_A_RANGE * len(self.steps)))
+        return Bounds(max(1, ranges), max(1, completed))
 
     def _explore(self, number: int, states: States, count: int) -> list[Fragment]:
         """The fragments of one step that lead to solutions. When the watch ends the search, which may
@@ -132,7 +154,7 @@ class Search:
             if held > most:
                 yield self._merged(number, found)
                 found, held = [], 0
-                most = min(most * 4, self.watch.room // 4)
+                most = min(most * 4, self.watch.room // (4 * len(self.steps)))
         if found:
             yield self._merged(number, found)
 
@@ -145,8 +167,9 @@ class Search:
         left = residual(self.problem, self.analysis, self.folder, step, states, count) if (
             self.switches.joins
         ) else self.analysis.allowed[step.output]  # fmt: skip
-        for completed in expand(ready.probes, ready.trie, inputs, left, self.watch):
+        for completed in expand(ready.probes, ready.trie, inputs, left, ready.bounds, self.watch):
             self.watch.check()
+            self._show(step, len(completed.values))
             kept = self._judged(ready, completed, states)
             if kept is not None:
                 yield kept
@@ -184,6 +207,11 @@ class Search:
         edges = Edges(part.state, gather, part.after, number[group[rows]], step)
         return edges, {n: values[n][alive] for n in step.live}
 
+    def _show(self, step: Step, alive: int) -> None:
+        holes = self.problem.holes
+        number = holes.index(step.output) + 1
+        self.watch.show(self.problem.nodes[step.output].name, number, len(holes), alive)
+
     def _is_read(self, step: Step, node: int) -> bool:
         """Whether what follows the step's holes reads a node from before them."""
         later = (*step.fixed, *step.previews)
@@ -207,7 +235,6 @@ class Search:
         shifts = np.cumsum([0, *sizes[:-1]])
         edges = Edges.joined([e.to(e.child + s) for (e, _), s in zip(found, shifts, strict=True)])
         tables = {n: np.concatenate([values[n] for _, values in found]) for n in live}
-        self.watch.tell(f"{len(edges.parent):,} states")
         if not live:
             return edges.to(np.zeros(len(edges.parent), dtype=np.int64)), {}, 1
         whole = np.hstack([tables[n] for n in live])

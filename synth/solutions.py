@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count as counter
 
@@ -106,6 +106,24 @@ def count_states(fragments: Sequence[Fragment]) -> int:
         total += sum(len(np.unique(f.edges.child)) if f.below else 1 for f in level)
         level = [below for f in level for below in f.below]
     return total
+
+
+def count_choices(fragments: Sequence[Fragment]) -> int:
+    """The edges, each as often as its later holes make it: what must be priced to find the cheapest."""
+    return sum(int(f.edges.ways().sum()) + count_choices(f.below) for f in fragments)
+
+
+def unordered(fragments: Sequence[Fragment], parent: int = 0) -> Iterator[Choice]:
+    """Solutions in the order of the search: the first ones without a look at the others."""
+    for fragment in fragments:
+        edges = fragment.edges
+        for row in np.flatnonzero(edges.parent == parent):
+            below: Iterable[Choice] = [()]
+            if fragment.below:
+                below = unordered(fragment.below, int(edges.child[row]))
+            rest = list(_choices(edges.step, int(edges.gather[row]), int(edges.after[row])))
+            for later in below:
+                yield from (choice + later for choice in rest)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

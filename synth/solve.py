@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from itertools import islice
 
 import numpy as np
 
@@ -21,18 +22,22 @@ from hbc.synth.pairs import pair_tables
 from hbc.synth.plan import make_plan
 from hbc.synth.possible import possible_terms
 from hbc.synth.problem import ANYTHING, Known, Move, Problem, build_problem
-from hbc.synth.register_price import RegisterPricing
 from hbc.synth.search import Search
 from hbc.synth.solutions import (
     Choice,
     Fragment,
     Price,
     cheapest,
+    count_choices,
     count_solutions,
     count_states,
+    unordered,
 )
 from hbc.synth.switches import Switches
 from hbc.synth.watch import Stopped, Watch
+
+COMPARED = 100  # solutions, where the cheapest is not known
+MOST_PRICED = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,17 +85,32 @@ class Outcome:
             elif number in pricing.runs:
                 yield node.name, pricing.run(number, chosen)
 
-    def solutions(self, pricing: Pricing | RegisterPricing | None = None) -> Iterator[Solution]:
-        """Cheapest first; each has been executed exactly."""
+    def knows_cheapest(self) -> bool:
+        """Whether the search was finished, and made few enough choices to price all of them."""
+        return self.complete and count_choices(self.fragments) <= MOST_PRICED
+
+    def solutions(self, pricing: Pricing | None = None) -> Iterator[Solution]:
+        """Cheapest first; each has been executed exactly. Where the cheapest is not known, only
+        the first few solutions are compared."""
         pricing = pricing or make_pricing(self.problem, cost_table(DEFAULT))
-        for cost, choice in cheapest(self.fragments, make_price(self, pricing)):
+        price = make_price(self, pricing)
+        exact = self.knows_cheapest()
+        found = cheapest(self.fragments, price) if exact else at_once(self.fragments, price)
+        for cost, choice in found:
             solution = Solution(choice, cost)
             if not meets_goals(self.problem, self.chosen(solution)):
                 raise InternalError(f"a solution of {self.problem.sketch.name} misses its goals")
             yield solution
 
 
-def make_price(outcome: Outcome, pricing: Pricing | RegisterPricing) -> Price:
+def at_once(fragments: list[Fragment], price: Price) -> Iterator[tuple[float, Choice]]:
+    """The first solutions by cost, then the others as they come."""
+    every = unordered(fragments)
+    yield from sorted((price((), choice), choice) for choice in islice(every, COMPARED))
+    yield from ((price((), choice), choice) for choice in every)
+
+
+def make_price(outcome: Outcome, pricing: Pricing) -> Price:
     """Of the runs that a part of a choice completes, given the part before it."""
 
     @cache

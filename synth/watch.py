@@ -16,6 +16,7 @@ class Stopped(Exception):
 
 
 Tell = Callable[[str], None]
+SHOWN_EVERY = 0.1  # seconds
 
 
 @dataclass(slots=True)
@@ -30,6 +31,7 @@ class Watch:
     states: int = 0
     visited: dict[int, int] = field(default_factory=dict)
     phases: dict[str, float] = field(default_factory=dict)
+    _shown: float = 0.0
     _phase: str = ""
     _since: float = field(default_factory=time.monotonic)
 
@@ -47,3 +49,13 @@ class Watch:
 
     def visit(self, hole: int, count: int) -> None:
         self.visited[hole] = self.visited.get(hole, 0) + count
+
+    def show(self, hole: str, number: int, holes: int, alive: int) -> None:
+        """Tells how far the search is, a few times a second: the hole that is being filled, the states
+        so far, the candidates that are alive."""
+        now = time.monotonic()
+        if now - self._shown > SHOWN_EVERY:
+            self._shown = now
+            self.tell(
+                f"hole {number} of {holes}, {hole}: {self.states:,} states, {alive:,} candidates alive"
+            )

@@ -1,9 +1,12 @@
 #!/bin/sh
 # Every synthesis benchmark, each in a process of its own: solutions, states, seconds, memory.
 #
-# usage: synth.sh [--quick] [--ablate]
+# usage: synth.sh [--quick] [--ablate | --plots FOLDER]
 #   --quick    one small size of each
 #   --ablate   the small ones again with each part of the search switched off
+#   --plots    keep the rows in FOLDER/synth.jsonl and draw them there: seconds by size, states beside an
+#              oracle's, seconds by phase (needs matplotlib: pip install 'hbc[plots]'). To draw a record
+#              again: synth_plots.py FOLDER/synth.jsonl FOLDER
 #
 # From the environment:
 #   HBC      the command, words separated by blanks [hbc]

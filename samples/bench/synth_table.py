@@ -9,7 +9,7 @@ import statistics
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 HBC = os.environ.get("HBC", "hbc").split()
@@ -35,8 +35,8 @@ LARGER = [
     *(("stencil2d", (f"k={k}", *OUTER)) for k in (5, 7, 9, 11, 13)),
 ]
 ABLATIONS = (
-    (), ("--prune", "classes"), ("--prune", "copies"), ("--prune", "pairs,copies"),
-    ("--no-crowds",), ("--no-compose",), ("--no-join",), ("--no-merge",),
+    (), ("--prune", "none"), ("--prune", "classes"), ("--prune", "copies"), ("--prune", "pairs"),
+    ("--prune", "pairs,copies"), ("--no-crowds",), ("--no-compose",), ("--no-join",), ("--no-merge",),
 )  # fmt: skip
 
 
@@ -53,6 +53,7 @@ class Row:
     processor: float
     wall: float
     megabytes: float
+    phases: dict[str, float]
 
 
 def run(
@@ -90,6 +91,7 @@ def measured(sketch: Path, settings: tuple[str, ...], options: tuple[str, ...] =
         phase("sets"), phase("analysis"), phase("search"),
         statistics.median(r[2] for r in runs), statistics.median(r[1] for r in runs),
         max(float(str(r[0]["peak_mb"])) for r in runs),
+        {name: phase(name) for name in dict(value["seconds"])},
     )  # fmt: skip
 
 
@@ -97,12 +99,19 @@ def line(cells: list[str]) -> None:
     print("| " + " | ".join(cells) + " |", flush=True)
 
 
-def table(folder: Path, cases: list[tuple[str, tuple[str, ...]]]) -> None:
+def table(folder: Path, cases: list[tuple[str, tuple[str, ...]]], record: Path | None) -> None:
+    """Prints the rows; `record` gets them as lines of JSON."""
+    if record is not None:
+        record.write_text("", encoding="utf-8")
     line(["sketch", "parameters", "solutions", "states", "over an oracle", "sets s", "analysis s",
           "search s", "processor s", "wall s", "peak MB"])  # fmt: skip
     line(["---", "---", *["---:"] * 9])
     for name, settings in cases:
         row = measured(folder / f"{name}.sf", settings)
+        if record is not None:
+            kept = {"sketch": name, "settings": dict(s.split("=") for s in settings), **asdict(row)}
+            with record.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(kept) + "\n")
         seconds = (row.sets, row.analysis, row.search, row.processor, row.wall)
         line([name, " ".join(settings), row.solutions, row.states, row.ineffectiveness,
               *(f"{value:.2f}" for value in seconds), f"{row.megabytes:.0f}"])  # fmt: skip
@@ -123,13 +132,28 @@ def ablations(folder: Path) -> None:
 def main() -> None:
     folder = Path(sys.argv[1])
     options = sys.argv[2:]
+    plots: Path | None = None
+    if "--plots" in options:
+        at = options.index("--plots")
+        if at + 1 == len(options):
+            sys.exit("--plots needs a folder; see synth.sh --help")
+        plots = Path(options[at + 1])
+        del options[at : at + 2]
     unknown = set(options) - {"--quick", "--ablate"}
     if unknown:
         sys.exit(f"unknown option {min(unknown)}; see synth.sh --help")
     if "--ablate" in options:
         ablations(folder)
-    else:
-        table(folder, QUICK if "--quick" in options else [*QUICK, *LARGER])
+        return
+    record = None
+    if plots is not None:
+        plots.mkdir(parents=True, exist_ok=True)
+        record = plots / "synth.jsonl"
+    table(folder, QUICK if "--quick" in options else [*QUICK, *LARGER], record)
+    if plots is not None and record is not None:
+        from synth_plots import draw
+
+        draw(record, plots)
 
 
 if __name__ == "__main__":

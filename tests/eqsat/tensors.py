@@ -43,7 +43,7 @@ Array = npt.NDArray[Any]
 SIZE = 400
 OUTPUTS = (Dim("d0", 2), Dim("d1", 3))
 SUMMED = (Dim("r0", 4, True), Dim("r1", 2, True))
-SHAPES = 23  # of Draft.shaped
+SHAPES = 27  # of Draft.shaped
 TOTALS = ("i32", "u32", "f32")
 NARROWER = {
     "i32": ("i8", "u8", "i16", "u16"), "u32": ("u8", "u16"), "f32": ("bf16", "i8", "u8"),
@@ -65,7 +65,7 @@ def data(random: np.random.Generator) -> dict[str, Array]:
             found[name] = random.choice([-3e9, -7.5, -0.4, 0.0, 0.9, 200.6, 3e9, 5e9], SIZE)
             found[name] = found[name].astype(np.float32)
         elif t.is_float:
-            found[name] = random.integers(-2, 3, SIZE).astype(numpy_dtype(t))
+            found[name] = random.choice([-2, -1, 1, 2, 3], SIZE).astype(numpy_dtype(t))
         else:
             least, most = t.limits
             values = random.integers(least, most, SIZE, np.int64, endpoint=True)
@@ -193,26 +193,45 @@ class Draft:
         return Apply(Unary(UnaryOp.NEG, operand_name(DTYPES[t])), (x,))
 
     def convolution(
-        self, t: str, d: Dim, r: Dim, steps: tuple[tuple[int, int], ...] = STEPS, tail: bool = False
-    ) -> Tensor:
+        self, t: str, d: Dim, r: Dim, steps: tuple[tuple[int, int], ...] = STEPS, tail: bool = False,
+        end: int | None = None,
+    ) -> Tensor:  # fmt: skip
         """A filter along r slid along d, by one of the pairs of strides along them. As a tail the image
-        has a mask of r, and mostly the filter, too."""
+        has a mask of r, and mostly the filter, too. `end`: it has such a mask of outputs."""
         s, q = steps[self.number(len(steps))]
         other = OUTPUTS[1 - OUTPUTS.index(d)]
-        image_type, filter_type = ("bf16", "bf16") if t == "f32" else ("u8", "i8")
+        image_type, filter_type = ("bf16" if t == "f32" else "u8"), "i8"  # of different buffers
         moves = {d: s, r: q} | ({other: 30} if self.chance(0.5) else {})
         strides = tuple((x, const_index(moves[x])) for x in in_order(moves))
         image: Tensor = Read(image_type, arrays()[image_type], const_index(1), strides)
         k: Tensor = self.read(filter_type, (r, other) if self.chance(0.5) else (r,))
         if tail:
             kind = self.number(3) if self.variant is None else self.variant % 3
+            if end is not None:  # dead masks come with variants that are not multiples of 3
+                kind = int(self.variant == 4)
             c = self.limit(r, -1 if kind == 2 else 1 + self.number(2))
             image = Masked(c, image)
             k = k if kind == 1 else Masked(c, k)
         elif self.chance(0.2):
             k = Masked(self.condition(), k)
+        if end is not None:
+            image = Masked(self.end(d, end), image)
         a, b = cast(t, image), cast(t, k)
         return Reduce(Op.ADD, (r,), multiply(a, b) if self.chance(0.5) else multiply(b, a))
+
+    def end(self, d: Dim, kind: int) -> Tensor:
+        """A condition on outputs that holds at the first point: on d; on both, so that it may hold nowhere
+        along d; on the other."""
+        other = OUTPUTS[1 - OUTPUTS.index(d)]
+        step = 1 + self.number(2)
+        moves = ({d: step}, {d: step, other: step * d.extent}, {other: step})[kind]
+        first = self.number(3)
+        strides = tuple((x, const_index(moves[x])) for x in in_order(moves))
+        most = sum(moves[x] * (x.extent - 1) for x in moves)
+        last = most - 1 if self.variant == 4 else self.number(most)
+        limit = Uniform(const_index(first + 1 + last))
+        self.masks.append(binary(Op.LT, Line(const_index(first), strides), limit))
+        return self.masks[-1]
 
     def limit(self, r: Dim, step: int) -> Tensor:
         """A condition on r that holds at 0, and with a step up not at the end."""
@@ -250,7 +269,7 @@ class Draft:
             case 6:
                 return multiply(self.leaf(t), self.sum_of(x()))
             case 7:  # floats of any size as integers
-                wild = self.read("wild" if t != "f32" else "i16")
+                wild = self.read("wild" if t != "f32" else "i8")
                 return self.sum_of(multiply(cast(t, wild), cast(t, self.read("u8"))))
             case 8:
                 narrow = self.read("u8")
@@ -286,10 +305,16 @@ class Draft:
                 return multiply(Masked(self.condition(outputs=True), self.local[-1]), x())
             case 22:
                 return self.convolution(t, d, r, ((1, 1), (2, 1), (2, 2)), tail=True)
+            case 23 | 24 | 25:
+                return self.convolution(t, d, r, STEPS[:5], end=shape - 23)
+            case 26:
+                return self.convolution(t, OUTPUTS[1], r, ((1, 1),), True, end=self.number(2))
             case 18 if t != "u32":
                 # Products that the narrower type holds, and such that it does not.
                 wide = self.pick("i16", "u16") if t != "f32" else "i16"
-                kinds = (self.pick("u8", "u8", "i8" if wide == "i16" else wide) for _ in "ab")
+                kinds = [self.pick("u8", "u8", "i8" if wide == "i16" else wide) for _ in "ab"]
+                if self.variant == 0:
+                    wide, kinds = "i16", ["u8", "u8"]
                 a, b = (cast(wide, self.read(kind)) for kind in kinds)
                 return self.sum_of(cast(t, multiply(a, b)))
             case _:
@@ -302,7 +327,7 @@ class Draft:
         if not free:
             return x
         dims = tuple(free) if self.chance(0.3) else (free[self.number(len(free))],)
-        op = Op.MAX if self.chance(0.1) else Op.ADD
+        op = Op.MAX if self.chance(0.5 if self.variant == 3 else 0.1) else Op.ADD
         return Reduce(op, dims, x)
 
 

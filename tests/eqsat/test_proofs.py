@@ -100,6 +100,40 @@ def test_a_condition_slides() -> None:
     assert not proved(slid, step == -1, m == 1, *along)
 
 
+def test_a_condition_reaches_as_far_as_its_last_point() -> None:
+    """base + step d < end at some d of t = m d + n r: no t that is wanted is left out; and where it holds at
+    the first d, with a step or m of 1, no address is beyond the last one of those."""
+    step, end, far = z3.Ints("step end far")
+    last = m * (end - 1) + step * (n * (extent_r - 1))
+    reached = m * base + step * t < last + 1
+    scaled = (m * (base + step * d) <= m * (end - 1), step * (n * r) <= step * (n * (extent_r - 1)))
+    inside = (d >= 0, d < extent_d, r >= 0, r < extent_r, m >= 1, n >= 1, step >= 1)
+    assert proved(scaled[0], *inside, base + step * d < end)
+    assert proved(scaled[1], *inside, n * r <= n * (extent_r - 1))
+    assert proved(
+        reached, *inside, *scaled, t == m * d + n * r, step * t == step * m * d + step * n * r
+    )
+    # `far` is the last d where it holds; with its last r it has the last address.
+    live = (
+        far >= 0,
+        base + step * far < end,
+        m >= 1,
+        n >= 1,
+        extent_r >= 1,
+        n * (extent_r - 1) >= 0,
+    )
+    beyond = t > m * far + n * (extent_r - 1)
+    for given in (
+        (step == 1, base + far + 1 == end),
+        (m == 1, step >= 1, base + step * (far + 1) >= end),
+    ):
+        assert not_both(reached, beyond, *live, *given)
+
+
+def not_both(first: object, second: object, *given: object) -> bool:
+    return proved(z3.Not(z3.And(first, second)), *given)
+
+
 NARROW, WIDE = ("i8", "u8"), ("i16", "u16", "i8", "u8")
 
 

@@ -82,7 +82,7 @@ def saturated(seed: int, texts: dict[str, str]) -> Saturated:
     g.run("\n".join([*known, *(f"(let $n{n} {e})" for n, e in enumerate(named)), *of.facts]))
     for _ in range(ROUNDS):
         g.run("(run-schedule (saturate (run facts)) (run axioms) (saturate (run facts))"
-              " (run application))")  # fmt: skip
+              " (repeat 3 (run application)))")  # fmt: skip
         if g.size() > MOST_TERMS:
             break
     g.run("(run-schedule (saturate (run facts)) (saturate (run lowering)))")
@@ -302,8 +302,46 @@ MUTATIONS = {
     ),
     "mask-of-zero": ("axioms", "(Zero c x)) ((union e x))", "(Zero c y)) ((union e x))"),
     "mask-of-local": ("axioms", "(Dead c) (Local x)", "(Local x)"),
-    "masked-image": ("application", "(Slides e d r t j masked)", "(Slides e d r t j image)"),
+    "masked-image": (
+        "application",
+        "(Slides e c d r t j 1 masked)",
+        "(Slides e c d r t j 1 image)",
+    ),
     "masked-image-down": ("application", "(< (map-get l r) 1099511627776)", ""),
+    "dead-image": ("application", "(Dead c)\n", "\n"),
+    "dead-image-step": (
+        "application",
+        "(= 0 (* (- j 1) (- (map-get l d) 1)))",
+        "",
+    ),
+    "dead-image-first": (
+        "application",
+        '(Slides e u d r t j k masked))\n      :ruleset application :name "dead',
+        '(Slides e u d r t j k inner))\n      :ruleset application :name "dead',
+    ),
+    "dead-image-end": ("application", "(Reached c u d r t j k)", "(Reached c u d d t j k)"),
+    "dead-image-taps": (
+        "application",
+        "(Reached c u d r t j k)",
+        "(Reached c (Everywhere) d r t j k)",
+    ),
+    "masked-image-first": (
+        "application",
+        "(= i (Read x p)) (= e (Masked c i)) (= r",
+        "(= e (Masked c i)) (= r",
+    ),
+    "dead-image-under": (
+        "application",
+        '(Slides e u d r t j k masked))\n      :ruleset application :name "dead',
+        '(Slides e (Everywhere) d r t j k masked))\n      :ruleset application :name "dead',
+    ),
+    "image-slides-beside": ("application", "(= 0 (& w (| d r)))\n", "(= 0 (& w r))\n"),
+    "image-slides-beside-mask": (
+        "application",
+        '(Slides e u d r t j k masked))\n      :ruleset application :name "image',
+        '(Slides e u d r t j k image))\n      :ruleset application :name "image',
+    ),
+    "reached": ("facts", "(| (& v (not-i64 d)) t)) (set", "(& v (not-i64 d))) (set"),
     "masked-convolution": ("application", "(= f (Masked c h))", "(= f h)"),
     "slid": ("facts", "((set (along e) t) (set", "((set (along e) d) (set"),
     "widened-between": ("axioms", "(Between v u t))", "(Between w u t))"),

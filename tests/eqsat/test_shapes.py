@@ -3,9 +3,15 @@ the extents of a kernel. And which local buffers may be written beyond their mas
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import dataclass, replace
+from types import ModuleType
+
 import pytest
 
 import hbc.eqsat.choose
+import hbc.eqsat.graphs
+import hbc.eqsat.select
 from hbc.cli.pipeline import lower_to_kernel
 from hbc.codegen.instruction_files import builtin_descriptions
 from hbc.eqsat.egraph import EGraph
@@ -52,13 +58,87 @@ schedule tiles for amx {
     acc.update.atomic().vectorize(x).vectorize(ri)
 }
 """
+LANES = """
+size   H, W
+input  I: bf16[H, W + TAPS - 1]
+input  F: bf16[TAPS]
+output O: f32[H, W]
+reduce r in TAPS
+acc[y, x]  = 0
+acc[y, x] += f32(I[y, x + r]) * f32(F[r])
+O[y, x]    = acc[y, x]
+schedule lanes for avx512bf16 {
+    O.split(x, xo, xi, 64, tail = exact).vectorize(xi, 16).unroll(xi)
+    acc.compute_at(O, xo).store_in(registers).vectorize(x, 16).unroll(x)
+    acc.update.split(r, ro, ri, 8, tail = exact).reorder(ro, y, x, ri)
+    acc.update.atomic().vectorize(x, 16).vectorize(ri).unroll(x)
+}
+"""
+TAIL = (
+    GEMM.replace(", tail = exact).reorder", ").reorder")
+    .replace("ROWS", "1")
+    .replace("COLUMNS", "16")
+)
 
 
-def graphs(text: str, monkeypatch: pytest.MonkeyPatch) -> tuple[int, int]:
-    """How many e-graphs selection makes for the program, and instructions."""
+@dataclass(frozen=True)
+class Work:
+    """What selection did: e-graphs filled, terms in them, candidates costed, statements checked; and the
+    instructions that came out."""
+
+    graphs: int
+    terms: int
+    costed: int
+    checked: int
+    instructions: int
+
+
+def work(text: str, monkeypatch: pytest.MonkeyPatch) -> Work:
+    """That for a program with one schedule."""
     p = check(parse(Source("test.hb", text)), {})
     target = p.schedules[0].targets[0]
     kernel = lower_to_kernel(p, p.schedules[0], TARGETS[target], before="select")
+    counted: Counter[str] = Counter()
+
+    def counting(patch: pytest.MonkeyPatch, module: ModuleType, name: str) -> None:
+        original = getattr(module, name)
+
+        def count(*args: object) -> object:
+            counted[name] += 1
+            result = original(*args)
+            if isinstance(args[0], EGraph):
+                counted["terms"] += args[0].size()
+            return result
+
+        patch.setattr(module, name, count)
+
+    with monkeypatch.context() as patch:
+        counting(patch, hbc.eqsat.choose, "saturate")
+        counting(patch, hbc.eqsat.choose, "cost")
+        counting(patch, hbc.eqsat.select, "check")
+        known = load_instructions(builtin_descriptions())
+        chosen = select(kernel, known.of_target(target))
+    done = sum(isinstance(n, Instruct) for n in nodes(chosen.body))
+    return Work(counted["saturate"], counted["terms"], counted["cost"], counted["check"], done)
+
+
+def test_unrolled_copies_are_chosen_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    few = work(GEMM.replace("ROWS", "1").replace("COLUMNS", "16"), monkeypatch)
+    many = work(GEMM.replace("ROWS", "6").replace("COLUMNS", "64"), monkeypatch)
+    assert (few.graphs, few.checked, few.instructions) == (1, 1, 1)
+    assert many == replace(few, instructions=24)
+
+
+@pytest.mark.parametrize(("text", "least"), [(CONVOLUTION, 8), (LANES, 16)])
+def test_the_number_of_taps_makes_no_difference(
+    text: str, least: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    short, long = (work(text.replace("TAPS", str(n)), monkeypatch) for n in (least, 256))
+    assert short == long
+
+
+def test_rules_are_declared_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two statements of different shapes share an e-graph, and leave nothing behind in it."""
     made: list[EGraph] = []
 
     class Counted(EGraph):
@@ -66,23 +146,12 @@ def graphs(text: str, monkeypatch: pytest.MonkeyPatch) -> tuple[int, int]:
             super().__init__()
             made.append(self)
 
-    monkeypatch.setattr(hbc.eqsat.choose, "EGraph", Counted)
-    known = load_instructions(builtin_descriptions())
-    chosen = select(kernel, known.of_target(target))
-    return len(made), sum(isinstance(n, Instruct) for n in nodes(chosen.body))
-
-
-def test_unrolled_copies_are_chosen_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    few = graphs(GEMM.replace("ROWS", "1").replace("COLUMNS", "16"), monkeypatch)
-    many = graphs(GEMM.replace("ROWS", "6").replace("COLUMNS", "64"), monkeypatch)
-    assert few == (1, 1)
-    assert many == (1, 24)
-
-
-def test_the_number_of_taps_makes_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
-    short, long = (graphs(CONVOLUTION.replace("TAPS", n), monkeypatch) for n in ("8", "256"))
-    assert short[0] == long[0]
-    assert short[1] == long[1]
+    monkeypatch.setattr(hbc.eqsat.graphs, "EGraph", Counted)
+    one = work(TAIL, monkeypatch)
+    assert one.graphs > 1
+    assert len(made) == 1
+    before = EGraph().size()
+    assert made[0].size() == before
 
 
 def relaxed(stores: str, memory: str = "registers") -> bool:
@@ -140,4 +209,5 @@ schedule lanes for avx512vnni {
 def test_a_sum_around_the_instructions(monkeypatch: pytest.MonkeyPatch) -> None:
     """Products of three: what instructions give would be summed again, with weights, which is not done
     in registers; the statement stays as it is."""
-    assert graphs(NESTED, monkeypatch) == (1, 0)
+    found = work(NESTED, monkeypatch)
+    assert (found.graphs, found.instructions) == (1, 0)

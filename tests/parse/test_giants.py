@@ -5,7 +5,8 @@ import time
 import pytest
 
 from hbc.frontend.check import check
-from hbc.frontend.parse import DEEPEST_NESTING, LARGEST_SOURCE, parse
+from hbc.frontend.giants import DEEPEST_NESTING, LARGEST_SOURCE
+from hbc.frontend.parse import parse
 from hbc.ir.diag import HbcError
 from hbc.ir.source import Source
 

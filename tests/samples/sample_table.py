@@ -92,7 +92,9 @@ SAMPLES: dict[str, tuple[Sizes, ...]] = {
     "upsample": CONV2D,
     "resize": RESIZE,
     "recursive": SIGNAL,
+    "recursive_bf16": SIGNAL,
     "denoise": PICTURE,
+    "denoise_bf16": PICTURE,
     "conv_layer": LAYER,
     "attention": ATTENTION,
     "attention_fused": ATTENTION,
@@ -108,6 +110,8 @@ SAMPLES: dict[str, tuple[Sizes, ...]] = {
 TYPES: dict[tuple[str, str], Types] = {
     ("conv2d", "avx512vnni"): (("TI", "u8"), ("TK", "i8"), ("TO", "i32")),
     ("conv2d", "avx512bf16"): (("TI", "bf16"), ("TK", "bf16")),
+    ("upsample", "avx512vnni"): (("TI", "u8"), ("TK", "i8"), ("TO", "i32")),
+    ("upsample", "avx512bf16"): (("TI", "bf16"), ("TK", "bf16")),
     ("conv_layer", "avx512bf16"): (("T", "bf16"),),
 }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+import ml_dtypes
 import numpy as np
 import pytest
 from sample_table import FOLDER, SAMPLES, Array, cases
@@ -64,23 +65,54 @@ def recursive(i: Inputs) -> Array:
     return y[2:]
 
 
-def denoise(i: Inputs) -> Array:
-    """Tile by tile, with the DCT as matrix products."""
+def recursive_bf16(i: Inputs) -> Array:
+    """Both sides of 1 / (1 - a z - b z^2) times three polynomials, whose product is rounded."""
+    a, b = 1.8, -0.9
+    taps, step = np.ones(1), 1
+    for _ in range(3):
+        factor = np.zeros(2 * step + 1)
+        factor[[0, step, 2 * step]] = 1, a, -b
+        taps, step = np.convolve(taps, factor), 2 * step
+        a, b = a * a + 2 * b, -b * b
+    x = i["X"]
+    y = np.zeros_like(x)
+    y[:16] = recursive({"X": x[:16]})
+    short = np.stack([np.convolve(x[:, c], rounded(taps)) for c in (0, 1)], axis=1)
+    for t in range(16, x.shape[0]):
+        y[t] = short[t] + a * y[t - 8] + b * y[t - 16]
+    return y
+
+
+def rounded(x: Array) -> Array:
+    """To bf16."""
+    near: Array = x.astype(np.float32).astype(ml_dtypes.bfloat16).astype(np.float64)
+    return near
+
+
+def exactly(x: Array) -> Array:
+    return x
+
+
+def denoise(i: Inputs, operand: Callable[[Array], Array] = exactly) -> Array:
+    """Tile by tile, with the DCT as matrix products, whose operands may be rounded."""
     image = i["I"]
     height, width, _ = image.shape
     k = np.arange(16)
     dct = np.cos(np.pi * (2 * k[None, :] + 1) * k[:, None] / 32) * np.sqrt(2 / 16)
     dct[0] /= np.sqrt(2)
+    dct = operand(dct)
     half_sine = np.sin(np.pi * (k + 0.5) / 16)
     window = np.outer(half_sine, half_sine)[:, :, None]
     padded = np.pad(image, ((8, 16), (8, 16), (0, 0)), mode="symmetric")
     out = np.zeros_like(padded)
     for top in range(0, height + 8, 8):
         for left in range(0, width + 8, 8):
-            tile = padded[top : top + 16, left : left + 16] * window
-            spectrum = np.einsum("uy,yxc,vx->uvc", dct, tile, dct)
+            tile = operand(padded[top : top + 16, left : left + 16] * window)
+            columns = operand(np.einsum("uy,yxc->uxc", dct, tile))
+            spectrum = np.einsum("uxc,vx->uvc", columns, dct)
             spectrum[np.abs(spectrum) < 0.1] = 0
-            back = np.einsum("uy,uvc,vx->yxc", dct, spectrum, dct)
+            columns = operand(np.einsum("uy,uvc->yvc", dct, operand(spectrum)))
+            back = np.einsum("yvc,vx->yxc", columns, dct)
             out[top : top + 16, left : left + 16] += back * window
     return out[8 : 8 + height, 8 : 8 + width]
 
@@ -125,7 +157,9 @@ FORMULAS: dict[str, Callable[[Inputs, Mapping[str, int]], Array | tuple[Array, .
     "upsample": lambda i, s: upsample(i, s["H"], s["W"]),
     "resize": lambda i, s: lanczos(s["H"], s["OH"]) @ i["I"] @ lanczos(s["W"], s["OW"]).T,
     "recursive": lambda i, s: recursive(i),
+    "recursive_bf16": lambda i, s: recursive_bf16(i),
     "denoise": lambda i, s: denoise(i),
+    "denoise_bf16": lambda i, s: denoise(i, rounded),
     "conv_layer": lambda i, s: conv_layer(i),
     "attention": lambda i, s: attention(i),
     "attention_fused": lambda i, s: attention(i),

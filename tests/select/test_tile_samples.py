@@ -29,8 +29,8 @@ SAMPLES: dict[str, tuple[dict[str, int], ...]] = {
         {"N": 1, "H": 2, "W": 32, "C": 32, "K": 32},
         {"N": 1, "H": 3, "W": 33, "C": 33, "K": 35},
     ),
-    "amx/denoise": ({"H": 64, "W": 64}, {"H": 17, "W": 7}),
-    "amx/recursive": ({"N": 272}, {"N": 784}),
+    "denoise_bf16": ({"H": 64, "W": 64}, {"H": 17, "W": 7}),
+    "recursive_bf16": ({"N": 272}, {"N": 784}),
 }
 CASES: list[tuple[str, dict[str, int], dict[str, str]]] = [
     (name, sizes, {}) for name, found in SAMPLES.items() for sizes in found

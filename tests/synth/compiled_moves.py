@@ -16,7 +16,7 @@ from hbc.codegen.toolchain import all_compilers
 
 Array = NDArray[Any]
 
-WARNINGS = ("-std=c11", "-O2", "-Wall", "-Wextra", "-Werror")
+WARNINGS = ("-std=c11", "-O1", "-Wall", "-Wextra", "-Werror")
 FLAGS = {"avx512": ("-mavx512f", "-mavx512bw", "-mavx512vbmi"), "avx2": ("-mavx2",)}
 NEEDS = {"avx512": ("avx512f", "avx512bw", "avx512vbmi"), "avx2": ("avx2",)}
 COMPILERS = [c for c in all_compilers() if c.kind in ("gcc", "clang")]

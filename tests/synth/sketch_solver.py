@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from hbc.cli.read_sketch import read_sketch
+from hbc.cli.read_sketch import importer, read_sketch
 from hbc.frontend.sf_elaborate import load_sketch
 from hbc.ir.sketch import Sketch
-from hbc.ir.source import Source, Span
+from hbc.ir.source import Source
 from hbc.synth.solve import Outcome, solve
 from hbc.synth.switches import Switches
 from hbc.synth.watch import Watch
@@ -22,12 +22,9 @@ def sample(name: str, **settings: int | str) -> Outcome:
 
 
 def read_text(text: str) -> Sketch:
-    """The sketch of a text that imports nothing but the prelude."""
+    """The sketch of a text that imports what lies beside the samples, or comes with hbc."""
 
-    def reader(path: str, span: Span) -> Source:
-        return Source(path, (SKETCHES / path).read_text(encoding="utf-8"))
-
-    return load_sketch(Source("test.sf", text), {}, reader)
+    return load_sketch(Source("test.sf", text), {}, importer(SKETCHES))
 
 
 def solve_text(text: str, switches: Switches | None = None) -> Outcome:

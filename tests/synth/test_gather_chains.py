@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -26,7 +28,7 @@ def gathers(draw: st.DrawFn, source: int, size: int) -> Gather:
 def chains(draw: st.DrawFn) -> list[Gather]:
     """Gathers that follow each other."""
     sizes = draw(st.lists(SIZES, min_size=4, max_size=4))
-    return [draw(gathers(a, b)) for a, b in zip(sizes, sizes[1:], strict=False)]
+    return [draw(gathers(a, b)) for a, b in pairwise(sizes)]
 
 
 @st.composite
@@ -117,7 +119,9 @@ def test_other_gathers_are_not(order: list[int]) -> None:
     gather = Gather(((12,),), (12,), np.array(order, dtype=np.int32))
     found = transposed_as(gather)
     matrices = [(r, 12 // r) for r in (1, 2, 3, 4, 6, 12)]
-    equal = [(r, c) for r, c in matrices if (np.arange(12).reshape(r, c).T.reshape(-1) == order).all()]
+    equal = [
+        (r, c) for r, c in matrices if (np.arange(12).reshape(r, c).T.reshape(-1) == order).all()
+    ]
     assert (found is not None) == bool(equal)
     for rows, columns in matrices:
         change = CHANGES["transpose"][1](rows, columns)

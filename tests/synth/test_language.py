@@ -52,6 +52,36 @@ def test_sets_in_text() -> None:
     assert outcome.gathers(hole).formula(solution.choice[0][1]).startswith("a[(i * f + c) % n]")
 
 
+def test_instructions_of_ones_own() -> None:
+    """Of all permutations of four elements those that exchanging neighbours makes."""
+    outcome = solve_text("""
+        set exchange(u: [n]) -> [n] =
+            \\i. u[i / 2 * 2 + j] for each j in 2 as "exchange({u}, {vector j})" cost 2
+        set any(a: [n]) = \\i. a[(p * i + q) % n] for p in n, q in n
+        x: [4]
+        y: [4] = ?instructions{of=any}(x)
+        goal y == [i in 4] _
+    """)
+    (hole,) = outcome.problem.holes
+    kept = {tuple(outcome.gathers(hole).gather(n).index.tolist()) for n in range(outcome.count())}
+    # p * i + q with each element from its own pair: as it is, and all pairs exchanged.
+    assert kept == {(0, 1, 2, 3), (1, 0, 3, 2)}
+
+
+def test_a_parameter_set_before_an_import() -> None:
+    text = """
+        param bits = {}
+        import "avx2_moves.sf"
+        x: [4]
+        y: [4] = ?instructions{{of=shuffled}}(x)
+        set shuffled(a: [n]) = \\i. a[3 - i]
+        goal y == [x3, x2, x1, x0]
+    """
+    assert solve_text(text.format(32)).problem.sketch.constants["block"] == 4
+    with pytest.raises(HbcError, match="`bits` is 5, and may be one of 8, 16, 32, 64"):
+        solve_text(text.format(5))
+
+
 def test_several_goals_and_places_that_do_not_matter() -> None:
     outcome = solve_text("""
         x: [3]
@@ -97,7 +127,7 @@ MISTAKES = {
     "x: [4]\ny: [4] = reshape(x)\ngoal y == [x0, x1, x2, q7]": "no array of the sketch holds `q7`",
     "x: [4]\ngoal x == [x0, x1, x2, x3]\ngoal x == [x0, x1, x3, x3]": "contradict each other",
     "x: [4]\nx: [2]\ngoal x == [x0, x1]": "`x` is defined twice",
-    "x: [2] = y\ny: [2] = x\ngoal y == [x0, x1]": "there is no array `y`",
+    "x: [2] = y\ny: [2] = x\ngoal y == [x0, x1]": "`y` is used before it is defined",
     "set a = b\nset b = a\nx: [2]\ny: [2] = ?a(x)\ngoal y == [x0, x1]": "leads back to itself",
     "x: [4]\nset none(a: [n]) = \\i. a[i] for c in 1 .. 1\ny: [4] = ?none(x)\n"
     "goal y == [x0, x1, x2, x3]": "nothing to choose from",
@@ -112,6 +142,19 @@ MISTAKES = {
     "x: [2] = [a, b]\ny: [1] = (x\ngoal y == [a]": "expected `)`",
     "goal == 3": "found `==`",
     "x: [0]\ngoal x == x": "must be at least 1",
+    "x: [4]\nset free(a: [n]) = \\i. a[j] for each j in n\ny: [4] = ?free(x)\n"
+    "goal y == [x0, x1, x2, x3]": "every element chooses by itself here",
+    "x: [4]\nset one(a: [n]) = \\i. a[i]\ny: [4] = ?instructions{of=one}(x)\n"
+    "goal y == [x0, x1, x2, x3]": "no instructions are described here",
+    "x: [4]\nset one(a: [n]) = \\i. a[i]\n"
+    'set far(a: [n, m]) -> [n, m] = \\i, j. a[i, j] as "f({u})"\n'
+    "y: [4] = ?instructions{of=one}(x)\ngoal y == [x0, x1, x2, x3]": "the instruction `far` makes one register of one or two",
+    "x: [4]\nset one(a: [n]) = \\i. a[i]\n"
+    'set far(a: [n]) -> [n] = \\i. a[j] for each(3) j in n as "f({u}, {vector j})"\n'
+    "y: [4] = ?instructions{of=one}(x)\ngoal y == [x0, x1, x2, x3]": "4 elements are no multiple of 3",
+    "x: [2, 4]\nset one(a: [n]) = \\i. a[i]\nset two(a: [n, m]) -> [2] = \\i. a[i, 0]\n"
+    'set far(a: [n]) -> [n] = \\i. a[j] for each j in n as "f({u}, {vector j})"\n'
+    "y: [2] = ?instructions{of=two}(x)\ngoal y == [x0_0, x1_0]": "have other lanes",
     "param s = 2\nx: [s]\ngoal x == [i in 3] x[i]": "`x[2]` is outside `x`",
     "param s = 3 in {1, 2}\nx: [s]\ngoal x == x": "may be one of 1, 2",
 }

@@ -3,8 +3,7 @@
 #     y[t] = x[t] + a y[t - 1] + b y[t - 2],   y[t] = 0 for t < 0
 #
 # As in `recursive`, looking ahead eight samples. Here the filter on the left is one of 15 taps, rounded
-# to bf16: a banded matrix, whose products with 256 samples of a channel are 16 x 16 sums. What looks
-# back waits for itself, and stays f32. For N = 16 and a multiple of 256.
+# to bf16. What looks back waits for itself, and stays f32.
 
 size   N
 param  a: f32 = 1.8
@@ -12,7 +11,6 @@ param  b: f32 = -0.9
 input  X: bf16[N, 2]
 output Y: f32[N, 2]
 
-# p and q after one, two and three steps.
 table p: f32[3] [k] = let p0 = a * a + 2 * b in let p1 = p0 * p0 - 2 * b * b in
     select(k == 0, p0, select(k == 1, p1, p1 * p1 - 2 * b * b * b * b))
 table q: f32[3] [k] = let b2 = b * b in let b4 = b2 * b2 in
@@ -28,6 +26,24 @@ Y[i, c]   = f32(X[i, c]) + select(i == 1, a * f32(X[0, c]), 0)
 Y[s, c]   = (f32(X[s, c]) + b * Y[s - 2, c]) + a * Y[s - 1, c] where s < N
 Y[t, c]   = (f3[t, c] - q[2] * Y[t - 16, c]) + p[2] * Y[t - 8, c]
 
+schedule portable for c {
+    Y.update(1).split(t, to, ti, 256).reorder(to, ti, c).unroll(c).unroll(ti, 8)
+    taps.compute_root()
+    f3.compute_at(Y.update(1), to)
+    f3.update.reorder(i, r, c)
+}
+
+# Eight samples of both channels are a vector; the taps of two samples meet in each lane.
+schedule dot for avx512bf16 {
+    Y.update(1).split(t, to, tb, 256).split(tb, tb, ti, 8)
+    Y.update(1).reorder(to, tb, ti, c).vectorize(ti).vectorize(c)
+    taps.compute_root()
+    f3.compute_at(Y.update(1), tb).store_in(registers).reorder(i, c).vectorize(i, 8).vectorize(c)
+    f3.update.reorder(i, c, r).atomic().vectorize(i, 8).vectorize(c).vectorize(r)
+}
+
+# The taps as a banded matrix, whose products with 256 samples of a channel are 16 x 16 sums. For
+# N = 16 and a multiple of 256.
 schedule tiles for amx {
     Y.update(1).split(t, to, tb, 256, tail = exact).split(tb, tb, ti, 8)
     Y.update(1).reorder(to, tb, ti, c).vectorize(ti).vectorize(c)
@@ -37,4 +53,4 @@ schedule tiles for amx {
     f3.update.reorder(c, i, r).unroll(c).atomic().vectorize(i).vectorize(r)
 }
 
-example { N = 65552; X = random(1, -1, 1) }
+example { N = 2_097_168; X = random(1, -1, 1) }

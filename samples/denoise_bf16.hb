@@ -1,7 +1,8 @@
 # Removes noise from a picture by coring in the frequency domain, with products of bf16.
 #
-# As in `denoise`, but the four products that the DCT of a tile and its inverse are take bf16: each
-# is one instruction on 16 x 16 sums, of which folding the DCT's even and odd rows would save nothing.
+# As in `denoise`, but the four products that the DCT of a tile and its inverse are take bf16, summed
+# in f32: with them, folding the DCT's even and odd rows would save nothing. What is compared with
+# the threshold is f32.
 
 size   H, W
 param  threshold: f32 = 0.1
@@ -38,6 +39,48 @@ upper[c, y, x] = done[c, y / 8, x / 8, y % 8 + 8, x % 8 + 8] + done[c, y / 8, x 
 lower[c, y, x] = done[c, y / 8 + 1, x / 8, y % 8, x % 8 + 8] + done[c, y / 8 + 1, x / 8 + 1, y % 8, x % 8]
 O[y, x, c]     = upper[c, y, x] + lower[c, y, x]
 
+schedule portable for c {
+    O.split(y, yo, yt, 64).split(yt, yt, yi, 8).reorder(yo, c, yt, yi, x).parallel(yo)
+    row.compute_root(); column.compute_root()
+    plane.store_at(O, c).compute_at(O, yt)
+    done.store_at(O, c).compute_at(O, yt)
+    tile.compute_at(done, s)
+    cols.compute_at(done, s)
+    cols.update.reorder(c, r, s, v, k0, h)
+    short.compute_at(done, s)
+    freq.compute_at(done, s)
+    freq.update.reorder(c, r, s, v, k1, h)
+    cored.compute_at(done, s)
+    half.compute_at(done, s)
+    half.update.reorder(c, r, s, v, k2, h)
+    icols.compute_at(done, s)
+    back.compute_at(done, s)
+    back.update.reorder(c, r, s, v, k3, h)
+}
+
+# Each product has the 16 vectors of a tile in registers, and takes two values of a lane at a time.
+schedule dot for avx512bf16 {
+    O.split(y, yo, yt, 128).split(yt, yt, yi, 8).reorder(yo, c, yt, yi, x).parallel(yo)
+    O.vectorize(x, 8)
+    row.compute_root(); column.compute_root()
+    plane.store_at(O, c).compute_at(O, yt).vectorize(x, 16)
+    done.store_at(O, c).compute_at(O, yt)
+    done.bound(v, 0, 16).bound(h, 0, 16).vectorize(h).unroll(v)
+    tile.compute_at(done, s).bound(v, 0, 16).bound(h, 0, 16).vectorize(h).unroll(v)
+    cols.compute_at(done, s).bound(v, 0, 16).bound(h, 0, 16).store_in(registers).vectorize(h).unroll(v)
+    cols.update.split(k0, ko, ki, 2).reorder(c, r, s, ko, v, h, ki).atomic().vectorize(h).unroll(v).vectorize(ki)
+    short.compute_at(done, s).bound(v, 0, 16).bound(h, 0, 16).vectorize(h).unroll(v)
+    freq.compute_at(done, s).bound(v, 0, 16).bound(h, 0, 16).store_in(registers).vectorize(h).unroll(v)
+    freq.update.split(k1, ko, ki, 2).reorder(c, r, s, ko, v, h, ki).atomic().vectorize(h).unroll(v).vectorize(ki)
+    cored.compute_at(done, s).bound(v, 0, 16).bound(h, 0, 16).vectorize(h).unroll(v)
+    half.compute_at(done, s).bound(v, 0, 16).bound(h, 0, 16).store_in(registers).vectorize(h).unroll(v)
+    half.update.split(k2, ko, ki, 2).reorder(c, r, s, ko, v, h, ki).atomic().vectorize(h).unroll(v).vectorize(ki)
+    icols.compute_at(done, s).bound(v, 0, 16).bound(h, 0, 16).vectorize(h).unroll(v)
+    back.compute_at(done, s).bound(v, 0, 16).bound(h, 0, 16).store_in(registers).vectorize(h).unroll(v)
+    back.update.split(k3, ko, ki, 2).reorder(c, r, s, ko, v, h, ki).atomic().vectorize(h).unroll(v).vectorize(ki)
+}
+
+# Each product is one instruction on 16 x 16 sums.
 schedule tiles for amx {
     O.split(y, yo, yt, 128).split(yt, yt, yi, 8).reorder(yo, c, yt, yi, x).parallel(yo)
     O.vectorize(x, 8)
@@ -59,4 +102,5 @@ schedule tiles for amx {
     back.update.atomic().vectorize(v).vectorize(h).vectorize(k3)
 }
 
-example { H = 64; W = 64; I = random(3) }
+example { I = file("data/astronaut.png") }
+example noise { H = 1024; W = 1024; I = random(3) }

@@ -1,0 +1,45 @@
+"""Fragments of a GPU's block as one warp has them, for the instructions that will work on them.
+
+Outside of the loops over warps, a buffer in tile memory is as large as what all warps hold. Each warp has
+fragments of its own: an index loses what the warp's number adds to it.
+
+    acc[ramp(1024 * iw + 512 * it, ...)]   ->   acc[ramp(512 * it, ...)]      (iw is the warp's number)
+
+The interpreter gives each warp a buffer of its own.
+"""
+
+from __future__ import annotations
+
+from hbc.ir.kernel import Kernel
+from hbc.ir.launches import THREADS
+from hbc.ir.nodes import Allocate, For, Stmt
+from hbc.ir.simplify import simplify
+from hbc.ir.thread_view import check_owners, private_accesses, private_use, with_indices
+from hbc.ir.types import TILES
+from hbc.ir.walk import map_stmt, nodes, substitute
+
+
+def private_tiles(kernel: Kernel) -> Kernel:
+    """The kernel where each warp has its own tiles. HbcError when warps use what others hold."""
+    tiles = {n.buffer for n in nodes(kernel.body) if isinstance(n, Allocate) and n.memory in TILES}
+    return kernel.map_body(lambda s: _outside(s, frozenset(tiles))) if tiles else kernel
+
+
+def _outside(s: Stmt, tiles: frozenset[str]) -> Stmt:
+    """Outside of the loops over threads."""
+    if isinstance(s, For) and s.kind in THREADS:
+        return s
+    s = map_stmt(s, lambda e: e, lambda c: _outside(c, tiles))
+    return _private(s, tiles) if isinstance(s, Allocate) and s.memory in TILES else s
+
+
+def _private(s: Allocate, tiles: frozenset[str]) -> Stmt:
+    uses = [private_use(s, a) for a in private_accesses(s, tiles)]
+    if not uses:
+        return s
+    check_owners(s, uses)
+    new = {}
+    for u in uses:
+        first = {d.name: d.start for d in u.access.digits}
+        new[id(u.access.node)] = simplify(substitute(u.access.node.index, first))
+    return map_stmt(s, lambda e: e, lambda c: with_indices(c, new))

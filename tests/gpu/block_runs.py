@@ -1,0 +1,260 @@
+"""Runs the blocks of a GPU's kernel thread by thread, for what they touch and not for what they compute.
+
+Written from the meaning of the loops alone: it shares nothing with the passes under test.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from hbc.ir.kernel import Kernel
+from hbc.ir.lanes import lane
+from hbc.ir.nodes import (
+    Allocate,
+    Barrier,
+    BarrierScope,
+    Binary,
+    Block,
+    Const,
+    Expr,
+    For,
+    If,
+    LetStmt,
+    Load,
+    LoopKind,
+    Op,
+    Select,
+    Stmt,
+    Store,
+    Var,
+    const_index,
+)
+from hbc.ir.types import INDEX, Memory
+from hbc.ir.walk import nodes
+
+Env = Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Touch:
+    """One element touched by a thread, after so many barriers of its block and of its warp."""
+
+    buffer: str
+    element: int
+    thread: int
+    stores: bool
+    blocks: int
+    warps: int
+    node: Load | Store = field(compare=False, repr=False)
+
+    def races(self, other: Touch) -> bool:
+        if self.thread == other.thread or not (self.stores or other.stores):
+            return False
+        if self.blocks != other.blocks:
+            return False
+        same_warp = self.thread // 32 == other.thread // 32
+        return not (same_warp and self.warps != other.warps)
+
+
+def touches(kernel: Kernel, sizes: Mapping[str, int]) -> Iterator[list[Touch]]:
+    """What each block touches of the memory that its threads share, in order."""
+    env = dict(sizes)
+    for a in kernel.arguments:
+        stride = 1
+        for d in reversed(range(len(a.extents) - 1)):
+            stride *= max(1, value(a.extents[d + 1], sizes))
+            env[a.stride_name(d)] = stride
+    yield from _host(kernel.body, env)
+
+
+def races(kernel: Kernel, sizes: Mapping[str, int]) -> list[tuple[Touch, Touch]]:
+    """The first race of each block: an element that two threads touch with no barrier between."""
+    found = []
+    for block in touches(kernel, sizes):
+        race = _race(block)
+        if race is not None:
+            found.append(race)
+    return found
+
+
+def _race(block: list[Touch]) -> tuple[Touch, Touch] | None:
+    seen: dict[tuple[str, int], list[Touch]] = defaultdict(list)
+    for t in block:
+        before = seen[t.buffer, t.element]
+        if before and before[0].blocks != t.blocks:
+            before.clear()
+        for other in before:
+            if t.races(other):
+                return other, t
+        before.append(t)
+    return None
+
+
+def _host(s: Stmt, env: Env) -> Iterator[list[Touch]]:
+    match s:
+        case For(kind=LoopKind.BLOCK):
+            own = {n.buffer for n in nodes(s) if isinstance(n, Allocate)}
+            shared = {
+                n.buffer for n in nodes(s) if isinstance(n, Allocate) and n.memory is Memory.SHARED
+            }
+            yield from _blocks(s, env, own - shared)
+        case For():
+            for inside in _iterations(s, env):
+                yield from _host(s.body, inside)
+        case Block(body=body):
+            for c in body:
+                yield from _host(c, env)
+        case LetStmt(name=name, value=v, body=inner):
+            yield from _host(inner, {**env, name: value(v, env)})
+        case Allocate(body=inner):
+            yield from _host(inner, env)
+        case If(condition=c, then=then, otherwise=other):
+            taken = then if value(c, env) else other
+            if taken is not None:
+                yield from _host(taken, env)
+        case _:
+            pass
+
+
+def _blocks(s: Stmt, env: Env, private: set[str]) -> Iterator[list[Touch]]:
+    if isinstance(s, For) and s.kind is LoopKind.BLOCK:
+        for inside in _iterations(s, env):
+            yield from _blocks(s.body, inside, private)
+        return
+    run = _Run(private)
+    run.block(s, env)
+    yield run.found
+
+
+@dataclass(slots=True)
+class _Run:
+    private: set[str]
+    found: list[Touch] = field(default_factory=list)
+    barriers: dict[BarrierScope, int] = field(
+        default_factory=lambda: dict.fromkeys(BarrierScope, 0)
+    )
+
+    def block(self, s: Stmt, env: Env) -> None:
+        """What all threads of the block do together."""
+        match s:
+            case For(kind=LoopKind.THREAD | LoopKind.LANE):
+                lanes = any(isinstance(n, For) and n.kind is LoopKind.LANE for n in nodes(s))
+                self.nest(s, env, 0, 32 if lanes else 1)
+            case For():
+                for inside in _iterations(s, env):
+                    self.block(s.body, inside)
+            case Barrier(scope=scope):
+                self.barriers[scope] += 1
+            case Block(body=body):
+                for c in body:
+                    self.block(c, env)
+            case LetStmt(name=name, value=v, body=inner):
+                self.block(inner, _bound(env, name, v))
+            case Allocate(body=inner):
+                self.block(inner, env)
+            case If(condition=c, then=then, otherwise=other):
+                taken = then if value(c, env) else other
+                if taken is not None:
+                    self.block(taken, env)
+            case Store():
+                raise AssertionError("a store outside of the loops over threads")
+            case _:
+                pass
+
+    def nest(self, s: Stmt, env: Env, number: int, width: int) -> None:
+        """The loops over threads, row-major; `number` counts those so far."""
+        if isinstance(s, For) and s.kind is LoopKind.THREAD:
+            extent = value(s.extent, env)
+            for n, inside in enumerate(_iterations(s, env)):
+                self.nest(s.body, inside, number * extent + n, width)
+        elif isinstance(s, For) and s.kind is LoopKind.LANE:
+            for n, inside in enumerate(_iterations(s, env)):
+                self.thread(s.body, inside, number * width + n)
+        else:
+            self.thread(s, env, number * width)
+
+    def thread(self, s: Stmt, env: Env, number: int) -> None:
+        match s:
+            case For():
+                self.reads(s.start, env, number)
+                self.reads(s.extent, env, number)
+                for n, inside in enumerate(_iterations(s, env)):
+                    self.thread(s.body, inside, number + n if s.kind is LoopKind.LANE else number)
+            case Block(body=body):
+                for c in body:
+                    self.thread(c, env, number)
+            case LetStmt(name=name, value=v, body=inner):
+                self.reads(v, env, number)
+                self.thread(inner, _bound(env, name, v), number)
+            case Allocate(body=inner):
+                self.thread(inner, env, number)
+            case If(condition=c, then=then, otherwise=other):
+                self.reads(c, env, number)
+                taken = then if value(c, env) else other
+                if taken is not None:
+                    self.thread(taken, env, number)
+            case Store():
+                self.reads(s.value, env, number)
+                self.touch(s, env, number)
+            case _:
+                raise AssertionError(f"{type(s).__name__} in a thread")
+
+    def reads(self, e: Expr, env: Env, number: int) -> None:
+        for n in nodes(e):
+            if isinstance(n, Load):
+                self.touch(n, env, number)
+
+    def touch(self, n: Load | Store, env: Env, number: int) -> None:
+        if n.buffer in self.private:
+            return
+        for at in lane_values(n.index, n.mask, env):
+            counts = self.barriers[BarrierScope.BLOCK], self.barriers[BarrierScope.WARP]
+            self.found.append(Touch(n.buffer, at, number, isinstance(n, Store), *counts, n))
+
+
+def _iterations(s: For, env: Env) -> Iterator[Env]:
+    start = value(s.start, env)
+    for n in range(value(s.extent, env)):
+        yield {**env, s.var: start + n}
+
+
+def _bound(env: Env, name: str, v: Expr) -> Env:
+    return {**env, name: value(v, env)} if v.type == INDEX else env
+
+
+def lane_values(index: Expr, mask: Expr | None, env: Env) -> list[int]:
+    """The elements that an access names, where its mask holds."""
+    found = []
+    for n in range(index.type.lanes):
+        at = lane(index, const_index(n))
+        live = None if mask is None else lane(mask, const_index(n))
+        assert at is not None
+        if live is None or value(live, env):
+            found.append(value(at, env))
+    return found
+
+
+def value(e: Expr, env: Env) -> int:
+    """An integer expression of known names."""
+    match e:
+        case Const(value=v):
+            return int(v)
+        case Var(name=name):
+            return env[name]
+        case Select(condition=c, a=a, b=b):
+            return value(a if value(c, env) else b, env)
+        case Binary(op=op, a=a, b=b):
+            return _OPERATIONS[op](value(a, env), value(b, env))
+        case _:
+            raise AssertionError(f"{type(e).__name__} in an index")
+
+
+_OPERATIONS = {
+    Op.ADD: lambda a, b: a + b, Op.SUB: lambda a, b: a - b, Op.MUL: lambda a, b: a * b,
+    Op.DIV: lambda a, b: a // b if b else 0, Op.MOD: lambda a, b: a % b if b else 0,
+    Op.MIN: min, Op.MAX: max, Op.LT: lambda a, b: a < b, Op.LE: lambda a, b: a <= b,
+    Op.GT: lambda a, b: a > b, Op.GE: lambda a, b: a >= b, Op.EQ: lambda a, b: a == b,
+    Op.NE: lambda a, b: a != b, Op.AND: lambda a, b: a & b, Op.OR: lambda a, b: a | b,
+}  # fmt: skip

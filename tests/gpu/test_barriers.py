@@ -1,0 +1,74 @@
+"""Barriers stand where threads would race without them, and nowhere else."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from block_runs import races
+from gpu_kernels import SIZES, lowered, schedules
+
+from hbc.ir.barriers import barriers
+from hbc.ir.kernel import Kernel
+from hbc.ir.nodes import Barrier, BarrierScope, Block, Stmt
+from hbc.ir.walk import map_stmt, statements
+
+# Its threads read where they write what the data says.
+SCHEDULES = [(name, s) for name, s in schedules() if name != "histogram"]
+
+
+@pytest.mark.parametrize(("name", "schedule"), SCHEDULES)
+def test_no_race(name: str, schedule: str | None) -> None:
+    kernel = lowered(name, schedule)
+    for sizes in SIZES[name]:
+        assert races(kernel, sizes) == []
+
+
+@pytest.mark.parametrize(("name", "schedule"), SCHEDULES)
+def test_every_barrier_is_needed(name: str, schedule: str | None) -> None:
+    """Without any one of them, or with a warp's in place of a block's, there is a race."""
+    kernel = lowered(name, schedule)
+    found = [x for x in statements(kernel.body) if isinstance(x, Barrier)]
+    for n, barrier in enumerate(found):
+        weaker: list[Stmt] = [Block(())]
+        if barrier.scope is BarrierScope.BLOCK:
+            weaker.append(Barrier(BarrierScope.WARP))
+        for new in weaker:
+            changed = changed_barrier(kernel, n, new)
+            assert any(races(changed, sizes) for sizes in SIZES[name][::-1]), (n, new)
+
+
+@pytest.mark.parametrize(
+    ("name", "schedule", "count"),
+    [
+        ("gemm", "direct", 0),
+        ("gemm", "staged", 6),  # two for the whole pieces of k, two for the rest of a whole block
+        ("conv1d", "rowsthreads", 0),  # each thread reads what it wrote
+        ("blur", "sliding", 0),
+        ("scan", "inblock", 0),
+        ("transpose", "shared", 2),
+    ],
+)
+def test_count(name: str, schedule: str, count: int) -> None:
+    kernel = lowered(name, schedule)
+    assert sum(isinstance(x, Barrier) for x in statements(kernel.body)) == count
+
+
+def test_again() -> None:
+    """Where barriers stand already, none is added."""
+    kernel = lowered("gemm", "staged")
+    assert barriers(kernel) is kernel
+
+
+def changed_barrier(kernel: Kernel, number: int, new: Stmt) -> Kernel:
+    """The kernel with another statement in place of a barrier."""
+    count = -1
+
+    def change(s: Stmt) -> Stmt:
+        nonlocal count
+        if isinstance(s, Barrier):
+            count += 1
+            return new if count == number else s
+        return map_stmt(s, lambda e: e, change)
+
+    return replace(kernel, body=change(kernel.body))

@@ -1,0 +1,129 @@
+"""Searches that are stopped: at any moment what is reported is right, and it is reported at once."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+import pytest
+from sketch_solver import SKETCHES, read_text
+
+from hbc.cli.alarm import alarm
+from hbc.cli.read_sketch import read_sketch
+from hbc.synth.solve import Outcome, solve
+from hbc.synth.switches import Switches
+from hbc.synth.watch import Stopped, Watch
+
+MANY = """
+    set any(a: [n]) = \\i. a[(p * i + q) % n] for p in n, q in n
+    x: [13]
+    a: [13] = ?any(x)
+    b: [13] = ?any(a)
+    c: [13] = ?any(b)
+    goal c == x
+"""
+PLAIN = Switches(classes=False, copies=False, crowds=False, compose=False)
+
+
+@dataclass(slots=True)
+class Bell(Watch):
+    """Rings at the n-th check."""
+
+    left: int = 0
+
+    def check(self) -> None:
+        self.left -= 1
+        if self.left <= 0:
+            raise Stopped("timeout")
+
+
+def listed(outcome: Outcome) -> set[object]:
+    """Every solution; each has been executed and is there once."""
+    found = [solution.choice for solution in outcome.solutions()]
+    assert len(set(found)) == len(found) == outcome.count()
+    return set(found)
+
+
+def test_stopped_at_every_check() -> None:
+    sketch = read_text(MANY.replace("13", "5"))
+    every = listed(solve(sketch, PLAIN, Watch()))
+    sizes = []
+    for checks in range(1, 200):
+        outcome = solve(sketch, PLAIN, Bell(left=checks))
+        if outcome.complete:
+            break
+        assert listed(outcome) <= every
+        sizes.append(outcome.count())
+    assert sizes == sorted(sizes), "more time never finds less"
+    assert outcome.complete and outcome.count() == len(every)
+
+
+@pytest.mark.parametrize("delay", [0.002 * 1.35**n for n in range(18)])
+def test_stopped_at_any_moment(delay: float) -> None:
+    """The alarm rings between any two instructions of Python."""
+    sketch = read_text(MANY)
+    try:
+        with alarm(time.monotonic() + delay):
+            outcome = solve(sketch, PLAIN, Watch())
+    except Stopped:
+        return  # before there were sets
+    some = [solution.choice for solution in islice(outcome.solutions(), 30)]
+    assert len(set(some)) == len(some) == min(30, outcome.count())
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "switches"),
+    [
+        ("rcr", {"s": "4"}, Switches(classes=False, copies=False, crowds=False)),
+        ("crc", {"s": "9"}, Switches(classes=False, crowds=False, pairs=True)),
+        ("conv1d", {"k": "11"}, Switches(classes=False, crowds=False, pairs=True)),
+        ("ffm8", {}, Switches(classes=False, crowds=False, copies=False, joins=False)),
+        ("hvx_gaussian", {}, Switches(classes=False, crowds=False, merge=False)),
+    ],
+)
+def test_the_end_is_prompt(name: str, settings: dict[str, str], switches: Switches) -> None:
+    """In processor time, which other jobs on the machine do not change, there is no second left."""
+    sketch = read_sketch(SKETCHES / f"{name}.sf", settings)
+    deadline = time.monotonic() + 1.5
+    watch = Watch(deadline, 200_000_000)
+    with alarm(deadline):
+        outcome = solve(sketch, switches, watch)
+    used, late = time.process_time(), time.monotonic() - deadline
+    assert outcome.stopped == "timeout"
+    outcome.count()
+    assert time.process_time() - used < 0.3
+    assert late < 2.0  # 0.05 on a quiet machine
+
+
+def test_memory_is_bounded_without_any_test() -> None:
+    """The room, and what Python and NumPy take themselves."""
+    command = [
+        sys.executable, "-c",
+        "import resource, sys, time\n"
+        "from pathlib import Path\n"
+        "from hbc.cli.read_sketch import read_sketch\n"
+        "from hbc.synth.solve import solve\n"
+        "from hbc.synth.switches import Switches\n"
+        "from hbc.synth.watch import Watch\n"
+        "sketch = read_sketch(Path(sys.argv[1]), {'s': '4', 'wrap': 'outer'})\n"
+        "plain = Switches(classes=False, copies=False, crowds=False)\n"
+        "solve(sketch, plain, Watch(time.monotonic() + 8, 100_000_000))\n"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)\n",
+        str(SKETCHES / "rcr.sf"),
+    ]  # fmt: skip
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert int(done.stdout) * 1024 < 300_000_000
+
+
+def test_what_was_found_is_printed(tmp_path: Path) -> None:
+    file = tmp_path / "many.sf"
+    file.write_text(MANY.replace("13", "61"), encoding="utf-8")
+    command = [sys.executable, "-m", "hbc.cli.main", "synth", str(file), "--prune", "none"]
+    done = subprocess.run([*command, "--timeout", "6"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "stopped by the timeout: there may be more solutions, and cheaper ones" in done.stderr
+    assert done.stdout.startswith("# solution 1")
