@@ -2,11 +2,12 @@
 #
 # Needs GNU make, Python >= 3.11 with venv, and a C compiler. All of Python's packages go into
 # .venv, all output into build/ and dist/. Overridable: PYTHON, FUZZ_SECONDS, ROBUST_VARIANTS,
-# PYTEST_ARGS.
+# SYNTH_EXAMPLES, PYTEST_ARGS.
 
 PYTHON          ?= python3
 FUZZ_SECONDS    ?= 3600
 ROBUST_VARIANTS ?= 500
+SYNTH_EXAMPLES  ?= 5000
 PYTEST_ARGS     ?=
 
 VENV := .venv
@@ -30,7 +31,8 @@ help:
 	@echo 'make demo       install into .venv and clean the noise from a real photograph'
 	@echo 'make test       ruff, mypy and pytest (PYTEST_ARGS="-k name" to select)'
 	@echo 'make fuzz       random kernels, schedules and sizes for FUZZ_SECONDS=$(FUZZ_SECONDS)'
-	@echo 'make robust     ROBUST_VARIANTS=$(ROBUST_VARIANTS) re-spelled variants each of three kernels: all must map'
+	@echo 'make robust     ROBUST_VARIANTS=$(ROBUST_VARIANTS) re-spelled variants each of three kernels: all must map;'
+	@echo '                SYNTH_EXAMPLES=$(SYNTH_EXAMPLES) random sketches against plain enumeration'
 	@echo 'make bench      every benchmark, as one table'
 	@echo 'make wheel      dist/hbc-*.whl'
 	@echo 'make clean      remove build output and caches; make distclean: .venv too'
@@ -53,6 +55,7 @@ fuzz: $(DEV)
 
 robust: $(DEV)
 	HBC_ROBUST_VARIANTS=$(ROBUST_VARIANTS) $(BIN)/python -m pytest --timeout=0 tests/robust $(PYTEST_ARGS)
+	HBC_SYNTH_EXAMPLES=$(SYNTH_EXAMPLES) $(BIN)/python -m pytest --timeout=0 tests/synth/test_brute_force.py
 
 bench: $(BASE)
 	PATH="$(CURDIR)/$(BIN):$$PATH" samples/bench/all.sh

@@ -24,7 +24,7 @@ from hbc.ir.diag import InternalError, error
 from hbc.ir.nodes import Allocate, Barrier, For, Load, LoopKind, Prefetch, Stmt, Store
 from hbc.ir.thread_view import thread_view
 from hbc.ir.types import Memory
-from hbc.ir.walk import free_variables, nodes
+from hbc.ir.walk import free_variables, names_read, nodes
 
 STREAM = "stream"
 MOST_THREADS = 1024
@@ -107,7 +107,8 @@ def _function(
     name: str, nest: For, loops: Sequence[For], body: Stmt, threads: int, shared: int, unit: Unit
 ) -> list[str]:
     """Prints the device function; returns the arguments to call it with."""
-    parameters, arguments = _parameters(nest, unit)
+    parameters, arguments = _parameters(nest, loops, body, unit)
+    used = names_read(body)
     device = replace(
         unit,
         out=Writer(depth=1),
@@ -125,7 +126,7 @@ def _function(
         variable = device.scope.declare(loop.var, nonnegative=True)
         index = f"blockIdx.{axes[loop]}"
         text = index if start.text == "0" else f"{start} + {index}"
-        if loop.var in unit.read_names:
+        if loop.var in used:
             device.out.line(f"const int64_t {variable} = {text};")
     if shared > STATIC_SHARED:
         device.out.line(f"extern __shared__ __align__(128) unsigned char {DYNAMIC}[];")
@@ -145,10 +146,14 @@ def _function(
     return arguments
 
 
-def _parameters(nest: For, unit: Unit) -> tuple[list[str], list[str]]:
+def _parameters(
+    nest: For, loops: Sequence[For], body: Stmt, unit: Unit
+) -> tuple[list[str], list[str]]:
     """Of the device function: what it reads of the host's names, and the arrays that it touches."""
     parameters, arguments = [], []
-    for variable in sorted(free_variables(nest), key=lambda v: unit.scope.find(v).text):
+    names = free_variables(body).union(*(free_variables(loop.start) for loop in loops))
+    names -= {loop.var for loop in loops}
+    for variable in sorted(names, key=lambda v: unit.scope.find(v).text):
         text = unit.scope.find(variable).text
         parameters.append(f"int64_t {text}")
         arguments.append(text)

@@ -29,7 +29,7 @@ from hbc.ir.nodes import (
     Store,
 )  # fmt: skip
 from hbc.ir.types import DType, Memory
-from hbc.ir.walk import children, nodes
+from hbc.ir.walk import children, names_read, nodes
 
 DYNAMIC = "shared_memory"
 STATIC_SHARED = 48 * 1024
@@ -108,12 +108,13 @@ def _threads(s: For, unit: Unit) -> None:
         unit.out.comment(s.note)
     unit.scope.push()
     with unit.out.braces(head) if head or loops else nullcontext():
-        inner = 1
+        inner, used = 1, names_read(body)
         for loop in reversed(outer):
-            _index(loop, _digit(number, inner, _count(loop), outer[0] is loop), unit)
+            digit = _digit(number, inner, _count(loop), outer[0] is loop)
+            _index(loop, digit, loop.var in used, unit)
             inner *= _count(loop)
         for loop in lanes:
-            _index(loop, f"thread % {WARP}", unit)
+            _index(loop, f"thread % {WARP}", loop.var in used, unit)
         statement(body, unit)
     unit.scope.pop()
 
@@ -126,10 +127,10 @@ def _digit(number: str, inner: int, count: int, outermost: bool) -> str:
     return text if outermost else f"{text} % {count}"
 
 
-def _index(loop: For, text: str, unit: Unit) -> None:
+def _index(loop: For, text: str, used: bool, unit: Unit) -> None:
     start = scalar(loop.start, unit)
     variable = unit.scope.declare(loop.var, nonnegative=start.text == "0")
-    if loop.var not in unit.read_names:
+    if not used:
         return
     value = text if start.text == "0" else f"{start} + {text}"
     unit.out.line(f"const int64_t {variable} = {value};")

@@ -66,7 +66,9 @@ def file_text(file: CudaFile, movement: Movement, notes: Sequence[str]) -> str:
 
 
 def _stores(file: CudaFile) -> bool:
-    return any(not result.registers for result in file.results)
+    """Whether the function must know which threads count."""
+    clamped = file.group.threads > file.group.lanes
+    return any(not result.registers for result in file.results) or bool(clamped and file.shared)
 
 
 def _device_function(out: Writer, file: CudaFile) -> None:

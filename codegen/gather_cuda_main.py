@@ -81,8 +81,11 @@ def main_function(out: Writer, file: CudaFile, check: GoalCheck) -> None:
                 out.line(f"    host_{pointer}[i] = value[{place}];")
         _on_the_device(out, file)
         out.line("int wrong = 0;")
-        for number, result in enumerate(file.results):
-            _compare(out, number, result.pointer, result.size, file, check)
+        with out.braces("for (int group = 0; group < groups; group++)"):
+            out.line("bool right = true;")
+            for number, result in enumerate(file.results):
+                _compare(out, number, result.pointer, result.size, file, check)
+            out.line("wrong += !right;")
         out.line(f'printf("{file.name}: %d of %d groups are right\\n", groups - wrong, groups);')
         out.line("return wrong != 0;")
 
@@ -126,18 +129,17 @@ def _compare(
 ) -> None:
     t = file.element.type
     free = [place for place, term in enumerate(check.goals[number]) if term is None]
-    with out.braces("for (int group = 0; group < groups; group++)"):
+    with out.braces():
         out.line(f"{t} goal[{size}];")
         out.line(f"goal_{number}(&value[{check.symbols} * group], goal);")
         out.line(f"const {t} *found = &host_{pointer}[{size} * group];")
-        with out.braces(f"for (int i = 0; i < {size}; i++)"):
+        with out.braces(f"for (int i = 0; right && i < {size}; i++)"):
             if free:
                 places = " || ".join(f"i == {place}" for place in free)
                 out.line(f"if ({places})")
                 out.line("    continue;")
-            with out.braces("if (!(found[i] == goal[i]))"):
-                message = f"{pointer}[%d] of group %d is %g, not %g\\n"
-                values = "i, group, (double)(float)found[i], (double)(float)goal[i]"
-                out.line(f'fprintf(stderr, "{message}", {values});')
-                out.line("wrong++;")
-                out.line("break;")
+            out.line("right = found[i] == goal[i];")
+            out.line("if (!right)")
+            message = f"{pointer}[%d] of group %d is %g, not %g\\n"
+            values = "i, group, (double)(float)found[i], (double)(float)goal[i]"
+            out.line(f'    fprintf(stderr, "{message}", {values});')

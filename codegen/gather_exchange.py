@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hbc.codegen.gather_columns import Column, Group, InMemory, where
+from hbc.codegen.writer import INDENT
 
 Numbers = NDArray[np.int64]
 
@@ -133,7 +134,10 @@ def exchanged(group: Group, columns: Sequence[Column], start: int) -> tuple[list
     words, stored = _words(group, columns)
     for number, register in enumerate(stored):
         address = group.of_lane(words[:, number] + start, np.ones(group.lanes, dtype=np.bool_))
-        group.out.line(f"{SHARED}[{address}] = {register};")
+        if group.threads > group.lanes:
+            group.out.line("if (active)")
+        indent = INDENT if group.threads > group.lanes else ""
+        group.out.line(f"{indent}{SHARED}[{address}] = {register};")
     group.out.line("__syncwarp();" if group.width else "__syncthreads();")
     memory = len(group.held)
     group.held.append(InMemory(SHARED))

@@ -49,6 +49,7 @@ class Printer:
     registers: dict[str, dict[int, str]] = field(default_factory=dict)
     pointers: dict[str, str] = field(default_factory=dict)
     folds: dict[str, None] = field(default_factory=dict)
+    firsts: set[tuple[str, int]] = field(default_factory=set)  # as `Plan.firsts`
     instructions: int = 0
 
 
@@ -140,7 +141,7 @@ def _make(printer: Printer, name: str, view: View) -> dict[int, str]:
     """The names of the registers that hold the view; none for those that hold nothing or zeros."""
     rows = rows_of(printer, view, view.gather.index)
     count = sum(-(-printer.sizes[a] // printer.table.lanes) for a in view.arrays)
-    plan = plan_registers(printer.table, count, rows)
+    plan = plan_registers(printer.table, count, rows, _firsts(printer, view))
     values = _print_plan(printer, plan, view, name, None)
     made: dict[int, str] = {}
     for register, value in enumerate(plan.outputs):
@@ -151,21 +152,34 @@ def _make(printer: Printer, name: str, view: View) -> dict[int, str]:
     return made
 
 
+def _sources(printer: Printer, view: View) -> list[tuple[str, int]]:
+    """The registers that a plan of the view numbers: array and register."""
+    lanes = printer.table.lanes
+    return [
+        (array, register)
+        for array in view.arrays
+        for register in range(-(-printer.sizes[array] // lanes))
+    ]
+
+
+def _firsts(printer: Printer, view: View) -> list[int]:
+    return [n for n, source in enumerate(_sources(printer, view)) if source in printer.firsts]
+
+
 def _print_plan(
     printer: Printer, plan: Plan, view: View, name: str, identity_value: str | None
 ) -> dict[int, str]:
     """Prints the instructions. The text of every value: a register's name."""
-    lanes = printer.table.lanes
     values: dict[int, str] = {}
-    number = 0
     used = {v for op in plan.ops for v in op.operands} | set(plan.outputs)
-    for array in view.arrays:
-        for register in range(-(-printer.sizes[array] // lanes)):
-            if number in used:
-                values[number] = _register(printer, array, register)
-            number += 1
+    sources = _sources(printer, view)
+    for number, (array, register) in enumerate(sources):
+        if number in used:
+            values[number] = _register(printer, array, register)
+        if number in plan.firsts:
+            printer.firsts.add((array, register))
     if identity_value is not None:
-        values[number] = identity_value
+        values[len(sources)] = identity_value
     finals = {value: register for register, value in enumerate(plan.outputs)}
     for at, op in enumerate(plan.ops):
         operands = [values[operand] for operand in op.operands]
@@ -221,7 +235,7 @@ def _fold(
             there = np.arange(lanes, dtype=np.int32) + count * lanes
             mixed = (rows == ZERO) & (rows >= 0).any(axis=1, keepdims=True)
             rows = np.where(mixed, there, rows).astype(np.int32)
-        plan = plan_registers(printer.table, count + needs_identity, rows)
+        plan = plan_registers(printer.table, count + needs_identity, rows, _firsts(printer, view))
         values = _print_plan(printer, plan, view, f"{name}_{place}", start)
         for register, value in enumerate(plan.outputs):
             if value == NOTHING:

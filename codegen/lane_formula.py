@@ -15,7 +15,9 @@ Numbers = NDArray[np.int64]
 Lanes = NDArray[np.bool_]
 
 LANE = "lane"
-WIDEST_DIGIT = 20
+DIGITS = (2, 3, 4, 5, 6, 7, 8, 16)
+PROBES = 6  # lanes that most formulas are refused by
+WIDEST = 64  # moduli that are tried
 
 
 def formula(values: Numbers, cared: Lanes, lane: str = LANE) -> str | None:
@@ -76,10 +78,11 @@ def _by_group(lanes: Numbers, values: Numbers, group: int, count: int) -> str | 
 def _in_digits(lanes: Numbers, values: Numbers, count: int) -> str | None:
     """size * high + low, where both are formulas."""
     top = int(values.max())
-    for size in dict.fromkeys((count, *range(2, min(top, WIDEST_DIGIT) + 1))):
+    for size in dict.fromkeys((count, *DIGITS)):
         if size > top:
             continue
-        high, low = (_simply(lanes, v, count) for v in (values // size, values % size))
+        high = _simply(lanes, values // size, count)
+        low = None if high is None else _simply(lanes, values % size, count)
         if high is not None and low is not None:
             return f"{_times(size, high)} + {closed(low)}"
     return None
@@ -124,7 +127,8 @@ def _in_groups(lanes: Numbers, values: Numbers, group: int, count: int) -> str |
         return _added(step, prefix, [], _within(found, text))
     for low in sorted({0, base}):
         start = [str(low)] if low else []
-        for modulus in range(int(rest.max()) - low + 1, max(count, int(rest.max()) - low + 1) + 1):
+        least = int(rest.max()) - low + 1
+        for modulus in range(least, min(WIDEST, max(count, least)) + 1):
             if (found := _modular(inner, rest - low, modulus, group)) is not None:
                 return _added(step, prefix, start, _within(found, text))
     return None
@@ -156,9 +160,12 @@ def _modular(inner: Numbers, values: Numbers, modulus: int, group: int) -> str |
     factors = np.arange(modulus)[:, None]
     for divisor in (0, *(d for d in _divisors(group) if 1 < d < group)):
         extra = inner // divisor if divisor else np.zeros_like(inner)
-        made = factors * inner + extra
-        start = (values[0] - made[:, :1]) % modulus
-        fits = ((made + start) % modulus == values).all(axis=1)
+        start = (values[0] - factors * inner[0] - extra[0]) % modulus
+        probed = factors * inner[:PROBES] + extra[:PROBES] + start
+        fits = (probed % modulus == values[:PROBES]).all(axis=1)
+        if not fits.any():
+            continue
+        fits &= ((factors * inner + extra + start) % modulus == values).all(axis=1)
         if not fits.any():
             continue
         # The factor nearest to 0 reads best.

@@ -11,11 +11,11 @@ from hbc.eqsat.tensor import (
     Band,
     Dim,
     Line,
-    Masked,
     Read,
     Reduce,
     Tensor,
     Uniform,
+    masked,
     operand_name,
 )
 from hbc.ir.build import add, binary, floordiv, mul, sub
@@ -43,7 +43,7 @@ def decode(t: Term, of: Encoding) -> Tensor:
         case Term("Line", (int(number), Term() as strides)):
             return Line(of.scalars[number], _moves(strides, of))
         case Term("Masked", (Term() as condition, Term() as x)):
-            return Masked(decode(condition, of), decode(x, of))
+            return masked(decode(condition, of), decode(x, of))
         case Term("Scalar", (int(number),)):
             return Uniform(of.scalars[number])
         case Term("Reduce", (str(op), int(mask), Term() as x)):
@@ -56,8 +56,6 @@ def decode(t: Term, of: Encoding) -> Tensor:
             dims = (_dim(d, of), _dim(r, of), _dim(t_bit, of))
             taps = None if u.head == "Everywhere" else decode(u, of)
             return reached(decode(c, of), taps, *dims, m, n)
-        case Term("At0", (Term() as c, int(d))):
-            return at_first(decode(c, of), _dim(d, of))
         case Term("Band", (Term() as x, int(d), int(t_bit), int(r), int(m), int(n))):
             return Band(decode(x, of), _dim(d, of), _dim(t_bit, of), _dim(r, of), m, n)
         case _:
@@ -79,14 +77,18 @@ def slid(c: Tensor, d: Dim, r: Dim, t: Dim, m: int) -> Tensor:
 
 def reached(c: Tensor, taps: Tensor | None, d: Dim, r: Dim, t: Dim, m: int, n: int) -> Tensor:
     """The condition `base + step * d + others < end` as one on t = m * d + n * r: it holds up to the last
-    d, and there the last r where `taps` does. One of `step` and m is 1."""
+    d, and there the last r where `taps` does; nowhere if not where d is 0. One of `step` and m is 1."""
     match c:
         case Apply(args=(Line(base=base, strides=strides), Uniform(value=end))):
             step = dict(strides)[d]
-            others = tuple((e, mul(m, s)) for e, s in strides if e != d)
+            rest = tuple((e, s) for e, s in strides if e != d)
+            others = tuple((e, mul(m, s)) for e, s in rest)
             last = add(mul(m, sub(end, 1)), mul(mul(step, n), sub(_count(taps, r), 1)))
             line = Line(mul(m, base), ((t, step), *others))
-            return replace(c, args=(line, Uniform(add(last, 1))))
+            first = replace(c, args=(Line(base, rest) if rest else Uniform(base), Uniform(end)))
+            whole = replace(c, args=(line, Uniform(add(last, 1))))
+            both = Binary(Op.AND, operand_name(BOOL), operand_name(BOOL))
+            return Apply(both, (first, whole))
         case _:
             raise InternalError(f"a condition that reaches no end: {c}")
 
@@ -101,16 +103,6 @@ def _count(c: Tensor | None, r: Dim) -> Expr:
             return binary(Op.MIN, r.extent, holds)
         case _:
             raise InternalError(f"a condition that ends nowhere: {c}")
-
-
-def at_first(c: Tensor, d: Dim) -> Tensor:
-    """A comparison of an index where d is 0."""
-    match c:
-        case Apply(args=(Line(base=base, strides=strides), Uniform() as end)):
-            rest = tuple((e, s) for e, s in strides if e != d)
-            return replace(c, args=(Line(base, rest) if rest else Uniform(base), end))
-        case _:
-            raise InternalError(f"a condition on no index: {c}")
 
 
 def _moves(t: Term, of: Encoding) -> tuple[tuple[Dim, Expr], ...]:

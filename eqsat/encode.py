@@ -76,7 +76,9 @@ def encode(x: Tensor, into: Encoding) -> str:
             into.facts += [f"(set (along {e}) {moving})", f'(set (element {e}) "i64")']
             return e
         case Masked(condition=condition, value=value):
-            return f"(Masked {encode(condition, into)} {encode(value, into)})"
+            c = encode(condition, into)
+            into.facts.append(f"(Given {c})")
+            return f"(Masked {c} {encode(value, into)})"
         case Band():
             raise InternalError("a banded matrix before the rules made one")
         case _:

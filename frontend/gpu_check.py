@@ -10,6 +10,10 @@ from hbc.ir.diag import Diagnostic, Note
 from hbc.ir.nodes import LoopKind
 from hbc.ir.types import TILES, Memory
 
+_WORDS = {
+    Memory.SHARED: "shared memory", Memory.REGISTER: "registers", Memory.STACK: "threads",
+    **dict.fromkeys(TILES, "fragments"),
+}  # fmt: skip
 _SHARING = {LoopKind.BLOCK: "blocks", LoopKind.THREAD: "threads", LoopKind.LANE: "lanes"}
 
 
@@ -118,7 +122,8 @@ def _memory(plan: Plan, f: FuncPlan) -> Iterator[Diagnostic]:
     name = f.func.name
     if place is Place.HOST and f.memory in (Memory.SHARED, Memory.REGISTER, Memory.STACK, *TILES):
         yield Diagnostic(
-            f"`{name}` is computed outside of any block and cannot be in its {f.memory}", f.span,
+            f"`{name}` is computed outside of any block and cannot be in its {_WORDS[f.memory]}",
+            f.span,
             f"`{name}.compute_at(..)` a loop over blocks or one inside it, or `store_in(heap)`",
         )  # fmt: skip
     if place is not Place.HOST and f.memory is Memory.HEAP:

@@ -87,11 +87,12 @@ def _shared_out(
     taken = s.dims() | {x.name for x in s.loops}
     relations = list(s.relations)
     dim = loops[0].dim
+    word = loops[0].name
     for x in loops[1:]:
-        fused = _fresh(f"{dim}{x.dim}".replace(".", "_"), taken)
+        word += x.name
+        fused = _fresh(word, taken)
         relations.append(Fuse(dim, x.dim, fused))
         dim, taken = fused, taken | {fused}
-    word = dim.replace(".", "_")
     pieces = _fresh(f"{word}_o", taken)
     inner = _fresh(f"{word}_t", taken | {pieces})
     relations.append(Split(dim, pieces, inner, threads, tail, loops[0].span))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import tempfile
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -63,8 +64,6 @@ def cache_folder() -> Path:
 
 def keep(kept: Path, tables: bytes) -> None:
     """Writes beside and renames, so that a reader sees all of it or nothing."""
-    import tempfile  # which takes as long to import as the tables to read
-
     try:
         kept.parent.mkdir(parents=True, exist_ok=True)
         handle, beside = tempfile.mkstemp(dir=kept.parent, prefix=kept.stem)

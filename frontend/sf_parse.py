@@ -29,6 +29,7 @@ WORDS = {
     "LPAR": "`(`", "RPAR": "`)`", "LSQB": "`[`", "RSQB": "`]`", "LBRACE": "`{`", "RBRACE": "`}`",
     "COMMA": "`,`", "COLON": "`:`", "EQUAL": "`=`", "EQUALS": "`==`", "DOT": "`.`", "DOTS": "`..`",
     "IN": "`in`", "THEN": "`then`", "ELSE": "`else`", "STRING": "a string", "NAME": "a name",
+    "NUMBER": "a number",
 }  # fmt: skip
 
 

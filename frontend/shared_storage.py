@@ -14,7 +14,9 @@ CONCURRENT = GPU_LOOPS | {LoopKind.PARALLEL}
 def check_shared_storage(plan: Plan, f: FuncPlan) -> Iterator[Diagnostic]:
     """Threads compute what they need, also what others need; none may write where others read."""
     name = f.func.name
-    for func, loop in _between(plan, f.store, f.compute):
+    between = list(_between(plan, f.store, f.compute))
+    blocks = [x for x in between if x[1].kind is LoopKind.BLOCK]  # of which the last must be named
+    for func, loop in blocks[-1:] or between:
         if loop.kind in CONCURRENT:
             span = f.store.span if isinstance(f.store, At | Root) else None
             yield Diagnostic(

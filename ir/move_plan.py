@@ -6,6 +6,7 @@ what one instruction cannot bring from a single source goes in parts that move e
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -59,9 +60,12 @@ class Plan:
         return self._known[key]
 
 
-def plan_registers(table: InstructionTable, sources: int, rows: Locations) -> Plan:
-    """rows[register, lane]: `source * lanes + lane` of what is wanted there, ZERO or UNDEFINED."""
-    plan = Plan(table, sources)
+def plan_registers(
+    table: InstructionTable, sources: int, rows: Locations, firsts: Iterable[int] = ()
+) -> Plan:
+    """rows[register, lane]: `source * lanes + lane` of what is wanted there, ZERO or UNDEFINED.
+    `firsts`: the sources that were first operands already, elsewhere."""
+    plan = Plan(table, sources, firsts=set(firsts))
     for row in rows:
         merged, blended = plan.copy(), plan.copy()
         value = make(merged, row)

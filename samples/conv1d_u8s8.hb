@@ -24,7 +24,8 @@ schedule portable for c {
     acc.update.reorder(r, y, x)
 }
 
-# The taps as a banded matrix, made once, whose rows all vectors of outputs share.
+# The windows of 16 outputs overlap: a load and two shuffles make them, which serve further taps of
+# the vectors beside them.
 schedule dot for avx512vnni {
     O.tile(y, x, yo, xo, yi, xi, 1, 256, tail = shift)
     O.vectorize(xi, 16).unroll(xi).unroll(yi).parallel(yo)

@@ -2,8 +2,8 @@
 #
 #     O[y, x] = sum over s, r < T of f32(K[s, r]) * f32(I[2 y + s, 2 x + r])
 #
-# As it stands: with dot products the taps are a matrix, banded in both directions by two places a
-# row, and the columns need not be separated as in `downsample`.
+# As it stands: with dot products the windows of four outputs of a row are eight adjacent values, the
+# taps a matrix banded along y, and the columns need not be separated as in `downsample`.
 
 size   H, W, T
 input  I: bf16[2 * H + T - 2, 2 * W + T - 2]
@@ -21,8 +21,8 @@ schedule portable for c {
     acc.update.reorder(s, r, y, x)
 }
 
-# Vectors of 4 x 4 outputs; each pair of values of the image is loaded into all lanes for one
-# instruction, and meets its taps in those that want it.
+# Vectors of 4 x 4 outputs; eight values of a row of the image are loaded into all four rows of a vector
+# for one instruction, and meet their taps in those that want them.
 schedule dot for avx512bf16 {
     O.tile(y, x, yo, xo, yi, xi, 4, 64, tail = shift)
     O.vectorize(xi, 16).unroll(xi).unroll(yi).parallel(yo)

@@ -30,8 +30,8 @@ def size(row: Row) -> int | None:
 
 
 def label(row: Row) -> str:
-    wrap = "" if row["settings"].get("wrap", "inner") == "outer" else " inner"
     number = size(row)
+    wrap = "" if number is None or row["settings"].get("wrap") == "outer" else " inner"
     return f"{row['sketch']}{'' if number is None else f' {number}'}{wrap}"
 
 
@@ -83,6 +83,7 @@ def draw_states(rows: list[Row], file: Path) -> None:
     figure, axes = pyplot.subplots(figsize=(7, 0.22 * len(known) + 1))
     factors = [float(row["ineffectiveness"].replace(",", "")) for row in known]
     axes.barh([label(row) for row in known], factors)
+    axes.margins(y=0.01)
     axes.set(xscale="log", xlabel="states built over states of an oracle")
     axes.tick_params(axis="y", labelsize=7)
     axes.grid(axis="x", alpha=0.3)
@@ -101,6 +102,7 @@ def draw_phases(rows: list[Row], file: Path) -> None:
         axes.barh(names, took, left=left, label=phase)
         left = [a + b for a, b in zip(left, took, strict=True)]
     axes.invert_yaxis()
+    axes.margins(y=0.01)
     axes.set(xlabel="wall seconds")
     axes.tick_params(axis="y", labelsize=7)
     axes.grid(axis="x", alpha=0.3)

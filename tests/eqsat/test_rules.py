@@ -314,11 +314,6 @@ MUTATIONS = {
         "(= 0 (* (- j 1) (- (map-get l d) 1)))",
         "",
     ),
-    "dead-image-first": (
-        "application",
-        '(Slides e u d r t j k masked))\n      :ruleset application :name "dead',
-        '(Slides e u d r t j k inner))\n      :ruleset application :name "dead',
-    ),
     "dead-image-end": ("application", "(Reached c u d r t j k)", "(Reached c u d d t j k)"),
     "dead-image-taps": (
         "application",
@@ -345,6 +340,11 @@ MUTATIONS = {
     "masked-convolution": ("application", "(= f (Masked c h))", "(= f h)"),
     "slid": ("facts", "((set (along e) t) (set", "((set (along e) d) (set"),
     "widened-between": ("axioms", "(Between v u t))", "(Between w u t))"),
+    "sign-and-back": (
+        "axioms",
+        "(= e (Cast t (Cast u x))) (= t (element x))",
+        "(= e (Cast t (Cast u x))) (= v (element x))",
+    ),
     "sum-of-other-sign": ("axioms", "(= v (element x)) (Limits v a b)", "(= v (element x))"),
     "sum-of-other-width": ("axioms", "(Cast t y)))) (Sibling t u)", '(Cast t y)))) (= u "i8")'),
     "sum-as-other-sign": (

@@ -25,6 +25,13 @@ class Statement:
     arguments: tuple[str, ...] = ()
     rows: tuple[Row, ...] = ()
     values: Array = field(default_factory=list)
+    block: bool = False  # written inside of a block, which shares what it reads with others
+
+    def written(self, expression: str) -> str:
+        """Its definition."""
+        if self.block:
+            expression = f"{{ inner: {list(self.shape)} = {expression}; inner }}"
+        return f"{self.name}: {list(self.shape)} = {expression}"
 
     @property
     def is_fold(self) -> bool:
@@ -44,13 +51,13 @@ class Sketch:
             if s.values:
                 lines.append(f"{s.name}: {shape} = {nested([shown(v) for v in s.values], s.shape)}")
             elif s.is_fold:
-                lines.append(f"{s.name}: {shape} = fold {s.arguments[0]}")
+                lines.append(s.written(f"fold {s.arguments[0]}"))
             else:
                 table = ", ".join(f"[{', '.join(cell(i) for i in row)}]" for row in s.rows)
                 names = [f"a{n}: {list(shapes[a])}" for n, a in enumerate(s.arguments)]
                 lines.append(f"set set_{s.name}({', '.join(names)}) -> {shape} = table [{table}]")
                 mark = "?" if len(s.rows) > 1 else ""
-                lines.append(f"{s.name}: {shape} = {mark}set_{s.name}({', '.join(s.arguments)})")
+                lines.append(s.written(f"{mark}set_{s.name}({', '.join(s.arguments)})"))
         for target, values in self.goals:
             lines.append(f"goal {target} == {nested([shown(v) for v in values], shapes[target])}")
         return "\n".join(lines) + "\n"
@@ -129,7 +136,9 @@ def sketches(draw: st.DrawFn) -> Sketch:
         matrices = [s.name for s in statements if len(s.shape) > 1]
         if matrices and draw(st.booleans()):
             source = draw(st.sampled_from(matrices))
-            statements.append(Statement(f"fold{number}", sizes[source][:-1], (source,)))
+            shape = sizes[source][:-1]
+            block = draw(st.booleans())
+            statements.append(Statement(f"fold{number}", shape, (source,), block=block))
             continue
         arguments = tuple(draw(st.lists(st.sampled_from(before), min_size=1, max_size=2)))
         shape = tuple(draw(st.lists(st.integers(1, 3), min_size=1, max_size=2)))
@@ -139,7 +148,8 @@ def sketches(draw: st.DrawFn) -> Sketch:
         most = max(1, min(8, room))
         rows = tuple(draw(st.lists(row, min_size=1, max_size=most)))
         room //= max(1, len(set(rows)))
-        statements.append(Statement(f"v{number}", shape, arguments, rows))
+        block = draw(st.integers(0, 3)) == 0
+        statements.append(Statement(f"v{number}", shape, arguments, rows, block=block))
     sketch = Sketch(statements, [])
     chosen = tuple(
         draw(st.sampled_from(list(dict.fromkeys(s.rows))))

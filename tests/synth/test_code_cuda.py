@@ -26,12 +26,10 @@ from hbc.synth.cost import make_pricing
 from hbc.synth.cost_table import cost_table
 
 SAMPLES: list[tuple[str, dict[str, int | str], str]] = [
-    ("crc", {"s": 3}, "f32"), ("crc", {"s": 5}, "u8"), ("crc", {"s": 9}, "f64"),
-    ("rcr", {"s": 3}, "i16"), ("sum", {"s": 3}, "i32"), ("sum", {"s": 8}, "f32"),
-    ("conv1d", {"k": 3}, "f32"), ("conv1d", {"k": 7}, "bf16"),
-    ("conv1d_wswizzled", {"k": 3}, "f16"), ("stencil1d", {"k": 5}, "i64"),
-    ("stencil2d", {"k": 3}, "f32"), ("stencil2d", {"k": 7}, "i8"), ("ffm4", {}, "u32"),
-    ("ffm8", {}, "f32"), ("ffm8_shared", {"level": 1}, "u64"), ("hvx_gaussian", {}, "f32"),
+    ("crc", {"s": 3}, "f32"), ("crc", {"s": 5}, "u8"), ("rcr", {"s": 3}, "f64"),
+    ("sum", {"s": 8}, "i16"), ("conv1d", {"k": 7}, "bf16"), ("conv1d_wswizzled", {"k": 3}, "f16"),
+    ("stencil1d", {"k": 5}, "i64"), ("stencil2d", {"k": 7}, "f32"), ("ffm4", {}, "u32"),
+    ("ffm8", {}, "f32"), ("ffm8_shared", {"level": 1}, "i32"), ("hvx_gaussian", {}, "f32"),
 ]  # fmt: skip
 
 
@@ -73,7 +71,7 @@ def test_nvcc_takes_the_samples(tmp_path: Path) -> None:
     nvcc = shutil.which("nvcc")
     if nvcc is None:
         pytest.skip("no nvcc")
-    for name, parameters, element in (SAMPLES[0], SAMPLES[7], SAMPLES[10], SAMPLES[15]):
+    for name, parameters, element in (SAMPLES[0], SAMPLES[4], SAMPLES[7], SAMPLES[11]):
         file = tmp_path / f"{name}.cu"
         file.write_text(emit_cuda(solved(name, parameters), DTYPES[element]), encoding="ascii")
         for arch in ("sm_80", "sm_90"):
@@ -127,7 +125,7 @@ def random_movement(lanes: int, axes: int, seed: int) -> Movement:
         np.where(rng.random(size) < 0.2, UNDEFINED, rng.integers(0, size, size)),
         lane * registers + rng.integers(0, registers, size),
         np.where(rng.random(size) < 0.3, ZERO, lane * registers + register),
-        rng.integers(0, 2, size) * registers + register,
+        rng.integers(0, min(2, lanes), size) * registers + register,
     ):
         add(index, names[int(rng.integers(1, len(names)))])
     made = {step.name for step in steps}
@@ -152,14 +150,14 @@ def term(number: int) -> GoalTerm | None:
 
 @pytest.mark.parametrize(
     ("lanes", "axes", "seed"),
-    [(32, 1, 1), (32, 2, 2), (16, 1, 3), (5, 1, 4), (20, 2, 5), (1, 1, 6), (70, 1, 7), (64, 2, 8)],
+    [(32, 1, 1), (16, 2, 3), (20, 2, 5), (1, 1, 6), (40, 1, 7)],
 )
 def test_random_movements(lanes: int, axes: int, seed: int, tmp_path: Path) -> None:
     check(emit_cuda(random_movement(lanes, axes, seed), DTYPES["i32"]), tmp_path)
 
 
 @pytest.mark.parametrize("sanitize", ["address", "thread"])
-@pytest.mark.parametrize("lanes", [32, 70])
+@pytest.mark.parametrize("lanes", [32, 40])
 def test_random_movements_under_sanitizers(lanes: int, sanitize: Sanitizer, tmp_path: Path) -> None:
     text = emit_cuda(random_movement(lanes, 1, 9), DTYPES["f32"])
     assert "shared[" in text
@@ -167,7 +165,7 @@ def test_random_movements_under_sanitizers(lanes: int, sanitize: Sanitizer, tmp_
 
 
 def test_a_missing_barrier_is_found(tmp_path: Path) -> None:
-    text = emit_cuda(random_movement(70, 1, 9), DTYPES["f32"]).replace("__syncthreads();", "")
+    text = emit_cuda(random_movement(40, 1, 9), DTYPES["f32"]).replace("__syncthreads();", "")
     with pytest.raises(AssertionError, match=r"of group|data race"):
         check(text, tmp_path)
 

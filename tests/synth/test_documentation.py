@@ -12,7 +12,9 @@ ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(r"^```sf solve\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
-@pytest.mark.parametrize("folder", ["docs/movement.md", "docs/synthesis.md", "samples/sketches/README.md"])
+@pytest.mark.parametrize(
+    "folder", ["docs/movement.md", "docs/synthesis.md", "samples/sketches/README.md"]
+)
 def test_sketches_are_solved(folder: str) -> None:
     blocks = BLOCK.findall((ROOT / folder).read_text(encoding="utf-8"))
     assert blocks
