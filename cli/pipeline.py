@@ -51,8 +51,9 @@ def select_instructions(kernel: Kernel, target: Target) -> Kernel:
     show_diagnostics(cut_short(records))
     if target.machine == GPU and found.instructions:
         from hbc.ir.fragment_checks import fragment_checks
+        from hbc.ir.gpu_temporaries import place_temporaries
 
-        return fragment_checks(found)
+        return fragment_checks(place_temporaries(found))
     return found
 
 

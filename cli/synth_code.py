@@ -83,8 +83,10 @@ def solution_code(
 def movement_code(
     moved: Movement, target: str, dtype: DType, vbmi: bool, notes: Sequence[str]
 ) -> str:
-    table = moves_table(target, dtype.bits, vbmi)
-    return printer_of(target).emit(moved, dtype, table, notes)
+    printer = printer_of(target)
+    bits = dtype.bits if printer.lanes is None else printer.register_bits // printer.lanes(moved)
+    table = moves_table(target, bits, vbmi)
+    return printer.emit(moved, dtype, table, notes)
 
 
 def write_code(text: str, out: Path | None) -> None:

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from hbc.codegen.c_scalar import scalar
 from hbc.codegen.instruction_text import load_statement, statement, store_statement
 from hbc.codegen.tile_regions import Region, Shape
-from hbc.codegen.tile_steps import Fill, Product, Save, TileStep, Zero, label, tile_step
+from hbc.codegen.tile_steps import Change, Fill, Product, Save, TileStep, Zero, label, tile_step
 from hbc.codegen.unit import ADD, Unit
 from hbc.ir.build import mul
 from hbc.ir.diag import InternalError
@@ -110,6 +110,8 @@ def _text(step: TileStep, place: Place, unit: Unit) -> str:
             i = unit.instructions[instruct.name]
             names = {o.name: unit.tile_names[t] for o, t in zip(i.operands, tiles, strict=True)}
             return statement(i, "gcc", names)
+        case Change():
+            raise InternalError(f"codegen: the elements of the tile `{step.tile}` are changed in it")
 
 
 def _rows(buffer: str, index: Expr, step: TileStep, unit: Unit) -> tuple[str, str]:

@@ -3,26 +3,29 @@
 wmma::fragment<wmma::matrix_a, 16, 16, 16, __half, wmma::row_major> A_tile;
 wmma::load_matrix_sync(A_tile, reinterpret_cast<const __half *>(A + offset), A_stride0);
 wmma::mma_sync(acc, A_tile, B_tile, acc);
+for (int e = 0; e < acc.num_elements; ++e) { acc.x[e] = acc.x[e] * 0.5f; }
+
+Which lane has which element is not said, only that fragments of one type agree about it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from hbc.codegen.c_scalar import scalar
 from hbc.codegen.c_tile import rows_in_memory
 from hbc.codegen.instruction_text import statement
 from hbc.codegen.spelling import constant
-from hbc.codegen.tile_steps import Fill, Product, Save, TileStep, Zero, tile_step
-from hbc.codegen.unit import ADD, Unit
+from hbc.codegen.tile_steps import Change, Fill, Product, Save, Zero, tile_step
+from hbc.codegen.unit import ADD, Buffer, Unit
 from hbc.ir.contraction import extents, shape, strides
 from hbc.ir.diag import InternalError
 from hbc.ir.instruction import Instruction, Kind
-from hbc.ir.nodes import Allocate, Expr, Instruct, Load, Stmt, Store
+from hbc.ir.nodes import Allocate, Broadcast, Const, Expr, Instruct, Load, Stmt, Store, Var
 from hbc.ir.simplify import simplify
 from hbc.ir.types import BF16, F16, F32, I8, I32, U8, DType, Memory
-from hbc.ir.walk import nodes
+from hbc.ir.walk import map_children, nodes
 
 NAMESPACE = "namespace wmma = nvcuda::wmma;"
 FRAGMENT_ALIGN = 32
@@ -57,7 +60,8 @@ class Fragment:
 
 
 def fragments(body: Stmt, instructions: Mapping[str, Instruction]) -> dict[str, Fragment]:
-    """The fragments in a kernel, by buffer; what they are follows from the products they are in."""
+    """The fragments in a kernel, by buffer; what they are follows from the products they are in, and
+    from the fragments that they are computed with."""
     allocations = {
         n.buffer: n for n in nodes(body) if isinstance(n, Allocate) and n.memory is Memory.WMMA
     }
@@ -70,7 +74,25 @@ def fragments(body: Stmt, instructions: Mapping[str, Instruction]) -> dict[str, 
                     new = _fragment(i, operand, dict(n.sizes), allocations[x.buffer])
                     if found.setdefault(x.buffer, new) != new:
                         raise InternalError(f"codegen: `{x.buffer}` is two kinds of fragment")
+    for n in nodes(body):
+        if isinstance(n, Store) and n.buffer in allocations:
+            step = tile_step(n, allocations)
+            if isinstance(step, Change):
+                _agree((step.tile, *step.tiles), allocations, found)
     return found
+
+
+def _agree(
+    tiles: Sequence[str], allocations: Mapping[str, Allocate], found: dict[str, Fragment]
+) -> None:
+    """Fragments whose elements are computed from each other's are of one kind."""
+    kind = next((found[t] for t in tiles if t in found), None)
+    if kind is None:
+        raise InternalError(f"codegen: no product says what fragment `{tiles[0]}` is")
+    for t in tiles:
+        own = found.setdefault(t, replace(kind, allocation=allocations[t]))
+        if own.type != kind.type or allocations[t].element != kind.element:
+            raise InternalError(f"codegen: `{tiles[0]}` is computed from other kinds of fragments")
 
 
 def _fragment(i: Instruction, operand: int, sizes: Mapping[str, int], a: Allocate) -> Fragment:
@@ -96,11 +118,41 @@ def fragment_statement(s: Store, unit: Unit) -> bool:
     step = tile_step(s, {name: f.allocation for name, f in unit.fragments.items()})
     if step is None:
         return False
-    unit.out.line(_text(step, unit))
+    if isinstance(step, Change):
+        _change(step, unit)
+    else:
+        unit.out.line(_text(step, unit))
     return True
 
 
-def _text(step: TileStep, unit: Unit) -> str:
+def _change(step: Change, unit: Unit) -> None:
+    """A loop over the elements that a lane has."""
+    held = {t: unit.buffers[t] for t in {step.tile, *step.tiles}}
+    for t, b in held.items():
+        unit.buffers[t] = Buffer(f"{b.text}.x", b.element, Memory.STACK)
+    unit.scope.push()
+    e = unit.scope.declare("e", nonnegative=True)
+    with unit.out.braces(f"for (int {e} = 0; {e} < {held[step.tile].text}.num_elements; ++{e})"):
+        target = f"{unit.buffers[step.tile].text}[{e}]"
+        unit.out.line(f"{target} = {scalar(_at(step.value, Var('e')), unit)};")
+    unit.scope.pop()
+    unit.buffers.update(held)
+
+
+def _at(e: Expr, element: Var) -> Expr:
+    """One element of arithmetic on whole fragments."""
+    match e:
+        case Load(buffer=buffer):
+            return Load(buffer, element, e.type.with_lanes(1))
+        case Broadcast(value=value):
+            return value
+        case Const(value=value):
+            return Const(value, e.type.with_lanes(1))
+        case _:
+            return map_children(e, lambda c: _at(c, element))
+
+
+def _text(step: Zero | Fill | Save | Product, unit: Unit) -> str:
     name, f = unit.buffers[step.tile].text, unit.fragments[step.tile]
     match step:
         case Zero():

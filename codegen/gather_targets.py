@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from hbc.codegen.gather_cuda import emit_cuda
 from hbc.codegen.gather_file import AVX2, AVX512, VectorTarget
+from hbc.codegen.gather_hvx import emit_hvx, lanes_of_files
 from hbc.codegen.gather_x86 import emit_x86
 from hbc.ir.instruction_table import InstructionTable
 from hbc.ir.movement import Movement
@@ -26,6 +27,7 @@ class GatherPrinter:
     emit: Emit
     moves: str = ""
     register_bits: int = 0
+    lanes: Callable[[Movement], int] | None = None  # of a register, where the sketch says so
 
 
 def _x86(target: VectorTarget) -> Emit:
@@ -42,4 +44,5 @@ PRINTERS: dict[str, GatherPrinter] = {
     "avx512": GatherPrinter("C with AVX-512", ".c", _x86(AVX512), "avx512_moves.sf", 512),
     "avx2": GatherPrinter("C with AVX2", ".c", _x86(AVX2), "avx2_moves.sf", 256),
     "cuda_sm80": GatherPrinter("CUDA C++", ".cu", emit_cuda),
+    "hvx": GatherPrinter("C with HVX", ".c", emit_hvx, "hvx_moves.sf", 1024, lanes_of_files),
 }

@@ -1,7 +1,8 @@
 """What a statement does with tile registers, and the statements of a kernel that do anything.
 
-Tiles are buffers in tile memory. Only whole tiles are touched, in four ways: set to zero, loaded
-from rows in memory, added to by a product of two others, and stored to rows in memory.
+Tiles are buffers in tile memory. Only whole tiles are touched, in five ways: set to zero, loaded
+from rows in memory, added to by a product of two others, changed element by element, and stored to
+rows in memory.
 """
 
 from __future__ import annotations
@@ -14,8 +15,12 @@ from hbc.ir.build import broadcast, const_value
 from hbc.ir.diag import InternalError
 from hbc.ir.nodes import (
     Allocate,
+    Binary,
     Block,
     Broadcast,
+    Call,
+    Cast,
+    Const,
     Expr,
     For,
     If,
@@ -23,11 +28,13 @@ from hbc.ir.nodes import (
     LetStmt,
     Load,
     Ramp,
+    Select,
     Stmt,
     Store,
+    Unary,
 )  # fmt: skip
 from hbc.ir.types import Memory
-from hbc.ir.walk import map_children, map_stmt, nodes
+from hbc.ir.walk import map_children, map_stmt, nodes, operands
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +67,16 @@ class Save:
     target: Store
 
 
-TileStep = Zero | Fill | Product | Save
+@dataclass(frozen=True, slots=True)
+class Change:
+    """`value` is arithmetic on whole `tiles` and numbers, the same for each element."""
+
+    tile: str
+    value: Expr
+    tiles: tuple[str, ...]
+
+
+TileStep = Zero | Fill | Product | Change | Save
 
 
 def tile_step(s: Stmt, tiles: Mapping[str, Allocate]) -> TileStep | None:
@@ -84,16 +100,19 @@ def tile_step(s: Stmt, tiles: Mapping[str, Allocate]) -> TileStep | None:
                 all_rows = broadcast(row.index, n)  # the same row again and again
                 return Fill(s.buffer, Load(row.buffer, all_rows, s.value.type, None, row.span))
             case Instruct(args=args):
-                operands = tuple(t for a in args if (t := _whole_tile(a, tiles)) is not None)
-                if len(operands) == len(args) and s.buffer in operands:
-                    return Product(s.buffer, s.value, operands)
+                of = tuple(t for a in args if (t := _whole_tile(a, tiles)) is not None)
+                if len(of) == len(args) and s.buffer in of:
+                    return Product(s.buffer, s.value, of)
+            case value if _is_elementwise(value, tiles):
+                used = (_whole_tile(n, tiles) for n in nodes(value) if isinstance(n, Load))
+                return Change(s.buffer, value, tuple(dict.fromkeys(t for t in used if t)))
     raise InternalError(f"codegen: no instruction does this to the tile `{s.buffer}`")
 
 
 def reads_of(step: TileStep) -> tuple[str, ...]:
     """The tiles whose contents the step uses."""
     match step:
-        case Product(tiles=tiles):
+        case Product(tiles=tiles) | Change(tiles=tiles):
             return tiles
         case Save(tile=tile):
             return (tile,)
@@ -172,6 +191,22 @@ def _whole_tile(e: Expr, tiles: Mapping[str, Allocate]) -> str | None:
             return buffer
         case _:
             return None
+
+
+def _is_elementwise(e: Expr, tiles: Mapping[str, Allocate]) -> bool:
+    """Whether `e` is arithmetic on whole tiles and on numbers that are not in any."""
+    match e:
+        case Load():
+            return _whole_tile(e, tiles) is not None
+        case Const():
+            return True
+        case Broadcast(value=value):
+            in_tiles = (isinstance(n, Load) and n.buffer in tiles for n in nodes(value))
+            return value.type.lanes == 1 and not any(in_tiles)
+        case Cast() | Binary() | Unary() | Select() | Call():
+            return all(_is_elementwise(c, tiles) for c in operands(e))
+        case _:
+            return False
 
 
 def _is_whole(index: Expr, a: Allocate) -> bool:

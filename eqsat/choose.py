@@ -18,7 +18,7 @@ from hbc.eqsat.lowering import selectable, signature, signature_text
 from hbc.eqsat.operand import LOAD, Access, access, best_load, points
 from hbc.eqsat.plan import Contraction, Plan, plans
 from hbc.eqsat.tensor import Read, Reduce, Tensor, parts, reads, strides_along
-from hbc.ir.contraction import largest, multiplications
+from hbc.ir.contraction import largest, multiplications, strides
 from hbc.ir.instruction import Instruction, Kind
 from hbc.ir.nodes import const_index
 from hbc.ir.types import DTYPES
@@ -31,6 +31,7 @@ MOST_CHOICES = 8
 ENOUGH = 12
 Cost = tuple[float, float]
 """Cycles in all, and those of them for packing."""
+Family = tuple[tuple[Kind, ...], tuple[tuple[int, ...], ...]]
 SCATTER = 16.0  # cycles for an accumulator whose lanes lie apart
 
 
@@ -202,9 +203,9 @@ def _plans_of(
 ) -> Iterator[Plan]:
     fitting = [i for i in instructions if selectable(i) and signature_text(signature(i)) == types]
     fitting.sort(key=_products, reverse=True)
-    whole: set[tuple[Kind, ...]] = set()  # families of instructions of which one has an exact plan
+    whole: set[Family] = set()  # families of instructions of which one has an exact plan
     for i in fitting:
-        family = tuple(row.kind for row in i.rows)
+        family = _family(i)
         if family in whole:
             continue  # a shorter one would only have to run more often
         for plan in islice(plans(table, i), MOST_PLANS):
@@ -212,6 +213,14 @@ def _plans_of(
                 if plan.waste == 1:
                     whole.add(family)
                 yield plan
+
+
+def _family(i: Instruction) -> Family:
+    """Instructions that differ in their extents alone: the kinds of their rows, and for each operand
+    which rows move it, the farthest first."""
+    moved = [strides(i, n, largest(i)) for n in range(len(i.operands))]
+    orders = (sorted((n for n in range(len(s)) if s[n]), key=lambda n: -s[n]) for s in moved)
+    return tuple(row.kind for row in i.rows), tuple(tuple(order) for order in orders)
 
 
 def _products(i: Instruction) -> tuple[float, int]:

@@ -11,6 +11,7 @@ from dataclasses import replace
 from enum import Enum
 from math import prod
 
+from hbc.eqsat.fragments import may_be_fragment
 from hbc.eqsat.plan import SUMMED, Plan
 from hbc.eqsat.points import Place, Points, exists, raw_layout, value
 from hbc.eqsat.tensor import Apply, Band, Dim, Masked, Read, Tensor, reads, strides_along
@@ -123,7 +124,8 @@ def access(x: Tensor, plan: Plan, operand: int, at: Points) -> Access:
     if inner is not x or exists((UNUSED, *(d for d, _ in inner.strides)), at) is not None:
         return Access.PACKED
     rows = shape(plan.instruction, operand, dict(plan.sizes))
-    return Access.DIRECT if has_rows(raw, rows[0]) else Access.PACKED
+    fits = may_be_fragment(inner.buffer, raw, inner.element.bytes, place.memory)
+    return Access.DIRECT if fits and has_rows(raw, rows[0]) else Access.PACKED
 
 
 def _in_register(flat: Layout, bits: int) -> Access:

@@ -9,16 +9,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from math import prod
 
 from hbc.eqsat.operand import UNUSED, operand_value
 from hbc.eqsat.plan import Parts
 from hbc.eqsat.points import Place, Points, reach, shifted, value
-from hbc.eqsat.steps import Fresh, Index, nest
+from hbc.eqsat.steps import UNROLLED, Fresh, Index, nest
 from hbc.eqsat.tensor import Band, Tensor, parts, reads, scalars, strides_along
 from hbc.ir.build import add, broadcast, const_value, mul, not_, sub
 from hbc.ir.layout import Layout, normal, to_index
 from hbc.ir.linear import canonical
 from hbc.ir.nodes import (
+    GPU_LOOPS,
     Allocate,
     Broadcast,
     Expr,
@@ -45,6 +47,7 @@ from hbc.ir.walk import (
 )
 
 ON_STACK = 16384  # bytes
+IN_BLOCK = 16  # operands that a block of a GPU packs at most for one of its threads' statements
 Outer = For | LetStmt | If
 """Statements between a pack and its use. Of an If the condition alone counts: the use is in `then`."""
 
@@ -55,7 +58,8 @@ class Pack:
     among `around`, outermost first, which also has the names that it uses and the conditions under
     which it is used; then `steps`, loops
     around an instruction; then the packs that share the temporary, of which it is number `number`; then
-    the lanes of `points` along which it varies. `points` are those of the first step."""
+    the lanes of `points` along which it varies. `points` are those of the first step. `scalar`: it is
+    filled element by element, in loops that threads share."""
 
     buffer: str
     x: Tensor
@@ -64,6 +68,7 @@ class Pack:
     steps: Parts
     note: str
     number: int = 0
+    scalar: bool = False
 
     @property
     def loops(self) -> tuple[For, ...]:
@@ -141,9 +146,10 @@ class Frame:
 
 @dataclass(slots=True)
 class Frames:
-    """The statements around the one at hand, outermost first."""
+    """The statements around the one at hand, outermost first. `scalar`: as of `Pack`."""
 
     fresh: Fresh
+    scalar: bool = False
     stack: list[Frame] = field(default_factory=list)
 
     @contextmanager
@@ -169,7 +175,7 @@ class Frames:
         moved = strides_along(x)
         moving = [p for p in steps if p.dim in moved]
         ordered = tuple(sorted(moving, key=lambda p: not p.dim.reduced))  # in the order of use
-        wanted = Pack("", x, at, around, ordered, note)
+        wanted = Pack("", x, at, around, ordered, note, scalar=self.scalar)
         for p in frame.packs:
             if _same(p, wanted):
                 return p.load(index)
@@ -206,6 +212,11 @@ class Frames:
                     pass
         return False
 
+    def _continues(self, n: int) -> bool:
+        """Whether the loop of a frame is right inside of another of its kind."""
+        loop, outer = self.stack[n].stmt, self.stack[n - 1].stmt if n else None
+        return isinstance(loop, For) and isinstance(outer, For) and loop.kind is outer.kind
+
     def _home(self, x: Tensor) -> tuple[Frame, tuple[Outer, ...]]:
         """The frame before which to pack, and the loops inside it in which the operand varies."""
         buffers = {r.buffer for r in reads(x)}
@@ -214,6 +225,7 @@ class Frames:
         best = len(self.stack) - 1
         varying: list[Outer] = []
         crossed: list[Outer] = []
+        pending = False  # does not vary in a loop of this nest of GPU loops
         for n in range(len(self.stack) - 1, -1, -1):
             frame = self.stack[n]
             match frame.stmt:
@@ -224,7 +236,12 @@ class Frames:
                         crossed.append(loop)
                         bounds |= free_variables(loop.start) | free_variables(loop.extent)
                     else:
+                        pending = True
+                    if loop.kind in GPU_LOOPS and self._continues(n):
+                        continue  # what is around all blocks, or around all threads, is not among them
+                    if pending and _fits(loop, crossed):
                         best, varying = n, list(crossed)
+                    pending = False
                 case LetStmt(name=name, value=bound) as let if name in names | bounds:
                     if _has_load(bound):
                         break
@@ -242,6 +259,15 @@ class Frames:
                 case _:
                     pass
         return self.stack[best], tuple(reversed(varying))
+
+
+def _fits(loop: For, crossed: list[Outer]) -> bool:
+    """Whether what varies in the crossed loops may lie before this one: a block's memory has a constant
+    size."""
+    if loop.kind is not LoopKind.THREAD:
+        return True
+    extents = [const_value(s.extent) for s in crossed if isinstance(s, For)]
+    return all(n is not None for n in extents) and prod(int(n or 1) for n in extents) <= IN_BLOCK
 
 
 def _condition(s: If, inside: list[Frame]) -> Expr | None:
@@ -312,13 +338,18 @@ def with_packs(s: Stmt, packs: list[Pack], fresh: Fresh) -> Stmt:
 def fill(packs: list[Pack], fresh: Fresh) -> Stmt:
     """The loops that gather the packs of one temporary."""
     first = packs[0]
+    # In a loop over its steps, all elements of a pack are one nest for the threads to share.
+    written = 0 if first.scalar else UNROLLED
     body = nest(
-        list(first.steps), fresh, lambda index: block(*(_gather(p, index, fresh) for p in packs))
+        list(first.steps),
+        fresh,
+        lambda index: block(*(_gather(p, index, fresh) for p in packs)),
+        written,
     )
     for s in reversed(first.around):
         match s:
             case For(var=var, start=start, extent=extent, kind=kind):
-                body = For(var, start, extent, kind, body)
+                body = For(var, start, extent, LoopKind.SERIAL if first.scalar else kind, body)
             case LetStmt(name=name, value=bound):
                 body = LetStmt(name, bound, body)
             case If(condition=condition):
@@ -331,13 +362,13 @@ def _gather(p: Pack, index: Index, fresh: Fresh) -> Stmt:
     place = p.place(index)
     if at.lanes == 1:
         return Store(p.buffer, place, operand_value(p.x, at))
-    if not has_band(p.x):
+    if not p.scalar and not has_band(p.x):
         return Store(p.buffer, Ramp(place, const_index(1), at.lanes), operand_value(p.x, at))
     return _by_element(p, at, place, fresh)
 
 
 def _by_element(p: Pack, at: Points, place: Expr, fresh: Fresh) -> Stmt:
-    """A banded matrix, element by element."""
+    """A banded matrix, or what threads share, element by element."""
     names = [fresh("lane") for _ in at.extents]
 
     def at_lane(q: Place) -> Place:
@@ -351,7 +382,9 @@ def _by_element(p: Pack, at: Points, place: Expr, fresh: Fresh) -> Stmt:
     offset: Expr = const_index(0)
     for v, n in zip(names, at.extents, strict=True):
         offset = add(mul(offset, n), Var(v))
-    body: Stmt = Store(p.buffer, add(place, offset), value(p.x, Points((), places)))
+    at_one = Points((), places)
+    one = value(p.x, at_one) if has_band(p.x) else operand_value(p.x, at_one)
+    body: Stmt = Store(p.buffer, add(place, offset), one)
     for v, n in zip(reversed(names), reversed(at.extents), strict=True):
         body = For(v, const_index(0), const_index(n), LoopKind.SERIAL, body)
     return body

@@ -17,7 +17,7 @@ from math import prod
 
 from hbc.eqsat.tensor import Dim, Dims
 from hbc.ir.build import const_value
-from hbc.ir.contraction import extent_range, number
+from hbc.ir.contraction import extent_range, extents, number
 from hbc.ir.instruction import Instruction, Kind, Row
 
 SUMMED = frozenset({Kind.K, Kind.SUM})
@@ -76,7 +76,9 @@ class Plan:
         covered: dict[Dim, int] = {}
         for p in (*self.outer, *(p for row in self.rows for p in row)):
             covered[p.dim] = covered.get(p.dim, 1) * p.extent
-        return prod(n / d.extent for d, n in covered.items())
+        pairs = zip(self.rows, extents(self.instruction, dict(self.sizes)), strict=True)
+        idle = prod(extent for parts, extent in pairs if not parts)
+        return idle * prod(n / d.extent for d, n in covered.items())
 
 
 def plans(c: Contraction, i: Instruction) -> Iterator[Plan]:

@@ -15,11 +15,11 @@ from hbc.eqsat.placement import Frames, has_band, with_packs
 from hbc.eqsat.refusals import NO_SUM, no_product, nothing_does, other_tiles, refuse_wide
 from hbc.eqsat.report import Record, chosen, missed
 from hbc.eqsat.shapes import Shapes
-from hbc.eqsat.statement import Zeros, is_product, statement
+from hbc.eqsat.statement import Zeros, is_product, statement, statements, uncut
 from hbc.eqsat.tensor import (
     NotTensorError,
 )
-from hbc.eqsat.tile_scope import Options, TileScope
+from hbc.eqsat.tile_scope import Options, TileScope, Way
 from hbc.eqsat.tile_steps import Product, allocated, executed
 from hbc.eqsat.tiles import TileBuffer, TileShapeError
 from hbc.eqsat.unmask import LOCAL, is_relaxed, zero_outside
@@ -40,7 +40,7 @@ from hbc.ir.nodes import (
     VectorReduce,
 )
 from hbc.ir.simplify import simplify_stmt
-from hbc.ir.types import TILES
+from hbc.ir.types import TILES, Memory
 from hbc.ir.walk import block, map_stmt, nodes
 
 
@@ -59,7 +59,8 @@ def select(
         return kernel
     names = _Names({n for node in nodes(kernel.body) for n in _bound(node)})
     records = [] if report is None else report
-    selection = _Selection(usable, Frames(names.fresh), records, checked)
+    on_gpu = any(i.place.memory is Memory.WMMA for i in usable)
+    selection = _Selection(usable, Frames(names.fresh, on_gpu), records, checked)
     body = simplify_stmt(selection.stmt(kernel.body))
     used = {n.name for n in nodes(body) if isinstance(n, Instruct)}
     instructions = tuple(i for i in usable if i.name in used)
@@ -177,8 +178,7 @@ class _Selection:
         found = self.options(s)
         if found is None:
             return None
-        one, choices = found
-        return one, choices[0] if choices else None
+        return found.ways[0] if found.ways else (found.statement, None)
 
     def options(self, s: Store) -> Options | None:
         """The store as a statement, and what may do it, the cheapest first."""
@@ -186,21 +186,29 @@ class _Selection:
         if key not in self.seen:
             found: Options | None
             try:
-                one = statement(s, self.instructions, self.is_relaxed(s.buffer), self.zeros())
+                found = self.all_options(s)
             except NotTensorError:
                 found = None
-            else:
-                fit = self.fitting(s)
-                found = one, self.shapes.choose(one, fit, self.frames.is_reused)
             self.seen[key] = s, found  # with the store, whose id is thus not used again
         return self.seen[key][1]
 
-    def fix(self, s: Store, choice: Choice) -> None:
-        """Only this choice will do for the store."""
+    def all_options(self, s: Store) -> Options:
+        """What may do the store, the cheapest first. Raises NotTensorError."""
+        fit = self.fitting(s)
+        known = self.instructions, self.is_relaxed(s.buffer), self.zeros()
+        on_tiles = s.buffer in self.tiles.buffers
+        # In registers the lanes of one row are all there is to choose.
+        found = statements(s, fit, *known[1:]) if on_tiles else (statement(s, *known),)
+        ways = [(one, c) for one in found for c in self.shapes.choose(one, fit, self.frames.is_reused)]
+        ways.sort(key=lambda way: way[1].cycles)
+        return Options(found[0], tuple(ways), uncut(s, *known[1:]))
+
+    def fix(self, s: Store, way: Way) -> None:
+        """Only this will do for the store."""
         key = id(s), s.buffer in self.tiles.buffers
         _, found = self.seen[key]
         assert found is not None
-        self.seen[key] = s, (found[0], (choice,))
+        self.seen[key] = s, replace(found, ways=(way,))
 
     def tile_buffer(self, s: Allocate) -> Stmt:
         """The scope of a buffer in tile memory."""

@@ -7,11 +7,12 @@ from dataclasses import dataclass, field, replace
 
 from hbc.eqsat.choice import Choice, Statement
 from hbc.eqsat.choose import choose
+from hbc.eqsat.fragments import MULTIPLE, multiple
 from hbc.eqsat.graphs import Graphs
 from hbc.eqsat.operand import REUSED
 from hbc.ir.instruction import Instruction
 from hbc.ir.nodes import Const, Expr, Var
-from hbc.ir.types import INDEX
+from hbc.ir.types import INDEX, Memory
 from hbc.ir.walk import substitute
 
 
@@ -40,15 +41,18 @@ class Shapes:
                 return e
             if e not in places:
                 places.append(e)
-            mark = REUSED if is_reused(e) else ""
-            return Var(f"#{places.index(e)}{mark}", e.type)
+            mark = f"{MULTIPLE}{multiple(e)}" if in_fragments and e.type == INDEX else ""
+            marks[e] = mark + (REUSED if is_reused(e) else "")
+            return Var(f"#{places.index(e)}{marks[e]}", e.type)
 
+        marks: dict[Expr, str] = {}
+        in_fragments = any(i.place.memory is Memory.WMMA for i in instructions)
         shape = s.mapped(abstract)
         if (shape, instructions) not in self.known:
             found = choose(shape, instructions, self.graphs)
             numbered = (replace(c, number=self.made + n) for n, c in enumerate(found))
             self.known[shape, instructions] = tuple(numbered)
             self.made += len(found)
-        given = {f"#{n}{mark}": e for n, e in enumerate(places) for mark in ("", REUSED)}
+        given = {f"#{n}{marks[e]}": e for n, e in enumerate(places)}
         found = self.known[shape, instructions]
         return tuple(c.mapped(lambda e: substitute(e, given)) for c in found)

@@ -35,9 +35,31 @@ def statement(
 ) -> Statement:
     """The store as a tensor statement. `relaxed`: it may write where its mask does not hold. Raises
     NotTensorError."""
+    return _over(s, natural(_box(s), longest(instructions)), relaxed, zeros)
+
+
+def statements(
+    s: Store, instructions: Sequence[Instruction], relaxed: bool, zeros: Zeros
+) -> tuple[Statement, ...]:
+    """The store as `statement`, then with its dimensions cut to shorter extents of instructions: 256
+    outputs of a row are 8 x 32, but also 16 x 16 and 32 x 8. Raises NotTensorError."""
+    dims, rows = _box(s), longest(instructions)
+    cuts = dict.fromkeys(natural(dims, rows[n:]) for n in range(len(rows) or 1))
+    return tuple(_over(s, cut, relaxed, zeros) for cut in cuts if len(cut) >= len(next(iter(cuts))))
+
+
+def uncut(s: Store, relaxed: bool, zeros: Zeros) -> Statement:
+    """The store over the coarsest box. Raises NotTensorError."""
+    return _over(s, natural(_box(s), ()), relaxed, zeros)
+
+
+def _box(s: Store) -> Dims:
     dest = Load(s.buffer, s.index, s.value.type)
-    parts = (dest, s.value) if s.mask is None else (dest, s.value, s.mask)
-    dims = natural(box(*parts), instructions)
+    return box(dest, s.value) if s.mask is None else box(dest, s.value, s.mask)
+
+
+def _over(s: Store, dims: Dims, relaxed: bool, zeros: Zeros) -> Statement:
+    dest = Load(s.buffer, s.index, s.value.type)
     where, value = tensor(dest, dims), tensor(s.value, dims)
     if not isinstance(where, Read):
         raise NotTensorError(s.index, "it is one element, and no vector")
@@ -64,15 +86,19 @@ def _conditions(x: Tensor) -> Iterator[Tensor]:
         yield from _conditions(p)
 
 
-def natural(dims: Dims, instructions: Sequence[Instruction]) -> Dims:
-    """The dimensions cut to the longest extents of the instructions that divide them."""
+def longest(instructions: Sequence[Instruction]) -> tuple[int, ...]:
+    """The longest extents of the instructions' rows that are not summed, the greatest first."""
     rows = (
         extent_range(i, row)[1] for i in instructions for row in i.rows if row.kind not in SUMMED
     )
-    longest = sorted(set(rows), reverse=True)
+    return tuple(sorted(set(rows), reverse=True))
+
+
+def natural(dims: Dims, rows: Sequence[int]) -> Dims:
+    """The dimensions cut to the first of the rows' extents that divide them."""
     found: list[int] = []
     for d in dims:
-        inner = next((n for n in longest if 1 < n <= d.extent and d.extent % n == 0), d.extent)
+        inner = next((n for n in rows if 1 < n <= d.extent and d.extent % n == 0), d.extent)
         found += [d.extent // inner, inner] if inner < d.extent else [d.extent]
     return tuple(Dim(f"d{n}", extent) for n, extent in enumerate(found))
 

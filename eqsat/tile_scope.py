@@ -1,8 +1,9 @@
 """Statements around buffers in tile memory.
 
-Products become instructions; whole tiles are zeroed, filled and saved. Whatever else touches such a
-buffer (an epilogue, an initial value that is computed, a store under a mask) works on a copy in
-memory: the tiles are saved to it before, and filled from it after.
+Products become instructions; whole tiles are zeroed, filled and saved, and where the machine can do
+that, changed element by element. Whatever else touches such a buffer (an epilogue, an initial value that
+is computed, a store under a mask) works on a copy in memory: the tiles are saved to it before, and filled
+from it after.
 """
 
 from __future__ import annotations
@@ -11,20 +12,31 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from hbc.eqsat.choice import CHOSEN, Choice, Statement
-from hbc.eqsat.operand import has_rows
 from hbc.eqsat.perform import Packed, accumulated
-from hbc.eqsat.points import Points, address, raw_layout, value, whole_box
+from hbc.eqsat.points import Points, address, value, whole_box
 from hbc.eqsat.steps import Fresh
 from hbc.eqsat.tensor import Dim, Read, Tensor, Uniform, reads, replaced
-from hbc.eqsat.tile_steps import Product, executed, fill, in_memory, products, save
+from hbc.eqsat.tile_maps import Change, changed, changes
+from hbc.eqsat.tile_steps import Product, executed, fill, in_memory, is_whole, products, save
 from hbc.eqsat.tiles import Tile, TileBuffer, TileShapeError, accumulators, add_tiles, points_of
 from hbc.ir.build import const
 from hbc.ir.lane_offsets import constant_lanes
 from hbc.ir.nodes import Allocate, Block, Const, Expr, Load, Ramp, Stmt, Store, const_index
 from hbc.ir.walk import block, map_children, map_stmt, nodes
 
-Options = tuple[Statement, tuple[Choice, ...]]
-"""A store as a statement, and what may do it, the cheapest first."""
+Way = tuple[Statement, Choice]
+"""A store as a statement over some box, and what does it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """A store as a statement, all that may do it, the cheapest first, and as a statement over the
+    coarsest box."""
+
+    statement: Statement
+    ways: tuple[Way, ...]
+    uncut: Statement
+
 
 MOST_FAILURES = 200  # combinations of choices to try for one buffer
 
@@ -36,15 +48,10 @@ class TileScope:
     buffers: dict[str, TileBuffer]
     is_relaxed: Callable[[str], bool]
     options: Callable[[Store], Options | None]
-    fix: Callable[[Store, Choice], None]
+    fix: Callable[[Store, Way], None]
     stores: Callable[[Stmt], Iterator[Store]]
     fresh: Fresh
     packed: Packed
-
-    def selected(self, s: Store) -> tuple[Statement, Choice | None] | None:
-        """The statement of a store and its first choice."""
-        found = self.options(s)
-        return None if found is None else (found[0], found[1][0] if found[1] else None)
 
     def touched(self, s: Stmt) -> tuple[set[str], set[str]]:
         """The tile buffers that are read and written in a statement."""
@@ -58,10 +65,8 @@ class TileScope:
         """The statement of a store that accumulates in tiles."""
         if not isinstance(s, Store) or s.buffer not in self.buffers:
             return None
-        found = self.selected(s)
-        if found is None or found[1] is None:
-            return None
-        return found[0], found[1]
+        found = self.options(s)
+        return found.ways[0] if found is not None and found.ways else None
 
     def add(self, s: Allocate) -> TileBuffer:
         """The tiles of a buffer, as the products in its scope want them: each has its cheapest choice
@@ -79,8 +84,8 @@ class TileScope:
         if agreed is None:
             del self.buffers[s.buffer]
             raise next(f for f in failures if f is not None)
-        for (n, _), choice in zip(uses, agreed[1], strict=True):
-            self.fix(n, choice)
+        for (n, _), way in zip(uses, agreed[1], strict=True):
+            self.fix(n, way)
         del self.buffers[s.buffer]
         if outer is not None:
             self.buffers[s.buffer] = outer
@@ -89,11 +94,11 @@ class TileScope:
     def _uses(self, s: Store, buffer: str) -> Options | None:
         """The options of a statement on tiles, one of which is the buffer."""
         found = self.options(s)
-        if found is None or not found[1] or found[1][0].plan.instruction.place.rows == 1:
+        if found is None or not found.ways or found.ways[0][1].plan.instruction.place.rows == 1:
             return None
-        one, choices = found
-        read = {r.buffer for c in choices for x in (c.candidate.a, c.candidate.b) for r in reads(x)}
-        return found if buffer == one.dest.buffer or buffer in read else None
+        candidates = [choice.candidate for _, choice in found.ways]
+        read = {r.buffer for c in candidates for x in (c.a, c.b) for r in reads(x)}
+        return found if buffer == found.statement.dest.buffer or buffer in read else None
 
     def _agreed(
         self,
@@ -101,14 +106,14 @@ class TileScope:
         b: TileBuffer,
         failures: list[TileShapeError | None],
         roomy: bool,
-    ) -> tuple[TileBuffer, tuple[Choice, ...]] | None:
+    ) -> tuple[TileBuffer, tuple[Way, ...]] | None:
         """The buffer's tiles and a choice for each statement that agree with those it has. `roomy`:
         they leave a register for each factor. `failures`: why combinations would not do; None: they
         leave no register."""
         if not uses:
             return b, ()
-        (_, (one, choices)), *rest = uses
-        for choice in choices:
+        (_, options), *rest = uses
+        for one, choice in options.ways:
             if len(failures) > MOST_FAILURES:
                 return None
             trial = TileBuffer(b.name, b.element, b.extent, b.memory, dict(b.tiles))
@@ -123,35 +128,54 @@ class TileScope:
                 continue
             found = self._agreed(rest, trial, failures, roomy)
             if found is not None:
-                return found[0], (choice, *found[1])
+                return found[0], ((one, choice), *found[1])
         return None
 
     def is_direct(self, s: Stmt) -> bool:
-        """Whether a store fills or saves whole tiles."""
-        return self._moves(s) is not None
+        """Whether a store fills or saves whole tiles, or changes all their elements."""
+        return self._moves(s) is not None or self._changes(s) is not None
 
     def direct(self, s: Store) -> Stmt:
         """Such a store on the tiles."""
-        moves = self._moves(s)
-        found = self.selected(s)
-        assert moves is not None and found is not None
-        one = found[0]
+        found = self._moves(s)
+        if found is None:
+            steps = self._changes(s)
+            assert steps is not None
+            return block(*(changed(c, self.fresh) for c in steps))
+        one, moves = found
         if s.buffer in self.buffers:
             return block(
                 *(fill(tile, one.value, at, self.packed, self.fresh) for tile, at in moves)
             )
         return block(*(save(tile, one.dest, at, self.fresh) for tile, at in moves))
 
-    def _moves(self, s: Stmt) -> list[tuple[Tile, Points]] | None:
-        """The tiles that a store fills or saves, and where they are in its box."""
-        if not isinstance(s, Store):
+    def _changes(self, s: Stmt) -> list[Change] | None:
+        """What a store does to all elements of tiles alike; None where it is no such store."""
+        found = self.options(s) if isinstance(s, Store) else None
+        if found is None:
             return None
-        found = self.selected(s)
-        if found is None or found[0].mask:
+        for one in dict.fromkeys((found.statement, found.uncut)):
+            steps = changes(one, self.buffers)
+            if steps is not None:
+                return steps
+        return None
+
+    def _moves(self, s: Stmt) -> tuple[Statement, list[tuple[Tile, Points]]] | None:
+        """The tiles that a store fills or saves, and where they are in the box of the statement."""
+        found = self.options(s) if isinstance(s, Store) else None
+        if found is None:
             return None
-        one = found[0]
+        for one in dict.fromkeys((found.statement, found.uncut)):
+            moves = self._moved(one)
+            if moves is not None:
+                return one, moves
+        return None
+
+    def _moved(self, one: Statement) -> list[tuple[Tile, Points]] | None:
+        if one.mask:
+            return None
         inside = {r.buffer for r in reads(one.value)} & self.buffers.keys()
-        if s.buffer in self.buffers:
+        if one.dest.buffer in self.buffers:
             return None if inside else self._located(one.dest, one)
         if isinstance(one.value, Read) and inside:
             return self._located(one.value, one)
@@ -191,7 +215,7 @@ class TileScope:
         if start == s.dest:
             return Block(())
         if any(r.buffer in self.buffers for r in reads(start)):
-            return self.through_memory([self._assign(s, start)], inner)
+            return self._assigned(s, start, inner)
         own = accumulators(self.buffers[s.dest.buffer], s, choice)
         return block(
             *(
@@ -203,8 +227,14 @@ class TileScope:
     def _end(self, s: Statement, choice: Choice, inner: Callable[[Stmt], Stmt]) -> Stmt:
         if choice.rest is None:
             return Block(())
-        after = replaced(choice.rest, CHOSEN, s.dest)
-        return self.through_memory([self._assign(s, after)], inner)
+        return self._assigned(s, replaced(choice.rest, CHOSEN, s.dest), inner)
+
+    def _assigned(self, s: Statement, x: Tensor, inner: Callable[[Stmt], Stmt]) -> Stmt:
+        """The tiles with values computed from tiles."""
+        steps = changes(replace(s, value=x), self.buffers)
+        if steps is not None:
+            return block(*(changed(c, self.fresh) for c in steps))
+        return self.through_memory([self._assign(s, x)], inner)
 
     def _assign(self, s: Statement, x: Tensor) -> Store:
         at = whole_box(s.outputs)
@@ -241,7 +271,7 @@ class TileScope:
         steps: list[Stmt] = []
         for tile in self.buffers[buffer].tiles.values():
             x, at = as_read(tile, copy)
-            if has_rows(raw_layout(x, at), tile.rows):
+            if is_whole(tile, x, at):
                 steps.append(Store(tile.name, tile.index(), value(x, at)))
                 continue
             name = self.fresh(f"{tile.name}_rows")

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from hbc.eqsat.choice import Choice, Statement
+from hbc.eqsat.fragments import may_be_fragment
 from hbc.eqsat.operand import has_rows, points, starts_of
 from hbc.eqsat.perform import Packed, operand
 from hbc.eqsat.plan import Plan
@@ -116,7 +117,7 @@ def fill(tile: Tile, x: Tensor, at: Points, packed: Packed, fresh: Fresh) -> Stm
     if isinstance(x, Uniform) and const_value(x.value) == 0:
         return Store(tile.name, tile.index(), const(0, tile.element(tile.lanes)))
     inside = isinstance(x, Read) and exists(tuple(d for d, _ in x.strides), at) is None
-    if isinstance(x, Read) and inside and has_rows(raw_layout(x, at), tile.rows):
+    if isinstance(x, Read) and inside and is_whole(tile, x, at):
         return Store(tile.name, tile.index(), value(x, at))
     made = packed(x, at, (), {}, "as rows of a tile")
     if _is_rows(made, tile.rows):
@@ -125,6 +126,13 @@ def fill(tile: Tile, x: Tensor, at: Points, packed: Packed, fresh: Fresh) -> Stm
     rows = Load(name, tile.index(), tile.element(tile.lanes))
     filled = block(Store(name, tile.index(), made), Store(tile.name, tile.index(), rows))
     return in_memory(name, tile.element, tile.lanes, filled)
+
+
+def is_whole(tile: Tile, x: Read, at: Points) -> bool:
+    """Whether the tile is moved from or to an array at these points as it is."""
+    raw = raw_layout(x, at)
+    fits = may_be_fragment(x.buffer, raw, x.element.bytes, tile.memory)
+    return fits and has_rows(raw, tile.rows)
 
 
 def _is_rows(e: Expr, rows: int) -> bool:
@@ -139,7 +147,7 @@ def _is_rows(e: Expr, rows: int) -> bool:
 def save(tile: Tile, dest: Read, at: Points, fresh: Fresh) -> Stmt:
     """Stores the tile, through memory where the destination has no rows."""
     where = address(dest, at)
-    if has_rows(raw_layout(dest, at), tile.rows):
+    if is_whole(tile, dest, at):
         return Store(dest.buffer, where, tile.load())
     name = fresh(f"{tile.name}_rows")
     body = block(

@@ -35,6 +35,7 @@ class Tile:
     addresses: Addresses
     extents: tuple[int, ...]
     rows: int
+    memory: Memory = Memory.AMX_TILE
 
     @property
     def lanes(self) -> int:
@@ -89,7 +90,7 @@ def add_tiles(b: TileBuffer, x: Read, plan: Plan, operand: int) -> None:
         rows = shape(plan.instruction, operand, dict(plan.sizes))[0]
         number = len(b.tiles)
         name = f"{b.name}_{number}" if len(addresses) < b.extent else b.name
-        new = Tile(name, b.element, addresses, at.extents, rows)
+        new = Tile(name, b.element, addresses, at.extents, rows, b.memory)
         for old in b.tiles.values():
             if not set(old.addresses).isdisjoint(addresses):
                 raise TileShapeError(b.name, old, new)

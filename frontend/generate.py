@@ -31,6 +31,7 @@ from hbc.ir.nodes import (
     For,
     If,
     LetStmt,
+    Load,
     LoopKind,
     Stmt,
     Store,
@@ -39,7 +40,7 @@ from hbc.ir.nodes import (
 )
 from hbc.ir.simplify import simplify
 from hbc.ir.target import GPU
-from hbc.ir.walk import block, free_variables, substitute
+from hbc.ir.walk import block, free_variables, nodes, substitute
 
 AtLevel = Callable[[At, Nest, Scope, Callable[[Scope], Stmt]], Stmt]
 
@@ -269,14 +270,19 @@ def _statement(g: Generator, nest: Nest, scope: Scope) -> Stmt:
         if isinstance(s, Split) and s in nest.guarded
     ]
     conditions += [lt(nest.offset(root), limit) for root, limit in nest.limits.items()]
+    where: Expr | None = None
     if update is not None and update.condition is not None:
-        conditions.append(load_accesses(substitute(update.condition, values), scope))
+        where = load_accesses(substitute(update.condition, values), scope)
     storage = scope.storages[func.name]
     aligned = aligned_values(nest)
     place = tuple(load_accesses(at_position(i, values, aligned), scope) for i in indices)
     stored = load_accesses(at_position(value, values, aligned), scope)
     span = func.span if update is None else update.span
     store: Stmt = Store(storage.buffer, storage.offset(place), stored, None, span)
+    if where is not None and any(isinstance(n, Load) for n in nodes(where)):
+        store = If(where, store)  # read only where there is something to read
+    elif where is not None:
+        conditions.append(where)
     return If(and_(*conditions), store) if conditions else store
 
 

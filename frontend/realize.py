@@ -188,7 +188,7 @@ def _produce(program: Program, here: Here, f: FuncPlan, box: Box, asked: Box, sc
             starts[variable] = x.lo if x.lo is not None else const_index(0)
             extents[variable] = extent_of(x)
             most = _whole_extent(program, f, extents[variable], scope)
-            if most is not None:
+            if most is not None and variable in stage.roots:
                 extents[variable], limits[variable] = const_index(most), extents[variable]
         for r in () if update is None else update.reduce:
             extent, scope, bound = _name_extent(

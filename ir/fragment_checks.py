@@ -15,7 +15,7 @@ from hbc.ir.diag import error
 from hbc.ir.kernel import Argument, Check, Kernel
 from hbc.ir.layout import layout
 from hbc.ir.linear import factors, linear
-from hbc.ir.nodes import Allocate, Expr, Load, Store, Var
+from hbc.ir.nodes import Allocate, Broadcast, Expr, Load, Store, Var
 from hbc.ir.types import Memory
 from hbc.ir.walk import nodes
 
@@ -44,8 +44,9 @@ def _places(kernel: Kernel) -> Iterator[tuple[str, Expr, Load | Store]]:
     for n in nodes(kernel.body):
         if not isinstance(n, Store):
             continue
-        if n.buffer in own and isinstance(n.value, Load) and n.value.buffer not in own:
-            yield n.value.buffer, n.value.index, n.value
+        value = n.value.value if isinstance(n.value, Broadcast) else n.value  # one row for all
+        if n.buffer in own and isinstance(value, Load) and value.buffer not in own:
+            yield value.buffer, value.index, value
         elif n.buffer not in own and isinstance(n.value, Load) and n.value.buffer in own:
             yield n.buffer, n.index, n
 

@@ -7,14 +7,32 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from hbc.ir.build import const_value
 from hbc.ir.gpu_copies import Copies, vector_copies
 from hbc.ir.kernel import Kernel
 from hbc.ir.legalize import legalize
+from hbc.ir.nodes import Expr, Load, Stmt, Store
 from hbc.ir.target import Target
+from hbc.ir.walk import map_stmt, rewrite
 
 
 def gpu_legalize(kernel: Kernel, target: Target) -> Kernel:
     """The kernel whose only vector statements are copies, of one access each."""
     copies = Copies()
     kernel = vector_copies(kernel, copies)
-    return legalize(kernel, replace(target, vector_bits=0), copies.holds)
+    scalar = legalize(kernel, replace(target, vector_bits=0), copies.holds)
+    return scalar.map_body(_without_masks)
+
+
+def _without_masks(s: Stmt) -> Stmt:
+    """Masks go where a lane is live in any case."""
+    s = map_stmt(s, lambda e: rewrite(e, _unmasked), _without_masks)
+    if isinstance(s, Store) and s.mask is not None and const_value(s.mask) is True:
+        return replace(s, mask=None)
+    return s
+
+
+def _unmasked(e: Expr) -> Expr:
+    if isinstance(e, Load) and e.mask is not None and const_value(e.mask) is True:
+        return replace(e, mask=None)
+    return e

@@ -100,6 +100,8 @@ class Memory(StrEnum):
 
 TILES = frozenset({Memory.AMX_TILE, Memory.WMMA})
 """Memory that only whole-tile statements touch."""
+TILES_OF_ELEMENTS = frozenset({Memory.WMMA})
+"""Those whose elements can be changed where they are, all in the same way."""
 
 
 def widen(a: DType, b: DType) -> DType | None:

@@ -31,7 +31,7 @@ from hbc.ir.nodes import (
     Var,
     const_index,
 )
-from hbc.ir.types import INDEX, Memory
+from hbc.ir.types import CONDITION, INDEX, Memory
 from hbc.ir.walk import nodes
 
 Env = Mapping[str, int]
@@ -221,7 +221,10 @@ def _iterations(s: For, env: Env) -> Iterator[Env]:
 
 
 def _bound(env: Env, name: str, v: Expr) -> Env:
-    return {**env, name: value(v, env)} if v.type == INDEX else env
+    """With a name for a number or condition that does not depend on data."""
+    if v.type not in (INDEX, CONDITION) or any(isinstance(n, Load) for n in nodes(v)):
+        return env
+    return {**env, name: value(v, env)}
 
 
 def lane_values(index: Expr, mask: Expr | None, env: Env) -> list[int]:

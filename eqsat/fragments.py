@@ -1,0 +1,63 @@
+"""Where fragments of a GPU's tensor cores may lie: what is elsewhere is packed.
+
+They begin at multiples of 32 bytes and their rows are multiples of 16 apart (see `fragment_checks`). Of
+strides of arguments that is asked at the entry point; all else must be so by its numbers.
+"""
+
+from __future__ import annotations
+
+from math import gcd
+
+from hbc.ir.build import const_value
+from hbc.ir.fragment_checks import BEGIN, ROW
+from hbc.ir.layout import Layout, normal
+from hbc.ir.linear import factors, linear
+from hbc.ir.nodes import Expr, Var
+from hbc.ir.types import Memory
+
+MULTIPLE = "%"
+"""In the name of a place, before a number of which it is a multiple."""
+
+
+def may_be_fragment(buffer: str, raw: Layout, size: int, memory: Memory) -> bool:
+    """Whether lanes that lie in rows in a buffer of elements of `size` bytes can be moved as a
+    fragment, if they are to be one."""
+    if memory is not Memory.WMMA:
+        return True
+    flat = normal(raw)
+    rows = (s for _, s in flat.dims if const_value(s) != 1)
+    return _is_multiple(flat.base, BEGIN // size, buffer) and all(
+        _is_multiple(s, ROW // size, buffer) for s in rows
+    )
+
+
+def _is_multiple(e: Expr, n: int, buffer: str) -> bool:
+    form = linear(e)
+    if form.constant % n:
+        return False
+    return all(
+        (c * _multiple(atom)) % n == 0 or _by_stride(atom, buffer) for atom, c in form.terms
+    )
+
+
+def _by_stride(atom: Expr, buffer: str) -> bool:
+    """Whether a stride of the buffer, an argument, is a factor."""
+    return any(isinstance(v, Var) and v.name.startswith(f"{buffer}_stride") for v in factors(atom))
+
+
+def _multiple(atom: Expr) -> int:
+    found = 1
+    for v in factors(atom):
+        if isinstance(v, Var) and MULTIPLE in v.name:
+            found *= int(v.name.partition(MULTIPLE)[2].rstrip("~"))
+    return found
+
+
+def multiple(e: Expr) -> int:
+    """Of what an index is a multiple, as far as fragments want to know, whatever the strides."""
+    form = linear(e)
+    found = gcd(BEGIN, form.constant)
+    for atom, c in form.terms:
+        strided = any(isinstance(v, Var) and "_stride" in v.name for v in factors(atom))
+        found = found if strided else gcd(found, c)
+    return found

@@ -1,0 +1,144 @@
+"""Statements that do the same to every element of whole tiles, where the tiles stay.
+
+    C[i, j] = max(acc[i, j] + bias[j], 0)    ->    r = max(acc + b, 0); C = r        for a tile r
+
+Such a statement reads tiles whose elements are at the same points, numbers, and arrays that fill tiles
+of the same shape.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import prod
+
+from hbc.eqsat.choice import Statement
+from hbc.eqsat.operand import has_rows
+from hbc.eqsat.points import Points, exists, given, raw_layout, value
+from hbc.eqsat.steps import Fresh
+from hbc.eqsat.tensor import Apply, Read, Tensor, Uniform, reads
+from hbc.eqsat.tile_steps import save
+from hbc.eqsat.tiles import Tile, TileBuffer, points_of, tile_of
+from hbc.ir.nodes import Allocate, Expr, Stmt, Store, const_index
+from hbc.ir.types import TILES_OF_ELEMENTS, Memory
+from hbc.ir.walk import block
+
+TileBuffers = Mapping[str, TileBuffer]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Elements of a tile computed from those of others. `dest`: None where `tile` gets them itself, else
+    the array that they are stored to at the points. `tiles` and `filled`: what each read of the value is,
+    the name of its read being the number in both together."""
+
+    tile: Tile
+    value: Tensor
+    at: Points
+    dest: Read | None
+    tiles: tuple[tuple[str, Tile], ...]
+    filled: tuple[tuple[str, Read], ...]
+    memory: Memory
+
+
+def changes(s: Statement, buffers: TileBuffers) -> list[Change] | None:
+    """What the statement does to each tile of its box; None where it is no such statement."""
+    read = list(dict.fromkeys(reads(s.value)))
+    inside = [r for r in read if r.buffer in buffers]
+    if s.mask or not inside or not is_elementwise(s.value):
+        return None
+    own = s.dest.buffer in buffers
+    x = s.dest if own else inside[0]
+    b = buffers[x.buffer]
+    if b.memory not in TILES_OF_ELEMENTS or any(r.element != b.element for r in (*read, s.dest)):
+        return None
+    found: list[Change] = []
+    for tile in b.tiles.values():
+        at = points_of(tile, x, s.outputs)
+        if at is None:
+            continue
+        change = _change(s, tile, at, read, buffers)
+        if change is None:
+            return None
+        found.append(replace(change, dest=None if own else s.dest))
+    points = prod(d.extent for d in s.outputs)
+    return found if sum(c.tile.lanes for c in found) == points else None
+
+
+def is_elementwise(x: Tensor) -> bool:
+    """Whether it is arithmetic on reads and numbers, point by point."""
+    match x:
+        case Read() | Uniform():
+            return True
+        case Apply(args=args):
+            return all(is_elementwise(a) for a in args)
+        case _:
+            return False
+
+
+def _change(
+    s: Statement, tile: Tile, at: Points, read: Sequence[Read], buffers: TileBuffers
+) -> Change | None:
+    tiles: list[tuple[str, Tile]] = []
+    filled: list[tuple[str, Read]] = []
+    x = s.value
+    for n, r in enumerate(read):
+        x = _named(x, r, name := f"read {n}")
+        if r.buffer in buffers:
+            other = tile_of(buffers[r.buffer], r, at)
+            if other is None or (other.extents, other.rows) != (tile.extents, tile.rows):
+                return None
+            tiles.append((name, other))
+        elif _fills(r, at, tile):
+            filled.append((name, r))
+        else:
+            return None
+    if s.dest.buffer not in buffers and not has_rows(raw_layout(s.dest, at), tile.rows):
+        return None
+    memory = next(b.memory for b in buffers.values() if tile in b.tiles.values())
+    return Change(tile, x, at, None, tuple(tiles), tuple(filled), memory)
+
+
+def _fills(x: Read, at: Points, tile: Tile) -> bool:
+    """Whether what is read can be loaded as a tile."""
+    inside = exists(tuple(d for d, _ in x.strides), at) is None
+    return inside and has_rows(raw_layout(x, at), tile.rows)
+
+
+def _named(x: Tensor, r: Read, name: str) -> Tensor:
+    """`x` with this read by another name."""
+    match x:
+        case Read():
+            return replace(x, buffer=name) if x == r else x
+        case Apply(node=node, args=args):
+            return Apply(node, tuple(_named(a, r, name) for a in args))
+        case _:
+            return x
+
+
+def changed(change: Change, fresh: Fresh) -> Stmt:
+    """The statements: tiles filled from arrays, the new elements, and where they go."""
+    at, tile = change.at, change.tile
+    known: dict[str, Expr] = {name: t.load() for name, t in change.tiles}
+    loaded = [(replace(tile, name=fresh(f"{r.buffer}_tile")), r) for _, r in change.filled]
+    for (name, _), (t, _) in zip(change.filled, loaded, strict=True):
+        known[name] = t.load()
+    points = at
+    for name, e in known.items():
+        points = given(points, name, e)
+    to = tile if change.dest is None else replace(tile, name=fresh(f"{tile.name}_result"))
+    result = Store(to.name, to.index(), value(change.value, points))
+    fills = [Store(t.name, t.index(), value(r, at)) for t, r in loaded]
+    if change.dest is None:
+        body = block(*fills, result)
+    else:
+        body = block(*fills, result, save(to, change.dest, at, fresh))
+    for t in _new(to, change, [t for t, _ in loaded]):
+        body = Allocate(t.name, t.element, const_index(t.lanes), change.memory, body)
+    return body
+
+
+def _new(to: Tile, change: Change, loaded: Sequence[Tile]) -> Iterator[Tile]:
+    yield from loaded
+    if change.dest is not None:
+        yield to

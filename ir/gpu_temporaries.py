@@ -1,0 +1,277 @@
+"""Where the temporaries of instruction selection lie on a GPU, and which threads fill them.
+
+Fragments are moved from and to memory that all lanes of a warp see. So a temporary outside of all blocks
+is filled by a kernel of its own, one in a block lies in shared memory and is filled by all its threads,
+and one inside of a loop over warps has a slot in shared memory for each, which its lanes fill:
+
+    threads w count 4 { allocate t: f16[256] in stack { t[ramp(0, 1, 256)] = x; fragment = t[..] } }
+    ->
+    allocate t: f16[1024] in shared {
+        threads w count 4 { for u count 8 { lanes l count 32 { t[256 * w + 32 * u + l] = x } }; .. } }
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import prod
+
+from hbc.ir.build import add, const_value, floordiv, lt, mod, mul
+from hbc.ir.kernel import Kernel
+from hbc.ir.lane_at import NoLaneError, at_lane
+from hbc.ir.launches import WARP, by_warps, thread_count, thread_loops
+from hbc.ir.nodes import (
+    Allocate,
+    Block,
+    Expr,
+    For,
+    If,
+    LetStmt,
+    Load,
+    LoopKind,
+    Stmt,
+    Store,
+    Var,
+    const_index,
+)
+from hbc.ir.simplify import simplify_kernel
+from hbc.ir.types import TILES, Memory
+from hbc.ir.walk import (
+    map_stmt,
+    nodes,
+    rewrite,
+    substitute_stmt,
+)
+
+THREADS_A_BLOCK = 256
+ALIGNED = 32  # elements: slots begin at multiples of 32 bytes at least, which fragments ask for
+_OWN = (Memory.STACK, Memory.HEAP, Memory.AUTO)
+
+
+def place_temporaries(kernel: Kernel) -> Kernel:
+    """The kernel in which temporaries are where fragments may be moved from and to."""
+    taken = {n.var for n in nodes(kernel.body) if isinstance(n, For)}
+    tiles = {n.buffer for n in nodes(kernel.body) if isinstance(n, Allocate) and n.memory in TILES}
+    pass_ = _Pass(taken, frozenset(tiles))
+    return simplify_kernel(kernel.map_body(pass_.host))
+
+
+@dataclass(slots=True)
+class _Pass:
+    """The walk. `tiles`: the buffers in tile memory."""
+
+    taken: set[str]
+    tiles: frozenset[str]
+    threads: int = THREADS_A_BLOCK  # of the block that the walk is in
+    slots: list[Allocate] = field(default_factory=list)  # found in the nest that it is in
+
+    def fresh(self, word: str) -> str:
+        name, n = word, 1
+        while name in self.taken:
+            n += 1
+            name = f"{word}{n}"
+        self.taken.add(name)
+        return name
+
+    def host(self, s: Stmt) -> Stmt:
+        if isinstance(s, For) and s.kind is LoopKind.BLOCK:
+            return self.launch(s)
+        if isinstance(s, Allocate) and s.memory is Memory.STACK:
+            s = replace(s, memory=Memory.HEAP)
+        if isinstance(s, Store | For | LetStmt | If) and _only_fills(s):
+            return self.shared_out(s, THREADS_A_BLOCK, LoopKind.BLOCK)
+        return map_stmt(s, _same, self.host)
+
+    def launch(self, s: For) -> Stmt:
+        if isinstance(s.body, For) and s.body.kind is LoopKind.BLOCK:
+            return replace(s, body=self.launch(s.body))
+        counts = [thread_count(n, self.tiles) for n in _nests(s.body)]
+        self.threads = max([WARP, *counts])
+        return replace(s, body=self.in_block(s.body))
+
+    def in_block(self, s: Stmt) -> Stmt:
+        """What is in a block, and in no loop over threads."""
+        if isinstance(s, For) and s.kind is LoopKind.THREAD:
+            return self.nest(s)
+        if isinstance(s, Allocate) and s.memory in _OWN:
+            s = replace(s, memory=Memory.SHARED)
+        if isinstance(s, Store | For | LetStmt | If) and _only_fills(s):
+            return self.shared_out(s, self.threads, LoopKind.SERIAL)
+        return map_stmt(s, _same, self.in_block)
+
+    def shared_out(self, s: Stmt, threads: int, outer: LoopKind) -> Stmt:
+        """The iterations of a loop nest, shared among so many threads, of many blocks or of one."""
+        names, loops, body = _perfect(s)
+        count: Expr = const_index(1)
+        for loop in loops:
+            count = mul(count, loop.extent)
+        piece, thread = self.fresh("fill"), self.fresh("t")
+        number = add(mul(Var(piece), threads), Var(thread))
+        body = _unfused(loops, number, body)
+        known = const_value(count)
+        if known is None or int(known) % threads:
+            body = If(lt(number, count), body)
+        body = For(thread, _ZERO, const_index(threads), LoopKind.THREAD, body)
+        body = For(piece, _ZERO, floordiv(add(count, threads - 1), threads), outer, body)
+        for let in reversed(names):
+            body = replace(let, body=body)
+        return body
+
+    def nest(self, s: For) -> Stmt:
+        """A nest of loops over threads."""
+        if not by_warps(s, self.tiles):
+            return s
+        loops, body = thread_loops(s)
+        if any(x.kind is LoopKind.LANE for x in loops):
+            return s
+        number: Expr = _ZERO
+        for x in loops:
+            number = add(mul(number, x.extent), Var(x.var))
+        warps = prod(int(const_value(x.extent) or 1) for x in loops)
+        self.slots = []
+        new = self.in_warp(body)
+        starts: dict[str, Expr] = {}
+        slots = self.slots
+        for a in slots:
+            starts[a.buffer] = mul(number, _slot(a))
+        new = _moved(new, starts)
+        for x in reversed(loops):
+            new = replace(x, body=new)
+        for a in reversed(slots):
+            new = replace(a, extent=const_index(warps * _slot(a)), memory=Memory.SHARED, body=new)
+        return new
+
+    def in_warp(self, s: Stmt) -> Stmt:
+        """What a warp does."""
+        match s:
+            case Allocate(memory=memory) if memory in _OWN and const_value(s.extent) is not None:
+                self.slots.append(s)
+                return self.in_warp(s.body)
+            case Store() if not self.on_tiles(s):
+                return self.over_lanes(s)
+            case For(kind=LoopKind.SERIAL) if _only_fills(s) and not self.on_tiles(s):
+                return self.filled_by_lanes(s)
+            case _:
+                return map_stmt(s, _same, self.in_warp)
+
+    def on_tiles(self, s: Stmt) -> bool:
+        """Whether a statement does something to tiles."""
+        return any(isinstance(n, Store | Load) and n.buffer in self.tiles for n in nodes(s))
+
+    def filled_by_lanes(self, s: For) -> Stmt:
+        names, loops, body = _perfect(s)
+        counts = [const_value(x.extent) for x in loops]
+        if names or None in counts:
+            return map_stmt(s, _same, self.in_warp)
+        count = prod(int(n or 0) for n in counts)
+        return self.lanes(count, lambda lane: _unfused(loops, lane, body))
+
+    def over_lanes(self, s: Store) -> Stmt:
+        """A vector statement with its lanes spread over those of the warp."""
+
+        def one(lane: Expr) -> Stmt:
+            mask = None if s.mask is None else at_lane(s.mask, lane)
+            return Store(s.buffer, at_lane(s.index, lane), at_lane(s.value, lane), mask, s.span)
+
+        try:
+            return self.lanes(s.value.type.lanes, one)
+        except NoLaneError:
+            return self.lanes(1, lambda lane: s)
+
+    def lanes(self, count: int, body: Callable[[Expr], Stmt]) -> Stmt:
+        """`body` for each number below `count`, on the lanes of a warp."""
+        lane = self.fresh("lane")
+        if count <= WARP:
+            return For(lane, _ZERO, const_index(count), LoopKind.LANE, body(Var(lane)))
+        step = self.fresh("step")
+        number = add(mul(Var(step), WARP), Var(lane))
+        inner = body(number)
+        if count % WARP:
+            inner = If(lt(number, count), inner)
+        inner = For(lane, _ZERO, const_index(WARP), LoopKind.LANE, inner)
+        return For(step, _ZERO, const_index(-(-count // WARP)), LoopKind.SERIAL, inner)
+
+
+_ZERO = const_index(0)
+
+
+def _same(e: Expr) -> Expr:
+    return e
+
+
+def _slot(a: Allocate) -> int:
+    """Elements that one warp has of a temporary."""
+    return -(-int(const_value(a.extent) or 0) // ALIGNED) * ALIGNED
+
+
+def _nests(s: Stmt) -> list[For]:
+    if isinstance(s, For) and s.kind is LoopKind.THREAD:
+        return [s]
+    found: list[For] = []
+    map_stmt(s, _same, lambda c: (found.extend(_nests(c)), c)[1])
+    return found
+
+
+def _only_fills(s: Stmt) -> bool:
+    """Whether all there is are serial loops and names around one statement."""
+    while True:
+        match s:
+            case Store():
+                return True
+            case For(kind=LoopKind.SERIAL, body=body) | LetStmt(body=body):
+                s = body
+            case If(then=then, otherwise=None):
+                s = then
+            case Block(body=parts):
+                return all(isinstance(p, Store) or _only_fills(p) for p in parts)
+            case _:
+                return False
+
+
+def _perfect(s: Stmt) -> tuple[list[LetStmt], list[For], Stmt]:
+    """The names around a nest of loops, the loops with nothing between them, and the body."""
+    names: list[LetStmt] = []
+    loops: list[For] = []
+    while isinstance(s, LetStmt):
+        names.append(s)
+        s = s.body
+    bound: set[str] = set()
+    while isinstance(s, For) and not bound & _names(s):
+        loops.append(s)
+        bound.add(s.var)
+        s = s.body
+    return names, loops, s
+
+
+def _names(s: For) -> set[str]:
+    return {n.name for e in (s.start, s.extent) for n in nodes(e) if isinstance(n, Var)}
+
+
+def _unfused(loops: Sequence[For], number: Expr, body: Stmt) -> Stmt:
+    """The body at one of the iterations of a nest, by its number."""
+    inner: Expr = const_index(1)
+    values: dict[str, Expr] = {}
+    for n, loop in reversed(list(enumerate(loops))):
+        digit = number if const_value(inner) == 1 else floordiv(number, inner)
+        if n > 0:
+            digit = mod(digit, loop.extent)
+        values[loop.var] = add(loop.start, digit)
+        inner = mul(inner, loop.extent)
+    return substitute_stmt(body, values)
+
+
+def _moved(s: Stmt, starts: Mapping[str, Expr]) -> Stmt:
+    """The statement with accesses of some buffers so much further."""
+
+    def expr(e: Expr) -> Expr:
+        if isinstance(e, Load) and e.buffer in starts:
+            return replace(e, index=add(starts[e.buffer], e.index))
+        return e
+
+    def stmt(s: Stmt) -> Stmt:
+        s = map_stmt(s, lambda e: rewrite(e, expr), stmt)
+        if isinstance(s, Store) and s.buffer in starts:
+            return replace(s, index=add(starts[s.buffer], s.index))
+        return s
+
+    return stmt(s)

@@ -1,0 +1,61 @@
+"""One lane of a vector expression, at a number that is not known before it runs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hbc.ir.build import add, floordiv, mod, mul
+from hbc.ir.layout import layout
+from hbc.ir.nodes import (
+    Binary,
+    Broadcast,
+    Call,
+    Cast,
+    Expr,
+    Load,
+    Ramp,
+    Select,
+    Unary,
+    const_index,
+)
+from hbc.ir.walk import map_children
+
+
+class NoLaneError(Exception):
+    """The lanes of an expression cannot be told apart by a formula."""
+
+
+def at_lane(e: Expr, lane: Expr) -> Expr:
+    """The scalar that is lane number `lane` of `e`. Raises NoLaneError for sums over lanes, swizzles
+    and instructions."""
+    if e.type.lanes == 1:
+        return e
+    match e:
+        case Ramp() | Broadcast() if (found := layout(e)) is not None:
+            index, inner = found.base, 1
+            for extent, stride in reversed(found.dims):
+                outer = inner * extent
+                digit = floordiv(lane, inner) if inner > 1 else lane
+                if outer < found.lanes:
+                    digit = mod(digit, extent)
+                index = add(index, mul(digit, stride))
+                inner = outer
+            return index
+        case Broadcast(value=value):
+            return at_lane(value, mod(lane, value.type.lanes))
+        case Ramp(base=base, stride=stride):
+            n = const_index(base.type.lanes)
+            inner_lane = mod(lane, n)
+            step = at_lane(stride, inner_lane)
+            return add(at_lane(base, inner_lane), mul(floordiv(lane, n), step))
+        case Load(buffer=buffer, index=index, type=t, mask=mask):
+            there = None if mask is None else at_lane(mask, lane)
+            return Load(buffer, at_lane(index, lane), t.element(1), there, e.span)
+        case Cast(type=t, value=value):
+            return Cast(t.element(1), at_lane(value, lane), e.span)
+        case Call(type=t, args=args):
+            return replace(e, args=tuple(at_lane(a, lane) for a in args), type=t.element(1))
+        case Binary() | Unary() | Select():
+            return map_children(e, lambda c: at_lane(c, lane))
+        case _:
+            raise NoLaneError
