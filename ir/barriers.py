@@ -10,7 +10,7 @@ Loops are gone through until what reaches their end agrees with what was assumed
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from hbc.ir.bounds import constant_bounds
@@ -18,7 +18,7 @@ from hbc.ir.build import add, sub
 from hbc.ir.conflicts import Conflicts, Level, Never, Pending
 from hbc.ir.facts import NOTHING, Facts, Interval
 from hbc.ir.kernel import Kernel
-from hbc.ir.launches import THREADS, WARP, thread_count
+from hbc.ir.launches import THREADS, WARP, by_warps, thread_count, thread_loops
 from hbc.ir.linear import linear
 from hbc.ir.nodes import (
     Allocate,
@@ -36,7 +36,13 @@ from hbc.ir.nodes import (
     Var,
 )  # fmt: skip
 from hbc.ir.simplify import simplify
-from hbc.ir.thread_access import Counted, ThreadAccess, nest_accesses, uniform_accesses
+from hbc.ir.thread_access import (
+    Counted,
+    ThreadAccess,
+    nest_accesses,
+    uniform_accesses,
+    warp_accesses,
+)
 from hbc.ir.types import INDEX, TILES, Memory
 from hbc.ir.walk import block, map_stmt, nodes, statements, substitute
 
@@ -122,6 +128,7 @@ class _Walk:
     scope: BarrierScope
     conflicts: Conflicts | Never
     nests: dict[int, list[ThreadAccess]] = field(default_factory=dict)  # by identity
+    whole: dict[int, tuple[For, For]] = field(default_factory=dict)  # with the barriers of warps
 
     @staticmethod
     def of(nest: For, strides: frozenset[str]) -> _Walk:
@@ -142,6 +149,7 @@ class _Walk:
         """The statement with barriers, and the accesses since the last one behind it."""
         match s:
             case For(kind=kind) if kind in THREADS:
+                s = self._synchronised(s, at)
                 first, waiting = self._barrier(self._nest(s, at), waiting, at)
                 return _joined(first, s), waiting
             case Barrier(scope=scope):
@@ -210,7 +218,7 @@ class _Walk:
 
     def _accesses(self, s: Stmt, at: _Place) -> Iterator[ThreadAccess]:
         """All accesses of a loop, in any of its iterations."""
-        _, left = _Walk(self.tracked, self.tiles, self.scope, Never(), self.nests).stmt(s, {}, at)
+        _, left = replace(self, conflicts=Never()).stmt(s, {}, at)
         return (p.access for p in left)
 
     def _before(
@@ -218,6 +226,24 @@ class _Walk:
     ) -> tuple[Barrier | None, _Waiting]:
         """The barrier before values that all threads compute alike."""
         return self._barrier(uniform_accesses(self.tracked, *read), waiting, at)
+
+    def _synchronised(self, s: For, at: _Place) -> For:
+        """A nest of loops over threads with the barriers that the lanes of each warp need in it."""
+        loops, body = thread_loops(s)
+        if any(x.kind is LoopKind.LANE for x in loops) or not by_warps(s, self.tiles):
+            return s
+        if id(s) not in self.whole:
+            place, values = at, dict(at.values)
+            for x in loops:
+                place = place.loop(x)
+                values[x.var] = add(substitute(x.start, at.values), Var(x.var))
+            met = self.tracked - _only_from_tiles(s, self.tiles)
+            warp = _InWarp(met, self.tiles, BarrierScope.WARP, self.conflicts)
+            new, _ = warp.stmt(body, {}, _Place(place.facts, values))
+            made = s if new is body else _around(loops, new)
+            self.whole[id(s)] = s, made
+            self.whole[id(made)] = made, made
+        return self.whole[id(s)][1]
 
     def _nest(self, s: For, at: _Place) -> list[ThreadAccess]:
         if id(s) not in self.nests:
@@ -239,6 +265,38 @@ class _Walk:
         if scope in (BarrierScope.BLOCK, self.scope):
             return {}
         return _each(waiting, lambda p: replace(p, synced=True))
+
+
+@dataclass(slots=True)
+class _InWarp(_Walk):
+    """What one warp does, in loops over warps: where its lanes touch what others of it stored."""
+
+    def stmt(self, s: Stmt, waiting: _Waiting, at: _Place) -> tuple[Stmt, _Waiting]:
+        if isinstance(s, Store) or (isinstance(s, For) and s.kind in THREADS):
+            found = warp_accesses(s, self.tracked, at.values, at.facts, self.tiles)
+            first, waiting = self._barrier(found, waiting, at)
+            return _joined(first, s), waiting
+        return _Walk.stmt(self, s, waiting, at)
+
+
+def _only_from_tiles(s: Stmt, tiles: frozenset[str]) -> set[str]:
+    """The buffers of a nest that whole tiles are stored to, and nothing else is done with: which
+    lane stores an element is the same each time."""
+    loads = {n.buffer for n in nodes(s) if isinstance(n, Load)}
+    stores = [n for n in statements(s) if isinstance(n, Store)]
+    own = tiles | {a.buffer for a in nodes(s) if isinstance(a, Allocate) and a.memory in TILES}
+    other = {
+        n.buffer for n in stores if not (isinstance(n.value, Load) and n.value.buffer in own)
+    }
+    return {n.buffer for n in stores} - loads - other
+
+
+def _around(loops: Sequence[For], body: Stmt) -> For:
+    """The body in the loops again."""
+    inner = replace(loops[-1], body=body)
+    for x in reversed(loops[:-1]):
+        inner = replace(x, body=inner)
+    return inner
 
 
 def _common(s: If) -> Stmt:

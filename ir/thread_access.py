@@ -130,6 +130,16 @@ def nest_accesses(
     return found
 
 
+def warp_accesses(
+    s: Stmt, wanted: Collection[str], values: Mapping[str, Expr], facts: Facts,
+    tiles: frozenset[str],
+) -> list[ThreadAccess]:  # fmt: skip
+    """The accesses of a statement that one warp does; threads are its lanes."""
+    found: list[ThreadAccess] = []
+    _statement(s, _Inside(found, wanted, (), (), values, facts, tiles, whole=True))
+    return list(dict.fromkeys(found))
+
+
 def uniform_accesses(wanted: Collection[str], *read: Expr) -> list[ThreadAccess]:
     """What all threads of a block read alike: the loads in values that it computes outside of its
     loops over threads."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from outlines import agrees, lowered
 
-from hbc.ir.nodes import Allocate, For, LoopKind
+from hbc.ir.nodes import Allocate, For, LoopKind, const_index
 from hbc.ir.types import Memory
 from hbc.ir.walk import nodes
 
@@ -72,3 +72,15 @@ def test_interleaving_reads_registers() -> None:
     body = lowered(PAIRS, schedule, "promote").body
     assert any(isinstance(n, Allocate) and n.memory is Memory.REGISTER for n in nodes(body))
     agrees(PAIRS, schedule)
+
+
+def test_a_vector_over_the_pieces_of_a_tail() -> None:
+    """The outer half of a split has as many lanes as there are pieces, not as the factor says."""
+    program = STRIPS.replace("twice[y + 1, x]", "1.0")
+    schedule = (
+        "O.split(x, xo, xi, 32); "
+        "twice.compute_at(O, xo).split(x, xa, xb, 4).reorder(y, xb, xa).vectorize(xa)"
+    )
+    loops = [n for n in nodes(lowered(program, schedule).body) if isinstance(n, For)]
+    assert {n.extent for n in loops if n.kind is LoopKind.VECTOR} == {const_index(8)}
+    agrees(program, schedule, "c", "avx2", "avx512")
