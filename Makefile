@@ -25,7 +25,7 @@ DEMO_INPUT  := samples/data/astronaut.png
 DEMO_OUTPUT := build/demo/denoised.png
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test fuzz robust bench wheel clean distclean
+.PHONY: help demo test fuzz robust bench gpu-bundle wheel clean distclean
 
 help:
 	@echo 'make demo       install into .venv and clean the noise from a real photograph'
@@ -34,6 +34,7 @@ help:
 	@echo 'make robust     ROBUST_VARIANTS=$(ROBUST_VARIANTS) re-spelled variants each of three kernels: all must map;'
 	@echo '                SYNTH_EXAMPLES=$(SYNTH_EXAMPLES) random sketches against plain enumeration'
 	@echo 'make bench      every benchmark, as one table'
+	@echo 'make gpu-bundle a folder that checks and times the CUDA samples on a machine without hbc'
 	@echo 'make wheel      dist/hbc-*.whl'
 	@echo 'make clean      remove build output and caches; make distclean: .venv too'
 
@@ -59,6 +60,9 @@ robust: $(DEV)
 
 bench: $(BASE)
 	PATH="$(CURDIR)/$(BIN):$$PATH" samples/bench/all.sh
+
+gpu-bundle: $(BASE)
+	$(BIN)/python samples/bench/gpu_bundle.py -o build/gpu-bundle
 
 # setuptools packs whatever an earlier build left in build/lib, deleted modules included.
 wheel: $(DEV)

@@ -50,10 +50,10 @@ def select_instructions(kernel: Kernel, target: Target) -> Kernel:
     found = select(kernel, instructions_of(target), records)
     show_diagnostics(cut_short(records))
     if target.machine == GPU and found.instructions:
-        from hbc.ir.fragment_checks import fragment_checks
+        from hbc.ir.fragment_checks import fragment_checks, stores_anywhere
         from hbc.ir.gpu_temporaries import place_temporaries
 
-        return fragment_checks(place_temporaries(found))
+        return fragment_checks(place_temporaries(stores_anywhere(found)))
     return found
 
 

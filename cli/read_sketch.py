@@ -27,16 +27,21 @@ def read_sketch(file: Path, settings: Mapping[str, str]) -> Sketch:
 
 
 def importer(folder: Path) -> Callable[[str, Span], Source]:
-    """Finds what a sketch in `folder` imports."""
+    """Finds what a sketch in `folder`, or a file that it imports, imports."""
     from hbc.ir.source import Source
 
+    folders: dict[str, Path] = {}  # of imported files, by their names
+
     def reader(path: str, span: Span) -> Source:
-        for found in (folder / path, SHIPPED / path):
+        beside = folders.get(span.source.name, folder)
+        for found in (beside / path, SHIPPED / path):
             if found.is_file():
-                return Source(source_name(found), read_source(found))
+                source = Source(source_name(found), read_source(found))
+                folders[source.name] = found.parent
+                return source
         shipped = ", ".join(sorted(file.name for file in SHIPPED.glob("*.sf")))
         raise error(
-            f"there is no `{folder / path}`", span,
+            f"there is no `{beside / path}`", span,
             f"imports are looked for beside the sketch and among those that come with hbc: {shipped}",
         )  # fmt: skip
 

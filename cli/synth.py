@@ -210,6 +210,8 @@ def none_found(outcome: Outcome) -> NoSolutionError:
         places = ", ".join(f"`{node}[{', '.join(map(str, at))}]`" for node, at in missing[:5])
         more = f" and {len(missing) - 5} more" if len(missing) > 5 else ""
         hint = f"no candidate brings its term to {places}{more}"
+    elif not outcome.problem.holes:
+        hint = "there are no holes: what is computed, or the operation of a fold, is not the goal's"
     else:
         hint = (
             "every element can be reached by itself, but no choice of gathers reaches all of them"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import resource
 import sys
 import time
@@ -20,6 +21,7 @@ from hbc.synth.cost import Pricing
 from hbc.synth.solve import Outcome, Solution
 from hbc.synth.watch import Watch
 
+STATUS = Path("/proc/self/status")
 
 @dataclass(frozen=True, slots=True)
 class Shown:
@@ -231,5 +233,9 @@ def summary(watch: Watch, began: float) -> str:
 
 def peak_megabytes() -> float:
     """The most memory this process has had."""
+    if STATUS.exists():  # what getrusage says includes, on Linux, the process that started this one
+        peak_line = re.search(r"VmHWM:\s*(\d+) kB", STATUS.read_text(encoding="ascii"))
+        if peak_line is not None:
+            return int(peak_line[1]) * 1024 / 1e6
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak / 1e6 if sys.platform == "darwin" else peak * 1024 / 1e6

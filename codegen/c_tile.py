@@ -111,7 +111,7 @@ def _text(step: TileStep, place: Place, unit: Unit) -> str:
             names = {o.name: unit.tile_names[t] for o, t in zip(i.operands, tiles, strict=True)}
             return statement(i, "gcc", names)
         case Change():
-            raise InternalError(f"codegen: the elements of the tile `{step.tile}` are changed in it")
+            raise InternalError(f"codegen: no instruction does this to the tile `{step.tile}`")
 
 
 def _rows(buffer: str, index: Expr, step: TileStep, unit: Unit) -> tuple[str, str]:

@@ -35,9 +35,7 @@ def _is_multiple(e: Expr, n: int, buffer: str) -> bool:
     form = linear(e)
     if form.constant % n:
         return False
-    return all(
-        (c * _multiple(atom)) % n == 0 or _by_stride(atom, buffer) for atom, c in form.terms
-    )
+    return all((c * _multiple(atom)) % n == 0 or _by_stride(atom, buffer) for atom, c in form.terms)
 
 
 def _by_stride(atom: Expr, buffer: str) -> bool:

@@ -18,10 +18,11 @@ from hbc.eqsat.steps import UNROLLED, Fresh, Index, nest
 from hbc.eqsat.tensor import Band, Tensor, parts, reads, scalars, strides_along
 from hbc.ir.build import add, broadcast, const_value, mul, not_, sub
 from hbc.ir.layout import Layout, normal, to_index
-from hbc.ir.linear import canonical
+from hbc.ir.linear import canonical, linear
 from hbc.ir.nodes import (
     GPU_LOOPS,
     Allocate,
+    Binary,
     Broadcast,
     Expr,
     For,
@@ -29,6 +30,7 @@ from hbc.ir.nodes import (
     LetStmt,
     Load,
     LoopKind,
+    Op,
     Ramp,
     Stmt,
     Store,
@@ -235,19 +237,24 @@ class Frames:
                     if var in names:
                         crossed.append(loop)
                         bounds |= free_variables(loop.start) | free_variables(loop.extent)
+                    elif (weaker := _anywhere(crossed, loop)) is not None:
+                        crossed, pending = weaker, True
                     else:
-                        pending = True
+                        break
                     if loop.kind in GPU_LOOPS and self._continues(n):
                         continue  # what is around all blocks, or around all threads, is not among them
                     if pending and _fits(loop, crossed):
                         best, varying = n, list(crossed)
                     pending = False
-                case LetStmt(name=name, value=bound) as let if name in names | bounds:
+                case LetStmt(name=name, value=bound) as let if (
+                    name in names | bounds | _conditioned(crossed)
+                ):
                     if _has_load(bound):
                         break
                     crossed.append(let)
-                    names |= free_variables(bound) if name in names else frozenset()
-                    bounds |= free_variables(bound) if name in bounds else frozenset()
+                    own = free_variables(bound)
+                    names |= own if name in names else frozenset()
+                    bounds |= own if name in bounds | _conditioned(crossed) else frozenset()
                 case Allocate(buffer=buffer) if buffer in buffers:
                     break
                 case If() as branch:
@@ -255,10 +262,45 @@ class Frames:
                     if condition is None or _has_load(condition):
                         break
                     crossed.append(If(condition, block()))
-                    bounds |= free_variables(condition)
                 case _:
                     pass
         return self.stack[best], tuple(reversed(varying))
+
+
+def _conditioned(crossed: list[Outer]) -> frozenset[str]:
+    """The names in the crossed conditions."""
+    return frozenset().union(*(free_variables(s.condition) for s in crossed if isinstance(s, If)))
+
+
+def _anywhere(crossed: list[Outer], loop: For) -> list[Outer] | None:
+    """The crossed statements with conditions that hold if they do in any iteration of the loop: they
+    are true at its start. None where that cannot be told."""
+    found: list[Outer] = []
+    for s in crossed:
+        if isinstance(s, If) and loop.var in free_variables(s.condition):
+            if not _falls(s.condition, loop.var):
+                return None
+            s = If(substitute(s.condition, {loop.var: loop.start}), s.then)
+        found.append(s)
+    return found
+
+
+def _falls(condition: Expr, name: str) -> bool:
+    """Whether a condition that does not hold somewhere does not hold further on either."""
+    match condition:
+        case _ if name not in free_variables(condition):
+            return True
+        case Binary(op=Op.AND, a=a, b=b):
+            return _falls(a, name) and _falls(b, name)
+        case Binary(op=Op.LT | Op.LE, a=a, b=b):
+            pass
+        case Binary(op=Op.GT | Op.GE, a=b, b=a):
+            pass
+        case _:
+            return False
+    rise = linear(sub(a, b))
+    moved = [(atom, n) for atom, n in rise.terms if name in free_variables(atom)]
+    return all(atom == Var(name) and n > 0 for atom, n in moved)
 
 
 def _fits(loop: For, crossed: list[Outer]) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 
 from hbc.eqsat.near_miss import Miss
-from hbc.eqsat.tiles import Tile, TileShapeError
+from hbc.eqsat.tiles import MovingTileError, Tile, TileShapeError
 from hbc.ir.diag import Diagnostic, HbcError, NoSolutionError
 from hbc.ir.lane_limit import MOST_LANES
 from hbc.ir.nodes import Allocate, Store, VectorReduce
@@ -42,6 +42,20 @@ def other_tiles(e: TileShapeError, a: Allocate) -> HbcError:
             f"{_shape(e.first)} elements, another of {_shape(e.second)} that overlap them",
             a.span,
             "split and vectorize its loops by the same factors in all of its steps",
+        )
+    )
+
+
+def moving(e: MovingTileError) -> HbcError:
+    """For a product whose tile is not known before the program runs."""
+    loops = " and ".join(f"`{v}`" for v in e.loops)
+    directives = "".join(f".unroll({v})" for v in e.loops)
+    return HbcError(
+        Diagnostic(
+            f"`{e.buffer}` is in tile memory, and which of its tiles is meant here depends on {loops}: "
+            "tile registers are known by name, not by number",
+            e.statement.span,
+            f"unroll what runs over its tiles: `{directives}`",
         )
     )
 

@@ -12,16 +12,14 @@ from hbc.eqsat.lowering import selectable
 from hbc.eqsat.near_miss import Miss, near_miss, not_a_tensor, sums_varying
 from hbc.eqsat.perform import perform
 from hbc.eqsat.placement import Frames, has_band, with_packs
-from hbc.eqsat.refusals import NO_SUM, no_product, nothing_does, other_tiles, refuse_wide
+from hbc.eqsat.refusals import NO_SUM, moving, no_product, nothing_does, other_tiles, refuse_wide
 from hbc.eqsat.report import Record, chosen, missed
 from hbc.eqsat.shapes import Shapes
 from hbc.eqsat.statement import Zeros, is_product, statement, statements, uncut
-from hbc.eqsat.tensor import (
-    NotTensorError,
-)
+from hbc.eqsat.tensor import NotTensorError
 from hbc.eqsat.tile_scope import Options, TileScope, Way
 from hbc.eqsat.tile_steps import Product, allocated, executed
-from hbc.eqsat.tiles import TileBuffer, TileShapeError
+from hbc.eqsat.tiles import MovingTileError, TileBuffer, TileShapeError
 from hbc.eqsat.unmask import LOCAL, is_relaxed, zero_outside
 from hbc.ir.instruction import Instruction
 from hbc.ir.kernel import Kernel
@@ -199,7 +197,9 @@ class _Selection:
         on_tiles = s.buffer in self.tiles.buffers
         # In registers the lanes of one row are all there is to choose.
         found = statements(s, fit, *known[1:]) if on_tiles else (statement(s, *known),)
-        ways = [(one, c) for one in found for c in self.shapes.choose(one, fit, self.frames.is_reused)]
+        ways = [
+            (one, c) for one in found for c in self.shapes.choose(one, fit, self.frames.is_reused)
+        ]
         ways.sort(key=lambda way: way[1].cycles)
         return Options(found[0], tuple(ways), uncut(s, *known[1:]))
 
@@ -216,6 +216,8 @@ class _Selection:
             buffer = self.tiles.add(s)
         except TileShapeError as shapes:
             raise other_tiles(shapes, s) from shapes
+        except MovingTileError as unknown:
+            raise moving(unknown) from unknown
         outer = self.tiles.buffers.get(s.buffer)
         self.tiles.buffers[s.buffer] = buffer
         self.refuse(s, buffer)

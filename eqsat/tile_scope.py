@@ -18,7 +18,16 @@ from hbc.eqsat.steps import Fresh
 from hbc.eqsat.tensor import Dim, Read, Tensor, Uniform, reads, replaced
 from hbc.eqsat.tile_maps import Change, changed, changes
 from hbc.eqsat.tile_steps import Product, executed, fill, in_memory, is_whole, products, save
-from hbc.eqsat.tiles import Tile, TileBuffer, TileShapeError, accumulators, add_tiles, points_of
+from hbc.eqsat.tiles import (
+    MovingTileError,
+    Tile,
+    TileBuffer,
+    TileShapeError,
+    accumulators,
+    add_tiles,
+    moving_loops,
+    points_of,
+)
 from hbc.ir.build import const
 from hbc.ir.lane_offsets import constant_lanes
 from hbc.ir.nodes import Allocate, Block, Const, Expr, Load, Ramp, Stmt, Store, const_index
@@ -70,12 +79,17 @@ class TileScope:
 
     def add(self, s: Allocate) -> TileBuffer:
         """The tiles of a buffer, as the products in its scope want them: each has its cheapest choice
-        that suits the tiles of those before it. Raises TileShapeError when nothing suits all."""
+        that suits the tiles of those before it. Raises TileShapeError when nothing suits all, and
+        MovingTileError when a product is not always in the same tile."""
         assert isinstance(s.extent, Const)
         b = TileBuffer(s.buffer, s.element, int(s.extent.value), s.memory)
         outer = self.buffers.get(s.buffer)
         self.buffers[s.buffer] = b
         uses = [(n, found) for n in self.stores(s.body) if (found := self._uses(n, s.buffer))]
+        for n, found in uses:
+            moving = _moving(found, s.buffer)
+            if moving:
+                raise MovingTileError(s.buffer, n, moving)
         failures: list[TileShapeError | None] = []
         agreed = self._agreed(uses, b, failures, roomy=True)
         if agreed is None:
@@ -281,6 +295,14 @@ class TileScope:
             )
             steps.append(in_memory(name, tile.element, tile.lanes, filled))
         return block(*steps)
+
+
+def _moving(options: Options, buffer: str) -> tuple[str, ...]:
+    """The loops that say which tiles of the buffer the statement accesses."""
+    one, choice = options.ways[0]
+    factors = (choice.candidate.a, choice.candidate.b)
+    accessed = [x for x in (one.dest, *factors) if isinstance(x, Read) and x.buffer == buffer]
+    return tuple(dict.fromkeys(loop for x in accessed for loop in moving_loops(x)))
 
 
 def _add(b: TileBuffer, s: Statement, choice: Choice) -> None:

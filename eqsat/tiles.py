@@ -7,6 +7,7 @@ follow: they fill whole tiles from memory and save them there.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 
@@ -20,8 +21,9 @@ from hbc.eqsat.tensor import Dim, Dims, Read
 from hbc.ir.build import const_value
 from hbc.ir.contraction import shape
 from hbc.ir.lane_offsets import constant_lanes
-from hbc.ir.nodes import Expr, Load, Ramp, const_index
+from hbc.ir.nodes import Expr, Load, Ramp, Store, Var, const_index
 from hbc.ir.types import DType, Memory
+from hbc.ir.walk import nodes
 
 Addresses = tuple[int, ...]
 
@@ -69,6 +71,16 @@ class TileBuffer:
         return TileBuffer(self.name, self.element, self.extent, self.memory, tiles)
 
 
+class MovingTileError(Exception):
+    """Which tile of a buffer a statement accesses depends on loops."""
+
+    def __init__(self, buffer: str, statement: Store, loops: Sequence[str]) -> None:
+        super().__init__(buffer)
+        self.buffer = buffer
+        self.statement = statement
+        self.loops = tuple(loops)
+
+
 class TileShapeError(Exception):
     """Two statements want the elements of one buffer in different tiles."""
 
@@ -77,6 +89,14 @@ class TileShapeError(Exception):
         self.buffer = buffer
         self.first = first
         self.second = second
+
+
+def moving_loops(x: Read) -> tuple[str, ...]:
+    """The loops outside of the statement on which depends which elements it reads."""
+    used = (
+        n.name for e in (x.base, *(s for _, s in x.strides)) for n in nodes(e) if isinstance(n, Var)
+    )
+    return tuple(dict.fromkeys(used))
 
 
 def add_tiles(b: TileBuffer, x: Read, plan: Plan, operand: int) -> None:

@@ -37,5 +37,5 @@ def refuse_giants(source: Source) -> None:
             note = Note("the outermost one opens here", Span(source, opened[0], opened[0] + 1))
             raise error(
                 f"brackets nest deeper than {DEEPEST_NESTING}", span,
-                "split the expression into several Funcs", note,
+                "split it into several definitions", note,
             )  # fmt: skip

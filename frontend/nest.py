@@ -171,7 +171,8 @@ class Nest:
             limit = sub(extent, s.factor)
             lo, hi = minimum(lo, limit), minimum(hi, limit)
         lo, hi = add(lo, lo_in), add(hi, hi_in)
-        exact = s in self.whole or s in self.bases or s.inner in self.extents or self.shifts(s)
+        # A piece may be partial though its base is known: where a part of it is a loop further out.
+        exact = s in self.whole or s.inner in self.extents or self.shifts(s)
         return lo, hi if exact else minimum(hi, last)
 
     def is_touched(self, dim: str) -> bool:

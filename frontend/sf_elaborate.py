@@ -64,7 +64,8 @@ class Elaborator:
         self.spans: dict[str, Span] = {}
         self.definitions: dict[str, SetDefinition] = {}
         self.goals: list[ast.Goal] = []
-        self.imported: set[str] = set()
+        self.imported: set[str] = set()  # the names of files
+        self.read: list[str] = []  # those that are being read, the innermost last
         self.later: dict[str, Span] = {}  # the arrays of the file that is read, by name
 
     def sketch(self) -> Sketch:
@@ -83,6 +84,17 @@ class Elaborator:
             self.parameters.values, self.source, self.parameters.spans,
         )  # fmt: skip
 
+    def include(self, path: str, span: Span) -> None:
+        """Runs a file where it is imported first. HbcError for one that is being read."""
+        source = self.reader(path, span)
+        if source.name == self.source.name or source.name in self.read:
+            raise error(f"`{path}` is imported by itself", span, "name another file, or none")
+        if source.name not in self.imported:
+            self.imported.add(source.name)
+            self.read.append(source.name)
+            self.run(parse_sketch(source))
+            self.read.pop()
+
     def run(self, file: ast.File) -> None:
         outside = self.later
         self.later = {s.name: s.span for s in file.statements if isinstance(s, ast.Define)}
@@ -91,9 +103,7 @@ class Elaborator:
                 case ast.Param():
                     self.parameters.declare(statement)
                 case ast.Import(path, span):
-                    if path not in self.imported:
-                        self.imported.add(path)
-                        self.run(parse_sketch(self.reader(path, span)))
+                    self.include(path, span)
                 case ast.Set():
                     self.define(statement)
                 case ast.Define():

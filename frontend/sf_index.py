@@ -41,7 +41,10 @@ def to_index(expr: ast.Expr) -> ir.IndexExpr:
 def integer(expr: ast.Expr, values: Mapping[str, Option]) -> int:
     """The value of a constant expression."""
     scope = ir.Scope({name: value for name, value in values.items() if isinstance(value, int)})
-    return int(ir.evaluate(to_index(expr), scope))
+    formula = to_index(expr)
+    for name in sorted(ir.names_in(formula) & values.keys() - scope.values.keys()):
+        raise error(f"`{name}` is `{values[name]}`, and a number is wanted", expr.span)
+    return int(ir.evaluate(formula, scope))
 
 
 def shape(extents: Sequence[ast.Expr], values: Mapping[str, Option], span: Span) -> tuple[int, ...]:

@@ -22,9 +22,17 @@ class Parameters:
         self.settings = dict(settings)
         self.values: dict[str, Option] = {}
         self.spans: dict[str, Span] = {}
+        self.words: dict[str, Span] = {}  # names that were no parameters where they were used
 
     def declare(self, node: ast.Param) -> None:
         known = self.spans.get(node.name)
+        for value in (node.value, *node.allowed):
+            if isinstance(value, ast.Name) and value.name not in self.values:
+                self.words.setdefault(value.name, value.span)
+        if node.name in self.words:
+            later = Note("it is declared here", node.span)
+            used = self.words[node.name]
+            raise error(f"parameter `{node.name}` is used before it is declared", used, None, later)
         imported = known is not None and known.source is not node.span.source
         if known is not None and not imported:
             previous = Note("it is declared here", known)

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from hbc.ir.barrier_scopes import barrier_count, common_first, weakened
 from hbc.ir.bounds import constant_bounds
 from hbc.ir.build import add, sub
 from hbc.ir.conflicts import Conflicts, Level, Never, Pending
@@ -67,33 +68,10 @@ def _outside(s: Stmt, strides: frozenset[str]) -> Stmt:
     walk = _Walk.of(s, strides)
     body = s.body
     if walk.tracked:
-        body = _weakened(walk.complete(body), walk)
+        body = walk.complete(body)
+        if walk.scope is BarrierScope.BLOCK:
+            body = weakened(body, walk.complete)
     return s if body is s.body else replace(s, body=body)
-
-
-def _weakened(body: Stmt, walk: _Walk) -> Stmt:
-    """The same with barriers of warps where these do."""
-    if walk.scope is BarrierScope.WARP:
-        return body
-    for n in range(_count(body)):
-        weaker = _with_scope(body, n, BarrierScope.WARP)
-        if walk.complete(weaker) is weaker:
-            body = weaker
-    return body
-
-
-def _with_scope(s: Stmt, number: int, scope: BarrierScope) -> Stmt:
-    """The statement with another scope of one barrier."""
-    count = -1
-
-    def change(s: Stmt) -> Stmt:
-        nonlocal count
-        if isinstance(s, Barrier):
-            count += 1
-            return Barrier(scope) if count == number else s
-        return s if isinstance(s, For) and s.kind in THREADS else map_stmt(s, lambda e: e, change)
-
-    return change(s)
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,16 +161,16 @@ class _Walk:
         if s.otherwise is not None:
             other, also = self.stmt(s.otherwise, waiting, at)
         same = then is s.then and other is s.otherwise
-        made = s if same else _common(replace(s, then=then, otherwise=other))
+        made = s if same else common_first(replace(s, then=then, otherwise=other))
         return _joined(first, made), {**left, **also}
 
     def _loop(self, s: For, waiting: _Waiting, at: _Place) -> tuple[Stmt, _Waiting]:
         """With a barrier before the loop where that saves one in each iteration."""
         first, waiting = self._before(waiting, at, s.start, s.extent)
         body, left = self._iterations(s, waiting, at)
-        if waiting and _count(body) > 0:
+        if waiting and barrier_count(body) > 0:
             alone, after = self._iterations(s, {}, at)
-            if _count(alone) < _count(body):
+            if barrier_count(alone) < barrier_count(body):
                 inside = list(self._accesses(s, at))
                 early, waiting = self._barrier(inside, waiting, at)
                 first, body, left = early or first, alone, after
@@ -285,9 +263,7 @@ def _only_from_tiles(s: Stmt, tiles: frozenset[str]) -> set[str]:
     loads = {n.buffer for n in nodes(s) if isinstance(n, Load)}
     stores = [n for n in statements(s) if isinstance(n, Store)]
     own = tiles | {a.buffer for a in nodes(s) if isinstance(a, Allocate) and a.memory in TILES}
-    other = {
-        n.buffer for n in stores if not (isinstance(n.value, Load) and n.value.buffer in own)
-    }
+    other = {n.buffer for n in stores if not (isinstance(n.value, Load) and n.value.buffer in own)}
     return {n.buffer for n in stores} - loads - other
 
 
@@ -297,26 +273,6 @@ def _around(loops: Sequence[For], body: Stmt) -> For:
     for x in reversed(loops[:-1]):
         inner = replace(x, body=inner)
     return inner
-
-
-def _common(s: If) -> Stmt:
-    """With the barrier that both branches begin with before them."""
-    if s.otherwise is None:
-        return s
-    (first, then), (second, other) = _first(s.then), _first(s.otherwise)
-    if not isinstance(first, Barrier) or first != second:
-        return s
-    return block(first, replace(s, then=then, otherwise=other))
-
-
-def _first(s: Stmt) -> tuple[Stmt, Stmt]:
-    """The first statement of a block, and the rest of it."""
-    body = s.body if isinstance(s, Block) and s.body else (s,)
-    return body[0], block(*body[1:])
-
-
-def _count(s: Stmt) -> int:
-    return sum(isinstance(x, Barrier) for x in statements(s))
 
 
 def _each(waiting: _Waiting, seen: Callable[[Pending], Pending]) -> _Waiting:

@@ -1,7 +1,8 @@
 """What fragments of tensor cores ask of the arrays that they are loaded from and stored to.
 
 Their rows lie at multiples of 16 bytes, and they begin at multiples of 32 (CUDA C++ Programming Guide,
-"Warp matrix functions", load_matrix_sync). Where strides decide that, the entry point tests them.
+"Warp matrix functions", load_matrix_sync). Where strides decide that, the entry point tests them for
+loads, and the kernel for stores.
 """
 
 from __future__ import annotations
@@ -10,14 +11,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 from math import gcd, lcm
 
-from hbc.ir.build import const_value, eq, mod
+from hbc.ir.build import and_, const_value, eq, mod
 from hbc.ir.diag import error
 from hbc.ir.kernel import Argument, Check, Kernel
 from hbc.ir.layout import layout
 from hbc.ir.linear import factors, linear
-from hbc.ir.nodes import Allocate, Broadcast, Expr, Load, Store, Var
-from hbc.ir.types import Memory
-from hbc.ir.walk import nodes
+from hbc.ir.nodes import Allocate, Broadcast, Expr, If, Load, Stmt, Store, Var, const_index
+from hbc.ir.types import TILES, Memory
+from hbc.ir.walk import block, map_stmt, nodes
 
 BEGIN, ROW = 32, 16
 """Bytes that the first element of a fragment, and each row, is aligned to."""
@@ -29,11 +30,47 @@ def fragment_checks(kernel: Kernel) -> Kernel:
     arguments = {a.name: a for a in kernel.arguments}
     needed: dict[str, int] = {}
     for buffer, index, at in _places(kernel):
-        if (a := arguments.get(buffer)) is not None:
+        if (a := arguments.get(buffer)) is not None and isinstance(at, Load):
             for stride, divisor in _divisors(a, index, at).items():
                 needed[stride] = lcm(needed.get(stride, 1), divisor)
     checks = [_check(arguments, stride, n) for stride, n in needed.items() if n > 1]
     return replace(kernel, checks=tuple(dict.fromkeys([*kernel.checks, *checks])))
+
+
+def stores_anywhere(kernel: Kernel) -> Kernel:
+    """The kernel where fragments are stored to an argument through memory if its strides want that.
+
+    C[..] = tile   ->   if C_stride0 % 8 == 0 { C[..] = tile } else { copy[..] = tile; C[..] = copy[..] }
+    """
+    arguments = {a.name: a for a in kernel.arguments}
+    tiles = {n.buffer for n in nodes(kernel.body) if isinstance(n, Allocate) and n.memory in TILES}
+    taken = {n.buffer for n in nodes(kernel.body) if isinstance(n, Allocate)}
+
+    def stmt(s: Stmt) -> Stmt:
+        s = map_stmt(s, lambda e: e, stmt)
+        if not isinstance(s, Store) or s.buffer not in arguments or s.mask is not None:
+            return s
+        if not isinstance(s.value, Load) or s.value.buffer not in tiles:
+            return s
+        needed = _divisors(arguments[s.buffer], s.index, s)
+        tests = [eq(mod(Var(stride), n), 0) for stride, n in needed.items() if n > 1]
+        if not tests:
+            return s
+        name, count = f"{s.value.buffer}_copy", 0
+        while name in taken:
+            count += 1
+            name = f"{s.value.buffer}_copy_{count}"
+        taken.add(name)
+        copy = Store(name, s.value.index, s.value)
+        moved = replace(s, value=replace(s.value, buffer=name))
+        lanes = const_index(s.value.type.lanes)
+        through = Allocate(
+            name, s.value.type.element, lanes, Memory.STACK, block(copy, moved),
+            "a fragment on its way to rows that are not aligned",
+        )  # fmt: skip
+        return If(and_(*tests), s, through)
+
+    return kernel.map_body(stmt)
 
 
 def _places(kernel: Kernel) -> Iterator[tuple[str, Expr, Load | Store]]:

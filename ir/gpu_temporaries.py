@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
 
-from hbc.ir.build import add, const_value, floordiv, lt, mod, mul
+from hbc.ir.build import add, and_, const_value, floordiv, lt, mod, mul
 from hbc.ir.kernel import Kernel
 from hbc.ir.lane_at import NoLaneError, at_lane
 from hbc.ir.launches import WARP, by_warps, thread_count, thread_loops
@@ -40,6 +40,7 @@ from hbc.ir.walk import (
     map_stmt,
     nodes,
     rewrite,
+    statements,
     substitute_stmt,
 )
 
@@ -64,6 +65,7 @@ class _Pass:
     tiles: frozenset[str]
     threads: int = THREADS_A_BLOCK  # of the block that the walk is in
     slots: list[Allocate] = field(default_factory=list)  # found in the nest that it is in
+    live: set[str] = field(default_factory=set)  # the slots of statements around
 
     def fresh(self, word: str) -> str:
         name, n = word, 1
@@ -101,7 +103,7 @@ class _Pass:
 
     def shared_out(self, s: Stmt, threads: int, outer: LoopKind) -> Stmt:
         """The iterations of a loop nest, shared among so many threads, of many blocks or of one."""
-        names, loops, body = _perfect(s)
+        loops, body = _perfect(s)
         count: Expr = const_index(1)
         for loop in loops:
             count = mul(count, loop.extent)
@@ -112,10 +114,7 @@ class _Pass:
         if known is None or int(known) % threads:
             body = If(lt(number, count), body)
         body = For(thread, _ZERO, const_index(threads), LoopKind.THREAD, body)
-        body = For(piece, _ZERO, floordiv(add(count, threads - 1), threads), outer, body)
-        for let in reversed(names):
-            body = replace(let, body=body)
-        return body
+        return For(piece, _ZERO, floordiv(add(count, threads - 1), threads), outer, body)
 
     def nest(self, s: For) -> Stmt:
         """A nest of loops over threads."""
@@ -145,8 +144,7 @@ class _Pass:
         """What a warp does."""
         match s:
             case Allocate(memory=memory) if memory in _OWN and const_value(s.extent) is not None:
-                self.slots.append(s)
-                return self.in_warp(s.body)
+                return self.in_slot(s)
             case Store() if not self.on_tiles(s):
                 return self.over_lanes(s)
             case For(kind=LoopKind.SERIAL) if _only_fills(s) and not self.on_tiles(s):
@@ -154,14 +152,26 @@ class _Pass:
             case _:
                 return map_stmt(s, _same, self.in_warp)
 
+    def in_slot(self, s: Allocate) -> Stmt:
+        """The body of a temporary, which shares memory with those that are not alive with it."""
+        free = (a for a in self.slots if a.buffer not in self.live and a.element == s.element)
+        slot = next(free, s)
+        larger = max(slot, s, key=_slot)
+        self.slots = [a for a in self.slots if a is not slot]
+        self.slots.append(replace(slot, extent=larger.extent))
+        self.live.add(slot.buffer)
+        body = self.in_warp(s.body)
+        self.live.discard(slot.buffer)
+        return _renamed(body, s.buffer, slot.buffer) if slot is not s else body
+
     def on_tiles(self, s: Stmt) -> bool:
         """Whether a statement does something to tiles."""
         return any(isinstance(n, Store | Load) and n.buffer in self.tiles for n in nodes(s))
 
     def filled_by_lanes(self, s: For) -> Stmt:
-        names, loops, body = _perfect(s)
+        loops, body = _perfect(s)
         counts = [const_value(x.extent) for x in loops]
-        if names or None in counts:
+        if None in counts:
             return map_stmt(s, _same, self.in_warp)
         count = prod(int(n or 0) for n in counts)
         return self.lanes(count, lambda lane: _unfused(loops, lane, body))
@@ -205,11 +215,7 @@ def _slot(a: Allocate) -> int:
 
 
 def _nests(s: Stmt) -> list[For]:
-    if isinstance(s, For) and s.kind is LoopKind.THREAD:
-        return [s]
-    found: list[For] = []
-    map_stmt(s, _same, lambda c: (found.extend(_nests(c)), c)[1])
-    return found
+    return [x for x in statements(s) if isinstance(x, For) and x.kind is LoopKind.THREAD]
 
 
 def _only_fills(s: Stmt) -> bool:
@@ -228,19 +234,27 @@ def _only_fills(s: Stmt) -> bool:
                 return False
 
 
-def _perfect(s: Stmt) -> tuple[list[LetStmt], list[For], Stmt]:
-    """The names around a nest of loops, the loops with nothing between them, and the body."""
-    names: list[LetStmt] = []
+def _perfect(s: Stmt) -> tuple[list[For], Stmt]:
+    """The loops of a nest with but conditions and names between them, and the body."""
     loops: list[For] = []
-    while isinstance(s, LetStmt):
-        names.append(s)
-        s = s.body
     bound: set[str] = set()
-    while isinstance(s, For) and not bound & _names(s):
+    conditions: list[Expr] = []
+    while isinstance(s, For | If | LetStmt):
+        if isinstance(s, LetStmt):
+            s = substitute_stmt(s.body, {s.name: s.value})
+            continue
+        if isinstance(s, If):
+            if s.otherwise is not None:
+                break
+            conditions.append(s.condition)
+            s = s.then
+            continue
+        if bound & _names(s):
+            break
         loops.append(s)
         bound.add(s.var)
         s = s.body
-    return names, loops, s
+    return loops, If(and_(*conditions), s) if conditions else s
 
 
 def _names(s: For) -> set[str]:
@@ -263,15 +277,30 @@ def _unfused(loops: Sequence[For], number: Expr, body: Stmt) -> Stmt:
 def _moved(s: Stmt, starts: Mapping[str, Expr]) -> Stmt:
     """The statement with accesses of some buffers so much further."""
 
+    def access(n: Load | Store) -> Load | Store:
+        if n.buffer not in starts:
+            return n
+        return replace(n, index=add(starts[n.buffer], n.index))
+
+    return _with_accesses(s, access)
+
+
+def _renamed(s: Stmt, old: str, new: str) -> Stmt:
+    return _with_accesses(s, lambda n: replace(n, buffer=new) if n.buffer == old else n)
+
+
+def _with_accesses(s: Stmt, f: Callable[[Load | Store], Load | Store]) -> Stmt:
+    """The statement with `f` applied to all its accesses."""
+
     def expr(e: Expr) -> Expr:
-        if isinstance(e, Load) and e.buffer in starts:
-            return replace(e, index=add(starts[e.buffer], e.index))
-        return e
+        found = f(e) if isinstance(e, Load) else e
+        assert not isinstance(found, Store)
+        return found
 
     def stmt(s: Stmt) -> Stmt:
         s = map_stmt(s, lambda e: rewrite(e, expr), stmt)
-        if isinstance(s, Store) and s.buffer in starts:
-            return replace(s, index=add(starts[s.buffer], s.index))
-        return s
+        found = f(s) if isinstance(s, Store) else s
+        assert not isinstance(found, Load)
+        return found
 
     return stmt(s)

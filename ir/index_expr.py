@@ -94,7 +94,8 @@ def _remainder(a: Any, b: Any) -> Any:
     return np.mod(a, np.where(np.equal(b, 0), 1, b))
 
 
-# Division floors, and by zero gives the dividend: every branch of a condition is evaluated.
+# Division floors. By zero it gives the dividend in arrays, where every branch of a condition is
+# evaluated, and is an error where there is one value only.
 OPERATIONS: dict[str, Operation] = {
     "+": np.add, "-": np.subtract, "*": np.multiply, "/": _divided, "%": _remainder,
     "^": np.bitwise_xor, "&": np.bitwise_and, "<<": np.left_shift, ">>": np.right_shift,
@@ -136,9 +137,14 @@ def evaluate(expr: IndexExpr, scope: Scope) -> Any:
         case Binary(op, left, right):
             if op not in OPERATIONS:
                 raise error(f"`{op}` has no meaning in an index", expr.span)
-            return _integer(OPERATIONS[op](evaluate(left, scope), evaluate(right, scope)))
+            operands = evaluate(left, scope), evaluate(right, scope)
+            if op in "/%" and np.ndim(operands[1]) == 0 and operands[1] == 0:
+                raise error("this divides by 0", expr.span)
+            return _integer(OPERATIONS[op](*operands))
         case Conditional(condition, then, otherwise):
             chosen = evaluate(condition, scope)
+            if np.ndim(chosen) == 0:
+                return evaluate(then if chosen else otherwise, scope)
             return np.where(chosen, evaluate(then, scope), evaluate(otherwise, scope))
         case Call(function, arguments):
             return _called(expr, function, [evaluate(a, scope) for a in arguments])

@@ -55,7 +55,9 @@ def by_warps(nest: For, tiles: Collection[str] = ()) -> bool:
                 return True
             case Store(buffer=buffer) if buffer in tiles:
                 return True
-            case Store(value=Load(buffer=buffer)) if buffer in tiles:
+            case Store(value=value) if any(
+                isinstance(n, Load) and n.buffer in tiles for n in nodes(value)
+            ):
                 return True
             case _:
                 pass

@@ -2,17 +2,20 @@
 #
 #     O[y, x] = sum over s, r < T of f32(K[s, r]) * f32(I[2 y + s, 2 x + r])
 #
-# As it stands: with dot products the windows of four outputs of a row are eight adjacent values, the
-# taps a matrix banded along y, and the columns need not be separated as in `downsample`.
+# As it stands: dot products take neighbouring columns together, which need not be separated as in
+# `downsample`. Bytes: --set TI=u8 --set TK=i8 --set TO=i32.
 
+type   TI = bf16
+type   TK = bf16
+type   TO = f32
 size   H, W, T
-input  I: bf16[2 * H + T - 2, 2 * W + T - 2]
-input  K: bf16[T, T]
-output O: f32[H, W]
+input  I: TI[2 * H + T - 2, 2 * W + T - 2]
+input  K: TK[T, T]
+output O: TO[H, W]
 
 reduce s in T, r in T
 acc[y, x]  = 0
-acc[y, x] += f32(K[s, r]) * f32(I[2 * y + s, 2 * x + r])
+acc[y, x] += TO(K[s, r]) * TO(I[2 * y + s, 2 * x + r])
 O[y, x]    = acc[y, x]
 
 schedule portable for c {
@@ -21,19 +24,26 @@ schedule portable for c {
     acc.update.reorder(s, r, y, x)
 }
 
-# Vectors of 4 x 4 outputs; eight values of a row of the image are loaded into all four rows of a vector
-# for one instruction, and meet their taps in those that want them.
+# Lane x takes neighbours from 2 x on: two, which lie as they are wanted, or four bytes. Rows of taps
+# 2 apart share rows of the image.
 schedule dot for avx512bf16 {
     O.tile(y, x, yo, xo, yi, xi, 4, 64, tail = shift)
     O.vectorize(xi, 16).unroll(xi).unroll(yi).parallel(yo)
     acc.compute_at(O, xo).store_in(registers).vectorize(x, 16).unroll(x).unroll(y)
-    acc.update.specialize(T % 32 == 0).split(s, so, si, 32).split(r, ro, ri, 32).split(x, x, xi, 4)
-        .reorder(so, ro, x, y, xi, si, ri)
-        .atomic().vectorize(ri).vectorize(si).vectorize(xi).vectorize(y, 4).unroll(x)
-    acc.update.specialize(T % 16 == 0).split(s, so, si, 16).split(r, ro, ri, 16).split(x, x, xi, 4)
-        .reorder(so, ro, x, y, xi, si, ri)
-        .atomic().vectorize(ri).vectorize(si).vectorize(xi).vectorize(y, 4).unroll(x)
-    acc.update.reorder(s, r, y, x).vectorize(x, 16).unroll(x).unroll(y)
+    acc.update.split(r, ro, ri, 2).atomic().vectorize(ri).vectorize(x, 16).unroll(x).unroll(y)
+    acc.update.reorder(s, ro, y, x, ri)
+    acc.update.specialize(T >= 8)
+        .split(s, so, sp, 8).split(sp, si, sp, 2).reorder(so, sp, ro, y, si, x, ri).unroll(si)
+}
+
+schedule dot_bytes for avx512vnni {
+    O.tile(y, x, yo, xo, yi, xi, 4, 64, tail = shift)
+    O.vectorize(xi, 16).unroll(xi).unroll(yi).parallel(yo)
+    acc.compute_at(O, xo).store_in(registers).vectorize(x, 16).unroll(x).unroll(y)
+    acc.update.split(r, ro, ri, 4).atomic().vectorize(ri).vectorize(x, 16).unroll(x).unroll(y)
+    acc.update.reorder(s, ro, y, x, ri)
+    acc.update.specialize(T >= 8)
+        .split(s, so, sp, 8).split(sp, si, sp, 2).reorder(so, sp, ro, y, si, x, ri).unroll(si)
 }
 
 schedule fast for avx512 {

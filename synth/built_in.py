@@ -31,7 +31,7 @@ class Options:
         value = self.number(name)
         if not 0 <= value < len(shape):
             raise Mismatch(
-                f"option `{name}` is {value}, and {list(shape)} has {len(shape)} dimensions"
+                f"option `{name}` is {value}: of {list(shape)} it is one of 0 .. {len(shape) - 1}"
             )
         return value
 

@@ -117,7 +117,10 @@ def _widened(
         lengths, choices = np.maximum(end - first, 0), None
     total = int(lengths.sum())
     if total > MOST_GATHERS:
-        raise error(f"this set has over {MOST_GATHERS:,} gathers", family.span)
+        raise error(
+            f"this set has at least {total:,} gathers", family.span,
+            f"a set has at most {MOST_GATHERS:,} before equal ones are dropped: range over less",
+        )  # fmt: skip
     repeated = np.repeat(np.arange(count), lengths)
     within = np.arange(total) - np.repeat(np.cumsum(lengths) - lengths, lengths)
     wider = {name: column[repeated] for name, column in columns.items()}

@@ -14,6 +14,8 @@ from hbc.synth.possible import Table
 from hbc.synth.problem import JUNK, Known, Problem
 from hbc.synth.run import Batch, Batches
 
+COUNTED_AT_ONCE = 1024  # states whose table of copies stays in the processor's cache
+
 Places = tuple[tuple[int, NDArray[np.int64]], ...]  # (node, locations)
 
 
@@ -76,24 +78,30 @@ def simplified(problem: Problem, demands: Demands) -> list[Together]:
 def judge(cut: Cut, values: Batches, count: int) -> NDArray[np.int64]:
     """The numbers of the states that pass."""
     alive = np.arange(count)
+    columns: Batches = {}  # [location, state]: a location of all states is one run of memory
+    for number in {*cut.allowed, *(n for together in cut.demands for n, _ in together.places)}:
+        columns[number] = np.ascontiguousarray(values[number].T)
     for number, table in cut.allowed.items():
-        held = values[number]
         for location in range(len(table)):
             if not alive.size:
                 return alive
             row = table[location]
             if not row.all():
-                alive = alive[row[held[alive, location]]]
+                alive = alive[row.take(_held(columns[number][location], alive))]
     for together in cut.demands:
         if not alive.size:
             return alive
         met = np.zeros(alive.size, dtype=np.uint64)
         for number, where in together.places:
-            held = values[number][alive]
             for location in where:
-                met |= together.bits[held[:, location]]
+                met |= together.bits.take(_held(columns[number][location], alive))
         alive = alive[met == together.all_met]
     return alive
+
+
+def _held(column: Batch, alive: NDArray[np.int64]) -> Batch:
+    """What the states alive hold at a location."""
+    return column if alive.size == column.size else column[alive]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -107,11 +115,17 @@ class Copies:
 
 def judge_copies(copies: Copies, values: Batches, alive: NDArray[np.int64]) -> NDArray[np.int64]:
     """Without the states that hold too many copies of something."""
-    total = np.zeros((alive.size, copies.most.size), dtype=np.int64)
+    parts = (alive[n : n + COUNTED_AT_ONCE] for n in range(0, alive.size, COUNTED_AT_ONCE))
+    return np.concatenate([alive[:0], *(_few_copies(copies, values, part) for part in parts)])
+
+
+def _few_copies(copies: Copies, values: Batches, alive: NDArray[np.int64]) -> NDArray[np.int64]:
+    total = np.zeros((alive.size, copies.most.size), dtype=np.int32)
+    state = np.arange(alive.size)
     for number, least in copies.least.items():
-        held: Batch = values[number]
+        held: Batch = values[number][alive]
         for location in np.flatnonzero(least):
-            np.add.at(total, (np.arange(alive.size), held[alive, location]), least[location])
+            total[state, held[:, location]] += least[location]  # one entry of each state
     total[:, 0] = 0
     most = copies.most.copy()
     most[JUNK] = 0

@@ -96,6 +96,7 @@ SAMPLES: dict[str, tuple[Sizes, ...]] = {
     "denoise": PICTURE,
     "denoise_bf16": PICTURE,
     "conv_layer": LAYER,
+    "conv_layer_u8s8": LAYER,
     "attention": ATTENTION,
     "attention_fused": ATTENTION,
     "tutorial/01_copy": PICTURE,
@@ -110,6 +111,7 @@ SAMPLES: dict[str, tuple[Sizes, ...]] = {
 TYPES: dict[tuple[str, str], Types] = {
     ("conv2d", "avx512vnni"): (("TI", "u8"), ("TK", "i8"), ("TO", "i32")),
     ("conv2d", "avx512bf16"): (("TI", "bf16"), ("TK", "bf16")),
+    ("downsample_bf16", "avx512vnni"): (("TI", "u8"), ("TK", "i8"), ("TO", "i32")),
     ("upsample", "avx512vnni"): (("TI", "u8"), ("TK", "i8"), ("TO", "i32")),
     ("upsample", "avx512bf16"): (("TI", "bf16"), ("TK", "bf16")),
     ("conv_layer", "avx512bf16"): (("T", "bf16"),),

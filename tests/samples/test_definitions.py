@@ -122,6 +122,13 @@ def conv_layer(i: Inputs) -> Array:
     return np.maximum(np.einsum("nyxcsr,srck->nyxk", taps, i["F"]) + i["B"], 0)
 
 
+def quantised_layer(i: Inputs) -> Array:
+    taps = np.lib.stride_tricks.sliding_window_view(i["I"], (3, 3), axis=(1, 2))
+    sums = np.einsum("nyxcsr,srck->nyxk", taps, i["F"]) + i["B"]
+    shifted: Array = np.clip(((sums >> 7) + 1) >> 1, 0, 255)
+    return shifted
+
+
 def attention(i: Inputs) -> Array:
     scores = i["Q"] @ i["K"].transpose(0, 2, 1) / np.sqrt(i["Q"].shape[2])
     weights = np.exp(scores - scores.max(axis=2, keepdims=True))
@@ -141,7 +148,7 @@ def smooth(i: Inputs) -> Array:
     return y
 
 
-ELSEWHERE = ("amx/", "arm/")  # tested where these machines are
+ELSEWHERE = ("amx/", "arm/", "cuda/")  # tested where these machines are
 
 FORMULAS: dict[str, Callable[[Inputs, Mapping[str, int]], Array | tuple[Array, ...]]] = {
     "gemm_f32": lambda i, s: gemm(i),
@@ -161,6 +168,7 @@ FORMULAS: dict[str, Callable[[Inputs, Mapping[str, int]], Array | tuple[Array, .
     "denoise": lambda i, s: denoise(i),
     "denoise_bf16": lambda i, s: denoise(i, rounded),
     "conv_layer": lambda i, s: conv_layer(i),
+    "conv_layer_u8s8": lambda i, s: quantised_layer(i),
     "attention": lambda i, s: attention(i),
     "attention_fused": lambda i, s: attention(i),
     "tutorial/01_copy": lambda i, s: i["I"],

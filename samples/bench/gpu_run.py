@@ -1,0 +1,186 @@
+"""Builds, checks and times the kernels of a bundle on this machine's GPU.
+
+    run.py [-o FOLDER] [--repeat N] [--flush] [NAME ...]        NAME: a sample or a schedule
+
+Needs Python 3.10, NumPy and nvcc; no hbc. Every kernel is compared with precomputed results at small and
+odd sizes, timed with CUDA events at large ones, and set beside the device's own copy. Writes
+RESULTS.gpu.md and gpu.json. Exit codes: 1 where a result is wrong or a kernel fails, 4 without a GPU.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+from ctypes import CDLL, c_char_p, c_int64, c_void_p
+from pathlib import Path
+
+import numpy as np
+from gpu_device import Device, NoDevice
+from gpu_report import results
+
+BUNDLE = Path(__file__).resolve().parent
+TYPES = {"f16": np.float16, "f32": np.float32, "f64": np.float64, "i8": np.int8, "u8": np.uint8,
+         "i16": np.int16, "u16": np.uint16, "i32": np.int32, "u32": np.uint32, "i64": np.int64}  # fmt: skip
+NVCC_FLAGS = ["-std=c++17", "-O3", "-fmad=false", "-shared", "-Xcompiler", "-fPIC"]
+COPIED = 1 << 28  # bytes of the copy that is timed
+
+
+def find_nvcc():
+    """$NVCC, else nvcc on the path or where the toolkit installs it; None where there is none."""
+    return (
+        os.environ.get("NVCC")
+        or shutil.which("nvcc")
+        or shutil.which("nvcc", path="/usr/local/cuda/bin")
+    )
+
+
+def build(nvcc, kernel, arch, folder):
+    """The library of a kernel."""
+    source = BUNDLE / kernel["source"]
+    out = folder / f"{kernel['sample']}-{kernel['schedule']}.so"
+    if not out.exists() or out.stat().st_mtime < source.stat().st_mtime:
+        command = [nvcc, *NVCC_FLAGS, f"-arch={arch}", str(source), "-o", str(out)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise RuntimeError(f"nvcc: {done.stderr.strip()[:500]}")
+    return CDLL(str(out))
+
+
+def call(library, kernel, device, sizes, arrays):
+    """Launches the kernel. RuntimeError with its own words where it refuses."""
+    name = kernel["name"]
+    status = library[f"{name}_device"](
+        *(c_int64(sizes[n]) for n in kernel["sizes"]), *(c_void_p(a) for a in arrays), c_void_p()
+    )
+    if status == 0:
+        status = device.wait()
+        if status:
+            raise RuntimeError(f"{name}: {status}")
+        return
+    texts = [library[f"{name}_strerror"], library[f"{name}_cuda_error"]]
+    for text in texts:
+        text.restype = c_char_p
+    said = texts[0](status).decode()
+    raise RuntimeError(f"{said} ({texts[1]().decode()})" if "CUDA" in said else said)
+
+
+def check(library, kernel, device, case):
+    """The largest error at one set of sizes, as a share of what is allowed."""
+    known = np.load(BUNDLE / case["arrays"])
+    host = {a["name"]: known[a["name"]] for a in kernel["arguments"] if not a["output"]}
+    outputs = [a for a in kernel["arguments"] if a["output"]]
+    for a in outputs:
+        host[a["name"]] = np.empty(case["shapes"][a["name"]], TYPES[a["type"]])
+        host[a["name"]].view(np.uint8)[...] = 0xA5
+    with device.arrays([host[a["name"]] for a in kernel["arguments"]]) as arrays:
+        call(library, kernel, device, case["sizes"], arrays)
+        for a, pointer in zip(kernel["arguments"], arrays, strict=True):
+            if a["output"]:
+                device.read(host[a["name"]], pointer)
+    return max(share(host[a["name"]], known, a["name"]) for a in outputs)
+
+
+def share(got, known, name):
+    """The largest of error / bound; infinite where a result is no number or an integer is not exact."""
+    wanted, bound = known[f"{name}.value"].astype(np.float64), known[f"{name}.bound"]
+    error = np.abs(got.astype(np.float64) - wanted)
+    if not error.size:
+        return 0.0
+    shares = np.divide(error, bound, out=np.where(error > 0, np.inf, 0.0), where=bound > 0)
+    return float(np.where(np.isnan(shares), np.inf, shares).max())
+
+
+def random_array(argument, shape, generator):
+    """Values for timing: floats in [-1, 1), integers over their range."""
+    t = TYPES[argument["type"]]
+    if np.issubdtype(t, np.floating):
+        return generator.uniform(-1, 1, shape).astype(t)
+    limits = np.iinfo(t)
+    return generator.integers(limits.min, limits.max, shape, t, endpoint=True)
+
+
+def time_kernel(library, kernel, device, case, repeat, flush):
+    """Seconds of each launch, and the first output."""
+    generator = np.random.default_rng(1)
+    host = [
+        np.zeros(case["shapes"][a["name"]], TYPES[a["type"]])
+        if a["output"]
+        else random_array(a, case["shapes"][a["name"]], generator)
+        for a in kernel["arguments"]
+    ]
+    with device.arrays(host) as arrays:
+        seconds = device.time(
+            lambda: call(library, kernel, device, case["sizes"], arrays), repeat, flush
+        )
+        number = next(n for n, a in enumerate(kernel["arguments"]) if a["output"])
+        device.read(host[number], arrays[number])
+    return seconds, host[number]
+
+
+def run_kernel(kernel, device, nvcc, folder, options, outputs):
+    """Everything about one kernel, for the table. `outputs`: of other schedules at large sizes."""
+    record = {key: kernel[key] for key in ("sample", "schedule", "name")}
+    record |= {"checks": [], "times": []}
+    try:
+        library = build(nvcc, kernel, device.arch, folder)
+        for case in kernel["checks"]:
+            error = check(library, kernel, device, case)
+            record["checks"].append({"sizes": case["sizes"], "error": error})
+        for case in kernel["times"]:
+            seconds, got = time_kernel(library, kernel, device, case, options.repeat, options.flush)
+            key = kernel["sample"], str(case["sizes"])
+            first = outputs.setdefault(key, got)
+            apart = float(np.abs(got.astype(np.float64) - first).max(initial=0))
+            largest = float(np.abs(first.astype(np.float64)).max(initial=0))
+            record["times"].append(
+                {"sizes": case["sizes"], "seconds": float(np.median(seconds)),
+                 "least": float(np.min(seconds)), "flops": case["flops"], "bytes": case["bytes"],
+                 "rate": case["rate"], "apart": apart / (largest or 1.0)}
+            )  # fmt: skip
+    except (RuntimeError, OSError) as error:
+        record["failure"] = str(error)
+    record["wrong"] = "failure" in record or any(c["error"] > 1 for c in record["checks"])
+    return record
+
+
+def main(make_device=Device):
+    """The exit code."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*", metavar="NAME", help="samples or schedules")
+    parser.add_argument("-o", "--output", type=Path, default=BUNDLE, metavar="FOLDER")
+    parser.add_argument("--repeat", type=int, default=50, help="launches that are timed")
+    parser.add_argument("--flush", action="store_true", help="empty the L2 cache before each")
+    options = parser.parse_args()
+    nvcc = find_nvcc()
+    if nvcc is None:
+        print("no nvcc: install the CUDA toolkit, or name its nvcc with NVCC", file=sys.stderr)
+        return 4
+    try:
+        device = make_device(nvcc)
+    except NoDevice as why:
+        print(f"no GPU: {why}; the bundle is ready for a machine that has one", file=sys.stderr)
+        return 4
+    bundle = json.loads((BUNDLE / "bundle.json").read_text(encoding="utf-8"))
+    folder = options.output / "built"
+    folder.mkdir(parents=True, exist_ok=True)
+    machine = {**device.about(), "copy": device.copy_rate(COPIED), "hbc": bundle["hbc"]}
+    records, outputs = [], {}
+    for kernel in bundle["kernels"]:
+        if options.names and not {kernel["sample"], kernel["schedule"]} & set(options.names):
+            continue
+        record = run_kernel(kernel, device, nvcc, folder, options, outputs)
+        records.append(record)
+        print(f"{record['sample']} {record['schedule']}: {'WRONG' if record['wrong'] else 'ok'}")
+        sys.stdout.flush()
+    found = {"machine": machine, "kernels": records}
+    (options.output / "gpu.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    text = results(found)
+    (options.output / "RESULTS.gpu.md").write_text(text, encoding="utf-8")
+    print(text)
+    return 1 if any(r["wrong"] for r in records) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

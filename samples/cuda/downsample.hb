@@ -1,0 +1,34 @@
+# Convolution of an image with T x T taps at every second row and column, of half floats with
+# single-precision sums, for NVIDIA's GPUs.
+#
+#     O[y, x] = sum over s, r < T of K[s, r] * I[2 * y + s, 2 * x + r]
+
+size   H, W, T
+input  I: f16[2 * H + T - 2, 2 * W + T - 2]
+input  K: f16[T, T]
+output O: f32[H, W]
+
+reduce s in T, r in T
+acc[y, x]  = 0
+acc[y, x] += f32(K[s, r]) * f32(I[2 * y + s, 2 * x + r])
+O[y, x]    = acc[y, x]
+
+# Tensor cores. A warp makes 256 neighbouring sums of a row, 32 x 8 of them as a fragment. Each row of
+# taps is a banded matrix, made once.
+schedule wmma for cuda {
+    O.split(x, xo, xi, 256).split(y, yo, yi, 4)
+    O.reorder(yo, xo, yi, xi).gpu_blocks(yo, xo).gpu_threads(yi).vectorize(xi)
+    acc.compute_at(O, yi).store_in(wmma_accumulator).vectorize(x)
+    acc.update.split(r, ro, ri, 8).reorder(s, ro, y, x, ri)
+    acc.update.atomic().vectorize(x).vectorize(ri)
+}
+
+# CUDA cores. Each thread makes 4 neighbouring sums.
+schedule simt for cuda {
+    O.tile(y, x, yo, xo, yi, xi, 2, 256).split(xi, xt, xj, 4).reorder(yo, xo, yi, xt, xj)
+    O.gpu_blocks(yo, xo).gpu_threads(yi, xt).unroll(xj)
+    acc.compute_at(O, xt).store_in(registers).unroll(x)
+    acc.update.reorder(s, r, y, x).unroll(x)
+}
+
+example { H = 256; W = 1024; T = 16; I = random(1); K = random(2, -1, 1) }

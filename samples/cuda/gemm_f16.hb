@@ -1,0 +1,81 @@
+# Matrix product of half floats with single-precision sums, for NVIDIA's GPUs.
+#
+#     C[i, j] = sum over k of A[i, k] * B[k, j]
+
+size   M, N, K
+input  A: f16[M, K]
+input  B: f16[K, N]
+output C: f32[M, N]
+
+reduce k in K
+acc[i, j]  = 0
+acc[i, j] += f32(A[i, k]) * f32(B[k, j])
+C[i, j]    = acc[i, j]
+
+# Tensor cores. Eight warps make 128 x 128 sums, each 2 x 4 fragments. 32 steps of k at a time come to
+# shared memory, 16 bytes at once; rows are 16 bytes longer there, so that the rows of a fragment lie in
+# different banks. M and N must be multiples of 128, K of 32.
+schedule wmma for cuda {
+    C.tile(i, j, io, jo, ii, ji, 128, 128, tail = exact).tile(ii, ji, iw, jw, iu, ju, 32, 64)
+    C.gpu_blocks(io, jo).gpu_threads(iw, jw)
+    C.tile(iu, ju, it, jt, iv, jv, 16, 16).unroll(it).unroll(jt).vectorize(iv).vectorize(jv)
+    acc.compute_at(C, jo).store_in(wmma_accumulator)
+    acc.tile(i, j, iw, jw, iu, ju, 32, 64).gpu_threads(iw, jw)
+    acc.tile(iu, ju, it, jt, iv, jv, 16, 16).unroll(it).unroll(jt).vectorize(iv).vectorize(jv)
+    acc.update.split(k, ko, ki, 32, tail = exact).split(ki, kt, kv, 16)
+    acc.update.tile(i, j, iw, jw, iu, ju, 32, 64).tile(iu, ju, it, jt, iv, jv, 16, 16)
+    acc.update.reorder(ko, iw, jw, kt, it, jt, iv, jv, kv).gpu_threads(iw, jw)
+    acc.update.unroll(kt).unroll(it).unroll(jt).atomic().vectorize(iv).vectorize(jv).vectorize(kv)
+    A.in(acc).compute_at(acc.update, ko).store_in(shared).pad_storage(k, 40)
+    A.in(acc).split(k, ku, kv, 8).fuse(i, ku, t).split(t, tt, tu, 256)
+    A.in(acc).gpu_threads(tu).unroll(tt).vectorize(kv)
+    B.in(acc).compute_at(acc.update, ko).store_in(shared).pad_storage(j, 136)
+    B.in(acc).split(j, ju, jv, 8).fuse(k, ju, t).split(t, tt, tu, 256)
+    B.in(acc).gpu_threads(tu).unroll(tt).vectorize(jv)
+}
+
+# The same by four warps, for small matrices. M and N must be multiples of 64, K of 32.
+schedule wmma_64 for cuda {
+    C.tile(i, j, io, jo, ii, ji, 64, 64, tail = exact).tile(ii, ji, iw, jw, iu, ju, 32, 32)
+    C.gpu_blocks(io, jo).gpu_threads(iw, jw)
+    C.tile(iu, ju, it, jt, iv, jv, 16, 16).unroll(it).unroll(jt).vectorize(iv).vectorize(jv)
+    acc.compute_at(C, jo).store_in(wmma_accumulator)
+    acc.tile(i, j, iw, jw, iu, ju, 32, 32).gpu_threads(iw, jw)
+    acc.tile(iu, ju, it, jt, iv, jv, 16, 16).unroll(it).unroll(jt).vectorize(iv).vectorize(jv)
+    acc.update.split(k, ko, ki, 32, tail = exact).split(ki, kt, kv, 16)
+    acc.update.tile(i, j, iw, jw, iu, ju, 32, 32).tile(iu, ju, it, jt, iv, jv, 16, 16)
+    acc.update.reorder(ko, iw, jw, kt, it, jt, iv, jv, kv).gpu_threads(iw, jw)
+    acc.update.unroll(kt).unroll(it).unroll(jt).atomic().vectorize(iv).vectorize(jv).vectorize(kv)
+    A.in(acc).compute_at(acc.update, ko).store_in(shared).pad_storage(k, 40)
+    A.in(acc).split(k, ku, kv, 8).fuse(i, ku, t).split(t, tt, tu, 128)
+    A.in(acc).gpu_threads(tu).unroll(tt).vectorize(kv)
+    B.in(acc).compute_at(acc.update, ko).store_in(shared).pad_storage(j, 72)
+    B.in(acc).split(j, ju, jv, 8).fuse(k, ju, t).split(t, tt, tu, 128)
+    B.in(acc).gpu_threads(tu).unroll(tt).vectorize(jv)
+}
+
+# The same sums with every fragment loaded from the device's memory.
+schedule wmma_direct for cuda {
+    C.tile(i, j, io, jo, ii, ji, 64, 64, tail = exact).tile(ii, ji, iw, jw, iu, ju, 32, 32)
+    C.gpu_blocks(io, jo).gpu_threads(iw, jw)
+    C.tile(iu, ju, it, jt, iv, jv, 16, 16).unroll(it).unroll(jt).vectorize(iv).vectorize(jv)
+    acc.compute_at(C, jw).store_in(wmma_accumulator)
+    acc.tile(i, j, it, jt, iv, jv, 16, 16).unroll(it).unroll(jt).vectorize(iv).vectorize(jv)
+    acc.update.split(k, ko, kv, 16, tail = exact).tile(i, j, it, jt, iv, jv, 16, 16)
+    acc.update.reorder(ko, it, jt, iv, jv, kv).unroll(it).unroll(jt)
+    acc.update.atomic().vectorize(iv).vectorize(jv).vectorize(kv)
+}
+
+# CUDA cores: a thread makes 4 x 4 sums in registers from shared memory. Any size will do.
+schedule simt for cuda {
+    C.tile(i, j, io, jo, ii, ji, 64, 64).tile(ii, ji, it, jt, iv, jv, 4, 4)
+    C.gpu_blocks(io, jo).gpu_threads(it, jt).unroll(iv).vectorize(jv)
+    acc.compute_at(C, jo).store_in(registers)
+    acc.tile(i, j, it, jt, iv, jv, 4, 4).gpu_threads(it, jt).unroll(iv).unroll(jv)
+    acc.update.split(k, ko, ki, 16).tile(i, j, it, jt, iv, jv, 4, 4)
+    acc.update.reorder(ko, it, jt, ki, iv, jv).gpu_threads(it, jt).unroll(iv).unroll(jv)
+    A.in(acc).compute_at(acc.update, ko).vectorize(k, 4)
+    B.in(acc).compute_at(acc.update, ko).vectorize(j, 4)
+}
+
+example { M = 512; N = 512; K = 512; A = random(1); B = random(2) }
