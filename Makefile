@@ -63,6 +63,7 @@ bench: $(BASE)
 
 gpu-bundle: $(BASE)
 	$(BIN)/python samples/bench/gpu_bundle.py -o build/gpu-bundle
+	$(BIN)/python samples/bench/gpu_floors.py build/gpu-bundle >build/gpu-bundle/ON_PAPER.md
 
 # setuptools packs whatever an earlier build left in build/lib, deleted modules included.
 wheel: $(DEV)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from hbc.cli.machine import can_run, missing_features, target_named
 from hbc.cli.pipeline import choose_schedule, features_of, load_pipeline, lower_to_kernel
-from hbc.cli.report import notice
+from hbc.cli.report import notice, show_diagnostics
 from hbc.codegen.c import CSource, emit_c
 from hbc.codegen.cross import emulator, is_foreign
 from hbc.codegen.cuda import CudaSource, emit_cuda
@@ -18,6 +18,7 @@ from hbc.codegen.toolchain import Output, build, find_compiler, openmp_note
 from hbc.frontend.funcs import Pipeline, Schedule
 from hbc.ir.diag import Diagnostic, InternalError, ToolError
 from hbc.ir.kernel import Kernel
+from hbc.ir.register_pressure import register_pressure
 from hbc.ir.target import GPU, TARGETS, Target, schedule_order
 
 NO_SCHEDULE = "none"  # --schedule none: plain loops
@@ -86,6 +87,7 @@ def compile_chosen(
     """Lowers and prints the C. `after` sees the kernel after each pass, `timings` takes seconds."""
     start = time.perf_counter()
     kernel = lower_to_kernel(chosen.pipeline, chosen.schedule, chosen.target, after, timings)
+    show_diagnostics(register_pressure(kernel, chosen.target))
     plain, needs = None, []
     if kernel.instructions:
         plain = _plain_kernel(chosen.pipeline, kernel) if chosen.fallback else None

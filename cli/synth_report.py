@@ -23,6 +23,7 @@ from hbc.synth.watch import Watch
 
 STATUS = Path("/proc/self/status")
 
+
 @dataclass(frozen=True, slots=True)
 class Shown:
     """What was asked for."""

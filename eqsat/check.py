@@ -6,7 +6,7 @@ which wrap, and floats that are small integers.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -35,6 +35,10 @@ if TYPE_CHECKING:
 
 TRIES = 8
 MOST_ELEMENTS = 1 << 22
+Lanes = Callable[[Mapping[str, int]], "np.ndarray"]
+Touched = tuple[str, Lanes, Lanes | None]
+"""A buffer, the elements at given values of the variables, and which of them, where that is known
+without data."""
 _BEFORE, _AFTER = "before", "after"
 
 
@@ -58,9 +62,10 @@ def check(s: Store, one: Statement, choice: Choice) -> bool:
         chosen = perform(choice, one, fresh, frames.packed, some)
         chosen = with_packs(chosen, frame.packs, fresh)
     random = Random(7)
+    touched = _touched(s, one)
     for _ in range(TRIES):
         values = _values(s, random)
-        extents = _extents(s, one, values)
+        extents = _extents(touched, values)
         if extents is not None:
             break
     else:
@@ -80,9 +85,10 @@ def _values(s: Store, random: Random) -> dict[str, int]:
     }
 
 
-def _extents(s: Store, one: Statement, values: Mapping[str, int]) -> dict[str, int] | None:
-    """How long each array must be for the statement, wherever a mask that reads data holds; None where
-    it goes before the begin of one."""
+def _touched(s: Store, one: Statement) -> list[Touched]:
+    """What the statement touches."""
+    from hbc.ir.interp import lanes_of
+
     # All of the destination, which may be written where the mask does not hold.
     places: list[tuple[str, Expr, Expr | None]] = [(s.buffer, s.index, None)]
     for n in nodes(s):
@@ -93,10 +99,21 @@ def _extents(s: Store, one: Statement, values: Mapping[str, int]) -> dict[str, i
     for x in one.local:
         assert isinstance(x, Read)
         places.append((x.buffer, address(x, whole_box(tuple(strides_along(x)))), None))
-    extents: dict[str, int] = {}
-    for buffer, index, mask in places:
+    found = []
+    for buffer, index, mask in dict.fromkeys(places):
         known = mask is not None and not any(isinstance(n, Load) for n in nodes(mask))
-        at = _places(index, mask if known else None, values, {})
+        found.append((buffer, lanes_of(index), lanes_of(mask) if known and mask else None))
+    return found
+
+
+def _extents(touched: list[Touched], values: Mapping[str, int]) -> dict[str, int] | None:
+    """How long each array must be for the statement, wherever a mask that reads data holds; None where
+    it goes before the begin of one."""
+    extents: dict[str, int] = {}
+    for buffer, index, mask in touched:
+        at = index(values)
+        if mask is not None:
+            at = at[mask(values)]
         if at.size == 0:
             return None
         if int(at.min()) < 0 or int(at.max()) >= MOST_ELEMENTS:

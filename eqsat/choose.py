@@ -15,9 +15,10 @@ from hbc.eqsat.egraph import EGraph, Term
 from hbc.eqsat.encode import Encoding, encode, type_facts, windows
 from hbc.eqsat.graphs import Graphs
 from hbc.eqsat.lowering import selectable, signature, signature_text
-from hbc.eqsat.operand import LOAD, Access, access, best_load, points
+from hbc.eqsat.operand import LOAD, Access, Form, access, best_load, first_points, form, points
 from hbc.eqsat.plan import Contraction, Plan, plans
-from hbc.eqsat.tensor import Read, Reduce, Tensor, parts, reads, strides_along
+from hbc.eqsat.points import Points
+from hbc.eqsat.tensor import Read, Reduce, Tensor, parts, reads
 from hbc.ir.contraction import largest, multiplications, strides
 from hbc.ir.instruction import Instruction, Kind
 from hbc.ir.nodes import const_index
@@ -31,30 +32,51 @@ MOST_CHOICES = 8
 ENOUGH = 12
 Cost = tuple[float, float]
 """Cycles in all, and those of them for packing."""
+Tables = dict[Contraction, dict[str, list[Plan]]]
+"""Plans by the table of a contraction and the types: many candidates, and statements, have the same."""
 Family = tuple[tuple[Kind, ...], tuple[tuple[int, ...], ...]]
 SCATTER = 16.0  # cycles for an accumulator whose lanes lie apart
 
 
 @dataclass(slots=True)
 class Loads:
-    """What loading and packing operands costs, and whether they are shuffled; by the `id` of the value
+    """What loading and packing operands costs, and whether they are shuffled; by the `id` of the form
     and the plan, which are held so that they stay alive, and the operand's number."""
 
     known: dict[tuple[int, int, int], tuple[float, float, bool]] = field(default_factory=dict)
     direct: dict[int, bool] = field(default_factory=dict)  # of the destination, by the plan
-    held: list[tuple[Tensor, Plan]] = field(default_factory=list)
+    first: dict[tuple[int, int], Points] = field(default_factory=dict)  # by operand and plan
+    forms: dict[int, Form] = field(default_factory=dict)  # by the value
+    same: dict[Form, Form] = field(default_factory=dict)
+    held: list[Tensor | Plan] = field(default_factory=list)
+
+    def form(self, x: Tensor) -> Form:
+        """That of an operand: one object for all that are alike."""
+        if id(x) not in self.forms:
+            self.held.append(x)
+            found = form(x)
+            self.forms[id(x)] = self.same.setdefault(found, found)
+        return self.forms[id(x)]
 
     def of(self, x: Tensor, operand: int, plan: Plan) -> tuple[float, float, bool]:
-        key = id(x), operand, id(plan)
+        f = self.form(x)
+        key = id(f), operand, id(plan)
         if key not in self.known:
-            self.held.append((x, plan))
-            self.known[key] = best_load(x, operand, plan)
+            self.known[key] = best_load(f, operand, plan, self.points(operand, plan))
         return self.known[key]
+
+    def points(self, operand: int, plan: Plan) -> Points:
+        """Those of the operand's elements at the first step."""
+        key = operand, id(plan)
+        if key not in self.first:
+            self.held.append(plan)
+            self.first[key] = first_points(plan, operand)
+        return self.first[key]
 
     def is_direct(self, dest: Read, plan: Plan) -> bool:
         """Whether the accumulator of the first step is one run of the destination's elements."""
         if id(plan) not in self.direct:
-            self.held.append((dest, plan))
+            self.held.append(plan)
             number = plan.instruction.accumulator
             found = access(dest, plan, number, points(plan, number, {}))
             self.direct[id(plan)] = found is Access.DIRECT
@@ -68,11 +90,14 @@ def choose(
     where the choice must suit that for other statements, on tiles. None where there is none."""
     if not instructions or not has_sum(s.value):
         return ()
+    tables = graphs.plans.setdefault(instructions, {})
     with graphs.of(instructions) as g:
-        return _choices(s, instructions, g)
+        return _choices(s, instructions, g, tables)
 
 
-def _choices(s: Statement, instructions: tuple[Instruction, ...], g: EGraph) -> tuple[Choice, ...]:
+def _choices(
+    s: Statement, instructions: tuple[Instruction, ...], g: EGraph, tables: Tables
+) -> tuple[Choice, ...]:
     of = Encoding()
     for d in s.outputs:
         of.bit(d)
@@ -83,7 +108,7 @@ def _choices(s: Statement, instructions: tuple[Instruction, ...], g: EGraph) -> 
     facts = [type_facts(), *known, *windows(s.outputs, of), f"(let $root {root})", *of.facts]
     g.run("\n".join(facts))
     complete = saturate(g)
-    found = _cheapest(_candidates(g, of), s, instructions)
+    found = _cheapest(_candidates(g, of), s, instructions, tables)
     fired = tuple(g.fired.items())
     choices: list[Choice] = []
     rests: dict[Term, Tensor | None] = {}
@@ -105,13 +130,15 @@ def _choices(s: Statement, instructions: tuple[Instruction, ...], g: EGraph) -> 
 
 
 def _cheapest(
-    candidates: Iterable[Candidate], s: Statement, instructions: Sequence[Instruction]
+    candidates: Iterable[Candidate],
+    s: Statement,
+    instructions: Sequence[Instruction],
+    tables: Tables,
 ) -> list[tuple[Cost, Candidate, Plan]]:
     """Candidates and plans by their cost. Those whose instructions alone take longer than enough others
     take in all are left out."""
-    tables: dict[Contraction, dict[str, list[Plan]]] = {}  # the same for many candidates
-    options = [(plan, c) for c in candidates for plan in _plans(c, s, instructions, tables)]
     loads = Loads()
+    options = [(plan, c) for c in candidates for plan in _plans(c, s, instructions, tables, loads)]
     options.sort(key=lambda option: option[0].cycles)
     in_tiles = any(plan.instruction.place.rows > 1 for plan, _ in options)
     enough = ENOUGH if in_tiles else 0
@@ -158,37 +185,33 @@ _ROUND = """\
 
 
 def _candidates(g: EGraph, of: Encoding) -> Iterator[Candidate]:
-    operands: dict[Term, Tensor] = {}
     for types, whole, c, mask, a, b in g.rows("Candidate"):
-        yield _candidate(of, operands, types, whole, c, mask, a, b)
+        yield _candidate(of, types, whole, c, mask, a, b)
     for types, whole, mask, a, b in g.rows("Product"):
-        yield _candidate(of, operands, types, whole, None, mask, a, b)
+        yield _candidate(of, types, whole, None, mask, a, b)
 
 
 def _candidate(
-    of: Encoding, operands: dict[Term, Tensor],
-    types: object, whole: object, c: object, mask: object, a: object, b: object,
-) -> Candidate:  # fmt: skip
-    """One row. `operands`: terms that have been decoded, which stand in many rows."""
+    of: Encoding, types: object, whole: object, c: object, mask: object, a: object, b: object
+) -> Candidate:
+    """One row."""
     assert isinstance(whole, Term) and isinstance(a, Term) and isinstance(b, Term)
     assert isinstance(mask, int) and isinstance(types, str)
-    for term in (a, b, *([c] if isinstance(c, Term) else [])):
-        if term not in operands:
-            operands[term] = decode(term, of)
-    start = operands[c] if isinstance(c, Term) else None
+    start = decode(c, of) if isinstance(c, Term) else None
     element = DTYPES[types.split("+")[0]]
     dims = of.of_mask(mask)
-    return Candidate(types, element, whole, start, dims, operands[a], operands[b])
+    return Candidate(types, element, whole, start, dims, decode(a, of), decode(b, of))
 
 
 def _plans(
     c: Candidate,
     s: Statement,
     instructions: Sequence[Instruction],
-    tables: dict[Contraction, dict[str, list[Plan]]],
+    tables: Tables,
+    loads: Loads,
 ) -> list[Plan]:
-    """The plans for a candidate. `tables` keeps those of other candidates with the same table."""
-    moves = (strides_along(c.a), strides_along(c.b))
+    """The plans for a candidate."""
+    moves = (loads.form(c.a).moving, loads.form(c.b).moving)
     if not (moves[0] | moves[1]) <= {*s.outputs, *c.dims}:
         return []  # a sum inside of another
     table = Contraction(s.outputs, c.dims, *moves)

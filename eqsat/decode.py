@@ -36,7 +36,14 @@ from hbc.ir.types import BOOL, DTYPES, DType, Type
 
 
 def decode(t: Term, of: Encoding) -> Tensor:
-    """The tensor expression of a term."""
+    """The tensor expression of a term; the same object for the same term."""
+    known = of.decoded.get(id(t))
+    if known is None:
+        known = of.decoded[id(t)] = t, _decoded(t, of)
+    return known[1]
+
+
+def _decoded(t: Term, of: Encoding) -> Tensor:
     match t:
         case Term("Read", (int(place), Term() as strides)):
             return Read(*of.places[place], _moves(strides, of))

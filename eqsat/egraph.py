@@ -47,6 +47,7 @@ class EGraph:
         self._failure: type[BaseException] = bindings.EggSmolError
         self._graph: Any = bindings.EGraph()
         self.fired: Counter[str] = Counter()
+        self._terms: dict[tuple[object, ...], Term] = {}
         for name in RULES:
             self.run(rules_text(name) if rules is None else rules[name], f"{name}.egg")
 
@@ -55,6 +56,7 @@ class EGraph:
         """What is added within is gone afterwards. The rules take longer to declare than to run."""
         self.run("(push)")
         self.fired.clear()
+        self._terms.clear()
         try:
             yield
         finally:
@@ -80,7 +82,7 @@ class EGraph:
         found = []
         known: dict[int, Term | int | float | str] = {}
         for inputs, _ in answer.terms:
-            row = _term(answer.termdag, inputs, known)
+            row = self._term(answer.termdag, inputs, known)
             assert isinstance(row, Term)
             found.append(row.args)
         return found
@@ -93,16 +95,16 @@ class EGraph:
         found = []
         known: dict[int, Term | int | float | str] = {}
         for inputs, value in answer.terms:
-            row = _term(answer.termdag, inputs, known)
+            row = self._term(answer.termdag, inputs, known)
             assert isinstance(row, Term) and isinstance(row.args[0], Term)
-            found.append((row.args[0], _term(answer.termdag, value, known)))
+            found.append((row.args[0], self._term(answer.termdag, value, known)))
         return found
 
     def variants(self, name: str, limit: int) -> list[Term]:
         """Terms that are equal to a global, the cheapest first."""
         (answer,) = self.run(f"(extract {name} {limit})")
         known: dict[int, Term | int | float | str] = {}
-        found = [_term(answer.termdag, t, known) for t in answer.terms]
+        found = [self._term(answer.termdag, t, known) for t in answer.terms]
         return [t for t in found if isinstance(t, Term)]
 
     def size(self) -> int:
@@ -113,9 +115,23 @@ class EGraph:
     def extract(self, name: str) -> Term:
         """The cheapest term of the class of a global."""
         (answer,) = self.run(f"(extract {name})")
-        term = _term(answer.termdag, answer.term, {})
+        term = self._term(answer.termdag, answer.term, {})
         assert isinstance(term, Term)
         return term
+
+    def _term(
+        self, dag: Any, number: int, known: dict[int, Term | int | float | str]
+    ) -> Term | int | float | str:
+        """A node of the answer: one object for each term of the e-graph."""
+        if number not in known:
+            node = dag.get(number)
+            if hasattr(node, "args"):
+                args = tuple(self._term(dag, a, known) for a in node.args)
+                key = node.name, *(id(a) if isinstance(a, Term) else (type(a), a) for a in args)
+                known[number] = self._terms.setdefault(key, Term(node.name, args))
+            else:
+                known[number] = getattr(node.value, "value", node.value)
+        return known[number]
 
 
 @cache
@@ -140,16 +156,3 @@ def _bindings() -> Any:
             finally:
                 del sys.modules["egglog"]
     return import_module("egglog.bindings")
-
-
-def _term(
-    dag: Any, number: int, known: dict[int, Term | int | float | str]
-) -> Term | int | float | str:
-    """A node of the answer, shared where it stands more than once."""
-    if number not in known:
-        node = dag.get(number)
-        if hasattr(node, "args"):
-            known[number] = Term(node.name, tuple(_term(dag, a, known) for a in node.args))
-        else:
-            known[number] = getattr(node.value, "value", node.value)
-    return known[number]

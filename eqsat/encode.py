@@ -7,6 +7,7 @@ from itertools import product
 from math import gcd
 from typing import TypeVar, assert_never
 
+from hbc.eqsat.egraph import Term
 from hbc.eqsat.tensor import Apply, Band, Dim, Dims, Line, Masked, Read, Reduce, Tensor, Uniform
 from hbc.ir.diag import InternalError
 from hbc.ir.lane_rows import factored
@@ -28,6 +29,7 @@ class Encoding:
     strides: list[Expr] = field(default_factory=list)
     facts: list[str] = field(default_factory=list)
     moves: list[dict[Dim, Expr]] = field(default_factory=list)  # how each array moves
+    decoded: dict[int, tuple[Term, Tensor]] = field(default_factory=dict)  # by the id of the term
 
     def bit(self, dim: Dim) -> int:
         """The mask of one dimension."""

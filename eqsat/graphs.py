@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from hbc.eqsat.egraph import EGraph
 from hbc.eqsat.lowering import lowering_rules
+from hbc.eqsat.plan import Contraction, Plan
 from hbc.ir.instruction import Instruction
 
 
@@ -16,6 +17,9 @@ class Graphs:
     """One for each set of instructions: to declare rules takes longer than to run them."""
 
     made: dict[tuple[Instruction, ...], EGraph] = field(default_factory=dict)
+    plans: dict[tuple[Instruction, ...], dict[Contraction, dict[str, list[Plan]]]] = field(
+        default_factory=dict
+    )  # by table and types
 
     @contextmanager
     def of(self, instructions: tuple[Instruction, ...]) -> Iterator[EGraph]:

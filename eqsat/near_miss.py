@@ -7,6 +7,7 @@ instruction; the nearest is the one that agrees in most of them.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import assert_never
@@ -24,10 +25,11 @@ from hbc.eqsat.tensor import (
     Tensor,
     Uniform,
     parts,
+    reads,
     strides_along,
 )
 from hbc.ir.instruction import Instruction
-from hbc.ir.nodes import Binary, Call, Cast, Load, Op, Select, Unary
+from hbc.ir.nodes import Binary, Call, Cast, Load, Op, Select, Store, Unary
 from hbc.ir.types import DType
 from hbc.ir.walk import nodes
 
@@ -48,8 +50,7 @@ def near_miss(value: Tensor, instructions: Sequence[Instruction]) -> Miss:
     """What keeps the instructions from a statement with this value."""
     usable = [i for i in instructions if selectable(i)]
     total = next(_sums(value), None)
-    alike = [i for i in usable if total is not None and signature(i)[0] == total.element.name]
-    nearest = next((i.name for i in (*alike, *usable)), "")
+    nearest = _nearest(value if total is None else total, usable)
     if total is None:
         return Miss(
             nearest, "no vectorized loop is summed over",
@@ -68,10 +69,11 @@ def near_miss(value: Tensor, instructions: Sequence[Instruction]) -> Miss:
     return _types((total.element.name, first[0].name, first[1].name), usable)
 
 
-def not_a_tensor(why: NotTensorError, instructions: Sequence[Instruction]) -> Miss:
+def not_a_tensor(why: NotTensorError, s: Store, instructions: Sequence[Instruction]) -> Miss:
     """The same for a statement whose lanes have no strides."""
     usable = [i for i in instructions if selectable(i)]
-    nearest = usable[0].name if usable else ""
+    used = [n.type.element for n in nodes(s.value) if isinstance(n, Load) and n.buffer != s.buffer]
+    nearest = _by_types(s.value.type.element, used, usable)
     through = [n.buffer for n in nodes(why.part) if isinstance(n, Load)]
     condition = f"an operand is indexed through `{through[0]}`" if through else why.reason
     return Miss(
@@ -84,6 +86,24 @@ def not_a_tensor(why: NotTensorError, instructions: Sequence[Instruction]) -> Mi
 def sums_varying(value: Tensor) -> bool:
     """Whether it sums what differs from term to term."""
     return any(not strides_along(r.value).isdisjoint(r.dims) for r in _sums(value))
+
+
+def _nearest(sum_: Tensor, usable: Sequence[Instruction]) -> str:
+    """The name of the instruction for the types that are added up."""
+    return _by_types(sum_.element, [r.element for r in reads(sum_)], usable)
+
+
+def _by_types(total: DType, used: Sequence[DType], usable: Sequence[Instruction]) -> str:
+    """The instruction that adds to the type `total`, and takes most of the types `used`, each once,
+    in their order if there is a choice."""
+    names = [t.name for t in used]
+
+    def shared(i: Instruction) -> tuple[bool, int, bool]:
+        result, *factors = signature(i)
+        common = (Counter(factors) & Counter(names)).total()
+        return result == total.name, common, [n for n in names if n in factors][:2] == factors
+
+    return max(usable, key=shared).name if usable else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,19 +7,20 @@ in the order of the instruction (VNNI interleaving, transposition, a banded matr
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import Enum
 from math import prod
 
 from hbc.eqsat.fragments import may_be_fragment
 from hbc.eqsat.plan import SUMMED, Plan
-from hbc.eqsat.points import Place, Points, exists, raw_layout, value
+from hbc.eqsat.points import Place, Points, exists, raw_layout, strides_at, value
 from hbc.eqsat.tensor import Apply, Band, Dim, Masked, Read, Tensor, reads, strides_along
 from hbc.eqsat.windows import is_window, sharing, shuffles
 from hbc.ir.build import const_value, mul, select
 from hbc.ir.contraction import extents, shape, strides
 from hbc.ir.layout import Layout, normal
 from hbc.ir.nodes import Cast, Expr, Var, const_index
+from hbc.ir.types import DType, Memory
 from hbc.ir.walk import nodes
 
 Starts = Mapping[Dim, Expr]
@@ -40,6 +41,28 @@ class Access(Enum):
     REPEATED = "repeated"  # one load of some lanes, copied
     SHUFFLED = "shuffled"  # one load of adjacent elements, and a shuffle
     PACKED = "packed"  # from a temporary
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """What decides how an operand is loaded: the array it is, if it is one; whether under a mask; the
+    dimensions it moves along; and whether what is packed of it serves many times."""
+
+    array: Read | None
+    masked: bool
+    moving: frozenset[Dim]
+    element: DType
+    reused: bool
+
+
+def form(x: Tensor) -> Form:
+    """That of an operand."""
+    inner = x
+    while isinstance(inner, Masked):
+        inner = inner.value
+    array = inner if isinstance(inner, Read) else None
+    reused = all(is_reused(r) for r in reads(x))
+    return Form(array, inner is not x, strides_along(x), x.element, reused)
 
 
 def points(plan: Plan, operand: int, starts: Starts) -> Points:
@@ -110,22 +133,30 @@ def with_unused(x: Tensor) -> Tensor:
 
 def access(x: Tensor, plan: Plan, operand: int, at: Points) -> Access:
     """How the operand is loaded at these points."""
-    place = plan.instruction.place
     inner = x
     while isinstance(inner, Masked):
         inner = inner.value
     if not isinstance(inner, Read):
         return Access.PACKED
-    raw = raw_layout(inner, at)
+    return _access(inner, inner is not x, plan, operand, at)
+
+
+def _access(x: Read, masked: bool, plan: Plan, operand: int, at: Points) -> Access:
+    """The same for an array, which may be under a mask."""
+    place = plan.instruction.place
+    from_0 = Layout(const_index(0), strides_at(x, at))  # wherever it begins
     if place.rows == 1:  # vector loads may be masked
-        found = _in_register(normal(raw), x.element.bits)
-        near = operand in plan.shuffled and is_window(raw, x.element.bits)
+        found = _in_register(normal(from_0), x.element.bits)
+        near = operand in plan.shuffled and is_window(from_0, x.element.bits)
         return Access.SHUFFLED if found is Access.PACKED and near else found
-    if inner is not x or exists((UNUSED, *(d for d, _ in inner.strides)), at) is not None:
+    if masked or exists((UNUSED, *(d for d, _ in x.strides)), at) is not None:
         return Access.PACKED
     rows = shape(plan.instruction, operand, dict(plan.sizes))
-    fits = may_be_fragment(inner.buffer, raw, inner.element.bytes, place.memory)
-    return Access.DIRECT if fits and has_rows(raw, rows[0]) else Access.PACKED
+    if not has_rows(from_0, rows[0]):
+        return Access.PACKED
+    raw = raw_layout(x, at) if place.memory is Memory.WMMA else from_0
+    fits = may_be_fragment(x.buffer, raw, x.element.bytes, place.memory)
+    return Access.DIRECT if fits else Access.PACKED
 
 
 def _in_register(flat: Layout, bits: int) -> Access:
@@ -167,32 +198,38 @@ def row_stride(raw: Layout, rows: int) -> Expr | None:
             return None
 
 
-def operand_cost(x: Tensor, operand: int, plan: Plan) -> tuple[float, float]:
+def first_points(plan: Plan, operand: int) -> Points:
+    """The points of the operand's elements at the first step of all loops."""
+    return points(plan, operand, {p.dim: const_index(0) for p in plan.outer})
+
+
+def _operand_cost(f: Form, operand: int, plan: Plan, at: Points) -> tuple[float, float]:
     """Cycles for loading the operand as often as it changes, and for packing it, which is hoisted
     where it can be."""
-    starts = {p.dim: const_index(0) for p in plan.outer}
-    at = points(plan, operand, starts)
-    moving = strides_along(x)
-    loads = prod(p.extent for p in plan.outer if p.dim in moving)
-    bytes_ = at.lanes * x.element.bytes
-    each = max(1.0, bytes_ / 64)
-    found = access(x, plan, operand, at)
-    if found is Access.SHUFFLED:
-        steps = LOAD + SHUFFLE * shuffles(x.element.bits, at.lanes)
-        return loads * each * steps / sharing(x, plan, operand), 0.0
+    loads = prod(p.extent for p in plan.outer if p.dim in f.moving)
+    each = max(1.0, at.lanes * f.element.bytes / 64)
+    found = Access.PACKED
+    if f.array is not None:
+        found = _access(f.array, f.masked, plan, operand, at)
+        if found is Access.SHUFFLED:
+            steps = LOAD + SHUFFLE * shuffles(f.element.bits, at.lanes)
+            return loads * each * steps / sharing(f.array, plan, operand), 0.0
     packing = 0.0
     if found is Access.PACKED:
-        reused = all(is_reused(r) for r in reads(x))
-        packing = loads * each * (PACK_ONCE if reused else PACK)
+        packing = loads * each * (PACK_ONCE if f.reused else PACK)
     return loads * each * LOAD, packing
 
 
-def best_load(x: Tensor, operand: int, plan: Plan) -> tuple[float, float, bool]:
-    """As `operand_cost`, and whether the operand had better be shuffled than packed."""
-    load, pack = operand_cost(x, operand, plan)
-    if pack:
+def best_load(
+    f: Form, operand: int, plan: Plan, at: Points | None = None
+) -> tuple[float, float, bool]:
+    """Cycles for loading an operand and for packing it, and whether it had better be shuffled than
+    packed. `at`: its `first_points`, where they are known."""
+    at = at or first_points(plan, operand)
+    load, pack = _operand_cost(f, operand, plan, at)
+    if pack and f.array is not None and plan.instruction.place.rows == 1:
         near = replace(plan, shuffled=frozenset({operand}))
-        shuffled, packed = operand_cost(x, operand, near)
+        shuffled, packed = _operand_cost(f, operand, near, at)
         if packed == 0 and shuffled < load + pack:
             return shuffled, 0.0, True
     return load, pack, False

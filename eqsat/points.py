@@ -178,14 +178,21 @@ def raw_layout(x: Read, at: Points) -> Layout:
 
 def _layout(x: Read | Line, at: Points) -> Layout:
     base = x.base
+    for d, stride in x.strides:
+        place = at.places.get(d)
+        if place is not None and const_value(place.start) != 0:
+            base = add(base, mul(place.start, stride))
+    return Layout(canonical(base), strides_at(x, at))
+
+
+def strides_at(x: Read | Line, at: Points) -> tuple[tuple[int, Expr], ...]:
+    """One extent and stride for each extent of the vector."""
     numbers = [0] * len(at.extents)
     others: list[Expr | None] = [None] * len(at.extents)
     for d, stride in x.strides:
         place = at.places.get(d)
         if place is None:
             continue
-        if const_value(place.start) != 0:
-            base = add(base, mul(place.start, stride))
         known = const_value(stride)
         for lane, n in enumerate(place.steps):
             if n and known is not None:
@@ -197,7 +204,7 @@ def _layout(x: Read | Line, at: Points) -> Layout:
         const_index(n) if e is None else canonical(add(e, n))
         for e, n in zip(others, numbers, strict=True)
     )
-    return Layout(canonical(base), tuple(zip(at.extents, steps, strict=True)))
+    return tuple(zip(at.extents, steps, strict=True))
 
 
 def exists(dims: tuple[Dim, ...], at: Points) -> Expr | None:

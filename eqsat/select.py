@@ -12,7 +12,15 @@ from hbc.eqsat.lowering import selectable
 from hbc.eqsat.near_miss import Miss, near_miss, not_a_tensor, sums_varying
 from hbc.eqsat.perform import perform
 from hbc.eqsat.placement import Frames, has_band, with_packs
-from hbc.eqsat.refusals import NO_SUM, moving, no_product, nothing_does, other_tiles, refuse_wide
+from hbc.eqsat.refusals import (
+    NO_SUM,
+    OUTSIDE,
+    moving,
+    no_product,
+    nothing_does,
+    other_tiles,
+    refuse_wide,
+)
 from hbc.eqsat.report import Record, chosen, missed
 from hbc.eqsat.shapes import Shapes
 from hbc.eqsat.statement import Zeros, is_product, statement, statements, uncut
@@ -201,7 +209,8 @@ class _Selection:
             (one, c) for one in found for c in self.shapes.choose(one, fit, self.frames.is_reused)
         ]
         ways.sort(key=lambda way: way[1].cycles)
-        return Options(found[0], tuple(ways), uncut(s, *known[1:]))
+        whole = uncut(s, *known[1:], found[0]) if self.tiles.buffers else found[0]
+        return Options(found[0], tuple(ways), whole)
 
     def fix(self, s: Store, way: Way) -> None:
         """Only this will do for the store."""
@@ -222,7 +231,7 @@ class _Selection:
         self.tiles.buffers[s.buffer] = buffer
         self.refuse(s, buffer)
         with self.frames.inside(s) as frame:
-            body = allocated(buffer, self.stmt(s.body), s.note)
+            body = allocated(buffer, self.stmt(s.body), s)
             new = with_packs(body, frame.packs, self.frames.fresh)
         del self.tiles.buffers[s.buffer]
         if outer is not None:
@@ -239,6 +248,12 @@ class _Selection:
             raise nothing_does(*sums[0])
         if not buffer.tiles:
             self.report += [missed(n, miss) for n, miss in misses]
+            made_inside = {
+                n.buffer for n in nodes(a.body) if isinstance(n, Allocate) and n.memory in TILES
+            }
+            readers = [n for n in nodes(a.body) if isinstance(n, Store) and n.buffer in made_inside]
+            if any(isinstance(r, Load) and r.buffer == a.buffer for n in readers for r in nodes(n)):
+                raise no_product(a, OUTSIDE)
             raise no_product(a, misses[-1][1] if misses else NO_SUM)
 
     def miss(self, s: Store) -> Miss | None:
@@ -250,7 +265,7 @@ class _Selection:
         try:
             statement(s, self.instructions, self.is_relaxed(s.buffer), self.zeros())
         except NotTensorError as why:
-            return not_a_tensor(why, fit)
+            return not_a_tensor(why, s, fit)
         return None
 
     def fitting(self, s: Store) -> tuple[Instruction, ...]:
@@ -268,7 +283,7 @@ class _Selection:
         """Whether the statement must work on copies of tiles."""
         if not any(self.tiles.touched(s)):
             return False
-        stores = [n for n in nodes(s) if isinstance(n, Store) and any(self.tiles.touched(n))]
+        stores = self.tiles.touching(s)
         if any(self.tiles.product(n) for n in stores):
             return False
         return not all(self.tiles.is_direct(n) for n in stores)

@@ -48,9 +48,10 @@ def statements(
     return tuple(_over(s, cut, relaxed, zeros) for cut in cuts if len(cut) >= len(next(iter(cuts))))
 
 
-def uncut(s: Store, relaxed: bool, zeros: Zeros) -> Statement:
-    """The store over the coarsest box. Raises NotTensorError."""
-    return _over(s, natural(_box(s), ()), relaxed, zeros)
+def uncut(s: Store, relaxed: bool, zeros: Zeros, known: Statement) -> Statement:
+    """The store over the coarsest box; `known`: over some. Raises NotTensorError."""
+    dims = natural(_box(s), ())
+    return known if dims == known.outputs else _over(s, dims, relaxed, zeros)
 
 
 def _box(s: Store) -> Dims:

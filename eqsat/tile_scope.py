@@ -9,7 +9,7 @@ from it after.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from hbc.eqsat.choice import CHOSEN, Choice, Statement
 from hbc.eqsat.perform import Packed, accumulated
@@ -31,7 +31,15 @@ from hbc.eqsat.tiles import (
 from hbc.ir.build import const
 from hbc.ir.lane_offsets import constant_lanes
 from hbc.ir.nodes import Allocate, Block, Const, Expr, Load, Ramp, Stmt, Store, const_index
-from hbc.ir.walk import block, map_children, map_stmt, nodes
+from hbc.ir.walk import (
+    block,
+    inner_statements,
+    map_children,
+    map_stmt,
+    nodes,
+    own_expressions,
+    statements,
+)
 
 Way = tuple[Statement, Choice]
 """A store as a statement over some box, and what does it."""
@@ -61,14 +69,34 @@ class TileScope:
     stores: Callable[[Stmt], Iterator[Store]]
     fresh: Fresh
     packed: Packed
+    scopes: set[str] = field(default_factory=set)  # the buffers that had tiles so far
+    accesses: dict[int, tuple[Stmt, frozenset[str], frozenset[str]]] = field(default_factory=dict)
 
-    def touched(self, s: Stmt) -> tuple[set[str], set[str]]:
+    def touched(self, s: Stmt) -> tuple[frozenset[str], frozenset[str]]:
         """The tile buffers that are read and written in a statement."""
         if not self.buffers:
-            return set(), set()
-        read = {n.buffer for n in nodes(s) if isinstance(n, Load)}
-        written = {n.buffer for n in nodes(s) if isinstance(n, Store)}
+            return frozenset(), frozenset()
+        _, read, written = self._accessed(s)
         return read & self.buffers.keys(), written & self.buffers.keys()
+
+    def _accessed(self, s: Stmt) -> tuple[Stmt, frozenset[str], frozenset[str]]:
+        """The statement, and all buffers that are read and written in it."""
+        known = self.accesses.get(id(s))
+        if known is None:
+            read: set[str] = set()
+            written = {s.buffer} if isinstance(s, Store) else set()
+            for e in own_expressions(s):
+                read.update(n.buffer for n in nodes(e) if isinstance(n, Load))
+            for _, r, w in map(self._accessed, inner_statements(s)):
+                read |= r
+                written |= w
+            known = self.accesses[id(s)] = s, frozenset(read), frozenset(written)
+        return known
+
+    def touching(self, s: Stmt) -> list[Store]:
+        """The stores in a statement that read or write tiles."""
+        stores = (n for n in statements(s) if isinstance(n, Store))
+        return [n for n in stores if any(self.touched(n))]
 
     def product(self, s: Stmt) -> tuple[Statement, Choice] | None:
         """The statement of a store that accumulates in tiles."""
@@ -103,7 +131,9 @@ class TileScope:
         del self.buffers[s.buffer]
         if outer is not None:
             self.buffers[s.buffer] = outer
-        return agreed[0].named(self.fresh)
+        again = s.buffer in self.scopes
+        self.scopes.add(s.buffer)
+        return agreed[0].named(self.fresh, again)
 
     def _uses(self, s: Store, buffer: str) -> Options | None:
         """The options of a statement on tiles, one of which is the buffer."""

@@ -161,11 +161,11 @@ def _all(lanes: int) -> Expr:
     return Ramp(const_index(0), const_index(1), lanes)
 
 
-def allocated(b: TileBuffer, body: Stmt, note: str) -> Stmt:
-    """The body with the tiles of the buffer."""
+def allocated(b: TileBuffer, body: Stmt, of: Allocate) -> Stmt:
+    """The body with the tiles of the buffer that `of` allocates."""
     for tile in reversed(b.tiles.values()):
         extent = const_index(tile.lanes)
-        body = Allocate(tile.name, tile.element, extent, b.memory, body, note)
+        body = Allocate(tile.name, tile.element, extent, b.memory, body, of.note, of.span)
     return body
 
 

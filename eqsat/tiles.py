@@ -62,10 +62,11 @@ class TileBuffer:
     memory: Memory
     tiles: dict[Addresses, Tile] = field(default_factory=dict)
 
-    def named(self, fresh: Fresh) -> TileBuffer:
-        """With names of their own for its tiles, where there are several."""
+    def named(self, fresh: Fresh, again: bool) -> TileBuffer:
+        """With names of their own for its tiles, where there are several, or where there were others
+        of this name in another scope."""
         tiles = {
-            at: t if t.name == self.name else replace(t, name=fresh(t.name))
+            at: t if t.name == self.name and not again else replace(t, name=fresh(t.name))
             for at, t in self.tiles.items()
         }
         return TileBuffer(self.name, self.element, self.extent, self.memory, tiles)
@@ -105,9 +106,9 @@ def add_tiles(b: TileBuffer, x: Read, plan: Plan, operand: int) -> None:
     for index in _steps(plan, x):
         at = points(plan, operand, starts_of(plan, index))
         addresses = constant_lanes(address(x, at))
-        if addresses is None or addresses in b.tiles:
-            continue
         rows = shape(plan.instruction, operand, dict(plan.sizes))[0]
+        if addresses is None or (addresses in b.tiles and b.tiles[addresses].rows == rows):
+            continue
         number = len(b.tiles)
         name = f"{b.name}_{number}" if len(addresses) < b.extent else b.name
         new = Tile(name, b.element, addresses, at.extents, rows, b.memory)

@@ -21,7 +21,7 @@ from hbc.ir.interp_stmt import allocator, emit_statement
 from hbc.ir.kernel import Argument, Kernel
 from hbc.ir.nodes import Expr, Var
 from hbc.ir.numpy_types import Array, numpy_dtype
-from hbc.ir.walk import nodes
+from hbc.ir.walk import free_variables, nodes
 
 __all__ = ["InterpError", "Prepared", "evaluate", "numpy_dtype", "prepare", "run"]
 
@@ -98,6 +98,23 @@ def evaluate(e: Expr, env: Mapping[str, Any], buffers: Mapping[str, Array]) -> A
     with np.errstate(all="ignore"):
         code.line(f"return {emit(code, e)}")
         return np.atleast_1d(np.asarray(_compile(code, [])(), numpy_dtype(e.type.element)))
+
+
+def lanes_of(e: Expr) -> Callable[[Mapping[str, Any]], Array]:
+    """`evaluate` without buffers, prepared once for many values of the variables."""
+    free = free_variables(e)
+    variables = {n.name: n for n in nodes(e) if isinstance(n, Var) and n.name in free}
+    code = Code(variables={name: f"x{n}" for n, name in enumerate(variables)})
+    code.line(f"return {emit(code, e)}")
+    function = _compile(code, list(code.variables.values()))
+    dtype = numpy_dtype(e.type.element)
+
+    def lanes(values: Mapping[str, Any]) -> Array:
+        given = (_given(values[name], v) for name, v in variables.items())
+        with np.errstate(all="ignore"):
+            return np.atleast_1d(np.asarray(function(*given), dtype))
+
+    return lanes
 
 
 def evaluator(e: Expr, names: list[str]) -> Callable[[Mapping[str, int]], Any]:

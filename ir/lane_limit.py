@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import prod
 
 from hbc.ir.diag import error
@@ -18,33 +19,41 @@ def refuse_wide(s: Stmt, target: Target) -> Stmt:
     """The same statement, whose VECTOR loops are still loops. HbcError naming those that together
     make too long a vector of one buffer."""
     if target.has_tiles or not target.instruction_sets:  # else instructions may do the statement
-        _refuse(s, (), frozenset(), target)
+        _refuse(s, (), _Buffers(frozenset(), frozenset()), target)
     return s
 
 
-def _refuse(s: Stmt, around: tuple[For, ...], tiles: frozenset[str], target: Target) -> None:
+@dataclass(frozen=True, slots=True)
+class _Buffers:
+    """Those allocated around a statement. `wide`: those that instructions may work on at once."""
+
+    local: frozenset[str]
+    wide: frozenset[str]
+
+
+def _refuse(s: Stmt, around: tuple[For, ...], known: _Buffers, target: Target) -> None:
     match s:
-        case Store(buffer=buffer) if buffer not in tiles:
-            _check(buffer, around, target)
+        case Store(buffer=buffer) if buffer not in known.wide:
+            _check(buffer, around, target, is_local=buffer in known.local)
         case For(kind=LoopKind.VECTOR):
             around = (*around, s)
-        case Allocate(buffer=buffer, memory=memory) if memory in TILES:
-            tiles |= {buffer}
-        case Allocate(buffer=buffer, memory=Memory.REGISTER) if target.instruction_sets:
-            tiles |= {buffer}
+        case Allocate(buffer=buffer, memory=memory):
+            in_registers = memory is Memory.REGISTER and bool(target.instruction_sets)
+            wide = known.wide | {buffer} if memory in TILES or in_registers else known.wide
+            known = _Buffers(known.local | {buffer}, wide)
     for c in children(s):
         if isinstance(c, Stmt):
-            _refuse(c, around, tiles, target)
+            _refuse(c, around, known, target)
 
 
-def _check(buffer: str, around: tuple[For, ...], target: Target) -> None:
+def _check(buffer: str, around: tuple[For, ...], target: Target, *, is_local: bool) -> None:
     extents = [int(f.extent.value) if isinstance(f.extent, Const) else 1 for f in around]
     lanes = prod(extents)
     if lanes <= MOST_LANES:
         return
     named = [f"`{f.var}` has {n}" for f, n in zip(around, extents, strict=True)]
     hint = "vectorize fewer of these loops, or smaller factors"
-    if target.has_tiles:
+    if target.has_tiles and is_local:
         hint = f"if `{buffer}` is to be in tile registers, write `{buffer}.store_in({target.tiles})`; {hint}"
     raise error(
         f"vectors of {lanes} lanes of `{buffer}`, and {MOST_LANES} are the most: "

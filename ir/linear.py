@@ -81,6 +81,8 @@ _MULTIPLIED: Final = Reading(True, lambda e: _canonical_atom(e))
 
 _KEPT: Final = Reading(False, lambda e: _canonical_atom(e))
 """The same, for products that stay products."""
+_canonical: dict[int, tuple[Expr, Expr]] = {}
+"""By the id of an expression: that, and its canonical form."""
 
 
 def linear(e: Expr) -> Linear:
@@ -96,10 +98,18 @@ def canonical(e: Expr) -> Expr:
     if isinstance(e, Var | Const):
         return e
     if e.type == INDEX:
+        known = _canonical.get(id(e))
+        if known is not None:
+            return known[1]
         if len(_KEPT.seen) >= MOST_REMEMBERED:
             _KEPT.seen.clear()
+        if len(_canonical) >= MOST_REMEMBERED:
+            _canonical.clear()
         new = to_expr(read(e, _KEPT))
-        return e if new == e else new
+        new = e if new == e else new
+        _canonical[id(e)] = e, new
+        _canonical[id(new)] = new, new
+        return new
     return map_children(e, canonical)
 
 

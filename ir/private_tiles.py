@@ -12,15 +12,21 @@ each warp a buffer of its own.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from hbc.ir.kernel import Kernel
 from hbc.ir.launches import THREADS
-from hbc.ir.nodes import Allocate, Expr, For, LetStmt, Load, Stmt, Store
+from hbc.ir.nodes import Allocate, Expr, For, Stmt
 from hbc.ir.simplify import simplify
-from hbc.ir.thread_view import check_owners, private_accesses, private_use, with_indices
-from hbc.ir.types import INDEX, TILES
-from hbc.ir.walk import free_variables, map_stmt, nodes, substitute
+from hbc.ir.thread_view import (
+    check_owners,
+    private_accesses,
+    private_use,
+    spelled,
+    with_indices,
+    with_name,
+)
+from hbc.ir.types import TILES
+from hbc.ir.walk import map_stmt, nodes, substitute
 
 
 def private_tiles(kernel: Kernel) -> Kernel:
@@ -33,27 +39,11 @@ def _outside(s: Stmt, tiles: frozenset[str], names: Mapping[str, Expr]) -> Stmt:
     """Outside of the loops over threads. `names`: the numbers that are known by one."""
     if isinstance(s, For) and s.kind in THREADS:
         return s
-    if isinstance(s, LetStmt) and s.value.type == INDEX and _is_arithmetic(s.value):
-        names = {**names, s.name: substitute(s.value, names)}
+    names = with_name(s, names)
     s = map_stmt(s, lambda e: e, lambda c: _outside(c, tiles, names))
     if not isinstance(s, Allocate) or s.memory not in TILES:
         return s
-    return _private(_spelled(s, names), tiles)
-
-
-def _is_arithmetic(e: Expr) -> bool:
-    return not any(isinstance(n, Load) for n in nodes(e))
-
-
-def _spelled(s: Allocate, names: Mapping[str, Expr]) -> Allocate:
-    """With the names in the indices of the buffer replaced by what they stand for."""
-    new: dict[int, Expr] = {}
-    for n in nodes(s.body):
-        if isinstance(n, Load | Store) and n.buffer == s.buffer:
-            used = {v: names[v] for v in free_variables(n.index) if v in names}
-            if used:
-                new[id(n)] = simplify(substitute(n.index, used))
-    return replace(s, body=with_indices(s.body, new)) if new else s
+    return _private(spelled(s, names), tiles)
 
 
 def _private(s: Allocate, tiles: frozenset[str]) -> Stmt:

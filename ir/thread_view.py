@@ -8,7 +8,7 @@ within the thread. The first goes, the second is made dense.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -37,7 +37,7 @@ from hbc.ir.nodes import (
 from hbc.ir.simplify import simplify
 from hbc.ir.thread_access import ThreadAccess, nest_accesses
 from hbc.ir.thread_elements import Elements, Numbers, differences, elements, evaluated
-from hbc.ir.types import TILES, Memory
+from hbc.ir.types import INDEX, TILES, Memory
 from hbc.ir.walk import children, free_variables, map_stmt, nodes, rewrite, substitute
 
 _PRIVATE = (Memory.REGISTER, Memory.STACK, Memory.AUTO)
@@ -51,17 +51,40 @@ def thread_view(nest: For) -> For:
     tiles = frozenset(
         n.buffer for n in nodes(nest) if isinstance(n, Allocate) and n.memory in TILES
     )
-    made = _blocks(nest, tiles)
+    made = _blocks(nest, tiles, {})
     assert isinstance(made, For)
     return made
 
 
-def _blocks(s: Stmt, tiles: frozenset[str]) -> Stmt:
-    """Outside of the loops over threads."""
+def _blocks(s: Stmt, tiles: frozenset[str], names: Mapping[str, Expr]) -> Stmt:
+    """Outside of the loops over threads. `names`: the numbers that are known by one."""
     if isinstance(s, For) and s.kind in THREADS:
         return s
-    s = map_stmt(s, lambda e: e, lambda c: _blocks(c, tiles))
-    return _private(s, tiles) if isinstance(s, Allocate) and s.memory in _PRIVATE else s
+    names = with_name(s, names)
+    s = map_stmt(s, lambda e: e, lambda c: _blocks(c, tiles, names))
+    if not isinstance(s, Allocate) or s.memory not in _PRIVATE:
+        return s
+    return _private(spelled(s, names), tiles)
+
+
+def with_name(s: Stmt, names: Mapping[str, Expr]) -> Mapping[str, Expr]:
+    """The names inside the statement that stand for numbers that do not depend on data."""
+    if not isinstance(s, LetStmt) or s.value.type != INDEX:
+        return names
+    if any(isinstance(n, Load) for n in nodes(s.value)):
+        return names
+    return {**names, s.name: substitute(s.value, names)}
+
+
+def spelled(s: Allocate, names: Mapping[str, Expr]) -> Allocate:
+    """With the names in the indices of the buffer replaced by what they stand for, so that they cancel."""
+    new: dict[int, Expr] = {}
+    for n in nodes(s.body):
+        if isinstance(n, Load | Store) and n.buffer == s.buffer:
+            used = {v: names[v] for v in free_variables(n.index) if v in names}
+            if used:
+                new[id(n)] = simplify(substitute(n.index, used))
+    return replace(s, body=with_indices(s.body, new)) if new else s
 
 
 @dataclass(frozen=True, slots=True)

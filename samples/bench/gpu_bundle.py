@@ -1,4 +1,4 @@
-"""Prepares a folder that needs no hbc: gpu_bundle.py [-o build/gpu-bundle] [--archs sm_80,sm_90].
+"""Prepares a folder that needs no hbc: gpu_bundle.py [-o FOLDER] [--archs sm_80,sm_90] [--samples FOLDER].
 
 Every sample under samples/cuda with every schedule as CUDA, what must come out at the sizes of
 gpu_cases.toml, and the scripts that check and time them: `gpu.sh` there runs everything. Where there is
@@ -32,7 +32,6 @@ from hbc.ir.kernel import Kernel
 from hbc.ir.target import TARGETS
 
 HERE = Path(__file__).resolve().parent
-SAMPLES = HERE.parent / "cuda"
 SCRIPTS = {"gpu_run.py": "run.py", "gpu_device.py": "", "gpu_report.py": "", "gpu.sh": ""}
 LARGEST = 60_000_000  # bytes of the folder
 
@@ -44,11 +43,12 @@ def main() -> int:
     """Exit code 1 where a sample does not compile or the folder is too large."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("-o", "--output", type=Path, default=Path("build/gpu-bundle"))
-    parser.add_argument("--archs", default="sm_80,sm_90", help="for the report of resources")
+    parser.add_argument("--archs", default="sm_80,sm_90", help="to report resources of; '': none")
+    parser.add_argument("--samples", type=Path, default=HERE.parent / "cuda")
     arguments = parser.parse_args()
     try:
-        archs = checked_archs(arguments.archs.split(","))
-        records = bundle(arguments.output, archs)
+        archs = checked_archs(arguments.archs.split(",")) if arguments.archs else ()
+        records = bundle(arguments.output, arguments.samples, archs)
     except HbcError as error:
         print(error, file=sys.stderr)
         return 1
@@ -57,13 +57,13 @@ def main() -> int:
     return 1 if size > LARGEST else 0
 
 
-def bundle(folder: Path, archs: tuple[str, ...]) -> list[Record]:
+def bundle(folder: Path, samples: Path, archs: tuple[str, ...]) -> list[Record]:
     """Makes the folder anew."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     cases = tomllib.loads((HERE / "gpu_cases.toml").read_text(encoding="utf-8"))
     records = []
-    for path in sorted(SAMPLES.glob("*.hb")):
+    for path in sorted(samples.glob("*.hb")):
         p = load_pipeline(path, {})
         known = {**usual(p), **cases.get(p.name, {})}
         arrays = [expected(p, sizes, folder, n) for n, sizes in enumerate(known["check"])]
@@ -126,6 +126,7 @@ def record(
         ],
         "checks": [c for c in arrays if accepted(p, kernel.checks, c["sizes"])],
         "times": list(timed(p, kernel, cases["time"], rates.get(s.name, rates["default"]))),
+        "traffic": cases.get("traffic", {}).get(s.name),
         "resources": used(source, place, archs),
     }
 
@@ -144,6 +145,8 @@ def used(source: CudaSource, place: Path, archs: tuple[str, ...]) -> list[Record
     try:
         find_nvcc()
     except ToolError:
+        return []
+    if not archs:
         return []
     out = place / "report.fatbin"
     found = build_cuda(source, out, "fatbin", archs)

@@ -26,7 +26,8 @@ QUICK = [
 LARGER = [
     *(("crc", (f"s={s}", *OUTER)) for s in (5, 7, 9, 11, 13)),
     *(("crc", (f"s={s}",)) for s in (2, 4, 8)),
-    *(("rcr", (f"s={s}", *OUTER)) for s in (4, 5, 7, 8, 9, 11, 13)), ("rcr", ("s=8",)),
+    *(("rcr", (f"s={s}", *OUTER)) for s in (4, 5, 7, 8, 9, 11, 13)),
+    ("rcr", ("s=8",)),
     *(("sum", (f"s={s}", *OUTER)) for s in (5, 7, 9, 11, 13)),
     *(("sum", (f"s={s}",)) for s in (2, 4, 8)),
     *(("conv1d", (f"k={k}", *OUTER)) for k in (5, 7, 9, 11, 13, 15, 17)),

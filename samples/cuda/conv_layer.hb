@@ -32,9 +32,9 @@ schedule wmma for cuda {
 
 # CUDA cores. Each of 256 threads makes 4 pixels of 4 channels in registers; any size will do.
 schedule simt for cuda {
-    O.split(k, ko, ki, 16).split(x, xo, xi, 64).split(y, yo, yi, 4).tile(xi, ki, xt, kt, xv, kv, 4, 4)
-    O.reorder(n, yo, xo, ko, yi, xt, kt, xv, kv).gpu_blocks(n, yo, xo).gpu_threads(yi, xt, kt)
-    O.unroll(xv).vectorize(kv)
+    O.split(k, ko, ki, 16).split(x, xo, xi, 64).split(y, yo, yi, 4).fuse(n, yo, rows)
+    O.tile(xi, ki, xt, kt, xv, kv, 4, 4).reorder(rows, xo, ko, yi, xt, kt, xv, kv)
+    O.gpu_blocks(rows, xo, ko).gpu_threads(yi, xt, kt).unroll(xv).vectorize(kv)
     acc.compute_at(O, ko).store_in(registers)
     acc.split(y, yo, yi, 4).tile(x, k, xt, kt, xv, kv, 4, 4)
     acc.reorder(n, yo, yi, xt, kt, xv, kv).gpu_threads(yi, xt, kt).unroll(xv).unroll(kv)

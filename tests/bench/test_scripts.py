@@ -11,7 +11,8 @@ import pytest
 SAMPLES = Path(__file__).parents[2] / "samples"
 BENCH = SAMPLES / "bench"
 ALL = "all.sh"
-OTHERS = (ALL, "common.sh", "compile_time.sh", "permute.sh", "permute_costs.sh", "synth.sh")  # of no sample
+OTHERS = (ALL, "common.sh", "compile_time.sh", "permute.sh", "permute_costs.sh", "synth.sh",
+          "gpu.sh")  # of no sample  # fmt: skip
 SCRIPTS = sorted(path.name for path in BENCH.glob("*.sh") if path.name not in OTHERS)
 
 # Both write their arguments to $CALLS. The first knows no kernel named in $BROKEN.

@@ -9,7 +9,7 @@ from itertools import product
 import pytest
 
 from hbc.codegen.instruction_files import builtin_descriptions
-from hbc.eqsat.operand import Access, access, best_load, points
+from hbc.eqsat.operand import Access, access, best_load, form, points
 from hbc.eqsat.plan import Contraction, Plan, plans
 from hbc.eqsat.tensor import Dim, Read
 from hbc.eqsat.windows import is_window, meeting, sharing, together
@@ -39,7 +39,7 @@ def image(instruction: str, x: int, r: int, s: int = 1, q: int = 1) -> Case:
 
 def shuffled(c: Case) -> Plan:
     plan, number, x = c
-    _, _, sorted_ = best_load(x, number, plan)
+    _, _, sorted_ = best_load(form(x), number, plan)
     assert sorted_
     return replace(plan, shuffled=frozenset({number}))
 
@@ -53,7 +53,7 @@ def test_images_that_overlap_are_shuffled(instruction: str, s: int, q: int) -> N
     bits = x.element.bits
     group = 32 // bits
     span = (at.lanes // group - 1) * s + (group - 1) * q + 1
-    _, pack, sorted_ = best_load(x, number, plan)
+    _, pack, sorted_ = best_load(form(x), number, plan)
     if (s, q) == (group, 1):
         assert access(x, plan, number, at) is Access.DIRECT
     else:
@@ -94,7 +94,7 @@ def test_a_window_that_many_steps_serve_is_cheaper() -> None:
     costs = []
     for r in (16, 32, 64):
         plan, number, x = image("vdpbf16ps_zmm", 16, r)
-        load, pack, _ = best_load(x, number, plan)
+        load, pack, _ = best_load(form(x), number, plan)
         assert pack == 0
         costs.append(load / r)
     assert costs[0] > costs[1] > costs[2]

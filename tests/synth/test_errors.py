@@ -43,7 +43,8 @@ def complete(file: Path) -> None:
 
 
 @pytest.mark.parametrize("file", sorted(HERE.glob("*.sf")), ids=lambda file: file.stem)
-def test_message(file: Path) -> None:
+def test_message(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(HERE)
     with pytest.raises(HbcError) as raised:
         complete(file)
     shown = "\n".join(d.render() for d in raised.value.diagnostics)

@@ -120,7 +120,7 @@ MISTAKES = {
     "x: [4]\ny: [4] = ?rots{mian=0}(x)\ngoal y == [x0, x1, x2, x3]": "did you mean `main`?",
     "x: [4]\ny: [4] = ?rots(x)\ngoal y == [x0, x1, x2, x3]": "needs the option `main`",
     "x: [4]\ny: [4] = rots{main=0}(x)\ngoal y == [x0, x1, x2, x3]": "write `?rots`",
-    "x: [4]\ny: [4] = ?rots{main=3}(x)\ngoal y == [x0, x1, x2, x3]": "has 1 dimensions",
+    "x: [4]\ny: [4] = ?rots{main=3}(x)\ngoal y == [x0, x1, x2, x3]": "of [4] it is one of 0",
     "x: [4]\ny: [3] = reshape(x)\ngoal y == [x0, x1, x2]": "has 4 elements, [3] 3",
     "x: [4]\ny: [2, 2] = reshape(x)\ngoal y == [x0, x1, x2, x3]": "the goal has the shape [4]",
     "x: [4]\ny: [4] = reshape(x)": "has no goal",

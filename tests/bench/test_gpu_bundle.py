@@ -1,0 +1,155 @@
+"""The bundle for machines with a GPU: made here, and run with the processor in a GPU's place."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from ctypes import CDLL, memmove
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hbc.codegen import cuda_cpu
+
+BENCH = Path(__file__).parents[2] / "samples" / "bench"
+SAMPLE = """
+size M, N
+input A: f16[M, N]
+output B: f32[M, N]
+B[i, j] = f32(A[i, j]) * 2.0
+schedule simt for cuda { B.split(j, jo, ji, 32).gpu_blocks(i, jo).gpu_threads(ji) }
+schedule wide for cuda { B.split(j, jo, ji, 64, tail = exact).gpu_blocks(i, jo).gpu_threads(ji) }
+example { M = 3; N = 64 }
+"""
+ALIGNED = 256
+
+
+class Stand:
+    """The processor where run.py wants a GPU: device memory is memory."""
+
+    arch = "sm_80"
+
+    def __init__(self, nvcc: str) -> None:
+        assert nvcc == "nvcc-of-the-test"
+
+    def about(self) -> dict[str, object]:
+        return {"gpu": "none", "arch": self.arch, "l2_bytes": 0}
+
+    def wait(self) -> None:
+        return None
+
+    def copy_rate(self, size: int) -> float:
+        return 1e9
+
+    @contextmanager
+    def arrays(self, host: Sequence[np.ndarray]) -> Iterator[list[int]]:
+        held = [np.empty(a.nbytes + ALIGNED, np.uint8) for a in host]
+        places = [-(-h.ctypes.data // ALIGNED) * ALIGNED for h in held]
+        for place, a in zip(places, host, strict=True):
+            memmove(place, a.ctypes.data, a.nbytes)
+        yield places
+
+    def read(self, array: np.ndarray, place: int) -> None:
+        memmove(array.ctypes.data, place, array.nbytes)
+
+    def time(self, run: Callable[[], None], repeat: int, flush: bool = False) -> list[float]:
+        run()
+        return [1e-3]
+
+
+@pytest.fixture(scope="module")
+def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("bundle")
+    (folder / "samples").mkdir()
+    (folder / "samples" / "twice.hb").write_text(SAMPLE)
+    command = [sys.executable, BENCH / "gpu_bundle.py", "-o", folder / "made"]
+    subprocess.run([*command, "--archs", "", "--samples", folder / "samples"], check=True)
+    return folder / "made"
+
+
+@pytest.fixture
+def run(bundle: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """The bundle's run.py, building for the processor."""
+    monkeypatch.syspath_prepend(str(bundle))
+    monkeypatch.setenv("NVCC", "nvcc-of-the-test")
+    spec = spec_from_file_location("gpu_bundle_run", bundle / "run.py")
+    assert spec is not None and spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+
+    def build(nvcc: str, kernel: dict[str, Any], arch: str, folder: Path) -> CDLL:
+        source = bundle / kernel["source"]
+        out = folder / f"{kernel['schedule']}.so"
+        cuda_cpu.build(source.read_text(), out, "so", name="k", extra=(f"-I{source.parent}",))
+        return CDLL(str(out))
+
+    monkeypatch.setattr(module, "build", build)
+    return module
+
+
+def started(run: ModuleType, folder: Path, monkeypatch: pytest.MonkeyPatch, *names: str) -> int:
+    monkeypatch.setattr(sys, "argv", ["run.py", "-o", str(folder), *names])
+    return int(run.main(Stand))
+
+
+def test_results(run: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert started(run, tmp_path, monkeypatch) == 0
+    kernels = json.loads((tmp_path / "gpu.json").read_text())["kernels"]
+    assert [k["schedule"] for k in kernels] == ["simt", "wide"]
+    for k in kernels:
+        assert [c["sizes"] for c in k["checks"]] == [{"M": 3, "N": 64}]
+        assert (k["checks"][0]["error"], k["wrong"], k["times"][0]["apart"]) == (0, False, 0)
+    text = (tmp_path / "RESULTS.gpu.md").read_text()
+    assert "| twice | wide | M = 3, N = 64 | 1000.0 us |" in text
+
+
+def test_one_schedule(run: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert started(run, tmp_path, monkeypatch, "wide") == 0
+    kernels = json.loads((tmp_path / "gpu.json").read_text())["kernels"]
+    assert [k["schedule"] for k in kernels] == ["wide"]
+
+
+def test_a_wrong_result_is_found(
+    run: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loaded = np.load
+
+    def other(path: Path) -> dict[str, np.ndarray]:
+        arrays = dict(loaded(path))
+        arrays["B.value"] = arrays["B.value"] + 1
+        return arrays
+
+    monkeypatch.setattr(run.np, "load", other)
+    assert started(run, tmp_path, monkeypatch) == 1
+
+
+def test_no_gpu(bundle: Path) -> None:
+    """One line, exit code 4: where there is no runtime library, and where there is no compiler."""
+    for names in ({"NVCC": "/nowhere/bin/nvcc", "CUDA_VISIBLE_DEVICES": ""}, {"PATH": ""}):
+        environment = {**os.environ, **names, "PYTHON": sys.executable}
+        done = subprocess.run(
+            [sys.executable, bundle / "run.py"], env=environment, capture_output=True, text=True,
+            check=False,
+        )  # fmt: skip
+        if "PATH" in names and Path("/usr/local/cuda/bin/nvcc").exists():
+            continue
+        assert (done.returncode, done.stderr.count("\n")) == (4, 1), done.stderr
+
+
+def test_floors(bundle: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, BENCH / "gpu_floors.py", bundle],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "Nothing here was run on a GPU" in done.stdout
+    assert "| twice | simt | M = 3, N = 64 | 0.00 | 0.00 |" in done.stdout
