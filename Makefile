@@ -2,12 +2,13 @@
 #
 # Needs GNU make, Python >= 3.11 with venv, and a C compiler. All of Python's packages go into
 # .venv, all output into build/ and dist/. Overridable: PYTHON, FUZZ_SECONDS, ROBUST_VARIANTS,
-# SYNTH_EXAMPLES, PYTEST_ARGS.
+# SYNTH_EXAMPLES, WORKERS (processes that test side by side), PYTEST_ARGS.
 
 PYTHON          ?= python3
 FUZZ_SECONDS    ?= 3600
 ROBUST_VARIANTS ?= 500
 SYNTH_EXAMPLES  ?= 5000
+WORKERS         ?= auto
 PYTEST_ARGS     ?=
 
 VENV := .venv
@@ -49,7 +50,7 @@ test: $(DEV) $(LINKS)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest --timeout=900 $(PYTEST_ARGS)
+	$(BIN)/python -m pytest --timeout=900 --numprocesses=$(WORKERS) --dist=loadfile $(PYTEST_ARGS)
 
 fuzz: $(DEV)
 	HBC_FUZZ_SECONDS=$(FUZZ_SECONDS) $(BIN)/python -m pytest --timeout=0 tests/fuzz $(PYTEST_ARGS)

@@ -46,7 +46,7 @@ def command(
                 "statements": statements,
             }
         )
-    else:
+    elif records or failure is None:
         click.echo("\n".join(_lines(chosen, records)))
     if failure is not None:
         raise failure

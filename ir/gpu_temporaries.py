@@ -18,7 +18,7 @@ from math import prod
 
 from hbc.ir.build import add, and_, const_value, floordiv, lt, mod, mul
 from hbc.ir.kernel import Kernel
-from hbc.ir.lane_at import NoLaneError, at_lane
+from hbc.ir.lane_at import NoLaneError, at_lane, by_distance
 from hbc.ir.launches import WARP, by_warps, thread_count, thread_loops
 from hbc.ir.nodes import (
     Allocate,
@@ -179,7 +179,13 @@ class _Pass:
     def over_lanes(self, s: Store) -> Stmt:
         """A vector statement with its lanes spread over those of the warp."""
 
-        def one(lane: Expr) -> Stmt:
+        own = (n for n in nodes(s.value) if isinstance(n, Load) and n.buffer == s.buffer)
+        if any(n.index != s.index for n in own):
+            return self.lanes(1, lambda lane: s)  # all lanes are read before any is stored
+        order = by_distance(s.index)
+
+        def one(number: Expr) -> Stmt:
+            lane = order(number)
             mask = None if s.mask is None else at_lane(s.mask, lane)
             return Store(s.buffer, at_lane(s.index, lane), at_lane(s.value, lane), mask, s.span)
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
-from hbc.ir.build import add, floordiv, mod, mul
+from hbc.ir.build import add, const_value, floordiv, mod, mul
 from hbc.ir.layout import layout
 from hbc.ir.nodes import (
     Binary,
@@ -59,3 +60,29 @@ def at_lane(e: Expr, lane: Expr) -> Expr:
             return map_children(e, lambda c: at_lane(c, lane))
         case _:
             raise NoLaneError
+
+
+def by_distance(index: Expr) -> Callable[[Expr], Expr]:
+    """The lanes of an index in an order in which its places in memory go up: neighbouring threads
+    then store neighbouring elements, whatever the order of the vector."""
+    found = layout(index)
+    steps = [] if found is None else [const_value(stride) for _, stride in found.dims]
+    if found is None or None in steps:
+        return lambda number: number
+    inner, dims = 1, list[tuple[int, int, int]]()  # stride, extent, lanes from one to the next
+    for (extent, _), step in zip(reversed(found.dims), reversed(steps), strict=True):
+        dims.append((int(step or 0), extent, inner))
+        inner *= extent
+    dims.sort(key=lambda d: abs(d[0]))
+
+    def lane(number: Expr) -> Expr:
+        place: Expr = const_index(0)
+        covered = 1
+        for _, extent, lanes in dims:
+            digit = mod(floordiv(number, covered), extent)
+            place = add(place, mul(digit, lanes))
+            covered *= extent
+        return place
+
+    ascends = [lanes for *_, lanes in dims] == sorted(lanes for *_, lanes in dims)
+    return (lambda number: number) if ascends else lane

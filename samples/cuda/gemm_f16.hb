@@ -14,7 +14,7 @@ C[i, j]    = acc[i, j]
 
 # Tensor cores. Eight warps make 128 x 128 sums, each 2 x 4 fragments. 32 steps of k at a time come to
 # shared memory, 16 bytes at once; rows are 16 bytes longer there, so that the rows of a fragment lie in
-# different banks. M and N must be multiples of 128, K of 32.
+# different banks. M and N must be multiples of 128.
 schedule wmma for cuda {
     C.tile(i, j, io, jo, ii, ji, 128, 128, tail = exact).tile(ii, ji, iw, jw, iu, ju, 32, 64)
     C.gpu_blocks(io, jo).gpu_threads(iw, jw)
@@ -22,7 +22,7 @@ schedule wmma for cuda {
     acc.compute_at(C, jo).store_in(wmma_accumulator)
     acc.tile(i, j, iw, jw, iu, ju, 32, 64).gpu_threads(iw, jw)
     acc.tile(iu, ju, it, jt, iv, jv, 16, 16).unroll(it).unroll(jt).vectorize(iv).vectorize(jv)
-    acc.update.split(k, ko, ki, 32, tail = exact).split(ki, kt, kv, 16)
+    acc.update.split(k, ko, ki, 32).split(ki, kt, kv, 16)
     acc.update.tile(i, j, iw, jw, iu, ju, 32, 64).tile(iu, ju, it, jt, iv, jv, 16, 16)
     acc.update.reorder(ko, iw, jw, kt, it, jt, iv, jv, kv).gpu_threads(iw, jw)
     acc.update.unroll(kt).unroll(it).unroll(jt).atomic().vectorize(iv).vectorize(jv).vectorize(kv)
@@ -34,7 +34,7 @@ schedule wmma for cuda {
     B.in(acc).gpu_threads(tu).unroll(tt).vectorize(jv)
 }
 
-# The same by four warps, for small matrices. M and N must be multiples of 64, K of 32.
+# The same by four warps, for small matrices: M and N must be multiples of 64.
 schedule wmma_64 for cuda {
     C.tile(i, j, io, jo, ii, ji, 64, 64, tail = exact).tile(ii, ji, iw, jw, iu, ju, 32, 32)
     C.gpu_blocks(io, jo).gpu_threads(iw, jw)
@@ -42,7 +42,7 @@ schedule wmma_64 for cuda {
     acc.compute_at(C, jo).store_in(wmma_accumulator)
     acc.tile(i, j, iw, jw, iu, ju, 32, 32).gpu_threads(iw, jw)
     acc.tile(iu, ju, it, jt, iv, jv, 16, 16).unroll(it).unroll(jt).vectorize(iv).vectorize(jv)
-    acc.update.split(k, ko, ki, 32, tail = exact).split(ki, kt, kv, 16)
+    acc.update.split(k, ko, ki, 32).split(ki, kt, kv, 16)
     acc.update.tile(i, j, iw, jw, iu, ju, 32, 32).tile(iu, ju, it, jt, iv, jv, 16, 16)
     acc.update.reorder(ko, iw, jw, kt, it, jt, iv, jv, kv).gpu_threads(iw, jw)
     acc.update.unroll(kt).unroll(it).unroll(jt).atomic().vectorize(iv).vectorize(jv).vectorize(kv)

@@ -85,6 +85,15 @@ def test_a_near_miss(hbc: Command, product: Path) -> None:
     assert one["near_miss"]["edit"]
 
 
+def test_a_mistake_elsewhere_is_all_that_is_said(hbc: Command, product: Path) -> None:
+    isa = product.with_name("mine.hb")
+    isa.write_text("instruction nothing")
+    done = hbc("explain", product, "--target", "amx", "--isa", isa)
+    assert done.code == 1
+    assert "mine.hb:1" in done.err
+    assert not done.out
+
+
 def test_nothing_to_explain(hbc: Command, product: Path) -> None:
     done = hbc("explain", product, "--target", "avx512vnni")
     assert done.code == 0

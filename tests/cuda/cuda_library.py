@@ -27,10 +27,10 @@ def cuda_of(text: str, name: str = "k.hb") -> CudaSource:
 class CudaLibrary:
     """The kernel on the processor: there, device memory is memory."""
 
-    def __init__(self, source: CudaSource, folder: Path) -> None:
+    def __init__(self, source: CudaSource, folder: Path, *flags: str) -> None:
         (folder / f"{source.name}.h").write_text(source.header)
         out = folder / f"{source.name}.so"
-        build(source.text, out, "so", name=source.name, extra=(f"-I{folder}", "-Werror"))
+        build(source.text, out, "so", name=source.name, extra=(f"-I{folder}", "-Werror", *flags))
         self.name = source.name
         self.library = ctypes.CDLL(str(out))
 
