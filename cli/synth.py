@@ -118,13 +118,15 @@ def command(
     if spec is not None or sketch is None:
         if sketch is not None or spec is None:
             raise UsageError(Diagnostic("name a sketch, or a layout change with --spec"))
+        refuse_without_sketch(
+            {"--all": every, "--count": count, "--limit": limit, "--stats": stats, "--type": element,
+             "--explain-cost": explain_cost, "--picture": picture}
+        )  # fmt: skip
         from hbc.cli.synth_spec import run_spec
 
         run_spec(spec, settings, target, output, timeout, memory * BYTES_OF_A_MEGABYTE, as_json)
         return
-    if picture is not None and picture.suffix not in (".svg", ".png"):
-        hint = "name a file that ends in .svg or .png"
-        raise UsageError(Diagnostic(f"`--picture {picture}` is no kind of picture", hint=hint))
+    refuse_files(picture, output, element)
     switches = chosen_switches(prune, no_join, no_merge, no_compose, no_crowds)
     with progress() as bar:
         deadline = None if timeout is None else began + timeout
@@ -164,6 +166,23 @@ def command(
         write_code(solution_code(outcome, best, named, element, notes), output)
     if picture is not None:
         write_picture(outcome, next(outcome.solutions(pricing)), picture)
+
+
+def refuse_without_sketch(options: Mapping[str, object]) -> None:
+    """UsageError for an option that says nothing about a layout change."""
+    for name, value in options.items():
+        if value:
+            hint = "a layout change has one answer; its type stands in --spec: `transpose(..., u8)`"
+            raise UsageError(Diagnostic(f"`{name}` belongs to a sketch, not to --spec", hint=hint))
+
+
+def refuse_files(picture: Path | None, output: Path | None, element: str | None) -> None:
+    """UsageError for a picture of no known kind, and for a type of code that is not written."""
+    if picture is not None and picture.suffix not in (".svg", ".png"):
+        hint = "name a file that ends in .svg or .png"
+        raise UsageError(Diagnostic(f"`--picture {picture}` is no kind of picture", hint=hint))
+    if element is not None and output is None:
+        raise UsageError(Diagnostic("`--type` says what the code's elements are: add -o FILE"))
 
 
 def chosen_table(sketch: Sketch, target: str | None) -> CostTable:

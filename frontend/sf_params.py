@@ -26,9 +26,9 @@ class Parameters:
 
     def declare(self, node: ast.Param) -> None:
         known = self.spans.get(node.name)
-        for value in (node.value, *node.allowed):
-            if isinstance(value, ast.Name) and value.name not in self.values:
-                self.words.setdefault(value.name, value.span)
+        for given in (node.value, *node.allowed):
+            if isinstance(given, ast.Name) and given.name not in self.values:
+                self.words.setdefault(given.name, given.span)
         if node.name in self.words:
             later = Note("it is declared here", node.span)
             used = self.words[node.name]

@@ -78,7 +78,9 @@ def simplified(problem: Problem, demands: Demands) -> list[Together]:
 def judge(cut: Cut, values: Batches, count: int) -> NDArray[np.int64]:
     """The numbers of the states that pass."""
     alive = np.arange(count)
-    columns: Batches = {}  # [location, state]: a location of all states is one run of memory
+    columns: dict[
+        int, Batch
+    ] = {}  # [location, state]: a location of all states is one run of memory
     for number in {*cut.allowed, *(n for together in cut.demands for n, _ in together.places)}:
         columns[number] = np.ascontiguousarray(values[number].T)
     for number, table in cut.allowed.items():

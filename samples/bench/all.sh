@@ -5,7 +5,7 @@
 . "$(dirname -- "$0")/common.sh"
 
 WORKLOADS='gemm_f32 gemm_bf16 gemm_u8s8 gemm_requant conv1d conv1d_bf16 conv1d_u8s8 conv2d downsample downsample_bf16 upsample
-resize recursive recursive_bf16 denoise denoise_bf16 conv_layer attention'
+resize recursive recursive_bf16 denoise denoise_bf16 conv_layer conv_layer_u8s8 attention'
 
 write=
 if [ "${1:-}" = --write ]; then

@@ -29,8 +29,9 @@ The floor of a run is the larger of its arithmetic at the card's peak and of its
 the rate of the card's memory; no kernel is faster. *Traffic* is what all blocks together load and store
 besides, most of it in the L2 cache. Peaks, dense and summed in f32: A100 40 GB 1,555 GB/s, 312 Tflop/s on
 tensor cores, 19.5 on CUDA cores ("NVIDIA A100 Tensor Core GPU", data sheet); H100 SXM 3,350 GB/s, 989 and
-66.9 ("NVIDIA H100 Tensor Core GPU", data sheet; without sparsity); RTX 4070 SUPER 504 GB/s, 71 and 35.5
-("NVIDIA Ada GPU Architecture": 142 on tensor cores where sums are f16, half of that where they are f32).
+66.9 ("NVIDIA H100 Tensor Core GPU", data sheet; without sparsity); RTX 4070 SUPER 504 GB/s, 71 and 35.5,
+reckoned from its 56 multiprocessors at 2,475 MHz ("NVIDIA Ada GPU Architecture": 512 multiply-adds of half
+floats in a cycle of each, 142 Tflop/s, where sums are f16, and half of that where they are f32).
 """
 
 

@@ -100,7 +100,7 @@ def test_there_are_examples() -> None:
     assert {b.file for b in PROGRAMS} >= {"language.md", "schedules.md"}
     described = {"isa", "isa wrong", "isa error"}  # tests/isa reads these
     solved = {"sf solve"}  # and tests/synth these
-    known = {"hb", "hb run", "hb schedule", "hb wrong", "sh", *OUTPUTS, *described, *solved}
+    known = {"hb", "hb run", "hb schedule", "hb wrong", "sh", "cuda", *OUTPUTS, *described, *solved}
     assert {b.mark for b in ALL} <= known
 
 

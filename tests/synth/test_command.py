@@ -138,3 +138,16 @@ def test_interrupt_prints_statistics() -> None:
     assert child.returncode == 130
     assert "interrupted after" in said
     assert "candidates tested" in said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--spec", "transpose(rows=8, cols=8)", "--count"], "`--count` belongs to a sketch"),
+        (["--spec", "transpose(rows=8, cols=8)", "--picture", "a.svg"], "`--picture` belongs to"),
+        ([str(SKETCHES / "crc.sf"), "--type", "u8"], "add -o FILE"),
+    ],
+)
+def test_options_that_would_do_nothing_are_refused(arguments: list[str], said: str) -> None:
+    done = subprocess.run([*HBC, *arguments], capture_output=True, text=True)
+    assert done.returncode == 2 and said in done.stderr
