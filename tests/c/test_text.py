@@ -99,9 +99,11 @@ def test_helpers_and_includes_are_used(name: str) -> None:
         text = sample(name, target).text
         for function in re.findall(r"^static .*?(\w+)\(", text, re.MULTILINE):
             assert len(re.findall(rf"\b{function}\(", text)) > 1, function
-        uses = {"stdlib": "free(", "string": "memcpy(", "immintrin": "_mm"}
+        # Scalar conversions of halves are intrinsics too.
+        uses = {"stdlib": r"\bfree\(", "string": r"\bmemcpy\(", "immintrin": r"\b_(mm|cvt)"}
         for header, use in uses.items():
-            assert (f"#include <{header}.h>" in text) == (use in text), header
+            used = re.search(use, text) is not None
+            assert (f"#include <{header}.h>" in text) == used, header
 
 
 def test_kernels_without_inputs_or_with_buffers_that_nobody_reads(tmp_path: Path) -> None:
