@@ -61,6 +61,19 @@ def sanitizer_runtimes() -> str | None:
     return " ".join(found)
 
 
+@pytest.fixture
+def nvcc() -> tuple[str, ...]:
+    """The command that compiles CUDA; the test is skipped where there is none, which CI may not have:
+    the same files are compiled for the processor and executed everywhere."""
+    from hbc.codegen.nvcc import find_nvcc
+    from hbc.ir.diag import ToolError
+
+    try:
+        return find_nvcc()
+    except ToolError as e:
+        pytest.skip(str(e.diagnostics[0].message))
+
+
 def pytest_report_header() -> str:
     """Says which copy of hbc is tested."""
     return f"hbc: {imported_from()}"

@@ -10,11 +10,10 @@ import pytest
 
 from hbc.cli.pipeline import choose_schedule, lower_to_kernel
 from hbc.codegen.cuda import CudaSource, emit_cuda
-from hbc.codegen.nvcc import build_cuda, find_nvcc
+from hbc.codegen.nvcc import build_cuda
 from hbc.frontend.check import check
 from hbc.frontend.oracle import compare, evaluate
 from hbc.frontend.parse import parse
-from hbc.ir.diag import ToolError
 from hbc.ir.source import Source
 from hbc.ir.target import TARGETS
 
@@ -71,11 +70,8 @@ def test_agrees(name: str, schedule: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", SIZES)
+@pytest.mark.usefixtures("nvcc")
 def test_no_spills(name: str, tmp_path: Path) -> None:
-    try:
-        find_nvcc()
-    except ToolError as e:
-        pytest.skip(str(e.diagnostics[0].message))
     used = build_cuda(lowered(name, "wmma"), tmp_path / "k.fatbin", "fatbin", ("sm_80", "sm_90"))
     assert used and all(r.spills == 0 for r in used)
 

@@ -12,10 +12,9 @@ from hbc.codegen.nvcc import (
     Resources,
     build_cuda,
     checked_archs,
-    find_nvcc,
     resources,
 )
-from hbc.ir.diag import ToolError, UsageError
+from hbc.ir.diag import UsageError
 
 from .cuda_library import cuda_of
 from .test_entries import SCALE
@@ -49,11 +48,8 @@ def test_archs_that_are_none(arch: str) -> None:
 
 
 @pytest.mark.parametrize("kind", list(CUDA_SUFFIX))
+@pytest.mark.usefixtures("nvcc")
 def test_builds(kind: CudaOutput, tmp_path: Path) -> None:
-    try:
-        find_nvcc()
-    except ToolError as e:
-        pytest.skip(str(e.diagnostics[0].message))
     archs = ("sm_80",) if kind in ("ptx", "cubin") else ("sm_80", "sm_90")
     out = tmp_path / f"scale{CUDA_SUFFIX[kind]}"
     used = build_cuda(cuda_of(SCALE), out, kind, archs)

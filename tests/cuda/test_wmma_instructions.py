@@ -15,10 +15,9 @@ import pytest
 
 from hbc.cli.instruction_set import instruction_set
 from hbc.codegen.cuda import CudaSource, emit_cuda
-from hbc.codegen.nvcc import build_cuda, find_nvcc
+from hbc.codegen.nvcc import build_cuda
 from hbc.ir.build import ramp
 from hbc.ir.contraction import shape
-from hbc.ir.diag import ToolError
 from hbc.ir.instruction import Instruction
 from hbc.ir.instruction_semantics import execute
 from hbc.ir.kernel import Argument, Kernel
@@ -156,11 +155,8 @@ def test_does_what_is_described(kind: tuple[str, ...], tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS, ids="_".join)
+@pytest.mark.usefixtures("nvcc")
 def test_nvcc_takes_it(kind: tuple[str, ...], tmp_path: Path) -> None:
-    try:
-        find_nvcc()
-    except ToolError as e:
-        pytest.skip(str(e.diagnostics[0].message))
     used = build_cuda(source_of(of_kind(kind)), tmp_path / "each.cubin", "cubin", ("sm_80",))
     assert len(used) == len(of_kind(kind))
     assert all(r.spills == 0 for r in used)

@@ -1,7 +1,6 @@
 """Pins WMMA, ldmatrix and mma.sync of CUDA on the CPU against NumPy."""
 
 import ctypes
-import shutil
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -208,18 +207,15 @@ def test_mma_sync(name: str, stored: str, made: str, k: int, mma: ctypes.CDLL) -
     assert np.array_equal(c, a.astype(np.float64) @ b.astype(np.float64))
 
 
-def test_nvcc_takes_the_same_kernels(tmp_path: Path) -> None:
+def test_nvcc_takes_the_same_kernels(nvcc: tuple[str, ...], tmp_path: Path) -> None:
     """What the tests above run is CUDA."""
-    nvcc = shutil.which("nvcc")
-    if nvcc is None:
-        pytest.skip("no nvcc")
     ptx = (TEMPLATES / "cuda_ptx.h").read_text(encoding="ascii").replace("#pragma once", "")
     file = tmp_path / "kernels.cu"
     file.write_text(
         INCLUDES + ptx + "".join(map(wmma_kernel, SHAPES)) + MMA_KERNELS, encoding="ascii"
     )
     command = [
-        nvcc,
+        *nvcc,
         "-std=c++17",
         "-arch=sm_80",
         "-cubin",

@@ -4,7 +4,6 @@ their `main` compares with the goals. nvcc compiles it where it is installed."""
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 from math import prod
 from pathlib import Path
@@ -67,16 +66,13 @@ def test_samples(name: str, parameters: dict[str, int | str], element: str, tmp_
     check(emit_cuda(solved(name, parameters), DTYPES[element]), tmp_path)
 
 
-def test_nvcc_takes_the_samples(tmp_path: Path) -> None:
-    nvcc = shutil.which("nvcc")
-    if nvcc is None:
-        pytest.skip("no nvcc")
+def test_nvcc_takes_the_samples(nvcc: tuple[str, ...], tmp_path: Path) -> None:
     for name, parameters, element in (SAMPLES[0], SAMPLES[4], SAMPLES[7], SAMPLES[11]):
         file = tmp_path / f"{name}.cu"
         file.write_text(emit_cuda(solved(name, parameters), DTYPES[element]), encoding="ascii")
         for arch in ("sm_80", "sm_90"):
             ran = subprocess.run(
-                [nvcc, "-std=c++17", f"-arch={arch}", "-cubin", "-Xptxas", "-v", "-o",
+                [*nvcc, "-std=c++17", f"-arch={arch}", "-cubin", "-Xptxas", "-v", "-o",
                  str(tmp_path / "cubin"), str(file)],
                 capture_output=True, text=True, check=False,
             )  # fmt: skip
