@@ -18,7 +18,8 @@ from hbc.codegen.gather_columns import InMemory, InRegisters
 from hbc.codegen.gather_hvx_file import BYTES, HvxFile, Result, hvx_text
 from hbc.codegen.gather_hvx_folds import combined, neutral_word
 from hbc.codegen.gather_text import Constants, instruction_text
-from hbc.codegen.gather_warp import View, placed
+from hbc.codegen.gather_view import View, composed
+from hbc.codegen.gather_warp import placed
 from hbc.codegen.names import Scope, check_kernel_name, identifier
 from hbc.codegen.writer import Writer
 from hbc.ir.diag import Diagnostic, HbcError, InternalError
@@ -49,6 +50,9 @@ class Printer:
     @property
     def lanes(self) -> int:
         return self.table.lanes
+
+    def size(self, name: str) -> int:
+        return prod(self.shapes[name])
 
     def named(self, text: str, name: str) -> str:
         """A variable for an expression."""
@@ -118,7 +122,7 @@ def emit_hvx(
 def _step(printer: Printer, step: Moved | Folded) -> None:
     match step:
         case Moved(name, arguments, gather, hole, formula):
-            view = _composed(printer, arguments, gather)
+            view = composed(printer.views, printer.size, arguments, gather)
             printer.views[name] = view
             if hole:
                 printer.out.blank()
@@ -141,21 +145,6 @@ def _hold(printer: Printer, name: str, held: InRegisters, made_of: View | None) 
     index = np.arange(size) if made_of is None else made_of.gather.index
     known = np.where(index >= 0, np.arange(size), index).astype(np.int32)
     printer.views[name] = View((name,), Gather(((size,),), (size,), known))
-
-
-def _composed(printer: Printer, arguments: Sequence[str], gather: Gather) -> View:
-    """A gather of views as one of held arrays."""
-    arrays: list[str] = []
-    parts: list[Locations] = []
-    start = 0
-    for argument in arguments:
-        view = printer.views[argument]
-        parts.append(np.where(view.gather.index >= 0, view.gather.index + start, view.gather.index))
-        arrays += view.arrays
-        start += sum(prod(printer.shapes[a]) for a in view.arrays)
-    source = np.concatenate([*parts, [UNDEFINED, ZERO]])
-    shapes = tuple((prod(printer.shapes[a]),) for a in arrays)
-    return View(tuple(arrays), Gather(shapes, gather.output, source[gather.index].astype(np.int32)))
 
 
 def _read(printer: Printer, view: View, location: int) -> tuple[str, int] | int:

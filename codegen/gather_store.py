@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hbc.codegen.gather_columns import Column, InRegisters, expression, padded
-from hbc.codegen.gather_warp import Thread, View, column, registers_of
+from hbc.codegen.gather_view import View
+from hbc.codegen.gather_warp import Thread, column, registers_of
 from hbc.codegen.lane_formula import condition
 from hbc.ir.gather import Locations
 

@@ -17,18 +17,11 @@ from numpy.typing import NDArray
 from hbc.codegen.gather_columns import Column, Group, InMemory, InRegisters, expression
 from hbc.codegen.gather_element import Element
 from hbc.codegen.gather_exchange import exchanged, price, sectors
-from hbc.ir.gather import UNDEFINED, ZERO, Gather, Locations, Shape, identity
+from hbc.codegen.gather_view import View, composed
+from hbc.ir.gather import UNDEFINED, Gather, Locations, Shape, identity
 from hbc.ir.movement import Folded, Moved
 
 Numbers = NDArray[np.int64]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class View:
-    """An array as a gather of arrays that are held."""
-
-    arrays: tuple[str, ...]
-    gather: Gather
 
 
 @dataclass(slots=True)
@@ -78,13 +71,13 @@ def print_step(thread: Thread, step: Moved | Folded) -> None:
             first = first.replace("a[", f"{arguments[0]}[")
             text = "; then ".join([first, *(other.replace("a[", "that[") for other in others)])
             if arguments[0] in thread.waiting:
-                view = composed(thread, arguments, gather)
+                view = composed(thread.views, thread.size, arguments, gather)
                 if _moves_while_loading(thread, step, view):
                     text += f", while loading {arguments[0]}"
                 else:
                     _load(thread, arguments[0])
             start = len(thread.group.out.lines)
-            view = composed(thread, arguments, gather)
+            view = composed(thread.views, thread.size, arguments, gather)
             _hold(thread, name, _make(thread, name, view), start, text)
             _remember(thread, name, view)
         case Folded(name, argument, shape, length, operation):
@@ -95,7 +88,7 @@ def print_step(thread: Thread, step: Moved | Folded) -> None:
 
 def _known(thread: Thread, step: Moved) -> None:
     """A gather that the sketch gives: merged into what reads it, or a load."""
-    view = composed(thread, step.arguments, step.gather)
+    view = composed(thread.views, thread.size, step.arguments, step.gather)
     memory = all(isinstance(thread.group.held[thread.number[a]], InMemory) for a in view.arrays)
     thread.views[step.name] = view
     if memory and lanes_of(step.shape, thread.axes) == thread.group.lanes:
@@ -148,21 +141,6 @@ def _remember(thread: Thread, name: str, made_of: View) -> None:
     index = made_of.gather.index
     known = np.where(index >= 0, np.arange(index.size), index).astype(np.int32)
     thread.views[name] = View((name,), Gather(((index.size,),), thread.shapes[name], known))
-
-
-def composed(thread: Thread, arguments: Sequence[str], gather: Gather) -> View:
-    """A gather of views as one of held arrays."""
-    arrays: list[str] = []
-    parts: list[Locations] = []
-    start = 0
-    for argument in arguments:
-        view = thread.views[argument]
-        parts.append(np.where(view.gather.index >= 0, view.gather.index + start, view.gather.index))
-        arrays += view.arrays
-        start += sum(thread.size(a) for a in view.arrays)
-    source = np.concatenate([*parts, [UNDEFINED, ZERO]])
-    shapes = tuple((thread.size(a),) for a in arrays)
-    return View(tuple(arrays), Gather(shapes, gather.output, source[gather.index].astype(np.int32)))
 
 
 def column(thread: Thread, view: View, locations: Locations) -> Column:

@@ -15,22 +15,15 @@ import numpy as np
 from hbc.codegen.gather_file import Array, Function, VectorTarget, c_text
 from hbc.codegen.gather_fold import FOLDS, fold_functions, identity_text
 from hbc.codegen.gather_text import Constants, instruction_text
+from hbc.codegen.gather_view import View, composed
 from hbc.codegen.names import Scope, check_kernel_name, identifier
 from hbc.codegen.writer import Writer
 from hbc.ir.diag import Diagnostic, HbcError
-from hbc.ir.gather import UNDEFINED, ZERO, Gather, Locations, identity
+from hbc.ir.gather import UNDEFINED, ZERO, Locations, identity
 from hbc.ir.instruction_table import InstructionTable
 from hbc.ir.move_plan import NOTHING, Plan, plan_registers
 from hbc.ir.movement import Folded, Moved, Movement, pruned, resolved
 from hbc.ir.types import DType
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class View:
-    """An array as a gather of arrays that lie in registers."""
-
-    arrays: tuple[str, ...]
-    gather: Gather
 
 
 @dataclass(slots=True)
@@ -89,7 +82,7 @@ def emit_x86(
 def _step(printer: Printer, step: Moved | Folded) -> None:
     match step:
         case Moved(name, arguments, gather, hole, formula):
-            view = _composed(printer, arguments, gather)
+            view = composed(printer.views, printer.sizes.__getitem__, arguments, gather)
             if not hole:
                 printer.views[name] = view  # merged into what reads it
                 return
@@ -105,21 +98,6 @@ def _step(printer: Printer, step: Moved | Folded) -> None:
 def _keep(printer: Printer, name: str, registers: dict[int, str]) -> None:
     printer.registers[name] = registers
     printer.views[name] = View((name,), identity((printer.sizes[name],)))
-
-
-def _composed(printer: Printer, arguments: Sequence[str], gather: Gather) -> View:
-    """A gather of views as one of arrays."""
-    arrays: list[str] = []
-    parts: list[Locations] = []
-    start = 0
-    for argument in arguments:
-        view = printer.views[argument]
-        parts.append(np.where(view.gather.index >= 0, view.gather.index + start, view.gather.index))
-        arrays += view.arrays
-        start += sum(printer.sizes[a] for a in view.arrays)
-    source = np.concatenate([*parts, [UNDEFINED, ZERO]])
-    shapes = tuple((printer.sizes[a],) for a in arrays)
-    return View(tuple(arrays), Gather(shapes, gather.output, source[gather.index].astype(np.int32)))
 
 
 def rows_of(printer: Printer, view: View, index: Locations) -> Locations:
