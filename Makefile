@@ -18,6 +18,9 @@ BASE := $(VENV)/.installed
 DEV  := $(VENV)/.installed-dev
 PIP  := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
+# The suite draws the same random examples each time; these look for new ones.
+EXPLORE := --hypothesis-profile=explore
+
 PACKAGES := cli frontend ir eqsat synth codegen
 LINKS    := build/path/.linked
 
@@ -53,11 +56,11 @@ test: $(DEV) $(LINKS)
 	$(BIN)/python -m pytest --timeout=900 --numprocesses=$(WORKERS) --dist=loadfile $(PYTEST_ARGS)
 
 fuzz: $(DEV)
-	HBC_FUZZ_SECONDS=$(FUZZ_SECONDS) $(BIN)/python -m pytest --timeout=0 tests/fuzz $(PYTEST_ARGS)
+	HBC_FUZZ_SECONDS=$(FUZZ_SECONDS) $(BIN)/python -m pytest --timeout=0 $(EXPLORE) tests/fuzz $(PYTEST_ARGS)
 
 robust: $(DEV)
-	HBC_ROBUST_VARIANTS=$(ROBUST_VARIANTS) $(BIN)/python -m pytest --timeout=0 tests/robust $(PYTEST_ARGS)
-	HBC_SYNTH_EXAMPLES=$(SYNTH_EXAMPLES) $(BIN)/python -m pytest --timeout=0 tests/synth/test_brute_force.py
+	HBC_ROBUST_VARIANTS=$(ROBUST_VARIANTS) $(BIN)/python -m pytest --timeout=0 $(EXPLORE) tests/robust $(PYTEST_ARGS)
+	HBC_SYNTH_EXAMPLES=$(SYNTH_EXAMPLES) $(BIN)/python -m pytest --timeout=0 $(EXPLORE) tests/synth/test_brute_force.py
 
 bench: $(BASE)
 	PATH="$(CURDIR)/$(BIN):$$PATH" samples/bench/all.sh

@@ -312,15 +312,23 @@ def _if(s: If, scope: Scope) -> Stmt:
     other = NOTHING_TO_DO if s.otherwise is None else s.otherwise
     if known is not None:
         return _stmt(s.then if known else other, scope)
-    opposite = build.not_(condition)
-    then = substitute_stmt(s.then, dict(_equalities(condition)))
-    then = _stmt(then, Scope(scope.facts.with_condition(condition)))
-    other = _stmt(other, Scope(scope.facts.with_condition(opposite)))
-    if _is_empty(then):
-        return other if _is_empty(other) else If(_expr(opposite, scope), other, None, s.span)
+    then = _where(s.then, condition, scope)
+    if not _is_empty(other):
+        opposite = _expr(build.not_(condition), scope)
+        other = _where(other, opposite, scope)
+        if _is_empty(then):
+            return other if _is_empty(other) else If(opposite, other, None, s.span)
+    elif _is_empty(then):
+        return NOTHING_TO_DO
     no = None if _is_empty(other) else other
     same = condition is s.condition and then is s.then and no is s.otherwise
     return s if same else If(condition, then, no, s.span)
+
+
+def _where(s: Stmt, condition: Expr, scope: Scope) -> Stmt:
+    """`s`, which runs only where the condition holds."""
+    s = substitute_stmt(s, dict(_equalities(condition)))
+    return _stmt(s, Scope(scope.facts.with_condition(condition)))
 
 
 def _equalities(condition: Expr) -> Iterator[tuple[str, Expr]]:

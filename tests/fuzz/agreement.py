@@ -51,8 +51,9 @@ FRONT = ("check", "lower", "the pass after")
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """`kind` is passed, invalid (the program was refused), rejected (the schedule was), unfit (none
-    of its sizes is allowed) or failed; `where` is what failures of one cause have in common.
-    `runs`: at how many sets of sizes it ran. `selected`: tensor instructions do some of it."""
+    of its sizes is allowed), slow (the oracle or the interpreter was not done in time) or failed;
+    `where` is what failures of one cause have in common. `runs`: at how many sets of sizes it ran.
+    `selected`: tensor instructions do some of it."""
 
     kind: str
     where: str = ""
@@ -66,7 +67,7 @@ class Disagreement(Exception):
 
 
 class Stuck(Exception):
-    """A case took longer than it may."""
+    """A case took more processor time than it may."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,20 +81,21 @@ class Run:
 
 
 def examine(case: Case, native: bool = True, seconds: float = 60.0) -> Outcome:
-    """Runs a case through everything, within a time limit where the system has alarms."""
-    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "SIGALRM"):
+    """Runs a case through everything, within a limit on processor time where the system has alarms
+    (wall clock would let a busy machine decide)."""
+    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "SIGPROF"):
         return _examine(case, native)
 
     def ring(*_: object) -> None:
-        raise Stuck(f"not done after {seconds:g} s")
+        raise Stuck(f"not done after {seconds:g} s of processor time")
 
-    old = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    old = signal.signal(signal.SIGPROF, ring)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         return _examine(case, native)
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, old)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, old)
 
 
 def _examine(case: Case, native: bool) -> Outcome:
@@ -128,6 +130,10 @@ def _examine(case: Case, native: bool) -> Outcome:
         if stage[0].startswith(FRONT):
             kind = "invalid" if stage[0] == "check" else "rejected"
             return Outcome(kind, general(e.diagnostics[0].message), str(e))
+        return failure(stage[0], e)
+    except Stuck as e:
+        if stage[0].startswith(("interp", "oracle")):
+            return Outcome("slow", stage[0], str(e))
         return failure(stage[0], e)
     except Exception as e:  # noqa: BLE001  whatever is raised is a finding
         return failure(stage[0], e)
