@@ -9,7 +9,7 @@ from hbc.frontend import ast, check_declarations
 from hbc.frontend.check_bounds import check_bounds
 from hbc.frontend.check_definitions import Draft, drafts, func
 from hbc.frontend.check_examples import examples
-from hbc.frontend.check_names import kernel_name, words
+from hbc.frontend.check_names import kernel_name, names_of_strides, words
 from hbc.frontend.check_order import callees_first, names_read, reachable
 from hbc.frontend.check_schedules import schedules
 from hbc.frontend.check_tables import table
@@ -34,6 +34,7 @@ def check(file: ast.File, settings: Mapping[str, str], fix_sizes: bool = False) 
     name = kernel_name(file, scope)
     tables = declarations(file, scope, given)
     given.finish(file)
+    names_of_strides(file, scope)
     written = drafts(file, scope)
     graph = call_graph(written, tables, scope)
     for s in file.statements:

@@ -10,6 +10,7 @@ from hbc.frontend.check_calls import FUNCTIONS
 from hbc.frontend.check_values import CONSTANTS
 from hbc.frontend.scope import Declared, Scope
 from hbc.ir.diag import Note
+from hbc.ir.source import Span
 from hbc.ir.types import DTYPES
 
 # Sizes, arrays and the kernel are named in the generated C and its header, which C++ may include.
@@ -52,6 +53,26 @@ def declare(scope: Scope, name: ast.Ident, what: str, in_c: bool = False) -> boo
         scope.broken.add(text)
     scope.declared[text] = Declared(what, name.span)
     return True
+
+
+def names_of_strides(file: ast.File, scope: Scope) -> None:
+    """Refuses names that the generated code gives to the strides of an array (`ir.kernel`)."""
+    for found in re.finditer(
+        r"(?<![\w.])([A-Za-z_]\w*)_stride\d+\b", _without_comments(file.source.text)
+    ):
+        array = found[1]
+        if array in scope.inputs or array in scope.outputs:
+            scope.report(
+                f"`{found[0]}` is the name of a stride of `{array}` in the generated code",
+                Span(file.source, *found.span()), f"choose another name, such as `{found[0]}_`",
+                Note(f"`{array}` is declared here", scope.declared[array].span),
+            )  # fmt: skip
+            return
+
+
+def _without_comments(text: str) -> str:
+    """The text with blanks for comments, every other character at its place."""
+    return re.sub(r"#[^\n]*", lambda comment: " " * len(comment[0]), text)
 
 
 def kernel_name(file: ast.File, scope: Scope) -> str:
