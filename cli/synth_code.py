@@ -23,9 +23,12 @@ BITS_TYPES = {8: "u8", 16: "u16", 32: "f32", 64: "f64"}
 
 
 def printer_of(target: str) -> GatherPrinter:
-    """UsageError where no code is printed for the target."""
+    """Of a target with a table of costs; all GPUs have one. UsageError where no code is printed for it."""
     from hbc.codegen.gather_targets import PRINTERS
+    from hbc.synth.cost_table import DEFAULT, WARP, cost_table, targets
 
+    if target in targets() and cost_table(target).model == WARP:
+        target = DEFAULT
     if target not in PRINTERS:
         hint = did_you_mean(target, PRINTERS) or f"there are {', '.join(PRINTERS)}"
         raise UsageError(Diagnostic(f"no code is printed for the target `{target}`", hint=hint))

@@ -170,7 +170,8 @@ def named(formula: str, arguments: tuple[str, ...]) -> str:
 
 
 def print_costs(outcome: Outcome, solution: Solution, pricing: Pricing) -> None:
-    """One line for each move: how it is made, how many of which instructions, what they cost."""
+    """One line for each move: how it is made, how many of which instructions, what they cost; then where
+    each of these prices comes from."""
     costs = list(outcome.costs(solution, pricing))
     nodes = outcome.problem.nodes
     first = {
@@ -192,6 +193,10 @@ def print_costs(outcome: Outcome, solution: Solution, pricing: Pricing) -> None:
     table = pricing.table
     headline = f"cost on {table.target}, in {table.unit}"
     print_table(headline, ["array", "made by", *(f"{name}>" for name in names), "cost>"], rows)
+    if names:
+        known = {i.name: i for i in table.instructions}
+        priced = [[name, f"{known[name].cost:.4g}", known[name].source] for name in names]
+        print_table("prices", ["instruction", "one>", "source"], priced)
 
 
 def as_json(outcome: Outcome, solution: Solution, shown: Shown) -> Json:
@@ -209,6 +214,14 @@ def as_json(outcome: Outcome, solution: Solution, shown: Shown) -> Json:
              "cost": round(cost.price, 6)}
             for array, cost in outcome.costs(solution, shown.pricing)
         ]  # fmt: skip
+        used = {
+            name for _, cost in outcome.costs(solution, shown.pricing) for name, _ in cost.counts
+        }
+        found["prices"] = {
+            i.name: {"cost": i.cost, "source": i.source}
+            for i in shown.pricing.table.instructions
+            if i.name in used
+        }
     return found
 
 

@@ -12,6 +12,7 @@ from hbc.codegen.writer import Writer
 from hbc.ir.types import DType
 
 BYTES = 128  # of a register
+QUARTERS = 4  # of a register, in tables of 32 bytes
 FLAGS = "--target=hexagon-unknown-linux-musl -mv66 -mhvx -mhvx-length=128b"
 
 
@@ -72,7 +73,7 @@ def hvx_text(file: HvxFile, notes: Sequence[str]) -> str:
 
 
 def _helpers(out: Writer, file: HvxFile, body: str) -> None:
-    """What is spread over a register, permuted through memory, or stored in part; where it is used."""
+    """What is spread over a register, permuted, or stored in part; where it is used."""
     bits = file.dtype.bits
     if "splat(" in body:
         factor = {8: "0x01010101u", 16: "0x10001u", 32: "1u"}[bits]
@@ -83,13 +84,16 @@ def _helpers(out: Writer, file: HvxFile, body: str) -> None:
         )
         out.blank()
     if "permuted(" in body:
-        chunk = BYTES // file.lanes
+        quarters = "".join(
+            f"    made = Q6_Vb_vlut32or_VbVbVbI(made, from, pairs, {quarter});\n"
+            for quarter in range(1, QUARTERS)
+        )
+        out.comment("Byte from[i] of u for every i: looked up in one quarter of u after the other.")
         out.raw(
-            "static HVX_Vector permuted(HVX_Vector u, HVX_Vector lanes)\n{\n"
-            "    HVX_Vector made;\n"
-            "    for (int byte = 0; byte < 128; byte++)\n"
-            f"        ((uint8_t *)&made)[byte] = ((const uint8_t *)&u)[((const uint8_t *)&lanes)[byte]"
-            f" * {chunk} + byte % {chunk}];\n"
+            "static inline HVX_Vector permuted(HVX_Vector u, HVX_Vector from)\n{\n"
+            "    const HVX_Vector pairs = Q6_Vb_vshuff_Vb(u);\n"
+            "    HVX_Vector made = Q6_Vb_vlut32_VbVbI(from, pairs, 0);\n"
+            f"{quarters}"
             "    return made;\n}"
         )
         out.blank()

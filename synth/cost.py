@@ -68,7 +68,8 @@ class Pricing:
         if self.table.model == WARP:
             how, counts = cheapest_way(placed, self.table)
         else:
-            how, counts = "permutes", vector_counts(placed, self.table, self.bits)
+            bits = self.table.lane_bits(self.bits, placed.lanes)
+            how, counts = "permutes", vector_counts(placed, self.table, bits)
         return self._cost(how, counts)
 
     def load(self, gather: Gather) -> Cost:

@@ -31,13 +31,19 @@ class Instruction:
 
 @dataclass(frozen=True, slots=True)
 class CostTable:
-    """`register_bits`: of a vector register; 0 where a register is that of one thread."""
+    """`register_bits`: of a vector register; 0 where a register is that of one thread.
+    `fills_registers`: the code fills registers of few lanes with the elements of other problems."""
 
     target: str
     model: str
     unit: str
     register_bits: int
+    fills_registers: bool
     instructions: tuple[Instruction, ...]
+
+    def lane_bits(self, bits: int, lanes: int) -> int:
+        """How wide a lane is to instructions where registers have so many of elements of `bits`."""
+        return max(bits, self.register_bits // lanes) if self.fills_registers else bits
 
     def cheapest(self, pattern: str, bits: int) -> Instruction | None:
         """The instruction that makes a pattern of elements of so many bits."""
@@ -79,4 +85,7 @@ def _read(target: str) -> CostTable:
         )
         for name, row in read["instructions"].items()
     )
-    return CostTable(target, read["model"], read["unit"], read.get("register_bits", 0), rows)
+    return CostTable(
+        target, read["model"], read["unit"], read.get("register_bits", 0),
+        read.get("fills_registers", False), rows,
+    )  # fmt: skip

@@ -49,7 +49,7 @@ def vector_counts(placed: Placed, table: CostTable, bits: int) -> Counter[str]:
     """The instructions that make all registers of the output."""
     lane, source = native(placed, max(1, table.register_bits // bits))
     tally = _Tally(table, bits)
-    group = GROUP_BITS // bits
+    group = max(1, GROUP_BITS // bits)
     made: set[bytes] = set()
     for column in range(lane.shape[1]):
         key = lane[:, column].tobytes() + source[:, column].tobytes()

@@ -74,6 +74,22 @@ def is_odd(lane: Numbers, source: Numbers, group: int) -> bool:
     return _alternates(lane, source, 1)
 
 
+def is_zip(lane: Numbers, source: Numbers, group: int) -> bool:
+    """The lower or the upper halves of both registers, lane by lane."""
+    own = np.arange(lane.size)
+    halves = (own // 2, own // 2 + lane.size // 2)
+    return any(_matches(lane, half, source) for half in halves) and _sources_follow(source, own % 2)
+
+
+def is_unzip(lane: Numbers, source: Numbers, group: int) -> bool:
+    """Every second lane of the one, then of the other register."""
+    own = np.arange(lane.size)
+    half = lane.size // 2
+    every = (2 * own % lane.size, 2 * own % lane.size + 1)
+    follow = half > 0 and _sources_follow(source, own // half)
+    return follow and any(_matches(lane, second, source) for second in every)
+
+
 def is_unpacking(lane: Numbers, source: Numbers, group: int) -> bool:
     """The low or the high halves of each group of both registers, element by element."""
     if group < 2:
@@ -125,13 +141,13 @@ ONE: dict[str, Pattern] = {
     "rotate": is_rotation, "align": is_rotation, "within": is_within, "halves": is_halves,
     "within each": is_within_each, "align within": is_alignment_within, "chunks": is_chunks,
     "unpack": is_unpacking, "even": is_even, "odd": is_odd, "quarters": is_quarters,
-    "permute one": is_anything, "permute two": is_anything,
+    "zip": is_zip, "unzip": is_unzip, "permute one": is_anything, "permute two": is_anything,
 }  # fmt: skip
 TWO: dict[str, Pattern] = {
     "align": is_alignment, "blend": is_blend, "even": is_even, "odd": is_odd,
     "align within": is_alignment_within, "chunks": is_chunks,
     "unpack": is_unpacking, "halves": is_halves, "quarters": is_quarters,
-    "permute two": is_anything,
+    "zip": is_zip, "unzip": is_unzip, "permute two": is_anything,
 }  # fmt: skip
 INDEXED = ("within each", "permute one", "permute two")  # which read a register of indices
 MASKED = ("blend",)

@@ -32,7 +32,8 @@ from hbc.ir.kernel import Kernel
 from hbc.ir.target import TARGETS
 
 HERE = Path(__file__).resolve().parent
-SCRIPTS = {"gpu_run.py": "run.py", "gpu_device.py": "", "gpu_report.py": "", "gpu.sh": ""}
+SCRIPTS = {"gpu_run.py": "run.py", "gpu_device.py": "", "gpu_report.py": "", "gpu.sh": "",
+           "warp_costs.cu": "", "warp_costs.sh": ""}  # fmt: skip
 LARGEST = 60_000_000  # bytes of the folder
 
 Sizes = Mapping[str, int]

@@ -84,11 +84,21 @@ def vshuffo(a: list[Lane], b: list[Lane]) -> Iterator[list[Lane]]:
     yield [(b if i % 2 else a)[i - i % 2 + 1] for i in range(LANES)]
 
 
+def vshuff(a: list[Lane], b: list[Lane]) -> Iterator[list[Lane]]:
+    for half in (0, LANES // 2):
+        yield [lane for i in range(LANES // 2) for lane in (a[half + i], b[half + i])]
+
+
+def vdeal(a: list[Lane], b: list[Lane]) -> Iterator[list[Lane]]:
+    for offset in (0, 1):
+        yield a[offset::2] + b[offset::2]
+
+
 Instruction = Callable[[list[Lane], list[Lane]], Iterator[list[Lane]]]
 INSTRUCTIONS: dict[str, Instruction] = {
     "align": valign, "align within": vpalignr, "unpack": vpunpck, "halves": vshufps,
     "within": vpshufd, "quarters": vshufi32x4, "chunks": vperm2i128, "blend": vpblendd,
-    "even": vshuffe, "odd": vshuffo,
+    "even": vshuffe, "odd": vshuffo, "zip": vshuff, "unzip": vdeal,
 }  # fmt: skip
 
 
