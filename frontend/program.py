@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from hbc.frontend.gpu_place import Place, place_in
+from hbc.frontend.padding import Padding
 from hbc.frontend.plan import Plan
 from hbc.frontend.storage import Storage
 from hbc.ir.bounds import Facts, Interval, prove
 from hbc.ir.build import ge, maximum
 from hbc.ir.kernel import Check
 from hbc.ir.linear import Linear, linear
-from hbc.ir.nodes import Access, Expr, Load, LoopKind, Var, const_index
+from hbc.ir.nodes import Access, Binary, Const, Expr, Load, LoopKind, Op, Var, const_index
 from hbc.ir.simplify import simplify
 from hbc.ir.target import Target
 from hbc.ir.walk import rewrite
@@ -29,6 +30,7 @@ class Program:
     sizes: frozenset[str]
     known: tuple[Linear, ...] = ()
     checks: list[Check] = field(default_factory=list)
+    padding: Padding = field(default_factory=Padding)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,3 +97,13 @@ def load_accesses(e: Expr, scope: Scope) -> Expr:
 def is_plain(e: Expr) -> bool:
     """A name or a sum of multiples of names: cheap enough to repeat."""
     return all(isinstance(atom, Var) for atom, _ in linear(e).terms)
+
+
+def is_piece(e: Expr) -> bool:
+    """The same, or of names divided by numbers, at whose multiples pieces begin: what divides by a
+    factor of those must see it."""
+    return all(is_plain(_undivided(atom)) for atom, _ in linear(e).terms)
+
+
+def _undivided(e: Expr) -> Expr:
+    return e.a if isinstance(e, Binary) and e.op is Op.DIV and isinstance(e.b, Const) else e

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from hbc.frontend.funcs import Func, Image, ReduceVar
+from hbc.frontend.index_values import aligned_name, at_position
 from hbc.frontend.legal import stage_expressions
 from hbc.frontend.plan import FuncPlan, Promise, step
 from hbc.frontend.value_ranges import data_ranges
@@ -137,6 +138,7 @@ def access_boxes(
 
     The variables are renamed meanwhile: a loop around may have the name of one of them."""
     renamed = {name: Var(f"{name} of the reader") for name in ranges}
+    aligned = renamed | {n: renamed[aligned_name(n)] for n in ranges if aligned_name(n) in ranges}
     data = data_ranges((i for a in accesses for i in a.indices), scope)
     there = {name: x for name, x in data.items() if name not in scope}
     there |= {name: x for name, x in scope.items() if name in data or not x.goes}
@@ -144,7 +146,7 @@ def access_boxes(
     known = () if where is None else tuple(implied(substitute(where, renamed)))
     inside, outside = Facts(there, known), Facts(scope)
     return [
-        tuple(_tidy(bounds(substitute(i, renamed), inside), outside) for i in indices)
+        tuple(_tidy(bounds(at_position(i, renamed, aligned), inside), outside) for i in indices)
         for indices in dict.fromkeys(a.indices for a in accesses)
     ]
 

@@ -17,7 +17,7 @@ phase[y, x, p, q] += f32(taps[s, r, p, q]) * f32(I[y + s, x + r])
 O[y, x]            = phase[y / 2, x / 2, y % 2, x % 2]
 
 schedule tiles for amx {
-    O.tile(y, x, yo, xo, yi, xi, 32, 32, tail = exact).vectorize(xi).unroll(yi).parallel(yo)
+    O.tile(y, x, yo, xo, yi, xi, 32, 32).vectorize(xi).unroll(yi).parallel(yo)
     taps.compute_root().reorder_storage(p, q, i, j)
     phase.compute_at(O, xo).store_in(amx_tile)
     phase.bound(p, 0, 2).bound(q, 0, 2)
