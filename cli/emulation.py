@@ -17,27 +17,37 @@ from hbc.ir.target import GPU, Target
 @dataclass(frozen=True, slots=True)
 class Runner:
     """`emulator`: the library of the AMX emulator, where one executes AMX. `on_cpu`: CUDA code runs on
-    the processor, thread by thread."""
+    the processor, thread by thread. `gpu`: the name of the GPU that it runs on instead."""
 
     emulator: Path | None = None
     on_cpu: bool = False
+    gpu: str | None = None
 
 
-def runner_for(chosen: Chosen, emulate: bool, on_cpu: bool) -> Runner:
+def runner_for(chosen: Chosen, emulate: bool, on_cpu: bool, stands_in: bool = False) -> Runner:
     """What the options and this machine's processors lead to; says on stderr what was decided.
-    UsageError for --on-cpu without CUDA code; ToolError when the code can be run in no way."""
+    `stands_in`: without a GPU, the processor runs CUDA code unasked. UsageError for --on-cpu without
+    CUDA code; ToolError when the code can be run in no way."""
     if chosen.target.machine != GPU:
         if on_cpu:
             hint = "it is for `--target cuda`"
             message = f"--on-cpu: `{chosen.target.name}` code runs on the CPU anyway"
             raise UsageError(Diagnostic(message, hint=hint))
         return Runner(emulator_for(chosen, emulate))
-    from hbc.codegen.gpu import gpu_count
+    from hbc.codegen.gpu import find_loader, gpu_count, gpu_facts
 
-    if not on_cpu and gpu_count() == 0:
-        notice("note: there is no GPU here: the CPU runs its threads, and times mean nothing")
-        on_cpu = True
-    return Runner(on_cpu=on_cpu)
+    if on_cpu:
+        return Runner(on_cpu=True)
+    if stands_in and gpu_count() == 0:
+        notice("note: there is no GPU here: the CPU runs its threads")
+        return Runner(on_cpu=True)
+    try:
+        name = gpu_facts().name
+        find_loader()
+    except ToolError as e:
+        said = e.diagnostics[0].message
+        raise ToolError(Diagnostic(f"{said}; `--on-cpu` lets the processor run the code")) from e
+    return Runner(gpu=name)
 
 
 def emulator_for(chosen: Chosen, wanted: bool) -> Path | None:

@@ -19,9 +19,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from hbc.cli.gpu_failure import gpu_failure
 from hbc.cli.sizes import extents
 from hbc.cli.strides import PADDING, gather_rows, longer_shape, row_strides, spread
 from hbc.codegen.abi import FEATURE
+from hbc.codegen.gpu import GpuLibrary
 from hbc.codegen.program import Program
 from hbc.frontend.funcs import Pipeline
 from hbc.ir.diag import Diagnostic, HbcError, InternalError, ToolError, error
@@ -38,12 +40,13 @@ INTEGER_POISON = (0xA5, 0x5A)  # which of them: by the parity of the call
 @dataclass(frozen=True, slots=True)
 class Repeat:
     """How often a call is made: `warmups`, then at least `least` timed ones, more until `seconds`
-    have passed, at most `most`."""
+    have passed, at most `most`. `flush`: on a GPU, each finds its L2 cache empty."""
 
     warmups: int = 0
     least: int = 1
     seconds: float = 0.0
     most: int = 1
+    flush: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +63,7 @@ class Called:
 class _Array:
     """One array argument of a request, as `native_child` reads it."""
 
+    name: str
     bytes: int
     strides: Sequence[int] = ()  # passed behind the pointer
     load: str | None = None  # file to start from
@@ -73,7 +77,7 @@ class Native:
 
     def __init__(
         self,
-        library: Path | Program,
+        library: Path | Program | GpuLibrary,
         threads: int,
         timeout: float,
         emulator: Path | None = None,
@@ -87,10 +91,14 @@ class Native:
         self._errors = (self._folder / "stderr").open("w+b")
         environment = os.environ | {"OMP_NUM_THREADS": str(threads), "OMP_DYNAMIC": "false"}
         self._in_words = isinstance(library, Program)
+        self._place = "_device" if isinstance(library, GpuLibrary) else ""  # where arrays are
         command: tuple[str, ...]
         if isinstance(library, Program):
             command = library.command
             environment |= library.environment
+        elif isinstance(library, GpuLibrary):
+            child = (sys.executable, "-P", "-m", "hbc.cli.gpu_child")
+            command = (*child, str(library.path.resolve()), library.loader)
         else:
             paths = [library] if emulator is None else [library, emulator]
             child = (sys.executable, "-P", "-m", "hbc.cli.native_child")
@@ -144,13 +152,13 @@ class Native:
             wide = spread(array, rows[name], padding) if name in rows else array
             wide.tofile(path)
             strides = row_strides(wide.shape) if rows else []
-            arrays.append(_Array(wide.nbytes, strides, load=str(path)))
+            arrays.append(_Array(name, wide.nbytes, strides, load=str(path)))
         for name, (shape, element) in outputs.items():
             longer = longer_shape(shape, rows.get(name), padding)
             strides = row_strides(longer) if rows else []
             length, save = element.bytes * math.prod(longer), str(self._folder / f"out-{name}")
-            arrays.append(_Array(length, strides, fill=self._poison(element), save=save))
-        entry = f"{function}_strided" if rows else function
+            arrays.append(_Array(name, length, strides, fill=self._poison(element), save=save))
+        entry = f"{function}{self._place}{'_strided' if rows else ''}"
         seconds = self.request(entry, f"{function}_strerror", sizes, arrays, repeat, guarded)
         return Called(self._outputs(function, outputs, rows, padding), seconds, self._emulated)
 
@@ -183,8 +191,8 @@ class Native:
     ) -> tuple[float, ...]:
         """Seconds of each call of `function(sizes..., scratch...)`; `scratch` are the bytes of
         arrays whose contents do not matter."""
-        arrays = [_Array(length, fill=0) for length in scratch]
-        return self.request(function, "", sizes, arrays, repeat, False)
+        arrays = [_Array("scratch", length, fill=0) for length in scratch]
+        return self.request(f"{function}{self._place}", "", sizes, arrays, repeat, False)
 
     def _poison(self, element: DType) -> int:
         """The byte that an output is full of before the call; another one for the next call."""
@@ -203,6 +211,7 @@ class Native:
             "sizes": list(sizes),
             "arrays": [
                 {
+                    "name": a.name,
                     "bytes": a.bytes,
                     "strides": list(a.strides),
                     "load": a.load,
@@ -216,11 +225,15 @@ class Native:
                 "least": repeat.least,
                 "seconds": repeat.seconds,
                 "most": repeat.most,
+                "flush": repeat.flush,
             },
             "guarded": guarded,
         }
         line = as_words(message) if self._in_words else json.dumps(message)
         answer = json.loads(self._exchange(line, function))
+        if "failed" in answer:
+            name = explain.removesuffix("_strerror") or function
+            raise gpu_failure(name, answer["failed"])
         if answer["code"] // 1000 * 1000 == FEATURE:
             raise ToolError(Diagnostic(f"`{function}` cannot run: {answer['said']}"))
         if answer["code"]:
@@ -287,7 +300,7 @@ def as_words(request: Mapping[str, Any]) -> str:
         fill = -1 if array["fill"] is None else array["fill"]
         strides = array["strides"]
         words += [array["bytes"], len(strides), *strides, files[0], fill, files[1]]
-    words += request["repeat"].values()
+    words += [value for name, value in request["repeat"].items() if name != "flush"]
     words.append(int(request["guarded"]))
     return " ".join(str(word) for word in words)
 

@@ -95,7 +95,7 @@ def native_options(function: Function) -> Function:
     for decorate in (
         click.option(
             "--on-cpu", is_flag=True,
-            help="Let the processor run CUDA code, thread by thread [default: where there is no GPU].",
+            help="Let the processor run CUDA code, thread by thread; `hbc verify` does where no GPU is.",
         ),
         click.option(
             "--emulate", is_flag=True,

@@ -13,6 +13,7 @@ from hbc.cli.report import notice, show_diagnostics
 from hbc.codegen.c import CSource, emit_c
 from hbc.codegen.cross import emulator, is_foreign
 from hbc.codegen.cuda import CudaSource, emit_cuda
+from hbc.codegen.gpu import GpuLibrary, find_loader, gpu_facts
 from hbc.codegen.program import Program, build_callable
 from hbc.codegen.toolchain import Output, build, find_compiler, openmp_note
 from hbc.frontend.funcs import Pipeline, Schedule
@@ -123,29 +124,29 @@ def build_library(compiled: Compiled, out: Path, kind: Output = "so") -> float:
     return time.perf_counter() - start
 
 
-def _build_cuda(source: CudaSource, folder: Path, on_cpu: bool) -> Path:
+def _build_cuda(source: CudaSource, folder: Path, on_cpu: bool) -> Path | GpuLibrary:
     """A library with the host's entry points, for the GPU or for the processor alone."""
-    out = folder / f"{source.name}.so"
     if on_cpu:
         from hbc.codegen.cuda_cpu import build as build_for_cpu
 
+        out = folder / f"{source.name}.so"
         (folder / f"{source.name}.h").write_text(source.header, encoding="utf-8")
         return build_for_cpu(source.text, out, "so", name=source.name, extra=(f"-I{folder}",))
-    from hbc.codegen.gpu import gpu_arch
-    from hbc.codegen.nvcc import build_cuda
+    from hbc.codegen.nvcc import build_cuda_cached, check_driver
 
-    build_cuda(source, out, "so", (gpu_arch(),))
-    return out
+    facts, loader = gpu_facts(), find_loader()
+    check_driver(facts.driver)
+    return GpuLibrary(build_cuda_cached(source, facts.arch), loader)
 
 
 def build_for_calls(
     compiled: Compiled, folder: Path, on_cpu: bool = False
-) -> tuple[Path | Program, float]:
+) -> tuple[Path | Program | GpuLibrary, float]:
     """Compiles the C to what `Native` takes, in `folder`; and the seconds that this took. `on_cpu`: so
-    that the processor runs CUDA code. ToolError without a compiler, or without an emulator for
-    another machine's code."""
+    that the processor runs CUDA code. ToolError without a compiler, without an emulator for another
+    machine's code, or without what the GPU needs."""
     start = time.perf_counter()
-    made: Path | Program
+    made: Path | Program | GpuLibrary
     if isinstance(compiled.source, CudaSource):
         made = _build_cuda(compiled.source, folder, on_cpu)
     else:

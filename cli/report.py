@@ -122,11 +122,11 @@ def progress(total: int | None = None) -> Iterator[Progress]:
         shown._close()
 
 
-def headline(chosen: Chosen, threads: int) -> str:
-    """What runs, for which target, by which schedule."""
+def headline(chosen: Chosen, threads: int, gpu: str | None = None) -> str:
+    """What runs, for which target, by which schedule, and on which GPU if on one."""
     by = f"schedule {chosen.schedule_name}" if chosen.schedule else "no schedule"
     several = f"{threads} threads" if threads > 1 else "one thread"
-    return f"{chosen.pipeline.name} for {chosen.target.name}, {by}, {several}"
+    return f"{chosen.pipeline.name} for {chosen.target.name}, {by}, {gpu or several}"
 
 
 def seconds(value: float) -> str:

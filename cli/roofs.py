@@ -31,6 +31,7 @@ from hbc.ir.target import TARGETS
 VERSION = 1  # of the programs and of the file below: raise it when either changes
 TIMEOUT = 120.0  # seconds for one measurement; each takes about a tenth of one
 CALL_SECONDS = 0.02  # of one call
+MEMORY = "DRAM"  # the level beyond all caches
 BYTES_PER_CALL = 1 << 28  # that a bandwidth is measured on, out of cache a quarter of it
 REPEAT = Repeat(warmups=1, least=5, seconds=0.1, most=50)
 
@@ -72,7 +73,7 @@ class Roofs:
         for name, room in self.levels.items():
             if moved <= room:
                 return name
-        return "DRAM"
+        return MEMORY
 
     def compute_seconds(self, work: Work) -> float:
         return sum(count / self.peak(kind) for kind, count in work.operations.items())
@@ -91,13 +92,13 @@ def machine_roofs(threads: int, shown: Progress, refresh: bool = False) -> Roofs
     threads = min(threads, cpu_count())
     file = _kept(threads)
     if not refresh and file is not None:
-        found = _load(file)
+        found = load_roofs(file)
         if found is not None:
             return found
     shown.step("measuring this machine's roofs")
     roofs = _measure(threads)
     if file is not None:
-        _store(file, roofs)
+        store_roofs(file, roofs, cpu_name(), str(find_compiler()))
     return roofs
 
 
@@ -114,7 +115,7 @@ def raised_roofs(roofs: Roofs, shown: Progress) -> Roofs:
     )
     file = _kept(roofs.threads)
     if file is not None:
-        _store(file, higher)
+        store_roofs(file, higher, cpu_name(), str(find_compiler()))
     return higher
 
 
@@ -153,12 +154,12 @@ def _measure_bandwidths(folder: Path, threads: int, levels: Mapping[str, int]) -
     memory = min(max(4 * max(levels.values()), 64 << 20), 256 << 20) // threads
     # L3 is shared: each thread takes its part. Half of a level leaves room for everything else.
     sets = {name: room // 2 // (threads if name == "L3" else 1) for name, room in levels.items()}
-    sets["DRAM"] = memory
+    sets[MEMORY] = memory
     found: dict[str, float] = {}
     with _Team(_compiled("bandwidth", folder), threads) as team:
         for level, room in sets.items():
             bytes_ = max(room // 512 * 512, 512)
-            rounds = max(1, BYTES_PER_CALL // bytes_ // (4 if level == "DRAM" else 1))
+            rounds = max(1, BYTES_PER_CALL // bytes_ // (4 if level == MEMORY else 1))
             times = [
                 team.seconds(read, [bytes_, rounds], [bytes_]),
                 team.seconds("copy", [bytes_, rounds], [bytes_ // 2, bytes_ // 2]),
@@ -200,7 +201,7 @@ def _compiled(name: str, folder: Path) -> Path:
     return build(CSource(name, text, ""), TARGETS["c"], folder / f"{name}.so")
 
 
-def _load(file: Path) -> Roofs | None:
+def load_roofs(file: Path) -> Roofs | None:
     """What the file holds, or None when it is absent or not ours."""
     try:
         held = json.loads(file.read_text(encoding="utf-8"))
@@ -210,10 +211,11 @@ def _load(file: Path) -> Roofs | None:
     return roofs
 
 
-def _store(file: Path, roofs: Roofs) -> None:
+def store_roofs(file: Path, roofs: Roofs, processor: str, compiler: str = "nvcc") -> None:
+    """Keeps them for the next time, where the system lets us."""
     held = {
-        "processor": cpu_name(),
-        "compiler": str(find_compiler()),
+        "processor": processor,
+        "compiler": compiler,
         "threads": roofs.threads,
         "peaks": roofs.peaks,
         "bandwidths": roofs.bandwidths,

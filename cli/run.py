@@ -87,11 +87,11 @@ def command(
         called = _call(compiled, run, number, timeout, runner, shown)
         checked = _check(compiled, run, called.outputs, shown) if verify else None
         _write(compiled, run, called.outputs, written)
-        speed = _speed(compiled, run, called, number, shown)
+        speed = _speed(compiled, run, called, number, runner, shown)
     if as_json:
-        _print_json(compiled, run, called, speed, checked, written, number)
+        _print_json(compiled, run, called, speed, checked, written, number, runner)
     else:
-        _print(compiled, run, called, speed, checked, written, number)
+        _print(compiled, run, called, speed, checked, written, number, runner)
 
 
 def _call(
@@ -144,7 +144,9 @@ def _write(
             write_array(written[image.name], image, outputs[image.name], run.rate)
 
 
-def _speed(compiled: Compiled, run: Run, called: Called, threads: int, shown: Progress) -> Speed:
+def _speed(
+    compiled: Compiled, run: Run, called: Called, threads: int, runner: Runner, shown: Progress
+) -> Speed:
     from hbc.cli.roofs import machine_roofs
     from hbc.cli.speed import speed_of
     from hbc.cli.work import count_work
@@ -152,12 +154,16 @@ def _speed(compiled: Compiled, run: Run, called: Called, threads: int, shown: Pr
     # The first call faults the pages in: it counts only when there is no other.
     times = called.seconds[1:] or called.seconds
     work = count_work(compiled.chosen.pipeline, run.sizes)
+    if runner.gpu is not None:
+        from hbc.cli.gpu_roofs import gpu_roofs, measured_again
+
+        return speed_of(called.seconds, work, gpu_roofs(shown, False), shown, measured_again)
     return speed_of(times, work, machine_roofs(threads, shown), shown)
 
 
 def _print_json(
     compiled: Compiled, run: Run, called: Called, speed: Speed, checked: Checked | None,
-    written: Mapping[str, Path], threads: int,
+    written: Mapping[str, Path], threads: int, runner: Runner,
 ) -> None:  # fmt: skip
     from hbc.cli.report import print_json
 
@@ -166,6 +172,7 @@ def _print_json(
         "target": compiled.chosen.target.name,
         "schedule": compiled.chosen.schedule_name,
         "threads": threads,
+        "gpu": runner.gpu,
         "sizes": dict(run.sizes),
         **speed.as_json(),
         "emulated": None if called.emulated is None else dict(called.emulated),
@@ -178,7 +185,7 @@ def _print_json(
 
 def _print(
     compiled: Compiled, run: Run, called: Called, speed: Speed, checked: Checked | None,
-    written: Mapping[str, Path], threads: int,
+    written: Mapping[str, Path], threads: int, runner: Runner,
 ) -> None:  # fmt: skip
     from hbc.cli.emulation import counts_text
     from hbc.cli.report import headline, print_facts
@@ -195,4 +202,4 @@ def _print(
         facts.append(("emulated", counts_text(called.emulated)))
     facts += speed.facts()
     facts += [("wrote", str(path)) for path in written.values()]
-    print_facts(headline(compiled.chosen, threads), facts)
+    print_facts(headline(compiled.chosen, threads, runner.gpu), facts)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from hbc.cli.report import Json, Progress, seconds
@@ -72,7 +73,11 @@ class Speed:
         ]
 
 
-def speed_of(times: tuple[float, ...], work: Work, roofs: Roofs, shown: Progress) -> Speed:
-    """The speed under these roofs, or under higher ones where the run was above them."""
+def speed_of(
+    times: tuple[float, ...], work: Work, roofs: Roofs, shown: Progress,
+    again: Callable[[Roofs, Progress], Roofs] = raised_roofs,
+) -> Speed:  # fmt: skip
+    """The speed under these roofs, or under higher ones, measured `again`, where the run was above
+    them."""
     speed = Speed(times, work, roofs)
-    return speed if speed.roof_share <= 1 else Speed(times, work, raised_roofs(roofs, shown))
+    return speed if speed.roof_share <= 1 else Speed(times, work, again(roofs, shown))

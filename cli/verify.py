@@ -61,7 +61,7 @@ def command(
     from hbc.cli.stages import verify_passes
 
     chosen = choose(kernel, settings, target, schedule, isa, fallback)
-    runner = runner_for(chosen, emulate, on_cpu) if native else Runner()
+    runner = runner_for(chosen, emulate, on_cpu, stands_in=True) if native else Runner()
     p = chosen.pipeline
     chosen_example = choose_example(p, example)
     after: list[tuple[str, Kernel]] = []

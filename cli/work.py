@@ -3,8 +3,8 @@
 Counted is the algorithm, each Func computed once at each point that is needed: whatever a schedule
 recomputes is its own cost. `+ - * / % min max` and each math function count one operation, on
 floats and on integers narrower than 64 bits; casts, comparisons, selects and index arithmetic count
-none. A product of 8-bit integers and its sum are `u8s8` work, one of bf16 is `bf16` work, f64 is
-`f64`, all else counts at the rate of `f32`, whose vectors have as many lanes as those of 32-bit
+none. A product of 8-bit integers and its sum are `u8s8` work, one of bf16 or f16 is `bf16` or `f16`
+work, f64 is `f64`, all else counts at the rate of `f32`, whose vectors have as many lanes as those of 32-bit
 integers. The bytes are those of every input read once and every output written once.
 """
 
@@ -18,7 +18,7 @@ from hbc.cli.needed import needed_boxes, stages
 from hbc.cli.sizes import extents
 from hbc.frontend.funcs import Func, Pipeline
 from hbc.ir.nodes import Access, Binary, Call, Cast, Expr, MathOp, Op, Unary, UnaryOp
-from hbc.ir.types import BF16, F64, I64, DType
+from hbc.ir.types import BF16, F16, F64, I64, DType
 from hbc.ir.walk import nodes
 
 Funcs = Mapping[str, Func]
@@ -28,7 +28,7 @@ COUNTED = frozenset({Op.ADD, Op.SUB, Op.MUL, Op.DIV, Op.MOD, Op.MIN, Op.MAX})
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """Operations by kind of peak (`f32 f64 bf16 u8s8`), bytes that must move, and whether the
+    """Operations by kind of peak (`f32 f64 f16 bf16 u8s8`), bytes that must move, and whether the
     arithmetic is on floats (flops) or on integers (ops)."""
 
     operations: Mapping[str, int]
@@ -88,8 +88,8 @@ def _kind(e: Binary, funcs: Funcs) -> str:
 
 def _product_kind(e: Binary, funcs: Funcs) -> str:
     a, b = _origin(e.a, funcs), _origin(e.b, funcs)
-    if a == b == BF16:
-        return "bf16"
+    if a == b and a in (BF16, F16):
+        return a.name
     if a.is_int and b.is_int and a.bits == b.bits == 8:
         return "u8s8"
     return _by_type(e.type.element)

@@ -200,6 +200,9 @@ def _device_header(abi: Abi, out: Writer) -> None:
     for suffix, parameters in (("device", abi.dense()), ("device_strided", abi.strided())):
         out.function(f"int {abi.kernel.name}_{suffix}", [*parameters, "void *stream"], ";")
     out.blank()
+    out.raw("/* Waits until the stream is done: whether all went well, kernels included. */")
+    out.function(f"int {abi.kernel.name}_wait", ["void *stream"], ";")
+    out.blank()
     out.raw("/* The last CUDA error of this thread, in English; never NULL. */")
     out.function(f"const char *{abi.kernel.name}_cuda_error", [], ";")
 

@@ -47,11 +47,13 @@ def host_entries(abi: Abi, call: str, unit: Unit) -> None:
         function, _, rest = call.partition("(")
         arguments = [arrays.get(text, text) for text in rest.removesuffix(")").split(", ")]
         out.line(f"int status = {function}({', '.join(arguments)});")
+        out.line(f"if (unfinished({STREAM}) && status == {abi.code('OK')})")
+        out.line(f"    status = {abi.code('CUDA')};")
         for a in abi.kernel.arguments:
             if a.output:
                 _copy_out(abi, a, unit)
-        wait = f'failed(cudaStreamSynchronize({STREAM}), "{name}")'
-        out.line(f"if ({wait} && status == {abi.code('OK')})")
+        out.line(f"const cudaError_t copied = cudaStreamSynchronize({STREAM});")
+        out.line(f'if (status == {abi.code("OK")} && failed(copied, "{name}"))')
         out.line(f"    status = {abi.code('CUDA')};")
         out.line("return status;")
     out.blank()
@@ -69,7 +71,7 @@ def _pointer(a: Argument) -> str:
 def _copy_in(abi: Abi, a: Argument, unit: Unit) -> None:
     """Device memory for an array; what lies between the rows of an output must come back as it was."""
     name, size, device = abi.names[a.name], abi.bytes(a), _device(abi, a)
-    unit.out.line(f"device_memory {device}({size}, 1, {STREAM});")
+    unit.out.line(f'device_memory {device}("{a.name}", {size}, 1, {STREAM});')
     refuse(f"{device}.data == nullptr", abi.code("MEMORY"), unit)
     copy = f"cudaMemcpyAsync({device}.data, {name}, {size}, cudaMemcpyHostToDevice, {STREAM})"
     condition = f'failed({copy}, "copying `{a.name}` to the device")'
@@ -90,6 +92,14 @@ def _copy_out(abi: Abi, a: Argument, unit: Unit) -> None:
     failed = f'failed({copy}, "copying `{a.name}` from the device")'
     unit.out.line(f"if (status == {abi.code('OK')} && {failed})")
     unit.out.line(f"    status = {abi.code('CUDA')};")
+
+
+def wait_entry(abi: Abi, unit: Unit) -> None:
+    """`NAME_wait`: until a stream is done."""
+    unit.out.function(f"int {abi.kernel.name}_wait", [STREAM_PARAMETER], "")
+    with unit.out.braces():
+        done, wrong = abi.code("OK"), abi.code("CUDA")
+        unit.out.line(f"return unfinished((cudaStream_t){STREAM}) ? {wrong} : {done};")
 
 
 def cuda_error(abi: Abi, unit: Unit) -> None:

@@ -6,6 +6,7 @@ refused.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import shlex
@@ -18,7 +19,8 @@ from pathlib import Path
 from typing import Literal
 
 from hbc.codegen.cuda import CudaSource
-from hbc.codegen.toolchain import folder_of, run_tool
+from hbc.codegen.gpu_limits import check_shared
+from hbc.codegen.toolchain import cache_folder, folder_of, run_tool
 from hbc.ir.diag import Diagnostic, InternalError, ToolError, UsageError
 
 CudaOutput = Literal["ptx", "cubin", "fatbin", "so"]
@@ -33,6 +35,7 @@ _OLDEST = 75
 _FUNCTION = re.compile(r"Compiling entry function '(\w+)' for '(\w+)'")
 _SPILLS = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
 _USED = re.compile(r"Used (\d+) registers")
+_RELEASE = re.compile(r"release (\d+)\.(\d+)")
 _SHARED = re.compile(r"(\d+) bytes smem")
 
 
@@ -65,6 +68,27 @@ def find_nvcc() -> tuple[str, ...]:
     return (found,)
 
 
+@cache
+def _version() -> str:
+    """What nvcc says of itself."""
+    return run_tool([*find_nvcc(), "--version"]).stdout
+
+
+def check_driver(driver: int) -> None:
+    """ToolError when a driver (13000 is of CUDA 13.0) cannot run what this nvcc makes: that takes one
+    of the same major version at least."""
+    made = _RELEASE.search(_version())
+    if made is None or driver // 1000 >= int(made[1]):
+        return
+    has, needs = f"{driver // 1000}.{driver % 1000 // 10}", f"{made[1]}.{made[2]}"
+    raise ToolError(
+        Diagnostic(
+            f"the GPU's driver is of CUDA {has}, too old for code of nvcc {needs}: update the"
+            f" driver, or name an nvcc of CUDA {driver // 1000} with NVCC"
+        )
+    )
+
+
 def checked_archs(archs: Sequence[str]) -> tuple[str, ...]:
     """The architectures without repetition. UsageError for what is none or is too old."""
     for arch in archs:
@@ -82,7 +106,9 @@ def build_cuda(
     source: CudaSource, out: Path, kind: CudaOutput, archs: Sequence[str] = DEFAULT_ARCHS
 ) -> list[Resources]:
     """Compiles into the file `out`, complete or not at all; PTX and cubins are for one architecture.
-    ToolError: no nvcc, or it takes too long. InternalError: it refuses our text."""
+    HbcError: more shared memory than one of them has. ToolError: no nvcc, or it takes too long.
+    InternalError: it refuses our text."""
+    check_shared(source.shared, archs)
     with tempfile.TemporaryDirectory(prefix=".hbc-", dir=folder_of(out)) as folder:
         text = Path(folder, f"{source.name}.cu")
         text.write_text(source.text, encoding="utf-8")
@@ -96,6 +122,17 @@ def build_cuda(
             raise InternalError(f"nvcc refuses {source.name}.cu:\n{said}")
         made.replace(out)
     return resources(answer.stderr + answer.stdout)
+
+
+def build_cuda_cached(source: CudaSource, arch: str) -> Path:
+    """The library for one architecture, from the cache when the same was built before."""
+    key = hashlib.sha256()
+    for part in (_version(), *find_nvcc(), *FLAGS, arch, source.text, source.header):
+        key.update(part.encode() + b"\0")
+    out = cache_folder() / f"{source.name}-{arch}-{key.hexdigest()[:32]}.so"
+    if not out.exists():
+        build_cuda(source, out, "so", (arch,))
+    return out
 
 
 def _kind_flags(kind: CudaOutput, archs: Sequence[str]) -> list[str]:

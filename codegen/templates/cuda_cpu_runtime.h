@@ -9,6 +9,7 @@ enum cudaError_t {
     cudaErrorMemoryAllocation = 2,
     cudaErrorInvalidConfiguration = 9,
     cudaErrorInvalidDevice = 101,
+    cudaErrorIllegalAddress = 700,
 };
 enum cudaMemcpyKind {
     cudaMemcpyHostToHost, cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice,
@@ -54,6 +55,28 @@ inline cudaError_t failed(cudaError_t error)
     return error;
 }
 
+// Mistakes on demand. CUDA_ON_CPU_FAILS names a kernel that fails as if it touched memory that is not
+// its own: whoever waits for it is told, and so is all that follows. CUDA_ON_CPU_MEMORY: bytes that
+// no allocation may exceed.
+inline cudaError_t broken = cudaSuccess;
+
+inline bool fails(const char *kernel)
+{
+    const char *named = getenv("CUDA_ON_CPU_FAILS"), *blocking = getenv("CUDA_LAUNCH_BLOCKING");
+    if (named && !strcmp(named, kernel)) {
+        broken = cudaErrorIllegalAddress;
+        if (blocking && !strcmp(blocking, "1"))
+            last_error = broken;
+    }
+    return broken != cudaSuccess;
+}
+
+inline bool is_too_much(size_t size)
+{
+    const char *most = getenv("CUDA_ON_CPU_MEMORY");
+    return most && size > strtoull(most, nullptr, 10);
+}
+
 inline size_t shared_limit(const void *kernel)
 {
     for (const auto &limit : shared_limits)
@@ -88,6 +111,8 @@ struct Launcher {
             return;
         if (current)
             fail(std::string("a kernel launches ") + name);
+        if (fails(name))
+            return;
         struct Call {
             void (*kernel)(P...);
             Arguments arguments;
@@ -135,6 +160,7 @@ inline const char *cudaGetErrorName(cudaError_t error)
     case cudaErrorInvalidValue: return "cudaErrorInvalidValue";
     case cudaErrorMemoryAllocation: return "cudaErrorMemoryAllocation";
     case cudaErrorInvalidConfiguration: return "cudaErrorInvalidConfiguration";
+    case cudaErrorIllegalAddress: return "cudaErrorIllegalAddress";
     default: return "cudaErrorInvalidDevice";
     }
 }
@@ -146,6 +172,7 @@ inline const char *cudaGetErrorString(cudaError_t error)
     case cudaErrorInvalidValue: return "invalid argument";
     case cudaErrorMemoryAllocation: return "out of memory";
     case cudaErrorInvalidConfiguration: return "invalid configuration argument";
+    case cudaErrorIllegalAddress: return "an illegal memory access was encountered";
     default: return "invalid device ordinal";
     }
 }
@@ -156,7 +183,9 @@ template <class T>
 cudaError_t cudaMalloc(T **made, size_t size)
 {
     void *p = nullptr;
-    if (size && posix_memalign(&p, 256, size))
+    if (cuda_on_cpu::broken)
+        return cuda_on_cpu::failed(cuda_on_cpu::broken);
+    if (cuda_on_cpu::is_too_much(size) || (size && posix_memalign(&p, 256, size)))
         return cuda_on_cpu::failed(cudaErrorMemoryAllocation);
     cuda_on_cpu::poison(p, size);
     *made = static_cast<T *>(p);
@@ -181,6 +210,8 @@ inline cudaError_t cudaFreeAsync(void *p, cudaStream_t) { return free(p), cudaSu
 
 inline cudaError_t cudaMemcpy(void *to, const void *from, size_t size, cudaMemcpyKind)
 {
+    if (cuda_on_cpu::broken)
+        return cuda_on_cpu::failed(cuda_on_cpu::broken);
     if (size)
         memmove(to, from, size);
     return cudaSuccess;
@@ -271,8 +302,12 @@ cudaError_t cudaFuncSetAttribute(void (*kernel)(P...), cudaFuncAttribute attribu
     return cudaSuccess;
 }
 
-inline cudaError_t cudaDeviceSynchronize() { return cudaPeekAtLastError(); }
-inline cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaPeekAtLastError(); }
+inline cudaError_t cudaDeviceSynchronize()
+{
+    return cuda_on_cpu::broken ? cuda_on_cpu::broken : cudaPeekAtLastError();
+}
+
+inline cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaDeviceSynchronize(); }
 inline cudaError_t cudaStreamCreate(cudaStream_t *made) { return *made = nullptr, cudaSuccess; }
 inline cudaError_t cudaStreamDestroy(cudaStream_t) { return cudaSuccess; }
 inline cudaError_t cudaEventCreate(cudaEvent_t *made) { return *made = new cuda_cpu_event(), cudaSuccess; }

@@ -1,5 +1,16 @@
 /* What the last CUDA error of this thread was. */
-static thread_local char last_error[300] = "no CUDA error";
+static thread_local char last_error[600] = "no CUDA error";
+
+/* A kernel that was launched, and the last few of a call, for messages. */
+struct launched {
+    const char *kernel;
+    dim3 grid;
+    int threads;
+    size_t shared_bytes;
+};
+enum { LAUNCHES_KEPT = 4 };
+static thread_local launched launches[LAUNCHES_KEPT];
+static thread_local int launch_count;
 
 static bool failed(cudaError_t status, const char *what)
 {
@@ -7,16 +18,47 @@ static bool failed(cudaError_t status, const char *what)
         return false;
     snprintf(last_error, sizeof last_error, "%s: %s (%s)", what, cudaGetErrorString(status),
              cudaGetErrorName(status));
+    cudaGetLastError(); /* the next launch is not to blame */
     return true;
+}
+
+/* `kernel<<<grid, threads, shared memory>>>`, as the source has it. */
+static int describe(char *text, size_t room, const launched &one)
+{
+    return snprintf(text, room, "%s<<<(%u, %u, %u), %d, %zu bytes of shared memory>>>", one.kernel,
+                    one.grid.x, one.grid.y, one.grid.z, one.threads, one.shared_bytes);
 }
 
 /* After a launch: whether it was refused. */
 static bool refused(const char *kernel, dim3 grid, int threads, size_t shared_bytes)
 {
-    char what[160];
-    snprintf(what, sizeof what, "%s<<<(%u, %u, %u), %d, %zu bytes of shared memory>>>", kernel, grid.x,
-             grid.y, grid.z, threads, shared_bytes);
-    return failed(cudaGetLastError(), what);
+    const launched one = {kernel, grid, threads, shared_bytes};
+    launches[launch_count++ % LAUNCHES_KEPT] = one;
+    const cudaError_t status = cudaGetLastError();
+    if (status == cudaSuccess)
+        return false;
+    char what[200];
+    describe(what, sizeof what, one);
+    return failed(status, what);
+}
+
+/* Waits for a stream: whether a kernel failed there, which can be any of the last call's. */
+static bool unfinished(cudaStream_t stream)
+{
+    const cudaError_t status = cudaStreamSynchronize(stream);
+    if (status == cudaSuccess)
+        return false;
+    const int count = launch_count < LAUNCHES_KEPT ? launch_count : LAUNCHES_KEPT;
+    char what[450];
+    size_t length = (size_t)snprintf(what, sizeof what, "%s", count ? "" : "waiting for the GPU");
+    for (int n = launch_count - count; n < launch_count && length + 1 < sizeof what; ++n) {
+        const char *between = n + count == launch_count ? count > 1 ? "one of " : "" : ", ";
+        length += (size_t)snprintf(what + length, sizeof what - length, "%s", between);
+        if (length + 1 < sizeof what)
+            length += (size_t)describe(what + length, sizeof what - length,
+                                       launches[n % LAUNCHES_KEPT]);
+    }
+    return failed(status, what);
 }
 
 /* Whether a grid can be launched; one without blocks is not launched at all. */
@@ -34,12 +76,14 @@ struct device_memory {
     void *data = nullptr;
     cudaStream_t stream;
 
-    device_memory(int64_t count, size_t size, cudaStream_t on) : stream(on)
+    device_memory(const char *name, int64_t count, size_t size, cudaStream_t on) : stream(on)
     {
-        if (count < 0 || (uint64_t)count > (SIZE_MAX / 2 - 64) / size)
-            return;
+        char what[120];
+        snprintf(what, sizeof what, "device memory for `%.60s`, %.3g MB", name,
+                 (double)count * (double)size * 1e-6);
+        const bool fits = count >= 0 && (uint64_t)count <= (SIZE_MAX / 2 - 64) / size;
         const size_t bytes = (size_t)count * size + (count == 0);
-        if (failed(cudaMallocAsync(&data, bytes, stream), "cudaMallocAsync"))
+        if (failed(fits ? cudaMallocAsync(&data, bytes, stream) : cudaErrorMemoryAllocation, what))
             data = nullptr;
     }
     ~device_memory()

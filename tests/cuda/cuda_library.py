@@ -34,6 +34,12 @@ class CudaLibrary:
         self.name = source.name
         self.library = ctypes.CDLL(str(out))
 
+    def again(self, copy: Path) -> CudaLibrary:
+        """The same from a copy of the library's file, with a state of its own."""
+        other = object.__new__(CudaLibrary)
+        other.name, other.library = self.name, ctypes.CDLL(str(copy))
+        return other
+
     def call(self, suffix: str, *arguments: object) -> int:
         """`NAME` and a suffix: sizes and strides as ints, arrays, None for a null pointer."""
         return int(self.library[f"{self.name}{suffix}"](*map(_passed, arguments)))
