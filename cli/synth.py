@@ -128,23 +128,23 @@ def command(
         return
     refuse_files(picture, output, element)
     switches = chosen_switches(prune, no_join, no_merge, no_compose, no_crowds)
-    with progress() as bar:
-        deadline = None if timeout is None else began + timeout
-        watch = Watch(deadline, memory * BYTES_OF_A_MEGABYTE, bar.step)
-        watch.phase("read")
-        try:
-            with alarm(deadline):
-                problem = read_sketch(sketch, settings)
-                table = chosen_table(problem, target)
-                outcome = solve(problem, switches, watch)
-        except Stopped:
-            if as_json:
-                print_json(nothing_yet(watch, began))
-            raise too_late(sketch, "raise --timeout: its sets were not even made") from None
-        except KeyboardInterrupt:
-            watch.phase("")
-            notice(summary(watch, began))
-            raise
+    deadline = None if timeout is None else began + timeout
+    watch = Watch(deadline, memory * BYTES_OF_A_MEGABYTE)
+    watch.phase("read")
+    try:
+        with progress() as bar, alarm(deadline):
+            watch.tell = bar.step
+            problem = read_sketch(sketch, settings)
+            table = chosen_table(problem, target)
+            outcome = solve(problem, switches, watch)
+    except Stopped:
+        if as_json:
+            print_json(nothing_yet(watch, began))
+        raise too_late(sketch, "raise --timeout: its sets were not even made") from None
+    except KeyboardInterrupt:
+        watch.phase("")
+        notice(summary(watch, began))
+        raise
     if outcome.stopped is not None:
         notice(f"stopped by the {outcome.stopped}: there may be more solutions, and cheaper ones")
     elif not outcome.knows_cheapest() and not count:

@@ -6,7 +6,7 @@ They say what a gather written in text does. All are evaluated on whole arrays a
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, assert_never
 
 import numpy as np
@@ -94,8 +94,8 @@ def _remainder(a: Any, b: Any) -> Any:
     return np.mod(a, np.where(np.equal(b, 0), 1, b))
 
 
-# Division floors. By zero it gives the dividend in arrays, where every branch of a condition is
-# evaluated, and is an error where there is one value only.
+# Division floors. By zero it gives the dividend in branches that are not taken, for arrays are evaluated
+# in all of them, and is an error elsewhere.
 OPERATIONS: dict[str, Operation] = {
     "+": np.add, "-": np.subtract, "*": np.multiply, "/": _divided, "%": _remainder,
     "^": np.bitwise_xor, "&": np.bitwise_and, "<<": np.left_shift, ">>": np.right_shift,
@@ -118,10 +118,16 @@ class Argument:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Names of integers (arrays that broadcast with each other) and of arguments."""
+    """Names of integers (arrays that broadcast with each other) and of arguments. `taken`: where the
+    conditions around a formula have chosen it."""
 
     values: Mapping[str, Any]
     arguments: Mapping[str, Argument] = field(default_factory=dict)
+    taken: Any = True
+
+    def where(self, chosen: Any) -> Scope:
+        """Inside a branch that is taken where `chosen`."""
+        return replace(self, taken=np.logical_and(self.taken, chosen))
 
 
 def evaluate(expr: IndexExpr, scope: Scope) -> Any:
@@ -137,15 +143,18 @@ def evaluate(expr: IndexExpr, scope: Scope) -> Any:
         case Binary(op, left, right):
             if op not in OPERATIONS:
                 raise error(f"`{op}` has no meaning in an index", expr.span)
-            operands = evaluate(left, scope), evaluate(right, scope)
-            if op in "/%" and np.ndim(operands[1]) == 0 and operands[1] == 0:
-                raise error("this divides by 0", expr.span)
-            return _integer(OPERATIONS[op](*operands))
+            first = evaluate(left, scope)
+            inner = scope.where(_decides(op, first)) if op in ("and", "or") else scope
+            second = evaluate(right, inner)
+            if op in "/%":
+                _refuse_zeros(expr, second, scope)
+            return _integer(OPERATIONS[op](first, second))
         case Conditional(condition, then, otherwise):
             chosen = evaluate(condition, scope)
             if np.ndim(chosen) == 0:
                 return evaluate(then if chosen else otherwise, scope)
-            return np.where(chosen, evaluate(then, scope), evaluate(otherwise, scope))
+            yes, no = scope.where(chosen), scope.where(np.logical_not(chosen))
+            return np.where(chosen, evaluate(then, yes), evaluate(otherwise, no))
         case Call(function, arguments):
             return _called(expr, function, [evaluate(a, scope) for a in arguments])
         case Read() | Nothing():
@@ -195,12 +204,31 @@ def locate(expr: IndexExpr, scope: Scope) -> Any:
             return np.int64(UNDEFINED)
         case Conditional(condition, then, otherwise):
             chosen = evaluate(condition, scope)
-            return np.where(chosen, locate(then, scope), locate(otherwise, scope))
+            yes, no = scope.where(chosen), scope.where(np.logical_not(chosen))
+            return np.where(chosen, locate(then, yes), locate(otherwise, no))
         case _:
             raise error(
                 "a gather yields an element of an argument, 0 or `_`", expr.span,
                 "write for example `\\i, j. a[i, j]`, `0`, or `if i < 2 then a[i] else 0`",
             )  # fmt: skip
+
+
+def _decides(op: str, first: Any) -> Any:
+    """Where the second operand of `and` or `or` matters."""
+    return first if op == "and" else np.logical_not(first)
+
+
+def _refuse_zeros(expr: Binary, divisor: Any, scope: Scope) -> None:
+    """HbcError where this divides by 0, saying for which indices."""
+    wrong = np.equal(divisor, 0) & scope.taken
+    if not wrong.any():
+        return
+    names = sorted(names_in(expr.right))
+    shown = np.broadcast_arrays(np.atleast_1d(wrong), *(scope.values[name] for name in names))
+    at = tuple(axis[0] for axis in np.nonzero(shown[0]))
+    places = [f"`{n}` is {value[at]}" for n, value in zip(names, shown[1:], strict=True)]
+    where = f" where {' and '.join(places)}" if places else ""
+    raise error(f"this divides by 0{where}", expr.span)
 
 
 def _named(expr: Name, name: str, scope: Scope) -> Any:

@@ -64,13 +64,13 @@ def draw_seconds(rows: list[Row], file: Path) -> None:
     """Figure 10: all solutions, a cold process, processor seconds by size."""
     from matplotlib import pyplot
 
-    figure, axes = pyplot.subplots(figsize=(7, 4.5))
+    figure, axes = pyplot.subplots(figsize=(9, 4.5))
     for name, points in series(rows).items():
         sizes = [number for number, _ in points]
         axes.plot(sizes, [row["processor"] for _, row in points], marker="o", label=name)
     axes.set(xlabel="size", ylabel="processor seconds, cold", ylim=(0, None))
     axes.grid(alpha=0.3)
-    axes.legend(fontsize=8)
+    axes.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1.02, 1))
     keep(figure, file)
 
 
