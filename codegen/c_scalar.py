@@ -7,6 +7,7 @@ from typing import assert_never
 from hbc.codegen.c_cast import cast_text, same_bits
 from hbc.codegen.ranges import bits, is_index, nonnegative, wraps
 from hbc.codegen.spelling import c_type, constant, value_type
+from hbc.codegen.swizzled import swizzled_index
 from hbc.codegen.unit import (
     ADD,
     BIT_AND,
@@ -122,6 +123,11 @@ def element(buffer: str, index: Expr, unit: Unit) -> str:
         if isinstance(index, Const) and (piece := held.pieces.get((int(index.value), 1))):
             return piece
         raise InternalError(f"codegen: `{buffer}` is in registers but its index is not constant")
+    if held.swizzle is not None:
+        place = swizzled_index(
+            index, held.swizzle, held.element, unit.prelude, lambda e: scalar(e, unit)
+        )
+        return f"{held.text}[{place}]"
     return f"{held.text}[{scalar(index, unit)}]"
 
 

@@ -23,6 +23,8 @@ from hbc.ir.nodes import (
     Block,
     Comment,
     Const,
+    CopyCommit,
+    CopyWait,
     For,
     If,
     LetStmt,
@@ -81,7 +83,7 @@ def _statement(s: Stmt, unit: Unit, *, last: bool = True) -> None:
             _assert(s, unit)
         case LetStmt():
             statement(s, unit, last=last)
-        case Barrier():
+        case Barrier() | CopyCommit() | CopyWait():
             raise InternalError("codegen: a barrier outside of a GPU's kernel")
         case _:
             assert_never(s)

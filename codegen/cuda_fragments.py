@@ -16,11 +16,13 @@ from dataclasses import dataclass, replace
 from hbc.codegen.c_scalar import scalar
 from hbc.codegen.c_tile import rows_in_memory
 from hbc.codegen.instruction_text import statement
+from hbc.codegen.lane_fragments import declare_lanes, whole_statement
 from hbc.codegen.spelling import constant
 from hbc.codegen.tile_steps import Change, Fill, Product, Save, Zero, tile_step
 from hbc.codegen.unit import ADD, Buffer, Unit
 from hbc.ir.contraction import extents, shape, strides
 from hbc.ir.diag import InternalError
+from hbc.ir.fragment_kinds import FragmentKind
 from hbc.ir.instruction import Instruction, Kind
 from hbc.ir.nodes import Allocate, Broadcast, Const, Expr, Instruct, Load, Stmt, Store, Var
 from hbc.ir.simplify import simplify
@@ -109,13 +111,20 @@ def _fragment(i: Instruction, operand: int, sizes: Mapping[str, int], a: Allocat
 
 def declare_fragment(s: Allocate, unit: Unit) -> None:
     """Prints the variable."""
-    if s.buffer in unit.fragments:
-        unit.out.line(f"{unit.fragments[s.buffer].type} {unit.buffers[s.buffer].text};")
+    match unit.fragments.get(s.buffer):
+        case Fragment() as f:
+            unit.out.line(f"{f.type} {unit.buffers[s.buffer].text};")
+        case FragmentKind() as kind:
+            declare_lanes(s, unit.buffers[s.buffer].text, kind, unit)
 
 
 def fragment_statement(s: Store, unit: Unit) -> bool:
     """Prints what the statement does with fragments; False when it does nothing with any."""
-    step = tile_step(s, {name: f.allocation for name, f in unit.fragments.items()})
+    kinds = {name: f for name, f in unit.fragments.items() if isinstance(f, FragmentKind)}
+    if whole_statement(s, kinds, unit):
+        return True
+    tiles = {n: f.allocation for n, f in unit.fragments.items() if isinstance(f, Fragment)}
+    step = tile_step(s, tiles)
     if step is None:
         return False
     if isinstance(step, Change):
@@ -154,6 +163,7 @@ def _at(e: Expr, element: Var) -> Expr:
 
 def _text(step: Zero | Fill | Save | Product, unit: Unit) -> str:
     name, f = unit.buffers[step.tile].text, unit.fragments[step.tile]
+    assert isinstance(f, Fragment)
     match step:
         case Zero():
             return f"wmma::fill_fragment({name}, {constant(0, f.element)});"

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from hbc.codegen.c_scalar import declare, scalar
 from hbc.codegen.c_stmt import statement
-from hbc.codegen.cuda_fragments import fragments
+from hbc.codegen.cuda_fragments import Fragment, fragments
 from hbc.codegen.cuda_threads import (
     DYNAMIC,
     STATIC_SHARED,
@@ -17,10 +17,13 @@ from hbc.codegen.cuda_threads import (
     shared_bytes,
     store_vector,
 )
+from hbc.codegen.lane_fragments import LANE, lane_view
 from hbc.codegen.spelling import c_type
 from hbc.codegen.unit import Buffer, Printers, Unit
 from hbc.codegen.writer import Writer
 from hbc.ir.diag import InternalError, error
+from hbc.ir.fragment_kinds import FragmentKind, fragment_kinds
+from hbc.ir.launches import WARP
 from hbc.ir.nodes import Allocate, Barrier, For, Load, LoopKind, Prefetch, Stmt, Store
 from hbc.ir.thread_view import thread_view
 from hbc.ir.types import Memory
@@ -30,6 +33,7 @@ STREAM = "stream"
 MOST_THREADS = 1024
 _AXES = "xyz"
 _THREAD = re.compile(r"\bthread\b(?!s)")
+_LANE = re.compile(rf"\b{LANE}\b")
 
 
 def host_statement(s: Stmt, unit: Unit) -> bool:
@@ -56,7 +60,8 @@ def _device_memory(s: Allocate, unit: Unit) -> None:
         unit.out.blank()
         unit.out.comment(s.note)
     name, extent = unit.scope.fresh(s.buffer), scalar(s.extent, unit)
-    unit.out.line(f"device_memory {name}({extent}, sizeof({c_type(s.element)}), {STREAM});")
+    element = f"sizeof({c_type(s.element)})"
+    unit.out.line(f'device_memory {name}("{name}", {extent}, {element}, {STREAM});')
     _leave(f"{name}.data == nullptr", unit.codes["memory"], unit)
     unit.buffers[s.buffer] = Buffer(name, s.element)
     statement(s.body, unit)
@@ -64,13 +69,16 @@ def _device_memory(s: Allocate, unit: Unit) -> None:
 
 def _launch(s: For, unit: Unit) -> None:
     """Prints the device function among the unit's functions, and its launch here."""
-    loops, body = block_loops(thread_view(s))
+    kinds = fragment_kinds(s, unit.instructions)
+    view = lane_view(thread_view(s), kinds)
+    assert isinstance(view, For)
+    loops, body = block_loops(view)
     if len(loops) > len(_AXES):
         raise error(
             f"{len(loops)} loops over blocks: a grid has three dimensions", loops[0].span,
             "`fuse` some of them before `gpu_blocks`",
         )  # fmt: skip
-    found = fragments(body, unit.instructions)
+    found: dict[str, Fragment | FragmentKind] = {**fragments(body, unit.instructions), **kinds}
     threads, shared = block_size(body, found), shared_bytes(body)
     if threads > MOST_THREADS:
         raise error(
@@ -79,6 +87,7 @@ def _launch(s: For, unit: Unit) -> None:
         )  # fmt: skip
     name = unit.scope.fresh(f"{_kernel_name(unit)}_{_result(body)}")
     unit.scope.frames[0].taken.add(name)
+    unit = replace(unit, fragments=found)
     arguments = _function(name, s, loops, body, threads, shared, unit)
     _call(name, loops, threads, shared, arguments, unit)
 
@@ -116,7 +125,6 @@ def _function(
         printers=DEVICE_PRINTERS,
         live=[[]],
         threads=threads,
-        fragments=fragments(body, unit.instructions),
     )
     device.scope.push()
     device.scope.reserve("thread", "lane", DYNAMIC)
@@ -141,6 +149,8 @@ def _function(
     with out.braces():
         if any(_THREAD.search(line) for line in device.out.lines):
             out.line("const int thread = threadIdx.x;")
+        if any(_LANE.search(line) for line in device.out.lines):
+            out.line(f"const int {LANE} = threadIdx.x % {WARP};")
         out.lines += device.out.lines
     unit.functions.append(out)
     return arguments

@@ -9,9 +9,12 @@ from __future__ import annotations
 from collections.abc import Collection
 from contextlib import nullcontext
 
-from hbc.codegen.c_scalar import scalar
+from hbc.codegen.c_scalar import element, scalar
 from hbc.codegen.c_stmt import statement
+from hbc.codegen.cuda_copies import copy_statement
 from hbc.codegen.cuda_fragments import declare_fragment, fragment_statement
+from hbc.codegen.lane_fragments import LANE
+from hbc.codegen.names import Binding
 from hbc.codegen.spelling import c_type
 from hbc.codegen.unit import Buffer, Unit
 from hbc.ir.diag import InternalError
@@ -21,14 +24,17 @@ from hbc.ir.nodes import (
     Barrier,
     BarrierScope,
     Const,
+    CopyCommit,
+    CopyWait,
     For,
     Load,
     LoopKind,
     Ramp,
     Stmt,
     Store,
+    const_index,
 )  # fmt: skip
-from hbc.ir.types import DType, Memory
+from hbc.ir.types import FRAGMENTS, DType, Memory
 from hbc.ir.walk import children, names_read, nodes
 
 DYNAMIC = "shared_memory"
@@ -45,10 +51,12 @@ def device_statement(s: Stmt, unit: Unit) -> bool:
             _threads(s, unit)
         case Allocate(memory=Memory.SHARED):
             _shared(s, unit)
-        case Allocate(memory=Memory.WMMA):
+        case Allocate(memory=memory) if memory in FRAGMENTS:
             _fragment(s, unit)
-        case Store() if fragment_statement(s, unit):
+        case Store() if copy_statement(s, unit) or fragment_statement(s, unit):
             pass
+        case CopyCommit() | CopyWait():
+            copy_statement(s, unit)
         case Allocate():
             _private(s, unit)
         case Barrier(scope=BarrierScope.BLOCK):
@@ -71,11 +79,13 @@ def block_size(body: Stmt, tiles: Collection[str]) -> int:
 
 def shared_bytes(body: Stmt) -> int:
     """Of all arrays in shared memory, each aligned."""
-    return sum(
-        _aligned(_extent(n) * n.element.bytes)
-        for n in nodes(body)
-        if isinstance(n, Allocate) and n.memory is Memory.SHARED
-    )
+    arrays = (n for n in nodes(body) if isinstance(n, Allocate) and n.memory is Memory.SHARED)
+    return sum(map(array_bytes, arrays))
+
+
+def array_bytes(s: Allocate) -> int:
+    """What an array of constant extent takes of shared memory."""
+    return _aligned(_extent(s) * s.element.bytes)
 
 
 def _nests(s: Stmt) -> list[For]:
@@ -101,7 +111,7 @@ def _threads(s: For, unit: Unit) -> None:
     if outer and count < unit.threads:
         conditions.append(f"thread < {count}")
     lanes = [loop for loop in loops if loop.kind is LoopKind.LANE]
-    conditions += [f"thread % {WARP} < {_count(x)}" for x in lanes if _count(x) < WARP]
+    conditions += [f"{LANE} < {_count(x)}" for x in lanes if _count(x) < WARP]
     head = f"if ({' && '.join(conditions)})" if conditions else ""
     if s.note:
         unit.out.blank()
@@ -114,7 +124,10 @@ def _threads(s: For, unit: Unit) -> None:
             _index(loop, digit, loop.var in used, unit)
             inner *= _count(loop)
         for loop in lanes:
-            _index(loop, f"thread % {WARP}", loop.var in used, unit)
+            if loop.start == const_index(0):
+                unit.scope.bind(loop.var, Binding(LANE, nonnegative=True))
+            else:
+                _index(loop, LANE, loop.var in used, unit)
         statement(body, unit)
     unit.scope.pop()
 
@@ -144,7 +157,7 @@ def _shared(s: Allocate, unit: Unit) -> None:
     else:
         unit.out.line(f"{t} *const {name} = reinterpret_cast<{t} *>({DYNAMIC} + {unit.offset});")
         unit.offset += _aligned(_extent(s) * s.element.bytes)
-    unit.buffers[s.buffer] = Buffer(name, s.element, Memory.SHARED)
+    unit.buffers[s.buffer] = Buffer(name, s.element, Memory.SHARED, swizzle=s.swizzle)
     statement(s.body, unit)
 
 
@@ -160,7 +173,7 @@ def _private(s: Allocate, unit: Unit) -> None:
 def _fragment(s: Allocate, unit: Unit) -> None:
     _note(s, unit)
     name = unit.scope.fresh(s.buffer)
-    unit.buffers[s.buffer] = Buffer(name, s.element, Memory.WMMA)
+    unit.buffers[s.buffer] = Buffer(name, s.element, s.memory)
     declare_fragment(s, unit)
     statement(s.body, unit)
 
@@ -189,9 +202,8 @@ def store_vector(s: Store, unit: Unit) -> None:
             mask=None,
         ):  # fmt: skip
             word = _word(s.value.type.element, n)
-            target, value = unit.buffers[s.buffer].text, unit.buffers[source].text
-            left = f"*reinterpret_cast<{word} *>(&{target}[{scalar(to, unit)}])"
-            right = f"*reinterpret_cast<const {word} *>(&{value}[{scalar(at, unit)}])"
+            left = f"*reinterpret_cast<{word} *>(&{element(s.buffer, to, unit)})"
+            right = f"*reinterpret_cast<const {word} *>(&{element(source, at, unit)})"
             unit.out.line(f"{left} = {right};")
         case _:
             raise InternalError(f"codegen: a store of {s.value.type} in device code")

@@ -57,7 +57,7 @@ def is_reserved(name: str) -> bool:
     return (
         name in KEYWORDS
         or name in TAKEN
-        or name.startswith(("_", "omp_", "execute_"))
+        or name.startswith(("_", "omp_", "execute_", "ptx_"))
         or any(p.match(name) for p in (_FLOAT_FUNCTION, _FIXED_WIDTH, _HELPER, _NEON))
     )
 

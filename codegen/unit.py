@@ -13,12 +13,13 @@ from hbc.codegen.writer import Writer
 from hbc.ir.accesses import Accesses
 from hbc.ir.diag import InternalError
 from hbc.ir.instruction import Instruction
-from hbc.ir.nodes import Expr, Load, Stmt, Store, VectorReduce
+from hbc.ir.nodes import Expr, Load, Stmt, Store, Swizzle, VectorReduce
 from hbc.ir.target import Target
 from hbc.ir.types import DType, Memory
 
 if TYPE_CHECKING:
     from hbc.codegen.cuda_fragments import Fragment
+    from hbc.ir.fragment_kinds import FragmentKind
 
 # C's operator precedences, high binds tight.
 PRIMARY, UNARY, MUL, ADD, SHIFT, RELATION, EQUALITY = 15, 14, 13, 12, 11, 10, 9
@@ -43,12 +44,13 @@ class Text:
 @dataclass(frozen=True, slots=True)
 class Buffer:
     """An argument, table or allocation. `pieces` (registers only): the C variable that holds the
-    lanes from an element offset on."""
+    lanes from an element offset on. `swizzle`: where in shared memory the elements lie."""
 
     text: str
     element: DType
     memory: Memory = Memory.HEAP
     pieces: dict[tuple[int, int], str] = field(default_factory=dict)
+    swizzle: Swizzle | None = None
 
 
 def _no_vectors(e: Expr, unit: Unit) -> str:
@@ -145,7 +147,7 @@ class Unit:
     functions: list[Writer] = field(default_factory=list)
     threads: int = 1
     offset: int | None = None
-    fragments: Mapping[str, Fragment] = field(default_factory=dict)
+    fragments: Mapping[str, Fragment | FragmentKind] = field(default_factory=dict)
     accesses: Accesses = field(default_factory=Accesses)
 
     @property

@@ -20,7 +20,7 @@ from hbc.ir.build import const_value, mul, select
 from hbc.ir.contraction import extents, shape, strides
 from hbc.ir.layout import Layout, normal
 from hbc.ir.nodes import Cast, Expr, Var, const_index
-from hbc.ir.types import DType, Memory
+from hbc.ir.types import TILES_OF_LANES, DType, Memory
 from hbc.ir.walk import nodes
 
 Starts = Mapping[Dim, Expr]
@@ -149,6 +149,8 @@ def _access(x: Read, masked: bool, plan: Plan, operand: int, at: Points) -> Acce
         found = _in_register(normal(from_0), x.element.bits)
         near = operand in plan.shuffled and is_window(from_0, x.element.bits)
         return Access.SHUFFLED if found is Access.PACKED and near else found
+    if place.memory in TILES_OF_LANES and operand != plan.instruction.accumulator:
+        return Access.DIRECT  # each lane loads what it has, wherever and under whatever mask
     if masked or exists((UNUSED, *(d for d, _ in x.strides)), at) is not None:
         return Access.PACKED
     rows = shape(plan.instruction, operand, dict(plan.sizes))

@@ -14,13 +14,14 @@ from math import prod
 
 from hbc.eqsat.choice import Statement
 from hbc.eqsat.operand import has_rows
-from hbc.eqsat.points import Points, exists, given, raw_layout, value
+from hbc.eqsat.points import Points, address, exists, given, raw_layout, value
 from hbc.eqsat.steps import Fresh
-from hbc.eqsat.tensor import Apply, Read, Tensor, Uniform, reads
-from hbc.eqsat.tile_steps import save
+from hbc.eqsat.tensor import Apply, Masked, Read, Tensor, Uniform, reads
+from hbc.eqsat.tile_steps import is_elementwise, save
 from hbc.eqsat.tiles import Tile, TileBuffer, points_of, tile_of
+from hbc.ir.build import and_
 from hbc.ir.nodes import Allocate, Expr, Stmt, Store, const_index
-from hbc.ir.types import TILES_OF_ELEMENTS, Memory
+from hbc.ir.types import TILES_OF_ELEMENTS, TILES_OF_LANES, Memory
 from hbc.ir.walk import block
 
 TileBuffers = Mapping[str, TileBuffer]
@@ -30,7 +31,7 @@ TileBuffers = Mapping[str, TileBuffer]
 class Change:
     """Elements of a tile computed from those of others. `dest`: None where `tile` gets them itself, else
     the array that they are stored to at the points. `tiles` and `filled`: what each read of the value is,
-    the name of its read being the number in both together."""
+    the name of its read being the number in both together. `mask`: where all of this holds."""
 
     tile: Tile
     value: Tensor
@@ -38,19 +39,21 @@ class Change:
     dest: Read | None
     tiles: tuple[tuple[str, Tile], ...]
     filled: tuple[tuple[str, Read], ...]
-    memory: Memory
+    mask: tuple[Tensor, ...] = ()
 
 
 def changes(s: Statement, buffers: TileBuffers) -> list[Change] | None:
     """What the statement does to each tile of its box; None where it is no such statement."""
-    read = list(dict.fromkeys(reads(s.value)))
+    read = list(dict.fromkeys(r for x in (s.value, *s.mask) for r in reads(x)))
     inside = [r for r in read if r.buffer in buffers]
-    if s.mask or not inside or not is_elementwise(s.value):
-        return None
     own = s.dest.buffer in buffers
+    if not own and not inside:
+        return None
     x = s.dest if own else inside[0]
     b = buffers[x.buffer]
-    if b.memory not in TILES_OF_ELEMENTS or any(r.element != b.element for r in (*read, s.dest)):
+    if b.memory not in TILES_OF_ELEMENTS or not _may_change(s, inside, b.memory):
+        return None
+    if b.memory not in TILES_OF_LANES and any(r.element != b.element for r in (*read, s.dest)):
         return None
     found: list[Change] = []
     for tile in b.tiles.values():
@@ -65,15 +68,22 @@ def changes(s: Statement, buffers: TileBuffers) -> list[Change] | None:
     return found if sum(c.tile.lanes for c in found) == points else None
 
 
-def is_elementwise(x: Tensor) -> bool:
-    """Whether it is arithmetic on reads and numbers, point by point."""
+def _alike(x: Tensor) -> bool:
+    """Whether it is arithmetic on reads and numbers, the same for each element."""
     match x:
         case Read() | Uniform():
             return True
         case Apply(args=args):
-            return all(is_elementwise(a) for a in args)
+            return all(_alike(a) for a in args)
         case _:
             return False
+
+
+def _may_change(s: Statement, inside: Sequence[Read], memory: Memory) -> bool:
+    """Whether elements in such memory can be computed by a statement that reads these tiles."""
+    if memory in TILES_OF_LANES:
+        return all(is_elementwise(x) for x in (s.value, *s.mask))
+    return not s.mask and bool(inside) and _alike(s.value)
 
 
 def _change(
@@ -81,22 +91,30 @@ def _change(
 ) -> Change | None:
     tiles: list[tuple[str, Tile]] = []
     filled: list[tuple[str, Read]] = []
-    x = s.value
+    x, mask = s.value, s.mask
     for n, r in enumerate(read):
+        if r.buffer not in buffers and tile.of_lanes:
+            continue  # each lane reads what it wants
         x = _named(x, r, name := f"read {n}")
+        mask = tuple(_named(c, r, name) for c in mask)
         if r.buffer in buffers:
             other = tile_of(buffers[r.buffer], r, at)
-            if other is None or (other.extents, other.rows) != (tile.extents, tile.rows):
+            if other is None or not _same_places(other, tile):
                 return None
             tiles.append((name, other))
         elif _fills(r, at, tile):
             filled.append((name, r))
         else:
             return None
-    if s.dest.buffer not in buffers and not has_rows(raw_layout(s.dest, at), tile.rows):
+    outside = s.dest.buffer not in buffers and not tile.of_lanes
+    if outside and not has_rows(raw_layout(s.dest, at), tile.rows):
         return None
-    memory = next(b.memory for b in buffers.values() if tile in b.tiles.values())
-    return Change(tile, x, at, None, tuple(tiles), tuple(filled), memory)
+    return Change(tile, x, at, None, tuple(tiles), tuple(filled), mask)
+
+
+def _same_places(a: Tile, b: Tile) -> bool:
+    """Whether each lane has the same elements of both."""
+    return (a.memory, a.extents, a.rows, a.fragment) == (b.memory, b.extents, b.rows, b.fragment)
 
 
 def _fills(x: Read, at: Points, tile: Tile) -> bool:
@@ -112,6 +130,8 @@ def _named(x: Tensor, r: Read, name: str) -> Tensor:
             return replace(x, buffer=name) if x == r else x
         case Apply(node=node, args=args):
             return Apply(node, tuple(_named(a, r, name) for a in args))
+        case Masked(condition=condition, value=v):
+            return Masked(_named(condition, r, name), _named(v, r, name))
         case _:
             return x
 
@@ -126,6 +146,8 @@ def changed(change: Change, fresh: Fresh) -> Stmt:
     points = at
     for name, e in known.items():
         points = given(points, name, e)
+    if tile.of_lanes:
+        return _by_lanes(change, points)
     to = tile if change.dest is None else replace(tile, name=fresh(f"{tile.name}_result"))
     result = Store(to.name, to.index(), value(change.value, points))
     fills = [Store(t.name, t.index(), value(r, at)) for t, r in loaded]
@@ -134,8 +156,20 @@ def changed(change: Change, fresh: Fresh) -> Stmt:
     else:
         body = block(*fills, result, save(to, change.dest, at, fresh))
     for t in _new(to, change, [t for t, _ in loaded]):
-        body = Allocate(t.name, t.element, const_index(t.lanes), change.memory, body)
+        body = Allocate(t.name, t.element, const_index(t.lanes), tile.memory, body)
     return body
+
+
+def _by_lanes(change: Change, points: Points) -> Stmt:
+    """The one statement, each lane of which knows where its elements go."""
+    conditions = [value(c, points) for c in change.mask]
+    tile, dest = change.tile, change.dest
+    to, where = (tile.name, tile.index()) if dest is None else (dest.buffer, address(dest, points))
+    if dest is not None:
+        inside = exists(tuple(d for d, _ in dest.strides), points)
+        conditions += [] if inside is None else [inside]
+    mask = and_(*conditions) if conditions else None
+    return Store(to, where, value(change.value, points), mask)
 
 
 def _new(to: Tile, change: Change, loaded: Sequence[Tile]) -> Iterator[Tile]:

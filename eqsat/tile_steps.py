@@ -12,7 +12,7 @@ from hbc.eqsat.perform import Packed, operand
 from hbc.eqsat.plan import Plan
 from hbc.eqsat.points import Points, address, exists, raw_layout, value
 from hbc.eqsat.steps import Fresh, Index, nest
-from hbc.eqsat.tensor import Read, Tensor, Uniform
+from hbc.eqsat.tensor import Apply, Line, Masked, Read, Tensor, Uniform
 from hbc.eqsat.tiles import Tile, TileBuffer, accumulators, tile_of
 from hbc.ir.build import const, const_value
 from hbc.ir.layout import layout
@@ -116,6 +116,8 @@ def fill(tile: Tile, x: Tensor, at: Points, packed: Packed, fresh: Fresh) -> Stm
     """The tile with the value at the points: zero, from rows in memory, or from where they are made."""
     if isinstance(x, Uniform) and const_value(x.value) == 0:
         return Store(tile.name, tile.index(), const(0, tile.element(tile.lanes)))
+    if tile.of_lanes and is_elementwise(x):
+        return Store(tile.name, tile.index(), value(x, at))
     inside = isinstance(x, Read) and exists(tuple(d for d, _ in x.strides), at) is None
     if isinstance(x, Read) and inside and is_whole(tile, x, at):
         return Store(tile.name, tile.index(), value(x, at))
@@ -128,8 +130,23 @@ def fill(tile: Tile, x: Tensor, at: Points, packed: Packed, fresh: Fresh) -> Stm
     return in_memory(name, tile.element, tile.lanes, filled)
 
 
+def is_elementwise(x: Tensor) -> bool:
+    """Whether it is arithmetic on reads, positions and numbers, point by point."""
+    match x:
+        case Read() | Uniform() | Line():
+            return True
+        case Apply(args=args):
+            return all(is_elementwise(a) for a in args)
+        case Masked(condition=condition, value=v):
+            return is_elementwise(condition) and is_elementwise(v)
+        case _:
+            return False
+
+
 def is_whole(tile: Tile, x: Read, at: Points) -> bool:
     """Whether the tile is moved from or to an array at these points as it is."""
+    if tile.of_lanes:
+        return True
     raw = raw_layout(x, at)
     fits = may_be_fragment(x.buffer, raw, x.element.bytes, tile.memory)
     return fits and has_rows(raw, tile.rows)
@@ -144,15 +161,15 @@ def _is_rows(e: Expr, rows: int) -> bool:
     return strides == [1] or has_rows(at, rows)
 
 
-def save(tile: Tile, dest: Read, at: Points, fresh: Fresh) -> Stmt:
-    """Stores the tile, through memory where the destination has no rows."""
+def save(tile: Tile, dest: Read, at: Points, fresh: Fresh, mask: Expr | None = None) -> Stmt:
+    """Stores the tile, through memory where the destination has no rows or not all is stored."""
     where = address(dest, at)
-    if is_whole(tile, dest, at):
+    if mask is None and is_whole(tile, dest, at):
         return Store(dest.buffer, where, tile.load())
     name = fresh(f"{tile.name}_rows")
     body = block(
         Store(name, _all(tile.lanes), tile.load()),
-        Store(dest.buffer, where, Load(name, _all(tile.lanes), tile.element(tile.lanes))),
+        Store(dest.buffer, where, Load(name, _all(tile.lanes), tile.element(tile.lanes)), mask),
     )
     return Allocate(name, tile.element, const_index(tile.lanes), Memory.STACK, body)
 

@@ -22,7 +22,7 @@ from hbc.ir.build import const_value
 from hbc.ir.contraction import shape
 from hbc.ir.lane_offsets import constant_lanes
 from hbc.ir.nodes import Expr, Load, Ramp, Store, Var, const_index
-from hbc.ir.types import DType, Memory
+from hbc.ir.types import TILES_OF_LANES, DType, Memory
 from hbc.ir.walk import nodes
 
 Addresses = tuple[int, ...]
@@ -30,7 +30,8 @@ Addresses = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """`addresses`: the elements of the buffer that it holds, in its row-major order; `rows` of them."""
+    """`addresses`: the elements of the buffer that it holds, in its row-major order; `rows` of them.
+    `fragment`: which lane has which of them, where that is known (see `ir/fragment_layout.py`)."""
 
     name: str
     element: DType
@@ -38,6 +39,12 @@ class Tile:
     extents: tuple[int, ...]
     rows: int
     memory: Memory = Memory.AMX_TILE
+    fragment: tuple[Expr, ...] = ()
+
+    @property
+    def of_lanes(self) -> bool:
+        """Whether its elements can be touched one by one."""
+        return self.memory in TILES_OF_LANES
 
     @property
     def lanes(self) -> int:
@@ -106,12 +113,15 @@ def add_tiles(b: TileBuffer, x: Read, plan: Plan, operand: int) -> None:
     for index in _steps(plan, x):
         at = points(plan, operand, starts_of(plan, index))
         addresses = constant_lanes(address(x, at))
-        rows = shape(plan.instruction, operand, dict(plan.sizes))[0]
-        if addresses is None or (addresses in b.tiles and b.tiles[addresses].rows == rows):
+        i = plan.instruction
+        rows = shape(i, operand, dict(plan.sizes))[0]
+        fragment = i.fragments[operand] if i.fragments else ()
+        known = None if addresses is None else b.tiles.get(addresses)
+        if addresses is None or (known and (known.rows, known.fragment) == (rows, fragment)):
             continue
         number = len(b.tiles)
         name = f"{b.name}_{number}" if len(addresses) < b.extent else b.name
-        new = Tile(name, b.element, addresses, at.extents, rows, b.memory)
+        new = Tile(name, b.element, addresses, at.extents, rows, b.memory, fragment)
         for old in b.tiles.values():
             if not set(old.addresses).isdisjoint(addresses):
                 raise TileShapeError(b.name, old, new)

@@ -56,6 +56,7 @@ DIRECTIVES: dict[str, Form] = {
     "bound": Form("bound(i, 0, 64)", ((L, Kind.INDEX, Kind.EXTENT),)),
     "reorder_storage": Form("reorder_storage(j, i)", ((L, L),), repeats=True),
     "pad_storage": Form("pad_storage(j, 16)", ((L, Kind.COUNT),)),
+    "swizzle_storage": Form("swizzle_storage(j) or swizzle_storage(j, 8)", ((L,), (L, Kind.COUNT))),
     "prefetch": Form("prefetch(A, i, 2)", ((Kind.ARRAY, L, F),)),
     # Reductions and variants
     "atomic": Form("atomic()", NOTHING),
@@ -71,4 +72,6 @@ DIRECTIVES: dict[str, Form] = {
 SUFFIXES = {"unroll": "_u", "vectorize": "_v", "parallel": "_p"}
 
 TAILS = ("guard", "mask", "shift", "exact")
-MEMORIES = ("registers", "stack", "heap", "amx_tile", "shared", "wmma_accumulator")
+MEMORIES = (
+    "registers", "stack", "heap", "amx_tile", "shared", "wmma_accumulator", "mma_accumulator",
+)  # fmt: skip

@@ -74,6 +74,15 @@ class Rounding:
 
 
 @dataclass(frozen=True, slots=True)
+class Fragment:
+    """`fragment a[row, column]`: which of the operand's elements is which of a lane's."""
+
+    name: ast.Ident
+    indices: tuple[ast.Expr, ...]
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Emit:
     """`emit [COMPILER] [asm] "template"`."""
 
@@ -99,7 +108,7 @@ class Needs:
     span: Span = field(compare=False, repr=False)
 
 
-Meaning = Bounded | ast.Reduce | Rounding | ast.Definition
+Meaning = Bounded | ast.Reduce | Rounding | Fragment | ast.Definition
 Clause = Emit | Cost | Needs
 
 

@@ -9,6 +9,7 @@ from typing import TypeVar
 from hbc.frontend import ast, isa_ast
 from hbc.frontend.isa_clauses import check_costs, check_needs, check_rounding, check_templates
 from hbc.frontend.isa_declare import check_feature, check_place, check_target
+from hbc.frontend.isa_fragments import check_fragments
 from hbc.frontend.isa_meaning import check_meaning
 from hbc.frontend.isa_properties import Reports
 from hbc.ir.contraction import corners, terms
@@ -84,7 +85,11 @@ def check_instruction(
     )  # fmt: skip
     counts = [terms(made, sizes) for sizes in corners(made.sizes)]
     element = made.operands[made.accumulator].element
-    made = replace(made, rounding=check_rounding(i, element, counts, reports))
+    made = replace(
+        made,
+        rounding=check_rounding(i, element, counts, reports),
+        fragments=check_fragments(i, place, made.operands, reports),
+    )
     return made if len(reports.found) == before else None
 
 

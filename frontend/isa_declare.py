@@ -46,6 +46,7 @@ PLACE = {
     "memory": Entry(NAME, choices=(Memory.REGISTER.value, *sorted(TILES))),
     "count": Entry(WHOLE),
     "rows": Entry(WHOLE, 1),
+    "lanes": Entry(WHOLE, 1),
     "row_bytes": Entry(WHOLE),
     "header": Entry(STRING),
     "types": Entry(BLOCK, {}),
@@ -75,10 +76,10 @@ def check_place(p: isa_ast.Place, reports: Reports) -> Place:
     for name in v["types"]:
         if name not in ("int", "float") and name not in DTYPES:
             reports.report(f"there is no type `{name}`", p.span, did_you_mean(name, DTYPES))
-    for name in ("count", "rows", "row_bytes"):
+    for name in ("count", "rows", "row_bytes", "lanes"):
         if v[name] < 1:
             reports.report(f"`{name}` is at least 1", p.span)
-    if not v["types"] and not (v["load"] and v["store"]):
+    if v["lanes"] == 1 and not v["types"] and not (v["load"] and v["store"]):
         reports.report(
             f"`{p.name.text}` has neither `types` nor `load` and `store`", p.name.span,
             'write `types { int "__m512i" }`, or the statements that fill and empty a register',
@@ -91,7 +92,7 @@ def check_place(p: isa_ast.Place, reports: Reports) -> Place:
                 check_placeholders(text, known, reports)
     return Place(
         p.name.text, v["machine"], Memory(v["memory"]), v["count"], v["rows"], v["row_bytes"],
-        v["header"], tuple(v["types"].items()), v["constraint"], v["load"], v["store"],
+        v["header"], tuple(v["types"].items()), v["constraint"], v["load"], v["store"], v["lanes"],
     )  # fmt: skip
 
 

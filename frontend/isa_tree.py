@@ -45,6 +45,9 @@ class DescriptionBuilder(TreeBuilder):
     def rounding(self, c: Children) -> isa_ast.Rounding:
         return isa_ast.Rounding(c[1][0], self.over(c))
 
+    def fragment(self, c: Children) -> isa_ast.Fragment:
+        return isa_ast.Fragment(self.ident(c[1]), c[2][0], self.over(c))
+
     def emit(self, c: Children) -> isa_ast.Emit:
         compiler = self.idents(c)
         is_asm = any(x.type == "ASM" for x in c)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hbc.frontend.funcs import Schedule
 from hbc.ir.diag import error
 from hbc.ir.target import GPU, Target
-from hbc.ir.types import TILES, Memory
+from hbc.ir.types import FRAGMENTS, TILES, Memory
 
 
 def refuse_memories(schedule: Schedule | None, target: Target) -> None:
@@ -13,7 +13,7 @@ def refuse_memories(schedule: Schedule | None, target: Target) -> None:
     for d in (d for line in (() if schedule is None else schedule.lines) for d in line.directives):
         if d.name != "store_in":
             continue
-        if d.args[0] in TILES and d.args[0] != target.tiles:
+        if d.args[0] in TILES and d.args[0] not in target.tiles:
             raise error(
                 f"`store_in({d.args[0]})`: this target has no {_TILES[Memory(str(d.args[0]))]}",
                 d.span, "use `store_in(registers)`, or a target with tiles",
@@ -25,4 +25,4 @@ def refuse_memories(schedule: Schedule | None, target: Target) -> None:
             )  # fmt: skip
 
 
-_TILES = {Memory.AMX_TILE: "tile registers", Memory.WMMA: "fragments"}
+_TILES = {Memory.AMX_TILE: "tile registers", **dict.fromkeys(FRAGMENTS, "fragments")}

@@ -1,135 +1,150 @@
 """What fragments of tensor cores ask of the arrays that they are loaded from and stored to.
 
 Their rows lie at multiples of 16 bytes, and they begin at multiples of 32 (CUDA C++ Programming Guide,
-"Warp matrix functions", load_matrix_sync). Where strides decide that, the entry point tests them for
-loads, and the kernel for stores.
+"Warp matrix functions", load_matrix_sync). Where strides of arguments decide that, the kernel tests them,
+and goes through shared memory where they are odd.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from math import gcd, lcm
 
 from hbc.ir.build import and_, const_value, eq, mod
 from hbc.ir.diag import error
-from hbc.ir.kernel import Argument, Check, Kernel
+from hbc.ir.kernel import Argument, Kernel
+from hbc.ir.launches import THREADS
 from hbc.ir.layout import layout
 from hbc.ir.linear import factors, linear
-from hbc.ir.nodes import Allocate, Broadcast, Expr, If, Load, Stmt, Store, Var, const_index
-from hbc.ir.types import TILES, Memory
-from hbc.ir.walk import block, map_stmt, nodes
+from hbc.ir.nodes import (
+    Allocate,
+    Broadcast,
+    Expr,
+    For,
+    If,
+    Load,
+    Ramp,
+    Stmt,
+    Store,
+    Var,
+    const_index,
+)  # fmt: skip
+from hbc.ir.types import Memory
+from hbc.ir.walk import block, map_stmt, nodes, statements
 
+_WHOLE = Memory.WMMA  # fragments that are moved as a whole
 BEGIN, ROW = 32, 16
 """Bytes that the first element of a fragment, and each row, is aligned to."""
 
 
-def fragment_checks(kernel: Kernel) -> Kernel:
-    """The kernel with checks of the strides of its arguments. HbcError where a fragment begins at
-    places that are never aligned, whatever the strides."""
+def moves_anywhere(kernel: Kernel) -> Kernel:
+    """The kernel where fragments are loaded from arguments, and stored to them, whatever their strides.
+    HbcError where they begin at places that are never aligned."""
+    allocated = [n for n in nodes(kernel.body) if isinstance(n, Allocate)]
+    tiles = frozenset(a.buffer for a in allocated if a.memory is _WHOLE)
     arguments = {a.name: a for a in kernel.arguments}
-    needed: dict[str, int] = {}
-    for buffer, index, at in _places(kernel):
-        if (a := arguments.get(buffer)) is not None and isinstance(at, Load):
-            for stride, divisor in _divisors(a, index, at).items():
-                needed[stride] = lcm(needed.get(stride, 1), divisor)
-    checks = [_check(arguments, stride, n) for stride, n in needed.items() if n > 1]
-    return replace(kernel, checks=tuple(dict.fromkeys([*kernel.checks, *checks])))
+    work = _Work(arguments, tiles, {a.buffer for a in allocated})
+    return kernel.map_body(work.outside) if tiles else kernel
 
 
-def stores_anywhere(kernel: Kernel) -> Kernel:
-    """The kernel where fragments are stored to an argument through memory if its strides want that.
+@dataclass(slots=True)
+class _Work:
+    """The walk. `tiles`: the buffers that are fragments; `taken`: the names of all."""
 
-    C[..] = tile   ->   if C_stride0 % 8 == 0 { C[..] = tile } else { copy[..] = tile; C[..] = copy[..] }
-    """
-    arguments = {a.name: a for a in kernel.arguments}
-    tiles = {n.buffer for n in nodes(kernel.body) if isinstance(n, Allocate) and n.memory in TILES}
-    taken = {n.buffer for n in nodes(kernel.body) if isinstance(n, Allocate)}
+    arguments: Mapping[str, Argument]
+    tiles: Collection[str]
+    taken: set[str]
 
-    def stmt(s: Stmt) -> Stmt:
-        s = map_stmt(s, lambda e: e, stmt)
-        if not isinstance(s, Store) or s.buffer not in arguments or s.mask is not None:
+    def outside(self, s: Stmt) -> Stmt:
+        """Around the loops over threads: one nest for aligned strides of what is loaded, one for others.
+
+        threads { tile = A[..] }  ->  if A_stride0 % 8 == 0 { threads { tile = A[..] } }
+                                      else { threads { copy[..] = A[..]; tile = copy[..] } }
+        """
+        if not isinstance(s, For) or s.kind not in THREADS:
+            return map_stmt(s, lambda e: e, self.outside)
+        needed: dict[str, int] = {}
+        for n in statements(s):
+            load = self._loaded(n)
+            for stride, by in ({} if load is None else self._divisors(load)).items():
+                needed[stride] = lcm(needed.get(stride, 1), by)
+        if not needed:
+            return self.inside(s, odd=False)
+        return If(_multiples(needed), self.inside(s, odd=False), self.inside(s, odd=True))
+
+    def inside(self, s: Stmt, odd: bool) -> Stmt:
+        """In a loop over threads: loads through memory if strides are `odd`, and each store under a
+        test of its own.
+
+        C[..] = tile  ->  if C_stride0 % 4 == 0 { C[..] = tile } else { copy[..] = tile; C[..] = copy[..] }
+        """
+        if not isinstance(s, Store):
+            return map_stmt(s, lambda e: e, lambda c: self.inside(c, odd))
+        load = self._loaded(s)
+        if load is not None:
+            return self._by_copy(s, load) if odd and self._divisors(load) else s
+        if s.mask is not None or not isinstance(s.value, Load) or s.value.buffer not in self.tiles:
             return s
-        if not isinstance(s.value, Load) or s.value.buffer not in tiles:
-            return s
-        needed = _divisors(arguments[s.buffer], s.index, s)
-        tests = [eq(mod(Var(stride), n), 0) for stride, n in needed.items() if n > 1]
-        if not tests:
-            return s
-        name, count = f"{s.value.buffer}_copy", 0
-        while name in taken:
+        needed = self._divisors(s)
+        return If(_multiples(needed), s, self._by_copy(s, s.value)) if needed else s
+
+    def _loaded(self, s: Stmt) -> Load | None:
+        """What a statement loads to a fragment: all of it, or one row again and again."""
+        if not isinstance(s, Store) or s.buffer not in self.tiles:
+            return None
+        value = s.value.value if isinstance(s.value, Broadcast) else s.value
+        return value if isinstance(value, Load) and value.buffer not in self.tiles else None
+
+    def _by_copy(self, s: Store, moved: Load) -> Stmt:
+        """The store with what it moves on its way in memory."""
+        name, count = f"{moved.buffer}_copy", 0
+        while name in self.taken:
             count += 1
-            name = f"{s.value.buffer}_copy_{count}"
-        taken.add(name)
-        copy = Store(name, s.value.index, s.value)
-        moved = replace(s, value=replace(s.value, buffer=name))
-        lanes = const_index(s.value.type.lanes)
-        through = Allocate(
-            name, s.value.type.element, lanes, Memory.STACK, block(copy, moved),
-            "a fragment on its way to rows that are not aligned",
+            name = f"{moved.buffer}_copy_{count}"
+        self.taken.add(name)
+        dense = Ramp(const_index(0), const_index(1), moved.type.lanes)
+        copied: Expr = Load(name, dense, moved.type)
+        if isinstance(s.value, Broadcast):
+            copied = replace(s.value, value=copied)
+        return Allocate(
+            name, moved.type.element, const_index(moved.type.lanes), Memory.STACK,
+            block(Store(name, dense, moved), replace(s, value=copied)),
+            "a fragment on its way between rows that are not aligned",
         )  # fmt: skip
-        return If(and_(*tests), s, through)
 
-    return kernel.map_body(stmt)
+    def _divisors(self, at: Load | Store) -> dict[str, int]:
+        """What must divide each stride of an argument where a fragment is moved."""
+        a, found = self.arguments.get(at.buffer), layout(at.index)
+        if a is None or found is None:
+            return {}
+        size = a.element.bytes
+        rows = (stride for _, stride in found.dims if const_value(stride) != 1)
+        needed: dict[str, int] = {}
+        for e, least in ((found.base, BEGIN // size), *((s, ROW // size) for s in rows)):
+            form = linear(e)
+            for atom, coefficient in ((None, form.constant), *form.terms):
+                short = least // gcd(least, coefficient)
+                if short == 1:
+                    continue
+                stride = _stride_in(atom, a)
+                if stride is None:
+                    raise error(
+                        f"a fragment of `{a.name}` does not begin at a multiple of {BEGIN} bytes",
+                        at.span,
+                        f"split by multiples of {BEGIN // size}, or stage it in shared memory:"
+                        f" `{a.name}.in(...).store_in(shared)`",
+                    )
+                needed[stride] = lcm(needed.get(stride, 1), short)
+        return needed
 
 
-def _places(kernel: Kernel) -> Iterator[tuple[str, Expr, Load | Store]]:
-    """Where fragments are loaded from and stored to."""
-    own = {
-        n.buffer for n in nodes(kernel.body) if isinstance(n, Allocate) and n.memory is Memory.WMMA
-    }
-    for n in nodes(kernel.body):
-        if not isinstance(n, Store):
-            continue
-        value = n.value.value if isinstance(n.value, Broadcast) else n.value  # one row for all
-        if n.buffer in own and isinstance(value, Load) and value.buffer not in own:
-            yield value.buffer, value.index, value
-        elif n.buffer not in own and isinstance(n.value, Load) and n.value.buffer in own:
-            yield n.buffer, n.index, n
-
-
-def _divisors(a: Argument, index: Expr, at: Load | Store) -> dict[str, int]:
-    """What must divide each stride of the array."""
-    found = layout(index)
-    if found is None:
-        return {}
-    size = a.element.bytes
+def _stride_in(atom: Expr | None, a: Argument) -> str | None:
+    """The stride of the argument that is a factor of a part of an index."""
     names = {a.stride_name(d) for d in range(len(a.extents) - 1)}
-    needed: dict[str, int] = {}
-    for e, least in (
-        (found.base, BEGIN // size),
-        *((s, ROW // size) for s in _row_strides(found.dims)),
-    ):
-        form = linear(e)
-        rest = [(None, form.constant), *form.terms]
-        for atom, coefficient in rest:
-            short = least // gcd(least, coefficient)
-            if short == 1:
-                continue
-            by = (
-                [v.name for v in factors(atom) if isinstance(v, Var) and v.name in names]
-                if atom
-                else []
-            )
-            if not by:
-                raise error(
-                    f"a fragment of `{a.name}` does not begin at a multiple of {BEGIN} bytes", at.span,
-                    f"split by multiples of {BEGIN // size}, or stage it in shared memory:"
-                    f" `{a.name}.in(...).store_in(shared)`",
-                )  # fmt: skip
-            needed[by[0]] = lcm(needed.get(by[0], 1), short)
-    return needed
+    found = () if atom is None else factors(atom)
+    return next((v.name for v in found if isinstance(v, Var) and v.name in names), None)
 
 
-def _row_strides(dims: tuple[tuple[int, Expr], ...]) -> list[Expr]:
-    return [stride for _, stride in dims if const_value(stride) != 1]
-
-
-def _check(arguments: dict[str, Argument], stride: str, n: int) -> Check:
-    name, _, dim = stride.rpartition("_stride")
-    element = arguments[name].element
-    return Check(
-        eq(mod(Var(stride), n), 0),
-        f"stride {dim} of `{name}` must be a multiple of {n}: fragments of {element} are moved in"
-        f" rows of {ROW} bytes",
-    )
+def _multiples(needed: Mapping[str, int]) -> Expr:
+    return and_(*(eq(mod(Var(stride), n), 0) for stride, n in sorted(needed.items())))

@@ -106,7 +106,8 @@ class Row:
 class Place:
     """A register file: `count` registers of `rows` rows of `row_bytes` bytes. `types` are the C types
     of a register by element type or kind; `load` and `store` are C statements over {register},
-    {pointer} and {stride} (bytes) for registers that are numbers; `constraint` is that of gcc's asm."""
+    {pointer} and {stride} (bytes) for registers that are numbers; `constraint` is that of gcc's asm.
+    `lanes` of a warp share a register where that is more than 1."""
 
     name: str
     machine: str
@@ -119,6 +120,7 @@ class Place:
     constraint: str = ""
     load: str = ""
     store: str = ""
+    lanes: int = 1
 
     def c_type(self, element: DType) -> str | None:
         """The C type of a register of such elements; None where registers are numbers."""
@@ -175,7 +177,9 @@ class Cost:
 @dataclass(frozen=True, slots=True)
 class Instruction:
     """`accumulator` and `factors` are positions among the operands; rows stand as the variables of the
-    accumulator, then those of the reduction, outermost first."""
+    accumulator, then those of the reduction, outermost first. `fragments`, in a place of lanes: for each
+    operand the indices of its elements over the lane and the number of the element in it (see
+    `fragment_layout`)."""
 
     name: str
     place: Place
@@ -188,6 +192,7 @@ class Instruction:
     templates: tuple[Template, ...]
     cost: Cost
     needs: tuple[Feature, ...]
+    fragments: tuple[tuple[Expr, ...], ...] = ()
     span: Span | None = field(default=None, compare=False, repr=False)
 
     def __hash__(self) -> int:

@@ -9,7 +9,7 @@ from hbc.ir.types import Memory
 
 X86, ARM, GPU = "x86_64", "aarch64", "cuda"
 
-_TILES = (("amx", Memory.AMX_TILE), ("wmma", Memory.WMMA))
+_TILES = (("amx", Memory.AMX_TILE), ("wmma", Memory.WMMA), ("mma", Memory.MMA))
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,14 +32,14 @@ class Target:
     isa: tuple[Path, ...] = ()
 
     @property
-    def tiles(self) -> Memory | None:
-        """The memory that holds tiles for its instructions, where it has any."""
-        return next((m for name, m in _TILES if name in self.instruction_sets), None)
+    def tiles(self) -> tuple[Memory, ...]:
+        """The memories that hold tiles for its instructions."""
+        return tuple(m for name, m in _TILES if name in self.instruction_sets)
 
     @property
     def has_tiles(self) -> bool:
         """Whether statements may fill whole tiles."""
-        return self.tiles is not None
+        return bool(self.tiles)
 
 
 _AVX2 = ("avx2", "fma", "f16c")
@@ -81,7 +81,7 @@ TARGETS: dict[str, Target] = {
         ),
         Target(
             "cuda", 128, (), ("cuda",), None, "CUDA for NVIDIA GPUs and their tensor cores",
-            machine=GPU, instruction_sets=("wmma",),
+            machine=GPU, instruction_sets=("wmma", "mma"),
         ),
     )
 }  # fmt: skip

@@ -87,7 +87,8 @@ CONDITION = BOOL(1)
 
 class Memory(StrEnum):
     """Where a buffer lives. AUTO is decided by the `place` passes. SHARED: by the threads of a GPU's
-    block; WMMA: fragments of tensor cores, spread over the lanes of a warp."""
+    block; WMMA and MMA: fragments of tensor cores, spread over the lanes of a warp; of the latter each
+    lane knows which elements it has."""
 
     AUTO = "auto"
     HEAP = "heap"
@@ -96,12 +97,17 @@ class Memory(StrEnum):
     AMX_TILE = "amx_tile"
     SHARED = "shared"
     WMMA = "wmma_accumulator"
+    MMA = "mma_accumulator"
 
 
-TILES = frozenset({Memory.AMX_TILE, Memory.WMMA})
+FRAGMENTS = frozenset({Memory.WMMA, Memory.MMA})
+"""Memory that the lanes of a GPU's warp hold together."""
+TILES = frozenset({Memory.AMX_TILE, *FRAGMENTS})
 """Memory that only whole-tile statements touch."""
-TILES_OF_ELEMENTS = frozenset({Memory.WMMA})
+TILES_OF_ELEMENTS = FRAGMENTS
 """Those whose elements can be changed where they are, all in the same way."""
+TILES_OF_LANES = frozenset({Memory.MMA})
+"""Those of which every lane knows where its elements are: any statement may touch them one by one."""
 
 
 def widen(a: DType, b: DType) -> DType | None:

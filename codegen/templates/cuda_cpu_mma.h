@@ -119,6 +119,18 @@ void multiply(void **requests, unsigned present)
 
 }  // namespace cuda_on_cpu
 
+template <class T, int N>
+unsigned (&ptx_words(T (&x)[N]))[N * sizeof(T) / 4]
+{
+    return reinterpret_cast<unsigned (&)[N * sizeof(T) / 4]>(x);
+}
+
+template <int FIRST, int COUNT, class T, int N>
+T (&ptx_part(T (&x)[N]))[COUNT]
+{
+    return reinterpret_cast<T (&)[COUNT]>(x[FIRST]);
+}
+
 #define CUDA_CPU_LDMATRIX(N) \
     inline void ptx_ldmatrix_x##N(unsigned (&d)[N], const void *row, CUDA_CPU_LINE) \
     { \
@@ -147,3 +159,18 @@ CUDA_CPU_MMA(ptx_mma_m16n8k16_f16_f16, __half, __half, float, 16, unsigned, 2)
 CUDA_CPU_MMA(ptx_mma_m16n8k8_f32_tf32, cuda_on_cpu::Tf32, float, float, 8, float, 4)
 CUDA_CPU_MMA(ptx_mma_m16n8k32_s32_s8, int8_t, int, int, 32, int, 4)
 CUDA_CPU_MMA(ptx_mma_m16n8k32_s32_u8, uint8_t, int, int, 32, int, 4)
+
+// Two products side by side, with B of K x 16: four matrices for `ldmatrix` to load at once. `N` is how many
+// registers of type `R` each result has.
+#define PTX_MMA_TWICE(NAME, ONE, R, N) \
+    inline void NAME( \
+        R (&d)[2 * N], const unsigned (&a)[4], const unsigned (&b)[4], const R (&c)[2 * N]) \
+    { \
+        ONE(ptx_part<0, N>(d), a, ptx_part<0, 2>(b), ptx_part<0, N>(c)); \
+        ONE(ptx_part<N, N>(d), a, ptx_part<2, 2>(b), ptx_part<N, N>(c)); \
+    }
+PTX_MMA_TWICE(ptx_mma_m16n16k16_f32_f16, ptx_mma_m16n8k16_f32_f16, float, 4)
+PTX_MMA_TWICE(ptx_mma_m16n16k16_f32_bf16, ptx_mma_m16n8k16_f32_bf16, float, 4)
+PTX_MMA_TWICE(ptx_mma_m16n16k16_f16_f16, ptx_mma_m16n8k16_f16_f16, unsigned, 2)
+PTX_MMA_TWICE(ptx_mma_m16n16k32_s32_s8, ptx_mma_m16n8k32_s32_s8, int, 4)
+PTX_MMA_TWICE(ptx_mma_m16n16k32_s32_u8, ptx_mma_m16n8k32_s32_u8, int, 4)

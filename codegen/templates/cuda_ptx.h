@@ -2,6 +2,20 @@
 #pragma once
 #ifndef CUDA_ON_CPU
 
+// An array of elements as the 32-bit registers that hold them.
+template <class T, int N>
+__device__ __forceinline__ unsigned (&ptx_words(T (&x)[N]))[N * sizeof(T) / 4]
+{
+    return reinterpret_cast<unsigned (&)[N * sizeof(T) / 4]>(x);
+}
+
+// Some of the registers of an array.
+template <int FIRST, int COUNT, class T, int N>
+__device__ __forceinline__ T (&ptx_part(T (&x)[N]))[COUNT]
+{
+    return reinterpret_cast<T (&)[COUNT]>(x[FIRST]);
+}
+
 __device__ __forceinline__ unsigned ptx_shared(const void *at)
 {
     return static_cast<unsigned>(__cvta_generic_to_shared(at));
@@ -56,6 +70,7 @@ __device__ __forceinline__ void ptx_ldmatrix_trans_x4(unsigned (&d)[4], const vo
                      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), \
                        "f"(c[0]), "f"(c[1]), "f"(c[2]), "f"(c[3])); \
     }
+
 #define PTX_MMA_S32(NAME, SHAPE, TYPE) \
     __device__ __forceinline__ void NAME( \
         int (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2], const int (&c)[4]) \
@@ -66,10 +81,15 @@ __device__ __forceinline__ void ptx_ldmatrix_trans_x4(unsigned (&d)[4], const vo
                      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), \
                        "r"(c[0]), "r"(c[1]), "r"(c[2]), "r"(c[3])); \
     }
+
 PTX_MMA_F32(ptx_mma_m16n8k16_f32_f16, "m16n8k16", "f16")
+
 PTX_MMA_F32(ptx_mma_m16n8k16_f32_bf16, "m16n8k16", "bf16")
+
 PTX_MMA_F32(ptx_mma_m16n8k8_f32_tf32, "m16n8k8", "tf32")
+
 PTX_MMA_S32(ptx_mma_m16n8k32_s32_s8, "m16n8k32", "s8")
+
 PTX_MMA_S32(ptx_mma_m16n8k32_s32_u8, "m16n8k32", "u8")
 
 __device__ __forceinline__ void ptx_mma_m16n8k16_f16_f16(
@@ -81,6 +101,26 @@ __device__ __forceinline__ void ptx_mma_m16n8k16_f16_f16(
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]),
                    "r"(c[0]), "r"(c[1]));
 }
+
+// Two products side by side, with B of K x 16: four matrices for `ldmatrix` to load at once. `N` is how many
+// registers of type `R` each result has.
+#define PTX_MMA_TWICE(NAME, ONE, R, N) \
+    __device__ __forceinline__ void NAME( \
+        R (&d)[2 * N], const unsigned (&a)[4], const unsigned (&b)[4], const R (&c)[2 * N]) \
+    { \
+        ONE(ptx_part<0, N>(d), a, ptx_part<0, 2>(b), ptx_part<0, N>(c)); \
+        ONE(ptx_part<N, N>(d), a, ptx_part<2, 2>(b), ptx_part<N, N>(c)); \
+    }
+
+PTX_MMA_TWICE(ptx_mma_m16n16k16_f32_f16, ptx_mma_m16n8k16_f32_f16, float, 4)
+
+PTX_MMA_TWICE(ptx_mma_m16n16k16_f32_bf16, ptx_mma_m16n8k16_f32_bf16, float, 4)
+
+PTX_MMA_TWICE(ptx_mma_m16n16k16_f16_f16, ptx_mma_m16n8k16_f16_f16, unsigned, 2)
+
+PTX_MMA_TWICE(ptx_mma_m16n16k32_s32_s8, ptx_mma_m16n8k32_s32_s8, int, 4)
+
+PTX_MMA_TWICE(ptx_mma_m16n16k32_s32_u8, ptx_mma_m16n8k32_s32_u8, int, 4)
 
 // Copies to shared memory that nobody waits for until ptx_cp_async_wait. Of the bytes written the
 // first `bytes` are copied, the others 0.

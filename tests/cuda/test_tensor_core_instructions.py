@@ -16,8 +16,9 @@ import pytest
 from hbc.cli.instruction_set import instruction_set
 from hbc.codegen.cuda import CudaSource, emit_cuda
 from hbc.codegen.nvcc import build_cuda
-from hbc.ir.build import ramp
+from hbc.ir.build import broadcast, ramp
 from hbc.ir.contraction import shape
+from hbc.ir.fragment_lanes import fragment_lanes
 from hbc.ir.instruction import Instruction
 from hbc.ir.instruction_semantics import execute
 from hbc.ir.kernel import Argument, Kernel
@@ -36,18 +37,18 @@ from hbc.ir.nodes import (
 )
 from hbc.ir.numpy_types import Array, numpy_dtype
 from hbc.ir.target import TARGETS
-from hbc.ir.types import Memory
 from hbc.ir.walk import block
 
 from .cuda_library import CudaLibrary
 
-WMMA = instruction_set().of_target("wmma")
+KNOWN = {target: instruction_set().of_target(target) for target in ("wmma", "mma")}
 ROW = 32
-KINDS = sorted({tuple(o.element.name for o in i.operands) for i in WMMA})
+KINDS = sorted({(t, *(o.element.name for o in i.operands)) for t in KNOWN for i in KNOWN[t]})
 
 
 def of_kind(kind: Sequence[str]) -> list[Instruction]:
-    return [i for i in WMMA if tuple(o.element.name for o in i.operands) == tuple(kind)]
+    target, *types = kind
+    return [i for i in KNOWN[target] if [o.element.name for o in i.operands] == types]
 
 
 def array_name(i: Instruction, operand: str) -> str:
@@ -62,14 +63,12 @@ def executing(i: Instruction) -> Stmt:
     """One warp: fragments from the arrays, the instruction, and the accumulator to `d`."""
     tiles, shapes = {}, {}
     for n, o in enumerate(i.operands):
-        tiles[o.name], shapes[o.name] = f"tile_{o.name}", shape(i, n, {})
+        tiles[o.name], shapes[o.name] = f"{o.name}_of_{i.name}", shape(i, n, {})
     accumulator = i.operands[i.accumulator]
 
     def rows(operand: str, of: str) -> Expr:
         count, row = shapes[of]
         stride = Var(f"{array_name(i, operand)}_stride0")
-        from hbc.ir.build import broadcast
-
         return Ramp(all_of(row), broadcast(stride, row), count)
 
     steps: list[Stmt] = []
@@ -87,7 +86,7 @@ def executing(i: Instruction) -> Stmt:
     body = block(*steps)
     for o in i.operands:
         extent = const_index(prod(shapes[o.name]))
-        body = Allocate(tiles[o.name], o.element, extent, Memory.WMMA, body)
+        body = Allocate(tiles[o.name], o.element, extent, i.place.memory, body)
     one = const_index(1)
     body = For("warp", const_index(0), one, LoopKind.THREAD, body)
     return For("block", const_index(0), one, LoopKind.BLOCK, body)
@@ -104,7 +103,7 @@ def source_of(instructions: Sequence[Instruction]) -> CudaSource:
         arguments.append(Argument(array_name(i, "d"), c.element, extents, True))
     body = block(*(executing(i) for i in instructions))
     kernel = Kernel("each", (), tuple(arguments), (), (), body, tuple(instructions))
-    return emit_cuda(kernel, TARGETS["cuda"])
+    return emit_cuda(fragment_lanes(kernel), TARGETS["cuda"])
 
 
 def drawn(shape: tuple[int, ...], dtype: np.dtype, random: np.random.Generator) -> Array:

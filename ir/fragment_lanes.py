@@ -1,0 +1,218 @@
+"""Statements on fragments of which lanes know their elements, as what each lane does.
+
+    C[ramp(ramp(b, 1, 8), x8(S), 16)] = max(acc[ramp(0, 1, 128)], x128(0))
+->  lanes l count 32 { C[b + S * (l / 4) + 2 * (l % 4)] = max(acc[8 * (l / 4) + 2 * (l % 4)], 0); .. }
+
+Products stay whole, and what `ldmatrix` loads from shared memory. Neighbouring elements of a lane
+move in one access where they are neighbours in memory too and aligned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import lcm
+
+from hbc.ir.alignment import alignment
+from hbc.ir.build import and_, eq, mod
+from hbc.ir.fragment_kinds import FragmentKind, fragment_kinds
+from hbc.ir.fragment_layout import position
+from hbc.ir.kernel import Kernel
+from hbc.ir.lane_at import at_lane
+from hbc.ir.launches import WARP
+from hbc.ir.linear import linear
+from hbc.ir.matrix_loads import matrix_load
+from hbc.ir.nodes import (
+    Allocate,
+    Block,
+    Expr,
+    For,
+    If,
+    Instruct,
+    Let,
+    LetStmt,
+    Load,
+    LoopKind,
+    Ramp,
+    Stmt,
+    Store,
+    Var,
+    const_index,
+)
+from hbc.ir.simplify import simplify_stmt
+from hbc.ir.types import Memory
+from hbc.ir.walk import block, free_variables, map_stmt, nodes, substitute_stmt
+
+ACCESSES = (16, 8, 4)
+"""Bytes of one access, widest first."""
+
+
+def fragment_lanes(kernel: Kernel) -> Kernel:
+    """The kernel where lanes touch the elements of such fragments one by one."""
+    kinds = fragment_kinds(kernel.body, {i.name: i for i in kernel.instructions})
+    if not kinds:
+        return kernel
+    everything = list(nodes(kernel.body))
+    taken = {n.var for n in everything if isinstance(n, For)}
+    taken |= {n.name for n in everything if isinstance(n, Let | LetStmt | Var)}
+    taken |= {n.buffer for n in everything if isinstance(n, Allocate | Load | Store)}
+    shared = {n.buffer for n in everything if isinstance(n, Allocate) and n.memory is Memory.SHARED}
+    strides = {a.stride_name(d) for a in kernel.arguments for d in range(len(a.extents) - 1)}
+    return kernel.map_body(_Lanes(kinds, shared, strides, taken).stmt)
+
+
+@dataclass(slots=True)
+class _Lanes:
+    """The walk. `strides`: of arguments, which the kernel can test."""
+
+    kinds: Mapping[str, FragmentKind]
+    shared: Collection[str]
+    strides: Collection[str]
+    taken: set[str]
+
+    def stmt(self, s: Stmt) -> Stmt:
+        match s:
+            case Block(body=body):
+                return block(*self.joined([self.stmt(c) for c in body]))
+            case Store() if names := self.touched(s):
+                return s if self.is_whole(s) else self.by_lanes(s, self.kinds[names[0]])
+            case _:
+                return map_stmt(s, lambda e: e, self.stmt)
+
+    def touched(self, s: Store) -> list[str]:
+        """The fragments that a statement reads or writes."""
+        read = [n.buffer for n in nodes(s) if isinstance(n, Load) and n.buffer in self.kinds]
+        return [s.buffer, *read] if s.buffer in self.kinds else read
+
+    def is_whole(self, s: Store) -> bool:
+        """Whether one instruction does the statement for all lanes."""
+        if isinstance(s.value, Instruct):
+            return True
+        if s.buffer not in self.kinds or s.mask is not None:
+            return False
+        loads = matrix_load(s.value, self.kinds[s.buffer])
+        return loads is not None and loads.buffer in self.shared
+
+    def by_lanes(self, s: Store, kind: FragmentKind) -> Stmt:
+        lane = self.fresh("lane")
+        alone: list[Stmt] = []
+        together: list[Stmt] = []
+        needed: dict[str, int] = {}
+        element = 0
+        while element < kind.count:
+            width = self.width(s, kind, lane, element)
+            parts = [self.one(s, kind, lane, element + n) for n in range(width)]
+            one = None if width == 1 else self.together(s, parts, needed)
+            alone += parts
+            together += parts if one is None else [one]
+            element += width
+        tests = [eq(mod(Var(stride), n), 0) for stride, n in sorted(needed.items())]
+        body = block(*together)
+        body = If(and_(*tests), body, block(*alone)) if tests else body
+        loop = For(lane, const_index(0), const_index(WARP), LoopKind.LANE, body)
+        return simplify_stmt(loop)
+
+    def one(self, s: Store, kind: FragmentKind, lane: str, element: int) -> Store:
+        """The statement for one element of a lane."""
+        number = position(kind.instruction, kind.operand, Var(lane), element)
+        mask = None if s.mask is None else at_lane(s.mask, number)
+        return Store(s.buffer, at_lane(s.index, number), at_lane(s.value, number), mask, s.span)
+
+    def width(self, s: Store, kind: FragmentKind, lane: str, element: int) -> int:
+        """How many elements from this one on move in one access."""
+        memory = s.index if s.buffer not in self.kinds else None
+        if memory is None and isinstance(s.value, Load) and s.value.mask is None:
+            memory = s.value.index
+        if memory is None or s.mask is not None:
+            return 1
+        size = s.value.type.element.bytes
+        for total in ACCESSES:
+            count = total // size
+            if count < 2 or element % count or element + count > kind.count:
+                continue
+            if self.is_run(memory, kind, lane, element, count):
+                return count
+        return 1
+
+    def is_run(self, index: Expr, kind: FragmentKind, lane: str, first: int, count: int) -> bool:
+        """Whether so many elements of a lane lie side by side, in memory and in the fragment."""
+        held = kind.elements[:, first : first + count]
+        if (held[:, 1:] - held[:, :-1] != 1).any():
+            return False
+        places = [
+            linear(at_lane(index, position(kind.instruction, kind.operand, Var(lane), first + n)))
+            for n in range(count)
+        ]
+        return all(
+            x.terms == places[0].terms and x.constant == places[0].constant + n
+            for n, x in enumerate(places)
+        )
+
+    def together(self, s: Store, parts: Sequence[Store], needed: dict[str, int]) -> Stmt | None:
+        """Elements of a lane in one access; None where it would not be aligned. `needed` gets what
+        strides of arguments must be multiples of."""
+        count, first = len(parts), parts[0]
+        element = first.value.type.element
+        memory = first.index if s.buffer not in self.kinds else _index_of(first.value)
+        known: dict[str, tuple[int, int]] = {}
+        if not _divides(count, memory, known):
+            named = sorted(free_variables(memory) & frozenset(self.strides))
+            known = dict.fromkeys(named, (count, 0))
+            if not named or not _divides(count, memory, known):
+                return None
+        for stride in known:
+            needed[stride] = lcm(needed.get(stride, 1), count)
+
+        def run(index: Expr) -> Expr:
+            return Ramp(index, const_index(1), count)
+
+        if isinstance(first.value, Load):
+            load = replace(first.value, index=run(first.value.index), type=element(count))
+            return Store(s.buffer, run(first.index), load, None, s.span)
+        name = self.fresh("values")
+        values = [Store(name, const_index(n), x.value) for n, x in enumerate(parts)]
+        load = Load(name, run(const_index(0)), element(count))
+        copy = Store(s.buffer, run(first.index), load, None, s.span)
+        return Allocate(name, element, const_index(count), Memory.STACK, block(*values, copy))
+
+    def joined(self, body: Sequence[Stmt]) -> list[Stmt]:
+        """Neighbouring statements in one loop over lanes where no lane reads what another stores."""
+        done: list[Stmt] = []
+        for s in body:
+            last = done[-1] if done else None
+            if isinstance(last, For) and isinstance(s, For) and self.may_join(last, s):
+                then = substitute_stmt(s.body, {s.var: Var(last.var)})
+                done[-1] = replace(last, body=block(last.body, then))
+            else:
+                done.append(s)
+        return done
+
+    def may_join(self, a: For, b: For) -> bool:
+        if a.kind is not LoopKind.LANE or b.kind is not LoopKind.LANE or a.extent != b.extent:
+            return False
+        (read, written), (then_read, then_written) = self.memory(a), self.memory(b)
+        return not (written & (then_read | then_written) or read & then_written)
+
+    def memory(self, s: Stmt) -> tuple[set[str], set[str]]:
+        """The buffers that are read and written and no lane's own."""
+        own = {n.buffer for n in nodes(s) if isinstance(n, Allocate)} | self.kinds.keys()
+        read = {n.buffer for n in nodes(s) if isinstance(n, Load)}
+        return read - own, {n.buffer for n in nodes(s) if isinstance(n, Store)} - own
+
+    def fresh(self, word: str) -> str:
+        name, n = word, 1
+        while name in self.taken:
+            n += 1
+            name = f"{word}{n}"
+        self.taken.add(name)
+        return name
+
+
+def _index_of(e: Expr) -> Expr:
+    assert isinstance(e, Load)
+    return e.index
+
+
+def _divides(n: int, e: Expr, known: Mapping[str, tuple[int, int]]) -> bool:
+    modulus, remainder = alignment(e, known)
+    return modulus % n == 0 and remainder % n == 0

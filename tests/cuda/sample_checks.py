@@ -1,0 +1,60 @@
+"""Samples for GPUs, compiled for the processor and compared with the oracle at the sizes of gpu_cases.toml."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import numpy as np
+
+from hbc.cli.pipeline import choose_schedule, load_pipeline, lower_to_kernel
+from hbc.cli.sizes import extents
+from hbc.cli.trials import accepted
+from hbc.codegen.cuda import CudaSource, emit_cuda
+from hbc.codegen.nvcc import build_cuda
+from hbc.frontend.oracle import compare, evaluate
+from hbc.ir.kernel import Kernel
+from hbc.ir.numpy_types import numpy_dtype
+from hbc.ir.target import TARGETS
+
+from .cuda_library import CudaLibrary, poisoned
+
+SAMPLES = Path(__file__).resolve().parents[2] / "samples"
+CASES = tomllib.loads((SAMPLES / "bench" / "gpu_cases.toml").read_text(encoding="utf-8"))
+TARGET = TARGETS["cuda"]
+
+
+def kernel_of(name: str, schedule: str) -> Kernel:
+    p = load_pipeline(SAMPLES / "cuda" / f"{name}.hb", {})
+    return lower_to_kernel(p, choose_schedule(p, "cuda", schedule), TARGET)
+
+
+def cuda_of(name: str, schedule: str) -> CudaSource:
+    return emit_cuda(kernel_of(name, schedule), TARGET)
+
+
+def count_agreeing(name: str, schedule: str, folder: Path) -> int:
+    """How many of the sizes to check the schedule takes; the results are right at each of them."""
+    p = load_pipeline(SAMPLES / "cuda" / f"{name}.hb", {})
+    kernel = kernel_of(name, schedule)
+    # gcc does not see that what one loop over threads leaves out, under a condition, no other one reads.
+    library = CudaLibrary(emit_cuda(kernel, TARGET), folder, "-Wno-maybe-uninitialized")
+    cases = [c for c in CASES[name]["check"] if accepted(p, kernel.checks, c)]
+    random = np.random.default_rng(7)
+    for sizes in cases:
+        arrays = {
+            a.name: random.uniform(-1, 1, extents(a, sizes)).astype(numpy_dtype(a.element))
+            for a in p.inputs
+        }
+        out = poisoned(extents(p.outputs[0], sizes))
+        assert library.call("", *(sizes[s.name] for s in p.sizes), *arrays.values(), out) == 0
+        reference = evaluate(p, sizes, arrays)[p.outputs[0].name]
+        assert compare(out, reference).mismatches == 0, sizes
+    return len(cases)
+
+
+def spills(name: str, schedule: str, folder: Path) -> int:
+    """Bytes that the kernels keep in memory for want of registers, as nvcc says for two architectures."""
+    used = build_cuda(cuda_of(name, schedule), folder / "k.fatbin", "fatbin", ("sm_80", "sm_90"))
+    assert used
+    return sum(r.spills + r.stack for r in used)
