@@ -158,7 +158,8 @@ def _compare(
             results.append(_run(body, s, choice, values, inputs, elements))
         except InterpError as failure:
             raise CheckError(f"select: with `{name}`, {failure}: {show(s)[:400]}") from failure
-    live = _places(s.index, s.mask, values, inputs)
+    everywhere = not (one.mask or one.dead)  # also where the store's mask does not hold
+    live = _places(s.index, None if everywhere else s.mask, values, inputs)
     at = np.concatenate([_places(*place, values, inputs) for place in places])
     at = at[np.isin(at, live)]
     want, got = (r[at] for r in results)

@@ -10,9 +10,8 @@ from dataclasses import dataclass, replace
 
 from hbc.eqsat.egraph import Term
 from hbc.eqsat.plan import Plan
-from hbc.eqsat.tensor import Dims, Read, Tensor, map_scalars
+from hbc.eqsat.tensor import Dims, Read, ScalarMap, Tensor, map_scalars
 from hbc.ir.types import DType
-from hbc.ir.walk import ExprMap
 
 CHOSEN = "the chosen instruction"
 """The buffer that the result of the instructions is read from in the rest."""
@@ -32,7 +31,7 @@ class Statement:
     zeros: tuple[tuple[Tensor, Tensor], ...] = ()
     local: tuple[Tensor, ...] = ()
 
-    def mapped(self, f: ExprMap) -> Statement:
+    def mapped(self, f: ScalarMap) -> Statement:
         """With `f` applied to all bases and uniform values."""
         dest = map_scalars(self.dest, f)
         assert isinstance(dest, Read)
@@ -71,7 +70,7 @@ class Choice:
     complete: bool = True  # False: a budget of the e-graph ran out
     number: int = 0  # the same for statements of one shape
 
-    def mapped(self, f: ExprMap) -> Choice:
+    def mapped(self, f: ScalarMap) -> Choice:
         """With `f` applied to all bases and uniform values."""
         c = self.candidate
         start = None if c.c is None else map_scalars(c.c, f)

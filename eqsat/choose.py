@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 from bisect import insort
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import islice, takewhile
 from math import prod
 
 from hbc.eqsat.choice import CHOSEN, Candidate, Choice, Statement
@@ -16,7 +16,7 @@ from hbc.eqsat.encode import Encoding, encode, type_facts, windows
 from hbc.eqsat.graphs import Graphs
 from hbc.eqsat.lowering import selectable, signature, signature_text
 from hbc.eqsat.operand import LOAD, Access, Form, access, best_load, first_points, form, points
-from hbc.eqsat.plan import Contraction, Plan, plans
+from hbc.eqsat.plan import Contraction, Plan, planned, plans
 from hbc.eqsat.points import Points
 from hbc.eqsat.tensor import Read, Reduce, Tensor, parts, reads
 from hbc.ir.contraction import largest, multiplications, strides
@@ -227,15 +227,19 @@ def _plans_of(
     fitting = [i for i in instructions if selectable(i) and signature_text(signature(i)) == types]
     fitting.sort(key=_products, reverse=True)
     whole: set[Family] = set()  # families of instructions of which one has an exact plan
+    alike: dict[Hashable, list[Plan]] = {}  # for instructions that differ in the order of elements
     for i in fitting:
         family = _family(i)
         if family in whole:
             continue  # a shorter one would only have to run more often
-        for plan in islice(plans(table, i), MOST_PLANS):
-            if not plan.swapped:  # the e-graph has the other order as its own candidate
-                if plan.waste == 1:
-                    whole.add(family)
-                yield plan
+        key = planned(i)
+        if key not in alike:  # the e-graph has the other order as its own candidate
+            straight = takewhile(lambda plan: not plan.swapped, plans(table, i))
+            alike[key] = list(islice(straight, MOST_PLANS))
+        for plan in alike[key]:
+            if plan.waste == 1:
+                whole.add(family)
+            yield plan if plan.instruction is i else replace(plan, instruction=i)
 
 
 def _family(i: Instruction) -> Family:

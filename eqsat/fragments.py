@@ -13,7 +13,7 @@ from hbc.ir.fragment_checks import BEGIN, ROW
 from hbc.ir.layout import Layout, normal
 from hbc.ir.linear import factors, linear
 from hbc.ir.nodes import Expr, Var
-from hbc.ir.types import Memory
+from hbc.ir.types import DType, Memory
 
 MULTIPLE = "%"
 """In the name of a place, before a number of which it is a multiple."""
@@ -51,11 +51,12 @@ def _multiple(atom: Expr) -> int:
     return found
 
 
-def multiple(e: Expr) -> int:
-    """Of what an index is a multiple, as far as fragments want to know, whatever the strides."""
+def multiple(e: Expr, element: DType) -> str:
+    """The mark that says of what an index is a multiple, as far as fragments of such elements want to
+    know, whatever the strides."""
     form = linear(e)
-    found = gcd(BEGIN, form.constant)
+    found = gcd(BEGIN // element.bytes, form.constant)
     for atom, c in form.terms:
         strided = any(isinstance(v, Var) and "_stride" in v.name for v in factors(atom))
         found = found if strided else gcd(found, c)
-    return found
+    return f"{MULTIPLE}{found}"

@@ -10,7 +10,7 @@ the row's, the last step goes beyond its end and computes on zeros there.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from math import prod
@@ -81,8 +81,17 @@ class Plan:
         return idle * prod(n / d.extent for d, n in covered.items())
 
 
+@cache
+def planned(i: Instruction) -> Hashable:
+    """What of an instruction decides its plans, apart from itself."""
+    moved = ((row.strides[f] for f in i.factors) for row in i.rows)
+    moves = tuple(tuple(const_value(s) != 0 for s in own) for own in moved)
+    return i.sizes, tuple((row.kind, row.extent) for row in i.rows), moves
+
+
 def plans(c: Contraction, i: Instruction) -> Iterator[Plan]:
-    """Plans for each way to assign the dimensions, with the largest sizes that fit."""
+    """Plans for each way to assign the dimensions, with the largest sizes that fit; those with the
+    factors swapped last."""
     for swapped in (False, True):
         first, second = (c.b, c.a) if swapped else (c.a, c.b)
         for rows in _assignments(len(i.rows) - 1, i, c, (first, second), {}):

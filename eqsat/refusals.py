@@ -17,12 +17,6 @@ NO_SUM = Miss(
     "tiles hold sums of products: use `store_in(stack)` or leave `store_in` out",
 )  # fmt: skip
 
-OUTSIDE = Miss(
-    "", "it is an operand that outlives the sums",
-    "`compute_at` a loop of the update that reads it, or leave `store_in` out: it is then loaded "
-    "where it is needed",
-)  # fmt: skip
-
 
 def nothing_does(s: Store, miss: Miss) -> NoSolutionError:
     """For a sum in tile memory that no instruction does."""

@@ -14,7 +14,6 @@ from hbc.eqsat.perform import perform
 from hbc.eqsat.placement import Frames, has_band, with_packs
 from hbc.eqsat.refusals import (
     NO_SUM,
-    OUTSIDE,
     moving,
     no_product,
     nothing_does,
@@ -23,14 +22,23 @@ from hbc.eqsat.refusals import (
 )
 from hbc.eqsat.report import Record, chosen, missed
 from hbc.eqsat.shapes import Shapes
-from hbc.eqsat.statement import Zeros, is_product, statement, statements, uncut
+from hbc.eqsat.statement import (
+    Zeros,
+    in_whole_tiles,
+    is_product,
+    statement,
+    statements,
+    uncut,
+)
 from hbc.eqsat.tensor import NotTensorError
-from hbc.eqsat.tile_scope import Options, TileScope, Way
+from hbc.eqsat.tile_agreement import Options, Way
+from hbc.eqsat.tile_scope import TileScope
 from hbc.eqsat.tile_steps import Product, allocated, executed
 from hbc.eqsat.tiles import MovingTileError, TileBuffer, TileShapeError
 from hbc.eqsat.unmask import LOCAL, is_relaxed, zero_outside
 from hbc.ir.instruction import Instruction
 from hbc.ir.kernel import Kernel
+from hbc.ir.launches import THREADS
 from hbc.ir.nodes import (
     Allocate,
     Block,
@@ -46,8 +54,9 @@ from hbc.ir.nodes import (
     VectorReduce,
 )
 from hbc.ir.simplify import simplify_stmt
-from hbc.ir.types import TILES, Memory
+from hbc.ir.types import FRAGMENTS, TILES, Memory
 from hbc.ir.walk import block, map_stmt, nodes
+from hbc.ir.walk import statements as nested
 
 
 def select(
@@ -65,7 +74,7 @@ def select(
         return kernel
     names = _Names({n for node in nodes(kernel.body) for n in _bound(node)})
     records = [] if report is None else report
-    on_gpu = any(i.place.memory is Memory.WMMA for i in usable)
+    on_gpu = any(i.place.memory in FRAGMENTS for i in usable)
     selection = _Selection(usable, Frames(names.fresh, on_gpu), records, checked)
     body = simplify_stmt(selection.stmt(kernel.body))
     used = {n.name for n in nodes(body) if isinstance(n, Instruct)}
@@ -115,10 +124,7 @@ class _Selection:
     tiles: TileScope = field(init=False)
 
     def __post_init__(self) -> None:
-        frames = self.frames
-        self.tiles = TileScope(
-            {}, self.is_relaxed, self.options, self.fix, frames.stores, frames.fresh, frames.packed
-        )
+        self.tiles = TileScope({}, self.is_relaxed, self.options, self.fix, self.frames)
 
     def stmt(self, s: Stmt) -> Stmt:
         match s:
@@ -155,7 +161,8 @@ class _Selection:
     def prove(self, s: Store, one: Statement, choice: Choice) -> None:
         """Runs the statement beside its choice, once for each kind. Raises CheckError."""
         c = choice.candidate
-        if c.element.is_float and (has_band(c.a) or has_band(c.b)):
+        by_zeros = s.mask is not None and not (one.mask or one.dead)  # what adds nothing adds 0 * x
+        if c.element.is_float and (by_zeros or has_band(c.a) or has_band(c.b)):
             self.assumes_finite = True
         if self.checked and choice.number not in self.proven:
             self.proven.add(choice.number)
@@ -205,32 +212,33 @@ class _Selection:
         on_tiles = s.buffer in self.tiles.buffers
         # In registers the lanes of one row are all there is to choose.
         found = statements(s, fit, *known[1:]) if on_tiles else (statement(s, *known),)
+        done = [one for one in map(in_whole_tiles, found) if one is not None] if on_tiles else found
         ways = [
-            (one, c) for one in found for c in self.shapes.choose(one, fit, self.frames.is_reused)
+            (one, c) for one in done for c in self.shapes.choose(one, fit, self.frames.is_reused)
         ]
         ways.sort(key=lambda way: way[1].cycles)
         whole = uncut(s, *known[1:], found[0]) if self.tiles.buffers else found[0]
         return Options(found[0], tuple(ways), whole)
 
     def fix(self, s: Store, way: Way) -> None:
-        """Only this will do for the store."""
-        key = id(s), s.buffer in self.tiles.buffers
+        """Only this will do for the store, which is on tiles."""
+        key = id(s), True
         _, found = self.seen[key]
         assert found is not None
         self.seen[key] = s, replace(found, ways=(way,))
 
     def tile_buffer(self, s: Allocate) -> Stmt:
         """The scope of a buffer in tile memory."""
-        try:
-            buffer = self.tiles.add(s)
-        except TileShapeError as shapes:
-            raise other_tiles(shapes, s) from shapes
-        except MovingTileError as unknown:
-            raise moving(unknown) from unknown
-        outer = self.tiles.buffers.get(s.buffer)
-        self.tiles.buffers[s.buffer] = buffer
-        self.refuse(s, buffer)
         with self.frames.inside(s) as frame:
+            try:
+                buffer = self.tiles.add(s)
+            except TileShapeError as shapes:
+                raise other_tiles(shapes, s) from shapes
+            except MovingTileError as unknown:
+                raise moving(unknown) from unknown
+            outer = self.tiles.buffers.get(s.buffer)
+            self.tiles.buffers[s.buffer] = buffer
+            self.refuse(s, buffer)
             body = allocated(buffer, self.stmt(s.body), s)
             new = with_packs(body, frame.packs, self.frames.fresh)
         del self.tiles.buffers[s.buffer]
@@ -248,12 +256,6 @@ class _Selection:
             raise nothing_does(*sums[0])
         if not buffer.tiles:
             self.report += [missed(n, miss) for n, miss in misses]
-            made_inside = {
-                n.buffer for n in nodes(a.body) if isinstance(n, Allocate) and n.memory in TILES
-            }
-            readers = [n for n in nodes(a.body) if isinstance(n, Store) and n.buffer in made_inside]
-            if any(isinstance(r, Load) and r.buffer == a.buffer for n in readers for r in nodes(n)):
-                raise no_product(a, OUTSIDE)
             raise no_product(a, misses[-1][1] if misses else NO_SUM)
 
     def miss(self, s: Store) -> Miss | None:
@@ -270,8 +272,9 @@ class _Selection:
 
     def fitting(self, s: Store) -> tuple[Instruction, ...]:
         """The instructions on registers of the kind that the store goes to."""
-        in_tiles = s.buffer in self.tiles.buffers
-        return tuple(i for i in self.instructions if (i.place.rows > 1) == in_tiles)
+        tiles = self.tiles.buffers.get(s.buffer)
+        memory = Memory.REGISTER if tiles is None else tiles.memory
+        return tuple(i for i in self.instructions if i.place.memory is memory)
 
     def is_on_tiles(self, s: Stmt) -> bool:
         """Whether the statement itself, or all of it at once, does something to tiles."""
@@ -281,10 +284,10 @@ class _Selection:
 
     def is_through_memory(self, s: Stmt) -> bool:
         """Whether the statement must work on copies of tiles."""
-        if not any(self.tiles.touched(s)):
+        if not any(self.tiles.touched(s)) or _has_threads(s):
             return False
         stores = self.tiles.touching(s)
-        if any(self.tiles.product(n) for n in stores):
+        if any(id(n) in self.tiles.planned or self.tiles.product(n) for n in stores):
             return False
         return not all(self.tiles.is_direct(n) for n in stores)
 
@@ -327,6 +330,11 @@ class _Selection:
         assert isinstance(s, Store)
         with self.frames.inside(s) as frame:
             return with_packs(self.tiles.direct(s), frame.packs, self.frames.fresh)
+
+
+def _has_threads(s: Stmt) -> bool:
+    """Whether several warps do something in it, each with its own tiles."""
+    return any(isinstance(n, For) and n.kind in THREADS for n in nested(s))
 
 
 def _may_map(n: object) -> bool:

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field, replace
 
 from hbc.eqsat.choice import Choice, Statement
 from hbc.eqsat.choose import choose
-from hbc.eqsat.fragments import MULTIPLE, multiple
+from hbc.eqsat.fragments import multiple
 from hbc.eqsat.graphs import Graphs
 from hbc.eqsat.operand import REUSED
+from hbc.eqsat.tensor import Read
 from hbc.ir.instruction import Instruction
 from hbc.ir.nodes import Const, Expr, Var
 from hbc.ir.types import INDEX, Memory
@@ -34,18 +35,18 @@ class Shapes:
         is_reused: Callable[[Expr], bool],
     ) -> tuple[Choice, ...]:
         """As `choose`. `is_reused`: whether what lies at a place need not be packed anew each time."""
-        places: list[Expr] = []
+        places: dict[tuple[Expr, str], Var] = {}
 
-        def abstract(e: Expr) -> Expr:
+        def abstract(e: Expr, of: Read | None) -> Expr:
             if isinstance(e, Const) and e.type != INDEX:
                 return e
-            if e not in places:
-                places.append(e)
-            mark = f"{MULTIPLE}{multiple(e)}" if in_fragments and e.type == INDEX else ""
-            marks[e] = mark + (REUSED if is_reused(e) else "")
-            return Var(f"#{places.index(e)}{marks[e]}", e.type)
+            key = e, "" if of is None else of.buffer  # equal places in two arrays mean nothing
+            if key not in places:
+                mark = "" if of is None or not in_fragments else multiple(e, of.element)
+                mark += REUSED if is_reused(e) else ""
+                places[key] = Var(f"#{len(places)}{mark}", e.type)
+            return places[key]
 
-        marks: dict[Expr, str] = {}
         in_fragments = any(i.place.memory is Memory.WMMA for i in instructions)
         shape = s.mapped(abstract)
         if (shape, instructions) not in self.known:
@@ -53,6 +54,6 @@ class Shapes:
             numbered = (replace(c, number=self.made + n) for n, c in enumerate(found))
             self.known[shape, instructions] = tuple(numbered)
             self.made += len(found)
-        given = {f"#{n}{marks[e]}": e for n, e in enumerate(places)}
+        given = {place.name: e for (e, _), place in places.items()}
         found = self.known[shape, instructions]
-        return tuple(c.mapped(lambda e: substitute(e, given)) for c in found)
+        return tuple(c.mapped(lambda e, _: substitute(e, given)) for c in found)

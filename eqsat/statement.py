@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from hbc.eqsat.choice import Statement
 from hbc.eqsat.plan import SUMMED
@@ -13,17 +14,20 @@ from hbc.eqsat.tensor import (
     Masked,
     NotTensorError,
     Read,
+    Reduce,
     Tensor,
     box,
     conjuncts,
+    masked,
     parts,
     reads,
+    strides_along,
     tensor,
 )
 from hbc.eqsat.unmask import by_address
 from hbc.ir.contraction import extent_range
 from hbc.ir.instruction import Instruction
-from hbc.ir.nodes import Expr, Load, Op, Store, VectorReduce
+from hbc.ir.nodes import Binary, Cast, Expr, Load, Op, Store, VectorReduce
 from hbc.ir.walk import nodes
 
 Zeros = Mapping[str, frozenset[Hashable]]
@@ -114,6 +118,79 @@ def without_masks(x: Tensor, dest: Read, dead: tuple[Tensor, ...]) -> Tensor:
             return Apply(node, tuple(without_masks(a, dest, dead) for a in args))
         case _:
             return x
+
+
+def in_whole_tiles(s: Statement) -> Statement | None:
+    """The statement for a destination that is only written whole: where its mask does not hold, it adds
+    0. None where it does not add to what is there."""
+    if not s.mask:
+        return s
+    value = _added(without_masks(s.value, s.dest, s.dead), s.dest, s.mask)
+    return None if value is None else replace(s, value=value, mask=(), dead=())
+
+
+def _added(x: Tensor, dest: Read, mask: tuple[Tensor, ...]) -> Tensor | None:
+    """What is added to `dest`, under the mask."""
+    if x == dest:
+        return x
+    if not (isinstance(x, Apply) and isinstance(x.node, Binary) and x.node.op is Op.ADD):
+        return None
+    inside = [dest in reads(a) for a in x.args]
+    if sum(inside) != 1:
+        return None
+    args: list[Tensor] = []
+    for a, goes_on in zip(x.args, inside, strict=True):
+        found = _added(a, dest, mask) if goes_on else _under(mask, a)
+        if found is None:
+            return None
+        args.append(found)
+    return Apply(x.node, tuple(args))
+
+
+def _under(mask: tuple[Tensor, ...], x: Tensor) -> Tensor:
+    """`x` where the mask holds, else 0."""
+    match x:
+        case Apply(node=Binary(op=Op.ADD), args=args):
+            return Apply(x.node, tuple(_under(mask, a) for a in args))
+        case Reduce(op=Op.ADD, value=value):
+            return replace(x, value=_under(mask, value))
+        case _:
+            for c in mask:
+                x = _where(c, x)
+            return x
+
+
+def _where(c: Tensor, x: Tensor) -> Tensor:
+    """`x` where the condition holds, else 0: of a product the factor that moves with the condition."""
+    moved = strides_along(c)
+    if isinstance(x, Apply) and isinstance(x.node, Binary) and x.node.op is Op.MUL:
+        bare = [_bare(c, a) for a in x.args]
+        moving = [n for n, a in enumerate(bare) if strides_along(a) & moved] or [0]
+        args = (_where(c, a) if n in moving else bare[n] for n, a in enumerate(x.args))
+        return Apply(x.node, tuple(args))
+    return x if _vanishes(x, c) else masked(c, x)
+
+
+def _bare(c: Tensor, x: Tensor) -> Tensor:
+    """`x` also where the condition does not hold: where it is then multiplied by 0."""
+    match x:
+        case Masked(condition=own, value=inner):
+            return _bare(c, inner) if own == c else Masked(own, _bare(c, inner))
+        case Apply(node=Cast() as node, args=(a,)):
+            return Apply(node, (_bare(c, a),))
+        case _:
+            return x
+
+
+def _vanishes(x: Tensor, c: Tensor) -> bool:
+    """Whether `x` is 0 anyway where the condition does not hold."""
+    match x:
+        case Masked(condition=own, value=inner):
+            return own == c or _vanishes(inner, c)
+        case Apply(node=Binary(op=Op.MUL) | Cast(), args=args):
+            return any(_vanishes(a, c) for a in args)
+        case _:
+            return False
 
 
 def is_product(e: Expr) -> bool:

@@ -11,7 +11,7 @@ chosen: one row per dimension, one column per operand.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import prod
@@ -37,7 +37,7 @@ from hbc.ir.nodes import (
     const_index,
 )
 from hbc.ir.types import I64, DType
-from hbc.ir.walk import ExprMap, children, map_children
+from hbc.ir.walk import children, map_children
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,15 +243,19 @@ def replaced(x: Tensor, buffer: str, by: Tensor) -> Tensor:
             return x
 
 
-def map_scalars(x: Tensor, f: ExprMap) -> Tensor:
+ScalarMap = Callable[[Expr, Read | None], Expr]
+"""Of the base of a read, and this; of another scalar, and nothing."""
+
+
+def map_scalars(x: Tensor, f: ScalarMap) -> Tensor:
     """`x` with `f` applied to its bases and uniform values; strides stay."""
     match x:
-        case Read(base=base):
-            return replace(x, base=f(base))
-        case Line(base=base):
-            return replace(x, base=f(base))
+        case Read(buffer=buffer, element=element, base=base, strides=strides):
+            return Read(buffer, element, f(base, x), strides)
+        case Line(base=base, strides=strides):
+            return Line(f(base, None), strides)
         case Uniform(value=value):
-            return Uniform(f(value))
+            return Uniform(f(value, None))
         case Apply(node=node, args=args):
             return Apply(node, tuple(map_scalars(a, f) for a in args))
         case Reduce(value=value):

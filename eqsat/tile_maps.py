@@ -51,7 +51,9 @@ def changes(s: Statement, buffers: TileBuffers) -> list[Change] | None:
         return None
     x = s.dest if own else inside[0]
     b = buffers[x.buffer]
-    if b.memory not in TILES_OF_ELEMENTS or not _may_change(s, inside, b.memory):
+    if b.memory not in TILES_OF_LANES:
+        s = bare(s, buffers)
+    if b.memory not in TILES_OF_ELEMENTS or not _may_change(s, inside, b.memory, own):
         return None
     if b.memory not in TILES_OF_LANES and any(r.element != b.element for r in (*read, s.dest)):
         return None
@@ -79,11 +81,29 @@ def _alike(x: Tensor) -> bool:
             return False
 
 
-def _may_change(s: Statement, inside: Sequence[Read], memory: Memory) -> bool:
-    """Whether elements in such memory can be computed by a statement that reads these tiles."""
+def _may_change(s: Statement, inside: Sequence[Read], memory: Memory, own: bool) -> bool:
+    """Whether elements in such memory can be computed by a statement that reads these tiles, and
+    stores them to its `own` or elsewhere."""
     if memory in TILES_OF_LANES:
         return all(is_elementwise(x) for x in (s.value, *s.mask))
-    return not s.mask and bool(inside) and _alike(s.value)
+    return not (own and s.mask) and bool(inside) and _alike(s.value)
+
+
+def bare(s: Statement, buffers: TileBuffers) -> Statement:
+    """The statement with tiles read also where its mask does not hold: all that they have may be."""
+
+    def read(x: Tensor) -> Tensor:
+        match x:
+            case Masked(condition=c, value=v):
+                inner = read(v)
+                is_tile = isinstance(inner, Read) and inner.buffer in buffers
+                return inner if is_tile and c in s.mask else Masked(c, inner)
+            case Apply(node=node, args=args):
+                return Apply(node, tuple(map(read, args)))
+            case _:
+                return x
+
+    return replace(s, value=read(s.value)) if s.mask else s
 
 
 def _change(
@@ -154,7 +174,7 @@ def changed(change: Change, fresh: Fresh) -> Stmt:
     if change.dest is None:
         body = block(*fills, result)
     else:
-        body = block(*fills, result, save(to, change.dest, at, fresh))
+        body = block(*fills, result, save(to, change.dest, at, fresh, _mask(change, points)))
     for t in _new(to, change, [t for t, _ in loaded]):
         body = Allocate(t.name, t.element, const_index(t.lanes), tile.memory, body)
     return body
@@ -162,14 +182,18 @@ def changed(change: Change, fresh: Fresh) -> Stmt:
 
 def _by_lanes(change: Change, points: Points) -> Stmt:
     """The one statement, each lane of which knows where its elements go."""
-    conditions = [value(c, points) for c in change.mask]
     tile, dest = change.tile, change.dest
     to, where = (tile.name, tile.index()) if dest is None else (dest.buffer, address(dest, points))
-    if dest is not None:
-        inside = exists(tuple(d for d, _ in dest.strides), points)
+    return Store(to, where, value(change.value, points), _mask(change, points))
+
+
+def _mask(change: Change, points: Points) -> Expr | None:
+    """Where elements are stored; None: everywhere."""
+    conditions = [value(c, points) for c in change.mask]
+    if change.dest is not None:
+        inside = exists(tuple(d for d, _ in change.dest.strides), points)
         conditions += [] if inside is None else [inside]
-    mask = and_(*conditions) if conditions else None
-    return Store(to, where, value(change.value, points), mask)
+    return and_(*conditions) if conditions else None
 
 
 def _new(to: Tile, change: Change, loaded: Sequence[Tile]) -> Iterator[Tile]:

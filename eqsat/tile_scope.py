@@ -8,29 +8,28 @@ from it after.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from hbc.eqsat.choice import CHOSEN, Choice, Statement
-from hbc.eqsat.perform import Packed, accumulated
+from hbc.eqsat.perform import accumulated, stored
+from hbc.eqsat.placement import Frames
 from hbc.eqsat.points import Points, address, value, whole_box
-from hbc.eqsat.steps import Fresh
 from hbc.eqsat.tensor import Dim, Read, Tensor, Uniform, reads, replaced
-from hbc.eqsat.tile_maps import Change, changed, changes
+from hbc.eqsat.tile_agreement import Options, Use, Way, agreement
+from hbc.eqsat.tile_maps import Change, bare, changed, changes
 from hbc.eqsat.tile_steps import Product, executed, fill, in_memory, is_whole, products, save
 from hbc.eqsat.tiles import (
     MovingTileError,
     Tile,
     TileBuffer,
-    TileShapeError,
     accumulators,
-    add_tiles,
-    moving_loops,
     points_of,
 )
 from hbc.ir.build import const
 from hbc.ir.lane_offsets import constant_lanes
 from hbc.ir.nodes import Allocate, Block, Const, Expr, Load, Ramp, Stmt, Store, const_index
+from hbc.ir.types import TILES, Memory
 from hbc.ir.walk import (
     block,
     inner_statements,
@@ -41,22 +40,6 @@ from hbc.ir.walk import (
     statements,
 )
 
-Way = tuple[Statement, Choice]
-"""A store as a statement over some box, and what does it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """A store as a statement, all that may do it, the cheapest first, and as a statement over the
-    coarsest box."""
-
-    statement: Statement
-    ways: tuple[Way, ...]
-    uncut: Statement
-
-
-MOST_FAILURES = 200  # combinations of choices to try for one buffer
-
 
 @dataclass(slots=True)
 class TileScope:
@@ -66,10 +49,9 @@ class TileScope:
     is_relaxed: Callable[[str], bool]
     options: Callable[[Store], Options | None]
     fix: Callable[[Store, Way], None]
-    stores: Callable[[Stmt], Iterator[Store]]
-    fresh: Fresh
-    packed: Packed
+    frames: Frames
     scopes: set[str] = field(default_factory=set)  # the buffers that had tiles so far
+    planned: set[int] = field(default_factory=set)  # products whose choice is fixed, by id
     accesses: dict[int, tuple[Stmt, frozenset[str], frozenset[str]]] = field(default_factory=dict)
 
     def touched(self, s: Stmt) -> tuple[frozenset[str], frozenset[str]]:
@@ -106,74 +88,37 @@ class TileScope:
         return found.ways[0] if found is not None and found.ways else None
 
     def add(self, s: Allocate) -> TileBuffer:
-        """The tiles of a buffer, as the products in its scope want them: each has its cheapest choice
-        that suits the tiles of those before it. Raises TileShapeError when nothing suits all, and
+        """The tiles of a buffer, as the products in its scope want them, which are decided with it. `s`
+        is the innermost of the frames. Raises TileShapeError when nothing suits all, and
         MovingTileError when a product is not always in the same tile."""
-        assert isinstance(s.extent, Const)
-        b = TileBuffer(s.buffer, s.element, int(s.extent.value), s.memory)
-        outer = self.buffers.get(s.buffer)
-        self.buffers[s.buffer] = b
-        uses = [(n, found) for n in self.stores(s.body) if (found := self._uses(n, s.buffer))]
-        for n, found in uses:
-            moving = _moving(found, s.buffer)
-            if moving:
-                raise MovingTileError(s.buffer, n, moving)
-        failures: list[TileShapeError | None] = []
-        agreed = self._agreed(uses, b, failures, roomy=True)
-        if agreed is None:
-            failures.clear()
-            agreed = self._agreed(uses, b, failures, roomy=False)
-        if agreed is None:
-            del self.buffers[s.buffer]
-            raise next(f for f in failures if f is not None)
-        for (n, _), way in zip(uses, agreed[1], strict=True):
-            self.fix(n, way)
-        del self.buffers[s.buffer]
-        if outer is not None:
-            self.buffers[s.buffer] = outer
+        numbers = {id(s): 0}
+        tiles = [_empty(s)]
+        outer, uses = self.buffers, list[Use]()
+        around = {id(a) for a in self.frames.allocations()}
+        for n in self.frames.stores(s.body):
+            scope: dict[str, int] = {}
+            for a in self.frames.allocations():
+                if a is s or (a.memory in TILES and id(a) not in around):
+                    if id(a) not in numbers:
+                        numbers[id(a)] = len(tiles)
+                        tiles.append(_empty(a))
+                    scope[a.buffer] = numbers[id(a)]
+            self.buffers = outer | {name: tiles[k] for name, k in scope.items()}
+            found = self.options(n)
+            if found is not None and found.is_on_tiles and not found.buffers.isdisjoint(scope):
+                uses.append(Use(n, found, scope))
+        self.buffers = outer
+        for use in uses:
+            moving = use.moving()
+            if moving is not None:
+                raise MovingTileError(moving[0], use.store, moving[1])
+        agreed, ways = agreement(uses, tuple(tiles))
+        for use, way in zip(uses, ways, strict=True):
+            self.fix(use.store, way)
+            self.planned.add(id(use.store))
         again = s.buffer in self.scopes
         self.scopes.add(s.buffer)
-        return agreed[0].named(self.fresh, again)
-
-    def _uses(self, s: Store, buffer: str) -> Options | None:
-        """The options of a statement on tiles, one of which is the buffer."""
-        found = self.options(s)
-        if found is None or not found.ways or found.ways[0][1].plan.instruction.place.rows == 1:
-            return None
-        candidates = [choice.candidate for _, choice in found.ways]
-        read = {r.buffer for c in candidates for x in (c.a, c.b) for r in reads(x)}
-        return found if buffer == found.statement.dest.buffer or buffer in read else None
-
-    def _agreed(
-        self,
-        uses: Sequence[tuple[Store, Options]],
-        b: TileBuffer,
-        failures: list[TileShapeError | None],
-        roomy: bool,
-    ) -> tuple[TileBuffer, tuple[Way, ...]] | None:
-        """The buffer's tiles and a choice for each statement that agree with those it has. `roomy`:
-        they leave a register for each factor. `failures`: why combinations would not do; None: they
-        leave no register."""
-        if not uses:
-            return b, ()
-        (_, options), *rest = uses
-        for one, choice in options.ways:
-            if len(failures) > MOST_FAILURES:
-                return None
-            trial = TileBuffer(b.name, b.element, b.extent, b.memory, dict(b.tiles))
-            try:
-                _add(trial, one, choice)
-            except TileShapeError as failure:
-                failures.append(failure)
-                continue
-            i = choice.plan.instruction
-            if roomy and len(trial.tiles) > i.place.count - len(i.factors):
-                failures.append(None)
-                continue
-            found = self._agreed(rest, trial, failures, roomy)
-            if found is not None:
-                return found[0], ((one, choice), *found[1])
-        return None
+        return agreed[0].named(self.frames.fresh, again)
 
     def is_direct(self, s: Stmt) -> bool:
         """Whether a store fills or saves whole tiles, or changes all their elements."""
@@ -185,13 +130,17 @@ class TileScope:
         if found is None:
             steps = self._changes(s)
             assert steps is not None
-            return block(*(changed(c, self.fresh) for c in steps))
+            return block(*(changed(c, self.frames.fresh) for c in steps))
         one, moves = found
         if s.buffer in self.buffers:
             return block(
-                *(fill(tile, one.value, at, self.packed, self.fresh) for tile, at in moves)
+                *(
+                    fill(tile, one.value, at, self.frames.packed, self.frames.fresh)
+                    for tile, at in moves
+                )
             )
-        return block(*(save(tile, one.dest, at, self.fresh) for tile, at in moves))
+        fresh = self.frames.fresh
+        return block(*(save(tile, one.dest, at, fresh, stored(one, at)) for tile, at in moves))
 
     def _changes(self, s: Stmt) -> list[Change] | None:
         """What a store does to all elements of tiles alike; None where it is no such store."""
@@ -216,9 +165,12 @@ class TileScope:
         return None
 
     def _moved(self, one: Statement) -> list[tuple[Tile, Points]] | None:
-        if one.mask:
-            return None
+        one = bare(one, self.buffers)
         inside = {r.buffer for r in reads(one.value)} & self.buffers.keys()
+        if one.mask and any(self.buffers[b].memory is not Memory.WMMA for b in inside):
+            return None  # one copy for all tiles of the processor's
+        if one.mask and one.dest.buffer in self.buffers:
+            return None
         if one.dest.buffer in self.buffers:
             return None if inside else self._located(one.dest, one)
         if isinstance(one.value, Read) and inside:
@@ -247,10 +199,10 @@ class TileScope:
         """A product statement: its accumulators get their initial values before it, and what is done
         to the sums is done after it."""
         c = choice.candidate
-        done = products(choice, s, self.buffers, self.fresh, self.packed)
+        done = products(choice, s, self.buffers, self.frames.fresh, self.frames.packed)
         if c.c == s.dest and choice.rest is None:
             return done
-        middle = executed(done, self.fresh) if isinstance(done, list) else done
+        middle = executed(done, self.frames.fresh) if isinstance(done, list) else done
         return block(self._begin(s, choice, inner), middle, self._end(s, choice, inner))
 
     def _begin(self, s: Statement, choice: Choice, inner: Callable[[Stmt], Stmt]) -> Stmt:
@@ -263,7 +215,9 @@ class TileScope:
         own = accumulators(self.buffers[s.dest.buffer], s, choice)
         return block(
             *(
-                fill(tile, start, accumulated(choice.plan, at), self.packed, self.fresh)
+                fill(
+                    tile, start, accumulated(choice.plan, at), self.frames.packed, self.frames.fresh
+                )
                 for at, tile in own
             )
         )
@@ -277,7 +231,7 @@ class TileScope:
         """The tiles with values computed from tiles."""
         steps = changes(replace(s, value=x), self.buffers)
         if steps is not None:
-            return block(*(changed(c, self.fresh) for c in steps))
+            return block(*(changed(c, self.frames.fresh) for c in steps))
         return self.through_memory([self._assign(s, x)], inner)
 
     def _assign(self, s: Statement, x: Tensor) -> Store:
@@ -287,7 +241,9 @@ class TileScope:
     def through_memory(self, run: Sequence[Stmt], inner: Callable[[Stmt], Stmt]) -> Stmt:
         """Statements that work on copies of the tile buffers they touch."""
         read, written = self.touched(block(*run))
-        copies = {b: self.fresh(f"{self.buffers[b].name}_copy") for b in sorted(read | written)}
+        copies = {
+            b: self.frames.fresh(f"{self.buffers[b].name}_copy") for b in sorted(read | written)
+        }
         before = [self._copy_out(b, copies[b]) for b in sorted(read)]
         after = [self._copy_in(b, copies[b]) for b in sorted(written)]
         hidden = {b: self.buffers.pop(b) for b in copies}
@@ -309,7 +265,7 @@ class TileScope:
 
     def _copy_out(self, buffer: str, copy: str) -> Stmt:
         tiles = self.buffers[buffer].tiles.values()
-        return block(*(save(t, *as_read(t, copy), self.fresh) for t in tiles))
+        return block(*(save(t, *as_read(t, copy), self.frames.fresh) for t in tiles))
 
     def _copy_in(self, buffer: str, copy: str) -> Stmt:
         steps: list[Stmt] = []
@@ -318,7 +274,7 @@ class TileScope:
             if is_whole(tile, x, at):
                 steps.append(Store(tile.name, tile.index(), value(x, at)))
                 continue
-            name = self.fresh(f"{tile.name}_rows")
+            name = self.frames.fresh(f"{tile.name}_rows")
             rows = Load(name, tile.index(), tile.element(tile.lanes))
             filled = block(
                 Store(name, tile.index(), value(x, at)), Store(tile.name, tile.index(), rows)
@@ -327,22 +283,9 @@ class TileScope:
         return block(*steps)
 
 
-def _moving(options: Options, buffer: str) -> tuple[str, ...]:
-    """The loops that say which tiles of the buffer the statement accesses."""
-    one, choice = options.ways[0]
-    factors = (choice.candidate.a, choice.candidate.b)
-    accessed = [x for x in (one.dest, *factors) if isinstance(x, Read) and x.buffer == buffer]
-    return tuple(dict.fromkeys(loop for x in accessed for loop in moving_loops(x)))
-
-
-def _add(b: TileBuffer, s: Statement, choice: Choice) -> None:
-    """The tiles that a choice wants of the buffer. Raises TileShapeError."""
-    plan, c = choice.plan, choice.candidate
-    if s.dest.buffer == b.name:
-        add_tiles(b, s.dest, plan, plan.instruction.accumulator)
-    for operand, x in zip(plan.instruction.factors, (c.a, c.b), strict=True):
-        if isinstance(x, Read) and x.buffer == b.name:
-            add_tiles(b, x, plan, operand)
+def _empty(s: Allocate) -> TileBuffer:
+    assert isinstance(s.extent, Const)
+    return TileBuffer(s.buffer, s.element, int(s.extent.value), s.memory)
 
 
 def as_read(tile: Tile, copy: str) -> tuple[Read, Points]:

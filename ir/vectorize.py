@@ -26,6 +26,8 @@ from hbc.ir.nodes import (
     Broadcast,
     Comment,
     Const,
+    CopyCommit,
+    CopyWait,
     Expr,
     For,
     Gather,
@@ -165,11 +167,12 @@ class _Widen:
 
     def _inside(self, base: Expr, stride: Expr, inner: int) -> Expr:
         """A ramp whose base varies: linear in the loop variable, it is a ramp of ramps."""
-        step = self._step(base)
+        count = base.type.lanes
+        step = self._step(base.value if isinstance(base, Broadcast) else base)
         first = substitute(base, {n: _first(v) for n, v in self.varying.items()})
         if step is not None and not self.varies(stride):
             return ramp(ramp(first, stride, inner), step, self.lanes)
-        offsets = ramp(const_index(0), 1, inner)
+        offsets = ramp(broadcast(const_index(0), count), 1, inner)
         product = binary(Op.MUL, self._tiled(stride, inner), broadcast(offsets, self.lanes))
         return binary(Op.ADD, self._repeated(base, inner), product)
 
@@ -183,9 +186,7 @@ class _Widen:
         return None
 
     def _tiled(self, e: Expr, inner: int) -> Expr:
-        if e.type.lanes == 1:
-            return self._repeated(e, inner) if self.varies(e) else broadcast(e, inner * self.lanes)
-        return self.full(e)
+        return self._repeated(e, inner) if self.varies(e) else broadcast(e, inner * self.lanes)
 
     def _repeated(self, value: Expr, inner: int) -> Expr:
         """Each lane's value `inner` times."""
@@ -232,7 +233,7 @@ class _Widen:
     def stmt(self, s: Stmt, mask: Expr | None) -> Stmt:
         """`s` in all lanes for which the (vector) mask holds."""
         match s:
-            case Comment() | Assert() | Barrier():
+            case Comment() | Assert() | Barrier() | CopyCommit() | CopyWait():
                 return s
             case Prefetch(buffer=buffer, index=index, element=element):
                 first = {n: _first(v) for n, v in self.varying.items()}

@@ -1,0 +1,134 @@
+"""Choices for the products of a scope that agree in the tiles of its buffers.
+
+Buffers in tile memory lie one inside another: operands that are kept while the sums of several blocks
+pass by, and sums inside of which operands are loaded. All products in the scope of the outermost are
+decided at once: each gets its cheapest choice that suits the tiles of those before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from hbc.eqsat.choice import Choice, Statement
+from hbc.eqsat.tensor import Read, Tensor, reads
+from hbc.eqsat.tiles import TileBuffer, TileShapeError, add_tiles, moving_loops
+from hbc.ir.nodes import Store
+
+Way = tuple[Statement, Choice]
+"""A store as a statement over some box, and what does it."""
+MOST_FAILURES = 200  # combinations of choices to try for one scope
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """A store as a statement, all that may do it, the cheapest first, and as a statement over the
+    coarsest box."""
+
+    statement: Statement
+    ways: tuple[Way, ...]
+    uncut: Statement
+
+    @property
+    def is_on_tiles(self) -> bool:
+        """Whether instructions on tiles do it."""
+        return any(choice.plan.instruction.place.rows > 1 for _, choice in self.ways)
+
+    @property
+    def buffers(self) -> frozenset[str]:
+        """What the statement sums in, and what the instructions may take as operands."""
+        factors = (x for _, choice in self.ways for x in _factors(choice))
+        return frozenset(
+            {self.statement.dest.buffer, *(r.buffer for x in factors for r in reads(x))}
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """A product, what may do it, and the tile buffers that are in scope there, by name: which of those
+    in `Tiles` each is."""
+
+    store: Store
+    options: Options
+    scope: Mapping[str, int]
+
+    def moving(self) -> tuple[str, tuple[str, ...]] | None:
+        """A buffer, and the loops that say which of its tiles is accessed; None where that is fixed."""
+        one, choice = self.options.ways[0]
+        for x in (one.dest, *_factors(choice)):
+            loops = moving_loops(x) if isinstance(x, Read) and x.buffer in self.scope else ()
+            if isinstance(x, Read) and loops:
+                return x.buffer, loops
+        return None
+
+
+Tiles = tuple[TileBuffer, ...]
+
+
+def agreement(uses: Sequence[Use], tiles: Tiles) -> tuple[Tiles, tuple[Way, ...]]:
+    """The tiles, and a choice for each product: such that a register is left for each factor, if there
+    is a way. Raises TileShapeError when nothing suits all."""
+    failures: list[TileShapeError] = []
+    found = _agreed(uses, tiles, failures, roomy=True)
+    if found is None:
+        failures.clear()
+        found = _agreed(uses, tiles, failures, roomy=False)
+    if found is None:
+        raise failures[0]
+    return found
+
+
+def _agreed(
+    uses: Sequence[Use], tiles: Tiles, failures: list[TileShapeError], roomy: bool
+) -> tuple[Tiles, tuple[Way, ...]] | None:
+    """`failures`: why combinations would not do; empty where they leave no register."""
+    tried = 0
+
+    def search(n: int, tiles: Tiles) -> tuple[Tiles, tuple[Way, ...]] | None:
+        nonlocal tried
+        if n == len(uses):
+            return tiles, ()
+        use = uses[n]
+        for way in use.options.ways:
+            if tried > MOST_FAILURES:
+                return None
+            try:
+                trial = _with(tiles, use, way)
+            except TileShapeError as failure:
+                failures.append(failure)
+                tried += 1
+                continue
+            if roomy and not _has_room(trial, use, way[1]):
+                tried += 1
+                continue
+            found = search(n + 1, trial)
+            if found is not None:
+                return found[0], (way, *found[1])
+        return None
+
+    return search(0, tiles)
+
+
+def _with(tiles: Tiles, use: Use, way: Way) -> Tiles:
+    """The tiles with those that a choice wants of the buffers. Raises TileShapeError."""
+    (one, choice), plan = way, way[1].plan
+    trial = list(tiles)
+    for n in use.scope.values():
+        trial[n] = replace(tiles[n], tiles=dict(tiles[n].tiles))
+    if one.dest.buffer in use.scope:
+        add_tiles(trial[use.scope[one.dest.buffer]], one.dest, plan, plan.instruction.accumulator)
+    for operand, x in zip(plan.instruction.factors, _factors(choice), strict=True):
+        if isinstance(x, Read) and x.buffer in use.scope:
+            add_tiles(trial[use.scope[x.buffer]], x, plan, operand)
+    return tuple(trial)
+
+
+def _has_room(tiles: Tiles, use: Use, choice: Choice) -> bool:
+    """Whether a register is left for each factor that is loaded."""
+    held = sum(len(tiles[n].tiles) for n in use.scope.values())
+    inside = [isinstance(x, Read) and x.buffer in use.scope for x in _factors(choice)]
+    return held + inside.count(False) <= choice.plan.instruction.place.count
+
+
+def _factors(choice: Choice) -> tuple[Tensor, Tensor]:
+    return choice.candidate.a, choice.candidate.b
