@@ -54,10 +54,18 @@ def element_type(named: str | None, bits: object) -> DType:
 
 
 def moves_table(target: str, bits: int, vbmi: bool) -> InstructionTable | None:
-    """The instructions that the target moves elements of so many bits with."""
+    """The instructions that the target moves elements of so many bits with. UsageError for other widths."""
+    from hbc.synth.cost_table import cost_table
+
     printer = printer_of(target)
     if not printer.moves:
         return None
+    widths = [instruction.bits for instruction in cost_table(target).instructions]
+    if not any(bits in some or not some for some in widths):
+        able = " and ".join(str(width) for width in sorted({b for some in widths for b in some}))
+        raise UsageError(
+            Diagnostic(f"`{target}` moves elements of {able} bits, and these have {bits}")
+        )
     from hbc.frontend.sf_elaborate import load_sets
     from hbc.ir.source import Source
     from hbc.synth.instructions import instruction_table

@@ -30,14 +30,16 @@ def run_spec(
     """Prints the code, or writes it to `out`; UsageError where the change cannot be read."""
     began = time.monotonic()
     from hbc.cli.layout_moves import cheapest_moves
+    from hbc.codegen.gather_targets import PRINTERS
     from hbc.frontend.layout_spec import parse_spec
     from hbc.synth.watch import Watch
 
     name = target or DEFAULT
     printer = printer_of(name)
-    if not printer.moves:
+    if not printer.finds_changes:
+        able = ", ".join(target for target, other in PRINTERS.items() if other.finds_changes)
         raise UsageError(
-            Diagnostic(f"layout changes are not looked for on `{name}`", hint="on avx512 and avx2")
+            Diagnostic(f"layout changes are not looked for on `{name}`", hint=f"but on {able}")
         )
     vbmi = wants_vbmi(settings)
     spec = parse_spec(text, printer.register_bits)

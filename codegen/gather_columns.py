@@ -203,7 +203,7 @@ def _received(
         value = selected(group, np.maximum(sent, 0), sent >= 0, names)
         if "?" in value:
             value = group.named(value, f"{name}_sent")
-        return _shuffle(group, value, source)
+        return shuffled(group, value, source)
     received: list[str] = []
     for number, value in enumerate(names):
         if not (cared & (register == number)).any():
@@ -213,11 +213,12 @@ def _received(
         if mine.all():
             received.append(value)
         else:
-            received.append(group.named(_shuffle(group, value, source), f"{name}_{value}"))
+            received.append(group.named(shuffled(group, value, source), f"{name}_{value}"))
     return selected(group, register, cared, received)
 
 
-def _shuffle(group: Group, value: str, source: str) -> str:
+def shuffled(group: Group, value: str, source: str) -> str:
+    """What the lane `source`, a formula of the lane, has of a value."""
     assert group.width
     if source.endswith(f" & {group.width - 1}"):  # shuffles do that themselves
         source = source.removesuffix(f" & {group.width - 1}").removeprefix("(").removesuffix(")")

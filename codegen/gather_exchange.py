@@ -13,7 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hbc.codegen.gather_columns import Column, Group, InMemory, where
+from hbc.codegen.gather_shared_shuffles import shared
 from hbc.codegen.writer import INDENT
+from hbc.ir.shared_shuffles import SharedShuffle
 
 Numbers = NDArray[np.int64]
 
@@ -38,8 +40,13 @@ class Price:
 
 def price(group: Group, columns: Sequence[Column]) -> Price:
     """For columns that read registers; shared memory serves only where elements change lanes."""
-    total, crossing = 0.0, False
-    for column in columns:
+    found = shared(group, columns)
+    served = {number for shuffle in found.shuffles for number in shuffle.registers}
+    crossing = bool(served)
+    total = sum(_shared_price(shuffle) for shuffle in found.shuffles)
+    for number, column in enumerate(columns):
+        if number in served:
+            continue
         cost, crosses = _column_price(group, column)
         total += cost
         crossing |= crosses
@@ -53,6 +60,12 @@ def price(group: Group, columns: Sequence[Column]) -> Price:
         wanted = register >= 0
         through += ADDRESS + ACCESS * _wavefronts(words[lane[wanted], register[wanted]])
     return Price(total, through < total)
+
+
+def _shared_price(shuffle: SharedShuffle) -> float:
+    """The select of what is sent, the shuffle, and a select for each register that it serves."""
+    sent = np.unique(shuffle.sent[shuffle.sent >= 0]).size
+    return SHUFFLE + ADDRESS + SELECT * (sent - 1 + len(shuffle.registers))
 
 
 def _in_memory(group: Group, column: Column) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from hbc.codegen.gather_bytes import emit_bytes
 from hbc.codegen.gather_cuda import emit_cuda
 from hbc.codegen.gather_file import AVX2, AVX512, VectorTarget
 from hbc.codegen.gather_hvx import emit_hvx, lanes_of_files
@@ -29,6 +30,11 @@ class GatherPrinter:
     register_bits: int = 0
     lanes: Callable[[Movement], int] | None = None  # of a register, where the sketch says so
 
+    @property
+    def finds_changes(self) -> bool:
+        """Whether layout changes are looked for by name: registers always have as many lanes."""
+        return bool(self.moves) and self.lanes is None
+
 
 def _x86(target: VectorTarget) -> Emit:
     def emit(
@@ -44,5 +50,6 @@ PRINTERS: dict[str, GatherPrinter] = {
     "avx512": GatherPrinter("C with AVX-512", ".c", _x86(AVX512), "avx512_moves.sf", 512),
     "avx2": GatherPrinter("C with AVX2", ".c", _x86(AVX2), "avx2_moves.sf", 256),
     "cuda_sm80": GatherPrinter("CUDA C++", ".cu", emit_cuda),
+    "cuda_bytes": GatherPrinter("CUDA C++ of a thread", ".cu", emit_bytes, "cuda_bytes.sf", 32),
     "hvx": GatherPrinter("C with HVX", ".c", emit_hvx, "hvx_moves.sf", 1024, lanes_of_files),
 }

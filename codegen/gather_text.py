@@ -3,7 +3,7 @@
 In braces stand `u` and `v`, the operands; a value of the form, such as `{unit}`; or how the alternatives
 that units of elements choose are written, and which: `{vector j}` an index register, `{bytes j}` one of
 bytes, `{signs j}` that with 0x80 where j is past the block, `{lanes s}` all bits of a unit or none,
-`{mask s}` a bit for each unit, `{fields j}` two bits for each.
+`{mask s}` a bit for each unit, `{fields j}` two bits for each, `{nibbles j}` four for each of its bytes.
 """
 
 from __future__ import annotations
@@ -101,7 +101,13 @@ def _fields(chosen: list[int], bits: int, constants: Constants) -> str:
     return f"0x{sum(j << 2 * unit for unit, j in enumerate(chosen)):02x}"
 
 
+def _nibbles(chosen: list[int], bits: int, constants: Constants) -> str:
+    size = bits // 8
+    places = [j * size + byte for j in chosen for byte in range(size)]
+    return f"0x{sum(place << 4 * byte for byte, place in enumerate(places)):04x}u"
+
+
 WAYS: dict[str, Callable[[list[int], int, Constants], str]] = {
     "vector": _vector, "bytes": _bytes, "signs": _signs, "lanes": _lanes, "mask": _mask,
-    "fields": _fields,
+    "fields": _fields, "nibbles": _nibbles,
 }  # fmt: skip

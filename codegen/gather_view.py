@@ -33,3 +33,18 @@ def composed(
     source = np.concatenate([*parts, [UNDEFINED, ZERO]])
     shapes = tuple((size(a),) for a in arrays)
     return View(tuple(arrays), Gather(shapes, gather.output, source[gather.index].astype(np.int32)))
+
+
+def register_rows(
+    view: View, index: Locations, lanes: int, size: Callable[[str], int]
+) -> Locations:
+    """[register, lane]: places in the registers, of so many lanes, of the view's arrays behind each other."""
+    places: list[Locations] = []
+    first = 0
+    for array in view.arrays:
+        places.append(np.arange(size(array), dtype=np.int32) + first * lanes)
+        first += -(-size(array) // lanes)
+    source = np.concatenate([*places, [UNDEFINED, ZERO]])
+    rows = np.full(-(-index.size // lanes) * lanes, UNDEFINED, dtype=np.int32)
+    rows[: index.size] = source[index]
+    return rows.reshape(-1, lanes)

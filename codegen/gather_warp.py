@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from hbc.codegen.gather_columns import Column, Group, InMemory, InRegisters, expression
 from hbc.codegen.gather_element import Element
 from hbc.codegen.gather_exchange import exchanged, price, sectors
+from hbc.codegen.gather_shared_shuffles import received, shared
 from hbc.codegen.gather_view import View, composed
 from hbc.ir.gather import UNDEFINED, Gather, Locations, Shape, identity
 from hbc.ir.movement import Folded, Moved
@@ -185,9 +186,10 @@ def registers_of(
         thread.shared += words
     names: list[str | None] = []
     base = _identifier(name)
+    together = received(group, columns, shared(group, columns), base)
     for number, wanted in enumerate(columns):
         register = base if len(columns) == 1 else f"{base}_{number}"
-        text = expression(group, wanted, zero or "0", register)
+        text = together.get(number) or expression(group, wanted, zero or "0", register)
         plain = text is None or re.fullmatch(r"\w+", text) is not None
         names.append(text if plain else group.named(str(text), register))
     return tuple(names)

@@ -15,11 +15,11 @@ import numpy as np
 from hbc.codegen.gather_file import Array, Function, VectorTarget, c_text
 from hbc.codegen.gather_fold import FOLDS, fold_functions, identity_text
 from hbc.codegen.gather_text import Constants, instruction_text
-from hbc.codegen.gather_view import View, composed
+from hbc.codegen.gather_view import View, composed, register_rows
 from hbc.codegen.names import Scope, check_kernel_name, identifier
 from hbc.codegen.writer import Writer
 from hbc.ir.diag import Diagnostic, HbcError
-from hbc.ir.gather import UNDEFINED, ZERO, Locations, identity
+from hbc.ir.gather import ZERO, Locations, identity
 from hbc.ir.instruction_table import InstructionTable
 from hbc.ir.move_plan import NOTHING, Plan, plan_registers
 from hbc.ir.movement import Folded, Moved, Movement, pruned, resolved
@@ -101,18 +101,7 @@ def _keep(printer: Printer, name: str, registers: dict[int, str]) -> None:
 
 
 def rows_of(printer: Printer, view: View, index: Locations) -> Locations:
-    """[register, lane]: places in the registers of the view's arrays behind each other."""
-    lanes = printer.table.lanes
-    places: list[Locations] = []
-    first = 0
-    for array in view.arrays:
-        size = printer.sizes[array]
-        places.append(np.arange(size, dtype=np.int32) + first * lanes)
-        first += -(-size // lanes)
-    source = np.concatenate([*places, [UNDEFINED, ZERO]])
-    rows = np.full(-(-index.size // lanes) * lanes, UNDEFINED, dtype=np.int32)
-    rows[: index.size] = source[index]
-    return rows.reshape(-1, lanes)
+    return register_rows(view, index, printer.table.lanes, printer.sizes.__getitem__)
 
 
 def _make(printer: Printer, name: str, view: View) -> dict[int, str]:

@@ -4,7 +4,8 @@ is known. Of three ways to make a move the cheapest counts.
 An output register that every thread reads from one register of its own is only a name. Of several it
 takes a select for each but one, by as many comparisons as there are distinct sets of threads. From other
 threads it takes a shuffle; where no thread is asked for two of its registers at once, each selects what it
-sends, else all are sent and the receivers select. Through shared memory every register is stored once, and
+sends, else all are sent and the receivers select. Registers that each only some threads receive may share a
+shuffle. Through shared memory every register is stored once, and
 loaded with the bank conflicts of its addresses.
 """
 
@@ -17,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hbc.ir.gather import Gather
+from hbc.ir.shared_shuffles import SharedShuffle, shared_shuffles
 from hbc.synth.bank_conflicts import WARP, arrangements, wavefronts_of_warps
 from hbc.synth.cost_table import CostTable
 from hbc.synth.placement import Numbers, Placed
@@ -98,7 +100,13 @@ def receiver_masks(register: Numbers) -> list[Mask]:
 def by_shuffles(placed: Placed) -> Counter[str]:
     tally = Tally()
     own = np.arange(placed.lanes)
+    shared = shared_shuffles(placed.lane, placed.register)
+    for shuffle in shared:
+        _in_one_shuffle(tally, placed, shuffle)
+    served = {column for shuffle in shared for column in shuffle.registers}
     for column in range(placed.register.shape[1]):
+        if column in served:
+            continue
         register, lane = placed.register[:, column], placed.lane[:, column]
         cared = register >= 0
         if not (cared & (lane != own)).any():
@@ -106,10 +114,7 @@ def by_shuffles(placed: Placed) -> Counter[str]:
             continue
         sent = sent_registers(register, lane, placed.lanes)
         if sent is not None:
-            senders = [sent == s for s in np.unique(sent[sent >= 0])[1:]]
-            tally.select(senders)
-            tally.once("shuffle", b"sent" + sent.tobytes() + np.where(cared, lane, -1).tobytes())
-            tally.address(np.where(cared, lane, -1), cared)
+            _send(tally, sent, np.where(cared, lane, -1))
             if (register == -1).any():
                 tally.select([register == -1])
             continue
@@ -121,6 +126,20 @@ def by_shuffles(placed: Placed) -> Counter[str]:
         tally.address(np.where(cared, lane, -1), cared)
         tally.select(receiver_masks(register))
     return tally.counts
+
+
+def _send(tally: Tally, sent: Numbers, sender: Numbers) -> None:
+    """Each thread selects what it sends, in one shuffle."""
+    tally.select([sent == s for s in np.unique(sent[sent >= 0])[1:]])
+    tally.once("shuffle", b"sent" + sent.tobytes() + sender.tobytes())
+    tally.address(sender, sender >= 0)
+
+
+def _in_one_shuffle(tally: Tally, placed: Placed, shuffle: SharedShuffle) -> None:
+    _send(tally, shuffle.sent, shuffle.sender)
+    for column, received in zip(shuffle.registers, shuffle.receivers, strict=True):
+        tally.select(receiver_masks(np.where(received, -2, placed.register[:, column])))
+        tally.select([received])
 
 
 def sent_registers(register: Numbers, lane: Numbers, lanes: int) -> Numbers | None:

@@ -90,6 +90,14 @@ struct Address {
     }
 };
 
+struct PermuteBytes {
+    static __device__ void step(Thread &t, unsigned selector)
+    {
+        for (int k = 0; k < CHAINS; k++)
+            t.x[k] = __byte_perm(t.x[k], t.x[(k + 1) % CHAINS], selector);
+    }
+};
+
 struct SharedStore {
     static __device__ void step(Thread &t, unsigned stride)
     {
@@ -225,6 +233,7 @@ int main(int count, char **arguments)
     for (unsigned ways : {2u, 4u, 8u, 16u, 32u})
         std::printf("# Shared memory where a bank has %2u words: a load %.2f, a store %.2f.\n", ways,
                     clocks<SharedLoad>(room, ways), clocks<SharedStore>(room, ways));
+    std::printf("# A permutation of bytes, for cuda_bytes.toml: %.2f.\n", clocks<PermuteBytes>(room, 0x6240));
     std::printf("# A load from global memory: of 4 sectors %.2f, of 32 sectors %.2f.\n",
                 clocks<GlobalLoad>(room, 1), sectors);
     std::printf("model = \"warp\"\nunit = \"clocks of a multiprocessor for a warp\"\n\n[instructions]\n");

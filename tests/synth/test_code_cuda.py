@@ -90,6 +90,54 @@ def test_a_column_goes_by_one_shuffle() -> None:
     assert "shared" not in text
 
 
+def partial_exchanges(lanes: int, registers: int, seed: int) -> Movement:
+    """Of every register some threads keep their own elements and others receive theirs: from neighbours
+    that exchange two registers with them, from others at random, from nobody."""
+    rng = np.random.default_rng(seed)
+    lane, register = np.divmod(np.arange(lanes * registers), registers)
+    partner = np.minimum(lane ^ 1, lanes - 1)
+    exchange = np.where(
+        (lane + register) % 2 == 0, lane * registers + register,
+        partner * registers + (register ^ 1) % registers,
+    )  # fmt: skip
+    keep = rng.random(lane.size) < 0.6
+    other = (lane + rng.integers(1, lanes)) % lanes * registers
+    some = np.where(
+        keep, lane * registers + register, other + rng.integers(0, registers, lane.size)
+    )
+    some = np.where(rng.random(lane.size) < 0.1, UNDEFINED, some)
+    zeros = np.where(rng.random(lane.size) < 0.1, ZERO, exchange)
+    shape, size = (lanes, registers), lanes * registers
+    steps = [Moved("a0", ("x",), Gather((shape,), shape, np.arange(size, dtype=np.int32)), False)]
+    content = np.arange(size)
+    for number, index in enumerate((exchange, some, exchange, zeros, exchange), start=1):
+        gather = Gather((shape,), shape, index.astype(np.int32))
+        steps.append(Moved(f"a{number}", (f"a{number - 1}",), gather, True, "a[...]"))
+        content = np.concatenate([content, [UNDEFINED, ZERO]])[index]
+    last = Output(steps[-1].name, content != UNDEFINED)
+    goal = tuple(term(int(number)) for number in content)
+    check = GoalCheck(size, {"x": np.arange(size, dtype=np.int32)}, (goal,))
+    return Movement("moves", (Input("x", shape),), tuple(steps), (last,), 1, check)
+
+
+@pytest.mark.parametrize(
+    ("lanes", "registers", "seed"), [(32, 4, 1), (8, 6, 2), (20, 2, 3), (2, 8, 4)]
+)
+def test_registers_that_share_shuffles(
+    lanes: int, registers: int, seed: int, tmp_path: Path
+) -> None:
+    text = emit_cuda(partial_exchanges(lanes, registers, seed), DTYPES["i32"])
+    assert "_received" in text
+    check(text, tmp_path)
+
+
+def test_an_exchange_takes_half_as_many_shuffles_as_registers() -> None:
+    """Each stage of the transpose but the first, which happens while loading."""
+    text = emit_cuda(solved("warp_transpose", {}), DTYPES["f32"])
+    assert text.count("__shfl_xor_sync(") == 8
+    assert "shared[" not in text
+
+
 def random_movement(lanes: int, axes: int, seed: int) -> Movement:
     """Moves of every kind, each of an array made before, all of them outputs; and sums of them."""
     rng = np.random.default_rng(seed)
