@@ -39,7 +39,9 @@ def command(files: tuple[Path, ...], settings: Mapping[str, str], as_json: bool)
 def _mistakes(file: Path, settings: Mapping[str, str]) -> Sequence[Diagnostic]:
     """Those of the algorithm, else those of every schedule."""
     from hbc.cli.pipeline import load_pipeline, lower_to_kernel
-    from hbc.ir.target import TARGETS
+    from hbc.codegen.c import emit_c
+    from hbc.codegen.cuda import emit_cuda
+    from hbc.ir.target import GPU, TARGETS
 
     try:
         pipeline = load_pipeline(file, settings, False)
@@ -53,7 +55,10 @@ def _mistakes(file: Path, settings: Mapping[str, str]) -> Sequence[Diagnostic]:
     for schedule in pipeline.schedules:
         for target in filter(TARGETS.__contains__, schedule.targets):
             try:
-                lower_to_kernel(pipeline, schedule, TARGETS[target])
+                kernel = lower_to_kernel(pipeline, schedule, TARGETS[target])
+                # What is printed knows how many registers and how much memory there are.
+                emit = emit_cuda if TARGETS[target].machine == GPU else emit_c
+                emit(kernel, TARGETS[target])
             except HbcError as failure:
                 mistakes += failure.diagnostics
     return mistakes

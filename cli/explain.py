@@ -100,7 +100,8 @@ def _statement(r: Record) -> list[str]:
     where = f"line {_line(r)}: " if r.span else ""
     written = " ".join(r.span.text.split()) if r.span else r.stage
     lines = ["", f"{where}{written}"]
-    copies = f", in each of {r.copies} copies of the statement" if r.copies > 1 else ""
+    copies = ", for what is left of a loop" if r.part == "tail" else ""
+    copies += f", in each of {r.copies} copies of the statement" if r.copies > 1 else ""
     if r.miss is not None:
         near = f"; the nearest is {r.miss.nearest}" if r.miss.nearest else ""
         return [
@@ -146,6 +147,7 @@ def _as_json(r: Record) -> Json:
     return {
         "line": _line(r),
         "stage": r.stage,
+        "part": r.part,
         "chosen": r.instruction,
         "sizes": dict(r.sizes),
         "count": r.count,

@@ -66,8 +66,10 @@ class Stage:
             checked = check_outputs(compute(), expected)
         except ToolError:
             raise
-        except (HbcError, InterpError) as failure:
-            texts: tuple[str, ...] = (str(failure),)
+        except HbcError as failure:
+            texts: tuple[str, ...] = tuple(d.message for d in failure.diagnostics)
+        except InterpError as failure:
+            texts = (str(failure),)
         except InternalError as failure:
             raise InternalError(f"{self.name}: at {trial}: {failure}") from failure
         else:

@@ -10,8 +10,10 @@ from collections.abc import Iterable, Iterator
 
 from hbc.eqsat.encode import exact
 from hbc.ir.instruction import Instruction, Overflow
+from hbc.ir.nodes import MathOp
 from hbc.ir.types import DTYPES
 
+FUNCTIONS = frozenset(map(str, MathOp))
 Signature = tuple[str, str, str]
 """The element types of the accumulator and of the two factors."""
 
@@ -23,8 +25,9 @@ def selectable(i: Instruction) -> bool:
 
 
 def signature(i: Instruction) -> Signature:
-    """The types of an instruction with two factors."""
-    a, b = (i.operands[n].element.name for n in i.factors)
+    """The types of an instruction with two factors; of a factor that a function is applied to, its
+    name."""
+    a, b = (str(i.operands[n].function or i.operands[n].element.name) for n in i.factors)
     return i.operands[i.accumulator].element.name, a, b
 
 
@@ -49,7 +52,7 @@ def _conversions(wanted: Iterable[Signature]) -> Iterator[str]:
     """What may be converted so that it has the types of an instruction."""
     for total, *factors in wanted:
         t = DTYPES[total]
-        for u in (DTYPES[f] for f in dict.fromkeys(factors)):
+        for u in (DTYPES[f] for f in dict.fromkeys(factors) if f in DTYPES):
             for v in DTYPES.values():
                 if t != u != v != t and u.is_int and exact(v, u) and exact(u, t):
                     yield f'(Between "{v}" "{u}" "{t}")'
@@ -75,6 +78,8 @@ def _rule(s: Signature, names: list[str]) -> str:
 
 
 def _factor(x: str, inner: str, element: str, total: str) -> str:
+    if element in FUNCTIONS:
+        return f'(= {x} (Fn "{element}" {inner})) (= "{total}" (element {inner}))'
     if element == total:
         return f'(= {x} {inner}) (= "{element}" (element {inner}))'
     return f'(= {x} (Cast "{total}" {inner})) (= "{element}" (element {inner}))'

@@ -35,7 +35,17 @@ def no_product(a: Allocate, miss: Miss) -> NoSolutionError:
 
 
 def other_tiles(e: TileShapeError, a: Allocate) -> HbcError:
-    """For a buffer whose elements two statements want in different tiles."""
+    """For a buffer whose elements two statements want in different tiles, or one in tiles that reach over
+    its edges."""
+    if _shape(e.first) == _shape(e.second):
+        return HbcError(
+            Diagnostic(
+                f"`{e.buffer}` cannot be kept in tiles: what one statement computes of it is no "
+                f"multiple of {_shape(e.first)} elements, the tiles of the instruction nearest to it",
+                a.span,
+                "split and vectorize its loops by multiples of these",
+            )
+        )
     return HbcError(
         Diagnostic(
             f"`{e.buffer}` cannot be kept in tiles: one statement wants tiles of "

@@ -6,13 +6,17 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cache
+from typing import Literal
 
 from hbc.eqsat.choice import Choice
 from hbc.eqsat.egraph import rules_text
 from hbc.eqsat.near_miss import Miss
 from hbc.ir.diag import Diagnostic, Severity
-from hbc.ir.nodes import Store
+from hbc.ir.nodes import Binary, If, LetStmt, Load, Op, Stmt, Store, Var
 from hbc.ir.source import Span
+from hbc.ir.walk import free_variables, nodes
+
+Part = Literal["whole", "tail"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +38,8 @@ class Record:
     """A statement that sums products: `stage` is the buffer it stores to, `copies` how many like it
     there are in the unrolled program. Either an instruction was chosen, which one execution runs
     `count` times, after the rules in `fired` matched so many times each; or `miss` says why not.
-    `complete`: no budget of the e-graph ran out before."""
+    `complete`: no budget of the e-graph ran out before. `part`: whether it is done for whole pieces of
+    the loops or for the rest of one."""
 
     span: Span | None
     stage: str
@@ -46,22 +51,41 @@ class Record:
     miss: Miss | None = None
     copies: int = 1
     complete: bool = True
+    part: Part = "whole"
 
 
-def chosen(s: Store, choice: Choice) -> Record:
+def part_of(s: Store, around: Iterable[Stmt]) -> Part:
+    """Which part a statement does, inside of others, the outermost first: of the rest it is where that
+    is not 0, and under a mask that ends with it."""
+    rests: set[str] = set()
+    for outer in around:
+        match outer:
+            case LetStmt(name=name, value=Binary(op=Op.MOD | Op.MIN)):
+                rests.add(name)
+            case If(condition=Binary(op=Op.GT, a=Var(name=name))) if name in rests:
+                return "tail"
+            case _:
+                pass
+    masks = [s.mask, *(n.mask for n in nodes(s.value) if isinstance(n, Load))]
+    ends = (free_variables(m) for m in masks if m is not None)
+    return "tail" if any(rests & names for names in ends) else "whole"
+
+
+def chosen(s: Store, choice: Choice, part: Part) -> Record:
     """For a statement that has an instruction."""
     plan = choice.plan
     memory = choice.cycles - plan.cycles - choice.packing
     cost = Cost(plan.cycles, memory, choice.packing)
     name, fired = plan.instruction.name, choice.fired
     return Record(
-        s.span, s.buffer, name, plan.sizes, plan.count, cost, fired, complete=choice.complete
-    )
+        s.span, s.buffer, name, plan.sizes, plan.count, cost, fired,
+        complete=choice.complete, part=part,
+    )  # fmt: skip
 
 
-def missed(s: Store, miss: Miss) -> Record:
+def missed(s: Store, miss: Miss, part: Part = "whole") -> Record:
     """For a statement that has none."""
-    return Record(s.span, s.buffer, None, miss=miss)
+    return Record(s.span, s.buffer, None, miss=miss, part=part)
 
 
 def cut_short(records: Iterable[Record]) -> list[Diagnostic]:

@@ -20,7 +20,7 @@ from hbc.eqsat.refusals import (
     other_tiles,
     refuse_wide,
 )
-from hbc.eqsat.report import Record, chosen, missed
+from hbc.eqsat.report import Part, Record, chosen, missed, part_of
 from hbc.eqsat.shapes import Shapes
 from hbc.eqsat.statement import (
     Zeros,
@@ -150,13 +150,17 @@ class _Selection:
         if found is None or found[1] is None:
             miss = self.miss(s)
             if miss is not None:
-                self.report.append(missed(s, miss))
+                self.report.append(missed(s, miss, self.part(s)))
                 if found is None or sums_varying(found[0].value):
                     refuse_wide(s, miss)
             return self.unmasked(s)
         self.prove(s, found[0], found[1])
-        self.report.append(chosen(s, found[1]))
+        self.report.append(chosen(s, found[1], self.part(s)))
         return perform(found[1], found[0], self.frames.fresh, self.frames.packed)
+
+    def part(self, s: Store) -> Part:
+        """Whether it is the rest of a loop that the store at hand does."""
+        return part_of(s, (frame.stmt for frame in self.frames.stack))
 
     def prove(self, s: Store, one: Statement, choice: Choice) -> None:
         """Runs the statement beside its choice, once for each kind. Raises CheckError."""
@@ -307,8 +311,8 @@ class _Selection:
                     done.append(self._executed(pending))
                     done.append(self._moved(s) if self.is_on_tiles(s) else self.stmt(s))
                     continue
-                self.report += [chosen(n, found[1]) for n in (s,) if isinstance(n, Store)]
                 if isinstance(s, Store):
+                    self.report.append(chosen(s, found[1], self.part(s)))
                     self.prove(s, *found)
                 with self.frames.inside(s) as frame:
                     new = self.tiles.accumulate(*found, self.stmt)

@@ -40,6 +40,7 @@ GOALS = (
     Goal("recursive", "halide", 1.5),
     Goal("denoise", "halide", 1.2),
     Goal("conv_layer", "halide", 0.95),
+    Goal("conv_layer_u8s8", "halide", 2.5),  # against f32, as the convolutions of bytes above
     Goal("attention_fused", "halide", 1.0),
 )
 

@@ -5,16 +5,17 @@ import json
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import pytest
 from PIL import Image as Pillow
 
 from hbc.cli import roofs
+from hbc.cli.native import Native
 from hbc.cli.pipeline import PASSES
 from hbc.codegen.toolchain import find_compiler
-from hbc.ir.diag import ToolError
+from hbc.ir.diag import Diagnostic, HbcError, ToolError
 
 Command = Callable[..., Any]
 
@@ -256,6 +257,27 @@ def test_verify_finds_a_wrong_compiler(
     assert "WRONG" in done.out
     assert "error: native: at " in done.err
     assert hbc("verify", gemm, "--target", "c", "--no-native").code == 0
+
+
+def test_verify_says_once_that_the_code_failed(
+    hbc: Command, gemm: Path, monkeypatch: pytest.MonkeyPatch, compiler: str
+) -> None:
+    def call(*_arguments: object, **_options: object) -> NoReturn:
+        raise HbcError(Diagnostic("the kernel refused its arguments"))
+
+    monkeypatch.setattr(Native, "call", call)
+    done = hbc("verify", gemm, "--target", "c", "--trials", "1")
+    assert done.code == 3
+    assert done.err.count("error: ") == done.err.count("error: native: at ")
+    assert "the kernel refused its arguments" in done.err
+
+
+def test_check_counts_registers(hbc: Command, tmp_path: Path) -> None:
+    """Mistakes that are known only when code is printed."""
+    refused = Path(__file__).parents[1] / "select" / "refused" / "too_many_accumulators.hb"
+    done = hbc("check", refused)
+    assert done.code == 1
+    assert "16 tile registers are needed at once, and there are 8" in done.err
 
 
 def test_bench(hbc: Command, gemm: Path, compiler: str) -> None:

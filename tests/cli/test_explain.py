@@ -68,6 +68,16 @@ def test_json(hbc: Command, product: Path) -> None:
     assert any(rule["name"] == "multiply-commutes" and rule["matches"] for rule in one["rules"])
 
 
+def test_the_rest_of_a_loop(hbc: Command, product: Path) -> None:
+    """A statement of whole pieces, and the same for what is left of the sum."""
+    text = product.read_text().replace("(k, ko, ki, 64, tail = exact)", "(k, ko, ki, 64)")
+    product.write_text(text)
+    said = json.loads(hbc("explain", product, "--target", "amx", "--json").out)
+    assert [s["part"] for s in said["statements"]] == ["whole", "tail"]
+    shown = hbc("explain", product, "--target", "amx").out
+    assert shown.count(", for what is left of a loop") == 1
+
+
 def test_the_same_every_time(hbc: Command, product: Path) -> None:
     first = hbc("explain", product, "--target", "amx", "--json").out
     assert hbc("explain", product, "--target", "amx", "--json").out == first
