@@ -40,7 +40,7 @@ def _convert(t: DType, s: DType, text: Text, unit: Unit, *, implicit: bool = Fal
         return Text(f"{unit.prelude.use(f'{t}_from_{s}')}({text})")
     if implicit:
         return text
-    return Text(f"({c_type(t)}){text.at(UNARY)}", UNARY)
+    return Text(f"({unit.index if t == I64 else c_type(t)}){text.at(UNARY)}", UNARY)
 
 
 def same_bits(t: DType, s: DType, text: Text, unit: Unit) -> Text:

@@ -125,6 +125,14 @@ static inline $T bits_${t}_$s($S x)
 
 # Half precision and bfloat16 are stored as uint16_t; both round to nearest, ties to even.
 FIXED = {
+    # The nearest float with a significand of 10 bits, ties away from zero.
+    "tf32_f32": """\
+static inline float tf32_f32(float x)
+{
+    const uint32_t bits = bits_u32_f32(x);
+    return (bits & 0x7f800000u) == 0x7f800000u ? x : bits_f32_u32((bits + 0x1000u) & 0xffffe000u);
+}
+""",
     "f32_from_bf16": """\
 static inline float f32_from_bf16(uint16_t x)
 {
@@ -233,6 +241,43 @@ static inline uint16_t f16_from_f32(float x)
 """,
 }
 _CUDA = {
+    # Of indices of either width, and literals, which are ints.
+    "min_i64": """\
+template <class A, class B>
+static inline auto min_i64(A a, B b) -> decltype(a + b)
+{
+    return a < b ? a : b;
+}
+""",
+    "max_i64": """\
+template <class A, class B>
+static inline auto max_i64(A a, B b) -> decltype(a + b)
+{
+    return a > b ? a : b;
+}
+""",
+    "div_i64": """\
+template <class A, class B>
+static inline auto div_i64(A a, B b) -> decltype(a + b)
+{
+    if (b == 0)
+        return 0;
+    if (b == -1)
+        return (decltype(a + b))(0u - (uint64_t)a);
+    const decltype(a + b) quotient = a / b;
+    return quotient - (a % b != 0 && (a < 0) != (b < 0));
+}
+""",
+    "mod_i64": """\
+template <class A, class B>
+static inline auto mod_i64(A a, B b) -> decltype(a + b)
+{
+    if (b == 0 || b == -1)
+        return 0;
+    const decltype(a + b) rest = a % b;
+    return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+}
+""",
     "f32_from_f16": """\
 static inline float f32_from_f16(uint16_t x)
 {

@@ -49,7 +49,7 @@ from hbc.ir.nodes import (
     Var,
     VectorReduce,
 )  # fmt: skip
-from hbc.ir.types import BOOL, F32, F64, U32, DType, Kind, Memory
+from hbc.ir.types import BOOL, F32, F64, I64, U32, DType, Kind, Memory
 
 _BINDS = {
     Op.ADD: ADD, Op.SUB: ADD, Op.MUL: MUL, Op.DIV: MUL, Op.MOD: MUL, Op.AND: BIT_AND,
@@ -108,7 +108,7 @@ def declare(name: str, value: Expr, unit: Unit) -> None:
     sign = nonnegative(value, unit.scope)
     size = value_bits(value, unit)
     variable = unit.scope.declare(name, nonnegative=sign, bits=size)
-    unit.out.line(f"const {value_type(t)} {variable} = {text};")
+    unit.out.line(f"const {unit.index if t == I64 else value_type(t)} {variable} = {text};")
 
 
 def value_bits(value: Expr, unit: Unit) -> int | None:
@@ -331,4 +331,6 @@ def _call(e: Call, unit: Unit) -> Text:
     suffix = "f" if t == F32 else ""
     if e.name is MathOp.RSQRT:
         return Text(f"{constant(1.0, t)} / sqrt{suffix}({scalar(x, unit)})", MUL)
+    if e.name is MathOp.TF32:
+        return Text(f"{unit.prelude.use('tf32_f32')}({scalar(x, unit)})")
     return Text(f"{_FUNCTION[e.name]}{suffix}({scalar(x, unit)})")

@@ -149,7 +149,7 @@ def _for(s: For, unit: Unit) -> None:
     parallel = s.kind is LoopKind.PARALLEL and unit.region is None
     unit.scope.push()
     var = unit.scope.declare(s.var, nonnegative=low)
-    head = f"for (int64_t {var} = {start}; {var} < {end}; ++{var})"
+    head = f"for ({unit.index} {var} = {start}; {var} < {end}; ++{var})"
     if parallel:
         _parallel(s, head, var, unit)
     else:
@@ -172,7 +172,7 @@ def _end(s: For, unit: Unit) -> Text:
     if isinstance(end, Const) or ("(" not in text.text and "[" not in text.text):
         return text
     name = unit.scope.fresh(f"{s.var}_end")
-    unit.out.line(f"const int64_t {name} = {text};")
+    unit.out.line(f"const {unit.index} {name} = {text};")
     return Text(name)
 
 

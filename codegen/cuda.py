@@ -41,7 +41,8 @@ _INCLUDES = """\
 """
 _OWN_NAMES = (
     "last_error", "launched", "launches", "launch_count", "LAUNCHES_KEPT", "failed", "describe",
-    "refused", "unfinished", "too_large", "device_memory", "copied",
+    "refused", "unfinished", "too_large", "device_memory", "copied", "is_int",
+    "fits", "index_t",
 )  # fmt: skip
 
 

@@ -1,7 +1,8 @@
 """CUDA on the CPU: the `.cu` text as C++ for g++, compiled against `templates/cuda_on_cpu.h`.
 
-Two things in it are no C++: launches and shared arrays without an extent. They are rewritten; the rest,
-and all line numbers, stay.
+Two things in it are no C++: launches and shared arrays without an extent. They are rewritten; and
+templates over the type of indices are written out, because g++ forgets in them which variables are
+shared. The rest, and all line numbers, stay.
 """
 
 from __future__ import annotations
@@ -42,6 +43,9 @@ SANITIZE: dict[Sanitizer, tuple[str, ...]] = {
 
 _SKIPPED = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL)
 _KERNEL = re.compile(r"([A-Za-z_]\w*(?:(?:::|##)\w+)*\s*(?:<[^;{}]*>)?)\s*\Z")
+# GCC bug 41091: it ignores the section of a static variable in a template.
+_TEMPLATE = re.compile(r"^template <class index_t>\n(static .*?^\}\n)", re.MULTILINE | re.DOTALL)
+_TEMPLATE_NAME = re.compile(r"\bvoid (\w+)\(")
 _UNSIZED = re.compile(
     r"extern\s+__shared__\s+(?:__align__\s*\(\s*\d+\s*\)\s+)?(?:alignas\s*\(\s*\d+\s*\)\s+)?"
     r"(?P<type>[\w\s]+?)\s*\b(?P<name>\w+)\s*\[\s*\]\s*;"
@@ -50,7 +54,7 @@ _UNSIZED = re.compile(
 
 def as_cpp(text: str) -> str:
     """The `.cu` text as C++. InternalError for a launch that is not understood."""
-    launched = _with_launchers(text)
+    launched = _instantiated(_with_launchers(text))
     return _UNSIZED.sub(
         lambda m: (
             f"{m['type']} *const {m['name']} = "
@@ -125,6 +129,28 @@ def _flags(compiler: str, sanitize: Sanitizer) -> list[str]:
 def _shim() -> Iterator[str]:
     for file in sorted(TEMPLATES.glob("cuda_*.h")):
         yield file.read_text(encoding="ascii")
+
+
+def _instantiated(text: str) -> str:
+    """Function templates over `index_t` as one function for each type that they are called with."""
+    names: set[str] = set()
+
+    def copies(match: re.Match[str]) -> str:
+        (name,) = _TEMPLATE_NAME.findall(match[1])[:1]
+        names.add(name)
+        line = text.count("\n", 0, match.start(1)) + 1
+        parts = []
+        for own in sorted(set(re.findall(rf"\b{name}<(\w+)>", text))):
+            body = re.sub(r"\bindex_t\b", own, match[1]).replace(f"{name}(", f"{name}_{own}(", 1)
+            parts.append(f"#line {line}\n{body}")
+        return "".join(parts) + f"#line {line + match[1].count(chr(10))}\n"
+
+    whole = _TEMPLATE.sub(copies, text)
+    return re.sub(r"\b(\w+)<(\w+)>\(", lambda m: _called(m, names), whole)
+
+
+def _called(call: re.Match[str], names: set[str]) -> str:
+    return f"{call[1]}_{call[2]}(" if call[1] in names else call[0]
 
 
 def _with_launchers(text: str) -> str:

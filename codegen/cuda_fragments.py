@@ -24,7 +24,18 @@ from hbc.ir.contraction import extents, shape, strides
 from hbc.ir.diag import InternalError
 from hbc.ir.fragment_kinds import FragmentKind
 from hbc.ir.instruction import Instruction, Kind
-from hbc.ir.nodes import Allocate, Broadcast, Const, Expr, Instruct, Load, Stmt, Store, Var
+from hbc.ir.nodes import (
+    Allocate,
+    Broadcast,
+    Const,
+    Expr,
+    Instruct,
+    Load,
+    MathOp,
+    Stmt,
+    Store,
+    Var,
+)
 from hbc.ir.simplify import simplify
 from hbc.ir.types import BF16, F16, F32, I8, I32, U8, DType, Memory
 from hbc.ir.walk import map_children, nodes
@@ -49,6 +60,7 @@ class Fragment:
     element: DType
     by_columns: bool
     shape: tuple[int, ...]  # as it lies in memory: rows, and the elements of a row
+    rounded: bool = False  # floats whose significand is cut to 10 bits
 
     @property
     def type(self) -> str:
@@ -56,9 +68,8 @@ class Fragment:
         layout = ""
         if self.operand != "accumulator":
             layout = f", wmma::{'col' if self.by_columns else 'row'}_major"
-        return (
-            f"wmma::fragment<wmma::{self.operand}, {m}, {n}, {k}, {_TYPES[self.element]}{layout}>"
-        )
+        element = "wmma::precision::tf32" if self.rounded else _TYPES[self.element]
+        return f"wmma::fragment<wmma::{self.operand}, {m}, {n}, {k}, {element}{layout}>"
 
 
 def fragments(body: Stmt, instructions: Mapping[str, Instruction]) -> dict[str, Fragment]:
@@ -106,7 +117,8 @@ def _fragment(i: Instruction, operand: int, sizes: Mapping[str, int], a: Allocat
     roles = {i.accumulator: ("accumulator", Kind.J), i.factors[0]: ("matrix_a", Kind.K)}
     role, by_rows = roles.get(operand, ("matrix_b", Kind.J))
     element = i.operands[operand].element
-    return Fragment(a, role, product, element, adjacent is not by_rows, shape(i, operand, sizes))
+    by_columns, rounded = adjacent is not by_rows, i.operands[operand].function is MathOp.TF32
+    return Fragment(a, role, product, element, by_columns, shape(i, operand, sizes), rounded)
 
 
 def declare_fragment(s: Allocate, unit: Unit) -> None:
@@ -131,7 +143,19 @@ def fragment_statement(s: Store, unit: Unit) -> bool:
         _change(step, unit)
     else:
         unit.out.line(_text(step, unit))
+        if isinstance(step, Fill):
+            _round(step.tile, unit)
     return True
+
+
+def _round(tile: str, unit: Unit) -> None:
+    """A loop over the elements that a lane has just loaded, where they are to be TF32."""
+    f, name = unit.fragments[tile], unit.buffers[tile].text
+    if isinstance(f, Fragment) and f.rounded:
+        unit.out.line(f"for (int e = 0; e < {name}.num_elements; ++e)")
+        unit.out.depth += 1
+        unit.out.line(f"{name}.x[e] = wmma::__float_to_tf32({name}.x[e]);")
+        unit.out.depth -= 1
 
 
 def _change(step: Change, unit: Unit) -> None:

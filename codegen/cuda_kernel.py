@@ -9,6 +9,13 @@ from dataclasses import replace
 from hbc.codegen.c_scalar import declare, scalar
 from hbc.codegen.c_stmt import statement
 from hbc.codegen.cuda_fragments import Fragment, fragments
+from hbc.codegen.cuda_index import (
+    BODY_SUFFIX,
+    WIDE_SUFFIX,
+    IndexType,
+    index_type,
+    kernel_text,
+)
 from hbc.codegen.cuda_threads import (
     DYNAMIC,
     STATIC_SHARED,
@@ -43,6 +50,8 @@ def host_statement(s: Stmt, unit: Unit) -> bool:
             _launch(s, unit)
         case Allocate():
             _device_memory(s, unit)
+        case Assert() if any(isinstance(n, Load) for n in nodes(s.condition)):
+            _check_values(s, unit)
         case For(kind=LoopKind.THREAD | LoopKind.LANE) | Store() | Barrier():
             raise InternalError(f"codegen: {type(s).__name__} outside of a GPU's blocks")
         case _:
@@ -67,6 +76,24 @@ def _device_memory(s: Allocate, unit: Unit) -> None:
     statement(s.body, unit)
 
 
+def _check_values(s: Assert, unit: Unit) -> None:
+    """A condition on numbers of the device's memory, for which the host waits."""
+    known: dict[Expr, Expr] = {}
+    for n in nodes(s.condition):
+        if not isinstance(n, Load) or n in known:
+            continue
+        t, buffer = c_type(n.type.element), unit.buffers[n.buffer].text
+        name = unit.scope.declare("seen")
+        known[n] = Var("seen", n.type)
+        unit.out.line(f"{t} {name};")
+        place = f"({t} *){buffer}.data + {scalar(n.index, unit)}"
+        copy = f"cudaMemcpyAsync(&{name}, {place}, sizeof {name}, cudaMemcpyDeviceToHost, {STREAM})"
+        failed = f'failed({copy}, "reading `{n.buffer}`") || unfinished({STREAM})'
+        _leave(failed, unit.codes["cuda"], unit)
+    condition = scalar(rewrite(s.condition, lambda e: known.get(e, e)), unit)
+    _leave(f"!({condition})", unit.codes[s.message], unit)
+
+
 def _launch(s: For, unit: Unit) -> None:
     """Prints the device function among the unit's functions, and its launch here."""
     kinds = fragment_kinds(s, unit.instructions)
@@ -88,8 +115,11 @@ def _launch(s: For, unit: Unit) -> None:
     name = unit.scope.fresh(f"{_kernel_name(unit)}_{_result(body)}")
     unit.scope.frames[0].taken.add(name)
     unit = replace(unit, fragments=found)
-    arguments = _function(name, s, loops, body, threads, shared, unit)
-    _call(name, loops, threads, shared, arguments, unit)
+    indices = index_type(loops, body, unit)
+    if indices.fits:
+        unit.scope.frames[0].taken |= {f"{name}{WIDE_SUFFIX}", f"{name}{BODY_SUFFIX}"}
+    arguments = _function(name, s, loops, body, threads, shared, indices, unit)
+    _call(name, loops, threads, shared, arguments, indices, unit)
 
 
 def block_loops(s: Stmt) -> tuple[list[For], Stmt]:
@@ -113,10 +143,11 @@ def _result(body: Stmt) -> str:
 
 
 def _function(
-    name: str, nest: For, loops: Sequence[For], body: Stmt, threads: int, shared: int, unit: Unit
-) -> list[str]:
+    name: str, nest: For, loops: Sequence[For], body: Stmt, threads: int, shared: int,
+    indices: IndexType, unit: Unit,
+) -> list[str]:  # fmt: skip
     """Prints the device function; returns the arguments to call it with."""
-    parameters, arguments = _parameters(nest, loops, body, unit)
+    names, arrays, values = _parameters(nest, loops, body, unit)
     used = names_read(body)
     device = replace(
         unit,
@@ -125,6 +156,7 @@ def _function(
         printers=DEVICE_PRINTERS,
         live=[[]],
         threads=threads,
+        index=indices.text,
     )
     device.scope.push()
     device.scope.reserve("thread", "lane", DYNAMIC)
@@ -135,38 +167,30 @@ def _function(
         index = f"blockIdx.{axes[loop]}"
         text = index if start.text == "0" else f"{start} + {index}"
         if loop.var in used:
-            device.out.line(f"const int64_t {variable} = {text};")
+            device.out.line(f"const {device.index} {variable} = {text};")
     if shared > STATIC_SHARED:
         device.out.line(f"extern __shared__ __align__(128) unsigned char {DYNAMIC}[];")
     device.offset = 0 if shared > STATIC_SHARED else None
     statement(body, device)
     device.scope.pop()
-    out = Writer()
-    if nest.note:
-        out.comment(nest.note)
-    head = f'extern "C" __global__ void __launch_bounds__({threads}) {name}'
-    out.function(head, parameters, "")
-    with out.braces():
-        if any(_THREAD.search(line) for line in device.out.lines):
-            out.line("const int thread = threadIdx.x;")
-        if any(_LANE.search(line) for line in device.out.lines):
-            out.line(f"const int {LANE} = threadIdx.x % {WARP};")
-        out.lines += device.out.lines
-    unit.functions.append(out)
-    return arguments
+    lines = list(device.out.lines)
+    if any(_LANE.search(line) for line in lines):
+        lines.insert(0, f"    const int {LANE} = threadIdx.x % {WARP};")
+    if any(_THREAD.search(line) for line in lines):
+        lines.insert(0, "    const int thread = threadIdx.x;")
+    note = nest.note or ""
+    unit.functions.append(kernel_text(name, indices, names, arrays, threads, lines, note))
+    return [*names, *values]
 
 
 def _parameters(
     nest: For, loops: Sequence[For], body: Stmt, unit: Unit
-) -> tuple[list[str], list[str]]:
-    """Of the device function: what it reads of the host's names, and the arrays that it touches."""
-    parameters, arguments = [], []
-    names = free_variables(body).union(*(free_variables(loop.start) for loop in loops))
-    names -= {loop.var for loop in loops}
-    for variable in sorted(names, key=lambda v: unit.scope.find(v).text):
-        text = unit.scope.find(variable).text
-        parameters.append(f"int64_t {text}")
-        arguments.append(text)
+) -> tuple[list[str], list[tuple[str, str]], list[str]]:
+    """Of the device function: the host's names that it reads, the arrays that it touches as declarations
+    and names, and what is passed for the arrays."""
+    arrays, values = [], []
+    read = free_variables(body).union(*(free_variables(loop.start) for loop in loops))
+    names = sorted(unit.scope.find(v).text for v in read - {loop.var for loop in loops})
     inside = {n.buffer for n in nodes(nest) if isinstance(n, Allocate)}
     written = {n.buffer for n in nodes(nest) if isinstance(n, Store)}
     touched = {n.buffer for n in nodes(nest) if isinstance(n, Load | Store | Prefetch)}
@@ -175,33 +199,44 @@ def _parameters(
         if held.memory is Memory.STACK:  # a table, which the whole file knows
             continue
         pointer = f"{'' if buffer in written else 'const '}{c_type(held.element)} *"
-        parameters.append(f"{pointer}__restrict__ {held.text}")
-        arguments.append(
-            held.text if held.memory is Memory.AUTO else f"({pointer}){held.text}.data"
-        )
-    return parameters, arguments
+        arrays.append((f"{pointer}__restrict__ {held.text}", held.text))
+        values.append(held.text if held.memory is Memory.AUTO else f"({pointer}){held.text}.data")
+    return names, arrays, values
 
 
 def _call(
-    name: str, loops: Sequence[For], threads: int, shared: int, arguments: list[str], unit: Unit
-) -> None:
+    name: str, loops: Sequence[For], threads: int, shared: int, arguments: list[str],
+    indices: IndexType, unit: Unit,
+) -> None:  # fmt: skip
+    """The launch, of the kernel with narrow indices where there are two and they fit."""
     out, code = unit.out, unit.codes["cuda"]
     extents = [str(scalar(loop.extent, unit)) for loop in reversed(loops)]
     extents += ["1"] * (len(_AXES) - len(extents))
     dynamic = shared if shared > STATIC_SHARED else 0
+    wide = f"{name}{WIDE_SUFFIX}"
+    launch = f"<<<grid, {threads}, {dynamic}, {STREAM}>>>({', '.join(arguments)});"
     with out.braces():
         blocks = ", ".join(f"blocks_{a} = {e}" for a, e in zip(_AXES, extents, strict=True))
         out.line(f"const int64_t {blocks};")
         _leave("too_large(blocks_x, blocks_y, blocks_z)", code, unit)
         with out.braces("if (blocks_x > 0 && blocks_y > 0 && blocks_z > 0)"):
             out.line("const dim3 grid((unsigned)blocks_x, (unsigned)blocks_y, (unsigned)blocks_z);")
+            if indices.fits:
+                out.line(f"const bool fits = {indices.fits};")
             if dynamic:
-                limit = "cudaFuncAttributeMaxDynamicSharedMemorySize"
-                attribute = f"cudaFuncSetAttribute({name}, {limit}, {dynamic})"
-                _leave(f'failed({attribute}, "{name}")', code, unit)
-            launch = f"{name}<<<grid, {threads}, {dynamic}, {STREAM}>>>"
-            out.line(f"{launch}({', '.join(arguments)});")
-            _leave(f'refused("{name}", grid, {threads}, {dynamic})', code, unit)
+                for kernel in (name, wide) if indices.fits else (name,):
+                    limit = "cudaFuncAttributeMaxDynamicSharedMemorySize"
+                    attribute = f"cudaFuncSetAttribute({kernel}, {limit}, {dynamic})"
+                    _leave(f'failed({attribute}, "{kernel}")', code, unit)
+            if indices.fits:
+                out.line("if (fits)")
+                out.line(f"    {name}{launch}")
+                out.line("else")
+                out.line(f"    {wide}{launch}")
+            else:
+                out.line(f"{name}{launch}")
+            called = f'fits ? "{name}" : "{wide}"' if indices.fits else f'"{name}"'
+            _leave(f"refused({called}, grid, {threads}, {dynamic})", code, unit)
 
 
 def _leave(condition: str, code: str, unit: Unit) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 _TEMPLATE = Path(__file__).with_name("templates") / "cuda_ptx.h"
 _BEGIN, _END = "#ifndef CUDA_ON_CPU\n", "#endif\n"
 _DEFINED = re.compile(
-    r"\b(ptx_\w+)\((?=T |unsigned|const|void|\)|int|$)|#define (\w+)|^PTX_\w+\((\w+)", re.M
+    r"\b(ptx_\w+)\((?=T |unsigned|const|void|float|\)|int|$)|#define (\w+)|^PTX_\w+\((\w+)", re.M
 )
 _WORD = re.compile(r"\w+")
 

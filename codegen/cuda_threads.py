@@ -146,7 +146,7 @@ def _index(loop: For, text: str, used: bool, unit: Unit) -> None:
     if not used:
         return
     value = text if start.text == "0" else f"{start} + {text}"
-    unit.out.line(f"const int64_t {variable} = {value};")
+    unit.out.line(f"const {unit.index} {variable} = {value};")
 
 
 def _shared(s: Allocate, unit: Unit) -> None:

@@ -123,8 +123,8 @@ class Unit:
     lanes. `instructions`: those of the kernel. `tile_names`: what tiles are called where
     their registers are configured; empty elsewhere. `functions`: printed for this one to call.
     On a GPU, `threads`: those of the block; `offset`: bytes of dynamic shared memory given out so far,
-    None when shared arrays are static; `fragments`: those of its tensor cores. `accesses`: which
-    buffers the statements touch."""
+    None when shared arrays are static; `index`: the C type of indices; `fragments`: those of its
+    tensor cores. `accesses`: which buffers the statements touch."""
 
     target: Target
     codes: dict[str, str] = field(default_factory=dict)
@@ -147,6 +147,7 @@ class Unit:
     functions: list[Writer] = field(default_factory=list)
     threads: int = 1
     offset: int | None = None
+    index: str = "int64_t"
     fragments: Mapping[str, Fragment | FragmentKind] = field(default_factory=dict)
     accesses: Accesses = field(default_factory=Accesses)
 

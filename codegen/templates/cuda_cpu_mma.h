@@ -80,6 +80,13 @@ T element_of(const void *registers, int number)
     return value;
 }
 
+// cvt.rna.tf32.f32: ties go away from zero.
+inline uint32_t to_tf32(float x)
+{
+    const uint32_t bits = bits_as<uint32_t>(x);
+    return (bits & 0x7f800000u) == 0x7f800000u ? bits : (bits + 0x1000u) & 0xffffe000u;
+}
+
 struct Tf32 {
     uint32_t bits;
     operator float() const { return bits_as<float>(bits & 0xffffe000u); }  // the low bits are ignored
@@ -174,3 +181,21 @@ PTX_MMA_TWICE(ptx_mma_m16n16k16_f32_bf16, ptx_mma_m16n8k16_f32_bf16, float, 4)
 PTX_MMA_TWICE(ptx_mma_m16n16k16_f16_f16, ptx_mma_m16n8k16_f16_f16, unsigned, 2)
 PTX_MMA_TWICE(ptx_mma_m16n16k32_s32_s8, ptx_mma_m16n8k32_s32_s8, int, 4)
 PTX_MMA_TWICE(ptx_mma_m16n16k32_s32_u8, ptx_mma_m16n8k32_s32_u8, int, 4)
+
+inline void ptx_mma_m16n8k8_f32_f32(
+    float (&d)[4], const float (&a)[4], const float (&b)[2], const float (&c)[4])
+{
+    unsigned x[4], y[2];
+    for (int i = 0; i < 4; i++)
+        x[i] = cuda_on_cpu::to_tf32(a[i]);
+    for (int i = 0; i < 2; i++)
+        y[i] = cuda_on_cpu::to_tf32(b[i]);
+    ptx_mma_m16n8k8_f32_tf32(d, x, y, c);
+}
+
+inline void ptx_mma_m16n16k8_f32_f32(
+    float (&d)[8], const float (&a)[4], const float (&b)[4], const float (&c)[8])
+{
+    ptx_mma_m16n8k8_f32_f32(ptx_part<0, 4>(d), a, ptx_part<0, 2>(b), ptx_part<0, 4>(c));
+    ptx_mma_m16n8k8_f32_f32(ptx_part<4, 4>(d), a, ptx_part<2, 2>(b), ptx_part<4, 4>(c));
+}

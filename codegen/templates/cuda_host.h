@@ -71,6 +71,12 @@ static bool too_large(int64_t x, int64_t y, int64_t z)
     return true;
 }
 
+/* Whether integers of up to this magnitude are ints. */
+[[maybe_unused]] static bool is_int(double most)
+{
+    return most <= INT32_MAX;
+}
+
 /* Device memory, given back in the order of its stream; `data` is NULL when there is not that much. */
 struct device_memory {
     void *data = nullptr;

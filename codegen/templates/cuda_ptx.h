@@ -88,6 +88,30 @@ PTX_MMA_F32(ptx_mma_m16n8k16_f32_bf16, "m16n8k16", "bf16")
 
 PTX_MMA_F32(ptx_mma_m16n8k8_f32_tf32, "m16n8k8", "tf32")
 
+// The nearest number with 10 bits of significand, ties away from zero.
+__device__ __forceinline__ unsigned ptx_tf32(float x)
+{
+    unsigned rounded;
+    asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(rounded) : "f"(x));
+    return rounded;
+}
+
+// The same product of floats, which are rounded first.
+__device__ __forceinline__ void ptx_mma_m16n8k8_f32_f32(
+    float (&d)[4], const float (&a)[4], const float (&b)[2], const float (&c)[4])
+{
+    const unsigned x[4] = {ptx_tf32(a[0]), ptx_tf32(a[1]), ptx_tf32(a[2]), ptx_tf32(a[3])};
+    const unsigned y[2] = {ptx_tf32(b[0]), ptx_tf32(b[1])};
+    ptx_mma_m16n8k8_f32_tf32(d, x, y, c);
+}
+
+__device__ __forceinline__ void ptx_mma_m16n16k8_f32_f32(
+    float (&d)[8], const float (&a)[4], const float (&b)[4], const float (&c)[8])
+{
+    ptx_mma_m16n8k8_f32_f32(ptx_part<0, 4>(d), a, ptx_part<0, 2>(b), ptx_part<0, 4>(c));
+    ptx_mma_m16n8k8_f32_f32(ptx_part<4, 4>(d), a, ptx_part<2, 2>(b), ptx_part<4, 4>(c));
+}
+
 PTX_MMA_S32(ptx_mma_m16n8k32_s32_s8, "m16n8k32", "s8")
 
 PTX_MMA_S32(ptx_mma_m16n8k32_s32_u8, "m16n8k32", "u8")

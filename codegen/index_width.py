@@ -1,0 +1,270 @@
+"""Whether a kernel's index arithmetic fits 32 bits: a bound over the host's names, tested at the launch.
+
+A GPU computes addresses in 32 bits; indices of 64 take twice the registers and a third more
+instructions (measured: 96 and 48 registers for a convolution on tensor cores). So every kernel has a
+narrow form, launched where nothing that it computes from indices can leave an int, and a wide one.
+
+Each index expression in the kernel is bounded by a polynomial with coefficients >= 0 in the names that
+the host passes; those whose terms are among another's are absorbed by it, so that few remain, about
+one for each array.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from hbc.ir.nodes import (
+    Allocate,
+    Binary,
+    Broadcast,
+    Cast,
+    Const,
+    Expr,
+    For,
+    Let,
+    LetStmt,
+    Load,
+    Node,
+    Op,
+    Ramp,
+    Select,
+    Stmt,
+    Store,
+    Unary,
+    UnaryOp,
+    Var,
+)  # fmt: skip
+from hbc.ir.types import BOOL, I64, DType
+from hbc.ir.walk import children, nodes, operands
+
+LIMIT = float(2**31 - 1)  # of an int
+_MOST_TERMS = 24  # of a polynomial; a kernel with a longer one stays wide
+
+Term = tuple[str, ...]  # the names of a product, sorted; () is the constant
+Bound = Mapping[Term, float]
+
+_ONE: Bound = {(): 1.0}
+
+
+class TooWide(Exception):
+    """Nothing bounds an expression."""
+
+
+def index_bounds(loops: Sequence[For], body: Stmt) -> list[Bound] | None:
+    """Bounds of the magnitude of all index arithmetic in a kernel, whose loops over blocks are these:
+    where each is at most LIMIT, an int will do. Empty where it always will; None where that is never
+    known, as for elements of 64 bits."""
+    if any(_element(n) == I64 for n in nodes(body)):
+        return None
+    found = _Found()
+    try:
+        for loop in loops:
+            found.names[loop.var] = _last(loop, found)
+        _statement(body, found)
+    except TooWide:
+        return None
+    return _outermost(found.largest.values())
+
+
+def _element(n: Node) -> DType | None:
+    """Of what is loaded or stored."""
+    if isinstance(n, Store):
+        return n.value.type.element
+    return n.type.element if isinstance(n, Load) else None
+
+
+@dataclass(slots=True)
+class _Found:
+    """Bounds of names in scope; of each set of terms, the largest coefficients seen."""
+
+    names: dict[str, Bound] = field(default_factory=dict)
+    largest: dict[frozenset[Term], dict[Term, float]] = field(default_factory=dict)
+    seen: dict[int, Bound] = field(default_factory=dict)  # by identity, in the present scope
+
+    def note(self, bound: Bound) -> Bound:
+        held = self.largest.setdefault(frozenset(bound), dict(bound))
+        for term, factor in bound.items():
+            if factor > held[term]:
+                held[term] = factor
+        return bound
+
+
+def _outermost(bounds: Iterable[Bound]) -> list[Bound]:
+    """Those that are left when each is absorbed by one with the same terms and others."""
+    kept: list[dict[Term, float]] = []
+    for bound in sorted(bounds, key=lambda b: (-len(b), sorted(b))):
+        host = next((k for k in kept if k.keys() >= bound.keys()), None)
+        if host is None:
+            kept.append(dict(bound))
+        else:
+            host |= {term: max(factor, host[term]) for term, factor in bound.items()}
+    return [b for b in kept if set(b) != {()} or b[()] > LIMIT]
+
+
+def _last(loop: For, found: _Found) -> Bound:
+    """Of a loop's variable, and of where it ends."""
+    return found.note(_sum(_bound(loop.start, found), _bound(loop.extent, found)))
+
+
+def _statement(s: Stmt, found: _Found) -> None:
+    match s:
+        case For(var=var, body=body):
+            last = _last(s, found)
+            outer = found.names.get(var)
+            found.names[var] = last
+            found.seen.clear()
+            _statement(body, found)
+            _restore(var, outer, found)
+        case LetStmt(name=name, value=value, body=body):
+            outer = found.names.get(name)
+            _name(name, value, found)
+            _statement(body, found)
+            _restore(name, outer, found)
+        case Allocate(body=body):
+            _statement(body, found)
+        case _:
+            for child in children(s):
+                if isinstance(child, Stmt):
+                    _statement(child, found)
+                else:
+                    _within(child, found)
+
+
+def _restore(name: str, outer: Bound | None, found: _Found) -> None:
+    found.seen.clear()
+    if outer is None:
+        del found.names[name]
+    else:
+        found.names[name] = outer
+
+
+def _name(name: str, value: Expr, found: _Found) -> None:
+    """Binds a name to the bound of what it stands for, where that is an index."""
+    if value.type.element == I64:
+        bound = _bound(value, found)
+    else:
+        _within(value, found)
+        bound = _ONE
+    found.names[name] = bound
+    found.seen.clear()
+
+
+def _within(e: Expr, found: _Found) -> None:
+    """The indices inside of an expression of any type."""
+    if e.type.element == I64:
+        _bound(e, found)
+    elif isinstance(e, Let):
+        outer = found.names.get(e.name)
+        _name(e.name, e.value, found)
+        _within(e.body, found)
+        _restore(e.name, outer, found)
+    else:
+        for operand in operands(e):
+            _within(operand, found)
+
+
+def _bound(e: Expr, found: _Found) -> Bound:
+    """Of the magnitude of an index; it and all that it is computed from are noted."""
+    known = found.seen.get(id(e))
+    if known is None:
+        known = found.note(_computed(e, found))
+        found.seen[id(e)] = known
+    return known
+
+
+def _computed(e: Expr, found: _Found) -> Bound:
+    match e:
+        case Const(value=v):
+            return {(): abs(float(v))}
+        case Var(name=name):
+            return found.names.get(name, {(name,): 1.0})
+        case Binary():
+            return _binary(e, found)
+        case Unary(op=UnaryOp.NEG | UnaryOp.ABS, a=a):
+            return _bound(a, found)
+        case Select(condition=c, a=a, b=b):
+            _within(c, found)
+            return _either(_bound(a, found), _bound(b, found))
+        case Cast(value=v):
+            _within(v, found)
+            return _of_type(v.type.element)
+        case Let(name=name, value=value, body=body):
+            outer = found.names.get(name)
+            _name(name, value, found)
+            bound = _bound(body, found)
+            _restore(name, outer, found)
+            return bound
+        case Ramp(base=base, stride=stride, lanes=lanes):
+            steps = _product(_bound(stride, found), {(): float(lanes)})
+            return _sum(_bound(base, found), steps)
+        case Broadcast(value=v):
+            return _bound(v, found)
+        case _:
+            raise TooWide
+
+
+def _binary(e: Binary, found: _Found) -> Bound:
+    a, b = _bound(e.a, found), _bound(e.b, found)
+    match e.op:
+        case Op.ADD | Op.SUB:
+            return _sum(a, b)
+        case Op.MUL:
+            return _product(a, b)
+        case Op.DIV:  # rounded down: one more where the dividend is negative
+            divisor = abs(float(e.b.value)) if isinstance(e.b, Const) else 1.0
+            return _sum({term: factor / max(divisor, 1.0) for term, factor in a.items()}, _ONE)
+        case Op.MOD:
+            return b
+        case Op.MIN | Op.MAX:
+            return _clamped(e, found) or _either(a, b)
+        case Op.AND | Op.OR | Op.XOR:
+            return _sum(_sum(a, b), _ONE)
+        case Op.SHR:
+            return a
+        case _:
+            raise TooWide
+
+
+def _clamped(e: Binary, found: _Found) -> Bound | None:
+    """min(max(x, low), high): between the two."""
+    other = Op.MAX if e.op is Op.MIN else Op.MIN
+    for inner, limit in ((e.a, e.b), (e.b, e.a)):
+        if isinstance(inner, Binary) and inner.op is other:
+            ends = [_bound(end, found) for end in (inner.a, inner.b)]
+            return _either(_bound(limit, found), min(ends, key=lambda b: sum(b.values())))
+    return None
+
+
+def _of_type(t: DType) -> Bound:
+    if t == BOOL:
+        return _ONE
+    if not t.is_int or max(abs(n) for n in t.limits) > 2**31:
+        raise TooWide
+    return {(): min(float(max(abs(n) for n in t.limits)), LIMIT)}
+
+
+def _sum(a: Bound, b: Bound) -> Bound:
+    total = dict(a)
+    for term, factor in b.items():
+        total[term] = total.get(term, 0.0) + factor
+    return _short(total)
+
+
+def _either(a: Bound, b: Bound) -> Bound:
+    return _short({t: max(a.get(t, 0.0), b.get(t, 0.0)) for t in (*a, *b)})
+
+
+def _product(a: Bound, b: Bound) -> Bound:
+    total: dict[Term, float] = {}
+    for t, x in a.items():
+        for s, y in b.items():
+            term = tuple(sorted((*t, *s)))
+            total[term] = total.get(term, 0.0) + x * y
+    return _short(total)
+
+
+def _short(bound: dict[Term, float]) -> Bound:
+    if len(bound) > _MOST_TERMS:
+        raise TooWide
+    return {term: factor for term, factor in bound.items() if factor} or {(): 0.0}
