@@ -36,8 +36,6 @@ def instructions_of(target: Target) -> list[Instruction]:
 def instruction_set(files: tuple[Path, ...] = ()) -> InstructionSet:
     """The descriptions that hbc comes with and those of the files. Reading and checking them takes
     half a second, so the result is kept; an unreadable or unwritable cache only costs time."""
-    from hbc.frontend.isa_load import load_instructions
-
     paths = [*builtin_descriptions(), *files]
     kept = cache_folder() / f"instructions-{_key(paths)}.pickle"
     try:
@@ -49,6 +47,8 @@ def instruction_set(files: tuple[Path, ...] = ()) -> InstructionSet:
         found = pickle.loads(text)
         if isinstance(found, InstructionSet):
             return found
+    from hbc.frontend.isa_load import load_instructions  # the parser, which all else can do without
+
     made = load_instructions(paths)
     keep(kept, pickle.dumps(made))
     return made

@@ -9,9 +9,12 @@ from pathlib import Path
 from hbc.cli.read_source import read_source, source_name
 from hbc.frontend.funcs import Pipeline, Schedule
 from hbc.frontend.lower import lower
+from hbc.ir.carry import carry
 from hbc.ir.cse import share
 from hbc.ir.diag import Diagnostic, UsageError, did_you_mean
+from hbc.ir.fold_tables import fold_tables
 from hbc.ir.forward import forward
+from hbc.ir.fragment_lanes import fragment_lanes
 from hbc.ir.gpu_legalize import gpu_legalize
 from hbc.ir.hoist import hoist
 from hbc.ir.instruction import Feature
@@ -27,6 +30,7 @@ from hbc.ir.rotate import rotate
 from hbc.ir.shared_reuse import reuse_shared
 from hbc.ir.simplify import simplify_kernel
 from hbc.ir.source import Source
+from hbc.ir.stage_copies import stage_copies
 from hbc.ir.target import GPU, TARGETS, Target, schedule_order
 from hbc.ir.unroll import unroll
 from hbc.ir.unroll_limit import refuse_long
@@ -50,10 +54,10 @@ def select_instructions(kernel: Kernel, target: Target) -> Kernel:
     found = select(kernel, instructions_of(target), records)
     show_diagnostics(cut_short(records))
     if target.machine == GPU and found.instructions:
-        from hbc.ir.fragment_checks import fragment_checks, stores_anywhere
+        from hbc.ir.fragment_checks import moves_anywhere
         from hbc.ir.gpu_temporaries import place_temporaries
 
-        return fragment_checks(place_temporaries(stores_anywhere(found)))
+        return place_temporaries(moves_anywhere(found))
     return found
 
 
@@ -73,6 +77,8 @@ STEPS: tuple[tuple[str, Pass], ...] = (
     # Vector loops first: an unrolled loop around them then copies one vector statement.
     ("vectorize", lambda k, t: k.map_body(lambda s: vectorize(refuse_wide(refuse_long(s, t), t)))),
     ("unroll", lambda k, t: k.map_body(unroll)),
+    # When unrolled loops have made indices constant.
+    ("fold-tables", lambda k, t: fold_tables(k) if t.machine == GPU else k),
     ("simplify-vectors", lambda k, t: simplify_kernel(k)),
     # When a vector statement says all that it does, and before it is cut into registers.
     ("private-tiles", lambda k, t: private_tiles(k) if t.machine == GPU else k),
@@ -84,16 +90,19 @@ STEPS: tuple[tuple[str, Pass], ...] = (
     ("roll", lambda k, t: roll(k) if k.instructions else k),
     ("expand-math", lambda k, t: k if t.machine == GPU else expand_math(k)),
     ("legalize", lambda k, t: gpu_legalize(k, t) if t.machine == GPU else legalize(k, t)),
+    ("carry", lambda k, t: carry(k) if t.machine == GPU else k),
     # After legalize, when every access has its final width.
     ("promote", lambda k, t: promote(k)),
     ("share", lambda k, t: share(k)),
     # After share, which names loads of the same elements, not those with some in common.
     ("wide-loads", lambda k, t: widen_loads(k) if t.vector_bits == 512 else k),
     # After share, when each load stands once.
-    ("rotate", lambda k, t: k if t.machine == GPU else k.map_body(rotate)),
+    ("rotate", lambda k, t: stage_copies(k) if t.machine == GPU else k.map_body(rotate)),
     # Last, when all that can be in registers is.
     ("hoist", lambda k, t: k.map_body(hoist)),
     ("reuse-shared", lambda k, t: reuse_shared(k) if t.machine == GPU else k),
+    # Last of what knows whole fragments.
+    ("fragment-lanes", lambda k, t: fragment_lanes(k) if t.machine == GPU else k),
     # After everything that moves an access.
     ("barriers", put_barriers),
 )

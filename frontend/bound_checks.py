@@ -5,7 +5,6 @@ from __future__ import annotations
 from hbc.frontend.funcs import Bound, Image, Pipeline
 from hbc.frontend.program import Scope
 from hbc.ir.build import and_, cast, le, lt, maximum, minimum, or_
-from hbc.ir.diag import error
 from hbc.ir.identity import identity_of
 from hbc.ir.nodes import (
     Allocate,
@@ -34,15 +33,9 @@ def with_bound_checks(pipeline: Pipeline, scope: Scope, body: Stmt) -> Stmt:
     return body
 
 
-def refuse_input_bounds(pipeline: Pipeline) -> None:
-    """HbcError for a `bound` of an input, which a GPU's host cannot test: the values are not there."""
-    inputs = {i.name for i in pipeline.inputs}
-    for b in pipeline.bounds:
-        if b.name in inputs:
-            raise error(
-                f"`bound {b.name}` cannot be tested before a GPU runs: the values are in its memory",
-                b.span, "`clamp` the indices that depend on it",
-            )  # fmt: skip
+def out_of_bound(b: Bound) -> str:
+    """What the entry point says of a value that is outside."""
+    return f"a value of `{b.name}` is outside of its bound {show(b.lo)} .. {show(b.hi)}"
 
 
 def _check(image: Image, b: Bound, scope: Scope) -> Stmt:
@@ -63,13 +56,12 @@ def _check(image: Image, b: Bound, scope: Scope) -> Stmt:
         scan = For(name, zero, extent, LoopKind.SERIAL, scan)
     low, high = cast(INDEX, held(least)), cast(INDEX, held(most))
     inside = or_(lt(high, low), and_(le(b.lo, low), lt(high, b.hi)))
-    text = f"a value of `{b.name}` is outside of its bound {show(b.lo)} .. {show(b.hi)}"
     whole = block(
         # The identities of min and max: of an empty input the least is above the most.
         Store(least, zero, identity_of(Op.MIN, element)),
         Store(most, zero, identity_of(Op.MAX, element)),
         scan,
-        Assert(inside, text, b.span),
+        Assert(inside, out_of_bound(b), b.span),
     )
     for name in (most, least):
         whole = Allocate(name, element, const_index(1), Memory.STACK, whole, f"bound {b.name}")

@@ -21,7 +21,7 @@ from hbc.frontend.scope import Env
 from hbc.ir import fold
 from hbc.ir.diag import did_you_mean
 from hbc.ir.nodes import Call, Cast, Const, Expr, MathOp, Op, Select, Unary, UnaryOp
-from hbc.ir.types import BOOL, F64, I64, DType, Type
+from hbc.ir.types import BOOL, F32, F64, I64, DType, Type
 
 # Name -> least and greatest number of arguments, and how it is written.
 SHAPES = {
@@ -143,6 +143,9 @@ def mathematics(e: ast.Call, operand: Operand, env: Env) -> Expr:
     if not element(a).is_float:
         t = element(a)
         return wrong(env, written, t, f"`{op}` takes a float", f"write `f32({text(written)})`")
+    if op is MathOp.TF32 and element(a) != F32:
+        hint = f"write `tf32(f32({text(written)}))`"
+        return wrong(env, written, element(a), "`tf32` rounds f32", hint)
     return Call(op, (a,), a.type, e.span)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from hbc.frontend.filled import filled_with_zeros
 from hbc.frontend.funcs import Func
 from hbc.frontend.gpu_nest import cut_by_blocks, nests_directly
 from hbc.frontend.gpu_place import THREADS
@@ -56,13 +57,13 @@ class Generator:
 
 def generate_stage(
     g: Generator, stage: StagePlan, starts: dict[str, Expr], extents: dict[str, Expr],
-    limits: dict[str, Expr], scope: Scope,
+    limits: dict[str, Expr], scope: Scope, padded: frozenset[str] = frozenset(),
 ) -> Stmt:  # fmt: skip
     """The loops of a stage over roots `starts[v] .. starts[v] + extents[v] - 1`. A root with a limit
-    is tested against it where the step's value is stored."""
-    main = _generate(g, Nest(stage, starts, extents, limits=limits), scope)
+    is tested against it where the step's value is stored, unless it is `padded`."""
+    main = _generate(g, Nest(stage, starts, extents, limits=limits, padded=padded), scope)
     for condition, special in reversed(stage.special):
-        then = _generate(g, Nest(special, starts, extents, limits=limits), scope)
+        then = _generate(g, Nest(special, starts, extents, limits=limits, padded=padded), scope)
         main = If(condition, then, main)
     return main
 
@@ -132,8 +133,8 @@ def _loops(g: Generator, nest: Nest, scope: Scope, depth: int) -> Stmt:
     if peeled is not None:
         return _peel(g, nest, scope, depth, peeled)
     kind, extent, guard = loop_kind(g.program, nest, loop, scope)
-    is_root = loop.dim in stage.roots
-    start = nest.starts[loop.dim] if is_root else const_index(0)
+    from_start = loop.dim in stage.roots and kind not in GPU_LOOPS
+    start = nest.starts[loop.dim] if from_start else const_index(0)
     name = scope.fresh(loop.name.replace(".", "_"), g.func.name)
     last = simplify(sub(add(start, extent), 1))
     inside = scope.bind(name, Interval(start, last)).inside(kind)
@@ -141,11 +142,15 @@ def _loops(g: Generator, nest: Nest, scope: Scope, depth: int) -> Stmt:
     if guard is not None and kind in THREADS:
         inner = replace(inner, pending=(*inner.pending, lt(sub(Var(name), start), guard)))
         guard = None
+    padded = loop.dim in nest.padded or g.func.name in g.program.padding.filled
+    if kind in THREADS and loop.dim in nest.limits and not padded:
+        inner = inner.limited(loop.dim)
     body = _enter(g, inner, inside, depth)
     if guard is not None:
         body = If(lt(sub(Var(name), start), guard), body)
-    # A tail has loops where full pieces have none, and little to gain.
-    stages = 1 if scope.in_tail else dict(stage.pipelined).get(loop.dim, 1)
+    # A tail has loops where full pieces have none, and little to gain, but for a GPU's blocks.
+    alone = scope.in_tail and g.program.target.machine != GPU
+    stages = 1 if alone else dict(stage.pipelined).get(loop.dim, 1)
     return For(name, start, extent, kind, body, loop.note, loop.span, stages)
 
 
@@ -176,9 +181,10 @@ def _peel(g: Generator, nest: Nest, scope: Scope, depth: int, s: Split) -> Stmt:
     remainder = simplify(mod(extent, s.factor))
     if isinstance(remainder, Const):
         rest, inside = remainder, scope.tail()
+    cut = {} if s.old in nest.padded else {s.inner: rest}
     tail_nest = replace(
         nest.fix(s.outer, pieces),
-        extents={**nest.extents, s.inner: rest},
+        extents={**nest.extents, **cut},
         bases={**nest.bases, s: simplify(sub(extent, rest))},
     )
     tail = _loops(g, tail_nest, inside, depth)
@@ -244,7 +250,7 @@ def _settle(
         names.append((name, minimum(start, last)))
         scope = scope.bind(name, Interval(const_index(0), last))
         start = Var(name)
-    elif s in nest.whole or nest.divides(s) or s.inner in nest.extents:
+    elif s in nest.whole or nest.divides(s) or s.inner in nest.extents or s.old in nest.padded:
         pass
     elif nest.is_touched(s.inner):
         # Loops over parts of the inner half are open already, and run over its full extent.
@@ -269,7 +275,10 @@ def _statement(g: Generator, nest: Nest, scope: Scope) -> Stmt:
         for s in nest.stage.relations
         if isinstance(s, Split) and s in nest.guarded
     ]
-    conditions += [lt(nest.offset(root), limit) for root, limit in nest.limits.items()]
+    limits = {root: lt(nest.offset(root), limit) for root, limit in nest.limits.items()}
+    filled = func.name in g.program.padding.filled
+    if not filled:
+        conditions += [c for root, c in limits.items() if root not in nest.padded]
     where: Expr | None = None
     if update is not None and update.condition is not None:
         where = load_accesses(substitute(update.condition, values), scope)
@@ -278,7 +287,12 @@ def _statement(g: Generator, nest: Nest, scope: Scope) -> Stmt:
     place = tuple(load_accesses(at_position(i, values, aligned), scope) for i in indices)
     stored = load_accesses(at_position(value, values, aligned), scope)
     span = func.span if update is None else update.span
-    store: Stmt = Store(storage.buffer, storage.offset(place), stored, None, span)
+    kept = Store(storage.buffer, storage.offset(place), stored, None, span)
+    store: Stmt = kept
+    if filled:
+        vectors = [x.dim for x in stage.loops if x.kind is LoopKind.VECTOR]
+        apart = frozenset[str]().union(*(stage.root_of(dim) for dim in vectors))
+        store = filled_with_zeros(kept, limits, apart)
     if where is not None and any(isinstance(n, Load) for n in nodes(where)):
         store = If(where, store)  # read only where there is something to read
     elif where is not None:

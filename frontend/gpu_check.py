@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from hbc.frontend.gpu_place import THREADS, Place, place_in, place_of
 from hbc.frontend.plan import At, FuncPlan, Inline, Loop, Plan, StagePlan, stage_text
+from hbc.frontend.swizzles import check_swizzle
 from hbc.ir.diag import Diagnostic, Note
 from hbc.ir.nodes import LoopKind
 from hbc.ir.types import TILES, Memory
@@ -27,6 +28,7 @@ def check_gpu(plan: Plan) -> Iterator[Diagnostic]:
                 yield from _loops(plan, f, variant)
         yield from _level(plan, f)
         yield from _memory(plan, f)
+        yield from check_swizzle(plan, f)
 
 
 def _loops(plan: Plan, f: FuncPlan, s: StagePlan) -> Iterator[Diagnostic]:

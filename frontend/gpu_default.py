@@ -11,6 +11,7 @@ from dataclasses import replace
 from math import prod
 
 from hbc.frontend.gpu_place import Place, place_of
+from hbc.frontend.legal import stage_accesses
 from hbc.frontend.plan import (
     At,
     FuncPlan,
@@ -127,13 +128,35 @@ def _block_size(plan: Plan, f: FuncPlan) -> int:
     """The threads of the block that a Func is computed in, as far as its loops say."""
     own = _launched_by(plan, f)
     inside = [p for p in plan.values() if _launched_by(plan, p) == own and own is not None]
-    stages = [s for p in inside for s in p.stages]
     if own is not None:
-        stages += plan[own].stages
-    counts = [c for s in stages if (c := _thread_count(s)) is not None]
-    lanes = any(x.kind is LoopKind.LANE for s in stages for x in s.loops)
-    warps = lanes or any(p.memory in TILES for p in inside)
-    return max(counts) * (WARP if warps else 1) if counts else THREADS_A_BLOCK
+        inside.append(plan[own])
+    counts = [c for p in inside for s in p.stages if (c := _threads(plan, p, s)) is not None]
+    return max(counts) if counts else THREADS_A_BLOCK
+
+
+def _threads(plan: Plan, f: FuncPlan, s: StagePlan) -> int | None:
+    """The threads that a stage's loops over threads count, one by one or by warps."""
+    count = _thread_count(s)
+    lanes = next((x for x in s.loops if x.kind is LoopKind.LANE), None)
+    if count is None or (lanes is None and not _on_tiles(plan, f, s)):
+        return count
+    return count * WARP
+
+
+def _on_tiles(plan: Plan, f: FuncPlan, s: StagePlan) -> bool:
+    """Whether a stage has to do with tiles: it makes them, reads them, or its threads make them."""
+    if f.memory in TILES or any(
+        a.name in plan and plan[a.name].memory in TILES for a in stage_accesses(f.func, s.update)
+    ):
+        return True
+    kinds = [x.kind for x in s.loops]
+    first = kinds.index(LoopKind.THREAD) if LoopKind.THREAD in kinds else len(kinds)
+    made = [At(s.func, s.update, x.name) for x in s.loops[first:]]
+    return any(
+        (g.compute.func, g.compute.update, g.compute.loop) == (a.func, a.update, a.loop)
+        and any(_on_tiles(plan, g, x) for x in g.stages)
+        for a in made for g in plan.values() if isinstance(g.compute, At)
+    )  # fmt: skip
 
 
 def _launched_by(plan: Plan, f: FuncPlan) -> str | None:

@@ -13,8 +13,6 @@ from hbc.ir.fragment_layout import ELEMENT, LANE, Indices, held, is_partition
 from hbc.ir.instruction import Operand, Place
 from hbc.ir.nodes import Expr, Var, const_index
 
-_EXAMPLE = "`fragment c[lane / 4, lane % 4 * 2 + element]`"
-
 
 def check_fragments(
     i: isa_ast.Instruction, place: Place, operands: Sequence[Operand], reports: Reports
@@ -44,7 +42,8 @@ def check_fragments(
         else:
             reports.report(
                 f"`{place.name}` is spread over {place.lanes} lanes, and nothing says which of "
-                f"them have which elements of `{o.name}`", i.name.span, f"write {_EXAMPLE}",
+                f"them have which elements of `{o.name}`", i.name.span,
+                f"write it, such as `fragment {o.name}[lane / 4, lane % 4 * 2 + element]`",
             )  # fmt: skip
     return tuple(found)
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hbc.frontend import ast, isa_ast
 from hbc.frontend.isa_extents import Extent, check_sizes, read_extent
 from hbc.frontend.isa_fit import check_cover, check_place_fit
 from hbc.frontend.isa_indices import Part, Steps, index_steps, split_variable
 from hbc.frontend.isa_properties import Reports
-from hbc.frontend.isa_update import MEANING, Typed, check_update, read_factors
+from hbc.frontend.isa_update import MEANING, Typed, check_update, read_factors, read_functions
 from hbc.ir.build import add, mul
 from hbc.ir.contraction import row_stride
 from hbc.ir.diag import Note, did_you_mean
@@ -72,12 +72,13 @@ def check_meaning(i: isa_ast.Instruction, place: Place, reports: Reports) -> Mea
     check_place_fit(list(operands.values()), place, sizes, reports)
     if len(reports.found) > before:
         return None
+    functions = read_functions(update)
     strides = [flatten(t, steps[name], place) for name, t in operands.items()]
     order = list(operands)
     positions = [order.index(name) for name in accesses]
     rows = [make_row(p, strides, positions) for pieces in parts.values() for p in pieces]
     return Meaning(
-        tuple(t.operand for t in operands.values()),
+        tuple(replace(t.operand, function=functions.get(n)) for n, t in operands.items()),
         positions[0], tuple(positions[1:]), sizes, tuple(rows),
     )  # fmt: skip
 

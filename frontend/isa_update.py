@@ -10,8 +10,11 @@ from hbc.frontend.isa_extents import Extent
 from hbc.frontend.isa_properties import Reports
 from hbc.ir.diag import did_you_mean
 from hbc.ir.instruction import Operand
-from hbc.ir.types import DType, widen
+from hbc.ir.nodes import MathOp
+from hbc.ir.types import F32, DType, widen
 
+FUNCTIONS = {str(MathOp.TF32): MathOp.TF32}
+"""What instructions do to floats before they multiply them."""
 MEANING = "the meaning of an instruction is one update, `c[i] += i32(a[i, k]) * i32(b[i, k])`"
 
 
@@ -76,6 +79,22 @@ def read_factors(
     return found if len(reports.found) == before else None
 
 
+def read_functions(u: ast.Definition) -> dict[str, MathOp]:
+    """What is done to the elements of factors before they are multiplied, by operand."""
+    found: dict[str, MathOp] = {}
+    pending = [u.value]
+    while pending:
+        match pending.pop():
+            case ast.Binary(a=a, b=b):
+                pending += [b, a]
+            case ast.Call(name=function, args=(ast.Access(name=name),)):
+                if function.text in FUNCTIONS:
+                    found[name.text] = FUNCTIONS[function.text]
+            case _:
+                pass
+    return found
+
+
 def check_once(
     name: ast.Ident, u: ast.Definition, found: Collection[str], reports: Reports
 ) -> None:
@@ -99,6 +118,10 @@ def check_factor(
         reports.report(f"there is no operand `{name.text}`", name.span, hint)
         return
     own = operands[name.text].operand.element
+    if cast is not None and cast.text in FUNCTIONS:
+        if own != F32 or to != F32:
+            reports.report(f"`{cast.text}` is of `f32`, added to `f32`", e.span)
+        return
     if cast is not None and cast.text != to.name:
         reports.report(
             f"the product is `{cast.text}` and what it is added to is `{to}`", e.span,

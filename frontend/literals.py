@@ -152,7 +152,7 @@ def fold_call(name: MathOp, x: float) -> float | None:
         MathOp.EXP: math.exp, MathOp.LOG: math.log, MathOp.SQRT: math.sqrt,
         MathOp.RSQRT: lambda v: 1 / math.sqrt(v), MathOp.SIN: math.sin, MathOp.COS: math.cos,
         MathOp.TANH: math.tanh, MathOp.FLOOR: math.floor, MathOp.CEIL: math.ceil,
-        MathOp.ROUND: round,
+        MathOp.ROUND: round, MathOp.TF32: fold.to_tf32,
     }  # fmt: skip
     try:
         return float(table[name](x))

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from hbc.frontend.bound_checks import refuse_input_bounds, with_bound_checks
+from dataclasses import replace
+
+from hbc.frontend.bound_checks import with_bound_checks
+from hbc.frontend.device_bounds import with_device_bounds
 from hbc.frontend.funcs import Image, Pipeline, Schedule
 from hbc.frontend.inline import inline_funcs
 from hbc.frontend.legal import stage_accesses
 from hbc.frontend.memories import refuse_memories
+from hbc.frontend.padding import UnpaddedError, padding
 from hbc.frontend.plan import Plan, Root
 from hbc.frontend.program import Program, Scope
 from hbc.frontend.realize import Here, realize
@@ -21,7 +25,7 @@ from hbc.ir.kernel import Argument, Check, Kernel, Size
 from hbc.ir.launches import check_launches
 from hbc.ir.linear import Linear, linear, shifted
 from hbc.ir.lone_threads import lone_threads
-from hbc.ir.nodes import Block, Var, const_index
+from hbc.ir.nodes import Block, Stmt, Var, const_index
 from hbc.ir.target import GPU, Target
 
 
@@ -29,8 +33,6 @@ def lower(pipeline: Pipeline, schedule: Schedule | None, target: Target) -> Kern
     """The kernel as scheduled: every Func placed, every access a load; VECTOR and UNROLL loops are
     still loops. Raises HbcError for a schedule that cannot be applied."""
     refuse_memories(schedule, target)
-    if target.machine == GPU:
-        refuse_input_bounds(pipeline)
     pipeline, scheduled = apply_schedule(pipeline, schedule, target.machine == GPU)
     plan = inline_funcs(scheduled)
     arguments = _arguments(pipeline)
@@ -38,6 +40,8 @@ def lower(pipeline: Pipeline, schedule: Schedule | None, target: Target) -> Kern
     outputs = {o.name: whole_image(o) for o in pipeline.outputs}
     names = frozenset(s.name for s in pipeline.sizes)
     program = Program(_used(plan, pipeline), target, outputs, names, _known(pipeline))
+    if target.machine == GPU:
+        program = replace(program, padding=padding(program.plan))
     storages: dict[str, Storage] = {
         image.name: argument_storage(image, argument)
         for image, argument in zip((*pipeline.inputs, *pipeline.outputs), arguments, strict=True)
@@ -47,8 +51,9 @@ def lower(pipeline: Pipeline, schedule: Schedule | None, target: Target) -> Kern
     sizes = _size_ranges(pipeline)
     ranges = {**sizes, **value_ranges(pipeline, tables, sizes)}
     scope = Scope(ranges, storages, names | storages.keys())
-    body = realize(program, Here(Root(), None), scope, lambda _: Block(()))
-    body = with_bound_checks(pipeline, scope, body)
+    program, body = _realized(program, scope)
+    if target.machine != GPU:
+        body = with_bound_checks(pipeline, scope, body)
     checks = [Check(r.condition, r.message) for r in pipeline.requirements]
     for image, argument in zip((*pipeline.inputs, *pipeline.outputs), arguments, strict=True):
         checks += dense_checks(image, argument)
@@ -63,7 +68,22 @@ def lower(pipeline: Pipeline, schedule: Schedule | None, target: Target) -> Kern
     if target.machine != GPU:
         return kernel
     check_launches(kernel)
-    return lone_threads(kernel)
+    kernel = lone_threads(kernel)
+    return replace(kernel, body=with_device_bounds(pipeline, scope, kernel.body))
+
+
+def _realized(program: Program, scope: Scope) -> tuple[Program, Stmt]:
+    """The body; without padding for Funcs of which no constant says how much it would be."""
+    refused: set[str] = set()
+    while True:
+        try:
+            body = realize(program, Here(Root(), None), scope, lambda _: Block(()))
+        except UnpaddedError as unpadded:
+            refused.add(unpadded.func)
+            left = padding(program.plan, refused)
+            program = replace(program, padding=left, checks=[])
+        else:
+            return program, body
 
 
 def _arguments(pipeline: Pipeline) -> tuple[Argument, ...]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from hbc.frontend.plan import Fuse, Split, StagePlan, Tail
 from hbc.ir.bounds import Interval
-from hbc.ir.build import add, floordiv, minimum, mod, mul, sub
+from hbc.ir.build import add, floordiv, lt, minimum, mod, mul, sub
 from hbc.ir.nodes import GPU_LOOPS, Const, Expr, const_index
 from hbc.ir.simplify import simplify
 
@@ -31,6 +31,7 @@ class Nest:
     guarded: frozenset[Split] = frozenset()  # need a test at the innermost statement
     shifting: bool = True  # False where an extent is below a shifted factor
     limits: Mapping[str, Expr] = field(default_factory=dict)  # of roots whose loops run further
+    padded: frozenset[str] = frozenset()  # roots whose last pieces are whole, beyond all limits
     pending: tuple[Expr, ...] = ()  # conditions to be tested inside the innermost loop over threads
 
     def split_of(self, dim: str) -> Split | None:
@@ -206,6 +207,7 @@ class Nest:
             return self
         if not self.is_determined(s.outer):
             known = s in self.whole or s.inner in self.extents or self.shifts(s)
+            known = known or s.old in self.padded
             return self if known else replace(self, guarded=self.guarded | {s})
         r = self.parent(s.old)
         if isinstance(r, Split):
@@ -213,6 +215,12 @@ class Nest:
         if isinstance(r, Fuse) and s.old not in self.fixed:
             return self.fix(s.old, simplify(self.offset(s.old)))
         return self
+
+    def limited(self, root: str) -> Nest:
+        """Inside a loop over threads: those that have no value of the root do nothing."""
+        rest = {dim: limit for dim, limit in self.limits.items() if dim != root}
+        fits = lt(self.offset(root), self.limits[root])
+        return replace(self, limits=rest, pending=(*self.pending, fits))
 
     def with_whole(self, s: Split) -> Nest:
         return replace(self, whole=self.whole | {s})

@@ -152,7 +152,7 @@ def call(name: MathOp, element: DType, v: Value) -> Value:
     e = np.zeros(()) if v.e is None else _spread(name, v.x, v.e, x)
     anything = np.zeros((), np.bool_) if v.e is None else np.isinf(v.e) | np.isinf(e)
     match name:
-        case MathOp.FLOOR | MathOp.CEIL | MathOp.ROUND:
+        case MathOp.FLOOR | MathOp.CEIL | MathOp.ROUND | MathOp.TF32:
             return tidy(x, np.where(np.isfinite(x) | anything, e, 0.0))
         case MathOp.SQRT if v.e is None:
             return Value(round_to(x, element).astype(x.dtype))

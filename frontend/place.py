@@ -55,7 +55,7 @@ def store_in(plan: Plan, f: FuncPlan, d: Directive) -> FuncPlan:
 
 def bound(plan: Plan, f: FuncPlan, d: Directive) -> FuncPlan:
     """A promise: along this variable exactly min .. min + extent - 1 is computed."""
-    variable = _variable(f, d)
+    variable = variable_of(f, d)
     entry = Promise(variable, _expr(d, 1), _expr(d, 2), d.span)
     return replace(f, bounds=(*f.bounds, entry))
 
@@ -72,7 +72,7 @@ def reorder_storage(plan: Plan, f: FuncPlan, d: Directive) -> FuncPlan:
 
 def pad_storage(plan: Plan, f: FuncPlan, d: Directive) -> FuncPlan:
     """The extent of a dimension in memory is rounded up to a multiple."""
-    variable, multiple = _variable(f, d), integer(d, 1)
+    variable, multiple = variable_of(f, d), integer(d, 1)
     if multiple < 1:
         raise error(
             f"storage can be padded to multiples of at least 1, got {multiple}", d.span,
@@ -81,7 +81,8 @@ def pad_storage(plan: Plan, f: FuncPlan, d: Directive) -> FuncPlan:
     return replace(f, pads=(*f.pads, (variable, multiple)))
 
 
-def _variable(f: FuncPlan, d: Directive) -> str:
+def variable_of(f: FuncPlan, d: Directive) -> str:
+    """The variable of the Func that the directive names first."""
     name = names(d, 1)[0]
     if name not in f.func.variables:
         have = ", ".join(f"`{v}`" for v in f.func.variables)

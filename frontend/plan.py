@@ -153,6 +153,8 @@ class FuncPlan:
     memory: Memory = Memory.AUTO
     storage_order: tuple[str, ...] = ()  # outermost first
     pads: tuple[tuple[str, int], ...] = ()
+    swizzle: tuple[str, int] | None = None  # the contiguous variable, elements that stay together
+    swizzled_at: Span | None = field(default=None, compare=False, repr=False)
     bounds: tuple[Promise, ...] = ()
     note: str = ""
     span: Span | None = field(default=None, compare=False, repr=False)

@@ -9,19 +9,22 @@ from hbc.frontend.generate import Generator, generate_stage
 from hbc.frontend.gpu_memory import memory_in
 from hbc.frontend.gpu_nest import with_block
 from hbc.frontend.gpu_place import Place
+from hbc.frontend.index_values import nest_ranges
 from hbc.frontend.legal import is_level_inside, stage_accesses
 from hbc.frontend.nest import Nest
 from hbc.frontend.overwritten import pure_box
+from hbc.frontend.padding import padded_roots
 from hbc.frontend.plan import At, FuncPlan, Level, Root, StagePlan, step
-from hbc.frontend.program import Program, Scope, is_plain, not_negative
+from hbc.frontend.program import Program, Scope, is_piece, is_plain, not_negative
 from hbc.frontend.promises import check_promises
-from hbc.frontend.regions import Box, Ranges, as_promised, common, extent_of, needed, stage_ranges
+from hbc.frontend.regions import Box, as_promised, common, extent_of, needed, stage_ranges
+from hbc.frontend.rooms import Rooms, rooms_of, roomy
 from hbc.frontend.slide import fold_factors, slide_box
-from hbc.frontend.storage import MOST_STORED, func_storage
+from hbc.frontend.storage import MOST_STORED, Storage, func_storage
 from hbc.ir.bounds import Interval, constant_bounds
 from hbc.ir.build import add, sub
 from hbc.ir.diag import error
-from hbc.ir.nodes import Allocate, Const, Expr, LetStmt, Stmt, Var, const_index
+from hbc.ir.nodes import Allocate, Const, Expr, LetStmt, LoopKind, Stmt, Var, const_index
 from hbc.ir.simplify import simplify
 from hbc.ir.target import GPU
 from hbc.ir.types import TILES, Memory
@@ -49,12 +52,13 @@ def realize(program: Program, here: Here, scope: Scope, rest: Rest) -> Stmt:
         return rest(scope)
     boxes = _boxes(program, here, scope)
     asked = dict(boxes)
+    rooms = rooms_of(program, computed, here.nest, boxes, scope)
     names: list[tuple[str, Expr]] = []
     for f in computed:
         name = f.func.name
         boxes[name], scope, bound = _name_box(program, f, boxes[name], scope)
         names += bound
-    allocations: list[tuple[FuncPlan, str, Expr]] = []
+    allocations: list[tuple[FuncPlan, Storage, Expr]] = []
     for f in stored:
         if f.func.name in program.outputs:
             continue
@@ -62,16 +66,21 @@ def realize(program: Program, here: Here, scope: Scope, rest: Rest) -> Stmt:
             boxes[f.func.name] = _sized(program, boxes[f.func.name], scope)
         folds = fold_factors(program, f, here.level, here.nest, boxes, scope)
         buffer = scope.fresh(f.func.name, "buffer")
-        storage, size = func_storage(f, buffer, boxes[f.func.name], scope.ranges, folds)
+        box, room = boxes[f.func.name], rooms.get(f.func.name)
+        stored_box = box if room is None else roomy(box, room)
+        storage, size = func_storage(f, buffer, stored_box, scope.ranges, folds)
         scope = scope.store(f.func.name, storage)
-        allocations.append((f, buffer, size))
+        allocations.append((f, storage, size))
     produced = [
-        _produce(program, here, f, boxes[f.func.name], asked[f.func.name], scope) for f in computed
+        _produce(program, here, f, boxes[f.func.name], asked[f.func.name], rooms, scope)
+        for f in computed
     ]
     body = block(*produced, rest(scope))
-    for f, buffer, size in reversed(allocations):
+    for f, storage, size in reversed(allocations):
         memory = memory_in(f, size, scope.place) if on_gpu else memory_of(f, size)
-        body = Allocate(buffer, f.func.element, size, memory, body, f.note, f.func.span)
+        body = Allocate(
+            storage.buffer, f.func.element, size, memory, body, f.note, f.func.span, storage.swizzle
+        )
     for n, value in reversed(names):
         body = LetStmt(n, value, body)
     return body
@@ -118,11 +127,6 @@ def _boxes(program: Program, here: Here, scope: Scope) -> dict[str, Box]:
     return boxes
 
 
-def nest_ranges(nest: Nest) -> Ranges:
-    """The values the variables of a stage take in the loops still to come."""
-    return {root: nest.span(root) for root in nest.stage.roots}
-
-
 def _name_box(
     program: Program, f: FuncPlan, box: Box, scope: Scope
 ) -> tuple[Box, Scope, list[tuple[str, Expr]]]:
@@ -134,7 +138,7 @@ def _name_box(
         low, extent = x.lo, not_negative(program, extent_of(x), scope)
         if low is None:
             raise ValueError("an open interval")
-        if not is_plain(low):
+        if not is_piece(low):
             name = scope.fresh(f"{f.func.name}_{variable}_min")
             names.append((name, low))
             scope = scope.bind(name, Interval(low, low))
@@ -169,8 +173,11 @@ def _name_extent(
     return Var(name), scope.bind(name, Interval(const_index(0), upper)), [(name, extent)]
 
 
-def _produce(program: Program, here: Here, f: FuncPlan, box: Box, asked: Box, scope: Scope) -> Stmt:
-    """All steps of a Func over a box; `asked` is the box before its bounds got names."""
+def _produce(
+    program: Program, here: Here, f: FuncPlan, box: Box, asked: Box, rooms: Rooms, scope: Scope
+) -> Stmt:
+    """All steps of a Func over a box; `asked` is the box before its bounds got names. Those that have
+    room of their own fill it."""
     box, names, scope = slide_box(program, f, here.level, here.nest, box, asked, scope)
 
     def at_level(level: At, nest: Nest, inner: Scope, rest: Rest) -> Stmt:
@@ -184,12 +191,14 @@ def _produce(program: Program, here: Here, f: FuncPlan, box: Box, asked: Box, sc
         extents: dict[str, Expr] = {}
         limits: dict[str, Expr] = {}
         stage_box = _stage_box(f, stage, box, scope)
-        for variable, x in zip(f.func.variables, stage_box, strict=True):
+        room = rooms.get(f.func.name, (None,) * len(box))
+        for variable, x, most in zip(f.func.variables, stage_box, room, strict=True):
             starts[variable] = x.lo if x.lo is not None else const_index(0)
-            extents[variable] = extent_of(x)
-            most = _whole_extent(program, f, extents[variable], scope)
-            if most is not None and variable in stage.roots:
-                extents[variable], limits[variable] = const_index(most), extents[variable]
+            extents[variable] = extent = extent_of(x)
+            if most is None:
+                most = _whole_extent(program, f, stage, variable, extent, scope)
+            if most is not None and variable in stage.roots and extent != const_index(most):
+                extents[variable], limits[variable] = const_index(most), extent
         for r in () if update is None else update.reduce:
             extent, scope, bound = _name_extent(
                 f"{r.name}_n", f.func.name, not_negative(program, r.extent, scope), scope
@@ -197,7 +206,9 @@ def _produce(program: Program, here: Here, f: FuncPlan, box: Box, asked: Box, sc
             names += bound
             scope = replace(scope, extents={**scope.extents, **dict(bound)})
             starts[r.name], extents[r.name] = r.start, extent
-        made = generate_stage(g, stage, starts, extents, limits, scope)
+        is_whole = f.func.name in program.padding.whole
+        padded = padded_roots(f, stage) if is_whole else frozenset[str]()
+        made = generate_stage(g, stage, starts, extents, limits, scope, padded)
         alone = program.target.machine == GPU and scope.place is Place.HOST
         stages.append(with_block(made, scope) if alone else made)
     body = block(*stages)
@@ -206,12 +217,17 @@ def _produce(program: Program, here: Here, f: FuncPlan, box: Box, asked: Box, sc
     return body
 
 
-def _whole_extent(program: Program, f: FuncPlan, extent: Expr, scope: Scope) -> int | None:
+def _whole_extent(
+    program: Program, f: FuncPlan, stage: StagePlan, variable: str, extent: Expr, scope: Scope
+) -> int | None:
     """What an extent in tile memory that is no constant is at most: tiles have no numbers that are
     known only at run time, so that all of them are computed, under masks. The same for what a GPU's
-    block computes, whose threads are as many as they are."""
+    block computes, whose threads are as many as they are; a serial loop around them is the one it is."""
     in_block = program.target.machine == GPU and scope.place is Place.BLOCK
     if not (f.memory in TILES or in_block) or isinstance(extent, Const):
+        return None
+    anywhere = f.memory in (Memory.AUTO, Memory.SHARED) and not stage.special
+    if anywhere and (variable, LoopKind.SERIAL) in {(x.dim, x.kind) for x in stage.loops}:
         return None
     _, most = constant_bounds(extent, scope.ranges)
     return most if most is not None and most <= MOST_STORED else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from hbc.frontend import gpu_loops, loops, place
@@ -14,8 +14,10 @@ from hbc.frontend.inline_limit import refuse_crowds
 from hbc.frontend.legal import check_levels
 from hbc.frontend.plan import FuncPlan, Plan, StagePlan, default_plan, stage_text
 from hbc.frontend.rfactor import rfactor
+from hbc.frontend.swizzles import swizzle_storage
 from hbc.frontend.tile_tails import mask_tails
 from hbc.ir.diag import Diagnostic, HbcError, did_you_mean, error
+from hbc.ir.source import Span
 
 LoopDirective = Callable[[Func, StagePlan, Directive], StagePlan]
 PlaceDirective = Callable[[Plan, FuncPlan, Directive], FuncPlan]
@@ -48,7 +50,13 @@ GPU_DIRECTIVES: Mapping[str, LoopDirective] = {
     "gpu_threads": gpu_loops.gpu_threads,
     "gpu_lanes": gpu_loops.gpu_lanes,
 }
+GPU_PLACES: Mapping[str, PlaceDirective] = {"swizzle_storage": swizzle_storage}
 FOR_OUTPUTS = ("compute_root", "bound")
+
+
+Wrapped = tuple[
+    str, str, Span | None
+]  # a Func or input, the consumer of its copy, where it is said
 
 
 def apply_schedule(
@@ -66,15 +74,16 @@ def apply_schedule(
     }
     wrong: list[Diagnostic] = []
     lines = () if schedule is None else schedule.lines
+    wrapped = () if schedule is None else tuple(_wrapped(schedule))
     directives = {**LOOP_DIRECTIVES, **GPU_DIRECTIVES} if gpu else LOOP_DIRECTIVES
     for line in lines:  # loops first: a place may name a loop that a later line makes
         try:
-            pipeline = _apply_loops(pipeline, plan, line, directives)
+            pipeline = _apply_loops(pipeline, plan, line, wrapped, directives, gpu)
         except HbcError as e:
             wrong.extend(e.diagnostics)
     for line in lines:
         try:
-            _apply_places(plan, line, outputs)
+            _apply_places(plan, line, outputs, {**PLACE_DIRECTIVES, **GPU_PLACES})
         except HbcError as e:
             wrong.extend(e.diagnostics)
     if not wrong:
@@ -89,19 +98,48 @@ def apply_schedule(
     return pipeline, plan
 
 
-def _add_wrappers(pipeline: Pipeline, schedule: Schedule) -> Pipeline:
-    """A copy Func for every `X.in(consumer)` that the schedule names."""
+def _wrapped(schedule: Schedule) -> Iterator[Wrapped]:
+    """Every `X.in(consumer)` that the schedule names."""
     for line in schedule.lines:
         stages = [line.stage, *(a for d in line.directives for a in d.args if isinstance(a, Stage))]
         for s in stages:
             if s.consumer is not None:
-                pipeline = wrap_accesses(pipeline, s.name, s.consumer, s.span)
+                yield s.name, s.consumer, s.span
+
+
+def _add_wrappers(pipeline: Pipeline, schedule: Schedule) -> Pipeline:
+    """A copy Func for each of them, except those of partial results, which come with these."""
+    known = {*(f.name for f in pipeline.funcs), *(i.name for i in pipeline.inputs)}
+    for name, consumer, span in _wrapped(schedule):
+        if name in known:
+            pipeline = wrap_accesses(pipeline, name, consumer, span)
+    return pipeline
+
+
+def _wrap_partial(
+    pipeline: Pipeline, plan: Plan, wrapped: Sequence[Wrapped], partial: str
+) -> Pipeline:
+    """The same for what `rfactor` has just made."""
+    for name, consumer, span in wrapped:
+        new = wrapper_name(name, consumer)
+        if name != partial or new in plan:
+            continue
+        pipeline = wrap_accesses(pipeline, name, consumer, span)
+        funcs = {f.name: f for f in pipeline.funcs}
+        order = list(plan.items())
+        plan.clear()
+        for key, value in order:
+            if key == consumer:
+                plan[new] = default_plan(funcs[new], False)
+                value = replace(value, func=funcs[consumer])
+            plan[key] = value
     return pipeline
 
 
 def _apply_loops(
-    pipeline: Pipeline, plan: Plan, line: ScheduleLine, directives: Mapping[str, LoopDirective]
-) -> Pipeline:
+    pipeline: Pipeline, plan: Plan, line: ScheduleLine, wrapped: Sequence[Wrapped],
+    directives: Mapping[str, LoopDirective], gpu: bool,
+) -> Pipeline:  # fmt: skip
     """The directives of a chain that change loops. After `specialize`, they go to the special copy."""
     name, number = _find_stage(plan, line)
     special: int | None = None
@@ -109,7 +147,10 @@ def _apply_loops(
         func_plan = plan[name]
         stage = func_plan.stages[number]
         if d.name == "rfactor":
+            before = set(plan)
             pipeline = rfactor(pipeline, plan, func_plan, stage, d)
+            (partial,) = set(plan) - before
+            pipeline = _wrap_partial(pipeline, plan, wrapped, partial)
         elif d.name == "specialize":
             stage = loops.specialize(func_plan.func, stage, d)
             special = len(stage.special) - 1
@@ -118,7 +159,7 @@ def _apply_loops(
             plan[name] = _with_stage(
                 func_plan, number, _apply(directive, func_plan.func, stage, d, special)
             )
-        elif d.name not in PLACE_DIRECTIVES:
+        elif d.name not in PLACE_DIRECTIVES and not (gpu and d.name in GPU_PLACES):
             raise _unknown(d)
     return pipeline
 
@@ -133,11 +174,14 @@ def _apply(
     return replace(stage, special=(*stage.special[:special], entry, *stage.special[special + 1 :]))
 
 
-def _apply_places(plan: Plan, line: ScheduleLine, outputs: Collection[str]) -> None:
+def _apply_places(
+    plan: Plan, line: ScheduleLine, outputs: Collection[str],
+    directives: Mapping[str, PlaceDirective],
+) -> None:  # fmt: skip
     """The directives of a chain that say where a Func is computed and stored."""
     name, _ = _find_stage(plan, line)
     for d in line.directives:
-        if (directive := PLACE_DIRECTIVES.get(d.name)) is None:
+        if (directive := directives.get(d.name)) is None:
             continue
         if line.stage.update is not None:
             raise error(
@@ -169,12 +213,17 @@ def _find_stage(plan: Plan, line: ScheduleLine) -> tuple[str, int]:
 
 
 def _unknown(d: Directive) -> HbcError:
+    if d.name in GPU_PLACES:
+        return error(
+            f"`{d.name}` is for the shared memory of a GPU, which this target has not", d.span,
+            "`pad_storage` makes rows longer on any target",
+        )  # fmt: skip
     if d.name in GPU_DIRECTIVES:
         return error(
             f"`{d.name}` maps loops to a GPU, which this target has not", d.span,
             "use `parallel` and `vectorize`, or put this schedule `for cuda`",
         )  # fmt: skip
-    known = {*LOOP_DIRECTIVES, *PLACE_DIRECTIVES, "rfactor", "specialize", "in"}
+    known = {*LOOP_DIRECTIVES, *PLACE_DIRECTIVES, *GPU_PLACES, "rfactor", "specialize", "in"}
     return error(f"unknown directive `{d.name}`", d.span, did_you_mean(d.name, known))
 
 

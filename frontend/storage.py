@@ -9,10 +9,11 @@ from math import lcm
 from hbc.frontend.funcs import Image
 from hbc.frontend.plan import FuncPlan, Split
 from hbc.frontend.regions import Box, extent_of
+from hbc.frontend.swizzles import swizzle_of, whole_row
 from hbc.ir.bounds import Interval, constant_bounds
 from hbc.ir.build import add, const_value, eq, floordiv, mod, mul, sub
 from hbc.ir.kernel import Argument, Check
-from hbc.ir.nodes import Const, Expr, LoopKind, Var, const_index
+from hbc.ir.nodes import Const, Expr, LoopKind, Swizzle, Var, const_index
 from hbc.ir.simplify import simplify
 from hbc.ir.types import DType, Memory
 
@@ -31,6 +32,7 @@ class Storage:
     strides: tuple[Expr, ...]
     folds: tuple[int | None, ...]
     box: Box | None = None  # of a Func: the values that there is room for
+    swizzle: Swizzle | None = None
 
     def offset(self, indices: tuple[Expr, ...]) -> Expr:
         """The flat offset, in elements."""
@@ -99,6 +101,7 @@ def func_storage(
     pads = {**_whole_vectors(f), **dict(f.pads)}
     strides: dict[str, Expr] = {}
     size: Expr = const_index(1)
+    row: Expr = size
     for v in reversed(order):
         extent: Expr
         if v in folds:
@@ -107,6 +110,8 @@ def func_storage(
             extent = _bounded(extent_of(box[variables.index(v)]), scope, size)
         if v in pads:
             extent = simplify(mul(floordiv(add(extent, pads[v] - 1), pads[v]), pads[v]))
+        extent = whole_row(f, v, extent)
+        row = extent if v == order[-1] else row
         strides[v] = size
         size = simplify(mul(size, extent))
     mins = tuple(_low(x) for x in box)
@@ -117,6 +122,7 @@ def func_storage(
         tuple(strides[v] for v in variables),
         tuple(folds.get(v) for v in variables),
         box,
+        swizzle_of(f, row),
     )
     return storage, size
 

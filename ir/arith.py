@@ -13,6 +13,7 @@ import numpy as np
 from hbc.ir.arith_cast import round_to
 from hbc.ir.nodes import MathOp, Op, UnaryOp
 from hbc.ir.numpy_types import Array, numpy_dtype
+from hbc.ir.tf32 import to_tf32
 from hbc.ir.types import BOOL, F64, DType
 
 BinaryMeaning = Callable[[Array, Array], Array]
@@ -123,6 +124,7 @@ _EXACT: dict[MathOp, UnaryMeaning] = {
     MathOp.FLOOR: np.floor,
     MathOp.CEIL: np.ceil,
     MathOp.ROUND: np.rint,
+    MathOp.TF32: to_tf32,
 }
 
 MATH: dict[MathOp, UnaryMeaning] = {

@@ -25,13 +25,18 @@ from hbc.ir.nodes import (
     Allocate,
     Barrier,
     BarrierScope,
+    Binary,
     Block,
+    Const,
+    CopyCommit,
+    CopyWait,
     Expr,
     For,
     If,
     LetStmt,
     Load,
     LoopKind,
+    Op,
     Stmt,
     Store,
     Var,
@@ -69,8 +74,7 @@ def _outside(s: Stmt, strides: frozenset[str]) -> Stmt:
     body = s.body
     if walk.tracked:
         body = walk.complete(body)
-        if walk.scope is BarrierScope.BLOCK:
-            body = weakened(body, walk.complete)
+        body = weakened(body, walk.complete)
     return s if body is s.body else replace(s, body=body)
 
 
@@ -86,7 +90,7 @@ class _Place:
         known = substitute(value, self.values)
         if any(isinstance(n, Load) for n in nodes(value)) or value.type != INDEX:
             return self
-        if all(isinstance(atom, Var) for atom, _ in linear(known).terms):
+        if all(_counts(atom) for atom, _ in linear(known).terms):
             return _Place(self.facts, {**self.values, name: known})
         return _Place(self.facts.with_range(name, Interval(known, known)), self.values)
 
@@ -132,6 +136,10 @@ class _Walk:
                 return _joined(first, s), waiting
             case Barrier(scope=scope):
                 return s, self._passed(waiting, scope)
+            case CopyCommit():
+                return s, _each(waiting, Pending.committed)
+            case CopyWait(most=most):
+                return s, _each(waiting, lambda p: p.waited(most))
             case Block(body=body):
                 new: list[Stmt] = []
                 for child in body:
@@ -172,9 +180,10 @@ class _Walk:
             alone, after = self._iterations(s, {}, at)
             if barrier_count(alone) < barrier_count(body):
                 inside = list(self._accesses(s, at))
+                passed = self._passed(waiting, self.scope)
                 early, waiting = self._barrier(inside, waiting, at)
                 first, body, left = early or first, alone, after
-                waiting = {} if early is not None else waiting
+                waiting = passed if early is not None else waiting
         _, most = constant_bounds(substitute(s.extent, at.values), at.facts)
         extent = substitute(s.extent, at.values)
         counted = Counted(s.var, most, substitute(s.start, at.values), extent)
@@ -233,7 +242,7 @@ class _Walk:
         self, found: list[ThreadAccess], waiting: _Waiting, at: _Place
     ) -> tuple[Barrier | None, _Waiting]:
         level = self.conflicts.level(waiting, found, at.facts)
-        new = dict.fromkeys(Pending(a) for a in found)
+        new = dict.fromkeys(Pending.of(a) for a in found)
         if level is Level.NONE:
             return None, {**waiting, **new}
         return Barrier(self.scope), {**self._passed(waiting, self.scope), **new}
@@ -241,8 +250,8 @@ class _Walk:
     def _passed(self, waiting: _Waiting, scope: BarrierScope) -> _Waiting:
         """What still waits behind a barrier."""
         if scope in (BarrierScope.BLOCK, self.scope):
-            return {}
-        return _each(waiting, lambda p: replace(p, synced=True))
+            return {p: None for p in waiting if not p.landed}
+        return _each(waiting, lambda p: replace(p, synced=True) if p.landed else p)
 
 
 @dataclass(slots=True)
@@ -273,6 +282,17 @@ def _around(loops: Sequence[For], body: Stmt) -> For:
     for x in reversed(loops[:-1]):
         inner = replace(x, body=inner)
     return inner
+
+
+def _counts(atom: Expr) -> bool:
+    """Whether this is a name, or which of so many turns it is."""
+    match atom:
+        case Var():
+            return True
+        case Binary(op=Op.MOD, a=a, b=Const()):
+            return all(isinstance(x, Var) for x, _ in linear(a).terms)
+        case _:
+            return False
 
 
 def _each(waiting: _Waiting, seen: Callable[[Pending], Pending]) -> _Waiting:

@@ -69,8 +69,10 @@ def prove(condition: Expr, facts: Facts | Ranges) -> bool | None:
                 return decides
             return None if x is None or y is None else not decides
         case _ if condition.type.lanes > 1:
-            scalar, inside = _scalar(condition, known)
-            return None if scalar is None else prove(scalar, inside)
+            if condition not in known.proofs:  # the masks of many statements are the same
+                scalar, inside = _scalar(condition, known)
+                known.proofs[condition] = None if scalar is None else prove(scalar, inside)
+            return known.proofs[condition]
         case Binary(op=op, a=a, b=b) if a.type == INDEX:
             left, right = linear(a), linear(b)
             wraps = may_wrap(left) or may_wrap(right)
@@ -146,5 +148,8 @@ def _scalar(e: Expr, facts: Facts) -> tuple[Expr | None, Facts]:
     """One lane, any, of a vector, and the facts with the range of its number."""
     if e.type.lanes == 1:
         return e, facts
-    inside = facts.with_range(_LANE, Interval(const_index(0), const_index(e.type.lanes - 1)))
-    return lane(e, Var(_LANE)), inside
+    lanes = e.type.lanes
+    if lanes not in facts.inside:
+        number = Interval(const_index(0), const_index(lanes - 1))
+        facts.inside[lanes] = facts.with_range(_LANE, number)
+    return lane(e, Var(_LANE)), facts.inside[lanes]

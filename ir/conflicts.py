@@ -11,7 +11,7 @@ from enum import IntEnum
 
 import numpy as np
 
-from hbc.ir.bounds import prove
+from hbc.ir.bounds import constant_bounds, prove
 from hbc.ir.build import floordiv, ge, le, mul, sub
 from hbc.ir.facts import Facts, Interval
 from hbc.ir.launches import WARP
@@ -24,7 +24,9 @@ from hbc.ir.thread_elements import NOBODY, Elements, differences, elements
 from hbc.ir.walk import free_variables, rewrite, substitute
 
 MANY = -1
+LANDED = -1
 MOST_COUNTED = 8  # iterations back that are told apart
+MANY_COMMITS = 32  # more groups than any wait leaves under way
 _BACK = "iterations back"  # not a name that a program can have
 
 
@@ -39,11 +41,29 @@ class Level(IntEnum):
 @dataclass(frozen=True, slots=True)
 class Pending:
     """An access since the last barrier of the block. `synced`: a barrier of its warp came after it.
-    `back`: by loop around both, how many iterations ago it was, or MANY."""
+    `back`: by loop around both, how many iterations ago it was, or MANY. `commits`: of an asynchronous
+    copy that has not been waited for, how many there were since; barriers do not end it."""
 
     access: ThreadAccess
     synced: bool = False
     back: tuple[tuple[str, int], ...] = ()
+    commits: int = LANDED
+
+    @staticmethod
+    def of(access: ThreadAccess) -> Pending:
+        return Pending(access, commits=0 if access.asynchronous else LANDED)
+
+    @property
+    def landed(self) -> bool:
+        return self.commits == LANDED
+
+    def committed(self) -> Pending:
+        """As seen from behind the end of a group."""
+        return self if self.landed else replace(self, commits=min(self.commits + 1, MANY_COMMITS))
+
+    def waited(self, most: int) -> Pending:
+        """As seen from behind a wait for all groups but for so many."""
+        return replace(self, commits=LANDED) if self.commits > most else self
 
     def next_iteration(self, name: str, extent: int | None) -> Pending | None:
         """As seen from the next iteration of a loop; None where the loop has none so far on."""
@@ -63,7 +83,8 @@ class Pending:
             index = substitute(index, {loop.name: _at(loop)})
             loops = (*loops, loop)
         access = replace(self.access, index=index, loops=loops)
-        return Pending(access, self.synced, tuple(x for x in self.back if x[0] != loop.name))
+        back = tuple(x for x in self.back if x[0] != loop.name)
+        return replace(self, access=access, back=back)
 
     def without_name(self, name: str) -> Pending:
         """As seen from where a name has no meaning, or another: what it was, nobody knows."""
@@ -87,10 +108,11 @@ class Conflicts:
     known: dict[tuple[object, ...], Level] = field(default_factory=dict)
 
     def level(self, waiting: Iterable[Pending], now: Iterable[ThreadAccess], facts: Facts) -> Level:
-        """The barrier that is needed before the accesses `now`. `facts` are of names around them."""
+        """The barrier that is needed before the accesses `now`. `facts` are of names around them. None
+        ends a copy that has not landed."""
         needed = Level.NONE
         later = list(now)
-        for p in waiting:
+        for p in (p for p in waiting if p.landed):
             for a in later:
                 if p.access.buffer == a.buffer and (p.access.stores or a.stores):
                     key = (p.access, p.back, a)
@@ -109,12 +131,14 @@ class Conflicts:
 
     def _between(self, p: Pending, a: ThreadAccess, facts: Facts) -> Level:
         one, other = self._elements(p.access), self._elements(a)
-        shifts = None if one is None or other is None else self._shifts(p, one, other)
+        shifts = None if one is None or other is None else self._shifts(p, one, other, facts)
         if one is None or other is None or shifts is None:
             return Level.NONE if _is_apart(p, a, facts) else Level.BLOCK
         return max((_overlap(one, other, x) for x in shifts), default=Level.NONE)
 
-    def _shifts(self, p: Pending, one: Elements, other: Elements) -> Iterable[int] | None:
+    def _shifts(
+        self, p: Pending, one: Elements, other: Elements, facts: Facts
+    ) -> Iterable[int] | None:
         """How far the elements of an earlier access may lie from where they were enumerated, as seen
         from the later one: base - base. None where that may be anything."""
         base = one.base
@@ -138,6 +162,7 @@ class Conflicts:
         # However many iterations back: only so many distances let the two meet.
         reach = len(one.low) + len(other.low) + abs(one.first) + abs(other.first)
         last = max(MOST_COUNTED, (reach + abs(gap.constant)) // abs(step))
+        last = min(last, _most_back(many[0], facts, last))
         return [gap.constant + step * d for d in range(MOST_COUNTED, last + 1)]
 
     def _is_row(self, atom: Expr) -> bool:
@@ -150,6 +175,15 @@ class Conflicts:
                 return len(names) == 2 and _BACK in names and not self.strides.isdisjoint(names)
             case _:
                 return False
+
+
+def _most_back(name: str, facts: Facts, unknown: int) -> int:
+    """How many iterations before the last one of a loop its first one is."""
+    range_ = facts.ranges.get(name)
+    if range_ is None or range_.lo is None or range_.hi is None:
+        return unknown
+    _, most = constant_bounds(sub(range_.hi, range_.lo), facts)
+    return unknown if most is None else most
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,6 +49,8 @@ class Facts:
     found: dict[tuple[object, ...], Linear | None] = field(default_factory=dict)
     ranks: dict[str, int] = field(default_factory=dict)
     mentioned: set[str] = field(default_factory=set)
+    proofs: dict[Expr, bool | None] = field(default_factory=dict)  # of conditions on vectors
+    inside: dict[int, Facts] = field(default_factory=dict)  # these, for a lane of so many
 
     def __post_init__(self) -> None:
         self.rank.update({name: i for i, name in enumerate(self.ranges)})

@@ -47,11 +47,23 @@ _FLOAT: dict[Op, Callable[[float, float], float]] = {
     Op.SUB: operator.sub,
     Op.MUL: operator.mul,
 }
+
+
+def to_tf32(x: float) -> float:
+    """As `ir/tf32.py`, of one number."""
+    if x == 0 or not math.isfinite(x):
+        return x
+    step = max(math.frexp(x)[1] - 11, -136)
+    rounded = math.ldexp(math.floor(abs(math.ldexp(x, -step)) + 0.5), step)
+    return math.copysign(rounded if rounded < 2.0**128 else math.inf, x)
+
+
 _EXACT_CALLS: dict[MathOp, Callable[[float], float]] = {
     MathOp.SQRT: math.sqrt,
     MathOp.FLOOR: math.floor,
     MathOp.CEIL: math.ceil,
     MathOp.ROUND: round,
+    MathOp.TF32: to_tf32,
 }
 
 

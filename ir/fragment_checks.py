@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from math import gcd, lcm
 
 from hbc.ir.build import and_, const_value, eq, mod
-from hbc.ir.diag import error
+from hbc.ir.diag import InternalError
 from hbc.ir.kernel import Argument, Kernel
 from hbc.ir.launches import THREADS
 from hbc.ir.layout import layout
@@ -30,6 +30,7 @@ from hbc.ir.nodes import (
     Var,
     const_index,
 )  # fmt: skip
+from hbc.ir.show import show
 from hbc.ir.types import Memory
 from hbc.ir.walk import block, map_stmt, nodes, statements
 
@@ -39,8 +40,7 @@ BEGIN, ROW = 32, 16
 
 
 def moves_anywhere(kernel: Kernel) -> Kernel:
-    """The kernel where fragments are loaded from arguments, and stored to them, whatever their strides.
-    HbcError where they begin at places that are never aligned."""
+    """The kernel where fragments are loaded from arguments, and stored to them, whatever their strides."""
     allocated = [n for n in nodes(kernel.body) if isinstance(n, Allocate)]
     tiles = frozenset(a.buffer for a in allocated if a.memory is _WHOLE)
     arguments = {a.name: a for a in kernel.arguments}
@@ -129,12 +129,7 @@ class _Work:
                     continue
                 stride = _stride_in(atom, a)
                 if stride is None:
-                    raise error(
-                        f"a fragment of `{a.name}` does not begin at a multiple of {BEGIN} bytes",
-                        at.span,
-                        f"split by multiples of {BEGIN // size}, or stage it in shared memory:"
-                        f" `{a.name}.in(...).store_in(shared)`",
-                    )
+                    raise InternalError(f"a fragment of `{a.name}` is never aligned: {show(at)}")
                 needed[stride] = lcm(needed.get(stride, 1), short)
         return needed
 

@@ -14,7 +14,7 @@ strides of arguments must be multiples of is tested around the loops over thread
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import lcm
 
 from hbc.ir.alignment import Alignment, alignment
@@ -22,8 +22,10 @@ from hbc.ir.build import add, and_, eq, mod
 from hbc.ir.kernel import Kernel
 from hbc.ir.lane_offsets import lane_offsets
 from hbc.ir.launches import THREADS
+from hbc.ir.live_lanes import all_live
 from hbc.ir.nodes import (
     Allocate,
+    Block,
     Expr,
     For,
     If,
@@ -60,25 +62,32 @@ def vector_copies(kernel: Kernel, copies: Copies) -> Kernel:
     private = {a.buffer for a in allocated if a.memory not in (Memory.SHARED, Memory.HEAP)}
     tiles = {a.buffer for a in allocated if a.memory in TILES}
     taken = {n.buffer for n in everything if isinstance(n, Allocate | Load | Store)}
-    return kernel.map_body(_Work(copies, strides, private, tiles, taken).outside)
+    units = {a.buffer: a.swizzle.unit for a in allocated if a.swizzle is not None}
+    return kernel.map_body(_Work(copies, strides, private, tiles, taken, units).outside)
 
 
 @dataclass(slots=True)
 class _Work:
-    """`needed`: what strides are taken to be multiples of; nothing is taken unless `assuming`."""
+    """`needed`: what strides are taken to be multiples of; nothing is taken unless `assuming`. `staged`:
+    in a loop whose copies are asynchronous, of one element too where that is large enough."""
 
     copies: Copies
     strides: Collection[str]
     private: Collection[str]
     tiles: Collection[str]
     taken: set[str]
+    units: Mapping[str, int]  # elements that stay together in swizzled arrays
     needed: dict[str, int] = field(default_factory=dict)
     assuming: bool = True
+    staged: bool = False
 
     def outside(self, s: Stmt) -> Stmt:
         """Around the loops over threads: one nest for aligned strides, one for others."""
+        if isinstance(s, For) and s.stages > 1:
+            return map_stmt(s, lambda e: e, replace(self, staged=True).outside)
         if not isinstance(s, For) or s.kind not in THREADS:
-            return map_stmt(s, lambda e: e, self.outside)
+            made = map_stmt(s, lambda e: e, self.outside)
+            return made if made is s or not isinstance(made, Block) else _joined(made)
         self.needed, self.assuming = {}, True
         aligned = self._inside(s)
         if not self.needed:
@@ -88,9 +97,23 @@ class _Work:
         return If(and_(*tests), aligned, self._inside(s))
 
     def _inside(self, s: Stmt) -> Stmt:
-        if isinstance(s, Store) and s.value.type.lanes > 1 and s.mask is None:
-            return self._store(s)
+        if isinstance(s, Store) and s.value.type.lanes > 1:
+            whole = self._where_whole(s)
+            rest = s if s.mask is not None else self._store(s)
+            return rest if whole is None else If(whole[0], whole[1], rest)
         return map_stmt(s, lambda e: e, self._inside)
+
+    def _where_whole(self, s: Store) -> tuple[Expr, Stmt] | None:
+        """A masked copy where all lanes are live: the condition, and the copy without a mask."""
+        mask = s.value.mask if isinstance(s.value, Load) else None
+        live = None if mask is None or s.mask not in (None, mask) else all_live(mask)
+        if live is None or not isinstance(s.value, Load):
+            return None
+        plain = replace(s, value=replace(s.value, mask=None), mask=None)
+        made = self._store(plain)
+        parts = made.body if isinstance(made, Block) else (made,)
+        wide = all(isinstance(c, Store) and self.copies.holds(c) for c in parts)
+        return (live, made) if wide else None
 
     def _store(self, s: Store) -> Stmt:
         """The loads of its value into registers, the value, and the store from there."""
@@ -103,6 +126,8 @@ class _Work:
             width = min(to, self._width(s.value.buffer, s.value.index, element))
             if width:
                 return block(*self._copied(s, s.value, width))
+            if self.staged and element.bytes in ACCESSES:
+                return s
         wide = {id(n): (n, w) for n in loads if n.mask is None and (w := self._of(n))}
         if not wide and not to:
             return s
@@ -140,7 +165,7 @@ class _Work:
         base, offsets = known
         for size in ACCESSES:
             width = size // element.bytes
-            if width < 2 or len(offsets) % width:
+            if width < 2 or len(offsets) % width or width > self.units.get(buffer, width):
                 continue
             starts = offsets[::width]
             runs = all(o == starts[n // width] + n % width for n, o in enumerate(offsets))
@@ -177,6 +202,19 @@ class _Work:
             candidate = f"{name}{count}"
         self.taken.add(candidate)
         return candidate
+
+
+def _joined(s: Block) -> Stmt:
+    """With one test where the same strides are tested twice in a row."""
+    made: list[Stmt] = []
+    for c in s.body:
+        match made[-1:], c:
+            case [If(condition=tested, then=a, otherwise=b)], If() if tested == c.condition:
+                other = [x for x in (b, c.otherwise) if x is not None]
+                made[-1] = If(tested, block(a, c.then), block(*other) if other else None)
+            case _:
+                made.append(c)
+    return block(*made)
 
 
 def _is_multiple(e: Expr, of: int, known: Mapping[str, Alignment]) -> bool:

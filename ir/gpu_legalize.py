@@ -12,12 +12,14 @@ from hbc.ir.gpu_copies import Copies, vector_copies
 from hbc.ir.kernel import Kernel
 from hbc.ir.legalize import legalize
 from hbc.ir.nodes import Expr, Load, Stmt, Store
+from hbc.ir.swizzle import refuse_swizzled
 from hbc.ir.target import Target
 from hbc.ir.walk import map_stmt, rewrite
 
 
 def gpu_legalize(kernel: Kernel, target: Target) -> Kernel:
     """The kernel whose only vector statements are copies, of one access each."""
+    refuse_swizzled(kernel.body)
     copies = Copies()
     kernel = vector_copies(kernel, copies)
     scalar = legalize(kernel, replace(target, vector_bits=0), copies.holds)

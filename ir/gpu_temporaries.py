@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
 
-from hbc.ir.build import add, and_, const_value, floordiv, lt, mod, mul
+from hbc.ir.build import add, and_, const_value, floordiv, lt, mod, mul, sub
 from hbc.ir.kernel import Kernel
 from hbc.ir.lane_at import NoLaneError, at_lane, by_distance
 from hbc.ir.launches import WARP, by_warps, thread_count, thread_loops
@@ -125,7 +125,7 @@ class _Pass:
             return s
         number: Expr = _ZERO
         for x in loops:
-            number = add(mul(number, x.extent), Var(x.var))
+            number = add(mul(number, x.extent), sub(Var(x.var), x.start))
         warps = prod(int(const_value(x.extent) or 1) for x in loops)
         self.slots = []
         new = self.in_warp(body)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from hbc.ir.nodes import Expr
+from hbc.ir.nodes import Expr, MathOp
 from hbc.ir.source import Span
 from hbc.ir.types import DType, Memory
 
@@ -83,11 +83,13 @@ class Size:
 
 @dataclass(frozen=True, slots=True)
 class Operand:
-    """Extents are expressions over the sizes."""
+    """Extents are expressions over the sizes. `function`: what is done to each element before it is
+    multiplied."""
 
     name: str
     element: DType
     extents: tuple[Expr, ...]
+    function: MathOp | None = None
 
 
 @dataclass(frozen=True, slots=True)

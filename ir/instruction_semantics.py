@@ -7,10 +7,11 @@ from functools import cache
 
 import numpy as np
 
+from hbc.ir.arith import call
 from hbc.ir.contraction import extents, refused_sizes, shape, strides
 from hbc.ir.diag import InternalError
 from hbc.ir.float_rounding import Arithmetic
-from hbc.ir.instruction import Instruction, Kind, Order, Overflow, Product, Rounding
+from hbc.ir.instruction import Instruction, Kind, Operand, Order, Overflow, Product, Rounding
 from hbc.ir.numpy_types import Array, numpy_dtype
 from hbc.ir.types import F64, DType
 
@@ -49,7 +50,7 @@ def _executor(i: Instruction, sizes: tuple[tuple[str, int], ...]) -> Callable[..
 
     def run(*operands: Array) -> Array:
         before = operands[i.accumulator]
-        factors = [operands[n][at] for n, at in of_factors]
+        factors = [_prepared(i.operands[n], operands[n])[at] for n, at in of_factors]
         if element.is_float:
             summed = float_sum(before[where], factors, element, i.rounding)
         else:
@@ -59,6 +60,11 @@ def _executor(i: Instruction, sizes: tuple[tuple[str, int], ...]) -> Callable[..
         return after
 
     return run
+
+
+def _prepared(o: Operand, x: Array) -> Array:
+    """An operand's elements as they are multiplied."""
+    return x if o.function is None else call(o.function, o.element, o.element)(x)
 
 
 def elements(i: Instruction, sizes: Mapping[str, int]) -> Array:

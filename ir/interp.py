@@ -16,6 +16,7 @@ import numpy as np
 from hbc.ir.arith_scalar import python_scalar
 from hbc.ir.interp_buffers import InterpError, argument, constant, element_strides
 from hbc.ir.interp_code import FILE, Code
+from hbc.ir.interp_copies import Copies
 from hbc.ir.interp_expr import emit
 from hbc.ir.interp_stmt import allocator, emit_statement
 from hbc.ir.kernel import Argument, Kernel
@@ -46,6 +47,7 @@ def prepare(kernel: Kernel, strict: bool = True) -> Prepared:
     code = Code(instructions={i.name: i for i in kernel.instructions})
     code.objects |= {
         "InterpError": InterpError,
+        "Copies": Copies,
         "allocate": allocator(strict),
         "defaultdict": defaultdict,
     }
@@ -63,6 +65,7 @@ def prepare(kernel: Kernel, strict: bool = True) -> Prepared:
         code.buffers[one.name] = parameters[-1]
     checks = [evaluator(check.condition, names) for check in kernel.checks]
     shapes = [[evaluator(e, names) for e in a.extents] for a in kernel.arguments]
+    code.line("copies = Copies()")
     emit_statement(code, kernel.body)
     function = _compile(code, parameters)
 

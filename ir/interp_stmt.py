@@ -15,6 +15,8 @@ from hbc.ir.nodes import (
     Barrier,
     Block,
     Comment,
+    CopyCommit,
+    CopyWait,
     For,
     If,
     LetStmt,
@@ -25,8 +27,6 @@ from hbc.ir.nodes import (
 )  # fmt: skip
 from hbc.ir.numpy_types import poison
 from hbc.ir.types import TILES, DType
-
-_THREADS = (LoopKind.THREAD, LoopKind.LANE)
 
 
 def allocator(strict: bool) -> Callable[[str, DType, int], Buffer]:
@@ -63,6 +63,10 @@ def emit_statement(code: Code, s: Stmt) -> None:
                     emit_statement(code, otherwise)
         case Assert(condition=condition, message=message):
             code.line(f"if not {emit(code, condition)}: raise InterpError({message!r})")
+        case CopyCommit():
+            code.line("copies.commit()")
+        case CopyWait(most=most):
+            code.line(f"copies.wait({most})")
         case Prefetch() | Barrier() | Comment():
             pass
         case _:
@@ -75,7 +79,7 @@ def _for(code: Code, s: For) -> None:
     first, count = emit(code, s.start), emit(code, s.extent)
     thread, in_block = code.thread, code.in_block
     code.in_block = in_block or s.kind is LoopKind.BLOCK
-    if s.kind in _THREADS:
+    if s.kind is LoopKind.THREAD:  # which count warps where there are lanes
         code.thread = f"({thread or 0}) * {count} + {python} - {first}"
     with (
         code.loop(f"for {python} in range({first}, {first} + {count}):"),
@@ -98,6 +102,9 @@ def _allocate(code: Code, s: Allocate) -> None:
 
 
 def _store(code: Code, s: Store) -> None:
+    if s.asynchronous:
+        _copy(code, s)
+        return
     found = offsets_of(s.index) if s.mask is None else None
     if found is not None:
         base, value = emit(code, found[0]), emit(code, s.value)
@@ -113,3 +120,12 @@ def _store(code: Code, s: Store) -> None:
         return
     guard = "" if mask is None else f"if {mask}: "
     code.line(f"{guard}{buffer}.store({index}, {value})")
+
+
+def _copy(code: Code, s: Store) -> None:
+    """A copy that lands at a wait."""
+    index, value = emit(code, s.index), emit(code, s.value)
+    mask = None if s.mask is None else emit(code, s.mask)
+    guard = f"if {mask}: " if mask is not None and s.index.type.lanes == 1 else ""
+    lanes = f"{index}, {value}" if mask is None or guard else f"{index}, {value}, {mask}"
+    code.line(f"{guard}copies.begin({buffer_name(code, s.buffer)}, {lanes})")

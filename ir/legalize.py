@@ -92,7 +92,7 @@ class _Legalize:
 
     def _selected(self, s: Store) -> Store:
         """Native already, but for its masks."""
-        if s.buffer in self.tiles:
+        if s.buffer in self.tiles or not self.bits:
             return s
         value = rewrite(s.value, lambda e: narrow_masks(e, self.bits))
         return s if value is s.value else replace(s, value=value)

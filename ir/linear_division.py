@@ -34,8 +34,11 @@ def quotient(a: Linear, b: Linear, read: Reader, least: Least) -> Linear:
     rest, d = _reduced(Linear(low, *_others(a, d)), d, least)
     if d == 1:
         return plus(whole, rest)
-    if not rest.terms or _within(rest, d, least):
+    if not rest.terms:
         return whole
+    always = _always(rest, d, least)
+    if always is not None:
+        return shifted(whole, always)
     match rest.terms:
         case ((Binary(op=Op.DIV, a=x, b=Const(value=m)), 1),) if m > 0:
             # (x / m + c) / d = (x + c * m) / (m * d)
@@ -58,8 +61,9 @@ def remainder(a: Linear, b: Linear, least: Least) -> Linear:
     low = minus(rest, scaled(high, g))
     if small == 1:
         return low
-    if _within(high, small, least):
-        return plus(scaled(high, g), low)
+    always = _always(high, small, least)
+    if always is not None:
+        return plus(scaled(shifted(high, -small * always), g), low)
     high = Linear(high.constant % small, high.terms, high.keys)
     if not high.terms:
         return shifted(low, high.constant * g)
@@ -94,11 +98,16 @@ def _reduced(a: Linear, d: int, least: Least) -> tuple[Linear, int]:
 
 def _within(a: Linear, d: int, least: Least) -> bool:
     """Is 0 <= a < d certain?"""
+    return _always(a, d, least) == 0
+
+
+def _always(a: Linear, d: int, least: Least) -> int | None:
+    """a / d, where that is one number for all values of a."""
     low = least(a)
-    if low is None or low < 0:
-        return False
-    gap = least(minus(Linear(d - 1), a))
-    return gap is not None and gap >= 0
+    if low is None:
+        return None
+    gap = least(minus(Linear(low // d * d + d - 1), a))
+    return low // d if gap is not None and gap >= 0 else None
 
 
 def _common(a: Linear, d: int) -> int:

@@ -106,6 +106,12 @@ def _step(form: Linear, s: Search) -> Linear | None:
             whole = plus(scaled(rest, int(d)), linear(a), c)
             low = _lower(shifted(whole, 1 - int(d)) if c > 0 else whole, s)
             return None if low is None else _above(low, int(d))
+        case Binary(op=Op.DIV, a=a, b=Const(value=d)) if _mentions(rest, rank, s) and (
+            parts := _divided_extreme(linear(a), int(d))
+        ):
+            way, one, other = parts
+            x, y = (_lower(plus(rest, e, c), s) for e in (one, other))
+            return _least_of(x, y) if (way is Op.MIN) == (c > 0) else _best_of(x, y, s)
         case Binary(op=Op.DIV, a=a, b=b):
             part = _quotient(linear(a), linear(b), c, _mentions(rest, rank, s), s, rank)
         case Binary(op=Op.MOD, a=a, b=b):
@@ -196,7 +202,7 @@ def _by_conditions(
         # |f| * form = (|f| * form - |c| * fact) + |c| * fact, and the fact is >= 0.
         other = plus(scaled(form, abs(f)), fact, -abs(c))
         bound = _lower(other, replace(s, used=(*s.used, i)))
-        if bound is not None and (s.symbolic or not bound.terms):
+        if bound is not None and (s.symbolic or s.floor >= 0 or not bound.terms):
             found = _best_of(found, _above(bound, abs(f)), s)
     return found
 
@@ -215,6 +221,17 @@ def _above(form: Linear, d: int) -> Linear:
     if all(c < 0 for _, c in form.terms):
         return scaled(_below(scaled(form, -1), d), -1)
     return _below(shifted(form, d - 1), d)
+
+
+def _divided_extreme(a: Linear, d: int) -> tuple[Op, Linear, Linear] | None:
+    """What min(x, y) / d or max(x, y) / d is the min or max of: x / d and y / d."""
+    for key, (atom, c) in zip(a.keys, a.terms, strict=True):
+        match atom:
+            case Binary(op=Op.MIN | Op.MAX as op) if d > 0:
+                rest, turned = without(a, key), Op.MAX if op is Op.MIN else Op.MIN
+                x, y = (_below(plus(rest, linear(e), c), d) for e in (atom.a, atom.b))
+                return op if c > 0 else turned, x, y
+    return None
 
 
 def _quotient(a: Linear, b: Linear, c: int, elsewhere: bool, s: Search, rank: int) -> Linear | None:

@@ -51,7 +51,8 @@ class UnaryOp(StrEnum):
 
 class MathOp(StrEnum):
     """Names that `Call` accepts; all float -> same float type, correctly rounded within 2 ulp
-    except `sqrt floor ceil round`, which are exact (`round`: ties to even)."""
+    except `sqrt floor ceil round tf32`, which are exact (`round`: ties to even; `tf32`: of f32 alone,
+    see `ir/tf32.py`)."""
 
     EXP = "exp"
     LOG = "log"
@@ -63,6 +64,7 @@ class MathOp(StrEnum):
     FLOOR = "floor"
     CEIL = "ceil"
     ROUND = "round"
+    TF32 = "tf32"
     REINTERPRET = "reinterpret"  # same bits as another type of the same width (int <-> float)
 
 
@@ -291,13 +293,15 @@ class BarrierScope(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """`buffer[index] = value` lane by lane; lanes whose `mask` is false touch nothing."""
+    """`buffer[index] = value` lane by lane; lanes whose `mask` is false touch nothing. A copy that is
+    `asynchronous` lands at a `CopyWait`; until then nobody may touch where it goes to."""
 
     buffer: str
     index: Expr
     value: Expr
     mask: Expr | None = None
     span: Span | None = field(default=None, compare=False, repr=False)
+    asynchronous: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -346,6 +350,16 @@ class LetStmt:
 
 
 @dataclass(frozen=True, slots=True)
+class Swizzle:
+    """Where in shared memory the elements of an array lie: within rows of `row` elements, units of `unit`
+    elements change places, each row in its own way, so that a column lies in many banks. Both are
+    powers of two. Indices do not show it: see `ir.swizzle`."""
+
+    unit: int
+    row: int
+
+
+@dataclass(frozen=True, slots=True)
 class Allocate:
     """A fresh, uninitialised buffer of `extent` elements (an index expression), alive in `body`.
     Aligned to 64 bytes. `note` says which Func it holds and where that was scheduled."""
@@ -357,6 +371,7 @@ class Allocate:
     body: Stmt
     note: str = field(default="", compare=False)
     span: Span | None = field(default=None, compare=False, repr=False)
+    swizzle: Swizzle | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -385,13 +400,29 @@ class Barrier:
 
 
 @dataclass(frozen=True, slots=True)
+class CopyCommit:
+    """Asynchronous copies so far, since the last one of these, are a group. As a barrier, it and
+    `CopyWait` stand between a block's loops over threads."""
+
+
+@dataclass(frozen=True, slots=True)
+class CopyWait:
+    """Each thread waits until its groups have landed but for the latest `most`."""
+
+    most: int
+
+
+@dataclass(frozen=True, slots=True)
 class Comment:
     """A line for the reader of the generated code; no meaning."""
 
     text: str
 
 
-Stmt = Store | Prefetch | For | Block | LetStmt | Allocate | If | Assert | Barrier | Comment
+Stmt = (
+    Store | Prefetch | For | Block | LetStmt | Allocate | If | Assert | Barrier | CopyCommit
+    | CopyWait | Comment
+)  # fmt: skip
 Node = Expr | Stmt
 
 

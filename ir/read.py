@@ -17,6 +17,8 @@ from hbc.ir.nodes import (
     BarrierScope,
     Block,
     Comment,
+    CopyCommit,
+    CopyWait,
     Expr,
     For,
     If,
@@ -25,6 +27,7 @@ from hbc.ir.nodes import (
     Prefetch,
     Stmt,
     Store,
+    Swizzle,
 )
 from hbc.ir.read_expr import element_type, expression, indices, literal, place
 from hbc.ir.read_tokens import Cursor, tokens, unescape
@@ -108,10 +111,20 @@ def _statement(c: Cursor) -> Stmt:
         condition = expression(c)
         c.expect(",")
         return Assert(condition, _string(c))
+    if c.accept("copies"):
+        return _copies(c)
+    asynchronous = c.accept("async")
     buffer = c.name()
     index, mask = place(c)
     c.expect("=")
-    return Store(buffer, index, expression(c), mask)
+    return Store(buffer, index, expression(c), mask, None, asynchronous)
+
+
+def _copies(c: Cursor) -> Stmt:
+    if c.accept("commit"):
+        return CopyCommit()
+    c.expect("wait")
+    return CopyWait(c.number())
 
 
 def _lets(c: Cursor) -> Stmt:
@@ -147,8 +160,13 @@ def _allocate(c: Cursor) -> Allocate:
     extent, _ = place(c)
     c.expect("in")
     memory = Memory(c.name())
+    swizzle = None
+    if c.accept("swizzle"):
+        unit = c.number()
+        c.expect("of")
+        swizzle = Swizzle(unit, c.number())
     note = _note(c)
-    return Allocate(buffer, element, extent, memory, _body(c), note)
+    return Allocate(buffer, element, extent, memory, _body(c), note, None, swizzle)
 
 
 def _block(c: Cursor) -> Block:

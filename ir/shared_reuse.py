@@ -52,8 +52,12 @@ class _Slots:
         return body if name == s.buffer else renamed(body, s.buffer, name)
 
     def _slot(self, s: Allocate, element: DType, alive: tuple[int, ...]) -> int:
-        """An array of the element type that is free, best of the same name; else a new one."""
-        free = [n for n, a in enumerate(self.arrays) if a.element == element and n not in alive]
+        """An array of the element type, swizzled alike, that is free, best of the same name; else a new one."""
+        free = [
+            n
+            for n, a in enumerate(self.arrays)
+            if (a.element, a.swizzle) == (element, s.swizzle) and n not in alive
+        ]
         same = [n for n in free if self.arrays[n].buffer == s.buffer]
         for n in (same or free)[:1]:
             old = self.arrays[n]

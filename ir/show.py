@@ -25,6 +25,8 @@ from hbc.ir.nodes import (
     Cast,
     Comment,
     Const,
+    CopyCommit,
+    CopyWait,
     Expr,
     For,
     Gather,
@@ -72,7 +74,7 @@ COMPARISON_LEVEL: Final = 4
 _UNARY_LEVEL: Final = 8
 
 RESERVED: Final = frozenset({"let", "in", "if", "else", "true", "false", "inf", "nan"})
-STATEMENTS: Final = frozenset({*LoopKind, "prefetch", "allocate", "assert", "barrier"})
+STATEMENTS: Final = frozenset({*LoopKind, "prefetch", "allocate", "assert", "barrier", "async", "copies"})
 IDENTIFIER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -180,7 +182,12 @@ def _lines(s: Stmt, depth: int) -> list[str]:
             return [f"{pad}# {escaped}"]
         case Barrier(scope=scope):
             return [f"{pad}barrier {scope}"]
+        case CopyCommit():
+            return [f"{pad}copies commit"]
+        case CopyWait(most=most):
+            return [f"{pad}copies wait {most}"]
         case Store(buffer=buffer, index=index, value=value, mask=mask):
+            pad += "async " if s.asynchronous else ""
             return [f"{pad}{name_text(buffer)}{_place(index, mask)} = {show(value)}"]
         case Prefetch(buffer=buffer, index=index, element=element):
             return [f"{pad}prefetch {name_text(buffer)}.{element}{_place(index, None)}"]
@@ -199,6 +206,8 @@ def _lines(s: Stmt, depth: int) -> list[str]:
             return [*lets, *_lines(inner, depth)]
         case Allocate(buffer=buffer, element=element, extent=extent, memory=memory, body=body):
             head = f"allocate {name_text(buffer)}: {element}[{show(extent)}] in {memory}"
+            if s.swizzle is not None:
+                head += f" swizzle {s.swizzle.unit} of {s.swizzle.row}"
             return _braced(head + _note(s.note), body, depth)
         case If(condition=c, then=then, otherwise=other):
             first = _braced(f"if {show(c)}", then, depth)

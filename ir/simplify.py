@@ -33,6 +33,8 @@ from hbc.ir.nodes import (
     Cast,
     Comment,
     Const,
+    CopyCommit,
+    CopyWait,
     Expr,
     For,
     Gather,
@@ -250,7 +252,7 @@ def _inside_let(name: str, value: Expr, scope: Scope) -> Scope:
 
 def _stmt(s: Stmt, scope: Scope) -> Stmt:
     match s:
-        case Comment() | Barrier():
+        case Comment() | Barrier() | CopyCommit() | CopyWait():
             return s
         case For():
             return _for(s, scope)

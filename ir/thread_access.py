@@ -74,7 +74,16 @@ class ThreadAccess:
             f"{x.name} {x.extent} {show(x.start)} {'' if x.limit is None else show(x.limit)}"
             for x in (*self.digits, *self.loops)
         ]
-        parts = (self.buffer, self.stores, index, self.offsets, self.weights, self.warp, counted)
+        parts = (
+            self.buffer,
+            self.stores,
+            self.asynchronous,
+            index,
+            self.offsets,
+            self.weights,
+            self.warp,
+            counted,
+        )
         object.__setattr__(self, "key", str(parts))
 
     @property
@@ -84,6 +93,10 @@ class ThreadAccess:
     @property
     def stores(self) -> bool:
         return isinstance(self.node, Store)
+
+    @property
+    def asynchronous(self) -> bool:
+        return isinstance(self.node, Store) and self.node.asynchronous
 
 
 @dataclass(frozen=True, slots=True)

@@ -297,6 +297,12 @@ def with_indices(s: Stmt, new: dict[int, Expr]) -> Stmt:
 
 def _elsewhere(s: Allocate, n: Node) -> HbcError:
     span = getattr(n, "span", None) or s.span
+    if s.memory in TILES:
+        return error(
+            f"`{s.buffer}` is in fragments of the warps that compute it, and here others use it (or who "
+            "does depends on more than the loops over threads)", span,
+            f"give the loops that compute and read `{s.buffer}` to the warps in the same way",
+        )  # fmt: skip
     return error(
         f"`{s.buffer}` is in the registers of the threads that compute it, and here others use it "
         "(or who does depends on more than the loops over threads)", span,

@@ -34,7 +34,7 @@ _ROOT_HALF = 0x3F3504F3  # the bits of sqrt(0.5)
 
 def is_expanded(name: MathOp) -> bool:
     """Whether `expansion` knows the function."""
-    return name in (MathOp.EXP, MathOp.LOG, MathOp.SIN, MathOp.COS, MathOp.TANH)
+    return name in (MathOp.EXP, MathOp.LOG, MathOp.SIN, MathOp.COS, MathOp.TANH, MathOp.TF32)
 
 
 def expansion(name: MathOp, x: Expr) -> Expr:
@@ -49,6 +49,8 @@ def expansion(name: MathOp, x: Expr) -> Expr:
             return _sin(x, name is MathOp.COS)
         case MathOp.TANH:
             return _tanh(x)
+        case MathOp.TF32:
+            return _tf32(x)
         case (
             MathOp.SQRT
             | MathOp.RSQRT
@@ -60,6 +62,12 @@ def expansion(name: MathOp, x: Expr) -> Expr:
             return Call(name, (x,), x.type)
         case _:
             assert_never(name)
+
+
+def _tf32(x: Expr) -> Expr:
+    """Half of the last bit that stays is added, the bits below it go; infinities and NaNs stay."""
+    finite = lt(Unary(UnaryOp.ABS, x), _like(float("inf"), x))
+    return select(finite, _bits(binary(Op.AND, add(_bits(x, I32), 0x1000), ~0x1FFF), F32), x)
 
 
 def _exp(x: Expr) -> Expr:

@@ -19,11 +19,14 @@ from hbc.ir.nodes import (
     Barrier,
     Block,
     Comment,
+    CopyCommit,
+    CopyWait,
     Expr,
     For,
     If,
     Instruct,
     LetStmt,
+    Load,
     LoopKind,
     Node,
     Prefetch,
@@ -127,7 +130,10 @@ def _check_stmt(
             _check_type(c, CONDITION, "an assertion", stage)
             if not top:
                 _fail(s, "an assertion inside a loop", stage)
-        case Barrier() | Comment():
+        case CopyWait(most=most):
+            if most < 0:
+                _fail(s, "a wait for all groups of copies but fewer than none", stage)
+        case Barrier() | CopyCommit() | Comment():
             pass
         case _:
             assert_never(s)
@@ -138,6 +144,8 @@ def _check_store(s: Store, names: Names, buffers: Mapping[str, DType], stage: st
         _check_expr(e, names, buffers, stage)
     _check_buffer(s, s.buffer, s.value.type.element, buffers, stage)
     lanes = s.value.type.lanes
+    if s.asynchronous and not isinstance(s.value, Load):
+        _fail(s, "an asynchronous copy of something computed", stage)
     _check_type(s.index, INDEX.with_lanes(lanes), "the index of a store", stage)
     if s.mask is not None:
         _check_type(s.mask, CONDITION.with_lanes(lanes), "the mask of a store", stage)

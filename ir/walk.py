@@ -20,6 +20,8 @@ from hbc.ir.nodes import (
     Cast,
     Comment,
     Const,
+    CopyCommit,
+    CopyWait,
     Expr,
     For,
     Gather,
@@ -102,13 +104,13 @@ def map_children(e: Expr, f: ExprMap) -> Expr:
 def map_stmt(s: Stmt, on_expr: ExprMap, on_stmt: StmtMap) -> Stmt:
     """`s` with `on_expr` applied to its own expressions and `on_stmt` to its direct children."""
     match s:
-        case Comment() | Barrier():
+        case Comment() | Barrier() | CopyCommit() | CopyWait():
             return s
         case Store(buffer=buffer, index=index, value=value, mask=mask):
             i, v = on_expr(index), on_expr(value)
             m = None if mask is None else on_expr(mask)
             same = i is index and v is value and m is mask
-            return s if same else Store(buffer, i, v, m, s.span)
+            return s if same else Store(buffer, i, v, m, s.span, s.asynchronous)
         case Prefetch(buffer=buffer, index=index, element=element):
             i = on_expr(index)
             return s if i is index else Prefetch(buffer, i, element, s.span)
@@ -127,7 +129,7 @@ def map_stmt(s: Stmt, on_expr: ExprMap, on_stmt: StmtMap) -> Stmt:
             x, b = on_expr(extent), on_stmt(body)
             if x is extent and b is body:
                 return s
-            return Allocate(buffer, element, x, memory, b, s.note, s.span)
+            return Allocate(buffer, element, x, memory, b, s.note, s.span, s.swizzle)
         case If(condition=c, then=then, otherwise=other):
             z, t = on_expr(c), on_stmt(then)
             o = None if other is None else on_stmt(other)
@@ -311,6 +313,8 @@ _CHILDREN: Final[Mapping[type, Callable[[Any], tuple[Node, ...]]]] = {
     Allocate: lambda s: (s.extent, s.body),
     If: lambda s: (s.condition, s.then, *_if_any(s.otherwise)),
     Barrier: lambda s: (),
+    CopyCommit: lambda s: (),
+    CopyWait: lambda s: (),
     Comment: lambda s: (),
 }
 

@@ -5,7 +5,7 @@
 # Those of n16 are two instructions side by side: B then has four matrices, which one `ldmatrix` loads.
 # How the sum of a product rounds is not documented; ascending multiply-adds are within its error.
 # Timing: a warp's share of sm_80's tensor cores, 1024 multiply-adds of f16 in a cycle of an SM with four
-# of them ("NVIDIA A100 Tensor Core GPU Architecture", table 4), twice as many of bytes.
+# of them ("NVIDIA A100 Tensor Core GPU Architecture", table 4), twice as many of bytes, half of tf32.
 
 feature mma { machine cuda; cpuinfo "sm_80"; flag ""; probe { leaf 80; bit 0 } }
 place mma { machine cuda; memory mma_accumulator; count 24; rows 32; row_bytes 64; lanes 32; header "" }
@@ -124,5 +124,29 @@ instruction mma_m16n16k32_u8(c: i32[16, 16], a: u8[16, 32], b: u8[32, 16]) in mm
     fragment b[lane % 4 * 4 + element % 4 + element / 4 % 2 * 16, lane / 4 + element / 8 * 8]
 }
 emit "ptx_mma_m16n16k32_s32_u8({c}, ptx_words({a}), ptx_words({b}), {c});"
+cost { latency 33; per_cycle 0.0625 }
+needs mma
+
+instruction mma_m16n8k8_tf32(c: f32[16, 8], a: f32[16, 8], b: f32[8, 8]) in mma {
+    reduce k in 8
+    c[i, j] += tf32(a[i, k]) * tf32(b[k, j])
+    rounding { product fused }
+    fragment c[lane / 4 + element / 2 * 8, lane % 4 * 2 + element % 2]
+    fragment a[lane / 4 + element % 2 * 8, lane % 4 + element / 2 * 4]
+    fragment b[lane % 4 + element * 4, lane / 4]
+}
+emit "ptx_mma_m16n8k8_f32_f32({c}, {a}, {b}, {c});"
+cost { latency 33; per_cycle 0.125 }
+needs mma
+
+instruction mma_m16n16k8_tf32(c: f32[16, 16], a: f32[16, 8], b: f32[8, 16]) in mma {
+    reduce k in 8
+    c[i, j] += tf32(a[i, k]) * tf32(b[k, j])
+    rounding { product fused }
+    fragment c[lane / 4 + element / 2 % 2 * 8, lane % 4 * 2 + element % 2 + element / 4 * 8]
+    fragment a[lane / 4 + element % 2 * 8, lane % 4 + element / 2 * 4]
+    fragment b[lane % 4 + element % 2 * 4, lane / 4 + element / 2 * 8]
+}
+emit "ptx_mma_m16n16k8_f32_f32({c}, {a}, {b}, {c});"
 cost { latency 33; per_cycle 0.0625 }
 needs mma

@@ -526,3 +526,39 @@ instruction wmma_8x32x16_u8_col_col(c: i32[8, 32], a: u8[16, 8], b: u8[32, 16]) 
 emit "wmma::mma_sync({c}, {a}, {b}, {c});"
 cost { latency 32; per_cycle 0.125 }
 needs wmma
+
+instruction wmma_16x16x8_tf32_row_row(c: f32[16, 16], a: f32[16, 8], b: f32[8, 16]) in wmma {
+    reduce k in 8
+    c[i, j] += tf32(a[i, k]) * tf32(b[k, j])
+    rounding { product fused }
+}
+emit "wmma::mma_sync({c}, {a}, {b}, {c});"
+cost { latency 32; per_cycle 0.0625 }
+needs wmma
+
+instruction wmma_16x16x8_tf32_row_col(c: f32[16, 16], a: f32[16, 8], b: f32[16, 8]) in wmma {
+    reduce k in 8
+    c[i, j] += tf32(a[i, k]) * tf32(b[j, k])
+    rounding { product fused }
+}
+emit "wmma::mma_sync({c}, {a}, {b}, {c});"
+cost { latency 32; per_cycle 0.0625 }
+needs wmma
+
+instruction wmma_16x16x8_tf32_col_row(c: f32[16, 16], a: f32[8, 16], b: f32[8, 16]) in wmma {
+    reduce k in 8
+    c[i, j] += tf32(a[k, i]) * tf32(b[k, j])
+    rounding { product fused }
+}
+emit "wmma::mma_sync({c}, {a}, {b}, {c});"
+cost { latency 32; per_cycle 0.0625 }
+needs wmma
+
+instruction wmma_16x16x8_tf32_col_col(c: f32[16, 16], a: f32[8, 16], b: f32[16, 8]) in wmma {
+    reduce k in 8
+    c[i, j] += tf32(a[k, i]) * tf32(b[j, k])
+    rounding { product fused }
+}
+emit "wmma::mma_sync({c}, {a}, {b}, {c});"
+cost { latency 32; per_cycle 0.0625 }
+needs wmma

@@ -16,18 +16,21 @@ O[n, y, x, k]    = max(acc[n, y, x, k], 0.0)
 
 # Tensor cores. Each of four warps makes 64 pixels of a row for 16 channels; the sums begin with the bias,
 # and what is negative becomes 0 in the fragments. The pixels that a block needs, six rows of 66, come to
-# shared memory for 16 channels of the input at a time. W must be a multiple of 64, H of 4, C and K of 16.
+# shared memory for 16 channels of the input at a time, and the taps for them; beyond the edges they are
+# zeros, so that any size will do.
 schedule wmma for cuda {
-    O.split(k, ko, ki, 16, tail = exact).split(x, xo, xi, 64, tail = exact)
-    O.split(y, yo, yi, 4, tail = exact).fuse(n, yo, rows).reorder(rows, xo, ko, yi, xi, ki)
+    O.split(k, ko, ki, 16).split(x, xo, xi, 64)
+    O.split(y, yo, yi, 4).fuse(n, yo, rows).reorder(rows, xo, ko, yi, xi, ki)
     O.gpu_blocks(rows, xo, ko).gpu_threads(yi)
     O.split(xi, xt, xv, 16).unroll(xt).vectorize(xv).vectorize(ki)
     acc.compute_at(O, ko).store_in(wmma_accumulator)
     acc.split(y, yo, yi, 4).split(x, xt, xv, 16).reorder(n, yo, yi, xt, xv, k).gpu_threads(yi).unroll(xt).vectorize(xv).vectorize(k)
-    acc.update.split(c, co, ci, 16, tail = exact).split(x, xt, xv, 16).split(y, yo, yi, 4)
+    acc.update.split(c, co, ci, 16).split(x, xt, xv, 16).split(y, yo, yi, 4)
     acc.update.reorder(n, co, yo, yi, s, r, xt, xv, k, ci).gpu_threads(yi).unroll(r).unroll(xt)
     acc.update.atomic().vectorize(xv).vectorize(k).vectorize(ci)
     I.in(acc).compute_at(acc.update, co).store_in(shared).vectorize(c, 8)
+    F.in(acc).compute_at(acc.update, co).store_in(shared).pad_storage(k, 24).vectorize(k, 8)
+    B.in(acc).compute_at(O, ko).store_in(shared)
 }
 
 # CUDA cores. Each of 256 threads makes 4 pixels of 4 channels in registers; any size will do.

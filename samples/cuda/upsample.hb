@@ -18,9 +18,8 @@ O[y, x]            = phase[y / 2, x / 2, y % 2, x % 2]
 
 # Tensor cores. A warp makes the four phases (y % 2, x % 2) of 256 places of a row, 32 x 8 of them as a
 # fragment each, from the same elements of the image; their taps are banded matrices, made once.
-# H must be a multiple of 2, W of 512.
 schedule wmma for cuda {
-    O.tile(y, x, yo, xo, yi, xi, 2, 512, tail = exact).gpu_blocks(yo, xo).vectorize(xi).unroll(yi)
+    O.tile(y, x, yo, xo, yi, xi, 2, 512).gpu_blocks(yo, xo).vectorize(xi).unroll(yi)
     taps.compute_root().reorder_storage(p, q, i, j)
     phase.compute_at(O, xo).store_in(wmma_accumulator)
     phase.bound(p, 0, 2).bound(q, 0, 2)
@@ -31,7 +30,7 @@ schedule wmma for cuda {
 
 # CUDA cores. Each thread makes the four phases of one place.
 schedule simt for cuda {
-    O.tile(y, x, yo, xo, yi, xi, 8, 64, tail = exact).tile(yi, xi, yt, xt, yj, xj, 2, 2)
+    O.tile(y, x, yo, xo, yi, xi, 8, 64).tile(yi, xi, yt, xt, yj, xj, 2, 2)
     O.gpu_blocks(yo, xo).gpu_threads(yt, xt).unroll(yj).unroll(xj)
     taps.compute_root()
     phase.compute_at(O, xt).store_in(registers).bound(p, 0, 2).bound(q, 0, 2)

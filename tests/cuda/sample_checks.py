@@ -1,4 +1,4 @@
-"""Samples for GPUs, compiled for the processor and compared with the oracle at the sizes of gpu_cases.toml."""
+"""Samples for GPUs, compiled for the processor and compared with the oracle at sizes of gpu_cases.toml."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Filters for GPUs that are products of small matrices inside: they agree with the oracle on the processor, at
+"""Filters for GPUs with products of small matrices inside: they agree with the oracle on the processor, at
 sizes with tails and without, and nvcc keeps their fragments in registers."""
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import pytest
 
 from .sample_checks import CASES, count_agreeing, cuda_of, spills
 
-NAMES = ["denoise"]
+NAMES = ["denoise", "recursive"]
 
 
 @pytest.mark.parametrize("schedule", ["wmma", "simt"])

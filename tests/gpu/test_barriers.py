@@ -10,7 +10,7 @@ from gpu_kernels import SIZES, lowered, schedules
 
 from hbc.ir.barriers import barriers
 from hbc.ir.kernel import Kernel
-from hbc.ir.nodes import Barrier, BarrierScope, Block, Stmt
+from hbc.ir.nodes import Barrier, BarrierScope, Block, CopyWait, For, Stmt
 from hbc.ir.walk import map_stmt, statements
 
 # Its threads read where they write what the data says.
@@ -58,6 +58,28 @@ def test_again() -> None:
     """Where barriers stand already, none is added."""
     kernel = lowered("gemm", "staged")
     assert barriers(kernel) is kernel
+
+
+@pytest.mark.parametrize("schedule", ["two", "three", "four"])
+def test_every_wait_is_needed(schedule: str) -> None:
+    """When one more group may be under way, a thread reads what has not landed."""
+    kernel = lowered("pipelined", schedule)
+    loops = [n for n in statements(kernel.body) if isinstance(n, For) and n.var == "ko"]
+    assert loops
+    for loop in loops:
+        waits = [n for n in statements(loop) if isinstance(n, CopyWait)]
+        assert [w.most for w in waits] == [{"two": 0, "three": 1, "four": 2}[schedule]]
+        late = later(kernel, waits[0])
+        assert any(races(late, sizes) for sizes in SIZES["pipelined"][::-1])
+
+
+def later(kernel: Kernel, wait: CopyWait) -> Kernel:
+    """The kernel with one more group under way after these waits."""
+
+    def change(s: Stmt) -> Stmt:
+        return CopyWait(s.most + 1) if s == wait else map_stmt(s, lambda e: e, change)
+
+    return replace(kernel, body=change(kernel.body))
 
 
 def changed_barrier(kernel: Kernel, number: int, new: Stmt) -> Kernel:

@@ -12,6 +12,8 @@ import pytest
 from gpu_kernels import CUDA
 
 from hbc.cli.pipeline import lower_to_kernel
+from hbc.codegen.cuda import emit_cuda
+from hbc.codegen.gpu_limits import check_shared
 from hbc.frontend.check import check
 from hbc.frontend.parse import parse
 from hbc.ir.diag import HbcError
@@ -24,7 +26,8 @@ FILES = sorted((Path(__file__).parent / "refused").glob("*.hb"))
 def test_message(file: Path) -> None:
     pipeline = check(parse(Source(file.name, file.read_text(encoding="utf-8"))), {})
     with pytest.raises(HbcError) as raised:
-        lower_to_kernel(pipeline, pipeline.schedules[0], CUDA)
+        kernel = lower_to_kernel(pipeline, pipeline.schedules[0], CUDA)
+        check_shared(emit_cuda(kernel, CUDA).shared, ("sm_80", "sm_86"))
     shown = "\n".join(d.render() for d in raised.value.diagnostics)
     said = f"exit code {raised.value.exit_code}\n{shown}\n"
     assert all(d.span is not None and d.hint for d in raised.value.diagnostics), shown

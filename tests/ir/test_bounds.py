@@ -206,6 +206,13 @@ def test_proofs(text: str, answer: bool | None) -> None:
     assert prove(read_expr(text), TILED) is answer
 
 
+def test_a_window_of_the_last_piece() -> None:
+    """What is divided is the least of two: so is the quotient, which the rest may cancel."""
+    ranges = {"n": interval("1", "64"), "p": interval("0", "7")}
+    rows = read_expr("(min(8 * p, n - 8) + 7) / 8 - p + 2")
+    assert constant_bounds(rows, ranges)[1] == 2
+
+
 @pytest.mark.parametrize(
     ("known", "text"),
     [

@@ -133,6 +133,21 @@ def test_examples(text: str, wanted: str) -> None:
             "for i from 0 count 8 { A[max(min(i, 7), 0)] = 1 }",
             "for i from 0 count 8 {\n    A[i] = 1\n}",
         ),
+        (
+            "for i from 1 count 8 { A[(i + 7) / 8] = i / 9 }",
+            "for i from 1 count 8 {\n    A[1] = 0\n}",
+        ),
+        (
+            "for i from 1 count 8 { A[(8 * j + i - 1) / 8] = (i + 7) % 8 }",
+            "for i from 1 count 8 {\n    A[j] = i - 1\n}",
+        ),
+        (  # the last piece of 1152 by threads
+            "for o from 0 count 5 { let n = min(1152 - 256 * o, 256) in for t from 0 count 256 {"
+            " if t < n { A[(256 * o + t) / 72 % 16] = 1 } } }",
+            "for o from 0 count 5 {\n    let n = min(1152 - 256 * o, 256) in\n"
+            "    for t from 0 count 256 {\n        if t < n {\n"
+            "            A[(256 * o + t) / 72] = 1\n        }\n    }\n}",
+        ),
         ("A[ramp(i, 1, 4) if x4(false)] = x4(1)", "{\n}"),
         ("A[ramp(i, 1, 4) if x4(true)] = x4(1)", "A[ramp(i, 1, 4)] = x4(1)"),
         ("allocate t: f32[4] in stack { }", "{\n}"),

@@ -22,6 +22,8 @@ from hbc.ir.nodes import (
     Call,
     Cast,
     Comment,
+    CopyCommit,
+    CopyWait,
     Const,
     Expr,
     For,
@@ -75,7 +77,7 @@ ONE_OF_EACH: list[Node] = [
     Store("A", four, x, mask), Prefetch("A", i, F32), For("k", i, j, LoopKind.SERIAL, empty),
     Block((Comment("one"), Comment("two"))), LetStmt("t", i, empty),
     Allocate("t", F32, i, Memory.STACK, empty), If(const_bool(True), empty, Comment("else")),
-    Assert(const_bool(True), "why"), Comment("why"), Barrier(),
+    Assert(const_bool(True), "why"), Comment("why"), Barrier(), CopyCommit(), CopyWait(1),
     Instruct("dot", (("M", 4), ("K", 8)), (x, i, j), F32(4)),
 ]  # fmt: skip
 

@@ -1,4 +1,5 @@
-"""What described instructions are executed on: this processor, emulated tiles, ARM under qemu."""
+"""What described instructions are executed on: this processor, other encodings on it, emulated tiles, ARM
+under qemu."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ import os
 import platform
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from isa_program import Program, build, missing
@@ -21,6 +22,7 @@ from hbc.ir.instruction import Instruction
 from hbc.ir.types import Memory
 
 DESCRIBED = load_instructions(builtin_descriptions())
+HERE = Path(__file__).resolve().parent
 QEMU = ("qemu-aarch64", "-cpu", "max")
 
 
@@ -41,7 +43,8 @@ class Machine:
 
     @property
     def instructions(self) -> list[Instruction]:
-        return [i for i in DESCRIBED.instructions if self.executes(i)]
+        found = [i for i in DESCRIBED.instructions if self.executes(i)]
+        return [through_twin(i) for i in found] if self.name == "twins" else found
 
 
 def is_tile(i: Instruction) -> bool:
@@ -56,11 +59,23 @@ def is_arm(i: Instruction) -> bool:
     return i.place.machine == "aarch64"
 
 
+def has_twin(i: Instruction) -> bool:
+    return i.name.endswith("_vex")
+
+
+def through_twin(i: Instruction) -> Instruction:
+    """What AVX-VNNI does, with the needs of the same operation of AVX-512 (`evex_twins.h`)."""
+    name = i.name.removesuffix("_vex")
+    (twin,) = (j for j in DESCRIBED.instructions if j.name == name)
+    return replace(i, needs=twin.needs)
+
+
 MACHINES = [
     machine
     for compiler in ("gcc", "clang")
     for machine in (
         Machine("native", compiler, (compiler,), is_vector),
+        Machine("twins", compiler, (compiler,), has_twin, ("-include", str(HERE / "evex_twins.h"))),
         Machine("soft", compiler, (compiler,), is_tile, SOFT_FLAGS),
         Machine("emulated", compiler, (compiler,), is_tile, NATIVE_FLAGS, emulated=True),
     )
@@ -72,7 +87,7 @@ MACHINES = [
 
 def lacking(machine: Machine, i: Instruction) -> str | None:
     """Why this machine cannot execute the instruction, or None."""
-    if machine.name == "native":
+    if machine.name in ("native", "twins"):
         lost = [f.name for f in i.needs if f.cpuinfo not in cpu_features()]
         return f"this processor has no {', '.join(lost)}" if lost else None
     return None

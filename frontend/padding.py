@@ -1,0 +1,126 @@
+"""Fragments of a GPU are whole: which Funcs are computed beyond what is needed, and which hold zeros there.
+
+    s[i, k]    = A[i, k]               filled: 0 in the part of shared memory that is not needed
+    acc[i, j] += s[i, k] * t[k, j]     whole: for all i, j, k of the last pieces too, without conditions
+
+A sum over zeros is the sum, and sums that nobody asked for are not read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+
+from hbc.frontend.funcs import Func, Update
+from hbc.frontend.gpu_place import Place, place_of
+from hbc.frontend.legal import stage_accesses
+from hbc.frontend.plan import FuncPlan, Plan, Split, StagePlan, is_associative, stage_vars
+from hbc.ir.nodes import Access, Binary, Cast, Const, Expr, Op, Var
+from hbc.ir.types import TILES, Memory
+from hbc.ir.walk import free_variables
+
+_SHARED = (Memory.AUTO, Memory.SHARED)  # what a block computes goes there by itself
+
+
+@dataclass(frozen=True, slots=True)
+class Padding:
+    """By name: Funcs in shared memory that are filled with zeros, and Funcs in tile memory that are
+    computed whole."""
+
+    filled: frozenset[str] = frozenset()
+    whole: frozenset[str] = frozenset()
+
+
+class UnpaddedError(Exception):
+    """Of this Func no constant says how much is computed."""
+
+    def __init__(self, func: str) -> None:
+        super().__init__(func)
+        self.func = func
+
+
+def padding(plan: Plan, refused: Collection[str] = ()) -> Padding:
+    """What is padded in a GPU's blocks, but for the Funcs `refused`."""
+    may = {n for n, f in plan.items() if n not in refused and _may_be_filled(plan, f)}
+    whole = {n for n, f in plan.items() if n not in refused and _is_whole(plan, f, may)}
+    read = {
+        a.name for n in whole for u in _stages(plan[n]) for a in stage_accesses(plan[n].func, u)
+    }
+    return Padding(frozenset(read & may), frozenset(whole))
+
+
+def padded_roots(f: FuncPlan, stage: StagePlan) -> frozenset[str]:
+    """The variables of a stage computed whole whose last pieces are not cut: those of the results, and
+    those of the sum along which all factors are zero beyond their ends."""
+    if stage.update is None:
+        return frozenset(stage.roots)
+    update = f.func.updates[stage.update]
+    sums = {r.name for r in update.reduce if _ends_everywhere(f.func, stage.update, r.name)}
+    return frozenset(stage_vars(f.func, update)) | sums
+
+
+def rounded(stage: StagePlan, dim: str, extent: int) -> int:
+    """The extent, up to where the splits of the dimension divide."""
+    s = next((r for r in stage.relations if isinstance(r, Split) and r.old == dim), None)
+    if s is None or rounded(stage, s.inner, s.factor) != s.factor:
+        return extent
+    return rounded(stage, s.outer, -(-extent // s.factor)) * s.factor
+
+
+def _stages(f: FuncPlan) -> Iterator[int | None]:
+    yield from (None, *range(len(f.func.updates)))
+
+
+def _is_plain(f: FuncPlan) -> bool:
+    """Whether the Func is stored where it is computed, and of one schedule."""
+    stored_there = f.store is None or f.store == f.compute
+    return stored_there and not f.bounds and not any(s.special for s in f.stages)
+
+
+def _may_be_filled(plan: Plan, f: FuncPlan) -> bool:
+    in_block = place_of(plan, f.compute) is Place.BLOCK
+    return in_block and f.memory in _SHARED and not f.func.updates and _is_plain(f)
+
+
+def _is_whole(plan: Plan, f: FuncPlan, filled: Collection[str]) -> bool:
+    """Whether nothing but filled Funcs is read, and each update adds what is zero where they are."""
+    func = f.func
+    if f.memory not in TILES or place_of(plan, f.compute) is Place.HOST or not _is_plain(f):
+        return False
+    if not func.updates or any(a.name not in filled for a in stage_accesses(func, None)):
+        return False
+    return all(_adds_zeros(func, u, filled) for u in func.updates)
+
+
+def _adds_zeros(func: Func, u: Update, filled: Collection[str]) -> bool:
+    if u.op is not Op.ADD or u.condition is not None or not is_associative(func, u):
+        return False
+    if stage_vars(func, u) != func.variables or not isinstance(u.value, Binary):
+        return False
+    own = [isinstance(e, Access) and e.name == func.name for e in (u.value.a, u.value.b)]
+    term = u.value.b if own[0] else u.value.a
+    return any(own) and _vanishes(term, filled)
+
+
+def _vanishes(e: Expr, filled: Collection[str]) -> bool:
+    """Whether a product is 0 where all its factors are."""
+    match e:
+        case Access(name=name):
+            return name in filled
+        case Cast(value=value):
+            return _vanishes(value, filled)
+        case Binary(op=Op.MUL, a=a, b=b):
+            left, right = _vanishes(a, filled), _vanishes(b, filled)
+            return (left or isinstance(a, Const)) and (right or isinstance(b, Const))
+        case _:
+            return False
+
+
+def _ends_everywhere(func: Func, update: int, name: str) -> bool:
+    """Whether the variable alone is an index of every factor: all end where it does."""
+    factors = (a for a in stage_accesses(func, update) if a.name != func.name)
+    return all(
+        sum(isinstance(i, Var) and i.name == name for i in a.indices) == 1
+        and sum(name in free_variables(i) for i in a.indices) == 1
+        for a in factors
+    ) and not any(name in free_variables(i) for i in func.updates[update].indices)
