@@ -49,6 +49,7 @@ class Loads:
     forms: dict[int, Form] = field(default_factory=dict)  # by the value
     same: dict[Form, Form] = field(default_factory=dict)
     held: list[Tensor | Plan] = field(default_factory=list)
+    costs: dict[tuple[int, int, int, int], tuple[Cost, Plan]] = field(default_factory=dict)
 
     def form(self, x: Tensor) -> Form:
         """That of an operand: one object for all that are alike."""
@@ -260,6 +261,16 @@ def cost(c: Candidate, plan: Plan, s: Statement, loads: Loads) -> tuple[Cost, Pl
     """Estimated cycles: of the instructions, the loads of their operands, and the way of the
     accumulator to the statement's destination; and how many of them are for packing. The plan says
     which operands are shuffled."""
+    moves = 0 if c.c == s.dest else 2 if isinstance(c.c, Read | None) else 10
+    key = id(loads.form(c.a)), id(loads.form(c.b)), id(plan), moves
+    if key not in loads.costs:
+        loads.costs[key] = _cost(c, plan, s, loads, moves)
+    return loads.costs[key]
+
+
+def _cost(c: Candidate, plan: Plan, s: Statement, loads: Loads, moves: int) -> tuple[Cost, Plan]:
+    """The same. `moves`: loads and stores between accumulators and where they begin and end, which lie
+    as they do."""
     total, packing, shuffled = plan.cycles, 0.0, set[int]()
     for n, x in zip(plan.instruction.factors, (c.a, c.b), strict=True):
         load, pack, sorted_ = loads.of(x, n, plan)
@@ -269,9 +280,7 @@ def cost(c: Candidate, plan: Plan, s: Statement, loads: Loads) -> tuple[Cost, Pl
     direct = loads.is_direct(s.dest, plan)
     outputs = prod(p.extent for p in plan.outer if not p.dim.reduced)
     each = LOAD if direct else SCATTER
-    ways = 0 if direct and c.c == s.dest else 2
-    if not isinstance(c.c, Read | None):
-        ways += 8
+    ways = moves if direct else max(moves, 2)
     final = replace(plan, shuffled=frozenset(shuffled)) if shuffled else plan
     return (total + each * outputs * ways, packing), final
 

@@ -29,10 +29,11 @@ from hbc.eqsat.tensor import (
     strides_along,
 )
 from hbc.ir.instruction import Instruction
-from hbc.ir.nodes import Binary, Call, Cast, Load, Op, Select, Store, Unary
+from hbc.ir.nodes import Binary, Call, Cast, Load, MathOp, Op, Select, Store, Unary
 from hbc.ir.types import DType
 from hbc.ir.walk import nodes
 
+FUNCTIONS_OF_FACTORS = frozenset({str(MathOp.TF32)})
 _COUNTS = {0: "no array", 1: "one array", 3: "three arrays"}
 
 
@@ -66,7 +67,7 @@ def near_miss(value: Tensor, instructions: Sequence[Instruction]) -> Miss:
     if misses and len(misses) == len(found):
         return Miss(nearest, misses[0].condition, misses[0].edit)
     first = next(x for x in found if not isinstance(x, _Unlike))
-    return _types((total.element.name, first[0].name, first[1].name), usable)
+    return _types((total.element.name, *first), usable)
 
 
 def not_a_tensor(why: NotTensorError, s: Store, instructions: Sequence[Instruction]) -> Miss:
@@ -133,8 +134,8 @@ def _terms(x: Tensor) -> Iterator[Tensor]:
             yield x
 
 
-def _product(term: Tensor, total: DType) -> tuple[DType, DType] | _Unlike:
-    """The types of the two arrays that a term multiplies."""
+def _product(term: Tensor, total: DType) -> tuple[str, str] | _Unlike:
+    """The types of the two arrays that a term multiplies, or what they are rounded to."""
     inner = _without_masks(term)
     if isinstance(inner, Apply) and isinstance(inner.node, Cast):
         below = _without_masks(inner.args[0])
@@ -160,13 +161,23 @@ def _product(term: Tensor, total: DType) -> tuple[DType, DType] | _Unlike:
             "the products",
         )
     for leaf in leaves:
-        if isinstance(leaf, Apply) and isinstance(leaf.node, Select | Call | Unary | Binary):
+        if isinstance(leaf, Apply) and not _rounding(leaf) and not isinstance(leaf.node, Cast):
             return _Unlike(
                 f"a factor is {_described(leaf)} of type {leaf.element}, and no array",
                 "give it a Func of its own with the type of an operand, `compute_at` the loop "
                 "around the products",
             )
-    return leaves[0].element, leaves[1].element
+    a, b = (_rounding(leaf) or leaf.element.name for leaf in leaves)
+    return a, b
+
+
+def _rounding(x: Tensor) -> str:
+    """The name of the function where a factor is an array that instructions round by themselves."""
+    match x:
+        case Apply(node=Call(name=name), args=(Read(),)) if str(name) in FUNCTIONS_OF_FACTORS:
+            return str(name)
+        case _:
+            return ""
 
 
 def _narrow(product: Apply, total: DType) -> _Unlike:
@@ -186,6 +197,14 @@ def _types(found: Signature, instructions: Sequence[Instruction]) -> Miss:
     shown = f"{a} by {b} into {total}"
     if not instructions:
         return Miss("", f"it multiplies {shown}", "choose a target with such instructions")
+    for i in instructions:
+        rounding = {str(f) for n in i.factors if (f := i.operands[n].function) is not None}
+        if rounding and (i.operands[i.accumulator].element.name, *_elements(i)) == found:
+            f = rounding.pop()
+            return Miss(
+                i.name, f"it multiplies {shown}, and `{i.name}` rounds both to {f}",
+                f"write `{f}(..) * {f}(..)` where that is precise enough",
+            )  # fmt: skip
     best = max(instructions, key=lambda i: _agreement(found, signature(i)))
     wanted = signature(best)
     if _agreement(found, wanted)[0] == len(found):
@@ -201,6 +220,10 @@ def _types(found: Signature, instructions: Sequence[Instruction]) -> Miss:
         best.name, condition, "convert the operands beforehand where their values allow it, or "
         "keep the sums in `store_in(registers)`",
     )  # fmt: skip
+
+
+def _elements(i: Instruction) -> list[str]:
+    return [i.operands[n].element.name for n in i.factors]
 
 
 def _agreement(found: Signature, wanted: Signature) -> tuple[int, int]:

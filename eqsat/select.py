@@ -9,6 +9,7 @@ from itertools import groupby
 from hbc.eqsat.check import check
 from hbc.eqsat.choice import Choice, Statement
 from hbc.eqsat.lowering import selectable
+from hbc.eqsat.marks import Readings, Spellings, placed
 from hbc.eqsat.near_miss import Miss, near_miss, not_a_tensor, sums_varying
 from hbc.eqsat.perform import perform
 from hbc.eqsat.placement import Frames, has_band, with_packs
@@ -120,6 +121,8 @@ class _Selection:
     proven: set[int] = field(default_factory=set)  # numbers of choices
     locals: dict[int, Local] = field(default_factory=dict)  # by the id of the allocation
     shapes: Shapes = field(default_factory=Shapes)
+    readings: Readings = field(default_factory=Readings)
+    kinds: dict[Memory, tuple[Instruction, ...]] = field(default_factory=dict)
     seen: dict[tuple[int, bool], tuple[Store, Options | None]] = field(default_factory=dict)
     tiles: TileScope = field(init=False)
 
@@ -212,17 +215,27 @@ class _Selection:
     def all_options(self, s: Store) -> Options:
         """What may do the store, the cheapest first. Raises NotTensorError."""
         fit = self.fitting(s)
-        known = self.instructions, self.is_relaxed(s.buffer), self.zeros()
-        on_tiles = s.buffer in self.tiles.buffers
-        # In registers the lanes of one row are all there is to choose.
-        found = statements(s, fit, *known[1:]) if on_tiles else (statement(s, *known),)
-        done = [one for one in map(in_whole_tiles, found) if one is not None] if on_tiles else found
-        ways = [
-            (one, c) for one in done for c in self.shapes.choose(one, fit, self.frames.is_reused)
-        ]
+        relaxed = self.is_relaxed(s.buffer)
+        on_tiles, among_tiles = s.buffer in self.tiles.buffers, bool(self.tiles.buffers)
+
+        def read(s: Store, zeros: Zeros) -> Spellings:
+            # In registers the lanes of one row are all there is to choose.
+            known = (statement(s, self.instructions, relaxed, zeros),) if not on_tiles else ()
+            found = known or statements(s, fit, relaxed, zeros)
+            done = tuple(map(in_whole_tiles, found)) if on_tiles else found
+            whole = uncut(s, relaxed, zeros, found[0]) if among_tiles else found[0]
+            return Spellings(found[0], tuple(x for x in done if x is not None), whole)
+
+        found, places = self.readings.of(s, read, self.zeros(), (relaxed, id(fit), among_tiles))
+        ways: list[Way] = []
+        for one in found.done:
+            choices = self.shapes.choose(one, places, fit, self.frames.is_reused)
+            here = placed(one, places) if choices else one
+            ways += [(here, c) for c in choices]
         ways.sort(key=lambda way: way[1].cycles)
-        whole = uncut(s, *known[1:], found[0]) if self.tiles.buffers else found[0]
-        return Options(found[0], tuple(ways), whole)
+        first = placed(found.first, places)
+        whole = first if found.whole is found.first else placed(found.whole, places)
+        return Options(first, tuple(ways), whole)
 
     def fix(self, s: Store, way: Way) -> None:
         """Only this will do for the store, which is on tiles."""
@@ -278,7 +291,9 @@ class _Selection:
         """The instructions on registers of the kind that the store goes to."""
         tiles = self.tiles.buffers.get(s.buffer)
         memory = Memory.REGISTER if tiles is None else tiles.memory
-        return tuple(i for i in self.instructions if i.place.memory is memory)
+        if memory not in self.kinds:
+            self.kinds[memory] = tuple(i for i in self.instructions if i.place.memory is memory)
+        return self.kinds[memory]
 
     def is_on_tiles(self, s: Stmt) -> bool:
         """Whether the statement itself, or all of it at once, does something to tiles."""
