@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from hbc.cli.bank_report import shared_accesses, show_conflicts
 from hbc.cli.options import json_option, kernel_options
 from hbc.ir.diag import Diagnostic, UsageError, did_you_mean
 from hbc.ir.target import GPU
@@ -93,6 +94,7 @@ def command(
     for path in made.files:
         click.echo(f"wrote {path}", err=True)
     _show_resources(made.resources)
+    show_conflicts(shared_accesses(compiled.kernel, made.resources))
     if timed:
         _show_times(made.timings)
 
@@ -259,6 +261,7 @@ def _print_json(compiled: Compiled, made: _Made) -> None:
             "files": [str(path) for path in made.files],
             "seconds": dict(made.timings),
             "resources": [asdict(r) for r in made.resources],
+            "shared_memory": [asdict(u) for u in shared_accesses(compiled.kernel, made.resources)],
         }
     )
 

@@ -31,10 +31,22 @@ from hbc.codegen.writer import Writer
 from hbc.ir.diag import InternalError, error
 from hbc.ir.fragment_kinds import FragmentKind, fragment_kinds
 from hbc.ir.launches import WARP
-from hbc.ir.nodes import Allocate, Barrier, For, Load, LoopKind, Prefetch, Stmt, Store
+from hbc.ir.nodes import (
+    Allocate,
+    Assert,
+    Barrier,
+    Expr,
+    For,
+    Load,
+    LoopKind,
+    Prefetch,
+    Stmt,
+    Store,
+    Var,
+)
 from hbc.ir.thread_view import thread_view
 from hbc.ir.types import Memory
-from hbc.ir.walk import free_variables, names_read, nodes
+from hbc.ir.walk import free_variables, names_read, nodes, rewrite
 
 STREAM = "stream"
 MOST_THREADS = 1024
@@ -83,8 +95,8 @@ def _check_values(s: Assert, unit: Unit) -> None:
         if not isinstance(n, Load) or n in known:
             continue
         t, buffer = c_type(n.type.element), unit.buffers[n.buffer].text
-        name = unit.scope.declare("seen")
-        known[n] = Var("seen", n.type)
+        name = unit.scope.declare(f"{n.buffer}_seen")
+        known[n] = Var(f"{n.buffer}_seen", n.type)
         unit.out.line(f"{t} {name};")
         place = f"({t} *){buffer}.data + {scalar(n.index, unit)}"
         copy = f"cudaMemcpyAsync(&{name}, {place}, sizeof {name}, cudaMemcpyDeviceToHost, {STREAM})"

@@ -12,7 +12,7 @@ from math import prod
 
 from hbc.codegen.gather_text import Constants, instruction_text
 from hbc.codegen.gather_view import View, composed, register_rows
-from hbc.codegen.names import Scope, check_kernel_name, identifier
+from hbc.codegen.names import Scope, check_sketch_name, identifier
 from hbc.codegen.writer import Writer
 from hbc.ir.diag import Diagnostic, HbcError
 from hbc.ir.gather import identity
@@ -57,7 +57,7 @@ def emit_bytes(
 ) -> str:
     """The `.cu` file. HbcError for folds, which are no moves."""
     assert table is not None
-    check_kernel_name(movement.name)
+    check_sketch_name(movement.name)
     movement = pruned(resolved(movement))
     sizes = {name: prod(shape) for name, shape in movement.shapes().items()}
     scope = Scope()

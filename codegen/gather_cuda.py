@@ -18,7 +18,7 @@ from hbc.codegen.gather_cuda_file import CudaFile, Result, file_text
 from hbc.codegen.gather_element import Element, reserved
 from hbc.codegen.gather_store import store
 from hbc.codegen.gather_warp import Thread, columns_of, lanes_of, print_step
-from hbc.codegen.names import Scope, check_kernel_name, identifier
+from hbc.codegen.names import Scope, check_sketch_name, identifier
 from hbc.ir.diag import Diagnostic, HbcError
 from hbc.ir.instruction_table import InstructionTable
 from hbc.ir.movement import Folded, Moved, Movement, pruned, resolved
@@ -36,7 +36,7 @@ def emit_cuda(
     """The `.cu` file. HbcError for operations that the elements do not have, and for more lanes or shared
     memory than a block may have."""
     assert table is None
-    check_kernel_name(movement.name)
+    check_sketch_name(movement.name)
     movement = pruned(resolved(movement))
     shapes = movement.shapes()
     made = [s for s in movement.steps if isinstance(s, Folded) or s.hole] or list(movement.steps)

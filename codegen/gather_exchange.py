@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from hbc.codegen.gather_columns import Column, Group, InMemory, where
 from hbc.codegen.gather_shared_shuffles import shared
 from hbc.codegen.writer import INDENT
+from hbc.ir.bank_conflicts import arrangements, wavefronts_of_warps
 from hbc.ir.shared_shuffles import SharedShuffle
 
 Numbers = NDArray[np.int64]
@@ -26,7 +27,6 @@ ACCESS = 1.0  # of shared memory, times its bank conflicts
 BARRIER = 2.0
 SECTOR = 0.25  # 32 bytes of memory
 SECTOR_WORDS = 8
-BANKS = 32
 SHARED = "shared"
 
 
@@ -55,10 +55,10 @@ def price(group: Group, columns: Sequence[Column]) -> Price:
     if not group.width:
         return Price(total, True)
     words, stored = _words(group, columns)
-    through = BARRIER + ACCESS * sum(map(_wavefronts, words.T))
+    through = BARRIER + ACCESS * sum(map(wavefronts_of_warps, words.T))
     for lane, register in _read(group, columns, stored):
         wanted = register >= 0
-        through += ADDRESS + ACCESS * _wavefronts(words[lane[wanted], register[wanted]])
+        through += ADDRESS + ACCESS * wavefronts_of_warps(words[lane[wanted], register[wanted]])
     return Price(total, through < total)
 
 
@@ -106,13 +106,11 @@ def _words(group: Group, columns: Sequence[Column]) -> tuple[Numbers, list[str]]
     for column in columns:
         if (column.array >= 0).any():
             stored += [name for name in where(group, column)[2] if name not in stored]
-    lane, register = np.indices((group.lanes, len(stored)))
-    odd = len(stored) | 1
     best: tuple[int, Numbers] | None = None
     reads = list(_read(group, columns, stored))
-    for words in (register * group.lanes + lane, lane * odd + register):
-        conflicts = sum(map(_wavefronts, words.T))
-        conflicts += sum(_wavefronts(words[at[r >= 0], r[r >= 0]]) for at, r in reads)
+    for words in arrangements(group.lanes, max(1, len(stored))).values():
+        conflicts = sum(map(wavefronts_of_warps, words.T))
+        conflicts += sum(wavefronts_of_warps(words[at[r >= 0], r[r >= 0]]) for at, r in reads)
         if best is None or conflicts < best[0]:
             best = (conflicts, words)
     assert best is not None
@@ -130,15 +128,6 @@ def _read(
         numbers = np.array([stored.index(name) for name in names] or [0])
         found.append((lane, np.where(cared, numbers[register], -1)))
     return found
-
-
-def _wavefronts(words: Numbers) -> int:
-    """How often an access goes through: the most different words of one bank."""
-    total = 0
-    for start in range(0, words.size, 32):
-        part = np.unique(words[start : start + 32])
-        total += int(np.bincount(part % BANKS).max(initial=0))
-    return total
 
 
 def exchanged(group: Group, columns: Sequence[Column], start: int) -> tuple[list[Column], int]:

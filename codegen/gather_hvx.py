@@ -20,7 +20,7 @@ from hbc.codegen.gather_hvx_folds import combined, neutral_word
 from hbc.codegen.gather_text import Constants, instruction_text
 from hbc.codegen.gather_view import View, composed
 from hbc.codegen.gather_warp import placed
-from hbc.codegen.names import Scope, check_kernel_name, identifier
+from hbc.codegen.names import Scope, check_sketch_name, identifier
 from hbc.codegen.writer import Writer
 from hbc.ir.diag import Diagnostic, HbcError, InternalError
 from hbc.ir.gather import UNDEFINED, ZERO, Gather, Locations, Shape, identity
@@ -83,7 +83,7 @@ def emit_hvx(
     """The C file. HbcError for elements wider than a lane, and for folds of elements that HVX cannot
     compute with."""
     assert table is not None
-    check_kernel_name(movement.name)
+    check_sketch_name(movement.name)
     movement = pruned(resolved(movement))
     lanes = lanes_of_files(movement)
     if table.lanes != lanes:

@@ -118,7 +118,7 @@ def _moves_while_loading(thread: Thread, step: Moved, view: View) -> bool:
     inside = View((loaded,), step.gather)
     saved = price(trial, columns_of(moves, inside, step.shape)).instructions
     more = sectors(columns_of(thread, view, step.shape)) - sectors(plain)
-    return 0 <= more < saved
+    return more < saved
 
 
 def _numbers(count: int) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from hbc.codegen.gather_file import Array, Function, VectorTarget, c_text
 from hbc.codegen.gather_fold import FOLDS, fold_functions, identity_text
 from hbc.codegen.gather_text import Constants, instruction_text
 from hbc.codegen.gather_view import View, composed, register_rows
-from hbc.codegen.names import Scope, check_kernel_name, identifier
+from hbc.codegen.names import Scope, check_sketch_name, identifier
 from hbc.codegen.writer import Writer
 from hbc.ir.diag import Diagnostic, HbcError
 from hbc.ir.gather import ZERO, Locations, identity
@@ -51,7 +51,7 @@ def emit_x86(
     notes: Sequence[str] = (),
 ) -> str:  # fmt: skip
     """The C file. HbcError for folds of elements without arithmetic and names that C does not have."""
-    check_kernel_name(movement.name)
+    check_sketch_name(movement.name)
     movement = pruned(resolved(movement))
     sizes = {name: prod(shape) for name, shape in movement.shapes().items()}
     inputs = {given.name for given in movement.inputs}

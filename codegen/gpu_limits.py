@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from hbc.codegen.cuda_threads import array_bytes, shared_bytes
 from hbc.ir.diag import Diagnostic, HbcError
+from hbc.ir.instruction import Instruction
 from hbc.ir.nodes import Allocate, For, LoopKind, Stmt
 from hbc.ir.source import Span
 from hbc.ir.types import Memory
@@ -48,6 +49,23 @@ def _uses(s: Stmt) -> Iterator[SharedUse]:
         largest = max(found, key=array_bytes)
         arrays = tuple((a.buffer, array_bytes(a)) for a in found)
         yield SharedUse(shared_bytes(s), arrays, largest.span)
+
+
+def check_instructions(instructions: Sequence[Instruction], archs: Sequence[str]) -> None:
+    """HbcError where an architecture, such as `sm_75`, lacks a feature that an instruction needs."""
+    wrong: list[Diagnostic] = []
+    for i in instructions:
+        needed = max(f.bit.leaf for f in i.needs)
+        lacking = [a for a in archs if int(a.removeprefix("sm_").rstrip("af")) < needed]
+        if lacking:
+            wrong.append(
+                Diagnostic(
+                    f"`{i.name}` needs sm_{needed}, and {lacking[0]} is older", None,
+                    "leave it out of `--arch`, or use a schedule with other instructions",
+                )
+            )  # fmt: skip
+    if wrong:
+        raise HbcError(wrong)
 
 
 def check_shared(uses: Sequence[SharedUse], archs: Sequence[str] = ()) -> None:

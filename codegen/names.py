@@ -70,9 +70,8 @@ def identifier(name: str) -> str:
     return f"{word}_" if word != name or is_reserved(word) else word
 
 
-def check_kernel_name(name: str) -> None:
+def check_kernel_name(name: str, hint: str = "name it in the file: `kernel my_name`") -> None:
     """Raises HbcError when no C function can have this name."""
-    hint = "name it in the file: `kernel my_name`"
     if not name.isascii() or not _WORD.match(name):
         raise HbcError(Diagnostic(f"`{name}` cannot be the name of a C function", hint=hint))
     if name in KEYWORDS:
@@ -83,6 +82,13 @@ def check_kernel_name(name: str) -> None:
         raise HbcError(
             Diagnostic(f"`{name}` is reserved by C or its library, not a kernel's name", hint=hint)
         )
+
+
+def check_sketch_name(name: str) -> None:
+    """The same for the function of a sketch, which has its file's name."""
+    check_kernel_name(
+        name, "the function is called as the sketch's file is: give that another name"
+    )
 
 
 @dataclass(frozen=True, slots=True)

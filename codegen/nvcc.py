@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Literal
 
 from hbc.codegen.cuda import CudaSource
-from hbc.codegen.gpu_limits import check_shared
+from hbc.codegen.gpu_limits import check_instructions, check_shared
 from hbc.codegen.toolchain import cache_folder, folder_of, run_tool
 from hbc.ir.diag import Diagnostic, InternalError, ToolError, UsageError
 
@@ -106,9 +106,10 @@ def build_cuda(
     source: CudaSource, out: Path, kind: CudaOutput, archs: Sequence[str] = DEFAULT_ARCHS
 ) -> list[Resources]:
     """Compiles into the file `out`, complete or not at all; PTX and cubins are for one architecture.
-    HbcError: more shared memory than one of them has. ToolError: no nvcc, or it takes too long.
-    InternalError: it refuses our text."""
+    HbcError: more shared memory than one of them has, or an instruction that it has not. ToolError:
+    no nvcc, or it takes too long. InternalError: it refuses our text."""
     check_shared(source.shared, archs)
+    check_instructions(source.instructions, archs)
     with tempfile.TemporaryDirectory(prefix=".hbc-", dir=folder_of(out)) as folder:
         text = Path(folder, f"{source.name}.cu")
         text.write_text(source.text, encoding="utf-8")

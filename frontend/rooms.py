@@ -37,11 +37,13 @@ def rooms_of(
         reader = program.plan[nest.stage.func].func
         readers.append((reader, nest.stage.update, nest_ranges(_uncut(program, nest))))
     found: dict[str, tuple[int, ...]] = {}
-    for f in reversed(computed):
+    for f in reversed(program.plan.values()):
         name, box = f.func.name, boxes.get(f.func.name)
         if box is None:
             continue
-        if name in padding.whole:
+        if f not in computed:
+            box = _of_inner(f, box, name in padding.whole, scope)
+        elif name in padding.whole:
             found[name] = tuple(
                 _of_whole(f, v, extent_of(x), scope)
                 for v, x in zip(f.func.variables, box, strict=True)
@@ -55,6 +57,16 @@ def rooms_of(
         whole = box if name not in found else roomy(box, found[name])
         readers += [(f.func, s.update, _full_ranges(f, n, whole)) for n, s in enumerate(f.stages)]
     return found
+
+
+def _of_inner(f: FuncPlan, box: Box, whole: bool, scope: Scope) -> Box:
+    """What a Func that is computed in inner loops has of its values, as far as that is constant."""
+    out: list[Interval] = []
+    for v, x in zip(f.func.variables, box, strict=True):
+        _, most = constant_bounds(extent_of(x), scope.ranges)
+        room = _of_whole(f, v, extent_of(x), scope) if whole and most and most > 0 else None
+        out.append(x if room is None else roomy((x,), (room,))[0])
+    return tuple(out)
 
 
 def roomy(box: Box, room: tuple[int, ...]) -> Box:

@@ -108,10 +108,15 @@ def _wrapped(schedule: Schedule) -> Iterator[Wrapped]:
 
 
 def _add_wrappers(pipeline: Pipeline, schedule: Schedule) -> Pipeline:
-    """A copy Func for each of them, except those of partial results, which come with these."""
-    known = {*(f.name for f in pipeline.funcs), *(i.name for i in pipeline.inputs)}
+    """A copy Func for each of them, except of and for partial results, where it comes with these."""
+    partials = {
+        f"{line.stage.name}_{loops.names(d, 2)[1]}"
+        for line in schedule.lines
+        for d in line.directives
+        if d.name == "rfactor"
+    }
     for name, consumer, span in _wrapped(schedule):
-        if name in known:
+        if not {name, consumer} & partials:
             pipeline = wrap_accesses(pipeline, name, consumer, span)
     return pipeline
 
@@ -122,7 +127,7 @@ def _wrap_partial(
     """The same for what `rfactor` has just made."""
     for name, consumer, span in wrapped:
         new = wrapper_name(name, consumer)
-        if name != partial or new in plan:
+        if partial not in (name, consumer) or new in plan:
             continue
         pipeline = wrap_accesses(pipeline, name, consumer, span)
         funcs = {f.name: f for f in pipeline.funcs}

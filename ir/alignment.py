@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import gcd
 
-from hbc.ir.linear import linear
+from hbc.ir.linear import Linear, linear
 from hbc.ir.nodes import Binary, Const, Expr, Op, Select, Var
 
 Alignment = tuple[int, int]
@@ -17,12 +17,27 @@ _NO_ALIGNMENTS: Mapping[str, Alignment] = {}
 def alignment(e: Expr, known: Mapping[str, Alignment] = _NO_ALIGNMENTS) -> Alignment:
     """Of a scalar index expression; `known` has that of variables."""
     form = linear(e)
-    modulus, remainder = 0, form.constant
-    for atom, c in form.terms:
+    whole, terms = _floored(form)
+    modulus, remainder = gcd(*whole), form.constant
+    for atom, c in terms:
         m, r = _of_atom(atom, known)
         modulus = gcd(modulus, m * c)
         remainder += r * c
     return modulus, remainder % modulus if modulus else remainder
+
+
+def _floored(form: Linear) -> tuple[list[int], list[tuple[Expr, int]]]:
+    """The terms without each c * x - c * (x % d), and what these are multiples of: c * d."""
+    left = dict(form.terms)
+    whole: list[int] = []
+    for atom, c in form.terms:
+        match atom:
+            case Binary(op=Op.MOD, a=Var() as x, b=Const(value=d)) if d > 0 and left.get(x) == -c:
+                whole.append(c * int(d))
+                del left[atom], left[x]
+            case _:
+                pass
+    return whole, list(left.items())
 
 
 def _of_atom(atom: Expr, known: Mapping[str, Alignment]) -> Alignment:

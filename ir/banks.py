@@ -1,8 +1,8 @@
 """Shared memory: how often an access of a warp goes through, exactly, for its addresses.
 
 Shared memory has 32 banks of 4-byte words; a bank gives one word at a time, to as many lanes as want it
-(CUDA C++ Programming Guide, "Shared Memory" of compute capability 5.x and later). Accesses of 8 and 16 bytes go
-through by halves and quarters of a warp, and so do the four times eight rows of `ldmatrix`.
+(CUDA C++ Programming Guide, "Shared Memory" of compute capability 5.x and later). Accesses of 8 and 16
+bytes go through by halves and quarters of a warp, and so do the four times eight rows of `ldmatrix`.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from math import prod
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hbc.ir.bank_conflicts import Words, wavefronts
 from hbc.ir.kernel import Kernel
 from hbc.ir.launches import THREADS, WARP
 from hbc.ir.nodes import Allocate, Expr, For, LetStmt, Load, Ramp, Stmt
@@ -23,31 +23,21 @@ from hbc.ir.thread_elements import evaluated
 from hbc.ir.types import INDEX, TILES, Memory
 from hbc.ir.walk import free_variables, inner_statements, nodes, substitute
 
-BANKS = 32
 WORD = 4  # bytes
 MOST_WARPS = 8  # that are looked at
 _MOST_TURNS = 64  # of the loops that a thread runs
 
-Words = NDArray[np.int64]
-
 
 @dataclass(frozen=True, slots=True)
 class BankUse:
-    """What the loads of an array, or the stores to it, of `bytes` by each lane, cost a warp at most: how often
-    one goes through, and how often it would without conflicts."""
+    """What the loads of an array, or the stores to it, of `bytes` by each lane, cost a warp at most: how
+    often one goes through, and how often it would without conflicts."""
 
     buffer: str
     stores: bool
     bytes: int
     wavefronts: int
     least: int
-
-
-def wavefronts(words: Words) -> int:
-    """How many times an access goes through for the words of up to 32 lanes; -1: the lane takes no
-    part. Without conflicts 1, and 0 when nobody takes part."""
-    wanted = np.unique(words[words >= 0])
-    return int(np.bincount(wanted % BANKS).max()) if wanted.size else 0
 
 
 def bank_uses(kernel: Kernel) -> list[BankUse]:

@@ -29,6 +29,7 @@ from hbc.ir.nodes import (
     Expr,
     For,
     If,
+    LetStmt,
     Load,
     Ramp,
     Stmt,
@@ -37,8 +38,8 @@ from hbc.ir.nodes import (
     const_index,
 )  # fmt: skip
 from hbc.ir.simplify import simplify
-from hbc.ir.types import BOOL, TILES, DType, Memory
-from hbc.ir.walk import block, free_variables, map_stmt, nodes, rewrite
+from hbc.ir.types import BOOL, INDEX, TILES, DType, Memory
+from hbc.ir.walk import block, free_variables, map_stmt, nodes, rewrite, substitute
 
 ACCESSES = (16, 8, 4)  # bytes, widest first
 
@@ -69,7 +70,8 @@ def vector_copies(kernel: Kernel, copies: Copies) -> Kernel:
 @dataclass(slots=True)
 class _Work:
     """`needed`: what strides are taken to be multiples of; nothing is taken unless `assuming`. `staged`:
-    in a loop whose copies are asynchronous, of one element too where that is large enough."""
+    in a loop whose copies are asynchronous, of one element too where that is large enough. `values`: of
+    the names around."""
 
     copies: Copies
     strides: Collection[str]
@@ -80,11 +82,15 @@ class _Work:
     needed: dict[str, int] = field(default_factory=dict)
     assuming: bool = True
     staged: bool = False
+    values: Mapping[str, Expr] = field(default_factory=dict)
 
     def outside(self, s: Stmt) -> Stmt:
         """Around the loops over threads: one nest for aligned strides, one for others."""
         if isinstance(s, For) and s.stages > 1:
             return map_stmt(s, lambda e: e, replace(self, staged=True).outside)
+        if isinstance(s, LetStmt) and s.value.type == INDEX:
+            values = {**self.values, s.name: substitute(s.value, self.values)}
+            return map_stmt(s, lambda e: e, replace(self, values=values).outside)
         if not isinstance(s, For) or s.kind not in THREADS:
             made = map_stmt(s, lambda e: e, self.outside)
             return made if made is s or not isinstance(made, Block) else _joined(made)
@@ -174,6 +180,7 @@ class _Work:
         return 0
 
     def _is_aligned(self, e: Expr, width: int) -> bool:
+        e = substitute(e, self.values)
         if _is_multiple(e, width, {}):
             return True
         names = sorted(free_variables(e) & frozenset(self.strides)) if self.assuming else []

@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
 
+from hbc.ir.bounds import Facts, Interval, constant_bounds
 from hbc.ir.build import add, and_, const_value, floordiv, lt, mod, mul, sub
 from hbc.ir.kernel import Kernel
 from hbc.ir.lane_at import NoLaneError, at_lane, by_distance
@@ -29,6 +30,7 @@ from hbc.ir.nodes import (
     LetStmt,
     Load,
     LoopKind,
+    Node,
     Stmt,
     Store,
     Var,
@@ -37,6 +39,7 @@ from hbc.ir.nodes import (
 from hbc.ir.simplify import simplify_kernel
 from hbc.ir.types import TILES, Memory
 from hbc.ir.walk import (
+    children,
     map_stmt,
     nodes,
     rewrite,
@@ -154,6 +157,9 @@ class _Pass:
 
     def in_slot(self, s: Allocate) -> Stmt:
         """The body of a temporary, which shares memory with those that are not alive with it."""
+        used = _reach(s.body, s.buffer, Facts())
+        if used is not None and used < int(const_value(s.extent) or 0):
+            s = replace(s, extent=const_index(used))
         free = (a for a in self.slots if a.buffer not in self.live and a.element == s.element)
         slot = next(free, s)
         larger = max(slot, s, key=_slot)
@@ -218,6 +224,25 @@ def _same(e: Expr) -> Expr:
 def _slot(a: Allocate) -> int:
     """Elements that one warp has of a temporary."""
     return -(-int(const_value(a.extent) or 0) // ALIGNED) * ALIGNED
+
+
+def _reach(n: Node, buffer: str, facts: Facts) -> int | None:
+    """How many elements from its first one on are touched of a buffer; None where that depends on names
+    that are not of loops inside."""
+    most = 0
+    if isinstance(n, Load | Store) and n.buffer == buffer:
+        _, last = constant_bounds(n.index, facts)
+        if last is None:
+            return None
+        most = last + 1
+    if isinstance(n, For):
+        facts = facts.with_range(n.var, Interval(n.start, sub(add(n.start, n.extent), 1)))
+    for c in children(n):
+        found = _reach(c, buffer, facts)
+        if found is None:
+            return None
+        most = max(most, found)
+    return most
 
 
 def _nests(s: Stmt) -> list[For]:

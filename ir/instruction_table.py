@@ -8,7 +8,7 @@ in u, or n + a location in v, or ZERO, or UNDEFINED where anything will do.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,6 +53,17 @@ class InstructionTable:
     bits: int
     forms: tuple[Form, ...]
     _stacks: dict[int, NDArray[np.int32]] = field(default_factory=dict, repr=False)
+    _doubled: list[Form] = field(default_factory=list, repr=False)
+
+    def doubled(self) -> Sequence[Form]:
+        """The forms of two registers with one register as both."""
+        if not self._doubled:
+            for form in self.forms_of(2):
+                ends, first = form.inverse[:, :2], form.inverse[:, 2 : self.lanes + 2]
+                both = np.where(first >= 0, first, form.inverse[:, self.lanes + 2 :])
+                inverse = np.concatenate([ends, both], axis=1)
+                self._doubled.append(replace(form, inverse=inverse))
+        return self._doubled
 
     def forms_of(self, arguments: int) -> Sequence[Form]:
         return [form for form in self.forms if form.arguments == arguments]
@@ -96,6 +107,15 @@ def fitting(table: InstructionTable, arguments: int, wanted: Locations) -> Fit |
         if found is not None:
             return found
     return None
+
+
+def fitting_doubled(table: InstructionTable, wanted: Locations, below: int) -> Fit | None:
+    """The cheapest instruction of two registers that makes the row of one register as both, for less
+    than `below`."""
+    if not any(form.cost < below for form in table.forms_of(2)):
+        return None
+    found = (fit(form, wanted) for form in table.doubled() if form.cost < below)
+    return next((one for one in found if one is not None), None)
 
 
 def fittable(table: InstructionTable, arguments: int, rows: Locations) -> NDArray[np.bool_]:

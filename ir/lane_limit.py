@@ -54,7 +54,8 @@ def _check(buffer: str, around: tuple[For, ...], target: Target, *, is_local: bo
     named = [f"`{f.var}` has {n}" for f, n in zip(around, extents, strict=True)]
     hint = "vectorize fewer of these loops, or smaller factors"
     if target.has_tiles and is_local:
-        hint = f"if `{buffer}` is to be in tile registers, write `{buffer}.store_in({target.tiles[0]})`; {hint}"
+        write = f"`{buffer}.store_in({target.tiles[0]})`"
+        hint = f"if `{buffer}` is to be in tile registers, write {write}; {hint}"
     raise error(
         f"vectors of {lanes} lanes of `{buffer}`, and {MOST_LANES} are the most: "
         f"{', '.join(named)}", around[-1].span, hint,

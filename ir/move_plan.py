@@ -13,7 +13,7 @@ import numpy as np
 
 from hbc.ir.diag import InternalError
 from hbc.ir.gather import UNDEFINED, ZERO, Locations
-from hbc.ir.instruction_table import Fit, InstructionTable, fitting
+from hbc.ir.instruction_table import Fit, InstructionTable, fitting, fitting_doubled
 
 NOTHING = -1  # the value of a register of which nothing is wanted, or only zeros
 BLOCK_BITS = 128  # what most instructions of vectors move within
@@ -122,6 +122,11 @@ def _one_instruction(plan: Plan, row: Locations, registers: list[int]) -> int | 
     if not found:
         return None
     _, fits, operands = min(found, key=lambda one: one[0])
+    if len(registers) == 1:
+        local = np.where(row >= 0, row % lanes, row)
+        doubled = fitting_doubled(plan.table, local, fits.form.cost)
+        if doubled is not None:
+            return plan.value(doubled, operands * 2)
     return plan.value(fits, operands)
 
 

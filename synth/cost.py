@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from hbc.ir.gather import Gather, compose
+from hbc.ir.gather import Gather, compose, identity
 from hbc.synth.cost_table import WARP, CostTable
 from hbc.synth.cost_vector import vector_counts
 from hbc.synth.cost_warp import cheapest_way, loads
@@ -57,8 +57,10 @@ class Pricing:
         base = self.loaded[last]
         more = Counter(dict(self.load(compose(made, base)).counts))
         more.subtract(dict(self.load(base).counts))
+        if self.table.price(more) < 0:
+            more.clear()  # it touches less memory: prices are never below 0
         directly = self._cost(DIRECTLY, more)
-        return directly if 0 <= directly.price < inside.price else inside
+        return directly if directly.price < inside.price else inside
 
     def move(self, gather: Gather) -> Cost:
         """One gather from registers to registers."""
@@ -92,8 +94,7 @@ def make_pricing(problem: Problem, table: CostTable) -> Pricing:
         arguments = problem.nodes[members[0]].arguments
         source = problem.nodes[arguments[0]]
         readers = [node for node in problem.nodes if set(arguments) & set(node.arguments)]
-        known = isinstance(source, Known) and source.made is not None
-        if table.model == WARP and known and len(arguments) == len(readers) == 1:
-            assert isinstance(source, Known) and source.made is not None
-            loaded[last] = source.made
+        alone = len(arguments) == len(readers) == 1
+        if table.model == WARP and alone and isinstance(source, Known):
+            loaded[last] = source.made or identity(source.shape)
     return Pricing(table, lane_axes(constants), element_bits(constants), found, loaded)

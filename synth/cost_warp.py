@@ -17,9 +17,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from hbc.ir.bank_conflicts import WARP, arrangements, wavefronts_of_warps
 from hbc.ir.gather import Gather
 from hbc.ir.shared_shuffles import SharedShuffle, shared_shuffles
-from hbc.synth.bank_conflicts import WARP, arrangements, wavefronts_of_warps
 from hbc.synth.cost_table import CostTable
 from hbc.synth.placement import Numbers, Placed
 

@@ -116,6 +116,28 @@ emit "ptx_mma_m16n8k32_s32_u8({c}, ptx_words({a}), ptx_words({b}), {c});"
 cost { latency 33; per_cycle 0.125 }
 needs mma
 
+instruction mma_m16n8k32_u8_s8(c: i32[16, 8], a: u8[16, 32], b: i8[32, 8]) in mma {
+    reduce k in 32
+    c[i, j] += i32(a[i, k]) * i32(b[k, j])
+    fragment c[lane / 4 + element / 2 * 8, lane % 4 * 2 + element % 2]
+    fragment a[lane / 4 + element / 4 % 2 * 8, lane % 4 * 4 + element % 4 + element / 8 * 16]
+    fragment b[lane % 4 * 4 + element % 4 + element / 4 * 16, lane / 4]
+}
+emit "ptx_mma_m16n8k32_s32_u8_s8({c}, ptx_words({a}), ptx_words({b}), {c});"
+cost { latency 33; per_cycle 0.125 }
+needs mma
+
+instruction mma_m16n8k32_s8_u8(c: i32[16, 8], a: i8[16, 32], b: u8[32, 8]) in mma {
+    reduce k in 32
+    c[i, j] += i32(a[i, k]) * i32(b[k, j])
+    fragment c[lane / 4 + element / 2 * 8, lane % 4 * 2 + element % 2]
+    fragment a[lane / 4 + element / 4 % 2 * 8, lane % 4 * 4 + element % 4 + element / 8 * 16]
+    fragment b[lane % 4 * 4 + element % 4 + element / 4 * 16, lane / 4]
+}
+emit "ptx_mma_m16n8k32_s32_s8_u8({c}, ptx_words({a}), ptx_words({b}), {c});"
+cost { latency 33; per_cycle 0.125 }
+needs mma
+
 instruction mma_m16n16k32_u8(c: i32[16, 16], a: u8[16, 32], b: u8[32, 16]) in mma {
     reduce k in 32
     c[i, j] += i32(a[i, k]) * i32(b[k, j])
@@ -124,6 +146,28 @@ instruction mma_m16n16k32_u8(c: i32[16, 16], a: u8[16, 32], b: u8[32, 16]) in mm
     fragment b[lane % 4 * 4 + element % 4 + element / 4 % 2 * 16, lane / 4 + element / 8 * 8]
 }
 emit "ptx_mma_m16n16k32_s32_u8({c}, ptx_words({a}), ptx_words({b}), {c});"
+cost { latency 33; per_cycle 0.0625 }
+needs mma
+
+instruction mma_m16n16k32_u8_s8(c: i32[16, 16], a: u8[16, 32], b: i8[32, 16]) in mma {
+    reduce k in 32
+    c[i, j] += i32(a[i, k]) * i32(b[k, j])
+    fragment c[lane / 4 + element / 2 % 2 * 8, lane % 4 * 2 + element % 2 + element / 4 * 8]
+    fragment a[lane / 4 + element / 4 % 2 * 8, lane % 4 * 4 + element % 4 + element / 8 * 16]
+    fragment b[lane % 4 * 4 + element % 4 + element / 4 % 2 * 16, lane / 4 + element / 8 * 8]
+}
+emit "ptx_mma_m16n16k32_s32_u8_s8({c}, ptx_words({a}), ptx_words({b}), {c});"
+cost { latency 33; per_cycle 0.0625 }
+needs mma
+
+instruction mma_m16n16k32_s8_u8(c: i32[16, 16], a: i8[16, 32], b: u8[32, 16]) in mma {
+    reduce k in 32
+    c[i, j] += i32(a[i, k]) * i32(b[k, j])
+    fragment c[lane / 4 + element / 2 % 2 * 8, lane % 4 * 2 + element % 2 + element / 4 * 8]
+    fragment a[lane / 4 + element / 4 % 2 * 8, lane % 4 * 4 + element % 4 + element / 8 * 16]
+    fragment b[lane % 4 * 4 + element % 4 + element / 4 % 2 * 16, lane / 4 + element / 8 * 8]
+}
+emit "ptx_mma_m16n16k32_s32_s8_u8({c}, ptx_words({a}), ptx_words({b}), {c});"
 cost { latency 33; per_cycle 0.0625 }
 needs mma
 

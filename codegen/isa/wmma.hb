@@ -9,7 +9,8 @@ feature wmma { machine cuda; cpuinfo "sm_75"; flag ""; probe { leaf 75; bit 0 } 
 place wmma { machine cuda; memory wmma_accumulator; count 24; rows 32; row_bytes 128; header "mma.h"
              load  "nvcuda::wmma::load_matrix_sync({register}, {pointer}, {stride});"
              store "nvcuda::wmma::store_matrix_sync({pointer}, {register}, {stride});" }
-target wmma "tensor cores of NVIDIA's GPUs" uses wmma
+feature wmma_sm80 { machine cuda; cpuinfo "sm_80"; flag ""; probe { leaf 80; bit 0 } }
+target wmma "tensor cores of NVIDIA's GPUs" uses wmma, wmma_sm80
 
 instruction wmma_16x16x16_f16_row_row(c: f32[16, 16], a: f16[16, 16], b: f16[16, 16]) in wmma {
     reduce k in 16
@@ -234,7 +235,7 @@ instruction wmma_16x16x16_bf16_row_row(c: f32[16, 16], a: bf16[16, 16], b: bf16[
 }
 emit "wmma::mma_sync({c}, {a}, {b}, {c});"
 cost { latency 32; per_cycle 0.0625 }
-needs wmma
+needs wmma, wmma_sm80
 
 instruction wmma_16x16x16_bf16_row_col(c: f32[16, 16], a: bf16[16, 16], b: bf16[16, 16]) in wmma {
     reduce k in 16
@@ -243,7 +244,7 @@ instruction wmma_16x16x16_bf16_row_col(c: f32[16, 16], a: bf16[16, 16], b: bf16[
 }
 emit "wmma::mma_sync({c}, {a}, {b}, {c});"
 cost { latency 32; per_cycle 0.0625 }
-needs wmma
+needs wmma, wmma_sm80
 
 instruction wmma_16x16x16_bf16_col_row(c: f32[16, 16], a: bf16[16, 16], b: bf16[16, 16]) in wmma {
     reduce k in 16
@@ -252,7 +253,7 @@ instruction wmma_16x16x16_bf16_col_row(c: f32[16, 16], a: bf16[16, 16], b: bf16[
 }
 emit "wmma::mma_sync({c}, {a}, {b}, {c});"
 cost { latency 32; per_cycle 0.0625 }
-needs wmma
+needs wmma, wmma_sm80
 
 instruction wmma_16x16x16_bf16_col_col(c: f32[16, 16], a: bf16[16, 16], b: bf16[16, 16]) in wmma {
     reduce k in 16
@@ -261,7 +262,7 @@ instruction wmma_16x16x16_bf16_col_col(c: f32[16, 16], a: bf16[16, 16], b: bf16[
 }
 emit "wmma::mma_sync({c}, {a}, {b}, {c});"
 cost { latency 32; per_cycle 0.0625 }
-needs wmma
+needs wmma, wmma_sm80
 
 instruction wmma_32x8x16_bf16_row_row(c: f32[32, 8], a: bf16[32, 16], b: bf16[16, 8]) in wmma {
     reduce k in 16
@@ -270,7 +271,7 @@ instruction wmma_32x8x16_bf16_row_row(c: f32[32, 8], a: bf16[32, 16], b: bf16[16
 }
 emit "wmma::mma_sync({c}, {a}, {b}, {c});"
 cost { latency 32; per_cycle 0.0625 }
-needs wmma
+needs wmma, wmma_sm80
 
 instruction wmma_32x8x16_bf16_row_col(c: f32[32, 8], a: bf16[32, 16], b: bf16[8, 16]) in wmma {
     reduce k in 16
@@ -279,7 +280,7 @@ instruction wmma_32x8x16_bf16_row_col(c: f32[32, 8], a: bf16[32, 16], b: bf16[8,
 }
 emit "wmma::mma_sync({c}, {a}, {b}, {c});"
 cost { latency 32; per_cycle 0.0625 }
-needs wmma
+needs wmma, wmma_sm80
 
 instruction wmma_32x8x16_bf16_col_row(c: f32[32, 8], a: bf16[16, 32], b: bf16[16, 8]) in wmma {
     reduce k in 16
@@ -288,7 +289,7 @@ instruction wmma_32x8x16_bf16_col_row(c: f32[32, 8], a: bf16[16, 32], b: bf16[16
 }
 emit "wmma::mma_sync({c}, {a}, {b}, {c});"
 cost { latency 32; per_cycle 0.0625 }
-needs wmma
+needs wmma, wmma_sm80
 
 instruction wmma_32x8x16_bf16_col_col(c: f32[32, 8], a: bf16[16, 32], b: bf16[8, 16]) in wmma {
     reduce k in 16
@@ -297,7 +298,7 @@ instruction wmma_32x8x16_bf16_col_col(c: f32[32, 8], a: bf16[16, 32], b: bf16[8,
 }
 emit "wmma::mma_sync({c}, {a}, {b}, {c});"
 cost { latency 32; per_cycle 0.0625 }
-needs wmma
+needs wmma, wmma_sm80
 
 instruction wmma_8x32x16_bf16_row_row(c: f32[8, 32], a: bf16[8, 16], b: bf16[16, 32]) in wmma {
     reduce k in 16
@@ -306,7 +307,7 @@ instruction wmma_8x32x16_bf16_row_row(c: f32[8, 32], a: bf16[8, 16], b: bf16[16,
 }
 emit "wmma::mma_sync({c}, {a}, {b}, {c});"
 cost { latency 32; per_cycle 0.0625 }
-needs wmma
+needs wmma, wmma_sm80
 
 instruction wmma_8x32x16_bf16_row_col(c: f32[8, 32], a: bf16[8, 16], b: bf16[32, 16]) in wmma {
     reduce k in 16
@@ -315,7 +316,7 @@ instruction wmma_8x32x16_bf16_row_col(c: f32[8, 32], a: bf16[8, 16], b: bf16[32,
 }
 emit "wmma::mma_sync({c}, {a}, {b}, {c});"
 cost { latency 32; per_cycle 0.0625 }
-needs wmma
+needs wmma, wmma_sm80
 
 instruction wmma_8x32x16_bf16_col_row(c: f32[8, 32], a: bf16[16, 8], b: bf16[16, 32]) in wmma {
     reduce k in 16
@@ -324,7 +325,7 @@ instruction wmma_8x32x16_bf16_col_row(c: f32[8, 32], a: bf16[16, 8], b: bf16[16,
 }
 emit "wmma::mma_sync({c}, {a}, {b}, {c});"
 cost { latency 32; per_cycle 0.0625 }
-needs wmma
+needs wmma, wmma_sm80
 
 instruction wmma_8x32x16_bf16_col_col(c: f32[8, 32], a: bf16[16, 8], b: bf16[32, 16]) in wmma {
     reduce k in 16
@@ -333,7 +334,7 @@ instruction wmma_8x32x16_bf16_col_col(c: f32[8, 32], a: bf16[16, 8], b: bf16[32,
 }
 emit "wmma::mma_sync({c}, {a}, {b}, {c});"
 cost { latency 32; per_cycle 0.0625 }
-needs wmma
+needs wmma, wmma_sm80
 
 instruction wmma_16x16x16_s8_row_row(c: i32[16, 16], a: i8[16, 16], b: i8[16, 16]) in wmma {
     reduce k in 16
@@ -534,7 +535,7 @@ instruction wmma_16x16x8_tf32_row_row(c: f32[16, 16], a: f32[16, 8], b: f32[8, 1
 }
 emit "wmma::mma_sync({c}, {a}, {b}, {c});"
 cost { latency 32; per_cycle 0.0625 }
-needs wmma
+needs wmma, wmma_sm80
 
 instruction wmma_16x16x8_tf32_row_col(c: f32[16, 16], a: f32[16, 8], b: f32[16, 8]) in wmma {
     reduce k in 8
@@ -543,7 +544,7 @@ instruction wmma_16x16x8_tf32_row_col(c: f32[16, 16], a: f32[16, 8], b: f32[16, 
 }
 emit "wmma::mma_sync({c}, {a}, {b}, {c});"
 cost { latency 32; per_cycle 0.0625 }
-needs wmma
+needs wmma, wmma_sm80
 
 instruction wmma_16x16x8_tf32_col_row(c: f32[16, 16], a: f32[8, 16], b: f32[8, 16]) in wmma {
     reduce k in 8
@@ -552,7 +553,7 @@ instruction wmma_16x16x8_tf32_col_row(c: f32[16, 16], a: f32[8, 16], b: f32[8, 1
 }
 emit "wmma::mma_sync({c}, {a}, {b}, {c});"
 cost { latency 32; per_cycle 0.0625 }
-needs wmma
+needs wmma, wmma_sm80
 
 instruction wmma_16x16x8_tf32_col_col(c: f32[16, 16], a: f32[8, 16], b: f32[16, 8]) in wmma {
     reduce k in 8
@@ -561,4 +562,4 @@ instruction wmma_16x16x8_tf32_col_col(c: f32[16, 16], a: f32[8, 16], b: f32[16, 
 }
 emit "wmma::mma_sync({c}, {a}, {b}, {c});"
 cost { latency 32; per_cycle 0.0625 }
-needs wmma
+needs wmma, wmma_sm80

@@ -92,8 +92,8 @@ struct Tf32 {
     operator float() const { return bits_as<float>(bits & 0xffffe000u); }  // the low bits are ignored
 };
 
-// Products are exact and are summed in `SUM` from the first k on; `T` and `D` are the stored types.
-template <class T, class D, class SUM, int K>
+// Products are exact and are summed in `SUM` from the first k on; `T`, `U` and `D` are the stored types.
+template <class T, class U, class D, class SUM, int K>
 void multiply(void **requests, unsigned present)
 {
     constexpr int PACKED = 4 / sizeof(T);
@@ -108,7 +108,7 @@ void multiply(void **requests, unsigned present)
         }
         for (int i = 0; i < K * 8 / 32; i++) {
             const Place place = place_of_b<PACKED>(lane, i);
-            b[place.row][place.column] = static_cast<SUM>(element_of<T>(mine->b, i));
+            b[place.row][place.column] = static_cast<SUM>(element_of<U>(mine->b, i));
         }
     }
     for (unsigned lane = 0; lane < WARP; lane++) {
@@ -152,20 +152,22 @@ CUDA_CPU_LDMATRIX(2)
 CUDA_CPU_LDMATRIX(4)
 
 // D and C are `N` registers of type `R` that hold four elements of type `D`.
-#define CUDA_CPU_MMA(NAME, T, D, SUM, K, R, N) \
+#define CUDA_CPU_MMA(NAME, T, U, D, SUM, K, R, N) \
     inline void NAME( \
         R (&d)[N], const unsigned (&a)[4], const unsigned (&b)[2], const R (&c)[N], CUDA_CPU_LINE) \
     { \
         cuda_on_cpu::Product mine = {a, b, c, d}; \
         cuda_on_cpu::meet( \
-            cuda_on_cpu::FULL, "mma.sync", line, cuda_on_cpu::multiply<T, D, SUM, K>, &mine); \
+            cuda_on_cpu::FULL, "mma.sync", line, cuda_on_cpu::multiply<T, U, D, SUM, K>, &mine); \
     }
-CUDA_CPU_MMA(ptx_mma_m16n8k16_f32_f16, __half, float, float, 16, float, 4)
-CUDA_CPU_MMA(ptx_mma_m16n8k16_f32_bf16, __nv_bfloat16, float, float, 16, float, 4)
-CUDA_CPU_MMA(ptx_mma_m16n8k16_f16_f16, __half, __half, float, 16, unsigned, 2)
-CUDA_CPU_MMA(ptx_mma_m16n8k8_f32_tf32, cuda_on_cpu::Tf32, float, float, 8, float, 4)
-CUDA_CPU_MMA(ptx_mma_m16n8k32_s32_s8, int8_t, int, int, 32, int, 4)
-CUDA_CPU_MMA(ptx_mma_m16n8k32_s32_u8, uint8_t, int, int, 32, int, 4)
+CUDA_CPU_MMA(ptx_mma_m16n8k16_f32_f16, __half, __half, float, float, 16, float, 4)
+CUDA_CPU_MMA(ptx_mma_m16n8k16_f32_bf16, __nv_bfloat16, __nv_bfloat16, float, float, 16, float, 4)
+CUDA_CPU_MMA(ptx_mma_m16n8k16_f16_f16, __half, __half, __half, float, 16, unsigned, 2)
+CUDA_CPU_MMA(ptx_mma_m16n8k8_f32_tf32, cuda_on_cpu::Tf32, cuda_on_cpu::Tf32, float, float, 8, float, 4)
+CUDA_CPU_MMA(ptx_mma_m16n8k32_s32_s8, int8_t, int8_t, int, int, 32, int, 4)
+CUDA_CPU_MMA(ptx_mma_m16n8k32_s32_u8, uint8_t, uint8_t, int, int, 32, int, 4)
+CUDA_CPU_MMA(ptx_mma_m16n8k32_s32_u8_s8, uint8_t, int8_t, int, int, 32, int, 4)
+CUDA_CPU_MMA(ptx_mma_m16n8k32_s32_s8_u8, int8_t, uint8_t, int, int, 32, int, 4)
 
 // Two products side by side, with B of K x 16: four matrices for `ldmatrix` to load at once. `N` is how many
 // registers of type `R` each result has.
@@ -181,6 +183,8 @@ PTX_MMA_TWICE(ptx_mma_m16n16k16_f32_bf16, ptx_mma_m16n8k16_f32_bf16, float, 4)
 PTX_MMA_TWICE(ptx_mma_m16n16k16_f16_f16, ptx_mma_m16n8k16_f16_f16, unsigned, 2)
 PTX_MMA_TWICE(ptx_mma_m16n16k32_s32_s8, ptx_mma_m16n8k32_s32_s8, int, 4)
 PTX_MMA_TWICE(ptx_mma_m16n16k32_s32_u8, ptx_mma_m16n8k32_s32_u8, int, 4)
+PTX_MMA_TWICE(ptx_mma_m16n16k32_s32_u8_s8, ptx_mma_m16n8k32_s32_u8_s8, int, 4)
+PTX_MMA_TWICE(ptx_mma_m16n16k32_s32_s8_u8, ptx_mma_m16n8k32_s32_s8_u8, int, 4)
 
 inline void ptx_mma_m16n8k8_f32_f32(
     float (&d)[4], const float (&a)[4], const float (&b)[2], const float (&c)[4])

@@ -71,11 +71,11 @@ __device__ __forceinline__ void ptx_ldmatrix_trans_x4(unsigned (&d)[4], const vo
                        "f"(c[0]), "f"(c[1]), "f"(c[2]), "f"(c[3])); \
     }
 
-#define PTX_MMA_S32(NAME, SHAPE, TYPE) \
+#define PTX_MMA_S32(NAME, SHAPE, A, B) \
     __device__ __forceinline__ void NAME( \
         int (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2], const int (&c)[4]) \
     { \
-        asm volatile("mma.sync.aligned." SHAPE ".row.col.s32." TYPE "." TYPE ".s32 " \
+        asm volatile("mma.sync.aligned." SHAPE ".row.col.s32." A "." B ".s32 " \
                      "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%10, %11, %12, %13};" \
                      : "=r"(d[0]), "=r"(d[1]), "=r"(d[2]), "=r"(d[3]) \
                      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), \
@@ -112,9 +112,13 @@ __device__ __forceinline__ void ptx_mma_m16n16k8_f32_f32(
     ptx_mma_m16n8k8_f32_f32(ptx_part<4, 4>(d), a, ptx_part<2, 2>(b), ptx_part<4, 4>(c));
 }
 
-PTX_MMA_S32(ptx_mma_m16n8k32_s32_s8, "m16n8k32", "s8")
+PTX_MMA_S32(ptx_mma_m16n8k32_s32_s8, "m16n8k32", "s8", "s8")
 
-PTX_MMA_S32(ptx_mma_m16n8k32_s32_u8, "m16n8k32", "u8")
+PTX_MMA_S32(ptx_mma_m16n8k32_s32_u8, "m16n8k32", "u8", "u8")
+
+PTX_MMA_S32(ptx_mma_m16n8k32_s32_u8_s8, "m16n8k32", "u8", "s8")
+
+PTX_MMA_S32(ptx_mma_m16n8k32_s32_s8_u8, "m16n8k32", "s8", "u8")
 
 __device__ __forceinline__ void ptx_mma_m16n8k16_f16_f16(
     unsigned (&d)[2], const unsigned (&a)[4], const unsigned (&b)[2], const unsigned (&c)[2])
@@ -145,6 +149,10 @@ PTX_MMA_TWICE(ptx_mma_m16n16k16_f16_f16, ptx_mma_m16n8k16_f16_f16, unsigned, 2)
 PTX_MMA_TWICE(ptx_mma_m16n16k32_s32_s8, ptx_mma_m16n8k32_s32_s8, int, 4)
 
 PTX_MMA_TWICE(ptx_mma_m16n16k32_s32_u8, ptx_mma_m16n8k32_s32_u8, int, 4)
+
+PTX_MMA_TWICE(ptx_mma_m16n16k32_s32_u8_s8, ptx_mma_m16n8k32_s32_u8_s8, int, 4)
+
+PTX_MMA_TWICE(ptx_mma_m16n16k32_s32_s8_u8, ptx_mma_m16n8k32_s32_s8_u8, int, 4)
 
 // Copies to shared memory that nobody waits for until ptx_cp_async_wait. Of the bytes written the
 // first `bytes` are copied, the others 0.

@@ -109,6 +109,32 @@ schedule mma for cuda {
     B.in(acc).gpu_threads(tu).unroll(tt).vectorize(jv)
 }
 
+# For a long sum and few results (K far above M and N), which would keep few multiprocessors busy: a block for
+# every 1024 steps of k too. Each leaves its sums in the device's memory, and a second kernel adds them in the
+# order of k: the same result in every run.
+schedule wmma_split_k for cuda {
+    acc.update.split(k, ks, kr, 1024).rfactor(ks, s)
+    acc_s.in(acc).compute_root()
+    acc_s.in(acc).tile(i, j, io, jo, ii, ji, 64, 64).tile(ii, ji, iw, jw, iu, ju, 32, 32)
+    acc_s.in(acc).reorder(s, io, jo, iw, jw, iu, ju).gpu_blocks(s, io, jo).gpu_threads(iw, jw)
+    acc_s.in(acc).tile(iu, ju, it, jt, iv, jv, 16, 16).unroll(it).unroll(jt).vectorize(iv).vectorize(jv)
+    acc_s.compute_at(acc_s.in(acc), jo).store_in(wmma_accumulator)
+    acc_s.tile(i, j, iw, jw, iu, ju, 32, 32).gpu_threads(iw, jw)
+    acc_s.tile(iu, ju, it, jt, iv, jv, 16, 16).unroll(it).unroll(jt).vectorize(iv).vectorize(jv)
+    acc_s.update.split(kr, ko, ki, 32).split(ki, kt, kv, 16)
+    acc_s.update.tile(i, j, iw, jw, iu, ju, 32, 32).tile(iu, ju, it, jt, iv, jv, 16, 16)
+    acc_s.update.reorder(ko, iw, jw, kt, it, jt, iv, jv, kv).gpu_threads(iw, jw)
+    acc_s.update.unroll(kt).unroll(it).unroll(jt).atomic().vectorize(iv).vectorize(jv).vectorize(kv)
+    A.in(acc_s).compute_at(acc_s.update, ko).store_in(shared).pad_storage(s, 40)
+    A.in(acc_s).split(s, ku, kv, 8).fuse(i, ku, t).split(t, tt, tu, 128)
+    A.in(acc_s).gpu_threads(tu).unroll(tt).vectorize(kv)
+    B.in(acc_s).compute_at(acc_s.update, ko).store_in(shared).pad_storage(j, 72)
+    B.in(acc_s).split(j, ju, jv, 8).fuse(s, ju, t).split(t, tt, tu, 128)
+    B.in(acc_s).gpu_threads(tu).unroll(tt).vectorize(jv)
+    C.tile(i, j, io, jo, ii, ji, 4, 64).gpu_blocks(io, jo).gpu_threads(ii, ji)
+    acc.compute_at(C, ji)
+}
+
 # CUDA cores: a thread makes 4 x 4 sums in registers from shared memory. Any size will do.
 schedule simt for cuda {
     C.tile(i, j, io, jo, ii, ji, 64, 64).tile(ii, ji, it, jt, iv, jv, 4, 4)

@@ -8,7 +8,7 @@ import pytest
 
 from .sample_checks import CASES, count_agreeing, cuda_of, spills
 
-NAMES = ["attention"]
+NAMES = ["attention", "attention_fused"]
 
 
 @pytest.mark.parametrize("schedule", ["wmma", "simt"])

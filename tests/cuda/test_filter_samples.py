@@ -9,7 +9,7 @@ import pytest
 
 from .sample_checks import CASES, count_agreeing, cuda_of, spills
 
-NAMES = ["denoise", "recursive"]
+NAMES = ["denoise", "recursive", "resize"]
 
 
 @pytest.mark.parametrize("schedule", ["wmma", "simt"])

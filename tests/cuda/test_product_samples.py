@@ -26,7 +26,7 @@ CASES = tomllib.loads((SAMPLES / "bench" / "gpu_cases.toml").read_text(encoding=
 TARGET = TARGETS["cuda"]
 SCHEDULES = [
     ("gemm_f16", "wmma"), ("gemm_f16", "wmma_64"), ("gemm_f16", "wmma_direct"), ("gemm_f16", "mma"),
-    ("gemm_f16", "wmma_async"), ("gemm_f16", "simt"),
+    ("gemm_f16", "wmma_async"), ("gemm_f16", "wmma_split_k"), ("gemm_f16", "simt"),
     ("conv_layer", "wmma"), ("conv_layer", "simt"),
 ]  # fmt: skip
 
@@ -70,5 +70,5 @@ def test_no_spills(name: str, schedule: str, tmp_path: Path) -> None:
 def test_the_layer_ends_in_fragments() -> None:
     """The bias is what the sums begin with, and ReLU is done where they are."""
     text = emit_cuda(lowered("conv_layer", "wmma"), TARGET).text
-    assert "wmma::load_matrix_sync(acc_0, B + 16 * ko, (unsigned)(0), wmma::mem_row_major);" in text
+    assert "wmma::load_matrix_sync(acc_0, B_in_acc, (unsigned)(0), wmma::mem_row_major);" in text
     assert "acc_0_result.x[e] = most_f32(acc_0.x[e], 0.0f);" in text

@@ -15,9 +15,11 @@ import pytest
 
 from hbc.cli.instruction_set import instruction_set
 from hbc.codegen.cuda import CudaSource, emit_cuda
+from hbc.codegen.gpu_limits import check_instructions
 from hbc.codegen.nvcc import build_cuda
 from hbc.ir.build import broadcast, ramp
 from hbc.ir.contraction import shape
+from hbc.ir.diag import HbcError
 from hbc.ir.fragment_lanes import fragment_lanes
 from hbc.ir.instruction import Instruction
 from hbc.ir.instruction_semantics import execute
@@ -159,3 +161,13 @@ def test_nvcc_takes_it(kind: tuple[str, ...], tmp_path: Path) -> None:
     used = build_cuda(source_of(of_kind(kind)), tmp_path / "each.cubin", "cubin", ("sm_80",))
     assert len(used) >= len(of_kind(kind))  # one for each width of indices
     assert all(r.spills == 0 for r in used)
+
+
+def test_older_architectures_are_refused() -> None:
+    """f16 and bytes are known to sm_75, bf16 and what stands below WMMA are not."""
+    by_name = {i.name: i for known in KNOWN.values() for i in known}
+    check_instructions([by_name["wmma_16x16x16_f16_row_row"]], ("sm_75", "sm_90a"))
+    for name in ("wmma_16x16x16_bf16_row_row", "wmma_16x16x8_tf32_row_row", "mma_m16n8k16_f16"):
+        check_instructions([by_name[name]], ("sm_80", "sm_90"))
+        with pytest.raises(HbcError, match=f"`{name}` needs sm_80, and sm_75 is older"):
+            check_instructions([by_name[name]], ("sm_80", "sm_75"))

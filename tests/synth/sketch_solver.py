@@ -8,6 +8,7 @@ from hbc.cli.read_sketch import importer, read_sketch
 from hbc.frontend.sf_elaborate import load_sketch
 from hbc.ir.sketch import Sketch
 from hbc.ir.source import Source
+from hbc.synth.problem import Move
 from hbc.synth.solve import Outcome, solve
 from hbc.synth.switches import Switches
 from hbc.synth.watch import Watch
@@ -25,6 +26,24 @@ def read_text(text: str) -> Sketch:
     """The sketch of a text that imports what lies beside the samples, or comes with hbc."""
 
     return load_sketch(Source("test.sf", text), {}, importer(SKETCHES))
+
+
+def rows_of_set(
+    name: str, shape: tuple[int, ...], made: tuple[int, ...], imported: str
+) -> set[tuple[int, ...]]:
+    """What every gather of a set reads, for one array of a shape; `name` has the set's options."""
+    wanted = ", ".join(f"i{d} in {n}" for d, n in enumerate(made))
+    text = f"""
+        import "{imported}"
+        x: {list(shape)}
+        y: {list(made)} = ?{name}(x)
+        goal y == [{wanted}] _
+    """
+    outcome = solve_text(text, Switches(classes=False, copies=False, crowds=False))
+    (hole,) = outcome.problem.holes
+    node = outcome.problem.nodes[hole]
+    assert isinstance(node, Move)
+    return {tuple(node.gathers.gather(k).index.tolist()) for k in range(node.gathers.size)}
 
 
 def solve_text(text: str, switches: Switches | None = None) -> Outcome:

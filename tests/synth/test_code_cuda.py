@@ -90,6 +90,22 @@ def test_a_column_goes_by_one_shuffle() -> None:
     assert "shared" not in text
 
 
+@pytest.mark.parametrize(
+    ("name", "parameters"),
+    [("crc", {"s": 4}), ("rcr", {"s": 8}), ("stencil2d", {"k": 3}), ("warp_transpose", {}), ("ffm8", {})],
+)  # fmt: skip
+def test_holes_are_moved_as_the_cost_says(name: str, parameters: dict[str, int | str]) -> None:
+    outcome = sample(name, **parameters)
+    pricing = make_pricing(outcome.problem, cost_table("cuda_sm80"))
+    solution = next(iter(outcome.solutions(pricing)))
+    holes = {outcome.problem.nodes[last].name for last in pricing.runs}
+    hows = {cost.how for array, cost in outcome.costs(solution, pricing) if array in holes}
+    text = emit_cuda(movement(outcome, solution), DTYPES["f32"]).partition("__global__")[0]
+    assert ("__shfl" in text) == ("shuffles" in hows)
+    assert ("shared[" in text) == ("shared memory" in hows)
+    assert (", while loading" in text or name == "warp_transpose") == ("while loading" in hows)
+
+
 def partial_exchanges(lanes: int, registers: int, seed: int) -> Movement:
     """Of every register some threads keep their own elements and others receive theirs: from neighbours
     that exchange two registers with them, from others at random, from nobody."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 from itertools import islice
@@ -186,7 +187,7 @@ def random_moves(lanes: int, seed: int) -> Movement:
         np.where(even, u, v - 1), np.where(even, u + 1, v), np.where(even, v, u - 1),
         np.where(even, lane // 2, lanes + lane // 2),
         np.where(even, lane // 2, lanes + lane // 2) + lanes // 2,
-        2 * lane, 2 * lane + 1,
+        2 * lane, 2 * lane + 1, 2 * lane % lanes,
         np.where(lane % 3 == 0, u, v), np.where(lane % 3 == 0, u, ZERO),
         rng.permutation(lanes), rng.integers(0, 2 * lanes, lanes),
         np.where(rng.random(lanes) < 0.4, rng.choice([ZERO, UNDEFINED], lanes), lanes - 1 - lane),
@@ -214,6 +215,8 @@ def test_moves_of_every_kind(lanes: int, dtype: type[Any], tmp_path: Path) -> No
     text = check(random_moves(lanes, lanes), np.dtype(dtype), tmp_path)
     for instruction in ("valign", "vror", "vshuff", "vdeal", "vmux", "vand_VV", "permuted"):
         assert instruction in text
+    # Every second lane of one register twice: both operands are that register.
+    assert re.search(r"Q6_W_vdeal_VVR\((\w+), \1, ", text)
 
 
 def refused(made: Movement, dtype: DType) -> str:

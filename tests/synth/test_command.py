@@ -66,6 +66,15 @@ def test_cost_of_another_target() -> None:
     assert "did you mean `avx512`?" in run(file, "--target", "avx51", code=2).stderr
 
 
+def test_code_is_called_as_the_file_is(tmp_path: Path) -> None:
+    file = tmp_path / "xor.sf"
+    file.write_text("x: [2]\ny: [2] = ?rots{main=0}(x)\ngoal y == [x1, x0]\n", encoding="utf-8")
+    for target in ("cuda_sm80", "avx512"):
+        done = run(str(file), "--target", target, "-o", str(tmp_path / "code"), code=1)
+        assert "`xor` is a keyword of C or C++" in done.stderr
+        assert "the sketch's file" in done.stderr
+
+
 def test_all_and_limit_and_count() -> None:
     file = str(SKETCHES / "crc.sf")
     assert run(file, "--all", "--count", "--set", "s=4").stdout == "9\n"

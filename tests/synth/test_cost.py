@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from sketch_solver import SKETCHES
 
 from hbc.cli.read_sketch import read_sketch
+from hbc.ir.bank_conflicts import arrangements, wavefronts
 from hbc.ir.diag import UsageError
 from hbc.ir.gather import Gather, compose
-from hbc.synth.bank_conflicts import arrangements, wavefronts
 from hbc.synth.cost import Cost, Pricing, make_pricing
 from hbc.synth.cost_table import cost_table, targets
 from hbc.synth.solve import Outcome, solve

@@ -5,34 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import pytest
-
-from hbc.cli.read_sketch import SHIPPED, importer
-from hbc.frontend.sf_elaborate import load_sketch
-from hbc.ir.source import Source
-from hbc.synth.problem import Move
-from hbc.synth.solve import solve
-from hbc.synth.switches import Switches
-from hbc.synth.watch import Watch
+from sketch_solver import rows_of_set
 
 THREADS, REGISTERS = 8, 2
 Index = tuple[int, ...]
 Maker = Callable[[], Iterator[Callable[[int, int], Index]]]
 
 
-def gathers(name: str, shape: Index) -> set[tuple[int, ...]]:
-    """What the set has for one array of a shape."""
-    text = f"""
-        import "cuda_moves.sf"
-        x: {list(shape)}
-        y: {list(shape)} = ?{name}(x)
-        goal y == [{", ".join(f"i{d} in {n}" for d, n in enumerate(shape))}] _
-    """
-    sketch = load_sketch(Source("sets.sf", text), {}, importer(SHIPPED))
-    outcome = solve(sketch, Switches(classes=False, copies=False, crowds=False), Watch())
-    (hole,) = outcome.problem.holes
-    node = outcome.problem.nodes[hole]
-    assert isinstance(node, Move)
-    return {tuple(node.gathers.gather(k).index.tolist()) for k in range(node.gathers.size)}
+def gathers(name: str, shape: Index) -> set[Index]:
+    return rows_of_set(name, shape, shape, "cuda_moves.sf")
 
 
 def shfl() -> Iterator[Callable[[int, int], Index]]:
@@ -61,6 +42,7 @@ def shfl_down() -> Iterator[Callable[[int, int], Index]]:
 def exchange() -> Iterator[Callable[[int, int], Index]]:
     """Threads whose numbers differ in a bit: the lower one gives its register 1 and takes register 0."""
     for bit in (1, 2, 4):
+
         def moved(i: int, j: int, d: int = bit) -> Index:
             upper = bool(i & d)
             return (i, j) if upper == bool(j) else (i ^ d, 1 - j)

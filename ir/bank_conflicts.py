@@ -1,4 +1,4 @@
-"""Shared memory: how often an access of a warp goes through, exactly, for its addresses.
+"""Banks of shared memory: how often an access of a warp goes through, and ways to lay out registers.
 
 Shared memory has 32 banks of 4-byte words; a bank gives one word at a time, to as many lanes as want it
 (CUDA C++ Programming Guide, "Shared Memory" of compute capability 5.x and later).
