@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hbc.codegen.names import Scope
 from hbc.ir.nodes import (
+    COMPARISONS,
     Binary,
     Cast,
     Const,
@@ -18,6 +19,7 @@ from hbc.ir.types import BOOL, I64, DType, Kind
 
 # Sizes are at most 2^40, which the entry point checks; so are loop variables and strides.
 INDEX_BITS = 42
+_INDEX_OPERATORS = frozenset(Op) - COMPARISONS - {Op.SHL, Op.XOR, Op.OR, Op.AND}
 
 
 def is_index(e: Expr, scope: Scope) -> bool:
@@ -27,8 +29,8 @@ def is_index(e: Expr, scope: Scope) -> bool:
             return t.element == I64 and scope.find(name).bits is None
         case Const(type=t):
             return t.element == I64
-        case Binary(op=op, a=a, b=b) if op not in (Op.SHL, Op.XOR, Op.OR, Op.AND):
-            return e.type.element == I64 and is_index(a, scope) and is_index(b, scope)
+        case Binary(op=op, a=a, b=b):
+            return op in _INDEX_OPERATORS and is_index(a, scope) and is_index(b, scope)
         case Unary(op=UnaryOp.NEG, a=a):
             return is_index(a, scope)
         case Select(a=a, b=b):

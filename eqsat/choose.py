@@ -6,6 +6,7 @@ import time
 from bisect import insort
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from heapq import heappop, heappush
 from itertools import islice, takewhile
 from math import prod
 
@@ -15,11 +16,22 @@ from hbc.eqsat.egraph import EGraph, Term
 from hbc.eqsat.encode import Encoding, encode, type_facts, windows
 from hbc.eqsat.graphs import Graphs
 from hbc.eqsat.lowering import selectable, signature, signature_text
-from hbc.eqsat.operand import LOAD, Access, Form, access, best_load, first_points, form, points
+from hbc.eqsat.operand import (
+    CHEAPEST_LOAD,
+    LOAD,
+    Access,
+    Form,
+    access,
+    best_load,
+    first_points,
+    form,
+    loads_of,
+    points,
+)
 from hbc.eqsat.plan import Contraction, Plan, planned, plans
 from hbc.eqsat.points import Points
 from hbc.eqsat.tensor import Read, Reduce, Tensor, parts, reads
-from hbc.ir.contraction import largest, multiplications, strides
+from hbc.ir.contraction import largest, multiplications, shape, strides
 from hbc.ir.instruction import Instruction, Kind
 from hbc.ir.nodes import const_index
 from hbc.ir.types import DTYPES
@@ -35,6 +47,7 @@ Cost = tuple[float, float]
 Tables = dict[Contraction, dict[str, list[Plan]]]
 """Plans by the table of a contraction and the types: many candidates, and statements, have the same."""
 Family = tuple[tuple[Kind, ...], tuple[tuple[int, ...], ...]]
+ROUNDING = 1e-6  # more than a sum of cycles is off by
 SCATTER = 16.0  # cycles for an accumulator whose lanes lie apart
 
 
@@ -49,6 +62,7 @@ class Loads:
     forms: dict[int, Form] = field(default_factory=dict)  # by the value
     same: dict[Form, Form] = field(default_factory=dict)
     held: list[Tensor | Plan] = field(default_factory=list)
+    least: dict[tuple[int, int, int], float] = field(default_factory=dict)
     costs: dict[tuple[int, int, int, int], tuple[Cost, Plan]] = field(default_factory=dict)
 
     def form(self, x: Tensor) -> Form:
@@ -135,21 +149,39 @@ def _cheapest(
     s: Statement,
     instructions: Sequence[Instruction],
     tables: Tables,
-) -> list[tuple[Cost, Candidate, Plan]]:
-    """Candidates and plans by their cost. Those whose instructions alone take longer than enough others
-    take in all are left out."""
+) -> Iterable[tuple[Cost, Candidate, Plan]]:
+    """Candidates and plans by their cost. On tiles, those whose instructions alone take longer than
+    enough others take in all are left out."""
     loads = Loads()
     options = [(plan, c) for c in candidates for plan in _plans(c, s, instructions, tables, loads)]
     options.sort(key=lambda option: option[0].cycles)
-    in_tiles = any(plan.instruction.place.rows > 1 for plan, _ in options)
-    enough = ENOUGH if in_tiles else 0
+    if not any(plan.instruction.place.rows > 1 for plan, _ in options):
+        return _in_order(options, s, loads)
     found: list[tuple[Cost, Candidate, Plan]] = []
     for plan, c in options:
-        if len(found) > enough and plan.cycles > found[enough][0][0]:
+        if len(found) > ENOUGH and plan.cycles > found[ENOUGH][0][0]:
             break
         total, plan = cost(c, plan, s, loads)
         insort(found, (total, c, plan), key=lambda option: option[0])
     return found
+
+
+def _in_order(
+    options: Sequence[tuple[Plan, Candidate]], s: Statement, loads: Loads
+) -> Iterator[tuple[Cost, Candidate, Plan]]:
+    """The options by their cost, which is found out when they may be next."""
+    bounds = sorted((least(plan, c, loads), n) for n, (plan, c) in enumerate(options))
+    known: list[tuple[Cost, int, Plan]] = []
+    for bound, n in bounds:
+        while known and known[0][0][0] < bound:
+            found, m, final = heappop(known)
+            yield found, options[m][1], final
+        plan, c = options[n]
+        total, final = cost(c, plan, s, loads)
+        heappush(known, (total, n, final))
+    while known:
+        found, m, final = heappop(known)
+        yield found, options[m][1], final
 
 
 def _same_operands(plan: Plan, candidate: Candidate, c: Choice) -> bool:
@@ -255,6 +287,19 @@ def _products(i: Instruction) -> tuple[float, int]:
     """How many per cycle, and in one instruction."""
     whole = multiplications(i, largest(i))
     return whole * i.cost.per_cycle, whole
+
+
+def least(plan: Plan, c: Candidate, loads: Loads) -> float:
+    """Cycles that a candidate takes at least: its instructions, and loads shared as well as can be."""
+    key = id(plan), id(loads.form(c.a)), id(loads.form(c.b))
+    if key not in loads.least:
+        total = plan.cycles
+        for n, x in zip(plan.instruction.factors, (c.a, c.b), strict=True):
+            f = loads.form(x)
+            elements = prod(shape(plan.instruction, n, dict(plan.sizes)))
+            total += loads_of(f, plan, elements) * CHEAPEST_LOAD
+        loads.least[key] = total - ROUNDING
+    return loads.least[key]
 
 
 def cost(c: Candidate, plan: Plan, s: Statement, loads: Loads) -> tuple[Cost, Plan]:

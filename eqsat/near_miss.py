@@ -200,10 +200,10 @@ def _types(found: Signature, instructions: Sequence[Instruction]) -> Miss:
     for i in instructions:
         rounding = {str(f) for n in i.factors if (f := i.operands[n].function) is not None}
         if rounding and (i.operands[i.accumulator].element.name, *_elements(i)) == found:
-            f = rounding.pop()
+            name = rounding.pop()
             return Miss(
-                i.name, f"it multiplies {shown}, and `{i.name}` rounds both to {f}",
-                f"write `{f}(..) * {f}(..)` where that is precise enough",
+                i.name, f"it multiplies {shown}, and `{i.name}` rounds both to {name}",
+                f"write `{name}(..) * {name}(..)` where that is precise enough",
             )  # fmt: skip
     best = max(instructions, key=lambda i: _agreement(found, signature(i)))
     wanted = signature(best)

@@ -15,7 +15,7 @@ from hbc.eqsat.fragments import may_be_fragment
 from hbc.eqsat.plan import SUMMED, Plan
 from hbc.eqsat.points import Place, Points, exists, raw_layout, strides_at, value
 from hbc.eqsat.tensor import Apply, Band, Dim, Masked, Read, Tensor, reads, strides_along
-from hbc.eqsat.windows import is_window, sharing, shuffles
+from hbc.eqsat.windows import MOST_TOGETHER, is_window, sharing, shuffles
 from hbc.ir.build import const_value, mul, select
 from hbc.ir.contraction import extents, shape, strides
 from hbc.ir.layout import Layout, normal
@@ -31,6 +31,7 @@ UNUSED = Dim("unused", 1)
 REUSED = "~"
 """At the end of the name of a place: the statement is in a loop in which it stays."""
 LOAD, SHUFFLE, PACK, PACK_ONCE = 0.5, 0.5, 4.0, 0.25  # cycles for each 64 bytes
+CHEAPEST_LOAD = min(LOAD, (LOAD + SHUFFLE) / MOST_TOGETHER)
 _GROUP_BITS = (8, 16, 32, 64)  # what one instruction copies to all lanes
 
 
@@ -205,21 +206,27 @@ def first_points(plan: Plan, operand: int) -> Points:
     return points(plan, operand, {p.dim: const_index(0) for p in plan.outer})
 
 
+def loads_of(f: Form, plan: Plan, lanes: int) -> float:
+    """How often an operand of so many elements is loaded, in units of 64 bytes: as often as it
+    changes."""
+    times = prod(p.extent for p in plan.outer if p.dim in f.moving)
+    return times * max(1.0, lanes * f.element.bytes / 64)
+
+
 def _operand_cost(f: Form, operand: int, plan: Plan, at: Points) -> tuple[float, float]:
     """Cycles for loading the operand as often as it changes, and for packing it, which is hoisted
     where it can be."""
-    loads = prod(p.extent for p in plan.outer if p.dim in f.moving)
-    each = max(1.0, at.lanes * f.element.bytes / 64)
+    loads = loads_of(f, plan, at.lanes)
     found = Access.PACKED
     if f.array is not None:
         found = _access(f.array, f.masked, plan, operand, at)
         if found is Access.SHUFFLED:
             steps = LOAD + SHUFFLE * shuffles(f.element.bits, at.lanes)
-            return loads * each * steps / sharing(f.array, plan, operand), 0.0
+            return loads * steps / sharing(f.array, plan, operand), 0.0
     packing = 0.0
     if found is Access.PACKED:
-        packing = loads * each * (PACK_ONCE if f.reused else PACK)
-    return loads * each * LOAD, packing
+        packing = loads * (PACK_ONCE if f.reused else PACK)
+    return loads * LOAD, packing
 
 
 def best_load(

@@ -71,6 +71,7 @@ class Pack:
     note: str
     number: int = 0
     scalar: bool = False
+    begins: list[Expr] = field(default_factory=list, compare=False, repr=False)  # once it is known
 
     @property
     def loops(self) -> tuple[For, ...]:
@@ -97,13 +98,20 @@ class Pack:
 
     def place(self, index: Index) -> Expr:
         """Where the value lies for these steps."""
-        at: Expr = const_index(0)
-        for loop in self.loops:
-            at = add(mul(at, loop.extent), sub(Var(loop.var), loop.start))
+        at = self.begin()
         for p in self.steps:
             at = add(mul(at, p.extent), index.get(p.dim, const_index(0)))
         at = add(mul(at, Var(sharing(self.buffer))), self.number)
         return canonical(mul(at, self.own_points().lanes))
+
+    def begin(self) -> Expr:
+        """How often the loops have gone around before."""
+        if not self.begins:  # one object, which is brought to canonical form once
+            at: Expr = const_index(0)
+            for loop in self.loops:
+                at = add(mul(at, loop.extent), sub(Var(loop.var), loop.start))
+            self.begins.append(at)
+        return self.begins[0]
 
     def extent(self) -> Expr:
         """Elements of the temporary."""
@@ -183,7 +191,7 @@ class Frames:
                 return p.load(index)
         shared = [p for p in frame.packs if _alike(p, wanted)]
         buffer = shared[0].buffer if shared else self.fresh(_name(x))
-        pack = replace(wanted, buffer=buffer, number=len(shared))
+        pack = replace(wanted, buffer=buffer, number=len(shared), begins=[])
         frame.packs.append(pack)
         return pack.load(index)
 

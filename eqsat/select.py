@@ -255,6 +255,7 @@ class _Selection:
                 raise moving(unknown) from unknown
             outer = self.tiles.buffers.get(s.buffer)
             self.tiles.buffers[s.buffer] = buffer
+            self.tiles.stored.pop(s.buffer, None)
             self.refuse(s, buffer)
             body = allocated(buffer, self.stmt(s.body), s)
             new = with_packs(body, frame.packs, self.frames.fresh)
@@ -315,7 +316,7 @@ class _Selection:
         and neighbours that work on copies share these."""
         done: list[Stmt] = []
         pending: list[Product] = []
-        for through, group in groupby(body, self.is_through_memory):
+        for through, group in groupby(map(self.tiles.first, body), self.is_through_memory):
             run = list(group)
             if through:
                 done += [self._executed(pending), self.tiles.through_memory(run, self.stmt)]

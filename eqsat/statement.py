@@ -162,20 +162,23 @@ def _under(mask: tuple[Tensor, ...], x: Tensor) -> Tensor:
 
 def _where(c: Tensor, x: Tensor) -> Tensor:
     """`x` where the condition holds, else 0: of a product the factor that moves with the condition."""
+    if isinstance(x, Masked):
+        return x if x.condition == c else Masked(x.condition, _where(c, x.value))
     moved = strides_along(c)
     if isinstance(x, Apply) and isinstance(x.node, Binary) and x.node.op is Op.MUL:
-        bare = [_bare(c, a) for a in x.args]
-        moving = [n for n, a in enumerate(bare) if strides_along(a) & moved] or [0]
-        args = (_where(c, a) if n in moving else bare[n] for n, a in enumerate(x.args))
+        alone = [_bare(None, a) for a in x.args]
+        moving = [n for n, a in enumerate(alone) if strides_along(a) & moved] or [0]
+        args = (_where(c, a) if n in moving else _bare(c, a) for n, a in enumerate(x.args))
         return Apply(x.node, tuple(args))
     return x if _vanishes(x, c) else masked(c, x)
 
 
-def _bare(c: Tensor, x: Tensor) -> Tensor:
-    """`x` also where the condition does not hold: where it is then multiplied by 0."""
+def _bare(c: Tensor | None, x: Tensor) -> Tensor:
+    """`x` also where the condition, or any, does not hold: where it is then multiplied by 0."""
     match x:
         case Masked(condition=own, value=inner):
-            return _bare(c, inner) if own == c else Masked(own, _bare(c, inner))
+            rest = _bare(c, inner)
+            return rest if c is None or own == c else Masked(own, rest)
         case Apply(node=Cast() as node, args=(a,)):
             return Apply(node, (_bare(c, a),))
         case _:

@@ -28,7 +28,7 @@ from hbc.eqsat.tiles import (
 )
 from hbc.ir.build import const
 from hbc.ir.lane_offsets import constant_lanes
-from hbc.ir.nodes import Allocate, Block, Const, Expr, Load, Ramp, Stmt, Store, const_index
+from hbc.ir.nodes import Allocate, Block, Const, Expr, For, Load, Ramp, Stmt, Store, const_index
 from hbc.ir.types import TILES, Memory
 from hbc.ir.walk import (
     block,
@@ -53,6 +53,7 @@ class TileScope:
     scopes: set[str] = field(default_factory=set)  # the buffers that had tiles so far
     planned: set[int] = field(default_factory=set)  # products whose choice is fixed, by id
     accesses: dict[int, tuple[Stmt, frozenset[str], frozenset[str]]] = field(default_factory=dict)
+    stored: dict[str, set[int]] = field(default_factory=dict)  # elements that had a value so far
 
     def touched(self, s: Stmt) -> tuple[frozenset[str], frozenset[str]]:
         """The tile buffers that are read and written in a statement."""
@@ -79,6 +80,30 @@ class TileScope:
         """The stores in a statement that read or write tiles."""
         stores = (n for n in statements(s) if isinstance(n, Store))
         return [n for n in stores if any(self.touched(n))]
+
+    def first(self, s: Stmt) -> Stmt:
+        """The next statement in order. A store to elements that had no value so far needs no mask: there
+        is nothing to keep."""
+        found = s
+        for n in statements(s):
+            if not isinstance(n, Store) or n.buffer not in self.buffers:
+                continue
+            known = self.stored.setdefault(n.buffer, set())
+            elements = constant_lanes(n.index) or range(self.buffers[n.buffer].extent)
+            masked = n is s and n.mask is not None and id(n) not in self.planned
+            if masked and known.isdisjoint(elements) and not self._repeats(n.buffer):
+                found = replace(n, mask=None)
+            known.update(elements)
+        return found
+
+    def _repeats(self, buffer: str) -> bool:
+        """Whether a loop inside of the buffer's scope is around what is at hand."""
+        for frame in reversed(self.frames.stack):
+            if isinstance(frame.stmt, For):
+                return True
+            if isinstance(frame.stmt, Allocate) and frame.stmt.buffer == buffer:
+                return False
+        return True
 
     def product(self, s: Stmt) -> tuple[Statement, Choice] | None:
         """The statement of a store that accumulates in tiles."""

@@ -1,9 +1,9 @@
 """Tests on a GPU that inputs keep the `bound` the user states, before anything else is launched.
 
-    blocks b count 256 { threads t count 256 { bad[256 * b + t] = 0; for s { if .. { bad[..] = 1 } } } }
-    one block: threads t count 256 { some[t] = max of bad[256 * t ..] }
-    one thread: any[0] = max of some
-    assert any[0] == 0                   # the host waits for this one number
+blocks b count 256 { threads t count 256 { bad[256 * b + t] = 0; for s { if .. { bad[..] = 1 } } } }
+one block: threads t count 256 { some[t] = max of bad[256 * t ..] }
+one thread: any[0] = max of some
+assert any[0] == 0                   # the host waits for this one number
 """
 
 from __future__ import annotations

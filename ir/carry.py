@@ -41,7 +41,7 @@ def carry(kernel: Kernel) -> Kernel:
     taken = {n.buffer for n in nodes(kernel.body) if isinstance(n, Allocate)}
     taken |= {n.name for n in nodes(kernel.body) if isinstance(n, LetStmt)}
     taken |= {n.name for n in nodes(kernel.body) if isinstance(n, Var)}
-    taken |= {a.name for a in (*kernel.arguments, *kernel.tables)}
+    taken |= {a.name for a in kernel.arguments} | {t.name for t in kernel.tables}
     return kernel.map_body(lambda s: _walk(s, taken, False))
 
 

@@ -20,6 +20,9 @@ inline void end_thread()
 {
     Quiet quiet;
     Thread *me = current;
+#if defined(__SANITIZE_THREAD__)
+    tsan_ended[me->linear] = 1;
+#endif
     for (const auto &group : me->groups)
         if (!group.empty())
             fail("a thread returns with asynchronous copies under way");
@@ -51,6 +54,12 @@ inline void begin_thread()
     __sanitizer_finish_switch_fiber(nullptr, &stack, &size);
     if (!host_stack)
         host_stack = stack, host_stack_size = size;
+#endif
+#if defined(__SANITIZE_THREAD__)
+    if (tsan_ended[current->linear]) {
+        AnnotateIgnoreReadsEnd(__FILE__, __LINE__);
+        AnnotateIgnoreWritesEnd(__FILE__, __LINE__);
+    }
 #endif
     acquire(&launched);
     launch.entry(launch.argument);
@@ -100,7 +109,7 @@ inline void begin_block(unsigned count, unsigned salt)
 #endif
 #if defined(__SANITIZE_THREAD__)
         while (tsan_fibers.size() <= i)
-            tsan_fibers.push_back(__tsan_create_fiber(0));
+            tsan_fibers.push_back(__tsan_create_fiber(0)), tsan_ended.push_back(0);
         thread.tsan = tsan_fibers[i];
 #endif
         prepare(&thread, begin_thread);

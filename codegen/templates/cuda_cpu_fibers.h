@@ -70,6 +70,7 @@ inline uint64_t ready[MAX_THREADS / 64];         // by position
 inline unsigned live;                            // threads of the block that have not returned
 inline Thread *current = nullptr;                // nullptr: the host
 inline std::vector<void *> tsan_fibers;
+inline std::vector<char> tsan_ended;  // fibers whose last thread ended, where nobody looks since then
 inline void *host_stack_pointer, *host_fake_stack, *host_tsan;
 inline const void *host_stack;
 inline size_t host_stack_size;
@@ -222,19 +223,22 @@ inline void give_turn()
         change(me, next);
 }
 
-// Until another thread, or this one, has called `wake` for it; `set_waiting` comes before.
-inline void wait(const char *what, int line)
+// Until another thread, or this one, has called `wake` for it; `set_waiting` comes before. `orders`: what
+// was done before the one happens before what is done after the other.
+inline void wait(const char *what, int line, bool orders = true)
 {
     Thread *me = current;
     me->waits_for = what, me->line = line;
     give_turn();
     me->waits_for = nullptr;
-    acquire(&me->woken);
+    if (orders)
+        acquire(&me->woken);
 }
 
-inline void wake(Thread *thread)
+inline void wake(Thread *thread, bool orders = true)
 {
-    release(&thread->woken);
+    if (orders)
+        release(&thread->woken);
     set_ready(thread);
 }
 

@@ -72,18 +72,24 @@ inline int pass(int number, const char *what, int line, unsigned expected, int v
 
 // --- meetings ----------------------------------------------------------------------------------
 
+inline void all_there(void **, unsigned present);
+
+// Lanes wait for each other at matrix operations, but do not see what others stored: that takes a barrier.
+inline bool orders_memory(const Meeting &meeting) { return meeting.perform != all_there; }
+
 // Whether all lanes of the mask are there. If so they all go on.
 inline void finish(Meeting &meeting, Warp &warp)
 {
     if (!meeting.what || meeting.arrived != (meeting.mask & warp.live))
         return;
-    acquire(&meeting.arrival);
+    if (orders_memory(meeting))
+        acquire(&meeting.arrival);
     if (meeting.perform)
         meeting.perform(meeting.requests, meeting.arrived);
     Thread *lanes = &threads[(&warp - warps.data()) * WARP];
     for (unsigned lane = 0; lane < WARP; lane++)
         if (meeting.arrived >> lane & 1)
-            wake(&lanes[lane]);
+            wake(&lanes[lane], orders_memory(meeting));
     meeting.what = nullptr;
 }
 
@@ -114,10 +120,12 @@ inline void meet(unsigned mask, const char *what, int line, void (*perform)(void
              at_line(what, line));
     meeting.requests[current->lane] = request;
     meeting.arrived |= 1u << current->lane;
-    release(&meeting.arrival);
+    const bool orders = orders_memory(meeting);
+    if (orders)
+        release(&meeting.arrival);
     set_waiting(current);
     finish(meeting, warp);
-    wait(what, line);
+    wait(what, line, orders);
 }
 
 inline void all_there(void **, unsigned present)

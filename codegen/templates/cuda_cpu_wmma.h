@@ -59,10 +59,16 @@ void check_access(const E *p, unsigned stride, bool by_rows, const char *what, i
         fail(at_line(what, line) + ": the stride is no multiple of 16 bytes");
 }
 
+// Which lane holds an element, in its place number / 32: none that code would find by chance.
+inline int holder(int number) { return (5 * (number % 32) + 11 * (number / 32) + 3) % 32; }
+
+// The other way round: the remainder by 32 of what this lane holds in a place. (5 * 13 is 1 modulo 32.)
+inline int turned(int element) { return 13 * ((cuda_on_cpu::current->lane - 11 * element - 3) & 31) & 31; }
+
 template <class F>
 size_t place(int element, unsigned stride, bool by_rows)
 {
-    const int number = element * 32 + cuda_on_cpu::current->lane;
+    const int number = 32 * element + turned(element);
     const int row = number / F::COLUMNS, column = number % F::COLUMNS;
     return by_rows ? static_cast<size_t>(row) * stride + column : static_cast<size_t>(column) * stride + row;
 }
@@ -154,11 +160,11 @@ void multiply(void **requests, unsigned present)
         cuda_on_cpu::fail("mma_sync needs all 32 lanes");
     static SUM a[M][K], b[K][N];
     for (int e = 0; e < M * K; e++)
-        a[e / K][e % K] = operand<T>(static_cast<Mine *>(requests[e % 32])->a[e / 32]);
+        a[e / K][e % K] = operand<T>(static_cast<Mine *>(requests[holder(e)])->a[e / 32]);
     for (int e = 0; e < K * N; e++)
-        b[e / N][e % N] = operand<T>(static_cast<Mine *>(requests[e % 32])->b[e / 32]);
+        b[e / N][e % N] = operand<T>(static_cast<Mine *>(requests[holder(e)])->b[e / 32]);
     for (int e = 0; e < M * N; e++) {
-        const Mine *mine = static_cast<Mine *>(requests[e % 32]);
+        const Mine *mine = static_cast<Mine *>(requests[holder(e)]);
         SUM sum = static_cast<SUM>(mine->c[e / 32]);
         for (int k = 0; k < K; k++)
             sum += a[e / N][k] * b[k][e % N];

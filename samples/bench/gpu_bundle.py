@@ -32,8 +32,11 @@ from hbc.ir.kernel import Kernel
 from hbc.ir.target import TARGETS
 
 HERE = Path(__file__).resolve().parent
-SCRIPTS = {"gpu_run.py": "run.py", "gpu_device.py": "", "gpu_report.py": "", "gpu.sh": "",
-           "warp_costs.cu": "", "warp_costs.sh": ""}  # fmt: skip
+SCRIPTS = {
+    "gpu_run.py": "run.py", "gpu_device.py": "", "gpu_report.py": "", "gpu_reference.py": "",
+    "gpu_peers.py": "", "gpu_triton.py": "", "gpu.sh": "", "../../cli/gpu_peak.cu": "peak.cu",
+    "warp_costs.cu": "", "warp_costs.sh": "",
+}  # fmt: skip
 LARGEST = 60_000_000  # bytes of the folder
 
 Sizes = Mapping[str, int]

@@ -130,3 +130,18 @@ class Device:
             to, source = ctypes.c_void_p(a), ctypes.c_void_p(b)
             seconds = self.time(lambda: self.copy(to, source, size, ON_DEVICE), 20)
         return 2 * size / float(np.median(seconds))
+
+    def peak(self, function):
+        """Operations per second of one of peak.cu's programs."""
+        count = 1 << 32
+        for _ in range(2):  # first to learn how many make 20 ms
+            self.need(function(ctypes.c_int64(count), None))
+            seconds = min(self.time(lambda n=count: function(ctypes.c_int64(n), None), 5))
+            rate = count / seconds
+            count = int(rate * 0.02)
+        return rate
+
+    def need(self, status):
+        """RuntimeError where the runtime said no."""
+        if status:
+            raise RuntimeError(self.text(status))

@@ -16,6 +16,7 @@ def compare(sample, inputs, output, generator):
     find = REFERENCES.get(sample)
     if find is None or not output.size:
         return None
+    inputs = {**inputs, "width": output.shape[-1]}
     worst = 0.0
     for _ in range(ROWS):
         at = tuple(int(generator.integers(n)) for n in output.shape[: LEADING[sample]])
@@ -67,7 +68,7 @@ def upsample(x, at):
         rows = [sliding_window_view(x["I"][y // 2 + s], half) for s in range(half)]
         found = _sum(zip(rows, taps, strict=True), half * half)
         count = len(value[q::2])
-        value[q::2], bound[q::2] = (part[:count] for part in found)
+        value[q::2], bound[q::2] = found[0][:count], found[1][:count]
     return value, bound
 
 
@@ -100,6 +101,6 @@ REFERENCES = {
     "upsample": upsample, "conv_layer": conv_layer, "attention": attention,
     "attention_fused": attention,
 }  # fmt: skip
-LEADING = {name: 1 for name in REFERENCES} | {
+LEADING = dict.fromkeys(REFERENCES, 1) | {
     "conv_layer": 2, "attention": 2, "attention_fused": 2,
 }  # fmt: skip

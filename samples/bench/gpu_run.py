@@ -1,10 +1,11 @@
 """Builds, checks and times the kernels of a bundle on this machine's GPU.
 
-    run.py [-o FOLDER] [--repeat N] [--flush] [NAME ...]        NAME: a sample or a schedule
+    run.py [-o FOLDER] [--repeat N] [--flush] [--minutes M] [NAME ...]      NAME: a sample or a schedule
 
 Needs Python 3.10, NumPy and nvcc; no hbc. Every kernel is compared with precomputed results at small and
-odd sizes, timed with CUDA events at large ones, and set beside the device's own copy. Writes
-RESULTS.gpu.md and gpu.json. Exit codes: 1 where a result is wrong or a kernel fails, 4 without a GPU.
+odd sizes, at large ones with NumPy in some rows, timed there with CUDA events, and set beside the device's
+own copy, its tensor cores, and torch and Triton where they are installed. Writes RESULTS.gpu.md and
+gpu.json. Exit codes: 1 where a result is wrong or a kernel fails, 4 without a GPU.
 """
 
 import argparse
@@ -13,11 +14,15 @@ import os
 import shutil
 import subprocess
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 from ctypes import CDLL, c_char_p, c_int64, c_void_p
 from pathlib import Path
 
+import gpu_peers
 import numpy as np
 from gpu_device import Device, NoDevice
+from gpu_reference import compare
 from gpu_report import results
 
 BUNDLE = Path(__file__).resolve().parent
@@ -25,6 +30,7 @@ TYPES = {"f16": np.float16, "f32": np.float32, "f64": np.float64, "i8": np.int8,
          "i16": np.int16, "u16": np.uint16, "i32": np.int32, "u32": np.uint32, "i64": np.int64}  # fmt: skip
 NVCC_FLAGS = ["-std=c++17", "-O3", "-fmad=false", "-shared", "-Xcompiler", "-fPIC"]
 COPIED = 1 << 28  # bytes of the copy that is timed
+PEAKS = ("f32", "f64", "f16", "bf16", "u8s8")
 
 
 def find_nvcc():
@@ -38,14 +44,37 @@ def find_nvcc():
 
 def build(nvcc, kernel, arch, folder):
     """The library of a kernel."""
-    source = BUNDLE / kernel["source"]
-    out = folder / f"{kernel['sample']}-{kernel['schedule']}.so"
+    return compiled(
+        nvcc,
+        BUNDLE / kernel["source"],
+        folder / f"{kernel['sample']}-{kernel['schedule']}.so",
+        arch,
+    )
+
+
+def compiled(nvcc, source, out, arch):
+    """The library of a source, unless it is there already. RuntimeError where nvcc refuses it."""
     if not out.exists() or out.stat().st_mtime < source.stat().st_mtime:
-        command = [nvcc, *NVCC_FLAGS, f"-arch={arch}", str(source), "-o", str(out)]
+        made = out.with_suffix(".new")
+        command = [nvcc, *NVCC_FLAGS, f"-arch={arch}", str(source), "-o", str(made)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             raise RuntimeError(f"nvcc: {done.stderr.strip()[:500]}")
+        made.replace(out)
     return CDLL(str(out))
+
+
+def build_all(nvcc, kernels, arch, folder):
+    """Compiles all at the same time, as many as there are processors; who needs one learns of errors."""
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        for kernel in kernels:
+            pool.submit(build, nvcc, kernel, arch, folder)
+
+
+def peaks(nvcc, device, folder):
+    """Operations per second of the device's cores and tensor cores, by type."""
+    library = compiled(nvcc, BUNDLE / "peak.cu", folder / "peak.so", device.arch)
+    return {kind: device.peak(library[f"peak_{kind}_device"]) for kind in PEAKS}
 
 
 def call(library, kernel, device, sizes, arrays):
@@ -101,13 +130,17 @@ def random_array(argument, shape, generator):
     return generator.integers(limits.min, limits.max, shape, t, endpoint=True)
 
 
-def time_kernel(library, kernel, device, case, repeat, flush):
-    """Seconds of each launch, and the first output."""
+def large_inputs(kernel, case):
+    """By name, the same for every schedule."""
     generator = np.random.default_rng(1)
+    inputs = [a for a in kernel["arguments"] if not a["output"]]
+    return {a["name"]: random_array(a, case["shapes"][a["name"]], generator) for a in inputs}
+
+
+def time_kernel(library, kernel, device, case, inputs, repeat, flush):
+    """Seconds of each launch, and the first output."""
     host = [
-        np.zeros(case["shapes"][a["name"]], TYPES[a["type"]])
-        if a["output"]
-        else random_array(a, case["shapes"][a["name"]], generator)
+        np.zeros(case["shapes"][a["name"]], TYPES[a["type"]]) if a["output"] else inputs[a["name"]]
         for a in kernel["arguments"]
     ]
     with device.arrays(host) as arrays:
@@ -122,27 +155,59 @@ def time_kernel(library, kernel, device, case, repeat, flush):
 def run_kernel(kernel, device, nvcc, folder, options, outputs):
     """Everything about one kernel, for the table. `outputs`: of other schedules at large sizes."""
     record = {key: kernel[key] for key in ("sample", "schedule", "name")}
-    record |= {"checks": [], "times": []}
+    record |= {"checks": [], "times": [], "late": []}
     try:
         library = build(nvcc, kernel, device.arch, folder)
         for case in kernel["checks"]:
             error = check(library, kernel, device, case)
             record["checks"].append({"sizes": case["sizes"], "error": error})
         for case in kernel["times"]:
-            seconds, got = time_kernel(library, kernel, device, case, options.repeat, options.flush)
-            key = kernel["sample"], str(case["sizes"])
-            first = outputs.setdefault(key, got)
-            apart = float(np.abs(got.astype(np.float64) - first).max(initial=0))
-            largest = float(np.abs(first.astype(np.float64)).max(initial=0))
-            record["times"].append(
-                {"sizes": case["sizes"], "seconds": float(np.median(seconds)),
-                 "least": float(np.min(seconds)), "flops": case["flops"], "bytes": case["bytes"],
-                 "rate": case["rate"], "apart": apart / (largest or 1.0)}
-            )  # fmt: skip
+            if time.monotonic() > options.end:
+                record["late"].append(case["sizes"])
+                continue
+            record["times"].append(timed(library, kernel, device, case, options, outputs))
     except (RuntimeError, OSError) as error:
         record["failure"] = str(error)
-    record["wrong"] = "failure" in record or any(c["error"] > 1 for c in record["checks"])
+    errors = [c["error"] for c in record["checks"]] + [t["error"] or 0 for t in record["times"]]
+    record["wrong"] = "failure" in record or any(error > 1 for error in errors)
     return record
+
+
+def timed(library, kernel, device, case, options, outputs):
+    """One row: the time at large sizes, and how far the results are from NumPy's and other schedules'."""
+    inputs = large_inputs(kernel, case)
+    seconds, got = time_kernel(library, kernel, device, case, inputs, options.repeat, options.flush)
+    first = outputs.setdefault((kernel["sample"], str(case["sizes"])), got)
+    apart = float(np.abs(got.astype(np.float64) - first).max(initial=0))
+    largest = float(np.abs(first.astype(np.float64)).max(initial=0))
+    return {
+        "sizes": case["sizes"], "seconds": float(np.median(seconds)), "least": float(np.min(seconds)),
+        "flops": case["flops"], "bytes": case["bytes"], "rate": case["rate"],
+        "apart": apart / (largest or 1.0),
+        "error": compare(kernel["sample"], inputs, got, np.random.default_rng(2)),
+    }  # fmt: skip
+
+
+def run_peers(kernels, device, options):
+    """Seconds of torch and Triton at the sizes of each sample, or why they did not run."""
+    found, seen = [], set()
+    for kernel in kernels:
+        for case in kernel["times"]:
+            key = kernel["sample"], str(case["sizes"])
+            if key in seen or time.monotonic() > options.end:
+                continue
+            seen.add(key)
+            row = {"sample": kernel["sample"], "sizes": case["sizes"], "flops": case["flops"]}
+            try:
+                calls = gpu_peers.peers(kernel["sample"], large_inputs(kernel, case))
+                for name, call_peer in calls.items():
+                    seconds = device.time(call_peer, options.repeat, options.flush)
+                    found.append({**row, "peer": name, "seconds": float(np.median(seconds))})
+            except Exception as error:  # noqa: BLE001  whatever another program raises is its own
+                found.append({**row, "peer": type(error).__name__, "failure": str(error)[:200]})
+            calls = None
+            gpu_peers.forget()
+    return found
 
 
 def main(make_device=Device):
@@ -151,8 +216,10 @@ def main(make_device=Device):
     parser.add_argument("names", nargs="*", metavar="NAME", help="samples or schedules")
     parser.add_argument("-o", "--output", type=Path, default=BUNDLE, metavar="FOLDER")
     parser.add_argument("--repeat", type=int, default=50, help="launches that are timed")
+    parser.add_argument("--minutes", type=float, default=9.0, help="then no more is timed")
     parser.add_argument("--flush", action="store_true", help="empty the L2 cache before each")
     options = parser.parse_args()
+    options.end = time.monotonic() + 60 * options.minutes
     nvcc = find_nvcc()
     if nvcc is None:
         print("no nvcc: install the CUDA toolkit, or name its nvcc with NVCC", file=sys.stderr)
@@ -165,16 +232,22 @@ def main(make_device=Device):
     bundle = json.loads((BUNDLE / "bundle.json").read_text(encoding="utf-8"))
     folder = options.output / "built"
     folder.mkdir(parents=True, exist_ok=True)
-    machine = {**device.about(), "copy": device.copy_rate(COPIED), "hbc": bundle["hbc"]}
+    kernels = [
+        k
+        for k in bundle["kernels"]
+        if not options.names or {k["sample"], k["schedule"]} & set(options.names)
+    ]
+    build_all(nvcc, kernels, device.arch, folder)
+    machine = {**device.about(), "copy": device.copy_rate(COPIED), "hbc": bundle["hbc"],
+               "peaks": peaks(nvcc, device, folder), "torch": gpu_peers.version()}  # fmt: skip
     records, outputs = [], {}
-    for kernel in bundle["kernels"]:
-        if options.names and not {kernel["sample"], kernel["schedule"]} & set(options.names):
-            continue
+    for kernel in kernels:
         record = run_kernel(kernel, device, nvcc, folder, options, outputs)
         records.append(record)
         print(f"{record['sample']} {record['schedule']}: {'WRONG' if record['wrong'] else 'ok'}")
         sys.stdout.flush()
-    found = {"machine": machine, "kernels": records}
+    others = run_peers(kernels, device, options)
+    found = {"machine": machine, "kernels": records, "peers": others}
     (options.output / "gpu.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
     text = results(found)
     (options.output / "RESULTS.gpu.md").write_text(text, encoding="utf-8")

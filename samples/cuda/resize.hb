@@ -14,32 +14,32 @@ require TW <= W, "TW, the taps of a row, must not exceed the width W"
 reduce i in TH, j in TH, s in TW, t in TW
 
 # Rows: first source row of each group, weights, and the picture at its new height.
-top[g]         = clamp(((32 * g + 1) * H - OH - 6 * max(H, OH)) / (2 * OH) + 1, 0, H - TH)
-zy[y, k]       = f32(2 * OH * (top[y / 16] + k) - (2 * y + 1) * H + OH) / f32(2 * max(H, OH))
-ny[y, k]       = select(zy[y, k] == 0, 1, pi * zy[y, k])
-ly[y, k]       = select(zy[y, k] == 0, 1, 3 * sin(ny[y, k]) * sin(ny[y, k] / 3) / (ny[y, k] * ny[y, k]))
-wy[y, k]       = select(abs(zy[y, k]) < 3, ly[y, k], 0)
-sy[y]          = 0
-sy[y]         += wy[y, i]
-down[y, k]     = f16(wy[y, k] / sy[y])
+top[g]           = clamp(((32 * g + 1) * H - OH - 6 * max(H, OH)) / (2 * OH) + 1, 0, H - TH)
+zy[y, k]         = f32(2 * OH * (top[y / 16] + k) - (2 * y + 1) * H + OH) / f32(2 * max(H, OH))
+ny[y, k]         = select(zy[y, k] == 0, 1, pi * zy[y, k])
+ly[y, k]         = select(zy[y, k] == 0, 1, 3 * sin(ny[y, k]) * sin(ny[y, k] / 3) / (ny[y, k] * ny[y, k]))
+wy[y, k]         = select(abs(zy[y, k]) < 3, ly[y, k], 0)
+sy[y]            = 0
+sy[y]           += wy[y, i]
+down[y, k]       = f16(wy[y, k] / sy[y])
 near[c, g, k, x] = I[c, clamp(top[g], 0, H - TH) + k, x]
-tall[c, y, x]  = 0
-tall[c, y, x] += f32(down[y, j]) * f32(near[c, y / 16, j, x])
-rows[c, y, x]  = f16(tall[c, y, x])
+tall[c, y, x]    = 0
+tall[c, y, x]   += f32(down[y, j]) * f32(near[c, y / 16, j, x])
+rows[c, y, x]    = f16(tall[c, y, x])
 
 # Columns; the weights lie with x innermost.
-left[g]        = clamp(((32 * g + 1) * W - OW - 6 * max(W, OW)) / (2 * OW) + 1, 0, W - TW)
-zx[u, x]       = f32(2 * OW * (left[x / 16] + u) - (2 * x + 1) * W + OW) / f32(2 * max(W, OW))
-nx[u, x]       = select(zx[u, x] == 0, 1, pi * zx[u, x])
-lx[u, x]       = select(zx[u, x] == 0, 1, 3 * sin(nx[u, x]) * sin(nx[u, x] / 3) / (nx[u, x] * nx[u, x]))
-wx[u, x]       = select(abs(zx[u, x]) < 3, lx[u, x], 0)
-sx[x]          = 0
-sx[x]         += wx[s, x]
-across[u, x]   = f16(wx[u, x] / sx[x])
+left[g]           = clamp(((32 * g + 1) * W - OW - 6 * max(W, OW)) / (2 * OW) + 1, 0, W - TW)
+zx[u, x]          = f32(2 * OW * (left[x / 16] + u) - (2 * x + 1) * W + OW) / f32(2 * max(W, OW))
+nx[u, x]          = select(zx[u, x] == 0, 1, pi * zx[u, x])
+lx[u, x]          = select(zx[u, x] == 0, 1, 3 * sin(nx[u, x]) * sin(nx[u, x] / 3) / (nx[u, x] * nx[u, x]))
+wx[u, x]          = select(abs(zx[u, x]) < 3, lx[u, x], 0)
+sx[x]             = 0
+sx[x]            += wx[s, x]
+across[u, x]      = f16(wx[u, x] / sx[x])
 strip[c, y, g, u] = rows[c, y, clamp(left[g], 0, W - TW) + u]
-wide[c, y, x]  = 0
-wide[c, y, x] += f32(strip[c, y, x / 16, t]) * f32(across[t, x])
-O[c, y, x]     = wide[c, y, x]
+wide[c, y, x]     = 0
+wide[c, y, x]    += f32(strip[c, y, x / 16, t]) * f32(across[t, x])
+O[c, y, x]        = wide[c, y, x]
 
 # CUDA cores. A thread makes the sums of one column for a group of rows, which share the loads of the picture.
 schedule simt for cuda {
@@ -63,17 +63,19 @@ schedule wmma for cuda {
     rows.reorder(c, yo, xo, xw, yi, xv).gpu_blocks(c, yo, xo).gpu_threads(xw).vectorize(yi).vectorize(xv)
     tall.compute_at(rows, xo).store_in(wmma_accumulator).split(x, xw, xv, 16).reorder(c, xw, y, xv)
     tall.gpu_threads(xw).vectorize(y).vectorize(xv)
-    tall.update.split(j, jo, ji, 16).split(x, xw, xv, 16).reorder(c, jo, xw, y, xv, ji)
-    tall.update.gpu_threads(xw).atomic().vectorize(y).vectorize(xv).vectorize(ji)
-    down.in(tall).compute_at(tall.update, jo).store_in(shared)
-    near.compute_at(tall.update, jo).store_in(shared)
+    tall.update.split(j, jo, ji, 32).split(ji, jt, jv, 16).split(x, xw, xv, 16)
+    tall.update.reorder(c, jo, xw, jt, y, xv, jv).gpu_threads(xw).unroll(jt)
+    tall.update.atomic().vectorize(y).vectorize(xv).vectorize(jv)
+    down.in(tall).compute_at(tall.update, jo).store_in(shared).pad_storage(k, 40)
+    near.compute_at(tall.update, jo).store_in(shared).pad_storage(x, 72).vectorize(x, 8)
     O.split(y, yo, yi, 64).split(yi, yw, yv, 16).split(x, xo, xi, 16).reorder(c, yo, xo, yw, yv, xi)
     O.gpu_blocks(c, yo, xo).gpu_threads(yw).vectorize(yv).vectorize(xi)
     wide.compute_at(O, xo).store_in(wmma_accumulator).split(y, yw, yv, 16).reorder(c, yw, yv, x)
     wide.gpu_threads(yw).vectorize(yv).vectorize(x)
-    wide.update.split(t, to, ti, 16).split(y, yw, yv, 16).reorder(c, to, yw, yv, x, ti)
-    wide.update.gpu_threads(yw).atomic().vectorize(yv).vectorize(x).vectorize(ti)
-    strip.compute_at(wide.update, to).store_in(shared)
+    wide.update.split(t, to, ti, 32).split(ti, tt, tv, 16).split(y, yw, yv, 16)
+    wide.update.reorder(c, to, yw, tt, yv, x, tv).gpu_threads(yw).unroll(tt)
+    wide.update.atomic().vectorize(yv).vectorize(x).vectorize(tv)
+    strip.compute_at(wide.update, to).store_in(shared).pad_storage(u, 40)
     across.in(wide).compute_at(wide.update, to).store_in(shared)
 }
 

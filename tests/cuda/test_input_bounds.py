@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -40,9 +38,7 @@ def test_inside(take: CudaLibrary, m: int, h: int, w: int, stream: list[None]) -
 @pytest.mark.parametrize("value", [-1, 40, -(2**31), 2**31 - 1])
 @pytest.mark.parametrize("place", [(0, 0), (6, 32), (3, 20)])
 @pytest.mark.parametrize("stream", [[], [None]])
-def test_outside(
-    take: CudaLibrary, value: int, place: tuple[int, int], stream: list[None]
-) -> None:
+def test_outside(take: CudaLibrary, value: int, place: tuple[int, int], stream: list[None]) -> None:
     values, at, out = np.arange(40, dtype=np.float32), positions(40, 7, 33), poisoned((7, 33))
     at[place] = value
     code = take.call("_device" if stream else "", 40, 7, 33, values, at, out, *stream)

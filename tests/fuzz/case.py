@@ -10,12 +10,13 @@ from choices import Choices, chance, pick, weighted
 from draft import Draft
 from programs import ANY_SIZES, choose_sizes, write_program
 from schedules import write_schedule
+from tile_programs import tile_program, tile_sizes
 
 from hbc.ir.types import DType
 
 TARGETS = (
     (4, "avx512"), (4, "avx2"), (2, "c"),
-    (2, "avx512vnni"), (2, "avx512bf16"), (1, "avxvnni"), (1, "arm_dot"),
+    (2, "avx512vnni"), (2, "avx512bf16"), (1, "avxvnni"), (1, "arm_dot"), (2, "amx"),
 )  # fmt: skip
 MORE_SIZES = 3  # sets of them at most, besides the first
 FORM = re.compile(r"# sizes:(.*) target: (\w+) fixed: ([01]) seed: (\d+)")
@@ -45,6 +46,19 @@ class Case:
 def generate(c: Choices) -> Case:
     """A random case."""
     target = weighted(c, TARGETS)
+    return in_tiles(c, target) if target == "amx" else in_loops(c, target)
+
+
+def in_tiles(c: Choices, target: str) -> Case:
+    """One whose sums are in tile memory."""
+    program = tile_program(c)
+    sizes = [tile_sizes(c, program) for _ in range(c.integer(1, 2))]
+    text = "\n".join(["size M, N, K", *program.lines])
+    return Case(text, tuple(sizes), target, False, c.integer(0, 11))
+
+
+def in_loops(c: Choices, target: str) -> Case:
+    """One with loops of all kinds."""
     written = write_program(c, target)
     plan = write_schedule(written.draft)
     fixed = chance(c, 20)

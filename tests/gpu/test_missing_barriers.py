@@ -88,4 +88,6 @@ def test_every_missing_barrier_is_found(name: str, folder: Path) -> None:
         pytest.skip("ThreadSanitizer does not run here")
     assert [made.status(NONE, sizes) for sizes in SIZES[name]] == [0] * len(SIZES[name])
     for n in range(made.count):
-        assert RACE in {made.status(n, sizes) for sizes in SIZES[name]}, f"nobody misses barrier {n}"
+        assert RACE in {made.status(n, sizes) for sizes in SIZES[name]}, (
+            f"nobody misses barrier {n}"
+        )
