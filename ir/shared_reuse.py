@@ -52,7 +52,8 @@ class _Slots:
         return body if name == s.buffer else renamed(body, s.buffer, name)
 
     def _slot(self, s: Allocate, element: DType, alive: tuple[int, ...]) -> int:
-        """An array of the element type, swizzled alike, that is free, best of the same name; else a new one."""
+        """An array of the element type, swizzled alike, that is free, best of the same name; else a new
+        one."""
         free = [
             n
             for n, a in enumerate(self.arrays)

@@ -7,11 +7,11 @@ from random import Random
 from case import Case
 
 PRODUCTS = (("f16", "f32"), ("f16", "f16"), ("bf16", "f32"), ("s8", "i32"), ("u8", "i32"))
-SIZES = (1, 2, 5, 8, 13, 16, 17, 24, 31, 32, 33, 40, 47)
+SIZES = (1, 2, 5, 8, 13, 16, 17, 24, 31, 32, 33, 40)
 
 
 def random_fragments(seed: int) -> Case:
-    """A product of matrices at two sets of sizes."""
+    """A product of matrices at random sizes."""
     r = Random(seed)
     factor, total = r.choice(PRODUCTS)
     factor = {"s8": "i8"}.get(factor, factor)
@@ -32,8 +32,8 @@ def random_fragments(seed: int) -> Case:
         *(f"    {line}" for line in _schedule(r, bias)),
         "}",
     ]
-    sizes = tuple({n: r.choice(SIZES) for n in "MNK"} for _ in range(2))
-    return Case("\n".join(lines), sizes, "cuda", r.random() < 0.15, seed % 12)
+    sizes = {n: r.choice(SIZES) for n in "MNK"}
+    return Case("\n".join(lines), (sizes,), "cuda", r.random() < 0.15, seed % 12)
 
 
 def _schedule(r: Random, bias: bool) -> list[str]:

@@ -77,15 +77,13 @@ O[y, x]    = rows[y - 1, x] + rows[y, x] + rows[y + 1, x]
                   x: W
                     O = ..
             else
-              yo: (H + 7) / 8
-                y_n = H - 8 * yo
-                rows[10 * W] heap
-                y: y_n + 2 from 8 * yo - 1
-                  x: W
-                    rows = ..
-                yi: y_n
-                  x: W
-                    O = ..
+              rows[10 * W] heap
+              y: H + 2 from -1
+                x: W
+                  rows = ..
+              yi: H
+                x: W
+                  O = ..
             """,
         ),
         (
