@@ -74,7 +74,9 @@ COMPARISON_LEVEL: Final = 4
 _UNARY_LEVEL: Final = 8
 
 RESERVED: Final = frozenset({"let", "in", "if", "else", "true", "false", "inf", "nan"})
-STATEMENTS: Final = frozenset({*LoopKind, "prefetch", "allocate", "assert", "barrier", "async", "copies"})
+STATEMENTS: Final = frozenset(
+    {*LoopKind, "prefetch", "allocate", "assert", "barrier", "async", "copies"}
+)
 IDENTIFIER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
