@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TypeGuard
 
 from hbc.codegen.c_mask import mask
 from hbc.codegen.c_scalar import scalar
 from hbc.codegen.c_vector_rows import load_rows, repeated_group
 from hbc.codegen.c_vector_run import address, contiguous, load_text
+from hbc.codegen.lane_loop import each_live_lane
 from hbc.codegen.permute import permuted, shuffled, source
 from hbc.codegen.registers import Piece, holder, piece_of
 from hbc.codegen.spelling import c_type, constant
 from hbc.codegen.spilled_mask import SpilledMask
-from hbc.codegen.unit import Unit
+from hbc.codegen.unit import LOGIC_OR, Unit
 from hbc.codegen.vector_types import (
     block_of,
     fill,
@@ -23,6 +25,7 @@ from hbc.codegen.vector_types import (
     set1,
     setr,
     suffix,
+    zero,
 )  # fmt: skip
 from hbc.ir.build import add
 from hbc.ir.diag import InternalError
@@ -45,15 +48,26 @@ def load(e: Load, unit: Unit) -> str:
     base, offsets = add(base, offsets[0]), tuple(o - offsets[0] for o in offsets)
     if offsets == tuple(range(lanes)):
         return contiguous(e, base, unit)
-    if e.mask is None and not any(offsets):
-        element = str(scalar(Load(e.buffer, base, t(1)), unit))
-        return set1(t, lanes, _lane_value(element, t))
+    if not any(offsets) and (e.mask is None or _is_uniform(e.mask)):
+        element = _lane_value(str(scalar(Load(e.buffer, base, t(1)), unit)), t)
+        if e.mask is not None:
+            element = f"{scalar(e.mask.value, unit).at(LOGIC_OR)} ? {element} : 0"
+        return set1(t, lanes, element)
     if (group := repeated_group(e, offsets)) is not None:
         return unit.printers.vector(group, unit)
-    if e.mask is not None:
+    if e.mask is not None and not _is_uniform(e.mask):
         return load_rows(e, unit) or _by_lane(e, unit)
     text = permuted(lambda at, n: load_text(e.buffer, add(base, at), t, n, unit), t, offsets, unit)
-    return text or load_rows(e, unit) or _gather(e, unit)
+    if text is None:
+        return load_rows(e, unit) or _gather(e, unit)
+    if e.mask is None:
+        return text
+    return f"({scalar(e.mask.value, unit).at(LOGIC_OR)} ? {text} : {zero(t, lanes)})"
+
+
+def _is_uniform(mask: Expr) -> TypeGuard[Broadcast]:
+    """Whether it is one condition for all lanes."""
+    return isinstance(mask, Broadcast) and mask.value.type.lanes == 1
 
 
 def _lane_value(element: str, t: DType) -> str:
@@ -180,15 +194,11 @@ def _by_lane(e: Load, unit: Unit) -> str:
     """Scalar loads put together; under a mask, through an array."""
     t, lanes = e.type.element, e.type.lanes
     name = unit.buffers[e.buffer].text
-    parts = [scalar(Take()(e.index, (lane,)), unit) for lane in range(lanes)]
     if e.mask is None:
+        parts = [scalar(Take()(e.index, (lane,)), unit) for lane in range(lanes)]
         return setr(t, lanes, [_lane_value(f"{name}[{part}]", t) for part in parts])
     array, live = unit.scope.fresh("lanes"), SpilledMask(e.mask, t, unit)
     nothing = constant(False if t == BOOL else 0, t) if t.bits != 16 else "0"
     unit.out.line(f"{c_type(t)} {array}[{register_lanes(t, lanes)}] = {{{nothing}}};")
-    for lane, part in enumerate(parts):
-        unit.out.line(f"if ({live(lane)})")
-        unit.out.depth += 1
-        unit.out.line(f"{array}[{lane}] = {name}[{part}];")
-        unit.out.depth -= 1
+    each_live_lane(e.index, live, unit, lambda lane, at: f"{array}[{lane}] = {name}[{at}];")
     return fill(t, lanes, array)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from hbc.codegen.c_mask import mask, register_mask
 from hbc.codegen.c_scalar import scalar
 from hbc.codegen.c_vector_run import address
+from hbc.codegen.lane_loop import each_live_lane
 from hbc.codegen.registers import piece_of
 from hbc.codegen.spelling import c_type
 from hbc.codegen.spilled_mask import SpilledMask
@@ -133,16 +134,16 @@ def _by_lane(s: Store, unit: Unit) -> None:
         array = unit.scope.fresh("lanes")
         unit.out.line(f"{c_type(t)} {array}[{register_lanes(t, lanes)}];")
         unit.out.line(f"{spill(t, lanes, array, value)};")
-        live = None if s.mask is None else SpilledMask(s.mask, t, unit)
         name = unit.buffers[s.buffer].text
-        for lane in range(lanes):
-            at = scalar(Take()(s.index, (lane,)), unit)
-            if live is not None:
-                unit.out.line(f"if ({live(lane)})")
-                unit.out.depth += 1
-            unit.out.line(f"{name}[{at}] = {array}[{lane}];")
-            if live is not None:
-                unit.out.depth -= 1
+
+        def put(lane: str, at: str) -> str:
+            return f"{name}[{at}] = {array}[{lane}];"
+
+        if s.mask is not None:
+            each_live_lane(s.index, SpilledMask(s.mask, t, unit), unit, put)
+        else:
+            for lane in range(lanes):
+                unit.out.line(put(str(lane), str(scalar(Take()(s.index, (lane,)), unit))))
     unit.scope.pop()
 
 

@@ -33,7 +33,7 @@ class SpilledMask:
         unit.out.line(f"{c_type(s)} {self.name}[{register_lanes(s, lanes)}];")
         unit.out.line(f"{spill(s, lanes, self.name, mask(e, width, unit))};")
 
-    def __call__(self, lane: int) -> str:
+    def __call__(self, lane: str) -> str:
         if self.count is not None:
             return f"{self.name} > {lane}"
         return f"{self.name} >> {lane} & 1" if self.bits == 512 else f"{self.name}[{lane}]"

@@ -56,12 +56,14 @@ def declare(scope: Scope, name: ast.Ident, what: str, in_c: bool = False) -> boo
 
 
 def names_of_strides(file: ast.File, scope: Scope) -> None:
-    """Refuses names that the generated code gives to the strides of an array (`ir.kernel`)."""
+    """Refuses sizes and variables that are named as the strides of an array (`ir.kernel`); another
+    array may be."""
+    arrays = {*scope.inputs, *scope.outputs}
     for found in re.finditer(
         r"(?<![\w.])([A-Za-z_]\w*)_stride\d+\b", _without_comments(file.source.text)
     ):
         array = found[1]
-        if array in scope.inputs or array in scope.outputs:
+        if array in arrays and found[0] not in arrays:
             scope.report(
                 f"`{found[0]}` is the name of a stride of `{array}` in the generated code",
                 Span(file.source, *found.span()), f"choose another name, such as `{found[0]}_`",
