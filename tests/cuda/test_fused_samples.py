@@ -1,4 +1,5 @@
-"""Attention for GPUs agrees with the oracle on the processor, and nvcc keeps its fragments in registers."""
+"""Filters and attention for GPUs, with products of small matrices inside: they agree with the oracle on the
+processor, at sizes with tails and without, and nvcc keeps their fragments in registers."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ import pytest
 
 from .sample_checks import CASES, count_agreeing, cuda_of, spills
 
-NAMES = ["attention", "attention_fused"]
+NAMES = ["attention", "attention_fused", "denoise", "recursive", "resize"]
 
 
 @pytest.mark.parametrize("schedule", ["wmma", "simt"])
@@ -23,3 +24,11 @@ def test_agrees(name: str, schedule: str, tmp_path: Path) -> None:
 @pytest.mark.usefixtures("nvcc")
 def test_no_spills(name: str, tmp_path: Path) -> None:
     assert spills(name, "wmma", tmp_path) == 0
+
+
+def test_a_tile_goes_through_four_products() -> None:
+    """Of a warp, one after the other; only the pixels of a block meet in its shared memory."""
+    text = cuda_of("denoise", "wmma").text
+    assert text.count("wmma::mma_sync(") == 4
+    assert text.count("__syncthreads()") == 3
+    assert "fabsf(cols_copy_0) < 0.1f" in text
