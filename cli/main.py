@@ -36,8 +36,8 @@ TERMINATED = 143  # 128 + SIGTERM
 # (giants.DEEPEST_NESTING, legal.MOST_LEVELS). Python's own limit is 1000.
 CALL_DEPTH = 10_000
 # A compilation makes a million small objects that refer to each other and stay: looking through them
-# every 700, as Python does, takes an eighth of its time.
-OBJECTS_BEFORE_COLLECTION = 200_000
+# every 700, as Python does, takes an eighth of its time, and every 200000 still a tenth.
+OBJECTS_BEFORE_COLLECTION = 1_000_000
 # What the system may refuse to anybody: no room, no permission, no handles. Not a bug in hbc.
 REFUSALS = frozenset(
     {
