@@ -21,6 +21,7 @@ from hbc.eqsat.refusals import (
     other_tiles,
     refuse_wide,
 )
+from hbc.eqsat.register_layout import laid_out, of_blocks
 from hbc.eqsat.report import Part, Record, chosen, missed, part_of
 from hbc.eqsat.shapes import Shapes
 from hbc.eqsat.statement import (
@@ -124,15 +125,20 @@ class _Selection:
     readings: Readings = field(default_factory=Readings)
     kinds: dict[Memory, tuple[Instruction, ...]] = field(default_factory=dict)
     seen: dict[tuple[int, bool], tuple[Store, Options | None]] = field(default_factory=dict)
+    alone: dict[str, tuple[Instruction, ...]] = field(default_factory=dict)  # each, by its name
+    blocks: tuple[Instruction, ...] = field(init=False)  # that sum blocks of several rows
     tiles: TileScope = field(init=False)
 
     def __post_init__(self) -> None:
+        self.blocks = of_blocks(self.instructions)
         self.tiles = TileScope({}, self.is_relaxed, self.options, self.fix, self.frames)
 
     def stmt(self, s: Stmt) -> Stmt:
         match s:
             case Allocate(memory=memory) if memory in TILES:
                 return self.tile_buffer(s)
+            case Allocate(memory=Memory.REGISTER):
+                return self.within(laid_out(s, self.blocks, self.ways))
             case Block(body=body) if any(self.is_on_tiles(c) for c in body):
                 return self.on_tiles(body)
             case _ if self.is_on_tiles(s):
@@ -212,9 +218,23 @@ class _Selection:
             self.seen[key] = s, found  # with the store, whose id is thus not used again
         return self.seen[key][1]
 
-    def all_options(self, s: Store) -> Options:
-        """What may do the store, the cheapest first. Raises NotTensorError."""
-        fit = self.fitting(s)
+    def ways(self, a: Allocate, only: tuple[Instruction, ...]) -> list[Way | None]:
+        """The cheapest way for each product that sums in a buffer in registers. `only`: by these
+        instructions, if any."""
+        only = self.alone.setdefault(only[0].name, only) if only else ()
+        found: list[Way | None] = []
+        for s in self.frames.stores(a):
+            if s.buffer == a.buffer and is_product(s.value):
+                try:
+                    found.append(next(iter(self.all_options(s, only).ways), None))
+                except NotTensorError:
+                    found.append(None)
+        return found
+
+    def all_options(self, s: Store, only: tuple[Instruction, ...] = ()) -> Options:
+        """What may do the store, the cheapest first. `only`: these instructions, if any. Raises
+        NotTensorError."""
+        fit = only or self.fitting(s)
         relaxed = self.is_relaxed(s.buffer)
         on_tiles, among_tiles = s.buffer in self.tiles.buffers, bool(self.tiles.buffers)
 

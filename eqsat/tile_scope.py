@@ -17,6 +17,7 @@ from hbc.eqsat.placement import Frames
 from hbc.eqsat.points import Points, address, value, whole_box
 from hbc.eqsat.tensor import Dim, Read, Tensor, Uniform, reads, replaced
 from hbc.eqsat.tile_agreement import Options, Use, Way, agreement
+from hbc.eqsat.tile_followers import Link, with_followers
 from hbc.eqsat.tile_maps import Change, bare, changed, changes
 from hbc.eqsat.tile_steps import Product, executed, fill, in_memory, is_whole, products, save
 from hbc.eqsat.tiles import (
@@ -118,7 +119,7 @@ class TileScope:
         MovingTileError when a product is not always in the same tile."""
         numbers = {id(s): 0}
         tiles = [_empty(s)]
-        outer, uses = self.buffers, list[Use]()
+        outer, uses, links = self.buffers, list[Use](), list[Link]()
         around = {id(a) for a in self.frames.allocations()}
         for n in self.frames.stores(s.body):
             scope: dict[str, int] = {}
@@ -132,12 +133,15 @@ class TileScope:
             found = self.options(n)
             if found is not None and found.is_on_tiles and not found.buffers.isdisjoint(scope):
                 uses.append(Use(n, found, scope))
+            elif found is not None and not found.ways:
+                links.append(Link(found, scope))
         self.buffers = outer
         for use in uses:
             moving = use.moving()
             if moving is not None:
                 raise MovingTileError(moving[0], use.store, moving[1])
         agreed, ways = agreement(uses, tuple(tiles))
+        agreed = with_followers(links, agreed)
         for use, way in zip(uses, ways, strict=True):
             self.fix(use.store, way)
             self.planned.add(id(use.store))

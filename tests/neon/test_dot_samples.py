@@ -29,25 +29,31 @@ FOLDER = Path(__file__).resolve().parents[2] / "samples" / "arm"
 STRICT = ("-Wall", "-Wextra", "-Wpedantic", "-Werror")
 GEMM = ("M N K", ((8, 32, 16), (1, 1, 1), (3, 17, 2), (4, 16, 3), (7, 33, 37)))
 LAYER = ("N H W C K", ((1, 2, 5, 8, 32), (2, 3, 4, 4, 17), (1, 1, 1, 4, 1), (1, 2, 9, 12, 48)))
+UNSIGNED = {"A_type": "u8", "B_type": "u8", "S": "u32"}
+FLOATS = {"A_type": "bf16", "B_type": "bf16", "S": "f32"}
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
     name: str
     settings: Mapping[str, str]
-    instruction: str
+    instructions: tuple[str, ...]  # the last one does all but the edges
     sizes: tuple[str, tuple[tuple[int, ...], ...]]
+    schedule: str | None = None
 
     def __str__(self) -> str:
-        return f"{self.name}-{self.instruction}"
+        return f"{self.name}-{self.instructions[-1]}"
 
 
 CASES = (
-    Case("gemm", {}, "sdot", GEMM),
-    Case("gemm", {"A_type": "u8"}, "usdot", GEMM),
-    Case("gemm", {"A_type": "u8", "B_type": "u8", "S": "u32"}, "udot", GEMM),
-    Case("gemm", {"A_type": "bf16", "B_type": "bf16", "S": "f32"}, "bfdot", GEMM),
-    Case("conv_layer", {}, "usdot", LAYER),
+    Case("gemm", {}, ("sdot",), GEMM),
+    Case("gemm", {"A_type": "u8"}, ("usdot",), GEMM),
+    Case("gemm", UNSIGNED, ("udot",), GEMM),
+    Case("gemm", FLOATS, ("bfdot", "bfmmla"), GEMM),
+    Case("gemm", {}, ("sdot", "smmla"), GEMM, "blocks"),
+    Case("gemm", {"B_type": "u8"}, ("usdot", "usmmla"), GEMM, "blocks"),
+    Case("gemm", UNSIGNED, ("udot", "ummla"), GEMM, "blocks"),
+    Case("conv_layer", {}, ("usdot",), LAYER),
 )
 
 
@@ -55,10 +61,10 @@ CASES = (
 def test_sample(arm: Target, case: Case, tmp_path: Path) -> None:
     path = FOLDER / f"{case.name}.hb"
     p = check(parse(Source(path.name, path.read_text(encoding="utf-8"))), case.settings)
-    kernel = lower_to_kernel(p, choose_schedule(p, arm.name, None), arm)
-    assert [i.name for i in kernel.instructions] == [case.instruction]
+    kernel = lower_to_kernel(p, choose_schedule(p, arm.name, case.schedule), arm)
+    assert tuple(i.name for i in kernel.instructions) == case.instructions
     source = emit_c(kernel, arm)
-    assert source.text.count(f" = execute_{case.instruction}(") >= 16
+    assert source.text.count(f" = execute_{case.instructions[-1]}(") >= 16
     assert not re.search(r"vmulq|vfmaq", source.text), "products that no instruction does"
     program = build_callable(source, arm, tmp_path, extra=STRICT)
     names, values = case.sizes
