@@ -243,9 +243,10 @@ def _show_resources(resources: Sequence[Resources]) -> None:
     """One line a device function and architecture, on stderr."""
     for r in resources:
         spills = f", {r.spills} bytes spilled" if r.spills else ""
+        held = f"; {r.blocks} x {r.threads} threads at once, by {r.limit}" if r.blocks else ""
         click.echo(
             f"{r.function} ({r.arch}): {r.registers} registers, {r.shared} bytes of shared memory,"
-            f" {r.stack} bytes of stack{spills}",
+            f" {r.stack} bytes of stack{spills}{held}",
             err=True,
         )
 

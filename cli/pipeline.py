@@ -15,6 +15,7 @@ from hbc.ir.diag import Diagnostic, UsageError, did_you_mean
 from hbc.ir.fold_tables import fold_tables
 from hbc.ir.forward import forward
 from hbc.ir.fragment_lanes import fragment_lanes
+from hbc.ir.gathered_updates import gathered_updates
 from hbc.ir.gpu_legalize import gpu_legalize
 from hbc.ir.hoist import hoist
 from hbc.ir.instruction import Feature
@@ -56,8 +57,9 @@ def select_instructions(kernel: Kernel, target: Target) -> Kernel:
     if target.machine == GPU and found.instructions:
         from hbc.ir.fragment_checks import moves_anywhere
         from hbc.ir.gpu_temporaries import place_temporaries
+        from hbc.ir.same_fills import drop_repeated_fills
 
-        return place_temporaries(moves_anywhere(found))
+        return drop_repeated_fills(place_temporaries(moves_anywhere(found)))
     return found
 
 
@@ -91,6 +93,7 @@ STEPS: tuple[tuple[str, Pass], ...] = (
     ("expand-math", lambda k, t: k if t.machine == GPU else expand_math(k)),
     ("legalize", lambda k, t: gpu_legalize(k, t) if t.machine == GPU else legalize(k, t)),
     ("carry", lambda k, t: carry(k) if t.machine == GPU else k),
+    ("gather-updates", lambda k, t: gathered_updates(k) if t.machine == GPU else k),
     # After legalize, when every access has its final width.
     ("promote", lambda k, t: promote(k)),
     ("share", lambda k, t: share(k)),

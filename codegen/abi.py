@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from textwrap import wrap as wrap_text
 
 from hbc.codegen.c_scalar import scalar
@@ -15,6 +14,7 @@ from hbc.codegen.writer import Writer
 from hbc.ir.instruction import Feature
 from hbc.ir.kernel import Argument, Kernel
 from hbc.ir.nodes import Assert
+from hbc.ir.record import record
 from hbc.ir.target import TARGETS
 from hbc.ir.walk import free_variables, nodes
 
@@ -26,7 +26,7 @@ SIZE, NULL, ALIGN, EXTENT, STRIDE, LARGE, OVERLAP, REQUIRE, ASSERT, MEMORY, FEAT
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Code:
     """One way to fail: the enumerator, its value and the text for people."""
 
@@ -35,7 +35,7 @@ class Code:
     message: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Abi:
     """The C names of a kernel's sizes and arrays, of the arrays' strides and lengths in bytes, and
     the error codes in order."""

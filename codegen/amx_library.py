@@ -5,11 +5,11 @@ from __future__ import annotations
 import ctypes
 import errno
 import os
-from dataclasses import dataclass
 from enum import IntFlag
 from pathlib import Path
 
 from hbc.ir.diag import Diagnostic, ToolError
+from hbc.ir.record import record
 
 
 class AmxFeature(IntFlag):
@@ -21,7 +21,7 @@ class AmxFeature(IntFlag):
     FP16 = 8
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Emulator:
     """The emulator in this process. Code that asks for AMX must be loaded after it."""
 

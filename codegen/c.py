@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from hbc.codegen.abi import Abi, header, make_abi, ordered, overlap_pairs, strerror
 from hbc.codegen.c_file import c_file, plain_part
@@ -23,11 +22,12 @@ from hbc.ir.diag import error
 from hbc.ir.instruction import Feature
 from hbc.ir.kernel import Kernel, Table
 from hbc.ir.nodes import Load, Prefetch, Stmt, Store, Var
+from hbc.ir.record import record
 from hbc.ir.target import ARM, TARGETS, X86, Target
 from hbc.ir.walk import nodes
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CSource:
     """The texts of NAME.c and NAME.h. `parallel`: it uses OpenMP; `simd`: x86 intrinsics. `flags`:
     those of its instructions, which the C compiler wants besides the target's."""

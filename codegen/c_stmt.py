@@ -10,7 +10,7 @@ from hbc.codegen.c_functions import ALLOCATE
 from hbc.codegen.c_scalar import element, scalar
 from hbc.codegen.c_tile import RELEASE, configured, tile_statement
 from hbc.codegen.ranges import nonnegative, wraps
-from hbc.codegen.registers import declare_registers
+from hbc.codegen.registers import declare_registers, may_stay_empty
 from hbc.codegen.spelling import c_type
 from hbc.codegen.unit import UNARY, Buffer, Text, Unit
 from hbc.ir.diag import InternalError
@@ -39,6 +39,9 @@ from hbc.ir.simplify import simplify
 from hbc.ir.types import BOOL, Memory
 from hbc.ir.walk import names_read, nodes
 
+MOST_ZEROED = (
+    1024  # bytes of an array that begins as zeros where compilers cannot tell that it is filled
+)
 _COMPOUND = {Op.ADD, Op.SUB, Op.MUL, Op.AND, Op.OR, Op.XOR}
 
 
@@ -52,7 +55,7 @@ def statement(s: Stmt, unit: Unit, *, last: bool = True) -> None:
     if region is None:
         _statement(s, unit, last=last)
         return
-    with nullcontext() if last else _block("", unit), configured(region, unit):
+    with nullcontext() if last else braced("", unit), configured(region, unit):
         _statement(s, unit)
 
 
@@ -72,7 +75,7 @@ def _statement(s: Stmt, unit: Unit, *, last: bool = True) -> None:
         case Allocate(memory=Memory.AMX_TILE):
             _allocate_tiles(s, unit, last=last)
         case Allocate():
-            with nullcontext() if last else _block("", unit):
+            with nullcontext() if last else braced("", unit):
                 _allocate(s, unit)
         case Comment(text=text):
             unit.out.comment(text)
@@ -90,7 +93,8 @@ def _statement(s: Stmt, unit: Unit, *, last: bool = True) -> None:
 
 
 @contextmanager
-def _block(head: str, unit: Unit) -> Iterator[None]:
+def braced(head: str, unit: Unit) -> Iterator[None]:
+    """`head {` ... `}` around what is printed inside, with names of its own."""
     unit.scope.push()
     with unit.out.braces(head):
         yield
@@ -186,7 +190,7 @@ def _parallel(s: For, head: str, var: str, unit: Unit) -> None:
     held, body = _of_each_thread(s)
     if held:
         unit.out.directive("#pragma omp parallel")
-        with _block("", unit):
+        with braced("", unit):
             names = [_ask(a, unit) for a in held]
             unit.out.directive("#pragma omp for")
             _iterations(head, body, names, unit)
@@ -230,7 +234,7 @@ def may_fail(s: Stmt) -> bool:
 
 
 def _if(s: If, unit: Unit) -> None:
-    with _block(f"if ({scalar(s.condition, unit)})", unit):
+    with braced(f"if ({scalar(s.condition, unit)})", unit):
         statement(s.then, unit)
     if s.otherwise is not None:
         unit.out.lines[-1] += " else {"
@@ -292,7 +296,9 @@ def _allocate(s: Allocate, unit: Unit) -> None:
         _note(s, unit)
         name = unit.scope.fresh(s.buffer)
         count = max(1, int(s.extent.value)) if isinstance(s.extent, Const) else 1
-        unit.out.line(f"_Alignas(64) {c_type(s.element)} {name}[{count}];")
+        zero = count * s.element.bytes <= MOST_ZEROED and may_stay_empty(s, unit.accesses)
+        start = " = {0}" if zero else ""
+        unit.out.line(f"_Alignas(64) {c_type(s.element)} {name}[{count}]{start};")
         unit.buffers[s.buffer] = Buffer(name, s.element, Memory.STACK)
         statement(s.body, unit)
         return

@@ -7,7 +7,6 @@ Nothing outside the rows is read: a row is loaded in pieces of one length, which
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import gcd
 
 from hbc.codegen.c_vector_run import address, load_text
@@ -18,12 +17,13 @@ from hbc.codegen.vector_types import cast_register, setr, width_prefix
 from hbc.ir.build import add
 from hbc.ir.lane_rows import Row, lane_rows
 from hbc.ir.nodes import Broadcast, Expr, Load, Ramp, const_index
+from hbc.ir.record import record
 from hbc.ir.simplify import simplify
 from hbc.ir.take import Take, integer
 from hbc.ir.types import BOOL, I8, DType
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Run:
     """Adjacent elements from `base + start` on; for each the lane of the result that it is."""
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import field
 from pathlib import Path
 
 from hbc.codegen.abi import Abi, header, make_abi, ordered, overlap_pairs, strerror
@@ -15,6 +15,7 @@ from hbc.codegen.cuda_entry import cuda_error, device_entries, host_entries, wai
 from hbc.codegen.cuda_fragments import FRAGMENT_ALIGN, NAMESPACE
 from hbc.codegen.cuda_kernel import HOST_PRINTERS, STREAM
 from hbc.codegen.cuda_ptx import wrappers
+from hbc.codegen.cuda_resident import RESIDENT, has_resident
 from hbc.codegen.cuda_tables import write_tables
 from hbc.codegen.entry import MEASURE, OVERLAP
 from hbc.codegen.gpu_limits import SharedUse, check_shared, shared_uses
@@ -25,6 +26,7 @@ from hbc.codegen.writer import Writer
 from hbc.ir.instruction import Instruction
 from hbc.ir.kernel import Kernel, Table
 from hbc.ir.nodes import Load, Prefetch, Store, Var
+from hbc.ir.record import record
 from hbc.ir.target import Target
 from hbc.ir.types import Memory
 from hbc.ir.walk import nodes
@@ -43,11 +45,12 @@ _INCLUDES = """\
 _OWN_NAMES = (
     "last_error", "launched", "launches", "launch_count", "LAUNCHES_KEPT", "failed", "describe",
     "refused", "unfinished", "too_large", "device_memory", "copied", "is_int",
-    "fits", "index_t",
+    "fits", "index_t", "grid", "blocks_x", "blocks_y", "blocks_z", "resident_blocks", "resident",
+    "tile_count",
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CudaSource:
     """The texts of NAME.cu and NAME.h."""
 
@@ -57,6 +60,7 @@ class CudaSource:
     parallel: bool = False  # on the host
     shared: tuple[SharedUse, ...] = ()  # of its launches
     instructions: tuple[Instruction, ...] = ()  # of tensor cores
+    dynamic_shared: Mapping[str, int] = field(default_factory=dict)  # bytes, by kernel
 
 
 def emit_cuda(kernel: Kernel, target: Target) -> CudaSource:
@@ -96,7 +100,9 @@ def emit_cuda(kernel: Kernel, target: Target) -> CudaSource:
     named = [(t, buffers[t.name]) for t in tables]
     text = _file(about, kernel, named, unit)
     used = tuple(kernel.instructions)
-    return CudaSource(kernel.name, text, header(abi, about, cuda=True), False, shared, used)
+    return CudaSource(
+        kernel.name, text, header(abi, about, cuda=True), False, shared, used, unit.dynamic_shared
+    )
 
 
 def _alignments(kernel: Kernel) -> dict[str, int]:
@@ -146,6 +152,12 @@ def _launches(abi: Abi, unit: Unit) -> str:
     return f"{k.name}_launch({', '.join([*arguments, f'(cudaStream_t){STREAM}'])})"
 
 
+def _host_functions(kernel: Kernel) -> list[str]:
+    """The texts of those that not every file has."""
+    overlap = [OVERLAP] if overlap_pairs(kernel) else []
+    return [MEASURE, *overlap, *([RESIDENT] if has_resident(kernel) else [])]
+
+
 def _file(about: str, kernel: Kernel, tables: Sequence[tuple[Table, Buffer]], unit: Unit) -> str:
     out = Writer()
     out.raw(f'/* {about} */\n#include "{kernel.name}.h"\n')
@@ -171,7 +183,7 @@ def _file(about: str, kernel: Kernel, tables: Sequence[tuple[Table, Buffer]], un
         out.lines += function.lines
     out.blank()
     out.raw(_HOST.read_text(encoding="utf-8"))
-    for text in (MEASURE, *([OVERLAP] if overlap_pairs(kernel) else [])):
+    for text in _host_functions(kernel):
         out.blank()
         out.raw(text)
     out.blank()

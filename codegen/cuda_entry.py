@@ -72,7 +72,8 @@ def _copy_in(abi: Abi, a: Argument, unit: Unit) -> None:
     """Device memory for an array; what lies between the rows of an output must come back as it was."""
     name, size, device = abi.names[a.name], abi.bytes(a), _device(abi, a)
     unit.out.line(f'device_memory {device}("{a.name}", {size}, 1, {STREAM});')
-    refuse(f"{device}.data == nullptr", abi.code("MEMORY"), unit)
+    why = f"{device}.error({abi.code('MEMORY')}, {abi.code('CUDA')})"
+    refuse(f"{device}.data == nullptr", why, unit)
     copy = f"cudaMemcpyAsync({device}.data, {name}, {size}, cudaMemcpyHostToDevice, {STREAM})"
     condition = f'failed({copy}, "copying `{a.name}` to the device")'
     if a.output:

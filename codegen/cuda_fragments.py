@@ -11,7 +11,7 @@ Which lane has which element is not said, only that fragments of one type agree 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from hbc.codegen.c_scalar import scalar
 from hbc.codegen.c_tile import rows_in_memory
@@ -20,10 +20,12 @@ from hbc.codegen.lane_fragments import declare_lanes, whole_statement
 from hbc.codegen.spelling import constant
 from hbc.codegen.tile_steps import Change, Fill, Product, Save, Zero, tile_step
 from hbc.codegen.unit import ADD, Buffer, Unit
+from hbc.ir.build import const_value
 from hbc.ir.contraction import extents, shape, strides
 from hbc.ir.diag import InternalError
 from hbc.ir.fragment_kinds import FragmentKind
 from hbc.ir.instruction import Instruction, Kind
+from hbc.ir.layout import layout, to_index, transposed
 from hbc.ir.nodes import (
     Allocate,
     Broadcast,
@@ -36,6 +38,7 @@ from hbc.ir.nodes import (
     Store,
     Var,
 )
+from hbc.ir.record import record
 from hbc.ir.simplify import simplify
 from hbc.ir.types import BF16, F16, F32, I8, I32, U8, DType, Memory
 from hbc.ir.walk import map_children, nodes
@@ -49,7 +52,7 @@ _TYPES = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Fragment:
     """A matrix in the registers of a warp: its allocation, which operand of the product it is and in
     what order it lies in memory."""
@@ -121,13 +124,13 @@ def _fragment(i: Instruction, operand: int, sizes: Mapping[str, int], a: Allocat
     return Fragment(a, role, product, element, by_columns, shape(i, operand, sizes), rounded)
 
 
-def declare_fragment(s: Allocate, unit: Unit) -> None:
-    """Prints the variable."""
+def declare_fragment(s: Allocate, name: str, unit: Unit) -> None:
+    """Prints the variable, or an array of them."""
     match unit.fragments.get(s.buffer):
         case Fragment() as f:
-            unit.out.line(f"{f.type} {unit.buffers[s.buffer].text};")
+            unit.out.line(f"{f.type} {name};")
         case FragmentKind() as kind:
-            declare_lanes(s, unit.buffers[s.buffer].text, kind, unit)
+            declare_lanes(s, name, kind, unit)
 
 
 def fragment_statement(s: Store, unit: Unit) -> bool:
@@ -192,28 +195,47 @@ def _text(step: Zero | Fill | Save | Product, unit: Unit) -> str:
         case Zero():
             return f"wmma::fill_fragment({name}, {constant(0, f.element)});"
         case Fill(source=source):
-            where = _rows(source.buffer, source.index, f, unit, const=True)
-            order = ", wmma::mem_row_major" if f.operand == "accumulator" else ""
-            return f"wmma::load_matrix_sync({name}, {where[0]}, {where[1]}{order});"
+            (start, stride), order = _place(source.buffer, source.index, f, unit, const=True)
+            known = f", {order}" if f.operand == "accumulator" else ""
+            return f"wmma::load_matrix_sync({name}, {start}, {stride}{known});"
         case Save(target=target):
             if target.mask is not None:
                 raise InternalError(f"codegen: a masked store of the fragment `{step.tile}`")
-            where = _rows(target.buffer, target.index, f, unit, const=False)
-            return f"wmma::store_matrix_sync({where[0]}, {name}, {where[1]}, wmma::mem_row_major);"
+            (start, stride), order = _place(target.buffer, target.index, f, unit, const=False)
+            return f"wmma::store_matrix_sync({start}, {name}, {stride}, {order});"
         case Product(instruct=instruct, tiles=tiles):
             i = unit.instructions[instruct.name]
             names = {o.name: unit.buffers[t].text for o, t in zip(i.operands, tiles, strict=True)}
             return statement(i, "", names)
 
 
-def _rows(buffer: str, index: Expr, f: Fragment, unit: Unit, *, const: bool) -> tuple[str, str]:
-    """Where the first row lies, as CUDA's type, and how many elements further the next one."""
-    place = unit.buffers[buffer]
+def _place(
+    buffer: str, index: Expr, f: Fragment, unit: Unit, *, const: bool
+) -> tuple[tuple[str, str], str]:
+    """Where the first row lies, as CUDA's type, and how many elements further the next one; the same of
+    columns, for sums whose columns are adjacent elements. Which of both, in CUDA's words."""
     rows, columns = f.shape
-    base, stride = rows_in_memory(index, (rows, columns * f.element.bytes), f.element)
+    found = layout(index)
+    turned = None if found is None else transposed(found, rows)
+    dims = () if turned is None else turned.dims
+    if f.operand == "accumulator" and turned is not None and _is_adjacent(dims):
+        lines, order = (
+            rows_in_memory(to_index(turned), (columns, rows * f.element.bytes), f.element),
+            "col",
+        )
+    else:
+        lines, order = rows_in_memory(index, (rows, columns * f.element.bytes), f.element), "row"
+    base, stride = lines
+    place = unit.buffers[buffer]
     offset = scalar(base, unit)
     pointer = place.text if offset.text == "0" else f"{place.text} + {offset.at(ADD)}"
     t = f"{'const ' if const else ''}{_TYPES[f.element]} *"
     cast = f"reinterpret_cast<{t}>({pointer})"
     own = f.element in (F32, I32)
-    return (pointer if own else cast), f"(unsigned)({scalar(simplify(stride), unit)})"
+    where = (pointer if own else cast), f"(unsigned)({scalar(simplify(stride), unit)})"
+    return where, f"wmma::mem_{order}_major"
+
+
+def _is_adjacent(dims: Sequence[tuple[int, Expr]]) -> bool:
+    """Whether the innermost of several dims has stride 1."""
+    return len(dims) > 1 and const_value(dims[-1][1]) == 1

@@ -6,20 +6,20 @@ Where that depends on the arguments, the kernel's text is a template, and two ke
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import ceil
 
 from hbc.codegen.index_width import Bound, Term, index_bounds
 from hbc.codegen.unit import Unit
 from hbc.codegen.writer import Writer
 from hbc.ir.nodes import For, Stmt
+from hbc.ir.record import record
 
 NARROW, WIDE = "int", "int64_t"
 EITHER = "index_t"
 WIDE_SUFFIX, BODY_SUFFIX = "_64", "_block"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class IndexType:
     """`text`: the type of indices in the kernel's text. `fits`: the host's condition for the narrow one
     of two kernels; empty where there is one."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from hbc.codegen.c_scalar import declare, scalar
@@ -16,6 +16,8 @@ from hbc.codegen.cuda_index import (
     index_type,
     kernel_text,
 )
+from hbc.codegen.cuda_repeats import with_loops
+from hbc.codegen.cuda_resident import tile_loop
 from hbc.codegen.cuda_threads import (
     DYNAMIC,
     STATIC_SHARED,
@@ -83,7 +85,8 @@ def _device_memory(s: Allocate, unit: Unit) -> None:
     name, extent = unit.scope.fresh(s.buffer), scalar(s.extent, unit)
     element = f"sizeof({c_type(s.element)})"
     unit.out.line(f'device_memory {name}("{name}", {extent}, {element}, {STREAM});')
-    _leave(f"{name}.data == nullptr", unit.codes["memory"], unit)
+    why = f"{name}.error({unit.codes['memory']}, {unit.codes['cuda']})"
+    _leave(f"{name}.data == nullptr", why, unit)
     unit.buffers[s.buffer] = Buffer(name, s.element)
     statement(s.body, unit)
 
@@ -170,20 +173,18 @@ def _function(
         threads=threads,
         index=indices.text,
     )
+    body = with_loops(body, device)
     device.scope.push()
     device.scope.reserve("thread", "lane", DYNAMIC)
-    axes = dict(zip(reversed(loops), _AXES, strict=False))
-    for loop in loops:
-        start = scalar(loop.start, device)
-        variable = device.scope.declare(loop.var, nonnegative=True)
-        index = f"blockIdx.{axes[loop]}"
-        text = index if start.text == "0" else f"{start} + {index}"
-        if loop.var in used:
-            device.out.line(f"const {device.index} {variable} = {text};")
+    if loops[0].resident is None:
+        _block_indices(loops, used, device)
     if shared > STATIC_SHARED:
         device.out.line(f"extern __shared__ __align__(128) unsigned char {DYNAMIC}[];")
     device.offset = 0 if shared > STATIC_SHARED else None
-    statement(body, device)
+    if loops[0].resident is None:
+        statement(body, device)
+    else:
+        tile_loop(loops, body, used, device)
     device.scope.pop()
     lines = list(device.out.lines)
     if any(_LANE.search(line) for line in lines):
@@ -195,6 +196,18 @@ def _function(
     return [*names, *values]
 
 
+def _block_indices(loops: Sequence[For], used: Collection[str], device: Unit) -> None:
+    """Prints what the loops' variables are in a block."""
+    axes = dict(zip(reversed(loops), _AXES, strict=False))
+    for loop in loops:
+        start = scalar(loop.start, device)
+        variable = device.scope.declare(loop.var, nonnegative=True)
+        index = f"blockIdx.{axes[loop]}"
+        text = index if start.text == "0" else f"{start} + {index}"
+        if loop.var in used:
+            device.out.line(f"const {device.index} {variable} = {text};")
+
+
 def _parameters(
     nest: For, loops: Sequence[For], body: Stmt, unit: Unit
 ) -> tuple[list[str], list[tuple[str, str]], list[str]]:
@@ -202,6 +215,8 @@ def _parameters(
     and names, and what is passed for the arrays."""
     arrays, values = [], []
     read = free_variables(body).union(*(free_variables(loop.start) for loop in loops))
+    if loops[0].resident is not None:
+        read = read.union(*(free_variables(loop.extent) for loop in loops))
     names = sorted(unit.scope.find(v).text for v in read - {loop.var for loop in loops})
     inside = {n.buffer for n in nodes(nest) if isinstance(n, Allocate)}
     written = {n.buffer for n in nodes(nest) if isinstance(n, Store)}
@@ -226,13 +241,15 @@ def _call(
     extents += ["1"] * (len(_AXES) - len(extents))
     dynamic = shared if shared > STATIC_SHARED else 0
     wide = f"{name}{WIDE_SUFFIX}"
+    if dynamic:
+        unit.dynamic_shared.update({name: dynamic, wide: dynamic})
     launch = f"<<<grid, {threads}, {dynamic}, {STREAM}>>>({', '.join(arguments)});"
     with out.braces():
         blocks = ", ".join(f"blocks_{a} = {e}" for a, e in zip(_AXES, extents, strict=True))
         out.line(f"const int64_t {blocks};")
-        _leave("too_large(blocks_x, blocks_y, blocks_z)", code, unit)
+        if loops[0].resident is None:
+            _leave("too_large(blocks_x, blocks_y, blocks_z)", code, unit)
         with out.braces("if (blocks_x > 0 && blocks_y > 0 && blocks_z > 0)"):
-            out.line("const dim3 grid((unsigned)blocks_x, (unsigned)blocks_y, (unsigned)blocks_z);")
             if indices.fits:
                 out.line(f"const bool fits = {indices.fits};")
             if dynamic:
@@ -240,6 +257,17 @@ def _call(
                     limit = "cudaFuncAttributeMaxDynamicSharedMemorySize"
                     attribute = f"cudaFuncSetAttribute({kernel}, {limit}, {dynamic})"
                     _leave(f'failed({attribute}, "{kernel}")', code, unit)
+            called = f'fits ? "{name}" : "{wide}"' if indices.fits else f'"{name}"'
+            if loops[0].resident is None:
+                out.line(f"const dim3 grid({', '.join(f'(unsigned)blocks_{a}' for a in _AXES)});")
+            else:
+                kernel = f"fits ? (const void *){name} : (const void *){wide}"
+                kernel = kernel if indices.fits else f"(const void *){name}"
+                asked = f"{kernel}, {called}, {threads}, {dynamic}, {loops[0].resident}"
+                out.line(f"const int64_t resident = resident_blocks({asked});")
+                _leave("resident == 0", code, unit)
+                out.line("const int64_t tile_count = blocks_x * blocks_y * blocks_z;")
+                out.line("const dim3 grid((unsigned)(tile_count < resident ? tile_count : resident));")
             if indices.fits:
                 out.line("if (fits)")
                 out.line(f"    {name}{launch}")
@@ -247,7 +275,6 @@ def _call(
                 out.line(f"    {wide}{launch}")
             else:
                 out.line(f"{name}{launch}")
-            called = f'fits ? "{name}" : "{wide}"' if indices.fits else f'"{name}"'
             _leave(f"refused({called}, grid, {threads}, {dynamic})", code, unit)
 
 

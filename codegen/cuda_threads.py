@@ -10,9 +10,11 @@ from collections.abc import Collection
 from contextlib import nullcontext
 
 from hbc.codegen.c_scalar import element, scalar
-from hbc.codegen.c_stmt import statement
+from hbc.codegen.c_stmt import braced, statement
+from hbc.codegen.cuda_atomics import atomic_statement
 from hbc.codegen.cuda_copies import copy_statement
 from hbc.codegen.cuda_fragments import declare_fragment, fragment_statement
+from hbc.codegen.cuda_repeats import array_of, repeated
 from hbc.codegen.lane_fragments import LANE
 from hbc.codegen.names import Binding
 from hbc.codegen.spelling import c_type
@@ -49,10 +51,14 @@ def device_statement(s: Stmt, unit: Unit) -> bool:
     match s:
         case For(kind=LoopKind.THREAD | LoopKind.LANE):
             _threads(s, unit)
+        case For(kind=LoopKind.UNROLL):
+            repeated(s, unit)
         case Allocate(memory=Memory.SHARED):
             _shared(s, unit)
         case Allocate(memory=memory) if memory in FRAGMENTS:
             _fragment(s, unit)
+        case Store(atomic=op) if op is not None:
+            atomic_statement(s, op, unit)
         case Store() if copy_statement(s, unit) or fragment_statement(s, unit):
             pass
         case CopyCommit() | CopyWait():
@@ -113,11 +119,11 @@ def _threads(s: For, unit: Unit) -> None:
     lanes = [loop for loop in loops if loop.kind is LoopKind.LANE]
     conditions += [f"{LANE} < {_count(x)}" for x in lanes if _count(x) < WARP]
     head = f"if ({' && '.join(conditions)})" if conditions else ""
+    braces = bool(head) or not unit.out.at_start
     if s.note:
         unit.out.blank()
         unit.out.comment(s.note)
-    unit.scope.push()
-    with unit.out.braces(head) if head or loops else nullcontext():
+    with braced(head, unit) if braces else nullcontext():
         inner, used = 1, names_read(body)
         for loop in reversed(outer):
             digit = _digit(number, inner, _count(loop), outer[0] is loop)
@@ -129,7 +135,6 @@ def _threads(s: For, unit: Unit) -> None:
             else:
                 _index(loop, LANE, loop.var in used, unit)
         statement(body, unit)
-    unit.scope.pop()
 
 
 def _digit(number: str, inner: int, count: int, outermost: bool) -> str:
@@ -150,6 +155,12 @@ def _index(loop: For, text: str, used: bool, unit: Unit) -> None:
 
 
 def _shared(s: Allocate, unit: Unit) -> None:
+    declare_shared(s, unit)
+    statement(s.body, unit)
+
+
+def declare_shared(s: Allocate, unit: Unit) -> None:
+    """Prints the array."""
     _note(s, unit)
     t, name = c_type(s.element), unit.scope.fresh(s.buffer)
     if unit.offset is None:
@@ -158,23 +169,22 @@ def _shared(s: Allocate, unit: Unit) -> None:
         unit.out.line(f"{t} *const {name} = reinterpret_cast<{t} *>({DYNAMIC} + {unit.offset});")
         unit.offset += _aligned(_extent(s) * s.element.bytes)
     unit.buffers[s.buffer] = Buffer(name, s.element, Memory.SHARED, swizzle=s.swizzle)
-    statement(s.body, unit)
 
 
 def _private(s: Allocate, unit: Unit) -> None:
     """An array of one thread: registers, where all its indices are constants."""
     _note(s, unit)
-    name = unit.scope.fresh(s.buffer)
-    unit.out.line(f"__align__(16) {c_type(s.element)} {name}[{_extent(s)}];")
-    unit.buffers[s.buffer] = Buffer(name, s.element, Memory.STACK)
+    name = unit.scope.fresh(s.buffer.partition("#")[0])
+    declared = array_of(s, Buffer(name, s.element, Memory.STACK), unit)
+    unit.out.line(f"__align__(16) {c_type(s.element)} {declared}[{_extent(s)}];")
     statement(s.body, unit)
 
 
 def _fragment(s: Allocate, unit: Unit) -> None:
     _note(s, unit)
-    name = unit.scope.fresh(s.buffer)
-    unit.buffers[s.buffer] = Buffer(name, s.element, s.memory)
-    declare_fragment(s, unit)
+    name = unit.scope.fresh(s.buffer.partition("#")[0])
+    declared = array_of(s, Buffer(name, s.element, s.memory), unit)
+    declare_fragment(s, declared, unit)
     statement(s.body, unit)
 
 

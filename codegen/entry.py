@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from hbc.codegen import abi as codes
 from hbc.codegen.abi import Abi, ordered
@@ -16,6 +15,7 @@ from hbc.codegen.spelling import c_type
 from hbc.codegen.unit import UNARY, Unit
 from hbc.ir.kernel import Argument
 from hbc.ir.nodes import Binary, Const, Expr, Op
+from hbc.ir.record import record
 from hbc.ir.target import GPU
 from hbc.ir.types import INDEX
 
@@ -61,7 +61,7 @@ static bool overlap(const void *a, int64_t a_bytes, const void *b, int64_t b_byt
 """
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Call:
     """The text of a call of a computing function; whether that returns an error code."""
 

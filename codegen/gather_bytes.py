@@ -19,6 +19,7 @@ from hbc.ir.gather import identity
 from hbc.ir.instruction_table import InstructionTable
 from hbc.ir.move_plan import NOTHING, plan_registers
 from hbc.ir.movement import Folded, Moved, Movement, pruned, resolved
+from hbc.ir.record import record
 from hbc.ir.types import DType
 
 THREADS = 256  # of a block of the kernel
@@ -46,7 +47,7 @@ class Printer:
         self.views[array] = View((array,), identity((self.sizes[array],)))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Argument:
     pointer: str
     registers: int

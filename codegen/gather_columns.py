@@ -17,6 +17,7 @@ from hbc.codegen.lane_formula import closed, condition, formula
 from hbc.codegen.names import Scope
 from hbc.codegen.writer import Writer
 from hbc.ir.gather import ZERO
+from hbc.ir.record import record
 
 Numbers = NDArray[np.int64]
 Lanes = NDArray[np.bool_]
@@ -24,14 +25,14 @@ Scalar = TypeVar("Scalar", bound=np.generic)
 FULL = "0xffffffffu"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class InMemory:
     """An array behind a pointer, the same for all lanes."""
 
     pointer: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class InRegisters:
     """An array whose elements lie in registers: `lane` and `register` say where each is; `names` are
     those of the registers, None for one that holds nothing."""

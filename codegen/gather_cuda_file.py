@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from hbc.codegen.gather_columns import Group
 from hbc.codegen.gather_cuda_main import goal_functions, main_function
 from hbc.codegen.gather_element import Element
 from hbc.codegen.writer import Writer
 from hbc.ir.movement import Movement
+from hbc.ir.record import record
 
 HEADERS = ("cuda_runtime.h", "stdint.h", "stdio.h", "math.h", "vector")
 HALF_HEADERS = {"f16": "cuda_fp16.h", "bf16": "cuda_bf16.h"}
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Result:
     """An output: its pointer's name and its elements. `registers`: the device function returns it in so
     many, element `registers * lane + j` in number j; 0: it stores them itself."""
@@ -25,7 +25,7 @@ class Result:
     registers: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CudaFile:
     """What the parts of the file need to know of each other."""
 

@@ -7,7 +7,6 @@ The numbers are those of compute capability 8.0: 32 shuffles, 64 selects, compar
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +15,7 @@ from hbc.codegen.gather_columns import Column, Group, InMemory, where
 from hbc.codegen.gather_shared_shuffles import shared
 from hbc.codegen.writer import INDENT
 from hbc.ir.bank_conflicts import arrangements, wavefronts_of_warps
+from hbc.ir.record import record
 from hbc.ir.shared_shuffles import SharedShuffle
 
 Numbers = NDArray[np.int64]
@@ -30,7 +30,7 @@ SECTOR_WORDS = 8
 SHARED = "shared"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Price:
     """Of a move by registers and shuffles, and whether shared memory is cheaper."""
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from hbc.codegen.spelling import c_type
 from hbc.codegen.writer import Writer
+from hbc.ir.record import record
 from hbc.ir.types import DType
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class VectorTarget:
     """Registers of `bits` bits. `prefix` and `type` as intrinsics have them; `flags` for gcc and clang."""
 
@@ -29,7 +29,7 @@ AVX512 = VectorTarget("avx512", 512, "_mm512", "-mavx512f -mavx512bw")
 AVX2 = VectorTarget("avx2", 256, "_mm256", "-mavx2")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Array:
     """An argument and its elements."""
 
@@ -37,7 +37,7 @@ class Array:
     size: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Function:
     """`body` uses `constants`, registers of constants that are loaded before it."""
 

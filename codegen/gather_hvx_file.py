@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from hbc.codegen.gather_hvx_folds import definition, types
 from hbc.codegen.gather_text import Constants
 from hbc.codegen.spelling import c_type, int_type
 from hbc.codegen.writer import Writer
+from hbc.ir.record import record
 from hbc.ir.types import DType
 
 BYTES = 128  # of a register
@@ -16,7 +16,7 @@ QUARTERS = 4  # of a register, in tables of 32 bytes
 FLAGS = "--target=hexagon-unknown-linux-musl -mv66 -mhvx -mhvx-length=128b"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Result:
     """An argument: so many elements of each problem, in registers or single numbers for all."""
 
@@ -25,7 +25,7 @@ class Result:
     registers: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class HvxFile:
     """The parts of the file."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from hbc.codegen.gather_bytes import emit_bytes
 from hbc.codegen.gather_cuda import emit_cuda
@@ -12,13 +11,14 @@ from hbc.codegen.gather_hvx import emit_hvx, lanes_of_files
 from hbc.codegen.gather_x86 import emit_x86
 from hbc.ir.instruction_table import InstructionTable
 from hbc.ir.movement import Movement
+from hbc.ir.record import record
 from hbc.ir.types import DType
 
 # movement, element type, the instructions (None for targets without `moves`), notes for the head
 Emit = Callable[[Movement, DType, InstructionTable | None, Sequence[str]], str]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class GatherPrinter:
     """`moves`: the file under `isa/` that describes the instructions, for registers of
     `register_bits`; empty where the printer needs none. `suffix` is that of its files."""

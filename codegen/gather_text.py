@@ -16,13 +16,14 @@ from hbc.codegen.names import Scope
 from hbc.codegen.spelling import int_type
 from hbc.ir.diag import InternalError
 from hbc.ir.instruction_table import Fit
+from hbc.ir.record import record
 
 PLACE = re.compile(r"\{(\w+)(?: (\w+))?\}")
 BLOCK_BITS = 128
 ZERO_BYTE = 0x80
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Constant:
     """A register of constants: integers of `bits` bits."""
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ctypes
 import os
-from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
 from hbc.ir.diag import Diagnostic, ToolError, UsageError
+from hbc.ir.record import record
 
 _DRIVER = "libcuda.so.1"
 _MAJOR, _MINOR, _L2_BYTES = 75, 76, 38  # CU_DEVICE_ATTRIBUTE_*
@@ -20,7 +20,7 @@ LOADERS = {"pycuda": "pycuda", "cuda-bindings": "cuda.bindings"}
 LOADER_VARIABLE = "HBC_CUDA_LOADER"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class GpuFacts:
     """The first GPU: its name, architecture (`sm_90`), bytes of its L2 cache; and the version of CUDA
     that the driver is of (13000 is 13.0)."""
@@ -31,7 +31,7 @@ class GpuFacts:
     driver: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class GpuLibrary:
     """A compiled kernel for the GPU, and the package that gives it memory there."""
 

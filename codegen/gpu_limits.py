@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from hbc.codegen.cuda_threads import array_bytes, shared_bytes
 from hbc.ir.diag import Diagnostic, HbcError
 from hbc.ir.instruction import Instruction
 from hbc.ir.nodes import Allocate, For, LoopKind, Stmt
+from hbc.ir.record import record
 from hbc.ir.source import Span
 from hbc.ir.types import Memory
 from hbc.ir.walk import children, nodes
@@ -23,7 +24,7 @@ SHARED_OF_ARCH = {
 MOST_SHARED = max(SHARED_OF_ARCH.values())
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SharedUse:
     """Bytes of shared memory that a block of one launch has, those of its arrays by name, and where
     the largest of these was asked for."""

@@ -39,6 +39,7 @@ from hbc.ir.types import BOOL, I64, DType
 from hbc.ir.walk import children, nodes, operands
 
 LIMIT = float(2**31 - 1)  # of an int
+MOST_RESIDENT = float(1 << 20)  # blocks that a GPU runs at once, and more
 _MOST_TERMS = 24  # of a polynomial; a kernel with a longer one stays wide
 
 Term = tuple[str, ...]  # the names of a product, sorted; () is the constant
@@ -61,6 +62,8 @@ def index_bounds(loops: Sequence[For], body: Stmt) -> list[Bound] | None:
     try:
         for loop in loops:
             found.names[loop.var] = _last(loop, found)
+        if loops and loops[0].resident is not None:
+            _tiles(loops, found)
         _statement(body, found)
     except TooWide:
         return None
@@ -100,6 +103,14 @@ def _outermost(bounds: Iterable[Bound]) -> list[Bound]:
         else:
             host |= {term: max(factor, host[term]) for term, factor in bound.items()}
     return [b for b in kept if set(b) != {()} or b[()] > LIMIT]
+
+
+def _tiles(loops: Sequence[For], found: _Found) -> None:
+    """How far the count of all iterations goes, where each block takes every so many-th."""
+    count: Bound = _ONE
+    for loop in loops:
+        count = _product(count, _bound(loop.extent, found))
+    found.note(_sum(count, {(): MOST_RESIDENT}))
 
 
 def _last(loop: For, found: _Found) -> Bound:

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, field
 
 from hbc.ir.diag import Diagnostic, HbcError, InternalError
+from hbc.ir.record import record
 
 # C11, C23 and C++20: the header is also read by C++ compilers.
 _KEYWORDS_TEXT = """
@@ -91,7 +92,7 @@ def check_sketch_name(name: str) -> None:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Binding:
     """What a name of the IR is in C, and what is known about its value.
 

@@ -13,15 +13,17 @@ import shlex
 import shutil
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Literal
 
 from hbc.codegen.cuda import CudaSource
 from hbc.codegen.gpu_limits import check_instructions, check_shared
+from hbc.codegen.occupancy import occupancy
 from hbc.codegen.toolchain import cache_folder, folder_of, run_tool
 from hbc.ir.diag import Diagnostic, InternalError, ToolError, UsageError
+from hbc.ir.record import record
 
 CudaOutput = Literal["ptx", "cubin", "fatbin", "so"]
 CUDA_SUFFIX: dict[CudaOutput, str] = {
@@ -36,13 +38,16 @@ _FUNCTION = re.compile(r"Compiling entry function '(\w+)' for '(\w+)'")
 _SPILLS = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
 _USED = re.compile(r"Used (\d+) registers")
 _RELEASE = re.compile(r"release (\d+)\.(\d+)")
+_UNKNOWN_ARCH = re.compile(r"Unsupported gpu architecture '(\w+)'")
 _SHARED = re.compile(r"(\d+) bytes smem")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Resources:
     """What a device function uses of an architecture: registers of a thread, bytes of its stack, bytes
-    that it spills (stores and loads), bytes of static shared memory of a block."""
+    that it spills (stores and loads), bytes of shared memory of a block. Threads of a block; how many
+    blocks a multiprocessor holds at once, the percentage of its threads that they are, and what
+    keeps it from more (0, 0 and nothing where that is not known)."""
 
     function: str
     arch: str
@@ -50,6 +55,10 @@ class Resources:
     stack: int
     spills: int
     shared: int
+    threads: int = 0
+    blocks: int = 0
+    occupancy: int = 0
+    limit: str = ""
 
 
 @cache
@@ -107,7 +116,8 @@ def build_cuda(
 ) -> list[Resources]:
     """Compiles into the file `out`, complete or not at all; PTX and cubins are for one architecture.
     HbcError: more shared memory than one of them has, or an instruction that it has not. ToolError:
-    no nvcc, or it takes too long. InternalError: it refuses our text."""
+    no nvcc, or it takes too long. UsageError: it knows no such architecture. InternalError: it
+    refuses our text."""
     check_shared(source.shared, archs)
     check_instructions(source.instructions, archs)
     with tempfile.TemporaryDirectory(prefix=".hbc-", dir=folder_of(out)) as folder:
@@ -119,10 +129,33 @@ def build_cuda(
             [*find_nvcc(), *FLAGS, *_kind_flags(kind, archs), str(text), "-o", str(made)]
         )
         if answer.returncode != 0 or not made.exists():
+            if unknown := _UNKNOWN_ARCH.search(answer.stderr):
+                raise _unknown_arch(unknown[1].replace("compute", "sm"))
             said = "\n".join((answer.stderr or answer.stdout).splitlines()[:20])
             raise InternalError(f"nvcc refuses {source.name}.cu:\n{said}")
         made.replace(out)
-    return resources(answer.stderr + answer.stdout)
+    return [_of_launch(r, source) for r in resources(answer.stderr + answer.stdout)]
+
+
+def _of_launch(r: Resources, source: CudaSource) -> Resources:
+    """With what the launch asks for: the compiler knows of static shared memory alone."""
+    shared = r.shared + source.dynamic_shared.get(r.function, 0)
+    bounds = re.search(rf"__launch_bounds__\((\d+)[^()]*\) {r.function}\(", source.text)
+    threads = int(bounds[1]) if bounds else 0
+    held = occupancy(r.arch, threads, r.registers, shared)
+    if held is None:
+        return replace(r, shared=shared, threads=threads)
+    return replace(
+        r, shared=shared, threads=threads, blocks=held.blocks, occupancy=held.percent,
+        limit=held.limit,
+    )  # fmt: skip
+
+
+def _unknown_arch(arch: str) -> UsageError:
+    """For an architecture that is spelled like one, and which this nvcc does not know."""
+    known = run_tool([*find_nvcc(), "--list-gpu-code"]).stdout.split()
+    hint = f"it knows {', '.join(known)}" if known else None
+    return UsageError(Diagnostic(f"{find_nvcc()[0]} makes no code for `{arch}`", hint=hint))
 
 
 def build_cuda_cached(source: CudaSource, arch: str) -> Path:

@@ -7,10 +7,10 @@ lacks the features, are compiled without them: between the lines of `baseline`.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from hbc.ir.instruction import Feature
+from hbc.ir.record import record
 from hbc.ir.target import ARM
 
 FUNCTION = "missing_feature"
@@ -19,7 +19,7 @@ REGISTERS = ("eax", "ebx", "ecx", "edx")
 ROWS = "    /* rows */\n"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Machine:
     """`without`: the `target` attribute that takes back the extensions of the basic instruction set
     which a compiler may use unasked, and `without_clang`, clang's. `numbers`: a feature as the

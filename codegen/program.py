@@ -5,18 +5,19 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from hbc.codegen.c import CSource
 from hbc.codegen.cross import emulated_environment, emulator, is_foreign
 from hbc.codegen.toolchain import Compiler, build, find_compiler, link_program
+from hbc.ir.record import record
 from hbc.ir.target import Target
 
 DRIVER = Path(__file__).parent / "templates" / "native_driver.c"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Program:
     """An executable, the command before its path that runs it, and what its environment adds."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 from typing import TypeGuard
 
 from hbc.codegen.spelling import constant, value_type
@@ -16,6 +15,7 @@ from hbc.ir.nodes import (
     Comment,
     Const,
     Expr,
+    If,
     LetStmt,
     Load,
     Node,
@@ -24,6 +24,7 @@ from hbc.ir.nodes import (
     Store,
 )
 from hbc.ir.promote import is_block
+from hbc.ir.record import record
 from hbc.ir.types import DType, Memory
 from hbc.ir.walk import nodes
 
@@ -87,7 +88,21 @@ def first_stores(s: Allocate, accesses: Accesses) -> Iterator[Piece]:
             yield piece
 
 
-@dataclass(frozen=True, slots=True)
+def may_stay_empty(s: Allocate, accesses: Accesses) -> bool:
+    """Whether the first that happens to a buffer is under a condition: where that is tested again before
+    the buffer is read, compilers do not see that it has been filled."""
+    first: Stmt = s.body
+    while isinstance(first, Block | LetStmt | Allocate):
+        if isinstance(first, Block):
+            first = next((c for c in first.body if s.buffer in accesses.buffers(c)), Block(()))
+            if first == Block(()):
+                return False
+        else:
+            first = first.body
+    return isinstance(first, If) and first.otherwise is None
+
+
+@record
 class _Named:
     """A value that a name stands for from here on."""
 

@@ -13,13 +13,14 @@ from itertools import count
 
 from hbc.codegen.tile_steps import parts, reads_of, tile_step
 from hbc.ir.nodes import Allocate, Const, For, If, Stmt
+from hbc.ir.record import record
 from hbc.ir.types import Memory
 
 Life = tuple[int, int]
 """First and last number, both included."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Place:
     """A statement that touches tiles, the numbers in it, and what it consists of: None for parts
     that touch none."""
@@ -30,7 +31,7 @@ class Place:
     inner: tuple[Place | None, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Effect:
     """Tiles whose earlier contents may be read, those surely written, and all that are touched."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
 
 from hbc.codegen.tile_lives import Lives
@@ -14,9 +14,10 @@ from hbc.ir.contraction import shape
 from hbc.ir.diag import Diagnostic, HbcError, InternalError
 from hbc.ir.instruction import Instruction
 from hbc.ir.nodes import Allocate, Block, Stmt
+from hbc.ir.record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TilePlan:
     """A kernel's body, in which each tile has a name of its own, and its regions by the id of their
     statement, which stands once in the body."""

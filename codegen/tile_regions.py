@@ -17,13 +17,14 @@ from hbc.codegen.tile_lives import Life, Place, most_alive
 from hbc.codegen.tile_steps import label, parts, with_parts
 from hbc.ir.diag import Diagnostic, HbcError, InternalError
 from hbc.ir.nodes import Allocate, Block, For, If, LetStmt, LoopKind, Stmt
+from hbc.ir.record import record
 from hbc.ir.types import Memory
 
 Shape = tuple[int, int]
 """Rows, and bytes of a row."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Region:
     """A statement under one configuration: the shape of each register in use, and the register of
     each tile."""

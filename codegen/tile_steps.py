@@ -8,7 +8,7 @@ rows in memory.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import copysign
 
 from hbc.ir.build import broadcast, const_value
@@ -33,16 +33,17 @@ from hbc.ir.nodes import (
     Store,
     Unary,
 )  # fmt: skip
+from hbc.ir.record import record
 from hbc.ir.types import Memory
 from hbc.ir.walk import map_children, map_stmt, nodes, operands
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Zero:
     tile: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Fill:
     """From memory."""
 
@@ -50,7 +51,7 @@ class Fill:
     source: Load
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Product:
     """`tiles` are the operands in the order of the instruction, the accumulator among them."""
 
@@ -59,7 +60,7 @@ class Product:
     tiles: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Save:
     """To memory."""
 
@@ -67,7 +68,7 @@ class Save:
     target: Store
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Change:
     """`value` is arithmetic on whole `tiles` and numbers, the same for each element."""
 

@@ -12,7 +12,6 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -21,6 +20,7 @@ from typing import Literal
 from hbc.codegen.c import CSource
 from hbc.codegen.cross import cross_commands, is_foreign, no_cross_compiler
 from hbc.ir.diag import Diagnostic, InternalError, ToolError
+from hbc.ir.record import record
 from hbc.ir.target import Target
 
 Output = Literal["so", "a", "obj"]
@@ -40,7 +40,7 @@ NO_ROOM = os.strerror(errno.ENOSPC)  # as compilers and assemblers say it
 SANITIZE = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g", "-O1")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Compiler:
     """A command that compiles C. `kind` decides the spelling of a few flags."""
 

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 
 from hbc.codegen.names import Scope
 from hbc.codegen.prelude import Prelude
+from hbc.codegen.repeats import Repeats
 from hbc.codegen.tile_plan import NO_TILES, TilePlan
 from hbc.codegen.writer import Writer
 from hbc.ir.accesses import Accesses
 from hbc.ir.diag import InternalError
 from hbc.ir.instruction import Instruction
 from hbc.ir.nodes import Expr, Load, Stmt, Store, Swizzle, VectorReduce
+from hbc.ir.record import record
 from hbc.ir.target import Target
 from hbc.ir.types import DType, Memory
 
@@ -26,7 +28,7 @@ PRIMARY, UNARY, MUL, ADD, SHIFT, RELATION, EQUALITY = 15, 14, 13, 12, 11, 10, 9
 BIT_AND, BIT_XOR, BIT_OR, LOGIC_AND, LOGIC_OR, CONDITIONAL = 8, 7, 6, 5, 4, 3
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Text:
     """A C expression and how tightly its outermost operator binds."""
 
@@ -41,7 +43,7 @@ class Text:
         return self.text
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Buffer:
     """An argument, table or allocation. `pieces` (registers only): the C variable that holds the
     lanes from an element offset on. `swizzle`: where in shared memory the elements lie."""
@@ -77,7 +79,7 @@ def _no_register(t: DType, lanes: int, *_: str) -> str:
     raise InternalError(f"codegen: a register of {lanes} {t} in scalar code")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Registers:
     """How a machine's vector registers are spelled, by element type and lanes: the C type, zeros, the
     lanes of the whole register, and the moves of the whole register to and from an array (after
@@ -95,7 +97,7 @@ _NO_REGISTERS = Registers(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Printers:
     """How expressions and vector stores are printed for a machine. Scalars hold vectors (sums of
     lanes) and vectors hold scalars (broadcasts), so the printers of both reach each other through
@@ -123,8 +125,9 @@ class Unit:
     lanes. `instructions`: those of the kernel. `tile_names`: what tiles are called where
     their registers are configured; empty elsewhere. `functions`: printed for this one to call.
     On a GPU, `threads`: those of the block; `offset`: bytes of dynamic shared memory given out so far,
-    None when shared arrays are static; `index`: the C type of indices; `fragments`: those of its
-    tensor cores. `accesses`: which buffers the statements touch."""
+    None when shared arrays are static; `dynamic_shared`: that of each kernel, in bytes; `index`: the C
+    type of indices; `fragments`: those of its tensor cores; `repeats`: arrays of buffers.
+    `accesses`: which buffers the statements touch."""
 
     target: Target
     codes: dict[str, str] = field(default_factory=dict)
@@ -147,8 +150,10 @@ class Unit:
     functions: list[Writer] = field(default_factory=list)
     threads: int = 1
     offset: int | None = None
+    dynamic_shared: dict[str, int] = field(default_factory=dict)
     index: str = "int64_t"
     fragments: Mapping[str, Fragment | FragmentKind] = field(default_factory=dict)
+    repeats: Repeats = field(default_factory=Repeats)
     accesses: Accesses = field(default_factory=Accesses)
 
     @property

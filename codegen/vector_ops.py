@@ -6,13 +6,12 @@ AVX-512 F/BW/DQ/VL (which then has it at every width).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from hbc.ir.nodes import MathOp, Op
+from hbc.ir.record import record
 from hbc.ir.types import DTYPES, DType
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Instruction:
     """`_mm512_<stem>_<suffix>`; `signed`: unsigned elements have the suffix epu, not epi."""
 
@@ -81,7 +80,7 @@ ROUND = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Conversion:
     """`_mm512_<name>`; `wide`: the prefix is that of the wider side (always, but where lanes keep
     their width both are the same). `tail` follows the operand."""

@@ -30,8 +30,13 @@ class Writer:
 
     def blank(self) -> None:
         """An empty line, unless one is there already or a brace was just opened."""
-        if self.lines and self.lines[-1] and not self.lines[-1].endswith("{"):
+        if not self.at_start and self.lines[-1]:
             self.lines.append("")
+
+    @property
+    def at_start(self) -> bool:
+        """Whether a brace was just opened, or nothing is written."""
+        return not self.lines or self.lines[-1].endswith("{")
 
     def directive(self, text: str) -> None:
         """A preprocessor line: at the current depth, never broken."""

@@ -6,18 +6,19 @@ instruction accumulates, `c + sum of a * b`, and the rest around it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from hbc.eqsat.egraph import Term
 from hbc.eqsat.plan import Plan
 from hbc.eqsat.tensor import Dims, Read, ScalarMap, Tensor, map_scalars
+from hbc.ir.record import record
 from hbc.ir.types import DType
 
 CHOSEN = "the chosen instruction"
 """The buffer that the result of the instructions is read from in the rest."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Statement:
     """`dest = value` for the points of the outputs where all of `mask` holds. What the value is where
     one of `dead` does not hold makes no difference. `zeros`: conditions, and arrays that are 0 where
@@ -42,7 +43,7 @@ class Statement:
         return Statement(self.outputs, dest, value, mask, dead, zeros, local)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Candidate:
     """`whole = c + sum over dims of a * b` in the element types of instructions; c None: 0."""
 
@@ -55,7 +56,7 @@ class Candidate:
     b: Tensor
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Choice:
     """The plan for a candidate, its estimated cycles, and those of them for packing operands. `rest`:
     the statement's value around it, which reads the buffer CHOSEN at the same points; None when the

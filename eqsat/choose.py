@@ -13,7 +13,7 @@ from math import prod
 from hbc.eqsat.choice import CHOSEN, Candidate, Choice, Statement
 from hbc.eqsat.decode import decode
 from hbc.eqsat.egraph import EGraph, Term
-from hbc.eqsat.encode import Encoding, encode, type_facts, windows
+from hbc.eqsat.encode import Encoding, encode, windows
 from hbc.eqsat.graphs import Graphs
 from hbc.eqsat.lowering import selectable, signature, signature_text
 from hbc.eqsat.operand import (
@@ -30,7 +30,7 @@ from hbc.eqsat.operand import (
 )
 from hbc.eqsat.plan import Contraction, Plan, planned, plans
 from hbc.eqsat.points import Points
-from hbc.eqsat.tensor import Read, Reduce, Tensor, parts, reads
+from hbc.eqsat.tensor import Masked, Read, Reduce, Tensor, parts, reads
 from hbc.ir.contraction import largest, multiplications, shape, strides
 from hbc.ir.instruction import Instruction, Kind
 from hbc.ir.nodes import const_index
@@ -105,14 +105,6 @@ def choose(
     where the choice must suit that for other statements, on tiles. None where there is none."""
     if not instructions or not has_sum(s.value):
         return ()
-    tables = graphs.plans.setdefault(instructions, {})
-    with graphs.of(instructions) as g:
-        return _choices(s, instructions, g, tables)
-
-
-def _choices(
-    s: Statement, instructions: tuple[Instruction, ...], g: EGraph, tables: Tables
-) -> tuple[Choice, ...]:
     of = Encoding()
     for d in s.outputs:
         of.bit(d)
@@ -120,13 +112,21 @@ def _choices(
     known = [f"(Dead {encode(c, of)})" for c in s.dead]
     known += [f"(Zero {encode(c, of)} {encode(x, of)})" for c, x in s.zeros]
     known += [f"(Local {encode(x, of)})" for x in s.local]
-    facts = [type_facts(), *known, *windows(s.outputs, of), f"(let $root {root})", *of.facts]
-    g.run("\n".join(facts))
+    sliding = windows(s.outputs, of)
+    needed = [("application", bool(sliding)), ("masks", has_mask(s.value))]
+    with graphs.of(instructions, [rules for rules, may_match in needed if may_match]) as g:
+        g.run("\n".join([*known, *sliding, f"(let $root {root})", *of.facts]))
+        return _choices(s, instructions, g, of, graphs.plans.setdefault(instructions, {}))
+
+
+def _choices(
+    s: Statement, instructions: tuple[Instruction, ...], g: EGraph, of: Encoding, tables: Tables
+) -> tuple[Choice, ...]:
     complete = saturate(g)
     found = _cheapest(_candidates(g, of), s, instructions, tables)
     fired = tuple(g.fired.items())
     choices: list[Choice] = []
-    rests: dict[Term, Tensor | None] = {}
+    rests: dict[Term, Tensor | None] = {g.extract("$root"): None}
     for (cycles, packing), candidate, plan in found:
         if any(_same_operands(plan, candidate, c) for c in choices):
             continue  # dearer ways to the same end
@@ -195,18 +195,24 @@ def has_sum(x: Tensor) -> bool:
     return isinstance(x, Reduce) or any(has_sum(p) for p in parts(x))
 
 
+def has_mask(x: Tensor) -> bool:
+    """Whether part of the value is masked."""
+    return isinstance(x, Masked) or any(has_mask(p) for p in parts(x))
+
+
 def saturate(g: EGraph) -> bool:
     """Runs the rules until nothing changes. False when a budget (rounds, terms or seconds) ran out
     before: what has been found is good, but there may be better."""
     begin = time.process_time()
     complete = False
+    size = g.size()
     for _ in range(ROUNDS):
-        before = g.size()
         g.run(_ROUND)
-        if g.size() == before:
+        before, size = size, g.size()
+        if size == before:
             complete = True
             break
-        if g.size() > MOST_NODES or time.process_time() - begin > MOST_SECONDS:
+        if size > MOST_NODES or time.process_time() - begin > MOST_SECONDS:
             break
     g.run("(run-schedule (saturate (run facts)) (saturate (run lowering)))")
     return complete

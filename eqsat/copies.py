@@ -10,7 +10,7 @@ Copies differ in the places of their arrays alone, and these are evenly apart al
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from hbc.eqsat.marks import marked
 from hbc.eqsat.points import address, value, whole_box
@@ -29,13 +29,14 @@ from hbc.eqsat.tensor import (
 from hbc.ir.lane_offsets import constant_lanes
 from hbc.ir.linear import Linear, linear, minus, plus, to_expr
 from hbc.ir.nodes import Block, Expr, Load, Stmt, Store, Var, const_index
+from hbc.ir.record import record
 from hbc.ir.walk import block, map_stmt, nodes
 
 MOST_LOOPS = 3  # that copies come from
 Strides = tuple[tuple[Dim, Expr], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Copy:
     """A store with marks for places, what these stand for, and the elements that it stores to."""
 

@@ -11,19 +11,23 @@ import re
 import sys
 import types
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cache
-from importlib import import_module, resources
+from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from hbc.ir.diag import InternalError
+from hbc.ir.record import record
 
-RULES = ("terms", "facts", "axioms", "application")
+FOLDER = Path(__file__).with_name("rules")
+RULES = ("terms", "facts", "axioms", "application", "masks")
+ALWAYS = RULES[:3]
+"""What every e-graph has. The others are declared when a statement needs them."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Term:
     """A term of the e-graph. Numbers and texts are literals, in `args` as they are."""
 
@@ -39,8 +43,8 @@ def _literal(x: Term | int | float | str) -> str:
 
 
 class EGraph:
-    """An e-graph with the rules of `eqsat/rules` declared, or with other texts by their names.
-    `fired` counts the matches of each rule."""
+    """An e-graph with the rules of `eqsat/rules` that all statements need, or with other texts by their
+    names. `fired` counts the matches of each rule."""
 
     def __init__(self, rules: Mapping[str, str] | None = None) -> None:
         bindings = _bindings()
@@ -48,8 +52,18 @@ class EGraph:
         self._graph: Any = bindings.EGraph()
         self.fired: Counter[str] = Counter()
         self._terms: dict[tuple[object, ...], Term] = {}
-        for name in RULES:
-            self.run(rules_text(name) if rules is None else rules[name], f"{name}.egg")
+        self._declared: set[str] = set()
+        if rules is None:
+            self.declare(ALWAYS)
+        for name, text in (rules or {}).items():
+            self.run(text, f"{name}.egg")
+
+    def declare(self, names: Iterable[str]) -> None:
+        """The rules of these files too. Not within `apart`, where they would be forgotten."""
+        for name in names:
+            if name not in self._declared:
+                self._declared.add(name)
+                self.run(rules_text(name), f"{name}.egg")
 
     @contextmanager
     def apart(self) -> Iterator[None]:
@@ -137,7 +151,7 @@ class EGraph:
 @cache
 def rules_text(name: str) -> str:
     """The text of one of the rule files."""
-    return (resources.files(__package__) / "rules" / f"{name}.egg").read_text(encoding="utf-8")
+    return (FOLDER / f"{name}.egg").read_text(encoding="utf-8")
 
 
 @cache

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from hbc.eqsat.egraph import EGraph
+from hbc.eqsat.encode import type_facts
 from hbc.eqsat.lowering import lowering_rules
 from hbc.eqsat.plan import Contraction, Plan
 from hbc.ir.instruction import Instruction
@@ -14,7 +15,8 @@ from hbc.ir.instruction import Instruction
 
 @dataclass(slots=True)
 class Graphs:
-    """One for each set of instructions: to declare rules takes longer than to run them."""
+    """One for each set of instructions: to declare rules takes longer than to run them. What else a
+    statement needs is declared when the first such comes."""
 
     made: dict[tuple[Instruction, ...], EGraph] = field(default_factory=dict)
     plans: dict[tuple[Instruction, ...], dict[Contraction, dict[str, list[Plan]]]] = field(
@@ -22,11 +24,13 @@ class Graphs:
     )  # by table and types
 
     @contextmanager
-    def of(self, instructions: tuple[Instruction, ...]) -> Iterator[EGraph]:
-        """An e-graph with no terms in it, for one statement."""
+    def of(self, instructions: tuple[Instruction, ...], rules: Iterable[str]) -> Iterator[EGraph]:
+        """An e-graph with no terms in it, for one statement that needs these files of rules besides
+        those that all do."""
         g = self.made.get(instructions)
         if g is None:
             g = self.made[instructions] = EGraph()
-            g.run(lowering_rules(instructions), "instructions")
+            g.run(f"{lowering_rules(instructions)}\n{type_facts()}", "instructions")
+        g.declare(rules)
         with g.apart():
             yield g

@@ -14,6 +14,7 @@ from hbc.eqsat.statement import Zeros
 from hbc.eqsat.tensor import Read
 from hbc.ir.linear import canonical
 from hbc.ir.nodes import Broadcast, Expr, Load, Ramp, Store, Var
+from hbc.ir.record import record
 from hbc.ir.types import INDEX
 from hbc.ir.walk import map_children, nodes
 
@@ -57,7 +58,7 @@ def placed(s: Statement, places: Mapping[str, Expr]) -> Statement:
     return s.mapped(place)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Spellings:
     """A store as statements: over the dimensions that suit the instructions best, those that they may
     do, and over the coarsest box."""

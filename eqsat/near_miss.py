@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import assert_never
 
 from hbc.eqsat.encode import exact
@@ -30,6 +29,7 @@ from hbc.eqsat.tensor import (
 )
 from hbc.ir.instruction import Instruction
 from hbc.ir.nodes import Binary, Call, Cast, Load, MathOp, Op, Select, Store, Unary
+from hbc.ir.record import record
 from hbc.ir.types import DType
 from hbc.ir.walk import nodes
 
@@ -37,35 +37,37 @@ FUNCTIONS_OF_FACTORS = frozenset({str(MathOp.TF32)})
 _COUNTS = {0: "no array", 1: "one array", 3: "three arrays"}
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Miss:
     """`nearest` is the name of an instruction, "" where there is none to compare with. `condition`
-    says what is otherwise, with its values; `edit` what to write instead."""
+    says what is otherwise, with its values; `edit` what to write instead. `is_condition`: it is about
+    what follows `where`."""
 
     nearest: str
     condition: str
     edit: str
+    is_condition: bool = False
 
 
 def near_miss(value: Tensor, instructions: Sequence[Instruction]) -> Miss:
     """What keeps the instructions from a statement with this value."""
     usable = [i for i in instructions if selectable(i)]
-    total = next(_sums(value), None)
-    nearest = _nearest(value if total is None else total, usable)
+    total = next(sums(value), None)
+    name = nearest(value, usable)
     if total is None:
         return Miss(
-            nearest, "no vectorized loop is summed over",
+            name, "no vectorized loop is summed over",
             "vectorize a reduction loop too: `atomic().vectorize(k)`",
         )  # fmt: skip
     if total.op is not Op.ADD:
         return Miss(
-            nearest, f"the reduction is `{total.op}`, and instructions add",
+            name, f"the reduction is `{total.op}`, and instructions add",
             "keep it in `store_in(registers)` or on the stack",
         )  # fmt: skip
     found = [_product(term, total.element) for term in _terms(total.value)]
     misses = [x for x in found if isinstance(x, _Unlike)]
     if misses and len(misses) == len(found):
-        return Miss(nearest, misses[0].condition, misses[0].edit)
+        return Miss(name, misses[0].condition, misses[0].edit)
     first = next(x for x in found if not isinstance(x, _Unlike))
     return _types((total.element.name, *first), usable)
 
@@ -74,11 +76,11 @@ def not_a_tensor(why: NotTensorError, s: Store, instructions: Sequence[Instructi
     """The same for a statement whose lanes have no strides."""
     usable = [i for i in instructions if selectable(i)]
     used = [n.type.element for n in nodes(s.value) if isinstance(n, Load) and n.buffer != s.buffer]
-    nearest = _by_types(s.value.type.element, used, usable)
+    name = _by_types(s.value.type.element, used, usable)
     through = [n.buffer for n in nodes(why.part) if isinstance(n, Load)]
     condition = f"an operand is indexed through `{through[0]}`" if through else why.reason
     return Miss(
-        nearest, condition,
+        name, condition,
         "give what is read a Func of its own, `compute_at` the loop around the products: it is then "
         "gathered once",
     )  # fmt: skip
@@ -86,12 +88,13 @@ def not_a_tensor(why: NotTensorError, s: Store, instructions: Sequence[Instructi
 
 def sums_varying(value: Tensor) -> bool:
     """Whether it sums what differs from term to term."""
-    return any(not strides_along(r.value).isdisjoint(r.dims) for r in _sums(value))
+    return any(not strides_along(r.value).isdisjoint(r.dims) for r in sums(value))
 
 
-def _nearest(sum_: Tensor, usable: Sequence[Instruction]) -> str:
+def nearest(value: Tensor, usable: Sequence[Instruction]) -> str:
     """The name of the instruction for the types that are added up."""
-    return _by_types(sum_.element, [r.element for r in reads(sum_)], usable)
+    total = next(sums(value), value)
+    return _by_types(total.element, [r.element for r in reads(total)], usable)
 
 
 def _by_types(total: DType, used: Sequence[DType], usable: Sequence[Instruction]) -> str:
@@ -107,7 +110,7 @@ def _by_types(total: DType, used: Sequence[DType], usable: Sequence[Instruction]
     return max(usable, key=shared).name if usable else ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Unlike:
     """A term that is no product of two arrays."""
 
@@ -115,12 +118,12 @@ class _Unlike:
     edit: str
 
 
-def _sums(x: Tensor) -> Iterator[Reduce]:
+def sums(x: Tensor) -> Iterator[Reduce]:
     """The reductions, the outermost first."""
     if isinstance(x, Reduce):
         yield x
     for p in parts(x):
-        yield from _sums(p)
+        yield from sums(p)
 
 
 def _terms(x: Tensor) -> Iterator[Tensor]:

@@ -7,7 +7,7 @@ in the order of the instruction (VNNI interleaving, transposition, a banded matr
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum
 from math import prod
 
@@ -18,8 +18,9 @@ from hbc.eqsat.tensor import Apply, Band, Dim, Masked, Read, Tensor, reads, stri
 from hbc.eqsat.windows import MOST_TOGETHER, is_window, sharing, shuffles
 from hbc.ir.build import const_value, mul, select
 from hbc.ir.contraction import extents, shape, strides
-from hbc.ir.layout import Layout, normal
+from hbc.ir.layout import Layout, normal, transposed
 from hbc.ir.nodes import Cast, Expr, Var, const_index
+from hbc.ir.record import record
 from hbc.ir.types import TILES_OF_LANES, DType, Memory
 from hbc.ir.walk import nodes
 
@@ -44,7 +45,7 @@ class Access(Enum):
     PACKED = "packed"  # from a temporary
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Form:
     """What decides how an operand is loaded: the array it is, if it is one; whether under a mask; the
     dimensions it moves along; and whether what is packed of it serves many times."""
@@ -177,6 +178,12 @@ def _in_register(flat: Layout, bits: int) -> Access:
 def has_rows(raw: Layout, rows: int) -> bool:
     """Whether the lanes are so many rows, evenly spaced, of adjacent elements."""
     return row_stride(raw, rows) is not None
+
+
+def has_columns(raw: Layout, rows: int) -> bool:
+    """Whether the lanes are so many rows, and each of its columns adjacent elements."""
+    columns = transposed(raw, rows)
+    return columns is not None and has_rows(columns, raw.lanes // rows)
 
 
 def row_stride(raw: Layout, rows: int) -> Expr | None:

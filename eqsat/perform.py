@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product
 
 from hbc.eqsat.choice import CHOSEN, Choice, Statement
@@ -25,6 +25,7 @@ from hbc.ir.nodes import (
     Store,
     const_index,
 )
+from hbc.ir.record import record
 from hbc.ir.types import DType, Memory
 from hbc.ir.walk import block
 
@@ -32,7 +33,7 @@ Packed = Callable[[Tensor, Points, Parts, Index, str], Expr]
 """Gives the load of an operand from a temporary where it lies packed, as `Frames.packed`."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Accumulators:
     """Where the instructions accumulate: the destination itself, or a buffer in registers."""
 

@@ -37,6 +37,7 @@ from hbc.ir.nodes import (
     Var,
     const_index,
 )
+from hbc.ir.record import record
 from hbc.ir.types import DType, Memory
 from hbc.ir.walk import (
     block,
@@ -54,7 +55,7 @@ Outer = For | LetStmt | If
 """Statements between a pack and its use. Of an If the condition alone counts: the use is in `then`."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Pack:
     """A value in a temporary. Its dimensions are the loops of the program in which it varies, those
     among `around`, outermost first, which also has the names that it uses and the conditions under

@@ -11,7 +11,6 @@ the row's, the last step goes beyond its end and computes on zeros there.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
-from dataclasses import dataclass
 from functools import cache
 from math import prod
 
@@ -19,11 +18,12 @@ from hbc.eqsat.tensor import Dim, Dims
 from hbc.ir.build import const_value
 from hbc.ir.contraction import extent_range, extents, number
 from hbc.ir.instruction import Instruction, Kind, Row
+from hbc.ir.record import record
 
 SUMMED = frozenset({Kind.K, Kind.SUM})
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Contraction:
     """C += sum over `summed` of A * B: all dimensions, and those along which A and B move."""
 
@@ -33,7 +33,7 @@ class Contraction:
     b: frozenset[Dim]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Part:
     """`extent` steps along a dimension, each of `step` points: what a row of the instruction covers of
     it, or a loop around the instruction."""
@@ -46,7 +46,7 @@ class Part:
 Parts = tuple[Part, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Plan:
     """`rows`: what each row of the instruction covers, outermost first; nothing for a row of which
     only the first point counts. `outer` are the loops around it, those over outputs first.

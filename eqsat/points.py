@@ -7,7 +7,7 @@ vector, a step. Points beyond the end of a dimension give 0 and touch no memory.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import product
 from math import prod
 
@@ -43,12 +43,13 @@ from hbc.ir.nodes import (
     VectorReduce,
     const_index,
 )
+from hbc.ir.record import record
 from hbc.ir.types import BOOL
 
 FAR = 1 << 40  # the extent of what has its own mask
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Place:
     """`start + sum of lane_l * steps[l]` over the extents of the vector. `extent`: points from there
     on, and below 0, do not exist. `last`: how far a start that is not constant may go, where that can
@@ -60,7 +61,7 @@ class Place:
     last: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Points:
     """The extents of the vector, outermost first, and where each dimension stands. A dimension that
     is not named stands at 0."""

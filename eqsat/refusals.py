@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from math import prod
 
 from hbc.eqsat.near_miss import Miss
@@ -12,6 +13,7 @@ from hbc.ir.nodes import Allocate, Store, VectorReduce
 from hbc.ir.source import Span
 from hbc.ir.walk import nodes
 
+_WHERE = re.compile(r"\bwhere\s+([^\n;#]*[^\s;#])")
 NO_SUM = Miss(
     "", "it is written and read, and nothing is summed in it",
     "tiles hold sums of products: use `store_in(stack)` or leave `store_in` out",
@@ -20,10 +22,22 @@ NO_SUM = Miss(
 
 def nothing_does(s: Store, miss: Miss) -> NoSolutionError:
     """For a sum in tile memory that no instruction does."""
+    why, span = miss.condition, s.span
+    if miss.is_condition:
+        span = _condition_of(s.span)
+        named = None if span is None or span == s.span else f"the condition `{span.text}`"
+        why = why.replace("its condition", named or "its condition")
     return _no_solution(
-        f"no tile instruction does this to `{s.buffer}`, which is in tile memory: {miss.condition}",
-        s.span, miss,
-    )  # fmt: skip
+        f"no tile instruction does this to `{s.buffer}`, which is in tile memory: {why}", span, miss
+    )
+
+
+def _condition_of(update: Span | None) -> Span | None:
+    """What follows `where` in the text of an update."""
+    if update is None:
+        return None
+    found = _WHERE.search(update.source.text, update.start)
+    return Span(update.source, *found.span(1)) if found else update
 
 
 def no_product(a: Allocate, miss: Miss) -> NoSolutionError:

@@ -10,7 +10,7 @@ of several rows is cheaper, they get its order: stores fill blocks, and rows are
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from hbc.eqsat.copies import with_joined
 from hbc.eqsat.operand import SHUFFLE
@@ -26,6 +26,7 @@ from hbc.ir.instruction import Instruction
 from hbc.ir.lane_offsets import constant_lanes
 from hbc.ir.layout import Layout, to_index
 from hbc.ir.nodes import Allocate, Const, Expr, For, Load, Ramp, Stmt, Store, const_index
+from hbc.ir.record import record
 from hbc.ir.types import Memory
 from hbc.ir.walk import map_children, map_stmt, nodes
 
@@ -38,7 +39,7 @@ class _CannotError(Exception):
     """An access to the buffer does not take or fill whole registers in the other order."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Order:
     """`elements`: of a buffer, in their new order; `places`: the new place of each. `lanes`: of one
     register."""

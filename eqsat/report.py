@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from typing import Literal
 
@@ -13,13 +13,14 @@ from hbc.eqsat.egraph import rules_text
 from hbc.eqsat.near_miss import Miss
 from hbc.ir.diag import Diagnostic, Severity
 from hbc.ir.nodes import Binary, If, LetStmt, Load, Op, Stmt, Store, Var
+from hbc.ir.record import record
 from hbc.ir.source import Span
 from hbc.ir.walk import free_variables, nodes
 
 Part = Literal["whole", "tail"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Cost:
     """Estimated cycles for one execution of a statement: of the instructions alone, of loads and
     stores, and of bringing operands into the order of the instruction."""
@@ -33,7 +34,7 @@ class Cost:
         return self.compute + self.memory + self.conversion
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Record:
     """A statement that sums products: `stage` is the buffer it stores to, `copies` how many like it
     there are in the unrolled program. Either an instruction was chosen, which one execution runs

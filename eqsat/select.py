@@ -8,6 +8,7 @@ from itertools import groupby
 
 from hbc.eqsat.check import check
 from hbc.eqsat.choice import Choice, Statement
+from hbc.eqsat.conditions import condition_miss
 from hbc.eqsat.lowering import selectable
 from hbc.eqsat.marks import Readings, Spellings, placed
 from hbc.eqsat.near_miss import Miss, near_miss, not_a_tensor, sums_varying
@@ -55,6 +56,7 @@ from hbc.ir.nodes import (
     Var,
     VectorReduce,
 )
+from hbc.ir.record import record
 from hbc.ir.simplify import simplify_stmt
 from hbc.ir.types import FRAGMENTS, TILES, Memory
 from hbc.ir.walk import block, map_stmt, nodes
@@ -100,7 +102,7 @@ class _Names:
         return name
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Local:
     """A buffer in registers or tiles: whether its masked stores may write all lanes, and the conditions
     where it is 0 unless they hold."""
@@ -155,6 +157,8 @@ class _Selection:
             return with_packs(new, frame.packs, self.frames.fresh)
 
     def store(self, s: Store) -> Stmt:
+        if s.atomic is not None:
+            return s
         found = self.selected(s)
         if found is None or found[1] is None:
             miss = self.miss(s)
@@ -248,7 +252,8 @@ class _Selection:
 
         found, places = self.readings.of(s, read, self.zeros(), (relaxed, id(fit), among_tiles))
         ways: list[Way] = []
-        for one in found.done:
+        refused = on_tiles and condition_miss(found.first, fit) is not None
+        for one in () if refused else found.done:
             choices = self.shapes.choose(one, places, fit, self.frames.is_reused)
             here = placed(one, places) if choices else one
             ways += [(here, c) for c in choices]
@@ -301,7 +306,10 @@ class _Selection:
         fit = self.fitting(s)
         found = self.selected(s)
         if found is not None:
-            return near_miss(found[0].value, fit) if found[1] is None else None
+            if found[1] is not None:
+                return None
+            of_where = condition_miss(found[0], fit) if s.buffer in self.tiles.buffers else None
+            return of_where or near_miss(found[0].value, fit)
         try:
             statement(s, self.instructions, self.is_relaxed(s.buffer), self.zeros())
         except NotTensorError as why:

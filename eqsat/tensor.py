@@ -12,7 +12,7 @@ chosen: one row per dimension, one column per operand.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from math import prod
 
@@ -36,11 +36,12 @@ from hbc.ir.nodes import (
     VectorReduce,
     const_index,
 )
+from hbc.ir.record import record
 from hbc.ir.types import I64, DType
 from hbc.ir.walk import children, map_children
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Dim:
     """One side of the box. Output dims are called d0, d1, ... from the outermost on; those that a
     reduction sums over r0, r1, ..."""
@@ -53,7 +54,7 @@ class Dim:
 Dims = tuple[Dim, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Read:
     """Elements of a buffer: at the point i, `buffer[base + sum of i_d * stride_d]`. `strides` has
     the dims along which the address moves, outermost first, and none with stride 0."""
@@ -64,7 +65,7 @@ class Read:
     strides: tuple[tuple[Dim, Expr], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Uniform:
     """One scalar for all points."""
 
@@ -75,7 +76,7 @@ class Uniform:
         return self.value.type.element
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Line:
     """An index: at the point i, `base + sum of i_d * stride_d`. `strides` as those of a Read."""
 
@@ -84,7 +85,7 @@ class Line:
     element: DType = I64
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Masked:
     """`value` where the condition holds, else 0; no memory is touched there."""
 
@@ -96,7 +97,7 @@ class Masked:
         return self.value.element
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Apply:
     """A node of the IR applied point by point; `node` is a scalar template whose operands are to be
     taken from `args`."""
@@ -109,7 +110,7 @@ class Apply:
         return self.node.type.element
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Reduce:
     """`value` reduced over `dims`, in any order."""
 
@@ -122,7 +123,7 @@ class Reduce:
         return self.value.element
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Band:
     """The banded (Toeplitz) matrix of a filter along `r`: at (d, t) the `value` at the r with
     `r_step * r = t - d_step * d` where there is one, else 0."""

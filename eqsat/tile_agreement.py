@@ -8,19 +8,20 @@ decided at once: each gets its cheapest choice that suits the tiles of those bef
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from hbc.eqsat.choice import Choice, Statement
 from hbc.eqsat.tensor import Read, Tensor, reads
 from hbc.eqsat.tiles import TileBuffer, TileShapeError, add_tiles, moving_loops
 from hbc.ir.nodes import Store
+from hbc.ir.record import record
 
 Way = tuple[Statement, Choice]
 """A store as a statement over some box, and what does it."""
 MOST_FAILURES = 200  # combinations of choices to try for one scope
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Options:
     """A store as a statement, all that may do it, the cheapest first, and as a statement over the
     coarsest box."""
@@ -43,7 +44,7 @@ class Options:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Use:
     """A product, what may do it, and the tile buffers that are in scope there, by name: which of those
     in `Tiles` each is."""

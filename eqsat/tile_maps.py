@@ -9,7 +9,7 @@ of the same shape.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
 
 from hbc.eqsat.choice import Statement
@@ -17,17 +17,18 @@ from hbc.eqsat.operand import has_rows
 from hbc.eqsat.points import Points, address, exists, given, raw_layout, value
 from hbc.eqsat.steps import Fresh
 from hbc.eqsat.tensor import Apply, Masked, Read, Tensor, Uniform, reads
-from hbc.eqsat.tile_steps import is_elementwise, save
+from hbc.eqsat.tile_steps import is_elementwise, is_whole, save
 from hbc.eqsat.tiles import Tile, TileBuffer, points_of, tile_of
 from hbc.ir.build import and_
-from hbc.ir.nodes import Allocate, Expr, Stmt, Store, const_index
+from hbc.ir.nodes import Allocate, Expr, Op, Stmt, Store, const_index
+from hbc.ir.record import record
 from hbc.ir.types import TILES_OF_ELEMENTS, TILES_OF_LANES, Memory
 from hbc.ir.walk import block
 
 TileBuffers = Mapping[str, TileBuffer]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Change:
     """Elements of a tile computed from those of others. `dest`: None where `tile` gets them itself, else
     the array that they are stored to at the points. `tiles` and `filled`: what each read of the value is,
@@ -127,7 +128,7 @@ def _change(
         else:
             return None
     outside = s.dest.buffer not in buffers and not tile.of_lanes
-    if outside and not has_rows(raw_layout(s.dest, at), tile.rows):
+    if outside and not (has_rows(raw_layout(s.dest, at), tile.rows) or is_whole(tile, s.dest, at)):
         return None
     return Change(tile, x, at, None, tuple(tiles), tuple(filled), mask)
 
@@ -140,7 +141,7 @@ def _same_places(a: Tile, b: Tile) -> bool:
 def _fills(x: Read, at: Points, tile: Tile) -> bool:
     """Whether what is read can be loaded as a tile."""
     inside = exists(tuple(d for d, _ in x.strides), at) is None
-    return inside and has_rows(raw_layout(x, at), tile.rows)
+    return inside and is_whole(tile, x, at)
 
 
 def _named(x: Tensor, r: Read, name: str) -> Tensor:
@@ -156,8 +157,9 @@ def _named(x: Tensor, r: Read, name: str) -> Tensor:
             return x
 
 
-def changed(change: Change, fresh: Fresh) -> Stmt:
-    """The statements: tiles filled from arrays, the new elements, and where they go."""
+def changed(change: Change, fresh: Fresh, op: Op | None = None) -> Stmt:
+    """The statements: tiles filled from arrays, the new elements, and where they go. With `op` they
+    update that atomically."""
     at, tile = change.at, change.tile
     known: dict[str, Expr] = {name: t.load() for name, t in change.tiles}
     loaded = [(replace(tile, name=fresh(f"{r.buffer}_tile")), r) for _, r in change.filled]
@@ -167,24 +169,24 @@ def changed(change: Change, fresh: Fresh) -> Stmt:
     for name, e in known.items():
         points = given(points, name, e)
     if tile.of_lanes:
-        return _by_lanes(change, points)
+        return _by_lanes(change, points, op)
     to = tile if change.dest is None else replace(tile, name=fresh(f"{tile.name}_result"))
     result = Store(to.name, to.index(), value(change.value, points))
     fills = [Store(t.name, t.index(), value(r, at)) for t, r in loaded]
     if change.dest is None:
         body = block(*fills, result)
     else:
-        body = block(*fills, result, save(to, change.dest, at, fresh, _mask(change, points)))
+        body = block(*fills, result, save(to, change.dest, at, fresh, _mask(change, points), op))
     for t in _new(to, change, [t for t, _ in loaded]):
         body = Allocate(t.name, t.element, const_index(t.lanes), tile.memory, body)
     return body
 
 
-def _by_lanes(change: Change, points: Points) -> Stmt:
+def _by_lanes(change: Change, points: Points, op: Op | None) -> Stmt:
     """The one statement, each lane of which knows where its elements go."""
     tile, dest = change.tile, change.dest
     to, where = (tile.name, tile.index()) if dest is None else (dest.buffer, address(dest, points))
-    return Store(to, where, value(change.value, points), _mask(change, points))
+    return Store(to, where, value(change.value, points), _mask(change, points), atomic=op)
 
 
 def _mask(change: Change, points: Points) -> Expr | None:

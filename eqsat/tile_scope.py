@@ -159,7 +159,7 @@ class TileScope:
         if found is None:
             steps = self._changes(s)
             assert steps is not None
-            return block(*(changed(c, self.frames.fresh) for c in steps))
+            return block(*(changed(c, self.frames.fresh, s.atomic) for c in steps))
         one, moves = found
         if s.buffer in self.buffers:
             return block(
@@ -169,7 +169,9 @@ class TileScope:
                 )
             )
         fresh = self.frames.fresh
-        return block(*(save(tile, one.dest, at, fresh, stored(one, at)) for tile, at in moves))
+        return block(
+            *(save(tile, one.dest, at, fresh, stored(one, at), s.atomic) for tile, at in moves)
+        )
 
     def _changes(self, s: Stmt) -> list[Change] | None:
         """What a store does to all elements of tiles alike; None where it is no such store."""

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from hbc.eqsat.choice import Choice, Statement
 from hbc.eqsat.fragments import may_be_fragment
-from hbc.eqsat.operand import has_rows, points, starts_of
+from hbc.eqsat.operand import has_columns, has_rows, points, starts_of
 from hbc.eqsat.perform import Packed, operand
 from hbc.eqsat.plan import Plan
 from hbc.eqsat.points import Points, address, exists, raw_layout, value
@@ -16,14 +15,15 @@ from hbc.eqsat.tensor import Apply, Line, Masked, Read, Tensor, Uniform
 from hbc.eqsat.tiles import Tile, TileBuffer, accumulators, tile_of
 from hbc.ir.build import const, const_value
 from hbc.ir.layout import layout
-from hbc.ir.nodes import Allocate, Expr, Instruct, Load, Ramp, Stmt, Store, const_index
+from hbc.ir.nodes import Allocate, Expr, Instruct, Load, Op, Ramp, Stmt, Store, const_index
+from hbc.ir.record import record
 from hbc.ir.types import DType, Memory
 from hbc.ir.walk import block
 
 TileBuffers = Mapping[str, TileBuffer]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Product:
     """One instruction on tiles. `operands`: of each factor the tile it is in, or the load from memory
     that is to fill one."""
@@ -148,8 +148,10 @@ def is_whole(tile: Tile, x: Read, at: Points) -> bool:
     if tile.of_lanes:
         return True
     raw = raw_layout(x, at)
-    fits = may_be_fragment(x.buffer, raw, x.element.bytes, tile.memory)
-    return fits and has_rows(raw, tile.rows)
+    if not may_be_fragment(x.buffer, raw, x.element.bytes, tile.memory):
+        return False
+    by_columns = tile.is_sum and tile.memory is Memory.WMMA and has_columns(raw, tile.rows)
+    return by_columns or has_rows(raw, tile.rows)
 
 
 def _is_rows(e: Expr, rows: int) -> bool:
@@ -161,16 +163,23 @@ def _is_rows(e: Expr, rows: int) -> bool:
     return strides == [1] or has_rows(at, rows)
 
 
-def save(tile: Tile, dest: Read, at: Points, fresh: Fresh, mask: Expr | None = None) -> Stmt:
-    """Stores the tile, through memory where the destination has no rows or not all is stored."""
+def save(
+    tile: Tile, dest: Read, at: Points, fresh: Fresh, mask: Expr | None = None, op: Op | None = None
+) -> Stmt:
+    """Stores the tile, through memory where the destination has no rows or not all is stored. With
+    `op` it updates the destination atomically."""
     where = address(dest, at)
-    if mask is None and is_whole(tile, dest, at):
+    if mask is None and op is None and is_whole(tile, dest, at):
         return Store(dest.buffer, where, tile.load())
+    if tile.of_lanes:
+        return Store(dest.buffer, where, tile.load(), mask, atomic=op)
     name = fresh(f"{tile.name}_rows")
     body = block(
         Store(name, _all(tile.lanes), tile.load()),
-        Store(dest.buffer, where, Load(name, _all(tile.lanes), tile.element(tile.lanes)), mask),
-    )
+        Store(
+            dest.buffer, where, Load(name, _all(tile.lanes), tile.element(tile.lanes)), mask, atomic=op
+        ),
+    )  # fmt: skip
     return Allocate(name, tile.element, const_index(tile.lanes), Memory.STACK, body)
 
 

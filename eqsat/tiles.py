@@ -22,16 +22,18 @@ from hbc.ir.build import const_value
 from hbc.ir.contraction import shape
 from hbc.ir.lane_offsets import constant_lanes
 from hbc.ir.nodes import Expr, Load, Ramp, Store, Var, const_index
+from hbc.ir.record import record
 from hbc.ir.types import TILES_OF_LANES, DType, Memory
 from hbc.ir.walk import nodes
 
 Addresses = tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Tile:
     """`addresses`: the elements of the buffer that it holds, in its row-major order; `rows` of them.
-    `fragment`: which lane has which of them, where that is known (see `ir/fragment_layout.py`)."""
+    `fragment`: which lane has which of them, where that is known (see `ir/fragment_layout.py`).
+    `is_sum`: it is no factor of a product."""
 
     name: str
     element: DType
@@ -40,6 +42,7 @@ class Tile:
     rows: int
     memory: Memory = Memory.AMX_TILE
     fragment: tuple[Expr, ...] = ()
+    is_sum: bool = False
 
     @property
     def of_lanes(self) -> bool:
@@ -121,7 +124,8 @@ def add_tiles(b: TileBuffer, x: Read, plan: Plan, operand: int) -> None:
             continue
         number = len(b.tiles)
         name = f"{b.name}_{number}" if len(addresses) < b.extent else b.name
-        new = Tile(name, b.element, addresses, at.extents, rows, b.memory, fragment)
+        is_sum = operand == i.accumulator
+        new = Tile(name, b.element, addresses, at.extents, rows, b.memory, fragment, is_sum)
         for old in b.tiles.values():
             if not set(old.addresses).isdisjoint(addresses):
                 raise TileShapeError(b.name, old, new)

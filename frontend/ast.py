@@ -6,8 +6,9 @@ their spans.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import field, fields, is_dataclass
 
+from hbc.ir.record import record
 from hbc.ir.source import Source, Span
 
 # How tightly each binary operator binds. Comparisons do not chain; all others associate to the left.
@@ -29,7 +30,7 @@ PREFIX: dict[str, int] = {"not": 3, "-": 11, "~": 11}
 SPELLINGS: dict[str, str] = {"&&": "and", "||": "or", "!": "not"}
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Ident:
     """A name where it is declared or where only a name can stand."""
 
@@ -37,7 +38,7 @@ class Ident:
     span: Span = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Name:
     """A name as an expression."""
 
@@ -45,7 +46,7 @@ class Name:
     span: Span = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Number:
     """A literal without sign: an int, or a float when it is written with a point or exponent."""
 
@@ -53,13 +54,13 @@ class Number:
     span: Span = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Boolean:
     value: bool
     span: Span = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Text:
     """A string, without its quotes. Only examples take one."""
 
@@ -67,7 +68,7 @@ class Text:
     span: Span = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Access:
     """`name[indices]`."""
 
@@ -76,7 +77,7 @@ class Access:
     span: Span = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Call:
     """`name(args)`: a function, a cast, a boundary helper or the fill of an example."""
 
@@ -85,7 +86,7 @@ class Call:
     span: Span = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class EdgeAccess:
     """`name(args)[indices]`, such as `clamp_edge(A)[y, x]`."""
 
@@ -95,7 +96,7 @@ class EdgeAccess:
     span: Span = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Unary:
     """A prefix operator, as spelled in `PREFIX`."""
 
@@ -104,7 +105,7 @@ class Unary:
     span: Span = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Binary:
     """A binary operator, as spelled in `PRECEDENCE`."""
 
@@ -114,7 +115,7 @@ class Binary:
     span: Span = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Let:
     """`let name = value in body`."""
 
@@ -127,19 +128,19 @@ class Let:
 Expr = Name | Number | Boolean | Text | Access | Call | EdgeAccess | Unary | Binary | Let
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Kernel:
     name: Ident
     span: Span = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Sizes:
     names: tuple[Ident, ...]
     span: Span = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Param:
     name: Ident
     type: Ident
@@ -147,14 +148,14 @@ class Param:
     span: Span = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TypeParam:
     name: Ident
     default: Ident
     span: Span = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Input:
     name: Ident
     type: Ident
@@ -162,7 +163,7 @@ class Input:
     span: Span = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Output:
     name: Ident
     type: Ident
@@ -170,7 +171,7 @@ class Output:
     span: Span = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Cells:
     """`[cell, cell, ...]`, nested once for each dimension of a table."""
 
@@ -178,7 +179,7 @@ class Cells:
     span: Span = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Table:
     """Either nested cells (`variables` is None) or one expression over `variables`."""
 
@@ -190,14 +191,14 @@ class Table:
     span: Span = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Require:
     condition: Expr
     message: str | None
     span: Span = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Interval:
     """`stop` or `start .. stop`, half open."""
 
@@ -206,14 +207,14 @@ class Interval:
     span: Span = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Bound:
     name: Ident
     interval: Interval
     span: Span = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Domain:
     """One variable of a `reduce` line."""
 
@@ -222,13 +223,13 @@ class Domain:
     span: Span = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Reduce:
     domains: tuple[Domain, ...]
     span: Span = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Definition:
     """`name[: type][indices] op value [where condition]`; `op` is `=`, `+=`, `min=`, ..."""
 
@@ -241,7 +242,7 @@ class Definition:
     span: Span = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Alias:
     """`name = value`, such as `P = clamp_edge(A)`."""
 
@@ -250,7 +251,7 @@ class Alias:
     span: Span = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Option:
     """`name = value` among the arguments of a directive."""
 
@@ -259,7 +260,7 @@ class Option:
     span: Span = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Step:
     """`.name` or `.name(args)` of a chain; `args` is None without parentheses."""
 
@@ -268,7 +269,7 @@ class Step:
     span: Span = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Line:
     """`name.step.step(...)` in a schedule, or a stage as an argument of a directive."""
 
@@ -277,7 +278,7 @@ class Line:
     span: Span = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Schedule:
     """`lines` is None for `schedule auto`, which has no block."""
 
@@ -287,14 +288,14 @@ class Schedule:
     span: Span = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Setting:
     name: Ident
     value: Expr
     span: Span = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Example:
     name: Ident | None
     settings: tuple[Setting, ...]
@@ -307,7 +308,7 @@ Statement = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class File:
     statements: tuple[Statement, ...]
     source: Source = field(compare=False, repr=False)

@@ -18,6 +18,7 @@ from hbc.frontend.ranges import Clauses, Range, add, between, both, exactly, neg
 from hbc.frontend.scope import Scope
 from hbc.ir.linear import Linear, canonical, linear, minus, plus, shifted
 from hbc.ir.nodes import Access, Const, Expr, Let, Node, Var, const_index
+from hbc.ir.record import record
 from hbc.ir.source import Span
 from hbc.ir.walk import children, nodes
 
@@ -35,7 +36,7 @@ class Proof:
     found: list[Requirement] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Place:
     """Where a read stands: the ranges of the variables around it, and what `where` says of them."""
 

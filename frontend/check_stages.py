@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from hbc.frontend import ast
 from hbc.frontend.funcs import Func, Stage
 from hbc.frontend.scope import Scope
+from hbc.ir.record import record
 
 Argument = ast.Expr | ast.Line | ast.Option
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Block:
     """What the checks of one block need: the names, the Funcs, and the loops that its lines make."""
 

@@ -12,22 +12,10 @@ from hbc.ir.walk import free_variables
 def check_concurrent(func: Func, stage: StagePlan, loop: Loop, d: Directive, what: str) -> None:
     """Lanes or threads must not depend on each other."""
     update = step(func, stage.update)
-    reduced = stage.root_of(loop.dim) & stage.reduce
-    if update is None or not reduced:
-        return
-    variables = [r for r in update.reduce if r.name in reduced]
-    if all(_independent(func, update, r, stage, loop) for r in variables):
+    variables = check_reordered(func, stage, loop, d, what)
+    if update is None or not variables:
         return
     name = ", ".join(f"`{r.name}`" for r in variables)
-    if not is_reorderable(func, update):
-        parallel = what == "parallel"
-        done = f"run `{loop.name}` in parallel" if parallel else f"{what} `{loop.name}`"
-        hint = f"do so with a loop over a pure variable of `{func.name}`"
-        if scans(func, update):
-            why = f"each step of the scan along {name} reads the one before"
-        else:
-            why = f"a step along {name} may overwrite what the one before wrote"
-        raise error(f"cannot {done}: {why}", d.span, hint)
     if what == "parallel":
         raise error(
             f"cannot run the reduction loop `{loop.name}` in parallel: threads would add to the "
@@ -46,6 +34,42 @@ def check_concurrent(func: Func, stage: StagePlan, loop: Loop, d: Directive, wha
             f"whose place depends on {name}", d.span,
             f"`{stage_text(stage)}.rfactor({loop.name}, u)`, or vectorize another loop",
         )  # fmt: skip
+
+
+def check_reordered(
+    func: Func, stage: StagePlan, loop: Loop, d: Directive, what: str
+) -> list[ReduceVar]:
+    """The variables of the reduction along which iterations of a loop change the same elements, none
+    where they do not; HbcError where these have to come one after the other."""
+    update = step(func, stage.update)
+    if update is None or is_independent(func, stage, loop):
+        return []
+    variables = _reduced(update, stage, loop)
+    name = ", ".join(f"`{r.name}`" for r in variables)
+    if not is_reorderable(func, update):
+        parallel = what == "parallel"
+        done = f"run `{loop.name}` in parallel" if parallel else f"{what} `{loop.name}`"
+        hint = f"do so with a loop over a pure variable of `{func.name}`"
+        if scans(func, update):
+            why = f"each step of the scan along {name} reads the one before"
+        else:
+            why = f"a step along {name} may overwrite what the one before wrote"
+        raise error(f"cannot {done}: {why}", d.span, hint)
+    return variables
+
+
+def is_independent(func: Func, stage: StagePlan, loop: Loop) -> bool:
+    """Whether no iteration of the loop touches what another one writes, all other loops being equal."""
+    update = step(func, stage.update)
+    if update is None:
+        return True
+    return all(_independent(func, update, r, stage, loop) for r in _reduced(update, stage, loop))
+
+
+def _reduced(update: Update, stage: StagePlan, loop: Loop) -> list[ReduceVar]:
+    """The reduction variables that a loop is made from."""
+    names = stage.root_of(loop.dim) & stage.reduce
+    return [r for r in update.reduce if r.name in names]
 
 
 def _independent(func: Func, update: Update, r: ReduceVar, stage: StagePlan, loop: Loop) -> bool:

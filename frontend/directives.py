@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from hbc.ir.record import record
 
 
 class Kind(StrEnum):
@@ -21,7 +22,7 @@ class Kind(StrEnum):
     CONDITION = "a condition over the sizes"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Form:
     """How a directive is written. `kinds` are the forms of its arguments; with `repeats` the last
     kind may stand any number of times. `tail`: takes the option `tail = ...`."""
@@ -66,6 +67,7 @@ DIRECTIVES: dict[str, Form] = {
     "gpu_blocks": Form("gpu_blocks(i, j)", ((L,),), repeats=True),
     "gpu_threads": Form("gpu_threads(i, j)", ((L,),), repeats=True),
     "gpu_lanes": Form("gpu_lanes(i)", ((L,),)),
+    "persistent": Form("persistent() or persistent(2)", ((), (F,))),
 }
 
 # `vectorize(i, 8)` splits: the outer loop keeps the name i, and the inner one is called i_v.

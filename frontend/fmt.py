@@ -14,6 +14,7 @@ from hbc.frontend.parse import parse
 from hbc.frontend.spacing import UPDATES, Token, joined, tokens
 from hbc.frontend.syntax import KEYWORDS
 from hbc.ir.diag import InternalError
+from hbc.ir.record import record
 from hbc.ir.source import Source
 
 INDENT = "    "
@@ -33,7 +34,7 @@ class Row:
     gap: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Starts:
     """Offsets at which things begin: statements, the lines and settings in blocks, and the
     statements that stand on one line."""

@@ -7,14 +7,15 @@ and `Var` (i64) for loop variables and sizes.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from hbc.ir.nodes import Expr, Op
+from hbc.ir.record import record
 from hbc.ir.source import Source, Span
 from hbc.ir.types import DType
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SizeDecl:
     """A size. `fixed` when `--set` fixed it at compile time."""
 
@@ -23,7 +24,7 @@ class SizeDecl:
     fixed: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Image:
     """An input or output array: element type and extents (affine in the sizes)."""
 
@@ -33,7 +34,7 @@ class Image:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ReduceVar:
     """A reduction variable over start .. start + extent - 1 (affine in the sizes)."""
 
@@ -43,7 +44,7 @@ class ReduceVar:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Update:
     """`f[indices] = value`, for every point of the pure variables in `indices` and of `reduce`
     (declared order, first outermost). `+=` and the like are already written out in `value`, which
@@ -58,7 +59,7 @@ class Update:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Func:
     """A stage: its value everywhere (`pure`, over `variables`), then its updates in order.
     `table` marks a Func of constants, evaluated at compile time (its extents: `table_shape`)."""
@@ -72,7 +73,7 @@ class Func:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Bound:
     """A promise that the values of an input or Func lie in lo <= value < hi; checked at run time
     for inputs."""
@@ -83,7 +84,7 @@ class Bound:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Requirement:
     """A condition over the sizes, tested on entry (`require T <= W`)."""
 
@@ -92,7 +93,7 @@ class Requirement:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Stage:
     """What a schedule line speaks of: a Func, its update number `update` (None: the pure step), or
     the wrapper `name.in(consumer)`."""
@@ -103,7 +104,7 @@ class Stage:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Directive:
     """One call of a schedule chain, such as `.split(i, io, ii, 16, tail = mask)`.
 
@@ -120,7 +121,7 @@ class Directive:
         return dict(self.options).get(name)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ScheduleLine:
     """A stage and the directives applied to it, left to right."""
 
@@ -129,7 +130,7 @@ class ScheduleLine:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Schedule:
     """A named block of lines for some targets."""
 
@@ -139,7 +140,7 @@ class Schedule:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Fill:
     """How an example fills an input: `random(seed[, lo, hi])`, `file("path")`, `ramp()`, `constant(v)`.
     A relative path is relative to the `.hb` file."""
@@ -149,7 +150,7 @@ class Fill:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Example:
     """Sizes and inputs that `run`, `verify` and `bench` use unless told otherwise."""
 
@@ -158,7 +159,7 @@ class Example:
     fills: tuple[tuple[str, Fill], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Pipeline:
     """One `.hb` file, checked. `funcs` are in an order where callees come first."""
 

@@ -7,10 +7,11 @@ the tail, where extents are names and vectors masked. Inside a tail nothing is p
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from hbc.frontend.filled import filled_with_zeros
 from hbc.frontend.funcs import Func
+from hbc.frontend.gpu_atomics import atomic_op
 from hbc.frontend.gpu_nest import cut_by_blocks, nests_directly
 from hbc.frontend.gpu_place import THREADS
 from hbc.frontend.index_values import aligned_values, at_position
@@ -26,6 +27,7 @@ from hbc.ir.diag import error
 from hbc.ir.kernel import Check
 from hbc.ir.nodes import (
     GPU_LOOPS,
+    Binary,
     Block,
     Const,
     Expr,
@@ -39,6 +41,7 @@ from hbc.ir.nodes import (
     Var,
     const_index,
 )
+from hbc.ir.record import record
 from hbc.ir.simplify import simplify
 from hbc.ir.target import GPU
 from hbc.ir.walk import block, free_variables, nodes, substitute
@@ -46,7 +49,7 @@ from hbc.ir.walk import block, free_variables, nodes, substitute
 AtLevel = Callable[[At, Nest, Scope, Callable[[Scope], Stmt]], Stmt]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Generator:
     """One stage being turned into loops; `at_level` places the Funcs computed in its loops."""
 
@@ -151,7 +154,9 @@ def _loops(g: Generator, nest: Nest, scope: Scope, depth: int) -> Stmt:
     # A tail has loops where full pieces have none, and little to gain, but for a GPU's blocks.
     alone = scope.in_tail and g.program.target.machine != GPU
     stages = 1 if alone else dict(stage.pipelined).get(loop.dim, 1)
-    return For(name, start, extent, kind, body, loop.note, loop.span, stages)
+    first = next((x for x in stage.loops if x.kind is LoopKind.BLOCK), None)
+    resident = stage.resident if loop is first else None
+    return For(name, start, extent, kind, body, loop.note, loop.span, stages, resident)
 
 
 def _to_peel(nest: Nest, dim: str) -> Split | None:
@@ -228,8 +233,7 @@ def _inside(g: Generator, nest: Nest, scope: Scope, depth: int) -> Stmt:
             nest, scope, bound = _settle(g, nest, scope, s)
             names += bound
     here = At(stage.func, stage.update, loop.name)
-    on_gpu = g.program.target.machine == GPU
-    ahead = () if on_gpu else prefetch_statements(g.func, nest, loop.dim, scope)
+    ahead = prefetch_statements(g.func, nest, loop.dim, scope)
     inner = g.at_level(here, nest, scope, lambda inside: _loops(g, nest, inside, depth + 1))
     body = block(*ahead, inner)
     for name, value in reversed(names):
@@ -287,7 +291,10 @@ def _statement(g: Generator, nest: Nest, scope: Scope) -> Stmt:
     place = tuple(load_accesses(at_position(i, values, aligned), scope) for i in indices)
     stored = load_accesses(at_position(value, values, aligned), scope)
     span = func.span if update is None else update.span
-    kept = Store(storage.buffer, storage.offset(place), stored, None, span)
+    op = atomic_op(func, stage)
+    if op is not None and isinstance(stored, Binary):
+        stored = stored.b
+    kept = Store(storage.buffer, storage.offset(place), stored, None, span, atomic=op)
     store: Stmt = kept
     if filled:
         vectors = [x.dim for x in stage.loops if x.kind is LoopKind.VECTOR]

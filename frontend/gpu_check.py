@@ -26,6 +26,7 @@ def check_gpu(plan: Plan) -> Iterator[Diagnostic]:
         for stage in f.stages:
             for variant in (stage, *(special for _, special in stage.special)):
                 yield from _loops(plan, f, variant)
+                yield from _prefetches(variant)
         yield from _level(plan, f)
         yield from _memory(plan, f)
         yield from check_swizzle(plan, f)
@@ -49,6 +50,16 @@ def _loops(plan: Plan, f: FuncPlan, s: StagePlan) -> Iterator[Diagnostic]:
             next((x.span for x in s.loops if x.span), None) or f.span,
             f"`{stage_text(s)}.gpu_blocks({pure[0].name})` computes them on the GPU",
         )
+
+
+def _prefetches(s: StagePlan) -> Iterator[Diagnostic]:
+    """They would fill a cache that thousands of threads share long before they come to use it."""
+    for p in s.prefetches:
+        yield Diagnostic(
+            f"`prefetch({p.name}, {p.loop}, {p.distance})` is for the cache of a processor, and this"
+            " is for a GPU", p.span,
+            f"`pipeline({p.loop}, {p.distance + 1})` copies to shared memory ahead of the loop",
+        )  # fmt: skip
 
 
 def _misplaced(

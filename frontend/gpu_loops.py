@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hbc.frontend.concurrent import check_concurrent
 from hbc.frontend.funcs import Directive, Func
-from hbc.frontend.loops import find, names, note
-from hbc.frontend.plan import StagePlan
+from hbc.frontend.gpu_atomics import check_atomic
+from hbc.frontend.loops import find, integer, names, note
+from hbc.frontend.plan import StagePlan, stage_text
 from hbc.ir.diag import error
 from hbc.ir.nodes import LoopKind
 
@@ -39,6 +39,17 @@ def gpu_lanes(func: Func, stage: StagePlan, d: Directive) -> StagePlan:
     return _mark(func, stage, d, LoopKind.LANE)
 
 
+def persistent(func: Func, stage: StagePlan, d: Directive) -> StagePlan:
+    """The loops over blocks on no more blocks than the GPU runs at once, so many on a multiprocessor."""
+    if not any(x.kind is LoopKind.BLOCK for x in stage.loops):
+        pure = next((x.name for x in stage.loops if x.dim not in stage.reduce), "i")
+        raise error(
+            f"`{stage_text(stage)}` has no loops over blocks that could share few of them", d.span,
+            f"`gpu_blocks({pure})` first",
+        )  # fmt: skip
+    return replace(stage, resident=integer(d, 0) if d.args else 0)
+
+
 def _mark(func: Func, stage: StagePlan, d: Directive, kind: LoopKind) -> StagePlan:
     for name in names(d, len(d.args)):
         loop = find(stage, name, d)
@@ -47,7 +58,7 @@ def _mark(func: Func, stage: StagePlan, d: Directive, kind: LoopKind) -> StagePl
                 f"loop `{name}` is already {loop.kind.name.lower()}", d.span,
                 "a loop has one kind: split it to give each half its own",
             )  # fmt: skip
-        check_concurrent(func, stage, loop, d, "parallel")
+        check_atomic(func, stage, loop, d)
         new = replace(loop, kind=kind, note=note(stage, d), span=d.span)
         stage = replace(stage, loops=tuple(new if x is loop else x for x in stage.loops))
     return stage

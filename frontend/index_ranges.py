@@ -6,7 +6,6 @@ Values of inputs and Funcs are known from their `bound`, their cells, their defi
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from hbc.frontend.funcs import Bound, Func
 from hbc.frontend.prove import conditions
@@ -41,6 +40,7 @@ from hbc.ir.nodes import (
     UnaryOp,
     Var,
 )  # fmt: skip
+from hbc.ir.record import record
 from hbc.ir.types import INDEX, DType, Kind
 
 Ranges = Mapping[str, Range]
@@ -50,7 +50,7 @@ Cells = Mapping[str, Mapping[tuple[int, ...], int | float | bool]]
 MOST_CALLS = 4
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Values:
     """Where the values of arrays and Funcs are known from."""
 

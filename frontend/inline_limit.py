@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from hbc.frontend.funcs import Func
 from hbc.frontend.legal import stage_expressions
 from hbc.frontend.plan import Inline, Plan
 from hbc.ir.diag import error
 from hbc.ir.nodes import Access, Node, Var
+from hbc.ir.record import record
 from hbc.ir.walk import children
 
 # A formula of so many nodes compiles in some ten seconds. Long sums are reductions.
@@ -23,7 +23,7 @@ DEEPEST = 400
 MOST_COMPUTED = 256  # Funcs with loops of their own: gcc takes ten seconds for so many
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Formula:
     """What a formula is once its Funcs are inlined: how many nodes, how deep they nest, and how
     often each variable stands in it."""
@@ -33,7 +33,7 @@ class Formula:
     uses: Counter[str]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Inlined:
     """A Func that is inlined: its variables and its formula."""
 

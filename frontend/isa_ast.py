@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from hbc.frontend import ast
+from hbc.ir.record import record
 from hbc.ir.source import Source, Span
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Property:
     """`name value` inside braces; a block is a tuple of properties."""
 
@@ -17,7 +18,7 @@ class Property:
     span: Span = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Feature:
     """`feature NAME { ... }`: something that a processor has or lacks."""
 
@@ -26,7 +27,7 @@ class Feature:
     span: Span = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Place:
     """`place NAME { ... }`: a register file."""
 
@@ -35,7 +36,7 @@ class Place:
     span: Span = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Target:
     """`target NAME "about" uses FEATURE, ...`."""
 
@@ -45,7 +46,7 @@ class Target:
     span: Span = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Operand:
     """`name: type[extents]`."""
 
@@ -55,7 +56,7 @@ class Operand:
     span: Span = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Bounded:
     """`size NAME, ... <= most step step`: extents that may be less than the register holds."""
 
@@ -65,7 +66,7 @@ class Bounded:
     span: Span = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Rounding:
     """`rounding { ... }`: in which order the sum is taken, and how each step rounds."""
 
@@ -73,7 +74,7 @@ class Rounding:
     span: Span = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Fragment:
     """`fragment a[row, column]`: which of the operand's elements is which of a lane's."""
 
@@ -82,7 +83,7 @@ class Fragment:
     span: Span = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Emit:
     """`emit [COMPILER] [asm] "template"`."""
 
@@ -92,7 +93,7 @@ class Emit:
     span: Span = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Cost:
     """`cost { ... }`."""
 
@@ -100,7 +101,7 @@ class Cost:
     span: Span = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Needs:
     """`needs FEATURE, ...`."""
 
@@ -112,7 +113,7 @@ Meaning = Bounded | ast.Reduce | Rounding | Fragment | ast.Definition
 Clause = Emit | Cost | Needs
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Instruction:
     """`instruction NAME(operands) in PLACE { meaning } clauses`."""
 
@@ -127,7 +128,7 @@ class Instruction:
 Described = Feature | Place | Target | Instruction
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Descriptions:
     described: tuple[Described, ...]
     source: Source = field(compare=False, repr=False)

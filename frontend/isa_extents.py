@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from hbc.frontend import ast, isa_ast
 from hbc.frontend.isa_properties import Reports
@@ -12,9 +11,10 @@ from hbc.ir.diag import did_you_mean
 from hbc.ir.instruction import Size
 from hbc.ir.linear import canonical
 from hbc.ir.nodes import Expr, Var, const_index
+from hbc.ir.record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Extent:
     """`grain` divides it, whatever the sizes are."""
 

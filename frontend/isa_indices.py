@@ -7,19 +7,19 @@ of k the loops `k/2` and `k%2`, over which every index is a sum of multiples.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from hbc.frontend import ast
 from hbc.frontend.isa_extents import Extent
 from hbc.frontend.isa_properties import Reports
 from hbc.ir.diag import did_you_mean
 from hbc.ir.nodes import const_index
+from hbc.ir.record import record
 
 Steps = dict[str, int]
 """How far each loop moves an index."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Part:
     """A loop that runs over one digit of a variable: the variable is the sum of `unit * part`."""
 

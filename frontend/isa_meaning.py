@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from hbc.frontend import ast, isa_ast
 from hbc.frontend.isa_extents import Extent, check_sizes, read_extent
@@ -17,6 +17,7 @@ from hbc.ir.diag import Note, did_you_mean
 from hbc.ir.instruction import Kind, Operand, Place, Row, Size
 from hbc.ir.linear import canonical
 from hbc.ir.nodes import Expr, Var, const_index
+from hbc.ir.record import record
 from hbc.ir.source import Span
 from hbc.ir.types import DTYPES, F32
 
@@ -28,7 +29,7 @@ KINDS = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Meaning:
     """The fields of `Instruction` that follow from the operands and the body."""
 

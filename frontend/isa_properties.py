@@ -9,13 +9,14 @@ from typing import Any
 from hbc.frontend import ast
 from hbc.frontend.isa_ast import Property
 from hbc.ir.diag import Diagnostic, Note, did_you_mean
+from hbc.ir.record import record
 from hbc.ir.source import Span
 
 Value = Any
 """An int, a float, a string, or a dictionary for a block."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Entry:
     """What a property takes. `kind` is one of KINDS; a `name` may be limited to `choices`; a block has
     `entries`, or any names with strings when there are none. `default` None: it must be written."""

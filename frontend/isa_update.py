@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 
 from hbc.frontend import ast, isa_ast
 from hbc.frontend.isa_extents import Extent
@@ -11,6 +10,7 @@ from hbc.frontend.isa_properties import Reports
 from hbc.ir.diag import did_you_mean
 from hbc.ir.instruction import Operand
 from hbc.ir.nodes import MathOp
+from hbc.ir.record import record
 from hbc.ir.types import F32, DType, widen
 
 FUNCTIONS = {str(MathOp.TF32): MathOp.TF32}
@@ -18,7 +18,7 @@ FUNCTIONS = {str(MathOp.TF32): MathOp.TF32}
 MEANING = "the meaning of an instruction is one update, `c[i] += i32(a[i, k]) * i32(b[i, k])`"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Typed:
     """An operand, its extents with what divides them, and where it is written."""
 

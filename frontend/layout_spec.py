@@ -7,11 +7,11 @@ order: `transpose(rows=8, cols=8, f32)`, `aos_to_soa(channels=3, f32)`, `deinter
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from math import prod
 
 from hbc.ir.diag import Diagnostic, UsageError, did_you_mean
 from hbc.ir.layout_change import CHANGES, LayoutChange
+from hbc.ir.record import record
 from hbc.ir.source import Source, Span
 from hbc.ir.types import DTYPES, DType
 
@@ -20,7 +20,7 @@ WIDTHS = {"bytes": "u8", "words": "u16"}
 MOST = 1 << 12  # elements
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LayoutSpec:
     """A change of elements of a type."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hbc.frontend.bound_checks import with_bound_checks
+from hbc.frontend.boxes import Here
 from hbc.frontend.device_bounds import with_device_bounds
 from hbc.frontend.funcs import Image, Pipeline, Schedule
 from hbc.frontend.inline import inline_funcs
@@ -13,7 +14,7 @@ from hbc.frontend.memories import refuse_memories
 from hbc.frontend.padding import UnpaddedError, padding
 from hbc.frontend.plan import Plan, Root
 from hbc.frontend.program import Program, Scope
-from hbc.frontend.realize import Here, realize
+from hbc.frontend.realize import realize
 from hbc.frontend.regions import whole_image
 from hbc.frontend.schedule import apply_schedule
 from hbc.frontend.storage import Storage, argument_storage, dense_checks, table_storage

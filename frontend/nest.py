@@ -9,16 +9,17 @@ outer half is fixed.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from hbc.frontend.plan import Fuse, Split, StagePlan, Tail
 from hbc.ir.bounds import Interval
 from hbc.ir.build import add, floordiv, lt, minimum, mod, mul, sub
 from hbc.ir.nodes import GPU_LOOPS, Const, Expr, const_index
+from hbc.ir.record import record
 from hbc.ir.simplify import simplify
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Nest:
     """Immutable; going inward makes new ones."""
 

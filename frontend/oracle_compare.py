@@ -8,6 +8,7 @@ import numpy as np
 
 from hbc.ir.arith_cast import round_to
 from hbc.ir.numpy_types import Array, numpy_dtype
+from hbc.ir.record import record
 from hbc.ir.types import DType
 
 
@@ -30,7 +31,7 @@ class Reference:
             return round_to(self.exact, self.element)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Comparison:
     """`max_error_over_bound`: the largest |got - want| / bound, infinite when an exact element
     differs; at most 1 when `ok`. `first` is the index of the first of `mismatches` elements, `got`

@@ -7,7 +7,6 @@ only as a * x + r), as in a convolution, x is cut into blocks: see `oracle_contr
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,6 +14,7 @@ from hbc.frontend.oracle_float import is_narrow
 from hbc.frontend.oracle_points import Ranges, chunks, linear
 from hbc.frontend.oracle_program import CONTRACTED_POINTS, accesses
 from hbc.ir.nodes import Access, Binary, Cast, Expr, Op
+from hbc.ir.record import record
 from hbc.ir.types import BOOL, DType
 from hbc.ir.walk import free_variables
 
@@ -22,7 +22,7 @@ BLOCK = 64
 """How many positions of a sliding window share a matrix."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Window:
     """The first factor depends on `pure` and `reduce` only through `stride * pure + reduce`."""
 
@@ -31,7 +31,7 @@ class Window:
     stride: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Contraction:
     """Two factors, and for each kind of variable those that it has. `exact`: products of the factors
     are exact at the declared type."""

@@ -22,18 +22,21 @@ from hbc.ir.types import BF16, F16, F64, DType
 
 @dataclass(slots=True, eq=False)
 class Sum:
-    """x: the sum of the terms; size: of the finite ones' magnitudes (floats); e: of their uncertainties."""
+    """x: the sum of the terms; size: of the finite ones' magnitudes (floats); e: of their uncertainties;
+    nans: whether one is NaN."""
 
     x: Array
     size: Array
     e: Array
+    nans: Array
     terms: int | Array = 0
 
 
 def new_sum(shape: tuple[int, ...], element: DType) -> Sum:
     """No terms yet."""
     x = np.zeros(shape, work_dtype(element))
-    return Sum(x, np.zeros(shape if element.is_float else ()), np.zeros(shape))
+    own = shape if element.is_float else ()
+    return Sum(x, np.zeros(own), np.zeros(shape), np.zeros(own, np.bool_))
 
 
 def add_terms(total: Sum, v: Value, element: DType, shape: tuple[int, ...], folded: int) -> None:
@@ -45,6 +48,7 @@ def add_terms(total: Sum, v: Value, element: DType, shape: tuple[int, ...], fold
     if element.is_float:
         magnitude = _finite_magnitude(x)
         total.size += np.sum(magnitude, axis=axes) if folded else magnitude
+        total.nans |= np.any(np.isnan(x), axis=axes) if folded else np.isnan(x)
     if v.e is not None:
         e = np.broadcast_to(v.e, shape)
         total.e += np.sum(e, axis=axes) if folded else e
@@ -70,6 +74,7 @@ def add_scattered(
     np.add.at(np.asarray(total.terms), at, 1)
     if element.is_float:
         np.add.at(total.size, at, spread(_finite_magnitude(v.x)))
+        np.logical_or.at(total.nans, at, spread(np.isnan(v.x)))
     if v.e is not None:
         np.add.at(total.e, at, spread(v.e))
 
@@ -90,7 +95,9 @@ def finish_sum(total: Sum, start: Value, element: DType) -> Value:
     grown = np.expm1(rounds * log1p(roundoff(element)))
     bound = e + grown * partial + np.where(rounds > 0, 2.0**-52, 0.0) * size
     bound = np.asarray(bound, np.float64)
-    return _ranged(x, bound, partial * (1 + grown), np.isinf(e), element)
+    # Infinities of both signs may be products beyond the range, of which a fused one is finite.
+    opposed = np.isnan(x) & ~total.nans & ~np.isnan(start.x)
+    return _ranged(x, bound, partial * (1 + grown), np.isinf(e) | opposed, element)
 
 
 def _ranged(x: Array, e: Array, partial: Array, anything: Array, element: DType) -> Value:

@@ -11,13 +11,14 @@ import numpy as np
 from hbc.frontend.oracle_value import Value, uncertainty
 from hbc.ir.nodes import Binary, Const, Expr, Op, Unary, UnaryOp, Var
 from hbc.ir.numpy_types import Array
+from hbc.ir.record import record
 from hbc.ir.types import DType
 
 Box = tuple[tuple[int, int], ...]
 """Least and greatest coordinate in each dimension."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Axis:
     """A variable along array axis `position`: start, start + step, ..., `count` values."""
 
@@ -121,7 +122,7 @@ class Stored:
 Buffers = Callable[[str], Stored]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Linear:
     """constant + sum of coefficient * variable."""
 

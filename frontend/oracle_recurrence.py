@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -10,11 +10,12 @@ from hbc.frontend.funcs import Func, Update
 from hbc.frontend.oracle_points import grid, linear
 from hbc.frontend.oracle_program import Program, reads
 from hbc.ir.nodes import Access, Binary, Expr, Op, Unary, UnaryOp, Var
+from hbc.ir.record import record
 from hbc.ir.types import F32
 from hbc.ir.walk import free_variables
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Summand:
     """`sign` times the product of `factors` (which do not move with t) times y[t - lag], or times
     `rest` (which does not read y)."""
@@ -25,7 +26,7 @@ class Summand:
     rest: Expr | None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Recurrence:
     """A step is the sum of the summands, computed with `rounds` rounded operations."""
 

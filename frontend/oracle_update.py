@@ -20,6 +20,7 @@ from hbc.frontend.oracle_fold import (
     reach_of,
 )
 from hbc.frontend.oracle_points import Box, Points, Ranges, Stored, chunks, cut, grid
+from hbc.frontend.oracle_product import finish_product, multiply_scattered, new_product
 from hbc.frontend.oracle_program import (
     CONTRACTED_POINTS,
     MAX_POINTS,
@@ -39,7 +40,8 @@ def run_update(program: Program, func: Func, update: Update, box: Box) -> None:
     reduce, pure = update_ranges(program, update, func.variables, box)
     term = folded_term(func, update)
     scattered = len(pure) < len(update.indices)
-    if term is not None and scattered and update.op is Op.ADD and func.element != BOOL:
+    summed = update.op is Op.ADD and func.element != BOOL
+    if term is not None and scattered and (summed or _rounds(func, update)):
         _scatter(program, func, update, term, {**reduce, **pure})
         return
     if term is None or scattered:
@@ -157,16 +159,30 @@ def _neutral(op: Op, element: DType) -> float | int:
     return neutral[op]
 
 
+def _rounds(func: Func, update: Update) -> bool:
+    """Whether products depend on the order of their factors."""
+    return update.op is Op.MUL and func.element.is_float
+
+
 def _scatter(program: Program, func: Func, update: Update, term: Expr, ranges: Ranges) -> None:
-    """Adds terms at places that may coincide."""
+    """Adds terms, or multiplies by factors, at places that may coincide."""
     stored, element = program.stored[func.name], func.element
     total = new_sum(stored.shape, element)
     total.terms = np.zeros(stored.shape, np.int64)
+    product = new_product(stored.shape, element) if _rounds(func, update) else None
     for piece in chunks(ranges, MAX_POINTS):
         points = grid(piece, program.sizes)
         value = _masked_term(program, update, term, points, element)
         if value is not None:
             at = places(program, update, stored, points)
-            inside = [(i >= 0) & (i < n) for i, n in zip(at, stored.shape, strict=True)]
-            add_scattered(total, at, value, element, np.logical_and.reduce(inside))
-    put(stored, (slice(None),) * len(stored.shape), finish_sum(total, stored.value, element))
+            each = [(i >= 0) & (i < n) for i, n in zip(at, stored.shape, strict=True)]
+            inside = np.logical_and.reduce(each)
+            if product is not None:
+                multiply_scattered(product, at, value, element, inside)
+            else:
+                add_scattered(total, at, value, element, inside)
+    start = stored.value
+    done = finish_sum(total, start, element)
+    if product is not None:
+        done = finish_product(product, start, element)
+    put(stored, (slice(None),) * len(stored.shape), done)

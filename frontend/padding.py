@@ -2,27 +2,28 @@
 
     s[i, k]    = A[i, k]               filled: 0 in the part of shared memory that is not needed
     acc[i, j] += s[i, k] * t[k, j]     whole: for all i, j, k of the last pieces too, without conditions
+    all[i, j] = f[i] * all[i, j] + acc[i, j]   whole: element by element, of what is there too
 
-A sum over zeros is the sum, and sums that nobody asked for are not read.
+A sum over zeros is the sum, and elements that nobody asked for are not read.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 
 from hbc.frontend.funcs import Func, Update
 from hbc.frontend.gpu_place import Place, place_of
 from hbc.frontend.legal import stage_accesses
 from hbc.frontend.plan import FuncPlan, Plan, Split, StagePlan, is_associative, stage_vars
 from hbc.ir.nodes import Access, Binary, Cast, Const, Expr, Op, Var
+from hbc.ir.record import record
 from hbc.ir.types import TILES, Memory
 from hbc.ir.walk import free_variables
 
 _SHARED = (Memory.AUTO, Memory.SHARED)  # what a block computes goes there by itself
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Padding:
     """By name: Funcs in shared memory that are filled with zeros, and Funcs in tile memory that are
     computed whole."""
@@ -42,7 +43,10 @@ class UnpaddedError(Exception):
 def padding(plan: Plan, refused: Collection[str] = ()) -> Padding:
     """What is padded in a GPU's blocks, but for the Funcs `refused`."""
     may = {n for n, f in plan.items() if n not in refused and _may_be_filled(plan, f)}
-    whole = {n for n, f in plan.items() if n not in refused and _is_whole(plan, f, may)}
+    whole: set[str] = set()
+    for n, f in plan.items():
+        if n not in refused and _is_whole(plan, f, may, whole):
+            whole.add(n)
     read = {
         a.name for n in whole for u in _stages(plan[n]) for a in stage_accesses(plan[n].func, u)
     }
@@ -82,14 +86,18 @@ def _may_be_filled(plan: Plan, f: FuncPlan) -> bool:
     return in_block and f.memory in _SHARED and not f.func.updates and _is_plain(f)
 
 
-def _is_whole(plan: Plan, f: FuncPlan, filled: Collection[str]) -> bool:
-    """Whether nothing but filled Funcs is read, and each update adds what is zero where they are."""
+def _is_whole(plan: Plan, f: FuncPlan, filled: Collection[str], whole: Collection[str]) -> bool:
+    """Whether nothing but filled and whole Funcs is read, and each update that sums adds what is zero
+    where the filled ones are."""
     func = f.func
     if f.memory not in TILES or place_of(plan, f.compute) is Place.HOST or not _is_plain(f):
         return False
     if not func.updates or any(a.name not in filled for a in stage_accesses(func, None)):
         return False
-    return all(_adds_zeros(func, u, filled) for u in func.updates)
+    return all(
+        _adds_zeros(func, u, filled) or _is_by_element(func, n, {*filled, *whole})
+        for n, u in enumerate(func.updates)
+    )
 
 
 def _adds_zeros(func: Func, u: Update, filled: Collection[str]) -> bool:
@@ -100,6 +108,17 @@ def _adds_zeros(func: Func, u: Update, filled: Collection[str]) -> bool:
     own = [isinstance(e, Access) and e.name == func.name for e in (u.value.a, u.value.b)]
     term = u.value.b if own[0] else u.value.a
     return any(own) and _vanishes(term, filled)
+
+
+def _is_by_element(func: Func, number: int, there: Collection[str]) -> bool:
+    """Whether each element becomes a function of itself and of what is there beyond the edges too."""
+    u = func.updates[number]
+    if stage_vars(func, u) != func.variables or u.condition is not None:
+        return False
+    return all(
+        a.indices == u.indices if a.name == func.name else a.name in there
+        for a in stage_accesses(func, number)
+    )
 
 
 def _vanishes(e: Expr, filled: Collection[str]) -> bool:

@@ -6,12 +6,13 @@ outermost first.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 
 from hbc.frontend.funcs import Func, ReduceVar, Stage, Update
 from hbc.ir.linear import difference
 from hbc.ir.nodes import ASSOCIATIVE, Access, Expr, LoopKind, Var
+from hbc.ir.record import record
 from hbc.ir.source import Span
 from hbc.ir.types import Memory
 from hbc.ir.walk import nodes
@@ -27,7 +28,7 @@ class Tail(StrEnum):
     EXACT = "exact"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Loop:
     """One loop of a stage: its name in the schedule, and the dimension it runs over (unique in the
     stage, where a name may be reused: `vectorize(x, 16)` leaves an outer loop named x). `note` is the
@@ -40,7 +41,7 @@ class Loop:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Split:
     """old = outer * factor + inner; dimensions, not loop names."""
 
@@ -52,7 +53,7 @@ class Split:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Fuse:
     """outer = fused / extent(inner), inner = fused % extent(inner)."""
 
@@ -61,7 +62,7 @@ class Fuse:
     fused: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PrefetchPlan:
     """Touch what iteration `loop + distance` will read of `name`."""
 
@@ -71,7 +72,7 @@ class PrefetchPlan:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class StagePlan:
     """The loops of one step of a Func (`update` None: the pure step)."""
 
@@ -82,6 +83,7 @@ class StagePlan:
     loops: tuple[Loop, ...]
     relations: tuple[Split | Fuse, ...] = ()
     atomic: bool = False
+    resident: int | None = None  # see `For`
     prefetches: tuple[PrefetchPlan, ...] = ()
     pipelined: tuple[tuple[str, int], ...] = ()
     special: tuple[tuple[Expr, StagePlan], ...] = ()
@@ -107,7 +109,7 @@ class StagePlan:
         return frozenset(made)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class At:
     """The body of a loop of a stage: where a Func is computed or stored."""
 
@@ -117,14 +119,14 @@ class At:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Root:
     """Before all loops."""
 
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Inline:
     """Substituted into its consumers."""
 
@@ -132,7 +134,7 @@ class Inline:
 Level = At | Root | Inline
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Promise:
     """`bound(variable, least, extent)`."""
 
@@ -142,7 +144,7 @@ class Promise:
     span: Span | None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FuncPlan:
     """Where one Func is computed and stored, and how its stages loop."""
 

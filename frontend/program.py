@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from hbc.frontend.gpu_place import Place, place_in
 from hbc.frontend.padding import Padding
@@ -14,12 +14,13 @@ from hbc.ir.build import ge, maximum
 from hbc.ir.kernel import Check
 from hbc.ir.linear import Linear, linear
 from hbc.ir.nodes import Access, Binary, Const, Expr, Load, LoopKind, Op, Var, const_index
+from hbc.ir.record import record
 from hbc.ir.simplify import simplify
 from hbc.ir.target import Target
 from hbc.ir.walk import rewrite
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Program:
     """The inlined plan and the target. `known` are forms over the sizes that are not negative, as
     the entry point tests; `checks` collects more conditions for it."""
@@ -33,7 +34,7 @@ class Program:
     padding: Padding = field(default_factory=Padding)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Scope:
     """The names bound around a statement: their ranges, and the buffers alive. `extents` has the
     values of names that stand for the extent of a reduction."""

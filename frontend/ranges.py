@@ -8,10 +8,10 @@ and unions are exact in this shape.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from hbc.ir.linear import Linear, of_atom, plus, scaled, to_expr
 from hbc.ir.nodes import Binary, Op, const_index
+from hbc.ir.record import record
 
 Clauses = tuple[tuple[Linear, ...], ...]
 
@@ -19,7 +19,7 @@ MOST_CLAUSES = 8  # more are dropped, which only weakens the bound
 MOST_FORMS = 12
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Range:
     """`low` is a max of mins, `high` a min of maxes; () is unbounded."""
 

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from hbc.frontend.boxes import Here, boxes_at, stage_box
+from hbc.frontend.fold import fold_factors
 from hbc.frontend.generate import Generator, generate_stage
 from hbc.frontend.gpu_memory import memory_in
 from hbc.frontend.gpu_nest import with_block
 from hbc.frontend.gpu_place import Place
-from hbc.frontend.index_values import nest_ranges
-from hbc.frontend.legal import is_level_inside, stage_accesses
 from hbc.frontend.nest import Nest
-from hbc.frontend.overwritten import pure_box
 from hbc.frontend.padding import padded_roots
-from hbc.frontend.plan import At, FuncPlan, Level, Root, StagePlan, step
+from hbc.frontend.plan import At, FuncPlan, Level, StagePlan, step
 from hbc.frontend.program import Program, Scope, is_piece, is_plain, not_negative
-from hbc.frontend.promises import check_promises
-from hbc.frontend.regions import Box, as_promised, common, extent_of, needed, stage_ranges
+from hbc.frontend.regions import Box, extent_of
 from hbc.frontend.rooms import Rooms, rooms_of, roomy
-from hbc.frontend.slide import fold_factors, slide_box
+from hbc.frontend.slide import scan_window, slide_box, steps_of
 from hbc.frontend.storage import MOST_STORED, Storage, func_storage
 from hbc.ir.bounds import Interval, constant_bounds
 from hbc.ir.build import add, sub
@@ -35,14 +33,6 @@ MOST_STACK = 1 << 20  # bytes of one Func; threads have a few million
 Rest = Callable[[Scope], Stmt]
 
 
-@dataclass(frozen=True, slots=True)
-class Here:
-    """A level: where it is, the nest of the stage whose loop it is (None at the root)."""
-
-    level: Level
-    nest: Nest | None
-
-
 def realize(program: Program, here: Here, scope: Scope, rest: Rest) -> Stmt:
     """The Funcs stored and computed at this level, callees first, then the rest of the body."""
     plan, on_gpu = program.plan, program.target.machine == GPU
@@ -50,7 +40,7 @@ def realize(program: Program, here: Here, scope: Scope, rest: Rest) -> Stmt:
     stored = [f for f in plan.values() if store_level(f) == here.level]
     if not computed and not stored:
         return rest(scope)
-    boxes = _boxes(program, here, scope)
+    boxes = boxes_at(program, here, scope)
     asked = dict(boxes)
     rooms = rooms_of(program, computed, here.nest, boxes, scope)
     names: list[tuple[str, Expr]] = []
@@ -88,43 +78,6 @@ def realize(program: Program, here: Here, scope: Scope, rest: Rest) -> Stmt:
 
 def store_level(f: FuncPlan) -> Level:
     return f.compute if f.store is None else f.store
-
-
-def is_inside(program: Program, f: FuncPlan, level: Level) -> bool:
-    """Whether a Func is computed at this level or deeper."""
-    if isinstance(level, Root):
-        return True
-    return (
-        isinstance(level, At)
-        and isinstance(f.compute, At)
-        and is_level_inside(program.plan, f.compute, level)
-    )
-
-
-def _boxes(program: Program, here: Here, scope: Scope) -> dict[str, Box]:
-    """What one pass through this level needs of each Func computed in it, consumers first."""
-    plan = program.plan
-    inside = [f for f in plan.values() if is_inside(program, f, here.level)]
-    readers = []
-    if here.nest is not None and isinstance(here.level, At):
-        readers.append((plan[here.level.func].func, here.level.update, nest_ranges(here.nest)))
-    boxes: dict[str, Box] = {}
-    for f in reversed(inside):
-        name = f.func.name
-        reading = [r for r in readers if any(a.name == name for a in stage_accesses(r[0], r[1]))]
-        if not reading and name not in program.outputs:
-            continue
-        output = program.outputs.get(name)
-        need = needed(f, reading, scope.ranges, output)
-        boxes[name] = as_promised(f, need)
-        room = scope.storages[name].box if name in scope.storages else None
-        if room is not None:
-            boxes[name] = common(boxes[name], room, scope.ranges)
-        check_promises(program, f, need, scope)
-        for stage in f.stages:
-            ranges = stage_ranges(f.func, stage.update, _stage_box(f, stage, boxes[name], scope))
-            readers.append((f.func, stage.update, ranges))
-    return boxes
 
 
 def _name_box(
@@ -178,6 +131,7 @@ def _produce(
 ) -> Stmt:
     """All steps of a Func over a box; `asked` is the box before its bounds got names. Those that have
     room of their own fill it."""
+    window = scan_window(program, f, here.level, here.nest, asked, scope)
     box, names, scope = slide_box(program, f, here.level, here.nest, box, asked, scope)
 
     def at_level(level: At, nest: Nest, inner: Scope, rest: Rest) -> Stmt:
@@ -190,22 +144,26 @@ def _produce(
         starts: dict[str, Expr] = {}
         extents: dict[str, Expr] = {}
         limits: dict[str, Expr] = {}
-        stage_box = _stage_box(f, stage, box, scope)
+        region = stage_box(f, stage, box, scope)
         room = rooms.get(f.func.name, (None,) * len(box))
-        for variable, x, most in zip(f.func.variables, stage_box, room, strict=True):
+        for variable, x, most in zip(f.func.variables, region, room, strict=True):
             starts[variable] = x.lo if x.lo is not None else const_index(0)
-            extents[variable] = extent = extent_of(x)
+            extent = extent_of(x)
+            if window is not None:
+                extent = not_negative(program, extent, scope)
+            extents[variable] = extent
             if most is None:
                 most = _whole_extent(program, f, stage, variable, extent, scope)
             if most is not None and variable in stage.roots and extent != const_index(most):
                 extents[variable], limits[variable] = const_index(most), extent
         for r in () if update is None else update.reduce:
+            start, extent = (r.start, r.extent) if window is None else steps_of(window[1])
             extent, scope, bound = _name_extent(
-                f"{r.name}_n", f.func.name, not_negative(program, r.extent, scope), scope
+                f"{r.name}_n", f.func.name, not_negative(program, extent, scope), scope
             )
             names += bound
             scope = replace(scope, extents={**scope.extents, **dict(bound)})
-            starts[r.name], extents[r.name] = r.start, extent
+            starts[r.name], extents[r.name] = start, extent
         is_whole = f.func.name in program.padding.whole
         padded = padded_roots(f, stage) if is_whole else frozenset[str]()
         made = generate_stage(g, stage, starts, extents, limits, scope, padded)
@@ -231,10 +189,6 @@ def _whole_extent(
         return None
     _, most = constant_bounds(extent, scope.ranges)
     return most if most is not None and most <= MOST_STORED else None
-
-
-def _stage_box(f: FuncPlan, stage: StagePlan, box: Box, scope: Scope) -> Box:
-    return pure_box(f.func, box, scope.ranges) if stage.update is None else box
 
 
 def memory_of(f: FuncPlan, size: Expr) -> Memory:

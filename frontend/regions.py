@@ -62,9 +62,10 @@ def needed(
     readers: list[tuple[Func, int | None, Ranges]],
     scope: Ranges,
     box: Box | None = None,
+    alone: bool = False,
 ) -> Box:
-    """The hull of what the reader stages access of `f` and of what its own updates touch; all of
-    an output, `box`, beyond which the checks on entry let nothing read or write.
+    """The hull of what the reader stages access of `f` and (unless `alone`) of what its own updates
+    touch; all of an output, `box`, beyond which the checks on entry let nothing read or write.
 
     A reader comes with the ranges of its variables; `scope` gives those of the names around it."""
     func = f.func
@@ -75,7 +76,7 @@ def needed(
                     box = hull(box, one, scope)
         if box is None:
             raise InternalError(f"nothing reads `{func.name}` here")
-        for update in range(len(func.updates)):
+        for update in () if alone else range(len(func.updates)):
             box = _touched_by(func, update, box, scope)
     return box
 
@@ -166,10 +167,10 @@ def hull(a: Box | None, b: Box, scope: Ranges) -> Box:
 
 def common(a: Box, b: Box, scope: Ranges) -> Box:
     """What both boxes have in common. From within a loop, less may be known of what is needed than
-    from outside, where the memory for it was sized."""
+    from outside, where the memory for it was sized. Of two names for a value it is that of `a`."""
     return tuple(
         Interval(
-            None if x.lo is None or y.lo is None else greater(x.lo, y.lo, scope),
+            None if x.lo is None or y.lo is None else greater(y.lo, x.lo, scope),
             None if x.hi is None or y.hi is None else lesser(x.hi, y.hi, scope),
         )
         for x, y in zip(a, b, strict=True)

@@ -44,19 +44,30 @@ def rooms_of(
         if f not in computed:
             box = _of_inner(f, box, name in padding.whole, scope)
         elif name in padding.whole:
+            reading = [r for r in readers if r[0].name in padding.whole and _reads(r, name)]
+            wanted = needed(f, reading, scope.ranges) if reading else box
             found[name] = tuple(
-                _of_whole(f, v, extent_of(x), scope)
-                for v, x in zip(f.func.variables, box, strict=True)
+                _of_whole(f, v, const_index(_wanted(f, x, y, scope)), scope)
+                for v, x, y in zip(f.func.variables, box, wanted, strict=True)
             )
         elif name in padding.filled:
-            reading = [r for r in readers if any(a.name == name for a in stage_accesses(*r[:2]))]
-            wanted = needed(f, reading, scope.ranges)
+            wanted = needed(f, [r for r in readers if _reads(r, name)], scope.ranges)
             found[name] = tuple(
                 _of_filled(f, x, y, scope) for x, y in zip(box, wanted, strict=True)
             )
         whole = box if name not in found else roomy(box, found[name])
         readers += [(f.func, s.update, _full_ranges(f, n, whole)) for n, s in enumerate(f.stages)]
     return found
+
+
+def _reads(reader: tuple[Func, int | None, Ranges], name: str) -> bool:
+    func, update, _ = reader
+    return any(a.name == name for a in stage_accesses(func, update))
+
+
+def _wanted(f: FuncPlan, x: Interval, y: Interval, scope: Scope) -> int:
+    """How many values of a dimension there are, `x`, or are read of whole pieces, `y`."""
+    return max(_most(f, extent_of(x), scope), _of_filled(f, x, y, scope))
 
 
 def _of_inner(f: FuncPlan, box: Box, whole: bool, scope: Scope) -> Box:

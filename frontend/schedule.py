@@ -49,6 +49,7 @@ GPU_DIRECTIVES: Mapping[str, LoopDirective] = {
     "gpu_blocks": gpu_loops.gpu_blocks,
     "gpu_threads": gpu_loops.gpu_threads,
     "gpu_lanes": gpu_loops.gpu_lanes,
+    "persistent": gpu_loops.persistent,
 }
 GPU_PLACES: Mapping[str, PlaceDirective] = {"swizzle_storage": swizzle_storage}
 FOR_OUTPUTS = ("compute_root", "bound")

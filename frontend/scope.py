@@ -9,11 +9,12 @@ from hbc.frontend import ast
 from hbc.frontend.funcs import Bound, Image, ReduceVar, Requirement, SizeDecl
 from hbc.ir.diag import Diagnostic, Note, did_you_mean
 from hbc.ir.nodes import Const, Expr
+from hbc.ir.record import record
 from hbc.ir.source import Source, Span
 from hbc.ir.types import DTYPES, DType
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Declared:
     """What a name stands for, in words, and where that was said."""
 
@@ -21,7 +22,7 @@ class Declared:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Signature:
     """What a reader of a Func must know. `element` is None while it is being worked out."""
 
@@ -29,7 +30,7 @@ class Signature:
     rank: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Edge:
     """An alias `P = clamp_edge(A)`: the helper and the input."""
 
@@ -91,7 +92,7 @@ class Scope:
         return f"{name}_{number}"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Env:
     """What an expression may refer to: the file's names and, by name, the variables around it.
     `place` says in words where the expression stands. `absent` are the pure variables of a Func

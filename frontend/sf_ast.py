@@ -2,36 +2,37 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from hbc.ir.record import record
 from hbc.ir.source import Source, Span
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Number:
     value: int
     span: Span = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Name:
     name: str
     span: Span = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Blank:
     span: Span = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Unary:
     op: str
     operand: Expr
     span: Span = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Binary:
     op: str
     left: Expr
@@ -39,7 +40,7 @@ class Binary:
     span: Span = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Conditional:
     condition: Expr
     then: Expr
@@ -47,14 +48,14 @@ class Conditional:
     span: Span = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Read:
     array: str
     indices: tuple[Expr, ...]
     span: Span = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Option:
     """`name=value`; a value left out is None."""
 
@@ -63,7 +64,7 @@ class Option:
     span: Span = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Call:
     """A gather, or a function of indices; `hole` where a `?` stands before it."""
 
@@ -74,7 +75,7 @@ class Call:
     span: Span = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Fold:
     """`fold(+) operand`; `operation` is empty where none is given."""
 
@@ -84,7 +85,7 @@ class Fold:
     span: Span = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Multiset:
     """`fold{a, b}`"""
 
@@ -93,7 +94,7 @@ class Multiset:
     span: Span = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Ellipsis:
     """`...` in a list, and what follows it without a comma."""
 
@@ -101,13 +102,13 @@ class Ellipsis:
     span: Span = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class List:
     items: tuple[Expr | Ellipsis, ...]
     span: Span = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Comprised:
     """`i in 32`"""
 
@@ -116,21 +117,21 @@ class Comprised:
     span: Span = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Comprehension:
     variables: tuple[Comprised, ...]
     body: Expr
     span: Span = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Lambda:
     variables: tuple[str, ...]
     body: Expr
     span: Span = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Block:
     definitions: tuple[Define, ...]
     result: Expr
@@ -143,7 +144,7 @@ Expr = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Param:
     """`allowed` is empty where any integer will do."""
 
@@ -153,13 +154,13 @@ class Param:
     span: Span = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Import:
     path: str
     span: Span = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Define:
     """`name: [shape] = value`; without a value the elements are symbols."""
 
@@ -169,21 +170,21 @@ class Define:
     span: Span = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Goal:
     target: str
     value: Expr
     span: Span = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Parameter:
     name: str
     shape: tuple[Expr, ...] | None
     span: Span = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Each:
     """`each` or `each(count)`: so many elements choose together."""
 
@@ -191,7 +192,7 @@ class Each:
     span: Span = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Binder:
     """`name in end`, `name in first .. end` or `name in {listed}`."""
 
@@ -203,7 +204,7 @@ class Binder:
     span: Span = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Family:
     """`spelling` is the code of an instruction that does this, empty where none is given."""
 
@@ -215,20 +216,20 @@ class Family:
     span: Span = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Table:
     rows: List
     span: Span = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Delegate:
     name: str
     options: tuple[Option, ...]
     span: Span = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Set:
     """`set` or, when `single`, `gather`."""
 
@@ -244,7 +245,7 @@ class Set:
 Statement = Param | Import | Define | Goal | Set
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class File:
     statements: tuple[Statement, ...]
     source: Source = field(compare=False, repr=False)

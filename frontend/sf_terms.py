@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from hbc.frontend import sf_ast as ast
 from hbc.frontend.sf_index import integer
 from hbc.ir.diag import did_you_mean, error
+from hbc.ir.record import record
 from hbc.ir.sketch import NO_TERM, ZERO_TERM, Cells, Literal, Option, Terms
 from hbc.ir.source import Span
 
@@ -18,7 +19,7 @@ NUMBERED = re.compile(r"(.*?)(\d+)")
 MOST_CELLS = 1 << 20
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TermScope:
     """What names mean. `symbols` is None where new symbols may be made (literals), else those that
     exist (goals)."""

@@ -1,21 +1,19 @@
 """Sliding windows: a Func stored outside the loop it is computed in keeps what it computed before.
 
-store_at(C, y), compute_at(C, x): iteration x computes only what iteration x - 1 had not, into a
-buffer that wraps round (folds) when no iteration looks further back than a constant.
+store_at(C, y), compute_at(C, x): iteration x computes only what iteration x - 1 had not. Of a scan it
+runs only the steps that iteration x - 1 had not.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from hbc.frontend.legal import consumers
 from hbc.frontend.nest import Nest
-from hbc.frontend.plan import At, FuncPlan, Level, Root, Split
+from hbc.frontend.plan import At, FuncPlan, Level
 from hbc.frontend.program import Program, Scope
-from hbc.frontend.regions import Box, extent_of, required
-from hbc.ir.bounds import Interval, constant_bounds, prove
-from hbc.ir.build import add, eq, ge, maximum, minimum, mul, select, sub
-from hbc.ir.nodes import Const, Expr, LoopKind, Var, const_index
+from hbc.frontend.regions import Box, extent_of, greater, lesser
+from hbc.frontend.scan import Scan, scan_of
+from hbc.ir.bounds import Interval, prove
+from hbc.ir.build import add, eq, ge, le, maximum, select, sub
+from hbc.ir.nodes import Expr, LoopKind, Var, const_index
 from hbc.ir.simplify import simplify
 from hbc.ir.walk import free_variables, substitute
 
@@ -53,9 +51,10 @@ def _sliding(
     program: Program, f: FuncPlan, level: Level, nest: Nest | None, box: Box, scope: Scope
 ) -> tuple[str, int] | None:
     """The loop variable and the dimension along which the window slides, if it does."""
-    if f.store is None or f.store == f.compute or f.func.updates or nest is None:
+    if f.store is None or f.store == f.compute or nest is None or not isinstance(level, At):
         return None
-    if not isinstance(level, At):
+    scan = scan_of(f.func)
+    if f.func.updates and scan is None:
         return None
     loop = nest.stage.loop(level.loop)
     if loop is None or loop.kind is not LoopKind.SERIAL or loop.dim not in nest.fixed:
@@ -67,8 +66,8 @@ def _sliding(
     variable = moving[0]
     order = list(scope.ranges)
     inside = frozenset(order[order.index(variable) :])  # these may change with each iteration
-    dims = [d for d, x in enumerate(box) if not inside.isdisjoint(_names(x))]
-    if len(dims) != 1 or _names(box[dims[0]]) & inside != {variable}:
+    dims = [d for d, x in enumerate(box) if not inside.isdisjoint(names_of(x))]
+    if len(dims) != 1 or names_of(box[dims[0]]) & inside != {variable}:
         return None
     x = box[dims[0]]
     if x.lo is None or x.hi is None:
@@ -77,85 +76,47 @@ def _sliding(
     for end in (x.lo, x.hi):
         if prove(ge(simplify(end), simplify(substitute(end, before))), scope.ranges) is not True:
             return None
+    if scan is not None and not _starts_with(scan, variable, dims[0], x, scope):
+        return None
     return variable, dims[0]
 
 
-def _names(x: Interval) -> frozenset[str]:
+def _starts_with(scan: Scan, variable: str, d: int, x: Interval, scope: Scope) -> bool:
+    """Whether the first iteration of the loop begins no later than the scan does, which cannot jump."""
+    first = scope.ranges[variable].lo
+    if d != scan.dim or x.hi is None or first is None:
+        return False
+    before = substitute(x.hi, {variable: sub(first, 1)})
+    return prove(le(simplify(add(before, 1)), scan.over.start), scope.ranges) is True
+
+
+def scan_window(
+    program: Program, f: FuncPlan, level: Level, nest: Nest | None, box: Box, scope: Scope
+) -> tuple[Box, Interval] | None:
+    """For a scan that slides along the loop at `level`, one iteration of which needs `box`: the box
+    with what new steps look back at, and the new steps. None for others, which run as a whole."""
+    scan = scan_of(f.func)
+    found = None if scan is None else _sliding(program, f, level, nest, box, scope)
+    if scan is None or found is None:
+        return None
+    variable, d = found
+    low, high = box[d].lo, box[d].hi
+    if low is None or high is None:
+        return None
+    r = scan.over
+    fresh = simplify(add(substitute(high, {variable: sub(Var(variable), 1)}), 1))
+    last = lesser(high, simplify(sub(add(r.start, r.extent), 1)), scope.ranges)
+    steps = Interval(greater(fresh, r.start, scope.ranges), last)
+    back = simplify(sub(fresh, scan.back))
+    seen = Interval(lesser(low, back, scope.ranges), high)
+    return (*box[:d], seen, *box[d + 1 :]), steps
+
+
+def steps_of(steps: Interval) -> tuple[Expr, Expr]:
+    """Where the steps of a window begin, and how many there are."""
+    return const_index(0) if steps.lo is None else steps.lo, extent_of(steps)
+
+
+def names_of(x: Interval) -> frozenset[str]:
     ends = [e for e in (x.lo, x.hi) if e is not None]
     return frozenset().union(*(free_variables(e) for e in ends))
-
-
-def fold_factors(
-    program: Program,
-    f: FuncPlan,
-    level: Level,
-    nest: Nest | None,
-    boxes: dict[str, Box],
-    scope: Scope,
-) -> dict[str, int]:
-    """Dimensions along which storage at `level` may wrap round, and after how many elements.
-
-    Looks at one symbolic iteration of the loop that computes `f`: where what it needs along the
-    sliding dimension has a constant extent, that many elements (rounded up to a power of two, so
-    that wrapping is a mask) serve all iterations."""
-    if f.store is None or f.store == f.compute or not isinstance(f.compute, At):
-        return {}
-    reading = {(name, update) for name, update, _ in consumers(program.plan, f.func.name)}
-    if reading != {(f.compute.func, f.compute.update)}:
-        return {}
-    inner = _probe(program, f.compute, level, nest, boxes, scope)
-    if inner is None:
-        return {}
-    probe, probe_scope, variable = inner
-    reader = program.plan[f.compute.func].func
-    ranges = {root: probe.span(root) for root in probe.stage.roots}
-    box = required(f, [(reader, f.compute.update, ranges)], probe_scope.ranges)
-    folds = {}
-    for name, x in zip(f.func.variables, box, strict=True):
-        if variable not in _names(x):
-            continue
-        extent = extent_of(x)
-        _, most = constant_bounds(extent, probe_scope.ranges)
-        if isinstance(extent, Const):
-            most = int(extent.value)
-        if most is not None and most > 0:
-            folds[name] = 1 << (most - 1).bit_length()
-    return folds if len(folds) == 1 else {}
-
-
-def _probe(
-    program: Program,
-    at: At,
-    level: Level,
-    nest: Nest | None,
-    boxes: dict[str, Box],
-    scope: Scope,
-) -> tuple[Nest, Scope, str] | None:
-    """The nest of the stage that `at` names, with its loops fixed down to that one."""
-    reader = program.plan[at.func]
-    stage = reader.stages[0 if at.update is None else at.update + 1]
-    if stage.special:
-        return None
-    if nest is None or not isinstance(level, At) or level.func != at.func:
-        if not isinstance(level, Root) or at.update is not None or at.func not in boxes:
-            return None
-        box = boxes[at.func]
-        starts = {v: x.lo for v, x in zip(stage.roots, box, strict=True) if x.lo is not None}
-        nest = Nest(stage, starts, {v: extent_of(x) for v, x in zip(stage.roots, box, strict=True)})
-    variable = ""
-    for loop in stage.loops:
-        if not nest.is_determined(loop.dim):
-            variable = scope.fresh(f"probe_{len(scope.names)}")
-            start = nest.starts[loop.dim] if loop.dim in stage.roots else const_index(0)
-            last = simplify(sub(add(start, nest.extent(loop.dim)), 1))
-            scope = scope.bind(variable, Interval(start, last))
-            nest = nest.fix(loop.dim, simplify(sub(Var(variable), start)))
-        if loop.name == at.loop:
-            break
-    for s in stage.relations:
-        if isinstance(s, Split) and nest.is_determined(s.outer) and s not in nest.bases:
-            base = mul(nest.offset(s.outer), s.factor)
-            if nest.shifts(s) and not nest.divides(s):
-                base = minimum(base, sub(nest.extent(s.old), s.factor))
-            nest = replace(nest, bases={**nest.bases, s: simplify(base)})
-    return nest, scope, variable

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cache
 
 from hbc.ir.diag import Diagnostic
+from hbc.ir.record import record
 from hbc.ir.source import Source, Span
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Slip:
     """`found` matches at the offset of the error, `before` at the end of the text before it."""
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from hbc.frontend.ast import SPELLINGS
 from hbc.frontend.syntax import KEYWORDS
+from hbc.ir.record import record
 
 TOKEN = re.compile(
     r"(?P<newline>\n)"
@@ -23,7 +23,7 @@ TIGHT_AFTER = frozenset({"(", "[", "."})
 TIGHT_BEFORE = frozenset({")", "]", ",", ";", ".", ":"})
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Token:
     """`kind` is a group of TOKEN; `breaks` counts the line breaks since the token before."""
 

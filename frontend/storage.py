@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import lcm
 
 from hbc.frontend.funcs import Image
@@ -14,6 +14,7 @@ from hbc.ir.bounds import Interval, constant_bounds
 from hbc.ir.build import add, const_value, eq, floordiv, mod, mul, sub
 from hbc.ir.kernel import Argument, Check
 from hbc.ir.nodes import Const, Expr, LoopKind, Swizzle, Var, const_index
+from hbc.ir.record import record
 from hbc.ir.simplify import simplify
 from hbc.ir.types import DType, Memory
 
@@ -22,7 +23,7 @@ MOST_STORED = 1 << 20
 MOST_SYMBOLIC = 1 << 10  # what a number of elements that is not known is taken for
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Storage:
     """A buffer and how coordinates map to it: offset = sum((i_d - mins[d]) [% folds[d]] * strides[d])."""
 

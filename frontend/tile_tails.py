@@ -1,10 +1,12 @@
-"""Tails around tile memory: scalar code cannot touch tiles, so that `tail = guard` means a mask there."""
+"""Tails around tile memory: scalar code cannot touch tiles, so that `tail = guard` means a mask there.
+Of pieces that a GPU's blocks take it says something else: that no block gets code without conditions."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from hbc.frontend.plan import At, FuncPlan, Plan, Split, StagePlan, Tail
+from hbc.ir.nodes import LoopKind
 from hbc.ir.types import TILES
 
 
@@ -25,8 +27,11 @@ def _masked(f: FuncPlan) -> FuncPlan:
 
 
 def _masked_stage(s: StagePlan) -> StagePlan:
+    blocks = {x.dim for x in s.loops if x.kind is LoopKind.BLOCK}
     relations = tuple(
-        replace(r, tail=Tail.MASK) if isinstance(r, Split) and r.tail is Tail.GUARD else r
+        replace(r, tail=Tail.MASK)
+        if isinstance(r, Split) and r.tail is Tail.GUARD and r.outer not in blocks
+        else r
         for r in s.relations
     )
     special = tuple((condition, _masked_stage(copy)) for condition, copy in s.special)

@@ -37,7 +37,7 @@ def is_asynchronous(s: Stmt) -> bool:
 
 def _copy(s: Store, private: Collection[str]) -> Store:
     value = s.value
-    if not isinstance(value, Load) or value.buffer in private:
+    if s.atomic is not None or not isinstance(value, Load) or value.buffer in private:
         return s
     if value.type.element.bytes * value.type.lanes not in COPIED:
         return s

@@ -8,7 +8,6 @@ bytes go through by halves and quarters of a warp, and so do the four times eigh
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from math import prod
 
 import numpy as np
@@ -17,6 +16,7 @@ from hbc.ir.bank_conflicts import Words, wavefronts
 from hbc.ir.kernel import Kernel
 from hbc.ir.launches import THREADS, WARP
 from hbc.ir.nodes import Allocate, Expr, For, LetStmt, Load, Ramp, Stmt
+from hbc.ir.record import record
 from hbc.ir.swizzle import MATRIX_ROW, swizzle_bits
 from hbc.ir.thread_access import ThreadAccess, nest_accesses
 from hbc.ir.thread_elements import evaluated
@@ -28,7 +28,7 @@ MOST_WARPS = 8  # that are looked at
 _MOST_TURNS = 64  # of the loops that a thread runs
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BankUse:
     """What the loads of an array, or the stores to it, of `bytes` by each lane, cost a warp at most: how
     often one goes through, and how often it would without conflicts."""

@@ -41,6 +41,7 @@ from hbc.ir.nodes import (
     Store,
     Var,
 )  # fmt: skip
+from hbc.ir.record import record
 from hbc.ir.simplify import simplify
 from hbc.ir.thread_access import (
     Counted,
@@ -62,15 +63,18 @@ def barriers(kernel: Kernel) -> Kernel:
     strides = frozenset(
         a.stride_name(d) for a in kernel.arguments for d in range(len(a.extents) - 1)
     )
-    return kernel.map_body(lambda s: _outside(s, strides))
+    return kernel.map_body(lambda s: _outside(s, strides, None))
 
 
-def _outside(s: Stmt, strides: frozenset[str]) -> Stmt:
+def _outside(s: Stmt, strides: frozenset[str], tile: tuple[str, ...] | None) -> Stmt:
+    """Down to the innermost loops over blocks. `tile`: the variables of those around that stay."""
     if not isinstance(s, For) or s.kind is not LoopKind.BLOCK:
-        return map_stmt(s, lambda e: e, lambda c: _outside(c, strides))
+        return map_stmt(s, lambda e: e, lambda c: _outside(c, strides, tile))
+    if s.resident is not None or tile is not None:
+        tile = (*(tile or ()), s.var)
     if any(isinstance(x, For) and x.kind is LoopKind.BLOCK for x in statements(s.body)):
-        return map_stmt(s, lambda e: e, lambda c: _outside(c, strides))
-    walk = _Walk.of(s, strides)
+        return map_stmt(s, lambda e: e, lambda c: _outside(c, strides, tile))
+    walk = _Walk.of(s, strides, tile)
     body = s.body
     if walk.tracked:
         body = walk.complete(body)
@@ -78,7 +82,7 @@ def _outside(s: Stmt, strides: frozenset[str]) -> Stmt:
     return s if body is s.body else replace(s, body=body)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Place:
     """What is known in a block outside of its loops over threads."""
 
@@ -111,21 +115,42 @@ class _Walk:
     conflicts: Conflicts | Never
     nests: dict[int, list[ThreadAccess]] = field(default_factory=dict)  # by identity
     whole: dict[int, tuple[For, For]] = field(default_factory=dict)  # with the barriers of warps
+    tile: tuple[str, ...] | None = None  # of a block that stays: what tells its tiles apart
+    shared: frozenset[str] = frozenset()
 
     @staticmethod
-    def of(nest: For, strides: frozenset[str]) -> _Walk:
+    def of(nest: For, strides: frozenset[str], tile: tuple[str, ...] | None) -> _Walk:
+        """`tile`: see below; `nest` is the innermost loop over blocks."""
         own = [n for n in nodes(nest) if isinstance(n, Allocate)]
-        private = {a.buffer for a in own if a.memory is not Memory.SHARED}
+        shared = frozenset(a.buffer for a in own if a.memory is Memory.SHARED)
+        private = {a.buffer for a in own} - shared
         stored = {n.buffer for n in nodes(nest) if isinstance(n, Store)}
         tiles = frozenset(a.buffer for a in own if a.memory in TILES)
         most = max((thread_count(x, tiles) for x in _nests(nest)), default=1)
         conflicts = Conflicts(strides)
         scope = BarrierScope.WARP if most <= WARP else BarrierScope.BLOCK
-        return _Walk(frozenset(stored - private), tiles, scope, conflicts)
+        tracked = frozenset(stored - private)
+        return _Walk(tracked, tiles, scope, conflicts, tile=tile, shared=shared)
 
     def complete(self, body: Stmt) -> Stmt:
-        """The body with the barriers that it lacks; the same object when there are enough."""
-        return self.stmt(body, {}, _Place())[0]
+        """The body with the barriers that it lacks; the same object when there are enough. Of a block that
+        stays, the accesses of one tile wait in the next: those of shared memory, as no block touches
+        what another one stores elsewhere."""
+        entry: _Waiting = {}
+        while True:
+            made, left = self.stmt(body, entry, _Place())
+            if self.tile is None:
+                return made
+            again = {p for p in left if p.access.buffer in self.shared}
+            seen = _each(dict.fromkeys(again), self._of_tile_before)
+            if seen.keys() <= entry.keys():
+                return made
+            entry = {**entry, **seen}
+
+    def _of_tile_before(self, p: Pending) -> Pending:
+        for name in self.tile or ():
+            p = p.without_name(name)
+        return p
 
     def stmt(self, s: Stmt, waiting: _Waiting, at: _Place) -> tuple[Stmt, _Waiting]:
         """The statement with barriers, and the accesses since the last one behind it."""

@@ -1,6 +1,7 @@
 """Accesses of a GPU's block that wait for a barrier, and which of them another access conflicts with.
 
-Two accesses conflict when they touch the same element in different threads, and one of them stores.
+Two accesses conflict when they touch the same element in different threads, and one of them stores; not
+when both are atomic updates by one operation.
 """
 
 from __future__ import annotations
@@ -13,11 +14,13 @@ import numpy as np
 
 from hbc.ir.bounds import constant_bounds, prove
 from hbc.ir.build import floordiv, ge, le, mul, sub
+from hbc.ir.conflict_rows import with_numbers
 from hbc.ir.facts import Facts, Interval
 from hbc.ir.launches import WARP
 from hbc.ir.linear import Linear, linear, plus, to_expr
 from hbc.ir.linear_form import coefficient
 from hbc.ir.nodes import Binary, Const, Expr, Op, Var, const_index
+from hbc.ir.record import record
 from hbc.ir.simplify import simplify
 from hbc.ir.thread_access import Counted, ThreadAccess
 from hbc.ir.thread_elements import NOBODY, Elements, differences, elements
@@ -38,7 +41,7 @@ class Level(IntEnum):
     BLOCK = 2
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Pending:
     """An access since the last barrier of the block. `synced`: a barrier of its warp came after it.
     `back`: by loop around both, how many iterations ago it was, or MANY. `commits`: of an asynchronous
@@ -95,6 +98,13 @@ class Pending:
         return replace(self, access=replace(self.access, index=unknown))
 
 
+def _matter(one: ThreadAccess, other: ThreadAccess) -> bool:
+    """Whether it makes a difference which of the two comes first, where they touch the same."""
+    if one.atomic is not None and one.atomic is other.atomic:
+        return False
+    return one.stores or other.stores
+
+
 def _at(loop: Counted) -> Expr:
     return to_expr(plus(linear(loop.start), linear(Var(loop.name))))
 
@@ -114,7 +124,7 @@ class Conflicts:
         later = list(now)
         for p in (p for p in waiting if p.landed):
             for a in later:
-                if p.access.buffer == a.buffer and (p.access.stores or a.stores):
+                if p.access.buffer == a.buffer and _matter(p.access, a):
                     key = (p.access, p.back, a)
                     level = self.known.get(key)
                     if level is None:
@@ -130,10 +140,24 @@ class Conflicts:
         return self.found[a]
 
     def _between(self, p: Pending, a: ThreadAccess, facts: Facts) -> Level:
-        one, other = self._elements(p.access), self._elements(a)
+        level = self._of_elements(p, p.access, a, facts)
+        if level is not None:
+            return level
+        if _is_apart(p, a, facts):
+            return Level.NONE
+        rows = with_numbers(p.access, a, self.strides)
+        level = None if rows is None else self._of_elements(p, *rows, facts)
+        return Level.BLOCK if level is None else level
+
+    def _of_elements(
+        self, p: Pending, earlier: ThreadAccess, a: ThreadAccess, facts: Facts
+    ) -> Level | None:
+        """What the elements of two accesses ask for; None where these cannot be told. `p`: when the
+        earlier one was."""
+        one, other = self._elements(earlier), self._elements(a)
         shifts = None if one is None or other is None else self._shifts(p, one, other, facts)
         if one is None or other is None or shifts is None:
-            return Level.NONE if _is_apart(p, a, facts) else Level.BLOCK
+            return None
         return max((_overlap(one, other, x) for x in shifts), default=Level.NONE)
 
     def _shifts(
@@ -186,7 +210,7 @@ def _most_back(name: str, facts: Facts, unknown: int) -> int:
     return unknown if most is None else most
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Never:
     """Where nothing is to wait: to collect all accesses."""
 

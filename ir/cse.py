@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeGuard
 
 from hbc.ir.kernel import Kernel
@@ -33,6 +33,7 @@ from hbc.ir.nodes import (
     Store,
     Var,
 )  # fmt: skip
+from hbc.ir.record import record
 from hbc.ir.types import BOOL, TILES, Memory
 from hbc.ir.walk import block, children, map_children, map_stmt, names_read, nodes, statements
 
@@ -52,7 +53,7 @@ def share(kernel: Kernel) -> Kernel:
     return kernel.map_body(_Names(registers, tiles, taken).stmt)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Bind:
     """An item of a block: `name` stands for `value` from here on."""
 
@@ -107,7 +108,7 @@ class _Names:
             case Store(value=value) if not self.uses_tiles(s):
                 binds, new = self.unlet(value)
                 yield from binds
-                yield s if new is value else Store(s.buffer, s.index, new, s.mask, s.span)
+                yield s if new is value else replace(s, value=new)
             case _:
                 yield s
 
@@ -188,9 +189,7 @@ class _Sharing:
             case Store(value=value) if self.is_shared(item):
                 new = self.rewrite(value)
                 same = new is value
-                self.out.append(
-                    item if same else Store(item.buffer, item.index, new, item.mask, item.span)
-                )
+                self.out.append(item if same else replace(item, value=new))
             case _:
                 self.out.append(item)
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 
+from hbc.ir.record import record
 from hbc.ir.source import Span
 
 
@@ -16,7 +16,7 @@ class Severity(StrEnum):
     NOTE = "note"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Note:
     """A second place that a diagnostic speaks of, such as the previous definition."""
 
@@ -24,7 +24,7 @@ class Note:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Diagnostic:
     """What is wrong, where, and what to do about it. Names in backquotes, values shown."""
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from hbc.ir.build import not_
 from hbc.ir.linear import Linear, linear, minus, shifted
 from hbc.ir.nodes import Binary, Expr, Load, Op, Unary, UnaryOp
+from hbc.ir.record import record
 from hbc.ir.types import INDEX
 from hbc.ir.walk import free_variables, nodes
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Interval:
     """All values from lo to hi, both included; None is unbounded."""
 
@@ -37,7 +38,7 @@ one first; those with one (sizes, `>= 0`) and names without a range stay as symb
 a name with neither bound has no bound."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Facts:
     """Ranges, and forms that are known to be >= 0. What is derived from them is remembered here, so
     keep the object as long as the facts hold."""

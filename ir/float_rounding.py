@@ -8,20 +8,23 @@ are not described.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from hbc.ir.instruction import Mode, Subnormals
 from hbc.ir.numpy_types import Array, numpy_dtype
+from hbc.ir.record import record
 from hbc.ir.types import BF16, F32, F64, DType
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 LEAST_EXPONENT = {"f16": -14, "bf16": -126, "f32": -126, "f64": -1022}  # of normal numbers
 LARGEST_EXPONENT = {"f16": 15, "bf16": 127, "f32": 127, "f64": 1023}
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Arithmetic:
     """Operations whose operands and results have the type `element`; arrays hold them as f64."""
 
@@ -108,6 +111,8 @@ def round_to_odd(exact: Array, to: DType) -> Array:
 
 def fused_f64(a: Array, b: Array, c: Array) -> Array:
     """a * b + c in f64 with one rounding."""
+    from fractions import Fraction
+
     plain = np.asarray(a * b + c)
     result = plain.copy()
     finite = np.isfinite(a) & np.isfinite(b) & np.isfinite(c)

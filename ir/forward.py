@@ -11,7 +11,7 @@ from it fall into digits too.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 
 from hbc.ir.build import add, const_value, mul, sub
@@ -19,11 +19,12 @@ from hbc.ir.kernel import Kernel
 from hbc.ir.layout import Layout, layout, refine, to_index
 from hbc.ir.linear import canonical
 from hbc.ir.nodes import Allocate, Block, Expr, For, Load, Prefetch, Stmt, Store, const_index
+from hbc.ir.record import record
 from hbc.ir.types import TILES, Memory
 from hbc.ir.walk import block, children, map_children, map_stmt, nodes, rewrite_stmt
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Map:
     """Place `sum(digit_n * digits[n])` of the copy is place `base + sum(digit_n * strides[n])` of
     `buffer`. `digits` fall, each a multiple of the next."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,11 +10,12 @@ from hbc.ir.diag import InternalError
 from hbc.ir.fragment_layout import Numbers, elements_of
 from hbc.ir.instruction import Instruction
 from hbc.ir.nodes import Allocate, Instruct, Load, Stmt, Store
+from hbc.ir.record import record
 from hbc.ir.types import TILES_OF_LANES, DType
 from hbc.ir.walk import nodes
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FragmentKind:
     """The elements of a fragment, which may be of another type than the operand's."""
 

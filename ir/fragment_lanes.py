@@ -116,14 +116,15 @@ class _Lanes:
         """The statement for one element of a lane."""
         number = position(kind.instruction, kind.operand, Var(lane), element)
         mask = None if s.mask is None else at_lane(s.mask, number)
-        return Store(s.buffer, at_lane(s.index, number), at_lane(s.value, number), mask, s.span)
+        index, value = at_lane(s.index, number), at_lane(s.value, number)
+        return replace(s, index=index, value=value, mask=mask)
 
     def width(self, s: Store, kind: FragmentKind, lane: str, element: int) -> int:
         """How many elements from this one on move in one access."""
         memory = s.index if s.buffer not in self.kinds else None
         if memory is None and isinstance(s.value, Load) and s.value.mask is None:
             memory = s.value.index
-        if memory is None or s.mask is not None:
+        if memory is None or s.mask is not None or s.atomic is not None:
             return 1
         size = s.value.type.element.bytes
         for total in ACCESSES:

@@ -10,16 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hbc.ir.gather import Locations
+from hbc.ir.record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Symbol:
     """A number that the inputs hold."""
 
     number: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Combined:
     """The fold of some terms; of none, 0."""
 

@@ -103,7 +103,7 @@ class _Work:
         return If(and_(*tests), aligned, self._inside(s))
 
     def _inside(self, s: Stmt) -> Stmt:
-        if isinstance(s, Store) and s.value.type.lanes > 1:
+        if isinstance(s, Store) and s.value.type.lanes > 1 and s.atomic is None:
             whole = self._where_whole(s)
             rest = s if s.mask is not None else self._store(s)
             return rest if whole is None else If(whole[0], whole[1], rest)

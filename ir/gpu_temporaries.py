@@ -193,7 +193,8 @@ class _Pass:
         def one(number: Expr) -> Stmt:
             lane = order(number)
             mask = None if s.mask is None else at_lane(s.mask, lane)
-            return Store(s.buffer, at_lane(s.index, lane), at_lane(s.value, lane), mask, s.span)
+            index, value = at_lane(s.index, lane), at_lane(s.value, lane)
+            return replace(s, index=index, value=value, mask=mask)
 
         try:
             return self.lanes(s.value.type.lanes, one)

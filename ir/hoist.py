@@ -11,7 +11,7 @@ outermost in its body, where `codegen` allocates it once for each thread.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from hbc.ir.accesses import Accesses
 from hbc.ir.build import maximum
@@ -29,6 +29,7 @@ from hbc.ir.nodes import (
     Stmt,
     const_index,
 )  # fmt: skip
+from hbc.ir.record import record
 from hbc.ir.simplify import simplify
 from hbc.ir.types import Memory
 from hbc.ir.walk import block, free_variables, nodes, statements, substitute
@@ -56,7 +57,7 @@ def _hoisted(s: Stmt, accesses: Accesses) -> Stmt:
     return _wrap(lifted.rising, lifted.rest)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Lifted:
     """A statement less the allocations that may stand around it, outermost first."""
 

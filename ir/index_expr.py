@@ -6,7 +6,7 @@ They say what a gather written in text does. All are evaluated on whole arrays a
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, assert_never
 
 import numpy as np
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from hbc.ir.diag import did_you_mean, error
 from hbc.ir.gather import UNDEFINED, ZERO, Shape
+from hbc.ir.record import record
 from hbc.ir.source import Span
 
 Values = NDArray[np.int64]
@@ -21,26 +22,26 @@ Values = NDArray[np.int64]
 OUTSIDE = -3  # an index is outside its argument: an error where that location is really read
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Number:
     value: int
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Name:
     name: str
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Unary:
     op: str  # - not
     operand: IndexExpr
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Binary:
     op: str
     left: IndexExpr
@@ -48,7 +49,7 @@ class Binary:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Conditional:
     condition: IndexExpr
     then: IndexExpr
@@ -56,7 +57,7 @@ class Conditional:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Call:
     """gcd, min, max or abs."""
 
@@ -65,7 +66,7 @@ class Call:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Read:
     """The location of an element of an argument of the gather."""
 
@@ -74,7 +75,7 @@ class Read:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Nothing:
     """Where a location is wanted: no value at all."""
 
@@ -108,7 +109,7 @@ FUNCTIONS: dict[str, tuple[int, Callable[..., Any]]] = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Argument:
     """What `Read` needs: the shape of the argument and where it begins among all of them."""
 
@@ -116,7 +117,7 @@ class Argument:
     start: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Scope:
     """Names of integers (arrays that broadcast with each other) and of arguments. `taken`: where the
     conditions around a formula have chosen it."""

@@ -7,10 +7,11 @@ the product of the factors there, in the order and with the rounding that `Round
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 
 from hbc.ir.nodes import Expr, MathOp
+from hbc.ir.record import record
 from hbc.ir.source import Span
 from hbc.ir.types import DType, Memory
 
@@ -51,7 +52,7 @@ class Order(StrEnum):
     DESCENDING = "descending"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Rounding:
     """How the machine takes the sum of an element's terms, which are numbered as the reduction
     variables run, the last one fastest.
@@ -72,7 +73,7 @@ class Rounding:
     group: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Size:
     """An extent that may be any multiple of `step` up to `most`."""
 
@@ -81,7 +82,7 @@ class Size:
     step: int = 1
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Operand:
     """Extents are expressions over the sizes. `function`: what is done to each element before it is
     multiplied."""
@@ -92,7 +93,7 @@ class Operand:
     function: MathOp | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Row:
     """A loop of the meaning: its extent and the stride, in elements, with which it moves each operand,
     in the order of the operands. Strides are over the sizes and, in a place of several rows, over
@@ -104,7 +105,7 @@ class Row:
     strides: tuple[Expr, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Place:
     """A register file: `count` registers of `rows` rows of `row_bytes` bytes. `types` are the C types
     of a register by element type or kind; `load` and `store` are C statements over {register},
@@ -131,7 +132,7 @@ class Place:
         return types.get(element.name) or types.get(kind)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Bit:
     """A bit that says whether the processor has a feature. x86: of `register` after CPUID with this
     leaf and subleaf. ARM: of the auxiliary vector's entry `leaf` (16 AT_HWCAP, 26 AT_HWCAP2)."""
@@ -142,7 +143,7 @@ class Bit:
     register: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Feature:
     """`cpuinfo` is its name in /proc/cpuinfo, `flag` what the C compiler wants: an option for x86, a
     suffix of -march for ARM. `xcr0`: the bits that the system must have set. `permission`: the
@@ -159,7 +160,7 @@ class Feature:
     emulated: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Template:
     """A C statement, or assembler text, over {operand}; `compiler` None serves all."""
 
@@ -168,7 +169,7 @@ class Template:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Cost:
     """Cycles until the result can be read, and how many begin in a cycle."""
 
@@ -176,7 +177,7 @@ class Cost:
     per_cycle: float
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Instruction:
     """`accumulator` and `factors` are positions among the operands; rows stand as the variables of the
     accumulator, then those of the reduction, outermost first. `fragments`, in a place of lanes: for each
@@ -206,7 +207,7 @@ class Instruction:
         return (own or [t for t in self.templates if t.compiler is None])[0]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class InstructionTarget:
     """A target and the features that its code may use. Code probes those of the instructions in it."""
 
@@ -215,7 +216,7 @@ class InstructionTarget:
     uses: tuple[Feature, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class InstructionSet:
     """Everything that the description files say, each in the order of the files."""
 

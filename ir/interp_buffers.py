@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -95,6 +96,15 @@ class Buffer:
             return
         self.data[first:end] = value
         self.states[first:end] = INITIALISED
+
+    def update_lanes(
+        self, at: Array, value: Array, mask: Array | None, meaning: Callable[[Array, Array], Array]
+    ) -> None:
+        """Combines the lanes with what is there, one after the other: several may be of one place."""
+        if mask is not None:
+            at, value = at[mask], value[mask]
+        for place, term in zip(at, value, strict=True):
+            self.store(int(place), meaning(self.load(int(place)), term))
 
     def _refuse_load(self, at: int) -> None:
         if not 0 <= at < len(self.state):

@@ -9,11 +9,12 @@ import numpy as np
 
 from hbc.ir.interp_buffers import UNINITIALISED, Buffer
 from hbc.ir.numpy_types import Array
+from hbc.ir.record import record
 
 _GARBAGE = 0xA5  # what each byte is meanwhile
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Copy:
     to: Buffer
     at: Array

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import assert_never
 
+from hbc.ir import arith
 from hbc.ir.interp_buffers import Buffer, InterpError, allocated
 from hbc.ir.interp_code import Code
 from hbc.ir.interp_expr import buffer_name, emit
@@ -13,6 +15,7 @@ from hbc.ir.nodes import (
     Allocate,
     Assert,
     Barrier,
+    Binary,
     Block,
     Comment,
     CopyCommit,
@@ -20,7 +23,9 @@ from hbc.ir.nodes import (
     For,
     If,
     LetStmt,
+    Load,
     LoopKind,
+    Op,
     Prefetch,
     Stmt,
     Store,
@@ -105,6 +110,9 @@ def _store(code: Code, s: Store) -> None:
     if s.asynchronous:
         _copy(code, s)
         return
+    if s.atomic is not None:
+        _update(code, s, s.atomic)
+        return
     found = offsets_of(s.index) if s.mask is None else None
     if found is not None:
         base, value = emit(code, found[0]), emit(code, s.value)
@@ -120,6 +128,18 @@ def _store(code: Code, s: Store) -> None:
         return
     guard = "" if mask is None else f"if {mask}: "
     code.line(f"{guard}{buffer}.store({index}, {value})")
+
+
+def _update(code: Code, s: Store, op: Op) -> None:
+    """One thread runs after the other: an atomic update is one like any other."""
+    if s.value.type.lanes == 1:
+        updated = Binary(op, Load(s.buffer, s.index, s.value.type, s.mask), s.value)
+        _store(code, replace(s, value=updated, atomic=None, warp=False))
+        return
+    index, value = emit(code, s.index), emit(code, s.value)
+    mask = "None" if s.mask is None else emit(code, s.mask)
+    meaning = code.refer(arith.binary(op, s.value.type.element))
+    code.line(f"{buffer_name(code, s.buffer)}.update_lanes({index}, {value}, {mask}, {meaning})")
 
 
 def _copy(code: Code, s: Store) -> None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from hbc.ir.lane_offsets import constant_lanes
 from hbc.ir.nodes import (
@@ -30,6 +30,7 @@ from hbc.ir.nodes import (
     Store,
     Var,
 )
+from hbc.ir.record import record
 from hbc.ir.types import Memory
 from hbc.ir.walk import block, free_variables, map_stmt, nodes, statements, substitute_stmt
 
@@ -37,7 +38,7 @@ Lanes = frozenset[int] | None
 """The places in a buffer, None when they are not constant."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Touched:
     """The places that a statement reads and writes, by buffer."""
 
@@ -45,7 +46,7 @@ class _Touched:
     written: Mapping[str, Lanes]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Item:
     """A statement of a block; `touched` None: not to be moved, nor anything past it."""
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from hbc.ir.instruction import Instruction
 from hbc.ir.nodes import Expr, Stmt
+from hbc.ir.record import record
 from hbc.ir.source import Span
 from hbc.ir.types import DType
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Size:
     """A size argument (int64, >= 0). `fixed` is its compile-time value, checked on entry."""
 
@@ -19,7 +20,7 @@ class Size:
     fixed: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Argument:
     """An input or output array, row-major. `extents` are index expressions over the sizes. In the
     body its element (i0, .., in) lies at sum(i_d * Var(stride_name(d))), the last stride being 1."""
@@ -34,7 +35,7 @@ class Argument:
         return f"{self.name}_stride{dim}"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Table:
     """A constant array known at compile time, row-major, referred to by Load like a buffer."""
 
@@ -44,7 +45,7 @@ class Table:
     values: tuple[int | float | bool, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Check:
     """A condition over the sizes that the entry point tests before it writes anything."""
 
@@ -52,7 +53,7 @@ class Check:
     message: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Kernel:
     """`body` reads the sizes, the arguments, their strides and the tables, and nothing else. It is
     not run when all outputs are empty. `instructions` are those that the body names.

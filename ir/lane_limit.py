@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import prod
 
 from hbc.ir.diag import error
 from hbc.ir.nodes import Allocate, Const, For, LoopKind, Stmt, Store
+from hbc.ir.record import record
 from hbc.ir.target import Target
 from hbc.ir.types import TILES, Memory
 from hbc.ir.walk import children
@@ -23,7 +23,7 @@ def refuse_wide(s: Stmt, target: Target) -> Stmt:
     return s
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Buffers:
     """Those allocated around a statement. `wide`: those that instructions may work on at once."""
 

@@ -9,16 +9,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from hbc.ir.build import add, const_value, mul
 from hbc.ir.linear import canonical
 from hbc.ir.nodes import Binary, Broadcast, Const, Expr, Gather, Op, Ramp, const_index
+from hbc.ir.record import record
 
 Numbers = tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Row:
     """Lane `lanes[i]` is `base + offsets[i]`."""
 
@@ -27,7 +28,7 @@ class Row:
     offsets: Numbers
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Sum:
     """Lane l is base + offsets[l] + the sum over units of unit * times[unit][l]."""
 

@@ -7,13 +7,13 @@ such, has one normal form, however it was spelled.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from math import gcd, prod
 
 from hbc.ir.alignment import alignment
 from hbc.ir.build import add, broadcast, const_value, floordiv, mod, mul, sub
 from hbc.ir.linear import canonical
 from hbc.ir.nodes import Binary, Broadcast, Const, Expr, Op, Ramp, Unary, UnaryOp, const_index
+from hbc.ir.record import record
 from hbc.ir.types import I64
 from hbc.ir.walk import ExprMap
 
@@ -24,7 +24,7 @@ Dims = tuple[Dim, ...]
 _ZERO = const_index(0)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Layout:
     """Lane (i0, .., in), in row-major order, is `base + sum(i_d * stride_d)`."""
 
@@ -84,6 +84,15 @@ def split(x: Layout, dim: int, inner: int) -> Layout:
 def permute(x: Layout, order: Iterable[int]) -> Layout:
     """The dims in another order: a transposition of the lanes."""
     return Layout(x.base, tuple(x.dims[d] for d in order))
+
+
+def transposed(x: Layout, rows: int) -> Layout | None:
+    """The lanes, so many rows, by columns; None where no dims are just the rows."""
+    count, at = 1, 0
+    while count < rows and at < len(x.dims):
+        count *= x.dims[at][0]
+        at += 1
+    return Layout(x.base, (*x.dims[at:], *x.dims[:at])) if count == rows else None
 
 
 def refine(a: Dims, b: Dims) -> tuple[Dims, Dims] | None:

@@ -132,7 +132,7 @@ class _Legalize:
             live = None if mask is None else self._piece(mask, picks)
             if live is not None and prove(live, self.facts) is False:
                 return block()  # the place may lie beyond the memory
-            return Store(s.buffer, self.take(s.index, picks), value, live, s.span)
+            return replace(s, index=self.take(s.index, picks), value=value, mask=live)
 
         made = {n for group in groups for n in group.parts}
         stores = [
@@ -160,10 +160,7 @@ class _Legalize:
             return Var(named[-1][0], e.type)
 
         result = block(
-            *(
-                Store(s.buffer, s.index, name(s.value), s.mask and name(s.mask), s.span)
-                for s in stores
-            )
+            *(replace(s, value=name(s.value), mask=s.mask and name(s.mask)) for s in stores)
         )
         for variable, value in reversed(named):
             result = LetStmt(variable, value, result)

@@ -7,7 +7,7 @@ Equal forms print as equal expressions.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import gcd
 from typing import Final
 
@@ -30,6 +30,7 @@ from hbc.ir.linear_form import (
     without,
 )
 from hbc.ir.nodes import Binary, Const, Expr, Op, Unary, UnaryOp, Var
+from hbc.ir.record import record
 from hbc.ir.show import show
 from hbc.ir.types import INDEX
 from hbc.ir.walk import ExprMap, map_children
@@ -63,7 +64,7 @@ def unknown(_: Linear) -> int | None:
     return None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Reading:
     """How to read: whether products of sums are multiplied out; `atom`, the canonical form of what
     is not arithmetic; `least`, what is known of the range of a form, to decide min, max, / and %.

@@ -6,13 +6,14 @@ Index arithmetic is assumed not to overflow 64 bits; that is what lets terms mov
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from typing import Final
 
 from hbc.ir.build import neg
 from hbc.ir.fold import wrap
 from hbc.ir.nodes import Binary, Expr, Op, Var, const_index
+from hbc.ir.record import record
 from hbc.ir.show import show
 from hbc.ir.types import I64
 
@@ -21,7 +22,7 @@ ARITHMETIC: Final = frozenset({Op.ADD, Op.SUB, Op.MUL, Op.DIV, Op.MOD, Op.MIN, O
 """The operators that linear forms are read through; what others make is an atom."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Linear:
     """`constant + sum(coefficient * atom)`: no coefficient is 0, no atom appears twice, and atoms
     are in the order of their `keys` (their text, lower case before upper)."""

@@ -28,6 +28,7 @@ from hbc.ir.linear import (
 from hbc.ir.linear_division import quotient
 from hbc.ir.linear_extremes import extreme
 from hbc.ir.nodes import Access, Binary, Cast, Const, Expr, Load, Op, Select, Var
+from hbc.ir.record import record
 from hbc.ir.value_range import value_range
 from hbc.ir.walk import nodes
 
@@ -43,7 +44,7 @@ class Budget:
     depth: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Search:
     """`symbolic`: which variables stay (see above). `floor`: those of lower rank stay too."""
 

@@ -10,8 +10,6 @@ Matrix m has the rows that lanes 8 m to 8 m + 7 give, 16 bytes each, aligned to 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from hbc.ir.alignment import alignment
@@ -20,12 +18,13 @@ from hbc.ir.fragment_kinds import FragmentKind
 from hbc.ir.fragment_layout import Numbers
 from hbc.ir.lane_offsets import lane_offsets
 from hbc.ir.nodes import Expr, Load
+from hbc.ir.record import record
 
 ROW_BYTES, ROWS, WORD = 16, 8, 4
 COUNTS = (1, 2, 4)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class MatrixLoad:
     """`count` matrices of `buffer`. The first element of row r of matrix m is `base + at[m][r]`."""
 

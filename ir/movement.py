@@ -16,13 +16,14 @@ from numpy.typing import NDArray
 
 from hbc.ir.gather import UNDEFINED, ZERO, Gather, Locations, Shape, followed
 from hbc.ir.goal_check import GoalCheck
+from hbc.ir.record import record
 
 VALUE = 0  # what `contents` says of an element that is neither ZERO nor UNDEFINED
 
 Array = NDArray[Any]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Input:
     """An array in memory: an argument of the function."""
 
@@ -46,7 +47,7 @@ class Moved:
         return self.gather.output
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Folded:
     """Element l is `operation` (as sketches write it: + * min max & | ^) over the elements from
     `l * length` on, `length` of them."""

@@ -9,9 +9,10 @@ every operation. `Ramp`, `Broadcast` and `VectorReduce` are those of HARDBOILED,
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 
+from hbc.ir.record import record
 from hbc.ir.source import Span
 from hbc.ir.types import BOOL, CONDITION, INDEX, DType, Memory, Type
 
@@ -68,7 +69,7 @@ class MathOp(StrEnum):
     REINTERPRET = "reinterpret"  # same bits as another type of the same width (int <-> float)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Const:
     """A scalar literal. `value` is an int, float or bool that the type can hold exactly."""
 
@@ -77,7 +78,7 @@ class Const:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Var:
     """A loop variable, size, stride or `Let` name."""
 
@@ -86,7 +87,7 @@ class Var:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Cast:
     """Conversion of every lane; `type.lanes == value.type.lanes`."""
 
@@ -95,7 +96,7 @@ class Cast:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Binary:
     """`a op b`, lane by lane; both operands have the same type."""
 
@@ -109,7 +110,7 @@ class Binary:
         return Type(BOOL, self.a.type.lanes) if self.op in COMPARISONS else self.a.type
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Unary:
     op: UnaryOp
     a: Expr
@@ -120,7 +121,7 @@ class Unary:
         return self.a.type
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Select:
     """Lane by lane `a` where `condition` holds, else `b`; both are evaluated."""
 
@@ -134,7 +135,7 @@ class Select:
         return self.a.type
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Access:
     """A Func or input at given coordinates, one index per dimension. Only before `lower`."""
 
@@ -144,7 +145,7 @@ class Access:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Load:
     """`buffer[index]` lane by lane, in elements; lanes whose `mask` is false give 0 and touch nothing."""
 
@@ -155,7 +156,7 @@ class Load:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Call:
     """A math function of the language (see `MathOp`)."""
 
@@ -165,7 +166,7 @@ class Call:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Ramp:
     """base, base + stride, ...: `lanes` copies of (the lanes of) base, each a stride further."""
 
@@ -180,7 +181,7 @@ class Ramp:
         return Type(inner.element, inner.lanes * self.lanes)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Broadcast:
     """`lanes` copies of (all lanes of) value, one after the other."""
 
@@ -194,7 +195,7 @@ class Broadcast:
         return Type(inner.element, inner.lanes * self.lanes)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class VectorReduce:
     """Reduces each run of `value.lanes / lanes` adjacent lanes to one with `op`, in any order."""
 
@@ -208,7 +209,7 @@ class VectorReduce:
         return Type(self.value.type.element, self.lanes)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Gather:
     """Lane i is lane `lanes[i]` of value; -1 gives 0. A constant swizzle."""
 
@@ -221,7 +222,7 @@ class Gather:
         return Type(self.value.type.element, len(self.lanes))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Let:
     """`body` with `name` standing for `value`."""
 
@@ -235,7 +236,7 @@ class Let:
         return self.body.type
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Move:
     """Data-movement marker: the value, now living in `target` instead of `source`."""
 
@@ -249,7 +250,7 @@ class Move:
         return self.value.type
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Instruct:
     """What the accumulator of a tensor instruction holds after one execution. `name` is that of one of
     the kernel's instructions, with these sizes; `args` are its operands, in its order, each all of
@@ -291,10 +292,13 @@ class BarrierScope(StrEnum):
     WARP = "warp"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Store:
     """`buffer[index] = value` lane by lane; lanes whose `mask` is false touch nothing. A copy that is
-    `asynchronous` lands at a `CopyWait`; until then nobody may touch where it goes to."""
+    `asynchronous` lands at a `CopyWait`; until then nobody may touch where it goes to. With `atomic` it is
+    an update, `buffer[index] = buffer[index] atomic value`, one lane after the other and whatever other
+    threads update meanwhile; with `warp`, all lanes of a warp come to it and update one element, and
+    their values may be combined first."""
 
     buffer: str
     index: Expr
@@ -302,9 +306,11 @@ class Store:
     mask: Expr | None = None
     span: Span | None = field(default=None, compare=False, repr=False)
     asynchronous: bool = False
+    atomic: Op | None = None
+    warp: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Prefetch:
     """A hint: the cache line at `buffer[index]` will be read soon. The index may be out of range."""
 
@@ -314,12 +320,14 @@ class Prefetch:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class For:
     """`var` from `start` over `extent` iterations (none when extent <= 0). `note` names the
     schedule line that made the loop, for comments in the generated code. VECTOR and UNROLL loops
     have constant extents; once `vectorize` and `unroll` have run they are gone. `stages` above 1
-    asks for software pipelining: loads that many iterations less one ahead of their use."""
+    asks for software pipelining: loads that many iterations less one ahead of their use. The outermost
+    of a nest over BLOCKs that is `resident` runs on no more blocks than a GPU runs at once, so many on
+    each multiprocessor (0: as there is room for), which take the iterations of the nest in turns."""
 
     var: str
     start: Expr
@@ -329,9 +337,10 @@ class For:
     note: str = field(default="", compare=False)
     span: Span | None = field(default=None, compare=False, repr=False)
     stages: int = 1
+    resident: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Block:
     """Statements in order. Never directly inside another Block."""
 
@@ -339,7 +348,7 @@ class Block:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LetStmt:
     """`body` with `name` standing for `value`."""
 
@@ -349,7 +358,7 @@ class LetStmt:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Swizzle:
     """Where in shared memory the elements of an array lie: within rows of `row` elements, units of `unit`
     elements change places, each row in its own way, so that a column lies in many banks. Both are
@@ -359,7 +368,7 @@ class Swizzle:
     row: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Allocate:
     """A fresh, uninitialised buffer of `extent` elements (an index expression), alive in `body`.
     Aligned to 64 bytes. `note` says which Func it holds and where that was scheduled."""
@@ -374,7 +383,7 @@ class Allocate:
     swizzle: Swizzle | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class If:
     condition: Expr
     then: Stmt
@@ -382,7 +391,7 @@ class If:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Assert:
     """Ends the kernel with the error `message` unless the condition holds. Only before any loop."""
 
@@ -391,7 +400,7 @@ class Assert:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Barrier:
     """The threads of a GPU's block, or of each warp, wait here for one another, and see what the others
     stored before. It stands between loops over threads, never inside one."""
@@ -399,20 +408,20 @@ class Barrier:
     scope: BarrierScope = BarrierScope.BLOCK
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CopyCommit:
     """Asynchronous copies so far, since the last one of these, are a group. As a barrier, it and
     `CopyWait` stand between a block's loops over threads."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CopyWait:
     """Each thread waits until its groups have landed but for the latest `most`."""
 
     most: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Comment:
     """A line for the reader of the generated code; no meaning."""
 

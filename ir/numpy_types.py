@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from random import Random
 from typing import Any
 
 import ml_dtypes
@@ -30,7 +31,7 @@ _POISON_BITS: dict[DType, int] = {
     F32: 0x7FDEAD5A,
     F64: 0x7FFDEAD5DEAD5A5A,
 }
-_GARBAGE = np.random.default_rng(0xDEAD).bytes(4096)
+_GARBAGE = Random(0xDEAD).randbytes(4096)  # NumPy's generators take long to import
 
 
 def numpy_dtype(element: DType) -> np.dtype[Any]:

@@ -24,6 +24,7 @@ from hbc.ir.nodes import (
     If,
     LetStmt,
     LoopKind,
+    Op,
     Prefetch,
     Stmt,
     Store,
@@ -114,10 +115,12 @@ def _statement(c: Cursor) -> Stmt:
     if c.accept("copies"):
         return _copies(c)
     asynchronous = c.accept("async")
+    warp = c.accept("warp")
+    atomic = Op(c.take().text) if c.accept("atomic") else None
     buffer = c.name()
     index, mask = place(c)
     c.expect("=")
-    return Store(buffer, index, expression(c), mask, None, asynchronous)
+    return Store(buffer, index, expression(c), mask, None, asynchronous, atomic, warp)
 
 
 def _copies(c: Cursor) -> Stmt:
@@ -149,8 +152,9 @@ def _for(c: Cursor) -> For:
     c.expect("count")
     extent = expression(c)
     stages = c.number() if c.accept("stages") else 1
+    resident = c.number() if c.accept("resident") else None
     note = _note(c)
-    return For(var, start, extent, kind, _body(c), note, stages=stages)
+    return For(var, start, extent, kind, _body(c), note, None, stages, resident)
 
 
 def _allocate(c: Cursor) -> Allocate:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from hbc.ir.diag import HbcError, error
+from hbc.ir.record import record
 from hbc.ir.source import Source, Span
 
 _TOKEN: Final = re.compile(
@@ -25,7 +26,7 @@ _TOKEN: Final = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Token:
     """`kind` is a group of the pattern above; the text of a call is its name with any `<..>`."""
 

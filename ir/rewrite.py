@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Final
 
 from hbc.ir import build
@@ -27,6 +26,7 @@ from hbc.ir.nodes import (
     Unary,
     UnaryOp,
 )
+from hbc.ir.record import record
 from hbc.ir.types import DType
 
 Bound = Expr | int | DType | Op
@@ -49,7 +49,7 @@ _COMMUTES: Final = frozenset({Op.ADD, Op.MUL, Op.MIN, Op.MAX, Op.AND, Op.OR, Op.
 _LITERALS: Final = {"true": True, "false": False}
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Rule:
     """Where `left` matches and `guard` agrees, `right` has the same value."""
 
@@ -59,7 +59,7 @@ class Rule:
     guard: Guard | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Compiled:
     """A rule ready to use; `root` is what the left side starts with, None for any binary."""
 

@@ -9,7 +9,7 @@ Where a buffer may end up in registers nothing changes: its places must be const
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain, count
 
 from hbc.ir.build import add, broadcast, mul
@@ -38,6 +38,7 @@ from hbc.ir.nodes import (
     VectorReduce,
     const_index,
 )  # fmt: skip
+from hbc.ir.record import record
 from hbc.ir.simplify import simplify
 from hbc.ir.types import TILES, Memory
 from hbc.ir.walk import map_children, map_stmt, names_read, nodes
@@ -79,7 +80,7 @@ def _is_memory(a: Allocate) -> bool:
     return not isinstance(a.extent, Const) or int(a.extent.value) * a.element.bytes >= ALL_REGISTERS
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Roll:
     """`variable` counts the rows of every loop made here: none is inside of another."""
 

@@ -33,6 +33,7 @@ from hbc.ir.nodes import (
     Var,
     const_index,
 )  # fmt: skip
+from hbc.ir.record import record
 from hbc.ir.simplify import simplify, simplify_stmt
 from hbc.ir.types import TILES
 from hbc.ir.walk import (
@@ -119,7 +120,7 @@ class _Fills:
                 pass
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Ring:
     """The copies of each tile, and iterations of the loop on one of them."""
 

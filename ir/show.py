@@ -75,7 +75,7 @@ _UNARY_LEVEL: Final = 8
 
 RESERVED: Final = frozenset({"let", "in", "if", "else", "true", "false", "inf", "nan"})
 STATEMENTS: Final = frozenset(
-    {*LoopKind, "prefetch", "allocate", "assert", "barrier", "async", "copies"}
+    {*LoopKind, "prefetch", "allocate", "assert", "barrier", "async", "atomic", "warp", "copies"}
 )
 IDENTIFIER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -190,13 +190,16 @@ def _lines(s: Stmt, depth: int) -> list[str]:
             return [f"{pad}copies wait {most}"]
         case Store(buffer=buffer, index=index, value=value, mask=mask):
             pad += "async " if s.asynchronous else ""
+            pad += "warp " if s.warp else ""
+            pad += "" if s.atomic is None else f"atomic {s.atomic} "
             return [f"{pad}{name_text(buffer)}{_place(index, mask)} = {show(value)}"]
         case Prefetch(buffer=buffer, index=index, element=element):
             return [f"{pad}prefetch {name_text(buffer)}.{element}{_place(index, None)}"]
         case For(var=var, start=start, extent=extent, kind=kind, body=body, note=note):
             head = f"{kind} {name_text(var)} from {show(start)} count {show(extent)}"
             stages = "" if s.stages == 1 else f" stages {s.stages}"
-            return _braced(head + stages + _note(note), body, depth)
+            resident = "" if s.resident is None else f" resident {s.resident}"
+            return _braced(head + stages + resident + _note(note), body, depth)
         case Block(body=stmts):
             return [f"{pad}{{", *(x for c in stmts for x in _lines(c, depth + 1)), f"{pad}}}"]
         case LetStmt():

@@ -8,7 +8,7 @@ sizes prove them. A result simplifies to itself, and what does not change is the
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import assert_never
 
 from hbc.ir import build
@@ -54,6 +54,7 @@ from hbc.ir.nodes import (
     VectorReduce,
     const_index,
 )
+from hbc.ir.record import record
 from hbc.ir.rules import REWRITER
 from hbc.ir.types import I64, INDEX
 from hbc.ir.walk import (
@@ -69,7 +70,7 @@ NOTHING_TO_DO = Block(())
 ZERO = const_index(0)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Scope:
     """The facts that hold here, and what has been simplified under them (by identity; the
     expression is held so that it stays alive)."""

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from hbc.ir.gather import Shape
 from hbc.ir.index_expr import IndexExpr
+from hbc.ir.record import record
 from hbc.ir.source import Source, Span
 
 Cells = NDArray[np.int32]
@@ -29,7 +30,7 @@ RESERVED = {"lane_axes": (1, 2, 3, -1), "bits": (8, 16, 32, 64)}
 SYMBOL = "symbol"  # the operation of a term that is no fold
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Term:
     """A symbol, or the multiset that a fold makes: its elements sorted, without zeros."""
 
@@ -91,7 +92,7 @@ class Terms:
 Option = int | str | tuple["Option", ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SetReference:
     """A set of gathers by name, with its options: built in, or defined in the sketch."""
 
@@ -100,7 +101,7 @@ class SetReference:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Binder:
     """A variable that a set ranges over: from `first` up to `end` (exclusive), or the listed values.
     `each`: so many neighbouring output elements choose a value together; None: all of them."""
@@ -113,7 +114,7 @@ class Binder:
     each: IndexExpr | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Family:
     """The gathers `body`, one for each value of the binders for which `condition` holds. `spelling`:
     the code of an instruction that does this (see `ir/instruction_table.py`), of that `cost`."""
@@ -136,7 +137,7 @@ class Table:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Delegate:
     """The gathers of another set, whose options are expressions over this one's."""
 
@@ -145,7 +146,7 @@ class Delegate:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Parameter:
     """An argument of a set. Extents that are plain names are bound by it, others are checked."""
 
@@ -154,7 +155,7 @@ class Parameter:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SetDefinition:
     """A set of gathers defined in the text. An option without a default must be given."""
 
@@ -177,7 +178,7 @@ class Literal:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Apply:
     """One gather of a set, applied. `shape` is None where the text does not give it."""
 
@@ -189,7 +190,7 @@ class Apply:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Fold:
     """Packs the last `length` elements of each row of the last axis (None: all) into a multiset."""
 

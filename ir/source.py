@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from hbc.ir.record import record
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Source:
@@ -24,7 +26,7 @@ class Source:
         return lines[number - 1].rstrip("\r") if 0 < number <= len(lines) else ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Span:
     """The characters `start` to `end` (exclusive) of a source."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from hbc.ir.build import add, broadcast
 from hbc.ir.linear import linear, plus, to_expr
@@ -24,11 +24,12 @@ from hbc.ir.nodes import (
     Stmt,
     Store,
 )  # fmt: skip
+from hbc.ir.record import record
 from hbc.ir.types import Memory
 from hbc.ir.walk import free_variables, map_stmt, nodes, rewrite
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class StagedBody:
     """`buffers` in shared memory that nothing but the `copies` stores to; `names` hold in both parts."""
 
@@ -43,7 +44,8 @@ def staged_body(loop: For) -> StagedBody | None:
     allocations, names, stmts = _opened(loop.body)
     stored = {n.buffer for n in nodes(loop.body) if isinstance(n, Store)}
     late = _data(names, stored)
-    slots = {a.buffer for a in allocations if isinstance(a.extent, Const)}
+    shared = (a for a in allocations if a.memory is Memory.SHARED)
+    slots = {a.buffer for a in shared if isinstance(a.extent, Const)}
     while slots:
         is_copy = [_is_copy(s, slots, stored, late) for s in stmts]
         kept = {b for b in slots if _only_copied(b, stmts, is_copy)}
@@ -90,9 +92,9 @@ def further(index: Expr, by: Expr) -> Expr:
 
 
 def _opened(s: Stmt) -> tuple[list[Allocate], list[tuple[str, Expr]], list[Stmt]]:
-    """The shared arrays and names that the statement begins with, and what it does in them."""
+    """The arrays and names that the statement begins with, and what it does in them."""
     match s:
-        case Allocate(memory=Memory.SHARED):
+        case Allocate():
             allocations, names, stmts = _opened(s.body)
             return [s, *allocations], names, stmts
         case LetStmt(name=name, value=value):

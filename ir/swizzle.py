@@ -8,11 +8,10 @@ the interpreter, know nothing of it; code that is printed does.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from hbc.ir.diag import error
 from hbc.ir.linear import Linear, of_atom, plus
 from hbc.ir.nodes import Allocate, Load, Stmt, Store, Swizzle
+from hbc.ir.record import record
 from hbc.ir.types import DType, Memory
 from hbc.ir.walk import nodes
 
@@ -22,7 +21,7 @@ MATRIX_ROW = 16
 """Bytes that `ldmatrix` reads together."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Bits:
     """Element i lies at place i ^ (i >> shift & mask)."""
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
+from hbc.ir.record import record
 from hbc.ir.types import Memory
 
 X86, ARM, GPU = "x86_64", "aarch64", "cuda"
@@ -12,7 +12,7 @@ X86, ARM, GPU = "x86_64", "aarch64", "cuda"
 _TILES = (("amx", Memory.AMX_TILE), ("wmma", Memory.WMMA), ("mma", Memory.MMA))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Target:
     """`vector_bits` 0 means scalar code. `flags` go to the C compiler, with those of the features that
     the instructions in a kernel need. `needs` are CPU feature names as /proc/cpuinfo spells them:

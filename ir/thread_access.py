@@ -7,7 +7,7 @@ of the loops that a thread runs, and of names from outside of the nest.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from types import MappingProxyType
 
 from hbc.ir.bounds import constant_bounds
@@ -28,11 +28,13 @@ from hbc.ir.nodes import (
     Load,
     LoopKind,
     Node,
+    Op,
     Stmt,
     Store,
     Var,
     const_index,
 )  # fmt: skip
+from hbc.ir.record import record
 from hbc.ir.show import show
 from hbc.ir.types import INDEX, TILES
 from hbc.ir.walk import children, nodes, substitute
@@ -41,7 +43,7 @@ _ZERO = const_index(0)
 EVERYONE = 1024  # as many threads as a block may have
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Counted:
     """A name that takes the values 0 .. extent - 1; with extent None, so many that nobody knows. The
     variable of that name in the code is `start` more."""
@@ -52,7 +54,7 @@ class Counted:
     limit: Expr | None = None  # the extent, where that is no constant
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ThreadAccess:
     """An access `buffer[index + one of the offsets]`; `index` is None where lanes have no common one.
     The thread's number has the `digits`, of the `weights`; `warp`: all the lanes of a warp access
@@ -78,6 +80,7 @@ class ThreadAccess:
             self.buffer,
             self.stores,
             self.asynchronous,
+            self.atomic,
             index,
             self.offsets,
             self.weights,
@@ -95,11 +98,15 @@ class ThreadAccess:
         return isinstance(self.node, Store)
 
     @property
+    def atomic(self) -> Op | None:
+        return self.node.atomic if isinstance(self.node, Store) else None
+
+    @property
     def asynchronous(self) -> bool:
         return isinstance(self.node, Store) and self.node.asynchronous
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Inside:
     """A place in a nest: the values of names, what is known of them, and the loops around. `found`
     collects the accesses of `wanted` buffers."""

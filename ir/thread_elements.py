@@ -7,7 +7,6 @@ can be enumerated. Thread numbers come as the least and greatest that touch an e
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from math import prod
 from typing import Any
 
@@ -18,6 +17,7 @@ from hbc.ir.launches import WARP
 from hbc.ir.linear import Linear, linear, plus
 from hbc.ir.linear_form import of_atom
 from hbc.ir.nodes import Binary, Cast, Const, Expr, Op, Select, Var
+from hbc.ir.record import record
 from hbc.ir.show import show
 from hbc.ir.thread_access import Counted, ThreadAccess
 from hbc.ir.walk import free_variables
@@ -36,7 +36,7 @@ _OPERATIONS: Mapping[Op, Any] = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Elements:
     """The elements base + first + i, touched by threads of numbers low[i] .. high[i]; nobody touches
     those with low NOBODY and high -1."""

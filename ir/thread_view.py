@@ -9,7 +9,7 @@ within the thread. The first goes, the second is made dense.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -34,6 +34,7 @@ from hbc.ir.nodes import (
     Var,
     const_index,
 )  # fmt: skip
+from hbc.ir.record import record
 from hbc.ir.simplify import simplify
 from hbc.ir.thread_access import ThreadAccess, nest_accesses
 from hbc.ir.thread_elements import Elements, Numbers, differences, elements, evaluated
@@ -87,7 +88,7 @@ def spelled(s: Allocate, names: Mapping[str, Expr]) -> Allocate:
     return replace(s, body=with_indices(s.body, new)) if new else s
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PrivateUse:
     """An access of a private buffer: what the thread's number adds to the index, by number, and the
     rest of the index."""

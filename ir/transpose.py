@@ -10,10 +10,10 @@ shuffle inside of each register does the rest, where elements are shorter than w
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from hbc.ir.lane_rows import Row
 from hbc.ir.nodes import Allocate, Expr, Load, Ramp, Stmt, Store, const_index
+from hbc.ir.record import record
 from hbc.ir.take import Picks, constants
 from hbc.ir.types import DType, Memory
 from hbc.ir.walk import block
@@ -23,7 +23,7 @@ WORDS = RUN // WORD  # of a run, and so the registers of a group
 Place = tuple[int, int]  # a row, and a run or word of it
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Group:
     """`loads`: which lanes of the statement each of the four loaded registers holds. `parts`: which
     parts of the statement come of words 0, 1, 2 and 3. `orders`: how a register with those words, in
@@ -34,7 +34,7 @@ class Group:
     orders: tuple[Picks, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Part:
     """A register of the result, made of word `column` of each of some runs."""
 

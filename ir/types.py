@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from hbc.ir.record import record
 
 
 class Kind(StrEnum):
@@ -14,7 +15,7 @@ class Kind(StrEnum):
     BFLOAT = "bfloat"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DType:
     """An element type: its name in the language, kind and width in bits (bool: 8 in memory)."""
 
@@ -67,7 +68,7 @@ DTYPES: dict[str, DType] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Type:
     """The type of an expression: an element type and a number of lanes (1: scalar)."""
 

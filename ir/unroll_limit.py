@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import prod
 
 from hbc.ir.diag import error
 from hbc.ir.nodes import Allocate, Block, Const, For, LoopKind, Stmt, Store
+from hbc.ir.record import record
 from hbc.ir.target import Target
 from hbc.ir.types import TILES, Memory
 from hbc.ir.walk import children, statements
@@ -16,7 +16,7 @@ MOST_STATEMENTS = 20_000
 MOST_VECTORS = 2_500  # statements of a register each: their arithmetic is text too
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Text:
     """How many statements there are: of scalars, and of vectors that a register holds."""
 

@@ -46,6 +46,7 @@ from hbc.ir.nodes import (
     const_index,
 )
 from hbc.ir.simplify import simplify
+from hbc.ir.types import I64
 from hbc.ir.vector_masks import conjuncts, live_terms, live_where, masked, spread
 from hbc.ir.walk import (
     block,
@@ -109,6 +110,8 @@ def _lanes_collide(s: Stmt, varying: frozenset[str], guarded: bool) -> bool:
 
 def _reduces(s: Store) -> bool:
     """Whether the store is `f[i] = f[i] op term`, which lanes can do together."""
+    if s.atomic is not None:
+        return True
     value = s.value
     if not isinstance(value, Binary) or value.op not in ASSOCIATIVE:
         return False
@@ -201,6 +204,8 @@ class _Widen:
     def _picked(self, value: Expr, inner: int) -> Expr:
         """Each lane's value `inner` times, picked from the value in every lane."""
         count = value.type.lanes
+        if value.type.element == I64:  # strides, where there are any
+            return view(self.full(value), ((self.lanes, count), (inner, 0), (count, 1)))
         picks = tuple(
             lane * count + i for lane in range(self.lanes) for _ in range(inner)
             for i in range(count)
@@ -290,9 +295,9 @@ class _Widen:
         index = self.full(s.index)
         value = self.full(s.value)
         if mask is None:
-            return Store(s.buffer, index, value, None, s.span)
+            return replace(s, index=index, value=value, mask=None)
         live = spread(mask, index.type.lanes)
-        return Store(s.buffer, masked(index, live), masked(value, live), live, s.span)
+        return replace(s, index=masked(index, live), value=masked(value, live), mask=live)
 
     def _masked_reduction(self, s: Store, own: Expr, mask: Expr | None) -> Stmt:
         """Conditions that all lanes share stay with the store, the others choose among the lanes."""
@@ -306,6 +311,8 @@ class _Widen:
             inner = live_where(inner, outer)
             mask = inner if outer is None else and_(outer, inner)
         value = s.value
+        if s.atomic is not None:
+            return replace(self._reduction(replace(s, mask=None), mask), mask=kept)
         if not _reduces(s) or not isinstance(value, Binary) or not isinstance(value.a, Load):
             raise InternalError(f"lanes would store different values to one place of `{s.buffer}`")
         plain = replace(value, a=replace(value.a, mask=None))
@@ -318,18 +325,23 @@ class _Widen:
     def _reduction(self, s: Store, mask: Expr | None) -> Store:
         """All lanes store to the same place: `f[i] = f[i] op term` becomes one reduction."""
         value = s.value
+        if s.atomic is not None:
+            return replace(s, value=self._total(s.atomic, value, mask))
         if not self.varies(value) and mask is None and not _reduces(s):
             return s
         if not isinstance(value, Binary) or not _reduces(s):
             raise InternalError(f"lanes would store different values to one place of `{s.buffer}`")
-        term = self.full(value.b)
+        total = self._total(value.op, value.b, mask)
+        return Store(s.buffer, s.index, binary(value.op, value.a, total), None, s.span)
+
+    def _total(self, op: Op, value: Expr, mask: Expr | None) -> Expr:
+        """What all the lanes add to one place."""
+        term, count = self.full(value), value.type.lanes
         if mask is not None:
-            term = live_terms(term, mask, value.op)
-        count = value.type.lanes
+            term = live_terms(term, mask, op)
         if count > 1:  # lanes x count -> count x lanes: what is to be summed must be adjacent
             term = view(term, ((count, 1), (self.lanes, count)))
-        total = VectorReduce(value.op, term, count)
-        return Store(s.buffer, s.index, binary(value.op, value.a, total), None, s.span)
+        return VectorReduce(op, term, count)
 
 
 def _first(v: Expr) -> Expr:

@@ -14,6 +14,7 @@ from hbc.ir.contraction import refused_sizes, shape
 from hbc.ir.diag import InternalError
 from hbc.ir.kernel import Kernel
 from hbc.ir.nodes import (
+    ASSOCIATIVE,
     Allocate,
     Assert,
     Barrier,
@@ -146,6 +147,10 @@ def _check_store(s: Store, names: Names, buffers: Mapping[str, DType], stage: st
     lanes = s.value.type.lanes
     if s.asynchronous and not isinstance(s.value, Load):
         _fail(s, "an asynchronous copy of something computed", stage)
+    if s.warp and s.atomic is None:
+        _fail(s, "lanes of a warp that store together", stage)
+    if s.atomic is not None and (s.asynchronous or s.atomic not in ASSOCIATIVE):
+        _fail(s, f"an atomic update by `{s.atomic}`", stage)
     _check_type(s.index, INDEX.with_lanes(lanes), "the index of a store", stage)
     if s.mask is not None:
         _check_type(s.mask, CONDITION.with_lanes(lanes), "the mask of a store", stage)
@@ -159,6 +164,8 @@ def _check_for(s: For, names: Names, buffers: Mapping[str, DType], stage: str) -
         _fail(s, f"a {s.kind} loop is left", stage)
     if s.stages < 1:
         _fail(s, f"{s.stages} stages", stage)
+    if s.resident is not None and (s.kind is not LoopKind.BLOCK or s.resident < 0):
+        _fail(s, f"a loop of kind `{s.kind}` with {s.resident} resident blocks", stage)
     _check_stmt(s.body, {**names, s.var: INDEX}, buffers, stage)
 
 

@@ -110,7 +110,7 @@ def map_stmt(s: Stmt, on_expr: ExprMap, on_stmt: StmtMap) -> Stmt:
             i, v = on_expr(index), on_expr(value)
             m = None if mask is None else on_expr(mask)
             same = i is index and v is value and m is mask
-            return s if same else Store(buffer, i, v, m, s.span, s.asynchronous)
+            return s if same else Store(buffer, i, v, m, s.span, s.asynchronous, s.atomic, s.warp)
         case Prefetch(buffer=buffer, index=index, element=element):
             i = on_expr(index)
             return s if i is index else Prefetch(buffer, i, element, s.span)
@@ -118,7 +118,7 @@ def map_stmt(s: Stmt, on_expr: ExprMap, on_stmt: StmtMap) -> Stmt:
             x, y, b = on_expr(start), on_expr(extent), on_stmt(body)
             if x is start and y is extent and b is body:
                 return s
-            return For(var, x, y, kind, b, s.note, s.span, s.stages)
+            return For(var, x, y, kind, b, s.note, s.span, s.stages, s.resident)
         case Block(body=stmts):
             new = tuple(on_stmt(c) for c in stmts)
             return s if all(a is b for a, b in zip(new, stmts, strict=True)) else block(*new)

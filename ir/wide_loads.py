@@ -35,6 +35,7 @@ from hbc.ir.nodes import (
     Store,
     const_index,
 )
+from hbc.ir.record import record
 from hbc.ir.simplify import simplify
 from hbc.ir.types import BOOL, Memory
 from hbc.ir.walk import block, children, free_variables, map_stmt, nodes, rewrite
@@ -43,7 +44,7 @@ LEAST_BITS = 128  # what is shorter is no vector
 ELEMENTS = (8, 16, 32)  # bits, of which one or two instructions move any to any place
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Place:
     """Elements `constant + offsets` from `start`: a buffer and what is not constant of an address."""
 
@@ -92,7 +93,7 @@ def widen_loads(kernel: Kernel) -> Kernel:
     return kernel.map_body(_Widen(frozenset(registers)).stmt)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Widen:
     """`registers`: buffers that are not in memory."""
 

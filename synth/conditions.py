@@ -9,6 +9,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import prod
 from typing import Any
 
@@ -66,7 +67,7 @@ def select(
     """Which of the q elements along `axis` to take: the first condition that holds says it. Tuples of
     q - 1 conditions, kept as disjoint layers."""
     found = conditions(output, dims, consts)
-    layers, chosen = layered(found.masks, source[axis] - 1)
+    layers, chosen = layered(found.masks.tobytes(), found.masks.shape[1], source[axis] - 1)
     cell = _cells(output, dims)
     index = np.indices(output).reshape(len(output), -1)
     strides = [prod(source[d + 1 :]) for d in range(len(source))]
@@ -85,12 +86,15 @@ def select(
     return GatherSet((source,), output, layers, cell, locations.astype(np.int32), formula)
 
 
-def layered(masks: NDArray[np.bool_], count: int) -> tuple[NDArray[np.uint8], NDArray[np.int32]]:
+@lru_cache(maxsize=4)
+def layered(packed: bytes, cells: int, count: int) -> tuple[NDArray[np.uint8], NDArray[np.int32]]:
     """The distinct ways in which `count` conditions, tried in turn, divide the cells: [way, cell] of
-    which holds first (`count` where none does), and the conditions of each way.
+    which holds first (`count` where none does), and the conditions of each way. `packed`: where each
+    condition holds, a byte for each cell.
 
-    Built layer by layer, equal prefixes once: 80 million triples of conditions are 135,190 ways."""
-    cells = masks.shape[1]
+    Built layer by layer, equal prefixes once: 80 million triples of conditions are 135,190 ways. Both
+    axes of a stencil have the same ones."""
+    masks = np.frombuffer(packed, dtype=np.bool_).reshape(-1, cells)
     ways = np.full((1, cells), count, dtype=np.uint8)
     chosen = np.zeros((1, 0), dtype=np.int32)
     for layer in range(count):

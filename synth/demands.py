@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hbc.ir.gather_set import GatherSet, unique_rows
+from hbc.ir.gather_set import GatherSet, grouped_rows, unique_rows
 from hbc.synth.possible import Table, joined
 from hbc.synth.problem import JUNK, ZERO, Known, Move, Node, Pack, Universe
 
@@ -109,7 +109,9 @@ def before(
             return Demands(demands.terms, rest).pick(np.flatnonzero(~held.any(axis=1)))
         case Move():
             assert gathers is not None
-            read = joined(here, gathers.reach()[:, :-2])
+            # Most demands share their locations with many others.
+            first, group = grouped_rows(np.packbits(here, axis=1))
+            read = joined(here[first], gathers.reach()[:, :-2])[group]
             start = 0
             for argument in node.arguments:
                 part = read[:, start : start + sizes[argument]]

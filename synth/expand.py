@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hbc.ir.gather import Locations
+from hbc.synth.complete import Completed, Lookup, complete
 from hbc.synth.possible import Table
 from hbc.synth.probes import Frontier, Probes, probe
-from hbc.synth.run import Batch, run_chosen
+from hbc.synth.run import Batch
 from hbc.synth.trie import Numbers, Trie, count_children, split
 from hbc.synth.watch import Watch
 
@@ -30,17 +30,10 @@ class Bounds:
     completed: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Completed:
-    """Candidates with the values of the step's output, one row each."""
-
-    chosen: Frontier
-    values: Batch
-
-
 def expand(
-    probes: Probes, trie: Trie, inputs: Batch, residual: Table, bounds: Bounds, watch: Watch
-) -> Iterator[Completed]:
+    probes: Probes, lookup: Lookup, trie: Trie, inputs: Batch, residual: Table, bounds: Bounds,
+    watch: Watch,
+) -> Iterator[Completed]:  # fmt: skip
     """All candidates that pass the tests of single locations."""
     states, afters = len(inputs), len(probes.after)
     step = max(1, bounds.ranges // afters)
@@ -55,7 +48,7 @@ def expand(
             for finished in _descend(
                 probes, trie, inputs, residual, column, frontier, waiting, bounds.ranges, watch
             ):
-                yield from complete(probes, trie, inputs, finished, bounds.completed)
+                yield from complete(lookup, trie, inputs, finished, bounds.completed)
 
 
 def _descend(
@@ -69,13 +62,15 @@ def _descend(
         watch.check()
         if column in trie.starts:
             count = count_children(trie, column, frontier.low, frontier.high)
-            if count.sum() > most and len(frontier) > 1:
+            total = count.sum()
+            if total > most and len(frontier) > 1:
                 half = len(frontier) // 2
                 waiting.append((column, frontier.pick(slice(half, None))))
                 frontier = frontier.pick(slice(0, half))
                 continue
-            parent, low, high = split(trie, column, frontier.low, frontier.high)
-            frontier = Frontier(frontier.state[parent], frontier.after[parent], low, high)
+            if total > len(frontier):
+                parent, low, high = split(trie, column, frontier.low, frontier.high)
+                frontier = Frontier(frontier.state[parent], frontier.after[parent], low, high)
         elif column > trie.last_split and (len(frontier) <= FEW or idle >= IDLE_COLUMNS):
             break
         before = len(frontier)
@@ -85,26 +80,6 @@ def _descend(
         column += 1
     if len(frontier):
         yield frontier
-
-
-def complete(
-    probes: Probes, trie: Trie, inputs: Batch, frontier: Frontier, most: int
-) -> Iterator[Completed]:
-    """The values of the step's output, some candidates at a time."""
-    for start in range(0, len(frontier), most):
-        part = frontier.pick(slice(start, start + most))
-        index = chosen_index(probes, trie, part)
-        yield Completed(part, run_chosen(inputs, part.state, index))
-
-
-def chosen_index(probes: Probes, trie: Trie, part: Frontier) -> Locations:
-    """[candidate, output location]: the input location that is read."""
-    after = probes.after[part.after]
-    complete = probes.after.min(initial=0) >= 0
-    inside = after if complete else np.maximum(after, 0)
-    code = trie.codes[part.low[:, None], probes.gathers.cell[inside]]
-    source: Locations = probes.gathers.source[inside, code]
-    return source if complete else np.where(after < 0, after, source)
 
 
 def original_numbers(trie: Trie, part: Frontier) -> Numbers:

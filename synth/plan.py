@@ -179,10 +179,12 @@ def components(reach: Table) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     reads is a part of its own."""
     outputs, inputs = reach.shape
     part = np.arange(outputs)
+    output, read = np.nonzero(reach)
     while True:
-        of_input = np.where(reach, part[:, None], outputs).min(axis=0, initial=outputs)
-        of_output = np.where(reach, of_input[None, :], outputs).min(axis=1, initial=outputs)
-        merged = np.minimum(part, of_output)
+        of_input = np.full(inputs, outputs)
+        np.minimum.at(of_input, read, part[output])
+        merged = part.copy()
+        np.minimum.at(merged, output, of_input[read])
         if np.array_equal(merged, part):
             break
         part = merged

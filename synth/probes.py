@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -119,28 +120,44 @@ def probe(
     """What remains of the frontier after the tests of one column. `residual` is [output location,
     term], or has the state as a further first dimension."""
     for location in probes.locations[column]:
-        for way in range(probes.readers.shape[2]):
+        for readers in probes.readers[:, location].T:
             if not len(frontier):
                 return frontier
-            output = probes.readers[frontier.after, location, way]
-            there = output >= 0
-            if not there.any():
+            if not (readers >= 0).any():
                 break
-            code = trie.codes[frontier.low, column]
-            source = probes.gathers.source[location, code]
-            term = inputs[frontier.state, source]
-            if residual.ndim == 2:
-                good = residual[output, term]
+            code = trie.codes[:, column].take(frontier.low)
+            source = probes.gathers.source[location]
+            if len(inputs) == 1 and residual.ndim == 2:
+                # What is read depends on the code alone: one small table decides.
+                terms = inputs[0][source]
+                table = residual[readers[:, None], terms] | (readers < 0)[:, None]
+                good = table.ravel().take(frontier.after * terms.size + code)
             else:
-                good = residual[frontier.state, output, term]
-            good |= ~there
-            frontier, output, term = frontier.pick(good), output[good], term[good]
+                good = _allowed(inputs, residual, readers, source.take(code), frontier)
+            if not good.all():
+                frontier, code = frontier.pick(np.flatnonzero(good)), code[good]
             # A comparison with a crowd costs as much as ten tests of a term alone.
             if len(probes.kinds) and probes.tally.worthwhile:
-                frontier = frontier.pick(
-                    _unlike(probes, trie, column, inputs, frontier, output, term)
-                )
+                term = inputs[frontier.state, source.take(code)]
+                output = readers.take(frontier.after)
+                good = _unlike(probes, trie, column, inputs, frontier, output, term)
+                if not good.all():
+                    frontier = frontier.pick(np.flatnonzero(good))
     return frontier
+
+
+def _allowed(
+    inputs: Batch, residual: Table, readers: Locations, source: Locations, frontier: Frontier
+) -> NDArray[np.bool_]:
+    """Whether what is read from locations `source` may stand where `readers` bring it."""
+    width = inputs.shape[1]
+    term = inputs.ravel().take(
+        frontier.state * width + np.where(source < 0, source + width, source)
+    )
+    output = readers.take(frontier.after).astype(np.int64)
+    place = output if residual.ndim == 2 else output + frontier.state * residual.shape[1]
+    good: NDArray[np.bool_] = residual.ravel().take(place * residual.shape[-1] + term, mode="wrap")
+    return good | (output < 0)
 
 
 def _unlike(
@@ -152,17 +169,28 @@ def _unlike(
     rows = np.flatnonzero((output >= 0) & (probes.partners[output, 0] >= 0))
     if not rows.size:
         return good
-    crowd = probes.crowd[output[rows]]
-    kind = probes.kinds[crowd, term[rows, None]]
+    gathers, width = probes.gathers, inputs.shape[1]
     partners = probes.partners[output[rows]]
-    read = probes.after[frontier.after[rows][:, None], partners]
-    cell = probes.gathers.cell[np.maximum(read, 0)]
+    read = _looked_up(probes.after, frontier.after[rows], partners)
+    inside = np.maximum(read, 0)
+    cell = gathers.cell.take(inside)
     known = (partners >= 0) & (read >= 0) & (cell < column)
-    code = trie.codes[frontier.low[rows][:, None], cell]
-    source = probes.gathers.source[np.maximum(read, 0), code]
-    other = inputs[frontier.state[rows][:, None], source]
-    same = probes.kinds[crowd, other] == kind
+    some = np.flatnonzero(known.any(axis=1))
+    rows, known, inside, cell = rows[some], known[some], inside[some], cell[some]
+    code = _looked_up(trie.codes, frontier.low[rows], cell)
+    source = gathers.source.ravel().take(inside * gathers.source.shape[1] + code)
+    other = _looked_up(inputs, frontier.state[rows], np.where(source < 0, source + width, source))
+    crowd = probes.crowd[output[rows], 0]
+    kind = probes.kinds[crowd, term[rows]]
+    same = _looked_up(probes.kinds, crowd, other) == kind[:, None]
     good[rows] = ~(known & same).any(axis=1)
-    probes.tally.compared += int(known.any(axis=1).sum())
+    probes.tally.compared += rows.size
     probes.tally.failed += int((~good).sum())
     return good
+
+
+def _looked_up(table: NDArray[Any], row: NDArray[Any], column: NDArray[Any]) -> NDArray[Any]:
+    """`table[row[:, None], column]`, several times as fast; a negative column reads anything."""
+    place = (row.astype(np.int64) * table.shape[1])[:, None] + column
+    found: NDArray[Any] = table.ravel().take(place)
+    return found

@@ -8,7 +8,6 @@ from typing import assert_never
 import numpy as np
 from numpy.typing import NDArray
 
-from hbc.ir.gather import Locations
 from hbc.synth.folding import Folder, fold
 from hbc.synth.problem import JUNK, ZERO, Known, Move, Pack, Problem
 
@@ -58,9 +57,3 @@ def run_ahead(
                 size = int(np.prod(problem.nodes[argument].shape, dtype=np.int64))
                 values[argument] = np.broadcast_to(np.uint16(JUNK), (count, size))
         values[number] = run_fixed(problem, folder, number, values, count)
-
-
-def run_chosen(inputs: Batch, state: NDArray[np.int64], index: Locations) -> Batch:
-    """`inputs` as from `arguments`: row r of the result is state `state[r]`, moved by row r of `index`."""
-    moved: Batch = inputs[0][index] if len(inputs) == 1 else inputs[state[:, None], index]
-    return moved

@@ -10,17 +10,18 @@ import numpy as np
 
 from hbc.ir.gather_set import grouped_rows
 from hbc.synth.analysis import Analysis
+from hbc.synth.complete import Completed, Lookup, make_lookup
+from hbc.synth.cut import Cut, make_cut
 from hbc.synth.expand import (
     BYTES_OF_A_RANGE,
     MOST_RANGES,
     MOST_VALUES,
     Bounds,
-    Completed,
     expand,
     original_numbers,
 )
 from hbc.synth.folding import Folder, make_folder
-from hbc.synth.judge import Copies, Cut, judge, judge_copies, make_cut
+from hbc.synth.judge import Copies, judge, judge_copies
 from hbc.synth.pairs import Pairs, judge_pairs
 from hbc.synth.plan import Step
 from hbc.synth.probes import Probes, make_probes
@@ -48,6 +49,7 @@ class Prepared:
     step: Step
     trie: Trie
     probes: Probes
+    lookup: Lookup
     cut: Cut
     bounds: Bounds
 
@@ -93,6 +95,7 @@ class Search:
         crowded = self.analysis.crowds.get(step.output, []) if self.switches.crowds else []
         return Prepared(
             step, make_trie(gathers), make_probes(gathers, step.after.index, crowded),
+            make_lookup(gathers, step.after.index),
             make_cut(self.problem, self.analysis, step, self.switches.classes), self._bounds(step),
         )  # fmt: skip
 
@@ -167,7 +170,9 @@ class Search:
         left = residual(self.problem, self.analysis, self.folder, step, states, count) if (
             self.switches.joins
         ) else self.analysis.allowed[step.output]  # fmt: skip
-        for completed in expand(ready.probes, ready.trie, inputs, left, ready.bounds, self.watch):
+        for completed in expand(
+            ready.probes, ready.lookup, ready.trie, inputs, left, ready.bounds, self.watch
+        ):
             self.watch.check()
             self._show(step, len(completed.values))
             kept = self._judged(ready, completed, states)

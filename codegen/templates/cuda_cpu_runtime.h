@@ -43,7 +43,7 @@ namespace cuda_on_cpu __attribute__((visibility("hidden"))) {
 
 // Those of compute capability 9.0.
 constexpr size_t SHARED = 48 << 10, SHARED_IF_ASKED = 227 << 10;
-constexpr int PROCESSORS = 4;  // small, so that loops over the grid have more than one turn
+constexpr int PROCESSORS = 2;  // few, so that loops over the grid have more than one turn
 
 inline cudaError_t last_error = cudaSuccess;
 inline std::vector<std::pair<const void *, size_t>> shared_limits;
@@ -288,6 +288,11 @@ inline cudaError_t cudaGetDeviceProperties(cudaDeviceProp *found, int)
     *found = {"the CPU", size_t(1) << 33, cuda_on_cpu::SHARED, cuda_on_cpu::SHARED_IF_ASKED,
               9, 0, cuda_on_cpu::PROCESSORS, 32, cuda_on_cpu::MAX_THREADS, 1000000, 1 << 20};
     return cudaSuccess;
+}
+
+inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *count, const void *, int, size_t)
+{
+    return *count = 1, cudaSuccess;
 }
 
 template <class... P>

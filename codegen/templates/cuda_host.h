@@ -77,10 +77,11 @@ static bool too_large(int64_t x, int64_t y, int64_t z)
     return most <= INT32_MAX;
 }
 
-/* Device memory, given back in the order of its stream; `data` is NULL when there is not that much. */
+/* Device memory, given back in the order of its stream; `data` is NULL when there is none to be had. */
 struct device_memory {
     void *data = nullptr;
     cudaStream_t stream;
+    cudaError_t status;
 
     device_memory(const char *name, int64_t count, size_t size, cudaStream_t on) : stream(on)
     {
@@ -89,8 +90,14 @@ struct device_memory {
                  (double)count * (double)size * 1e-6);
         const bool fits = count >= 0 && (uint64_t)count <= (SIZE_MAX / 2 - 64) / size;
         const size_t bytes = (size_t)count * size + (count == 0);
-        if (failed(fits ? cudaMallocAsync(&data, bytes, stream) : cudaErrorMemoryAllocation, what))
+        status = fits ? cudaMallocAsync(&data, bytes, stream) : cudaErrorMemoryAllocation;
+        if (failed(status, what))
             data = nullptr;
+    }
+    /* Why `data` is NULL: one code where there is not that much memory, else the other. */
+    int error(int too_little, int other) const
+    {
+        return status == cudaErrorMemoryAllocation ? too_little : other;
     }
     ~device_memory()
     {

@@ -38,8 +38,11 @@ floats in a cycle of each, 142 Tflop/s, where sums are f16, and half of that whe
 def resources(kernels):
     """The table of registers, spills and shared memory, of kernels with 32-bit indices where there are
     such."""
-    yield "| sample | schedule | kernel | arch | registers | bytes spilled | stack | shared memory |"
-    yield "|---|---|---|---|---:|---:|---:|---:|"
+    yield (
+        "| sample | schedule | kernel | arch | registers | bytes spilled | stack | shared memory"
+        " | threads | blocks at once, by |"
+    )
+    yield "|---|---|---|---|---:|---:|---:|---:|---:|---|"
     for k in kernels:
         names = {r["function"] for r in k["resources"]}
         for r in k["resources"]:
@@ -47,7 +50,8 @@ def resources(kernels):
                 continue
             yield (
                 f"| {k['sample']} | {k['schedule']} | `{r['function']}` | {r['arch']} | {r['registers']}"
-                f" | {r['spills']} | {r['stack']} | {r['shared']} |"
+                f" | {r['spills']} | {r['stack']} | {r['shared']} | {r['threads']}"
+                f" | {r['blocks']}, {r['limit']} |"
             )
 
 

@@ -19,6 +19,18 @@ from hbc.ir.diag import UsageError
 from .cuda_library import cuda_of
 from .test_entries import SCALE
 
+COLUMNS = """
+kernel columns
+size   H, W
+input  I: f32[H, W]
+output O: f32[H, W]
+O[y, x] = I[y, x]
+schedule s for cuda {
+    O.tile(y, x, yo, xo, yi, xi, 128, 100).reorder(yo, xo, xi, yi).gpu_blocks(yo, xo).gpu_threads(xi)
+    I.in(O).compute_at(O, xo).store_in(shared)
+}
+"""
+
 REPORT = """\
 ptxas info    : 0 bytes gmem
 ptxas info    : Compiling entry function 'one' for 'sm_80'
@@ -45,6 +57,23 @@ def test_archs() -> None:
 def test_archs_that_are_none(arch: str) -> None:
     with pytest.raises(UsageError):
         checked_archs([arch])
+
+
+@pytest.mark.parametrize("arch", ["sm_999", "sm_80a"])
+@pytest.mark.usefixtures("nvcc")
+def test_archs_that_nvcc_does_not_know(arch: str, tmp_path: Path) -> None:
+    for kind in ("cubin", "fatbin"):
+        with pytest.raises(UsageError) as raised:
+            build_cuda(cuda_of(SCALE), tmp_path / f"scale{CUDA_SUFFIX[kind]}", kind, (arch,))
+        said = raised.value.diagnostics[0]
+        assert f"`{arch}`" in said.message
+        assert "sm_80," in (said.hint or "")
+
+
+@pytest.mark.usefixtures("nvcc")
+def test_dynamic_shared_memory_is_reported(tmp_path: Path) -> None:
+    used = build_cuda(cuda_of(COLUMNS), tmp_path / "columns.cubin", "cubin", ("sm_80",))
+    assert {r.function: r.shared for r in used} == {"columns_O": 51_200, "columns_O_64": 51_200}
 
 
 @pytest.mark.parametrize("kind", list(CUDA_SUFFIX))

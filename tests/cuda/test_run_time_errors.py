@@ -82,6 +82,19 @@ def test_launches_that_wait(two: CudaLibrary, monkeypatch: pytest.MonkeyPatch) -
     assert two.text("_cuda_error") == f"{HALF}: {ILLEGAL}"
 
 
+@pytest.mark.parametrize("suffix", ["", "_device"])
+def test_memory_of_a_device_that_failed(
+    two: CudaLibrary, monkeypatch: pytest.MonkeyPatch, suffix: str
+) -> None:
+    """It is not memory that is missing then: the code says that CUDA refused."""
+    monkeypatch.setenv("CUDA_ON_CPU_FAILS", "two_C")
+    a, c = arrays()
+    assert two.call("", SIZE, a, c) != 0
+    code = two.call(suffix, SIZE, a, c, *([None] if suffix else []))
+    assert "CUDA refused" in two.text("_strerror", code)
+    assert "illegal" in two.text("_cuda_error")
+
+
 @pytest.mark.parametrize(
     ("suffix", "most", "what"),
     [

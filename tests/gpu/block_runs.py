@@ -53,8 +53,14 @@ class Touch:
     warps: int
     node: Load | Store = field(compare=False, repr=False)
 
+    @property
+    def atomic(self) -> Op | None:
+        return self.node.atomic if isinstance(self.node, Store) else None
+
     def races(self, other: Touch) -> bool:
         if self.thread == other.thread or not (self.stores or other.stores):
+            return False
+        if self.atomic is not None and self.atomic is other.atomic:
             return False
         if self.blocks != other.blocks:
             return False

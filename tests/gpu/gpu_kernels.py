@@ -33,6 +33,7 @@ SIZES: dict[str, tuple[Sizes, ...]] = {
     "transpose": _sizes("MN", (1, 1), (33, 65), (64, 32)),
     "scan": _sizes("NC", (0, 3), (1, 1), (9, 37), (4, 64)),
     "histogram": _sizes("N", (0,), (1,), (70,)),
+    "atomics": _sizes("MN", (0, 3), (1, 1), (13, 15), (70, 16)),
     "mirror": _sizes("MN", (1, 32), (8, 64), (4, 96)),
 }
 

@@ -22,10 +22,13 @@ from hbc.codegen.spelling import c_type
 RACE = 66  # what ThreadSanitizer exits with
 NONE = -1  # no barrier is missing
 BARRIER = re.compile(r"__sync(?:threads|warp)\(\);")
-SHARED = {"gemm": "staged", "transpose": "shared", "fragments": "staged"}
+SHARED = {
+    "gemm": "staged", "transpose": "shared", "fragments": "staged", "atomics": "inblock",
+}  # fmt: skip
 SIZES = {
     "gemm": ((16, 32, 32), (17, 36, 11)),
     "transpose": ((33, 65),),
+    "atomics": ((13, 15), (70, 16)),
     "fragments": ((32, 16, 32), (33, 17, 40)),
 }
 
@@ -56,7 +59,7 @@ def program(name: str, folder: Path) -> Program:
     lines = []
     for image in (*p.inputs, *p.outputs):
         places = {s.name: f"sizes[{n}]" for n, s in enumerate(p.sizes)}
-        count = " * ".join(places[str(e.name)] for e in image.extents if hasattr(e, "name"))
+        count = " * ".join(places[str(e.name)] for e in image.extents if hasattr(e, "name")) or "1"
         t = c_type(image.element)
         lines.append(f"    {t} *{image.name}_ = ({t} *)calloc({count}, sizeof({t}));")
         calls.append(f"{image.name}_")

@@ -1,0 +1,313 @@
+"""Statements that a thread repeats at evenly spaced places, as the loops that one would write.
+
+    values[0] = a[i]; values[1] = a[i + 1]; ... values[7] = a[i + 7]
+->  #pragma unroll
+    for (int e = 0; e < 8; ++e) values[e] = a[i + e]
+
+    __align__(16) float acc_0[8]; ... acc_15[8]           ->   __align__(16) float acc[16][8]
+
+The order of everything stays; nvcc unrolls the loops again. Only for printing: an array of buffers means
+something in the text alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+
+from hbc.codegen.repeat_match import DifferentError, Match, Member, Steps, is_repetition, same_kind
+from hbc.ir.nodes import (
+    Allocate,
+    Block,
+    For,
+    If,
+    LetStmt,
+    Load,
+    LoopKind,
+    Stmt,
+    Store,
+    Var,
+    const_index,
+)  # fmt: skip
+from hbc.ir.record import record
+from hbc.ir.types import Memory
+from hbc.ir.walk import block, inner_statements, map_stmt, nodes
+
+LONGEST = 64
+"""Statements of a block that are looked at as one repetition."""
+LONG = 14
+"""Nodes of a statement that takes another line."""
+_NOTHING = Block(())
+_NUMBER = re.compile(r"(_?\d+)+$")
+
+
+@dataclass(slots=True)
+class Repeats:
+    """`members`: what names in loops stand for. `arrays`: the buffers that each array is made of."""
+
+    members: dict[str, Member] = field(default_factory=dict)
+    arrays: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+@record
+class _Item:
+    """A statement of a block. One that `opens` holds for all that follow it there: an allocation or
+    a name, whose body is not looked at."""
+
+    stmt: Stmt
+    opens: bool
+    sign: int
+    lines: int
+    names: frozenset[str]
+
+    @property
+    def opened(self) -> str | None:
+        if isinstance(self.stmt, Allocate) and self.opens:
+            return self.stmt.buffer
+        return self.stmt.name if isinstance(self.stmt, LetStmt) and self.opens else None
+
+
+Kinds = Callable[[str], object]
+"""What a fragment is, by buffer."""
+
+
+def roll_up(s: Stmt, kind: Kinds) -> tuple[Stmt, Repeats]:
+    """What a thread does, with loops, and what the arrays of buffers are."""
+    found = Repeats()
+    return _Work(found, kind).whole(s), found
+
+
+@record
+class _Copy:
+    """What one iteration would do. `places`: where among its statements buffers are allocated that later
+    ones need too."""
+
+    stmt: Stmt
+    places: tuple[int, ...]
+    lines: int
+
+
+@dataclass(slots=True)
+class _Work:
+    """The walk. `used`: arrays that loops index."""
+
+    found: Repeats
+    kind: Kinds
+    signs: dict[object, int] = field(default_factory=dict)
+    used: set[str] = field(default_factory=set)
+    loops: int = 0
+    numbered: int = 0
+
+    def whole(self, s: Stmt) -> Stmt:
+        """A statement that is a block, or stands for one."""
+        parts = _opened(s)
+        own = self._number([p for p, opens in parts if opens])
+        items = [
+            self._item(p if opens else map_stmt(p, lambda e: e, self.whole), opens)
+            for p, opens in parts
+        ]
+        items = self._rolled(items)
+        return _closed(self._with_arrays(items, own))
+
+    def _number(self, opened: Sequence[Stmt]) -> dict[str, tuple[str, ...]]:
+        """Numbers the buffers that one kind has in this block."""
+        groups: dict[object, list[str]] = {}
+        for a in opened:
+            if isinstance(a, Allocate) and a.memory is not Memory.SHARED:
+                stem = _NUMBER.sub("", a.buffer)
+                key = (stem, a.element, a.extent, a.memory, a.swizzle, self.kind(a.buffer))
+                groups.setdefault(key, []).append(a.buffer)
+        arrays = {}
+        for names in groups.values():
+            if len(names) > 1 and len(set(names)) == len(names):
+                array = f"{_NUMBER.sub('', names[0])}#{self.numbered}"
+                self.numbered += 1
+                arrays[array] = tuple(names)
+                for n, name in enumerate(names):
+                    self.found.members[name] = Member(array, const_index(n))
+        return arrays
+
+    def _with_arrays(self, items: list[_Item], own: Mapping[str, tuple[str, ...]]) -> list[_Item]:
+        """The allocations of a loop's buffers as one of their array."""
+        for array, names in own.items():
+            for name in names:
+                del self.found.members[name]
+            if array not in self.used:
+                continue
+            self.found.arrays[array] = names
+            places = [n for n, item in enumerate(items) if item.opened in names]
+            first = items[places[0]]
+            assert isinstance(first.stmt, Allocate)
+            declared = replace(first, stmt=replace(first.stmt, buffer=array))
+            items = [
+                declared if n == places[0] else item
+                for n, item in enumerate(items)
+                if n not in places[1:]
+            ]
+        return items
+
+    def _item(self, s: Stmt, opens: bool) -> _Item:
+        names = frozenset(_names(s))
+        lines = 1 if opens else _lines(s)
+        return _Item(s, opens, self._sign(s, opens), lines, names)
+
+    def _sign(self, s: Stmt, opens: bool = False) -> int:
+        """A number that repetitions have in common."""
+        key: object
+        match s:
+            case Store():
+                key = Store, s.value.type, s.value.__class__, s.mask is None, s.index.type
+            case For():
+                key = For, s.kind, s.extent, self._sign(s.body)
+            case If():
+                other = None if s.otherwise is None else self._sign(s.otherwise)
+                key = If, self._sign(s.then), other
+            case Block():
+                key = Block, tuple(self._sign(c) for c in s.body)
+            case LetStmt():
+                key = LetStmt, s.value.type, opens or self._sign(s.body)
+            case Allocate():
+                inside = opens or self._sign(s.body)
+                key = Allocate, s.element, s.extent, s.memory, inside
+            case _:
+                key = s.__class__
+        return self.signs.setdefault(key, len(self.signs))
+
+    def _rolled(self, items: list[_Item]) -> list[_Item]:
+        """With loops, the shortest repetitions first."""
+        period = 1
+        while 2 * period <= len(items) and period <= LONGEST:
+            at, last, changed = 0, _last_uses(items), False
+            while at + 2 * period <= len(items):
+                made = self._at(items, at, period, last)
+                if made is not None:
+                    items, changed, last = made, True, _last_uses(made)
+                at += 1
+            period = 1 if changed else period + 1
+        return items
+
+    def _at(
+        self, items: list[_Item], at: int, period: int, last: Mapping[str, int]
+    ) -> list[_Item] | None:
+        """The items where those from a place on are a loop, with so many in each iteration."""
+        signs = [x.sign for x in items[at : at + period]]
+        if signs != [x.sign for x in items[at + period : at + 2 * period]]:
+            return None
+        first = self._copy(items, at, period, last)
+        if first is None:
+            return None
+        copies, variable = [first], self._variable(first.stmt)
+        steps: Steps = {}
+        for start in range(at + period, len(items) - period + 1, period):
+            copy = self._copy(items, start, period, last)
+            same = signs == [x.sign for x in items[start : start + period]]
+            if not same or copy is None or copy.places != first.places:
+                break
+            found = self._difference(first.stmt, copy.stmt, variable)
+            if not found or (steps and not is_repetition(steps, found, len(copies))):
+                break
+            steps = steps or found
+            copies.append(copy)
+        if not _is_shorter(len(copies), first.lines):
+            return None
+        body = self._with_variable(first.stmt, copies[1].stmt, variable)
+        loop = For(variable, const_index(0), const_index(len(copies)), LoopKind.UNROLL, body)
+        held = [items[at + n * period + p] for n in range(len(copies)) for p in first.places]
+        rest = items[at + len(copies) * period :]
+        return [*items[:at], *held, self._item(loop, False), *rest]
+
+    def _copy(
+        self, items: Sequence[_Item], at: int, period: int, last: Mapping[str, int]
+    ) -> _Copy | None:
+        """One iteration's statements; None where what follows needs a name of them."""
+        inside: list[_Item] = []
+        held: list[int] = []
+        for n in range(period):
+            item = items[at + n]
+            member = self.found.members.get(item.opened or "")
+            shared = member is not None and member.array in self.used
+            if item.opened is None or (last.get(item.opened, -1) < at + period and not shared):
+                inside.append(item)
+            elif member is None:
+                return None
+            else:
+                held.append(n)
+        if not inside:
+            return None
+        return _Copy(_closed(inside), tuple(held), sum(item.lines for item in inside))
+
+    def _variable(self, s: Stmt) -> str:
+        self.loops += 1
+        return f"{'e' if isinstance(s, Store) else 't'}#{self.loops}"
+
+    def _difference(self, a: Stmt, b: Stmt, variable: str) -> Steps | None:
+        comparison = Match(variable, self.found.members)
+        try:
+            comparison.stmt(a, b)
+        except DifferentError:
+            return None
+        return comparison.steps
+
+    def _with_variable(self, a: Stmt, b: Stmt, variable: str) -> Stmt:
+        known = set(self.found.members)
+        made = Match(variable, self.found.members, keeping=True).stmt(a, b)
+        self.used |= {m.array for name, m in self.found.members.items() if name not in known}
+        return made
+
+
+def _opened(s: Stmt) -> list[tuple[Stmt, bool]]:
+    """A block's statements, with what opens for all that follow; those have no bodies."""
+    match s:
+        case Block(body=()):
+            return []
+        case Block(body=(*before, last)):
+            alike = isinstance(last, Allocate) and any(
+                isinstance(c, Allocate) and same_kind(c, last) for c in before
+            )
+            return [*((c, False) for c in before), *([(last, False)] if alike else _opened(last))]
+        case LetStmt(body=body) | Allocate(body=body):
+            return [(replace(s, body=_NOTHING), True), *_opened(body)]
+        case _:
+            return [(s, False)]
+
+
+def _closed(items: Sequence[_Item]) -> Stmt:
+    """The statement again."""
+    made: list[Stmt] = []
+    for item in reversed(items):
+        if item.opens and isinstance(item.stmt, LetStmt | Allocate):
+            made = [replace(item.stmt, body=block(*made[::-1]))]
+        else:
+            made.append(item.stmt)
+    return block(*made[::-1])
+
+
+def _is_shorter(count: int, lines: int) -> bool:
+    """Whether a loop says so many lines, so many times, better."""
+    return count > 3 or (count > 2 and lines > 1) or (count > 1 and lines > 3)
+
+
+def _last_uses(items: Sequence[_Item]) -> dict[str, int]:
+    return {name: n for n, item in enumerate(items) for name in item.names}
+
+
+def _names(s: Stmt) -> Iterator[str]:
+    for n in nodes(s):
+        if isinstance(n, Var):
+            yield n.name
+        elif isinstance(n, Load | Store):
+            yield n.buffer
+
+
+def _lines(s: Stmt) -> int:
+    """About how many lines a statement takes."""
+    match s:
+        case Store():
+            return 1 + (sum(1 for _ in islice(nodes(s), LONG)) == LONG)
+        case Block(body=body):
+            return sum(map(_lines, body))
+        case _:
+            own = 3 if isinstance(s, For) else 1
+            return own + sum(map(_lines, inner_statements(s)))

@@ -1,0 +1,69 @@
+"""What one pass through a level of the loops needs of each Func that is computed inside of it."""
+
+from __future__ import annotations
+
+from hbc.frontend.index_values import nest_ranges
+from hbc.frontend.legal import is_level_inside, stage_accesses
+from hbc.frontend.nest import Nest
+from hbc.frontend.overwritten import pure_box
+from hbc.frontend.plan import At, FuncPlan, Level, Root, StagePlan
+from hbc.frontend.program import Program, Scope
+from hbc.frontend.promises import check_promises
+from hbc.frontend.regions import Box, as_promised, common, needed, stage_ranges
+from hbc.frontend.slide import scan_window
+from hbc.ir.record import record
+
+
+@record
+class Here:
+    """A level: where it is, the nest of the stage whose loop it is (None at the root)."""
+
+    level: Level
+    nest: Nest | None
+
+
+def is_inside(program: Program, f: FuncPlan, level: Level) -> bool:
+    """Whether a Func is computed at this level or deeper."""
+    if isinstance(level, Root):
+        return True
+    return (
+        isinstance(level, At)
+        and isinstance(f.compute, At)
+        and is_level_inside(program.plan, f.compute, level)
+    )
+
+
+def boxes_at(program: Program, here: Here, scope: Scope) -> dict[str, Box]:
+    """What one pass through this level needs of each Func computed in it, consumers first."""
+    plan = program.plan
+    inside = [f for f in plan.values() if is_inside(program, f, here.level)]
+    readers = []
+    if here.nest is not None and isinstance(here.level, At):
+        readers.append((plan[here.level.func].func, here.level.update, nest_ranges(here.nest)))
+    boxes: dict[str, Box] = {}
+    for f in reversed(inside):
+        name = f.func.name
+        reading = [r for r in readers if any(a.name == name for a in stage_accesses(r[0], r[1]))]
+        if not reading and name not in program.outputs:
+            continue
+        output = program.outputs.get(name)
+        window = None
+        if f.compute == here.level and f.store is not None and f.func.updates:
+            asked = needed(f, reading, scope.ranges, output, alone=True)
+            window = scan_window(program, f, here.level, here.nest, asked, scope)
+        need = needed(f, reading, scope.ranges, output) if window is None else window[0]
+        boxes[name] = as_promised(f, need)
+        room = scope.storages[name].box if name in scope.storages else None
+        if room is not None:
+            boxes[name] = common(boxes[name], room, scope.ranges)
+        check_promises(program, f, need, scope)
+        for stage in f.stages:
+            ranges = stage_ranges(f.func, stage.update, stage_box(f, stage, boxes[name], scope))
+            if window is not None and stage.update is not None:
+                ranges = {**ranges, f.func.updates[0].reduce[0].name: window[1]}
+            readers.append((f.func, stage.update, ranges))
+    return boxes
+
+
+def stage_box(f: FuncPlan, stage: StagePlan, box: Box, scope: Scope) -> Box:
+    return pure_box(f.func, box, scope.ranges) if stage.update is None else box

@@ -1,0 +1,63 @@
+"""Products of floats at places that may coincide: their bounds hold for every order of the factors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import log1p
+
+import numpy as np
+
+from hbc.frontend.oracle_float import roundoff
+from hbc.frontend.oracle_fold import Reach, in_any_order, reach_of
+from hbc.frontend.oracle_value import Value, tidy, uncertainty, work_dtype
+from hbc.ir.numpy_types import Array
+from hbc.ir.types import DType
+
+
+@dataclass(slots=True, eq=False)
+class Product:
+    """x: the product of the factors; most: of their magnitudes with their uncertainties; factors: how
+    many there were at each place."""
+
+    x: Array
+    most: Array
+    factors: Array
+    reach: Reach
+
+
+def new_product(shape: tuple[int, ...], element: DType) -> Product:
+    """No factors yet."""
+    reach = Reach(np.zeros(shape), np.zeros(shape))
+    return Product(
+        np.ones(shape, work_dtype(element)), np.ones(shape), np.zeros(shape, np.int64), reach
+    )
+
+
+def multiply_scattered(
+    total: Product, at: tuple[Array, ...], v: Value, element: DType, inside: Array
+) -> None:
+    """A factor at each place of `at` (places may coincide) where `inside` holds."""
+
+    def spread(x: Array) -> Array:
+        return np.asarray(np.broadcast_to(x, inside.shape)[inside])
+
+    at = tuple(i[inside] for i in at)
+    size = np.abs(v.x).astype(np.float64) + uncertainty(v, element)
+    reach = reach_of(v, inside.shape, 0)
+    np.multiply.at(total.x, at, spread(v.x))
+    np.multiply.at(total.most, at, spread(size))
+    np.add.at(total.factors, at, 1)
+    np.add.at(total.reach.up, at, spread(reach.up))
+    np.add.at(total.reach.down, at, spread(reach.down))
+
+
+def finish_product(total: Product, start: Value, element: DType) -> Value:
+    """The value after `start` was multiplied by all factors in any order."""
+    x = start.x * total.x
+    most = (np.abs(start.x).astype(np.float64) + uncertainty(start, element)) * total.most
+    first = reach_of(start, x.shape, 0)
+    reach = Reach(total.reach.up + first.up, total.reach.down + first.down)
+    grown = most * np.exp(total.factors * log1p(roundoff(element)))
+    e = np.where(np.isfinite(x), grown - np.abs(x).astype(np.float64), 0.0)
+    e = np.where(total.factors > 0, e, uncertainty(start, element))
+    return in_any_order(tidy(x, np.maximum(e, 0.0)), reach, element)
