@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import assert_never
 
 from hbc.codegen.c_functions import ALLOCATE
 from hbc.codegen.c_scalar import element, scalar
 from hbc.codegen.c_tile import RELEASE, configured, tile_statement
+from hbc.codegen.interleaved_rows import interleaved_rows
 from hbc.codegen.ranges import nonnegative, wraps
 from hbc.codegen.registers import declare_registers, may_stay_empty
 from hbc.codegen.spelling import c_type
@@ -64,8 +65,7 @@ def _statement(s: Stmt, unit: Unit, *, last: bool = True) -> None:
         return
     match s:
         case Block(body=body):
-            for i, child in enumerate(body):
-                statement(child, unit, last=last and i + 1 == len(body))
+            _block(body, unit, last=last)
         case Store():
             _store(s, unit)
         case For():
@@ -90,6 +90,15 @@ def _statement(s: Stmt, unit: Unit, *, last: bool = True) -> None:
             raise InternalError("codegen: a barrier outside of a GPU's kernel")
         case _:
             assert_never(s)
+
+
+def _block(body: Sequence[Stmt], unit: Unit, *, last: bool) -> None:
+    at = 0
+    while at < len(body):
+        together = interleaved_rows(body, at, unit)
+        if not together:
+            statement(body[at], unit, last=last and at + 1 == len(body))
+        at += together or 1
 
 
 @contextmanager

@@ -1,6 +1,7 @@
 """Asynchronous copies from a GPU's memory to shared memory.
 
 __pipeline_memcpy_async(&s[4 * thread], &A[offset], 16);
+ptx_cp_async_16(&s[4 * thread], &A[offset], 4 * count);         // the first `count`, and zeros
 __pipeline_commit();
 __pipeline_wait_prior(1);
 """
@@ -9,9 +10,12 @@ from __future__ import annotations
 
 from hbc.codegen.c_scalar import element, scalar
 from hbc.codegen.unit import LOGIC_OR, Unit
+from hbc.ir.build import mul
 from hbc.ir.diag import InternalError
 from hbc.ir.kernel import Kernel
 from hbc.ir.nodes import CopyCommit, CopyWait, Expr, Load, Ramp, Stmt, Store
+from hbc.ir.partial_copies import live_count
+from hbc.ir.simplify import simplify
 from hbc.ir.walk import nodes
 
 HEADER = "cuda_pipeline.h"
@@ -38,6 +42,11 @@ def copy_statement(s: Stmt, unit: Unit) -> bool:
 
 def _copy(s: Store, source: Load, unit: Unit) -> None:
     size = source.type.element.bytes * source.type.lanes
+    if (count := live_count(source.mask)) is not None:
+        to, at = _place(s.buffer, s.index, unit), _place(source.buffer, source.index, unit)
+        bytes_ = scalar(simplify(mul(count, source.type.element.bytes)), unit)
+        unit.out.line(f"ptx_cp_async_{size}({to}, {at}, {bytes_});")
+        return
     zeros = ""
     if source.mask is not None and source.mask != s.mask:
         zeros = f", {scalar(source.mask, unit).at(LOGIC_OR)} ? 0 : {size}"

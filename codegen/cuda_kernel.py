@@ -256,7 +256,8 @@ def _call(
                 for kernel in (name, wide) if indices.fits else (name,):
                     limit = "cudaFuncAttributeMaxDynamicSharedMemorySize"
                     attribute = f"cudaFuncSetAttribute({kernel}, {limit}, {dynamic})"
-                    _leave(f'failed({attribute}, "{kernel}")', code, unit)
+                    what = f"{kernel}: {dynamic} bytes of shared memory for a block"
+                    _leave(f'failed({attribute}, "{what}")', code, unit)
             called = f'fits ? "{name}" : "{wide}"' if indices.fits else f'"{name}"'
             if loops[0].resident is None:
                 out.line(f"const dim3 grid({', '.join(f'(unsigned)blocks_{a}' for a in _AXES)});")
@@ -267,7 +268,9 @@ def _call(
                 out.line(f"const int64_t resident = resident_blocks({asked});")
                 _leave("resident == 0", code, unit)
                 out.line("const int64_t tile_count = blocks_x * blocks_y * blocks_z;")
-                out.line("const dim3 grid((unsigned)(tile_count < resident ? tile_count : resident));")
+                out.line(
+                    "const dim3 grid((unsigned)(tile_count < resident ? tile_count : resident));"
+                )
             if indices.fits:
                 out.line("if (fits)")
                 out.line(f"    {name}{launch}")

@@ -8,8 +8,10 @@ Whole buffers may be evenly apart too, in an array of buffers of one kind.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 
+from hbc.codegen.repeat_kinds import header, operation, same_kind, store_kind
 from hbc.ir.build import add, mul
 from hbc.ir.linear import linear
 from hbc.ir.linear_form import Linear, minus, scaled, to_expr
@@ -18,9 +20,6 @@ from hbc.ir.nodes import (
     Barrier,
     Binary,
     Block,
-    Broadcast,
-    Call,
-    Cast,
     Comment,
     Const,
     CopyCommit,
@@ -28,15 +27,11 @@ from hbc.ir.nodes import (
     Expr,
     For,
     If,
-    Instruct,
     LetStmt,
     Load,
     Op,
-    Ramp,
-    Select,
     Stmt,
     Store,
-    Unary,
     Var,
 )  # fmt: skip
 from hbc.ir.record import record
@@ -92,7 +87,7 @@ class Match:
             case (Allocate(), Allocate()) if same_kind(a, b) and a.memory is not Memory.SHARED:
                 then = _with_buffer(b.body, b.buffer, a.buffer)
                 return replace(a, body=self.stmt(a.body, then, (*path, 0)))
-            case (For(), For()) if _header(a) == _header(b):
+            case (For(), For()) if header(a) == header(b):
                 then = self._with_variable(b.body, b.var, a.var)
                 return replace(a, body=self.stmt(a.body, then, (*path, 0)))
             case (If(), If()) if (a.otherwise is None) == (b.otherwise is None):
@@ -108,7 +103,7 @@ class Match:
                 raise DifferentError
 
     def _store(self, a: Store, b: Store, path: tuple[int, ...]) -> Store:
-        if _kind(a) != _kind(b) or (a.mask is None) != (b.mask is None):
+        if store_kind(a) != store_kind(b) or (a.mask is None) != (b.mask is None):
             raise DifferentError
         name, mask = self.buffer(a.buffer, b.buffer, (*path, 3)), a.mask
         if a.mask is not None and b.mask is not None:
@@ -164,7 +159,7 @@ class Match:
     def _children(self, a: Expr, b: Expr, path: tuple[int, ...]) -> Expr:
         """The same operation on operands that may differ."""
         others = operands(b)
-        if _operation(a) != _operation(b) or len(operands(a)) != len(others):
+        if operation(a) != operation(b) or len(operands(a)) != len(others):
             raise DifferentError
         pairs = enumerate(others)
 
@@ -181,7 +176,7 @@ class Match:
         if x == y:
             return a
         step = minus(y, x)
-        if step.is_constant or not isinstance(a, Binary) or not isinstance(b, Binary):
+        if step.is_constant or a.__class__ is not b.__class__:
             return self._further(a, step, path)
         before, self.steps = self.steps, {}
         try:
@@ -190,8 +185,7 @@ class Match:
             self.steps = before
             return self._further(a, step, path)
         inside, self.steps = self.steps, before
-        bent = a.op not in _STRAIGHT or (a.op is Op.MUL and len({p[len(path)] for p in inside}) > 1)
-        if bent or any(p in self.bent for p in inside):
+        if _bends(a, {p[len(path)] for p in inside}) or any(p in self.bent for p in inside):
             self.bent |= inside.keys()
             self.steps |= inside
         else:
@@ -205,8 +199,11 @@ class Match:
         return simplify(add(a, mul(to_expr(step), Var(self.var)))) if self.keeping else a
 
 
-_STRAIGHT = frozenset({Op.ADD, Op.SUB, Op.MUL})
-"""Operators whose result grows evenly where one operand does."""
+def _bends(e: Expr, growing: Collection[int]) -> bool:
+    """Whether the value may not grow evenly where these of its operands do."""
+    if not isinstance(e, Binary):
+        return True
+    return e.op not in (Op.ADD, Op.SUB) and (e.op is not Op.MUL or len(growing) > 1)
 
 
 def is_repetition(first: Steps, later: Steps, count: int) -> bool:
@@ -214,38 +211,6 @@ def is_repetition(first: Steps, later: Steps, count: int) -> bool:
     return first.keys() == later.keys() and all(
         later[path] == scaled(step, count) for path, step in first.items()
     )
-
-
-def same_kind(a: Allocate, b: Allocate) -> bool:
-    """Whether two arrays differ in nothing but their names."""
-    return (a.element, a.extent, a.memory, a.swizzle) == (b.element, b.extent, b.memory, b.swizzle)
-
-
-def _kind(s: Store) -> tuple[object, ...]:
-    return s.asynchronous, s.atomic, s.warp
-
-
-def _header(s: For) -> tuple[object, ...]:
-    return s.kind, s.start, s.extent, s.stages, s.resident
-
-
-def _operation(e: Expr) -> tuple[object, ...]:
-    """What an operation is, apart from its operands."""
-    match e:
-        case Binary(op=op):
-            return Binary, op
-        case Unary(op=unary):
-            return Unary, unary
-        case Call(name=name):
-            return Call, name
-        case Ramp(lanes=lanes) | Broadcast(lanes=lanes):
-            return e.__class__, lanes
-        case Instruct(name=instruction, sizes=sizes):
-            return Instruct, instruction, sizes
-        case Cast() | Select():
-            return (e.__class__,)
-        case _:
-            raise DifferentError
 
 
 def _is_multiple_of_name(step: Linear) -> bool:

@@ -13,33 +13,28 @@ something in the text alone.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
 
-from hbc.codegen.repeat_match import DifferentError, Match, Member, Steps, is_repetition, same_kind
+from hbc.codegen.repeat_items import Item, closed, last_uses, lines_of, names_in, opened
+from hbc.codegen.repeat_match import DifferentError, Match, Member, Steps, is_repetition
 from hbc.ir.nodes import (
     Allocate,
     Block,
     For,
     If,
     LetStmt,
-    Load,
     LoopKind,
     Stmt,
     Store,
-    Var,
     const_index,
 )  # fmt: skip
 from hbc.ir.record import record
 from hbc.ir.types import Memory
-from hbc.ir.walk import block, inner_statements, map_stmt, nodes
+from hbc.ir.walk import map_stmt
 
 LONGEST = 64
 """Statements of a block that are looked at as one repetition."""
-LONG = 14
-"""Nodes of a statement that takes another line."""
-_NOTHING = Block(())
 _NUMBER = re.compile(r"(_?\d+)+$")
 
 
@@ -49,24 +44,6 @@ class Repeats:
 
     members: dict[str, Member] = field(default_factory=dict)
     arrays: dict[str, tuple[str, ...]] = field(default_factory=dict)
-
-
-@record
-class _Item:
-    """A statement of a block. One that `opens` holds for all that follow it there: an allocation or
-    a name, whose body is not looked at."""
-
-    stmt: Stmt
-    opens: bool
-    sign: int
-    lines: int
-    names: frozenset[str]
-
-    @property
-    def opened(self) -> str | None:
-        if isinstance(self.stmt, Allocate) and self.opens:
-            return self.stmt.buffer
-        return self.stmt.name if isinstance(self.stmt, LetStmt) and self.opens else None
 
 
 Kinds = Callable[[str], object]
@@ -102,19 +79,19 @@ class _Work:
 
     def whole(self, s: Stmt) -> Stmt:
         """A statement that is a block, or stands for one."""
-        parts = _opened(s)
+        parts = opened(s)
         own = self._number([p for p, opens in parts if opens])
         items = [
             self._item(p if opens else map_stmt(p, lambda e: e, self.whole), opens)
             for p, opens in parts
         ]
         items = self._rolled(items)
-        return _closed(self._with_arrays(items, own))
+        return closed(self._with_arrays(items, own))
 
-    def _number(self, opened: Sequence[Stmt]) -> dict[str, tuple[str, ...]]:
+    def _number(self, found: Sequence[Stmt]) -> dict[str, tuple[str, ...]]:
         """Numbers the buffers that one kind has in this block."""
         groups: dict[object, list[str]] = {}
-        for a in opened:
+        for a in found:
             if isinstance(a, Allocate) and a.memory is not Memory.SHARED:
                 stem = _NUMBER.sub("", a.buffer)
                 key = (stem, a.element, a.extent, a.memory, a.swizzle, self.kind(a.buffer))
@@ -129,7 +106,7 @@ class _Work:
                     self.found.members[name] = Member(array, const_index(n))
         return arrays
 
-    def _with_arrays(self, items: list[_Item], own: Mapping[str, tuple[str, ...]]) -> list[_Item]:
+    def _with_arrays(self, items: list[Item], own: Mapping[str, tuple[str, ...]]) -> list[Item]:
         """The allocations of a loop's buffers as one of their array."""
         for array, names in own.items():
             for name in names:
@@ -148,10 +125,10 @@ class _Work:
             ]
         return items
 
-    def _item(self, s: Stmt, opens: bool) -> _Item:
-        names = frozenset(_names(s))
-        lines = 1 if opens else _lines(s)
-        return _Item(s, opens, self._sign(s, opens), lines, names)
+    def _item(self, s: Stmt, opens: bool) -> Item:
+        names = frozenset(names_in(s))
+        lines = 1 if opens else lines_of(s)
+        return Item(s, opens, self._sign(s, opens), lines, names)
 
     def _sign(self, s: Stmt, opens: bool = False) -> int:
         """A number that repetitions have in common."""
@@ -175,22 +152,22 @@ class _Work:
                 key = s.__class__
         return self.signs.setdefault(key, len(self.signs))
 
-    def _rolled(self, items: list[_Item]) -> list[_Item]:
+    def _rolled(self, items: list[Item]) -> list[Item]:
         """With loops, the shortest repetitions first."""
         period = 1
         while 2 * period <= len(items) and period <= LONGEST:
-            at, last, changed = 0, _last_uses(items), False
+            at, last, changed = 0, last_uses(items), False
             while at + 2 * period <= len(items):
                 made = self._at(items, at, period, last)
                 if made is not None:
-                    items, changed, last = made, True, _last_uses(made)
+                    items, changed, last = made, True, last_uses(made)
                 at += 1
             period = 1 if changed else period + 1
         return items
 
     def _at(
-        self, items: list[_Item], at: int, period: int, last: Mapping[str, int]
-    ) -> list[_Item] | None:
+        self, items: list[Item], at: int, period: int, last: Mapping[str, int]
+    ) -> list[Item] | None:
         """The items where those from a place on are a loop, with so many in each iteration."""
         signs = [x.sign for x in items[at : at + period]]
         if signs != [x.sign for x in items[at + period : at + 2 * period]]:
@@ -219,10 +196,10 @@ class _Work:
         return [*items[:at], *held, self._item(loop, False), *rest]
 
     def _copy(
-        self, items: Sequence[_Item], at: int, period: int, last: Mapping[str, int]
+        self, items: Sequence[Item], at: int, period: int, last: Mapping[str, int]
     ) -> _Copy | None:
         """One iteration's statements; None where what follows needs a name of them."""
-        inside: list[_Item] = []
+        inside: list[Item] = []
         held: list[int] = []
         for n in range(period):
             item = items[at + n]
@@ -236,7 +213,7 @@ class _Work:
                 held.append(n)
         if not inside:
             return None
-        return _Copy(_closed(inside), tuple(held), sum(item.lines for item in inside))
+        return _Copy(closed(inside), tuple(held), sum(item.lines for item in inside))
 
     def _variable(self, s: Stmt) -> str:
         self.loops += 1
@@ -257,57 +234,6 @@ class _Work:
         return made
 
 
-def _opened(s: Stmt) -> list[tuple[Stmt, bool]]:
-    """A block's statements, with what opens for all that follow; those have no bodies."""
-    match s:
-        case Block(body=()):
-            return []
-        case Block(body=(*before, last)):
-            alike = isinstance(last, Allocate) and any(
-                isinstance(c, Allocate) and same_kind(c, last) for c in before
-            )
-            return [*((c, False) for c in before), *([(last, False)] if alike else _opened(last))]
-        case LetStmt(body=body) | Allocate(body=body):
-            return [(replace(s, body=_NOTHING), True), *_opened(body)]
-        case _:
-            return [(s, False)]
-
-
-def _closed(items: Sequence[_Item]) -> Stmt:
-    """The statement again."""
-    made: list[Stmt] = []
-    for item in reversed(items):
-        if item.opens and isinstance(item.stmt, LetStmt | Allocate):
-            made = [replace(item.stmt, body=block(*made[::-1]))]
-        else:
-            made.append(item.stmt)
-    return block(*made[::-1])
-
-
 def _is_shorter(count: int, lines: int) -> bool:
     """Whether a loop says so many lines, so many times, better."""
     return count > 3 or (count > 2 and lines > 1) or (count > 1 and lines > 3)
-
-
-def _last_uses(items: Sequence[_Item]) -> dict[str, int]:
-    return {name: n for n, item in enumerate(items) for name in item.names}
-
-
-def _names(s: Stmt) -> Iterator[str]:
-    for n in nodes(s):
-        if isinstance(n, Var):
-            yield n.name
-        elif isinstance(n, Load | Store):
-            yield n.buffer
-
-
-def _lines(s: Stmt) -> int:
-    """About how many lines a statement takes."""
-    match s:
-        case Store():
-            return 1 + (sum(1 for _ in islice(nodes(s), LONG)) == LONG)
-        case Block(body=body):
-            return sum(map(_lines, body))
-        case _:
-            own = 3 if isinstance(s, For) else 1
-            return own + sum(map(_lines, inner_statements(s)))

@@ -6,7 +6,7 @@ does vary become dimensions of the temporary.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from math import prod
@@ -15,7 +15,7 @@ from hbc.eqsat.operand import UNUSED, operand_value
 from hbc.eqsat.plan import Parts
 from hbc.eqsat.points import Place, Points, reach, shifted, value
 from hbc.eqsat.steps import UNROLLED, Fresh, Index, nest
-from hbc.eqsat.tensor import Band, Tensor, parts, reads, scalars, strides_along
+from hbc.eqsat.tensor import Band, Dim, Tensor, parts, reads, scalars, strides_along
 from hbc.ir.build import add, broadcast, const_value, mul, not_, sub
 from hbc.ir.layout import Layout, normal, to_index
 from hbc.ir.linear import canonical, linear
@@ -72,7 +72,9 @@ class Pack:
     note: str
     number: int = 0
     scalar: bool = False
-    begins: list[Expr] = field(default_factory=list, compare=False, repr=False)  # once it is known
+    places: list[tuple[Expr, Mapping[Dim, Expr]]] = field(
+        default_factory=list, compare=False, repr=False
+    )  # what `first_place` gives, once it is known
 
     @property
     def loops(self) -> tuple[For, ...]:
@@ -99,20 +101,25 @@ class Pack:
 
     def place(self, index: Index) -> Expr:
         """Where the value lies for these steps."""
-        at = self.begin()
-        for p in self.steps:
-            at = add(mul(at, p.extent), index.get(p.dim, const_index(0)))
-        at = add(mul(at, Var(sharing(self.buffer))), self.number)
-        return canonical(mul(at, self.own_points().lanes))
+        if not self.places:
+            self.places.append(self.first_place())
+        at, strides = self.places[0]
+        for d, stride in strides.items():
+            at = add(at, mul(index.get(d, const_index(0)), stride))
+        return canonical(at)
 
-    def begin(self) -> Expr:
-        """How often the loops have gone around before."""
-        if not self.begins:  # one object, which is brought to canonical form once
-            at: Expr = const_index(0)
-            for loop in self.loops:
-                at = add(mul(at, loop.extent), sub(Var(loop.var), loop.start))
-            self.begins.append(at)
-        return self.begins[0]
+    def first_place(self) -> tuple[Expr, Mapping[Dim, Expr]]:
+        """Where the value lies for the first steps, and how far apart those are."""
+        each: Expr = mul(self.own_points().lanes, Var(sharing(self.buffer)))
+        strides: dict[Dim, Expr] = {}
+        for p in reversed(self.steps):
+            strides[p.dim] = each
+            each = mul(each, p.extent)
+        begin: Expr = const_index(0)  # how often the loops have gone around before
+        for loop in self.loops:
+            begin = add(mul(begin, loop.extent), sub(Var(loop.var), loop.start))
+        first = add(mul(begin, each), self.own_points().lanes * self.number)
+        return canonical(first), {d: canonical(s) for d, s in strides.items()}
 
     def extent(self) -> Expr:
         """Elements of the temporary."""
@@ -192,7 +199,7 @@ class Frames:
                 return p.load(index)
         shared = [p for p in frame.packs if _alike(p, wanted)]
         buffer = shared[0].buffer if shared else self.fresh(_name(x))
-        pack = replace(wanted, buffer=buffer, number=len(shared), begins=[])
+        pack = replace(wanted, buffer=buffer, number=len(shared), places=[])
         frame.packs.append(pack)
         return pack.load(index)
 

@@ -9,6 +9,7 @@ from itertools import groupby
 from hbc.eqsat.check import check
 from hbc.eqsat.choice import Choice, Statement
 from hbc.eqsat.conditions import condition_miss
+from hbc.eqsat.idle import without_idle
 from hbc.eqsat.lowering import selectable
 from hbc.eqsat.marks import Readings, Spellings, placed
 from hbc.eqsat.near_miss import Miss, near_miss, not_a_tensor, sums_varying
@@ -80,7 +81,7 @@ def select(
     records = [] if report is None else report
     on_gpu = any(i.place.memory in FRAGMENTS for i in usable)
     selection = _Selection(usable, Frames(names.fresh, on_gpu), records, checked)
-    body = simplify_stmt(selection.stmt(kernel.body))
+    body = without_idle(simplify_stmt(selection.stmt(kernel.body)), usable)
     used = {n.name for n in nodes(body) if isinstance(n, Instruct)}
     instructions = tuple(i for i in usable if i.name in used)
     finite = selection.assumes_finite

@@ -91,11 +91,14 @@ def _split_domain(
         pieces = floordiv(add(extent, const_index(r.factor - 1)), factor)
         domain[r.outer], domain[r.inner] = (const_index(0), pieces), (const_index(0), factor)
         offset = add(mul(Var(r.outer), factor), Var(r.inner))
-        values = {k: substitute(v, {r.old: add(start, offset)}) for k, v in values.items()}
+        whole = {r.old: add(start, offset)}
+        values = {k: substitute(v, whole) for k, v in values.items()}
+        if condition is not None:  # what an outer split asks for speaks of what this one divides
+            condition = substitute(condition, whole)
         if not (isinstance(extent, Const) and int(extent.value) % r.factor == 0):
             guard = lt(offset, extent)
             condition = guard if condition is None else and_(condition, guard)
-    return values, domain, None if condition is None else substitute(condition, values)
+    return values, domain, condition
 
 
 def _partial(

@@ -2,6 +2,7 @@
 
 s[ramp(4 * t, 1, 4)] = a.f32x4[ramp(i, 1, 4)]     ->   async s[..] = a.f32x4[..]
 s[t if c] = a.f32[i if c]                         ->   async s[t if c] = a.f32[i if c]
+s[ramp(..)] = a.f32x4[ramp(..) if ramp(0, 1, 4) < x4(n)]   likewise: the first n, and zeros
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from dataclasses import replace
 
 from hbc.ir.build import const_value
 from hbc.ir.nodes import Allocate, Expr, Load, Ramp, Stmt, Store
+from hbc.ir.partial_copies import live_count
 from hbc.ir.walk import map_stmt, statements
 
 COPIED = (4, 8, 16)
@@ -43,7 +45,8 @@ def _copy(s: Store, private: Collection[str]) -> Store:
         return s
     if not _is_run(s.index) or not _is_run(value.index) or s.index.type.lanes != value.type.lanes:
         return s
-    if value.type.lanes > 1 and not (value.mask is None and s.mask is None):
+    partial = value.mask is not None and live_count(value.mask) is None
+    if value.type.lanes > 1 and (partial or s.mask is not None):
         return s
     return replace(s, asynchronous=True)
 

@@ -241,21 +241,24 @@ class _Walk:
 
     def _synchronised(self, s: For, at: _Place) -> For:
         """A nest of loops over threads with the barriers that the lanes of each warp need in it."""
-        loops, body = thread_loops(s)
-        if any(x.kind is LoopKind.LANE for x in loops) or not by_warps(s, self.tiles):
-            return s
         if id(s) not in self.whole:
-            place, values = at, dict(at.values)
-            for x in loops:
-                place = place.loop(x)
-                values[x.var] = add(substitute(x.start, at.values), Var(x.var))
-            met = self.tracked - _only_from_tiles(s, self.tiles)
-            warp = _InWarp(met, self.tiles, BarrierScope.WARP, self.conflicts)
-            new, _ = warp.stmt(body, {}, _Place(place.facts, values))
-            made = s if new is body else _around(loops, new)
+            made = self._in_warps(s, at)
             self.whole[id(s)] = s, made
             self.whole[id(made)] = made, made
         return self.whole[id(s)][1]
+
+    def _in_warps(self, s: For, at: _Place) -> For:
+        loops, body = thread_loops(s)
+        if any(x.kind is LoopKind.LANE for x in loops) or not by_warps(s, self.tiles):
+            return s
+        place, values = at, dict(at.values)
+        for x in loops:
+            place = place.loop(x)
+            values[x.var] = add(substitute(x.start, at.values), Var(x.var))
+        met = self.tracked - _only_from_tiles(s, self.tiles)
+        warp = _InWarp(met, self.tiles, BarrierScope.WARP, self.conflicts)
+        new, _ = warp.stmt(body, {}, _Place(place.facts, values))
+        return s if new is body else _around(loops, new)
 
     def _nest(self, s: For, at: _Place) -> list[ThreadAccess]:
         if id(s) not in self.nests:

@@ -37,7 +37,9 @@ from hbc.ir.nodes import (
     Var,
     const_index,
 )  # fmt: skip
+from hbc.ir.partial_copies import partial_copy
 from hbc.ir.simplify import simplify
+from hbc.ir.staged_body import staged_body
 from hbc.ir.types import BOOL, INDEX, TILES, DType, Memory
 from hbc.ir.walk import block, free_variables, map_stmt, nodes, rewrite, substitute
 
@@ -70,7 +72,7 @@ def vector_copies(kernel: Kernel, copies: Copies) -> Kernel:
 @dataclass(slots=True)
 class _Work:
     """`needed`: what strides are taken to be multiples of; nothing is taken unless `assuming`. `staged`:
-    in a loop whose copies are asynchronous, of one element too where that is large enough. `values`: of
+    what asynchronous copies fill here, of one element too where that is large enough. `values`: of
     the names around."""
 
     copies: Copies
@@ -81,13 +83,15 @@ class _Work:
     units: Mapping[str, int]  # elements that stay together in swizzled arrays
     needed: dict[str, int] = field(default_factory=dict)
     assuming: bool = True
-    staged: bool = False
+    staged: Collection[str] = ()
     values: Mapping[str, Expr] = field(default_factory=dict)
 
     def outside(self, s: Stmt) -> Stmt:
         """Around the loops over threads: one nest for aligned strides, one for others."""
         if isinstance(s, For) and s.stages > 1:
-            return map_stmt(s, lambda e: e, replace(self, staged=True).outside)
+            body = staged_body(s)
+            staged = () if body is None else {a.buffer for a in body.buffers}
+            return map_stmt(s, lambda e: e, replace(self, staged=staged).outside)
         if isinstance(s, LetStmt) and s.value.type == INDEX:
             values = {**self.values, s.name: substitute(s.value, self.values)}
             return map_stmt(s, lambda e: e, replace(self, values=values).outside)
@@ -103,11 +107,25 @@ class _Work:
         return If(and_(*tests), aligned, self._inside(s))
 
     def _inside(self, s: Stmt) -> Stmt:
+        part = partial_copy(s) if self.staged else None
+        if part is not None and part.buffer in self.staged and self._moves_at_once(part):
+            self.copies.made[id(part)] = part
+            return part
         if isinstance(s, Store) and s.value.type.lanes > 1 and s.atomic is None:
             whole = self._where_whole(s)
             rest = s if s.mask is not None else self._store(s)
             return rest if whole is None else If(whole[0], whole[1], rest)
         return map_stmt(s, lambda e: e, self._inside)
+
+    def _moves_at_once(self, s: Store) -> bool:
+        """Whether a copy of so many elements, or some of them, is one access."""
+        element, lanes = s.value.type.element, s.value.type.lanes
+        source = s.value
+        return (
+            isinstance(source, Load)
+            and self._width(s.buffer, s.index, element) == lanes
+            and self._width(source.buffer, source.index, element) == lanes
+        )
 
     def _where_whole(self, s: Store) -> tuple[Expr, Stmt] | None:
         """A masked copy where all lanes are live: the condition, and the copy without a mask."""
@@ -132,7 +150,7 @@ class _Work:
             width = min(to, self._width(s.value.buffer, s.value.index, element))
             if width:
                 return block(*self._copied(s, s.value, width))
-            if self.staged and element.bytes in ACCESSES:
+            if s.buffer in self.staged and element.bytes in ACCESSES:
                 return s
         wide = {id(n): (n, w) for n in loads if n.mask is None and (w := self._of(n))}
         if not wide and not to:

@@ -43,6 +43,7 @@ __all__ = [
     "coefficient",
     "difference",
     "factors",
+    "is_polynomial",
     "linear",
     "minus",
     "of_atom",
@@ -112,6 +113,21 @@ def canonical(e: Expr) -> Expr:
         _canonical[id(new)] = new, new
         return new
     return map_children(e, canonical)
+
+
+def is_polynomial(e: Expr) -> bool:
+    """Whether a scalar i64 expression is made of variables, sums and products alone: what is known of
+    their ranges makes it no simpler than `canonical` does."""
+    stack = [e]
+    while stack:
+        match stack.pop():
+            case Var() | Const():
+                pass
+            case Binary(op=Op.ADD | Op.SUB | Op.MUL, a=a, b=b):
+                stack += (a, b)
+            case _:
+                return False
+    return True
 
 
 def difference(a: Expr, b: Expr) -> int | None:

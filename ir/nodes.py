@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import field
 from enum import StrEnum
+from functools import lru_cache
 
 from hbc.ir.record import record
 from hbc.ir.source import Span
@@ -435,6 +436,7 @@ Stmt = (
 Node = Expr | Stmt
 
 
+@lru_cache(typed=True)
 def const_index(value: int) -> Const:
     return Const(value, INDEX)
 

@@ -97,12 +97,12 @@ def _fill(s: Stmt, shared: Collection[str]) -> _Fill | None:
         return None
     stored = _stored(s)
     sources = frozenset(n.buffer for n in nodes(s) if isinstance(n, Load))
-    if len(stored) != 1 or not stored <= shared or stored & sources:
+    if len(stored) != 1 or not stored.issubset(shared) or stored & sources:
         return None
     if any(isinstance(n, Store) and (n.atomic or n.asynchronous) for n in statements(s)):
         return None
     numbered = simplify_stmt(_numbered(s, 0))
-    return _Fill(numbered, *stored, sources, free_variables(s))
+    return _Fill(numbered, stored.pop(), sources, free_variables(s))
 
 
 def _numbered(s: Stmt, depth: int) -> Stmt:

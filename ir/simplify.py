@@ -17,7 +17,7 @@ from hbc.ir.comparison import comparison
 from hbc.ir.facts import NOTHING, Facts, Interval
 from hbc.ir.kernel import Kernel
 from hbc.ir.layout import layout, to_index
-from hbc.ir.linear import Reading, linear, read, shifted, to_expr
+from hbc.ir.linear import Reading, canonical, is_polynomial, linear, read, shifted, to_expr
 from hbc.ir.linear import plus as sum_of
 from hbc.ir.lower_bound import least
 from hbc.ir.nodes import (
@@ -128,7 +128,8 @@ def _expr(e: Expr, scope: Scope) -> Expr:
 def _simplified(e: Expr, scope: Scope) -> Expr:
     t = e.type
     if t == INDEX:
-        new = to_expr(read(e, scope.arithmetic()))
+        plain = is_polynomial(e)
+        new = canonical(e) if plain else to_expr(read(e, scope.arithmetic()))
     elif isinstance(e, Binary) and e.op in COMPARISONS and e.a.type == INDEX:
         reading = scope.arithmetic()
         new = comparison(e.op, read(e.a, reading), read(e.b, reading), scope.facts)

@@ -40,7 +40,7 @@ void ldmatrix(unsigned (&d)[COUNT], const void *row, int line)
         memcpy(mine.row, row, 16);
     }
     mine.registers = d;
-    meet(FULL, "ldmatrix", line, load_matrices<COUNT, TRANSPOSED>, &mine);
+    meet(FULL, "ldmatrix", line, load_matrices<COUNT, TRANSPOSED>, &mine, false);
 }
 
 struct Product {
@@ -158,7 +158,8 @@ CUDA_CPU_LDMATRIX(4)
     { \
         cuda_on_cpu::Product mine = {a, b, c, d}; \
         cuda_on_cpu::meet( \
-            cuda_on_cpu::FULL, "mma.sync", line, cuda_on_cpu::multiply<T, U, D, SUM, K>, &mine); \
+            cuda_on_cpu::FULL, "mma.sync", line, cuda_on_cpu::multiply<T, U, D, SUM, K>, &mine, \
+            false); \
     }
 CUDA_CPU_MMA(ptx_mma_m16n8k16_f32_f16, __half, __half, float, float, 16, float, 4)
 CUDA_CPU_MMA(ptx_mma_m16n8k16_f32_bf16, __nv_bfloat16, __nv_bfloat16, float, float, 16, float, 4)

@@ -77,6 +77,16 @@ inline bool is_too_much(size_t size)
     return most && size > strtoull(most, nullptr, 10);
 }
 
+// A smaller device: CUDA_ON_CPU_THREADS that a block may have, CUDA_ON_CPU_SHARED bytes that it may ask for.
+inline size_t least(const char *variable, size_t most)
+{
+    const char *wanted = getenv(variable);
+    return wanted ? std::min<size_t>(most, strtoull(wanted, nullptr, 10)) : most;
+}
+
+inline size_t most_threads() { return least("CUDA_ON_CPU_THREADS", MAX_THREADS); }
+inline size_t most_shared() { return least("CUDA_ON_CPU_SHARED", SHARED_IF_ASKED); }
+
 inline size_t shared_limit(const void *kernel)
 {
     for (const auto &limit : shared_limits)
@@ -89,7 +99,7 @@ inline bool is_admissible(const void *kernel, dim3 grid, dim3 block, size_t dyna
 {
     const uint64_t count = static_cast<uint64_t>(block.x) * block.y * block.z;
     const bool sizes = grid.x && grid.y && grid.z && grid.x <= INT_MAX && grid.y <= 65535 && grid.z <= 65535;
-    if (!sizes || !count || count > MAX_THREADS || block.z > 64)
+    if (!sizes || !count || count > most_threads() || block.z > 64)
         return failed(cudaErrorInvalidConfiguration) == cudaSuccess;
     if (dynamic_shared > shared_limit(kernel))
         return failed(cudaErrorInvalidValue) == cudaSuccess;
@@ -273,9 +283,9 @@ inline cudaError_t cudaSetDevice(int device)
 inline cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int)
 {
     switch (attribute) {
-    case cudaDevAttrMaxThreadsPerBlock: *value = cuda_on_cpu::MAX_THREADS; break;
+    case cudaDevAttrMaxThreadsPerBlock: *value = cuda_on_cpu::most_threads(); break;
     case cudaDevAttrMaxSharedMemoryPerBlock: *value = cuda_on_cpu::SHARED; break;
-    case cudaDevAttrMaxSharedMemoryPerBlockOptin: *value = cuda_on_cpu::SHARED_IF_ASKED; break;
+    case cudaDevAttrMaxSharedMemoryPerBlockOptin: *value = cuda_on_cpu::most_shared(); break;
     case cudaDevAttrMultiProcessorCount: *value = cuda_on_cpu::PROCESSORS; break;
     case cudaDevAttrComputeCapabilityMajor: *value = 9; break;
     case cudaDevAttrComputeCapabilityMinor: *value = 0; break;
@@ -300,7 +310,7 @@ cudaError_t cudaFuncSetAttribute(void (*kernel)(P...), cudaFuncAttribute attribu
 {
     if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize)
         return cudaSuccess;
-    if (value < 0 || static_cast<size_t>(value) > cuda_on_cpu::SHARED_IF_ASKED)
+    if (value < 0 || static_cast<size_t>(value) > cuda_on_cpu::most_shared())
         return cuda_on_cpu::failed(cudaErrorInvalidValue);
     cuda_on_cpu::shared_limits.insert(
         cuda_on_cpu::shared_limits.begin(), {reinterpret_cast<const void *>(kernel), value});

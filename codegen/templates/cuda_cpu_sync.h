@@ -22,6 +22,7 @@ struct Meeting {
     unsigned mask, arrived;
     void (*perform)(void **, unsigned);
     void *requests[WARP];
+    bool orders;  // what was stored before is seen after
     char arrival;
 };
 
@@ -72,24 +73,19 @@ inline int pass(int number, const char *what, int line, unsigned expected, int v
 
 // --- meetings ----------------------------------------------------------------------------------
 
-inline void all_there(void **, unsigned present);
-
-// Lanes wait for each other at matrix operations, but do not see what others stored: that takes a barrier.
-inline bool orders_memory(const Meeting &meeting) { return meeting.perform != all_there; }
-
 // Whether all lanes of the mask are there. If so they all go on.
 inline void finish(Meeting &meeting, Warp &warp)
 {
     if (!meeting.what || meeting.arrived != (meeting.mask & warp.live))
         return;
-    if (orders_memory(meeting))
+    if (meeting.orders)
         acquire(&meeting.arrival);
     if (meeting.perform)
         meeting.perform(meeting.requests, meeting.arrived);
     Thread *lanes = &threads[(&warp - warps.data()) * WARP];
     for (unsigned lane = 0; lane < WARP; lane++)
         if (meeting.arrived >> lane & 1)
-            wake(&lanes[lane], orders_memory(meeting));
+            wake(&lanes[lane], meeting.orders);
     meeting.what = nullptr;
 }
 
@@ -105,8 +101,11 @@ inline Meeting &meeting_of(Warp &warp, unsigned mask, const char *what)
     return *free;
 }
 
-// Waits until all lanes of `mask` are there; `perform` then sees what each has brought.
-inline void meet(unsigned mask, const char *what, int line, void (*perform)(void **, unsigned), void *request)
+// Waits until all lanes of `mask` are there; `perform` then sees what each has brought. Without `orders`, as at
+// matrix operations, they do not see what others stored before: that takes a barrier.
+inline void meet(
+    unsigned mask, const char *what, int line, void (*perform)(void **, unsigned), void *request,
+    bool orders = true)
 {
     Quiet quiet;
     Warp &warp = *current->warp;
@@ -114,13 +113,12 @@ inline void meet(unsigned mask, const char *what, int line, void (*perform)(void
         fail(at_line(what, line) + ": the mask leaves out the lane that calls it");
     Meeting &meeting = meeting_of(warp, mask, what);
     if (meeting.line == -1)
-        meeting.line = line, meeting.perform = perform;
+        meeting.line = line, meeting.perform = perform, meeting.orders = orders;
     else if (meeting.perform != perform || (perform && meeting.line != line))
         fail("lanes of one warp meet at " + at_line(meeting.what, meeting.line) + " and " +
              at_line(what, line));
     meeting.requests[current->lane] = request;
     meeting.arrived |= 1u << current->lane;
-    const bool orders = orders_memory(meeting);
     if (orders)
         release(&meeting.arrival);
     set_waiting(current);

@@ -77,10 +77,10 @@ template <class F, class E>
 void load(F &f, const E *p, unsigned stride, bool by_rows, int line)
 {
     check_access<F>(p, stride, by_rows, "load_matrix_sync", line);
-    cuda_on_cpu::meet(cuda_on_cpu::FULL, "load_matrix_sync", line, cuda_on_cpu::all_there, nullptr);
+    cuda_on_cpu::meet(cuda_on_cpu::FULL, "load_matrix_sync", line, cuda_on_cpu::all_there, nullptr, false);
     for (int i = 0; i < F::num_elements; i++)
         f.x[i] = p[place<F>(i, stride, by_rows)];
-    cuda_on_cpu::meet(cuda_on_cpu::FULL, "load_matrix_sync", line, cuda_on_cpu::all_there, nullptr);
+    cuda_on_cpu::meet(cuda_on_cpu::FULL, "load_matrix_sync", line, cuda_on_cpu::all_there, nullptr, false);
 }
 
 template <class USE, int M, int N, int K, class T, class LAYOUT>
@@ -111,10 +111,10 @@ void store_matrix_sync(
 {
     typedef fragment<accumulator, M, N, K, T> F;
     check_access<F>(p, stride, layout == mem_row_major, "store_matrix_sync", line);
-    cuda_on_cpu::meet(cuda_on_cpu::FULL, "store_matrix_sync", line, cuda_on_cpu::all_there, nullptr);
+    cuda_on_cpu::meet(cuda_on_cpu::FULL, "store_matrix_sync", line, cuda_on_cpu::all_there, nullptr, false);
     for (int i = 0; i < F::num_elements; i++)
         p[place<F>(i, stride, layout == mem_row_major)] = f.x[i];
-    cuda_on_cpu::meet(cuda_on_cpu::FULL, "store_matrix_sync", line, cuda_on_cpu::all_there, nullptr);
+    cuda_on_cpu::meet(cuda_on_cpu::FULL, "store_matrix_sync", line, cuda_on_cpu::all_there, nullptr, false);
 }
 
 // Rounds to 10 bits of fraction, ties away from zero (cvt.rna.tf32.f32).
@@ -180,7 +180,7 @@ void mma_sync(
 {
     typedef typename stored<T>::type E;
     Operands<D, E, E, C> mine = {d.x, a.x, b.x, c.x};
-    cuda_on_cpu::meet(cuda_on_cpu::FULL, "mma_sync", line, multiply<M, N, K, T, D, C>, &mine);
+    cuda_on_cpu::meet(cuda_on_cpu::FULL, "mma_sync", line, multiply<M, N, K, T, D, C>, &mine, false);
 }
 
 }  // namespace wmma

@@ -158,20 +158,35 @@ PTX_MMA_TWICE(ptx_mma_m16n16k32_s32_s8_u8, ptx_mma_m16n8k32_s32_s8_u8, int, 4)
 // first `bytes` are copied, the others 0.
 __device__ __forceinline__ void ptx_cp_async_4(void *to, const void *from, int bytes = 4)
 {
+#if __CUDA_ARCH__ >= 800
     asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;"
                  :: "r"(ptx_shared(to)), "l"(from), "r"(bytes) : "memory");
+#else
+    for (int b = 0; b < 4; ++b)
+        static_cast<char *>(to)[b] = b < bytes ? static_cast<const char *>(from)[b] : 0;
+#endif
 }
 
 __device__ __forceinline__ void ptx_cp_async_8(void *to, const void *from, int bytes = 8)
 {
+#if __CUDA_ARCH__ >= 800
     asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;"
                  :: "r"(ptx_shared(to)), "l"(from), "r"(bytes) : "memory");
+#else
+    for (int b = 0; b < 8; ++b)
+        static_cast<char *>(to)[b] = b < bytes ? static_cast<const char *>(from)[b] : 0;
+#endif
 }
 
 __device__ __forceinline__ void ptx_cp_async_16(void *to, const void *from, int bytes = 16)
 {
+#if __CUDA_ARCH__ >= 800
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
                  :: "r"(ptx_shared(to)), "l"(from), "r"(bytes) : "memory");
+#else
+    for (int b = 0; b < 16; ++b)
+        static_cast<char *>(to)[b] = b < bytes ? static_cast<const char *>(from)[b] : 0;
+#endif
 }
 
 __device__ __forceinline__ void ptx_cp_async_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }

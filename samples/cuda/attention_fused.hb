@@ -1,117 +1,178 @@
 # Softmax attention of B heads in half floats with single-precision sums, for NVIDIA's GPUs, without the L x L
-# matrix of scores.
+# matrix of scores and in one pass over the keys.
 #
 #     S = Q K^T,   O = softmax(S / sqrt(D)) V   (softmax over each row)
 #
-# A block goes through the keys of its queries twice: for the largest score of each, and, knowing it, for the
-# weights and what they make of V. The scores are made twice, which is less than to keep them, and what has
-# been summed need not be scaled again when a larger one comes. A column of ones beside V sums the weights.
+# The keys come 64 at a time. `most` is the largest score so far of each query, `total` the sum of its weights so
+# far, `mean` the mean of the values so far with these weights: what a block of keys adds is weighed against what
+# there was. Both scans, `most` and `total`, run along with the loop over blocks of keys (`store_at` around it,
+# `compute_at` in it), and two of their steps are kept. Beyond the last key stands the last one again, with weight 0.
 
 size   B, L
-param  D: i64 = 64
+param  D: i64 = 64  # a multiple of 16
 input  Q: f16[B, L, D]
 input  K: f16[B, L, D]
 input  V: f16[B, L, D]
 output O: f32[B, L, D]
-require L % 64 == 0, "queries and keys are taken 64 at a time"
 
-reduce d0 in D, d1 in D, k in L / 32, u in 32, j in L
-queries[b, i, d] = Q[b, i, d]
-first[b, i, l]   = 0
-first[b, i, l]  += f32(queries[b, i, d0]) * f32(K[b, l, d0])
-score[b, i, l]   = first[b, i, l]
-best[b, i, v]    = -inf
-best[b, i, v] max= score[b, i, 32 * k + v]
-most[b, i]       = -inf
-most[b, i]    max= best[b, i, u]
-dot[b, i, l]     = 0
-dot[b, i, l]    += f32(queries[b, i, d1]) * f32(K[b, l, d1])
-weight[b, i, l]  = f16(exp((dot[b, i, l] - most[b, i]) / sqrt(f32(D))))
-more[b, l, e]    = select(e < D, V[b, l, min(e, D - 1)], f16(1.0))
-sum[b, i, e]     = 0
-sum[b, i, e]    += f32(weight[b, i, j]) * f32(more[b, j, e])
-rows[b, i, e]    = sum[b, i, e]
-O[b, i, e]       = rows[b, i, e] / rows[b, i, D]
+keys[b, n, l, d]   = clamp_edge(K)[b, 64 * n + l, d]
+values[b, n, l, e] = clamp_edge(V)[b, 64 * n + l, e]
 
-# Tensor cores. Each of four warps has 16 queries; 64 keys at a time come to shared memory. D must be 64.
+reduce d in D, u in 32, j in 64, t in (L + 63) / 64, r in (L + 63) / 64
+dot[b, i, n, l]     = 0
+dot[b, i, n, l]    += f32(Q[b, i, d]) * f32(keys[b, n, l, d])
+copy[b, i, n, l]    = dot[b, i, n, l]
+score[b, i, n, l]   = select(64 * n + l < L, copy[b, i, n, l] / sqrt(f32(D)), -inf)
+best[b, i, n, h]    = -inf
+best[b, i, n, h] max= score[b, i, n, 32 * h + u]
+most[b, i, n]       = -inf
+most[b, i, r]       = max(most[b, i, r - 1], max(best[b, i, r, 0], best[b, i, r, 1]))
+weight[b, i, n, l]  = f16(exp(score[b, i, n, l] - most[b, i, n]))
+half[b, i, n, h]    = 0
+half[b, i, n, h]   += f32(weight[b, i, n, 32 * h + u])
+less[b, i, n]       = exp(most[b, i, n - 1] - most[b, i, n])
+total[b, i, n]      = 0.0
+total[b, i, r]      = less[b, i, r] * total[b, i, r - 1] + (half[b, i, r, 0] + half[b, i, r, 1])
+part[b, i, n, e]    = 0
+part[b, i, n, e]   += f32(weight[b, i, n, j]) * f32(values[b, n, j, e])
+old[b, i, n]        = less[b, i, n] * total[b, i, n - 1] / total[b, i, n]
+new[b, i, n]        = 1 / total[b, i, n]
+mean[b, i, e]       = 0
+mean[b, i, e]       = old[b, i, t] * mean[b, i, e] + new[b, i, t] * part[b, i, t, e]
+O[b, i, e]          = mean[b, i, e]
+
+# Tensor cores. Each of four warps has 16 queries; the next 64 keys and values come to shared memory meanwhile. The
+# scores and their weights go through it as well, those of a warp for itself. D = 128 takes 114 KB of it: not on sm_86, sm_89.
 schedule wmma for cuda {
-    O.split(i, io, ii, 64, tail = exact).split(ii, ir, it, 4).split(e, et, el, 32).reorder(b, io, ir, it, el, et)
-    O.gpu_blocks(b, io).gpu_threads(it, el).unroll(et)
-    queries.compute_at(O, io).store_in(shared).pad_storage(d, 72).vectorize(d, 8)
-    most.compute_at(O, io).store_in(shared)
-    most.update.unroll(u).gpu_threads(i)
-    best.in(most).compute_at(O, io).store_in(shared).pad_storage(v, 33)
-    best.in(most).split(i, ir, it, 4).reorder(b, it, v, ir).gpu_threads(it, v).unroll(ir)
-    best.compute_at(O, io).store_in(registers)
-    best.split(i, ir, it, 4).reorder(b, it, v, ir).gpu_threads(it, v).unroll(ir)
-    best.update.split(k, ko, ki, 2, tail = exact).split(i, ir, it, 4).reorder(b, ko, it, v, ir, ki)
-    best.update.gpu_threads(it, v).unroll(ir).unroll(ki)
-    score.compute_at(best.update, ko).store_in(shared).pad_storage(l, 68)
-    score.split(i, iw, iv, 16).split(l, lt, lv, 16).reorder(b, iw, lt, iv, lv).gpu_threads(iw)
-    score.unroll(lt).vectorize(iv).vectorize(lv)
-    K.in(first).compute_at(best.update, ko).store_in(shared).pad_storage(d0, 72).vectorize(d0, 8)
-    first.compute_at(best.update, ko).store_in(wmma_accumulator)
-    first.split(i, iw, iv, 16).split(l, lt, lv, 16).reorder(b, iw, lt, iv, lv).gpu_threads(iw)
-    first.unroll(lt).vectorize(iv).vectorize(lv)
-    first.update.split(d0, dt, dv, 16).split(i, iw, iv, 16).split(l, lt, lv, 16)
-    first.update.reorder(b, iw, dt, lt, iv, lv, dv).gpu_threads(iw).unroll(lt)
-    first.update.atomic().vectorize(iv).vectorize(lv).vectorize(dv)
-    rows.compute_at(O, io).store_in(shared).pad_storage(e, 68)
-    rows.split(i, iw, iv, 16).split(e, et, ev, 16).reorder(b, iw, et, iv, ev).gpu_threads(iw)
-    rows.unroll(et).vectorize(iv).vectorize(ev)
-    sum.compute_at(O, io).store_in(wmma_accumulator)
-    sum.split(i, iw, iv, 16).split(e, et, ev, 16).reorder(b, iw, et, iv, ev).gpu_threads(iw)
-    sum.unroll(et).vectorize(iv).vectorize(ev)
-    sum.update.split(j, jo, ji, 64, tail = exact).split(ji, jt, jv, 16).split(i, iw, iv, 16).split(e, et, ev, 16)
-    sum.update.reorder(b, jo, iw, jt, et, iv, ev, jv).gpu_threads(iw).unroll(et)
-    sum.update.atomic().vectorize(iv).vectorize(ev).vectorize(jv)
-    K.in(dot).compute_at(sum.update, jo).store_in(shared).pad_storage(d1, 72).vectorize(d1, 8)
-    more.compute_at(sum.update, jo).store_in(shared).pad_storage(e, 88)
-    more.split(e, eh, el, 64).split(el, eg, ev, 8).split(l, lo, lt, 16).reorder(b, eh, lo, lt, eg, ev)
-    more.gpu_threads(lt, eg).unroll(eh).vectorize(ev)
-    dot.compute_at(sum.update, jo).store_in(wmma_accumulator)
-    dot.split(i, iw, iv, 16).split(l, lt, lv, 16).reorder(b, iw, lt, iv, lv).gpu_threads(iw)
+    O.split(i, io, ii, 64, tail = guard).split(ii, iw, iv, 16).split(e, et, ev, 16).reorder(b, io, iw, et, iv, ev)
+    O.gpu_blocks(b, io).gpu_threads(iw).unroll(et).vectorize(iv).vectorize(ev)
+    Q.in(dot).compute_at(O, io).store_in(shared).pad_storage(d, D + 8).vectorize(d, 8)
+    mean.compute_at(O, io).store_in(wmma_accumulator)
+    mean.split(i, iw, iv, 16).split(e, et, ev, 16).reorder(b, iw, et, iv, ev).gpu_threads(iw)
+    mean.unroll(et).vectorize(iv).vectorize(ev)
+    mean.update.split(i, iw, iv, 16).split(e, et, ev, 16).reorder(b, t, iw, et, iv, ev).gpu_threads(iw)
+    mean.update.unroll(et).vectorize(iv).vectorize(ev).pipeline(t, 2)
+    old.compute_at(mean.update, t).store_in(shared).split(i, iw, il, 16).gpu_threads(iw).gpu_lanes(il)
+    new.compute_at(mean.update, t).store_in(shared).split(i, iw, il, 16).gpu_threads(iw).gpu_lanes(il)
+    total.store_at(O, io).compute_at(mean.update, t).store_in(shared).reorder_storage(b, n, i)
+    total.split(i, iw, il, 16).reorder(b, n, iw, il).gpu_threads(iw).gpu_lanes(il)
+    total.update.split(i, iw, il, 16).reorder(b, r, iw, il).gpu_threads(iw).gpu_lanes(il)
+    most.store_at(O, io).compute_at(mean.update, t).store_in(shared).reorder_storage(b, n, i)
+    most.split(i, iw, il, 16).reorder(b, n, iw, il).gpu_threads(iw).gpu_lanes(il)
+    most.update.split(i, iw, il, 16).reorder(b, r, iw, il).gpu_threads(iw).gpu_lanes(il)
+    best.compute_at(mean.update, t).store_in(shared).reorder_storage(b, n, h, i)
+    best.reorder(b, n, i, h).gpu_threads(i, h)
+    best.update.reorder(b, n, i, h, u).gpu_threads(i, h)
+    half.compute_at(mean.update, t).store_in(shared).reorder_storage(b, n, h, i)
+    half.reorder(b, n, i, h).gpu_threads(i, h)
+    half.update.reorder(b, n, i, h, u).gpu_threads(i, h)
+    keys.compute_at(mean.update, t).store_in(shared).pad_storage(d, D + 8).vectorize(d, 8)
+    dot.compute_at(mean.update, t).store_in(wmma_accumulator)
+    dot.split(i, iw, iv, 16).split(l, lt, lv, 16).reorder(b, n, iw, lt, iv, lv).gpu_threads(iw)
     dot.unroll(lt).vectorize(iv).vectorize(lv)
-    dot.update.split(d1, dt, dv, 16).split(i, iw, iv, 16).split(l, lt, lv, 16)
-    dot.update.reorder(b, iw, dt, lt, iv, lv, dv).gpu_threads(iw).unroll(lt)
+    dot.update.split(d, dt, dv, 16).split(i, iw, iv, 16).split(l, lt, lv, 16)
+    dot.update.reorder(b, n, iw, dt, lt, iv, lv, dv).gpu_threads(iw).unroll(lt)
     dot.update.atomic().vectorize(iv).vectorize(lv).vectorize(dv)
-    weight.compute_at(sum.update, jo).store_in(shared).pad_storage(l, 72)
-    weight.split(i, iw, iv, 16).split(l, lt, lv, 16).reorder(b, iw, lt, iv, lv).gpu_threads(iw)
-    weight.unroll(lt).vectorize(iv).vectorize(lv)
+    copy.compute_at(mean.update, t).store_in(shared).pad_storage(l, 68)
+    copy.split(i, iw, iv, 16).split(l, lt, lv, 16).reorder(b, n, iw, lt, iv, lv).gpu_threads(iw)
+    copy.unroll(lt).vectorize(iv).vectorize(lv)
+    weight.compute_at(mean.update, t).store_in(shared).pad_storage(l, 72)
+    weight.split(l, ll, lv, 2).split(i, iw, iv, 16).reorder(b, n, iv, iw, ll, lv)
+    weight.gpu_threads(iw).gpu_lanes(ll).vectorize(lv)
+    values.compute_at(mean.update, t).store_in(shared).pad_storage(e, D + 8).vectorize(e, 8)
+    part.compute_at(mean.update, t).store_in(wmma_accumulator)
+    part.split(i, iw, iv, 16).split(e, et, ev, 16).reorder(b, n, iw, et, iv, ev).gpu_threads(iw)
+    part.unroll(et).vectorize(iv).vectorize(ev)
+    part.update.split(j, jt, jv, 16).split(i, iw, iv, 16).split(e, et, ev, 16)
+    part.update.reorder(b, n, iw, jt, et, iv, ev, jv).gpu_threads(iw).unroll(et)
+    part.update.atomic().vectorize(iv).vectorize(ev).vectorize(jv)
 }
 
-# CUDA cores. The same blocks; a thread makes 4 x 4 scores, and 4 x 4 or 4 x 5 sums, in registers.
+# The same by mma.sync: weights are computed in the registers that the scores are in.
+schedule mma for cuda {
+    O.split(i, io, ii, 64, tail = guard).split(ii, iw, iv, 16).split(e, et, ev, 16).reorder(b, io, iw, et, iv, ev)
+    O.gpu_blocks(b, io).gpu_threads(iw).unroll(et).vectorize(iv).vectorize(ev)
+    Q.in(dot).compute_at(O, io).store_in(shared).pad_storage(d, D + 8).vectorize(d, 8)
+    mean.compute_at(O, io).store_in(mma_accumulator)
+    mean.split(i, iw, iv, 16).split(e, et, ev, 16).reorder(b, iw, et, iv, ev).gpu_threads(iw)
+    mean.unroll(et).vectorize(iv).vectorize(ev)
+    mean.update.split(i, iw, iv, 16).split(e, et, ev, 16).reorder(b, t, iw, et, iv, ev).gpu_threads(iw)
+    mean.update.unroll(et).vectorize(iv).vectorize(ev).pipeline(t, 2)
+    old.compute_at(mean.update, t).store_in(shared).split(i, iw, il, 16).gpu_threads(iw).gpu_lanes(il)
+    new.compute_at(mean.update, t).store_in(shared).split(i, iw, il, 16).gpu_threads(iw).gpu_lanes(il)
+    total.store_at(O, io).compute_at(mean.update, t).store_in(shared).reorder_storage(b, n, i)
+    total.split(i, iw, il, 16).reorder(b, n, iw, il).gpu_threads(iw).gpu_lanes(il)
+    total.update.split(i, iw, il, 16).reorder(b, r, iw, il).gpu_threads(iw).gpu_lanes(il)
+    most.store_at(O, io).compute_at(mean.update, t).store_in(shared).reorder_storage(b, n, i)
+    most.split(i, iw, il, 16).reorder(b, n, iw, il).gpu_threads(iw).gpu_lanes(il)
+    most.update.split(i, iw, il, 16).reorder(b, r, iw, il).gpu_threads(iw).gpu_lanes(il)
+    best.compute_at(mean.update, t).store_in(shared).reorder_storage(b, n, h, i)
+    best.reorder(b, n, i, h).gpu_threads(i, h)
+    best.update.reorder(b, n, i, h, u).gpu_threads(i, h)
+    half.compute_at(mean.update, t).store_in(shared).reorder_storage(b, n, h, i)
+    half.reorder(b, n, i, h).gpu_threads(i, h)
+    half.update.reorder(b, n, i, h, u).gpu_threads(i, h)
+    keys.compute_at(mean.update, t).store_in(shared).pad_storage(d, D + 8).vectorize(d, 8)
+    dot.compute_at(mean.update, t).store_in(mma_accumulator)
+    dot.split(i, iw, iv, 16).split(l, lt, lv, 16).reorder(b, n, iw, lt, iv, lv).gpu_threads(iw)
+    dot.unroll(lt).vectorize(iv).vectorize(lv)
+    dot.update.split(d, dt, dv, 16).split(i, iw, iv, 16).split(l, lt, lv, 16)
+    dot.update.reorder(b, n, iw, dt, lt, iv, lv, dv).gpu_threads(iw).unroll(lt)
+    dot.update.atomic().vectorize(iv).vectorize(lv).vectorize(dv)
+    score.in(best).compute_at(mean.update, t).store_in(shared).pad_storage(l, 68)
+    score.in(best).split(i, iw, iv, 16).split(l, lt, lv, 16).reorder(b, n, iw, lt, iv, lv).gpu_threads(iw)
+    score.in(best).unroll(lt).vectorize(iv).vectorize(lv)
+    weight.compute_at(mean.update, t).store_in(shared).pad_storage(l, 72)
+    weight.split(i, iw, iv, 16).split(l, lt, lv, 16).reorder(b, n, iw, lt, iv, lv).gpu_threads(iw)
+    weight.unroll(lt).vectorize(iv).vectorize(lv)
+    values.compute_at(mean.update, t).store_in(shared).pad_storage(e, D + 8).vectorize(e, 8)
+    part.compute_at(mean.update, t).store_in(mma_accumulator)
+    part.split(i, iw, iv, 16).split(e, et, ev, 16).reorder(b, n, iw, et, iv, ev).gpu_threads(iw)
+    part.unroll(et).vectorize(iv).vectorize(ev)
+    part.update.split(j, jt, jv, 16).split(i, iw, iv, 16).split(e, et, ev, 16)
+    part.update.reorder(b, n, iw, jt, et, iv, ev, jv).gpu_threads(iw).unroll(et)
+    part.update.atomic().vectorize(iv).vectorize(ev).vectorize(jv)
+}
+
+# CUDA cores. The same blocks; a thread makes 4 x 4 scores, and 4 x D / 16 means, in registers.
 schedule simt for cuda {
-    O.split(i, io, ii, 64, tail = exact).split(ii, ir, it, 8).split(e, et, el, 32).reorder(b, io, ir, it, el, et)
-    O.gpu_blocks(b, io).gpu_threads(it, el).unroll(et)
-    queries.compute_at(O, io).store_in(shared).pad_storage(d, 66)
-    most.compute_at(O, io).store_in(shared)
-    most.update.unroll(u).gpu_threads(i)
-    best.in(most).compute_at(O, io).store_in(shared).pad_storage(v, 33)
-    best.in(most).split(i, ir, it, 8).reorder(b, it, v, ir).gpu_threads(it, v).unroll(ir)
-    best.compute_at(O, io).store_in(registers)
-    best.split(i, ir, it, 8).reorder(b, it, v, ir).gpu_threads(it, v).unroll(ir)
-    best.update.split(k, ko, ki, 2, tail = exact).split(i, ir, it, 8).reorder(b, ko, it, v, ir, ki)
-    best.update.gpu_threads(it, v).unroll(ir).unroll(ki)
-    score.compute_at(best.update, ko).store_in(shared).pad_storage(l, 68)
-    score.tile(i, l, it, lt, iv, lv, 4, 4).gpu_threads(it, lt).unroll(iv).unroll(lv)
-    K.in(first).compute_at(best.update, ko).store_in(shared).pad_storage(d0, 66)
-    first.compute_at(score, lt).store_in(registers).unroll(i).unroll(l)
-    first.update.reorder(b, d0, i, l).unroll(i).unroll(l)
-    rows.compute_at(O, io).store_in(shared).pad_storage(e, 66)
-    rows.split(i, it, iv, 4).split(e, ev, et, 16).reorder(b, it, et, iv, ev).gpu_threads(it, et)
-    rows.unroll(iv).unroll(ev)
-    sum.compute_at(O, io).store_in(registers).pad_storage(e, 80)
-    sum.split(i, it, iv, 4).split(e, ev, et, 16).reorder(b, it, et, iv, ev).gpu_threads(it, et)
-    sum.unroll(iv).unroll(ev)
-    sum.update.split(j, jo, ji, 64, tail = exact).split(i, it, iv, 4).split(e, ev, et, 16)
-    sum.update.reorder(b, jo, it, et, ji, iv, ev).gpu_threads(it, et).unroll(iv).unroll(ev)
-    K.in(dot).compute_at(sum.update, jo).store_in(shared).pad_storage(d1, 66)
-    more.compute_at(sum.update, jo).store_in(shared).pad_storage(e, 66)
-    weight.compute_at(sum.update, jo).store_in(shared).pad_storage(l, 66)
-    weight.tile(i, l, it, lt, iv, lv, 4, 4).gpu_threads(it, lt).unroll(iv).unroll(lv)
-    dot.compute_at(weight, lt).store_in(registers).unroll(i).unroll(l)
-    dot.update.reorder(b, d1, i, l).unroll(i).unroll(l)
+    O.split(i, io, ii, 64, tail = guard).split(ii, it, iv, 4).split(e, ev, et, 16)
+    O.reorder(b, io, it, et, iv, ev).gpu_blocks(b, io).gpu_threads(it, et).unroll(iv).unroll(ev)
+    Q.in(dot).compute_at(O, io).store_in(shared).pad_storage(d, D + 2)
+    mean.compute_at(O, io).store_in(registers)
+    mean.split(i, it, iv, 4).split(e, ev, et, 16).reorder(b, it, et, iv, ev).gpu_threads(it, et)
+    mean.unroll(iv).unroll(ev)
+    mean.update.split(i, it, iv, 4).split(e, ev, et, 16).reorder(b, t, it, et, iv, ev).gpu_threads(it, et)
+    mean.update.unroll(iv).unroll(ev)
+    old.compute_at(mean.update, t).store_in(shared).gpu_threads(i)
+    new.compute_at(mean.update, t).store_in(shared).gpu_threads(i)
+    total.store_at(O, io).compute_at(mean.update, t).store_in(shared).reorder_storage(b, n, i)
+    total.reorder(b, n, i).gpu_threads(i)
+    total.update.reorder(b, r, i).gpu_threads(i)
+    most.store_at(O, io).compute_at(mean.update, t).store_in(shared).reorder_storage(b, n, i)
+    most.reorder(b, n, i).gpu_threads(i)
+    most.update.reorder(b, r, i).gpu_threads(i)
+    best.compute_at(mean.update, t).store_in(shared).reorder_storage(b, n, h, i)
+    best.reorder(b, n, i, h).gpu_threads(i, h)
+    best.update.reorder(b, n, i, h, u).gpu_threads(i, h)
+    half.compute_at(mean.update, t).store_in(shared).reorder_storage(b, n, h, i)
+    half.reorder(b, n, i, h).gpu_threads(i, h)
+    half.update.reorder(b, n, i, h, u).gpu_threads(i, h)
+    keys.compute_at(mean.update, t).store_in(shared).pad_storage(d, D + 2)
+    copy.compute_at(mean.update, t).store_in(shared).pad_storage(l, 66)
+    copy.split(i, it, iv, 4).split(l, lv, lt, 16).reorder(b, n, it, lt, iv, lv).gpu_threads(it, lt)
+    copy.unroll(iv).unroll(lv)
+    dot.compute_at(copy, lt).store_in(registers).unroll(i).unroll(l)
+    dot.update.reorder(b, n, d, i, l).unroll(i).unroll(l)
+    weight.compute_at(mean.update, t).store_in(shared).pad_storage(l, 66)
+    weight.split(i, it, iv, 4).split(l, lv, lt, 16).reorder(b, n, it, lt, iv, lv).gpu_threads(it, lt)
+    weight.unroll(iv).unroll(lv)
+    values.compute_at(mean.update, t).store_in(shared)
+    part.compute_at(mean.update, t).store_in(registers)
+    part.split(i, it, iv, 4).split(e, ev, et, 16).reorder(b, n, it, et, iv, ev).gpu_threads(it, et)
+    part.unroll(iv).unroll(ev)
+    part.update.split(i, it, iv, 4).split(e, ev, et, 16).reorder(b, n, it, et, j, iv, ev).gpu_threads(it, et)
+    part.update.unroll(iv).unroll(ev)
 }
 
 example { B = 2; L = 128; Q = random(1, -1, 1); K = random(2, -1, 1); V = random(3, -1, 1) }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -24,19 +25,21 @@ CASES = tomllib.loads((SAMPLES / "bench" / "gpu_cases.toml").read_text(encoding=
 TARGET = TARGETS["cuda"]
 
 
-def kernel_of(name: str, schedule: str) -> Kernel:
-    p = load_pipeline(SAMPLES / "cuda" / f"{name}.hb", {})
+def kernel_of(name: str, schedule: str, settings: Mapping[str, str] | None = None) -> Kernel:
+    p = load_pipeline(SAMPLES / "cuda" / f"{name}.hb", settings or {})
     return lower_to_kernel(p, choose_schedule(p, "cuda", schedule), TARGET)
 
 
-def cuda_of(name: str, schedule: str) -> CudaSource:
-    return emit_cuda(kernel_of(name, schedule), TARGET)
+def cuda_of(name: str, schedule: str, settings: Mapping[str, str] | None = None) -> CudaSource:
+    return emit_cuda(kernel_of(name, schedule, settings), TARGET)
 
 
-def count_agreeing(name: str, schedule: str, folder: Path) -> int:
+def count_agreeing(
+    name: str, schedule: str, folder: Path, settings: Mapping[str, str] | None = None
+) -> int:
     """How many of the sizes to check the schedule takes; the results are right at each of them."""
-    p = load_pipeline(SAMPLES / "cuda" / f"{name}.hb", {})
-    kernel = kernel_of(name, schedule)
+    p = load_pipeline(SAMPLES / "cuda" / f"{name}.hb", settings or {})
+    kernel = kernel_of(name, schedule, settings)
     # gcc does not see that what one loop over threads leaves out, under a condition, no other one reads.
     library = CudaLibrary(emit_cuda(kernel, TARGET), folder, "-Wno-maybe-uninitialized")
     cases = [c for c in CASES[name]["check"] if accepted(p, kernel.checks, c)]
@@ -53,8 +56,11 @@ def count_agreeing(name: str, schedule: str, folder: Path) -> int:
     return len(cases)
 
 
-def spills(name: str, schedule: str, folder: Path) -> int:
+def spills(
+    name: str, schedule: str, folder: Path, settings: Mapping[str, str] | None = None
+) -> int:
     """Bytes that the kernels keep in memory for want of registers, as nvcc says for two architectures."""
-    used = build_cuda(cuda_of(name, schedule), folder / "k.fatbin", "fatbin", ("sm_80", "sm_90"))
+    source = cuda_of(name, schedule, settings)
+    used = build_cuda(source, folder / "k.fatbin", "fatbin", ("sm_80", "sm_90"))
     assert used
     return sum(r.spills for r in used)

@@ -58,6 +58,26 @@ def test_products(place: str, tmp_path: Path) -> None:
     assert compare(c, exact).mismatches > 100  # the bound sees the rounding
 
 
+@pytest.mark.parametrize("place", ["mma_accumulator", "wmma_accumulator"])
+def test_any_size(place: str, tmp_path: Path) -> None:
+    """Factors straight from the device's memory, masked at the edges, K included."""
+    text = KERNEL.replace(", tail = exact", "").replace("PLACE", place)
+    text = text.replace("PRODUCT", "tf32(A[i, k]) * tf32(B[k, j])")
+    source = cuda_of(text)
+    p = check(parse(Source("k.hb", text)), {})
+    random = np.random.default_rng(12)
+    library = CudaLibrary(source, tmp_path)
+    for m, n, k in ((37, 21, 13), (32, 16, 7), (5, 40, 16)):
+        values = {
+            "A": random.standard_normal((m, k)).astype(np.float32),
+            "B": random.standard_normal((k, n)).astype(np.float32),
+        }
+        c = poisoned((m, n))
+        assert library.call("", m, n, k, *values.values(), c) == 0
+        reference = evaluate(p, {"M": m, "N": n, "K": k}, dict(values))["C"]
+        assert compare(c, reference).mismatches == 0
+
+
 def test_other_products_of_floats_are_refused() -> None:
     text = KERNEL.replace("PRODUCT", "A[i, k] * B[k, j]").replace("PLACE", "mma_accumulator")
     with pytest.raises(HbcError) as raised:

@@ -151,7 +151,9 @@ def _applied(
         case Call(name="reinterpret", type=t):
             return np.ascontiguousarray(args[0]).view(numpy_dtype(t.element))
         case Call(name=name):
-            return np.asarray({"floor": np.floor, "sqrt": np.sqrt}[str(name)](args[0]))
+            return np.asarray(
+                {"floor": np.floor, "sqrt": np.sqrt, "cos": np.cos}[str(name)](args[0])
+            )
 
 
 def cast(x: Array, source: DType, target: DType) -> Array:

@@ -172,10 +172,12 @@ class Draft:
                 return cast(t, self.read("wild"))
             case "other" if t != "f32":
                 return cast(t, cast("u32" if t == "i32" else "i32", self.read(narrow)))
+            case "bits" if t == "f32":
+                return Masked(self.condition(self.chance(0.7)), self.function(self.read(t)))
             case "bits":
-                other = {"i32": "f32", "u32": "i32", "f32": "i32"}[t]
+                other = {"i32": "f32", "u32": "i32"}[t]
                 node = Call(MathOp.REINTERPRET, (operand_name(DTYPES[other]),), Type(DTYPES[t]))
-                return self.read(t) if t == "f32" else Apply(node, (self.read(other),))
+                return Apply(node, (self.read(other),))
             case "uniform":
                 return Uniform(const(1 + self.number(2), DTYPES[t]))
             case "choice":
@@ -186,6 +188,11 @@ class Draft:
                 return cast(t, multiply(a, b))
             case _:
                 return cast(t, self.read(narrow))
+
+    def function(self, x: Tensor) -> Tensor:
+        """Of a float; mostly one that is 0 at 0."""
+        name = MathOp.COS if self.chance(0.3) else MathOp.FLOOR
+        return Apply(Call(name, (operand_name(x.element),), Type(x.element)), (x,))
 
     def unary(self, t: str, x: Tensor) -> Tensor:
         if t == "f32":

@@ -43,7 +43,8 @@ _NOBODY = -1
 
 @dataclass(frozen=True, slots=True)
 class Touch:
-    """One element touched by a thread, after so many barriers of its block and of its warp."""
+    """One element touched by a thread, after so many barriers of its block and of its warp. `tile`: of a
+    block that stays, which of its tiles that was for; in the device's memory those do not meet."""
 
     buffer: str
     element: int
@@ -52,6 +53,8 @@ class Touch:
     blocks: int
     warps: int
     node: Load | Store = field(compare=False, repr=False)
+    tile: int = 0
+    shared: bool = False
 
     @property
     def atomic(self) -> Op | None:
@@ -62,7 +65,7 @@ class Touch:
             return False
         if self.atomic is not None and self.atomic is other.atomic:
             return False
-        if self.blocks != other.blocks:
+        if self.blocks != other.blocks or (self.tile != other.tile and not self.shared):
             return False
         same_warp = self.thread // 32 == other.thread // 32
         return not (same_warp and self.warps != other.warps)
@@ -109,7 +112,7 @@ def _host(s: Stmt, env: Env) -> Iterator[list[Touch]]:
             shared = {
                 n.buffer for n in nodes(s) if isinstance(n, Allocate) and n.memory is Memory.SHARED
             }
-            yield from _blocks(s, env, own - shared)
+            yield from _blocks(s, env, _Run(own - shared, shared))
         case For():
             for inside in _iterations(s, env):
                 yield from _host(s.body, inside)
@@ -128,14 +131,31 @@ def _host(s: Stmt, env: Env) -> Iterator[list[Touch]]:
             pass
 
 
-def _blocks(s: Stmt, env: Env, private: set[str]) -> Iterator[list[Touch]]:
+def _blocks(s: For, env: Env, run: _Run) -> Iterator[list[Touch]]:
+    """A run for each block; one for all iterations of a nest whose blocks stay."""
+    for inside in _tiles(s, env):
+        if s.resident is None:
+            run = replace(run, found=[], ahead=[[]], barriers=dict.fromkeys(BarrierScope, 0))
+        run.block(_body(s), inside)
+        if s.resident is None:
+            yield run.found
+        run.tile += 1
+    if s.resident is not None:
+        yield run.found
+
+
+def _tiles(s: Stmt, env: Env) -> Iterator[Env]:
     if isinstance(s, For) and s.kind is LoopKind.BLOCK:
         for inside in _iterations(s, env):
-            yield from _blocks(s.body, inside, private)
-        return
-    run = _Run(private)
-    run.block(s, env)
-    yield run.found
+            yield from _tiles(s.body, inside)
+    else:
+        yield env
+
+
+def _body(s: Stmt) -> Stmt:
+    while isinstance(s, For) and s.kind is LoopKind.BLOCK:
+        s = s.body
+    return s
 
 
 @dataclass(slots=True)
@@ -144,6 +164,8 @@ class _Run:
     whatever touches the element: `ahead` has their groups, the last one not committed."""
 
     private: set[str]
+    shared: set[str]
+    tile: int = 0
     found: list[Touch] = field(default_factory=list)
     ahead: list[list[Touch]] = field(default_factory=lambda: [[]])
     barriers: dict[BarrierScope, int] = field(
@@ -233,6 +255,7 @@ class _Run:
         for at in lane_values(n.index, n.mask, env):
             counts = self.barriers[_BLOCK], self.barriers[_WARP]
             touch = Touch(n.buffer, at, number, isinstance(n, Store), *counts, n)
+            touch = replace(touch, tile=self.tile, shared=n.buffer in self.shared)
             for t in (t for group in self.ahead for t in group):
                 if (t.buffer, t.element) == (n.buffer, at):
                     self.found.append(replace(t, thread=_NOBODY, blocks=counts[0], warps=counts[1]))

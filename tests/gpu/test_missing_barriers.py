@@ -5,23 +5,15 @@ All of it is one program: the barrier to leave out, and the sizes, are its argum
 
 from __future__ import annotations
 
-import os
-import re
-import subprocess
-from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 import pytest
-from gpu_kernels import CUDA, lowered, pipeline_of
+from barrier_programs import NONE, RACE, program
+from gpu_kernels import lowered, pipeline_of
 
-from hbc.codegen.cuda import emit_cuda
-from hbc.codegen.cuda_cpu import ORDER_VARIABLE, build
-from hbc.codegen.spelling import c_type
+from hbc.cli.pipeline import choose_schedule, load_pipeline, lower_to_kernel
+from hbc.ir.target import TARGETS
 
-RACE = 66  # what ThreadSanitizer exits with
-NONE = -1  # no barrier is missing
-BARRIER = re.compile(r"__sync(?:threads|warp)\(\);")
 SHARED = {
     "gemm": "staged", "transpose": "shared", "fragments": "staged", "atomics": "inblock",
 }  # fmt: skip
@@ -33,51 +25,6 @@ SIZES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Program:
-    """Built with all barriers; `count` of them can be left out, one in each run."""
-
-    path: Path
-    count: int
-
-    def status(self, missing: int, sizes: tuple[int, ...]) -> int:
-        environment = {**os.environ, ORDER_VARIABLE: "forward"}
-        answer = subprocess.run(
-            [str(self.path), str(missing), *map(str, sizes)],
-            capture_output=True, env=environment, timeout=120, check=False,
-        )  # fmt: skip
-        return answer.returncode
-
-
-@cache
-def program(name: str, folder: Path) -> Program:
-    """The kernel with a `main` that calls it on arrays of zeros and ones."""
-    p, source = pipeline_of(name), emit_cuda(lowered(name, SHARED[name]), CUDA)
-    numbers = iter(range(1 << 30))
-    text = BARRIER.sub(lambda m: f"if (missing != {next(numbers)}) {m[0]}", source.text)
-    calls = [f"sizes[{n}]" for n in range(len(p.sizes))]
-    lines = []
-    for image in (*p.inputs, *p.outputs):
-        places = {s.name: f"sizes[{n}]" for n, s in enumerate(p.sizes)}
-        count = " * ".join(places[str(e.name)] for e in image.extents if hasattr(e, "name")) or "1"
-        t = c_type(image.element)
-        lines.append(f"    {t} *{image.name}_ = ({t} *)calloc({count}, sizeof({t}));")
-        calls.append(f"{image.name}_")
-    main = "\n".join(
-        [
-            "#include <stdlib.h>", "int main(int count, char **words)", "{",
-            "    int64_t sizes[8];", "    missing = atoi(words[1]);",
-            "    for (int n = 2; n < count; ++n)", "        sizes[n - 2] = atoi(words[n]);", *lines,
-            f"    return {source.name}({', '.join(calls)});", "}", "",
-        ]
-    )  # fmt: skip
-    (folder / f"{source.name}.h").write_text(source.header, encoding="utf-8")
-    whole = f"static int missing;\n{text}\n{main}"
-    path = folder / name
-    build(whole, path, "program", name=name, sanitize="thread", extra=(f"-I{folder}",))
-    return Program(path, next(numbers))
-
-
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("missing")
@@ -85,7 +32,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("name", SHARED)
 def test_every_missing_barrier_is_found(name: str, folder: Path) -> None:
-    made = program(name, folder)
+    made = program(pipeline_of(name), lowered(name, SHARED[name]), folder)
     assert made.count >= 2
     if made.status(NONE, (1,) * len(SIZES[name][0])) not in (0, RACE):
         pytest.skip("ThreadSanitizer does not run here")
@@ -94,3 +41,23 @@ def test_every_missing_barrier_is_found(name: str, folder: Path) -> None:
         assert RACE in {made.status(n, sizes) for sizes in SIZES[name]}, (
             f"nobody misses barrier {n}"
         )
+
+
+# Sizes at which each barrier of a sample's code is come to: whole pieces, and pieces at edges.
+SAMPLES = {
+    ("conv1d", "wmma"): ((5, 300, 12), (4, 256, 16)),
+    ("gemm_f16", "wmma_64"): ((64, 64, 40), (90, 90, 40)),
+}
+FOLDER = Path(__file__).resolve().parents[2] / "samples" / "cuda"
+
+
+@pytest.mark.parametrize(("name", "schedule"), SAMPLES)
+def test_every_missing_barrier_of_samples_is_found(name: str, schedule: str, folder: Path) -> None:
+    p = load_pipeline(FOLDER / f"{name}.hb", {})
+    kernel = lower_to_kernel(p, choose_schedule(p, "cuda", schedule), TARGETS["cuda"])
+    made, sizes = program(p, kernel, folder), SAMPLES[name, schedule]
+    if made.status(NONE, (1,) * len(p.sizes)) not in (0, RACE):
+        pytest.skip("ThreadSanitizer does not run here")
+    assert [made.status(NONE, s) for s in sizes] == [0] * len(sizes)
+    not_missed = [n for n in range(made.count) if not any(made.status(n, s) == RACE for s in sizes)]
+    assert not_missed == []

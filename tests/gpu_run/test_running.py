@@ -27,6 +27,19 @@ schedule simt for cuda {
 }
 example { M = 5; N = 37; A = random(1, -1, 1) }
 """
+STAGED = """
+kernel staged
+size N
+input A: f32[N, 24576]
+output C: f32[N, 24576]
+half[i, j] = A[i, j] / 2
+C[i, j] = half[i, j] + half[i, 24575 - j]
+schedule simt for cuda {
+    C.split(j, jo, ji, 256).gpu_blocks(i).gpu_threads(ji)
+    half.compute_at(C, i).store_in(shared)
+}
+example { N = 2; A = random(1) }
+"""
 RUN = ("--target", "cuda")
 any_loader = pytest.mark.parametrize("loader", ["cuda-bindings"])  # where they do not differ
 
@@ -140,6 +153,30 @@ def test_no_room_for_an_array(machine: Machine, monkeypatch: pytest.MonkeyPatch)
         "error: `scale` failed on the GPU: no room for `C`, 0.4 MB: 0.1 of 0.3 MB are free\n"
         "hint: try smaller sizes"
     )
+
+
+def test_a_block_too_large_for_the_device(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CUDA_ON_CPU_THREADS", "64")
+    assert (
+        "`scale` failed on the GPU: scale_half<<<(1, 1, 1), 256, 0 bytes of shared memory>>>: invalid "
+        "configuration argument (cudaErrorInvalidConfiguration)"
+    ) in " ".join(failing(machine).split())
+
+
+def test_more_shared_memory_than_the_device_has(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Which that of another architecture would have had."""
+    monkeypatch.setenv("CUDA_ON_CPU_SHARED", "65536")
+    said = machine.hbc("run", machine.kernel(STAGED), *RUN)
+    assert (
+        "`staged` failed on the GPU: staged_C: 98304 bytes of shared memory for a block: invalid argument "
+        "(cudaErrorInvalidValue)"
+    ) in " ".join(said.err.split())
+    monkeypatch.delenv("CUDA_ON_CPU_SHARED")
+    assert machine.hbc("run", machine.kernel(STAGED), *RUN).code == 0
 
 
 @any_loader

@@ -56,3 +56,59 @@ def test_more_lanes_than_the_distance_are_refused() -> None:
     assert text.startswith("cannot vectorize `ti`: each step of the scan along `t` reads")
     text = refusal(SCAN, "Y.update.split(t, to, ti, 4).reorder(c, ti, to).vectorize(to)")
     assert "`to`" in text
+
+
+# Weights of which the largest so far is 1, and their sum: one pass over X.
+ONE_PASS = """
+    size H, W
+    input X: f32[H, W]
+    output O: f32[H]
+    reduce r in W, t in W
+    most[i, s] = -inf
+    most[i, r] = max(most[i, r - 1], X[i, r])
+    sum[i] = 0.0
+    sum[i] = sum[i] * exp(most[i, t - 1] - most[i, t]) + exp(X[i, t] - most[i, t])
+    O[i] = sum[i]
+"""
+
+
+def test_a_window_of_a_scan_slides() -> None:
+    """Each iteration runs the one step that is new; the two that it reads are kept."""
+    schedule = "sum.compute_at(O, i); most.store_at(O, i).compute_at(sum.update, t)"
+    assert outline(lowered(ONE_PASS, schedule)) == expected("""
+        i: H
+          most[2] stack
+          sum[1] stack
+          sum = ..
+          t: W
+            most_s_new = select(t == 0, t - 1, t)
+            s: max(-most_s_new, 0) from most_s_new
+              most = ..
+            most = ..
+            sum = ..
+          O = ..
+    """)
+    agrees(ONE_PASS, schedule)
+
+
+def test_windows_of_scans_over_pieces() -> None:
+    """Of a split loop, and stored outside of all loops."""
+    split = "sum.compute_at(O, i); sum.update.split(t, to, ti, 4); "
+    agrees(ONE_PASS, split + "most.store_at(O, i).compute_at(sum.update, to)")
+    agrees(ONE_PASS, split + "most.store_at(sum.update, to).compute_at(sum.update, ti)")
+    agrees(ONE_PASS, "sum.compute_root(); most.store_root().compute_at(sum.update, t)")
+    agrees(ONE_PASS, "sum.compute_root(); most.store_at(sum.update, i).compute_at(sum.update, t)")
+
+
+def test_a_scan_that_began_before_does_not_slide() -> None:
+    """The first iteration would have to run more steps than others: all of them run in each."""
+    program = ONE_PASS.replace("t in W", "t in 2 .. W")
+    schedule = "sum.compute_at(O, i); most.store_at(O, i).compute_at(sum.update, t)"
+    assert "most[W + 1] heap" in outline(lowered(program, schedule))
+    agrees(program, schedule)
+
+
+def test_a_scan_of_what_comes_later_does_not_slide() -> None:
+    program = ONE_PASS.replace("X[i, r])", "most[i, r + 1])").replace("= -inf", "= 0.5 * f32(s)")
+    schedule = "sum.compute_at(O, i); most.store_at(O, i).compute_at(sum.update, t)"
+    agrees(program, schedule)

@@ -1,0 +1,79 @@
+"""Packs of compiled kernels call what `hbc synth` finds: the functions are those of the search, and what
+they replace in a kernel is the layout change of that name."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from hbc.cli.main import exit_code_of
+from hbc.cli.pack_functions import pack_functions
+from hbc.codegen.interleaved_rows import FUNCTIONS, function_name, functions, template
+from hbc.ir.gather import Gather
+from hbc.ir.layout_change import interleave, is_change
+from hbc.ir.types import DTYPES
+
+SAMPLES = Path(__file__).parents[2] / "samples"
+TARGETS = {"avx512": 512, "avx2": 256}
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_the_files_are_what_the_search_finds(target: str) -> None:
+    path = template(TARGETS[target])
+    assert path.read_text(encoding="ascii") == pack_functions(target), (
+        "write it again: python -m hbc.cli.pack_functions"
+    )
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_the_functions_interleave(target: str, tmp_path: Path) -> None:
+    """Numbered elements go through each function; where each came from is the gather it is."""
+    bits = TARGETS[target]
+    text = ["#include <immintrin.h>", "#include <stdint.h>", "#include <stdio.h>"]
+    text += functions(bits).values()
+    text.append("int main(void) {")
+    for number, (rows, dtype) in enumerate(FUNCTIONS):
+        width = DTYPES[dtype].bits
+        count = bits // width
+        element = f"uint{width}_t"
+        text.append(
+            f"{{ static {element} from[{rows} * {count + 3}], to[{rows * count + 2}];"
+            f" for (int i = 0; i < {rows * count}; ++i)"
+            f" from[i / {count} * {count + 3} + i % {count}] = ({element})i;"
+            f" {function_name(rows, count, width)}(to + 1, from, {count + 3});"
+            f' printf("{number}"); for (int i = 0; i < {rows * count + 2}; ++i)'
+            ' printf(" %d", (int)to[i]); puts(""); }'
+        )
+    text.append("return 0; }")
+    source, program = tmp_path / "packs.c", tmp_path / "packs"
+    source.write_text("\n".join(text), encoding="ascii")
+    flags = ["-mavx512f", "-mavx512bw"] if bits == 512 else ["-mavx2"]
+    command = ["gcc", "-O1", "-Wall", "-Wextra", "-Werror", *flags, str(source), "-o", str(program)]
+    subprocess.run(command, check=True)
+    needed = "avx512bw" if bits == 512 else "avx2"
+    if needed not in Path("/proc/cpuinfo").read_text(encoding="utf-8").split():
+        pytest.skip(f"this processor has no {needed}")
+    lines = subprocess.run([str(program)], check=True, capture_output=True, text=True).stdout
+    for (rows, dtype), line in zip(FUNCTIONS, lines.splitlines(), strict=True):
+        count = bits // DTYPES[dtype].bits
+        values = np.array(line.split()[1:], dtype=np.int32)
+        assert values[0] == values[-1] == 0  # nothing beyond the output is written
+        found = Gather(((rows * count,),), (rows * count,), values[1:-1])
+        assert is_change(found, interleave(rows, count))
+
+
+@pytest.mark.parametrize(
+    ("kernel", "target", "call"),
+    [
+        ("gemm_u8s8", "avx512vnni", "interleave_4x64_u8"),
+        ("gemm_bf16", "avx512bf16", "interleave_2x32_u16"),
+    ],
+)
+def test_packs_of_kernels_call_them(kernel: str, target: str, call: str, tmp_path: Path) -> None:
+    path = str(SAMPLES / f"{kernel}.hb")
+    assert exit_code_of(["compile", path, "--target", target, "-o", str(tmp_path)]) == 0
+    text = (tmp_path / f"{kernel}.c").read_text(encoding="utf-8")
+    assert f"{call}(&B_packed[" in text
