@@ -1,7 +1,7 @@
 """Writes the C functions that packs of compiled kernels call: layout changes that `hbc synth` finds.
 
 `python -m hbc.cli.pack_functions` writes `codegen/templates/interleave_TARGET.h` again; a test compares.
-The search takes half a second, so kernels take the functions from these files.
+The search takes a second or more, so kernels take the functions from these files.
 """
 
 from __future__ import annotations

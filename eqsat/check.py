@@ -11,8 +11,9 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from hbc.eqsat.choice import Choice, Statement
+from hbc.eqsat.packs import with_packs
 from hbc.eqsat.perform import accumulated, output_points, perform, stored
-from hbc.eqsat.placement import Frames, with_packs
+from hbc.eqsat.placement import Frames
 from hbc.eqsat.points import address, value, whole_box
 from hbc.eqsat.tensor import Read, strides_along
 from hbc.ir.diag import InternalError

@@ -136,6 +136,8 @@ def _choices(
         in_tiles = plan.instruction.place.rows > 1
         if in_tiles and rest is not None and s.dest in reads(rest):
             continue  # the sums would overwrite what the rest reads
+        if in_tiles and any(x is not None and _sums_arrays(x) for x in (rest, candidate.c)):
+            continue  # what is left is as long a sum
         if rest is not None and _summed(rest):
             continue  # the result is known at the points of the statement, not at those of a sum
         choices.append(Choice(candidate, plan, cycles, packing, rest, fired, complete))
@@ -266,7 +268,8 @@ def _plans_of(
     fitting = [i for i in instructions if selectable(i) and signature_text(signature(i)) == types]
     fitting.sort(key=_products, reverse=True)
     whole: set[Family] = set()  # families of instructions of which one has an exact plan
-    alike: dict[Hashable, list[Plan]] = {}  # for instructions that differ in the order of elements
+    # For instructions that differ in the order of elements; and whether one of the plans is exact.
+    alike: dict[Hashable, tuple[list[Plan], bool]] = {}
     for i in fitting:
         family = _family(i)
         if family in whole:
@@ -274,11 +277,12 @@ def _plans_of(
         key = planned(i)
         if key not in alike:  # the e-graph has the other order as its own candidate
             straight = takewhile(lambda plan: not plan.swapped, plans(table, i))
-            alike[key] = list(islice(straight, MOST_PLANS))
-        for plan in alike[key]:
-            if plan.waste == 1:
-                whole.add(family)
-            yield plan if plan.instruction is i else replace(plan, instruction=i)
+            found = list(islice(straight, MOST_PLANS))
+            alike[key] = found, any(plan.waste == 1 for plan in found)
+        found, exact = alike[key]
+        if exact:
+            whole.add(family)
+        yield from (p if p.instruction is i else replace(p, instruction=i) for p in found)
 
 
 def _family(i: Instruction) -> Family:
@@ -341,6 +345,13 @@ def _summed(x: Tensor, inside: bool = False) -> bool:
     if isinstance(x, Read):
         return inside and x.buffer == CHOSEN
     return any(_summed(p, inside or isinstance(x, Reduce)) for p in parts(x))
+
+
+def _sums_arrays(x: Tensor) -> bool:
+    """Whether what is read is summed in it."""
+    if isinstance(x, Reduce):
+        return any(True for _ in reads(x))
+    return any(_sums_arrays(p) for p in parts(x))
 
 
 def _rest(g: EGraph, c: Candidate, of: Encoding) -> Tensor | None:

@@ -34,6 +34,7 @@ from hbc.ir.types import DType
 from hbc.ir.walk import nodes
 
 FUNCTIONS_OF_FACTORS = frozenset({str(MathOp.TF32)})
+NO_SHAPE = "its loops do not make rows, columns and a sum"
 _COUNTS = {0: "no array", 1: "one array", 3: "three arrays"}
 
 
@@ -54,6 +55,11 @@ def near_miss(value: Tensor, instructions: Sequence[Instruction]) -> Miss:
     usable = [i for i in instructions if selectable(i)]
     total = next(sums(value), None)
     name = nearest(value, usable)
+    if total is None and isinstance(value, Apply) and _subtracts(value):
+        return Miss(
+            name, "it subtracts, and instructions add",
+            "add up the products, and subtract the sums where they are used",
+        )  # fmt: skip
     if total is None:
         return Miss(
             name, "no vectorized loop is summed over",
@@ -68,8 +74,14 @@ def near_miss(value: Tensor, instructions: Sequence[Instruction]) -> Miss:
     misses = [x for x in found if isinstance(x, _Unlike)]
     if misses and len(misses) == len(found):
         return Miss(name, misses[0].condition, misses[0].edit)
-    first = next(x for x in found if not isinstance(x, _Unlike))
-    return _types((total.element.name, *first), usable)
+    types = [x for x in found if not isinstance(x, _Unlike)]
+    miss = _types((total.element.name, *types[0]), usable)
+    if len(types) > 1 and miss.condition == NO_SHAPE:
+        return Miss(
+            miss.nearest, f"it adds {len(types)} products at once, and instructions one by one",
+            "write an update for each of them",
+        )  # fmt: skip
+    return miss
 
 
 def not_a_tensor(why: NotTensorError, s: Store, instructions: Sequence[Instruction]) -> Miss:
@@ -156,6 +168,11 @@ def _product(term: Tensor, total: DType) -> tuple[str, str] | _Unlike:
             "multiply two of them in a Func of their own" if len(factors) > 2
             else "write both factors as arrays",
         )  # fmt: skip
+    if len(factors) < sum(1 for _ in _factors(inner)):
+        return _Unlike(
+            "its products are multiplied by a number too",
+            "multiply the sums by it, where they are used",
+        )
     leaves = [_leaf(f) for f in factors]
     if any(isinstance(leaf, Uniform | Line) for leaf in leaves):
         return _Unlike(
@@ -212,7 +229,7 @@ def _types(found: Signature, instructions: Sequence[Instruction]) -> Miss:
     wanted = signature(best)
     if _agreement(found, wanted)[0] == len(found):
         return Miss(
-            best.name, "its loops do not make rows, columns and a sum",
+            best.name, NO_SHAPE,
             "vectorize a loop along which each operand moves alone, and the reduction",
         )  # fmt: skip
     takes = f"{wanted[1]} by {wanted[2]} into {wanted[0]}"
@@ -245,6 +262,10 @@ def _without_masks(x: Tensor) -> Tensor:
 
 def _is_product(x: Apply) -> bool:
     return isinstance(x.node, Binary) and x.node.op is Op.MUL
+
+
+def _subtracts(x: Apply) -> bool:
+    return isinstance(x.node, Binary) and x.node.op is Op.SUB
 
 
 def _factors(x: Tensor) -> Iterator[Tensor]:

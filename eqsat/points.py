@@ -24,6 +24,7 @@ from hbc.eqsat.tensor import (
     Reduce,
     Tensor,
     Uniform,
+    reads,
     strides_along,
 )
 from hbc.ir.build import add, and_, broadcast, const, const_value, eq, floordiv, ge, lt, mod, mul
@@ -112,6 +113,8 @@ def value(x: Tensor, at: Points) -> Expr:
             inner = prod(d.extent for d in dims)
             if inner == 1:
                 return value(v, with_dims(at, dims))
+            if at.lanes > 1 and not strides_along(x) and not any(True for _ in reads(x)):
+                return broadcast(value(x, Points((), {})), at.lanes)  # how many there are
             return VectorReduce(op, value(v, with_dims(at, dims)), at.lanes)
         case Band():
             return band(x, at)

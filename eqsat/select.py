@@ -13,8 +13,9 @@ from hbc.eqsat.idle import without_idle
 from hbc.eqsat.lowering import selectable
 from hbc.eqsat.marks import Readings, Spellings, placed
 from hbc.eqsat.near_miss import Miss, near_miss, not_a_tensor, sums_varying
+from hbc.eqsat.packs import has_band, with_packs
 from hbc.eqsat.perform import perform
-from hbc.eqsat.placement import Frames, has_band, with_packs
+from hbc.eqsat.placement import Frames
 from hbc.eqsat.refusals import (
     NO_SUM,
     moving,

@@ -15,7 +15,7 @@ from hbc.eqsat.choice import CHOSEN, Choice, Statement
 from hbc.eqsat.perform import accumulated, stored
 from hbc.eqsat.placement import Frames
 from hbc.eqsat.points import Points, address, value, whole_box
-from hbc.eqsat.tensor import Dim, Read, Tensor, Uniform, reads, replaced
+from hbc.eqsat.tensor import Dim, Dims, Read, Tensor, Uniform, reads, replaced
 from hbc.eqsat.tile_agreement import Options, Use, Way, agreement
 from hbc.eqsat.tile_followers import Link, with_followers
 from hbc.eqsat.tile_maps import Change, bare, changed, changes
@@ -55,6 +55,7 @@ class TileScope:
     planned: set[int] = field(default_factory=set)  # products whose choice is fixed, by id
     accesses: dict[int, tuple[Stmt, frozenset[str], frozenset[str]]] = field(default_factory=dict)
     stored: dict[str, set[int]] = field(default_factory=dict)  # elements that had a value so far
+    elements: dict[tuple[Read, Dims], tuple[int, ...] | None] = field(default_factory=dict)
 
     def touched(self, s: Stmt) -> tuple[frozenset[str], frozenset[str]]:
         """The tile buffers that are read and written in a statement."""
@@ -209,10 +210,13 @@ class TileScope:
         return None
 
     def _located(self, x: Read, s: Statement) -> list[tuple[Tile, Points]] | None:
-        everything = constant_lanes(address(x, whole_box(s.outputs)))
-        if everything is None:
+        if (x, s.outputs) not in self.elements:
+            everything = constant_lanes(address(x, whole_box(s.outputs)))
+            self.elements[x, s.outputs] = everything
+        elements = self.elements[x, s.outputs]
+        if elements is None:
             return None
-        b, left = self.buffers[x.buffer], set(everything)
+        b, left = self.buffers[x.buffer], set(elements)
         moves = []
         for tile in b.tiles.values():
             if left.isdisjoint(tile.addresses):

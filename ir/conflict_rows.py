@@ -19,9 +19,12 @@ from hbc.ir.thread_access import ThreadAccess
 from hbc.ir.thread_elements import offsets
 from hbc.ir.walk import free_variables, substitute
 
+Numbered = dict[tuple[ThreadAccess, tuple[Expr, ...]], ThreadAccess]
+"""Accesses with numbers for their strides, as far as they have been asked for."""
+
 
 def with_numbers(
-    one: ThreadAccess, other: ThreadAccess, strides: Collection[str]
+    one: ThreadAccess, other: ThreadAccess, strides: Collection[str], known: Numbered
 ) -> tuple[ThreadAccess, ThreadAccess] | None:
     """The two accesses with numbers for the strides of their array; None where they have none, or
     where nobody knows what they touch of a row."""
@@ -30,18 +33,21 @@ def with_numbers(
     used = (free_variables(one.index) | free_variables(other.index)).intersection(strides)
     if not used:
         return None
-    numbers: dict[str, Expr] = dict.fromkeys(used, const_index(0))
+    numbers: dict[str, Expr] = dict.fromkeys(sorted(used), const_index(0))
     for name in sorted(used, reverse=True):  # rows first, then planes
-        width = _width(_put(one, numbers), _put(other, numbers))
+        width = _width(_put(one, numbers, known), _put(other, numbers, known))
         if width is None:
             return None
         numbers[name] = const_index(width)
-    return _put(one, numbers), _put(other, numbers)
+    return _put(one, numbers, known), _put(other, numbers, known)
 
 
-def _put(a: ThreadAccess, numbers: dict[str, Expr]) -> ThreadAccess:
+def _put(a: ThreadAccess, numbers: dict[str, Expr], known: Numbered) -> ThreadAccess:
     assert a.index is not None
-    return replace(a, index=simplify(substitute(a.index, numbers)))
+    key = a, tuple(numbers.values())
+    if key not in known:
+        known[key] = replace(a, index=simplify(substitute(a.index, numbers)))
+    return known[key]
 
 
 def _width(one: ThreadAccess, other: ThreadAccess) -> int | None:

@@ -14,7 +14,7 @@ import numpy as np
 
 from hbc.ir.bounds import constant_bounds, prove
 from hbc.ir.build import floordiv, ge, le, mul, sub
-from hbc.ir.conflict_rows import with_numbers
+from hbc.ir.conflict_rows import Numbered, with_numbers
 from hbc.ir.facts import Facts, Interval
 from hbc.ir.launches import WARP
 from hbc.ir.linear import Linear, linear, plus, to_expr
@@ -116,6 +116,7 @@ class Conflicts:
     strides: frozenset[str] = frozenset()
     found: dict[ThreadAccess, Elements | None] = field(default_factory=dict)
     known: dict[tuple[object, ...], Level] = field(default_factory=dict)
+    numbered: Numbered = field(default_factory=dict)
 
     def level(self, waiting: Iterable[Pending], now: Iterable[ThreadAccess], facts: Facts) -> Level:
         """The barrier that is needed before the accesses `now`. `facts` are of names around them. None
@@ -145,7 +146,7 @@ class Conflicts:
             return level
         if _is_apart(p, a, facts):
             return Level.NONE
-        rows = with_numbers(p.access, a, self.strides)
+        rows = with_numbers(p.access, a, self.strides, self.numbered)
         level = None if rows is None else self._of_elements(p, *rows, facts)
         return Level.BLOCK if level is None else level
 

@@ -10,7 +10,7 @@ move in one access where they are neighbours in memory too and aligned.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import lcm
 
 from hbc.ir.alignment import alignment
@@ -63,12 +63,23 @@ def fragment_lanes(kernel: Kernel) -> Kernel:
 
 @dataclass(slots=True)
 class _Lanes:
-    """The walk. `strides`: of arguments, which the kernel can test."""
+    """The walk. `strides`: of arguments, which the kernel can test. `lane`: the number of every loop that
+    is made here; `places`: of elements, by operand and number."""
 
     kinds: Mapping[str, FragmentKind]
     shared: Collection[str]
     strides: Collection[str]
     taken: set[str]
+    lane: str = ""
+    places: dict[tuple[str, int, int], Expr] = field(default_factory=dict)
+
+    def place(self, kind: FragmentKind, element: int) -> Expr:
+        """The number in its fragment of an element of the lane."""
+        key = kind.instruction.name, kind.operand, element
+        if key not in self.places:
+            place = position(kind.instruction, kind.operand, Var(self.lane), element)
+            self.places[key] = place
+        return self.places[key]
 
     def stmt(self, s: Stmt) -> Stmt:
         match s:
@@ -94,14 +105,14 @@ class _Lanes:
         return loads is not None and loads.buffer in self.shared
 
     def by_lanes(self, s: Store, kind: FragmentKind) -> Stmt:
-        lane = self.fresh("lane")
+        self.lane = self.lane or self.fresh("lane")
         alone: list[Stmt] = []
         together: list[Stmt] = []
         needed: dict[str, int] = {}
         element = 0
         while element < kind.count:
-            width = self.width(s, kind, lane, element)
-            parts = [self.one(s, kind, lane, element + n) for n in range(width)]
+            width = self.width(s, kind, element)
+            parts = [self.one(s, kind, element + n) for n in range(width)]
             one = None if width == 1 else self.together(s, parts, needed)
             alone += parts
             together += parts if one is None else [one]
@@ -109,17 +120,17 @@ class _Lanes:
         tests = [eq(mod(Var(stride), n), 0) for stride, n in sorted(needed.items())]
         body = block(*together)
         body = If(and_(*tests), body, block(*alone)) if tests else body
-        loop = For(lane, const_index(0), const_index(WARP), LoopKind.LANE, body)
+        loop = For(self.lane, const_index(0), const_index(WARP), LoopKind.LANE, body)
         return simplify_stmt(loop)
 
-    def one(self, s: Store, kind: FragmentKind, lane: str, element: int) -> Store:
+    def one(self, s: Store, kind: FragmentKind, element: int) -> Store:
         """The statement for one element of a lane."""
-        number = position(kind.instruction, kind.operand, Var(lane), element)
+        number = self.place(kind, element)
         mask = None if s.mask is None else at_lane(s.mask, number)
         index, value = at_lane(s.index, number), at_lane(s.value, number)
         return replace(s, index=index, value=value, mask=mask)
 
-    def width(self, s: Store, kind: FragmentKind, lane: str, element: int) -> int:
+    def width(self, s: Store, kind: FragmentKind, element: int) -> int:
         """How many elements from this one on move in one access."""
         memory = s.index if s.buffer not in self.kinds else None
         if memory is None and isinstance(s.value, Load) and s.value.mask is None:
@@ -131,19 +142,16 @@ class _Lanes:
             count = total // size
             if count < 2 or element % count or element + count > kind.count:
                 continue
-            if self.is_run(memory, kind, lane, element, count):
+            if self.is_run(memory, kind, element, count):
                 return count
         return 1
 
-    def is_run(self, index: Expr, kind: FragmentKind, lane: str, first: int, count: int) -> bool:
+    def is_run(self, index: Expr, kind: FragmentKind, first: int, count: int) -> bool:
         """Whether so many elements of a lane lie side by side, in memory and in the fragment."""
         held = kind.elements[:, first : first + count]
         if (held[:, 1:] - held[:, :-1] != 1).any():
             return False
-        places = [
-            linear(at_lane(index, position(kind.instruction, kind.operand, Var(lane), first + n)))
-            for n in range(count)
-        ]
+        places = [linear(at_lane(index, self.place(kind, first + n))) for n in range(count)]
         return all(
             x.terms == places[0].terms and x.constant == places[0].constant + n
             for n, x in enumerate(places)

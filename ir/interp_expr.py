@@ -12,6 +12,7 @@ from hbc.ir.diag import InternalError
 from hbc.ir.instruction_semantics import executor
 from hbc.ir.interp_code import Code
 from hbc.ir.interp_lanes import offsets_of
+from hbc.ir.linear import is_polynomial
 from hbc.ir.nodes import (
     COMPARISONS,
     Access,
@@ -34,7 +35,9 @@ from hbc.ir.nodes import (
     VectorReduce,
 )  # fmt: skip
 from hbc.ir.numpy_types import Array, numpy_dtype
-from hbc.ir.types import BOOL, I64, DType, Type
+from hbc.ir.types import BOOL, I64, INDEX, DType, Type
+
+MOST_NESTED = 50  # parentheses in a line: CPython reads 200
 
 
 def emit(code: Code, e: Expr) -> str:
@@ -53,6 +56,8 @@ def emit(code: Code, e: Expr) -> str:
             return emit(code, value)
         case Cast(type=t, value=value):
             return _cast(code, emit(code, value), value.type, t)
+        case Binary(a=Binary()) | Binary(b=Binary()) if e.type == INDEX and is_polynomial(e):
+            return _wrapped(code, _polynomial(code, e), I64)
         case Binary(op=op, a=a, b=b):
             return _binary(code, op, emit(code, a), emit(code, b), a.type)
         case Unary(op=uop, a=a):
@@ -140,6 +145,14 @@ def _binary(code: Code, op: Op, a: str, b: str, operands: Type) -> str:
             return code.assign(f"{a} {op} {b}")
         case _:
             return _apply(code, arith_scalar.binary(op, element), a, b)
+
+
+def _polynomial(code: Code, e: Expr, levels: int = MOST_NESTED) -> str:
+    """Sums and products as one line: it is enough that the whole wraps."""
+    if isinstance(e, Binary) and levels:
+        a, b = (_polynomial(code, x, levels - 1) for x in (e.a, e.b))
+        return f"({a} {e.op} {b})"
+    return emit(code, e)
 
 
 def _wrapped(code: Code, text: str, element: DType) -> str:

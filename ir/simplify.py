@@ -295,7 +295,7 @@ def _for(s: For, scope: Scope) -> Stmt:
     """Gone when it never runs, its body alone when it runs once (but for the loops of a GPU, which say
     who runs it)."""
     start, extent = _expr(s.start, scope), _expr(s.extent, scope)
-    if prove(Binary(Op.LE, extent, const_index(0)), scope.facts):
+    if prove(build.le(extent, 0), scope.facts):
         return NOTHING_TO_DO
     if isinstance(extent, Const) and extent.value == 1 and s.kind not in GPU_LOOPS:
         return _stmt(substitute_stmt(s.body, {s.var: start}), scope)

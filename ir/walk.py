@@ -253,16 +253,21 @@ def substitute_stmt(s: Stmt, values: Mapping[str, Expr]) -> Stmt:
 
 def free_variables(n: Node) -> frozenset[str]:
     """Names read but not bound inside."""
-    match n:
-        case Var(name=name):
-            return frozenset({name})
-        case Let(name=name, value=v, body=body) | LetStmt(name=name, value=v, body=body):
-            return free_variables(v) | (free_variables(body) - {name})
-        case For(var=name, start=start, extent=extent, body=body):
-            outside = free_variables(start) | free_variables(extent)
-            return outside | (free_variables(body) - {name})
-        case _:
-            return frozenset().union(*(free_variables(c) for c in children(n)))
+    found: set[str] = set()
+    stack: list[Node] = [n]
+    while stack:
+        match stack.pop():
+            case Var(name=name):
+                found.add(name)
+            case Let(name=name, value=v, body=body) | LetStmt(name=name, value=v, body=body):
+                stack.append(v)
+                found |= free_variables(body) - {name}
+            case For(var=name, start=start, extent=extent, body=body):
+                stack += (start, extent)
+                found |= free_variables(body) - {name}
+            case top:
+                stack += _CHILDREN[top.__class__](top)
+    return frozenset(found)
 
 
 def _if_any(n: N | None) -> tuple[N, ...]:

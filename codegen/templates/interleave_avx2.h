@@ -1,21 +1,5 @@
 // Written by `python -m hbc.cli.pack_functions`: what `hbc synth --spec` finds.
 
-// 2 rows of 32 elements, `apart` elements apart: 4 instructions.
-static inline void interleave_2x32_u8(void *to, const void *from, int64_t apart)
-{
-    const uint8_t *const x0 = from;
-    const uint8_t *const x1 = x0 + apart;
-    uint8_t *const out = to;
-    const __m256i x0_0 = _mm256_loadu_si256((const __m256i *)(x0 + 0));
-    const __m256i x1_0 = _mm256_loadu_si256((const __m256i *)(x1 + 0));
-    const __m256i s1_0 = _mm256_unpacklo_epi8(x0_0, x1_0);
-    const __m256i s1_1 = _mm256_unpackhi_epi8(x0_0, x1_0);
-    const __m256i s2_0 = _mm256_permute2x128_si256(s1_0, s1_1, 32);
-    const __m256i s2_1 = _mm256_permute2x128_si256(s1_0, s1_1, 49);
-    _mm256_storeu_si256((__m256i *)(out + 0), s2_0);
-    _mm256_storeu_si256((__m256i *)(out + 32), s2_1);
-}
-
 // 4 rows of 32 elements, `apart` elements apart: 12 instructions.
 static inline void interleave_4x32_u8(void *to, const void *from, int64_t apart)
 {
@@ -44,20 +28,4 @@ static inline void interleave_4x32_u8(void *to, const void *from, int64_t apart)
     _mm256_storeu_si256((__m256i *)(out + 32), s3_2);
     _mm256_storeu_si256((__m256i *)(out + 64), s3_1);
     _mm256_storeu_si256((__m256i *)(out + 96), s3_3);
-}
-
-// 2 rows of 16 elements, `apart` elements apart: 4 instructions.
-static inline void interleave_2x16_u16(void *to, const void *from, int64_t apart)
-{
-    const uint16_t *const x0 = from;
-    const uint16_t *const x1 = x0 + apart;
-    uint16_t *const out = to;
-    const __m256i x0_0 = _mm256_loadu_si256((const __m256i *)(x0 + 0));
-    const __m256i x1_0 = _mm256_loadu_si256((const __m256i *)(x1 + 0));
-    const __m256i s1_0 = _mm256_unpacklo_epi16(x0_0, x1_0);
-    const __m256i s1_1 = _mm256_unpackhi_epi16(x0_0, x1_0);
-    const __m256i s2_0 = _mm256_permute2x128_si256(s1_0, s1_1, 32);
-    const __m256i s2_1 = _mm256_permute2x128_si256(s1_0, s1_1, 49);
-    _mm256_storeu_si256((__m256i *)(out + 0), s2_0);
-    _mm256_storeu_si256((__m256i *)(out + 16), s2_1);
 }

@@ -1,23 +1,5 @@
 // Written by `python -m hbc.cli.pack_functions`: what `hbc synth --spec` finds.
 
-// 2 rows of 64 elements, `apart` elements apart: 4 instructions.
-static inline void interleave_2x64_u8(void *to, const void *from, int64_t apart)
-{
-    const uint8_t *const x0 = from;
-    const uint8_t *const x1 = x0 + apart;
-    uint8_t *const out = to;
-    static const int64_t index0_table[8] __attribute__((aligned(64))) = {0, 4, 1, 5, 2, 6, 3, 7};
-    const __m512i index0 = _mm512_load_si512((const __m512i *)index0_table);
-    const __m512i x0_0 = _mm512_loadu_si512((const __m512i *)(x0 + 0));
-    const __m512i x1_0 = _mm512_loadu_si512((const __m512i *)(x1 + 0));
-    const __m512i s1_0 = _mm512_permutexvar_epi64(index0, x0_0);
-    const __m512i s1_1 = _mm512_permutexvar_epi64(index0, x1_0);
-    const __m512i s2_0 = _mm512_unpacklo_epi8(s1_0, s1_1);
-    const __m512i s2_1 = _mm512_unpackhi_epi8(s1_0, s1_1);
-    _mm512_storeu_si512((__m512i *)(out + 0), s2_0);
-    _mm512_storeu_si512((__m512i *)(out + 64), s2_1);
-}
-
 // 4 rows of 64 elements, `apart` elements apart: 12 instructions.
 static inline void interleave_4x64_u8(void *to, const void *from, int64_t apart)
 {
@@ -49,26 +31,4 @@ static inline void interleave_4x64_u8(void *to, const void *from, int64_t apart)
     _mm512_storeu_si512((__m512i *)(out + 64), s3_1);
     _mm512_storeu_si512((__m512i *)(out + 128), s3_2);
     _mm512_storeu_si512((__m512i *)(out + 192), s3_3);
-}
-
-// 2 rows of 32 elements, `apart` elements apart: 2 instructions.
-static inline void interleave_2x32_u16(void *to, const void *from, int64_t apart)
-{
-    const uint16_t *const x0 = from;
-    const uint16_t *const x1 = x0 + apart;
-    uint16_t *const out = to;
-    static const int16_t index0_table[32] __attribute__((aligned(64))) =
-        {0, 32, 1, 33, 2, 34, 3, 35, 4, 36, 5, 37, 6, 38, 7, 39, 8, 40, 9, 41, 10, 42, 11, 43, 12, 44,
-            13, 45, 14, 46, 15, 47};
-    static const int16_t index1_table[32] __attribute__((aligned(64))) =
-        {48, 16, 49, 17, 50, 18, 51, 19, 52, 20, 53, 21, 54, 22, 55, 23, 56, 24, 57, 25, 58, 26, 59,
-            27, 60, 28, 61, 29, 62, 30, 63, 31};
-    const __m512i index0 = _mm512_load_si512((const __m512i *)index0_table);
-    const __m512i index1 = _mm512_load_si512((const __m512i *)index1_table);
-    const __m512i x0_0 = _mm512_loadu_si512((const __m512i *)(x0 + 0));
-    const __m512i x1_0 = _mm512_loadu_si512((const __m512i *)(x1 + 0));
-    const __m512i out_0 = _mm512_permutex2var_epi16(x0_0, index0, x1_0);
-    const __m512i out_1 = _mm512_permutex2var_epi16(x1_0, index1, x0_0);
-    _mm512_storeu_si512((__m512i *)(out + 0), out_0);
-    _mm512_storeu_si512((__m512i *)(out + 32), out_1);
 }

@@ -18,4 +18,10 @@ case ${1:-} in
         exit
         ;;
 esac
+HBC=${HBC:-hbc}
+command -v -- "${HBC%% *}" >/dev/null || {
+    echo "there is no command \`${HBC%% *}\`: \`pip install -e .\` installs it, HBC=... names another" >&2
+    exit 2
+}
+export HBC
 exec "${PYTHON:-python3}" "$HERE/permute_table.py" "$@"

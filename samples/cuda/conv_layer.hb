@@ -33,6 +33,22 @@ schedule wmma for cuda {
     B.in(acc).compute_at(O, ko).store_in(shared)
 }
 
+# The same by mma.sync, whose operands come by ldmatrix: fewer registers, more blocks at once.
+schedule mma for cuda {
+    O.split(k, ko, ki, 16).split(x, xo, xi, 64)
+    O.split(y, yo, yi, 4).fuse(n, yo, rows).reorder(rows, xo, ko, yi, xi, ki)
+    O.gpu_blocks(rows, xo, ko).gpu_threads(yi)
+    O.split(xi, xt, xv, 16).unroll(xt).vectorize(xv).vectorize(ki)
+    acc.compute_at(O, ko).store_in(mma_accumulator)
+    acc.split(y, yo, yi, 4).split(x, xt, xv, 16).reorder(n, yo, yi, xt, xv, k).gpu_threads(yi).unroll(xt).vectorize(xv).vectorize(k)
+    acc.update.split(c, co, ci, 16).split(x, xt, xv, 16).split(y, yo, yi, 4)
+    acc.update.reorder(n, co, yo, yi, s, r, xt, xv, k, ci).gpu_threads(yi).unroll(r).unroll(xt)
+    acc.update.atomic().vectorize(xv).vectorize(k).vectorize(ci)
+    I.in(acc).compute_at(acc.update, co).store_in(shared).vectorize(c, 8)
+    F.in(acc).compute_at(acc.update, co).store_in(shared).pad_storage(k, 24).vectorize(k, 8)
+    B.in(acc).compute_at(O, ko).store_in(shared)
+}
+
 # CUDA cores. Each of 256 threads makes 4 pixels of 4 channels in registers; any size will do.
 schedule simt for cuda {
     O.split(k, ko, ki, 16).split(x, xo, xi, 64).split(y, yo, yi, 4).fuse(n, yo, rows)

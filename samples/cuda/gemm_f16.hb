@@ -109,6 +109,28 @@ schedule mma for cuda {
     B.in(acc).gpu_threads(tu).unroll(tt).vectorize(jv)
 }
 
+# The same by as many blocks as run at once, each of which takes tile after tile: eight below each other,
+# then the eight beside them, so that blocks that run together read the same rows and columns.
+schedule mma_persistent for cuda {
+    C.tile(i, j, io, jo, ii, ji, 128, 128).tile(ii, ji, iw, jw, iu, ju, 64, 64)
+    C.split(io, ig, ih, 8).reorder(ig, jo, ih, iw, jw, iu, ju)
+    C.gpu_blocks(ig, jo, ih).gpu_threads(iw, jw).persistent()
+    C.tile(iu, ju, it, jt, iv, jv, 16, 16).unroll(it).unroll(jt).vectorize(iv).vectorize(jv)
+    acc.compute_at(C, ih).store_in(mma_accumulator)
+    acc.tile(i, j, iw, jw, iu, ju, 64, 64).gpu_threads(iw, jw)
+    acc.tile(iu, ju, it, jt, iv, jv, 16, 16).unroll(it).unroll(jt).vectorize(iv).vectorize(jv)
+    acc.update.split(k, ko, ki, 32).split(ki, kt, kv, 16)
+    acc.update.tile(i, j, iw, jw, iu, ju, 64, 64).tile(iu, ju, it, jt, iv, jv, 16, 16)
+    acc.update.reorder(ko, iw, jw, kt, it, jt, iv, jv, kv).gpu_threads(iw, jw).pipeline(ko, 3)
+    acc.update.unroll(kt).unroll(it).unroll(jt).atomic().vectorize(iv).vectorize(jv).vectorize(kv)
+    A.in(acc).compute_at(acc.update, ko).store_in(shared).swizzle_storage(k)
+    A.in(acc).split(k, ku, kv, 8).fuse(i, ku, t).split(t, tt, tu, 128)
+    A.in(acc).gpu_threads(tu).unroll(tt).vectorize(kv)
+    B.in(acc).compute_at(acc.update, ko).store_in(shared).swizzle_storage(j)
+    B.in(acc).split(j, ju, jv, 8).fuse(k, ju, t).split(t, tt, tu, 128)
+    B.in(acc).gpu_threads(tu).unroll(tt).vectorize(jv)
+}
+
 # For a long sum and few results (K far above M and N), which would keep few multiprocessors busy: a block for
 # every 1024 steps of k too. Each leaves its sums in the device's memory, and a second kernel adds them in the
 # order of k: the same result in every run.
@@ -133,6 +155,30 @@ schedule wmma_split_k for cuda {
     B.in(acc_s).gpu_threads(tu).unroll(tt).vectorize(jv)
     C.tile(i, j, io, jo, ii, ji, 4, 64).gpu_blocks(io, jo).gpu_threads(ii, ji)
     acc.compute_at(C, ji)
+}
+
+# The same with atomic additions: every block adds its sums to the result where it lies, atomically. Blocks come in
+# any order, so that the last bits may differ from run to run.
+schedule mma_split_k for cuda {
+    acc.compute_root().tile(i, j, io, jo, ii, ji, 4, 64).gpu_blocks(io, jo).gpu_threads(ii, ji)
+    acc.update.split(k, ks, kr, 1024).rfactor(ks, s)
+    acc.update.tile(i, j, io, jo, ii, ji, 64, 64).tile(ii, ji, iw, jw, iu, ju, 32, 32)
+    acc.update.reorder(ks, io, jo, iw, jw, iu, ju).atomic().gpu_blocks(ks, io, jo).gpu_threads(iw, jw)
+    acc.update.tile(iu, ju, it, jt, iv, jv, 16, 16).unroll(it).unroll(jt).vectorize(iv).vectorize(jv)
+    acc_s.compute_at(acc.update, jo).store_in(mma_accumulator)
+    acc_s.tile(i, j, iw, jw, iu, ju, 32, 32).gpu_threads(iw, jw)
+    acc_s.tile(iu, ju, it, jt, iv, jv, 16, 16).unroll(it).unroll(jt).vectorize(iv).vectorize(jv)
+    acc_s.update.split(kr, ko, ki, 32).split(ki, kt, kv, 16)
+    acc_s.update.tile(i, j, iw, jw, iu, ju, 32, 32).tile(iu, ju, it, jt, iv, jv, 16, 16)
+    acc_s.update.reorder(ko, iw, jw, kt, it, jt, iv, jv, kv).gpu_threads(iw, jw)
+    acc_s.update.unroll(kt).unroll(it).unroll(jt).atomic().vectorize(iv).vectorize(jv).vectorize(kv)
+    A.in(acc_s).compute_at(acc_s.update, ko).store_in(shared).pad_storage(s, 40)
+    A.in(acc_s).split(s, ku, kv, 8).fuse(i, ku, t).split(t, tt, tu, 128)
+    A.in(acc_s).gpu_threads(tu).unroll(tt).vectorize(kv)
+    B.in(acc_s).compute_at(acc_s.update, ko).store_in(shared).pad_storage(j, 72)
+    B.in(acc_s).split(j, ju, jv, 8).fuse(s, ju, t).split(t, tt, tu, 128)
+    B.in(acc_s).gpu_threads(tu).unroll(tt).vectorize(jv)
+    C.tile(i, j, io, jo, ii, ji, 4, 64).gpu_blocks(io, jo).gpu_threads(ii, ji)
 }
 
 # CUDA cores: a thread makes 4 x 4 sums in registers from shared memory. Any size will do.

@@ -19,7 +19,7 @@ from hbc.eqsat.decode import decode
 from hbc.eqsat.egraph import RULES, EGraph, Term, rules_text
 from hbc.eqsat.encode import Encoding, encode, window
 from hbc.eqsat.operand import UNUSED, operand_value
-from hbc.eqsat.placement import Pack, fill, sharing
+from hbc.eqsat.packs import Pack, fill, sharing
 from hbc.eqsat.points import Place, Points, exists, value
 from hbc.eqsat.tensor import Band, Dim, Dims, Read, Tensor, Uniform, strides_along
 from hbc.ir.build import const, const_value

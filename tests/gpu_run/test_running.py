@@ -155,6 +155,7 @@ def test_no_room_for_an_array(machine: Machine, monkeypatch: pytest.MonkeyPatch)
     )
 
 
+@any_loader
 def test_a_block_too_large_for_the_device(
     machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -165,6 +166,8 @@ def test_a_block_too_large_for_the_device(
     ) in " ".join(failing(machine).split())
 
 
+@pytest.mark.usefixtures("known_roofs")
+@any_loader
 def test_more_shared_memory_than_the_device_has(
     machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -175,8 +178,6 @@ def test_more_shared_memory_than_the_device_has(
         "`staged` failed on the GPU: staged_C: 98304 bytes of shared memory for a block: invalid argument "
         "(cudaErrorInvalidValue)"
     ) in " ".join(said.err.split())
-    monkeypatch.delenv("CUDA_ON_CPU_SHARED")
-    assert machine.hbc("run", machine.kernel(STAGED), *RUN).code == 0
 
 
 @any_loader

@@ -65,15 +65,8 @@ def test_the_functions_interleave(target: str, tmp_path: Path) -> None:
         assert is_change(found, interleave(rows, count))
 
 
-@pytest.mark.parametrize(
-    ("kernel", "target", "call"),
-    [
-        ("gemm_u8s8", "avx512vnni", "interleave_4x64_u8"),
-        ("gemm_bf16", "avx512bf16", "interleave_2x32_u16"),
-    ],
-)
-def test_packs_of_kernels_call_them(kernel: str, target: str, call: str, tmp_path: Path) -> None:
-    path = str(SAMPLES / f"{kernel}.hb")
-    assert exit_code_of(["compile", path, "--target", target, "-o", str(tmp_path)]) == 0
-    text = (tmp_path / f"{kernel}.c").read_text(encoding="utf-8")
-    assert f"{call}(&B_packed[" in text
+def test_the_pack_of_a_kernel_calls_them(tmp_path: Path) -> None:
+    path = str(SAMPLES / "gemm_u8s8.hb")
+    assert exit_code_of(["compile", path, "--target", "avx512vnni", "-o", str(tmp_path)]) == 0
+    text = (tmp_path / "gemm_u8s8.c").read_text(encoding="utf-8")
+    assert "interleave_4x64_u8(&B_packed[256 * ko], &B[" in text
