@@ -7,6 +7,7 @@ Nothing outside the rows is read: a row is loaded in pieces of one length, which
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import gcd
 
 from hbc.codegen.c_vector_run import address, load_text
@@ -126,8 +127,14 @@ def _piece(piece: _Run, e: Load, unit: Unit) -> str:
     at = simplify(add(piece.base, piece.start))
     if e.mask is None:
         return load_text(e.buffer, at, t, width, unit)
-    live = simplify(Take()(e.mask, piece.lanes))
+    live = _mask_of(e.mask, piece.lanes)
     return unit.printers.load(Load(e.buffer, Ramp(at, const_index(1), width), t(width), live), unit)
+
+
+@lru_cache
+def _mask_of(whole: Expr, lanes: tuple[int, ...]) -> Expr:
+    """Those lanes of a mask, which is that of many loads."""
+    return simplify(Take()(whole, lanes))
 
 
 def _word(piece: _Run, size: DType, e: Load, unit: Unit) -> str:

@@ -31,7 +31,7 @@ from hbc.ir.nodes import (
 )  # fmt: skip
 from hbc.ir.record import record
 from hbc.ir.types import Memory
-from hbc.ir.walk import map_stmt
+from hbc.ir.walk import map_stmt, statements
 
 LONGEST = 64
 """Statements of a block that are looked at as one repetition."""
@@ -173,8 +173,10 @@ class _Work:
         if signs != [x.sign for x in items[at + period : at + 2 * period]]:
             return None
         first = self._copy(items, at, period, last)
-        if first is None:
-            return None
+        if first is None or any(
+            isinstance(x, For) and x.kind is LoopKind.SERIAL for x in statements(first.stmt)
+        ):
+            return None  # nvcc spills registers where it unrolls a loop around others
         copies, variable = [first], self._variable(first.stmt)
         steps: Steps = {}
         for start in range(at + period, len(items) - period + 1, period):

@@ -30,7 +30,7 @@ from hbc.eqsat.operand import (
 )
 from hbc.eqsat.plan import Contraction, Plan, planned, plans
 from hbc.eqsat.points import Points
-from hbc.eqsat.tensor import Masked, Read, Reduce, Tensor, parts, reads
+from hbc.eqsat.tensor import Masked, Read, Reduce, Tensor, parts, reads, strides_along
 from hbc.ir.contraction import largest, multiplications, shape, strides
 from hbc.ir.instruction import Instruction, Kind
 from hbc.ir.nodes import const_index
@@ -348,9 +348,9 @@ def _summed(x: Tensor, inside: bool = False) -> bool:
 
 
 def _sums_arrays(x: Tensor) -> bool:
-    """Whether what is read is summed in it."""
+    """Whether it sums elements of arrays."""
     if isinstance(x, Reduce):
-        return any(True for _ in reads(x))
+        return any(not strides_along(r).isdisjoint(x.dims) for r in reads(x))
     return any(_sums_arrays(p) for p in parts(x))
 
 

@@ -22,6 +22,7 @@ input B: f16[K, N]
 input E: f16[M, K]
 input bias: f32[N]
 output C: f32[M, N]
+require M <= N
 reduce k in K
 acc[i, j] = BEGIN
 acc[i, j] += f32(A[i, k]) * f32(B[k, j])
@@ -50,6 +51,7 @@ ELEMENTWISE = {
         "let t = acc[i, j] * 0.5 + other[i, j] in max(t + bias[j], 0.25 * t)",
     ),
     "choice": ("0", "select(acc[i, j] > other[i, j], acc[i, j], bias[j])"),
+    "factor of a row": ("bias[i]", "acc[i, j] * bias[i] + other[i, j]"),
     "clamp": ("0", "clamp(acc[i, j], -1.0, 1.0) * other[i, j]"),
 }
 
@@ -80,6 +82,7 @@ def test_elementwise(name: str, tmp_path: Path) -> None:
     source = cuda_of(text).text
     assert ".num_elements" in source or name == "bias first"
     assert "a copy of tiles" not in source
+    assert ("wmma::mem_col_major" in source) == (name == "factor of a row")
     agrees(text, tmp_path)
 
 

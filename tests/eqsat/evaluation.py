@@ -130,6 +130,8 @@ BINARY = {
     Op.MAX: np.maximum, Op.LT: np.less, Op.LE: np.less_equal, Op.GE: np.greater_equal,
     Op.EQ: np.equal, Op.AND: np.bitwise_and,
 }  # fmt: skip
+# The cosine stands for what is not 0 at 0; here it is a function of which sums are exact.
+FUNCTIONS = {"floor": np.floor, "sqrt": np.sqrt, "cos": lambda x: x + x.dtype.type(1)}
 UNARY = {UnaryOp.NEG: np.negative, UnaryOp.ABS: np.absolute, UnaryOp.NOT: np.invert}
 
 
@@ -151,9 +153,7 @@ def _applied(
         case Call(name="reinterpret", type=t):
             return np.ascontiguousarray(args[0]).view(numpy_dtype(t.element))
         case Call(name=name):
-            return np.asarray(
-                {"floor": np.floor, "sqrt": np.sqrt, "cos": np.cos}[str(name)](args[0])
-            )
+            return np.asarray(FUNCTIONS[str(name)](args[0]))
 
 
 def cast(x: Array, source: DType, target: DType) -> Array:

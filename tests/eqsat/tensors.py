@@ -172,7 +172,7 @@ class Draft:
                 return cast(t, self.read("wild"))
             case "other" if t != "f32":
                 return cast(t, cast("u32" if t == "i32" else "i32", self.read(narrow)))
-            case "bits" | "same" if t == "f32":
+            case "bits" if t == "f32":
                 return Masked(self.condition(self.chance(0.7)), self.function(self.read(t)))
             case "bits":
                 other = {"i32": "f32", "u32": "i32"}[t]
@@ -191,7 +191,7 @@ class Draft:
 
     def function(self, x: Tensor) -> Tensor:
         """Of a float; mostly one that is 0 at 0."""
-        name = MathOp.COS if self.chance(0.5) else MathOp.FLOOR
+        name = MathOp.COS if self.chance(0.3) else MathOp.FLOOR
         return Apply(Call(name, (operand_name(x.element),), Type(x.element)), (x,))
 
     def unary(self, t: str, x: Tensor) -> Tensor:

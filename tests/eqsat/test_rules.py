@@ -286,13 +286,12 @@ MUTATIONS = {
         '(Bin "*" (Masked c x) (Masked c y))',
         '(Bin "*" (Masked c x) y)',
     ),
-    "mask-of-cast": ("masks", "(= e (Masked c (Cast t x)))", "(= e (Masked c (Un t x)))"),
-    "mask-of-function": ("masks", " (KeepsZero f))\n", ")\n"),
-    "mask-of-dead-function": (
+    "mask-of-sum": (
         "masks",
-        '(Bin "*" (Fn f (Masked c x)) y)) (Dead c)',
-        '(Bin "*" (Fn f (Masked c x)) y))',
+        '(Bin "+" (Masked c x) (Masked c y))',
+        '(Bin "+" (Masked c x) y)',
     ),
+    "mask-of-cast": ("masks", "(= e (Masked c (Cast t x)))", "(= e (Masked c (Un t x)))"),
     "masks-commute": ("masks", "(Masked d (Masked c x))", "(Masked d x)"),
     "mask-twice": ("masks", "(= e (Masked c (Masked c x)))", "(= e (Masked c (Masked d x)))"),
     "mask-of-dead": ("masks", '(Bin "*" (Masked c x) y)) (Dead c)', '(Bin "*" (Masked c x) y))'),

@@ -11,9 +11,11 @@ from agreement import check_case
 from case import Case, generate
 from choices import Recorded
 
-from hbc.frontend.funcs import Func, Pipeline
-from hbc.frontend.plan import stage_vars
+from hbc.frontend.funcs import Func, Pipeline, Update
+from hbc.frontend.plan import is_associative, stage_vars
+from hbc.ir.atomics import can_be_atomic
 from hbc.ir.diag import HbcError
+from hbc.ir.nodes import Op
 
 Levels = dict[str, tuple[str, str]]  # by output: its last loop over blocks, its last over threads
 
@@ -47,6 +49,8 @@ def schedule_lines(r: Random, p: Pipeline) -> list[str]:
 def _output(r: Random, f: Func, levels: Levels) -> Iterator[str]:
     for number, update in enumerate((None, *f.updates)):
         names = stage_vars(f, update)
+        if not names and update is not None and update.reduce:
+            yield from _atomic(r, f, number, update)
         if not names or r.random() < 0.15:
             continue
         stage = f.name if update is None else f"{f.name}.update({number - 1})"
@@ -57,7 +61,29 @@ def _output(r: Random, f: Func, levels: Levels) -> Iterator[str]:
             threads = threads.replace("zi", "zt")
         if update is None:
             levels[f.name] = ("zo", threads.split(", ")[-1])
-        yield f"{stage}{chain}.gpu_threads({threads})"
+        stays = r.choice(["", "", "", ".persistent()", ".persistent(2)"])
+        yield f"{stage}{chain}.gpu_threads({threads}){stays}"
+
+
+def _atomic(r: Random, f: Func, number: int, update: Update) -> Iterator[str]:
+    """A sum without loops over its results, shared among blocks and threads that add atomically."""
+    last = update.reduce[-1].name
+    if r.random() < 0.3 or not can_be_atomic(update.op or Op.SHL, f.element):
+        return
+    if not is_associative(f, update):
+        return
+    each, turns = r.choice([4, 32, 48, 64]), r.choice([1, 2, 3])
+    chain = f".split({last}, zo, zi, {each})"
+    order = [x.name for x in update.reduce[:-1]]
+    if turns > 1:
+        chain += (
+            f".split(zo, zb, zs, {turns}).reorder(zb, zi, zs{''.join(f', {x}' for x in order)})"
+        )
+    else:
+        chain += f".reorder(zo, zi{''.join(f', {x}' for x in order)})"
+    blocks = "zb" if turns > 1 else "zo"
+    stays = r.choice(["", ".persistent()"])
+    yield f"{f.name}.update({number - 1}){chain}.atomic().gpu_blocks({blocks}).gpu_threads(zi){stays}"
 
 
 def _pieces(r: Random, names: tuple[str, ...], pure: bool) -> tuple[str, str]:
