@@ -105,7 +105,9 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Runs the command line (sys.argv by default) and exits with the code it deserves."""
     # As an exception, so that temporary files are removed.
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(TERMINATED))
-    sys.exit(exit_code_of(sys.argv[1:] if arguments is None else list(arguments)))
+    code = exit_code_of(sys.argv[1:] if arguments is None else list(arguments))
+    gc.freeze()  # or Python looks through all that a compilation leaves, when it ends
+    sys.exit(code)
 
 
 def exit_code_of(arguments: list[str]) -> int:

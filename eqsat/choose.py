@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import time
 from bisect import insort
 from collections.abc import Hashable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from heapq import heappop, heappush
 from itertools import islice, takewhile
@@ -12,7 +12,7 @@ from math import prod
 
 from hbc.eqsat.choice import CHOSEN, Candidate, Choice, Statement
 from hbc.eqsat.decode import decode
-from hbc.eqsat.egraph import EGraph, Term
+from hbc.eqsat.egraph import Term
 from hbc.eqsat.encode import Encoding, encode, windows
 from hbc.eqsat.graphs import Graphs
 from hbc.eqsat.lowering import selectable, signature, signature_text
@@ -30,15 +30,13 @@ from hbc.eqsat.operand import (
 )
 from hbc.eqsat.plan import Contraction, Plan, planned, plans
 from hbc.eqsat.points import Points
+from hbc.eqsat.search import Found, Search
 from hbc.eqsat.tensor import Masked, Read, Reduce, Tensor, parts, reads, strides_along
 from hbc.ir.contraction import largest, multiplications, shape, strides
 from hbc.ir.instruction import Instruction, Kind
 from hbc.ir.nodes import const_index
 from hbc.ir.types import DTYPES
 
-ROUNDS = 16
-MOST_NODES = 4000
-MOST_SECONDS = 10.0  # of processor time: the other bounds are met first, on any machine
 MOST_PLANS = 60
 MOST_CHOICES = 8
 ENOUGH = 12
@@ -114,24 +112,24 @@ def choose(
     known += [f"(Local {encode(x, of)})" for x in s.local]
     sliding = windows(s.outputs, of)
     needed = [("application", bool(sliding)), ("masks", has_mask(s.value))]
-    with graphs.of(instructions, [rules for rules, may_match in needed if may_match]) as g:
-        g.run("\n".join([*known, *sliding, f"(let $root {root})", *of.facts]))
-        return _choices(s, instructions, g, of, graphs.plans.setdefault(instructions, {}))
+    rules = tuple(rules for rules, may_match in needed if may_match)
+    facts = dict.fromkeys([*known, *sliding, f"(let $root {root})", *of.facts])
+    with ExitStack() as stack:
+        search = Search(graphs, instructions, rules, "\n".join(facts), stack)
+        return _choices(s, search, of, graphs.plans.setdefault(instructions, {}))
 
 
-def _choices(
-    s: Statement, instructions: tuple[Instruction, ...], g: EGraph, of: Encoding, tables: Tables
-) -> tuple[Choice, ...]:
-    complete = saturate(g)
-    found = _cheapest(_candidates(g, of), s, instructions, tables)
-    fired = tuple(g.fired.items())
+def _choices(s: Statement, search: Search, of: Encoding, tables: Tables) -> tuple[Choice, ...]:
+    found = search.found()
     choices: list[Choice] = []
-    rests: dict[Term, Tensor | None] = {g.extract("$root"): None}
-    for (cycles, packing), candidate, plan in found:
+    rests: dict[Term, Tensor | None] = {found.root: None}
+    for (cycles, packing), candidate, plan in _cheapest(
+        _candidates(found, of), s, search.instructions, tables
+    ):
         if any(_same_operands(plan, candidate, c) for c in choices):
             continue  # dearer ways to the same end
         if candidate.whole not in rests:
-            rests[candidate.whole] = _rest(g, candidate, of)
+            rests[candidate.whole] = _rest(search, candidate, of)
         rest = rests[candidate.whole]
         in_tiles = plan.instruction.place.rows > 1
         if in_tiles and rest is not None and s.dest in reads(rest):
@@ -140,7 +138,7 @@ def _choices(
             continue  # what is left is as long a sum
         if rest is not None and _summed(rest):
             continue  # the result is known at the points of the statement, not at those of a sum
-        choices.append(Choice(candidate, plan, cycles, packing, rest, fired, complete))
+        choices.append(Choice(candidate, plan, cycles, packing, rest, found.fired, found.complete))
         if len(choices) == (MOST_CHOICES if in_tiles else 1):
             break
     return tuple(choices)
@@ -156,7 +154,8 @@ def _cheapest(
     enough others take in all are left out."""
     loads = Loads()
     options = [(plan, c) for c in candidates for plan in _plans(c, s, instructions, tables, loads)]
-    options.sort(key=lambda option: option[0].cycles)
+    cycles = {n: plan.cycles for n, plan in {id(plan): plan for plan, _ in options}.items()}
+    options.sort(key=lambda option: cycles[id(option[0])])
     if not any(plan.instruction.place.rows > 1 for plan, _ in options):
         return _in_order(options, s, loads)
     found: list[tuple[Cost, Candidate, Plan]] = []
@@ -202,33 +201,10 @@ def has_mask(x: Tensor) -> bool:
     return isinstance(x, Masked) or any(has_mask(p) for p in parts(x))
 
 
-def saturate(g: EGraph) -> bool:
-    """Runs the rules until nothing changes. False when a budget (rounds, terms or seconds) ran out
-    before: what has been found is good, but there may be better."""
-    begin = time.process_time()
-    complete = False
-    size = g.size()
-    for _ in range(ROUNDS):
-        g.run(_ROUND)
-        before, size = size, g.size()
-        if size == before:
-            complete = True
-            break
-        if size > MOST_NODES or time.process_time() - begin > MOST_SECONDS:
-            break
-    g.run("(run-schedule (saturate (run facts)) (saturate (run lowering)))")
-    return complete
-
-
-_ROUND = """\
-(run-schedule (saturate (run facts)) (run axioms) (saturate (run facts)) (run application))
-"""
-
-
-def _candidates(g: EGraph, of: Encoding) -> Iterator[Candidate]:
-    for types, whole, c, mask, a, b in g.rows("Candidate"):
+def _candidates(found: Found, of: Encoding) -> Iterator[Candidate]:
+    for types, whole, c, mask, a, b in found.candidates:
         yield _candidate(of, types, whole, c, mask, a, b)
-    for types, whole, mask, a, b in g.rows("Product"):
+    for types, whole, mask, a, b in found.products:
         yield _candidate(of, types, whole, None, mask, a, b)
 
 
@@ -354,16 +330,10 @@ def _sums_arrays(x: Tensor) -> bool:
     return any(_sums_arrays(p) for p in parts(x))
 
 
-def _rest(g: EGraph, c: Candidate, of: Encoding) -> Tensor | None:
+def _rest(search: Search, c: Candidate, of: Encoding) -> Tensor | None:
     """The value with the candidate read from CHOSEN."""
     chosen = Read(CHOSEN, c.element, const_index(0), ())
     number = len(of.places)
     of.places.append((CHOSEN, c.element, const_index(0)))
-    name = f"(Read {number} (map-empty))"
-    g.run(f"(push)\n(union {c.whole} {name})")
-    best = g.extract("$root")
-    g.run("(pop)")
-    rest = decode(best, of)
-    if rest == chosen:
-        return None
-    return rest
+    rest = decode(search.rest(c.whole, f"(Read {number} (map-empty))"), of)
+    return None if rest == chosen else rest

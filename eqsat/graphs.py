@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from hbc.eqsat.egraph import EGraph
 from hbc.eqsat.encode import type_facts
 from hbc.eqsat.lowering import lowering_rules
 from hbc.eqsat.plan import Contraction, Plan
 from hbc.ir.instruction import Instruction
+
+if TYPE_CHECKING:
+    from hbc.eqsat.search import Found
 
 
 @dataclass(slots=True)
@@ -22,6 +26,9 @@ class Graphs:
     plans: dict[tuple[Instruction, ...], dict[Contraction, dict[str, list[Plan]]]] = field(
         default_factory=dict
     )  # by table and types
+    found: dict[tuple[tuple[Instruction, ...], tuple[str, ...], str], Found] = field(
+        default_factory=dict
+    )  # by the rules and the text of a statement
 
     @contextmanager
     def of(self, instructions: tuple[Instruction, ...], rules: Iterable[str]) -> Iterator[EGraph]:

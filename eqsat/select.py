@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
+from typing import Final
 
 from hbc.eqsat.check import check
 from hbc.eqsat.choice import Choice, Statement
@@ -53,6 +54,7 @@ from hbc.ir.nodes import (
     Let,
     LetStmt,
     Load,
+    Ramp,
     Stmt,
     Store,
     Var,
@@ -61,7 +63,7 @@ from hbc.ir.nodes import (
 from hbc.ir.record import record
 from hbc.ir.simplify import simplify_stmt
 from hbc.ir.types import FRAGMENTS, TILES, Memory
-from hbc.ir.walk import block, map_stmt, nodes
+from hbc.ir.walk import block, map_stmt, nodes, operands, own_expressions
 from hbc.ir.walk import statements as nested
 
 
@@ -78,12 +80,14 @@ def select(
     usable = tuple(i for i in instructions if selectable(i))
     if not usable or not any(_may_map(n) for n in nodes(kernel.body)):
         return kernel
-    names = _Names({n for node in nodes(kernel.body) for n in _bound(node)})
+    named = (n for n in nodes(kernel.body) if n.__class__ in _NAMED)
+    names = _Names({getattr(n, _NAMED[n.__class__]) for n in named})
     records = [] if report is None else report
     on_gpu = any(i.place.memory in FRAGMENTS for i in usable)
     selection = _Selection(usable, Frames(names.fresh, on_gpu), records, checked)
-    body = without_idle(simplify_stmt(selection.stmt(kernel.body)), usable)
-    used = {n.name for n in nodes(body) if isinstance(n, Instruct)}
+    before = {id(s) for s in nested(kernel.body)}
+    body = without_idle(simplify_stmt(selection.stmt(kernel.body), done=before), usable)
+    used = {n.name for s in nested(body) for n in _values(s) if isinstance(n, Instruct)}
     instructions = tuple(i for i in usable if i.name in used)
     finite = selection.assumes_finite
     return replace(kernel, body=body, instructions=instructions, assumes_finite=finite)
@@ -407,13 +411,17 @@ def _same(e: Expr) -> Expr:
     return e
 
 
-def _bound(n: object) -> tuple[str, ...]:
-    match n:
-        case Var(name=name) | LetStmt(name=name) | Let(name=name):
-            return (name,)
-        case For(var=name):
-            return (name,)
-        case Allocate(buffer=name) | Store(buffer=name) | Load(buffer=name):
-            return (name,)
-        case _:
-            return ()
+def _values(s: Stmt) -> Iterator[Expr]:
+    """The expressions of a statement but for the places of its loads."""
+    stack = list(own_expressions(s))
+    while stack:
+        top = stack.pop()
+        yield top
+        if not isinstance(top, Load | Ramp):
+            stack += operands(top)
+
+
+_NAMED: Final[dict[type, str]] = {
+    Var: "name", LetStmt: "name", Let: "name", For: "var", Allocate: "buffer", Store: "buffer", Load: "buffer"
+}  # fmt: skip
+"""What has a name, and which."""

@@ -27,7 +27,7 @@ from hbc.ir.linear import canonical
 from hbc.ir.nodes import Allocate, Binary, Expr, Load, Store, const_index
 from hbc.ir.show import show
 from hbc.ir.types import INDEX, TILES, Memory
-from hbc.ir.walk import nodes
+from hbc.ir.walk import statements
 
 LOCAL = (Memory.REGISTER, *sorted(TILES))
 
@@ -37,7 +37,7 @@ def is_relaxed(a: Allocate) -> bool:
     one mask."""
     if a.memory not in LOCAL:
         return False
-    stores = [n for n in nodes(a.body) if isinstance(n, Store) and n.buffer == a.buffer]
+    stores = [n for n in statements(a.body) if isinstance(n, Store) and n.buffer == a.buffer]
     if not stores or any(s.mask is None for s in stores):
         return False
     pieces: dict[frozenset[int], set[frozenset[Hashable]]] = {}
@@ -69,7 +69,7 @@ def zero_outside(a: Allocate) -> frozenset[Hashable]:
     if not is_relaxed(a):
         return frozenset()
     found: list[frozenset[Hashable]] = []
-    for s in nodes(a.body):
+    for s in statements(a.body):
         if isinstance(s, Store) and s.buffer == a.buffer:
             if not isinstance(s.value, Load) or s.value.mask is None:
                 return frozenset()

@@ -1,5 +1,6 @@
 """Tails around tile memory: scalar code cannot touch tiles, so that `tail = guard` means a mask there.
-Of pieces that a GPU's blocks take it says something else: that no block gets code without conditions."""
+Of pieces that a GPU's blocks take, and share out further, it says something else: that no block gets code
+without conditions."""
 
 from __future__ import annotations
 
@@ -28,9 +29,12 @@ def _masked(f: FuncPlan) -> FuncPlan:
 
 def _masked_stage(s: StagePlan) -> StagePlan:
     blocks = {x.dim for x in s.loops if x.kind is LoopKind.BLOCK}
+    vectors = {x.dim for x in s.loops if x.kind is LoopKind.VECTOR}
     relations = tuple(
         replace(r, tail=Tail.MASK)
-        if isinstance(r, Split) and r.tail is Tail.GUARD and r.outer not in blocks
+        if isinstance(r, Split)
+        and r.tail is Tail.GUARD
+        and (r.outer not in blocks or r.inner in vectors)
         else r
         for r in s.relations
     )

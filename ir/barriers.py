@@ -13,21 +13,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from hbc.ir.barrier_places import Place
 from hbc.ir.barrier_scopes import barrier_count, common_first, weakened
 from hbc.ir.bounds import constant_bounds
-from hbc.ir.build import add, sub
+from hbc.ir.build import add
 from hbc.ir.conflicts import Conflicts, Level, Never, Pending
-from hbc.ir.facts import NOTHING, Facts, Interval
 from hbc.ir.kernel import Kernel
 from hbc.ir.launches import THREADS, WARP, by_warps, thread_count, thread_loops
-from hbc.ir.linear import linear
 from hbc.ir.nodes import (
     Allocate,
     Barrier,
     BarrierScope,
-    Binary,
     Block,
-    Const,
     CopyCommit,
     CopyWait,
     Expr,
@@ -36,13 +33,10 @@ from hbc.ir.nodes import (
     LetStmt,
     Load,
     LoopKind,
-    Op,
     Stmt,
     Store,
     Var,
 )  # fmt: skip
-from hbc.ir.record import record
-from hbc.ir.simplify import simplify
 from hbc.ir.thread_access import (
     Counted,
     ThreadAccess,
@@ -50,12 +44,13 @@ from hbc.ir.thread_access import (
     uniform_accesses,
     warp_accesses,
 )
-from hbc.ir.types import INDEX, TILES, Memory
+from hbc.ir.types import TILES, Memory
 from hbc.ir.walk import block, map_stmt, nodes, statements, substitute
 
 MOST_ROUNDS = 4  # then whatever was found in any of them is assumed
 
 _Waiting = dict[Pending, None]
+_Found = tuple[Stmt, list[ThreadAccess]]
 
 
 def barriers(kernel: Kernel) -> Kernel:
@@ -82,28 +77,6 @@ def _outside(s: Stmt, strides: frozenset[str], tile: tuple[str, ...] | None) -> 
     return s if body is s.body else replace(s, body=body)
 
 
-@record
-class _Place:
-    """What is known in a block outside of its loops over threads."""
-
-    facts: Facts = NOTHING
-    values: dict[str, Expr] = field(default_factory=dict)
-
-    def let(self, name: str, value: Expr) -> _Place:
-        """Sums are put in place; other values keep their name, of which the range is known."""
-        known = substitute(value, self.values)
-        if any(isinstance(n, Load) for n in nodes(value)) or value.type != INDEX:
-            return self
-        if all(_counts(atom) for atom, _ in linear(known).terms):
-            return _Place(self.facts, {**self.values, name: known})
-        return _Place(self.facts.with_range(name, Interval(known, known)), self.values)
-
-    def loop(self, s: For) -> _Place:
-        start, extent = substitute(s.start, self.values), substitute(s.extent, self.values)
-        known = Interval(start, simplify(sub(add(start, extent), 1)))
-        return _Place(self.facts.with_range(s.var, known), self.values)
-
-
 @dataclass(slots=True)
 class _Walk:
     """One block. `tracked`: the buffers that its threads share and store to; `scope`: of the barriers
@@ -113,10 +86,11 @@ class _Walk:
     tiles: frozenset[str]
     scope: BarrierScope
     conflicts: Conflicts | Never
-    nests: dict[int, list[ThreadAccess]] = field(default_factory=dict)  # by identity
+    found: dict[tuple[int, int], _Found] = field(default_factory=dict)  # by statement and place
     whole: dict[int, tuple[For, For]] = field(default_factory=dict)  # with the barriers of warps
     tile: tuple[str, ...] | None = None  # of a block that stays: what tells its tiles apart
     shared: frozenset[str] = frozenset()
+    top: Place = field(default_factory=Place)
 
     @staticmethod
     def of(nest: For, strides: frozenset[str], tile: tuple[str, ...] | None) -> _Walk:
@@ -138,7 +112,7 @@ class _Walk:
         what another one stores elsewhere."""
         entry: _Waiting = {}
         while True:
-            made, left = self.stmt(body, entry, _Place())
+            made, left = self.stmt(body, entry, self.top)
             if self.tile is None:
                 return made
             again = {p for p in left if p.access.buffer in self.shared}
@@ -152,7 +126,7 @@ class _Walk:
             p = p.without_name(name)
         return p
 
-    def stmt(self, s: Stmt, waiting: _Waiting, at: _Place) -> tuple[Stmt, _Waiting]:
+    def stmt(self, s: Stmt, waiting: _Waiting, at: Place) -> tuple[Stmt, _Waiting]:
         """The statement with barriers, and the accesses since the last one behind it."""
         match s:
             case For(kind=kind) if kind in THREADS:
@@ -187,7 +161,7 @@ class _Walk:
             case _:
                 return s, waiting
 
-    def _if(self, s: If, waiting: _Waiting, at: _Place) -> tuple[Stmt, _Waiting]:
+    def _if(self, s: If, waiting: _Waiting, at: Place) -> tuple[Stmt, _Waiting]:
         first, waiting = self._before(waiting, at, s.condition)
         then, left = self.stmt(s.then, waiting, at)
         other, also = s.otherwise, waiting
@@ -197,7 +171,7 @@ class _Walk:
         made = s if same else common_first(replace(s, then=then, otherwise=other))
         return _joined(first, made), {**left, **also}
 
-    def _loop(self, s: For, waiting: _Waiting, at: _Place) -> tuple[Stmt, _Waiting]:
+    def _loop(self, s: For, waiting: _Waiting, at: Place) -> tuple[Stmt, _Waiting]:
         """With a barrier before the loop where that saves one in each iteration."""
         first, waiting = self._before(waiting, at, s.start, s.extent)
         body, left = self._iterations(s, waiting, at)
@@ -215,7 +189,7 @@ class _Walk:
         left = _each(left, lambda p: p.after_loop(counted))
         return _joined(first, s if body is s.body else replace(s, body=body)), {**waiting, **left}
 
-    def _iterations(self, s: For, waiting: _Waiting, at: _Place) -> tuple[Stmt, _Waiting]:
+    def _iterations(self, s: For, waiting: _Waiting, at: Place) -> tuple[Stmt, _Waiting]:
         """The body of a loop, and what waits behind its last iteration."""
         inside, entry, rounds = at.loop(s), waiting, 0
         _, most = constant_bounds(substitute(s.extent, at.values), at.facts)
@@ -228,18 +202,16 @@ class _Walk:
             rounds += 1
             entry = {**entry, **again} if rounds > MOST_ROUNDS else again
 
-    def _accesses(self, s: Stmt, at: _Place) -> Iterator[ThreadAccess]:
+    def _accesses(self, s: Stmt, at: Place) -> Iterator[ThreadAccess]:
         """All accesses of a loop, in any of its iterations."""
         _, left = replace(self, conflicts=Never()).stmt(s, {}, at)
         return (p.access for p in left)
 
-    def _before(
-        self, waiting: _Waiting, at: _Place, *read: Expr
-    ) -> tuple[Barrier | None, _Waiting]:
+    def _before(self, waiting: _Waiting, at: Place, *read: Expr) -> tuple[Barrier | None, _Waiting]:
         """The barrier before values that all threads compute alike."""
         return self._barrier(uniform_accesses(self.tracked, *read), waiting, at)
 
-    def _synchronised(self, s: For, at: _Place) -> For:
+    def _synchronised(self, s: For, at: Place) -> For:
         """A nest of loops over threads with the barriers that the lanes of each warp need in it."""
         if id(s) not in self.whole:
             made = self._in_warps(s, at)
@@ -247,7 +219,7 @@ class _Walk:
             self.whole[id(made)] = made, made
         return self.whole[id(s)][1]
 
-    def _in_warps(self, s: For, at: _Place) -> For:
+    def _in_warps(self, s: For, at: Place) -> For:
         loops, body = thread_loops(s)
         if any(x.kind is LoopKind.LANE for x in loops) or not by_warps(s, self.tiles):
             return s
@@ -257,18 +229,25 @@ class _Walk:
             values[x.var] = add(substitute(x.start, at.values), Var(x.var))
         met = self.tracked - _only_from_tiles(s, self.tiles)
         warp = _InWarp(met, self.tiles, BarrierScope.WARP, self.conflicts)
-        new, _ = warp.stmt(body, {}, _Place(place.facts, values))
+        new, _ = warp.stmt(body, {}, Place(place.facts, values))
         return s if new is body else _around(loops, new)
 
-    def _nest(self, s: For, at: _Place) -> list[ThreadAccess]:
-        if id(s) not in self.nests:
-            found = nest_accesses(s, self.tracked, at.facts, self.tiles, at.values)
-            self.nests[id(s)] = list(dict.fromkeys(found))
-        return self.nests[id(s)]
+    def _nest(self, s: Stmt, at: Place) -> list[ThreadAccess]:
+        key = id(s), id(at)
+        if key not in self.found:
+            self.found[key] = s, self._touched(s, at)
+        return self.found[key][1]
+
+    def _touched(self, s: Stmt, at: Place) -> list[ThreadAccess]:
+        assert isinstance(s, For)
+        found = nest_accesses(s, self.tracked, at.facts, self.tiles, at.values)
+        return list(dict.fromkeys(found))
 
     def _barrier(
-        self, found: list[ThreadAccess], waiting: _Waiting, at: _Place
+        self, found: list[ThreadAccess], waiting: _Waiting, at: Place
     ) -> tuple[Barrier | None, _Waiting]:
+        if not found:
+            return None, waiting
         level = self.conflicts.level(waiting, found, at.facts)
         new = dict.fromkeys(Pending.of(a) for a in found)
         if level is Level.NONE:
@@ -286,12 +265,14 @@ class _Walk:
 class _InWarp(_Walk):
     """What one warp does, in loops over warps: where its lanes touch what others of it stored."""
 
-    def stmt(self, s: Stmt, waiting: _Waiting, at: _Place) -> tuple[Stmt, _Waiting]:
+    def stmt(self, s: Stmt, waiting: _Waiting, at: Place) -> tuple[Stmt, _Waiting]:
         if isinstance(s, Store) or (isinstance(s, For) and s.kind in THREADS):
-            found = warp_accesses(s, self.tracked, at.values, at.facts, self.tiles)
-            first, waiting = self._barrier(found, waiting, at)
+            first, waiting = self._barrier(self._nest(s, at), waiting, at)
             return _joined(first, s), waiting
         return _Walk.stmt(self, s, waiting, at)
+
+    def _touched(self, s: Stmt, at: Place) -> list[ThreadAccess]:
+        return warp_accesses(s, self.tracked, at.values, at.facts, self.tiles)
 
 
 def _only_from_tiles(s: Stmt, tiles: frozenset[str]) -> set[str]:
@@ -310,17 +291,6 @@ def _around(loops: Sequence[For], body: Stmt) -> For:
     for x in reversed(loops[:-1]):
         inner = replace(x, body=inner)
     return inner
-
-
-def _counts(atom: Expr) -> bool:
-    """Whether this is a name, or which of so many turns it is."""
-    match atom:
-        case Var():
-            return True
-        case Binary(op=Op.MOD, a=a, b=Const()):
-            return all(isinstance(x, Var) for x, _ in linear(a).terms)
-        case _:
-            return False
 
 
 def _each(waiting: _Waiting, seen: Callable[[Pending], Pending]) -> _Waiting:

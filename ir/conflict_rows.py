@@ -9,54 +9,82 @@ either tells most others apart.
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
-from hbc.ir.linear import plus
-from hbc.ir.nodes import Expr, const_index
+from hbc.ir.linear import Linear, plus
+from hbc.ir.nodes import const_index
+from hbc.ir.record import record
 from hbc.ir.simplify import simplify
 from hbc.ir.thread_access import ThreadAccess
 from hbc.ir.thread_elements import offsets
-from hbc.ir.walk import free_variables, substitute
+from hbc.ir.walk import substitute
 
-Numbered = dict[tuple[ThreadAccess, tuple[Expr, ...]], ThreadAccess]
-"""Accesses with numbers for their strides, as far as they have been asked for."""
+
+@record
+class _Span:
+    """What an access touches: base + low .. base + high, where base is the same for all threads."""
+
+    base: Linear
+    low: int
+    high: int
+
+
+@dataclass(slots=True)
+class Rows:
+    """What has been found out of accesses: how they are with numbers for the `strides`, and what
+    those touch."""
+
+    strides: frozenset[str]
+    put: dict[tuple[ThreadAccess, tuple[int, ...]], ThreadAccess] = field(default_factory=dict)
+    spans: dict[ThreadAccess, _Span | None] = field(default_factory=dict)
 
 
 def with_numbers(
-    one: ThreadAccess, other: ThreadAccess, strides: Collection[str], known: Numbered
+    one: ThreadAccess, other: ThreadAccess, rows: Rows
 ) -> tuple[ThreadAccess, ThreadAccess] | None:
     """The two accesses with numbers for the strides of their array; None where they have none, or
     where nobody knows what they touch of a row."""
     if one.index is None or other.index is None:
         return None
-    used = (free_variables(one.index) | free_variables(other.index)).intersection(strides)
+    used = (one.names | other.names) & rows.strides
     if not used:
         return None
-    numbers: dict[str, Expr] = dict.fromkeys(sorted(used), const_index(0))
+    numbers = dict.fromkeys(sorted(used), 0)
     for name in sorted(used, reverse=True):  # rows first, then planes
-        width = _width(_put(one, numbers, known), _put(other, numbers, known))
+        width = _width(_put(one, numbers, rows), _put(other, numbers, rows), rows)
         if width is None:
             return None
-        numbers[name] = const_index(width)
-    return _put(one, numbers, known), _put(other, numbers, known)
+        numbers[name] = width
+    return _put(one, numbers, rows), _put(other, numbers, rows)
 
 
-def _put(a: ThreadAccess, numbers: dict[str, Expr], known: Numbered) -> ThreadAccess:
+def _put(a: ThreadAccess, numbers: Mapping[str, int], rows: Rows) -> ThreadAccess:
     assert a.index is not None
-    key = a, tuple(numbers.values())
-    if key not in known:
-        known[key] = replace(a, index=simplify(substitute(a.index, numbers)))
-    return known[key]
+    own = {name: n for name, n in numbers.items() if name in a.names}
+    if not own:
+        return a
+    key = a, tuple(own.values())
+    if key not in rows.put:
+        values = {name: const_index(n) for name, n in own.items()}
+        rows.put[key] = replace(a, index=simplify(substitute(a.index, values)))
+    return rows.put[key]
 
 
-def _width(one: ThreadAccess, other: ThreadAccess) -> int | None:
-    """A number that what both touch, apart from what is the same for all threads, lies within."""
-    first, second = (offsets(a, a.digits, a.loops) for a in (one, other))
+def _width(one: ThreadAccess, other: ThreadAccess, rows: Rows) -> int | None:
+    """A number that what both touch, apart from what is the same for all threads, lies within: a power
+    of 2, so that few are asked for."""
+    first, second = _span(one, rows), _span(other, rows)
     if first is None or second is None:
         return None
-    gap = plus(first[0], second[0], -1)
+    gap = plus(first.base, second.base, -1)
     far = abs(gap.constant) if gap.is_constant else 0
-    low = min(int(first[1].min()), int(second[1].min()))
-    high = max(int(first[1].max()), int(second[1].max()))
-    return high - low + 1 + far
+    return 1 << (max(first.high, second.high) - min(first.low, second.low) + far).bit_length()
+
+
+def _span(a: ThreadAccess, rows: Rows) -> _Span | None:
+    if a not in rows.spans:
+        found = offsets(a, a.digits, a.loops)
+        span = None if found is None else _Span(found[0], int(found[1].min()), int(found[1].max()))
+        rows.spans[a] = span
+    return rows.spans[a]

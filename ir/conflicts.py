@@ -14,7 +14,7 @@ import numpy as np
 
 from hbc.ir.bounds import constant_bounds, prove
 from hbc.ir.build import floordiv, ge, le, mul, sub
-from hbc.ir.conflict_rows import Numbered, with_numbers
+from hbc.ir.conflict_rows import Rows, with_numbers
 from hbc.ir.facts import Facts, Interval
 from hbc.ir.launches import WARP
 from hbc.ir.linear import Linear, linear, plus, to_expr
@@ -77,25 +77,25 @@ class Pending:
             if extent is not None and count >= extent:
                 return None
             back[name] = count if count < MOST_COUNTED else MANY
-        return replace(self, back=tuple(sorted(back.items())))
+        return Pending(self.access, self.synced, tuple(sorted(back.items())), self.commits)
 
     def after_loop(self, loop: Counted) -> Pending:
         """As seen from behind a loop: it was in any of its iterations."""
-        index, loops = self.access.index, self.access.loops
-        if index is not None and loop.name in free_variables(index):
-            index = substitute(index, {loop.name: _at(loop)})
-            loops = (*loops, loop)
-        access = replace(self.access, index=index, loops=loops)
+        access = self.access
+        if access.index is not None and loop.name in access.names:
+            index = substitute(access.index, {loop.name: _at(loop)})
+            access = replace(access, index=index, loops=(*access.loops, loop))
         back = tuple(x for x in self.back if x[0] != loop.name)
-        return replace(self, access=access, back=back)
+        return Pending(access, self.synced, back, self.commits)
 
     def without_name(self, name: str) -> Pending:
         """As seen from where a name has no meaning, or another: what it was, nobody knows."""
         index = self.access.index
-        if index is None or name not in free_variables(index):
+        if index is None or name not in self.access.names:
             return self
         unknown = substitute(index, {name: Var(f"{name} of before")})
-        return replace(self, access=replace(self.access, index=unknown))
+        access = replace(self.access, index=unknown)
+        return Pending(access, self.synced, self.back, self.commits)
 
 
 def _matter(one: ThreadAccess, other: ThreadAccess) -> bool:
@@ -116,7 +116,10 @@ class Conflicts:
     strides: frozenset[str] = frozenset()
     found: dict[ThreadAccess, Elements | None] = field(default_factory=dict)
     known: dict[tuple[object, ...], Level] = field(default_factory=dict)
-    numbered: Numbered = field(default_factory=dict)
+    rows: Rows = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.rows = Rows(self.strides)
 
     def level(self, waiting: Iterable[Pending], now: Iterable[ThreadAccess], facts: Facts) -> Level:
         """The barrier that is needed before the accesses `now`. `facts` are of names around them. None
@@ -144,10 +147,10 @@ class Conflicts:
         level = self._of_elements(p, p.access, a, facts)
         if level is not None:
             return level
-        if _is_apart(p, a, facts):
-            return Level.NONE
-        rows = with_numbers(p.access, a, self.strides, self.numbered)
+        rows = with_numbers(p.access, a, self.rows)
         level = None if rows is None else self._of_elements(p, *rows, facts)
+        if level is Level.NONE or _is_apart(p, a, facts):  # which takes longer
+            return Level.NONE
         return Level.BLOCK if level is None else level
 
     def _of_elements(

@@ -57,7 +57,8 @@ def place_temporaries(kernel: Kernel) -> Kernel:
     taken = {n.var for n in nodes(kernel.body) if isinstance(n, For)}
     tiles = {n.buffer for n in nodes(kernel.body) if isinstance(n, Allocate) and n.memory in TILES}
     pass_ = _Pass(taken, frozenset(tiles))
-    return simplify_kernel(kernel.map_body(pass_.host))
+    before = {id(s) for s in statements(kernel.body)}  # simplified, where they are left as they are
+    return simplify_kernel(kernel.map_body(pass_.host), before)
 
 
 @dataclass(slots=True)

@@ -12,7 +12,7 @@ from math import gcd, prod
 from hbc.ir.alignment import alignment
 from hbc.ir.build import add, broadcast, const_value, floordiv, mod, mul, sub
 from hbc.ir.linear import canonical
-from hbc.ir.nodes import Binary, Broadcast, Const, Expr, Op, Ramp, Unary, UnaryOp, const_index
+from hbc.ir.nodes import Binary, Broadcast, Const, Expr, Op, Ramp, Unary, UnaryOp, Var, const_index
 from hbc.ir.record import record
 from hbc.ir.types import I64
 from hbc.ir.walk import ExprMap
@@ -48,13 +48,15 @@ def layout(e: Expr, scalar: ExprMap = canonical) -> Layout | None:
 def to_index(x: Layout) -> Expr:
     """The nest of Ramp and Broadcast with these lanes."""
     e = x.base
+    lanes = e.type.lanes
     for extent, stride in reversed(x.dims):
         if extent == 1:
             continue
         if const_value(stride) == 0:
             e = broadcast(e, extent)
         else:
-            e = Ramp(e, broadcast(stride, e.type.lanes), extent)
+            e = Ramp(e, broadcast(stride, lanes), extent)
+        lanes *= extent
     return e
 
 
@@ -117,17 +119,17 @@ def refine(a: Dims, b: Dims) -> tuple[Dims, Dims] | None:
 
 
 def _read(e: Expr) -> Layout | None:
-    if e.type.lanes == 1:
-        return Layout(e)
     match e:
-        case Broadcast(value=v, lanes=lanes):
+        case Broadcast(value=v, lanes=lanes) if lanes > 1:
             inner = _read(v)
             return None if inner is None else Layout(inner.base, ((lanes, _ZERO), *inner.dims))
-        case Ramp(base=base, stride=stride, lanes=lanes):
+        case Ramp(base=base, stride=stride, lanes=lanes) if lanes > 1:
             inner, step = _read(base), _uniform(stride)
             if inner is None or step is None:
                 return None
             return Layout(inner.base, ((lanes, step), *inner.dims))
+        case _ if e.type.lanes == 1:
+            return Layout(e)
         case Binary(op=op, a=a, b=b):
             x, y = _read(a), _read(b)
             return None if x is None or y is None else _operation(op, x, y)
@@ -198,6 +200,11 @@ def _scaled(x: Layout, factor: Expr) -> Layout:
 
 def _uniform(e: Expr) -> Expr | None:
     """The value that all lanes have, if they have the same."""
+    inner = e
+    while isinstance(inner, Broadcast):
+        inner = inner.value
+    if isinstance(inner, Const | Var) and inner.type.lanes == 1:
+        return inner
     x = _read(e)
     return x.base if x is not None and _is_uniform(x) else None
 

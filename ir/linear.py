@@ -8,6 +8,7 @@ Equal forms print as equal expressions.
 from __future__ import annotations
 
 from dataclasses import field
+from functools import lru_cache
 from math import gcd
 from typing import Final
 
@@ -205,6 +206,12 @@ def _product(a: Linear, b: Linear, reading: Reading) -> Linear:
         return scaled(b, a.constant)
     if not b.terms:
         return scaled(a, b.constant)
+    if len(a.terms) == len(b.terms) == 1 and not a.constant and not b.constant:
+        (x, m), (y, n) = a.terms[0], b.terms[0]
+        if isinstance(x, Var) and isinstance(
+            y, Var
+        ):  # as most are: a step of a loop times a stride
+            return scaled(_of_two(x.name, y.name), m * n)
     pieces = (len(a.terms) + (a.constant != 0)) * (len(b.terms) + (b.constant != 0))
     if reading.expand and pieces <= MAX_PRODUCT_TERMS:
         total: Sum = {}
@@ -217,6 +224,12 @@ def _product(a: Linear, b: Linear, reading: Reading) -> Linear:
     a, p = _primitive(a)
     b, q = _primitive(b)
     return of_atom(product_of([*factors(to_expr(a)), *factors(to_expr(b))]), p * q)
+
+
+@lru_cache(MOST_REMEMBERED)
+def _of_two(a: str, b: str) -> Linear:
+    """The product of two variables: one object for each."""
+    return of_atom(product_of([Var(a), Var(b)]))
 
 
 def _primitive(a: Linear) -> tuple[Linear, int]:

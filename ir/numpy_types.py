@@ -2,27 +2,16 @@
 
 from __future__ import annotations
 
+from functools import cache
 from random import Random
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 
 from hbc.ir.types import BF16, BOOL, DTYPES, F16, F32, F64, DType
 
 Array = npt.NDArray[Any]
-
-_SPECIAL: dict[DType, np.dtype[Any]] = {
-    BF16: np.dtype(ml_dtypes.bfloat16),
-    F16: np.dtype(np.float16),
-    F32: np.dtype(np.float32),
-    F64: np.dtype(np.float64),
-    BOOL: np.dtype(np.bool_),
-}
-_DTYPES: dict[DType, np.dtype[Any]] = {
-    t: _SPECIAL.get(t) or np.dtype(f"{t.kind.value}{t.bits}") for t in DTYPES.values()
-}
 
 # Quiet NaNs whose payload no arithmetic produces.
 _POISON_BITS: dict[DType, int] = {
@@ -34,14 +23,22 @@ _POISON_BITS: dict[DType, int] = {
 _GARBAGE = Random(0xDEAD).randbytes(4096)  # NumPy's generators take long to import
 
 
+@cache
 def numpy_dtype(element: DType) -> np.dtype[Any]:
     """The NumPy dtype that holds `element`."""
-    return _DTYPES[element]
+    if element == BF16:
+        import ml_dtypes  # here, since it takes 5 ms
+
+        found: np.dtype[Any] = np.dtype(ml_dtypes.bfloat16)
+        return found
+    if element == BOOL:
+        return np.dtype(np.bool_)
+    return np.dtype(f"{element.kind.value}{element.bits}")
 
 
 def element_of(dtype: np.dtype[Any]) -> DType | None:
     """The element type that `dtype` holds, or None when the language has no such type."""
-    return next((t for t, held in _DTYPES.items() if held == dtype), None)
+    return next((t for t in DTYPES.values() if numpy_dtype(t) == dtype), None)
 
 
 def bits_dtype(element: DType) -> np.dtype[Any]:

@@ -7,7 +7,7 @@ sizes prove them. A result simplifies to itself, and what does not change is the
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import field, replace
 from typing import assert_never
 
@@ -72,10 +72,11 @@ ZERO = const_index(0)
 
 @record
 class Scope:
-    """The facts that hold here, and what has been simplified under them (by identity; the
-    expression is held so that it stays alive)."""
+    """The facts that hold here, the statements that are simple already (by identity), and what has been
+    simplified under the facts (by identity; the expression is held so that it stays alive)."""
 
     facts: Facts
+    done: Collection[int] = ()
     seen: dict[int, tuple[Expr, Expr]] = field(default_factory=dict)
     reading: list[Reading] = field(default_factory=list)
 
@@ -94,22 +95,23 @@ def simplify(e: Expr, facts: Facts = NOTHING) -> Expr:
     return _expr(e, Scope(facts if facts is not NOTHING else Facts()))
 
 
-def simplify_stmt(s: Stmt, facts: Facts = NOTHING) -> Stmt:
+def simplify_stmt(s: Stmt, facts: Facts = NOTHING, done: Collection[int] = ()) -> Stmt:
     """`s` with its expressions simplified under the ranges of the loops around them, and without
-    statements that do nothing. `Block(())` when nothing is left."""
-    return _stmt(s, Scope(facts if facts is not NOTHING else Facts()))
+    statements that do nothing. `Block(())` when nothing is left. `done`: the ids of statements inside
+    that were simplified where they stand."""
+    return _stmt(s, Scope(facts if facts is not NOTHING else Facts(), done))
 
 
-def simplify_kernel(kernel: Kernel) -> Kernel:
+def simplify_kernel(kernel: Kernel, done: Collection[int] = ()) -> Kernel:
     """The kernel with its body simplified: fixed sizes are literals, others are >= 0, and the checks
-    hold."""
+    hold. `done`: as for `simplify_stmt`."""
     fixed = {s.name: const_index(s.fixed) for s in kernel.sizes if s.fixed is not None}
     facts = Facts(
         {s.name: Interval(fixed.get(s.name, ZERO), fixed.get(s.name)) for s in kernel.sizes}
     )
     for check in kernel.checks:
         facts = facts.with_condition(check.condition)
-    return kernel.map_body(lambda body: simplify_stmt(substitute_stmt(body, fixed), facts))
+    return kernel.map_body(lambda body: simplify_stmt(substitute_stmt(body, fixed), facts, done))
 
 
 def _expr(e: Expr, scope: Scope) -> Expr:
@@ -248,11 +250,13 @@ def _is_trivial(value: Expr) -> bool:
 
 def _inside_let(name: str, value: Expr, scope: Scope) -> Scope:
     if value.type == INDEX and not _mentions(value, name) and _is_steady(value):
-        return Scope(scope.facts.with_range(name, Interval(value, value)))
-    return Scope(scope.facts.forget(name))
+        return Scope(scope.facts.with_range(name, Interval(value, value)), scope.done)
+    return Scope(scope.facts.forget(name), scope.done)
 
 
 def _stmt(s: Stmt, scope: Scope) -> Stmt:
+    if id(s) in scope.done:
+        return s
     match s:
         case Comment() | Barrier() | CopyCommit() | CopyWait():
             return s
@@ -302,7 +306,7 @@ def _for(s: For, scope: Scope) -> Stmt:
     last = shifted(sum_of(linear(start), linear(extent)), -1)
     first, final = (x if _is_steady(x) else None for x in (start, to_expr(last)))
     facts = scope.facts.with_condition(build.gt(extent, 0))
-    body = _stmt(s.body, Scope(facts.with_range(s.var, Interval(first, final))))
+    body = _stmt(s.body, Scope(facts.with_range(s.var, Interval(first, final)), scope.done))
     if _is_empty(body):
         return NOTHING_TO_DO
     if start is s.start and extent is s.extent and body is s.body:
@@ -332,7 +336,7 @@ def _if(s: If, scope: Scope) -> Stmt:
 def _where(s: Stmt, condition: Expr, scope: Scope) -> Stmt:
     """`s`, which runs only where the condition holds."""
     s = substitute_stmt(s, dict(_equalities(condition)))
-    return _stmt(s, Scope(scope.facts.with_condition(condition)))
+    return _stmt(s, Scope(scope.facts.with_condition(condition), scope.done))
 
 
 def _equalities(condition: Expr) -> Iterator[tuple[str, Expr]]:

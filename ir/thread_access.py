@@ -37,7 +37,7 @@ from hbc.ir.nodes import (
 from hbc.ir.record import record
 from hbc.ir.show import show
 from hbc.ir.types import INDEX, TILES
-from hbc.ir.walk import children, nodes, substitute
+from hbc.ir.walk import children, free_variables, nodes, substitute
 
 _ZERO = const_index(0)
 EVERYONE = 1024  # as many threads as a block may have
@@ -59,7 +59,7 @@ class ThreadAccess:
     """An access `buffer[index + one of the offsets]`; `index` is None where lanes have no common one.
     The thread's number has the `digits`, of the `weights`; `warp`: all the lanes of a warp access
     together, and the digits count warps. `loops` are those that the thread runs. Accesses are the
-    same when all but their nodes is, of which `key` is the text."""
+    same when all but their nodes is, of which `key` is the text. `names` are those in the index."""
 
     node: Load | Store = field(compare=False, repr=False)
     index: Expr | None = field(compare=False)
@@ -68,9 +68,12 @@ class ThreadAccess:
     weights: tuple[int, ...] = field(compare=False)
     warp: bool = field(compare=False)
     loops: tuple[Counted, ...] = field(compare=False)
+    names: frozenset[str] = field(init=False, compare=False, repr=False)
     key: str = field(init=False)
 
     def __post_init__(self) -> None:
+        names = frozenset[str]() if self.index is None else free_variables(self.index)
+        object.__setattr__(self, "names", names)
         index = "?" if self.index is None else show(self.index)
         counted = [
             f"{x.name} {x.extent} {show(x.start)} {'' if x.limit is None else show(x.limit)}"

@@ -76,7 +76,7 @@ def offsets(
     depend on has its least and greatest value alone."""
     if a.index is None:
         return None
-    used = free_variables(a.index)
+    used = a.names
     counted: list[tuple[str, Numbers]] = []
     for d in digits:
         if d.extent is None:

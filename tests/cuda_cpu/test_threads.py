@@ -188,6 +188,13 @@ RACES = {
     "a sum without atomics": (
         "__shared__ int s; if (t == 0) s = 0; __syncthreads(); s += t; __syncthreads(); out[t] = s;"
     ),
+    "an atomic sum of what is not yet 0": (
+        "__shared__ int s; if (t == 0) s = 0; atomicAdd(&s, t); __syncthreads(); out[t] = s;"
+    ),
+    "an atomic sum for a barrier": (
+        "__shared__ int s[64], n; if (t == 0) n = 0; __syncthreads(); s[t] = t; atomicAdd(&n, 1);"
+        " out[t] = s[63 - t];"
+    ),
 }  # fmt: skip
 ONLY_SEEN_BY_THE_SANITIZER = {"a sum without atomics"}
 

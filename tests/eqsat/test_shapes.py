@@ -13,6 +13,7 @@ import pytest
 
 import hbc.eqsat.choose
 import hbc.eqsat.graphs
+import hbc.eqsat.search
 import hbc.eqsat.select
 from hbc.cli.pipeline import lower_to_kernel
 from hbc.codegen.instruction_files import builtin_descriptions
@@ -115,7 +116,7 @@ def work(text: str, monkeypatch: pytest.MonkeyPatch) -> Work:
         patch.setattr(module, name, count)
 
     with monkeypatch.context() as patch:
-        counting(patch, hbc.eqsat.choose, "saturate")
+        counting(patch, hbc.eqsat.search, "saturate")
         counting(patch, hbc.eqsat.choose, "cost")
         counting(patch, hbc.eqsat.select, "check")
         known = load_instructions(builtin_descriptions())

@@ -46,7 +46,10 @@ def test_every_missing_barrier_is_found(name: str, folder: Path) -> None:
 # Sizes at which each barrier of a sample's code is come to: whole pieces, and pieces at edges.
 SAMPLES = {
     ("conv1d", "wmma"): ((5, 300, 12), (4, 256, 16)),
+    ("conv_layer", "wmma"): ((1, 5, 67, 19, 17), (1, 4, 64, 32, 16)),
     ("gemm_f16", "wmma_64"): ((64, 64, 72), (90, 90, 40)),
+    ("gemm_f16", "mma_persistent"): ((384, 128, 72), (128, 128, 40), (130, 140, 72)),
+    ("histogram", "shared"): ((5000,),),
 }
 FOLDER = Path(__file__).resolve().parents[2] / "samples" / "cuda"
 

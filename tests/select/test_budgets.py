@@ -9,7 +9,7 @@ from tensor_checks import assert_agrees, assert_selected, compiled
 from tensor_programs import LANES, TILES, changed
 
 from hbc.cli.main import exit_code_of
-from hbc.eqsat import choose
+from hbc.eqsat import search
 
 BUDGETS = {"ROUNDS": 1, "MOST_NODES": 1, "MOST_SECONDS": 0.0}
 BOUND = "the search for instructions ended at its bound"
@@ -19,7 +19,7 @@ BOUND = "the search for instructions ended at its bound"
 def test_the_best_so_far_is_right(
     budget: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(choose, budget, BUDGETS[budget])
+    monkeypatch.setattr(search, budget, BUDGETS[budget])
     p, kernels = compiled(TILES, "amx")
     assert_selected(kernels["select"])
     assert_agrees(p, kernels["select"], {"M": 32, "N": 16, "K": 64})
@@ -31,7 +31,7 @@ def test_the_best_so_far_is_right(
 def test_explain_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(choose, "ROUNDS", 1)
+    monkeypatch.setattr(search, "ROUNDS", 1)
     file = tmp_path / "product.hb"
     file.write_text(TILES, encoding="utf-8")
     assert exit_code_of(["explain", str(file), "--target", "amx"]) == 0

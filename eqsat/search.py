@@ -1,0 +1,97 @@
+"""What the rules find for an encoded statement, kept by its text.
+
+Statements that differ in extents, places and strides alone are one text: the rules run once for all.
+"""
+
+from __future__ import annotations
+
+import time
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+
+from hbc.eqsat.egraph import EGraph, Term
+from hbc.eqsat.graphs import Graphs
+from hbc.ir.instruction import Instruction
+
+ROUNDS = 16
+MOST_NODES = 4000
+MOST_SECONDS = 10.0  # of processor time: the other bounds are met first, on any machine
+Row = tuple[Term | int | float | str, ...]
+_ROUND = """\
+(run-schedule (saturate (run facts)) (run axioms) (saturate (run facts)) (run application))
+"""
+
+
+@dataclass(slots=True)
+class Found:
+    """The rows of the relations that say what instructions may do, the cheapest term of the value, how
+    often each rule matched, and whether the rules ran until nothing changed. `rests`: the value with a
+    term, by this, read from an array, by that."""
+
+    candidates: list[Row]
+    products: list[Row]
+    root: Term
+    fired: tuple[tuple[str, int], ...]
+    complete: bool
+    rests: dict[tuple[Term, str], Term] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Search:
+    """The questions about one statement, `program`. The e-graph is made for the first of which the
+    answer is not known, and stays until the stack is left."""
+
+    graphs: Graphs
+    instructions: tuple[Instruction, ...]
+    rules: tuple[str, ...]
+    program: str
+    stack: ExitStack
+    graph: EGraph | None = None
+    complete: bool = False
+
+    def found(self) -> Found:
+        """What the rules find."""
+        key = self.instructions, self.rules, self.program
+        known = self.graphs.found.get(key)
+        if known is None:
+            g = self._saturated()
+            rows = g.rows("Candidate"), g.rows("Product")
+            fired = tuple(g.fired.items())
+            known = Found(*rows, g.extract("$root"), fired, self.complete)
+            self.graphs.found[key] = known
+        return known
+
+    def rest(self, whole: Term, name: str) -> Term:
+        """The value with the term read from an array of this name."""
+        rests = self.found().rests
+        if (whole, name) not in rests:
+            g = self._saturated()
+            g.run(f"(push)\n(union {whole} {name})")
+            rests[whole, name] = g.extract("$root")
+            g.run("(pop)")
+        return rests[whole, name]
+
+    def _saturated(self) -> EGraph:
+        if self.graph is None:
+            self.graph = self.stack.enter_context(self.graphs.of(self.instructions, self.rules))
+            self.graph.run(self.program)
+            self.complete = saturate(self.graph)
+        return self.graph
+
+
+def saturate(g: EGraph) -> bool:
+    """Runs the rules until nothing changes. False when a budget (rounds, terms or seconds) ran out
+    before: what has been found is good, but there may be better."""
+    begin = time.process_time()
+    complete = False
+    size = g.size()
+    for _ in range(ROUNDS):
+        g.run(_ROUND)
+        before, size = size, g.size()
+        if size == before:
+            complete = True
+            break
+        if size > MOST_NODES or time.process_time() - begin > MOST_SECONDS:
+            break
+    g.run("(run-schedule (saturate (run facts)) (saturate (run lowering)))")
+    return complete
