@@ -71,5 +71,5 @@ def test_no_spills(name: str, schedule: str, tmp_path: Path) -> None:
 def test_the_layer_ends_in_fragments() -> None:
     """The bias is what the sums begin with, and ReLU is done where they are."""
     text = emit_cuda(lowered("conv_layer", "wmma"), TARGET).text
-    assert "wmma::load_matrix_sync(acc_0, B_in_acc, (unsigned)(0), wmma::mem_row_major);" in text
-    assert "acc_0_result.x[e] = most_f32(acc_0.x[e], 0.0f);" in text
+    assert "wmma::load_matrix_sync(acc[e], B_in_acc, (unsigned)(0), wmma::mem_row_major);" in text
+    assert "acc_0_result.x[e] = most_f32(acc[0].x[e], 0.0f);" in text
