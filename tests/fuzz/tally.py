@@ -12,7 +12,13 @@ from case import Case
 from hbc.frontend.directives import DIRECTIVES, TAILS
 from hbc.ir.types import DTYPES
 
-LATER = ("gpu_blocks", "gpu_threads", "gpu_lanes", "persistent", "swizzle_storage")  # for the target `cuda`
+LATER = (
+    "gpu_blocks",
+    "gpu_threads",
+    "gpu_lanes",
+    "persistent",
+    "swizzle_storage",
+)  # for the target `cuda`
 WORDS = (
     *(d for d in DIRECTIVES if d not in LATER), "registers", "stack", "heap", *DTYPES,
     "clamp_edge", "zero_edge", "mirror", "wrap", "select", "let", "where", "min", "max", "abs",
