@@ -242,13 +242,20 @@ def _build_cuda(
 def _show_resources(resources: Sequence[Resources]) -> None:
     """One line a device function and architecture, on stderr."""
     for r in resources:
-        spills = f", {r.spills} bytes spilled" if r.spills else ""
+        spills = f", {r.spills} bytes spilled{_cure(r)}" if r.spills else ""
         held = f"; {r.blocks} x {r.threads} threads at once, by {r.limit}" if r.blocks else ""
         click.echo(
             f"{r.function} ({r.arch}): {r.registers} registers, {r.shared} bytes of shared memory,"
             f" {r.stack} bytes of stack{spills}{held}",
             err=True,
         )
+
+
+def _cure(r: Resources) -> str:
+    """What gives the threads more registers, if anything does."""
+    if r.blocks < 2:
+        return ""
+    return f" (`at_once({r.blocks // 2})` behind `gpu_blocks` lets a thread have more registers)"
 
 
 def _print_json(compiled: Compiled, made: _Made) -> None:

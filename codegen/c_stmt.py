@@ -79,9 +79,11 @@ def _statement(s: Stmt, unit: Unit, *, last: bool = True) -> None:
                 _allocate(s, unit)
         case Comment(text=text):
             unit.out.comment(text)
-        case Prefetch(buffer=buffer, index=index):
+        case Prefetch(buffer=buffer, index=index, level=level):
             place = f"{unit.buffers[buffer].text} + ({scalar(index, unit)})"
-            unit.out.line(f"__builtin_prefetch({place});")
+            # To be read; 3: kept in all levels of the cache, 2: from the second on, ...
+            into = "" if level == 1 else f", 0, {4 - level}"
+            unit.out.line(f"__builtin_prefetch({place}{into});")
         case Assert():
             _assert(s, unit)
         case LetStmt():

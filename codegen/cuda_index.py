@@ -58,16 +58,16 @@ def _product(term: Term, factor: float, unit: Unit) -> str:
 
 def kernel_text(
     name: str, indices: IndexType, names: Sequence[str], arrays: Sequence[tuple[str, str]],
-    threads: int, lines: Sequence[str], note: str,
+    bounds: str, lines: Sequence[str], note: str,
 ) -> Writer:  # fmt: skip
     """The `__global__` function, or two of them and what both do. `names`: those of indices that it is
-    given; `arrays`: declarations and names of pointers."""
+    given; `arrays`: declarations and names of pointers; `bounds`: the launch's, as CUDA has them."""
     out = Writer()
     if note:
         out.comment(note)
     parameters = [f"{indices.text} {n}" for n in names] + [text for text, _ in arrays]
     if not indices.fits:
-        _global(name, parameters, threads, out)
+        _global(name, parameters, bounds, out)
         with out.braces():
             out.lines += lines
         return out
@@ -80,11 +80,11 @@ def kernel_text(
     for suffix, own in (("", NARROW), (WIDE_SUFFIX, WIDE)):
         out.blank()
         parameters = [f"{own} {n}" for n in names] + [text for text, _ in arrays]
-        _global(f"{name}{suffix}", parameters, threads, out)
+        _global(f"{name}{suffix}", parameters, bounds, out)
         with out.braces():
             out.line(f"{body}<{own}>({arguments});")
     return out
 
 
-def _global(name: str, parameters: list[str], threads: int, out: Writer) -> None:
-    out.function(f'extern "C" __global__ void __launch_bounds__({threads}) {name}', parameters, "")
+def _global(name: str, parameters: list[str], bounds: str, out: Writer) -> None:
+    out.function(f'extern "C" __global__ void __launch_bounds__({bounds}) {name}', parameters, "")

@@ -17,7 +17,7 @@ from hbc.codegen.cuda_index import (
     kernel_text,
 )
 from hbc.codegen.cuda_repeats import with_loops
-from hbc.codegen.cuda_resident import tile_loop
+from hbc.codegen.cuda_resident import launch_bounds, tile_loop
 from hbc.codegen.cuda_threads import (
     DYNAMIC,
     STATIC_SHARED,
@@ -192,7 +192,8 @@ def _function(
     if any(_THREAD.search(line) for line in lines):
         lines.insert(0, "    const int thread = threadIdx.x;")
     note = nest.note or ""
-    unit.functions.append(kernel_text(name, indices, names, arrays, threads, lines, note))
+    bounds = launch_bounds(threads, loops[0])
+    unit.functions.append(kernel_text(name, indices, names, arrays, bounds, lines, note))
     return [*names, *values]
 
 

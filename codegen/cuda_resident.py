@@ -1,4 +1,4 @@
-"""Kernels whose blocks stay: as many as a GPU runs at once share the tiles of a nest of loops over blocks.
+"""How many blocks run at once. Kernels whose blocks stay: as many as a GPU runs share the tiles of a nest.
 
 for (index_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
     const index_t io = tile / jo_count;
@@ -13,10 +13,13 @@ from hbc.codegen.c_scalar import scalar
 from hbc.codegen.c_stmt import braced, statement
 from hbc.codegen.cuda_threads import declare_shared
 from hbc.codegen.unit import MUL, Unit
+from hbc.ir.diag import error
 from hbc.ir.kernel import Kernel
 from hbc.ir.nodes import Allocate, For, Stmt
 from hbc.ir.types import Memory
 from hbc.ir.walk import statements
+
+MOST_AT_ONCE = 2048  # threads of a multiprocessor, of any architecture
 
 RESIDENT = """\
 /* How many blocks of a kernel run at once: `wanted` on each multiprocessor, or with 0 as many as it has
@@ -42,6 +45,20 @@ static int64_t resident_blocks(const void *kernel, const char *name, int threads
 def has_resident(kernel: Kernel) -> bool:
     """Whether any launch of a kernel is of blocks that stay."""
     return any(isinstance(s, For) and s.resident is not None for s in statements(kernel.body))
+
+
+def launch_bounds(threads: int, loop: For) -> str:
+    """The threads of a block and, where the schedule says so, the least number of blocks on a
+    multiprocessor. HbcError: no multiprocessor holds so many."""
+    if loop.at_once is None:
+        return str(threads)
+    if threads * loop.at_once > MOST_AT_ONCE:
+        most = MOST_AT_ONCE // threads
+        raise error(
+            f"{loop.at_once} blocks of {threads} threads at once: a multiprocessor holds at most"
+            f" {MOST_AT_ONCE} threads", loop.span, f"`at_once({most})` is the most here",
+        )  # fmt: skip
+    return f"{threads}, {loop.at_once}"
 
 
 def tile_loop(loops: Sequence[For], body: Stmt, used: Collection[str], unit: Unit) -> None:

@@ -30,7 +30,7 @@ def store_kind(s: Store) -> tuple[object, ...]:
 
 def header(s: For) -> tuple[object, ...]:
     """What a loop is, but for its name and its body."""
-    return s.kind, s.start, s.extent, s.stages, s.resident
+    return s.kind, s.start, s.extent, s.stages, s.resident, s.at_once
 
 
 def operation(e: Expr) -> tuple[object, ...]:

@@ -11,7 +11,7 @@ from hbc.frontend.check_stages import Block, factored, stage_of, stage_steps
 from hbc.frontend.check_types import text
 from hbc.frontend.check_values import condition, index
 from hbc.frontend.constants import evaluate
-from hbc.frontend.directives import DIRECTIVES, MEMORIES, SUFFIXES, TAILS, Form, Kind
+from hbc.frontend.directives import CACHES, DIRECTIVES, MEMORIES, SUFFIXES, TAILS, Form, Kind
 from hbc.frontend.funcs import Directive, Func, Schedule, ScheduleLine, Stage
 from hbc.frontend.literals import is_broken
 from hbc.frontend.scope import Env, Scope
@@ -176,6 +176,9 @@ def named(a: ast.Name, kind: Kind, stage: Stage | None, block: Block) -> str | N
         hint = did_you_mean(a.text, MEMORIES) or f"there are {', '.join(MEMORIES)}"
         scope.report(f"unknown memory `{a.text}`", a.span, hint)
         return None
+    if kind is Kind.CACHE and a.text not in CACHES:
+        scope.report(f"unknown cache `{a.text}`", a.span, f"there are {', '.join(CACHES)}")
+        return None
     if kind is Kind.ARRAY and a.text not in scope.inputs and a.text not in scope.funcs:
         scope.unknown("Func or input", a.text, a.span, [*scope.inputs, *scope.funcs])
         return None
@@ -194,6 +197,8 @@ def loop_hint(name: str, stage: Stage | None, block: Block) -> str | None:
     if close is None and stage is not None and stage.name in block.funcs:
         own = ", ".join(f"`{v}`" for v in block.funcs[stage.name].variables)
         return f"`{stage.name}` has the variables {own}"
+    if close is None and block.loops:
+        return f"here there are {', '.join(f'`{x}`' for x in sorted(block.loops))}"
     return close
 
 
@@ -240,7 +245,10 @@ def option(a: ast.Option, form: Form, step: ast.Step, block: Block) -> tuple[str
     scope, name = block.scope, step.name.text
     if a.name.text != "tail" or not form.tail:
         takes = "only takes `tail`" if form.tail else "takes no options"
-        scope.report(f"`{name}` {takes}, not `{a.name.text}`", a.span)
+        hint = "" if form.tail else "leave it out: `tail` says how a `split` or `tile` ends"
+        scope.report(
+            f"`{name}` {takes}, not `{a.name.text}`", a.span, hint or "such as `tail = guard`"
+        )
         return None
     if not isinstance(a.value, ast.Name) or a.value.text not in TAILS:
         written = text(a.value)

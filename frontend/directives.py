@@ -19,6 +19,7 @@ class Kind(StrEnum):
     STAGE = "a Func"
     ARRAY = "a Func or input"
     MEMORY = "a kind of memory"
+    CACHE = "a level of the cache"
     CONDITION = "a condition over the sizes"
 
 
@@ -58,7 +59,10 @@ DIRECTIVES: dict[str, Form] = {
     "reorder_storage": Form("reorder_storage(j, i)", ((L, L),), repeats=True),
     "pad_storage": Form("pad_storage(j, 16)", ((L, Kind.COUNT),)),
     "swizzle_storage": Form("swizzle_storage(j) or swizzle_storage(j, 8)", ((L,), (L, Kind.COUNT))),
-    "prefetch": Form("prefetch(A, i, 2)", ((Kind.ARRAY, L, F),)),
+    "prefetch": Form(
+        "prefetch(A, i, 2) or prefetch(A, i, 2, L2)",
+        ((Kind.ARRAY, L, F), (Kind.ARRAY, L, F, Kind.CACHE)),
+    ),
     # Reductions and variants
     "atomic": Form("atomic()", NOTHING),
     "rfactor": Form("rfactor(k, u)", ((L, N),)),
@@ -68,12 +72,14 @@ DIRECTIVES: dict[str, Form] = {
     "gpu_threads": Form("gpu_threads(i, j)", ((L,),), repeats=True),
     "gpu_lanes": Form("gpu_lanes(i)", ((L,),)),
     "persistent": Form("persistent() or persistent(2)", ((), (F,))),
+    "at_once": Form("at_once(2)", ((F,),)),
 }
 
 # `vectorize(i, 8)` splits: the outer loop keeps the name i, and the inner one is called i_v.
 SUFFIXES = {"unroll": "_u", "vectorize": "_v", "parallel": "_p"}
 
 TAILS = ("guard", "mask", "shift", "exact")
+CACHES = ("L1", "L2", "L3")  # from the nearest
 MEMORIES = (
     "registers", "stack", "heap", "amx_tile", "shared", "wmma_accumulator", "mma_accumulator",
 )  # fmt: skip

@@ -155,8 +155,8 @@ def _loops(g: Generator, nest: Nest, scope: Scope, depth: int) -> Stmt:
     alone = scope.in_tail and g.program.target.machine != GPU
     stages = 1 if alone else dict(stage.pipelined).get(loop.dim, 1)
     first = next((x for x in stage.loops if x.kind is LoopKind.BLOCK), None)
-    resident = stage.resident if loop is first else None
-    return For(name, start, extent, kind, body, loop.note, loop.span, stages, resident)
+    resident, at_once = (stage.resident, stage.at_once) if loop is first else (None, None)
+    return For(name, start, extent, kind, body, loop.note, loop.span, stages, resident, at_once)
 
 
 def _to_peel(nest: Nest, dim: str) -> Split | None:
@@ -284,7 +284,10 @@ def _statement(g: Generator, nest: Nest, scope: Scope) -> Stmt:
     if not filled:
         conditions += [c for root, c in limits.items() if root not in nest.padded]
     where: Expr | None = None
-    if update is not None and update.condition is not None:
+    is_whole = (
+        func.name in g.program.padding.whole
+    )  # where the condition does not hold, zeros are added
+    if update is not None and update.condition is not None and not is_whole:
         where = load_accesses(substitute(update.condition, values), scope)
     storage = scope.storages[func.name]
     aligned = aligned_values(nest)

@@ -10,12 +10,14 @@ from dataclasses import replace
 
 from hbc.frontend.funcs import Directive, Func
 from hbc.frontend.gpu_atomics import check_atomic
+from hbc.frontend.loop_kinds import expect_serial
 from hbc.frontend.loops import find, integer, names, note
 from hbc.frontend.plan import StagePlan, stage_text
 from hbc.ir.diag import error
 from hbc.ir.nodes import LoopKind
 
 MOST_BLOCK_LOOPS = 3  # a grid has three dimensions
+MOST_RESIDENT = 32  # blocks of a multiprocessor, of any that there is: sm_80 and sm_90 have as many
 
 
 def gpu_blocks(func: Func, stage: StagePlan, d: Directive) -> StagePlan:
@@ -41,23 +43,38 @@ def gpu_lanes(func: Func, stage: StagePlan, d: Directive) -> StagePlan:
 
 def persistent(func: Func, stage: StagePlan, d: Directive) -> StagePlan:
     """The loops over blocks on no more blocks than the GPU runs at once, so many on a multiprocessor."""
-    if not any(x.kind is LoopKind.BLOCK for x in stage.loops):
-        pure = next((x.name for x in stage.loops if x.dim not in stage.reduce), "i")
+    _check_blocks(stage, d, "could share few of them")
+    count = integer(d, 0) if d.args else 0
+    if count > MOST_RESIDENT:
         raise error(
-            f"`{stage_text(stage)}` has no loops over blocks that could share few of them", d.span,
-            f"`gpu_blocks({pure})` first",
+            f"`persistent({count})`: no multiprocessor of a GPU holds more than {MOST_RESIDENT} blocks "
+            "at once", d.span,
+            "`persistent()` takes as many as there is room for",
         )  # fmt: skip
-    return replace(stage, resident=integer(d, 0) if d.args else 0)
+    return replace(stage, resident=count)
+
+
+def at_once(func: Func, stage: StagePlan, d: Directive) -> StagePlan:
+    """The loops over blocks with at least so many on a multiprocessor: a thread has at most the registers
+    that this leaves it, and may have all of them."""
+    _check_blocks(stage, d, "could run at once")
+    return replace(stage, at_once=integer(d, 0))
+
+
+def _check_blocks(stage: StagePlan, d: Directive, what: str) -> None:
+    if any(x.kind is LoopKind.BLOCK for x in stage.loops):
+        return
+    pure = next((x.name for x in stage.loops if x.dim not in stage.reduce), "i")
+    raise error(
+        f"`{stage_text(stage)}` has no loops over blocks that {what}", d.span,
+        f"`gpu_blocks({pure})` first",
+    )  # fmt: skip
 
 
 def _mark(func: Func, stage: StagePlan, d: Directive, kind: LoopKind) -> StagePlan:
     for name in names(d, len(d.args)):
         loop = find(stage, name, d)
-        if loop.kind is not LoopKind.SERIAL:
-            raise error(
-                f"loop `{name}` is already {loop.kind.name.lower()}", d.span,
-                "a loop has one kind: split it to give each half its own",
-            )  # fmt: skip
+        expect_serial(stage, loop, d)
         check_atomic(func, stage, loop, d)
         new = replace(loop, kind=kind, note=note(stage, d), span=d.span)
         stage = replace(stage, loops=tuple(new if x is loop else x for x in stage.loops))

@@ -9,8 +9,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from hbc.frontend.concurrent import check_concurrent
+from hbc.frontend.directives import CACHES
 from hbc.frontend.funcs import Directive, Func, Stage
 from hbc.frontend.legal import check_order, check_shift
+from hbc.frontend.loop_kinds import expect_iterations, expect_plain, expect_serial
 from hbc.frontend.plan import (
     Fuse,
     Loop,
@@ -57,6 +59,8 @@ def fuse(func: Func, stage: StagePlan, d: Directive) -> StagePlan:
     mixed = (stage.root_of(outer.dim) | stage.root_of(inner.dim)) & stage.reduce
     if mixed and mixed != stage.root_of(outer.dim) | stage.root_of(inner.dim):
         raise error(f"cannot fuse the reduction loop with a pure one: `{a}`, `{b}`", d.span)
+    for loop in (outer, inner):
+        expect_plain(stage, loop, d, "fused")
     rest = (*stage.loops[:at], *stage.loops[at + 2 :])
     dim = fresh(stage, fused, rest, d)
     new = Loop(fused, dim, LoopKind.SERIAL, note(stage, d), d.span)
@@ -104,7 +108,7 @@ def parallel(func: Func, stage: StagePlan, d: Directive) -> StagePlan:
     if len(d.args) > 1:
         stage = split_loop(func, stage, d, name, name, f"{name}_p", integer(d, 1))
     loop = find(stage, name, d)
-    _expect_serial(loop, d)
+    expect_serial(stage, loop, d)
     new = replace(loop, kind=LoopKind.PARALLEL, note=note(stage, d), span=d.span)
     check_concurrent(func, stage, loop, d, "parallel")
     return _replace_loop(stage, loop, new)
@@ -115,6 +119,8 @@ def atomic(func: Func, stage: StagePlan, d: Directive) -> StagePlan:
     update = step(func, stage.update)
     if update is None:
         hint = f"write `{func.name}.update.atomic()`, or leave it out"
+        if not func.updates:
+            hint = f"`{func.name}` has no update either: leave it out"
         raise error("`atomic` is for updates: the pure step reduces nothing", d.span, hint)
     return replace(stage, atomic=True)
 
@@ -122,9 +128,10 @@ def atomic(func: Func, stage: StagePlan, d: Directive) -> StagePlan:
 def prefetch(func: Func, stage: StagePlan, d: Directive) -> StagePlan:
     """At each iteration of `loop`, asks the cache for what iteration `loop + distance` reads."""
     what, loop = d.args[0], d.args[1]
+    level = 1 if len(d.args) == 3 else 1 + CACHES.index(str(d.args[3]))
     name = what.name if isinstance(what, Stage) else str(what)
     found = find(stage, str(loop), d)
-    entry = PrefetchPlan(name, found.dim, integer(d, 2), d.span)
+    entry = PrefetchPlan(name, found.dim, integer(d, 2), level, d.span)
     return replace(stage, prefetches=(*stage.prefetches, entry))
 
 
@@ -135,6 +142,7 @@ def pipeline(func: Func, stage: StagePlan, d: Directive) -> StagePlan:
     if stages < 2:
         hint = "one stage is a plain loop: leave `pipeline` out, or write 2"
         raise error(f"`pipeline` needs at least 2 stages, got {stages}", d.span, hint)
+    expect_iterations(loop, d)
     stage = _replace_loop(stage, loop, replace(loop, span=d.span))
     return replace(stage, pipelined=(*stage.pipelined, (loop.dim, stages)))
 
@@ -155,16 +163,8 @@ def _mark(func: Func, stage: StagePlan, d: Directive, kind: LoopKind, suffix: st
         inner = name + suffix
         stage = split_loop(func, stage, d, name, name, inner, integer(d, 1))
     loop = find(stage, inner, d)
-    _expect_serial(loop, d)
+    expect_serial(stage, loop, d)
     return _replace_loop(stage, loop, replace(loop, kind=kind, note=note(stage, d), span=d.span))
-
-
-def _expect_serial(loop: Loop, d: Directive) -> None:
-    if loop.kind is not LoopKind.SERIAL:
-        raise error(
-            f"loop `{loop.name}` is already {loop.kind.name.lower()}", d.span,
-            "a loop has one kind: split it to give each half its own",
-        )  # fmt: skip
 
 
 def split_loop(
@@ -176,11 +176,7 @@ def split_loop(
         raise error(f"a split factor must be at least 1, got {factor}", d.span)
     if outer == inner:
         raise error(f"both halves of the split are named `{outer}`", d.span)
-    if loop.kind is not LoopKind.SERIAL:
-        raise error(
-            f"loop `{old}` is already {loop.kind.name.lower()} and cannot be split", d.span,
-            "split first, then choose the kind of each half",
-        )  # fmt: skip
+    expect_plain(stage, loop, d, "split")
     if len(stage.loops) >= MOST_LOOPS:
         raise error(
             f"`{stage_text(stage)}` would have {len(stage.loops) + 1} loops, and {MOST_LOOPS} are "

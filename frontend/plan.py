@@ -64,11 +64,12 @@ class Fuse:
 
 @record
 class PrefetchPlan:
-    """Touch what iteration `loop + distance` will read of `name`."""
+    """Fetch what iteration `loop + distance` will read of `name` into the cache of this level."""
 
     name: str
     loop: str
     distance: int
+    level: int = 1
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
@@ -83,7 +84,8 @@ class StagePlan:
     loops: tuple[Loop, ...]
     relations: tuple[Split | Fuse, ...] = ()
     atomic: bool = False
-    resident: int | None = None  # see `For`
+    resident: int | None = None  # see `For`, as for `at_once`
+    at_once: int | None = None
     prefetches: tuple[PrefetchPlan, ...] = ()
     pipelined: tuple[tuple[str, int], ...] = ()
     special: tuple[tuple[Expr, StagePlan], ...] = ()

@@ -13,6 +13,7 @@ from hbc.frontend.inline import wrap_accesses, wrapper_name
 from hbc.frontend.inline_limit import refuse_crowds
 from hbc.frontend.legal import check_levels
 from hbc.frontend.plan import FuncPlan, Plan, StagePlan, default_plan, stage_text
+from hbc.frontend.repeats import check_repeats
 from hbc.frontend.rfactor import rfactor
 from hbc.frontend.swizzles import swizzle_storage
 from hbc.frontend.tile_tails import mask_tails
@@ -50,6 +51,7 @@ GPU_DIRECTIVES: Mapping[str, LoopDirective] = {
     "gpu_threads": gpu_loops.gpu_threads,
     "gpu_lanes": gpu_loops.gpu_lanes,
     "persistent": gpu_loops.persistent,
+    "at_once": gpu_loops.at_once,
 }
 GPU_PLACES: Mapping[str, PlaceDirective] = {"swizzle_storage": swizzle_storage}
 FOR_OUTPUTS = ("compute_root", "bound")
@@ -73,7 +75,7 @@ def apply_schedule(
     plan: Plan = {
         f.name: default_plan(f, f.name in outputs) for f in pipeline.funcs if f.table_shape is None
     }
-    wrong: list[Diagnostic] = []
+    wrong: list[Diagnostic] = [] if schedule is None else list(check_repeats(schedule))
     lines = () if schedule is None else schedule.lines
     wrapped = () if schedule is None else tuple(_wrapped(schedule))
     directives = {**LOOP_DIRECTIVES, **GPU_DIRECTIVES} if gpu else LOOP_DIRECTIVES

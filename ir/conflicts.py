@@ -6,7 +6,7 @@ when both are atomic updates by one operation.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 
@@ -68,34 +68,38 @@ class Pending:
         """As seen from behind a wait for all groups but for so many."""
         return replace(self, commits=LANDED) if self.commits > most else self
 
-    def next_iteration(self, name: str, extent: int | None) -> Pending | None:
-        """As seen from the next iteration of a loop; None where the loop has none so far on."""
-        back = dict(self.back)
-        count = back.get(name, 0)
-        if count != MANY:
+    def next_iterations(self, name: str, extent: int | None, lasts: bool) -> Iterator[Pending]:
+        """As seen from the next iteration of a loop, or from all later ones where it `lasts`; nothing
+        where there are none so far on. Iterations are told apart where the access depends on them."""
+        if name not in self.access.outside:
+            if extent is None or extent > 1:
+                yield self
+            return
+        others = tuple(x for x in self.back if x[0] != name)
+        count = dict(self.back).get(name, 0)
+        if count == MANY:
+            yield self
+        while count != MANY:
             count += 1
             if extent is not None and count >= extent:
-                return None
-            back[name] = count if count < MOST_COUNTED else MANY
-        return Pending(self.access, self.synced, tuple(sorted(back.items())), self.commits)
+                return
+            if count == MOST_COUNTED:
+                count = MANY
+            back = tuple(sorted((*others, (name, count))))
+            yield Pending(self.access, self.synced, back, self.commits)
+            if not lasts:
+                return
 
     def after_loop(self, loop: Counted) -> Pending:
         """As seen from behind a loop: it was in any of its iterations."""
-        access = self.access
-        if access.index is not None and loop.name in access.names:
-            index = substitute(access.index, {loop.name: _at(loop)})
-            access = replace(access, index=index, loops=(*access.loops, loop))
         back = tuple(x for x in self.back if x[0] != loop.name)
-        return Pending(access, self.synced, back, self.commits)
+        return Pending(self.access.after_loop(loop), self.synced, back, self.commits)
 
     def without_name(self, name: str) -> Pending:
-        """As seen from where a name has no meaning, or another: what it was, nobody knows."""
-        index = self.access.index
-        if index is None or name not in self.access.names:
+        """As seen from where a name has no meaning, or another."""
+        if name not in self.access.outside:
             return self
-        unknown = substitute(index, {name: Var(f"{name} of before")})
-        access = replace(self.access, index=unknown)
-        return Pending(access, self.synced, self.back, self.commits)
+        return Pending(self.access.without_name(name), self.synced, self.back, self.commits)
 
 
 def _matter(one: ThreadAccess, other: ThreadAccess) -> bool:
@@ -103,10 +107,6 @@ def _matter(one: ThreadAccess, other: ThreadAccess) -> bool:
     if one.atomic is not None and one.atomic is other.atomic:
         return False
     return one.stores or other.stores
-
-
-def _at(loop: Counted) -> Expr:
-    return to_expr(plus(linear(loop.start), linear(Var(loop.name))))
 
 
 @dataclass(slots=True)
@@ -212,14 +212,6 @@ def _most_back(name: str, facts: Facts, unknown: int) -> int:
         return unknown
     _, most = constant_bounds(sub(range_.hi, range_.lo), facts)
     return unknown if most is None else most
-
-
-@record
-class Never:
-    """Where nothing is to wait: to collect all accesses."""
-
-    def level(self, waiting: Iterable[Pending], now: Iterable[ThreadAccess], facts: Facts) -> Level:
-        return Level.NONE
 
 
 def _is_apart(p: Pending, a: ThreadAccess, around: Facts) -> bool:

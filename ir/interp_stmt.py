@@ -32,6 +32,7 @@ from hbc.ir.nodes import (
 )  # fmt: skip
 from hbc.ir.numpy_types import poison
 from hbc.ir.types import TILES, DType
+from hbc.ir.walk import nodes
 
 
 def allocator(strict: bool) -> Callable[[str, DType, int], Buffer]:
@@ -72,7 +73,10 @@ def emit_statement(code: Code, s: Stmt) -> None:
             code.line("copies.commit()")
         case CopyWait(most=most):
             code.line(f"copies.wait({most})")
-        case Prefetch() | Barrier() | Comment():
+        case Prefetch(index=index):
+            if any(isinstance(n, Load) for n in nodes(index)):  # the hint itself reads these
+                code.assign(emit(code, index))
+        case Barrier() | Comment():
             pass
         case _:
             assert_never(s)

@@ -313,11 +313,13 @@ class Store:
 
 @record
 class Prefetch:
-    """A hint: the cache line at `buffer[index]` will be read soon. The index may be out of range."""
+    """A hint: the cache line at `buffer[index]` will be read soon; fetch it into the cache of this
+    `level`, 1 to 3. The index may be out of range."""
 
     buffer: str
     index: Expr
     element: DType
+    level: int = 1
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
@@ -328,7 +330,8 @@ class For:
     have constant extents; once `vectorize` and `unroll` have run they are gone. `stages` above 1
     asks for software pipelining: loads that many iterations less one ahead of their use. The outermost
     of a nest over BLOCKs that is `resident` runs on no more blocks than a GPU runs at once, so many on
-    each multiprocessor (0: as there is room for), which take the iterations of the nest in turns."""
+    each multiprocessor (0: as there is room for), which take the iterations of the nest in turns; with
+    `at_once`, its threads may have the registers that so many blocks on a multiprocessor leave them."""
 
     var: str
     start: Expr
@@ -339,6 +342,7 @@ class For:
     span: Span | None = field(default=None, compare=False, repr=False)
     stages: int = 1
     resident: int | None = None
+    at_once: int | None = None
 
 
 @record

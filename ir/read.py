@@ -96,10 +96,11 @@ def _statement(c: Cursor) -> Stmt:
     if c.is_("let"):
         return _lets(c)
     if c.accept("prefetch"):
+        level = c.number() if c.next.kind == "number" else 1
         buffer = c.name()
         c.expect(".")
         element = element_type(c)
-        return Prefetch(buffer, place(c)[0], element)
+        return Prefetch(buffer, place(c)[0], element, level)
     if c.accept("allocate"):
         return _allocate(c)
     if c.accept("if"):
@@ -153,8 +154,9 @@ def _for(c: Cursor) -> For:
     extent = expression(c)
     stages = c.number() if c.accept("stages") else 1
     resident = c.number() if c.accept("resident") else None
+    at_once = c.number() if c.accept("at_once") else None
     note = _note(c)
-    return For(var, start, extent, kind, _body(c), note, None, stages, resident)
+    return For(var, start, extent, kind, _body(c), note, None, stages, resident, at_once)
 
 
 def _allocate(c: Cursor) -> Allocate:

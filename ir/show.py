@@ -193,13 +193,15 @@ def _lines(s: Stmt, depth: int) -> list[str]:
             pad += "warp " if s.warp else ""
             pad += "" if s.atomic is None else f"atomic {s.atomic} "
             return [f"{pad}{name_text(buffer)}{_place(index, mask)} = {show(value)}"]
-        case Prefetch(buffer=buffer, index=index, element=element):
-            return [f"{pad}prefetch {name_text(buffer)}.{element}{_place(index, None)}"]
+        case Prefetch(buffer=buffer, index=index, element=element, level=level):
+            into = "" if level == 1 else f" {level}"
+            return [f"{pad}prefetch{into} {name_text(buffer)}.{element}{_place(index, None)}"]
         case For(var=var, start=start, extent=extent, kind=kind, body=body, note=note):
             head = f"{kind} {name_text(var)} from {show(start)} count {show(extent)}"
             stages = "" if s.stages == 1 else f" stages {s.stages}"
             resident = "" if s.resident is None else f" resident {s.resident}"
-            return _braced(head + stages + resident + _note(note), body, depth)
+            at_once = "" if s.at_once is None else f" at_once {s.at_once}"
+            return _braced(head + stages + resident + at_once + _note(note), body, depth)
         case Block(body=stmts):
             return [f"{pad}{{", *(x for c in stmts for x in _lines(c, depth + 1)), f"{pad}}}"]
         case LetStmt():

@@ -15,6 +15,7 @@ from hbc.ir.build import add
 from hbc.ir.facts import NOTHING, Facts, Interval
 from hbc.ir.lane_offsets import lane_offsets
 from hbc.ir.launches import WARP, by_warps, thread_loops
+from hbc.ir.linear import linear, plus, to_expr
 from hbc.ir.nodes import (
     Allocate,
     Call,
@@ -53,13 +54,19 @@ class Counted:
     start: Expr = _ZERO
     limit: Expr | None = None  # the extent, where that is no constant
 
+    def with_values(self, values: Mapping[str, Expr]) -> Counted:
+        """With names outside of it replaced."""
+        limit = None if self.limit is None else substitute(self.limit, values)
+        return replace(self, start=substitute(self.start, values), limit=limit)
+
 
 @record
 class ThreadAccess:
     """An access `buffer[index + one of the offsets]`; `index` is None where lanes have no common one.
     The thread's number has the `digits`, of the `weights`; `warp`: all the lanes of a warp access
     together, and the digits count warps. `loops` are those that the thread runs. Accesses are the
-    same when all but their nodes is, of which `key` is the text. `names` are those in the index."""
+    same when all but their nodes is, of which `key` is the text. `names` are those in the index;
+    `outside` those in it, and in what bounds its loops, that no digit or loop of it binds."""
 
     node: Load | Store = field(compare=False, repr=False)
     index: Expr | None = field(compare=False)
@@ -69,11 +76,16 @@ class ThreadAccess:
     warp: bool = field(compare=False)
     loops: tuple[Counted, ...] = field(compare=False)
     names: frozenset[str] = field(init=False, compare=False, repr=False)
+    outside: frozenset[str] = field(init=False, compare=False, repr=False)
     key: str = field(init=False)
 
     def __post_init__(self) -> None:
         names = frozenset[str]() if self.index is None else free_variables(self.index)
         object.__setattr__(self, "names", names)
+        limits = (x.limit for x in self.loops if x.limit is not None)
+        bound = {x.name for x in (*self.digits, *self.loops)}
+        outside = names.union(*map(free_variables, limits)) - bound
+        object.__setattr__(self, "outside", outside)
         index = "?" if self.index is None else show(self.index)
         counted = [
             f"{x.name} {x.extent} {show(x.start)} {'' if x.limit is None else show(x.limit)}"
@@ -107,6 +119,23 @@ class ThreadAccess:
     @property
     def asynchronous(self) -> bool:
         return isinstance(self.node, Store) and self.node.asynchronous
+
+    def after_loop(self, loop: Counted) -> ThreadAccess:
+        """As seen from behind a loop: in any of its iterations."""
+        if loop.name not in self.outside:
+            return self
+        place = to_expr(plus(linear(loop.start), linear(Var(loop.name))))
+        return self._with(loop.name, place, (loop,))
+
+    def without_name(self, name: str) -> ThreadAccess:
+        """As seen from where a name has no meaning, or another: what it was, nobody knows."""
+        return self._with(name, Var(f"{name} of before")) if name in self.outside else self
+
+    def _with(self, name: str, value: Expr, around: tuple[Counted, ...] = ()) -> ThreadAccess:
+        values = {name: value}
+        index = None if self.index is None else substitute(self.index, values)
+        loops = (*around, *(x.with_values(values) for x in self.loops))
+        return replace(self, index=index, loops=loops)
 
 
 @record

@@ -240,9 +240,9 @@ class _Widen:
         match s:
             case Comment() | Assert() | Barrier() | CopyCommit() | CopyWait():
                 return s
-            case Prefetch(buffer=buffer, index=index, element=element):
+            case Prefetch(index=index):
                 first = {n: _first(v) for n, v in self.varying.items()}
-                return Prefetch(buffer, substitute(index, first), element, s.span)
+                return replace(s, index=substitute(index, first))
             case Store():
                 return self._store(s, mask)
             case Block(body=body):

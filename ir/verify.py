@@ -166,6 +166,8 @@ def _check_for(s: For, names: Names, buffers: Mapping[str, DType], stage: str) -
         _fail(s, f"{s.stages} stages", stage)
     if s.resident is not None and (s.kind is not LoopKind.BLOCK or s.resident < 0):
         _fail(s, f"a loop of kind `{s.kind}` with {s.resident} resident blocks", stage)
+    if s.at_once is not None and (s.kind is not LoopKind.BLOCK or s.at_once < 1):
+        _fail(s, f"a loop of kind `{s.kind}` with {s.at_once} blocks at once", stage)
     _check_stmt(s.body, {**names, s.var: INDEX}, buffers, stage)
 
 

@@ -111,14 +111,14 @@ def map_stmt(s: Stmt, on_expr: ExprMap, on_stmt: StmtMap) -> Stmt:
             m = None if mask is None else on_expr(mask)
             same = i is index and v is value and m is mask
             return s if same else Store(buffer, i, v, m, s.span, s.asynchronous, s.atomic, s.warp)
-        case Prefetch(buffer=buffer, index=index, element=element):
+        case Prefetch(buffer=buffer, index=index, element=element, level=level):
             i = on_expr(index)
-            return s if i is index else Prefetch(buffer, i, element, s.span)
+            return s if i is index else Prefetch(buffer, i, element, level, s.span)
         case For(var=var, start=start, extent=extent, kind=kind, body=body):
             x, y, b = on_expr(start), on_expr(extent), on_stmt(body)
             if x is start and y is extent and b is body:
                 return s
-            return For(var, x, y, kind, b, s.note, s.span, s.stages, s.resident)
+            return For(var, x, y, kind, b, s.note, s.span, s.stages, s.resident, s.at_once)
         case Block(body=stmts):
             new = tuple(on_stmt(c) for c in stmts)
             return s if all(a is b for a, b in zip(new, stmts, strict=True)) else block(*new)

@@ -63,7 +63,7 @@ schedule fast for avx512 {
     rows.compute_at(O, c).split(y, yo, yi, 4).split(x, xo, xi, 64).reorder(c, yo, xo, yi, xi)
     rows.vectorize(xi, 16).unroll(xi).unroll(yi)
     tall.compute_at(rows, xo).store_in(registers).vectorize(x, 16).unroll(x).unroll(y)
-    tall.update.reorder(c, j, y, x).vectorize(x, 16).unroll(x).unroll(y)
+    tall.update.reorder(c, j, y, x).vectorize(x, 16).unroll(x).unroll(y).prefetch(I, j, 16, L2)
     wide.compute_at(O, xo).store_in(registers).vectorize(x, 16).unroll(y)
     wide.update.reorder(c, t, y, x).vectorize(x, 16).unroll(y)
 }

@@ -49,11 +49,12 @@ schedule mma for cuda {
     B.in(acc).compute_at(O, ko).store_in(shared)
 }
 
-# CUDA cores. Each of 256 threads makes 4 pixels of 4 channels in registers; any size will do.
+# CUDA cores. Each of 256 threads makes 4 pixels of 4 channels in registers; two blocks at once leave a
+# thread 128 of them. Any size will do.
 schedule simt for cuda {
     O.split(k, ko, ki, 16).split(x, xo, xi, 64).split(y, yo, yi, 4).fuse(n, yo, rows)
     O.tile(xi, ki, xt, kt, xv, kv, 4, 4).reorder(rows, xo, ko, yi, xt, kt, xv, kv)
-    O.gpu_blocks(rows, xo, ko).gpu_threads(yi, xt, kt).unroll(xv).vectorize(kv)
+    O.gpu_blocks(rows, xo, ko).at_once(2).gpu_threads(yi, xt, kt).unroll(xv).vectorize(kv)
     acc.compute_at(O, ko).store_in(registers)
     acc.split(y, yo, yi, 4).tile(x, k, xt, kt, xv, kv, 4, 4)
     acc.reorder(n, yo, yi, xt, kt, xv, kv).gpu_threads(yi, xt, kt).unroll(xv).unroll(kv)

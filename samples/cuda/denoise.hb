@@ -70,7 +70,7 @@ schedule wmma for cuda {
 # CUDA cores. The same blocks; of each tile a thread has a column, then a row, in registers.
 schedule simt for cuda {
     O.split(y, yo, yt, 64, tail = guard).split(yt, yt, yi, 8).split(x, xo, xt, 56, tail = guard).split(xt, xi, xl, 16)
-    O.reorder(yo, xo, c, yt, yi, xl, xi).gpu_blocks(yo, xo, c).gpu_threads(yi, xl).unroll(xi)
+    O.reorder(yo, xo, c, yt, yi, xl, xi).gpu_blocks(yo, xo, c).at_once(4).gpu_threads(yi, xl).unroll(xi)
     row.compute_root(); column.compute_root()
     done.store_at(O, c).compute_at(O, yt).store_in(shared).bound(v, 0, 16).bound(h, 0, 16)
     done.reorder(c, r, s, v, h).gpu_threads(s, v).unroll(h)

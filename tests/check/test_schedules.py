@@ -55,6 +55,7 @@ def schedule(lines: str, targets: str = "c") -> Schedule:
         ("acc.reorder_storage(j, i)", ("j", "i")),
         ("acc.pad_storage(j, 0)", ("j", 0)),
         ("acc.update.prefetch(A, k, 2)", ("A", "k", 2)),
+        ("acc.update.prefetch(A, k, 2, L3)", ("A", "k", 2, "L3")),
         ("acc.update.atomic()", ()),
         ("acc.update.rfactor(k, u)", ("k", "u")),
         ("C.gpu_blocks(i, j)", ("i", "j")),

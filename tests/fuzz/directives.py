@@ -239,7 +239,8 @@ def prefetch(plan: Plan, node: Node, stage: Stage) -> str:
     names = sorted(n for n in stage.reads - inlined if n != "T")
     if not names or loop.kind:
         return ""
-    return f".prefetch({pick(plan.c, names)}, {loop.name}, {plan.c.integer(1, 4)})"
+    cache = pick(plan.c, ("", ", L1", ", L2", ", L3"))
+    return f".prefetch({pick(plan.c, names)}, {loop.name}, {plan.c.integer(1, 4)}{cache})"
 
 
 def pipeline(plan: Plan, node: Node, stage: Stage) -> str:

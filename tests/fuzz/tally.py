@@ -17,6 +17,7 @@ LATER = (
     "gpu_threads",
     "gpu_lanes",
     "persistent",
+    "at_once",
     "swizzle_storage",
 )  # for the target `cuda`
 WORDS = (

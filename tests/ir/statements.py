@@ -73,7 +73,7 @@ def statement(r: Random, depth: int, names: tuple[str, ...]) -> Stmt:
     if kind < 0.8:
         return Comment(r.choice(["a # \\ ` line", "", "two\nlines"]))
     if kind < 0.85:
-        return Prefetch("data", linear(r, names), I32)
+        return Prefetch("data", linear(r, names), I32, r.randint(1, 3))
     if kind < 0.9:
         buffer = f"m{depth}"  # no other on the way down has it
         first = Store(buffer, const_index(1), const(5, I32))

@@ -103,6 +103,7 @@ def test_special_expressions_round_trip(e: Expr) -> None:
         Barrier(),
         Barrier(BarrierScope.WARP),
         Prefetch("A", i, U8),
+        Prefetch("A", i, U8, 3),
         Store("for", i, Const(1, U8(1)), Var("m", BOOL(1))),
         Allocate("t", F32, i, Memory.AMX_TILE, Block(()), "note"),
     ],

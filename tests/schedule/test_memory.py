@@ -32,6 +32,19 @@ rows[y, x] = P[y, x - 1] + P[y, x] + P[y, x + 1]
 O[y, x]    = rows[y - 1, x] + rows[y, x] + rows[y + 1, x]
 """
 
+WINDOWS = """
+size   W, H
+input  I: f32[H, W]
+input  first: i32[W]
+output O: f32[W, W]
+require H >= 3, "a window is no taller than the picture"
+reduce j in 3
+top[g]     = clamp(first[g], 0, H - 3)
+acc[y, x]  = 0.0
+acc[y, x] += I[top[y / 4] + j, x]
+O[y, x]    = acc[y, x]
+"""
+
 
 @pytest.mark.parametrize(
     ("schedule", "wanted"),
@@ -218,3 +231,34 @@ def test_reorder_storage() -> None:
 
 def test_prefetch_looks_ahead() -> None:
     assert "prefetch I.f32[x + 16]" in show(lowered(LINE, "O.prefetch(I, x, 16)").body)
+
+
+def test_prefetch_names_the_cache() -> None:
+    assert "prefetch 2 I.f32[x + 16]" in show(lowered(LINE, "O.prefetch(I, x, 16, L2)").body)
+
+
+@pytest.mark.parametrize(
+    ("schedule", "wanted"),
+    [
+        ("acc.compute_root(); acc.update.reorder(y, j, x).prefetch(I, j, 3)", "top.i64[y / 4]"),
+        (
+            "O.split(y, yo, yi, 4); acc.compute_at(O, yo); acc.update.reorder(j, y, x)"
+            ".prefetch(I, j, 3, L2)",
+            "top.i64[yo]",
+        ),
+        (
+            "O.split(y, yo, yi, 6); acc.compute_at(O, yo); acc.update.reorder(j, y, x)"
+            ".prefetch(I, j, 3, L3)",
+            "top.i64[3 * yo / 2]",
+        ),
+    ],
+    ids=["one row", "rows of one window", "rows of several windows"],
+)
+def test_prefetch_of_windows(schedule: str, wanted: str) -> None:
+    """Where a window begins is read from data: by the prefetch too, which takes no more than it."""
+    program = "top.compute_root(); " + schedule
+    text = show(lowered(WINDOWS, program).body)
+    fetched = next(line for line in text.splitlines() if line.lstrip().startswith("prefetch"))
+    assert wanted in fetched, text
+    assert "for ahead0" not in text  # a single row
+    agrees(WINDOWS, program)

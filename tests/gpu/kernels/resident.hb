@@ -26,7 +26,7 @@ schedule staged for cuda {
 # A panel for the whole tile: the next tile's waits for its readers.
 schedule panel for cuda {
     C.split(i, io, ii, 8).split(j, jo, ji, 16).reorder(io, jo, ii, ji).gpu_blocks(io, jo)
-    C.gpu_threads(ii, ji).persistent()
+    C.gpu_threads(ii, ji).persistent().at_once(3)
     acc.compute_at(C, jo).store_in(shared).gpu_threads(i, j)
     acc.update.gpu_threads(i, j)
     acc.in(C).compute_at(C, jo).store_in(shared).reorder(j, i).gpu_threads(j, i)
