@@ -13,7 +13,7 @@ from hbc.codegen.c_scalar import scalar
 from hbc.codegen.c_vector_load import load
 from hbc.codegen.c_vector_repeat import repeated
 from hbc.codegen.c_vector_store import reduce_lanes, store_vector
-from hbc.codegen.hold import held
+from hbc.codegen.hold import held, held_if_widened
 from hbc.codegen.lanewise import lane_operand, lanewise
 from hbc.codegen.permute import picked
 from hbc.codegen.spelling import constant
@@ -269,10 +269,14 @@ def _select(e: Select, unit: Unit) -> str:
     t, lanes = e.type.element, e.type.lanes
     p, bits = prefix(t, lanes), register_bits(t, lanes)
     condition = mask(e.condition, t.bits, unit)
-    if const_value(e.b) == 0 and unit.target.vector_bits == 512:
-        return f"{p}_maskz_mov_{suffix(t)}({condition}, {vector(e.a, unit)})"
-    a, b = vector(e.a, unit), vector(e.b, unit)
+    a = vector(e.a, unit)
     if unit.target.vector_bits == 512:
+        a = held_if_widened(a, e.a, unit)
+    if const_value(e.b) == 0 and unit.target.vector_bits == 512:
+        return f"{p}_maskz_mov_{suffix(t)}({condition}, {a})"
+    b = vector(e.b, unit)
+    if unit.target.vector_bits == 512:
+        b = held_if_widened(b, e.b, unit)
         return f"{p}_mask_blend_{suffix(t)}({condition}, {b}, {a})"
     if t in (F32, F64):
         wide = cast_register(condition, I32 if t == F32 else I64, t, lanes)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from hbc.codegen.unit import Unit
 from hbc.codegen.vector_types import register_bits, vector_type
-from hbc.ir.nodes import Expr, Load
+from hbc.ir.nodes import Cast, Expr, Load
 from hbc.ir.types import BOOL, DType, Memory
 
 # gcc (12 at least) makes the load an operand of every instruction that can read memory, rather than
 # keep its value for the second one. A load that crosses a cache line costs two, and convolutions
 # load at every offset: with 2 taps sharing their loads, conv1d runs at 64 GFLOP/s so, and held at 102.
 _HOLD = """\
-/* `v`, in a register: gcc would load it again for each operation. */
+/* `v`, in a register: gcc would load it again for each operation, or take it into one. */
 static inline {v} {name}({v} v)
 {{
 #if defined(__GNUC__) && !defined(__clang__)
@@ -29,6 +29,21 @@ def held(text: str, value: Expr, unit: Unit) -> str:
         return text
     if unit.buffers[value.buffer].memory is Memory.REGISTER:
         return text
+    return _hold(text, t, lanes, unit)
+
+
+def held_if_widened(text: str, value: Expr, unit: Unit) -> str:
+    """The C text of a value that is chosen by a mask. gcc 12 makes one instruction of a load of a few
+    bytes, their widening and the mask, and then cannot compile it: "unable to generate reloads"."""
+    t, lanes = value.type.element, value.type.lanes
+    match value:
+        case Cast(value=Load(type=narrow)) if narrow.element.bits * lanes < 128:
+            return _hold(text, t, lanes, unit)
+        case _:
+            return text
+
+
+def _hold(text: str, t: DType, lanes: int, unit: Unit) -> str:
     name = f"hold_{t}x{lanes}"
     body = _HOLD.format(v=vector_type(t, lanes), name=name)
     return f"{unit.prelude.add(name, body)}({text})"

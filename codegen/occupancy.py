@@ -38,7 +38,7 @@ MULTIPROCESSORS = {
 @record
 class Occupancy:
     """Blocks that a multiprocessor holds at once, their share of its threads in percent, and which of
-    threads, registers and shared memory runs out first."""
+    threads, blocks, registers and shared memory runs out first."""
 
     blocks: int
     percent: int
@@ -55,7 +55,8 @@ def occupancy(arch: str, threads: int, registers: int, shared: int) -> Occupancy
     warps = -(-threads // WARP)
     of_warp = -(-registers * WARP // 256) * 256
     room = {
-        "threads": min(sm.threads // (WARP * warps), sm.blocks),
+        "threads": sm.threads // (WARP * warps),
+        "blocks": sm.blocks,
         "registers": REGISTERS // of_warp // 4 * 4 // warps if of_warp else sm.blocks,
         "shared memory": sm.shared // (-(-shared // 128) * 128 + sm.lost) if shared else sm.blocks,
     }

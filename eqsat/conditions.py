@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from hbc.eqsat.choice import Statement
-from hbc.eqsat.near_miss import Miss, nearest, sums
+from hbc.eqsat.near_miss import APART, Miss, nearest, sums
 from hbc.eqsat.tensor import Masked, Read, Tensor, parts, strides_along
 from hbc.ir.instruction import Instruction
 
@@ -17,7 +17,6 @@ WHAT = (
     "its condition is on rows and columns at once, and products can be left out by one of them only"
 )
 CHOOSE = "add up all products, and choose among the sums where they are used: `select(.., .., 0)`"
-KEEP = "keep the sums in `store_in(stack)`"
 
 
 def condition_miss(s: Statement, instructions: Sequence[Instruction]) -> Miss | None:
@@ -29,7 +28,7 @@ def condition_miss(s: Statement, instructions: Sequence[Instruction]) -> Miss | 
         found += [c for c in conditions if not any(strides_along(c) <= m for m in moves)]
     if not found:
         return None
-    edit = CHOOSE if all(c in s.mask for c in found) else KEEP
+    edit = CHOOSE if all(c in s.mask for c in found) else APART
     return Miss(nearest(s.value, instructions), WHAT, edit, is_condition=True)
 
 

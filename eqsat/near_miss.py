@@ -28,13 +28,19 @@ from hbc.eqsat.tensor import (
     strides_along,
 )
 from hbc.ir.instruction import Instruction
-from hbc.ir.nodes import Binary, Call, Cast, Load, MathOp, Op, Select, Store, Unary
+from hbc.ir.nodes import Binary, Call, Cast, Load, MathOp, Op, Select, Store, Unary, UnaryOp
 from hbc.ir.record import record
-from hbc.ir.types import DType
+from hbc.ir.types import TILES, DType
 from hbc.ir.walk import nodes
 
 FUNCTIONS_OF_FACTORS = frozenset({str(MathOp.TF32)})
 NO_SHAPE = "its loops do not make rows, columns and a sum"
+APART = "keep the sums in `store_in(registers)`, and vectorize only one of their loops"
+"""What works for every sum that no tile instruction does."""
+AS_OPERAND = (
+    "where its values fit the type of an operand, give it a Func of that type, `compute_at` the loop "
+    "around the products"
+)
 _COUNTS = {0: "no array", 1: "one array", 3: "three arrays"}
 
 
@@ -68,7 +74,7 @@ def near_miss(value: Tensor, instructions: Sequence[Instruction]) -> Miss:
     if total.op is not Op.ADD:
         return Miss(
             name, f"the reduction is `{total.op}`, and instructions add",
-            "keep it in `store_in(registers)` or on the stack",
+            APART if _tiles(usable) else "it stays vector code",
         )  # fmt: skip
     found = [_product(term, total.element) for term in _terms(total.value)]
     misses = [x for x in found if isinstance(x, _Unlike)]
@@ -157,16 +163,14 @@ def _product(term: Tensor, total: DType) -> tuple[str, str] | _Unlike:
         if isinstance(below, Apply) and _is_product(below):
             return _narrow(below, total)
     if not (isinstance(inner, Apply) and _is_product(inner)):
-        return _Unlike(
-            f"what is added is {_described(inner)}, and no product", "add up products of two arrays"
-        )
+        return _Unlike(f"what is added is {_described(inner)}, and no product", _as_product(inner))
     factors = [f for f in _factors(inner) if strides_along(f)]
     if len(factors) != 2:
         count = _COUNTS.get(len(factors), f"{len(factors)} arrays")
         return _Unlike(
             f"a product of {count}, and instructions multiply two",
-            "multiply two of them in a Func of their own" if len(factors) > 2
-            else "write both factors as arrays",
+            "multiply two of them in a Func of their own, where the products fit the type of an operand"
+            if len(factors) > 2 else "write both factors as arrays",
         )  # fmt: skip
     if len(factors) < sum(1 for _ in _factors(inner)):
         return _Unlike(
@@ -177,18 +181,40 @@ def _product(term: Tensor, total: DType) -> tuple[str, str] | _Unlike:
     if any(isinstance(leaf, Uniform | Line) for leaf in leaves):
         return _Unlike(
             "a factor is a number that depends on a condition or position, and no array",
-            "write the factor to a Func with the type of an operand, `compute_at` the loop around "
-            "the products",
+            AS_OPERAND,
         )
     for leaf in leaves:
         if isinstance(leaf, Apply) and not _rounding(leaf) and not isinstance(leaf.node, Cast):
             return _Unlike(
                 f"a factor is {_described(leaf)} of type {leaf.element}, and no array",
-                "give it a Func of its own with the type of an operand, `compute_at` the loop "
-                "around the products",
+                _without_operator(leaf),
             )
     a, b = (_rounding(leaf) or leaf.element.name for leaf in leaves)
     return a, b
+
+
+def _as_product(x: Tensor) -> str:
+    """What to write instead of a term that is no product."""
+    if isinstance(_leaf(x), Read):
+        return "multiply it by an array of ones, a Func with the type of an operand"
+    return "add up products of two arrays"
+
+
+def _without_operator(factor: Apply) -> str:
+    """What to write instead of a factor that is computed."""
+    match factor.node:
+        case Unary(op=UnaryOp.NEG):
+            return (
+                "add up the products without `-` in a Func of their own, and subtract its sums where "
+                "they are used"
+            )
+        case Binary(op=Op.ADD | Op.SUB):
+            return (
+                f"{AS_OPERAND}; or multiply out: a sum of products for each term, put together where "
+                "they are used"
+            )
+        case _:
+            return AS_OPERAND
 
 
 def _rounding(x: Tensor) -> str:
@@ -236,10 +262,15 @@ def _types(found: Signature, instructions: Sequence[Instruction]) -> Miss:
     condition = f"it multiplies {shown}, and `{best.name}` {takes}"
     if wanted[0] != total and {wanted[1], wanted[2]} == {a, b}:
         return Miss(best.name, condition, f"add up in {wanted[0]}, and convert the result")
-    return Miss(
-        best.name, condition, "convert the operands beforehand where their values allow it, or "
-        "keep the sums in `store_in(registers)`",
-    )  # fmt: skip
+    narrow = dict.fromkeys(t for t in wanted[1:] if t not in (a, b)) or {wanted[1]: None}
+    casts = " and ".join(f"`{total}({t}(..))`" for t in narrow)
+    convert = f"convert the operands where their values allow it: {casts}"
+    return Miss(best.name, condition, f"{convert}; or {APART}" if _tiles(instructions) else convert)
+
+
+def _tiles(instructions: Sequence[Instruction]) -> bool:
+    """Whether their sums are in tile memory, which holds nothing else."""
+    return any(i.place.memory in TILES for i in instructions)
 
 
 def _elements(i: Instruction) -> list[str]:

@@ -15,6 +15,7 @@ from hbc.eqsat.lowering import selectable
 from hbc.eqsat.marks import Readings, Spellings, placed
 from hbc.eqsat.near_miss import Miss, near_miss, not_a_tensor, sums_varying
 from hbc.eqsat.packs import has_band, with_packs
+from hbc.eqsat.partial_sums import in_partial_sums, summed_lanes, why_not
 from hbc.eqsat.perform import perform
 from hbc.eqsat.placement import Frames
 from hbc.eqsat.refusals import (
@@ -50,10 +51,12 @@ from hbc.ir.nodes import (
     Block,
     Expr,
     For,
+    If,
     Instruct,
     Let,
     LetStmt,
     Load,
+    Op,
     Ramp,
     Stmt,
     Store,
@@ -134,6 +137,7 @@ class _Selection:
     kinds: dict[Memory, tuple[Instruction, ...]] = field(default_factory=dict)
     seen: dict[tuple[int, bool], tuple[Store, Options | None]] = field(default_factory=dict)
     alone: dict[str, tuple[Instruction, ...]] = field(default_factory=dict)  # each, by its name
+    partial: set[str] = field(default_factory=set)  # buffers of partial sums
     blocks: tuple[Instruction, ...] = field(init=False)  # that sum blocks of several rows
     tiles: TileScope = field(init=False)
 
@@ -146,12 +150,18 @@ class _Selection:
             case Allocate(memory=memory) if memory in TILES:
                 return self.tile_buffer(s)
             case Allocate(memory=Memory.REGISTER):
-                return self.within(laid_out(s, self.blocks, self.ways))
+                spread = in_partial_sums(s, self.on(Memory.REGISTER), self.ways, self.frames.fresh)
+                if isinstance(spread.body, Allocate) and spread is not s:
+                    self.partial.add(spread.body.buffer)
+                return self.within(laid_out(spread, self.blocks, self.ways))
             case Block(body=body) if any(self.is_on_tiles(c) for c in body):
                 return self.on_tiles(body)
             case _ if self.is_on_tiles(s):
                 return self.on_tiles((s,))
-            case Store() if not is_product(s.value):
+            case Store() if summed_lanes(s) is not None:
+                self.report.append(missed(s, why_not(s, self.fitting(s)), self.part(s)))
+                return s
+            case Store() if not is_product(s.value) or self.adds_up(s.value):
                 return self.unmasked(s)
             case _:
                 return self.within(s)
@@ -180,6 +190,11 @@ class _Selection:
     def part(self, s: Store) -> Part:
         """Whether it is the rest of a loop that the store at hand does."""
         return part_of(s, (frame.stmt for frame in self.frames.stack))
+
+    def adds_up(self, e: Expr) -> bool:
+        """Whether all that is summed in the expression are partial sums."""
+        summed = (n.value for n in nodes(e) if isinstance(n, VectorReduce))
+        return all(isinstance(x, Load) and x.buffer in self.partial for x in summed)
 
     def prove(self, s: Store, one: Statement, choice: Choice) -> None:
         """Runs the statement beside its choice, once for each kind. Raises CheckError."""
@@ -305,7 +320,8 @@ class _Selection:
             raise nothing_does(*sums[0])
         if not buffer.tiles:
             self.report += [missed(n, miss) for n, miss in misses]
-            raise no_product(a, misses[-1][1] if misses else NO_SUM)
+            updates = [miss for n, miss in misses if _reads(n.value, a.buffer)]
+            raise no_product(a, updates[-1] if updates else NO_SUM)
 
     def miss(self, s: Store) -> Miss | None:
         """Why no instruction does the statement; None where one does."""
@@ -325,7 +341,10 @@ class _Selection:
     def fitting(self, s: Store) -> tuple[Instruction, ...]:
         """The instructions on registers of the kind that the store goes to."""
         tiles = self.tiles.buffers.get(s.buffer)
-        memory = Memory.REGISTER if tiles is None else tiles.memory
+        return self.on(Memory.REGISTER if tiles is None else tiles.memory)
+
+    def on(self, memory: Memory) -> tuple[Instruction, ...]:
+        """The instructions on registers of this kind."""
         if memory not in self.kinds:
             self.kinds[memory] = tuple(i for i in self.instructions if i.place.memory is memory)
         return self.kinds[memory]
@@ -353,7 +372,7 @@ class _Selection:
         for through, group in groupby(map(self.tiles.first, body), self.is_through_memory):
             run = list(group)
             if through:
-                done += [self._executed(pending), self.tiles.through_memory(run, self.stmt)]
+                done += [self._executed(pending), self._on_copies(run)]
                 continue
             for s in run:
                 found = self.tiles.product(s)
@@ -380,6 +399,24 @@ class _Selection:
         pending.clear()
         return now
 
+    def _on_copies(self, run: Sequence[Stmt]) -> Stmt:
+        """Statements that work on copies of tiles; neighbours share these. Those under a condition make
+        their own there: where it does not hold, the tiles may have no values."""
+        done: list[Stmt] = []
+        for within, group in groupby(run, self._has_own_copies):
+            if within:
+                done += map(self.within, group)
+            else:
+                done.append(self.tiles.through_memory(list(group), self.stmt))
+        return block(*done)
+
+    def _has_own_copies(self, s: Stmt) -> bool:
+        match s:
+            case If(condition=e) | LetStmt(value=e):
+                return any(isinstance(n, If) for n in nested(s)) and not self.tiles.is_in(e)
+            case _:
+                return False
+
     def _moved(self, s: Stmt) -> Stmt:
         assert isinstance(s, Store)
         with self.frames.inside(s) as frame:
@@ -394,8 +431,8 @@ def _has_threads(s: Stmt) -> bool:
 def _may_map(n: object) -> bool:
     """Whether there is anything for instructions to do, or to be refused."""
     match n:
-        case VectorReduce():
-            return is_product(n)
+        case VectorReduce(op=op):
+            return op is Op.ADD
         case Allocate(memory=memory):
             return memory in TILES
         case _:
@@ -405,6 +442,10 @@ def _may_map(n: object) -> bool:
 def _is_sum(s: Store) -> bool:
     """Whether vector lanes are reduced in it."""
     return any(isinstance(n, VectorReduce) for n in nodes(s.value))
+
+
+def _reads(e: Expr, buffer: str) -> bool:
+    return any(isinstance(n, Load) and n.buffer == buffer for n in nodes(e))
 
 
 def _same(e: Expr) -> Expr:

@@ -8,7 +8,7 @@ from it after.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from hbc.eqsat.choice import CHOSEN, Choice, Statement
@@ -77,6 +77,10 @@ class TileScope:
                 written |= w
             known = self.accesses[id(s)] = s, frozenset(read), frozenset(written)
         return known
+
+    def is_in(self, e: Expr) -> bool:
+        """Whether a value is computed from tiles."""
+        return any(isinstance(n, Load) and n.buffer in self.buffers for n in nodes(e))
 
     def touching(self, s: Stmt) -> list[Store]:
         """The stores in a statement that read or write tiles."""
@@ -279,8 +283,10 @@ class TileScope:
         copies = {
             b: self.frames.fresh(f"{self.buffers[b].name}_copy") for b in sorted(read | written)
         }
-        before = [self._copy_out(b, copies[b]) for b in sorted(read)]
-        after = [self._copy_in(b, copies[b]) for b in sorted(written)]
+        before = [self._copy_out(copies[b], self._tiles_in(b, run)) for b in sorted(read)]
+        after = [
+            self._copy_in(copies[b], self._tiles_in(b, run, stored=True)) for b in sorted(written)
+        ]
         hidden = {b: self.buffers.pop(b) for b in copies}
         body = [inner(renamed(s, copies, self.is_relaxed)) for s in run]
         self.buffers |= hidden
@@ -298,13 +304,24 @@ class TileScope:
             body = block(Store(copy, where, const(0, b.element(end - b.extent))), body)
         return in_memory(copy, b.element, end, body)
 
-    def _copy_out(self, buffer: str, copy: str) -> Stmt:
-        tiles = self.buffers[buffer].tiles.values()
+    def _tiles_in(self, buffer: str, run: Sequence[Stmt], stored: bool = False) -> list[Tile]:
+        """The tiles of a buffer that statements touch, or only those they store to. The others may have
+        no values yet."""
+        elements: set[int] = set()
+        tiles = list(self.buffers[buffer].tiles.values())
+        for index in _indices(buffer, run, stored):
+            lanes = constant_lanes(index)
+            if lanes is None:
+                return tiles
+            elements.update(lanes)
+        return [t for t in tiles if not elements.isdisjoint(t.addresses)]
+
+    def _copy_out(self, copy: str, tiles: Sequence[Tile]) -> Stmt:
         return block(*(save(t, *as_read(t, copy), self.frames.fresh) for t in tiles))
 
-    def _copy_in(self, buffer: str, copy: str) -> Stmt:
+    def _copy_in(self, copy: str, tiles: Sequence[Tile]) -> Stmt:
         steps: list[Stmt] = []
-        for tile in self.buffers[buffer].tiles.values():
+        for tile in tiles:
             x, at = as_read(tile, copy)
             if is_whole(tile, x, at):
                 steps.append(Store(tile.name, tile.index(), value(x, at)))
@@ -316,6 +333,16 @@ class TileScope:
             )
             steps.append(in_memory(name, tile.element, tile.lanes, filled))
         return block(*steps)
+
+
+def _indices(buffer: str, run: Sequence[Stmt], stored: bool) -> Iterator[Expr]:
+    """The places in a buffer that statements store to, and unless `stored` those they load from."""
+    for s in (n for r in run for n in statements(r)):
+        if isinstance(s, Store) and s.buffer == buffer:
+            yield s.index
+        if not stored:
+            for e in own_expressions(s):
+                yield from (n.index for n in nodes(e) if isinstance(n, Load) and n.buffer == buffer)
 
 
 def _empty(s: Allocate) -> TileBuffer:

@@ -11,7 +11,7 @@ from hbc.frontend.funcs import Image, Pipeline, Schedule
 from hbc.frontend.inline import inline_funcs
 from hbc.frontend.legal import stage_accesses
 from hbc.frontend.memories import refuse_memories
-from hbc.frontend.padding import UnpaddedError, padding
+from hbc.frontend.padding import Extents, UnpaddedError, padding
 from hbc.frontend.plan import Plan, Root
 from hbc.frontend.program import Program, Scope
 from hbc.frontend.realize import realize
@@ -42,7 +42,7 @@ def lower(pipeline: Pipeline, schedule: Schedule | None, target: Target) -> Kern
     names = frozenset(s.name for s in pipeline.sizes)
     program = Program(_used(plan, pipeline), target, outputs, names, _known(pipeline))
     if target.machine == GPU:
-        program = replace(program, padding=padding(program.plan))
+        program = replace(program, padding=padding(program.plan, _extents(pipeline)))
     storages: dict[str, Storage] = {
         image.name: argument_storage(image, argument)
         for image, argument in zip((*pipeline.inputs, *pipeline.outputs), arguments, strict=True)
@@ -52,7 +52,7 @@ def lower(pipeline: Pipeline, schedule: Schedule | None, target: Target) -> Kern
     sizes = _size_ranges(pipeline)
     ranges = {**sizes, **value_ranges(pipeline, tables, sizes)}
     scope = Scope(ranges, storages, names | storages.keys())
-    program, body = _realized(program, scope)
+    program, body = _realized(program, _extents(pipeline), scope)
     if target.machine != GPU:
         body = with_bound_checks(pipeline, scope, body)
     checks = [Check(r.condition, r.message) for r in pipeline.requirements]
@@ -73,7 +73,11 @@ def lower(pipeline: Pipeline, schedule: Schedule | None, target: Target) -> Kern
     return replace(kernel, body=with_device_bounds(pipeline, scope, kernel.body))
 
 
-def _realized(program: Program, scope: Scope) -> tuple[Program, Stmt]:
+def _extents(pipeline: Pipeline) -> Extents:
+    return {image.name: image.extents for image in pipeline.inputs}
+
+
+def _realized(program: Program, inputs: Extents, scope: Scope) -> tuple[Program, Stmt]:
     """The body; without padding for Funcs of which no constant says how much it would be."""
     refused: set[str] = set()
     while True:
@@ -81,7 +85,7 @@ def _realized(program: Program, scope: Scope) -> tuple[Program, Stmt]:
             body = realize(program, Here(Root(), None), scope, lambda _: Block(()))
         except UnpaddedError as unpadded:
             refused.add(unpadded.func)
-            left = padding(program.plan, refused)
+            left = padding(program.plan, inputs, refused)
             program = replace(program, padding=left, checks=[])
         else:
             return program, body

@@ -32,6 +32,7 @@ from hbc.frontend.oracle_scan import run_in_order
 from hbc.frontend.oracle_store import places, put, sliced
 from hbc.frontend.oracle_value import Value, select
 from hbc.ir.nodes import ASSOCIATIVE, Access, Binary, Expr, Op
+from hbc.ir.numpy_types import Array
 from hbc.ir.types import BOOL, DType
 
 
@@ -137,17 +138,25 @@ def _masked_term(
     program: Program, update: Update, term: Expr, points: Points, element: DType
 ) -> Value | None:
     """The term, or what changes nothing where the condition is false; None when it is nowhere."""
-    if update.condition is None:
+    mask = _mask(program, update, points)
+    if mask is None or update.condition is None:
         return program.meaning(term)(points)
     condition = program.meaning(update.condition)(points)
-    mask = condition.x if condition.e is None else condition.x | condition.e
-    mask = np.broadcast_to(mask, points.shape)
     if not mask.any():
         return None
     assert update.op is not None
     value = program.meaning(term)(points.masked(mask))
     none = Value(np.asarray(_neutral(update.op, element), value.x.dtype))
     return select(condition, value, none, element)
+
+
+def _mask(program: Program, update: Update, points: Points) -> Array | None:
+    """Where the condition may hold, if there is one."""
+    if update.condition is None:
+        return None
+    condition = program.meaning(update.condition)(points)
+    mask = condition.x if condition.e is None else condition.x | condition.e
+    return np.broadcast_to(mask, points.shape)
 
 
 def _neutral(op: Op, element: DType) -> float | int:
@@ -174,7 +183,7 @@ def _scatter(program: Program, func: Func, update: Update, term: Expr, ranges: R
         points = grid(piece, program.sizes)
         value = _masked_term(program, update, term, points, element)
         if value is not None:
-            at = places(program, update, stored, points)
+            at = places(program, update, stored, points.masked(_mask(program, update, points)))
             each = [(i >= 0) & (i < n) for i, n in zip(at, stored.shape, strict=True)]
             inside = np.logical_and.reduce(each)
             if product is not None:

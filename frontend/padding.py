@@ -3,20 +3,24 @@
     s[i, k]    = A[i, k]               filled: 0 in the part of shared memory that is not needed
     acc[i, j] += s[i, k] * t[k, j]     whole: for all i, j, k of the last pieces too, without conditions
     all[i, j] = f[i] * all[i, j] + acc[i, j]   whole: element by element, of what is there too
+    sum[i, j] += s[i, p + r] * t[p + r, j] where p + r < K   whole: `s` and `t`, which copy inputs of K
+                                                             elements, are 0 from there on
 
 A sum over zeros is the sum, and elements that nobody asked for are not read.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 
 from hbc.frontend.funcs import Func, Update
 from hbc.frontend.gpu_place import Place, place_of
 from hbc.frontend.legal import stage_accesses
 from hbc.frontend.plan import FuncPlan, Plan, Split, StagePlan, is_associative, stage_vars
+from hbc.ir.build import const_value, sub
 from hbc.ir.nodes import Access, Binary, Cast, Const, Expr, Op, Var
 from hbc.ir.record import record
+from hbc.ir.simplify import simplify
 from hbc.ir.types import TILES, Memory
 from hbc.ir.walk import free_variables
 
@@ -32,6 +36,10 @@ class Padding:
     whole: frozenset[str] = frozenset()
 
 
+Extents = Mapping[str, tuple[Expr, ...]]
+"""Of inputs, by name."""
+
+
 class UnpaddedError(Exception):
     """Of this Func no constant says how much is computed."""
 
@@ -40,12 +48,12 @@ class UnpaddedError(Exception):
         self.func = func
 
 
-def padding(plan: Plan, refused: Collection[str] = ()) -> Padding:
+def padding(plan: Plan, inputs: Extents, refused: Collection[str] = ()) -> Padding:
     """What is padded in a GPU's blocks, but for the Funcs `refused`."""
     may = {n for n, f in plan.items() if n not in refused and _may_be_filled(plan, f)}
     whole: set[str] = set()
     for n, f in plan.items():
-        if n not in refused and _is_whole(plan, f, may, whole):
+        if n not in refused and _is_whole(plan, f, may, whole, inputs):
             whole.add(n)
     read = {
         a.name for n in whole for u in _stages(plan[n]) for a in stage_accesses(plan[n].func, u)
@@ -86,7 +94,9 @@ def _may_be_filled(plan: Plan, f: FuncPlan) -> bool:
     return in_block and f.memory in _SHARED and not f.func.updates and _is_plain(f)
 
 
-def _is_whole(plan: Plan, f: FuncPlan, filled: Collection[str], whole: Collection[str]) -> bool:
+def _is_whole(
+    plan: Plan, f: FuncPlan, filled: Collection[str], whole: Collection[str], inputs: Extents
+) -> bool:
     """Whether nothing but filled and whole Funcs is read, and each update that sums adds what is zero
     where the filled ones are."""
     func = f.func
@@ -95,19 +105,63 @@ def _is_whole(plan: Plan, f: FuncPlan, filled: Collection[str], whole: Collectio
     if not func.updates or any(a.name not in filled for a in stage_accesses(func, None)):
         return False
     return all(
-        _adds_zeros(func, u, filled) or _is_by_element(func, n, {*filled, *whole})
+        (_adds_zeros(func, u, filled) and _is_implied(plan, func, n, inputs))
+        or _is_by_element(func, n, {*filled, *whole})
         for n, u in enumerate(func.updates)
     )
 
 
 def _adds_zeros(func: Func, u: Update, filled: Collection[str]) -> bool:
-    if u.op is not Op.ADD or u.condition is not None or not is_associative(func, u):
+    if u.op is not Op.ADD or not is_associative(func, u):
         return False
     if stage_vars(func, u) != func.variables or not isinstance(u.value, Binary):
         return False
     own = [isinstance(e, Access) and e.name == func.name for e in (u.value.a, u.value.b)]
     term = u.value.b if own[0] else u.value.a
     return any(own) and _vanishes(term, filled)
+
+
+def _is_implied(plan: Plan, func: Func, number: int, inputs: Extents) -> bool:
+    """Whether the update adds zeros where its condition does not hold: the factors are copies of inputs
+    that end there, and are filled with zeros."""
+    condition = func.updates[number].condition
+    factors = [a for a in stage_accesses(func, number) if a.name != func.name]
+    return condition is None or all(
+        any(
+            _is_end(c, i, end)
+            for i, end in zip(a.indices, _ends(plan[a.name].func, inputs), strict=True)
+        )
+        for c in _conjunction(condition)
+        for a in factors
+    )
+
+
+def _conjunction(e: Expr) -> Iterator[Expr]:
+    match e:
+        case Binary(op=Op.AND, a=a, b=b):
+            yield from (*_conjunction(a), *_conjunction(b))
+        case _:
+            yield e
+
+
+def _is_end(condition: Expr, index: Expr, end: Expr | None) -> bool:
+    """Whether the condition is that the index is below the end."""
+    match condition:
+        case Binary(op=Op.LT, a=a, b=b) if end is not None:
+            return const_value(simplify(sub(sub(index, a), sub(end, b)))) == 0
+        case _:
+            return False
+
+
+def _ends(func: Func, inputs: Extents) -> list[Expr | None]:
+    """Of each variable of a Func filled with zeros, from where on there are only these: what it copies,
+    perhaps in another type, has no more."""
+    copied = func.pure.value if isinstance(func.pure, Cast) else func.pure
+    ends: dict[str, Expr] = {}
+    if isinstance(copied, Access) and copied.name in inputs:
+        pairs = zip(copied.indices, inputs[copied.name], strict=True)
+        ends = {i.name: extent for i, extent in pairs if isinstance(i, Var)}
+    return [ends.get(v) for v in func.variables]
 
 
 def _is_by_element(func: Func, number: int, there: Collection[str]) -> bool:

@@ -12,6 +12,8 @@ PLACES = ("lib64", "lib", "targets/*/lib")
 TO_DEVICE, TO_HOST, ON_DEVICE = 1, 2, 3  # cudaMemcpyKind
 MAJOR, MINOR, L2_BYTES = 75, 76, 38  # cudaDevAttr
 WARM_UP = 3
+OVERWRITTEN = 256 << 20  # bytes, at least: 80 us on the fastest card
+BATCH, SHORT = 8, 1e-4  # runs of less than so many seconds are timed so many at a time
 
 
 class NoDevice(Exception):
@@ -102,27 +104,45 @@ class Device:
             self.copy(to, ctypes.c_void_p(pointer), array.nbytes, TO_HOST)
 
     def time(self, run, repeat, flush=False):
-        """Seconds of each of so many runs, by events. `flush`: the L2 cache is overwritten before."""
-        other = self.allocate(size := 4 * self.attribute(L2_BYTES)) if flush else None
+        """Seconds of each of so many runs, by events; `run` must not wait. Before each the device overwrites
+        its L2 cache, and meanwhile the host puts the launches into the stream, so that launching is in no
+        time. Unless `flush`, one more run brings back to the cache what a run leaves there, and short runs
+        are timed a few at a time; with it that run comes before, so that temporaries find their memory."""
+        for _ in range(WARM_UP):
+            run()
         events = [ctypes.c_void_p(), ctypes.c_void_p()]
         for event in events:
             self.do("cudaEventCreate", ctypes.byref(event))
-        seconds = []
-        for n in range(WARM_UP + repeat):
-            if other:
-                self.do("cudaMemset", ctypes.c_void_p(other), n, ctypes.c_size_t(size))
-            self.do("cudaEventRecord", events[0], None)
+        size = max(OVERWRITTEN, 2 * self.attribute(L2_BYTES))
+        other = self.allocate(size)
+        try:
+            batch = 1
+            if not flush and self.seconds(run, 1, events) < SHORT:
+                batch = BATCH
+            seconds = []
+            for n in range(repeat):
+                if flush:
+                    run()
+                self.do("cudaMemset", ctypes.c_void_p(other), n & 1, ctypes.c_size_t(size))
+                if not flush:
+                    run()
+                seconds.append(self.seconds(run, batch, events))
+            return seconds
+        finally:
+            for event in events:
+                self.runtime.cudaEventDestroy(event)
+            self.runtime.cudaFree(ctypes.c_void_p(other))
+
+    def seconds(self, run, count, events):
+        """Seconds of a run, of so many one after the other."""
+        self.do("cudaEventRecord", events[0], None)
+        for _ in range(count):
             run()
-            self.do("cudaEventRecord", events[1], None)
-            self.do("cudaEventSynchronize", events[1])
-            took = ctypes.c_float()
-            self.do("cudaEventElapsedTime", ctypes.byref(took), *events)
-            seconds.append(took.value * 1e-3)
-        for event in events:
-            self.do("cudaEventDestroy", event)
-        if other:
-            self.do("cudaFree", ctypes.c_void_p(other))
-        return seconds[WARM_UP:]
+        self.do("cudaEventRecord", events[1], None)
+        self.do("cudaEventSynchronize", events[1])
+        took = ctypes.c_float()
+        self.do("cudaEventElapsedTime", ctypes.byref(took), *events)
+        return took.value * 1e-3 / count
 
     def copy_rate(self, size):
         """Bytes per second, read and written, of a copy on the device: its memory's measured roof."""

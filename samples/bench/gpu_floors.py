@@ -10,11 +10,12 @@ from pathlib import Path
 
 from gpu_report import at
 
-# Bytes per second, and multiply-adds as two operations per second: dense, summed in f32.
+# Bytes per second; multiply-adds as two operations per second, dense, summed in f32; instructions of warps per
+# second, one a cycle by each of the four parts of a multiprocessor at its highest clock.
 CARDS = {
-    "A100 40 GB": {"memory": 1555e9, "f16": 312e12, "f32": 19.5e12},
-    "H100 SXM": {"memory": 3350e9, "f16": 989e12, "f32": 66.9e12},
-    "RTX 4070 SUPER": {"memory": 504e9, "f16": 71e12, "f32": 35.5e12},
+    "A100 40 GB": {"memory": 1555e9, "f16": 312e12, "f32": 19.5e12, "issue": 4 * 108 * 1.41e9},
+    "H100 SXM": {"memory": 3350e9, "f16": 989e12, "f32": 66.9e12, "issue": 4 * 132 * 1.98e9},
+    "RTX 4070 SUPER": {"memory": 504e9, "f16": 71e12, "f32": 35.5e12, "issue": 4 * 56 * 2.475e9},
 }
 HEAD = """\
 # Kernels for GPUs, on paper

@@ -7,7 +7,8 @@ def results(found):
     rates = ", ".join(f"{kind} {rate / 1e12:.1f}" for kind, rate in machine["peaks"].items())
     lines = [
         "# Results on a GPU", "",
-        f"{machine['gpu']} ({machine['arch']}). hbc {machine['hbc']}. Median of launches, by CUDA events."
+        f"{machine['gpu']} ({machine['arch']}). hbc {machine['hbc']}. Median of launches, by CUDA events,"
+        " with the L2 cache as a run leaves it (with `--flush`: overwritten)."
         f" Its own copy moves {machine['copy'] / 1e9:.0f} GB/s; Top/s with operands in registers: {rates}"
         " (f16, bf16 and u8s8 on tensor cores through WMMA). *Of NumPy's bound*: the largest error in"
         " some rows beside a product in double precision, as a share of what is allowed; *apart*: from"

@@ -78,21 +78,39 @@ def peaks(nvcc, device, folder):
 
 
 def call(library, kernel, device, sizes, arrays):
-    """Launches the kernel. RuntimeError with its own words where it refuses."""
-    name = kernel["name"]
-    status = library[f"{name}_device"](
-        *(c_int64(sizes[n]) for n in kernel["sizes"]), *(c_void_p(a) for a in arrays), c_void_p()
-    )
-    if status == 0:
-        status = device.wait()
+    """Runs the kernel to its end. RuntimeError with its own words where it fails."""
+    launcher(library, kernel, sizes, arrays)()
+    finished(kernel, device)
+
+
+def launcher(library, kernel, sizes, arrays):
+    """What launches the kernel and does not wait. RuntimeError with the kernel's words where it refuses."""
+    function = library[f"{kernel['name']}_device"]
+    arguments = [c_int64(sizes[n]) for n in kernel["sizes"]]
+    arguments += [*map(c_void_p, arrays), c_void_p()]
+
+    def launch():
+        status = function(*arguments)
         if status:
-            raise RuntimeError(f"{name}: {status}")
-        return
-    texts = [library[f"{name}_strerror"], library[f"{name}_cuda_error"]]
+            raise RuntimeError(refusal(library, kernel, status))
+
+    return launch
+
+
+def refusal(library, kernel, status):
+    """What the kernel's code of an error means."""
+    texts = [library[f"{kernel['name']}_strerror"], library[f"{kernel['name']}_cuda_error"]]
     for text in texts:
         text.restype = c_char_p
     said = texts[0](status).decode()
-    raise RuntimeError(f"{said} ({texts[1]().decode()})" if "CUDA" in said else said)
+    return f"{said} ({texts[1]().decode()})" if "CUDA" in said else said
+
+
+def finished(kernel, device):
+    """Waits for the device. RuntimeError where a kernel failed there."""
+    status = device.wait()
+    if status:
+        raise RuntimeError(f"{kernel['name']}: {status}")
 
 
 def check(library, kernel, device, case):
@@ -144,9 +162,9 @@ def time_kernel(library, kernel, device, case, inputs, repeat, flush):
         for a in kernel["arguments"]
     ]
     with device.arrays(host) as arrays:
-        seconds = device.time(
-            lambda: call(library, kernel, device, case["sizes"], arrays), repeat, flush
-        )
+        launch = launcher(library, kernel, case["sizes"], arrays)
+        seconds = device.time(launch, repeat, flush)
+        finished(kernel, device)
         number = next(n for n, a in enumerate(kernel["arguments"]) if a["output"])
         device.read(host[number], arrays[number])
     return seconds, host[number]

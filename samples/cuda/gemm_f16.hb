@@ -136,18 +136,18 @@ schedule mma_persistent for cuda {
 # order of k: the same result in every run.
 schedule wmma_split_k for cuda {
     acc.update.split(k, ks, kr, 1024).rfactor(ks, s)
-    acc_s.in(acc).compute_root()
+    acc_s.in(acc).compute_root().reorder_storage(s, i, j)
     acc_s.in(acc).tile(i, j, io, jo, ii, ji, 64, 64).tile(ii, ji, iw, jw, iu, ju, 32, 32)
     acc_s.in(acc).reorder(s, io, jo, iw, jw, iu, ju).gpu_blocks(s, io, jo).gpu_threads(iw, jw)
     acc_s.in(acc).tile(iu, ju, it, jt, iv, jv, 16, 16).unroll(it).unroll(jt).vectorize(iv).vectorize(jv)
     acc_s.compute_at(acc_s.in(acc), jo).store_in(wmma_accumulator)
     acc_s.tile(i, j, iw, jw, iu, ju, 32, 32).gpu_threads(iw, jw)
     acc_s.tile(iu, ju, it, jt, iv, jv, 16, 16).unroll(it).unroll(jt).vectorize(iv).vectorize(jv)
-    acc_s.update.split(kr, ko, ki, 64).split(ki, kt, kv, 16)
+    acc_s.update.split(kr, ko, ki, 32).split(ki, kt, kv, 16)
     acc_s.update.tile(i, j, iw, jw, iu, ju, 32, 32).tile(iu, ju, it, jt, iv, jv, 16, 16)
-    acc_s.update.reorder(ko, iw, jw, kt, it, jt, iv, jv, kv).gpu_threads(iw, jw)
+    acc_s.update.reorder(ko, iw, jw, kt, it, jt, iv, jv, kv).gpu_threads(iw, jw).pipeline(ko, 3)
     acc_s.update.unroll(kt).unroll(it).unroll(jt).atomic().vectorize(iv).vectorize(jv).vectorize(kv)
-    A.in(acc_s).compute_at(acc_s.update, ko).store_in(shared).pad_storage(s, 72)
+    A.in(acc_s).compute_at(acc_s.update, ko).store_in(shared).pad_storage(s, 40)
     A.in(acc_s).split(s, ku, kv, 8).fuse(i, ku, t).split(t, tt, tu, 128)
     A.in(acc_s).gpu_threads(tu).unroll(tt).vectorize(kv)
     B.in(acc_s).compute_at(acc_s.update, ko).store_in(shared).pad_storage(j, 72)
@@ -170,12 +170,12 @@ schedule mma_split_k for cuda {
     acc_s.tile(iu, ju, it, jt, iv, jv, 16, 16).unroll(it).unroll(jt).vectorize(iv).vectorize(jv)
     acc_s.update.split(kr, ko, ki, 32).split(ki, kt, kv, 16)
     acc_s.update.tile(i, j, iw, jw, iu, ju, 32, 32).tile(iu, ju, it, jt, iv, jv, 16, 16)
-    acc_s.update.reorder(ko, iw, jw, kt, it, jt, iv, jv, kv).gpu_threads(iw, jw)
+    acc_s.update.reorder(ko, iw, jw, kt, it, jt, iv, jv, kv).gpu_threads(iw, jw).pipeline(ko, 3)
     acc_s.update.unroll(kt).unroll(it).unroll(jt).atomic().vectorize(iv).vectorize(jv).vectorize(kv)
-    A.in(acc_s).compute_at(acc_s.update, ko).store_in(shared).pad_storage(s, 40)
+    A.in(acc_s).compute_at(acc_s.update, ko).store_in(shared).swizzle_storage(s)
     A.in(acc_s).split(s, ku, kv, 8).fuse(i, ku, t).split(t, tt, tu, 128)
     A.in(acc_s).gpu_threads(tu).unroll(tt).vectorize(kv)
-    B.in(acc_s).compute_at(acc_s.update, ko).store_in(shared).pad_storage(j, 72)
+    B.in(acc_s).compute_at(acc_s.update, ko).store_in(shared).swizzle_storage(j)
     B.in(acc_s).split(j, ju, jv, 8).fuse(s, ju, t).split(t, tt, tu, 128)
     B.in(acc_s).gpu_threads(tu).unroll(tt).vectorize(jv)
     C.tile(i, j, io, jo, ii, ji, 4, 64).gpu_blocks(io, jo).gpu_threads(ii, ji)
@@ -189,6 +189,26 @@ schedule simt for cuda {
     acc.tile(i, j, it, jt, iv, jv, 4, 4).gpu_threads(it, jt).unroll(iv).unroll(jv)
     acc.update.split(k, ko, ki, 16).tile(i, j, it, jt, iv, jv, 4, 4)
     acc.update.reorder(ko, it, jt, ki, iv, jv).gpu_threads(it, jt).unroll(iv).unroll(jv)
+    A.in(acc).compute_at(acc.update, ko).vectorize(k, 4)
+    B.in(acc).compute_at(acc.update, ko).vectorize(j, 4)
+}
+
+# The same with every element from the device's memory: a thread for each sum.
+schedule simt_direct for cuda {
+    C.tile(i, j, io, jo, ii, ji, 16, 16).gpu_blocks(io, jo).gpu_threads(ii, ji)
+    acc.compute_at(C, ji)
+}
+
+# The same as `simt` with copies that run ahead: while 16 steps of k are summed, the next two times 16 are on
+# their way to shared memory.
+schedule simt_async for cuda {
+    C.tile(i, j, io, jo, ii, ji, 64, 64).tile(ii, ji, it, jt, iv, jv, 4, 4)
+    C.gpu_blocks(io, jo).gpu_threads(it, jt).unroll(iv).vectorize(jv)
+    acc.compute_at(C, jo).store_in(registers)
+    acc.tile(i, j, it, jt, iv, jv, 4, 4).gpu_threads(it, jt).unroll(iv).unroll(jv)
+    acc.update.split(k, ko, ki, 16).tile(i, j, it, jt, iv, jv, 4, 4)
+    acc.update.reorder(ko, it, jt, ki, iv, jv).gpu_threads(it, jt).unroll(iv).unroll(jv)
+    acc.update.pipeline(ko, 3)
     A.in(acc).compute_at(acc.update, ko).vectorize(k, 4)
     B.in(acc).compute_at(acc.update, ko).vectorize(j, 4)
 }

@@ -39,12 +39,13 @@ class Stand:
 
     def __init__(self, nvcc: str) -> None:
         assert nvcc == "nvcc-of-the-test"
+        self.waits = 0
 
     def about(self) -> dict[str, object]:
         return {"gpu": "none", "arch": self.arch, "l2_bytes": 0}
 
     def wait(self) -> None:
-        return None
+        self.waits += 1
 
     def copy_rate(self, size: int) -> float:
         return 1e9
@@ -64,8 +65,35 @@ class Stand:
         return 1e12
 
     def time(self, run: Callable[[], None], repeat: int, flush: bool = False) -> list[float]:
+        waits = self.waits
         run()
+        assert self.waits == waits  # the time of waiting is not the kernel's
         return [1e-3]
+
+
+class Runtime:
+    """CUDA's runtime library as far as times go: every launch takes the same."""
+
+    def __init__(self, took: float) -> None:
+        self.took, self.log = took, ""
+
+    def note(self, letter: str) -> int:
+        self.log += letter
+        return 0
+
+    def __getitem__(self, name: str) -> Callable[..., int]:
+        letters = {"cudaMemset": "O", "cudaEventRecord": "E", "cudaEventSynchronize": "W"}
+        if name == "cudaEventElapsedTime":
+            return self.elapsed
+        return lambda *arguments: self.note(letters.get(name, ""))
+
+    def __getattr__(self, name: str) -> Callable[..., int]:
+        return self[name]
+
+    def elapsed(self, milliseconds: Any, start: object, end: object) -> int:
+        launches = len(self.log.removesuffix("EW")) - len(self.log.removesuffix("EW").rstrip("L"))
+        milliseconds._obj.value = 1e3 * self.took * launches
+        return 0
 
 
 @pytest.fixture(scope="module")
@@ -135,6 +163,24 @@ def test_a_wrong_result_is_found(
 
     monkeypatch.setattr(run.np, "load", other)
     assert started(run, tmp_path, monkeypatch) == 1
+
+
+@pytest.mark.parametrize(
+    ("took", "flush", "timed"),
+    [(1e-5, False, "OLELLLLLLLLEW"), (1e-3, False, "OLELEW"), (1e-5, True, "LOELEW")],
+)
+def test_what_is_timed(bundle: Path, took: float, flush: bool, timed: str) -> None:
+    """The device is busy when the launches come (O: it overwrites, L: launch, E: event, W: waiting)."""
+    spec = spec_from_file_location("gpu_bundle_device", bundle / "gpu_device.py")
+    assert spec is not None and spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    runtime = Runtime(took)
+    device = module.Device.__new__(module.Device)
+    device.runtime = runtime
+    seconds = device.time(lambda: runtime.note("L"), 2, flush)
+    assert seconds == pytest.approx([took, took])
+    assert runtime.log.endswith(timed * 2)
 
 
 def test_no_gpu(bundle: Path) -> None:

@@ -17,7 +17,7 @@ from hbc.codegen.occupancy import Occupancy, occupancy
         ("sm_80", 128, 64, 57_344, Occupancy(2, 12, "shared memory")),
         ("sm_86", 256, 32, 0, Occupancy(6, 100, "threads")),
         ("sm_90", 1024, 65, 0, Occupancy(0, 0, "registers")),
-        ("sm_90a", 32, 16, 0, Occupancy(32, 50, "threads")),
+        ("sm_90a", 32, 16, 0, Occupancy(32, 50, "blocks")),
         ("sm_75", 128, 32, 8_192, Occupancy(8, 100, "threads")),
         ("sm_60", 128, 32, 8_192, None),
     ],

@@ -27,7 +27,8 @@ TARGET = TARGETS["cuda"]
 SCHEDULES = [
     ("gemm_f16", "wmma"), ("gemm_f16", "wmma_64"), ("gemm_f16", "wmma_direct"), ("gemm_f16", "mma"),
     ("gemm_f16", "wmma_async"), ("gemm_f16", "wmma_split_k"), ("gemm_f16", "simt"),
-    ("gemm_f16", "mma_persistent"), ("gemm_f16", "mma_split_k"),
+    ("gemm_f16", "mma_persistent"), ("gemm_f16", "mma_split_k"), ("gemm_f16", "simt_direct"),
+    ("gemm_f16", "simt_async"),
     ("conv_layer", "wmma"), ("conv_layer", "mma"), ("conv_layer", "simt"),
 ]  # fmt: skip
 

@@ -43,7 +43,7 @@ Array = npt.NDArray[Any]
 SIZE = 400
 OUTPUTS = (Dim("d0", 2), Dim("d1", 3))
 SUMMED = (Dim("r0", 4, True), Dim("r1", 2, True))
-SHAPES = 27  # of Draft.shaped
+SHAPES = 28  # of Draft.shaped
 TOTALS = ("i32", "u32", "f32")
 NARROWER = {
     "i32": ("i8", "u8", "i16", "u16"), "u32": ("u8", "u16"), "f32": ("bf16", "i8", "u8"),
@@ -189,9 +189,28 @@ class Draft:
             case _:
                 return cast(t, self.read(narrow))
 
+    def recast(self, x: Tensor) -> Tensor:
+        """A narrow value as it is, with the other sign, or of a function."""
+        if self.chance(0.5):
+            return x
+        if x.element.is_float:
+            return self.function(x)
+        other = (
+            x.element.name.replace("u", "i")
+            if x.element.name[0] == "u"
+            else f"u{x.element.name[1:]}"
+        )
+        return cast(other, x)
+
+    def of_function(self, r: Dim) -> Tensor:
+        """A function under a mask, and one of what is."""
+        if self.variant in (None, 0, 2, 4):
+            return Masked(self.condition(), self.function(self.read("f32")))
+        return self.function(Masked(self.condition(outputs=True), self.read("f32", (r,))))
+
     def function(self, x: Tensor) -> Tensor:
         """Of a float; mostly one that is 0 at 0."""
-        name = MathOp.COS if self.chance(0.3) else MathOp.FLOOR
+        name = MathOp.COS if self.chance(0.6) else MathOp.FLOOR
         return Apply(Call(name, (operand_name(x.element),), Type(x.element)), (x,))
 
     def unary(self, t: str, x: Tensor) -> Tensor:
@@ -298,7 +317,7 @@ class Draft:
                 return self.sum_of(multiply(masked, x()))
             case 15:
                 masked = Masked(self.condition(outputs=True), self.read(NARROWER[t][1], (r,)))
-                return self.sum_of(multiply(cast(t, masked), x()))
+                return self.sum_of(multiply(cast(t, self.recast(masked)), x()))
             case 16:
                 return Masked(self.condition(), multiply(x(), self.leaf(t)))
             case 17:
@@ -316,6 +335,9 @@ class Draft:
                 return self.convolution(t, d, r, STEPS[:5], end=shape - 23)
             case 26:
                 return self.convolution(t, OUTPUTS[1], r, ((1, 1),), True, end=self.number(2))
+            case 27:
+                f = self.of_function(SUMMED[self.number(2)])
+                return self.sum_of(multiply(f if t == "f32" else cast(t, f), x()))
             case 18 if t != "u32":
                 # Products that the narrower type holds, and such that it does not.
                 wide = self.pick("i16", "u16") if t != "f32" else "i16"

@@ -294,17 +294,12 @@ MUTATIONS = {
     "mask-of-cast": ("masks", "(= e (Masked c (Cast t x)))", "(= e (Masked c (Un t x)))"),
     "masks-commute": ("masks", "(Masked d (Masked c x))", "(Masked d x)"),
     "mask-twice": ("masks", "(= e (Masked c (Masked c x)))", "(= e (Masked c (Masked d x)))"),
-    "mask-of-dead": ("masks", '(Bin "*" (Masked c x) y)) (Dead c)', '(Bin "*" (Masked c x) y))'),
-    "mask-of-dead-moving": (
-        "masks",
-        '(= w (along x)) (= 0 (& v w)))\n      ((union e (Bin "*" x y)))',
-        '(= w (along x)))\n      ((union e (Bin "*" x y)))',
-    ),
-    "mask-of-dead-cast": (
-        "masks",
-        '(Bin "*" (Cast t (Masked c x)) y)) (Dead c)',
-        '(Bin "*" (Cast t (Masked c x)) y))',
-    ),
+    "mask-of-function": ("masks", "(Masked c (Fn f x))) (KeepsZero f))", "(Masked c (Fn f x))))"),
+    "dead-mask": ("masks", "(= e (Masked c x)) (Dead c) (= v", "(= e (Masked c x)) (= v"),
+    "dead-mask-moving": ("masks", "(= 0 (& v w)))\n      ((Bare e x))", ")\n      ((Bare e x))"),
+    "dead-mask-below-cast": ("masks", "((Bare e (Cast t x)))", "((Bare e x))"),
+    "dead-mask-below-function": ("masks", "((Bare e (Fn f x)))", "((Bare e x))"),
+    "mask-of-dead": ("masks", '((union e (Bin "*" z y)))', '((union e (Bin "*" z z)))'),
     "mask-of-zero": ("masks", "(Zero c x)) ((union e x))", "(Zero c y)) ((union e x))"),
     "mask-of-local": ("masks", "(Dead c) (Local x)", "(Local x)"),
     "masked-image": (
@@ -378,6 +373,54 @@ MUTATIONS = {
     ),
     "bounds-type": ("facts", "(set (most x) hi))", "(set (most x) 1))"),
     "bounds-cast": ("facts", "(= u (element x)) (Exact u t) (= lo", "(= u (element x)) (= lo"),
+    **{
+        f"along-{what}": ("facts", f'{old} :ruleset facts :name "along-{what}"', new)
+        for what, old, new in (
+            (
+                "cast",
+                "((set (along e) v))",
+                '((set (along e) 0)) :ruleset facts :name "along-cast"',
+            ),
+            (
+                "unary",
+                "((set (along e) v))",
+                '((set (along e) 0)) :ruleset facts :name "along-unary"',
+            ),
+            (
+                "call",
+                "((set (along e) v))",
+                '((set (along e) 0)) :ruleset facts :name "along-call"',
+            ),
+            (
+                "bits",
+                "((set (along e) v))",
+                '((set (along e) 0)) :ruleset facts :name "along-bits"',
+            ),
+            ("binary", "(| v w)))", 'v)) :ruleset facts :name "along-binary"'),
+            ("select", "(| u (| v w))))", '(| v w))) :ruleset facts :name "along-select"'),
+        )
+    },
+    **{
+        f"element-{what}": (
+            "facts",
+            f'((set (element e) {word})) :ruleset facts :name "element-{what}"',
+            f'((set (element e) "i8")) :ruleset facts :name "element-{what}"',
+        )
+        for what, word in (
+            ("band", "u"),
+            ("bits", "t"),
+            ("call", "t"),
+            ("cast", "t"),
+            ("difference", "t"),
+            ("masked", "t"),
+            ("product", "t"),
+            ("reduce", "t"),
+            ("sum", "t"),
+            ("unary", "t"),
+        )
+    },
+    "factor": ("application", "((Factor x u x))", "((Factor x u y))"),
+    "multiply-commutes": ("axioms", '(Bin "*" x y) (Bin "*" y x)', '(Bin "*" x y) (Bin "*" y y)'),
     "accumulate": ("lowering", "((Candidate s e c m a b))", "((Candidate s e p m a b))"),
     "lowering": (
         "lowering",
@@ -388,16 +431,27 @@ MUTATIONS = {
 }
 
 
-@pytest.mark.parametrize("name", MUTATIONS)
-def test_a_broken_rule_is_caught(name: str) -> None:
-    """The check above can fail: with any of these rules broken, it does."""
+def broken(name: str) -> tuple[str, dict[str, str]]:
+    """The name of the rule that a mutation is in, and all rules with it."""
     file, old, new = MUTATIONS[name]
     all_ = texts()
     _, found, after = all_[file].partition(old)
     assert found, "the mutation no longer applies"
     (rule,) = re.findall(r'^.*?:name "([^"]+)"', found + after, re.DOTALL)
+    return rule, {**all_, file: all_[file].replace(old, new)}
+
+
+def test_every_rule_is_broken() -> None:
+    names = set(re.findall(r':name "([^"]+)"', "".join(rules_text(n) for n in RULES)))
+    assert names <= {broken(name)[0] for name in MUTATIONS}
+
+
+@pytest.mark.parametrize("name", MUTATIONS)
+def test_a_broken_rule_is_caught(name: str) -> None:
+    """The check above can fail: with any of these rules broken, it does."""
+    rule, rules = broken(name)
     _, fired = checked()
     near = {seed % SHAPES for seed, one in fired.items() if one[rule]}
     seeds = sorted(range(TRIALS), key=lambda seed: (seed % SHAPES not in near, seed))
-    wrong, _ = check(seeds, {**all_, file: all_[file].replace(old, new)}, patient=False)
+    wrong, _ = check(seeds, rules, patient=False)
     assert wrong

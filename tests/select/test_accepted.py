@@ -37,6 +37,16 @@ def test_tiles_of_bytes(what: str) -> None:
         assert_agrees(p, kernels[stage], {"M": 32, "N": 48, "K": BYTE_SIZES.get(what, 128)})
 
 
+@pytest.mark.parametrize("sizes", [{"M": 5, "N": 20, "K": 70}, {"M": 33, "N": 7, "K": 64}], ids=str)
+def test_tails_of_bytes_of_another_sign(sizes: dict[str, int]) -> None:
+    """The masks of tails are below two casts."""
+    change = BYTE_TILES["an operand of another sign"]
+    text = changed(in_bytes(TILES), (", tail = exact", ""), *change)
+    p, kernels = compiled(text, "amx")
+    assert_selected(kernels["select"])
+    assert_agrees(p, kernels["hoist"], sizes)
+
+
 # What Halide 21 refuses for AMX, or compiles to wrong code, one change from what it accepts each.
 # Convolutions are in `test_tile_samples`; what has no instruction here either in `refused`.
 REFUSED_ELSEWHERE = (

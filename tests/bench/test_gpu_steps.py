@@ -1,0 +1,58 @@
+"""The table of a matrix product's steps in docs/cuda.md is what the script reckons today, and what counts
+instructions counts them."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SASS = """
+	.section	.text.other,"ax",@progbits
+.L_x_0:
+        /*0000*/                   FFMA R0, R1, R2, R0 ;
+        /*0010*/                   LDG.E R1, [R2.64] ;
+        /*0020*/                   BRA `(.L_x_0) ;
+	.section	.text.k,"ax",@progbits
+        /*0000*/                   MOV R1, RZ ;
+.L_x_1:
+        /*0010*/                   LDG.E.64 R2, [R4.64] ;
+        /*0020*/              @!P0 BRA `(.L_x_2) ;
+        /*0030*/                   LDG.E.U16 R2, [R4.64] ;
+        /*0040*/                   PRMT R2, R2, 0x5410, R3 ;
+.L_x_2:
+        /*0050*/                   BAR.SYNC.DEFER_BLOCKING 0x0 ;
+.L_x_3:
+        /*0060*/                   FFMA R0, R1.reuse, R2, R0 ;
+        /*0070*/                   FFMA R3, R1, R4, R3 ;
+        /*0080*/               @P1 BRA `(.L_x_3) ;
+        /*0090*/               @P2 BRA `(.L_x_1) ;
+        /*00a0*/                   EXIT ;
+"""
+
+
+@pytest.fixture
+def _scripts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "path", [str(ROOT / "samples" / "bench"), *sys.path])
+
+
+@pytest.mark.usefixtures("_scripts")
+def test_the_table_is_of_today() -> None:
+    import gpu_steps
+
+    page = (ROOT / "docs" / "cuda.md").read_text(encoding="utf-8")
+    shown = page.partition(gpu_steps.BEGIN)[2].partition(gpu_steps.END)[0]
+    assert shown.splitlines() == gpu_steps.table(shown, None)
+    assert all(row[name] for row in gpu_steps.cells(shown).values() for name in gpu_steps.MEASURED)
+
+
+@pytest.mark.usefixtures("_scripts")
+def test_instructions_are_counted() -> None:
+    """The inner loop runs four times for 256 multiply-adds of a warp; what is for rows that are not
+    aligned does not run."""
+    from gpu_sass import per_product
+
+    assert per_product(SASS, "k", 256) == (4 * 3 + 4) / 256
+    assert per_product(SASS, "other", None) == 3 / 32
