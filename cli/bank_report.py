@@ -25,11 +25,20 @@ def shared_accesses(kernel: Kernel, resources: Sequence[Resources]) -> list[Bank
 
 def show_conflicts(uses: Sequence[BankUse]) -> None:
     """One line on stderr for every array, direction and width of which accesses wait for each other."""
+    widest = {u.buffer: u.bytes for u in sorted(uses, key=lambda u: u.bytes) if u.stores}
     for use in uses:
-        if use.wavefronts > use.least:
-            what = "stores to" if use.stores else "loads of"
-            click.echo(
-                f"{what} `{use.buffer}`, {use.bytes} bytes a thread: bank conflicts, a warp needs "
-                f"{use.wavefronts} accesses for {use.least}",
-                err=True,
-            )
+        if use.wavefronts <= use.least:
+            continue
+        what = "stores to" if use.stores else "loads of"
+        most = widest.get(use.buffer, 0)
+        narrow = use.stores and use.bytes < most
+        click.echo(
+            f"{what} `{use.buffer}`, {_bytes(use.bytes)} a thread"
+            f"{f' where {_bytes(most)} are not stored at once' if narrow else ''}: bank conflicts,"
+            f" a warp needs {use.wavefronts} accesses for {use.least}",
+            err=True,
+        )
+
+
+def _bytes(count: int) -> str:
+    return "1 byte" if count == 1 else f"{count} bytes"

@@ -82,6 +82,8 @@ def command(
     seen = _Seen(dumped, not no_check)
     made = _Made()
     compiled = compile_chosen(chosen, seen.after, made.timings)
+    if archs is not None:
+        _check_archs(compiled, archs)
     if seen.texts:
         click.echo("\n".join(seen.texts), nl=False)
     # A dump alone is for reading: it leaves no files behind unless some are asked for.
@@ -138,6 +140,20 @@ def _archs(listed: str | None) -> tuple[str, ...]:
     if listed is not None:
         return checked_archs([a.strip() for a in listed.split(",")])
     return (gpu_arch(),) if gpu_count() else DEFAULT_ARCHS
+
+
+def _check_archs(compiled: Compiled, listed: str) -> None:
+    """Whether the code suits those of --arch, which matters for a `.cu` too: somebody compiles it."""
+    from hbc.codegen.cuda import CudaSource
+    from hbc.codegen.gpu_limits import check_instructions, check_shared
+
+    source = compiled.source
+    if not isinstance(source, CudaSource):
+        name = compiled.chosen.target.name
+        raise UsageError(Diagnostic(f"`--arch` is for GPUs, and the target is `{name}`"))
+    archs = _archs(listed)
+    check_shared(source.shared, archs)
+    check_instructions(source.instructions, archs, source.fragments)
 
 
 def _refuse_kind(kind: str, compiled: Compiled) -> None:

@@ -92,7 +92,7 @@ STEPS: tuple[tuple[str, Pass], ...] = (
     ("roll", lambda k, t: roll(k) if k.instructions else k),
     ("expand-math", lambda k, t: k if t.machine == GPU else expand_math(k)),
     ("legalize", lambda k, t: gpu_legalize(k, t) if t.machine == GPU else legalize(k, t)),
-    ("carry", lambda k, t: carry(k) if t.machine == GPU else k),
+    ("carry", lambda k, t: carry(k, t.machine == GPU)),
     ("gather-updates", lambda k, t: gathered_updates(k) if t.machine == GPU else k),
     # After legalize, when every access has its final width.
     ("promote", lambda k, t: promote(k)),

@@ -14,6 +14,7 @@ import numpy as np
 from hbc.cli.checking import check_outputs
 from hbc.cli.inputs import gather_inputs
 from hbc.cli.instruction_error import with_instructions
+from hbc.cli.interpreted import statements_run
 from hbc.cli.native import Native, output_shapes
 from hbc.cli.prepare import Chosen
 from hbc.cli.report import Progress, notice
@@ -36,6 +37,7 @@ SEED = 1  # the same trials every time
 INTERPRETED_WORK = 20_000  # operations: the interpreter takes microseconds for each
 NATIVE_WORK = 20_000_000
 EXAMPLE_WORK = 20_000_000_000  # more keeps the oracle busy for minutes
+LONG_RUN = 1_000_000  # statements: seconds; later trials have a tenth
 KEPT_MISTAKES = 3  # of each stage
 
 Outputs = Mapping[str, "Array"]
@@ -79,29 +81,45 @@ class Stage:
         self.mistakes += [f"{self.name}: at {trial}: {text}" for text in texts[:room]]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Pass:
+    """The kernel after a pass, and what is found of it."""
+
+    stage: Stage
+    kernel: Kernel
+    run: Prepared
+
+
 def verify_passes(
     chosen: Chosen, given: Mapping[str, int], example: Example,
     kernels: Sequence[tuple[str, Kernel]], count: int, shown: Progress,
 ) -> list[Stage]:  # fmt: skip
-    """Interprets the kernel after each pass at small odd sizes. Passes that changed nothing are
-    left out."""
+    """Interprets the kernel after each pass at small odd sizes. Passes that changed nothing are left
+    out. Those that run too many statements, as big tiles do element by element, are interpreted where the
+    last one is wrong, to tell which pass it was; in the first trial they may run more."""
     p = chosen.pipeline
     changed = [
         (name, kernel)
         for number, (name, kernel) in enumerate(kernels)
         if number == 0 or kernel is not kernels[number - 1][1]
     ]
-    stages = [(Stage(name), prepare(kernel)) for name, kernel in changed]
+    made = [_Pass(Stage(name), kernel, prepare(kernel)) for name, kernel in changed]
     last = kernels[-1][1]
     trials = draw_trials(
         p, last.checks, given, example, SMALL, INTERPRETED_WORK, count, SEED, special_of(last)
     )
-    for trial in trials:
+    for number, trial in enumerate(trials):
         shown.step(f"interpreting at {trial}")
         expected = _expected(p, trial, last)
-        for stage, run in stages:
-            stage.attempt(trial, partial(_interpret, p, run, trial), expected)
-    return [stage for stage, _ in stages]
+        most = LONG_RUN if number == 0 else LONG_RUN // 10
+        late = [
+            s for s in made if statements_run(s.kernel, trial.sizes) > most and s is not made[-1]
+        ]
+        for one in (s for s in made if s not in late):
+            one.stage.attempt(trial, partial(_interpret, p, one.run, trial), expected)
+        for one in late if not made[-1].stage.ok else ():
+            one.stage.attempt(trial, partial(_interpret, p, one.run, trial), expected)
+    return [one.stage for one in made]
 
 
 def verify_native(

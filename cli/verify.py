@@ -140,7 +140,13 @@ def _report(compiled: Compiled, stages: Sequence[Stage], as_json: bool) -> None:
         )
         for stage in stages
     ]
-    if not all(stage.trials for stage in stages):
+    untried = [stage.name for stage in stages if not stage.trials]
+    if untried and any(stage.trials for stage in stages if stage.name != "native"):
+        passes = ", ".join(untried)
+        notice(
+            f"note: {passes}: too many statements, interpreted only where the last pass is wrong"
+        )
+    elif untried:
         notice("note: no sizes were found that the kernel accepts and the interpreter can handle")
     if compiled.kernel.assumes_finite:
         notice("note: all inputs were finite: an infinity or NaN may reach neighbouring results")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from typing import assert_never
 
 from hbc.codegen.c_functions import ALLOCATE
@@ -26,6 +27,7 @@ from hbc.ir.nodes import (
     Const,
     CopyCommit,
     CopyWait,
+    Expr,
     For,
     If,
     LetStmt,
@@ -38,7 +40,7 @@ from hbc.ir.nodes import (
 )  # fmt: skip
 from hbc.ir.simplify import simplify
 from hbc.ir.types import BOOL, Memory
-from hbc.ir.walk import names_read, nodes
+from hbc.ir.walk import map_children, names_read, nodes
 
 MOST_ZEROED = (
     1024  # bytes of an array that begins as zeros where compilers cannot tell that it is filled
@@ -119,7 +121,7 @@ def _store(s: Store, unit: Unit) -> None:
         unit.printers.store(s, unit)
         return
     condition = None if s.mask is None else scalar(s.mask, unit)
-    text = _assignment(s, unit)
+    text = _assignment(s if s.mask is None else replace(s, value=_under(s.mask, s.value)), unit)
     if condition is None:
         unit.out.line(text)
     else:
@@ -127,6 +129,23 @@ def _store(s: Store, unit: Unit) -> None:
         unit.out.depth += 1
         unit.out.line(text)
         unit.out.depth -= 1
+
+
+def _under(mask: Expr, e: Expr) -> Expr:
+    """The value where the mask is known to hold: loads need no condition of it again."""
+    e = map_children(e, lambda inner: _under(mask, inner))
+    if isinstance(e, Load) and e.mask is not None and _terms(e.mask) <= _terms(mask):
+        return Load(e.buffer, e.index, e.type, None, e.span)
+    return e
+
+
+def _terms(e: Expr) -> set[Expr]:
+    """What must hold together for a condition to hold."""
+    match e:
+        case Binary(op=Op.AND, a=a, b=b) if e.type.element == BOOL:
+            return _terms(a) | _terms(b)
+        case _:
+            return {e}
 
 
 def _assignment(s: Store, unit: Unit) -> str:

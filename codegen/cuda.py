@@ -13,12 +13,13 @@ from hbc.codegen.cuda_copies import HEADER as COPIES
 from hbc.codegen.cuda_copies import copies_ahead
 from hbc.codegen.cuda_entry import cuda_error, device_entries, host_entries, wait_entry
 from hbc.codegen.cuda_fragments import FRAGMENT_ALIGN, NAMESPACE
-from hbc.codegen.cuda_kernel import HOST_PRINTERS, STREAM
+from hbc.codegen.cuda_kernel import HOST_PRINTERS
+from hbc.codegen.cuda_launch import STREAM
 from hbc.codegen.cuda_ptx import wrappers
 from hbc.codegen.cuda_resident import RESIDENT, has_resident
 from hbc.codegen.cuda_tables import write_tables
 from hbc.codegen.entry import MEASURE, OVERLAP
-from hbc.codegen.gpu_limits import SharedUse, check_shared, shared_uses
+from hbc.codegen.gpu_limits import SharedUse, check_shared, fragment_places, shared_uses
 from hbc.codegen.names import Scope, check_kernel_name
 from hbc.codegen.prelude import Prelude
 from hbc.codegen.unit import Buffer, Unit
@@ -27,6 +28,7 @@ from hbc.ir.instruction import Instruction
 from hbc.ir.kernel import Kernel, Table
 from hbc.ir.nodes import Load, Prefetch, Store, Var
 from hbc.ir.record import record
+from hbc.ir.source import Span
 from hbc.ir.target import Target
 from hbc.ir.types import Memory
 from hbc.ir.walk import nodes
@@ -61,6 +63,7 @@ class CudaSource:
     shared: tuple[SharedUse, ...] = ()  # of its launches
     instructions: tuple[Instruction, ...] = ()  # of tensor cores
     dynamic_shared: Mapping[str, int] = field(default_factory=dict)  # bytes, by kernel
+    fragments: Mapping[Memory, Span] = field(default_factory=dict, compare=False)  # where asked for
 
 
 def emit_cuda(kernel: Kernel, target: Target) -> CudaSource:
@@ -101,7 +104,14 @@ def emit_cuda(kernel: Kernel, target: Target) -> CudaSource:
     text = _file(about, kernel, named, unit)
     used = tuple(kernel.instructions)
     return CudaSource(
-        kernel.name, text, header(abi, about, cuda=True), False, shared, used, unit.dynamic_shared
+        kernel.name,
+        text,
+        header(abi, about, cuda=True),
+        False,
+        shared,
+        used,
+        unit.dynamic_shared,
+        fragment_places(kernel.body),
     )
 
 

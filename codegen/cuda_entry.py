@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from hbc.codegen.abi import Abi, ordered
 from hbc.codegen.c_scalar import scalar
-from hbc.codegen.cuda_kernel import STREAM
+from hbc.codegen.cuda_launch import STREAM
 from hbc.codegen.entry import cautious, check_arguments, dense_entry, refuse
 from hbc.codegen.spelling import c_type
 from hbc.codegen.unit import Unit

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from hbc.codegen.c_scalar import declare, scalar
 from hbc.codegen.c_stmt import statement
+from hbc.codegen.cuda_digits import with_digits
 from hbc.codegen.cuda_fragments import Fragment, fragments
 from hbc.codegen.cuda_index import (
     BODY_SUFFIX,
@@ -16,6 +17,7 @@ from hbc.codegen.cuda_index import (
     index_type,
     kernel_text,
 )
+from hbc.codegen.cuda_launch import AXES, STREAM, Launch, leave, print_launch
 from hbc.codegen.cuda_repeats import with_loops
 from hbc.codegen.cuda_resident import launch_bounds, tile_loop
 from hbc.codegen.cuda_threads import (
@@ -50,9 +52,7 @@ from hbc.ir.thread_view import thread_view
 from hbc.ir.types import Memory
 from hbc.ir.walk import free_variables, names_read, nodes, rewrite
 
-STREAM = "stream"
 MOST_THREADS = 1024
-_AXES = "xyz"
 _THREAD = re.compile(r"\bthread\b(?!s)")
 _LANE = re.compile(rf"\b{LANE}\b")
 
@@ -86,7 +86,7 @@ def _device_memory(s: Allocate, unit: Unit) -> None:
     element = f"sizeof({c_type(s.element)})"
     unit.out.line(f'device_memory {name}("{name}", {extent}, {element}, {STREAM});')
     why = f"{name}.error({unit.codes['memory']}, {unit.codes['cuda']})"
-    _leave(f"{name}.data == nullptr", why, unit)
+    leave(f"{name}.data == nullptr", why, unit)
     unit.buffers[s.buffer] = Buffer(name, s.element)
     statement(s.body, unit)
 
@@ -104,9 +104,9 @@ def _check_values(s: Assert, unit: Unit) -> None:
         place = f"({t} *){buffer}.data + {scalar(n.index, unit)}"
         copy = f"cudaMemcpyAsync(&{name}, {place}, sizeof {name}, cudaMemcpyDeviceToHost, {STREAM})"
         failed = f'failed({copy}, "reading `{n.buffer}`") || unfinished({STREAM})'
-        _leave(failed, unit.codes["cuda"], unit)
+        leave(failed, unit.codes["cuda"], unit)
     condition = scalar(rewrite(s.condition, lambda e: known.get(e, e)), unit)
-    _leave(f"!({condition})", unit.codes[s.message], unit)
+    leave(f"!({condition})", unit.codes[s.message], unit)
 
 
 def _launch(s: For, unit: Unit) -> None:
@@ -115,7 +115,7 @@ def _launch(s: For, unit: Unit) -> None:
     view = lane_view(thread_view(s), kinds)
     assert isinstance(view, For)
     loops, body = block_loops(view)
-    if len(loops) > len(_AXES):
+    if len(loops) > len(AXES):
         raise error(
             f"{len(loops)} loops over blocks: a grid has three dimensions", loops[0].span,
             "`fuse` some of them before `gpu_blocks`",
@@ -134,7 +134,8 @@ def _launch(s: For, unit: Unit) -> None:
     if indices.fits:
         unit.scope.frames[0].taken |= {f"{name}{WIDE_SUFFIX}", f"{name}{BODY_SUFFIX}"}
     arguments = _function(name, s, loops, body, threads, shared, indices, unit)
-    _call(name, loops, threads, shared, arguments, indices, unit)
+    dynamic = shared if shared > STATIC_SHARED else 0
+    print_launch(Launch(name, loops, threads, dynamic, arguments, indices.fits), unit)
 
 
 def block_loops(s: Stmt) -> tuple[list[For], Stmt]:
@@ -163,9 +164,11 @@ def _function(
 ) -> list[str]:  # fmt: skip
     """Prints the device function; returns the arguments to call it with."""
     names, arrays, values = _parameters(nest, loops, body, unit)
+    body = with_digits(body)
     used = names_read(body)
     device = replace(
         unit,
+        read_names=unit.read_names | used,
         out=Writer(depth=1),
         buffers=dict(unit.buffers),
         printers=DEVICE_PRINTERS,
@@ -199,7 +202,7 @@ def _function(
 
 def _block_indices(loops: Sequence[For], used: Collection[str], device: Unit) -> None:
     """Prints what the loops' variables are in a block."""
-    axes = dict(zip(reversed(loops), _AXES, strict=False))
+    axes = dict(zip(reversed(loops), AXES, strict=False))
     for loop in loops:
         start = scalar(loop.start, device)
         variable = device.scope.declare(loop.var, nonnegative=True)
@@ -230,60 +233,3 @@ def _parameters(
         arrays.append((f"{pointer}__restrict__ {held.text}", held.text))
         values.append(held.text if held.memory is Memory.AUTO else f"({pointer}){held.text}.data")
     return names, arrays, values
-
-
-def _call(
-    name: str, loops: Sequence[For], threads: int, shared: int, arguments: list[str],
-    indices: IndexType, unit: Unit,
-) -> None:  # fmt: skip
-    """The launch, of the kernel with narrow indices where there are two and they fit."""
-    out, code = unit.out, unit.codes["cuda"]
-    extents = [str(scalar(loop.extent, unit)) for loop in reversed(loops)]
-    extents += ["1"] * (len(_AXES) - len(extents))
-    dynamic = shared if shared > STATIC_SHARED else 0
-    wide = f"{name}{WIDE_SUFFIX}"
-    if dynamic:
-        unit.dynamic_shared.update({name: dynamic, wide: dynamic})
-    launch = f"<<<grid, {threads}, {dynamic}, {STREAM}>>>({', '.join(arguments)});"
-    with out.braces():
-        blocks = ", ".join(f"blocks_{a} = {e}" for a, e in zip(_AXES, extents, strict=True))
-        out.line(f"const int64_t {blocks};")
-        if loops[0].resident is None:
-            _leave("too_large(blocks_x, blocks_y, blocks_z)", code, unit)
-        with out.braces("if (blocks_x > 0 && blocks_y > 0 && blocks_z > 0)"):
-            if indices.fits:
-                out.line(f"const bool fits = {indices.fits};")
-            if dynamic:
-                for kernel in (name, wide) if indices.fits else (name,):
-                    limit = "cudaFuncAttributeMaxDynamicSharedMemorySize"
-                    attribute = f"cudaFuncSetAttribute({kernel}, {limit}, {dynamic})"
-                    what = f"{kernel}: {dynamic} bytes of shared memory for a block"
-                    _leave(f'failed({attribute}, "{what}")', code, unit)
-            called = f'fits ? "{name}" : "{wide}"' if indices.fits else f'"{name}"'
-            if loops[0].resident is None:
-                out.line(f"const dim3 grid({', '.join(f'(unsigned)blocks_{a}' for a in _AXES)});")
-            else:
-                kernel = f"fits ? (const void *){name} : (const void *){wide}"
-                kernel = kernel if indices.fits else f"(const void *){name}"
-                asked = f"{kernel}, {called}, {threads}, {dynamic}, {loops[0].resident}"
-                out.line(f"const int64_t resident = resident_blocks({asked});")
-                _leave("resident == 0", code, unit)
-                out.line("const int64_t tile_count = blocks_x * blocks_y * blocks_z;")
-                out.line(
-                    "const dim3 grid((unsigned)(tile_count < resident ? tile_count : resident));"
-                )
-            if indices.fits:
-                out.line("if (fits)")
-                out.line(f"    {name}{launch}")
-                out.line("else")
-                out.line(f"    {wide}{launch}")
-            else:
-                out.line(f"{name}{launch}")
-            _leave(f"refused({called}, grid, {threads}, {dynamic})", code, unit)
-
-
-def _leave(condition: str, code: str, unit: Unit) -> None:
-    unit.out.line(f"if ({condition})")
-    unit.out.depth += 1
-    unit.out.line(f"return {code};")
-    unit.out.depth -= 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 
 from hbc.codegen.cuda_threads import array_bytes, shared_bytes
@@ -11,7 +11,7 @@ from hbc.ir.instruction import Instruction
 from hbc.ir.nodes import Allocate, For, LoopKind, Stmt
 from hbc.ir.record import record
 from hbc.ir.source import Span
-from hbc.ir.types import Memory
+from hbc.ir.types import FRAGMENTS, Memory
 from hbc.ir.walk import children, nodes
 
 _KIB = 1024
@@ -52,8 +52,21 @@ def _uses(s: Stmt) -> Iterator[SharedUse]:
         yield SharedUse(shared_bytes(s), arrays, largest.span)
 
 
-def check_instructions(instructions: Sequence[Instruction], archs: Sequence[str]) -> None:
-    """HbcError where an architecture, such as `sm_75`, lacks a feature that an instruction needs."""
+def fragment_places(body: Stmt) -> dict[Memory, Span]:
+    """Where each kind of fragments was asked for first."""
+    found: dict[Memory, Span] = {}
+    for n in nodes(body):
+        if isinstance(n, Allocate) and n.memory in FRAGMENTS and n.span is not None:
+            found.setdefault(n.memory, n.span)
+    return found
+
+
+def check_instructions(
+    instructions: Sequence[Instruction], archs: Sequence[str],
+    asked: Mapping[Memory, Span] | None = None,
+) -> None:  # fmt: skip
+    """HbcError where an architecture, such as `sm_75`, lacks a feature that an instruction needs.
+    `asked`: where the fragments were that it works on."""
     wrong: list[Diagnostic] = []
     for i in instructions:
         needed = max(f.bit.leaf for f in i.needs)
@@ -61,7 +74,8 @@ def check_instructions(instructions: Sequence[Instruction], archs: Sequence[str]
         if lacking:
             wrong.append(
                 Diagnostic(
-                    f"`{i.name}` needs sm_{needed}, and {lacking[0]} is older", None,
+                    f"`{i.name}` needs sm_{needed}, and {lacking[0]} is older",
+                    None if asked is None else asked.get(i.place.memory),
                     "leave it out of `--arch`, or use a schedule with other instructions",
                 )
             )  # fmt: skip

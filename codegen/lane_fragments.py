@@ -9,18 +9,23 @@ C[C_stride0 * (lane / 4) + lane % 4 * 2] = acc[0];
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from hbc.codegen.c_scalar import element
+from hbc.codegen.c_scalar import element, scalar
 from hbc.codegen.instruction_text import statement
 from hbc.codegen.names import Binding
 from hbc.codegen.spelling import c_type
-from hbc.codegen.unit import Unit
+from hbc.codegen.unit import LOGIC_OR, Unit
+from hbc.ir.bounds import Facts, Interval
+from hbc.ir.build import const_value
 from hbc.ir.diag import InternalError
 from hbc.ir.fragment_kinds import FragmentKind
+from hbc.ir.fragment_layout import position
+from hbc.ir.lane_at import at_lane
+from hbc.ir.launches import WARP
 from hbc.ir.matrix_loads import matrix_load
 from hbc.ir.nodes import (
     Allocate,
@@ -41,7 +46,10 @@ from hbc.ir.walk import map_stmt, rewrite
 
 LANE = "lane"
 """The C variable of a thread's number in its warp."""
+WORD_BITS = 32
+"""Of a register."""
 _HERE = "lane of the warp"  # its name in the IR
+_LANES = Facts({_HERE: Interval(const_index(0), const_index(WARP - 1))})
 
 
 def lane_view(s: Stmt, kinds: Mapping[str, FragmentKind]) -> Stmt:
@@ -109,4 +117,42 @@ def whole_statement(s: Store, kinds: Mapping[str, FragmentKind], unit: Unit) -> 
     name = f"ptx_ldmatrix_{'trans_' if loads.transposed else ''}x{loads.count}"
     target = unit.buffers[s.buffer].text
     unit.out.line(f"{name}(ptx_words({target}), &{row});")
+    if isinstance(s.value, Load) and s.value.mask is not None:
+        _clear(s, s.value.mask, kinds[s.buffer], unit)
     return True
+
+
+def _clear(s: Store, mask: Expr, kind: FragmentKind, unit: Unit) -> None:
+    """Prints zeros into what the lane has of the elements that are not loaded under the mask: by words of
+    32 bits, of which all halves or bytes are left but those."""
+    target = unit.buffers[s.buffer].text
+    per = WORD_BITS // s.value.type.element.bits
+    unit.scope.push()
+    unit.scope.bind(_HERE, Binding(LANE, nonnegative=True))
+    for word, masks in enumerate(_lane_masks(mask, kind, per)):
+        if all(const_value(m) == 1 for m in masks):
+            continue
+        kept = " | ".join(_kept(masks, unit))
+        unit.out.line(f"ptx_words({target})[{word}] &= {kept};")
+    unit.scope.pop()
+
+
+def _lane_masks(mask: Expr, kind: FragmentKind, per: int) -> Iterator[list[Expr]]:
+    """For each word of the lane, the conditions under which its elements are loaded."""
+    places = [position(kind.instruction, kind.operand, Var(_HERE), n) for n in range(kind.count)]
+    there = [simplify(at_lane(mask, place), _LANES) for place in places]
+    yield from (there[n : n + per] for n in range(0, kind.count, per))
+
+
+def _kept(masks: Sequence[Expr], unit: Unit) -> list[str]:
+    """The bits of a word that are left, one term for each condition."""
+    bits = WORD_BITS // len(masks)
+    of: dict[Expr, int] = {}
+    for n, m in enumerate(masks):
+        of[m] = of.get(m, 0) | ((1 << bits) - 1) << n * bits
+    always = sum(b for m, b in of.items() if const_value(m) == 1)
+    terms = []
+    for m, b in of.items():
+        if const_value(m) is None:
+            terms.append(f"({scalar(m, unit).at(LOGIC_OR)} ? {b:#x}u : 0u)")
+    return [*terms, *([f"{always:#x}u"] if always or not terms else [])]

@@ -119,7 +119,7 @@ def build_cuda(
     no nvcc, or it takes too long. UsageError: it knows no such architecture. InternalError: it
     refuses our text."""
     check_shared(source.shared, archs)
-    check_instructions(source.instructions, archs)
+    check_instructions(source.instructions, archs, source.fragments)
     with tempfile.TemporaryDirectory(prefix=".hbc-", dir=folder_of(out)) as folder:
         text = Path(folder, f"{source.name}.cu")
         text.write_text(source.text, encoding="utf-8")

@@ -11,7 +11,6 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from hbc.eqsat.choice import Choice, Statement
-from hbc.eqsat.packs import with_packs
 from hbc.eqsat.perform import accumulated, output_points, perform, stored
 from hbc.eqsat.placement import Frames
 from hbc.eqsat.points import address, value, whole_box
@@ -61,7 +60,7 @@ def check(s: Store, one: Statement, choice: Choice) -> bool:
         slices = list(output_points(choice.plan))
         some = slices if len(slices) < 3 else [slices[0], slices[-1]]  # all are alike but the last
         chosen = perform(choice, one, fresh, frames.packed, some)
-        chosen = with_packs(chosen, frame.packs, fresh)
+        chosen = substitute_stmt(frames.filled(frame, chosen), frames.places)
     random = Random(7)
     touched = _touched(s, one)
     for _ in range(TRIES):

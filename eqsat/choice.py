@@ -6,11 +6,13 @@ instruction accumulates, `c + sum of a * b`, and the rest around it.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import field, replace
 
 from hbc.eqsat.egraph import Term
 from hbc.eqsat.plan import Plan
 from hbc.eqsat.tensor import Dims, Read, ScalarMap, Tensor, map_scalars
+from hbc.ir.nodes import Expr
 from hbc.ir.record import record
 from hbc.ir.types import DType
 
@@ -22,7 +24,8 @@ CHOSEN = "the chosen instruction"
 class Statement:
     """`dest = value` for the points of the outputs where all of `mask` holds. What the value is where
     one of `dead` does not hold makes no difference. `zeros`: conditions, and arrays that are 0 where
-    they do not hold. `local`: arrays in registers and tiles, which may be read anywhere."""
+    they do not hold. `local`: arrays in registers and tiles, which may be read anywhere. `by_zeros`: where a
+    condition leaves out a product, one factor is 0 and the other any number."""
 
     outputs: Dims
     dest: Read
@@ -31,6 +34,7 @@ class Statement:
     dead: tuple[Tensor, ...] = ()
     zeros: tuple[tuple[Tensor, Tensor], ...] = ()
     local: tuple[Tensor, ...] = ()
+    by_zeros: bool = False
 
     def mapped(self, f: ScalarMap) -> Statement:
         """With `f` applied to all bases and uniform values."""
@@ -40,7 +44,7 @@ class Statement:
         zeros = tuple((map_scalars(c, f), map_scalars(x, f)) for c, x in self.zeros)
         local = tuple(map_scalars(x, f) for x in self.local)
         value = map_scalars(self.value, f)
-        return Statement(self.outputs, dest, value, mask, dead, zeros, local)
+        return Statement(self.outputs, dest, value, mask, dead, zeros, local, self.by_zeros)
 
 
 @record
@@ -70,6 +74,8 @@ class Choice:
     fired: tuple[tuple[str, int], ...]
     complete: bool = True  # False: a budget of the e-graph ran out
     number: int = 0  # the same for statements of one shape
+    # What the marks for scalars in the choice of this number stand for.
+    marks: Mapping[str, Expr] = field(default_factory=dict, compare=False, repr=False)
 
     def mapped(self, f: ScalarMap) -> Choice:
         """With `f` applied to all bases and uniform values."""
@@ -77,4 +83,5 @@ class Choice:
         start = None if c.c is None else map_scalars(c.c, f)
         new = replace(c, c=start, a=map_scalars(c.a, f), b=map_scalars(c.b, f))
         rest = None if self.rest is None else map_scalars(self.rest, f)
-        return replace(self, candidate=new, rest=rest)
+        marks = {name: f(e, None) for name, e in self.marks.items()}
+        return replace(self, candidate=new, rest=rest, marks=marks)

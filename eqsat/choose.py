@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import insort
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from heapq import heappop, heappush
 from itertools import islice, takewhile
 from math import prod
@@ -35,6 +35,7 @@ from hbc.eqsat.tensor import Masked, Read, Reduce, Tensor, parts, reads, strides
 from hbc.ir.contraction import largest, multiplications, shape, strides
 from hbc.ir.instruction import Instruction, Kind
 from hbc.ir.nodes import const_index
+from hbc.ir.record import mutable
 from hbc.ir.types import DTYPES
 
 MOST_PLANS = 60
@@ -49,7 +50,7 @@ ROUNDING = 1e-6  # more than a sum of cycles is off by
 SCATTER = 16.0  # cycles for an accumulator whose lanes lie apart
 
 
-@dataclass(slots=True)
+@mutable
 class Loads:
     """What loading and packing operands costs, and whether they are shuffled; by the `id` of the form
     and the plan, which are held so that they stay alive, and the operand's number."""
@@ -171,7 +172,14 @@ def _in_order(
     options: Sequence[tuple[Plan, Candidate]], s: Statement, loads: Loads
 ) -> Iterator[tuple[Cost, Candidate, Plan]]:
     """The options by their cost, which is found out when they may be next."""
-    bounds = sorted((least(plan, c, loads), n) for n, (plan, c) in enumerate(options))
+    least_of: dict[tuple[int, int, int], float] = {}  # by what decides it, which `options` holds
+    bounds: list[tuple[float, int]] = []
+    for n, (plan, c) in enumerate(options):
+        key = id(plan), id(c.a), id(c.b)
+        if key not in least_of:
+            least_of[key] = least(plan, c, loads)
+        bounds.append((least_of[key], n))
+    bounds.sort()
     known: list[tuple[Cost, int, Plan]] = []
     for bound, n in bounds:
         while known and known[0][0][0] < bound:

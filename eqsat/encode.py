@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import product
 from math import gcd
 from typing import TypeVar, assert_never
@@ -12,6 +12,7 @@ from hbc.eqsat.tensor import Apply, Band, Dim, Dims, Line, Masked, Read, Reduce,
 from hbc.ir.diag import InternalError
 from hbc.ir.lane_rows import factored
 from hbc.ir.nodes import Binary, Call, Cast, Const, Expr, MathOp, Select, Unary, const_index
+from hbc.ir.record import mutable
 from hbc.ir.types import DTYPES, DType
 
 _X = TypeVar("_X")
@@ -19,7 +20,7 @@ _SYMBOLIC = 1 << 40  # strides from here on are numbers of expressions
 _MOST_DIMS = 30  # the other bits of a mask are for windows
 
 
-@dataclass(slots=True)
+@mutable
 class Encoding:
     """What the numbers of one e-graph mean."""
 

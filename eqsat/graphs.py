@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from hbc.eqsat.egraph import EGraph
@@ -12,12 +12,13 @@ from hbc.eqsat.encode import type_facts
 from hbc.eqsat.lowering import lowering_rules
 from hbc.eqsat.plan import Contraction, Plan
 from hbc.ir.instruction import Instruction
+from hbc.ir.record import mutable
 
 if TYPE_CHECKING:
     from hbc.eqsat.search import Found
 
 
-@dataclass(slots=True)
+@mutable
 class Graphs:
     """One for each set of instructions: to declare rules takes longer than to run them. What else a
     statement needs is declared when the first such comes."""

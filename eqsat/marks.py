@@ -7,14 +7,14 @@ all that look like it.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from hbc.eqsat.choice import Statement
 from hbc.eqsat.statement import Zeros
 from hbc.eqsat.tensor import Read
 from hbc.ir.linear import canonical
 from hbc.ir.nodes import Broadcast, Expr, Load, Ramp, Store, Var
-from hbc.ir.record import record
+from hbc.ir.record import mutable, record
 from hbc.ir.types import INDEX
 from hbc.ir.walk import map_children, nodes
 
@@ -68,7 +68,7 @@ class Spellings:
     whole: Statement
 
 
-@dataclass(slots=True)
+@mutable
 class Readings:
     """Stores as statements, by what they look like and by all else that decides it."""
 

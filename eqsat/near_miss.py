@@ -56,8 +56,11 @@ class Miss:
     is_condition: bool = False
 
 
-def near_miss(value: Tensor, instructions: Sequence[Instruction]) -> Miss:
-    """What keeps the instructions from a statement with this value."""
+def near_miss(
+    value: Tensor, instructions: Sequence[Instruction], others: Sequence[Instruction] = ()
+) -> Miss:
+    """What keeps the instructions from a statement with this value. `others` are on other memories of
+    the target."""
     usable = [i for i in instructions if selectable(i)]
     total = next(sums(value), None)
     name = nearest(value, usable)
@@ -81,7 +84,7 @@ def near_miss(value: Tensor, instructions: Sequence[Instruction]) -> Miss:
     if misses and len(misses) == len(found):
         return Miss(name, misses[0].condition, misses[0].edit)
     types = [x for x in found if not isinstance(x, _Unlike)]
-    miss = _types((total.element.name, *types[0]), usable)
+    miss = _types((total.element.name, *types[0]), usable, others)
     if len(types) > 1 and miss.condition == NO_SHAPE:
         return Miss(
             miss.nearest, f"it adds {len(types)} products at once, and instructions one by one",
@@ -97,6 +100,12 @@ def not_a_tensor(why: NotTensorError, s: Store, instructions: Sequence[Instructi
     name = _by_types(s.value.type.element, used, usable)
     through = [n.buffer for n in nodes(why.part) if isinstance(n, Load)]
     condition = f"an operand is indexed through `{through[0]}`" if through else why.reason
+    if not through:
+        return Miss(
+            name, condition,
+            "read it through a Func of its own (at edges `p[y, x] = mirror(I)[y, x]`), with "
+            "`p.compute_root()` or `compute_at` the loop around the products: it is then gathered once",
+        )  # fmt: skip
     return Miss(
         name, condition,
         "give what is read a Func of its own, `compute_at` the loop around the products: it is then "
@@ -237,7 +246,9 @@ def _narrow(product: Apply, total: DType) -> _Unlike:
     )
 
 
-def _types(found: Signature, instructions: Sequence[Instruction]) -> Miss:
+def _types(
+    found: Signature, instructions: Sequence[Instruction], others: Sequence[Instruction]
+) -> Miss:
     """The instruction whose types agree best, and where they do not."""
     total, a, b = found
     shown = f"{a} by {b} into {total}"
@@ -262,6 +273,13 @@ def _types(found: Signature, instructions: Sequence[Instruction]) -> Miss:
     condition = f"it multiplies {shown}, and `{best.name}` {takes}"
     if wanted[0] != total and {wanted[1], wanted[2]} == {a, b}:
         return Miss(best.name, condition, f"add up in {wanted[0]}, and convert the result")
+    elsewhere = [i for i in others if i.place.memory in TILES and selectable(i)]
+    for i in elsewhere:
+        if _tiles(instructions) and _agreement(found, signature(i))[0] == len(found):
+            return Miss(
+                best.name, condition,
+                f"`store_in({i.place.memory})`: its `{i.name}` multiplies {shown}",
+            )  # fmt: skip
     narrow = dict.fromkeys(t for t in wanted[1:] if t not in (a, b)) or {wanted[1]: None}
     casts = " and ".join(f"`{total}({t}(..))`" for t in narrow)
     convert = f"convert the operands where their values allow it: {casts}"

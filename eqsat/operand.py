@@ -15,7 +15,7 @@ from hbc.eqsat.fragments import may_be_fragment
 from hbc.eqsat.plan import SUMMED, Plan
 from hbc.eqsat.points import Place, Points, exists, raw_layout, strides_at, value
 from hbc.eqsat.tensor import Apply, Band, Dim, Masked, Read, Tensor, reads, strides_along
-from hbc.eqsat.windows import MOST_TOGETHER, is_window, sharing, shuffles
+from hbc.eqsat.windows import MOST_TOGETHER, is_window, sharing, shuffles, window
 from hbc.ir.build import const_value, mul, select
 from hbc.ir.contraction import extents, shape, strides
 from hbc.ir.layout import Layout, normal, transposed
@@ -149,7 +149,7 @@ def _access(x: Read, masked: bool, plan: Plan, operand: int, at: Points) -> Acce
     from_0 = Layout(const_index(0), strides_at(x, at))  # wherever it begins
     if place.rows == 1:  # vector loads may be masked
         found = _in_register(normal(from_0), x.element.bits)
-        near = operand in plan.shuffled and is_window(from_0, x.element.bits)
+        near = operand in plan.shuffled and is_window(from_0, x.element.bits, 1 if masked else 2)
         return Access.SHUFFLED if found is Access.PACKED and near else found
     if place.memory in TILES_OF_LANES and operand != plan.instruction.accumulator:
         return Access.DIRECT  # each lane loads what it has, wherever and under whatever mask
@@ -228,7 +228,8 @@ def _operand_cost(f: Form, operand: int, plan: Plan, at: Points) -> tuple[float,
     if f.array is not None:
         found = _access(f.array, f.masked, plan, operand, at)
         if found is Access.SHUFFLED:
-            steps = LOAD + SHUFFLE * shuffles(f.element.bits, at.lanes)
+            wide = window(Layout(const_index(0), strides_at(f.array, at)), f.element.bits)
+            steps = LOAD * wide + SHUFFLE * shuffles(f.element.bits, at.lanes)
             return loads * steps / sharing(f.array, plan, operand), 0.0
     packing = 0.0
     if found is Access.PACKED:

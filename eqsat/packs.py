@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from hbc.eqsat.operand import UNUSED, operand_value
 from hbc.eqsat.plan import Parts
@@ -30,15 +30,26 @@ from hbc.ir.nodes import (
 )
 from hbc.ir.record import record
 from hbc.ir.types import DType, Memory
-from hbc.ir.walk import (
-    block,
-    substitute,
-    substitute_stmt,
-)
+from hbc.ir.walk import block, substitute
 
 ON_STACK = 16384  # bytes
 Outer = For | LetStmt | If
 """Statements between a pack and its use. Of an If the condition alone counts: the use is in `then`."""
+
+
+@record
+class Rows:
+    """Where a value lies in its temporary: for the first steps, and how far apart those are."""
+
+    first: Expr
+    strides: Mapping[Dim, int]
+
+    def place(self, index: Index) -> Expr:
+        """Where it lies for these steps."""
+        at = self.first
+        for d, stride in self.strides.items():
+            at = add(at, mul(index.get(d, const_index(0)), stride))
+        return canonical(at)
 
 
 @record
@@ -58,9 +69,6 @@ class Pack:
     note: str
     number: int = 0
     scalar: bool = False
-    places: list[tuple[Expr, Mapping[Dim, Expr]]] = field(
-        default_factory=list, compare=False, repr=False
-    )  # what `first_place` gives, once it is known
 
     @property
     def loops(self) -> tuple[For, ...]:
@@ -85,31 +93,22 @@ class Pack:
         }
         return Points(tuple(self.points.extents[n] for n in kept), places)
 
-    def place(self, index: Index) -> Expr:
-        """Where the value lies for these steps."""
-        if not self.places:
-            self.places.append(self.first_place())
-        at, strides = self.places[0]
-        for d, stride in strides.items():
-            at = add(at, mul(index.get(d, const_index(0)), stride))
-        return canonical(at)
-
-    def first_place(self) -> tuple[Expr, Mapping[Dim, Expr]]:
-        """Where the value lies for the first steps, and how far apart those are."""
-        each: Expr = mul(self.own_points().lanes, Var(sharing(self.buffer)))
-        strides: dict[Dim, Expr] = {}
+    def rows(self, packs: int) -> Rows:
+        """Where the value lies in a temporary of so many packs."""
+        each = self.own_points().lanes * packs
+        strides: dict[Dim, int] = {}
         for p in reversed(self.steps):
             strides[p.dim] = each
-            each = mul(each, p.extent)
+            each *= p.extent
         begin: Expr = const_index(0)  # how often the loops have gone around before
         for loop in self.loops:
             begin = add(mul(begin, loop.extent), sub(Var(loop.var), loop.start))
         first = add(mul(begin, each), self.own_points().lanes * self.number)
-        return canonical(first), {d: canonical(s) for d, s in strides.items()}
+        return Rows(canonical(first), strides)
 
-    def extent(self) -> Expr:
+    def extent(self, packs: int) -> Expr:
         """Elements of the temporary."""
-        extent: Expr = mul(self.own_points().lanes, Var(sharing(self.buffer)))
+        extent: Expr = const_index(self.own_points().lanes * packs)
         for n in (*(loop.extent for loop in self.loops), *(p.extent for p in self.steps)):
             extent = mul(extent, n)
         for let in reversed(self.around):  # names that are bound inside of where the temporary is
@@ -117,24 +116,19 @@ class Pack:
                 extent = substitute(extent, {let.name: let.value})
         return canonical(extent)
 
-    def load(self, index: Index) -> Expr:
-        """The value for these steps, at all points."""
+    def load(self, place: Expr) -> Expr:
+        """The value that lies at this place, at all points."""
         dims: list[tuple[int, Expr]] = []
         dense = 1
         pairs = zip(self.points.extents, self.moving(), strict=True)
         for n, moves in reversed(list(pairs)):
             dims.append((n, const_index(dense if moves else 0)))
             dense *= n if moves else 1
-        where = to_index(normal(Layout(self.place(index), tuple(reversed(dims)))))
+        where = to_index(normal(Layout(place, tuple(reversed(dims)))))
         if isinstance(where, Broadcast):
             inner = Load(self.buffer, where.value, self.element(where.value.type.lanes))
             return broadcast(inner, where.lanes)
         return Load(self.buffer, where, self.element(where.type.lanes))
-
-
-def sharing(buffer: str) -> str:
-    """A name for how many packs share a temporary, until that is known."""
-    return f"packs in {buffer}"
 
 
 def alike(a: Pack, b: Pack) -> bool:
@@ -167,16 +161,12 @@ def name_of(x: Tensor) -> str:
     return "_".join(dict.fromkeys(r.buffer for r in reads(x))) + "_packed"
 
 
-def with_packs(s: Stmt, packs: list[Pack], fresh: Fresh) -> Stmt:
-    """The statement after the packs have been filled."""
-    groups: dict[str, list[Pack]] = {}
-    for p in packs:
-        groups.setdefault(p.buffer, []).append(p)
-    counts: dict[str, Expr] = {sharing(b): const_index(len(group)) for b, group in groups.items()}
-    body = substitute_stmt(block(*(fill(g, fresh) for g in groups.values()), s), counts)
+def filled(groups: dict[str, list[Pack]], s: Stmt, fresh: Fresh) -> Stmt:
+    """The statement after the packs have been filled, which are given by their temporaries."""
+    body = block(*(fill(g, fresh) for g in groups.values()), s)
     for buffer, group in reversed(groups.items()):
         p = group[0]
-        extent = canonical(substitute(p.extent(), counts))
+        extent = p.extent(len(group))
         size = const_value(extent)
         small = size is not None and int(size) * p.element.bytes <= ON_STACK
         memory = Memory.STACK if small else Memory.HEAP
@@ -185,15 +175,18 @@ def with_packs(s: Stmt, packs: list[Pack], fresh: Fresh) -> Stmt:
     return body
 
 
-def fill(packs: list[Pack], fresh: Fresh) -> Stmt:
+def fill(packs: Sequence[Pack], fresh: Fresh) -> Stmt:
     """The loops that gather the packs of one temporary."""
     first = packs[0]
     # In a loop over its steps, all elements of a pack are one nest for the threads to share.
     written = 0 if first.scalar else UNROLLED
+    rows = [p.rows(len(packs)) for p in packs]
     body = nest(
         list(first.steps),
         fresh,
-        lambda index: block(*(_gather(p, index, fresh) for p in packs)),
+        lambda index: block(
+            *(_gather(p, r.place(index), index, fresh) for p, r in zip(packs, rows, strict=True))
+        ),
         written,
     )
     for s in reversed(first.around):
@@ -207,9 +200,8 @@ def fill(packs: list[Pack], fresh: Fresh) -> Stmt:
     return body
 
 
-def _gather(p: Pack, index: Index, fresh: Fresh) -> Stmt:
+def _gather(p: Pack, place: Expr, index: Index, fresh: Fresh) -> Stmt:
     at = shifted(p.own_points(), p.steps, index)
-    place = p.place(index)
     if at.lanes == 1:
         return Store(p.buffer, place, operand_value(p.x, at))
     if not p.scalar and not has_band(p.x):

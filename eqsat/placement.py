@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from math import prod
 
-from hbc.eqsat.packs import Outer, Pack, alike, name_of, same
+from hbc.eqsat.packs import Outer, Pack, alike, filled, name_of, same
 from hbc.eqsat.plan import Parts
 from hbc.eqsat.points import Points
 from hbc.eqsat.steps import Fresh, Index
@@ -32,7 +32,9 @@ from hbc.ir.nodes import (
     Stmt,
     Store,
     Var,
+    const_index,
 )
+from hbc.ir.record import mutable
 from hbc.ir.walk import (
     block,
     children,
@@ -45,7 +47,7 @@ from hbc.ir.walk import (
 IN_BLOCK = 16  # operands that a block of a GPU packs at most for one of its threads' statements
 
 
-@dataclass(slots=True)
+@mutable
 class Frame:
     """A statement that is being walked through, and what is to be packed before it."""
 
@@ -53,6 +55,8 @@ class Frame:
     packs: list[Pack] = field(default_factory=list)
     known: frozenset[str] | None = None
     homes: dict[int, tuple[Tensor, Home]] = field(default_factory=dict)  # by the id of the tensor
+    # The names of places by what is there: the buffer, the number of the pack, and the steps.
+    wanted: dict[tuple[str, int, tuple[Expr, ...]], str] = field(default_factory=dict)
 
     @property
     def stored(self) -> frozenset[str]:
@@ -66,13 +70,17 @@ Home = tuple[Frame, tuple[Outer, ...]]
 """Before which frame to pack a value, and what is around the pack."""
 
 
-@dataclass(slots=True)
+@mutable
 class Frames:
-    """The statements around the one at hand, outermost first. `scalar`: as of `Pack`."""
+    """The statements around the one at hand, outermost first. `scalar`: as of `Pack`. `places`: where
+    what is packed lies, by the names that stand for it until it is known with what it shares its
+    temporary."""
 
     fresh: Fresh
     scalar: bool = False
     stack: list[Frame] = field(default_factory=list)
+    places: dict[str, Expr] = field(default_factory=dict)
+    named: int = 0
 
     @contextmanager
     def inside(self, s: Stmt) -> Iterator[Frame]:
@@ -98,14 +106,32 @@ class Frames:
         moving = [p for p in steps if p.dim in moved]
         ordered = tuple(sorted(moving, key=lambda p: not p.dim.reduced))  # in the order of use
         wanted = Pack("", x, at, around, ordered, note, scalar=self.scalar)
+        pack = next((p for p in frame.packs if same(p, wanted)), None)
+        if pack is None:
+            shared = [p for p in frame.packs if alike(p, wanted)]
+            buffer = shared[0].buffer if shared else self.fresh(name_of(x))
+            pack = replace(wanted, buffer=buffer, number=len(shared))
+            frame.packs.append(pack)
+        at_steps = tuple(index.get(p.dim, const_index(0)) for p in pack.steps)
+        key = pack.buffer, pack.number, at_steps
+        if key not in frame.wanted:
+            frame.wanted[key] = f"place {self.named}"
+            self.named += 1
+        return pack.load(Var(frame.wanted[key]))
+
+    def filled(self, frame: Frame, s: Stmt) -> Stmt:
+        """The statement after what was packed for it. Its loads are from `places`."""
+        if not frame.packs:
+            return s
+        groups: dict[str, list[Pack]] = {}
         for p in frame.packs:
-            if same(p, wanted):
-                return p.load(index)
-        shared = [p for p in frame.packs if alike(p, wanted)]
-        buffer = shared[0].buffer if shared else self.fresh(name_of(x))
-        pack = replace(wanted, buffer=buffer, number=len(shared), places=[])
-        frame.packs.append(pack)
-        return pack.load(index)
+            groups.setdefault(p.buffer, []).append(p)
+        rows = {(p.buffer, p.number): p.rows(len(groups[p.buffer])) for p in frame.packs}
+        dims = {(p.buffer, p.number): [q.dim for q in p.steps] for p in frame.packs}
+        for (buffer, number, steps), name in frame.wanted.items():
+            index = dict(zip(dims[buffer, number], steps, strict=True))
+            self.places[name] = rows[buffer, number].place(index)
+        return filled(groups, s, self.fresh)
 
     def allocations(self) -> list[Allocate]:
         """The buffers in scope, the innermost of each name."""

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import time
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from hbc.eqsat.egraph import EGraph, Term
 from hbc.eqsat.graphs import Graphs
 from hbc.ir.instruction import Instruction
+from hbc.ir.record import mutable
 
 ROUNDS = 16
 MOST_NODES = 4000
@@ -22,7 +23,7 @@ _ROUND = """\
 """
 
 
-@dataclass(slots=True)
+@mutable
 class Found:
     """The rows of the relations that say what instructions may do, the cheapest term of the value, how
     often each rule matched, and whether the rules ran until nothing changed. `rests`: the value with a
@@ -36,7 +37,7 @@ class Found:
     rests: dict[tuple[Term, str], Term] = field(default_factory=dict)
 
 
-@dataclass(slots=True)
+@mutable
 class Search:
     """The questions about one statement, `program`. The e-graph is made for the first of which the
     answer is not known, and stays until the stack is left."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import groupby
 from typing import Final
 
@@ -14,9 +14,8 @@ from hbc.eqsat.idle import without_idle
 from hbc.eqsat.lowering import selectable
 from hbc.eqsat.marks import Readings, Spellings, placed
 from hbc.eqsat.near_miss import Miss, near_miss, not_a_tensor, sums_varying
-from hbc.eqsat.packs import has_band, with_packs
+from hbc.eqsat.packs import has_band
 from hbc.eqsat.partial_sums import in_partial_sums, summed_lanes, why_not
-from hbc.eqsat.perform import perform
 from hbc.eqsat.placement import Frames
 from hbc.eqsat.refusals import (
     NO_SUM,
@@ -37,6 +36,7 @@ from hbc.eqsat.statement import (
     statements,
     uncut,
 )
+from hbc.eqsat.template import Templates
 from hbc.eqsat.tensor import NotTensorError
 from hbc.eqsat.tile_agreement import Options, Way
 from hbc.eqsat.tile_scope import TileScope
@@ -49,6 +49,7 @@ from hbc.ir.launches import THREADS
 from hbc.ir.nodes import (
     Allocate,
     Block,
+    Broadcast,
     Expr,
     For,
     If,
@@ -63,10 +64,10 @@ from hbc.ir.nodes import (
     Var,
     VectorReduce,
 )
-from hbc.ir.record import record
+from hbc.ir.record import mutable, record
 from hbc.ir.simplify import simplify_stmt
 from hbc.ir.types import FRAGMENTS, TILES, Memory
-from hbc.ir.walk import block, map_stmt, nodes, operands, own_expressions
+from hbc.ir.walk import block, map_stmt, nodes, operands, own_expressions, substitute_stmt
 from hbc.ir.walk import statements as nested
 
 
@@ -88,15 +89,17 @@ def select(
     records = [] if report is None else report
     on_gpu = any(i.place.memory in FRAGMENTS for i in usable)
     selection = _Selection(usable, Frames(names.fresh, on_gpu), records, checked)
-    before = {id(s) for s in nested(kernel.body)}
-    body = without_idle(simplify_stmt(selection.stmt(kernel.body), done=before), usable)
+    chosen = substitute_stmt(selection.stmt(kernel.body), selection.frames.places)
+    simple = {id(n) for s in nested(kernel.body) for n in (s, *own_expressions(s))}
+    simple |= {id(s) for s in nested(chosen) if _is_plain(s)}
+    body = without_idle(simplify_stmt(chosen, done=simple), usable)
     used = {n.name for s in nested(body) for n in _values(s) if isinstance(n, Instruct)}
     instructions = tuple(i for i in usable if i.name in used)
     finite = selection.assumes_finite
     return replace(kernel, body=body, instructions=instructions, assumes_finite=finite)
 
 
-@dataclass(slots=True)
+@mutable
 class _Names:
     """Names that are new in the kernel."""
 
@@ -121,7 +124,7 @@ class Local:
     zeros: frozenset[Hashable]
 
 
-@dataclass(slots=True)
+@mutable
 class _Selection:
     """The walk over a kernel."""
 
@@ -133,6 +136,7 @@ class _Selection:
     proven: set[int] = field(default_factory=set)  # numbers of choices
     locals: dict[int, Local] = field(default_factory=dict)  # by the id of the allocation
     shapes: Shapes = field(default_factory=Shapes)
+    templates: Templates = field(default_factory=Templates)
     readings: Readings = field(default_factory=Readings)
     kinds: dict[Memory, tuple[Instruction, ...]] = field(default_factory=dict)
     seen: dict[tuple[int, bool], tuple[Store, Options | None]] = field(default_factory=dict)
@@ -170,7 +174,7 @@ class _Selection:
         """The statement after what is packed for it."""
         with self.frames.inside(s) as frame:
             new = self.store(s) if isinstance(s, Store) else map_stmt(s, _same, self.stmt)
-            return with_packs(new, frame.packs, self.frames.fresh)
+            return self.frames.filled(frame, new)
 
     def store(self, s: Store) -> Stmt:
         if s.atomic is not None:
@@ -185,7 +189,8 @@ class _Selection:
             return self.unmasked(s)
         self.prove(s, found[0], found[1])
         self.report.append(chosen(s, found[1], self.part(s)))
-        return perform(found[1], found[0], self.frames.fresh, self.frames.packed)
+        marked = self.shapes.marked[found[1].number]
+        return self.templates.perform(marked, found[1], self.frames.fresh, self.frames.packed)
 
     def part(self, s: Store) -> Part:
         """Whether it is the rest of a loop that the store at hand does."""
@@ -200,6 +205,7 @@ class _Selection:
         """Runs the statement beside its choice, once for each kind. Raises CheckError."""
         c = choice.candidate
         by_zeros = s.mask is not None and not (one.mask or one.dead)  # what adds nothing adds 0 * x
+        by_zeros = by_zeros or one.by_zeros
         if c.element.is_float and (by_zeros or has_band(c.a) or has_band(c.b)):
             self.assumes_finite = True
         if self.checked and choice.number not in self.proven:
@@ -304,7 +310,7 @@ class _Selection:
             self.tiles.stored.pop(s.buffer, None)
             self.refuse(s, buffer)
             body = allocated(buffer, self.stmt(s.body), s)
-            new = with_packs(body, frame.packs, self.frames.fresh)
+            new = self.frames.filled(frame, body)
         del self.tiles.buffers[s.buffer]
         if outer is not None:
             self.tiles.buffers[s.buffer] = outer
@@ -331,7 +337,7 @@ class _Selection:
             if found[1] is not None:
                 return None
             of_where = condition_miss(found[0], fit) if s.buffer in self.tiles.buffers else None
-            return of_where or near_miss(found[0].value, fit)
+            return of_where or near_miss(found[0].value, fit, self.instructions)
         try:
             statement(s, self.instructions, self.is_relaxed(s.buffer), self.zeros())
         except NotTensorError as why:
@@ -391,7 +397,7 @@ class _Selection:
                 done.append(self._executed(pending))
                 if isinstance(new, list):
                     new = executed(new, self.frames.fresh)
-                done.append(with_packs(new, frame.packs, self.frames.fresh))
+                done.append(self.frames.filled(frame, new))
         return block(*done, self._executed(pending))
 
     def _executed(self, pending: list[Product]) -> Stmt:
@@ -420,7 +426,7 @@ class _Selection:
     def _moved(self, s: Stmt) -> Stmt:
         assert isinstance(s, Store)
         with self.frames.inside(s) as frame:
-            return with_packs(self.tiles.direct(s), frame.packs, self.frames.fresh)
+            return self.frames.filled(frame, self.tiles.direct(s))
 
 
 def _has_threads(s: Stmt) -> bool:
@@ -446,6 +452,17 @@ def _is_sum(s: Store) -> bool:
 
 def _reads(e: Expr, buffer: str) -> bool:
     return any(isinstance(n, Load) and n.buffer == buffer for n in nodes(e))
+
+
+def _is_plain(s: Stmt) -> bool:
+    """Whether it executes instructions or moves vectors, without masks: what is written in canonical
+    form."""
+    if not isinstance(s, Store) or s.mask is not None or not isinstance(s.index, Ramp):
+        return False
+    return all(
+        n.mask is None if isinstance(n, Load) else isinstance(n, Instruct | Broadcast | Ramp)
+        for n in _values(s)
+    )
 
 
 def _same(e: Expr) -> Expr:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from hbc.eqsat.choice import Choice, Statement
 from hbc.eqsat.choose import choose
@@ -13,6 +13,7 @@ from hbc.eqsat.operand import REUSED
 from hbc.eqsat.tensor import Read
 from hbc.ir.instruction import Instruction
 from hbc.ir.nodes import Const, Expr, Var
+from hbc.ir.record import mutable
 from hbc.ir.types import INDEX, Memory
 from hbc.ir.walk import substitute
 
@@ -22,7 +23,7 @@ Copies = tuple[Statement, tuple[Instruction, ...], tuple[Choice, ...]]
 """What is chosen for a marked statement, over its marks."""
 
 
-@dataclass(slots=True)
+@mutable
 class Shapes:
     """Choices by the shape of the statement, whatever the places of its arrays: the statements of an
     unrolled loop are chosen for once."""
@@ -30,7 +31,7 @@ class Shapes:
     known: dict[tuple[Statement, tuple[str, ...]], tuple[Choice, ...]] = field(
         default_factory=dict
     )  # also by the names of the instructions
-    made: int = 0
+    marked: list[tuple[Statement, Choice]] = field(default_factory=list)  # by number, over marks
     graphs: Graphs = field(default_factory=Graphs)
     copies: dict[tuple[int, int, tuple[str, ...]], Copies] = field(default_factory=dict)
     scalars: dict[int, tuple[Statement, list[Scalar]]] = field(default_factory=dict)
@@ -73,9 +74,12 @@ class Shapes:
         key = shape, tuple(i.name for i in instructions)
         if key not in self.known:
             found = choose(shape, instructions, self.graphs)
-            numbered = (replace(c, number=self.made + n) for n, c in enumerate(found))
-            self.known[key] = tuple(numbered)
-            self.made += len(found)
+            themselves: dict[str, Expr] = {name.name: name for name in names.values()}
+            first = len(self.marked)
+            self.known[key] = tuple(
+                replace(c, number=first + n, marks=themselves) for n, c in enumerate(found)
+            )
+            self.marked += [(shape, c) for c in found]
         given = {name.name: e for (e, _), name in names.items()}
         return tuple(c.mapped(lambda e, _: substitute(e, given)) for c in self.known[key])
 

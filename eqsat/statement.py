@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from hbc.eqsat.choice import Statement
 from hbc.eqsat.plan import SUMMED
+from hbc.eqsat.projected import with_projected
 from hbc.eqsat.tensor import (
     Apply,
     Dim,
@@ -65,15 +66,18 @@ def _box(s: Store) -> Dims:
 
 def _over(s: Store, dims: Dims, relaxed: bool, zeros: Zeros) -> Statement:
     dest = Load(s.buffer, s.index, s.value.type)
-    where, value = tensor(dest, dims), tensor(s.value, dims)
+    where, plain = tensor(dest, dims), tensor(s.value, dims)
+    value = with_projected(plain)
+    by_zeros = value != plain
     if not isinstance(where, Read):
         raise NotTensorError(s.index, "it is one element, and no vector")
     live = () if s.mask is None else conjuncts(tensor(s.mask, dims))
     known = tuple(_zeros(value, zeros))
     local = tuple(r for r in dict.fromkeys(reads(value)) if r.buffer in zeros)
     if relaxed:
-        return Statement(dims, where, without_masks(value, where, live), (), live, known, local)
-    return Statement(dims, where, value, live, live, known, local)
+        value = without_masks(value, where, live)
+        return Statement(dims, where, value, (), live, known, local, by_zeros)
+    return Statement(dims, where, value, live, live, known, local, by_zeros)
 
 
 def _zeros(x: Tensor, zeros: Zeros) -> Iterator[tuple[Tensor, Tensor]]:

@@ -9,7 +9,7 @@ from it after.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from hbc.eqsat.choice import CHOSEN, Choice, Statement
 from hbc.eqsat.perform import accumulated, stored
@@ -30,6 +30,7 @@ from hbc.eqsat.tiles import (
 from hbc.ir.build import const
 from hbc.ir.lane_offsets import constant_lanes
 from hbc.ir.nodes import Allocate, Block, Const, Expr, For, Load, Ramp, Stmt, Store, const_index
+from hbc.ir.record import mutable
 from hbc.ir.types import TILES, Memory
 from hbc.ir.walk import (
     block,
@@ -42,7 +43,7 @@ from hbc.ir.walk import (
 )
 
 
-@dataclass(slots=True)
+@mutable
 class TileScope:
     """What is needed to rewrite the statements in the scope of tile buffers."""
 

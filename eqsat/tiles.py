@@ -8,7 +8,7 @@ follow: they fill whole tiles from memory and save them there.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import product
 
 from hbc.eqsat.choice import Choice, Statement
@@ -22,7 +22,7 @@ from hbc.ir.build import const_value
 from hbc.ir.contraction import shape
 from hbc.ir.lane_offsets import constant_lanes
 from hbc.ir.nodes import Expr, Load, Ramp, Store, Var, const_index
-from hbc.ir.record import record
+from hbc.ir.record import mutable, record
 from hbc.ir.types import TILES_OF_LANES, DType, Memory
 from hbc.ir.walk import nodes
 
@@ -62,7 +62,7 @@ class Tile:
         return Load(self.name, self.index(), self.element(self.lanes))
 
 
-@dataclass(slots=True)
+@mutable
 class TileBuffer:
     """The tiles of a buffer, by the elements they hold."""
 

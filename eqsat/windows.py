@@ -5,6 +5,7 @@ of the 17 from x + 2t on:
 
     I[ramp(ramp(x + 2 * t, 1, 2), x2(1), 16)]
 
+With stride 3 they are in the 47 from 3 * x on, in two registers, and one shuffle picks from both.
 That is no banded matrix, no product is wasted, and 16 outputs further the same window serves the tap
 16 before: `meeting` says after how many steps of a sum that is, so that they stand side by side.
 """
@@ -20,17 +21,26 @@ REGISTERS = (128, 256, 512)  # bits
 MOST_TOGETHER = 4  # more need more registers
 
 
-def is_window(flat: Layout, bits: int) -> bool:
-    """Whether a full register of elements of so many bits is to be found in as many adjacent ones."""
+def is_window(flat: Layout, bits: int, most: int = 1) -> bool:
+    """Whether a full register of elements of so many bits is to be found in as many adjacent ones, or
+    in `most` registers."""
+    return 0 < window(flat, bits) <= most
+
+
+def window(flat: Layout, bits: int) -> int:
+    """In how many registers of adjacent elements a full one is to be found, of those that one shuffle
+    picks from: the largest are picked from two, other than by bytes. 0 where there are more."""
     if flat.lanes * bits not in REGISTERS:
-        return False
+        return 0
     steps = [const_value(s) for _, s in flat.dims]
     span = 1
     for (n, _), step in zip(flat.dims, steps, strict=True):
         if step is None:
-            return False
+            return 0
         span += (n - 1) * abs(int(step))
-    return span <= flat.lanes
+    most = 2 if bits >= 16 and flat.lanes * bits == max(REGISTERS) else 1
+    needed = -(-span // flat.lanes)
+    return needed if needed <= most else 0
 
 
 def shuffles(bits: int, lanes: int) -> int:

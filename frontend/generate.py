@@ -75,7 +75,8 @@ def _generate(g: Generator, nest: Nest, scope: Scope) -> Stmt:
     nest = _promise_exact(g, nest, scope)
     needs: list[Expr] = []
     for s in nest.stage.relations:
-        if isinstance(s, Split) and s.tail is Tail.SHIFT and not nest.divides(s):
+        if isinstance(s, Split) and s.tail is Tail.SHIFT:
+            # What is left when an outer split gives its partial piece away.
             fits = ge(nest.least_extent(s.old), s.factor)
             known = prove(fits, scope.ranges)
             if known is False:

@@ -5,6 +5,8 @@ All functions work on arrays of any shape. Callers hold `np.errstate(all="ignore
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from hbc.ir.numpy_types import Array, numpy_dtype
@@ -22,6 +24,14 @@ def cast(x: Array, source: DType, target: DType) -> Array:
     if target.is_float:
         return round_to(x, target)
     return saturate(x, target)
+
+
+def casting(source: DType, target: DType) -> Callable[[Array], Array]:
+    """`cast` between these types."""
+    if source.is_float or target in (BOOL, BF16):
+        return lambda x: cast(x, source, target)
+    element = numpy_dtype(target)
+    return lambda x: x.astype(element)
 
 
 def round_to(x: Array, target: DType) -> Array:

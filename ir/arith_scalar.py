@@ -15,7 +15,7 @@ import numpy as np
 from hbc.ir import arith, arith_cast
 from hbc.ir.nodes import MathOp, Op, UnaryOp
 from hbc.ir.numpy_types import numpy_dtype
-from hbc.ir.types import BOOL, DType
+from hbc.ir.types import BF16, BOOL, DType
 
 Scalar = Any
 """int, bool or a NumPy float scalar."""
@@ -77,12 +77,23 @@ def cast(source: DType, target: DType) -> Callable[[Scalar], Scalar]:
     if target == BOOL:
         return bool
     if target.is_float:
+        direct = _directly(source, target)
+        if direct is not None:
+            return direct
         held = numpy_dtype(source)
         return lambda a: arith_cast.cast(np.asarray(a, held), source, target)[()]
     if source.is_float:
         return lambda a: _truncate(float(a), target)
     wrap = wrapping(target)
     return lambda a: wrap(int(a))
+
+
+def _directly(source: DType, target: DType) -> Callable[[Scalar], Scalar] | None:
+    """The constructor of a NumPy float where that rounds once; None where it may not."""
+    if target == BF16 or (not source.is_float and source.bits > 32):
+        return None
+    kind: Callable[[Scalar], Scalar] = numpy_dtype(target).type
+    return (lambda a: kind(float(a))) if source == BF16 else kind
 
 
 def call(name: MathOp, source: DType, target: DType) -> Callable[[Scalar], Scalar]:

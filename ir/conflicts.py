@@ -14,6 +14,7 @@ import numpy as np
 
 from hbc.ir.bounds import constant_bounds, prove
 from hbc.ir.build import floordiv, ge, le, mul, sub
+from hbc.ir.conflict_cases import cases, is_mixed
 from hbc.ir.conflict_rows import Rows, with_numbers
 from hbc.ir.facts import Facts, Interval
 from hbc.ir.launches import WARP
@@ -145,13 +146,31 @@ class Conflicts:
 
     def _between(self, p: Pending, a: ThreadAccess, facts: Facts) -> Level:
         level = self._of_elements(p, p.access, a, facts)
-        if level is not None:
+        if level is None:
+            level = self._of_rows(p, a, facts)
+        if level is Level.NONE or not (is_mixed(p.access) or is_mixed(a)):
             return level
+        return min(level, self._of_cases(p, a, facts))
+
+    def _of_rows(self, p: Pending, a: ThreadAccess, facts: Facts) -> Level:
         rows = with_numbers(p.access, a, self.rows)
         level = None if rows is None else self._of_elements(p, *rows, facts)
         if level is Level.NONE or _is_apart(p, a, facts):  # which takes longer
             return Level.NONE
         return Level.BLOCK if level is None else level
+
+    def _of_cases(self, p: Pending, a: ThreadAccess, facts: Facts) -> Level:
+        back = dict(p.back)
+        found = None if MANY in back.values() else cases(p.access, a, back, facts)
+        if found is None:
+            return Level.BLOCK
+        level = Level.NONE
+        for one, other in found:
+            of_case = self._of_elements(Pending(one), one, other, facts)
+            if of_case is None or of_case is Level.BLOCK:
+                return Level.BLOCK
+            level = max(level, of_case)
+        return level
 
     def _of_elements(
         self, p: Pending, earlier: ThreadAccess, a: ThreadAccess, facts: Facts

@@ -3,7 +3,8 @@
     C[ramp(ramp(b, 1, 8), x8(S), 16)] = max(acc[ramp(0, 1, 128)], x128(0))
 ->  lanes l count 32 { C[b + S * (l / 4) + 2 * (l % 4)] = max(acc[8 * (l / 4) + 2 * (l % 4)], 0); .. }
 
-Products stay whole, and what `ldmatrix` loads from shared memory. Neighbouring elements of a lane
+Products stay whole, and what `ldmatrix` loads from shared memory; each lane puts zeros where a mask leaves
+elements of that out. Neighbouring elements of a lane
 move in one access where they are neighbours in memory too and aligned.
 """
 
@@ -14,14 +15,15 @@ from dataclasses import dataclass, field, replace
 from math import lcm
 
 from hbc.ir.alignment import alignment
-from hbc.ir.build import and_, eq, mod
+from hbc.ir.bounds import Facts, Interval, constant_bounds
+from hbc.ir.build import add, and_, const_value, eq, mod, sub
 from hbc.ir.fragment_kinds import FragmentKind, fragment_kinds
 from hbc.ir.fragment_layout import position
 from hbc.ir.kernel import Kernel
 from hbc.ir.lane_at import at_lane
 from hbc.ir.launches import WARP
 from hbc.ir.linear import linear
-from hbc.ir.matrix_loads import matrix_load
+from hbc.ir.matrix_loads import ROW_BYTES, matrix_load
 from hbc.ir.nodes import (
     Allocate,
     Block,
@@ -40,7 +42,7 @@ from hbc.ir.nodes import (
     const_index,
 )
 from hbc.ir.simplify import simplify_stmt
-from hbc.ir.types import Memory
+from hbc.ir.types import INDEX, Memory
 from hbc.ir.walk import block, free_variables, map_stmt, nodes, substitute_stmt
 
 ACCESSES = (16, 8, 4)
@@ -56,22 +58,25 @@ def fragment_lanes(kernel: Kernel) -> Kernel:
     taken = {n.var for n in everything if isinstance(n, For)}
     taken |= {n.name for n in everything if isinstance(n, Let | LetStmt | Var)}
     taken |= {n.buffer for n in everything if isinstance(n, Allocate | Load | Store)}
-    shared = {n.buffer for n in everything if isinstance(n, Allocate) and n.memory is Memory.SHARED}
+    arrays = (n for n in everything if isinstance(n, Allocate) and n.memory is Memory.SHARED)
+    shared = {a.buffer: _whole_rows(a) for a in arrays}
     strides = {a.stride_name(d) for a in kernel.arguments for d in range(len(a.extents) - 1)}
     return kernel.map_body(_Lanes(kinds, shared, strides, taken).stmt)
 
 
 @dataclass(slots=True)
 class _Lanes:
-    """The walk. `strides`: of arguments, which the kernel can test. `lane`: the number of every loop that
+    """The walk. `shared`: how many elements arrays in shared memory have, 0 where that is not known.
+    `strides`: of arguments, which the kernel can test. `lane`: the number of every loop that
     is made here; `places`: of elements, by operand and number."""
 
     kinds: Mapping[str, FragmentKind]
-    shared: Collection[str]
+    shared: Mapping[str, int]
     strides: Collection[str]
     taken: set[str]
     lane: str = ""
     places: dict[tuple[str, int, int], Expr] = field(default_factory=dict)
+    facts: Facts = field(default_factory=Facts)
 
     def place(self, kind: FragmentKind, element: int) -> Expr:
         """The number in its fragment of an element of the lane."""
@@ -85,6 +90,13 @@ class _Lanes:
         match s:
             case Block(body=body):
                 return block(*self.joined([self.stmt(c) for c in body]))
+            case For(var=var) | LetStmt(name=var) if (values := _values(s, self.facts)) is not None:
+                outer, self.facts = self.facts, self.facts.with_range(var, values)
+                made = map_stmt(s, lambda e: e, self.stmt)
+                self.facts = outer
+                return made
+            case Allocate(buffer=buffer) if size := self.shared.get(buffer):
+                return replace(s, extent=const_index(size), body=self.stmt(s.body))
             case Store() if names := self.touched(s):
                 return s if self.is_whole(s) else self.by_lanes(s, self.kinds[names[0]])
             case _:
@@ -102,7 +114,10 @@ class _Lanes:
         if s.buffer not in self.kinds or s.mask is not None:
             return False
         loads = matrix_load(s.value, self.kinds[s.buffer])
-        return loads is not None and loads.buffer in self.shared
+        if loads is None or loads.buffer not in self.shared:
+            return False
+        all_there = isinstance(s.value, Load) and s.value.mask is None
+        return all_there or loads.is_inside(self.shared[loads.buffer], self.facts)
 
     def by_lanes(self, s: Store, kind: FragmentKind) -> Stmt:
         self.lane = self.lane or self.fresh("lane")
@@ -215,6 +230,26 @@ class _Lanes:
             name = f"{word}{n}"
         self.taken.add(name)
         return name
+
+
+def _whole_rows(a: Allocate) -> int:
+    """The extent of an array in shared memory up to where `ldmatrix` reads its last row; 0 if not known."""
+    run = ROW_BYTES // a.element.bytes
+    return -(-int(const_value(a.extent) or 0) // run) * run
+
+
+def _values(s: For | LetStmt, facts: Facts) -> Interval | None:
+    """The values of a name, as far as they have constant bounds; None of what is no index."""
+    if isinstance(s, For):
+        first, last = s.start, sub(add(s.start, s.extent), 1)
+    elif s.value.type == INDEX:
+        first = last = s.value
+    else:
+        return None
+    low, high = constant_bounds(first, facts)[0], constant_bounds(last, facts)[1]
+    return Interval(
+        None if low is None else const_index(low), None if high is None else const_index(high)
+    )
 
 
 def _index_of(e: Expr) -> Expr:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from math import prod
 
 import numpy as np
 
@@ -51,19 +52,21 @@ def _executor(i: Instruction, sizes: tuple[tuple[str, int], ...]) -> Callable[..
     plain = element.is_float and element != F64 and len(of_factors) == 2
     plain = plain and all(o.function is None for o in i.operands)
 
+    # Where an operand begins when all are put one after the other.
+    begins = np.cumsum([0, *(prod(shape(i, n, given)) for n in range(len(i.operands)))])
+    (first, second) = ((at + begins[n]) for n, at in of_factors) if plain else (where, where)
+    start = where + begins[i.accumulator]
+
     def of_whole_numbers(operands: Sequence[Array]) -> Array | None:
         """As `float_sum`, at once where all numbers are whole and small, as they are in checks."""
-        numbers = [x.astype(np.float64) for x in operands]
-        for x in numbers:
-            if not (np.rint(x) == x).all():
-                return None
-        start = numbers[i.accumulator][where]
-        (m, a), (n, b) = of_factors
-        products = numbers[m][a] * numbers[n][b]
-        most = np.abs(products).sum(axis=1) + np.abs(start)
+        x = np.concatenate(operands, dtype=np.float64, casting="unsafe")
+        if not (np.rint(x) == x).all():
+            return None
+        before, products = x[start], x[first] * x[second]
+        most = np.abs(products).sum(axis=1) + np.abs(before)
         if not (most < 2.0**element.precision).all():  # infinities too
             return None
-        return np.asarray(start + products.sum(axis=1))
+        return np.asarray(before + products.sum(axis=1))
 
     def run(*operands: Array) -> Array:
         before = operands[i.accumulator]

@@ -45,9 +45,9 @@ class Buffer:
 
     def load_lanes(self, at: Array) -> Array:
         """The elements at the offsets `at`."""
-        if len(at) and (at.min() < 0 or at.max() >= len(self.state)):
+        if len(at) and at.view(np.uint64).max() >= len(self.state):  # below 0 is beyond all
             self._refuse_offset("load", at)
-        if not (self.states[at] == INITIALISED).all():
+        if self.states[at].tobytes().count(INITIALISED) != len(at):
             for lane in at:
                 self.load(int(lane))
         return self.data[at]

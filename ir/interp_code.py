@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from hbc.ir.instruction import Instruction
+from hbc.ir.record import mutable
 
 FILE = "<kernel in the interpreter>"
 """What tracebacks call the source."""
@@ -15,7 +16,7 @@ FILE = "<kernel in the interpreter>"
 _LOOPS_PER_FUNCTION = 12
 
 
-@dataclass(slots=True)
+@mutable
 class Code:
     """Lines so far. `variables` and `buffers` map the IR's names in scope to Python's; `objects`
     are the constants and functions that the lines refer to; `loops` names loop variables. `thread`

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 
 from hbc.ir.interp_buffers import UNINITIALISED, Buffer
 from hbc.ir.numpy_types import Array
-from hbc.ir.record import record
+from hbc.ir.record import mutable, record
 
 _GARBAGE = 0xA5  # what each byte is meanwhile
 
@@ -21,7 +21,7 @@ class _Copy:
     value: Array
 
 
-@dataclass(slots=True)
+@mutable
 class Copies:
     """Those under way: not yet of a group, and by group, oldest first."""
 

@@ -12,7 +12,6 @@ from hbc.ir.diag import InternalError
 from hbc.ir.instruction_semantics import executor
 from hbc.ir.interp_code import Code
 from hbc.ir.interp_lanes import offsets_of
-from hbc.ir.linear import is_polynomial
 from hbc.ir.nodes import (
     COMPARISONS,
     Access,
@@ -37,6 +36,7 @@ from hbc.ir.nodes import (
 from hbc.ir.numpy_types import Array, numpy_dtype
 from hbc.ir.types import BOOL, I64, INDEX, DType, Type
 
+_SUMS = frozenset({Op.ADD, Op.SUB, Op.MUL})
 MOST_NESTED = 50  # parentheses in a line: CPython reads 200
 
 
@@ -56,7 +56,7 @@ def emit(code: Code, e: Expr) -> str:
             return emit(code, value)
         case Cast(type=t, value=value):
             return _cast(code, emit(code, value), value.type, t)
-        case Binary(a=Binary()) | Binary(b=Binary()) if e.type == INDEX and is_polynomial(e):
+        case Binary(a=Binary()) | Binary(b=Binary()) if e.type == INDEX and e.op in _SUMS:
             return _wrapped(code, _polynomial(code, e), I64)
         case Binary(op=op, a=a, b=b):
             return _binary(code, op, emit(code, a), emit(code, b), a.type)
@@ -114,10 +114,7 @@ def _cast(code: Code, value: str, source: Type, target: Type) -> str:
     if source.lanes == 1:
         return _apply(code, arith_scalar.cast(source.element, target.element), value)
 
-    def convert(x: Array) -> Array:
-        return arith_cast.cast(x, source.element, target.element)
-
-    return _apply(code, convert, value)
+    return _apply(code, arith_cast.casting(source.element, target.element), value)
 
 
 def _binary(code: Code, op: Op, a: str, b: str, operands: Type) -> str:
@@ -148,11 +145,16 @@ def _binary(code: Code, op: Op, a: str, b: str, operands: Type) -> str:
 
 
 def _polynomial(code: Code, e: Expr, levels: int = MOST_NESTED) -> str:
-    """Sums and products as one line: it is enough that the whole wraps."""
-    if isinstance(e, Binary) and levels:
-        a, b = (_polynomial(code, x, levels - 1) for x in (e.a, e.b))
-        return f"({a} {e.op} {b})"
-    return emit(code, e)
+    """Sums and products as one line: it is enough that the whole wraps. Quotients and remainders by
+    a positive number are in range where what is divided is."""
+    match e:
+        case Binary(op=op, a=a, b=b) if levels and op in _SUMS:
+            x, y = (_polynomial(code, part, levels - 1) for part in (a, b))
+            return f"({x} {op} {y})"
+        case Binary(op=Op.DIV | Op.MOD, a=a, b=Const(value=d)) if d > 0:
+            return f"({emit(code, a)} {'//' if e.op is Op.DIV else '%'} {int(d)})"
+        case _:
+            return emit(code, e)
 
 
 def _wrapped(code: Code, text: str, element: DType) -> str:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from hbc.ir.alignment import alignment
+from hbc.ir.bounds import Facts, constant_bounds
 from hbc.ir.build import add, floordiv, mod, mul
 from hbc.ir.fragment_kinds import FragmentKind
 from hbc.ir.fragment_layout import Numbers
@@ -26,13 +27,23 @@ COUNTS = (1, 2, 4)
 
 @record
 class MatrixLoad:
-    """`count` matrices of `buffer`. The first element of row r of matrix m is `base + at[m][r]`."""
+    """`count` matrices of `buffer`. The first of the `run` elements of row r of matrix m is
+    `base + at[m][r]`."""
 
     buffer: str
     transposed: bool
     count: int
+    run: int
     base: Expr
     at: tuple[tuple[int, ...], ...]
+
+    def is_inside(self, extent: int, facts: Facts) -> bool:
+        """Whether all rows are within so many elements of the buffer."""
+        low, high = constant_bounds(self.base, facts)
+        starts = np.array(self.at)
+        if low is None or high is None:
+            return False
+        return bool(low + starts.min() >= 0 and high + starts.max() + self.run <= extent)
 
     def address(self, lane: Expr) -> Expr | None:
         """Where the row is that a lane gives; None where that is no sum of its digits."""
@@ -62,8 +73,8 @@ class MatrixLoad:
 
 def matrix_load(value: Expr, kind: FragmentKind) -> MatrixLoad | None:
     """How a fragment is loaded from an array in shared memory; None where its elements do not lie
-    so."""
-    if not isinstance(value, Load) or value.mask is not None:
+    so. What a mask leaves out is loaded too."""
+    if not isinstance(value, Load):
         return None
     known = lane_offsets(value.index)
     if known is None:
@@ -81,7 +92,7 @@ def matrix_load(value: Expr, kind: FragmentKind) -> MatrixLoad | None:
         if at is None or (modulus % run or remainder % run or (at % run).any()):
             continue
         rows = tuple(tuple(int(x) for x in row) for row in at)
-        found = MatrixLoad(value.buffer, transposed, count, base, rows)
+        found = MatrixLoad(value.buffer, transposed, count, run, base, rows)
         if found.address(base) is not None:
             return found
     return None

@@ -1,14 +1,14 @@
-"""`record`: classes of named fields that nothing assigns, cheap to define and to construct.
+"""`record` and `mutable`: classes of named fields, cheap to define and to construct.
 
-As `dataclass(frozen=True, slots=True)`, of which some three hundred are defined at each start, in a
-tenth of the time, and in a quarter of it when they are constructed. That fields are not assigned is
-for mypy to say, and not tested when the program runs; methods are made when they are first called,
-as most are of few classes.
+As `dataclass(slots=True)`, of which some three hundred are defined at each start, in a tenth of the
+time: methods are made when they are first called, as most are of few classes. Nothing assigns the
+fields of a record, which is for mypy to say, and not tested when the program runs; so it takes a
+quarter of the time of a frozen dataclass to construct one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
 from typing import Any, TypeVar, dataclass_transform
 
@@ -20,13 +20,23 @@ Method = Callable[..., Any]
 def record(cls: type[_X]) -> type[_X]:
     """The class with slots for its fields, compared and hashed by them, and shown with them. What it
     defines itself stays."""
+    return _with(cls, {"__init__": _constructor, "__eq__": _equality, "__hash__": _hash})
+
+
+@dataclass_transform(field_specifiers=(field,))
+def mutable(cls: type[_X]) -> type[_X]:
+    """The same with fields that may be assigned, and without a hash."""
+    made = _with(cls, {"__init__": _constructor, "__eq__": _equality})
+    type.__setattr__(made, "__hash__", None)
+    return made
+
+
+def _with(cls: type[_X], makers: Mapping[str, Callable[[type[Any]], Method]]) -> type[_X]:
+    """The class with slots, and with these methods unless it defines them itself."""
     own = vars(cls)
     made = dataclass(init=False, repr=False, eq=False, slots=True)(cls)
-    makers = {"__init__": _constructor}
-    if "__eq__" not in own:
-        makers |= {"__eq__": _equality, "__hash__": _hash}
     for name, maker in makers.items():
-        if name not in own:
+        if name not in own and not (name == "__hash__" and "__eq__" in own):
             setattr(made, name, _when_called(made, name, maker))
     if "__repr__" not in own:
         type.__setattr__(made, "__repr__", _shown)

@@ -72,8 +72,9 @@ ZERO = const_index(0)
 
 @record
 class Scope:
-    """The facts that hold here, the statements that are simple already (by identity), and what has been
-    simplified under the facts (by identity; the expression is held so that it stays alive)."""
+    """The facts that hold here, the statements and expressions that are simple already (by identity), and
+    what has been simplified under the facts (by identity; the expression is held so that it stays
+    alive)."""
 
     facts: Facts
     done: Collection[int] = ()
@@ -98,7 +99,7 @@ def simplify(e: Expr, facts: Facts = NOTHING) -> Expr:
 def simplify_stmt(s: Stmt, facts: Facts = NOTHING, done: Collection[int] = ()) -> Stmt:
     """`s` with its expressions simplified under the ranges of the loops around them, and without
     statements that do nothing. `Block(())` when nothing is left. `done`: the ids of statements inside
-    that were simplified where they stand."""
+    that were simplified where they stand, and of expressions of such."""
     return _stmt(s, Scope(facts if facts is not NOTHING else Facts(), done))
 
 
@@ -115,7 +116,7 @@ def simplify_kernel(kernel: Kernel, done: Collection[int] = ()) -> Kernel:
 
 
 def _expr(e: Expr, scope: Scope) -> Expr:
-    if isinstance(e, Const | Var):
+    if isinstance(e, Const | Var) or id(e) in scope.done:
         return e
     known = scope.seen.get(id(e))
     if known is not None:
@@ -299,7 +300,7 @@ def _for(s: For, scope: Scope) -> Stmt:
     """Gone when it never runs, its body alone when it runs once (but for the loops of a GPU, which say
     who runs it)."""
     start, extent = _expr(s.start, scope), _expr(s.extent, scope)
-    if prove(build.le(extent, 0), scope.facts):
+    if id(s.extent) not in scope.done and prove(build.le(extent, 0), scope.facts):
         return NOTHING_TO_DO
     if isinstance(extent, Const) and extent.value == 1 and s.kind not in GPU_LOOPS:
         return _stmt(substitute_stmt(s.body, {s.var: start}), scope)

@@ -1,6 +1,8 @@
 /* What the last CUDA error of this thread was. */
 static thread_local char last_error[600] = "no CUDA error";
 
+namespace { /* other kernels of a program may have types of these names */
+
 /* A kernel that was launched, and the last few of a call, for messages. */
 struct launched {
     const char *kernel;
@@ -8,6 +10,9 @@ struct launched {
     int threads;
     size_t shared_bytes;
 };
+
+} // namespace
+
 enum { LAUNCHES_KEPT = 4 };
 static thread_local launched launches[LAUNCHES_KEPT];
 static thread_local int launch_count;
@@ -77,6 +82,8 @@ static bool too_large(int64_t x, int64_t y, int64_t z)
     return most <= INT32_MAX;
 }
 
+namespace {
+
 /* Device memory, given back in the order of its stream; `data` is NULL when there is none to be had. */
 struct device_memory {
     void *data = nullptr;
@@ -107,3 +114,5 @@ struct device_memory {
     device_memory(const device_memory &) = delete;
     device_memory &operator=(const device_memory &) = delete;
 };
+
+} // namespace

@@ -13,7 +13,7 @@ acc[y, x]  = 0
 acc[y, x] += f32(K[s, r]) * f32(I[2 * y + s, 2 * x + r])
 O[y, x]    = acc[y, x]
 
-# Tensor cores. A warp makes 256 neighbouring sums of a row, 32 x 8 of them as a fragment. Each row of
+# Tensor cores. A warp makes 256 neighbouring sums of a row, 16 x 16 of them as a fragment. Each row of
 # taps is a banded matrix, made once.
 schedule wmma for cuda {
     O.split(x, xo, xi, 256).split(y, yo, yi, 4)
@@ -21,6 +21,19 @@ schedule wmma for cuda {
     acc.compute_at(O, yi).store_in(wmma_accumulator).vectorize(x)
     acc.update.split(r, ro, ri, 8).reorder(s, ro, y, x, ri)
     acc.update.atomic().vectorize(x).vectorize(ri)
+}
+
+# The same by mma.sync. The pixels for 4 x 16 taps come to shared memory, where `ldmatrix` takes the rows
+# of the first factor as they lie, in half of the instructions.
+schedule mma for cuda {
+    O.split(x, xo, xi, 256).split(y, yo, yi, 4)
+    O.reorder(yo, xo, yi, xi).gpu_blocks(yo, xo).at_once(3).gpu_threads(yi).vectorize(xi)
+    acc.compute_at(O, xo).store_in(mma_accumulator).split(y, yo, yi, 4).gpu_threads(yi).vectorize(x)
+    acc.update.split(s, sc, si, 4).split(r, rc, rd, 16).split(rd, ro, ri, 8).split(y, yo, yi, 4)
+    acc.update.reorder(sc, rc, yo, yi, si, ro, x, ri).gpu_threads(yi)
+    acc.update.atomic().vectorize(x).vectorize(ri)
+    I.in(acc).compute_at(acc.update, rc).store_in(shared).pad_storage(x, 544)
+    I.in(acc).split(y, yo, yi, 4).split(x, xs, xl, 32).reorder(yo, xs, yi, xl).gpu_threads(yi, xl)
 }
 
 # CUDA cores. Each thread makes 4 neighbouring sums.

@@ -5,11 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from hbc.cli.main import CALL_DEPTH
 from hbc.cli.prepare import require_runnable
 from hbc.ir.diag import ToolError
 from hbc.ir.target import ARM, TARGETS, X86
 
 sys.path.insert(0, str(Path(__file__).parent))
+sys.setrecursionlimit(max(sys.getrecursionlimit(), CALL_DEPTH))  # as hbc itself
 
 GENERAL = [n for n, t in TARGETS.items() if t.machine in ("", X86) and not t.instruction_sets]
 # And one for the vectors of each other machine, which an emulator runs.

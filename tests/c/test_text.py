@@ -17,8 +17,9 @@ from lanes import finish
 from hbc.codegen.c import CSource
 from hbc.codegen.toolchain import build, flags
 from hbc.ir.build import const
-from hbc.ir.kernel import Argument, Kernel
-from hbc.ir.nodes import Allocate, Block, For, LoopKind, Store, Var, const_index
+from hbc.ir.kernel import Argument, Kernel, Size
+from hbc.ir.nodes import Allocate, Block, For, Load, LoopKind, Store, Var, const_index
+from hbc.ir.read import read_expr
 from hbc.ir.target import TARGETS, X86
 from hbc.ir.types import F32, Memory
 
@@ -119,3 +120,23 @@ def test_kernels_without_inputs_or_with_buffers_that_nobody_reads(tmp_path: Path
     source = finish(kernel, "c")
     build(source, TARGETS["c"], tmp_path / "k.o", "obj", extra=STRICT)
     assert "for (" not in source.text.partition("k_compute")[2].partition("k_strided")[0]
+
+
+@pytest.mark.parametrize(
+    ("of_load", "printed"),
+    [
+        ("n < W", "O[0] = X[0];"),  # it is what the store asks
+        ("n < 5", "O[0] = X[0];"),  # a part of it
+        ("n < 4", "O[0] = n < 4 ? X[0] : 0.0f;"),
+        ("(n < W) & (n < 5) & (n < 4)", "? X[0] : 0.0f;"),
+    ],
+)
+def test_a_condition_is_not_asked_again(of_load: str, printed: str) -> None:
+    """Loads below a store's condition."""
+    row = (read_expr("W"),)
+    mask, known = read_expr("(n < W) & (n < 5)"), read_expr(of_load)
+    stored = Store("O", const_index(0), Load("X", const_index(0), F32(), known), mask)
+    loop = For("n", const_index(0), const_index(6), LoopKind.SERIAL, stored)
+    arguments = (Argument("X", F32, row, False), Argument("O", F32, row, True))
+    text = finish(Kernel("k", (Size("W"),), arguments, (), (), loop), "c").text
+    assert printed in text

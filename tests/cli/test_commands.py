@@ -55,6 +55,37 @@ def test_compile_writes_c_and_header(hbc: Command, gemm: Path, tmp_path: Path) -
     assert (out / "gemm.c").read_bytes() == first
 
 
+@pytest.mark.parametrize(
+    ("target", "schedule", "arch", "code", "why"),
+    [
+        ("cuda", "mma", "sm_75", 1, "`mma_m16n16k16_f16` needs sm_80, and sm_75 is older"),
+        ("cuda", "simt", "sm_70", 2, "`sm_70` is too old"),
+        ("cuda", "simt", "sm_75", 0, "wrote"),
+        ("c", "none", "sm_80", 2, "`--arch` is for GPUs, and the target is `c`"),
+    ],
+)
+def test_architectures_of_a_source(
+    hbc: Command, tmp_path: Path, target: str, schedule: str, arch: str, code: int, why: str
+) -> None:
+    """They are looked at without nvcc too."""
+    sample = Path(__file__).parents[2] / "samples" / "cuda" / "gemm_f16.hb"
+    done = hbc(
+        "compile",
+        sample,
+        "--target",
+        target,
+        "--schedule",
+        schedule,
+        "--arch",
+        arch,
+        "-o",
+        tmp_path,
+    )
+    assert done.code == code
+    assert why in done.err
+    assert bool(names(tmp_path)) == (code == 0)
+
+
 def test_compile_makes_libraries(hbc: Command, gemm: Path, tmp_path: Path, compiler: str) -> None:
     emitted = [option for kind in ("so", "a", "obj") for option in ("--emit", kind)]
     done = hbc("compile", gemm, "--target", "c", "-o", tmp_path / "out", *emitted)

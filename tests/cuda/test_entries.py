@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from .cuda_library import CudaLibrary, library, poisoned
+from .cuda_library import CudaLibrary, cuda_of, library, poisoned
 
 SCALE = """
 kernel scale
@@ -28,6 +29,16 @@ def scale(tmp_path_factory: pytest.TempPathFactory) -> CudaLibrary:
 
 def numbers(*shape: int) -> np.ndarray:
     return np.random.default_rng(1).standard_normal(shape).astype(np.float32)
+
+
+def test_types_of_the_host_are_its_own(tmp_path: Path) -> None:
+    """Two kernels in one program must not share constructors, which keep errors for their own file."""
+    CudaLibrary(cuda_of(SCALE), tmp_path, "-O0", "-fvisibility=default")
+    command = ["nm", "-g", "--defined-only", tmp_path / "scale.so"]
+    names = subprocess.run(command, capture_output=True, check=True).stdout.decode()
+    assert "scale_cuda_error" in names
+    assert "device_memory" not in names
+    assert "launched" not in names
 
 
 @pytest.mark.parametrize(("m", "n"), [(1, 1), (8, 32), (13, 70)])

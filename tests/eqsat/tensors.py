@@ -319,7 +319,8 @@ class Draft:
                 masked = Masked(self.condition(outputs=True), self.read(NARROWER[t][1], (r,)))
                 return self.sum_of(multiply(cast(t, self.recast(masked)), x()))
             case 16:
-                return Masked(self.condition(), multiply(x(), self.leaf(t)))
+                joined = add if self.variant in (1, 3) else multiply
+                return Masked(self.condition(), joined(x(), self.leaf(t)))
             case 17:
                 return Masked(self.condition(), Masked(self.condition(), x()))
             case 20:

@@ -19,7 +19,7 @@ from hbc.eqsat.decode import decode
 from hbc.eqsat.egraph import RULES, EGraph, Term, rules_text
 from hbc.eqsat.encode import Encoding, encode, window
 from hbc.eqsat.operand import UNUSED, operand_value
-from hbc.eqsat.packs import Pack, fill, sharing
+from hbc.eqsat.packs import Pack, fill
 from hbc.eqsat.points import Place, Points, exists, value
 from hbc.eqsat.tensor import Band, Dim, Dims, Read, Tensor, Uniform, strides_along
 from hbc.ir.build import const, const_value
@@ -28,7 +28,6 @@ from hbc.ir.kernel import Argument, Kernel
 from hbc.ir.nodes import const_index
 from hbc.ir.numpy_types import poison
 from hbc.ir.types import DTYPES
-from hbc.ir.walk import substitute_stmt
 
 Array = npt.NDArray[Any]
 ALL = (*OUTPUTS, *SUMMED)
@@ -176,8 +175,7 @@ def test_packed_bands(seed: int, m: int, n: int) -> None:
             Argument(name, types()[name], (const_index(len(b)),), False) for name, b in kept.items()
         ]
         result = Argument("out", operand.element, (const_index(own.lanes),), True)
-        alone = {sharing("out"): const_index(1)}
-        body = substitute_stmt(fill([pack], new_names()), alone)
+        body = fill([pack], new_names())
         run(Kernel("k", (), (*inputs, result), (), (), body), {}, {**kept, "out": out})
         assert same(out, want), operand
 

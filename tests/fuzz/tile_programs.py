@@ -19,6 +19,7 @@ STEPS = (32, 64, 16, 8, 128, 12)
 EXTENTS = (32, 1, 16, 17, 40, 48, 7, 33, 2, 64)
 CONDITIONS = (
     "{i} % 7 < 5", "{j} < 20", "{k} < 9", "{k} % 3 != 1", "{i} >= 3", "{i} < M - 1 and {j} > 0",
+    "{k} <= {i}", "{k} > {j} + 2", "{i} - 3 < {k} and {k} <= {i}",
 )  # fmt: skip
 FINISHED = (
     "max({acc}, 0)", "{acc} + {acc}", "{acc} + bias[{j}]", "max({acc} + bias[{j}], 0)",

@@ -7,8 +7,6 @@ from tensor_checks import CHECKED, assert_agrees, assert_selected, compiled, sel
 from tensor_programs import changed
 
 from hbc.cli.main import exit_code_of
-from hbc.eqsat.report import Record
-from hbc.eqsat.select import select
 from hbc.ir.nodes import For, Instruct, VectorReduce
 from hbc.ir.walk import nodes
 
@@ -48,7 +46,8 @@ CHANGES = {
     "an initial value": (("a[i]  = 0", "a[i]  = i32(A[i, 0])"),),
     "used in an expression": (("O[i]  = a[i]", "O[i]  = max(a[i], 0) - a[i]"),),
     "rows share the vector": ROWS,
-    "rows stored together": (*ROWS, (".unroll(ii)\n", ".vectorize(ii)\n"), ("(O, io).unroll(i)", "(O, io).vectorize(i)")),
+    "rows stored together": (*ROWS, (".unroll(ii)\n", ".vectorize(ii)\n"),
+                             ("(O, io).unroll(i)", "(O, io).vectorize(i)")),
 }  # fmt: skip
 
 
@@ -71,7 +70,8 @@ def test_lanes_are_added_up_after_the_loop() -> None:
 
 
 WRONG = {
-    "too short": ((("k, 64", "k, 2"),), "2 lanes are summed to one number", "vectorize 16 steps at once, or a multiple"),
+    "too short": ((("k, 64", "k, 2"),), "2 lanes are summed to one number",
+                  "vectorize 16 steps at once, or a multiple"),
     "in memory": (((".store_in(registers)", ""),), "which is not kept beside", "`store_in(registers)`"),
     "no product": (((" * i32(v[k])", ""),), "and no product", "multiply it by an array of ones"),
     "types": ((("i8[K", "i32[K"), ("i32(v[k])", "v[k]")), "multiplies u8 by i32", "convert"),

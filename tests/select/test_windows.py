@@ -9,7 +9,7 @@ import pytest
 from tensor_checks import CHECKED, assert_agrees, assert_selected, compiled
 
 from hbc.ir.kernel import Kernel
-from hbc.ir.nodes import Allocate, For, Gather, Instruct, Load
+from hbc.ir.nodes import Allocate, Const, For, Gather, Instruct, Load
 from hbc.ir.walk import nodes
 
 CONV = """
@@ -92,3 +92,34 @@ def test_a_matrix_is_banded_where_the_image_lies_apart() -> None:
     assert shuffles(kernels["hoist"]) == 0
     for stage in CHECKED:
         assert_agrees(p, kernels[stage], {"H": 2, "W": 70, "T": 33})
+
+
+DECIMATED = """
+size N
+input x: {a}[{s} * N + 32]
+input h: {b}[32]
+output y: {sum}[N]
+reduce t in 32
+acc[n] = 0
+acc[n] += {sum}(x[{s} * n + t]) * {sum}(h[t])
+y[n] = acc[n]
+schedule s for {target} {{
+    y.split(n, no, ni, 16).vectorize(ni)
+    acc.compute_at(y, no).store_in(registers).vectorize(n)
+    acc.update.atomic().vectorize(n).vectorize(t)
+}}
+"""
+
+
+@pytest.mark.parametrize("s", [3, 4])
+@pytest.mark.parametrize("kind", [HALVES, WORDS], ids=["bf16", "words"])
+def test_windows_from_two_registers(kind: dict[str, object], s: int) -> None:
+    """Two loads and a shuffle for 32 products, none of which is wasted."""
+    p, kernels = compiled(DECIMATED.format(**kind, s=s), str(kind["target"]))
+    for n in (16, 37):
+        assert_agrees(p, kernels["hoist"], {"N": n})
+    whole = next(n for n in nodes(kernels["select"].body) if isinstance(n, For))
+    steps = [n for n in nodes(whole) if isinstance(n, For) and n is not whole]
+    products = sum(isinstance(n, Instruct) for n in nodes(steps[0]))
+    extent = steps[0].extent
+    assert isinstance(extent, Const) and int(extent.value) * products == 16
