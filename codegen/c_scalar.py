@@ -49,6 +49,7 @@ from hbc.ir.nodes import (
     Var,
     VectorReduce,
 )  # fmt: skip
+from hbc.ir.target import GPU
 from hbc.ir.types import BOOL, F32, F64, I64, U32, DType, Kind, Memory
 
 _BINDS = {
@@ -329,6 +330,8 @@ def _call(e: Call, unit: Unit) -> Text:
     if t not in (F32, F64):
         raise InternalError(f"codegen: `{e.name}` on {t} was not legalized")
     suffix = "f" if t == F32 else ""
+    if e.name is MathOp.RSQRT and unit.target.machine == GPU:
+        return Text(f"rsqrt{suffix}({scalar(x, unit)})")
     if e.name is MathOp.RSQRT:
         return Text(f"{constant(1.0, t)} / sqrt{suffix}({scalar(x, unit)})", MUL)
     if e.name is MathOp.TF32:

@@ -23,6 +23,7 @@ from hbc.ir.thread_access import ThreadAccess
 from hbc.ir.walk import free_variables, nodes, rewrite, substitute
 
 MOST_CASES = 128
+MOST_PLACES = 1 << 20  # elements that are looked at in all cases
 
 Case = tuple[ThreadAccess, ThreadAccess]
 
@@ -47,9 +48,12 @@ def cases(
     first was so many iterations ago. None where there are too many, or that is not all of it."""
     if one.index is None or other.index is None:
         return None
+    worth = {n: x.lo for n, x in facts.ranges.items() if x.lo is not None and x.lo is x.hi}
+    one, other = (replace(a, index=substitute(a.index, worth)) for a in (one, other) if a.index)
     names = sorted((one.outside | other.outside) & facts.ranges.keys())
     ranges = {name: values for name in names if (values := _values(name, facts)) is not None}
-    if prod(len(v) for v in ranges.values()) > MOST_CASES or back.keys() - ranges.keys():
+    count, most = prod(len(v) for v in ranges.values()), max(_places(one), _places(other))
+    if count > MOST_CASES or back.keys() - ranges.keys():
         return None
     found: list[Case] = []
     for numbers in product(*ranges.values()):
@@ -58,14 +62,18 @@ def cases(
         if any(before[name] not in ranges[name] for name in now):
             continue  # so early there was no iteration
         remainders: dict[tuple[str, int], str] = {}
-        first = _with_remainders(one, _put(one.index, before), remainders)
-        second = _with_remainders(other, _put(other.index, now), remainders)
+        first = _with_remainders(one, _put(one, before), remainders)
+        second = _with_remainders(other, _put(other, now), remainders)
         if first is None or second is None:
             return None
         found += _numbered(one, first, other, second, remainders)
-        if len(found) > MOST_CASES:
+        if len(found) > MOST_CASES or len(found) * most > MOST_PLACES:
             return None
     return found
+
+
+def _places(a: ThreadAccess) -> int:
+    return len(a.offsets) * prod(x.extent or 1 for x in (*a.digits, *a.loops))
 
 
 def _own(a: ThreadAccess) -> frozenset[str]:
@@ -81,7 +89,12 @@ def _values(name: str, facts: Facts) -> range | None:
     return values if len(values) <= MOST_CASES else None
 
 
-def _put(index: Expr, values: Mapping[str, int]) -> Expr:
+def _put(a: ThreadAccess, values: Mapping[str, int]) -> Expr:
+    assert a.index is not None
+    return _with(a.index, values)
+
+
+def _with(index: Expr, values: Mapping[str, int]) -> Expr:
     return simplify(substitute(index, {name: const_index(n) for name, n in values.items()}))
 
 
@@ -128,4 +141,4 @@ def _numbered(
         return
     for numbers in product(*(range(d) for _, d in remainders)):
         values = dict(zip(remainders.values(), numbers, strict=True))
-        yield replace(one, index=_put(first, values)), replace(other, index=_put(second, values))
+        yield replace(one, index=_with(first, values)), replace(other, index=_with(second, values))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from gpu_report import at
 
-# Bytes per second; multiply-adds as two operations per second, dense, summed in f32; instructions of warps per
+# Bytes per second; multiply-adds as two operations per second, dense, summed in f32; instructions of warps a
 # second, one a cycle by each of the four parts of a multiprocessor at its highest clock.
 CARDS = {
     "A100 40 GB": {"memory": 1555e9, "f16": 312e12, "f32": 19.5e12, "issue": 4 * 108 * 1.41e9},

@@ -113,3 +113,17 @@ def test_the_header_is_c(tmp_path: Path) -> None:
     command = [*find_compiler().command, "-std=c11", "-Wall", "-Wextra", "-Werror", "-c", str(text)]
     done = run_tool([*command, "-o", str(tmp_path / "main.o")])
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(("element", "function"), [("f32", "rsqrtf("), ("f64", "rsqrt(")])
+def test_reciprocal_square_roots(tmp_path: Path, element: str, function: str) -> None:
+    """Processors take a root and a division for them; GPUs have a function."""
+    text = (
+        f"kernel roots\nsize N\ninput A: {element}[N]\noutput C: {element}[N]\nC[i] = rsqrt(A[i])"
+    )
+    source = cuda_of(text)
+    assert function in source.text
+    a = np.abs(numbers(300)).astype(element.replace("f", "float")) + 1
+    c = np.zeros_like(a)
+    assert CudaLibrary(source, tmp_path).call("", 300, a, c) == 0
+    np.testing.assert_allclose(c, 1 / np.sqrt(a), rtol=5e-7)

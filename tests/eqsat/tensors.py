@@ -98,10 +98,12 @@ def in_order(dims: Iterable[Dim]) -> Dims:
 class Draft:
     """Makes random expressions. `made` are all that are parts of others or stand for themselves;
     `masks` the conditions that were used; `zeros` conditions with values that are 0 where
-    they do not hold; `local` arrays that may be read anywhere."""
+    they do not hold; `local` arrays that may be read anywhere. With `cosines` there are functions
+    that are not 0 at 0, for which `evaluate` has an exact stand-in."""
 
     random: np.random.Generator
     variant: int | None = None  # of a shape; random where there is none
+    cosines: bool = False
     made: list[Tensor] = field(default_factory=list)
     masks: list[Tensor] = field(default_factory=list)
     zeros: list[tuple[Tensor, Tensor]] = field(default_factory=list)
@@ -210,7 +212,7 @@ class Draft:
 
     def function(self, x: Tensor) -> Tensor:
         """Of a float; mostly one that is 0 at 0."""
-        name = MathOp.COS if self.chance(0.6) else MathOp.FLOOR
+        name = MathOp.COS if self.chance(0.6) and self.cosines else MathOp.FLOOR
         return Apply(Call(name, (operand_name(x.element),), Type(x.element)), (x,))
 
     def unary(self, t: str, x: Tensor) -> Tensor:

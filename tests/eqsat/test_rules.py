@@ -65,7 +65,7 @@ class Saturated:
 def saturated(seed: int, texts: dict[str, str]) -> Saturated:
     """A random draft after some rounds of the rules."""
     random = np.random.default_rng(seed)
-    draft = Draft(random, seed // SHAPES)
+    draft = Draft(random, seed // SHAPES, cosines=True)
     draft.shaped(draft.pick(*TOTALS), seed % SHAPES, depth=seed % 2)
     of = Encoding()
     for d in (*OUTPUTS, *SUMMED):

@@ -48,13 +48,25 @@ def test_every_barrier_is_needed(name: str, schedule: str | None) -> None:
         ("blur", "sliding", 0),
         ("scan", "inblock", 0),
         ("transpose", "shared", 2),
-        ("ring", "planes", 4),  # two an iteration: none between the pieces that fill a plane
         ("transpose", "unrolled", 2),  # rows of the output do not meet, whatever their stride
     ],
 )
 def test_count(name: str, schedule: str, count: int) -> None:
     kernel = lowered(name, schedule)
     assert sum(isinstance(x, Barrier) for x in statements(kernel.body)) == count
+
+
+@pytest.mark.parametrize("schedule", ["planes", "guarded"])
+def test_ring(schedule: str) -> None:
+    """No barrier between the pieces in which a block fills a plane, nor in a loop over them."""
+    kernel = lowered("ring", schedule)
+    for sizes in ((1, 1, 1), (5, 6, 18), (8, 8, 32)):
+        assert races(kernel, dict(zip("DHW", sizes, strict=True))) == []
+    found = [x for x in statements(kernel.body) if isinstance(x, Barrier)]
+    assert len(found) == {"planes": 4, "guarded": 2}[schedule]
+    pieces = [x for x in statements(kernel.body) if isinstance(x, For) and x.var == "zyx_o"]
+    assert pieces
+    assert not any(isinstance(x, Barrier) for piece in pieces for x in statements(piece))
 
 
 def test_again() -> None:
