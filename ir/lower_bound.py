@@ -299,10 +299,13 @@ def _without_factor(product: Expr, factor: Expr) -> Linear | None:
 
 
 def _remainder(a: Linear, b: Linear, c: int, s: Search) -> Linear | None:
-    """A lower bound of c * (a % b): a itself where it is in range, else 0 to b - 1."""
+    """A lower bound of c * (a % b): a itself where it is in range, that of its value where it has
+    only one, else 0 to b - 1."""
     below = shifted(minus(b, a), -1)
     if _at_least(a, 0, s) and _at_least(below, 0, s):
         return scaled(a, c)
+    if s.symbolic and (value := _lower(a, s)) is not None and value != a and value == _upper(a, s):
+        return scaled(linear(Binary(Op.MOD, to_expr(value), to_expr(b))), c)
     if not _at_least(b, 0, s):
         return None
     if c > 0:
