@@ -3,25 +3,44 @@
 from __future__ import annotations
 
 import pickle
+from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
 from hbc.codegen.instruction_files import builtin_descriptions
 from hbc.frontend.grammar import DIGEST_BYTES, cache_folder, keep
-from hbc.ir.instruction import Instruction, InstructionSet
+from hbc.ir.instruction import Feature, Instruction, InstructionSet
 from hbc.ir.target import Target
 
 _PACKAGE = Path(__file__).parents[1]
 # What decides how a text is read: a change of any of it makes what is kept out of date.
 _READERS = (
-    "frontend/isa*", "ir/instruction.py", "ir/nodes.py", "ir/record.py", "ir/source.py", "ir/types.py",
+    "cli/instruction_set.py", "frontend/isa*", "ir/instruction.py", "ir/nodes.py", "ir/record.py",
+    "ir/source.py", "ir/types.py",
 )  # fmt: skip
 
 
 def instructions_of(target: Target) -> list[Instruction]:
     """The tensor instructions that code for the target may use: those of its sets, and what its `isa`
     files describe for its features or for features of targets that they declare."""
+    return list(_usable(target).instructions)
+
+
+def features() -> tuple[Feature, ...]:
+    """The features of processors that hbc comes with."""
+    return _part("features", (), lambda: replace(instruction_set(), instructions=())).features
+
+
+@cache
+def _usable(target: Target) -> InstructionSet:
+    """The instructions for the target: kept by themselves, as to read all takes long."""
+    return _part(target.name, target.isa, lambda: _chosen(target), repr(target))
+
+
+def _chosen(target: Target) -> InstructionSet:
+    """The same, out of all."""
     known = instruction_set(target.isa)
     sets = set(target.instruction_sets)
     names = {i.name for t in sets for i in known.of_target(t)}
@@ -31,15 +50,30 @@ def instructions_of(target: Target) -> list[Instruction]:
         declared = {t.name for t in known.targets} - {t.name for t in builtin.targets}
         theirs = (i for t in (target.name, *declared) for i in known.of_target(t))
         names |= {i.name for i in theirs if i.name not in ours}
-    return [i for i in known.instructions if i.name in names and i.place.machine == target.machine]
+    fitting = (i for i in known.instructions if i.place.machine == target.machine)
+    return InstructionSet(tuple(i for i in fitting if i.name in names), ())
 
 
 @cache
 def instruction_set(files: tuple[Path, ...] = ()) -> InstructionSet:
     """The descriptions that hbc comes with and those of the files. Reading and checking them takes
-    half a second, so the result is kept; an unreadable or unwritable cache only costs time."""
-    paths = [*builtin_descriptions(), *files]
-    kept = cache_folder() / f"instructions-{_key(paths)}.pickle"
+    half a second, so the result is kept."""
+    return _part("all", files, lambda: _load([*builtin_descriptions(), *files]))
+
+
+def _load(paths: list[Path]) -> InstructionSet:
+    from hbc.frontend.isa_load import load_instructions  # the parser, which all else can do without
+
+    return load_instructions(paths)
+
+
+def _part(
+    name: str, files: tuple[Path, ...], make: Callable[[], InstructionSet], decides: str = ""
+) -> InstructionSet:
+    """A part of what the files say: what the cache has of it, or what is made now and put there. An
+    unreadable or unwritable cache only costs time. `decides`: what else the part depends on."""
+    key = _key([*builtin_descriptions(), *files], decides)
+    kept = cache_folder() / f"instructions-{name}-{key}.pickle"
     try:
         stored = kept.read_bytes()
     except OSError:
@@ -49,15 +83,13 @@ def instruction_set(files: tuple[Path, ...] = ()) -> InstructionSet:
         found = pickle.loads(text)
         if isinstance(found, InstructionSet):
             return found
-    from hbc.frontend.isa_load import load_instructions  # the parser, which all else can do without
-
-    made = load_instructions(paths)
+    made = make()
     keep(kept, pickle.dumps(made))
     return made
 
 
-def _key(paths: list[Path]) -> str:
-    key = sha256()
+def _key(paths: list[Path], decides: str) -> str:
+    key = sha256(decides.encode())
     readers = [p for pattern in _READERS for p in sorted(_PACKAGE.glob(pattern)) if p.is_file()]
     for path in (*readers, *paths):
         try:

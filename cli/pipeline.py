@@ -114,12 +114,12 @@ PASSES: tuple[str, ...] = ("lower", *(name for name, _ in STEPS))
 
 def features_of(target: Target) -> list[Feature]:
     """What code for the target needs apart from its tensor instructions, as far as it is described."""
-    from hbc.cli.instruction_set import instruction_set
+    from hbc.cli.instruction_set import features
 
     base = target
     while base.instruction_sets and base.falls_back is not None:
         base = TARGETS[base.falls_back]
-    return [f for f in instruction_set().features if f.cpuinfo in base.needs]
+    return [f for f in features() if f.cpuinfo in base.needs]
 
 
 def lower_to_kernel(

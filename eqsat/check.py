@@ -35,11 +35,9 @@ if TYPE_CHECKING:
 
 TRIES = 8
 MOST_ELEMENTS = 1 << 22
-Lanes = Callable[[Mapping[str, int]], "np.ndarray"]
-Touched = tuple[str, Lanes, Lanes | None]
-"""A buffer, the elements at given values of the variables, and which of them, where that is known
-without data."""
-_BEFORE, _AFTER = "before", "after"
+Touched = Callable[[Mapping[str, int]], Iterator[tuple[str, "np.ndarray"]]]
+"""Buffers, and the elements at given values of the variables."""
+_BEFORE, _AFTER = "before", ("after the statement", "after its choice")
 
 
 class CheckError(InternalError):
@@ -85,8 +83,8 @@ def _values(s: Store, random: Random) -> dict[str, int]:
     }
 
 
-def _touched(s: Store, one: Statement) -> list[Touched]:
-    """What the statement touches."""
+def _touched(s: Store, one: Statement) -> Touched:
+    """What the statement touches, wherever a mask that reads data holds."""
     from hbc.ir.interp import lanes_of
 
     # All of the destination, which may be written where the mask does not hold.
@@ -99,21 +97,28 @@ def _touched(s: Store, one: Statement) -> list[Touched]:
     for x in one.local:
         assert isinstance(x, Read)
         places.append((x.buffer, address(x, whole_box(tuple(strides_along(x)))), None))
-    found = []
-    for buffer, index, mask in dict.fromkeys(places):
-        known = mask is not None and not any(isinstance(n, Load) for n in nodes(mask))
-        found.append((buffer, lanes_of(index), lanes_of(mask) if known and mask else None))
-    return found
+    here = list(dict.fromkeys(places))
+    masks = [mask for *_, mask in here if mask is not None and not _has_load(mask)]
+    lanes = lanes_of([*(index for _, index, _ in here), *masks])
+
+    def touched(values: Mapping[str, int]) -> Iterator[tuple[str, np.ndarray]]:
+        found = lanes(values)
+        there = dict(zip(masks, found[len(here) :], strict=True))
+        for (buffer, _, mask), at in zip(here, found, strict=False):
+            yield buffer, at[there[mask]] if mask in there else at
+
+    return touched
 
 
-def _extents(touched: list[Touched], values: Mapping[str, int]) -> dict[str, int] | None:
-    """How long each array must be for the statement, wherever a mask that reads data holds; None where
-    it goes before the begin of one."""
+def _has_load(e: Expr) -> bool:
+    return any(isinstance(n, Load) for n in nodes(e))
+
+
+def _extents(touched: Touched, values: Mapping[str, int]) -> dict[str, int] | None:
+    """How long each array must be for the statement; None where it goes before the begin of one, or
+    where nothing of one is touched."""
     extents: dict[str, int] = {}
-    for buffer, index, mask in touched:
-        at = index(values)
-        if mask is not None:
-            at = at[mask(values)]
+    for buffer, at in touched(values):
         if at.size == 0:
             return None
         if int(at.min()) < 0 or int(at.max()) >= MOST_ELEMENTS:
@@ -151,13 +156,11 @@ def _compare(
     for buffer, index, there in _zeros(one):
         outside = evaluate(index, values, {})[~evaluate(there, values, inputs)]
         inputs[buffer][outside] = 0
-    results = []
     name = choice.plan.instruction.name
-    for body in (s, chosen):
-        try:
-            results.append(_run(body, s, choice, values, inputs, elements))
-        except InterpError as failure:
-            raise CheckError(f"select: with `{name}`, {failure}: {show(s)[:400]}") from failure
+    try:
+        results = _run(s, chosen, choice, values, inputs, elements)
+    except InterpError as failure:
+        raise CheckError(f"select: with `{name}`, {failure}: {show(s)[:400]}") from failure
     everywhere = not (one.mask or one.dead)  # also where the store's mask does not hold
     live = _places(s.index, None if everywhere else s.mask, values, inputs)
     at = np.concatenate([_places(*place, values, inputs) for place in places])
@@ -178,38 +181,44 @@ def _places(
 
 
 def _run(
-    body: Stmt,
     s: Store,
+    chosen: Stmt,
     choice: Choice,
     values: dict[str, int],
     inputs: dict[str, np.ndarray],
     elements: dict[str, DType],
-) -> np.ndarray:
-    """What the destination holds afterwards, from its values before."""
+) -> list[np.ndarray]:
+    """What the destination holds after either, from its values before."""
     from hbc.ir.interp import run
 
     n = inputs[s.buffer].size
     everything: Expr = Ramp(const_index(0), const_index(1), n) if n > 1 else const_index(0)
     t = elements[s.buffer](n)
-    whole = Allocate(
-        s.buffer, t.element, const_index(n), Memory.HEAP,
-        block(
-            Store(s.buffer, everything, Load(_BEFORE, everything, t)),
-            body,
-            Store(_AFTER, everything, Load(s.buffer, everything, t)),
-        ),
+    both = block(
+        *(
+            Allocate(
+                s.buffer, t.element, const_index(n), Memory.HEAP,
+                block(
+                    Store(s.buffer, everything, Load(_BEFORE, everything, t)),
+                    body,
+                    Store(after, everything, Load(s.buffer, everything, t)),
+                ),
+            )
+            for body, after in zip((s, chosen), _AFTER, strict=True)
+        )
     )  # fmt: skip
     arrays = {b: x for b, x in inputs.items() if b != s.buffer}
-    arrays |= {_BEFORE: inputs[s.buffer], _AFTER: inputs[s.buffer].copy()}
+    arrays[_BEFORE] = inputs[s.buffer]
+    arrays |= {after: inputs[s.buffer].copy() for after in _AFTER}
     arguments = tuple(
-        Argument(b, elements.get(b, t.element), (const_index(x.size),), output=b == _AFTER)
+        Argument(b, elements.get(b, t.element), (const_index(x.size),), output=b in _AFTER)
         for b, x in arrays.items()
     )
     # Constants: an array's own strides would take the place of variables of their names.
-    fixed = substitute_stmt(whole, {v: const_index(n) for v, n in values.items()})
+    fixed = substitute_stmt(both, {v: const_index(n) for v, n in values.items()})
     kernel = Kernel("check", (), arguments, (), (), fixed, (choice.plan.instruction,))
     run(kernel, {}, arrays)
-    return arrays[_AFTER]
+    return [arrays[after] for after in _AFTER]
 
 
 def _numbers(t: DType, n: int, random: Random) -> np.ndarray:

@@ -60,6 +60,7 @@ class Loads:
     first: dict[tuple[int, int], Points] = field(default_factory=dict)  # by operand and plan
     forms: dict[int, Form] = field(default_factory=dict)  # by the value
     same: dict[Form, Form] = field(default_factory=dict)
+    reused: dict[int, bool] = field(default_factory=dict)  # by the value and its parts
     held: list[Tensor | Plan] = field(default_factory=list)
     least: dict[tuple[int, int, int], float] = field(default_factory=dict)
     costs: dict[tuple[int, int, int, int], tuple[Cost, Plan]] = field(default_factory=dict)
@@ -68,7 +69,7 @@ class Loads:
         """That of an operand: one object for all that are alike."""
         if id(x) not in self.forms:
             self.held.append(x)
-            found = form(x)
+            found = form(x, self.reused)
             self.forms[id(x)] = self.same.setdefault(found, found)
         return self.forms[id(x)]
 
@@ -171,23 +172,27 @@ def _cheapest(
 def _in_order(
     options: Sequence[tuple[Plan, Candidate]], s: Statement, loads: Loads
 ) -> Iterator[tuple[Cost, Candidate, Plan]]:
-    """The options by their cost, which is found out when they may be next."""
-    least_of: dict[tuple[int, int, int], float] = {}  # by what decides it, which `options` holds
-    bounds: list[tuple[float, int]] = []
+    """The options by their cost, which is found out when they may be next: once for all candidates of
+    which the operands are loaded alike."""
+    alike: dict[tuple[int, int], list[int]] = {}  # by the plan, which `options` holds, and the kind
+    kinds: dict[int, int] = {}  # of a candidate, by its id
+    numbers: dict[tuple[int, int, int], int] = {}
     for n, (plan, c) in enumerate(options):
-        key = id(plan), id(c.a), id(c.b)
-        if key not in least_of:
-            least_of[key] = least(plan, c, loads)
-        bounds.append((least_of[key], n))
-    bounds.sort()
+        kind = kinds.get(id(c))
+        if kind is None:
+            key = id(loads.form(c.a)), id(loads.form(c.b)), moves(c, s)
+            kind = kinds[id(c)] = numbers.setdefault(key, len(numbers))
+        alike.setdefault((id(plan), kind), []).append(n)
+    bounds = sorted((least(*options[ns[0]], loads), ns[0], ns) for ns in alike.values())
     known: list[tuple[Cost, int, Plan]] = []
-    for bound, n in bounds:
+    for bound, first, ns in bounds:
         while known and known[0][0][0] < bound:
             found, m, final = heappop(known)
             yield found, options[m][1], final
-        plan, c = options[n]
+        plan, c = options[first]
         total, final = cost(c, plan, s, loads)
-        heappush(known, (total, n, final))
+        for n in ns:
+            heappush(known, (total, n, final))
     while known:
         found, m, final = heappop(known)
         yield found, options[m][1], final
@@ -236,10 +241,10 @@ def _plans(
     loads: Loads,
 ) -> list[Plan]:
     """The plans for a candidate."""
-    moves = (loads.form(c.a).moving, loads.form(c.b).moving)
-    if not (moves[0] | moves[1]) <= {*s.outputs, *c.dims}:
+    along = (loads.form(c.a).moving, loads.form(c.b).moving)
+    if not (along[0] | along[1]) <= {*s.outputs, *c.dims}:
         return []  # a sum inside of another
-    table = Contraction(s.outputs, c.dims, *moves)
+    table = Contraction(s.outputs, c.dims, *along)
     known = tables.setdefault(table, {})
     if c.types not in known:
         known[c.types] = list(_plans_of(table, c.types, instructions))
@@ -300,16 +305,20 @@ def cost(c: Candidate, plan: Plan, s: Statement, loads: Loads) -> tuple[Cost, Pl
     """Estimated cycles: of the instructions, the loads of their operands, and the way of the
     accumulator to the statement's destination; and how many of them are for packing. The plan says
     which operands are shuffled."""
-    moves = 0 if c.c == s.dest else 2 if isinstance(c.c, Read | None) else 10
-    key = id(loads.form(c.a)), id(loads.form(c.b)), id(plan), moves
+    way = moves(c, s)
+    key = id(loads.form(c.a)), id(loads.form(c.b)), id(plan), way
     if key not in loads.costs:
-        loads.costs[key] = _cost(c, plan, s, loads, moves)
+        loads.costs[key] = _cost(c, plan, s, loads, way)
     return loads.costs[key]
 
 
-def _cost(c: Candidate, plan: Plan, s: Statement, loads: Loads, moves: int) -> tuple[Cost, Plan]:
-    """The same. `moves`: loads and stores between accumulators and where they begin and end, which lie
-    as they do."""
+def moves(c: Candidate, s: Statement) -> int:
+    """Loads and stores between accumulators and where they begin and end, which lie as they do."""
+    return 0 if c.c == s.dest else 2 if isinstance(c.c, Read | None) else 10
+
+
+def _cost(c: Candidate, plan: Plan, s: Statement, loads: Loads, way: int) -> tuple[Cost, Plan]:
+    """The same. `way`: the `moves`."""
     total, packing, shuffled = plan.cycles, 0.0, set[int]()
     for n, x in zip(plan.instruction.factors, (c.a, c.b), strict=True):
         load, pack, sorted_ = loads.of(x, n, plan)
@@ -319,7 +328,7 @@ def _cost(c: Candidate, plan: Plan, s: Statement, loads: Loads, moves: int) -> t
     direct = loads.is_direct(s.dest, plan)
     outputs = prod(p.extent for p in plan.outer if not p.dim.reduced)
     each = LOAD if direct else SCATTER
-    ways = moves if direct else max(moves, 2)
+    ways = way if direct else max(way, 2)
     final = replace(plan, shuffled=frozenset(shuffled)) if shuffled else plan
     return (total + each * outputs * ways, packing), final
 

@@ -14,7 +14,7 @@ from math import prod
 from hbc.eqsat.fragments import may_be_fragment
 from hbc.eqsat.plan import SUMMED, Plan
 from hbc.eqsat.points import Place, Points, exists, raw_layout, strides_at, value
-from hbc.eqsat.tensor import Apply, Band, Dim, Masked, Read, Tensor, reads, strides_along
+from hbc.eqsat.tensor import Apply, Band, Dim, Masked, Read, Tensor, parts, strides_along
 from hbc.eqsat.windows import MOST_TOGETHER, is_window, sharing, shuffles, window
 from hbc.ir.build import const_value, mul, select
 from hbc.ir.contraction import extents, shape, strides
@@ -57,14 +57,22 @@ class Form:
     reused: bool
 
 
-def form(x: Tensor) -> Form:
-    """That of an operand."""
+def form(x: Tensor, known: dict[int, bool] | None = None) -> Form:
+    """That of an operand. `known`: whether what tensors read is reused, by their ids."""
     inner = x
     while isinstance(inner, Masked):
         inner = inner.value
     array = inner if isinstance(inner, Read) else None
-    reused = all(is_reused(r) for r in reads(x))
+    reused = _all_reused(x, {} if known is None else known)
     return Form(array, inner is not x, strides_along(x), x.element, reused)
+
+
+def _all_reused(x: Tensor, known: dict[int, bool]) -> bool:
+    found = known.get(id(x))
+    if found is None:
+        own = not isinstance(x, Read) or is_reused(x)
+        found = known[id(x)] = own and all(_all_reused(p, known) for p in parts(x))
+    return found
 
 
 def points(plan: Plan, operand: int, starts: Starts) -> Points:

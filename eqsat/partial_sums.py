@@ -43,7 +43,7 @@ from hbc.ir.nodes import (
 )
 from hbc.ir.record import record
 from hbc.ir.types import Memory, Type
-from hbc.ir.walk import block, map_children, map_stmt, nodes
+from hbc.ir.walk import block, map_children, map_stmt, statements
 
 Ways = Callable[[Allocate, tuple[Instruction, ...]], list[Way | None]]
 """What is cheapest for each product that sums in the buffer, by one of these instructions."""
@@ -89,7 +89,7 @@ def in_partial_sums(
     a: Allocate, instructions: Sequence[Instruction], ways: Ways, fresh: Callable[[str], str]
 ) -> Allocate:
     """The buffer with partial sums beside it, where an instruction does all that adds to them."""
-    sums = [s for s in nodes(a.body) if isinstance(s, Store) and s.buffer == a.buffer]
+    sums = [s for s in statements(a.body) if isinstance(s, Store) and s.buffer == a.buffer]
     if not isinstance(a.extent, Const) or not any(summed_lanes(s) is not None for s in sums):
         return a
     least, best = float("inf"), None

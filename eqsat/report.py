@@ -67,6 +67,8 @@ def part_of(s: Store, around: Iterable[Stmt]) -> Part:
                 return "tail"
             case _:
                 pass
+    if not rests:
+        return "whole"
     masks = [s.mask, *(n.mask for n in nodes(s.value) if isinstance(n, Load))]
     ends = (free_variables(m) for m in masks if m is not None)
     return "tail" if any(rests & names for names in ends) else "whole"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hbc.frontend.gpu_place import THREADS, Place, place_in, place_of
+from hbc.frontend.gpu_place import THREADS, Place, outside_of_threads, place_in, place_of
 from hbc.frontend.plan import At, FuncPlan, Inline, Loop, Plan, StagePlan, stage_text
 from hbc.frontend.swizzles import check_swizzle
 from hbc.ir.diag import Diagnostic, Note
@@ -37,7 +37,7 @@ def _loops(plan: Plan, f: FuncPlan, s: StagePlan) -> Iterator[Diagnostic]:
     outside = place = place_of(plan, f.compute)
     last: Loop | None = None
     for loop in s.loops:
-        wrong = _misplaced(s, loop, last, place, outside)
+        wrong = _misplaced(s, loop, last, place, outside, _shared_hint(plan, f))
         if wrong is not None:
             yield wrong
             return
@@ -63,9 +63,10 @@ def _prefetches(s: StagePlan) -> Iterator[Diagnostic]:
 
 
 def _misplaced(
-    s: StagePlan, loop: Loop, last: Loop | None, place: Place, outside: Place
+    s: StagePlan, loop: Loop, last: Loop | None, place: Place, outside: Place, hint: str
 ) -> Diagnostic | None:
-    """Why the loop cannot be what it is. `last` is the loop around it, unless that is the host's."""
+    """Why the loop cannot be what it is. `last` is the loop around it, unless that is the host's;
+    `hint` says how threads compute the Func together."""
     name, who = f"`{loop.name}`", _SHARING.get(loop.kind, "")
     if loop.kind is LoopKind.PARALLEL:
         return Diagnostic(
@@ -92,7 +93,7 @@ def _misplaced(
     if outside is Place.THREAD:
         return Diagnostic(
             f"every thread computes its own `{s.func}`: the loop {name} of it cannot be given to "
-            f"{who}", loop.span, f"compute `{s.func}` outside of the loops over threads",
+            f"{who}", loop.span, hint,
         )  # fmt: skip
     if place is Place.THREAD and (last is None or last.kind not in THREADS):
         between = "another loop" if last is None else f"`{last.name}`"
@@ -108,6 +109,14 @@ def _misplaced(
     return None
 
 
+def _shared_hint(plan: Plan, f: FuncPlan) -> str:
+    """How a Func is computed by threads together."""
+    name, level = f.func.name, outside_of_threads(plan, f.compute)
+    if level is None:
+        return f"compute `{name}` outside of the loops over threads"
+    return f"`{name}.compute_at({level}).store_in(shared)`, outside of the loops over threads"
+
+
 def _level(plan: Plan, f: FuncPlan) -> Iterator[Diagnostic]:
     """Nothing is computed or stored between loops that must nest directly."""
     for level in (f.compute, f.store):
@@ -121,6 +130,8 @@ def _level(plan: Plan, f: FuncPlan) -> Iterator[Diagnostic]:
         if _SHARING.get(outer.kind) and (outer.kind in THREADS) == (inner.kind in THREADS):
             if inner.kind not in _SHARING:
                 continue
+            if outer.kind in THREADS and any(x.kind in THREADS for s in f.stages for x in s.loops):
+                continue  # what is wrong then are its own loops, and has been said
             yield Diagnostic(
                 f"`{f.func.name}` is computed between the loops `{outer.name}` and `{inner.name}` "
                 f"over {_SHARING[inner.kind]}", level.span or f.span,

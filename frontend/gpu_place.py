@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from hbc.frontend.plan import At, Level, Plan, StagePlan
+from hbc.frontend.plan import At, Level, Plan, StagePlan, stage_text
 from hbc.ir.nodes import LoopKind
 
 THREADS = frozenset({LoopKind.THREAD, LoopKind.LANE})
@@ -37,6 +37,22 @@ def place_of(plan: Plan, level: Level) -> Place:
         if loop.name == level.loop:
             break
     return place
+
+
+def outside_of_threads(plan: Plan, level: Level) -> str | None:
+    """The innermost level around this one that all threads of a block share, as the arguments of
+    `compute_at`; None where there is none."""
+    if not isinstance(level, At):
+        return None
+    outer = plan[level.func].compute
+    if place_of(plan, outer) is Place.THREAD:
+        return outside_of_threads(plan, outer)
+    stage = plan[level.func].stages[0 if level.update is None else level.update + 1]
+    loops = _variant(stage, level.loop).loops
+    first = next((n for n, x in enumerate(loops) if x.kind in THREADS), len(loops))
+    if first == 0:
+        return outside_of_threads(plan, outer)
+    return f"{stage_text(stage)}, {loops[first - 1].name}"
 
 
 def _variant(stage: StagePlan, loop: str) -> StagePlan:

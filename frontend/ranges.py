@@ -91,12 +91,12 @@ def quotient(form: Linear, divisor: int) -> Linear:
 
 def least(a: Range, b: Range) -> Range:
     """min(a, b)."""
-    return Range(cross(a.low, b.low, None, min), limit(a.high + b.high))
+    return Range(cross(a.low, b.low, None, min), limit(a.high + b.high, min))
 
 
 def greatest(a: Range, b: Range) -> Range:
     """max(a, b)."""
-    return Range(limit(a.low + b.low), cross(a.high, b.high, None, max))
+    return Range(limit(a.low + b.low, max), cross(a.high, b.high, None, max))
 
 
 def union(a: Range, b: Range) -> Range:
@@ -106,13 +106,13 @@ def union(a: Range, b: Range) -> Range:
 
 def both(a: Range, b: Range) -> Range:
     """What lies in a and in b: two bounds of one value."""
-    return Range(limit(a.low + b.low), limit(a.high + b.high))
+    return Range(limit(a.low + b.low, max), limit(a.high + b.high, min))
 
 
 def absolute(a: Range) -> Range:
     """|a|."""
     n = negate(a)
-    low = limit((*a.low, *n.low, (Linear(0),)))
+    low = limit((*a.low, *n.low, (Linear(0),)), max)
     return Range(low, cross(a.high, n.high, None, max))
 
 
@@ -130,7 +130,8 @@ def cross(
         for y in b:
             forms = (*x, *y) if combine is None else tuple(combine(f, g) for f in x for g in y)
             made.append(thin(forms, pick))
-    return limit(tuple(c for c in made if len(c) <= MOST_FORMS))
+    outer = max if pick is min else min
+    return limit(tuple(c for c in made if len(c) <= MOST_FORMS), outer)
 
 
 def thin(forms: tuple[Linear, ...], pick: Callable[[int, int], int]) -> tuple[Linear, ...]:
@@ -145,9 +146,10 @@ def thin(forms: tuple[Linear, ...], pick: Callable[[int, int], int]) -> tuple[Li
     return tuple(found.values())
 
 
-def limit(clauses: Clauses) -> Clauses:
-    """The simplest ones."""
+def limit(clauses: Clauses, pick: Callable[[int, int], int]) -> Clauses:
+    """The simplest ones, and of those that are one form, and differ by a number, the one that decides."""
     if len(clauses) < 2:
         return clauses
-    found = dict.fromkeys(clauses)
+    alone = thin(tuple(c[0] for c in clauses if len(c) == 1), pick)
+    found = dict.fromkeys((*((f,) for f in alone), *(c for c in clauses if len(c) > 1)))
     return tuple(sorted(found, key=lambda c: (len(c), sum(len(f.terms) for f in c))))[:MOST_CLAUSES]

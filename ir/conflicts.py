@@ -15,6 +15,7 @@ import numpy as np
 from hbc.ir.bounds import constant_bounds, prove
 from hbc.ir.build import floordiv, ge, le, mul, sub
 from hbc.ir.conflict_cases import cases, is_mixed
+from hbc.ir.conflict_digits import as_numbers
 from hbc.ir.conflict_rows import Rows, with_numbers
 from hbc.ir.facts import Facts, Interval
 from hbc.ir.launches import WARP
@@ -150,7 +151,9 @@ class Conflicts:
             level = self._of_rows(p, a, facts)
         if level is Level.NONE or not (is_mixed(p.access) or is_mixed(a)):
             return level
-        return min(level, self._of_cases(p, a, facts))
+        numbers = as_numbers(p.access, a, [name for name, _ in p.back])
+        found = None if numbers is None else self._of_elements(p, *numbers, facts)
+        return min(level, self._of_cases(p, a, facts) if found is None else found)
 
     def _of_rows(self, p: Pending, a: ThreadAccess, facts: Facts) -> Level:
         rows = with_numbers(p.access, a, self.rows)

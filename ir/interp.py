@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 from typing import Any
 
@@ -20,7 +20,7 @@ from hbc.ir.interp_copies import Copies
 from hbc.ir.interp_expr import emit
 from hbc.ir.interp_stmt import allocator, emit_statement
 from hbc.ir.kernel import Argument, Kernel
-from hbc.ir.nodes import Expr, Var
+from hbc.ir.nodes import Const, Expr, Var
 from hbc.ir.numpy_types import Array, numpy_dtype
 from hbc.ir.walk import free_variables, nodes
 
@@ -103,25 +103,29 @@ def evaluate(e: Expr, env: Mapping[str, Any], buffers: Mapping[str, Array]) -> A
         return np.atleast_1d(np.asarray(_compile(code, [])(), numpy_dtype(e.type.element)))
 
 
-def lanes_of(e: Expr) -> Callable[[Mapping[str, Any]], Array]:
-    """`evaluate` without buffers, prepared once for many values of the variables."""
-    free = free_variables(e)
-    variables = {n.name: n for n in nodes(e) if isinstance(n, Var) and n.name in free}
+def lanes_of(es: Sequence[Expr]) -> Callable[[Mapping[str, Any]], list[Array]]:
+    """`evaluate` for several without buffers, prepared once for many values of the variables."""
+    free = frozenset[str]().union(*(free_variables(e) for e in es))
+    variables = {n.name: n for e in es for n in nodes(e) if isinstance(n, Var) and n.name in free}
     code = Code(variables={name: f"x{n}" for n, name in enumerate(variables)})
-    code.line(f"return {emit(code, e)}")
+    code.line(f"return [{', '.join([emit(code, e) for e in es])}]")
     function = _compile(code, list(code.variables.values()))
-    dtype = numpy_dtype(e.type.element)
+    dtypes = [numpy_dtype(e.type.element) for e in es]
 
-    def lanes(values: Mapping[str, Any]) -> Array:
+    def lanes(values: Mapping[str, Any]) -> list[Array]:
         given = (_given(values[name], v) for name, v in variables.items())
         with np.errstate(all="ignore"):
-            return np.atleast_1d(np.asarray(function(*given), dtype))
+            found = function(*given)
+        return [np.atleast_1d(np.asarray(x, t)) for x, t in zip(found, dtypes, strict=True)]
 
     return lanes
 
 
 def evaluator(e: Expr, names: list[str]) -> Callable[[Mapping[str, int]], Any]:
     """A scalar expression over index variables as a function of their values."""
+    if isinstance(e, Const):
+        always = e.value
+        return lambda values: always
     code = Code(variables={name: f"x{n}" for n, name in enumerate(names)})
     code.line(f"return {emit(code, e)}")
     function = _compile(code, list(code.variables.values()))

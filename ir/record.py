@@ -34,6 +34,8 @@ def mutable(cls: type[_X]) -> type[_X]:
 def _with(cls: type[_X], makers: Mapping[str, Callable[[type[Any]], Method]]) -> type[_X]:
     """The class with slots, and with these methods unless it defines them itself."""
     own = vars(cls)
+    if cls.__doc__ is None:
+        cls.__doc__ = cls.__qualname__  # or dataclass makes one of the signature, which takes long
     made = dataclass(init=False, repr=False, eq=False, slots=True)(cls)
     for name, maker in makers.items():
         if name not in own and not (name == "__hash__" and "__eq__" in own):

@@ -68,6 +68,7 @@ from hbc.ir.walk import (
 
 NOTHING_TO_DO = Block(())
 ZERO = const_index(0)
+_READS = (Load, Prefetch)
 
 
 @record
@@ -361,7 +362,7 @@ def _let_stmt(s: LetStmt, name: str, value: Expr, body: Stmt, scope: Scope) -> S
 
 
 def _is_read(s: Allocate) -> bool:
-    return any(isinstance(n, Load | Prefetch) and n.buffer == s.buffer for n in nodes(s.body))
+    return any(isinstance(n, _READS) and n.buffer == s.buffer for n in nodes(s.body))
 
 
 def _without_stores(s: Stmt, buffer: str) -> Stmt:

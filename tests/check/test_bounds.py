@@ -50,6 +50,10 @@ def requirements(text: str, of_extents: bool = False) -> list[str]:
         "B[i] += A[i + r - 1] where i + r >= 1 and i + r <= N",
         "output B: f32[N]\nB[i] = A[abs(i)]",
         "output B: f32[N]\nf[x, y] = A[clamp(x + y, 0, N - 1)]\nB[i] = f[i * i, -i]",
+        "size R\ninput X: f32[R, 64]\noutput Y: f32[R, 64]\n"  # neither end depends on how many there are
+        "a[i, x] = X[i, x] + X[i, max(x - 1, 0)]\nb[i, x] = a[i, x] + a[i, max(x - 2, 0)]\n"
+        "c[i, x] = b[i, x] + b[i, min(x + 4, 63)]\nd[i, x] = c[i, x] + c[i, max(x - 8, 0)]\n"
+        "Y[i, x] = d[i, x] + d[i, max(x - 16, 0)]",
     ],
 )
 def test_proved(text: str) -> None:

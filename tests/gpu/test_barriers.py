@@ -69,6 +69,15 @@ def test_ring(schedule: str) -> None:
     assert not any(isinstance(x, Barrier) for piece in pieces for x in statements(piece))
 
 
+@pytest.mark.parametrize("schedule", ["rows", "guarded"])
+def test_padded(schedule: str) -> None:
+    """No barrier between the pieces in which a block fills rows that are padded."""
+    kernel = lowered("padded", schedule)
+    pieces = [x for x in statements(kernel.body) if isinstance(x, For) and x.var == "yx_o"]
+    assert pieces
+    assert not any(isinstance(x, Barrier) for piece in pieces for x in statements(piece))
+
+
 def test_again() -> None:
     """Where barriers stand already, none is added."""
     kernel = lowered("gemm", "staged")
