@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import itertools
 import re
+import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -100,7 +101,8 @@ def test_there_are_examples() -> None:
     assert {b.file for b in PROGRAMS} >= {"language.md", "schedules.md"}
     described = {"isa", "isa wrong", "isa error"}  # tests/isa reads these
     solved = {"sf solve"}  # and tests/synth these
-    known = {"hb", "hb run", "hb schedule", "hb wrong", "sh", "cuda", *OUTPUTS, *described, *solved}
+    programs = {"hb", "hb run", "hb schedule", "hb wrong", "sh", "cuda", "python"}
+    known = programs | described | solved | {*OUTPUTS}
     assert {b.mark for b in ALL} <= known
 
 
@@ -166,3 +168,27 @@ def rewrite() -> None:
 
 if __name__ == "__main__":
     rewrite()
+
+
+MINE = """#include <cstdio>
+__global__ void twice(int *a) { a[threadIdx.x] *= 2; }
+int main() {
+    int *a;
+    cudaMalloc(&a, 4 * sizeof(int));
+    for (int i = 0; i < 4; ++i) a[i] = i + 1;
+    twice<<<1, 4>>>(a);
+    printf("%d\\n", a[0] + a[1] + a[2] + a[3]);
+    return cudaFree(a);
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "block", [b for b in ALL if b.mark == "python"], ids=lambda b: f"{b.file}:{b.line}"
+)
+def test_python_examples_run(block: Block, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They make the program `mine` out of `mine.cu`."""
+    monkeypatch.chdir(tmp_path)
+    Path("mine.cu").write_text(MINE, encoding="ascii")
+    exec(compile(block.text, block.file, "exec"), {})
+    assert subprocess.run(["./mine"], capture_output=True, text=True, check=True).stdout == "20\n"
