@@ -33,6 +33,7 @@ from hbc.ir.simplify import simplify_kernel
 from hbc.ir.source import Source
 from hbc.ir.stage_copies import stage_copies
 from hbc.ir.target import GPU, TARGETS, Target, schedule_order
+from hbc.ir.types import FRAGMENTS
 from hbc.ir.unroll import unroll
 from hbc.ir.unroll_limit import refuse_long
 from hbc.ir.vector_math import expand_math
@@ -156,7 +157,8 @@ def load_pipeline(path: Path, settings: Mapping[str, str], fix_sizes: bool = Fal
 
 
 def choose_schedule(p: Pipeline, target: str, name: str | None) -> Schedule | None:
-    """The named schedule, else the first for the target or one it falls back on, else none."""
+    """The named schedule, else the first for the target or one it falls back on (of those for a GPU
+    the first with tensor cores, where there is one), else none."""
     if name is not None:
         for s in p.schedules:
             if s.name == name:
@@ -166,7 +168,13 @@ def choose_schedule(p: Pipeline, target: str, name: str | None) -> Schedule | No
         hint = did_you_mean(name, have) or f"the schedules of this file: {listed}"
         raise UsageError(Diagnostic(f"no schedule `{name}` in {p.source.name}", None, hint))
     for t in schedule_order(target):
-        for s in p.schedules:
-            if t in s.targets:
-                return s
+        fitting = [s for s in p.schedules if t in s.targets]
+        if fitting:
+            return next(filter(_has_fragments, fitting), fitting[0])
     return None
+
+
+def _has_fragments(s: Schedule) -> bool:
+    """Whether the schedule keeps anything in the fragments of tensor cores."""
+    kept = [d for line in s.lines for d in line.directives if d.name == "store_in"]
+    return any(d.args[0] in FRAGMENTS for d in kept)
