@@ -24,6 +24,7 @@ from hbc.frontend.plan import (
     Tail,
     default_stage,
 )  # fmt: skip
+from hbc.ir.names import unused
 from hbc.ir.nodes import GPU_LOOPS, LoopKind
 from hbc.ir.types import TILES, Memory
 
@@ -92,11 +93,11 @@ def _shared_out(
     word = loops[0].name
     for x in loops[1:]:
         word += x.name
-        fused = _fresh(word, taken)
+        fused = unused(word, taken)
         relations.append(Fuse(dim, x.dim, fused))
         dim, taken = fused, taken | {fused}
-    pieces = _fresh(f"{word}_o", taken)
-    inner = _fresh(f"{word}_t", taken | {pieces})
+    pieces = unused(f"{word}_o", taken)
+    inner = unused(f"{word}_t", taken | {pieces})
     relations.append(Split(dim, pieces, inner, threads, tail, loops[0].span))
     made = (
         Loop(pieces, pieces, outer, span=loops[0].span),
@@ -105,14 +106,6 @@ def _shared_out(
     at = s.loops.index(loops[0])
     rest = tuple(x for x in s.loops if x not in loops)
     return replace(s, loops=(*rest[:at], *made, *rest[at:]), relations=tuple(relations))
-
-
-def _fresh(name: str, taken: frozenset[str]) -> str:
-    candidate, count = name, 1
-    while candidate in taken:
-        count += 1
-        candidate = f"{name}{count}"
-    return candidate
 
 
 def _levels(plan: Plan, s: StagePlan) -> set[str]:

@@ -17,6 +17,7 @@ from dataclasses import replace
 from hbc.ir.build import const_value, gt, sub
 from hbc.ir.kernel import Kernel
 from hbc.ir.linear import linear, minus
+from hbc.ir.names import unused
 from hbc.ir.nodes import (
     Allocate,
     Block,
@@ -188,9 +189,6 @@ def _earlier(index: Expr, name: str, by: int) -> Expr:
 
 
 def _fresh(name: str, taken: set[str]) -> str:
-    candidate, n = name, 1
-    while candidate in taken:
-        n += 1
-        candidate = f"{name}_{n}"
-    taken.add(candidate)
-    return candidate
+    found = unused(name, taken, "_")
+    taken.add(found)
+    return found

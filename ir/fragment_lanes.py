@@ -24,6 +24,7 @@ from hbc.ir.lane_at import at_lane
 from hbc.ir.launches import WARP
 from hbc.ir.linear import linear
 from hbc.ir.matrix_loads import ROW_BYTES, matrix_load
+from hbc.ir.names import unused
 from hbc.ir.nodes import (
     Allocate,
     Block,
@@ -224,10 +225,7 @@ class _Lanes:
         return read - own, {n.buffer for n in nodes(s) if isinstance(n, Store)} - own
 
     def fresh(self, word: str) -> str:
-        name, n = word, 1
-        while name in self.taken:
-            n += 1
-            name = f"{word}{n}"
+        name = unused(word, self.taken)
         self.taken.add(name)
         return name
 

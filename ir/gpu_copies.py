@@ -23,6 +23,7 @@ from hbc.ir.kernel import Kernel
 from hbc.ir.lane_offsets import lane_offsets
 from hbc.ir.launches import THREADS
 from hbc.ir.live_lanes import all_live
+from hbc.ir.names import unused
 from hbc.ir.nodes import (
     Allocate,
     Block,
@@ -221,12 +222,9 @@ class _Work:
         return made
 
     def _fresh(self, name: str) -> str:
-        candidate, count = name, 1
-        while candidate in self.taken:
-            count += 1
-            candidate = f"{name}{count}"
-        self.taken.add(candidate)
-        return candidate
+        found = unused(name, self.taken)
+        self.taken.add(found)
+        return found
 
 
 def _joined(s: Block) -> Stmt:

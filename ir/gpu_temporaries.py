@@ -21,6 +21,7 @@ from hbc.ir.build import add, and_, const_value, floordiv, lt, mod, mul, sub
 from hbc.ir.kernel import Kernel
 from hbc.ir.lane_at import NoLaneError, at_lane, by_distance
 from hbc.ir.launches import WARP, by_warps, thread_count, thread_loops
+from hbc.ir.names import unused
 from hbc.ir.nodes import (
     Allocate,
     Block,
@@ -72,10 +73,7 @@ class _Pass:
     live: set[str] = field(default_factory=set)  # the slots of statements around
 
     def fresh(self, word: str) -> str:
-        name, n = word, 1
-        while name in self.taken:
-            n += 1
-            name = f"{word}{n}"
+        name = unused(word, self.taken)
         self.taken.add(name)
         return name
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from hbc.ir.kernel import Kernel
+from hbc.ir.names import unused
 from hbc.ir.nodes import Allocate, Barrier, For, LoopKind, Stmt, Store, const_index
 from hbc.ir.walk import map_stmt, nodes, statements
 
@@ -35,11 +36,7 @@ def _alone(s: Stmt, taken: Collection[str]) -> Stmt:
         return s
     if any(isinstance(x, Allocate | Barrier) or _is_threads(x) for x in parts):
         return map_stmt(s, lambda e: e, lambda c: _alone(c, taken))
-    name, count = "lone", 1
-    while name in taken:
-        count += 1
-        name = f"lone{count}"
-    return For(name, const_index(0), const_index(1), LoopKind.THREAD, s)
+    return For(unused("lone", taken), const_index(0), const_index(1), LoopKind.THREAD, s)
 
 
 def _is_threads(s: Stmt) -> bool:

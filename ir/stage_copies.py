@@ -23,6 +23,7 @@ from hbc.ir.build import add, const_value, lt, mod, mul, sub
 from hbc.ir.diag import error
 from hbc.ir.facts import NOTHING, Facts, Interval
 from hbc.ir.kernel import Kernel
+from hbc.ir.names import unused
 from hbc.ir.nodes import (
     Barrier,
     CopyCommit,
@@ -76,10 +77,7 @@ class _Pass:
         return _Staged(s, body, self._fresh(s.var, "slot"), self._fresh(s.var, "ahead")).whole()
 
     def _fresh(self, loop: str, what: str) -> str:
-        name, count = f"{loop}_{what}", 1
-        while name in self.taken:
-            count += 1
-            name = f"{loop}_{what}{count}"
+        name = unused(f"{loop}_{what}", self.taken)
         self.taken.add(name)
         return name
 
