@@ -8,7 +8,7 @@ from hbc.cli.sizes import index_value
 from hbc.ir.kernel import Kernel
 from hbc.ir.nodes import Block, Expr, For, If, LetStmt, Load, Stmt
 from hbc.ir.types import CONDITION, INDEX
-from hbc.ir.walk import children, nodes
+from hbc.ir.walk import children, contains
 
 
 def statements_run(kernel: Kernel, sizes: Mapping[str, int]) -> int:
@@ -41,7 +41,7 @@ def _run(s: Stmt, known: Mapping[str, int]) -> int:
 
 def _value(e: Expr, known: Mapping[str, int]) -> int | None:
     """The value of an index or condition; None where that depends on more than is known."""
-    if e.type not in (INDEX, CONDITION) or any(isinstance(n, Load) for n in nodes(e)):
+    if e.type not in (INDEX, CONDITION) or contains(e, Load):
         return None
     try:
         return index_value(e, known)

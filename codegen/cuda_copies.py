@@ -16,14 +16,14 @@ from hbc.ir.kernel import Kernel
 from hbc.ir.nodes import CopyCommit, CopyWait, Expr, Load, Ramp, Stmt, Store
 from hbc.ir.partial_copies import live_count
 from hbc.ir.simplify import simplify
-from hbc.ir.walk import nodes
+from hbc.ir.walk import contains
 
 HEADER = "cuda_pipeline.h"
 
 
 def copies_ahead(kernel: Kernel) -> bool:
     """Whether anything is copied asynchronously, for which the file includes the header."""
-    return any(isinstance(n, CopyCommit) for n in nodes(kernel.body))
+    return contains(kernel.body, CopyCommit)
 
 
 def copy_statement(s: Stmt, unit: Unit) -> bool:

@@ -50,7 +50,7 @@ from hbc.ir.nodes import (
 )
 from hbc.ir.thread_view import thread_view
 from hbc.ir.types import Memory
-from hbc.ir.walk import free_variables, names_read, nodes, rewrite
+from hbc.ir.walk import contains, free_variables, names_read, nodes, rewrite
 
 MOST_THREADS = 1024
 _THREAD = re.compile(r"\bthread\b(?!s)")
@@ -64,7 +64,7 @@ def host_statement(s: Stmt, unit: Unit) -> bool:
             _launch(s, unit)
         case Allocate():
             _device_memory(s, unit)
-        case Assert() if any(isinstance(n, Load) for n in nodes(s.condition)):
+        case Assert() if contains(s.condition, Load):
             _check_values(s, unit)
         case For(kind=LoopKind.THREAD | LoopKind.LANE) | Store() | Barrier():
             raise InternalError(f"codegen: {type(s).__name__} outside of a GPU's blocks")

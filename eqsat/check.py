@@ -15,19 +15,27 @@ from hbc.eqsat.perform import accumulated, output_points, perform, stored
 from hbc.eqsat.placement import Frames
 from hbc.eqsat.points import address, value, whole_box
 from hbc.eqsat.tensor import Read, strides_along
+from hbc.ir.build import and_
 from hbc.ir.diag import InternalError
 from hbc.ir.kernel import Argument, Kernel
 from hbc.ir.nodes import (
     Allocate,
+    Binary,
+    Broadcast,
+    Const,
     Expr,
     Load,
+    Node,
+    Op,
     Ramp,
     Stmt,
     Store,
+    Var,
     const_index,
 )
 from hbc.ir.show import show
 from hbc.ir.types import DType, Memory
+from hbc.ir.vector_masks import conjuncts
 from hbc.ir.walk import block, free_variables, nodes, substitute_stmt
 
 if TYPE_CHECKING:
@@ -84,21 +92,22 @@ def _values(s: Store, random: Random) -> dict[str, int]:
 
 
 def _touched(s: Store, one: Statement) -> Touched:
-    """What the statement touches, wherever a mask that reads data holds."""
+    """What the statement touches, wherever the conditions of a mask hold that read data, or on which
+    otherwise no bounds of arrays depend (`i % 3 == 0`)."""
     from hbc.ir.interp import lanes_of
 
     # All of the destination, which may be written where the mask does not hold.
     places: list[tuple[str, Expr, Expr | None]] = [(s.buffer, s.index, None)]
     for n in nodes(s):
         if isinstance(n, Load):
-            places.append((n.buffer, n.index, n.mask))
+            places.append((n.buffer, n.index, None if n.mask is None else _bounding(n.mask)))
     for buffer, index, _ in _zeros(one):
         places.append((buffer, index, None))
     for x in one.local:
         assert isinstance(x, Read)
         places.append((x.buffer, address(x, whole_box(tuple(strides_along(x)))), None))
     here = list(dict.fromkeys(places))
-    masks = [mask for *_, mask in here if mask is not None and not _has_load(mask)]
+    masks = [mask for *_, mask in here if mask is not None]
     lanes = lanes_of([*(index for _, index, _ in here), *masks])
 
     def touched(values: Mapping[str, int]) -> Iterator[tuple[str, np.ndarray]]:
@@ -110,8 +119,18 @@ def _touched(s: Store, one: Statement) -> Touched:
     return touched
 
 
-def _has_load(e: Expr) -> bool:
-    return any(isinstance(n, Load) for n in nodes(e))
+def _bounding(mask: Expr) -> Expr | None:
+    """The conditions of a mask that compare indices made of variables, sums and products."""
+    found = [c for c in conjuncts(mask) if all(map(_is_linear, nodes(c)))]
+    return and_(*found) if found else None
+
+
+def _is_linear(n: Node) -> bool:
+    match n:
+        case Binary(op=op):
+            return op in (Op.ADD, Op.SUB, Op.MUL, Op.EQ, Op.LT, Op.LE, Op.GT, Op.GE)
+        case _:
+            return isinstance(n, Var | Const | Ramp | Broadcast)
 
 
 def _extents(touched: Touched, values: Mapping[str, int]) -> dict[str, int] | None:

@@ -26,13 +26,14 @@ from hbc.eqsat.operand import (
     first_points,
     form,
     loads_of,
+    pack_cost,
     points,
 )
 from hbc.eqsat.plan import Contraction, Plan, planned, plans
 from hbc.eqsat.points import Points
 from hbc.eqsat.search import Found, Search
 from hbc.eqsat.tensor import Masked, Read, Reduce, Tensor, parts, reads, strides_along
-from hbc.ir.contraction import largest, multiplications, shape, strides
+from hbc.ir.contraction import commutes, largest, multiplications, shape, strides
 from hbc.ir.instruction import Instruction, Kind
 from hbc.ir.nodes import const_index
 from hbc.ir.record import mutable
@@ -63,7 +64,7 @@ class Loads:
     reused: dict[int, bool] = field(default_factory=dict)  # by the value and its parts
     held: list[Tensor | Plan] = field(default_factory=list)
     least: dict[tuple[int, int, int], float] = field(default_factory=dict)
-    costs: dict[tuple[int, int, int, int], tuple[Cost, Plan]] = field(default_factory=dict)
+    costs: dict[tuple[int, int, int], tuple[Cost, Plan]] = field(default_factory=dict)
 
     def form(self, x: Tensor) -> Form:
         """That of an operand: one object for all that are alike."""
@@ -126,7 +127,7 @@ def _choices(s: Statement, search: Search, of: Encoding, tables: Tables) -> tupl
     choices: list[Choice] = []
     rests: dict[Term, Tensor | None] = {found.root: None}
     for (cycles, packing), candidate, plan in _cheapest(
-        _candidates(found, of), s, search.instructions, tables
+        _candidates(found, of, search.instructions), s, search.instructions, tables
     ):
         if any(_same_operands(plan, candidate, c) for c in choices):
             continue  # dearer ways to the same end
@@ -176,22 +177,22 @@ def _in_order(
     which the operands are loaded alike."""
     alike: dict[tuple[int, int], list[int]] = {}  # by the plan, which `options` holds, and the kind
     kinds: dict[int, int] = {}  # of a candidate, by its id
-    numbers: dict[tuple[int, int, int], int] = {}
+    numbers: dict[tuple[int, int], int] = {}
     for n, (plan, c) in enumerate(options):
         kind = kinds.get(id(c))
         if kind is None:
-            key = id(loads.form(c.a)), id(loads.form(c.b)), moves(c, s)
+            key = id(loads.form(c.a)), id(loads.form(c.b))
             kind = kinds[id(c)] = numbers.setdefault(key, len(numbers))
         alike.setdefault((id(plan), kind), []).append(n)
     bounds = sorted((least(*options[ns[0]], loads), ns[0], ns) for ns in alike.values())
     known: list[tuple[Cost, int, Plan]] = []
-    for bound, first, ns in bounds:
+    for bound, _, ns in bounds:
         while known and known[0][0][0] < bound:
             found, m, final = heappop(known)
             yield found, options[m][1], final
-        plan, c = options[first]
-        total, final = cost(c, plan, s, loads)
         for n in ns:
+            plan, c = options[n]
+            total, final = cost(c, plan, s, loads)
             heappush(known, (total, n, final))
     while known:
         found, m, final = heappop(known)
@@ -214,11 +215,21 @@ def has_mask(x: Tensor) -> bool:
     return isinstance(x, Masked) or any(has_mask(p) for p in parts(x))
 
 
-def _candidates(found: Found, of: Encoding) -> Iterator[Candidate]:
-    for types, whole, c, mask, a, b in found.candidates:
-        yield _candidate(of, types, whole, c, mask, a, b)
-    for types, whole, mask, a, b in found.products:
-        yield _candidate(of, types, whole, None, mask, a, b)
+def _candidates(
+    found: Found, of: Encoding, instructions: Sequence[Instruction]
+) -> Iterator[Candidate]:
+    """The rows as candidates: one of two that differ in the order of factors, where this is all one."""
+    rows = [*found.candidates, *((t, whole, None, *rest) for t, whole, *rest in found.products)]
+    either: dict[object, bool] = {}
+    known = set[Hashable]()
+    for types, whole, c, mask, a, b in rows:
+        if types not in either:
+            either[types] = all(commutes(i) for i in _of_types(str(types), instructions))
+        first, second = sorted((id(a), id(b))) if either[types] else (id(a), id(b))
+        key = types, id(whole), id(c), mask, first, second  # a term is one object
+        if key not in known:
+            known.add(key)
+            yield _candidate(of, types, whole, c, mask, a, b)
 
 
 def _candidate(
@@ -254,8 +265,7 @@ def _plans(
 def _plans_of(
     table: Contraction, types: str, instructions: Sequence[Instruction]
 ) -> Iterator[Plan]:
-    fitting = [i for i in instructions if selectable(i) and signature_text(signature(i)) == types]
-    fitting.sort(key=_products, reverse=True)
+    fitting = sorted(_of_types(types, instructions), key=_products, reverse=True)
     whole: set[Family] = set()  # families of instructions of which one has an exact plan
     # For instructions that differ in the order of elements; and whether one of the plans is exact.
     alike: dict[Hashable, tuple[list[Plan], bool]] = {}
@@ -274,6 +284,11 @@ def _plans_of(
         yield from (p if p.instruction is i else replace(p, instruction=i) for p in found)
 
 
+def _of_types(types: str, instructions: Sequence[Instruction]) -> list[Instruction]:
+    """Those that sum and multiply elements of these types."""
+    return [i for i in instructions if selectable(i) and signature_text(signature(i)) == types]
+
+
 def _family(i: Instruction) -> Family:
     """Instructions that differ in their extents alone: the kinds of their rows, and for each operand
     which rows move it, the farthest first."""
@@ -289,14 +304,16 @@ def _products(i: Instruction) -> tuple[float, int]:
 
 
 def least(plan: Plan, c: Candidate, loads: Loads) -> float:
-    """Cycles that a candidate takes at least: its instructions, and loads shared as well as can be."""
+    """Cycles that a candidate takes at least: its instructions, loads of arrays shared as well as can
+    be, and packing what is no array."""
     key = id(plan), id(loads.form(c.a)), id(loads.form(c.b))
     if key not in loads.least:
         total = plan.cycles
         for n, x in zip(plan.instruction.factors, (c.a, c.b), strict=True):
             f = loads.form(x)
             elements = prod(shape(plan.instruction, n, dict(plan.sizes)))
-            total += loads_of(f, plan, elements) * CHEAPEST_LOAD
+            times = loads_of(f, plan, elements)
+            total += times * (CHEAPEST_LOAD if f.array is not None else LOAD + pack_cost(f))
         loads.least[key] = total - ROUNDING
     return loads.least[key]
 
@@ -305,11 +322,14 @@ def cost(c: Candidate, plan: Plan, s: Statement, loads: Loads) -> tuple[Cost, Pl
     """Estimated cycles: of the instructions, the loads of their operands, and the way of the
     accumulator to the statement's destination; and how many of them are for packing. The plan says
     which operands are shuffled."""
-    way = moves(c, s)
-    key = id(loads.form(c.a)), id(loads.form(c.b)), id(plan), way
+    key = id(loads.form(c.a)), id(loads.form(c.b)), id(plan)
     if key not in loads.costs:
-        loads.costs[key] = _cost(c, plan, s, loads, way)
-    return loads.costs[key]
+        loads.costs[key] = _cost_of_operands(c, plan, loads)
+    (total, packing), final = loads.costs[key]
+    direct, way = loads.is_direct(s.dest, plan), moves(c, s)
+    outputs = prod(p.extent for p in plan.outer if not p.dim.reduced)
+    each, ways = (LOAD, way) if direct else (SCATTER, max(way, 2))
+    return (total + each * outputs * ways, packing), final
 
 
 def moves(c: Candidate, s: Statement) -> int:
@@ -317,20 +337,16 @@ def moves(c: Candidate, s: Statement) -> int:
     return 0 if c.c == s.dest else 2 if isinstance(c.c, Read | None) else 10
 
 
-def _cost(c: Candidate, plan: Plan, s: Statement, loads: Loads, way: int) -> tuple[Cost, Plan]:
-    """The same. `way`: the `moves`."""
+def _cost_of_operands(c: Candidate, plan: Plan, loads: Loads) -> tuple[Cost, Plan]:
+    """The same without the accumulator."""
     total, packing, shuffled = plan.cycles, 0.0, set[int]()
     for n, x in zip(plan.instruction.factors, (c.a, c.b), strict=True):
         load, pack, sorted_ = loads.of(x, n, plan)
         shuffled |= {n} if sorted_ else set()
         total += load + pack
         packing += pack
-    direct = loads.is_direct(s.dest, plan)
-    outputs = prod(p.extent for p in plan.outer if not p.dim.reduced)
-    each = LOAD if direct else SCATTER
-    ways = way if direct else max(way, 2)
     final = replace(plan, shuffled=frozenset(shuffled)) if shuffled else plan
-    return (total + each * outputs * ways, packing), final
+    return (total, packing), final
 
 
 def _summed(x: Tensor, inside: bool = False) -> bool:

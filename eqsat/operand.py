@@ -239,10 +239,12 @@ def _operand_cost(f: Form, operand: int, plan: Plan, at: Points) -> tuple[float,
             wide = window(Layout(const_index(0), strides_at(f.array, at)), f.element.bits)
             steps = LOAD * wide + SHUFFLE * shuffles(f.element.bits, at.lanes)
             return loads * steps / sharing(f.array, plan, operand), 0.0
-    packing = 0.0
-    if found is Access.PACKED:
-        packing = loads * (PACK_ONCE if f.reused else PACK)
-    return loads * LOAD, packing
+    return loads * LOAD, loads * pack_cost(f) if found is Access.PACKED else 0.0
+
+
+def pack_cost(f: Form) -> float:
+    """Cycles for packing what is loaded once."""
+    return PACK_ONCE if f.reused else PACK
 
 
 def best_load(

@@ -12,7 +12,7 @@ from hbc.eqsat.steps import UNROLLED, Fresh, Index, nest
 from hbc.eqsat.tensor import Band, Dim, Tensor, parts, reads, strides_along
 from hbc.ir.build import add, broadcast, const_value, mul, sub
 from hbc.ir.layout import Layout, normal, to_index
-from hbc.ir.linear import canonical
+from hbc.ir.linear import canonical, combined
 from hbc.ir.nodes import (
     Allocate,
     Broadcast,
@@ -46,10 +46,8 @@ class Rows:
 
     def place(self, index: Index) -> Expr:
         """Where it lies for these steps."""
-        at = self.first
-        for d, stride in self.strides.items():
-            at = add(at, mul(index.get(d, const_index(0)), stride))
-        return canonical(at)
+        steps = ((index[d], stride) for d, stride in self.strides.items() if d in index)
+        return combined([(self.first, 1), *steps])
 
 
 @record

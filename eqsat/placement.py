@@ -38,8 +38,8 @@ from hbc.ir.record import mutable
 from hbc.ir.walk import (
     block,
     children,
+    contains,
     free_variables,
-    nodes,
     statements,
     substitute,
 )
@@ -274,4 +274,4 @@ def _condition(s: If, inside: list[Frame]) -> Expr | None:
 
 
 def _has_load(e: Expr) -> bool:
-    return any(isinstance(n, Load) for n in nodes(e))
+    return contains(e, Load)

@@ -173,11 +173,8 @@ def _plan(c: Contraction, i: Instruction, rows: tuple[Parts, ...], swapped: bool
     covered: dict[Dim, int] = {}
     for p in reversed([p for row in rows for p in row]):
         covered[p.dim] = max(covered.get(p.dim, 1), p.step * p.extent)
-    outer = tuple(
-        Part(d, _ceil(d.extent, covered.get(d, 1)), covered.get(d, 1))
-        for d in (*c.outputs, *c.summed)
-    )
-    loops = tuple(p for p in outer if p.extent > 1)
+    dims = ((d, covered.get(d, 1)) for d in (*c.outputs, *c.summed))
+    loops = tuple(Part(d, _ceil(d.extent, at), at) for d, at in dims if d.extent > at)
     return Plan(i, tuple(sizes.items()), rows, loops, swapped)
 
 

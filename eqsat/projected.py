@@ -1,20 +1,18 @@
 """Conditions that move along more than a factor does: `A[i, k] * B[k, j] where k <= i`.
 
 A factor is 0 where the condition does not hold, if it moves along all that the condition does: A. The
-other is then multiplied by 0. It need not know of each i, only where the condition holds for any: B is
-read where `k <= 15` in rows 0 to 15. What is read stays among what was read before.
+other is then multiplied by 0. It need not know of each i, only where the conditions hold for any: B is
+read where `k <= 15` in rows 0 to 15, and of the last `n` rows where `k <= n - 1`. What is read stays
+among what was read before: `any_point.py` has the proof.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from hbc.eqsat.tensor import Apply, Dim, Line, Masked, Reduce, Tensor, Uniform, strides_along
-from hbc.ir.build import add, const_value, mul
-from hbc.ir.nodes import Binary, Cast, Expr, Op
-
-_GROWS = {Op.LT: -1, Op.LE: -1, Op.GT: 1, Op.GE: 1}
-"""In which direction the first of two operands makes the comparison true."""
+from hbc.eqsat.any_point import for_any
+from hbc.eqsat.tensor import Apply, Masked, Reduce, Tensor, strides_along
+from hbc.ir.nodes import Binary, Cast, Op
 
 
 def with_projected(x: Tensor) -> Tensor:
@@ -40,25 +38,28 @@ def _product(x: Tensor) -> Tensor | None:
         return None
     split = [_split(a) for a in x.args]
     shared = dict.fromkeys((*around, *(c for conditions, _ in split for c in conditions)))
-    changed = False
-    found: list[list[Tensor]] = [[], []]
-    for c in shared:
-        moves = strides_along(c)
-        whole = [moves <= strides_along(factor) for _, factor in split]
-        if all(whole) or not any(whole) or len(moves) < 2:
-            for own, (conditions, _) in zip(found, split, strict=True):
-                own += [c] if c in conditions or c in around else []
-            continue
-        for own, is_whole, (_, factor) in zip(found, whole, split, strict=True):
-            seen = c if is_whole else _for_any(c, moves - strides_along(factor))
+    crossing = [c for c in shared if _crosses(c, [factor for _, factor in split])]
+    if not crossing:
+        return None
+    found: list[list[Tensor]] = []
+    for conditions, factor in split:
+        own = [c for c in shared if c not in crossing and (c in conditions or c in around)]
+        whole = [c for c in crossing if strides_along(c) <= strides_along(factor)]
+        if len(whole) < len(crossing):
+            seen = for_any([c for c in shared if c not in whole], strides_along(factor))
             if seen is None:
                 return None
-            own += [seen] if strides_along(seen) else []
-            changed |= seen != c
-    if not changed:
-        return None
+            own += seen
+        found.append([*own, *whole])
     args = (_under(own, a) for own, a in zip(found, x.args, strict=True))
     return Apply(x.node, tuple(args))
+
+
+def _crosses(c: Tensor, factors: list[Tensor]) -> bool:
+    """Whether some factor moves along all that the condition does, and some along less."""
+    moves = strides_along(c)
+    whole = [moves <= strides_along(factor) for factor in factors]
+    return any(whole) and not all(whole) and len(moves) > 1
 
 
 def _split(x: Tensor) -> tuple[list[Tensor], Tensor]:
@@ -85,36 +86,3 @@ def _under(conditions: list[Tensor], x: Tensor) -> Tensor:
             for c in conditions:
                 x = Masked(c, x)
             return x
-
-
-def _for_any(c: Tensor, dims: frozenset[Dim]) -> Tensor | None:
-    """The condition at those points of the dimensions where it holds if it holds at any; None where
-    these are not known."""
-    match c:
-        case Apply(node=Binary(op=op), args=(a, b)) if op in _GROWS:
-            first, second = _at_end(a, dims, _GROWS[op]), _at_end(b, dims, -_GROWS[op])
-            if first is None or second is None:
-                return None
-            return replace(c, args=(first, second))
-        case _:
-            return None
-
-
-def _at_end(x: Tensor, dims: frozenset[Dim], direction: int) -> Tensor | None:
-    """An index at the point of the dimensions where it is greatest, or with -1 least."""
-    match x:
-        case Uniform():
-            return x
-        case Line(base=base, strides=strides):
-            kept: list[tuple[Dim, Expr]] = []
-            for d, stride in strides:
-                step = const_value(stride)
-                if d not in dims:
-                    kept.append((d, stride))
-                elif step is None:
-                    return None
-                elif step * direction > 0:
-                    base = add(base, mul(stride, d.extent - 1))
-            return replace(x, base=base, strides=tuple(kept))
-        case _:
-            return None

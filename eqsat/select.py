@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import field, replace
 from itertools import groupby
-from typing import Final
 
 from hbc.eqsat.check import check
 from hbc.eqsat.choice import Choice, Statement
@@ -46,6 +45,7 @@ from hbc.eqsat.unmask import LOCAL, is_relaxed, zero_outside
 from hbc.ir.instruction import Instruction
 from hbc.ir.kernel import Kernel
 from hbc.ir.launches import THREADS
+from hbc.ir.names import unused
 from hbc.ir.nodes import (
     Allocate,
     Block,
@@ -54,20 +54,28 @@ from hbc.ir.nodes import (
     For,
     If,
     Instruct,
-    Let,
     LetStmt,
     Load,
     Op,
     Ramp,
     Stmt,
     Store,
-    Var,
     VectorReduce,
 )
 from hbc.ir.record import mutable, record
 from hbc.ir.simplify import simplify_stmt
 from hbc.ir.types import FRAGMENTS, TILES, Memory
-from hbc.ir.walk import block, map_stmt, nodes, operands, own_expressions, substitute_stmt
+from hbc.ir.walk import (
+    all_names,
+    block,
+    contains,
+    map_stmt,
+    nodes,
+    operands,
+    own_expressions,
+    reads,
+    substitute_stmt,
+)
 from hbc.ir.walk import statements as nested
 
 
@@ -84,11 +92,15 @@ def select(
     usable = tuple(i for i in instructions if selectable(i))
     if not usable or not any(_may_map(n) for n in nodes(kernel.body)):
         return kernel
-    named = (n for n in nodes(kernel.body) if n.__class__ in _NAMED)
-    names = _Names({getattr(n, _NAMED[n.__class__]) for n in named})
+    taken = all_names(kernel.body)
+
+    def fresh(base: str) -> str:
+        taken.add(name := unused(base, taken, "_", first=1))
+        return name
+
     records = [] if report is None else report
     on_gpu = any(i.place.memory in FRAGMENTS for i in usable)
-    selection = _Selection(usable, Frames(names.fresh, on_gpu), records, checked)
+    selection = _Selection(usable, Frames(fresh, on_gpu), records, checked)
     chosen = substitute_stmt(selection.stmt(kernel.body), selection.frames.places)
     simple = {id(n) for s in nested(kernel.body) for n in (s, *own_expressions(s))}
     simple |= {id(s) for s in nested(chosen) if _is_plain(s)}
@@ -97,21 +109,6 @@ def select(
     instructions = tuple(i for i in usable if i.name in used)
     finite = selection.assumes_finite
     return replace(kernel, body=body, instructions=instructions, assumes_finite=finite)
-
-
-@mutable
-class _Names:
-    """Names that are new in the kernel."""
-
-    taken: set[str]
-
-    def fresh(self, base: str) -> str:
-        name, n = base, 0
-        while name in self.taken:
-            n += 1
-            name = f"{base}_{n}"
-        self.taken.add(name)
-        return name
 
 
 @record
@@ -326,7 +323,7 @@ class _Selection:
             raise nothing_does(*sums[0])
         if not buffer.tiles:
             self.report += [missed(n, miss) for n, miss in misses]
-            updates = [miss for n, miss in misses if _reads(n.value, a.buffer)]
+            updates = [miss for n, miss in misses if reads(n.value, a.buffer)]
             raise no_product(a, updates[-1] if updates else NO_SUM)
 
     def miss(self, s: Store) -> Miss | None:
@@ -447,11 +444,7 @@ def _may_map(n: object) -> bool:
 
 def _is_sum(s: Store) -> bool:
     """Whether vector lanes are reduced in it."""
-    return any(isinstance(n, VectorReduce) for n in nodes(s.value))
-
-
-def _reads(e: Expr, buffer: str) -> bool:
-    return any(isinstance(n, Load) and n.buffer == buffer for n in nodes(e))
+    return contains(s.value, VectorReduce)
 
 
 def _is_plain(s: Stmt) -> bool:
@@ -477,9 +470,3 @@ def _values(s: Stmt) -> Iterator[Expr]:
         yield top
         if not isinstance(top, Load | Ramp):
             stack += operands(top)
-
-
-_NAMED: Final[dict[type, str]] = {
-    Var: "name", LetStmt: "name", Let: "name", For: "var", Allocate: "buffer", Store: "buffer", Load: "buffer"
-}  # fmt: skip
-"""What has a name, and which."""

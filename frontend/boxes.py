@@ -10,7 +10,7 @@ from hbc.frontend.plan import At, FuncPlan, Level, Root, StagePlan
 from hbc.frontend.program import Program, Scope
 from hbc.frontend.promises import check_promises
 from hbc.frontend.regions import Box, as_promised, common, needed, stage_ranges
-from hbc.frontend.slide import scan_window
+from hbc.frontend.slide import Window, scan_window
 from hbc.ir.record import record
 
 
@@ -33,36 +33,42 @@ def is_inside(program: Program, f: FuncPlan, level: Level) -> bool:
     )
 
 
-def boxes_at(program: Program, here: Here, scope: Scope) -> dict[str, Box]:
-    """What one pass through this level needs of each Func computed in it, consumers first."""
+def boxes_at(
+    program: Program, here: Here, scope: Scope
+) -> tuple[dict[str, Box], dict[str, Window]]:
+    """What one pass through this level needs of each Func computed in it, consumers first; the new
+    steps of those that are scans of which a window slides."""
     plan = program.plan
     inside = [f for f in plan.values() if is_inside(program, f, here.level)]
     readers = []
     if here.nest is not None and isinstance(here.level, At):
         readers.append((plan[here.level.func].func, here.level.update, nest_ranges(here.nest)))
     boxes: dict[str, Box] = {}
+    windows: dict[str, Window] = {}
     for f in reversed(inside):
         name = f.func.name
         reading = [r for r in readers if any(a.name == name for a in stage_accesses(r[0], r[1]))]
         if not reading and name not in program.outputs:
             continue
         output = program.outputs.get(name)
-        window = None
+        window: Window | None = None
         if f.compute == here.level and f.store is not None and f.func.updates:
             asked = needed(f, reading, scope.ranges, output, alone=True)
             window = scan_window(program, f, here.level, here.nest, asked, scope)
-        need = needed(f, reading, scope.ranges, output) if window is None else window[0]
+        if window is not None:
+            windows[name] = window
+        need = needed(f, reading, scope.ranges, output) if window is None else window.box
         boxes[name] = as_promised(f, need)
         room = scope.storages[name].box if name in scope.storages else None
-        if room is not None:
+        if room is not None and output is None:
             boxes[name] = common(boxes[name], room, scope.ranges)
         check_promises(program, f, need, scope)
         for stage in f.stages:
             ranges = stage_ranges(f.func, stage.update, stage_box(f, stage, boxes[name], scope))
             if window is not None and stage.update is not None:
-                ranges = {**ranges, f.func.updates[0].reduce[0].name: window[1]}
+                ranges = {**ranges, f.func.updates[0].reduce[0].name: window.steps}
             readers.append((f.func, stage.update, ranges))
-    return boxes
+    return boxes, windows
 
 
 def stage_box(f: FuncPlan, stage: StagePlan, box: Box, scope: Scope) -> Box:

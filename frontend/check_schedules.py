@@ -19,7 +19,7 @@ from hbc.ir.diag import Note, did_you_mean
 from hbc.ir.linear import linear, to_expr
 from hbc.ir.nodes import Access, Expr
 from hbc.ir.target import TARGETS
-from hbc.ir.walk import nodes
+from hbc.ir.walk import contains
 
 LARGEST_FACTOR = 1 << 30  # sums of such factors stay far from what 64 bits hold
 
@@ -155,7 +155,7 @@ def argument(
         pass
     elif kind is Kind.CONDITION:
         test = condition(a, Env(scope, place="in a schedule"))
-        if any(isinstance(n, Access) for n in nodes(test)):
+        if contains(test, Access):
             scope.report(f"expected {kind}, found `{text(a)}`", a.span, f"write `{form.written}`")
             return None
         return None if is_broken(test) else test

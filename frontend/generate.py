@@ -20,6 +20,7 @@ from hbc.frontend.nest import Nest, tree_splits
 from hbc.frontend.plan import At, Split, StagePlan, Tail, stage_text, step
 from hbc.frontend.prefetch import prefetch_statements
 from hbc.frontend.program import Program, Scope, load_accesses
+from hbc.frontend.shared_places import shared_places
 from hbc.frontend.tail_order import rolled_outward
 from hbc.ir.bounds import Interval, prove
 from hbc.ir.build import add, and_, eq, floordiv, ge, gt, le, lt, minimum, mod, mul, sub
@@ -44,7 +45,7 @@ from hbc.ir.nodes import (
 from hbc.ir.record import record
 from hbc.ir.simplify import simplify
 from hbc.ir.target import GPU
-from hbc.ir.walk import block, free_variables, nodes, substitute
+from hbc.ir.walk import block, contains, free_variables, substitute
 
 AtLevel = Callable[[At, Nest, Scope, Callable[[Scope], Stmt]], Stmt]
 
@@ -290,6 +291,7 @@ def _statement(g: Generator, nest: Nest, scope: Scope) -> Stmt:
     )  # where the condition does not hold, zeros are added
     if update is not None and update.condition is not None and not is_whole:
         where = load_accesses(substitute(update.condition, values), scope)
+        conditions += shared_places(g.program, func, nest, update, where, scope)
     storage = scope.storages[func.name]
     aligned = aligned_values(nest)
     place = tuple(load_accesses(at_position(i, values, aligned), scope) for i in indices)
@@ -304,7 +306,7 @@ def _statement(g: Generator, nest: Nest, scope: Scope) -> Stmt:
         vectors = [x.dim for x in stage.loops if x.kind is LoopKind.VECTOR]
         apart = frozenset[str]().union(*(stage.root_of(dim) for dim in vectors))
         store = filled_with_zeros(kept, limits, apart)
-    if where is not None and any(isinstance(n, Load) for n in nodes(where)):
+    if where is not None and contains(where, Load):
         store = If(where, store)  # read only where there is something to read
     elif where is not None:
         conditions.append(where)

@@ -74,7 +74,7 @@ def _one(func: Func, nest: Nest, p: PrefetchPlan, scope: Scope) -> Stmt:
         )
         offset: Expr = mul(Var(name), step_size) if innermost else Var(name)
         indices.append(add(x.lo if x.lo is not None else const_index(0), offset))
-    place = storage.offset(tuple(load_accesses(i, scope) for i in indices))
+    place = storage.offset(tuple(indices))
     body: Stmt = Prefetch(storage.buffer, place, storage.element, p.level)
     for name, extent in reversed(list(zip(names, extents, strict=True))):
         body = For(name, const_index(0), extent, LoopKind.SERIAL, body, f"prefetch({p.name})")
@@ -94,7 +94,7 @@ class _Data:
 
 
 def _box(func: Func, nest: Nest, p: PrefetchPlan, scope: Scope) -> tuple[Box, Expr]:
-    """What iteration `+ distance` reads, which may name elements of data that this one reads, and
+    """What iteration `+ distance` reads, which may load elements of data that this one reads, and
     the condition under which it does."""
     later = nest.fix(p.loop, add(nest.fixed[p.loop], p.distance))
     data = _Data(_ranges(func, nest), _ranges(func, later), scope)
@@ -113,9 +113,10 @@ def _box(func: Func, nest: Nest, p: PrefetchPlan, scope: Scope) -> tuple[Box, Ex
     for x in box:
         if x.lo is None or x.hi is None:
             raise error(f"what `{func.name}` reads of `{p.name}` ahead is not known", p.span)
-        found.append(Interval(substitute(x.lo, read), substitute(x.hi, read)))
-    ends = [data.now[name] for name in sorted(data.over)]
-    some = [le(x.lo, x.hi) for x in ends if x.lo is not None and x.hi is not None]
+        ends = (substitute(end, read) for end in (x.lo, x.hi))
+        found.append(Interval(*(load_accesses(end, scope) for end in ends)))
+    over = [data.now[name] for name in sorted(data.over)]
+    some = [le(x.lo, x.hi) for x in over if x.lo is not None and x.hi is not None]
     return tuple(found), simplify(and_(*some))
 
 

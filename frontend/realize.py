@@ -17,7 +17,7 @@ from hbc.frontend.plan import At, FuncPlan, Level, StagePlan, step
 from hbc.frontend.program import Program, Scope, is_piece, is_plain, not_negative
 from hbc.frontend.regions import Box, extent_of
 from hbc.frontend.rooms import Rooms, rooms_of, roomy
-from hbc.frontend.slide import scan_window, slide_box, steps_of
+from hbc.frontend.slide import Window, slide_box, steps_of
 from hbc.frontend.storage import MOST_STORED, Storage, func_storage
 from hbc.ir.bounds import Interval, constant_bounds
 from hbc.ir.build import add, sub
@@ -40,7 +40,7 @@ def realize(program: Program, here: Here, scope: Scope, rest: Rest) -> Stmt:
     stored = [f for f in plan.values() if store_level(f) == here.level]
     if not computed and not stored:
         return rest(scope)
-    boxes = boxes_at(program, here, scope)
+    boxes, windows = boxes_at(program, here, scope)
     asked = dict(boxes)
     rooms = rooms_of(program, computed, here.nest, boxes, scope)
     names: list[tuple[str, Expr]] = []
@@ -62,7 +62,16 @@ def realize(program: Program, here: Here, scope: Scope, rest: Rest) -> Stmt:
         scope = scope.store(f.func.name, storage)
         allocations.append((f, storage, size))
     produced = [
-        _produce(program, here, f, boxes[f.func.name], asked[f.func.name], rooms, scope)
+        _produce(
+            program,
+            here,
+            f,
+            boxes[f.func.name],
+            asked[f.func.name],
+            windows.get(f.func.name),
+            rooms,
+            scope,
+        )
         for f in computed
     ]
     body = block(*produced, rest(scope))
@@ -127,12 +136,15 @@ def _name_extent(
 
 
 def _produce(
-    program: Program, here: Here, f: FuncPlan, box: Box, asked: Box, rooms: Rooms, scope: Scope
-) -> Stmt:
+    program: Program, here: Here, f: FuncPlan, box: Box, asked: Box, window: Window | None,
+    rooms: Rooms, scope: Scope,
+) -> Stmt:  # fmt: skip
     """All steps of a Func over a box; `asked` is the box before its bounds got names. Those that have
-    room of their own fill it."""
-    window = scan_window(program, f, here.level, here.nest, asked, scope)
-    box, names, scope = slide_box(program, f, here.level, here.nest, box, asked, scope)
+    room of their own fill it. Only the new steps of a scan with a `window`."""
+    names: list[tuple[str, Expr]] = []
+    if window is not None or not f.func.updates:
+        asked = asked if window is None else window.asked
+        box, names, scope = slide_box(program, f, here.level, here.nest, box, asked, scope)
 
     def at_level(level: At, nest: Nest, inner: Scope, rest: Rest) -> Stmt:
         return realize(program, Here(level, nest), inner, rest)
@@ -157,7 +169,7 @@ def _produce(
             if most is not None and variable in stage.roots and extent != const_index(most):
                 extents[variable], limits[variable] = const_index(most), extent
         for r in () if update is None else update.reduce:
-            start, extent = (r.start, r.extent) if window is None else steps_of(window[1])
+            start, extent = (r.start, r.extent) if window is None else steps_of(window.steps)
             extent, scope, bound = _name_extent(
                 f"{r.name}_n", f.func.name, not_negative(program, extent, scope), scope
             )

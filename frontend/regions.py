@@ -138,7 +138,7 @@ def access_boxes(
     """The box of each access. (Together, since what is found out for one serves the others.)
 
     The variables are renamed meanwhile: a loop around may have the name of one of them."""
-    renamed = {name: Var(f"{name} of the reader") for name in ranges}
+    renamed = {name: _value(x) or Var(f"{name} of the reader") for name, x in ranges.items()}
     aligned = renamed | {n: renamed[aligned_name(n)] for n in ranges if aligned_name(n) in ranges}
     data = data_ranges((i for a in accesses for i in a.indices), scope)
     there = {name: x for name, x in data.items() if name not in scope}
@@ -150,6 +150,11 @@ def access_boxes(
         tuple(_tidy(bounds(at_position(i, renamed, aligned), inside), outside) for i in indices)
         for indices in dict.fromkeys(a.indices for a in accesses)
     ]
+
+
+def _value(x: Interval) -> Expr | None:
+    """The only one: an index of it, however it bends, then has both its ends there."""
+    return x.lo if x.lo == x.hi else None
 
 
 def _tidy(x: Interval, facts: Facts) -> Interval:

@@ -14,8 +14,19 @@ from hbc.frontend.scan import Scan, scan_of
 from hbc.ir.bounds import Interval, prove
 from hbc.ir.build import add, eq, ge, le, maximum, select, sub
 from hbc.ir.nodes import Expr, LoopKind, Var, const_index
+from hbc.ir.record import record
 from hbc.ir.simplify import simplify
 from hbc.ir.walk import free_variables, substitute
+
+
+@record
+class Window:
+    """Of a scan that slides along a loop, one iteration of which is `asked` for a box: that box with
+    what the new steps look back at, and the new steps."""
+
+    asked: Box
+    box: Box
+    steps: Interval
 
 
 def slide_box(
@@ -23,7 +34,8 @@ def slide_box(
     scope: Scope,
 ) -> tuple[Box, list[tuple[str, Expr]], Scope]:  # fmt: skip
     """The part of `box` that earlier iterations of the loop at `level` have not computed. `asked` is
-    the box before its bounds got names, which hide what they depend on.
+    the box before its bounds got names, which hide what they depend on; of a scan what its `Window`
+    was asked for.
 
     Returns the box, the names to bind around its use, and the scope with them."""
     found = _sliding(program, f, level, nest, asked, scope)
@@ -92,9 +104,9 @@ def _starts_with(scan: Scan, variable: str, d: int, x: Interval, scope: Scope) -
 
 def scan_window(
     program: Program, f: FuncPlan, level: Level, nest: Nest | None, box: Box, scope: Scope
-) -> tuple[Box, Interval] | None:
-    """For a scan that slides along the loop at `level`, one iteration of which needs `box`: the box
-    with what new steps look back at, and the new steps. None for others, which run as a whole."""
+) -> Window | None:
+    """For a scan that slides along the loop at `level`, one iteration of which needs `box`. None for
+    others, which run as a whole."""
     scan = scan_of(f.func)
     found = None if scan is None else _sliding(program, f, level, nest, box, scope)
     if scan is None or found is None:
@@ -109,7 +121,7 @@ def scan_window(
     steps = Interval(greater(fresh, r.start, scope.ranges), last)
     back = simplify(sub(fresh, scan.back))
     seen = Interval(lesser(low, back, scope.ranges), high)
-    return (*box[:d], seen, *box[d + 1 :]), steps
+    return Window(box, (*box[:d], seen, *box[d + 1 :]), steps)
 
 
 def steps_of(steps: Interval) -> tuple[Expr, Expr]:

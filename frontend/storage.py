@@ -32,7 +32,7 @@ class Storage:
     mins: tuple[Expr, ...]
     strides: tuple[Expr, ...]
     folds: tuple[int | None, ...]
-    box: Box | None = None  # of a Func: the values that there is room for
+    box: Box | None = None  # the values that there is room for; None of a table
     swizzle: Swizzle | None = None
 
     def offset(self, indices: tuple[Expr, ...]) -> Expr:
@@ -53,7 +53,8 @@ def argument_storage(image: Image, argument: Argument) -> Storage:
         for d, dense in enumerate(dense_strides(image))
     ]
     zero = const_index(0)
-    return Storage(image.name, image.element, (zero,) * rank, tuple(strides), (None,) * rank)
+    box = tuple(Interval(zero, simplify(sub(e, 1))) for e in image.extents)
+    return Storage(image.name, image.element, (zero,) * rank, tuple(strides), (None,) * rank, box)
 
 
 def dense_strides(image: Image) -> tuple[int | None, ...]:

@@ -7,6 +7,7 @@ give arrays of the type's dtype, bool for comparisons. Callers hold `np.errstate
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 
 import numpy as np
 
@@ -45,6 +46,7 @@ def binary(op: Op, element: DType) -> BinaryMeaning:
     return integer.get(op) or (_right if op is Op.SHR else _COMMON[op])
 
 
+@cache
 def unary(op: UnaryOp, element: DType) -> UnaryMeaning:
     """What `op a` is for an array of `element`."""
     match op:
@@ -56,6 +58,7 @@ def unary(op: UnaryOp, element: DType) -> UnaryMeaning:
             return np.logical_not if element == BOOL else np.bitwise_not
 
 
+@cache
 def call(name: MathOp, source: DType, target: DType) -> UnaryMeaning:
     """What the math function is for an array of `source`; `target` differs for REINTERPRET only."""
     if name is MathOp.REINTERPRET:

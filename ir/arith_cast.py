@@ -6,6 +6,7 @@ All functions work on arrays of any shape. Callers hold `np.errstate(all="ignore
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 
 import numpy as np
 
@@ -26,6 +27,7 @@ def cast(x: Array, source: DType, target: DType) -> Array:
     return saturate(x, target)
 
 
+@cache
 def casting(source: DType, target: DType) -> Callable[[Array], Array]:
     """`cast` between these types."""
     if source.is_float or target in (BOOL, BF16):

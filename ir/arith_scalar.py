@@ -1,13 +1,15 @@
 """The meaning of operators on single Python integers and NumPy float scalars, for the interpreter.
 
 The same meaning as `arith` and `arith_cast` (a test compares them), without the cost of arrays:
-integers and bools are Python's, floats are NumPy scalars of their type, so that they round.
+integers and bools are Python's, floats are NumPy scalars of their type, so that they round. Equal
+arguments give the same function object.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -24,6 +26,7 @@ INLINE_COMPARISON = {Op.LT: "<", Op.LE: "<=", Op.GT: ">", Op.GE: ">=", Op.EQ: "=
 """Operators whose Python spelling means the same for every type."""
 
 
+@cache
 def wrapping(element: DType) -> Callable[[int], int]:
     """Any integer reduced to the range of an integer type, modulo its width."""
     lo, hi = element.limits
@@ -31,6 +34,7 @@ def wrapping(element: DType) -> Callable[[int], int]:
     return lambda x: (x - lo) % size + lo
 
 
+@cache
 def binary(op: Op, element: DType) -> Callable[[Scalar, Scalar], Scalar]:
     """What `a op b` is for two scalars of `element`."""
     if element.is_float:
@@ -55,6 +59,7 @@ def binary(op: Op, element: DType) -> Callable[[Scalar, Scalar], Scalar]:
     return table[op]
 
 
+@cache
 def unary(op: UnaryOp, element: DType) -> Callable[[Scalar], Scalar]:
     """What `op a` is for a scalar of `element`."""
     if element.is_float:
@@ -72,6 +77,7 @@ def unary(op: UnaryOp, element: DType) -> Callable[[Scalar], Scalar]:
             return lambda a: wrap(~a)
 
 
+@cache
 def cast(source: DType, target: DType) -> Callable[[Scalar], Scalar]:
     """How a scalar of `source` becomes one of `target`."""
     if target == BOOL:
@@ -96,6 +102,7 @@ def _directly(source: DType, target: DType) -> Callable[[Scalar], Scalar] | None
     return (lambda a: kind(float(a))) if source == BF16 else kind
 
 
+@cache
 def call(name: MathOp, source: DType, target: DType) -> Callable[[Scalar], Scalar]:
     """What the math function is for a scalar of `source`."""
     meaning, held = arith.call(name, source, target), numpy_dtype(source)

@@ -21,7 +21,7 @@ from hbc.ir.swizzle import MATRIX_ROW, swizzle_bits
 from hbc.ir.thread_access import ThreadAccess, nest_accesses
 from hbc.ir.thread_elements import evaluated
 from hbc.ir.types import INDEX, TILES, Memory
-from hbc.ir.walk import free_variables, inner_statements, nodes, substitute
+from hbc.ir.walk import contains, free_variables, inner_statements, nodes, substitute
 
 WORD = 4  # bytes
 MOST_WARPS = 8  # that are looked at
@@ -79,7 +79,7 @@ def _nests(s: Stmt, names: Mapping[str, Expr]) -> Iterator[tuple[For, Mapping[st
 def _use(a: ThreadAccess, array: Allocate) -> BankUse | None:
     if a.index is None or any(d.extent is None for d in a.digits):
         return None
-    if any(isinstance(n, Load) for n in nodes(a.index)):
+    if contains(a.index, Load):
         return None
     if a.warp:
         return _matrix_rows(a, array)

@@ -14,7 +14,7 @@ from hbc.ir.nodes import Binary, Const, Expr, For, Load, Node, Op, Var
 from hbc.ir.record import record
 from hbc.ir.simplify import simplify
 from hbc.ir.types import INDEX
-from hbc.ir.walk import nodes, substitute
+from hbc.ir.walk import contains, substitute
 
 
 @record
@@ -45,7 +45,7 @@ class Place:
     def _let(self, name: str, value: Expr) -> Place:
         """Sums are put in place; other values keep their name, of which the range is known."""
         known = substitute(value, self.values)
-        if value.type != INDEX or any(isinstance(n, Load) for n in nodes(value)):
+        if value.type != INDEX or contains(value, Load):
             return self
         if all(_counts(atom) for atom, _ in linear(known).terms):
             return Place(self.facts, {**self.values, name: known})

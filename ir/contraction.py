@@ -128,6 +128,17 @@ def operand_layout(i: Instruction, operand: int, sizes: Sizes) -> Layout:
     return Layout(const_index(0), tuple(dims))
 
 
+@cache
+def commutes(i: Instruction) -> bool:
+    """Whether its two factors may be given in either order: they have the same elements, moved alike."""
+    if len(i.factors) != 2:
+        return False
+    first, second = i.factors
+    a, b = i.operands[first], i.operands[second]
+    alike = (a.element, a.extents, a.function) == (b.element, b.extents, b.function)
+    return alike and all(row.strides[first] == row.strides[second] for row in i.rows)
+
+
 def multiplications(i: Instruction, sizes: Sizes) -> int:
     """Products that one instruction computes."""
     return prod(extents(i, sizes))

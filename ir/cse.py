@@ -35,7 +35,16 @@ from hbc.ir.nodes import (
 )  # fmt: skip
 from hbc.ir.record import record
 from hbc.ir.types import BOOL, TILES, Memory
-from hbc.ir.walk import block, children, map_children, map_stmt, names_read, nodes, statements
+from hbc.ir.walk import (
+    block,
+    children,
+    contains,
+    map_children,
+    map_stmt,
+    names_read,
+    nodes,
+    statements,
+)
 
 WIDEST = 512  # bits; a wider vector has no register and is taken apart when printed
 
@@ -248,7 +257,7 @@ class _Sharing:
             case Broadcast(value=value):
                 return not isinstance(value, Const)
             case _:
-                return t.lanes > 1 or any(isinstance(n, Load | Call) for n in nodes(e))
+                return t.lanes > 1 or contains(e, Load, Call)
 
 
 def _is_opaque(e: Expr) -> bool:

@@ -10,7 +10,7 @@ from hbc.ir.linear import Linear, linear, minus, shifted
 from hbc.ir.nodes import Binary, Expr, Load, Op, Unary, UnaryOp
 from hbc.ir.record import record
 from hbc.ir.types import INDEX
-from hbc.ir.walk import free_variables, nodes
+from hbc.ir.walk import contains, free_variables
 
 
 @record
@@ -105,7 +105,7 @@ def _names_of(form: Linear) -> set[str]:
 
 
 def _loads(atom: Expr) -> bool:
-    return any(isinstance(n, Load) for n in nodes(atom))
+    return contains(atom, Load)
 
 
 def facts_of(given: Facts | Ranges) -> Facts:

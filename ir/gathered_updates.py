@@ -36,7 +36,7 @@ from hbc.ir.record import record
 from hbc.ir.simplify import simplify
 from hbc.ir.types import TILES, Memory
 from hbc.ir.vector_masks import conjuncts
-from hbc.ir.walk import block, free_variables, map_stmt, nodes, statements
+from hbc.ir.walk import block, contains, free_variables, map_stmt, nodes, statements
 
 _FIRST = const_index(0)
 
@@ -74,7 +74,7 @@ class _Gather:
 
         def alike(e: Expr) -> bool:
             names = free_variables(e)
-            return names.isdisjoint(varying) and not any(isinstance(n, Load) for n in nodes(e))
+            return names.isdisjoint(varying) and not contains(e, Load)
 
         match s:
             case Block():
@@ -182,6 +182,6 @@ def _is_one_place(s: Stmt, update: Store, varying: Collection[str]) -> bool:
     return (
         update.value.type.lanes == 1
         and not any(others)
-        and not any(isinstance(n, Load) for n in nodes(update.index))
+        and not contains(update.index, Load)
         and names.isdisjoint(bound | set(varying) | depends)
     )

@@ -32,7 +32,7 @@ from hbc.ir.nodes import (
 from hbc.ir.record import record
 from hbc.ir.simplify import simplify
 from hbc.ir.types import Memory
-from hbc.ir.walk import block, free_variables, nodes, statements, substitute
+from hbc.ir.walk import block, contains, free_variables, statements, substitute
 
 # Buffers whose place is free to choose live on the stack up to this size (bytes).
 STACK_LIMIT = 16 * 1024
@@ -101,7 +101,7 @@ def _lift_let(s: LetStmt, accesses: Accesses) -> _Lifted:
     """Sizes that use the name use its value outside, unless that reads memory."""
     inner = _lift(s.body, accesses)
     using = frozenset(a.buffer for a in inner.rising if s.name in free_variables(a.extent))
-    if any(isinstance(n, Load) for n in nodes(s.value)):
+    if contains(s.value, Load):
         inner = inner.keep(using)
     rising = tuple(replace(a, extent=_where(a.extent, s)) for a in inner.rising)
     return _Lifted(rising, replace(s, body=inner.rest))

@@ -33,12 +33,14 @@ def execute(
         if x.shape != shape(i, n, sizes) or x.dtype != numpy_dtype(o.element):
             raise InternalError(f"execute: `{o.name}` of `{i.name}` is {x.dtype}{x.shape}")
     flat = [np.ascontiguousarray(arrays[o.name]).reshape(-1) for o in i.operands]
-    return executor(i, sizes)(*flat).reshape(arrays[i.operands[i.accumulator].name].shape)
+    with np.errstate(all="ignore"):
+        after = executor(i, sizes)(*flat)
+    return after.reshape(arrays[i.operands[i.accumulator].name].shape)
 
 
 def executor(i: Instruction, sizes: Mapping[str, int]) -> Callable[..., Array]:
     """The instruction as a function of its operands' elements, in row-major order, which have its
-    types and numbers; it returns those of the accumulator."""
+    types and numbers; it returns those of the accumulator. Called under `np.errstate(all="ignore")`."""
     return _executor(i, tuple(sizes.items()))
 
 
@@ -57,31 +59,28 @@ def _executor(i: Instruction, sizes: tuple[tuple[str, int], ...]) -> Callable[..
     (first, second) = ((at + begins[n]) for n, at in of_factors) if plain else (where, where)
     start = where + begins[i.accumulator]
 
+    terms = of_factors[0][1].shape[1]
+    in_order = np.array_equal(where, np.arange(where.size))
+
     def of_whole_numbers(operands: Sequence[Array]) -> Array | None:
         """As `float_sum`, at once where all numbers are whole and small, as they are in checks."""
         x = np.concatenate(operands, dtype=np.float64, casting="unsafe")
-        if not (np.rint(x) == x).all():
+        most = np.abs(x).max()
+        if not most * most * terms + most < 2.0**element.precision or (np.rint(x) != x).any():
             return None
-        before, products = x[start], x[first] * x[second]
-        most = np.abs(products).sum(axis=1) + np.abs(before)
-        if not (most < 2.0**element.precision).all():  # infinities too
-            return None
-        return np.asarray(before + products.sum(axis=1))
+        return np.asarray(x[start] + (x[first] * x[second]).sum(axis=1))
 
     def run(*operands: Array) -> Array:
         before = operands[i.accumulator]
-        if plain:
-            with np.errstate(invalid="ignore", over="ignore"):
-                whole = of_whole_numbers(operands)
-            if whole is not None:
-                after = np.empty(before.size, before.dtype)
-                after[where] = whole
-                return after
-        factors = [_prepared(i.operands[n], operands[n])[at] for n, at in of_factors]
-        if element.is_float:
-            summed = float_sum(before[where], factors, element, i.rounding)
-        else:
-            summed = integer_sum(before[where], factors, element, i.rounding.overflow)
+        summed = of_whole_numbers(operands) if plain else None
+        if summed is None:
+            factors = [_prepared(i.operands[n], operands[n])[at] for n, at in of_factors]
+            if element.is_float:
+                summed = float_sum(before[where], factors, element, i.rounding)
+            else:
+                summed = integer_sum(before[where], factors, element, i.rounding.overflow)
+        if in_order:
+            return summed.astype(before.dtype, copy=False)
         after = np.empty(before.size, before.dtype)
         after[where] = summed
         return after

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import assert_never
 
 import numpy as np
@@ -11,7 +12,7 @@ from hbc.ir import arith, arith_cast, arith_scalar
 from hbc.ir.diag import InternalError
 from hbc.ir.instruction_semantics import executor
 from hbc.ir.interp_code import Code
-from hbc.ir.interp_lanes import offsets_of
+from hbc.ir.interp_lanes import Offsets, offsets_of
 from hbc.ir.nodes import (
     COMPARISONS,
     Access,
@@ -71,14 +72,15 @@ def emit(code: Code, e: Expr) -> str:
         case Select(condition=c, a=a, b=b):
             condition, x, y = emit(code, c), emit(code, a), emit(code, b)
             if c.type.lanes == 1:
-                return code.assign(f"{x} if {condition} else {y}")
+                return code.value(f"{x} if {condition} else {y}")
             return _apply(code, np.where, condition, x, y)
         case Load():
             return _load(code, e)
         case Ramp() | Broadcast() | VectorReduce() | Gather():
             return _vector(code, e)
         case Instruct(args=args, type=t):
-            result = _apply(code, _execution(code, e), *(_array(code, a) for a in args))
+            meaning = code.refer(_execution(code, e))
+            result = code.value(f"{meaning}({', '.join(_array(code, a) for a in args)})")
             return result if t.lanes > 1 else _only(code, result, t)
         case Access(name=name):
             raise InternalError(f"the interpreter met the access of `{name}`: lower first")
@@ -98,14 +100,26 @@ def literal(code: Code, value: int | float | bool, element: DType) -> str:
     """A constant as Python source, or the name of an object that is one."""
     if element.is_float:
         # Through the dtype: Python has no literal for bf16, nor for NaN.
-        return code.refer(arith_cast.round_to(np.asarray(value, np.float64), element)[()])
+        scalar = arith_cast.round_to(np.asarray(value, np.float64), element)[()]
+        return code.refer(scalar, (element, scalar.tobytes()))
     if element == BOOL:
         return str(bool(value))
     return f"({int(value)})"
 
 
+def offsets(code: Code, o: Offsets) -> str:
+    """The name of offsets: the same for equal ones."""
+    return code.refer(o, (Offsets, o.lanes.tobytes()))
+
+
+def _lanes_of(code: Code, x: Array) -> str:
+    """The name of constant lanes: the same for equal ones."""
+    return code.refer(x, (x.dtype, x.tobytes()))
+
+
 def _apply(code: Code, meaning: Callable[..., object], *args: str) -> str:
-    return code.assign(f"{code.refer(meaning)}({', '.join(args)})")
+    """A name for what the function, which has no effect, gives for the values of these names."""
+    return code.value(f"{code.refer(meaning)}({', '.join(args)})")
 
 
 def _cast(code: Code, value: str, source: Type, target: Type) -> str:
@@ -122,10 +136,10 @@ def _binary(code: Code, op: Op, a: str, b: str, operands: Type) -> str:
     if operands.lanes > 1:
         return _apply(code, arith.binary(op, element), a, b)
     if op in COMPARISONS:
-        return code.assign(f"bool({a} {arith_scalar.INLINE_COMPARISON[op]} {b})")
+        return code.value(f"bool({a} {arith_scalar.INLINE_COMPARISON[op]} {b})")
     if element.is_float:
         if op in (Op.ADD, Op.SUB, Op.MUL, Op.DIV):
-            return code.assign(f"{a} {op} {b}")
+            return code.value(f"{a} {op} {b}")
         return _apply(code, arith_scalar.binary(op, element), a, b)
     match op:
         case Op.ADD | Op.SUB | Op.MUL:
@@ -133,13 +147,13 @@ def _binary(code: Code, op: Op, a: str, b: str, operands: Type) -> str:
         case Op.DIV:
             return _wrapped(code, f"{a} // {b} if {b} else 0", element)
         case Op.MOD:
-            return code.assign(f"{a} % {b} if {b} else 0")
+            return code.value(f"{a} % {b} if {b} else 0")
         case Op.MIN:
-            return code.assign(f"{a} if {a} <= {b} else {b}")
+            return code.value(f"{a} if {a} <= {b} else {b}")
         case Op.MAX:
-            return code.assign(f"{a} if {a} >= {b} else {b}")
+            return code.value(f"{a} if {a} >= {b} else {b}")
         case Op.AND | Op.OR | Op.XOR:
-            return code.assign(f"{a} {op} {b}")
+            return code.value(f"{a} {op} {b}")
         case _:
             return _apply(code, arith_scalar.binary(op, element), a, b)
 
@@ -159,10 +173,8 @@ def _polynomial(code: Code, e: Expr, levels: int = MOST_NESTED) -> str:
 
 def _wrapped(code: Code, text: str, element: DType) -> str:
     lo, hi = element.limits
-    name = code.assign(text)
     wrap = code.refer(arith_scalar.wrapping(element))
-    code.line(f"if not {lo} <= {name} <= {hi}: {name} = {wrap}({name})")
-    return name
+    return code.value(text, f"if not {lo} <= {{}} <= {hi}: {{}} = {wrap}({{}})")
 
 
 def _load(code: Code, e: Load) -> str:
@@ -170,7 +182,7 @@ def _load(code: Code, e: Load) -> str:
     found = offsets_of(e.index) if e.mask is None else None
     if found is not None:
         base = emit(code, found[0])
-        return code.assign(f"{buffer}.load_offsets({base}, {code.refer(found[1])})")
+        return code.assign(f"{buffer}.load_offsets({base}, {offsets(code, found[1])})")
     index = emit(code, e.index)
     if e.type.lanes > 1:
         if e.mask is None:
@@ -188,8 +200,8 @@ def _vector(code: Code, e: Ramp | Broadcast | VectorReduce | Gather) -> str:
     if found is not None:
         beyond = found[1].lanes
         if isinstance(found[0], Const):
-            return code.refer(beyond + int(found[0].value))
-        return code.assign(f"{code.refer(beyond)} + {emit(code, found[0])}")
+            return _lanes_of(code, beyond + int(found[0].value))
+        return code.value(f"{_lanes_of(code, beyond)} + {emit(code, found[0])}")
     match e:
         case Ramp(base=base, stride=stride, lanes=lanes):
             return _apply(code, _ramp(e.type.element, lanes), emit(code, base), emit(code, stride))
@@ -197,16 +209,16 @@ def _vector(code: Code, e: Ramp | Broadcast | VectorReduce | Gather) -> str:
             one = np.asarray(number, np.float64 if t.element.is_float else numpy_dtype(t.element))
             if t.element.is_float:
                 one = arith_cast.round_to(one, t.element)
-            return code.refer(np.full(lanes, one, numpy_dtype(t.element)))
+            return _lanes_of(code, np.full(lanes, one, numpy_dtype(t.element)))
         case Broadcast(value=value, lanes=lanes) if value.type.lanes > 1:
-            copies = code.refer(np.tile(np.arange(value.type.lanes), lanes))
-            return code.assign(f"{emit(code, value)}[{copies}]")
+            copies = _lanes_of(code, np.tile(np.arange(value.type.lanes), lanes))
+            return code.value(f"{emit(code, value)}[{copies}]")
         case Broadcast(value=value, lanes=lanes):
             return _apply(code, _broadcast(e.type.element, lanes), emit(code, value))
         case VectorReduce(op=op, value=value, lanes=lanes):
             element = e.type.element
             whole = _array(code, value)
-            return _lanes(code, lambda x: arith.reduce(op, element, x, lanes), e.type, whole)
+            return _lanes(code, _reduction(op, element, lanes), e.type, whole)
         case Gather(value=value, lanes=picks):
             return _lanes(code, _gather(picks), e.type, _array(code, value))
 
@@ -234,9 +246,10 @@ def _lanes(code: Code, meaning: Callable[[Array], Array], t: Type, value: str) -
 
 def _only(code: Code, array: str, t: Type) -> str:
     """The element of an array that has one."""
-    return code.assign(f"{array}[0]" if t.element.is_float else f"{array}.item(0)")
+    return code.value(f"{array}[0]" if t.element.is_float else f"{array}.item(0)")
 
 
+@cache
 def _ramp(element: DType, lanes: int) -> Callable[[object, object], Array]:
     dtype = numpy_dtype(element)
     steps = arith_cast.cast(np.arange(lanes)[:, None], I64, element)
@@ -247,11 +260,18 @@ def _ramp(element: DType, lanes: int) -> Callable[[object, object], Array]:
     return ramp
 
 
+@cache
 def _broadcast(element: DType, lanes: int) -> Callable[[object], Array]:
     dtype = numpy_dtype(element)
     return lambda value: np.full(lanes, value, dtype)
 
 
+@cache
+def _reduction(op: Op, element: DType, lanes: int) -> Callable[[Array], Array]:
+    return lambda x: arith.reduce(op, element, x, lanes)
+
+
+@cache
 def _gather(picks: tuple[int, ...]) -> Callable[[Array], Array]:
     at = np.array(picks)
     none = at < 0

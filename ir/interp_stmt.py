@@ -9,7 +9,7 @@ from typing import assert_never
 from hbc.ir import arith
 from hbc.ir.interp_buffers import Buffer, InterpError, allocated
 from hbc.ir.interp_code import Code
-from hbc.ir.interp_expr import buffer_name, emit
+from hbc.ir.interp_expr import buffer_name, emit, offsets
 from hbc.ir.interp_lanes import offsets_of
 from hbc.ir.nodes import (
     Allocate,
@@ -32,7 +32,7 @@ from hbc.ir.nodes import (
 )  # fmt: skip
 from hbc.ir.numpy_types import poison
 from hbc.ir.types import TILES, DType
-from hbc.ir.walk import nodes
+from hbc.ir.walk import contains
 
 
 def allocator(strict: bool) -> Callable[[str, DType, int], Buffer]:
@@ -62,10 +62,10 @@ def emit_statement(code: Code, s: Stmt) -> None:
         case Allocate():
             _allocate(code, s)
         case If(condition=condition, then=then, otherwise=otherwise):
-            with code.indented(f"if {emit(code, condition)}:"):
+            with code.indented(f"if {emit(code, condition)}:") as suite:
                 emit_statement(code, then)
             if otherwise is not None:
-                with code.indented("else:"):
+                with code.indented("else:", after=suite):
                     emit_statement(code, otherwise)
         case Assert(condition=condition, message=message):
             code.line(f"if not {emit(code, condition)}: raise InterpError({message!r})")
@@ -74,7 +74,7 @@ def emit_statement(code: Code, s: Stmt) -> None:
         case CopyWait(most=most):
             code.line(f"copies.wait({most})")
         case Prefetch(index=index):
-            if any(isinstance(n, Load) for n in nodes(index)):  # the hint itself reads these
+            if contains(index, Load):  # the hint itself reads these
                 code.assign(emit(code, index))
         case Barrier() | Comment():
             pass
@@ -91,7 +91,7 @@ def _for(code: Code, s: For) -> None:
     if s.kind is LoopKind.THREAD:  # which count warps where there are lanes
         code.thread = f"({thread or 0}) * {count} + {python} - {first}"
     with (
-        code.loop(f"for {python} in range({first}, {first} + {count}):"),
+        code.loop(python, f"range({first}, {first} + {count})"),
         code.bound(code.variables, s.var, python),
     ):
         emit_statement(code, s.body)
@@ -121,7 +121,7 @@ def _store(code: Code, s: Store) -> None:
     if found is not None:
         base, value = emit(code, found[0]), emit(code, s.value)
         buffer = buffer_name(code, s.buffer)
-        code.line(f"{buffer}.store_offsets({base}, {code.refer(found[1])}, {value})")
+        code.line(f"{buffer}.store_offsets({base}, {offsets(code, found[1])}, {value})")
         return
     index, value = emit(code, s.index), emit(code, s.value)
     mask = None if s.mask is None else emit(code, s.mask)

@@ -32,7 +32,15 @@ from hbc.ir.nodes import (
 )
 from hbc.ir.record import record
 from hbc.ir.types import Memory
-from hbc.ir.walk import block, free_variables, map_stmt, nodes, statements, substitute_stmt
+from hbc.ir.walk import (
+    block,
+    contains,
+    free_variables,
+    map_stmt,
+    nodes,
+    statements,
+    substitute_stmt,
+)
 
 Lanes = frozenset[int] | None
 """The places in a buffer, None when they are not constant."""
@@ -149,7 +157,7 @@ def _is_straight(s: Stmt) -> bool:
     """Loops and names around products and copies, and nothing else."""
     match s:
         case Store(value=value):
-            return isinstance(value, Load) or any(isinstance(n, Instruct) for n in nodes(value))
+            return isinstance(value, Load) or contains(value, Instruct)
         case For(body=body, kind=LoopKind.SERIAL) | LetStmt(body=body):
             return _is_straight(body)
         case Block(body=body):

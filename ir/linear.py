@@ -7,6 +7,7 @@ Equal forms print as equal expressions.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import field
 from functools import lru_cache
 from math import gcd
@@ -42,6 +43,7 @@ __all__ = [
     "Reading",
     "canonical",
     "coefficient",
+    "combined",
     "difference",
     "factors",
     "is_polynomial",
@@ -114,6 +116,17 @@ def canonical(e: Expr) -> Expr:
         _canonical[id(new)] = new, new
         return new
     return map_children(e, canonical)
+
+
+def combined(parts: Iterable[tuple[Expr, int]]) -> Expr:
+    """The sum of so many times each of the scalar i64 expressions, in canonical form."""
+    total: Sum = {}
+    rest = 0
+    for e, times in parts:
+        part = read(e, _KEPT)
+        rest += times * part.constant
+        accumulate(total, part, times)
+    return to_expr(join(finish(rest, total), lambda x: read(x, Reading(False, _itself))))
 
 
 def is_polynomial(e: Expr) -> bool:

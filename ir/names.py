@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection
 
 
-def unused(name: str, taken: Collection[str], between: str = "") -> str:
+def unused(name: str, taken: Collection[str], between: str = "", first: int = 2) -> str:
     """The name, or the first of `name2`, `name3`, .. that is not taken."""
-    candidate, count = name, 1
+    candidate, count = name, first
     while candidate in taken:
-        count += 1
         candidate = f"{name}{between}{count}"
+        count += 1
     return candidate

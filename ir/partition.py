@@ -32,7 +32,7 @@ from hbc.ir.nodes import (
 )
 from hbc.ir.simplify import simplify
 from hbc.ir.types import Kind
-from hbc.ir.walk import block, free_variables, map_stmt, nodes, statements
+from hbc.ir.walk import block, contains, free_variables, map_stmt, statements
 
 
 def partition(s: Stmt) -> Stmt:
@@ -85,7 +85,7 @@ def _parts(condition: Expr) -> Iterator[Expr]:
 def _limit(condition: Expr, var: str, inner: Mapping[str, For]) -> Expr | None:
     """Below which value of the loop variable the condition holds in all lanes of the inner loops."""
     forms = list(implied(condition))
-    if len(forms) != 1 or any(isinstance(n, Load) for n in nodes(condition)):
+    if len(forms) != 1 or contains(condition, Load):
         return None
     c = coefficient(forms[0], var)
     if c >= 0:

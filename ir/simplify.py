@@ -42,7 +42,7 @@ from hbc.ir.nodes import (
     Let,
     LetStmt,
     Load,
-    Node,
+    LoopKind,
     Op,
     Prefetch,
     Select,
@@ -59,26 +59,30 @@ from hbc.ir.rules import REWRITER
 from hbc.ir.types import I64, INDEX
 from hbc.ir.walk import (
     block,
+    contains,
+    free_variables,
     map_children,
     map_stmt,
+    mentions,
     nodes,
+    reads,
     substitute,
     substitute_stmt,
 )
 
 NOTHING_TO_DO = Block(())
 ZERO = const_index(0)
-_READS = (Load, Prefetch)
 
 
 @record
 class Scope:
-    """The facts that hold here, the statements and expressions that are simple already (by identity), and
-    what has been simplified under the facts (by identity; the expression is held so that it stays
-    alive)."""
+    """The facts that hold here, the statements and expressions that are simple already (by identity), the
+    variables of the vector loops around, and what has been simplified under the facts (by identity;
+    the expression is held so that it stays alive)."""
 
     facts: Facts
     done: Collection[int] = ()
+    lanes: frozenset[str] = frozenset()
     seen: dict[int, tuple[Expr, Expr]] = field(default_factory=dict)
     reading: list[Reading] = field(default_factory=list)
 
@@ -241,7 +245,7 @@ def _let(e: Let, scope: Scope) -> Expr:
     if _is_trivial(value):
         return _expr(substitute(e.body, {e.name: value}), scope)
     body = _expr(e.body, _inside_let(e.name, value, scope))
-    if not _mentions(body, e.name):
+    if not mentions(body, e.name):
         return body
     return e if value is e.value and body is e.body else Let(e.name, value, body, e.span)
 
@@ -251,9 +255,13 @@ def _is_trivial(value: Expr) -> bool:
 
 
 def _inside_let(name: str, value: Expr, scope: Scope) -> Scope:
-    if value.type == INDEX and not _mentions(value, name) and _is_steady(value):
-        return Scope(scope.facts.with_range(name, Interval(value, value)), scope.done)
-    return Scope(scope.facts.forget(name), scope.done)
+    if value.type == INDEX and not mentions(value, name) and _is_steady(value):
+        return _under(scope, scope.facts.with_range(name, Interval(value, value)))
+    return _under(scope, scope.facts.forget(name))
+
+
+def _under(scope: Scope, facts: Facts) -> Scope:
+    return Scope(facts, scope.done, scope.lanes)
 
 
 def _stmt(s: Stmt, scope: Scope) -> Stmt:
@@ -277,7 +285,11 @@ def _stmt(s: Stmt, scope: Scope) -> Stmt:
             assert isinstance(new, Allocate)
             if _is_empty(new.body):
                 return NOTHING_TO_DO
-            return new if _is_read(new) else _stmt(_without_stores(new.body, new.buffer), scope)
+            return (
+                new
+                if reads(new.body, new.buffer)
+                else _stmt(_without_stores(new.body, new.buffer), scope)
+            )
         case Assert():
             new = map_stmt(s, lambda e: _expr(e, scope), lambda c: c)
             assert isinstance(new, Assert)
@@ -308,7 +320,9 @@ def _for(s: For, scope: Scope) -> Stmt:
     last = shifted(sum_of(linear(start), linear(extent)), -1)
     first, final = (x if _is_steady(x) else None for x in (start, to_expr(last)))
     facts = scope.facts.with_condition(build.gt(extent, 0))
-    body = _stmt(s.body, Scope(facts.with_range(s.var, Interval(first, final)), scope.done))
+    lanes = scope.lanes | {s.var} if s.kind is LoopKind.VECTOR else scope.lanes
+    inside = Scope(facts.with_range(s.var, Interval(first, final)), scope.done, lanes)
+    body = _stmt(s.body, inside)
     if _is_empty(body):
         return NOTHING_TO_DO
     if start is s.start and extent is s.extent and body is s.body:
@@ -336,9 +350,27 @@ def _if(s: If, scope: Scope) -> Stmt:
 
 
 def _where(s: Stmt, condition: Expr, scope: Scope) -> Stmt:
-    """`s`, which runs only where the condition holds."""
-    s = substitute_stmt(s, dict(_equalities(condition)))
-    return _stmt(s, Scope(scope.facts.with_condition(condition), scope.done))
+    """`s`, which runs only where the condition holds. One on the lanes of a vector may not make a place
+    in memory the same for all of them: where it holds in no lane, there may be no such place."""
+    lanes = scope.lanes & free_variables(condition) if scope.lanes else scope.lanes
+    known = {name: value for name, value in _equalities(condition) if name not in lanes}
+    s = substitute_stmt(s, known)
+    new = _stmt(s, _under(scope, scope.facts.with_condition(condition)))
+    for lane in lanes:
+        if _same_places(new, lane) - _same_places(s, lane):
+            plain = _stmt(s, scope)
+            if _same_places(new, lane) - _same_places(plain, lane):
+                return plain
+    return new
+
+
+def _same_places(s: Stmt, lane: str) -> set[tuple[str, Expr]]:
+    """The places in memory that do not change with a variable."""
+    return {
+        (n.buffer, n.index)
+        for n in nodes(s)
+        if isinstance(n, Load | Store) and lane not in free_variables(n.index)
+    }
 
 
 def _equalities(condition: Expr) -> Iterator[tuple[str, Expr]]:
@@ -356,13 +388,9 @@ def _let_stmt(s: LetStmt, name: str, value: Expr, body: Stmt, scope: Scope) -> S
     if _is_trivial(new):
         return _stmt(substitute_stmt(body, {name: new}), scope)
     inner = _stmt(body, _inside_let(name, new, scope))
-    if not _mentions(inner, name):
+    if not mentions(inner, name):
         return inner
     return s if new is value and inner is body else LetStmt(name, new, inner, s.span)
-
-
-def _is_read(s: Allocate) -> bool:
-    return any(isinstance(n, _READS) and n.buffer == s.buffer for n in nodes(s.body))
 
 
 def _without_stores(s: Stmt, buffer: str) -> Stmt:
@@ -382,14 +410,9 @@ def _block(s: Block, body: list[Stmt]) -> Stmt:
     return block(*kept) if kept else NOTHING_TO_DO
 
 
-def _mentions(n: Node, name: str) -> bool:
-    """Does a variable of that name occur? (A use inside of what binds it anew counts too.)"""
-    return any(isinstance(x, Var) and x.name == name for x in nodes(n))
-
-
 def _is_steady(e: Expr) -> bool:
     """Does a store leave the value as it is?"""
-    return not any(isinstance(n, Load) for n in nodes(e))
+    return not contains(e, Load)
 
 
 def _is_empty(s: Stmt) -> bool:

@@ -38,7 +38,7 @@ from hbc.ir.nodes import (
 from hbc.ir.record import record
 from hbc.ir.show import show
 from hbc.ir.types import INDEX, TILES
-from hbc.ir.walk import children, free_variables, nodes, substitute
+from hbc.ir.walk import children, contains, free_variables, nodes, substitute
 
 _ZERO = const_index(0)
 EVERYONE = 1024  # as many threads as a block may have
@@ -274,6 +274,6 @@ def _note(n: Load | Store, at: _Inside) -> None:
     index, offsets = (None, (0,)) if known is None else known
     if index is not None:
         index = substitute(index, at.values)
-        if any(isinstance(x, Load | Cast | Call) for x in nodes(index)):
+        if contains(index, Load, Cast, Call):
             index = None  # it depends on data
     at.found.append(ThreadAccess(n, index, offsets, at.digits, at.weights, at.whole, at.loops))

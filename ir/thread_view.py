@@ -39,7 +39,16 @@ from hbc.ir.simplify import simplify
 from hbc.ir.thread_access import ThreadAccess, nest_accesses
 from hbc.ir.thread_elements import Elements, Numbers, differences, elements, evaluated
 from hbc.ir.types import INDEX, TILES, Memory
-from hbc.ir.walk import children, free_variables, map_stmt, nodes, rewrite, substitute
+from hbc.ir.walk import (
+    children,
+    contains,
+    free_variables,
+    map_stmt,
+    nodes,
+    reads,
+    rewrite,
+    substitute,
+)
 
 _PRIVATE = (Memory.REGISTER, Memory.STACK, Memory.AUTO)
 MOST_HELD = 1 << 20  # elements of a block-wide buffer
@@ -72,7 +81,7 @@ def with_name(s: Stmt, names: Mapping[str, Expr]) -> Mapping[str, Expr]:
     """The names inside the statement that stand for numbers that do not depend on data."""
     if not isinstance(s, LetStmt) or s.value.type != INDEX:
         return names
-    if any(isinstance(n, Load) for n in nodes(s.value)):
+    if contains(s.value, Load):
         return names
     return {**names, s.name: substitute(s.value, names)}
 
@@ -137,7 +146,7 @@ def _below(s: Allocate, n: Stmt, tiles: frozenset[str], facts: Facts) -> Iterato
     for c in children(n):
         if isinstance(c, Stmt):
             yield from _below(s, c, tiles, facts)
-        elif any(isinstance(x, Load) and x.buffer == s.buffer for x in nodes(c)):
+        elif reads(c, s.buffer):
             raise _elsewhere(s, n)
 
 

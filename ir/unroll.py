@@ -5,7 +5,7 @@ from __future__ import annotations
 from hbc.ir.build import add
 from hbc.ir.diag import InternalError
 from hbc.ir.nodes import Const, Expr, For, If, Load, LoopKind, Stmt
-from hbc.ir.walk import block, free_variables, map_stmt, nodes, substitute_stmt
+from hbc.ir.walk import block, contains, free_variables, map_stmt, substitute_stmt
 
 
 def unroll(s: Stmt) -> Stmt:
@@ -28,4 +28,4 @@ def _is_fixed(condition: Expr, variable: str) -> bool:
     """Whether a condition is the same in every iteration: one test does for all."""
     if variable in free_variables(condition):
         return False
-    return not any(isinstance(n, Load) for n in nodes(condition))
+    return not contains(condition, Load)

@@ -186,6 +186,41 @@ def nodes(n: Node) -> Iterator[Node]:
             stack.extend(below[::-1])
 
 
+def contains(n: Node, *kinds: type[Node]) -> bool:
+    """Whether the node or one below it is of these classes."""
+    stack: list[Node] = [n]
+    while stack:
+        top = stack.pop()
+        if top.__class__ in kinds:
+            return True
+        stack += _CHILDREN[top.__class__](top)
+    return False
+
+
+def mentions(n: Node, name: str) -> bool:
+    """Whether a variable of that name occurs. (A use inside of what binds it anew counts too.)"""
+    stack: list[Node] = [n]
+    while stack:
+        top = stack.pop()
+        if top.__class__ is Var:
+            if top.name == name:
+                return True
+        else:
+            stack += _CHILDREN[top.__class__](top)
+    return False
+
+
+def reads(n: Node, buffer: str) -> bool:
+    """Whether the buffer is loaded from, or fetched ahead."""
+    stack: list[Node] = [n]
+    while stack:
+        top = stack.pop()
+        if (top.__class__ is Load or top.__class__ is Prefetch) and top.buffer == buffer:
+            return True
+        stack += _CHILDREN[top.__class__](top)
+    return False
+
+
 def statements(s: Stmt) -> Iterator[Stmt]:
     """The statement and all below it, parents first, in reading order; no expressions."""
     stack = [s]
@@ -251,6 +286,19 @@ def substitute_stmt(s: Stmt, values: Mapping[str, Expr]) -> Stmt:
             )
 
 
+def all_names(n: Node) -> set[str]:
+    """The names of all variables and buffers that are read, written or bound."""
+    found: set[str] = set()
+    stack: list[Node] = [n]
+    while stack:
+        top = stack.pop()
+        named = _NAMED.get(top.__class__)
+        if named is not None:
+            found.add(getattr(top, named))
+        stack += _CHILDREN[top.__class__](top)
+    return found
+
+
 def free_variables(n: Node) -> frozenset[str]:
     """Names read but not bound inside."""
     found: set[str] = set()
@@ -283,7 +331,7 @@ _OPERANDS: Final[Mapping[type, Callable[[Any], tuple[Expr, ...]]]] = {
     Unary: lambda e: (e.a,),
     Select: lambda e: (e.condition, e.a, e.b),
     Access: lambda e: e.indices,
-    Load: lambda e: (e.index, *_if_any(e.mask)),
+    Load: lambda e: (e.index,) if e.mask is None else (e.index, e.mask),
     Call: lambda e: e.args,
     Ramp: lambda e: (e.base, e.stride),
     Broadcast: lambda e: (e.value,),
@@ -294,7 +342,7 @@ _OPERANDS: Final[Mapping[type, Callable[[Any], tuple[Expr, ...]]]] = {
     Instruct: lambda e: e.args,
 }
 _OWN: Final[Mapping[type, Callable[[Any], tuple[Expr, ...]]]] = {
-    Store: lambda s: (s.index, s.value, *_if_any(s.mask)),
+    Store: lambda s: (s.index, s.value) if s.mask is None else (s.index, s.value, s.mask),
     Prefetch: lambda s: (s.index,),
     For: lambda s: (s.start, s.extent),
     LetStmt: lambda s: (s.value,),
@@ -327,3 +375,15 @@ _CHILDREN: Final[Mapping[type, Callable[[Any], tuple[Node, ...]]]] = {
 def _map_all(es: tuple[Expr, ...], f: ExprMap) -> tuple[Expr, ...]:
     new = tuple(f(e) for e in es)
     return es if all(a is b for a, b in zip(new, es, strict=True)) else new
+
+
+_NAMED: Final[Mapping[type, str]] = {
+    Var: "name",
+    LetStmt: "name",
+    Let: "name",
+    For: "var",
+    Allocate: "buffer",
+    Store: "buffer",
+    Load: "buffer",
+    Prefetch: "buffer",
+}
