@@ -36,12 +36,12 @@ from hbc.ir.nodes import (
     VectorReduce,
     const_index,
 )
-from hbc.ir.record import record
+from hbc.ir.record import interned, record
 from hbc.ir.types import I64, DType
 from hbc.ir.walk import children, map_children
 
 
-@record
+@interned
 class Dim:
     """One side of the box. Output dims are called d0, d1, ... from the outermost on; those that a
     reduction sums over r0, r1, ..."""

@@ -1,4 +1,4 @@
-"""`record` and `mutable`: classes of named fields, cheap to define and to construct.
+"""`record`, `interned` and `mutable`: classes of named fields, cheap to define and to construct.
 
 As `dataclass(slots=True)`, of which some three hundred are defined at each start, in a tenth of the
 time: methods are made when they are first called, as most are of few classes. Nothing assigns the
@@ -21,6 +21,15 @@ def record(cls: type[_X]) -> type[_X]:
     """The class with slots for its fields, compared and hashed by them, and shown with them. What it
     defines itself stays."""
     return _with(cls, {"__init__": _constructor, "__eq__": _equality, "__hash__": _hash})
+
+
+@dataclass_transform(frozen_default=True, field_specifiers=(field,))
+def interned(cls: type[_X]) -> type[_X]:
+    """The same with one object for all of equal fields, so that comparing and hashing them is as quick
+    as can be: for small values that are keys everywhere. It stays for good."""
+    made = _with(cls, {"__reduce__": _reduction})
+    type.__setattr__(made, "__new__", _one_for_all(made))
+    return made
 
 
 @dataclass_transform(field_specifiers=(field,))
@@ -77,6 +86,27 @@ def _constructor(cls: type[Any]) -> Method:
     if hasattr(cls, "__post_init__"):
         lines.append("self.__post_init__()")
     return _method(f"def method({', '.join(parameters)}):", lines or ["pass"], given)
+
+
+def _one_for_all(cls: type[Any]) -> Method:
+    given: dict[str, Any] = {"known": {}, "new": object.__new__}
+    given |= {f"_{f.name}": f.default for f in fields(cls)}
+    names = [f.name for f in fields(cls)]
+    parameters = [f.name if f.default is MISSING else f"{f.name}=_{f.name}" for f in fields(cls)]
+    key = f"({', '.join(names)},)"
+    lines = [
+        f"found = known.get({key})",
+        "if found is None:",
+        f" found = known[{key}] = new(cls)",
+        *(f" found.{name} = {name}" for name in names),
+        "return found",
+    ]
+    return _method(f"def method(cls, {', '.join(parameters)}):", lines, given)
+
+
+def _reduction(cls: type[Any]) -> Method:
+    values = _values("self", [f.name for f in fields(cls)])
+    return _method("def method(self):", [f"return self.__class__, {values}"], {})
 
 
 def _equality(cls: type[Any]) -> Method:

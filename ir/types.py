@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from hbc.ir.record import record
+from hbc.ir.record import interned
 
 
 class Kind(StrEnum):
@@ -15,7 +15,7 @@ class Kind(StrEnum):
     BFLOAT = "bfloat"
 
 
-@record
+@interned
 class DType:
     """An element type: its name in the language, kind and width in bits (bool: 8 in memory)."""
 
@@ -68,7 +68,7 @@ DTYPES: dict[str, DType] = {
 }
 
 
-@record
+@interned
 class Type:
     """The type of an expression: an element type and a number of lanes (1: scalar)."""
 
