@@ -15,7 +15,7 @@ from hbc.eqsat.decode import decode
 from hbc.eqsat.egraph import Term
 from hbc.eqsat.encode import Encoding, encode, windows
 from hbc.eqsat.graphs import Graphs
-from hbc.eqsat.lowering import selectable, signature, signature_text
+from hbc.eqsat.lowering import NOTHING, selectable, signature, signature_text
 from hbc.eqsat.operand import (
     CHEAPEST_LOAD,
     LOAD,
@@ -219,10 +219,10 @@ def _candidates(
     found: Found, of: Encoding, instructions: Sequence[Instruction]
 ) -> Iterator[Candidate]:
     """The rows as candidates: one of two that differ in the order of factors, where this is all one."""
-    rows = [*found.candidates, *((t, whole, None, *rest) for t, whole, *rest in found.products)]
     either: dict[object, bool] = {}
     known = set[Hashable]()
-    for types, whole, c, mask, a, b in rows:
+    # Those that begin with something first: of equals they are chosen.
+    for types, whole, c, mask, a, b in sorted(found.candidates, key=lambda row: row[2] == NOTHING):
         if types not in either:
             either[types] = all(commutes(i) for i in _of_types(str(types), instructions))
         first, second = sorted((id(a), id(b))) if either[types] else (id(a), id(b))
@@ -238,7 +238,8 @@ def _candidate(
     """One row."""
     assert isinstance(whole, Term) and isinstance(a, Term) and isinstance(b, Term)
     assert isinstance(mask, int) and isinstance(types, str)
-    start = decode(c, of) if isinstance(c, Term) else None
+    assert isinstance(c, Term)
+    start = None if c == NOTHING else decode(c, of)
     element = DTYPES[types.split("+")[0]]
     dims = of.of_mask(mask)
     return Candidate(types, element, whole, start, dims, decode(a, of), decode(b, of))

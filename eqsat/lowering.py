@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from hbc.eqsat.egraph import Term
 from hbc.eqsat.encode import exact
 from hbc.ir.instruction import Instruction, Overflow
 from hbc.ir.nodes import MathOp
 from hbc.ir.types import DTYPES
 
+NOTHING = Term("Nothing", ())
+"""What a sum is added to, where it is nothing."""
 FUNCTIONS = frozenset(map(str, MathOp))
 Signature = tuple[str, str, str]
 """The element types of the accumulator and of the two factors."""
@@ -62,7 +65,7 @@ def _conversions(wanted: Iterable[Signature]) -> Iterator[str]:
 
 
 _WITH_ACCUMULATOR = """\
-(rule ((= e (Bin "+" c p)) (Product s p m a b))
+(rule ((= e (Bin "+" c p)) (Candidate s p (Nothing) m a b))
       ((Candidate s e c m a b)) :ruleset lowering :name "accumulate")
 """
 
@@ -73,7 +76,7 @@ def _rule(s: Signature, names: list[str]) -> str:
 ; {", ".join(names)}
 (rule ((= p (Reduce "+" m (Bin "*" x y))) (= "{total}" (element p))
        {_factor("x", "a", first, total)} {_factor("y", "b", second, total)})
-      ((Product "{signature_text(s)}" p m a b)) :ruleset lowering :name "{signature_text(s)}")
+      ((Candidate "{signature_text(s)}" p (Nothing) m a b)) :ruleset lowering :name "{signature_text(s)}")
 """
 
 

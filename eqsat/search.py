@@ -25,12 +25,11 @@ _ROUND = """\
 
 @mutable
 class Found:
-    """The rows of the relations that say what instructions may do, the cheapest term of the value, how
+    """The rows of the relation that says what instructions may do, the cheapest term of the value, how
     often each rule matched, and whether the rules ran until nothing changed. `rests`: the value with a
     term, by this, read from an array, by that."""
 
     candidates: list[Row]
-    products: list[Row]
     root: Term
     fired: tuple[tuple[str, int], ...]
     complete: bool
@@ -56,9 +55,8 @@ class Search:
         known = self.graphs.found.get(key)
         if known is None:
             g = self._saturated()
-            rows = g.rows("Candidate"), g.rows("Product")
             fired = tuple(g.fired.items())
-            known = Found(*rows, g.extract("$root"), fired, self.complete)
+            known = Found(g.rows("Candidate"), g.extract("$root"), fired, self.complete)
             self.graphs.found[key] = known
         return known
 
