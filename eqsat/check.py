@@ -22,6 +22,7 @@ from hbc.ir.nodes import (
     Allocate,
     Binary,
     Broadcast,
+    Cast,
     Const,
     Expr,
     Load,
@@ -34,9 +35,17 @@ from hbc.ir.nodes import (
     const_index,
 )
 from hbc.ir.show import show
-from hbc.ir.types import DType, Memory
+from hbc.ir.types import INDEX, DType, Memory
 from hbc.ir.vector_masks import conjuncts
-from hbc.ir.walk import block, free_variables, nodes, substitute_stmt
+from hbc.ir.walk import (
+    block,
+    contains,
+    free_variables,
+    map_children,
+    map_stmt,
+    nodes,
+    substitute_stmt,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -54,6 +63,8 @@ class CheckError(InternalError):
 
 def check(s: Store, one: Statement, choice: Choice) -> bool:
     """Whether the statement could be run, and then its choice does the same. Raises CheckError."""
+    if any(contains(n.index, Load) for n in nodes(s) if isinstance(n, Store | Load)):
+        s, one, choice = _at_places(s, one, choice)
     made = 0
 
     def fresh(base: str) -> str:
@@ -80,6 +91,20 @@ def check(s: Store, one: Statement, choice: Choice) -> bool:
     places = [(address(one.dest, at), stored(one, at)) for at in wanted]
     _compare(s, one, chosen, choice, values, extents, places)
     return True
+
+
+def _at_places(s: Store, one: Statement, choice: Choice) -> tuple[Store, Statement, Choice]:
+    """The same with variables for what data says of places: then it is known how far these go."""
+    names: dict[Expr, Var] = {}
+
+    def place(e: Expr) -> Expr:
+        if e.type == INDEX and isinstance(e, Cast | Load) and contains(e, Load):
+            return names.setdefault(e, Var(f"place {len(names)}"))
+        return map_children(e, place)
+
+    at = map_stmt(s, place, lambda inner: inner)
+    assert isinstance(at, Store)
+    return at, one.mapped(lambda e, _: place(e)), choice.mapped(lambda e, _: place(e))
 
 
 def _values(s: Store, random: Random) -> dict[str, int]:
