@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 from hbc.ir.interp import InterpError, evaluate, run
+from hbc.ir.interp_code import Code
+from hbc.ir.interp_expr import emit
 from hbc.ir.kernel import Argument, Check, Kernel, Size, Table
 from hbc.ir.nodes import (
     Allocate,
@@ -134,6 +136,42 @@ def test_deep_nests_go_beyond_pythons_limit() -> None:
         body = loop(f"i{n}", c(2 if n % 10 == 0 else 1), body)
     out = call(block(Store("C", c(0), Const(0.0, F32())), body))
     assert out[0] == 8
+
+
+def lanes_at(e: Expr) -> Expr:
+    """Four lanes from a place on."""
+    return Ramp(e, c(1), 4)
+
+
+def test_what_loops_do_not_change_is_computed_before_them() -> None:
+    """In both branches of a condition, 14 loops deep, and after a value that is loaded anew each time."""
+    far, near = mul(add(N, c(3)), c(2)), add(mul(Var("i"), c(4)), c(0))
+    there = Binary(Op.LT, lanes_at(near), Broadcast(far, 4))
+    once = load("C", lanes_at(near))
+    then = Store("C", lanes_at(near), add(once, load("A", lanes_at(near))), there)
+    other = Store("C", lanes_at(near), add(once, Broadcast(Const(2.0, F32()), 4)), there)
+    body: Stmt = If(Binary(Op.EQ, Binary(Op.MOD, Var("i"), c(2)), c(0)), then, other)
+    body = loop("i", Binary(Op.DIV, N, c(4)), body)
+    for n in range(14):
+        body = loop(f"o{n}", c(2 if n == 5 else 1), body)
+    out = call(block(loop("z", N, Store("C", Var("z"), Const(0.0, F32()))), body), n=12)
+    a = np.arange(12) + 1
+    want = np.where(np.arange(12) // 4 % 2 == 0, 2 * a, 4)
+    assert out.tolist() == want.tolist()
+
+
+def test_values_are_computed_once_where_their_names_are() -> None:
+    code = Code(variables={"n": "s1"})
+    with code.loop("i2", "range(3)"):
+        for _ in range(2):
+            code.line(emit(code, Binary(Op.MIN, Var("n"), c(4))))
+            with code.indented("if i2:") as suite:
+                code.line(emit(code, Binary(Op.MAX, Var("n"), c(9))))
+            with code.indented("else:", after=suite):
+                code.line(emit(code, Binary(Op.MIN, Var("n"), c(7))))
+    lines = [line for line in code.source("def f(s1):").splitlines() if " = " in line]
+    assert len(lines) == len({line.split(" = ")[1] for line in lines}) == 3
+    assert all(line.startswith("    t") for line in lines)
 
 
 def test_ramps_nest() -> None:
