@@ -23,6 +23,8 @@ def conjuncts(condition: Expr) -> list[Expr]:
     """The conditions that must hold together."""
     if isinstance(condition, Binary) and condition.op is Op.AND:
         return [*conjuncts(condition.a), *conjuncts(condition.b)]
+    if isinstance(condition, Broadcast) and condition.value.type.lanes > 1:
+        return [broadcast(c, condition.lanes) for c in conjuncts(condition.value)]
     return [condition]
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from choices import Choices, chance, pick, weighted
 from draft import Draft
 from programs import ANY_SIZES, choose_sizes, write_program
+from register_programs import TYPES, register_program, register_sizes
 from schedules import write_schedule
 from tile_programs import tile_program, tile_sizes
 
@@ -46,7 +47,10 @@ class Case:
 def generate(c: Choices) -> Case:
     """A random case."""
     target = weighted(c, TARGETS)
-    return in_tiles(c, target) if target == "amx" else in_loops(c, target)
+    if target == "amx":
+        return in_tiles(c, target)
+    whole = target in TYPES and chance(c, 30)
+    return in_registers(c, target) if whole else in_loops(c, target)
 
 
 def in_tiles(c: Choices, target: str) -> Case:
@@ -55,6 +59,16 @@ def in_tiles(c: Choices, target: str) -> Case:
     sizes = [tile_sizes(c, program) for _ in range(c.integer(1, 2))]
     text = "\n".join(["size M, N, K", *program.lines])
     return Case(text, tuple(sizes), target, False, c.integer(0, 11))
+
+
+def in_registers(c: Choices, target: str) -> Case:
+    """One whose sums are in vector registers."""
+    program = register_program(c, target)
+    text = "\n".join(program.lines)
+    names = [n for n in ("M", "N", "K") if re.search(rf"\b{n}\b", text)]
+    sizes = [register_sizes(c, program, names) for _ in range(c.integer(1, 2))]
+    declared = f"size {', '.join(names)}\n{text}"
+    return Case(declared, tuple(sizes), target, False, c.integer(0, 11))
 
 
 def in_loops(c: Choices, target: str) -> Case:

@@ -27,10 +27,15 @@ MOST_MEMORY = 4 << 30  # bytes of address space
 
 
 def run_one(seed: int, tally: Tally, native: bool, shrinking: float, save: Path | None) -> None:
-    """The case of a seed; a new kind of failure is made small for `shrinking` seconds at most."""
+    """The case of a seed; a new kind of failure is made small for `shrinking` seconds at most. One that
+    does not happen again, as when the system stops or kills a compiler, is no failure."""
     recorded = Recorded(random=Random(seed))
     case = generate(recorded)
     outcome = examine(case, native)
+    if outcome.kind == "failed" and outcome.where not in tally.smallest:
+        first, outcome = outcome, examine(case, native)
+        if first.where != outcome.where:
+            print(f"\nseed {seed}, once: {first.where}\n{first.detail}", flush=True)
     tally.add(case, outcome)
     if outcome.kind != "failed" or outcome.where in tally.smallest:
         return

@@ -8,8 +8,9 @@ from typing import Any
 
 import agreement
 import pytest
+import register_programs
 from agreement import examine
-from case import Case, generate
+from case import Case, generate, in_registers
 from choices import Recorded, shrink
 from tally import FEATURES, features
 
@@ -28,6 +29,14 @@ def test_everything_comes_up() -> None:
     used = Counter(f for n in range(count) for f in features(generate(Recorded(random=Random(n)))))
     rare = {f: used[f] for f in FEATURES if used[f] < count / 500}
     assert not rare
+
+
+@pytest.mark.parametrize("target", register_programs.TYPES)
+def test_sums_in_registers_use_instructions(target: str) -> None:
+    found = [
+        examine(in_registers(Recorded(random=Random(n)), target), native=False) for n in range(2)
+    ]
+    assert [(o.kind, o.selected) for o in found] == [("passed", True)] * len(found)
 
 
 def test_sizes_are_small_odd_and_zero() -> None:
