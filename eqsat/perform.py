@@ -11,7 +11,7 @@ from hbc.eqsat.operand import Access, access, operand_value, points, starts_of
 from hbc.eqsat.plan import Part, Parts, Plan
 from hbc.eqsat.points import Points, address, exists, given, value
 from hbc.eqsat.steps import UNROLLED, Fresh, Index, nest
-from hbc.eqsat.tensor import Dim, Read, Tensor, Uniform
+from hbc.eqsat.tensor import Dim, Masked, Read, Tensor, Uniform, reads, replaced
 from hbc.eqsat.windows import meeting, together
 from hbc.ir.build import add, and_, const, const_value, mul
 from hbc.ir.layout import layout
@@ -59,7 +59,7 @@ def perform(
         own = Accumulators(s.dest.buffer, c.element, lanes, in_place=True)
         return _sum(choice, s, own, slices, fresh, packed)
     own = Accumulators(fresh(s.dest.buffer), c.element, lanes, in_place=False)
-    begin = [_begin(choice, plan, own, at) for at in slices]
+    begin = [_begin(choice, s, plan, own, at) for at in slices]
     end = [_end(choice, s, plan, own, at) for at in slices]
     body = block(*begin, _sum(choice, s, own, slices, fresh, packed), *end)
     extent = const_index(lanes * len(list(output_points(plan))))
@@ -103,9 +103,21 @@ def _slice(own: Accumulators, plan: Plan, at: Index) -> Expr:
     return Ramp(const_index(number_of(plan, at) * own.lanes), const_index(1), own.lanes)
 
 
-def _begin(choice: Choice, plan: Plan, own: Accumulators, at: Index) -> Stmt:
-    start = choice.candidate.c or Uniform(const(0, own.element))
+def _begin(choice: Choice, s: Statement, plan: Plan, own: Accumulators, at: Index) -> Stmt:
+    start = _under_mask(choice.candidate.c or Uniform(const(0, own.element)), s)
     return Store(own.buffer, _slice(own, plan, at), value(start, accumulated(plan, at)))
+
+
+def _under_mask(x: Tensor, s: Statement) -> Tensor:
+    """The value with the destination read where it is stored to: elsewhere it may never have been."""
+    own: Tensor = s.dest
+    for c in s.mask:
+        own = Masked(c, own)
+    return replaced(x, s.dest.buffer, own) if {s.dest} >= _of(x, s.dest.buffer) else x
+
+
+def _of(x: Tensor, buffer: str) -> set[Read]:
+    return {r for r in reads(x) if r.buffer == buffer}
 
 
 def _end(choice: Choice, s: Statement, plan: Plan, own: Accumulators, at: Index) -> Stmt:
@@ -113,7 +125,7 @@ def _end(choice: Choice, s: Statement, plan: Plan, own: Accumulators, at: Index)
     total = Load(own.buffer, _slice(own, plan, at), own.element(own.lanes))
     result: Expr = total
     if choice.rest is not None:
-        result = value(choice.rest, given(where, CHOSEN, total))
+        result = value(_under_mask(choice.rest, s), given(where, CHOSEN, total))
     return Store(s.dest.buffer, address(s.dest, where), result, stored(s, where))
 
 
