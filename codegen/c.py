@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from hbc.codegen.abi import Abi, header, make_abi, ordered, overlap_pairs, strerror
 from hbc.codegen.c_file import c_file, plain_part
+from hbc.codegen.c_repeats import with_loops
 from hbc.codegen.c_scalar import declare as declare_scalar
 from hbc.codegen.c_stmt import may_fail, statement
 from hbc.codegen.c_vector import X86_PRINTERS
@@ -133,7 +134,7 @@ def _computing(abi: Abi, k: Kernel, suffix: str, unit: Unit) -> Call:
     what = "computation" if suffix == "compute" else "same without special instructions"
     out.raw(f"/* The {what}, on arguments that have been checked. */")
     out.function(f"static {'int' if fails else 'void'} {k.name}_{suffix}", parameters, "")
-    unit.tiles = plan_tiles(k.body, k.instructions)
+    unit.tiles = plan_tiles(with_loops(k.body, unit), k.instructions)
     unit.scope.push()
     body = Writer(depth=1)
     unit.out = body

@@ -6,6 +6,8 @@ from typing import assert_never
 
 from hbc.codegen.c_cast import cast_text, same_bits
 from hbc.codegen.ranges import bits, is_index, nonnegative, wraps
+from hbc.codegen.register_arrays import register_number
+from hbc.codegen.registers import piece_of
 from hbc.codegen.spelling import c_type, constant, value_type
 from hbc.codegen.swizzled import swizzled_index
 from hbc.codegen.unit import (
@@ -121,8 +123,8 @@ def element(buffer: str, index: Expr, unit: Unit) -> str:
     """`buffer[index]`, or the variable that holds that element."""
     held = unit.buffers[buffer]
     if held.memory is Memory.REGISTER:
-        if isinstance(index, Const) and (piece := held.pieces.get((int(index.value), 1))):
-            return piece
+        if (variable := register(buffer, index, unit)) is not None:
+            return variable
         raise InternalError(f"codegen: `{buffer}` is in registers but its index is not constant")
     if held.swizzle is not None:
         place = swizzled_index(
@@ -130,6 +132,15 @@ def element(buffer: str, index: Expr, unit: Unit) -> str:
         )
         return f"{held.text}[{place}]"
     return f"{held.text}[{scalar(index, unit)}]"
+
+
+def register(buffer: str, index: Expr, unit: Unit) -> str | None:
+    """The variable that holds the elements, None where no one of them holds just these."""
+    held, piece = unit.buffers[buffer], piece_of(index)
+    if piece is not None:
+        return held.pieces.get(piece)
+    number = register_number(index, held.lanes) if held.lanes else None
+    return None if number is None else f"{held.text}[{scalar(number, unit)}]"
 
 
 def _load(e: Load, unit: Unit) -> Text:

@@ -10,9 +10,10 @@ from typing import assert_never
 from hbc.codegen.c_functions import ALLOCATE
 from hbc.codegen.c_scalar import element, scalar
 from hbc.codegen.c_tile import RELEASE, configured, tile_statement
-from hbc.codegen.interleaved_rows import interleaved_rows
+from hbc.codegen.interleaved_rows import interleaved_rows, is_interleaved
+from hbc.codegen.names import Binding
 from hbc.codegen.ranges import nonnegative, wraps
-from hbc.codegen.registers import declare_registers, may_stay_empty
+from hbc.codegen.registers import declare_registers, may_stay_empty, unrolled
 from hbc.codegen.spelling import c_type
 from hbc.codegen.unit import UNARY, Buffer, Text, Unit
 from hbc.ir.diag import InternalError
@@ -37,10 +38,11 @@ from hbc.ir.nodes import (
     Prefetch,
     Stmt,
     Store,
+    const_index,
 )  # fmt: skip
-from hbc.ir.simplify import simplify
+from hbc.ir.simplify import simplify, simplify_stmt
 from hbc.ir.types import BOOL, Memory
-from hbc.ir.walk import map_children, names_read, nodes
+from hbc.ir.walk import map_children, names_read, nodes, substitute_stmt
 
 MOST_ZEROED = (
     1024  # bytes of an array that begins as zeros where compilers cannot tell that it is filled
@@ -70,6 +72,8 @@ def _statement(s: Stmt, unit: Unit, *, last: bool = True) -> None:
             _block(body, unit, last=last)
         case Store():
             _store(s, unit)
+        case For(kind=LoopKind.UNROLL):
+            _unrolled(s, unit)
         case For():
             _for(s, unit)
         case If():
@@ -190,6 +194,30 @@ def _for(s: For, unit: Unit) -> None:
         with unit.out.braces(head):
             statement(s.body, unit)
     unit.scope.pop()
+
+
+def _unrolled(s: For, unit: Unit) -> None:
+    """Prints a loop that compilers unroll; as calls what are rows to interleave."""
+    assert isinstance(s.extent, Const)
+    count = int(s.extent.value)
+    if isinstance(s.body, Store):
+        copies = [
+            simplify_stmt(substitute_stmt(s.body, {s.var: const_index(n)})) for n in range(count)
+        ]
+        if is_interleaved(copies, unit):
+            _block(copies, unit, last=False)
+            return
+    unit.out.directive(unrolled(count))
+    unit.scope.push()
+    var = unit.scope.fresh(s.var.rpartition("#")[2])
+    unit.scope.bind(s.var, Binding(var, nonnegative=True))
+    lines, at = unit.out.lines, len(unit.out.lines)
+    with unit.out.braces(f"for (int64_t {var} = 0; {var} < {count}; ++{var})"):
+        statement(s.body, unit)
+    unit.scope.pop()
+    if isinstance(s.body, Store) and len(lines) - at == 3:
+        lines[at] = lines[at].removesuffix(" {")
+        lines.pop()
 
 
 def _end(s: For, unit: Unit) -> Text:

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import TypeGuard
 
 from hbc.codegen.c_mask import mask
-from hbc.codegen.c_scalar import scalar
+from hbc.codegen.c_scalar import register, scalar
+from hbc.codegen.c_vector_apart import elements_apart
 from hbc.codegen.c_vector_rows import load_rows, repeated_group
 from hbc.codegen.c_vector_run import address, contiguous, load_text
 from hbc.codegen.lane_loop import each_live_lane
@@ -81,14 +82,15 @@ def _lane_value(element: str, t: DType) -> str:
 def _register(e: Load, unit: Unit) -> str:
     t, lanes = e.type.element, e.type.lanes
     piece, pieces = piece_of(e.index), unit.buffers[e.buffer].pieces
-    if piece is None:
+    name = register(e.buffer, e.index, unit)
+    if name is None and piece is None:
         return _picked(e, pieces, unit)
-    if piece not in pieces:
+    if name is None:
+        assert piece is not None
         whole = holder(piece, pieces, t)
         if whole is None or e.mask is not None:
             raise InternalError(f"codegen: `{e.buffer}` is in registers but read at other lanes")
         return block_of(pieces[whole], t, whole[1], piece[1], (piece[0] - whole[0]) // piece[1])
-    name = pieces[piece]
     if e.mask is None:
         return name
     condition = mask(e.mask, t.bits, unit)
@@ -195,7 +197,12 @@ def _by_lane(e: Load, unit: Unit) -> str:
     t, lanes = e.type.element, e.type.lanes
     name = unit.buffers[e.buffer].text
     if e.mask is None:
-        parts = [scalar(Take()(e.index, (lane,)), unit) for lane in range(lanes)]
+        places = [Take()(e.index, (lane,)) for lane in range(lanes)]
+        if t != BOOL:
+            text = elements_apart(e.buffer, places, t, lambda x: _lane_value(x, t), unit)
+            if text is not None:
+                return text
+        parts = [scalar(place, unit) for place in places]
         return setr(t, lanes, [_lane_value(f"{name}[{part}]", t) for part in parts])
     array, live = unit.scope.fresh("lanes"), SpilledMask(e.mask, t, unit)
     nothing = constant(False if t == BOOL else 0, t) if t.bits != 16 else "0"

@@ -10,6 +10,7 @@ from __future__ import annotations
 from functools import lru_cache
 from math import gcd
 
+from hbc.codegen.c_vector_apart import masked_words_apart, words_apart
 from hbc.codegen.c_vector_run import address, load_text
 from hbc.codegen.permute import shuffled
 from hbc.codegen.spelling import c_type
@@ -113,12 +114,23 @@ def _register(pieces: list[_Run], e: Load, unit: Unit) -> str:
     if len(pieces) == 1:
         return _piece(pieces[0], e, unit)
     if bits <= 64:
-        size = integer(bits)
-        text = setr(size, len(pieces), [_word(piece, size, e, unit) for piece in pieces])
+        text = _words(pieces, integer(bits), e, unit)
     else:
         texts = [cast_register(_piece(p, e, unit), t, I8, bits // t.bits) for p in pieces]
         text = f"{_joiner(bits, len(pieces), unit)}({', '.join(texts)})"
     return cast_register(text, I8, t, n * t.bits // 8)
+
+
+def _words(pieces: list[_Run], size: DType, e: Load, unit: Unit) -> str:
+    """Short pieces side by side, by one call where they lie evenly apart."""
+    t = e.type.element
+    places = [simplify(add(piece.base, piece.start)) for piece in pieces]
+    text: str | None = None
+    if e.mask is None:
+        text = words_apart(e.buffer, places, t, size, _loader(t, size, unit), unit)
+    elif len({live := _mask_of(e.mask, piece.lanes) for piece in pieces}) == 1:
+        text = masked_words_apart(e.buffer, places, t, size, live, unit)
+    return text or setr(size, len(pieces), [_word(piece, size, e, unit) for piece in pieces])
 
 
 def _piece(piece: _Run, e: Load, unit: Unit) -> str:
@@ -139,17 +151,22 @@ def _mask_of(whole: Expr, lanes: tuple[int, ...]) -> Expr:
 
 def _word(piece: _Run, size: DType, e: Load, unit: Unit) -> str:
     """A short piece, as an integer."""
-    t, width = e.type.element, len(piece.lanes)
+    t = e.type.element
     if e.mask is not None:
         text = cast_register(_piece(piece, e, unit), t, I8, 128 // t.bits)
         return f"_mm_cvtsi128_si{size.bits}({text})"
-    name = f"word_{t}x{width}"
+    at = simplify(add(piece.base, piece.start))
+    return f"{_loader(t, size, unit)}({address(e.buffer, at, unit)})"
+
+
+def _loader(t: DType, size: DType, unit: Unit) -> str:
+    """The function that loads adjacent elements as an integer."""
+    name = f"word_{t}x{size.bits // t.bits}"
     text = (
         f"static inline {c_type(size)} {name}(const {c_type(t)} *p)\n{{\n"
         f"    {c_type(size)} bits;\n    memcpy(&bits, p, sizeof bits);\n    return bits;\n}}\n"
     )
-    at = simplify(add(piece.base, piece.start))
-    return f"{unit.prelude.add(name, text)}({address(e.buffer, at, unit)})"
+    return unit.prelude.add(name, text)
 
 
 def _joiner(bits: int, count: int, unit: Unit) -> str:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from hbc.codegen.c_mask import mask, register_mask
-from hbc.codegen.c_scalar import scalar
+from hbc.codegen.c_scalar import register, scalar
 from hbc.codegen.c_vector_run import address
+from hbc.codegen.hold import held
 from hbc.codegen.lane_loop import each_live_lane
-from hbc.codegen.registers import piece_of
+from hbc.codegen.register_arrays import VALUES
 from hbc.codegen.spelling import c_type
 from hbc.codegen.spilled_mask import SpilledMask
 from hbc.codegen.unit import Text, Unit
@@ -58,14 +59,15 @@ def value_text(e: Expr, unit: Unit) -> str:
 
 
 def _register(s: Store, unit: Unit) -> None:
-    piece = piece_of(s.index)
-    name = unit.buffers[s.buffer].pieces.get(piece) if piece else None
+    name = register(s.buffer, s.index, unit)
     if name is None:
         raise InternalError(f"codegen: `{s.buffer}` is in registers but written at other lanes")
     value = s.value
     if s.mask is not None:
         value = Select(s.mask, value, Load(s.buffer, s.index, value.type))
     text = unit.printers.vector(value, unit)
+    if VALUES in s.buffer:
+        text = held(text, value, unit)
     unit.out.line(f"{unit.undeclared.pop(name, '')}{name} = {text};")
 
 

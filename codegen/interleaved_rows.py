@@ -38,12 +38,36 @@ class _Interleaving:
 
 def interleaved_rows(body: Sequence[Stmt], at: int, unit: Unit) -> int:
     """How many statements from body[at] on are printed as one call; 0: none."""
+    form = _form(body, at, unit)
+    if form is None:
+        return 0
+    first = body[at]
+    assert isinstance(first, Store) and isinstance(first.index, Ramp)
+    assert isinstance(first.value, Load)
+    lanes, bits = first.value.type.lanes, first.value.type.element.bits
+    name = unit.prelude.add(
+        function_name(form.rows, lanes, bits),
+        functions(lanes * bits)[function_name(form.rows, lanes, bits)],
+    )
+    to = address(first.buffer, first.index.base, unit)
+    source = address(first.value.buffer, form.base, unit)
+    unit.out.line(f"{name}({to}, {source}, {scalar(form.apart, unit)});")
+    return form.rows
+
+
+def is_interleaved(body: Sequence[Stmt], unit: Unit) -> bool:
+    """Whether the first statements are printed as one call."""
+    return _form(body, 0, unit) is not None
+
+
+def _form(body: Sequence[Stmt], at: int, unit: Unit) -> _Interleaving | None:
+    """What the statements from body[at] on interleave."""
     first = body[at]
     if not isinstance(first, Store) or unit.target.machine != X86:
-        return 0
+        return None
     form, load = _interleaving(first), first.value
     if form is None or not isinstance(load, Load):
-        return 0
+        return None
     t, lanes = load.type.element, load.type.lanes
     name = function_name(form.rows, lanes, t.bits)
     if (
@@ -51,22 +75,15 @@ def interleaved_rows(body: Sequence[Stmt], at: int, unit: Unit) -> int:
         or lanes * t.bits != unit.target.vector_bits
         or name not in functions(lanes * t.bits)
     ):
-        return 0
+        return None
     if Memory.REGISTER in (unit.buffers[b].memory for b in (first.buffer, load.buffer)):
-        return 0
+        return None
     group = body[at : at + form.rows]
     if len(group) < form.rows or not all(
         _continues(first, s, form, part, lanes) for part, s in enumerate(group)
     ):
-        return 0
-    assert isinstance(first.index, Ramp)
-    unit.prelude.add(name, functions(lanes * t.bits)[name])
-    to, source = (
-        address(first.buffer, first.index.base, unit),
-        address(load.buffer, form.base, unit),
-    )
-    unit.out.line(f"{name}({to}, {source}, {scalar(form.apart, unit)});")
-    return form.rows
+        return None
+    return form
 
 
 def function_name(rows: int, count: int, bits: int) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hbc.codegen.c_scalar import scalar
+from hbc.codegen.c_scalar import register, scalar
 from hbc.codegen.neon_mask import live_lanes, mask
 from hbc.codegen.neon_masked import masked_load
 from hbc.codegen.neon_permute import permuted, picked
@@ -113,18 +113,17 @@ def _repeater(t: DType, lanes: int, group: int, masked: bool, unit: Unit) -> str
 
 def _register(e: Load, unit: Unit) -> str:
     t, lanes = e.type.element, e.type.lanes
-    piece, pieces = piece_of(e.index), unit.buffers[e.buffer].pieces
-    if piece is None:
-        text = picked(pieces, constant_lanes(e.index) or (), t)
-        if text is None:
-            raise InternalError(f"codegen: `{e.buffer}` is in registers but read at other lanes")
-        return text
-    if piece not in pieces:
+    variable = register(e.buffer, e.index, unit)
+    if variable is None and piece_of(e.index) is None:
+        text = picked(unit.buffers[e.buffer].pieces, constant_lanes(e.index) or (), t)
+        if text is not None:
+            return text
+    if variable is None:
         raise InternalError(f"codegen: `{e.buffer}` is in registers but read at other lanes")
     if e.mask is None:
-        return pieces[piece]
+        return variable
     live = mask(e.mask, t.bits, unit)
-    return f"{name('vbsl', t, lanes)}({live}, {pieces[piece]}, {zero(t, lanes)})"
+    return f"{name('vbsl', t, lanes)}({live}, {variable}, {zero(t, lanes)})"
 
 
 def _by_lane(e: Load, unit: Unit) -> str:

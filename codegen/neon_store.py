@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hbc.codegen.c_scalar import scalar
+from hbc.codegen.c_scalar import register, scalar
 from hbc.codegen.names import Binding
 from hbc.codegen.neon_load import address
 from hbc.codegen.neon_mask import live_lanes, mask
@@ -19,7 +19,6 @@ from hbc.codegen.neon_types import (
     spill,
     vector_type,
 )  # fmt: skip
-from hbc.codegen.registers import piece_of
 from hbc.codegen.spelling import c_type, unsigned_type
 from hbc.codegen.unit import EQUALITY, Buffer, Text, Unit
 from hbc.ir.build import add
@@ -60,8 +59,7 @@ def value_text(e: Expr, unit: Unit) -> str:
 
 
 def _register(s: Store, unit: Unit) -> None:
-    piece = piece_of(s.index)
-    variable = unit.buffers[s.buffer].pieces.get(piece) if piece else None
+    variable = register(s.buffer, s.index, unit)
     if variable is None:
         raise InternalError(f"codegen: `{s.buffer}` is in registers but written at other lanes")
     value = s.value

@@ -1,23 +1,28 @@
-"""Buffers in registers: one C variable for each piece of lanes that is read or written together."""
+"""Buffers in registers: one C variable for each piece of lanes that is read or written together, or an
+array of them where loops say which."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from typing import TypeGuard
 
+from hbc.codegen.register_arrays import VALUES
 from hbc.codegen.spelling import constant, value_type
 from hbc.codegen.unit import Buffer, Unit
 from hbc.ir.accesses import Accesses
 from hbc.ir.diag import InternalError
+from hbc.ir.lane_offsets import constant_lanes
 from hbc.ir.nodes import (
     Allocate,
     Block,
     Comment,
     Const,
     Expr,
+    For,
     If,
     LetStmt,
     Load,
+    LoopKind,
     Node,
     Ramp,
     Stmt,
@@ -44,6 +49,9 @@ def piece_of(index: Expr) -> Piece | None:
 
 def declare_registers(s: Allocate, unit: Unit) -> None:
     """Binds the buffer to variables and declares those that are not assigned first thing."""
+    if any(_varies(n.index) for n in unit.accesses.within(s)):
+        _declare_array(s, unit)
+        return
     found = {p for n in unit.accesses.within(s) if (p := piece_of(n.index))}
     pieces = sorted(p for p in found if holder(p, found, s.element) is None)
     names: dict[Piece, str] = {}
@@ -52,18 +60,47 @@ def declare_registers(s: Allocate, unit: Unit) -> None:
     unit.buffers[s.buffer] = Buffer(names.get((0, 1), s.buffer), s.element, Memory.REGISTER, names)
     assigned = set(first_stores(s, unit.accesses))
     for piece, name in names.items():
-        lanes = piece[1]
-        t = value_type(s.element) if lanes == 1 else unit.registers.type(s.element, lanes)
+        t = _type(s.element, piece[1], unit)
         if piece in assigned:
             unit.undeclared[name] = f"{t} "
         else:
-            nothing = False if s.element.name == "bool" else 0
-            start = (
-                constant(nothing, s.element)
-                if lanes == 1
-                else unit.registers.zero(s.element, lanes)
-            )
-            unit.out.line(f"{t} {name} = {start};")
+            unit.out.line(f"{t} {name} = {_zero(s.element, piece[1], unit)};")
+
+
+def _type(t: DType, lanes: int, unit: Unit) -> str:
+    return value_type(t) if lanes == 1 else unit.registers.type(t, lanes)
+
+
+def _zero(t: DType, lanes: int, unit: Unit) -> str:
+    if lanes > 1:
+        return unit.registers.zero(t, lanes)
+    return constant(False if t.name == "bool" else 0, t)
+
+
+def _varies(index: Expr) -> bool:
+    return piece_of(index) is None and constant_lanes(index) is None
+
+
+def _declare_array(s: Allocate, unit: Unit) -> None:
+    """The registers as an array, zeros where they are not assigned first thing."""
+    form = unit.arrays.get(s.buffer)
+    if form is None:
+        raise InternalError("codegen: a buffer in registers is read at an index that varies")
+    name, lanes = unit.scope.fresh(s.buffer.partition(VALUES)[0]), form.lanes
+    pieces = {(n * lanes, lanes): f"{name}[{n}]" for n in range(form.count)}
+    unit.buffers[s.buffer] = Buffer(name, s.element, Memory.REGISTER, pieces, lanes)
+    unit.out.line(f"{_type(s.element, lanes, unit)} {name}[{form.count}];")
+    if not form.filled:
+        unit.out.directive(unrolled(form.count))
+        unit.out.line(f"for (int n = 0; n < {form.count}; ++n)")
+        unit.out.depth += 1
+        unit.out.line(f"{name}[n] = {_zero(s.element, lanes, unit)};")
+        unit.out.depth -= 1
+
+
+def unrolled(count: int) -> str:
+    """The directive before a loop that compilers shall unroll wholly."""
+    return f"#pragma GCC unroll {count}"
 
 
 def holder(part: Piece, pieces: Collection[Piece], element: DType) -> Piece | None:
@@ -92,7 +129,9 @@ def may_stay_empty(s: Allocate, accesses: Accesses) -> bool:
     """Whether the first that happens to a buffer is under a condition: where that is tested again before
     the buffer is read, compilers do not see that it has been filled."""
     first: Stmt = s.body
-    while isinstance(first, Block | LetStmt | Allocate):
+    while isinstance(first, Block | LetStmt | Allocate) or (
+        isinstance(first, For) and first.kind is LoopKind.UNROLL
+    ):
         if isinstance(first, Block):
             first = next((c for c in first.body if s.buffer in accesses.buffers(c)), Block(()))
             if first == Block(()):

@@ -76,6 +76,11 @@ def names_in(s: Stmt) -> Iterator[str]:
             yield n.buffer
 
 
+def lines_in(items: Sequence[Item]) -> int:
+    """About how many lines they take."""
+    return sum(item.lines for item in items)
+
+
 def lines_of(s: Stmt) -> int:
     """About how many lines a statement takes."""
     match s:

@@ -10,11 +10,13 @@ from hbc.ir.nodes import (
     Cast,
     Expr,
     For,
+    Gather,
     Instruct,
     Ramp,
     Select,
     Store,
     Unary,
+    VectorReduce,
 )
 
 
@@ -44,6 +46,10 @@ def operation(e: Expr) -> tuple[object, ...]:
             return Call, name
         case Ramp(lanes=lanes) | Broadcast(lanes=lanes):
             return e.__class__, lanes
+        case Gather(lanes=picks):
+            return Gather, picks
+        case VectorReduce(op=op, lanes=lanes):
+            return VectorReduce, op, lanes
         case Instruct(name=instruction, sizes=sizes):
             return Instruct, instruction, sizes
         case Cast() | Select():

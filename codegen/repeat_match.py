@@ -8,9 +8,10 @@ Whole buffers may be evenly apart too, in an array of buffers of one kind.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
+from hbc.codegen.register_arrays import register_base
 from hbc.codegen.repeat_kinds import header, operation, same_kind, store_kind
 from hbc.ir.build import add, mul
 from hbc.ir.linear import linear
@@ -30,6 +31,7 @@ from hbc.ir.nodes import (
     LetStmt,
     Load,
     Op,
+    Ramp,
     Stmt,
     Store,
     Var,
@@ -38,7 +40,7 @@ from hbc.ir.record import record
 from hbc.ir.shared_reuse import renamed
 from hbc.ir.show import show
 from hbc.ir.simplify import simplify
-from hbc.ir.types import INDEX, Memory
+from hbc.ir.types import INDEX, Memory, Type
 from hbc.ir.walk import free_variables, map_children, operands, substitute, substitute_stmt
 
 
@@ -63,7 +65,8 @@ class Match:
     """The comparison of two statements. `members`: what is known of buffers in arrays. When `keeping`, the
     statement with the variable `var` is made, and its buffers are added to them. `steps`: what
     differs. `renamed`: the second statement's own names, as the first one's. `bent`: the paths whose
-    index does not make all of the expression around it grow evenly."""
+    index does not make all of the expression around it grow evenly. `registers`: the lanes of each
+    register of a buffer, 0 where registers differ; those of others are in memory."""
 
     var: str
     members: dict[str, Member]
@@ -71,6 +74,7 @@ class Match:
     steps: Steps = field(default_factory=dict)
     renamed: dict[str, Expr] = field(default_factory=dict)
     bent: set[tuple[int, ...]] = field(default_factory=set)
+    registers: Mapping[str, int] = field(default_factory=dict)
 
     def stmt(self, a: Stmt, b: Stmt, path: tuple[int, ...] = ()) -> Stmt:
         """`a` where the variable is 0, `b` where it is 1. DifferentError where that is nothing."""
@@ -82,7 +86,7 @@ class Match:
                 return Block(tuple(self.stmt(p, q, (*path, n)) for n, (p, q) in pairs))
             case (LetStmt(), LetStmt()) if a.value.type == b.value.type:
                 value = self.expr(a.value, b.value, (*path, 0))
-                then = self._with_variable(b.body, b.name, a.name)
+                then = self._with_variable(b.body, b.name, a.name, a.value.type)
                 return replace(a, value=value, body=self.stmt(a.body, then, (*path, 1)))
             case (Allocate(), Allocate()) if same_kind(a, b) and a.memory is not Memory.SHARED:
                 then = _with_buffer(b.body, b.buffer, a.buffer)
@@ -108,7 +112,7 @@ class Match:
         name, mask = self.buffer(a.buffer, b.buffer, (*path, 3)), a.mask
         if a.mask is not None and b.mask is not None:
             mask = self.expr(a.mask, b.mask, (*path, 2))
-        index = self.expr(a.index, b.index, (*path, 0))
+        index = self._place(a.buffer, a.index, b.index, (*path, 0))
         value = self.expr(a.value, b.value, (*path, 1))
         return replace(a, buffer=name, index=index, value=value, mask=mask)
 
@@ -125,13 +129,27 @@ class Match:
         self.members[name] = Member(x.array, index)
         return name
 
-    def _with_variable(self, s: Stmt, old: str, new: str) -> Stmt:
+    def _place(self, buffer: str, a: Expr, b: Expr, path: tuple[int, ...]) -> Expr:
+        """An index of the buffer; of registers, whole ones further."""
+        lanes = self.registers.get(buffer)
+        if lanes is None or a == b:
+            return self.expr(a, b, path)
+        first, later = register_base(a, lanes), register_base(b, lanes)
+        if first is None or later is None:
+            raise DifferentError
+        step = minus(linear(later), linear(first))
+        if not step.is_constant or step.constant % lanes:
+            raise DifferentError
+        base = self._index(first, later, (*path, 0))
+        return replace(a, base=base) if isinstance(a, Ramp) else base
+
+    def _with_variable(self, s: Stmt, old: str, new: str, t: Type = INDEX) -> Stmt:
         if old == new:
             return s
         if new in free_variables(s):
             raise DifferentError
-        self.renamed[old] = Var(new)
-        return substitute_stmt(s, {old: Var(new)})
+        self.renamed[old] = Var(new, t)
+        return substitute_stmt(s, {old: self.renamed[old]})
 
     def expr(self, a: Expr, b: Expr, path: tuple[int, ...]) -> Expr:
         if a is b:
@@ -148,7 +166,8 @@ class Match:
                 if a.mask is not None and b.mask is not None:
                     mask = self.expr(a.mask, b.mask, (*path, 1))
                 name = self.buffer(a.buffer, b.buffer, (*path, 2))
-                return Load(name, self.expr(a.index, b.index, (*path, 0)), a.type, mask, a.span)
+                index = self._place(a.buffer, a.index, b.index, (*path, 0))
+                return Load(name, index, a.type, mask, a.span)
             case (Const() | Var(), _):
                 if a != b:
                     raise DifferentError

@@ -16,8 +16,9 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from hbc.codegen.repeat_items import Item, closed, last_uses, lines_of, names_in, opened
+from hbc.codegen.repeat_items import Item, closed, last_uses, lines_in, lines_of, names_in, opened
 from hbc.codegen.repeat_match import DifferentError, Match, Member, Steps, is_repetition
+from hbc.codegen.repeat_values import Values, as_array, is_indexed, values_of
 from hbc.ir.nodes import (
     Allocate,
     Block,
@@ -35,6 +36,7 @@ from hbc.ir.walk import map_stmt, statements
 
 LONGEST = 64
 """Statements of a block that are looked at as one repetition."""
+MOST_LOOPS = 9_999_999
 _NUMBER = re.compile(r"(_?\d+)+$")
 
 
@@ -56,6 +58,13 @@ def roll_up(s: Stmt, kind: Kinds) -> tuple[Stmt, Repeats]:
     return _Work(found, kind).whole(s), found
 
 
+def roll_up_registers(s: Stmt, registers: dict[str, int]) -> tuple[Stmt, list[Values]]:
+    """The same of a CPU's code, whose registers are arrays of vectors: with so many lanes, by buffer; 0
+    where no variable may say which register is meant. With the named values that became arrays."""
+    work = _Work(Repeats(), registers=registers)
+    return work.whole(s), work.values
+
+
 @record
 class _Copy:
     """What one iteration would do. `places`: where among its statements buffers are allocated that later
@@ -68,10 +77,13 @@ class _Copy:
 
 @dataclass(slots=True)
 class _Work:
-    """The walk. `used`: arrays that loops index."""
+    """The walk. `kind` None: no arrays of buffers. `registers`: see `Match`. `used`: arrays that loops
+    index."""
 
     found: Repeats
-    kind: Kinds
+    kind: Kinds | None = None
+    registers: dict[str, int] = field(default_factory=dict)
+    values: list[Values] = field(default_factory=list)
     signs: dict[object, int] = field(default_factory=dict)
     used: set[str] = field(default_factory=set)
     loops: int = 0
@@ -85,12 +97,34 @@ class _Work:
             self._item(p if opens else map_stmt(p, lambda e: e, self.whole), opens)
             for p, opens in parts
         ]
-        items = self._rolled(items)
+        items = self._rolled(items) if self.kind else self._with_values(items)
         return closed(self._with_arrays(items, own))
+
+    def _with_values(self, items: list[Item]) -> list[Item]:
+        """With the loops that take the fewest lines, of those that index named values too."""
+        best = self._rolled(items)
+        while True:
+            found: tuple[Values, list[Item]] | None = None
+            for values in values_of(items, self._count):
+                self.registers[values.array] = values.type.lanes
+                made = [self._item(s, opens) for s, opens in as_array(items, values)]
+                rolled = self._rolled(made)
+                if lines_in(rolled) < lines_in(best) and is_indexed(rolled, values):
+                    found, best = (values, made), rolled
+            if found is None:
+                return best
+            self.values.append(found[0])
+            items = found[1]
+
+    def _count(self) -> int:
+        self.numbered += 1
+        return self.numbered
 
     def _number(self, found: Sequence[Stmt]) -> dict[str, tuple[str, ...]]:
         """Numbers the buffers that one kind has in this block."""
         groups: dict[object, list[str]] = {}
+        if self.kind is None:
+            return {}
         for a in found:
             if isinstance(a, Allocate) and a.memory is not Memory.SHARED:
                 stem = _NUMBER.sub("", a.buffer)
@@ -174,9 +208,9 @@ class _Work:
             return None
         first = self._copy(items, at, period, last)
         if first is None or any(
-            isinstance(x, For) and x.kind is LoopKind.SERIAL for x in statements(first.stmt)
+            isinstance(x, For) and x.kind is not LoopKind.UNROLL for x in statements(first.stmt)
         ):
-            return None  # nvcc spills registers where it unrolls a loop around others
+            return None  # compilers spill registers where they unroll a loop around others
         copies, variable = [first], self._variable(first.stmt)
         steps: Steps = {}
         for start in range(at + period, len(items) - period + 1, period):
@@ -219,10 +253,13 @@ class _Work:
 
     def _variable(self, s: Stmt) -> str:
         self.loops += 1
-        return f"{'e' if isinstance(s, Store) else 't'}#{self.loops}"
+        name = "e" if isinstance(s, Store) else "t"
+        # Behind all other terms of a sum, and there an outer loop's first: what compilers add to an address
+        # as a constant.
+        return f"{name}#{self.loops}" if self.kind else f"~{MOST_LOOPS - self.loops}#{name}"
 
     def _difference(self, a: Stmt, b: Stmt, variable: str) -> Steps | None:
-        comparison = Match(variable, self.found.members)
+        comparison = Match(variable, self.found.members, registers=self.registers)
         try:
             comparison.stmt(a, b)
         except DifferentError:
@@ -231,7 +268,8 @@ class _Work:
 
     def _with_variable(self, a: Stmt, b: Stmt, variable: str) -> Stmt:
         known = set(self.found.members)
-        made = Match(variable, self.found.members, keeping=True).stmt(a, b)
+        match = Match(variable, self.found.members, keeping=True, registers=self.registers)
+        made = match.stmt(a, b)
         self.used |= {m.array for name, m in self.found.members.items() if name not in known}
         return made
 

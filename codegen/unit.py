@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from hbc.codegen.names import Scope
 from hbc.codegen.prelude import Prelude
+from hbc.codegen.register_arrays import RegisterArray
 from hbc.codegen.repeats import Repeats
 from hbc.codegen.tile_plan import NO_TILES, TilePlan
 from hbc.codegen.writer import Writer
@@ -46,12 +47,14 @@ class Text:
 @record
 class Buffer:
     """An argument, table or allocation. `pieces` (registers only): the C variable that holds the
-    lanes from an element offset on. `swizzle`: where in shared memory the elements lie."""
+    lanes from an element offset on; `lanes`: of each, where they are an array, else 0. `swizzle`:
+    where in shared memory the elements lie."""
 
     text: str
     element: DType
     memory: Memory = Memory.HEAP
     pieces: dict[tuple[int, int], str] = field(default_factory=dict)
+    lanes: int = 0
     swizzle: Swizzle | None = None
 
 
@@ -127,7 +130,7 @@ class Unit:
     On a GPU, `threads`: those of the block; `offset`: bytes of dynamic shared memory given out so far,
     None when shared arrays are static; `dynamic_shared`: that of each kernel, in bytes; `index`: the C
     type of indices; `fragments`: those of its tensor cores; `repeats`: arrays of buffers.
-    `accesses`: which buffers the statements touch."""
+    `accesses`: which buffers the statements touch. `arrays`: those in registers that loops may index."""
 
     target: Target
     codes: dict[str, str] = field(default_factory=dict)
@@ -155,6 +158,7 @@ class Unit:
     fragments: Mapping[str, Fragment | FragmentKind] = field(default_factory=dict)
     repeats: Repeats = field(default_factory=Repeats)
     accesses: Accesses = field(default_factory=Accesses)
+    arrays: dict[str, RegisterArray] = field(default_factory=dict)
 
     @property
     def registers(self) -> Registers:

@@ -16,6 +16,23 @@ from hbc.ir.nodes import Const, Var, const_index
 from hbc.ir.simplify import simplify
 
 
+class UnfoldedError(Exception):
+    """More of this Func is computed at once than its memory holds."""
+
+    def __init__(self, func: str) -> None:
+        super().__init__(func)
+        self.func = func
+
+
+def check_folds(f: FuncPlan, box: Box, scope: Scope) -> None:
+    """UnfoldedError unless all of the box surely fits. (A probe of an iteration may see a window slide
+    that the loops, where its begin has a name, do not.)"""
+    for fold, x in zip(scope.storages[f.func.name].folds, box, strict=True):
+        _, most = (None, None) if fold is None else constant_bounds(extent_of(x), scope.ranges)
+        if fold is not None and (most is None or most > fold):
+            raise UnfoldedError(f.func.name)
+
+
 def fold_factors(
     program: Program,
     f: FuncPlan,
@@ -30,6 +47,8 @@ def fold_factors(
     sliding dimension has a constant extent, that many elements (rounded up to a power of two, so
     that wrapping is a mask) serve all iterations."""
     if f.store is None or f.store == f.compute or not isinstance(f.compute, At):
+        return {}
+    if f.func.name in program.unfolded:
         return {}
     inner = _probe(program, f.compute, level, nest, boxes, scope)
     if inner is None:

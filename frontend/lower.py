@@ -7,6 +7,7 @@ from dataclasses import replace
 from hbc.frontend.bound_checks import with_bound_checks
 from hbc.frontend.boxes import Here
 from hbc.frontend.device_bounds import with_device_bounds
+from hbc.frontend.fold import UnfoldedError
 from hbc.frontend.funcs import Image, Pipeline, Schedule
 from hbc.frontend.inline import inline_funcs
 from hbc.frontend.legal import stage_accesses
@@ -78,7 +79,8 @@ def _extents(pipeline: Pipeline) -> Extents:
 
 
 def _realized(program: Program, inputs: Extents, scope: Scope) -> tuple[Program, Stmt]:
-    """The body; without padding for Funcs of which no constant says how much it would be."""
+    """The body; without padding for Funcs of which no constant says how much it would be, and with all
+    of those in memory of which more is computed at once than a window."""
     refused: set[str] = set()
     while True:
         try:
@@ -87,6 +89,9 @@ def _realized(program: Program, inputs: Extents, scope: Scope) -> tuple[Program,
             refused.add(unpadded.func)
             left = padding(program.plan, inputs, refused)
             program = replace(program, padding=left, checks=[])
+        except UnfoldedError as wide:
+            unfolded = program.unfolded | {wide.func}
+            program = replace(program, unfolded=unfolded, checks=[])
         else:
             return program, body
 

@@ -23,7 +23,8 @@ from hbc.ir.walk import rewrite
 @record
 class Program:
     """The inlined plan and the target. `known` are forms over the sizes that are not negative, as
-    the entry point tests; `checks` collects more conditions for it."""
+    the entry point tests; `checks` collects more conditions for it. `unfolded`: Funcs whose memory
+    does not wrap round."""
 
     plan: Plan
     target: Target
@@ -32,6 +33,7 @@ class Program:
     known: tuple[Linear, ...] = ()
     checks: list[Check] = field(default_factory=list)
     padding: Padding = field(default_factory=Padding)
+    unfolded: frozenset[str] = frozenset()
 
 
 @record

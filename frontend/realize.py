@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from hbc.frontend.boxes import Here, boxes_at, stage_box
-from hbc.frontend.fold import fold_factors
+from hbc.frontend.fold import check_folds, fold_factors
 from hbc.frontend.generate import Generator, generate_stage
 from hbc.frontend.gpu_memory import memory_in
 from hbc.frontend.gpu_nest import with_block
@@ -145,6 +145,8 @@ def _produce(
     if window is not None or not f.func.updates:
         asked = asked if window is None else window.asked
         box, names, scope = slide_box(program, f, here.level, here.nest, box, asked, scope)
+    else:
+        check_folds(f, box, scope)
 
     def at_level(level: At, nest: Nest, inner: Scope, rest: Rest) -> Stmt:
         return realize(program, Here(level, nest), inner, rest)
