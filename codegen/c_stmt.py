@@ -85,6 +85,8 @@ def _statement(s: Stmt, unit: Unit, *, last: bool = True) -> None:
                 _allocate(s, unit)
         case Comment(text=text):
             unit.out.comment(text)
+        case Prefetch(buffer=buffer) if unit.buffers[buffer].memory is Memory.STACK:
+            pass  # in the nearest cache anyway, and compilers warn of places beyond an array's end
         case Prefetch(buffer=buffer, index=index, level=level):
             place = f"{unit.buffers[buffer].text} + ({scalar(index, unit)})"
             # To be read; 3: kept in all levels of the cache, 2: from the second on, ...
