@@ -45,9 +45,7 @@ def elements_apart(
     name, v = f"apart_{t}x{len(places)}", vector_type(t, len(places))
     values = [lane(f"p[{_times(n)}]") for n in range(len(places))]
     text = _function(v, name, t, "", setr(t, len(places), values))
-    return (
-        f"{unit.prelude.add(name, text)}({address(buffer, places[0], unit)}, {scalar(step, unit)})"
-    )
+    return _call(unit.prelude.add(name, text), buffer, places, step, unit)
 
 
 def words_apart(
@@ -61,9 +59,7 @@ def words_apart(
     name, v = f"apart_{t}x{width}x{count}", vector_type(size, count)
     values = [f"{word}({_further(n)})" for n in range(count)]
     text = _function(v, name, t, "", setr(size, count, values))
-    return (
-        f"{unit.prelude.add(name, text)}({address(buffer, places[0], unit)}, {scalar(step, unit)})"
-    )
+    return _call(unit.prelude.add(name, text), buffer, places, step, unit)
 
 
 def masked_words_apart(
@@ -81,8 +77,14 @@ def masked_words_apart(
     ]
     kind = f", __mmask{max(8, 128 // t.bits)} live"
     text = _function(v, name, t, kind, setr(size, count, values))
-    at, condition = address(buffer, places[0], unit), register_mask(live, t, unit)
-    return f"{unit.prelude.add(name, text)}({at}, {scalar(step, unit)}, {condition})"
+    condition = register_mask(live, t, unit)
+    return _call(unit.prelude.add(name, text), buffer, places, step, unit, f", {condition}")
+
+
+def _call(
+    function: str, buffer: str, places: Sequence[Expr], step: Expr, unit: Unit, more: str = ""
+) -> str:
+    return f"{function}({address(buffer, places[0], unit)}, {scalar(step, unit)}{more})"
 
 
 def _times(n: int) -> str:

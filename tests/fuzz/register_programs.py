@@ -6,7 +6,7 @@ As in samples/gemm_*.hb and conv1d_*.hb: what the general generator would draw o
 from __future__ import annotations
 
 from choices import Choices, chance, pick, shuffled
-from tile_programs import BEGUN, CONDITIONS, FINISHED, TileProgram
+from tile_programs import BEGUN, CONDITIONS, FINISHED, TileProgram, declared, operands
 
 BYTES = (("u8", "i8", "i32"), ("u8", "i8", "i32"), ("i8", "u8", "i32"), ("i16", "i16", "i32"))
 HALVES = ("bf16", "bf16", "f32")
@@ -33,14 +33,7 @@ def _matrix_product(c: Choices, target: str) -> TileProgram:
     """C[i, j] = the sum over k of A[i, k] * B[k, j], with what comes before and after it."""
     a, b, t = pick(c, TYPES[target])
     g = _group(a, t)
-    inputs = {"A": f"{a}[M, K]", "B": f"{b}[K, N]"}
-    left, right = "A[i, k]", "B[k, j]"
-    if chance(c, 20):
-        inputs["A"], left = f"{a}[K, M]", "A[k, i]"
-    if chance(c, 20):
-        inputs["B"], right = f"{b}[N, K]", "B[j, k]"
-    elif chance(c, 25):
-        inputs["B"], right = f"{b}[(K + {g - 1}) / {g}, N, {g}]", f"B[k / {g}, j, k % {g}]"
+    inputs, left, right = operands(c, a, b, g)
     factors = shuffled(c, (_cast(t, a, left), _cast(t, b, right)))
     begun = pick(c, ("0", "0", "0", *BEGUN))
     begun = "2" if "A[" in begun and (left == "A[k, i]" or a == t) else begun
@@ -51,11 +44,9 @@ def _matrix_product(c: Choices, target: str) -> TileProgram:
     begun, finished, where = (
         x.format(i="i", j="j", k="k", t=t, acc="acc[i, j]") for x in (begun, finished, where)
     )
-    inputs |= {"bias": f"{t}[N]"} if "bias" in begun + finished else {}
-    inputs |= {"D": f"{t}[M, N]"} if "D[" in begun + finished else {}
-    lines = [f"input {name}: {what}" for name, what in inputs.items()]
     found = TileProgram([
-        *lines, f"output C: {result}[M, N]", "reduce k in K", f"acc: {t}[i, j] = {begun}",
+        *declared(inputs, t, begun + finished),
+        f"output C: {result}[M, N]", "reduce k in K", f"acc: {t}[i, j] = {begun}",
         f"acc[i, j] += {' * '.join(factors)}{where}", f"C[i, j] = {finished}",
     ])  # fmt: skip
     width = WIDTHS[target]

@@ -47,14 +47,7 @@ def matrix_product(c: Choices) -> TileProgram:
     a, b, t = pick(c, TYPES)
     g = 4 if t == "i32" else 2
     rows, columns, step = pick(c, ROWS), pick(c, COLUMNS), pick(c, STEPS)
-    inputs = {"A": f"{a}[M, K]", "B": f"{b}[K, N]"}
-    left, right = "A[i, k]", "B[k, j]"
-    if chance(c, 20):
-        inputs["A"], left = f"{a}[K, M]", "A[k, i]"
-    if chance(c, 20):
-        inputs["B"], right = f"{b}[N, K]", "B[j, k]"
-    elif chance(c, 20):
-        inputs["B"], right = f"{b}[(K + {g - 1}) / {g}, N, {g}]", f"B[k / {g}, j, k % {g}]"
+    inputs, left, right = operands(c, a, b, g)
     factors = [f"{t}({left})", f"{t}({right})"]
     begun, finished = "0", "acc[i, j]"
     if chance(c, 25):
@@ -65,16 +58,34 @@ def matrix_product(c: Choices) -> TileProgram:
     where = ""
     if chance(c, 15):
         where = " where " + pick(c, CONDITIONS).format(i="i", j="j", k="k")
-    text = f"{begun} {finished}"
-    inputs |= {"bias": f"{t}[N]"} if "bias" in text else {}
-    inputs |= {"D": f"{t}[M, N]"} if "D[" in text else {}
-    lines = [f"input {name}: {what}" for name, what in inputs.items()]
     found = TileProgram([
-        *lines, f"output C: {t}[M, N]", "reduce k in K", f"acc: {t}[i, j] = {begun}",
+        *declared(inputs, t, begun + finished),
+        f"output C: {t}[M, N]", "reduce k in K", f"acc: {t}[i, j] = {begun}",
         f"acc[i, j] += {' * '.join(shuffled(c, factors))}{where}", f"C[i, j] = {finished}",
     ])  # fmt: skip
     found.lines += _tiles(c, found, rows, columns, step)
     return found
+
+
+def operands(c: Choices, a: str, b: str, g: int) -> tuple[dict[str, str], str, str]:
+    """The inputs A and B of these types, plain, transposed or B in groups of g rows; and an element of
+    each."""
+    inputs = {"A": f"{a}[M, K]", "B": f"{b}[K, N]"}
+    left, right = "A[i, k]", "B[k, j]"
+    if chance(c, 20):
+        inputs["A"], left = f"{a}[K, M]", "A[k, i]"
+    if chance(c, 20):
+        inputs["B"], right = f"{b}[N, K]", "B[j, k]"
+    elif chance(c, 20):
+        inputs["B"], right = f"{b}[(K + {g - 1}) / {g}, N, {g}]", f"B[k / {g}, j, k % {g}]"
+    return inputs, left, right
+
+
+def declared(inputs: dict[str, str], t: str, text: str) -> list[str]:
+    """The lines of the inputs, and of those that the text reads besides."""
+    more = {"bias": f"{t}[N]"} if "bias" in text else {}
+    more |= {"D": f"{t}[M, N]"} if "D[" in text else {}
+    return [f"input {name}: {what}" for name, what in {**inputs, **more}.items()]
 
 
 def _tiles(c: Choices, found: TileProgram, rows: int, columns: int, step: int) -> list[str]:
