@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from hbc.cli.machine import missing_features
 from hbc.cli.prepare import Chosen, require_runnable
 from hbc.cli.report import notice
 from hbc.codegen.cross import emulator, is_foreign
+from hbc.codegen.processor import missing_features, softened_features
 from hbc.ir.diag import Diagnostic, ToolError, UsageError
 from hbc.ir.target import GPU, Target
 
@@ -52,7 +52,7 @@ def runner_for(chosen: Chosen, emulate: bool, on_cpu: bool, stands_in: bool = Fa
 
 def emulator_for(chosen: Chosen, wanted: bool) -> Path | None:
     """The AMX emulator's library when the target's code needs AMX and this processor has none, else
-    None; says on stderr what was decided. Code with a fallback runs without one, unless one is
+    None; says on stderr what was decided. Code with a fallback runs without an emulator, unless one is
     wanted. ToolError when the code can be run in no way."""
     from hbc.codegen.amx_emulator import EMULATED, build_emulator
 
@@ -68,12 +68,24 @@ def emulator_for(chosen: Chosen, wanted: bool) -> Path | None:
         require_runnable(target)
         return None
     if missing:
-        notice("note: this processor has no AMX: an emulator executes it, and times mean nothing")
-        return build_emulator()
+        notice(f"note: this processor has no {_families(missing)}, and times mean nothing")
+        return build_emulator() if EMULATED.intersection(missing) else None
     if wanted:
         executes = "executes AMX itself" if EMULATED & set(target.needs) else "has all it needs"
         notice(f"note: `{target.name}` code runs without an emulator: this processor {executes}")
     return None
+
+
+def _families(missing: Sequence[str]) -> str:
+    """`AMX: an emulator executes it`: what is missing, and what stands for it."""
+    names = {"amx": "AMX", "avx512": "AVX-512", "avx": "AVX-VNNI"}
+    found = list(dict.fromkeys(names[feature.partition("_")[0][:6]] for feature in missing))
+    parts = []
+    if "AMX" in found:
+        parts.append("AMX: an emulator executes it")
+    if soft := [name for name in found if name != "AMX"]:
+        parts.append(f"{soft[0]}: C functions stand for it")
+    return ", and no ".join(reversed(parts))
 
 
 def can_emulate(target: Target) -> bool:
@@ -83,7 +95,8 @@ def can_emulate(target: Target) -> bool:
     if target.machine == GPU:
         return True
     if not is_foreign(target.machine):
-        return is_possible() and EMULATED.issuperset(missing_features(target))
+        soft, tiles = softened_features(target), EMULATED if is_possible() else frozenset()
+        return soft.union(tiles).issuperset(missing_features(target))
     try:
         emulator(target.machine)
     except ToolError:

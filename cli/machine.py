@@ -1,4 +1,4 @@
-"""What this machine is: its processor, features and caches, and the best target that it can run."""
+"""What this machine is: its processor and its caches, and the best target that it can run."""
 
 from __future__ import annotations
 
@@ -6,28 +6,14 @@ import functools
 import os
 import platform
 import re
-import subprocess
 from pathlib import Path
 
+from hbc.codegen.processor import CPUINFO, can_run, sysctl
 from hbc.ir.diag import Diagnostic, UsageError, did_you_mean
 from hbc.ir.target import TARGETS, Target
 
-CPUINFO = Path("/proc/cpuinfo")
 CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 USUAL_CACHES = {1: 32 << 10, 2: 1 << 20, 3: 16 << 20}  # bytes, where the system does not say
-
-
-@functools.cache
-def cpu_features() -> frozenset[str]:
-    """Feature names as Linux spells them (`avx512bw`, `fma`, `asimddp`); empty when unknown."""
-    if CPUINFO.exists():
-        text = CPUINFO.read_text(encoding="utf-8", errors="replace")
-        found = re.search(r"^(?:flags|Features)\s*:(.*)$", text, re.MULTILINE)
-        return frozenset(found[1].split()) if found else frozenset()
-    if platform.system() == "Darwin":
-        said = _sysctl("machdep.cpu.features") + " " + _sysctl("machdep.cpu.leaf7_features")
-        return frozenset(said.lower().replace(".", "_").split())
-    return frozenset()
 
 
 @functools.cache
@@ -39,7 +25,7 @@ def cpu_name() -> str:
         if found:
             return found[1].strip()
     if platform.system() == "Darwin":
-        return _sysctl("machdep.cpu.brand_string").strip() or platform.machine()
+        return sysctl("machdep.cpu.brand_string").strip() or platform.machine()
     return platform.processor() or platform.machine() or "unknown processor"
 
 
@@ -67,16 +53,6 @@ def cache_bytes() -> dict[int, int]:
     return sizes
 
 
-def missing_features(target: Target) -> tuple[str, ...]:
-    """What the target needs and this processor does not have."""
-    return tuple(need for need in target.needs if need not in cpu_features())
-
-
-def can_run(target: Target) -> bool:
-    """Whether this processor has every feature that the target needs."""
-    return not missing_features(target)
-
-
 def default_target() -> Target:
     """The target without tensor instructions that has the widest vectors this machine can run. Only
     a schedule can place results where tensor instructions work, so those targets are asked for."""
@@ -92,11 +68,3 @@ def target_named(name: str | None) -> Target:
         hint = did_you_mean(name, TARGETS) or f"the targets are {', '.join(TARGETS)}"
         raise UsageError(Diagnostic(f"there is no target `{name}`", hint=hint))
     return TARGETS[name]
-
-
-def _sysctl(name: str) -> str:
-    try:
-        done = subprocess.run(["sysctl", "-n", name], capture_output=True, text=True, check=False)
-    except OSError:
-        return ""
-    return done.stdout

@@ -7,13 +7,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from hbc.cli.machine import can_run, missing_features, target_named
+from hbc.cli.machine import target_named
 from hbc.cli.pipeline import choose_schedule, features_of, load_pipeline, lower_to_kernel
 from hbc.cli.report import notice, show_diagnostics
 from hbc.codegen.c import CSource, emit_c
 from hbc.codegen.cross import emulator, is_foreign
 from hbc.codegen.cuda import CudaSource, emit_cuda
 from hbc.codegen.gpu import GpuLibrary, find_loader, gpu_facts
+from hbc.codegen.processor import can_run, missing_features
 from hbc.codegen.program import Program, build_callable
 from hbc.codegen.toolchain import Output, build, find_compiler, openmp_note
 from hbc.frontend.funcs import Pipeline, Schedule

@@ -18,12 +18,13 @@ from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
-from hbc.cli.machine import cache_bytes, cpu_count, cpu_features, cpu_name
+from hbc.cli.machine import cache_bytes, cpu_count, cpu_name
 from hbc.cli.native import Native, Repeat
 from hbc.cli.replace_file import write_text
 from hbc.cli.report import Progress
 from hbc.cli.work import Work
 from hbc.codegen.c import CSource
+from hbc.codegen.processor import cpu_features
 from hbc.codegen.toolchain import build, cache_folder, find_compiler
 from hbc.ir.diag import HbcError, ToolError
 from hbc.ir.target import TARGETS

@@ -14,6 +14,7 @@ from hbc.codegen.unit import Unit
 from hbc.ir.contraction import shape
 from hbc.ir.instruction import Instruction, Operand
 from hbc.ir.nodes import Instruct
+from hbc.ir.target import X86
 from hbc.ir.types import DType, Memory
 
 
@@ -53,7 +54,8 @@ def _body(i: Instruction, kinds: list[str]) -> list[str]:
     texts = {c: _statements(i, c, kinds) for c in ("clang", "gcc")}
     if texts["clang"] == texts["gcc"]:
         return texts["gcc"]
-    return ["#ifdef __clang__", *texts["clang"], "#else", *texts["gcc"], "#endif"]
+    soft = " || defined(SOFT_VECTORS)" if i.place.machine == X86 else ""
+    return [f"#if defined(__clang__){soft}", *texts["clang"], "#else", *texts["gcc"], "#endif"]
 
 
 def _statements(i: Instruction, compiler: str, kinds: list[str]) -> list[str]:

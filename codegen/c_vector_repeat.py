@@ -33,7 +33,7 @@ static inline {v} {name}(const {t} *p)
 _FLOAT_REPEATER = """\
 static inline {v} {name}(const {t} *p)
 {{
-#ifdef __clang__
+#if defined(__clang__) && !defined(SOFT_VECTORS)
     {whole} v;
     __asm__("{mnemonic} %1, %0" : "=v"(v) : "m"(*(const {t}(*)[{group}])p));
     return {result};

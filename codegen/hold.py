@@ -14,7 +14,7 @@ _HOLD = """\
 /* `v`, in a register: gcc would load it again for each operation, or take it into one. */
 static inline {v} {name}({v} v)
 {{
-#if defined(__GNUC__) && !defined(__clang__)
+#if defined(__GNUC__) && !defined(__clang__) && !defined(SOFT_VECTORS)
     __asm__("" : "+v"(v));
 #endif
     return v;

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from hbc.codegen.c import CSource
 from hbc.codegen.cross import emulated_environment, emulator, is_foreign
+from hbc.codegen.processor import softened_features
 from hbc.codegen.toolchain import Compiler, build, find_compiler, link_program
 from hbc.ir.record import record
 from hbc.ir.target import Target
@@ -30,6 +31,16 @@ class Program:
         return (*self.runner, str(self.path.resolve()))
 
 
+def for_this_processor(source: CSource, target: Target) -> tuple[CSource, Target]:
+    """The code as it runs here, and the target that compiles it: with C functions for instructions that
+    this processor lacks, where there are such. ToolError as `softened`."""
+    if not softened_features(target):
+        return source, target
+    from hbc.codegen.soft_vectors import softened
+
+    return softened(source, target)
+
+
 def build_callable(
     source: CSource,
     target: Target,
@@ -40,8 +51,10 @@ def build_callable(
     sanitize: bool = False,
 ) -> Path | Program:
     """Compiles the kernel to what `Native` takes: a library in `folder`, or a program there where the
-    target is another machine. ToolError: no compiler or emulator, or as `build`."""
+    target is another machine. C functions stand for instructions that this processor lacks and they
+    can imitate. ToolError: no compiler or emulator, or as `build`."""
     if not is_foreign(target.machine):
+        source, target = for_this_processor(source, target)
         out = folder / f"{source.name}.so"
         return build(source, target, out, compiler=compiler, extra=extra, sanitize=sanitize)
     runner = emulator(target.machine)

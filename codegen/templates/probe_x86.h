@@ -8,9 +8,17 @@ static const struct needed_feature needed_features[] = {
     /* rows */
 };
 
+#if defined(SOFT_VECTORS)  /* C functions stand for some */
+#define IS_SOFT(f) soft_feature((f)->leaf, (f)->subleaf, (f)->place, (f)->bit)
+#else
+#define IS_SOFT(f) false
+#endif
+
 static bool has_feature(const struct needed_feature *f)
 {
     unsigned r[4], saved = 0, high;
+    if (IS_SOFT(f))
+        return true;
     if (__get_cpuid(1, &r[0], &r[1], &r[2], &r[3]) && (r[2] >> 27 & 1))  /* OSXSAVE */
         __asm__("xgetbv" : "=a"(saved), "=d"(high) : "c"(0));
     return (saved & f->state) == f->state &&

@@ -11,6 +11,7 @@ import numpy as np
 
 from hbc.cli.pipeline import choose_schedule, lower_to_kernel
 from hbc.codegen.c import CSource, emit_c
+from hbc.codegen.program import for_this_processor
 from hbc.codegen.toolchain import build
 from hbc.frontend.check import check
 from hbc.frontend.parse import parse
@@ -63,7 +64,8 @@ def _passed(argument: object) -> object:
 
 def compiled(text: str, folder: Path, target: str = "c") -> Library:
     kernel = lowered(text, target)
-    out = build(emit_c(kernel, TARGETS[target]), TARGETS[target], folder / "k.so", extra=STRICT)
+    code, machine = for_this_processor(emit_c(kernel, TARGETS[target]), TARGETS[target])
+    out = build(code, machine, folder / "k.so", extra=STRICT)
     return Library(kernel, ctypes.CDLL(str(out)))
 
 

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from hbc.cli.emulation import can_emulate
 from hbc.cli.main import CALL_DEPTH
-from hbc.cli.prepare import require_runnable
-from hbc.ir.diag import ToolError
+from hbc.codegen import program
+from hbc.codegen.processor import SOFT, can_run
 from hbc.ir.target import ARM, TARGETS, X86
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -16,6 +17,9 @@ sys.setrecursionlimit(max(sys.getrecursionlimit(), CALL_DEPTH))  # as hbc itself
 GENERAL = [n for n, t in TARGETS.items() if t.machine in ("", X86) and not t.instruction_sets]
 # And one for the vectors of each other machine, which an emulator runs.
 MACHINES = [*GENERAL, *(name for name, t in TARGETS.items() if t.machine == ARM)]
+# Where a processor has AVX-512, what stands for it elsewhere is tested too.
+BY_FUNCTIONS = "avx512 by functions"
+VECTORS = [name for name in MACHINES if TARGETS[name].vector_bits]
 
 
 @pytest.fixture(params=MACHINES)
@@ -24,9 +28,12 @@ def target(request: pytest.FixtureRequest) -> str:
     return _runnable(str(request.param))
 
 
-@pytest.fixture(params=[name for name in MACHINES if TARGETS[name].vector_bits])
-def vector_target(request: pytest.FixtureRequest) -> str:
+@pytest.fixture(params=[*VECTORS, *([BY_FUNCTIONS] if can_run(TARGETS["avx512"]) else [])])
+def vector_target(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Each target that has vectors."""
+    if request.param == BY_FUNCTIONS:
+        monkeypatch.setattr(program, "softened_features", lambda target: SOFT)
+        return "avx512"
     return _runnable(str(request.param))
 
 
@@ -43,8 +50,6 @@ def native_vector_target(request: pytest.FixtureRequest) -> str:
 
 
 def _runnable(name: str) -> str:
-    try:
-        require_runnable(TARGETS[name])
-    except ToolError as e:
-        pytest.skip(str(e))
+    if not (can_run(TARGETS[name]) or can_emulate(TARGETS[name])):
+        pytest.skip(f"this processor cannot run {name} code, nor is there an emulator")
     return name

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from hbc.cli.machine import can_run
+from hbc.codegen.processor import runs_here
 from hbc.ir.target import TARGETS
 
 Command = Callable[..., Any]
@@ -75,7 +75,7 @@ def test_without_the_file_it_is_not(hbc: Command, kernel: Path) -> None:
 
 
 def test_it_is_verified(hbc: Command, kernel: Path, mine: Path) -> None:
-    native = [] if can_run(TARGETS["avx512vnni"]) else ["--no-native"]
+    native = [] if runs_here(TARGETS["avx512vnni"]) else ["--no-native"]
     options = ("--target", "avx512vnni", "--isa", mine, "--trials", "2", "--json", *native)
     done = hbc("verify", kernel, *options)
     assert done.code == 0, done.err
@@ -95,7 +95,7 @@ def test_features_of_its_own(hbc: Command, kernel: Path, tmp_path: Path) -> None
     code = printed(hbc, kernel, "--target", "avx512vnni", "--isa", path)
     assert "execute_my_dot(" in code
     assert "{bytes_FEATURE_swirl, 26, 0, 0, 31, 0x0}," in code
-    if can_run(TARGETS["avx512vnni"]):
+    if runs_here(TARGETS["avx512vnni"]):
         done = hbc("run", kernel, "--target", "avx512vnni", "--isa", path)
         assert done.code == 4
         assert "`bytes` cannot run: this processor has no swirl" in done.err

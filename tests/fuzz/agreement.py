@@ -18,7 +18,6 @@ from headers import precompiled
 
 from hbc.cli.emulation import can_emulate
 from hbc.cli.instruction_error import with_instructions
-from hbc.cli.machine import can_run
 from hbc.cli.native import Native, output_shapes
 from hbc.cli.pipeline import lower_to_kernel
 from hbc.cli.sizes import extents
@@ -28,7 +27,9 @@ from hbc.cli.trials import Special, accepted
 from hbc.cli.work import count_work
 from hbc.codegen.amx_emulator import build_emulator
 from hbc.codegen.c import CSource, emit_c
-from hbc.codegen.toolchain import build
+from hbc.codegen.cross import is_foreign
+from hbc.codegen.processor import can_run, runs_here
+from hbc.codegen.program import build_callable, for_this_processor
 from hbc.frontend.check import check
 from hbc.frontend.funcs import Pipeline
 from hbc.frontend.oracle import Reference, compare, evaluate
@@ -130,11 +131,7 @@ def _examine(case: Case, native: bool) -> Outcome:
         for name, each in kernels:
             stage[0] = f"interp after {name}"
             interpret(each, pipeline, runs)
-        if (
-            native
-            and source is not None
-            and (can_run(target) or (target.name == "amx" and can_emulate(target)))
-        ):
+        if native and source is not None and (can_run(target) or can_emulate(target)):
             stage[0] = f"native {case.target}"
             run_native(source, pipeline, case, runs)
     except HbcError as e:
@@ -241,11 +238,14 @@ def run_native(source: CSource, p: Pipeline, case: Case, runs: list[Run]) -> Non
     """Compiles without warnings and runs in a child process, behind guard pages; tiles in an emulator
     where the processor has none."""
     target = TARGETS[case.target]
-    emulator = None if can_run(target) else build_emulator()
-    extra = (*STRICT_C, *levels(case.seed))
-    extra += precompiled(source, target, extra)
+    foreign = is_foreign(target.machine)
+    emulator = None if foreign or runs_here(target) else build_emulator()
+    extra = (*STRICT_C, *(("-O1",) if foreign else levels(case.seed)))
+    if not foreign:
+        source, target = for_this_processor(source, target)
+        extra += precompiled(source, target, extra)
     with tempfile.TemporaryDirectory(prefix="hbc-fuzz-") as folder:
-        library = build(source, target, Path(folder, "k.so"), extra=extra)
+        library = build_callable(source, target, Path(folder), extra=extra)
         with Native(library, 2, SECONDS, emulator) as loaded:
             for run in runs:
                 rows = {i.name: lengthened(i) for i in (*p.inputs, *p.outputs)} if run.apart else {}

@@ -13,9 +13,9 @@ from pathlib import Path
 
 from isa_program import Program, build, missing
 
-from hbc.cli.machine import cpu_features
 from hbc.codegen.amx_emulator import NATIVE_FLAGS, SOFT_FLAGS, build_emulator
 from hbc.codegen.instruction_files import builtin_descriptions
+from hbc.codegen.processor import cpu_features
 from hbc.frontend.isa_load import load_instructions
 from hbc.ir.diag import ToolError
 from hbc.ir.instruction import Instruction
@@ -23,12 +23,14 @@ from hbc.ir.types import Memory
 
 DESCRIBED = load_instructions(builtin_descriptions())
 HERE = Path(__file__).resolve().parent
+AVX2 = ("-march=x86-64-v3", "-Wno-psabi")
 QEMU = ("qemu-aarch64", "-cpu", "max")
 
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """`compiler` is whose templates are printed, `command` compiles them, `runner` starts programs."""
+    """`compiler` is whose templates are printed, `command` compiles them, `runner` starts programs.
+    `by_functions`: C functions stand for the instructions."""
 
     name: str
     compiler: str
@@ -37,9 +39,10 @@ class Machine:
     flags: tuple[str, ...] = ()
     runner: tuple[str, ...] = ()
     emulated: bool = False
+    by_functions: bool = False
 
     def __str__(self) -> str:
-        return f"{self.name}-{self.compiler}"
+        return f"{self.name}-{Path(self.command[0]).name}"
 
     @property
     def instructions(self) -> list[Instruction]:
@@ -76,6 +79,7 @@ MACHINES = [
     for machine in (
         Machine("native", compiler, (compiler,), is_vector),
         Machine("twins", compiler, (compiler,), has_twin, ("-include", str(HERE / "evex_twins.h"))),
+        Machine("functions", "clang", (compiler, *AVX2), is_vector, by_functions=True),
         Machine("soft", compiler, (compiler,), is_tile, SOFT_FLAGS),
         Machine("emulated", compiler, (compiler,), is_tile, NATIVE_FLAGS, emulated=True),
     )
@@ -120,7 +124,10 @@ def program(machine: Machine, runs_here: bool = True) -> Program:
     folder = tempfile.TemporaryDirectory(prefix="hbc-isa-")
     _FOLDERS.append(folder)
     chosen = [i for i in machine.instructions if (lacking(machine, i) is None) == runs_here]
-    path = build(chosen, machine.command, machine.compiler, Path(folder.name), machine.flags)
+    path = build(
+        chosen, machine.command, machine.compiler, Path(folder.name), machine.flags,
+        machine.by_functions,
+    )  # fmt: skip
     environment = None
     if machine.emulated:
         environment = {**os.environ, "LD_PRELOAD": str(build_emulator())}

@@ -16,6 +16,7 @@ from hbc.codegen.instruction_text import (
     statement,
     store_statement,
 )  # fmt: skip
+from hbc.codegen.soft_vectors import functions_for
 from hbc.ir.contraction import shape
 from hbc.ir.instruction import Instruction, Place
 from hbc.ir.numpy_types import Array, numpy_dtype
@@ -131,14 +132,17 @@ def tile_body(place: Place, registers: list[tuple[str, str]]) -> list[str]:
 
 def build(
     instructions: Sequence[Instruction], command: Sequence[str], kind: str, folder: Path,
-    extra: Sequence[str] = (),
+    extra: Sequence[str] = (), by_functions: bool = False,
 ) -> Path:  # fmt: skip
-    """Compiles a program of these instructions; a failure shows what the compiler said."""
+    """Compiles a program of these instructions; a failure shows what the compiler said.
+    `by_functions`: which C functions stand for."""
     text, out = folder / "instructions.c", folder / "instructions"
-    text.write_text(source(instructions, kind), encoding="ascii")
+    whole = source(instructions, kind)
+    text.write_text(functions_for(whole) + whole if by_functions else whole, encoding="ascii")
+    options = [] if by_functions else compile_flags(instructions)
     done = subprocess.run(
         [*command, "-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", "-ffp-contract=off",
-         *compile_flags(instructions), *extra, str(text), "-o", str(out)],
+         *options, *extra, str(text), "-o", str(out)],
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

@@ -11,7 +11,7 @@ import pytest
 from isa_machines import DESCRIBED
 from isa_program import missing
 
-from hbc.cli.machine import cpu_features
+from hbc.codegen.processor import cpu_features
 from hbc.ir.instruction import Feature
 
 X86 = """#include <cpuid.h>

@@ -16,8 +16,8 @@ from tensor_checks import assert_agrees, assert_selected, selected
 from variants import variant
 
 from hbc.cli.emulation import can_emulate
-from hbc.cli.machine import can_run
 from hbc.cli.main import exit_code_of
+from hbc.codegen.processor import can_run
 from hbc.ir.target import TARGETS
 
 COUNT = int(os.environ.get("HBC_ROBUST_VARIANTS", "20"))

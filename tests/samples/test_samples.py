@@ -16,12 +16,13 @@ from sample_table import FOLDER, SAMPLES, TYPES, Types, cases, load
 
 from hbc.cli.checking import check_outputs
 from hbc.cli.instruction_error import with_instructions
-from hbc.cli.machine import can_run
 from hbc.cli.native import Native
 from hbc.cli.pipeline import choose_schedule, lower_to_kernel
 from hbc.cli.sizes import extents
 from hbc.cli.work import count_work
 from hbc.codegen.c import CSource, emit_c
+from hbc.codegen.processor import runs_here
+from hbc.codegen.program import for_this_processor
 from hbc.codegen.toolchain import build
 from hbc.ir.kernel import Kernel
 from hbc.ir.target import TARGETS, X86
@@ -56,7 +57,7 @@ def test_sample(
     name: str, target: str, tmp_path: Path, workers: ThreadPoolExecutor,
     sanitizer_runtimes: str | None, monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
-    if not can_run(TARGETS[target]):
+    if not runs_here(TARGETS[target]):
         pytest.skip(f"this processor cannot run {target}")
     types = TYPES.get((name, target), ())
     p = load(name, types)
@@ -77,7 +78,8 @@ def _start(
 ) -> Future[Path]:
     # The sanitizers' checks hide from gcc that a variable is always set.
     extra = () if sanitize else STRICT
-    return workers.submit(build, source, TARGETS[target], out, sanitize=sanitize, extra=extra)
+    code, machine = for_this_processor(source, TARGETS[target])
+    return workers.submit(build, code, machine, out, sanitize=sanitize, extra=extra)
 
 
 def _run_cases(name: str, types: Types, kernel: Kernel, library: Path) -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from hbc.cli.machine import can_run
 from hbc.cli.main import exit_code_of
+from hbc.codegen.processor import runs_here
 from hbc.ir.target import TARGETS
 
 UPSAMPLE = Path(__file__).resolve().parents[2] / "samples" / "upsample.hb"
@@ -29,7 +29,7 @@ def test_phases_are_dot_products(
     assert exit_code_of(["explain", str(UPSAMPLE), "--target", target, "--json", *set_all]) == 0
     found = json.loads(capsys.readouterr().out)["statements"]
     assert {s["chosen"] for s in found} == {INSTRUCTIONS[target]}
-    if not can_run(TARGETS[target]):
+    if not runs_here(TARGETS[target]):
         pytest.skip(f"this processor cannot run {target}")
     set_all += ["--set", "H=35", "--set", "W=67", "--set", "T=11"]
     arguments = ["run", str(UPSAMPLE), "--target", target, "--verify", *set_all]

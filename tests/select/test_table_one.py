@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from tensor_checks import CHECKED, assert_agrees, assert_selected, compiled
 
-from hbc.cli.machine import can_run
 from hbc.cli.main import exit_code_of
+from hbc.codegen.processor import runs_here
 from hbc.ir.target import TARGETS
 
 FOLDER = Path(__file__).resolve().parents[2] / "samples" / "amx"
@@ -80,7 +80,7 @@ def test_native(place: str, number: int, capsys: pytest.CaptureFixture[str]) -> 
     schedule, layout = SCHEDULES[number // 2], LAYOUTS[number % 2]
     types = list(TYPES)[(number + (place == "lanes")) % len(TYPES)]
     target = "amx" if place == "tiles" else LANE_TARGETS[types.startswith("bf16")]
-    if place == "lanes" and not can_run(TARGETS[target]):
+    if place == "lanes" and not runs_here(TARGETS[target]):
         pytest.skip(f"this processor cannot run {target}")
     if place == "tiles" and platform.machine() != "x86_64":
         pytest.skip("the AMX emulator is for x86-64")

@@ -12,10 +12,11 @@ import pytest
 from tile_kernels import Product, gemm, read
 from tile_machines import AMX, STRICT, TileMachine, compiler, why_not
 
-from hbc.cli.machine import missing_features
 from hbc.cli.pipeline import features_of
 from hbc.codegen.amx_emulator import SOFT_FLAGS, build_emulator
 from hbc.codegen.c import CSource, emit_c
+from hbc.codegen.processor import missing_features
+from hbc.codegen.program import for_this_processor
 from hbc.codegen.toolchain import build, has_openmp
 from hbc.ir.kernel import Kernel
 from hbc.ir.target import TARGETS, Target
@@ -95,6 +96,12 @@ def program(made: CSource, name: str, folder: Path, *extra: str, target: Target 
     return out
 
 
+def program_here(made: CSource, name: str, folder: Path, *extra: str) -> Path:
+    """The same for this processor, which may have no AVX-512."""
+    code, target = for_this_processor(made, AMX)
+    return program(code, name, folder, *extra, target=target)
+
+
 def said(path: Path, *runner: str, **environment: str) -> tuple[int, str]:
     """The exit code, which is negative for a signal, and what was printed."""
     done = subprocess.run(
@@ -112,7 +119,7 @@ def qemu(processor: str) -> tuple[str, ...]:
 
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
 def test_no_amx_is_an_error_code(compiler: str, tmp_path: Path) -> None:
-    made = program(source(None), compiler, tmp_path)
+    made = program_here(source(None), compiler, tmp_path)
     if not missing_features(AMX):
         pytest.skip("this processor has AMX")
     code, text = said(made)
@@ -141,7 +148,7 @@ def test_threads_of_the_fallback(tmp_path: Path) -> None:
 
 
 def test_an_emulator_decides(tmp_path: Path) -> None:
-    made = program(source(plain()), "gcc", tmp_path)
+    made = program_here(source(plain()), "gcc", tmp_path)
     emulator, counts = str(build_emulator()), tmp_path / "counts.json"
     environment = {"LD_PRELOAD": emulator, "AMX_EMULATOR_COUNTS": str(counts)}
     assert said(made, **environment) == (0, RIGHT)
@@ -150,7 +157,7 @@ def test_an_emulator_decides(tmp_path: Path) -> None:
 
 
 def test_the_soft_header_needs_no_amx(tmp_path: Path) -> None:
-    made = program(source(None), "gcc", tmp_path, *SOFT_FLAGS)
+    made = program_here(source(None), "gcc", tmp_path, *SOFT_FLAGS)
     assert said(made) == (0, RIGHT)
 
 

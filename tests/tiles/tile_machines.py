@@ -13,10 +13,11 @@ from pathlib import Path
 
 import numpy as np
 
-from hbc.cli.machine import can_run
 from hbc.codegen.amx_emulator import SOFT_FLAGS, load_emulator
 from hbc.codegen.c import CSource, emit_c
 from hbc.codegen.load import load
+from hbc.codegen.processor import runs_here
+from hbc.codegen.program import for_this_processor
 from hbc.codegen.toolchain import Compiler, all_compilers, build
 from hbc.ir.interp import evaluate
 from hbc.ir.interp import run as interpret
@@ -57,7 +58,7 @@ def why_not(machine: TileMachine) -> str | None:
         return "code for AMX needs x86-64 Linux"
     if compiler(machine.compiler) is None:
         return f"no {machine.compiler}"
-    if not can_run(TARGETS["avx512"]):
+    if not runs_here(TARGETS["avx512"]):
         return "the vectors of the target amx need AVX-512"
     return None
 
@@ -74,13 +75,14 @@ def outputs_of(
     """The outputs that the compiled kernel writes over poison."""
     arrays = {**inputs, **poisoned_outputs(kernel, sizes)}
     found = compiler(machine.compiler)
-    out, source = folder / f"{machine}.so", source_of(kernel)
+    out = folder / f"{machine}.so"
+    source, target = for_this_processor(source_of(kernel), AMX)
     if machine.way == "emulated":
         load_emulator().install()
-        build(source, AMX, out, compiler=found, extra=STRICT)
+        build(source, target, out, compiler=found, extra=STRICT)
         load(out, kernel)(sizes, arrays)
     else:
-        build(source, AMX, out, compiler=found, sanitize=True, extra=(*STRICT, *SOFT_FLAGS))
+        build(source, target, out, compiler=found, sanitize=True, extra=(*STRICT, *SOFT_FLAGS))
         _run_apart(kernel, out, sizes, arrays, folder)
     return {a.name: arrays[a.name] for a in kernel.arguments if a.output}
 
