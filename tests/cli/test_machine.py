@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from hbc.cli import machine
+from hbc.codegen import processor
 from hbc.ir.diag import UsageError
 from hbc.ir.target import TARGETS
 
@@ -15,12 +16,17 @@ AVX512 = AVX2 + " avx512f avx512bw avx512dq avx512vl"
 
 @pytest.fixture(autouse=True)
 def forget() -> Iterator[None]:
-    cached = (machine.cpu_features, machine.cpu_name, machine.cache_bytes)
+    cached = (processor.cpu_features, machine.cpu_name, machine.cache_bytes)
     for one in cached:
         one.cache_clear()
     yield
     for one in cached:
         one.cache_clear()
+
+
+def describe(monkeypatch: pytest.MonkeyPatch, path: Path) -> None:
+    for module in (machine, processor):
+        monkeypatch.setattr(module, "CPUINFO", path)
 
 
 @pytest.mark.parametrize(
@@ -38,13 +44,13 @@ def test_the_default_is_the_best_that_runs(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, cpuinfo: str, target: str
 ) -> None:
     (tmp_path / "cpuinfo").write_text(f"processor\t: 0\nmodel name\t: A CPU\n{cpuinfo}\n")
-    monkeypatch.setattr(machine, "CPUINFO", tmp_path / "cpuinfo")
+    describe(monkeypatch, tmp_path / "cpuinfo")
     assert machine.default_target().name == target
     assert machine.cpu_name() == "A CPU"
 
 
 def test_unknown_systems_get_plain_c(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(machine, "CPUINFO", tmp_path / "none")
+    describe(monkeypatch, tmp_path / "none")
     monkeypatch.setattr("platform.system", lambda: "Plan 9")
     assert machine.default_target().name == "c"
     assert machine.cpu_name()

@@ -12,24 +12,22 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from hbc.codegen.processor import SOFT, cpu_features
+from hbc.codegen.soft_vectors import functions_for
 from hbc.codegen.toolchain import all_compilers
 
 Array = NDArray[Any]
 
 WARNINGS = ("-std=c11", "-O1", "-Wall", "-Wextra", "-Werror")
 FLAGS = {"avx512": ("-mavx512f", "-mavx512bw", "-mavx512vbmi"), "avx2": ("-mavx2",)}
-NEEDS = {"avx512": ("avx512f", "avx512bw", "avx512vbmi"), "avx2": ("avx2",)}
+BY_FUNCTIONS = ("-march=x86-64-v3", "-Wno-psabi")
+NEEDS = {"avx512": ("avx512f", "avx512bw", "avx512vbmi", "avx2"), "avx2": ("avx2",)}
 COMPILERS = [c for c in all_compilers() if c.kind in ("gcc", "clang")]
 
 
 def require(target: str) -> None:
     """Skips, saying why, where this processor or its tools do not have what the code needs."""
-    try:
-        text = Path("/proc/cpuinfo").read_text(encoding="ascii", errors="replace")
-    except OSError:
-        text = ""
-    has = next((line.split() for line in text.splitlines() if line.startswith("flags")), [])
-    missing = [name for name in NEEDS[target] if name not in has]
+    missing = sorted(set(NEEDS[target]) - cpu_features() - SOFT)
     if missing:
         pytest.skip(f"this processor has no {', '.join(missing)}")
     if not COMPILERS:
@@ -40,11 +38,14 @@ def library(text: str, target: str, folder: Path, compiler: Sequence[str]) -> ct
     """The C file, compiled without a warning and loaded."""
     name = f"{Path(compiler[0]).name}{len(list(folder.iterdir()))}"
     source, made = folder / f"{name}.c", folder / f"{name}.so"
+    flags = FLAGS[target]
+    if not cpu_features().issuperset(NEEDS[target]):  # C functions stand for what is missing
+        text, flags = functions_for(text) + text, BY_FUNCTIONS
     source.write_text(text, encoding="utf-8")
     command = [
         *compiler,
         *WARNINGS,
-        *FLAGS[target],
+        *flags,
         "-fPIC",
         "-shared",
         str(source),
