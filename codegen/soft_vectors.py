@@ -28,6 +28,9 @@ _CALLED = re.compile(r"\b_mm(?:256|512)?_[a-z0-9_]+(?=\()")
 _NAME = re.compile(r"_mm(256|512)?_(?:(mask|maskz|mmask)_(?!blend))?(\w+)")
 # Those that AVX2 surely has not. (Its gathers have masks, too, that are vectors.)
 _NEWER = re.compile(r"_mm512_|_mm(256)?_(mask|maskz|mmask)_(?!i\d+gather)|_mm\w*_dp\w+_(ps|epi32)$")
+# Vector instructions as text, which kernels have with something else to choose from.
+_ASSEMBLY = re.compile(r'__asm__\("(\w+)[^"]*" : "[+=][vx]"')
+_EITHER = re.compile(r"^#if[^\n]*SOFT_VECTORS.*?^#endif", re.MULTILINE | re.DOTALL)
 _LANEWISE = re.compile(r"(\w+?)_(ps|pd|ep[iu]\d+|[sp][si]\d+)")
 
 
@@ -45,8 +48,13 @@ def softened(source: CSource, target: Target) -> tuple[CSource, Target]:
 
 
 def functions_for(text: str) -> str:
-    """The C that goes before a text: what it calls then are functions. ToolError: it calls an intrinsic
-    that no function stands for, as descriptions of a user's own instructions may."""
+    """The C that goes before a text: what it calls then are functions. ToolError: it has assembly, or
+    calls an intrinsic that no function stands for, as a user's own instructions may."""
+    if assembly := _ASSEMBLY.search(_EITHER.sub("", text)):
+        hint = f'give its description the intrinsic, too: emit clang "_mm..", emit gcc asm "{assembly[1]} .."'
+        raise ToolError(
+            Diagnostic(f"this processor has no `{assembly[1]}`, which is assembly", hint=hint)
+        )
     names = sorted(set(_CALLED.findall(text)))
     made = {name: c for name in names if (c := soft_function(name)) is not None}
     for name in names:

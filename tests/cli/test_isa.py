@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from hbc.codegen.processor import runs_here
+from hbc.codegen.processor import can_run, runs_here
 from hbc.ir.target import TARGETS
 
 Command = Callable[..., Any]
@@ -113,3 +113,28 @@ def test_mistakes_in_the_file(hbc: Command, kernel: Path, tmp_path: Path) -> Non
     done = hbc("compile", kernel, "--target", "avx512vnni", "--isa", path, "-o", tmp_path)
     assert done.code == 1
     assert "there is no feature `avx513`" in done.err
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ('emit asm "vpdpbusd {b}, {a}, {c}"', "no `vpdpbusd`, which is assembly"),
+        (
+            'emit "{c} = _mm512_frob_epi32({c}, {a}, {b});"',
+            "no `_mm512_frob_epi32`, and no function for it is known",
+        ),
+    ],
+)
+def test_what_no_function_stands_for(
+    hbc: Command, kernel: Path, tmp_path: Path, wrong: str, said: str
+) -> None:
+    """Where the processor has no AVX-512."""
+    if can_run(TARGETS["avx512"]) or not runs_here(TARGETS["avx512"]):
+        pytest.skip("for processors with AVX2 and without AVX-512")
+    path = tmp_path / "other.hb"
+    right = 'emit "{c} = _mm512_dpbusd_epi32({c}, {a}, {b});"'
+    text = MINE.replace("FEATURES", "avx512f, avx512vnni").replace(right, wrong)
+    path.write_text(text, encoding="utf-8")
+    done = hbc("run", kernel, "--target", "avx512vnni", "--isa", path)
+    assert done.code == 4
+    assert said in done.err
