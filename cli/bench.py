@@ -78,7 +78,7 @@ def command(
         shown.step("compiling")
         compiled = compile_chosen(chosen)
         number = thread_count(threads, 1, compiled.source.parallel)
-        library, building = build_for_calls(compiled, Path(folder), runner.on_cpu)
+        library, building = build_for_calls(compiled, Path(folder), runner)
         run = gather_inputs(p, settings, choose_example(p, example), files)
         again = raised_roofs
         if runner.gpu is None:
@@ -106,6 +106,7 @@ def command(
                 "sizes": dict(run.sizes),
                 **speed.as_json(),
                 "emulated": None if called.emulated is None else dict(called.emulated),
+                "by_functions": list(runner.functions),
                 "compile_seconds": compiled.seconds,
                 "c_compiler_seconds": building,
             }
@@ -114,6 +115,8 @@ def command(
     facts = [("sizes", ", ".join(f"{n} = {v}" for n, v in run.sizes.items()))] if run.sizes else []
     if called.emulated is not None:
         facts.append(("emulated", counts_text(called.emulated) + ": the times mean nothing"))
+    elif runner.functions:
+        facts.append(("by C functions", f"{', '.join(runner.functions)}: the times mean nothing"))
     facts += speed.facts()
     facts.append(("compiled", f"in {duration(compiled.seconds)}, C in {duration(building)}"))
     if flush_l2:

@@ -3,25 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
 
-from hbc.cli.prepare import Chosen, require_runnable
+from hbc.cli.prepare import Chosen, Runner, require_runnable
 from hbc.cli.report import notice
 from hbc.codegen.cross import emulator, is_foreign
 from hbc.codegen.processor import missing_features, softened_features
 from hbc.ir.diag import Diagnostic, ToolError, UsageError
 from hbc.ir.target import GPU, Target
-
-
-@dataclass(frozen=True, slots=True)
-class Runner:
-    """`emulator`: the library of the AMX emulator, where one executes AMX. `on_cpu`: CUDA code runs on
-    the processor, thread by thread. `gpu`: the name of the GPU that it runs on instead."""
-
-    emulator: Path | None = None
-    on_cpu: bool = False
-    gpu: str | None = None
 
 
 def runner_for(chosen: Chosen, emulate: bool, on_cpu: bool, stands_in: bool = False) -> Runner:
@@ -33,7 +21,7 @@ def runner_for(chosen: Chosen, emulate: bool, on_cpu: bool, stands_in: bool = Fa
             hint = "it is for `--target cuda`"
             message = f"--on-cpu: `{chosen.target.name}` code runs on the CPU anyway"
             raise UsageError(Diagnostic(message, hint=hint))
-        return Runner(emulator_for(chosen, emulate))
+        return _cpu_runner(chosen, emulate)
     from hbc.codegen.gpu import find_loader, gpu_count, gpu_facts
 
     if on_cpu:
@@ -50,30 +38,31 @@ def runner_for(chosen: Chosen, emulate: bool, on_cpu: bool, stands_in: bool = Fa
     return Runner(gpu=name)
 
 
-def emulator_for(chosen: Chosen, wanted: bool) -> Path | None:
-    """The AMX emulator's library when the target's code needs AMX and this processor has none, else
-    None; says on stderr what was decided. Code with a fallback runs without an emulator, unless one is
-    wanted. ToolError when the code can be run in no way."""
+def _cpu_runner(chosen: Chosen, wanted: bool) -> Runner:
+    """With the AMX emulator's library when the target's code needs AMX and this processor has none; says
+    on stderr what was decided. Code with a fallback runs without an emulator, unless one is wanted.
+    ToolError when the code can be run in no way."""
     from hbc.codegen.amx_emulator import EMULATED, build_emulator
 
     target, missing = chosen.target, missing_features(chosen.target)
     if is_foreign(target.machine):
         require_runnable(target)
-        return None
+        return Runner()
     emulable = can_emulate(target)
     if missing and chosen.fallback and not (wanted and emulable):
         notice(f"note: this processor has no {', '.join(missing)}: the plain loops run")
-        return None
+        return Runner()
     if not emulable:
         require_runnable(target)
-        return None
+        return Runner()
     if missing:
         notice(f"note: this processor has no {_families(missing)}, and times mean nothing")
-        return build_emulator() if EMULATED.intersection(missing) else None
+        library = build_emulator() if EMULATED.intersection(missing) else None
+        return Runner(library, tuple(sorted(softened_features(target))))
     if wanted:
         executes = "executes AMX itself" if EMULATED & set(target.needs) else "has all it needs"
         notice(f"note: `{target.name}` code runs without an emulator: this processor {executes}")
-    return None
+    return Runner()
 
 
 def _families(missing: Sequence[str]) -> str:

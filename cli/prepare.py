@@ -52,6 +52,18 @@ class Compiled:
     seconds: float
 
 
+@dataclass(frozen=True, slots=True)
+class Runner:
+    """`emulator`: the library of the AMX emulator, where one executes AMX. `functions`: the features that
+    C functions stand for. `on_cpu`: CUDA code runs on the processor, thread by thread. `gpu`: the name
+    of the GPU that it runs on instead."""
+
+    emulator: Path | None = None
+    functions: tuple[str, ...] = ()
+    on_cpu: bool = False
+    gpu: str | None = None
+
+
 def choose(
     path: Path, settings: Mapping[str, str], target: str | None, schedule: str | None,
     isa: tuple[Path, ...] = (), fallback: str = "error", fix_sizes: bool = False,
@@ -91,7 +103,7 @@ def compile_chosen(
     kernel = lower_to_kernel(chosen.pipeline, chosen.schedule, chosen.target, after, timings)
     show_diagnostics(register_pressure(kernel, chosen.target))
     plain, needs = None, []
-    if kernel.instructions:
+    if kernel.instructions or (chosen.fallback and chosen.target.machine != GPU):
         plain = _plain_kernel(chosen.pipeline, kernel) if chosen.fallback else None
         needs = features_of(chosen.target)
     printing = time.perf_counter()
@@ -141,18 +153,19 @@ def _build_cuda(source: CudaSource, folder: Path, on_cpu: bool) -> Path | GpuLib
 
 
 def build_for_calls(
-    compiled: Compiled, folder: Path, on_cpu: bool = False
+    compiled: Compiled, folder: Path, runner: Runner
 ) -> tuple[Path | Program | GpuLibrary, float]:
-    """Compiles the C to what `Native` takes, in `folder`; and the seconds that this took. `on_cpu`: so
-    that the processor runs CUDA code. ToolError without a compiler, without an emulator for another
-    machine's code, or without what the GPU needs."""
+    """Compiles the C to what `Native` takes, in `folder`, for a runner; and the seconds that this took.
+    ToolError without a compiler, without an emulator for another machine's code, or without what the
+    GPU needs."""
     start = time.perf_counter()
     made: Path | Program | GpuLibrary
     if isinstance(compiled.source, CudaSource):
-        made = _build_cuda(compiled.source, folder, on_cpu)
+        made = _build_cuda(compiled.source, folder, runner.on_cpu)
     else:
         _note_threads(compiled.source, compiled.chosen.target)
-        made = build_callable(compiled.source, compiled.chosen.target, folder)
+        soft = bool(runner.functions)
+        made = build_callable(compiled.source, compiled.chosen.target, folder, soft=soft)
     took = time.perf_counter() - start
     if isinstance(made, Program):
         notice(f"note: runs under {made.runner[0]}: its times say nothing of a real processor")

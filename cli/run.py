@@ -22,10 +22,9 @@ from hbc.ir.diag import Diagnostic, MismatchError
 if TYPE_CHECKING:
     from hbc.cli.checking import Checked
     from hbc.cli.data import Array
-    from hbc.cli.emulation import Runner
     from hbc.cli.inputs import Run
     from hbc.cli.native import Called
-    from hbc.cli.prepare import Compiled
+    from hbc.cli.prepare import Compiled, Runner
     from hbc.cli.report import Json, Progress
     from hbc.cli.speed import Speed
     from hbc.frontend.oracle import Reference
@@ -103,7 +102,7 @@ def _call(
 
     with tempfile.TemporaryDirectory(prefix="hbc-") as folder:
         shown.step("compiling the C")
-        library, _ = build_for_calls(compiled, Path(folder), runner.on_cpu)
+        library, _ = build_for_calls(compiled, Path(folder), runner)
         shown.step("running")
         repeat = Repeat(least=1, seconds=MEASURED_SECONDS, most=MOST_CALLS)
         with Native(library, threads, timeout, runner.emulator) as native:
@@ -176,6 +175,7 @@ def _print_json(
         "sizes": dict(run.sizes),
         **speed.as_json(),
         "emulated": None if called.emulated is None else dict(called.emulated),
+        "by_functions": list(runner.functions),
         "verified": checked is not None,
         "max_error_over_bound": None if checked is None else checked.max_error_over_bound,
         "outputs": {name: str(path) for name, path in written.items()},

@@ -19,8 +19,7 @@ from hbc.cli.options import (
 from hbc.ir.diag import Diagnostic, MismatchError
 
 if TYPE_CHECKING:
-    from hbc.cli.emulation import Runner
-    from hbc.cli.prepare import Compiled
+    from hbc.cli.prepare import Compiled, Runner
     from hbc.cli.report import Progress
     from hbc.cli.stages import Stage
     from hbc.frontend.funcs import Example
@@ -52,10 +51,10 @@ def command(
     rows that lie apart. Inputs are random over their range, NaN and infinities among them; outputs
     are poisoned before each run. --set keeps a size as it is.
     """
-    from hbc.cli.emulation import Runner, runner_for
+    from hbc.cli.emulation import runner_for
     from hbc.cli.inputs import choose_example
     from hbc.cli.machine import cpu_count
-    from hbc.cli.prepare import choose, compile_chosen
+    from hbc.cli.prepare import Runner, choose, compile_chosen
     from hbc.cli.report import progress
     from hbc.cli.sizes import given_sizes
     from hbc.cli.stages import verify_passes
@@ -77,7 +76,7 @@ def command(
                     compiled, settings, chosen_example, trials, number, timeout, runner, shown
                 )
             )
-    _report(compiled, stages, as_json)
+    _report(compiled, stages, runner, as_json)
     mistakes = [text for stage in stages for text in stage.mistakes]
     if mistakes:
         raise MismatchError([Diagnostic(text) for text in mistakes])
@@ -93,7 +92,7 @@ def _verify_native(
 
     with tempfile.TemporaryDirectory(prefix="hbc-") as folder:
         shown.step("compiling the C")
-        library, _ = build_for_calls(compiled, Path(folder), runner.on_cpu)
+        library, _ = build_for_calls(compiled, Path(folder), runner)
         with Native(library, threads, timeout, runner.emulator) as native:
             stage = verify_native(
                 compiled.chosen, settings, example, compiled.kernel, native, trials, shown
@@ -102,7 +101,7 @@ def _verify_native(
             return stage
 
 
-def _report(compiled: Compiled, stages: Sequence[Stage], as_json: bool) -> None:
+def _report(compiled: Compiled, stages: Sequence[Stage], runner: Runner, as_json: bool) -> None:
     from hbc.cli.emulation import counts_text
     from hbc.cli.report import notice, print_json, print_table
 
@@ -118,6 +117,7 @@ def _report(compiled: Compiled, stages: Sequence[Stage], as_json: bool) -> None:
                 "max_error_over_bound": max(stage.worst for stage in stages),
                 "assumes_finite": compiled.kernel.assumes_finite,
                 "emulated": next((dict(s.emulated) for s in stages if s.emulated), None),
+                "by_functions": list(runner.functions),
                 "stages": [
                     {
                         "name": stage.name,

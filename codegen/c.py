@@ -49,15 +49,15 @@ _PRINTERS = {
 def emit_c(
     kernel: Kernel, target: Target, fallback: Kernel | None = None, needs: Sequence[Feature] = ()
 ) -> CSource:
-    """C11 for a legalized kernel. The same kernel gives the same bytes. Code with instructions asks
-    the processor first whether it has what they need, and `needs`: what the rest of the target's
-    code does. If not, it returns an error code; or it does what `fallback` says, a kernel of the
-    same arguments for the target `c`. Raises HbcError when the kernel's name cannot be a C function
+    """C11 for a legalized kernel. The same kernel gives the same bytes. Code with instructions, or with a
+    fallback, asks the processor first whether it has what they need, and `needs`: what the rest of the
+    target's code does. If not, it returns an error code; or it does what `fallback` says, a kernel of
+    the same arguments for the target `c`. Raises HbcError when the kernel's name cannot be a C function
     or its tiles do not fit the registers, InternalError when a node was not legalized."""
     check_kernel_name(kernel.name)
     if target.machine not in _PRINTERS:
         raise error(f"there is no C for the target `{target.name}`")
-    features = _features(kernel, needs)
+    features = _features(kernel, needs) if kernel.instructions or fallback else []
     if not features:
         fallback = None
     scope = Scope()
@@ -95,9 +95,7 @@ def emit_c(
 
 
 def _features(kernel: Kernel, needs: Sequence[Feature]) -> list[Feature]:
-    """What the processor must be asked for; nothing for a kernel without instructions."""
-    if not kernel.instructions:
-        return []
+    """What the processor must be asked for."""
     found = [*needs, *(f for i in kernel.instructions for f in i.needs)]
     return list({f.name: f for f in found}.values())
 

@@ -49,12 +49,14 @@ def build_callable(
     compiler: Compiler | None = None,
     extra: Sequence[str] = (),
     sanitize: bool = False,
+    soft: bool = True,
 ) -> Path | Program:
     """Compiles the kernel to what `Native` takes: a library in `folder`, or a program there where the
-    target is another machine. C functions stand for instructions that this processor lacks and they
-    can imitate. ToolError: no compiler or emulator, or as `build`."""
+    target is another machine. `soft`: C functions stand for instructions that this processor lacks.
+    ToolError: no compiler or emulator, or as `build` and `for_this_processor`."""
     if not is_foreign(target.machine):
-        source, target = for_this_processor(source, target)
+        if soft:
+            source, target = for_this_processor(source, target)
         out = folder / f"{source.name}.so"
         return build(source, target, out, compiler=compiler, extra=extra, sanitize=sanitize)
     runner = emulator(target.machine)

@@ -9,7 +9,7 @@ import pytest
 
 from hbc.cli import emulation, prepare
 from hbc.codegen import processor
-from hbc.codegen.processor import cpu_features
+from hbc.codegen.processor import can_run, cpu_features
 from hbc.ir.target import TARGETS, Target
 
 Command = Callable[..., Any]
@@ -143,11 +143,27 @@ def test_c_functions_stand_for_vectors(
     done = hbc("run", gemm, "--target", "avx512", "--json")
     assert done.code == 0, done.err
     assert json.loads(done.out)["verified"]
+    assert "avx512f" in json.loads(done.out)["by_functions"]
     assert "no AVX-512: C functions stand for it, and times mean nothing" in done.err
     monkeypatch.setattr(processor, "cpu_features", frozenset)
     done = hbc("run", gemm, "--target", "avx512")
     assert done.code == 4
     assert "this processor cannot run `avx512` code: it lacks avx512f" in done.err
+
+
+@pytest.mark.skipif(can_run(TARGETS["avx512"]), reason="this processor has AVX-512")
+@pytest.mark.parametrize("kernel", ["gemm", "tiles"])
+def test_the_fallback_is_for_vectors_too(
+    hbc: Command, kernel: str, request: pytest.FixtureRequest
+) -> None:
+    path = request.getfixturevalue(kernel)
+    target = "avx512" if kernel == "gemm" else "amx"
+    done = hbc("run", path, "--target", target, "--fallback", "scalar", "--json")
+    assert done.code == 0, done.err
+    found = json.loads(done.out)
+    assert found["verified"]
+    assert found["by_functions"] == []
+    assert "the plain loops run" in done.err
 
 
 def test_the_target_is_that_of_the_schedules(hbc: Command, tiles: Path, tmp_path: Path) -> None:
