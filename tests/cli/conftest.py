@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from hbc.cli.main import exit_code_of
+from hbc.codegen import processor
 from hbc.frontend.check import check
 from hbc.frontend.funcs import Pipeline
 from hbc.frontend.parse import parse
@@ -107,3 +108,12 @@ def brighten(tmp_path: Path) -> Path:
 def _written(path: Path, text: str) -> Path:
     path.write_text(text, encoding="utf-8")
     return path
+
+
+@pytest.fixture
+def without_avx512(monkeypatch: pytest.MonkeyPatch) -> None:
+    """This processor is said to have AVX2 and no more."""
+    least = frozenset(processor.cpu_features() & {"avx2", "fma", "f16c"})
+    if len(least) < 3:
+        pytest.skip("the functions that stand for AVX-512 are made of AVX2")
+    monkeypatch.setattr(processor, "cpu_features", lambda: least)

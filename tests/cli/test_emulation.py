@@ -132,14 +132,10 @@ def test_what_no_emulator_has(hbc: Command, tiles: Path, monkeypatch: pytest.Mon
     assert "this processor cannot run `amx` code: it lacks avx2, amx_tile" in done.err
 
 
+@pytest.mark.usefixtures("without_avx512")
 def test_c_functions_stand_for_vectors(
     hbc: Command, gemm: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """On a processor that is said to have AVX2 alone."""
-    least = frozenset(processor.cpu_features() & {"avx2", "fma", "f16c"})
-    if len(least) < 3:
-        pytest.skip("the functions are made of AVX2")
-    monkeypatch.setattr(processor, "cpu_features", lambda: least)
     done = hbc("run", gemm, "--target", "avx512", "--json")
     assert done.code == 0, done.err
     assert json.loads(done.out)["verified"]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from hbc.codegen.processor import can_run, runs_here
+from hbc.codegen.processor import runs_here
 from hbc.ir.target import TARGETS
 
 Command = Callable[..., Any]
@@ -115,6 +115,7 @@ def test_mistakes_in_the_file(hbc: Command, kernel: Path, tmp_path: Path) -> Non
     assert "there is no feature `avx513`" in done.err
 
 
+@pytest.mark.usefixtures("without_avx512")
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
@@ -128,9 +129,6 @@ def test_mistakes_in_the_file(hbc: Command, kernel: Path, tmp_path: Path) -> Non
 def test_what_no_function_stands_for(
     hbc: Command, kernel: Path, tmp_path: Path, wrong: str, said: str
 ) -> None:
-    """Where the processor has no AVX-512."""
-    if can_run(TARGETS["avx512"]) or not runs_here(TARGETS["avx512"]):
-        pytest.skip("for processors with AVX2 and without AVX-512")
     path = tmp_path / "other.hb"
     right = 'emit "{c} = _mm512_dpbusd_epi32({c}, {a}, {b});"'
     text = MINE.replace("FEATURES", "avx512f, avx512vnni").replace(right, wrong)
