@@ -27,6 +27,7 @@ from hbc.ir.nodes import (
     Ramp,
     Stmt,
     Store,
+    const_index,
 )
 from hbc.ir.promote import is_block
 from hbc.ir.record import record
@@ -127,7 +128,8 @@ def first_stores(s: Allocate, accesses: Accesses) -> Iterator[Piece]:
 
 def may_stay_empty(s: Allocate, accesses: Accesses) -> bool:
     """Whether the first that happens to a buffer is under a condition: where that is tested again before
-    the buffer is read, compilers do not see that it has been filled."""
+    the buffer is read, compilers do not see that it has been filled. Nor where a loop whose iterations
+    are not a constant fills an array of one element, which they take for a variable."""
     first: Stmt = s.body
     while isinstance(first, Block | LetStmt | Allocate) or (
         isinstance(first, For) and first.kind is LoopKind.UNROLL
@@ -138,6 +140,8 @@ def may_stay_empty(s: Allocate, accesses: Accesses) -> bool:
                 return False
         else:
             first = first.body
+    if isinstance(first, For):
+        return s.extent == const_index(1) and not isinstance(first.extent, Const)
     return isinstance(first, If) and first.otherwise is None
 
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from hbc.frontend.funcs import Func
 from hbc.frontend.index_values import nest_ranges
 from hbc.frontend.legal import is_level_inside, stage_accesses
 from hbc.frontend.nest import Nest
 from hbc.frontend.overwritten import pure_box
-from hbc.frontend.plan import At, FuncPlan, Level, Root, StagePlan
+from hbc.frontend.plan import At, FuncPlan, Level, Root, StagePlan, step
 from hbc.frontend.program import Program, Scope
 from hbc.frontend.promises import check_promises
-from hbc.frontend.regions import Box, as_promised, common, needed, stage_ranges
+from hbc.frontend.regions import Box, Ranges, as_promised, common, needed, stage_ranges
 from hbc.frontend.slide import Window, scan_window
 from hbc.ir.record import record
 
@@ -40,7 +41,7 @@ def boxes_at(
     steps of those that are scans of which a window slides."""
     plan = program.plan
     inside = [f for f in plan.values() if is_inside(program, f, here.level)]
-    readers = []
+    readers: list[tuple[Func, int | None, Ranges]] = []
     if here.nest is not None and isinstance(here.level, At):
         readers.append((plan[here.level.func].func, here.level.update, nest_ranges(here.nest)))
     boxes: dict[str, Box] = {}
@@ -59,7 +60,7 @@ def boxes_at(
             windows[name] = window
         need = needed(f, reading, scope.ranges, output) if window is None else window.box
         boxes[name] = as_promised(f, need)
-        room = scope.storages[name].box if name in scope.storages else None
+        room = _room(program, name, reading, scope)
         if room is not None and output is None:
             boxes[name] = common(boxes[name], room, scope.ranges)
         check_promises(program, f, need, scope)
@@ -69,6 +70,19 @@ def boxes_at(
                 ranges = {**ranges, f.func.updates[0].reduce[0].name: window.steps}
             readers.append((f.func, stage.update, ranges))
     return boxes, windows
+
+
+def _room(
+    program: Program, name: str, reading: list[tuple[Func, int | None, Ranges]], scope: Scope
+) -> Box | None:
+    """Of what the Func has memory around this level, or, where conditions narrow what is read of it,
+    what is needed around this level: inside, such a condition may not hold, and narrows nothing."""
+    if name in scope.storages:
+        return scope.storages[name].box
+    padded = name in program.padding.whole or name in program.padding.filled
+    steps = [step(func, update) for func, update, _ in reading]
+    narrowed = any(u is not None and u.condition is not None for u in steps)
+    return scope.needs.get(name) if narrowed and not padded else None
 
 
 def stage_box(f: FuncPlan, stage: StagePlan, box: Box, scope: Scope) -> Box:

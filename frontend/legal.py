@@ -106,25 +106,35 @@ def check_levels(plan: Plan) -> Iterator[Diagnostic]:
 def _vector_levels(plan: Plan, f: FuncPlan) -> Iterator[Diagnostic]:
     for level in (f.compute, f.store):
         if isinstance(level, At):
-            number = 0 if level.update is None else level.update + 1
-            loop = plan[level.func].stages[number].loop(level.loop)
-            if loop is not None and loop.kind is LoopKind.VECTOR:
+            around = [_vector_around(stage, level.loop) for stage in _variants(plan, level)]
+            if vector := next(filter(None, around), None):
                 yield Diagnostic(
-                    f"`{f.func.name}` cannot be computed inside the vectorized loop `{loop.name}`",
+                    f"`{f.func.name}` cannot be computed inside the vectorized loop `{vector.name}`",
                     level.span or f.span, "name a loop outside of it",
                 )  # fmt: skip
+
+
+def _vector_around(stage: StagePlan, name: str) -> Loop | None:
+    """The vectorized loop that this loop is, or is inside of."""
+    names = [x.name for x in stage.loops]
+    outward = stage.loops[: names.index(name) + 1] if name in names else ()
+    return next((x for x in outward if x.kind is LoopKind.VECTOR), None)
+
+
+def _variants(plan: Plan, level: At) -> tuple[StagePlan, ...]:
+    """The stage that a level names, and every special copy of it."""
+    stage = plan[level.func].stages[0 if level.update is None else level.update + 1]
+    return (stage, *(special for _, special in stage.special))
 
 
 def _special_levels(plan: Plan, f: FuncPlan) -> Iterator[Diagnostic]:
     """The loop must be there in the general loops and in every special copy of them."""
     for level in (f.compute, f.store):
         if isinstance(level, At):
-            number = 0 if level.update is None else level.update + 1
-            stage = plan[level.func].stages[number]
-            variants = (stage, *(special for _, special in stage.special))
+            variants = _variants(plan, level)
             if any(variant.loop(level.loop) is None for variant in variants):
                 yield Diagnostic(
-                    f"`{stage_text(stage)}` has the loop `{level.loop}` only in some of its "
+                    f"`{stage_text(variants[0])}` has the loop `{level.loop}` only in some of its "
                     "specialized copies",
                     level.span or f.span,
                     f"`{f.func.name}` is needed in all of them: name a loop that all have",

@@ -150,10 +150,20 @@ class Nest:
     def span(self, root: str) -> Interval:
         """The values a root variable takes in the loops that are still to come."""
         lo, hi = self._range(root)
+        if self._is_guarded(root):
+            last = sub(self.extent(root), 1)
+            lo, hi = minimum(lo, last), minimum(hi, last)
         if root in self.limits:
             hi = minimum(hi, sub(self.limits[root], 1))
         start = self.starts[root]
         return Interval(simplify(add(start, lo)), simplify(add(start, hi)))
+
+    def _is_guarded(self, root: str) -> bool:
+        """Whether it has a value here that may be past the end, of which the innermost statement makes
+        nothing."""
+        if not self.guarded or not self.is_determined(root):
+            return False
+        return not self.guarded.isdisjoint(tree_splits(self.stage, root))
 
     def _range(self, dim: str) -> tuple[Expr, Expr]:
         if self.is_determined(dim):
@@ -178,11 +188,12 @@ class Nest:
         return lo, hi if exact else minimum(hi, last)
 
     def is_touched(self, dim: str) -> bool:
-        """Whether any loop made from this dimension is fixed."""
+        """Whether any loop made from this dimension, or from what it was fused into, is fixed."""
         if dim in self.fixed:
             return True
-        s = self.split_of(dim)
-        return s is not None and (self.is_touched(s.outer) or self.is_touched(s.inner))
+        return any(
+            self.is_touched(made) for r in self.stage.relations for made in _made_from(r, dim)
+        )
 
     # Going inward ------------------------------------------------------------------------------
 
@@ -230,6 +241,12 @@ class Nest:
         """Whether the factor is known to divide the extent."""
         extent = self.extent(s.old)
         return isinstance(extent, Const) and int(extent.value) % s.factor == 0
+
+
+def _made_from(r: Split | Fuse, dim: str) -> tuple[str, ...]:
+    if isinstance(r, Split):
+        return (r.outer, r.inner) if dim == r.old else ()
+    return (r.fused,) if dim in (r.outer, r.inner) else ()
 
 
 def tree_splits(stage: StagePlan, dim: str) -> tuple[Split, ...]:

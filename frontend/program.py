@@ -39,7 +39,8 @@ class Program:
 @record
 class Scope:
     """The names bound around a statement: their ranges, and the buffers alive. `extents` has the
-    values of names that stand for the extent of a reduction."""
+    values of names that stand for the extent of a reduction, `needs` what is needed of the Funcs
+    that are computed here or further in."""
 
     ranges: Mapping[str, Interval]
     storages: Mapping[str, Storage]
@@ -47,6 +48,7 @@ class Scope:
     in_tail: bool = False  # a partial piece: extents are bounded, not constant
     place: Place = Place.HOST  # on a GPU
     extents: Mapping[str, Expr] = field(default_factory=dict)
+    needs: Mapping[str, tuple[Interval, ...]] = field(default_factory=dict)
 
     def tail(self) -> Scope:
         return replace(self, in_tail=True)

@@ -48,6 +48,7 @@ def realize(program: Program, here: Here, scope: Scope, rest: Rest) -> Stmt:
         name = f.func.name
         boxes[name], scope, bound = _name_box(program, f, boxes[name], scope)
         names += bound
+    scope = replace(scope, needs={**scope.needs, **boxes})
     allocations: list[tuple[FuncPlan, Storage, Expr]] = []
     for f in stored:
         if f.func.name in program.outputs:

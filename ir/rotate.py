@@ -31,7 +31,7 @@ from hbc.ir.nodes import (
 )
 from hbc.ir.rotate_tiles import has_tiles, pipeline_tiles
 from hbc.ir.simplify import simplify, simplify_stmt
-from hbc.ir.types import Memory
+from hbc.ir.types import BOOL, Memory
 from hbc.ir.walk import (
     block,
     free_variables,
@@ -61,12 +61,17 @@ class _Loads:
 
     def name(self, e: Expr, bound: frozenset[str]) -> Expr:
         """`e` with each such load replaced by its name."""
-        if isinstance(e, Load) and e.buffer not in self.written:
+        if isinstance(e, Load) and e.buffer not in self.written and not _is_mask(e):
             used = free_variables(e)
             if self.variable in used and used.isdisjoint(bound):
                 name = self.names.setdefault(e, f"{e.buffer}_ahead{len(self.names)}")
                 return Var(name, e.type)
         return map_children(e, lambda c: self.name(c, bound))
+
+
+def _is_mask(load: Load) -> bool:
+    """Vectors of bools are masks, of another form on each machine: registers do not hold them."""
+    return load.type.element == BOOL and load.type.lanes > 1
 
 
 def _pipeline(loop: For) -> Stmt:

@@ -87,3 +87,18 @@ def test_vectors_of_partial_sums_unrolled() -> None:
         sum_u.update.reorder(y, xo, u).vectorize(u).unroll(xo, 4)
         """,
     )
+
+
+def test_where_a_condition_does_not_hold_nothing_beyond_the_input_is_read() -> None:
+    """Outside, the condition says that x is below H; inside, at one x and y, it may be false."""
+    triangle = """
+        size W, H
+        input A: f32[H]
+        output f: f32[W]
+        reduce y in H
+        g[x] = A[x] * 2.0
+        f[x] = 0
+        f[x] += g[x] where y >= x
+    """
+    agrees(triangle, "g.compute_at(f.update, y)", "c")
+    agrees(triangle, "g.compute_root(); A.in(g).compute_at(g, x); f.update.reorder(y, x)", "c")

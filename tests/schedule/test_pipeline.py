@@ -172,3 +172,18 @@ def test_what_the_loop_stores_does_not_run_ahead() -> None:
     assert "I_ahead0" in text
     assert "O_ahead" not in text
     agrees(scan, "O.update.pipeline(t, 2)")
+
+
+def test_vectors_of_bools_do_not_run_ahead() -> None:
+    """They are masks, which registers do not hold; numbers beside them are loaded ahead."""
+    program = """
+    size   W
+    input  I: f32[W, 16]
+    input  B: bool[W, 16]
+    output O: f32[W, 16]
+    O[x, y] = select(B[x, y], I[x, y], 0.0)
+    """
+    text = show(lowered(program, "O.pipeline(x, 2).vectorize(y)", "rotate").body)
+    assert "I_ahead0" in text
+    assert "B_ahead" not in text
+    agrees(program, "O.pipeline(x, 2).vectorize(y)")

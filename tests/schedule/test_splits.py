@@ -257,3 +257,19 @@ def test_an_extent_with_a_division_can_be_promised() -> None:
     kernel = lowered(program, "O.update.split(r, ro, ri, 4, tail = exact)")
     assert [show(check.condition) for check in kernel.checks][-1] == "W / 2 % 4 == 0"
     agrees(program, "O.update.split(r, ro, ri, 4, tail = exact)")
+
+
+def test_a_piece_becomes_partial_where_a_loop_over_its_fused_half_is_open() -> None:
+    split = "O.split(y, yo, yi, 5, tail = shift).fuse(yi, x, f)"
+    agrees(GRID, f"{split}.split(f, fo, fi, 2).reorder(fo, yo, fi)", "c")
+
+
+@pytest.mark.parametrize(
+    "schedule",
+    [
+        "O.split(x, xo, xi, 4).split(xi, a, b, 8).reorder(b, a, xo)",
+        "O.split(x, xo, xi, 8, tail = shift).reorder(xi, xo)",
+    ],
+)
+def test_copies_stay_inside_where_only_a_guard_tells_which_points_there_are(schedule: str) -> None:
+    agrees(LINE, f"{schedule}; I.in(O).compute_at(O, xo)", "c")
