@@ -6,7 +6,6 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import field, replace
 from itertools import groupby
 
-from hbc.eqsat.check import check
 from hbc.eqsat.choice import Choice, Statement
 from hbc.eqsat.conditions import condition_miss
 from hbc.eqsat.idle import without_idle
@@ -206,6 +205,8 @@ class _Selection:
         if c.element.is_float and (by_zeros or has_band(c.a) or has_band(c.b)):
             self.assumes_finite = True
         if self.checked and choice.number not in self.proven:
+            from hbc.eqsat.check import check  # imports NumPy
+
             self.proven.add(choice.number)
             check(s, one, choice)
 

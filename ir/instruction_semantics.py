@@ -17,6 +17,7 @@ from hbc.ir.numpy_types import Array, numpy_dtype
 from hbc.ir.types import F64, DType
 
 SUMMED = (Kind.K, Kind.SUM)
+_PRODUCTS_AT_ONCE = 1 << 18
 
 
 def execute(
@@ -48,8 +49,8 @@ def executor(i: Instruction, sizes: Mapping[str, int]) -> Callable[..., Array]:
 def _executor(i: Instruction, sizes: tuple[tuple[str, int], ...]) -> Callable[..., Array]:
     given = dict(sizes)
     element = i.operands[i.accumulator].element
-    where = elements(i, given)
-    of_factors = [(n, points(i, n, given)) for n in i.factors]
+    where, tables = _places(i, sizes)
+    of_factors = list(zip(i.factors, tables, strict=True))
 
     plain = element.is_float and element != F64 and len(of_factors) == 2
     plain = plain and all(o.function is None for o in i.operands)
@@ -86,6 +87,42 @@ def _executor(i: Instruction, sizes: tuple[tuple[str, int], ...]) -> Callable[..
         return after
 
     return run
+
+
+def summed_steps(
+    i: Instruction, sizes: tuple[tuple[str, int], ...], before: Array, factors: Sequence[Array]
+) -> Array | None:
+    """What the accumulator holds after several executions, at which the factors are these, each
+    [steps, elements]; None where their order may make a difference, or it is not known not to."""
+    element = i.operands[i.accumulator].element
+    if element == F64 or len(factors) != 2 or any(o.function is not None for o in i.operands):
+        return None
+    where, tables = _places(i, sizes)
+    exact = np.dtype(np.float64 if element.is_float else np.int64)
+    x, y, start = (a.astype(exact) for a in (*factors, before))
+    steps, (sums, terms) = len(x), tables[0].shape
+    most = float(np.abs(x).max()) * float(np.abs(y).max()) * terms * steps
+    most += float(np.abs(start).max())
+    if element.is_float:
+        if not most < 2.0**element.precision or any((np.rint(a) != a).any() for a in (x, y, start)):
+            return None
+    elif i.rounding.overflow is Overflow.SATURATES and most > min(map(abs, element.limits)):
+        return None
+    total = start[where]
+    many = max(1, _PRODUCTS_AT_ONCE // (sums * terms))
+    for n in range(0, steps, many):
+        products = x[n : n + many, tables[0]] * y[n : n + many, tables[1]]
+        total += products.sum(axis=(0, 2))
+    after = np.empty(before.size, before.dtype)
+    after[where] = total.astype(before.dtype)
+    return after
+
+
+@cache
+def _places(i: Instruction, sizes: tuple[tuple[str, int], ...]) -> tuple[Array, list[Array]]:
+    """The positions of the sums, and those of each factor: [sums, terms]."""
+    given = dict(sizes)
+    return elements(i, given), [points(i, n, given) for n in i.factors]
 
 
 def _prepared(o: Operand, x: Array) -> Array:

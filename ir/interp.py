@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Any
 
@@ -22,7 +22,7 @@ from hbc.ir.interp_stmt import allocator, emit_statement
 from hbc.ir.kernel import Argument, Kernel
 from hbc.ir.nodes import Const, Expr, Var
 from hbc.ir.numpy_types import Array, numpy_dtype
-from hbc.ir.walk import free_variables, nodes
+from hbc.ir.walk import nodes
 
 __all__ = ["InterpError", "Prepared", "evaluate", "numpy_dtype", "prepare", "run"]
 
@@ -101,24 +101,6 @@ def evaluate(e: Expr, env: Mapping[str, Any], buffers: Mapping[str, Array]) -> A
     with np.errstate(all="ignore"):
         code.line(f"return {emit(code, e)}")
         return np.atleast_1d(np.asarray(_compile(code, [])(), numpy_dtype(e.type.element)))
-
-
-def lanes_of(es: Sequence[Expr]) -> Callable[[Mapping[str, Any]], list[Array]]:
-    """`evaluate` for several without buffers, prepared once for many values of the variables."""
-    free = frozenset[str]().union(*(free_variables(e) for e in es))
-    variables = {n.name: n for e in es for n in nodes(e) if isinstance(n, Var) and n.name in free}
-    code = Code(variables={name: f"x{n}" for n, name in enumerate(variables)})
-    code.line(f"return [{', '.join([emit(code, e) for e in es])}]")
-    function = _compile(code, list(code.variables.values()))
-    dtypes = [numpy_dtype(e.type.element) for e in es]
-
-    def lanes(values: Mapping[str, Any]) -> list[Array]:
-        given = (_given(values[name], v) for name, v in variables.items())
-        with np.errstate(all="ignore"):
-            found = function(*given)
-        return [np.atleast_1d(np.asarray(x, t)) for x, t in zip(found, dtypes, strict=True)]
-
-    return lanes
 
 
 def evaluator(e: Expr, names: list[str]) -> Callable[[Mapping[str, int]], Any]:

@@ -144,6 +144,12 @@ def constant(name: str, data: Array) -> Buffer:
     return Buffer(name, data, state, np.frombuffer(state, np.uint8), False, True)
 
 
+def holding(name: str, data: Array) -> Buffer:
+    """A buffer that may be stored to, and all of which was."""
+    state = bytearray([INITIALISED]) * data.size
+    return Buffer(name, data, state, np.frombuffer(state, np.uint8), True, True)
+
+
 def argument(name: str, array: Array, output: bool, strict: bool) -> Buffer:
     """The memory of an array, from its first element to its last; other memory cannot be reached.
     Raises InterpError where no argument can be passed so: see `element_strides`."""

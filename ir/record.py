@@ -1,7 +1,8 @@
 """`record`, `interned` and `mutable`: classes of named fields, cheap to define and to construct.
 
 As `dataclass(slots=True)`, of which some three hundred are defined at each start, in a tenth of the
-time: methods are made when they are first called, as most are of few classes. Nothing assigns the
+time: methods are made when they are first called, as most are of few classes, and once for all
+classes of as many fields. Nothing assigns the
 fields of a record, which is for mypy to say, and not tested when the program runs; so it takes a
 quarter of the time of a frozen dataclass to construct one.
 """
@@ -10,6 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
+from functools import cache
+from types import CodeType, FunctionType
 from typing import Any, TypeVar, dataclass_transform
 
 _X = TypeVar("_X")
@@ -68,45 +71,44 @@ def _when_called(cls: type[Any], name: str, maker: Callable[[type[Any]], Method]
 
 def _constructor(cls: type[Any]) -> Method:
     given: dict[str, Any] = {"MISSING": MISSING}
-    parameters, lines = ["self"], list[str]()
+    parameters, lines, names, defaults = ["self"], list[str](), list[str](), list[Any]()
     for f in fields(cls):
-        value = name = f.name
         if not f.init and f.default_factory is MISSING:
             continue  # what __post_init__ sets
+        value = parameter = f"f{len(names)}"
+        names.append(f.name)
         if f.default_factory is not MISSING:
-            given[f"_{name}"] = f.default_factory
-            parameters.append(f"{name}=MISSING")
-            value = f"_{name}() if {name} is MISSING else {name}"
+            given[f"_{f.name}"] = f.default_factory
+            defaults.append(MISSING)
+            value = f"_{parameter}() if {parameter} is MISSING else {parameter}"
         elif f.default is not MISSING:
-            given[f"_{name}"] = f.default
-            parameters.append(f"{name}=_{name}")
-        else:
-            parameters.append(name)
-        lines.append(f"self.{name} = {value}")
+            defaults.append(f.default)
+        parameters.append(parameter)
+        lines.append(f"self.{parameter} = {value}")
     if hasattr(cls, "__post_init__"):
         lines.append("self.__post_init__()")
-    return _method(f"def method({', '.join(parameters)}):", lines or ["pass"], given)
+    return _method(parameters, lines or ["pass"], names, given, defaults)
 
 
 def _one_for_all(cls: type[Any]) -> Method:
     given: dict[str, Any] = {"known": {}, "new": object.__new__}
-    given |= {f"_{f.name}": f.default for f in fields(cls)}
+    defaults = [f.default for f in fields(cls) if f.default is not MISSING]
     names = [f.name for f in fields(cls)]
-    parameters = [f.name if f.default is MISSING else f"{f.name}=_{f.name}" for f in fields(cls)]
-    key = f"({', '.join(names)},)"
+    parameters = [f"f{n}" for n in range(len(names))]
+    key = f"({', '.join(parameters)},)"
     lines = [
         f"found = known.get({key})",
         "if found is None:",
         f" found = known[{key}] = new(cls)",
-        *(f" found.{name} = {name}" for name in names),
+        *(f" found.{name} = {name}" for name in parameters),
         "return found",
     ]
-    return _method(f"def method(cls, {', '.join(parameters)}):", lines, given)
+    return _method(["cls", *parameters], lines, names, given, defaults)
 
 
 def _reduction(cls: type[Any]) -> Method:
-    values = _values("self", [f.name for f in fields(cls)])
-    return _method("def method(self):", [f"return self.__class__, {values}"], {})
+    names = [f.name for f in fields(cls)]
+    return _method(["self"], [f"return self.__class__, {_values('self', names)}"], names)
 
 
 def _equality(cls: type[Any]) -> Method:
@@ -116,12 +118,12 @@ def _equality(cls: type[Any]) -> Method:
         " return NotImplemented",
         f"return {_values('self', names)} == {_values('other', names)}",
     ]
-    return _method("def method(self, other):", lines, {})
+    return _method(["self", "other"], lines, names)
 
 
 def _hash(cls: type[Any]) -> Method:
-    values = _values("self", _compared(cls))
-    return _method("def method(self):", [f"return hash({values})"], {})
+    names = _compared(cls)
+    return _method(["self"], [f"return hash({_values('self', names)})"], names)
 
 
 def _compared(cls: type[Any]) -> list[str]:
@@ -130,13 +132,33 @@ def _compared(cls: type[Any]) -> list[str]:
 
 def _values(of: str, names: Sequence[str]) -> str:
     """The tuple of the fields, of which each is equal to itself, even if it is NaN."""
-    return f"({''.join(f'{of}.{name},' for name in names)})"
+    return f"({''.join(f'{of}.f{n},' for n in range(len(names)))})"
 
 
-def _method(head: str, lines: Sequence[str], given: dict[str, Any]) -> Method:
-    exec("\n ".join([head, *lines]), given)
-    made: Method = given["method"]
-    return made
+def _method(
+    parameters: Sequence[str],
+    lines: Sequence[str],
+    names: Sequence[str],
+    given: dict[str, Any] | None = None,
+    defaults: Sequence[Any] = (),
+) -> Method:
+    """The function of this text, in which `f0` stands for the first of the names. `given`: its globals.
+    Classes of as many fields share what Python makes of it, which takes long."""
+    code = _compiled("\n ".join([f"def method({', '.join(parameters)}):", *lines]))
+    named = {f"{before}f{n}": before + name for n, name in enumerate(names) for before in ("", "_")}
+    own = code.replace(
+        co_names=tuple(named.get(name, name) for name in code.co_names),
+        co_varnames=tuple(named.get(name, name) for name in code.co_varnames),
+    )
+    return FunctionType(own, {} if given is None else given, "method", tuple(defaults))
+
+
+@cache
+def _compiled(text: str) -> CodeType:
+    made: dict[str, Any] = {}
+    exec(text, made)
+    code: CodeType = made["method"].__code__
+    return code
 
 
 def _shown(self: Any) -> str:

@@ -11,10 +11,10 @@ from types import ModuleType
 
 import pytest
 
+import hbc.eqsat.check
 import hbc.eqsat.choose
 import hbc.eqsat.graphs
 import hbc.eqsat.search
-import hbc.eqsat.select
 from hbc.cli.pipeline import lower_to_kernel
 from hbc.codegen.instruction_files import builtin_descriptions
 from hbc.eqsat.egraph import EGraph
@@ -118,7 +118,7 @@ def work(text: str, monkeypatch: pytest.MonkeyPatch) -> Work:
     with monkeypatch.context() as patch:
         counting(patch, hbc.eqsat.search, "saturate")
         counting(patch, hbc.eqsat.choose, "cost")
-        counting(patch, hbc.eqsat.select, "check")
+        counting(patch, hbc.eqsat.check, "check")
         known = load_instructions(builtin_descriptions())
         chosen = select(kernel, known.of_target(target))
     done = sum(isinstance(n, Instruct) for n in nodes(chosen.body))
