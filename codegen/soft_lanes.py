@@ -56,8 +56,6 @@ INTEGER_LANES: dict[str, Lanes] = {
     "sllv": Lanes("xy", "(U)y[i] < B ? (T)((uint64_t)x[i] << y[i]) : 0", own="i16"),
     "srlv": Lanes("xy", "(U)y[i] < B ? (T)((U)x[i] >> y[i]) : 0", own="i16"),
     "srav": Lanes("xy", "x[i] >> ((U)y[i] < B ? y[i] : B - 1)", own="i16 i64"),
-    "unpacklo": Lanes("xy", "(i % 2 ? y : x)[i / S * S + i % S / 2]"),
-    "unpackhi": Lanes("xy", "(i % 2 ? y : x)[i / S * S + S / 2 + i % S / 2]"),
     "ternarylogic": Lanes(
         "xyz", "soft_ternary(soft_word_T(x[i]), soft_word_T(y[i]), soft_word_T(z[i]), n)",
         immediate=True, own=ALL,
@@ -84,6 +82,8 @@ FLOAT_LANES: dict[str, Lanes] = {
 }
 MOVES: dict[str, Lanes] = {
     "mov": Lanes("x", "x[i]"),
+    "unpacklo": Lanes("xy", "(i % 2 ? y : x)[i / S * S + i % S / 2]"),
+    "unpackhi": Lanes("xy", "(i % 2 ? y : x)[i / S * S + S / 2 + i % S / 2]"),
     "permutexvar": Lanes("jx", "x[j[i] & (N - 1)]", own=ALL),
     "permutex2var": Lanes("xjy", _joined("j[i] & (2 * N - 1)"), own=ALL),
     "permutex": Lanes("x", "x[i / 4 * 4 + (n >> 2 * (i % 4) & 3)]", "i64 f64", True),

@@ -26,7 +26,9 @@ _FLAGS = {f"-m{feature.replace('_', '')}" for feature in SOFT}
 
 _CALLED = re.compile(r"\b_mm(?:256|512)?_[a-z0-9_]+(?=\()")
 _NAME = re.compile(r"_mm(256|512)?_(?:(mask|maskz|mmask)_(?!blend))?(\w+)")
-# Those that AVX2 surely has not. (Its gathers have masks, too, that are vectors.)
+# AVX2's gathers have masks that are vectors; AVX-512's are called `mmask`.
+_OWN_MASKS = re.compile(r"_mm(256)?_mask_i\d+gather_")
+# Those that AVX2 surely has not.
 _NEWER = re.compile(r"_mm512_|_mm(256)?_(mask|maskz|mmask)_(?!i\d+gather)|_mm\w*_dp\w+_(ps|epi32)$")
 # Vector instructions as text, which kernels have with something else to choose from.
 _ASSEMBLY = re.compile(r'__asm__\("(\w+)[^"]*" : "[+=][vx]"')
@@ -72,6 +74,9 @@ def soft_function(name: str) -> str | None:
     if found is None:
         return None
     bits, masking, rest = int(found[1] or 128), found[2] or "", found[3]
+    if bits < 512 and _OWN_MASKS.match(name):
+        return None
+    masking = masking.replace("mmask", "mask")
     wide = bits == 512 or bool(masking)
     for kind, pattern, make in PATTERNS:
         if m := re.fullmatch(pattern, rest):

@@ -17,6 +17,7 @@ from test_operators import plain_cases
 from values import values
 
 from hbc.cli.native import Native
+from hbc.codegen.program import for_this_processor
 from hbc.codegen.toolchain import SANITIZE, build, find_compiler, flags
 from hbc.ir.diag import InternalError
 from hbc.ir.kernel import Kernel
@@ -130,14 +131,14 @@ def test_memory(native_vector_target: str, tmp_path: Path) -> None:
 def test_a_program_with_threads_leaks_nothing(
     native_target: str, threads: int, tmp_path: Path
 ) -> None:
-    target, compiler = native_target, find_compiler()
-    source = emitted(TEXT, target)
+    compiler = find_compiler()
+    source, target = for_this_processor(emitted(TEXT, native_target), TARGETS[native_target])
     assert source.parallel
     assert "allocate(" in source.text
-    library = build(source, TARGETS[target], tmp_path / "windows.o", "obj", sanitize=True)
+    library = build(source, target, tmp_path / "windows.o", "obj", sanitize=True)
     (tmp_path / "windows.h").write_text(source.header)
     (tmp_path / "main.c").write_text(PROGRAM)
-    options = flags(source, TARGETS[target], compiler, sanitize=True)
+    options = flags(source, target, compiler, sanitize=True)
     linked = subprocess.run(
         [*compiler.command, *options, str(tmp_path / "main.c"), str(library), "-lm", "-o",
          str(tmp_path / "main")],

@@ -1,0 +1,76 @@
+"""C functions that stand for intrinsics: there is one for each that can be printed, at every width.
+
+That they do what the instructions do is what the tests of operators, casts and so on show, which execute
+such functions too, and tests/isa.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from hbc.codegen.soft_vectors import functions_for, soft_function
+from hbc.codegen.vector_ops import BINARY, CONVERT, INT_COMPARE, SHIFT_CONSTANT, SHIFT_LANES
+from hbc.codegen.vector_types import suffix
+from hbc.ir.diag import ToolError
+from hbc.ir.types import DTYPES
+
+MOVES = [
+    f"{stem}_{s}"
+    for stem in ("unpacklo", "unpackhi", "permutexvar", "permutex2var", "mask_mov", "maskz_mov")
+    for s in ("ps", "pd", "epi8", "epi16", "epi32", "epi64")
+    if not (stem.startswith("unpack") and s == "ps")
+]
+MEMORY = [
+    *(f"{stem}_{s}" for stem in ("loadu", "storeu") for s in ("ps", "pd", "si512")),
+    *(
+        f"{stem}_{s}"
+        for stem in ("maskz_loadu", "mask_loadu", "mask_storeu")
+        for s in ("ps", "pd", "epi8", "epi16", "epi32", "epi64")
+    ),
+    *(f"i{n}{stem}_{s}" for n in (32, 64) for stem in ("gather", "scatter") for s in ("ps", "pd")),
+]
+
+
+def printed() -> Iterator[str]:
+    """What stands behind `_mm512_` in the names that tables make."""
+    for (_, t), row in BINARY.items():
+        yield f"{row.stem}_{suffix(t, signless=not row.signed)}"
+    for table in (SHIFT_CONSTANT, SHIFT_LANES):
+        for (_, names), row in table.items():
+            yield from (f"{row.stem}_{suffix(DTYPES[name])}" for name in names.split())
+    yield from (row.name for row in CONVERT.values())
+    for compared in INT_COMPARE.values():
+        yield from (f"{compared}_ep{s}{n}_mask" for s in "iu" for n in (8, 16, 32, 64))
+    yield from ("cmp_ps_mask", "cmp_pd_mask", "roundscale_ps", "sqrt_pd", "fmadd_ps", "fnmadd_pd")
+    yield from ("and_si512", "mask_blend_epi32", "test_epi8_mask", "mask_test_epi8_mask")
+    yield from (*MOVES, *MEMORY)
+
+
+@pytest.mark.parametrize("name", sorted(set(printed())))
+def test_each_that_is_printed_has_one(name: str) -> None:
+    text = soft_function(f"_mm512_{name}")
+    assert text is not None
+    assert f" soft_mm512_{name}(" in text
+
+
+def test_what_avx2_has_stays() -> None:
+    text = (
+        "x = _mm256_add_epi32(a, _mm512_add_epi32(b, c)); _mm256_mask_i32gather_ps(a, p, b, c, 4);"
+    )
+    renamed = [line for line in functions_for(text).splitlines() if "#define _mm" in line]
+    assert renamed == ["#define _mm512_add_epi32 soft_mm512_add_epi32"]
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("_mm512_frobnicate_ps(x)", "_mm512_frobnicate_ps"),
+        ("_mm256_maskz_frobnicate_ps(k, x)", "_mm256_maskz_frobnicate_ps"),
+        ('__asm__("vpdpbusd %2, %1, %0" : "+v"(c) : "v"(a), "v"(b));', "vpdpbusd"),
+    ],
+)
+def test_what_has_none_is_an_error(text: str, name: str) -> None:
+    with pytest.raises(ToolError, match=f"this processor has no `{name}`"):
+        functions_for(text)
