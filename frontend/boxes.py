@@ -75,14 +75,14 @@ def boxes_at(
 def _room(
     program: Program, name: str, reading: list[tuple[Func, int | None, Ranges]], scope: Scope
 ) -> Box | None:
-    """Of what the Func has memory around this level, or, where conditions narrow what is read of it,
-    what is needed around this level: inside, such a condition may not hold, and narrows nothing."""
-    if name in scope.storages:
-        return scope.storages[name].box
+    """What the Func has memory for around this level. Where conditions narrow what is read of it, what
+    is needed around this level: inside, such a condition may not hold, and narrows nothing."""
+    storage = scope.storages.get(name)
+    stored = None if storage is None else storage.box
     padded = name in program.padding.whole or name in program.padding.filled
     steps = [step(func, update) for func, update, _ in reading]
     narrowed = any(u is not None and u.condition is not None for u in steps)
-    return scope.needs.get(name) if narrowed and not padded else None
+    return scope.needs.get(name, stored) if narrowed and not padded else stored
 
 
 def stage_box(f: FuncPlan, stage: StagePlan, box: Box, scope: Scope) -> Box:

@@ -13,7 +13,7 @@ from dataclasses import field, replace
 
 from hbc.frontend.plan import Fuse, Split, StagePlan, Tail
 from hbc.ir.bounds import Interval
-from hbc.ir.build import add, floordiv, lt, minimum, mod, mul, sub
+from hbc.ir.build import add, floordiv, lt, maximum, minimum, mod, mul, sub
 from hbc.ir.nodes import GPU_LOOPS, Const, Expr, const_index
 from hbc.ir.record import record
 from hbc.ir.simplify import simplify
@@ -185,7 +185,10 @@ class Nest:
         lo, hi = add(lo, lo_in), add(hi, hi_in)
         # A piece may be partial though its base is known: where a part of it is a loop further out.
         exact = s in self.whole or s.inner in self.extents or self.shifts(s)
-        return lo, hi if exact else minimum(hi, last)
+        if exact:
+            return lo, hi
+        # No further apart than an empty interval: where indices are mirrored, ends change places.
+        return minimum(lo, maximum(last, 0)), minimum(hi, last)
 
     def is_touched(self, dim: str) -> bool:
         """Whether any loop made from this dimension, or from what it was fused into, is fixed."""
