@@ -56,11 +56,7 @@ INTEGER_LANES: dict[str, Lanes] = {
     "sllv": Lanes("xy", "(U)y[i] < B ? (T)((uint64_t)x[i] << y[i]) : 0", own="i16"),
     "srlv": Lanes("xy", "(U)y[i] < B ? (T)((U)x[i] >> y[i]) : 0", own="i16"),
     "srav": Lanes("xy", "x[i] >> ((U)y[i] < B ? y[i] : B - 1)", own="i16 i64"),
-    "ternarylogic": Lanes(
-        "xyz", "soft_ternary(soft_word_T(x[i]), soft_word_T(y[i]), soft_word_T(z[i]), n)",
-        immediate=True, own=ALL,
-    ),
-}  # fmt: skip
+}
 FLOAT_LANES: dict[str, Lanes] = {
     "add": Lanes("xy", "x[i] + y[i]"),
     "sub": Lanes("xy", "x[i] - y[i]"),

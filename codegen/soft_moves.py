@@ -21,7 +21,9 @@ _LETTERS = {"b": 8, "w": 16, "d": 32, "q": 64, "ss": 32, "sd": 64}
 
 
 def lane_type(suffix: str) -> str:
-    """`i32` for epi32, `f32` for ps, and so on."""
+    """`i32` for epi32, `f32` for ps, and so on; `i32` too for whole registers (si512)."""
+    if suffix.startswith("si"):
+        return "i32"
     return {"ps": "f32", "pd": "f64", "ph": "f16"}.get(suffix) or suffix[2:].replace("x", "")
 
 
@@ -30,18 +32,18 @@ def _lanes(element: str, bits: int) -> int:
 
 
 def _load(m: re.Match[str], bits: int) -> Operation:
-    t = "i32" if m[2].startswith("si") else lane_type(m[2])
+    t = lane_type(m[2])
     return Operation(t, _lanes(t, bits), ["const void *p"], f"soft_load_{t}(p, i)")
 
 
 def _store(m: re.Match[str], bits: int) -> Operation:
-    t = "i32" if m[2].startswith("si") else lane_type(m[2])
+    t = lane_type(m[2])
     x = Register("x", t, _lanes(t, bits))
     return Operation(t, x.lanes, ["void *p", x], f"soft_store_{t}(p, i, x[i]);", effect=True)
 
 
 def _zero(m: re.Match[str], bits: int) -> Operation:
-    t = "i32" if m[1].startswith("si") or m[1].startswith("epi") else lane_type(m[1])
+    t = lane_type(m[1])
     return Operation(t, _lanes(t, bits), ["void"], "0")
 
 
@@ -128,8 +130,7 @@ def _compare(m: re.Match[str], bits: int) -> Operation:
     x, y = Register("x", t, n), Register("y", t, n)
     if m[1]:
         return Operation("mask", n, [x, y], f"x[i] {_COMPARISONS[m[1]]} y[i]")
-    call = "soft_compare" if t[0] == "f" else "soft_compare_integers"
-    return Operation("mask", n, [x, y, "int n"], f"{call}(x[i], y[i], n)")
+    return Operation("mask", n, [x, y, "int n"], "soft_compare(x[i], y[i], n)")
 
 
 def _test(m: re.Match[str], bits: int) -> Operation:
@@ -217,7 +218,8 @@ PATTERNS: tuple[tuple[str, str, Maker], ...] = (
     (NEW, r"extract([if])(32|64)x(\d)_(?:ps|pd|epi\d+)", _extract),
     (NEW, r"shuffle_([if])(32|64)x\d", _shuffle_blocks),
     (NEW, rf"mask_blend_{_SUFFIX}", _blend),
-    (NEW, rf"cmp(lt|le|gt|ge|eq|neq|)_{_SUFFIX}_mask", _compare),
+    (NEW, r"cmp(lt|le|gt|ge|eq|neq)_(ep[iu]\d+)_mask", _compare),
+    (NEW, r"cmp()_(ps|pd)_mask", _compare),
     (NEW, r"test(n?)_(epi\d+)_mask", _test),
     (NEW, r"cvt(t?)(ep[iu]\d+|ps|pd|ph)_(ep[iu]\d+|ps|pd|ph)", _convert),
     (WIDE, r"i(32|64)gather_(ps|pd|epi\d+)", _gather),

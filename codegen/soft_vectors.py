@@ -22,6 +22,8 @@ from hbc.ir.target import TARGETS, Target
 
 _RUNTIME = "soft_vectors.h"  # of templates/
 
+# gcc remarks on it that vectors of 512 bits are passed in memory, which only functions here do.
+FLAGS = (*TARGETS["avx2"].flags, "-Wno-psabi")
 _FLAGS = {f"-m{feature.replace('_', '')}" for feature in SOFT}
 
 _CALLED = re.compile(r"\b_mm(?:256|512)?_[a-z0-9_]+(?=\()")
@@ -40,12 +42,11 @@ def softened(source: CSource, target: Target) -> tuple[CSource, Target]:
     """The same code for a processor with AVX2, and the target that compiles it. ToolError as
     `functions_for`."""
     text = functions_for(source.text) + source.text
-    # gcc remarks on it that vectors of 512 bits are passed in memory, which only functions here do.
-    flags = (*(flag for flag in source.flags if flag not in _FLAGS), "-Wno-psabi")
+    flags = (*(flag for flag in source.flags if flag not in _FLAGS), *FLAGS)
     needs = tuple(need for need in target.needs if need not in SOFT)
     return (
         replace(source, text=text, flags=flags),
-        replace(target, flags=TARGETS["avx2"].flags, needs=needs),
+        replace(target, flags=(), needs=needs),
     )
 
 
@@ -89,7 +90,7 @@ def _lanewise(name: str, bits: int, masking: str, rest: str) -> str | None:
     if found is None:
         return None
     stem, suffix = found[1], found[2]
-    t = "i32" if suffix.startswith("si") else lane_type(suffix)
+    t = lane_type(suffix)
     row = lanes_of(stem, t)
     if row is None or not (bits == 512 or masking or t in row.own.split()):
         return None

@@ -6,14 +6,19 @@ such functions too, and tests/isa.
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
-from hbc.codegen.soft_vectors import functions_for, soft_function
+from hbc.codegen.c import CSource
+from hbc.codegen.soft_vectors import functions_for, soft_function, softened
+from hbc.codegen.toolchain import build
 from hbc.codegen.vector_ops import BINARY, CONVERT, INT_COMPARE, SHIFT_CONSTANT, SHIFT_LANES
 from hbc.codegen.vector_types import suffix
 from hbc.ir.diag import ToolError
+from hbc.ir.target import TARGETS
 from hbc.ir.types import DTYPES
 
 MOVES = [
@@ -53,6 +58,14 @@ def test_each_that_is_printed_has_one(name: str) -> None:
     text = soft_function(f"_mm512_{name}")
     assert text is not None
     assert f" soft_mm512_{name}(" in text
+
+
+def test_all_of_them_compile(tmp_path: Path) -> None:
+    called = "\n".join(f"/* _mm512_{name}() */" for name in sorted(set(printed())))
+    source, target = softened(CSource("all", called, ""), TARGETS["avx512"])
+    if platform.machine() != "x86_64":
+        pytest.skip("the intrinsics that they are made of are those of x86-64")
+    build(source, target, tmp_path / "all.o", "obj", extra=("-O1", "-Wall", "-Wextra", "-Werror"))
 
 
 def test_what_avx2_has_stays() -> None:

@@ -147,7 +147,10 @@ def test_c_functions_stand_for_vectors(
     assert "this processor cannot run `avx512` code: it lacks avx512f" in done.err
 
 
-@pytest.mark.skipif(can_run(TARGETS["avx512"]), reason="this processor has AVX-512")
+@pytest.mark.skipif(
+    can_run(TARGETS["avx512"]),
+    reason="code asks the processor, which has AVX-512",
+)
 @pytest.mark.parametrize("kernel", ["gemm", "tiles"])
 def test_the_fallback_is_for_vectors_too(
     hbc: Command, kernel: str, request: pytest.FixtureRequest

@@ -16,6 +16,7 @@ from isa_program import Program, build, missing
 from hbc.codegen.amx_emulator import NATIVE_FLAGS, SOFT_FLAGS, build_emulator
 from hbc.codegen.instruction_files import builtin_descriptions
 from hbc.codegen.processor import cpu_features
+from hbc.codegen.soft_vectors import FLAGS
 from hbc.frontend.isa_load import load_instructions
 from hbc.ir.diag import ToolError
 from hbc.ir.instruction import Instruction
@@ -23,7 +24,6 @@ from hbc.ir.types import Memory
 
 DESCRIBED = load_instructions(builtin_descriptions())
 HERE = Path(__file__).resolve().parent
-AVX2 = ("-march=x86-64-v3", "-Wno-psabi")
 QEMU = ("qemu-aarch64", "-cpu", "max")
 
 
@@ -79,7 +79,7 @@ MACHINES = [
     for machine in (
         Machine("native", compiler, (compiler,), is_vector),
         Machine("twins", compiler, (compiler,), has_twin, ("-include", str(HERE / "evex_twins.h"))),
-        Machine("functions", "clang", (compiler, *AVX2), is_vector, by_functions=True),
+        Machine("functions", "clang", (compiler, *FLAGS), is_vector, by_functions=True),
         Machine("soft", compiler, (compiler,), is_tile, SOFT_FLAGS),
         Machine("emulated", compiler, (compiler,), is_tile, NATIVE_FLAGS, emulated=True),
     )

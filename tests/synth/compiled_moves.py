@@ -13,6 +13,7 @@ import pytest
 from numpy.typing import NDArray
 
 from hbc.codegen.processor import SOFT, cpu_features
+from hbc.codegen.soft_vectors import FLAGS as SOFT_FLAGS
 from hbc.codegen.soft_vectors import functions_for
 from hbc.codegen.toolchain import all_compilers
 
@@ -20,7 +21,6 @@ Array = NDArray[Any]
 
 WARNINGS = ("-std=c11", "-O1", "-Wall", "-Wextra", "-Werror")
 FLAGS = {"avx512": ("-mavx512f", "-mavx512bw", "-mavx512vbmi"), "avx2": ("-mavx2",)}
-BY_FUNCTIONS = ("-march=x86-64-v3", "-Wno-psabi")
 NEEDS = {"avx512": ("avx512f", "avx512bw", "avx512vbmi", "avx2"), "avx2": ("avx2",)}
 COMPILERS = [c for c in all_compilers() if c.kind in ("gcc", "clang")]
 
@@ -40,7 +40,7 @@ def library(text: str, target: str, folder: Path, compiler: Sequence[str]) -> ct
     source, made = folder / f"{name}.c", folder / f"{name}.so"
     flags = FLAGS[target]
     if not cpu_features().issuperset(NEEDS[target]):  # C functions stand for what is missing
-        text, flags = functions_for(text) + text, BY_FUNCTIONS
+        text, flags = functions_for(text) + text, SOFT_FLAGS
     source.write_text(text, encoding="utf-8")
     command = [
         *compiler,

@@ -13,6 +13,7 @@ from hbc.cli.main import exit_code_of
 from hbc.cli.pack_functions import pack_functions
 from hbc.codegen.interleaved_rows import FUNCTIONS, function_name, functions, template
 from hbc.codegen.processor import cpu_features
+from hbc.codegen.soft_vectors import FLAGS as SOFT_FLAGS
 from hbc.codegen.soft_vectors import functions_for
 from hbc.ir.gather import Gather
 from hbc.ir.layout_change import interleave, is_change
@@ -57,7 +58,7 @@ def test_the_functions_interleave(target: str, tmp_path: Path) -> None:
     if needed not in cpu_features():
         if "avx2" not in cpu_features():
             pytest.skip("this processor has no avx2")
-        whole, flags = functions_for(whole) + whole, ["-march=x86-64-v3", "-Wno-psabi"]
+        whole, flags = functions_for(whole) + whole, [*SOFT_FLAGS]
     source.write_text(whole, encoding="ascii")
     command = ["gcc", "-O1", "-Wall", "-Wextra", "-Werror", *flags, str(source), "-o", str(program)]
     subprocess.run(command, check=True)
