@@ -12,6 +12,8 @@ from hbc.frontend.program import Program, Scope
 from hbc.frontend.promises import check_promises
 from hbc.frontend.regions import Box, Ranges, as_promised, common, needed, stage_ranges
 from hbc.frontend.slide import Window, scan_window
+from hbc.ir.bounds import prove
+from hbc.ir.build import le
 from hbc.ir.record import record
 
 
@@ -75,14 +77,29 @@ def boxes_at(
 def _room(
     program: Program, name: str, reading: list[tuple[Func, int | None, Ranges]], scope: Scope
 ) -> Box | None:
-    """What the Func has memory for around this level. Where conditions narrow what is read of it, what
-    is needed around this level: inside, such a condition may not hold, and narrows nothing."""
+    """What the Func has memory for around this level. Where conditions narrow what is read of it, or it
+    is read in several places by what may have no points, what is needed around this level: inside, such
+    a condition may not hold, and narrows nothing; and around two empty boxes there may be an element."""
     storage = scope.storages.get(name)
     stored = None if storage is None else storage.box
     padded = name in program.padding.whole or name in program.padding.filled
     steps = [step(func, update) for func, update, _ in reading]
     narrowed = any(u is not None and u.condition is not None for u in steps)
+    places = {
+        a.indices
+        for func, update, _ in reading
+        for a in stage_accesses(func, update)
+        if a.name == name
+    }
+    if len(places) > 1 and not narrowed:
+        narrowed = not all(_has_points(ranges, scope) for _, _, ranges in reading)
     return scope.needs.get(name, stored) if narrowed and not padded else stored
+
+
+def _has_points(ranges: Ranges, scope: Scope) -> bool:
+    """Whether each of the ranges surely has a value."""
+    ends = [(x.lo, x.hi) for x in ranges.values()]
+    return all(lo and hi and prove(le(lo, hi), scope.ranges) for lo, hi in ends)
 
 
 def stage_box(f: FuncPlan, stage: StagePlan, box: Box, scope: Scope) -> Box:

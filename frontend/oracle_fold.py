@@ -170,9 +170,9 @@ def combine(op: Op, element: DType, a: Value, b: Value) -> Value:
         return binary(op, element, a, b)
     x = a.x * b.x
     ea, eb = uncertainty(a, element), uncertainty(b, element)
-    most = np.asarray((np.abs(a.x) + ea) * (np.abs(b.x) + eb), np.float64)
+    most = np.asarray((np.abs(a.x) + ea) * (np.abs(b.x) + eb))
     least = {F16: 2.0**-24, BF16: 2.0**-133}.get(element, 2.0**-149)
-    e = np.asarray(most * (1 + roundoff(element)) - np.abs(x) + least, np.float64)
+    e = np.asarray(most * roundoff(element) + (most - np.abs(x)) + least, np.float64)
     # Too large here, the product may stay in range in another order, or meet a zero.
     large = ~np.isnan(x) & ~(most <= LARGEST[element])
     anything = np.isinf(ea) | np.isinf(eb) | large

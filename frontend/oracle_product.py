@@ -16,8 +16,8 @@ from hbc.ir.types import DType
 
 @dataclass(slots=True, eq=False)
 class Product:
-    """x: the product of the factors; most: of their magnitudes with their uncertainties; factors: how
-    many there were at each place."""
+    """x: the product of the factors; most: of their magnitudes with their uncertainties, as precise
+    as x; factors: how many there were at each place."""
 
     x: Array
     most: Array
@@ -28,9 +28,8 @@ class Product:
 def new_product(shape: tuple[int, ...], element: DType) -> Product:
     """No factors yet."""
     reach = Reach(np.zeros(shape), np.zeros(shape))
-    return Product(
-        np.ones(shape, work_dtype(element)), np.ones(shape), np.zeros(shape, np.int64), reach
-    )
+    x, most = np.ones((2, *shape), work_dtype(element))
+    return Product(x, most, np.zeros(shape, np.int64), reach)
 
 
 def multiply_scattered(
@@ -42,7 +41,7 @@ def multiply_scattered(
         return np.asarray(np.broadcast_to(x, inside.shape)[inside])
 
     at = tuple(i[inside] for i in at)
-    size = np.abs(v.x).astype(np.float64) + uncertainty(v, element)
+    size = np.abs(v.x) + uncertainty(v, element)
     reach = reach_of(v, inside.shape, 0)
     np.multiply.at(total.x, at, spread(v.x))
     np.multiply.at(total.most, at, spread(size))
@@ -54,10 +53,11 @@ def multiply_scattered(
 def finish_product(total: Product, start: Value, element: DType) -> Value:
     """The value after `start` was multiplied by all factors in any order."""
     x = start.x * total.x
-    most = (np.abs(start.x).astype(np.float64) + uncertainty(start, element)) * total.most
+    most = (np.abs(start.x) + uncertainty(start, element)) * total.most
     first = reach_of(start, x.shape, 0)
     reach = Reach(total.reach.up + first.up, total.reach.down + first.down)
-    grown = most * np.exp(total.factors * log1p(roundoff(element)))
-    e = np.where(np.isfinite(x), grown - np.abs(x).astype(np.float64), 0.0)
+    # The roundings apart from the rest: beside 1 their growth is within what a double rounds away.
+    grown = most * np.expm1(total.factors * log1p(roundoff(element)))
+    e = np.where(np.isfinite(x), grown + (most - np.abs(x)), 0.0).astype(np.float64)
     e = np.where(total.factors > 0, e, uncertainty(start, element))
     return in_any_order(tidy(x, np.maximum(e, 0.0)), reach, element)

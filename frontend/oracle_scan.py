@@ -12,7 +12,7 @@ from hbc.frontend.oracle_program import Program, accesses
 from hbc.frontend.oracle_recurrence import active_range, recurrence
 from hbc.frontend.oracle_solve import solve
 from hbc.frontend.oracle_store import places, put
-from hbc.frontend.oracle_value import Value, select
+from hbc.frontend.oracle_value import Value, select, taken
 from hbc.ir.nodes import Var
 
 
@@ -82,7 +82,9 @@ def _step(program: Program, func: Func, update: Update, points: Points) -> None:
         points = points.masked(np.broadcast_to(mask, points.shape))
     value = program.meaning(update.value)(points)
     at = places(program, update, stored, points)
-    if condition is not None:
+    if condition is not None:  # where it is false, a point may have no place
+        live = np.broadcast_to(mask, points.shape)
+        at = tuple(i[live] for i in at)
         old = Value(stored.value.x[at], None if stored.value.e is None else stored.value.e[at])
-        value = select(condition, value, old, element)
+        value = select(taken(condition, live), taken(value, live), old, element)
     put(stored, at, value)

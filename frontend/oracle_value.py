@@ -50,6 +50,12 @@ def uncertainty(v: Value, element: DType) -> Array:
     return np.zeros((), np.bool_ if element == BOOL else np.float64)
 
 
+def taken(v: Value, live: Array) -> Value:
+    """The elements where `live` is true, in a row; `v` broadcasts against it."""
+    x, e = (None if a is None else np.broadcast_to(a, live.shape)[live] for a in (v.x, v.e))
+    return Value(np.asarray(x), e)
+
+
 def tidy(x: Array, e: Array) -> Value:
     """Forgets an uncertainty that is zero everywhere."""
     return Value(x, e if e.any() else None)

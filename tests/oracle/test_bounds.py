@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import ml_dtypes
@@ -247,3 +248,29 @@ def test_comparison_names_the_first_mismatch() -> None:
     assert (found.got, found.want, found.max_error_over_bound) == (9, 4, np.inf)
     with pytest.raises(ValueError, match="compared float64"):
         oracle.compare(wrong.astype(float), reference)
+
+
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_every_order_of_a_product_of_doubles_is_within(k: int) -> None:
+    """Folded along an axis, and scattered."""
+    text = """
+        size N, K
+        input s: f64[N]
+        input x: f64[N, K]
+        output folded: f64[N]
+        output scattered: f64[N]
+        reduce k in K
+        reduce n in N
+        folded[i] = s[i]
+        folded[i] *= x[i, k]
+        scattered[i] = s[i]
+        scattered[n + 0 * k] *= x[n, k]
+    """
+    rng = np.random.default_rng(5)
+    factors = rng.uniform(0.5, 2, (1000, 1 + k))
+    inputs = {"s": factors[:, 0].copy(), "x": factors[:, 1:].copy()}
+    for name, reference in oracle.evaluate(pipeline(text), {"N": 1000, "K": k}, inputs).items():
+        for order in itertools.permutations(range(1 + k)):
+            got = np.prod(factors[:, order], axis=1)
+            assert oracle.compare(got, reference).ok, name
+            assert oracle.compare(got * (1 + 2.0**-49), reference).mismatches == 1000, name
