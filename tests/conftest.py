@@ -1,5 +1,6 @@
 """Makes an uninstalled clone importable as `hbc`, and says loudly what was skipped and why."""
 
+import inspect
 import os
 import subprocess
 import sys
@@ -40,6 +41,18 @@ if imported_from() != ROOT:
 hypothesis.settings.register_profile("hbc", deadline=None, print_blob=True, derandomize=True)
 hypothesis.settings.register_profile("explore", deadline=None, print_blob=True)
 hypothesis.settings.load_profile("hbc")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool:
+    """Each test as commands run: with one chunk of memory for Python's frames."""
+    from hbc.cli.frames import with_room
+
+    test = pyfuncitem.obj
+    values = pyfuncitem.funcargs
+    given = {n: values[n] for n in inspect.signature(test).parameters if n in values}
+    with_room(lambda: test(**given))
+    return True
 
 
 @pytest.fixture(scope="session")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from random import Random
 
@@ -22,6 +23,8 @@ from agreement import examine
 from case import generate
 from choices import Recorded, shrink
 from tally import Tally
+
+from hbc.cli.frames import with_room
 
 MOST_MEMORY = 4 << 30  # bytes of address space
 
@@ -72,7 +75,8 @@ def main() -> int:
     for seed in range(arguments.seed, arguments.seed + arguments.count):
         if time.monotonic() - start > arguments.seconds:
             break
-        run_one(seed, tally, not arguments.no_native, arguments.shrink, arguments.save)
+        one = seed, tally, not arguments.no_native, arguments.shrink, arguments.save
+        with_room(partial(run_one, *one))
     print(tally.summary(time.monotonic() - start))
     print(f"  next seed {seed}")
     if arguments.coverage:
