@@ -29,7 +29,7 @@ from hbc.eqsat.operand import (
     pack_cost,
     points,
 )
-from hbc.eqsat.plan import Contraction, Plan, planned, plans
+from hbc.eqsat.plan import Contraction, Plan, planned, plans, with_instruction
 from hbc.eqsat.points import Points
 from hbc.eqsat.search import Found, Search
 from hbc.eqsat.tensor import Masked, Read, Reduce, Tensor, parts, reads, strides_along
@@ -282,7 +282,7 @@ def _plans_of(
         found, exact = alike[key]
         if exact:
             whole.add(family)
-        yield from (p if p.instruction is i else replace(p, instruction=i) for p in found)
+        yield from (p if p.instruction is i else with_instruction(p, i) for p in found)
 
 
 def _of_types(types: str, instructions: Sequence[Instruction]) -> list[Instruction]:

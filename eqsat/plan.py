@@ -81,6 +81,11 @@ class Plan:
         return idle * prod(n / d.extent for d, n in covered.items())
 
 
+def with_instruction(p: Plan, i: Instruction) -> Plan:
+    """The plan for another that is `planned` alike. (`replace` takes four times as long.)"""
+    return Plan(i, p.sizes, p.rows, p.outer, p.swapped, p.shuffled)
+
+
 @cache
 def planned(i: Instruction) -> Hashable:
     """What of an instruction decides its plans, apart from itself."""

@@ -32,7 +32,7 @@ def drop_repeated_fills(kernel: Kernel) -> Kernel:
 
 @record
 class _Fill:
-    """What a statement puts where, with its own loops numbered, and what that depends on."""
+    """What a statement puts where, and what that depends on."""
 
     stmt: Stmt
     buffer: str
@@ -47,7 +47,7 @@ def _without(s: Stmt, known: list[_Fill], shared: frozenset[str]) -> Stmt:
             kept = []
             for c in body:
                 fill = _fill(c, shared)
-                if fill is not None and fill in known:
+                if fill is not None and any(_does_as(f, fill) for f in known):
                     continue
                 kept.append(_without(c, known, shared))
                 if fill is not None:
@@ -101,8 +101,14 @@ def _fill(s: Stmt, shared: Collection[str]) -> _Fill | None:
         return None
     if any(isinstance(n, Store) and (n.atomic or n.asynchronous) for n in statements(s)):
         return None
-    numbered = simplify_stmt(_numbered(s, 0))
-    return _Fill(numbered, stored.pop(), sources, free_variables(s))
+    return _Fill(s, stored.pop(), sources, free_variables(s))
+
+
+def _does_as(a: _Fill, b: _Fill) -> bool:
+    """Whether one puts the same as the other, where the names of their own loops may differ."""
+    if (a.buffer, a.sources, a.names) != (b.buffer, b.sources, b.names):
+        return False
+    return simplify_stmt(_numbered(a.stmt, 0)) == simplify_stmt(_numbered(b.stmt, 0))
 
 
 def _numbered(s: Stmt, depth: int) -> Stmt:
