@@ -207,6 +207,18 @@ def known_lanes(e: Binary) -> list[bool] | None:
     return [bool(tests[e.op](a, b)) for a, b in zip(x, y, strict=True)]
 
 
+def may_be_live(e: Expr) -> list[bool]:
+    """Which lanes of a mask hold for all that its constants tell."""
+    match e:
+        case Binary(op=Op.AND | Op.OR as op, a=a, b=b):
+            pairs = zip(may_be_live(a), may_be_live(b), strict=True)
+            return [x and y if op is Op.AND else x or y for x, y in pairs]
+        case Binary(op=op) if op in COMPARISONS and (known := known_lanes(e)):
+            return known
+        case _:
+            return [True] * e.type.lanes
+
+
 def _resize(text: str, have: int, want: int, lanes: int, unit: Unit) -> str:
     return convert(text, integer(have), integer(want), lanes, unit)
 

@@ -118,8 +118,11 @@ def _scatter(s: Store, base: Expr, offsets: tuple[int, ...], unit: Unit) -> None
         return
     at, value = address(s.buffer, add(base, low), unit), unit.printers.vector(s.value, unit)
     index = setr32(lanes, [o - low for o in offsets])
-    name = f"{prefix(t, lanes)}_{'mask_' if s.mask else ''}i32scatter_{suffix(t)}"
-    condition = f"{mask(s.mask, t.bits, unit)}, " if s.mask is not None else ""
+    live = None if s.mask is None else mask(s.mask, t.bits, unit)
+    if live is None and lanes < register_lanes(t, lanes):
+        live = all_lanes(lanes)
+    name = f"{prefix(t, lanes)}_{'mask_' if live else ''}i32scatter_{suffix(t)}"
+    condition = f"{live}, " if live else ""
     unit.out.line(f"{name}({at}, {condition}{index}, {value}, {t.bits // 8});")
 
 

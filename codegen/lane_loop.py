@@ -22,7 +22,7 @@ def each_live_lane(
     lanes = index.type.lanes
     unit.scope.push()
     variable = unit.scope.declare(LANE, nonnegative=True)
-    place = _place(index)
+    place = _place(index) if all(live.possible) else None
     if place is not None:
         unit.out.line(f"for (int64_t {variable} = 0; {variable} < {lanes}; ++{variable}) {{")
         unit.out.depth += 1
@@ -31,7 +31,7 @@ def each_live_lane(
         unit.out.line("}")
     unit.scope.pop()
     if place is None:
-        for lane in range(lanes):
+        for lane in (n for n in range(lanes) if live.possible[n]):
             at = str(scalar(Take()(index, (lane,)), unit))
             _if_live(live(str(lane)), statement(str(lane), at), unit)
 

@@ -64,14 +64,19 @@ def mask_resized(text: str, width: int, wanted: int, lanes: int) -> str:
 
 
 def natural_width(e: Expr, unit: Unit) -> int:
-    """The lane width, in bits, that comes without a conversion."""
+    """The lane width, in bits, that comes without a conversion, if a register has room for the lanes."""
+    return min(_compared_width(e, unit), REGISTER // e.type.lanes)
+
+
+def _compared_width(e: Expr, unit: Unit) -> int:
+    """That of what is compared."""
     match e:
         case Var(name=variable):
             return unit.mask_widths[variable]
         case Binary(op=op, a=a) if op in COMPARISONS and a.type.element != BOOL:
             return a.type.element.bits
         case Binary(a=a) | Unary(a=a) | Select(a=a) | Let(body=a) | Move(value=a):
-            return natural_width(a, unit)
+            return _compared_width(a, unit)
         case _:
             return 8
 
@@ -199,8 +204,6 @@ def live_lanes(e: Expr, unit: Unit) -> Callable[[int], str]:
         unit.out.line(f"const {held} {variable} = {scalar(count, unit)};")
         return lambda lane: f"{variable} > {lane}"
     width, lanes = natural_width(e, unit), e.type.lanes
-    if width * lanes > REGISTER:
-        width = 8
     text = mask(e, width, unit)
     unit.out.line(f"const {mask_type(width, lanes)} {variable} = {text};")
     get = f"vget{q(integer(width), lanes)}_lane_{mask_kind(width)}"

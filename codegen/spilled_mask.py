@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hbc.codegen.c_mask import first_lanes_count, mask
+from hbc.codegen.c_mask import first_lanes_count, mask, may_be_live
 from hbc.codegen.c_scalar import scalar
 from hbc.codegen.spelling import c_type
 from hbc.codegen.unit import Unit
@@ -14,10 +14,12 @@ from hbc.ir.types import DType
 
 class SpilledMask:
     """A mask in a variable; called with a lane, the C condition for that lane. Of the first n lanes
-    that is n, so that the C compiler sees which of them never are (it warns of their indices)."""
+    that is n, so that the C compiler sees which of them never are (it warns of their indices); for the
+    same reason `possible` says which may be."""
 
     def __init__(self, e: Expr, t: DType, unit: Unit) -> None:
         self.bits = unit.target.vector_bits
+        self.possible = may_be_live(e)
         self.name = unit.scope.fresh("live")
         self.count = first_lanes_count(e)
         width, lanes = max(8, t.bits), e.type.lanes

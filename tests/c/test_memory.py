@@ -161,6 +161,11 @@ def moves(t: DType, lanes: int, output: str) -> Iterator[Move]:
             yield Move(
                 f"store {name}{mask_name}: {t}x{width}", t, Store(output, at, value, mask(width))
             )
+    if t.is_int:
+        wide = Load("a_i64", one_by_one(const_index(301), lanes), I64(lanes))
+        at = strided(3)(place(), lanes)
+        narrowed = Store(output, at, Cast(t(lanes), wide))
+        yield Move(f"store of what was wider: {t}x{lanes}", t, narrowed)
     for stride in (1, 2):
         first = binary(Op.SUB, SOURCE, mul(N, stride))
         loaded = Load(f"a_{t}", strided(stride)(first, lanes), t(lanes), first_n(lanes))
@@ -208,6 +213,11 @@ def test_loads_and_stores(target: str, tmp_path: Path) -> None:
 def test_whole_registers(vector_target: str, tmp_path: Path) -> None:
     """Several registers, all of them full."""
     check([I8, F32], 32, vector_target, tmp_path)
+
+
+def test_halves_of_registers(vector_target: str, tmp_path: Path) -> None:
+    """The last two lanes of 64 bits fill a register, and half of it when they become 32."""
+    check([I8, I32], 10, vector_target, tmp_path)
 
 
 def check(types: list[DType], lanes: int, target: str, tmp_path: Path) -> None:
