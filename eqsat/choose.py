@@ -118,16 +118,23 @@ def choose(
     rules = tuple(rules for rules, may_match in needed if may_match)
     facts = dict.fromkeys([*known, *sliding, f"(let $root {root})", *of.facts])
     with ExitStack() as stack:
-        search = Search(graphs, instructions, rules, "\n".join(facts), stack)
-        return _choices(s, search, of, graphs.plans.setdefault(instructions, {}))
+        text = "\n".join(facts)
+        search = Search(graphs, graphs.together(instructions), rules, text, stack)
+        return _choices(s, instructions, search, of, graphs.plans.setdefault(instructions, {}))
 
 
-def _choices(s: Statement, search: Search, of: Encoding, tables: Tables) -> tuple[Choice, ...]:
+def _choices(
+    s: Statement,
+    instructions: Sequence[Instruction],
+    search: Search,
+    of: Encoding,
+    tables: Tables,
+) -> tuple[Choice, ...]:
     found = search.found()
     choices: list[Choice] = []
     rests: dict[Term, Tensor | None] = {found.root: None}
     for (cycles, packing), candidate, plan in _cheapest(
-        _candidates(found, of, search.instructions), s, search.instructions, tables
+        _candidates(found, of, instructions), s, instructions, tables
     ):
         if any(_same_operands(plan, candidate, c) for c in choices):
             continue  # dearer ways to the same end
@@ -218,13 +225,17 @@ def has_mask(x: Tensor) -> bool:
 def _candidates(
     found: Found, of: Encoding, instructions: Sequence[Instruction]
 ) -> Iterator[Candidate]:
-    """The rows as candidates: one of two that differ in the order of factors, where this is all one."""
-    either: dict[object, bool] = {}
+    """The rows for the instructions as candidates: one of two that differ in the order of factors,
+    where this is all one."""
+    either: dict[object, bool | None] = {}  # None: of other instructions
     known = set[Hashable]()
     # Those that begin with something first: of equals they are chosen.
     for types, whole, c, mask, a, b in sorted(found.candidates, key=lambda row: row[2] == NOTHING):
         if types not in either:
-            either[types] = all(commutes(i) for i in _of_types(str(types), instructions))
+            fitting = _of_types(str(types), instructions)
+            either[types] = all(map(commutes, fitting)) if fitting else None
+        if either[types] is None:
+            continue
         first, second = sorted((id(a), id(b))) if either[types] else (id(a), id(b))
         key = types, id(whole), id(c), mask, first, second  # a term is one object
         if key not in known:

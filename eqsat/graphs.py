@@ -20,9 +20,11 @@ if TYPE_CHECKING:
 
 @mutable
 class Graphs:
-    """One for each set of instructions: to declare rules takes longer than to run them. What else a
-    statement needs is declared when the first such comes."""
+    """One for all instructions on each kind of registers, since to declare rules takes longer than to
+    run them: who asks for some of them leaves what is for others. What else a statement needs is
+    declared when the first such comes."""
 
+    usable: tuple[Instruction, ...] = ()  # all that may be asked for
     made: dict[tuple[Instruction, ...], EGraph] = field(default_factory=dict)
     plans: dict[tuple[Instruction, ...], dict[Contraction, dict[str, list[Plan]]]] = field(
         default_factory=dict
@@ -30,6 +32,11 @@ class Graphs:
     found: dict[tuple[tuple[Instruction, ...], tuple[str, ...], str], Found] = field(
         default_factory=dict
     )  # by the rules and the text of a statement
+
+    def together(self, some: tuple[Instruction, ...]) -> tuple[Instruction, ...]:
+        """These and the others on registers of their kind."""
+        kinds = {i.place.memory for i in some}
+        return tuple(i for i in self.usable if i.place.memory in kinds) or some
 
     @contextmanager
     def of(self, instructions: tuple[Instruction, ...], rules: Iterable[str]) -> Iterator[EGraph]:

@@ -8,6 +8,7 @@ from itertools import groupby
 
 from hbc.eqsat.choice import Choice, Statement
 from hbc.eqsat.conditions import condition_miss
+from hbc.eqsat.graphs import Graphs
 from hbc.eqsat.idle import without_idle
 from hbc.eqsat.lowering import selectable
 from hbc.eqsat.marks import Readings, Spellings, placed
@@ -131,7 +132,6 @@ class _Selection:
     assumes_finite: bool = False  # a banded matrix of floats was chosen
     proven: set[int] = field(default_factory=set)  # numbers of choices
     locals: dict[int, Local] = field(default_factory=dict)  # by the id of the allocation
-    shapes: Shapes = field(default_factory=Shapes)
     templates: Templates = field(default_factory=Templates)
     readings: Readings = field(default_factory=Readings)
     kinds: dict[Memory, tuple[Instruction, ...]] = field(default_factory=dict)
@@ -139,10 +139,12 @@ class _Selection:
     alone: dict[str, tuple[Instruction, ...]] = field(default_factory=dict)  # each, by its name
     partial: set[str] = field(default_factory=set)  # buffers of partial sums
     blocks: tuple[Instruction, ...] = field(init=False)  # that sum blocks of several rows
+    shapes: Shapes = field(init=False)
     tiles: TileScope = field(init=False)
 
     def __post_init__(self) -> None:
         self.blocks = of_blocks(self.instructions)
+        self.shapes = Shapes(graphs=Graphs(self.instructions))
         self.tiles = TileScope({}, self.is_relaxed, self.options, self.fix, self.frames)
 
     def stmt(self, s: Stmt) -> Stmt:
