@@ -16,6 +16,7 @@ from hbc.ir.record import mutable
 
 ROUNDS = 16
 MOST_NODES = 4000
+MOST_TERMS = 10  # that a match adds
 MOST_SECONDS = 10.0  # of processor time: the other bounds are met first, on any machine
 Row = tuple[Term | int | float | str, ...]
 _ROUND = """\
@@ -91,7 +92,8 @@ def saturate(g: EGraph) -> bool:
         if matches == before:
             complete = True
             break
-        if g.size() > MOST_NODES or time.process_time() - begin > MOST_SECONDS:
+        full = MOST_TERMS * matches > MOST_NODES and g.size() > MOST_NODES
+        if full or time.process_time() - begin > MOST_SECONDS:
             break
     g.run("(run-schedule (saturate (run facts)) (saturate (run lowering)))")
     return complete
