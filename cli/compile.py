@@ -144,7 +144,7 @@ def _archs(listed: str | None) -> tuple[str, ...]:
 
 def _check_archs(compiled: Compiled, listed: str) -> None:
     """Whether the code suits those of --arch, which matters for a `.cu` too: somebody compiles it."""
-    from hbc.codegen.cuda import CudaSource
+    from hbc.codegen.cuda_source import CudaSource
     from hbc.codegen.gpu_limits import check_instructions, check_shared
 
     source = compiled.source
@@ -235,7 +235,7 @@ def _build_cuda(
     import time
 
     from hbc.cli.replace_file import replace_file
-    from hbc.codegen.cuda import CudaSource
+    from hbc.codegen.cuda_source import CudaSource
     from hbc.codegen.nvcc import CUDA_SUFFIX, build_cuda
 
     source = compiled.source

@@ -13,7 +13,7 @@ from importlib import resources
 from hbc.cli.native import Native, Repeat
 from hbc.cli.report import Progress
 from hbc.cli.roofs import MEMORY, Roofs, load_roofs, store_roofs
-from hbc.codegen.cuda import CudaSource
+from hbc.codegen.cuda_source import CudaSource
 from hbc.codegen.gpu import GpuFacts, GpuLibrary, find_loader, gpu_facts
 from hbc.codegen.nvcc import build_cuda_cached, check_driver
 from hbc.codegen.toolchain import cache_folder

@@ -12,10 +12,7 @@ from hbc.frontend.lower import lower
 from hbc.ir.carry import carry
 from hbc.ir.cse import share
 from hbc.ir.diag import Diagnostic, UsageError, did_you_mean
-from hbc.ir.fold_tables import fold_tables
 from hbc.ir.forward import forward
-from hbc.ir.fragment_lanes import fragment_lanes
-from hbc.ir.gathered_updates import gathered_updates
 from hbc.ir.gpu_legalize import gpu_legalize
 from hbc.ir.hoist import hoist
 from hbc.ir.instruction import Feature
@@ -24,14 +21,11 @@ from hbc.ir.kernel import Kernel
 from hbc.ir.lane_limit import refuse_wide
 from hbc.ir.legalize import legalize
 from hbc.ir.partition import partition
-from hbc.ir.private_tiles import private_tiles
 from hbc.ir.promote import promote
 from hbc.ir.roll import roll
 from hbc.ir.rotate import rotate
-from hbc.ir.shared_reuse import reuse_shared
 from hbc.ir.simplify import simplify_kernel
 from hbc.ir.source import Source
-from hbc.ir.stage_copies import stage_copies
 from hbc.ir.target import GPU, TARGETS, Target, schedule_order
 from hbc.ir.types import FRAGMENTS
 from hbc.ir.unroll import unroll
@@ -41,6 +35,22 @@ from hbc.ir.vectorize import vectorize
 from hbc.ir.wide_loads import widen_loads
 
 Pass = Callable[[Kernel, Target], Kernel]
+
+
+def load_passes(target: Target) -> None:
+    """Imports what the passes of the target need besides, before the first of them is timed."""
+    if target.instruction_sets or target.isa:
+        import hbc.eqsat.check
+        import hbc.eqsat.select
+    if target.machine == GPU:
+        import hbc.cli.gpu_passes  # noqa: F401
+
+
+def on_gpu(name: str, kernel: Kernel) -> Kernel:
+    """The kernel after the pass of that name for GPUs."""
+    from hbc.cli.gpu_passes import GPU_PASSES
+
+    return GPU_PASSES[name](kernel)
 
 
 def select_instructions(kernel: Kernel, target: Target) -> Kernel:
@@ -55,22 +65,7 @@ def select_instructions(kernel: Kernel, target: Target) -> Kernel:
     records: list[Record] = []
     found = select(kernel, instructions_of(target), records)
     show_diagnostics(cut_short(records))
-    if target.machine == GPU and found.instructions:
-        from hbc.ir.fragment_checks import moves_anywhere
-        from hbc.ir.gpu_temporaries import place_temporaries
-        from hbc.ir.same_fills import drop_repeated_fills
-
-        return drop_repeated_fills(place_temporaries(moves_anywhere(found)))
-    return found
-
-
-def put_barriers(kernel: Kernel, target: Target) -> Kernel:
-    """The kernel with the barriers of a GPU's blocks."""
-    if target.machine != GPU:
-        return kernel
-    from hbc.ir.barriers import barriers
-
-    return barriers(kernel)
+    return on_gpu("selected", found) if target.machine == GPU and found.instructions else found
 
 
 STEPS: tuple[tuple[str, Pass], ...] = (
@@ -81,10 +76,10 @@ STEPS: tuple[tuple[str, Pass], ...] = (
     ("vectorize", lambda k, t: k.map_body(lambda s: vectorize(refuse_wide(refuse_long(s, t), t)))),
     ("unroll", lambda k, t: k.map_body(unroll)),
     # When unrolled loops have made indices constant.
-    ("fold-tables", lambda k, t: fold_tables(k) if t.machine == GPU else k),
+    ("fold-tables", lambda k, t: on_gpu("fold-tables", k) if t.machine == GPU else k),
     ("simplify-vectors", lambda k, t: simplify_kernel(k)),
     # When a vector statement says all that it does, and before it is cut into registers.
-    ("private-tiles", lambda k, t: private_tiles(k) if t.machine == GPU else k),
+    ("private-tiles", lambda k, t: on_gpu("private-tiles", k) if t.machine == GPU else k),
     ("select", select_instructions),
     ("forward", lambda k, t: forward(k) if k.instructions else k),
     # When every product has its loops, and all accumulators of a block their own.
@@ -94,21 +89,21 @@ STEPS: tuple[tuple[str, Pass], ...] = (
     ("expand-math", lambda k, t: k if t.machine == GPU else expand_math(k)),
     ("legalize", lambda k, t: gpu_legalize(k, t) if t.machine == GPU else legalize(k, t)),
     ("carry", lambda k, t: carry(k, t.machine == GPU)),
-    ("gather-updates", lambda k, t: gathered_updates(k) if t.machine == GPU else k),
+    ("gather-updates", lambda k, t: on_gpu("gather-updates", k) if t.machine == GPU else k),
     # After legalize, when every access has its final width.
     ("promote", lambda k, t: promote(k)),
     ("share", lambda k, t: share(k)),
     # After share, which names loads of the same elements, not those with some in common.
     ("wide-loads", lambda k, t: widen_loads(k) if t.vector_bits == 512 else k),
     # After share, when each load stands once.
-    ("rotate", lambda k, t: stage_copies(k) if t.machine == GPU else k.map_body(rotate)),
+    ("rotate", lambda k, t: on_gpu("rotate", k) if t.machine == GPU else k.map_body(rotate)),
     # Last, when all that can be in registers is.
     ("hoist", lambda k, t: k.map_body(hoist)),
-    ("reuse-shared", lambda k, t: reuse_shared(k) if t.machine == GPU else k),
+    ("reuse-shared", lambda k, t: on_gpu("reuse-shared", k) if t.machine == GPU else k),
     # Last of what knows whole fragments.
-    ("fragment-lanes", lambda k, t: fragment_lanes(k) if t.machine == GPU else k),
+    ("fragment-lanes", lambda k, t: on_gpu("fragment-lanes", k) if t.machine == GPU else k),
     # After everything that moves an access.
-    ("barriers", put_barriers),
+    ("barriers", lambda k, t: on_gpu("barriers", k) if t.machine == GPU else k),
 )
 PASSES: tuple[str, ...] = ("lower", *(name for name, _ in STEPS))
 
@@ -133,6 +128,7 @@ def lower_to_kernel(
 ) -> Kernel:
     """Runs every pass, or those before the one named. `after` sees the kernel after each; `timings`
     collects seconds by pass."""
+    load_passes(target)
     begin = time.perf_counter()
     kernel = lower(p, schedule, target)
     steps: tuple[tuple[str, Pass], ...] = (("lower", lambda k, t: k), *STEPS)

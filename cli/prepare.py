@@ -12,7 +12,7 @@ from hbc.cli.pipeline import choose_schedule, features_of, load_pipeline, lower_
 from hbc.cli.report import notice, show_diagnostics
 from hbc.codegen.c import CSource, emit_c
 from hbc.codegen.cross import emulator, is_foreign
-from hbc.codegen.cuda import CudaSource, emit_cuda
+from hbc.codegen.cuda_source import CudaSource
 from hbc.codegen.gpu import GpuLibrary, find_loader, gpu_facts
 from hbc.codegen.processor import can_run, missing_features
 from hbc.codegen.program import Program, build_callable
@@ -109,6 +109,8 @@ def compile_chosen(
     printing = time.perf_counter()
     source: CSource | CudaSource
     if chosen.target.machine == GPU:
+        from hbc.codegen.cuda import emit_cuda  # imports NumPy
+
         source = emit_cuda(kernel, chosen.target)
     else:
         source = emit_c(kernel, chosen.target, plain, needs)

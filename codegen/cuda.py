@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import field
+from collections.abc import Sequence
 from pathlib import Path
 
 from hbc.codegen.abi import Abi, header, make_abi, ordered, overlap_pairs, strerror
@@ -17,18 +16,16 @@ from hbc.codegen.cuda_kernel import HOST_PRINTERS
 from hbc.codegen.cuda_launch import STREAM
 from hbc.codegen.cuda_ptx import wrappers
 from hbc.codegen.cuda_resident import RESIDENT, has_resident
+from hbc.codegen.cuda_source import CudaSource
 from hbc.codegen.cuda_tables import write_tables
 from hbc.codegen.entry import MEASURE, OVERLAP
-from hbc.codegen.gpu_limits import SharedUse, check_shared, fragment_places, shared_uses
+from hbc.codegen.gpu_limits import check_shared, fragment_places, shared_uses
 from hbc.codegen.names import Scope, check_kernel_name
 from hbc.codegen.prelude import Prelude
 from hbc.codegen.unit import Buffer, Unit
 from hbc.codegen.writer import Writer
-from hbc.ir.instruction import Instruction
 from hbc.ir.kernel import Kernel, Table
 from hbc.ir.nodes import Load, Prefetch, Store, Var
-from hbc.ir.record import record
-from hbc.ir.source import Span
 from hbc.ir.target import Target
 from hbc.ir.types import Memory
 from hbc.ir.walk import nodes
@@ -50,20 +47,6 @@ _OWN_NAMES = (
     "fits", "index_t", "grid", "blocks_x", "blocks_y", "blocks_z", "resident_blocks", "resident",
     "tile_count",
 )  # fmt: skip
-
-
-@record
-class CudaSource:
-    """The texts of NAME.cu and NAME.h."""
-
-    name: str
-    text: str
-    header: str
-    parallel: bool = False  # on the host
-    shared: tuple[SharedUse, ...] = ()  # of its launches
-    instructions: tuple[Instruction, ...] = ()  # of tensor cores
-    dynamic_shared: Mapping[str, int] = field(default_factory=dict)  # bytes, by kernel
-    fragments: Mapping[Memory, Span] = field(default_factory=dict, compare=False)  # where asked for
 
 
 def emit_cuda(kernel: Kernel, target: Target) -> CudaSource:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
 
+from hbc.codegen.cuda_source import SharedUse
 from hbc.codegen.cuda_threads import array_bytes, shared_bytes
 from hbc.ir.diag import Diagnostic, HbcError
 from hbc.ir.instruction import Instruction
 from hbc.ir.nodes import Allocate, For, LoopKind, Stmt
-from hbc.ir.record import record
 from hbc.ir.source import Span
 from hbc.ir.types import FRAGMENTS, Memory
 from hbc.ir.walk import children, nodes
@@ -22,16 +21,6 @@ SHARED_OF_ARCH = {
 """Bytes of shared memory that a block may have, by compute capability (CUDA C++ Programming Guide,
 "Maximum amount of shared memory per thread block")."""
 MOST_SHARED = max(SHARED_OF_ARCH.values())
-
-
-@record
-class SharedUse:
-    """Bytes of shared memory that a block of one launch has, those of its arrays by name, and where
-    the largest of these was asked for."""
-
-    total: int
-    arrays: tuple[tuple[str, int], ...]
-    span: Span | None = field(default=None, compare=False, repr=False)
 
 
 def shared_uses(body: Stmt) -> tuple[SharedUse, ...]:

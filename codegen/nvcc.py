@@ -18,7 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
-from hbc.codegen.cuda import CudaSource
+from hbc.codegen.cuda_source import CudaSource
 from hbc.codegen.gpu_limits import check_instructions, check_shared
 from hbc.codegen.occupancy import occupancy
 from hbc.codegen.toolchain import cache_folder, folder_of, run_tool

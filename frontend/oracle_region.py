@@ -9,6 +9,7 @@ import numpy as np
 from hbc.frontend.funcs import Func
 from hbc.frontend.oracle_points import Box, Linear, Ranges, chunks, grid, linear
 from hbc.frontend.oracle_program import Program, accesses, span_range, update_ranges
+from hbc.frontend.oracle_value import may_hold
 from hbc.ir.nodes import Access, Expr
 from hbc.ir.walk import free_variables
 
@@ -100,7 +101,7 @@ def hull(
     for piece in chunks(used, _CHUNK):
         points = grid(piece, program.sizes)
         if condition is not None:
-            mask = np.broadcast_to(inner.meaning(condition)(points).x, points.shape)
+            mask = np.broadcast_to(may_hold(inner.meaning(condition)(points)), points.shape)
             values = inner.meaning(index)(points.masked(mask)).x
             values = np.broadcast_to(values, points.shape)[mask]
         else:

@@ -12,7 +12,7 @@ from hbc.frontend.oracle_program import Program, accesses
 from hbc.frontend.oracle_recurrence import active_range, recurrence
 from hbc.frontend.oracle_solve import solve
 from hbc.frontend.oracle_store import places, put
-from hbc.frontend.oracle_value import Value, select, taken
+from hbc.frontend.oracle_value import Value, may_hold, select, taken
 from hbc.ir.nodes import Var
 
 
@@ -76,7 +76,7 @@ def _step(program: Program, func: Func, update: Update, points: Points) -> None:
     condition = None
     if update.condition is not None:
         condition = program.meaning(update.condition)(points)
-        mask = condition.x if condition.e is None else condition.x | condition.e
+        mask = may_hold(condition)
         if not mask.any():
             return
         points = points.masked(np.broadcast_to(mask, points.shape))

@@ -30,7 +30,7 @@ from hbc.frontend.oracle_program import (
 )
 from hbc.frontend.oracle_scan import run_in_order
 from hbc.frontend.oracle_store import places, put, sliced
-from hbc.frontend.oracle_value import Value, select
+from hbc.frontend.oracle_value import Value, may_hold, select
 from hbc.ir.nodes import ASSOCIATIVE, Access, Binary, Expr, Op
 from hbc.ir.numpy_types import Array
 from hbc.ir.types import BOOL, DType
@@ -154,8 +154,7 @@ def _mask(program: Program, update: Update, points: Points) -> Array | None:
     """Where the condition may hold, if there is one."""
     if update.condition is None:
         return None
-    condition = program.meaning(update.condition)(points)
-    mask = condition.x if condition.e is None else condition.x | condition.e
+    mask = may_hold(program.meaning(update.condition)(points))
     return np.broadcast_to(mask, points.shape)
 
 

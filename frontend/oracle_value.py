@@ -50,6 +50,11 @@ def uncertainty(v: Value, element: DType) -> Array:
     return np.zeros((), np.bool_ if element == BOOL else np.float64)
 
 
+def may_hold(condition: Value) -> Array:
+    """Where a condition is true or uncertain."""
+    return condition.x if condition.e is None else condition.x | condition.e
+
+
 def taken(v: Value, live: Array) -> Value:
     """The elements where `live` is true, in a row; `v` broadcasts against it."""
     x, e = (None if a is None else np.broadcast_to(a, live.shape)[live] for a in (v.x, v.e))

@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 
 from hbc.cli.instruction_set import instruction_set
-from hbc.codegen.cuda import CudaSource, emit_cuda
+from hbc.codegen.cuda import emit_cuda
+from hbc.codegen.cuda_source import CudaSource
 from hbc.codegen.gpu_limits import check_instructions
 from hbc.codegen.nvcc import build_cuda
 from hbc.ir.build import broadcast, ramp

@@ -178,6 +178,19 @@ def test_the_command_starts_without_the_slow_libraries() -> None:
     assert done.stdout.split() == [], f"imported with {main}: import these inside functions"
 
 
+@pytest.mark.parametrize("target", ["c", "avx2", "avx512"])
+def test_kernels_without_tensor_instructions_are_compiled_without_numpy(
+    target: str, tmp_path: Path
+) -> None:
+    kernel = ROOT / "samples" / "gemm_f32.hb"
+    main = PYPROJECT["project"]["scripts"]["hbc"].partition(":")[0]
+    arguments = ["compile", str(kernel), "--target", target, "-o", str(tmp_path)]
+    script = f"import sys; from {main} import exit_code_of; print(exit_code_of({arguments}))"
+    script += "; print('numpy' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd="/")
+    assert done.stdout.split() == ["0", "False"], done.stderr
+
+
 def test_helpers_of_tests_have_names_of_their_own() -> None:
     """Folders of tests put themselves on the path: of two files with one name, one would be lost."""
     names = [f.name for f in python_files("tests") if not f.name.startswith(("test_", "conftest"))]
