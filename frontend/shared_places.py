@@ -17,7 +17,7 @@ from hbc.frontend.nest import Nest
 from hbc.frontend.program import Program, Scope, load_accesses
 from hbc.frontend.regions import access_box, stage_ranges
 from hbc.ir.bounds import Facts, prove
-from hbc.ir.build import le
+from hbc.ir.build import const_value, le
 from hbc.ir.nodes import Access, Expr, LoopKind, const_index
 from hbc.ir.simplify import simplify
 from hbc.ir.walk import free_variables, nodes
@@ -57,9 +57,10 @@ def _accesses(func: Func, update: Update) -> Iterator[Access]:
 
 
 def _lanes(nest: Nest) -> frozenset[str]:
-    """The variables of the vector loops around."""
+    """The variables of the vector loops around, of which one of a single lane is as good as none."""
     found = frozenset[str]()
-    for dim in (x.dim for x in nest.stage.loops if x.kind is LoopKind.VECTOR):
+    vectors = [x.dim for x in nest.stage.loops if x.kind is LoopKind.VECTOR]
+    for dim in (dim for dim in vectors if const_value(nest.extent(dim)) != 1):
         start = nest.starts.get(dim, const_index(0))
         found |= free_variables(nest.fixed.get(dim, start)) - free_variables(start)
     return found
