@@ -10,11 +10,15 @@ import click
 
 from hbc.cli.options import json_option, program_options
 from hbc.ir.diag import HbcError
+from hbc.ir.target import GPU
 
 if TYPE_CHECKING:
     from hbc.cli.prepare import Chosen
     from hbc.cli.report import Json
     from hbc.eqsat.report import Record
+
+
+FEW_CYCLES = 10  # of which tenths are shown
 
 
 @click.command("explain")
@@ -61,9 +65,10 @@ def explained(chosen: Chosen) -> list[str]:
 
 
 def _explained(chosen: Chosen) -> tuple[list[Record], HbcError | None]:
-    """What selection found, and the error that it ended in."""
+    """What selection found, and the error that it, or what comes after, ended in."""
     from hbc.cli.instruction_set import instructions_of
     from hbc.cli.pipeline import lower_to_kernel
+    from hbc.cli.prepare import compile_chosen
     from hbc.eqsat.report import merged
     from hbc.eqsat.select import select
 
@@ -71,6 +76,8 @@ def _explained(chosen: Chosen) -> tuple[list[Record], HbcError | None]:
     records: list[Record] = []
     try:
         select(kernel, instructions_of(chosen.target), records)
+        if chosen.target.machine != GPU:  # where only nvcc knows
+            compile_chosen(chosen)  # registers may not suffice for what was chosen
     except HbcError as failure:
         return merged(records), failure
     return merged(records), None
@@ -78,7 +85,7 @@ def _explained(chosen: Chosen) -> tuple[list[Record], HbcError | None]:
 
 def _lines(chosen: Chosen, records: Sequence[Record]) -> list[str]:
     title = f"{chosen.pipeline.name} for {chosen.target.name}, schedule {chosen.schedule_name}"
-    if not chosen.target.instruction_sets:
+    if not chosen.target.instruction_sets and not chosen.target.isa:
         return [
             title,
             f"  {chosen.target.name} has no tensor instructions: `hbc targets` lists others",
@@ -111,13 +118,18 @@ def _statement(r: Record) -> list[str]:
         ]
     sizes = ", ".join(f"{name}={n}" for name, n in r.sizes)
     cost = r.cost
+    places = 0 if cost.total >= FEW_CYCLES else 1
+
+    def cycles(n: float) -> str:
+        return f"{n:.{places}f}".removesuffix(".0")
+
     rules = ", ".join(f"{name} ({n})" for name, n in rewriting(r)) or "none"
     bound = [] if r.complete else ["  the search ended at its bound: there may be better"]
     return [
         *lines,
         f"  {r.count} x {r.instruction}{f' with {sizes}' if sizes else ''}{copies}",
-        f"  about {cost.total:.0f} cycles: {cost.compute:.0f} of the instructions, "
-        f"{cost.memory:.0f} of loads and stores, {cost.conversion:.0f} of packing",
+        f"  about {cycles(cost.total)} cycles: {cycles(cost.compute)} of the instructions, "
+        f"{cycles(cost.memory)} of loads and stores, {cycles(cost.conversion)} of packing",
         f"  rules: {rules}",
         *bound,
     ]

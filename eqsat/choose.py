@@ -32,10 +32,10 @@ from hbc.eqsat.operand import (
 from hbc.eqsat.plan import Contraction, Plan, planned, plans, with_instruction
 from hbc.eqsat.points import Points
 from hbc.eqsat.search import Found, Search
-from hbc.eqsat.tensor import Masked, Read, Reduce, Tensor, parts, reads, strides_along
+from hbc.eqsat.tensor import Apply, Masked, Read, Reduce, Tensor, parts, reads, strides_along
 from hbc.ir.contraction import commutes, largest, multiplications, shape, strides
 from hbc.ir.instruction import Instruction, Kind
-from hbc.ir.nodes import const_index
+from hbc.ir.nodes import Cast, const_index
 from hbc.ir.record import mutable
 from hbc.ir.types import DTYPES
 
@@ -142,6 +142,9 @@ def _choices(
             rests[candidate.whole] = _rest(search, candidate, of)
         rest = rests[candidate.whole]
         in_tiles = plan.instruction.place.rows > 1
+        if in_tiles and rest is not None and _is_signed_anew(rest, CHOSEN):
+            start = s.dest if _is_signed_anew(candidate.c, s.dest.buffer) else candidate.c
+            candidate, rest = replace(candidate, c=start), None
         if in_tiles and rest is not None and s.dest in reads(rest):
             continue  # the sums would overwrite what the rest reads
         if in_tiles and any(x is not None and _sums_arrays(x) for x in (rest, candidate.c)):
@@ -373,6 +376,16 @@ def _sums_arrays(x: Tensor) -> bool:
     if isinstance(x, Reduce):
         return any(not strides_along(r).isdisjoint(x.dims) for r in reads(x))
     return any(_sums_arrays(p) for p in parts(x))
+
+
+def _is_signed_anew(x: Tensor | None, buffer: str) -> bool:
+    """Whether it is an array of integers as ones of the other sign, which tiles hold alike."""
+    match x:
+        case Apply(node=Cast() as node, args=(Read() as read,)) if read.buffer == buffer:
+            to, element = node.type.element, read.element
+            return to.is_int and element.is_int and to.bits == element.bits
+        case _:
+            return False
 
 
 def _rest(search: Search, c: Candidate, of: Encoding) -> Tensor | None:

@@ -73,7 +73,8 @@ def verify(kernel: Kernel, stage: str) -> None:
 
 
 def _check_instruct(e: Instruct, kernel: Kernel, stage: str) -> None:
-    """Known, of legal sizes, with operands of its types and lanes."""
+    """Known, of legal sizes, with operands of its types and lanes. Sums of integers wrap alike with and
+    without a sign, and tiles hold either."""
     found = [i for i in kernel.instructions if i.name == e.name]
     if not found:
         _fail(e, f"the kernel has no instruction `{e.name}`", stage)
@@ -82,7 +83,10 @@ def _check_instruct(e: Instruct, kernel: Kernel, stage: str) -> None:
     if refused is not None:
         _fail(e, refused, stage)
     wanted = [o.element(prod(shape(i, n, sizes))) for n, o in enumerate(i.operands)]
-    if [a.type for a in e.args] != wanted or e.type != wanted[i.accumulator]:
+    own = wanted[i.accumulator]
+    if own.element.is_int and e.type.element.is_int and e.type.element.bits == own.element.bits:
+        wanted[i.accumulator] = own = e.type.element(own.lanes)
+    if [a.type for a in e.args] != wanted or e.type != own:
         _fail(e, f"`{e.name}` takes {', '.join(map(str, wanted))}", stage)
 
 

@@ -110,3 +110,41 @@ def test_nothing_to_explain(hbc: Command, product: Path) -> None:
     assert "vectorize a reduction loop" in done.out
     done = hbc("explain", product, "--target", "c")
     assert "c has no tensor instructions" in done.out
+
+
+def test_what_registers_do_not_suffice_for(hbc: Command, product: Path) -> None:
+    """What is chosen is shown, and that `compile` refuses it."""
+    product.write_text(PRODUCT.replace("32, 16, tail", "160, 16, tail"))
+    done = hbc("explain", product, "--target", "amx")
+    refused = hbc("compile", product, "--target", "amx", "-o", product.parent)
+    assert "tdpbusd" in done.out
+    assert (done.code, done.err) == (refused.code, refused.err) and done.code == 1
+    assert "tile registers are needed at once" in done.err
+
+
+PAIRS = """\
+instruction pairs(c: i32[8], a: i16[8, 2], b: i16[8, 2]) in ymm {
+    reduce q in 2
+    c[l] += i32(a[l, q]) * i32(b[l, q])
+}
+emit "{c} = _mm256_add_epi32({c}, _mm256_madd_epi16({a}, {b}));"
+cost { latency 4; per_cycle 1 }
+needs avx2
+"""
+
+
+def test_an_instruction_of_ones_own_where_there_are_none(hbc: Command, product: Path) -> None:
+    isa = product.with_name("pairs.hb")
+    isa.write_text(PAIRS)
+    rows = PRODUCT.replace("u8[", "i16[").replace("i8[", "i16[").replace("avx512vnni", "avx2")
+    product.write_text(
+        rows.replace(
+            "acc.update.reorder(j, k).vectorize(j, 16)",
+            "acc.update.split(k, ko, ki, 2).reorder(ko, j, ki).atomic().vectorize(ki).vectorize(j, 8)",
+        )
+    )
+    done = hbc("explain", product, "--target", "avx2", "--isa", isa)
+    assert "x pairs" in done.out
+    cost = done.out.split("about ")[1].splitlines()[0]
+    total, *parts = (float(w) for w in cost.replace(",", "").split() if w[0].isdigit())
+    assert total == pytest.approx(sum(parts), abs=0.2)

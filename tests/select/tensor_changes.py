@@ -122,6 +122,10 @@ BYTE_TILES: dict[str, tuple[Change, ...]] = {
     "i8 x i8": (("u8[M", "i8[M"),),
     "i8 x u8": (("u8[M", "i8[M"), (" i8[K", " u8[K")),
     "u8 x u8": ((" i8[K", " u8[K"),),
+    "u8 x u8 in u32": (
+        (" i8[K", " u8[K"), ("C: i32", "C: u32"),
+        ("i32(A[i, k]) * i32(B[k, j])", "u32(A[i, k]) * u32(B[k, j])"),
+    ),
     "interleaved B": (("B: i8[K, N]", "B: i8[K / 4, N, 4]"), ("B[k, j]", "B[k / 4, j, k % 4]")),
     "interleaved by two": (("B: i8[K, N]", "B: i8[K / 2, N, 2]"), ("B[k, j]", "B[k / 2, j, k % 2]")),
     # Products that the narrower type holds for all values of the operands.

@@ -57,7 +57,9 @@ REFUSED_ELSEWHERE = (
 
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="the AMX emulator is for x86-64")
-@pytest.mark.parametrize("what", [*REFUSED_ELSEWHERE, "widened after the product"])
+@pytest.mark.parametrize(
+    "what", [*REFUSED_ELSEWHERE, "widened after the product", "u8 x u8 in u32"]
+)
 def test_as_machine_code(what: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     bytes_ = what in BYTE_TILES
     changes: tuple[Change, ...] = BYTE_TILES[what] if bytes_ else BF16_TILES[what]
