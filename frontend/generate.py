@@ -6,7 +6,7 @@ the tail, where extents are names and vectors masked. Inside a tail nothing is p
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from hbc.frontend.filled import filled_with_zeros
@@ -15,6 +15,7 @@ from hbc.frontend.gpu_atomics import atomic_op
 from hbc.frontend.gpu_nest import cut_by_blocks, nests_directly
 from hbc.frontend.gpu_place import THREADS
 from hbc.frontend.index_values import aligned_values, at_position
+from hbc.frontend.legal import scan_variables
 from hbc.frontend.loop_kind import loop_kind
 from hbc.frontend.nest import Nest, tree_splits
 from hbc.frontend.plan import At, Split, StagePlan, Tail, stage_text, step
@@ -134,9 +135,13 @@ def _loops(g: Generator, nest: Nest, scope: Scope, depth: int) -> Stmt:
     loop = stage.loops[depth]
     if nest.has_one_value(loop.dim):
         return _enter(g, nest, scope, depth)
-    peeled = None if scope.in_tail or loop.kind in GPU_LOOPS else _to_peel(nest, loop.dim)
-    if peeled is not None:
-        return _peel(g, nest, scope, depth, peeled)
+    if not scope.in_tail and loop.kind not in GPU_LOOPS:
+        partial = list(_partial_splits(nest, loop.dim))
+        for s in partial:
+            if nest.is_part(loop.dim, s.outer) or not _is_ordered(g.func, stage, s):
+                return _peel(g, nest, scope, depth, s)
+        if any(nest.is_made_from(loop.dim, s.outer) for s in partial):
+            return _loops(g, nest, scope.tail(), depth)  # last pieces are between others
     kind, extent, guard = loop_kind(g.program, nest, loop, scope)
     from_start = loop.dim in stage.roots and kind not in GPU_LOOPS
     start = nest.starts[loop.dim] if from_start else const_index(0)
@@ -161,14 +166,20 @@ def _loops(g: Generator, nest: Nest, scope: Scope, depth: int) -> Stmt:
     return For(name, start, extent, kind, body, loop.note, loop.span, stages, resident, at_once)
 
 
-def _to_peel(nest: Nest, dim: str) -> Split | None:
-    """The first split of this dimension's variables that may have a partial last piece."""
+def _partial_splits(nest: Nest, dim: str) -> Iterator[Split]:
+    """The splits of this dimension's variables that may have a partial last piece here."""
     for s in tree_splits(nest.stage, dim):
         settled = s in nest.whole or nest.divides(s) or nest.shifts(s) or s.outer in nest.fixed
         settled = settled or nest.is_shared_out(s)
         if not settled and not nest.has_one_value(s.old) and s not in nest.bases:
-            return s
-    return None
+            yield s
+
+
+def _is_ordered(func: Func, stage: StagePlan, s: Split) -> bool:
+    """Whether the steps that the split divides must stay in order, so that its last piece comes last
+    where its outer half is one loop, and not further out."""
+    update = step(func, stage.update)
+    return update is not None and not stage.root_of(s.old).isdisjoint(scan_variables(func, update))
 
 
 def _peel(g: Generator, nest: Nest, scope: Scope, depth: int, s: Split) -> Stmt:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from outlines import agrees, expected, lowered, outline, refusal
 
 SCAN = """
@@ -112,3 +113,22 @@ def test_a_scan_of_what_comes_later_does_not_slide() -> None:
     program = ONE_PASS.replace("X[i, r])", "most[i, r + 1])").replace("= -inf", "= 0.5 * f32(s)")
     schedule = "sum.compute_at(O, i); most.store_at(O, i).compute_at(sum.update, t)"
     agrees(program, schedule)
+
+
+@pytest.mark.parametrize(
+    "pieces",
+    [
+        "split(t, to, ti, 5).unroll(ti, 2)",
+        "split(t, to, ti, 5, tail = guard).split(ti, tm, tn, 3).unroll(tn)",
+        "split(t, to, ti, 7).split(to, tp, tq, 3).unroll(ti, 2)",
+        "split(t, to, ti, 5).unroll(ti, 2).fuse(to, ti, fu)",
+        "split(t, to, ti, 7).split(ti, tm, tn, 2).fuse(tm, tn, fu)",
+        "split(t, to, ti, 5).split(c, co, ci, 3).reorder(co, to, ci, ti).unroll(ti, 2)",
+        "split(t, to, ti, 5).split(to, tp, tq, 4).split(ti, tm, tn, 3).reorder(tp, tq, c, tm, tn)",
+    ],
+)
+@pytest.mark.parametrize("distance", [1, 3])
+def test_the_last_pieces_of_a_scan_stay_in_order(pieces: str, distance: int) -> None:
+    """Where each piece is split again, its last part comes before the next piece."""
+    program = SCAN.replace("t - 4", f"t - {distance}").replace(", 2]", ", 5]")
+    agrees(program, f"Y.update.{pieces}", "c", "avx2")
