@@ -56,6 +56,12 @@ class Miss:
     is_condition: bool = False
 
 
+SUBTRACTED = (
+    "it subtracts, and instructions add",
+    "add up the products, and subtract the sums where they are used",
+)
+
+
 def near_miss(
     value: Tensor, instructions: Sequence[Instruction], others: Sequence[Instruction] = ()
 ) -> Miss:
@@ -65,10 +71,7 @@ def near_miss(
     total = next(sums(value), None)
     name = nearest(value, usable)
     if total is None and isinstance(value, Apply) and _subtracts(value):
-        return Miss(
-            name, "it subtracts, and instructions add",
-            "add up the products, and subtract the sums where they are used",
-        )  # fmt: skip
+        return Miss(name, *SUBTRACTED)
     if total is None:
         return Miss(
             name, "no vectorized loop is summed over",
@@ -85,6 +88,8 @@ def near_miss(
         return Miss(name, misses[0].condition, misses[0].edit)
     types = [x for x in found if not isinstance(x, _Unlike)]
     miss = _types((total.element.name, *types[0]), usable, others)
+    if len(types) > 1 and miss.condition == NO_SHAPE and _differs(total.value):
+        return Miss(miss.nearest, *SUBTRACTED)
     if len(types) > 1 and miss.condition == NO_SHAPE:
         return Miss(
             miss.nearest, f"it adds {len(types)} products at once, and instructions one by one",
@@ -315,6 +320,17 @@ def _is_product(x: Apply) -> bool:
 
 def _subtracts(x: Apply) -> bool:
     return isinstance(x.node, Binary) and x.node.op is Op.SUB
+
+
+def _differs(x: Tensor) -> bool:
+    """Whether one of the `_terms` is subtracted."""
+    match x:
+        case Reduce(value=value) | Masked(value=value):
+            return _differs(value)
+        case Apply(node=Binary(op=Op.ADD | Op.SUB), args=(a, b)):
+            return _subtracts(x) or _differs(a) or _differs(b)
+        case _:
+            return False
 
 
 def _factors(x: Tensor) -> Iterator[Tensor]:

@@ -16,6 +16,7 @@ from hbc.eqsat.near_miss import Miss, near_miss, not_a_tensor, sums_varying
 from hbc.eqsat.packs import has_band
 from hbc.eqsat.partial_sums import in_partial_sums, summed_lanes, why_not
 from hbc.eqsat.placement import Frames
+from hbc.eqsat.products_apart import products_apart
 from hbc.eqsat.refusals import (
     NO_SUM,
     moving,
@@ -92,6 +93,7 @@ def select(
     usable = tuple(i for i in instructions if selectable(i))
     if not usable or not any(_may_map(n) for n in nodes(kernel.body)):
         return kernel
+    kernel = kernel.map_body(products_apart)
     taken = all_names(kernel.body)
 
     def fresh(base: str) -> str:

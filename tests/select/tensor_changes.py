@@ -42,6 +42,10 @@ BF16_TILES: dict[str, tuple[Change, ...]] = {
         ("B: bf16[K, N]", "B: bf16[K / 2, 2, N]"), ("B[k, j]", "B[k / 2, k % 2, j]"),
     ),
     "interleaved A": (("A: bf16[M, K]", "A: bf16[K / 2, M, 2]"), ("A[i, k]", "A[k / 2, i, k % 2]")),
+    "two products in one update": (
+        (FACTORS, f"{FACTORS} + f32(A[i, k]) * f32(D[k, j])"),
+        ("output C", "input  D: bf16[K, N]\noutput C"),
+    ),
     "K tile of 128": (("ki, 32", "ki, 128"),),
     "K tile of 8": (("ki, 32", "ki, 8"),),
     "2 x 2 tiles": BLOCKS,

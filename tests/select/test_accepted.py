@@ -11,9 +11,11 @@ from pathlib import Path
 import pytest
 from tensor_changes import BF16_TILES, BYTE_SIZES, BYTE_TILES, ONE, Change
 from tensor_checks import CHECKED, assert_agrees, assert_selected, compiled
-from tensor_programs import TILES, changed, in_bytes
+from tensor_programs import LANES, TILES, changed, in_bytes
 
 from hbc.cli.main import exit_code_of
+from hbc.ir.nodes import Store, VectorReduce
+from hbc.ir.walk import nodes, statements
 
 
 @pytest.mark.parametrize("what", BF16_TILES)
@@ -35,6 +37,21 @@ def test_tiles_of_bytes(what: str) -> None:
     assert_selected(kernels["select"])
     for stage in CHECKED:
         assert_agrees(p, kernels[stage], {"M": 32, "N": 48, "K": BYTE_SIZES.get(what, 128)})
+
+
+@pytest.mark.parametrize("count", [2, 5])
+def test_several_products_in_one_update(count: int) -> None:
+    """Each is an instruction of its own, also in the tail of the sum."""
+    product = "f32(A[i, k]) * f32(B[k, j])"
+    others = "".join(f" + f32(A[i, k]) * f32(D[{n}, k, j])" for n in range(count - 1))
+    text = changed(
+        LANES, (product, product + others), ("output C", "input  D: bf16[4, K, N]\noutput C")
+    )
+    p, kernels = compiled(text, "avx512bf16")
+    for update in (s for s in statements(kernels["select"].body) if isinstance(s, Store)):
+        assert not any(isinstance(n, VectorReduce) for n in nodes(update.value))
+    for stage in CHECKED:
+        assert_agrees(p, kernels[stage], {"M": 5, "N": 40, "K": 7})
 
 
 @pytest.mark.parametrize("sizes", [{"M": 5, "N": 20, "K": 70}, {"M": 33, "N": 7, "K": 64}], ids=str)

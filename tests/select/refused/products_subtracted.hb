@@ -6,7 +6,7 @@ output C: f32[M, N]
 
 reduce k in K
 acc[i, j]  = 0
-acc[i, j] += f32(A[i, k]) * f32(B[k, j]) + f32(A[i, k]) * f32(D[k, j])
+acc[i, j] += f32(A[i, k]) * f32(B[k, j]) - f32(A[i, k]) * f32(D[k, j])
 C[i, j]    = acc[i, j]
 
 schedule tiles for amx {

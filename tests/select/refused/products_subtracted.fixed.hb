@@ -7,14 +7,16 @@ output C: f32[M, N]
 reduce k in K
 acc[i, j]  = 0
 acc[i, j] += f32(A[i, k]) * f32(B[k, j])
-acc[i, j] += f32(A[i, k]) * f32(D[k, j])
-C[i, j]    = acc[i, j]
+low[i, j]  = 0
+low[i, j] += f32(A[i, k]) * f32(D[k, j])
+C[i, j]    = acc[i, j] - low[i, j]
 
 schedule tiles for amx {
     C.tile(i, j, io, jo, ii, ji, 16, 16).vectorize(ii).vectorize(ji)
     acc.compute_at(C, jo).store_in(amx_tile).vectorize(i).vectorize(j)
     acc.update.split(k, ko, ki, 32).reorder(ko, i, j, ki)
     acc.update.atomic().vectorize(i).vectorize(j).vectorize(ki)
-    acc.update(1).split(k, ko, ki, 32).reorder(ko, i, j, ki)
-    acc.update(1).atomic().vectorize(i).vectorize(j).vectorize(ki)
+    low.compute_at(C, jo).store_in(amx_tile).vectorize(i).vectorize(j)
+    low.update.split(k, ko, ki, 32).reorder(ko, i, j, ki)
+    low.update.atomic().vectorize(i).vectorize(j).vectorize(ki)
 }

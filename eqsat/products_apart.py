@@ -1,0 +1,53 @@
+"""Sums of several products, one statement for each: instructions add products one by one.
+
+    acc += reduce(a * b + c * d)   ->   acc += reduce(a * b); acc += reduce(c * d)
+
+Lanes are summed in any order, those of floats too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hbc.ir.build import const_value
+from hbc.ir.nodes import Binary, Broadcast, Cast, Expr, Load, Op, Select, Stmt, Store, VectorReduce
+from hbc.ir.walk import block, map_stmt, reads
+
+
+def products_apart(s: Stmt) -> Stmt:
+    """The statement with an update for each product that it adds to the same elements."""
+    if not isinstance(s, Store):
+        return map_stmt(s, lambda e: e, products_apart)
+    match s.value:
+        case Binary(
+            op=Op.ADD,
+            a=Load(buffer=buffer, index=index) as own,
+            b=VectorReduce(op=Op.ADD, value=value, lanes=lanes),
+        ) if (buffer, index) == (s.buffer, s.index) and s.atomic is None:
+            terms = list(_terms(value))
+            if len(terms) > 1 and all(map(_multiplies, terms)) and not reads(value, buffer):
+                sums = (Binary(Op.ADD, own, VectorReduce(Op.ADD, t, lanes)) for t in terms)
+                return block(*(replace(s, value=total) for total in sums))
+    return s
+
+
+def _terms(e: Expr) -> list[Expr]:
+    """What is added up, each under the masks of all."""
+    match e:
+        case Binary(op=Op.ADD, a=a, b=b):
+            return [*_terms(a), *_terms(b)]
+        case Select(condition=c, a=a, b=Broadcast() as none) if const_value(none) == 0:
+            return [Select(c, t, none) for t in _terms(a)]
+        case _:
+            return [e]
+
+
+def _multiplies(e: Expr) -> bool:
+    """Whether it is a product, maybe under masks and casts."""
+    match e:
+        case Binary(op=Op.MUL):
+            return True
+        case Select(a=x) | Cast(value=x) | Broadcast(value=x):
+            return _multiplies(x)
+        case _:
+            return False
