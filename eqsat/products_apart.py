@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hbc.ir.build import const_value
-from hbc.ir.nodes import Binary, Broadcast, Cast, Expr, Load, Op, Select, Stmt, Store, VectorReduce
+from hbc.ir.addends import addends, is_product
+from hbc.ir.nodes import Binary, Load, Op, Stmt, Store, VectorReduce
 from hbc.ir.walk import block, map_stmt, reads
 
 
@@ -24,30 +24,8 @@ def products_apart(s: Stmt) -> Stmt:
             a=Load(buffer=buffer, index=index) as own,
             b=VectorReduce(op=Op.ADD, value=value, lanes=lanes),
         ) if (buffer, index) == (s.buffer, s.index) and s.atomic is None:
-            terms = list(_terms(value))
-            if len(terms) > 1 and all(map(_multiplies, terms)) and not reads(value, buffer):
+            terms = list(addends(value))
+            if len(terms) > 1 and all(map(is_product, terms)) and not reads(value, buffer):
                 sums = (Binary(Op.ADD, own, VectorReduce(Op.ADD, t, lanes)) for t in terms)
                 return block(*(replace(s, value=total) for total in sums))
     return s
-
-
-def _terms(e: Expr) -> list[Expr]:
-    """What is added up, each under the masks of all."""
-    match e:
-        case Binary(op=Op.ADD, a=a, b=b):
-            return [*_terms(a), *_terms(b)]
-        case Select(condition=c, a=a, b=Broadcast() as none) if const_value(none) == 0:
-            return [Select(c, t, none) for t in _terms(a)]
-        case _:
-            return [e]
-
-
-def _multiplies(e: Expr) -> bool:
-    """Whether it is a product, maybe under masks and casts."""
-    match e:
-        case Binary(op=Op.MUL):
-            return True
-        case Select(a=x) | Cast(value=x) | Broadcast(value=x):
-            return _multiplies(x)
-        case _:
-            return False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 
 import numpy as np
 
@@ -31,9 +32,14 @@ from hbc.frontend.oracle_program import (
 from hbc.frontend.oracle_scan import run_in_order
 from hbc.frontend.oracle_store import places, put, sliced
 from hbc.frontend.oracle_value import Value, may_hold, select
-from hbc.ir.nodes import ASSOCIATIVE, Access, Binary, Expr, Op
+from hbc.ir.addends import addends, is_product
+from hbc.ir.nodes import ASSOCIATIVE, Access, Binary, Expr, Let, Op
 from hbc.ir.numpy_types import Array
 from hbc.ir.types import BOOL, DType
+from hbc.ir.walk import substitute
+
+MAX_ADDENDS = 1000
+"""Sums of more are not taken apart. (Funcs that add Funcs may be sums of billions.)"""
 
 
 def run_update(program: Program, func: Func, update: Update, box: Box) -> None:
@@ -48,13 +54,14 @@ def run_update(program: Program, func: Func, update: Update, box: Box) -> None:
     if term is None or scattered:
         run_in_order(program, func, update, reduce, pure)
         return
+    terms = _terms(program, term) if summed and func.element.is_float else [term]
     plan = None
-    if update.op is Op.ADD and update.condition is None:
+    if update.op is Op.ADD and update.condition is None and len(terms) == 1:
         plan = contraction(term, func.element, reduce, pure)
     for piece in window_pieces(plan, pure):
         if plan is None or not _contract(program, func, plan, reduce, piece):
             for small in chunks(piece, MAX_POINTS):
-                _fold(program, func, update, term, reduce, small)
+                _fold(program, func, update, terms, reduce, small)
 
 
 def _contract(
@@ -95,8 +102,36 @@ def reduce_pieces(reduce: Ranges, room: int) -> Iterator[tuple[Ranges, dict[str,
         yield wide, {name: r[0] for name, r in piece.items() if r[1] == 1}
 
 
+def _terms(program: Program, term: Expr) -> list[Expr]:
+    """The term, or the products of which it is the sum once Funcs are inlined: instructions add
+    products one by one, so that each is a term."""
+    found = list(islice(addends(term, lambda e: _inlined(program, e)), MAX_ADDENDS + 1))
+    apart = 1 < len(found) <= MAX_ADDENDS and all(map(is_product, found))
+    return found if apart else [term]
+
+
+def _inlined(program: Program, e: Expr) -> Expr:
+    """An access to a Func of one definition as its value, `let`s without their names."""
+    match e:
+        case Let(name=name, value=value, body=body):
+            return _inlined(program, substitute(body, {name: value}))
+        case Access(name=name, indices=indices):
+            for func in program.pipeline.funcs:
+                if func.name == name and not func.updates and func.table_shape is None:
+                    values = dict(zip(func.variables, indices, strict=True))
+                    return _inlined(program, substitute(func.pure, values))
+            return e
+        case _:
+            return e
+
+
 def _fold(
-    program: Program, func: Func, update: Update, term: Expr, reduce: Ranges, pure: Ranges
+    program: Program,
+    func: Func,
+    update: Update,
+    terms: list[Expr],
+    reduce: Ranges,
+    pure: Ranges,
 ) -> None:
     assert update.op is not None
     stored, element = program.stored[func.name], func.element
@@ -109,12 +144,13 @@ def _fold(
     room = MAX_POINTS // max(1, int(np.prod(shape)))
     for wide, fixed in reduce_pieces(reduce, room):
         points = grid({**wide, **pure}, {**program.sizes, **fixed})
-        value = _masked_term(program, update, term, points, element)
-        if value is None:
-            continue
-        if total is not None:
-            add_terms(total, value, element, points.shape, len(wide))
-        else:
+        for term in terms:
+            value = _masked_term(program, update, term, points, element)
+            if value is None:
+                continue
+            if total is not None:
+                add_terms(total, value, element, points.shape, len(wide))
+                continue
             if reach is not None:
                 more = reach_of(value, points.shape, len(wide))
                 reach.up, reach.down = reach.up + more.up, reach.down + more.down

@@ -67,6 +67,28 @@ def test_every_order_of_a_sum_is_within(k: int, lanes: int, fma: bool) -> None:
         assert oracle.compare(total, reference).ok
 
 
+@pytest.mark.parametrize(
+    "spelt", ["A[r, k] * B[r, k] + D[r, k] * E[r, k]", "two[r, k] + D[r, k] * E[r, k]"]
+)
+def test_products_of_a_term_are_added_one_by_one(spelt: str) -> None:
+    """They nearly cancel: added up first, their roundings were far smaller than those of the sum."""
+    text = DOT.replace("A[r, k] * B[r, k]", spelt)
+    text = text.replace("output", "input D: f32[R, K]\ninput E: f32[R, K]\noutput").replace(
+        "reduce k", "two[r, k] = A[r, k] * B[r, k]\nreduce k"
+    )
+    a, b = uniform(1, 64, 50), uniform(2, 64, 50) + 3
+    d, e = -a, b + uniform(3, 64, 50) / 1000
+    given = {"A": a, "B": b, "D": d, "E": e}
+    reference = oracle.evaluate(pipeline(text), {"R": 64, "K": 50}, given)["C"]
+    total = np.zeros(64, np.float32)
+    for x, y in ((a, b), (d, e)):
+        for k in range(50):
+            total = fused(x[:, k], y[:, k], total)
+    assert oracle.compare(total, reference).ok
+    off = total + np.float32(1e-3)
+    assert oracle.compare(off, reference).mismatches == 64
+
+
 def test_one_term_is_nearly_exact() -> None:
     a, b = uniform(1, 64, 1), uniform(2, 64, 1)
     reference = oracle.evaluate(pipeline(DOT), {"R": 64, "K": 1}, {"A": a, "B": b})["C"]
