@@ -55,8 +55,8 @@ def _decoded(t: Term, of: Encoding) -> Tensor:
             return Uniform(of.scalars[number])
         case Term("Reduce", (str(op), int(mask), Term() as x)):
             return Reduce(Op(op), of.of_mask(mask), decode(x, of))
-        case Term("Slid", (Term() as c, int(d), int(r), int(t_bit), int(m))):
-            return slid(decode(c, of), _dim(d, of), _dim(r, of), _dim(t_bit, of), m)
+        case Term("Slid", (Term() as c, int(d), int(r), int(t_bit), int(m), int(n))):
+            return slid(decode(c, of), _dim(d, of), _dim(r, of), _dim(t_bit, of), m, n)
         case Term(
             "Reached", (Term() as c, Term() as u, int(d), int(r), int(t_bit), int(m), int(n))
         ):
@@ -70,14 +70,16 @@ def _decoded(t: Term, of: Encoding) -> Tensor:
             return Apply(_template(t, args), args)
 
 
-def slid(c: Tensor, d: Dim, r: Dim, t: Dim, m: int) -> Tensor:
-    """The condition `base + step * r < end` as one on t = r + m * d: it holds where any d has such an r."""
+def slid(c: Tensor, d: Dim, r: Dim, t: Dim, m: int, n: int) -> Tensor:
+    """The condition `base + step * r < end` as one on t = m * d + n * r: it holds up to the last t of any d
+    and such an r. One of `step` and n is 1."""
     match c:
         case Apply(args=(Line(base=base, strides=((moved, step),)), Uniform(value=end))) if (
             moved == r
         ):
-            beyond = mul(step, m * (d.extent - 1))
-            return replace(c, args=(Line(base, ((t, step),)), Uniform(add(end, beyond))))
+            beyond = sub(mul(step, m * (d.extent - 1)), n - 1)
+            line = Line(mul(n, base), ((t, step),))
+            return replace(c, args=(line, Uniform(add(mul(n, end), beyond))))
         case _:
             raise InternalError(f"a condition that cannot slide: {c}")
 

@@ -28,9 +28,22 @@ from hbc.eqsat.tensor import (
     strides_along,
 )
 from hbc.ir.instruction import Instruction
-from hbc.ir.nodes import Binary, Call, Cast, Load, MathOp, Op, Select, Store, Unary, UnaryOp
+from hbc.ir.nodes import (
+    Binary,
+    Call,
+    Cast,
+    Load,
+    MathOp,
+    Node,
+    Op,
+    Select,
+    Store,
+    Unary,
+    UnaryOp,
+    VectorReduce,
+)
 from hbc.ir.record import record
-from hbc.ir.types import TILES, DType
+from hbc.ir.types import I64, TILES, DType
 from hbc.ir.walk import nodes
 
 FUNCTIONS_OF_FACTORS = frozenset({str(MathOp.TF32)})
@@ -40,6 +53,13 @@ APART = "keep the sums in `store_in(registers)`, and vectorize only one of their
 AS_OPERAND = (
     "where its values fit the type of an operand, give it a Func of that type, `compute_at` the loop "
     "around the products"
+)
+BY_ONES = "multiply it by an array of ones: a Func of the type of an operand, with `compute_root()`"
+ALONE = "it is one element at a time, and no vector"
+REPEATED = "its sums are equal along a vectorized loop, along which no factor moves"
+VECTORIZE = (
+    "vectorize rows, columns and the reduction: `vectorize` both loops of the sums, in the update with "
+    "`atomic().vectorize(k)` for the reduction too"
 )
 _COUNTS = {0: "no array", 1: "one array", 3: "three arrays"}
 
@@ -103,19 +123,31 @@ def not_a_tensor(why: NotTensorError, s: Store, instructions: Sequence[Instructi
     usable = [i for i in instructions if selectable(i)]
     used = [n.type.element for n in nodes(s.value) if isinstance(n, Load) and n.buffer != s.buffer]
     name = _by_types(s.value.type.element, used, usable)
-    through = [n.buffer for n in nodes(why.part) if isinstance(n, Load)]
-    condition = f"an operand is indexed through `{through[0]}`" if through else why.reason
-    if not through:
+    if s.value.type.lanes == 1:
+        return Miss(name, ALONE, VECTORIZE)
+    total = next((n for n in nodes(why.part) if isinstance(n, VectorReduce)), None)
+    if total is not None and any(_multiplies(n) for n in nodes(total)):
+        return Miss(name, REPEATED, APART)
+    if total is not None:
+        return Miss(name, "what is added is an array, and no product", BY_ONES)
+    index = why.part.index if isinstance(why.part, Load) else why.part
+    through = [n.buffer for n in nodes(index) if isinstance(n, Load)]
+    if through:
         return Miss(
-            name, condition,
-            "read it through a Func of its own (at edges `p[y, x] = mirror(I)[y, x]`), with "
-            "`p.compute_root()` or `compute_at` the loop around the products: it is then gathered once",
+            name, f"an operand is indexed through `{through[0]}`",
+            "give what is read a Func of its own, `compute_at` the loop around the products: it is then "
+            "gathered once",
         )  # fmt: skip
     return Miss(
-        name, condition,
-        "give what is read a Func of its own, `compute_at` the loop around the products: it is then "
-        "gathered once",
+        name, why.reason,
+        "read it through a Func of its own (at edges `p[y, x] = mirror(I)[y, x]`), with "
+        "`p.compute_root()` or `compute_at` the loop around the products: it is then gathered once",
     )  # fmt: skip
+
+
+def _multiplies(n: Node) -> bool:
+    """Whether it multiplies values, not places."""
+    return isinstance(n, Binary) and n.op is Op.MUL and n.type.element != I64
 
 
 def sums_varying(value: Tensor) -> bool:
@@ -210,7 +242,7 @@ def _product(term: Tensor, total: DType) -> tuple[str, str] | _Unlike:
 def _as_product(x: Tensor) -> str:
     """What to write instead of a term that is no product."""
     if isinstance(_leaf(x), Read):
-        return "multiply it by an array of ones, a Func with the type of an operand"
+        return BY_ONES
     return "add up products of two arrays"
 
 

@@ -19,7 +19,6 @@ from hbc.eqsat.tensor import (
     Dims,
     Line,
     Masked,
-    NotTensorError,
     Read,
     Reduce,
     Tensor,
@@ -54,12 +53,14 @@ FAR = 1 << 40  # the extent of what has its own mask
 class Place:
     """`start + sum of lane_l * steps[l]` over the extents of the vector. `extent`: points from there
     on, and below 0, do not exist. `last`: how far a start that is not constant may go, where that can
-    be beyond the end."""
+    be beyond the end. `apart`: the dimension stands where that is divided by this, and only the lanes
+    count at which it is a multiple."""
 
     start: Expr
     steps: tuple[int, ...]
     extent: int
     last: int = 0
+    apart: int = 1
 
 
 @record
@@ -119,7 +120,7 @@ def value(x: Tensor, at: Points) -> Expr:
         case Band():
             return band(x, at)
         case Line():
-            return to_index(normal(_layout(x, at)))
+            return address(x, at)
         case Masked():
             return _under(x, at)
 
@@ -165,9 +166,17 @@ def _load(x: Read, at: Points, there: Expr | None) -> Expr:
     return Load(x.buffer, index, t, there)
 
 
-def address(x: Read, at: Points) -> Expr:
-    """The elements' offsets in the buffer, as a nest of Ramp and Broadcast."""
-    return to_index(layout_of(x, at))
+def address(x: Read | Line, at: Points) -> Expr:
+    """The elements' offsets in the buffer, as a nest of Ramp and Broadcast, and of what is no affine
+    function of the lanes. (Those of the values of a Line in general.)"""
+    apart = {d for d, _ in x.strides if d in at.places and at.places[d].apart > 1}
+    rest = replace(x, strides=tuple((d, s) for d, s in x.strides if d not in apart))
+    index = to_index(normal(_layout(rest, at)))
+    for d, stride in x.strides:
+        if d in apart:
+            at_d = floordiv(coordinate(at.places[d], at.extents), at.places[d].apart)
+            index = add(index, mul(at_d, broadcast(stride, at.lanes)))
+    return index
 
 
 def layout_of(x: Read, at: Points) -> Layout:
@@ -275,8 +284,7 @@ def band(x: Band, at: Points, under: Expr | None = None) -> Expr:
         there = None
     if under is not None:
         there = under if there is None else and_(under, there)
-    if x.r_step > 1:
-        return _every_nth(x, at, where, there)
+    along = replace(along, apart=x.r_step)
     places = {d: replace(q, extent=FAR) for d, q in {**at.places, x.r: along}.items()}
     inner = Points(at.extents, places, at.known)
     if there is None or isinstance(_unmasked(x.value), Read | Band):
@@ -294,17 +302,6 @@ def _unmasked(x: Tensor) -> Tensor:
 def _others(x: Band, at: Points) -> Expr | None:
     """The mask of the dimensions besides that of the filter."""
     return exists(tuple(d for d in strides_along(x.value) if d != x.r), at)
-
-
-def _every_nth(x: Band, at: Points, where: Expr, there: Expr | None) -> Expr:
-    """A filter whose taps are `r_step` apart: the address is no affine function of the lanes."""
-    if not isinstance(x.value, Read):
-        raise NotTensorError(Load("", where, x.element(at.lanes)), "a filter must be an array")
-    stride = next(s for d, s in x.value.strides if d == x.r)
-    rest = tuple((d, s) for d, s in x.value.strides if d != x.r)
-    base = address(replace(x.value, strides=rest), at)
-    index = add(base, mul(floordiv(where, x.r_step), broadcast(stride, at.lanes)))
-    return Load(x.value.buffer, index, x.element(at.lanes), there)
 
 
 def _masked(x: Tensor, at: Points, there: Expr | None) -> Expr:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from math import prod
 
-from hbc.eqsat.near_miss import Miss
+from hbc.eqsat.near_miss import APART, Miss
+from hbc.eqsat.tensor import Tensor, reads
+from hbc.eqsat.tile_agreement import NarrowTilesError
 from hbc.eqsat.tiles import MovingTileError, Tile, TileShapeError
 from hbc.ir.diag import Diagnostic, HbcError, NoSolutionError
 from hbc.ir.lane_limit import MOST_LANES
@@ -40,11 +42,12 @@ def _condition_of(update: Span | None) -> Span | None:
     return Span(update.source, *found.span(1)) if found else update
 
 
-def no_product(a: Allocate, miss: Miss) -> NoSolutionError:
-    """For a buffer in tile memory that no instruction touches."""
+def no_product(a: Allocate, update: Store | None, miss: Miss) -> NoSolutionError:
+    """For a buffer in tile memory that no instruction touches. `update`: what should have been one."""
+    span = a.span if update is None else update.span
     return _no_solution(
         f"`{a.buffer}` is in tile memory, and no instruction adds to it or multiplies it: "
-        f"{miss.condition}", a.span, miss,
+        f"{miss.condition}", span, miss,
     )  # fmt: skip
 
 
@@ -70,6 +73,26 @@ def other_tiles(e: TileShapeError, a: Allocate) -> HbcError:
     )
 
 
+def narrow(e: NarrowTilesError) -> tuple[NoSolutionError, Miss]:
+    """For products in more tiles than there are registers, each of a single row or column, and why."""
+    alone, other = (_arrays(x) for x in sorted(e.factors, key=lambda x: x is not e.alone))
+    tile = next(iter(e.buffer.tiles.values()))
+    held, count = len(e.buffer.tiles), e.instruction.place.count
+    why = f"no vectorized loop moves {alone} without {other}"
+    why += ", and one moves both" if e.shared else ""
+    edit = APART if e.shared else f"vectorize a loop along which {alone} moves alone"
+    miss = Miss(e.instruction.name, why, edit)
+    message = (
+        f"`{e.buffer.name}` takes {held} tiles of {_shape(tile)} elements, and there are {count}: {why}, so "
+        "that it is no product of matrices"
+    )
+    return _no_solution(message, e.statement.span, miss), miss
+
+
+def _arrays(x: Tensor) -> str:
+    return " and ".join(dict.fromkeys(f"`{r.buffer}`" for r in reads(x)))
+
+
 def moving(e: MovingTileError) -> HbcError:
     """For a product whose tile is not known before the program runs."""
     loops = " and ".join(f"`{v}`" for v in e.loops)
@@ -79,7 +102,7 @@ def moving(e: MovingTileError) -> HbcError:
             f"`{e.buffer}` is in tile memory, and which of its tiles is meant here depends on {loops}: "
             "tile registers are known by name, not by number",
             e.statement.span,
-            f"unroll what runs over its tiles: `{directives}`",
+            f"unroll, or vectorize, what runs over its tiles: `{directives}`",
         )
     )
 

@@ -20,6 +20,7 @@ from hbc.eqsat.products_apart import products_apart
 from hbc.eqsat.refusals import (
     NO_SUM,
     moving,
+    narrow,
     no_product,
     nothing_does,
     other_tiles,
@@ -38,7 +39,7 @@ from hbc.eqsat.statement import (
 )
 from hbc.eqsat.template import Templates
 from hbc.eqsat.tensor import NotTensorError
-from hbc.eqsat.tile_agreement import Options, Way
+from hbc.eqsat.tile_agreement import NarrowTilesError, Options, Way
 from hbc.eqsat.tile_scope import TileScope
 from hbc.eqsat.tile_steps import Product, allocated, executed
 from hbc.eqsat.tiles import MovingTileError, TileBuffer, TileShapeError
@@ -307,6 +308,10 @@ class _Selection:
                 raise other_tiles(shapes, s) from shapes
             except MovingTileError as unknown:
                 raise moving(unknown) from unknown
+            except NarrowTilesError as vectors:
+                error, miss = narrow(vectors)
+                self.report.append(missed(vectors.statement, miss, self.part(vectors.statement)))
+                raise error from vectors
             outer = self.tiles.buffers.get(s.buffer)
             self.tiles.buffers[s.buffer] = buffer
             self.tiles.stored.pop(s.buffer, None)
@@ -328,8 +333,8 @@ class _Selection:
             raise nothing_does(*sums[0])
         if not buffer.tiles:
             self.report += [missed(n, miss) for n, miss in misses]
-            updates = [miss for n, miss in misses if reads(n.value, a.buffer)]
-            raise no_product(a, updates[-1] if updates else NO_SUM)
+            updates = [found for found in misses if reads(found[0].value, a.buffer)]
+            raise no_product(a, *(updates[-1] if updates else (None, NO_SUM)))
 
     def miss(self, s: Store) -> Miss | None:
         """Why no instruction does the statement; None where one does."""

@@ -11,8 +11,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from hbc.eqsat.choice import Choice, Statement
-from hbc.eqsat.tensor import Read, Tensor, reads
+from hbc.eqsat.plan import SUMMED
+from hbc.eqsat.tensor import Read, Tensor, reads, strides_along
 from hbc.eqsat.tiles import TileBuffer, TileShapeError, add_tiles, moving_loops
+from hbc.ir.build import const_value
 from hbc.ir.nodes import Store
 from hbc.ir.record import record
 
@@ -66,17 +68,52 @@ class Use:
 Tiles = tuple[TileBuffer, ...]
 
 
+class NarrowTilesError(Exception):
+    """All that is left are products of a matrix and a vector, in more tiles than there are registers.
+    `alone`: of which factor a tile has a single row or column; `shared`: whether both factors move along one
+    of the outputs."""
+
+    def __init__(self, buffer: TileBuffer, use: Use, way: Way, alone: Tensor) -> None:
+        super().__init__(buffer.name)
+        self.buffer = buffer
+        self.statement = use.store
+        self.factors = _factors(way[1])
+        self.alone = alone
+        self.instruction = way[1].plan.instruction
+        a, b = map(strides_along, self.factors)
+        self.shared = not (a & b).isdisjoint(way[0].outputs)
+
+
 def agreement(uses: Sequence[Use], tiles: Tiles) -> tuple[Tiles, tuple[Way, ...]]:
     """The tiles, and a choice for each product: such that a register is left for each factor, if there
-    is a way. Raises TileShapeError when nothing suits all."""
+    is a way. Raises TileShapeError when nothing suits all, or only vectors that take too many tiles, and
+    NarrowTilesError where these are all there is."""
     failures: list[TileShapeError] = []
     found = _agreed(uses, tiles, failures, roomy=True)
+    if found is not None:
+        return found
+    others: list[TileShapeError] = []
+    found = _agreed(uses, tiles, others, roomy=False)
     if found is None:
-        failures.clear()
-        found = _agreed(uses, tiles, failures, roomy=False)
-    if found is None:
-        raise failures[0]
+        raise others[0]
+    for use, way in zip(uses, found[1], strict=True):
+        alone = _single(way[1])
+        sums = use.scope.get(way[0].dest.buffer)
+        if alone is None or sums is None:
+            continue
+        if len(found[0][sums].tiles) > way[1].plan.instruction.place.count:
+            raise failures[0] if failures else NarrowTilesError(found[0][sums], use, way, alone)
     return found
+
+
+def _single(choice: Choice) -> Tensor | None:
+    """The factor of which a product takes a single row or column, and the other factor several."""
+    i = choice.plan.instruction
+    for parts, row in zip(choice.plan.rows, i.rows, strict=True):
+        if not parts and row.kind not in SUMMED:
+            moved = [const_value(row.strides[f]) != 0 for f in i.factors]
+            return next((x for x, m in zip(_factors(choice), moved, strict=True) if m), None)
+    return None
 
 
 def _agreed(

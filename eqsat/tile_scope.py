@@ -145,7 +145,10 @@ class TileScope:
         for use in uses:
             moving = use.moving()
             if moving is not None:
-                raise MovingTileError(moving[0], use.store, moving[1])
+                buffer, loops = moving
+                outside = {f.stmt.var for f in self.frames.stack if isinstance(f.stmt, For)}
+                inside = [v for v in loops if v not in outside]
+                raise MovingTileError(buffer, use.store, inside or loops)
         agreed, ways = agreement(uses, tuple(tiles))
         agreed = with_followers(links, agreed)
         for use, way in zip(uses, ways, strict=True):

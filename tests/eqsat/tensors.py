@@ -262,10 +262,13 @@ class Draft:
         return self.masks[-1]
 
     def limit(self, r: Dim, step: int) -> Tensor:
-        """A condition on r that holds at 0, and with a step up not at the end."""
-        first = self.number(2)
+        """A condition on r that holds at 0, and with a step up not at the end; in one variant wherever it
+        can."""
+        first, last = self.number(2), self.number(r.extent - 1)
+        if self.variant == 3:
+            last = r.extent - 2
         line = Line(const_index(first), ((r, const_index(step)),))
-        return binary(Op.LT, line, Uniform(const_index(first + 1 + self.number(r.extent - 1))))
+        return binary(Op.LT, line, Uniform(const_index(first + 1 + last)))
 
     def term(self, t: str, depth: int = 2) -> Tensor:
         """A value of the type, with sums and products."""
@@ -333,6 +336,8 @@ class Draft:
                 self.local.append(self.read(t))
                 return multiply(Masked(self.condition(outputs=True), self.local[-1]), x())
             case 22:
+                if self.variant in (0, 3):
+                    return self.convolution(t, d, SUMMED[0], ((1, 2), (2, 3)), tail=True)
                 return self.convolution(t, d, r, ((1, 1), (2, 1), (2, 2)), tail=True)
             case 23 | 24 | 25:
                 return self.convolution(t, d, r, STEPS[:5], end=shape - 23)

@@ -100,6 +100,18 @@ def test_a_condition_slides() -> None:
     assert not proved(slid, step == -1, m == 1, *along)
 
 
+def test_a_condition_slides_with_taps_apart() -> None:
+    """base + r < end for any d at t = m d + n r: no t that is wanted is left out, and the last t left in is
+    that of the last d and the last such r."""
+    end, last, far = z3.Ints("end last far")
+    slid = n * base + t < n * end + far - (n - 1)
+    ends = (far == m * (extent_d - 1), n >= 1, m >= 1)
+    wanted = (d >= 0, m * d <= far, base + r < end, n * (base + r) <= n * (end - 1))
+    assert proved(slid, *ends, *wanted, t == m * d + n * r)
+    assert proved(t <= far + n * last, *ends, slid, base + last == end - 1)
+    assert not proved(n * base + t < n * end + far - n, *ends, *wanted, t == m * d + n * r)
+
+
 def test_a_condition_reaches_as_far_as_its_last_point() -> None:
     """base + step d < end at some d of t = m d + n r: no t that is wanted is left out; and where it holds at
     the first d, with a step or m of 1, no address is beyond the last one of those."""

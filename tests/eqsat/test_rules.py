@@ -300,9 +300,11 @@ MUTATIONS = {
     "mask-of-local": ("masks", "(Dead c) (Local x)", "(Local x)"),
     "masked-image": (
         "masks",
-        "(Slides e c d r t j 1 masked)",
-        "(Slides e c d r t j 1 image)",
+        "(Slides e c d r t j k masked)",
+        "(Slides e c d r t j k image)",
     ),
+    "masked-image-step": ("masks", "(= 0 (* (- k 1) (- (map-get l r) 1)))", ""),
+    "masked-image-apart": ("masks", "(Slid c d r t j k)", "(Slid c d r t j 1)"),
     "masked-image-down": ("masks", "(< (map-get l r) 1099511627776)", ""),
     "dead-image": ("masks", "(Dead c)\n", "\n"),
     "dead-image-step": (

@@ -12,12 +12,12 @@ from hbc.ir.walk import nodes
 
 CONV = """
 size H, W, T
-input I: {a}[H, {s} * W + T - {s}]
+input I: {a}[H, {s} * (W - 1) + {q} * (T - 1) + 1]
 input F: {b}[T]
 output O: {sum}[H, W]
 reduce r in T
 acc[y, x] = 0
-acc[y, x] += {sum}(I[y, {s} * x + r]) * {sum}(F[r])
+acc[y, x] += {sum}(I[y, {s} * x + {q} * r]) * {sum}(F[r])
 O[y, x] = acc[y, x]
 schedule s for {target} {{
     O.split(x, xo, xi, {width}, tail = {tail}).vectorize(xi{lanes})
@@ -44,16 +44,32 @@ LANES = {
 def test_rows_that_end_within_a_block(
     kind: dict[str, object], tail: str, s: int, taps: str
 ) -> None:
-    p, kernels = compiled(CONV.format(**kind, tail=tail, s=s, taps=taps), str(kind["target"]))
+    text = CONV.format(**kind, tail=tail, s=s, q=1, taps=taps)
+    p, kernels = compiled(text, str(kind["target"]))
     assert_selected(kernels["select"])
     for stage, width in product(CHECKED, (1, 20, 127, 130)):
         assert_agrees(p, kernels[stage], {"H": 2, "W": width, "T": 8 if taps else 11})
 
 
+@pytest.mark.parametrize(("s", "q"), [(1, 2), (1, 3), (2, 3), (3, 2), (2, 4)])
+@pytest.mark.parametrize("tail", ["mask", "shift"])
+@pytest.mark.parametrize("kind", [TILES, BYTES], ids=["bf16", "bytes"])
+def test_taps_apart_that_end_within_a_step(
+    kind: dict[str, object], tail: str, s: int, q: int
+) -> None:
+    """The last taps are a banded matrix, too, and what lies between those that count is all that is read."""
+    p, kernels = compiled(CONV.format(**kind, tail=tail, s=s, q=q, taps=""), "amx")
+    assert_selected(kernels["select"])
+    products = [n for n in nodes(kernels["select"].body) if isinstance(n, Instruct)]
+    assert all(dict(n.sizes)["N"] > 1 for n in products)
+    for stage, width in product(CHECKED, (20, 130)):
+        assert_agrees(p, kernels[stage], {"H": 2, "W": width, "T": 11})
+
+
 @pytest.mark.parametrize("tail", ["mask", "shift"])
 def test_a_tail_is_as_few_instructions_as_a_block(tail: str) -> None:
     """Not one product of a row and a column for each output of which there is only one row."""
-    _, kernels = compiled(CONV.format(**TILES, tail=tail, s=1, taps=", tail = exact"), "amx")
+    _, kernels = compiled(CONV.format(**TILES, tail=tail, s=1, q=1, taps=", tail = exact"), "amx")
     products = [n for n in nodes(kernels["select"].body) if isinstance(n, Instruct)]
     assert all(dict(n.sizes)["M"] == 8 for n in products)
     assert all(isinstance(a, Load) for n in products for a in n.args)

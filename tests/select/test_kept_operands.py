@@ -105,4 +105,4 @@ def test_in_a_loop_that_is_not_unrolled() -> None:
         compiled(changed(ROWS, (".unroll(ko)", "")), "amx")
     first = raised.value.diagnostics[0]
     assert "which of its tiles is meant here depends on `ko`" in first.message
-    assert first.hint == "unroll what runs over its tiles: `.unroll(ko)`"
+    assert first.hint == "unroll, or vectorize, what runs over its tiles: `.unroll(ko)`"
