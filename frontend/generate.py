@@ -200,12 +200,7 @@ def _peel(g: Generator, nest: Nest, scope: Scope, depth: int, s: Split) -> Stmt:
     if isinstance(remainder, Const):
         rest, inside = remainder, scope.tail()
     cut = {} if s.old in nest.padded else {s.inner: rest}
-    tail_nest = replace(
-        nest.fix(s.outer, pieces),
-        extents={**nest.extents, **cut},
-        bases={**nest.bases, s: simplify(sub(extent, rest))},
-    )
-    tail = _loops(g, tail_nest, inside, depth)
+    tail = _loops(g, nest.in_tail(s, simplify(sub(extent, rest)), pieces, cut), inside, depth)
     if isinstance(remainder, Const):
         return block(full, tail)
     return block(full, LetStmt(name, remainder, If(gt(Var(name), 0), tail)))

@@ -30,6 +30,7 @@ class Nest:
     bases: Mapping[Split, Expr] = field(default_factory=dict)  # offset of the piece
     whole: frozenset[Split] = frozenset()
     guarded: frozenset[Split] = frozenset()  # need a test at the innermost statement
+    cut: frozenset[str] = frozenset()  # fused dimensions that a partial piece leaves less of
     shifting: bool = True  # False where an extent is below a shifted factor
     limits: Mapping[str, Expr] = field(default_factory=dict)  # of roots whose loops run further
     padded: frozenset[str] = frozenset()  # roots whose last pieces are whole, beyond all limits
@@ -76,7 +77,8 @@ class Nest:
         """Whether the dimension belongs to a partial piece, and so may be less than any factor."""
         r = self.parent(dim)
         if not isinstance(r, Split):
-            return r is not None and (self._is_cut(r.outer) or self._is_cut(r.inner))
+            parts = () if r is None else (r.outer, r.inner)
+            return dim in self.cut or any(map(self._is_cut, parts))
         return (dim == r.inner and dim in self.extents) or self._is_cut(r.old)
 
     def extent(self, dim: str) -> Expr:
@@ -236,6 +238,17 @@ class Nest:
         rest = {dim: limit for dim, limit in self.limits.items() if dim != root}
         fits = lt(self.offset(root), self.limits[root])
         return replace(self, limits=rest, pending=(*self.pending, fits))
+
+    def in_tail(self, s: Split, start: Expr, last: Expr, cut: Mapping[str, Expr]) -> Nest:
+        """In the last piece of a split, number `last`, which begins at `start`; `cut`: how long it is. Of
+        what its outer half is fused with there are fewer steps."""
+        extents, bases = {**self.extents, **cut}, {**self.bases, s: start}
+        tail = replace(self.fix(s.outer, last), extents=extents, bases=bases)
+        fuses = (r for r in self.stage.relations if isinstance(r, Fuse))
+        less = {
+            r.fused for r in fuses if tail.has_one_value(r.outer) != tail.has_one_value(r.inner)
+        }
+        return replace(tail, cut=self.cut | less)
 
     def with_whole(self, s: Split) -> Nest:
         return replace(self, whole=self.whole | {s})
