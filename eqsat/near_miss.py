@@ -43,7 +43,7 @@ from hbc.ir.nodes import (
     VectorReduce,
 )
 from hbc.ir.record import record
-from hbc.ir.types import I64, TILES, DType
+from hbc.ir.types import DTYPES, I64, TILES, DType
 from hbc.ir.walk import nodes
 
 FUNCTIONS_OF_FACTORS = frozenset({str(MathOp.TF32)})
@@ -273,12 +273,13 @@ def _rounding(x: Tensor) -> str:
 
 
 def _narrow(product: Apply, total: DType) -> _Unlike:
-    """A product that is widened only after it has lost bits."""
+    """A product of another type than the sum: one that is widened after it has lost bits, mostly."""
     t = product.element
     what = "rounded to" if t.is_float else "reduced to"
+    lost = f"the product is {what} {t} before it is added"
     a, b = (_written(f) for f in product.args)
     return _Unlike(
-        f"the product is {what} {t} before it is added",
+        lost if t.bits < total.bits else f"the product is taken in {t}, and converted to {total}",
         f"widen the factors, not the product: `{total}({a}) * {total}({b})`",
     )
 
@@ -299,7 +300,7 @@ def _types(
                 i.name, f"it multiplies {shown}, and `{i.name}` rounds both to {name}",
                 f"write `{name}(..) * {name}(..)` where that is precise enough",
             )  # fmt: skip
-    best = max(instructions, key=lambda i: _agreement(found, signature(i)))
+    best = max(instructions, key=lambda i: (_agreement(found, signature(i)), i.place.row_bytes))
     wanted = signature(best)
     if _agreement(found, wanted)[0] == len(found):
         return Miss(
@@ -332,12 +333,20 @@ def _elements(i: Instruction) -> list[str]:
     return [i.operands[n].element.name for n in i.factors]
 
 
-def _agreement(found: Signature, wanted: Signature) -> tuple[int, int]:
-    """How many of the types are the same, with the factors in the better order; and in this one."""
+def _agreement(found: Signature, wanted: Signature) -> tuple[int, int, int]:
+    """How many of the types are the same, with the factors in the better order; how many are alike but
+    for the sign; and how many are the same in this order."""
     total, a, b = wanted
     here = (found[1] == a) + (found[2] == b)
     swapped = (found[1] == b) + (found[2] == a)
-    return (found[0] == total) + max(here, swapped), here
+    alike = sum(map(_is_alike, found, wanted))
+    return (found[0] == total) + max(here, swapped), alike, here
+
+
+def _is_alike(a: str, b: str) -> bool:
+    """Whether two types are as wide as each other, and both integers or not. (What rounds is no type.)"""
+    x, y = DTYPES.get(a), DTYPES.get(b)
+    return bool(x and y and x.bits == y.bits and x.is_float == y.is_float)
 
 
 def _without_masks(x: Tensor) -> Tensor:
