@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import isfinite
 
 from hbc.frontend import ast, isa_ast
 from hbc.frontend.isa_properties import Reports
@@ -32,10 +33,11 @@ def check_sizes(written: list[isa_ast.Bounded], reports: Reports) -> tuple[Size,
     """The `size` lines."""
     sizes: dict[str, Size] = {}
     for b in written:
-        most = int(b.most.value)
-        step = 1 if b.step is None else int(b.step.value)
-        if most != b.most.value or (b.step is not None and step != b.step.value):
+        written_step = 1 if b.step is None else b.step.value
+        most, step = _whole(b.most.value), _whole(written_step)
+        if most != b.most.value or step != written_step:
             reports.report("sizes are whole numbers", b.span)
+            most, step = max(most, 1), max(step, 1)
         elif step < 1 or most < step or most % step:
             reports.report(
                 f"no size is at most {most} in steps of {step}"
@@ -50,6 +52,11 @@ def check_sizes(written: list[isa_ast.Bounded], reports: Reports) -> tuple[Size,
                 reports.report(f"the size `{name.text}` is declared twice", name.span)
             sizes[name.text] = Size(name.text, most, step)
     return tuple(sizes.values())
+
+
+def _whole(value: float) -> int:
+    """The number, if it is a whole one."""
+    return int(value) if isfinite(value) else 0
 
 
 def read_extent(e: ast.Expr, sizes: Mapping[str, Size], reports: Reports) -> Extent:
