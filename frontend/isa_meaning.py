@@ -141,6 +141,7 @@ def read_variables(
     to = operands[u.name.text]
     if not check_rank(to, u.indices, u.span, reports):
         return None
+    before = len(reports.found)
     found = {x.span.text: e for x, e in zip(u.indices, to.extents, strict=True)}
     for reduce in i.body:
         if not isinstance(reduce, ast.Reduce):
@@ -152,7 +153,7 @@ def read_variables(
             if d.interval.start not in (None, ast.Number(0, d.span)):
                 reports.report("reductions of instructions begin at 0", d.interval.span)
             found[d.name.text] = read_extent(d.interval.stop, sizes, reports)
-    return found
+    return found if len(reports.found) == before else None
 
 
 def flatten(at: Typed, steps: list[dict[str, int]], place: Place) -> dict[str, Expr]:
