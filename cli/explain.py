@@ -15,6 +15,7 @@ from hbc.ir.target import GPU
 if TYPE_CHECKING:
     from hbc.cli.prepare import Chosen
     from hbc.cli.report import Json
+    from hbc.eqsat.near_miss import Miss
     from hbc.eqsat.report import Record
 
 
@@ -36,18 +37,22 @@ def command(
     statement, and what to change.
     """
     from hbc.cli.prepare import choose
-    from hbc.cli.report import print_json
+    from hbc.cli.report import diagnostic_json, print_json
 
     chosen = choose(kernel, settings, target, schedule, isa, fix_sizes=True)
     records, failure = _explained(chosen)
     if as_json:
-        statements: list[Json] = [_as_json(r) for r in records]
+        held = _not_held(chosen, failure)
+        statements: list[Json] = [_as_json(r, held.get(r.instruction or "")) for r in records]
+        mistakes = () if failure is None else failure.diagnostics
+        refused: list[Json] = [diagnostic_json(mistake) for mistake in mistakes]
         print_json(
             {
                 "kernel": chosen.pipeline.name,
                 "target": chosen.target.name,
                 "schedule": chosen.schedule_name,
                 "statements": statements,
+                "refused": refused,
             }
         )
     elif records or failure is None:
@@ -81,6 +86,21 @@ def _explained(chosen: Chosen) -> tuple[list[Record], HbcError | None]:
     except HbcError as failure:
         return merged(records), failure
     return merged(records), None
+
+
+def _not_held(chosen: Chosen, failure: HbcError | None) -> dict[str, Miss]:
+    """What keeps instructions on tiles, by name, from statements that they were chosen for: that there
+    are not enough registers, or not configured so."""
+    from hbc.cli.instruction_set import instructions_of
+    from hbc.codegen.tile_regions import TileError
+    from hbc.eqsat.near_miss import Miss
+    from hbc.ir.types import TILES
+
+    if not isinstance(failure, TileError):
+        return {}
+    d = failure.diagnostics[0]
+    on_tiles = [i.name for i in instructions_of(chosen.target) if i.place.memory in TILES]
+    return {name: Miss(name, d.message, d.hint or "") for name in on_tiles}
 
 
 def _lines(chosen: Chosen, records: Sequence[Record]) -> list[str]:
@@ -139,8 +159,8 @@ def _line(r: Record) -> int | None:
     return None if r.span is None else r.span.line
 
 
-def _as_json(r: Record) -> Json:
-    """Stable keys."""
+def _as_json(r: Record, not_held: Miss | None) -> Json:
+    """Stable keys. `not_held`: why registers do not hold what was chosen."""
     from hbc.eqsat.report import rewriting
 
     cost: Json = {
@@ -149,12 +169,13 @@ def _as_json(r: Record) -> Json:
         "memory": r.cost.memory,
         "conversion": r.cost.conversion,
     }
+    missed = r.miss or not_held
     miss: Json = None
-    if r.miss is not None:
+    if missed is not None:
         miss = {
-            "nearest": r.miss.nearest or None,
-            "condition": r.miss.condition,
-            "edit": r.miss.edit,
+            "nearest": missed.nearest or None,
+            "condition": missed.condition,
+            "edit": missed.edit,
         }
     return {
         "line": _line(r),
