@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from hbc.cli.report import Json
     from hbc.eqsat.near_miss import Miss
     from hbc.eqsat.report import Record
+    from hbc.ir.kernel import Kernel
 
 
 FEW_CYCLES = 10  # of which tenths are shown
@@ -85,7 +86,38 @@ def _explained(chosen: Chosen) -> tuple[list[Record], HbcError | None]:
             compile_chosen(chosen)  # registers may not suffice for what was chosen
     except HbcError as failure:
         return merged(records), failure
-    return merged(records), None
+    return merged(records) or _one_by_one(chosen, kernel), None
+
+
+def _one_by_one(chosen: Chosen, kernel: Kernel) -> list[Record]:
+    """The sums of a kernel that adds up one term at a time, where instructions could do otherwise."""
+    from hbc.eqsat.near_miss import Miss
+    from hbc.eqsat.report import Record
+    from hbc.eqsat.statement import is_product
+    from hbc.ir.nodes import Op, Store
+    from hbc.ir.walk import free_variables, nodes
+
+    if not _has_instructions(chosen):
+        return []
+    if any(isinstance(n, Store) and is_product(n.value) for n in nodes(kernel.body)):
+        return []
+    found = []
+    for f in chosen.pipeline.funcs:
+        for number, u in enumerate(f.updates):
+            written = {v for index in u.indices for v in free_variables(index)}
+            summed = [f"`{r.name}`" for r in u.reduce if r.name not in written]
+            if u.op is Op.ADD and summed:
+                stage = f"{f.name}.update{f'({number})' if number else ''}"
+                miss = Miss(
+                    "", f"its sum over {' and '.join(summed)} takes one term at a time",
+                    f"vectorize a reduction loop: `{stage}.atomic().vectorize(..)`",
+                )  # fmt: skip
+                found.append(Record(u.span, f.name, None, miss=miss))
+    return found
+
+
+def _has_instructions(chosen: Chosen) -> bool:
+    return bool(chosen.target.instruction_sets or chosen.target.isa)
 
 
 def _not_held(chosen: Chosen, failure: HbcError | None) -> dict[str, Miss]:
@@ -105,7 +137,7 @@ def _not_held(chosen: Chosen, failure: HbcError | None) -> dict[str, Miss]:
 
 def _lines(chosen: Chosen, records: Sequence[Record]) -> list[str]:
     title = f"{chosen.pipeline.name} for {chosen.target.name}, schedule {chosen.schedule_name}"
-    if not chosen.target.instruction_sets and not chosen.target.isa:
+    if not _has_instructions(chosen):
         return [
             title,
             f"  {chosen.target.name} has no tensor instructions: `hbc targets` lists others",
@@ -113,7 +145,7 @@ def _lines(chosen: Chosen, records: Sequence[Record]) -> list[str]:
     if not records:
         return [
             title,
-            "  no statement sums over vector lanes: vectorize a reduction loop (`atomic`)",
+            "  there is nothing for instructions to do: they add up over vectorized reduction loops",
         ]
     found = [title]
     for r in records:

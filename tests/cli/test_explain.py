@@ -110,11 +110,44 @@ def test_a_mistake_elsewhere_is_all_that_is_said(hbc: Command, product: Path) ->
 
 
 def test_nothing_to_explain(hbc: Command, product: Path) -> None:
+    product.write_text(PRODUCT.replace("acc[i, j] += ", "acc[i, j] max= "))
     done = hbc("explain", product, "--target", "avx512vnni")
     assert done.code == 0
-    assert "vectorize a reduction loop" in done.out
+    assert done.out == (
+        "product for avx512vnni, schedule rows\n"
+        "  there is nothing for instructions to do: they add up over vectorized reduction loops\n"
+    )
     done = hbc("explain", product, "--target", "c")
     assert "c has no tensor instructions" in done.out
+
+
+def test_a_sum_that_takes_one_term_at_a_time(hbc: Command, product: Path) -> None:
+    """Its line is named, and what would let instructions do it."""
+    done = hbc("explain", product, "--target", "avx512vnni")
+    assert done.code == 0
+    assert done.out == (
+        "product for avx512vnni, schedule rows\n\n"
+        "line 7: acc[i, j] += i32(A[i, k]) * i32(B[k, j])\n"
+        "  no instruction: its sum over `k` takes one term at a time\n"
+        "  to change that: vectorize a reduction loop: `acc.update.atomic().vectorize(..)`\n"
+    )
+    (one,) = json.loads(hbc("explain", product, "--target", "avx512vnni", "--json").out)[
+        "statements"
+    ]
+    assert (one["line"], one["stage"], one["chosen"]) == (7, "acc", None)
+    assert one["near_miss"]["nearest"] is None
+    assert one["near_miss"]["condition"] == "its sum over `k` takes one term at a time"
+
+
+def test_sums_at_places_that_data_says(hbc: Command, product: Path) -> None:
+    """What is written at a reduction variable is not summed over it."""
+    product.write_text(
+        "size N\ninput A: u8[N]\noutput H: i32[256]\noutput S: i32[N]\nreduce r in N\n"
+        "H[b] = 0\nH[i32(A[r])] += 1\nS[i] = 0\nS[r] += i32(A[r])\n"
+    )
+    done = hbc("explain", product, "--target", "avx512vnni")
+    assert done.code == 0
+    assert "there is nothing for instructions to do" in done.out
 
 
 def test_what_registers_do_not_suffice_for(hbc: Command, product: Path) -> None:
