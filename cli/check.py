@@ -8,9 +8,8 @@ from pathlib import Path
 import click
 
 from hbc.cli.options import json_option, settings_option
-from hbc.cli.report import Json, print_json
+from hbc.cli.report import Json, diagnostic_json, print_json
 from hbc.ir.diag import Diagnostic, HbcError, UsageError
-from hbc.ir.source import Span
 
 
 @click.command("check")
@@ -28,7 +27,7 @@ def command(files: tuple[Path, ...], settings: Mapping[str, str], as_json: bool)
         mistakes += _mistakes(file, settings)
     mistakes = list(dict.fromkeys(mistakes))
     if as_json:
-        found: list[Json] = [_as_json(mistake) for mistake in mistakes]
+        found: list[Json] = [diagnostic_json(mistake) for mistake in mistakes]
         print_json({"ok": not mistakes, "files": len(files), "mistakes": found})
         click.get_current_context().exit(HbcError.exit_code if mistakes else 0)
     if mistakes:
@@ -62,23 +61,3 @@ def _mistakes(file: Path, settings: Mapping[str, str]) -> Sequence[Diagnostic]:
             except HbcError as failure:
                 mistakes += failure.diagnostics
     return mistakes
-
-
-def _as_json(mistake: Diagnostic) -> Json:
-    """Stable keys; lines and columns count from 1, and are null where no text is to blame."""
-    return {
-        "severity": str(mistake.severity),
-        "message": mistake.message,
-        "hint": mistake.hint,
-        **_place(mistake.span),
-        "notes": [{"message": note.message, **_place(note.span)} for note in mistake.notes],
-    }
-
-
-def _place(span: Span | None) -> dict[str, Json]:
-    if span is None:
-        return {"file": None, "line": None, "column": None, "length": None}
-    line, column = span.source.position(span.start)
-    return {
-        "file": span.source.name, "line": line, "column": column, "length": span.end - span.start,
-    }  # fmt: skip

@@ -15,7 +15,9 @@ from hbc.ir.target import GPU
 if TYPE_CHECKING:
     from hbc.cli.prepare import Chosen
     from hbc.cli.report import Json
+    from hbc.eqsat.near_miss import Miss
     from hbc.eqsat.report import Record
+    from hbc.ir.kernel import Kernel
 
 
 FEW_CYCLES = 10  # of which tenths are shown
@@ -36,18 +38,22 @@ def command(
     statement, and what to change.
     """
     from hbc.cli.prepare import choose
-    from hbc.cli.report import print_json
+    from hbc.cli.report import diagnostic_json, print_json
 
     chosen = choose(kernel, settings, target, schedule, isa, fix_sizes=True)
     records, failure = _explained(chosen)
     if as_json:
-        statements: list[Json] = [_as_json(r) for r in records]
+        held = _not_held(chosen, failure)
+        statements: list[Json] = [_as_json(r, held.get(r.instruction or "")) for r in records]
+        mistakes = () if failure is None else failure.diagnostics
+        refused: list[Json] = [diagnostic_json(mistake) for mistake in mistakes]
         print_json(
             {
                 "kernel": chosen.pipeline.name,
                 "target": chosen.target.name,
                 "schedule": chosen.schedule_name,
                 "statements": statements,
+                "refused": refused,
             }
         )
     elif records or failure is None:
@@ -80,12 +86,58 @@ def _explained(chosen: Chosen) -> tuple[list[Record], HbcError | None]:
             compile_chosen(chosen)  # registers may not suffice for what was chosen
     except HbcError as failure:
         return merged(records), failure
-    return merged(records), None
+    return merged(records) or _one_by_one(chosen, kernel), None
+
+
+def _one_by_one(chosen: Chosen, kernel: Kernel) -> list[Record]:
+    """The sums of a kernel that adds up one term at a time, where instructions could do otherwise."""
+    from hbc.eqsat.near_miss import Miss
+    from hbc.eqsat.report import Record
+    from hbc.eqsat.statement import is_product
+    from hbc.ir.nodes import Op, Store
+    from hbc.ir.walk import free_variables, nodes
+
+    if not _has_instructions(chosen):
+        return []
+    if any(isinstance(n, Store) and is_product(n.value) for n in nodes(kernel.body)):
+        return []
+    found = []
+    for f in chosen.pipeline.funcs:
+        for number, u in enumerate(f.updates):
+            written = {v for index in u.indices for v in free_variables(index)}
+            summed = [f"`{r.name}`" for r in u.reduce if r.name not in written]
+            if u.op is Op.ADD and summed:
+                stage = f"{f.name}.update{f'({number})' if number else ''}"
+                miss = Miss(
+                    "", f"its sum over {' and '.join(summed)} takes one term at a time",
+                    f"vectorize a reduction loop: `{stage}.atomic().vectorize(..)`",
+                )  # fmt: skip
+                found.append(Record(u.span, f.name, None, miss=miss))
+    return found
+
+
+def _has_instructions(chosen: Chosen) -> bool:
+    return bool(chosen.target.instruction_sets or chosen.target.isa)
+
+
+def _not_held(chosen: Chosen, failure: HbcError | None) -> dict[str, Miss]:
+    """What keeps instructions on tiles, by name, from statements that they were chosen for: that there
+    are not enough registers, or not configured so."""
+    from hbc.cli.instruction_set import instructions_of
+    from hbc.codegen.tile_regions import TileError
+    from hbc.eqsat.near_miss import Miss
+    from hbc.ir.types import TILES
+
+    if not isinstance(failure, TileError):
+        return {}
+    d = failure.diagnostics[0]
+    on_tiles = [i.name for i in instructions_of(chosen.target) if i.place.memory in TILES]
+    return {name: Miss(name, d.message, d.hint or "") for name in on_tiles}
 
 
 def _lines(chosen: Chosen, records: Sequence[Record]) -> list[str]:
     title = f"{chosen.pipeline.name} for {chosen.target.name}, schedule {chosen.schedule_name}"
-    if not chosen.target.instruction_sets and not chosen.target.isa:
+    if not _has_instructions(chosen):
         return [
             title,
             f"  {chosen.target.name} has no tensor instructions: `hbc targets` lists others",
@@ -93,7 +145,7 @@ def _lines(chosen: Chosen, records: Sequence[Record]) -> list[str]:
     if not records:
         return [
             title,
-            "  no statement sums over vector lanes: vectorize a reduction loop (`atomic`)",
+            "  there is nothing for instructions to do: they add up over vectorized reduction loops",
         ]
     found = [title]
     for r in records:
@@ -139,8 +191,8 @@ def _line(r: Record) -> int | None:
     return None if r.span is None else r.span.line
 
 
-def _as_json(r: Record) -> Json:
-    """Stable keys."""
+def _as_json(r: Record, not_held: Miss | None) -> Json:
+    """Stable keys. `not_held`: why registers do not hold what was chosen."""
     from hbc.eqsat.report import rewriting
 
     cost: Json = {
@@ -149,12 +201,13 @@ def _as_json(r: Record) -> Json:
         "memory": r.cost.memory,
         "conversion": r.cost.conversion,
     }
+    missed = r.miss or not_held
     miss: Json = None
-    if r.miss is not None:
+    if missed is not None:
         miss = {
-            "nearest": r.miss.nearest or None,
-            "condition": r.miss.condition,
-            "edit": r.miss.edit,
+            "nearest": missed.nearest or None,
+            "condition": missed.condition,
+            "edit": missed.edit,
         }
     return {
         "line": _line(r),

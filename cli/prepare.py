@@ -146,7 +146,10 @@ def _build_cuda(source: CudaSource, folder: Path, on_cpu: bool) -> Path | GpuLib
 
         out = folder / f"{source.name}.so"
         (folder / f"{source.name}.h").write_text(source.header, encoding="utf-8")
-        return build_for_cpu(source.text, out, "so", name=source.name, extra=(f"-I{folder}",))
+        return build_for_cpu(
+            source.text, out, "so", name=source.name, extra=(f"-I{folder}",),
+            instructions=source.instructions,
+        )  # fmt: skip
     from hbc.codegen.nvcc import build_cuda_cached, check_driver
 
     facts, loader = gpu_facts(), find_loader()

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import click
 
 from hbc.ir.diag import Diagnostic, Severity
+from hbc.ir.source import Span
 
 if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
@@ -44,6 +45,26 @@ def notice(text: str) -> None:
 def print_json(value: Json) -> None:
     """Indented JSON on stdout, keys in the order given; what JSON has no number for is null."""
     click.echo(json.dumps(_finite(value), indent=2, allow_nan=False))
+
+
+def diagnostic_json(diagnostic: Diagnostic) -> Json:
+    """Stable keys; lines and columns count from 1, and are null where no text is to blame."""
+    return {
+        "severity": str(diagnostic.severity),
+        "message": diagnostic.message,
+        "hint": diagnostic.hint,
+        **_place(diagnostic.span),
+        "notes": [{"message": note.message, **_place(note.span)} for note in diagnostic.notes],
+    }
+
+
+def _place(span: Span | None) -> dict[str, Json]:
+    if span is None:
+        return {"file": None, "line": None, "column": None, "length": None}
+    line, column = span.source.position(span.start)
+    return {
+        "file": span.source.name, "line": line, "column": column, "length": span.end - span.start,
+    }  # fmt: skip
 
 
 def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

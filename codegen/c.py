@@ -20,7 +20,7 @@ from hbc.codegen.tile_plan import plan_tiles
 from hbc.codegen.unit import Buffer, Printers, Unit
 from hbc.codegen.writer import Writer
 from hbc.ir.diag import error
-from hbc.ir.instruction import Feature
+from hbc.ir.instruction import Feature, Instruction
 from hbc.ir.kernel import Kernel, Table
 from hbc.ir.nodes import Load, Prefetch, Stmt, Store, Var
 from hbc.ir.record import record
@@ -31,7 +31,7 @@ from hbc.ir.walk import nodes
 @record
 class CSource:
     """The texts of NAME.c and NAME.h. `parallel`: it uses OpenMP; `simd`: x86 intrinsics. `flags`:
-    those of its instructions, which the C compiler wants besides the target's."""
+    those of its `instructions`, which the C compiler wants besides the target's."""
 
     name: str
     text: str
@@ -39,6 +39,7 @@ class CSource:
     parallel: bool = False
     simd: bool = False
     flags: tuple[str, ...] = ()
+    instructions: tuple[Instruction, ...] = ()
 
 
 _PRINTERS = {
@@ -91,7 +92,10 @@ def emit_c(
     headers = sorted({i.place.header for i in kernel.instructions})
     text = c_file(about + build, kernel.name, texts, named, parts, rest.parallel, headers)
     simd = target.machine == X86
-    return CSource(kernel.name, text, header(abi, about), rest.parallel, simd, options)
+    return CSource(
+        kernel.name, text, header(abi, about), rest.parallel, simd, options,
+        tuple(kernel.instructions),
+    )  # fmt: skip
 
 
 def _features(kernel: Kernel, needs: Sequence[Feature]) -> list[Feature]:

@@ -15,8 +15,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Literal
 
+from hbc.codegen.refused_text import Refused, refusal
 from hbc.codegen.toolchain import cache_folder, folder_of, run_tool
 from hbc.ir.diag import Diagnostic, InternalError, ToolError
+from hbc.ir.instruction import Instruction
 
 TEMPLATES = Path(__file__).with_name("templates")
 Kind = Literal["so", "program"]
@@ -66,10 +68,11 @@ def as_cpp(text: str) -> str:
 
 def build(
     text: str, out: Path, kind: Kind = "so", *, name: str = "kernel", sanitize: Sanitizer = "",
-    extra: Sequence[str] = (),
+    extra: Sequence[str] = (), instructions: Sequence[Instruction] = (),
 ) -> Path:  # fmt: skip
-    """Compiles a `.cu` text into the file `out`, complete or not at all. ToolError without a C++
-    compiler; InternalError when it refuses the text."""
+    """Compiles a `.cu` text with these instructions into the file `out`, complete or not at all.
+    ToolError without a C++ compiler; when it refuses the text, InternalError, or HbcError where one
+    of the instructions is the user's."""
     compiler = find_cpp()
     with tempfile.TemporaryDirectory(prefix=".hbc-", dir=folder_of(out)) as folder:
         for header in HEADERS:
@@ -84,8 +87,8 @@ def build(
         ]  # fmt: skip
         answer = run_tool(command)
         if answer.returncode != 0:
-            errors = "\n".join(answer.stderr.splitlines()[:30])
-            raise InternalError(f"{compiler} refuses {name}.cu:\n{errors}")
+            file = f"{name}.cu"
+            raise refusal(Refused(compiler, file, text, tuple(instructions), answer.stderr))
         made.replace(out)
     return out
 

@@ -21,8 +21,9 @@ from typing import Literal
 from hbc.codegen.cuda_source import CudaSource
 from hbc.codegen.gpu_limits import check_instructions, check_shared
 from hbc.codegen.occupancy import occupancy
+from hbc.codegen.refused_text import Refused, refusal
 from hbc.codegen.toolchain import cache_folder, folder_of, run_tool
-from hbc.ir.diag import Diagnostic, InternalError, ToolError, UsageError
+from hbc.ir.diag import Diagnostic, ToolError, UsageError
 from hbc.ir.record import record
 
 CudaOutput = Literal["ptx", "cubin", "fatbin", "so"]
@@ -117,7 +118,7 @@ def build_cuda(
     """Compiles into the file `out`, complete or not at all; PTX and cubins are for one architecture.
     HbcError: more shared memory than one of them has, or an instruction that it has not. ToolError:
     no nvcc, or it takes too long. UsageError: it knows no such architecture. InternalError: it
-    refuses our text."""
+    refuses our text. HbcError: the same with an instruction in it that the user describes."""
     check_shared(source.shared, archs)
     check_instructions(source.instructions, archs, source.fragments)
     with tempfile.TemporaryDirectory(prefix=".hbc-", dir=folder_of(out)) as folder:
@@ -131,8 +132,8 @@ def build_cuda(
         if answer.returncode != 0 or not made.exists():
             if unknown := _UNKNOWN_ARCH.search(answer.stderr):
                 raise _unknown_arch(unknown[1].replace("compute", "sm"))
-            said = "\n".join((answer.stderr or answer.stdout).splitlines()[:20])
-            raise InternalError(f"nvcc refuses {source.name}.cu:\n{said}")
+            file, said = f"{source.name}.cu", answer.stderr or answer.stdout
+            raise refusal(Refused("nvcc", file, source.text, source.instructions, said))
         made.replace(out)
     return [_of_launch(r, source) for r in resources(answer.stderr + answer.stdout)]
 

@@ -7,11 +7,11 @@ from dataclasses import replace
 from math import prod
 
 from hbc.codegen.tile_lives import Lives
-from hbc.codegen.tile_regions import Planner, Region, Shape, func_of
+from hbc.codegen.tile_regions import Planner, Region, Shape, TileError, func_of
 from hbc.codegen.tile_steps import Product, accesses, distinct, tiles_of
 from hbc.ir.build import const_value
 from hbc.ir.contraction import shape
-from hbc.ir.diag import Diagnostic, HbcError, InternalError
+from hbc.ir.diag import Diagnostic, InternalError
 from hbc.ir.instruction import Instruction
 from hbc.ir.nodes import Allocate, Block, Stmt
 from hbc.ir.record import record
@@ -32,7 +32,7 @@ NO_TILES = TilePlan(Block(()), {}, {}, {})
 
 
 def plan_tiles(body: Stmt, instructions: Sequence[Instruction]) -> TilePlan:
-    """The plan for a kernel's body. HbcError when it needs more registers than there are, when a tile
+    """The plan for a kernel's body. TileError when it needs more registers than there are, when a tile
     has two shapes, or is carried into or out of a parallel loop."""
     if not tiles_of(body):
         return replace(NO_TILES, body=body)
@@ -76,11 +76,11 @@ def _shapes(
     return shapes, count
 
 
-def _two_shapes(a: Allocate, one: Shape, other: Shape) -> HbcError:
+def _two_shapes(a: Allocate, one: Shape, other: Shape) -> TileError:
     def text(s: Shape) -> str:
         return f"{s[0]} rows of {s[1] // a.element.bytes}"
 
-    return HbcError(
+    return TileError(
         Diagnostic(
             f"a tile of `{func_of(a.buffer)}` is used as {text(one)} and as {text(other)} elements",
             a.span,

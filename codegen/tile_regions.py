@@ -39,6 +39,10 @@ def func_of(tile: str) -> str:
     return re.sub(r"(_\d+)+$", "", label(tile)) or tile
 
 
+class TileError(HbcError):
+    """The tile registers cannot hold what a kernel keeps in them."""
+
+
 @dataclass(slots=True)
 class Planner:
     """Puts regions into a body. `count`: registers of the machine."""
@@ -54,14 +58,14 @@ class Planner:
         if len(alive) > self.count:
             raise self._too_many(alive, f"{len(alive)} tile registers are needed at once")
 
-    def _too_many(self, alive: Sequence[str], message: str) -> HbcError:
+    def _too_many(self, alive: Sequence[str], message: str) -> TileError:
         funcs = Counter(func_of(t) for t in alive)
         listed = ", ".join(f"{n} for `{func}`" for func, n in funcs.items())
         most = max(funcs, key=lambda f: funcs[f])
         span = next((self.tiles[t].span for t in alive if func_of(t) == most), None)
         hint = f"keep fewer tiles of `{most}`: unroll less, or tile its loops smaller"
         text = f"{message}, and there are {self.count}: {listed}"
-        return HbcError(Diagnostic(text, span, hint))
+        return TileError(Diagnostic(text, span, hint))
 
     def place(self, p: Place, *, threaded: bool) -> Stmt:
         """The statement with its regions, as far out as one configuration serves. `threaded`: in a
@@ -166,11 +170,11 @@ class Planner:
             registers[tile], taken_until[r] = r, last
         return tuple(shapes), registers
 
-    def _carried(self, tile: str) -> HbcError:
+    def _carried(self, tile: str) -> TileError:
         """The tile lives across the edge of what one configuration can serve."""
         first, last = self.lives[tile]
         shapes = {self.shapes[t] for t, a in self.lives.items() if a[0] <= last and a[1] >= first}
-        return HbcError(
+        return TileError(
             Diagnostic(
                 f"a tile of `{func_of(tile)}` is kept while tiles of {len(shapes)} shapes are used, "
                 f"and the {self.count} registers cannot be configured for all of them",
@@ -189,7 +193,7 @@ class Planner:
         for tile, life in self._alive(inner).items():
             if not _holds(inner, life):
                 func = func_of(tile)
-                raise HbcError(
+                raise TileError(
                     Diagnostic(
                         f"a tile of `{func}` is carried into or out of the parallel loop `{s.var}`,"
                         " and each thread has its own tile registers",

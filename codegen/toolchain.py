@@ -19,7 +19,8 @@ from typing import Literal
 
 from hbc.codegen.c import CSource
 from hbc.codegen.cross import cross_commands, is_foreign, no_cross_compiler
-from hbc.ir.diag import Diagnostic, InternalError, ToolError
+from hbc.codegen.refused_text import Refused, refusal
+from hbc.ir.diag import Diagnostic, ToolError
 from hbc.ir.record import record
 from hbc.ir.target import Target
 
@@ -30,7 +31,12 @@ SUFFIX: dict[Output, str] = {"so": ".so", "a": ".a", "obj": ".o"}
 # Contraction is off because a*b+c is already spelled as fma where the target has it: every compiler
 # then gives the same bits. Nothing reads errno or the exception flags, and without them sqrt is one
 # instruction and comparisons vectorize.
-FLAGS = ("-std=c11", "-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math")
+# What a user's own instruction calls is refused by name where nothing declares it: older compilers let
+# it pass, until the library is loaded.
+FLAGS = (
+    "-std=c11", "-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math",
+    "-Werror=implicit-function-declaration",
+)  # fmt: skip
 # gcc carries loads from one iteration to the next where it can; with 32 accumulators live that means
 # spills: a 4 x 4 block of a convolution with 8 taps unrolled runs 3 times slower with it (353 stack
 # accesses in the loop against 1, gcc 12).
@@ -157,7 +163,8 @@ def build(
     extra: Sequence[str] = (),
 ) -> Path:
     """Compiles `source` into the file `out`, complete or not at all. ToolError: no compiler, or it
-    takes longer than TIMEOUT. InternalError: it refuses our text."""
+    takes longer than TIMEOUT. InternalError: it refuses our text. HbcError: it refuses a text with an
+    instruction that the user describes."""
     compiler = compiler or find_compiler(target.machine)
     options = [*flags(source, target, compiler, sanitize=sanitize), *extra]
     with tempfile.TemporaryDirectory(prefix=".hbc-", dir=folder_of(out)) as folder:
@@ -242,12 +249,14 @@ def _archiver(compiler: Compiler) -> list[str]:
 def _compile(arguments: list[str], source: CSource) -> None:
     answer = run_tool(arguments)
     if answer.returncode != 0:
-        errors = "\n".join(answer.stderr.splitlines()[:20])
-        if NO_ROOM in errors:
+        if NO_ROOM in answer.stderr:
             raise ToolError(
                 Diagnostic(f"`{arguments[0]}`: {NO_ROOM}", hint="TMPDIR names another folder")
             )
-        raise InternalError(f"the C compiler refuses {source.name}.c:\n{errors}")
+        file = f"{source.name}.c"
+        raise refusal(
+            Refused("the C compiler", file, source.text, source.instructions, answer.stderr)
+        )
 
 
 def run_tool(arguments: list[str]) -> subprocess.CompletedProcess[str]:

@@ -101,7 +101,7 @@ def check_templates(i: isa_ast.Instruction, place: Place, reports: Reports) -> t
             reports.report(
                 "the template is no statement", e.template.span, "end it with `;`, or write `asm`"
             )
-        made.append(Template(compiler, e.is_asm, e.template.value))
+        made.append(Template(compiler, e.is_asm, e.template.value, e.span))
     lacking = [c for c in COMPILERS if c not in seen and None not in seen]
     if lacking:
         reports.report(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from math import isfinite
 
 from hbc.frontend import ast, isa_ast
 from hbc.frontend.isa_properties import (
@@ -55,6 +56,10 @@ PLACE = {
     "store": Entry(STRING, ""),
 }
 COST = {"latency": Entry(NUMBER), "per_cycle": Entry(NUMBER)}
+HINTS = {
+    "latency": "write the cycles until the result can be used: `latency 4`",
+    "per_cycle": "write how many begin in a cycle: `per_cycle 0.5` for one in two cycles",
+}
 
 
 def check_feature(f: isa_ast.Feature, reports: Reports) -> Feature:
@@ -105,9 +110,14 @@ def check_target(
 
 def check_cost(c: isa_ast.Cost, reports: Reports) -> Cost:
     v = read_properties(c.properties, COST, c.span, reports)
-    for name in COST:
-        if not v[name] > 0:
-            reports.report(f"`{name}` is more than 0", c.span)
+    spans = {p.name.text: p.span for p in c.properties}
+    for name, hint in HINTS.items():
+        if v[name] <= 0:
+            reports.report(f"`{name}` is more than 0", spans.get(name, c.span), hint)
+        elif not isfinite(v[name]):
+            reports.report(f"`{name}` is not finite", spans.get(name, c.span), hint)
+        elif not isfinite(1 / v[name]):
+            reports.report(f"`{name}` is too close to 0", spans.get(name, c.span), hint)
     return Cost(float(v["latency"]), float(v["per_cycle"]))
 
 

@@ -119,4 +119,4 @@ def _parts_of(
 
 
 def _fixed(n: int) -> Extent:
-    return Extent(const_index(n), n)
+    return Extent(const_index(n), n, n)

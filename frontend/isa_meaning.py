@@ -141,18 +141,45 @@ def read_variables(
     to = operands[u.name.text]
     if not check_rank(to, u.indices, u.span, reports):
         return None
+    before = len(reports.found)
+    seen: dict[str, Span] = {}
     found = {x.span.text: e for x, e in zip(u.indices, to.extents, strict=True)}
     for reduce in i.body:
         if not isinstance(reduce, ast.Reduce):
             continue
         for d in reduce.domains:
             if d.name.text in found:
-                reports.report(f"the variable `{d.name.text}` is declared twice", d.name.span)
+                _report_second(d.name, u, seen, reports)
                 return None
+            seen[d.name.text] = d.name.span
             if d.interval.start not in (None, ast.Number(0, d.span)):
                 reports.report("reductions of instructions begin at 0", d.interval.span)
             found[d.name.text] = read_extent(d.interval.stop, sizes, reports)
-    return found
+    return found if len(reports.found) == before else None
+
+
+def _report_second(
+    name: ast.Ident, u: ast.Definition, seen: Mapping[str, Span], reports: Reports
+) -> None:
+    """A variable of the reduction that there is already."""
+    v, c = name.text, u.name.text
+    if v in seen:
+        note = Note("first declared here", seen[v])
+        reports.report(
+            f"the variable `{v}` is declared twice",
+            name.span,
+            "give one of them another name",
+            note,
+        )
+        return
+    (index,) = (x for x in u.indices if x.span.text == v)
+    reports.report(
+        f"`{c}` is written at `{v}`, which is summed over: a sum adds all values of `{v}` to the same "
+        "element", index.span,
+        f"take `{v}` out of `reduce` if nothing is summed over it, else write `{c}` at another variable, "
+        "which needs no declaration",
+        Note(f"`{v}` is summed over", name.span),
+    )  # fmt: skip
 
 
 def flatten(at: Typed, steps: list[dict[str, int]], place: Place) -> dict[str, Expr]:

@@ -79,6 +79,9 @@ def read_value(p: Property, entry: Entry, reports: Reports) -> Value:
         reports.report(f"`{p.name.text}` takes {entry.kind}", p.span)
         return missing(entry)
     match p.value:
+        case ast.Number(value=value) if entry.kind == WHOLE and value < 0:
+            reports.report(f"`{p.name.text}` cannot be negative", p.span)
+            return missing(entry)
         case ast.Ident(text=text) as name:
             if entry.choices and text not in entry.choices:
                 listed = " or ".join(f"`{c}`" for c in entry.choices)

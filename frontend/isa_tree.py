@@ -65,15 +65,20 @@ class DescriptionBuilder(TreeBuilder):
         return trees(c), self.over(c)
 
     def property(self, c: Children) -> isa_ast.Property:
-        return isa_ast.Property(self.ident(c[0]), self.value(c[1]), self.over(c))
+        name, *value = c
+        return isa_ast.Property(self.ident(name), self.value(value), self.over(c))
 
-    def value(self, x: Any) -> ast.Ident | ast.Number | ast.Text | tuple[isa_ast.Property, ...]:
+    def value(
+        self, c: list[Any]
+    ) -> ast.Ident | ast.Number | ast.Text | tuple[isa_ast.Property, ...]:
         """What follows the name of a property."""
+        *minus, x = c
         if not is_token(x):
             block: tuple[isa_ast.Property, ...] = x[0]
             return block
         if x.type == "NUMBER":
-            return self.number([x])
+            number = self.number([x])
+            return ast.Number(-number.value, self.over(c)) if minus else number
         return self.string(x) if x.type == "STRING" else self.ident(x)
 
     def string(self, token: Any) -> ast.Text:

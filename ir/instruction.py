@@ -167,6 +167,7 @@ class Template:
     compiler: str | None
     is_asm: bool
     text: str
+    span: Span | None = field(default=None, compare=False, repr=False)
 
 
 @record

@@ -61,6 +61,7 @@ def test_json(hbc: Command, product: Path) -> None:
     (one,) = said["statements"]
     assert (one["line"], one["stage"], one["chosen"]) == (7, "acc", "tdpbusd")
     assert (one["count"], one["copies"], one["near_miss"]) == (1, 2, None)
+    assert said["refused"] == []
     assert one["sizes"] == {"M": 16, "N": 16, "K": 64}
     cost = one["cost"]
     assert cost["compute"] == 16
@@ -93,6 +94,10 @@ def test_a_near_miss(hbc: Command, product: Path) -> None:
     assert one["near_miss"]["nearest"].startswith("tdpb")
     assert one["near_miss"]["condition"].startswith("it multiplies i16 by i16 into i32, and `tdpb")
     assert one["near_miss"]["edit"]
+    (refused,) = json.loads(done.out)["refused"]
+    assert (refused["severity"], refused["line"], refused["column"]) == ("error", 7, 1)
+    assert refused["message"] == done.err.splitlines()[0].partition("error: ")[2]
+    assert f"hint: {refused['hint']}" in done.err
 
 
 def test_a_mistake_elsewhere_is_all_that_is_said(hbc: Command, product: Path) -> None:
@@ -105,11 +110,44 @@ def test_a_mistake_elsewhere_is_all_that_is_said(hbc: Command, product: Path) ->
 
 
 def test_nothing_to_explain(hbc: Command, product: Path) -> None:
+    product.write_text(PRODUCT.replace("acc[i, j] += ", "acc[i, j] max= "))
     done = hbc("explain", product, "--target", "avx512vnni")
     assert done.code == 0
-    assert "vectorize a reduction loop" in done.out
+    assert done.out == (
+        "product for avx512vnni, schedule rows\n"
+        "  there is nothing for instructions to do: they add up over vectorized reduction loops\n"
+    )
     done = hbc("explain", product, "--target", "c")
     assert "c has no tensor instructions" in done.out
+
+
+def test_a_sum_that_takes_one_term_at_a_time(hbc: Command, product: Path) -> None:
+    """Its line is named, and what would let instructions do it."""
+    done = hbc("explain", product, "--target", "avx512vnni")
+    assert done.code == 0
+    assert done.out == (
+        "product for avx512vnni, schedule rows\n\n"
+        "line 7: acc[i, j] += i32(A[i, k]) * i32(B[k, j])\n"
+        "  no instruction: its sum over `k` takes one term at a time\n"
+        "  to change that: vectorize a reduction loop: `acc.update.atomic().vectorize(..)`\n"
+    )
+    (one,) = json.loads(hbc("explain", product, "--target", "avx512vnni", "--json").out)[
+        "statements"
+    ]
+    assert (one["line"], one["stage"], one["chosen"]) == (7, "acc", None)
+    assert one["near_miss"]["nearest"] is None
+    assert one["near_miss"]["condition"] == "its sum over `k` takes one term at a time"
+
+
+def test_sums_at_places_that_data_says(hbc: Command, product: Path) -> None:
+    """What is written at a reduction variable is not summed over it."""
+    product.write_text(
+        "size N\ninput A: u8[N]\noutput H: i32[256]\noutput S: i32[N]\nreduce r in N\n"
+        "H[b] = 0\nH[i32(A[r])] += 1\nS[i] = 0\nS[r] += i32(A[r])\n"
+    )
+    done = hbc("explain", product, "--target", "avx512vnni")
+    assert done.code == 0
+    assert "there is nothing for instructions to do" in done.out
 
 
 def test_what_registers_do_not_suffice_for(hbc: Command, product: Path) -> None:
@@ -120,6 +158,31 @@ def test_what_registers_do_not_suffice_for(hbc: Command, product: Path) -> None:
     assert "tdpbusd" in done.out
     assert (done.code, done.err) == (refused.code, refused.err) and done.code == 1
     assert "tile registers are needed at once" in done.err
+
+
+def test_what_registers_do_not_suffice_for_in_json(hbc: Command, product: Path) -> None:
+    """Why, and what to change, stands by the statement: an instruction was chosen and cannot be used."""
+    product.write_text(PRODUCT.replace("32, 16, tail", "160, 16, tail"))
+    done = hbc("explain", product, "--target", "amx", "--json")
+    said = json.loads(done.out)
+    (one,), (refused,) = said["statements"], said["refused"]
+    assert (done.code, one["chosen"]) == (1, "tdpbusd")
+    assert one["near_miss"] == {
+        "nearest": "tdpbusd", "condition": refused["message"], "edit": refused["hint"],
+    }  # fmt: skip
+    assert "tile registers are needed at once, and there are 8" in refused["message"]
+    assert refused["hint"].startswith("keep fewer tiles of `acc`: ")
+    assert (refused["file"], refused["line"]) == (str(product), 6)
+
+
+def test_what_tiles_do_not_take_in_json(hbc: Command, product: Path) -> None:
+    product.write_text(PRODUCT.replace("atomic().unroll(it).", "atomic()."))
+    done = hbc("explain", product, "--target", "amx", "--json")
+    (refused,) = json.loads(done.out)["refused"]
+    assert done.code == 1
+    assert "which of its tiles is meant here depends on `it`" in refused["message"]
+    assert refused["hint"].endswith("`.unroll(it)`")
+    assert f"hint: {refused['hint']}" in done.err
 
 
 PAIRS = """\

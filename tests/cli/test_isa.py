@@ -1,6 +1,7 @@
 """Pins --isa: instructions that the user describes are selected, verified and printed."""
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -136,3 +137,31 @@ def test_what_no_function_stands_for(
     done = hbc("run", kernel, "--target", "avx512vnni", "--isa", path)
     assert done.code == 4
     assert said in done.err
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_what_the_c_compiler_refuses(
+    hbc: Command, kernel: Path, tmp_path: Path, compiler: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The user's text is at fault, at its line; not hbc."""
+    if not shutil.which(compiler):
+        pytest.skip(f"{compiler} is not installed")
+    monkeypatch.setenv("CC", compiler)
+    path = tmp_path / "typed.hb"
+    text = MINE.replace("FEATURES", "avx512f, avx512vnni")
+    path.write_text(text.replace("_mm512_dpbusd_epi32(", "my_frob("), encoding="utf-8")
+    options = ("--target", "avx512vnni", "--isa", path, "--emit", "so", "-o", tmp_path)
+    done = hbc("compile", kernel, *options)
+    first, line, caret, hint = done.err.rstrip("\n").splitlines()
+    assert done.code == 1
+    assert first.startswith(
+        f"{path}:6:1: error: the C compiler refuses what is printed for `my_dot`, "
+        "`c = my_frob(c, a, b);`: implicit declaration of function "
+    )
+    assert "my_frob" in first.rpartition("function")[2] and "[-W" not in first
+    assert line == '    emit "{c} = my_frob({c}, {a}, {b});"'
+    assert caret == f"    ^{'~' * (len(line) - 5)}"
+    assert hint == (
+        "hint: mend the template: it may use what <immintrin.h> declares for avx512f, avx512vnni, on "
+        "operands of type `__m512i`; `hbc compile --emit c` writes the whole text"
+    )
