@@ -51,30 +51,39 @@ def no_product(a: Allocate, update: Store | None, miss: Miss) -> NoSolutionError
     )  # fmt: skip
 
 
-def other_tiles(e: TileShapeError, a: Allocate) -> HbcError:
-    """For a buffer whose elements two statements want in different tiles, or one in tiles that reach over
-    its edges."""
-    if _shape(e.first) == _shape(e.second):
-        return HbcError(
-            Diagnostic(
-                f"`{e.buffer}` cannot be kept in tiles: what one statement computes of it is no "
-                f"multiple of {_shape(e.first)} elements, the tiles of the instruction nearest to it",
-                a.span,
-                "split and vectorize its loops by multiples of these",
-            )
-        )
-    return HbcError(
-        Diagnostic(
-            f"`{e.buffer}` cannot be kept in tiles: one statement wants tiles of "
-            f"{_shape(e.first)} elements, another of {_shape(e.second)} that overlap them",
-            a.span,
-            "split and vectorize its loops by the same factors in all of its steps",
-        )
-    )
+def untiled(
+    e: TileShapeError | MovingTileError | NarrowTilesError, a: Allocate
+) -> tuple[HbcError, Miss]:
+    """For a buffer in tile memory of which nobody knows the tiles, and what to say of its sums."""
+    match e:
+        case TileShapeError():
+            return _other_tiles(e, a)
+        case MovingTileError():
+            return _moving(e)
+        case NarrowTilesError():
+            return _narrow(e)
 
 
-def narrow(e: NarrowTilesError) -> tuple[NoSolutionError, Miss]:
-    """For products in more tiles than there are registers, each of a single row or column, and why."""
+def _other_tiles(e: TileShapeError, a: Allocate) -> tuple[HbcError, Miss]:
+    """Two statements want the elements in different tiles, or one in tiles that reach over the edges."""
+    first, second = _shape(e.first), _shape(e.second)
+    if first == second:
+        why = (
+            f"what one statement computes of it is no multiple of {first} elements, the tiles of the "
+            "instruction nearest to it"
+        )
+        edit = "split and vectorize its loops by multiples of these"
+    else:
+        why = (
+            f"one statement wants tiles of {first} elements, another of {second} that overlap them"
+        )
+        edit = "split and vectorize its loops by the same factors in all of its steps"
+    message = f"`{e.buffer}` cannot be kept in tiles: {why}"
+    return HbcError(Diagnostic(message, a.span, edit)), Miss("", why, edit)
+
+
+def _narrow(e: NarrowTilesError) -> tuple[HbcError, Miss]:
+    """Products in more tiles than there are registers, each of a single row or column."""
     alone, other = (_arrays(x) for x in sorted(e.factors, key=lambda x: x is not e.alone))
     tile = next(iter(e.buffer.tiles.values()))
     held, count = len(e.buffer.tiles), e.instruction.place.count
@@ -93,18 +102,14 @@ def _arrays(x: Tensor) -> str:
     return " and ".join(dict.fromkeys(f"`{r.buffer}`" for r in reads(x)))
 
 
-def moving(e: MovingTileError) -> HbcError:
-    """For a product whose tile is not known before the program runs."""
+def _moving(e: MovingTileError) -> tuple[HbcError, Miss]:
+    """A product whose tile is not known before the program runs."""
     loops = " and ".join(f"`{v}`" for v in e.loops)
     directives = "".join(f".unroll({v})" for v in e.loops)
-    return HbcError(
-        Diagnostic(
-            f"`{e.buffer}` is in tile memory, and which of its tiles is meant here depends on {loops}: "
-            "tile registers are known by name, not by number",
-            e.statement.span,
-            f"unroll, or vectorize, what runs over its tiles: `{directives}`",
-        )
-    )
+    why = f"which of its tiles is meant here depends on {loops}"
+    edit = f"unroll, or vectorize, what runs over its tiles: `{directives}`"
+    message = f"`{e.buffer}` is in tile memory, and {why}: tile registers are known by name, not by number"
+    return HbcError(Diagnostic(message, e.statement.span, edit)), Miss("", why, edit)
 
 
 def refuse_wide(s: Store, miss: Miss) -> None:

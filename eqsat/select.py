@@ -19,12 +19,10 @@ from hbc.eqsat.placement import Frames
 from hbc.eqsat.products_apart import products_apart
 from hbc.eqsat.refusals import (
     NO_SUM,
-    moving,
-    narrow,
     no_product,
     nothing_does,
-    other_tiles,
     refuse_wide,
+    untiled,
 )
 from hbc.eqsat.register_layout import laid_out, of_blocks
 from hbc.eqsat.report import Part, Record, chosen, missed, part_of
@@ -304,14 +302,10 @@ class _Selection:
         with self.frames.inside(s) as frame:
             try:
                 buffer = self.tiles.add(s)
-            except TileShapeError as shapes:
-                raise other_tiles(shapes, s) from shapes
-            except MovingTileError as unknown:
-                raise moving(unknown) from unknown
-            except NarrowTilesError as vectors:
-                error, miss = narrow(vectors)
-                self.report.append(missed(vectors.statement, miss, self.part(vectors.statement)))
-                raise error from vectors
+            except (TileShapeError, MovingTileError, NarrowTilesError) as unknown:
+                error, miss = untiled(unknown, s)
+                self.report += [missed(n, miss, self.part(n)) for n in _stores_to(s) if _is_sum(n)]
+                raise error from unknown
             outer = self.tiles.buffers.get(s.buffer)
             self.tiles.buffers[s.buffer] = buffer
             self.tiles.stored.pop(s.buffer, None)
@@ -325,15 +319,14 @@ class _Selection:
 
     def refuse(self, a: Allocate, buffer: TileBuffer) -> None:
         """HbcError where a sum in tile memory has no instruction, or a buffer there no sum."""
-        stores = [n for n in nodes(a.body) if isinstance(n, Store) and n.buffer == a.buffer]
-        misses = [(n, miss) for n in stores if (miss := self.miss(n)) is not None]
+        misses = [(n, miss) for n in _stores_to(a) if (miss := self.miss(n)) is not None]
         sums = [(n, miss) for n, miss in misses if _is_sum(n)]
         self.report += [missed(n, miss) for n, miss in sums]
         if sums:
             raise nothing_does(*sums[0])
         if not buffer.tiles:
-            self.report += [missed(n, miss) for n, miss in misses]
-            updates = [found for found in misses if reads(found[0].value, a.buffer)]
+            updates = [(n, miss) for n, miss in misses if reads(n.value, a.buffer)]
+            self.report += [missed(n, miss if updates else NO_SUM) for n, miss in misses]
             raise no_product(a, *(updates[-1] if updates else (None, NO_SUM)))
 
     def miss(self, s: Store) -> Miss | None:
@@ -450,6 +443,10 @@ def _may_map(n: object) -> bool:
             return memory in TILES
         case _:
             return False
+
+
+def _stores_to(a: Allocate) -> list[Store]:
+    return [n for n in nodes(a.body) if isinstance(n, Store) and n.buffer == a.buffer]
 
 
 def _is_sum(s: Store) -> bool:
