@@ -83,17 +83,21 @@ def _other_tiles(e: TileShapeError, a: Allocate) -> tuple[HbcError, Miss]:
 
 
 def _narrow(e: NarrowTilesError) -> tuple[HbcError, Miss]:
-    """Products in more tiles than there are registers, each of a single row or column."""
+    """Products in too many tiles, each of a single row or column. (A convolution is one of matrices only
+    where its sum has no condition but those of tails.)"""
     alone, other = (_arrays(x) for x in sorted(e.factors, key=lambda x: x is not e.alone))
     tile = next(iter(e.buffer.tiles.values()))
     held, count = len(e.buffer.tiles), e.instruction.place.count
     why = f"no vectorized loop moves {alone} without {other}"
     why += ", and one moves both" if e.shared else ""
     edit = APART if e.shared else f"vectorize a loop along which {alone} moves alone"
+    condition = _condition_of(e.statement.span)
+    if condition is not None and condition != e.statement.span:
+        edit += f"; or, in a convolution, write what `{condition.text}` says as bounds of `reduce`"
     miss = Miss(e.instruction.name, why, edit)
     message = (
-        f"`{e.buffer.name}` takes {held} tiles of {_shape(tile)} elements, and there are {count}: {why}, so "
-        "that it is no product of matrices"
+        f"`{e.buffer.name}` takes {held} tiles of {_shape(tile)} elements, and {count} registers have to "
+        f"hold operands too: {why}, so that it is no product of matrices"
     )
     return _no_solution(message, e.statement.span, miss), miss
 

@@ -69,7 +69,7 @@ Tiles = tuple[TileBuffer, ...]
 
 
 class NarrowTilesError(Exception):
-    """All that is left are products of a matrix and a vector, in more tiles than there are registers.
+    """All that is left are products of a matrix and a vector, in so many tiles that no registers are left.
     `alone`: of which factor a tile has a single row or column; `shared`: whether both factors move along one
     of the outputs."""
 
@@ -101,7 +101,7 @@ def agreement(uses: Sequence[Use], tiles: Tiles) -> tuple[Tiles, tuple[Way, ...]
         sums = use.scope.get(way[0].dest.buffer)
         if alone is None or sums is None:
             continue
-        if len(found[0][sums].tiles) > way[1].plan.instruction.place.count:
+        if not _has_room((found[0][sums],), use, way[1]):
             raise failures[0] if failures else NarrowTilesError(found[0][sums], use, way, alone)
     return found
 
@@ -136,7 +136,8 @@ def _agreed(
                 failures.append(failure)
                 tried += 1
                 continue
-            if roomy and not _has_room(trial, use, way[1]):
+            in_scope = tuple(trial[n] for n in use.scope.values())
+            if roomy and not _has_room(in_scope, use, way[1]):
                 tried += 1
                 continue
             found = search(n + 1, trial)
@@ -162,8 +163,8 @@ def _with(tiles: Tiles, use: Use, way: Way) -> Tiles:
 
 
 def _has_room(tiles: Tiles, use: Use, choice: Choice) -> bool:
-    """Whether a register is left for each factor that is loaded."""
-    held = sum(len(tiles[n].tiles) for n in use.scope.values())
+    """Whether these tiles leave a register for each factor that is loaded."""
+    held = sum(len(b.tiles) for b in tiles)
     inside = [isinstance(x, Read) and x.buffer in use.scope for x in _factors(choice)]
     return held + inside.count(False) <= choice.plan.instruction.place.count
 
