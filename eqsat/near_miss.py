@@ -300,7 +300,7 @@ def _types(
                 i.name, f"it multiplies {shown}, and `{i.name}` rounds both to {name}",
                 f"write `{name}(..) * {name}(..)` where that is precise enough",
             )  # fmt: skip
-    best = max(instructions, key=lambda i: (_agreement(found, signature(i)), i.place.row_bytes))
+    best = max(instructions, key=lambda i: _agreement(found, signature(i)))
     wanted = signature(best)
     if _agreement(found, wanted)[0] == len(found):
         return Miss(
