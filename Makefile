@@ -29,13 +29,13 @@ LINKS    := build/path/.linked
 
 DEMO_KERNEL := samples/denoise.hb
 DEMO_INPUT  := samples/data/astronaut.png
-DEMO_OUTPUT := build/demo/denoised.png
+DEMO        := build/demo
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test fuzz robust bench gpu-bundle wheel clean distclean
 
 help:
-	@echo 'make demo       install into .venv and clean the noise from a real photograph'
+	@echo 'make demo       install into .venv, add noise to a real photograph and remove it'
 	@echo 'make test       ruff, mypy and pytest (PYTEST_ARGS="-k name" to select)'
 	@echo 'make fuzz       random kernels, schedules and sizes for FUZZ_SECONDS=$(FUZZ_SECONDS)'
 	@echo 'make robust     ROBUST_VARIANTS=$(ROBUST_VARIANTS) re-spelled variants each of three kernels: all must map;'
@@ -46,11 +46,13 @@ help:
 	@echo 'make clean      remove build output and caches; make distclean: .venv too'
 
 demo: $(BASE)
-	@mkdir -p $(dir $(DEMO_OUTPUT))
-	@echo 'Denoising $(DEMO_INPUT): hbc compiles $(DEMO_KERNEL) to C, the C compiler makes it'
+	@mkdir -p $(DEMO)
+	$(BIN)/python samples/demo.py noise $(DEMO_INPUT) $(DEMO)/noisy.png
+	@echo 'Denoising $(DEMO)/noisy.png: hbc compiles $(DEMO_KERNEL) to C, the C compiler makes it'
 	@echo 'native, and the result is compared with the same algorithm evaluated by NumPy.'
-	$(BIN)/hbc run $(DEMO_KERNEL) --input $(DEMO_INPUT) --output $(DEMO_OUTPUT) --verify
-	@echo 'The picture is in $(DEMO_OUTPUT)'
+	$(BIN)/hbc run $(DEMO_KERNEL) --input $(DEMO)/noisy.png --output $(DEMO)/denoised.png --verify
+	@$(BIN)/python samples/demo.py compare $(DEMO_INPUT) $(DEMO)/noisy.png $(DEMO)/denoised.png $(DEMO)/compared.png
+	@echo 'Noisy, denoised and the original side by side: $(DEMO)/compared.png'
 
 test: $(DEV) $(LINKS)
 	@$(COMPILE)

@@ -5,11 +5,11 @@
 # f32. What is compared with the threshold is f32.
 
 size   H, W
-param  threshold: f32 = 0.1
+param  threshold: f32 = 0.2
 input  I: f32[H, W, 3]
 output O: f32[H, W, 3]
 
-table window: f32[16] [k] = f32(sin(pi * (f64(k) + 0.5) / 16))
+table window: f32[16] [k] = f32(0.5 - 0.5 * cos(pi * (f64(k) + 0.5) / 8))
 table D: f16[16, 16] [u, k] =
     f16(f32(sqrt(select(u == 0, f64(0.0625), 0.125)) * cos(pi * f64((2 * k + 1) * u) / 32)))
 table E: f16[16, 16] [k, u] =
@@ -21,13 +21,13 @@ reduce k0 in 16, k1 in 16, k2 in 16, k3 in 16
 row[y]               = min((y - 8) % (2 * H), 2 * H - 1 - (y - 8) % (2 * H))
 column[x]            = min((x - 8) % (2 * W), 2 * W - 1 - (x - 8) % (2 * W))
 plane[c, y, x]       = I[row[y], column[x], c]
-tile[c, r, s, v, h]  = f16(plane[c, 8 * r + v, 8 * s + h] * (window[v] * window[h]))
+tile[c, r, s, v, h]  = f16(plane[c, 8 * r + v, 8 * s + h])
 cols[c, r, s, v, h]  = 0
 cols[c, r, s, v, h] += f32(D[v, k0]) * f32(tile[c, r, s, k0, h])
 short[c, r, s, v, h] = f16(cols[c, r, s, v, h])
 freq[c, r, s, v, h]  = 0
 freq[c, r, s, v, h] += f32(short[c, r, s, v, k1]) * f32(E[k1, h])
-cored[c, r, s, v, h] = f16(select(abs(freq[c, r, s, v, h]) < threshold, 0, freq[c, r, s, v, h]))
+cored[c, r, s, v, h] = f16(select(v + h > 0 and abs(freq[c, r, s, v, h]) < threshold, 0, freq[c, r, s, v, h]))
 half[c, r, s, v, h]  = 0
 half[c, r, s, v, h] += f32(E[v, k2]) * f32(cored[c, r, s, k2, h])
 icols[c, r, s, v, h] = f16(half[c, r, s, v, h])

@@ -101,16 +101,18 @@ def denoise(i: Inputs, operand: Callable[[Array], Array] = exactly) -> Array:
     dct = np.cos(np.pi * (2 * k[None, :] + 1) * k[:, None] / 32) * np.sqrt(2 / 16)
     dct[0] /= np.sqrt(2)
     dct = operand(dct)
-    half_sine = np.sin(np.pi * (k + 0.5) / 16)
-    window = np.outer(half_sine, half_sine)[:, :, None]
+    squared_sine = np.sin(np.pi * (k + 0.5) / 16) ** 2
+    window = np.outer(squared_sine, squared_sine)[:, :, None]
     padded = np.pad(image, ((8, 16), (8, 16), (0, 0)), mode="symmetric")
     out = np.zeros_like(padded)
     for top in range(0, height + 8, 8):
         for left in range(0, width + 8, 8):
-            tile = operand(padded[top : top + 16, left : left + 16] * window)
+            tile = operand(padded[top : top + 16, left : left + 16])
             columns = operand(np.einsum("uy,yxc->uxc", dct, tile))
             spectrum = np.einsum("uxc,vx->uvc", columns, dct)
-            spectrum[np.abs(spectrum) < 0.1] = 0
+            weak = np.abs(spectrum) < 0.2
+            weak[0, 0] = False  # a tile keeps its mean
+            spectrum[weak] = 0
             columns = operand(np.einsum("uy,uvc->yvc", dct, operand(spectrum)))
             back = np.einsum("yvc,vx->yxc", columns, dct)
             out[top : top + 16, left : left + 16] += back * window
