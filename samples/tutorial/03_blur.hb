@@ -1,7 +1,8 @@
 # 3. A 3 x 3 blur: two stages, and where the first is computed.
 #
 # Three neighbours in a row are summed (as u16: three bytes do not fit into one), then three such sums
-# in a column. The extents say that the result is smaller than the photo by a border of one pixel.
+# in a column; 4 more before the division round to nearest. The extents say that the result is smaller
+# than the photo by a border of one pixel.
 #
 # By default `rows` is substituted into O, so that each sum of three is computed three times.
 # `rows.compute_at(O, yo)` computes it for a strip of 32 rows at a time, just what the strip needs (34
@@ -15,7 +16,7 @@ input  I: u8[H + 2, W + 2, 3]
 output O: u8[H, W, 3]
 
 rows[y, x, c] = u16(I[y, x, c]) + u16(I[y, x + 1, c]) + u16(I[y, x + 2, c])
-O[y, x, c]    = u8((rows[y, x, c] + rows[y + 1, x, c] + rows[y + 2, x, c]) / 9)
+O[y, x, c]    = u8((rows[y, x, c] + rows[y + 1, x, c] + rows[y + 2, x, c] + 4) / 9)
 
 schedule portable for c {
     O.split(y, yo, yi, 32).parallel(yo)

@@ -140,7 +140,7 @@ def attention(i: Inputs) -> Array:
 def blur(i: Inputs) -> Array:
     windows = np.lib.stride_tricks.sliding_window_view(i["I"], (3, 3), axis=(0, 1))
     total: Array = windows.sum(axis=(3, 4))
-    return total // 9
+    return (total + 4) // 9
 
 
 def smooth(i: Inputs) -> Array:
