@@ -17,9 +17,9 @@ from hbc.ir.diag import Diagnostic, HbcError, UsageError
 @settings_option
 @json_option
 def command(files: tuple[Path, ...], settings: Mapping[str, str], as_json: bool) -> None:
-    """Report every mistake in FILES; compile nothing.
+    """Report every mistake in FILES, kernels and sketches (.sf); compile nothing.
 
-    Each file is compiled with each of its schedules, for the targets that it is meant for; without
+    Each kernel is compiled with each of its schedules, for the targets that it is meant for; without
     one, as plain loops.
     """
     mistakes: list[Diagnostic] = []
@@ -36,13 +36,17 @@ def command(files: tuple[Path, ...], settings: Mapping[str, str], as_json: bool)
 
 
 def _mistakes(file: Path, settings: Mapping[str, str]) -> Sequence[Diagnostic]:
-    """Those of the algorithm, else those of every schedule."""
+    """Those of the algorithm, else those of every schedule; of a sketch the first."""
     from hbc.cli.pipeline import load_pipeline, lower_to_kernel
+    from hbc.cli.read_sketch import check_sketch, is_sketch
     from hbc.codegen.c import emit_c
     from hbc.codegen.cuda import emit_cuda
     from hbc.ir.target import GPU, TARGETS
 
     try:
+        if is_sketch(file):
+            check_sketch(file, settings)
+            return []
         pipeline = load_pipeline(file, settings, False)
         if not pipeline.schedules:
             lower_to_kernel(pipeline, None, TARGETS["c"])

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 CUDA_EMITTED = ("cu", "ptx", "cubin", "fatbin")
 EMITTED = ("c", *CUDA_EMITTED, "so", "a", "obj", "ir", "loops", "html")
+SHOWN = ("ir", "loops")  # on stdout, unless there is a folder
+STDOUT = "-"
 SUFFIXES = {"so": ".so", "a": ".a", "obj": ".o", "ir": ".ir", "loops": ".loops", "html": ".html"}
 
 
@@ -42,7 +44,7 @@ class _Made:
     "folder",
     type=click.Path(path_type=Path),
     metavar="DIR",
-    help="Where to write NAME.c and so on [default: here]; made when absent.",
+    help="Where to write NAME.c and so on [default: here]; made when absent. `-` shows the text.",
 )
 @click.option(
     "--emit",
@@ -78,6 +80,8 @@ def command(
     from hbc.cli.prepare import choose, compile_chosen
 
     _check_passes(dumped, PASSES)
+    if as_json and str(folder) == STDOUT:
+        raise UsageError(Diagnostic("`-o -` and `--json` both want stdout", hint="name a folder"))
     chosen = choose(kernel, settings, target, schedule, isa, fallback, fix_sizes=True)
     seen = _Seen(dumped, not no_check)
     made = _Made()
@@ -170,24 +174,15 @@ def _emit(
     kind: str, compiled: Compiled, folder: Path | None, made: _Made, archs: str | None
 ) -> None:
     from hbc.cli.replace_file import make_folder, replace_file, write_text
-    from hbc.frontend.loop_tree import loop_tree
-    from hbc.ir.show import show_kernel
 
     source = compiled.source
     _refuse_kind(kind, compiled)
-    if kind in ("ir", "loops"):
-        if kind == "ir":
-            text = show_kernel(compiled.kernel)
-        else:
-            text = loop_tree(compiled.chosen.pipeline, compiled.chosen.schedule)
-        if folder is None:
-            click.echo(text.rstrip())
-            return
-        paths = [make_folder(folder) / (source.name + SUFFIXES[kind])]
-        write_text(paths[0], text)
-    elif kind == "html":
+    if str(folder) == STDOUT or (folder is None and kind in SHOWN):
+        click.echo(_text(kind, compiled).rstrip())
+        return
+    if kind in (*SHOWN, "html"):
         paths = [make_folder(folder or Path()) / (source.name + SUFFIXES[kind])]
-        write_text(paths[0], _page(compiled))
+        write_text(paths[0], _text(kind, compiled))
     elif kind in ("c", "cu"):
         beside = make_folder(folder or Path())
         paths = [beside / f"{source.name}.{kind}", beside / f"{source.name}.h"]
@@ -200,6 +195,24 @@ def _emit(
         kind_built: Output = "so" if kind == "so" else "a" if kind == "a" else "obj"
         paths = [_build(kind_built, compiled, make_folder(folder or Path()), made.timings)]
     made.files += paths
+
+
+def _text(kind: str, compiled: Compiled) -> str:
+    """What is written as text; of C and CUDA the file that has the code, not its header."""
+    from hbc.frontend.loop_tree import loop_tree
+    from hbc.ir.show import show_kernel
+
+    match kind:
+        case "ir":
+            return show_kernel(compiled.kernel)
+        case "loops":
+            return loop_tree(compiled.chosen.pipeline, compiled.chosen.schedule)
+        case "html":
+            return _page(compiled)
+        case "c" | "cu":
+            return compiled.source.text
+    hint = f"name a folder; `-o {STDOUT}` is stdout"
+    raise UsageError(Diagnostic(f"`--emit {kind}` is no text", hint=hint))
 
 
 def _page(compiled: Compiled) -> str:

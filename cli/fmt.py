@@ -18,21 +18,24 @@ UNFORMATTED = 1
 @click.option("--check", "checked", is_flag=True, help="Change nothing; exit 1 when a file would.")
 @click.option("--diff", "diffed", is_flag=True, help="Change nothing; show what would.")
 def command(files: tuple[Path, ...], checked: bool, diffed: bool) -> None:
-    """Format FILES in place; `-` formats stdin to stdout.
+    """Format FILES in place; `-` formats a kernel from stdin to stdout.
 
-    A file with syntax errors is left as it is and reported.
+    A file with syntax errors is left as it is and reported. Sketches (.sf) keep their columns.
     """
+    from hbc.cli.read_sketch import is_sketch
     from hbc.cli.read_source import STDIN, read_source
     from hbc.cli.read_source import source_name as name_of
     from hbc.cli.replace_file import write_text
     from hbc.frontend.fmt import format_source
+    from hbc.frontend.sf_fmt import format_sketch
 
     mistakes: list[Diagnostic] = []
     changed = []
     for file in files:
         try:
             before = read_source(file)
-            after = format_source(Source(name_of(file), before))
+            formatted = format_sketch if is_sketch(file) else format_source
+            after = formatted(Source(name_of(file), before))
         except HbcError as failure:
             mistakes += failure.diagnostics
             continue

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -144,6 +144,20 @@ def named_paths(option: str, texts: tuple[str, ...], names: tuple[str, ...]) -> 
             raise UsageError(Diagnostic(f"`{option} {name}=...` is given twice"))
         paths[name] = Path(path)
     return paths
+
+
+def refuse_one_file_for_several(option: str, paths: Mapping[str, Path]) -> None:
+    """UsageError where two arrays are to be written to one file, whatever it is called."""
+    found: dict[Path, str] = {}
+    for name, path in paths.items():
+        other = found.setdefault(path.resolve(), name)
+        if other != name:
+            raise UsageError(
+                Diagnostic(
+                    f"`{option} {other}={paths[other]}` and `{option} {name}={path}` are one file",
+                    hint="each output needs a file of its own",
+                )
+            )
 
 
 def thread_count(threads: int | None, otherwise: int, parallel: bool) -> int:

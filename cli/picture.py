@@ -9,10 +9,13 @@ only: colours keep 8, which a note says.
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hbc.cli.clipped import note_clipped
 from hbc.cli.data import channel_literals, unreadable
+from hbc.cli.png_rows import has_all_rows
 from hbc.cli.replace_file import replace_file
 from hbc.cli.report import notice
 from hbc.frontend.funcs import Image
@@ -36,13 +39,18 @@ def read_picture(path: Path, image: Image) -> Array:
     if not (image.element in (U8, U16) or image.element.is_float):
         raise unreadable(path, image, f"a picture cannot be {image.element}: use u8, u16 or floats")
     try:
-        with pillow.open(path) as opened:
+        with path.open("rb") as file:
+            if not has_all_rows(file):
+                raise unreadable(path, image, "it is cut off: rows at its end are missing")
+        # Pillow warns of metadata that it cannot read, and of forms of transparency.
+        with warnings.catch_warnings(action="ignore"), pillow.open(path) as opened:
             if image.element != U8 and _has_deep_colours(opened):
                 notice(f"note: {path} is read with 8 of the 16 bits of its colours")
             picture: Picture = ImageOps.exif_transpose(opened)
             if picture.mode in ("I", "F"):
                 raise unreadable(path, image, "it has 32 bits per pixel: save it as a .npy file")
             channels = _channels(path, image, picture.mode)
+            _note_what_is_lost(path, image, picture, channels)
             if picture.mode.startswith("I;16"):
                 values = _from_levels(_grey_as(channels, np.asarray(picture, np.uint16)), image)
             else:
@@ -78,6 +86,9 @@ def write_picture(path: Path, image: Image, array: Array) -> None:
     from PIL import Image as pillow
 
     check_picture(path, image)
+    if image.element.is_float:
+        # Filters overshoot at edges, and noise does at black and white.
+        note_clipped(path, image, array.astype(np.float32), 0, tolerated=0.1)
     pixels = _to_levels(array, image)
     if pixels.ndim == 3:
         planar = _planar(image) or (pixels.shape[-1] not in MODES and pixels.shape[0] in MODES)
@@ -114,6 +125,24 @@ def _channels(path: Path, image: Image, mode: str) -> int | None:
     if declared not in MODES:
         raise unreadable(path, image, f"a picture has 1, 3 or 4 channels, not {declared}")
     return declared
+
+
+def _note_what_is_lost(path: Path, image: Image, picture: Picture, channels: int | None) -> None:
+    """A note where colours become grey, or an alpha that matters goes."""
+    if (channels or 1) == 1 and _is_coloured(picture):
+        notice(f"note: {path} has colours, of which `{image.name}` gets the brightness alone")
+    if channels != 4 and picture.has_transparency_data:
+        lowest, _ = picture.convert("RGBA").getchannel("A").getextrema()
+        if lowest != 255:
+            notice(f"note: {path} is transparent in places, which `{image.name}` does not get")
+
+
+def _is_coloured(picture: Picture) -> bool:
+    """Whether not all of its pixels are grey."""
+    if picture.mode in ("1", "L", "LA", "La") or picture.mode.startswith("I;16"):
+        return False
+    red, green, blue = picture.convert("RGB").split()
+    return not red.tobytes() == green.tobytes() == blue.tobytes()
 
 
 def _planar(image: Image) -> bool:

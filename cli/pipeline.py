@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from hbc.cli.read_sketch import is_sketch
 from hbc.cli.read_source import read_source, source_name
 from hbc.frontend.funcs import Pipeline, Schedule
 from hbc.frontend.lower import lower
@@ -145,10 +146,14 @@ def lower_to_kernel(
 
 
 def load_pipeline(path: Path, settings: Mapping[str, str], fix_sizes: bool = False) -> Pipeline:
-    """Reads, parses and checks a `.hb` file."""
+    """Reads, parses and checks a `.hb` file. UsageError for a sketch."""
     from hbc.frontend.check import check
     from hbc.frontend.parse import parse
 
+    if is_sketch(path):
+        raise UsageError(
+            Diagnostic(f"`{path}` is a sketch, not a kernel", hint=f"hbc synth {path}")
+        )
     return check(parse(Source(source_name(path), read_source(path))), settings, fix_sizes)
 
 

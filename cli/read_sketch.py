@@ -16,6 +16,25 @@ if TYPE_CHECKING:
 SHIPPED = Path(__file__).parents[1] / "codegen" / "isa"  # descriptions of instructions
 
 
+def is_sketch(file: Path) -> bool:
+    """Whether its name says that a file is a sketch; others are kernels."""
+    return file.suffix.lower() == ".sf"
+
+
+def check_sketch(file: Path, settings: Mapping[str, str]) -> None:
+    """HbcError for every mistake that can be seen without searching, also in a file without a goal,
+    whose sets others import."""
+    from hbc.frontend.sf_ast import Goal
+    from hbc.frontend.sf_elaborate import load_sets, load_sketch
+    from hbc.frontend.sf_parse import parse_sketch
+    from hbc.ir.source import Source
+
+    source = Source(source_name(file), read_source(file))
+    has_goal = any(isinstance(s, Goal) for s in parse_sketch(source).statements)
+    load = load_sketch if has_goal else load_sets
+    load(source, settings, importer(file.parent))
+
+
 def read_sketch(file: Path, settings: Mapping[str, str]) -> Sketch:
     """The sketch of a file. HbcError for every mistake that can be seen without searching."""
     from hbc.frontend.sf_elaborate import load_sketch

@@ -15,6 +15,7 @@ from hbc.cli.options import (
     kernel_options,
     named_paths,
     native_options,
+    refuse_one_file_for_several,
     thread_count,
 )  # fmt: skip
 from hbc.ir.diag import Diagnostic, MismatchError
@@ -76,6 +77,7 @@ def command(
     p = chosen.pipeline
     files = named_paths("--input", inputs, tuple(i.name for i in p.inputs))
     written = named_paths("--output", outputs, tuple(o.name for o in p.outputs))
+    refuse_one_file_for_several("--output", written)
     check_writable(written, p.outputs)
     with progress() as shown:
         shown.step("compiling")

@@ -12,8 +12,10 @@ import wave
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hbc.cli.clipped import note_clipped
 from hbc.cli.data import Loaded, channel_literals, unreadable
 from hbc.cli.replace_file import replace_file
+from hbc.cli.report import notice
 from hbc.cli.wave_file import WaveError, read_wave
 from hbc.frontend.funcs import Image
 from hbc.ir.diag import error
@@ -74,7 +76,9 @@ def write_sound(path: Path, image: Image, array: Array, rate: int | None) -> Non
             f"cannot write `{image.name}` to `{path}`: {samples.shape[1]} channels", image.span
         )
     if image.element != I16:
-        samples = _to_pcm(samples.astype(np.float64))
+        samples = samples.astype(np.float64)
+        note_clipped(path, image, samples, -1, tolerated=0)
+        samples = _to_pcm(samples)
     with replace_file(path) as beside, wave.open(str(beside), "wb") as file:
         file.setnchannels(samples.shape[1])
         file.setsampwidth(2)
@@ -97,7 +101,9 @@ def _fit_channels(samples: Array, path: Path, image: Image) -> Array:
 
     rank, channels = len(image.extents), samples.shape[1]
     if rank == 1:
-        return samples[:, 0] if channels == 1 else samples.mean(axis=1)
+        if channels > 1:
+            notice(f"note: {path} has {channels} channels, of which `{image.name}` gets the mean")
+        return samples.mean(axis=1)
     if rank != 2:
         raise unreadable(path, image, f"a sound has 1 or 2 dimensions, `{image.name}` has {rank}")
     first, last = channel_literals(image)

@@ -126,6 +126,9 @@ def command(
 
         run_spec(spec, settings, target, output, timeout, memory * BYTES_OF_A_MEGABYTE, as_json)
         return
+    if sketch.suffix == ".hb":
+        hint = f"hbc compile {sketch}"
+        raise UsageError(Diagnostic(f"`{sketch}` is a kernel, not a sketch", hint=hint))
     refuse_files(picture, output, element)
     switches = chosen_switches(prune, no_join, no_merge, no_compose, no_crowds)
     deadline = None if timeout is None else began + timeout
@@ -181,6 +184,9 @@ def refuse_files(picture: Path | None, output: Path | None, element: str | None)
     if picture is not None and picture.suffix not in (".svg", ".png"):
         hint = "name a file that ends in .svg or .png"
         raise UsageError(Diagnostic(f"`--picture {picture}` is no kind of picture", hint=hint))
+    if picture is not None and output is not None and picture.resolve() == output.resolve():
+        hint = "each needs a file of its own"
+        raise UsageError(Diagnostic(f"`--picture` and `-o` are one file, `{picture}`", hint=hint))
     if element is not None and output is None:
         raise UsageError(Diagnostic("`--type` says what the code's elements are: add -o FILE"))
 

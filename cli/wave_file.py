@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 PCM, FLOAT, EXTENSIBLE = 1, 3, 0xFFFE
 WIDTHS = {PCM: (8, 16, 24, 32), FLOAT: (32, 64)}  # bits of a sample
+UNKNOWN = 0xFFFFFFFF  # the length that writers to a pipe give: up to the end of the file
 SUBFORMAT = 24  # offset of the extensible format's real one, in `fmt `
 
 
@@ -23,8 +24,8 @@ class WaveError(Exception):
 
 
 def read_wave(data: bytes) -> tuple[Array, int]:
-    """Samples [N, channels] as float64 in -1..1 and the rate in samples per second. What is cut off
-    at the end is left out."""
+    """Samples [N, channels] as float64 in -1..1 and the rate in samples per second. WaveError also
+    where samples are missing."""
     if data[:4] != b"RIFF" or data[8:12] != b"WAVE":
         raise WaveError("it does not begin as one")
     described, raw = None, None
@@ -42,17 +43,20 @@ def read_wave(data: bytes) -> tuple[Array, int]:
         (code,) = struct.unpack_from("<H", described, SUBFORMAT)
     if bits not in WIDTHS.get(code, ()) or not channels or not rate:
         raise WaveError(f"format {code} with {bits} bits, {channels} channels, {rate} Hz")
-    frame = bits // 8 * channels
-    whole = raw[: len(raw) // frame * frame]
-    return _samples(whole, code, bits).reshape(-1, channels), rate
+    if len(raw) % (bits // 8 * channels):
+        raise WaveError("it is cut off within a sample")
+    return _samples(raw, code, bits).reshape(-1, channels), rate
 
 
 def _chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
-    """Names and contents, padded to even lengths in the file."""
+    """Names and contents, padded to even lengths in the file. WaveError when the samples are cut off."""
     at = 12
     while at + 8 <= len(data):
         name, length = struct.unpack_from("<4sI", data, at)
-        yield name, data[at + 8 : at + 8 + length]
+        chunk = data[at + 8 : at + 8 + length]
+        if name == b"data" and len(chunk) < length != UNKNOWN:
+            raise WaveError(f"it is cut off: {len(chunk)} of {length} bytes of samples are there")
+        yield name, chunk
         at += 8 + length + length % 2
 
 

@@ -103,7 +103,7 @@ schedule narrow for avx2 {
     cols.update.split(v, v, vi, 4).reorder(c, r, s, v, k0, vi, h).vectorize(h, 8).unroll(h).unroll(vi)
     freq.compute_at(done, s).bound(v, 0, 16).bound(h, 0, 16).vectorize(h, 8)
     freq.update.split(v, v, vi, 4).reorder(c, r, s, v, k1, vi, h).vectorize(h, 8).unroll(h).unroll(vi)
-    cored.compute_at(done, s).bound(v, 0, 16).bound(h, 0, 16).vectorize(h, 8)
+    cored.compute_at(done, s).bound(v, 0, 16).bound(h, 0, 16).vectorize(h, 8).unroll(v)
     half.compute_at(done, s).bound(v, 0, 16).bound(h, 0, 16).vectorize(h, 8)
     half.update.split(v, v, vi, 4).reorder(c, r, s, v, k2, vi, h).vectorize(h, 8).unroll(h).unroll(vi)
     icols.compute_at(done, s).bound(v, 0, 16).bound(h, 0, 16).vectorize(h, 8).unroll(v)
