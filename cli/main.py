@@ -13,6 +13,7 @@ from typing import NoReturn
 
 import click
 
+from hbc.cli.address_space import watch_address_space
 from hbc.cli.frames import with_room
 from hbc.ir.diag import HbcError
 
@@ -116,6 +117,7 @@ def exit_code_of(arguments: list[str]) -> int:
     gc.set_threshold(OBJECTS_BEFORE_COLLECTION)
     sys.setrecursionlimit(max(sys.getrecursionlimit(), CALL_DEPTH))
     try:
+        watch_address_space()
         code = with_room(lambda: _invoke(arguments))
         if sys.stdout is not None:  # None when it was closed before we began
             sys.stdout.flush()
