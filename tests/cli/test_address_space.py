@@ -11,7 +11,13 @@ import pytest
 from hbc.cli.address_space import LEAST
 
 pytest.importorskip("resource", reason="this system has no limits of that kind")
-HBC = "import resource, sys; limit = int(sys.argv.pop(1)); resource.setrlimit(resource.RLIMIT_AS, (limit, limit)); from hbc.cli.main import main; main()"
+HBC = """
+import resource, sys
+limit = int(sys.argv.pop(1))
+resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+from hbc.cli.main import main
+main()
+"""
 
 
 @pytest.mark.parametrize("megabytes", [90, 120, 150, 180, 220, 255])
