@@ -26,7 +26,7 @@ def test_check_reports_a_sketch_s_mistakes(hbc: Command, tmp_path: Path, name: s
     broken.write_text(f"{text}\nlast: [4 = 3\n", encoding="utf-8")
     done = hbc("check", broken)
     assert done.code == 1
-    assert done.err.startswith(f"{broken}:{text.count(chr(10)) + 2}:9: error: ")
+    assert done.err.startswith(f"{broken}:{text.count(chr(10)) + 2}:10: error: ")
 
 
 def test_fmt_keeps_the_columns_of_a_sketch(hbc: Command, tmp_path: Path) -> None:
