@@ -144,12 +144,16 @@ def lower_to_kernel(
     return kernel
 
 
-def load_pipeline(path: Path, settings: Mapping[str, str], fix_sizes: bool = False) -> Pipeline:
-    """Reads, parses and checks a `.hb` file."""
+def load_pipeline(
+    kernel: Path | Source, settings: Mapping[str, str], fix_sizes: bool = False
+) -> Pipeline:
+    """Reads, parses and checks a `.hb` file, or a text that is none."""
     from hbc.frontend.check import check
     from hbc.frontend.parse import parse
 
-    return check(parse(Source(source_name(path), read_source(path))), settings, fix_sizes)
+    if isinstance(kernel, Path):
+        kernel = Source(source_name(kernel), read_source(kernel))
+    return check(parse(kernel), settings, fix_sizes)
 
 
 def choose_schedule(p: Pipeline, target: str, name: str | None) -> Schedule | None:

@@ -84,7 +84,11 @@ def kernel_name(file: ast.File, scope: Scope) -> str:
         note = Note("the first one", declared[0].span)
         scope.report("a file has one kernel, and is named once", second.span, None, note)
     if not declared:
-        stem = re.sub(r"\W", "_", PurePath(file.source.name).stem, flags=re.ASCII) or "kernel"
+        given = file.source.name
+        stem = (
+            "kernel" if given.startswith("<") else PurePath(given).stem
+        )  # `<stdin>` names no file
+        stem = re.sub(r"\W", "_", stem, flags=re.ASCII) or "kernel"
         stem = stem if stem[0].isalpha() or stem[0] == "_" else f"kernel_{stem}"
         return f"{stem}_kernel" if stem in C_WORDS | C_FUNCTIONS else stem
     name = declared[0].name
