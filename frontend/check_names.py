@@ -101,5 +101,6 @@ def kernel_name(file: ast.File, scope: Scope) -> str:
 
 
 def words(file: ast.File) -> set[str]:
-    """Every identifier of the file."""
-    return set(re.findall(r"[A-Za-z_]\w*", file.source.text))
+    """Every identifier of the file and of those that it imports."""
+    texts = [source.text for source in (file.source, *file.imported)]
+    return {word for text in texts for word in re.findall(r"[A-Za-z_]\w*", text)}
