@@ -39,12 +39,12 @@ class Expansion:
         """The node with every call of a function in it written out."""
         match node:
             case ast.Call() if node.name.text in self.functions:
-                return self._call(node)
+                return self._call(node)  # type: ignore[return-value]
             case ast.EdgeAccess() if node.name.text in self.functions:
                 return self._access(node)  # type: ignore[return-value]
             case ast.EdgeAccess():
                 found = replace(node, indices=tuple(map(self.rewritten, node.indices)))
-                return found  # type: ignore[return-value]
+                return found
             case _:
                 return mapped(node, self.rewritten)
 
