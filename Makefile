@@ -119,10 +119,10 @@ $(DEV): $(BASE)
 	@$(PIP) install --editable '.[dev]'
 	@touch $@
 
-# hbc as mypy sees it. One link for each package: a single link to the root would contain itself.
+# hbc as mypy sees it. One link for each part: a single link to the root would contain itself.
 $(LINKS): pyproject.toml
 	@mkdir -p build/path/hbc
-	@for package in $(PACKAGES); do \
-	    ln -sfn "../../../$$package" "build/path/hbc/$$package" || exit 1; \
+	@for part in $(PACKAGES) __init__.py __main__.py; do \
+	    ln -sfn "../../../$$part" "build/path/hbc/$$part" || exit 1; \
 	done
 	@touch $@

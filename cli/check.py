@@ -39,15 +39,24 @@ def _mistakes(file: Path, settings: Mapping[str, str]) -> Sequence[Diagnostic]:
     """Those of the algorithm, else those of every schedule; of a sketch the first."""
     from hbc.cli.pipeline import load_pipeline, lower_to_kernel
     from hbc.cli.read_sketch import check_sketch, is_sketch
+    from hbc.cli.read_source import read_source, source_name
     from hbc.codegen.c import emit_c
     from hbc.codegen.cuda import emit_cuda
+    from hbc.frontend.expand.expand import check_library, is_library
+    from hbc.frontend.parse import parse
+    from hbc.ir.source import Source
     from hbc.ir.target import GPU, TARGETS
 
     try:
         if is_sketch(file):
             check_sketch(file, settings)
             return []
-        pipeline = load_pipeline(file, settings, False)
+        source = Source(source_name(file), read_source(file))
+        tree = parse(source)
+        if is_library(tree):
+            check_library(tree)
+            return ()
+        pipeline = load_pipeline(source, settings, False)
         if not pipeline.schedules:
             lower_to_kernel(pipeline, None, TARGETS["c"])
     except UsageError:

@@ -145,16 +145,19 @@ def lower_to_kernel(
     return kernel
 
 
-def load_pipeline(path: Path, settings: Mapping[str, str], fix_sizes: bool = False) -> Pipeline:
-    """Reads, parses and checks a `.hb` file. UsageError for a sketch."""
+def load_pipeline(
+    kernel: Path | Source, settings: Mapping[str, str], fix_sizes: bool = False
+) -> Pipeline:
+    """Reads, parses and checks a `.hb` file, or a text that is none. UsageError for a sketch."""
     from hbc.frontend.check import check
     from hbc.frontend.parse import parse
 
-    if is_sketch(path):
-        raise UsageError(
-            Diagnostic(f"`{path}` is a sketch, not a kernel", hint=f"hbc synth {path}")
-        )
-    return check(parse(Source(source_name(path), read_source(path))), settings, fix_sizes)
+    if isinstance(kernel, Path):
+        if is_sketch(kernel):
+            hint = f"hbc synth {kernel}"
+            raise UsageError(Diagnostic(f"`{kernel}` is a sketch, not a kernel", hint=hint))
+        kernel = Source(source_name(kernel), read_source(kernel))
+    return check(parse(kernel), settings, fix_sizes)
 
 
 def choose_schedule(p: Pipeline, target: str, name: str | None) -> Schedule | None:

@@ -21,6 +21,7 @@ from hbc.frontend.funcs import Pipeline, Schedule
 from hbc.ir.diag import Diagnostic, InternalError, ToolError
 from hbc.ir.kernel import Kernel
 from hbc.ir.register_pressure import register_pressure
+from hbc.ir.source import Source
 from hbc.ir.target import GPU, TARGETS, Target, schedule_order
 
 NO_SCHEDULE = "none"  # --schedule none: plain loops
@@ -65,13 +66,13 @@ class Runner:
 
 
 def choose(
-    path: Path, settings: Mapping[str, str], target: str | None, schedule: str | None,
+    kernel: Path | Source, settings: Mapping[str, str], target: str | None, schedule: str | None,
     isa: tuple[Path, ...] = (), fallback: str = "error", fix_sizes: bool = False,
 ) -> Chosen:  # fmt: skip
-    """Reads and checks the file. `isa` are files that describe instructions. HbcError for the user's
-    mistakes, UsageError for names that do not exist."""
+    """Reads and checks the file, or a text that is none. `isa` are files that describe instructions.
+    HbcError for the user's mistakes, UsageError for names that do not exist."""
     found = target_named(target)
-    pipeline = load_pipeline(path, settings, fix_sizes)
+    pipeline = load_pipeline(kernel, settings, fix_sizes)
     plain_loops = fallback == "scalar"
     if schedule == NO_SCHEDULE and NO_SCHEDULE not in [s.name for s in pipeline.schedules]:
         return Chosen(pipeline, replace(found, isa=isa), None, plain_loops)

@@ -72,7 +72,7 @@ def command(
         if native:
             number = thread_count(threads, cpu_count(), compiled.source.parallel)
             stages.append(
-                _verify_native(
+                native_stage(
                     compiled, settings, chosen_example, trials, number, timeout, runner, shown
                 )
             )
@@ -82,7 +82,7 @@ def command(
         raise MismatchError([Diagnostic(text) for text in mistakes])
 
 
-def _verify_native(
+def native_stage(
     compiled: Compiled, settings: Mapping[str, str], example: Example, trials: int, threads: int,
     timeout: float, runner: Runner, shown: Progress,
 ) -> Stage:  # fmt: skip

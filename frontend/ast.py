@@ -125,7 +125,36 @@ class Let:
     span: Span = field(compare=False, repr=False)
 
 
-Expr = Name | Number | Boolean | Text | Access | Call | EdgeAccess | Unary | Binary | Let
+@record
+class Reduction:
+    """`name(over: term where condition)`, such as `sum(k: A[i, k] * x[k])`. Each of `over` names a
+    variable that `reduce` declares, or is a `k in 0 .. K` of its own."""
+
+    name: Ident
+    over: tuple[Expr | Domain, ...]
+    term: Expr
+    condition: Expr | None
+    span: Span = field(compare=False, repr=False)
+
+
+@record
+class Inlined:
+    """The body of the function `name` in the place of a call of it, which `call` covers. `expand` makes
+    these; the parser does not."""
+
+    name: str
+    body: Expr
+    call: Span = field(compare=False, repr=False)
+
+    @property
+    def span(self) -> Span:
+        return self.call
+
+
+Expr = (
+    Name | Number | Boolean | Text | Access | Call | EdgeAccess | Unary | Binary | Let | Reduction
+    | Inlined
+)  # fmt: skip
 
 
 @record
@@ -231,7 +260,7 @@ class Reduce:
 
 @record
 class Definition:
-    """`name[: type][indices] op value [where condition]`; `op` is `=`, `+=`, `min=`, ..."""
+    """`name[: type][indices] op value [where condition]`; `op` is `=`, `+=`, `-=`, `min=`, ..."""
 
     name: Ident
     type: Ident | None
@@ -248,6 +277,26 @@ class Alias:
 
     name: Ident
     value: Expr
+    span: Span = field(compare=False, repr=False)
+
+
+@record
+class Function:
+    """`def name(parameters) = value`, or, with `variables`, `def name(parameters)[variables] = value`,
+    which stands for a Func."""
+
+    name: Ident
+    parameters: tuple[Ident, ...]
+    variables: tuple[Expr, ...] | None
+    value: Expr
+    span: Span = field(compare=False, repr=False)
+
+
+@record
+class Import:
+    """`import "path"`."""
+
+    path: Text
     span: Span = field(compare=False, repr=False)
 
 
@@ -304,14 +353,17 @@ class Example:
 
 Statement = (
     Kernel | Sizes | Param | TypeParam | Input | Output | Table | Require | Bound | Reduce
-    | Definition | Alias | Schedule | Example
+    | Definition | Alias | Function | Import | Schedule | Example
 )  # fmt: skip
 
 
 @record
 class File:
+    """`imported`: the other sources that statements come from."""
+
     statements: tuple[Statement, ...]
     source: Source = field(compare=False, repr=False)
+    imported: tuple[Source, ...] = field(default=(), compare=False, repr=False)
 
 
 def children(node: object) -> list[object]:

@@ -13,6 +13,7 @@ from hbc.frontend.check_names import kernel_name, names_of_strides, words
 from hbc.frontend.check_order import callees_first, names_read, reachable
 from hbc.frontend.check_schedules import schedules
 from hbc.frontend.check_tables import table
+from hbc.frontend.expand.expand import expand
 from hbc.frontend.funcs import Func, Pipeline
 from hbc.frontend.literals import UNKNOWN
 from hbc.frontend.scope import Scope, Signature
@@ -29,6 +30,7 @@ def check(file: ast.File, settings: Mapping[str, str], fix_sizes: bool = False) 
     `settings` are the texts of `--set`; those of sizes fix them when `fix_sizes` says so, and are
     only read otherwise. Raises UsageError for wrong settings, and HbcError with every independent
     mistake of the file."""
+    file = expand(file)
     scope = Scope(file.source, words=words(file))
     given = Settings(settings, fix_sizes)
     name = kernel_name(file, scope)

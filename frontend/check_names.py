@@ -84,7 +84,11 @@ def kernel_name(file: ast.File, scope: Scope) -> str:
         note = Note("the first one", declared[0].span)
         scope.report("a file has one kernel, and is named once", second.span, None, note)
     if not declared:
-        stem = re.sub(r"\W", "_", PurePath(file.source.name).stem, flags=re.ASCII) or "kernel"
+        given = file.source.name
+        stem = (
+            "kernel" if given.startswith("<") else PurePath(given).stem
+        )  # `<stdin>` names no file
+        stem = re.sub(r"\W", "_", stem, flags=re.ASCII) or "kernel"
         stem = stem if stem[0].isalpha() or stem[0] == "_" else f"kernel_{stem}"
         return f"{stem}_kernel" if stem in C_WORDS | C_FUNCTIONS else stem
     name = declared[0].name
@@ -97,5 +101,6 @@ def kernel_name(file: ast.File, scope: Scope) -> str:
 
 
 def words(file: ast.File) -> set[str]:
-    """Every identifier of the file."""
-    return set(re.findall(r"[A-Za-z_]\w*", file.source.text))
+    """Every identifier of the file and of those that it imports."""
+    texts = [source.text for source in (file.source, *file.imported)]
+    return {word for text in texts for word in re.findall(r"[A-Za-z_]\w*", text)}

@@ -12,13 +12,13 @@ from hbc.frontend.check_values import condition, index, value
 from hbc.frontend.funcs import Update
 from hbc.frontend.literals import UNKNOWN, is_broken
 from hbc.frontend.scope import Env, Scope
-from hbc.ir.nodes import Access, Binary, Expr, Op, Var
+from hbc.ir.nodes import Access, Binary, Expr, Op, Unary, UnaryOp, Var
 from hbc.ir.source import Span
 from hbc.ir.types import BOOL, DType, Type
 from hbc.ir.walk import free_variables, nodes
 
 OPERATORS = {
-    "+=": Op.ADD, "*=": Op.MUL, "min=": Op.MIN, "max=": Op.MAX,
+    "+=": Op.ADD, "-=": Op.ADD, "*=": Op.MUL, "min=": Op.MIN, "max=": Op.MAX,
     "|=": Op.OR, "&=": Op.AND, "^=": Op.XOR,
 }  # fmt: skip
 
@@ -49,6 +49,8 @@ def update(u: ast.Definition, variables: tuple[str, ...], t: DType, scope: Scope
         scope.report(f"`{u.op}` does not apply to {t}", u.span)
     if len(scope.mistakes) > before or is_broken(term):
         return None
+    if u.op == "-=":
+        term = Unary(UnaryOp.NEG, term, u.value.span)
     stored = term
     own = Access(name, indices, Type(t), left_span(u))
     if op is not None:
@@ -88,7 +90,9 @@ def around(u: ast.Definition, variables: tuple[str, ...]) -> dict[str, Expr]:
 
 
 def left_span(u: ast.Definition) -> Span:
-    """The name and its indices."""
+    """The name and its indices; the whole where they are not written (`expand.reductions`)."""
+    if u.indices[-1].span is u.span:
+        return u.span
     end = u.span.source.text.index("]", u.indices[-1].span.end) + 1
     return Span(u.span.source, u.span.start, end)
 

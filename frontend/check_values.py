@@ -7,12 +7,15 @@ type yet (see `literals`).
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import assert_never
 
 from hbc.frontend import ast
 from hbc.frontend.check_types import Operand, bare, join, spoken, text, to_type, wrong
 from hbc.frontend.literals import (
     BROKEN,
+    HIGHEST,
+    LOWEST,
     element,
     fold_binary,
     fold_unary,
@@ -22,11 +25,14 @@ from hbc.frontend.literals import (
     settle,
 )  # fmt: skip
 from hbc.frontend.scope import Env
+from hbc.ir.diag import Note
 from hbc.ir.nodes import COMPARISONS, Binary, Const, Expr, Let, Op, Unary, UnaryOp, Var
 from hbc.ir.source import Span
 from hbc.ir.types import BOOL, I64, INDEX, Type
 
-CONSTANTS = {"pi": math.pi, "inf": math.inf, "nan": math.nan}
+CONSTANTS = {
+    "pi": math.pi, "inf": math.inf, "nan": math.nan, "lowest": LOWEST, "highest": HIGHEST,
+}  # fmt: skip
 OPERATORS = {str(op): op for op in Op if str(op) not in ("min", "max")}
 BITWISE = frozenset({Op.AND, Op.OR, Op.XOR})
 SHIFTS = frozenset({Op.SHL, Op.SHR})
@@ -60,6 +66,14 @@ def value(e: ast.Expr, env: Env) -> Expr:
             return binary(e, env)
         case ast.Let():
             return let(e, env)
+        case ast.Inlined():
+            return inlined(e, env)
+        case ast.Reduction():
+            env.scope.report(
+                f"a reduction has no value {env.place}", e.span,
+                "it stands in the definition of a Func",
+            )  # fmt: skip
+            return BROKEN
         case _:
             assert_never(e)
 
@@ -121,6 +135,17 @@ def let(e: ast.Let, env: Env) -> Expr:
     if is_broken(body):
         return BROKEN
     return Let(own, bound, body, e.span)
+
+
+def inlined(e: ast.Inlined, env: Env) -> Expr:
+    """The body of a function at a call of it. What is wrong in it is wrong of this call, which its
+    message names."""
+    before = len(env.scope.mistakes)
+    found = value(e.body, env)
+    note = Note(f"in this call of `{e.name}`", e.call)
+    mistakes = env.scope.mistakes
+    mistakes[before:] = [replace(d, notes=(*d.notes, note)) for d in mistakes[before:]]
+    return found
 
 
 def unary(e: ast.Unary, env: Env) -> Expr:

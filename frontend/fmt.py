@@ -1,7 +1,7 @@
 """Formats `.hb` text: canonical blanks, indents and columns; lines and comments stay the user's.
 
 Statements begin lines of their own. In a run of lines, keywords of declarations are padded to one
-width, and the operators of definitions end in one column.
+width, and the operators of definitions and functions end in one column.
 """
 
 from __future__ import annotations
@@ -152,6 +152,8 @@ def column_of(row: Row) -> str | None:
     first = row.tokens[0].text
     if first in PADDED:
         return "declaration"
+    if first == "def":
+        return "function"
     defines = first not in KEYWORDS and operator(row) not in (None, 1)  # 1: an alias
     return "definition" if defines else None
 

@@ -35,6 +35,8 @@ UNKNOWN = DType("unknown", Kind.INT, 64)
 BROKEN = Const(0, Type(UNKNOWN))
 
 LITERALS = (LITERAL_INT, LITERAL_FLOAT)
+# `lowest` and `highest`: the ends of whichever type they take. No literal of a file is as long.
+LOWEST, HIGHEST = -(1 << 1000), 1 << 1000
 
 
 def element(e: Expr) -> DType:
@@ -96,6 +98,8 @@ def adapt_const(e: Const, value: int | float | bool, to: DType, scope: Scope) ->
     if to.kind is Kind.BOOL:
         scope.report(f"`{shown(value)}` is no condition", e.span, "write `true` or `false`")
         return BROKEN
+    if value in (LOWEST, HIGHEST) and to not in LITERALS:
+        return Const(end_of(to, value == HIGHEST), Type(to), e.span)
     if to.is_float:
         wide = float(value) if isinstance(value, float) or abs(value) < 1 << 1000 else math.inf
         rounded = fold.round_to(wide, F64 if to is LITERAL_FLOAT else to)
@@ -112,6 +116,13 @@ def adapt_const(e: Const, value: int | float | bool, to: DType, scope: Scope) ->
         )  # fmt: skip
         return BROKEN
     return Const(value, Type(to), e.span)
+
+
+def end_of(t: DType, highest: bool) -> int | float:
+    """The greatest or least value of a type of numbers; infinity for floats."""
+    if t.is_float:
+        return math.inf if highest else -math.inf
+    return t.limits[1] if highest else t.limits[0]
 
 
 def shown(value: int | float | bool) -> str:

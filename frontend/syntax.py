@@ -23,6 +23,8 @@ FORMS = {
     "REQUIRE": 'require T <= W, "the kernel is wider than the image"',
     "BOUND": "bound begin in 0 .. N",
     "REDUCE": "reduce k in K, r in 1 .. R",
+    "DEF": "def avg(a, b) = (a + b + 1) / 2",
+    "IMPORT": 'import "std/image.hb"',
     "SCHEDULE": "schedule fast for avx512, avx2 { C.vectorize(j, 16) }",
     "EXAMPLE": "example { M = 512; A = random(1) }",
     "LET": "let t = a + b in t * t",

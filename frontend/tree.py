@@ -106,6 +106,15 @@ class TreeBuilder:
     def alias(self, c: Children) -> ast.Alias:
         return ast.Alias(self.ident(c[0]), c[2], self.over(c))
 
+    def function(self, c: Children) -> ast.Function:
+        end = next(i for i, x in enumerate(c) if is_token(x) and x.type == "RPAR")
+        variables = None if is_token(c[end + 1]) else c[end + 1][0]
+        name, *parameters = self.idents(c)
+        return ast.Function(name, tuple(parameters), variables, c[-1], self.over(c))
+
+    def import_file(self, c: Children) -> ast.Import:
+        return ast.Import(self.text([c[1]]), self.over(c))
+
     def cells(self, c: Children) -> ast.Cells:
         return ast.Cells(trees(c), self.over(c))
 
@@ -169,10 +178,27 @@ class TreeBuilder:
         return ast.Access(self.ident(c[0]), c[1][0], self.over(c))
 
     def call(self, c: Children) -> ast.Call:
-        return ast.Call(self.ident(c[0]), trees(c), self.over(c))
+        return ast.Call(self.ident(c[0]), self.arguments(c), self.over(c))
 
     def edge_access(self, c: Children) -> ast.EdgeAccess:
-        return ast.EdgeAccess(self.ident(c[0]), trees(c[:-1]), c[-1][0], self.over(c))
+        return ast.EdgeAccess(self.ident(c[0]), self.arguments(c[:-1]), c[-1][0], self.over(c))
+
+    def reduction(self, c: Children) -> ast.Reduction:
+        colon = next(i for i, x in enumerate(c) if is_token(x) and x.type == "COLON")
+        rest = trees(c[colon:])
+        condition = rest[1] if len(rest) > 1 else None
+        return ast.Reduction(self.ident(c[0]), trees(c[:colon]), rest[0], condition, self.over(c))
+
+    def arguments(self, c: Children) -> tuple[ast.Expr, ...]:
+        """Those of a call, which are expressions."""
+        found: list[ast.Expr] = []
+        for x in trees(c):
+            if isinstance(x, ast.Domain):
+                hint = f"a reduction has a term: `{c[0]}(k in K: ...)`"
+                self.mistakes.append(Diagnostic("an interval is no argument", x.span, hint))
+                continue
+            found.append(x)
+        return tuple(found)
 
     def indices(self, c: Children) -> tuple[tuple[ast.Expr, ...], Span]:
         return trees(c), self.over(c)

@@ -80,6 +80,10 @@ class NoSolutionError(HbcError):
     exit_code = 5
 
 
+class ArgumentError(HbcError, ValueError):
+    """A call from Python passes arrays that the kernel does not take."""
+
+
 class InternalError(Exception):
     """A bug in hbc itself: an invariant that a pass broke (exit code 70)."""
 

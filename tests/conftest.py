@@ -22,14 +22,14 @@ def imported_from() -> Path | None:
 
 
 # Not installed, or another copy is. Links rather than a module made by hand, so that
-# `python -m hbc.cli.main` in a subprocess works too; one link for each package, because a single
+# `python -m hbc.cli.main` in a subprocess works too; one link for each part, because a single
 # link to the root would contain itself.
 if imported_from() != ROOT:
     links = ROOT / "build" / "path" / "hbc"
     links.mkdir(parents=True, exist_ok=True)
-    for package in PACKAGES:
-        if not (links / package).is_symlink():
-            (links / package).symlink_to(Path("..", "..", "..", package))
+    for part in (*PACKAGES, "__init__.py", "__main__.py"):
+        if not (links / part).is_symlink():
+            (links / part).symlink_to(Path("..", "..", "..", part))
     sys.path.insert(0, str(links.parent))
     sys.modules.pop("hbc", None)
     inherited = os.environ.get("PYTHONPATH")

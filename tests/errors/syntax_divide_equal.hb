@@ -2,4 +2,4 @@ size N
 input A: f32[N]
 output B: f32[N]
 B[i] = 0
-B[i] -= A[i]
+B[i] /= A[i]

@@ -1,0 +1,1 @@
+"""Kernels called from Python: arrays of any library in, compiled code run in this process."""

@@ -1,0 +1,155 @@
+"""From the arguments of a call to sizes, addresses and strides, with every mistake named."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from hbc.cli.api.arrays import CPU, View, check_element, view_of
+from hbc.cli.sizes import Shape, extents, given_sizes, infer_sizes
+from hbc.frontend.funcs import Image, Pipeline
+from hbc.ir.diag import ArgumentError, Diagnostic, HbcError, did_you_mean
+from hbc.ir.record import record
+from hbc.ir.types import DType
+
+if TYPE_CHECKING:
+    from hbc.cli.api.library import Library
+
+
+@record
+class Plan:
+    """What calls on arrays of the same shapes and strides have in common. `strides`: of each array, in
+    elements without the last, or None when all are dense. `outputs`: shape and element type of each."""
+
+    sizes: tuple[int, ...]
+    names: tuple[str, ...]
+    strides: tuple[tuple[int, ...], ...] | None
+    outputs: tuple[tuple[tuple[int, ...], DType], ...]
+    device: str
+
+    def call(self, library: Library, addresses: Sequence[int], stream: int | None) -> int:
+        """Calls the code; its error code."""
+        on_device = self.device != CPU
+        if self.strides is None and not on_device:
+            return int(library.dense(*self.sizes, *addresses))
+        behind = (stream or 0,) if on_device else ()
+        if self.strides is None:
+            return int(library.dense_device(*self.sizes, *addresses, *behind))
+        arguments = list(self.sizes)
+        for address, apart in zip(addresses, self.strides, strict=True):
+            arguments += (address, *apart)
+        strided = library.strided_device if on_device else library.strided
+        return int(strided(*arguments, *behind))
+
+
+def texts_of(plan: Plan) -> list[str]:
+    """`N = 4` for each size."""
+    return [f"{n} = {v}" for n, v in zip(plan.names, plan.sizes, strict=True)]
+
+
+def arrays_in_order(
+    p: Pipeline, arrays: Sequence[Any], named: Mapping[str, Any]
+) -> tuple[list[Any], dict[str, int]]:
+    """The inputs in the order of the file, and the sizes among the named arguments."""
+    names = [i.name for i in p.inputs]
+    sizes = {s.name for s in p.sizes}
+    if len(arrays) > len(names):
+        takes = ", ".join(f"`{n}`" for n in names) or "none"
+        raise ArgumentError(
+            Diagnostic(f"{len(arrays)} inputs are given, `{p.name}` takes {len(names)}: {takes}")
+        )
+    found = dict(zip(names, arrays, strict=False))
+    given: dict[str, int] = {}
+    for name, value in named.items():
+        if name in sizes:
+            given[name] = _size(name, value)
+        elif name in found:
+            raise ArgumentError(Diagnostic(f"input `{name}` is given twice"))
+        elif name in names:
+            found[name] = value
+        else:
+            known = [*names, *sorted(sizes)]
+            hint = did_you_mean(name, known) or f"there is {', '.join(f'`{k}`' for k in known)}"
+            raise ArgumentError(
+                Diagnostic(f"`{p.name}` has no input and no size `{name}`", hint=hint)
+            )
+    missing = [f"`{n}`" for n in names if n not in found]
+    if missing:
+        raise ArgumentError(Diagnostic(f"`{p.name}` needs {', '.join(missing)} too"))
+    return [found[n] for n in names], given
+
+
+def plan_of(
+    p: Pipeline,
+    settings: Mapping[str, str],
+    inputs: Sequence[Any],
+    outs: Sequence[Any],
+    given: Mapping[str, int],
+) -> Plan:
+    """Checks types, devices, shapes and strides. ArgumentError with what is wrong, at which array."""
+    images = (*p.inputs, *p.outputs[: len(outs)])
+    arrays = (*inputs, *outs)
+    views = [view_of(a, _what(i)) for a, i in zip(arrays, images, strict=True)]
+    device = _device(images, views)
+    for image, view in zip(images, views, strict=True):
+        check_element(view, image.element, _what(image))
+    for image, view in zip(images[len(inputs) :], views[len(inputs) :], strict=True):
+        if not view.writable:
+            raise ArgumentError(Diagnostic(f"{_what(image)} is read-only, and an output"))
+    shapes = tuple(
+        Shape(image, view.shape, f"the array for {_what(image)}")
+        for image, view in zip(images, views, strict=True)
+    )
+    try:
+        sizes = infer_sizes(p, {**given_sizes(p, settings), **given}, shapes, {})
+    except HbcError as failure:
+        raise ArgumentError(in_python(failure.diagnostics)) from None
+    strides = None
+    if not all(view.is_dense() for view in views):
+        made = [v.row_strides(_what(i)) for i, v in zip(images, views, strict=True)]
+        made += [_dense(extents(o, sizes)) for o in p.outputs[len(outs) :]]
+        strides = tuple(tuple(s) for s in made)
+    results = tuple((extents(o, sizes), o.element) for o in p.outputs)
+    return Plan(tuple(sizes.values()), tuple(sizes), strides, results, device)
+
+
+def in_python(diagnostics: Sequence[Diagnostic]) -> list[Diagnostic]:
+    """Where the command line would say `--set N=8`, a call says `N=8`."""
+    return [
+        replace(
+            d, message=d.message.replace("--set ", ""), hint=d.hint and d.hint.replace("--set ", "")
+        )
+        for d in diagnostics
+    ]
+
+
+def _what(image: Image) -> str:
+    return f"`{image.name}`"
+
+
+def _size(name: str, value: Any) -> int:
+    try:
+        return int(value.__index__())
+    except AttributeError:
+        raise ArgumentError(
+            Diagnostic(f"size `{name}` is {value!r}, which is no integer")
+        ) from None
+
+
+def _device(images: Sequence[Image], views: Sequence[View]) -> str:
+    """The one that all arrays lie on."""
+    devices = {view.device for view in views} or {CPU}
+    if len(devices) > 1:
+        where = ", ".join(f"`{i.name}` on {v.device}" for i, v in zip(images, views, strict=True))
+        raise ArgumentError(Diagnostic(f"all arrays lie on one device: {where}"))
+    return devices.pop()
+
+
+def _dense(shape: Sequence[int]) -> list[int]:
+    """Strides in elements of a new array, without the last."""
+    found, step = [], 1
+    for length in reversed(shape[1:]):
+        step *= max(length, 1)
+        found.append(step)
+    return found[::-1]

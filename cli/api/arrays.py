@@ -1,0 +1,235 @@
+"""Arrays of any library as the compiled code takes them: an address, a shape and strides, no copy.
+
+NumPy arrays; anything with `data_ptr` (torch tensors), `__cuda_array_interface__` (CuPy, Numba) or
+`__array_interface__`; anything else that speaks DLPack. The strides are those of the array: rows may
+lie apart, elements of a row may not.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from typing import TYPE_CHECKING, Any
+
+from hbc.ir.diag import ArgumentError, Diagnostic
+from hbc.ir.record import record
+from hbc.ir.types import BF16, BOOL, DTYPES, DType
+
+if TYPE_CHECKING:
+    import numpy as np
+
+CPU = "cpu"
+# Spelled by torch, jax and others; NumPy's names of 1-byte and 2-byte codes are read by NumPy.
+_NAMES = {
+    "float16": "f16", "half": "f16", "bfloat16": "bf16", "float32": "f32", "float": "f32",
+    "float64": "f64", "double": "f64", "int8": "i8", "uint8": "u8", "int16": "i16", "uint16": "u16",
+    "int32": "i32", "uint32": "u32", "int64": "i64", "bool": "bool",
+}  # fmt: skip
+
+
+@record
+class View:
+    """Where an array lies. `strides` in bytes; `element` None for a type that the language lacks,
+    whose name is `type_name`. `device`: `cpu` or `cuda:N`. `writable`: whether it may be an output."""
+
+    address: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    element: DType | None
+    type_name: str
+    device: str
+    writable: bool
+
+    def is_dense(self) -> bool:
+        """Whether the elements lie side by side in row-major order (empty arrays do)."""
+        if self.element is None or 0 in self.shape:
+            return True
+        expected = self.element.bytes
+        for length, stride in zip(reversed(self.shape), reversed(self.strides), strict=True):
+            if length != 1 and stride != expected:
+                return False
+            expected *= length
+        return True
+
+    def row_strides(self, what: str) -> list[int]:
+        """Strides in elements of every dimension but the last. ArgumentError where the code cannot walk
+        so: elements of a row that lie apart, or dimensions that run backwards or overlap."""
+        assert self.element is not None
+        size, found, least = self.element.bytes, [], 1
+        empty = 0 in self.shape
+        for d in reversed(range(len(self.shape))):
+            length, (stride, rest) = self.shape[d], divmod(self.strides[d], size)
+            if length == 1 or empty:
+                stride = least
+            elif rest or stride < least or (d == len(self.shape) - 1 and stride != 1):
+                raise ArgumentError(
+                    Diagnostic(
+                        f"{what} has strides {self.strides} (bytes) for the shape {self.shape}: rows may "
+                        "lie apart, the elements of a row may not, and none may overlap",
+                        hint="copy it first: numpy.ascontiguousarray(...) or tensor.contiguous()",
+                    )
+                )
+            if d < len(self.shape) - 1:
+                found.append(stride)
+            least = max(least, stride * length)
+        return found[::-1]
+
+
+def view_of(array: Any, what: str) -> View:
+    """The array's memory. ArgumentError when it is none, or lies on a device of another kind."""
+    if hasattr(array, "data_ptr") and callable(getattr(array, "stride", None)):
+        return _of_tensor(array, what)
+    if hasattr(array, "__cuda_array_interface__"):
+        return _of_interface(array.__cuda_array_interface__, _cuda_device(array), what)
+    if hasattr(array, "filled") and hasattr(array, "mask"):
+        raise ArgumentError(Diagnostic(f"{what} is a masked array", hint="pass array.filled(...)"))
+    if hasattr(array, "__array_interface__"):
+        return _of_interface(array.__array_interface__, CPU, what, getattr(array, "dtype", None))
+    if hasattr(array, "__dlpack__"):
+        return _of_dlpack(array, what)
+    raise ArgumentError(
+        Diagnostic(
+            f"{what} is a {type(array).__name__}, no array",
+            hint="pass a NumPy array, a torch tensor, or what has __dlpack__ or __array_interface__",
+        )
+    )
+
+
+class _Struct(ctypes.Structure):
+    """PyArrayInterface, what `__array_struct__` holds (NumPy's manual, "The array interface")."""
+
+    _fields_ = (
+        ("two", ctypes.c_int), ("nd", ctypes.c_int), ("typekind", ctypes.c_char),
+        ("itemsize", ctypes.c_int), ("flags", ctypes.c_int), ("shape", ctypes.c_void_p),
+        ("strides", ctypes.c_void_p), ("data", ctypes.c_void_p), ("descr", ctypes.c_void_p),
+    )  # fmt: skip
+
+
+# Three times faster than `__array_interface__`, which describes the element type each time.
+_held = ctypes.pythonapi.PyCapsule_GetPointer
+_held.restype, _held.argtypes = ctypes.POINTER(_Struct), [ctypes.py_object, ctypes.c_char_p]
+
+
+def address_of(array: Any) -> Any:
+    """Where the first element of an array lies that `view_of` has taken before."""
+    try:
+        struct = array.__array_struct__
+    except AttributeError:
+        return view_of(array, "").address
+    return _held(struct, None).contents.data or 0
+
+
+def like(example: Any, shape: tuple[int, ...], element: DType) -> Any:
+    """A new array of the kind of `example` (its library, its device), not initialized."""
+    from hbc.ir.numpy_types import numpy_dtype
+
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(example, torch.Tensor):
+        names = {short: long for long, short in reversed(_NAMES.items())}
+        return torch.empty(shape, dtype=getattr(torch, names[element.name]), device=example.device)
+    cupy = sys.modules.get("cupy")
+    if cupy is not None and isinstance(example, cupy.ndarray):
+        with example.device:
+            return cupy.empty(shape, numpy_dtype(element))
+    import numpy as np
+
+    return np.empty(shape, numpy_dtype(element))
+
+
+def _of_tensor(tensor: Any, what: str) -> View:
+    """A torch tensor, or what looks like one."""
+    name = str(tensor.dtype).removeprefix("torch.")
+    element = DTYPES.get(_NAMES.get(name, ""))
+    device = str(getattr(tensor, "device", CPU))
+    if getattr(tensor, "is_sparse", False):
+        raise ArgumentError(Diagnostic(f"{what} is sparse", hint="pass tensor.to_dense()"))
+    if getattr(tensor, "requires_grad", False) and not getattr(tensor, "is_leaf", True):
+        raise ArgumentError(
+            Diagnostic(
+                f"{what} is part of an autograd graph, which the kernel is not",
+                hint="pass tensor.detach(), or wrap the kernel in a torch.autograd.Function",
+            )
+        )
+    size = element.bytes if element is not None else 1
+    strides = tuple(s * size for s in tensor.stride())
+    shape = tuple(int(n) for n in tensor.shape)
+    return View(tensor.data_ptr(), shape, strides, element, name, _device(device), True)
+
+
+def _device(name: str) -> str:
+    return "cuda:0" if name == "cuda" else name
+
+
+def _cuda_device(array: Any) -> str:
+    device = getattr(array, "device", 0)
+    number = getattr(device, "id", device)
+    return f"cuda:{number if isinstance(number, int) else 0}"
+
+
+def _of_interface(interface: dict[str, Any], device: str, what: str, dtype: Any = None) -> View:
+    """`__array_interface__` and `__cuda_array_interface__`, version 3 (NumPy's and Numba's manuals)."""
+    import numpy as np
+
+    from hbc.ir.numpy_types import element_of
+
+    address, read_only = interface["data"] or (0, False)
+    # bf16 is a raw type to the interface; the array's own dtype knows better.
+    found = np.dtype(dtype) if _is_dtype(dtype) else np.dtype(interface["typestr"])
+    native = found.newbyteorder("=") == found and found.isnative
+    element = element_of(found) if native else None
+    shape = tuple(int(n) for n in interface["shape"])
+    strides = interface.get("strides") or _dense_strides(shape, found.itemsize)
+    return View(int(address), shape, tuple(strides), element, str(found), device, not read_only)
+
+
+def _is_dtype(dtype: Any) -> bool:
+    import numpy as np
+
+    return isinstance(dtype, np.dtype)
+
+
+def _of_dlpack(array: Any, what: str) -> View:
+    import numpy as np
+
+    kind, number = array.__dlpack_device__()
+    if int(kind) not in (1, 3):  # kDLCPU, kDLCUDAHost
+        raise ArgumentError(
+            Diagnostic(
+                f"{what} lies on a device ({int(kind)}:{number}) that DLPack alone does not open",
+                hint="pass a torch or CuPy array, which have addresses",
+            )
+        )
+    try:
+        seen: np.ndarray[Any, Any] = np.from_dlpack(array)
+    except (BufferError, RuntimeError, TypeError, ValueError) as failure:
+        raise ArgumentError(
+            Diagnostic(f"{what} cannot be read through DLPack: {failure}")
+        ) from failure
+    return _of_interface(seen.__array_interface__, CPU, what, seen.dtype)
+
+
+def _dense_strides(shape: tuple[int, ...], size: int) -> tuple[int, ...]:
+    found, step = [], size
+    for length in reversed(shape):
+        found.append(step)
+        step *= length
+    return tuple(reversed(found))
+
+
+def check_element(view: View, element: DType, what: str) -> None:
+    """ArgumentError unless the array holds the element type; raw 16-bit integers may be bf16."""
+    same = view.element == element or (element == BF16 and view.type_name == "uint16")
+    same = same or (element == BOOL and view.type_name == "bool")
+    if not same:
+        raise ArgumentError(
+            Diagnostic(
+                f"{what} holds {view.type_name}, but is declared {element}",
+                hint=f"convert it: array.astype({_numpy_name(element)})",
+            )
+        )
+
+
+def _numpy_name(element: DType) -> str:
+    if element == BF16:
+        return "ml_dtypes.bfloat16"
+    return "numpy." + next(long for long, short in _NAMES.items() if short == element.name)

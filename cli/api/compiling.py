@@ -1,0 +1,98 @@
+"""`hbc.compile`: from a file or a text to a kernel that is called on arrays."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from hbc.cli.frames import with_room
+from hbc.ir.diag import Diagnostic, UsageError
+
+if TYPE_CHECKING:
+    from hbc.cli.api.kernel import Kernel
+    from hbc.ir.source import Source
+
+Result = TypeVar("Result")
+Setting = int | float | str
+TEXT_NAME = "<kernel>"  # what diagnostics call a kernel that is no file
+AUTO = "auto"  # as target: the best for this kernel that the machine runs
+
+
+def compile(
+    kernel: str | os.PathLike[str],
+    *,
+    target: str | None = None,
+    schedule: str | None = None,
+    isa: Iterable[str | os.PathLike[str]] = (),
+    fallback: str = "error",
+    threads: int | None = None,
+    on_cpu: bool = False,
+    **sizes: Setting,
+) -> Kernel:
+    """Compiles a kernel for calls from Python.
+
+    `kernel` is the path of a `.hb` file, or its text: a string with a line break is text. `target`,
+    `schedule`, `isa` and `fallback` mean what they mean to `hbc compile`; `target="auto"` is the
+    default there. `sizes` fix sizes, params and types, as `--set` does: `H=512`, `T="bf16"`.
+    `threads` is how many threads `parallel` loops take (default: as OpenMP decides). `on_cpu` lets the
+    processor run CUDA code.
+
+    Raises `HbcError` for mistakes in the kernel, `UsageError` for targets and schedules that do not
+    exist, `ToolError` where the C compiler is missing or this processor cannot run the target.
+    """
+    from hbc.cli.api.kernel import Kernel
+
+    if threads is not None and threads < 1:
+        raise UsageError(Diagnostic(f"`threads = {threads}`: at least one thread does the work"))
+    settings = {name: _setting(name, value) for name, value in sizes.items()}
+    wanted = None if target == AUTO else target
+
+    def made() -> Kernel:
+        from hbc.cli.api.arguments import in_python
+        from hbc.cli.prepare import choose, compile_chosen
+
+        source = _source(kernel)
+        paths = tuple(Path(path) for path in isa)
+        try:
+            chosen = choose(source, settings, wanted, schedule, paths, fallback, fix_sizes=True)
+        except UsageError as failure:
+            raise UsageError(in_python(failure.diagnostics)) from None
+        return Kernel(compile_chosen(chosen), settings, threads, on_cpu)
+
+    return in_compiler(made)
+
+
+def in_compiler(work: Callable[[], Result]) -> Result:
+    """The work with what passes need: they recurse over programs (see `main.CALL_DEPTH`)."""
+    from hbc.cli.main import CALL_DEPTH
+
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, CALL_DEPTH))
+    try:
+        return with_room(work)
+    finally:
+        sys.setrecursionlimit(before)
+
+
+def _source(kernel: str | os.PathLike[str]) -> Path | Source:
+    from hbc.ir.source import Source
+
+    if isinstance(kernel, str) and "\n" in kernel:
+        return Source(TEXT_NAME, kernel.replace("\r\n", "\n"))
+    return Path(kernel)
+
+
+def _setting(name: str, value: Setting) -> str:
+    """As `--set` spells it. UsageError for what is neither a number nor a name."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        try:
+            return str(value.__index__())  # numpy.int64 and its like
+        except AttributeError:
+            kind = type(value).__name__
+            raise UsageError(
+                Diagnostic(f"`{name}` is a {kind}: sizes and params are numbers, or names of types")
+            ) from None
+    return str(value)

@@ -1,0 +1,1 @@
+"""What the checker never sees: functions and imports, written out as definitions alone."""

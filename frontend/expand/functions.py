@@ -1,0 +1,146 @@
+"""Collects functions, and checks what can be said of each without a call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hbc.frontend import ast
+from hbc.frontend.check_calls import FUNCTIONS
+from hbc.frontend.check_values import CONSTANTS
+from hbc.ir.diag import Diagnostic, Note, did_you_mean
+from hbc.ir.types import DTYPES
+
+
+def functions_of(file: ast.File, mistakes: list[Diagnostic]) -> dict[str, ast.Function]:
+    """The functions by name. Reports names that are taken, and bodies that read what they cannot see."""
+    found: dict[str, ast.Function] = {}
+    others = {
+        s.name.text: s.name
+        for s in file.statements
+        if isinstance(
+            s,
+            ast.Param
+            | ast.TypeParam
+            | ast.Input
+            | ast.Output
+            | ast.Table
+            | ast.Definition
+            | ast.Alias,
+        )
+    }
+    visible = set(others)
+    for s in file.statements:
+        if isinstance(s, ast.Sizes):
+            visible |= {n.text for n in s.names}
+    for s in file.statements:
+        if not isinstance(s, ast.Function):
+            continue
+        name = s.name.text
+        taken = found[name].name if name in found else others.get(name)
+        if name in DTYPES or name in FUNCTIONS or name in CONSTANTS:
+            mistakes.append(
+                Diagnostic(
+                    f"`{name}` is a word of the language", s.name.span, "choose another name"
+                )
+            )
+        elif taken is not None:
+            note = Note("the first meaning", taken.span)
+            message = f"`{name}` already has a meaning"
+            mistakes.append(Diagnostic(message, s.name.span, "choose another name", (note,)))
+        else:
+            found[name] = s
+        mistakes += _parameters(s)
+    for s in found.values():
+        mistakes += _unseen(s, visible, found)
+    mistakes += _recursive(found)
+    return found
+
+
+def variables_of(f: ast.Function) -> tuple[str, ...]:
+    """The index variables of a function that stands for a Func."""
+    return tuple(v.text for v in f.variables or () if isinstance(v, ast.Name))
+
+
+def _recursive(functions: dict[str, ast.Function]) -> Iterator[Diagnostic]:
+    """Functions that call themselves, by way of others too: each circle once."""
+    graph = {name: _called(f, functions) for name, f in functions.items()}
+    done: set[str] = set()
+    for root in graph:
+        path = [(root, iter(graph[root]))] if root not in done else []
+        while path:
+            name, rest = path[-1]
+            callee = next(rest, None)
+            if callee is None:
+                path.pop()
+                done.add(name)
+            elif callee in (circle := [n for n, _ in path]):
+                around = circle[circle.index(callee) :]
+                by = "" if len(around) == 1 else f", by way of `{around[1]}`"
+                notes = tuple(
+                    Note(f"`{n}` is defined here", functions[n].name.span) for n in around[1:]
+                )
+                yield Diagnostic(
+                    f"`{callee}` calls itself{by}", functions[callee].name.span,
+                    "a function is written out where it is called: write a reduction, or a scan", notes,
+                )  # fmt: skip
+                done |= set(circle)
+            elif callee not in done:
+                path.append((callee, iter(graph[callee])))
+
+
+def _called(f: ast.Function, functions: dict[str, ast.Function]) -> list[str]:
+    own = {p.text for p in f.parameters}
+    found: dict[str, None] = {}
+    stack: list[object] = [f.value]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, ast.Call | ast.EdgeAccess) and node.name.text not in own:
+            found[node.name.text] = None
+        stack.extend(ast.children(node))
+    return [name for name in found if name in functions]
+
+
+def _parameters(f: ast.Function) -> Iterator[Diagnostic]:
+    """Parameters and index variables are names, each once."""
+    names: list[tuple[str, ast.Ident | ast.Expr]] = [(p.text, p) for p in f.parameters]
+    for v in f.variables or ():
+        if not isinstance(v, ast.Name):
+            hint = "write it as `def f(g)[y, x] = ...`"
+            yield Diagnostic("an index variable of a function is a name", v.span, hint)
+            return
+        names.append((v.text, v))
+    for at, (name, where) in enumerate(names):
+        if name in [n for n, _ in names[:at]]:
+            yield Diagnostic(f"`{name}` stands twice among the parameters", where.span)
+        elif name in DTYPES or name in CONSTANTS:
+            yield Diagnostic(
+                f"`{name}` is a word of the language", where.span, "choose another name"
+            )
+
+
+def _unseen(
+    f: ast.Function, visible: set[str], functions: dict[str, ast.Function]
+) -> Iterator[Diagnostic]:
+    """A function sees its parameters and what the file declares, and no variable of its callers."""
+    known = {p.text for p in f.parameters} | {*variables_of(f), *CONSTANTS, *visible}
+    stack: list[tuple[object, frozenset[str]]] = [(f.value, frozenset())]
+    while stack:
+        node, lets = stack.pop()
+        match node:
+            case ast.Let(name=name, value=value, body=body):
+                stack += [(body, lets | {name.text}), (value, lets)]
+            case ast.Reduction(over=over):
+                own = {o.name.text for o in over if isinstance(o, ast.Domain)}
+                own |= {o.text for o in over if isinstance(o, ast.Name)}
+                parts = [node.term, node.condition]
+                stack += [(part, lets | own) for part in parts if part is not None]
+                stack += [(o.interval, lets) for o in over if isinstance(o, ast.Domain)]
+            case ast.Name(text=text) if text not in known | lets | {*DTYPES, *functions}:
+                hint = did_you_mean(text, known | lets) if len(text) > 2 else None
+                yield Diagnostic(
+                    f"`{f.name.text}` does not see `{text}`", node.span,
+                    hint or f"make it a parameter: `def {f.name.text}(.., {text}) = ...`",
+                    (Note("a function sees its parameters and what the file declares", f.name.span),),
+                )  # fmt: skip
+            case _:
+                stack += [(child, lets) for child in reversed(ast.children(node))]

@@ -1,0 +1,185 @@
+"""Makes a Func of each reduction in an expression: `y[i] = sum(k: A[i, k] * x[k])` becomes
+
+    y_sum[i]  = 0
+    y_sum[i] += A[i, k] * x[k]
+    y[i]      = y_sum[i]
+
+over those variables around it that the term reads. Schedules name the Func so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from hbc.frontend import ast
+from hbc.frontend.expand.calls import names
+from hbc.frontend.expand.trees import mapped
+from hbc.ir.diag import Diagnostic, did_you_mean
+from hbc.ir.record import record
+from hbc.ir.source import Span
+
+
+@record
+class Kind:
+    """The value of an empty reduction, and the update that takes one more term."""
+
+    empty: str
+    update: str
+
+
+KINDS = {
+    "sum": Kind("0", "+="),
+    "product": Kind("1", "*="),
+    "min": Kind("highest", "min="),
+    "max": Kind("lowest", "max="),
+    "any": Kind("false", "|="),
+    "all": Kind("true", "&="),
+}
+
+
+@dataclass(slots=True)
+class Lifting:
+    """The names that `reduce` declares, every word of the program, and what was wrong."""
+
+    reduces: set[str]
+    words: set[str]
+    mistakes: list[Diagnostic]
+    made: list[ast.Statement] = field(default_factory=list)
+
+    def lifted(self, s: ast.Definition) -> Iterator[ast.Statement]:
+        """The Funcs of the reductions in a definition, then the definition that reads them."""
+        self.made = []
+        plain = [i.text for i in s.indices if isinstance(i, ast.Name)]
+        around = [*plain, *(r for r in sorted(self.reduces) if r not in plain)]
+        after = replace(
+            s, value=self._rewritten(s.value, s.name.text, around),
+            condition=None if s.condition is None
+            else self._rewritten(s.condition, s.name.text, around),
+        )  # fmt: skip
+        if not self.made:
+            yield s
+            return
+        yield from self.made
+        yield after
+
+    def _rewritten(self, e: ast.Expr, owner: str, around: Sequence[str]) -> ast.Expr:
+        """The expression with a read of a new Func for each reduction, inner ones first."""
+        if isinstance(e, ast.Reduction):
+            return self._func(e, owner, around)
+        if isinstance(e, ast.Let):
+            return self._let(e, owner, around)
+        changed: ast.Expr = mapped(e, lambda x: self._rewritten(x, owner, around))
+        return changed
+
+    def _let(self, e: ast.Let, owner: str, around: Sequence[str]) -> ast.Expr:
+        """A reduction cannot read what only the expression around it names."""
+        inside = next((r for r in reductions(e.body) if e.name.text in names(r)), None)
+        if inside is not None:
+            self.mistakes.append(
+                Diagnostic(
+                    f"this reduction reads `{e.name.text}`, which a `let` around it names",
+                    inside.span, f"define a Func for `{e.name.text}`, or name it in the reduction",
+                )
+            )  # fmt: skip
+        value = self._rewritten(e.value, owner, around)
+        return replace(e, value=value, body=self._rewritten(e.body, owner, around))
+
+    def _func(self, e: ast.Reduction, owner: str, around: Sequence[str]) -> ast.Expr:
+        span, kind = e.span, KINDS.get(e.name.text)
+        nothing = ast.Number(0, span)
+        if kind is None:
+            hint = (
+                did_you_mean(e.name.text, KINDS) or f"there is {', '.join(f'`{k}`' for k in KINDS)}"
+            )
+            self.mistakes.append(
+                Diagnostic(f"`{e.name.text}` is no reduction", e.name.span, hint)
+            )  # fmt: skip
+            return nothing
+        along = self._along(e)
+        if along is None:
+            return nothing
+        bound = dict(along)
+        own = self._fresh(f"{owner}_{e.name.text}")
+        outer = [*around, *(new for _, new in along if new not in around)]
+        term = self._rewritten(renamed(e.term, bound), own, outer)
+        condition = None
+        if e.condition is not None:
+            condition = self._rewritten(renamed(e.condition, bound), own, outer)
+        read = names(term) | (set() if condition is None else names(condition))
+        free = [v for v in around if v in read and v not in bound.values()]
+        # A variable that `reduce` declares could mean either in an update: the Func's has its own name.
+        inner = {v: self._fresh(v) for v in free if v in self.reduces}
+        left = [inner.get(v, v) for v in free] or [self._fresh("at")]
+        indices = tuple(ast.Name(v, span) for v in left)
+        term = renamed(term, inner)
+        condition = None if condition is None else renamed(condition, inner)
+        name = ast.Ident(own, e.name.span)
+        self.made += [
+            ast.Definition(name, None, indices, "=", _literal(kind.empty, span), None, span),
+            ast.Definition(name, None, indices, kind.update, term, condition, span),
+        ]
+        at = tuple(ast.Name(v, span) for v in free) or (ast.Number(0, span),)
+        return ast.Access(name, at, span)
+
+    def _along(self, e: ast.Reduction) -> list[tuple[str, str]] | None:
+        """The variables, as written and as they are called; declares those with an interval."""
+        found: list[tuple[str, str]] = []
+        for over in e.over:
+            if isinstance(over, ast.Domain):
+                written = over.name.text
+                own = self._fresh(written) if written in self.reduces else written
+                interval = over.interval
+                domain = ast.Domain(ast.Ident(own, over.name.span), interval, over.span)
+                self.made.insert(0, ast.Reduce((domain,), over.span))
+                self.reduces.add(own)
+                found.append((written, own))
+            elif isinstance(over, ast.Name) and over.text in self.reduces:
+                found.append((over.text, over.text))
+            else:
+                what = over.text if isinstance(over, ast.Name) else "k"
+                self.mistakes.append(
+                    Diagnostic(
+                        f"`{e.name.text}` runs along variables that `reduce` declares", over.span,
+                        f"write `{e.name.text}({what} in 0 .. N: ...)`, or declare `reduce {what} in N`",
+                    )
+                )  # fmt: skip
+                return None
+        return found
+
+    def _fresh(self, name: str) -> str:
+        """The name, with a number behind it when the program has it already."""
+        own, number = name, 1
+        while own in self.words:
+            number += 1
+            own = f"{name}_{number}"
+        self.words.add(own)
+        return own
+
+
+def reductions(e: object) -> Iterator[ast.Reduction]:
+    """Those in an expression, at any depth."""
+    stack = [e]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, ast.Reduction):
+            yield node
+        stack.extend(ast.children(node))
+
+
+def renamed(e: ast.Expr, new: dict[str, str]) -> ast.Expr:
+    """The expression with other names for variables."""
+    if isinstance(e, ast.Name):
+        return ast.Name(new[e.text], e.span) if e.text in new else e
+    changed: ast.Expr = mapped(e, lambda x: renamed(x, new))
+    return changed
+
+
+def _literal(text: str, span: Span) -> ast.Expr:
+    match text:
+        case "true" | "false":
+            return ast.Boolean(text == "true", span)
+        case "0" | "1":
+            return ast.Number(int(text), span)
+        case _:
+            return ast.Name(text, span)

@@ -1,0 +1,6 @@
+size N
+input A: u8[N]
+output O: u8[N]
+O[i] = A[i] + 1000
+P[i] = lowest
+P = 3

@@ -1,0 +1,218 @@
+"""Every function of the library against NumPy, on random data of its whole domain."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hbc
+from hbc.frontend.expand.imports import LIBRARY
+
+Array = Any
+
+
+def floats(seed: int, low: float = -4, high: float = 4) -> Array:
+    return np.random.default_rng(seed).uniform(low, high, 257).astype("f4")
+
+
+def bytes_of(seed: int) -> Array:
+    return np.random.default_rng(seed).integers(0, 256, 257).astype("u1")
+
+
+def words_of(seed: int) -> Array:
+    return np.random.default_rng(seed).integers(-(2**31), 2**31, 257).astype("i4")
+
+
+def half_up(x: Array) -> Array:
+    return np.round(x)
+
+
+# Module, expression of the inputs a and b, their arrays, what it gives by NumPy in f64 or integers.
+VALUES: list[tuple[str, str, str, Array, Array, Callable[[Array, Array], Array]]] = [
+    ("math", "rounding_average(a, b)", "u8", bytes_of(1), bytes_of(2), lambda a, b: (a + b + 1) // 2),
+    ("math", "halving_average(a, b)", "u8", bytes_of(1), bytes_of(2), lambda a, b: (a + b) // 2),
+    ("math", "absd(a, b)", "u8", bytes_of(1), bytes_of(2), lambda a, b: abs(a - b)),
+    ("math", "absd(a, b)", "f32", floats(1), floats(2), lambda a, b: abs(a - b)),
+    ("math", "square(a)", "f32", floats(1), floats(2), lambda a, b: a * a),
+    ("math", "cube(a + b)", "f32", floats(1), floats(2), lambda a, b: (a + b) ** 3),
+    ("math", "lerp(a, b, 0.25)", "f32", floats(1), floats(2), lambda a, b: 0.75 * a + 0.25 * b),
+    ("math", "smoothstep(-1.0, 2.0, a)", "f32", floats(1), floats(2),
+     lambda a, b: (t := np.clip((a + 1) / 3, 0, 1)) * t * (3 - 2 * t)),
+    ("math", "sign(a) * b", "f32", floats(1), floats(2), lambda a, b: np.sign(a) * b),
+    ("math", "float_mod(a, 1.5)", "f32", floats(1), floats(2), lambda a, b: np.mod(a, 1.5)),
+    ("math", "log2(a)", "f32", floats(1, 0.1), floats(2), lambda a, b: np.log2(a)),
+    ("math", "log10(a)", "f32", floats(1, 0.1), floats(2), lambda a, b: np.log10(a)),
+    ("math", "exp2(a)", "f32", floats(1), floats(2), lambda a, b: np.exp2(a)),
+    ("math", "power(a, b)", "f32", floats(1, 0.1), floats(2), lambda a, b: a**b),
+    ("math", "i32(saturate(a, u8, 3, 200))", "i32", words_of(1), words_of(2),
+     lambda a, b: np.clip(a, 3, 200)),
+    ("math", "i32(saturate_u8(a))", "i32", words_of(1), words_of(2), lambda a, b: np.clip(a, 0, 255)),
+    ("math", "i32(saturate_i8(a >> 20))", "i32", words_of(1), words_of(2),
+     lambda a, b: np.clip(a >> 20, -128, 127)),
+    ("math", "i32(saturate_u16(a))", "i32", words_of(1), words_of(2),
+     lambda a, b: np.clip(a, 0, 65535)),
+    ("math", "i32(saturate_i16(a >> 12))", "i32", words_of(1), words_of(2),
+     lambda a, b: np.clip(a >> 12, -32768, 32767)),
+    ("math", "rounding_shift(a >> 2, 5)", "i32", words_of(1), words_of(2),
+     lambda a, b: ((a >> 2) + 16) >> 5),
+    ("image", "luma(a, b, a * b)", "f32", floats(1), floats(2),
+     lambda a, b: 0.299 * a + 0.587 * b + 0.114 * a * b),
+    ("image", "blue_difference(a, b, a * b)", "f32", floats(1), floats(2),
+     lambda a, b: (a * b - (0.299 * a + 0.587 * b + 0.114 * a * b)) / 1.772),
+    ("image", "red_difference(a, b, a * b)", "f32", floats(1), floats(2),
+     lambda a, b: (a - (0.299 * a + 0.587 * b + 0.114 * a * b)) / 1.402),
+    ("image", "linear_of_srgb(a)", "f32", floats(1, 0, 1), floats(2),
+     lambda a, b: np.where(a <= 0.04045, a / 12.92, ((a + 0.055) / 1.055) ** 2.4)),
+    ("image", "srgb_of_linear(a)", "f32", floats(1, 0, 1), floats(2),
+     lambda a, b: np.where(a <= 0.0031308, a * 12.92, 1.055 * abs(a) ** (1 / 2.4) - 0.055)),
+    ("ml", "relu(a)", "f32", floats(1), floats(2), lambda a, b: np.maximum(a, 0)),
+    ("ml", "leaky_relu(a, 0.1)", "f32", floats(1), floats(2), lambda a, b: np.where(a < 0, a * 0.1, a)),
+    ("ml", "relu6(a * 3)", "f32", floats(1), floats(2), lambda a, b: np.clip(a * 3, 0, 6)),
+    ("ml", "sigmoid(a * 4)", "f32", floats(1), floats(2), lambda a, b: 1 / (1 + np.exp(-4 * a))),
+    ("ml", "silu(a)", "f32", floats(1), floats(2), lambda a, b: a / (1 + np.exp(-a))),
+    ("ml", "hard_sigmoid(a)", "f32", floats(1), floats(2), lambda a, b: np.clip(a / 6 + 0.5, 0, 1)),
+    ("ml", "hard_swish(a)", "f32", floats(1), floats(2), lambda a, b: a * np.clip(a / 6 + 0.5, 0, 1)),
+    ("ml", "gelu(a)", "f32", floats(1), floats(2),
+     lambda a, b: 0.5 * a * (1 + np.tanh(np.sqrt(2 / np.pi) * (a + 0.044715 * a**3)))),
+    ("ml", "softplus(a * 30)", "f32", floats(1), floats(2), lambda a, b: np.logaddexp(0, a * 30)),
+    ("ml", "i32(requantised_u8(a, 0.0000001, 7))", "i32", words_of(1), words_of(2),
+     lambda a, b: np.clip(half_up(a * 1e-7) + 7, 0, 255)),
+    ("ml", "i32(requantised_i8(a, 0.0000001, -3))", "i32", words_of(1), words_of(2),
+     lambda a, b: np.clip(half_up(a * 1e-7) - 3, -128, 127)),
+    ("ml", "dequantised(i32(a * 20), 0.5, 3)", "f32", floats(1), floats(2),
+     lambda a, b: (np.trunc(a * 20) - 3) * 0.5),
+    ("ml", "f32(quantised_u8(a, 0.03, 128))", "f32", floats(1), floats(2),
+     lambda a, b: np.clip(half_up(a / np.float32(0.03)) + 128, 0, 255)),
+    ("ml", "f32(quantised_i8(a, 0.03, 0))", "f32", floats(1), floats(2),
+     lambda a, b: np.clip(half_up(a / np.float32(0.03)), -128, 127)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("module", "text", "kind", "a", "b", "by_numpy"), VALUES, ids=lambda v: v
+                         if isinstance(v, str) else "")  # fmt: skip
+def test_values(
+    module: str, text: str, kind: str, a: Array, b: Array, by_numpy: Callable[[Array, Array], Array]
+) -> None:
+    inside = re.sub(r"\b([ab])\b", lambda m: f"{m[1].upper()}[i]", text)
+    kernel = hbc.compile(
+        f'import "std/{module}.hb"\nsize N\ninput A: {kind}[N]\ninput B: {kind}[N]\n'
+        f"output O: {kind}[N]\nO[i] = {inside}\nbound_of_B[i] = B[i]\n".replace(
+            "bound_of_B[i] = B[i]\n", ""
+        ),
+        target="c", schedule="none",
+    )  # fmt: skip
+    wide = (a.astype("f8"), b.astype("f8")) if kind == "f32" else (a.astype("i8"), b.astype("i8"))
+    got, want = kernel(a, b), by_numpy(*wide)
+    if kind == "f32":
+        near_tie = np.zeros(len(a), bool)
+        if "quantised" in text and "dequantised" not in text:  # a rounding error decides ties
+            scaled = wide[0] / np.float32(0.03)
+            near_tie = abs(scaled - np.floor(scaled) - 0.5) < 1e-3
+        assert np.allclose(got[~near_tie], want[~near_tie], rtol=3e-6, atol=3e-6)
+        assert (~near_tie).sum() > 200
+    elif "requantised" in text:
+        scaled = wide[0] * 1e-7
+        near_tie = abs(scaled - np.floor(scaled) - 0.5) < 1e-3
+        assert np.array_equal(got[~near_tie], want[~near_tie])
+    else:
+        assert np.array_equal(got, want)
+
+
+H, W = 9, 13
+IMAGE = np.random.default_rng(5).uniform(-1, 1, (H, W)).astype("f4")
+
+
+def padded(mode: str) -> Array:
+    """The picture with 30 more at each side."""
+    return np.pad(IMAGE.astype("f8"), 30, mode=mode)  # type: ignore[call-overload]
+
+
+def window(wide: Array, dy: int, dx: int) -> Array:
+    return wide[30 + dy : 30 + dy + H, 30 + dx : 30 + dx + W]
+
+
+def weighted(weights: dict[tuple[int, int], float]) -> Array:
+    wide = padded("edge")
+    return sum(weight * window(wide, *at) for at, weight in weights.items())
+
+
+def half_of(wide: Array) -> Array:
+    rows = (wide[:-3:2] + 3 * (wide[1:-2:2] + wide[2:-1:2]) + wide[3::2]) / 8
+    return (rows[:, :-3:2] + 3 * (rows[:, 1:-2:2] + rows[:, 2:-1:2]) + rows[:, 3::2]) / 8
+
+
+def twice_of() -> Array:
+    wide, found = padded("edge"), np.zeros((H, W))
+    for y in range(H):
+        for x in range(W):
+            rows = []
+            for row in (y // 2 - 1 + 2 * (y % 2), y // 2):
+                near, own = (
+                    wide[30 + row, 30 + x // 2 - 1 + 2 * (x % 2)],
+                    wide[30 + row, 30 + x // 2],
+                )
+                rows.append((near + 3 * own) / 4)
+            found[y, x] = (rows[0] + 3 * rows[1]) / 4
+    return found
+
+
+PICTURES: list[tuple[str, Callable[[], Array]]] = [
+    ("clamped(A, H, W)[y - 20, x + 15]", lambda: window(padded("edge"), -20, 15)),
+    ("zero_outside(A, H, W)[y - 3, x + 5]", lambda: window(padded("constant"), -3, 5)),
+    ("reflected(A, H, W)[y - 20, x + 15]", lambda: window(padded("symmetric"), -20, 15)),
+    ("repeated(A, H, W)[y - 20, x + 15]", lambda: window(padded("wrap"), -20, 15)),
+    ("blur3_x(edge)[y, x]", lambda: weighted({(0, -1): 0.25, (0, 0): 0.5, (0, 1): 0.25})),
+    ("blur3_y(edge)[y, x]", lambda: weighted({(-1, 0): 0.25, (0, 0): 0.5, (1, 0): 0.25})),
+    ("blur5_x(edge)[y, x]",
+     lambda: weighted({(0, d): w / 16 for d, w in zip(range(-2, 3), (1, 4, 6, 4, 1), strict=True)})),
+    ("blur5_y(edge)[y, x]",
+     lambda: weighted({(d, 0): w / 16 for d, w in zip(range(-2, 3), (1, 4, 6, 4, 1), strict=True)})),
+    ("half(edge)[y, x]", lambda: half_of(np.pad(IMAGE.astype("f8"), ((1, 30), (1, 30)), "edge"))[:H, :W]),
+    ("half_y(half_x(edge))[y, x]",
+     lambda: half_of(np.pad(IMAGE.astype("f8"), ((1, 30), (1, 30)), "edge"))[:H, :W]),
+    ("twice(edge)[y, x]", twice_of),
+    ("twice_y(twice_x(edge))[y, x]", twice_of),
+    ("sobel_x(edge)[y, x]", lambda: weighted({(dy, dx): (2 - abs(dy)) * dx for dy in (-1, 0, 1)
+                                              for dx in (-1, 1)})),
+    ("sobel_y(edge)[y, x]", lambda: weighted({(dy, dx): (2 - abs(dx)) * dy for dx in (-1, 0, 1)
+                                              for dy in (-1, 1)})),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "by_numpy"), PICTURES, ids=[text for text, _ in PICTURES])
+def test_pictures(text: str, by_numpy: Callable[[], Array]) -> None:
+    kernel = hbc.compile(
+        'import "std/image.hb"\nsize H, W\ninput A: f32[H, W]\noutput O: f32[H, W]\n'
+        f"edge = clamp_edge(A)\nO[y, x] = {text}\n",
+        target="c", schedule="none",
+    )  # fmt: skip
+    assert np.allclose(kernel(IMAGE), by_numpy(), rtol=1e-5, atol=1e-6)
+
+
+ROWS: list[tuple[str, Callable[[Array], Array]]] = [
+    ("row_sum(A, y, W)", lambda a: a.sum(1)),
+    ("row_mean(A, y, W)", lambda a: a.mean(1)),
+    ("row_max(A, y, W)", lambda a: a.max(1)),
+    ("row_variance(A, mean, y, W)", lambda a: a.var(1)),
+    ("mean_square(A, y, W)", lambda a: (a * a).mean(1)),
+]
+
+
+@pytest.mark.parametrize(("text", "by_numpy"), ROWS, ids=[text for text, _ in ROWS])
+def test_rows(text: str, by_numpy: Callable[[Array], Array]) -> None:
+    kernel = hbc.compile(
+        'import "std/ml.hb"\nsize H, W\ninput A: f32[H, W]\noutput O: f32[H]\n'
+        f"mean[y] = row_mean(A, y, W)\nO[y] = {text}\n",
+        target="c", schedule="none",
+    )  # fmt: skip
+    assert np.allclose(kernel(IMAGE), by_numpy(IMAGE.astype("f8")), rtol=1e-5, atol=1e-6)
+
+
+def test_every_function_is_tested() -> None:
+    here = Path(__file__).read_text(encoding="utf-8")
+    for file in sorted(LIBRARY.glob("*.hb")):
+        for name in re.findall(r"^def (\w+)\(", file.read_text(encoding="utf-8"), re.MULTILINE):
+            assert re.search(rf"\b{name}\(", here), f"{file.name}: {name}"
