@@ -9,6 +9,9 @@ only: colours keep 8, which a note says.
 
 from __future__ import annotations
 
+import struct
+import warnings
+import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,6 +28,14 @@ if TYPE_CHECKING:
     from hbc.cli.data import Array
 
 MODES = {1: "L", 3: "RGB", 4: "RGBA"}
+# Those of `data.PICTURES`, whatever the file's name: of others Pillow would ask programs such as
+# Ghostscript, and decode what few have looked at.
+FORMATS = ("PNG", "JPEG", "BMP", "TIFF", "WEBP", "PPM")
+# What Pillow's readers raise on files that are damaged, or made to harm.
+DAMAGED = (
+    ValueError, TypeError, IndexError, KeyError, AttributeError, OverflowError, EOFError, RuntimeError,
+    SyntaxError, struct.error, zlib.error,
+)  # fmt: skip
 
 
 def read_picture(path: Path, image: Image) -> Array:
@@ -36,7 +47,8 @@ def read_picture(path: Path, image: Image) -> Array:
     if not (image.element in (U8, U16) or image.element.is_float):
         raise unreadable(path, image, f"a picture cannot be {image.element}: use u8, u16 or floats")
     try:
-        with pillow.open(path) as opened:
+        with warnings.catch_warnings(), pillow.open(path, formats=FORMATS) as opened:
+            warnings.simplefilter("ignore")  # of what is said about it, not of its pixels
             if image.element != U8 and _has_deep_colours(opened):
                 notice(f"note: {path} is read with 8 of the 16 bits of its colours")
             picture: Picture = ImageOps.exif_transpose(opened)
@@ -47,7 +59,7 @@ def read_picture(path: Path, image: Image) -> Array:
                 values = _from_levels(_grey_as(channels, np.asarray(picture, np.uint16)), image)
             else:
                 values = _from_levels(np.asarray(picture.convert(MODES[channels or 1])), image)
-    except (UnidentifiedImageError, pillow.DecompressionBombError, SyntaxError) as failure:
+    except (UnidentifiedImageError, pillow.DecompressionBombError, *DAMAGED) as failure:
         raise unreadable(path, image, "it is not a picture that can be read") from failure
     if channels == 1:
         values = values.reshape(*values.shape[:2], 1)

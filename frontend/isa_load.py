@@ -9,8 +9,11 @@ from hbc.frontend.isa_ast import Descriptions
 from hbc.frontend.isa_check import check_descriptions
 from hbc.frontend.isa_parse import parse_descriptions
 from hbc.ir.diag import Diagnostic, HbcError
+from hbc.ir.file_bytes import file_bytes
 from hbc.ir.instruction import InstructionSet
 from hbc.ir.source import Source
+
+MOST_BYTES = 1 << 26
 
 
 def load_instructions(paths: Sequence[Path]) -> InstructionSet:
@@ -33,9 +36,10 @@ def describe(sources: Sequence[Source]) -> InstructionSet:
 
 
 def read_source(path: Path) -> Source:
-    """The text of a file, which must be UTF-8."""
+    """The text of a file, which must be UTF-8, lines ending in `\\n`."""
     try:
-        return Source(str(path), path.read_text(encoding="utf-8"))
+        text = file_bytes(path, MOST_BYTES).decode("utf-8-sig")
+        return Source(str(path), text.replace("\r\n", "\n").replace("\r", "\n"))
     except OSError as failure:
         raise HbcError(Diagnostic(f"cannot read `{path}`: {failure.strerror}")) from failure
     except UnicodeDecodeError as failure:
