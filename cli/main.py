@@ -15,6 +15,7 @@ import click
 
 from hbc.cli.frames import with_room
 from hbc.ir.diag import HbcError
+from hbc.ir.printable import printable_line
 
 # Listed here so that `hbc --help` imports none of them: each loads numpy, lark or worse.
 COMMANDS = {
@@ -155,12 +156,14 @@ def _tell_of_caches() -> None:
     found = sys.modules.get("hbc.ir.cache_folder")
     for folder, wrong in found.refused_folders().items() if found else ():
         hint = f"remove it, or name another one with {found.VARIABLE}" if found else ""
-        click.echo(f"note: nothing is kept in `{folder}`: {wrong}; {hint}", err=True)
+        click.echo(
+            f"note: nothing is kept in `{printable_line(str(folder))}`: {wrong}; {hint}", err=True
+        )
 
 
 def _refused(failure: OSError) -> int:
     """The system does not let us: says what and, where it is a file, which."""
-    where = f"`{failure.filename}`: " if failure.filename else ""
+    where = f"`{printable_line(str(failure.filename))}`: " if failure.filename else ""
     click.echo(f"error: {where}{failure.strerror}", err=True)
     _drop_output()
     return 1

@@ -11,7 +11,8 @@ from hbc.frontend.isa_parse import parse_descriptions
 from hbc.ir.diag import Diagnostic, HbcError
 from hbc.ir.file_bytes import file_bytes
 from hbc.ir.instruction import InstructionSet
-from hbc.ir.source import Source
+from hbc.ir.printable import printable
+from hbc.ir.source import Source, Span
 
 MOST_BYTES = 1 << 26
 
@@ -26,6 +27,7 @@ def describe(sources: Sequence[Source]) -> InstructionSet:
     files: list[Descriptions] = []
     mistakes: list[Diagnostic] = []
     for source in sources:
+        mistakes += unprintable(source)
         try:
             files.append(parse_descriptions(source))
         except HbcError as failure:
@@ -33,6 +35,18 @@ def describe(sources: Sequence[Source]) -> InstructionSet:
     if mistakes:
         raise HbcError(mistakes)
     return check_descriptions(files)
+
+
+def unprintable(source: Source) -> list[Diagnostic]:
+    """The first character that is shown as something else than it is: templates and headers go into C
+    as they stand, and who reads that should see what is compiled."""
+    if printable(source.text) == source.text:
+        return []
+    for at, character in enumerate(source.text):
+        if printable(character) != character:
+            message = f"U+{ord(character):04X} has no place in a description"
+            return [Diagnostic(message, Span(source, at, at + 1), "remove it")]
+    return []
 
 
 def read_source(path: Path) -> Source:
