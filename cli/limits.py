@@ -65,7 +65,7 @@ def limit(process: int, limits: Limits, written: int = 0) -> None:
     import resource
 
     used = _used_seconds(process)
-    file = None if limits.file is None else max(limits.file, written + LEAST_FILE)
+    file = None if limits.file is None else limits.file + written
     wanted = {
         resource.RLIMIT_CORE: 0,
         resource.RLIMIT_AS: None if limits.reserves else limits.memory,

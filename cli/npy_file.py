@@ -44,8 +44,11 @@ def read_npy(path: Path) -> Array:
         raise NpyError(f"it is cut off: it has {there} of the {needed} bytes of its elements")
     if needed == 0:  # which cannot be mapped
         return np.empty(shape, dtype)
-    order = "F" if fields["fortran_order"] else "C"
-    return np.memmap(path, dtype, "r", start, shape, order)
+    mapped: Array = np.memmap(
+        path, dtype=dtype, mode="r", offset=start, shape=shape,
+        order="F" if fields["fortran_order"] else "C",
+    )  # fmt: skip
+    return mapped
 
 
 def _header(file: BinaryIO) -> dict[str, Any]:

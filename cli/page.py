@@ -54,8 +54,9 @@ def page(title: str, source: str, schedule: Schedule | None, loops: str, code: s
         f'<section class="{kind}"><h2>{name}</h2><pre>{"".join(body)}</pre></section>'
         for name, body, kind in parts
     )
+    named = escape(printable_line(title))
     return (
-        f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(printable_line(title))}</title>'
+        f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{named}</title>'
         f"<style>{STYLE}</style></head>\n<body>\n{sections}\n<script>{SCRIPT}</script>\n</body></html>\n"
     )
 
