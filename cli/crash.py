@@ -66,9 +66,10 @@ def _save(text: str) -> Path | None:
     import platformdirs
 
     digest = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:12]
-    for folder in (platformdirs.user_state_path("hbc"), Path(tempfile.gettempdir())):
-        path = folder / f"hbc-bug-{digest}.txt"
+    for place in (lambda: platformdirs.user_state_path("hbc"), tempfile.gettempdir):
         try:
+            folder = Path(place())
+            path = folder / f"hbc-bug-{digest}.txt"
             folder.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8", errors="replace")
         except OSError:

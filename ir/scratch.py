@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from hbc.ir.diag import Diagnostic, ToolError
 from hbc.ir.held_signals import held_signals
 
 OLD = 24 * 3600.0  # seconds since anything was put into it
@@ -32,8 +33,9 @@ def scratch_name(suffix: str = "", hidden: bool = True) -> str:
 @contextmanager
 def scratch_folder(beside: Path | None = None) -> Iterator[Path]:
     """An empty folder for this user alone, removed at the end of the block: hidden in the folder
-    `beside`, or where the system keeps temporary files (TMPDIR)."""
-    around = beside if beside is not None else Path(tempfile.gettempdir())
+    `beside`, or where the system keeps temporary files (TMPDIR). ToolError
+    where there is none."""
+    around = beside if beside is not None else _temporary()
     made: Path | None = None
     try:
         with held_signals():
@@ -46,6 +48,16 @@ def scratch_folder(beside: Path | None = None) -> Iterator[Path]:
         if made is not None:
             with held_signals():
                 shutil.rmtree(made, ignore_errors=True)
+
+
+def _temporary() -> Path:
+    """Where the system keeps temporary files. ToolError where there is no room for any."""
+    try:
+        return Path(tempfile.gettempdir())
+    except OSError as failure:
+        raise ToolError(
+            Diagnostic("there is no folder for temporary files", hint="TMPDIR names one with room")
+        ) from failure
 
 
 def clear_leftovers(folder: Path) -> None:
