@@ -12,6 +12,8 @@ from __future__ import annotations
 import struct
 import warnings
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -47,8 +49,7 @@ def read_picture(path: Path, image: Image) -> Array:
     if not (image.element in (U8, U16) or image.element.is_float):
         raise unreadable(path, image, f"a picture cannot be {image.element}: use u8, u16 or floats")
     try:
-        with warnings.catch_warnings(), pillow.open(path, formats=FORMATS) as opened:
-            warnings.simplefilter("ignore")  # of what is said about it, not of its pixels
+        with _without_warnings(), pillow.open(path, formats=FORMATS) as opened:
             if image.element != U8 and _has_deep_colours(opened):
                 notice(f"note: {path} is read with 8 of the 16 bits of its colours")
             picture: Picture = ImageOps.exif_transpose(opened)
@@ -66,6 +67,14 @@ def read_picture(path: Path, image: Image) -> Array:
     if _planar(image):
         values = values.transpose(2, 0, 1)
     return np.ascontiguousarray(values)
+
+
+@contextmanager
+def _without_warnings() -> Iterator[None]:
+    """Pillow warns of what is said about a picture, such as its date; its pixels are right."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
 
 
 def check_picture(path: Path, image: Image) -> None:

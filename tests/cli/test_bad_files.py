@@ -137,7 +137,7 @@ def test_pipes_without_an_end(tmp_path: Path, name: str) -> None:
         load_instructions([tmp_path / name])
 
 
-@pytest.mark.skipif(not os.path.exists("/dev/fd"), reason="this system hands over no open files")
+@pytest.mark.skipif(not Path("/dev/fd").exists(), reason="this system hands over no open files")
 def test_what_the_shell_hands_over_is_read() -> None:
     reading, writing = os.pipe()
     os.write(writing, b"size N\r\n")
