@@ -2,12 +2,13 @@
 #
 # Needs GNU make, Python >= 3.11 with venv, and a C compiler. All of Python's packages go into
 # .venv, all output into build/ and dist/. Overridable: PYTHON, FUZZ_SECONDS, ROBUST_VARIANTS,
-# SYNTH_EXAMPLES, WORKERS (processes that test side by side), PYTEST_ARGS.
+# SYNTH_EXAMPLES, STRESS_ROUNDS, WORKERS (processes that test side by side), PYTEST_ARGS.
 
 PYTHON          ?= python3
 FUZZ_SECONDS    ?= 3600
 ROBUST_VARIANTS ?= 500
 SYNTH_EXAMPLES  ?= 5000
+STRESS_ROUNDS   ?= 25
 WORKERS         ?= auto
 PYTEST_ARGS     ?=
 
@@ -32,7 +33,7 @@ DEMO_INPUT  := samples/data/astronaut.png
 DEMO        := build/demo
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test fuzz robust bench gpu-bundle wheel clean distclean
+.PHONY: help demo test fuzz robust stress bench gpu-bundle wheel clean distclean
 
 help:
 	@echo 'make demo       install into .venv, add noise to a real photograph and remove it'
@@ -40,6 +41,7 @@ help:
 	@echo 'make fuzz       random kernels, schedules and sizes for FUZZ_SECONDS=$(FUZZ_SECONDS)'
 	@echo 'make robust     ROBUST_VARIANTS=$(ROBUST_VARIANTS) re-spelled variants each of three kernels: all must map;'
 	@echo '                SYNTH_EXAMPLES=$(SYNTH_EXAMPLES) random sketches against plain enumeration'
+	@echo 'make stress     STRESS_ROUNDS=$(STRESS_ROUNDS) rounds of signals, full disks, broken compilers and damaged caches, counted'
 	@echo 'make bench      every benchmark, as one table'
 	@echo 'make gpu-bundle a folder that checks and times the CUDA samples on a machine without hbc'
 	@echo 'make wheel      dist/hbc-*.whl'
@@ -67,6 +69,10 @@ fuzz: $(DEV)
 robust: $(DEV)
 	HBC_ROBUST_VARIANTS=$(ROBUST_VARIANTS) $(BIN)/python -m pytest --timeout=0 $(EXPLORE) tests/robust $(PYTEST_ARGS)
 	HBC_SYNTH_EXAMPLES=$(SYNTH_EXAMPLES) $(BIN)/python -m pytest --timeout=0 $(EXPLORE) tests/synth/test_brute_force.py
+
+# Some ten minutes on two cores: a round takes twenty seconds.
+stress: $(DEV)
+	HBC_STRESS_ROUNDS=$(STRESS_ROUNDS) timeout 3600 $(BIN)/python -m pytest --timeout=0 -q --numprocesses=0 tests/stress $(PYTEST_ARGS)
 
 bench: $(BASE)
 	PATH="$(CURDIR)/$(BIN):$$PATH" samples/bench/all.sh

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from hbc.cli.options import (
     thread_count,
 )  # fmt: skip
 from hbc.ir.diag import Diagnostic, UsageError
+from hbc.ir.scratch import scratch_folder
 
 
 @click.command("bench")
@@ -74,11 +74,11 @@ def command(
         raise UsageError(Diagnostic("--flush-l2 is for code that runs on a GPU"))
     p = chosen.pipeline
     files = named_paths("--input", inputs, tuple(i.name for i in p.inputs))
-    with progress() as shown, tempfile.TemporaryDirectory(prefix="hbc-") as folder:
+    with progress() as shown, scratch_folder() as folder:
         shown.step("compiling")
         compiled = compile_chosen(chosen)
         number = thread_count(threads, 1, compiled.source.parallel)
-        library, building = build_for_calls(compiled, Path(folder), runner)
+        library, building = build_for_calls(compiled, folder, runner)
         run = gather_inputs(p, settings, choose_example(p, example), files)
         again = raised_roofs
         if runner.gpu is None:

@@ -12,6 +12,7 @@ import click
 from hbc.cli.bank_report import shared_accesses, show_conflicts
 from hbc.cli.options import json_option, kernel_options
 from hbc.ir.diag import Diagnostic, UsageError, did_you_mean
+from hbc.ir.printable import printable_line
 from hbc.ir.target import GPU
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ def command(
         _print_json(compiled, made)
         return
     for path in made.files:
-        click.echo(f"wrote {path}", err=True)
+        click.echo(f"wrote {printable_line(str(path))}", err=True)
     _show_resources(made.resources)
     show_conflicts(shared_accesses(compiled.kernel, made.resources))
     if timed:

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import click
 
+from hbc.ir.printable import printable
+
 BUG = 70  # EX_SOFTWARE of sysexits.h
 LARGEST_SOURCE = 1 << 20  # characters of each kernel file that the reproducer quotes
 
@@ -31,7 +33,7 @@ def version() -> str:
 def report_bug(failure: Exception, arguments: list[str]) -> int:
     """Saves a reproducer and says where it is; `HBC_DEBUG=1` shows the traceback too."""
     saved = _save(_reproducer(failure, arguments))
-    said = (str(failure).splitlines() or [""])[0][:300]
+    said = printable((str(failure).splitlines() or [""])[0][:300])
     kind = type(failure).__name__
     click.echo(f"internal error: {kind}: {said}" if said else f"internal error: {kind}", err=True)
     where = f"please report it with {saved}" if saved else "no folder to save a reproducer in"
@@ -64,9 +66,10 @@ def _save(text: str) -> Path | None:
     import platformdirs
 
     digest = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:12]
-    for folder in (platformdirs.user_state_path("hbc"), Path(tempfile.gettempdir())):
-        path = folder / f"hbc-bug-{digest}.txt"
+    for place in (lambda: platformdirs.user_state_path("hbc"), tempfile.gettempdir):
         try:
+            folder = Path(place())
+            path = folder / f"hbc-bug-{digest}.txt"
             folder.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8", errors="replace")
         except OSError:

@@ -12,9 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hbc.cli.npy_file import NpyError, read_npy
 from hbc.cli.replace_file import check_replaceable, replace_file
 from hbc.frontend.funcs import Image
 from hbc.ir.diag import HbcError, did_you_mean, error
+from hbc.ir.file_bytes import check_regular
 from hbc.ir.nodes import Const
 from hbc.ir.types import BF16, DType
 
@@ -27,7 +29,6 @@ if TYPE_CHECKING:
 
 PICTURES = frozenset({".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff", ".webp", ".ppm", ".pgm"})
 SOUNDS = frozenset({".wav"})
-NPY_MAGICS = (b"\x93NUMPY", b"PK\x03\x04")  # .npy, .npz
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,9 @@ def read_array(path: Path, image: Image) -> Loaded:
     """The file as an array for `image`. HbcError when it is unreadable, of the wrong element type
     or of the wrong rank. Large `.npy` files are mapped, not read."""
     try:
-        match _suffix(path, image):
+        suffix = _suffix(path, image)
+        check_regular(path)
+        match suffix:
             case ".npy":
                 return Loaded(_read_npy(path, image))
             case ".wav":
@@ -129,19 +132,10 @@ def _suffix(path: Path, image: Image) -> str:
 def _read_npy(path: Path, image: Image) -> Array:
     import numpy as np
 
-    with path.open("rb") as file:
-        if not file.read(8).startswith(NPY_MAGICS):
-            raise unreadable(path, image, "it is not a .npy file")
     try:
-        raw = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (ValueError, EOFError):
-        # An empty array cannot be mapped.
-        try:
-            raw = np.load(path, allow_pickle=False)
-        except (ValueError, EOFError) as failure:
-            raise unreadable(path, image, _first_line(failure)) from failure
-    if not isinstance(raw, np.ndarray):
-        raise unreadable(path, image, "it holds several arrays (.npz)")
+        raw = read_npy(path)
+    except NpyError as failure:
+        raise unreadable(path, image, str(failure)) from failure
     if raw.ndim != len(image.extents):
         raise error(
             f"`{path}` has {raw.ndim} dimensions {list(raw.shape)}, "
@@ -174,7 +168,3 @@ def _conversion(element: DType) -> str:
         return "a.astype(ml_dtypes.bfloat16).view(np.uint16)"
     numpy_name = {"f": "float", "i": "int", "u": "uint"}.get(element.name[0], "")
     return f"a.astype(np.{numpy_name}{element.bits})" if numpy_name else "a.astype(np.bool_)"
-
-
-def _first_line(failure: Exception) -> str:
-    return (str(failure).splitlines() or [type(failure).__name__])[0]

@@ -10,6 +10,7 @@ import click
 
 from hbc.cli.options import json_option, program_options
 from hbc.ir.diag import HbcError
+from hbc.ir.printable import printable
 from hbc.ir.target import GPU
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def command(
             }
         )
     elif records or failure is None:
-        click.echo("\n".join(_lines(chosen, records)))
+        click.echo(printable("\n".join(_lines(chosen, records))))
     if failure is not None:
         raise failure
 

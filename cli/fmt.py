@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from hbc.ir.diag import Diagnostic, HbcError
+from hbc.ir.printable import printable, printable_line
 from hbc.ir.source import Source
 
 UNFORMATTED = 1
@@ -51,7 +52,7 @@ def command(files: tuple[Path, ...], checked: bool, diffed: bool) -> None:
         raise HbcError(mistakes)
     if checked:
         for name in changed:
-            click.echo(f"would format {name}", err=True)
+            click.echo(printable_line(f"would format {name}"), err=True)
     if changed and checked:
         click.get_current_context().exit(UNFORMATTED)
 
@@ -60,4 +61,4 @@ def _show_difference(name: str, before: str, after: str) -> None:
     lines = difflib.unified_diff(
         before.splitlines(keepends=True), after.splitlines(keepends=True), name, f"{name} formatted"
     )
-    click.echo("".join(lines), nl=False)
+    click.echo(printable("".join(lines)), nl=False)

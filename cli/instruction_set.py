@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
@@ -10,14 +9,18 @@ from hashlib import sha256
 from pathlib import Path
 
 from hbc.codegen.instruction_files import builtin_descriptions
-from hbc.frontend.grammar import DIGEST_BYTES, cache_folder, keep
+from hbc.ir import instruction, nodes, source, types
+from hbc.ir.cache_folder import keep, kept
+from hbc.ir.file_bytes import file_bytes
 from hbc.ir.instruction import Feature, Instruction, InstructionSet
+from hbc.ir.record_json import classes_of, from_json, to_json
 from hbc.ir.target import Target
 
+MOST_BYTES = 1 << 26  # of a file
 _PACKAGE = Path(__file__).parents[1]
 # What decides how a text is read: a change of any of it makes what is kept out of date.
 _READERS = (
-    "cli/instruction_set.py", "frontend/isa*", "ir/instruction.py", "ir/nodes.py", "ir/record.py",
+    "cli/instruction_set.py", "frontend/isa*", "ir/instruction.py", "ir/nodes.py", "ir/record*.py",
     "ir/source.py", "ir/types.py",
 )  # fmt: skip
 
@@ -72,19 +75,17 @@ def _part(
 ) -> InstructionSet:
     """A part of what the files say: what the cache has of it, or what is made now and put there. An
     unreadable or unwritable cache only costs time. `decides`: what else the part depends on."""
-    key = _key([*builtin_descriptions(), *files], decides)
-    kept = cache_folder() / f"instructions-{name}-{key}.pickle"
-    try:
-        stored = kept.read_bytes()
-    except OSError:
-        stored = b""
-    digest, text = stored[:DIGEST_BYTES], stored[DIGEST_BYTES:]
-    if sha256(text).digest() == digest:
-        found = pickle.loads(text)
+    name = f"instructions-{name}-{_key([*builtin_descriptions(), *files], decides)}.json"
+    stored = kept(name)
+    if stored is not None:
+        try:
+            found = from_json(stored.decode(), classes_of((instruction, nodes, source, types)))
+        except ValueError:
+            found = None
         if isinstance(found, InstructionSet):
             return found
     made = make()
-    keep(kept, pickle.dumps(made))
+    keep(name, to_json(made).encode())
     return made
 
 
@@ -93,7 +94,7 @@ def _key(paths: list[Path], decides: str) -> str:
     readers = [p for pattern in _READERS for p in sorted(_PACKAGE.glob(pattern)) if p.is_file()]
     for path in (*readers, *paths):
         try:
-            key.update(str(path).encode() + b"\0" + path.read_bytes() + b"\0")
+            key.update(str(path).encode() + b"\0" + file_bytes(path, MOST_BYTES) + b"\0")
         except OSError:
             key.update(b"unreadable\0")  # the loader says so
     return key.hexdigest()[:24]

@@ -16,6 +16,7 @@ import click
 from hbc.cli.address_space import watch_address_space
 from hbc.cli.frames import with_room
 from hbc.ir.diag import HbcError
+from hbc.ir.printable import printable_line
 
 # Listed here so that `hbc --help` imports none of them: each loads numpy, lark or worse.
 COMMANDS = {
@@ -33,7 +34,7 @@ COMMANDS = {
 
 INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 PIPE_CLOSED = 141  # 128 + SIGPIPE
-TERMINATED = 143  # 128 + SIGTERM
+SIGNALLED = 128  # and the number of the signal that ended hbc
 # Passes recurse over programs, up to four calls a level, and programs nest a few hundred deep
 # (giants.DEEPEST_NESTING, legal.MOST_LEVELS). Python's own limit is 1000.
 CALL_DEPTH = 10_000
@@ -44,7 +45,8 @@ OBJECTS_BEFORE_COLLECTION = 1_000_000
 REFUSALS = frozenset(
     {
         errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS, errno.EACCES, errno.EPERM,
-        errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN,
+        errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN, errno.ENAMETOOLONG, errno.ELOOP,
+        errno.ENOTDIR, errno.EILSEQ,
     }
 )  # fmt: skip
 
@@ -105,8 +107,11 @@ def commands() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Runs the command line (sys.argv by default) and exits with the code it deserves."""
-    # As an exception, so that temporary files are removed.
-    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(TERMINATED))
+    # As an exception, so that temporary files are removed and compilers are ended.
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) is signal.SIG_DFL:  # nohup ignores one
+            signal.signal(number, lambda number, frame: sys.exit(SIGNALLED + number))
     code = exit_code_of(sys.argv[1:] if arguments is None else list(arguments))
     gc.freeze()  # or Python looks through all that a compilation leaves, when it ends
     sys.exit(code)
@@ -119,6 +124,7 @@ def exit_code_of(arguments: list[str]) -> int:
     try:
         watch_address_space()
         code = with_room(lambda: _invoke(arguments))
+        _tell_of_caches()
         if sys.stdout is not None:  # None when it was closed before we began
             sys.stdout.flush()
         return code
@@ -147,9 +153,19 @@ def exit_code_of(arguments: list[str]) -> int:
         return report_bug(failure, arguments)
 
 
+def _tell_of_caches() -> None:
+    """Which folders were not used, so that everything was made again."""
+    found = sys.modules.get("hbc.ir.cache_folder")
+    for folder, wrong in found.refused_folders().items() if found else ():
+        hint = f"remove it, or name another one with {found.VARIABLE}" if found else ""
+        click.echo(
+            f"note: nothing is kept in `{printable_line(str(folder))}`: {wrong}; {hint}", err=True
+        )
+
+
 def _refused(failure: OSError) -> int:
     """The system does not let us: says what and, where it is a file, which."""
-    where = f"`{failure.filename}`: " if failure.filename else ""
+    where = f"`{printable_line(str(failure.filename))}`: " if failure.filename else ""
     click.echo(f"error: {where}{failure.strerror}", err=True)
     _drop_output()
     return 1

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import math
 import os
-import shutil
-import signal
 import subprocess
 import sys
-import tempfile
 import threading
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -20,19 +18,31 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from hbc.cli.gpu_failure import gpu_failure
+from hbc.cli.limits import VARIABLE, limit, limits_of_calls
 from hbc.cli.sizes import extents
 from hbc.cli.strides import PADDING, gather_rows, longer_shape, row_strides, spread
 from hbc.codegen.abi import CUDA, FEATURE, MEMORY
 from hbc.codegen.gpu import GpuLibrary
 from hbc.codegen.program import Program
+from hbc.codegen.run_tool import end_group, signal_name
 from hbc.frontend.funcs import Pipeline
 from hbc.ir.diag import Diagnostic, HbcError, InternalError, ToolError, error
+from hbc.ir.held_signals import held_signals
+from hbc.ir.scratch import scratch_folder
 from hbc.ir.types import BOOL, DType
 
 if TYPE_CHECKING:
     from hbc.cli.data import Array
 
-KILLED = 9  # SIGKILL, which Windows does not name
+KILLED, TIME_SPENT = 9, 24  # SIGKILL and SIGXCPU, which Windows does not name
+# What the system may refuse to a child, as it says it, and what helps.
+_REFUSED = {
+    os.strerror(errno.ENOMEM): "try smaller sizes",
+    os.strerror(errno.ENOSPC): "TMPDIR names another folder",
+    os.strerror(errno.EDQUOT): "TMPDIR names another folder",
+    os.strerror(errno.EFBIG): f"{VARIABLE} allows more, unless `ulimit -f` does not",
+    os.strerror(errno.EMFILE): f"{VARIABLE} allows more, unless `ulimit -n` does not",
+}
 FLOAT_POISON = 0xFF  # a NaN in every float type
 INTEGER_POISON = (0xA5, 0x5A)  # which of them: by the parity of the call
 
@@ -87,8 +97,9 @@ class Native:
         self._calls = 0
         self._emulated: dict[str, int] | None = None
         self.emulated: Counter[str] = Counter()  # tile instructions executed by all requests
-        self._folder = Path(tempfile.mkdtemp(prefix="hbc-"))
-        self._errors = (self._folder / "stderr").open("w+b")
+        # Before anything is begun: what it says may be unreadable.
+        self._limits = limits_of_calls(timeout, threads, isinstance(library, GpuLibrary))
+        self._owned = contextlib.ExitStack()
         environment = os.environ | {"OMP_NUM_THREADS": str(threads), "OMP_DYNAMIC": "false"}
         self._in_words = isinstance(library, Program)
         self._place = "_device" if isinstance(library, GpuLibrary) else ""  # where arrays are
@@ -103,29 +114,46 @@ class Native:
             paths = [library] if emulator is None else [library, emulator]
             child = (sys.executable, "-P", "-m", "hbc.cli.native_child")
             command = (*child, *(str(path.resolve()) for path in paths))
-        self._child = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors,
-            env=environment, cwd=self._folder if self._in_words else None,
-        )  # fmt: skip
+        with held_signals():
+            self._folder = self._owned.enter_context(scratch_folder())
+            try:
+                self._errors = self._owned.enter_context((self._folder / "stderr").open("w+b"))
+                self._child = subprocess.Popen(
+                    command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors,
+                    env=environment, cwd=self._folder if self._in_words else None,
+                    process_group=None if sys.platform == "win32" else 0,
+                )  # fmt: skip
+            except OSError as failure:
+                self._owned.close()
+                reason = failure.strerror or failure
+                raise ToolError(Diagnostic(f"cannot run `{command[0]}`: {reason}")) from failure
+            limit(self._child.pid, self._limits)
 
     def __enter__(self) -> Native:
         return self
 
     def __exit__(
-        self, _: type[BaseException] | None, __: BaseException | None, ___: TracebackType | None
+        self, kind: type[BaseException] | None, _: BaseException | None, __: TracebackType | None
     ) -> None:
-        for pipe in (self._child.stdin, self._child.stdout):
-            if pipe is not None:
-                # A child that is gone has not read everything.
-                with contextlib.suppress(BrokenPipeError):
-                    pipe.close()
-        try:
-            self._child.wait(1)
-        except subprocess.TimeoutExpired:
-            self._child.kill()
-            self._child.wait()
-        self._errors.close()
-        shutil.rmtree(self._folder, ignore_errors=True)
+        with held_signals():
+            if kind is not None:
+                self._kill()  # an interruption does not wait for the call
+            for pipe in (self._child.stdin, self._child.stdout):
+                if pipe is not None:
+                    # A child that is gone has not read everything.
+                    with contextlib.suppress(BrokenPipeError):
+                        pipe.close()
+            try:
+                self._child.wait(1)
+            except subprocess.TimeoutExpired:
+                self._kill()
+                self._child.wait()
+            self._owned.close()
+
+    def _kill(self) -> None:
+        """With what it may have started; not once it is gone, and its number another's."""
+        if self._child.poll() is None:
+            end_group(self._child, KILLED)
 
     def call(
         self,
@@ -144,19 +172,22 @@ class Native:
         dimension named there is longer in memory, by `padding`. HbcError when the kernel refuses
         its arguments.
         """
+        import numpy as np
+
         self._calls += 1
         rows = lengthen or {}
         arrays = []
-        for name, array in inputs.items():
-            path = self._folder / f"in-{name}"
+        for number, (name, array) in enumerate(inputs.items()):
+            path = self._folder / f"in-{number}"  # names may be longer than those of files
             wide = spread(array, rows[name], padding) if name in rows else array
-            wide.tofile(path)
+            # Not ndarray.tofile: where it runs out of room, it does not say so.
+            path.write_bytes(np.ascontiguousarray(wide).reshape(-1).view(np.uint8).data)
             strides = row_strides(wide.shape) if rows else []
             arrays.append(_Array(name, wide.nbytes, strides, load=str(path)))
-        for name, (shape, element) in outputs.items():
+        for number, (name, (shape, element)) in enumerate(outputs.items()):
             longer = longer_shape(shape, rows.get(name), padding)
             strides = row_strides(longer) if rows else []
-            length, save = element.bytes * math.prod(longer), str(self._folder / f"out-{name}")
+            length, save = element.bytes * math.prod(longer), str(self._folder / f"out-{number}")
             arrays.append(_Array(name, length, strides, fill=self._poison(element), save=save))
         entry = f"{function}{self._place}{'_strided' if rows else ''}"
         seconds = self.request(entry, f"{function}_strerror", sizes, arrays, repeat, guarded)
@@ -174,8 +205,8 @@ class Native:
         from hbc.ir.numpy_types import numpy_dtype
 
         found = {}
-        for name, (shape, element) in outputs.items():
-            raw = np.fromfile(self._folder / f"out-{name}", dtype=np.uint8)
+        for number, (name, (shape, element)) in enumerate(outputs.items()):
+            raw = np.fromfile(self._folder / f"out-{number}", dtype=np.uint8)
             wide = raw.view(numpy_dtype(element)).reshape(
                 longer_shape(shape, rows.get(name), padding)
             )
@@ -230,6 +261,7 @@ class Native:
             "guarded": guarded,
         }
         line = as_words(message) if self._in_words else json.dumps(message)
+        limit(self._child.pid, self._limits, max((a.bytes for a in arrays if a.save), default=0))
         answer = json.loads(self._exchange(line, function))
         if "failed" in answer:
             name = explain.removesuffix("_strerror") or function
@@ -251,7 +283,7 @@ class Native:
 
         def give_up() -> None:
             late.set()
-            self._child.kill()
+            self._kill()
 
         timer = threading.Timer(self._timeout, give_up)
         timer.start()
@@ -281,8 +313,17 @@ class Native:
         if code == -KILLED:
             hint = "it may have run out of memory: try smaller sizes"
             return ToolError(Diagnostic(f"`{function}` was killed by the system", hint=hint))
+        if code == -TIME_SPENT:
+            said = f"`{function}` took more than {self._limits.seconds:g} s of processor time"
+            return error(said, hint=f"--timeout SECONDS allows more, as {VARIABLE} does")
         if code < 0:
-            return InternalError(f"the compiled `{function}` crashed with {_signal(-code)}{said}")
+            return InternalError(
+                f"the compiled `{function}` crashed with {signal_name(-code)}{said}"
+            )
+        if refused := next((w for w in _REFUSED if w in said), None):
+            return ToolError(
+                Diagnostic(f"calling `{function}` failed: {refused}", hint=_REFUSED[refused])
+            )
         if "OSError" in said or "undefined symbol" in said:
             return ToolError(Diagnostic(f"the compiled library cannot be loaded{said}"))
         if "ToolError" in said:
@@ -305,13 +346,6 @@ def as_words(request: Mapping[str, Any]) -> str:
     words += [value for name, value in request["repeat"].items() if name != "flush"]
     words.append(int(request["guarded"]))
     return " ".join(str(word) for word in words)
-
-
-def _signal(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"
 
 
 def output_shapes(

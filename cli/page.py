@@ -10,6 +10,7 @@ import re
 from html import escape
 
 from hbc.frontend.funcs import Schedule
+from hbc.ir.printable import printable, printable_line
 
 STYLE = """
 body { margin: 0; font: 13px/1.45 ui-monospace, monospace; display: flex; height: 100vh;
@@ -53,8 +54,9 @@ def page(title: str, source: str, schedule: Schedule | None, loops: str, code: s
         f'<section class="{kind}"><h2>{name}</h2><pre>{"".join(body)}</pre></section>'
         for name, body, kind in parts
     )
+    named = escape(printable_line(title))
     return (
-        f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
+        f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{named}</title>'
         f"<style>{STYLE}</style></head>\n<body>\n{sections}\n<script>{SCRIPT}</script>\n</body></html>\n"
     )
 
@@ -83,7 +85,7 @@ def _numbered(text: str) -> list[tuple[int, str]]:
 
 
 def _line(text: str, origin: int | None, number: int | None) -> str:
-    shown = escape(text)
+    shown = escape(printable(text))
     if text.lstrip().startswith(("//", "/*", "#")):
         shown = f'<span class="comment">{shown}</span>'
     label = "" if number is None else f'<span class="number">{number}</span>'

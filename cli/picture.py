@@ -9,7 +9,11 @@ only: colours keep 8, which a note says.
 
 from __future__ import annotations
 
+import struct
 import warnings
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,6 +32,14 @@ if TYPE_CHECKING:
     from hbc.cli.data import Array
 
 MODES = {1: "L", 3: "RGB", 4: "RGBA"}
+# Those of `data.PICTURES`, whatever the file's name: of others Pillow would ask programs such as
+# Ghostscript, and decode what few have looked at.
+FORMATS = ("PNG", "JPEG", "BMP", "TIFF", "WEBP", "PPM")
+# What Pillow's readers raise on files that are damaged, or made to harm.
+DAMAGED = (
+    ValueError, TypeError, IndexError, KeyError, AttributeError, OverflowError, EOFError, RuntimeError,
+    SyntaxError, struct.error, zlib.error,
+)  # fmt: skip
 
 
 def read_picture(path: Path, image: Image) -> Array:
@@ -42,8 +54,7 @@ def read_picture(path: Path, image: Image) -> Array:
         with path.open("rb") as file:
             if not has_all_rows(file):
                 raise unreadable(path, image, "it is cut off: rows at its end are missing")
-        # Pillow warns of metadata that it cannot read, and of forms of transparency.
-        with warnings.catch_warnings(action="ignore"), pillow.open(path) as opened:
+        with _without_warnings(), pillow.open(path, formats=FORMATS) as opened:
             if image.element != U8 and _has_deep_colours(opened):
                 notice(f"note: {path} is read with 8 of the 16 bits of its colours")
             picture: Picture = ImageOps.exif_transpose(opened)
@@ -55,13 +66,21 @@ def read_picture(path: Path, image: Image) -> Array:
                 values = _from_levels(_grey_as(channels, np.asarray(picture, np.uint16)), image)
             else:
                 values = _from_levels(np.asarray(picture.convert(MODES[channels or 1])), image)
-    except (UnidentifiedImageError, pillow.DecompressionBombError, SyntaxError) as failure:
+    except (UnidentifiedImageError, pillow.DecompressionBombError, *DAMAGED) as failure:
         raise unreadable(path, image, "it is not a picture that can be read") from failure
     if channels == 1:
         values = values.reshape(*values.shape[:2], 1)
     if _planar(image):
         values = values.transpose(2, 0, 1)
     return np.ascontiguousarray(values)
+
+
+@contextmanager
+def _without_warnings() -> Iterator[None]:
+    """Pillow warns of what is said about a picture, such as its date; its pixels are right."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
 
 
 def check_picture(path: Path, image: Image) -> None:

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 from hbc.ir.diag import error
+from hbc.ir.file_bytes import file_bytes
 
 STDIN = "-"
 MOST_BYTES = 1 << 26  # of what is read at all; the parser says which length it takes
@@ -17,8 +18,7 @@ def read_source(path: Path) -> str:
         if str(path) == STDIN:
             raw = sys.stdin.buffer.read(MOST_BYTES)
         else:
-            with path.open("rb") as file:
-                raw = file.read(MOST_BYTES)
+            raw = file_bytes(path, MOST_BYTES)
     except OSError as failure:
         raise error(f"cannot read `{path}`: {failure.strerror or failure}") from failure
     try:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from hbc.ir.diag import error
+from hbc.ir.scratch import clear_leftovers, scratch_name
 
 
 @contextmanager
@@ -15,7 +15,8 @@ def replace_file(path: Path) -> Iterator[Path]:
     """A fresh name beside `path` with the same suffix. When the block ends well, what was written
     there takes the place of `path`; otherwise it is removed and `path` is as it was."""
     target = check_replaceable(path)
-    beside = target.with_name(f".{target.stem}-{secrets.token_hex(4)}{target.suffix}")
+    clear_leftovers(target.parent)
+    beside = target.with_name(scratch_name(target.suffix))
     try:
         yield beside
         beside.replace(target)

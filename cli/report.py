@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import click
 
 from hbc.ir.diag import Diagnostic, Severity
+from hbc.ir.printable import printable, printable_line
 from hbc.ir.source import Span
 
 if TYPE_CHECKING:
@@ -38,8 +39,8 @@ def show_diagnostics(diagnostics: Sequence[Diagnostic]) -> None:
 
 
 def notice(text: str) -> None:
-    """One line on stderr that is not an error."""
-    click.echo(text, err=True)
+    """A line on stderr that is not an error."""
+    click.echo(printable(text), err=True)
 
 
 def print_json(value: Json) -> None:
@@ -70,8 +71,9 @@ def _place(span: Span | None) -> dict[str, Json]:
 def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """A table on stdout. Columns whose name ends in `>` are aligned right."""
     names = [column.removesuffix(">") for column in columns]
+    rows = [[printable_line(cell) for cell in row] for row in rows]
     widths = [max(map(len, cells)) for cells in zip(names, *rows, strict=True)]
-    click.echo(title)
+    click.echo(printable_line(title))
     for row in (names, *rows):
         cells = [
             cell.rjust(width) if column.endswith(">") else cell.ljust(width)
@@ -82,11 +84,11 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]
 
 def print_facts(title: str, facts: Iterable[tuple[str, str]]) -> None:
     """A headline and indented `name  value` lines on stdout."""
-    click.echo(title)
+    click.echo(printable_line(title))
     shown = list(facts)
     width = max((len(name) for name, _ in shown), default=0)
     for name, value in shown:
-        click.echo(f"  {name:<{width}}  {value}")
+        click.echo(printable(f"  {name:<{width}}  {value}"))
 
 
 class Progress:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import statistics
-import tempfile
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
@@ -27,6 +27,7 @@ from hbc.codegen.c import CSource
 from hbc.codegen.processor import cpu_features
 from hbc.codegen.toolchain import build, cache_folder, find_compiler
 from hbc.ir.diag import HbcError, ToolError
+from hbc.ir.scratch import scratch_folder
 from hbc.ir.target import TARGETS
 
 VERSION = 1  # of the programs and of the file below: raise it when either changes
@@ -132,9 +133,9 @@ def _kept(threads: int) -> Path | None:
 
 def _measure(threads: int) -> Roofs:
     levels = {f"L{level}": room for level, room in sorted(cache_bytes().items())}
-    with tempfile.TemporaryDirectory(prefix="hbc-roofs-") as folder:
-        peaks = _measure_peaks(Path(folder), threads)
-        bandwidths = _measure_bandwidths(Path(folder), threads, levels)
+    with scratch_folder() as folder:
+        peaks = _measure_peaks(folder, threads)
+        bandwidths = _measure_bandwidths(folder, threads, levels)
     return Roofs(threads, peaks, bandwidths, levels)
 
 
@@ -207,9 +208,12 @@ def load_roofs(file: Path) -> Roofs | None:
     try:
         held = json.loads(file.read_text(encoding="utf-8"))
         roofs = Roofs(held["threads"], held["peaks"], held["bandwidths"], held["levels"])
-    except (OSError, ValueError, KeyError, TypeError):
+        numbers = [*roofs.peaks.values(), *roofs.bandwidths.values(), *roofs.levels.values()]
+        whole = "f32" in roofs.peaks and MEMORY in roofs.bandwidths
+        usable = whole and all(0 < n < math.inf for n in (roofs.threads, *numbers))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
-    return roofs
+    return roofs if usable else None
 
 
 def store_roofs(file: Path, roofs: Roofs, processor: str, compiler: str = "nvcc") -> None:

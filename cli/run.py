@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +18,7 @@ from hbc.cli.options import (
     thread_count,
 )  # fmt: skip
 from hbc.ir.diag import Diagnostic, MismatchError
+from hbc.ir.scratch import scratch_folder
 
 if TYPE_CHECKING:
     from hbc.cli.checking import Checked
@@ -102,9 +102,9 @@ def _call(
     from hbc.cli.native import Native, Repeat, output_shapes
     from hbc.cli.prepare import build_for_calls
 
-    with tempfile.TemporaryDirectory(prefix="hbc-") as folder:
+    with scratch_folder() as folder:
         shown.step("compiling the C")
-        library, _ = build_for_calls(compiled, Path(folder), runner)
+        library, _ = build_for_calls(compiled, folder, runner)
         shown.step("running")
         repeat = Repeat(least=1, seconds=MEASURED_SECONDS, most=MOST_CALLS)
         with Native(library, threads, timeout, runner.emulator) as native:

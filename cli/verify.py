@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +16,7 @@ from hbc.cli.options import (
     thread_count,
 )
 from hbc.ir.diag import Diagnostic, MismatchError
+from hbc.ir.scratch import scratch_folder
 
 if TYPE_CHECKING:
     from hbc.cli.prepare import Compiled, Runner
@@ -90,9 +90,9 @@ def native_stage(
     from hbc.cli.prepare import build_for_calls
     from hbc.cli.stages import verify_native
 
-    with tempfile.TemporaryDirectory(prefix="hbc-") as folder:
+    with scratch_folder() as folder:
         shown.step("compiling the C")
-        library, _ = build_for_calls(compiled, Path(folder), runner)
+        library, _ = build_for_calls(compiled, folder, runner)
         with Native(library, threads, timeout, runner.emulator) as native:
             stage = verify_native(
                 compiled.chosen, settings, example, compiled.kernel, native, trials, shown

@@ -10,15 +10,16 @@ from __future__ import annotations
 import hashlib
 import re
 import shutil
-import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Literal
 
 from hbc.codegen.refused_text import Refused, refusal
-from hbc.codegen.toolchain import cache_folder, folder_of, run_tool
+from hbc.codegen.run_tool import compile_with, run_tool
+from hbc.codegen.toolchain import folder_of, kept_library
 from hbc.ir.diag import Diagnostic, InternalError, ToolError
 from hbc.ir.instruction import Instruction
+from hbc.ir.scratch import scratch_folder
 
 TEMPLATES = Path(__file__).with_name("templates")
 Kind = Literal["so", "program"]
@@ -74,18 +75,18 @@ def build(
     ToolError without a C++ compiler; when it refuses the text, InternalError, or HbcError where one
     of the instructions is the user's."""
     compiler = find_cpp()
-    with tempfile.TemporaryDirectory(prefix=".hbc-", dir=folder_of(out)) as folder:
+    with scratch_folder(folder_of(out)) as folder:
         for header in HEADERS:
-            Path(folder, header).write_text("#pragma once\n", encoding="ascii")
-        source = Path(folder, f"{name}.cpp")
+            (folder / header).write_text("#pragma once\n", encoding="ascii")
+        source = folder / f"{name}.cpp"
         source.write_text(f'#line 1 "{name}.cu"\n{as_cpp(text)}', encoding="utf-8")
-        made = Path(folder, "made")
+        made = folder / "made"
         shared = ("-fPIC", "-shared") if kind == "so" else ()
         command = [
-            compiler, *_flags(compiler, sanitize), *extra, *shared, "-I", folder, "-I", str(TEMPLATES),
+            compiler, *_flags(compiler, sanitize), *extra, *shared, "-I", str(folder), "-I", str(TEMPLATES),
             "-include", str(TEMPLATES / "cuda_on_cpu.h"), str(source), "-o", str(made), "-lm",
         ]  # fmt: skip
-        answer = run_tool(command)
+        answer = compile_with(command, made)
         if answer.returncode != 0:
             file = f"{name}.cu"
             raise refusal(Refused(compiler, file, text, tuple(instructions), answer.stderr))
@@ -102,10 +103,10 @@ def build_cached(
     for part in (version(compiler), *_flags(compiler, sanitize), kind, text, *_shim()):
         key.update(part.encode() + b"\0")
     suffix = ".so" if kind == "so" else ""
-    out = cache_folder() / f"{name}-cuda-on-cpu-{key.hexdigest()[:32]}{suffix}"
-    if not out.exists():
-        build(text, out, kind, name=name, sanitize=sanitize)
-    return out
+    return kept_library(
+        f"{name}-cuda-on-cpu-{key.hexdigest()[:32]}{suffix}",
+        lambda out: build(text, out, kind, name=name, sanitize=sanitize),
+    )
 
 
 def find_cpp() -> str:

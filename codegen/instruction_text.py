@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from hbc.ir.compiler_flags import is_allowed
+from hbc.ir.diag import InternalError
 from hbc.ir.instruction import Instruction, Place
 
 PLACEHOLDER = re.compile(r"\{(\w+)\}")
@@ -37,6 +39,8 @@ def store_statement(place: Place, register: str, pointer: str, stride: str) -> s
 def compile_flags(instructions: Sequence[Instruction]) -> list[str]:
     """The options with which a C compiler knows the instructions, all of one machine."""
     needed = [f for i in instructions for f in i.needs if f.flag]
+    if wrong := [f.flag for f in needed if not is_allowed(f.machine, f.flag)]:
+        raise InternalError(f"the option `{wrong[0]}` was not refused where it is described")
     flags = list(dict.fromkeys(f.flag for f in needed))
     if flags and needed[0].machine == "aarch64":
         return ["-march=armv8.2-a+" + "+".join(flags)]

@@ -11,7 +11,6 @@ import os
 import re
 import shlex
 import shutil
-import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
@@ -22,9 +21,11 @@ from hbc.codegen.cuda_source import CudaSource
 from hbc.codegen.gpu_limits import check_instructions, check_shared
 from hbc.codegen.occupancy import occupancy
 from hbc.codegen.refused_text import Refused, refusal
-from hbc.codegen.toolchain import cache_folder, folder_of, run_tool
+from hbc.codegen.run_tool import compile_with, run_tool
+from hbc.codegen.toolchain import folder_of, kept_library
 from hbc.ir.diag import Diagnostic, ToolError, UsageError
 from hbc.ir.record import record
+from hbc.ir.scratch import scratch_folder
 
 CudaOutput = Literal["ptx", "cubin", "fatbin", "so"]
 CUDA_SUFFIX: dict[CudaOutput, str] = {
@@ -121,15 +122,15 @@ def build_cuda(
     refuses our text. HbcError: the same with an instruction in it that the user describes."""
     check_shared(source.shared, archs)
     check_instructions(source.instructions, archs, source.fragments)
-    with tempfile.TemporaryDirectory(prefix=".hbc-", dir=folder_of(out)) as folder:
-        text = Path(folder, f"{source.name}.cu")
+    with scratch_folder(folder_of(out)) as folder:
+        text = folder / f"{source.name}.cu"
         text.write_text(source.text, encoding="utf-8")
-        Path(folder, f"{source.name}.h").write_text(source.header, encoding="utf-8")
-        made = Path(folder, f"made{CUDA_SUFFIX[kind]}")
-        answer = run_tool(
-            [*find_nvcc(), *FLAGS, *_kind_flags(kind, archs), str(text), "-o", str(made)]
+        (folder / f"{source.name}.h").write_text(source.header, encoding="utf-8")
+        made = folder / f"made{CUDA_SUFFIX[kind]}"
+        answer = compile_with(
+            [*find_nvcc(), *FLAGS, *_kind_flags(kind, archs), str(text), "-o", str(made)], made
         )
-        if answer.returncode != 0 or not made.exists():
+        if answer.returncode != 0:
             if unknown := _UNKNOWN_ARCH.search(answer.stderr):
                 raise _unknown_arch(unknown[1].replace("compute", "sm"))
             file, said = f"{source.name}.cu", answer.stderr or answer.stdout
@@ -164,10 +165,8 @@ def build_cuda_cached(source: CudaSource, arch: str) -> Path:
     key = hashlib.sha256()
     for part in (_version(), *find_nvcc(), *FLAGS, arch, source.text, source.header):
         key.update(part.encode() + b"\0")
-    out = cache_folder() / f"{source.name}-{arch}-{key.hexdigest()[:32]}.so"
-    if not out.exists():
-        build_cuda(source, out, "so", (arch,))
-    return out
+    name = f"{source.name}-{arch}-{key.hexdigest()[:32]}.so"
+    return kept_library(name, lambda out: build_cuda(source, out, "so", (arch,)))
 
 
 def _kind_flags(kind: CudaOutput, archs: Sequence[str]) -> list[str]:

@@ -59,7 +59,7 @@ def softened_features(target: Target) -> frozenset[str]:
 def sysctl(name: str) -> str:
     """What macOS says of itself; "" elsewhere."""
     try:
-        done = subprocess.run(["sysctl", "-n", name], capture_output=True, text=True, check=False)
+        done = subprocess.run(["sysctl", "-n", name], capture_output=True, check=False)
     except OSError:
         return ""
-    return done.stdout
+    return done.stdout.decode("utf-8", "replace")

@@ -3,7 +3,6 @@ that serves calls under an emulator (`templates/native_driver.c`)."""
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
@@ -13,6 +12,7 @@ from hbc.codegen.cross import emulated_environment, emulator, is_foreign
 from hbc.codegen.processor import softened_features
 from hbc.codegen.toolchain import Compiler, build, find_compiler, link_program
 from hbc.ir.record import record
+from hbc.ir.scratch import scratch_folder
 from hbc.ir.target import Target
 
 DRIVER = Path(__file__).parent / "templates" / "native_driver.c"
@@ -61,10 +61,8 @@ def build_callable(
         return build(source, target, out, compiler=compiler, extra=extra, sanitize=sanitize)
     runner = emulator(target.machine)
     compiler = compiler or find_compiler(target.machine)
-    with tempfile.TemporaryDirectory(prefix="hbc-", dir=folder) as objects:
-        kernel = build(
-            source, target, Path(objects, "kernel.o"), "obj", compiler=compiler, extra=extra
-        )
+    with scratch_folder(folder) as objects:
+        kernel = build(source, target, objects / "kernel.o", "obj", compiler=compiler, extra=extra)
         out = folder / source.name
         link_program(DRIVER, [kernel], out, compiler, source)
     return Program(out, runner, emulated_environment())

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from hbc.codegen.instruction_files import builtin_descriptions
 from hbc.codegen.instruction_text import PLACEHOLDER
-from hbc.ir.diag import Diagnostic, HbcError, InternalError, Note
+from hbc.ir.diag import Diagnostic, HbcError, InternalError, Note, ToolError
 from hbc.ir.instruction import Instruction, Template
 from hbc.ir.record import record
 from hbc.ir.source import Span
@@ -16,6 +16,7 @@ from hbc.ir.source import Span
 MOST_LINES = 20  # of what the compiler says, in the report of a bug
 MOST_SHOWN = 160  # characters of a statement or of what the compiler says of it
 _ERROR = re.compile(r"\berror:\s*(\S.*)", re.IGNORECASE)
+_NO_HEADER = re.compile(r"fatal error: [^\n]*(?:No such file|file not found)")
 _OPTION = re.compile(r"\s*\[-W[^]]*\]$")  # which made it an error
 
 
@@ -31,8 +32,12 @@ class Refused:
 
 
 def refusal(r: Refused) -> HbcError | InternalError:
-    """The user's mistake where an instruction of a file of the user's is in the code, else ours."""
+    """The user's mistake where an instruction of a file of the user's is in the code, else ours; the
+    tool's where it says nothing of the text, or lacks a header."""
     theirs = [i for i in r.instructions if _is_users(i)]
+    if not theirs and (r.file not in r.said or _NO_HEADER.search(r.said)):
+        hint = "CC names another compiler"
+        return ToolError(Diagnostic(f"{r.program} failed: {_first_error(r.said)}", hint=hint))
     if not theirs:
         said = "\n".join(r.said.splitlines()[:MOST_LINES])
         return InternalError(f"{r.program} refuses {r.file}:\n{said}")

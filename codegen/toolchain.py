@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import errno
+import atexit
 import hashlib
 import os
 import re
 import shlex
 import shutil
-import subprocess
 import sys
-import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -20,12 +19,14 @@ from typing import Literal
 from hbc.codegen.c import CSource
 from hbc.codegen.cross import cross_commands, is_foreign, no_cross_compiler
 from hbc.codegen.refused_text import Refused, refusal
+from hbc.codegen.run_tool import compile_with, run_tool
+from hbc.ir import cache_folder as private_cache
 from hbc.ir.diag import Diagnostic, ToolError
 from hbc.ir.record import record
+from hbc.ir.scratch import scratch_folder
 from hbc.ir.target import Target
 
 Output = Literal["so", "a", "obj"]
-TIMEOUT = 300  # seconds; a 10,000-line kernel takes gcc some 20
 SUFFIX: dict[Output, str] = {"so": ".so", "a": ".a", "obj": ".o"}
 
 # Contraction is off because a*b+c is already spelled as fma where the target has it: every compiler
@@ -42,7 +43,7 @@ FLAGS = (
 # accesses in the loop against 1, gcc 12).
 GCC_FLAGS = ("-fno-predictive-commoning",)
 WARNINGS = ("-Wall", "-Wextra")
-NO_ROOM = os.strerror(errno.ENOSPC)  # as compilers and assemblers say it
+PROBE_SECONDS = 60.0  # for a compiler to say what it is
 SANITIZE = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g", "-O1")
 
 
@@ -95,14 +96,13 @@ def cross_compilers(machine: str) -> list[Compiler]:
 @cache
 def _probe(command: tuple[str, ...]) -> Compiler | None:
     try:
-        answer = subprocess.run(
-            [*command, "--version"], capture_output=True, text=True, timeout=60, check=False
-        )
-    except (OSError, subprocess.TimeoutExpired):
+        answer = run_tool([*command, "--version"], PROBE_SECONDS)
+    except ToolError:
         return None
-    if answer.returncode != 0 or not answer.stdout:
+    lines = answer.stdout.strip().splitlines()
+    if answer.returncode != 0 or not lines:
         return None
-    version = answer.stdout.splitlines()[0].strip()
+    version = lines[0].strip()
     if "ziglang" in command or Path(command[0]).name == "zig":
         return Compiler(command, "zig", f"zig cc, {version}")
     return Compiler(command, "clang" if "clang" in version else "gcc", version)
@@ -112,11 +112,11 @@ def _probe(command: tuple[str, ...]) -> Compiler | None:
 def has_openmp(compiler: Compiler) -> bool:
     """Whether a program that uses OpenMP compiles and links."""
     program = "#include <omp.h>\nint main(void) { return omp_get_max_threads() < 1; }\n"
-    with tempfile.TemporaryDirectory(prefix="hbc-") as folder:
-        source = Path(folder, "probe.c")
+    with scratch_folder() as folder:
+        source, made = folder / "probe.c", folder / "probe"
         source.write_text(program, encoding="ascii")
-        arguments = [*compiler.command, "-fopenmp", str(source), "-o", str(Path(folder, "probe"))]
-        return run_tool(arguments).returncode == 0
+        answer = run_tool([*compiler.command, "-fopenmp", str(source), "-o", str(made)])
+        return answer.returncode == 0 and made.exists()
 
 
 def openmp_note(source: CSource, compiler: Compiler) -> str | None:
@@ -167,20 +167,20 @@ def build(
     instruction that the user describes."""
     compiler = compiler or find_compiler(target.machine)
     options = [*flags(source, target, compiler, sanitize=sanitize), *extra]
-    with tempfile.TemporaryDirectory(prefix=".hbc-", dir=folder_of(out)) as folder:
-        text = Path(folder, f"{source.name}.c")
+    with scratch_folder(folder_of(out)) as folder:
+        text = folder / f"{source.name}.c"
         text.write_text(source.text, encoding="utf-8")
-        Path(folder, f"{source.name}.h").write_text(source.header, encoding="utf-8")
-        made = Path(folder, f"made{SUFFIX[kind]}")
+        (folder / f"{source.name}.h").write_text(source.header, encoding="utf-8")
+        made = folder / f"made{SUFFIX[kind]}"
         if kind == "so":
             _compile([*compiler.command, *options, "-fPIC", "-shared", str(text), "-o", str(made),
-                      "-lm"], source)  # fmt: skip
+                      "-lm"], made, source)  # fmt: skip
         else:
-            compiled = made if kind == "obj" else Path(folder, f"{source.name}.o")
+            compiled = made if kind == "obj" else folder / f"{source.name}.o"
             _compile([*compiler.command, *options, "-fPIC", "-c", str(text), "-o", str(compiled)],
-                     source)  # fmt: skip
+                     compiled, source)  # fmt: skip
             if kind == "a":
-                _compile([*_archiver(compiler), "rcsD", str(made), str(compiled)], source)
+                _compile([*_archiver(compiler), "rcsD", str(made), str(compiled)], made, source)
         made.replace(out)
     return out
 
@@ -194,7 +194,7 @@ def link_program(
     if source.parallel and has_openmp(compiler):
         options.append("-fopenmp")
     files = [str(driver), *(str(o) for o in objects)]
-    _compile([*compiler.command, *options, *files, "-o", str(out), "-lm"], source)
+    _compile([*compiler.command, *options, *files, "-o", str(out), "-lm"], out, source)
 
 
 def build_cached(
@@ -210,28 +210,38 @@ def build_cached(
     key = hashlib.sha256()
     for part in (compiler.version, *compiler.command, *options, source.text, source.header):
         key.update(part.encode() + b"\0")
-    out = cache_folder() / f"{source.name}-{target.name}-{key.hexdigest()[:32]}.so"
-    if not out.exists():
-        build(source, target, out, "so", compiler=compiler, sanitize=sanitize)
-    return out
+    return kept_library(
+        f"{source.name}-{target.name}-{key.hexdigest()[:32]}.so",
+        lambda out: build(source, target, out, "so", compiler=compiler, sanitize=sanitize),
+    )
+
+
+def kept_library(name: str, make: Callable[[Path], object]) -> Path:
+    """The library of that name: from the cache when it is intact there, else what `make` writes."""
+    return private_cache.kept_file(cache_folder() / name, make)
 
 
 def cache_folder() -> Path:
-    """Where compiled kernels are kept; $HBC_CACHE overrides the system's place."""
-    from platformdirs import user_cache_path
-
-    override = os.environ.get("HBC_CACHE")
-    folder = Path(override) if override else user_cache_path("hbc", appauthor=False)
+    """Where compiled kernels are kept; where others may write, a folder for this process instead.
+    ToolError where it cannot be made."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder = private_cache.cache_folder()
     except OSError as e:
+        named = private_cache.named_folder()
         raise ToolError(
             Diagnostic(
-                f"cannot make the cache folder `{folder}`: {e.strerror}",
-                hint="name another one with the environment variable HBC_CACHE",
+                f"cannot make the cache folder `{named}`: {e.strerror}",
+                hint=f"name another one with the environment variable {private_cache.VARIABLE}",
             )
         ) from e
-    return folder
+    return folder if folder is not None else _of_this_process()
+
+
+@cache
+def _of_this_process() -> Path:
+    stack = ExitStack()
+    atexit.register(stack.close)
+    return stack.enter_context(scratch_folder())
 
 
 def folder_of(out: Path) -> Path:
@@ -246,26 +256,8 @@ def _archiver(compiler: Compiler) -> list[str]:
     raise ToolError(Diagnostic("no `ar` for making a static library: install binutils"))
 
 
-def _compile(arguments: list[str], source: CSource) -> None:
-    answer = run_tool(arguments)
+def _compile(arguments: list[str], made: Path, source: CSource) -> None:
+    answer = compile_with(arguments, made)
     if answer.returncode != 0:
-        if NO_ROOM in answer.stderr:
-            raise ToolError(
-                Diagnostic(f"`{arguments[0]}`: {NO_ROOM}", hint="TMPDIR names another folder")
-            )
-        file = f"{source.name}.c"
-        raise refusal(
-            Refused("the C compiler", file, source.text, source.instructions, answer.stderr)
-        )
-
-
-def run_tool(arguments: list[str]) -> subprocess.CompletedProcess[str]:
-    try:
-        return subprocess.run(
-            arguments, capture_output=True, text=True, timeout=TIMEOUT, check=False
-        )
-    except subprocess.TimeoutExpired as e:
-        message = f"`{arguments[0]}` took longer than {TIMEOUT} s"
-        raise ToolError(Diagnostic(message, hint="unroll or vectorize less")) from e
-    except OSError as e:
-        raise ToolError(Diagnostic(f"cannot run `{arguments[0]}`: {e.strerror}")) from e
+        file, said = f"{source.name}.c", answer.stderr
+        raise refusal(Refused("the C compiler", file, source.text, source.instructions, said))

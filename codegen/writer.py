@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from hbc.ir.printable import printable
+
 WIDTH = 100
 INDENT = "    "
 DEEP = 56  # column that brackets alone push no continuation line beyond
@@ -43,10 +45,11 @@ class Writer:
         self.lines.append(INDENT * self.depth + text)
 
     def comment(self, text: str) -> None:
-        """A `//` comment, broken between words."""
+        """A `//` comment, broken between words. What would end it, or look like code, is spelled out."""
         indent = INDENT * self.depth
         line = indent + "//"
-        for word in text.replace("\\", "/").split():
+        shown = printable(text).replace("\\", "/").replace("??/", "?? /")  # a trigraph of `\`
+        for word in shown.split():
             if len(line) + 1 + len(word) > WIDTH and not line.endswith("//"):
                 self.lines.append(line)
                 line = indent + "//"

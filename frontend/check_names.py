@@ -14,6 +14,7 @@ from hbc.ir.source import Span
 from hbc.ir.types import DTYPES
 
 # Sizes, arrays and the kernel are named in the generated C and its header, which C++ may include.
+LONGEST_NAME = 100  # characters of a kernel's: with what is added, the name of a file
 C_WORDS = frozenset([
     "auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else",
     "enum", "extern", "float", "for", "goto", "if", "inline", "int", "long", "register",
@@ -90,12 +91,18 @@ def kernel_name(file: ast.File, scope: Scope) -> str:
         )  # `<stdin>` names no file
         stem = re.sub(r"\W", "_", stem, flags=re.ASCII) or "kernel"
         stem = stem if stem[0].isalpha() or stem[0] == "_" else f"kernel_{stem}"
+        stem = stem[:LONGEST_NAME]
         return f"{stem}_kernel" if stem in C_WORDS | C_FUNCTIONS else stem
     name = declared[0].name
     if name.text in C_WORDS | C_FUNCTIONS:
         scope.report(
             f"`{name.text}` is a word of C, and cannot name a function in it", name.span,
             f"choose another name, such as `{name.text}_kernel`",
+        )  # fmt: skip
+    if len(name.text) > LONGEST_NAME:
+        scope.report(
+            f"the kernel's name has {len(name.text)} characters: at most {LONGEST_NAME}, as files and "
+            "functions are named by it", name.span,
         )  # fmt: skip
     return name.text
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import io
-import os
-import tempfile
+import json
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from hbc.ir.cache_folder import keep, kept
 
 if TYPE_CHECKING:
     from lark import Lark
@@ -21,7 +21,6 @@ LANGUAGES = {
     "isa": ("hb.lark", "isa.lark", "descriptions"),
     "sf": ("sf.lark", "sketch"),
 }
-DIGEST_BYTES = 32
 
 
 @cache
@@ -34,41 +33,38 @@ def load_parser(language: str = "hb") -> Lark:
     *files, start = LANGUAGES[language]
     grammar = "\n".join((HERE / file).read_text(encoding="utf-8") for file in files)
     key = sha256(f"{__version__}\n{grammar}".encode()).hexdigest()[:16]
-    kept = cache_folder() / f"{language}-{key}.tables"
-    try:
-        stored = kept.read_bytes()
-    except OSError:
-        stored = b""
-    digest, tables = stored[:DIGEST_BYTES], stored[DIGEST_BYTES:]
-    if sha256(tables).digest() == digest:
-        return Lark.load(io.BytesIO(tables))
+    name = f"{language}-{key}.tables"
+    stored = kept(name)
+    if stored is not None:
+        try:
+            return _loaded(json.loads(stored, object_hook=_with_numbers))
+        except (ValueError, TypeError, KeyError, AttributeError):
+            pass  # intact, and still none: it is made again
     parser = Lark(
         grammar, parser="lalr", lexer="contextual", start=start,
         keep_all_tokens=True, maybe_placeholders=False,
     )  # fmt: skip
-    written = io.BytesIO()
-    parser.save(written)
-    keep(kept, written.getvalue())
+    keep(name, json.dumps(_parts(parser), separators=(",", ":")).encode())
     return parser
 
 
-def cache_folder() -> Path:
-    """Where hbc keeps what it can make again; HBC_CACHE overrides the system's place."""
-    named = os.environ.get("HBC_CACHE")
-    if named:
-        return Path(named)
-    from platformdirs import user_cache_path
+def _parts(parser: Lark) -> dict[str, Any]:
+    """What Lark.save writes, which is a pickle: reading one may execute anything."""
+    from lark.grammar import Rule
+    from lark.lexer import TerminalDef
 
-    return user_cache_path("hbc")
+    data, memo = parser.memo_serialize([TerminalDef, Rule])
+    return {"data": data, "memo": memo}
 
 
-def keep(kept: Path, tables: bytes) -> None:
-    """Writes beside and renames, so that a reader sees all of it or nothing."""
-    try:
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        handle, beside = tempfile.mkstemp(dir=kept.parent, prefix=kept.stem)
-        with os.fdopen(handle, "wb") as file:
-            file.write(sha256(tables).digest() + tables)
-        Path(beside).replace(kept)
-    except OSError:
-        return
+def _loaded(parts: dict[str, Any]) -> Lark:
+    """What Lark.load makes of them, which takes a dictionary in place of a file."""
+    from lark import Lark
+
+    parser: Lark = Lark.__new__(Lark)._load(parts)
+    return parser
+
+
+def _with_numbers(read: dict[str, Any]) -> dict[Any, Any]:
+    """With the numbers that JSON has made texts of, as keys."""
+    return {int(key) if key.isdecimal() else key: value for key, value in read.items()}

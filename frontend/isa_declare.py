@@ -17,6 +17,7 @@ from hbc.frontend.isa_properties import (
     Reports,
     read_properties,
 )  # fmt: skip
+from hbc.ir.compiler_flags import ALLOWED, is_allowed
 from hbc.ir.diag import did_you_mean
 from hbc.ir.instruction import Bit, Cost, Feature, InstructionTarget, Place
 from hbc.ir.source import Span
@@ -25,6 +26,8 @@ from hbc.ir.types import DTYPES, TILES, Memory
 
 MACHINES = (X86, ARM, GPU)
 NO_PERMISSION = -1
+# No path that leads out of the compiler's folders, and nothing that ends the `#include`.
+HEADER = re.compile(r"(?:[A-Za-z_][\w-]*(?:\.[\w-]+)*(?:/[A-Za-z_][\w-]*(?:\.[\w-]+)*)*)?")
 PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 
 BIT = {
@@ -68,6 +71,13 @@ def check_feature(f: isa_ast.Feature, reports: Reports) -> Feature:
     register = "" if bit["register"] == "none" else bit["register"]
     if not register and v["machine"] == X86:
         reports.report("a probe of x86_64 names the register that CPUID leaves the bit in", f.span)
+    if not is_allowed(v["machine"], v["flag"]):
+        spans = {p.name.text: p.span for p in f.properties}
+        allowed = ALLOWED.get(v["machine"])
+        reports.report(
+            f"`{v['flag']}` is no flag that a description may give to a compiler", spans["flag"],
+            f"write {allowed}, or `flag \"\"`" if allowed else 'write `flag ""`: nvcc is given none',
+        )  # fmt: skip
     permission = None if v["permission"] == NO_PERMISSION else v["permission"]
     return Feature(
         f.name.text, v["machine"], v["cpuinfo"], v["flag"],
@@ -81,6 +91,10 @@ def check_place(p: isa_ast.Place, reports: Reports) -> Place:
     for name in v["types"]:
         if name not in ("int", "float") and name not in DTYPES:
             reports.report(f"there is no type `{name}`", p.span, did_you_mean(name, DTYPES))
+    if not HEADER.fullmatch(v["header"]):
+        spans_by_name = {q.name.text: q.span for q in p.properties}
+        hint = 'write one of the compiler\'s: `header "immintrin.h"`'
+        reports.report(f"`{v['header']}` names no header", spans_by_name.get("header"), hint)
     for name in ("count", "rows", "row_bytes", "lanes"):
         if v[name] < 1:
             reports.report(f"`{name}` is at least 1", p.span)

@@ -9,8 +9,12 @@ from hbc.frontend.isa_ast import Descriptions
 from hbc.frontend.isa_check import check_descriptions
 from hbc.frontend.isa_parse import parse_descriptions
 from hbc.ir.diag import Diagnostic, HbcError
+from hbc.ir.file_bytes import file_bytes
 from hbc.ir.instruction import InstructionSet
-from hbc.ir.source import Source
+from hbc.ir.printable import printable
+from hbc.ir.source import Source, Span
+
+MOST_BYTES = 1 << 26
 
 
 def load_instructions(paths: Sequence[Path]) -> InstructionSet:
@@ -23,6 +27,7 @@ def describe(sources: Sequence[Source]) -> InstructionSet:
     files: list[Descriptions] = []
     mistakes: list[Diagnostic] = []
     for source in sources:
+        mistakes += unprintable(source)
         try:
             files.append(parse_descriptions(source))
         except HbcError as failure:
@@ -32,10 +37,23 @@ def describe(sources: Sequence[Source]) -> InstructionSet:
     return check_descriptions(files)
 
 
+def unprintable(source: Source) -> list[Diagnostic]:
+    """The first character that is shown as something else than it is: templates and headers go into C
+    as they stand, and who reads that should see what is compiled."""
+    if printable(source.text) == source.text:
+        return []
+    for at, character in enumerate(source.text):
+        if printable(character) != character:
+            message = f"U+{ord(character):04X} has no place in a description"
+            return [Diagnostic(message, Span(source, at, at + 1), "remove it")]
+    return []
+
+
 def read_source(path: Path) -> Source:
-    """The text of a file, which must be UTF-8."""
+    """The text of a file, which must be UTF-8, lines ending in `\\n`."""
     try:
-        return Source(str(path), path.read_text(encoding="utf-8"))
+        text = file_bytes(path, MOST_BYTES).decode("utf-8-sig")
+        return Source(str(path), text.replace("\r\n", "\n").replace("\r", "\n"))
     except OSError as failure:
         raise HbcError(Diagnostic(f"cannot read `{path}`: {failure.strerror}")) from failure
     except UnicodeDecodeError as failure:

@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
 
+from hbc.ir.printable import printable, printable_line
 from hbc.ir.record import record
 from hbc.ir.source import Span
 
@@ -36,11 +37,12 @@ class Diagnostic:
 
     def render(self) -> str:
         """`file:line:column: error: message`, the line, a caret, the notes, the hint."""
-        lines = [f"{_where(self.span)}{self.severity}: {self.message}", *_excerpt(self.span)]
+        said = printable(self.message)
+        lines = [f"{_where(self.span)}{self.severity}: {said}", *_excerpt(self.span)]
         for note in self.notes:
-            lines += [f"{_where(note.span)}note: {note.message}", *_excerpt(note.span)]
+            lines += [f"{_where(note.span)}note: {printable(note.message)}", *_excerpt(note.span)]
         if self.hint:
-            lines.append(f"hint: {self.hint}")
+            lines.append(f"hint: {printable(self.hint)}")
         return "\n".join(lines)
 
 
@@ -105,7 +107,7 @@ def _where(span: Span | None) -> str:
     if span is None:
         return ""
     line, column = span.source.position(span.start)
-    return f"{span.source.name}:{line}:{column}: "
+    return f"{printable_line(span.source.name)}:{line}:{column}: "
 
 
 def _excerpt(span: Span | None) -> list[str]:
@@ -115,5 +117,7 @@ def _excerpt(span: Span | None) -> list[str]:
     text = span.source.line(number).expandtabs(1)
     width = max(1, min(span.end - span.start, len(text) - column + 1))
     start = max(0, column - 100)
-    shown = text[start : start + 160]
-    return [f"    {shown}", "    " + " " * (column - 1 - start) + "^" + "~" * min(width - 1, 158)]
+    # What is escaped is longer than in the text: the caret follows.
+    before, marked = text[start : column - 1], text[column - 1 : column - 1 + width]
+    under = " " * len(printable(before)) + "^" + "~" * min(len(printable(marked)) - 1, 158)
+    return [f"    {printable(text[start : start + 160])}", f"    {under}"]

@@ -1,0 +1,129 @@
+"""Runs compilers and their like: each in a process group of its own, which ends with hbc; what one says
+of itself, and not of our text, is the tool's failure."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from hbc.ir.diag import Diagnostic, ToolError
+from hbc.ir.held_signals import held_signals
+
+TIMEOUT = 300.0  # seconds; a 10,000-line kernel takes gcc some 20
+PATIENCE = 2.0  # seconds for a compiler to remove its temporary files
+NO_ROOM = os.strerror(errno.ENOSPC)  # as compilers and assemblers say it
+_TRANSLATIONS = ("LC_ALL", "LANGUAGE")
+# What gcc, clang and linkers say when they cannot go on, whatever the text: the first that fits.
+_FAILURES = (
+    (re.compile(re.escape(NO_ROOM)), "TMPDIR names another folder"),
+    (
+        re.compile(
+            r"out of memory|memory exhausted|Cannot allocate memory|bad_alloc|insufficient memory"
+            r"|Killed signal terminated|Killed \(program",
+            re.IGNORECASE,
+        ),
+        "it needs more memory: unroll or vectorize less",
+    ),
+    (re.compile(r"Too many open files"), "`ulimit -n` allows too few"),
+    (
+        re.compile(
+            r"internal compiler error|PLEASE (?:ATTACH|submit)|signal terminated program", re.IGNORECASE
+        ),
+        "it is the compiler that is broken: CC names another one",
+    ),
+)  # fmt: skip
+
+
+def run_tool(
+    arguments: Sequence[str], timeout: float = TIMEOUT
+) -> subprocess.CompletedProcess[str]:
+    """Its exit status and what it said, bytes that are no UTF-8 replaced. ToolError where it cannot be
+    run, takes too long or is killed."""
+    child: subprocess.Popen[bytes] | None = None
+    try:
+        with held_signals():
+            child = _start(arguments)
+        out, said = child.communicate(timeout=timeout)
+    except subprocess.TimeoutExpired as e:
+        message = f"`{arguments[0]}` took longer than {timeout:g} s"
+        raise ToolError(Diagnostic(message, hint="unroll or vectorize less")) from e
+    except (OSError, ValueError) as e:  # ValueError: a NUL in a name
+        reason = e.strerror if isinstance(e, OSError) and e.strerror else e
+        raise ToolError(Diagnostic(f"cannot run `{arguments[0]}`: {reason}")) from e
+    finally:
+        if child is not None and child.returncode is None:
+            with held_signals():
+                _end(child)
+    if child.returncode < 0:
+        name = signal_name(-child.returncode)
+        hint = "it may have run out of memory: unroll or vectorize less"
+        raise ToolError(Diagnostic(f"`{arguments[0]}` was ended by {name}", hint=hint))
+    return subprocess.CompletedProcess(
+        list(arguments), child.returncode, out.decode("utf-8", "replace"),
+        said.decode("utf-8", "replace"),
+    )  # fmt: skip
+
+
+def compile_with(arguments: Sequence[str], made: Path) -> subprocess.CompletedProcess[str]:
+    """The same for a tool that is to write the file `made`. ToolError where it fails for reasons of its
+    own, or says that it is done and there is no file."""
+    answer = run_tool(arguments)
+    if answer.returncode == 0 and not made.exists():
+        raise ToolError(
+            Diagnostic(f"`{arguments[0]}` says that it is done, and wrote no file `{made.name}`")
+        )
+    if answer.returncode != 0:
+        said = answer.stderr + answer.stdout
+        for sign, hint in _FAILURES:
+            if found := sign.search(said):
+                begin = said.rfind("\n", 0, found.start()) + 1
+                line = said[begin:].splitlines()[0].strip()[:200]
+                raise ToolError(Diagnostic(f"`{arguments[0]}` failed: {line}", hint=hint))
+    return answer
+
+
+def signal_name(number: int) -> str:
+    """SIGSEGV for 11."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def _start(arguments: Sequence[str]) -> subprocess.Popen[bytes]:
+    environment = {k: v for k, v in os.environ.items() if k not in _TRANSLATIONS}
+    return subprocess.Popen(
+        list(arguments), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        env=environment | {"LC_MESSAGES": "C"},  # in the words that are looked for
+        process_group=None if sys.platform == "win32" else 0,
+    )  # fmt: skip
+
+
+def _end(child: subprocess.Popen[bytes]) -> None:
+    """Ends the tool and what it has started: gcc is a driver of several programs. It is asked to, so
+    that it removes its files, and made to."""
+    end_group(child, signal.SIGTERM)
+    with suppress(subprocess.TimeoutExpired):
+        child.wait(PATIENCE)
+    if sys.platform != "win32":
+        end_group(child, signal.SIGKILL)  # also what the driver has left
+    child.wait()
+    for pipe in (child.stdout, child.stderr):
+        if pipe is not None:
+            pipe.close()
+
+
+def end_group(child: subprocess.Popen[bytes], number: int) -> None:
+    """Sends a signal to a process that was started as the first of a group, and to the group."""
+    with suppress(ProcessLookupError, PermissionError):
+        if sys.platform == "win32":
+            child.terminate()
+        else:
+            os.killpg(child.pid, number)

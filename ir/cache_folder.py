@@ -1,0 +1,115 @@
+"""The folder in which hbc keeps what it can make again: its user's alone, or none is used.
+
+What lies there is believed: parsers, checked descriptions, libraries that are loaded. So nobody else
+may have written it. Each file carries a digest too, against damage.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import tempfile
+from collections.abc import Callable
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
+
+DIGEST_BYTES = 32
+VARIABLE = "HBC_CACHE"
+PRIVATE = 0o700
+_refused: dict[Path, str] = {}
+
+
+def named_folder() -> Path:
+    """Where the cache would be; $HBC_CACHE overrides the system's place."""
+    named = os.environ.get(VARIABLE)
+    if named:
+        return Path(named)
+    from platformdirs import user_cache_path
+
+    return user_cache_path("hbc", appauthor=False)
+
+
+def cache_folder() -> Path | None:
+    """The folder, made when absent; None where others may write in it, which `refused_folders` tells.
+    OSError where it cannot be made."""
+    folder = named_folder()
+    folder.mkdir(mode=PRIVATE, parents=True, exist_ok=True)
+    wrong = _mistrusted(folder)
+    if wrong is None:
+        return folder
+    _refused[folder] = wrong
+    return None
+
+
+def refused_folders() -> dict[Path, str]:
+    """The folders that were not used in this process, and why not."""
+    return dict(_refused)
+
+
+def kept(name: str) -> bytes | None:
+    """What was kept under the name; None when there is nothing intact."""
+    try:
+        folder = cache_folder()
+        stored = (folder / name).read_bytes() if folder else b""
+    except OSError:
+        return None
+    digest, data = stored[:DIGEST_BYTES], stored[DIGEST_BYTES:]
+    return data if sha256(data).digest() == digest else None
+
+
+def keep(name: str, data: bytes) -> None:
+    """Keeps it for the next time, where there is a folder for it with room."""
+    with suppress(OSError):
+        folder = cache_folder()
+        if folder is not None:
+            _replace(folder / name, sha256(data).digest() + data)
+
+
+def kept_file(out: Path, make: Callable[[Path], object]) -> Path:
+    """The file, which other programs are to load: as it was kept when it is what was made, else made
+    by `make`. Its digest lies beside it."""
+    beside = out.with_name(out.name + ".sha256")
+    try:
+        if beside.read_bytes() == _digest(out):
+            return out
+    except OSError:
+        pass
+    make(out)
+    with suppress(OSError):  # without a digest it is made again
+        _replace(beside, _digest(out))
+    return out
+
+
+def _digest(file: Path) -> bytes:
+    return sha256(file.read_bytes()).hexdigest().encode()
+
+
+def _replace(path: Path, data: bytes) -> None:
+    """Writes beside and renames, so that a reader sees all of it or nothing."""
+    handle, beside = tempfile.mkstemp(dir=path.parent, prefix=".hbc-")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        Path(beside).replace(path)
+    except BaseException:
+        with suppress(OSError):
+            Path(beside).unlink()
+        raise
+
+
+def _mistrusted(folder: Path) -> str | None:
+    """Why the folder cannot be believed; None where it is this user's alone, or has been made so."""
+    if not hasattr(os, "geteuid"):
+        return None  # systems where a user's folders are private
+    found = folder.stat()
+    if found.st_uid != os.geteuid():
+        return "it belongs to another user"
+    if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        return "others may write in it"
+    if found.st_mode & 0o077:
+        try:
+            folder.chmod(PRIVATE)
+        except OSError as failure:
+            return f"others may read it, and it cannot be made private ({failure.strerror})"
+    return None

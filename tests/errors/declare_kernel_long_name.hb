@@ -1,0 +1,5 @@
+kernel kkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkk
+size   N
+input  A: f32[N]
+output B: f32[N]
+B[i] = A[i] * 2
