@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     from hbc.cli.data import Array
 
 KILLED = 9  # SIGKILL, which Windows does not name
+# A thread that waits for others leaves its processor to them at once, unless the user says otherwise: one
+# that spins may keep it from the thread that it waits for.
+WAITING = {"OMP_WAIT_POLICY": "passive"}
 FLOAT_POISON = 0xFF  # a NaN in every float type
 INTEGER_POISON = (0xA5, 0x5A)  # which of them: by the parity of the call
 
@@ -89,7 +92,8 @@ class Native:
         self.emulated: Counter[str] = Counter()  # tile instructions executed by all requests
         self._folder = Path(tempfile.mkdtemp(prefix="hbc-"))
         self._errors = (self._folder / "stderr").open("w+b")
-        environment = os.environ | {"OMP_NUM_THREADS": str(threads), "OMP_DYNAMIC": "false"}
+        environment = WAITING | os.environ
+        environment |= {"OMP_NUM_THREADS": str(threads), "OMP_DYNAMIC": "false"}
         self._in_words = isinstance(library, Program)
         self._place = "_device" if isinstance(library, GpuLibrary) else ""  # where arrays are
         command: tuple[str, ...]

@@ -86,7 +86,9 @@ def emit_c(
         parts.append(plain_part(rest.prelude, main.prelude, rest.out, own, features))
     named = [(t, buffers[t.name]) for t in tables]
     options = tuple(compile_flags(kernel.instructions))
-    build = f" Compile with {' '.join(dict.fromkeys((*target.flags, *options)))}." if features else ""
+    build = (
+        f" Compile with {' '.join(dict.fromkeys((*target.flags, *options)))}." if features else ""
+    )
     if kernel.assumes_finite:
         build += " Inputs must be finite: an infinity or NaN may reach neighbouring results."
     headers = sorted({i.place.header for i in kernel.instructions})

@@ -37,7 +37,9 @@ SYSTEMS = {"": "x86_64-", X86: "x86_64-", ARM: "aarch64-"}
 
 def zig() -> tuple[str, ...]:
     if find_spec("ziglang") is None:
-        pytest.skip("no ziglang, the compiler that has other systems' headers (pip install hbc[zig])")
+        pytest.skip(
+            "no ziglang, the compiler that has other systems' headers (pip install hbc[zig])"
+        )
     return (sys.executable, "-m", "ziglang", "cc")
 
 
