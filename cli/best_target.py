@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 from hbc.cli.report import notice
 from hbc.codegen.processor import can_run
 from hbc.frontend.funcs import Pipeline
+from hbc.ir.nodes import Access, Cast
 from hbc.ir.target import TARGETS, Target, schedule_order
 from hbc.ir.types import DType
 from hbc.ir.walk import nodes
@@ -24,7 +25,7 @@ def best_target(
     named = [s for s in p.schedules if schedule in (None, s.name)]
     targets = [TARGETS[t] for s in named for t in s.targets if t in TARGETS]
     able = [t for t in targets if t.instruction_sets and can_run(t)]
-    held = set(_types(p))
+    held = frozenset(_types(p))
     if tensor := [t for t in able if _multiplies(replace(t, isa=isa), held, default)]:
         return max(tensor, key=_rank)
     served = schedule_order(default.name)
@@ -40,7 +41,7 @@ def _rank(t: Target) -> tuple[bool, int, int]:
     return t.has_tiles, t.vector_bits, list(TARGETS).index(t.name)
 
 
-def _multiplies(target: Target, held: Set[DType], default: Target) -> bool:
+def _multiplies(target: Target, held: frozenset[DType], default: Target) -> bool:
     """Whether an instruction that the default lacks multiplies numbers of types that the file holds: a
     schedule for dot products of bytes may be there for when `--set` makes bytes of its floats."""
     from hbc.cli.instruction_set import instructions_of
@@ -54,7 +55,9 @@ def _multiplies(target: Target, held: Set[DType], default: Target) -> bool:
 
 
 def _types(p: Pipeline) -> Iterator[DType]:
-    """Those of all values that the file reads or computes."""
+    """Those of all values that the file reads or converts to."""
     for func in p.funcs:
         for value in (func.pure, *(update.value for update in func.updates)):
-            yield from (node.type.element for node in nodes(value))
+            for node in nodes(value):
+                if isinstance(node, Access | Cast):
+                    yield node.type.element
