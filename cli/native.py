@@ -43,6 +43,9 @@ _REFUSED = {
     os.strerror(errno.EFBIG): f"{VARIABLE} allows more, unless `ulimit -f` does not",
     os.strerror(errno.EMFILE): f"{VARIABLE} allows more, unless `ulimit -n` does not",
 }
+# A thread that waits for others leaves its processor to them at once, unless the user says otherwise: one
+# that spins may keep it from the thread that it waits for.
+WAITING = {"OMP_WAIT_POLICY": "passive"}
 FLOAT_POISON = 0xFF  # a NaN in every float type
 INTEGER_POISON = (0xA5, 0x5A)  # which of them: by the parity of the call
 
@@ -100,7 +103,8 @@ class Native:
         # Before anything is begun: what it says may be unreadable.
         self._limits = limits_of_calls(timeout, threads, isinstance(library, GpuLibrary))
         self._owned = contextlib.ExitStack()
-        environment = os.environ | {"OMP_NUM_THREADS": str(threads), "OMP_DYNAMIC": "false"}
+        environment = WAITING | os.environ
+        environment |= {"OMP_NUM_THREADS": str(threads), "OMP_DYNAMIC": "false"}
         self._in_words = isinstance(library, Program)
         self._place = "_device" if isinstance(library, GpuLibrary) else ""  # where arrays are
         command: tuple[str, ...]

@@ -82,7 +82,8 @@ def program_options(function: Function) -> Function:
         ),
         click.option(
             "--target", metavar="NAME",
-            help="What to compile for [default: the best that this machine can run].",
+            help="What to compile for [default: of those that run here, the best that the file has a"
+            " schedule for].",
         ),
         click.argument("kernel", type=click.Path(path_type=Path)),
     ):  # fmt: skip

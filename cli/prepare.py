@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from hbc.cli.best_target import best_target
 from hbc.cli.machine import target_named
 from hbc.cli.pipeline import choose_schedule, features_of, load_pipeline, lower_to_kernel
 from hbc.cli.report import notice, show_diagnostics
@@ -22,7 +23,7 @@ from hbc.ir.diag import Diagnostic, InternalError, ToolError
 from hbc.ir.kernel import Kernel
 from hbc.ir.register_pressure import register_pressure
 from hbc.ir.source import Source
-from hbc.ir.target import GPU, TARGETS, Target, schedule_order
+from hbc.ir.target import GPU, TARGETS, Target
 
 NO_SCHEDULE = "none"  # --schedule none: plain loops
 PLAIN = "c"  # the target of code that any processor can run
@@ -77,21 +78,9 @@ def choose(
     if schedule == NO_SCHEDULE and NO_SCHEDULE not in [s.name for s in pipeline.schedules]:
         return Chosen(pipeline, replace(found, isa=isa), None, plain_loops)
     if target is None:
-        found = _scheduled_target(pipeline, found, schedule)
+        found = best_target(pipeline, found, schedule, isa)
     chosen = choose_schedule(pipeline, found.name, schedule)
     return Chosen(pipeline, replace(found, isa=isa), chosen, plain_loops)
-
-
-def _scheduled_target(p: Pipeline, default: Target, schedule: str | None) -> Target:
-    """The default, unless the file (or the schedule of that name) has schedules for other targets
-    alone: then the first of those."""
-    named = [s for s in p.schedules if schedule in (None, s.name)]
-    served = schedule_order(default.name)
-    targets = [TARGETS[t] for s in named for t in s.targets if t in TARGETS]
-    if not targets or any(t.name in served for t in targets):
-        return default
-    notice(f"note: for `{targets[0].name}`, because there is no schedule for `{default.name}`")
-    return targets[0]
 
 
 def compile_chosen(
@@ -104,9 +93,10 @@ def compile_chosen(
     kernel = lower_to_kernel(chosen.pipeline, chosen.schedule, chosen.target, after, timings)
     show_diagnostics(register_pressure(kernel, chosen.target))
     plain, needs = None, []
-    if kernel.instructions or (chosen.fallback and chosen.target.machine != GPU):
-        plain = _plain_kernel(chosen.pipeline, kernel) if chosen.fallback else None
+    if chosen.target.machine != GPU:
         needs = features_of(chosen.target)
+    if chosen.fallback and (kernel.instructions or needs):
+        plain = _plain_kernel(chosen.pipeline, kernel)
     printing = time.perf_counter()
     source: CSource | CudaSource
     if chosen.target.machine == GPU:

@@ -43,4 +43,4 @@ def command(as_json: bool) -> None:
 
 
 def _mark(default: bool) -> str:
-    return " (the default)" if default else ""
+    return " (the default, unless the file has a schedule for a better one)" if default else ""

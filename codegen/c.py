@@ -50,15 +50,15 @@ _PRINTERS = {
 def emit_c(
     kernel: Kernel, target: Target, fallback: Kernel | None = None, needs: Sequence[Feature] = ()
 ) -> CSource:
-    """C11 for a legalized kernel. The same kernel gives the same bytes. Code with instructions, or with a
-    fallback, asks the processor first whether it has what they need, and `needs`: what the rest of the
-    target's code does. If not, it returns an error code; or it does what `fallback` says, a kernel of
+    """C11 for a legalized kernel. The same kernel gives the same bytes. The code asks the processor first
+    whether it has what its instructions need, and `needs`: what the rest of the target's code does
+    (nothing for `c`). If not, it returns an error code; or it does what `fallback` says, a kernel of
     the same arguments for the target `c`. Raises HbcError when the kernel's name cannot be a C function
     or its tiles do not fit the registers, InternalError when a node was not legalized."""
     check_kernel_name(kernel.name)
     if target.machine not in _PRINTERS:
         raise error(f"there is no C for the target `{target.name}`")
-    features = _features(kernel, needs) if kernel.instructions or fallback else []
+    features = _features(kernel, needs)
     if not features:
         fallback = None
     scope = Scope()
@@ -86,7 +86,9 @@ def emit_c(
         parts.append(plain_part(rest.prelude, main.prelude, rest.out, own, features))
     named = [(t, buffers[t.name]) for t in tables]
     options = tuple(compile_flags(kernel.instructions))
-    build = f" Compile with {' '.join((*target.flags, *options))}." if features else ""
+    build = (
+        f" Compile with {' '.join(dict.fromkeys((*target.flags, *options)))}." if features else ""
+    )
     if kernel.assumes_finite:
         build += " Inputs must be finite: an infinity or NaN may reach neighbouring results."
     headers = sorted({i.place.header for i in kernel.instructions})

@@ -25,13 +25,14 @@ _USES = {
     "stdint": r"\bu?int\d+_t\b",
     "stdlib": r"\b(?:free|aligned_alloc)\(",
     "string": r"\bmem(?:cpy|set)\(",
+    "malloc": r"\b_aligned_(?:malloc|free)\(",
     "cpuid": r"\b__get_cpuid\w*\(",
     "sys/auxv": r"\bgetauxval\(",
     "arm_neon": r"\bv[a-z]\w*_[suf](?:8|16|32|64)\(",
     "immintrin": r"\b_{1,2}m|\b_(?:bzhi|pdep|cvt)\w*\(",
 }
-# Only Linux has it, and on other systems nothing asks it.
-_LINUX_ONLY = ("sys/auxv",)
+# Where alone a header is and is needed.
+_WHERE = {"sys/auxv": "__linux__", "malloc": "_WIN32"}
 
 
 def plain_part(helpers: Prelude, others: Prelude, functions: Writer, own: Sequence[str],
@@ -92,9 +93,8 @@ def c_file(
     for header, use in _USES.items():
         if re.search(use, body):
             include = f"#include <{header}.h>"
-            out.raw(
-                f"#if defined(__linux__)\n{include}\n#endif" if header in _LINUX_ONLY else include
-            )
+            where = _WHERE.get(header)
+            out.raw(include if where is None else f"#if defined({where})\n{include}\n#endif")
     own = wrappers(body) if uses_tiles(body) else ""
     for header in headers:
         include = f"#include <{header}>"

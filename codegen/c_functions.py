@@ -306,6 +306,21 @@ static void *allocate(int64_t count, size_t size)
 {
     if (count < 0 || (uint64_t)count > (SIZE_MAX / 2 - 64) / size)
         return NULL;
-    return aligned_alloc(64, ((size_t)count * size + 64) / 64 * 64);
+    const size_t bytes = ((size_t)count * size + 64) / 64 * 64;
+#if defined(_WIN32)
+    return _aligned_malloc(bytes, 64);
+#else
+    return aligned_alloc(64, bytes);
+#endif
+}
+"""
+RELEASE_MEMORY = """\
+static void release(void *p)
+{
+#if defined(_WIN32)  /* has no aligned_alloc */
+    _aligned_free(p);
+#else
+    free(p);
+#endif
 }
 """

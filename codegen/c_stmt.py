@@ -7,7 +7,7 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from typing import assert_never
 
-from hbc.codegen.c_functions import ALLOCATE
+from hbc.codegen.c_functions import ALLOCATE, RELEASE_MEMORY
 from hbc.codegen.c_scalar import element, scalar
 from hbc.codegen.c_tile import RELEASE, configured, tile_statement
 from hbc.codegen.interleaved_rows import interleaved_rows, is_interleaved
@@ -255,7 +255,7 @@ def _parallel(s: For, head: str, var: str, unit: Unit) -> None:
             unit.out.directive("#pragma omp for")
             _iterations(head, body, names, unit)
             for name in reversed(names):
-                unit.out.line(f"free({name});")
+                unit.out.line(f"release({name});")
     else:
         unit.out.directive("#pragma omp parallel for")
         _iterations(head, body, [], unit)
@@ -341,7 +341,7 @@ def _free_live(unit: Unit) -> None:
     """What this thread holds: everything, or in a parallel region what the region allocated."""
     held = unit.live[-1:] if unit.region else unit.live
     for name in reversed([name for level in held for name in level]):
-        unit.out.line(f"free({name});")
+        unit.out.line(f"release({name});")
     if unit.tile_names:
         unit.out.line(RELEASE)
 
@@ -367,7 +367,7 @@ def _allocate(s: Allocate, unit: Unit) -> None:
     unit.live[-1].append(name)
     statement(s.body, unit)
     unit.live[-1].pop()
-    unit.out.line(f"free({name});")
+    unit.out.line(f"release({name});")
 
 
 def _allocate_tiles(s: Allocate, unit: Unit, *, last: bool) -> None:
@@ -391,6 +391,7 @@ def _ask(s: Allocate, unit: Unit) -> str:
     _note(s, unit)
     t, extent, name = c_type(s.element), scalar(s.extent, unit), unit.scope.fresh(s.buffer)
     unit.prelude.add("allocate", ALLOCATE)
+    unit.prelude.add("release", RELEASE_MEMORY)
     unit.out.line(f"{t} *restrict {name} = allocate({extent}, sizeof({t}));")
     unit.buffers[s.buffer] = Buffer(name, s.element)
     return name

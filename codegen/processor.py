@@ -18,7 +18,7 @@ SOFT = frozenset({
     "avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512_vnni", "avx512_bf16", "avx512vbmi",
     "avx_vnni",
 })  # fmt: skip
-_SOFT_NEEDS = frozenset({"avx2", "fma", "f16c"})
+_SOFT_NEEDS = frozenset({"avx2", "fma", "f16c", "bmi2"})
 
 
 @functools.cache

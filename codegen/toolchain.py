@@ -24,7 +24,7 @@ from hbc.ir import cache_folder as private_cache
 from hbc.ir.diag import Diagnostic, ToolError
 from hbc.ir.record import record
 from hbc.ir.scratch import scratch_folder
-from hbc.ir.target import Target
+from hbc.ir.target import ARM, Target
 
 Output = Literal["so", "a", "obj"]
 SUFFIX: dict[Output, str] = {"so": ".so", "a": ".a", "obj": ".o"}
@@ -130,7 +130,10 @@ def flags(
     source: CSource, target: Target, compiler: Compiler, *, sanitize: bool = False
 ) -> list[str]:
     """The options for compiling `source`, without input and output."""
-    options = [*FLAGS, *(_target_flag(f, compiler) for f in (*target.flags, *source.flags))]
+    wanted = dict.fromkeys((*target.flags, *source.flags))
+    options = [*FLAGS, *(_target_flag(f, compiler) for f in wanted)]
+    if compiler.kind == "zig" and target.machine != ARM:
+        options.insert(len(FLAGS), "-mcpu=baseline")  # zig's default is all that this processor has
     if compiler.kind == "gcc":
         options += GCC_FLAGS
     if compiler.kind == "zig" and not sanitize:
@@ -143,13 +146,11 @@ def flags(
 
 
 def _target_flag(flag: str, compiler: Compiler) -> str:
-    """zig writes x86_64_v4 where gcc and clang write x86-64-v4, and generic+v8_2a for armv8.2-a."""
-    if compiler.kind != "zig" or not flag.startswith("-march="):
+    """zig writes generic+v8_2a where gcc and clang write armv8.2-a."""
+    arm = re.fullmatch(r"-march=armv8(?:\.(\d))?-a(.*)", flag)
+    if compiler.kind != "zig" or arm is None:
         return flag
-    name = flag.removeprefix("-march=").replace("x86-64-", "x86_64_")
-    if arm := re.fullmatch(r"armv8(?:\.(\d))?-a(.*)", name):
-        name = f"generic+v8{f'_{arm[1]}' if arm[1] else ''}a{arm[2]}"
-    return f"-mcpu={name}"
+    return f"-mcpu=generic+v8{f'_{arm[1]}' if arm[1] else ''}a{arm[2]}"
 
 
 def build(

@@ -42,9 +42,14 @@ class Target:
         return bool(self.tiles)
 
 
-_AVX2 = ("avx2", "fma", "f16c")
-_AVX512 = ("avx512f", "avx512bw", "avx512dq", "avx512vl", "fma", "f16c")
-_V3, _V4 = ("-march=x86-64-v3",), ("-march=x86-64-v4",)
+_AVX2 = ("avx2", "fma", "f16c", "bmi2")
+_AVX512 = ("avx512f", "avx512bw", "avx512dq", "avx512vl", "fma", "f16c", "bmi2")
+# One flag for each, and no level such as x86-64-v3: the compiler has no instruction for which nothing
+# asks the processor (a virtual machine may hide LZCNT, which is then executed as another one).
+_WITH_AVX2 = ("-mavx2", "-mfma", "-mf16c", "-mbmi2")
+_WITH_AVX512 = (
+    "-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl", "-mfma", "-mf16c", "-mbmi2",
+)  # fmt: skip
 
 # The flags of the tensor targets are those of the target they fall back on, so that the compiler
 # puts no tensor instruction of its own where nothing asks the processor for it.
@@ -52,25 +57,25 @@ TARGETS: dict[str, Target] = {
     t.name: t
     for t in (
         Target("c", 0, (), (), None, "portable C11, no intrinsics", ""),
-        Target("avx2", 256, _V3, _AVX2, "c", "C with AVX2, FMA and F16C intrinsics"),
-        Target("avx512", 512, _V4, _AVX512, "avx2", "C with AVX-512 F/BW/DQ/VL intrinsics"),
+        Target("avx2", 256, _WITH_AVX2, _AVX2, "c", "C with AVX2, FMA and F16C intrinsics"),
+        Target("avx512", 512, _WITH_AVX512, _AVX512, "avx2", "C with AVX-512 F/BW/DQ/VL intrinsics"),
         Target(
-            "avxvnni", 256, _V3, (*_AVX2, "avx_vnni"), "avx2",
+            "avxvnni", 256, _WITH_AVX2, (*_AVX2, "avx_vnni"), "avx2",
             "AVX2 and its dot products of bytes and 16-bit integers",
             instruction_sets=("avxvnni",),
         ),
         Target(
-            "avx512vnni", 512, _V4, (*_AVX512, "avx512_vnni"), "avx512",
+            "avx512vnni", 512, _WITH_AVX512, (*_AVX512, "avx512_vnni"), "avx512",
             "AVX-512 and its dot products of bytes and 16-bit integers",
             instruction_sets=("avx512vnni",),
         ),
         Target(
-            "avx512bf16", 512, _V4, (*_AVX512, "avx512_bf16"), "avx512",
+            "avx512bf16", 512, _WITH_AVX512, (*_AVX512, "avx512_bf16"), "avx512",
             "AVX-512 and its dot products of bf16",
             instruction_sets=("avx512bf16",),
         ),
         Target(
-            "amx", 512, _V4, (*_AVX512, "amx_tile", "amx_int8", "amx_bf16"), "avx512",
+            "amx", 512, _WITH_AVX512, (*_AVX512, "amx_tile", "amx_int8", "amx_bf16"), "avx512",
             "AVX-512 and AMX tiles",
             instruction_sets=("amx",),
         ),

@@ -9,6 +9,8 @@ feature fma        { machine x86_64; cpuinfo "fma";         flag "-mfma"
                      probe { leaf 1; register ecx; bit 12 }; xcr0 0x6 }
 feature f16c       { machine x86_64; cpuinfo "f16c";        flag "-mf16c"
                      probe { leaf 1; register ecx; bit 29 }; xcr0 0x6 }
+feature bmi2       { machine x86_64; cpuinfo "bmi2";        flag "-mbmi2"
+                     probe { leaf 7; register ebx; bit 8 } }
 feature avxvnni    { machine x86_64; cpuinfo "avx_vnni";    flag "-mavxvnni"
                      probe { leaf 7; subleaf 1; register eax; bit 4 }; xcr0 0x6 }
 feature avx512f    { machine x86_64; cpuinfo "avx512f";     flag "-mavx512f"

@@ -35,13 +35,13 @@
 /* Row r lies `stride` * r bytes behind `base`. */
 #define _tile_loadd(tile, base, stride) \
     __asm__ volatile("tileloadd (%0,%1,1), %%tmm%c2" \
-                     : : "r"((const void *)(base)), "r"((long)(stride)), "i"(tile) : "memory")
+                     : : "r"((const void *)(base)), "r"((long long)(stride)), "i"(tile) : "memory")
 #define _tile_stream_loadd(tile, base, stride) \
     __asm__ volatile("tileloaddt1 (%0,%1,1), %%tmm%c2" \
-                     : : "r"((const void *)(base)), "r"((long)(stride)), "i"(tile) : "memory")
+                     : : "r"((const void *)(base)), "r"((long long)(stride)), "i"(tile) : "memory")
 #define _tile_stored(tile, base, stride) \
     __asm__ volatile("tilestored %%tmm%c2, (%0,%1,1)" \
-                     : : "r"((void *)(base)), "r"((long)(stride)), "i"(tile) : "memory")
+                     : : "r"((void *)(base)), "r"((long long)(stride)), "i"(tile) : "memory")
 
 /* c += a * b */
 #define AMX_PRODUCT(name, c, a, b) \

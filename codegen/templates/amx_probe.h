@@ -35,7 +35,7 @@ static inline unsigned amx_processor_features(void)
     unsigned a, b, c, d, low, high, features = 0;
     if (!__get_cpuid(1, &a, &b, &c, &d) || !(c >> 27 & 1)) /* OSXSAVE */
         return 0;
-    __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+    __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
     if ((low >> 17 & 3) != 3) /* XTILECFG, XTILEDATA */
         return 0;
     if (!__get_cpuid_count(7, 0, &a, &b, &c, &d) || !(d >> 24 & 1))

@@ -48,7 +48,7 @@ static bool has_feature(const struct needed_feature *f)
     if (IS_SOFT(f))
         return true;
     if (__get_cpuid(1, &r[0], &r[1], &r[2], &r[3]) && (r[2] >> 27 & 1))  /* OSXSAVE */
-        __asm__("xgetbv" : "=a"(saved), "=d"(high) : "c"(0));
+        __asm__ volatile("xgetbv" : "=a"(saved), "=d"(high) : "c"(0));
     return (saved & f->state) == f->state &&
            __get_cpuid_count(f->leaf, f->subleaf, &r[0], &r[1], &r[2], &r[3]) &&
            (r[f->place] >> f->bit & 1) && is_permitted(f->component);

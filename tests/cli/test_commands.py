@@ -345,7 +345,9 @@ def test_no_compiler_is_4(hbc: Command, gemm: Path, monkeypatch: pytest.MonkeyPa
 def test_code_for_another_processor_is_4(
     hbc: Command, gemm: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("hbc.codegen.processor.cpu_features", lambda: frozenset({"avx2", "f16c"}))
+    monkeypatch.setattr(
+        "hbc.codegen.processor.cpu_features", lambda: frozenset({"avx2", "f16c", "bmi2"})
+    )
     done = hbc("run", gemm, "--target", "avx512")
     assert done.code == 4
     assert "cannot run `avx512` code: it lacks avx512f, avx512bw, " in done.err

@@ -10,7 +10,7 @@ from hbc.codegen import processor
 from hbc.ir.diag import UsageError
 from hbc.ir.target import TARGETS
 
-AVX2 = "flags\t\t: fpu sse2 fma avx avx2 f16c"
+AVX2 = "flags\t\t: fpu sse2 fma avx avx2 f16c bmi2"
 AVX512 = AVX2 + " avx512f avx512bw avx512dq avx512vl"
 
 

@@ -181,7 +181,7 @@ def test_targets(hbc: Command) -> None:
     done = hbc("targets")
     assert done.code == 0
     assert [line.split()[0] for line in done.out.splitlines()[1:]] == list(TARGETS)
-    assert done.out.count("(the default)") == 1
+    assert done.out.count("(the default,") == 1
 
 
 def _let_fail(monkeypatch: pytest.MonkeyPatch, failure: BaseException) -> None:

@@ -3,6 +3,7 @@
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -158,3 +159,24 @@ def test_a_library_that_cannot_be_loaded(tmp_path: Path) -> None:
         pytest.raises(ToolError, match="the compiled library cannot be loaded"),
     ):
         native.call("f", [], {}, {})
+
+
+def test_waiting_threads_sleep_unless_the_user_says_otherwise(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a busy machine a thread that spins keeps the one it waits for from the processor."""
+    seen: list[dict[str, str]] = []
+    real = subprocess.Popen
+
+    def spy(*arguments: Any, **options: Any) -> Any:
+        seen.append(options["env"])
+        return real(*arguments, **options)
+
+    monkeypatch.setattr("hbc.cli.native.subprocess.Popen", spy)
+    for said, wanted in ((None, "passive"), ("active", "active")):
+        monkeypatch.delenv("OMP_WAIT_POLICY", raising=False)
+        if said is not None:
+            monkeypatch.setenv("OMP_WAIT_POLICY", said)
+        with Native(tmp_path / "none.so", 2, 10.0):
+            pass
+        assert (seen[-1]["OMP_WAIT_POLICY"], seen[-1]["OMP_NUM_THREADS"]) == (wanted, "2")

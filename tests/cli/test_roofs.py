@@ -77,3 +77,43 @@ def test_roofs_above_a_run_stay(measured: roofs.Roofs, monkeypatch: pytest.Monke
     monkeypatch.setattr(roofs, "_measure", again)
     work = Work({"f32": 10**9}, 8, floating=True)
     assert speed_of((10.0,), work, measured, Progress(None)).roofs is measured
+
+
+def test_the_best_round_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What else the machine does can only make it slower."""
+    team, rounds = object.__new__(roofs._Team), iter([5.0, 2.0, 7.0])
+    monkeypatch.setattr(team, "_round", lambda *_: next(rounds), raising=False)
+    assert team.seconds("any", [1], []) == 2.0
+
+
+def test_a_best_call_above_the_roof_is_said() -> None:
+    """Nothing is above the roof, unless that was measured wrong: after measuring again it is said."""
+    low = roofs.Roofs(1, {"f32": 1e9}, {"L1": 1e12, "DRAM": 1e9}, {"L1": 1 << 15})
+    work, asked = Work({"f32": 10**9}, 8, floating=True), []
+
+    def again(found: roofs.Roofs, _: Progress) -> roofs.Roofs:
+        asked.append(found)
+        return replace(found, peaks={"f32": 2e9})
+
+    speed = speed_of((3.0, 3.0, 0.8), work, low, Progress(None), again)
+    assert asked == [low]
+    assert speed.best_share == pytest.approx(0.5 / 0.8)
+    assert "mistrust" not in dict(speed.facts())
+    assert "mistrust" in dict(speed_of((0.1,), work, low, Progress(None), again).facts())
+
+
+@pytest.mark.parametrize(("times", "busy"), [((1.0, 1.1, 1.2), False), ((1.0, 9.0, 9.5), True)])
+def test_a_busy_machine_is_said(times: tuple[float, ...], busy: bool) -> None:
+    high = roofs.Roofs(1, {"f32": 1e12}, {"L1": 1e12, "DRAM": 1e12}, {"L1": 1 << 15})
+    speed = Speed(times, Work({"f32": 10**9}, 8, floating=True), high)
+    assert speed.as_json()["busy"] is busy
+    assert ("busy" in dict(speed.facts())) is busy
+
+
+def test_the_kinds_and_functions_of_peaks() -> None:
+    """Every function is in the program that it is said to be in, and `f32` can be measured anywhere."""
+    folder = Path(roofs.__file__).parent
+    for _, program, function, _ in roofs.PEAKS:
+        assert f"({function}," in (folder / f"{program}.c").read_text()
+    assert {"f16", "bf16", "u8s8"} == {k for k, _, f, _ in roofs.PEAKS if f.endswith("_amx")}
+    assert any(kind == "f32" and not needs for kind, _, _, needs in roofs.PEAKS)

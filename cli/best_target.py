@@ -1,0 +1,63 @@
+"""Which target is meant when none is named: the best that runs here and that the file has a schedule for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from hbc.cli.report import notice
+from hbc.codegen.processor import can_run
+from hbc.frontend.funcs import Pipeline
+from hbc.ir.nodes import Access, Cast
+from hbc.ir.target import TARGETS, Target, schedule_order
+from hbc.ir.types import DType
+from hbc.ir.walk import nodes
+
+
+def best_target(
+    p: Pipeline, default: Target, schedule: str | None, isa: tuple[Path, ...] = ()
+) -> Target:
+    """Of the targets that run here, the best for which the file (or the schedule of that name) has a
+    schedule. That is one with tensor instructions for the types in the file, tiles before dot products;
+    else the `default`, for which the schedules of the targets it falls back on serve too. Where no
+    schedule is for a target that runs here, the first target of theirs."""
+    named = [s for s in p.schedules if schedule in (None, s.name)]
+    targets = [TARGETS[t] for s in named for t in s.targets if t in TARGETS]
+    able = [t for t in targets if t.instruction_sets and can_run(t)]
+    held = frozenset(_types(p))
+    if tensor := [t for t in able if _multiplies(replace(t, isa=isa), held, default)]:
+        return max(tensor, key=_rank)
+    served = schedule_order(default.name)
+    if not targets or any(t.name in served for t in targets):
+        return default
+    if able:
+        return max(able, key=_rank)
+    notice(f"note: for `{targets[0].name}`, because there is no schedule for `{default.name}`")
+    return targets[0]
+
+
+def _rank(t: Target) -> tuple[bool, int, int]:
+    return t.has_tiles, t.vector_bits, list(TARGETS).index(t.name)
+
+
+def _multiplies(target: Target, held: frozenset[DType], default: Target) -> bool:
+    """Whether an instruction that the default lacks multiplies numbers of types that the file holds: a
+    schedule for dot products of bytes may be there for when `--set` makes bytes of its floats."""
+    from hbc.cli.instruction_set import instructions_of
+
+    there = {need for name in schedule_order(default.name) for need in TARGETS[name].needs}
+    return any(
+        held.issuperset(i.operands[place].element for place in i.factors)
+        for i in instructions_of(target)
+        if not {f.cpuinfo for f in i.needs} <= there
+    )
+
+
+def _types(p: Pipeline) -> Iterator[DType]:
+    """Those of all values that the file reads or converts to."""
+    for func in p.funcs:
+        for value in (func.pure, *(update.value for update in func.updates)):
+            for node in nodes(value):
+                if isinstance(node, Access | Cast):
+                    yield node.type.element

@@ -1,0 +1,132 @@
+"""Pins that code for every target but `c` asks the processor before it writes: on processors that lack
+something it returns an error code with the array untouched, and no instruction of the file kills it."""
+
+from __future__ import annotations
+
+import platform
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from compiled import STRICT
+from compilers import compiler_named
+
+from hbc.cli.pipeline import features_of
+from hbc.cli.prepare import choose, compile_chosen
+from hbc.codegen.c import CSource
+from hbc.codegen.toolchain import build, has_openmp
+from hbc.ir.target import TARGETS, X86
+
+# Half precision, a buffer on the heap, threads, masks and a function of libm: what a file has of its own
+# besides the loops.
+KERNEL = """
+kernel probed
+size   N
+input  A: f16[N + 2]
+output O: f32[N]
+S[x] = exp(f32(A[x]) * 0.0) + f32(A[x])
+O[x] = S[x] + S[x + 2]
+schedule wide for avx2, avx512 {
+    O.split(x, xo, xi, 48)
+    O.parallel(xo)
+    O.vectorize(xi, 16)
+    S.compute_at(O, xo)
+    S.vectorize(x, 16)
+}
+"""
+MAIN = """
+#include "probed.h"
+#include <stdio.h>
+static uint16_t A[102];
+static float O[100];
+int main(void)
+{
+    for (int i = 0; i < 102; ++i)
+        A[i] = 0x4000;  /* 2 */
+    for (int i = 0; i < 100; ++i)
+        O[i] = -1;
+    const int code = probed(100, A, O);
+    float least = O[0], most = O[0];
+    for (int i = 0; i < 100; ++i) {
+        least = O[i] < least ? O[i] : least;
+        most = O[i] > most ? O[i] : most;
+    }
+    printf("%g %g %s", least, most, probed_strerror(code));
+    return code != 0;
+}
+"""
+RIGHT = (0, "6 6 no error")
+# What the models of qemu have, from the manuals; none has AVX-512, which qemu does not execute.
+LACKING = {
+    ("avx2", "qemu64"): "avx2",
+    ("avx2", "Nehalem"): "avx2",
+    ("avx2", "IvyBridge"): "avx2",
+    ("avx2", "Haswell"): None,
+    ("avx2", "EPYC-Rome"): None,
+    ("avx2", "Haswell,-fma"): "fma",
+    ("avx2", "Haswell,-f16c"): "f16c",
+    ("avx2", "Haswell,-bmi2"): "bmi2",
+    ("avx2", "Haswell,-xsave"): "avx2",  # the system saves no registers of 256 bits
+    ("avx2", "Haswell,-bmi1,-abm,-movbe"): None,  # the compiler may not use those
+    ("avx512", "qemu64"): "fma",
+    ("avx512", "Haswell"): "avx512f",
+    ("avx512", "max"): "avx512f",
+}
+
+
+def printed(folder: Path, target: str, fallback: str) -> CSource:
+    file = folder / "probed.hb"
+    file.write_text(KERNEL, encoding="ascii")
+    source = compile_chosen(choose(file, {}, target, None, fallback=fallback)).source
+    assert isinstance(source, CSource)
+    return source
+
+
+def said(source: CSource, target: str, name: str, processor: str, folder: Path) -> tuple[int, str]:
+    """The exit code of a program with the kernel, negative for a signal, and what it printed. Only the
+    kernel's file is compiled with the target's options."""
+    if platform.machine() != "x86_64":
+        pytest.skip("the programs are made for x86-64")
+    if shutil.which("qemu-x86_64") is None:
+        pytest.skip("no qemu-x86_64")
+    compiler = compiler_named(name)
+    (folder / "main.c").write_text(MAIN, encoding="ascii")
+    (folder / "probed.h").write_text(source.header, encoding="ascii")
+    kernel, out = folder / "probed.o", folder / "main"
+    build(source, TARGETS[target], kernel, "obj", compiler=compiler, extra=STRICT)
+    threads = ["-fopenmp"] if source.parallel and has_openmp(compiler) else []
+    files = [str(folder / "main.c"), str(kernel)]
+    subprocess.run([*compiler.command, *files, *threads, "-lm", "-o", str(out)], check=True)
+    done = subprocess.run(
+        ["qemu-x86_64", "-cpu", processor, str(out)], capture_output=True, text=True, check=False
+    )
+    return done.returncode, done.stdout
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+@pytest.mark.parametrize(("target", "processor"), LACKING)
+def test_an_error_code_and_no_signal(
+    target: str, processor: str, compiler: str, tmp_path: Path
+) -> None:
+    missing = LACKING[target, processor]
+    answer = (1, f"-1 -1 this processor has no {missing}, or the system does not permit it")
+    source = printed(tmp_path, target, "error")
+    assert said(source, target, compiler, processor, tmp_path) == (answer if missing else RIGHT)
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+@pytest.mark.parametrize("target", ["avx2", "avx512"])
+def test_plain_loops_where_wanted(target: str, compiler: str, tmp_path: Path) -> None:
+    source = printed(tmp_path, target, "scalar")
+    assert said(source, target, compiler, "qemu64", tmp_path) == RIGHT
+
+
+@pytest.mark.parametrize("target", [n for n, t in TARGETS.items() if t.machine == X86])
+def test_the_compiler_uses_what_is_asked_for_alone(target: str, tmp_path: Path) -> None:
+    """The options are those of the features in the header, one by one; `c` asks for nothing."""
+    asked = features_of(TARGETS[target])
+    assert {f.flag for f in asked} == set(TARGETS[target].flags)
+    header = printed(tmp_path, target, "error").header
+    assert all(f"probed_FEATURE_{f.name} = " in header for f in asked)
+    assert "FEATURE" not in printed(tmp_path, "c", "error").header
