@@ -58,7 +58,7 @@ def command(
     On a GPU its events take the time, of what the device does alone; the roof is that of its tensor
     cores and of its copies.
     """
-    from hbc.cli.emulation import counts_text, runner_for
+    from hbc.cli.emulation import counts_text, for_instructions, runner_for
     from hbc.cli.inputs import choose_example, gather_inputs
     from hbc.cli.native import Native, Repeat, output_shapes
     from hbc.cli.prepare import build_for_calls, choose, compile_chosen
@@ -77,6 +77,7 @@ def command(
     with progress() as shown, scratch_folder() as folder:
         shown.step("compiling")
         compiled = compile_chosen(chosen)
+        runner = for_instructions(runner, compiled)
         number = thread_count(threads, 1, compiled.source.parallel)
         library, building = build_for_calls(compiled, folder, runner)
         run = gather_inputs(p, settings, choose_example(p, example), files)

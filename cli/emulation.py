@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
-from hbc.cli.prepare import Chosen, Runner, require_runnable
+from hbc.cli.prepare import Chosen, Compiled, Runner, require_runnable
 from hbc.cli.report import notice
-from hbc.codegen.cross import emulator, is_foreign
-from hbc.codegen.processor import missing_features, softened_features
+from hbc.codegen.cross import is_foreign
+from hbc.codegen.processor import (
+    TILES,
+    emulated_features,
+    missing_features,
+    softened_features,
+)  # fmt: skip
 from hbc.ir.diag import Diagnostic, ToolError, UsageError
-from hbc.ir.target import GPU, Target
+from hbc.ir.target import GPU, X86, Target
 
 
 def runner_for(chosen: Chosen, emulate: bool, on_cpu: bool, stands_in: bool = False) -> Runner:
@@ -39,11 +44,8 @@ def runner_for(chosen: Chosen, emulate: bool, on_cpu: bool, stands_in: bool = Fa
 
 
 def _cpu_runner(chosen: Chosen, wanted: bool) -> Runner:
-    """With the AMX emulator's library when the target's code needs AMX and this processor has none; says
-    on stderr what was decided. Code with a fallback runs without an emulator, unless one is wanted.
-    ToolError when the code can be run in no way."""
-    from hbc.codegen.amx_emulator import EMULATED, build_emulator
-
+    """What the target's code needs. Code with a fallback runs without an emulator, unless one is wanted:
+    then it executes tiles also where the processor could. ToolError when the code can be run in no way."""
     target, missing = chosen.target, missing_features(chosen.target)
     if is_foreign(target.machine):
         require_runnable(target)
@@ -55,14 +57,41 @@ def _cpu_runner(chosen: Chosen, wanted: bool) -> Runner:
     if not emulable:
         require_runnable(target)
         return Runner()
+    tiles = TILES.intersection(target.needs) if wanted else emulated_features(target)
     if missing:
         notice(f"note: this processor has no {_families(missing)}, and times mean nothing")
-        library = build_emulator() if EMULATED.intersection(missing) else None
-        return Runner(library, tuple(sorted(softened_features(target))))
-    if wanted:
-        executes = "executes AMX itself" if EMULATED & set(target.needs) else "has all it needs"
-        notice(f"note: `{target.name}` code runs without an emulator: this processor {executes}")
-    return Runner()
+    if tiles.difference(missing) and wanted:
+        notice("note: an emulator executes AMX, as --emulate asks, and times mean nothing")
+    elif wanted and not missing:
+        notice(
+            f"note: `{target.name}` code runs without an emulator: this processor has all it needs"
+        )
+    return _runner(tiles, target)
+
+
+def for_instructions(runner: Runner, compiled: Compiled) -> Runner:
+    """The same for the instructions in the code, of which the processor may lack some that not all code
+    for the target has. Says so on stderr."""
+    target = compiled.chosen.target
+    if runner.emulator is not None or target.machine != X86 or is_foreign(target.machine):
+        return runner
+    missing = sorted(emulated_features(target, compiled.kernel.instructions))
+    if not missing or not _has_emulator():
+        return runner
+    lacks = f"note: this processor has no {', '.join(missing)}"
+    if compiled.chosen.fallback:
+        if not missing_features(target):  # else it has been said
+            notice(f"{lacks}: the plain loops run")
+        return runner
+    notice(f"{lacks}: an emulator executes AMX, and times mean nothing")
+    return _runner(missing, target)
+
+
+def _runner(tiles: Collection[str], target: Target) -> Runner:
+    """With the emulator, where it is to stand for these features."""
+    from hbc.codegen.amx_emulator import build_emulator
+
+    return Runner(build_emulator() if tiles else None, tuple(sorted(softened_features(target))))
 
 
 def _families(missing: Sequence[str]) -> str:
@@ -79,18 +108,23 @@ def _families(missing: Sequence[str]) -> str:
 
 def can_emulate(target: Target) -> bool:
     """Whether what this processor lacks for the target's code can be emulated here."""
-    from hbc.codegen.amx_emulator import EMULATED, is_possible
-
     if target.machine == GPU:
         return True
     if not is_foreign(target.machine):
-        soft, tiles = softened_features(target), EMULATED if is_possible() else frozenset()
-        return soft.union(tiles).issuperset(missing_features(target))
+        tiles = TILES if _has_emulator() else frozenset()
+        return (softened_features(target) | tiles).issuperset(missing_features(target))
     try:
-        emulator(target.machine)
+        require_runnable(target)
     except ToolError:
         return False
     return True
+
+
+def _has_emulator() -> bool:
+    """Whether the AMX emulator can be built here, given a compiler."""
+    from hbc.codegen.amx_emulator import is_possible
+
+    return is_possible()
 
 
 def counts_text(counts: Mapping[str, int]) -> str:

@@ -100,8 +100,8 @@ def native_options(function: Function) -> Function:
         ),
         click.option(
             "--emulate", is_flag=True,
-            help="Let an emulator execute AMX [default: where the processor has none]; C functions stand "
-            "for AVX-512 there.",
+            help="Let an emulator execute AMX, also where the processor could [default: where it cannot]; C "
+            "functions stand for AVX-512 that is missing.",
         ),
         click.option(
             "--timeout", type=Seconds(min=0, min_open=True, max=LONGEST), default=600.0,

@@ -56,7 +56,7 @@ class Compiled:
 
 @dataclass(frozen=True, slots=True)
 class Runner:
-    """`emulator`: the library of the AMX emulator, where one executes AMX. `functions`: the features that
+    """`emulator`: the library of the AMX emulator, where it executes AMX. `functions`: the features that
     C functions stand for. `on_cpu`: CUDA code runs on the processor, thread by thread. `gpu`: the name
     of the GPU that it runs on instead."""
 
@@ -160,8 +160,10 @@ def build_for_calls(
         made = _build_cuda(compiled.source, folder, runner.on_cpu)
     else:
         _note_threads(compiled.source, compiled.chosen.target)
-        soft = bool(runner.functions)
-        made = build_callable(compiled.source, compiled.chosen.target, folder, soft=soft)
+        soft, emulate = bool(runner.functions), runner.emulator is not None
+        made = build_callable(
+            compiled.source, compiled.chosen.target, folder, soft=soft, emulate=emulate
+        )
     took = time.perf_counter() - start
     if isinstance(made, Program):
         notice(f"note: runs under {made.runner[0]}: its times say nothing of a real processor")

@@ -66,7 +66,7 @@ def command(
     or floats -1..1, as [N], [N, C] or [C, N].
     """
     from hbc.cli.data import check_writable
-    from hbc.cli.emulation import runner_for
+    from hbc.cli.emulation import for_instructions, runner_for
     from hbc.cli.inputs import choose_example, gather_inputs
     from hbc.cli.machine import cpu_count
     from hbc.cli.prepare import choose, compile_chosen
@@ -82,6 +82,7 @@ def command(
     with progress() as shown:
         shown.step("compiling")
         compiled = compile_chosen(chosen)
+        runner = for_instructions(runner, compiled)
         number = thread_count(threads, cpu_count(), compiled.source.parallel)
         shown.step("reading the inputs")
         run = gather_inputs(p, settings, choose_example(p, example), files)

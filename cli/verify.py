@@ -51,7 +51,7 @@ def command(
     rows that lie apart. Inputs are random over their range, NaN and infinities among them; outputs
     are poisoned before each run. --set keeps a size as it is.
     """
-    from hbc.cli.emulation import runner_for
+    from hbc.cli.emulation import for_instructions, runner_for
     from hbc.cli.inputs import choose_example
     from hbc.cli.machine import cpu_count
     from hbc.cli.prepare import Runner, choose, compile_chosen
@@ -70,6 +70,7 @@ def command(
         given = given_sizes(p, settings)
         stages = verify_passes(chosen, given, chosen_example, after, trials, shown)
         if native:
+            runner = for_instructions(runner, compiled)
             number = thread_count(threads, cpu_count(), compiled.source.parallel)
             stages.append(
                 native_stage(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import errno
 import os
 from enum import IntFlag
 from pathlib import Path
@@ -28,14 +27,13 @@ class Emulator:
     path: Path
     library: ctypes.CDLL
 
-    def install(self) -> bool:
+    def install(self) -> None:
         """Begins to emulate, in all threads; again, when another SIGILL handler was installed since
-        (Python's faulthandler). False when the processor has AMX itself: then nothing is emulated
-        or counted. ToolError when the system refuses."""
+        (Python's faulthandler). A processor that has AMX goes on to execute what is not made to trap.
+        ToolError when the system refuses."""
         error: int = self.library.amx_emulator_install()
-        if error not in (0, errno.EEXIST):
+        if error:
             raise ToolError(Diagnostic(f"cannot install the AMX emulator: {os.strerror(error)}"))
-        return error == 0
 
     def counts(self) -> dict[str, int]:
         """How often each instruction was executed, by its name in lower case, zeros included."""

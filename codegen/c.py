@@ -31,7 +31,8 @@ from hbc.ir.walk import nodes
 @record
 class CSource:
     """The texts of NAME.c and NAME.h. `parallel`: it uses OpenMP; `simd`: x86 intrinsics. `flags`:
-    those of its `instructions`, which the C compiler wants besides the target's."""
+    those of its `instructions`, which the C compiler wants besides the target's. `asks`: the features for
+    which it asks the processor."""
 
     name: str
     text: str
@@ -40,6 +41,7 @@ class CSource:
     simd: bool = False
     flags: tuple[str, ...] = ()
     instructions: tuple[Instruction, ...] = ()
+    asks: tuple[Feature, ...] = ()
 
 
 _PRINTERS = {
@@ -96,7 +98,7 @@ def emit_c(
     simd = target.machine == X86
     return CSource(
         kernel.name, text, header(abi, about), rest.parallel, simd, options,
-        tuple(kernel.instructions),
+        tuple(kernel.instructions), tuple(features),
     )  # fmt: skip
 
 

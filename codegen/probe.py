@@ -31,9 +31,13 @@ class _Machine:
     numbers: Callable[[Feature], Sequence[object]]
 
 
+def cpuid_bit(f: Feature) -> list[object]:
+    """Leaf, subleaf, register and bit, which follow the code in a row of the table."""
+    return [f.bit.leaf, f.bit.subleaf, REGISTERS.index(f.bit.register), f.bit.bit]
+
+
 def _cpuid(f: Feature) -> list[object]:
-    bit = f.bit
-    return [bit.leaf, bit.subleaf, REGISTERS.index(bit.register), bit.bit, hex(f.xcr0)]
+    return [*cpuid_bit(f), hex(f.xcr0)]
 
 
 def _permitted(f: Feature) -> list[object]:

@@ -1,16 +1,25 @@
-"""What this processor can do: its features, the targets whose code it runs, and those it can imitate."""
+"""What this processor can do: its features, the targets whose code it runs, and those it can imitate.
+
+HBC_FEATURES=-amx_fp16,-avx512f takes features away: hbc, its children and the code that they run behave as
+on a processor without them. None can be added: its instructions would not be executed.
+"""
 
 from __future__ import annotations
 
 import functools
+import os
 import platform
 import re
 import subprocess
+from collections.abc import Iterable
 from pathlib import Path
 
-from hbc.ir.target import X86, Target
+from hbc.ir.diag import Diagnostic, UsageError, did_you_mean
+from hbc.ir.instruction import Instruction
+from hbc.ir.target import TARGETS, X86, Target
 
 CPUINFO = Path("/proc/cpuinfo")
+PRETENCE = "HBC_FEATURES"  # the environment variable
 
 # Features that C functions can stand for (`soft_vectors`), and those that they are made of, as
 # /proc/cpuinfo spells them.
@@ -20,10 +29,48 @@ SOFT = frozenset({
 })  # fmt: skip
 _SOFT_NEEDS = frozenset({"avx2", "fma", "f16c", "bmi2"})
 
+# Those that the AMX emulator stands for.
+TILES = frozenset({"amx_tile", "amx_int8", "amx_bf16", "amx_fp16"})
+
+# No processor has features that begin so without this one.
+_BUILT_ON = {
+    "avx": ("avx2", "avx512", "avx_", "f16c", "fma"),
+    "avx2": ("avx512", "avx_"),
+    "avx512f": ("avx512",),
+    "amx_tile": ("amx_",),
+}
+
+
+def cpu_features() -> frozenset[str]:
+    """Feature names as Linux spells them (`avx512bw`, `fma`, `asimddp`), less those that HBC_FEATURES takes
+    away; empty when unknown. UsageError for a pretence that makes no sense."""
+    pretended = os.environ.get(PRETENCE, "")
+    return processor_features() - _taken_away(pretended, processor_features())
+
 
 @functools.cache
-def cpu_features() -> frozenset[str]:
-    """Feature names as Linux spells them (`avx512bw`, `fma`, `asimddp`); empty when unknown."""
+def _taken_away(pretended: str, has: frozenset[str]) -> frozenset[str]:
+    """`-avx512f,-amx_fp16`: those features, and what is built on them."""
+    known = has | SOFT | TILES | {need for t in TARGETS.values() for need in t.needs}
+    lost: set[str] = set()
+    for word in re.split(r"[,\s]+", pretended.strip(", \t\n")):
+        name = word.removeprefix("-")
+        if not word:
+            continue
+        if word == name:
+            hint = "`-NAME` takes one away; the instructions of one that is added would not run"
+            raise UsageError(Diagnostic(f"{PRETENCE}: `{word}` does not begin with `-`", hint=hint))
+        if name not in known:
+            hint = did_you_mean(name, sorted(known)) or "names are those of /proc/cpuinfo"
+            raise UsageError(Diagnostic(f"{PRETENCE}: there is no feature `{name}`", hint=hint))
+        beginnings = _BUILT_ON.get(name, ())
+        lost |= {name, *(f for f in known if f.startswith(beginnings))} if beginnings else {name}
+    return frozenset(lost)
+
+
+@functools.cache
+def processor_features() -> frozenset[str]:
+    """What the processor has, whatever is pretended."""
     if CPUINFO.exists():
         text = CPUINFO.read_text(encoding="utf-8", errors="replace")
         found = re.search(r"^(?:flags|Features)\s*:(.*)$", text, re.MULTILINE)
@@ -54,6 +101,14 @@ def softened_features(target: Target) -> frozenset[str]:
     if target.machine != X86 or not cpu_features() >= _SOFT_NEEDS:
         return frozenset()
     return SOFT.intersection(missing_features(target))
+
+
+def emulated_features(target: Target, instructions: Iterable[Instruction] = ()) -> frozenset[str]:
+    """Those that the target and the instructions of a kernel need, this processor lacks and the AMX emulator
+    stands for. With one of them, all tiles of the kernel are emulated: an instruction that traps cannot be
+    done elsewhere than where its tiles are."""
+    needs = {*target.needs, *(f.cpuinfo for i in instructions for f in i.needs)}
+    return TILES.intersection(needs) - cpu_features()
 
 
 def sysctl(name: str) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from hbc.codegen.c import CSource
 from hbc.codegen.cross import emulated_environment, emulator, is_foreign
+from hbc.codegen.pretended import pretended
 from hbc.codegen.processor import softened_features
 from hbc.codegen.toolchain import Compiler, build, find_compiler, link_program
 from hbc.ir.record import record
@@ -31,10 +32,19 @@ class Program:
         return (*self.runner, str(self.path.resolve()))
 
 
-def for_this_processor(source: CSource, target: Target) -> tuple[CSource, Target]:
-    """The code as it runs here, and the target that compiles it: with C functions for instructions that
-    this processor lacks, where there are such. ToolError as `softened`."""
-    if not softened_features(target):
+def for_this_processor(
+    source: CSource, target: Target, *, soft: bool = True, emulate: bool = False
+) -> tuple[CSource, Target]:
+    """The code as it runs here, and the target that compiles it. `soft`: with C functions for instructions
+    that this processor lacks, where there are such. `emulate`: its tiles are the AMX emulator's, which is
+    loaded before it. ToolError as `softened`."""
+    if emulate:
+        from hbc.codegen.amx_emulator import trapped
+
+        source = trapped(source)
+    softly = softened_features(target) if soft else frozenset()
+    source = pretended(source, softly)
+    if not softly:
         return source, target
     from hbc.codegen.soft_vectors import softened
 
@@ -50,13 +60,14 @@ def build_callable(
     extra: Sequence[str] = (),
     sanitize: bool = False,
     soft: bool = True,
+    emulate: bool = False,
 ) -> Path | Program:
     """Compiles the kernel to what `Native` takes: a library in `folder`, or a program there where the
-    target is another machine. `soft`: C functions stand for instructions that this processor lacks.
-    ToolError: no compiler or emulator, or as `build` and `for_this_processor`."""
+    target is another machine. `soft`: C functions stand for instructions that this processor lacks;
+    `emulate`: the AMX emulator executes its tiles. ToolError: no compiler or emulator, or as `build`
+    and `for_this_processor`."""
     if not is_foreign(target.machine):
-        if soft:
-            source, target = for_this_processor(source, target)
+        source, target = for_this_processor(source, target, soft=soft, emulate=emulate)
         out = folder / f"{source.name}.so"
         return build(source, target, out, compiler=compiler, extra=extra, sanitize=sanitize)
     runner = emulator(target.machine)

@@ -1,12 +1,18 @@
-/* Executes AMX instructions on a processor that has none: each one traps with SIGILL, and the
- * handler decodes it, does what it says and goes on behind it. A shared library for x86-64 Linux:
+/* Executes AMX instructions: each one traps with SIGILL, and the handler decodes it, does what it says
+ * and goes on behind it. A shared library for x86-64 Linux:
  *
  *     dlopen(..., RTLD_GLOBAL) or linked, then amx_emulator_install(); or LD_PRELOAD=.
  *
  * Tiles belong to a thread, from ldtilecfg to tilerelease. An instruction that the manual answers
  * with #UD or #GP ends the program with a message. Any other SIGILL goes to the handler that was
  * there before. CPUID cannot be faked: a program learns through hbc_amx_emulated (amx_probe.h) that
- * it may use AMX. On a processor that has AMX this library does nothing.
+ * it may use AMX.
+ *
+ * On a processor that has AMX, only code that is made to trap is emulated: AMX_TRAP stands before each
+ * instruction, which traps everywhere. To refuse the permission to use tiles would not do: without it
+ * Linux lets what reads or writes tiles trap, but ldtilecfg, sttilecfg and tilerelease, which Intel's
+ * extended feature disable exempts, are executed by the processor, and nobody learns of them. All other
+ * code is left to that processor, and hbc_amx_emulated says so.
  *
  * AMX_EMULATOR_COUNTS=FILE writes the counts of executed instructions as JSON when a program ends
  * that executed any.
@@ -30,6 +36,9 @@ const char *amx_emulator_name(size_t kind);
 void amx_emulator_reset_counts(void);
 void amx_emulator_set_features(unsigned features);
 unsigned hbc_amx_emulated(void);
+
+/* ud2, and a word that no other code has behind it: amx_emulator.py puts them before instructions. */
+static const uint8_t AMX_TRAP[5] = {0x0f, 0x0b, 'A', 'M', 'X'};
 
 /* A pointer only: room in the static thread storage of a library that is loaded late is scarce, and
  * any other storage may allocate, which a signal handler must not. */
@@ -113,6 +122,27 @@ static void execute(struct amx_decoded *d)
     __atomic_fetch_add(&executed[d->op.kind], 1, __ATOMIC_RELAXED);
 }
 
+/* Byte by byte: nothing behind a shorter instruction is read, it may end its page. */
+static int is_trap(const uint8_t *code)
+{
+    size_t same = 0;
+    while (same < sizeof AMX_TRAP && code[same] == AMX_TRAP[same])
+        ++same;
+    return same == sizeof AMX_TRAP;
+}
+
+/* Whether the processor has tiles of its own. */
+static int has_tiles(void)
+{
+    static int known; /* 1: no, 2: yes */
+    int answer = __atomic_load_n(&known, __ATOMIC_RELAXED);
+    if (answer == 0) {
+        answer = amx_processor_features() & AMX_TILE ? 2 : 1;
+        __atomic_store_n(&known, answer, __ATOMIC_RELAXED);
+    }
+    return answer == 2;
+}
+
 /* Executes the AMX instructions that the thread stands before, returns how many there were: a trap
  * costs more than an instruction, and they come in groups. */
 static size_t execute_all(greg_t *registers)
@@ -120,7 +150,12 @@ static size_t execute_all(greg_t *registers)
     struct amx_decoded d;
     size_t count = 0;
     for (;; ++count) {
-        if (!amx_decode((const uint8_t *)(uintptr_t)registers[REG_RIP], registers, &d))
+        const uint8_t *code = (const uint8_t *)(uintptr_t)registers[REG_RIP];
+        if (is_trap(code))
+            code += sizeof AMX_TRAP;
+        else if (has_tiles()) /* what does not trap is executed: it is the processor's */
+            return count;
+        if (!amx_decode(code, registers, &d))
             return count;
         if (!(features & AMX_TILE) || !(features & feature_of(d.op.kind)))
             return count;
@@ -170,12 +205,10 @@ static int is_ours(const struct sigaction *action)
 }
 
 /* Begins to emulate, in all threads. Once more does no harm, and takes the place of a handler that
- * was installed since. Returns 0, or an error number: EEXIST where the processor has AMX. */
+ * was installed since. Returns 0, or an error number. */
 int amx_emulator_install(void)
 {
     struct sigaction before, ours = {.sa_sigaction = on_illegal_instruction};
-    if (amx_processor_features() & AMX_TILE)
-        return EEXIST; /* nothing would trap */
     if (!real_sigaction())
         return ENOSYS;
     ours.sa_flags = SA_SIGINFO | SA_NODEFER;
@@ -219,9 +252,11 @@ void amx_emulator_set_features(unsigned wanted)
     features = wanted & (AMX_TILE | AMX_INT8 | AMX_BF16 | AMX_FP16);
 }
 
+/* Of code that is not made to trap; that which is asks nobody. */
 unsigned hbc_amx_emulated(void)
 {
-    return __atomic_load_n(&installed, __ATOMIC_ACQUIRE) ? AMX_EMULATED | features : 0;
+    const int acts = __atomic_load_n(&installed, __ATOMIC_ACQUIRE) && !has_tiles();
+    return acts ? AMX_EMULATED | features : 0;
 }
 
 /* A handler that the program installs while this library is preloaded comes behind ours. */

@@ -63,7 +63,7 @@ static int missing_feature(void)
     for (int i = 0; i < COUNT; ++i) {
         const struct needed_feature *f = &needed_features[i];
         int answer = __atomic_load_n(&known[i], __ATOMIC_RELAXED);
-        if (f->emulated != 0 && (emulated & EMULATOR)) {
+        if (f->emulated != 0 && (emulated & EMULATOR) != 0) {
             answer = emulated & f->emulated ? THERE : MISSING;
         } else if (answer == 0) {
             answer = has_feature(f) ? THERE : MISSING;

@@ -16,28 +16,34 @@ from pathlib import Path
 from amx_program import FLOAT_PRODUCTS, Program
 
 from hbc.codegen.amx_emulator import (
+    AMX_OPTIONS,
     NATIVE_FLAGS,
     SOFT_FLAGS,
     TEMPLATES,
     build_emulator,
     load_emulator,
+    trapping_intrinsics,
 )
 from hbc.codegen.amx_library import Emulator
+from hbc.codegen.processor import processor_features
 from hbc.codegen.toolchain import Compiler, all_compilers
 
 HERE = Path(__file__).parent
 STRICT = ("-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", f"-I{TEMPLATES}")
 INTRINSICS = {
     "soft": SOFT_FLAGS,
+    "trapped": ("-DTRAPPED", *AMX_OPTIONS, "-include", "trapped.h"),
     "native": NATIVE_FLAGS,
-    "plain": ("-DPLAIN", "-mamx-tile", "-mamx-int8", "-mamx-bf16"),
+    "plain": ("-DPLAIN", *AMX_OPTIONS),
 }
+OWN = ("native", "plain")  # what the processor executes where it has AMX
 DEFAULT_MODE = 0x1F80  # of MXCSR
 
 
 @dataclass(frozen=True, slots=True)
 class Build:
-    """`intrinsics`: amx_soft.h, amx_intrinsics.h (`native`) or those of the compiler (`plain`)."""
+    """`intrinsics`: amx_soft.h, amx_intrinsics.h (`native`, or `trapped`: an emulator executes them
+    everywhere) or those of the compiler (`plain`)."""
 
     intrinsics: str
     compiler: str
@@ -62,6 +68,8 @@ def why_not(build: Build) -> str | None:
     """Why this machine cannot run such code, None when it can."""
     if build.intrinsics != "soft" and not is_x86_64_linux():
         return "AMX instructions need x86-64 Linux"
+    if build.intrinsics in OWN and has_hardware() and not is_permitted():
+        return "this processor has AMX, and the system does not permit it"
     return None if compiler(build.compiler) else f"no {build.compiler}"
 
 
@@ -73,10 +81,16 @@ def emulator() -> Emulator:
     return loaded
 
 
-@functools.cache
 def has_hardware() -> bool:
-    """Whether this processor executes AMX: then nothing is emulated."""
-    return is_x86_64_linux() and not load_emulator().install()
+    """Whether this processor executes AMX, but for what is made to trap. Not a matter of pretence."""
+    return is_x86_64_linux() and "amx_tile" in processor_features()
+
+
+@functools.cache
+def is_permitted() -> bool:
+    """Whether Linux permits this process to use tiles, from now on."""
+    arch_prctl, request_permission, tile_data = 158, 0x1023, 18
+    return int(ctypes.CDLL(None).syscall(arch_prctl, request_permission, tile_data)) == 0
 
 
 @dataclass(slots=True)
@@ -88,7 +102,7 @@ class Machine:
 
     @property
     def is_hardware(self) -> bool:
-        return self.build.intrinsics != "soft" and has_hardware()
+        return self.build.intrinsics in OWN and has_hardware()
 
     def can(self, kind: str) -> bool:
         """Compilers have no intrinsic for fp16; some processors have no instruction."""
@@ -134,11 +148,16 @@ class Workshop:
         answer = subprocess.run(command, capture_output=True, text=True, check=False)
         assert answer.returncode == 0, answer.stderr
 
+    def options(self, intrinsics: str) -> tuple[str, ...]:
+        """What the compiler needs for these intrinsics."""
+        (self.folder / "trapped.h").write_text(trapping_intrinsics(), encoding="ascii")
+        return (f"-I{self.folder}", *INTRINSICS[intrinsics])
+
     def machine(self, build: Build) -> Machine:
         if build.intrinsics != "soft":
             emulator()  # before the library: it looks for the emulator when it is loaded
         with_ = known_compiler(build.compiler)
-        options = ("-O2", "-fPIC", "-shared", *INTRINSICS[build.intrinsics])
+        options = ("-O2", "-fPIC", "-shared", *self.options(build.intrinsics))
         path = self.make(with_, HERE / "driver.c", f"{build}.so", *options)
         library = ctypes.CDLL(str(path))
         library.execute.argtypes = (ctypes.c_char_p, ctypes.c_char_p, ctypes.c_int64)
@@ -150,7 +169,7 @@ class Workshop:
 
     def program(self, build: Build, *options: str) -> Path:
         """driver.c as a program."""
-        options = ("-DPROGRAM", "-O1", *INTRINSICS[build.intrinsics], *options)
+        options = ("-DPROGRAM", "-O1", *self.options(build.intrinsics), *options)
         return self.make(known_compiler(build.compiler), HERE / "driver.c", str(build), *options)
 
 

@@ -1,6 +1,6 @@
 /* Executes a list of AMX instructions on an arena of memory. Compiled with amx_soft.h, with
- * amx_intrinsics.h, or with the compiler's own intrinsics (PLAIN), which have none for fp16. With
- * PROGRAM it is a program rather than a library. */
+ * amx_intrinsics.h (TRAPPED: so that each traps), or with the compiler's own intrinsics (PLAIN), which
+ * have none for fp16. With PROGRAM it is a program rather than a library. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@ struct step {
 #define STORE(t) _tile_stored(t, at, s->stride)
 
 /* Tile numbers are part of an instruction: each is written out, unless a function stands for it. */
-#ifdef AMX_SOFT
+#if defined(AMX_SOFT) && !defined(TRAPPED)
 #define TILE(DO) DO((int)s->tile[0])
 #define SOME(NAME) NAME((int)s->tile[0], (int)s->tile[1], (int)s->tile[2])
 #define ALL(NAME) SOME(NAME)

@@ -27,41 +27,50 @@ from amx_machines import (
     why_not,
 )
 from amx_program import KINDS, Program
-from test_moves import any_program
+from amx_random_programs import any_program
 
 from hbc.codegen import amx_emulator
-from hbc.codegen.amx_emulator import NATIVE_FLAGS, build_emulator, load_emulator
+from hbc.codegen.amx_emulator import build_emulator, load_emulator
 from hbc.codegen.amx_library import AmxFeature
+from hbc.codegen.processor import processor_features
 from hbc.ir.diag import ToolError
 
-NATIVE = Build("native", "gcc")
+NATIVE, TRAPPED = Build("native", "gcc"), Build("trapped", "gcc")
 
 pytestmark = pytest.mark.skipif(
-    not is_x86_64_linux() or has_hardware() or why_not(NATIVE) is not None,
-    reason="needs gcc and x86-64 Linux without AMX: the processor executes it itself",
+    not is_x86_64_linux() or why_not(TRAPPED) is not None, reason="needs gcc and x86-64 Linux"
 )
 
 
+@pytest.fixture(params=[TRAPPED, NATIVE], ids=str)
+def way(request: pytest.FixtureRequest) -> Build:
+    """What the emulator executes: code that is made to trap, and any where the processor has no AMX."""
+    chosen: Build = request.param
+    if chosen == NATIVE and has_hardware():
+        pytest.skip("this processor has AMX, and executes what is not made to trap")
+    return chosen
+
+
 @pytest.fixture
-def native(workshop: Workshop) -> Machine:
+def emulated(way: Build, workshop: Workshop) -> Machine:
     emulator().install()  # pytest's faulthandler may have come back since
-    return workshop.machine(NATIVE)
+    return workshop.machine(way)
 
 
-def test_counts(native: Machine) -> None:
+def test_counts(emulated: Machine) -> None:
     program = any_program(3)
     emulator().reset_counts()
     assert emulator().counts() == dict.fromkeys(KINDS, 0)
-    native.run(program)
-    native.run(program)
+    emulated.run(program)
+    emulated.run(program)
     expected = Counter(step.kind for step in program.steps)
     assert emulator().counts() == {kind: 2 * expected[kind] for kind in KINDS}
 
 
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
-def test_counts_of_a_program(workshop: Workshop, tmp_path: Path, compiler: str) -> None:
+def test_counts_of_a_program(workshop: Workshop, tmp_path: Path, compiler: str, way: Build) -> None:
     """With the emulator preloaded, as JSON; nothing is written without AMX."""
-    build = Build("native", compiler)
+    build = Build(way.intrinsics, compiler)
     if reason := why_not(build):
         pytest.skip(reason)
     path, counts = workshop.program(build), tmp_path / "counts.json"
@@ -93,10 +102,10 @@ FOREIGN = {
 
 @pytest.mark.parametrize("handler", FOREIGN)
 @pytest.mark.parametrize("loading", ["loaded", "preloaded"])
-def test_a_foreign_signal(workshop: Workshop, loading: str, handler: str) -> None:
+def test_a_foreign_signal(workshop: Workshop, loading: str, handler: str, way: Build) -> None:
     """Goes to the handler that the program has installed, before or, when preloaded, after us."""
     gcc = known_compiler("gcc")
-    options = ("-O1", "-D_GNU_SOURCE", *NATIVE_FLAGS)
+    options = ("-O1", "-D_GNU_SOURCE", *workshop.options(way.intrinsics))
     program = workshop.make(gcc, HERE / "signals.c", "signals", *options)
     library = str(build_emulator(gcc))
     preloaded = loading == "preloaded"
@@ -108,8 +117,19 @@ def test_a_foreign_signal(workshop: Workshop, loading: str, handler: str) -> Non
     assert (answer.stdout, answer.returncode) == FOREIGN[handler]
 
 
-def test_what_a_program_learns(native: Machine) -> None:
-    """The emulator answers for the processor, and can stand for a lesser one."""
+def test_what_a_program_learns(workshop: Workshop) -> None:
+    """The emulator answers for a processor without AMX, and can stand for a lesser one; one with AMX
+    answers for itself. Of code that is made to trap nobody asks."""
+    emulator().install()
+    assert workshop.machine(TRAPPED).library.features() == 15
+    if reason := why_not(NATIVE):
+        pytest.skip(reason)
+    native = workshop.machine(NATIVE)
+    if has_hardware():
+        names = {"amx_tile": 1, "amx_int8": 2, "amx_bf16": 4, "amx_fp16": 8}
+        found = sum(bit for name, bit in names.items() if name in processor_features())
+        assert native.library.features() == found
+        return
     try:
         for features in (AmxFeature(0), AmxFeature.TILE | AmxFeature.BF16, ~AmxFeature(0)):
             emulator().set_features(features)
@@ -141,10 +161,12 @@ library.execute(config, step(11, 0, 1, 2, 0, 0), ctypes.c_long(1))
 @pytest.mark.parametrize(
     ("how", "printed"), [("absent", "0\n"), ("loaded", "0\n"), ("lesser", "1\nconfigured\n")]
 )
-def test_without_the_instruction(native: Machine, how: str, printed: str) -> None:
+def test_without_the_instruction(emulated: Machine, how: str, printed: str) -> None:
     """A processor without AMX, an emulator that does not act, and one without bf16: SIGILL, and the
-    program was told."""
-    command = [sys.executable, "-c", ABSENT, native.library._name, how]
+    program was told, unless it is made to trap."""
+    if emulated.build == TRAPPED:
+        printed = "15" + printed[1:]
+    command = [sys.executable, "-c", ABSENT, emulated.library._name, how]
     answer = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert (answer.stdout, answer.returncode) == (printed, -signal.SIGILL)
 
@@ -163,9 +185,9 @@ print(emulator.counts()["tilerelease"])
 
 
 @pytest.mark.parametrize(("how", "printed"), [("once", ""), ("again", "1\n")])
-def test_behind_another_handler(native: Machine, how: str, printed: str) -> None:
+def test_behind_another_handler(emulated: Machine, how: str, printed: str) -> None:
     """Python's faulthandler takes the signal, until the emulator is installed again."""
-    command = [sys.executable, "-c", AGAIN, native.library._name, how]
+    command = [sys.executable, "-c", AGAIN, emulated.library._name, how]
     answer = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert (answer.stdout, answer.returncode) == (printed, 0 if printed else -signal.SIGILL)
 
@@ -188,7 +210,7 @@ def test_speed(workshop: Workshop) -> None:
     """512^3 bf16 in well under a second of processor time; 0.2 s were measured."""
     emulator().install()
     gcc = known_compiler("gcc")
-    options = ("-O2", "-fPIC", "-shared", *NATIVE_FLAGS)
+    options = ("-O2", "-fPIC", "-shared", *workshop.options("trapped"))
     library = ctypes.CDLL(str(workshop.make(gcc, HERE / "gemm.c", "gemm.so", *options)))
     rng = np.random.default_rng(5)
     size = 512
@@ -207,7 +229,7 @@ def test_the_packing_buffer_is_filled_twice(workshop: Workshop) -> None:
     """gcc 12 drops the first filling when it uses its own intrinsics."""
     emulator().install()
     gcc = known_compiler("gcc")
-    options = ("-O2", "-fPIC", "-shared", *NATIVE_FLAGS)
+    options = ("-O2", "-fPIC", "-shared", *workshop.options("trapped"))
     library = ctypes.CDLL(str(workshop.make(gcc, HERE / "gemm.c", "gemm.so", *options)))
     assert library.ones_times_twos() == 128
 

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import functools
 from concurrent.futures import ThreadPoolExecutor
 
 import amx_model
-import numpy as np
 import pytest
 from amx_machines import Machine
-from amx_program import INT_PRODUCTS, Program, configuration
+from amx_program import Program, configuration
+from amx_random_programs import any_programs, noise
 
 SHAPES = [(rows, 4 * dwords) for rows in range(1, 17) for dwords in range(1, 17)]
-
-
-def noise(size: int, seed: int = 1) -> bytes:
-    return np.random.default_rng(seed).integers(0, 256, size).astype(np.uint8).tobytes()
 
 
 def agree(machine: Machine, program: Program) -> None:
@@ -89,39 +84,6 @@ def test_configurations(machine: Machine) -> None:
     agree(machine, program)
 
 
-def any_program(seed: int) -> Program:
-    """Configured once, then fifty random instructions, all legal."""
-    rng = np.random.default_rng(seed)
-    m, n, k = (int(x) for x in rng.integers(1, 17, 3))
-    places = [(m, 4 * n), (m, 4 * k), (k, 4 * n)]
-    roles = [0, 1, 2, *(int(r) for r in rng.integers(0, 3, 5))]
-    rng.shuffle(roles)
-    shapes = [places[role] for role in roles]
-    program = Program()
-    program.configure(shapes)
-    for _ in range(50):
-        tile = int(rng.integers(8))
-        c, a, b = (int(rng.choice([i for i in range(8) if roles[i] == r])) for r in range(3))
-        match int(rng.integers(5)):
-            case 0:
-                program.add("tilezero", tile)
-            case 1 | 2:
-                program.load(tile, noise(1024, int(rng.integers(1 << 30))), shapes[tile][1])
-            case 3:
-                program.store(tile, shapes[tile])
-            case _ if (c + 1) % 8 == a and (a + 1) % 8 == b:
-                program.add(str(rng.choice(INT_PRODUCTS)), c, a, b)
-            case _:
-                program.add("tdpfp16ps", c, a, b)
-    program.add("tilerelease")
-    return program
-
-
-@functools.cache
-def any_programs() -> list[tuple[Program, bytes]]:
-    return [(p, amx_model.run(p)) for p in map(any_program, range(12))]
-
-
 def test_whole_programs(machine: Machine) -> None:
     if not machine.can("tdpfp16ps"):
         pytest.skip(f"no tdpfp16ps from the intrinsics of {machine.build.compiler}")
@@ -154,14 +116,16 @@ def strided(i: int) -> Program:
 
 
 def test_a_thread_s_configuration_is_its_own(machine: Machine) -> None:
+    """A thread that is there already: Linux starts one with the configuration of the thread that makes it."""
     mine, other = Program(), Program()
     mine.configure([(16, 64)])
     shown = other.room(64)
     other.add("sttilecfg", at=shown)
     end = Program(bytearray(1))
     end.add("tilerelease")
-    machine.run(mine)
     with ThreadPoolExecutor(1) as thread:
+        thread.submit(machine.run, end).result()
+        machine.run(mine)
         assert thread.submit(machine.run, other).result()[shown:] == bytes(64)
     assert machine.run(other)[shown:] == configuration([(16, 64)])
     machine.run(end)

@@ -9,9 +9,9 @@ from pathlib import Path
 import amx_model
 import pytest
 from amx_machines import HERE, Build, Workshop, known_compiler, request, run_alone, why_not
+from amx_products import float_programs
 from amx_program import Program
-from test_moves import any_program, any_programs
-from test_products import float_programs
+from amx_random_programs import any_program, any_programs
 
 from hbc.codegen.amx_emulator import SOFT_FLAGS
 from hbc.codegen.toolchain import Compiler

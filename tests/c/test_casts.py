@@ -6,6 +6,7 @@ from itertools import permutations
 from pathlib import Path
 
 import pytest
+from cast_cases import cast
 from lanes import LANES, QUICK, Case, Read, disagreements
 from values import around_halves, bit_patterns
 
@@ -14,14 +15,6 @@ from hbc.ir.nodes import Binary, Call, Cast, Expr, MathOp, Op
 from hbc.ir.types import BF16, BOOL, DTYPES, F16, F32, F64, I32, I64, DType
 
 HALVES = (F16, BF16)
-
-
-def cast(source: DType, target: DType) -> Case:
-    def value(read: Read) -> Expr:
-        a = read("a", source)
-        return Cast(target(a.type.lanes), a)
-
-    return Case(f"{target}({source})", value)
 
 
 def reinterpreted(source: DType, target: DType) -> Case:

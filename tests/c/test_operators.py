@@ -6,13 +6,16 @@ from pathlib import Path
 
 import pytest
 from lanes import LANES, QUICK, Case, Read, disagreements
+from operator_cases import (
+    operators,
+    plain_cases,
+    tells_zeros_apart,
+)
 
 from hbc.ir.build import const
-from hbc.ir.nodes import COMPARISONS, Binary, Expr, Op, Select, Unary, UnaryOp
+from hbc.ir.nodes import Binary, Expr, Op
 from hbc.ir.types import BOOL, DTYPES, DType
 
-_ARITHMETIC = (Op.ADD, Op.SUB, Op.MUL, Op.DIV, Op.MOD, Op.MIN, Op.MAX)
-_BITS = (Op.AND, Op.OR, Op.XOR, Op.SHL, Op.SHR)
 # Division and shifts are spelled by what the literal is, the others by its sign at most.
 _SPELLED = (Op.DIV, Op.MOD, Op.SHL, Op.SHR)
 _DIVISORS = (0, 1, 3, 8, 100, -1, -3, -8, -128)
@@ -20,21 +23,6 @@ _INTEGERS = (3, -1, -128)
 _FLOATS = (0.0, -0.0, 2.0, -0.75, float("nan"))
 # The simplifier decides `u8 >= 0`; here it has not run.
 _UNDECIDED = (*QUICK, "-Wno-type-limits")
-
-
-def operators(t: DType) -> tuple[Op, ...]:
-    """The binary operators that the language has on a type."""
-    compare = tuple(sorted(COMPARISONS))
-    if t == BOOL:
-        return (Op.AND, Op.OR, Op.XOR, *compare)
-    return (*_ARITHMETIC, *compare) if t.is_float else (*_ARITHMETIC, *_BITS, *compare)
-
-
-def two_operands(op: Op, t: DType) -> Case:
-    def value(read: Read) -> Expr:
-        return Binary(op, read("a", t), read("b", t))
-
-    return Case(f"a {op} b: {t}", value, signed_zero=_tells_zeros_apart(op))
 
 
 def with_literal(op: Op, t: DType, number: float, first: bool) -> Case:
@@ -46,35 +34,7 @@ def with_literal(op: Op, t: DType, number: float, first: bool) -> Case:
         return Binary(op, literal, a) if first else Binary(op, a, literal)
 
     text = f"{number} {op} a" if first else f"a {op} {number}"
-    return Case(f"{text}: {t}", value, signed_zero=_tells_zeros_apart(op))
-
-
-def _tells_zeros_apart(op: Op) -> bool:
-    """Which of 0 and -0 is the smaller one is left open."""
-    return op not in (Op.MIN, Op.MAX)
-
-
-def one_operand(op: UnaryOp, t: DType) -> Case:
-    return Case(f"{op} a: {t}", lambda read: Unary(op, read("a", t)))
-
-
-def selected(t: DType) -> Case:
-    def value(read: Read) -> Expr:
-        return Select(Binary(Op.LT, read("a", t), read("b", t)), read("b", t), read("c", t))
-
-    return Case(f"select: {t}", value)
-
-
-def unary_cases(t: DType) -> list[Case]:
-    if t == BOOL:
-        return [one_operand(UnaryOp.NOT, t)]
-    last = () if t.is_float else (UnaryOp.NOT,)
-    return [one_operand(op, t) for op in (UnaryOp.NEG, UnaryOp.ABS, *last)]
-
-
-def plain_cases(t: DType) -> list[Case]:
-    """Operands that are inputs."""
-    return [*(two_operands(op, t) for op in operators(t)), *unary_cases(t), selected(t)]
+    return Case(f"{text}: {t}", value, signed_zero=tells_zeros_apart(op))
 
 
 def literal_cases(t: DType) -> list[Case]:

@@ -8,12 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from cast_cases import cast
 from compiled import emitted
 from lanes import SECONDS, Case, call, finish, make_kernel, shape_of
-from test_casts import cast
-from test_expressions import random_case
-from test_memory import SIZES, filled, kernel_of, moves
-from test_operators import plain_cases
+from memory_moves import SIZES, filled, kernel_of, moves
+from operator_cases import plain_cases
+from random_expressions import random_case
 from values import values
 
 from hbc.cli.native import Native

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from hbc.cli import emulation, prepare
-from hbc.codegen import processor
-from hbc.codegen.processor import can_run, cpu_features
-from hbc.ir.target import TARGETS, Target
+from hbc.codegen import cross, processor, toolchain
+from hbc.codegen.cross import is_foreign
+from hbc.ir.target import GPU, TARGETS
 
 Command = Callable[..., Any]
 
@@ -38,10 +38,26 @@ COUNTS = {
 }  # fmt: skip
 NOTE = "an emulator executes it, and times mean nothing"
 
+HALVES = TILES.replace("bf16", "f16")
+AMX = frozenset({"amx_tile", "amx_int8", "amx_bf16"})  # what the target needs, and no more
+
 needs_emulator = pytest.mark.skipif(
-    not emulation.can_emulate(TARGETS["amx"]) or "amx_tile" in cpu_features(),
-    reason="needs x86-64 Linux with AVX2 and without AMX",
+    not emulation.can_emulate(TARGETS["amx"]), reason="needs x86-64 Linux with AVX2"
 )  # fmt: skip
+
+
+@pytest.fixture
+def without_amx(monkeypatch: pytest.MonkeyPatch) -> None:
+    """This processor has none, or is said to have none."""
+    if "amx_tile" in processor.cpu_features():
+        monkeypatch.setenv("HBC_FEATURES", "-amx_tile")
+
+
+@pytest.fixture
+def without_fp16(monkeypatch: pytest.MonkeyPatch) -> None:
+    """This processor is said to have AMX, but no products of f16."""
+    found = (processor.cpu_features() | AMX) - {"amx_fp16"}
+    monkeypatch.setattr(processor, "cpu_features", lambda: found)
 
 
 @pytest.fixture
@@ -51,7 +67,15 @@ def tiles(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.fixture
+def halves(tmp_path: Path) -> Path:
+    path = tmp_path / "halves.hb"
+    path.write_text(HALVES, encoding="utf-8")
+    return path
+
+
 @needs_emulator
+@pytest.mark.usefixtures("without_amx")
 @pytest.mark.parametrize("how", [["--emulate"], []])
 def test_run(hbc: Command, tiles: Path, how: list[str]) -> None:
     done = hbc("run", tiles, "--target", "amx", "--json", *how)
@@ -63,6 +87,52 @@ def test_run(hbc: Command, tiles: Path, how: list[str]) -> None:
 
 
 @needs_emulator
+@pytest.mark.usefixtures("without_fp16")
+def test_asked_for_it_emulates_what_the_processor_has(hbc: Command, tiles: Path) -> None:
+    done = hbc("run", tiles, "--target", "amx", "--emulate", "--json")
+    assert done.code == 0, done.err
+    assert json.loads(done.out)["emulated"] == COUNTS
+    assert "note: an emulator executes AMX, as --emulate asks, and times mean nothing" in done.err
+
+
+@needs_emulator
+@pytest.mark.usefixtures("without_fp16")
+@pytest.mark.parametrize("command", ["run", "verify", "bench"])
+def test_an_instruction_that_is_missing_beside_others(
+    hbc: Command, command: str, halves: Path
+) -> None:
+    """The processor executes tiles of bf16: those of f16 are the emulator's."""
+    few = {"verify": ["--trials", "1"], "bench": ["--seconds", "0"]}.get(command, [])
+    done = hbc(command, halves, "--target", "amx", "--json", *few)
+    assert done.code == 0, done.err
+    assert json.loads(done.out)["emulated"]["tdpfp16ps"] >= 4
+    assert "note: this processor has no amx_fp16: an emulator executes AMX" in done.err
+
+
+@needs_emulator
+@pytest.mark.usefixtures("without_fp16")
+def test_the_others_are_left_to_the_processor(hbc: Command, tiles: Path) -> None:
+    done = hbc("run", tiles, "--target", "amx", "--json")
+    assert "emulator" not in done.err
+    if done.code == 0:  # it has them
+        assert json.loads(done.out)["emulated"] is None
+    else:
+        assert "`tiles` cannot run: this processor has no amx_" in done.err
+
+
+@needs_emulator
+@pytest.mark.usefixtures("without_fp16")
+def test_the_fallback_for_an_instruction_that_is_missing(hbc: Command, halves: Path) -> None:
+    done = hbc("run", halves, "--target", "amx", "--fallback", "scalar", "--json")
+    assert done.code == 0, done.err
+    assert json.loads(done.out)["emulated"] is None
+    first = next(iter(processor.missing_features(TARGETS["amx"])), "amx_fp16")  # of vectors, if any
+    assert f"note: this processor has no {first}" in done.err
+    assert "the plain loops run" in done.err
+
+
+@needs_emulator
+@pytest.mark.usefixtures("without_amx")
 def test_run_in_words(hbc: Command, tiles: Path) -> None:
     done = hbc("run", tiles, "--target", "amx")
     assert "8 tileloadd, 4 tdpbf16ps, 2 tilestored, 2 tilezero, 1 ldtilecfg" in done.out
@@ -78,6 +148,7 @@ def test_verify(hbc: Command, tiles: Path) -> None:
 
 
 @needs_emulator
+@pytest.mark.usefixtures("without_amx")
 def test_bench_says_that_times_mean_nothing(hbc: Command, tiles: Path) -> None:
     done = hbc("bench", tiles, "--target", "amx", "--seconds", "0")
     assert done.code == 0
@@ -93,6 +164,7 @@ def test_nothing_to_emulate(hbc: Command, gemm: Path) -> None:
 
 
 @needs_emulator
+@pytest.mark.usefixtures("without_amx")
 def test_the_fallback_runs_instead(hbc: Command, tiles: Path) -> None:
     done = hbc("run", tiles, "--target", "amx", "--fallback", "scalar", "--json")
     assert done.code == 0
@@ -106,18 +178,11 @@ def test_the_fallback_is_for_those_without(hbc: Command, tiles: Path) -> None:
     assert json.loads(done.out)["emulated"] == COUNTS
 
 
+@pytest.mark.skipif("amx_tile" in processor.processor_features(), reason="this processor has AMX")
 @needs_emulator
-def test_the_code_refuses_by_itself(
-    hbc: Command, tiles: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.usefixtures("without_fp16")
+def test_the_code_refuses_by_itself(hbc: Command, tiles: Path) -> None:
     """A processor that is said to have AMX, by a system that does not permit it."""
-    lacking = processor.missing_features
-
-    def said(target: Target) -> tuple[str, ...]:
-        return tuple(f for f in lacking(target) if not f.startswith("amx"))
-
-    for module in (emulation, processor, prepare):
-        monkeypatch.setattr(module, "missing_features", said)
     done = hbc("run", tiles, "--target", "amx")
     assert done.code == 4
     assert "`tiles` cannot run: this processor has no amx_tile, or the system does" in done.err
@@ -130,6 +195,16 @@ def test_what_no_emulator_has(hbc: Command, tiles: Path, monkeypatch: pytest.Mon
     done = hbc("run", tiles, "--target", "amx", "--emulate")
     assert done.code == 4
     assert "this processor cannot run `amx` code: it lacks avx2, amx_tile" in done.err
+
+
+def test_no_emulation_without_a_compiler_for_the_other_machine(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """qemu alone does not do: the tests that ask are skipped where there is no cross compiler."""
+    target = next(t for t in TARGETS.values() if is_foreign(t.machine) and t.machine != GPU)
+    monkeypatch.setattr(cross.shutil, "which", lambda name: f"/usr/bin/{name}")
+    monkeypatch.setattr(toolchain, "cross_commands", lambda machine: [])
+    assert not emulation.can_emulate(target)
 
 
 @pytest.mark.usefixtures("without_avx512")
@@ -147,14 +222,11 @@ def test_c_functions_stand_for_vectors(
     assert "this processor cannot run `avx512` code: it lacks avx512f" in done.err
 
 
-@pytest.mark.skipif(
-    can_run(TARGETS["avx512"]),
-    reason="code asks the processor, which has AVX-512",
-)
 @pytest.mark.parametrize("kernel", ["gemm", "tiles"])
 def test_the_fallback_is_for_vectors_too(
-    hbc: Command, kernel: str, request: pytest.FixtureRequest
+    hbc: Command, kernel: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("HBC_FEATURES", "-avx512f,-amx_tile")
     path = request.getfixturevalue(kernel)
     target = "avx512" if kernel == "gemm" else "amx"
     done = hbc("run", path, "--target", target, "--fallback", "scalar", "--json")

@@ -16,7 +16,7 @@ AVX512 = AVX2 + " avx512f avx512bw avx512dq avx512vl"
 
 @pytest.fixture(autouse=True)
 def forget() -> Iterator[None]:
-    cached = (processor.cpu_features, machine.cpu_name, machine.cache_bytes)
+    cached = (processor.processor_features, machine.cpu_name, machine.cache_bytes)
     for one in cached:
         one.cache_clear()
     yield

@@ -28,7 +28,7 @@ from hbc.cli.work import count_work
 from hbc.codegen.amx_emulator import build_emulator
 from hbc.codegen.c import CSource, emit_c
 from hbc.codegen.cross import is_foreign
-from hbc.codegen.processor import can_run, runs_here
+from hbc.codegen.processor import can_run, emulated_features
 from hbc.codegen.program import build_callable, for_this_processor
 from hbc.frontend.check import check
 from hbc.frontend.funcs import Pipeline
@@ -239,10 +239,11 @@ def run_native(source: CSource, p: Pipeline, case: Case, runs: list[Run]) -> Non
     where the processor has none."""
     target = TARGETS[case.target]
     foreign = is_foreign(target.machine)
-    emulator = None if foreign or runs_here(target) else build_emulator()
+    emulated = not foreign and emulated_features(target, source.instructions)
+    emulator = build_emulator() if emulated else None
     extra = (*STRICT_C, *(("-O1",) if foreign else levels(case.seed)))
     if not foreign:
-        source, target = for_this_processor(source, target)
+        source, target = for_this_processor(source, target, emulate=emulator is not None)
         extra += precompiled(source, target, extra)
     with tempfile.TemporaryDirectory(prefix="hbc-fuzz-") as folder:
         library = build_callable(source, target, Path(folder), extra=extra)

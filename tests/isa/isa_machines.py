@@ -13,7 +13,13 @@ from pathlib import Path
 
 from isa_program import Program, build, missing
 
-from hbc.codegen.amx_emulator import NATIVE_FLAGS, SOFT_FLAGS, build_emulator
+from hbc.codegen.amx_emulator import (
+    AMX_OPTIONS,
+    NATIVE_FLAGS,
+    SOFT_FLAGS,
+    build_emulator,
+    trapping_intrinsics,
+)
 from hbc.codegen.instruction_files import builtin_descriptions
 from hbc.codegen.processor import cpu_features
 from hbc.codegen.soft_vectors import FLAGS
@@ -30,6 +36,7 @@ QEMU = ("qemu-aarch64", "-cpu", "max")
 @dataclass(frozen=True, slots=True)
 class Machine:
     """`compiler` is whose templates are printed, `command` compiles them, `runner` starts programs.
+    `emulated`: they are made to trap, so that the emulator executes them also where the processor could.
     `by_functions`: C functions stand for the instructions."""
 
     name: str
@@ -81,7 +88,8 @@ MACHINES = [
         Machine("twins", compiler, (compiler,), has_twin, ("-include", str(HERE / "evex_twins.h"))),
         Machine("functions", "clang", (compiler, *FLAGS), is_vector, by_functions=True),
         Machine("soft", compiler, (compiler,), is_tile, SOFT_FLAGS),
-        Machine("emulated", compiler, (compiler,), is_tile, NATIVE_FLAGS, emulated=True),
+        Machine("emulated", compiler, (compiler,), is_tile, AMX_OPTIONS, emulated=True),
+        Machine("tiles", compiler, (compiler,), is_tile, NATIVE_FLAGS),
     )
 ] + [
     Machine("qemu", "gcc", ("aarch64-linux-gnu-gcc", "-static"), is_arm, (), QEMU),
@@ -91,7 +99,7 @@ MACHINES = [
 
 def lacking(machine: Machine, i: Instruction) -> str | None:
     """Why this machine cannot execute the instruction, or None."""
-    if machine.name in ("native", "twins"):
+    if machine.name in ("native", "twins", "tiles"):
         lost = [f.name for f in i.needs if f.cpuinfo not in cpu_features()]
         return f"this processor has no {', '.join(lost)}" if lost else None
     return None
@@ -124,9 +132,10 @@ def program(machine: Machine, runs_here: bool = True) -> Program:
     folder = tempfile.TemporaryDirectory(prefix="hbc-isa-")
     _FOLDERS.append(folder)
     chosen = [i for i in machine.instructions if (lacking(machine, i) is None) == runs_here]
+    first = trapping_intrinsics() if machine.emulated else ""
     path = build(
         chosen, machine.command, machine.compiler, Path(folder.name), machine.flags,
-        machine.by_functions,
+        machine.by_functions, first,
     )  # fmt: skip
     environment = None
     if machine.emulated:

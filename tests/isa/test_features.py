@@ -11,7 +11,7 @@ import pytest
 from isa_machines import DESCRIBED
 from isa_program import missing
 
-from hbc.codegen.processor import cpu_features
+from hbc.codegen.processor import processor_features
 from hbc.ir.instruction import Feature
 
 X86 = """#include <cpuid.h>
@@ -58,7 +58,7 @@ def test_x86(tmp_path: Path) -> None:
         for f in known
     ]
     program = probed(X86, calls, ["gcc"], tmp_path)
-    wanted = {f.name for f in known if f.cpuinfo in cpu_features()}
+    wanted = {f.name for f in known if f.cpuinfo in processor_features()}
     assert names(known, [str(program)]) == wanted
 
 

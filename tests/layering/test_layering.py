@@ -193,6 +193,23 @@ def test_kernels_without_tensor_instructions_are_compiled_without_numpy(
     assert done.stdout.split() == ["0", "False"], done.stderr
 
 
+def test_no_test_module_is_imported() -> None:
+    """Several folders have one of the same name: which is found depends on what else is tested. `from .`
+    names the folder."""
+    for file in python_files("tests"):
+        wrong = [m for m in imported(file.read_text(encoding="utf-8")) if m.startswith("test_")]
+        assert not wrong, f"{name(file)} imports {', '.join(wrong)}: move what it wants to a file"
+
+
+def imported(text: str) -> Iterator[str]:
+    """The modules that a text imports from somewhere on the path."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.level == 0:
+            yield node.module or ""
+
+
 def test_helpers_of_tests_have_names_of_their_own() -> None:
     """Folders of tests put themselves on the path: of two files with one name, one would be lost."""
     names = [f.name for f in python_files("tests") if not f.name.startswith(("test_", "conftest"))]

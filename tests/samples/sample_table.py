@@ -118,6 +118,12 @@ TYPES: dict[tuple[str, str], Types] = {
 }
 
 
+# Where a schedule promises something of the sizes (`tail = exact`), those that keep it.
+PROMISED: dict[tuple[str, str], tuple[Sizes, ...]] = {
+    ("recursive_bf16", "amx"): _sets("N", (16,), (272,), (784,), (2064,)),
+}
+
+
 @cache
 def load(name: str, types: Types = ()) -> Pipeline:
     """The sample, checked, with these types."""
@@ -134,11 +140,11 @@ def _fills(p: Pipeline) -> tuple[tuple[str, Fill], ...]:
 
 
 @cache
-def cases(name: str, types: Types = ()) -> tuple[Case, ...]:
-    """The sample at each of its sizes."""
+def cases(name: str, types: Types = (), target: str = "") -> tuple[Case, ...]:
+    """The sample at each of its sizes, or of those that its schedule for the target allows."""
     p = load(name, types)
     found = []
-    for sizes in SAMPLES[name]:
+    for sizes in PROMISED.get((name, target), SAMPLES[name]):
         settings = {size: str(value) for size, value in sizes.items()}
         run = gather_inputs(p, settings, Example("", (), _fills(p)), {})
         found.append(Case(sizes, run.inputs, evaluate(p, run.sizes, run.inputs)))

@@ -7,21 +7,23 @@ behind the arrays faults.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from sample_table import FOLDER, SAMPLES, TYPES, Types, cases, load
+from sample_table import FOLDER, SAMPLES, TYPES, Case, Types, cases, load
 
 from hbc.cli.checking import check_outputs
+from hbc.cli.emulation import can_emulate
 from hbc.cli.instruction_error import with_instructions
 from hbc.cli.native import Native
 from hbc.cli.pipeline import choose_schedule, lower_to_kernel
 from hbc.cli.sizes import extents
 from hbc.cli.work import count_work
+from hbc.codegen.amx_emulator import build_emulator
 from hbc.codegen.c import CSource, emit_c
-from hbc.codegen.processor import runs_here
+from hbc.codegen.processor import can_run, emulated_features
 from hbc.codegen.program import for_this_processor
 from hbc.codegen.toolchain import build
 from hbc.ir.kernel import Kernel
@@ -57,35 +59,42 @@ def test_sample(
     name: str, target: str, tmp_path: Path, workers: ThreadPoolExecutor,
     sanitizer_runtimes: str | None, monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
-    if not runs_here(TARGETS[target]):
-        pytest.skip(f"this processor cannot run {target}")
+    if not (can_run(TARGETS[target]) or can_emulate(TARGETS[target])):
+        pytest.skip(f"this processor cannot run {target}, nor can an emulator here")
     types = TYPES.get((name, target), ())
     p = load(name, types)
     kernel = lower_to_kernel(p, choose_schedule(p, target, None), TARGETS[target])
     source = emit_c(kernel, TARGETS[target])
-    plain = _start(workers, source, target, tmp_path / "plain.so", False)
-    checked = _start(workers, source, target, tmp_path / "checked.so", True)
-    _run_cases(name, types, kernel, plain.result())
+    emulate = bool(emulated_features(TARGETS[target], kernel.instructions))
+    emulator = build_emulator() if emulate else None
+    plain = _start(workers, source, target, emulate, tmp_path / "plain.so", False)
+    checked = _start(workers, source, target, emulate, tmp_path / "checked.so", True)
+    given = cases(name, types, target)
+    _run_cases(name, types, kernel, plain.result(), given, emulator)
     if sanitizer_runtimes is None:
         pytest.skip("the C compiler has no libasan: only the run as shipped was made")
     monkeypatch.setenv("LD_PRELOAD", sanitizer_runtimes)
     monkeypatch.setenv("ASAN_OPTIONS", "detect_leaks=0:abort_on_error=0:handle_segv=0")
-    _run_cases(name, types, kernel, checked.result())
+    _run_cases(name, types, kernel, checked.result(), given, emulator)
 
 
 def _start(
-    workers: ThreadPoolExecutor, source: CSource, target: str, out: Path, sanitize: bool
-) -> Future[Path]:
+    workers: ThreadPoolExecutor, source: CSource, target: str, emulate: bool, out: Path,
+    sanitize: bool,
+) -> Future[Path]:  # fmt: skip
     # The sanitizers' checks hide from gcc that a variable is always set.
     extra = () if sanitize else STRICT
-    code, machine = for_this_processor(source, TARGETS[target])
+    code, machine = for_this_processor(source, TARGETS[target], emulate=emulate)
     return workers.submit(build, code, machine, out, sanitize=sanitize, extra=extra)
 
 
-def _run_cases(name: str, types: Types, kernel: Kernel, library: Path) -> None:
+def _run_cases(
+    name: str, types: Types, kernel: Kernel, library: Path, given: Sequence[Case],
+    emulator: Path | None,
+) -> None:  # fmt: skip
     p = load(name, types)
-    with Native(library, 2, LIMIT) as native:
-        for case in cases(name, types):
+    with Native(library, 2, LIMIT, emulator) as native:
+        for case in given:
             shapes = {o.name: (extents(o, case.sizes), o.element) for o in p.outputs}
             sizes = [case.sizes[size.name] for size in p.sizes]
             called = native.call(kernel.name, sizes, case.inputs, shapes, guarded=True)

@@ -15,7 +15,7 @@ from tile_machines import AMX, STRICT, TileMachine, compiler, why_not
 from hbc.cli.pipeline import features_of
 from hbc.codegen.amx_emulator import SOFT_FLAGS, build_emulator
 from hbc.codegen.c import CSource, emit_c
-from hbc.codegen.processor import missing_features
+from hbc.codegen.processor import missing_features, processor_features
 from hbc.codegen.program import for_this_processor
 from hbc.codegen.toolchain import build, has_openmp
 from hbc.ir.kernel import Kernel
@@ -96,9 +96,11 @@ def program(made: CSource, name: str, folder: Path, *extra: str, target: Target 
     return out
 
 
-def program_here(made: CSource, name: str, folder: Path, *extra: str) -> Path:
+def program_here(
+    made: CSource, name: str, folder: Path, *extra: str, emulate: bool = False
+) -> Path:
     """The same for this processor, which may have no AVX-512."""
-    code, target = for_this_processor(made, AMX)
+    code, target = for_this_processor(made, AMX, emulate=emulate)
     return program(code, name, folder, *extra, target=target)
 
 
@@ -147,13 +149,16 @@ def test_threads_of_the_fallback(tmp_path: Path) -> None:
     assert said(program(made, "gcc", tmp_path), *qemu("Nehalem")) == (0, RIGHT)
 
 
-def test_an_emulator_decides(tmp_path: Path) -> None:
-    made = program_here(source(plain()), "gcc", tmp_path)
+@pytest.mark.parametrize("way", ["trapped", "as it ships"])
+def test_an_emulator_decides(way: str, tmp_path: Path) -> None:
+    """Of code that ships where the processor has no AMX, of code that traps anywhere."""
+    if way != "trapped" and "amx_tile" in processor_features():
+        pytest.skip("this processor has AMX, and executes what is not made to trap")
+    made = program_here(source(plain()), "gcc", tmp_path, emulate=way == "trapped")
     emulator, counts = str(build_emulator()), tmp_path / "counts.json"
     environment = {"LD_PRELOAD": emulator, "AMX_EMULATOR_COUNTS": str(counts)}
     assert said(made, **environment) == (0, RIGHT)
-    if missing_features(AMX):
-        assert '"tdpbf16ps": 8' in counts.read_text()
+    assert '"tdpbf16ps": 8' in counts.read_text()
 
 
 def test_the_soft_header_needs_no_amx(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What runs kernels with tiles in these tests: compiled code, emulated or with the soft header."""
+"""What runs kernels with tiles in these tests: compiled code, emulated, by the soft header, or natively."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from hbc.codegen.amx_emulator import SOFT_FLAGS, load_emulator
 from hbc.codegen.c import CSource, emit_c
 from hbc.codegen.load import load
-from hbc.codegen.processor import runs_here
+from hbc.codegen.processor import cpu_features, missing_features, runs_here
 from hbc.codegen.program import for_this_processor
 from hbc.codegen.toolchain import Compiler, all_compilers, build
 from hbc.ir.interp import evaluate
@@ -34,7 +35,8 @@ TIMEOUT = 120  # seconds, for a process with sanitizers
 
 @dataclass(frozen=True, slots=True)
 class TileMachine:
-    """`emulated` real instructions, or `soft`: plain C under the sanitizers."""
+    """`emulated`: real instructions that trap. `soft`: plain C under the sanitizers. `native`: what
+    ships, where the processor has the instructions."""
 
     way: str
     compiler: str
@@ -44,7 +46,7 @@ class TileMachine:
 
 
 MACHINES = [TileMachine("emulated", "gcc"), TileMachine("emulated", "clang"),
-            TileMachine("soft", "gcc")]  # fmt: skip
+            TileMachine("soft", "gcc"), TileMachine("native", "gcc")]  # fmt: skip
 
 
 @functools.cache
@@ -59,7 +61,11 @@ def why_not(machine: TileMachine) -> str | None:
     if compiler(machine.compiler) is None:
         return f"no {machine.compiler}"
     if not runs_here(TARGETS["avx512"]):
-        return "the vectors of the target amx need AVX-512"
+        return (
+            "the vectors of the target amx need AVX-512, or AVX2 for C functions that stand for it"
+        )
+    if machine.way == "native" and (missing := missing_features(AMX)):
+        return f"this processor has no {', '.join(missing)}"
     return None
 
 
@@ -72,12 +78,17 @@ def outputs_of(
     kernel: Kernel, sizes: Mapping[str, int], inputs: Mapping[str, Array], machine: TileMachine,
     folder: Path,
 ) -> dict[str, Array]:  # fmt: skip
-    """The outputs that the compiled kernel writes over poison."""
+    """The outputs that the compiled kernel writes over poison. Skips the test where the processor lacks
+    instructions of the kernel that nothing is to stand for."""
     arrays = {**inputs, **poisoned_outputs(kernel, sizes)}
     found = compiler(machine.compiler)
     out = folder / f"{machine}.so"
-    source, target = for_this_processor(source_of(kernel), AMX)
-    if machine.way == "emulated":
+    source, target = for_this_processor(source_of(kernel), AMX, emulate=machine.way == "emulated")
+    if machine.way == "native":
+        needs = {f.cpuinfo for i in kernel.instructions for f in i.needs}
+        if missing := sorted(needs - cpu_features()):
+            pytest.skip(f"this processor has no {', '.join(missing)}")
+    if machine.way != "soft":
         load_emulator().install()
         build(source, target, out, compiler=found, extra=STRICT)
         load(out, kernel)(sizes, arrays)

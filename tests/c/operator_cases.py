@@ -1,0 +1,54 @@
+"""Every operator on operands that are inputs, as values to compile."""
+
+from __future__ import annotations
+
+from lanes import Case, Read
+
+from hbc.ir.nodes import COMPARISONS, Binary, Expr, Op, Select, Unary, UnaryOp
+from hbc.ir.types import BOOL, DType
+
+_ARITHMETIC = (Op.ADD, Op.SUB, Op.MUL, Op.DIV, Op.MOD, Op.MIN, Op.MAX)
+_BITS = (Op.AND, Op.OR, Op.XOR, Op.SHL, Op.SHR)
+
+
+def operators(t: DType) -> tuple[Op, ...]:
+    """The binary operators that the language has on a type."""
+    compare = tuple(sorted(COMPARISONS))
+    if t == BOOL:
+        return (Op.AND, Op.OR, Op.XOR, *compare)
+    return (*_ARITHMETIC, *compare) if t.is_float else (*_ARITHMETIC, *_BITS, *compare)
+
+
+def two_operands(op: Op, t: DType) -> Case:
+    def value(read: Read) -> Expr:
+        return Binary(op, read("a", t), read("b", t))
+
+    return Case(f"a {op} b: {t}", value, signed_zero=tells_zeros_apart(op))
+
+
+def tells_zeros_apart(op: Op) -> bool:
+    """Which of 0 and -0 is the smaller one is left open."""
+    return op not in (Op.MIN, Op.MAX)
+
+
+def one_operand(op: UnaryOp, t: DType) -> Case:
+    return Case(f"{op} a: {t}", lambda read: Unary(op, read("a", t)))
+
+
+def selected(t: DType) -> Case:
+    def value(read: Read) -> Expr:
+        return Select(Binary(Op.LT, read("a", t), read("b", t)), read("b", t), read("c", t))
+
+    return Case(f"select: {t}", value)
+
+
+def unary_cases(t: DType) -> list[Case]:
+    if t == BOOL:
+        return [one_operand(UnaryOp.NOT, t)]
+    last = () if t.is_float else (UnaryOp.NOT,)
+    return [one_operand(op, t) for op in (UnaryOp.NEG, UnaryOp.ABS, *last)]
+
+
+def plain_cases(t: DType) -> list[Case]:
+    """Operands that are inputs."""
+    return [*(two_operands(op, t) for op in operators(t)), *unary_cases(t), selected(t)]
