@@ -30,7 +30,7 @@ from hbc.ir.diag import Diagnostic, HbcError, InternalError, ToolError, error
 from hbc.ir.types import BOOL, DType
 
 if TYPE_CHECKING:
-    from hbc.cli.data import Array
+    from hbc.cli.loaded import Array
 
 KILLED = 9  # SIGKILL, which Windows does not name
 FLOAT_POISON = 0xFF  # a NaN in every float type

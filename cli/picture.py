@@ -12,7 +12,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hbc.cli.data import channel_literals, unreadable
+from hbc.cli.loaded import channel_literals, unreadable
 from hbc.cli.replace_file import replace_file
 from hbc.cli.report import notice
 from hbc.frontend.funcs import Image
@@ -22,7 +22,7 @@ from hbc.ir.types import BOOL, U8, U16
 if TYPE_CHECKING:
     from PIL.Image import Image as Picture
 
-    from hbc.cli.data import Array
+    from hbc.cli.loaded import Array
 
 MODES = {1: "L", 3: "RGB", 4: "RGBA"}
 

@@ -13,6 +13,7 @@ import os
 import re
 import shutil
 import sys
+import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import redirect_stderr, redirect_stdout
@@ -97,7 +98,11 @@ def main() -> None:
         shutil.rmtree(out)
     # A process for each sample: nothing that one leaves in memory can show in the text of another.
     context = get_context("spawn")
-    with ProcessPoolExecutor(options.workers, mp_context=context, max_tasks_per_child=1) as pool:
+    with (
+        tempfile.TemporaryDirectory() as cache,  # nor what another version of hbc kept
+        ProcessPoolExecutor(options.workers, mp_context=context, max_tasks_per_child=1) as pool,
+    ):
+        os.environ["HBC_CACHE"] = cache
         jobs = {
             pool.submit(
                 write_outputs, sample, out / sample.relative_to(SAMPLES).with_suffix("")
