@@ -33,11 +33,12 @@ DEMO_INPUT  := samples/data/astronaut.png
 DEMO        := build/demo
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test fuzz robust stress bench gpu-bundle wheel clean distclean
+.PHONY: help demo test outputs fuzz robust stress bench gpu-bundle wheel clean distclean
 
 help:
 	@echo 'make demo       install into .venv, add noise to a real photograph and remove it'
 	@echo 'make test       ruff, mypy and pytest (PYTEST_ARGS="-k name" to select)'
+	@echo 'make outputs    every text that is made of the samples, below build/outputs: compare two commits with diff -r'
 	@echo 'make fuzz       random kernels, schedules and sizes for FUZZ_SECONDS=$(FUZZ_SECONDS)'
 	@echo 'make robust     ROBUST_VARIANTS=$(ROBUST_VARIANTS) re-spelled variants each of three kernels: all must map;'
 	@echo '                SYNTH_EXAMPLES=$(SYNTH_EXAMPLES) random sketches against plain enumeration'
@@ -62,6 +63,9 @@ test: $(DEV) $(LINKS)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python -m pytest --timeout=900 --numprocesses=$(WORKERS) --dist=loadfile $(PYTEST_ARGS)
+
+outputs: $(BASE)
+	$(BIN)/python tests/same_output/outputs.py build/outputs
 
 fuzz: $(DEV)
 	HBC_FUZZ_SECONDS=$(FUZZ_SECONDS) $(BIN)/python -m pytest --timeout=0 $(EXPLORE) tests/fuzz $(PYTEST_ARGS)

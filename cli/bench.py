@@ -122,4 +122,4 @@ def command(
     facts.append(("compiled", f"in {duration(compiled.seconds)}, C in {duration(building)}"))
     if flush_l2:
         facts.append(("cache", "L2 emptied before each call"))
-    print_facts(headline(chosen, number, runner.gpu), facts)
+    print_facts(headline(chosen.title, number, runner.gpu), facts)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from hbc.frontend.oracle import Comparison, Reference, compare
 
 if TYPE_CHECKING:
-    from hbc.cli.data import Array
+    from hbc.cli.loaded import Array
 
 
 @dataclass(frozen=True, slots=True)

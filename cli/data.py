@@ -8,36 +8,22 @@ Pictures and sounds are adapted to the declared element type, rank and channels.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hbc.cli.loaded import Loaded, unreadable
 from hbc.cli.npy_file import NpyError, read_npy
 from hbc.cli.replace_file import check_replaceable, replace_file
 from hbc.frontend.funcs import Image
-from hbc.ir.diag import HbcError, did_you_mean, error
+from hbc.ir.diag import did_you_mean, error
 from hbc.ir.file_bytes import check_regular
-from hbc.ir.nodes import Const
 from hbc.ir.types import BF16, DType
 
 if TYPE_CHECKING:
-    from typing import Any
-
-    import numpy as np
-
-    Array = np.ndarray[Any, Any]
+    from hbc.cli.loaded import Array
 
 PICTURES = frozenset({".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff", ".webp", ".ppm", ".pgm"})
 SOUNDS = frozenset({".wav"})
-
-
-@dataclass(frozen=True, slots=True)
-class Loaded:
-    """An array as the kernel takes it: declared element type, C order. `rate` is that of a sound
-    in samples per second."""
-
-    array: Array
-    rate: int | None = None
 
 
 def read_array(path: Path, image: Image) -> Loaded:
@@ -102,21 +88,6 @@ def check_writable(paths: Mapping[str, Path], images: tuple[Image, ...]) -> None
 
             check_picture(path, image)
         check_replaceable(path)
-
-
-def unreadable(path: Path, image: Image, reason: str) -> HbcError:
-    """The error for a file that cannot be the array of `image`."""
-    return error(f"cannot read `{path}` for `{image.name}`: {reason}", image.span)
-
-
-def channel_literals(image: Image) -> tuple[int | None, int | None]:
-    """The first and the last extent where they are literals: where channels may be declared."""
-
-    def literal(dim: int) -> int | None:
-        extent = image.extents[dim]
-        return int(extent.value) if isinstance(extent, Const) else None
-
-    return literal(0), literal(-1)
 
 
 def _suffix(path: Path, image: Image) -> str:

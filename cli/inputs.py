@@ -9,14 +9,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hbc.cli.data import Loaded, read_array
+from hbc.cli.data import read_array
+from hbc.cli.loaded import Loaded
 from hbc.cli.report import notice
 from hbc.cli.sizes import Shape, extents, given_sizes, index_value, infer_sizes
 from hbc.frontend.funcs import Example, Fill, Image, Pipeline
 from hbc.ir.diag import Diagnostic, HbcError, UsageError, did_you_mean, error
 
 if TYPE_CHECKING:
-    from hbc.cli.data import Array
+    from hbc.cli.loaded import Array
 
 NO_EXAMPLE = Example("", (), ())
 RANDOM = Fill("random", (1,))  # for inputs that no example fills

@@ -32,7 +32,7 @@ from hbc.ir.scratch import scratch_folder
 from hbc.ir.types import BOOL, DType
 
 if TYPE_CHECKING:
-    from hbc.cli.data import Array
+    from hbc.cli.loaded import Array
 
 KILLED, TIME_SPENT = 9, 24  # SIGKILL and SIGXCPU, which Windows does not name
 # What the system may refuse to a child, as it says it, and what helps.

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hbc.cli.clipped import note_clipped
-from hbc.cli.data import channel_literals, unreadable
+from hbc.cli.loaded import channel_literals, unreadable
 from hbc.cli.png_rows import has_all_rows
 from hbc.cli.replace_file import replace_file
 from hbc.cli.report import notice
@@ -29,7 +29,7 @@ from hbc.ir.types import BOOL, U8, U16
 if TYPE_CHECKING:
     from PIL.Image import Image as Picture
 
-    from hbc.cli.data import Array
+    from hbc.cli.loaded import Array
 
 MODES = {1: "L", 3: "RGB", 4: "RGBA"}
 # Those of `data.PICTURES`, whatever the file's name: of others Pillow would ask programs such as

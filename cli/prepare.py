@@ -43,6 +43,12 @@ class Chosen:
     def schedule_name(self) -> str:
         return NO_SCHEDULE if self.schedule is None else self.schedule.name
 
+    @property
+    def title(self) -> str:
+        """What is compiled, for which target and by which schedule."""
+        by = f"schedule {self.schedule_name}" if self.schedule else "no schedule"
+        return f"{self.pipeline.name} for {self.target.name}, {by}"
+
 
 @dataclass(frozen=True, slots=True)
 class Compiled:

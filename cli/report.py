@@ -20,8 +20,6 @@ from hbc.ir.source import Span
 if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
 
-    from hbc.cli.prepare import Chosen
-
 COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.NOTE: "cyan"}
 SHOWN_AT_MOST = 50  # diagnostics; a generated file can have thousands
 QUIET_SECONDS = 1.0  # what takes less shows no progress
@@ -145,11 +143,10 @@ def progress(total: int | None = None) -> Iterator[Progress]:
         shown._close()
 
 
-def headline(chosen: Chosen, threads: int, gpu: str | None = None) -> str:
-    """What runs, for which target, by which schedule, and on which GPU if on one."""
-    by = f"schedule {chosen.schedule_name}" if chosen.schedule else "no schedule"
+def headline(what: str, threads: int, gpu: str | None = None) -> str:
+    """What runs, and on how many threads or on which GPU."""
     several = f"{threads} threads" if threads > 1 else "one thread"
-    return f"{chosen.pipeline.name} for {chosen.target.name}, {by}, {gpu or several}"
+    return f"{what}, {gpu or several}"
 
 
 def seconds(value: float) -> str:

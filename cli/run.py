@@ -22,8 +22,8 @@ from hbc.ir.scratch import scratch_folder
 
 if TYPE_CHECKING:
     from hbc.cli.checking import Checked
-    from hbc.cli.data import Array
     from hbc.cli.inputs import Run
+    from hbc.cli.loaded import Array
     from hbc.cli.native import Called
     from hbc.cli.prepare import Compiled, Runner
     from hbc.cli.report import Json, Progress
@@ -205,4 +205,4 @@ def _print(
         facts.append(("emulated", counts_text(called.emulated)))
     facts += speed.facts()
     facts += [("wrote", str(path)) for path in written.values()]
-    print_facts(headline(compiled.chosen, threads, runner.gpu), facts)
+    print_facts(headline(compiled.chosen.title, threads, runner.gpu), facts)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hbc.cli.clipped import note_clipped
-from hbc.cli.data import Loaded, channel_literals, unreadable
+from hbc.cli.loaded import Loaded, channel_literals, unreadable
 from hbc.cli.replace_file import replace_file
 from hbc.cli.report import notice
 from hbc.cli.wave_file import WaveError, read_wave
@@ -22,7 +22,7 @@ from hbc.ir.diag import error
 from hbc.ir.types import I16
 
 if TYPE_CHECKING:
-    from hbc.cli.data import Array
+    from hbc.cli.loaded import Array
 
 USUAL_RATE = 44100  # samples per second, when no input says otherwise
 

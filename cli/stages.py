@@ -31,7 +31,7 @@ from hbc.ir.kernel import Kernel
 from hbc.ir.numpy_types import poison
 
 if TYPE_CHECKING:
-    from hbc.cli.data import Array
+    from hbc.cli.loaded import Array
 
 SEED = 1  # the same trials every time
 INTERPRETED_WORK = 20_000  # operations: the interpreter takes microseconds for each

@@ -12,7 +12,7 @@ from hbc.ir.kernel import Check
 from hbc.ir.nodes import Binary, Const, Op, Var
 
 if TYPE_CHECKING:
-    from hbc.cli.data import Array
+    from hbc.cli.loaded import Array
 
 PADDING = 5  # elements, or rows, that the lengthened dimension has more
 _STRIDE = re.compile(r"\w+_stride\d+")

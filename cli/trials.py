@@ -20,7 +20,7 @@ from hbc.ir.nodes import Binary, Const, Op, Var
 if TYPE_CHECKING:
     import numpy as np
 
-    from hbc.cli.data import Array
+    from hbc.cli.loaded import Array
 
 Kind = str
 KINDS: tuple[Kind, ...] = ("full-range", "special", "example-like")

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from hbc.cli.data import Array
+    from hbc.cli.loaded import Array
 
 PCM, FLOAT, EXTENSIBLE = 1, 3, 0xFFFE
 WIDTHS = {PCM: (8, 16, 24, 32), FLOAT: (32, 64)}  # bits of a sample

@@ -20,19 +20,17 @@ from hbc.codegen.vector_types import (
 )  # fmt: skip
 from hbc.ir.build import and_, not_, or_
 from hbc.ir.diag import InternalError
-from hbc.ir.lane_offsets import constant_lanes
+from hbc.ir.lane_masks import first_lanes_count, known_lanes
 from hbc.ir.nodes import (
     COMPARISONS,
     Binary,
     Broadcast,
-    Cast,
     Const,
     Expr,
     Let,
     Load,
     Move,
     Op,
-    Ramp,
     Select,
     Unary,
     Var,
@@ -65,21 +63,6 @@ def natural_width(e: Expr, unit: Unit) -> int:
             return 8
         case _:
             return 8
-
-
-def first_lanes_count(e: Expr) -> Expr | None:
-    """n, when `e` is the mask of the first n lanes as `lane_masks` writes it (n may be outside)."""
-    match e:
-        case Binary(op=Op.LT, a=Ramp(base=Const(value=0), stride=Const(value=1)),
-                    b=Broadcast(value=Cast(value=count))):  # fmt: skip
-            match count:
-                case Binary(op=Op.MAX, a=Binary(op=Op.MIN, a=n, b=Const(value=most)),
-                            b=Const(value=0)) if most == e.type.lanes:  # fmt: skip
-                    return n
-                case _:
-                    return count
-        case _:
-            return None
 
 
 def register_mask(e: Expr, t: DType, unit: Unit) -> str:
@@ -193,18 +176,6 @@ def _k_compare(e: Binary, unit: Unit) -> str:
         return f"{p}_{masked}cmp_{suffix(t)}_mask({inside}{x}, {y}, {FLOAT_COMPARE[e.op]})"
     name = suffix(t, signless=False)
     return f"{p}_{masked}{INT_COMPARE[e.op]}_{name}_mask({inside}{x}, {y})"
-
-
-def known_lanes(e: Binary) -> list[bool] | None:
-    """The lanes of a comparison of constants."""
-    x, y = constant_lanes(e.a), constant_lanes(e.b)
-    if x is None or y is None or not e.a.type.element.is_int:
-        return None
-    tests = {
-        Op.LT: int.__lt__, Op.LE: int.__le__, Op.GT: int.__gt__, Op.GE: int.__ge__,
-        Op.EQ: int.__eq__, Op.NE: int.__ne__,
-    }  # fmt: skip
-    return [bool(tests[e.op](a, b)) for a, b in zip(x, y, strict=True)]
 
 
 def may_be_live(e: Expr) -> list[bool]:

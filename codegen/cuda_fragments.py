@@ -23,7 +23,7 @@ from hbc.codegen.unit import ADD, Buffer, Unit
 from hbc.ir.build import const_value
 from hbc.ir.contraction import extents, shape, strides
 from hbc.ir.diag import InternalError
-from hbc.ir.fragment_kinds import FragmentKind
+from hbc.ir.fragment_kinds import Fragment, FragmentKind
 from hbc.ir.instruction import Instruction, Kind
 from hbc.ir.layout import layout, to_index, transposed
 from hbc.ir.nodes import (
@@ -38,41 +38,13 @@ from hbc.ir.nodes import (
     Store,
     Var,
 )
-from hbc.ir.record import record
 from hbc.ir.simplify import simplify
-from hbc.ir.types import BF16, F16, F32, I8, I32, U8, DType, Memory
+from hbc.ir.types import F32, I32, Memory
 from hbc.ir.walk import map_children, nodes
 
 NAMESPACE = "namespace wmma = nvcuda::wmma;"
 FRAGMENT_ALIGN = 32
 """Bytes that the place of a fragment in memory is aligned to."""
-_TYPES = {
-    F16: "__half", BF16: "__nv_bfloat16", F32: "float", I8: "signed char", U8: "unsigned char",
-    I32: "int",
-}  # fmt: skip
-
-
-@record
-class Fragment:
-    """A matrix in the registers of a warp: its allocation, which operand of the product it is and in
-    what order it lies in memory."""
-
-    allocation: Allocate
-    operand: str  # accumulator, matrix_a, matrix_b
-    product: tuple[int, int, int]  # m, n, k
-    element: DType
-    by_columns: bool
-    shape: tuple[int, ...]  # as it lies in memory: rows, and the elements of a row
-    rounded: bool = False  # floats whose significand is cut to 10 bits
-
-    @property
-    def type(self) -> str:
-        m, n, k = self.product
-        layout = ""
-        if self.operand != "accumulator":
-            layout = f", wmma::{'col' if self.by_columns else 'row'}_major"
-        element = "wmma::precision::tf32" if self.rounded else _TYPES[self.element]
-        return f"wmma::fragment<wmma::{self.operand}, {m}, {n}, {k}, {element}{layout}>"
 
 
 def fragments(body: Stmt, instructions: Mapping[str, Instruction]) -> dict[str, Fragment]:
@@ -229,7 +201,7 @@ def _place(
     place = unit.buffers[buffer]
     offset = scalar(base, unit)
     pointer = place.text if offset.text == "0" else f"{place.text} + {offset.at(ADD)}"
-    t = f"{'const ' if const else ''}{_TYPES[f.element]} *"
+    t = f"{'const ' if const else ''}{f.element_type} *"
     cast = f"reinterpret_cast<{t}>({pointer})"
     own = f.element in (F32, I32)
     where = (pointer if own else cast), f"(unsigned)({scalar(simplify(stride), unit)})"

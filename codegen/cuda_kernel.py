@@ -9,7 +9,7 @@ from dataclasses import replace
 from hbc.codegen.c_scalar import declare, scalar
 from hbc.codegen.c_stmt import statement
 from hbc.codegen.cuda_digits import with_digits
-from hbc.codegen.cuda_fragments import Fragment, fragments
+from hbc.codegen.cuda_fragments import fragments
 from hbc.codegen.cuda_index import (
     BODY_SUFFIX,
     WIDE_SUFFIX,
@@ -33,7 +33,7 @@ from hbc.codegen.spelling import c_type
 from hbc.codegen.unit import Buffer, Printers, Unit
 from hbc.codegen.writer import Writer
 from hbc.ir.diag import InternalError, error
-from hbc.ir.fragment_kinds import FragmentKind, fragment_kinds
+from hbc.ir.fragment_kinds import Fragment, FragmentKind, fragment_kinds
 from hbc.ir.launches import WARP
 from hbc.ir.nodes import (
     Allocate,

@@ -13,10 +13,10 @@ from dataclasses import replace
 
 from hbc.codegen.c_scalar import scalar
 from hbc.codegen.c_stmt import statement
-from hbc.codegen.cuda_fragments import Fragment
 from hbc.codegen.names import Binding
 from hbc.codegen.repeats import roll_up
 from hbc.codegen.unit import Buffer, Unit
+from hbc.ir.fragment_kinds import Fragment
 from hbc.ir.nodes import Allocate, Const, For, Stmt
 from hbc.ir.walk import free_variables
 

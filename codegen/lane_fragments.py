@@ -22,6 +22,7 @@ from hbc.codegen.unit import LOGIC_OR, Unit
 from hbc.ir.bounds import Facts, Interval
 from hbc.ir.build import const_value
 from hbc.ir.diag import InternalError
+from hbc.ir.evaluate import evaluated
 from hbc.ir.fragment_kinds import FragmentKind
 from hbc.ir.fragment_layout import position
 from hbc.ir.lane_at import at_lane
@@ -41,7 +42,6 @@ from hbc.ir.nodes import (
     const_index,
 )
 from hbc.ir.simplify import simplify
-from hbc.ir.thread_elements import evaluated
 from hbc.ir.walk import map_stmt, rewrite
 
 LANE = "lane"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from hbc.codegen.c_mask import first_lanes_count, known_lanes
 from hbc.codegen.c_scalar import scalar
 from hbc.codegen.neon_convert import resized
 from hbc.codegen.neon_ops import COMPARE, LOGIC
@@ -22,6 +21,7 @@ from hbc.codegen.neon_types import (
 from hbc.codegen.spelling import c_type
 from hbc.codegen.unit import LOGIC_OR, Unit
 from hbc.ir.diag import InternalError
+from hbc.ir.lane_masks import first_lanes_count, known_lanes
 from hbc.ir.nodes import (
     COMPARISONS,
     Binary,

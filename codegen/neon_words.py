@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from hbc.codegen.c_mask import first_lanes_count, known_lanes
 from hbc.codegen.spelling import c_type, unsigned_type
 from hbc.codegen.unit import Unit
 from hbc.ir.build import minimum, select
-from hbc.ir.lane_masks import narrow_masks
+from hbc.ir.lane_masks import first_lanes_count, known_lanes, narrow_masks
 from hbc.ir.nodes import COMPARISONS, Binary, Broadcast, Const, Expr, Op, Var, const_index
 from hbc.ir.simplify import simplify
 from hbc.ir.take import Take

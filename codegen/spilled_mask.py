@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from hbc.codegen.c_mask import first_lanes_count, mask, may_be_live
+from hbc.codegen.c_mask import mask, may_be_live
 from hbc.codegen.c_scalar import scalar
 from hbc.codegen.spelling import c_type
 from hbc.codegen.unit import Unit
 from hbc.codegen.vector_types import mask_type, register_lanes, spill
+from hbc.ir.lane_masks import first_lanes_count
 from hbc.ir.nodes import Expr
 from hbc.ir.take import integer
 from hbc.ir.types import DType

@@ -21,8 +21,7 @@ from hbc.ir.target import Target
 from hbc.ir.types import DType, Memory
 
 if TYPE_CHECKING:
-    from hbc.codegen.cuda_fragments import Fragment
-    from hbc.ir.fragment_kinds import FragmentKind
+    from hbc.ir.fragment_kinds import Fragment, FragmentKind
 
 # C's operator precedences, high binds tight.
 PRIMARY, UNARY, MUL, ADD, SHIFT, RELATION, EQUALITY = 15, 14, 13, 12, 11, 10, 9

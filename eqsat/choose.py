@@ -14,7 +14,7 @@ from hbc.eqsat.choice import CHOSEN, Candidate, Choice, Statement
 from hbc.eqsat.decode import decode
 from hbc.eqsat.egraph import Term
 from hbc.eqsat.encode import Encoding, encode, windows
-from hbc.eqsat.graphs import Graphs
+from hbc.eqsat.graphs import Found, Graphs
 from hbc.eqsat.lowering import NOTHING, selectable, signature, signature_text
 from hbc.eqsat.operand import (
     CHEAPEST_LOAD,
@@ -31,7 +31,7 @@ from hbc.eqsat.operand import (
 )
 from hbc.eqsat.plan import Contraction, Plan, planned, plans, with_instruction
 from hbc.eqsat.points import Points
-from hbc.eqsat.search import Found, Search
+from hbc.eqsat.search import Search
 from hbc.eqsat.tensor import Apply, Masked, Read, Reduce, Tensor, parts, reads, strides_along
 from hbc.ir.contraction import commutes, largest, multiplications, shape, strides
 from hbc.ir.instruction import Instruction, Kind

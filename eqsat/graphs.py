@@ -5,17 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import field
-from typing import TYPE_CHECKING
 
-from hbc.eqsat.egraph import EGraph
+from hbc.eqsat.egraph import EGraph, Term
 from hbc.eqsat.encode import type_facts
 from hbc.eqsat.lowering import lowering_rules
 from hbc.eqsat.plan import Contraction, Plan
 from hbc.ir.instruction import Instruction
 from hbc.ir.record import mutable
 
-if TYPE_CHECKING:
-    from hbc.eqsat.search import Found
+Row = tuple[Term | int | float | str, ...]
+
+
+@mutable
+class Found:
+    """The rows of the relation that says what instructions may do, the cheapest term of the value, how
+    often each rule matched, and whether the rules ran until nothing changed. `rests`: the value with a
+    term, by this, read from an array, by that."""
+
+    candidates: list[Row]
+    root: Term
+    fired: tuple[tuple[str, int], ...]
+    complete: bool
+    rests: dict[tuple[Term, str], Term] = field(default_factory=dict)
 
 
 @mutable

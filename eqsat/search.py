@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import time
 from contextlib import ExitStack
-from dataclasses import field
 
 from hbc.eqsat.egraph import EGraph, Term
-from hbc.eqsat.graphs import Graphs
+from hbc.eqsat.graphs import Found, Graphs
 from hbc.ir.instruction import Instruction
 from hbc.ir.record import mutable
 
@@ -18,23 +17,9 @@ ROUNDS = 16
 MOST_NODES = 4000
 MOST_TERMS = 10  # that a match adds
 MOST_SECONDS = 10.0  # of processor time: the other bounds are met first, on any machine
-Row = tuple[Term | int | float | str, ...]
 _ROUND = """\
 (run-schedule (saturate (run facts)) (run axioms) (saturate (run facts)) (run application))
 """
-
-
-@mutable
-class Found:
-    """The rows of the relation that says what instructions may do, the cheapest term of the value, how
-    often each rule matched, and whether the rules ran until nothing changed. `rests`: the value with a
-    term, by this, read from an array, by that."""
-
-    candidates: list[Row]
-    root: Term
-    fired: tuple[tuple[str, int], ...]
-    complete: bool
-    rests: dict[tuple[Term, str], Term] = field(default_factory=dict)
 
 
 @mutable

@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hbc.frontend import ast
-from hbc.frontend.check_values import index
 from hbc.frontend.funcs import Image
 from hbc.frontend.literals import BROKEN, is_broken
 from hbc.frontend.scope import Env
@@ -27,10 +26,9 @@ from hbc.ir.types import Type
 EDGES = ("clamp_edge", "zero_edge", "mirror", "wrap")
 
 
-def access(e: ast.Access, env: Env) -> Expr:
-    """`name[indices]` of a Func, an input or an alias."""
+def access(e: ast.Access, indices: list[Expr], env: Env) -> Expr:
+    """`name[indices]` of a Func, an input or an alias; the indices are typed."""
     scope, name = env.scope, e.name.text
-    indices = [index(i, env) for i in e.indices]
     if name in scope.aliases:
         alias = scope.aliases[name]
         image = scope.inputs[alias.image.text]
@@ -50,9 +48,8 @@ def access(e: ast.Access, env: Env) -> Expr:
     return Access(name, tuple(indices), Type(element), e.span)
 
 
-def edge_access(e: ast.EdgeAccess, env: Env) -> Expr:
+def edge_access(e: ast.EdgeAccess, indices: list[Expr], env: Env) -> Expr:
     """`clamp_edge(A)[indices]`."""
-    indices = [index(i, env) for i in e.indices]
     image = edge_image(ast.Call(e.name, e.args, e.span), env)
     return BROKEN if image is None else edge(e.name.text, image, indices, e, env)
 

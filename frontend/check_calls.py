@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from hbc.frontend import ast
 from hbc.frontend.check_access import EDGES
+from hbc.frontend.check_operations import operation
 from hbc.frontend.check_types import Operand, join, retyped, text, wrong
-from hbc.frontend.check_values import operation, value
 from hbc.frontend.literals import (
     BROKEN,
     LITERAL_FLOAT,
@@ -23,6 +25,8 @@ from hbc.ir.diag import did_you_mean
 from hbc.ir.nodes import Call, Cast, Const, Expr, MathOp, Op, Select, Unary, UnaryOp
 from hbc.ir.types import BOOL, F32, F64, I64, DType, Type
 
+Typing = Callable[[ast.Expr, Env], Expr]
+
 # Name -> least and greatest number of arguments, and how it is written.
 SHAPES = {
     "select": (3, 3, "select(condition, a, b)"),
@@ -37,8 +41,8 @@ FUNCTIONS = frozenset({*SHAPES, *MATHEMATICS, *EDGES, BYTES})
 FILLS = frozenset({"random", "file", "ramp", "constant"})
 
 
-def call(e: ast.Call, env: Env) -> Expr:
-    """A cast or a function of the language."""
+def call(e: ast.Call, env: Env, value: Typing) -> Expr:
+    """A cast or a function of the language; `value` types an argument."""
     name, scope = e.name.text, env.scope
     least, most, form = SHAPES.get(name, (1, 1, f"{name}(x)"))
     if name in EDGES:
@@ -50,7 +54,7 @@ def call(e: ast.Call, env: Env) -> Expr:
     if name == BYTES:
         return bytes_of(e, env)
     if name not in scope.types and name not in SHAPES and name not in MATHEMATICS:
-        return unknown(e, env)
+        return unknown(e, env, value)
     args: list[Operand] = [(value(a, env), a) for a in e.args]
     if not least <= len(args) <= most:
         count = f"{least}" if least == most else f"at least {least}"
@@ -85,7 +89,7 @@ def call(e: ast.Call, env: Env) -> Expr:
     return total[0]
 
 
-def unknown(e: ast.Call, env: Env) -> Expr:
+def unknown(e: ast.Call, env: Env, value: Typing) -> Expr:
     name, scope = e.name.text, env.scope
     if name in scope.inputs or name in scope.funcs or name in scope.aliases:
         inside = ", ".join(text(a) for a in e.args)

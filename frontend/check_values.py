@@ -11,13 +11,15 @@ from dataclasses import replace
 from typing import assert_never
 
 from hbc.frontend import ast
-from hbc.frontend.check_types import Operand, bare, join, spoken, text, to_type, wrong
+from hbc.frontend.check_access import access, edge_access
+from hbc.frontend.check_calls import call
+from hbc.frontend.check_operations import operation
+from hbc.frontend.check_types import bare, spoken, text, to_type, wrong
 from hbc.frontend.literals import (
     BROKEN,
     HIGHEST,
     LOWEST,
     element,
-    fold_binary,
     fold_unary,
     is_broken,
     is_literal,
@@ -26,8 +28,7 @@ from hbc.frontend.literals import (
 )  # fmt: skip
 from hbc.frontend.scope import Env
 from hbc.ir.diag import Note
-from hbc.ir.nodes import COMPARISONS, Binary, Const, Expr, Let, Op, Unary, UnaryOp, Var
-from hbc.ir.source import Span
+from hbc.ir.nodes import Binary, Const, Expr, Let, Op, Unary, UnaryOp, Var
 from hbc.ir.types import BOOL, I64, INDEX, Type
 
 CONSTANTS = {
@@ -41,9 +42,6 @@ REMAINDERS = {Op.MOD: "the remainder of floats is `x - floor(x / y) * y`"}
 
 def value(e: ast.Expr, env: Env) -> Expr:
     """The typed expression."""
-    from hbc.frontend.check_access import access, edge_access
-    from hbc.frontend.check_calls import call
-
     match e:
         case ast.Number(value=v, span=span):
             return literal(v, span)
@@ -55,11 +53,11 @@ def value(e: ast.Expr, env: Env) -> Expr:
         case ast.Name():
             return name(e, env)
         case ast.Access():
-            return access(e, env)
+            return access(e, [index(i, env) for i in e.indices], env)
         case ast.EdgeAccess():
-            return edge_access(e, env)
+            return edge_access(e, [index(i, env) for i in e.indices], env)
         case ast.Call():
-            return call(e, env)
+            return call(e, env, value)
         case ast.Unary():
             return unary(e, env)
         case ast.Binary():
@@ -188,25 +186,6 @@ def binary(e: ast.Binary, env: Env) -> Expr:
                     env, side, element(operand), f"`{op}` takes integers", REMAINDERS.get(op)
                 )
     return operation(op, (a, e.a), (b, e.b), e.span, env)
-
-
-def operation(op: Op, left: Operand, right: Operand, span: Span, env: Env) -> Expr:
-    """`op` of operands that it accepts, brought to one type."""
-    a, b = left[0], right[0]
-    divides = op in (Op.DIV, Op.MOD) and not element(a).is_float and not element(b).is_float
-    if divides and isinstance(b, Const) and b.value == 0:
-        env.scope.report("division by zero", right[1].span)
-        return BROKEN
-    if is_literal(a) and is_literal(b) and isinstance(a, Const) and isinstance(b, Const):
-        folded = fold_binary(op, a, b, span)
-        if folded is not None:
-            return folded
-    both = join(left, right, span, env)
-    if both is None:
-        return BROKEN
-    if op in COMPARISONS:
-        both = (settle(both[0], env.scope), settle(both[1], env.scope))
-    return Binary(op, *both, span)
 
 
 def index(e: ast.Expr, env: Env) -> Expr:

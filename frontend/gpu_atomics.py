@@ -8,9 +8,17 @@ from __future__ import annotations
 from hbc.frontend.concurrent import check_reordered, is_independent
 from hbc.frontend.funcs import Directive, Func
 from hbc.frontend.plan import Loop, StagePlan, stage_text, step
-from hbc.ir.atomics import can_be_atomic
 from hbc.ir.diag import error
-from hbc.ir.nodes import GPU_LOOPS, Op
+from hbc.ir.nodes import ASSOCIATIVE, GPU_LOOPS, Op
+from hbc.ir.types import DType
+
+LEAST_BITS = 16
+"""Of an element: what `atomicCAS` compares and swaps has as many at least."""
+
+
+def can_be_atomic(op: Op, element: DType) -> bool:
+    """Whether a GPU does `memory = memory op value` on an element as one step."""
+    return op in ASSOCIATIVE and element.bits >= LEAST_BITS
 
 
 def check_atomic(func: Func, stage: StagePlan, loop: Loop, d: Directive) -> None:

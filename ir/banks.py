@@ -13,13 +13,13 @@ from math import prod
 import numpy as np
 
 from hbc.ir.bank_conflicts import Words, wavefronts
+from hbc.ir.evaluate import evaluated
 from hbc.ir.kernel import Kernel
 from hbc.ir.launches import THREADS, WARP
 from hbc.ir.nodes import Allocate, Expr, For, LetStmt, Load, Ramp, Stmt
 from hbc.ir.record import record
 from hbc.ir.swizzle import MATRIX_ROW, swizzle_bits
 from hbc.ir.thread_access import ThreadAccess, nest_accesses
-from hbc.ir.thread_elements import evaluated
 from hbc.ir.types import INDEX, TILES, Memory
 from hbc.ir.walk import contains, free_variables, inner_statements, nodes, substitute
 

@@ -11,8 +11,41 @@ from hbc.ir.fragment_layout import Numbers, elements_of
 from hbc.ir.instruction import Instruction
 from hbc.ir.nodes import Allocate, Instruct, Load, Stmt, Store
 from hbc.ir.record import record
-from hbc.ir.types import TILES_OF_LANES, DType
+from hbc.ir.types import BF16, F16, F32, I8, I32, TILES_OF_LANES, U8, DType
 from hbc.ir.walk import nodes
+
+_TYPES = {
+    F16: "__half", BF16: "__nv_bfloat16", F32: "float", I8: "signed char", U8: "unsigned char",
+    I32: "int",
+}  # fmt: skip
+
+
+@record
+class Fragment:
+    """A matrix in the registers of a warp: its allocation, which operand of the product it is and in
+    what order it lies in memory."""
+
+    allocation: Allocate
+    operand: str  # accumulator, matrix_a, matrix_b
+    product: tuple[int, int, int]  # m, n, k
+    element: DType
+    by_columns: bool
+    shape: tuple[int, ...]  # as it lies in memory: rows, and the elements of a row
+    rounded: bool = False  # floats whose significand is cut to 10 bits
+
+    @property
+    def element_type(self) -> str:
+        """As CUDA spells it in memory."""
+        return _TYPES[self.element]
+
+    @property
+    def type(self) -> str:
+        m, n, k = self.product
+        layout = ""
+        if self.operand != "accumulator":
+            layout = f", wmma::{'col' if self.by_columns else 'row'}_major"
+        element = "wmma::precision::tf32" if self.rounded else self.element_type
+        return f"wmma::fragment<wmma::{self.operand}, {m}, {n}, {k}, {element}{layout}>"
 
 
 @record

@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from hbc.ir.build import add, mul
 from hbc.ir.contraction import shape
 from hbc.ir.diag import InternalError
+from hbc.ir.evaluate import evaluated
 from hbc.ir.instruction import Instruction
 from hbc.ir.linear import canonical
 from hbc.ir.nodes import Expr, const_index
-from hbc.ir.thread_elements import evaluated
 from hbc.ir.walk import substitute
 
 LANE, ELEMENT = "lane", "element"

@@ -8,8 +8,20 @@ so that no vector of 64-bit positions is formed and a backend can print a mask o
 from __future__ import annotations
 
 from hbc.ir.build import add, binary, broadcast, cast, clamp, ramp, sub
-from hbc.ir.lane_offsets import lane_offsets
-from hbc.ir.nodes import COMPARISONS, Binary, Expr, Op, Unary, UnaryOp, const_index
+from hbc.ir.lane_offsets import constant_lanes, lane_offsets
+from hbc.ir.nodes import (
+    COMPARISONS,
+    Binary,
+    Broadcast,
+    Cast,
+    Const,
+    Expr,
+    Op,
+    Ramp,
+    Unary,
+    UnaryOp,
+    const_index,
+)
 from hbc.ir.take import constants, integer
 from hbc.ir.types import I64
 
@@ -51,6 +63,21 @@ def first_lanes(count: Expr, lanes: int) -> Expr:
     return Binary(Op.LT, line, broadcast(bound, lanes))
 
 
+def first_lanes_count(e: Expr) -> Expr | None:
+    """n, when `e` is the mask of the first n lanes as `first_lanes` writes it (n may be outside)."""
+    match e:
+        case Binary(op=Op.LT, a=Ramp(base=Const(value=0), stride=Const(value=1)),
+                    b=Broadcast(value=Cast(value=count))):  # fmt: skip
+            match count:
+                case Binary(op=Op.MAX, a=Binary(op=Op.MIN, a=n, b=Const(value=most)),
+                            b=Const(value=0)) if most == e.type.lanes:  # fmt: skip
+                    return n
+                case _:
+                    return count
+        case _:
+            return None
+
+
 def _small(op: Op, offsets: tuple[int, ...], limit: Expr, native_bits: int) -> Expr | None:
     low, high = min(offsets) - 1, max(offsets) + 1
     for bits in (8, 16, 32):
@@ -63,3 +90,15 @@ def _small(op: Op, offsets: tuple[int, ...], limit: Expr, native_bits: int) -> E
         return None
     bound = cast(element, clamp(limit, low, high))
     return Binary(op, constants(offsets, bits), broadcast(bound, len(offsets)))
+
+
+def known_lanes(e: Binary) -> list[bool] | None:
+    """The lanes of a comparison of constants."""
+    x, y = constant_lanes(e.a), constant_lanes(e.b)
+    if x is None or y is None or not e.a.type.element.is_int:
+        return None
+    tests = {
+        Op.LT: int.__lt__, Op.LE: int.__le__, Op.GT: int.__gt__, Op.GE: int.__ge__,
+        Op.EQ: int.__eq__, Op.NE: int.__ne__,
+    }  # fmt: skip
+    return [bool(tests[e.op](a, b)) for a, b in zip(x, y, strict=True)]

@@ -16,6 +16,7 @@ import numpy as np
 from hbc.ir.bounds import constant_bounds
 from hbc.ir.build import add, sub
 from hbc.ir.diag import HbcError, error
+from hbc.ir.evaluate import evaluated
 from hbc.ir.facts import NOTHING, Facts, Interval
 from hbc.ir.launches import THREADS, WARP
 from hbc.ir.linear import Linear, linear, plus, to_expr
@@ -37,7 +38,7 @@ from hbc.ir.nodes import (
 from hbc.ir.record import record
 from hbc.ir.simplify import simplify
 from hbc.ir.thread_access import ThreadAccess, nest_accesses
-from hbc.ir.thread_elements import Elements, Numbers, differences, elements, evaluated
+from hbc.ir.thread_elements import Elements, Numbers, differences, elements
 from hbc.ir.types import INDEX, TILES, Memory
 from hbc.ir.walk import (
     children,

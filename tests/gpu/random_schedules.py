@@ -12,8 +12,8 @@ from case import Case, generate
 from choices import Recorded
 
 from hbc.frontend.funcs import Func, Pipeline, Update
+from hbc.frontend.gpu_atomics import can_be_atomic
 from hbc.frontend.plan import is_associative, stage_vars
-from hbc.ir.atomics import can_be_atomic
 from hbc.ir.diag import HbcError
 from hbc.ir.nodes import Op
 

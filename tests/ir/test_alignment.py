@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from hbc.ir.alignment import alignment
+from hbc.ir.evaluate import evaluated
 from hbc.ir.read import read_expr
-from hbc.ir.thread_elements import evaluated
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from hbc.ir.build import add, mul
+from hbc.ir.evaluate import evaluated
 from hbc.ir.linear import linear, to_expr
 from hbc.ir.nodes import Expr, Swizzle, Var, const_index
 from hbc.ir.swizzle import LINE, split_place, swizzle_bits
-from hbc.ir.thread_elements import evaluated
 from hbc.ir.types import F16, F32, U8, DType
 
 CASES = [
