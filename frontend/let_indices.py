@@ -7,8 +7,10 @@ Bounds, regions, scans and places of producers ask what an index is, not what it
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hbc.frontend.inline_limit import LONGEST
-from hbc.ir.nodes import Access, Expr, Let
+from hbc.ir.nodes import Access, Expr, Let, Var
 from hbc.ir.source import Span
 from hbc.ir.walk import children, contains, map_children, mentions, rewrite, substitute
 
@@ -38,8 +40,15 @@ def without_lets(e: Expr) -> Expr:
 
 def _in_indices(e: Expr, name: str, value: Expr) -> Expr:
     if isinstance(e, Access):
-        return map_children(e, lambda i: substitute(i, {name: value}))
+        return map_children(e, lambda i: _placed(i, name, value))
     return map_children(e, lambda c: _in_indices(c, name, value))
+
+
+def _placed(index: Expr, name: str, value: Expr) -> Expr:
+    """The index with the value, whose place in the text is where the name stands."""
+    if isinstance(index, Var) and index.name == name:
+        return replace(value, span=index.span)
+    return substitute(index, {name: value})
 
 
 def is_long(e: Expr) -> bool:

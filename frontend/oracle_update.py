@@ -11,6 +11,7 @@ from hbc.frontend.funcs import Func, Update
 from hbc.frontend.oracle_contract import contract
 from hbc.frontend.oracle_factors import Contraction, contraction, pieces, window_pieces
 from hbc.frontend.oracle_fold import (
+    add_perhaps,
     add_scattered,
     add_terms,
     combine,
@@ -31,7 +32,7 @@ from hbc.frontend.oracle_program import (
 )
 from hbc.frontend.oracle_scan import run_in_order
 from hbc.frontend.oracle_store import places, put, sliced
-from hbc.frontend.oracle_value import Value, may_hold, select
+from hbc.frontend.oracle_value import Value, may_hold, select, taken, uncertainty
 from hbc.ir.addends import addends, is_product
 from hbc.ir.nodes import ASSOCIATIVE, Access, Binary, Expr, Let, Op
 from hbc.ir.numpy_types import Array
@@ -218,15 +219,22 @@ def _scatter(program: Program, func: Func, update: Update, term: Expr, ranges: R
         points = grid(piece, program.sizes)
         value = _masked_term(program, update, term, points, element)
         if value is not None:
-            at = places(program, update, stored, points.masked(_mask(program, update, points)))
-            each = [(i >= 0) & (i < n) for i, n in zip(at, stored.shape, strict=True)]
+            to = places(program, update, stored, points.masked(_mask(program, update, points)))
+            each = [(i >= 0) & (i < n) for i, n in zip(to.at, stored.shape, strict=True)]
             inside = np.logical_and.reduce(each)
+            if to.off is not None:
+                unsure = inside & np.logical_or.reduce([o > 0 for o in to.off])
+                add_perhaps(total, to.where(unsure), taken(value, unsure), element)
+                inside &= ~unsure
             if product is not None:
-                multiply_scattered(product, at, value, element, inside)
+                multiply_scattered(product, to.at, value, element, inside)
             else:
-                add_scattered(total, at, value, element, inside)
+                add_scattered(total, to.at, value, element, inside)
     start = stored.value
     done = finish_sum(total, start, element)
     if product is not None:
+        anywhere = np.asarray(total.e > 0)
         done = finish_product(product, start, element)
+        if anywhere.any():  # where a factor is only perhaps one
+            done.e = np.where(anywhere, np.inf, uncertainty(done, element))
     put(stored, (slice(None),) * len(stored.shape), done)
