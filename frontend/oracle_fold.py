@@ -13,7 +13,7 @@ import numpy as np
 
 from hbc.frontend import oracle_integer
 from hbc.frontend.oracle_expr import binary
-from hbc.frontend.oracle_float import LARGEST, roundoff
+from hbc.frontend.oracle_float import LARGEST, LEAST, roundoff
 from hbc.frontend.oracle_reach import reached
 from hbc.frontend.oracle_store import Places
 from hbc.frontend.oracle_value import Value, tidy, uncertainty, work_dtype
@@ -79,6 +79,13 @@ def add_scattered(
         np.logical_or.at(total.nans, at, spread(np.isnan(v.x)))
     if v.e is not None:
         np.add.at(total.e, at, spread(v.e))
+
+
+def unrounded(v: Value, element: DType) -> Value:
+    """Products that were rounded to half floats, and may as well not have been."""
+    e = uncertainty(v, element)
+    more = roundoff(element) * (np.abs(v.x) + e) + LEAST[element]
+    return Value(v.x, np.where(np.isinf(v.x), np.inf, np.where(np.isnan(v.x), e, e + more)))
 
 
 def add_perhaps(total: Sum, places: Places, v: Value, element: DType) -> None:

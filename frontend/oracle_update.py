@@ -20,6 +20,7 @@ from hbc.frontend.oracle_fold import (
     in_any_order,
     new_sum,
     reach_of,
+    unrounded,
 )
 from hbc.frontend.oracle_points import Box, Points, Ranges, Stored, chunks, cut, grid
 from hbc.frontend.oracle_product import finish_product, multiply_scattered, new_product
@@ -176,13 +177,19 @@ def _masked_term(
 ) -> Value | None:
     """The term, or what changes nothing where the condition is false; None when it is nowhere."""
     mask = _mask(program, update, points)
+    exact = update.op is Op.ADD and element in program.fused and is_product(term)
+
+    def whole(points: Points) -> Value:
+        value = program.meaning(term)(points)
+        return unrounded(value, element) if exact else value
+
     if mask is None or update.condition is None:
-        return program.meaning(term)(points)
+        return whole(points)
     condition = program.meaning(update.condition)(points)
     if not mask.any():
         return None
     assert update.op is not None
-    value = program.meaning(term)(points.masked(mask))
+    value = whole(points.masked(mask))
     none = Value(np.asarray(_neutral(update.op, element), value.x.dtype))
     return select(condition, value, none, element)
 

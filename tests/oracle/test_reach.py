@@ -53,7 +53,9 @@ def inputs(n: int = 400) -> dict[str, Array]:
 def levels(data: dict[str, Array], fused: bool) -> Array:
     """As a machine computes them that rounds once, or one that rounds twice."""
     a, b = data["A"], data["B"]
-    value = (a.astype(np.float64) * b + 100 if fused else a * b + np.float32(100)).astype(np.float32)
+    value = (a.astype(np.float64) * b + 100 if fused else a * b + np.float32(100)).astype(
+        np.float32
+    )
     return np.clip(value.astype(np.int64), 0, 199)
 
 
@@ -116,8 +118,7 @@ def test_what_is_certain_is_exact(text: str) -> None:
     assert np.isfinite(reference.bound).all()
 
 
-@pytest.mark.parametrize("text", [HISTOGRAM, LOOKED_UP, COMPUTED, REMAINDER, PLACED, BOOLS],
-                         ids=["histogram", "looked-up", "computed", "remainder", "placed", "bools"])  # fmt: skip
+@pytest.mark.parametrize("text", [HISTOGRAM, LOOKED_UP, COMPUTED, REMAINDER, PLACED, BOOLS])
 def test_only_what_may_be_reached_is_allowed(text: str) -> None:
     """One level is uncertain; an element that has nothing to do with it is exact, and those that have
     are held to what stands beside them."""
