@@ -12,6 +12,7 @@ from hbc.eqsat.plan import Plan
 from hbc.eqsat.points import Points, address, exists, raw_layout, value
 from hbc.eqsat.steps import Fresh, Index, nest
 from hbc.eqsat.tensor import Apply, Line, Masked, Read, Tensor, Uniform
+from hbc.eqsat.tile_starts import may_begin_unknown
 from hbc.eqsat.tiles import Tile, TileBuffer, accumulators, tile_of
 from hbc.ir.build import const, const_value
 from hbc.ir.layout import layout
@@ -189,6 +190,12 @@ def _all(lanes: int) -> Expr:
 
 def allocated(b: TileBuffer, body: Stmt, of: Allocate) -> Stmt:
     """The body with the tiles of the buffer that `of` allocates."""
+    zeros = [
+        Store(tile.name, tile.index(), const(0, tile.element(tile.lanes)))
+        for tile in b.tiles.values()
+        if may_begin_unknown(body, tile.name)
+    ]
+    body = block(*zeros, body)
     for tile in reversed(b.tiles.values()):
         extent = const_index(tile.lanes)
         body = Allocate(tile.name, tile.element, extent, b.memory, body, of.note, of.span)
