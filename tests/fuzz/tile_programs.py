@@ -47,6 +47,8 @@ def matrix_product(c: Choices) -> TileProgram:
     a, b, t = pick(c, TYPES)
     g = 4 if t == "i32" else 2
     rows, columns, step = pick(c, ROWS), pick(c, COLUMNS), pick(c, STEPS)
+    if chance(c, 10):
+        rows, columns = 1, 1
     inputs, left, right = operands(c, a, b, g)
     factors = [f"{t}({left})", f"{t}({right})"]
     begun, finished = "0", "acc[i, j]"
