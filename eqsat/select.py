@@ -269,7 +269,7 @@ class _Selection:
         fit = only or self.fitting(s)
         relaxed = self.is_relaxed(s.buffer)
         on_tiles, among_tiles = s.buffer in self.tiles.buffers, bool(self.tiles.buffers)
-        alone = on_tiles or self.tiles.is_in(s.value)  # of one row and one column
+        alone = self.is_alone(s)
 
         def read(s: Store, zeros: Zeros) -> Spellings:
             # In registers the lanes of one row are all there is to choose.
@@ -342,11 +342,18 @@ class _Selection:
             of_where = condition_miss(found[0], fit) if s.buffer in self.tiles.buffers else None
             return of_where or near_miss(found[0].value, fit, self.instructions)
         try:
-            alone = s.buffer in self.tiles.buffers or self.tiles.is_in(s.value)
-            statement(s, self.instructions, self.is_relaxed(s.buffer), self.zeros(), alone)
+            relaxed = self.is_relaxed(s.buffer)
+            statement(s, self.instructions, relaxed, self.zeros(), self.is_alone(s))
         except NotTensorError as why:
             return not_a_tensor(why, s, fit)
         return None
+
+    def is_alone(self, s: Store) -> bool:
+        """Whether one element of a tile would be a tile of one row and one column: not where no lanes
+        are summed, since then nothing was vectorized."""
+        if reads(s.value, s.buffer) and not contains(s.value, VectorReduce):
+            return False
+        return s.buffer in self.tiles.buffers or self.tiles.is_in(s.value)
 
     def fitting(self, s: Store) -> tuple[Instruction, ...]:
         """The instructions on registers of the kind that the store goes to."""

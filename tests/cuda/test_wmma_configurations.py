@@ -1,4 +1,4 @@
-"""Every shape of tensor cores by every type and layout: fragments lie as the hardware asks, sums are right."""
+"""Every shape of tensor cores by type and layout: fragments lie as the hardware asks, sums are right."""
 
 from __future__ import annotations
 
