@@ -2,7 +2,7 @@
 
 The oracle allows each rounding half a unit in the last place and gradual underflow, in any order.
 Rounding to odd is off by up to a whole unit. Flushed subnormals lose less than the least normal
-number in each operation.
+number in each operation. Sums of f16 add products that were not rounded before.
 """
 
 from __future__ import annotations
@@ -12,10 +12,35 @@ from dataclasses import replace
 
 import numpy as np
 
-from hbc.frontend.oracle import Reference
-from hbc.ir.instruction import Instruction, Mode, Subnormals
+from hbc.cli.work import count_work
+from hbc.frontend.funcs import Pipeline
+from hbc.frontend.oracle import Reference, evaluate
+from hbc.frontend.oracle_float import is_narrow
+from hbc.ir.instruction import Instruction, Mode, Product, Subnormals
+from hbc.ir.kernel import Kernel
+from hbc.ir.numpy_types import Array
+from hbc.ir.types import DType
 
 _LEAST_NORMAL = 2.0**-126  # of f32, in which all float accumulators are
+
+
+def expected_outputs(
+    p: Pipeline, sizes: Mapping[str, int], inputs: Mapping[str, Array], kernel: Kernel
+) -> Mapping[str, Reference]:
+    """What the kernel's outputs must be, its instructions taken into account."""
+    found = evaluate(p, sizes, inputs, fused_sums(kernel.instructions))
+    if not kernel.instructions:
+        return found
+    return with_instructions(found, kernel.instructions, count_work(p, sizes).total)
+
+
+def fused_sums(instructions: Sequence[Instruction]) -> frozenset[DType]:
+    """The half floats in which instructions add up products that no rounding precedes."""
+    totals = (i.operands[i.accumulator].element for i in instructions)
+    rounded = (i.rounding.product for i in instructions)
+    return frozenset(
+        t for t, r in zip(totals, rounded, strict=True) if is_narrow(t) and r is Product.FUSED
+    )
 
 
 def with_instructions(

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from hbc.cli.prepare import Compiled, Runner
     from hbc.cli.report import Json, Progress
     from hbc.cli.speed import Speed
-    from hbc.frontend.oracle import Reference
 
 MEASURED_SECONDS = 0.5  # how long a run is repeated to be timed
 MOST_CALLS = 1000
@@ -118,16 +117,11 @@ def _call(
 
 def _check(compiled: Compiled, run: Run, outputs: Mapping[str, Array], shown: Progress) -> Checked:
     from hbc.cli.checking import check_outputs
-    from hbc.cli.instruction_error import with_instructions
-    from hbc.cli.work import count_work
-    from hbc.frontend.oracle import evaluate
+    from hbc.cli.instruction_error import expected_outputs
 
     shown.step("checking against the oracle")
-    p, kernel = compiled.chosen.pipeline, compiled.kernel
-    expected: Mapping[str, Reference] = evaluate(p, run.sizes, run.inputs)
-    if kernel.instructions:
-        operations = count_work(p, run.sizes).total
-        expected = with_instructions(expected, kernel.instructions, operations)
+    p = compiled.chosen.pipeline
+    expected = expected_outputs(p, run.sizes, run.inputs, compiled.kernel)
     checked = check_outputs(outputs, expected)
     if not checked.ok:
         raise MismatchError(

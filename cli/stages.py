@@ -13,7 +13,7 @@ import numpy as np
 
 from hbc.cli.checking import check_outputs
 from hbc.cli.inputs import gather_inputs
-from hbc.cli.instruction_error import with_instructions
+from hbc.cli.instruction_error import expected_outputs
 from hbc.cli.interpreted import statements_run
 from hbc.cli.native import Native, output_shapes
 from hbc.cli.prepare import Chosen
@@ -23,7 +23,7 @@ from hbc.cli.strides import lengthened, padding
 from hbc.cli.trials import MEDIUM, SMALL, Special, Trial, draw_trials
 from hbc.cli.work import count_work
 from hbc.frontend.funcs import Example, Pipeline
-from hbc.frontend.oracle import Reference, evaluate
+from hbc.frontend.oracle import Reference
 from hbc.ir.diag import HbcError, InternalError, ToolError
 from hbc.ir.instruction import Subnormals
 from hbc.ir.interp import InterpError, Prepared, prepare
@@ -143,10 +143,7 @@ def verify_native(
 
 
 def _expected(p: Pipeline, trial: Trial, kernel: Kernel) -> Mapping[str, Reference]:
-    found = evaluate(p, trial.sizes, trial.inputs)
-    if not kernel.instructions:
-        return found
-    return with_instructions(found, kernel.instructions, count_work(p, trial.sizes).total)
+    return expected_outputs(p, trial.sizes, trial.inputs, kernel)
 
 
 def special_of(kernel: Kernel) -> Special:

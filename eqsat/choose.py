@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from dataclasses import field, replace
 from heapq import heappop, heappush
 from itertools import islice, takewhile
-from math import prod
+from math import inf, prod
 
 from hbc.eqsat.choice import CHOSEN, Candidate, Choice, Statement
 from hbc.eqsat.decode import decode
@@ -176,7 +176,8 @@ def _cheapest(
         if len(found) > ENOUGH and plan.cycles > found[ENOUGH][0][0]:
             break
         total, plan = cost(c, plan, s, loads)
-        insort(found, (total, c, plan), key=lambda option: option[0])
+        if total[0] < inf:  # what has to be packed can be loaded
+            insort(found, (total, c, plan), key=lambda option: option[0])
     return found
 
 

@@ -31,6 +31,11 @@ def may_be_fragment(buffer: str, raw: Layout, size: int, memory: Memory) -> bool
     )
 
 
+def may_be_packed(columns: int, size: int, memory: Memory) -> bool:
+    """Whether rows of so many elements of `size` bytes may follow each other where a fragment is packed."""
+    return memory is not Memory.WMMA or columns * size % ROW == 0
+
+
 def _is_multiple(e: Expr, n: int, buffer: str) -> bool:
     form = linear(e)
     if form.constant % n:

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from enum import Enum
-from math import prod
+from math import inf, prod
 
-from hbc.eqsat.fragments import may_be_fragment
+from hbc.eqsat.fragments import may_be_fragment, may_be_packed
 from hbc.eqsat.plan import SUMMED, Plan
 from hbc.eqsat.points import Place, Points, exists, raw_layout, strides_at, value
 from hbc.eqsat.tensor import Apply, Band, Dim, Masked, Read, Tensor, parts, strides_along
@@ -230,7 +230,7 @@ def loads_of(f: Form, plan: Plan, lanes: int) -> float:
 
 def _operand_cost(f: Form, operand: int, plan: Plan, at: Points) -> tuple[float, float]:
     """Cycles for loading the operand as often as it changes, and for packing it, which is hoisted
-    where it can be."""
+    where it can be; infinite where it must be packed and the instruction cannot load that."""
     loads = loads_of(f, plan, at.lanes)
     found = Access.PACKED
     if f.array is not None:
@@ -239,7 +239,14 @@ def _operand_cost(f: Form, operand: int, plan: Plan, at: Points) -> tuple[float,
             wide = window(Layout(const_index(0), strides_at(f.array, at)), f.element.bits)
             steps = LOAD * wide + SHUFFLE * shuffles(f.element.bits, at.lanes)
             return loads * steps / sharing(f.array, plan, operand), 0.0
-    return loads * LOAD, loads * pack_cost(f) if found is Access.PACKED else 0.0
+    if found is not Access.PACKED:
+        return loads * LOAD, 0.0
+    place = plan.instruction.place
+    if place.rows > 1:
+        rows = shape(plan.instruction, operand, dict(plan.sizes))[0]
+        if not may_be_packed(at.lanes // rows, f.element.bytes, place.memory):
+            return loads * LOAD, inf
+    return loads * LOAD, loads * pack_cost(f)
 
 
 def pack_cost(f: Form) -> float:

@@ -269,16 +269,19 @@ class _Selection:
         fit = only or self.fitting(s)
         relaxed = self.is_relaxed(s.buffer)
         on_tiles, among_tiles = s.buffer in self.tiles.buffers, bool(self.tiles.buffers)
+        alone = self.is_alone(s)
 
         def read(s: Store, zeros: Zeros) -> Spellings:
             # In registers the lanes of one row are all there is to choose.
-            known = (statement(s, self.instructions, relaxed, zeros),) if not on_tiles else ()
-            found = known or statements(s, fit, relaxed, zeros)
+            known = () if on_tiles else (statement(s, self.instructions, relaxed, zeros, alone),)
+            found = known or statements(s, fit, relaxed, zeros, alone)
             done = tuple(map(in_whole_tiles, found)) if on_tiles else found
-            whole = uncut(s, relaxed, zeros, found[0]) if among_tiles else found[0]
+            whole = uncut(s, relaxed, zeros, found[0], alone) if among_tiles else found[0]
             return Spellings(found[0], tuple(x for x in done if x is not None), whole)
 
-        found, places = self.readings.of(s, read, self.zeros(), (relaxed, id(fit), among_tiles))
+        found, places = self.readings.of(
+            s, read, self.zeros(), (relaxed, id(fit), among_tiles, alone)
+        )
         ways: list[Way] = []
         refused = on_tiles and condition_miss(found.first, fit) is not None
         for one in () if refused else found.done:
@@ -339,10 +342,18 @@ class _Selection:
             of_where = condition_miss(found[0], fit) if s.buffer in self.tiles.buffers else None
             return of_where or near_miss(found[0].value, fit, self.instructions)
         try:
-            statement(s, self.instructions, self.is_relaxed(s.buffer), self.zeros())
+            relaxed = self.is_relaxed(s.buffer)
+            statement(s, self.instructions, relaxed, self.zeros(), self.is_alone(s))
         except NotTensorError as why:
             return not_a_tensor(why, s, fit)
         return None
+
+    def is_alone(self, s: Store) -> bool:
+        """Whether one element of a tile would be a tile of one row and one column: not where no lanes
+        are summed, since then nothing was vectorized."""
+        if reads(s.value, s.buffer) and not contains(s.value, VectorReduce):
+            return False
+        return s.buffer in self.tiles.buffers or self.tiles.is_in(s.value)
 
     def fitting(self, s: Store) -> tuple[Instruction, ...]:
         """The instructions on registers of the kind that the store goes to."""

@@ -36,27 +36,30 @@ Zeros = Mapping[str, frozenset[Hashable]]
 
 
 def statement(
-    s: Store, instructions: Sequence[Instruction], relaxed: bool, zeros: Zeros
+    s: Store, instructions: Sequence[Instruction], relaxed: bool, zeros: Zeros, alone: bool = False
 ) -> Statement:
-    """The store as a tensor statement. `relaxed`: it may write where its mask does not hold. Raises
-    NotTensorError."""
-    return _over(s, natural(_box(s), longest(instructions)), relaxed, zeros)
+    """The store as a tensor statement. `relaxed`: it may write where its mask does not hold. `alone`:
+    one element is a tile of one row and one column. Raises NotTensorError."""
+    return _over(s, natural(_box(s), longest(instructions)), relaxed, zeros, alone)
 
 
 def statements(
-    s: Store, instructions: Sequence[Instruction], relaxed: bool, zeros: Zeros
+    s: Store, instructions: Sequence[Instruction], relaxed: bool, zeros: Zeros, alone: bool = False
 ) -> tuple[Statement, ...]:
     """The store as `statement`, then with its dimensions cut to shorter extents of instructions: 256
     outputs of a row are 8 x 32, but also 16 x 16 and 32 x 8. Raises NotTensorError."""
     dims, rows = _box(s), longest(instructions)
     cuts = dict.fromkeys(natural(dims, rows[n:]) for n in range(len(rows) or 1))
-    return tuple(_over(s, cut, relaxed, zeros) for cut in cuts if len(cut) >= len(next(iter(cuts))))
+    whole = (cut for cut in cuts if len(cut) >= len(next(iter(cuts))))
+    return tuple(_over(s, cut, relaxed, zeros, alone) for cut in whole)
 
 
-def uncut(s: Store, relaxed: bool, zeros: Zeros, known: Statement) -> Statement:
+def uncut(
+    s: Store, relaxed: bool, zeros: Zeros, known: Statement, alone: bool = False
+) -> Statement:
     """The store over the coarsest box; `known`: over some. Raises NotTensorError."""
     dims = natural(_box(s), ())
-    return known if dims == known.outputs else _over(s, dims, relaxed, zeros)
+    return known if dims == known.outputs else _over(s, dims, relaxed, zeros, alone)
 
 
 def _box(s: Store) -> Dims:
@@ -64,9 +67,9 @@ def _box(s: Store) -> Dims:
     return box(dest, s.value) if s.mask is None else box(dest, s.value, s.mask)
 
 
-def _over(s: Store, dims: Dims, relaxed: bool, zeros: Zeros) -> Statement:
+def _over(s: Store, dims: Dims, relaxed: bool, zeros: Zeros, alone: bool) -> Statement:
     dest = Load(s.buffer, s.index, s.value.type)
-    where, plain = tensor(dest, dims), tensor(s.value, dims)
+    where, plain = tensor(dest, dims, alone), tensor(s.value, dims, alone)
     value = with_projected(plain)
     by_zeros = value != plain
     if not isinstance(where, Read):

@@ -38,7 +38,7 @@ from hbc.ir.nodes import (
 )
 from hbc.ir.record import interned, record
 from hbc.ir.types import I64, DType
-from hbc.ir.walk import children, map_children
+from hbc.ir.walk import children, contains, map_children
 
 
 @interned
@@ -164,9 +164,10 @@ def box(*es: Expr) -> Dims:
     return tuple(Dim(f"d{n}", extent) for n, extent in enumerate(_extents(cuts, es[0])))
 
 
-def tensor(e: Expr, dims: Dims) -> Tensor:
-    """`e` over a box that `box` made of it (and of others). Raises NotTensorError."""
-    return _Reader().read(e, dims)
+def tensor(e: Expr, dims: Dims, alone: bool = False) -> Tensor:
+    """`e` over a box that `box` made of it (and of others). `alone`: one element is a box of one point,
+    and not a number that somebody else computes. Raises NotTensorError."""
+    return _Reader(alone).read(e, dims)
 
 
 def conjuncts(condition: Tensor) -> tuple[Tensor, ...]:
@@ -285,11 +286,12 @@ def placed(at: Layout, dims: Dims) -> tuple[tuple[Dim, Expr], ...]:
 class _Reader:
     """Names the reduced dims of one statement."""
 
-    def __init__(self) -> None:
+    def __init__(self, alone: bool) -> None:
         self.reduced = 0
+        self.alone = alone
 
     def read(self, e: Expr, dims: Dims) -> Tensor:
-        if e.type.lanes == 1:
+        if e.type.lanes == 1 and not (self.alone and not dims and contains(e, Load, VectorReduce)):
             return Uniform(e)
         match e:
             case Load(buffer=buffer, index=index, type=t, mask=mask):

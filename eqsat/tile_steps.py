@@ -12,10 +12,11 @@ from hbc.eqsat.plan import Plan
 from hbc.eqsat.points import Points, address, exists, raw_layout, value
 from hbc.eqsat.steps import Fresh, Index, nest
 from hbc.eqsat.tensor import Apply, Line, Masked, Read, Tensor, Uniform
-from hbc.eqsat.tiles import Tile, TileBuffer, accumulators, tile_of
+from hbc.eqsat.tile_starts import may_begin_unknown
+from hbc.eqsat.tiles import Tile, TileBuffer, accumulators, all_lanes, tile_of
 from hbc.ir.build import const, const_value
 from hbc.ir.layout import layout
-from hbc.ir.nodes import Allocate, Expr, Instruct, Load, Op, Ramp, Stmt, Store, const_index
+from hbc.ir.nodes import Allocate, Expr, Instruct, Load, Op, Stmt, Store, const_index
 from hbc.ir.record import record
 from hbc.ir.types import DType, Memory
 from hbc.ir.walk import block
@@ -98,7 +99,7 @@ def _name(e: Expr) -> str:
 def _loaded(e: Expr, names: Mapping[Expr, str], memory: Memory, body: Stmt) -> Stmt:
     """The body with a tile that holds the value."""
     n, t = e.type.lanes, e.type.element
-    fill = Store(names[e], _all(n), e)
+    fill = Store(names[e], all_lanes(n), e)
     return Allocate(names[e], t, const_index(n), memory, block(fill, body))
 
 
@@ -106,7 +107,9 @@ def _execute(p: Product, names: Mapping[Expr, str]) -> Stmt:
     i = p.plan.instruction
     args: dict[int, Expr] = {i.accumulator: p.accumulator.load()}
     for n, e in zip(i.factors, p.operands, strict=True):
-        args[n] = e.load() if isinstance(e, Tile) else Load(names[e], _all(e.type.lanes), e.type)
+        args[n] = (
+            e.load() if isinstance(e, Tile) else Load(names[e], all_lanes(e.type.lanes), e.type)
+        )
     t = p.accumulator.element(p.accumulator.lanes)
     done = Instruct(i.name, p.plan.sizes, tuple(args[n] for n in sorted(args)), t)
     return Store(p.accumulator.name, p.accumulator.index(), done)
@@ -175,20 +178,22 @@ def save(
         return Store(dest.buffer, where, tile.load(), mask, atomic=op)
     name = fresh(f"{tile.name}_rows")
     body = block(
-        Store(name, _all(tile.lanes), tile.load()),
+        Store(name, all_lanes(tile.lanes), tile.load()),
         Store(
-            dest.buffer, where, Load(name, _all(tile.lanes), tile.element(tile.lanes)), mask, atomic=op
+            dest.buffer, where, Load(name, all_lanes(tile.lanes), tile.element(tile.lanes)), mask, atomic=op
         ),
     )  # fmt: skip
     return Allocate(name, tile.element, const_index(tile.lanes), Memory.STACK, body)
 
 
-def _all(lanes: int) -> Expr:
-    return Ramp(const_index(0), const_index(1), lanes)
-
-
 def allocated(b: TileBuffer, body: Stmt, of: Allocate) -> Stmt:
     """The body with the tiles of the buffer that `of` allocates."""
+    zeros = [
+        Store(tile.name, tile.index(), const(0, tile.element(tile.lanes)))
+        for tile in b.tiles.values()
+        if may_begin_unknown(body, tile.name)
+    ]
+    body = block(*zeros, body)
     for tile in reversed(b.tiles.values()):
         extent = const_index(tile.lanes)
         body = Allocate(tile.name, tile.element, extent, b.memory, body, of.note, of.span)

@@ -29,6 +29,11 @@ from hbc.ir.walk import nodes
 Addresses = tuple[int, ...]
 
 
+def all_lanes(lanes: int) -> Expr:
+    """The places of that many elements from the first."""
+    return Ramp(const_index(0), const_index(1), lanes) if lanes > 1 else const_index(0)
+
+
 @record
 class Tile:
     """`addresses`: the elements of the buffer that it holds, in its row-major order; `rows` of them.
@@ -55,7 +60,7 @@ class Tile:
 
     def index(self) -> Expr:
         """Of all its elements."""
-        return Ramp(const_index(0), const_index(1), self.lanes)
+        return all_lanes(self.lanes)
 
     def load(self) -> Load:
         """All of it."""

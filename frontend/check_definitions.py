@@ -126,6 +126,12 @@ def func(draft: Draft, scope: Scope) -> Func | None:
         typed = convert(typed, pure.value, t, f"`{name}`", scope)
     updates = tuple(update(u, draft.variables, t, scope) for u in draft.updates if draft.variables)
     report_overwritten(draft, scope)
+    if t is UNKNOWN and not scope.mistakes:
+        scope.report(
+            f"the type of `{name}` cannot be told: its first value is a literal, and the updates say "
+            "only together with it what they are", draft.name.span,
+            f"declare it, such as `{name}: f32[{', '.join(draft.variables)}] = ...`",
+        )  # fmt: skip
     if is_broken(typed) or None in updates or len(scope.mistakes) > before:
         scope.broken.add(name)
         return None

@@ -10,11 +10,12 @@ import math
 from dataclasses import replace
 from typing import assert_never
 
-from hbc.frontend import ast
+from hbc.frontend import ast, let_indices
 from hbc.frontend.check_access import access, edge_access
 from hbc.frontend.check_calls import call
 from hbc.frontend.check_operations import operation
 from hbc.frontend.check_types import bare, spoken, text, to_type, wrong
+from hbc.frontend.inline_limit import LONGEST
 from hbc.frontend.literals import (
     BROKEN,
     HIGHEST,
@@ -28,8 +29,10 @@ from hbc.frontend.literals import (
 )  # fmt: skip
 from hbc.frontend.scope import Env
 from hbc.ir.diag import Note
-from hbc.ir.nodes import Binary, Const, Expr, Let, Op, Unary, UnaryOp, Var
+from hbc.ir.nodes import Access, Binary, Const, Expr, Let, Op, Unary, UnaryOp, Var
+from hbc.ir.source import Span
 from hbc.ir.types import BOOL, I64, INDEX, Type
+from hbc.ir.walk import contains, nodes
 
 CONSTANTS = {
     "pi": math.pi, "inf": math.inf, "nan": math.nan, "lowest": LOWEST, "highest": HIGHEST,
@@ -119,7 +122,8 @@ def name(e: ast.Name, env: Env) -> Expr:
 
 
 def let(e: ast.Let, env: Env) -> Expr:
-    """Constants are put in place; other values keep a name that is unique in the file."""
+    """Constants are put in place; other values keep a name that is unique in the file, but for where
+    they are part of an index. What the type of a Func depends on has none of its own yet."""
     bound = value(e.value, env)
     text = e.name.text
     if text in env.locals or text in env.scope.declared:
@@ -127,12 +131,22 @@ def let(e: ast.Let, env: Env) -> Expr:
         bound = BROKEN
     if isinstance(bound, Const):
         return value(e.body, env.bind(text, bound))
-    bound = settle(bound, env.scope)
+    if not any(isinstance(n, Access | Var) and is_literal(n) for n in nodes(bound)):
+        bound = settle(bound, env.scope)
     own = env.scope.fresh(text)
     body = value(e.body, env.bind(text, Var(own, bound.type, e.name.span)))
     if is_broken(body):
         return BROKEN
-    return Let(own, bound, body, e.span)
+    found = let_indices.bind(own, bound, body, e.span)
+    return long_index(e.span, env) if found is None else found
+
+
+def long_index(span: Span, env: Env) -> Expr:
+    env.scope.report(
+        f"an index without its `let`s is more than {LONGEST:,} operations long", span,
+        "make one of the values a Func, and say `compute_root` of it in a schedule",
+    )  # fmt: skip
+    return BROKEN
 
 
 def inlined(e: ast.Inlined, env: Env) -> Expr:
@@ -200,7 +214,8 @@ def index(e: ast.Expr, env: Env) -> Expr:
             f"write `i64({bare(e)})`",
         )  # fmt: skip
         return BROKEN
-    return to_type(v, I64, env.scope)
+    found = let_indices.without_lets(to_type(v, I64, env.scope))
+    return long_index(e.span, env) if contains(found, Let) or let_indices.is_long(found) else found
 
 
 def condition(e: ast.Expr, env: Env) -> Expr:

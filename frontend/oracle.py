@@ -6,7 +6,7 @@ a legal schedule and compiler may compute at the declared types lies within `Ref
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import numpy as np
 
@@ -25,12 +25,14 @@ __all__ = ["Comparison", "Reference", "compare", "evaluate"]
 
 
 def evaluate(
-    p: Pipeline, sizes: Mapping[str, int], inputs: Mapping[str, Array]
-) -> dict[str, Reference]:
-    """Every output of the pipeline. `inputs` have the declared dtypes and extents. Raises HbcError
-    when an input is read outside its extents."""
+    p: Pipeline, sizes: Mapping[str, int], inputs: Mapping[str, Array],
+    fused: Collection[DType] = (),
+) -> dict[str, Reference]:  # fmt: skip
+    """Every output of the pipeline. `inputs` have the declared dtypes and extents. Sums of half floats
+    of the `fused` types may add products that were not rounded before. Raises HbcError when an input
+    is read outside its extents."""
     with np.errstate(all="ignore"):
-        program = Program(p, dict(sizes), {})
+        program = Program(p, dict(sizes), {}, frozenset(fused))
         for image in p.inputs:
             data = inputs[image.name]
             value = exact(data, image.element)

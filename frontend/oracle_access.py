@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 import numpy as np
 
+from hbc.frontend import oracle_reach
 from hbc.frontend.oracle_points import Buffers, Linear, Points, Stored, linear
-from hbc.frontend.oracle_value import Value
+from hbc.frontend.oracle_value import Value, tidy, uncertainty
 from hbc.ir.diag import error
 from hbc.ir.nodes import Access
 from hbc.ir.numpy_types import Array
-from hbc.ir.types import BOOL
 
 Meaning = Callable[[Points], Value]
 
@@ -87,14 +87,19 @@ def _gather(e: Access, stored: Stored, indices: tuple[Value, ...], points: Point
         at.append(np.clip(offset, 0, max(stored.shape[dim] - 1, 0)) if outside.any() else offset)
     if not all(stored.shape):
         return Value(np.zeros(points.shape, stored.value.x.dtype))
-    x = stored.value.x[tuple(at)]
-    error_at = None if stored.value.e is None else stored.value.e[tuple(at)]
+    places = tuple(at)
+    x = stored.value.x[places]
+    error_at = None if stored.value.e is None else stored.value.e[places]
     if not unsure.any():
         return Value(x, error_at)
-    anything = True if stored.element == BOOL else np.inf
-    known: Array | float = 0.0 if error_at is None else error_at
-    spread = np.where(unsure, anything, known)
-    return Value(x, spread.astype(np.bool_) if stored.element == BOOL else spread)
+    spread = np.array(np.broadcast_to(uncertainty(Value(x, error_at), stored.element), x.shape))
+    some = np.broadcast_to(unsure, x.shape)
+    spread[some] = oracle_reach.read(
+        stored,
+        tuple(np.broadcast_to(i, x.shape)[some] for i in places),
+        tuple(o[some] for o in oracle_reach.distances(indices, x.shape)),
+    )
+    return tidy(x, spread)
 
 
 def _refuse(

@@ -13,7 +13,9 @@ import numpy as np
 
 from hbc.frontend import oracle_integer
 from hbc.frontend.oracle_expr import binary
-from hbc.frontend.oracle_float import LARGEST, roundoff
+from hbc.frontend.oracle_float import LARGEST, LEAST, roundoff
+from hbc.frontend.oracle_reach import reached
+from hbc.frontend.oracle_store import Places
 from hbc.frontend.oracle_value import Value, tidy, uncertainty, work_dtype
 from hbc.ir.nodes import Op
 from hbc.ir.numpy_types import Array
@@ -77,6 +79,32 @@ def add_scattered(
         np.logical_or.at(total.nans, at, spread(np.isnan(v.x)))
     if v.e is not None:
         np.add.at(total.e, at, spread(v.e))
+
+
+def unrounded(v: Value, element: DType) -> Value:
+    """Products that were rounded to half floats, and may as well not have been."""
+    e = uncertainty(v, element)
+    more = roundoff(element) * (np.abs(v.x) + e) + LEAST[element]
+    return Value(v.x, np.where(np.isinf(v.x), np.inf, np.where(np.isnan(v.x), e, e + more)))
+
+
+def add_perhaps(total: Sum, places: Places, v: Value, element: DType) -> None:
+    """Adds terms in a row, each to its place or to another that it may belong to."""
+    assert places.off is not None
+    size = np.abs(np.asarray(v.x, np.longdouble)).astype(np.float64)
+    size = np.where(np.isfinite(size), size, np.inf)
+    most = size + uncertainty(v, element)
+    np.add.at(total.x, places.at, np.where(np.isfinite(size), v.x, 0).astype(total.x.dtype))
+    others = reached(places.at, places.off, total.x.shape)
+    if others is None:
+        total.e[...] = np.inf
+        return
+    every = [(np.ones(size.shape, np.bool_), places.at), *others]
+    for there, at in every:
+        np.add.at(total.e, at, most[there])
+        np.add.at(np.asarray(total.terms), at, 1)
+        if element.is_float:
+            np.add.at(total.size, at, _finite_magnitude(most[there]))
 
 
 def finish_sum(total: Sum, start: Value, element: DType) -> Value:

@@ -27,7 +27,13 @@ def binary(op: Op, element: DType, a: Value, b: Value) -> Value:
         case Op.MUL:
             return _wrapped(x, fa * fb, np.abs(fa) * eb + np.abs(fb) * ea + ea * eb, element)
         case Op.MIN | Op.MAX:
-            return tidy(x, np.maximum(ea, eb))
+            end = np.minimum if op is Op.MIN else np.maximum
+            middle = end(fa, fb)
+            return tidy(
+                x, np.maximum(end(fa + ea, fb + eb) - middle, middle - end(fa - ea, fb - eb))
+            )
+        case Op.MOD:
+            return tidy(x, _remainder(fa, fb, ea, eb, element))
         case Op.DIV | Op.SHR:
             spread = _monotone(op, element, a, b, ea, x)
             return tidy(x, np.where(eb > 0, _width(element), spread))
@@ -45,6 +51,16 @@ def _monotone(op: Op, element: DType, a: Value, b: Value, ea: Array, x: Array) -
         ends.append(np.abs(np.asarray(meaning(inside, b.x)).astype(np.float64) - x))
     spread = np.where(ea > 0, np.maximum(*ends), 0.0)
     return np.asarray(np.where(ea >= float(hi) - float(lo), _width(element), spread))
+
+
+def _remainder(a: Array, b: Array, ea: Array, eb: Array, element: DType) -> Array:
+    """How far a remainder moves: as far as the dividend, or between 0 and the divisor."""
+    known = (eb == 0) & (b > 0) & (np.abs(a) + ea < 2.0**52)
+    by = np.where(known, b, 1.0)
+    rest = np.mod(a, by)
+    within = (rest - ea >= 0) & (rest + ea < by)
+    spread = np.where(within, ea, np.maximum(rest, by - 1 - rest))
+    return np.where((ea > 0) | (eb > 0), np.where(known, spread, _width(element)), 0.0)
 
 
 def _logical(op: Op, a: Value, b: Value) -> Value:

@@ -11,6 +11,7 @@ from hbc.frontend.oracle_expr import meaning
 from hbc.frontend.oracle_points import Box, Points, Stored
 from hbc.ir.diag import InternalError
 from hbc.ir.nodes import Access, Expr, Let, Stmt, Var
+from hbc.ir.types import DType
 from hbc.ir.walk import children, nodes, substitute
 
 MAX_POINTS = 1 << 16
@@ -27,6 +28,7 @@ class Program:
     pipeline: Pipeline
     sizes: Mapping[str, int]
     stored: dict[str, Stored]
+    fused: frozenset[DType] = frozenset()  # half floats whose products may go into sums unrounded
     meanings: dict[int, tuple[Expr, Meaning]] = field(default_factory=dict)
 
     def buffer(self, name: str) -> Stored:
@@ -46,7 +48,7 @@ class Program:
 
     def fork(self) -> Program:
         """Another evaluation that starts with what this one has."""
-        return Program(self.pipeline, self.sizes, dict(self.stored))
+        return Program(self.pipeline, self.sizes, dict(self.stored), self.fused)
 
 
 def pure_positions(update: Update, variables: tuple[str, ...]) -> tuple[int, ...]:

@@ -9,7 +9,8 @@ import numpy as np
 from hbc.frontend.funcs import Func
 from hbc.frontend.oracle_points import Box, Linear, Ranges, chunks, grid, linear
 from hbc.frontend.oracle_program import Program, accesses, span_range, update_ranges
-from hbc.frontend.oracle_value import may_hold
+from hbc.frontend.oracle_reach import MOST_REACHED
+from hbc.frontend.oracle_value import Value, may_hold, taken
 from hbc.ir.nodes import Access, Expr
 from hbc.ir.walk import free_variables
 
@@ -102,13 +103,22 @@ def hull(
         points = grid(piece, program.sizes)
         if condition is not None:
             mask = np.broadcast_to(may_hold(inner.meaning(condition)(points)), points.shape)
-            values = inner.meaning(index)(points.masked(mask)).x
-            values = np.broadcast_to(values, points.shape)[mask]
+            found = taken(inner.meaning(index)(points.masked(mask)), mask)
         else:
-            values = inner.meaning(index)(points).x
-        if values.size:
-            spans.append((int(values.min()), int(values.max())))
+            found = inner.meaning(index)(points)
+        if found.x.size:
+            spans.append(_ends(found))
     return (min(s[0] for s in spans), max(s[1] for s in spans)) if spans else None
+
+
+def _ends(v: Value) -> tuple[int, int]:
+    """Least and greatest value, those that an uncertain index may reach included. One that may be
+    anywhere tells nothing: whatever is read there may be anything, too."""
+    low, high = int(v.x.min()), int(v.x.max())
+    if v.e is None:
+        return low, high
+    near = np.where(v.e <= MOST_REACHED, v.e, 0.0)
+    return min(low, int((v.x - near).min())), max(high, int((v.x + near).max()))
 
 
 def _with_inner(

@@ -11,7 +11,7 @@ from hbc.frontend.oracle_points import Axis, Points, Ranges, grid
 from hbc.frontend.oracle_program import Program, accesses
 from hbc.frontend.oracle_recurrence import active_range, recurrence
 from hbc.frontend.oracle_solve import solve
-from hbc.frontend.oracle_store import places, put
+from hbc.frontend.oracle_store import places, put, put_at
 from hbc.frontend.oracle_value import Value, may_hold, select, taken
 from hbc.ir.nodes import Var
 
@@ -46,12 +46,14 @@ def _solved(
     stored, order = program.stored[func.name], found.order
     points = grid({**others, variable: span}, program.sizes)
     past = grid({**others, variable: (span[0] - order, order)}, program.sizes)
-    at = places(program, update, stored, past)
-    e = None if stored.value.e is None else stored.value.e[at]
-    result = solve(program, found, points, Value(stored.value.x[at], e))
+    before, after = (places(program, update, stored, x) for x in (past, points))
+    if before.off is not None or after.off is not None:
+        return False
+    e = None if stored.value.e is None else stored.value.e[before.at]
+    result = solve(program, found, points, Value(stored.value.x[before.at], e))
     if result is None:
         return False
-    put(stored, places(program, update, stored, points), result)
+    put(stored, after.at, result)
     return True
 
 
@@ -84,7 +86,8 @@ def _step(program: Program, func: Func, update: Update, points: Points) -> None:
     at = places(program, update, stored, points)
     if condition is not None:  # where it is false, a point may have no place
         live = np.broadcast_to(mask, points.shape)
-        at = tuple(i[live] for i in at)
-        old = Value(stored.value.x[at], None if stored.value.e is None else stored.value.e[at])
+        at = at.where(live)
+        e = None if stored.value.e is None else stored.value.e[at.at]
+        old = Value(stored.value.x[at.at], e)
         value = select(taken(condition, live), taken(value, live), old, element)
-    put(stored, at, value)
+    put_at(stored, at, value)

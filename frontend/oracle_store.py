@@ -2,20 +2,50 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
+from hbc.frontend import oracle_reach
 from hbc.frontend.funcs import Update
 from hbc.frontend.oracle_points import Points, Stored
 from hbc.frontend.oracle_program import Program
-from hbc.frontend.oracle_value import Value, uncertainty
+from hbc.frontend.oracle_value import Value, taken, uncertainty
 from hbc.ir.numpy_types import Array
 
 
-def places(program: Program, update: Update, stored: Stored, points: Points) -> tuple[Array, ...]:
-    """Where the points are stored, as indices into the stored array."""
-    indices = [program.meaning(i)(points).x for i in update.indices]
-    offsets = [i - o for i, o in zip(indices, stored.origin, strict=True)]
-    return tuple(np.broadcast_to(o, points.shape) for o in offsets)
+@dataclass(frozen=True, slots=True, eq=False)
+class Places:
+    """Where points are stored, as indices into the stored array; `off` where that depends on how floats
+    are rounded: how far from there each index may lie."""
+
+    at: tuple[Array, ...]
+    off: tuple[Array, ...] | None
+
+    def where(self, mask: Array) -> Places:
+        """Those of the points where the mask holds, in a row."""
+        off = None if self.off is None else tuple(o[mask] for o in self.off)
+        return Places(tuple(i[mask] for i in self.at), off)
+
+
+def places(program: Program, update: Update, stored: Stored, points: Points) -> Places:
+    """Where the points are stored."""
+    indices = tuple(program.meaning(i)(points) for i in update.indices)
+    offsets = [i.x - o for i, o in zip(indices, stored.origin, strict=True)]
+    at = tuple(np.broadcast_to(o, points.shape) for o in offsets)
+    sure = all(i.e is None for i in indices)
+    return Places(at, None if sure else oracle_reach.distances(indices, points.shape))
+
+
+def put_at(stored: Stored, places: Places, v: Value) -> None:
+    """Writes values, each to where it belongs or to wherever it may belong."""
+    if places.off is None:
+        put(stored, places.at, v)
+    else:
+        whole = np.ones(places.at[0].shape, np.bool_)
+        rows = places.where(whole)
+        assert rows.off is not None
+        oracle_reach.write(stored, rows.at, rows.off, taken(v, whole))
 
 
 def sliced(stored: Stored, target: tuple[slice, ...]) -> Value:

@@ -11,6 +11,7 @@ from hbc.frontend.funcs import Func, Update
 from hbc.frontend.oracle_contract import contract
 from hbc.frontend.oracle_factors import Contraction, contraction, pieces, window_pieces
 from hbc.frontend.oracle_fold import (
+    add_perhaps,
     add_scattered,
     add_terms,
     combine,
@@ -19,6 +20,7 @@ from hbc.frontend.oracle_fold import (
     in_any_order,
     new_sum,
     reach_of,
+    unrounded,
 )
 from hbc.frontend.oracle_points import Box, Points, Ranges, Stored, chunks, cut, grid
 from hbc.frontend.oracle_product import finish_product, multiply_scattered, new_product
@@ -31,7 +33,7 @@ from hbc.frontend.oracle_program import (
 )
 from hbc.frontend.oracle_scan import run_in_order
 from hbc.frontend.oracle_store import places, put, sliced
-from hbc.frontend.oracle_value import Value, may_hold, select
+from hbc.frontend.oracle_value import Value, may_hold, select, taken, uncertainty
 from hbc.ir.addends import addends, is_product
 from hbc.ir.nodes import ASSOCIATIVE, Access, Binary, Expr, Let, Op
 from hbc.ir.numpy_types import Array
@@ -175,13 +177,19 @@ def _masked_term(
 ) -> Value | None:
     """The term, or what changes nothing where the condition is false; None when it is nowhere."""
     mask = _mask(program, update, points)
+    exact = update.op is Op.ADD and element in program.fused and is_product(term)
+
+    def whole(points: Points) -> Value:
+        value = program.meaning(term)(points)
+        return unrounded(value, element) if exact else value
+
     if mask is None or update.condition is None:
-        return program.meaning(term)(points)
+        return whole(points)
     condition = program.meaning(update.condition)(points)
     if not mask.any():
         return None
     assert update.op is not None
-    value = program.meaning(term)(points.masked(mask))
+    value = whole(points.masked(mask))
     none = Value(np.asarray(_neutral(update.op, element), value.x.dtype))
     return select(condition, value, none, element)
 
@@ -218,15 +226,22 @@ def _scatter(program: Program, func: Func, update: Update, term: Expr, ranges: R
         points = grid(piece, program.sizes)
         value = _masked_term(program, update, term, points, element)
         if value is not None:
-            at = places(program, update, stored, points.masked(_mask(program, update, points)))
-            each = [(i >= 0) & (i < n) for i, n in zip(at, stored.shape, strict=True)]
+            to = places(program, update, stored, points.masked(_mask(program, update, points)))
+            each = [(i >= 0) & (i < n) for i, n in zip(to.at, stored.shape, strict=True)]
             inside = np.logical_and.reduce(each)
+            if to.off is not None:
+                unsure = inside & np.logical_or.reduce([o > 0 for o in to.off])
+                add_perhaps(total, to.where(unsure), taken(value, unsure), element)
+                inside &= ~unsure
             if product is not None:
-                multiply_scattered(product, at, value, element, inside)
+                multiply_scattered(product, to.at, value, element, inside)
             else:
-                add_scattered(total, at, value, element, inside)
+                add_scattered(total, to.at, value, element, inside)
     start = stored.value
     done = finish_sum(total, start, element)
     if product is not None:
+        anywhere = np.asarray(total.e > 0)
         done = finish_product(product, start, element)
+        if anywhere.any():  # where a factor is only perhaps one
+            done.e = np.where(anywhere, np.inf, uncertainty(done, element))
     put(stored, (slice(None),) * len(stored.shape), done)

@@ -103,13 +103,13 @@ class _Work:
             count += 1
             name = f"{moved.buffer}_copy_{count}"
         self.taken.add(name)
-        dense = Ramp(const_index(0), const_index(1), moved.type.lanes)
-        copied: Expr = Load(name, dense, moved.type)
+        place, extent = _aligned_rows(moved)
+        copied: Expr = Load(name, place, moved.type)
         if isinstance(s.value, Broadcast):
             copied = replace(s.value, value=copied)
         return Allocate(
-            name, moved.type.element, const_index(moved.type.lanes), Memory.STACK,
-            block(Store(name, dense, moved), replace(s, value=copied)),
+            name, moved.type.element, const_index(extent), Memory.STACK,
+            block(Store(name, place, moved), replace(s, value=copied)),
             "a fragment on its way between rows that are not aligned",
         )  # fmt: skip
 
@@ -132,6 +132,20 @@ class _Work:
                     raise InternalError(f"a fragment of `{a.name}` is never aligned: {show(at)}")
                 needed[stride] = lcm(needed.get(stride, 1), short)
         return needed
+
+
+def _aligned_rows(moved: Load) -> tuple[Expr, int]:
+    """Where the elements lie in memory of their own, row after row, each at a multiple of ROW bytes; and
+    how many elements that takes."""
+    lanes, found = moved.type.lanes, layout(moved.index)
+    dims = () if found is None else found.dims
+    columns = dims[-1][0] if dims and const_value(dims[-1][1]) == 1 else lanes
+    least = ROW // moved.type.element.bytes
+    if columns % least == 0:
+        return Ramp(const_index(0), const_index(1), lanes), lanes
+    pitch, rows = -(-columns // least) * least, lanes // columns
+    row = Ramp(const_index(0), const_index(1), columns)
+    return Ramp(row, Broadcast(const_index(pitch), columns), rows), pitch * rows
 
 
 def _stride_in(atom: Expr | None, a: Argument) -> str | None:

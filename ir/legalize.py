@@ -116,6 +116,7 @@ class _Legalize:
         lanes = s.index.type.lanes
         value = rewrite(s.value, _plain)
         mask = None if s.mask is None else rewrite(s.mask, _plain)
+        s = replace(s, index=rewrite(s.index, _plain))  # data may say where
         widest = max(widest_bits(e) for e in (value, mask) if e is not None)
         widest = max(widest, value.type.element.bits)
         native, least = self.bits // widest, max(2, LEAST_BITS // widest)

@@ -17,14 +17,13 @@ from case import Case, Sizes
 from headers import precompiled
 
 from hbc.cli.emulation import can_emulate
-from hbc.cli.instruction_error import with_instructions
+from hbc.cli.instruction_error import expected_outputs
 from hbc.cli.native import Native, output_shapes
 from hbc.cli.pipeline import lower_to_kernel
 from hbc.cli.sizes import extents
 from hbc.cli.stages import special_of
 from hbc.cli.strides import lengthened
 from hbc.cli.trials import Special, accepted
-from hbc.cli.work import count_work
 from hbc.codegen.amx_emulator import build_emulator
 from hbc.codegen.c import CSource, emit_c
 from hbc.codegen.cross import is_foreign
@@ -32,7 +31,7 @@ from hbc.codegen.processor import can_run, emulated_features
 from hbc.codegen.program import build_callable, for_this_processor
 from hbc.frontend.check import check
 from hbc.frontend.funcs import Pipeline
-from hbc.frontend.oracle import Reference, compare, evaluate
+from hbc.frontend.oracle import Reference, compare
 from hbc.frontend.parse import parse
 from hbc.ir import interp
 from hbc.ir.diag import HbcError
@@ -183,8 +182,7 @@ def prepare(p: Pipeline, kernel: Kernel, case: Case, number: int) -> Run | None:
     rng = np.random.default_rng([case.seed, number])
     special = (case.seed + number) % 3 == 2 and special_of(kernel) == Special()
     inputs = fill_inputs(p, sizes, rng, special)
-    expected = evaluate(p, sizes, inputs)
-    expected = with_instructions(expected, kernel.instructions, count_work(p, sizes).total)
+    expected = expected_outputs(p, sizes, inputs, kernel)
     return Run(sizes, inputs, expected, (case.seed + number) % 4 == 1)
 
 

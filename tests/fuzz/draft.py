@@ -94,6 +94,7 @@ class Env:
     readable: Sequence[Array]
     reads: Reads
     locals: list[tuple[str, DType]] = field(default_factory=list)
+    named: list[tuple[str, Span]] = field(default_factory=list)  # by `let`s, to be indices
 
     @property
     def c(self) -> Choices:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from choices import chance, pick, weighted
 from draft import Array, Env
-from indices import indices
+from indices import data_index, indices
 
 from hbc.ir.types import BOOL, DType, Kind, widen
 
@@ -20,7 +20,10 @@ def expression(env: Env, t: DType, depth: int) -> str:
         return condition(env, depth)
     kinds = [(4, "arith"), (2, "extreme"), (2, "cast"), (2, "select"), (1, "let"), (1, "unary")]
     kinds += [(2, "math")] if t.is_float else [(2, "bits"), (2, "divide")]
+    kinds += [(1, "place")] if env.variables else []
     kind = weighted(env.c, kinds)
+    if kind == "place":
+        return named_place(env, t, depth)
     if kind == "cast":
         source = pick(env.c, env.draft.palette)
         inner = expression(env, source, depth - 1)
@@ -51,6 +54,19 @@ def expression(env: Env, t: DType, depth: int) -> str:
             return f"({a} {pick(env.c, ('&', '|', '^', '<<', '>>'))} {operand(env, t, depth - 1)})"
         case _:
             return f"({a} {pick(env.c, ('/', '%'))} {divisor(env, t, depth - 1)})"
+
+
+def named_place(env: Env, t: DType, depth: int) -> str:
+    """A value that names an index, or part of one."""
+    found = data_index(env) if chance(env.c, 50) else None
+    if found is None:
+        v = pick(env.c, list(env.variables))
+        found = v, env.variables[v]
+    name = env.draft.fresh("q")
+    env.named.append((name, found[1]))
+    body = expression(env, t, depth - 1)
+    env.named.pop()
+    return f"(let {name} = {found[0]} in {body})"
 
 
 def operand(env: Env, t: DType, depth: int) -> str:

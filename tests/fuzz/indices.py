@@ -6,7 +6,7 @@ from choices import chance, pick, weighted
 from draft import Array, Env
 from spans import Span, below, constant, only_constant, plus, text
 
-from hbc.ir.types import Kind
+from hbc.ir.types import BOOL, Kind
 
 MOST_STRIDE = 4  # what chains of strided reads may multiply an extent with
 
@@ -47,7 +47,7 @@ def one_index(env: Env, a: Array, d: int) -> tuple[str, Span, str]:
         c,
         (
             (10, "shift"), (2, "stride"), (2, "half"), (2, "sum"), (1, "constant"), (1, "clamp"),
-            (1, "reverse"), (1, "mod"), (1, "mix"), (2, "data"),
+            (1, "reverse"), (1, "mod"), (1, "mix"), (2, "data"), (1, "let"),
         ),
     )  # fmt: skip
     match kind:
@@ -79,6 +79,9 @@ def one_index(env: Env, a: Array, d: int) -> tuple[str, Span, str]:
             found = data_index(env)
             if found is not None:
                 return (*found, v)
+        case "let" if env.named:
+            name, span = pick(c, env.named)
+            return offset(env, name, span, "", free)
     return offset(env, v, span, v, free)
 
 
@@ -111,9 +114,10 @@ def offset(env: Env, index: str, span: Span, v: str, free: bool) -> tuple[str, S
 
 
 def data_index(env: Env) -> tuple[str, Span] | None:
-    """An index read from an integer array, clamped or promised to be bounded."""
+    """An index read from an array of numbers, clamped or promised to be bounded. That of a float may be
+    a little more or less, wherever that makes another integer of it."""
     c = env.c
-    arrays = [a for a in env.readable if a.element.is_int and not a.helper and a.kind != "table"]
+    arrays = [a for a in env.readable if a.element != BOOL and not a.helper and a.kind != "table"]
     if not arrays:
         return None
     a = pick(c, arrays)
@@ -128,6 +132,13 @@ def data_index(env: Env) -> tuple[str, Span] | None:
     if a.element.kind is Kind.UINT and chance(c, 40):
         return f"{value} % {most + 1}", constant(0, most)
     extent = constant(0, most) if chance(c, 60) else below({env.draft.sizes[-1]: 1})
+    if a.element.is_float:
+        value = pick(c, ("{} * 4", "{}", "abs({}) + 0.5", "round({})", "{} - {}")).replace(
+            "{}", value
+        )
+    if chance(c, 20):
+        name = env.draft.fresh("q")
+        return f"(let {name} = i64({value}) in clamp({name}, 0, {text(extent.high)}))", extent
     return f"clamp(i64({value}), 0, {text(extent.high)})", extent
 
 

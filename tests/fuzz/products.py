@@ -11,16 +11,16 @@ from expressions import condition, leaf, read
 from loop_model import Loop, Node, Stage, mark, split_in
 from spans import Affine, Span, constant
 
-from hbc.ir.types import BF16, BOOL, F32, I8, I16, I32, U8, DType
+from hbc.ir.types import BF16, BOOL, F16, F32, I8, I16, I32, U8, DType
 
 if TYPE_CHECKING:
     from schedules import Plan
 
-BYTES = ((I32, U8, I8), (I32, I8), (I32, U8), (I32, I16))
+BYTES = ((I32, U8, I8), (I32, I8), (I32, U8), (I32, I16), (I32, U8, I16), (I32, I8, U8, I16))
 PALETTES: dict[str, tuple[tuple[DType, ...], ...]] = {
     "avx512vnni": BYTES,
     "avxvnni": BYTES,
-    "avx512bf16": ((F32, BF16),),
+    "avx512bf16": ((F32, BF16), (F32, BF16, F16)),
     "arm_dot": (*BYTES, (F32, BF16)),
 }
 """For each target with tensor instructions: what is summed, and what is multiplied."""

@@ -143,6 +143,8 @@ def write_func(draft: Draft, a: Array, readable: list[Array], last: bool) -> Non
     env = Env(draft, dict(zip(variables, func.region, strict=True)), readable, func.reads)
     if updates and chance(c, 50):
         initial = f"{a.element}(0)" if a.element != BOOL else "false"
+        if a.element != BOOL and chance(c, 30):
+            initial = "0"  # of the type of the updates
     else:
         initial = expression(env, a.element, c.integer(0, 3))
     annotation = f": {a.element}" if chance(c, 30) else ""

@@ -13,8 +13,8 @@ TYPES = (
     ("bf16", "bf16", "f32"), ("u8", "i8", "i32"), ("i8", "u8", "i32"),
     ("i8", "i8", "i32"), ("u8", "u8", "i32"), ("f16", "f16", "f32"),
 )  # fmt: skip
-ROWS = (16, 8, 16, 5, 12)
-COLUMNS = (16, 8, 16, 4, 12)
+ROWS = (16, 8, 16, 5, 12, 1, 2)
+COLUMNS = (16, 8, 16, 4, 12, 1, 2)
 STEPS = (32, 64, 16, 8, 128, 12)
 EXTENTS = (32, 1, 16, 17, 40, 48, 7, 33, 2, 64)
 CONDITIONS = (
@@ -47,6 +47,8 @@ def matrix_product(c: Choices) -> TileProgram:
     a, b, t = pick(c, TYPES)
     g = 4 if t == "i32" else 2
     rows, columns, step = pick(c, ROWS), pick(c, COLUMNS), pick(c, STEPS)
+    if chance(c, 10):
+        rows, columns = 1, 1
     inputs, left, right = operands(c, a, b, g)
     factors = [f"{t}({left})", f"{t}({right})"]
     begun, finished = "0", "acc[i, j]"

@@ -142,6 +142,9 @@ def scan(draft: Draft, func: FuncDraft, readable: list[Array]) -> Finish:
             value = pick(c, (f"{old} * 0.5 + {term}", f"max({old}, {term})", f"{term} - {old}"))
         else:
             value = pick(c, (f"{old} + {term}", f"max({old}, {term})", f"{term} - {old} / 2"))
+        if chance(c, 25):
+            name = draft.fresh("t")
+            value = f"let {name} = {old} in {value.replace(old, name)}"
         line = f"{func.name}[{left}] = {value}{suffix(env)}"
         pure = tuple(v for v in func.variables if v != variable)
         return UpdateDraft(line, pure, (t,), {t: span.extent()}, False, True, reads)

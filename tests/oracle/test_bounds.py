@@ -11,7 +11,7 @@ import pytest
 from naive import pipeline
 
 from hbc.frontend import oracle
-from hbc.ir.types import I32
+from hbc.ir.types import F16, I32
 
 Array = np.ndarray[Any, Any]
 BF16 = ml_dtypes.bfloat16
@@ -296,3 +296,18 @@ def test_every_order_of_a_product_of_doubles_is_within(k: int) -> None:
             got = np.prod(factors[:, order], axis=1)
             assert oracle.compare(got, reference).ok, name
             assert oracle.compare(got * (1 + 2.0**-49), reference).mismatches == 1000, name
+
+
+def test_tensor_cores_do_not_round_products_to_half_floats() -> None:
+    """A sum of two products of f16, as instructions add it up that round sums alone."""
+    text = GEMM.replace("output C: f32", "output C: f16").format(T="f16")
+    p = pipeline(text.replace("f32(A[i, k]) * f32(B[k, j])", "A[i, k] * B[k, j]"))
+    a, b = (uniform(n, 40, 40).astype(np.float16) for n in (1, 2))
+    given, sizes = {"A": a[:, :2], "B": b[:2]}, {"M": 40, "N": 40, "K": 2}
+    total = (a[:, :1].astype(np.float64) * b[:1]).astype(np.float16)
+    total = (a[:, 1:2].astype(np.float64) * b[1:2] + total).astype(np.float16)
+    assert not oracle.compare(total, oracle.evaluate(p, sizes, given)["C"]).ok
+    fused = oracle.evaluate(p, sizes, given, {F16})["C"]
+    assert oracle.compare(total, fused).ok
+    wrong = total + (a[:, :1] * b[:1] * np.float16(0.02)).astype(np.float16)
+    assert oracle.compare(wrong, fused).mismatches > 400
