@@ -11,6 +11,7 @@ from typing import assert_never
 
 from hbc.frontend import ast
 from hbc.frontend.check_types import Operand, bare, join, spoken, text, to_type, wrong
+from hbc.frontend.constants import with_numbers
 from hbc.frontend.literals import (
     BROKEN,
     element,
@@ -196,7 +197,7 @@ def index(e: ast.Expr, env: Env) -> Expr:
             f"write `i64({bare(e)})`",
         )  # fmt: skip
         return BROKEN
-    return to_type(v, I64, env.scope)
+    return with_numbers(to_type(v, I64, env.scope))
 
 
 def condition(e: ast.Expr, env: Env) -> Expr:
