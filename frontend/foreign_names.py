@@ -55,7 +55,7 @@ FOREIGN_DIRECTIVES: dict[str, str] = {
     ".unroll(ii)`",
     "cache_read": "a copy of an input is `A.in(f)`: `A.in(f).compute_at(f, i).store_in(stack)`",
     "cache_write": "the sums are a Func of their own: `acc.compute_at(f, i).store_in(registers)`",
-    "tensorize": "instructions are chosen by the compiler for targets that have them: `hbc explain` says which",
+    "tensorize": "instructions are chosen by the compiler where the target has them: `hbc explain` says which",
     "bind": GPU,
     "fission": "each definition has loops of its own; give a part a Func, and `compute_root()`",
     "eager_inline": "write `compute_inline()`",
@@ -66,7 +66,7 @@ FOREIGN_DIRECTIVES: dict[str, str] = {
 POWER = "write `x * x`, or `exp(y * log(x))`"
 CASTS = "a cast is the name of the type: `f32(x)`"
 ROUNDED = "conversions of floats to integers saturate: `u8(x)`; of integers, `u8(clamp(x, 0, 255))`"
-REDUCED = "sum along `reduce k in K`: `s[i] = 0` and `s[i] += A[i, k]`; updates are `+= *= min= max= |= &= ^=`"
+REDUCED = "sum along `reduce k in K`: `s[i] = 0` and `s[i] += A[i, k]`; there are `+= *= min= max=` and more"
 ARGUMENT = (
     "take the value, `m[x] max= A[x, r]`, then its place, `i[x] min= i32(r) where A[x, r] == m[x]`"
 )

@@ -9,7 +9,6 @@ from enum import StrEnum
 from hbc.ir.record import record
 from hbc.ir.source import Source, Span
 
-
 MOST_MISTAKES = 100
 """After which a file is left: a generated one can have thousands, and nobody reads as many."""
 
