@@ -46,7 +46,6 @@ def check_reordered(
     if update is None or is_independent(func, stage, loop):
         return []
     variables = _reduced(update, stage, loop)
-    name = ", ".join(f"`{r.name}`" for r in variables)
     if not is_reorderable(func, update):
         parallel = what == "parallel"
         done = f"run `{loop.name}` in parallel" if parallel else f"{what} `{loop.name}`"
@@ -78,7 +77,9 @@ def order_of(
                 f"leave the loop serial; or make a step of `{q.name}` a Func of its own, whose variables "
                 "are pure",
             )
-    distances = [x for r in variables for x in scan_distances(func, update, r) or ()]
+    found = [scan_distances(func, update, r) for r in variables]
+    # Steps along a variable that no index has change the same element.
+    distances = [x for f, r in zip(found, variables, strict=True) for x in (f or _same(update, r))]
     back, ahead = [x for x in distances if x > 0], [-x for x in distances if x < 0]
     if back:
         which = "the one before" if min(back) == 1 else f"the one {min(back)} before"
@@ -89,6 +90,10 @@ def order_of(
         which = "the next one" if min(ahead) == 1 else f"the one {min(ahead)} after it"
         return f"each step along {name} reads what {which} overwrites", hint
     return f"a step of the scan along {name} may read what another one wrote", hint
+
+
+def _same(update: Update, r: ReduceVar) -> tuple[int, ...]:
+    return () if any(r.name in free_variables(i) for i in update.indices) else (1,)
 
 
 def _is_variable(index: Expr, name: str) -> bool:

@@ -55,7 +55,7 @@ FOREIGN_DIRECTIVES: dict[str, str] = {
     ".unroll(ii)`",
     "cache_read": "a copy of an input is `A.in(f)`: `A.in(f).compute_at(f, i).store_in(stack)`",
     "cache_write": "the sums are a Func of their own: `acc.compute_at(f, i).store_in(registers)`",
-    "tensorize": "instructions are chosen by the compiler where the target has them: `hbc explain` says which",
+    "tensorize": "where the target has instructions they are chosen by the compiler: `hbc explain`",
     "bind": GPU,
     "fission": "each definition has loops of its own; give a part a Func, and `compute_root()`",
     "eager_inline": "write `compute_inline()`",
