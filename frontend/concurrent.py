@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from hbc.frontend.funcs import Directive, Func, ReduceVar, Update
 from hbc.frontend.legal import is_reorderable, scans
-from hbc.frontend.plan import Loop, Split, StagePlan, difference, scan_distances, stage_text, step
+from hbc.frontend.plan import Loop, Split, StagePlan, scan_distances, stage_text, step
 from hbc.ir.diag import error
+from hbc.ir.linear import difference
 from hbc.ir.nodes import Access, Expr, Var
 from hbc.ir.walk import free_variables, nodes
 

@@ -104,7 +104,9 @@ def without_extents(stack: list[Any], found: str, source: Source) -> Diagnostic 
     empty = found == "RSQB" and kinds[-1:] == ["LSQB"]
     if empty:
         kinds = kinds[:-1]
-    end = stack[-1] if stack else None
+    if not stack:
+        return None
+    end = stack[-1]
     if kinds[-4:] in (["INPUT", *ARRAY], ["OUTPUT", *ARRAY], ["TABLE", *ARRAY]):
         if found == "LSQB":
             return None

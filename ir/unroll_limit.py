@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import prod
 
 from hbc.ir.diag import HbcError, Note, error
+from hbc.ir.lane_limit import MOST_LANES
 from hbc.ir.nodes import Allocate, Block, Cast, Const, Expr, For, LoopKind, Stmt, Store
 from hbc.ir.record import record
 from hbc.ir.target import Target
@@ -58,7 +59,8 @@ def _count(s: Stmt, around: tuple[For, ...], native: int, tiles: frozenset[str])
                 return Text(scalars=lanes)
             vectors = -(-lanes // native)
             over = [x for x in around if x.kind is LoopKind.VECTOR and not mentions(index, x.var)]
-            widened = _widened(value) if over else 0
+            # Longer vectors are refused for their length.
+            widened = _widened(value) if over and lanes <= MOST_LANES else 0
             return Text(0, vectors * (1 + WIDENED * widened), tuple(over if widened else ()))
         case For(kind=LoopKind.UNROLL | LoopKind.VECTOR as kind):
             made = _count(s.body, (*around, s), native, tiles)
