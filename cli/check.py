@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from hbc.cli.options import json_option, settings_option
-from hbc.cli.report import Json, diagnostic_json, print_json
+from hbc.cli.report import Json, diagnostic_json, print_json, show_diagnostics
 from hbc.ir.diag import Diagnostic, HbcError, UsageError
 
 
@@ -20,23 +20,33 @@ def command(files: tuple[Path, ...], settings: Mapping[str, str], as_json: bool)
     """Report every mistake in FILES, kernels and sketches (.sf); compile nothing.
 
     Each kernel is compiled with each of its schedules, for the targets that it is meant for; without
-    one, as plain loops.
+    one, as plain loops. What is allowed and slow is a warning: it changes no exit code.
     """
     mistakes: list[Diagnostic] = []
+    warnings: list[Diagnostic] = []
     for file in files:
-        mistakes += _mistakes(file, settings)
+        mistakes += _mistakes(file, settings, warnings)
     mistakes = list(dict.fromkeys(mistakes))
+    warnings = list(dict.fromkeys(warnings))
     if as_json:
         found: list[Json] = [diagnostic_json(mistake) for mistake in mistakes]
-        print_json({"ok": not mistakes, "files": len(files), "mistakes": found})
+        slow: list[Json] = [diagnostic_json(warning) for warning in warnings]
+        print_json({"ok": not mistakes, "files": len(files), "mistakes": found, "warnings": slow})
         click.get_current_context().exit(HbcError.exit_code if mistakes else 0)
     if mistakes:
         raise HbcError(mistakes)
-    click.echo(f"{len(files)} file{'s' if len(files) > 1 else ''} checked, no mistakes", err=True)
+    show_diagnostics(warnings)
+    checked = f"{len(files)} file{'s' if len(files) > 1 else ''} checked, no mistakes"
+    warned = f", {len(warnings)} warning{'s' if len(warnings) > 1 else ''}" if warnings else ""
+    click.echo(checked + warned, err=True)
 
 
-def _mistakes(file: Path, settings: Mapping[str, str]) -> Sequence[Diagnostic]:
-    """Those of the algorithm, else those of every schedule; of a sketch the first."""
+def _mistakes(
+    file: Path, settings: Mapping[str, str], warnings: list[Diagnostic]
+) -> Sequence[Diagnostic]:
+    """Those of the algorithm, else those of every schedule; of a sketch the first. `warnings` takes what is
+    allowed and slow."""
+    from hbc.cli.advice import Watch, advice
     from hbc.cli.pipeline import load_pipeline, lower_to_kernel
     from hbc.cli.read_sketch import check_sketch, is_sketch
     from hbc.cli.read_source import read_source, source_name
@@ -44,6 +54,7 @@ def _mistakes(file: Path, settings: Mapping[str, str]) -> Sequence[Diagnostic]:
     from hbc.codegen.cuda import emit_cuda
     from hbc.frontend.expand.expand import check_library, is_library
     from hbc.frontend.parse import parse
+    from hbc.ir.register_pressure import register_pressure
     from hbc.ir.source import Source
     from hbc.ir.target import GPU, TARGETS
 
@@ -67,10 +78,13 @@ def _mistakes(file: Path, settings: Mapping[str, str]) -> Sequence[Diagnostic]:
     for schedule in pipeline.schedules:
         for target in filter(TARGETS.__contains__, schedule.targets):
             try:
-                kernel = lower_to_kernel(pipeline, schedule, TARGETS[target])
+                watch = Watch()
+                kernel = lower_to_kernel(pipeline, schedule, TARGETS[target], watch)
                 # What is printed knows how many registers and how much memory there are.
                 emit = emit_cuda if TARGETS[target].machine == GPU else emit_c
                 emit(kernel, TARGETS[target])
+                warnings += register_pressure(kernel, TARGETS[target])
+                warnings += advice(pipeline, schedule, TARGETS[target], watch.loops, kernel)
             except HbcError as failure:
                 mistakes += failure.diagnostics
     return mistakes

@@ -77,8 +77,10 @@ def command(
     The files need nothing but a C compiler, or nvcc. --set of a size fixes it in the code.
     """
 
+    from hbc.cli.advice import advice
     from hbc.cli.pipeline import PASSES
     from hbc.cli.prepare import choose, compile_chosen
+    from hbc.cli.report import show_diagnostics
 
     _check_passes(dumped, PASSES)
     if as_json and str(folder) == STDOUT:
@@ -95,9 +97,13 @@ def command(
     wanted = emitted or (() if dumped and folder is None else (_default(compiled),))
     for kind in dict.fromkeys(wanted):
         _emit(kind, compiled, folder, made, archs)
+    warnings = advice(
+        chosen.pipeline, chosen.schedule, chosen.target, seen.watch.loops, compiled.kernel
+    )
     if as_json:
-        _print_json(compiled, made)
+        _print_json(compiled, made, warnings)
         return
+    show_diagnostics(warnings)
     for path in made.files:
         click.echo(f"wrote {printable_line(str(path))}", err=True)
     _show_resources(made.resources)
@@ -107,18 +113,23 @@ def command(
 
 
 class _Seen:
-    """Looks at the kernel after each pass: keeps the dumps, runs the IR verifier."""
+    """Looks at the kernel after each pass: keeps the dumps and what advice is about, runs the IR
+    verifier."""
 
     def __init__(self, dumped: tuple[str, ...], checked: bool) -> None:
+        from hbc.cli.advice import Watch
+
         self.texts: list[str] = []
         self._dumped = dumped
         self._checked = checked
         self._last: Kernel | None = None
+        self.watch = Watch()
 
     def after(self, name: str, kernel: Kernel) -> None:
         from hbc.ir.show import show_kernel
         from hbc.ir.verify import verify
 
+        self.watch(name, kernel)
         if name in self._dumped:
             self.texts.append(f"# after {name}\n{show_kernel(kernel).rstrip()}\n")
         if self._checked and kernel is not self._last:
@@ -288,8 +299,9 @@ def _cure(r: Resources) -> str:
     return f" (`at_once({r.blocks // 2})` behind `gpu_blocks` lets a thread have more registers)"
 
 
-def _print_json(compiled: Compiled, made: _Made) -> None:
-    from hbc.cli.report import print_json
+def _print_json(compiled: Compiled, made: _Made, warnings: Sequence[Diagnostic]) -> None:
+    from hbc.cli.report import diagnostic_json, print_json
+    from hbc.ir.register_pressure import register_pressure
 
     print_json(
         {
@@ -299,6 +311,13 @@ def _print_json(compiled: Compiled, made: _Made) -> None:
             "files": [str(path) for path in made.files],
             "seconds": dict(made.timings),
             "resources": [asdict(r) for r in made.resources],
+            "warnings": [
+                diagnostic_json(warning)
+                for warning in (
+                    *register_pressure(compiled.kernel, compiled.chosen.target),
+                    *warnings,
+                )
+            ],
             "shared_memory": [asdict(u) for u in shared_accesses(compiled.kernel, made.resources)],
         }
     )

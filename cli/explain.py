@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from hbc.cli.options import json_option, program_options
-from hbc.ir.diag import HbcError
+from hbc.ir.diag import Diagnostic, HbcError
 from hbc.ir.printable import printable
 from hbc.ir.target import GPU
 
@@ -39,10 +39,11 @@ def command(
     statement, and what to change.
     """
     from hbc.cli.prepare import choose
-    from hbc.cli.report import diagnostic_json, print_json
+    from hbc.cli.report import diagnostic_json, print_json, show_diagnostics
 
     chosen = choose(kernel, settings, target, schedule, isa, fix_sizes=True)
-    records, failure = _explained(chosen)
+    warnings: list[Diagnostic] = []
+    records, failure = _explained(chosen, warnings)
     if as_json:
         held = _not_held(chosen, failure)
         statements: list[Json] = [_as_json(r, held.get(r.instruction or "")) for r in records]
@@ -55,24 +56,28 @@ def command(
                 "schedule": chosen.schedule_name,
                 "statements": statements,
                 "refused": refused,
+                "warnings": [diagnostic_json(warning) for warning in warnings],
             }
         )
     elif records or failure is None:
         click.echo(printable("\n".join(_lines(chosen, records))))
+        show_diagnostics(warnings)
     if failure is not None:
         raise failure
 
 
 def explained(chosen: Chosen) -> list[str]:
     """The lines of the text for a program that maps."""
-    records, failure = _explained(chosen)
+    records, failure = _explained(chosen, [])
     if failure is not None:
         raise failure
     return _lines(chosen, records)
 
 
-def _explained(chosen: Chosen) -> tuple[list[Record], HbcError | None]:
-    """What selection found, and the error that it, or what comes after, ended in."""
+def _explained(chosen: Chosen, warnings: list[Diagnostic]) -> tuple[list[Record], HbcError | None]:
+    """What selection found, and the error that it, or what comes after, ended in. `warnings` takes what
+    is allowed and slow."""
+    from hbc.cli.advice import Watch, advice
     from hbc.cli.instruction_set import instructions_of
     from hbc.cli.pipeline import lower_to_kernel
     from hbc.cli.prepare import compile_chosen
@@ -84,7 +89,11 @@ def _explained(chosen: Chosen) -> tuple[list[Record], HbcError | None]:
     try:
         select(kernel, instructions_of(chosen.target), records)
         if chosen.target.machine != GPU:  # where only nvcc knows
-            compile_chosen(chosen)  # registers may not suffice for what was chosen
+            watch = Watch()
+            # Registers may not suffice for what was chosen.
+            done = compile_chosen(chosen, watch).kernel
+            p, schedule = chosen.pipeline, chosen.schedule
+            warnings += advice(p, schedule, chosen.target, watch.loops, done)
     except HbcError as failure:
         return merged(records), failure
     return merged(records) or _one_by_one(chosen, kernel), None

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hbc.ir.diag import Diagnostic, Severity
+from hbc.ir.diag import MOST_MISTAKES, Diagnostic, Severity
 from hbc.ir.printable import printable, printable_line
 from hbc.ir.source import Span
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
 
 COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.NOTE: "cyan"}
-SHOWN_AT_MOST = 50  # diagnostics; a generated file can have thousands
 QUIET_SECONDS = 1.0  # what takes less shows no progress
 
 Json = None | bool | int | float | str | Sequence["Json"] | Mapping[str, "Json"]
@@ -29,9 +28,11 @@ Json = None | bool | int | float | str | Sequence["Json"] | Mapping[str, "Json"]
 
 def show_diagnostics(diagnostics: Sequence[Diagnostic]) -> None:
     """All of them on stderr, as compilers print them."""
-    for diagnostic in diagnostics[:SHOWN_AT_MOST]:
+    # Beside so many mistakes of one file, the line that says that it was left.
+    shown = MOST_MISTAKES + 1
+    for diagnostic in diagnostics[:shown]:
         click.echo(_coloured(diagnostic), err=True, color=_colour(sys.stderr.isatty()))
-    left = len(diagnostics) - SHOWN_AT_MOST
+    left = len(diagnostics) - shown
     if left > 0:
         click.echo(f"and {left} more", err=True)
 

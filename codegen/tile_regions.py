@@ -64,6 +64,10 @@ class Planner:
         most = max(funcs, key=lambda f: funcs[f])
         span = next((self.tiles[t].span for t in alive if func_of(t) == most), None)
         hint = f"keep fewer tiles of `{most}`: unroll less, or tile its loops smaller"
+        kept = [func for func, n in funcs.items() if func != most and n > 1]
+        if kept:
+            which = " and ".join(f"`{func}`" for func in kept)
+            hint += f" (tiles of {which} are loaded once, and never again to save registers)"
         text = f"{message}, and there are {self.count}: {listed}"
         return TileError(Diagnostic(text, span, hint))
 

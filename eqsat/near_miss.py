@@ -8,7 +8,7 @@ instruction; the nearest is the one that agrees in most of them.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import assert_never
 
 from hbc.eqsat.encode import exact
@@ -16,6 +16,7 @@ from hbc.eqsat.lowering import Signature, selectable, signature
 from hbc.eqsat.tensor import (
     Apply,
     Band,
+    Dim,
     Line,
     Masked,
     NotTensorError,
@@ -30,8 +31,10 @@ from hbc.eqsat.tensor import (
 from hbc.ir.instruction import Instruction
 from hbc.ir.nodes import (
     Binary,
+    Broadcast,
     Call,
     Cast,
+    Const,
     Load,
     MathOp,
     Node,
@@ -102,7 +105,7 @@ def near_miss(
             name, f"the reduction is `{total.op}`, and instructions add",
             APART if _tiles(usable) else "it stays vector code",
         )  # fmt: skip
-    found = [_product(term, total.element) for term in _terms(total.value)]
+    found = [_product(term, total.element, total.dims) for term in _terms(total.value)]
     misses = [x for x in found if isinstance(x, _Unlike)]
     if misses and len(misses) == len(found):
         return Miss(name, misses[0].condition, misses[0].edit)
@@ -138,11 +141,25 @@ def not_a_tensor(why: NotTensorError, s: Store, instructions: Sequence[Instructi
             "give what is read a Func of its own, `compute_at` the loop around the products: it is then "
             "gathered once",
         )  # fmt: skip
+    by = next((d for n in nodes(index) if (d := _divisor(n)) > 1), 0)
+    if by:
+        return Miss(
+            name, f"an operand is interleaved by {by}, and its vectors are not whole groups of {by}",
+            f"split and vectorize the loop along which it is by a multiple of {by}, which begins at one",
+        )  # fmt: skip
     return Miss(
         name, why.reason,
         "read it through a Func of its own (at edges `p[y, x] = mirror(I)[y, x]`), with "
         "`p.compute_root()` or `compute_at` the loop around the products: it is then gathered once",
     )  # fmt: skip
+
+
+def _divisor(n: Node) -> int:
+    """The number that places are divided by, 0 where there is none."""
+    if not isinstance(n, Binary) or n.op not in (Op.DIV, Op.MOD) or n.type.element != I64:
+        return 0
+    by = n.b.value if isinstance(n.b, Broadcast) else n.b
+    return int(by.value) if isinstance(by, Const) else 0
 
 
 def _multiplies(n: Node) -> bool:
@@ -201,8 +218,9 @@ def _terms(x: Tensor) -> Iterator[Tensor]:
             yield x
 
 
-def _product(term: Tensor, total: DType) -> tuple[str, str] | _Unlike:
-    """The types of the two arrays that a term multiplies, or what they are rounded to."""
+def _product(term: Tensor, total: DType, summed: Collection[Dim]) -> tuple[str, str] | _Unlike:
+    """The types of the two arrays that a term multiplies, or what they are rounded to. `summed` are the
+    dimensions that are summed over."""
     inner = _without_masks(term)
     if isinstance(inner, Apply) and isinstance(inner.node, Cast):
         below = _without_masks(inner.args[0])
@@ -211,6 +229,14 @@ def _product(term: Tensor, total: DType) -> tuple[str, str] | _Unlike:
     if not (isinstance(inner, Apply) and _is_product(inner)):
         return _Unlike(f"what is added is {_described(inner)}, and no product", _as_product(inner))
     factors = [f for f in _factors(inner) if strides_along(f)]
+    if len(factors) > 2:
+        alike = [f for f in factors if strides_along(f).isdisjoint(summed)]
+        named = [f"`{r.buffer}`" for f in alike for r in reads(f)]
+        if named and len(factors) - len(alike) <= 2:
+            return _Unlike(
+                f"its products are multiplied by {' and '.join(named)} too, which is the same along the sum",
+                "multiply the sums by it, where they are used",
+            )
     if len(factors) != 2:
         count = _COUNTS.get(len(factors), f"{len(factors)} arrays")
         return _Unlike(

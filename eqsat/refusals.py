@@ -69,10 +69,10 @@ def _other_tiles(e: TileShapeError, a: Allocate) -> tuple[HbcError, Miss]:
     first, second = _shape(e.first), _shape(e.second)
     if first == second:
         why = (
-            f"what one statement computes of it is no multiple of {first} elements, the tiles of the "
-            "instruction nearest to it"
+            f"what one statement computes of it is more than one tile of an instruction holds, and does not "
+            f"come out even in smaller ones (the nearest are {first})"
         )
-        edit = "split and vectorize its loops by multiples of these"
+        edit = "tile its loops by one tile, such as 16 x 16, or by multiples of one"
     else:
         why = (
             f"one statement wants tiles of {first} elements, another of {second} that overlap them"

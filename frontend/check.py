@@ -18,7 +18,7 @@ from hbc.frontend.funcs import Func, Pipeline
 from hbc.frontend.literals import UNKNOWN
 from hbc.frontend.scope import Scope, Signature
 from hbc.frontend.settings import Settings
-from hbc.ir.diag import HbcError, did_you_mean
+from hbc.ir.diag import HbcError, did_you_mean, in_order
 from hbc.ir.source import Span
 
 MOST_ARGUMENTS = 127  # that every C11 compiler takes (5.2.4.1)
@@ -60,8 +60,7 @@ def check(file: ast.File, settings: Mapping[str, str], fix_sizes: bool = False) 
     sizes_are_used(scope)
     proved = check_bounds(pipeline, scope)
     if scope.mistakes:
-        places = [(d.span.start if d.span else 0, at) for at, d in enumerate(scope.mistakes)]
-        raise HbcError([scope.mistakes[at] for _, at in sorted(places)])
+        raise HbcError(in_order(scope.mistakes))
     wanted = reachable(graph, scope.outputs)
     kept = tuple(f for f in pipeline.funcs if f.name in wanted)
     return replace(pipeline, funcs=kept, requirements=proved)

@@ -8,6 +8,7 @@ from hbc.frontend import ast
 from hbc.frontend.check_access import EDGES
 from hbc.frontend.check_operations import operation
 from hbc.frontend.check_types import Operand, join, retyped, text, wrong
+from hbc.frontend.foreign_names import FOREIGN_FUNCTIONS
 from hbc.frontend.literals import (
     BROKEN,
     LITERAL_FLOAT,
@@ -98,9 +99,7 @@ def unknown(e: ast.Call, env: Env, value: Typing) -> Expr:
         scope.report(f"`{name}` only fills inputs of examples", e.span)
     else:
         known = [*FUNCTIONS, *scope.types]
-        hint = did_you_mean(name, known)
-        if name in ("pow", "power"):
-            hint = "write `x * x`, or `exp(y * log(x))`"
+        hint = FOREIGN_FUNCTIONS.get(name) or did_you_mean(name, known)
         scope.report(f"unknown function `{name}`", e.name.span, hint)
     for arg in e.args:
         value(arg, env)

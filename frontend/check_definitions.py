@@ -196,11 +196,11 @@ def update_types(draft: Draft, scope: Scope) -> list[DType]:
     updates are checked again once the type is known."""
     name = draft.name.text
     scope.funcs[name] = Signature(LITERAL_INT, len(draft.pure.indices))
-    reported, scope.mistakes = scope.mistakes, []
+    scope.quiet = True
     around: dict[str, Expr] = {v: Var(v) for v in (*draft.variables, *scope.reduces)}
     env = Env(scope, around, "in an update")
     typed = [value(u.value, env) for u in draft.updates]
-    scope.mistakes = reported
+    scope.quiet = False
     return [element(e) for e in typed if not is_literal(e)]
 
 

@@ -12,6 +12,7 @@ from hbc.frontend.check_types import text
 from hbc.frontend.check_values import condition, index
 from hbc.frontend.constants import evaluate
 from hbc.frontend.directives import CACHES, DIRECTIVES, MEMORIES, SUFFIXES, TAILS, Form, Kind
+from hbc.frontend.foreign_names import FOREIGN_DIRECTIVES
 from hbc.frontend.funcs import Directive, Func, Schedule, ScheduleLine, Stage
 from hbc.frontend.literals import is_broken
 from hbc.frontend.scope import Env, Scope
@@ -65,7 +66,7 @@ def schedule(
         elif t.text in targets[:at]:
             scope.report(f"target `{t.text}` is named twice", t.span)
     stages = {**funcs, **factored(s, funcs)}
-    loops = tuple(dict.fromkeys([*variables, *scope.reduces, *new_loops(s)]))
+    loops = tuple(with_new_loops(s, [*variables, *scope.reduces]))
     block = Block(scope, stages, loops)
     lines = tuple(x for w in s.lines or () if (x := line(w, block)) is not None)
     if not any(t in TARGETS and TARGETS[t].instruction_sets for t in targets):
@@ -73,20 +74,22 @@ def schedule(
     return Schedule(s.name.text, targets, lines, s.name.span)
 
 
-def new_loops(s: ast.Schedule) -> list[str]:
-    """Names that directives of the block give to new loops, those of `SUFFIXES` included."""
-    found: list[str] = []
+def with_new_loops(s: ast.Schedule, loops: list[str]) -> list[str]:
+    """The loops, and those that directives of the block make: under the names that they give, or those
+    of `SUFFIXES`, if they split a loop that there is. (Of a slip the loop would be named in hints.)"""
+    found = dict.fromkeys(loops)
     for w in s.lines or ():
         for step in w.steps:
             form = DIRECTIVES.get(step.name.text)
             kinds = form.kinds[-1] if form else ()
-            loop = step.args[0] if step.args else None
-            if step.name.text in SUFFIXES and isinstance(loop, ast.Name):
-                found.append(loop.text + SUFFIXES[step.name.text])
-            for kind, a in zip(kinds, step.args or (), strict=False):
+            args = step.args or ()
+            loop = args[0] if args else None
+            if len(args) > 1 and step.name.text in SUFFIXES and isinstance(loop, ast.Name):
+                found |= {loop.text + SUFFIXES[step.name.text]: None} if loop.text in found else {}
+            for kind, a in zip(kinds, args, strict=False):
                 if kind is Kind.NEW and isinstance(a, ast.Name):
-                    found.append(a.text)
-    return found
+                    found[a.text] = None
+    return list(found)
 
 
 def line(w: ast.Line, block: Block) -> ScheduleLine | None:
@@ -106,7 +109,7 @@ def directive(step: ast.Step, stage: Stage | None, block: Block) -> Directive | 
     scope, name = block.scope, step.name.text
     form = DIRECTIVES.get(name)
     if form is None:
-        hint = did_you_mean(name, DIRECTIVES)
+        hint = FOREIGN_DIRECTIVES.get(name) or did_you_mean(name, DIRECTIVES)
         if name in ("update", "in"):
             hint = f"`{name}` belongs to the stage and stands first in the line"
         scope.report(f"unknown directive `{name}`", step.name.span, hint)

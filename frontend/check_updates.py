@@ -68,9 +68,12 @@ def update(u: ast.Definition, variables: tuple[str, ...], t: DType, scope: Scope
 
 
 def spelled_out(value: Expr, own: Access) -> tuple[Op, Expr] | None:
-    """The operator and the term of `f[i] = f[i] + term`, which is `f[i] += term`."""
+    """The operator and the term of `f[i] = f[i] + term`, which is `f[i] += term`, or of
+    `f[i] = f[i] - term`, which is `f[i] += -term`."""
     if not isinstance(value, Binary) or not fits(value.op, own.type.element):
         return None
+    if value.op is Op.SUB and value.a == own and not accesses_of(own.name, [value.b]):
+        return Op.ADD, Unary(UnaryOp.NEG, value.b, value.b.span)
     if value.op not in OPERATORS.values():
         return None
     swapped = value.a != own and value.op not in (Op.MIN, Op.MAX)  # with NaN, those do not commute

@@ -15,6 +15,7 @@ from hbc.frontend.check_access import access, edge_access
 from hbc.frontend.check_calls import call
 from hbc.frontend.check_operations import operation
 from hbc.frontend.check_types import bare, spoken, text, to_type, wrong
+from hbc.frontend.constants import with_numbers
 from hbc.frontend.inline_limit import LONGEST
 from hbc.frontend.literals import (
     BROKEN,
@@ -155,8 +156,10 @@ def inlined(e: ast.Inlined, env: Env) -> Expr:
     before = len(env.scope.mistakes)
     found = value(e.body, env)
     note = Note(f"in this call of `{e.name}`", e.call)
-    mistakes = env.scope.mistakes
-    mistakes[before:] = [replace(d, notes=(*d.notes, note)) for d in mistakes[before:]]
+    mistakes = list(env.scope.mistakes)
+    if len(mistakes) > before:
+        new = [replace(d, notes=(*d.notes, note)) for d in mistakes[before:]]
+        env.scope.mistakes = dict.fromkeys([*mistakes[:before], *new])
     return found
 
 
@@ -214,7 +217,7 @@ def index(e: ast.Expr, env: Env) -> Expr:
             f"write `i64({bare(e)})`",
         )  # fmt: skip
         return BROKEN
-    found = let_indices.without_lets(to_type(v, I64, env.scope))
+    found = let_indices.without_lets(with_numbers(to_type(v, I64, env.scope)))
     return long_index(e.span, env) if contains(found, Let) or let_indices.is_long(found) else found
 
 

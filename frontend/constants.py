@@ -8,6 +8,7 @@ from hbc.frontend.literals import LITERAL_FLOAT, LITERAL_INT, fold_call
 from hbc.ir import fold
 from hbc.ir.nodes import Access, Binary, Call, Cast, Const, Expr, Let, Select, Unary, Var
 from hbc.ir.types import F64, I64, DType
+from hbc.ir.walk import operands, rewrite
 
 Number = int | float | bool
 
@@ -59,6 +60,19 @@ def evaluate(
             return tables[name].get(tuple(int(i) for i in point if i is not None))
         case _:
             return None
+
+
+def with_numbers(e: Expr) -> Expr:
+    """`e` with a number for each part that has a value, rounded as its types say: integer params may
+    stand in sums of sizes, in types of their own."""
+
+    def number(x: Expr) -> Expr:
+        if isinstance(x, Const | Var) or not all(isinstance(c, Const) for c in operands(x)):
+            return x
+        found = evaluate(x)
+        return x if found is None else Const(found, x.type, x.span)
+
+    return rewrite(e, number)
 
 
 def plain(t: DType) -> DType:

@@ -11,7 +11,7 @@ from hbc.frontend.grammar import load_parser
 from hbc.frontend.isa_tree import DescriptionBuilder
 from hbc.frontend.parse import MOST_ERRORS, no_collection, too_deep
 from hbc.frontend.syntax import explain
-from hbc.ir.diag import Diagnostic, HbcError
+from hbc.ir.diag import Diagnostic, HbcError, left
 from hbc.ir.source import Source
 
 # Where a description begins, whatever came before: where to go on after an error.
@@ -44,4 +44,6 @@ def parse_descriptions(source: Source) -> isa_ast.Descriptions:
             if not mistakes:
                 return found
             break
+    if len(mistakes) == MOST_ERRORS:
+        mistakes.append(left(len(mistakes), source))
     raise HbcError(mistakes)

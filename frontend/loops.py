@@ -97,8 +97,9 @@ def unroll(func: Func, stage: StagePlan, d: Directive) -> StagePlan:
 def vectorize(func: Func, stage: StagePlan, d: Directive) -> StagePlan:
     """All iterations at once, in vector lanes. With a factor: split first."""
     new = _mark(func, stage, d, LoopKind.VECTOR, "_v")
-    loop = next(x for x in new.loops if x not in stage.loops)
-    check_concurrent(func, new, loop, d, "vectorize")
+    # Of the two loops that a split makes, the one in lanes; messages call it what the line does.
+    loop = next(x for x in new.loops if x not in stage.loops and x.kind is LoopKind.VECTOR)
+    check_concurrent(func, new, replace(loop, name=names(d, 1)[0]), d, "vectorize")
     return new
 
 

@@ -52,16 +52,27 @@ def report_unbounded(access: Access, at: int, scope: Scope) -> None:
     through = [n.name for n in nodes(index) if isinstance(n, Access)]
     shown = written(access)
     if through:
+        extent = _extent(access.name, at, scope)
+        last = f"{int(extent) - 1}" if extent.isdigit() else f"{extent} - 1"
+        source = next(n for n in nodes(index) if isinstance(n, Access))
+        hint = f"write `clamp(..., 0, {last})`"
+        if source.type.element.is_int and through[0] not in scope.bounds:
+            hint += f", or promise it: `bound {through[0]} in 0 .. {extent}`"
         scope.report(
             f"index {at} of `{shown}` depends on the values of `{through[0]}`, which have no bound",
-            index.span or access.span,
-            f"write `clamp(..., 0, N - 1)`, or promise it: `bound {through[0]} in 0 .. N`",
+            index.span or access.span, hint,
         )  # fmt: skip
         return
     scope.report(
         f"index {at} of `{shown}` has no bound that is affine in the sizes",
         index.span or access.span, "write `clamp(..., 0, N - 1)`",
     )  # fmt: skip
+
+
+def _extent(name: str, at: int, scope: Scope) -> str:
+    """The extent of an array along a dimension, `N` where it is not declared."""
+    image = scope.inputs.get(name) or scope.outputs.get(name)
+    return "N" if image is None or at >= len(image.extents) else show(image.extents[at])
 
 
 def report_outside(

@@ -13,7 +13,7 @@ from hbc.frontend.grammar import load_parser
 from hbc.frontend.resume import resume_text
 from hbc.frontend.syntax import explain
 from hbc.frontend.tree import TreeBuilder
-from hbc.ir.diag import Diagnostic, HbcError
+from hbc.ir.diag import Diagnostic, HbcError, left
 from hbc.ir.source import Source, Span
 
 MOST_ERRORS = 20
@@ -63,6 +63,8 @@ def parse_whole(source: Source) -> ast.File:
             if not mistakes:
                 return file
         text = None
+    if len(mistakes) == MOST_ERRORS:
+        mistakes.append(left(len(mistakes), source))
     raise HbcError(mistakes)
 
 

@@ -79,14 +79,19 @@ def apply_schedule(
     lines = () if schedule is None else schedule.lines
     wrapped = () if schedule is None else tuple(_wrapped(schedule))
     directives = {**LOOP_DIRECTIVES, **GPU_DIRECTIVES} if gpu else LOOP_DIRECTIVES
+    # Stages some of whose loops were not made: what speaks of them later may be right.
+    broken: set[tuple[str, int | None]] = set()
     for line in lines:  # loops first: a place may name a loop that a later line makes
         try:
-            pipeline = _apply_loops(pipeline, plan, line, wrapped, directives, gpu)
+            if (line.stage.name, line.stage.update) not in broken:
+                pipeline = _apply_loops(pipeline, plan, line, wrapped, directives, gpu)
         except HbcError as e:
             wrong.extend(e.diagnostics)
+            broken.add((line.stage.name, line.stage.update))
     for line in lines:
         try:
-            _apply_places(plan, line, outputs, {**PLACE_DIRECTIVES, **GPU_PLACES})
+            if not _speaks_of(line, broken):
+                _apply_places(plan, line, outputs, {**PLACE_DIRECTIVES, **GPU_PLACES})
         except HbcError as e:
             wrong.extend(e.diagnostics)
     if not wrong:
@@ -142,6 +147,12 @@ def _wrap_partial(
                 value = replace(value, func=funcs[consumer])
             plan[key] = value
     return pipeline
+
+
+def _speaks_of(line: ScheduleLine, stages: Collection[tuple[str, int | None]]) -> bool:
+    """Whether the line places something at the loops of one of them."""
+    named = (a for d in line.directives for a in d.args if isinstance(a, Stage))
+    return any((a.name, a.update) in stages for a in named)
 
 
 def _apply_loops(

@@ -7,7 +7,15 @@ from dataclasses import dataclass, field, replace
 
 from hbc.frontend import ast
 from hbc.frontend.funcs import Bound, Image, ReduceVar, Requirement, SizeDecl
-from hbc.ir.diag import Diagnostic, Note, did_you_mean
+from hbc.ir.diag import (
+    MOST_MISTAKES,
+    Diagnostic,
+    HbcError,
+    Note,
+    did_you_mean,
+    in_order,
+    left,
+)
 from hbc.ir.nodes import Const, Expr
 from hbc.ir.record import record
 from hbc.ir.source import Source, Span
@@ -43,7 +51,7 @@ class Scope:
     """Everything declared; filled statement by statement, read by the checks that follow."""
 
     source: Source
-    mistakes: list[Diagnostic] = field(default_factory=list)
+    mistakes: dict[Diagnostic, None] = field(default_factory=dict)  # as a set in order
     declared: dict[str, Declared] = field(default_factory=dict)
     sizes: dict[str, SizeDecl] = field(default_factory=dict)
     params: dict[str, Const] = field(default_factory=dict)
@@ -56,6 +64,7 @@ class Scope:
     bounds: dict[str, Bound] = field(default_factory=dict)
     tables: dict[str, dict[tuple[int, ...], int | float | bool]] = field(default_factory=dict)
     requirements: list[Requirement] = field(default_factory=list)
+    quiet: bool = False  # while something is only tried: nothing is recorded
     broken: set[str] = field(default_factory=set)  # names whose declaration was reported
     used: set[str] = field(default_factory=set)  # sizes, params and types that were read
     words: set[str] = field(default_factory=set)  # every identifier, for fresh names
@@ -63,10 +72,13 @@ class Scope:
     def report(
         self, message: str, span: Span | None, hint: str | None = None, *notes: Note
     ) -> None:
-        """Records one mistake; the same one at the same place only once."""
-        diagnostic = Diagnostic(message, span, hint, notes)
-        if diagnostic not in self.mistakes:
-            self.mistakes.append(diagnostic)
+        """Records one mistake; the same one at the same place only once. HbcError when there are too
+        many to go on."""
+        if self.quiet:
+            return
+        self.mistakes.setdefault(Diagnostic(message, span, hint, notes), None)
+        if len(self.mistakes) == MOST_MISTAKES:
+            raise HbcError([*in_order(self.mistakes), left(MOST_MISTAKES, self.source)])
 
     def unknown(self, what: str, name: str, span: Span, known: Iterable[str]) -> None:
         """`what` is the kind of thing that was looked for, such as `size`."""

@@ -12,13 +12,28 @@ from hbc.ir.source import Source, Span
 
 @record
 class Slip:
-    """`found` matches at the offset of the error, `before` at the end of the text before it."""
+    """`found` matches at the offset of the error, `before` at the end of the text before it. In the
+    message `{}` is what was found; in the hint as well names in `<>` are those of groups."""
 
     found: str
     before: str
     message: str
     hint: str
 
+
+# What C, Halide and Python write: one value at several places, and functions.
+SEVERAL = (
+    "a definition gives one Func its value",
+    "write a definition for each; where a greatest value stands, for example: `m[x] max= A[x, r]`, "
+    "then `i[x] min= i32(r) where A[x, r] == m[x]`",
+)
+NO_FUNCTION = (
+    "there are no functions of values",
+    "write the formula where it is used, `let s = a + b in s / 2` to name a part; a Func is written with "
+    "brackets, `<name>[i] = ...`, and its variables run over positions",
+)
+ASSIGNS = r"\s*(?::\s*\w+\s*)?(?:[-+*/|&^]|min|max)?=(?!=)"
+FUNCTION = r"(?:^|\n)[ \t]*(?P<name>[A-Za-z_]\w*)$"
 
 SLIPS = (
     # Operators of C and Python
@@ -44,7 +59,19 @@ SLIPS = (
     Slip(r"\.", r"\.\.$", "an interval has two dots", "write `1 .. N`; it ends before `N`"),
     Slip(r"[-+*/%&|^]?=", r"\b(?:select|where|require|and|or|not)\b[^\n;]*$",
          "`=` defines and does not compare", "write `==` to compare"),
+    # Definitions of other languages
+    Slip(r"=(?!=)", r"(?:^|\n)[ \t]*\([^()\n]*\][ \t]*,[^()\n]*\)$", *SEVERAL),
+    Slip(r"\([^()\n]*\][ \t]*,[^()\n]*\)\s*=(?!=)", r"(?:^|\n)$", *SEVERAL),
+    Slip(r",(?:[^=\n]*\])?\s*=(?!=)", r"(?:^|\n)[ \t]*\w+[ \t]*\[[^\]\n]*\]$", *SEVERAL),
+    Slip(rf"\(\s*(?P<v>\w+)(?P<rest>[^()\n]*)\){ASSIGNS}[^\n]*\[[^\]\n]*\b(?P=v)\b", FUNCTION,
+         "a Func is defined with brackets", "write `<name>[<v><rest>] = ...`"),
+    Slip(rf"\([^()\n]*\){ASSIGNS}", FUNCTION, *NO_FUNCTION),
     # Numbers and text
+    Slip(r"[fFhH](?:16|32|64)?\b", r"(?<![\w.])(?P<number>\d[\w.]*)$", "a number has no suffix `{}`",
+         "it takes the type of what it meets: write `<number>`, or `f32(<number>)` for a type of its own"),
+    Slip(r"(?:[uUlL]{1,3}|[iu](?:8|16|32|64))\b", r"(?<![\w.])(?P<number>\d[\w.]*)$",
+         "a number has no suffix `{}`",
+         "it takes the type of what it meets: write `<number>`, or `u32(<number>)` for a type of its own"),
     Slip(r"[A-Za-z_]\w*", r"(?<![\w.])\d[\w.]*$", "`{}` follows a number",
          "a literal has no suffix, it takes the type of what it meets; a product is written `*`"),
     Slip(r"'", r"", "text stands in double quotes", 'write `"..."`'),
@@ -75,7 +102,12 @@ def slip_at(source: Source, at: int, before: str) -> Diagnostic | None:
     """The slip made at the offset, if it is a known one; `before` is the text that precedes."""
     for found, preceded, slip in compiled():
         match = found.match(source.text, at)
-        if match and (not slip.before or preceded.search(before)):
-            span = Span(source, at, max(match.end(), at + 1))
-            return Diagnostic(slip.message.format(match[0]), span, slip.hint)
+        ahead = preceded.search(before) if match else None
+        if match and ahead:
+            line_end = source.text.find("\n", at) % (len(source.text) + 1)
+            span = Span(source, at, max(min(match.end(), line_end), at + 1))
+            hint = slip.hint
+            for name, text in {**match.groupdict(), **ahead.groupdict()}.items():
+                hint = hint.replace(f"<{name}>", text)
+            return Diagnostic(slip.message.format(match[0]), span, hint)
     return None

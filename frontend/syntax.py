@@ -53,6 +53,7 @@ WORDS = {
     "IN": "`in`", "FOR": "`for`", "UPDATE": "`+=`", "STRING": "a string", "NAME": "a name",
     "AT_MOST": "`<=`", "USES": "`uses`", "NUMBER": "a number",
 }  # fmt: skip
+ARRAY = ["NAME", "COLON", "NAME"]  # how an array is declared, after the word
 CLOSING = {"LPAR": "RPAR", "LSQB": "RSQB", "LBRACE": "RBRACE"}
 
 
@@ -73,6 +74,9 @@ def explain(unexpected: UnexpectedInput, source: Source) -> tuple[Diagnostic, in
     slip = None if at_end else slip_at(source, at, before)
     if slip is not None:
         return slip, at
+    bare = without_extents(stack, token.type, source)
+    if bare is not None:
+        return bare, at
     accepts = acceptable(parser)
     found = "the end of the file" if at_end else f"`{token}`"
     opened = open_bracket(stack)
@@ -94,6 +98,37 @@ def explain(unexpected: UnexpectedInput, source: Source) -> tuple[Diagnostic, in
     else:
         hint = form(stack)
     return Diagnostic(message, span, hint), at
+
+
+def without_extents(stack: list[Any], found: str, source: Source) -> Diagnostic | None:
+    """An array that is declared, or read, without a dimension."""
+    kinds = [getattr(item, "type", "") for item in stack]
+    empty = found == "RSQB" and kinds[-1:] == ["LSQB"]
+    if empty:
+        kinds = kinds[:-1]
+    if not stack:
+        return None
+    end = stack[-1]
+    if kinds[-4:] in (["INPUT", *ARRAY], ["OUTPUT", *ARRAY], ["TABLE", *ARRAY]):
+        if found == "LSQB":
+            return None
+        word, name, _, type_ = stack[-5:-1] if empty else stack[-4:]
+        one = f"`{word} {name}: {type_}[1]{' = [...]' if word == 'table' else ''}`, read as `{name}[0]`"
+        param = f"a number known when the kernel is compiled is `param {name}: {type_} = ...`"
+        hint = {
+            "input": f"{param} (`--set`); one that is given to each call is an array of one: {one}",
+            "output": f"one number is an array of one: {one.partition(',')[0]}, defined as `{name}[i] = ...`",
+            "table": f"{param}; a table of one is {one}",
+        }[str(word)]
+        span = Span(source, type_.start_pos, end.end_pos + 1 if empty else type_.end_pos)
+        return Diagnostic(f"the {word} `{name}` has no extents", span, hint)
+    if empty and kinds[-1:] == ["NAME"]:
+        name = stack[-2]
+        span = Span(source, name.start_pos, end.end_pos + 1)
+        return Diagnostic(
+            f"`{name}[]` has no index", span, f"what has one element is read at 0: `{name}[0]`"
+        )
+    return None
 
 
 def acceptable(parser: Any) -> set[str]:

@@ -8,7 +8,10 @@ from enum import StrEnum
 
 from hbc.ir.printable import printable, printable_line
 from hbc.ir.record import record
-from hbc.ir.source import Span
+from hbc.ir.source import Source, Span
+
+MOST_MISTAKES = 100
+"""After which a file is left: a generated one can have thousands, and nobody reads as many."""
 
 
 class Severity(StrEnum):
@@ -55,7 +58,10 @@ class HbcError(Exception):
         self.diagnostics: tuple[Diagnostic, ...] = (
             (diagnostics,) if isinstance(diagnostics, Diagnostic) else tuple(diagnostics)
         )
-        super().__init__("\n".join(d.render() for d in self.diagnostics))
+        super().__init__(self.diagnostics)
+
+    def __str__(self) -> str:
+        return "\n".join(d.render() for d in self.diagnostics)
 
 
 class UsageError(HbcError):
@@ -95,6 +101,17 @@ def error(
 ) -> HbcError:
     """The common case: one error with one place."""
     return HbcError(Diagnostic(message, span, hint, notes))
+
+
+def in_order(mistakes: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """The same, by their places; what has no place stands first."""
+    return sorted(mistakes, key=lambda d: d.span.start if d.span else 0)
+
+
+def left(count: int, source: Source) -> Diagnostic:
+    """What is said last of a file with more mistakes than are worth finding."""
+    message = f"{count} mistakes, and hbc looks for no more in {source.name}"
+    return Diagnostic(message, severity=Severity.NOTE)
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str | None:

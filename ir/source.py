@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_right
 from dataclasses import dataclass
+from functools import lru_cache
 
 from hbc.ir.record import record
 
@@ -17,13 +20,20 @@ class Source:
     def position(self, offset: int) -> tuple[int, int]:
         """Line and column, both from 1, of a character offset."""
         offset = min(max(offset, 0), len(self.text))
-        line = self.text.count("\n", 0, offset) + 1
-        return line, offset - (self.text.rfind("\n", 0, offset) + 1) + 1
+        line = bisect_right(_line_starts(self), offset)
+        return line, offset - _line_starts(self)[line - 1] + 1
 
     def line(self, number: int) -> str:
         """The text of line `number` (from 1), without its newline."""
-        lines = self.text.split("\n")
-        return lines[number - 1].rstrip("\r") if 0 < number <= len(lines) else ""
+        starts = [*_line_starts(self)[number - 1 : number + 1], len(self.text) + 1]
+        inside = 0 < number <= len(_line_starts(self))
+        return self.text[starts[0] : starts[1] - 1].rstrip("\r") if inside else ""
+
+
+@lru_cache(maxsize=8)
+def _line_starts(source: Source) -> list[int]:
+    """The offset of each line, found once: a file may have thousands of places to speak of."""
+    return [0, *(match.end() for match in re.finditer("\n", source.text))]
 
 
 @record

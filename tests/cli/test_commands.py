@@ -365,7 +365,10 @@ def test_check_reports_all_files(hbc: Command, gemm: Path, tmp_path: Path) -> No
 
 def test_check_as_json(hbc: Command, gemm: Path, tmp_path: Path) -> None:
     done = hbc("check", gemm, "--json")
-    assert (done.code, json.loads(done.out)) == (0, {"ok": True, "files": 1, "mistakes": []})
+    assert (done.code, json.loads(done.out)) == (
+        0,
+        {"ok": True, "files": 1, "mistakes": [], "warnings": []},
+    )
     (tmp_path / "a.hb").write_text("size N\noutput B: f32[N]\nB[i] = XX[i]\n")
     done = hbc("check", tmp_path / "a.hb", tmp_path / "none.hb", "--json")
     found = json.loads(done.out)

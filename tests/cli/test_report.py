@@ -8,7 +8,7 @@ import time
 import pytest
 
 from hbc.cli import report
-from hbc.ir.diag import Diagnostic
+from hbc.ir.diag import MOST_MISTAKES, Diagnostic
 from hbc.ir.source import Source, Span
 
 
@@ -33,11 +33,11 @@ def test_diagnostics_are_shown_as_rendered_and_not_endlessly(
 ) -> None:
     source = Source("a.hb", "size N\n")
     one = Diagnostic("odd", Span(source, 5, 6), "do not")
-    report.show_diagnostics([one] * 60)
+    report.show_diagnostics([one] * (MOST_MISTAKES + 11))
     shown = capsys.readouterr().err.splitlines()
     assert "\n".join(shown[:4]) == one.render()
     assert shown[-1] == "and 10 more"
-    assert len(shown) == 50 * 4 + 1
+    assert len(shown) == (MOST_MISTAKES + 1) * 4 + 1
 
 
 @pytest.mark.parametrize(

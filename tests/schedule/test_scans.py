@@ -132,3 +132,11 @@ def test_the_last_pieces_of_a_scan_stay_in_order(pieces: str, distance: int) -> 
     """Where each piece is split again, its last part comes before the next piece."""
     program = SCAN.replace("t - 4", f"t - {distance}").replace(", 2]", ", 5]")
     agrees(program, f"Y.update.{pieces}", "c", "avx2")
+
+
+@pytest.mark.parametrize("lanes", [2, 3, 4])
+def test_with_a_factor_the_loop_in_lanes_is_asked(lanes: int) -> None:
+    """Not the one around it that the split makes, whose iterations follow each other."""
+    directives = f"Y.update.reorder(c, t).vectorize(t, {lanes})"
+    assert "vector t_v" in outline(lowered(SCAN, directives, after="lower"))
+    agrees(SCAN, directives)

@@ -1,0 +1,43 @@
+"""What is allowed and slow in a program as scheduled: warnings that change neither code nor exit code."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hbc.frontend.funcs import Pipeline, Schedule
+from hbc.frontend.unscheduled import unscheduled
+from hbc.ir.diag import Diagnostic, in_order
+from hbc.ir.kernel import Kernel
+from hbc.ir.nodes import Instruct, Store
+from hbc.ir.slow_lanes import slow_lanes
+from hbc.ir.target import Target
+from hbc.ir.walk import contains, statements
+
+LOOPS = "partition"  # the last pass after which vector loops are loops still
+
+
+@dataclass(slots=True)
+class Watch:
+    """Keeps, while passes run, the program that advice is about."""
+
+    loops: Kernel | None = None
+
+    def __call__(self, name: str, kernel: Kernel) -> None:
+        if name == LOOPS:
+            self.loops = kernel
+
+
+def advice(
+    p: Pipeline, schedule: Schedule | None, target: Target, loops: Kernel | None, done: Kernel
+) -> list[Diagnostic]:
+    """Warnings, once each, in the order of the file. `loops` is the program after the pass `LOOPS`, `done`
+    after all of them: statements that became tensor instructions have no lanes of their own."""
+    if loops is None:
+        return []
+    performed = {
+        s.span
+        for s in statements(done.body)
+        if isinstance(s, Store) and contains(s.value, Instruct)
+    }
+    found = [*unscheduled(p, schedule, loops), *slow_lanes(loops, target, performed)]
+    return in_order(dict.fromkeys(found))

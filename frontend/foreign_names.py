@@ -1,0 +1,136 @@
+"""Directives and functions of Halide, C and NumPy that are not here, each with what is done instead.
+
+A name in these tables gets no guess at its spelling: who writes it means it.
+"""
+
+from __future__ import annotations
+
+STORAGE = (
+    "storage that slides wraps round by itself: `store_at` an outer loop, `compute_at` an inner one"
+)
+GPU = "on GPUs `tile` the loops, then `gpu_blocks(io, jo)` and `gpu_threads(ii, ji)`"
+SAFE = "lanes and threads that may meet are asked for by `atomic()`, or kept apart by `rfactor`"
+BOUNDS = "the compiler finds what is computed; `bound(i, 0, 64)` promises it"
+
+FOREIGN_DIRECTIVES: dict[str, str] = {
+    "memoize": "results are not kept between calls: make it an output, and an input of the next kernel",
+    "clone_in": "a copy that one reader has is `f.in(g)`, scheduled like a Func: `f.in(g).compute_at(g, i)`",
+    "fold_storage": STORAGE,
+    "compute_with": "loops are not merged: compute one where the other needs it, by `compute_at`, or write "
+    "both as one Func with a further variable",
+    "hoist_storage": "storage is made once per call, or once per iteration of `store_at`'s loop",
+    "hoist_storage_root": "write `store_root()`: storage is then made once per call",
+    "store_with": "each Func has storage of its own: an update writes over the step before in place",
+    "async": "Funcs run one after the other; on GPUs `pipeline(k, 2)` copies ahead",
+    "ring_buffer": "on GPUs `pipeline(k, 2)` keeps several stages of a copy; elsewhere " + STORAGE,
+    "double_buffer": "on GPUs `pipeline(k, 2)` keeps two stages of a copy",
+    "serial": "a loop is serial unless told otherwise: leave it out",
+    "rename": "`split(i, io, ii, 8)` and `tile` name the loops that they make; others keep their names",
+    "align_bounds": BOUNDS + ", `pad_storage(j, 16)` makes rows a multiple of 16 elements",
+    "align_extent": BOUNDS + ", `pad_storage(j, 16)` makes rows a multiple of 16 elements",
+    "align_storage": "write `pad_storage(j, 16)`: each row is then a multiple of 16 elements",
+    "bound_extent": "write `bound(i, 0, 64)`",
+    "bound_storage": BOUNDS,
+    "estimate": "sizes for a trial stand in an `example { N = 512 }`",
+    "set_estimate": "sizes for a trial stand in an `example { N = 512 }`",
+    "set_estimates": "sizes for a trial stand in an `example { N = 512 }`",
+    "partition": "loops at edges are parted by the compiler: leave it out",
+    "never_partition": "loops at edges are parted by the compiler: leave it out",
+    "always_partition": "loops at edges are parted by the compiler: leave it out",
+    "allow_race_conditions": SAFE,
+    "add_trace_tag": "`hbc compile --emit loops` shows the loops, `hbc verify` compares every stage",
+    "trace_stores": "`hbc compile --emit loops` shows the loops, `hbc verify` compares every stage",
+    "trace_loads": "`hbc compile --emit loops` shows the loops, `hbc verify` compares every stage",
+    "trace_realizations": "`hbc compile --emit loops` shows the loops, `hbc verify` compares every stage",
+    "gpu": GPU,
+    "gpu_tile": GPU,
+    "gpu_single_thread": GPU,
+    "gpu_warps": GPU,
+    "hexagon": "there is no such target: `hbc targets` lists them",
+    "hvx": "there is no such target: `hbc targets` lists them",
+    "copy_to_device": "the kernel gets arrays of the GPU, and copies between them and the host are yours",
+    "copy_to_host": "the kernel gets arrays of the GPU, and copies between them and the host are yours",
+    "interchange": "write `reorder(i, j)`, the outermost loop first",
+    "unroll_jam": "split the outer loop and unroll its inner part: `split(i, io, ii, 4).reorder(j, ii)"
+    ".unroll(ii)`",
+    "cache_read": "a copy of an input is `A.in(f)`: `A.in(f).compute_at(f, i).store_in(stack)`",
+    "cache_write": "the sums are a Func of their own: `acc.compute_at(f, i).store_in(registers)`",
+    "tensorize": "where the target has instructions they are chosen by the compiler: `hbc explain`",
+    "bind": GPU,
+    "fission": "each definition has loops of its own; give a part a Func, and `compute_root()`",
+    "eager_inline": "write `compute_inline()`",
+    "no_profiling": "there is no profiler to turn off: leave it out",
+    "specialize_fail": 'write `require N % 16 == 0, "..."` among the definitions',
+}
+
+POWER = "write `x * x`, or `exp(y * log(x))`"
+CASTS = "a cast is the name of the type: `f32(x)`"
+ROUNDED = "conversions of floats to integers saturate: `u8(x)`; of integers, `u8(clamp(x, 0, 255))`"
+REDUCED = "sum along `reduce k in K`: `s[i] = 0` and `s[i] += A[i, k]`; there are `+= *= min= max=` and more"
+ARGUMENT = (
+    "take the value, `m[x] max= A[x, r]`, then its place, `i[x] min= i32(r) where A[x, r] == m[x]`"
+)
+INVERSE = (
+    "there is no inverse of a function of angles: a polynomial, a `table`, or an input that has it"
+)
+EDGES = (
+    "at edges write `clamp_edge(A)[...]`, `mirror(A)[...]`, `wrap(A)[...]` or `zero_edge(A)[...]`"
+)
+BITS = "write it by shifts and `&`, or as a `table` of 256 cells that bytes look up"
+
+FOREIGN_FUNCTIONS: dict[str, str] = {
+    **dict.fromkeys(("pow", "power", "powf", "fast_pow"), POWER),
+    **dict.fromkeys(("atan2", "atan", "asin", "acos", "atan2f", "atanf", "arctan", "arctan2"), INVERSE),
+    "tan": "write `sin(x) / cos(x)`",
+    "sinh": "write `(exp(x) - exp(-x)) / 2`",
+    "cosh": "write `(exp(x) + exp(-x)) / 2`",
+    "log2": "write `log(x) * 1.4426950408889634`",
+    "log10": "write `log(x) * 0.4342944819032518`",
+    "exp2": "write `exp(x * 0.6931471805599453)`",
+    "log1p": "write `log(1 + x)`",
+    "expm1": "write `exp(x) - 1`",
+    "fast_exp": "write `exp(x)`",
+    "fast_log": "write `log(x)`",
+    "fast_inverse": "write `1 / x`",
+    "fast_inverse_sqrt": "write `rsqrt(x)`",
+    "cbrt": "of positive numbers write `exp(log(x) / 3)`",
+    "hypot": "write `sqrt(x * x + y * y)`",
+    "fma": "write `a * b + c`: the compiler fuses where the target can",
+    "fmod": "write `x - floor(x / y) * y`",
+    "mod": "write `x % y` of integers, `x - floor(x / y) * y` of floats",
+    "fabs": "write `abs(x)`",
+    "absd": "write `max(a, b) - min(a, b)`",
+    "fmin": "write `min(a, b)`",
+    "fmax": "write `max(a, b)`",
+    "minimum": "write `min(a, b)`",
+    "maximum": "write `max(a, b)`",
+    "lerp": "write `a + (b - a) * t`",
+    "mix": "write `a + (b - a) * t`",
+    "sign": "write `select(x < 0, -1, select(x > 0, 1, 0))`",
+    "trunc": "write `select(x < 0, ceil(x), floor(x))`",
+    "rint": "write `round(x)`: ties go to the even number",
+    "nearbyint": "write `round(x)`: ties go to the even number",
+    "erf": "there is no such function: a polynomial, a `table`, or `tanh` where that is near enough",
+    "sigmoid": "write `1 / (1 + exp(-x))`",
+    "relu": "write `max(x, 0)`",
+    "softmax": "take the greatest value, `exp` of the differences, and divide by their sum",
+    "where": "write `select(condition, a, b)`",
+    "if_then_else": "write `select(condition, a, b)`",
+    "ite": "write `select(condition, a, b)`",
+    "mux": "write `select(k == 0, a, select(k == 1, b, c))`",
+    **dict.fromkeys(("cast", "convert", "astype", "static_cast", "int", "float", "double"), CASTS),
+    **dict.fromkeys(("saturating_cast", "u8_sat", "saturate"), ROUNDED),
+    "reinterpret": "bits cannot be read as another type: the array is declared with the one that it has",
+    **dict.fromkeys(("sum", "product", "prod", "mean", "dot", "inline_reduction"), REDUCED),
+    **dict.fromkeys(("argmax", "argmin"), ARGUMENT),
+    **dict.fromkeys(("repeat_edge", "constant_exterior", "mirror_image", "mirror_interior",
+                     "repeat_image", "clamp_to_edge", "BoundaryConditions"), EDGES),
+    "likely": "loops at edges are parted by the compiler: leave it out",
+    "unsafe_promise_clamped": "promise it: `bound A in 0 .. N` beside the input",
+    **dict.fromkeys(("popcount", "count_leading_zeros", "clz", "ctz"), BITS),
+    "isnan": "write `x != x`",
+    "is_nan": "write `x != x`",
+    "random_float": "random numbers are an input: `example { A = random(1) }`",
+    "printf": "`hbc verify` compares every stage with the algorithm",
+    "print": "`hbc verify` compares every stage with the algorithm",
+}  # fmt: skip

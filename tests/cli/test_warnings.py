@@ -1,0 +1,74 @@
+"""Pins what `hbc check` warns of: each `.hb` in `warned` has a `.stderr`, and in its `.fixed.hb` the hints
+are done and nothing is left. No sample has a warning. HBC_UPDATE_GOLDEN=1 writes the texts anew."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from hbc.cli.advice import LOOPS, Watch, advice
+from hbc.cli.check import command as check
+from hbc.cli.compile import command as compile_
+from hbc.cli.explain import command as explain
+from hbc.cli.pipeline import load_pipeline, lower_to_kernel
+from hbc.ir.target import GPU, TARGETS
+
+FOLDER = Path(__file__).parent / "warned"
+SAMPLES = Path(__file__).parents[2] / "samples"
+FIXED = ".fixed.hb"
+WARNED = sorted(file for file in FOLDER.glob("*.hb") if not file.name.endswith(FIXED))
+
+
+@pytest.mark.parametrize("file", WARNED, ids=lambda file: file.stem)
+def test_warnings(file: Path) -> None:
+    result = CliRunner().invoke(check, [str(file)])
+    said = f"exit code {result.exit_code}\n{result.stderr}".replace(f"{FOLDER}/", "")
+    golden = file.with_suffix(".stderr")
+    if os.environ.get("HBC_UPDATE_GOLDEN") == "1":
+        golden.write_text(said, encoding="utf-8")
+    assert result.exit_code == 0
+    assert result.stdout == ""
+    assert said == golden.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("file", WARNED, ids=lambda file: file.stem)
+def test_the_hints_help(file: Path) -> None:
+    result = CliRunner().invoke(check, [str(file.with_suffix(FIXED))])
+    assert (result.exit_code, result.stderr) == (0, "1 file checked, no mistakes\n")
+
+
+def test_json_has_them_under_a_key() -> None:
+    file = str(FOLDER / "lanes_apart.hb")
+    result = CliRunner().invoke(check, [file, "--json"])
+    found = json.loads(result.stdout)
+    assert found["ok"] and not found["mistakes"] and result.stderr == ""
+    assert [(w["severity"], w["line"]) for w in found["warnings"]] == [("warning", 4)] * 2
+
+
+def test_compile_and_explain_show_them(tmp_path: Path) -> None:
+    file = str(FOLDER / "lanes_apart.hb")
+    for command, more in ((compile_, ["-o", str(tmp_path)]), (explain, [])):
+        arguments = [file, "--target", "avx2", *more]
+        result = CliRunner().invoke(command, arguments)
+        assert result.exit_code == 0 and result.stderr.count(": warning: ") == 2
+        result = CliRunner().invoke(command, [*arguments, "--json"])
+        assert result.stderr == ""
+        assert len(json.loads(result.stdout)["warnings"]) == 2
+
+
+@pytest.mark.parametrize(
+    "file", sorted(SAMPLES.rglob("*.hb")), ids=lambda file: file.relative_to(SAMPLES).as_posix()
+)
+def test_samples_have_none(file: Path) -> None:
+    p = load_pipeline(file, {})
+    for schedule in p.schedules:
+        for target in (TARGETS[t] for t in schedule.targets):
+            if target.machine != GPU:
+                watch = Watch()
+                last = lower_to_kernel(p, schedule, target, watch, before="vectorize")
+                assert watch.loops is last, LOOPS
+                assert advice(p, schedule, target, watch.loops, last) == []

@@ -1,0 +1,13 @@
+size N
+input x: f32[N]
+output y: f32[N]
+f[i] = x[i] * 2
+y[i] = f[i]
+schedule s for avx2 {
+    f.compute_root().memoize()
+    f.clone_in(y)
+    f.fold_storage(i, 4)
+    f.compute_with(y, i)
+    y.gpu_tile(i, 16)
+    y.serial(i)
+}

@@ -1,0 +1,5 @@
+size N
+input x: f32[N]
+output y: f32[N]
+avg(a, b) = (a + b) / 2
+y[i] = avg(x[i], 1)
