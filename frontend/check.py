@@ -9,7 +9,7 @@ from hbc.frontend import ast, check_declarations
 from hbc.frontend.check_bounds import check_bounds
 from hbc.frontend.check_definitions import Draft, drafts, func
 from hbc.frontend.check_examples import examples
-from hbc.frontend.check_names import kernel_name, names_of_strides, words
+from hbc.frontend.check_names import kernel_name, names_of_strides
 from hbc.frontend.check_order import callees_first, names_read, reachable
 from hbc.frontend.check_schedules import schedules
 from hbc.frontend.check_tables import table
@@ -18,6 +18,7 @@ from hbc.frontend.funcs import Func, Pipeline
 from hbc.frontend.literals import UNKNOWN
 from hbc.frontend.scope import Scope, Signature
 from hbc.frontend.settings import Settings
+from hbc.frontend.vocabulary import words
 from hbc.ir.diag import HbcError, did_you_mean, in_order
 from hbc.ir.source import Span
 

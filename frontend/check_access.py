@@ -17,13 +17,12 @@ from hbc.frontend import ast
 from hbc.frontend.funcs import Image
 from hbc.frontend.literals import BROKEN, is_broken
 from hbc.frontend.scope import Env
+from hbc.frontend.vocabulary import EDGES
 from hbc.ir import build
 from hbc.ir.diag import Note
 from hbc.ir.nodes import Access, Binary, Const, Expr, Op, Select, const_index
 from hbc.ir.source import Span
 from hbc.ir.types import Type
-
-EDGES = ("clamp_edge", "zero_edge", "mirror", "wrap")
 
 
 def access(e: ast.Access, indices: list[Expr], env: Env) -> Expr:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from hbc.frontend import ast
-from hbc.frontend.check_access import EDGES
 from hbc.frontend.check_operations import operation
 from hbc.frontend.check_types import Operand, join, retyped, text, wrong
 from hbc.frontend.foreign_names import FOREIGN_FUNCTIONS
@@ -21,25 +20,13 @@ from hbc.frontend.literals import (
     settle,
 )  # fmt: skip
 from hbc.frontend.scope import Env
+from hbc.frontend.vocabulary import BYTES, EDGES, FILLS, FUNCTIONS, MATHEMATICS, SHAPES
 from hbc.ir import fold
 from hbc.ir.diag import did_you_mean
 from hbc.ir.nodes import Call, Cast, Const, Expr, MathOp, Op, Select, Unary, UnaryOp
 from hbc.ir.types import BOOL, F32, F64, I64, DType, Type
 
 Typing = Callable[[ast.Expr, Env], Expr]
-
-# Name -> least and greatest number of arguments, and how it is written.
-SHAPES = {
-    "select": (3, 3, "select(condition, a, b)"),
-    "min": (2, 64, "min(a, b)"),
-    "max": (2, 64, "max(a, b)"),
-    "abs": (1, 1, "abs(x)"),
-    "clamp": (3, 3, "clamp(x, least, greatest)"),
-}
-MATHEMATICS = {str(op): op for op in MathOp if op is not MathOp.REINTERPRET}
-BYTES = "bytes"  # of a type: how many an element takes in memory
-FUNCTIONS = frozenset({*SHAPES, *MATHEMATICS, *EDGES, BYTES})
-FILLS = frozenset({"random", "file", "ramp", "constant"})
 
 
 def call(e: ast.Call, env: Env, value: Typing) -> Expr:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from hbc.frontend import ast
-from hbc.frontend.check_calls import FILLS
 from hbc.frontend.check_types import text
 from hbc.frontend.check_values import index, value
 from hbc.frontend.constants import evaluate
 from hbc.frontend.funcs import Example, Fill
 from hbc.frontend.literals import is_broken
 from hbc.frontend.scope import Env, Scope
+from hbc.frontend.vocabulary import FILLS
 from hbc.ir.diag import Note, did_you_mean
 from hbc.ir.source import Span
 from hbc.ir.types import BOOL

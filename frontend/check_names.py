@@ -6,9 +6,8 @@ import re
 from pathlib import PurePath
 
 from hbc.frontend import ast
-from hbc.frontend.check_calls import FUNCTIONS
-from hbc.frontend.check_values import CONSTANTS
 from hbc.frontend.scope import Declared, Scope
+from hbc.frontend.vocabulary import CONSTANTS, FUNCTIONS
 from hbc.ir.diag import Note
 from hbc.ir.source import Span
 from hbc.ir.types import DTYPES
@@ -105,9 +104,3 @@ def kernel_name(file: ast.File, scope: Scope) -> str:
             "functions are named by it", name.span,
         )  # fmt: skip
     return name.text
-
-
-def words(file: ast.File) -> set[str]:
-    """Every identifier of the file and of those that it imports."""
-    texts = [source.text for source in (file.source, *file.imported)]
-    return {word for text in texts for word in re.findall(r"[A-Za-z_]\w*", text)}

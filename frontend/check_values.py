@@ -6,7 +6,6 @@ type yet (see `literals`).
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from typing import assert_never
 
@@ -19,8 +18,6 @@ from hbc.frontend.constants import with_numbers
 from hbc.frontend.inline_limit import LONGEST
 from hbc.frontend.literals import (
     BROKEN,
-    HIGHEST,
-    LOWEST,
     element,
     fold_unary,
     is_broken,
@@ -29,15 +26,13 @@ from hbc.frontend.literals import (
     settle,
 )  # fmt: skip
 from hbc.frontend.scope import Env
+from hbc.frontend.vocabulary import CONSTANTS
 from hbc.ir.diag import Note
 from hbc.ir.nodes import Access, Binary, Const, Expr, Let, Op, Unary, UnaryOp, Var
 from hbc.ir.source import Span
 from hbc.ir.types import BOOL, I64, INDEX, Type
 from hbc.ir.walk import contains, nodes
 
-CONSTANTS = {
-    "pi": math.pi, "inf": math.inf, "nan": math.nan, "lowest": LOWEST, "highest": HIGHEST,
-}  # fmt: skip
 OPERATORS = {str(op): op for op in Op if str(op) not in ("min", "max")}
 BITWISE = frozenset({Op.AND, Op.OR, Op.XOR})
 SHIFTS = frozenset({Op.SHL, Op.SHR})

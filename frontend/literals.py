@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable
 
 from hbc.frontend.scope import Scope
+from hbc.frontend.vocabulary import HIGHEST, LOWEST
 from hbc.ir import fold
 from hbc.ir.nodes import (
     COMPARISONS,
@@ -35,8 +36,6 @@ UNKNOWN = DType("unknown", Kind.INT, 64)
 BROKEN = Const(0, Type(UNKNOWN))
 
 LITERALS = (LITERAL_INT, LITERAL_FLOAT)
-# `lowest` and `highest`: the ends of whichever type they take. No literal of a file is as long.
-LOWEST, HIGHEST = -(1 << 1000), 1 << 1000
 
 
 def element(e: Expr) -> DType:

@@ -28,9 +28,9 @@ SEVERAL = (
     "then `i[x] min= i32(r) where A[x, r] == m[x]`",
 )
 NO_FUNCTION = (
-    "there are no functions of values",
-    "write the formula where it is used, `let s = a + b in s / 2` to name a part; a Func is written with "
-    "brackets, `<name>[i] = ...`, and its variables run over positions",
+    "a function begins with `def`",
+    "write `def <name>(...) = ...`; a Func is written with brackets, `<name>[i] = ...`, and its variables "
+    "run over positions",
 )
 ASSIGNS = r"\s*(?::\s*\w+\s*)?(?:[-+*/|&^]|min|max)?=(?!=)"
 FUNCTION = r"(?:^|\n)[ \t]*(?P<name>[A-Za-z_]\w*)$"

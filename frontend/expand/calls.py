@@ -11,9 +11,9 @@ from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from hbc.frontend import ast
-from hbc.frontend.check_access import EDGES
 from hbc.frontend.expand.functions import variables_of
 from hbc.frontend.expand.trees import mapped
+from hbc.frontend.vocabulary import EDGES
 from hbc.ir.diag import Diagnostic, HbcError, Note
 from hbc.ir.source import Span
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hbc.frontend import ast
-from hbc.frontend.check_access import EDGES
-from hbc.frontend.check_names import words
 from hbc.frontend.expand.calls import Expansion
 from hbc.frontend.expand.functions import functions_of
 from hbc.frontend.expand.imports import GIVEN, with_imports
 from hbc.frontend.expand.reductions import Lifting, reductions
 from hbc.frontend.parse import too_deep
+from hbc.frontend.vocabulary import EDGES, words
 from hbc.ir.diag import Diagnostic, HbcError
 
 

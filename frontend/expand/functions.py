@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hbc.frontend import ast
-from hbc.frontend.check_calls import FUNCTIONS
-from hbc.frontend.check_values import CONSTANTS
+from hbc.frontend.vocabulary import CONSTANTS, FUNCTIONS
 from hbc.ir.diag import Diagnostic, Note, did_you_mean
 from hbc.ir.types import DTYPES
 

@@ -29,7 +29,7 @@ COPY = "size N\ninput A: f32[N]\noutput B: f32[N]\nB[i] = A[i]\n"
         ("a-b c.hb", "a_b_c"),
         ("int.hb", "int_kernel"),
         ("exp.hb", "exp_kernel"),
-        ("<string>", "_string_"),
+        ("<string>", "kernel"),
     ],
 )
 def test_kernel_names(file: str, kernel: str) -> None:

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from full_range import random_full_range
 
 from hbc.frontend.check import check
-from hbc.frontend.fills import random_full_range
 from hbc.frontend.funcs import Pipeline
 from hbc.frontend.oracle_points import Stored
 from hbc.frontend.oracle_program import Program

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from full_range import fill, random_full_range, special_values
 
-from hbc.frontend.fills import fill, random_full_range, special_values
 from hbc.frontend.funcs import Fill
 from hbc.ir.diag import HbcError
 from hbc.ir.numpy_types import Array, numpy_dtype

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from full_range import special_values
 from naive import evaluate, pipeline, random_inputs
 
 from hbc.frontend import oracle
-from hbc.frontend.fills import special_values
 from hbc.ir.diag import HbcError
 
 PROGRAMS = {
