@@ -10,7 +10,7 @@ import click
 from hbc.ir.kernel import Kernel
 
 if TYPE_CHECKING:
-    from hbc.codegen.nvcc import Resources
+    from hbc.codegen.build.nvcc import Resources
     from hbc.ir.banks import BankUse
 
 

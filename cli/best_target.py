@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from hbc.cli.report import notice
-from hbc.codegen.processor import can_run
+from hbc.codegen.build.processor import can_run
 from hbc.frontend.funcs import Pipeline
 from hbc.ir.nodes import Access, Cast
 from hbc.ir.target import TARGETS, Target, schedule_order

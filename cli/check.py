@@ -50,8 +50,8 @@ def _mistakes(
     from hbc.cli.pipeline import load_pipeline, lower_to_kernel
     from hbc.cli.read_sketch import check_sketch, is_sketch
     from hbc.cli.read_source import read_source, source_name
-    from hbc.codegen.c import emit_c
-    from hbc.codegen.cuda import emit_cuda
+    from hbc.codegen.c.file import emit_c
+    from hbc.codegen.cuda.file import emit_cuda
     from hbc.frontend.expand.expand import check_library, is_library
     from hbc.frontend.parse import parse
     from hbc.ir.register_pressure import register_pressure

@@ -17,8 +17,8 @@ from hbc.ir.target import GPU
 
 if TYPE_CHECKING:
     from hbc.cli.prepare import Compiled
-    from hbc.codegen.nvcc import Resources
-    from hbc.codegen.toolchain import Output
+    from hbc.codegen.build.nvcc import Resources
+    from hbc.codegen.build.toolchain import Output
     from hbc.ir.kernel import Kernel
 
 CUDA_EMITTED = ("cu", "ptx", "cubin", "fatbin")
@@ -150,8 +150,8 @@ def _default(compiled: Compiled) -> str:
 
 def _archs(listed: str | None) -> tuple[str, ...]:
     """Those of --arch, else that of the GPU here, else the usual ones."""
-    from hbc.codegen.gpu import gpu_arch, gpu_count
-    from hbc.codegen.nvcc import DEFAULT_ARCHS, checked_archs
+    from hbc.codegen.build.gpu import gpu_arch, gpu_count
+    from hbc.codegen.build.nvcc import DEFAULT_ARCHS, checked_archs
 
     if listed is not None:
         return checked_archs([a.strip() for a in listed.split(",")])
@@ -160,8 +160,8 @@ def _archs(listed: str | None) -> tuple[str, ...]:
 
 def _check_archs(compiled: Compiled, listed: str) -> None:
     """Whether the code suits those of --arch, which matters for a `.cu` too: somebody compiles it."""
-    from hbc.codegen.cuda_source import CudaSource
-    from hbc.codegen.gpu_limits import check_instructions, check_shared
+    from hbc.codegen.cuda.limits import check_instructions, check_shared
+    from hbc.codegen.cuda.source import CudaSource
 
     source = compiled.source
     if not isinstance(source, CudaSource):
@@ -260,8 +260,8 @@ def _build_cuda(
     import time
 
     from hbc.cli.replace_file import replace_file
-    from hbc.codegen.cuda_source import CudaSource
-    from hbc.codegen.nvcc import CUDA_SUFFIX, build_cuda
+    from hbc.codegen.build.nvcc import CUDA_SUFFIX, build_cuda
+    from hbc.codegen.cuda.source import CudaSource
 
     source = compiled.source
     assert isinstance(source, CudaSource)

@@ -6,8 +6,8 @@ from collections.abc import Collection, Mapping, Sequence
 
 from hbc.cli.prepare import Chosen, Compiled, Runner, require_runnable
 from hbc.cli.report import notice
-from hbc.codegen.cross import is_foreign
-from hbc.codegen.processor import (
+from hbc.codegen.build.cross import is_foreign
+from hbc.codegen.build.processor import (
     TILES,
     emulated_features,
     missing_features,
@@ -27,7 +27,7 @@ def runner_for(chosen: Chosen, emulate: bool, on_cpu: bool, stands_in: bool = Fa
             message = f"--on-cpu: `{chosen.target.name}` code runs on the CPU anyway"
             raise UsageError(Diagnostic(message, hint=hint))
         return _cpu_runner(chosen, emulate)
-    from hbc.codegen.gpu import find_loader, gpu_count, gpu_facts
+    from hbc.codegen.build.gpu import find_loader, gpu_count, gpu_facts
 
     if on_cpu:
         return Runner(on_cpu=True)
@@ -89,7 +89,7 @@ def for_instructions(runner: Runner, compiled: Compiled) -> Runner:
 
 def _runner(tiles: Collection[str], target: Target) -> Runner:
     """With the emulator, where it is to stand for these features."""
-    from hbc.codegen.amx_emulator import build_emulator
+    from hbc.codegen.build.amx_emulator import build_emulator
 
     return Runner(build_emulator() if tiles else None, tuple(sorted(softened_features(target))))
 
@@ -122,7 +122,7 @@ def can_emulate(target: Target) -> bool:
 
 def _has_emulator() -> bool:
     """Whether the AMX emulator can be built here, given a compiler."""
-    from hbc.codegen.amx_emulator import is_possible
+    from hbc.codegen.build.amx_emulator import is_possible
 
     return is_possible()
 

@@ -134,7 +134,7 @@ def _not_held(chosen: Chosen, failure: HbcError | None) -> dict[str, Miss]:
     """What keeps instructions on tiles, by name, from statements that they were chosen for: that there
     are not enough registers, or not configured so."""
     from hbc.cli.instruction_set import instructions_of
-    from hbc.codegen.tile_regions import TileError
+    from hbc.codegen.plan.tile_regions import TileError
     from hbc.eqsat.near_miss import Miss
     from hbc.ir.types import TILES
 

@@ -18,7 +18,7 @@ from typing import Any
 
 from hbc.cli.gpu_driver import Gpu, GpuError
 from hbc.cli.gpu_timing import measured
-from hbc.codegen.abi import CUDA, MEMORY
+from hbc.codegen.c.abi import CUDA, MEMORY
 from hbc.ir.diag import Diagnostic, ToolError
 
 MODULES = {"pycuda": "hbc.cli.gpu_pycuda", "cuda-bindings": "hbc.cli.gpu_bindings"}

@@ -13,10 +13,10 @@ from importlib import resources
 from hbc.cli.native import Native, Repeat
 from hbc.cli.report import Progress
 from hbc.cli.roofs import MEMORY, Roofs, load_roofs, store_roofs
-from hbc.codegen.cuda_source import CudaSource
-from hbc.codegen.gpu import GpuFacts, GpuLibrary, find_loader, gpu_facts
-from hbc.codegen.nvcc import build_cuda_cached, check_driver
-from hbc.codegen.toolchain import cache_folder
+from hbc.codegen.build.gpu import GpuFacts, GpuLibrary, find_loader, gpu_facts
+from hbc.codegen.build.nvcc import build_cuda_cached, check_driver
+from hbc.codegen.build.toolchain import cache_folder
+from hbc.codegen.cuda.source import CudaSource
 
 VERSION = 1  # of `gpu_peak.cu` and of what is kept: raise it when either changes
 PEAKS = {kind: f"peak_{kind}" for kind in ("f32", "f64", "f16", "bf16", "u8s8")}

@@ -8,7 +8,7 @@ from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
-from hbc.codegen.instruction_files import builtin_descriptions
+from hbc.codegen.text.instruction_files import builtin_descriptions
 from hbc.ir import instruction, nodes, source, types
 from hbc.ir.cache_folder import keep, kept
 from hbc.ir.file_bytes import file_bytes

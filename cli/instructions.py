@@ -9,8 +9,8 @@ import click
 
 from hbc.cli.options import json_option
 from hbc.cli.report import Json, print_json, print_table
-from hbc.codegen.instruction_files import builtin_descriptions
-from hbc.codegen.processor import cpu_features
+from hbc.codegen.build.processor import cpu_features
+from hbc.codegen.text.instruction_files import builtin_descriptions
 from hbc.frontend.isa_load import load_instructions
 from hbc.ir.contraction import extent_range, largest, multiplications
 from hbc.ir.diag import Diagnostic, UsageError, did_you_mean

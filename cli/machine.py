@@ -8,7 +8,7 @@ import platform
 import re
 from pathlib import Path
 
-from hbc.codegen.processor import CPUINFO, can_run, sysctl
+from hbc.codegen.build.processor import CPUINFO, can_run, sysctl
 from hbc.ir.diag import Diagnostic, UsageError, did_you_mean
 from hbc.ir.target import TARGETS, Target
 

@@ -21,10 +21,10 @@ from hbc.cli.gpu_failure import gpu_failure
 from hbc.cli.limits import VARIABLE, limit, limits_of_calls
 from hbc.cli.sizes import extents
 from hbc.cli.strides import PADDING, gather_rows, longer_shape, row_strides, spread
-from hbc.codegen.abi import CUDA, FEATURE, MEMORY
-from hbc.codegen.gpu import GpuLibrary
-from hbc.codegen.program import Program
-from hbc.codegen.run_tool import end_group, signal_name
+from hbc.codegen.build.gpu import GpuLibrary
+from hbc.codegen.build.program import Program
+from hbc.codegen.build.run_tool import end_group, signal_name
+from hbc.codegen.c.abi import CUDA, FEATURE, MEMORY
 from hbc.frontend.funcs import Pipeline
 from hbc.ir.diag import Diagnostic, HbcError, InternalError, ToolError, error
 from hbc.ir.held_signals import held_signals

@@ -15,8 +15,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from hbc.codegen.abi import CUDA, MEMORY
-from hbc.codegen.amx_library import Emulator, open_emulator
+from hbc.codegen.build.amx_library import Emulator, open_emulator
+from hbc.codegen.c.abi import CUDA, MEMORY
 
 PAGE = mmap.PAGESIZE
 STAGGER = 17 * 64  # bytes between the offsets of two arrays in their pages: no 4 KiB aliasing

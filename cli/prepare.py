@@ -11,13 +11,13 @@ from hbc.cli.best_target import best_target
 from hbc.cli.machine import target_named
 from hbc.cli.pipeline import choose_schedule, features_of, load_pipeline, lower_to_kernel
 from hbc.cli.report import notice, show_diagnostics
-from hbc.codegen.c import CSource, emit_c
-from hbc.codegen.cross import emulator, is_foreign
-from hbc.codegen.cuda_source import CudaSource
-from hbc.codegen.gpu import GpuLibrary, find_loader, gpu_facts
-from hbc.codegen.processor import can_run, missing_features
-from hbc.codegen.program import Program, build_callable
-from hbc.codegen.toolchain import Output, build, find_compiler, openmp_note
+from hbc.codegen.build.cross import emulator, is_foreign
+from hbc.codegen.build.gpu import GpuLibrary, find_loader, gpu_facts
+from hbc.codegen.build.processor import can_run, missing_features
+from hbc.codegen.build.program import Program, build_callable
+from hbc.codegen.build.toolchain import Output, build, find_compiler, openmp_note
+from hbc.codegen.c.file import CSource, emit_c
+from hbc.codegen.cuda.source import CudaSource
 from hbc.frontend.funcs import Pipeline, Schedule
 from hbc.ir.diag import Diagnostic, InternalError, ToolError
 from hbc.ir.kernel import Kernel
@@ -106,7 +106,7 @@ def compile_chosen(
     printing = time.perf_counter()
     source: CSource | CudaSource
     if chosen.target.machine == GPU:
-        from hbc.codegen.cuda import emit_cuda  # imports NumPy
+        from hbc.codegen.cuda.file import emit_cuda  # imports NumPy
 
         source = emit_cuda(kernel, chosen.target)
     else:
@@ -139,7 +139,7 @@ def build_library(compiled: Compiled, out: Path, kind: Output = "so") -> float:
 def _build_cuda(source: CudaSource, folder: Path, on_cpu: bool) -> Path | GpuLibrary:
     """A library with the host's entry points, for the GPU or for the processor alone."""
     if on_cpu:
-        from hbc.codegen.cuda_cpu import build as build_for_cpu
+        from hbc.codegen.build.cuda_cpu import build as build_for_cpu
 
         out = folder / f"{source.name}.so"
         (folder / f"{source.name}.h").write_text(source.header, encoding="utf-8")
@@ -147,7 +147,7 @@ def _build_cuda(source: CudaSource, folder: Path, on_cpu: bool) -> Path | GpuLib
             source.text, out, "so", name=source.name, extra=(f"-I{folder}",),
             instructions=source.instructions,
         )  # fmt: skip
-    from hbc.codegen.nvcc import build_cuda_cached, check_driver
+    from hbc.codegen.build.nvcc import build_cuda_cached, check_driver
 
     facts, loader = gpu_facts(), find_loader()
     check_driver(facts.driver)

@@ -24,9 +24,9 @@ from hbc.cli.native import Native, Repeat
 from hbc.cli.replace_file import write_text
 from hbc.cli.report import Progress
 from hbc.cli.work import Work
-from hbc.codegen.c import CSource
-from hbc.codegen.processor import cpu_features
-from hbc.codegen.toolchain import build, cache_folder, find_compiler
+from hbc.codegen.build.processor import cpu_features
+from hbc.codegen.build.toolchain import build, cache_folder, find_compiler
+from hbc.codegen.c.file import CSource
 from hbc.ir.diag import HbcError, ToolError
 from hbc.ir.scratch import scratch_folder
 from hbc.ir.target import TARGETS

@@ -13,7 +13,7 @@ from hbc.cli.read_source import read_source, source_name
 from hbc.ir.diag import Diagnostic, UsageError, did_you_mean
 
 if TYPE_CHECKING:
-    from hbc.codegen.gather_targets import GatherPrinter
+    from hbc.codegen.moves.targets import GatherPrinter
     from hbc.ir.instruction_table import InstructionTable
     from hbc.ir.movement import Movement
     from hbc.ir.types import DType
@@ -24,7 +24,7 @@ BITS_TYPES = {8: "u8", 16: "u16", 32: "f32", 64: "f64"}
 
 def printer_of(target: str) -> GatherPrinter:
     """Of a target with a table of costs; all GPUs have one. UsageError where no code is printed for it."""
-    from hbc.codegen.gather_targets import PRINTERS
+    from hbc.codegen.moves.targets import PRINTERS
     from hbc.synth.cost_table import DEFAULT, WARP, cost_table, targets
 
     if target in targets() and cost_table(target).model == WARP:

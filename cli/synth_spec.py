@@ -30,7 +30,7 @@ def run_spec(
     """Prints the code, or writes it to `out`; UsageError where the change cannot be read."""
     began = time.monotonic()
     from hbc.cli.layout_moves import cheapest_moves
-    from hbc.codegen.gather_targets import PRINTERS
+    from hbc.codegen.moves.targets import PRINTERS
     from hbc.frontend.layout_spec import parse_spec
     from hbc.synth.watch import Watch
 

@@ -8,7 +8,7 @@ from hbc.cli.emulation import can_emulate
 from hbc.cli.machine import cpu_name, default_target
 from hbc.cli.options import json_option
 from hbc.cli.report import Json, print_facts, print_json
-from hbc.codegen.processor import can_run, missing_features
+from hbc.codegen.build.processor import can_run, missing_features
 from hbc.ir.target import TARGETS
 
 

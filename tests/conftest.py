@@ -59,7 +59,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool:
 def sanitizer_runtimes() -> str | None:
     """For LD_PRELOAD: what a process must load first when a library in it is built with gcc's
     address and undefined-behaviour sanitizers; None when there is no such gcc."""
-    from hbc.codegen.toolchain import find_compiler
+    from hbc.codegen.build.toolchain import find_compiler
 
     compiler = find_compiler()
     if compiler.kind != "gcc":
@@ -81,7 +81,7 @@ def sanitizer_runtimes() -> str | None:
 def nvcc() -> tuple[str, ...]:
     """The command that compiles CUDA; the test is skipped where there is none, which CI may not have:
     the same files are compiled for the processor and executed everywhere."""
-    from hbc.codegen.nvcc import find_nvcc
+    from hbc.codegen.build.nvcc import find_nvcc
     from hbc.ir.diag import ToolError
 
     try:

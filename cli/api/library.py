@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hbc.cli.prepare import require_runnable
-from hbc.codegen.abi import CUDA, MEMORY
-from hbc.codegen.cross import is_foreign
-from hbc.codegen.cuda_source import CudaSource
-from hbc.codegen.processor import missing_features, runs_here
-from hbc.codegen.program import for_this_processor
-from hbc.codegen.toolchain import build_cached
+from hbc.codegen.build.cross import is_foreign
+from hbc.codegen.build.processor import missing_features, runs_here
+from hbc.codegen.build.program import for_this_processor
+from hbc.codegen.build.toolchain import build_cached
+from hbc.codegen.c.abi import CUDA, MEMORY
+from hbc.codegen.cuda.source import CudaSource
 from hbc.ir.diag import ArgumentError, Diagnostic, ToolError
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def _built(compiled: Compiled, on_cpu: bool) -> Path:
 
 def _built_cuda(source: CudaSource, on_cpu: bool) -> Path:
     if on_cpu:
-        from hbc.codegen.cuda_cpu import build as build_for_cpu
+        from hbc.codegen.build.cuda_cpu import build as build_for_cpu
 
         folder = Path(tempfile.mkdtemp(prefix="hbc-"))
         (folder / f"{source.name}.h").write_text(source.header, encoding="utf-8")
@@ -107,8 +107,8 @@ def _built_cuda(source: CudaSource, on_cpu: bool) -> Path:
             source.text, folder / f"{source.name}.so", "so", name=source.name,
             extra=(f"-I{folder}",), instructions=source.instructions,
         )  # fmt: skip
-    from hbc.codegen.gpu import gpu_facts
-    from hbc.codegen.nvcc import build_cuda_cached, check_driver
+    from hbc.codegen.build.gpu import gpu_facts
+    from hbc.codegen.build.nvcc import build_cuda_cached, check_driver
 
     facts = gpu_facts()
     check_driver(facts.driver)

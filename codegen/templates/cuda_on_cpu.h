@@ -2,7 +2,7 @@
 // block after the other. Threads run until they wait for others; in which order the environment
 // variable CUDA_ON_CPU_ORDER says (forward, backward, or a seed), so that a missing barrier shows.
 //
-// codegen/cuda_cpu.py rewrites what is no C++ (`<<<...>>>`, `extern __shared__`) and includes this first.
+// codegen/build/cuda_cpu.py rewrites what is no C++ (`<<<...>>>`, `extern __shared__`) and includes this first.
 // A mistake that is found is one line on stderr, and abort().
 #pragma once
 #define CUDA_ON_CPU 1

@@ -1,4 +1,4 @@
-/* What the functions in place of vector intrinsics are made of; see codegen/soft_vectors.py. A kernel that
+/* What the functions in place of vector intrinsics are made of; see codegen/build/soft_vectors.py. A kernel that
  * is compiled behind this asks the processor for none of the features that they stand for. */
 #define SOFT_VECTORS 1
 #define SOFT static __attribute__((noinline, unused))

@@ -23,8 +23,8 @@ from hbc.cli.pipeline import load_pipeline, lower_to_kernel
 from hbc.cli.sizes import extents
 from hbc.cli.trials import accepted
 from hbc.cli.work import count_work
-from hbc.codegen.cuda import CudaSource, emit_cuda
-from hbc.codegen.nvcc import build_cuda, checked_archs, find_nvcc
+from hbc.codegen.build.nvcc import build_cuda, checked_archs, find_nvcc
+from hbc.codegen.cuda.file import CudaSource, emit_cuda
 from hbc.frontend.funcs import Pipeline, Schedule
 from hbc.frontend.oracle import evaluate
 from hbc.ir.diag import HbcError, ToolError

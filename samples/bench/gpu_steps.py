@@ -20,8 +20,8 @@ from gpu_sass import per_product
 
 from hbc.cli.pipeline import choose_schedule, load_pipeline, lower_to_kernel
 from hbc.cli.work import count_work
-from hbc.codegen.cuda import CudaSource, emit_cuda
-from hbc.codegen.nvcc import build_cuda, find_nvcc
+from hbc.codegen.build.nvcc import build_cuda, find_nvcc
+from hbc.codegen.cuda.file import CudaSource, emit_cuda
 from hbc.ir.diag import ToolError
 from hbc.ir.target import TARGETS
 

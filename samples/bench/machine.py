@@ -12,7 +12,7 @@ from hbc.cli.crash import version
 from hbc.cli.machine import cpu_count, cpu_name
 from hbc.cli.report import progress
 from hbc.cli.roofs import machine_roofs
-from hbc.codegen.toolchain import find_compiler
+from hbc.codegen.build.toolchain import find_compiler
 from hbc.ir.diag import HbcError
 
 

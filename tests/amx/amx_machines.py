@@ -15,7 +15,7 @@ from pathlib import Path
 
 from amx_program import FLOAT_PRODUCTS, Program
 
-from hbc.codegen.amx_emulator import (
+from hbc.codegen.build.amx_emulator import (
     AMX_OPTIONS,
     NATIVE_FLAGS,
     SOFT_FLAGS,
@@ -24,9 +24,9 @@ from hbc.codegen.amx_emulator import (
     load_emulator,
     trapping_intrinsics,
 )
-from hbc.codegen.amx_library import Emulator
-from hbc.codegen.processor import processor_features
-from hbc.codegen.toolchain import Compiler, all_compilers
+from hbc.codegen.build.amx_library import Emulator
+from hbc.codegen.build.processor import processor_features
+from hbc.codegen.build.toolchain import Compiler, all_compilers
 
 HERE = Path(__file__).parent
 STRICT = ("-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", f"-I{TEMPLATES}")

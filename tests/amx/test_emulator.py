@@ -29,10 +29,10 @@ from amx_machines import (
 from amx_program import KINDS, Program
 from amx_random_programs import any_program
 
-from hbc.codegen import amx_emulator
-from hbc.codegen.amx_emulator import build_emulator, load_emulator
-from hbc.codegen.amx_library import AmxFeature
-from hbc.codegen.processor import processor_features
+from hbc.codegen.build import amx_emulator
+from hbc.codegen.build.amx_emulator import build_emulator, load_emulator
+from hbc.codegen.build.amx_library import AmxFeature
+from hbc.codegen.build.processor import processor_features
 from hbc.ir.diag import ToolError
 
 NATIVE, TRAPPED = Build("native", "gcc"), Build("trapped", "gcc")
@@ -140,8 +140,8 @@ def test_what_a_program_learns(workshop: Workshop) -> None:
 
 ABSENT = """
 import ctypes, sys
-from hbc.codegen.amx_emulator import load_emulator
-from hbc.codegen.amx_library import AmxFeature
+from hbc.codegen.build.amx_emulator import load_emulator
+from hbc.codegen.build.amx_library import AmxFeature
 if sys.argv[2] == "loaded":
     load_emulator()
 if sys.argv[2] == "lesser":
@@ -173,7 +173,7 @@ def test_without_the_instruction(emulated: Machine, how: str, printed: str) -> N
 
 AGAIN = """
 import ctypes, faulthandler, sys
-from hbc.codegen.amx_emulator import load_emulator
+from hbc.codegen.build.amx_emulator import load_emulator
 emulator = load_emulator()
 emulator.install()
 faulthandler.enable()

@@ -21,7 +21,7 @@ from amx_machines import (
 )
 from amx_program import configuration
 
-from hbc.codegen.amx_emulator import TRAP
+from hbc.codegen.build.amx_emulator import TRAP
 
 pytestmark = pytest.mark.skipif(not is_x86_64_linux(), reason="AMX needs x86-64 Linux")
 

@@ -13,8 +13,8 @@ from amx_products import float_programs
 from amx_program import Program
 from amx_random_programs import any_program, any_programs
 
-from hbc.codegen.amx_emulator import SOFT_FLAGS
-from hbc.codegen.toolchain import Compiler
+from hbc.codegen.build.amx_emulator import SOFT_FLAGS
+from hbc.codegen.build.toolchain import Compiler
 
 SANITIZE = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g")
 COMPILERS = ("gcc", "clang")

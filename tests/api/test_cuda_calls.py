@@ -31,7 +31,7 @@ class OnGpu:
 
 @pytest.fixture(scope="module")
 def kernel() -> Any:
-    from hbc.codegen.cuda_cpu import find_cpp
+    from hbc.codegen.build.cuda_cpu import find_cpp
 
     try:
         find_cpp()

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hbc.codegen import cuda_cpu
+from hbc.codegen.build import cuda_cpu
 
 BENCH = Path(__file__).parents[2] / "samples" / "bench"
 SAMPLE = """

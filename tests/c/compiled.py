@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 
 from hbc.cli.pipeline import choose_schedule, lower_to_kernel
-from hbc.codegen.c import CSource, emit_c
-from hbc.codegen.program import for_this_processor
-from hbc.codegen.toolchain import build
+from hbc.codegen.build.program import for_this_processor
+from hbc.codegen.build.toolchain import build
+from hbc.codegen.c.file import CSource, emit_c
 from hbc.frontend.check import check
 from hbc.frontend.parse import parse
 from hbc.ir.kernel import Kernel

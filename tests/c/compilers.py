@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-from hbc.codegen.toolchain import Compiler, all_compilers
+from hbc.codegen.build.toolchain import Compiler, all_compilers
 
 
 def compiler_named(command: str) -> Compiler:

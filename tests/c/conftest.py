@@ -7,8 +7,8 @@ import pytest
 
 from hbc.cli.emulation import can_emulate
 from hbc.cli.main import CALL_DEPTH
-from hbc.codegen import program
-from hbc.codegen.processor import SOFT, can_run
+from hbc.codegen.build import program
+from hbc.codegen.build.processor import SOFT, can_run
 from hbc.ir.target import ARM, TARGETS, X86
 
 sys.path.insert(0, str(Path(__file__).parent))

@@ -15,8 +15,8 @@ import numpy as np
 from values import values
 
 from hbc.cli.native import Native
-from hbc.codegen.c import CSource, emit_c
-from hbc.codegen.program import build_callable
+from hbc.codegen.build.program import build_callable
+from hbc.codegen.c.file import CSource, emit_c
 from hbc.ir.build import add, mul
 from hbc.ir.cse import share
 from hbc.ir.interp import evaluate

@@ -13,7 +13,7 @@ import pytest
 from compiled import emitted
 from compilers import compiler_named
 
-from hbc.codegen.toolchain import (
+from hbc.codegen.build.toolchain import (
     Compiler,
     all_compilers,
     build,

@@ -13,7 +13,7 @@ from random_expressions import (
     random_case,
 )
 
-from hbc.codegen.toolchain import build
+from hbc.codegen.build.toolchain import build
 from hbc.ir.nodes import Expr
 from hbc.ir.simplify import simplify
 from hbc.ir.target import TARGETS

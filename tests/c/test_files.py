@@ -10,8 +10,8 @@ import pytest
 from compiled import STRICT, emitted
 from compilers import compiler_named
 
-from hbc.codegen.c import CSource
-from hbc.codegen.toolchain import Output, build
+from hbc.codegen.build.toolchain import Output, build
+from hbc.codegen.c.file import CSource
 from hbc.ir.target import TARGETS
 
 TEXT = """

@@ -16,11 +16,11 @@ from compilers import compiler_named
 from lanes import QUICK, differ
 
 from hbc.cli.native import Native
-from hbc.codegen.c import CSource, emit_c
-from hbc.codegen.instruction_files import builtin_descriptions
-from hbc.codegen.processor import SOFT, cpu_features
-from hbc.codegen.program import build_callable
-from hbc.codegen.toolchain import build
+from hbc.codegen.build.processor import SOFT, cpu_features
+from hbc.codegen.build.program import build_callable
+from hbc.codegen.build.toolchain import build
+from hbc.codegen.c.file import CSource, emit_c
+from hbc.codegen.text.instruction_files import builtin_descriptions
 from hbc.frontend.isa_load import load_instructions
 from hbc.ir.build import add, broadcast, lt, mul
 from hbc.ir.contraction import shape

@@ -12,9 +12,9 @@ import pytest
 from compilers import compiler_named
 
 from hbc.cli.pipeline import choose_schedule, load_pipeline, lower_to_kernel
-from hbc.codegen.c import emit_c
-from hbc.codegen.c_repeats import with_loops
-from hbc.codegen.unit import Unit
+from hbc.codegen.c.file import emit_c
+from hbc.codegen.c.repeats import with_loops
+from hbc.codegen.text.unit import Unit
 from hbc.ir.build import const_value
 from hbc.ir.interp import run
 from hbc.ir.kernel import Kernel

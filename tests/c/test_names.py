@@ -9,8 +9,8 @@ import pytest
 from compiled import STRICT, compiled, emitted, poisoned
 from lanes import call, finish
 
-from hbc.codegen.names import KEYWORDS, TAKEN, identifier, is_reserved
-from hbc.codegen.toolchain import build
+from hbc.codegen.build.toolchain import build
+from hbc.codegen.text.names import KEYWORDS, TAKEN, identifier, is_reserved
 from hbc.ir.diag import HbcError
 from hbc.ir.kernel import Argument, Kernel, Size
 from hbc.ir.nodes import (

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from hbc.cli.prepare import choose, compile_chosen
-from hbc.codegen.c import CSource
-from hbc.codegen.toolchain import Compiler, find_compiler, flags
+from hbc.codegen.build.toolchain import Compiler, find_compiler, flags
+from hbc.codegen.c.file import CSource
 from hbc.ir.target import ARM, TARGETS, X86
 
 # A buffer of the function, one of each thread, f16, libm, masked tails.

@@ -17,8 +17,8 @@ from random_expressions import random_case
 from values import values
 
 from hbc.cli.native import Native
-from hbc.codegen.program import for_this_processor
-from hbc.codegen.toolchain import SANITIZE, build, find_compiler, flags
+from hbc.codegen.build.program import for_this_processor
+from hbc.codegen.build.toolchain import SANITIZE, build, find_compiler, flags
 from hbc.ir.diag import InternalError
 from hbc.ir.kernel import Kernel
 from hbc.ir.numpy_types import Array

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from hbc.codegen.c import CSource
-from hbc.codegen.soft_vectors import functions_for, soft_function, softened
-from hbc.codegen.toolchain import build
-from hbc.codegen.vector_ops import BINARY, CONVERT, INT_COMPARE, SHIFT_CONSTANT, SHIFT_LANES
-from hbc.codegen.vector_types import suffix
+from hbc.codegen.build.soft_vectors import functions_for, soft_function, softened
+from hbc.codegen.build.toolchain import build
+from hbc.codegen.c.file import CSource
+from hbc.codegen.x86.ops import BINARY, CONVERT, INT_COMPARE, SHIFT_CONSTANT, SHIFT_LANES
+from hbc.codegen.x86.types import suffix
 from hbc.ir.diag import ToolError
 from hbc.ir.target import TARGETS
 from hbc.ir.types import DTYPES

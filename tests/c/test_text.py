@@ -14,8 +14,8 @@ from compiled import STRICT, emitted
 from compilers import compiler_named
 from lanes import finish
 
-from hbc.codegen.c import CSource
-from hbc.codegen.toolchain import build, flags
+from hbc.codegen.build.toolchain import build, flags
+from hbc.codegen.c.file import CSource
 from hbc.ir.build import const
 from hbc.ir.kernel import Argument, Kernel, Size
 from hbc.ir.nodes import Allocate, Block, For, Load, LoopKind, Store, Var, const_index

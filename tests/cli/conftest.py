@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from hbc.cli.main import exit_code_of
-from hbc.codegen import processor
+from hbc.codegen.build import processor
 from hbc.frontend.check import check
 from hbc.frontend.funcs import Pipeline
 from hbc.frontend.parse import parse

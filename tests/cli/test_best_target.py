@@ -50,7 +50,7 @@ def chosen(
     file: Path, features: tuple[str, ...], patch: pytest.MonkeyPatch, schedule: str | None = None
 ) -> tuple[str, str]:
     """The target and the schedule on a processor with these features."""
-    patch.setattr("hbc.codegen.processor.cpu_features", lambda: frozenset(features))
+    patch.setattr("hbc.codegen.build.processor.cpu_features", lambda: frozenset(features))
     found = choose(file, {}, None, schedule)
     return found.target.name, found.schedule_name
 

@@ -14,7 +14,7 @@ from PIL import Image as Pillow
 from hbc.cli import roofs
 from hbc.cli.native import Native
 from hbc.cli.pipeline import PASSES
-from hbc.codegen.toolchain import find_compiler
+from hbc.codegen.build.toolchain import find_compiler
 from hbc.ir.diag import Diagnostic, HbcError, ToolError
 
 Command = Callable[..., Any]
@@ -346,7 +346,7 @@ def test_code_for_another_processor_is_4(
     hbc: Command, gemm: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "hbc.codegen.processor.cpu_features", lambda: frozenset({"avx2", "f16c", "bmi2"})
+        "hbc.codegen.build.processor.cpu_features", lambda: frozenset({"avx2", "f16c", "bmi2"})
     )
     done = hbc("run", gemm, "--target", "avx512")
     assert done.code == 4

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from hbc.cli import emulation, prepare
-from hbc.codegen import cross, processor, toolchain
-from hbc.codegen.cross import is_foreign
+from hbc.codegen.build import cross, processor, toolchain
+from hbc.codegen.build.cross import is_foreign
 from hbc.ir.target import GPU, TARGETS
 
 Command = Callable[..., Any]

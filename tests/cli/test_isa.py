@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from hbc.codegen.processor import runs_here
+from hbc.codegen.build.processor import runs_here
 from hbc.ir.target import TARGETS
 
 Command = Callable[..., Any]

@@ -9,7 +9,7 @@ import pytest
 
 from hbc.cli.limits import Limits, limits_of_calls
 from hbc.cli.native import Native
-from hbc.codegen.toolchain import find_compiler
+from hbc.codegen.build.toolchain import find_compiler
 from hbc.ir.diag import HbcError, ToolError, UsageError
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits are set on Linux")

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from hbc.cli import machine
-from hbc.codegen import processor
+from hbc.codegen.build import processor
 from hbc.ir.diag import UsageError
 from hbc.ir.target import TARGETS
 

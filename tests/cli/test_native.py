@@ -10,7 +10,7 @@ import pytest
 
 from hbc.cli.native import Native, Repeat
 from hbc.cli.strides import gather_rows, spread
-from hbc.codegen.toolchain import find_compiler
+from hbc.codegen.build.toolchain import find_compiler
 from hbc.ir.diag import HbcError, InternalError, ToolError
 from hbc.ir.types import F32, I32
 

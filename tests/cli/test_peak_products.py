@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from hbc.cli import roofs
-from hbc.codegen.amx_emulator import build_emulator, is_possible
+from hbc.codegen.build.amx_emulator import build_emulator, is_possible
 
 SOURCE = Path(roofs.__file__).with_name("peak_products.c")
 OPTIONS = ("-std=c11", "-O3", "-Wall", "-Wextra", "-Werror")
@@ -25,7 +25,7 @@ TILES = {
 CALL = """
 import ctypes, json, sys
 from pathlib import Path
-from hbc.codegen.amx_library import open_emulator
+from hbc.codegen.build.amx_library import open_emulator
 emulator = open_emulator(Path(sys.argv[1]))
 emulator.install()
 emulator.reset_counts()

@@ -15,11 +15,11 @@ import pytest
 
 from hbc.cli.instruction_set import instructions_of
 from hbc.cli.pipeline import features_of
-from hbc.codegen.c import emit_c
-from hbc.codegen.load import KernelError, load
-from hbc.codegen.pretended import NOWHERE
-from hbc.codegen.processor import cpu_features, missing_features, processor_features
-from hbc.codegen.program import build_callable
+from hbc.codegen.build.load import KernelError, load
+from hbc.codegen.build.pretended import NOWHERE
+from hbc.codegen.build.processor import cpu_features, missing_features, processor_features
+from hbc.codegen.build.program import build_callable
+from hbc.codegen.c.file import emit_c
 from hbc.ir.diag import UsageError
 from hbc.ir.kernel import Kernel
 from hbc.ir.read import read_kernel

@@ -10,7 +10,7 @@ from hbc.cli import roofs
 from hbc.cli.report import Progress
 from hbc.cli.speed import Speed, speed_of
 from hbc.cli.work import Work
-from hbc.codegen.toolchain import find_compiler
+from hbc.codegen.build.toolchain import find_compiler
 from hbc.ir.diag import ToolError
 
 

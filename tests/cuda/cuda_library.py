@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from hbc.cli.pipeline import choose_schedule, lower_to_kernel
-from hbc.codegen.cuda import emit_cuda
-from hbc.codegen.cuda_cpu import build
-from hbc.codegen.cuda_source import CudaSource
+from hbc.codegen.build.cuda_cpu import build
+from hbc.codegen.cuda.file import emit_cuda
+from hbc.codegen.cuda.source import CudaSource
 from hbc.frontend.check import check
 from hbc.frontend.parse import parse
 from hbc.ir.source import Source

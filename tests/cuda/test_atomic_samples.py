@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hbc.codegen.cuda_cpu import ORDER_VARIABLE
+from hbc.codegen.build.cuda_cpu import ORDER_VARIABLE
 
 from .cuda_library import CudaLibrary
 from .sample_checks import cuda_of

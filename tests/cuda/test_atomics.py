@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hbc.codegen.cuda_cpu import ORDER_VARIABLE, ORDERS
-from hbc.codegen.nvcc import build_cuda
+from hbc.codegen.build.cuda_cpu import ORDER_VARIABLE, ORDERS
+from hbc.codegen.build.nvcc import build_cuda
 from hbc.frontend.check import check
 from hbc.frontend.oracle import compare, evaluate
 from hbc.frontend.parse import parse

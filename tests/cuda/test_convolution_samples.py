@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from hbc.cli.pipeline import choose_schedule, lower_to_kernel
-from hbc.codegen.cuda import emit_cuda
-from hbc.codegen.cuda_source import CudaSource
-from hbc.codegen.nvcc import build_cuda
+from hbc.codegen.build.nvcc import build_cuda
+from hbc.codegen.cuda.file import emit_cuda
+from hbc.codegen.cuda.source import CudaSource
 from hbc.frontend.check import check
 from hbc.frontend.oracle import compare, evaluate
 from hbc.frontend.parse import parse

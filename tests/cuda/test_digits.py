@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hbc.codegen.cuda_digits import with_digits
+from hbc.codegen.cuda.digits import with_digits
 from hbc.ir.read import read_stmt
 from hbc.ir.show import show
 

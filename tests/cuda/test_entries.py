@@ -103,8 +103,8 @@ def test_a_grid_that_is_too_large(scale: CudaLibrary) -> None:
 
 def test_the_header_is_c(tmp_path: Path) -> None:
     """Callers need no CUDA headers."""
-    from hbc.codegen.run_tool import run_tool
-    from hbc.codegen.toolchain import find_compiler
+    from hbc.codegen.build.run_tool import run_tool
+    from hbc.codegen.build.toolchain import find_compiler
 
     from .cuda_library import cuda_of
 

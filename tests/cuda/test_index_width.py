@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hbc.codegen.index_width import LIMIT, Bound, index_bounds
+from hbc.codegen.plan.index_width import LIMIT, Bound, index_bounds
 from hbc.ir.nodes import (
     Binary,
     Block,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hbc.codegen.nvcc import (
+from hbc.codegen.build.nvcc import (
     CUDA_SUFFIX,
     CudaOutput,
     Resources,

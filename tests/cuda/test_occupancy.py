@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hbc.codegen.occupancy import Occupancy, occupancy
+from hbc.codegen.build.occupancy import Occupancy, occupancy
 
 
 @pytest.mark.parametrize(

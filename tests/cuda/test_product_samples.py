@@ -12,8 +12,8 @@ import pytest
 from hbc.cli.pipeline import choose_schedule, load_pipeline, lower_to_kernel
 from hbc.cli.sizes import extents
 from hbc.cli.trials import accepted
-from hbc.codegen.cuda import emit_cuda
-from hbc.codegen.nvcc import build_cuda
+from hbc.codegen.build.nvcc import build_cuda
+from hbc.codegen.cuda.file import emit_cuda
 from hbc.frontend.oracle import compare, evaluate
 from hbc.ir.kernel import Kernel
 from hbc.ir.numpy_types import numpy_dtype

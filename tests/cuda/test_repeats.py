@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 import pytest
 
-from hbc.codegen.repeats import Repeats, roll_up
+from hbc.codegen.plan.repeats import Repeats, roll_up
 from hbc.ir.nodes import (
     Allocate,
     Binary,

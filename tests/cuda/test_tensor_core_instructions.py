@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 
 from hbc.cli.instruction_set import instruction_set
-from hbc.codegen.cuda import emit_cuda
-from hbc.codegen.cuda_source import CudaSource
-from hbc.codegen.gpu_limits import check_instructions
-from hbc.codegen.nvcc import build_cuda
+from hbc.codegen.build.nvcc import build_cuda
+from hbc.codegen.cuda.file import emit_cuda
+from hbc.codegen.cuda.limits import check_instructions
+from hbc.codegen.cuda.source import CudaSource
 from hbc.ir.build import broadcast, ramp
 from hbc.ir.contraction import shape
 from hbc.ir.diag import HbcError

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hbc.codegen.cuda_cpu import ORDER_VARIABLE, Sanitizer, build, build_cached
+from hbc.codegen.build.cuda_cpu import ORDER_VARIABLE, Sanitizer, build, build_cached
 
 INCLUDES = """#include <cuda_runtime.h>
 #include <cuda_fp16.h>

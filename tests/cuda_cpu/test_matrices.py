@@ -12,7 +12,7 @@ import pytest
 from cuda_programs import INCLUDES, aligned, call, library
 from numpy.typing import NDArray
 
-from hbc.codegen.cuda_cpu import TEMPLATES
+from hbc.codegen.build.cuda_cpu import TEMPLATES
 
 BF16 = np.dtype(ml_dtypes.bfloat16)
 

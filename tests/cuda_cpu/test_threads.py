@@ -7,7 +7,7 @@ from signal import SIGABRT
 import pytest
 from cuda_programs import Programs
 
-from hbc.codegen.cuda_cpu import ORDERS, Sanitizer, build
+from hbc.codegen.build.cuda_cpu import ORDERS, Sanitizer, build
 
 FULL = "0xffffffffu"
 

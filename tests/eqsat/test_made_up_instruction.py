@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from hbc.cli.pipeline import lower_to_kernel
-from hbc.codegen.instruction_files import builtin_descriptions
+from hbc.codegen.text.instruction_files import builtin_descriptions
 from hbc.eqsat.select import select
 from hbc.frontend.check import check
 from hbc.frontend.isa_load import load_instructions

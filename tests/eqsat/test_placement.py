@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from hbc.codegen.instruction_files import builtin_descriptions
+from hbc.codegen.text.instruction_files import builtin_descriptions
 from hbc.eqsat.select import select
 from hbc.frontend.isa_load import load_instructions
 from hbc.ir.instruction import Instruction

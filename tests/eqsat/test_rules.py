@@ -19,7 +19,7 @@ import pytest
 from evaluation import Array, World, evaluate, same
 from tensors import OUTPUTS, SHAPES, SUMMED, TOTALS, Draft, cast, data
 
-from hbc.codegen.instruction_files import builtin_descriptions
+from hbc.codegen.text.instruction_files import builtin_descriptions
 from hbc.eqsat.decode import decode
 from hbc.eqsat.egraph import RULES, EGraph, Term, rules_text
 from hbc.eqsat.encode import Encoding, encode, type_facts, windows

@@ -16,7 +16,7 @@ import hbc.eqsat.choose
 import hbc.eqsat.graphs
 import hbc.eqsat.search
 from hbc.cli.pipeline import lower_to_kernel
-from hbc.codegen.instruction_files import builtin_descriptions
+from hbc.codegen.text.instruction_files import builtin_descriptions
 from hbc.eqsat.egraph import EGraph
 from hbc.eqsat.select import select
 from hbc.eqsat.unmask import is_relaxed

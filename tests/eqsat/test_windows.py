@@ -8,7 +8,7 @@ from itertools import product
 
 import pytest
 
-from hbc.codegen.instruction_files import builtin_descriptions
+from hbc.codegen.text.instruction_files import builtin_descriptions
 from hbc.eqsat.operand import Access, access, best_load, form, points
 from hbc.eqsat.plan import Contraction, Plan, plans
 from hbc.eqsat.tensor import Dim, Read

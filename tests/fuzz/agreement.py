@@ -24,11 +24,11 @@ from hbc.cli.sizes import extents
 from hbc.cli.stages import special_of
 from hbc.cli.strides import lengthened
 from hbc.cli.trials import Special, accepted
-from hbc.codegen.amx_emulator import build_emulator
-from hbc.codegen.c import CSource, emit_c
-from hbc.codegen.cross import is_foreign
-from hbc.codegen.processor import can_run, emulated_features
-from hbc.codegen.program import build_callable, for_this_processor
+from hbc.codegen.build.amx_emulator import build_emulator
+from hbc.codegen.build.cross import is_foreign
+from hbc.codegen.build.processor import can_run, emulated_features
+from hbc.codegen.build.program import build_callable, for_this_processor
+from hbc.codegen.c.file import CSource, emit_c
 from hbc.frontend.check import check
 from hbc.frontend.funcs import Pipeline
 from hbc.frontend.oracle import Reference, compare

@@ -9,8 +9,8 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from hbc.codegen.c import CSource
-from hbc.codegen.toolchain import Compiler, find_compiler, flags
+from hbc.codegen.build.toolchain import Compiler, find_compiler, flags
+from hbc.codegen.c.file import CSource
 from hbc.ir.target import Target
 
 HEADER = "immintrin.h"

@@ -8,9 +8,9 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from hbc.codegen.cuda import emit_cuda
-from hbc.codegen.cuda_cpu import ORDER_VARIABLE, build
-from hbc.codegen.spelling import c_type
+from hbc.codegen.build.cuda_cpu import ORDER_VARIABLE, build
+from hbc.codegen.cuda.file import emit_cuda
+from hbc.codegen.text.spelling import c_type
 from hbc.frontend.funcs import Pipeline
 from hbc.ir.kernel import Kernel
 from hbc.ir.show import show

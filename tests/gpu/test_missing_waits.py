@@ -12,9 +12,9 @@ from agreement import Disagreement, Run, compare_all, prepare
 from gpu_kernels import CUDA, lowered, pipeline_of
 
 from hbc.cli.native import Native, output_shapes
-from hbc.codegen.cuda import emit_cuda
-from hbc.codegen.cuda_cpu import ORDER_VARIABLE, build
-from hbc.codegen.cuda_source import CudaSource
+from hbc.codegen.build.cuda_cpu import ORDER_VARIABLE, build
+from hbc.codegen.cuda.file import emit_cuda
+from hbc.codegen.cuda.source import CudaSource
 from hbc.frontend.funcs import Pipeline
 from hbc.ir.diag import InternalError
 

@@ -12,8 +12,8 @@ import pytest
 from gpu_kernels import CUDA
 
 from hbc.cli.pipeline import lower_to_kernel
-from hbc.codegen.cuda import emit_cuda
-from hbc.codegen.gpu_limits import check_shared
+from hbc.codegen.cuda.file import emit_cuda
+from hbc.codegen.cuda.limits import check_shared
 from hbc.frontend.check import check
 from hbc.frontend.parse import parse
 from hbc.ir.diag import HbcError

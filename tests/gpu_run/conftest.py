@@ -17,8 +17,8 @@ import pytest
 
 from hbc.cli.main import exit_code_of
 from hbc.cli.roofs import Roofs, store_roofs
-from hbc.codegen import gpu, nvcc
-from hbc.codegen.toolchain import find_compiler
+from hbc.codegen.build import gpu, nvcc
+from hbc.codegen.build.toolchain import find_compiler
 
 HERE = Path(__file__).parent
 LOADERS = {

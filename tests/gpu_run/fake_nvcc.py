@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from hbc.codegen.cuda_cpu import build
+from hbc.codegen.build.cuda_cpu import build
 
 
 def main(arguments: list[str]) -> None:

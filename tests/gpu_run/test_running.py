@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hbc.codegen import gpu
+from hbc.codegen.build import gpu
 
 from .conftest import Machine
 

@@ -2,7 +2,7 @@
 
 import unicodedata
 
-from hbc.codegen.writer import Writer
+from hbc.codegen.text.writer import Writer
 from hbc.ir.diag import Diagnostic
 from hbc.ir.printable import printable, printable_line
 from hbc.ir.source import Source, Span

@@ -13,16 +13,16 @@ from pathlib import Path
 
 from isa_program import Program, build, missing
 
-from hbc.codegen.amx_emulator import (
+from hbc.codegen.build.amx_emulator import (
     AMX_OPTIONS,
     NATIVE_FLAGS,
     SOFT_FLAGS,
     build_emulator,
     trapping_intrinsics,
 )
-from hbc.codegen.instruction_files import builtin_descriptions
-from hbc.codegen.processor import cpu_features
-from hbc.codegen.soft_vectors import FLAGS
+from hbc.codegen.build.processor import cpu_features
+from hbc.codegen.build.soft_vectors import FLAGS
+from hbc.codegen.text.instruction_files import builtin_descriptions
 from hbc.frontend.isa_load import load_instructions
 from hbc.ir.diag import ToolError
 from hbc.ir.instruction import Instruction

@@ -11,13 +11,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hbc.codegen.instruction_text import (
+from hbc.codegen.build.soft_vectors import functions_for
+from hbc.codegen.text.instruction_text import (
     compile_flags,
     load_statement,
     statement,
     store_statement,
 )  # fmt: skip
-from hbc.codegen.soft_vectors import functions_for
 from hbc.ir.contraction import shape
 from hbc.ir.instruction import Instruction, Place
 from hbc.ir.numpy_types import Array, numpy_dtype

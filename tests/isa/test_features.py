@@ -11,7 +11,7 @@ import pytest
 from isa_machines import DESCRIBED
 from isa_program import missing
 
-from hbc.codegen.processor import processor_features
+from hbc.codegen.build.processor import processor_features
 from hbc.ir.instruction import Feature
 
 X86 = """#include <cpuid.h>

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from isa_machines import DESCRIBED
 
-from hbc.codegen.instruction_text import compile_flags, statement
+from hbc.codegen.text.instruction_text import compile_flags, statement
 from hbc.ir.contraction import (
     extent_range,
     largest,

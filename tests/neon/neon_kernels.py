@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 
 from hbc.cli.native import Native
-from hbc.codegen.c import CSource, emit_c
-from hbc.codegen.instruction_files import builtin_descriptions
-from hbc.codegen.program import build_callable
-from hbc.codegen.toolchain import Compiler
+from hbc.codegen.build.program import build_callable
+from hbc.codegen.build.toolchain import Compiler
+from hbc.codegen.c.file import CSource, emit_c
+from hbc.codegen.text.instruction_files import builtin_descriptions
 from hbc.frontend.isa_load import load_instructions
 from hbc.ir.contraction import shape
 from hbc.ir.cse import share

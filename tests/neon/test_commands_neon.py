@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from hbc.cli.main import exit_code_of
-from hbc.codegen.cross import is_foreign
+from hbc.codegen.build.cross import is_foreign
 from hbc.ir.target import Target
 
 GEMM = """
@@ -107,7 +107,7 @@ def test_missing_tools_are_named(
     folder = tmp_path / "bin"
     folder.mkdir()
     monkeypatch.setenv("PATH", str(folder))
-    monkeypatch.setattr("hbc.codegen.cross.find_spec", lambda name: None)  # no ziglang either
+    monkeypatch.setattr("hbc.codegen.build.cross.find_spec", lambda name: None)  # no ziglang either
     assert hbc("run", gemm, "--target", foreign.name) == 4
     assert "hint: install qemu-user" in capfd.readouterr().err
     (folder / "qemu-aarch64").symlink_to(emulator)

@@ -16,8 +16,8 @@ from hbc.cli.native import Native
 from hbc.cli.pipeline import choose_schedule, lower_to_kernel
 from hbc.cli.sizes import extents
 from hbc.cli.work import count_work
-from hbc.codegen.c import emit_c
-from hbc.codegen.program import build_callable
+from hbc.codegen.build.program import build_callable
+from hbc.codegen.c.file import emit_c
 from hbc.frontend.check import check
 from hbc.frontend.funcs import Example, Fill
 from hbc.frontend.oracle import evaluate

@@ -9,8 +9,8 @@ import pytest
 from neon_kernels import finished
 
 from hbc.cli.native import Native, Repeat
-from hbc.codegen.cross import emulator, is_foreign
-from hbc.codegen.program import Program, build_callable
+from hbc.codegen.build.cross import emulator, is_foreign
+from hbc.codegen.build.program import Program, build_callable
 from hbc.ir.diag import HbcError, InternalError, ToolError
 from hbc.ir.numpy_types import Array
 from hbc.ir.read import read_kernel

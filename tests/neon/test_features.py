@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from neon_kernels import INSTRUCTIONS, called, inputs_of, kernel_of
 
-from hbc.codegen.cross import is_foreign
-from hbc.codegen.toolchain import find_compiler
+from hbc.codegen.build.cross import is_foreign
+from hbc.codegen.build.toolchain import find_compiler
 from hbc.ir.diag import ToolError
 from hbc.ir.instruction import Instruction
 from hbc.ir.target import Target

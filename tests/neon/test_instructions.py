@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from neon_kernels import INSTRUCTIONS, called, inputs_of, kernel_of
 
-from hbc.codegen.cross import is_foreign
-from hbc.codegen.toolchain import Compiler, all_compilers, cross_compilers
+from hbc.codegen.build.cross import is_foreign
+from hbc.codegen.build.toolchain import Compiler, all_compilers, cross_compilers
 from hbc.ir.interp import run
 from hbc.ir.target import Target
 

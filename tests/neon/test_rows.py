@@ -9,7 +9,7 @@ import pytest
 from neon_kernels import finished
 
 from hbc.cli.native import Native
-from hbc.codegen.program import build_callable
+from hbc.codegen.build.program import build_callable
 from hbc.ir.interp import run
 from hbc.ir.numpy_types import bits_dtype, numpy_dtype
 from hbc.ir.read import read_kernel

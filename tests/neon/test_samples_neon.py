@@ -13,8 +13,8 @@ from hbc.cli.native import Native
 from hbc.cli.pipeline import choose_schedule, lower_to_kernel
 from hbc.cli.sizes import extents
 from hbc.cli.work import count_work
-from hbc.codegen.c import emit_c
-from hbc.codegen.program import build_callable
+from hbc.codegen.build.program import build_callable
+from hbc.codegen.c.file import emit_c
 from hbc.ir.target import Target
 
 LIMIT = 60.0  # seconds a call may take

@@ -17,7 +17,7 @@ from variants import variant
 
 from hbc.cli.emulation import can_emulate
 from hbc.cli.main import exit_code_of
-from hbc.codegen.processor import can_run
+from hbc.codegen.build.processor import can_run
 from hbc.ir.target import TARGETS
 
 COUNT = int(os.environ.get("HBC_ROBUST_VARIANTS", "20"))

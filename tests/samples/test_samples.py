@@ -21,11 +21,11 @@ from hbc.cli.native import Native
 from hbc.cli.pipeline import choose_schedule, lower_to_kernel
 from hbc.cli.sizes import extents
 from hbc.cli.work import count_work
-from hbc.codegen.amx_emulator import build_emulator
-from hbc.codegen.c import CSource, emit_c
-from hbc.codegen.processor import can_run, emulated_features
-from hbc.codegen.program import for_this_processor
-from hbc.codegen.toolchain import build
+from hbc.codegen.build.amx_emulator import build_emulator
+from hbc.codegen.build.processor import can_run, emulated_features
+from hbc.codegen.build.program import for_this_processor
+from hbc.codegen.build.toolchain import build
+from hbc.codegen.c.file import CSource, emit_c
 from hbc.ir.kernel import Kernel
 from hbc.ir.target import TARGETS, X86
 

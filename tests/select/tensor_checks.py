@@ -12,7 +12,7 @@ import numpy as np
 from hbc.cli.inputs import gather_inputs
 from hbc.cli.pipeline import choose_schedule, lower_to_kernel
 from hbc.cli.sizes import extents
-from hbc.codegen.c import emit_c
+from hbc.codegen.c.file import emit_c
 from hbc.frontend.check import check
 from hbc.frontend.funcs import Example, Fill, Pipeline
 from hbc.frontend.oracle import compare, evaluate

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hbc.cli.main import exit_code_of
-from hbc.codegen.processor import runs_here
+from hbc.codegen.build.processor import runs_here
 from hbc.ir.target import TARGETS
 
 UPSAMPLE = Path(__file__).resolve().parents[2] / "samples" / "upsample.hb"

@@ -9,7 +9,7 @@ import pytest
 from tensor_checks import CHECKED, assert_agrees, assert_selected, compiled
 
 from hbc.cli.main import exit_code_of
-from hbc.codegen.processor import runs_here
+from hbc.codegen.build.processor import runs_here
 from hbc.ir.target import TARGETS
 
 FOLDER = Path(__file__).resolve().parents[2] / "samples" / "amx"

@@ -13,7 +13,7 @@ from subprocess import PIPE, CompletedProcess, Popen
 
 import pytest
 
-from hbc.codegen.toolchain import find_compiler
+from hbc.codegen.build.toolchain import find_compiler
 from hbc.ir.diag import ToolError
 
 from .conftest import ROUNDS, Place, ended

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from hbc.codegen.processor import SOFT, cpu_features
-from hbc.codegen.soft_vectors import FLAGS as SOFT_FLAGS
-from hbc.codegen.soft_vectors import functions_for
-from hbc.codegen.toolchain import all_compilers
+from hbc.codegen.build.processor import SOFT, cpu_features
+from hbc.codegen.build.soft_vectors import FLAGS as SOFT_FLAGS
+from hbc.codegen.build.soft_vectors import functions_for
+from hbc.codegen.build.toolchain import all_compilers
 
 Array = NDArray[Any]
 

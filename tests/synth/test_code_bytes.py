@@ -12,8 +12,8 @@ import pytest
 
 from hbc.cli.layout_moves import Moves, cheapest_moves
 from hbc.cli.synth_code import movement_code, moves_table
-from hbc.codegen.cuda_cpu import build, find_cpp
-from hbc.codegen.gather_bytes import emit_bytes
+from hbc.codegen.build.cuda_cpu import build, find_cpp
+from hbc.codegen.moves.bytes import emit_bytes
 from hbc.frontend.layout_spec import parse_spec
 from hbc.ir.diag import HbcError, ToolError
 from hbc.ir.gather import UNDEFINED, ZERO, Gather

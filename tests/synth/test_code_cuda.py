@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from sketch_solver import sample
 
-from hbc.codegen.cuda_cpu import ORDER_VARIABLE, ORDERS, Sanitizer, build, find_cpp
-from hbc.codegen.gather_cuda import emit_cuda
-from hbc.codegen.lane_formula import condition, formula
+from hbc.codegen.build.cuda_cpu import ORDER_VARIABLE, ORDERS, Sanitizer, build, find_cpp
+from hbc.codegen.moves.cuda import emit_cuda
+from hbc.codegen.moves.lane_formula import condition, formula
 from hbc.ir.diag import HbcError, ToolError
 from hbc.ir.gather import UNDEFINED, ZERO, Gather
 from hbc.ir.goal_check import Combined, GoalCheck, GoalTerm, Symbol

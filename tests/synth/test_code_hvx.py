@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sketch_solver import sample
 
 from hbc.cli.synth_code import movement_code
-from hbc.codegen.gather_hvx import emit_hvx
+from hbc.codegen.moves.hvx import emit_hvx
 from hbc.ir.diag import HbcError
 from hbc.ir.gather import UNDEFINED, ZERO, Gather
 from hbc.ir.goal_check import Combined, GoalCheck, GoalTerm, Symbol, value_of

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from hbc.codegen.cuda_cpu import build, find_cpp
+from hbc.codegen.build.cuda_cpu import build, find_cpp
 from hbc.ir.diag import ToolError
 from hbc.synth.cost_table import FOLDER, cost_table, targets
 

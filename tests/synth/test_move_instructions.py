@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from hbc.cli.synth_code import moves_table
-from hbc.codegen.gather_text import Constants, instruction_text
-from hbc.codegen.names import Scope
+from hbc.codegen.moves.text import Constants, instruction_text
+from hbc.codegen.text.names import Scope
 from hbc.ir.gather import UNDEFINED, ZERO
 from hbc.ir.instruction_table import Fit, Form, InstructionTable, fittable, fitting
 

@@ -11,10 +11,10 @@ import pytest
 
 from hbc.cli.main import exit_code_of
 from hbc.cli.pack_functions import pack_functions
-from hbc.codegen.interleaved_rows import FUNCTIONS, function_name, functions, template
-from hbc.codegen.processor import cpu_features
-from hbc.codegen.soft_vectors import FLAGS as SOFT_FLAGS
-from hbc.codegen.soft_vectors import functions_for
+from hbc.codegen.build.processor import cpu_features
+from hbc.codegen.build.soft_vectors import FLAGS as SOFT_FLAGS
+from hbc.codegen.build.soft_vectors import functions_for
+from hbc.codegen.c.interleaved_rows import FUNCTIONS, function_name, functions, template
 from hbc.ir.gather import Gather
 from hbc.ir.layout_change import interleave, is_change
 from hbc.ir.types import DTYPES

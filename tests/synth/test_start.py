@@ -15,7 +15,7 @@ SLOW = (
     "egglog", "rich", "PIL", "matplotlib", "scipy", "torch", "ml_dtypes",  # packages
     "numpy.random", "numpy.testing", "unittest", "secrets", "multiprocessing",
     "hbc.frontend.parse", "hbc.frontend.ast", "hbc.frontend.check", "hbc.ir.nodes",  # kernels
-    "hbc.codegen.c", "hbc.eqsat", "hbc.cli.pipeline", "hbc.cli.drawing", "hbc.cli.synth_code",
+    "hbc.codegen.c.file", "hbc.eqsat", "hbc.cli.pipeline", "hbc.cli.drawing", "hbc.cli.synth_code",
 )  # fmt: skip
 PROGRAM = """
 import sys

@@ -8,7 +8,7 @@ import pytest
 from tile_kernels import Product, block, gemm, nested, read
 from tile_machines import source_of
 
-from hbc.codegen.tile_plan import plan_tiles
+from hbc.codegen.plan.tile_plan import plan_tiles
 from hbc.ir.diag import HbcError, InternalError
 from hbc.ir.kernel import Kernel
 

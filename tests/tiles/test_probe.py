@@ -13,11 +13,11 @@ from tile_kernels import Product, gemm, read
 from tile_machines import AMX, STRICT, TileMachine, compiler, why_not
 
 from hbc.cli.pipeline import features_of
-from hbc.codegen.amx_emulator import SOFT_FLAGS, build_emulator
-from hbc.codegen.c import CSource, emit_c
-from hbc.codegen.processor import missing_features, processor_features
-from hbc.codegen.program import for_this_processor
-from hbc.codegen.toolchain import build, has_openmp
+from hbc.codegen.build.amx_emulator import SOFT_FLAGS, build_emulator
+from hbc.codegen.build.processor import missing_features, processor_features
+from hbc.codegen.build.program import for_this_processor
+from hbc.codegen.build.toolchain import build, has_openmp
+from hbc.codegen.c.file import CSource, emit_c
 from hbc.ir.kernel import Kernel
 from hbc.ir.target import TARGETS, Target
 

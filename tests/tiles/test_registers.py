@@ -12,8 +12,8 @@ from tile_kernels import Product, nested, read
 from tile_machines import poisoned_outputs
 from tile_numbers import random
 
-from hbc.codegen.tile_plan import TilePlan, plan_tiles
-from hbc.codegen.tile_regions import Region
+from hbc.codegen.plan.tile_plan import TilePlan, plan_tiles
+from hbc.codegen.plan.tile_regions import Region
 from hbc.ir.diag import HbcError
 from hbc.ir.interp import run as interpret
 from hbc.ir.kernel import Kernel

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from math import prod
 
-from hbc.codegen.instruction_files import builtin_descriptions
+from hbc.codegen.text.instruction_files import builtin_descriptions
 from hbc.frontend.isa_load import load_instructions
 from hbc.ir.contraction import shape
 from hbc.ir.instruction import Instruction

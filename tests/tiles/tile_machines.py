@@ -14,12 +14,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hbc.codegen.amx_emulator import SOFT_FLAGS, load_emulator
-from hbc.codegen.c import CSource, emit_c
-from hbc.codegen.load import load
-from hbc.codegen.processor import cpu_features, missing_features, runs_here
-from hbc.codegen.program import for_this_processor
-from hbc.codegen.toolchain import Compiler, all_compilers, build
+from hbc.codegen.build.amx_emulator import SOFT_FLAGS, load_emulator
+from hbc.codegen.build.load import load
+from hbc.codegen.build.processor import cpu_features, missing_features, runs_here
+from hbc.codegen.build.program import for_this_processor
+from hbc.codegen.build.toolchain import Compiler, all_compilers, build
+from hbc.codegen.c.file import CSource, emit_c
 from hbc.ir.interp import evaluate
 from hbc.ir.interp import run as interpret
 from hbc.ir.kernel import Kernel
@@ -148,7 +148,7 @@ def _run_apart(
     whose ends they watch."""
     from json import dumps
 
-    from hbc.codegen.abi import ordered
+    from hbc.codegen.c.abi import ordered
 
     paths = []
     for a in ordered(kernel):

@@ -1,0 +1,264 @@
+"""The C compilers of this machine: finding one, its flags, building objects and libraries."""
+
+from __future__ import annotations
+
+import atexit
+import hashlib
+import os
+import re
+import shlex
+import shutil
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Literal
+
+from hbc.codegen.build.cross import cross_commands, is_foreign, no_cross_compiler
+from hbc.codegen.build.refused_text import Refused, refusal
+from hbc.codegen.build.run_tool import compile_with, run_tool
+from hbc.codegen.c.file import CSource
+from hbc.ir import cache_folder as private_cache
+from hbc.ir.diag import Diagnostic, ToolError
+from hbc.ir.record import record
+from hbc.ir.scratch import scratch_folder
+from hbc.ir.target import ARM, Target
+
+Output = Literal["so", "a", "obj"]
+SUFFIX: dict[Output, str] = {"so": ".so", "a": ".a", "obj": ".o"}
+
+# Contraction is off because a*b+c is already spelled as fma where the target has it: every compiler
+# then gives the same bits. Nothing reads errno or the exception flags, and without them sqrt is one
+# instruction and comparisons vectorize.
+# What a user's own instruction calls is refused by name where nothing declares it: older compilers let
+# it pass, until the library is loaded.
+FLAGS = (
+    "-std=c11", "-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math",
+    "-Werror=implicit-function-declaration",
+)  # fmt: skip
+# gcc carries loads from one iteration to the next where it can; with 32 accumulators live that means
+# spills: a 4 x 4 block of a convolution with 8 taps unrolled runs 3 times slower with it (353 stack
+# accesses in the loop against 1, gcc 12).
+GCC_FLAGS = ("-fno-predictive-commoning",)
+WARNINGS = ("-Wall", "-Wextra")
+PROBE_SECONDS = 60.0  # for a compiler to say what it is
+SANITIZE = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g", "-O1")
+
+
+@record
+class Compiler:
+    """A command that compiles C. `kind` decides the spelling of a few flags."""
+
+    command: tuple[str, ...]
+    kind: Literal["gcc", "clang", "zig"]
+    version: str
+
+    def __str__(self) -> str:
+        return self.version
+
+
+def find_compiler(machine: str = "") -> Compiler:
+    """$CC, else gcc, clang, cc or PyPI's ziglang; for another machine than this one, a compiler that
+    makes code for it. ToolError names what to install."""
+    if is_foreign(machine):
+        if crossing := cross_compilers(machine):
+            return crossing[0]
+        raise no_cross_compiler(machine)
+    if wanted := shlex.split(os.environ.get("CC", "")):
+        if found := _probe(tuple(wanted)):
+            return found
+        raise ToolError(
+            Diagnostic(f"the C compiler `{' '.join(wanted)}`, named by CC, does not run")
+        )
+    for found in all_compilers():
+        return found
+    raise ToolError(
+        Diagnostic("no C compiler: install gcc or clang, or `pip install 'hbc[zig]'` (ziglang)")
+    )
+
+
+def all_compilers() -> list[Compiler]:
+    """Every compiler that runs here, the preferred one first, CC aside."""
+    commands = [(name,) for name in ("gcc", "clang", "cc") if shutil.which(name)]
+    candidates: list[tuple[str, ...]] = [*commands]
+    if find_spec("ziglang"):
+        candidates.append((sys.executable, "-m", "ziglang", "cc"))
+    return [found for c in candidates if (found := _probe(c))]
+
+
+def cross_compilers(machine: str) -> list[Compiler]:
+    """Every compiler here that makes code for another machine, the preferred one first."""
+    return [found for c in cross_commands(machine) if (found := _probe(c))]
+
+
+@cache
+def _probe(command: tuple[str, ...]) -> Compiler | None:
+    try:
+        answer = run_tool([*command, "--version"], PROBE_SECONDS)
+    except ToolError:
+        return None
+    lines = answer.stdout.strip().splitlines()
+    if answer.returncode != 0 or not lines:
+        return None
+    version = lines[0].strip()
+    if "ziglang" in command or Path(command[0]).name == "zig":
+        return Compiler(command, "zig", f"zig cc, {version}")
+    return Compiler(command, "clang" if "clang" in version else "gcc", version)
+
+
+@cache
+def has_openmp(compiler: Compiler) -> bool:
+    """Whether a program that uses OpenMP compiles and links."""
+    program = "#include <omp.h>\nint main(void) { return omp_get_max_threads() < 1; }\n"
+    with scratch_folder() as folder:
+        source, made = folder / "probe.c", folder / "probe"
+        source.write_text(program, encoding="ascii")
+        answer = run_tool([*compiler.command, "-fopenmp", str(source), "-o", str(made)])
+        return answer.returncode == 0 and made.exists()
+
+
+def openmp_note(source: CSource, compiler: Compiler) -> str | None:
+    """What to tell the user when `parallel` loops will run on one thread, else None."""
+    if not source.parallel or has_openmp(compiler):
+        return None
+    return f"{compiler} has no OpenMP: `parallel` loops run on one thread"
+
+
+def flags(
+    source: CSource, target: Target, compiler: Compiler, *, sanitize: bool = False
+) -> list[str]:
+    """The options for compiling `source`, without input and output."""
+    wanted = dict.fromkeys((*target.flags, *source.flags))
+    options = [*FLAGS, *(_target_flag(f, compiler) for f in wanted)]
+    if compiler.kind == "zig" and target.machine != ARM:
+        options.insert(len(FLAGS), "-mcpu=baseline")  # zig's default is all that this processor has
+    if compiler.kind == "gcc":
+        options += GCC_FLAGS
+    if compiler.kind == "zig" and not sanitize:
+        options.append("-fno-sanitize=all")  # zig's default is a trap on undefined behaviour
+    if sanitize:
+        options += SANITIZE
+    if source.parallel and has_openmp(compiler):
+        options.append("-fopenmp")
+    return options
+
+
+def _target_flag(flag: str, compiler: Compiler) -> str:
+    """zig writes generic+v8_2a where gcc and clang write armv8.2-a."""
+    arm = re.fullmatch(r"-march=armv8(?:\.(\d))?-a(.*)", flag)
+    if compiler.kind != "zig" or arm is None:
+        return flag
+    return f"-mcpu=generic+v8{f'_{arm[1]}' if arm[1] else ''}a{arm[2]}"
+
+
+def build(
+    source: CSource,
+    target: Target,
+    out: Path,
+    kind: Output = "so",
+    *,
+    compiler: Compiler | None = None,
+    sanitize: bool = False,
+    extra: Sequence[str] = (),
+) -> Path:
+    """Compiles `source` into the file `out`, complete or not at all. ToolError: no compiler, or it
+    takes longer than TIMEOUT. InternalError: it refuses our text. HbcError: it refuses a text with an
+    instruction that the user describes."""
+    compiler = compiler or find_compiler(target.machine)
+    options = [*flags(source, target, compiler, sanitize=sanitize), *extra]
+    with scratch_folder(folder_of(out)) as folder:
+        text = folder / f"{source.name}.c"
+        text.write_text(source.text, encoding="utf-8")
+        (folder / f"{source.name}.h").write_text(source.header, encoding="utf-8")
+        made = folder / f"made{SUFFIX[kind]}"
+        if kind == "so":
+            _compile([*compiler.command, *options, "-fPIC", "-shared", str(text), "-o", str(made),
+                      "-lm"], made, source)  # fmt: skip
+        else:
+            compiled = made if kind == "obj" else folder / f"{source.name}.o"
+            _compile([*compiler.command, *options, "-fPIC", "-c", str(text), "-o", str(compiled)],
+                     compiled, source)  # fmt: skip
+            if kind == "a":
+                _compile([*_archiver(compiler), "rcsD", str(made), str(compiled)], made, source)
+        made.replace(out)
+    return out
+
+
+def link_program(
+    driver: Path, objects: Sequence[Path], out: Path, compiler: Compiler, source: CSource
+) -> None:
+    """Compiles a C file with a `main` and links it with the objects of `source`, whose name is its
+    macro KERNEL, into a program that needs no shared libraries."""
+    options = ["-std=gnu11", "-O2", "-static", f"-DKERNEL={source.name}"]
+    if source.parallel and has_openmp(compiler):
+        options.append("-fopenmp")
+    files = [str(driver), *(str(o) for o in objects)]
+    _compile([*compiler.command, *options, *files, "-o", str(out), "-lm"], out, source)
+
+
+def build_cached(
+    source: CSource,
+    target: Target,
+    *,
+    compiler: Compiler | None = None,
+    sanitize: bool = False,
+) -> Path:
+    """The shared library for `source`, from the cache when the same was built before."""
+    compiler = compiler or find_compiler()
+    options = flags(source, target, compiler, sanitize=sanitize)
+    key = hashlib.sha256()
+    for part in (compiler.version, *compiler.command, *options, source.text, source.header):
+        key.update(part.encode() + b"\0")
+    return kept_library(
+        f"{source.name}-{target.name}-{key.hexdigest()[:32]}.so",
+        lambda out: build(source, target, out, "so", compiler=compiler, sanitize=sanitize),
+    )
+
+
+def kept_library(name: str, make: Callable[[Path], object]) -> Path:
+    """The library of that name: from the cache when it is intact there, else what `make` writes."""
+    return private_cache.kept_file(cache_folder() / name, make)
+
+
+def cache_folder() -> Path:
+    """Where compiled kernels are kept; where others may write, a folder for this process instead.
+    ToolError where it cannot be made."""
+    try:
+        folder = private_cache.cache_folder()
+    except OSError as e:
+        named = private_cache.named_folder()
+        raise ToolError(
+            Diagnostic(
+                f"cannot make the cache folder `{named}`: {e.strerror}",
+                hint=f"name another one with the environment variable {private_cache.VARIABLE}",
+            )
+        ) from e
+    return folder if folder is not None else _of_this_process()
+
+
+@cache
+def _of_this_process() -> Path:
+    stack = ExitStack()
+    atexit.register(stack.close)
+    return stack.enter_context(scratch_folder())
+
+
+def folder_of(out: Path) -> Path:
+    return out.parent if str(out.parent) else Path()
+
+
+def _archiver(compiler: Compiler) -> list[str]:
+    if compiler.kind == "zig":
+        return [*compiler.command[:-1], "ar"]
+    if found := shutil.which("ar") or shutil.which("llvm-ar"):
+        return [found]
+    raise ToolError(Diagnostic("no `ar` for making a static library: install binutils"))
+
+
+def _compile(arguments: list[str], made: Path, source: CSource) -> None:
+    answer = compile_with(arguments, made)
+    if answer.returncode != 0:
+        file, said = f"{source.name}.c", answer.stderr
+        raise refusal(Refused("the C compiler", file, source.text, source.instructions, said))

@@ -1,0 +1,1 @@
+"""The C file: statements, loops, the entry point and its checks."""

@@ -1,0 +1,187 @@
+"""The two entry points: every check on the arguments, then the call of the computing function."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from hbc.codegen.c import abi as codes
+from hbc.codegen.c.abi import Abi, ordered
+from hbc.codegen.c.probe import FUNCTION as PROBE
+from hbc.codegen.text.names import Binding
+from hbc.codegen.text.ranges import INDEX_BITS
+from hbc.codegen.text.scalar import scalar
+from hbc.codegen.text.spelling import c_type
+from hbc.codegen.text.unit import UNARY, Unit
+from hbc.ir.kernel import Argument
+from hbc.ir.nodes import Binary, Const, Expr, Op
+from hbc.ir.record import record
+from hbc.ir.target import GPU
+from hbc.ir.types import INDEX
+
+MEASURE = f"""\
+/* Bytes from the first element to the end of the last one; or, negated, the thousands of an error
+   code, to which the array's number is added. */
+static int64_t measure(const void *data, int rank, const int64_t *extents, const int64_t *strides,
+                       size_t element)
+{{
+    bool empty = false;
+    for (int d = 0; d < rank; ++d) {{
+        if (extents[d] < 0)
+            return -{codes.EXTENT};  // EXTENT
+        empty = empty || extents[d] == 0;
+    }}
+    if (empty)
+        return 0;
+    const int64_t most = INT64_MAX / (int64_t)element - 1;
+    int64_t last = 0;
+    for (int d = rank - 1; d >= 0; --d) {{
+        if (extents[d] == 1)
+            continue;
+        if (strides[d] <= last)
+            return -{codes.STRIDE};  // STRIDE
+        if (extents[d] - 1 > (most - last) / strides[d])
+            return -{codes.LARGE};  // LARGE
+        last += (extents[d] - 1) * strides[d];
+    }}
+    if (data == NULL)
+        return -{codes.NULL};  // NULL
+    if ((uintptr_t)data % element != 0)
+        return -{codes.ALIGN};  // ALIGN
+    return (last + 1) * (int64_t)element;
+}}
+"""
+OVERLAP = """\
+/* Whether two stretches of memory share a byte. */
+static bool overlap(const void *a, int64_t a_bytes, const void *b, int64_t b_bytes)
+{
+    const uintptr_t x = (uintptr_t)a, y = (uintptr_t)b;
+    return a_bytes > 0 && b_bytes > 0 && x < y + (uintptr_t)b_bytes && y < x + (uintptr_t)a_bytes;
+}
+"""
+
+
+@record
+class Call:
+    """The text of a call of a computing function; whether that returns an error code."""
+
+    text: str
+    fails: bool
+
+
+def strided_entry(abi: Abi, call: Call, plain: Call | None, probed: bool, unit: Unit) -> None:
+    """`int NAME_strided(...)`: checks everything, then calls; where the processor is to be `probed`
+    and lacks something, it calls `plain`, or fails."""
+    k, out = abi.kernel, unit.out
+    out.function(f"int {k.name}_strided", abi.strided(), "")
+    with out.braces(), cautious(abi, unit):
+        check_arguments(abi, unit)
+        if probed and plain is not None:
+            with out.braces(f"if ({PROBE}() != 0)"):
+                _call(plain, abi, unit)
+        elif probed:
+            missing = unit.scope.fresh("missing")
+            out.line(f"const int {missing} = {PROBE}();")
+            refuse(f"{missing} != 0", missing, unit)
+        _call(call, abi, unit)
+
+
+def check_arguments(abi: Abi, unit: Unit) -> None:
+    """Prints what returns from an entry point with the code of the first thing that is wrong, or with
+    success when there is nothing to do."""
+    k = abi.kernel
+    for size in k.sizes:
+        _check_size(abi, size.name, size.fixed, unit)
+    for check in k.checks:
+        condition = scalar(check.condition, unit)
+        refuse(f"!{condition.at(UNARY)}", abi.by_message[check.message], unit)
+    for i, a in enumerate(ordered(k), 1):
+        _measure(abi, a, i, unit)
+    _check_overlaps(abi, unit)
+    outputs = [f"{abi.bytes(a)} == 0" for a in k.arguments if a.output]
+    if outputs:
+        refuse(" && ".join(outputs), abi.code("OK"), unit)
+
+
+def _call(call: Call, abi: Abi, unit: Unit) -> None:
+    if call.fails:
+        unit.out.line(f"return {call.text};")
+    else:
+        unit.out.line(f"{call.text};")
+        unit.out.line(f"return {abi.code('OK')};")
+
+
+def dense_entry(abi: Abi, unit: Unit, suffix: str = "", extra: Sequence[str] = ()) -> None:
+    """`int NAME(...)`: the strides follow from the extents. `suffix` belongs to the name; `extra` are
+    parameters that are handed on."""
+    k, out = abi.kernel, unit.out
+    arguments = [abi.names[s.name] for s in k.sizes]
+    out.function(f"int {k.name}{suffix}", [*abi.dense(), *extra], "")
+    with out.braces(), cautious(abi, unit):
+        for size in k.sizes:
+            _check_size(abi, size.name, size.fixed, unit)
+        for a in ordered(k):
+            arguments += [abi.names[a.name], *(str(scalar(s, unit)) for s in dense_strides(a))]
+        arguments += [parameter.split("*")[-1].split(" ")[-1] for parameter in extra]
+        out.line(f"return {k.name}{suffix}_strided({', '.join(arguments)});")
+
+
+@contextmanager
+def cautious(abi: Abi, unit: Unit) -> Iterator[None]:
+    """Before the checks are through, a product of sizes may overflow: it is formed to wrap, which
+    `measure` then notices, because the product of the inner extents comes first."""
+    unit.scope.push()
+    for s in abi.kernel.sizes:
+        unit.scope.bind(s.name, Binding(abi.names[s.name], True, INDEX_BITS))
+    yield
+    unit.scope.pop()
+
+
+def dense_strides(a: Argument) -> list[Expr]:
+    """Elements between neighbours along every dimension but the last."""
+    strides: list[Expr] = []
+    inner: Expr | None = None
+    for extent in reversed(a.extents[1:]):
+        inner = extent if inner is None else Binary(Op.MUL, extent, inner)
+        strides.insert(0, inner)
+    return strides
+
+
+def _check_size(abi: Abi, name: str, fixed: int | None, unit: Unit) -> None:
+    text = abi.names[name]
+    if fixed is not None:
+        condition = f"{text} != {scalar(Const(fixed, INDEX), unit)}"
+    else:
+        condition = f"{text} < 0 || {text} > INT64_C(1) << {codes.LARGEST_BITS}"
+    refuse(condition, abi.code(f"SIZE_{name}"), unit)
+
+
+def _measure(abi: Abi, a: Argument, place: int, unit: Unit) -> None:
+    name, length = abi.names[a.name], abi.bytes(a)
+    extents = ", ".join(str(scalar(e, unit)) for e in a.extents)
+    strides = ", ".join([*abi.strides(a), "1"])
+    rank, size = len(a.extents), f"sizeof({c_type(a.element)})"
+    if unit.target.machine == GPU:  # C++ has no compound literals
+        shape = unit.scope.fresh(f"{name}_extents"), unit.scope.fresh(f"{name}_strides")
+        unit.out.line(f"const int64_t {shape[0]}[] = {{{extents}}}, {shape[1]}[] = {{{strides}}};")
+        sizes = ", ".join(shape)
+    else:
+        sizes = f"(const int64_t[]){{{extents}}}, (const int64_t[]){{{strides}}}"
+    unit.out.line(f"const int64_t {length} = measure({name}, {rank}, {sizes}, {size});")
+    refuse(f"{length} < 0", f"{place} - (int){length}", unit)
+
+
+def _check_overlaps(abi: Abi, unit: Unit) -> None:
+    for code in abi.codes:
+        if code.value // 1000 * 1000 != codes.OVERLAP:
+            continue
+        a, b = abi.overlapping(code)
+        x, y = abi.names[a.name], abi.names[b.name]
+        refuse(f"overlap({x}, {abi.bytes(a)}, {y}, {abi.bytes(b)})", code.name, unit)
+
+
+def refuse(condition: str, code: str, unit: Unit) -> None:
+    unit.out.line(f"if ({condition})")
+    unit.out.depth += 1
+    unit.out.line(f"return {code};")
+    unit.out.depth -= 1

@@ -1,0 +1,137 @@
+"""Stores that together interleave rows of memory, as packs of VNNI operands do: one call instead.
+
+The functions are in `templates/interleave_*.h`, found by `hbc synth` and written by
+`hbc.cli.pack_functions`. They load whole registers of every row once, where each store
+by itself loads a part of each row.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+from hbc.codegen.text.scalar import scalar
+from hbc.codegen.text.unit import Unit
+from hbc.codegen.x86.run import address
+from hbc.ir.linear import difference
+from hbc.ir.nodes import Broadcast, Const, Expr, Load, Ramp, Stmt, Store
+from hbc.ir.record import record
+from hbc.ir.target import X86
+from hbc.ir.types import BOOL, Memory
+
+# Rows, and an element of their width. For two rows of 16 bits what the stores by themselves do is as fast.
+FUNCTIONS = ((4, "u8"),)
+_NAMES = {512: "avx512", 256: "avx2"}
+_FUNCTION = re.compile(r"^// .*?^static inline void (\w+)\(.*?^\}\n", re.S | re.M)
+
+
+@record
+class _Interleaving:
+    """A store of `rows` rows' elements in turn: from `base` on, `apart` from row to row."""
+
+    base: Expr
+    apart: Expr
+    rows: int
+
+
+def interleaved_rows(body: Sequence[Stmt], at: int, unit: Unit) -> int:
+    """How many statements from body[at] on are printed as one call; 0: none."""
+    form = _form(body, at, unit)
+    if form is None:
+        return 0
+    first = body[at]
+    assert isinstance(first, Store) and isinstance(first.index, Ramp)
+    assert isinstance(first.value, Load)
+    lanes, bits = first.value.type.lanes, first.value.type.element.bits
+    name = unit.prelude.add(
+        function_name(form.rows, lanes, bits),
+        functions(lanes * bits)[function_name(form.rows, lanes, bits)],
+    )
+    to = address(first.buffer, first.index.base, unit)
+    source = address(first.value.buffer, form.base, unit)
+    unit.out.line(f"{name}({to}, {source}, {scalar(form.apart, unit)});")
+    return form.rows
+
+
+def is_interleaved(body: Sequence[Stmt], unit: Unit) -> bool:
+    """Whether the first statements are printed as one call."""
+    return _form(body, 0, unit) is not None
+
+
+def _form(body: Sequence[Stmt], at: int, unit: Unit) -> _Interleaving | None:
+    """What the statements from body[at] on interleave."""
+    first = body[at]
+    if not isinstance(first, Store) or unit.target.machine != X86:
+        return None
+    form, load = _interleaving(first), first.value
+    if form is None or not isinstance(load, Load):
+        return None
+    t, lanes = load.type.element, load.type.lanes
+    name = function_name(form.rows, lanes, t.bits)
+    if (
+        t == BOOL
+        or lanes * t.bits != unit.target.vector_bits
+        or name not in functions(lanes * t.bits)
+    ):
+        return None
+    if Memory.REGISTER in (unit.buffers[b].memory for b in (first.buffer, load.buffer)):
+        return None
+    group = body[at : at + form.rows]
+    if len(group) < form.rows or not all(
+        _continues(first, s, form, part, lanes) for part, s in enumerate(group)
+    ):
+        return None
+    return form
+
+
+def function_name(rows: int, count: int, bits: int) -> str:
+    return f"interleave_{rows}x{count}_u{bits}"
+
+
+def template(register_bits: int) -> Path:
+    """The file of functions on registers of so many bits."""
+    return Path(__file__).parents[1] / "templates" / f"interleave_{_NAMES[register_bits]}.h"
+
+
+@cache
+def functions(register_bits: int) -> dict[str, str]:
+    """The text of each function by its name."""
+    if register_bits not in _NAMES:
+        return {}
+    text = template(register_bits).read_text(encoding="ascii")
+    return {m.group(1): m.group(0) for m in _FUNCTION.finditer(text.partition("\n\n")[2])}
+
+
+def _interleaving(s: Stmt) -> _Interleaving | None:
+    match s:
+        case Store(
+            index=Ramp(base=to, stride=Const(value=1)), mask=None, asynchronous=False, atomic=None,
+            value=Load(
+                index=Ramp(
+                    base=Ramp(base=base, stride=apart, lanes=rows),
+                    stride=Broadcast(value=Const(value=1)),
+                ), mask=None,
+            ) as load,
+        ) if to.type.lanes == base.type.lanes == 1 and load.buffer != s.buffer:  # fmt: skip
+            return _Interleaving(base, apart, rows)
+        case _:
+            return None
+
+
+def _continues(first: Store, s: Stmt, form: _Interleaving, part: int, lanes: int) -> bool:
+    """Whether `s` stores what the rows hold `part` stores further than `first`."""
+    here = _interleaving(s)
+    if here is None or not isinstance(s, Store) or not isinstance(s.value, Load):
+        return False
+    assert isinstance(first.value, Load) and isinstance(first.index, Ramp)
+    assert isinstance(s.index, Ramp)
+    return (
+        (s.buffer, s.value.buffer) == (first.buffer, first.value.buffer)
+        and s.value.type == first.value.type
+        and here.rows == form.rows
+        and difference(here.apart, form.apart) == 0
+        and difference(s.index.base, first.index.base) == part * lanes
+        and difference(here.base, form.base) == part * (lanes // form.rows)
+    )

@@ -1,0 +1,403 @@
+"""Statements as C: loops, blocks, stores, allocations and the ways out of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import replace
+from typing import assert_never
+
+from hbc.codegen.c.interleaved_rows import interleaved_rows, is_interleaved
+from hbc.codegen.c.tile import RELEASE, configured, tile_statement
+from hbc.codegen.text.functions import ALLOCATE, RELEASE_MEMORY
+from hbc.codegen.text.names import Binding
+from hbc.codegen.text.ranges import nonnegative, wraps
+from hbc.codegen.text.registers import declare_registers, may_stay_empty, unrolled
+from hbc.codegen.text.scalar import element, scalar
+from hbc.codegen.text.spelling import c_type
+from hbc.codegen.text.unit import UNARY, Buffer, Text, Unit
+from hbc.ir.diag import InternalError
+from hbc.ir.hoist import is_heap
+from hbc.ir.nodes import (
+    Allocate,
+    Assert,
+    Barrier,
+    Binary,
+    Block,
+    Comment,
+    Const,
+    CopyCommit,
+    CopyWait,
+    Expr,
+    For,
+    If,
+    LetStmt,
+    Load,
+    LoopKind,
+    Op,
+    Prefetch,
+    Stmt,
+    Store,
+    const_index,
+)  # fmt: skip
+from hbc.ir.simplify import simplify, simplify_stmt
+from hbc.ir.types import BOOL, Memory
+from hbc.ir.walk import map_children, names_read, nodes, substitute_stmt
+
+MOST_ZEROED = (
+    1024  # bytes of an array that begins as zeros where compilers cannot tell that it is filled
+)
+_COMPOUND = {Op.ADD, Op.SUB, Op.MUL, Op.AND, Op.OR, Op.XOR}
+
+
+def statement(s: Stmt, unit: Unit, *, last: bool = True) -> None:
+    """Prints `s`. `last`: nothing follows in the same C block, so it needs no braces of its own."""
+    while isinstance(s, LetStmt):
+        if s.name in unit.read_names:
+            unit.printers.declare(s.name, s.value, unit)
+        s = s.body
+    region = unit.tiles.regions.get(id(s))
+    if region is None:
+        _statement(s, unit, last=last)
+        return
+    with nullcontext() if last else braced("", unit), configured(region, unit):
+        _statement(s, unit)
+
+
+def _statement(s: Stmt, unit: Unit, *, last: bool = True) -> None:
+    if unit.printers.special(s, unit):
+        return
+    match s:
+        case Block(body=body):
+            _block(body, unit, last=last)
+        case Store():
+            _store(s, unit)
+        case For(kind=LoopKind.UNROLL):
+            _unrolled(s, unit)
+        case For():
+            _for(s, unit)
+        case If():
+            _if(s, unit)
+        case Allocate(memory=Memory.AMX_TILE):
+            _allocate_tiles(s, unit, last=last)
+        case Allocate():
+            with nullcontext() if last else braced("", unit):
+                _allocate(s, unit)
+        case Comment(text=text):
+            unit.out.comment(text)
+        case Prefetch(buffer=buffer) if unit.buffers[buffer].memory is Memory.STACK:
+            pass  # in the nearest cache anyway, and compilers warn of places beyond an array's end
+        case Prefetch(buffer=buffer, index=index, level=level):
+            place = f"{unit.buffers[buffer].text} + ({scalar(index, unit)})"
+            # To be read; 3: kept in all levels of the cache, 2: from the second on, ...
+            into = "" if level == 1 else f", 0, {4 - level}"
+            unit.out.line(f"__builtin_prefetch({place}{into});")
+        case Assert():
+            _assert(s, unit)
+        case LetStmt():
+            statement(s, unit, last=last)
+        case Barrier() | CopyCommit() | CopyWait():
+            raise InternalError("codegen: a barrier outside of a GPU's kernel")
+        case _:
+            assert_never(s)
+
+
+def _block(body: Sequence[Stmt], unit: Unit, *, last: bool) -> None:
+    at = 0
+    while at < len(body):
+        together = interleaved_rows(body, at, unit)
+        if not together:
+            statement(body[at], unit, last=last and at + 1 == len(body))
+        at += together or 1
+
+
+@contextmanager
+def braced(head: str, unit: Unit) -> Iterator[None]:
+    """`head {` ... `}` around what is printed inside, with names of its own."""
+    unit.scope.push()
+    with unit.out.braces(head):
+        yield
+    unit.scope.pop()
+
+
+def _store(s: Store, unit: Unit) -> None:
+    if tile_statement(s, unit):
+        return
+    if s.value.type.lanes > 1 or s.index.type.lanes > 1:
+        unit.printers.store(s, unit)
+        return
+    condition = None if s.mask is None else scalar(s.mask, unit)
+    text = _assignment(s if s.mask is None else replace(s, value=_under(s.mask, s.value)), unit)
+    if condition is None:
+        unit.out.line(text)
+    else:
+        unit.out.line(f"if ({condition})")
+        unit.out.depth += 1
+        unit.out.line(text)
+        unit.out.depth -= 1
+
+
+def _under(mask: Expr, e: Expr) -> Expr:
+    """The value where the mask is known to hold: loads need no condition of it again."""
+    e = map_children(e, lambda inner: _under(mask, inner))
+    if isinstance(e, Load) and e.mask is not None and _terms(e.mask) <= _terms(mask):
+        return Load(e.buffer, e.index, e.type, None, e.span)
+    return e
+
+
+def _terms(e: Expr) -> set[Expr]:
+    """What must hold together for a condition to hold."""
+    match e:
+        case Binary(op=Op.AND, a=a, b=b) if e.type.element == BOOL:
+            return _terms(a) | _terms(b)
+        case _:
+            return {e}
+
+
+def _assignment(s: Store, unit: Unit) -> str:
+    target = element(s.buffer, s.index, unit)
+    match s.value:
+        case Binary(op=op, a=Load(buffer=s.buffer, index=s.index, mask=None), b=b) if (
+            op in _COMPOUND and _in_place(s.value, unit)
+        ):
+            if op is Op.ADD and isinstance(b, Const) and b.value < 0:
+                return f"{target} -= {scalar(Const(-b.value, b.type), unit)};"
+            return f"{target} {op}= {scalar(b, unit)};"
+        case _:
+            value = scalar(s.value, unit)
+            return f"{unit.undeclared.pop(target, '')}{target} = {value};"
+
+
+def _in_place(value: Binary, unit: Unit) -> bool:
+    """Whether `x op= y` says the same: no narrowing, no wrapping, no contraction."""
+    t = value.type.element
+    product = isinstance(value.b, Binary) and value.b.op is Op.MUL
+    if t == BOOL or (t.is_float and t.bits == 16):
+        return False
+    if t.is_float:
+        return not (unit.fused and product and value.op in (Op.ADD, Op.SUB))
+    return t.bits >= 32 and not wraps(value, unit.scope)
+
+
+def _for(s: For, unit: Unit) -> None:
+    if s.note:
+        unit.out.blank()
+        unit.out.comment(s.note)
+    start = scalar(s.start, unit)
+    end = _end(s, unit)
+    low = nonnegative(s.start, unit.scope)
+    parallel = s.kind is LoopKind.PARALLEL and unit.region is None
+    unit.scope.push()
+    var = unit.scope.declare(s.var, nonnegative=low)
+    head = f"for ({unit.index} {var} = {start}; {var} < {end}; ++{var})"
+    if parallel:
+        _parallel(s, head, var, unit)
+    else:
+        with unit.out.braces(head):
+            statement(s.body, unit)
+    unit.scope.pop()
+
+
+def _unrolled(s: For, unit: Unit) -> None:
+    """Prints a loop that compilers unroll; as calls what are rows to interleave."""
+    assert isinstance(s.extent, Const)
+    count = int(s.extent.value)
+    if isinstance(s.body, Store):
+        copies = [
+            simplify_stmt(substitute_stmt(s.body, {s.var: const_index(n)})) for n in range(count)
+        ]
+        if is_interleaved(copies, unit):
+            _block(copies, unit, last=False)
+            return
+    unit.out.directive(unrolled(count))
+    unit.scope.push()
+    var = unit.scope.fresh(s.var.rpartition("#")[2])
+    unit.scope.bind(s.var, Binding(var, nonnegative=True))
+    lines, at = unit.out.lines, len(unit.out.lines)
+    with unit.out.braces(f"for (int64_t {var} = 0; {var} < {count}; ++{var})"):
+        statement(s.body, unit)
+    unit.scope.pop()
+    if isinstance(s.body, Store) and len(lines) - at == 3:
+        lines[at] = lines[at].removesuffix(" {")
+        lines.pop()
+
+
+def _end(s: For, unit: Unit) -> Text:
+    match (s.start, s.extent):
+        case (Const(value=0), extent):
+            end = extent
+        case (Const(value=a, type=t), Const(value=b)):
+            end = Const(a + b, t)
+        case (start, Binary(op=Op.SUB, a=a, b=b)) if b == start:
+            end = a
+        case (start, extent):
+            end = simplify(Binary(Op.ADD, start, extent))
+    text = scalar(end, unit)
+    if isinstance(end, Const) or ("(" not in text.text and "[" not in text.text):
+        return text
+    name = unit.scope.fresh(f"{s.var}_end")
+    unit.out.line(f"const {unit.index} {name} = {text};")
+    return Text(name)
+
+
+def _parallel(s: For, head: str, var: str, unit: Unit) -> None:
+    """Iterations may run on several threads. A failure is noted and the loop runs on, because C
+    allows no way out of a parallel region; the function returns after it."""
+    unit.parallel = True
+    fails = may_fail(s.body)
+    unit.regions += 1
+    unit.region = f"next_{var}" if unit.regions == 1 else f"next_{var}_{unit.regions}"
+    held, body = _of_each_thread(s)
+    if held:
+        unit.out.directive("#pragma omp parallel")
+        with braced("", unit):
+            names = [_ask(a, unit) for a in held]
+            unit.out.directive("#pragma omp for")
+            _iterations(head, body, names, unit)
+            for name in reversed(names):
+                unit.out.line(f"release({name});")
+    else:
+        unit.out.directive("#pragma omp parallel for")
+        _iterations(head, body, [], unit)
+    unit.region = None
+    if fails:
+        _leave_if("status != 0", "status", unit)
+
+
+def _of_each_thread(s: For) -> tuple[list[Allocate], Stmt]:
+    """The buffers that all iterations need alike, and what is left of the body."""
+    held: list[Allocate] = []
+    body = s.body
+    while isinstance(body, Allocate) and is_heap(body) and s.var not in names_read(body.extent):
+        held.append(body)
+        body = body.body
+    return held, body
+
+
+def _iterations(head: str, body: Stmt, held: list[str], unit: Unit) -> None:
+    """The parallel loop itself; no iteration runs without the buffers that its thread holds."""
+    unit.live.append([])
+    jumps = unit.jumps
+    with unit.out.braces(head):
+        if held:
+            missing = " || ".join(f"{name} == NULL" for name in held)
+            _fail_if(missing, unit.codes["memory"], unit)
+        statement(body, unit)
+        if unit.jumps > jumps:
+            unit.out.line(f"{unit.region}:;")
+    unit.live.pop()
+
+
+def may_fail(s: Stmt) -> bool:
+    """Whether the computing function needs a return code."""
+    return any(isinstance(n, Assert) or (isinstance(n, Allocate) and is_heap(n)) for n in nodes(s))
+
+
+def _if(s: If, unit: Unit) -> None:
+    with braced(f"if ({scalar(s.condition, unit)})", unit):
+        statement(s.then, unit)
+    if s.otherwise is not None:
+        unit.out.lines[-1] += " else {"
+        unit.scope.push()
+        unit.out.depth += 1
+        statement(s.otherwise, unit)
+        unit.out.depth -= 1
+        unit.out.line("}")
+        unit.scope.pop()
+
+
+def _assert(s: Assert, unit: Unit) -> None:
+    condition = scalar(s.condition, unit)
+    _fail_if(f"!{condition.at(UNARY)}", unit.codes[s.message], unit)
+
+
+def _fail_if(condition: str, code: str, unit: Unit) -> None:
+    """Leaves with an error code, after freeing what is held."""
+    if unit.region is None:
+        _leave_if(condition, code, unit)
+        return
+    with unit.out.braces(f"if ({condition})"):
+        _free_live(unit)
+        unit.jumps += 1
+        unit.out.directive("#pragma omp atomic write")
+        unit.out.line(f"status = {code};")
+        unit.out.line(f"goto {unit.region};")
+
+
+def _leave_if(condition: str, code: str, unit: Unit) -> None:
+    """Outside of parallel regions."""
+    if any(unit.live) or unit.tile_names:
+        with unit.out.braces(f"if ({condition})"):
+            _free_live(unit)
+            unit.out.line(f"return {code};")
+        return
+    unit.out.line(f"if ({condition})")
+    unit.out.depth += 1
+    unit.out.line(f"return {code};")
+    unit.out.depth -= 1
+
+
+def _free_live(unit: Unit) -> None:
+    """What this thread holds: everything, or in a parallel region what the region allocated."""
+    held = unit.live[-1:] if unit.region else unit.live
+    for name in reversed([name for level in held for name in level]):
+        unit.out.line(f"release({name});")
+    if unit.tile_names:
+        unit.out.line(RELEASE)
+
+
+def _allocate(s: Allocate, unit: Unit) -> None:
+    if s.memory is Memory.REGISTER:
+        _note(s, unit)
+        declare_registers(s, unit)
+        statement(s.body, unit)
+        return
+    if not is_heap(s):
+        _note(s, unit)
+        name = unit.scope.fresh(s.buffer)
+        count = max(1, int(s.extent.value)) if isinstance(s.extent, Const) else 1
+        zero = count * s.element.bytes <= MOST_ZEROED and may_stay_empty(s, unit.accesses)
+        start = " = {0}" if zero else ""
+        unit.out.line(f"_Alignas(64) {c_type(s.element)} {name}[{count}]{start};")
+        unit.buffers[s.buffer] = Buffer(name, s.element, Memory.STACK)
+        statement(s.body, unit)
+        return
+    name = _ask(s, unit)
+    _fail_if(f"{name} == NULL", unit.codes["memory"], unit)
+    unit.live[-1].append(name)
+    statement(s.body, unit)
+    unit.live[-1].pop()
+    unit.out.line(f"release({name});")
+
+
+def _allocate_tiles(s: Allocate, unit: Unit, *, last: bool) -> None:
+    """Registers are named where they are configured: here is only said what for, once for
+    several tiles of a Func."""
+    notes = [s.note]
+    body = s.body
+    while isinstance(body, Allocate) and body.memory is Memory.AMX_TILE:
+        if id(body) in unit.tiles.regions:
+            break
+        notes.append(body.note)
+        body = body.body
+    for note in dict.fromkeys(filter(None, notes)):
+        unit.out.blank()
+        unit.out.comment(note)
+    statement(body, unit, last=last)
+
+
+def _ask(s: Allocate, unit: Unit) -> str:
+    """Prints the call that gets heap memory for a buffer; returns the pointer's name."""
+    _note(s, unit)
+    t, extent, name = c_type(s.element), scalar(s.extent, unit), unit.scope.fresh(s.buffer)
+    unit.prelude.add("allocate", ALLOCATE)
+    unit.prelude.add("release", RELEASE_MEMORY)
+    unit.out.line(f"{t} *restrict {name} = allocate({extent}, sizeof({t}));")
+    unit.buffers[s.buffer] = Buffer(name, s.element)
+    return name
+
+
+def _note(s: Allocate, unit: Unit) -> None:
+    if s.note:
+        unit.out.blank()
+        unit.out.comment(s.note)

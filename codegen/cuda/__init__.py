@@ -1,0 +1,1 @@
+"""The CUDA file: kernels, launches, fragments, copies."""

@@ -1,0 +1,137 @@
+"""Atomic updates in device code: CUDA's functions, or compare and swap where it has none.
+
+atomicAdd(&s[i], value);
+atomic_max_f32(&s[i], value);       // of a loop around atomicCAS
+warp_add_f32(&s[0], value);         // the sum of a warp's lanes, by one of them
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from string import Template
+
+from hbc.codegen.text.names import Scope
+from hbc.codegen.text.scalar import element, scalar
+from hbc.codegen.text.spelling import c_type, constant
+from hbc.codegen.text.unit import LOGIC_OR, Unit
+from hbc.ir.halves import widen_halves
+from hbc.ir.identity import identity_of
+from hbc.ir.nodes import Binary, Op, Store, Var
+from hbc.ir.types import BF16, F16, F32, F64, I32, I64, U32, DType
+
+_WORDS = {
+    Op.ADD: "add", Op.MUL: "mul", Op.MIN: "min", Op.MAX: "max", Op.AND: "and", Op.OR: "or",
+    Op.XOR: "xor",
+}  # fmt: skip
+_CALLS = {
+    Op.ADD: "atomicAdd", Op.MIN: "atomicMin", Op.MAX: "atomicMax", Op.AND: "atomicAnd",
+    Op.OR: "atomicOr", Op.XOR: "atomicXor",
+}  # fmt: skip
+# By element: the operations that CUDA has for it, and its type there where that is another than C's.
+_SUMS, _ALL = frozenset({Op.ADD}), frozenset(_CALLS)
+_HAS = {
+    F32: (_SUMS, ""), F64: (_SUMS, ""), I32: (_ALL, ""), U32: (_ALL, ""),
+    F16: (_SUMS, "__half"), BF16: (_SUMS, "__nv_bfloat16"),
+    I64: (_ALL, "long long"),
+}  # fmt: skip
+_AS_HALF = {F16: "__ushort_as_half", BF16: "__ushort_as_bfloat16"}
+_SIGNLESS = (Op.ADD, Op.AND, Op.OR, Op.XOR)  # which CUDA has for 64 bits without a sign alone
+# What is compared and swapped, by bits.
+_SWAPPED = {16: "unsigned short", 32: "unsigned", 64: "unsigned long long"}
+
+_SWAP = """\
+/* memory = memory $word value, whatever other threads do meanwhile. */
+static __device__ inline void $name($T *at, $T value)
+{
+    $W *const word = reinterpret_cast<$W *>(at);
+    $W bits = atomicCAS(word, ($W)0, ($W)0);
+    for (;;) {
+        $T seen;
+        memcpy(&seen, &bits, sizeof seen);
+        const $T combined = $combined;
+        $W wanted;
+        memcpy(&wanted, &combined, sizeof wanted);
+        const $W found = wanted == bits ? bits : atomicCAS(word, bits, wanted);
+        if (found == bits)
+            return;
+        bits = found;
+    }
+}
+"""
+_WARP = """\
+/* As atomically by each lane of the warp, which all call this with the same place. */
+static __device__ inline void $name($T *at, $T value)
+{
+    for (int distance = 16; distance > 0; distance /= 2) {
+        const $T seen = __shfl_down_sync(0xffffffffu, value, distance);
+        value = $combined;
+    }
+    if (threadIdx.x % 32 == 0)
+        $update
+}
+"""
+
+
+def atomic_statement(s: Store, op: Op, unit: Unit) -> None:
+    """Prints the update. A warp's is done by all lanes: those of which the mask does not hold add what
+    changes nothing."""
+    t = s.value.type.element
+    value = scalar(s.value, unit).text
+    place = f"&{element(s.buffer, s.index, unit)}"
+    if s.mask is None:
+        unit.out.line(
+            _warp(op, t, place, value, unit) if s.warp else _one(op, t, place, value, unit)
+        )
+        return
+    condition = scalar(s.mask, unit)
+    if s.warp:
+        nothing = constant(identity_of(op, t).value, t)
+        value = f"{condition.at(LOGIC_OR)} ? {scalar(s.value, unit).at(LOGIC_OR)} : {nothing}"
+        unit.out.line(_warp(op, t, place, value, unit))
+        return
+    unit.out.line(f"if ({condition})")
+    unit.out.depth += 1
+    unit.out.line(_one(op, t, place, value, unit))
+    unit.out.depth -= 1
+
+
+def _one(op: Op, t: DType, place: str, value: str, unit: Unit) -> str:
+    """The statement that one thread does."""
+    has, own = _HAS.get(t, (frozenset(), ""))
+    if op not in has:
+        return f"{_swapping(op, t, unit)}({place}, {value});"
+    if not own:
+        return f"{_CALLS[op]}({place}, {value});"
+    if t in _AS_HALF:
+        return f"{_CALLS[op]}(reinterpret_cast<{own} *>({place}), {_AS_HALF[t]}({value}));"
+    own = f"unsigned {own}" if op in _SIGNLESS else own
+    return f"{_CALLS[op]}(reinterpret_cast<{own} *>({place}), ({own})({value}));"
+
+
+def _swapping(op: Op, t: DType, unit: Unit) -> str:
+    """The function that tries until nobody comes between."""
+    name = f"atomic_{_WORDS[op]}_{t}"
+    text = Template(_SWAP).substitute(
+        name=name, word=_WORDS[op], T=c_type(t), W=_SWAPPED[t.bits], combined=_combined(op, t, unit)
+    )
+    return unit.prelude.add(name, text)
+
+
+def _warp(op: Op, t: DType, place: str, value: str, unit: Unit) -> str:
+    name = f"warp_{_WORDS[op]}_{t}"
+    text = Template(_WARP).substitute(
+        name=name,
+        T=c_type(t),
+        combined=_combined(op, t, unit),
+        update=_one(op, t, "at", "value", unit),
+    )
+    return f"{unit.prelude.add(name, text)}({place}, {value});"
+
+
+def _combined(op: Op, t: DType, unit: Unit) -> str:
+    """What is there and what is added to it, in a function of their own."""
+    alone = replace(unit, scope=Scope(), index="int64_t")
+    for name in ("seen", "value"):
+        alone.scope.declare(name)
+    pair = Binary(op, Var("seen", t(1)), Var("value", t(1)))
+    return scalar(widen_halves(pair), alone).text

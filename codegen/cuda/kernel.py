@@ -1,0 +1,235 @@
+"""A nest of loops over blocks as a `__global__` function, and its launch from the host."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+
+from hbc.codegen.c.stmt import statement
+from hbc.codegen.cuda.digits import with_digits
+from hbc.codegen.cuda.fragments import fragments
+from hbc.codegen.cuda.index import (
+    BODY_SUFFIX,
+    WIDE_SUFFIX,
+    IndexType,
+    index_type,
+    kernel_text,
+)
+from hbc.codegen.cuda.lane_fragments import LANE, lane_view
+from hbc.codegen.cuda.launch import AXES, STREAM, Launch, leave, print_launch
+from hbc.codegen.cuda.repeats import with_loops
+from hbc.codegen.cuda.resident import launch_bounds, tile_loop
+from hbc.codegen.cuda.threads import (
+    DYNAMIC,
+    STATIC_SHARED,
+    block_size,
+    device_statement,
+    shared_bytes,
+    store_vector,
+)
+from hbc.codegen.text.scalar import declare, scalar
+from hbc.codegen.text.spelling import c_type
+from hbc.codegen.text.unit import Buffer, Printers, Unit
+from hbc.codegen.text.writer import Writer
+from hbc.ir.diag import InternalError, error
+from hbc.ir.fragment_kinds import Fragment, FragmentKind, fragment_kinds
+from hbc.ir.launches import WARP
+from hbc.ir.nodes import (
+    Allocate,
+    Assert,
+    Barrier,
+    Expr,
+    For,
+    Load,
+    LoopKind,
+    Prefetch,
+    Stmt,
+    Store,
+    Var,
+)
+from hbc.ir.thread_view import thread_view
+from hbc.ir.types import Memory
+from hbc.ir.walk import contains, free_variables, names_read, nodes, rewrite
+
+MOST_THREADS = 1024
+_THREAD = re.compile(r"\bthread\b(?!s)")
+_LANE = re.compile(rf"\b{LANE}\b")
+
+
+def host_statement(s: Stmt, unit: Unit) -> bool:
+    """Launches and device memory; other statements of the host are plain C."""
+    match s:
+        case For(kind=LoopKind.BLOCK):
+            _launch(s, unit)
+        case Allocate():
+            _device_memory(s, unit)
+        case Assert() if contains(s.condition, Load):
+            _check_values(s, unit)
+        case For(kind=LoopKind.THREAD | LoopKind.LANE) | Store() | Barrier():
+            raise InternalError(f"codegen: {type(s).__name__} outside of a GPU's blocks")
+        case _:
+            return False
+    return True
+
+
+HOST_PRINTERS = Printers(declare=declare, special=host_statement)
+DEVICE_PRINTERS = Printers(declare=declare, store=store_vector, special=device_statement)
+
+
+def _device_memory(s: Allocate, unit: Unit) -> None:
+    """A temporary that several launches share."""
+    if s.note:
+        unit.out.blank()
+        unit.out.comment(s.note)
+    name, extent = unit.scope.fresh(s.buffer), scalar(s.extent, unit)
+    element = f"sizeof({c_type(s.element)})"
+    unit.out.line(f'device_memory {name}("{name}", {extent}, {element}, {STREAM});')
+    why = f"{name}.error({unit.codes['memory']}, {unit.codes['cuda']})"
+    leave(f"{name}.data == nullptr", why, unit)
+    unit.buffers[s.buffer] = Buffer(name, s.element)
+    statement(s.body, unit)
+
+
+def _check_values(s: Assert, unit: Unit) -> None:
+    """A condition on numbers of the device's memory, for which the host waits."""
+    known: dict[Expr, Expr] = {}
+    for n in nodes(s.condition):
+        if not isinstance(n, Load) or n in known:
+            continue
+        t, buffer = c_type(n.type.element), unit.buffers[n.buffer].text
+        name = unit.scope.declare(f"{n.buffer}_seen")
+        known[n] = Var(f"{n.buffer}_seen", n.type)
+        unit.out.line(f"{t} {name};")
+        place = f"({t} *){buffer}.data + {scalar(n.index, unit)}"
+        copy = f"cudaMemcpyAsync(&{name}, {place}, sizeof {name}, cudaMemcpyDeviceToHost, {STREAM})"
+        failed = f'failed({copy}, "reading `{n.buffer}`") || unfinished({STREAM})'
+        leave(failed, unit.codes["cuda"], unit)
+    condition = scalar(rewrite(s.condition, lambda e: known.get(e, e)), unit)
+    leave(f"!({condition})", unit.codes[s.message], unit)
+
+
+def _launch(s: For, unit: Unit) -> None:
+    """Prints the device function among the unit's functions, and its launch here."""
+    kinds = fragment_kinds(s, unit.instructions)
+    view = lane_view(thread_view(s), kinds)
+    assert isinstance(view, For)
+    loops, body = block_loops(view)
+    if len(loops) > len(AXES):
+        raise error(
+            f"{len(loops)} loops over blocks: a grid has three dimensions", loops[0].span,
+            "`fuse` some of them before `gpu_blocks`",
+        )  # fmt: skip
+    found: dict[str, Fragment | FragmentKind] = {**fragments(body, unit.instructions), **kinds}
+    threads, shared = block_size(body, found), shared_bytes(body)
+    if threads > MOST_THREADS:
+        raise error(
+            f"a block of {threads} threads: a GPU runs at most {MOST_THREADS}", s.span,
+            "split the loops of `gpu_threads` further",
+        )  # fmt: skip
+    name = unit.scope.fresh(f"{_kernel_name(unit)}_{_result(body)}")
+    unit.scope.frames[0].taken.add(name)
+    unit = replace(unit, fragments=found)
+    indices = index_type(loops, body, unit)
+    if indices.fits:
+        unit.scope.frames[0].taken |= {f"{name}{WIDE_SUFFIX}", f"{name}{BODY_SUFFIX}"}
+    arguments = _function(name, s, loops, body, threads, shared, indices, unit)
+    dynamic = shared if shared > STATIC_SHARED else 0
+    print_launch(Launch(name, loops, threads, dynamic, arguments, indices.fits), unit)
+
+
+def block_loops(s: Stmt) -> tuple[list[For], Stmt]:
+    """The directly nested loops over blocks, outermost first, and what a block does."""
+    loops = []
+    while isinstance(s, For) and s.kind is LoopKind.BLOCK:
+        loops.append(s)
+        s = s.body
+    return loops, s
+
+
+def _kernel_name(unit: Unit) -> str:
+    return unit.codes["memory"].removesuffix("_MEMORY")
+
+
+def _result(body: Stmt) -> str:
+    """What a block's last store that is not to its own memory writes."""
+    own = {n.buffer for n in nodes(body) if isinstance(n, Allocate)}
+    stores = [n.buffer for n in nodes(body) if isinstance(n, Store) and n.buffer not in own]
+    return stores[-1] if stores else "kernel"
+
+
+def _function(
+    name: str, nest: For, loops: Sequence[For], body: Stmt, threads: int, shared: int,
+    indices: IndexType, unit: Unit,
+) -> list[str]:  # fmt: skip
+    """Prints the device function; returns the arguments to call it with."""
+    names, arrays, values = _parameters(nest, loops, body, unit)
+    body = with_digits(body)
+    used = names_read(body)
+    device = replace(
+        unit,
+        read_names=unit.read_names | used,
+        out=Writer(depth=1),
+        buffers=dict(unit.buffers),
+        printers=DEVICE_PRINTERS,
+        live=[[]],
+        threads=threads,
+        index=indices.text,
+    )
+    body = with_loops(body, device)
+    device.scope.push()
+    device.scope.reserve("thread", "lane", DYNAMIC)
+    if loops[0].resident is None:
+        _block_indices(loops, used, device)
+    if shared > STATIC_SHARED:
+        device.out.line(f"extern __shared__ __align__(128) unsigned char {DYNAMIC}[];")
+    device.offset = 0 if shared > STATIC_SHARED else None
+    if loops[0].resident is None:
+        statement(body, device)
+    else:
+        tile_loop(loops, body, used, device)
+    device.scope.pop()
+    lines = list(device.out.lines)
+    if any(_LANE.search(line) for line in lines):
+        lines.insert(0, f"    const int {LANE} = threadIdx.x % {WARP};")
+    if any(_THREAD.search(line) for line in lines):
+        lines.insert(0, "    const int thread = threadIdx.x;")
+    note = nest.note or ""
+    bounds = launch_bounds(threads, loops[0])
+    unit.functions.append(kernel_text(name, indices, names, arrays, bounds, lines, note))
+    return [*names, *values]
+
+
+def _block_indices(loops: Sequence[For], used: Collection[str], device: Unit) -> None:
+    """Prints what the loops' variables are in a block."""
+    axes = dict(zip(reversed(loops), AXES, strict=False))
+    for loop in loops:
+        start = scalar(loop.start, device)
+        variable = device.scope.declare(loop.var, nonnegative=True)
+        index = f"blockIdx.{axes[loop]}"
+        text = index if start.text == "0" else f"{start} + {index}"
+        if loop.var in used:
+            device.out.line(f"const {device.index} {variable} = {text};")
+
+
+def _parameters(
+    nest: For, loops: Sequence[For], body: Stmt, unit: Unit
+) -> tuple[list[str], list[tuple[str, str]], list[str]]:
+    """Of the device function: the host's names that it reads, the arrays that it touches as declarations
+    and names, and what is passed for the arrays."""
+    arrays, values = [], []
+    read = free_variables(body).union(*(free_variables(loop.start) for loop in loops))
+    if loops[0].resident is not None:
+        read = read.union(*(free_variables(loop.extent) for loop in loops))
+    names = sorted(unit.scope.find(v).text for v in read - {loop.var for loop in loops})
+    inside = {n.buffer for n in nodes(nest) if isinstance(n, Allocate)}
+    written = {n.buffer for n in nodes(nest) if isinstance(n, Store)}
+    touched = {n.buffer for n in nodes(nest) if isinstance(n, Load | Store | Prefetch)}
+    for buffer in (b for b in unit.buffers if b in touched - inside):
+        held = unit.buffers[buffer]
+        if held.memory is Memory.STACK:  # a table, which the whole file knows
+            continue
+        pointer = f"{'' if buffer in written else 'const '}{c_type(held.element)} *"
+        arrays.append((f"{pointer}__restrict__ {held.text}", held.text))
+        values.append(held.text if held.memory is Memory.AUTO else f"({pointer}){held.text}.data")
+    return names, arrays, values

@@ -1,0 +1,100 @@
+"""What blocks ask of a GPU, beside what its architecture has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from hbc.codegen.cuda.source import SharedUse
+from hbc.codegen.cuda.threads import array_bytes, shared_bytes
+from hbc.ir.diag import Diagnostic, HbcError
+from hbc.ir.instruction import Instruction
+from hbc.ir.nodes import Allocate, For, LoopKind, Stmt
+from hbc.ir.source import Span
+from hbc.ir.types import FRAGMENTS, Memory
+from hbc.ir.walk import children, nodes
+
+_KIB = 1024
+SHARED_OF_ARCH = {
+    75: 64 * _KIB, 80: 163 * _KIB, 86: 99 * _KIB, 87: 163 * _KIB, 89: 99 * _KIB, 90: 227 * _KIB,
+    100: 227 * _KIB, 103: 227 * _KIB, 110: 227 * _KIB, 120: 99 * _KIB, 121: 99 * _KIB,
+}  # fmt: skip
+"""Bytes of shared memory that a block may have, by compute capability (CUDA C++ Programming Guide,
+"Maximum amount of shared memory per thread block")."""
+MOST_SHARED = max(SHARED_OF_ARCH.values())
+
+
+def shared_uses(body: Stmt) -> tuple[SharedUse, ...]:
+    """Of all launches of a kernel that have shared memory."""
+    return tuple(_uses(body))
+
+
+def _uses(s: Stmt) -> Iterator[SharedUse]:
+    if not (isinstance(s, For) and s.kind is LoopKind.BLOCK):
+        for c in children(s):
+            if isinstance(c, Stmt):
+                yield from _uses(c)
+        return
+    found = [n for n in nodes(s) if isinstance(n, Allocate) and n.memory is Memory.SHARED]
+    if found:
+        largest = max(found, key=array_bytes)
+        arrays = tuple((a.buffer, array_bytes(a)) for a in found)
+        yield SharedUse(shared_bytes(s), arrays, largest.span)
+
+
+def fragment_places(body: Stmt) -> dict[Memory, Span]:
+    """Where each kind of fragments was asked for first."""
+    found: dict[Memory, Span] = {}
+    for n in nodes(body):
+        if isinstance(n, Allocate) and n.memory in FRAGMENTS and n.span is not None:
+            found.setdefault(n.memory, n.span)
+    return found
+
+
+def check_instructions(
+    instructions: Sequence[Instruction], archs: Sequence[str],
+    asked: Mapping[Memory, Span] | None = None,
+) -> None:  # fmt: skip
+    """HbcError where an architecture, such as `sm_75`, lacks a feature that an instruction needs.
+    `asked`: where the fragments were that it works on."""
+    wrong: list[Diagnostic] = []
+    for i in instructions:
+        needed = max(f.bit.leaf for f in i.needs)
+        lacking = [a for a in archs if int(a.removeprefix("sm_").rstrip("af")) < needed]
+        if lacking:
+            wrong.append(
+                Diagnostic(
+                    f"`{i.name}` needs sm_{needed}, and {lacking[0]} is older",
+                    None if asked is None else asked.get(i.place.memory),
+                    "leave it out of `--arch`, or use a schedule with other instructions",
+                )
+            )  # fmt: skip
+    if wrong:
+        raise HbcError(wrong)
+
+
+def check_shared(uses: Sequence[SharedUse], archs: Sequence[str] = ()) -> None:
+    """HbcError where a block has more shared memory than an architecture, such as `sm_86`, or any has."""
+    wrong: list[Diagnostic] = []
+    for use in uses:
+        short = [(a, n) for a in archs if use.total > (n := _of(a))]
+        if use.total > MOST_SHARED:
+            short = [("the largest GPU", MOST_SHARED)]
+        if short:
+            who, most = min(short, key=lambda s: s[1])
+            listed = ", ".join(f"`{name}` {size:,}" for name, size in use.arrays)
+            wrong.append(
+                Diagnostic(
+                    f"a block needs {use.total:,} bytes of shared memory ({listed}), and {who} has "
+                    f"{most:,} for one", use.span,
+                    "compute smaller pieces at a time, in fewer stages, or leave that one out of "
+                    "`--arch`" if use.total <= MOST_SHARED else
+                    "compute smaller pieces at a time, or some of them at the root",
+                )
+            )  # fmt: skip
+    if wrong:
+        raise HbcError(list(dict.fromkeys(wrong)))
+
+
+def _of(arch: str) -> int:
+    digits = "".join(c for c in arch if c.isdigit())
+    return SHARED_OF_ARCH.get(int(digits), MOST_SHARED) if digits else MOST_SHARED

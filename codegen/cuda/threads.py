@@ -1,0 +1,226 @@
+"""What the threads of a block do: loops over threads and lanes, shared and private memory, barriers.
+
+The threads of a block are numbered in one dimension. A nest of loops over threads runs on the first
+of them, as many as it has iterations; a nest in which lanes or tiles are used counts warps of 32.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from contextlib import nullcontext
+
+from hbc.codegen.c.stmt import braced, statement
+from hbc.codegen.cuda.atomics import atomic_statement
+from hbc.codegen.cuda.copies import copy_statement
+from hbc.codegen.cuda.fragments import declare_fragment, fragment_statement
+from hbc.codegen.cuda.lane_fragments import LANE
+from hbc.codegen.cuda.repeats import array_of, repeated
+from hbc.codegen.text.names import Binding
+from hbc.codegen.text.scalar import element, scalar
+from hbc.codegen.text.spelling import c_type
+from hbc.codegen.text.unit import Buffer, Unit
+from hbc.ir.diag import InternalError
+from hbc.ir.launches import WARP, by_warps, thread_count, thread_loops
+from hbc.ir.nodes import (
+    Allocate,
+    Barrier,
+    BarrierScope,
+    Const,
+    CopyCommit,
+    CopyWait,
+    For,
+    Load,
+    LoopKind,
+    Ramp,
+    Stmt,
+    Store,
+    const_index,
+)  # fmt: skip
+from hbc.ir.types import FRAGMENTS, DType, Memory
+from hbc.ir.walk import children, names_read, nodes
+
+DYNAMIC = "shared_memory"
+STATIC_SHARED = 48 * 1024
+"""Bytes of shared memory that a kernel may have without asking for them at its launch."""
+_ALIGN = 128  # of arrays in shared memory: bytes in a row of its banks
+_WORDS = {4: "unsigned", 8: "uint2", 16: "uint4"}
+
+
+def device_statement(s: Stmt, unit: Unit) -> bool:
+    """Statements that only device code has."""
+    match s:
+        case For(kind=LoopKind.THREAD | LoopKind.LANE):
+            _threads(s, unit)
+        case For(kind=LoopKind.UNROLL):
+            repeated(s, unit)
+        case Allocate(memory=Memory.SHARED):
+            _shared(s, unit)
+        case Allocate(memory=memory) if memory in FRAGMENTS:
+            _fragment(s, unit)
+        case Store(atomic=op) if op is not None:
+            atomic_statement(s, op, unit)
+        case Store() if copy_statement(s, unit) or fragment_statement(s, unit):
+            pass
+        case CopyCommit() | CopyWait():
+            copy_statement(s, unit)
+        case Allocate():
+            _private(s, unit)
+        case Barrier(scope=BarrierScope.BLOCK):
+            unit.out.line("__syncthreads();")
+        case Barrier():
+            unit.out.line("__syncwarp();")
+        case For(kind=LoopKind.BLOCK):
+            raise InternalError("codegen: a loop over blocks inside of a block")
+        case _:
+            return False
+    return True
+
+
+def block_size(body: Stmt, tiles: Collection[str]) -> int:
+    """Threads that a block needs: those of its largest nest, in whole warps. `tiles`: buffers that
+    warps hold together."""
+    most = max((thread_count(n, tiles) for n in _nests(body)), default=1)
+    return -(-most // WARP) * WARP
+
+
+def shared_bytes(body: Stmt) -> int:
+    """Of all arrays in shared memory, each aligned."""
+    arrays = (n for n in nodes(body) if isinstance(n, Allocate) and n.memory is Memory.SHARED)
+    return sum(map(array_bytes, arrays))
+
+
+def array_bytes(s: Allocate) -> int:
+    """What an array of constant extent takes of shared memory."""
+    return _aligned(_extent(s) * s.element.bytes)
+
+
+def _nests(s: Stmt) -> list[For]:
+    """The outermost loops over threads."""
+    if isinstance(s, For) and s.kind in (LoopKind.THREAD, LoopKind.LANE):
+        return [s]
+    return [n for c in children(s) if isinstance(c, Stmt) for n in _nests(c)]
+
+
+def _count(loop: For) -> int:
+    if not isinstance(loop.extent, Const):
+        raise InternalError(f"codegen: the loop over threads `{loop.var}` has no constant extent")
+    return int(loop.extent.value)
+
+
+def _threads(s: For, unit: Unit) -> None:
+    """The nest on as many threads as it has iterations; the others skip it."""
+    loops, body = thread_loops(s)
+    warps, count = by_warps(s, unit.fragments), thread_count(s, unit.fragments)
+    outer = [loop for loop in loops if loop.kind is LoopKind.THREAD]
+    number = f"thread / {WARP}" if warps else "thread"
+    conditions = []
+    if outer and count < unit.threads:
+        conditions.append(f"thread < {count}")
+    lanes = [loop for loop in loops if loop.kind is LoopKind.LANE]
+    conditions += [f"{LANE} < {_count(x)}" for x in lanes if _count(x) < WARP]
+    head = f"if ({' && '.join(conditions)})" if conditions else ""
+    braces = bool(head) or not unit.out.at_start
+    if s.note:
+        unit.out.blank()
+        unit.out.comment(s.note)
+    with braced(head, unit) if braces else nullcontext():
+        inner, used = 1, names_read(body)
+        for loop in reversed(outer):
+            digit = _digit(number, inner, _count(loop), outer[0] is loop)
+            _index(loop, digit, loop.var in used, unit)
+            inner *= _count(loop)
+        for loop in lanes:
+            if loop.start == const_index(0):
+                unit.scope.bind(loop.var, Binding(LANE, nonnegative=True))
+            else:
+                _index(loop, LANE, loop.var in used, unit)
+        statement(body, unit)
+
+
+def _digit(number: str, inner: int, count: int, outermost: bool) -> str:
+    """The loop's digit of the thread's number."""
+    text = number if inner == 1 else f"{number} / {inner}"
+    if count == 1:
+        return "0"
+    return text if outermost else f"{text} % {count}"
+
+
+def _index(loop: For, text: str, used: bool, unit: Unit) -> None:
+    start = scalar(loop.start, unit)
+    variable = unit.scope.declare(loop.var, nonnegative=start.text == "0")
+    if not used:
+        return
+    value = text if start.text == "0" else f"{start} + {text}"
+    unit.out.line(f"const {unit.index} {variable} = {value};")
+
+
+def _shared(s: Allocate, unit: Unit) -> None:
+    declare_shared(s, unit)
+    statement(s.body, unit)
+
+
+def declare_shared(s: Allocate, unit: Unit) -> None:
+    """Prints the array."""
+    _note(s, unit)
+    t, name = c_type(s.element), unit.scope.fresh(s.buffer)
+    if unit.offset is None:
+        unit.out.line(f"__shared__ __align__({_ALIGN}) {t} {name}[{_extent(s)}];")
+    else:
+        unit.out.line(f"{t} *const {name} = reinterpret_cast<{t} *>({DYNAMIC} + {unit.offset});")
+        unit.offset += _aligned(_extent(s) * s.element.bytes)
+    unit.buffers[s.buffer] = Buffer(name, s.element, Memory.SHARED, swizzle=s.swizzle)
+
+
+def _private(s: Allocate, unit: Unit) -> None:
+    """An array of one thread: registers, where all its indices are constants."""
+    _note(s, unit)
+    name = unit.scope.fresh(s.buffer.partition("#")[0])
+    declared = array_of(s, Buffer(name, s.element, Memory.STACK), unit)
+    unit.out.line(f"__align__(16) {c_type(s.element)} {declared}[{_extent(s)}];")
+    statement(s.body, unit)
+
+
+def _fragment(s: Allocate, unit: Unit) -> None:
+    _note(s, unit)
+    name = unit.scope.fresh(s.buffer.partition("#")[0])
+    declared = array_of(s, Buffer(name, s.element, s.memory), unit)
+    declare_fragment(s, declared, unit)
+    statement(s.body, unit)
+
+
+def _note(s: Allocate, unit: Unit) -> None:
+    if s.note:
+        unit.out.blank()
+        unit.out.comment(s.note)
+
+
+def _extent(s: Allocate) -> int:
+    if not isinstance(s.extent, Const):
+        raise InternalError(f"codegen: `{s.buffer}` in {s.memory} has no constant extent")
+    return max(1, int(s.extent.value))
+
+
+def _aligned(size: int) -> int:
+    return -(-size // _ALIGN) * _ALIGN
+
+
+def store_vector(s: Store, unit: Unit) -> None:
+    """A copy of neighbouring elements in one access, both places being aligned to it."""
+    match s:
+        case Store(
+            index=Ramp(base=to, lanes=n), value=Load(buffer=source, index=Ramp(base=at), mask=None),
+            mask=None,
+        ):  # fmt: skip
+            word = _word(s.value.type.element, n)
+            left = f"*reinterpret_cast<{word} *>(&{element(s.buffer, to, unit)})"
+            right = f"*reinterpret_cast<const {word} *>(&{element(source, at, unit)})"
+            unit.out.line(f"{left} = {right};")
+        case _:
+            raise InternalError(f"codegen: a store of {s.value.type} in device code")
+
+
+def _word(t: DType, lanes: int) -> str:
+    size = t.bytes * lanes
+    if size not in _WORDS:
+        raise InternalError(f"codegen: a copy of {size} bytes in device code")
+    return _WORDS[size]

@@ -1,0 +1,1 @@
+"""Movements that `hbc synth` finds, as code for each machine."""

@@ -1,0 +1,93 @@
+"""The statements of a block one after the other, also those inside of what is opened on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
+
+from hbc.codegen.plan.repeat_kinds import same_kind
+from hbc.ir.nodes import Allocate, Block, For, LetStmt, Load, Stmt, Store, Var
+from hbc.ir.record import record
+from hbc.ir.walk import block, inner_statements, nodes
+
+LONG = 14
+"""Nodes of a statement that takes another line."""
+_NOTHING = Block(())
+
+
+@record
+class Item:
+    """A statement of a block. One that `opens` holds for all that follow it there: an allocation or
+    a name, whose body is not looked at."""
+
+    stmt: Stmt
+    opens: bool
+    sign: int
+    lines: int
+    names: frozenset[str]
+
+    @property
+    def opened(self) -> str | None:
+        """The name that holds from here on."""
+        if isinstance(self.stmt, Allocate) and self.opens:
+            return self.stmt.buffer
+        return self.stmt.name if isinstance(self.stmt, LetStmt) and self.opens else None
+
+
+def opened(s: Stmt) -> list[tuple[Stmt, bool]]:
+    """A block's statements, with what opens for all that follow; those have no bodies."""
+    match s:
+        case Block(body=()):
+            return []
+        case Block(body=(*before, last)):
+            alike = isinstance(last, Allocate) and any(
+                isinstance(c, Allocate) and same_kind(c, last) for c in before
+            )
+            return [*((c, False) for c in before), *([(last, False)] if alike else opened(last))]
+        case LetStmt(body=body) | Allocate(body=body):
+            return [(replace(s, body=_NOTHING), True), *opened(body)]
+        case _:
+            return [(s, False)]
+
+
+def closed(items: Sequence[Item]) -> Stmt:
+    """The statement again."""
+    made: list[Stmt] = []
+    for item in reversed(items):
+        if item.opens and isinstance(item.stmt, LetStmt | Allocate):
+            made = [replace(item.stmt, body=block(*made[::-1]))]
+        else:
+            made.append(item.stmt)
+    return block(*made[::-1])
+
+
+def last_uses(items: Sequence[Item]) -> dict[str, int]:
+    """By name, the last item that reads or touches it."""
+    return {name: n for n, item in enumerate(items) for name in item.names}
+
+
+def names_in(s: Stmt) -> Iterator[str]:
+    """The variables and buffers of a statement, again and again."""
+    for n in nodes(s):
+        if isinstance(n, Var):
+            yield n.name
+        elif isinstance(n, Load | Store):
+            yield n.buffer
+
+
+def lines_in(items: Sequence[Item]) -> int:
+    """About how many lines they take."""
+    return sum(item.lines for item in items)
+
+
+def lines_of(s: Stmt) -> int:
+    """About how many lines a statement takes."""
+    match s:
+        case Store():
+            return 1 + (sum(1 for _ in islice(nodes(s), LONG)) == LONG)
+        case Block(body=body):
+            return sum(map(lines_of, body))
+        case _:
+            own = 3 if isinstance(s, For) else 1
+            return own + sum(map(lines_of, inner_statements(s)))

@@ -1,0 +1,240 @@
+"""Whether statements are one statement at evenly spaced places, and that statement with a variable.
+
+    s[16 * t] = a[i]; s[16 * t + 1] = a[i + S]; s[16 * t + 2] = a[i + 2 * S]
+->  s[16 * t + e] = a[i + e * S]
+
+Whole buffers may be evenly apart too, in an array of buffers of one kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+
+from hbc.codegen.plan.register_arrays import register_base
+from hbc.codegen.plan.repeat_kinds import header, operation, same_kind, store_kind
+from hbc.ir.build import add, mul
+from hbc.ir.linear import linear
+from hbc.ir.linear_form import Linear, minus, scaled, to_expr
+from hbc.ir.nodes import (
+    Allocate,
+    Barrier,
+    Binary,
+    Block,
+    Comment,
+    Const,
+    CopyCommit,
+    CopyWait,
+    Expr,
+    For,
+    If,
+    LetStmt,
+    Load,
+    Op,
+    Ramp,
+    Stmt,
+    Store,
+    Var,
+)  # fmt: skip
+from hbc.ir.record import record
+from hbc.ir.shared_reuse import renamed
+from hbc.ir.show import show
+from hbc.ir.simplify import simplify
+from hbc.ir.types import INDEX, Memory, Type
+from hbc.ir.walk import free_variables, map_children, operands, substitute, substitute_stmt
+
+
+@record
+class Member:
+    """A buffer as one of an array of them: the array's name, and which it is."""
+
+    array: str
+    index: Expr
+
+
+class DifferentError(Exception):
+    """Two statements are no repetition of one another."""
+
+
+Steps = dict[tuple[int, ...], Linear]
+"""How much each index grew from one statement to another, by the path of children that leads to it."""
+
+
+@dataclass(slots=True)
+class Match:
+    """The comparison of two statements. `members`: what is known of buffers in arrays. When `keeping`, the
+    statement with the variable `var` is made, and its buffers are added to them. `steps`: what
+    differs. `renamed`: the second statement's own names, as the first one's. `bent`: the paths whose
+    index does not make all of the expression around it grow evenly. `registers`: the lanes of each
+    register of a buffer, 0 where registers differ; those of others are in memory."""
+
+    var: str
+    members: dict[str, Member]
+    keeping: bool = False
+    steps: Steps = field(default_factory=dict)
+    renamed: dict[str, Expr] = field(default_factory=dict)
+    bent: set[tuple[int, ...]] = field(default_factory=set)
+    registers: Mapping[str, int] = field(default_factory=dict)
+
+    def stmt(self, a: Stmt, b: Stmt, path: tuple[int, ...] = ()) -> Stmt:
+        """`a` where the variable is 0, `b` where it is 1. DifferentError where that is nothing."""
+        match a, b:
+            case (Store(), Store()):
+                return self._store(a, b, path)
+            case (Block(body=x), Block(body=y)) if len(x) == len(y):
+                pairs = enumerate(zip(x, y, strict=True))
+                return Block(tuple(self.stmt(p, q, (*path, n)) for n, (p, q) in pairs))
+            case (LetStmt(), LetStmt()) if a.value.type == b.value.type:
+                value = self.expr(a.value, b.value, (*path, 0))
+                then = self._with_variable(b.body, b.name, a.name, a.value.type)
+                return replace(a, value=value, body=self.stmt(a.body, then, (*path, 1)))
+            case (Allocate(), Allocate()) if same_kind(a, b) and a.memory is not Memory.SHARED:
+                then = _with_buffer(b.body, b.buffer, a.buffer)
+                return replace(a, body=self.stmt(a.body, then, (*path, 0)))
+            case (For(), For()) if header(a) == header(b):
+                then = self._with_variable(b.body, b.var, a.var)
+                return replace(a, body=self.stmt(a.body, then, (*path, 0)))
+            case (If(), If()) if (a.otherwise is None) == (b.otherwise is None):
+                condition = self.expr(a.condition, b.condition, (*path, 0))
+                first = self.stmt(a.then, b.then, (*path, 1))
+                if a.otherwise is None or b.otherwise is None:
+                    return replace(a, condition=condition, then=first)
+                other = self.stmt(a.otherwise, b.otherwise, (*path, 2))
+                return replace(a, condition=condition, then=first, otherwise=other)
+            case (Barrier() | CopyCommit() | CopyWait() | Comment(), _) if a == b:
+                return a
+            case _:
+                raise DifferentError
+
+    def _store(self, a: Store, b: Store, path: tuple[int, ...]) -> Store:
+        if store_kind(a) != store_kind(b) or (a.mask is None) != (b.mask is None):
+            raise DifferentError
+        name, mask = self.buffer(a.buffer, b.buffer, (*path, 3)), a.mask
+        if a.mask is not None and b.mask is not None:
+            mask = self.expr(a.mask, b.mask, (*path, 2))
+        index = self._place(a.buffer, a.index, b.index, (*path, 0))
+        value = self.expr(a.value, b.value, (*path, 1))
+        return replace(a, buffer=name, index=index, value=value, mask=mask)
+
+    def buffer(self, a: str, b: str, path: tuple[int, ...]) -> str:
+        if a == b:
+            return a
+        x, y = self.members.get(a), self.members.get(b)
+        if x is None or y is None or x.array != y.array:
+            raise DifferentError
+        index = self._index(x.index, substitute(y.index, self.renamed), path)
+        if not self.keeping:
+            return a
+        name = f"{x.array}[{show(index)}]"
+        self.members[name] = Member(x.array, index)
+        return name
+
+    def _place(self, buffer: str, a: Expr, b: Expr, path: tuple[int, ...]) -> Expr:
+        """An index of the buffer; of registers, whole ones further."""
+        lanes = self.registers.get(buffer)
+        if lanes is None or a == b:
+            return self.expr(a, b, path)
+        first, later = register_base(a, lanes), register_base(b, lanes)
+        if first is None or later is None:
+            raise DifferentError
+        step = minus(linear(later), linear(first))
+        if not step.is_constant or step.constant % lanes:
+            raise DifferentError
+        base = self._index(first, later, (*path, 0))
+        return replace(a, base=base) if isinstance(a, Ramp) else base
+
+    def _with_variable(self, s: Stmt, old: str, new: str, t: Type = INDEX) -> Stmt:
+        if old == new:
+            return s
+        if new in free_variables(s):
+            raise DifferentError
+        self.renamed[old] = Var(new, t)
+        return substitute_stmt(s, {old: self.renamed[old]})
+
+    def expr(self, a: Expr, b: Expr, path: tuple[int, ...]) -> Expr:
+        if a is b:
+            return a
+        if a.type != b.type:
+            raise DifferentError
+        if a.type == INDEX:
+            return self._index(a, b, path)
+        match a, b:
+            case (Load(), Load()):
+                if (a.mask is None) != (b.mask is None):
+                    raise DifferentError
+                mask = a.mask
+                if a.mask is not None and b.mask is not None:
+                    mask = self.expr(a.mask, b.mask, (*path, 1))
+                name = self.buffer(a.buffer, b.buffer, (*path, 2))
+                index = self._place(a.buffer, a.index, b.index, (*path, 0))
+                return Load(name, index, a.type, mask, a.span)
+            case (Const() | Var(), _):
+                if a != b:
+                    raise DifferentError
+                return a
+            case _:
+                return self._children(a, b, path)
+
+    def _children(self, a: Expr, b: Expr, path: tuple[int, ...]) -> Expr:
+        """The same operation on operands that may differ."""
+        others = operands(b)
+        if operation(a) != operation(b) or len(operands(a)) != len(others):
+            raise DifferentError
+        pairs = enumerate(others)
+
+        def child(x: Expr) -> Expr:
+            n, y = next(pairs)
+            return self.expr(x, y, (*path, n))
+
+        return map_children(a, child)
+
+    def _index(self, a: Expr, b: Expr, path: tuple[int, ...]) -> Expr:
+        """So much further for every one of the variable: by a constant or multiple of a name, said
+        where in the expression the difference is."""
+        x, y = linear(a), linear(b)
+        if x == y:
+            return a
+        step = minus(y, x)
+        if step.is_constant or a.__class__ is not b.__class__:
+            return self._further(a, step, path)
+        before, self.steps = self.steps, {}
+        try:
+            made = self._children(a, b, path)
+        except DifferentError:
+            self.steps = before
+            return self._further(a, step, path)
+        inside, self.steps = self.steps, before
+        if _bends(a, {p[len(path)] for p in inside}) or any(p in self.bent for p in inside):
+            self.bent |= inside.keys()
+            self.steps |= inside
+        else:
+            self.steps[path] = step
+        return made
+
+    def _further(self, a: Expr, step: Linear, path: tuple[int, ...]) -> Expr:
+        if not step.is_constant and not _is_multiple_of_name(step):
+            raise DifferentError
+        self.steps[path] = step
+        return simplify(add(a, mul(to_expr(step), Var(self.var)))) if self.keeping else a
+
+
+def _bends(e: Expr, growing: Collection[int]) -> bool:
+    """Whether the value may not grow evenly where these of its operands do."""
+    if not isinstance(e, Binary):
+        return True
+    return e.op not in (Op.ADD, Op.SUB) and (e.op is not Op.MUL or len(growing) > 1)
+
+
+def is_repetition(first: Steps, later: Steps, count: int) -> bool:
+    """Whether a later statement lies so many times as far away as the first one."""
+    return first.keys() == later.keys() and all(
+        later[path] == scaled(step, count) for path, step in first.items()
+    )
+
+
+def _is_multiple_of_name(step: Linear) -> bool:
+    return step.constant == 0 and len(step.terms) == 1 and isinstance(step.terms[0][0], Var)
+
+
+def _with_buffer(s: Stmt, old: str, new: str) -> Stmt:
+    return s if old == new else renamed(s, old, new)

@@ -1,0 +1,89 @@
+"""Which register each tile has, and where the tile registers are configured: the plan for a kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from math import prod
+
+from hbc.codegen.plan.tile_lives import Lives
+from hbc.codegen.plan.tile_regions import Planner, Region, Shape, TileError, func_of
+from hbc.codegen.plan.tile_steps import Product, accesses, distinct, tiles_of
+from hbc.ir.build import const_value
+from hbc.ir.contraction import shape
+from hbc.ir.diag import Diagnostic, InternalError
+from hbc.ir.instruction import Instruction
+from hbc.ir.nodes import Allocate, Block, Stmt
+from hbc.ir.record import record
+
+
+@record
+class TilePlan:
+    """A kernel's body, in which each tile has a name of its own, and its regions by the id of their
+    statement, which stands once in the body."""
+
+    body: Stmt
+    tiles: Mapping[str, Allocate]
+    shapes: Mapping[str, Shape]
+    regions: Mapping[int, Region]
+
+
+NO_TILES = TilePlan(Block(()), {}, {}, {})
+
+
+def plan_tiles(body: Stmt, instructions: Sequence[Instruction]) -> TilePlan:
+    """The plan for a kernel's body. TileError when it needs more registers than there are, when a tile
+    has two shapes, or is carried into or out of a parallel loop."""
+    if not tiles_of(body):
+        return replace(NO_TILES, body=body)
+    body = distinct(body)
+    tiles = tiles_of(body)
+    shapes, registers = _shapes(body, tiles, {i.name: i for i in instructions})
+    lives = Lives(tiles)
+    top = lives.place(body)
+    if top is None:
+        return TilePlan(body, tiles, shapes, {})
+    planner = Planner(tiles, shapes, lives.lives, registers)
+    planner.refuse_too_many()
+    planner.refuse_shared(top)
+    body = planner.place(top, threaded=False)
+    return TilePlan(body, tiles, shapes, {id(r.stmt): r for r in planner.regions})
+
+
+def _shapes(
+    body: Stmt, tiles: Mapping[str, Allocate], known: Mapping[str, Instruction]
+) -> tuple[dict[str, Shape], int]:
+    """The shape of each tile, from the operand that it is, and how many registers there are."""
+    shapes: dict[str, Shape] = {}
+    count = 0
+    for step in accesses(body, tiles):
+        if not isinstance(step, Product):
+            continue
+        i, sizes = known[step.instruct.name], dict(step.instruct.sizes)
+        count = i.place.count
+        if step.tiles[i.accumulator] != step.tile or len(set(step.tiles)) < len(step.tiles):
+            raise InternalError(f"codegen: `{i.name}` on {', '.join(step.tiles)}")
+        for n, tile in enumerate(step.tiles):
+            rows, *row = shape(i, n, sizes)
+            wanted = (rows, prod(row) * i.operands[n].element.bytes)
+            if shapes.setdefault(tile, wanted) != wanted:
+                raise _two_shapes(tiles[tile], shapes[tile], wanted)
+    for tile, a in tiles.items():
+        if tile not in shapes:
+            raise InternalError(f"codegen: the tile `{tile}` is in no product")
+        if prod(shapes[tile]) != int(const_value(a.extent) or 0) * a.element.bytes:
+            raise InternalError(f"codegen: the tile `{tile}` is no operand's size")
+    return shapes, count
+
+
+def _two_shapes(a: Allocate, one: Shape, other: Shape) -> TileError:
+    def text(s: Shape) -> str:
+        return f"{s[0]} rows of {s[1] // a.element.bytes}"
+
+    return TileError(
+        Diagnostic(
+            f"a tile of `{func_of(a.buffer)}` is used as {text(one)} and as {text(other)} elements",
+            a.span,
+            "give its loops the same tile sizes wherever it is used, or store it in two Funcs",
+        )
+    )

@@ -1,0 +1,184 @@
+"""Buffers in registers: one C variable for each piece of lanes that is read or written together, or an
+array of them where loops say which."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import TypeGuard
+
+from hbc.codegen.plan.register_arrays import VALUES
+from hbc.codegen.text.spelling import constant, value_type
+from hbc.codegen.text.unit import Buffer, Unit
+from hbc.ir.accesses import Accesses
+from hbc.ir.diag import InternalError
+from hbc.ir.lane_offsets import constant_lanes
+from hbc.ir.nodes import (
+    Allocate,
+    Block,
+    Comment,
+    Const,
+    Expr,
+    For,
+    If,
+    LetStmt,
+    Load,
+    LoopKind,
+    Node,
+    Ramp,
+    Stmt,
+    Store,
+    const_index,
+)
+from hbc.ir.promote import is_block
+from hbc.ir.record import record
+from hbc.ir.types import DType, Memory
+from hbc.ir.walk import nodes
+
+Piece = tuple[int, int]  # first element, lanes
+
+
+def piece_of(index: Expr) -> Piece | None:
+    """The elements that an index names, when they are constant and adjacent."""
+    match index:
+        case Const(value=v):
+            return int(v), 1
+        case Ramp(base=Const(value=v), stride=Const(value=1), lanes=lanes):
+            return int(v), lanes
+        case _:
+            return None
+
+
+def declare_registers(s: Allocate, unit: Unit) -> None:
+    """Binds the buffer to variables and declares those that are not assigned first thing."""
+    if any(_varies(n.index) for n in unit.accesses.within(s)):
+        _declare_array(s, unit)
+        return
+    found = {p for n in unit.accesses.within(s) if (p := piece_of(n.index))}
+    pieces = sorted(p for p in found if holder(p, found, s.element) is None)
+    names: dict[Piece, str] = {}
+    for i, piece in enumerate(pieces):
+        names[piece] = unit.scope.fresh(s.buffer if len(pieces) == 1 else f"{s.buffer}_{i}")
+    unit.buffers[s.buffer] = Buffer(names.get((0, 1), s.buffer), s.element, Memory.REGISTER, names)
+    assigned = set(first_stores(s, unit.accesses))
+    for piece, name in names.items():
+        t = _type(s.element, piece[1], unit)
+        if piece in assigned:
+            unit.undeclared[name] = f"{t} "
+        else:
+            unit.out.line(f"{t} {name} = {_zero(s.element, piece[1], unit)};")
+
+
+def _type(t: DType, lanes: int, unit: Unit) -> str:
+    return value_type(t) if lanes == 1 else unit.registers.type(t, lanes)
+
+
+def _zero(t: DType, lanes: int, unit: Unit) -> str:
+    if lanes > 1:
+        return unit.registers.zero(t, lanes)
+    return constant(False if t.name == "bool" else 0, t)
+
+
+def _varies(index: Expr) -> bool:
+    return piece_of(index) is None and constant_lanes(index) is None
+
+
+def _declare_array(s: Allocate, unit: Unit) -> None:
+    """The registers as an array, zeros where they are not assigned first thing."""
+    form = unit.arrays.get(s.buffer)
+    if form is None:
+        raise InternalError("codegen: a buffer in registers is read at an index that varies")
+    name, lanes = unit.scope.fresh(s.buffer.partition(VALUES)[0]), form.lanes
+    pieces = {(n * lanes, lanes): f"{name}[{n}]" for n in range(form.count)}
+    unit.buffers[s.buffer] = Buffer(name, s.element, Memory.REGISTER, pieces, lanes)
+    unit.out.line(f"{_type(s.element, lanes, unit)} {name}[{form.count}];")
+    if not form.filled:
+        unit.out.directive(unrolled(form.count))
+        unit.out.line(f"for (int n = 0; n < {form.count}; ++n)")
+        unit.out.depth += 1
+        unit.out.line(f"{name}[n] = {_zero(s.element, lanes, unit)};")
+        unit.out.depth -= 1
+
+
+def unrolled(count: int) -> str:
+    """The directive before a loop that compilers shall unroll wholly."""
+    return f"#pragma GCC unroll {count}"
+
+
+def holder(part: Piece, pieces: Collection[Piece], element: DType) -> Piece | None:
+    """The longer register of which the part is some blocks."""
+    return next((p for p in pieces if is_block(part, p, element)), None)
+
+
+def first_stores(s: Allocate, accesses: Accesses) -> Iterator[Piece]:
+    """Pieces that the body starts by assigning, in straight-line code, before any read."""
+    seen: set[Piece] = set()
+    for child in _straight(s.body):
+        if not isinstance(child, Store) or child.mask is not None or child.buffer != s.buffer:
+            if _touches(child, s.buffer, accesses):
+                return
+            continue
+        loads = (piece_of(n.index) for n in nodes(child) if _is_load(n, s.buffer))
+        if not all(p in seen or (p and holder(p, seen, s.element)) for p in loads):
+            return
+        piece = _piece(child)
+        if piece not in seen:
+            seen.add(piece)
+            yield piece
+
+
+def may_stay_empty(s: Allocate, accesses: Accesses) -> bool:
+    """Whether the first that happens to a buffer is under a condition: where that is tested again before
+    the buffer is read, compilers do not see that it has been filled. Nor where a loop whose iterations
+    are not a constant fills an array of one element, which they take for a variable."""
+    first: Stmt = s.body
+    while isinstance(first, Block | LetStmt | Allocate) or (
+        isinstance(first, For) and first.kind is LoopKind.UNROLL
+    ):
+        if isinstance(first, Block):
+            first = next((c for c in first.body if s.buffer in accesses.buffers(c)), Block(()))
+            if first == Block(()):
+                return False
+        else:
+            first = first.body
+    if isinstance(first, For):
+        return s.extent == const_index(1) and not isinstance(first.extent, Const)
+    return isinstance(first, If) and first.otherwise is None
+
+
+@record
+class _Named:
+    """A value that a name stands for from here on."""
+
+    value: Expr
+
+
+def _straight(s: Stmt) -> Iterator[Stmt | _Named]:
+    """The statements and named values of the C block that `s` is printed in, in order."""
+    while isinstance(s, LetStmt):
+        yield _Named(s.value)
+        s = s.body
+    match s:
+        case Block(body=body):
+            for child in body:
+                yield from _straight(child)
+        case Comment():
+            pass
+        case _:
+            yield s
+
+
+def _touches(n: Stmt | _Named, buffer: str, accesses: Accesses) -> bool:
+    if isinstance(n, _Named):
+        return any(_is_load(m, buffer) for m in nodes(n.value))
+    return buffer in accesses.buffers(n)
+
+
+def _is_load(n: Node, buffer: str) -> TypeGuard[Load]:
+    return isinstance(n, Load) and n.buffer == buffer
+
+
+def _piece(n: object) -> Piece:
+    piece = piece_of(n.index) if isinstance(n, Load | Store) else None
+    if piece is None:
+        raise InternalError("codegen: a buffer in registers is read at an index that varies")
+    return piece

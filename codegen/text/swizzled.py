@@ -1,0 +1,43 @@
+"""Indices of swizzled arrays in shared memory, as they are printed.
+
+A_in_acc[5120 * slot + swizzle_8_of_32(32 * row + 8 * unit)]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from hbc.codegen.text.prelude import Prelude
+from hbc.codegen.text.unit import ADD, Text
+from hbc.ir.linear import linear, plus, to_expr
+from hbc.ir.nodes import Expr, Swizzle, const_index
+from hbc.ir.simplify import simplify
+from hbc.ir.swizzle import split_place, swizzle_bits
+from hbc.ir.types import DType
+
+_FUNCTION = """\
+/* Where element `at` lies: in rows of {row}, units of {unit} change places. */
+template <class T> static inline T NAME(T at)
+{{
+    return at ^ (at >> {shift} & {mask});
+}}
+"""
+
+
+def swizzled_index(
+    index: Expr, swizzle: Swizzle, element: DType, prelude: Prelude, print_: Callable[[Expr], Text]
+) -> Text:
+    """Where the element of that index lies."""
+    bits = swizzle_bits(swizzle, element)
+    outside, inside = split_place(linear(index), bits)
+    if inside.is_constant:
+        place = const_index(bits.place(inside.constant))
+        return print_(simplify(to_expr(plus(outside, linear(place)))))
+    function = _FUNCTION.format(
+        row=swizzle.row, unit=swizzle.unit, shift=bits.shift, mask=bits.mask
+    )
+    name = prelude.add_variant(f"swizzle_{swizzle.unit}_of_{swizzle.row}", function)
+    text = f"{name}({print_(simplify(to_expr(inside)))})"
+    if outside.is_constant and outside.constant == 0:
+        return Text(text)
+    return Text(f"{print_(simplify(to_expr(outside))).at(ADD)} + {text}", ADD)

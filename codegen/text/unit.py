@@ -1,0 +1,169 @@
+"""The C file being written: its text so far, the names in scope, the helpers it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from hbc.codegen.plan.register_arrays import RegisterArray
+from hbc.codegen.plan.repeats import Repeats
+from hbc.codegen.plan.tile_plan import NO_TILES, TilePlan
+from hbc.codegen.text.names import Scope
+from hbc.codegen.text.prelude import Prelude
+from hbc.codegen.text.writer import Writer
+from hbc.ir.accesses import Accesses
+from hbc.ir.diag import InternalError
+from hbc.ir.instruction import Instruction
+from hbc.ir.nodes import Expr, Load, Stmt, Store, Swizzle, VectorReduce
+from hbc.ir.record import record
+from hbc.ir.target import Target
+from hbc.ir.types import DType, Memory
+
+if TYPE_CHECKING:
+    from hbc.ir.fragment_kinds import Fragment, FragmentKind
+
+# C's operator precedences, high binds tight.
+PRIMARY, UNARY, MUL, ADD, SHIFT, RELATION, EQUALITY = 15, 14, 13, 12, 11, 10, 9
+BIT_AND, BIT_XOR, BIT_OR, LOGIC_AND, LOGIC_OR, CONDITIONAL = 8, 7, 6, 5, 4, 3
+
+
+@record
+class Text:
+    """A C expression and how tightly its outermost operator binds."""
+
+    text: str
+    binds: int = PRIMARY
+
+    def at(self, least: int) -> str:
+        """The text, in parentheses when it binds less tightly than `least`."""
+        return self.text if self.binds >= least else f"({self.text})"
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@record
+class Buffer:
+    """An argument, table or allocation. `pieces` (registers only): the C variable that holds the
+    lanes from an element offset on; `lanes`: of each, where they are an array, else 0. `swizzle`:
+    where in shared memory the elements lie."""
+
+    text: str
+    element: DType
+    memory: Memory = Memory.HEAP
+    pieces: dict[tuple[int, int], str] = field(default_factory=dict)
+    lanes: int = 0
+    swizzle: Swizzle | None = None
+
+
+def _no_vectors(e: Expr, unit: Unit) -> str:
+    raise InternalError(f"codegen: a vector of {e.type} in scalar code")
+
+
+def _no_sums(e: VectorReduce, unit: Unit) -> Text:
+    raise InternalError(f"codegen: a reduction of {e.value.type} in scalar code")
+
+
+def _no_names(name: str, e: Expr, unit: Unit) -> None:
+    raise InternalError(f"codegen: `{name}` is declared in scalar code")
+
+
+def _no_stores(s: Store, unit: Unit) -> None:
+    raise InternalError(f"codegen: a store of {s.value.type} in scalar code")
+
+
+def _nothing_special(s: Stmt, unit: Unit) -> bool:
+    return False
+
+
+def _no_register(t: DType, lanes: int, *_: str) -> str:
+    raise InternalError(f"codegen: a register of {lanes} {t} in scalar code")
+
+
+@record
+class Registers:
+    """How a machine's vector registers are spelled, by element type and lanes: the C type, zeros, the
+    lanes of the whole register, and the moves of the whole register to and from an array (after
+    which come its name and, to store, the value)."""
+
+    type: Callable[[DType, int], str]
+    zero: Callable[[DType, int], str]
+    lanes: Callable[[DType, int], int]
+    spill: Callable[[DType, int, str, str], str]
+    fill: Callable[[DType, int, str], str]
+
+
+_NO_REGISTERS = Registers(
+    _no_register, _no_register, lambda t, lanes: lanes, _no_register, _no_register
+)
+
+
+@record
+class Printers:
+    """How expressions and vector stores are printed for a machine. Scalars hold vectors (sums of
+    lanes) and vectors hold scalars (broadcasts), so the printers of both reach each other through
+    the unit. `special` prints a statement that the machine has its own way with, or says no."""
+
+    vector: Callable[[Expr, Unit], str] = _no_vectors
+    load: Callable[[Load, Unit], str] = _no_vectors
+    reduce: Callable[[VectorReduce, Unit], Text] = _no_sums
+    declare: Callable[[str, Expr, Unit], None] = _no_names
+    store: Callable[[Store, Unit], None] = _no_stores
+    registers: Registers = _NO_REGISTERS
+    special: Callable[[Stmt, Unit], bool] = _nothing_special
+
+
+@dataclass(slots=True)
+class Unit:
+    """What printing a statement needs to know and leaves behind.
+
+    `codes`: the error code for a message, `memory` being the failed allocation. `read_names`: names
+    that the body reads; others are not printed. `live`: heap buffers to free on the way out, one
+    list for the function and one for the parallel region inside it. `region`: the label at the end
+    of the parallel loop's body, when inside one; `jumps`: how many gotos lead there. `undeclared`:
+    register variables whose declaration (their type) is printed with their first assignment.
+    `mask_widths`: bits of the lanes of each named mask, where masks are
+    lanes. `instructions`: those of the kernel. `tile_names`: what tiles are called where
+    their registers are configured; empty elsewhere. `functions`: printed for this one to call.
+    On a GPU, `threads`: those of the block; `offset`: bytes of dynamic shared memory given out so far,
+    None when shared arrays are static; `dynamic_shared`: that of each kernel, in bytes; `index`: the C
+    type of indices; `fragments`: those of its tensor cores; `repeats`: arrays of buffers.
+    `accesses`: which buffers the statements touch. `arrays`: those in registers that loops may index."""
+
+    target: Target
+    codes: dict[str, str] = field(default_factory=dict)
+    read_names: frozenset[str] = frozenset()
+    out: Writer = field(default_factory=Writer)
+    scope: Scope = field(default_factory=Scope)
+    prelude: Prelude = field(default_factory=Prelude)
+    buffers: dict[str, Buffer] = field(default_factory=dict)
+    live: list[list[str]] = field(default_factory=lambda: [[]])
+    region: str | None = None
+    regions: int = 0  # how many there were, so that no two labels are the same
+    jumps: int = 0
+    parallel: bool = False
+    undeclared: dict[str, str] = field(default_factory=dict)
+    mask_widths: dict[str, int] = field(default_factory=dict)
+    instructions: Mapping[str, Instruction] = field(default_factory=dict)
+    tiles: TilePlan = NO_TILES
+    tile_names: Mapping[str, str] = field(default_factory=dict)
+    printers: Printers = field(default_factory=Printers)
+    functions: list[Writer] = field(default_factory=list)
+    threads: int = 1
+    offset: int | None = None
+    dynamic_shared: dict[str, int] = field(default_factory=dict)
+    index: str = "int64_t"
+    fragments: Mapping[str, Fragment | FragmentKind] = field(default_factory=dict)
+    repeats: Repeats = field(default_factory=Repeats)
+    accesses: Accesses = field(default_factory=Accesses)
+    arrays: dict[str, RegisterArray] = field(default_factory=dict)
+
+    @property
+    def registers(self) -> Registers:
+        return self.printers.registers
+
+    @property
+    def fused(self) -> bool:
+        """Whether a*b+c is contracted to one rounding, as the targets with FMA do."""
+        return self.target.vector_bits > 0

@@ -1,0 +1,1 @@
+"""Vectors as x86 intrinsics; files have the names of those of `neon`."""

@@ -1,0 +1,164 @@
+"""Casts between vectors: one instruction, two, a small function, or lane by lane."""
+
+from __future__ import annotations
+
+from string import Template
+
+from hbc.codegen.text.lanewise import lane_operand, lanewise
+from hbc.codegen.text.unit import Unit
+from hbc.codegen.x86.ops import CONVERT, VIA
+from hbc.codegen.x86.types import (
+    cast_register,
+    prefix,
+    register_bits,
+    set1,
+    suffix,
+    vector_type,
+    width_prefix,
+)  # fmt: skip
+from hbc.ir.nodes import Cast
+from hbc.ir.types import BF16, DTYPES, F32, F64, I32, DType, Kind
+
+
+def convert(text: str, s: DType, t: DType, lanes: int, unit: Unit) -> str:
+    """`text`, a vector of s, as a vector of t with as many lanes."""
+    if s == t or (s.is_int and t.is_int and s.bits == t.bits):
+        return text
+    row = CONVERT.get((s.name, t.name))
+    if row and row.level <= unit.target.vector_bits:
+        bits = max(register_bits(s, lanes), register_bits(t, lanes))
+        return f"{width_prefix(bits)}_{row.name}({text}{row.tail})"
+    if (s.name, t.name) in VIA:
+        middle = DTYPES[VIA[s.name, t.name]]
+        return convert(convert(text, s, middle, lanes, unit), middle, t, lanes, unit)
+    if s.is_int and t.is_int and t.bits < s.bits:
+        return f"{_narrow(s, t, lanes, unit)}({text})"
+    if {s, t} == {BF16, F32}:
+        return f"{_bfloat(s, lanes, unit)}({text})"
+    if s == F32 and t.is_int and t.bits < 32:
+        return convert(f"{_clamp(t, lanes, unit)}({text})", I32, t, lanes, unit)
+    if t == I32 and s in (F32, F64):
+        return f"{_truncate(s, lanes, unit)}({text})"
+    name = f"cast_{s}_{t}x{lanes}"
+    function = lanewise(name, Cast(t(1), lane_operand(0, s)), (s,), lanes, unit)
+    return f"{function}({text})"
+
+
+def _narrow(s: DType, t: DType, lanes: int, unit: Unit) -> str:
+    """AVX2: the low bytes of each lane, gathered within 128 bits, then joined."""
+    name = f"narrow_i{s.bits}_i{t.bits}x{lanes}"
+    size, kept = s.bits // 8, t.bits // 8
+    picks = [lane * size + k for lane in range(16 // size) for k in range(kept)]
+    order = picks + [-1] * (16 - len(picks))
+    together = {1: "epi8", 2: "epi16", 4: "epi32", 8: "epi64"}[len(picks)]
+    wide = register_bits(s, lanes) == 256
+    registers = 32 if wide else 16
+    shuffle = f"{width_prefix(registers * 8)}_shuffle_epi8"
+    bytes_ = ", ".join(str(p) for p in order * (registers // 16))
+    lines = [f"const __m{registers * 8}i low = {shuffle}(x, "
+             f"{width_prefix(registers * 8)}_setr_epi8({bytes_}));"]  # fmt: skip
+    if wide:
+        lines.append(f"return _mm_unpacklo_{together}(_mm256_castsi256_si128(low),")
+        lines.append(f"{' ' * 26}_mm256_extracti128_si256(low, 1));")
+    else:
+        lines.append("return low;")
+    body = "\n".join(f"    {line}" for line in lines)
+    head = f"static inline {vector_type(t, lanes)} {name}({vector_type(s, lanes)} x)"
+    return unit.prelude.add(name, f"{head}\n{{\n{body}\n}}\n")
+
+
+_TO_BF16 = """\
+static inline $H $name($F x)
+{
+    const $I bits = ${p}_cast${f}_$si(x);
+    const $I odd = ${p}_and_$si(${p}_srli_epi32(bits, 16), ${p}_set1_epi32(1));
+    const $I near = ${p}_add_epi32(bits, ${p}_add_epi32(odd, ${p}_set1_epi32(0x7fff)));
+    const $I quiet = ${p}_or_$si(bits, ${p}_set1_epi32(0x400000));  // what NaN becomes
+    const $I high = ${p}_srli_epi32($select, 16);
+    return $narrow;
+}
+"""
+_FROM_BF16 = """\
+static inline $F $name($H x)
+{
+    return ${p}_cast${si}_ps(${p}_slli_epi32(${p}_cvtepu16_epi32(x), 16));
+}
+"""
+
+
+def _bfloat(s: DType, lanes: int, unit: Unit) -> str:
+    """f32 to bf16 (nearest even) and back."""
+    if s == BF16:
+        name = f"f32_from_bf16x{lanes}"
+        text = Template(_FROM_BF16).substitute(
+            H=vector_type(BF16, lanes), F=vector_type(F32, lanes), name=name,
+            p=prefix(F32, lanes), si=f"si{register_bits(F32, lanes)}",
+        )  # fmt: skip
+        return unit.prelude.add(name, text)
+    name = f"bf16_from_f32x{lanes}"
+    bits = register_bits(F32, lanes)
+    nan = f"_mm{'' if bits == 128 else bits}_cmp_ps"
+    if unit.target.vector_bits == 512:
+        unordered = f"{nan}_mask(x, x, _CMP_UNORD_Q)"
+        chosen = f"{prefix(I32, lanes)}_mask_blend_epi32({unordered}, near, quiet)"
+    else:
+        unordered = f"{prefix(I32, lanes)}_castps_si{bits}({nan}(x, x, _CMP_UNORD_Q))"
+        chosen = f"{prefix(I32, lanes)}_blendv_epi8(near, quiet, {unordered})"
+    text = Template(_TO_BF16).substitute(
+        H=vector_type(BF16, lanes), F=vector_type(F32, lanes), I=vector_type(I32, lanes),
+        name=name, p=prefix(F32, lanes), f="ps", si=f"si{bits}", select=chosen,
+        narrow=convert("high", DTYPES["u32"], DTYPES["u16"], lanes, unit),
+    )  # fmt: skip
+    return unit.prelude.add(name, text)
+
+
+def _clamp(t: DType, lanes: int, unit: Unit) -> str:
+    """f32 to i32 within the limits of an 8- or 16-bit type. max gives its second operand for NaN:
+    the lower limit, which is 0 for unsigned types; signed ones clear those lanes first."""
+    name = f"clamp_{t}_f32x{lanes}"
+    low, high = t.limits
+    p = prefix(F32, lanes)
+    value = "x"
+    if t.kind is Kind.INT:
+        value = _numbers_only("x", F32, lanes, unit)
+    least, most = (set1(F32, lanes, f"{float(v)}f") for v in (low, high))
+    body = (
+        f"    return {p}_cvttps_epi32({p}_min_ps({p}_max_ps({value}, {least}),\n        {most}));\n"
+    )
+    head = f"static inline {vector_type(I32, lanes)} {name}({vector_type(F32, lanes)} x)"
+    return unit.prelude.add(name, f"{head}\n{{\n{body}}}\n")
+
+
+def _numbers_only(x: str, t: DType, lanes: int, unit: Unit) -> str:
+    """x with NaN lanes 0."""
+    p, s = prefix(t, lanes), suffix(t)
+    if unit.target.vector_bits == 512:
+        return f"{p}_maskz_mov_{s}({p}_cmp_{s}_mask({x}, {x}, _CMP_ORD_Q), {x})"
+    return f"{p}_and_{s}({x}, {p}_cmp_{s}({x}, {x}, _CMP_ORD_Q))"
+
+
+def _truncate(s: DType, lanes: int, unit: Unit) -> str:
+    """f32 or f64 to i32. The instruction gives INT32_MIN for all it cannot hold, which is right
+    below; f32 above is turned into INT32_MAX by flipping every bit, f64 can be clamped exactly."""
+    name = f"i32_from_{s}x{lanes}"
+    p, f = prefix(s, lanes), suffix(s)
+    head = f"static inline {vector_type(I32, lanes)} {name}({vector_type(s, lanes)} x)"
+    number = _numbers_only("x", s, lanes, unit)
+    if s == F64:
+        high = set1(F64, lanes, "2147483647.0")
+        low = set1(F64, lanes, "-2147483648.0")
+        body = (
+            f"    const {vector_type(s, lanes)} number = {number};\n"
+            f"    return {p}_cvttpd_epi32({p}_max_pd({p}_min_pd(number, {high}), {low}));\n"
+        )
+        return unit.prelude.add(name, f"{head}\n{{\n{body}}}\n")
+    limit = set1(F32, lanes, "2147483648.0f")
+    whole = f"{p}_cvttps_epi32({number})"
+    bits = register_bits(F32, lanes)
+    if unit.target.vector_bits == 512:
+        above = f"{p}_cmp_{f}_mask(x, {limit}, _CMP_GE_OQ)"
+        value = f"{p}_mask_mov_epi32({whole}, {above}, {set1(I32, lanes, 'INT32_MAX')})"
+    else:
+        above = cast_register(f"{p}_cmp_{f}(x, {limit}, _CMP_GE_OQ)", F32, I32, lanes)
+        value = f"{p}_xor_si{bits}({whole}, {above})"
+    return unit.prelude.add(name, f"{head}\n{{\n    return {value};\n}}\n")

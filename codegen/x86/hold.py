@@ -1,0 +1,53 @@
+"""Vectors that are loaded once for several operations, and stay in a register between them."""
+
+from __future__ import annotations
+
+from hbc.codegen.text.unit import Unit
+from hbc.codegen.x86.types import register_bits, vector_type
+from hbc.ir.nodes import Cast, Expr, Load
+from hbc.ir.types import BOOL, DType, Memory
+
+# gcc (12 at least) makes the load an operand of every instruction that can read memory, rather than
+# keep its value for the second one. A load that crosses a cache line costs two, and convolutions
+# load at every offset: with 2 taps sharing their loads, conv1d runs at 64 GFLOP/s so, and held at 102.
+_HOLD = """\
+/* `v`, in a register: gcc would load it again for each operation, or take it into one. */
+static inline {v} {name}({v} v)
+{{
+#if defined(__GNUC__) && !defined(__clang__) && !defined(SOFT_VECTORS)
+    __asm__("" : "+v"(v));
+#endif
+    return v;
+}}
+"""
+
+
+def held(text: str, value: Expr, unit: Unit) -> str:
+    """The C text of a value that is about to be named; a load from memory is held."""
+    t, lanes = value.type.element, value.type.lanes
+    if not (isinstance(value, Load) and _fills_register(t, lanes)):
+        return text
+    if unit.buffers[value.buffer].memory is Memory.REGISTER:
+        return text
+    return _hold(text, t, lanes, unit)
+
+
+def held_if_widened(text: str, value: Expr, unit: Unit) -> str:
+    """The C text of a value that is chosen by a mask. gcc 12 makes one instruction of a load of a few
+    bytes, their widening and the mask, and then cannot compile it: "unable to generate reloads"."""
+    t, lanes = value.type.element, value.type.lanes
+    match value:
+        case Cast(value=Load(type=narrow)) if narrow.element.bits * lanes < 128:
+            return _hold(text, t, lanes, unit)
+        case _:
+            return text
+
+
+def _hold(text: str, t: DType, lanes: int, unit: Unit) -> str:
+    name = f"hold_{t}x{lanes}"
+    body = _HOLD.format(v=vector_type(t, lanes), name=name)
+    return f"{unit.prelude.add(name, body)}({text})"
+
+
+def _fills_register(t: DType, lanes: int) -> bool:
+    return t != BOOL and t.bits * lanes == register_bits(t, lanes)

@@ -1,0 +1,60 @@
+"""What a mask leaves of the lanes, one by one: a loop in C where their places are evenly apart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from hbc.codegen.text.scalar import scalar
+from hbc.codegen.text.unit import Unit
+from hbc.codegen.x86.spilled_mask import SpilledMask
+from hbc.ir.build import add, floordiv, mod, mul
+from hbc.ir.lane_offsets import lane_offsets
+from hbc.ir.nodes import Expr, Ramp, Var
+from hbc.ir.take import Take, progression
+
+LANE = "lane"
+
+
+def each_live_lane(
+    index: Expr, live: SpilledMask, unit: Unit, statement: Callable[[str, str], str]
+) -> None:
+    """Prints `statement(lane, place)` for each lane of the index that is live."""
+    lanes = index.type.lanes
+    unit.scope.push()
+    variable = unit.scope.declare(LANE, nonnegative=True)
+    place = _place(index) if all(live.possible) else None
+    if place is not None:
+        unit.out.line(f"for (int64_t {variable} = 0; {variable} < {lanes}; ++{variable}) {{")
+        unit.out.depth += 1
+        _if_live(live(variable), statement(variable, str(scalar(place, unit))), unit)
+        unit.out.depth -= 1
+        unit.out.line("}")
+    unit.scope.pop()
+    if place is None:
+        for lane in (n for n in range(lanes) if live.possible[n]):
+            at = str(scalar(Take()(index, (lane,)), unit))
+            _if_live(live(str(lane)), statement(str(lane), at), unit)
+
+
+def _if_live(condition: str, statement: str, unit: Unit) -> None:
+    unit.out.line(f"if ({condition})")
+    unit.out.depth += 1
+    unit.out.line(statement)
+    unit.out.depth -= 1
+
+
+def _place(index: Expr) -> Expr | None:
+    """The element of the index at the variable `lane`."""
+    lane: Expr = Var(LANE)
+    if isinstance(index, Ramp) and index.base.type.lanes == 1 == index.stride.type.lanes:
+        return add(index.base, mul(lane, index.stride))
+    known = lane_offsets(index)
+    digits = None if known is None else progression(known[1])
+    if known is None or digits is None:
+        return None
+    place, below = add(known[0], known[1][0]), 1
+    for count, step in digits:
+        above = floordiv(lane, below)
+        digit = above if below * count == index.type.lanes else mod(above, count)
+        place, below = add(place, mul(digit, step)), below * count
+    return place
