@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-from hbc.synth.watch import Stopped
+from hbc.synth.prunings.watch import Stopped
 
 SOONEST = 1e-3  # seconds: a timer of 0 never rings
 

@@ -30,8 +30,8 @@ from hbc.ir.movement import Input, Made, Moved, Movement, Output, as_gather
 from hbc.ir.source import Source
 
 if TYPE_CHECKING:
-    from hbc.synth.solve import Outcome
-    from hbc.synth.watch import Watch
+    from hbc.synth.prunings.watch import Watch
+    from hbc.synth.results.solve import Outcome
 
 MOST_REGISTERS = 16
 
@@ -124,12 +124,12 @@ def first_solution(
 ) -> tuple[Outcome, tuple[Movement, int] | None]:
     """The completion of a sketch of stages that takes the fewest cycles, and its instructions."""
     from hbc.frontend.sf_elaborate import load_sketch
-    from hbc.synth.code import movement
-    from hbc.synth.cost import make_pricing
-    from hbc.synth.cost_table import cost_table
-    from hbc.synth.register_count import instructions
-    from hbc.synth.solve import solve
-    from hbc.synth.switches import Switches
+    from hbc.synth.results.code import movement
+    from hbc.synth.results.cost import make_pricing
+    from hbc.synth.results.cost_table import cost_table
+    from hbc.synth.results.register_count import instructions
+    from hbc.synth.results.solve import solve
+    from hbc.synth.search.switches import Switches
 
     sketch = load_sketch(Source("--spec", text), {}, importer(SHIPPED))
     outcome = solve(sketch, Switches(), watch)
@@ -174,7 +174,7 @@ def planned(spec: LayoutSpec, table: InstructionTable) -> int:
 
 def made_registers(spec: LayoutSpec, table: InstructionTable) -> int:
     """The output registers that are no input register."""
-    from hbc.synth.register_count import instructions
+    from hbc.synth.results.register_count import instructions
 
     return sum(
         instructions(Gather(((count, table.lanes),), rows.shape, rows.reshape(-1)), table.lanes)

@@ -14,7 +14,7 @@ from hbc.cli.synth_code import movement_code, printer_of
 from hbc.codegen.c.interleaved_rows import FUNCTIONS, function_name, template
 from hbc.frontend.layout_spec import parse_spec
 from hbc.ir.types import DTYPES
-from hbc.synth.watch import Watch
+from hbc.synth.prunings.watch import Watch
 
 _TABLES = re.compile(r"^static const .*?;$", re.S | re.M)
 _BODY = re.compile(r"^static inline void \w+_block\(.*?\)\n\{\n(.*?)^\}$", re.S | re.M)

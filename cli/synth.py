@@ -17,9 +17,9 @@ from hbc.ir.diag import Diagnostic, NoSolutionError, UsageError, did_you_mean
 
 if TYPE_CHECKING:
     from hbc.ir.sketch import Sketch
-    from hbc.synth.cost_table import CostTable
-    from hbc.synth.solve import Outcome
-    from hbc.synth.switches import Switches
+    from hbc.synth.results.cost_table import CostTable
+    from hbc.synth.results.solve import Outcome
+    from hbc.synth.search.switches import Switches
 
 PRUNINGS = ("classes", "copies", "pairs")
 BYTES_OF_A_MEGABYTE = 1_000_000
@@ -111,9 +111,9 @@ def command(
         summary,
         write_picture,
     )
-    from hbc.synth.cost import make_pricing
-    from hbc.synth.solve import solve
-    from hbc.synth.watch import Stopped, Watch
+    from hbc.synth.prunings.watch import Stopped, Watch
+    from hbc.synth.results.cost import make_pricing
+    from hbc.synth.results.solve import solve
 
     if spec is not None or sketch is None:
         if sketch is not None or spec is None:
@@ -193,7 +193,7 @@ def refuse_files(picture: Path | None, output: Path | None, element: str | None)
 
 def chosen_table(sketch: Sketch, target: str | None) -> CostTable:
     """What moves cost on a target; a sketch may name its own. UsageError for one without a table."""
-    from hbc.synth.cost_table import DEFAULT, cost_table
+    from hbc.synth.results.cost_table import DEFAULT, cost_table
 
     if target is not None:
         return cost_table(target)
@@ -203,7 +203,7 @@ def chosen_table(sketch: Sketch, target: str | None) -> CostTable:
 def chosen_switches(
     prune: str, no_join: bool, no_merge: bool, no_compose: bool, no_crowds: bool
 ) -> Switches:
-    from hbc.synth.switches import Switches
+    from hbc.synth.search.switches import Switches
 
     names = [] if prune == "none" else [name.strip() for name in prune.split(",") if name.strip()]
     for name in names:
@@ -225,7 +225,7 @@ def too_late(name: object, hint: str) -> NoSolutionError:
 
 def none_found(outcome: Outcome) -> NoSolutionError:
     """Says why there is nothing: stopped, unreachable elements, or exhausted."""
-    from hbc.synth.solve import unreachable
+    from hbc.synth.results.solve import unreachable
 
     name = outcome.problem.sketch.source.name
     if not outcome.complete:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from hbc.ir.instruction_table import InstructionTable
     from hbc.ir.movement import Movement
     from hbc.ir.types import DType
-    from hbc.synth.solve import Outcome, Solution
+    from hbc.synth.results.solve import Outcome, Solution
 
 BITS_TYPES = {8: "u8", 16: "u16", 32: "f32", 64: "f64"}
 
@@ -25,7 +25,7 @@ BITS_TYPES = {8: "u8", 16: "u16", 32: "f32", 64: "f64"}
 def printer_of(target: str) -> GatherPrinter:
     """Of a target with a table of costs; all GPUs have one. UsageError where no code is printed for it."""
     from hbc.codegen.moves.targets import PRINTERS
-    from hbc.synth.cost_table import DEFAULT, WARP, cost_table, targets
+    from hbc.synth.results.cost_table import DEFAULT, WARP, cost_table, targets
 
     if target in targets() and cost_table(target).model == WARP:
         target = DEFAULT
@@ -55,7 +55,7 @@ def element_type(named: str | None, bits: object) -> DType:
 
 def moves_table(target: str, bits: int, vbmi: bool) -> InstructionTable | None:
     """The instructions that the target moves elements of so many bits with. UsageError for other widths."""
-    from hbc.synth.cost_table import cost_table
+    from hbc.synth.results.cost_table import cost_table
 
     printer = printer_of(target)
     if not printer.moves:
@@ -68,7 +68,7 @@ def moves_table(target: str, bits: int, vbmi: bool) -> InstructionTable | None:
         )
     from hbc.frontend.sf_elaborate import load_sets
     from hbc.ir.source import Source
-    from hbc.synth.instructions import instruction_table
+    from hbc.synth.sets.instructions import instruction_table
 
     file = SHIPPED / printer.moves
     settings = {"bits": str(bits)} | ({"vbmi": "1"} if vbmi else {})
@@ -82,7 +82,7 @@ def solution_code(
     outcome: Outcome, solution: Solution, target: str, named: str | None, notes: Sequence[str]
 ) -> str:
     """The text of the solution's code."""
-    from hbc.synth.code import movement
+    from hbc.synth.results.code import movement
 
     constants = outcome.problem.sketch.constants
     dtype = element_type(named, constants.get("bits"))

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from hbc.cli.drawing import WHITE, Box, Colour, Drawing, Words
 from hbc.ir.gather import Shape
 from hbc.ir.sketch import NO_TERM, SYMBOL, ZERO_TERM, Terms
-from hbc.synth.check import run_exactly
-from hbc.synth.problem import Problem
-from hbc.synth.solve import Outcome, Solution
+from hbc.synth.prunings.problem import Problem
+from hbc.synth.results.check import run_exactly
+from hbc.synth.results.solve import Outcome, Solution
 
 CELL = 22.0
 STRIPE = 7.0  # of a fold, at least, unless its cell grows wider than WIDEST_CELL

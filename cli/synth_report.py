@@ -16,10 +16,10 @@ import click
 
 from hbc.cli.report import Json, print_facts, print_json, print_table, seconds
 from hbc.ir.sketch import Apply, Fold, Literal, Statement
-from hbc.synth.code import short
-from hbc.synth.cost import Pricing
-from hbc.synth.solve import Outcome, Solution
-from hbc.synth.watch import Watch
+from hbc.synth.prunings.watch import Watch
+from hbc.synth.results.code import short
+from hbc.synth.results.cost import Pricing
+from hbc.synth.results.solve import Outcome, Solution
 
 STATUS = Path("/proc/self/status")
 
@@ -111,7 +111,7 @@ def statistics(outcome: Outcome, began: float) -> dict[str, Json]:
 
 
 def candidates(outcome: Outcome, hole: int) -> int:
-    from hbc.synth.problem import Move
+    from hbc.synth.prunings.problem import Move
 
     node = outcome.problem.nodes[hole]
     assert isinstance(node, Move)

@@ -15,7 +15,7 @@ from hbc.ir.diag import Diagnostic, UsageError
 
 if TYPE_CHECKING:
     from hbc.cli.layout_moves import Moves
-    from hbc.synth.watch import Watch
+    from hbc.synth.prunings.watch import Watch
 
 DEFAULT = "avx512"
 FLAG = (
@@ -32,7 +32,7 @@ def run_spec(
     from hbc.cli.layout_moves import cheapest_moves
     from hbc.codegen.moves.targets import PRINTERS
     from hbc.frontend.layout_spec import parse_spec
-    from hbc.synth.watch import Watch
+    from hbc.synth.prunings.watch import Watch
 
     name = target or DEFAULT
     printer = printer_of(name)

@@ -1,1 +1,1 @@
-"""Will hold the enumerative synthesis of data movement: swizzles from sketches."""
+"""The enumerative synthesis of data movement: swizzles from sketches."""

@@ -1,6 +1,6 @@
 #!/bin/sh
 # hvx_packets.sh: how many of an instruction fit into one packet of a Hexagon V66 with HVX, and what share of
-# a packet one of them is: the figures of synth/costs/hvx.toml. No processor is needed, and none is timed:
+# a packet one of them is: the figures of synth/results/costs/hvx.toml. No processor is needed, and none is timed:
 # LLVM's assembler knows which resources of a packet an instruction takes, and refuses packets that want
 # more. Needs a clang with the target hexagon; CLANG overrides clang.
 set -eu

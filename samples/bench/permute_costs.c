@@ -1,5 +1,5 @@
 // Measures what the instructions cost that move data between the lanes of vector registers: core cycles
-// for one of many independent ones (what synth/costs/ holds), and for one of a chain.
+// for one of many independent ones (what synth/results/costs/ holds), and for one of a chain.
 //
 // A cycle is what a dependent 64-bit addition takes, measured beside every instruction, so that neither
 // the clock's frequency nor its changes matter. The least of many short runs is taken.

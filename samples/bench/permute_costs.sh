@@ -1,6 +1,6 @@
 #!/bin/sh
 # permute_costs.sh: what this machine's instructions cost that move data between lanes, in core cycles:
-# the figures of synth/costs/avx512.toml. Needs a C compiler and AVX-512 with VBMI; CC overrides cc.
+# the figures of synth/results/costs/avx512.toml. Needs a C compiler and AVX-512 with VBMI; CC overrides cc.
 set -eu
 
 HERE=$(dirname -- "$0")

@@ -1,5 +1,5 @@
 // Measures what the instructions cost that move data between the registers of a warp's threads, and prints
-// a table for synth/costs/: clocks of a multiprocessor for one of many independent ones.
+// a table for synth/results/costs/: clocks of a multiprocessor for one of many independent ones.
 //
 //     warp_costs [turns]        exit codes: 1 where CUDA fails, 4 without a GPU
 //

@@ -1,6 +1,6 @@
 #!/bin/sh
 # warp_costs.sh [-o FILE]: measures on this machine's GPU what the instructions cost that move data between
-# the threads of a warp, and writes it as a table for synth/costs/, there if this is hbc's repository, else
+# the threads of a warp, and writes it as a table for synth/results/costs/, there if this is hbc's repository, else
 # beside this script: cuda_sm90.toml on a GPU of compute capability 9.0. Needs nvcc; NVCC names another.
 # Exit code 4 without a GPU or an nvcc.
 set -eu
@@ -19,7 +19,7 @@ trap 'rm -rf "$FOLDER"' EXIT
 "$FOLDER/warp_costs" >"$FOLDER/table.toml"
 if [ -z "$OUTPUT" ]; then
     NAME=cuda_sm$(sed -n 's/.*compute capability \([0-9]*\)\.\([0-9]*\)\.$/\1\2/p' "$FOLDER/table.toml")
-    TABLES=$HERE/../../synth/costs
+    TABLES=$HERE/../../synth/results/costs
     [ -d "$TABLES" ] || TABLES=$HERE
     OUTPUT=$TABLES/$NAME.toml
 fi

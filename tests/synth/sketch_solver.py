@@ -8,10 +8,10 @@ from hbc.cli.read_sketch import importer, read_sketch
 from hbc.frontend.sf_elaborate import load_sketch
 from hbc.ir.sketch import Sketch
 from hbc.ir.source import Source
-from hbc.synth.problem import Move
-from hbc.synth.solve import Outcome, solve
-from hbc.synth.switches import Switches
-from hbc.synth.watch import Watch
+from hbc.synth.prunings.problem import Move
+from hbc.synth.prunings.watch import Watch
+from hbc.synth.results.solve import Outcome, solve
+from hbc.synth.search.switches import Switches
 
 SKETCHES = Path(__file__).parents[2] / "samples" / "sketches"
 

@@ -42,7 +42,7 @@ def executed(outcome: object) -> int:
     """Lists some solutions: `solutions` executes each exactly and raises where one is wrong."""
     from itertools import islice
 
-    from hbc.synth.solve import Outcome
+    from hbc.synth.results.solve import Outcome
 
     assert isinstance(outcome, Outcome)
     return len(list(islice(outcome.solutions(), MOST_CHECKED)))

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from hbc.frontend.sf_elaborate import load_sketch
 from hbc.ir.diag import HbcError
 from hbc.ir.source import Source, Span
-from hbc.synth.solve import solve
-from hbc.synth.switches import Switches
-from hbc.synth.watch import Watch
+from hbc.synth.prunings.watch import Watch
+from hbc.synth.results.solve import solve
+from hbc.synth.search.switches import Switches
 
 EXAMPLES = int(os.environ.get("HBC_SYNTH_EXAMPLES", "400"))
 

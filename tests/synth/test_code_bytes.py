@@ -19,7 +19,7 @@ from hbc.ir.diag import HbcError, ToolError
 from hbc.ir.gather import UNDEFINED, ZERO, Gather
 from hbc.ir.movement import Folded, Input, Moved, Movement, Output
 from hbc.ir.types import DTYPES
-from hbc.synth.watch import Watch
+from hbc.synth.prunings.watch import Watch
 
 TARGET = "cuda_bytes"
 REGISTER = 4  # bytes

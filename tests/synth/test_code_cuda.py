@@ -20,9 +20,9 @@ from hbc.ir.gather import UNDEFINED, ZERO, Gather
 from hbc.ir.goal_check import Combined, GoalCheck, GoalTerm, Symbol
 from hbc.ir.movement import Folded, Input, Moved, Movement, Output
 from hbc.ir.types import DTYPES
-from hbc.synth.code import movement
-from hbc.synth.cost import make_pricing
-from hbc.synth.cost_table import cost_table
+from hbc.synth.results.code import movement
+from hbc.synth.results.cost import make_pricing
+from hbc.synth.results.cost_table import cost_table
 
 SAMPLES: list[tuple[str, dict[str, int | str], str]] = [
     ("crc", {"s": 3}, "f32"), ("crc", {"s": 5}, "u8"), ("rcr", {"s": 3}, "f64"),

@@ -22,9 +22,9 @@ from hbc.ir.goal_check import Combined, GoalCheck, GoalTerm, Symbol, value_of
 from hbc.ir.instruction_table import InstructionTable
 from hbc.ir.movement import FUNCTIONS, Input, Moved, Movement, Output
 from hbc.ir.types import DTYPES, DType
-from hbc.synth.code import movement
-from hbc.synth.cost import make_pricing
-from hbc.synth.cost_table import cost_table
+from hbc.synth.results.code import movement
+from hbc.synth.results.cost import make_pricing
+from hbc.synth.results.cost_table import cost_table
 
 BYTES = 128
 FLAGS = (

@@ -15,8 +15,8 @@ from sketch_solver import SKETCHES, sample, solve_text
 from hbc.cli.synth_code import solution_code
 from hbc.ir.diag import HbcError
 from hbc.ir.sketch import Literal
-from hbc.synth.code import movement
-from hbc.synth.solve import Outcome
+from hbc.synth.results.code import movement
+from hbc.synth.results.solve import Outcome
 
 
 def check(

@@ -12,12 +12,12 @@ from hbc.cli.read_sketch import read_sketch
 from hbc.ir.bank_conflicts import arrangements, wavefronts
 from hbc.ir.diag import UsageError
 from hbc.ir.gather import Gather, compose
-from hbc.synth.cost import Cost, Pricing, make_pricing
-from hbc.synth.cost_table import cost_table, targets
-from hbc.synth.solve import Outcome, solve
-from hbc.synth.switches import Switches
-from hbc.synth.vector_patterns import ONE, TWO
-from hbc.synth.watch import Watch
+from hbc.synth.prunings.watch import Watch
+from hbc.synth.results.cost import Cost, Pricing, make_pricing
+from hbc.synth.results.cost_table import cost_table, targets
+from hbc.synth.results.solve import Outcome, solve
+from hbc.synth.results.vector_patterns import ONE, TWO
+from hbc.synth.search.switches import Switches
 
 
 def moved(

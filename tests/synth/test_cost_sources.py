@@ -13,7 +13,7 @@ import pytest
 
 from hbc.codegen.build.cuda_cpu import build, find_cpp
 from hbc.ir.diag import ToolError
-from hbc.synth.cost_table import FOLDER, cost_table, targets
+from hbc.synth.results.cost_table import FOLDER, cost_table, targets
 
 BENCH = Path(__file__).parents[2] / "samples" / "bench"
 WARP_COSTS = BENCH / "warp_costs.cu"

@@ -17,9 +17,9 @@ from hbc.cli.synth import chosen_table, none_found
 from hbc.frontend.sf_elaborate import load_sketch
 from hbc.ir.diag import HbcError
 from hbc.ir.source import Source
-from hbc.synth.solve import solve
-from hbc.synth.switches import Switches
-from hbc.synth.watch import Watch
+from hbc.synth.prunings.watch import Watch
+from hbc.synth.results.solve import solve
+from hbc.synth.search.switches import Switches
 
 HERE = Path(__file__).parent / "errors"
 UPDATE = os.environ.get("HBC_UPDATE_GOLDEN") == "1"

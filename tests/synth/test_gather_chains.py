@@ -13,7 +13,7 @@ from sketch_solver import sample, solve_text
 from hbc.ir.gather import UNDEFINED, ZERO, Gather, compose, execute, identity, inverse, same
 from hbc.ir.layout_change import CHANGES, LayoutChange, is_change, transposed_as
 from hbc.ir.movement import as_gather, evaluate, resolved
-from hbc.synth.code import movement
+from hbc.synth.results.code import movement
 
 SIZES = st.integers(1, 24)
 

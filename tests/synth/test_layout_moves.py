@@ -17,7 +17,7 @@ from hbc.cli.layout_moves import Moves, cheapest_moves
 from hbc.cli.synth_code import movement_code, printer_of
 from hbc.frontend.layout_spec import parse_spec
 from hbc.ir.diag import UsageError
-from hbc.synth.watch import Watch
+from hbc.synth.prunings.watch import Watch
 
 Array = NDArray[Any]
 

@@ -14,8 +14,8 @@ from sketch_solver import SKETCHES, sample, solve_text
 
 from hbc.cli.drawing import png, svg
 from hbc.cli.synth_picture import draw_solution
-from hbc.synth.problem import Move, Pack
-from hbc.synth.solve import Outcome, Solution
+from hbc.synth.prunings.problem import Move, Pack
+from hbc.synth.results.solve import Outcome, Solution
 
 NAMESPACE = "{http://www.w3.org/2000/svg}"
 

@@ -33,5 +33,5 @@ def test_a_small_sketch_imports_nothing_slow() -> None:
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.stdout.startswith("# solution 1"), done.stderr
     loaded = set(done.stderr.split())
-    assert "hbc.synth.solve" in loaded
+    assert "hbc.synth.results.solve" in loaded
     assert sorted(loaded & set(SLOW)) == []

@@ -14,9 +14,9 @@ from sketch_solver import SKETCHES, read_text
 
 from hbc.cli.alarm import alarm
 from hbc.cli.read_sketch import read_sketch
-from hbc.synth.solve import Outcome, solve
-from hbc.synth.switches import Switches
-from hbc.synth.watch import Stopped, Watch
+from hbc.synth.prunings.watch import Stopped, Watch
+from hbc.synth.results.solve import Outcome, solve
+from hbc.synth.search.switches import Switches
 
 MANY = """
     set any(a: [n]) = \\i. a[(p * i + q) % n] for p in n, q in n
@@ -107,9 +107,9 @@ def test_memory_is_bounded_without_any_test() -> None:
         "from pathlib import Path\n"
         "from hbc.cli.synth_report import peak_megabytes\n"
         "from hbc.cli.read_sketch import read_sketch\n"
-        "from hbc.synth.solve import solve\n"
-        "from hbc.synth.switches import Switches\n"
-        "from hbc.synth.watch import Watch\n"
+        "from hbc.synth.results.solve import solve\n"
+        "from hbc.synth.search.switches import Switches\n"
+        "from hbc.synth.prunings.watch import Watch\n"
         "sketch = read_sketch(Path(sys.argv[1]), {'s': '4', 'wrap': 'outer'})\n"
         "plain = Switches(classes=False, copies=False, crowds=False)\n"
         "solve(sketch, plain, Watch(time.monotonic() + 8, 100_000_000))\n"

@@ -10,7 +10,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from hbc.synth.vector_patterns import ONE, TWO
+from hbc.synth.results.vector_patterns import ONE, TWO
 
 LANES, GROUP = 8, 4  # two groups of four: as a 256-bit register of 32-bit elements
 Lane = tuple[int, int]  # (register, lane)

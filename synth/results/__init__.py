@@ -1,0 +1,1 @@
+"""Solutions checked, priced and turned into movements."""

@@ -1,0 +1,1 @@
+"""Sets of gathers: families, conditions, what instructions realize."""
