@@ -16,8 +16,8 @@ from hbc.ir.target import GPU
 if TYPE_CHECKING:
     from hbc.cli.prepare import Chosen
     from hbc.cli.report import Json
-    from hbc.eqsat.near_miss import Miss
-    from hbc.eqsat.report import Record
+    from hbc.eqsat.choosing.near_miss import Miss
+    from hbc.eqsat.choosing.report import Record
     from hbc.ir.kernel import Kernel
 
 
@@ -81,8 +81,8 @@ def _explained(chosen: Chosen, warnings: list[Diagnostic]) -> tuple[list[Record]
     from hbc.cli.instruction_set import instructions_of
     from hbc.cli.pipeline import lower_to_kernel
     from hbc.cli.prepare import compile_chosen
-    from hbc.eqsat.report import merged
-    from hbc.eqsat.select import select
+    from hbc.eqsat.choosing.report import merged
+    from hbc.eqsat.choosing.select import select
 
     kernel = lower_to_kernel(chosen.pipeline, chosen.schedule, chosen.target, before="select")
     records: list[Record] = []
@@ -101,9 +101,9 @@ def _explained(chosen: Chosen, warnings: list[Diagnostic]) -> tuple[list[Record]
 
 def _one_by_one(chosen: Chosen, kernel: Kernel) -> list[Record]:
     """The sums of a kernel that adds up one term at a time, where instructions could do otherwise."""
-    from hbc.eqsat.near_miss import Miss
-    from hbc.eqsat.report import Record
-    from hbc.eqsat.statement import is_product
+    from hbc.eqsat.choosing.near_miss import Miss
+    from hbc.eqsat.choosing.report import Record
+    from hbc.eqsat.operands.statement import is_product
     from hbc.ir.nodes import Op, Store
     from hbc.ir.walk import free_variables, nodes
 
@@ -135,7 +135,7 @@ def _not_held(chosen: Chosen, failure: HbcError | None) -> dict[str, Miss]:
     are not enough registers, or not configured so."""
     from hbc.cli.instruction_set import instructions_of
     from hbc.codegen.plan.tile_regions import TileError
-    from hbc.eqsat.near_miss import Miss
+    from hbc.eqsat.choosing.near_miss import Miss
     from hbc.ir.types import TILES
 
     if not isinstance(failure, TileError):
@@ -164,7 +164,7 @@ def _lines(chosen: Chosen, records: Sequence[Record]) -> list[str]:
 
 
 def _statement(r: Record) -> list[str]:
-    from hbc.eqsat.report import rewriting
+    from hbc.eqsat.choosing.report import rewriting
 
     where = f"line {_line(r)}: " if r.span else ""
     written = " ".join(r.span.text.split()) if r.span else r.stage
@@ -203,7 +203,7 @@ def _line(r: Record) -> int | None:
 
 def _as_json(r: Record, not_held: Miss | None) -> Json:
     """Stable keys. `not_held`: why registers do not hold what was chosen."""
-    from hbc.eqsat.report import rewriting
+    from hbc.eqsat.choosing.report import rewriting
 
     cost: Json = {
         "total": r.cost.total,

@@ -41,8 +41,8 @@ Pass = Callable[[Kernel, Target], Kernel]
 def load_passes(target: Target) -> None:
     """Imports what the passes of the target need besides, before the first of them is timed."""
     if target.instruction_sets or target.isa:
-        import hbc.eqsat.check
-        import hbc.eqsat.select
+        import hbc.eqsat.choosing.select
+        import hbc.eqsat.operands.check
     if target.machine == GPU:
         import hbc.cli.gpu_passes  # noqa: F401
 
@@ -60,8 +60,8 @@ def select_instructions(kernel: Kernel, target: Target) -> Kernel:
         return kernel
     from hbc.cli.instruction_set import instructions_of
     from hbc.cli.report import show_diagnostics
-    from hbc.eqsat.report import Record, cut_short
-    from hbc.eqsat.select import select
+    from hbc.eqsat.choosing.report import Record, cut_short
+    from hbc.eqsat.choosing.select import select
 
     records: list[Record] = []
     found = select(kernel, instructions_of(target), records)

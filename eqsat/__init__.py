@@ -1,1 +1,1 @@
-"""Will hold the choice of tensor instructions by equality saturation."""
+"""The choice of tensor instructions by equality saturation: nothing is matched by name, all by rules."""

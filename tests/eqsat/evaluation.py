@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hbc.eqsat.tensor import Apply, Band, Dim, Line, Masked, Read, Reduce, Tensor, Uniform
+from hbc.eqsat.tensors.tensor import Apply, Band, Dim, Line, Masked, Read, Reduce, Tensor, Uniform
 from hbc.ir.build import const_value
 from hbc.ir.nodes import Binary, Call, Cast, Expr, Op, Select, Unary, UnaryOp, const_index
 from hbc.ir.numpy_types import numpy_dtype

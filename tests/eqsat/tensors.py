@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hbc.eqsat.tensor import (
+from hbc.eqsat.tensors.tensor import (
     Apply,
     Dim,
     Dims,

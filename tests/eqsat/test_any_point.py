@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import product
 from random import Random
 
-from hbc.eqsat.any_point import for_any
-from hbc.eqsat.tensor import Apply, Dim, Line, Tensor, Uniform, operand_name, strides_along
+from hbc.eqsat.tensors.any_point import for_any
+from hbc.eqsat.tensors.tensor import Apply, Dim, Line, Tensor, Uniform, operand_name, strides_along
 from hbc.ir.build import const_value
 from hbc.ir.nodes import Binary, Expr, Op, const_index
 from hbc.ir.types import I64

@@ -11,7 +11,7 @@ import pytest
 
 from hbc.cli.pipeline import lower_to_kernel
 from hbc.codegen.text.instruction_files import builtin_descriptions
-from hbc.eqsat.select import select
+from hbc.eqsat.choosing.select import select
 from hbc.frontend.check import check
 from hbc.frontend.isa_load import load_instructions
 from hbc.frontend.parse import parse

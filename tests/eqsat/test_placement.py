@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from hbc.codegen.text.instruction_files import builtin_descriptions
-from hbc.eqsat.select import select
+from hbc.eqsat.choosing.select import select
 from hbc.frontend.isa_load import load_instructions
 from hbc.ir.instruction import Instruction
 from hbc.ir.interp import run

@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from hbc.eqsat.plan import Contraction, Part, Plan, plans
-from hbc.eqsat.tensor import Dim, Dims
+from hbc.eqsat.tensors.plan import Contraction, Part, Plan, plans
+from hbc.eqsat.tensors.tensor import Dim, Dims
 from hbc.frontend.isa_load import describe, load_instructions, read_source
 from hbc.ir.contraction import extents, shape, strides
 from hbc.ir.instruction import Instruction, Kind, Overflow

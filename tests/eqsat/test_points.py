@@ -15,13 +15,13 @@ from lane_values import lane_values
 from tensors import OUTPUTS, SUMMED, TOTALS, Draft, add, cast, data, multiply
 from tensors import arrays as types
 
-from hbc.eqsat.decode import decode
-from hbc.eqsat.egraph import RULES, EGraph, Term, rules_text
-from hbc.eqsat.encode import Encoding, encode, window
-from hbc.eqsat.operand import UNUSED, operand_value
-from hbc.eqsat.packs import Pack, fill
-from hbc.eqsat.points import Place, Points, exists, value
-from hbc.eqsat.tensor import Band, Dim, Dims, Read, Tensor, Uniform, strides_along
+from hbc.eqsat.graph.decode import decode
+from hbc.eqsat.graph.egraph import RULES, EGraph, Term, rules_text
+from hbc.eqsat.graph.encode import Encoding, encode, window
+from hbc.eqsat.operands.operand import UNUSED, operand_value
+from hbc.eqsat.operands.packs import Pack, fill
+from hbc.eqsat.tensors.points import Place, Points, exists, value
+from hbc.eqsat.tensors.tensor import Band, Dim, Dims, Read, Tensor, Uniform, strides_along
 from hbc.ir.build import const, const_value
 from hbc.ir.interp import run
 from hbc.ir.kernel import Argument, Kernel

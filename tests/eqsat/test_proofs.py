@@ -7,8 +7,8 @@ from itertools import product
 
 import pytest
 
-from hbc.eqsat.encode import Encoding, encode, windows
-from hbc.eqsat.tensor import Dim, Read
+from hbc.eqsat.graph.encode import Encoding, encode, windows
+from hbc.eqsat.tensors.tensor import Dim, Read
 from hbc.ir.nodes import Var, const_index
 from hbc.ir.types import DTYPES, INDEX, U8, DType
 

@@ -20,11 +20,11 @@ from evaluation import Array, World, evaluate, same
 from tensors import OUTPUTS, SHAPES, SUMMED, TOTALS, Draft, cast, data
 
 from hbc.codegen.text.instruction_files import builtin_descriptions
-from hbc.eqsat.decode import decode
-from hbc.eqsat.egraph import RULES, EGraph, Term, rules_text
-from hbc.eqsat.encode import Encoding, encode, type_facts, windows
-from hbc.eqsat.lowering import NOTHING, lowering_rules, selectable
-from hbc.eqsat.tensor import Masked, Tensor, parts
+from hbc.eqsat.graph.decode import decode
+from hbc.eqsat.graph.egraph import RULES, EGraph, Term, rules_text
+from hbc.eqsat.graph.encode import Encoding, encode, type_facts, windows
+from hbc.eqsat.graph.lowering import NOTHING, lowering_rules, selectable
+from hbc.eqsat.tensors.tensor import Masked, Tensor, parts
 from hbc.frontend.isa_load import load_instructions
 from hbc.ir.numpy_types import numpy_dtype
 from hbc.ir.types import DTYPES

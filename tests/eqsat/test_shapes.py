@@ -11,15 +11,15 @@ from types import ModuleType
 
 import pytest
 
-import hbc.eqsat.check
-import hbc.eqsat.choose
-import hbc.eqsat.graphs
-import hbc.eqsat.search
+import hbc.eqsat.choosing.choose
+import hbc.eqsat.graph.graphs
+import hbc.eqsat.graph.search
+import hbc.eqsat.operands.check
 from hbc.cli.pipeline import lower_to_kernel
 from hbc.codegen.text.instruction_files import builtin_descriptions
-from hbc.eqsat.egraph import EGraph
-from hbc.eqsat.select import select
-from hbc.eqsat.unmask import is_relaxed
+from hbc.eqsat.choosing.select import select
+from hbc.eqsat.graph.egraph import EGraph
+from hbc.eqsat.tensors.unmask import is_relaxed
 from hbc.frontend.check import check
 from hbc.frontend.isa_load import load_instructions
 from hbc.frontend.parse import parse
@@ -116,9 +116,9 @@ def work(text: str, monkeypatch: pytest.MonkeyPatch) -> Work:
         patch.setattr(module, name, count)
 
     with monkeypatch.context() as patch:
-        counting(patch, hbc.eqsat.search, "saturate")
-        counting(patch, hbc.eqsat.choose, "cost")
-        counting(patch, hbc.eqsat.check, "check")
+        counting(patch, hbc.eqsat.graph.search, "saturate")
+        counting(patch, hbc.eqsat.choosing.choose, "cost")
+        counting(patch, hbc.eqsat.operands.check, "check")
         known = load_instructions(builtin_descriptions())
         chosen = select(kernel, known.of_target(target))
     done = sum(isinstance(n, Instruct) for n in nodes(chosen.body))
@@ -157,7 +157,7 @@ def test_rules_are_declared_once(monkeypatch: pytest.MonkeyPatch) -> None:
                 yield
             left.append(self.size() - before)
 
-    monkeypatch.setattr(hbc.eqsat.graphs, "EGraph", Counted)
+    monkeypatch.setattr(hbc.eqsat.graph.graphs, "EGraph", Counted)
     one = work(TAIL, monkeypatch)
     assert one.graphs > 1
     assert len(made) == 1

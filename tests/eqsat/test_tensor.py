@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hbc.eqsat.tensor import (
+from hbc.eqsat.tensors.tensor import (
     Apply,
     Dim,
     Dims,

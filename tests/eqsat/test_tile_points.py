@@ -8,9 +8,9 @@ from math import prod
 import numpy as np
 import pytest
 
-from hbc.eqsat.points import address
-from hbc.eqsat.tensor import Dim, Read
-from hbc.eqsat.tiles import Tile, points_of
+from hbc.eqsat.tensors.points import address
+from hbc.eqsat.tensors.tensor import Dim, Read
+from hbc.eqsat.tiles.tiles import Tile, points_of
 from hbc.ir.lane_offsets import constant_lanes
 from hbc.ir.nodes import Var, const_index
 from hbc.ir.types import F32, INDEX

@@ -9,10 +9,10 @@ from itertools import product
 import pytest
 
 from hbc.codegen.text.instruction_files import builtin_descriptions
-from hbc.eqsat.operand import Access, access, best_load, form, points
-from hbc.eqsat.plan import Contraction, Plan, plans
-from hbc.eqsat.tensor import Dim, Read
-from hbc.eqsat.windows import is_window, meeting, sharing, together
+from hbc.eqsat.operands.operand import Access, access, best_load, form, points
+from hbc.eqsat.tensors.plan import Contraction, Plan, plans
+from hbc.eqsat.tensors.tensor import Dim, Read
+from hbc.eqsat.tensors.windows import is_window, meeting, sharing, together
 from hbc.frontend.isa_load import load_instructions
 from hbc.ir.instruction import Instruction
 from hbc.ir.layout import Layout

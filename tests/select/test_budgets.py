@@ -9,7 +9,7 @@ from tensor_checks import assert_agrees, assert_selected, compiled
 from tensor_programs import LANES, TILES, changed
 
 from hbc.cli.main import exit_code_of
-from hbc.eqsat import search
+from hbc.eqsat.graph import search
 
 BUDGETS = {"ROUNDS": 1, "MOST_NODES": 1, "MOST_SECONDS": 0.0}
 BOUND = "the search for instructions ended at its bound"

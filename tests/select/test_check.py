@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from tensor_checks import selected
 
-from hbc.eqsat import check
+from hbc.eqsat.operands import check
 from hbc.ir.build import add, const, sub
 from hbc.ir.nodes import Block, Expr, For, Instruct, Load, Stmt, Store
 from hbc.ir.types import INDEX

@@ -1,0 +1,1 @@
+"""The e-graph and its rules: encoding, running, reading back."""

@@ -1,0 +1,158 @@
+"""Terms of the e-graph as tensor expressions again."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hbc.eqsat.graph.egraph import Term
+from hbc.eqsat.graph.encode import Encoding
+from hbc.eqsat.tensors.tensor import (
+    Apply,
+    Band,
+    Dim,
+    Line,
+    Read,
+    Reduce,
+    Tensor,
+    Uniform,
+    masked,
+    operand_name,
+)
+from hbc.ir.build import add, binary, floordiv, mul, sub
+from hbc.ir.diag import InternalError
+from hbc.ir.nodes import (
+    Binary,
+    Call,
+    Cast,
+    Expr,
+    MathOp,
+    Op,
+    Select,
+    Unary,
+    UnaryOp,
+    const_index,
+)  # fmt: skip
+from hbc.ir.types import BOOL, DTYPES, DType, Type
+
+
+def decode(t: Term, of: Encoding) -> Tensor:
+    """The tensor expression of a term; the same object for the same term."""
+    known = of.decoded.get(id(t))
+    if known is None:
+        known = of.decoded[id(t)] = t, _decoded(t, of)
+    return known[1]
+
+
+def _decoded(t: Term, of: Encoding) -> Tensor:
+    match t:
+        case Term("Read", (int(place), Term() as strides)):
+            return Read(*of.places[place], _moves(strides, of))
+        case Term("Line", (int(number), Term() as strides)):
+            return Line(of.scalars[number], _moves(strides, of))
+        case Term("Masked", (Term() as condition, Term() as x)):
+            return masked(decode(condition, of), decode(x, of))
+        case Term("Scalar", (int(number),)):
+            return Uniform(of.scalars[number])
+        case Term("Reduce", (str(op), int(mask), Term() as x)):
+            return Reduce(Op(op), of.of_mask(mask), decode(x, of))
+        case Term("Slid", (Term() as c, int(d), int(r), int(t_bit), int(m), int(n))):
+            return slid(decode(c, of), _dim(d, of), _dim(r, of), _dim(t_bit, of), m, n)
+        case Term(
+            "Reached", (Term() as c, Term() as u, int(d), int(r), int(t_bit), int(m), int(n))
+        ):
+            dims = (_dim(d, of), _dim(r, of), _dim(t_bit, of))
+            taps = None if u.head == "Everywhere" else decode(u, of)
+            return reached(decode(c, of), taps, *dims, m, n)
+        case Term("Band", (Term() as x, int(d), int(t_bit), int(r), int(m), int(n))):
+            return Band(decode(x, of), _dim(d, of), _dim(t_bit, of), _dim(r, of), m, n)
+        case _:
+            args = tuple(decode(a, of) for a in t.args if isinstance(a, Term))
+            return Apply(_template(t, args), args)
+
+
+def slid(c: Tensor, d: Dim, r: Dim, t: Dim, m: int, n: int) -> Tensor:
+    """The condition `base + step * r < end` as one on t = m * d + n * r: it holds up to the last t of any d
+    and such an r. One of `step` and n is 1."""
+    match c:
+        case Apply(args=(Line(base=base, strides=((moved, step),)), Uniform(value=end))) if (
+            moved == r
+        ):
+            beyond = sub(mul(step, m * (d.extent - 1)), n - 1)
+            line = Line(mul(n, base), ((t, step),))
+            return replace(c, args=(line, Uniform(add(mul(n, end), beyond))))
+        case _:
+            raise InternalError(f"a condition that cannot slide: {c}")
+
+
+def reached(c: Tensor, taps: Tensor | None, d: Dim, r: Dim, t: Dim, m: int, n: int) -> Tensor:
+    """The condition `base + step * d + others < end` as one on t = m * d + n * r: it holds up to the last
+    d, and there the last r where `taps` does; nowhere if not where d is 0. One of `step` and m is 1."""
+    match c:
+        case Apply(args=(Line(base=base, strides=strides), Uniform(value=end))):
+            step = dict(strides)[d]
+            rest = tuple((e, s) for e, s in strides if e != d)
+            others = tuple((e, mul(m, s)) for e, s in rest)
+            last = add(mul(m, sub(end, 1)), mul(mul(step, n), sub(_count(taps, r), 1)))
+            line = Line(mul(m, base), ((t, step), *others))
+            first = replace(c, args=(Line(base, rest) if rest else Uniform(base), Uniform(end)))
+            whole = replace(c, args=(line, Uniform(add(last, 1))))
+            both = Binary(Op.AND, operand_name(BOOL), operand_name(BOOL))
+            return Apply(both, (first, whole))
+        case _:
+            raise InternalError(f"a condition that reaches no end: {c}")
+
+
+def _count(c: Tensor | None, r: Dim) -> Expr:
+    """How many of the points of r a condition `base + step * r < end` holds at."""
+    match c:
+        case None:
+            return const_index(r.extent)
+        case Apply(args=(Line(base=base, strides=((_, step),)), Uniform(value=end))):
+            holds = floordiv(sub(add(sub(end, base), step), 1), step)
+            return binary(Op.MIN, r.extent, holds)
+        case _:
+            raise InternalError(f"a condition that ends nowhere: {c}")
+
+
+def _moves(t: Term, of: Encoding) -> tuple[tuple[Dim, Expr], ...]:
+    found = stride_map(t)
+    return tuple((d, of.of_stride(found[of.bit(d)])) for d in of.dims if of.bit(d) in found)
+
+
+def stride_map(t: Term) -> dict[int, int]:
+    """The strides by the bits of their dimensions."""
+    match t:
+        case Term("map-empty", ()):
+            return {}
+        case Term("map-insert", (Term() as rest, int(bit), int(stride))):
+            return {**stride_map(rest), bit: stride}
+        case _:
+            raise InternalError(f"strides that are no map: {t}")
+
+
+def _dim(bit: int, of: Encoding) -> Dim:
+    return of.of_mask(bit)[0]
+
+
+def _template(t: Term, args: tuple[Tensor, ...]) -> Cast | Binary | Unary | Select | Call:
+    """A scalar node of that operation."""
+    x = _operand(args[0].element)
+    match t:
+        case Term("Cast", (str(name), _)):
+            return Cast(Type(DTYPES[name]), x)
+        case Term("Bin", (str(op), _, _)):
+            return Binary(Op(op), x, _operand(args[1].element))
+        case Term("Un", (str(op), _)):
+            return Unary(UnaryOp(op), x)
+        case Term("Fn", (str(name), _)):
+            return Call(MathOp(name), (x,), Type(args[0].element))
+        case Term("Bits", (str(name), _)):
+            return Call(MathOp.REINTERPRET, (x,), Type(DTYPES[name]))
+        case Term("Sel", _):
+            return Select(operand_name(BOOL), _operand(args[1].element), _operand(args[2].element))
+        case _:
+            raise InternalError(f"a term without a meaning: {t}")
+
+
+def _operand(element: DType) -> Expr:
+    return operand_name(element)

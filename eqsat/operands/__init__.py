@@ -1,0 +1,1 @@
+"""What instructions read and write: loads, packs, fragments, and whether they are the statement's own."""

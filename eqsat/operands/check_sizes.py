@@ -1,0 +1,180 @@
+"""How large a statement is when it is checked: values for its variables, and how long its arrays are.
+
+Rows lie as close together as they can without overlapping, so that little is filled and compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from random import Random
+
+from hbc.eqsat.operands.choice import Statement
+from hbc.eqsat.tensors.points import address, value, whole_box
+from hbc.eqsat.tensors.tensor import Read, strides_along
+from hbc.ir.build import and_
+from hbc.ir.interp_value import Scope, number
+from hbc.ir.interp_value import value as lanes
+from hbc.ir.nodes import Binary, Broadcast, Const, Expr, Load, Node, Op, Ramp, Store, Var
+from hbc.ir.numpy_types import Array
+from hbc.ir.record import record
+from hbc.ir.types import INDEX
+from hbc.ir.vector_masks import conjuncts
+from hbc.ir.walk import children, free_variables, nodes
+
+TRIES = 8
+MOST_ELEMENTS = 1 << 22
+LONG = 1500, 2500
+"""Of a stride on which more than places depends."""
+BETWEEN = 1, 40
+"""Of elements between one row and the next."""
+Variables = Mapping[str, Array]
+"""Their values, as the interpreter has them."""
+
+
+@record
+class Sizes:
+    """The values of the variables, and how long each array is."""
+
+    variables: Variables
+    extents: dict[str, int]
+
+
+@record
+class Access:
+    """Elements of an array, where a mask holds."""
+
+    buffer: str
+    index: Expr
+    mask: Expr | None
+
+
+def sizes(s: Store, one: Statement) -> Sizes | None:
+    """Sizes at which the statement can be run; None where none are found. Called under
+    `np.errstate(all="ignore")`."""
+    random = Random(7)
+    touched = list(_touched(s, one))
+    types = {n.name: n.type.element for n in nodes(s) if isinstance(n, Var)}
+    strides = {v for n in nodes(s) if isinstance(n, Ramp) for v in free_variables(n.stride)}
+    of_rows = sorted(strides - _elsewhere(s, one), reverse=True)
+    for _ in range(TRIES):
+        values = {
+            v: random.randrange(*LONG) if v in strides else random.randrange(6)
+            for v in sorted(free_variables(s))
+        }
+        given = {v: number(x, types[v]) for v, x in values.items()}
+        live = _live(touched, given)
+        extents = None if live is None else _extents(touched, live, given)
+        if live is not None and extents is not None:
+            short = _with_short_rows(touched, live, given, of_rows, random)
+            shorter = _extents(touched, live, short)
+            return Sizes(given, extents) if shorter is None else Sizes(short, shorter)
+    return None
+
+
+def _elsewhere(s: Store, one: Statement) -> frozenset[str]:
+    """The variables on which more than places depends."""
+    conditions = [value(c, whole_box(tuple(strides_along(c)))) for c, _ in one.zeros]
+    return frozenset[str]().union(*map(_apart_from_places, (s, *conditions)))
+
+
+def _apart_from_places(n: Node) -> frozenset[str]:
+    match n:
+        case Var(name=name):
+            return frozenset((name,))
+        case Load(index=index) | Store(index=index):
+            below = [c for c in children(n) if c is not index]
+        case _:
+            below = [*children(n)]
+    return frozenset[str]().union(*map(_apart_from_places, below))
+
+
+def _live(touched: Sequence[Access], values: Variables) -> list[Array | None] | None:
+    """Where the masks hold, which do not depend on the strides of rows; None where one holds nowhere."""
+    found: list[Array | None] = []
+    for access in touched:
+        mask = None if access.mask is None else lanes(access.mask, Scope(values))
+        if mask is not None and not mask.any():
+            return None
+        found.append(mask)
+    return found
+
+
+def _with_short_rows(
+    touched: Sequence[Access],
+    live: Sequence[Array | None],
+    values: Variables,
+    strides: Sequence[str],
+    random: Random,
+) -> Variables:
+    """The values with strides that are longer than what lies between by a few elements, each of them in
+    turn."""
+    given = {**values, **{v: number(0, INDEX.element) for v in strides}}
+    for stride in strides:
+        ends: dict[str, list[int]] = {}
+        for access, mask in zip(touched, live, strict=True):
+            if stride in free_variables(access.index):
+                at = _elements(access, mask, given)
+                ends.setdefault(access.buffer, []).extend((int(at.min()), int(at.max())))
+        longest = max((max(at) - min(at) for at in ends.values()), default=0)
+        given[stride] = number(longest + random.randrange(*BETWEEN), INDEX.element)
+    return given
+
+
+def zeros(one: Statement) -> Iterator[tuple[str, Expr, Expr]]:
+    """Elements of arrays, and where they are known to be 0: where this does not hold."""
+    for c, x in one.zeros:
+        assert isinstance(x, Read)
+        at = whole_box(tuple(strides_along(c) | strides_along(x)))
+        yield x.buffer, address(x, at), value(c, at)
+
+
+def _touched(s: Store, one: Statement) -> dict[Access, None]:
+    """What the statement touches, wherever the conditions of a mask hold that read data, or on which
+    otherwise no bounds of arrays depend (`i % 3 == 0`)."""
+    # All of the destination, which may be written where the mask does not hold.
+    found = [Access(s.buffer, s.index, None)]
+    for n in nodes(s):
+        if isinstance(n, Load):
+            mask = None if n.mask is None else _bounding(n.mask)
+            found.append(Access(n.buffer, n.index, mask))
+    for buffer, index, _ in zeros(one):
+        found.append(Access(buffer, index, None))
+    for x in one.local:
+        assert isinstance(x, Read)
+        index = address(x, whole_box(tuple(strides_along(x))))
+        found.append(Access(x.buffer, index, None))
+    return dict.fromkeys(found)
+
+
+def _bounding(mask: Expr) -> Expr | None:
+    """The conditions of a mask that compare indices made of variables, sums and products."""
+    found = [c for c in conjuncts(mask) if all(map(_is_linear, nodes(c)))]
+    return and_(*found) if found else None
+
+
+def _is_linear(n: Node) -> bool:
+    match n:
+        case Binary(op=op):
+            return op in (Op.ADD, Op.SUB, Op.MUL, Op.EQ, Op.LT, Op.LE, Op.GT, Op.GE)
+        case _:
+            return isinstance(n, Var | Const | Ramp | Broadcast)
+
+
+def _elements(access: Access, mask: Array | None, values: Variables) -> Array:
+    """Those that are touched at these values."""
+    at = lanes(access.index, Scope(values))
+    return at if mask is None else at[mask]
+
+
+def _extents(
+    touched: Sequence[Access], live: Sequence[Array | None], values: Variables
+) -> dict[str, int] | None:
+    """How long each array must be for the statement; None where it goes before the begin of one."""
+    extents: dict[str, int] = {}
+    for access, mask in zip(touched, live, strict=True):
+        at = _elements(access, mask, values)
+        low, high = int(at.min()), int(at.max())
+        if low < 0 or high >= MOST_ELEMENTS:
+            return None
+        extents[access.buffer] = max(extents.get(access.buffer, 1), high + 1)
+    return extents

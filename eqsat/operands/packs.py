@@ -1,0 +1,235 @@
+"""Packed operands: the temporaries that they lie in, how these are filled, and what is loaded of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from hbc.eqsat.operands.operand import UNUSED, operand_value
+from hbc.eqsat.tensors.plan import Parts
+from hbc.eqsat.tensors.points import Place, Points, reach, shifted, value
+from hbc.eqsat.tensors.steps import UNROLLED, Fresh, Index, nest
+from hbc.eqsat.tensors.tensor import Band, Dim, Tensor, parts, reads, strides_along
+from hbc.ir.build import add, broadcast, const_value, mul, sub
+from hbc.ir.layout import Layout, normal, to_index
+from hbc.ir.linear import canonical, combined
+from hbc.ir.nodes import (
+    Allocate,
+    Broadcast,
+    Expr,
+    For,
+    If,
+    LetStmt,
+    Load,
+    LoopKind,
+    Ramp,
+    Stmt,
+    Store,
+    Var,
+    const_index,
+)
+from hbc.ir.record import record
+from hbc.ir.types import DType, Memory
+from hbc.ir.walk import block, substitute
+
+ON_STACK = 16384  # bytes
+Outer = For | LetStmt | If
+"""Statements between a pack and its use. Of an If the condition alone counts: the use is in `then`."""
+
+
+@record
+class Rows:
+    """Where a value lies in its temporary: for the first steps, and how far apart those are."""
+
+    first: Expr
+    strides: Mapping[Dim, int]
+
+    def place(self, index: Index) -> Expr:
+        """Where it lies for these steps."""
+        steps = ((index[d], stride) for d, stride in self.strides.items() if d in index)
+        return combined([(self.first, 1), *steps])
+
+
+@record
+class Pack:
+    """A value in a temporary. Its dimensions are the loops of the program in which it varies, those
+    among `around`, outermost first, which also has the names that it uses and the conditions under
+    which it is used; then `steps`, loops
+    around an instruction; then the packs that share the temporary, of which it is number `number`; then
+    the lanes of `points` along which it varies. `points` are those of the first step. `scalar`: it is
+    filled element by element, in loops that threads share."""
+
+    buffer: str
+    x: Tensor
+    points: Points
+    around: tuple[Outer, ...]
+    steps: Parts
+    note: str
+    number: int = 0
+    scalar: bool = False
+
+    @property
+    def loops(self) -> tuple[For, ...]:
+        return tuple(s for s in self.around if isinstance(s, For))
+
+    @property
+    def element(self) -> DType:
+        return self.x.element
+
+    def moving(self) -> tuple[bool, ...]:
+        """For each extent of the points, whether the value varies along it."""
+        dims = strides_along(self.x) | {UNUSED}
+        places = [q for d, q in self.points.places.items() if d in dims]
+        return tuple(any(q.steps[n] for q in places) for n in range(len(self.points.extents)))
+
+    def own_points(self) -> Points:
+        """The points without the extents along which the value repeats."""
+        kept = [n for n, moves in enumerate(self.moving()) if moves]
+        places = {
+            d: replace(q, steps=tuple(q.steps[n] for n in kept))
+            for d, q in self.points.places.items()
+        }
+        return Points(tuple(self.points.extents[n] for n in kept), places)
+
+    def rows(self, packs: int) -> Rows:
+        """Where the value lies in a temporary of so many packs."""
+        each = self.own_points().lanes * packs
+        strides: dict[Dim, int] = {}
+        for p in reversed(self.steps):
+            strides[p.dim] = each
+            each *= p.extent
+        begin: Expr = const_index(0)  # how often the loops have gone around before
+        for loop in self.loops:
+            begin = add(mul(begin, loop.extent), sub(Var(loop.var), loop.start))
+        first = add(mul(begin, each), self.own_points().lanes * self.number)
+        return Rows(canonical(first), strides)
+
+    def extent(self, packs: int) -> Expr:
+        """Elements of the temporary."""
+        extent: Expr = const_index(self.own_points().lanes * packs)
+        for n in (*(loop.extent for loop in self.loops), *(p.extent for p in self.steps)):
+            extent = mul(extent, n)
+        for let in reversed(self.around):  # names that are bound inside of where the temporary is
+            if isinstance(let, LetStmt):
+                extent = substitute(extent, {let.name: let.value})
+        return canonical(extent)
+
+    def load(self, place: Expr) -> Expr:
+        """The value that lies at this place, at all points."""
+        dims: list[tuple[int, Expr]] = []
+        dense = 1
+        pairs = zip(self.points.extents, self.moving(), strict=True)
+        for n, moves in reversed(list(pairs)):
+            dims.append((n, const_index(dense if moves else 0)))
+            dense *= n if moves else 1
+        where = to_index(normal(Layout(place, tuple(reversed(dims)))))
+        if isinstance(where, Broadcast):
+            inner = Load(self.buffer, where.value, self.element(where.value.type.lanes))
+            return broadcast(inner, where.lanes)
+        return Load(self.buffer, where, self.element(where.type.lanes))
+
+
+def alike(a: Pack, b: Pack) -> bool:
+    """Whether two packs are of the same arrays and equally long, as for neighbouring columns: side by
+    side they are one stream."""
+    arrays = [dict.fromkeys((r.buffer, r.element) for r in reads(p.x)) for p in (a, b)]
+    lengths = [(p.own_points().extents, p.steps, p.note) for p in (a, b)]
+    return arrays[0] == arrays[1] and lengths[0] == lengths[1] and _heads(a) == _heads(b)
+
+
+def same(a: Pack, b: Pack) -> bool:
+    return (a.x, a.points, a.steps) == (b.x, b.points, b.steps) and _heads(a) == _heads(b)
+
+
+def _heads(p: Pack) -> list[tuple[str, Expr, Expr | None]]:
+    """What is around the pack, without the bodies."""
+    found: list[tuple[str, Expr, Expr | None]] = []
+    for s in p.around:
+        match s:
+            case For(var=var, start=start, extent=extent):
+                found.append((var, start, extent))
+            case LetStmt(name=name, value=bound):
+                found.append((name, bound, None))
+            case If(condition=condition):
+                found.append(("if", condition, None))
+    return found
+
+
+def name_of(x: Tensor) -> str:
+    return "_".join(dict.fromkeys(r.buffer for r in reads(x))) + "_packed"
+
+
+def filled(groups: dict[str, list[Pack]], s: Stmt, fresh: Fresh) -> Stmt:
+    """The statement after the packs have been filled, which are given by their temporaries."""
+    body = block(*(fill(g, fresh) for g in groups.values()), s)
+    for buffer, group in reversed(groups.items()):
+        p = group[0]
+        extent = p.extent(len(group))
+        size = const_value(extent)
+        small = size is not None and int(size) * p.element.bytes <= ON_STACK
+        memory = Memory.STACK if small else Memory.HEAP
+        sources = " and ".join(dict.fromkeys(r.buffer for r in reads(p.x)))
+        body = Allocate(buffer, p.element, extent, memory, body, f"{sources} {p.note}")
+    return body
+
+
+def fill(packs: Sequence[Pack], fresh: Fresh) -> Stmt:
+    """The loops that gather the packs of one temporary."""
+    first = packs[0]
+    # In a loop over its steps, all elements of a pack are one nest for the threads to share.
+    written = 0 if first.scalar else UNROLLED
+    rows = [p.rows(len(packs)) for p in packs]
+    body = nest(
+        list(first.steps),
+        fresh,
+        lambda index: block(
+            *(_gather(p, r.place(index), index, fresh) for p, r in zip(packs, rows, strict=True))
+        ),
+        written,
+    )
+    for s in reversed(first.around):
+        match s:
+            case For(var=var, start=start, extent=extent, kind=kind):
+                body = For(var, start, extent, LoopKind.SERIAL if first.scalar else kind, body)
+            case LetStmt(name=name, value=bound):
+                body = LetStmt(name, bound, body)
+            case If(condition=condition):
+                body = If(condition, body)
+    return body
+
+
+def _gather(p: Pack, place: Expr, index: Index, fresh: Fresh) -> Stmt:
+    at = shifted(p.own_points(), p.steps, index)
+    if at.lanes == 1:
+        return Store(p.buffer, place, operand_value(p.x, at))
+    if not p.scalar and not has_band(p.x):
+        return Store(p.buffer, Ramp(place, const_index(1), at.lanes), operand_value(p.x, at))
+    return _by_element(p, at, place, fresh)
+
+
+def _by_element(p: Pack, at: Points, place: Expr, fresh: Fresh) -> Stmt:
+    """A banded matrix, or what threads share, element by element."""
+    names = [fresh("lane") for _ in at.extents]
+
+    def at_lane(q: Place) -> Place:
+        steps = (mul(Var(v), n) for v, n in zip(names, q.steps, strict=True))
+        start = q.start
+        for step in steps:
+            start = add(start, step)
+        return Place(start, (), q.extent, reach(q, at.extents))
+
+    places = {d: at_lane(q) for d, q in at.places.items()}
+    offset: Expr = const_index(0)
+    for v, n in zip(names, at.extents, strict=True):
+        offset = add(mul(offset, n), Var(v))
+    at_one = Points((), places)
+    one = value(p.x, at_one) if has_band(p.x) else operand_value(p.x, at_one)
+    body: Stmt = Store(p.buffer, add(place, offset), one)
+    for v, n in zip(reversed(names), reversed(at.extents), strict=True):
+        body = For(v, const_index(0), const_index(n), LoopKind.SERIAL, body)
+    return body
+
+
+def has_band(x: Tensor) -> bool:
+    """Whether a banded matrix is part of the value."""
+    return isinstance(x, Band) or any(has_band(p) for p in parts(x))

@@ -1,0 +1,1 @@
+"""Which elements the tiles of several products hold, so that all agree."""

@@ -1,0 +1,204 @@
+"""Statements that do the same to every element of whole tiles, where the tiles stay.
+
+    C[i, j] = max(acc[i, j] + bias[j], 0)    ->    r = max(acc + b, 0); C = r        for a tile r
+
+Such a statement reads tiles whose elements are at the same points, numbers, and arrays that fill tiles
+of the same shape.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from math import prod
+
+from hbc.eqsat.operands.choice import Statement
+from hbc.eqsat.operands.operand import has_rows
+from hbc.eqsat.tensors.points import Points, address, exists, given, raw_layout, value
+from hbc.eqsat.tensors.steps import Fresh
+from hbc.eqsat.tensors.tensor import Apply, Masked, Read, Tensor, Uniform, reads
+from hbc.eqsat.tiles.steps import is_elementwise, is_whole, save
+from hbc.eqsat.tiles.tiles import Tile, TileBuffer, points_of, tile_of
+from hbc.ir.build import and_
+from hbc.ir.nodes import Allocate, Expr, Op, Stmt, Store, const_index
+from hbc.ir.record import record
+from hbc.ir.types import TILES_OF_ELEMENTS, TILES_OF_LANES, Memory
+from hbc.ir.walk import block
+
+TileBuffers = Mapping[str, TileBuffer]
+
+
+@record
+class Change:
+    """Elements of a tile computed from those of others. `dest`: None where `tile` gets them itself, else
+    the array that they are stored to at the points. `tiles` and `filled`: what each read of the value is,
+    the name of its read being the number in both together. `mask`: where all of this holds."""
+
+    tile: Tile
+    value: Tensor
+    at: Points
+    dest: Read | None
+    tiles: tuple[tuple[str, Tile], ...]
+    filled: tuple[tuple[str, Read], ...]
+    mask: tuple[Tensor, ...] = ()
+
+
+def changes(s: Statement, buffers: TileBuffers) -> list[Change] | None:
+    """What the statement does to each tile of its box; None where it is no such statement."""
+    read = list(dict.fromkeys(r for x in (s.value, *s.mask) for r in reads(x)))
+    inside = [r for r in read if r.buffer in buffers]
+    own = s.dest.buffer in buffers
+    if not own and not inside:
+        return None
+    x = s.dest if own else inside[0]
+    b = buffers[x.buffer]
+    if b.memory not in TILES_OF_LANES:
+        s = bare(s, buffers)
+    if b.memory not in TILES_OF_ELEMENTS or not _may_change(s, inside, b.memory, own):
+        return None
+    if b.memory not in TILES_OF_LANES and any(r.element != b.element for r in (*read, s.dest)):
+        return None
+    found: list[Change] = []
+    for tile in b.tiles.values():
+        at = points_of(tile, x, s.outputs)
+        if at is None:
+            continue
+        change = _change(s, tile, at, read, buffers)
+        if change is None:
+            return None
+        found.append(replace(change, dest=None if own else s.dest))
+    points = prod(d.extent for d in s.outputs)
+    return found if sum(c.tile.lanes for c in found) == points else None
+
+
+def _alike(x: Tensor) -> bool:
+    """Whether it is arithmetic on reads and numbers, the same for each element."""
+    match x:
+        case Read() | Uniform():
+            return True
+        case Apply(args=args):
+            return all(_alike(a) for a in args)
+        case _:
+            return False
+
+
+def _may_change(s: Statement, inside: Sequence[Read], memory: Memory, own: bool) -> bool:
+    """Whether elements in such memory can be computed by a statement that reads these tiles, and
+    stores them to its `own` or elsewhere."""
+    if memory in TILES_OF_LANES:
+        return all(is_elementwise(x) for x in (s.value, *s.mask))
+    return not (own and s.mask) and bool(inside) and _alike(s.value)
+
+
+def bare(s: Statement, buffers: TileBuffers) -> Statement:
+    """The statement with tiles read also where its mask does not hold: all that they have may be."""
+
+    def read(x: Tensor) -> Tensor:
+        match x:
+            case Masked(condition=c, value=v):
+                inner = read(v)
+                is_tile = isinstance(inner, Read) and inner.buffer in buffers
+                return inner if is_tile and c in s.mask else Masked(c, inner)
+            case Apply(node=node, args=args):
+                return Apply(node, tuple(map(read, args)))
+            case _:
+                return x
+
+    return replace(s, value=read(s.value)) if s.mask else s
+
+
+def _change(
+    s: Statement, tile: Tile, at: Points, read: Sequence[Read], buffers: TileBuffers
+) -> Change | None:
+    tiles: list[tuple[str, Tile]] = []
+    filled: list[tuple[str, Read]] = []
+    x, mask = s.value, s.mask
+    for n, r in enumerate(read):
+        if r.buffer not in buffers and tile.of_lanes:
+            continue  # each lane reads what it wants
+        x = _named(x, r, name := f"read {n}")
+        mask = tuple(_named(c, r, name) for c in mask)
+        if r.buffer in buffers:
+            other = tile_of(buffers[r.buffer], r, at)
+            if other is None or not _same_places(other, tile):
+                return None
+            tiles.append((name, other))
+        elif _fills(r, at, tile):
+            filled.append((name, r))
+        else:
+            return None
+    outside = s.dest.buffer not in buffers and not tile.of_lanes
+    if outside and not (has_rows(raw_layout(s.dest, at), tile.rows) or is_whole(tile, s.dest, at)):
+        return None
+    return Change(tile, x, at, None, tuple(tiles), tuple(filled), mask)
+
+
+def _same_places(a: Tile, b: Tile) -> bool:
+    """Whether each lane has the same elements of both."""
+    return (a.memory, a.extents, a.rows, a.fragment) == (b.memory, b.extents, b.rows, b.fragment)
+
+
+def _fills(x: Read, at: Points, tile: Tile) -> bool:
+    """Whether what is read can be loaded as a tile."""
+    inside = exists(tuple(d for d, _ in x.strides), at) is None
+    return inside and is_whole(tile, x, at)
+
+
+def _named(x: Tensor, r: Read, name: str) -> Tensor:
+    """`x` with this read by another name."""
+    match x:
+        case Read():
+            return replace(x, buffer=name) if x == r else x
+        case Apply(node=node, args=args):
+            return Apply(node, tuple(_named(a, r, name) for a in args))
+        case Masked(condition=condition, value=v):
+            return Masked(_named(condition, r, name), _named(v, r, name))
+        case _:
+            return x
+
+
+def changed(change: Change, fresh: Fresh, op: Op | None = None) -> Stmt:
+    """The statements: tiles filled from arrays, the new elements, and where they go. With `op` they
+    update that atomically."""
+    at, tile = change.at, change.tile
+    known: dict[str, Expr] = {name: t.load() for name, t in change.tiles}
+    loaded = [(replace(tile, name=fresh(f"{r.buffer}_tile")), r) for _, r in change.filled]
+    for (name, _), (t, _) in zip(change.filled, loaded, strict=True):
+        known[name] = t.load()
+    points = at
+    for name, e in known.items():
+        points = given(points, name, e)
+    if tile.of_lanes:
+        return _by_lanes(change, points, op)
+    to = tile if change.dest is None else replace(tile, name=fresh(f"{tile.name}_result"))
+    result = Store(to.name, to.index(), value(change.value, points))
+    fills = [Store(t.name, t.index(), value(r, at)) for t, r in loaded]
+    if change.dest is None:
+        body = block(*fills, result)
+    else:
+        body = block(*fills, result, save(to, change.dest, at, fresh, _mask(change, points), op))
+    for t in _new(to, change, [t for t, _ in loaded]):
+        body = Allocate(t.name, t.element, const_index(t.lanes), tile.memory, body)
+    return body
+
+
+def _by_lanes(change: Change, points: Points, op: Op | None) -> Stmt:
+    """The one statement, each lane of which knows where its elements go."""
+    tile, dest = change.tile, change.dest
+    to, where = (tile.name, tile.index()) if dest is None else (dest.buffer, address(dest, points))
+    return Store(to, where, value(change.value, points), _mask(change, points), atomic=op)
+
+
+def _mask(change: Change, points: Points) -> Expr | None:
+    """Where elements are stored; None: everywhere."""
+    conditions = [value(c, points) for c in change.mask]
+    if change.dest is not None:
+        inside = exists(tuple(d for d, _ in change.dest.strides), points)
+        conditions += [] if inside is None else [inside]
+    return and_(*conditions) if conditions else None
+
+
+def _new(to: Tile, change: Change, loaded: Sequence[Tile]) -> Iterator[Tile]:
+    yield from loaded
+    if change.dest is not None:
+        yield to

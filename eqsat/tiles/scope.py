@@ -1,0 +1,384 @@
+"""Statements around buffers in tile memory.
+
+Products become instructions; whole tiles are zeroed, filled and saved, and where the machine can do
+that, changed element by element. Whatever else touches such a buffer (an epilogue, an initial value that
+is computed, a store under a mask) works on a copy in memory: the tiles are saved to it before, and filled
+from it after.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import field, replace
+
+from hbc.eqsat.operands.choice import CHOSEN, Choice, Statement
+from hbc.eqsat.operands.perform import accumulated, stored
+from hbc.eqsat.operands.placement import Frames
+from hbc.eqsat.tensors.points import Points, address, value, whole_box
+from hbc.eqsat.tensors.tensor import Dim, Dims, Read, Tensor, Uniform, reads, replaced
+from hbc.eqsat.tiles.agreement import Options, Use, Way, agreement
+from hbc.eqsat.tiles.followers import Link, with_followers
+from hbc.eqsat.tiles.maps import Change, bare, changed, changes
+from hbc.eqsat.tiles.steps import Product, executed, fill, in_memory, is_whole, products, save
+from hbc.eqsat.tiles.tiles import (
+    MovingTileError,
+    Tile,
+    TileBuffer,
+    accumulators,
+    points_of,
+)
+from hbc.ir.build import const
+from hbc.ir.lane_offsets import constant_lanes
+from hbc.ir.nodes import Allocate, Block, Const, Expr, For, Load, Ramp, Stmt, Store, const_index
+from hbc.ir.record import mutable
+from hbc.ir.types import TILES, Memory
+from hbc.ir.walk import (
+    block,
+    inner_statements,
+    map_children,
+    map_stmt,
+    nodes,
+    own_expressions,
+    statements,
+)
+
+
+@mutable
+class TileScope:
+    """What is needed to rewrite the statements in the scope of tile buffers."""
+
+    buffers: dict[str, TileBuffer]
+    is_relaxed: Callable[[str], bool]
+    options: Callable[[Store], Options | None]
+    fix: Callable[[Store, Way], None]
+    frames: Frames
+    scopes: set[str] = field(default_factory=set)  # the buffers that had tiles so far
+    planned: set[int] = field(default_factory=set)  # products whose choice is fixed, by id
+    accesses: dict[int, tuple[Stmt, frozenset[str], frozenset[str]]] = field(default_factory=dict)
+    stored: dict[str, set[int]] = field(default_factory=dict)  # elements that had a value so far
+    elements: dict[tuple[Read, Dims], tuple[int, ...] | None] = field(default_factory=dict)
+
+    def touched(self, s: Stmt) -> tuple[frozenset[str], frozenset[str]]:
+        """The tile buffers that are read and written in a statement."""
+        if not self.buffers:
+            return frozenset(), frozenset()
+        _, read, written = self._accessed(s)
+        return read & self.buffers.keys(), written & self.buffers.keys()
+
+    def _accessed(self, s: Stmt) -> tuple[Stmt, frozenset[str], frozenset[str]]:
+        """The statement, and all buffers that are read and written in it."""
+        known = self.accesses.get(id(s))
+        if known is None:
+            read: set[str] = set()
+            written = {s.buffer} if isinstance(s, Store) else set()
+            for e in own_expressions(s):
+                read.update(n.buffer for n in nodes(e) if isinstance(n, Load))
+            for _, r, w in map(self._accessed, inner_statements(s)):
+                read |= r
+                written |= w
+            known = self.accesses[id(s)] = s, frozenset(read), frozenset(written)
+        return known
+
+    def is_in(self, e: Expr) -> bool:
+        """Whether a value is computed from tiles."""
+        return any(isinstance(n, Load) and n.buffer in self.buffers for n in nodes(e))
+
+    def touching(self, s: Stmt) -> list[Store]:
+        """The stores in a statement that read or write tiles."""
+        stores = (n for n in statements(s) if isinstance(n, Store))
+        return [n for n in stores if any(self.touched(n))]
+
+    def first(self, s: Stmt) -> Stmt:
+        """The next statement in order. A store to elements that had no value so far needs no mask: there
+        is nothing to keep."""
+        found = s
+        for n in statements(s):
+            if not isinstance(n, Store) or n.buffer not in self.buffers:
+                continue
+            known = self.stored.setdefault(n.buffer, set())
+            elements = constant_lanes(n.index) or range(self.buffers[n.buffer].extent)
+            masked = n is s and n.mask is not None and id(n) not in self.planned
+            if masked and known.isdisjoint(elements) and not self._repeats(n.buffer):
+                found = replace(n, mask=None)
+            known.update(elements)
+        return found
+
+    def _repeats(self, buffer: str) -> bool:
+        """Whether a loop inside of the buffer's scope is around what is at hand."""
+        for frame in reversed(self.frames.stack):
+            if isinstance(frame.stmt, For):
+                return True
+            if isinstance(frame.stmt, Allocate) and frame.stmt.buffer == buffer:
+                return False
+        return True
+
+    def product(self, s: Stmt) -> tuple[Statement, Choice] | None:
+        """The statement of a store that accumulates in tiles."""
+        if not isinstance(s, Store) or s.buffer not in self.buffers:
+            return None
+        found = self.options(s)
+        return found.ways[0] if found is not None and found.ways else None
+
+    def add(self, s: Allocate) -> TileBuffer:
+        """The tiles of a buffer, as the products in its scope want them, which are decided with it. `s`
+        is the innermost of the frames. Raises TileShapeError when nothing suits all, and
+        MovingTileError when a product is not always in the same tile."""
+        numbers = {id(s): 0}
+        tiles = [_empty(s)]
+        outer, uses, links = self.buffers, list[Use](), list[Link]()
+        around = {id(a) for a in self.frames.allocations()}
+        for n in self.frames.stores(s.body):
+            scope: dict[str, int] = {}
+            for a in self.frames.allocations():
+                if a is s or (a.memory in TILES and id(a) not in around):
+                    if id(a) not in numbers:
+                        numbers[id(a)] = len(tiles)
+                        tiles.append(_empty(a))
+                    scope[a.buffer] = numbers[id(a)]
+            self.buffers = outer | {name: tiles[k] for name, k in scope.items()}
+            found = self.options(n)
+            if found is not None and found.is_on_tiles and not found.buffers.isdisjoint(scope):
+                uses.append(Use(n, found, scope))
+            elif found is not None and not found.ways:
+                links.append(Link(found, scope))
+        self.buffers = outer
+        for use in uses:
+            moving = use.moving()
+            if moving is not None:
+                buffer, loops = moving
+                outside = {f.stmt.var for f in self.frames.stack if isinstance(f.stmt, For)}
+                inside = [v for v in loops if v not in outside]
+                raise MovingTileError(buffer, use.store, inside or loops)
+        agreed, ways = agreement(uses, tuple(tiles))
+        agreed = with_followers(links, agreed)
+        for use, way in zip(uses, ways, strict=True):
+            self.fix(use.store, way)
+            self.planned.add(id(use.store))
+        again = s.buffer in self.scopes
+        self.scopes.add(s.buffer)
+        return agreed[0].named(self.frames.fresh, again)
+
+    def is_direct(self, s: Stmt) -> bool:
+        """Whether a store fills or saves whole tiles, or changes all their elements."""
+        return self._moves(s) is not None or self._changes(s) is not None
+
+    def direct(self, s: Store) -> Stmt:
+        """Such a store on the tiles."""
+        found = self._moves(s)
+        if found is None:
+            steps = self._changes(s)
+            assert steps is not None
+            return block(*(changed(c, self.frames.fresh, s.atomic) for c in steps))
+        one, moves = found
+        if s.buffer in self.buffers:
+            return block(
+                *(
+                    fill(tile, one.value, at, self.frames.packed, self.frames.fresh)
+                    for tile, at in moves
+                )
+            )
+        fresh = self.frames.fresh
+        return block(
+            *(save(tile, one.dest, at, fresh, stored(one, at), s.atomic) for tile, at in moves)
+        )
+
+    def _changes(self, s: Stmt) -> list[Change] | None:
+        """What a store does to all elements of tiles alike; None where it is no such store."""
+        found = self.options(s) if isinstance(s, Store) else None
+        if found is None:
+            return None
+        for one in dict.fromkeys((found.statement, found.uncut)):
+            steps = changes(one, self.buffers)
+            if steps is not None:
+                return steps
+        return None
+
+    def _moves(self, s: Stmt) -> tuple[Statement, list[tuple[Tile, Points]]] | None:
+        """The tiles that a store fills or saves, and where they are in the box of the statement."""
+        found = self.options(s) if isinstance(s, Store) else None
+        if found is None:
+            return None
+        for one in dict.fromkeys((found.statement, found.uncut)):
+            moves = self._moved(one)
+            if moves is not None:
+                return one, moves
+        return None
+
+    def _moved(self, one: Statement) -> list[tuple[Tile, Points]] | None:
+        one = bare(one, self.buffers)
+        inside = {r.buffer for r in reads(one.value)} & self.buffers.keys()
+        if one.mask and any(self.buffers[b].memory is not Memory.WMMA for b in inside):
+            return None  # one copy for all tiles of the processor's
+        if one.mask and one.dest.buffer in self.buffers:
+            return None
+        if one.dest.buffer in self.buffers:
+            return None if inside else self._located(one.dest, one)
+        if isinstance(one.value, Read) and inside:
+            return self._located(one.value, one)
+        return None
+
+    def _located(self, x: Read, s: Statement) -> list[tuple[Tile, Points]] | None:
+        if (x, s.outputs) not in self.elements:
+            everything = constant_lanes(address(x, whole_box(s.outputs)))
+            self.elements[x, s.outputs] = everything
+        elements = self.elements[x, s.outputs]
+        if elements is None:
+            return None
+        b, left = self.buffers[x.buffer], set(elements)
+        moves = []
+        for tile in b.tiles.values():
+            if left.isdisjoint(tile.addresses):
+                continue
+            at = points_of(tile, x, s.outputs)
+            if at is None:
+                return None
+            left -= set(tile.addresses)
+            moves.append((tile, at))
+        return None if left and x != s.dest else moves
+
+    def accumulate(
+        self, s: Statement, choice: Choice, inner: Callable[[Stmt], Stmt]
+    ) -> Stmt | list[Product]:
+        """A product statement: its accumulators get their initial values before it, and what is done
+        to the sums is done after it."""
+        c = choice.candidate
+        done = products(choice, s, self.buffers, self.frames.fresh, self.frames.packed)
+        if c.c == s.dest and choice.rest is None:
+            return done
+        middle = executed(done, self.frames.fresh) if isinstance(done, list) else done
+        return block(self._begin(s, choice, inner), middle, self._end(s, choice, inner))
+
+    def _begin(self, s: Statement, choice: Choice, inner: Callable[[Stmt], Stmt]) -> Stmt:
+        c = choice.candidate
+        start = c.c or Uniform(const(0, c.element))
+        if start == s.dest:
+            return Block(())
+        if any(r.buffer in self.buffers for r in reads(start)):
+            return self._assigned(s, start, inner)
+        own = accumulators(self.buffers[s.dest.buffer], s, choice)
+        return block(
+            *(
+                fill(
+                    tile, start, accumulated(choice.plan, at), self.frames.packed, self.frames.fresh
+                )
+                for at, tile in own
+            )
+        )
+
+    def _end(self, s: Statement, choice: Choice, inner: Callable[[Stmt], Stmt]) -> Stmt:
+        if choice.rest is None:
+            return Block(())
+        return self._assigned(s, replaced(choice.rest, CHOSEN, s.dest), inner)
+
+    def _assigned(self, s: Statement, x: Tensor, inner: Callable[[Stmt], Stmt]) -> Stmt:
+        """The tiles with values computed from tiles."""
+        steps = changes(replace(s, value=x), self.buffers)
+        if steps is not None:
+            return block(*(changed(c, self.frames.fresh) for c in steps))
+        return self.through_memory([self._assign(s, x)], inner)
+
+    def _assign(self, s: Statement, x: Tensor) -> Store:
+        at = whole_box(s.outputs)
+        return Store(s.dest.buffer, address(s.dest, at), value(x, at))
+
+    def through_memory(self, run: Sequence[Stmt], inner: Callable[[Stmt], Stmt]) -> Stmt:
+        """Statements that work on copies of the tile buffers they touch."""
+        read, written = self.touched(block(*run))
+        copies = {
+            b: self.frames.fresh(f"{self.buffers[b].name}_copy") for b in sorted(read | written)
+        }
+        before = [self._copy_out(copies[b], self._tiles_in(b, run)) for b in sorted(read)]
+        after = [
+            self._copy_in(copies[b], self._tiles_in(b, run, stored=True)) for b in sorted(written)
+        ]
+        hidden = {b: self.buffers.pop(b) for b in copies}
+        body = [inner(renamed(s, copies, self.is_relaxed)) for s in run]
+        self.buffers |= hidden
+        whole = block(*before, *body, *after)
+        for b in sorted(copies, reverse=True):
+            whole = self._copied(self.buffers[b], copies[b], whole)
+        return whole
+
+    def _copied(self, b: TileBuffer, copy: str, body: Stmt) -> Stmt:
+        """The body with a copy of a buffer; tiles may go beyond its end, to zeros."""
+        end = max([b.extent, *(max(t.addresses) + 1 for t in b.tiles.values())])
+        if end > b.extent:
+            beyond = Ramp(const_index(b.extent), const_index(1), end - b.extent)
+            where = beyond if end - b.extent > 1 else const_index(b.extent)
+            body = block(Store(copy, where, const(0, b.element(end - b.extent))), body)
+        return in_memory(copy, b.element, end, body)
+
+    def _tiles_in(self, buffer: str, run: Sequence[Stmt], stored: bool = False) -> list[Tile]:
+        """The tiles of a buffer that statements touch, or only those they store to. The others may have
+        no values yet."""
+        elements: set[int] = set()
+        tiles = list(self.buffers[buffer].tiles.values())
+        for index in _indices(buffer, run, stored):
+            lanes = constant_lanes(index)
+            if lanes is None:
+                return tiles
+            elements.update(lanes)
+        return [t for t in tiles if not elements.isdisjoint(t.addresses)]
+
+    def _copy_out(self, copy: str, tiles: Sequence[Tile]) -> Stmt:
+        return block(*(save(t, *as_read(t, copy), self.frames.fresh) for t in tiles))
+
+    def _copy_in(self, copy: str, tiles: Sequence[Tile]) -> Stmt:
+        steps: list[Stmt] = []
+        for tile in tiles:
+            x, at = as_read(tile, copy)
+            if is_whole(tile, x, at):
+                steps.append(Store(tile.name, tile.index(), value(x, at)))
+                continue
+            name = self.frames.fresh(f"{tile.name}_rows")
+            rows = Load(name, tile.index(), tile.element(tile.lanes))
+            filled = block(
+                Store(name, tile.index(), value(x, at)), Store(tile.name, tile.index(), rows)
+            )
+            steps.append(in_memory(name, tile.element, tile.lanes, filled))
+        return block(*steps)
+
+
+def _indices(buffer: str, run: Sequence[Stmt], stored: bool) -> Iterator[Expr]:
+    """The places in a buffer that statements store to, and unless `stored` those they load from."""
+    for s in (n for r in run for n in statements(r)):
+        if isinstance(s, Store) and s.buffer == buffer:
+            yield s.index
+        if not stored:
+            for e in own_expressions(s):
+                yield from (n.index for n in nodes(e) if isinstance(n, Load) and n.buffer == buffer)
+
+
+def _empty(s: Allocate) -> TileBuffer:
+    assert isinstance(s.extent, Const)
+    return TileBuffer(s.buffer, s.element, int(s.extent.value), s.memory)
+
+
+def as_read(tile: Tile, copy: str) -> tuple[Read, Points]:
+    """The tile's elements in a copy of its buffer, and all points of them."""
+    dims = tuple(Dim(f"t{n}", extent) for n, extent in enumerate(tile.extents))
+    inner, strides = tile.lanes, []
+    for d in dims:
+        inner //= d.extent
+        step = tile.addresses[inner] - tile.addresses[0] if d.extent > 1 else 0
+        strides.append((d, const_index(step)))
+    base = const_index(tile.addresses[0])
+    return Read(copy, tile.element, base, tuple(strides)), whole_box(dims)
+
+
+def renamed(s: Stmt, names: Mapping[str, str], is_relaxed: Callable[[str], bool]) -> Stmt:
+    """The statement on other buffers; where it may, it writes all lanes."""
+
+    def expr(e: Expr) -> Expr:
+        e = map_children(e, expr)
+        return (
+            replace(e, buffer=names[e.buffer]) if isinstance(e, Load) and e.buffer in names else e
+        )
+
+    def stmt(s: Stmt) -> Stmt:
+        s = map_stmt(s, expr, stmt)
+        if not isinstance(s, Store) or s.buffer not in names:
+            return s
+        return replace(s, buffer=names[s.buffer], mask=None if is_relaxed(s.buffer) else s.mask)
+
+    return stmt(s)
