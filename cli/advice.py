@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hbc.frontend.funcs import Pipeline, Schedule
-from hbc.frontend.unscheduled import unscheduled
+from hbc.frontend.lowering.unscheduled import unscheduled
+from hbc.frontend.program.funcs import Pipeline, Schedule
 from hbc.ir.diag import Diagnostic, in_order
 from hbc.ir.kernel import Kernel
 from hbc.ir.nodes import Instruct, Store

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from hbc.cli.report import notice
 from hbc.codegen.build.processor import can_run
-from hbc.frontend.funcs import Pipeline
+from hbc.frontend.program.funcs import Pipeline
 from hbc.ir.nodes import Access, Cast
 from hbc.ir.target import TARGETS, Target, schedule_order
 from hbc.ir.types import DType

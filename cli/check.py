@@ -53,7 +53,7 @@ def _mistakes(
     from hbc.codegen.c.file import emit_c
     from hbc.codegen.cuda.file import emit_cuda
     from hbc.frontend.expand.expand import check_library, is_library
-    from hbc.frontend.parse import parse
+    from hbc.frontend.text.parse import parse
     from hbc.ir.register_pressure import register_pressure
     from hbc.ir.source import Source
     from hbc.ir.target import GPU, TARGETS

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from hbc.frontend.oracle import Comparison, Reference, compare
+from hbc.frontend.oracle.oracle import Comparison, Reference, compare
 
 if TYPE_CHECKING:
     from hbc.cli.loaded import Array

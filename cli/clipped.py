@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hbc.cli.report import notice
-from hbc.frontend.funcs import Image
+from hbc.frontend.program.funcs import Image
 
 if TYPE_CHECKING:
     from hbc.cli.data import Array

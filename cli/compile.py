@@ -211,7 +211,7 @@ def _emit(
 
 def _text(kind: str, compiled: Compiled) -> str:
     """What is written as text; of C and CUDA the file that has the code, not its header."""
-    from hbc.frontend.loop_tree import loop_tree
+    from hbc.frontend.directives.loop_tree import loop_tree
     from hbc.ir.show import show_kernel
 
     match kind:
@@ -229,7 +229,7 @@ def _text(kind: str, compiled: Compiled) -> str:
 
 def _page(compiled: Compiled) -> str:
     from hbc.cli.page import page
-    from hbc.frontend.loop_tree import loop_tree
+    from hbc.frontend.directives.loop_tree import loop_tree
 
     pipeline, schedule = compiled.chosen.pipeline, compiled.chosen.schedule
     loops = loop_tree(pipeline, schedule)

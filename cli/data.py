@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from hbc.cli.loaded import Loaded, unreadable
 from hbc.cli.npy_file import NpyError, read_npy
 from hbc.cli.replace_file import check_replaceable, replace_file
-from hbc.frontend.funcs import Image
+from hbc.frontend.program.funcs import Image
 from hbc.ir.diag import did_you_mean, error
 from hbc.ir.file_bytes import check_regular
 from hbc.ir.types import BF16, DType

@@ -27,8 +27,8 @@ def command(files: tuple[Path, ...], checked: bool, diffed: bool) -> None:
     from hbc.cli.read_source import STDIN, read_source
     from hbc.cli.read_source import source_name as name_of
     from hbc.cli.replace_file import write_text
-    from hbc.frontend.fmt import format_source
-    from hbc.frontend.sf_fmt import format_sketch
+    from hbc.frontend.sketch.fmt import format_sketch
+    from hbc.frontend.text.fmt import format_source
 
     mistakes: list[Diagnostic] = []
     changed = []

@@ -13,7 +13,7 @@ from hbc.cli.data import read_array
 from hbc.cli.loaded import Loaded
 from hbc.cli.report import notice
 from hbc.cli.sizes import Shape, extents, given_sizes, index_value, infer_sizes
-from hbc.frontend.funcs import Example, Fill, Image, Pipeline
+from hbc.frontend.program.funcs import Example, Fill, Image, Pipeline
 from hbc.ir.diag import Diagnostic, HbcError, UsageError, did_you_mean, error
 
 if TYPE_CHECKING:

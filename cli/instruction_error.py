@@ -13,9 +13,9 @@ from dataclasses import replace
 import numpy as np
 
 from hbc.cli.work import count_work
-from hbc.frontend.funcs import Pipeline
-from hbc.frontend.oracle import Reference, evaluate
-from hbc.frontend.oracle_float import is_narrow
+from hbc.frontend.oracle.floats import is_narrow
+from hbc.frontend.oracle.oracle import Reference, evaluate
+from hbc.frontend.program.funcs import Pipeline
 from hbc.ir.instruction import Instruction, Mode, Product, Subnormals
 from hbc.ir.kernel import Kernel
 from hbc.ir.numpy_types import Array

@@ -20,7 +20,7 @@ MOST_BYTES = 1 << 26  # of a file
 _PACKAGE = Path(__file__).parents[1]
 # What decides how a text is read: a change of any of it makes what is kept out of date.
 _READERS = (
-    "cli/instruction_set.py", "frontend/isa*", "ir/instruction.py", "ir/nodes.py", "ir/record*.py",
+    "cli/instruction_set.py", "frontend/isa/*.*", "ir/instruction.py", "ir/nodes.py", "ir/record*.py",
     "ir/source.py", "ir/types.py",
 )  # fmt: skip
 
@@ -65,7 +65,7 @@ def instruction_set(files: tuple[Path, ...] = ()) -> InstructionSet:
 
 
 def _load(paths: list[Path]) -> InstructionSet:
-    from hbc.frontend.isa_load import load_instructions  # the parser, which all else can do without
+    from hbc.frontend.isa.load import load_instructions  # the parser, which all else can do without
 
     return load_instructions(paths)
 

@@ -11,7 +11,7 @@ from hbc.cli.options import json_option
 from hbc.cli.report import Json, print_json, print_table
 from hbc.codegen.build.processor import cpu_features
 from hbc.codegen.text.instruction_files import builtin_descriptions
-from hbc.frontend.isa_load import load_instructions
+from hbc.frontend.isa.load import load_instructions
 from hbc.ir.contraction import extent_range, largest, multiplications
 from hbc.ir.diag import Diagnostic, UsageError, did_you_mean
 from hbc.ir.instruction import Instruction, InstructionSet, InstructionTarget, Operand

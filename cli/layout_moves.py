@@ -14,7 +14,7 @@ import numpy as np
 
 from hbc.cli.read_sketch import SHIPPED, importer
 from hbc.cli.synth_code import moves_table, printer_of
-from hbc.frontend.layout_spec import (
+from hbc.frontend.sketch.layout_spec import (
     LayoutSpec,
     function_name,
     input_names,
@@ -123,7 +123,7 @@ def first_solution(
     text: str, table: InstructionTable, watch: Watch
 ) -> tuple[Outcome, tuple[Movement, int] | None]:
     """The completion of a sketch of stages that takes the fewest cycles, and its instructions."""
-    from hbc.frontend.sf_elaborate import load_sketch
+    from hbc.frontend.sketch.elaborate import load_sketch
     from hbc.synth.results.code import movement
     from hbc.synth.results.cost import make_pricing
     from hbc.synth.results.cost_table import cost_table

@@ -25,7 +25,7 @@ from hbc.codegen.build.gpu import GpuLibrary
 from hbc.codegen.build.program import Program
 from hbc.codegen.build.run_tool import end_group, signal_name
 from hbc.codegen.c.abi import CUDA, FEATURE, MEMORY
-from hbc.frontend.funcs import Pipeline
+from hbc.frontend.program.funcs import Pipeline
 from hbc.ir.diag import Diagnostic, HbcError, InternalError, ToolError, error
 from hbc.ir.held_signals import held_signals
 from hbc.ir.scratch import scratch_folder

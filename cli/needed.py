@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from hbc.cli.sizes import extents, index_value
-from hbc.frontend.funcs import Func, Pipeline, Update
+from hbc.frontend.program.funcs import Func, Pipeline, Update
 from hbc.ir.nodes import Access, Binary, Cast, Const, Expr, Let, Op, Select, Unary, UnaryOp, Var
 from hbc.ir.walk import children
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from hbc.cli.layout_moves import cheapest_moves
 from hbc.cli.synth_code import movement_code, printer_of
 from hbc.codegen.c.interleaved_rows import FUNCTIONS, function_name, template
-from hbc.frontend.layout_spec import parse_spec
+from hbc.frontend.sketch.layout_spec import parse_spec
 from hbc.ir.types import DTYPES
 from hbc.synth.prunings.watch import Watch
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from html import escape
 
-from hbc.frontend.funcs import Schedule
+from hbc.frontend.program.funcs import Schedule
 from hbc.ir.printable import printable, printable_line
 
 STYLE = """

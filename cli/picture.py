@@ -22,7 +22,7 @@ from hbc.cli.loaded import channel_literals, unreadable
 from hbc.cli.png_rows import has_all_rows
 from hbc.cli.replace_file import replace_file
 from hbc.cli.report import notice
-from hbc.frontend.funcs import Image
+from hbc.frontend.program.funcs import Image
 from hbc.ir.diag import error
 from hbc.ir.types import BOOL, U8, U16
 

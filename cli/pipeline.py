@@ -8,8 +8,8 @@ from pathlib import Path
 
 from hbc.cli.read_sketch import is_sketch
 from hbc.cli.read_source import read_source, source_name
-from hbc.frontend.funcs import Pipeline, Schedule
-from hbc.frontend.lower import lower
+from hbc.frontend.lowering.lower import lower
+from hbc.frontend.program.funcs import Pipeline, Schedule
 from hbc.ir.carry import carry
 from hbc.ir.cse import share
 from hbc.ir.diag import Diagnostic, UsageError, did_you_mean
@@ -149,8 +149,8 @@ def load_pipeline(
     kernel: Path | Source, settings: Mapping[str, str], fix_sizes: bool = False
 ) -> Pipeline:
     """Reads, parses and checks a `.hb` file, or a text that is none. UsageError for a sketch."""
-    from hbc.frontend.check import check
-    from hbc.frontend.parse import parse
+    from hbc.frontend.checks.check import check
+    from hbc.frontend.text.parse import parse
 
     if isinstance(kernel, Path):
         if is_sketch(kernel):

@@ -18,7 +18,7 @@ from hbc.codegen.build.program import Program, build_callable
 from hbc.codegen.build.toolchain import Output, build, find_compiler, openmp_note
 from hbc.codegen.c.file import CSource, emit_c
 from hbc.codegen.cuda.source import CudaSource
-from hbc.frontend.funcs import Pipeline, Schedule
+from hbc.frontend.program.funcs import Pipeline, Schedule
 from hbc.ir.diag import Diagnostic, InternalError, ToolError
 from hbc.ir.kernel import Kernel
 from hbc.ir.register_pressure import register_pressure

@@ -24,9 +24,9 @@ def is_sketch(file: Path) -> bool:
 def check_sketch(file: Path, settings: Mapping[str, str]) -> None:
     """HbcError for every mistake that can be seen without searching, also in a file without a goal,
     whose sets others import."""
-    from hbc.frontend.sf_ast import Goal
-    from hbc.frontend.sf_elaborate import load_sets, load_sketch
-    from hbc.frontend.sf_parse import parse_sketch
+    from hbc.frontend.sketch.ast import Goal
+    from hbc.frontend.sketch.elaborate import load_sets, load_sketch
+    from hbc.frontend.sketch.parse import parse_sketch
     from hbc.ir.source import Source
 
     source = Source(source_name(file), read_source(file))
@@ -37,7 +37,7 @@ def check_sketch(file: Path, settings: Mapping[str, str]) -> None:
 
 def read_sketch(file: Path, settings: Mapping[str, str]) -> Sketch:
     """The sketch of a file. HbcError for every mistake that can be seen without searching."""
-    from hbc.frontend.sf_elaborate import load_sketch
+    from hbc.frontend.sketch.elaborate import load_sketch
     from hbc.ir.source import Source
 
     return load_sketch(

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from hbc.frontend.funcs import Image, Pipeline
+from hbc.frontend.program.funcs import Image, Pipeline
 from hbc.ir.diag import Diagnostic, HbcError, Note, UsageError, error
 from hbc.ir.nodes import Binary, Cast, Const, Expr, Op, Select, Unary, UnaryOp, Var
 from hbc.ir.walk import free_variables, nodes

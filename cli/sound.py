@@ -17,7 +17,7 @@ from hbc.cli.loaded import Loaded, channel_literals, unreadable
 from hbc.cli.replace_file import replace_file
 from hbc.cli.report import notice
 from hbc.cli.wave_file import WaveError, read_wave
-from hbc.frontend.funcs import Image
+from hbc.frontend.program.funcs import Image
 from hbc.ir.diag import error
 from hbc.ir.types import I16
 

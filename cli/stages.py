@@ -22,8 +22,8 @@ from hbc.cli.sizes import extents, given_sizes
 from hbc.cli.strides import lengthened, padding
 from hbc.cli.trials import MEDIUM, SMALL, Special, Trial, draw_trials
 from hbc.cli.work import count_work
-from hbc.frontend.funcs import Example, Pipeline
-from hbc.frontend.oracle import Reference
+from hbc.frontend.oracle.oracle import Reference
+from hbc.frontend.program.funcs import Example, Pipeline
 from hbc.ir.diag import HbcError, InternalError, ToolError
 from hbc.ir.instruction import Subnormals
 from hbc.ir.interp import InterpError, Prepared, prepare

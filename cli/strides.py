@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from hbc.frontend.funcs import Image
+from hbc.frontend.program.funcs import Image
 from hbc.ir.kernel import Check
 from hbc.ir.nodes import Binary, Const, Op, Var
 

@@ -66,7 +66,7 @@ def moves_table(target: str, bits: int, vbmi: bool) -> InstructionTable | None:
         raise UsageError(
             Diagnostic(f"`{target}` moves elements of {able} bits, and these have {bits}")
         )
-    from hbc.frontend.sf_elaborate import load_sets
+    from hbc.frontend.sketch.elaborate import load_sets
     from hbc.ir.source import Source
     from hbc.synth.sets.instructions import instruction_table
 

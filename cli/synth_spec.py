@@ -31,7 +31,7 @@ def run_spec(
     began = time.monotonic()
     from hbc.cli.layout_moves import cheapest_moves
     from hbc.codegen.moves.targets import PRINTERS
-    from hbc.frontend.layout_spec import parse_spec
+    from hbc.frontend.sketch.layout_spec import parse_spec
     from hbc.synth.prunings.watch import Watch
 
     name = target or DEFAULT

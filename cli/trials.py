@@ -12,7 +12,7 @@ from hbc.cli.inputs import fill_array, value_range
 from hbc.cli.sizes import check_sizes, extents, index_value
 from hbc.cli.strides import row_strides
 from hbc.cli.work import count_work
-from hbc.frontend.funcs import Example, Fill, Image, Pipeline
+from hbc.frontend.program.funcs import Example, Fill, Image, Pipeline
 from hbc.ir.diag import HbcError
 from hbc.ir.kernel import Check
 from hbc.ir.nodes import Binary, Const, Op, Var

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from hbc.cli.prepare import Compiled, Runner
     from hbc.cli.report import Progress
     from hbc.cli.stages import Stage
-    from hbc.frontend.funcs import Example
+    from hbc.frontend.program.funcs import Example
     from hbc.ir.kernel import Kernel
 
 

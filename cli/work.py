@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from hbc.cli.needed import needed_boxes, stages
 from hbc.cli.sizes import extents
-from hbc.frontend.funcs import Func, Pipeline
+from hbc.frontend.program.funcs import Func, Pipeline
 from hbc.ir.nodes import Access, Binary, Call, Cast, Expr, MathOp, Op, Unary, UnaryOp
 from hbc.ir.types import BF16, F16, F64, I64, DType
 from hbc.ir.walk import nodes

@@ -1,6 +1,6 @@
 """Instruction records: operands, meaning as a contraction table, rounding, text, cost and features.
 
-They are made from text by `frontend/isa_*.py`; selection, code generation and the interpreter read
+They are made from text by `frontend/isa/*.py`; selection, code generation and the interpreter read
 nothing else. One meaning covers them all: the accumulator gains, at each point of the table's loops,
 the product of the factors there, in the order and with the rounding that `Rounding` states.
 """

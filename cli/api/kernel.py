@@ -96,7 +96,7 @@ class Kernel:
     @property
     def loops(self) -> str:
         """The loop nest as scheduled, in a few lines."""
-        from hbc.frontend.loop_tree import loop_tree
+        from hbc.frontend.directives.loop_tree import loop_tree
 
         return loop_tree(self.compiled.chosen.pipeline, self.compiled.chosen.schedule)
 

@@ -9,7 +9,7 @@ from hbc.ir.show import show
 
 if TYPE_CHECKING:
     from hbc.cli.api.kernel import Kernel
-    from hbc.frontend.funcs import Image
+    from hbc.frontend.program.funcs import Image
 
 
 def as_html(kernel: Kernel) -> str:

@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from hbc.frontend import ast
 from hbc.frontend.expand.functions import variables_of
 from hbc.frontend.expand.trees import mapped
-from hbc.frontend.vocabulary import EDGES
+from hbc.frontend.text import ast
+from hbc.frontend.text.vocabulary import EDGES
 from hbc.ir.diag import Diagnostic, HbcError, Note
 from hbc.ir.source import Span
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hbc.frontend import ast
 from hbc.frontend.expand.calls import Expansion
 from hbc.frontend.expand.functions import functions_of
 from hbc.frontend.expand.imports import GIVEN, with_imports
 from hbc.frontend.expand.reductions import Lifting, reductions
-from hbc.frontend.parse import too_deep
-from hbc.frontend.vocabulary import EDGES, words
+from hbc.frontend.text import ast
+from hbc.frontend.text.parse import too_deep
+from hbc.frontend.text.vocabulary import EDGES, words
 from hbc.ir.diag import Diagnostic, HbcError
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hbc.frontend import ast
-from hbc.frontend.vocabulary import CONSTANTS, FUNCTIONS
+from hbc.frontend.text import ast
+from hbc.frontend.text.vocabulary import CONSTANTS, FUNCTIONS
 from hbc.ir.diag import Diagnostic, Note, did_you_mean
 from hbc.ir.types import DTYPES
 

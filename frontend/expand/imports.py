@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from hbc.frontend import ast
-from hbc.frontend.giants import LARGEST_SOURCE
-from hbc.frontend.parse import parse
+from hbc.frontend.text import ast
+from hbc.frontend.text.giants import LARGEST_SOURCE
+from hbc.frontend.text.parse import parse
 from hbc.ir.diag import Diagnostic, HbcError, Note, did_you_mean
 from hbc.ir.source import Source, Span
 

@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from hbc.frontend import ast
 from hbc.frontend.expand.calls import names
 from hbc.frontend.expand.trees import mapped
+from hbc.frontend.text import ast
 from hbc.ir.diag import Diagnostic, did_you_mean
 from hbc.ir.record import record
 from hbc.ir.source import Span

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar
 
-from hbc.frontend import ast
+from hbc.frontend.text import ast
 from hbc.ir.source import Span
 
 Node = TypeVar("Node")

@@ -25,8 +25,8 @@ from hbc.cli.trials import accepted
 from hbc.cli.work import count_work
 from hbc.codegen.build.nvcc import build_cuda, checked_archs, find_nvcc
 from hbc.codegen.cuda.file import CudaSource, emit_cuda
-from hbc.frontend.funcs import Pipeline, Schedule
-from hbc.frontend.oracle import evaluate
+from hbc.frontend.oracle.oracle import evaluate
+from hbc.frontend.program.funcs import Pipeline, Schedule
 from hbc.ir.diag import HbcError, ToolError
 from hbc.ir.kernel import Kernel
 from hbc.ir.target import TARGETS

@@ -11,7 +11,7 @@ import pytest
 
 from hbc.cli.inputs import choose_example, gather_inputs
 from hbc.cli.pipeline import load_pipeline
-from hbc.frontend.oracle import evaluate
+from hbc.frontend.oracle.oracle import evaluate
 
 SAMPLES = Path(__file__).parents[2] / "samples"
 SIZES = {

@@ -13,8 +13,8 @@ from hbc.cli.pipeline import choose_schedule, lower_to_kernel
 from hbc.codegen.build.program import for_this_processor
 from hbc.codegen.build.toolchain import build
 from hbc.codegen.c.file import CSource, emit_c
-from hbc.frontend.check import check
-from hbc.frontend.parse import parse
+from hbc.frontend.checks.check import check
+from hbc.frontend.text.parse import parse
 from hbc.ir.kernel import Kernel
 from hbc.ir.numpy_types import Array
 from hbc.ir.source import Source

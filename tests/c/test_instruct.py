@@ -21,7 +21,7 @@ from hbc.codegen.build.program import build_callable
 from hbc.codegen.build.toolchain import build
 from hbc.codegen.c.file import CSource, emit_c
 from hbc.codegen.text.instruction_files import builtin_descriptions
-from hbc.frontend.isa_load import load_instructions
+from hbc.frontend.isa.load import load_instructions
 from hbc.ir.build import add, broadcast, lt, mul
 from hbc.ir.contraction import shape
 from hbc.ir.cse import share

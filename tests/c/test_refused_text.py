@@ -8,7 +8,7 @@ import pytest
 
 from hbc.codegen.build.refused_text import Refused, refusal
 from hbc.codegen.text.instruction_files import builtin_descriptions
-from hbc.frontend.isa_load import describe, load_instructions, read_source
+from hbc.frontend.isa.load import describe, load_instructions, read_source
 from hbc.ir.diag import HbcError, InternalError
 from hbc.ir.instruction import Instruction
 from hbc.ir.source import Source

@@ -2,8 +2,8 @@
 
 import pytest
 
-from hbc.frontend.check import check
-from hbc.frontend.parse import parse
+from hbc.frontend.checks.check import check
+from hbc.frontend.text.parse import parse
 from hbc.ir.diag import HbcError
 from hbc.ir.show import show
 from hbc.ir.source import Source

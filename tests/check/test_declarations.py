@@ -4,9 +4,9 @@ import math
 
 import pytest
 
-from hbc.frontend.check import check
-from hbc.frontend.funcs import Func, Pipeline
-from hbc.frontend.parse import parse
+from hbc.frontend.checks.check import check
+from hbc.frontend.program.funcs import Func, Pipeline
+from hbc.frontend.text.parse import parse
 from hbc.ir.diag import HbcError, UsageError
 from hbc.ir.nodes import Const
 from hbc.ir.show import show

@@ -2,9 +2,9 @@
 
 import pytest
 
-from hbc.frontend.check import check
-from hbc.frontend.funcs import Func, Pipeline
-from hbc.frontend.parse import parse
+from hbc.frontend.checks.check import check
+from hbc.frontend.program.funcs import Func, Pipeline
+from hbc.frontend.text.parse import parse
 from hbc.ir.nodes import Op
 from hbc.ir.show import show
 from hbc.ir.source import Source

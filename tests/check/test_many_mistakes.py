@@ -9,8 +9,8 @@ from collections.abc import Callable
 
 import pytest
 
-from hbc.frontend.check import check
-from hbc.frontend.parse import parse
+from hbc.frontend.checks.check import check
+from hbc.frontend.text.parse import parse
 from hbc.ir.diag import MOST_MISTAKES, HbcError, Severity
 from hbc.ir.source import Source
 

@@ -3,9 +3,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hbc.frontend.check import check
-from hbc.frontend.constants import evaluate
-from hbc.frontend.parse import parse
+from hbc.frontend.checks.check import check
+from hbc.frontend.program.constants import evaluate
+from hbc.frontend.text.parse import parse
 from hbc.ir.diag import HbcError
 from hbc.ir.nodes import Access, Expr
 from hbc.ir.source import Source

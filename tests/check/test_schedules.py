@@ -2,10 +2,10 @@
 
 import pytest
 
-from hbc.frontend.check import check
-from hbc.frontend.directives import DIRECTIVES
-from hbc.frontend.funcs import Schedule, Stage
-from hbc.frontend.parse import parse
+from hbc.frontend.checks.check import check
+from hbc.frontend.program.funcs import Schedule, Stage
+from hbc.frontend.program.vocabulary import DIRECTIVES
+from hbc.frontend.text.parse import parse
 from hbc.ir.lane_limit import MOST_LANES
 from hbc.ir.nodes import Var
 from hbc.ir.show import show

@@ -13,9 +13,9 @@ import pytest
 
 from hbc.cli.main import exit_code_of
 from hbc.codegen.build import processor
-from hbc.frontend.check import check
-from hbc.frontend.funcs import Pipeline
-from hbc.frontend.parse import parse
+from hbc.frontend.checks.check import check
+from hbc.frontend.program.funcs import Pipeline
+from hbc.frontend.text.parse import parse
 from hbc.ir.source import Source
 
 GEMM = """

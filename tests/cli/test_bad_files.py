@@ -13,10 +13,10 @@ from PIL import Image as Pillow
 from hbc.cli.data import read_array
 from hbc.cli.npy_file import NpyError, read_npy
 from hbc.cli.read_source import read_source
-from hbc.frontend.check import check
-from hbc.frontend.funcs import Image
-from hbc.frontend.isa_load import load_instructions
-from hbc.frontend.parse import parse
+from hbc.frontend.checks.check import check
+from hbc.frontend.isa.load import load_instructions
+from hbc.frontend.program.funcs import Image
+from hbc.frontend.text.parse import parse
 from hbc.ir.diag import HbcError
 from hbc.ir.source import Source
 

@@ -12,7 +12,7 @@ import pytest
 from PIL import Image as Pillow
 
 from hbc.cli.data import read_array, write_array
-from hbc.frontend.funcs import Image
+from hbc.frontend.program.funcs import Image
 from hbc.ir.diag import HbcError
 from hbc.ir.nodes import Expr, Var, const_index
 from hbc.ir.numpy_types import numpy_dtype

@@ -12,7 +12,7 @@ from hbc.cli.interpreted import statements_run
 from hbc.cli.prepare import Chosen, choose, compile_chosen
 from hbc.cli.report import Progress, progress
 from hbc.cli.stages import Stage, verify_passes
-from hbc.frontend.funcs import Example
+from hbc.frontend.program.funcs import Example
 from hbc.ir.kernel import Kernel
 from hbc.ir.nodes import Block
 from hbc.ir.read import read_stmt

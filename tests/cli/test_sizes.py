@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from hbc.cli.sizes import Shape, given_sizes, infer_sizes
-from hbc.frontend.funcs import Pipeline
+from hbc.frontend.program.funcs import Pipeline
 from hbc.ir.diag import HbcError, UsageError
 
 Make = Callable[..., Pipeline]

@@ -8,7 +8,7 @@ import numpy as np
 from hbc.cli.inputs import choose_example
 from hbc.cli.trials import KINDS, MEDIUM, SMALL, Special, draw_inputs, draw_trials
 from hbc.cli.work import count_work
-from hbc.frontend.funcs import Pipeline
+from hbc.frontend.program.funcs import Pipeline
 from hbc.ir.kernel import Check
 from hbc.ir.nodes import Binary, Op, Var, const_index
 

@@ -7,7 +7,7 @@ import pytest
 from hbc.cli.roofs import Roofs
 from hbc.cli.speed import Speed
 from hbc.cli.work import Work, count_work
-from hbc.frontend.funcs import Pipeline
+from hbc.frontend.program.funcs import Pipeline
 
 Make = Callable[..., Pipeline]
 

@@ -14,7 +14,7 @@ from hbc.cli.trials import accepted
 from hbc.codegen.build.nvcc import build_cuda
 from hbc.codegen.cuda.file import emit_cuda
 from hbc.codegen.cuda.source import CudaSource
-from hbc.frontend.oracle import compare, evaluate
+from hbc.frontend.oracle.oracle import compare, evaluate
 from hbc.ir.kernel import Kernel
 from hbc.ir.numpy_types import numpy_dtype
 from hbc.ir.target import TARGETS

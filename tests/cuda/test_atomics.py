@@ -10,9 +10,9 @@ import pytest
 
 from hbc.codegen.build.cuda_cpu import ORDER_VARIABLE, ORDERS
 from hbc.codegen.build.nvcc import build_cuda
-from hbc.frontend.check import check
-from hbc.frontend.oracle import compare, evaluate
-from hbc.frontend.parse import parse
+from hbc.frontend.checks.check import check
+from hbc.frontend.oracle.oracle import compare, evaluate
+from hbc.frontend.text.parse import parse
 from hbc.ir.diag import HbcError
 from hbc.ir.numpy_types import numpy_dtype
 from hbc.ir.source import Source

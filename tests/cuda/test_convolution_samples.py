@@ -12,9 +12,9 @@ from hbc.cli.pipeline import choose_schedule, lower_to_kernel
 from hbc.codegen.build.nvcc import build_cuda
 from hbc.codegen.cuda.file import emit_cuda
 from hbc.codegen.cuda.source import CudaSource
-from hbc.frontend.check import check
-from hbc.frontend.oracle import compare, evaluate
-from hbc.frontend.parse import parse
+from hbc.frontend.checks.check import check
+from hbc.frontend.oracle.oracle import compare, evaluate
+from hbc.frontend.text.parse import parse
 from hbc.ir.source import Source
 from hbc.ir.target import TARGETS
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from hbc.cli.pipeline import choose_schedule
-from hbc.frontend.check import check
-from hbc.frontend.parse import parse
+from hbc.frontend.checks.check import check
+from hbc.frontend.text.parse import parse
 from hbc.ir.source import Source
 
 ALGORITHM = """

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hbc.frontend.check import check
-from hbc.frontend.oracle import compare, evaluate
-from hbc.frontend.parse import parse
+from hbc.frontend.checks.check import check
+from hbc.frontend.oracle.oracle import compare, evaluate
+from hbc.frontend.text.parse import parse
 from hbc.ir.numpy_types import numpy_dtype
 from hbc.ir.source import Source
 

@@ -9,10 +9,10 @@ import pytest
 
 from hbc.cli.instruction_error import expected_outputs
 from hbc.cli.pipeline import lower_to_kernel
-from hbc.frontend.check import check
-from hbc.frontend.funcs import Pipeline
-from hbc.frontend.oracle import compare
-from hbc.frontend.parse import parse
+from hbc.frontend.checks.check import check
+from hbc.frontend.oracle.oracle import compare
+from hbc.frontend.program.funcs import Pipeline
+from hbc.frontend.text.parse import parse
 from hbc.ir.build import const_value
 from hbc.ir.fragment_checks import BEGIN, ROW
 from hbc.ir.interp import prepare

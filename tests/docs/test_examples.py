@@ -24,11 +24,11 @@ from hbc.cli.inputs import gather_inputs
 from hbc.cli.pipeline import lower_to_kernel
 from hbc.cli.prepare import Chosen
 from hbc.cli.sizes import extents
-from hbc.frontend.check import check
-from hbc.frontend.funcs import Example, Pipeline, Schedule
-from hbc.frontend.loop_tree import loop_tree
-from hbc.frontend.oracle import evaluate
-from hbc.frontend.parse import parse
+from hbc.frontend.checks.check import check
+from hbc.frontend.directives.loop_tree import loop_tree
+from hbc.frontend.oracle.oracle import evaluate
+from hbc.frontend.program.funcs import Example, Pipeline, Schedule
+from hbc.frontend.text.parse import parse
 from hbc.ir.diag import HbcError
 from hbc.ir.interp import run as interpret
 from hbc.ir.kernel import Kernel

@@ -12,9 +12,9 @@ import pytest
 from hbc.cli.pipeline import lower_to_kernel
 from hbc.codegen.text.instruction_files import builtin_descriptions
 from hbc.eqsat.choosing.select import select
-from hbc.frontend.check import check
-from hbc.frontend.isa_load import load_instructions
-from hbc.frontend.parse import parse
+from hbc.frontend.checks.check import check
+from hbc.frontend.isa.load import load_instructions
+from hbc.frontend.text.parse import parse
 from hbc.ir.instruction import Instruction
 from hbc.ir.interp import run
 from hbc.ir.kernel import Kernel

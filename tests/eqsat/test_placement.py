@@ -11,7 +11,7 @@ import pytest
 
 from hbc.codegen.text.instruction_files import builtin_descriptions
 from hbc.eqsat.choosing.select import select
-from hbc.frontend.isa_load import load_instructions
+from hbc.frontend.isa.load import load_instructions
 from hbc.ir.instruction import Instruction
 from hbc.ir.interp import run
 from hbc.ir.kernel import Kernel

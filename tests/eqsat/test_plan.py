@@ -14,7 +14,7 @@ import pytest
 
 from hbc.eqsat.tensors.plan import Contraction, Part, Plan, plans
 from hbc.eqsat.tensors.tensor import Dim, Dims
-from hbc.frontend.isa_load import describe, load_instructions, read_source
+from hbc.frontend.isa.load import describe, load_instructions, read_source
 from hbc.ir.contraction import extents, shape, strides
 from hbc.ir.instruction import Instruction, Kind, Overflow
 from hbc.ir.instruction_semantics import execute

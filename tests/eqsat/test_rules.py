@@ -25,7 +25,7 @@ from hbc.eqsat.graph.egraph import RULES, EGraph, Term, rules_text
 from hbc.eqsat.graph.encode import Encoding, encode, type_facts, windows
 from hbc.eqsat.graph.lowering import NOTHING, lowering_rules, selectable
 from hbc.eqsat.tensors.tensor import Masked, Tensor, parts
-from hbc.frontend.isa_load import load_instructions
+from hbc.frontend.isa.load import load_instructions
 from hbc.ir.numpy_types import numpy_dtype
 from hbc.ir.types import DTYPES
 

@@ -20,9 +20,9 @@ from hbc.codegen.text.instruction_files import builtin_descriptions
 from hbc.eqsat.choosing.select import select
 from hbc.eqsat.graph.egraph import EGraph
 from hbc.eqsat.tensors.unmask import is_relaxed
-from hbc.frontend.check import check
-from hbc.frontend.isa_load import load_instructions
-from hbc.frontend.parse import parse
+from hbc.frontend.checks.check import check
+from hbc.frontend.isa.load import load_instructions
+from hbc.frontend.text.parse import parse
 from hbc.ir.nodes import Allocate, Instruct
 from hbc.ir.read import read_kernel
 from hbc.ir.source import Source

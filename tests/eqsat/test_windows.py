@@ -13,7 +13,7 @@ from hbc.eqsat.operands.operand import Access, access, best_load, form, points
 from hbc.eqsat.tensors.plan import Contraction, Plan, plans
 from hbc.eqsat.tensors.tensor import Dim, Read
 from hbc.eqsat.tensors.windows import is_window, meeting, sharing, together
-from hbc.frontend.isa_load import load_instructions
+from hbc.frontend.isa.load import load_instructions
 from hbc.ir.instruction import Instruction
 from hbc.ir.layout import Layout
 from hbc.ir.nodes import Expr, Var, const_index

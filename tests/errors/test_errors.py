@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from hbc.cli.pipeline import lower_to_kernel
-from hbc.frontend.check import check
-from hbc.frontend.parse import parse
+from hbc.frontend.checks.check import check
+from hbc.frontend.text.parse import parse
 from hbc.ir.diag import HbcError
 from hbc.ir.source import Source
 from hbc.ir.target import TARGETS

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from hbc.frontend.check import check
+from hbc.frontend.checks.check import check
 from hbc.frontend.expand.expand import expand
-from hbc.frontend.funcs import Pipeline
-from hbc.frontend.parse import parse
+from hbc.frontend.program.funcs import Pipeline
+from hbc.frontend.text.parse import parse
 from hbc.ir.diag import HbcError
 from hbc.ir.show import show
 from hbc.ir.source import Source

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hbc.frontend.fmt import format_source
-from hbc.frontend.parse import parse
+from hbc.frontend.text.fmt import format_source
+from hbc.frontend.text.parse import parse
 from hbc.ir.diag import HbcError
 from hbc.ir.source import Source
 

@@ -29,10 +29,10 @@ from hbc.codegen.build.cross import is_foreign
 from hbc.codegen.build.processor import can_run, emulated_features
 from hbc.codegen.build.program import build_callable, for_this_processor
 from hbc.codegen.c.file import CSource, emit_c
-from hbc.frontend.check import check
-from hbc.frontend.funcs import Pipeline
-from hbc.frontend.oracle import Reference, compare
-from hbc.frontend.parse import parse
+from hbc.frontend.checks.check import check
+from hbc.frontend.oracle.oracle import Reference, compare
+from hbc.frontend.program.funcs import Pipeline
+from hbc.frontend.text.parse import parse
 from hbc.ir import interp
 from hbc.ir.diag import HbcError
 from hbc.ir.kernel import Kernel

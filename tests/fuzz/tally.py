@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from agreement import Outcome
 from case import Case
 
-from hbc.frontend.directives import DIRECTIVES, TAILS
+from hbc.frontend.program.vocabulary import DIRECTIVES, TAILS
 from hbc.ir.types import DTYPES
 
 LATER = (

@@ -11,7 +11,7 @@ from pathlib import Path
 from hbc.codegen.build.cuda_cpu import ORDER_VARIABLE, build
 from hbc.codegen.cuda.file import emit_cuda
 from hbc.codegen.text.spelling import c_type
-from hbc.frontend.funcs import Pipeline
+from hbc.frontend.program.funcs import Pipeline
 from hbc.ir.kernel import Kernel
 from hbc.ir.show import show
 from hbc.ir.target import TARGETS

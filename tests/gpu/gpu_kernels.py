@@ -6,9 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from hbc.cli.pipeline import load_pipeline, lower_to_kernel
-from hbc.frontend.check import check
-from hbc.frontend.funcs import Pipeline
-from hbc.frontend.parse import parse
+from hbc.frontend.checks.check import check
+from hbc.frontend.program.funcs import Pipeline
+from hbc.frontend.text.parse import parse
 from hbc.ir.kernel import Kernel
 from hbc.ir.source import Source
 from hbc.ir.target import TARGETS

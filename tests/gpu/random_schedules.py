@@ -11,9 +11,9 @@ from agreement import check_case
 from case import Case, generate
 from choices import Recorded
 
-from hbc.frontend.funcs import Func, Pipeline, Update
-from hbc.frontend.gpu_atomics import can_be_atomic
-from hbc.frontend.plan import is_associative, stage_vars
+from hbc.frontend.directives.gpu_atomics import can_be_atomic
+from hbc.frontend.plans.plan import is_associative, stage_vars
+from hbc.frontend.program.funcs import Func, Pipeline, Update
 from hbc.ir.diag import HbcError
 from hbc.ir.nodes import Op
 

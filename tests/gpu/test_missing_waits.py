@@ -15,7 +15,7 @@ from hbc.cli.native import Native, output_shapes
 from hbc.codegen.build.cuda_cpu import ORDER_VARIABLE, build
 from hbc.codegen.cuda.file import emit_cuda
 from hbc.codegen.cuda.source import CudaSource
-from hbc.frontend.funcs import Pipeline
+from hbc.frontend.program.funcs import Pipeline
 from hbc.ir.diag import InternalError
 
 SIZES = ({"M": 9, "N": 33, "K": 23},)

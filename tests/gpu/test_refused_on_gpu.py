@@ -14,8 +14,8 @@ from gpu_kernels import CUDA
 from hbc.cli.pipeline import lower_to_kernel
 from hbc.codegen.cuda.file import emit_cuda
 from hbc.codegen.cuda.limits import check_shared
-from hbc.frontend.check import check
-from hbc.frontend.parse import parse
+from hbc.frontend.checks.check import check
+from hbc.frontend.text.parse import parse
 from hbc.ir.diag import HbcError
 from hbc.ir.source import Source
 

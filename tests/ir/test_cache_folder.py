@@ -49,7 +49,7 @@ def test_another_user_s(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_note_says_so(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    from hbc.frontend.grammar import load_parser
+    from hbc.frontend.text.grammar import load_parser
 
     folder.mkdir()
     folder.chmod(0o777)

@@ -23,7 +23,7 @@ from hbc.codegen.build.amx_emulator import (
 from hbc.codegen.build.processor import cpu_features
 from hbc.codegen.build.soft_vectors import FLAGS
 from hbc.codegen.text.instruction_files import builtin_descriptions
-from hbc.frontend.isa_load import load_instructions
+from hbc.frontend.isa.load import load_instructions
 from hbc.ir.diag import ToolError
 from hbc.ir.instruction import Instruction
 from hbc.ir.types import Memory

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from hbc.codegen.text.instruction_files import builtin_descriptions
-from hbc.frontend.isa_load import describe, read_source
+from hbc.frontend.isa.load import describe, read_source
 from hbc.ir.diag import HbcError
 from hbc.ir.instruction import InstructionSet
 from hbc.ir.source import Source

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from hbc.codegen.text.instruction_files import builtin_descriptions
-from hbc.frontend.isa_load import describe, load_instructions, read_source
+from hbc.frontend.isa.load import describe, load_instructions, read_source
 from hbc.ir.diag import HbcError
 from hbc.ir.source import Source
 

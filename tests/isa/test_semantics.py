@@ -11,7 +11,7 @@ from isa_machines import DESCRIBED
 from isa_program import Program, build, missing
 from isa_values import REGIMES, differences, operands
 
-from hbc.frontend.isa_load import describe
+from hbc.frontend.isa.load import describe
 from hbc.ir.contraction import corners, extents, largest, strides
 from hbc.ir.diag import InternalError
 from hbc.ir.instruction import Instruction, Overflow

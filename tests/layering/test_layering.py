@@ -88,7 +88,7 @@ def test_imports_point_downwards(file: Path) -> None:
 @pytest.mark.parametrize(
     ("file", "source"),
     [
-        ("ir/a.py", "from hbc.frontend.ast import Name"),
+        ("ir/a.py", "from hbc.frontend.text.ast import Name"),
         ("ir/a.py", "import hbc.cli.main"),
         ("frontend/a.py", "import hbc.codegen.c.file as c"),
         ("frontend/a.py", "from hbc import codegen"),

@@ -18,10 +18,10 @@ from hbc.cli.sizes import extents
 from hbc.cli.work import count_work
 from hbc.codegen.build.program import build_callable
 from hbc.codegen.c.file import emit_c
-from hbc.frontend.check import check
-from hbc.frontend.funcs import Example, Fill
-from hbc.frontend.oracle import evaluate
-from hbc.frontend.parse import parse
+from hbc.frontend.checks.check import check
+from hbc.frontend.oracle.oracle import evaluate
+from hbc.frontend.program.funcs import Example, Fill
+from hbc.frontend.text.parse import parse
 from hbc.ir.nodes import Instruct
 from hbc.ir.source import Source
 from hbc.ir.target import Target

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from hbc.frontend.funcs import Fill
+from hbc.frontend.program.funcs import Fill
 from hbc.ir.arith_cast import cast, round_to
 from hbc.ir.diag import error
 from hbc.ir.numpy_types import Array, numpy_dtype

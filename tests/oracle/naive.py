@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from full_range import random_full_range
 
-from hbc.frontend.check import check
-from hbc.frontend.funcs import Pipeline
-from hbc.frontend.oracle_points import Stored
-from hbc.frontend.oracle_program import Program
-from hbc.frontend.oracle_region import regions
-from hbc.frontend.oracle_value import Value
-from hbc.frontend.parse import parse
+from hbc.frontend.checks.check import check
+from hbc.frontend.oracle.points import Stored
+from hbc.frontend.oracle.program import Program
+from hbc.frontend.oracle.region import regions
+from hbc.frontend.oracle.value import Value
+from hbc.frontend.program.funcs import Pipeline
+from hbc.frontend.text.parse import parse
 from hbc.ir import arith_scalar
 from hbc.ir.interp_code import Code
 from hbc.ir.interp_expr import literal

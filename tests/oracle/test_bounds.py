@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from naive import pipeline
 
-from hbc.frontend import oracle
+from hbc.frontend.oracle import oracle
 from hbc.ir.types import F16, I32
 
 Array = np.ndarray[Any, Any]

@@ -7,7 +7,7 @@ import pytest
 from full_range import special_values
 from naive import evaluate, pipeline, random_inputs
 
-from hbc.frontend import oracle
+from hbc.frontend.oracle import oracle
 from hbc.ir.diag import HbcError
 
 PROGRAMS = {

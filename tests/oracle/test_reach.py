@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from naive import pipeline
 
-from hbc.frontend import oracle
+from hbc.frontend.oracle import oracle
 
 Array = np.ndarray[Any, Any]
 

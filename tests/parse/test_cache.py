@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from hbc.frontend import grammar
-from hbc.frontend.parse import parse
+from hbc.frontend.text import grammar
+from hbc.frontend.text.parse import parse
 from hbc.ir.source import Source
 
-PARSE = "from hbc.frontend.parse import parse; from hbc.ir.source import Source; "
+PARSE = "from hbc.frontend.text.parse import parse; from hbc.ir.source import Source; "
 PARSE += "print(len(parse(Source('a.hb', 'size N, M')).statements))"
 
 

@@ -4,9 +4,9 @@ import time
 
 import pytest
 
-from hbc.frontend.check import check
-from hbc.frontend.giants import DEEPEST_NESTING, LARGEST_SOURCE
-from hbc.frontend.parse import parse
+from hbc.frontend.checks.check import check
+from hbc.frontend.text.giants import DEEPEST_NESTING, LARGEST_SOURCE
+from hbc.frontend.text.parse import parse
 from hbc.ir.diag import HbcError
 from hbc.ir.source import Source
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from hbc.frontend import ast
-from hbc.frontend.parse import parse
+from hbc.frontend.text import ast
+from hbc.frontend.text.parse import parse
 from hbc.ir.source import Source
 
 

@@ -28,7 +28,7 @@ from tree_maps import (
     with_values,
 )
 
-from hbc.frontend import ast
+from hbc.frontend.text import ast
 
 Respelling = Callable[[ast.File, Random], ast.File]
 CASTS = ("f32", "i32")

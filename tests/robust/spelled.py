@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import assert_never
 
-from hbc.frontend import ast
+from hbc.frontend.text import ast
 
 _TOP = 0  # binds weaker than every operator: a `let`
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import assert_never
 
-from hbc.frontend import ast
+from hbc.frontend.text import ast
 from hbc.ir.source import Source, Span
 
 NOWHERE = Span(Source("made.hb", ""), 0, 0)

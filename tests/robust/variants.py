@@ -11,10 +11,10 @@ from respellings import RESPELLINGS
 from spelled import spelled
 from tree_maps import words
 
-from hbc.frontend import ast
-from hbc.frontend.check_calls import FUNCTIONS
-from hbc.frontend.directives import DIRECTIVES, MEMORIES, TAILS
-from hbc.frontend.parse import parse
+from hbc.frontend.checks.calls import FUNCTIONS
+from hbc.frontend.program.vocabulary import DIRECTIVES, MEMORIES, TAILS
+from hbc.frontend.text import ast
+from hbc.frontend.text.parse import parse
 from hbc.ir.source import Source
 from hbc.ir.target import TARGETS
 from hbc.ir.types import DTYPES

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from hbc.cli.inputs import gather_inputs
-from hbc.frontend.check import check
-from hbc.frontend.funcs import Example, Fill, Pipeline
-from hbc.frontend.oracle import Reference, evaluate
-from hbc.frontend.parse import parse
+from hbc.frontend.checks.check import check
+from hbc.frontend.oracle.oracle import Reference, evaluate
+from hbc.frontend.program.funcs import Example, Fill, Pipeline
+from hbc.frontend.text.parse import parse
 from hbc.ir.source import Source
 
 FOLDER = Path(__file__).resolve().parents[2] / "samples"

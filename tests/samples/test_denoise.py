@@ -16,7 +16,7 @@ from PIL import Image
 from sample_table import FOLDER, Array, load
 
 from hbc.cli.main import main
-from hbc.frontend.oracle import evaluate
+from hbc.frontend.oracle.oracle import evaluate
 
 VARIANTS = ["denoise", "denoise_bf16", "cuda/denoise"]
 PHOTOGRAPH = FOLDER / "data" / "astronaut.png"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from hbc.cli.pipeline import choose_schedule, lower_to_kernel
-from hbc.frontend.check import check
-from hbc.frontend.oracle import compare, evaluate
-from hbc.frontend.parse import parse
+from hbc.frontend.checks.check import check
+from hbc.frontend.oracle.oracle import compare, evaluate
+from hbc.frontend.text.parse import parse
 from hbc.ir.interp import run
 from hbc.ir.source import Source
 from hbc.ir.target import TARGETS

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from hbc.cli.pipeline import choose_schedule, lower_to_kernel
-from hbc.frontend.check import check
-from hbc.frontend.parse import parse
+from hbc.frontend.checks.check import check
+from hbc.frontend.text.parse import parse
 from hbc.ir.register_pressure import register_pressure
 from hbc.ir.source import Source
 from hbc.ir.target import TARGETS

@@ -13,10 +13,10 @@ from hbc.cli.inputs import gather_inputs
 from hbc.cli.pipeline import choose_schedule, lower_to_kernel
 from hbc.cli.sizes import extents
 from hbc.codegen.c.file import emit_c
-from hbc.frontend.check import check
-from hbc.frontend.funcs import Example, Fill, Pipeline
-from hbc.frontend.oracle import compare, evaluate
-from hbc.frontend.parse import parse
+from hbc.frontend.checks.check import check
+from hbc.frontend.oracle.oracle import compare, evaluate
+from hbc.frontend.program.funcs import Example, Fill, Pipeline
+from hbc.frontend.text.parse import parse
 from hbc.ir.interp import prepare
 from hbc.ir.kernel import Kernel
 from hbc.ir.nodes import Binary, Op, VectorReduce

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hbc.codegen.text.instruction_files import builtin_descriptions
-from hbc.frontend.isa_load import load_instructions
+from hbc.frontend.isa.load import load_instructions
 from hbc.ir.interp import run
 from hbc.ir.jam import jam
 from hbc.ir.kernel import Kernel

@@ -9,7 +9,7 @@ from brute_sketches import Sketch, sketches
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hbc.frontend.sf_elaborate import load_sketch
+from hbc.frontend.sketch.elaborate import load_sketch
 from hbc.ir.diag import HbcError
 from hbc.ir.source import Source, Span
 from hbc.synth.prunings.watch import Watch

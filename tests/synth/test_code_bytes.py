@@ -14,7 +14,7 @@ from hbc.cli.layout_moves import Moves, cheapest_moves
 from hbc.cli.synth_code import movement_code, moves_table
 from hbc.codegen.build.cuda_cpu import build, find_cpp
 from hbc.codegen.moves.bytes import emit_bytes
-from hbc.frontend.layout_spec import parse_spec
+from hbc.frontend.sketch.layout_spec import parse_spec
 from hbc.ir.diag import HbcError, ToolError
 from hbc.ir.gather import UNDEFINED, ZERO, Gather
 from hbc.ir.movement import Folded, Input, Moved, Movement, Output

@@ -14,7 +14,7 @@ import pytest
 
 from hbc.cli.read_sketch import importer
 from hbc.cli.synth import chosen_table, none_found
-from hbc.frontend.sf_elaborate import load_sketch
+from hbc.frontend.sketch.elaborate import load_sketch
 from hbc.ir.diag import HbcError
 from hbc.ir.source import Source
 from hbc.synth.prunings.watch import Watch

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from hbc.cli.layout_moves import Moves, cheapest_moves
 from hbc.cli.synth_code import movement_code, printer_of
-from hbc.frontend.layout_spec import parse_spec
+from hbc.frontend.sketch.layout_spec import parse_spec
 from hbc.ir.diag import UsageError
 from hbc.synth.prunings.watch import Watch
 

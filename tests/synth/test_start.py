@@ -14,7 +14,7 @@ from sketch_solver import SKETCHES
 SLOW = (
     "egglog", "rich", "PIL", "matplotlib", "scipy", "torch", "ml_dtypes",  # packages
     "numpy.random", "numpy.testing", "unittest", "secrets", "multiprocessing",
-    "hbc.frontend.parse", "hbc.frontend.ast", "hbc.frontend.check", "hbc.ir.nodes",  # kernels
+    "hbc.frontend.text.parse", "hbc.frontend.text.ast", "hbc.frontend.checks.check", "hbc.ir.nodes",  # kernels
     "hbc.codegen.c.file", "hbc.eqsat", "hbc.cli.pipeline", "hbc.cli.drawing", "hbc.cli.synth_code",
 )  # fmt: skip
 PROGRAM = """

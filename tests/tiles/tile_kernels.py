@@ -7,7 +7,7 @@ from functools import cache
 from math import prod
 
 from hbc.codegen.text.instruction_files import builtin_descriptions
-from hbc.frontend.isa_load import load_instructions
+from hbc.frontend.isa.load import load_instructions
 from hbc.ir.contraction import shape
 from hbc.ir.instruction import Instruction
 from hbc.ir.kernel import Kernel

@@ -1,0 +1,152 @@
+"""Checks a file: from its syntax tree to a Pipeline, or to everything that is wrong with it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from hbc.frontend.checks import declarations as check_declarations
+from hbc.frontend.checks.definitions import Draft, drafts, func
+from hbc.frontend.checks.examples import examples
+from hbc.frontend.checks.names import kernel_name, names_of_strides
+from hbc.frontend.checks.order import callees_first, names_read, reachable
+from hbc.frontend.checks.schedules import schedules
+from hbc.frontend.checks.tables import table
+from hbc.frontend.expand.expand import expand
+from hbc.frontend.program.funcs import Func, Pipeline
+from hbc.frontend.program.literals import UNKNOWN
+from hbc.frontend.program.reads import check_bounds
+from hbc.frontend.program.scope import Scope, Signature
+from hbc.frontend.program.settings import Settings
+from hbc.frontend.text import ast
+from hbc.frontend.text.vocabulary import words
+from hbc.ir.diag import HbcError, did_you_mean, in_order
+from hbc.ir.source import Span
+
+MOST_ARGUMENTS = 127  # that every C11 compiler takes (5.2.4.1)
+
+
+def check(file: ast.File, settings: Mapping[str, str], fix_sizes: bool = False) -> Pipeline:
+    """The pipeline that the file describes.
+
+    `settings` are the texts of `--set`; those of sizes fix them when `fix_sizes` says so, and are
+    only read otherwise. Raises UsageError for wrong settings, and HbcError with every independent
+    mistake of the file."""
+    file = expand(file)
+    scope = Scope(file.source, words=words(file))
+    given = Settings(settings, fix_sizes)
+    name = kernel_name(file, scope)
+    tables = declarations(file, scope, given)
+    given.finish(file)
+    names_of_strides(file, scope)
+    written = drafts(file, scope)
+    graph = call_graph(written, tables, scope)
+    for s in file.statements:
+        if isinstance(s, ast.Alias):
+            check_declarations.alias(s, scope)
+    order = callees_first(graph, {n: d.name for n, d in written.items()}, scope)
+    funcs = dict(tables)
+    for n in order:
+        if n in written:
+            checked = func(written[n], scope)
+            if checked is not None:
+                funcs[n] = checked
+    late_declarations(file, scope)
+    outputs_are_defined(file, written, scope)
+    pipeline = Pipeline(
+        name, file.source, tuple(scope.sizes.values()), tuple(scope.inputs.values()),
+        tuple(scope.outputs.values()), tuple(funcs[n] for n in order if n in funcs),
+        tuple(scope.bounds.values()), tuple(scope.requirements),
+        schedules(file, funcs, scope), examples(file, scope),
+    )  # fmt: skip
+    sizes_are_used(scope)
+    proved = check_bounds(pipeline, scope)
+    if scope.mistakes:
+        raise HbcError(in_order(scope.mistakes))
+    wanted = reachable(graph, scope.outputs)
+    kept = tuple(f for f in pipeline.funcs if f.name in wanted)
+    return replace(pipeline, funcs=kept, requirements=proved)
+
+
+def declarations(file: ast.File, scope: Scope, given: Settings) -> dict[str, Func]:
+    """Declares names in the order of the file; returns the tables."""
+    tables: dict[str, Func] = {}
+    for s in file.statements:
+        match s:
+            case ast.Sizes():
+                check_declarations.sizes(s, scope, given)
+            case ast.TypeParam():
+                check_declarations.type_param(s, scope, given)
+            case ast.Param():
+                check_declarations.param(s, scope, given)
+            case _:
+                pass
+    for s in file.statements:
+        match s:
+            case ast.Input() | ast.Output():
+                check_declarations.array(s, scope)
+            case ast.Table():
+                made = table(s, scope)
+                if made is not None:
+                    tables[made.name] = made
+            case ast.Reduce():
+                check_declarations.reduce(s, scope)
+            case _:
+                pass
+    few_enough(scope)
+    return tables
+
+
+def few_enough(scope: Scope) -> None:
+    """The C function has a parameter for each size and array."""
+    spans = [size.span for size in scope.sizes.values()]
+    spans += [image.span for image in (*scope.inputs.values(), *scope.outputs.values())]
+    if len(spans) > MOST_ARGUMENTS:
+        scope.report(
+            f"{len(spans)} sizes and arrays, and a C function has at most {MOST_ARGUMENTS} "
+            "parameters", spans[MOST_ARGUMENTS], "join arrays along a new dimension",
+        )  # fmt: skip
+
+
+def late_declarations(file: ast.File, scope: Scope) -> None:
+    """What speaks of Funcs, or of sizes alone."""
+    for s in file.statements:
+        match s:
+            case ast.Require():
+                check_declarations.require(s, scope)
+            case ast.Bound():
+                check_declarations.bound(s, scope)
+            case _:
+                pass
+
+
+def call_graph(
+    written: Mapping[str, Draft], tables: Mapping[str, Func], scope: Scope
+) -> dict[str, list[str]]:
+    """Which Funcs each Func reads. An update may read its own; a pure step is on a cycle then."""
+    graph: dict[str, list[str]] = {n: [] for n in tables}
+    for n, draft in written.items():
+        steps = [draft.pure, *draft.updates]
+        read = names_read(e for s in steps for e in (*s.indices, s.value, s.condition))
+        own = names_read([draft.pure.value])
+        graph[n] = [m for m in (*tables, *written) if m in read and (m != n or n in own)]
+        scope.funcs.setdefault(n, Signature(UNKNOWN, len(draft.pure.indices)))
+    return graph
+
+
+def outputs_are_defined(file: ast.File, written: Mapping[str, Draft], scope: Scope) -> None:
+    for n, output in scope.outputs.items():
+        if n not in written and n not in scope.broken:
+            unused = [m for m in written if m not in scope.outputs]
+            hint = did_you_mean(n, unused) or f"write `{n}[...] = ...`"
+            scope.report(f"output `{n}` is never defined", output.span, hint)
+    if not scope.outputs and not any(isinstance(s, ast.Output) for s in file.statements):
+        begin = Span(file.source, 0, 0)
+        scope.report("the file has no output", begin, "write `output C: f32[M, N]`")
+
+
+def sizes_are_used(scope: Scope) -> None:
+    """A size that nothing mentions cannot be found from the arrays, and is a slip."""
+    for n, size in scope.sizes.items():
+        if n not in scope.used:
+            scope.report(f"size `{n}` is never used", size.span, "remove it")

@@ -1,0 +1,203 @@
+"""Checks sizes, params, types, inputs, outputs, reductions, bounds, requirements and aliases."""
+
+from __future__ import annotations
+
+from hbc.frontend.checks.access import edge_image
+from hbc.frontend.checks.names import declare
+from hbc.frontend.checks.types import convert, text
+from hbc.frontend.checks.values import condition, index, value
+from hbc.frontend.program.constants import evaluate
+from hbc.frontend.program.funcs import Bound, Image, ReduceVar, Requirement, SizeDecl
+from hbc.frontend.program.literals import is_broken
+from hbc.frontend.program.scope import Edge, Env, Scope
+from hbc.frontend.program.settings import Settings
+from hbc.frontend.text import ast
+from hbc.ir import build
+from hbc.ir.diag import Note
+from hbc.ir.linear import Linear, linear, to_expr
+from hbc.ir.nodes import Binary, Const, Expr, Op, Var, const_index
+from hbc.ir.types import DTYPES, DType, Type
+
+
+def sizes(s: ast.Sizes, scope: Scope, settings: Settings) -> None:
+    for name in s.names:
+        if declare(scope, name, "a size", in_c=True):
+            fixed = settings.size(name.text)
+            scope.sizes[name.text] = SizeDecl(name.text, name.span, fixed)
+
+
+def type_param(s: ast.TypeParam, scope: Scope, settings: Settings) -> None:
+    if not declare(scope, s.name, "a type"):
+        return
+    chosen = settings.type(s.name.text)
+    scope.types[s.name.text] = chosen or type_named(s.default, scope)
+
+
+def param(s: ast.Param, scope: Scope, settings: Settings) -> None:
+    if not declare(scope, s.name, "a param"):
+        return
+    to = type_named(s.type, scope)
+    default = constant(s.default, to, f"`{s.name.text}`", scope)
+    chosen = settings.param(s.name.text, to)
+    number = default if chosen is None else chosen
+    if number is None:
+        scope.broken.add(s.name.text)
+        number = 0.0 if to.is_float else 0
+    scope.params[s.name.text] = Const(number, Type(to), s.name.span)
+
+
+def constant(e: ast.Expr, to: DType, what: str, scope: Scope) -> int | float | bool | None:
+    """The value of an expression that must not depend on sizes; None after a report."""
+    before = len(scope.mistakes)
+    v = convert(value(e, Env(scope, place="in a constant")), e, to, what, scope)
+    if is_broken(v):
+        return None
+    number = evaluate(v)
+    if number is None and len(scope.mistakes) == before:
+        scope.report(f"`{text(e)}` is not known at compile time", e.span)
+    return number
+
+
+def type_named(name: ast.Ident, scope: Scope) -> DType:
+    """The element type of that name; f32 after a report."""
+    if name.text in scope.types:
+        scope.used.add(name.text)
+        return scope.types[name.text]
+    scope.unknown("type", name.text, name.span, scope.types)
+    return DTYPES["f32"]
+
+
+def array(s: ast.Input | ast.Output, scope: Scope) -> None:
+    what = "an input" if isinstance(s, ast.Input) else "an output"
+    fresh = declare(scope, s.name, what, in_c=True)
+    dtype = type_named(s.type, scope)
+    found = [extent(e, scope, f"`{s.name.text}`") for e in s.extents]
+    extents = tuple(const_index(1) if e is None else e for e in found)
+    if not fresh:
+        return
+    if None in found:
+        scope.broken.add(s.name.text)
+    image = Image(s.name.text, dtype, extents, s.name.span)
+    (scope.inputs if isinstance(s, ast.Input) else scope.outputs)[s.name.text] = image
+
+
+def extent(e: ast.Expr, scope: Scope, what: str) -> Expr | None:
+    """An extent in its normal form: affine in the sizes (quotients by numbers count as affine), and
+    positive when it is a number."""
+    typed = index(e, Env(scope, place="in an extent"))
+    if is_broken(typed):
+        return None
+    form = linear(typed)
+    if not is_affine(form):
+        scope.report(
+            f"the extent `{text(e)}` of {what} is not affine in the sizes", e.span,
+            "declare a size for it, and state how they relate with `require`",
+        )  # fmt: skip
+        return None
+    if form.is_constant and form.constant <= 0:
+        scope.report(f"the extent of {what} is {form.constant}", e.span, "it must be at least 1")
+        return None
+    return to_expr(form)
+
+
+def is_affine(form: Linear) -> bool:
+    """Sums of sizes, multiples of them and their quotients by numbers, rounded down."""
+    return all(
+        isinstance(atom, Var)
+        or (
+            isinstance(atom, Binary)
+            and atom.op in (Op.DIV, Op.MOD)
+            and isinstance(atom.b, Const)
+            and atom.b.value > 0
+            and is_affine(linear(atom.a))
+        )
+        for atom, _ in form.terms
+    )
+
+
+def reduce(s: ast.Reduce, scope: Scope) -> None:
+    for d in s.domains:
+        fresh = declare(scope, d.name, "a reduction variable")
+        ends = interval(d.interval, scope, "a reduction")
+        if ends is None or not fresh:
+            scope.broken.add(d.name.text)
+            ends = ends or (const_index(0), const_index(1))
+        if not fresh:
+            continue
+        start, stop = ends
+        count = to_expr(linear(build.sub(stop, start)))
+        if isinstance(count, Const) and count.value <= 0:
+            scope.report(
+                f"`{d.name.text}` runs over {count.value} values", d.interval.span,
+                "the end is not part of the interval: `0 .. N` has N values",
+            )  # fmt: skip
+        scope.reduces[d.name.text] = ReduceVar(d.name.text, start, count, d.name.span)
+
+
+def interval(e: ast.Interval, scope: Scope, what: str) -> tuple[Expr, Expr] | None:
+    """Start and stop, affine in the sizes."""
+    env = Env(scope, place=f"in the interval of {what}")
+    ends = [const_index(0) if x is None else index(x, env) for x in (e.start, e.stop)]
+    if any(map(is_broken, ends)):
+        return None
+    forms = [linear(x) for x in ends]
+    if not all(map(is_affine, forms)):
+        scope.report(f"the interval of {what} is not affine in the sizes", e.span)
+        return None
+    return to_expr(forms[0]), to_expr(forms[1])
+
+
+def alias(s: ast.Alias, scope: Scope) -> None:
+    if not isinstance(s.value, ast.Call):
+        scope.report(
+            f"`{s.name.text} = ...` without indices names a boundary helper", s.span,
+            f"write `{s.name.text}[x] = ...` to define a Func, `P = clamp_edge(A)` for a helper",
+        )  # fmt: skip
+        scope.broken.add(s.name.text)
+        return
+    image = edge_image(s.value, Env(scope))
+    fresh = declare(scope, s.name, "an alias")
+    if image is None:
+        scope.broken.add(s.name.text)
+    elif fresh:
+        name = s.value.args[0]
+        scope.aliases[s.name.text] = Edge(s.value.name, ast.Ident(image.name, name.span))
+
+
+def require(s: ast.Require, scope: Scope) -> None:
+    test = condition(s.condition, Env(scope, place="in a requirement"))
+    if is_broken(test):
+        return
+    message = s.message or f"the kernel requires {text(s.condition, 200)}"
+    if evaluate(test) is False:
+        scope.report(f"this requirement never holds: {message}", s.condition.span)
+        return
+    scope.requirements.append(Requirement(test, message, s.span))
+
+
+def bound(s: ast.Bound, scope: Scope) -> None:
+    name = s.name.text
+    ends = interval(s.interval, scope, "a bound")
+    if name in scope.inputs:
+        dtype = scope.inputs[name].element
+    elif name in scope.funcs:
+        dtype = scope.funcs[name].element
+    else:
+        scope.unknown("Func or input", name, s.name.span, [*scope.inputs, *scope.funcs])
+        return
+    if name in scope.bounds:
+        previous = scope.bounds[name].span
+        notes = [] if previous is None else [Note("the previous one", previous)]
+        scope.report(f"`{name}` already has a bound", s.span, None, *notes)
+        return
+    if not dtype.is_int:
+        scope.report(f"`{name}` is {dtype}, and only integers are bounded", s.span)
+        return
+    if ends is None:
+        return
+    low, high = (evaluate(e) for e in ends)
+    if low is not None and high is not None and low >= high:
+        scope.report(f"no value lies in {low} .. {high}", s.interval.span,
+                     "the end is not part of the interval")  # fmt: skip
+        return
+    scope.bounds[name] = Bound(name, *ends, s.span)

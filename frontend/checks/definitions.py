@@ -1,0 +1,220 @@
+"""Checks definitions: pure steps, their updates, and the element types of Funcs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from hbc.frontend.checks.declarations import type_named
+from hbc.frontend.checks.names import declare
+from hbc.frontend.checks.order import names_read
+from hbc.frontend.checks.types import convert, suggestion, text
+from hbc.frontend.checks.updates import update
+from hbc.frontend.checks.values import value
+from hbc.frontend.program.funcs import Func
+from hbc.frontend.program.literals import (
+    LITERAL_FLOAT,
+    LITERAL_INT,
+    UNKNOWN,
+    default_type,
+    element,
+    is_broken,
+    is_literal,
+)  # fmt: skip
+from hbc.frontend.program.scope import Declared, Env, Scope, Signature
+from hbc.frontend.text import ast
+from hbc.ir.diag import Note
+from hbc.ir.nodes import Expr, Var
+from hbc.ir.types import DType, widen
+
+
+@dataclass(slots=True)
+class Draft:
+    """The definitions of one name, in the order of the file."""
+
+    name: ast.Ident
+    pure: ast.Definition
+    updates: list[ast.Definition] = field(default_factory=list)
+    variables: tuple[str, ...] = ()
+
+
+def drafts(file: ast.File, scope: Scope) -> dict[str, Draft]:
+    """Collects definitions by name, declares the Funcs and checks the left side of pure steps."""
+    found: dict[str, Draft] = {}
+    for s in file.statements:
+        if not isinstance(s, ast.Definition):
+            continue
+        name = s.name.text
+        if name in found:
+            found[name].updates.append(s)
+        elif name in scope.outputs or name not in scope.declared:
+            begin(s, found, scope)
+        elif name not in scope.broken:
+            previous = scope.declared[name]
+            note = Note(f"`{name}` is {previous.what}", previous.span)
+            scope.report(f"`{name}` is {previous.what} and cannot be defined", s.name.span, None,
+                         note)  # fmt: skip
+            scope.broken.add(name)
+    return found
+
+
+def begin(s: ast.Definition, found: dict[str, Draft], scope: Scope) -> None:
+    name = s.name.text
+    if name not in scope.outputs and not declare(scope, s.name, "a Func"):
+        return
+    found[name] = Draft(s.name, s)
+    variables = pure_variables(s, scope)
+    if variables is None:
+        scope.broken.add(name)
+        return
+    found[name].variables = variables
+    if s.condition is not None:
+        scope.report(
+            f"the pure step of `{name}` has a condition", s.condition.span,
+            "a value is needed everywhere: write `select(condition, a, b)`",
+        )  # fmt: skip
+    if name in scope.outputs and len(variables) != len(scope.outputs[name].extents):
+        rank = len(scope.outputs[name].extents)
+        note = Note(f"`{name}` is declared here", scope.declared[name].span)
+        scope.report(
+            f"output `{name}` has {rank} dimension{'s' * (rank > 1)}, and is defined with"
+            f" {len(variables)}",
+            s.name.span, None, note,
+        )  # fmt: skip
+        scope.broken.add(name)
+
+
+def pure_variables(s: ast.Definition, scope: Scope) -> tuple[str, ...] | None:
+    """The variables of a first definition: plain, distinct and new."""
+    name = s.name.text
+    names = [i.text for i in s.indices if isinstance(i, ast.Name)]
+    shown = ", ".join("xyzwuvpqrst"[d] if d < 11 else f"x{d}" for d in range(len(s.indices)))
+    hint = f"begin with its value everywhere, such as `{name}[{shown}] = 0`"
+    if s.op != "=" or len(names) < len(s.indices):
+        scope.report(f"`{name}` is updated before it has a value", s.name.span, hint)
+        return None
+    for i in s.indices:
+        assert isinstance(i, ast.Name)
+        if i.text in scope.declared and i.text not in scope.reduces:
+            declared = scope.declared[i.text]
+            scope.report(
+                f"`{i.text}` is {declared.what} and cannot be a variable of `{name}`", i.span,
+                None, Note("it is declared here", declared.span),
+            )  # fmt: skip
+            return None
+    for at, n in enumerate(names):
+        if n in names[:at]:
+            scope.report(f"`{n}` stands twice on the left", s.indices[at].span, hint)
+            return None
+    return tuple(names)
+
+
+def func(draft: Draft, scope: Scope) -> Func | None:
+    """The checked Func, whose callees are known; None after a report."""
+    name, pure = draft.name.text, draft.pure
+    scope.declared.setdefault(name, Declared("a Func", draft.name.span))
+    before = len(scope.mistakes)
+    rank = len(pure.indices)
+    check_ambiguous(draft, scope)
+    env = Env(scope, {v: Var(v) for v in draft.variables}, "in a pure step")
+    if name not in scope.broken:
+        typed = value(pure.value, env)
+        t = element_type(draft, typed, scope)
+    else:
+        typed, t = Var("", UNKNOWN(1)), UNKNOWN
+    scope.funcs[name] = Signature(t, rank)
+    if t is not UNKNOWN:
+        typed = convert(typed, pure.value, t, f"`{name}`", scope)
+    updates = tuple(update(u, draft.variables, t, scope) for u in draft.updates if draft.variables)
+    report_overwritten(draft, scope)
+    if t is UNKNOWN and not scope.mistakes:
+        scope.report(
+            f"the type of `{name}` cannot be told: its first value is a literal, and the updates say "
+            "only together with it what they are", draft.name.span,
+            f"declare it, such as `{name}: f32[{', '.join(draft.variables)}] = ...`",
+        )  # fmt: skip
+    if is_broken(typed) or None in updates or len(scope.mistakes) > before:
+        scope.broken.add(name)
+        return None
+    kept = tuple(u for u in updates if u is not None)
+    return Func(name, t, draft.variables, typed, kept, None, draft.name.span)
+
+
+def check_ambiguous(draft: Draft, scope: Scope) -> None:
+    """A pure variable may have the name of a reduction variable only where no update could mean
+    either."""
+    for v, i in zip(draft.variables, draft.pure.indices, strict=False):
+        if v in scope.reduces and draft.updates:
+            scope.report(
+                f"`{v}` is a reduction variable, and could mean either in the updates of"
+                f" `{draft.name.text}`", i.span, "choose another name on the left",
+                Note("it is declared here", scope.declared[v].span),
+            )  # fmt: skip
+            scope.broken.add(draft.name.text)
+
+
+def element_type(draft: Draft, typed: Expr, scope: Scope) -> DType:
+    """Declared, or that of the pure step, or for a literal that of the updates."""
+    name, said = draft.name.text, draft.pure.type
+    declared = None if said is None else type_named(said, scope)
+    for u in draft.updates:
+        if u.type is not None:
+            scope.report(f"the type of `{name}` stands at its first definition", u.type.span)
+    if name in scope.outputs:
+        output = scope.outputs[name]
+        if declared not in (None, output.element) and said is not None:
+            note = Note(f"output `{name}` is {output.element}", scope.declared[name].span)
+            scope.report(f"`{name}` is declared {declared} here", said.span, None, note)
+        return output.element
+    if declared is not None:
+        return declared
+    if is_broken(typed) or not is_literal(typed):
+        return element(typed)
+    found = update_types(draft, scope)
+    total: DType | None = None
+    if UNKNOWN in found:
+        return UNKNOWN
+    for t in found:
+        joined = t if total is None else widen(total, t)
+        if joined is None and total is not None:
+            scope.report(
+                f"the updates of `{name}` give {total} and {t}", draft.name.span,
+                f"cast them to one type, such as {suggestion(total, t)}",
+            )  # fmt: skip
+            return UNKNOWN
+        total = joined
+    if total is not None and total.is_int and element(typed) is LITERAL_FLOAT:
+        scope.report(
+            f"`{text(draft.pure.value)}` is a float, and the updates of `{name}` give {total}",
+            draft.pure.value.span, f"write an integer, or declare `{name}: f32[...]`",
+        )  # fmt: skip
+        return UNKNOWN
+    return total or default_type(element(typed))
+
+
+def update_types(draft: Draft, scope: Scope) -> list[DType]:
+    """What the updates store, where the Func itself counts as a literal. Reports nothing: the
+    updates are checked again once the type is known."""
+    name = draft.name.text
+    scope.funcs[name] = Signature(LITERAL_INT, len(draft.pure.indices))
+    scope.quiet = True
+    around: dict[str, Expr] = {v: Var(v) for v in (*draft.variables, *scope.reduces)}
+    env = Env(scope, around, "in an update")
+    typed = [value(u.value, env) for u in draft.updates]
+    scope.quiet = False
+    return [element(e) for e in typed if not is_literal(e)]
+
+
+def report_overwritten(draft: Draft, scope: Scope) -> None:
+    """A second definition that replaces the first everywhere without reading it."""
+    name = draft.name.text
+    previous = draft.pure
+    for u in draft.updates:
+        plain = tuple(i.text for i in u.indices if isinstance(i, ast.Name))
+        whole = plain == draft.variables and len(plain) == len(u.indices)
+        if u.op == "=" and whole and u.condition is None and name not in names_read([u.value]):
+            note = Note("the previous definition", previous.span)
+            scope.report(
+                f"`{name}` is defined twice: this one replaces the first everywhere",
+                u.name.span, "give it another name, or update it with `+=` and the like", note,
+            )  # fmt: skip
+        previous = u

@@ -1,0 +1,28 @@
+"""Operations on typed operands: brought to one type, folded where both are literals."""
+
+from __future__ import annotations
+
+from hbc.frontend.checks.types import Operand, join
+from hbc.frontend.program.literals import BROKEN, element, fold_binary, is_literal, settle
+from hbc.frontend.program.scope import Env
+from hbc.ir.nodes import COMPARISONS, Binary, Const, Expr, Op
+from hbc.ir.source import Span
+
+
+def operation(op: Op, left: Operand, right: Operand, span: Span, env: Env) -> Expr:
+    """`op` of operands that it accepts, brought to one type."""
+    a, b = left[0], right[0]
+    divides = op in (Op.DIV, Op.MOD) and not element(a).is_float and not element(b).is_float
+    if divides and isinstance(b, Const) and b.value == 0:
+        env.scope.report("division by zero", right[1].span)
+        return BROKEN
+    if is_literal(a) and is_literal(b) and isinstance(a, Const) and isinstance(b, Const):
+        folded = fold_binary(op, a, b, span)
+        if folded is not None:
+            return folded
+    both = join(left, right, span, env)
+    if both is None:
+        return BROKEN
+    if op in COMPARISONS:
+        both = (settle(both[0], env.scope), settle(both[1], env.scope))
+    return Binary(op, *both, span)

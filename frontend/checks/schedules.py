@@ -1,0 +1,269 @@
+"""Checks schedule blocks: targets, stages, directives and the kinds of their arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from hbc.frontend.checks.declarations import is_affine
+from hbc.frontend.checks.foreign_names import FOREIGN_DIRECTIVES
+from hbc.frontend.checks.lanes import check_lanes
+from hbc.frontend.checks.stages import Block, factored, stage_of, stage_steps
+from hbc.frontend.checks.types import text
+from hbc.frontend.checks.values import condition, index
+from hbc.frontend.program.constants import evaluate
+from hbc.frontend.program.funcs import Directive, Func, Schedule, ScheduleLine, Stage
+from hbc.frontend.program.literals import is_broken
+from hbc.frontend.program.scope import Env, Scope
+from hbc.frontend.program.vocabulary import (
+    CACHES,
+    DIRECTIVES,
+    MEMORIES,
+    SUFFIXES,
+    TAILS,
+    Form,
+    Kind,
+)
+from hbc.frontend.text import ast
+from hbc.ir.diag import Note, did_you_mean
+from hbc.ir.linear import linear, to_expr
+from hbc.ir.nodes import Access, Expr
+from hbc.ir.target import TARGETS
+from hbc.ir.walk import contains
+
+LARGEST_FACTOR = 1 << 30  # sums of such factors stay far from what 64 bits hold
+
+
+def schedules(file: ast.File, funcs: Mapping[str, Func], scope: Scope) -> tuple[Schedule, ...]:
+    """All blocks, in the order of the file."""
+    found: dict[str, Schedule] = {}
+    variables = [
+        i.text
+        for s in file.statements
+        if isinstance(s, ast.Definition)
+        for i in s.indices
+        if isinstance(i, ast.Name)
+    ]
+    for s in file.statements:
+        if isinstance(s, ast.Schedule):
+            checked = schedule(s, funcs, variables, scope)
+            previous = found.get(s.name.text)
+            if previous is not None and previous.span is not None:
+                note = Note("the previous one", previous.span)
+                scope.report(f"schedule `{s.name.text}` exists already", s.name.span, None, note)
+            found.setdefault(s.name.text, checked)
+    return tuple(found.values())
+
+
+def schedule(
+    s: ast.Schedule, funcs: Mapping[str, Func], variables: list[str], scope: Scope
+) -> Schedule:
+    if s.lines is None or s.name.text == "auto":
+        hint = "write `schedule NAME for avx512 { ... }`; without one, plain loops are made"
+        if s.name.text == "auto":
+            scope.report("automatic schedules are not in this version", s.span, hint)
+        else:
+            scope.report(f"schedule `{s.name.text}` has no lines", s.span, hint)
+    elif not s.targets:
+        hint = f"write `schedule {s.name.text} for avx512, avx2 {{ ... }}`"
+        scope.report(f"schedule `{s.name.text}` names no target", s.name.span, hint)
+    targets = tuple(t.text for t in s.targets)
+    for at, t in enumerate(s.targets):
+        if t.text not in TARGETS:
+            hint = did_you_mean(t.text, TARGETS) or f"the targets are {', '.join(TARGETS)}"
+            scope.report(f"unknown target `{t.text}`", t.span, hint)
+        elif t.text in targets[:at]:
+            scope.report(f"target `{t.text}` is named twice", t.span)
+    stages = {**funcs, **factored(s, funcs)}
+    loops = tuple(with_new_loops(s, [*variables, *scope.reduces]))
+    block = Block(scope, stages, loops)
+    lines = tuple(x for w in s.lines or () if (x := line(w, block)) is not None)
+    if not any(t in TARGETS and TARGETS[t].instruction_sets for t in targets):
+        check_lanes(lines, stages, scope)  # elsewhere an instruction may do long vectors
+    return Schedule(s.name.text, targets, lines, s.name.span)
+
+
+def with_new_loops(s: ast.Schedule, loops: list[str]) -> list[str]:
+    """The loops, and those that directives of the block make: under the names that they give, or those
+    of `SUFFIXES`, if they split a loop that there is. (Of a slip the loop would be named in hints.)"""
+    found = dict.fromkeys(loops)
+    for w in s.lines or ():
+        for step in w.steps:
+            form = DIRECTIVES.get(step.name.text)
+            kinds = form.kinds[-1] if form else ()
+            args = step.args or ()
+            loop = args[0] if args else None
+            if len(args) > 1 and step.name.text in SUFFIXES and isinstance(loop, ast.Name):
+                found |= {loop.text + SUFFIXES[step.name.text]: None} if loop.text in found else {}
+            for kind, a in zip(kinds, args, strict=False):
+                if kind is Kind.NEW and isinstance(a, ast.Name):
+                    found[a.text] = None
+    return list(found)
+
+
+def line(w: ast.Line, block: Block) -> ScheduleLine | None:
+    """One chain: its stage, then its directives."""
+    split = stage_steps(w)
+    stage = stage_of(ast.Line(w.name, w.steps[:split], w.span), block)
+    if split == len(w.steps):
+        block.scope.report("this line has no directive", w.span, "write `C.vectorize(j, 16)`")
+    directives = [directive(step, stage, block) for step in w.steps[split:]]
+    if stage is None:
+        return None
+    return ScheduleLine(stage, tuple(d for d in directives if d is not None), w.span)
+
+
+def directive(step: ast.Step, stage: Stage | None, block: Block) -> Directive | None:
+    """One call, with its arguments read as the kinds that it takes; None after a report."""
+    scope, name = block.scope, step.name.text
+    form = DIRECTIVES.get(name)
+    if form is None:
+        hint = FOREIGN_DIRECTIVES.get(name) or did_you_mean(name, DIRECTIVES)
+        if name in ("update", "in"):
+            hint = f"`{name}` belongs to the stage and stands first in the line"
+        scope.report(f"unknown directive `{name}`", step.name.span, hint)
+        return None
+    args = step.args or ()
+    plain = [a for a in args if not isinstance(a, ast.Option)]
+    kinds = kinds_for(form, len(plain))
+    if kinds is None:
+        scope.report(f"`{name}` does not take {len(plain)} arguments", step.span,
+                     f"write `{form.written}`")  # fmt: skip
+        return None
+    read = [argument(a, kind, form, stage, block) for a, kind in zip(plain, kinds, strict=True)]
+    options = [option(a, form, step, block) for a in args if isinstance(a, ast.Option)]
+    if form.tail and options and Kind.FACTOR not in kinds:
+        scope.report(f"`{name}` splits nothing here and has no tail", step.span,
+                     f"write `{form.written}`")  # fmt: skip
+    if None in read or None in options:
+        return None
+    return Directive(
+        name, tuple(a for a in read if a is not None),
+        tuple(o for o in options if o is not None), step.span,
+    )  # fmt: skip
+
+
+def kinds_for(form: Form, count: int) -> tuple[Kind, ...] | None:
+    for kinds in form.kinds:
+        if len(kinds) == count:
+            return kinds
+    longest = form.kinds[-1]
+    if form.repeats and count > len(longest):
+        return longest + longest[-1:] * (count - len(longest))
+    return None
+
+
+def argument(
+    a: ast.Expr | ast.Line, kind: Kind, form: Form, stage: Stage | None, block: Block
+) -> str | int | Stage | Expr | None:
+    """One argument as the kind that its place takes; None after a report."""
+    scope = block.scope
+    if kind is Kind.STAGE:
+        if isinstance(a, ast.Name):
+            a = ast.Line(ast.Ident(a.text, a.span), (), a.span)
+        if isinstance(a, ast.Line):
+            return stage_of(a, block)
+    elif isinstance(a, ast.Line):
+        pass
+    elif kind is Kind.CONDITION:
+        test = condition(a, Env(scope, place="in a schedule"))
+        if contains(test, Access):
+            scope.report(f"expected {kind}, found `{text(a)}`", a.span, f"write `{form.written}`")
+            return None
+        return None if is_broken(test) else test
+    elif kind in (Kind.FACTOR, Kind.COUNT):
+        return number(a, kind, form, block)
+    elif kind in (Kind.INDEX, Kind.EXTENT):
+        return position(a, kind, form, block)
+    elif isinstance(a, ast.Name):
+        return named(a, kind, stage, block)
+    shown = a.span.text if isinstance(a, ast.Line) else text(a)
+    scope.report(f"expected {kind}, found `{shown}`", a.span, f"write `{form.written}`")
+    return None
+
+
+def named(a: ast.Name, kind: Kind, stage: Stage | None, block: Block) -> str | None:
+    scope = block.scope
+    if kind is Kind.MEMORY and a.text not in MEMORIES:
+        hint = did_you_mean(a.text, MEMORIES) or f"there are {', '.join(MEMORIES)}"
+        scope.report(f"unknown memory `{a.text}`", a.span, hint)
+        return None
+    if kind is Kind.CACHE and a.text not in CACHES:
+        scope.report(f"unknown cache `{a.text}`", a.span, f"there are {', '.join(CACHES)}")
+        return None
+    if kind is Kind.ARRAY and a.text not in scope.inputs and a.text not in scope.funcs:
+        scope.unknown("Func or input", a.text, a.span, [*scope.inputs, *scope.funcs])
+        return None
+    if kind is Kind.LOOP and a.text not in block.loops:
+        scope.report(f"unknown loop `{a.text}`", a.span, loop_hint(a.text, stage, block))
+        return None
+    if kind is Kind.NEW and (a.text in scope.sizes or a.text in scope.params):
+        what = scope.declared[a.text].what
+        scope.report(f"`{a.text}` is {what} and cannot name a loop", a.span)
+        return None
+    return a.text
+
+
+def loop_hint(name: str, stage: Stage | None, block: Block) -> str | None:
+    close = did_you_mean(name, block.loops)
+    if close is None and stage is not None and stage.name in block.funcs:
+        own = ", ".join(f"`{v}`" for v in block.funcs[stage.name].variables)
+        return f"`{stage.name}` has the variables {own}"
+    if close is None and block.loops:
+        return f"here there are {', '.join(f'`{x}`' for x in sorted(block.loops))}"
+    return close
+
+
+def number(a: ast.Expr, kind: Kind, form: Form, block: Block) -> int | None:
+    """A factor: a number, or an expression of integer params."""
+    scope = block.scope
+    typed = index(a, Env(scope, place="in a schedule"))
+    if is_broken(typed):
+        return None
+    found = evaluate(typed)
+    if found is None:
+        scope.report(f"`{text(a)}` is not known at compile time", a.span,
+                     "use a number or an integer param")  # fmt: skip
+        return None
+    least = {Kind.FACTOR: 1, Kind.COUNT: 0}.get(kind)
+    if least is not None and found < least:
+        scope.report(f"expected {kind}, found {found}", a.span, f"write `{form.written}`")
+        return None
+    if found > LARGEST_FACTOR:
+        scope.report(f"{found} is no factor: {LARGEST_FACTOR} is the largest", a.span)
+        return None
+    return int(found)
+
+
+def position(a: ast.Expr, kind: Kind, form: Form, block: Block) -> int | Expr | None:
+    """A number, or an expression of the sizes."""
+    scope = block.scope
+    typed = index(a, Env(scope, place="in a schedule"))
+    if is_broken(typed):
+        return None
+    found = linear(typed)
+    if not is_affine(found):
+        scope.report(f"`{text(a)}` is not affine in the sizes", a.span, f"write `{form.written}`")
+        return None
+    if not found.is_constant:
+        return to_expr(found)
+    if kind is Kind.EXTENT and found.constant < 1:
+        scope.report(f"expected {kind}, found {found.constant}", a.span, f"write `{form.written}`")
+        return None
+    return found.constant
+
+
+def option(a: ast.Option, form: Form, step: ast.Step, block: Block) -> tuple[str, str | int] | None:
+    scope, name = block.scope, step.name.text
+    if a.name.text != "tail" or not form.tail:
+        takes = "only takes `tail`" if form.tail else "takes no options"
+        hint = "" if form.tail else "leave it out: `tail` says how a `split` or `tile` ends"
+        scope.report(
+            f"`{name}` {takes}, not `{a.name.text}`", a.span, hint or "such as `tail = guard`"
+        )
+        return None
+    if not isinstance(a.value, ast.Name) or a.value.text not in TAILS:
+        written = text(a.value)
+        hint = did_you_mean(written, TAILS) or f"there are {', '.join(TAILS)}"
+        scope.report(f"unknown tail `{written}`", a.value.span, hint)
+        return None
+    return "tail", a.value.text

@@ -1,0 +1,154 @@
+"""Folds tables: every cell is a constant, and the Func's value a search tree over the indices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import product
+from math import prod
+
+from hbc.frontend.checks.declarations import constant, extent, type_named
+from hbc.frontend.checks.names import declare
+from hbc.frontend.checks.types import convert, text
+from hbc.frontend.checks.values import value
+from hbc.frontend.program.constants import Number, evaluate
+from hbc.frontend.program.funcs import Func
+from hbc.frontend.program.literals import LITERAL_INT, is_broken
+from hbc.frontend.program.scope import Env, Scope, Signature
+from hbc.frontend.text import ast
+from hbc.ir.nodes import Binary, Const, Expr, Op, Select, Var, const_index
+from hbc.ir.types import DType, Type
+
+LARGEST_TABLE = 65536
+
+
+def table(s: ast.Table, scope: Scope) -> Func | None:
+    """The Func of the table; None after a report."""
+    fresh = declare(scope, s.name, "a table")
+    dtype = type_named(s.type, scope)
+    shape = literal_shape(s, scope)
+    if fresh:
+        scope.funcs[s.name.text] = Signature(dtype, len(s.extents))
+    values = None if shape is None else cells(s, dtype, shape, scope)
+    if values is None or shape is None or not fresh:
+        scope.broken.add(s.name.text)
+        return None
+    points = product(*(range(n) for n in shape))
+    scope.tables[s.name.text] = dict(zip(points, values, strict=True))
+    variables = tuple(scope.fresh("i") for _ in shape)
+    return Func(
+        s.name.text, dtype, variables, tree(variables, shape, values, dtype),
+        table_shape=shape, span=s.name.span,
+    )  # fmt: skip
+
+
+def literal_shape(s: ast.Table, scope: Scope) -> tuple[int, ...] | None:
+    found: list[int] = []
+    for e in s.extents:
+        n = extent(e, scope, f"table `{s.name.text}`")
+        if n is None:
+            continue
+        number = evaluate(n)
+        if number is None:
+            scope.report(
+                f"the extent `{text(e)}` of table `{s.name.text}` is not known at compile time",
+                e.span, "use a number or an integer param",
+            )  # fmt: skip
+            continue
+        found.append(int(number))
+    if len(found) < len(s.extents):
+        return None
+    if prod(found) > LARGEST_TABLE:
+        scope.report(
+            f"table `{s.name.text}` has {prod(found):,} cells, and {LARGEST_TABLE:,} are the most",
+            s.span, "make it an input",
+        )  # fmt: skip
+        return None
+    return tuple(found)
+
+
+def cells(s: ast.Table, dtype: DType, shape: tuple[int, ...], scope: Scope) -> list[Number] | None:
+    """The values in row-major order."""
+    before = len(scope.mistakes)
+    if s.variables is not None:
+        return formula(s, s.variables, dtype, shape, scope)
+    if not isinstance(s.value, ast.Cells):
+        scope.report(
+            f"table `{s.name.text}` needs cells in brackets, or variables for its formula",
+            s.value.span, f"write `table {s.name.text}: {dtype}[...] [x] = ...`",
+        )  # fmt: skip
+        return None
+    found = list(listed(s.value, dtype, shape, s.name.text, scope))
+    # Cells that read a broken table are missing, without a report of their own.
+    return None if len(scope.mistakes) > before or len(found) < prod(shape) else found
+
+
+def listed(
+    c: ast.Expr | ast.Cells, dtype: DType, shape: tuple[int, ...], name: str, scope: Scope
+) -> Iterator[Number]:
+    if not shape:
+        if isinstance(c, ast.Cells):
+            scope.report(f"table `{name}` has fewer dimensions than these brackets", c.span)
+            return
+        number = constant(c, dtype, f"`{name}`", scope)
+        if number is not None:
+            yield number
+        return
+    if not isinstance(c, ast.Cells):
+        scope.report(f"table `{name}` needs a list of {shape[0]} here", c.span)
+        return
+    if len(c.cells) != shape[0]:
+        scope.report(f"table `{name}` needs {shape[0]} cells here, not {len(c.cells)}", c.span)
+        return
+    for inner in c.cells:
+        yield from listed(inner, dtype, shape[1:], name, scope)
+
+
+def formula(
+    s: ast.Table, indices: Sequence[ast.Expr], dtype: DType, shape: tuple[int, ...], scope: Scope
+) -> list[Number] | None:
+    """The cells of `table D: f32[16, 16] [u, x] = ...`: u and x are integer literals there."""
+    names = [i.text for i in indices if isinstance(i, ast.Name)]
+    if len(set(names)) != len(shape) or len(indices) != len(shape):
+        scope.report(
+            f"table `{s.name.text}` needs {len(shape)} distinct variables", indices[0].span
+        )
+        return None
+    if isinstance(s.value, ast.Cells):
+        scope.report("a formula is expected after the variables", s.value.span)
+        return None
+    variables: dict[str, Expr] = {n: Var(n, Type(LITERAL_INT)) for n in names}
+    env = Env(scope, variables, "in a table")
+    typed = convert(value(s.value, env), s.value, dtype, f"`{s.name.text}`", scope)
+    if is_broken(typed):
+        return None
+    found: list[Number] = []
+    for point in product(*(range(n) for n in shape)):
+        number = evaluate(typed, dict(zip(names, point, strict=True)), scope.tables)
+        if number is None:
+            where = ", ".join(f"{n} = {p}" for n, p in zip(names, point, strict=True))
+            scope.report(
+                f"the cell {where} of table `{s.name.text}` has no constant value", s.value.span,
+                "a table is made of numbers, params, its variables and earlier tables",
+            )  # fmt: skip
+            return None
+        found.append(number)
+    return found
+
+
+def tree(
+    variables: tuple[str, ...], shape: tuple[int, ...], values: Sequence[Number], dtype: DType
+) -> Expr:
+    """Nested selects over the indices, halving at each step; its leaves are in row-major order."""
+    if not shape:
+        return Const(values[0], Type(dtype))
+    stride = len(values) // shape[0]
+
+    def between(first: int, last: int) -> Expr:
+        if last - first == 1:
+            part = values[first * stride : last * stride]
+            return tree(variables[1:], shape[1:], part, dtype)
+        middle = (first + last) // 2
+        below = Binary(Op.LT, Var(variables[0]), const_index(middle))
+        return Select(below, between(first, middle), between(middle, last))
+
+    return between(0, shape[0])

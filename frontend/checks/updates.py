@@ -1,0 +1,148 @@
+"""Checks updates: which variables may stand where, scans, and the value that is stored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from hbc.frontend.checks.access import rank_fits
+from hbc.frontend.checks.types import convert, text
+from hbc.frontend.checks.values import condition, index, value
+from hbc.frontend.program.funcs import Update
+from hbc.frontend.program.literals import UNKNOWN, is_broken
+from hbc.frontend.program.scope import Env, Scope
+from hbc.frontend.text import ast
+from hbc.ir.nodes import Access, Binary, Expr, Op, Unary, UnaryOp, Var
+from hbc.ir.source import Span
+from hbc.ir.types import BOOL, DType, Type
+from hbc.ir.walk import free_variables, nodes
+
+OPERATORS = {
+    "+=": Op.ADD, "-=": Op.ADD, "*=": Op.MUL, "min=": Op.MIN, "max=": Op.MAX,
+    "|=": Op.OR, "&=": Op.AND, "^=": Op.XOR,
+}  # fmt: skip
+
+
+def update(u: ast.Definition, variables: tuple[str, ...], t: DType, scope: Scope) -> Update | None:
+    """The checked update of a Func with those pure variables and element type; None after a
+    report."""
+    name = u.name.text
+    before = len(scope.mistakes)
+    plain = around(u, variables)
+    runs: dict[str, Expr] = {r: Var(r) for r in scope.reduces}
+    whole = Env(scope, {**{v: Var(v) for v in variables}, **runs}, f"in this update of `{name}`")
+    if not rank_fits(name, len(variables), u.indices, u.name.span, whole, "updated"):
+        return None
+    indices = tuple(index(i, whole) for i in u.indices)
+    check_left(u, indices, variables, scope)
+    env = whole
+    if len(scope.mistakes) == before:
+        absent = frozenset(variables) - frozenset(plain)
+        env = replace(whole, locals={**plain, **runs}, absent=absent)
+    term = value(u.value, env)
+    test = None if u.condition is None else condition(u.condition, env)
+    if t is UNKNOWN or is_broken(term):
+        return None
+    op = OPERATORS.get(u.op)
+    term = convert(term, u.value, t, f"`{name}`", scope)
+    if op is not None and not fits(op, t):
+        scope.report(f"`{u.op}` does not apply to {t}", u.span)
+    if len(scope.mistakes) > before or is_broken(term):
+        return None
+    if u.op == "-=":
+        term = Unary(UnaryOp.NEG, term, u.value.span)
+    stored = term
+    own = Access(name, indices, Type(t), left_span(u))
+    if op is not None:
+        stored = Binary(op, own, term, u.span)
+    elif (combined := spelled_out(term, own)) is not None:
+        op, term = combined
+        stored = Binary(op, own, term, u.span)
+    check_self_reads(name, indices, variables, term, test, scope)
+    if len(scope.mistakes) > before:
+        return None
+    read = [*indices, stored, *([test] if test is not None else [])]
+    names = frozenset().union(*map(free_variables, read))
+    reduce = tuple(r for r in scope.reduces.values() if r.name in names)
+    return Update(indices, stored, op, reduce, test, u.span)
+
+
+def spelled_out(value: Expr, own: Access) -> tuple[Op, Expr] | None:
+    """The operator and the term of `f[i] = f[i] + term`, which is `f[i] += term`, or of
+    `f[i] = f[i] - term`, which is `f[i] += -term`."""
+    if not isinstance(value, Binary) or not fits(value.op, own.type.element):
+        return None
+    if value.op is Op.SUB and value.a == own and not accesses_of(own.name, [value.b]):
+        return Op.ADD, Unary(UnaryOp.NEG, value.b, value.b.span)
+    if value.op not in OPERATORS.values():
+        return None
+    swapped = value.a != own and value.op not in (Op.MIN, Op.MAX)  # with NaN, those do not commute
+    first, term = (value.b, value.a) if swapped else (value.a, value.b)
+    if first != own or accesses_of(own.name, [term]):
+        return None
+    return value.op, term
+
+
+def around(u: ast.Definition, variables: tuple[str, ...]) -> dict[str, Expr]:
+    """The pure variables that stand alone on the left, each in its place."""
+    return {
+        v: Var(v)
+        for v, i in zip(variables, u.indices, strict=False)
+        if isinstance(i, ast.Name) and i.text == v
+    }
+
+
+def left_span(u: ast.Definition) -> Span:
+    """The name and its indices; the whole where they are not written (`expand.reductions`)."""
+    if u.indices[-1].span is u.span:
+        return u.span
+    end = u.span.source.text.index("]", u.indices[-1].span.end) + 1
+    return Span(u.span.source, u.span.start, end)
+
+
+def fits(op: Op, t: DType) -> bool:
+    if op in (Op.AND, Op.OR, Op.XOR):
+        return not t.is_float
+    return t != BOOL
+
+
+def check_left(
+    u: ast.Definition, indices: tuple[Expr, ...], variables: tuple[str, ...], scope: Scope
+) -> None:
+    """A pure variable stands alone in its own place before others may use it."""
+    plain = around(u, variables)
+    for written, i in zip(u.indices, indices, strict=True):
+        for n in sorted(free_variables(i) & (set(variables) - set(plain))):
+            scope.report(
+                f"`{text(written)}` moves the pure variable `{n}` out of its place", written.span,
+                f"write `{n}` alone in its place, or run along a `reduce` variable",
+            )  # fmt: skip
+
+
+def check_self_reads(
+    name: str, indices: tuple[Expr, ...], variables: tuple[str, ...], term: Expr,
+    test: Expr | None, scope: Scope,
+) -> None:  # fmt: skip
+    """An update may read its own Func at other places only along reduce variables: the order of
+    the pure ones is not defined."""
+    for read in accesses_of(name, [term] if test is None else [term, test]):
+        for at, v in enumerate(variables):
+            i = indices[at]
+            if not (isinstance(i, Var) and i.name == v):
+                continue
+            j = read.indices[at]
+            if isinstance(j, Var) and j.name == v:
+                continue
+            scope.report(
+                f"`{name}` reads itself along `{v}`, which has no order",
+                span_of(j, read.span),
+                f"make it a scan: `reduce t in ...`, and t in the place of `{v}` on both sides",
+            )  # fmt: skip
+
+
+def accesses_of(name: str, roots: Iterable[Expr]) -> list[Access]:
+    return [n for e in roots for n in nodes(e) if isinstance(n, Access) and n.name == name]
+
+
+def span_of(e: Expr, otherwise: Span | None) -> Span | None:
+    return e.span or otherwise

@@ -1,0 +1,224 @@
+"""Types expressions: names resolved, literals adapted, implicit widening made explicit.
+
+Every function returns a typed IR expression, BROKEN for what was reported, or a literal that has no
+type yet (see `literals`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import assert_never
+
+from hbc.frontend.checks import let_indices
+from hbc.frontend.checks.access import access, edge_access
+from hbc.frontend.checks.calls import call
+from hbc.frontend.checks.operations import operation
+from hbc.frontend.checks.types import bare, spoken, text, to_type, wrong
+from hbc.frontend.plans.inline_limit import LONGEST
+from hbc.frontend.program.constants import with_numbers
+from hbc.frontend.program.literals import (
+    BROKEN,
+    element,
+    fold_unary,
+    is_broken,
+    is_literal,
+    literal,
+    settle,
+)  # fmt: skip
+from hbc.frontend.program.scope import Env
+from hbc.frontend.text import ast
+from hbc.frontend.text.vocabulary import CONSTANTS
+from hbc.ir.diag import Note
+from hbc.ir.nodes import Access, Binary, Const, Expr, Let, Op, Unary, UnaryOp, Var
+from hbc.ir.source import Span
+from hbc.ir.types import BOOL, I64, INDEX, Type
+from hbc.ir.walk import contains, nodes
+
+OPERATORS = {str(op): op for op in Op if str(op) not in ("min", "max")}
+BITWISE = frozenset({Op.AND, Op.OR, Op.XOR})
+SHIFTS = frozenset({Op.SHL, Op.SHR})
+REMAINDERS = {Op.MOD: "the remainder of floats is `x - floor(x / y) * y`"}
+
+
+def value(e: ast.Expr, env: Env) -> Expr:
+    """The typed expression."""
+    match e:
+        case ast.Number(value=v, span=span):
+            return literal(v, span)
+        case ast.Boolean(value=v, span=span):
+            return Const(v, Type(BOOL), span)
+        case ast.Text(span=span):
+            env.scope.report("text has no value here", span, "only examples take text")
+            return BROKEN
+        case ast.Name():
+            return name(e, env)
+        case ast.Access():
+            return access(e, [index(i, env) for i in e.indices], env)
+        case ast.EdgeAccess():
+            return edge_access(e, [index(i, env) for i in e.indices], env)
+        case ast.Call():
+            return call(e, env, value)
+        case ast.Unary():
+            return unary(e, env)
+        case ast.Binary():
+            return binary(e, env)
+        case ast.Let():
+            return let(e, env)
+        case ast.Inlined():
+            return inlined(e, env)
+        case ast.Reduction():
+            env.scope.report(
+                f"a reduction has no value {env.place}", e.span,
+                "it stands in the definition of a Func",
+            )  # fmt: skip
+            return BROKEN
+        case _:
+            assert_never(e)
+
+
+def name(e: ast.Name, env: Env) -> Expr:
+    """A variable, param, size or named constant."""
+    scope, text = env.scope, e.text
+    scope.used.add(text)
+    if text in env.locals:
+        found = env.locals[text]
+        match found:
+            case Var(name=own, type=t):
+                return Var(own, t, e.span)
+            case Const(value=v, type=t):
+                return Const(v, t, e.span)
+            case _:
+                return found
+    if text in env.absent:
+        scope.report(
+            f"`{text}` has no value {env.place}: it does not stand on the left", e.span,
+            f"write `{text}` on the left in its place, or run along a `reduce` variable",
+        )  # fmt: skip
+        return BROKEN
+    if text in scope.broken:
+        return BROKEN
+    if text in scope.params:
+        param = scope.params[text]
+        return Const(param.value, param.type, e.span)
+    if text in scope.sizes:
+        return Var(text, INDEX, e.span)
+    if text in CONSTANTS:
+        return literal(CONSTANTS[text], e.span)
+    if text in scope.reduces:
+        scope.report(
+            f"the reduction variable `{text}` has no value {env.place}", e.span,
+            f"reductions are updates: `f[...] += ... {text} ...` after `f[...] = 0`",
+        )  # fmt: skip
+    elif text in scope.inputs or text in scope.funcs or text in scope.aliases:
+        what = scope.declared[text].what if text in scope.declared else "a Func"
+        scope.report(f"`{text}` is {what} and needs indices", e.span, f"write `{text}[...]`")
+    else:
+        known = [*env.locals, *scope.sizes, *scope.params]
+        scope.unknown("variable", text, e.span, known)
+    return BROKEN
+
+
+def let(e: ast.Let, env: Env) -> Expr:
+    """Constants are put in place; other values keep a name that is unique in the file, but for where
+    they are part of an index. What the type of a Func depends on has none of its own yet."""
+    bound = value(e.value, env)
+    text = e.name.text
+    if text in env.locals or text in env.scope.declared:
+        env.scope.report(f"`{text}` already has a meaning here", e.name.span, "choose another name")
+        bound = BROKEN
+    if isinstance(bound, Const):
+        return value(e.body, env.bind(text, bound))
+    if not any(isinstance(n, Access | Var) and is_literal(n) for n in nodes(bound)):
+        bound = settle(bound, env.scope)
+    own = env.scope.fresh(text)
+    body = value(e.body, env.bind(text, Var(own, bound.type, e.name.span)))
+    if is_broken(body):
+        return BROKEN
+    found = let_indices.bind(own, bound, body, e.span)
+    return long_index(e.span, env) if found is None else found
+
+
+def long_index(span: Span, env: Env) -> Expr:
+    env.scope.report(
+        f"an index without its `let`s is more than {LONGEST:,} operations long", span,
+        "make one of the values a Func, and say `compute_root` of it in a schedule",
+    )  # fmt: skip
+    return BROKEN
+
+
+def inlined(e: ast.Inlined, env: Env) -> Expr:
+    """The body of a function at a call of it. What is wrong in it is wrong of this call, which its
+    message names."""
+    before = len(env.scope.mistakes)
+    found = value(e.body, env)
+    note = Note(f"in this call of `{e.name}`", e.call)
+    mistakes = list(env.scope.mistakes)
+    if len(mistakes) > before:
+        new = [replace(d, notes=(*d.notes, note)) for d in mistakes[before:]]
+        env.scope.mistakes = dict.fromkeys([*mistakes[:before], *new])
+    return found
+
+
+def unary(e: ast.Unary, env: Env) -> Expr:
+    a = value(e.a, env)
+    if is_broken(a):
+        return BROKEN
+    t = element(a)
+    if e.op == "not" and t != BOOL:
+        return wrong(env, e.a, t, "`not` takes a condition", "compare: `x != 0`")
+    if e.op == "-" and t == BOOL:
+        return wrong(env, e.a, t, "`-` takes a number", "cast it: `i32(...)`")
+    if e.op == "~" and (t.is_float or t == BOOL):
+        hint = "write `not`" if t == BOOL else None
+        return wrong(env, e.a, t, "`~` takes an integer", hint)
+    op = UnaryOp.NEG if e.op == "-" else UnaryOp.NOT
+    if is_literal(a) and isinstance(a, Const):
+        return fold_unary(op, a, e.span)
+    return Unary(op, a, e.span)
+
+
+def binary(e: ast.Binary, env: Env) -> Expr:
+    a, b = value(e.a, env), value(e.b, env)
+    if is_broken(a) or is_broken(b):
+        return BROKEN
+    if e.op in ("and", "or"):
+        for operand, side in ((a, e.a), (b, e.b)):
+            if element(operand) != BOOL:
+                hint = "compare: `x != 0`; bits are combined by `&` and `|`"
+                return wrong(env, side, element(operand), f"`{e.op}` takes conditions", hint)
+        return Binary(Op.AND if e.op == "and" else Op.OR, a, b, e.span)
+    op = OPERATORS[e.op]
+    if op not in (Op.EQ, Op.NE, *BITWISE):
+        for operand, side in ((a, e.a), (b, e.b)):
+            if element(operand) == BOOL:
+                return wrong(env, side, BOOL, f"`{op}` takes numbers", "cast it: `i32(...)`")
+    if op in BITWISE | SHIFTS or op is Op.MOD:
+        for operand, side in ((a, e.a), (b, e.b)):
+            if element(operand).is_float:
+                return wrong(
+                    env, side, element(operand), f"`{op}` takes integers", REMAINDERS.get(op)
+                )
+    return operation(op, (a, e.a), (b, e.b), e.span, env)
+
+
+def index(e: ast.Expr, env: Env) -> Expr:
+    """An index or extent: i64."""
+    v = value(e, env)
+    if is_broken(v):
+        return v
+    t = element(v)
+    if t.is_float or t == BOOL:
+        env.scope.report(
+            f"an index is an integer, and `{text(e)}` is {spoken(t)}", e.span,
+            f"write `i64({bare(e)})`",
+        )  # fmt: skip
+        return BROKEN
+    found = let_indices.without_lets(with_numbers(to_type(v, I64, env.scope)))
+    return long_index(e.span, env) if contains(found, Let) or let_indices.is_long(found) else found
+
+
+def condition(e: ast.Expr, env: Env) -> Expr:
+    v = value(e, env)
+    if is_broken(v) or element(v) == BOOL:
+        return v
+    return wrong(env, e, element(v), "a condition is expected", "compare: `x != 0`")

@@ -1,0 +1,1 @@
+"""What each schedule directive does to a plan, by family, and its errors."""

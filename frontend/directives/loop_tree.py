@@ -1,0 +1,108 @@
+"""The schedule as a loop nest in a few lines: where each Func is computed and stored, and how.
+
+What `hbc compile --emit loops` prints; made from the plans, so tails and addresses do not clutter it.
+"""
+
+from __future__ import annotations
+
+from hbc.frontend.directives.schedule import apply_schedule
+from hbc.frontend.plans.inline import inline_funcs
+from hbc.frontend.plans.plan import At, FuncPlan, Inline, Level, Plan, Root, Split, StagePlan, step
+from hbc.frontend.program.funcs import Image, Pipeline, Schedule
+from hbc.ir.nodes import LoopKind, Op
+from hbc.ir.show import show
+from hbc.ir.target import GPU, TARGETS
+from hbc.ir.types import Memory
+
+KINDS = {
+    LoopKind.SERIAL: "for",
+    LoopKind.PARALLEL: "parallel for",
+    LoopKind.UNROLL: "unrolled for",
+    LoopKind.VECTOR: "vectorized for",
+    LoopKind.BLOCK: "blocks for",
+    LoopKind.THREAD: "threads for",
+    LoopKind.LANE: "lanes for",
+}
+
+
+def loop_tree(pipeline: Pipeline, schedule: Schedule | None) -> str:
+    """The nest, two spaces a level, one line per loop, Func and store."""
+    targets = () if schedule is None else schedule.targets
+    gpu = any(TARGETS[t].machine == GPU for t in targets if t in TARGETS)
+    pipeline, scheduled = apply_schedule(pipeline, schedule, gpu)
+    inlined = [n for n, f in scheduled.items() if isinstance(f.compute, Inline)]
+    images = {o.name: o for o in pipeline.outputs}
+    lines = [f"kernel {pipeline.name}, " + _title(schedule)]
+    if inlined:
+        lines.append(f"inlined: {', '.join(inlined)}")
+    lines += _level(inline_funcs(scheduled), images, Root(), 0)
+    return "\n".join(lines) + "\n"
+
+
+def _title(schedule: Schedule | None) -> str:
+    if schedule is None:
+        return "no schedule"
+    return f"schedule {schedule.name} for {', '.join(schedule.targets)}"
+
+
+def _level(plan: Plan, images: dict[str, Image], level: Level, depth: int) -> list[str]:
+    lines = []
+    pad = "  " * depth
+    for name, f in plan.items():
+        if f.store is not None and f.store == level and f.store != f.compute:
+            lines.append(f"{pad}store {name}{_memory(f)} here, reused by the loops inside")
+    for name, f in plan.items():
+        if f.compute != level:
+            continue
+        if isinstance(level, At):
+            lines.append(f"{pad}compute {name}{_memory(f)}")
+        else:
+            what = "output" if name in images else "whole"
+            lines.append(f"{pad}compute {name} ({what}){_memory(f)}")
+        for stage in f.stages:
+            for condition, special in stage.special:
+                lines.append(f"{pad}  if {show(condition)}:")
+                lines += _stage(plan, images, f, special, depth + 2)
+            if stage.special:
+                lines.append(f"{pad}  otherwise:")
+            lines += _stage(plan, images, f, stage, depth + (2 if stage.special else 1))
+    return lines
+
+
+def _memory(f: FuncPlan) -> str:
+    return "" if f.memory is Memory.AUTO else f" in {f.memory}"
+
+
+def _stage(
+    plan: Plan, images: dict[str, Image], f: FuncPlan, stage: StagePlan, depth: int
+) -> list[str]:
+    lines = []
+    for loop in stage.loops:
+        text = f"{KINDS[loop.kind]} {loop.name}{_extent(images, f, stage, loop.dim)}"
+        lines.append("  " * depth + text)
+        depth += 1
+        lines += _level(plan, images, At(stage.func, stage.update, loop.name), depth)
+    update = step(f.func, stage.update)
+    indices = f.func.variables if update is None else [show(i) for i in update.indices]
+    op = "=" if update is None or update.op is None else _assign(update.op)
+    lines.append("  " * depth + f"{f.func.name}[{', '.join(indices)}] {op} ...")
+    return lines
+
+
+def _assign(op: Op) -> str:
+    return f"{op}="
+
+
+def _extent(images: dict[str, Image], f: FuncPlan, stage: StagePlan, dim: str) -> str:
+    for r in stage.relations:
+        if isinstance(r, Split) and r.inner == dim:
+            return f" in {r.factor}"
+        if isinstance(r, Split) and r.outer == dim:
+            return f" by {r.factor} (tail: {r.tail})"
+    update = step(f.func, stage.update)
+    for v in () if update is None else update.reduce:
+        if v.name == dim:
+            return f" in {show(v.extent)}"
+    if f.func.name in images and dim in f.func.variables:
+        return f" in {show(images[f.func.name].extents[f.func.variables.index(dim)])}"
+    return ""

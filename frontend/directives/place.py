@@ -1,0 +1,128 @@
+"""Directives that say where a Func is computed and stored, in which order and how much of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hbc.frontend.directives.loops import integer, listed, names, note
+from hbc.frontend.plans.inline import wrapper_name
+from hbc.frontend.plans.plan import At, FuncPlan, Inline, Plan, Promise, Root
+from hbc.frontend.program.funcs import Directive, Stage
+from hbc.ir.diag import did_you_mean, error
+from hbc.ir.nodes import Expr, const_index
+from hbc.ir.types import Memory
+
+
+def compute_at(plan: Plan, f: FuncPlan, d: Directive) -> FuncPlan:
+    """Computed anew in each iteration of `loop`: just what that iteration needs."""
+    return replace(f, compute=_level(plan, d), note=note(f.stages[0], d))
+
+
+def compute_root(plan: Plan, f: FuncPlan, d: Directive) -> FuncPlan:
+    """Computed once, whole, before all that need it."""
+    return replace(f, compute=Root(), note=note(f.stages[0], d))
+
+
+def compute_inline(plan: Plan, f: FuncPlan, d: Directive) -> FuncPlan:
+    """Substituted into its consumers. Only for Funcs without updates."""
+    if f.func.updates:
+        raise error(
+            f"`{f.func.name}` has updates and cannot be inlined", d.span,
+            "use `compute_at` or `compute_root`",
+        )  # fmt: skip
+    return replace(f, compute=Inline())
+
+
+def store_at(plan: Plan, f: FuncPlan, d: Directive) -> FuncPlan:
+    """Memory lives through all iterations of loops inside `loop`, so values are reused."""
+    return replace(f, store=_level(plan, d))
+
+
+def store_root(plan: Plan, f: FuncPlan, d: Directive) -> FuncPlan:
+    """Memory is allocated once, outside of all loops."""
+    return replace(f, store=Root(d.span))
+
+
+def store_in(plan: Plan, f: FuncPlan, d: Directive) -> FuncPlan:
+    """Where the values live: registers, stack, heap, amx_tile."""
+    name = names(d, 1)[0]
+    try:
+        return replace(f, memory=Memory(name))
+    except ValueError:
+        known = [m.value for m in Memory]
+        raise error(f"unknown memory `{name}`", d.span, did_you_mean(name, known)) from None
+
+
+def bound(plan: Plan, f: FuncPlan, d: Directive) -> FuncPlan:
+    """A promise: along this variable exactly min .. min + extent - 1 is computed."""
+    variable = variable_of(f, d)
+    entry = Promise(variable, _expr(d, 1), _expr(d, 2), d.span)
+    return replace(f, bounds=(*f.bounds, entry))
+
+
+def reorder_storage(plan: Plan, f: FuncPlan, d: Directive) -> FuncPlan:
+    """The order of the dimensions in memory, outermost first; the last is contiguous."""
+    order = names(d, len(d.args))
+    if sorted(order) != sorted(f.func.variables):
+        have = ", ".join(f"`{v}`" for v in f.func.variables)
+        hint = f"now it is `reorder_storage({', '.join(f.func.variables)})`; the last is contiguous"
+        raise error(f"`reorder_storage` must name each of {have} once", d.span, hint)
+    return replace(f, storage_order=order)
+
+
+def pad_storage(plan: Plan, f: FuncPlan, d: Directive) -> FuncPlan:
+    """The extent of a dimension in memory is rounded up to a multiple."""
+    variable, multiple = variable_of(f, d), integer(d, 1)
+    if multiple < 1:
+        raise error(
+            f"storage can be padded to multiples of at least 1, got {multiple}", d.span,
+            f"`pad_storage({variable}, 16)` makes rows begin at multiples of 16 elements",
+        )  # fmt: skip
+    return replace(f, pads=(*f.pads, (variable, multiple)))
+
+
+def variable_of(f: FuncPlan, d: Directive) -> str:
+    """The variable of the Func that the directive names first."""
+    name = names(d, 1)[0]
+    if name not in f.func.variables:
+        have = ", ".join(f"`{v}`" for v in f.func.variables)
+        raise error(
+            f"`{f.func.name}` has no variable `{name}`; its variables are {have}",
+            d.span,
+            did_you_mean(name, f.func.variables),
+        )
+    return name
+
+
+def _expr(d: Directive, at: int) -> Expr:
+    value = d.args[at]
+    if isinstance(value, int):
+        return const_index(value)
+    if isinstance(value, (str, Stage)):
+        raise error(f"argument {at + 1} of `{d.name}` must be an integer or a size", d.span)
+    return value
+
+
+def _level(plan: Plan, d: Directive) -> At:
+    """The loop that `compute_at(Func, loop)` names; of the pure step unless an update is given."""
+    at = d.args[0]
+    stage = at if isinstance(at, Stage) else Stage(str(at), span=d.span)
+    name = stage.name if stage.consumer is None else wrapper_name(stage.name, stage.consumer)
+    loop = names(d, 2)[1]
+    if name not in plan:
+        raise error(f"no Func `{name}` to compute at", d.span, did_you_mean(name, plan))
+    stages = plan[name].stages
+    number = 0 if stage.update is None else stage.update + 1
+    if number >= len(stages):
+        raise error(f"`{name}` has no update {stage.update}", d.span)
+    wanted = stages[number]
+    if wanted.loop(loop) is None and not any(s.loop(loop) for _, s in wanted.special):
+        others = [n for n, s in enumerate(stages) if s.loop(loop)]
+        hint = did_you_mean(loop, [x.name for x in wanted.loops])
+        if others and others[0] > 0:
+            hint = f"`{loop}` is a loop of its update: `{d.name}({name}.update, {loop})`"
+        raise error(
+            f"`{name}` has no loop `{loop}`; its loops are {listed(wanted)}", d.span,
+            hint or "a loop must exist when a later line names it: schedule the consumer first",
+        )  # fmt: skip
+    return At(name, stage.update, loop, d.span)

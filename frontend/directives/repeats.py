@@ -1,0 +1,57 @@
+"""What a schedule says twice of the same: the second would silently replace the first.
+
+acc.store_in(shared).store_in(registers)   ->   error, with a note where the first is
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hbc.frontend.program.funcs import Directive, Schedule, Stage
+from hbc.ir.diag import Diagnostic, Note
+from hbc.ir.source import Span
+
+# What a directive speaks of: of two that speak of the same, one would be lost.
+_SUBJECTS = {
+    "compute_at": "where `{0}` is computed",
+    "compute_root": "where `{0}` is computed",
+    "compute_inline": "where `{0}` is computed",
+    "store_at": "where `{0}` is stored",
+    "store_root": "where `{0}` is stored",
+    "store_in": "which memory `{0}` is in",
+    "reorder_storage": "the order of the dimensions of `{0}`",
+    "swizzle_storage": "how the rows of `{0}` are swizzled",
+    "pad_storage": "how long `{1}` of `{0}` is in memory",
+    "bound": "what is needed of `{0}` along `{1}`",
+    "pipeline": "how far ahead the loop `{1}` of `{0}` runs",
+    "persistent": "how many blocks of `{0}` stay",
+    "at_once": "how many blocks of `{0}` run at once",
+}
+
+
+def check_repeats(schedule: Schedule) -> Iterator[Diagnostic]:
+    """Every directive that says something else, or the same once more, than one before it."""
+    said: dict[tuple[str, int], tuple[Directive, Span | None]] = {}
+    for number, line in enumerate(schedule.lines):
+        special = 0  # what follows `specialize` speaks of a copy of the loops
+        for d in line.directives:
+            if d.name == "specialize":
+                special = special + 1 if special else (number + 1) << 8
+            subject = _SUBJECTS.get(d.name)
+            if subject is None:
+                continue
+            what = subject.format(_written(line.stage), d.args[0] if d.args else "")
+            first, at = said.setdefault((what, special), (d, d.span))
+            if first is not d:
+                yield Diagnostic(
+                    f"`{d.name}` says {what}, which has been said before", d.span,
+                    "leave one of the two out", () if at is None else (Note("here", at),),
+                )  # fmt: skip
+
+
+def _written(s: Stage) -> str:
+    """A stage as in a schedule."""
+    name = s.name if s.consumer is None else f"{s.name}.in({s.consumer})"
+    if s.update is None:
+        return name
+    return f"{name}.update" if s.update == 0 else f"{name}.update({s.update})"

@@ -1,0 +1,131 @@
+"""`rfactor`: splits a reduction into partial results over a new pure variable, then their sum.
+
+    acc[i] += f(k)   .split(k, ko, ki, 8).rfactor(ki, u)
+->  acc_u[i, u] = 0;  acc_u[i, u] += f(ko * 8 + u);  acc[i] += acc_u[i, ki] over ki in 8
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hbc.frontend.directives.loops import find, names
+from hbc.frontend.plans.plan import (
+    FuncPlan,
+    Plan,
+    Split,
+    StagePlan,
+    default_plan,
+    default_stage,
+    is_associative,
+    stage_text,
+    step,
+)
+from hbc.frontend.program.funcs import Directive, Func, Pipeline, ReduceVar, Update
+from hbc.ir.build import add, and_, floordiv, lt, mul
+from hbc.ir.diag import InternalError, error
+from hbc.ir.identity import identity_of
+from hbc.ir.nodes import Access, Binary, Const, Expr, Var, const_index
+from hbc.ir.walk import substitute
+
+
+def rfactor(
+    pipeline: Pipeline, plan: Plan, f: FuncPlan, stage: StagePlan, d: Directive
+) -> Pipeline:
+    """Adds the Func of partial results, named `FUNC_VARIABLE`, to the pipeline and the plan."""
+    loop_name, variable = names(d, 2)
+    update = step(f.func, stage.update)
+    if update is None or not is_associative(f.func, update):
+        raise error(
+            f"`{stage_text(stage)}` is not an associative reduction, so it cannot be factored",
+            d.span, "`rfactor` works on `+= *= min= max= |= &= ^=` whose term does not read the Func",
+        )  # fmt: skip
+    loop = find(stage, loop_name, d)
+    if not stage.root_of(loop.dim) <= stage.reduce:
+        raise error(f"`{loop_name}` is not a loop of the reduction", d.span)
+    name = f"{f.func.name}_{variable}"
+    if name in plan or variable in f.func.variables:
+        raise error(f"`{name}` already exists", d.span, "choose another variable name")
+    ranges = {r.name: (r.start, r.extent) for r in update.reduce}
+    values, domain, condition = _split_domain(stage, ranges, update.condition, d)
+    partial_update = _partial(f.func, update, name, values, domain, condition, loop.dim, variable)
+    element = f.func.element
+    variables = (*f.func.variables, variable)
+    identity = identity_of(update.op, element)
+    partial = Func(name, element, variables, identity, (partial_update,), span=d.span)
+    combined = _combine(f.func, update, name, ReduceVar(loop_name, *domain[loop.dim], d.span))
+    at = stage.update or 0
+    func = replace(f.func, updates=(*f.func.updates[:at], combined, *f.func.updates[at + 1 :]))
+    stages = (*f.stages[: at + 1], default_stage(func, at), *f.stages[at + 2 :])
+    order = list(plan.items())
+    plan.clear()
+    for key, value in order:
+        if key == f.func.name:
+            plan[name] = default_plan(partial, False)
+            value = replace(f, func=func, stages=stages)
+        plan[key] = value
+    funcs: list[Func] = []
+    for g in pipeline.funcs:
+        funcs += [partial, func] if g.name == func.name else [g]
+    return replace(pipeline, funcs=tuple(funcs))
+
+
+Domain = dict[str, tuple[Expr, Expr]]
+
+
+def _split_domain(
+    stage: StagePlan, ranges: Domain, condition: Expr | None, d: Directive
+) -> tuple[dict[str, Expr], Domain, Expr | None]:
+    """Values of the original reduction variables in terms of the loops', those loops' ranges, and
+    the condition that guards partial pieces."""
+    domain: Domain = dict(ranges)
+    values: dict[str, Expr] = {name: Var(name) for name in ranges}
+    for r in stage.relations:
+        if not isinstance(r, Split):
+            if stage.root_of(r.fused) & stage.reduce:
+                raise error("`rfactor` does not work on fused loops; factor before `fuse`", d.span)
+            continue
+        if r.old not in domain:
+            continue
+        start, extent = domain.pop(r.old)
+        factor = const_index(r.factor)
+        pieces = floordiv(add(extent, const_index(r.factor - 1)), factor)
+        domain[r.outer], domain[r.inner] = (const_index(0), pieces), (const_index(0), factor)
+        offset = add(mul(Var(r.outer), factor), Var(r.inner))
+        whole = {r.old: add(start, offset)}
+        values = {k: substitute(v, whole) for k, v in values.items()}
+        if condition is not None:  # what an outer split asks for speaks of what this one divides
+            condition = substitute(condition, whole)
+        if not (isinstance(extent, Const) and int(extent.value) % r.factor == 0):
+            guard = lt(offset, extent)
+            condition = guard if condition is None else and_(condition, guard)
+    return values, domain, condition
+
+
+def _partial(
+    func: Func, update: Update, name: str, values: dict[str, Expr], domain: Domain,
+    condition: Expr | None, dim: str, variable: str,
+) -> Update:  # fmt: skip
+    """`name[indices, u] op= term`, the factored loop having become the variable u."""
+    rename = {dim: Var(variable)}
+    values = {k: substitute(v, rename) for k, v in values.items()}
+    indices = tuple(substitute(i, values) for i in update.indices)
+    if not isinstance(update.value, Binary) or update.op is None:
+        raise InternalError("an associative update is not a binary operation")
+    term = substitute(update.value.b, values)
+    rest = tuple(
+        ReduceVar(n, lo, extent, update.span) for n, (lo, extent) in domain.items() if n != dim
+    )
+    where = None if condition is None else substitute(condition, rename)
+    place = (*indices, Var(variable))
+    own = Access(name, place, func.pure.type)
+    return Update(place, Binary(update.op, own, term), update.op, rest, where, update.span)
+
+
+def _combine(func: Func, update: Update, name: str, r: ReduceVar) -> Update:
+    """`f[variables] op= name[variables, r]`: at every point, whatever indices were scattered to."""
+    if update.op is None:
+        raise InternalError("an associative update has no operator")
+    place = tuple(Var(v) for v in func.variables)
+    own = Access(func.name, place, func.pure.type)
+    part = Access(name, (*place, Var(r.name)), func.pure.type)
+    return Update(place, Binary(update.op, own, part), update.op, (r,), None, update.span)

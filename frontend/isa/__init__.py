@@ -1,0 +1,1 @@
+"""The language that describes instructions: from text to checked records."""

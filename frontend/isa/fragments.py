@@ -1,0 +1,95 @@
+"""Checks which lane holds which element of an instruction's operands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import prod
+
+from hbc.frontend.isa import ast as isa_ast
+from hbc.frontend.isa.properties import Reports
+from hbc.frontend.text import ast
+from hbc.ir.build import add, const_value, floordiv, mod, mul
+from hbc.ir.diag import Note, did_you_mean
+from hbc.ir.fragment_layout import ELEMENT, LANE, Indices, held, is_partition
+from hbc.ir.instruction import Operand, Place
+from hbc.ir.nodes import Expr, Var, const_index
+
+
+def check_fragments(
+    i: isa_ast.Instruction, place: Place, operands: Sequence[Operand], reports: Reports
+) -> tuple[Indices, ...]:
+    """The indices of each operand's elements over lane and element; () in a place without lanes."""
+    written = [b for b in i.body if isinstance(b, isa_ast.Fragment)]
+    if place.lanes == 1:
+        for f in written:
+            reports.report(
+                f"`{place.name}` is not spread over lanes", f.span, "its place says `lanes 32`"
+            )
+        return ()
+    by_name: dict[str, isa_ast.Fragment] = {}
+    for f in written:
+        name = f.name.text
+        if name not in {o.name for o in operands}:
+            hint = did_you_mean(name, [o.name for o in operands])
+            reports.report(f"there is no operand `{name}`", f.name.span, hint)
+        elif name in by_name:
+            note = Note("the first one", by_name[name].span)
+            reports.report(f"the fragment of `{name}` is stated twice", f.span, None, note)
+        by_name[name] = f
+    found = []
+    for o in operands:
+        if o.name in by_name:
+            found.append(_indices(by_name[o.name], o, place, reports))
+        else:
+            reports.report(
+                f"`{place.name}` is spread over {place.lanes} lanes, and nothing says which of "
+                f"them have which elements of `{o.name}`", i.name.span,
+                f"write it, such as `fragment {o.name}[lane / 4, lane % 4 * 2 + element]`",
+            )  # fmt: skip
+    return tuple(found)
+
+
+def _indices(f: isa_ast.Fragment, o: Operand, place: Place, reports: Reports) -> Indices:
+    """Those of one operand; what is wrong with them is reported."""
+    extents = [const_value(e) for e in o.extents]
+    if None in extents:
+        reports.report(f"the extents of `{o.name}` are no numbers", f.span)
+        return ()
+    shape = [int(e or 0) for e in extents]
+    if len(f.indices) != len(shape):
+        reports.report(f"`{o.name}` has {len(shape)} dimensions, not {len(f.indices)}", f.span)
+        return ()
+    before = len(reports.found)
+    names = {LANE: Var(LANE), ELEMENT: Var(ELEMENT)}
+    made = tuple(_expression(x, names, reports) for x in f.indices)
+    if len(reports.found) > before:
+        return ()
+    number = held(made, shape, place.lanes) if prod(shape) % place.lanes == 0 else None
+    if number is None or not is_partition(number, shape):
+        reports.report(
+            f"the {place.lanes} lanes do not hold every element of `{o.name}` exactly once", f.span,
+            f"`lane` runs below {place.lanes}, `element` below {prod(shape) // place.lanes}",
+        )  # fmt: skip
+    return made
+
+
+def _expression(e: ast.Expr, names: Mapping[str, Var], reports: Reports) -> Expr:
+    match e:
+        case ast.Name(text=text) if text in names:
+            return names[text]
+        case ast.Number(value=int() as value):
+            return const_index(value)
+        case ast.Binary(op="+", a=a, b=b):
+            return add(_expression(a, names, reports), _expression(b, names, reports))
+        case ast.Binary(op="*", a=a, b=b):
+            return mul(_expression(a, names, reports), _expression(b, names, reports))
+        case ast.Binary(op="/", a=a, b=ast.Number(value=int() as d)) if d > 0:
+            return floordiv(_expression(a, names, reports), d)
+        case ast.Binary(op="%", a=a, b=ast.Number(value=int() as d)) if d > 0:
+            return mod(_expression(a, names, reports), d)
+        case _:
+            reports.report(
+                f"`{e.span.text}` is no place of an element", e.span,
+                f"write sums, products, `/` and `%` of `{LANE}`, `{ELEMENT}` and numbers",
+            )  # fmt: skip
+            return const_index(0)

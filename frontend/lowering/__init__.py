@@ -1,0 +1,1 @@
+"""From plans and regions to loops of the IR."""

@@ -1,0 +1,46 @@
+"""Loop nests on a GPU: what nests directly, and which blocks have only part of their piece.
+
+Pieces are not peeled there: all blocks run the same code, and so do all threads.
+"""
+
+from __future__ import annotations
+
+from hbc.frontend.plans.place_on_gpu import THREADS
+from hbc.frontend.plans.plan import Loop, Split, StagePlan
+from hbc.frontend.regions.nest import Nest
+from hbc.frontend.regions.program import Scope
+from hbc.ir.nodes import For, LoopKind, Stmt, const_index
+from hbc.ir.walk import statements
+
+
+def nests_directly(stage: StagePlan, depth: int) -> bool:
+    """Whether nothing may stand between loop `depth` and the next: both are over blocks, or both over
+    threads."""
+    if depth + 1 >= len(stage.loops):
+        return False
+    outer, inner = stage.loops[depth].kind, stage.loops[depth + 1].kind
+    return outer is inner is LoopKind.BLOCK or (outer in THREADS and inner in THREADS)
+
+
+def with_block(s: Stmt, scope: Scope) -> Stmt:
+    """The statement in a block of one thread, if nothing in it is in a block."""
+    if any(isinstance(x, For) and x.kind is LoopKind.BLOCK for x in statements(s)):
+        return s
+    zero, one = const_index(0), const_index(1)
+    block, thread = scope.fresh("only_block"), scope.fresh("only_thread")
+    return For(block, zero, one, LoopKind.BLOCK, For(thread, zero, one, LoopKind.THREAD, s))
+
+
+def cut_by_blocks(nest: Nest, loop: Loop) -> tuple[Split, ...]:
+    """Inside of a loop over blocks, the splits whose last piece may be a partial one: this block's,
+    perhaps."""
+    if loop.kind is not LoopKind.BLOCK:
+        return ()
+    splits = (s for s in nest.stage.relations if isinstance(s, Split))
+    return tuple(s for s in splits if _is_cut(nest, s))
+
+
+def _is_cut(nest: Nest, s: Split) -> bool:
+    if s in nest.bases or not nest.is_determined(s.outer) or nest.is_touched(s.inner):
+        return False
+    return not (s in nest.whole or nest.divides(s) or nest.shifts(s) or s.inner in nest.extents)

@@ -1,0 +1,140 @@
+"""Lowering: from the checked pipeline and one of its schedules to a kernel of loops over buffers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hbc.frontend.directives.memories import refuse_memories
+from hbc.frontend.directives.schedule import apply_schedule
+from hbc.frontend.lowering.bound_checks import with_bound_checks
+from hbc.frontend.lowering.device_bounds import with_device_bounds
+from hbc.frontend.lowering.realize import realize
+from hbc.frontend.lowering.table_values import evaluate_tables
+from hbc.frontend.plans.inline import inline_funcs
+from hbc.frontend.plans.legal import stage_accesses
+from hbc.frontend.plans.plan import Plan, Root
+from hbc.frontend.program.funcs import Image, Pipeline, Schedule
+from hbc.frontend.regions.boxes import Here
+from hbc.frontend.regions.fold import UnfoldedError
+from hbc.frontend.regions.padding import Extents, UnpaddedError, padding
+from hbc.frontend.regions.program import Program, Scope
+from hbc.frontend.regions.regions import whole_image
+from hbc.frontend.regions.storage import Storage, argument_storage, dense_checks, table_storage
+from hbc.frontend.regions.value_ranges import value_ranges
+from hbc.ir.bounds import Interval
+from hbc.ir.facts import implied
+from hbc.ir.kernel import Argument, Check, Kernel, Size
+from hbc.ir.launches import check_launches
+from hbc.ir.linear import Linear, linear, shifted
+from hbc.ir.lone_threads import lone_threads
+from hbc.ir.nodes import Block, Stmt, Var, const_index
+from hbc.ir.target import GPU, Target
+
+
+def lower(pipeline: Pipeline, schedule: Schedule | None, target: Target) -> Kernel:
+    """The kernel as scheduled: every Func placed, every access a load; VECTOR and UNROLL loops are
+    still loops. Raises HbcError for a schedule that cannot be applied."""
+    refuse_memories(schedule, target)
+    pipeline, scheduled = apply_schedule(pipeline, schedule, target.machine == GPU)
+    plan = inline_funcs(scheduled)
+    arguments = _arguments(pipeline)
+    tables = evaluate_tables(pipeline)
+    outputs = {o.name: whole_image(o) for o in pipeline.outputs}
+    names = frozenset(s.name for s in pipeline.sizes)
+    program = Program(_used(plan, pipeline), target, outputs, names, _known(pipeline))
+    if target.machine == GPU:
+        program = replace(program, padding=padding(program.plan, _extents(pipeline)))
+    storages: dict[str, Storage] = {
+        image.name: argument_storage(image, argument)
+        for image, argument in zip((*pipeline.inputs, *pipeline.outputs), arguments, strict=True)
+    }
+    for table in tables:
+        storages[table.name] = table_storage(table.name, table.element, table.shape)
+    sizes = _size_ranges(pipeline)
+    ranges = {**sizes, **value_ranges(pipeline, tables, sizes)}
+    scope = Scope(ranges, storages, names | storages.keys())
+    program, body = _realized(program, _extents(pipeline), scope)
+    if target.machine != GPU:
+        body = with_bound_checks(pipeline, scope, body)
+    checks = [Check(r.condition, r.message) for r in pipeline.requirements]
+    for image, argument in zip((*pipeline.inputs, *pipeline.outputs), arguments, strict=True):
+        checks += dense_checks(image, argument)
+    kernel = Kernel(
+        pipeline.name,
+        tuple(Size(s.name, s.fixed) for s in pipeline.sizes),
+        arguments,
+        tables,
+        tuple(dict.fromkeys([*checks, *program.checks])),
+        body,
+    )
+    if target.machine != GPU:
+        return kernel
+    check_launches(kernel)
+    kernel = lone_threads(kernel)
+    return replace(kernel, body=with_device_bounds(pipeline, scope, kernel.body))
+
+
+def _extents(pipeline: Pipeline) -> Extents:
+    return {image.name: image.extents for image in pipeline.inputs}
+
+
+def _realized(program: Program, inputs: Extents, scope: Scope) -> tuple[Program, Stmt]:
+    """The body; without padding for Funcs of which no constant says how much it would be, and with all
+    of those in memory of which more is computed at once than a window."""
+    refused: set[str] = set()
+    while True:
+        try:
+            body = realize(program, Here(Root(), None), scope, lambda _: Block(()))
+        except UnpaddedError as unpadded:
+            refused.add(unpadded.func)
+            left = padding(program.plan, inputs, refused)
+            program = replace(program, padding=left, checks=[])
+        except UnfoldedError as wide:
+            unfolded = program.unfolded | {wide.func}
+            program = replace(program, unfolded=unfolded, checks=[])
+        else:
+            return program, body
+
+
+def _arguments(pipeline: Pipeline) -> tuple[Argument, ...]:
+    def argument(image: Image, output: bool) -> Argument:
+        return Argument(image.name, image.element, image.extents, output, image.span)
+
+    inputs = (argument(i, False) for i in pipeline.inputs)
+    return (*inputs, *(argument(o, True) for o in pipeline.outputs))
+
+
+def _size_ranges(pipeline: Pipeline) -> dict[str, Interval]:
+    """A kernel whose outputs are all empty returns before its body: there, a size that is an extent
+    of each is at least 1. Others may be 0."""
+    present = [{e.name for e in o.extents if isinstance(e, Var)} for o in pipeline.outputs]
+    ranges = {}
+    for s in pipeline.sizes:
+        if s.fixed is not None:
+            ranges[s.name] = Interval(const_index(s.fixed), const_index(s.fixed))
+        else:
+            least = 1 if all(s.name in names for names in present) else 0
+            ranges[s.name] = Interval(const_index(least), None)
+    return ranges
+
+
+def _known(pipeline: Pipeline) -> tuple[Linear, ...]:
+    """What the entry point tests: the requirements, extents that are not negative, and an output
+    with elements if there is just one."""
+    least = 1 if len(pipeline.outputs) == 1 else 0
+    known = [form for r in pipeline.requirements for form in implied(r.condition)]
+    known += [shifted(linear(e), -least) for o in pipeline.outputs for e in o.extents]
+    known += [linear(e) for i in pipeline.inputs for e in i.extents]
+    return tuple(form for form in known if form.terms)
+
+
+def _used(plan: Plan, pipeline: Pipeline) -> Plan:
+    """The plan without Funcs that no output depends on once inlining is done."""
+    wanted = {o.name for o in pipeline.outputs}
+    kept = []
+    for name, f in reversed(plan.items()):
+        if name in wanted:
+            kept.append((name, f))
+            for update in (None, *range(len(f.func.updates))):
+                wanted |= {a.name for a in stage_accesses(f.func, update)}
+    return dict(reversed(kept))

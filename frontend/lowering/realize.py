@@ -1,0 +1,234 @@
+"""Places Funcs at a level of the nest: their regions, their memory, and the stages that fill them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from hbc.frontend.lowering.generate import Generator, generate_stage
+from hbc.frontend.lowering.gpu_memory import memory_in
+from hbc.frontend.lowering.gpu_nest import with_block
+from hbc.frontend.plans.place_on_gpu import Place
+from hbc.frontend.plans.plan import At, FuncPlan, Level, StagePlan, step
+from hbc.frontend.regions.boxes import Here, boxes_at, stage_box
+from hbc.frontend.regions.fold import check_folds, fold_factors
+from hbc.frontend.regions.nest import Nest
+from hbc.frontend.regions.padding import padded_roots
+from hbc.frontend.regions.program import Program, Scope, is_piece, is_plain, not_negative
+from hbc.frontend.regions.regions import Box, extent_of
+from hbc.frontend.regions.rooms import Rooms, rooms_of, roomy
+from hbc.frontend.regions.slide import Window, slide_box, steps_of
+from hbc.frontend.regions.storage import MOST_STORED, Storage, func_storage
+from hbc.ir.bounds import Interval, constant_bounds
+from hbc.ir.build import add, sub
+from hbc.ir.diag import error
+from hbc.ir.nodes import Allocate, Const, Expr, LetStmt, LoopKind, Stmt, Var, const_index
+from hbc.ir.simplify import simplify
+from hbc.ir.target import GPU
+from hbc.ir.types import TILES, Memory
+from hbc.ir.walk import block
+
+MOST_STACK = 1 << 20  # bytes of one Func; threads have a few million
+
+Rest = Callable[[Scope], Stmt]
+
+
+def realize(program: Program, here: Here, scope: Scope, rest: Rest) -> Stmt:
+    """The Funcs stored and computed at this level, callees first, then the rest of the body."""
+    plan, on_gpu = program.plan, program.target.machine == GPU
+    computed = [f for f in plan.values() if f.compute == here.level]
+    stored = [f for f in plan.values() if store_level(f) == here.level]
+    if not computed and not stored:
+        return rest(scope)
+    boxes, windows = boxes_at(program, here, scope)
+    asked = dict(boxes)
+    rooms = rooms_of(program, computed, here.nest, boxes, scope)
+    names: list[tuple[str, Expr]] = []
+    for f in computed:
+        name = f.func.name
+        boxes[name], scope, bound = _name_box(program, f, boxes[name], scope)
+        names += bound
+    scope = replace(scope, needs={**scope.needs, **boxes})
+    allocations: list[tuple[FuncPlan, Storage, Expr]] = []
+    for f in stored:
+        if f.func.name in program.outputs:
+            continue
+        if f not in computed:
+            boxes[f.func.name] = _sized(program, boxes[f.func.name], scope)
+        folds = fold_factors(program, f, here.level, here.nest, boxes, scope)
+        buffer = scope.fresh(f.func.name, "buffer")
+        box, room = boxes[f.func.name], rooms.get(f.func.name)
+        stored_box = box if room is None else roomy(box, room)
+        storage, size = func_storage(f, buffer, stored_box, scope.ranges, folds)
+        scope = scope.store(f.func.name, storage)
+        allocations.append((f, storage, size))
+    produced = [
+        _produce(
+            program,
+            here,
+            f,
+            boxes[f.func.name],
+            asked[f.func.name],
+            windows.get(f.func.name),
+            rooms,
+            scope,
+        )
+        for f in computed
+    ]
+    body = block(*produced, rest(scope))
+    for f, storage, size in reversed(allocations):
+        memory = memory_in(f, size, scope.place) if on_gpu else memory_of(f, size)
+        body = Allocate(
+            storage.buffer, f.func.element, size, memory, body, f.note, f.func.span, storage.swizzle
+        )
+    for n, value in reversed(names):
+        body = LetStmt(n, value, body)
+    return body
+
+
+def store_level(f: FuncPlan) -> Level:
+    return f.compute if f.store is None else f.store
+
+
+def _name_box(
+    program: Program, f: FuncPlan, box: Box, scope: Scope
+) -> tuple[Box, Scope, list[tuple[str, Expr]]]:
+    """Bounds that are more than sums of names get names, so that code and addresses stay short.
+    Extents are not negative from here on."""
+    names: list[tuple[str, Expr]] = []
+    out: list[Interval] = []
+    for variable, x in zip(f.func.variables, box, strict=True):
+        low, extent = x.lo, not_negative(program, extent_of(x), scope)
+        if low is None:
+            raise ValueError("an open interval")
+        if not is_piece(low):
+            name = scope.fresh(f"{f.func.name}_{variable}_min")
+            names.append((name, low))
+            scope = scope.bind(name, Interval(low, low))
+            low = Var(name)
+        extent, scope, bound = _name_extent(f"{f.func.name}_{variable}_n", "", extent, scope)
+        names += bound
+        out.append(Interval(low, simplify(sub(add(low, extent), 1))))
+    return tuple(out), scope, names
+
+
+def _sized(program: Program, box: Box, scope: Scope) -> Box:
+    """The box with no extent below 0: memory for what no iteration needs."""
+    out: list[Interval] = []
+    for x in box:
+        extent = extent_of(x)
+        known = not_negative(program, extent, scope)
+        if known is not extent and x.lo is not None:
+            x = Interval(x.lo, simplify(sub(add(x.lo, known), 1)))
+        out.append(x)
+    return tuple(out)
+
+
+def _name_extent(
+    name: str, owner: str, extent: Expr, scope: Scope
+) -> tuple[Expr, Scope, list[tuple[str, Expr]]]:
+    """The extent, by a new name if it is long, and what to bind around its use."""
+    if is_plain(extent):
+        return extent, scope, []
+    name = scope.fresh(name, owner)
+    _, most = constant_bounds(extent, scope.ranges)
+    upper = extent if most is None or most > MOST_STORED else const_index(most)
+    return Var(name), scope.bind(name, Interval(const_index(0), upper)), [(name, extent)]
+
+
+def _produce(
+    program: Program, here: Here, f: FuncPlan, box: Box, asked: Box, window: Window | None,
+    rooms: Rooms, scope: Scope,
+) -> Stmt:  # fmt: skip
+    """All steps of a Func over a box; `asked` is the box before its bounds got names. Those that have
+    room of their own fill it. Only the new steps of a scan with a `window`."""
+    names: list[tuple[str, Expr]] = []
+    if window is not None or not f.func.updates:
+        asked = asked if window is None else window.asked
+        box, names, scope = slide_box(program, f, here.level, here.nest, box, asked, scope)
+    else:
+        check_folds(f, box, scope)
+
+    def at_level(level: At, nest: Nest, inner: Scope, rest: Rest) -> Stmt:
+        return realize(program, Here(level, nest), inner, rest)
+
+    g = Generator(program, f.func, at_level)
+    stages: list[Stmt] = []
+    for stage in f.stages:
+        update = step(f.func, stage.update)
+        starts: dict[str, Expr] = {}
+        extents: dict[str, Expr] = {}
+        limits: dict[str, Expr] = {}
+        region = stage_box(f, stage, box, scope)
+        room = rooms.get(f.func.name, (None,) * len(box))
+        for variable, x, most in zip(f.func.variables, region, room, strict=True):
+            starts[variable] = x.lo if x.lo is not None else const_index(0)
+            extent = extent_of(x)
+            if window is not None:
+                extent = not_negative(program, extent, scope)
+            extents[variable] = extent
+            if most is None:
+                most = _whole_extent(program, f, stage, variable, extent, scope)
+            if most is not None and variable in stage.roots and extent != const_index(most):
+                extents[variable], limits[variable] = const_index(most), extent
+        for r in () if update is None else update.reduce:
+            start, extent = (r.start, r.extent) if window is None else steps_of(window.steps)
+            extent, scope, bound = _name_extent(
+                f"{r.name}_n", f.func.name, not_negative(program, extent, scope), scope
+            )
+            names += bound
+            scope = replace(scope, extents={**scope.extents, **dict(bound)})
+            starts[r.name], extents[r.name] = start, extent
+        is_whole = f.func.name in program.padding.whole
+        padded = padded_roots(f, stage) if is_whole else frozenset[str]()
+        made = generate_stage(g, stage, starts, extents, limits, scope, padded)
+        alone = program.target.machine == GPU and scope.place is Place.HOST
+        stages.append(with_block(made, scope) if alone else made)
+    body = block(*stages)
+    for n, value in reversed(names):
+        body = LetStmt(n, value, body)
+    return body
+
+
+def _whole_extent(
+    program: Program, f: FuncPlan, stage: StagePlan, variable: str, extent: Expr, scope: Scope
+) -> int | None:
+    """What an extent in tile memory that is no constant is at most: tiles have no numbers that are
+    known only at run time, so that all of them are computed, under masks. The same for what a GPU's
+    block computes, whose threads are as many as they are; a serial loop around them is the one it is."""
+    in_block = program.target.machine == GPU and scope.place is Place.BLOCK
+    if not (f.memory in TILES or in_block) or isinstance(extent, Const):
+        return None
+    anywhere = f.memory in (Memory.AUTO, Memory.SHARED) and not stage.special
+    if anywhere and (variable, LoopKind.SERIAL) in {(x.dim, x.kind) for x in stage.loops}:
+        return None
+    _, most = constant_bounds(extent, scope.ranges)
+    return most if most is not None and most <= MOST_STORED else None
+
+
+def memory_of(f: FuncPlan, size: Expr) -> Memory:
+    """Where the schedule says, else by size. HbcError for what the stack has no room for."""
+    if f.memory in (Memory.REGISTER, Memory.STACK):
+        check_room(f, size)
+    if f.memory is not Memory.AUTO:
+        return f.memory
+    small = isinstance(size, Const) and int(size.value) * f.func.element.bytes <= 1 << 14
+    return Memory.STACK if small else Memory.HEAP
+
+
+def check_room(f: FuncPlan, size: Expr) -> None:
+    """HbcError unless the Func needs a constant number of bytes that a thread's stack can hold."""
+    name = f.func.name
+    where = "on the stack" if f.memory is Memory.STACK else "in registers"
+    if not isinstance(size, Const):
+        raise error(
+            f"`{name}` cannot be {where}: how many elements it needs is not a constant", f.span,
+            f"compute `{name}` at a loop inside a split with a constant factor, or store it on the "
+            "heap",
+        )  # fmt: skip
+    needed = int(size.value) * f.func.element.bytes
+    if needed > MOST_STACK:
+        raise error(
+            f"`{name}` needs {needed:,} bytes, and the stack has room for {MOST_STACK:,}", f.span,
+            "compute a smaller piece of it at a time, or store it on the heap",
+        )  # fmt: skip

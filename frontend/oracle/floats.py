@@ -1,0 +1,188 @@
+"""Floats with error bounds: every legal way to compute at the declared type lies within.
+
+Legal are: fused multiply-add anywhere, math functions within the ulps below, and (see
+`oracle_fold`) any order of a reduction. f32 products stay unrounded in `x`, because a fused
+operation never rounds them. bf16 and f16 round after every operation and are never fused: the hull
+of the rounded interval, which is a single value nearly everywhere, keeps them tight.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hbc.frontend.oracle.value import Value, tidy, uncertain_where, uncertainty, work_dtype
+from hbc.ir import arith
+from hbc.ir.arith_cast import round_to
+from hbc.ir.nodes import MathOp, Op
+from hbc.ir.numpy_types import Array
+from hbc.ir.types import BF16, F16, F32, F64, DType
+
+MATH_ULPS = 4
+"""Largest error of exp, log, sin, cos and tanh, in units of the last place of the declared type
+(f32 for bf16 and f16, which round once more)."""
+
+RSQRT_ULPS = 2
+
+LARGEST = {
+    F16: 65504.0,
+    BF16: 2.0**127 * (2 - 2.0**-7),
+    F32: float(np.finfo(np.float32).max),
+    F64: float(np.finfo(np.float64).max),
+}
+_LEAST_NORMAL = {F32: 2.0**-126, F64: 2.0**-1022}
+LEAST = {F32: 2.0**-149, F64: 5e-324, F16: 2.0**-24, BF16: 2.0**-133}
+_WORK_ROUNDOFF = {F32: 2.0**-53, F64: float(np.finfo(np.longdouble).eps) / 2}
+
+
+def roundoff(element: DType) -> float:
+    """Largest relative error of one rounding to the type, the oracle's own error included."""
+    return 2.0**-element.precision + _WORK_ROUNDOFF.get(element, 2.0**-53)
+
+
+def is_narrow(element: DType) -> bool:
+    """bf16 and f16: computed in f32 and rounded after every operation."""
+    return element in (BF16, F16)
+
+
+def binary(op: Op, element: DType, a: Value, b: Value) -> Value:
+    """`a op b`, not a comparison."""
+    if a.e is None and b.e is None:
+        return _exact_binary(op, element, a, b)
+    ea, eb = uncertainty(a, element), uncertainty(b, element)
+    x = np.asarray(arith.binary(op, element)(a.x, b.x))
+    anything = uncertain_where(ea, eb)
+    match op:
+        case Op.ADD | Op.SUB:
+            e = ea + eb
+        case Op.MUL:
+            e = np.abs(a.x) * eb + np.abs(b.x) * ea + ea * eb
+            anything = anything | _sign_unknown(a.x, ea, b.x) | _sign_unknown(b.x, eb, a.x)
+            if not is_narrow(element):
+                anything = anything | (_fusable(x, element) & (np.abs(x) > LARGEST[element]))
+        case Op.DIV:
+            certain = np.abs(b.x) > eb
+            e = (ea + np.abs(x) * eb) / (np.abs(b.x) - eb)
+            e = np.where(certain | (eb == 0), e, np.inf)
+            anything = anything | (~certain & (eb > 0)) | _sign_unknown(a.x, ea, b.x)
+        case Op.MIN | Op.MAX:
+            return _extremum(op, x, a, b, ea, eb)
+        case _:
+            e = np.where(ea + eb == 0, roundoff(element), 1.0) * np.abs(b.x) + ea + eb
+    return rounded(x, e, anything, element)
+
+
+def _exact_binary(op: Op, element: DType, a: Value, b: Value) -> Value:
+    narrow = arith.binary(op, element)(round_to(a.x, element), round_to(b.x, element))
+    result = np.asarray(narrow).astype(work_dtype(element))
+    if op is not Op.MUL or is_narrow(element):
+        return Value(result)
+    product = np.multiply(a.x, b.x)
+    finite = np.isfinite(result)
+    fused = np.where(finite, product, result)
+    e = np.where(finite, np.abs(fused - result), 0.0).astype(np.float64)
+    return tidy(fused, np.where(_fusable(product, element) & ~finite, np.inf, e))
+
+
+def _fusable(product: Array, element: DType) -> Array:
+    """Where a product is beyond the range, but not after a fused addition of what is within."""
+    return np.asarray(np.abs(product) < 2 * np.longdouble(LARGEST[element]))
+
+
+def _extremum(op: Op, x: Array, a: Value, b: Value, ea: Array, eb: Array) -> Value:
+    first = (a.x + ea < b.x - eb) if op is Op.MIN else (a.x - ea > b.x + eb)
+    second = (b.x + eb < a.x - ea) if op is Op.MIN else (b.x - eb > a.x + ea)
+    e = np.where(first, ea, np.where(second, eb, np.maximum(ea, eb)))
+    return tidy(x, e)
+
+
+def _sign_unknown(x: Array, e: Array, other: Array) -> Array:
+    """Where `x` may be zero or of either sign and meets an infinity (or, divided, a zero)."""
+    return np.asarray(np.isinf(other) & (e > 0) & (np.abs(x) <= e))
+
+
+def rounded(x: Array, e: Array, anything: Array, element: DType) -> Value:
+    """A result with propagated error `e`, rounded to the type once more."""
+    if is_narrow(element):
+        return narrowed(x, e, anything, element)
+    u = roundoff(element)
+    e = np.asarray(e + (u * (np.abs(x) + e) + LEAST[element]), np.float64)
+    return _settle(x, e, anything, element)
+
+
+def _settle(x: Array, e: Array, anything: Array, element: DType) -> Value:
+    """Values beyond the range become infinite, surely or perhaps; NaN and infinity are exact."""
+    finite = np.isfinite(x)
+    top = np.abs(x) + e
+    if finite.all() and not anything.any() and (top <= LARGEST[element]).all():
+        return tidy(x, e)
+    over = finite & ~(top <= LARGEST[element])
+    surely = over & (np.abs(x) - e > LARGEST[element] * (1 + 2 * roundoff(element)))
+    x = np.where(surely, np.copysign(np.inf, x), x)
+    e = np.where(surely | ~finite, 0.0, np.where(over | np.isnan(e), np.inf, e))
+    return tidy(x, np.where(anything, np.inf, e))
+
+
+def narrowed(x: Array, e: Array, anything: Array, element: DType) -> Value:
+    """The hull of x - e .. x + e rounded to bf16 or f16."""
+    wide = np.float64
+    middle = round_to(np.asarray(x, wide), element).astype(wide)
+    lo = round_to(np.asarray(x - e, wide), element).astype(wide)
+    hi = round_to(np.asarray(x + e, wide), element).astype(wide)
+    spread = np.maximum(hi - middle, middle - lo)
+    spread = np.where(np.isfinite(x), np.where(np.isnan(spread), np.inf, spread), 0.0)
+    spread = np.where((hi == lo) & np.isfinite(x), 0.0, spread)
+    return tidy(middle, np.where(anything, np.inf, spread))
+
+
+def convert(v: Value, source: DType, target: DType) -> Value:
+    """A cast between float types."""
+    x = v.x.astype(work_dtype(target))
+    if source.precision <= target.precision and {source, target} != {F16, BF16}:
+        return Value(x, v.e)
+    if v.e is None:
+        return Value(round_to(v.x, target).astype(work_dtype(target)))
+    return rounded(x, v.e, np.isinf(v.e), target)
+
+
+def call(name: MathOp, element: DType, v: Value) -> Value:
+    """A math function, REINTERPRET excepted."""
+    meaning = arith.MATH[name]
+    inside = F32 if is_narrow(element) else element
+    x = np.asarray(meaning(v.x))
+    e = np.zeros(()) if v.e is None else _spread(name, v.x, v.e, x)
+    anything = np.zeros((), np.bool_) if v.e is None else np.isinf(v.e) | np.isinf(e)
+    match name:
+        case MathOp.FLOOR | MathOp.CEIL | MathOp.ROUND | MathOp.TF32:
+            return tidy(x, np.where(np.isfinite(x) | anything, e, 0.0))
+        case MathOp.SQRT if v.e is None:
+            return Value(round_to(x, element).astype(x.dtype))
+        case MathOp.SQRT:
+            return rounded(x, e, anything, element)
+        case MathOp.RSQRT:
+            ulps = RSQRT_ULPS
+        case _:
+            ulps = MATH_ULPS
+    e = e + (ulps * 2 * roundoff(inside) * np.abs(x) + _LEAST_NORMAL[inside])
+    result = _settle(x, np.broadcast_to(e, x.shape).astype(np.float64), anything, inside)
+    if not is_narrow(element):
+        return result
+    e = uncertainty(result, inside)
+    return narrowed(result.x, e, np.isinf(e), element)
+
+
+def _spread(name: MathOp, x: Array, e: Array, middle: Array) -> Array:
+    """How far the function may move when its argument moves by `e`: all are monotone on the way,
+    but for the sine and cosine, whose slope is at most 1."""
+    if name in (MathOp.SIN, MathOp.COS):
+        return np.where(np.isinf(e), np.inf, np.minimum(e, 2.0))
+    meaning = arith.MATH[name]
+    up, down = np.abs(meaning(x + e) - middle), np.abs(middle - meaning(x - e))
+    spread = np.where(e > 0, np.maximum(up, down), 0.0).astype(np.float64)
+    return np.where(
+        np.isnan(spread) & ~np.isnan(middle), np.inf, np.nan_to_num(spread, posinf=np.inf)
+    )
+
+
+def constant(value: float, element: DType) -> Value:
+    """A literal, rounded to its type."""
+    return Value(round_to(np.asarray(value, np.float64), element).astype(work_dtype(element)))

@@ -1,0 +1,144 @@
+"""Which box of every Func the outputs need, exact for given sizes: indices are really evaluated."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from hbc.frontend.oracle.points import Box, Linear, Ranges, chunks, grid, linear
+from hbc.frontend.oracle.program import Program, accesses, span_range, update_ranges
+from hbc.frontend.oracle.reach import MOST_REACHED
+from hbc.frontend.oracle.value import Value, may_hold, taken
+from hbc.frontend.program.funcs import Func
+from hbc.ir.nodes import Access, Expr
+from hbc.ir.walk import free_variables
+
+Compute = Callable[[Program, Mapping[str, Box]], None]
+"""Evaluates boxes of Funcs into a program."""
+
+_MAX_GRID = 1 << 24
+_CHUNK = 1 << 18
+
+
+def regions(
+    program: Program, targets: Mapping[str, Box], compute: Compute
+) -> dict[str, tuple[Box, ...]]:
+    """For each Func that the targets need: the boxes that hold after its pure stage, its first
+    update, and so on. Data-dependent indices call `compute` for the Funcs they go through."""
+    need = dict(targets)
+    found: dict[str, tuple[Box, ...]] = {}
+    for func in reversed(program.pipeline.funcs):
+        if func.name in need and func.name not in program.stored:
+            found[func.name] = _stages(program, func, need, compute)
+    return found
+
+
+def _stages(
+    program: Program, func: Func, need: dict[str, Box], compute: Compute
+) -> tuple[Box, ...]:
+    boxes = [need[func.name]]
+    for update in reversed(func.updates):
+        reduce, pure = update_ranges(program, update, func.variables, boxes[0])
+        ranges = {**reduce, **pure}
+        need[func.name] = boxes[0]
+        conditions = [] if update.condition is None else [update.condition]
+        for e in (*conditions, *update.indices, update.value):
+            inside = update.condition if e not in conditions else None
+            _demand(program, e, ranges, inside, need, compute)
+        stores = Access(func.name, update.indices, update.value.type)
+        _demand_access(program, stores, ranges, update.condition, need, compute)
+        boxes.insert(0, need[func.name])
+    ranges = {v: span_range(s) for v, s in zip(func.variables, boxes[0], strict=True)}
+    _demand(program, func.pure, ranges, None, need, compute)
+    return tuple(boxes)
+
+
+def _demand(
+    program: Program, e: Expr, ranges: Ranges, condition: Expr | None, need: dict[str, Box],
+    compute: Compute,
+) -> None:  # fmt: skip
+    for one in accesses(e):
+        if one.name not in program.stored:
+            _demand_access(program, one, ranges, condition, need, compute)
+
+
+def _demand_access(
+    program: Program, one: Access, ranges: Ranges, condition: Expr | None, need: dict[str, Box],
+    compute: Compute,
+) -> None:  # fmt: skip
+    if any(count <= 0 for _, count in ranges.values()):
+        return
+    box = []
+    for index in one.indices:
+        span = hull(program, index, ranges, condition, compute)
+        if span is None:
+            return
+        box.append(span)
+    known = need.get(one.name)
+    need[one.name] = tuple(box) if known is None else _union(known, tuple(box))
+
+
+def _union(a: Box, b: Box) -> Box:
+    return tuple((min(x[0], y[0]), max(x[1], y[1])) for x, y in zip(a, b, strict=True))
+
+
+def hull(
+    program: Program, index: Expr, ranges: Ranges, condition: Expr | None, compute: Compute
+) -> tuple[int, int] | None:
+    """Least and greatest value of an index over the ranges, where the condition holds; None when it
+    holds nowhere."""
+    form = linear(index)
+    if form is not None and condition is None:
+        return _linear_hull(form, ranges, program.sizes)
+    names = free_variables(index) | (free_variables(condition) if condition else frozenset())
+    used = {name: r for name, r in ranges.items() if name in names}
+    if form is not None and np.prod([count for _, count in used.values()], dtype=float) > _MAX_GRID:
+        return _linear_hull(form, ranges, program.sizes)
+    inner = _with_inner(
+        program, [index] if condition is None else [index, condition], used, compute
+    )
+    spans = []
+    for piece in chunks(used, _CHUNK):
+        points = grid(piece, program.sizes)
+        if condition is not None:
+            mask = np.broadcast_to(may_hold(inner.meaning(condition)(points)), points.shape)
+            found = taken(inner.meaning(index)(points.masked(mask)), mask)
+        else:
+            found = inner.meaning(index)(points)
+        if found.x.size:
+            spans.append(_ends(found))
+    return (min(s[0] for s in spans), max(s[1] for s in spans)) if spans else None
+
+
+def _ends(v: Value) -> tuple[int, int]:
+    """Least and greatest value, those that an uncertain index may reach included. One that may be
+    anywhere tells nothing: whatever is read there may be anything, too."""
+    low, high = int(v.x.min()), int(v.x.max())
+    if v.e is None:
+        return low, high
+    near = np.where(v.e <= MOST_REACHED, v.e, 0.0)
+    return min(low, int((v.x - near).min())), max(high, int((v.x + near).max()))
+
+
+def _with_inner(
+    program: Program, expressions: list[Expr], ranges: Ranges, compute: Compute
+) -> Program:
+    """A program that has the Funcs which the expressions themselves read."""
+    need: dict[str, Box] = {}
+    for e in expressions:
+        _demand(program, e, ranges, None, need, compute)
+    if not need:
+        return program
+    inner = program.fork()
+    compute(inner, need)
+    return inner
+
+
+def _linear_hull(form: Linear, ranges: Ranges, sizes: Mapping[str, int]) -> tuple[int, int]:
+    lo = hi = form.constant
+    for name, k in form.terms:
+        first, count = ranges[name] if name in ranges else (sizes[name], 1)
+        ends = (k * first, k * (first + count - 1))
+        lo, hi = lo + min(ends), hi + max(ends)
+    return lo, hi

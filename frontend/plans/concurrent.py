@@ -1,0 +1,172 @@
+"""Which loops may run all iterations at once, in lanes or threads."""
+
+from __future__ import annotations
+
+from hbc.frontend.plans.legal import is_reorderable, scans
+from hbc.frontend.plans.plan import Loop, Split, StagePlan, scan_distances, stage_text, step
+from hbc.frontend.program.funcs import Directive, Func, ReduceVar, Update
+from hbc.ir.diag import error
+from hbc.ir.linear import difference
+from hbc.ir.nodes import Access, Expr, Var
+from hbc.ir.walk import free_variables, nodes
+
+
+def check_concurrent(func: Func, stage: StagePlan, loop: Loop, d: Directive, what: str) -> None:
+    """Lanes or threads must not depend on each other."""
+    update = step(func, stage.update)
+    variables = check_reordered(func, stage, loop, d, what)
+    if update is None or not variables:
+        return
+    name = ", ".join(f"`{r.name}`" for r in variables)
+    if what == "parallel":
+        raise error(
+            f"cannot run the reduction loop `{loop.name}` in parallel: threads would add to the "
+            f"same elements of `{func.name}`", d.span,
+            f"`{stage_text(stage)}.rfactor({loop.name}, u)` first, then run u in parallel",
+        )  # fmt: skip
+    if not stage.atomic:
+        raise error(
+            f"cannot vectorize the reduction loop `{loop.name}` without `atomic`: lanes would add "
+            f"to the same elements of `{func.name}`", d.span,
+            f"write `.atomic().vectorize({loop.name})`: the sum is then taken in any order",
+        )  # fmt: skip
+    if any(r.name in free_variables(i) for r in variables for i in update.indices):
+        raise error(
+            f"cannot vectorize `{loop.name}`: lanes may add to the same element of `{func.name}`, "
+            f"whose place depends on {name}", d.span,
+            f"`{stage_text(stage)}.rfactor({loop.name}, u)`, or vectorize another loop",
+        )  # fmt: skip
+
+
+def check_reordered(
+    func: Func, stage: StagePlan, loop: Loop, d: Directive, what: str
+) -> list[ReduceVar]:
+    """The variables of the reduction along which iterations of a loop change the same elements, none
+    where they do not; HbcError where these have to come one after the other."""
+    update = step(func, stage.update)
+    if update is None or is_independent(func, stage, loop):
+        return []
+    variables = _reduced(update, stage, loop)
+    if not is_reorderable(func, update):
+        parallel = what == "parallel"
+        done = f"run `{loop.name}` in parallel" if parallel else f"{what} `{loop.name}`"
+        why, hint = order_of(func, update, variables, stage, what)
+        raise error(f"cannot {done}: {why}", d.span, hint)
+    return variables
+
+
+def order_of(
+    func: Func, update: Update, variables: list[ReduceVar], stage: StagePlan, what: str
+) -> tuple[str, str]:
+    """Why iterations along the variables keep their order, and what else may be done."""
+    name = ", ".join(f"`{r.name}`" for r in variables)
+    free = [v for v, i in zip(func.variables, update.indices, strict=True) if _is_variable(i, v)]
+    hint = (
+        f"do so with a loop over a pure variable of `{func.name}`" if free else
+        f"leave the loop serial: `{stage_text(stage)}` has none over a pure variable; a step that is a "
+        "Func of its own has"
+    )  # fmt: skip
+    if not scans(func, update):
+        return f"a step along {name} may overwrite what the one before wrote", hint
+    for r in variables:
+        other = written_before(func, update, r)
+        if other is not None:
+            q, read = other
+            return (
+                f"`{read}` is what another iteration of `{r.name}` wrote, at a step of `{q.name}` before: "
+                "those of one step do not touch each other, of which hbc makes no use yet",
+                f"leave the loop serial; or make a step of `{q.name}` a Func of its own, whose variables "
+                "are pure",
+            )
+    found = [scan_distances(func, update, r) for r in variables]
+    # Steps along a variable that no index has change the same element.
+    distances = [x for f, r in zip(found, variables, strict=True) for x in (f or _same(update, r))]
+    back, ahead = [x for x in distances if x > 0], [-x for x in distances if x < 0]
+    if back:
+        which = "the one before" if min(back) == 1 else f"the one {min(back)} before"
+        if what == "vectorize" and min(back) > 1:
+            hint += f"; or with at most {min(back)} lanes along {name}"
+        return f"each step of the scan along {name} reads {which}", hint
+    if ahead:
+        which = "the next one" if min(ahead) == 1 else f"the one {min(ahead)} after it"
+        return f"each step along {name} reads what {which} overwrites", hint
+    return f"a step of the scan along {name} may read what another one wrote", hint
+
+
+def _same(update: Update, r: ReduceVar) -> tuple[int, ...]:
+    return () if any(r.name in free_variables(i) for i in update.indices) else (1,)
+
+
+def _is_variable(index: Expr, name: str) -> bool:
+    return isinstance(index, Var) and index.name == name
+
+
+def written_before(func: Func, update: Update, r: ReduceVar) -> tuple[ReduceVar, str] | None:
+    """A variable of the reduction around r, of which all that other iterations of r wrote is of steps
+    before, and such a read; None where there is none."""
+    reads = [
+        n for e in (update.value, *update.indices) for n in nodes(e)
+        if isinstance(n, Access) and n.name == func.name
+    ]  # fmt: skip
+    own = _dimension(update, r)
+    moved = [
+        n for n in reads if own is not None and difference(update.indices[own], n.indices[own]) != 0
+    ]
+    for q in update.reduce[: update.reduce.index(r)]:
+        at = _dimension(update, q)
+        if at is None or not moved:
+            continue
+        back = [difference(update.indices[at], n.indices[at]) for n in moved]
+        if all(x is not None and x > 0 for x in back):
+            read = moved[0]
+            return q, " ".join(read.span.text.split()) if read.span else f"{read.name}[...]"
+    return None
+
+
+def _dimension(update: Update, r: ReduceVar) -> int | None:
+    """The one that r alone runs over."""
+    return next((d for d, i in enumerate(update.indices) if _is_variable(i, r.name)), None)
+
+
+def is_independent(func: Func, stage: StagePlan, loop: Loop) -> bool:
+    """Whether no iteration of the loop touches what another one writes, all other loops being equal."""
+    update = step(func, stage.update)
+    if update is None:
+        return True
+    return all(_independent(func, update, r, stage, loop) for r in _reduced(update, stage, loop))
+
+
+def _reduced(update: Update, stage: StagePlan, loop: Loop) -> list[ReduceVar]:
+    """The reduction variables that a loop is made from."""
+    names = stage.root_of(loop.dim) & stage.reduce
+    return [r for r in update.reduce if r.name in names]
+
+
+def _independent(func: Func, update: Update, r: ReduceVar, stage: StagePlan, loop: Loop) -> bool:
+    """Whether no iteration of the loop reads what another one writes, all other loops being equal:
+    each read is of the same place, or further away than the loop goes."""
+    distances = scan_distances(func, update, r)
+    reach = _reach(stage, loop.dim, r.name)
+    if distances is None:
+        return False
+    return all(x == 0 or (reach is not None and abs(x) >= reach) for x in distances)
+
+
+def _reach(stage: StagePlan, dim: str, root: str) -> int | None:
+    """All values of `root` over one run of the loop over `dim` lie less than this apart."""
+    for r in stage.relations:
+        if isinstance(r, Split) and r.inner == dim:
+            step = _step(stage, r.old, root)
+            return None if step is None else r.factor * step
+    return None
+
+
+def _step(stage: StagePlan, dim: str, root: str) -> int | None:
+    """How far `root` moves when `dim` grows by one."""
+    if dim == root:
+        return 1
+    for r in stage.relations:
+        if isinstance(r, Split) and dim in (r.inner, r.outer):
+            step = _step(stage, r.old, root)
+            return None if step is None else step * (r.factor if dim == r.outer else 1)
+    return None

@@ -1,0 +1,130 @@
+"""Rewrites of the Func graph before loops exist: inlining, and wrapper Funcs for `X.in(consumer)`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import count
+
+from hbc.frontend.plans.inline_limit import refuse_giants
+from hbc.frontend.plans.plan import Inline, Plan
+from hbc.frontend.program.funcs import Func, Pipeline, Update
+from hbc.ir.diag import did_you_mean, error
+from hbc.ir.nodes import Access, Expr, Let, Var
+from hbc.ir.source import Span
+from hbc.ir.walk import nodes, rewrite, substitute
+
+
+def wrapper_name(name: str, consumer: str) -> str:
+    """The Func that `name.in(consumer)` makes."""
+    return f"{name}_in_{consumer}"
+
+
+def map_func(func: Func, f: Callable[[Expr], Expr]) -> Func:
+    """The Func with `f` applied to every expression of every step; the same object if unchanged."""
+    pure = f(func.pure)
+    updates = tuple(_map_update(u, f) for u in func.updates)
+    if pure is func.pure and all(a is b for a, b in zip(updates, func.updates, strict=True)):
+        return func
+    return replace(func, pure=pure, updates=updates)
+
+
+def _map_update(u: Update, f: Callable[[Expr], Expr]) -> Update:
+    indices = tuple(f(i) for i in u.indices)
+    value = f(u.value)
+    condition = None if u.condition is None else f(u.condition)
+    same = all(a is b for a, b in zip(indices, u.indices, strict=True))
+    if same and value is u.value and condition is u.condition:
+        return u
+    return replace(u, indices=indices, value=value, condition=condition)
+
+
+def inline_funcs(plan: Plan) -> Plan:
+    """The plan without its inlined Funcs: each access becomes the value at those indices. HbcError
+    for a formula that would become too long or too deep."""
+    values: dict[str, Func] = {}
+    copies = count(1)
+    refuse_giants(plan)
+
+    def expand(e: Expr) -> Expr:
+        if isinstance(e, Access) and e.name in values:
+            func = values[e.name]
+            # An index may hold a copy of the same value, inside of its own names.
+            value = _with_own_names(func.pure, copies)
+            return substitute(value, dict(zip(func.variables, e.indices, strict=True)))
+        return e
+
+    kept: Plan = {}
+    for name, f in plan.items():
+        func = map_func(f.func, lambda e: rewrite(e, expand)) if values else f.func
+        if isinstance(f.compute, Inline):
+            values[name] = func
+        else:
+            kept[name] = f if func is f.func else replace(f, func=func)
+    return kept
+
+
+def _with_own_names(e: Expr, copies: Iterator[int]) -> Expr:
+    """The expression with its `let`s bound to names that no other copy has."""
+
+    def rename(n: Expr) -> Expr:
+        if not isinstance(n, Let):
+            return n
+        name = f"{n.name}.{next(copies)}"
+        body = substitute(n.body, {n.name: Var(name, n.value.type)})
+        return Let(name, n.value, body, n.span)
+
+    return rewrite(e, rename)
+
+
+def wrap_accesses(pipeline: Pipeline, name: str, consumer: str, span: Span | None) -> Pipeline:
+    """Adds the Func `name_in_consumer`, a copy of `name`, which `consumer` reads instead.
+
+    Its variables are those of the Func it copies; for an input, the first variable in each index of
+    the consumer's access (`B[k, j]` gives k, j), or `_d` for dimension d where there is none."""
+    new = wrapper_name(name, consumer)
+    funcs = {f.name: f for f in pipeline.funcs}
+    if new in funcs:
+        return pipeline
+    if consumer not in funcs:
+        raise error(f"no Func `{consumer}` reads `{name}`", span, did_you_mean(consumer, funcs))
+    reads = [a for e in _expressions(funcs[consumer]) for a in _accesses(e, name)]
+    if not reads:
+        read = sorted({a.name for e in _expressions(funcs[consumer]) for a in _accesses(e)})
+        raise error(f"`{consumer}` does not read `{name}`", span, did_you_mean(name, read))
+    variables = funcs[name].variables if name in funcs else _index_names(reads[0])
+    element = reads[0].type.element
+    access = Access(name, tuple(Var(v) for v in variables), reads[0].type, reads[0].span)
+    wrapper = Func(new, element, variables, access, span=span)
+
+    def redirect(e: Expr) -> Expr:
+        if isinstance(e, Access) and e.name == name:
+            return Access(new, e.indices, e.type, e.span)
+        return e
+
+    out: list[Func] = []
+    for f in pipeline.funcs:
+        if f.name == consumer:
+            out += [wrapper, map_func(f, lambda e: rewrite(e, redirect))]
+        else:
+            out.append(f)
+    return replace(pipeline, funcs=tuple(out))
+
+
+def _index_names(access: Access) -> tuple[str, ...]:
+    names: list[str] = []
+    for d, index in enumerate(access.indices):
+        found = [n.name for n in nodes(index) if isinstance(n, Var) and n.name not in names]
+        names.append(found[0] if found else f"_{d}")
+    return tuple(names)
+
+
+def _expressions(func: Func) -> list[Expr]:
+    found = [func.pure]
+    for u in func.updates:
+        found += [u.value, *u.indices, *(() if u.condition is None else (u.condition,))]
+    return found
+
+
+def _accesses(e: Expr, name: str | None = None) -> list[Access]:
+    return [n for n in nodes(e) if isinstance(n, Access) and name in (None, n.name)]

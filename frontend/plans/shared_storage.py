@@ -1,0 +1,52 @@
+"""Storage that threads would share: allocated around a parallel loop, filled inside of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hbc.frontend.plans.plan import At, FuncPlan, Inline, Level, Loop, Plan, Root
+from hbc.ir.diag import Diagnostic, Note
+from hbc.ir.nodes import GPU_LOOPS, LoopKind
+
+CONCURRENT = GPU_LOOPS | {LoopKind.PARALLEL}
+
+
+def check_shared_storage(plan: Plan, f: FuncPlan) -> Iterator[Diagnostic]:
+    """Threads compute what they need, also what others need; none may write where others read."""
+    name = f.func.name
+    between = list(_between(plan, f.store, f.compute))
+    blocks = [x for x in between if x[1].kind is LoopKind.BLOCK]  # of which the last must be named
+    for func, loop in blocks[-1:] or between:
+        if loop.kind in CONCURRENT:
+            span = f.store.span if isinstance(f.store, At | Root) else None
+            yield Diagnostic(
+                f"`{name}` is stored outside of the parallel loop `{loop.name}` of `{func}` and "
+                "computed inside of it: threads would write to the same memory",
+                span or f.span,
+                f"`{name}.store_at({func}, {loop.name})` gives each iteration its own",
+                () if loop.span is None else (Note("made parallel here", loop.span),),
+            )
+            return
+
+
+def _between(plan: Plan, store: Level | None, compute: Level) -> Iterator[tuple[str, Loop]]:
+    """The loops around `compute` that are inside of `store`, innermost stage first."""
+    while store is not None and isinstance(compute, At) and compute != store:
+        number = 0 if compute.update is None else compute.update + 1
+        stage = plan[compute.func].stages[number]
+        here = isinstance(store, At) and (store.func, store.update) == (
+            compute.func,
+            compute.update,
+        )
+        for variant in (stage, *(special for _, special in stage.special)):
+            inside = not here
+            for loop in variant.loops:
+                if inside:
+                    yield compute.func, loop
+                inside = inside or (isinstance(store, At) and loop.name == store.loop)
+                if loop.name == compute.loop:
+                    break
+        if here:
+            return
+        outer = plan[compute.func].compute
+        compute = Root() if isinstance(outer, Inline) else outer

@@ -1,0 +1,1 @@
+"""What a checked program consists of: Funcs, scopes, sizes, ranges, and what is known and proved of them."""

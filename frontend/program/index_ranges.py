@@ -1,0 +1,252 @@
+"""The range of an index expression, given those of the variables in it.
+
+Values of inputs and Funcs are known from their `bound`, their cells, their definition or their type.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from hbc.frontend.program.funcs import Bound, Func
+from hbc.frontend.program.prove import conditions
+from hbc.frontend.program.ranges import (
+    UNBOUNDED,
+    Range,
+    absolute,
+    add,
+    between,
+    both,
+    divide,
+    exactly,
+    greatest,
+    least,
+    negate,
+    numbers,
+    scale,
+    union,
+)  # fmt: skip
+from hbc.ir.build import NEGATED
+from hbc.ir.linear import Linear, canonical, linear, shifted, to_expr
+from hbc.ir.nodes import (
+    Access,
+    Binary,
+    Cast,
+    Const,
+    Expr,
+    Let,
+    Op,
+    Select,
+    Unary,
+    UnaryOp,
+    Var,
+)  # fmt: skip
+from hbc.ir.record import record
+from hbc.ir.types import INDEX, DType, Kind
+
+Ranges = Mapping[str, Range]
+Cells = Mapping[str, Mapping[tuple[int, ...], int | float | bool]]
+
+# An index through this many Funcs is looked through.
+MOST_CALLS = 4
+
+
+@record
+class Values:
+    """Where the values of arrays and Funcs are known from."""
+
+    funcs: Mapping[str, Func]
+    bounds: Mapping[str, Bound]
+    tables: Cells
+
+
+def range_of(e: Expr, known: Ranges, values: Values, calls: int = MOST_CALLS) -> Range:
+    """All that `e` can be. Variables that are not in `known` are sizes."""
+    t = e.type.element
+    if not t.is_int:
+        return UNBOUNDED
+
+    def of(x: Expr) -> Range:
+        return range_of(x, known, values, calls)
+
+    match e:
+        case Const(value=value):
+            return numbers(int(value), int(value))
+        case Var(name=name):
+            return known[name] if name in known else exactly(linear(e))
+        case Cast(value=inner):
+            found = of(inner)
+            return found if inner.type.element.is_int and holds(t, found) else by_type(t)
+        case Let(name=name, value=value, body=body):
+            return range_of(body, {**known, name: of(value)}, values, calls)
+        case Select(condition=c, a=a, b=b):
+            return union(
+                narrowed(a, of(a), conditions(c), known, values, calls),
+                narrowed(b, of(b), otherwise(c), known, values, calls),
+            )
+        case Unary(op=op, a=a):
+            return wrapped(unary(op, of(a)), t)
+        case Binary(op=op, a=a, b=b):
+            return wrapped(binary(op, a, b, of(a), of(b)), t)
+        case Access():
+            return stored(e, known, values, calls)
+        case _:
+            return by_type(t)
+
+
+def narrowed(
+    e: Expr, found: Range, guards: Sequence[Linear], known: Ranges, values: Values,
+    calls: int = MOST_CALLS,
+) -> Range:  # fmt: skip
+    """The range of `e` where the guards are not negative: e = (e - g) + g is at least e - g."""
+    for guard in guards if e.type == INDEX else ():
+        g = to_expr(guard)
+        above = range_of(canonical(Binary(Op.SUB, e, g)), known, values, calls)
+        below = range_of(canonical(Binary(Op.ADD, e, g)), known, values, calls)
+        found = both(found, Range(above.low, below.high))
+    return found
+
+
+def otherwise(condition: Expr) -> list[Linear]:
+    """What holds where a comparison does not."""
+    if not isinstance(condition, Binary) or condition.op not in NEGATED:
+        return []
+    return conditions(Binary(NEGATED[condition.op], condition.a, condition.b))
+
+
+def unary(op: UnaryOp, a: Range) -> Range:
+    match op:
+        case UnaryOp.NEG:
+            return negate(a)
+        case UnaryOp.ABS:
+            return absolute(a)
+        case _:
+            return add(negate(a), numbers(-1, -1))
+
+
+def binary(op: Op, a: Expr, b: Expr, x: Range, y: Range) -> Range:
+    """`a op b`, whose operands have the ranges x and y."""
+    ends = y.constants
+    number = ends[0] if ends is not None and ends[0] == ends[1] else None
+    match op:
+        case Op.ADD:
+            return add(x, y)
+        case Op.SUB:
+            return multiple(a, b, x) or add(x, negate(y))
+        case Op.MIN:
+            return mirrored(a, b, x, y) or least(x, y)
+        case Op.MAX:
+            return greatest(x, y)
+        case Op.MUL:
+            return product(x, y)
+        case Op.SHL if number is not None and 0 <= number < 63:
+            return scale(x, 1 << number)
+        case Op.SHR if number is not None and 0 <= number < 63:
+            return divide(x, 1 << number)
+        case Op.DIV if number is not None and number > 0:
+            return divide(x, number)
+        case Op.MOD:
+            return remainder(x, y, number)
+        case Op.AND if number is not None and number >= 0:
+            return numbers(0, number)
+        case _:
+            return UNBOUNDED
+
+
+def multiple(a: Expr, b: Expr, x: Range) -> Range | None:
+    """a - a % c, which is a / c * c."""
+    if isinstance(b, Binary) and b.op is Op.MOD and isinstance(b.b, Const) and b.a == a:
+        number = int(b.b.value)
+        return scale(divide(x, number), number) if number > 0 else None
+    return None
+
+
+def product(x: Range, y: Range) -> Range:
+    """By a number or by a form without variables; both not negative otherwise."""
+    for a, b in ((x, y), (y, x)):
+        ends = b.constants
+        if ends is not None and ends[0] == ends[1]:
+            return scale(a, ends[0])
+    p, q = x.constants, y.constants
+    if p is not None and q is not None:
+        corners = [i * j for i in p for j in q]
+        return numbers(min(corners), max(corners))
+    if not (x.bounded and y.bounded and nonnegative(x) and nonnegative(y)):
+        return UNBOUNDED
+    low = tuple((times(f[0], g[0]),) for f in x.low for g in y.low if len(f) == len(g) == 1)
+    high = tuple((times(f[0], g[0]),) for f in x.high for g in y.high if len(f) == len(g) == 1)
+    return Range(low or numbers(0, 0).low, high)
+
+
+def times(f: Linear, g: Linear) -> Linear:
+
+    return linear(Binary(Op.MUL, to_expr(f), to_expr(g)))
+
+
+def nonnegative(x: Range) -> bool:
+    """Surely: some lower bound has no negative term."""
+    return any(
+        all(f.constant >= 0 and all(c >= 0 for _, c in f.terms) for f in clause) for clause in x.low
+    )
+
+
+def remainder(x: Range, y: Range, number: int | None) -> Range:
+    """x % y: within 0 .. y - 1 for positive y, and 0 for y = 0."""
+    if number is not None and number > 0:
+        ends = x.constants
+        if ends is not None and ends[0] // number == ends[1] // number:
+            return add(x, numbers(-(ends[0] // number) * number, -(ends[0] // number) * number))
+        return numbers(0, number - 1)
+    if not y.high or not nonnegative(y):
+        return UNBOUNDED
+    return Range(numbers(0, 0).low, tuple(
+        (*(shifted(f, -1) for f in clause), linear(Const(0, INDEX))) for clause in y.high
+    ))  # fmt: skip
+
+
+def mirrored(a: Expr, b: Expr, x: Range, y: Range) -> Range | None:
+    """min(m, c - m) is at most c / 2: the reflection of `mirror`."""
+    for m, other, ends in ((a, b, x), (b, a, y)):
+        if isinstance(other, Binary) and other.op is Op.SUB and other.b == m:
+            whole = linear(other.a)
+            half = divide(exactly(whole), 2)
+            found = least(ends, add(exactly(whole), negate(ends)))
+            return Range(found.low, half.high + found.high)
+    return None
+
+
+def stored(e: Access, known: Ranges, values: Values, calls: int) -> Range:
+    """What an input or Func can hold there."""
+    t = e.type.element
+    if e.name in values.bounds:
+        bound = values.bounds[e.name]
+        return between(linear(bound.lo), shifted(linear(bound.hi), -1))
+    if e.name in values.tables:
+        cells = [int(v) for v in values.tables[e.name].values()]
+        return numbers(min(cells), max(cells))
+    func = values.funcs.get(e.name)
+    if func is not None and not func.updates and calls > 0:
+        inside = {
+            v: range_of(i, known, values, calls - 1)
+            for v, i in zip(func.variables, e.indices, strict=True)
+        }
+        return range_of(func.pure, inside, values, calls - 1)
+    return by_type(t)
+
+
+def by_type(t: DType) -> Range:
+    """All that a narrow type holds; 32 bits and more tell nothing useful."""
+    return numbers(*t.limits) if t.bits <= 16 else UNBOUNDED
+
+
+def wrapped(r: Range, t: DType) -> Range:
+    """The result of arithmetic in type t, which wraps."""
+    return r if holds(t, r) else by_type(t)
+
+
+def holds(t: DType, r: Range) -> bool:
+    """Index arithmetic is taken not to overflow 32 bits and more, as everywhere."""
+    if t.bits >= 32:
+        return t.kind is not Kind.UINT or nonnegative(r)
+    ends = r.constants
+    low, high = t.limits
+    return ends is not None and low <= ends[0] and ends[1] <= high

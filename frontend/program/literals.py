@@ -1,0 +1,170 @@
+"""Literals that have no type yet: they take the type of what they meet.
+
+While an expression is checked, `3` has the type LITERAL_INT and `0.5` LITERAL_FLOAT; `adapt` gives
+such an expression the type that its surroundings ask for. BROKEN stands for what was reported.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from hbc.frontend.program.scope import Scope
+from hbc.frontend.text.vocabulary import HIGHEST, LOWEST
+from hbc.ir import fold
+from hbc.ir.nodes import (
+    COMPARISONS,
+    Access,
+    Binary,
+    Call,
+    Const,
+    Expr,
+    Let,
+    MathOp,
+    Op,
+    Select,
+    Unary,
+    UnaryOp,
+    Var,
+)  # fmt: skip
+from hbc.ir.source import Span
+from hbc.ir.types import BOOL, F32, F64, I32, I64, DType, Kind, Type
+
+LITERAL_INT = DType("integer literal", Kind.INT, 64)
+LITERAL_FLOAT = DType("number literal", Kind.FLOAT, 64)
+UNKNOWN = DType("unknown", Kind.INT, 64)
+BROKEN = Const(0, Type(UNKNOWN))
+
+LITERALS = (LITERAL_INT, LITERAL_FLOAT)
+
+
+def element(e: Expr) -> DType:
+    return e.type.element
+
+
+def is_literal(e: Expr) -> bool:
+    """Has no type of its own yet; it need not be constant."""
+    return element(e) in LITERALS
+
+
+def is_broken(e: Expr) -> bool:
+    return element(e) is UNKNOWN
+
+
+def settle(e: Expr, scope: Scope) -> Expr:
+    """With the types that literals have when nothing asks for another: f32 and i32."""
+    if not is_literal(e):
+        return e
+    return adapt(e, default_type(element(e)), scope)
+
+
+def default_type(t: DType) -> DType:
+    return F32 if t is LITERAL_FLOAT else I32 if t is LITERAL_INT else t
+
+
+def adapt(e: Expr, to: DType, scope: Scope) -> Expr:
+    """A literal expression in the type `to`; one that has a type stays as it is."""
+    if not is_literal(e) or is_broken(e):
+        return e
+    t = Type(to)
+    match e:
+        case Const(value=value):
+            return adapt_const(e, value, to, scope)
+        case Binary(op=op, a=a, b=b):
+            if op is Op.DIV and to.is_float and element(e) is LITERAL_INT:
+                scope.report(
+                    "a quotient of integer literals is rounded down before it becomes a float",
+                    e.span, "write one of them with a point: `1.0 / 3`",
+                )  # fmt: skip
+            return Binary(op, adapt(a, to, scope), adapt(b, to, scope), e.span)
+        case Unary(op=uop, a=a):
+            return Unary(uop, adapt(a, to, scope), e.span)
+        case Select(condition=c, a=a, b=b):
+            return Select(c, adapt(a, to, scope), adapt(b, to, scope), e.span)
+        case Let(name=name, value=value, body=body):
+            return Let(name, value, adapt(body, to, scope), e.span)
+        case Call(name=name, args=args):
+            return Call(name, tuple(adapt(a, to, scope) for a in args), t, e.span)
+        case Access(name=name, indices=indices):
+            return Access(name, indices, t, e.span)
+        case Var(name=name):
+            return Var(name, t, e.span)
+        case _:
+            raise AssertionError(f"no literal: {e!r}")
+
+
+def adapt_const(e: Const, value: int | float | bool, to: DType, scope: Scope) -> Expr:
+    if to.kind is Kind.BOOL:
+        scope.report(f"`{shown(value)}` is no condition", e.span, "write `true` or `false`")
+        return BROKEN
+    if value in (LOWEST, HIGHEST) and to not in LITERALS:
+        return Const(end_of(to, value == HIGHEST), Type(to), e.span)
+    if to.is_float:
+        wide = float(value) if isinstance(value, float) or abs(value) < 1 << 1000 else math.inf
+        rounded = fold.round_to(wide, F64 if to is LITERAL_FLOAT else to)
+        if math.isinf(rounded) and not math.isinf(value):
+            scope.report(f"`{shown(value)}` is beyond the range of {to}", e.span)
+            return BROKEN
+        return Const(rounded, Type(to), e.span)
+    assert isinstance(value, int)  # a float never becomes an integer without a cast
+    low, high = to.limits
+    if not low <= value <= high:
+        scope.report(
+            f"`{value}` does not fit {to}, which holds {low} .. {high}", e.span,
+            f"write `{to}({value})` to wrap it, or use a wider type",
+        )  # fmt: skip
+        return BROKEN
+    return Const(value, Type(to), e.span)
+
+
+def end_of(t: DType, highest: bool) -> int | float:
+    """The greatest or least value of a type of numbers; infinity for floats."""
+    if t.is_float:
+        return math.inf if highest else -math.inf
+    return t.limits[1] if highest else t.limits[0]
+
+
+def shown(value: int | float | bool) -> str:
+    return str(value).lower() if isinstance(value, bool) else repr(value)
+
+
+def literal(value: int | float, span: Span | None) -> Const:
+    kind = LITERAL_FLOAT if isinstance(value, float) else LITERAL_INT
+    return Const(value, Type(kind), span)
+
+
+def fold_binary(op: Op, a: Const, b: Const, span: Span | None) -> Expr | None:
+    """The operation on two literals, in exact integers or in f64. None when it has no value."""
+    t = LITERAL_FLOAT if LITERAL_FLOAT in (element(a), element(b)) else LITERAL_INT
+    x, y = a.value, b.value
+    if t is LITERAL_FLOAT:
+        value = fold.binary(op, float(x), float(y), F64)
+    elif op in (Op.DIV, Op.MOD) and (y == 0 or (op is Op.DIV and x % y)):
+        return None  # reported, or kept until it is known whether a float is meant
+    else:
+        value = fold.binary(op, x, y, I64)
+    if value is None:
+        return None
+    if op in COMPARISONS:
+        return Const(bool(value), Type(BOOL), span)
+    return Const(value, Type(t), span)
+
+
+def fold_unary(op: UnaryOp, a: Const, span: Span | None) -> Expr:
+    value = fold.unary(op, a.value, F64 if element(a) is LITERAL_FLOAT else I64)
+    assert value is not None
+    return Const(value, a.type, span)
+
+
+def fold_call(name: MathOp, x: float) -> float | None:
+    """The function of a literal in f64; None outside its domain."""
+    table: dict[MathOp, Callable[[float], float]] = {
+        MathOp.EXP: math.exp, MathOp.LOG: math.log, MathOp.SQRT: math.sqrt,
+        MathOp.RSQRT: lambda v: 1 / math.sqrt(v), MathOp.SIN: math.sin, MathOp.COS: math.cos,
+        MathOp.TANH: math.tanh, MathOp.FLOOR: math.floor, MathOp.CEIL: math.ceil,
+        MathOp.ROUND: round, MathOp.TF32: fold.to_tf32,
+    }  # fmt: skip
+    try:
+        return float(table[name](x))
+    except (ValueError, OverflowError, ZeroDivisionError):
+        return None

@@ -1,0 +1,123 @@
+"""Says how a read leaves its array, and writes requirements on the sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import gcd
+
+from hbc.frontend.program.funcs import Requirement
+from hbc.frontend.program.ranges import Clauses, Range, quotient
+from hbc.frontend.program.scope import Scope
+from hbc.ir import build
+from hbc.ir.diag import Note
+from hbc.ir.linear import Linear, shifted, to_expr
+from hbc.ir.nodes import Access, Expr
+from hbc.ir.show import show
+from hbc.ir.source import Span
+from hbc.ir.walk import free_variables, nodes
+
+
+def requirement(clauses: Clauses, message: str, span: Span | None) -> Requirement:
+    """Some clause is at least 0 in all its forms."""
+    tests = [build.and_(*(at_least_zero(f) for f in clause)) for clause in clauses]
+    return Requirement(build.or_(*tests), message, span)
+
+
+def at_least_zero(form: Linear) -> Expr:
+    """`form >= 0` with its negative terms on the other side."""
+    common = gcd(*(c for _, c in form.terms))
+    form = quotient(form, common) if common > 1 else form
+    positive = [(k, t) for k, t in zip(form.keys, form.terms, strict=True) if t[1] > 0]
+    negative = [(k, t) for k, t in zip(form.keys, form.terms, strict=True) if t[1] < 0]
+    left = Linear(max(-form.constant, 0), tuple((a, -c) for _, (a, c) in negative),
+                  tuple(k for k, _ in negative))  # fmt: skip
+    right = Linear(max(form.constant, 0), tuple(t for _, t in positive),
+                   tuple(k for k, _ in positive))  # fmt: skip
+    return build.le(to_expr(left), to_expr(right))
+
+
+def leaves(access: Access, at: int, below: bool, clauses: Clauses, extent: Linear) -> str:
+    """The message of a requirement: the read leaves its array for some sizes."""
+    read = " ".join(access.span.text.split()) if access.span else access.name
+    alone = clauses[0][0] if len(clauses) == len(clauses[0]) == 1 else None
+    if alone is not None and at_least_zero(alone) == at_least_zero(shifted(extent, -1)):
+        return f"`{access.name}` is empty along dimension {at}, and `{read}` reads it"
+    end = "below index 0" if below else "beyond its end"
+    return f"`{read}` reads `{access.name}` {end} along dimension {at}"
+
+
+def report_unbounded(access: Access, at: int, scope: Scope) -> None:
+    """An index of which nothing is known."""
+    index = access.indices[at]
+    through = [n.name for n in nodes(index) if isinstance(n, Access)]
+    shown = written(access)
+    if through:
+        extent = _extent(access.name, at, scope)
+        last = f"{int(extent) - 1}" if extent.isdigit() else f"{extent} - 1"
+        source = next(n for n in nodes(index) if isinstance(n, Access))
+        hint = f"write `clamp(..., 0, {last})`"
+        if source.type.element.is_int and through[0] not in scope.bounds:
+            hint += f", or promise it: `bound {through[0]} in 0 .. {extent}`"
+        scope.report(
+            f"index {at} of `{shown}` depends on the values of `{through[0]}`, which have no bound",
+            index.span or access.span, hint,
+        )  # fmt: skip
+        return
+    scope.report(
+        f"index {at} of `{shown}` has no bound that is affine in the sizes",
+        index.span or access.span, "write `clamp(..., 0, N - 1)`",
+    )  # fmt: skip
+
+
+def _extent(name: str, at: int, scope: Scope) -> str:
+    """The extent of an array along a dimension, `N` where it is not declared."""
+    image = scope.inputs.get(name) or scope.outputs.get(name)
+    return "N" if image is None or at >= len(image.extents) else show(image.extents[at])
+
+
+def report_outside(
+    access: Access, at: int, r: Range, extent: Linear, below: bool,
+    known: Mapping[str, Range], places: Mapping[str, Span | None], scope: Scope,
+) -> None:  # fmt: skip
+    """An index that leaves the array for all sizes."""
+    clauses = r.low if below else r.high
+    value = end(clauses, below)
+    notes: list[Note] = []
+    for v in sorted(free_variables(access.indices[at])):
+        span = places.get(v)
+        if span is not None and known[v].bounded:
+            low, high = end(known[v].low, True), end(known[v].high, False)
+            notes.append(Note(f"`{v}` runs from `{low}` to `{high}`", span))
+    has = f"the indices of `{access.name}` begin at 0" if below else (
+        f"`{access.name}` has extent `{shown(extent)}`"
+    )  # fmt: skip
+    where = f" in dimension {at}" if len(access.indices) > 1 else ""
+    scope.report(
+        f"`{written(access)}` reaches `{value}`, but {has}{where}",
+        access.indices[at].span or access.span, hint(access, scope), *notes,
+    )  # fmt: skip
+
+
+def hint(access: Access, scope: Scope) -> str | None:
+    if access.name in scope.inputs:
+        return f"read it through a boundary helper, such as `clamp_edge({access.name})[...]`"
+    return None
+
+
+def end(clauses: Clauses, below: bool) -> str:
+    """One end of a range, in words."""
+    inner, outer = ("min", "max") if below else ("max", "min")
+    clauses = tuple(c for c in clauses if len(c) == 1)[:1] or clauses
+    parts = [
+        shown(c[0]) if len(c) == 1 else f"{inner}({', '.join(map(shown, c))})" for c in clauses
+    ]
+    return parts[0] if len(parts) == 1 else f"{outer}({', '.join(parts)})"
+
+
+def shown(form: Linear) -> str:
+    return show(to_expr(form))
+
+
+def written(access: Access) -> str:
+    """The read as it stands in the file."""
+    return " ".join(access.span.text.split()) if access.span else access.name

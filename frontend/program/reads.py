@@ -1,0 +1,267 @@
+"""Proves that every read of an array lies inside it: what cannot is an error, what depends on the
+sizes becomes a requirement, tested when the kernel is called.
+
+From the outputs to the inputs: the ranges that the readers of a Func need are the ranges of its own
+loops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from hbc.frontend.program.funcs import Func, Image, Pipeline, ReduceVar, Requirement, Update
+from hbc.frontend.program.index_ranges import Values, narrowed, range_of
+from hbc.frontend.program.outside import leaves, report_outside, report_unbounded, requirement
+from hbc.frontend.program.prove import Facts, conditions
+from hbc.frontend.program.ranges import (
+    Clauses,
+    Range,
+    add,
+    between,
+    both,
+    exactly,
+    negate,
+    scale,
+    union,
+)
+from hbc.frontend.program.scope import Scope
+from hbc.ir.linear import Linear, canonical, linear, minus, plus, shifted
+from hbc.ir.nodes import Access, Const, Expr, Let, Node, Var, const_index
+from hbc.ir.record import record
+from hbc.ir.source import Span
+from hbc.ir.walk import children, nodes
+
+
+@dataclass(slots=True)
+class Proof:
+    """What is known while the Funcs are visited, readers first."""
+
+    scope: Scope
+    values: Values
+    arrays: dict[str, tuple[Expr, ...]]  # extents of inputs, outputs and tables
+    outputs: Mapping[str, Image]
+    facts: Facts
+    needed: dict[str, list[Range]] = field(default_factory=dict)
+    found: list[Requirement] = field(default_factory=list)
+
+
+@record
+class Place:
+    """Where a read stands: the ranges of the variables around it, and what `where` says of them."""
+
+    known: dict[str, Range]
+    places: dict[str, Span | None]
+    facts: Facts
+    guards: tuple[Linear, ...] = ()
+
+
+def check_bounds(p: Pipeline, scope: Scope) -> tuple[Requirement, ...]:
+    """All requirements: those of the file, and those that reads turned out to need."""
+    funcs = {f.name: f for f in p.funcs}
+    values = Values(funcs, scope.bounds, scope.tables)
+    arrays = {i.name: i.extents for i in (*p.inputs, *p.outputs)}
+    for f in p.funcs:
+        if f.table_shape is not None:
+            arrays[f.name] = tuple(const_index(n) for n in f.table_shape)
+    proof = Proof(scope, values, arrays, {o.name: o for o in p.outputs}, stated(p))
+    for image in (*p.inputs, *p.outputs):
+        extents_hold(image, proof)
+    for f in reversed(p.funcs):
+        if f.name in proof.outputs:
+            proof.needed[f.name] = [
+                between(Linear(0), shifted(linear(e), -1)) for e in arrays[f.name]
+            ]
+        if f.name in proof.needed and f.table_shape is None:
+            visit(f, proof)
+    return (*p.requirements, *proof.found)
+
+
+def stated(p: Pipeline) -> Facts:
+    """What `require` and fixed sizes say."""
+    facts = Facts()
+    for r in p.requirements:
+        for form in conditions(r.condition):
+            facts.learn(form)
+    for size in p.sizes:
+        if size.fixed is not None:
+            form = linear(Var(size.name))
+            facts.learn(shifted(form, -size.fixed))
+            facts.learn(minus(Linear(size.fixed), form))
+    return facts
+
+
+def extents_hold(image: Image, proof: Proof) -> None:
+    """Extents such as H - T + 1 must not be negative. (H + T - 1 is only where both sizes are 0;
+    no loop runs then.)"""
+    for at, e in enumerate(image.extents):
+        form = linear(e)
+        ones = [linear(Var(s)) for s in proof.scope.sizes]
+        if proof.facts.extended([shifted(one, -1) for one in ones]).prove(form):
+            continue
+        span = image.span
+        if proof.facts.prove(shifted(minus(Linear(0), form), -1)):
+            proof.scope.report(f"extent {at} of `{image.name}` is negative for all sizes", span)
+            continue
+        message = f"extent {at} of `{image.name}` is negative"
+        proof.found.append(requirement((((form,),)), message, span))
+        proof.facts.learn(form)
+
+
+def visit(f: Func, proof: Proof) -> None:
+    """The reads of a Func whose needed ranges are complete, and its own writes."""
+    for u in f.updates:
+        own(f, u, proof)
+    place = pure_place(f, proof)
+    walk(f.pure, place, f, proof)
+    for u in f.updates:
+        inner = update_place(f, u, proof)
+        for e in (*u.indices, u.value):
+            walk(e, inner, f, proof)
+        if u.condition is not None:  # evaluated at every point, whether it holds there or not
+            walk(u.condition, update_place(f, replace(u, condition=None), proof), f, proof)
+
+
+def pure_place(f: Func, proof: Proof) -> Place:
+    box = proof.needed[f.name]
+    known = dict(zip(f.variables, box, strict=True))
+    facts = proof.facts.extended([x for r in box for x in not_empty(r)])
+    return Place(known, dict.fromkeys(f.variables, f.span), facts)
+
+
+def update_place(f: Func, u: Update, proof: Proof) -> Place:
+    outer = pure_place(f, proof)
+    known, places, more = dict(outer.known), dict(outer.places), []
+    for r in u.reduce:
+        known[r.name] = reduce_range(r)
+        places[r.name] = r.span
+        more += not_empty(known[r.name])
+    guards = tuple(conditions(u.condition)) if u.condition is not None else ()
+    sizes_only = [g for g in guards if not any(v in known for v in names(g))]
+    return Place(known, places, outer.facts.extended(more + sizes_only), guards)
+
+
+def names(form: Linear) -> list[str]:
+    return [atom.name for atom, _ in form.terms if isinstance(atom, Var)]
+
+
+def reduce_range(r: ReduceVar) -> Range:
+    start = linear(r.start)
+    return between(start, shifted(plus(start, linear(r.extent)), -1))
+
+
+def not_empty(r: Range) -> list[Linear]:
+    """Inside a loop its range is not empty."""
+    if len(r.low) == len(r.high) == 1 and len(r.low[0]) == len(r.high[0]) == 1:
+        return [minus(r.high[0][0], r.low[0][0])]
+    return []
+
+
+def own(f: Func, u: Update, proof: Proof) -> None:
+    """Widens the needed range of a Func to what its update writes and reads of itself."""
+    place = update_place(f, u, proof)
+    reads = [a for a in accesses(u.value) if a.name == f.name]
+    if all(a.indices != u.indices for a in reads):
+        reads.append(Access(f.name, u.indices, f.element(), u.span))
+    for access in reads:
+        for at, i in enumerate(access.indices):
+            if isinstance(i, Var) and i.name == f.variables[at]:
+                continue
+            reach(access, at, index_range(i, place, proof), place, proof)
+
+
+def accesses(e: Expr) -> list[Access]:
+    return [n for n in nodes(e) if isinstance(n, Access)]
+
+
+def walk(e: Node, place: Place, f: Func, proof: Proof) -> None:
+    """Every read in the expression, `let` taken into account."""
+    match e:
+        case Let(name=name, value=value, body=body):
+            walk(value, place, f, proof)
+            inner = {**place.known, name: range_of(value, place.known, proof.values)}
+            walk(body, Place(inner, place.places, place.facts, place.guards), f, proof)
+            return
+        case Access(name=name, indices=indices):
+            if name != f.name:
+                for at, i in enumerate(indices):
+                    reach(e, at, index_range(i, place, proof), place, proof)
+        case _:
+            pass
+    for child in children(e):
+        walk(child, place, f, proof)
+
+
+def index_range(i: Expr, place: Place, proof: Proof) -> Range:
+    """The range of an index as written and in normal form, where terms such as i - i / 2 * 2
+    meet: the better of both."""
+    written = range_of(i, place.known, proof.values)
+    normal = canonical(i)
+    if isinstance(normal, (Var, Const)) or normal == i:
+        return range_of(normal, place.known, proof.values)
+    return both(written, range_of(normal, place.known, proof.values))
+
+
+def reach(access: Access, at: int, r: Range, place: Place, proof: Proof) -> None:
+    """Dimension `at` of a read: inside the array, or within what the Func is needed for."""
+    name = access.name
+    if name in proof.arrays:
+        inside(access, at, r, place, proof)
+        return
+    if not r.bounded:
+        report_unbounded(access, at, proof.scope)
+        return
+    r = narrowed(access.indices[at], r, place.guards, place.known, proof.values)
+    rank = len(access.indices)
+    box = proof.needed.setdefault(name, [Range((), ())] * rank)
+    box[at] = r if box[at] == Range((), ()) else union(box[at], r)
+
+
+def inside(access: Access, at: int, r: Range, place: Place, proof: Proof) -> None:
+    """Proves 0 <= index < extent, or reports it, or makes it a requirement."""
+    extent = linear(proof.arrays[access.name][at])
+    index = access.indices[at]
+    low = Range(r.low, r.high)
+    room = add(exactly(shifted(extent, -1)), negate(r))
+    for side, below in ((low, True), (room, False)):
+        if not side.low:
+            report_unbounded(access, at, proof.scope)
+            return
+        if holds(side.low, place.facts) or guarded(index, extent, below, place, proof):
+            continue
+        if fails(side.low, place.facts):
+            report_outside(access, at, r, extent, below, place.known, place.places, proof.scope)
+            return
+        made = requirement(side.low, leaves(access, at, below, side.low, extent), access.span)
+        if all(made.condition != known.condition for known in proof.found):
+            proof.found.append(made)
+        if len(side.low) == 1:
+            for form in side.low[0]:
+                proof.facts.learn(form)
+
+
+def holds(clauses: Clauses, facts: Facts) -> bool:
+    """Some bound is at least 0 in all its forms."""
+    return any(all(facts.prove(f) for f in clause) for clause in clauses)
+
+
+def fails(clauses: Clauses, facts: Facts) -> bool:
+    """Every bound is negative for all sizes."""
+    return all(
+        any(facts.prove(shifted(minus(Linear(0), f), -1)) for f in clause) for clause in clauses
+    )
+
+
+def guarded(index: Expr, extent: Linear, below: bool, place: Place, proof: Proof) -> bool:
+    """Does one condition of `where`, with the ranges, keep the index inside?"""
+    form = linear(index)
+    room = form if below else minus(shifted(extent, -1), form)
+    for guard in place.guards:
+        rest = minus(room, guard)
+        total = exactly(Linear(rest.constant))
+        for atom, c in rest.terms:
+            part = range_of(atom, place.known, proof.values)
+            total = add(total, scale(part, c))
+        if total.low and holds(total.low, place.facts):
+            return True
+    return False

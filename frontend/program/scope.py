@@ -1,0 +1,119 @@
+"""The names of a file while it is checked, and the mistakes found so far."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from hbc.frontend.program.funcs import Bound, Image, ReduceVar, Requirement, SizeDecl
+from hbc.frontend.text import ast
+from hbc.ir.diag import (
+    MOST_MISTAKES,
+    Diagnostic,
+    HbcError,
+    Note,
+    did_you_mean,
+    in_order,
+    left,
+)
+from hbc.ir.nodes import Const, Expr
+from hbc.ir.record import record
+from hbc.ir.source import Source, Span
+from hbc.ir.types import DTYPES, DType
+
+
+@record
+class Declared:
+    """What a name stands for, in words, and where that was said."""
+
+    what: str
+    span: Span
+
+
+@record
+class Signature:
+    """What a reader of a Func must know. `element` is None while it is being worked out."""
+
+    element: DType
+    rank: int
+
+
+@record
+class Edge:
+    """An alias `P = clamp_edge(A)`: the helper and the input."""
+
+    helper: ast.Ident
+    image: ast.Ident
+
+
+@dataclass(slots=True)
+class Scope:
+    """Everything declared; filled statement by statement, read by the checks that follow."""
+
+    source: Source
+    mistakes: dict[Diagnostic, None] = field(default_factory=dict)  # as a set in order
+    declared: dict[str, Declared] = field(default_factory=dict)
+    sizes: dict[str, SizeDecl] = field(default_factory=dict)
+    params: dict[str, Const] = field(default_factory=dict)
+    types: dict[str, DType] = field(default_factory=lambda: dict(DTYPES))
+    inputs: dict[str, Image] = field(default_factory=dict)
+    outputs: dict[str, Image] = field(default_factory=dict)
+    reduces: dict[str, ReduceVar] = field(default_factory=dict)
+    aliases: dict[str, Edge] = field(default_factory=dict)
+    funcs: dict[str, Signature] = field(default_factory=dict)
+    bounds: dict[str, Bound] = field(default_factory=dict)
+    tables: dict[str, dict[tuple[int, ...], int | float | bool]] = field(default_factory=dict)
+    requirements: list[Requirement] = field(default_factory=list)
+    quiet: bool = False  # while something is only tried: nothing is recorded
+    broken: set[str] = field(default_factory=set)  # names whose declaration was reported
+    used: set[str] = field(default_factory=set)  # sizes, params and types that were read
+    words: set[str] = field(default_factory=set)  # every identifier, for fresh names
+
+    def report(
+        self, message: str, span: Span | None, hint: str | None = None, *notes: Note
+    ) -> None:
+        """Records one mistake; the same one at the same place only once. HbcError when there are too
+        many to go on."""
+        if self.quiet:
+            return
+        self.mistakes.setdefault(Diagnostic(message, span, hint, notes), None)
+        if len(self.mistakes) == MOST_MISTAKES:
+            raise HbcError([*in_order(self.mistakes), left(MOST_MISTAKES, self.source)])
+
+    def unknown(self, what: str, name: str, span: Span, known: Iterable[str]) -> None:
+        """`what` is the kind of thing that was looked for, such as `size`."""
+        if name in self.broken:
+            return
+        names = sorted(set(known))
+        hint = did_you_mean(name, names)
+        declared = self.declared.get(name)
+        if declared is not None:
+            note = Note(f"`{name}` is {declared.what}", declared.span)
+            self.report(f"`{name}` is {declared.what}, not a {what}", span, hint, note)
+            return
+        if hint is None and 0 < len(names) <= 8:
+            hint = "known here: " + ", ".join(f"`{n}`" for n in names)
+        self.report(f"unknown {what} `{name}`", span, hint)
+
+    def fresh(self, name: str) -> str:
+        """A name like `name` that occurs nowhere in the file."""
+        number = 1
+        while f"{name}_{number}" in self.words:
+            number += 1
+        self.words.add(f"{name}_{number}")
+        return f"{name}_{number}"
+
+
+@record
+class Env:
+    """What an expression may refer to: the file's names and, by name, the variables around it.
+    `place` says in words where the expression stands. `absent` are the pure variables of a Func
+    that the left side of an update leaves out."""
+
+    scope: Scope
+    locals: Mapping[str, Expr] = field(default_factory=dict)
+    place: str = "here"
+    absent: frozenset[str] = frozenset()
+
+    def bind(self, name: str, value: Expr) -> Env:
+        return replace(self, locals={**self.locals, name: value})

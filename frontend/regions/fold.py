@@ -1,0 +1,106 @@
+"""Storage that wraps round (folds): a window that slides needs no more room than it is long."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hbc.frontend.plans.plan import At, FuncPlan, Level, Split
+from hbc.frontend.regions.boxes import Here, boxes_at
+from hbc.frontend.regions.nest import Nest
+from hbc.frontend.regions.program import Program, Scope
+from hbc.frontend.regions.regions import Box, extent_of, stage_ranges
+from hbc.frontend.regions.slide import names_of
+from hbc.ir.bounds import Interval, constant_bounds
+from hbc.ir.build import add, minimum, mul, sub
+from hbc.ir.nodes import Const, Var, const_index
+from hbc.ir.simplify import simplify
+
+
+class UnfoldedError(Exception):
+    """More of this Func is computed at once than its memory holds."""
+
+    def __init__(self, func: str) -> None:
+        super().__init__(func)
+        self.func = func
+
+
+def check_folds(f: FuncPlan, box: Box, scope: Scope) -> None:
+    """UnfoldedError unless all of the box surely fits. (A probe of an iteration may see a window slide
+    that the loops, where its begin has a name, do not.)"""
+    for fold, x in zip(scope.storages[f.func.name].folds, box, strict=True):
+        _, most = (None, None) if fold is None else constant_bounds(extent_of(x), scope.ranges)
+        if fold is not None and (most is None or most > fold):
+            raise UnfoldedError(f.func.name)
+
+
+def fold_factors(
+    program: Program,
+    f: FuncPlan,
+    level: Level,
+    nest: Nest | None,
+    boxes: dict[str, Box],
+    scope: Scope,
+) -> dict[str, int]:
+    """Dimensions along which storage at `level` may wrap round, and after how many elements.
+
+    Looks at one symbolic iteration of the loop that computes `f`: where what it needs along the
+    sliding dimension has a constant extent, that many elements (rounded up to a power of two, so
+    that wrapping is a mask) serve all iterations."""
+    if f.store is None or f.store == f.compute or not isinstance(f.compute, At):
+        return {}
+    if f.func.name in program.unfolded:
+        return {}
+    inner = _probe(program, f.compute, level, nest, boxes, scope)
+    if inner is None:
+        return {}
+    probe, probe_scope, variable = inner
+    found, _ = boxes_at(program, Here(f.compute, probe), probe_scope)
+    folds = {}
+    for name, x in zip(f.func.variables, found[f.func.name], strict=True):
+        if variable not in names_of(x):
+            continue
+        extent = extent_of(x)
+        _, most = constant_bounds(extent, probe_scope.ranges)
+        if isinstance(extent, Const):
+            most = int(extent.value)
+        if most is not None and most > 0:
+            folds[name] = 1 << (most - 1).bit_length()
+    return folds if len(folds) == 1 else {}
+
+
+def _probe(
+    program: Program,
+    at: At,
+    level: Level,
+    nest: Nest | None,
+    boxes: dict[str, Box],
+    scope: Scope,
+) -> tuple[Nest, Scope, str] | None:
+    """The nest of the stage that `at` names, with its loops fixed down to that one."""
+    reader = program.plan[at.func]
+    stage = reader.stages[0 if at.update is None else at.update + 1]
+    if stage.special:
+        return None
+    if nest is None or not isinstance(level, At) or level.func != at.func:
+        if reader.compute != level or at.func not in boxes:
+            return None
+        ranges = stage_ranges(reader.func, at.update, boxes[at.func])
+        starts = {v: lo for v in stage.roots if (lo := ranges[v].lo) is not None}
+        nest = Nest(stage, starts, {v: extent_of(ranges[v]) for v in stage.roots})
+    variable = ""
+    for loop in stage.loops:
+        if not nest.is_determined(loop.dim):
+            variable = scope.fresh(f"probe_{len(scope.names)}")
+            start = nest.starts[loop.dim] if loop.dim in stage.roots else const_index(0)
+            last = simplify(sub(add(start, nest.extent(loop.dim)), 1))
+            scope = scope.bind(variable, Interval(start, last))
+            nest = nest.fix(loop.dim, simplify(sub(Var(variable), start)))
+        if loop.name == at.loop:
+            break
+    for s in stage.relations:
+        if isinstance(s, Split) and nest.is_determined(s.outer) and s not in nest.bases:
+            base = mul(nest.offset(s.outer), s.factor)
+            if nest.shifts(s) and not nest.divides(s):
+                base = minimum(base, sub(nest.extent(s.old), s.factor))
+            nest = replace(nest, bases={**nest.bases, s: simplify(base)})
+    return nest, scope, variable

@@ -1,0 +1,148 @@
+"""`prefetch(X, loop, distance)`: asks the cache for the lines that a later iteration reads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import field, replace
+
+from hbc.frontend.plans.legal import stage_accesses
+from hbc.frontend.plans.plan import PrefetchPlan, stage_text, step
+from hbc.frontend.program.funcs import Func
+from hbc.frontend.regions.nest import Nest
+from hbc.frontend.regions.program import Scope, load_accesses
+from hbc.frontend.regions.regions import (
+    Box,
+    Ranges,
+    access_box,
+    accesses_of,
+    extent_of,
+    hull,
+    reduce_ranges,
+)
+from hbc.ir.bounds import Interval
+from hbc.ir.build import add, and_, const_value, floordiv, le, mul
+from hbc.ir.diag import HbcError, error
+from hbc.ir.nodes import (
+    Access,
+    Expr,
+    For,
+    If,
+    LoopKind,
+    Prefetch,
+    Select,
+    Stmt,
+    Var,
+    const_index,
+)
+from hbc.ir.record import record
+from hbc.ir.show import show
+from hbc.ir.simplify import simplify
+from hbc.ir.walk import free_variables, map_children, substitute
+
+LINE = 64  # bytes
+
+
+def prefetch_statements(func: Func, nest: Nest, dim: str, scope: Scope) -> list[Stmt]:
+    """The prefetches that the schedule puts at the loop over `dim`."""
+    found: list[Stmt] = []
+    for p in nest.stage.prefetches:
+        if p.loop == dim and dim in nest.fixed:
+            found.append(_one(func, nest, p, scope))
+    return found
+
+
+def _what_is_read(func: Func, nest: Nest) -> str:
+    read = dict.fromkeys(a.name for a in stage_accesses(func, nest.stage.update))
+    return f"it reads {', '.join(f'`{n}`' for n in read)}" if read else "it reads nothing"
+
+
+def _one(func: Func, nest: Nest, p: PrefetchPlan, scope: Scope) -> Stmt:
+    """Loops over the rows of the box that iteration `+ distance` reads, a touch per cache line."""
+    if p.name not in scope.storages:
+        raise _not_read(func, nest, p)
+    storage = scope.storages[p.name]
+    step_size = LINE // storage.element.bytes
+    names, indices, extents = [], [], []
+    box, reads = _box(func, nest, p, scope)
+    for d, x in enumerate(box):
+        name = scope.fresh(f"ahead{d}")
+        innermost = d == len(box) - 1
+        extent = extent_of(x)
+        names.append(name)
+        extents.append(
+            simplify(floordiv(add(extent, step_size - 1), step_size)) if innermost else extent
+        )
+        offset: Expr = mul(Var(name), step_size) if innermost else Var(name)
+        indices.append(add(x.lo if x.lo is not None else const_index(0), offset))
+    place = storage.offset(tuple(indices))
+    body: Stmt = Prefetch(storage.buffer, place, storage.element, p.level)
+    for name, extent in reversed(list(zip(names, extents, strict=True))):
+        body = For(name, const_index(0), extent, LoopKind.SERIAL, body, f"prefetch({p.name})")
+    return body if const_value(reads) is True else If(reads, body)
+
+
+@record
+class _Data:
+    """Elements of data in indices, by the names that stand for them. They are read where this
+    iteration has points `over` the ranges of these variables."""
+
+    now: Ranges
+    later: Ranges
+    scope: Scope
+    found: dict[str, Access] = field(default_factory=dict)
+    over: set[str] = field(default_factory=set)
+
+
+def _box(func: Func, nest: Nest, p: PrefetchPlan, scope: Scope) -> tuple[Box, Expr]:
+    """What iteration `+ distance` reads, which may load elements of data that this one reads, and
+    the condition under which it does."""
+    later = nest.fix(p.loop, add(nest.fixed[p.loop], p.distance))
+    data = _Data(_ranges(func, nest), _ranges(func, later), scope)
+    box: Box | None = None
+    for accesses, where in accesses_of(func, nest.stage.update, p.name):
+        for access in accesses:
+            indices = access.indices
+            if where is None:
+                indices = tuple(_with_names(i, data) for i in indices)
+            one = access_box(replace(access, indices=indices), data.later, scope.ranges)
+            box = hull(box, one, scope.ranges)
+    if box is None:
+        raise _not_read(func, nest, p)
+    read: Mapping[str, Expr] = data.found
+    found: list[Interval] = []
+    for x in box:
+        if x.lo is None or x.hi is None:
+            raise error(f"what `{func.name}` reads of `{p.name}` ahead is not known", p.span)
+        ends = (substitute(end, read) for end in (x.lo, x.hi))
+        found.append(Interval(*(load_accesses(end, scope) for end in ends)))
+    over = [data.now[name] for name in sorted(data.over)]
+    some = [le(x.lo, x.hi) for x in over if x.lo is not None and x.hi is not None]
+    return tuple(found), simplify(and_(*some))
+
+
+def _not_read(func: Func, nest: Nest, p: PrefetchPlan) -> HbcError:
+    what = f"`{stage_text(nest.stage)}` does not read `{p.name}`"
+    return error(what, p.span, _what_is_read(func, nest))
+
+
+def _ranges(func: Func, nest: Nest) -> Ranges:
+    update = step(func, nest.stage.update)
+    ranges = reduce_ranges(() if update is None else update.reduce)
+    return {**ranges, **{root: nest.span(root) for root in nest.stage.roots}}
+
+
+def _with_names(e: Expr, d: _Data) -> Expr:
+    """The index with a name, entered into `found`, for each element of data in it of which the later
+    iteration reads what this one reads, as `top[y / 4]` while `y / 4` stays. Of several elements
+    the first stands for all. (What stands in a `select` may not be read at all.)"""
+    if isinstance(e, Select):
+        return e
+    if isinstance(e, Access) and e.name in d.scope.storages:
+        box = access_box(e, d.now, d.scope.ranges)
+        first = tuple(x.lo for x in box if x.lo is not None)
+        if len(first) == len(box) and box == access_box(e, d.later, d.scope.ranges):
+            name = f"{e.name} at {', '.join(map(show, first))}"
+            d.found[name] = replace(e, indices=first)
+            d.over.update(n for n in free_variables(e) if n in d.now)
+            return Var(name, e.type)
+    return map_children(e, lambda c: _with_names(c, d))

@@ -1,0 +1,114 @@
+"""What the passes that build loops share: the plan, the target, and the scope going inward."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import field, replace
+
+from hbc.frontend.plans.place_on_gpu import Place, place_in
+from hbc.frontend.plans.plan import Plan
+from hbc.frontend.regions.padding import Padding
+from hbc.frontend.regions.storage import Storage
+from hbc.ir.bounds import Facts, Interval, prove
+from hbc.ir.build import ge, maximum
+from hbc.ir.kernel import Check
+from hbc.ir.linear import Linear, linear
+from hbc.ir.nodes import Access, Binary, Const, Expr, Load, LoopKind, Op, Var, const_index
+from hbc.ir.record import record
+from hbc.ir.simplify import simplify
+from hbc.ir.target import Target
+from hbc.ir.walk import rewrite
+
+
+@record
+class Program:
+    """The inlined plan and the target. `known` are forms over the sizes that are not negative, as
+    the entry point tests; `checks` collects more conditions for it. `unfolded`: Funcs whose memory
+    does not wrap round."""
+
+    plan: Plan
+    target: Target
+    outputs: Mapping[str, tuple[Interval, ...]]
+    sizes: frozenset[str]
+    known: tuple[Linear, ...] = ()
+    checks: list[Check] = field(default_factory=list)
+    padding: Padding = field(default_factory=Padding)
+    unfolded: frozenset[str] = frozenset()
+
+
+@record
+class Scope:
+    """The names bound around a statement: their ranges, and the buffers alive. `extents` has the
+    values of names that stand for the extent of a reduction, `needs` what is needed of the Funcs
+    that are computed here or further in."""
+
+    ranges: Mapping[str, Interval]
+    storages: Mapping[str, Storage]
+    names: frozenset[str]
+    in_tail: bool = False  # a partial piece: extents are bounded, not constant
+    place: Place = Place.HOST  # on a GPU
+    extents: Mapping[str, Expr] = field(default_factory=dict)
+    needs: Mapping[str, tuple[Interval, ...]] = field(default_factory=dict)
+
+    def tail(self) -> Scope:
+        return replace(self, in_tail=True)
+
+    def inside(self, kind: LoopKind) -> Scope:
+        """The scope of what stands in a loop of that kind."""
+        place = place_in(self.place, kind)
+        return self if place is self.place else replace(self, place=place)
+
+    def fresh(self, name: str, owner: str = "") -> str:
+        """A C identifier for a new name: `name`, else `owner_name`, else numbered."""
+        if name not in self.names:
+            return name
+        candidate = base = f"{owner}_{name}" if owner else name
+        count = 1
+        while candidate in self.names:
+            count += 1
+            candidate = f"{base}{count}"
+        return candidate
+
+    def bind(self, name: str, interval: Interval) -> Scope:
+        return replace(self, ranges={**self.ranges, name: interval}, names=self.names | {name})
+
+    def store(self, func: str, storage: Storage) -> Scope:
+        return replace(
+            self,
+            storages={**self.storages, func: storage},
+            names=self.names | {storage.buffer},
+        )
+
+
+def not_negative(program: Program, extent: Expr, scope: Scope) -> Expr:
+    """The extent, or 0 where it may be below: the range of a loop that does not run."""
+    if prove(ge(extent, 0), Facts(scope.ranges, program.known)):
+        return extent
+    return simplify(maximum(extent, const_index(0)))
+
+
+def load_accesses(e: Expr, scope: Scope) -> Expr:
+    """Each access becomes a load from where the scope stores that Func or input."""
+
+    def load(n: Expr) -> Expr:
+        if not isinstance(n, Access):
+            return n
+        storage = scope.storages[n.name]
+        return Load(storage.buffer, storage.offset(n.indices), n.type, None, n.span)
+
+    return rewrite(e, load)
+
+
+def is_plain(e: Expr) -> bool:
+    """A name or a sum of multiples of names: cheap enough to repeat."""
+    return all(isinstance(atom, Var) for atom, _ in linear(e).terms)
+
+
+def is_piece(e: Expr) -> bool:
+    """The same, or of names divided by numbers, at whose multiples pieces begin: what divides by a
+    factor of those must see it."""
+    return all(is_plain(_undivided(atom)) for atom, _ in linear(e).terms)
+
+
+def _undivided(e: Expr) -> Expr:
+    return e.a if isinstance(e, Binary) and e.op is Op.DIV and isinstance(e.b, Const) else e

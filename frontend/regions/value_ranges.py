@@ -1,0 +1,64 @@
+"""What integer inputs, tables and Funcs can hold: the ranges of indices that go through them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from hbc.frontend.program.funcs import Func, Pipeline
+from hbc.ir.bounds import Interval, bounds
+from hbc.ir.build import sub
+from hbc.ir.kernel import Table
+from hbc.ir.nodes import Access, Cast, Expr, const_index
+from hbc.ir.simplify import simplify
+from hbc.ir.types import INDEX, DType
+from hbc.ir.walk import free_variables, nodes
+
+UNKNOWN = Interval(None, None)
+
+
+def value_ranges(
+    pipeline: Pipeline, tables: Sequence[Table], sizes: dict[str, Interval]
+) -> dict[str, Interval]:
+    """By name, from the bounds that the user states, the cells of tables, and the definitions of
+    Funcs without updates; names of which nothing is known are left out."""
+    found: dict[str, Interval] = {}
+    for table in tables:
+        if table.element.is_int and table.values:
+            least, most = int(min(table.values)), int(max(table.values))
+            found[table.name] = Interval(const_index(least), const_index(most))
+    for b in pipeline.bounds:
+        found[b.name] = Interval(b.lo, simplify(sub(b.hi, 1)))
+    for f in pipeline.funcs:
+        if f.name not in found and f.element.is_int and not f.updates:
+            values = _defined(f, {**sizes, **found})
+            if values is not None:
+                found[f.name] = values
+    return found
+
+
+def data_ranges(read: Iterable[Expr], known: Mapping[str, Interval]) -> dict[str, Interval]:
+    """For each name whose elements are read in the expressions its range: as known, else what its
+    type allows. (Without one, an element at constant coordinates could stay in a bound.)"""
+    found = {}
+    for n in (n for e in read for n in nodes(e)):
+        if isinstance(n, Access):
+            found[n.name] = known[n.name] if n.name in known else _of_type(n.type.element)
+    return found
+
+
+def _of_type(t: DType) -> Interval:
+    if not t.is_int or t.bits == INDEX.element.bits:
+        return UNKNOWN
+    least, most = t.limits
+    return Interval(const_index(least), const_index(most))
+
+
+def _defined(f: Func, known: dict[str, Interval]) -> Interval | None:
+    """The range of the pure step, if it has one whatever the variables are."""
+    pure = f.pure if f.pure.type == INDEX else Cast(INDEX, f.pure)
+    data = data_ranges([pure], known)
+    found = bounds(pure, {**data, **known, **dict.fromkeys(f.variables, UNKNOWN)})
+    if found.lo is None or found.hi is None:
+        return None
+    names = free_variables(found.lo) | free_variables(found.hi)
+    return found if names.isdisjoint(f.variables) else None
