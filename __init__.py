@@ -42,7 +42,7 @@ _HOMES = {
 
 def __getattr__(name: str) -> Any:
     if name == "__version__":
-        return import_module("hbc.cli.crash").version()
+        return import_module("hbc.cli.show.crash").version()
     if name not in _HOMES:
         raise AttributeError(f"module `hbc` has no attribute `{name}`")
     value = getattr(import_module(_HOMES[name]), name)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from hbc.cli.report import notice
+from hbc.cli.show.report import notice
 from hbc.codegen.build.processor import can_run
 from hbc.frontend.program.funcs import Pipeline
 from hbc.ir.nodes import Access, Cast

@@ -13,8 +13,8 @@ from typing import NoReturn
 
 import click
 
-from hbc.cli.address_space import watch_address_space
-from hbc.cli.frames import with_room
+from hbc.cli.runs.address_space import watch_address_space
+from hbc.cli.show.frames import with_room
 from hbc.ir.diag import HbcError
 from hbc.ir.printable import printable_line
 
@@ -60,7 +60,7 @@ class LazyCommands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        command = import_module(f"hbc.cli.{cmd_name}").command
+        command = import_module(f"hbc.cli.commands.{cmd_name}").command
         assert isinstance(command, click.Command)
         return command
 
@@ -81,7 +81,7 @@ class LazyCommands(click.Group):
 
 def _print_version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
     if value and not ctx.resilient_parsing:
-        from hbc.cli.crash import version
+        from hbc.cli.show.crash import version
 
         click.echo(f"hbc {version()}")
         ctx.exit()
@@ -129,7 +129,7 @@ def exit_code_of(arguments: list[str]) -> int:
             sys.stdout.flush()
         return code
     except HbcError as failure:
-        from hbc.cli.report import show_diagnostics
+        from hbc.cli.show.report import show_diagnostics
 
         show_diagnostics(failure.diagnostics)
         return failure.exit_code
@@ -148,7 +148,7 @@ def exit_code_of(arguments: list[str]) -> int:
     except Exception as failure:  # noqa: BLE001  the last resort: no traceback reaches a user
         if isinstance(failure, OSError) and failure.errno in REFUSALS:
             return _refused(failure)
-        from hbc.cli.crash import report_bug
+        from hbc.cli.show.crash import report_bug
 
         return report_bug(failure, arguments)
 

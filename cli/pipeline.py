@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from hbc.cli.read_sketch import is_sketch
-from hbc.cli.read_source import read_source, source_name
+from hbc.cli.files.read_source import read_source, source_name
+from hbc.cli.sketches.read_sketch import is_sketch
 from hbc.frontend.lowering.lower import lower
 from hbc.frontend.program.funcs import Pipeline, Schedule
 from hbc.ir.carry import carry
@@ -59,7 +59,7 @@ def select_instructions(kernel: Kernel, target: Target) -> Kernel:
     if not target.instruction_sets and not target.isa:
         return kernel
     from hbc.cli.instruction_set import instructions_of
-    from hbc.cli.report import show_diagnostics
+    from hbc.cli.show.report import show_diagnostics
     from hbc.eqsat.choosing.report import Record, cut_short
     from hbc.eqsat.choosing.select import select
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from hbc.cli.best_target import best_target
 from hbc.cli.machine import target_named
 from hbc.cli.pipeline import choose_schedule, features_of, load_pipeline, lower_to_kernel
-from hbc.cli.report import notice, show_diagnostics
+from hbc.cli.show.report import notice, show_diagnostics
 from hbc.codegen.build.cross import emulator, is_foreign
 from hbc.codegen.build.gpu import GpuLibrary, find_loader, gpu_facts
 from hbc.codegen.build.processor import can_run, missing_features

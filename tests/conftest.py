@@ -46,7 +46,7 @@ hypothesis.settings.load_profile("hbc")
 @pytest.hookimpl(tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool:
     """Each test as commands run: with one chunk of memory for Python's frames."""
-    from hbc.cli.frames import with_room
+    from hbc.cli.show.frames import with_room
 
     test = pyfuncitem.obj
     values = pyfuncitem.funcargs

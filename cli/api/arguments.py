@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from hbc.cli.api.arrays import CPU, View, check_element, view_of
-from hbc.cli.sizes import Shape, extents, given_sizes, infer_sizes
+from hbc.cli.files.sizes import Shape, extents, given_sizes, infer_sizes
 from hbc.frontend.program.funcs import Image, Pipeline
 from hbc.ir.diag import ArgumentError, Diagnostic, HbcError, did_you_mean
 from hbc.ir.record import record

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from hbc.cli.frames import with_room
+from hbc.cli.show.frames import with_room
 from hbc.ir.diag import Diagnostic, UsageError
 
 if TYPE_CHECKING:

@@ -103,7 +103,7 @@ class Kernel:
     def explain(self) -> str:
         """What `hbc explain` says: the tensor instructions chosen for each statement, or why none."""
         from hbc.cli.api.compiling import in_compiler
-        from hbc.cli.explain import explained
+        from hbc.cli.commands.explain import explained
 
         return in_compiler(lambda: "\n".join(explained(self.compiled.chosen)))
 

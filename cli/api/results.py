@@ -7,17 +7,17 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hbc.cli.emulation import runner_for
-from hbc.cli.inputs import Run, choose_example, gather_inputs
-from hbc.cli.options import LONGEST, thread_count
-from hbc.cli.report import progress
+from hbc.cli.files.inputs import Run, choose_example, gather_inputs
+from hbc.cli.runs.emulation import runner_for
+from hbc.cli.show.options import LONGEST, thread_count
+from hbc.cli.show.report import progress
 from hbc.ir.diag import Diagnostic, MismatchError
 from hbc.ir.record import record
 
 if TYPE_CHECKING:
     from hbc.cli.api.kernel import Kernel
     from hbc.cli.prepare import Compiled
-    from hbc.cli.speed import Speed
+    from hbc.cli.roof.speed import Speed
 
 TIMEOUT = 600.0  # seconds that one call may take, as `hbc bench` has it
 
@@ -61,7 +61,7 @@ def verified(
     compiled: Compiled, settings: Mapping[str, str], trials: int, on_cpu: bool
 ) -> Verification:
     """Runs the compiled code on trials. MismatchError with what differs from the oracle, and where."""
-    from hbc.cli.verify import native_stage
+    from hbc.cli.commands.verify import native_stage
 
     runner = runner_for(compiled.chosen, False, on_cpu, stands_in=True)
     with progress() as shown:
@@ -84,8 +84,8 @@ def benched(
     runner = runner_for(chosen, False, kernel.on_cpu)
     threads = thread_count(kernel.threads, 1, compiled.source.parallel)
     with progress(), tempfile.TemporaryDirectory(prefix="hbc-") as folder:
-        from hbc.cli.native import Native, Repeat, output_shapes
         from hbc.cli.prepare import build_for_calls
+        from hbc.cli.runs.native import Native, Repeat, output_shapes
 
         library, _ = build_for_calls(compiled, Path(folder), runner)
         repeat = Repeat(warmups=2, least=7, seconds=min(least_seconds, LONGEST), most=100_000)
@@ -124,14 +124,14 @@ def _run_on(kernel: Kernel, arrays: Sequence[Any], named: Mapping[str, Any]) -> 
 def _speed(
     compiled: Compiled, run: Run, times: tuple[float, ...], threads: int, on_gpu: bool
 ) -> Speed:
-    from hbc.cli.roofs import machine_roofs
-    from hbc.cli.speed import speed_of
-    from hbc.cli.work import count_work
+    from hbc.cli.roof.roofs import machine_roofs
+    from hbc.cli.roof.speed import speed_of
+    from hbc.cli.roof.work import count_work
 
     work = count_work(compiled.chosen.pipeline, run.sizes)
     with progress() as shown:
         if on_gpu:
-            from hbc.cli.gpu_roofs import gpu_roofs, measured_again
+            from hbc.cli.roof.gpu_roofs import gpu_roofs, measured_again
 
             return speed_of(times, work, gpu_roofs(shown, False), shown, measured_again)
         return speed_of(times, work, machine_roofs(threads, shown), shown)

@@ -1,7 +1,7 @@
 """Stores that together interleave rows of memory, as packs of VNNI operands do: one call instead.
 
 The functions are in `templates/interleave_*.h`, found by `hbc synth` and written by
-`hbc.cli.pack_functions`. They load whole registers of every row once, where each store
+`hbc.cli.sketches.pack_functions`. They load whole registers of every row once, where each store
 by itself loads a part of each row.
 """
 

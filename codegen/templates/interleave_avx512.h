@@ -1,4 +1,4 @@
-// Written by `python -m hbc.cli.pack_functions`: what `hbc synth --spec` finds.
+// Written by `python -m hbc.cli.sketches.pack_functions`: what `hbc synth --spec` finds.
 
 // 4 rows of 64 elements, `apart` elements apart: 12 instructions.
 static inline void interleave_4x64_u8(void *to, const void *from, int64_t apart)

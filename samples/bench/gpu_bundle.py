@@ -17,12 +17,12 @@ from typing import Any
 
 import numpy as np
 
-from hbc.cli.crash import version
-from hbc.cli.inputs import choose_example, gather_inputs
+from hbc.cli.files.inputs import choose_example, gather_inputs
+from hbc.cli.files.sizes import extents
 from hbc.cli.pipeline import load_pipeline, lower_to_kernel
-from hbc.cli.sizes import extents
-from hbc.cli.trials import accepted
-from hbc.cli.work import count_work
+from hbc.cli.roof.work import count_work
+from hbc.cli.runs.trials import accepted
+from hbc.cli.show.crash import version
 from hbc.codegen.build.nvcc import build_cuda, checked_archs, find_nvcc
 from hbc.codegen.cuda.file import CudaSource, emit_cuda
 from hbc.frontend.oracle.oracle import evaluate
@@ -34,7 +34,7 @@ from hbc.ir.target import TARGETS
 HERE = Path(__file__).resolve().parent
 SCRIPTS = {
     "gpu_run.py": "run.py", "gpu_device.py": "", "gpu_report.py": "", "gpu_reference.py": "",
-    "gpu_peers.py": "", "gpu_triton.py": "", "gpu.sh": "", "../../cli/gpu_peak.cu": "peak.cu",
+    "gpu_peers.py": "", "gpu_triton.py": "", "gpu.sh": "", "../../cli/roof/gpu_peak.cu": "peak.cu",
     "warp_costs.cu": "", "warp_costs.sh": "",
 }  # fmt: skip
 LARGEST = 60_000_000  # bytes of the folder

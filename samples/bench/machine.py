@@ -8,10 +8,10 @@ import platform
 import sys
 from datetime import date
 
-from hbc.cli.crash import version
 from hbc.cli.machine import cpu_count, cpu_name
-from hbc.cli.report import progress
-from hbc.cli.roofs import machine_roofs
+from hbc.cli.roof.roofs import machine_roofs
+from hbc.cli.show.crash import version
+from hbc.cli.show.report import progress
 from hbc.codegen.build.toolchain import find_compiler
 from hbc.ir.diag import HbcError
 

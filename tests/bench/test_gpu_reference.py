@@ -9,7 +9,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from hbc.cli.inputs import choose_example, gather_inputs
+from hbc.cli.files.inputs import choose_example, gather_inputs
 from hbc.cli.pipeline import load_pipeline
 from hbc.frontend.oracle.oracle import evaluate
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from hbc.cli.emulation import can_emulate
 from hbc.cli.main import CALL_DEPTH
+from hbc.cli.runs.emulation import can_emulate
 from hbc.codegen.build import program
 from hbc.codegen.build.processor import SOFT, can_run
 from hbc.ir.target import ARM, TARGETS, X86

@@ -14,7 +14,7 @@ from types import MappingProxyType
 import numpy as np
 from values import values
 
-from hbc.cli.native import Native
+from hbc.cli.runs.native import Native
 from hbc.codegen.build.program import build_callable
 from hbc.codegen.c.file import CSource, emit_c
 from hbc.ir.build import add, mul

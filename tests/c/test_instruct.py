@@ -15,7 +15,7 @@ import pytest
 from compilers import compiler_named
 from lanes import QUICK, differ
 
-from hbc.cli.native import Native
+from hbc.cli.runs.native import Native
 from hbc.codegen.build.processor import SOFT, cpu_features
 from hbc.codegen.build.program import build_callable
 from hbc.codegen.build.toolchain import build

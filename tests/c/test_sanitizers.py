@@ -16,7 +16,7 @@ from operator_cases import plain_cases
 from random_expressions import random_case
 from values import values
 
-from hbc.cli.native import Native
+from hbc.cli.runs.native import Native
 from hbc.codegen.build.program import for_this_processor
 from hbc.codegen.build.toolchain import SANITIZE, build, find_compiler, flags
 from hbc.ir.diag import InternalError

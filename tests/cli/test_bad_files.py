@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from PIL import Image as Pillow
 
-from hbc.cli.data import read_array
-from hbc.cli.npy_file import NpyError, read_npy
-from hbc.cli.read_source import read_source
+from hbc.cli.files.data import read_array
+from hbc.cli.files.npy_file import NpyError, read_npy
+from hbc.cli.files.read_source import read_source
 from hbc.frontend.checks.check import check
 from hbc.frontend.isa.load import load_instructions
 from hbc.frontend.program.funcs import Image

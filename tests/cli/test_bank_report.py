@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hbc.cli.bank_report import show_conflicts
+from hbc.cli.show.bank_report import show_conflicts
 from hbc.ir.banks import BankUse
 
 

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from PIL import Image as Pillow
 
-from hbc.cli import roofs
-from hbc.cli.native import Native
 from hbc.cli.pipeline import PASSES
+from hbc.cli.roof import roofs
+from hbc.cli.runs.native import Native
 from hbc.codegen.build.toolchain import find_compiler
 from hbc.ir.diag import Diagnostic, HbcError, ToolError
 

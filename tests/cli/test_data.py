@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from PIL import Image as Pillow
 
-from hbc.cli.data import read_array, write_array
+from hbc.cli.files.data import read_array, write_array
 from hbc.frontend.program.funcs import Image
 from hbc.ir.diag import HbcError
 from hbc.ir.nodes import Expr, Var, const_index

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from hbc.cli import emulation, prepare
+from hbc.cli import prepare
+from hbc.cli.runs import emulation
 from hbc.codegen.build import cross, processor, toolchain
 from hbc.codegen.build.cross import is_foreign
 from hbc.ir.target import GPU, TARGETS

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from hbc.cli.frames import with_room
+from hbc.cli.show.frames import with_room
 
 resource = pytest.importorskip("resource", reason="faults are counted on Unix alone")
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from hbc.cli import stages
-from hbc.cli.interpreted import statements_run
 from hbc.cli.prepare import Chosen, choose, compile_chosen
-from hbc.cli.report import Progress, progress
-from hbc.cli.stages import Stage, verify_passes
+from hbc.cli.runs import stages
+from hbc.cli.runs.interpreted import statements_run
+from hbc.cli.runs.stages import Stage, verify_passes
+from hbc.cli.show.report import Progress, progress
 from hbc.frontend.program.funcs import Example
 from hbc.ir.kernel import Kernel
 from hbc.ir.nodes import Block

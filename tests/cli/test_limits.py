@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from hbc.cli.limits import Limits, limits_of_calls
-from hbc.cli.native import Native
+from hbc.cli.runs.limits import Limits, limits_of_calls
+from hbc.cli.runs.native import Native
 from hbc.codegen.build.toolchain import find_compiler
 from hbc.ir.diag import HbcError, ToolError, UsageError
 

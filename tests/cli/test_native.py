@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hbc.cli.native import Native, Repeat
-from hbc.cli.strides import gather_rows, spread
+from hbc.cli.runs.native import Native, Repeat
+from hbc.cli.runs.strides import gather_rows, spread
 from hbc.codegen.build.toolchain import find_compiler
 from hbc.ir.diag import HbcError, InternalError, ToolError
 from hbc.ir.types import F32, I32
@@ -172,7 +172,7 @@ def test_waiting_threads_sleep_unless_the_user_says_otherwise(
         seen.append(options["env"])
         return real(*arguments, **options)
 
-    monkeypatch.setattr("hbc.cli.native.subprocess.Popen", spy)
+    monkeypatch.setattr("hbc.cli.runs.native.subprocess.Popen", spy)
     for said, wanted in ((None, "passive"), ("active", "active")):
         monkeypatch.delenv("OMP_WAIT_POLICY", raising=False)
         if said is not None:

@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
-from hbc.cli.page import page
+from hbc.cli.show.page import page
 
 Command = Callable[..., Any]
 

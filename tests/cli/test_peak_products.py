@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from hbc.cli import roofs
+from hbc.cli.roof import roofs
 from hbc.codegen.build.amx_emulator import build_emulator, is_possible
 
 SOURCE = Path(roofs.__file__).with_name("peak_products.c")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from hbc.cli.replace_file import replace_file, write_text
+from hbc.cli.files.replace_file import replace_file, write_text
 from hbc.ir.diag import HbcError
 
 

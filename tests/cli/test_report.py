@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from hbc.cli import report
+from hbc.cli.show import report
 from hbc.ir.diag import MOST_MISTAKES, Diagnostic
 from hbc.ir.source import Source, Span
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from hbc.cli import roofs
-from hbc.cli.report import Progress
-from hbc.cli.speed import Speed, speed_of
-from hbc.cli.work import Work
+from hbc.cli.roof import roofs
+from hbc.cli.roof.speed import Speed, speed_of
+from hbc.cli.roof.work import Work
+from hbc.cli.show.report import Progress
 from hbc.codegen.build.toolchain import find_compiler
 from hbc.ir.diag import ToolError
 

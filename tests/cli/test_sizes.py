@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from hbc.cli.sizes import Shape, given_sizes, infer_sizes
+from hbc.cli.files.sizes import Shape, given_sizes, infer_sizes
 from hbc.frontend.program.funcs import Pipeline
 from hbc.ir.diag import HbcError, UsageError
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from hbc.cli.inputs import choose_example
-from hbc.cli.trials import KINDS, MEDIUM, SMALL, Special, draw_inputs, draw_trials
-from hbc.cli.work import count_work
+from hbc.cli.files.inputs import choose_example
+from hbc.cli.roof.work import count_work
+from hbc.cli.runs.trials import KINDS, MEDIUM, SMALL, Special, draw_inputs, draw_trials
 from hbc.frontend.program.funcs import Pipeline
 from hbc.ir.kernel import Check
 from hbc.ir.nodes import Binary, Op, Var, const_index

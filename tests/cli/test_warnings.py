@@ -11,9 +11,9 @@ import pytest
 from click.testing import CliRunner
 
 from hbc.cli.advice import LOOPS, Watch, advice
-from hbc.cli.check import command as check
-from hbc.cli.compile import command as compile_
-from hbc.cli.explain import command as explain
+from hbc.cli.commands.check import command as check
+from hbc.cli.commands.compile import command as compile_
+from hbc.cli.commands.explain import command as explain
 from hbc.cli.pipeline import load_pipeline, lower_to_kernel
 from hbc.ir.target import GPU, TARGETS
 

@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import pytest
 
-from hbc.cli.roofs import Roofs
-from hbc.cli.speed import Speed
-from hbc.cli.work import Work, count_work
+from hbc.cli.roof.roofs import Roofs
+from hbc.cli.roof.speed import Speed
+from hbc.cli.roof.work import Work, count_work
 from hbc.frontend.program.funcs import Pipeline
 
 Make = Callable[..., Pipeline]

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from hbc.cli.files.sizes import extents
 from hbc.cli.pipeline import choose_schedule, load_pipeline, lower_to_kernel
-from hbc.cli.sizes import extents
-from hbc.cli.trials import accepted
+from hbc.cli.runs.trials import accepted
 from hbc.codegen.build.nvcc import build_cuda
 from hbc.codegen.cuda.file import emit_cuda
 from hbc.frontend.oracle.oracle import compare, evaluate

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hbc.cli.instruction_error import expected_outputs
 from hbc.cli.pipeline import lower_to_kernel
+from hbc.cli.runs.instruction_error import expected_outputs
 from hbc.frontend.checks.check import check
 from hbc.frontend.oracle.oracle import compare
 from hbc.frontend.program.funcs import Pipeline

@@ -16,14 +16,14 @@ import numpy as np
 from case import Case, Sizes
 from headers import precompiled
 
-from hbc.cli.emulation import can_emulate
-from hbc.cli.instruction_error import expected_outputs
-from hbc.cli.native import Native, output_shapes
+from hbc.cli.files.sizes import extents
 from hbc.cli.pipeline import lower_to_kernel
-from hbc.cli.sizes import extents
-from hbc.cli.stages import special_of
-from hbc.cli.strides import lengthened
-from hbc.cli.trials import Special, accepted
+from hbc.cli.runs.emulation import can_emulate
+from hbc.cli.runs.instruction_error import expected_outputs
+from hbc.cli.runs.native import Native, output_shapes
+from hbc.cli.runs.stages import special_of
+from hbc.cli.runs.strides import lengthened
+from hbc.cli.runs.trials import Special, accepted
 from hbc.codegen.build.amx_emulator import build_emulator
 from hbc.codegen.build.cross import is_foreign
 from hbc.codegen.build.processor import can_run, emulated_features

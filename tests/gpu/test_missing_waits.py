@@ -11,7 +11,7 @@ import pytest
 from agreement import Disagreement, Run, compare_all, prepare
 from gpu_kernels import CUDA, lowered, pipeline_of
 
-from hbc.cli.native import Native, output_shapes
+from hbc.cli.runs.native import Native, output_shapes
 from hbc.codegen.build.cuda_cpu import ORDER_VARIABLE, build
 from hbc.codegen.cuda.file import emit_cuda
 from hbc.codegen.cuda.source import CudaSource

@@ -9,7 +9,7 @@ from gpu_kernels import CUDA
 from random_schedules import random_case
 
 from hbc.cli.pipeline import lower_to_kernel
-from hbc.cli.trials import accepted
+from hbc.cli.runs.trials import accepted
 from hbc.ir.diag import HbcError
 from hbc.ir.kernel import Kernel
 from hbc.ir.nodes import (

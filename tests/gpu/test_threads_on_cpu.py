@@ -9,7 +9,7 @@ import pytest
 from agreement import compare_all, prepare
 from gpu_kernels import CUDA, SIZES, lowered, pipeline_of, schedules
 
-from hbc.cli.native import Native, output_shapes
+from hbc.cli.runs.native import Native, output_shapes
 from hbc.codegen.build.cuda_cpu import ORDER_VARIABLE, build
 from hbc.codegen.cuda.file import emit_cuda
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from hbc.cli.main import exit_code_of
-from hbc.cli.roofs import Roofs, store_roofs
+from hbc.cli.roof.roofs import Roofs, store_roofs
 from hbc.codegen.build import gpu, nvcc
 from hbc.codegen.build.toolchain import find_compiler
 
@@ -114,6 +114,6 @@ def machine(
 @pytest.fixture
 def known_roofs(machine: Machine, fakes: Path) -> None:
     """The card's roofs are in the cache: measuring takes a card."""
-    from hbc.cli.gpu_roofs import _key
+    from hbc.cli.roof.gpu_roofs import _key
 
     store_roofs(fakes / "cache" / f"roofs-{_key(gpu.gpu_facts())}.json", ROOFS, "Fake GPU")

@@ -263,9 +263,9 @@ def test_verify_where_no_gpu_is(machine: Machine, monkeypatch: pytest.MonkeyPatc
 @any_loader
 def test_roofs_are_measured(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     """The programs that measure, on the processor and with almost nothing to do."""
-    from hbc.cli import gpu_roofs
-    from hbc.cli.native import Repeat
-    from hbc.cli.report import progress
+    from hbc.cli.roof import gpu_roofs
+    from hbc.cli.runs.native import Repeat
+    from hbc.cli.show.report import progress
 
     monkeypatch.setenv("HBC_CACHE", str(machine.folder))
     monkeypatch.setattr(gpu_roofs, "TRIAL", 1)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from hbc.cli.native import Native
+from hbc.cli.runs.native import Native
 from hbc.codegen.build.program import build_callable
 from hbc.codegen.build.toolchain import Compiler
 from hbc.codegen.c.file import CSource, emit_c

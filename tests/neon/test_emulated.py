@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from neon_kernels import finished
 
-from hbc.cli.native import Native, Repeat
+from hbc.cli.runs.native import Native, Repeat
 from hbc.codegen.build.cross import emulator, is_foreign
 from hbc.codegen.build.program import Program, build_callable
 from hbc.ir.diag import HbcError, InternalError, ToolError

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from neon_kernels import finished
 
-from hbc.cli.native import Native
+from hbc.cli.runs.native import Native
 from hbc.codegen.build.program import build_callable
 from hbc.ir.interp import run
 from hbc.ir.numpy_types import bits_dtype, numpy_dtype

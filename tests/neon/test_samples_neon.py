@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from sample_table import SAMPLES, cases, load
 
-from hbc.cli.checking import check_outputs
-from hbc.cli.instruction_error import with_instructions
-from hbc.cli.native import Native
+from hbc.cli.files.sizes import extents
 from hbc.cli.pipeline import choose_schedule, lower_to_kernel
-from hbc.cli.sizes import extents
-from hbc.cli.work import count_work
+from hbc.cli.roof.work import count_work
+from hbc.cli.runs.checking import check_outputs
+from hbc.cli.runs.instruction_error import with_instructions
+from hbc.cli.runs.native import Native
 from hbc.codegen.build.program import build_callable
 from hbc.codegen.c.file import emit_c
 from hbc.ir.target import Target

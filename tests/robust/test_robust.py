@@ -15,8 +15,8 @@ from kernel_choices import KERNELS
 from tensor_checks import assert_agrees, assert_selected, selected
 from variants import variant
 
-from hbc.cli.emulation import can_emulate
 from hbc.cli.main import exit_code_of
+from hbc.cli.runs.emulation import can_emulate
 from hbc.codegen.build.processor import can_run
 from hbc.ir.target import TARGETS
 

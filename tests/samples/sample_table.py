@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from hbc.cli.inputs import gather_inputs
+from hbc.cli.files.inputs import gather_inputs
 from hbc.frontend.checks.check import check
 from hbc.frontend.oracle.oracle import Reference, evaluate
 from hbc.frontend.program.funcs import Example, Fill, Pipeline

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from hbc.cli.inputs import gather_inputs
+from hbc.cli.files.inputs import gather_inputs
+from hbc.cli.files.sizes import extents
 from hbc.cli.pipeline import choose_schedule, lower_to_kernel
-from hbc.cli.sizes import extents
 from hbc.codegen.c.file import emit_c
 from hbc.frontend.checks.check import check
 from hbc.frontend.oracle.oracle import compare, evaluate

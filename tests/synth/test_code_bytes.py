@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hbc.cli.layout_moves import Moves, cheapest_moves
-from hbc.cli.synth_code import movement_code, moves_table
+from hbc.cli.sketches.layout_moves import Moves, cheapest_moves
+from hbc.cli.sketches.synth_code import movement_code, moves_table
 from hbc.codegen.build.cuda_cpu import build, find_cpp
 from hbc.codegen.moves.bytes import emit_bytes
 from hbc.frontend.sketch.layout_spec import parse_spec

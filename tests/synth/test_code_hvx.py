@@ -14,7 +14,7 @@ import pytest
 from numpy.typing import NDArray
 from sketch_solver import sample
 
-from hbc.cli.synth_code import movement_code
+from hbc.cli.sketches.synth_code import movement_code
 from hbc.codegen.moves.hvx import emit_hvx
 from hbc.ir.diag import HbcError
 from hbc.ir.gather import UNDEFINED, ZERO, Gather

@@ -12,7 +12,7 @@ import pytest
 from goal_oracle import goal_values, literal_values, symbols
 from sketch_solver import SKETCHES, sample, solve_text
 
-from hbc.cli.synth_code import solution_code
+from hbc.cli.sketches.synth_code import solution_code
 from hbc.ir.diag import HbcError
 from hbc.ir.sketch import Literal
 from hbc.synth.results.code import movement

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from hbc.cli.read_sketch import importer
-from hbc.cli.synth import chosen_table, none_found
+from hbc.cli.commands.synth import chosen_table, none_found
+from hbc.cli.sketches.read_sketch import importer
 from hbc.frontend.sketch.elaborate import load_sketch
 from hbc.ir.diag import HbcError
 from hbc.ir.source import Source

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from hbc.cli.layout_moves import Moves, cheapest_moves
-from hbc.cli.synth_code import movement_code, printer_of
+from hbc.cli.sketches.layout_moves import Moves, cheapest_moves
+from hbc.cli.sketches.synth_code import movement_code, printer_of
 from hbc.frontend.sketch.layout_spec import parse_spec
 from hbc.ir.diag import UsageError
 from hbc.synth.prunings.watch import Watch

@@ -11,7 +11,7 @@ import compiled_moves as native
 import numpy as np
 import pytest
 
-from hbc.cli.synth_code import moves_table
+from hbc.cli.sketches.synth_code import moves_table
 from hbc.codegen.moves.text import Constants, instruction_text
 from hbc.codegen.text.names import Scope
 from hbc.ir.gather import UNDEFINED, ZERO

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from hbc.cli.synth_code import moves_table
+from hbc.cli.sketches.synth_code import moves_table
 from hbc.ir.gather import UNDEFINED, ZERO
 from hbc.ir.instruction_table import Fit, InstructionTable
 from hbc.ir.move_plan import NOTHING, Plan, plan_registers

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from hbc.cli.main import exit_code_of
-from hbc.cli.pack_functions import pack_functions
+from hbc.cli.sketches.pack_functions import pack_functions
 from hbc.codegen.build.processor import cpu_features
 from hbc.codegen.build.soft_vectors import FLAGS as SOFT_FLAGS
 from hbc.codegen.build.soft_vectors import functions_for
@@ -27,7 +27,7 @@ TARGETS = {"avx512": 512, "avx2": 256}
 def test_the_files_are_what_the_search_finds(target: str) -> None:
     path = template(TARGETS[target])
     assert path.read_text(encoding="ascii") == pack_functions(target), (
-        "write it again: python -m hbc.cli.pack_functions"
+        "write it again: python -m hbc.cli.sketches.pack_functions"
     )
 
 

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from sketch_solver import SKETCHES, sample, solve_text
 
-from hbc.cli.drawing import png, svg
-from hbc.cli.synth_picture import draw_solution
+from hbc.cli.sketches.drawing import png, svg
+from hbc.cli.sketches.synth_picture import draw_solution
 from hbc.synth.prunings.problem import Move, Pack
 from hbc.synth.results.solve import Outcome, Solution
 

@@ -15,7 +15,8 @@ SLOW = (
     "egglog", "rich", "PIL", "matplotlib", "scipy", "torch", "ml_dtypes",  # packages
     "numpy.random", "numpy.testing", "unittest", "secrets", "multiprocessing",
     "hbc.frontend.text.parse", "hbc.frontend.text.ast", "hbc.frontend.checks.check", "hbc.ir.nodes",  # kernels
-    "hbc.codegen.c.file", "hbc.eqsat", "hbc.cli.pipeline", "hbc.cli.drawing", "hbc.cli.synth_code",
+    "hbc.codegen.c.file", "hbc.eqsat", "hbc.cli.pipeline", "hbc.cli.sketches.drawing",
+    "hbc.cli.sketches.synth_code",
 )  # fmt: skip
 PROGRAM = """
 import sys

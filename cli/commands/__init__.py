@@ -1,0 +1,1 @@
+"""A file for each command, found by its name."""

@@ -1,0 +1,125 @@
+"""`hbc bench`: how fast a kernel is, beside what this machine can do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import click
+
+from hbc.cli.show.options import (
+    LONGEST,
+    Seconds,
+    example_option,
+    json_option,
+    kernel_options,
+    named_paths,
+    native_options,
+    thread_count,
+)  # fmt: skip
+from hbc.ir.diag import Diagnostic, UsageError
+from hbc.ir.scratch import scratch_folder
+
+
+@click.command("bench")
+@kernel_options
+@click.option(
+    "--input",
+    "inputs",
+    multiple=True,
+    metavar="NAME=FILE",
+    help="An input from a file, as for `hbc run`.",
+)
+@click.option(
+    "--seconds",
+    type=Seconds(min=0, max=LONGEST),
+    metavar="SECONDS",
+    default=1.0,
+    show_default=True,
+    help="Repeat the call for at least this long.",
+)
+@click.option("--refresh", is_flag=True, help="Measure this machine's roofs again.")
+@click.option("--flush-l2", is_flag=True, help="On a GPU, empty its L2 cache before each call.")
+@example_option
+@native_options
+@json_option
+def command(
+    kernel: Path, settings: Mapping[str, str], target: str | None, schedule: str | None,
+    isa: tuple[Path, ...], fallback: str, inputs: tuple[str, ...], seconds: float, refresh: bool,
+    flush_l2: bool, example: str | None, emulate: bool, on_cpu: bool, threads: int | None,
+    timeout: float, as_json: bool,
+) -> None:  # fmt: skip
+    """Time KERNEL on its example, with one thread unless told otherwise.
+
+    The time is the median of at least 7 calls after 2 for warming up, arrays in memory or cache as
+    the calls leave them. The roof is the longer of the arithmetic at the peak rate and the bytes at
+    the bandwidth of the cache they fit in, both measured on this machine with as many threads.
+
+    On a GPU its events take the time, of what the device does alone; the roof is that of its tensor
+    cores and of its copies.
+    """
+    from hbc.cli.files.inputs import choose_example, gather_inputs
+    from hbc.cli.prepare import build_for_calls, choose, compile_chosen
+    from hbc.cli.roof.roofs import machine_roofs, raised_roofs
+    from hbc.cli.roof.speed import speed_of
+    from hbc.cli.roof.work import count_work
+    from hbc.cli.runs.emulation import counts_text, for_instructions, runner_for
+    from hbc.cli.runs.native import Native, Repeat, output_shapes
+    from hbc.cli.show.report import headline, print_facts, print_json, progress
+    from hbc.cli.show.report import seconds as duration
+
+    chosen = choose(kernel, settings, target, schedule, isa, fallback)
+    runner = runner_for(chosen, emulate, on_cpu)
+    if flush_l2 and runner.gpu is None:
+        raise UsageError(Diagnostic("--flush-l2 is for code that runs on a GPU"))
+    p = chosen.pipeline
+    files = named_paths("--input", inputs, tuple(i.name for i in p.inputs))
+    with progress() as shown, scratch_folder() as folder:
+        shown.step("compiling")
+        compiled = compile_chosen(chosen)
+        runner = for_instructions(runner, compiled)
+        number = thread_count(threads, 1, compiled.source.parallel)
+        library, building = build_for_calls(compiled, folder, runner)
+        run = gather_inputs(p, settings, choose_example(p, example), files)
+        again = raised_roofs
+        if runner.gpu is None:
+            roofs = machine_roofs(number, shown, refresh)
+        else:
+            from hbc.cli.roof.gpu_roofs import gpu_roofs, measured_again
+
+            roofs, again = gpu_roofs(shown, flush_l2, refresh), measured_again
+        shown.step("measuring")
+        repeat = Repeat(warmups=2, least=7, seconds=seconds, most=100_000, flush=flush_l2)
+        with Native(library, number, timeout, runner.emulator) as native:
+            shapes = output_shapes(p, run.sizes)
+            name, sizes = compiled.source.name, list(run.sizes.values())
+            called = native.call(name, sizes, run.inputs, shapes, repeat)
+        speed = speed_of(called.seconds, count_work(p, run.sizes), roofs, shown, again)
+    if as_json:
+        print_json(
+            {
+                "kernel": name,
+                "target": chosen.target.name,
+                "schedule": chosen.schedule_name,
+                "threads": number,
+                "gpu": runner.gpu,
+                "l2_flushed": flush_l2,
+                "sizes": dict(run.sizes),
+                **speed.as_json(),
+                "emulated": None if called.emulated is None else dict(called.emulated),
+                "by_functions": list(runner.functions),
+                "compile_seconds": compiled.seconds,
+                "c_compiler_seconds": building,
+            }
+        )
+        return
+    facts = [("sizes", ", ".join(f"{n} = {v}" for n, v in run.sizes.items()))] if run.sizes else []
+    if called.emulated is not None:
+        facts.append(("emulated", counts_text(called.emulated) + ": the times mean nothing"))
+    elif runner.functions:
+        facts.append(("by C functions", f"{', '.join(runner.functions)}: the times mean nothing"))
+    facts += speed.facts()
+    facts.append(("compiled", f"in {duration(compiled.seconds)}, C in {duration(building)}"))
+    if flush_l2:
+        facts.append(("cache", "L2 emptied before each call"))
+    print_facts(headline(chosen.title, number, runner.gpu), facts)

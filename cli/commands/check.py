@@ -1,0 +1,90 @@
+"""`hbc check`: every mistake of the files, nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import click
+
+from hbc.cli.show.options import json_option, settings_option
+from hbc.cli.show.report import Json, diagnostic_json, print_json, show_diagnostics
+from hbc.ir.diag import Diagnostic, HbcError, UsageError
+
+
+@click.command("check")
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@settings_option
+@json_option
+def command(files: tuple[Path, ...], settings: Mapping[str, str], as_json: bool) -> None:
+    """Report every mistake in FILES, kernels and sketches (.sf); compile nothing.
+
+    Each kernel is compiled with each of its schedules, for the targets that it is meant for; without
+    one, as plain loops. What is allowed and slow is a warning: it changes no exit code.
+    """
+    mistakes: list[Diagnostic] = []
+    warnings: list[Diagnostic] = []
+    for file in files:
+        mistakes += _mistakes(file, settings, warnings)
+    mistakes = list(dict.fromkeys(mistakes))
+    warnings = list(dict.fromkeys(warnings))
+    if as_json:
+        found: list[Json] = [diagnostic_json(mistake) for mistake in mistakes]
+        slow: list[Json] = [diagnostic_json(warning) for warning in warnings]
+        print_json({"ok": not mistakes, "files": len(files), "mistakes": found, "warnings": slow})
+        click.get_current_context().exit(HbcError.exit_code if mistakes else 0)
+    if mistakes:
+        raise HbcError(mistakes)
+    show_diagnostics(warnings)
+    checked = f"{len(files)} file{'s' if len(files) > 1 else ''} checked, no mistakes"
+    warned = f", {len(warnings)} warning{'s' if len(warnings) > 1 else ''}" if warnings else ""
+    click.echo(checked + warned, err=True)
+
+
+def _mistakes(
+    file: Path, settings: Mapping[str, str], warnings: list[Diagnostic]
+) -> Sequence[Diagnostic]:
+    """Those of the algorithm, else those of every schedule; of a sketch the first. `warnings` takes what is
+    allowed and slow."""
+    from hbc.cli.advice import Watch, advice
+    from hbc.cli.files.read_source import read_source, source_name
+    from hbc.cli.pipeline import load_pipeline, lower_to_kernel
+    from hbc.cli.sketches.read_sketch import check_sketch, is_sketch
+    from hbc.codegen.c.file import emit_c
+    from hbc.codegen.cuda.file import emit_cuda
+    from hbc.frontend.expand.expand import check_library, is_library
+    from hbc.frontend.text.parse import parse
+    from hbc.ir.register_pressure import register_pressure
+    from hbc.ir.source import Source
+    from hbc.ir.target import GPU, TARGETS
+
+    try:
+        if is_sketch(file):
+            check_sketch(file, settings)
+            return []
+        source = Source(source_name(file), read_source(file))
+        tree = parse(source)
+        if is_library(tree):
+            check_library(tree)
+            return ()
+        pipeline = load_pipeline(source, settings, False)
+        if not pipeline.schedules:
+            lower_to_kernel(pipeline, None, TARGETS["c"])
+    except UsageError:
+        raise
+    except HbcError as failure:
+        return failure.diagnostics
+    mistakes: list[Diagnostic] = []
+    for schedule in pipeline.schedules:
+        for target in filter(TARGETS.__contains__, schedule.targets):
+            try:
+                watch = Watch()
+                kernel = lower_to_kernel(pipeline, schedule, TARGETS[target], watch)
+                # What is printed knows how many registers and how much memory there are.
+                emit = emit_cuda if TARGETS[target].machine == GPU else emit_c
+                emit(kernel, TARGETS[target])
+                warnings += register_pressure(kernel, TARGETS[target])
+                warnings += advice(pipeline, schedule, TARGETS[target], watch.loops, kernel)
+            except HbcError as failure:
+                mistakes += failure.diagnostics
+    return mistakes

@@ -1,0 +1,234 @@
+"""`hbc explain`: for each statement the tensor instructions that do it, or why none does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from hbc.cli.show.options import json_option, program_options
+from hbc.ir.diag import Diagnostic, HbcError
+from hbc.ir.printable import printable
+from hbc.ir.target import GPU
+
+if TYPE_CHECKING:
+    from hbc.cli.prepare import Chosen
+    from hbc.cli.show.report import Json
+    from hbc.eqsat.choosing.near_miss import Miss
+    from hbc.eqsat.choosing.report import Record
+    from hbc.ir.kernel import Kernel
+
+
+FEW_CYCLES = 10  # of which tenths are shown
+
+
+@click.command("explain")
+@program_options
+@json_option
+def command(
+    kernel: Path, settings: Mapping[str, str], target: str | None, schedule: str | None,
+    isa: tuple[Path, ...], as_json: bool,
+) -> None:  # fmt: skip
+    """Say which tensor instructions were chosen for the statements of KERNEL.
+
+    Per statement: the instruction and how often one execution of the statement runs it, the
+    estimated cycles (of the instructions, of loads and stores, of bringing operands into their
+    order), and the rules that led there. Where none was found: the nearest, what keeps it from the
+    statement, and what to change.
+    """
+    from hbc.cli.prepare import choose
+    from hbc.cli.show.report import diagnostic_json, print_json, show_diagnostics
+
+    chosen = choose(kernel, settings, target, schedule, isa, fix_sizes=True)
+    warnings: list[Diagnostic] = []
+    records, failure = _explained(chosen, warnings)
+    if as_json:
+        held = _not_held(chosen, failure)
+        statements: list[Json] = [_as_json(r, held.get(r.instruction or "")) for r in records]
+        mistakes = () if failure is None else failure.diagnostics
+        refused: list[Json] = [diagnostic_json(mistake) for mistake in mistakes]
+        print_json(
+            {
+                "kernel": chosen.pipeline.name,
+                "target": chosen.target.name,
+                "schedule": chosen.schedule_name,
+                "statements": statements,
+                "refused": refused,
+                "warnings": [diagnostic_json(warning) for warning in warnings],
+            }
+        )
+    elif records or failure is None:
+        click.echo(printable("\n".join(_lines(chosen, records))))
+        show_diagnostics(warnings)
+    if failure is not None:
+        raise failure
+
+
+def explained(chosen: Chosen) -> list[str]:
+    """The lines of the text for a program that maps."""
+    records, failure = _explained(chosen, [])
+    if failure is not None:
+        raise failure
+    return _lines(chosen, records)
+
+
+def _explained(chosen: Chosen, warnings: list[Diagnostic]) -> tuple[list[Record], HbcError | None]:
+    """What selection found, and the error that it, or what comes after, ended in. `warnings` takes what
+    is allowed and slow."""
+    from hbc.cli.advice import Watch, advice
+    from hbc.cli.instruction_set import instructions_of
+    from hbc.cli.pipeline import lower_to_kernel
+    from hbc.cli.prepare import compile_chosen
+    from hbc.eqsat.choosing.report import merged
+    from hbc.eqsat.choosing.select import select
+
+    kernel = lower_to_kernel(chosen.pipeline, chosen.schedule, chosen.target, before="select")
+    records: list[Record] = []
+    try:
+        select(kernel, instructions_of(chosen.target), records)
+        if chosen.target.machine != GPU:  # where only nvcc knows
+            watch = Watch()
+            # Registers may not suffice for what was chosen.
+            done = compile_chosen(chosen, watch).kernel
+            p, schedule = chosen.pipeline, chosen.schedule
+            warnings += advice(p, schedule, chosen.target, watch.loops, done)
+    except HbcError as failure:
+        return merged(records), failure
+    return merged(records) or _one_by_one(chosen, kernel), None
+
+
+def _one_by_one(chosen: Chosen, kernel: Kernel) -> list[Record]:
+    """The sums of a kernel that adds up one term at a time, where instructions could do otherwise."""
+    from hbc.eqsat.choosing.near_miss import Miss
+    from hbc.eqsat.choosing.report import Record
+    from hbc.eqsat.operands.statement import is_product
+    from hbc.ir.nodes import Op, Store
+    from hbc.ir.walk import free_variables, nodes
+
+    if not _has_instructions(chosen):
+        return []
+    if any(isinstance(n, Store) and is_product(n.value) for n in nodes(kernel.body)):
+        return []
+    found = []
+    for f in chosen.pipeline.funcs:
+        for number, u in enumerate(f.updates):
+            written = {v for index in u.indices for v in free_variables(index)}
+            summed = [f"`{r.name}`" for r in u.reduce if r.name not in written]
+            if u.op is Op.ADD and summed:
+                stage = f"{f.name}.update{f'({number})' if number else ''}"
+                miss = Miss(
+                    "", f"its sum over {' and '.join(summed)} takes one term at a time",
+                    f"vectorize a reduction loop: `{stage}.atomic().vectorize(..)`",
+                )  # fmt: skip
+                found.append(Record(u.span, f.name, None, miss=miss))
+    return found
+
+
+def _has_instructions(chosen: Chosen) -> bool:
+    return bool(chosen.target.instruction_sets or chosen.target.isa)
+
+
+def _not_held(chosen: Chosen, failure: HbcError | None) -> dict[str, Miss]:
+    """What keeps instructions on tiles, by name, from statements that they were chosen for: that there
+    are not enough registers, or not configured so."""
+    from hbc.cli.instruction_set import instructions_of
+    from hbc.codegen.plan.tile_regions import TileError
+    from hbc.eqsat.choosing.near_miss import Miss
+    from hbc.ir.types import TILES
+
+    if not isinstance(failure, TileError):
+        return {}
+    d = failure.diagnostics[0]
+    on_tiles = [i.name for i in instructions_of(chosen.target) if i.place.memory in TILES]
+    return {name: Miss(name, d.message, d.hint or "") for name in on_tiles}
+
+
+def _lines(chosen: Chosen, records: Sequence[Record]) -> list[str]:
+    title = f"{chosen.pipeline.name} for {chosen.target.name}, schedule {chosen.schedule_name}"
+    if not _has_instructions(chosen):
+        return [
+            title,
+            f"  {chosen.target.name} has no tensor instructions: `hbc targets` lists others",
+        ]
+    if not records:
+        return [
+            title,
+            "  there is nothing for instructions to do: they add up over vectorized reduction loops",
+        ]
+    found = [title]
+    for r in records:
+        found += _statement(r)
+    return found
+
+
+def _statement(r: Record) -> list[str]:
+    from hbc.eqsat.choosing.report import rewriting
+
+    where = f"line {_line(r)}: " if r.span else ""
+    written = " ".join(r.span.text.split()) if r.span else r.stage
+    lines = ["", f"{where}{written}"]
+    copies = ", for what is left of a loop" if r.part == "tail" else ""
+    copies += f", in each of {r.copies} copies of the statement" if r.copies > 1 else ""
+    if r.miss is not None:
+        near = f"; the nearest is {r.miss.nearest}" if r.miss.nearest else ""
+        return [
+            *lines,
+            f"  no instruction{copies}: {r.miss.condition}{near}",
+            f"  to change that: {r.miss.edit}",
+        ]
+    sizes = ", ".join(f"{name}={n}" for name, n in r.sizes)
+    cost = r.cost
+    places = 0 if cost.total >= FEW_CYCLES else 1
+
+    def cycles(n: float) -> str:
+        return f"{n:.{places}f}".removesuffix(".0")
+
+    rules = ", ".join(f"{name} ({n})" for name, n in rewriting(r)) or "none"
+    bound = [] if r.complete else ["  the search ended at its bound: there may be better"]
+    return [
+        *lines,
+        f"  {r.count} x {r.instruction}{f' with {sizes}' if sizes else ''}{copies}",
+        f"  about {cycles(cost.total)} cycles: {cycles(cost.compute)} of the instructions, "
+        f"{cycles(cost.memory)} of loads and stores, {cycles(cost.conversion)} of packing",
+        f"  rules: {rules}",
+        *bound,
+    ]
+
+
+def _line(r: Record) -> int | None:
+    return None if r.span is None else r.span.line
+
+
+def _as_json(r: Record, not_held: Miss | None) -> Json:
+    """Stable keys. `not_held`: why registers do not hold what was chosen."""
+    from hbc.eqsat.choosing.report import rewriting
+
+    cost: Json = {
+        "total": r.cost.total,
+        "compute": r.cost.compute,
+        "memory": r.cost.memory,
+        "conversion": r.cost.conversion,
+    }
+    missed = r.miss or not_held
+    miss: Json = None
+    if missed is not None:
+        miss = {
+            "nearest": missed.nearest or None,
+            "condition": missed.condition,
+            "edit": missed.edit,
+        }
+    return {
+        "line": _line(r),
+        "stage": r.stage,
+        "part": r.part,
+        "chosen": r.instruction,
+        "sizes": dict(r.sizes),
+        "count": r.count,
+        "copies": r.copies,
+        "cost": None if r.instruction is None else cost,
+        "rules": [{"name": name, "matches": n} for name, n in rewriting(r)],
+        "complete": r.complete,
+        "near_miss": miss,
+    }

@@ -1,0 +1,202 @@
+"""`hbc run`: compiles, runs on files or on the example, checks, times and writes the results."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from hbc.cli.show.options import (
+    example_option,
+    json_option,
+    kernel_options,
+    named_paths,
+    native_options,
+    refuse_one_file_for_several,
+    thread_count,
+)  # fmt: skip
+from hbc.ir.diag import Diagnostic, MismatchError
+from hbc.ir.scratch import scratch_folder
+
+if TYPE_CHECKING:
+    from hbc.cli.files.inputs import Run
+    from hbc.cli.files.loaded import Array
+    from hbc.cli.prepare import Compiled, Runner
+    from hbc.cli.roof.speed import Speed
+    from hbc.cli.runs.checking import Checked
+    from hbc.cli.runs.native import Called
+    from hbc.cli.show.report import Json, Progress
+
+MEASURED_SECONDS = 0.5  # how long a run is repeated to be timed
+MOST_CALLS = 1000
+
+
+@click.command("run")
+@kernel_options
+@click.option(
+    "--input",
+    "inputs",
+    multiple=True,
+    metavar="NAME=FILE",
+    help="An input from a .npy, PNG, JPEG or WAV file; NAME= may be left out when there is one.",
+)
+@click.option(
+    "--output",
+    "outputs",
+    multiple=True,
+    metavar="NAME=FILE",
+    help="Where to write an output; NAME= may be left out when there is one.",
+)
+@click.option("--verify/--no-verify", default=True, help="Check against the oracle [default: yes].")
+@example_option
+@native_options
+@json_option
+def command(
+    kernel: Path, settings: Mapping[str, str], target: str | None, schedule: str | None,
+    isa: tuple[Path, ...], fallback: str, inputs: tuple[str, ...], outputs: tuple[str, ...], verify: bool,
+    example: str | None, emulate: bool, on_cpu: bool, threads: int | None, timeout: float, as_json: bool,
+) -> None:  # fmt: skip
+    """Run KERNEL on files, or on its example, with all processors.
+
+    The result is compared with the algorithm evaluated by NumPy; nothing is written when it is
+    wrong. Pictures are u8 0..255 or floats 0..1, as [H, W], [H, W, C] or [C, H, W]; sounds are i16
+    or floats -1..1, as [N], [N, C] or [C, N].
+    """
+    from hbc.cli.files.data import check_writable
+    from hbc.cli.files.inputs import choose_example, gather_inputs
+    from hbc.cli.machine import cpu_count
+    from hbc.cli.prepare import choose, compile_chosen
+    from hbc.cli.runs.emulation import for_instructions, runner_for
+    from hbc.cli.show.report import progress
+
+    chosen = choose(kernel, settings, target, schedule, isa, fallback)
+    runner = runner_for(chosen, emulate, on_cpu)
+    p = chosen.pipeline
+    files = named_paths("--input", inputs, tuple(i.name for i in p.inputs))
+    written = named_paths("--output", outputs, tuple(o.name for o in p.outputs))
+    refuse_one_file_for_several("--output", written)
+    check_writable(written, p.outputs)
+    with progress() as shown:
+        shown.step("compiling")
+        compiled = compile_chosen(chosen)
+        runner = for_instructions(runner, compiled)
+        number = thread_count(threads, cpu_count(), compiled.source.parallel)
+        shown.step("reading the inputs")
+        run = gather_inputs(p, settings, choose_example(p, example), files)
+        called = _call(compiled, run, number, timeout, runner, shown)
+        checked = _check(compiled, run, called.outputs, shown) if verify else None
+        _write(compiled, run, called.outputs, written)
+        speed = _speed(compiled, run, called, number, runner, shown)
+    if as_json:
+        _print_json(compiled, run, called, speed, checked, written, number, runner)
+    else:
+        _print(compiled, run, called, speed, checked, written, number, runner)
+
+
+def _call(
+    compiled: Compiled, run: Run, threads: int, timeout: float, runner: Runner,
+    shown: Progress,
+) -> Called:  # fmt: skip
+    from hbc.cli.prepare import build_for_calls
+    from hbc.cli.runs.native import Native, Repeat, output_shapes
+
+    with scratch_folder() as folder:
+        shown.step("compiling the C")
+        library, _ = build_for_calls(compiled, folder, runner)
+        shown.step("running")
+        repeat = Repeat(least=1, seconds=MEASURED_SECONDS, most=MOST_CALLS)
+        with Native(library, threads, timeout, runner.emulator) as native:
+            p = compiled.chosen.pipeline
+            return native.call(
+                compiled.source.name, list(run.sizes.values()), run.inputs,
+                output_shapes(p, run.sizes), repeat,
+            )  # fmt: skip
+
+
+def _check(compiled: Compiled, run: Run, outputs: Mapping[str, Array], shown: Progress) -> Checked:
+    from hbc.cli.runs.checking import check_outputs
+    from hbc.cli.runs.instruction_error import expected_outputs
+
+    shown.step("checking against the oracle")
+    p = compiled.chosen.pipeline
+    expected = expected_outputs(p, run.sizes, run.inputs, compiled.kernel)
+    checked = check_outputs(outputs, expected)
+    if not checked.ok:
+        raise MismatchError(
+            [Diagnostic(text, hint="nothing was written") for text in checked.mistakes]
+        )
+    return checked
+
+
+def _write(
+    compiled: Compiled, run: Run, outputs: Mapping[str, Array], written: Mapping[str, Path]
+) -> None:
+    from hbc.cli.files.data import write_array
+
+    for image in compiled.chosen.pipeline.outputs:
+        if image.name in written:
+            write_array(written[image.name], image, outputs[image.name], run.rate)
+
+
+def _speed(
+    compiled: Compiled, run: Run, called: Called, threads: int, runner: Runner, shown: Progress
+) -> Speed:
+    from hbc.cli.roof.roofs import machine_roofs
+    from hbc.cli.roof.speed import speed_of
+    from hbc.cli.roof.work import count_work
+
+    # The first call faults the pages in: it counts only when there is no other.
+    times = called.seconds[1:] or called.seconds
+    work = count_work(compiled.chosen.pipeline, run.sizes)
+    if runner.gpu is not None:
+        from hbc.cli.roof.gpu_roofs import gpu_roofs, measured_again
+
+        return speed_of(called.seconds, work, gpu_roofs(shown, False), shown, measured_again)
+    return speed_of(times, work, machine_roofs(threads, shown), shown)
+
+
+def _print_json(
+    compiled: Compiled, run: Run, called: Called, speed: Speed, checked: Checked | None,
+    written: Mapping[str, Path], threads: int, runner: Runner,
+) -> None:  # fmt: skip
+    from hbc.cli.show.report import print_json
+
+    found: dict[str, Json] = {
+        "kernel": compiled.source.name,
+        "target": compiled.chosen.target.name,
+        "schedule": compiled.chosen.schedule_name,
+        "threads": threads,
+        "gpu": runner.gpu,
+        "sizes": dict(run.sizes),
+        **speed.as_json(),
+        "emulated": None if called.emulated is None else dict(called.emulated),
+        "by_functions": list(runner.functions),
+        "verified": checked is not None,
+        "max_error_over_bound": None if checked is None else checked.max_error_over_bound,
+        "outputs": {name: str(path) for name, path in written.items()},
+    }
+    print_json(found)
+
+
+def _print(
+    compiled: Compiled, run: Run, called: Called, speed: Speed, checked: Checked | None,
+    written: Mapping[str, Path], threads: int, runner: Runner,
+) -> None:  # fmt: skip
+    from hbc.cli.runs.emulation import counts_text
+    from hbc.cli.show.report import headline, print_facts
+
+    facts = [("sizes", ", ".join(f"{n} = {v}" for n, v in run.sizes.items()))] if run.sizes else []
+    if checked is None:
+        facts.append(("checked", "no (--no-verify)"))
+    elif checked.max_error_over_bound == 0:
+        facts.append(("checked", "equal to the oracle"))
+    else:
+        share = checked.max_error_over_bound
+        facts.append(("checked", f"like the oracle, the largest error is {share:.2g} of its bound"))
+    if called.emulated is not None:
+        facts.append(("emulated", counts_text(called.emulated)))
+    facts += speed.facts()
+    facts += [("wrote", str(path)) for path in written.values()]
+    print_facts(headline(compiled.chosen.title, threads, runner.gpu), facts)

@@ -1,0 +1,1 @@
+"""Arrays and sizes from and to files."""

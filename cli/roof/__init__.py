@@ -1,0 +1,1 @@
+"""What this machine can do at most, measured, and which share of it a run reaches."""

@@ -1,0 +1,256 @@
+"""This machine's roofs, measured: arithmetic peaks and bandwidths, kept in the user's cache folder.
+
+Small C programs (`peak.c`, `peak_products.c`, `bandwidth.c`) are compiled like a kernel and run like
+one, one copy per thread. What else runs on the machine can only slow them down: the best of several
+rounds counts. The roof is that of the machine, not of a target: code for `c` is compared with what
+the processor's widest vectors could do.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import statistics
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+
+from hbc.cli.files.replace_file import write_text
+from hbc.cli.machine import cache_bytes, cpu_count, cpu_name
+from hbc.cli.roof.work import Work
+from hbc.cli.runs.native import Native, Repeat
+from hbc.cli.show.report import Progress
+from hbc.codegen.build.processor import cpu_features
+from hbc.codegen.build.toolchain import build, cache_folder, find_compiler
+from hbc.codegen.c.file import CSource
+from hbc.ir.diag import HbcError, ToolError
+from hbc.ir.scratch import scratch_folder
+from hbc.ir.target import TARGETS
+
+VERSION = 2  # of the programs and of the file below: raise it when either changes
+TIMEOUT = 120.0  # seconds for one measurement; each takes about a tenth of one
+CALL_SECONDS = 0.02  # of one call
+MEMORY = "DRAM"  # the level beyond all caches
+BYTES_PER_CALL = 1 << 28  # that a bandwidth is measured on, out of cache a quarter of it
+REPEAT = Repeat(warmups=1, least=3, seconds=0.05, most=50)
+ROUNDS = 3
+
+# Kind of work, program, function, CPU features it needs: the best of a kind comes first.
+PEAKS = (
+    ("f32", "peak", "peak_f32_avx512", {"avx512f"}),
+    ("f32", "peak", "peak_f32_avx2", {"avx2", "fma"}),
+    ("f32", "peak", "peak_f32", set[str]()),
+    ("f64", "peak", "peak_f64_avx512", {"avx512f"}),
+    ("f64", "peak", "peak_f64_avx2", {"avx2", "fma"}),
+    ("f64", "peak", "peak_f64", set[str]()),
+    ("f16", "peak_products", "peak_f16_amx", {"amx_tile", "amx_fp16"}),
+    ("bf16", "peak_products", "peak_bf16_amx", {"amx_tile", "amx_bf16"}),
+    ("bf16", "peak", "peak_bf16_avx512", {"avx512f", "avx512_bf16"}),
+    ("bf16", "peak_products", "peak_bf16_mmla", {"asimd", "bf16"}),
+    ("u8s8", "peak_products", "peak_u8s8_amx", {"amx_tile", "amx_int8"}),
+    ("u8s8", "peak", "peak_u8s8_avx512", {"avx512f", "avx512_vnni"}),
+    ("u8s8", "peak_products", "peak_u8s8_avx2", {"avx2", "avx_vnni"}),
+    ("u8s8", "peak_products", "peak_u8s8_i8mm", {"asimd", "i8mm"}),
+    ("u8s8", "peak_products", "peak_u8s8_dot", {"asimd", "asimddp"}),
+)
+READS = (
+    ("read_avx512", {"avx512f"}),
+    ("read_avx2", {"avx2"}),
+    ("read_plain", set[str]()),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Roofs:
+    """Operations per second by kind (`f32 f64 f16 bf16 u8s8`; absent when the processor has no such
+    instruction) and bytes per second by level (`L1 L2 L3 DRAM`), for `threads` threads together.
+    `levels` are the bytes that fit into each level."""
+
+    threads: int
+    peaks: Mapping[str, float]
+    bandwidths: Mapping[str, float]
+    levels: Mapping[str, int]
+
+    def peak(self, kind: str) -> float:
+        """Without instructions of its own a kind is computed as f32."""
+        return self.peaks.get(kind, self.peaks["f32"])
+
+    def level(self, moved: int) -> str:
+        """The level that a working set of that many bytes lives in when a kernel is run often."""
+        for name, room in self.levels.items():
+            if moved <= room:
+                return name
+        return MEMORY
+
+    def compute_seconds(self, work: Work) -> float:
+        return sum(count / self.peak(kind) for kind, count in work.operations.items())
+
+    def memory_seconds(self, work: Work) -> float:
+        return work.bytes / self.bandwidths[self.level(work.bytes)]
+
+    def seconds(self, work: Work) -> float:
+        """What the work takes at least on this machine: the longer of computing and moving."""
+        return max(self.compute_seconds(work), self.memory_seconds(work))
+
+
+def machine_roofs(threads: int, shown: Progress, refresh: bool = False) -> Roofs:
+    """The roofs for that many threads, from the cache unless `refresh`. Takes about three seconds
+    when they must be measured. ToolError without a C compiler."""
+    threads = min(threads, cpu_count())
+    file = _kept(threads)
+    if not refresh and file is not None:
+        found = load_roofs(file)
+        if found is not None:
+            return found
+    shown.step("measuring this machine's roofs")
+    roofs = _measure(threads)
+    if file is not None:
+        store_roofs(file, roofs, cpu_name(), str(find_compiler()))
+    return roofs
+
+
+def raised_roofs(roofs: Roofs, shown: Progress) -> Roofs:
+    """Measured once more, the higher of each figure kept: for when a run was faster than the roofs
+    allow, which were then measured in a busy moment."""
+    shown.step("measuring this machine's roofs again")
+    again = _measure(roofs.threads)
+    higher = Roofs(
+        roofs.threads,
+        {kind: max(rate, roofs.peaks.get(kind, 0.0)) for kind, rate in again.peaks.items()},
+        {level: max(r, roofs.bandwidths.get(level, 0.0)) for level, r in again.bandwidths.items()},
+        again.levels,
+    )
+    file = _kept(roofs.threads)
+    if file is not None:
+        store_roofs(file, higher, cpu_name(), str(find_compiler()))
+    return higher
+
+
+def _kept(threads: int) -> Path | None:
+    """The file that holds what was measured; None where there is no folder for it."""
+    facts = [VERSION, cpu_name(), sorted(cpu_features()), str(find_compiler()), threads]
+    key = hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:16]
+    try:
+        return cache_folder() / f"roofs-{key}.json"
+    except ToolError:
+        return None
+
+
+def _measure(threads: int) -> Roofs:
+    levels = {f"L{level}": room for level, room in sorted(cache_bytes().items())}
+    with scratch_folder() as folder:
+        peaks = _measure_peaks(folder, threads)
+        bandwidths = _measure_bandwidths(folder, threads, levels)
+    return Roofs(threads, peaks, bandwidths, levels)
+
+
+def _measure_peaks(folder: Path, threads: int) -> dict[str, float]:
+    found: dict[str, float] = {}
+    teams: dict[str, _Team] = {}
+    with ExitStack() as stack:
+        for kind, program, function, needs in PEAKS:
+            if kind in found or not needs <= cpu_features():
+                continue
+            if program not in teams:
+                teams[program] = stack.enter_context(_Team(_compiled(program, folder), threads))
+            if rate := _peak(teams[program], function, threads):
+                found[kind] = rate
+    return found
+
+
+def _peak(team: _Team, function: str, threads: int) -> float:
+    """Operations per second of all threads; 0 where the system does not permit the instructions."""
+    trial = 10_000_000
+    try:
+        count = int(trial / team.seconds(function, [trial], []) * CALL_SECONDS)
+    except HbcError:  # it refuses, as it does where tiles are not permitted
+        return 0.0
+    return threads * count / team.seconds(function, [count], [])
+
+
+def _measure_bandwidths(folder: Path, threads: int, levels: Mapping[str, int]) -> dict[str, float]:
+    read = next(name for name, needs in READS if needs <= cpu_features())
+    memory = min(max(4 * max(levels.values()), 64 << 20), 256 << 20) // threads
+    # L3 is shared: each thread takes its part. Half of a level leaves room for everything else.
+    sets = {name: room // 2 // (threads if name == "L3" else 1) for name, room in levels.items()}
+    sets[MEMORY] = memory
+    found: dict[str, float] = {}
+    with _Team(_compiled("bandwidth", folder), threads) as team:
+        for level, room in sets.items():
+            bytes_ = max(room // 512 * 512, 512)
+            rounds = max(1, BYTES_PER_CALL // bytes_ // (4 if level == MEMORY else 1))
+            times = [
+                team.seconds(read, [bytes_, rounds], [bytes_]),
+                team.seconds("copy", [bytes_, rounds], [bytes_ // 2, bytes_ // 2]),
+            ]
+            found[level] = threads * bytes_ * rounds / min(times)
+    return found
+
+
+class _Team:
+    """As many child processes as threads, which all make the same call at the same time."""
+
+    def __init__(self, library: Path, threads: int) -> None:
+        self._stack = ExitStack()
+        self._pool = self._stack.enter_context(ThreadPoolExecutor(threads))
+        self._members = [
+            self._stack.enter_context(Native(library, 1, TIMEOUT)) for _ in range(threads)
+        ]
+
+    def __enter__(self) -> _Team:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    def seconds(self, function: str, sizes: Sequence[int], scratch: Sequence[int]) -> float:
+        """The best time of one thread; with several the median, for what they share, in the best of
+        the rounds."""
+        return min(self._round(function, sizes, scratch) for _ in range(ROUNDS))
+
+    def _round(self, function: str, sizes: Sequence[int], scratch: Sequence[int]) -> float:
+        calls = [
+            self._pool.submit(member.time, function, sizes, scratch, REPEAT)
+            for member in self._members
+        ]
+        times = [call.result() for call in calls]
+        if len(times) == 1:
+            return min(times[0])
+        return max(statistics.median(one) for one in times)
+
+
+def _compiled(name: str, folder: Path) -> Path:
+    text = resources.files("hbc.cli.roof").joinpath(f"{name}.c").read_text(encoding="utf-8")
+    return build(CSource(name, text, ""), TARGETS["c"], folder / f"{name}.so")
+
+
+def load_roofs(file: Path) -> Roofs | None:
+    """What the file holds, or None when it is absent or not ours."""
+    try:
+        held = json.loads(file.read_text(encoding="utf-8"))
+        roofs = Roofs(held["threads"], held["peaks"], held["bandwidths"], held["levels"])
+        numbers = [*roofs.peaks.values(), *roofs.bandwidths.values(), *roofs.levels.values()]
+        whole = "f32" in roofs.peaks and MEMORY in roofs.bandwidths
+        usable = whole and all(0 < n < math.inf for n in (roofs.threads, *numbers))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+    return roofs if usable else None
+
+
+def store_roofs(file: Path, roofs: Roofs, processor: str, compiler: str = "nvcc") -> None:
+    """Keeps them for the next time, where the system lets us."""
+    held = {
+        "processor": processor,
+        "compiler": compiler,
+        "threads": roofs.threads,
+        "peaks": roofs.peaks,
+        "bandwidths": roofs.bandwidths,
+        "levels": roofs.levels,
+    }
+    # Without a cache it is measured again next time.
+    with suppress(OSError, HbcError):
+        write_text(file, json.dumps(held, indent=2))

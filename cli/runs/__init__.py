@@ -1,0 +1,2 @@
+"""Calling compiled code: in a child process with limits, under an emulator, on a GPU; checking what it
+gives."""

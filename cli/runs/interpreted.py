@@ -1,0 +1,49 @@
+"""How long the interpreter takes for a kernel: the statements that it executes, a vector at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from hbc.cli.files.sizes import index_value
+from hbc.ir.kernel import Kernel
+from hbc.ir.nodes import Block, Expr, For, If, LetStmt, Load, Stmt
+from hbc.ir.types import CONDITION, INDEX
+from hbc.ir.walk import children, contains
+
+
+def statements_run(kernel: Kernel, sizes: Mapping[str, int]) -> int:
+    """About how many statements are executed at these sizes. Loops count as in their first iteration,
+    conditions that are not known as if they held."""
+    return _run(kernel.body, dict(sizes))
+
+
+def _run(s: Stmt, known: Mapping[str, int]) -> int:
+    match s:
+        case For(var=var, start=start, extent=extent, body=body):
+            first, count = _value(start, known), _value(extent, known)
+            inside = {**known, var: first or 0}
+            return max(1 if count is None else count, 0) * _run(body, inside)
+        case If(condition=condition, then=then, otherwise=otherwise):
+            parts = [_run(x, known) for x in (then, otherwise) if x is not None]
+            holds = _value(condition, known)
+            if holds is None:
+                return max(parts)
+            return parts[0] if holds else sum(parts[1:])
+        case LetStmt(name=name, value=value, body=body):
+            found = _value(value, known)
+            return _run(body, known if found is None else {**known, name: found})
+        case Block(body=body):
+            return sum(_run(c, known) for c in body)
+        case _:
+            inner = [c for c in children(s) if isinstance(c, Stmt)]
+            return sum(_run(c, known) for c in inner) if inner else 1
+
+
+def _value(e: Expr, known: Mapping[str, int]) -> int | None:
+    """The value of an index or condition; None where that depends on more than is known."""
+    if e.type not in (INDEX, CONDITION) or contains(e, Load):
+        return None
+    try:
+        return index_value(e, known)
+    except (KeyError, TypeError):
+        return None

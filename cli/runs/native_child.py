@@ -1,0 +1,158 @@
+"""The child process that compiled code runs in: a crash, a hang or a leak there ends only itself.
+
+Usage: python -m hbc.cli.runs.native_child LIBRARY [AMX_EMULATOR]. Reads one JSON request per line on stdin,
+answers each with one JSON line on stdout (see `native`). Without NumPy, so that it starts in
+milliseconds.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import mmap
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from hbc.codegen.build.amx_library import Emulator, open_emulator
+from hbc.codegen.c.abi import CUDA, MEMORY
+
+PAGE = mmap.PAGESIZE
+STAGGER = 17 * 64  # bytes between the offsets of two arrays in their pages: no 4 KiB aliasing
+READ_ONLY = 1  # PROT_READ
+
+
+class Region:
+    """Private zeroed memory for one array. A guarded one ends where a page begins that faults, so
+    that a read or write just behind the array is a crash and not a lucky guess."""
+
+    def __init__(self, length: int, number: int, guarded: bool) -> None:
+        pages = -(-max(length, 1) // PAGE) * PAGE
+        flags = {}
+        if hasattr(mmap, "MAP_PRIVATE"):
+            flags = {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS}
+        self.length = length
+        self.map = mmap.mmap(-1, pages + PAGE, **flags)
+        self.base = ctypes.addressof(ctypes.c_char.from_buffer(self.map))
+        self.pages = pages
+        if guarded:
+            self.offset = pages - length
+            _protect(self.base + pages, PAGE, 0)
+        else:
+            self.offset = number * STAGGER % PAGE
+            if length >= 1 << 21 and hasattr(mmap, "MADV_HUGEPAGE"):
+                self.map.madvise(mmap.MADV_HUGEPAGE)
+
+    @property
+    def address(self) -> int:
+        return self.base + self.offset
+
+    def load(self, path: str) -> None:
+        with Path(path).open("rb") as file, memoryview(self.map) as view:
+            file.readinto(view[self.offset : self.offset + self.length])
+
+    def fill(self, byte: int) -> None:
+        ctypes.memset(self.address, byte, self.length)
+
+    def save(self, path: str) -> None:
+        with Path(path).open("wb") as file, memoryview(self.map) as view:
+            file.write(view[self.offset : self.offset + self.length])
+
+    def freeze(self) -> None:
+        """Makes the array read-only, where it has its pages to itself."""
+        _protect(self.base, self.pages, READ_ONLY)
+
+
+def _protect(address: int, length: int, access: int) -> None:
+    if sys.platform != "win32":
+        libc = ctypes.CDLL(None)
+        libc.mprotect(ctypes.c_void_p(address), ctypes.c_size_t(length), access)
+
+
+def serve(
+    library: ctypes.CDLL, request: dict[str, Any], emulator: Emulator | None = None
+) -> dict[str, Any]:
+    """Runs one request: loads inputs, poisons outputs, calls, times, writes outputs back."""
+    regions = []
+    for number, array in enumerate(request["arrays"]):
+        region = Region(array["bytes"], number, request["guarded"])
+        if array["load"]:
+            region.load(array["load"])
+        if array["fill"] is not None:
+            region.fill(array["fill"])
+        elif request["guarded"]:
+            region.freeze()
+        regions.append(region)
+    function = getattr(library, request["function"])
+    function.restype = ctypes.c_int
+    arguments: list[Any] = [ctypes.c_int64(size) for size in request["sizes"]]
+    for region, array in zip(regions, request["arrays"], strict=True):
+        arguments.append(ctypes.c_void_p(region.address))
+        arguments += [ctypes.c_int64(stride) for stride in array["strides"]]
+    code, seconds = _repeat(function, arguments, request["repeat"], emulator)
+    for region, array in zip(regions, request["arrays"], strict=True):
+        if array["save"] and code == 0:
+            region.save(array["save"])
+    return {
+        "code": code,
+        "said": _explain(library, request, code),
+        "seconds": seconds,
+        "emulated": None if emulator is None else emulator.counts(),
+    }
+
+
+def _repeat(
+    function: Any, arguments: list[Any], repeat: dict[str, Any], emulator: Emulator | None
+) -> tuple[int, list[float]]:
+    """Calls until `least` calls and `seconds` have passed, at most `most`; warm-ups first. The
+    emulator has counted the last call."""
+    for _ in range(repeat["warmups"]):
+        code = function(*arguments)
+        if code:
+            return code, []
+    times: list[float] = []
+    spent = 0.0
+    while len(times) < repeat["least"] or (
+        spent < repeat["seconds"] and len(times) < repeat["most"]
+    ):
+        if emulator is not None:
+            emulator.reset_counts()
+        start = time.perf_counter_ns()
+        code = function(*arguments)
+        took = (time.perf_counter_ns() - start) * 1e-9
+        if code:
+            return code, []
+        times.append(took)
+        spent += took
+    return 0, times
+
+
+def _explain(library: ctypes.CDLL, request: dict[str, Any], code: int) -> str:
+    if code == 0 or not request["explain"]:
+        return ""
+    explain = getattr(library, request["explain"])
+    explain.restype = ctypes.c_char_p
+    said = explain(ctypes.c_int(code))
+    words = f"{request['explain'].removesuffix('_strerror')}_cuda_error"
+    if code // 1000 * 1000 in (CUDA, MEMORY) and hasattr(library, words):
+        explain = getattr(library, words)  # on the CPU too they name the kernel and its launch
+        explain.restype = ctypes.c_char_p
+        said = explain()
+    return said.decode("utf-8", "replace") if said else f"error {code}"
+
+
+def main() -> None:
+    emulator = None
+    if len(sys.argv) > 2:  # before the library, which looks for it when it is loaded
+        emulator = open_emulator(Path(sys.argv[2]))
+        emulator.install()
+    library = ctypes.CDLL(sys.argv[1])
+    for line in sys.stdin:
+        answer = serve(library, json.loads(line), emulator)
+        sys.stdout.write(json.dumps(answer) + "\n")
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""How results and mistakes look: tables, JSON, progress, pages, crashes."""

@@ -1,0 +1,1 @@
+"""What `hbc synth` shows and writes."""

@@ -1,0 +1,88 @@
+"""`hbc synth --spec`: the instructions for a layout change that has a name."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from hbc.cli.show.report import Json, notice, print_json, progress
+from hbc.cli.sketches.synth_code import movement_code, printer_of, write_code
+from hbc.ir.diag import Diagnostic, UsageError
+
+if TYPE_CHECKING:
+    from hbc.cli.sketches.layout_moves import Moves
+    from hbc.synth.prunings.watch import Watch
+
+DEFAULT = "avx512"
+FLAG = (
+    "vbmi"  # the setting that says whether the processor permutes bytes as it does larger elements
+)
+
+
+def run_spec(
+    text: str, settings: Mapping[str, str], target: str | None, out: Path | None,
+    timeout: float | None, room: int, as_json: bool,
+) -> None:  # fmt: skip
+    """Prints the code, or writes it to `out`; UsageError where the change cannot be read."""
+    began = time.monotonic()
+    from hbc.cli.sketches.layout_moves import cheapest_moves
+    from hbc.codegen.moves.targets import PRINTERS
+    from hbc.frontend.sketch.layout_spec import parse_spec
+    from hbc.synth.prunings.watch import Watch
+
+    name = target or DEFAULT
+    printer = printer_of(name)
+    if not printer.finds_changes:
+        able = ", ".join(target for target, other in PRINTERS.items() if other.finds_changes)
+        raise UsageError(
+            Diagnostic(f"layout changes are not looked for on `{name}`", hint=f"but on {able}")
+        )
+    vbmi = wants_vbmi(settings)
+    spec = parse_spec(text, printer.register_bits)
+    with progress() as bar:
+
+        def make_watch() -> Watch:
+            return Watch(None if timeout is None else began + timeout, room, bar.step)
+
+        moves = cheapest_moves(spec, name, vbmi, make_watch)
+    facts = moves.facts
+    code = movement_code(moves.movement, name, spec.dtype, vbmi, facts)
+    if as_json:
+        print_json({**as_object(moves, name), "code": code})
+    elif out is None:
+        click.echo(code, nl=False)
+    else:
+        for fact in facts:
+            click.echo(fact)
+    if out is not None:
+        write_code(code, out)
+    if not as_json and any(not tried.complete for tried in moves.tried):
+        notice("stopped by the timeout: fewer instructions may do")
+
+
+def wants_vbmi(settings: Mapping[str, str]) -> bool:
+    for key, value in settings.items():
+        if key != FLAG or value not in ("0", "1"):
+            hint = f"`--set {FLAG}=1`: the processor has AVX-512 VBMI"
+            raise UsageError(Diagnostic(f"`--set {key}={value}` has no meaning here", hint=hint))
+    return settings.get(FLAG) == "1"
+
+
+def as_object(moves: Moves, target: str) -> dict[str, Json]:
+    """Stable keys. `minimal`: proven for sequences of stages that make every register once."""
+    tried: list[Json] = [
+        {"stages": t.stages, "solutions": t.solutions, "complete": t.complete} for t in moves.tried
+    ]
+    return {
+        "spec": moves.spec.title,
+        "target": target,
+        "function": moves.movement.name,
+        "instructions": moves.instructions,
+        "least": moves.least,
+        "minimal": moves.minimal,
+        "tried": tried,
+    }
