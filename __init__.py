@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from hbc.cli.api.compiling import compile
     from hbc.cli.api.kernel import Kernel
-    from hbc.ir.diag import (
+    from hbc.ir.ground.diag import (
         ArgumentError,
         HbcError,
         InternalError,
@@ -35,7 +35,7 @@ _HOMES = {
             "ArgumentError", "HbcError", "InternalError", "MismatchError", "NoSolutionError",
             "ToolError", "UsageError",
         ),
-        "hbc.ir.diag",
+        "hbc.ir.ground.diag",
     ),
 }  # fmt: skip
 

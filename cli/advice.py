@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 from hbc.frontend.lowering.unscheduled import unscheduled
 from hbc.frontend.program.funcs import Pipeline, Schedule
-from hbc.ir.diag import Diagnostic, in_order
-from hbc.ir.kernel import Kernel
-from hbc.ir.nodes import Instruct, Store
-from hbc.ir.slow_lanes import slow_lanes
-from hbc.ir.target import Target
-from hbc.ir.walk import contains, statements
+from hbc.ir.ground.diag import Diagnostic, in_order
+from hbc.ir.lang.kernel import Kernel
+from hbc.ir.lang.nodes import Instruct, Store
+from hbc.ir.lang.target import Target
+from hbc.ir.lang.walk import contains, statements
+from hbc.ir.vectors.slow_lanes import slow_lanes
 
 LOOPS = "partition"  # the last pass after which vector loops are loops still
 

@@ -9,10 +9,10 @@ from pathlib import Path
 from hbc.cli.show.report import notice
 from hbc.codegen.build.processor import can_run
 from hbc.frontend.program.funcs import Pipeline
-from hbc.ir.nodes import Access, Cast
-from hbc.ir.target import TARGETS, Target, schedule_order
-from hbc.ir.types import DType
-from hbc.ir.walk import nodes
+from hbc.ir.lang.nodes import Access, Cast
+from hbc.ir.lang.target import TARGETS, Target, schedule_order
+from hbc.ir.lang.types import DType
+from hbc.ir.lang.walk import nodes
 
 
 def best_target(

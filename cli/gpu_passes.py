@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from hbc.ir.barriers import barriers
-from hbc.ir.fold_tables import fold_tables
-from hbc.ir.fragment_checks import moves_anywhere
-from hbc.ir.fragment_lanes import fragment_lanes
-from hbc.ir.gathered_updates import gathered_updates
-from hbc.ir.gpu_temporaries import place_temporaries
-from hbc.ir.kernel import Kernel
-from hbc.ir.private_tiles import private_tiles
-from hbc.ir.same_fills import drop_repeated_fills
-from hbc.ir.shared_reuse import reuse_shared
-from hbc.ir.stage_copies import stage_copies
+from hbc.codegen.gpu.fragment_lanes import fragment_lanes
+from hbc.codegen.gpu.gathered_updates import gathered_updates
+from hbc.codegen.gpu.private_tiles import private_tiles
+from hbc.codegen.gpu.same_fills import drop_repeated_fills
+from hbc.codegen.gpu.shared_reuse import reuse_shared
+from hbc.codegen.gpu.stage_copies import stage_copies
+from hbc.codegen.gpu.temporaries import place_temporaries
+from hbc.codegen.threads.barriers import barriers
+from hbc.eqsat.operands.fragment_checks import moves_anywhere
+from hbc.ir.lang.kernel import Kernel
+from hbc.ir.passes.fold_tables import fold_tables
 
 GPU_PASSES: Final[Mapping[str, Callable[[Kernel], Kernel]]] = {
     "fold-tables": fold_tables,

@@ -9,19 +9,20 @@ from hashlib import sha256
 from pathlib import Path
 
 from hbc.codegen.text.instruction_files import builtin_descriptions
-from hbc.ir import instruction, nodes, source, types
-from hbc.ir.cache_folder import keep, kept
-from hbc.ir.file_bytes import file_bytes
-from hbc.ir.instruction import Feature, Instruction, InstructionSet
-from hbc.ir.record_json import classes_of, from_json, to_json
-from hbc.ir.target import Target
+from hbc.ir.ground import source
+from hbc.ir.ground.record_json import classes_of, from_json, to_json
+from hbc.ir.host.cache_folder import keep, kept
+from hbc.ir.host.file_bytes import file_bytes
+from hbc.ir.lang import instruction, nodes, types
+from hbc.ir.lang.instruction import Feature, Instruction, InstructionSet
+from hbc.ir.lang.target import Target
 
 MOST_BYTES = 1 << 26  # of a file
 _PACKAGE = Path(__file__).parents[1]
 # What decides how a text is read: a change of any of it makes what is kept out of date.
 _READERS = (
-    "cli/instruction_set.py", "frontend/isa/*.*", "ir/instruction.py", "ir/nodes.py", "ir/record*.py",
-    "ir/source.py", "ir/types.py",
+    "cli/instruction_set.py", "frontend/isa/*.*", "ir/lang/instruction.py", "ir/lang/nodes.py", "ir/record*.py",
+    "ir/ground/source.py", "ir/lang/types.py",
 )  # fmt: skip
 
 

@@ -9,8 +9,8 @@ import re
 from pathlib import Path
 
 from hbc.codegen.build.processor import CPUINFO, can_run, sysctl
-from hbc.ir.diag import Diagnostic, UsageError, did_you_mean
-from hbc.ir.target import TARGETS, Target
+from hbc.ir.ground.diag import Diagnostic, UsageError, did_you_mean
+from hbc.ir.lang.target import TARGETS, Target
 
 CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 USUAL_CACHES = {1: 32 << 10, 2: 1 << 20, 3: 16 << 20}  # bytes, where the system does not say

@@ -15,8 +15,8 @@ import click
 
 from hbc.cli.runs.address_space import watch_address_space
 from hbc.cli.show.frames import with_room
-from hbc.ir.diag import HbcError
-from hbc.ir.printable import printable_line
+from hbc.ir.ground.diag import HbcError
+from hbc.ir.ground.printable import printable_line
 
 # Listed here so that `hbc --help` imports none of them: each loads numpy, lark or worse.
 COMMANDS = {
@@ -72,7 +72,7 @@ class LazyCommands(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
-            from hbc.ir.diag import Diagnostic, UsageError, did_you_mean
+            from hbc.ir.ground.diag import Diagnostic, UsageError, did_you_mean
 
             hint = did_you_mean(args[0], COMMANDS) or f"the commands are {', '.join(COMMANDS)}"
             raise UsageError(Diagnostic(f"there is no command `{args[0]}`", hint=hint))
@@ -155,7 +155,7 @@ def exit_code_of(arguments: list[str]) -> int:
 
 def _tell_of_caches() -> None:
     """Which folders were not used, so that everything was made again."""
-    found = sys.modules.get("hbc.ir.cache_folder")
+    found = sys.modules.get("hbc.ir.host.cache_folder")
     for folder, wrong in found.refused_folders().items() if found else ():
         hint = f"remove it, or name another one with {found.VARIABLE}" if found else ""
         click.echo(

@@ -8,32 +8,32 @@ from pathlib import Path
 
 from hbc.cli.files.read_source import read_source, source_name
 from hbc.cli.sketches.read_sketch import is_sketch
+from hbc.codegen.gpu.legalize import gpu_legalize
 from hbc.frontend.lowering.lower import lower
 from hbc.frontend.program.funcs import Pipeline, Schedule
-from hbc.ir.carry import carry
-from hbc.ir.cse import share
-from hbc.ir.diag import Diagnostic, UsageError, did_you_mean
-from hbc.ir.forward import forward
-from hbc.ir.gpu_legalize import gpu_legalize
-from hbc.ir.hoist import hoist
-from hbc.ir.instruction import Feature
-from hbc.ir.jam import jam
-from hbc.ir.kernel import Kernel
-from hbc.ir.lane_limit import refuse_wide
-from hbc.ir.legalize import legalize
-from hbc.ir.partition import partition
-from hbc.ir.promote import promote
-from hbc.ir.roll import roll
-from hbc.ir.rotate import rotate
-from hbc.ir.simplify import simplify_kernel
-from hbc.ir.source import Source
-from hbc.ir.target import GPU, TARGETS, Target, schedule_order
-from hbc.ir.types import FRAGMENTS
-from hbc.ir.unroll import unroll
-from hbc.ir.unroll_limit import refuse_long
-from hbc.ir.vector_math import expand_math
-from hbc.ir.vectorize import vectorize
-from hbc.ir.wide_loads import widen_loads
+from hbc.ir.algebra.simplify import simplify_kernel
+from hbc.ir.ground.diag import Diagnostic, UsageError, did_you_mean
+from hbc.ir.ground.source import Source
+from hbc.ir.lang.instruction import Feature
+from hbc.ir.lang.kernel import Kernel
+from hbc.ir.lang.target import GPU, TARGETS, Target, schedule_order
+from hbc.ir.lang.types import FRAGMENTS
+from hbc.ir.passes.carry import carry
+from hbc.ir.passes.forward import forward
+from hbc.ir.passes.hoist import hoist
+from hbc.ir.passes.jam import jam
+from hbc.ir.passes.legalize import legalize
+from hbc.ir.passes.partition import partition
+from hbc.ir.passes.promote import promote
+from hbc.ir.passes.roll import roll
+from hbc.ir.passes.rotate import rotate
+from hbc.ir.passes.share import share
+from hbc.ir.passes.unroll import unroll
+from hbc.ir.passes.unroll_limit import refuse_long
+from hbc.ir.passes.vector_math import expand_math
+from hbc.ir.passes.vectorize import vectorize
+from hbc.ir.passes.wide_loads import widen_loads
+from hbc.ir.vectors.lane_limit import refuse_wide
 
 Pass = Callable[[Kernel, Target], Kernel]
 

@@ -19,11 +19,11 @@ from hbc.codegen.build.toolchain import Output, build, find_compiler, openmp_not
 from hbc.codegen.c.file import CSource, emit_c
 from hbc.codegen.cuda.source import CudaSource
 from hbc.frontend.program.funcs import Pipeline, Schedule
-from hbc.ir.diag import Diagnostic, InternalError, ToolError
-from hbc.ir.kernel import Kernel
-from hbc.ir.register_pressure import register_pressure
-from hbc.ir.source import Source
-from hbc.ir.target import GPU, TARGETS, Target
+from hbc.ir.ground.diag import Diagnostic, InternalError, ToolError
+from hbc.ir.ground.source import Source
+from hbc.ir.lang.kernel import Kernel
+from hbc.ir.lang.target import GPU, TARGETS, Target
+from hbc.ir.passes.register_pressure import register_pressure
 
 NO_SCHEDULE = "none"  # --schedule none: plain loops
 PLAIN = "c"  # the target of code that any processor can run

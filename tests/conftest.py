@@ -82,7 +82,7 @@ def nvcc() -> tuple[str, ...]:
     """The command that compiles CUDA; the test is skipped where there is none, which CI may not have:
     the same files are compiled for the processor and executed everywhere."""
     from hbc.codegen.build.nvcc import find_nvcc
-    from hbc.ir.diag import ToolError
+    from hbc.ir.ground.diag import ToolError
 
     try:
         return find_nvcc()

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from hbc.cli.api.arrays import CPU, View, check_element, view_of
 from hbc.cli.files.sizes import Shape, extents, given_sizes, infer_sizes
 from hbc.frontend.program.funcs import Image, Pipeline
-from hbc.ir.diag import ArgumentError, Diagnostic, HbcError, did_you_mean
-from hbc.ir.record import record
-from hbc.ir.types import DType
+from hbc.ir.ground.diag import ArgumentError, Diagnostic, HbcError, did_you_mean
+from hbc.ir.ground.record import record
+from hbc.ir.lang.types import DType
 
 if TYPE_CHECKING:
     from hbc.cli.api.library import Library

@@ -11,9 +11,9 @@ import ctypes
 import sys
 from typing import TYPE_CHECKING, Any
 
-from hbc.ir.diag import ArgumentError, Diagnostic
-from hbc.ir.record import record
-from hbc.ir.types import BF16, BOOL, DTYPES, DType
+from hbc.ir.ground.diag import ArgumentError, Diagnostic
+from hbc.ir.ground.record import record
+from hbc.ir.lang.types import BF16, BOOL, DTYPES, DType
 
 if TYPE_CHECKING:
     import numpy as np
@@ -121,7 +121,7 @@ def address_of(array: Any) -> Any:
 
 def like(example: Any, shape: tuple[int, ...], element: DType) -> Any:
     """A new array of the kind of `example` (its library, its device), not initialized."""
-    from hbc.ir.numpy_types import numpy_dtype
+    from hbc.ir.meaning.numpy_types import numpy_dtype
 
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(example, torch.Tensor):
@@ -170,7 +170,7 @@ def _of_interface(interface: dict[str, Any], device: str, what: str, dtype: Any 
     """`__array_interface__` and `__cuda_array_interface__`, version 3 (NumPy's and Numba's manuals)."""
     import numpy as np
 
-    from hbc.ir.numpy_types import element_of
+    from hbc.ir.meaning.numpy_types import element_of
 
     address, read_only = interface["data"] or (0, False)
     # bf16 is a raw type to the interface; the array's own dtype knows better.

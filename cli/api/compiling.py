@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from hbc.cli.show.frames import with_room
-from hbc.ir.diag import Diagnostic, UsageError
+from hbc.ir.ground.diag import Diagnostic, UsageError
 
 if TYPE_CHECKING:
     from hbc.cli.api.kernel import Kernel
-    from hbc.ir.source import Source
+    from hbc.ir.ground.source import Source
 
 Result = TypeVar("Result")
 Setting = int | float | str
@@ -78,7 +78,7 @@ def in_compiler(work: Callable[[], Result]) -> Result:
 
 
 def _source(kernel: str | os.PathLike[str]) -> Path | Source:
-    from hbc.ir.source import Source
+    from hbc.ir.ground.source import Source
 
     if isinstance(kernel, str) and "\n" in kernel:
         return Source(TEXT_NAME, kernel.replace("\r\n", "\n"))

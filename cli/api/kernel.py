@@ -10,8 +10,8 @@ import numpy as np
 
 from hbc.cli.api.arguments import Plan, arrays_in_order, plan_of, texts_of
 from hbc.cli.api.arrays import CPU, address_of, like
-from hbc.ir.diag import ArgumentError, Diagnostic
-from hbc.ir.target import GPU
+from hbc.ir.ground.diag import ArgumentError, Diagnostic
+from hbc.ir.lang.target import GPU
 
 if TYPE_CHECKING:
     from hbc.cli.api.library import Library

@@ -15,7 +15,7 @@ from hbc.codegen.build.program import for_this_processor
 from hbc.codegen.build.toolchain import build_cached
 from hbc.codegen.c.abi import CUDA, MEMORY
 from hbc.codegen.cuda.source import CudaSource
-from hbc.ir.diag import ArgumentError, Diagnostic, ToolError
+from hbc.ir.ground.diag import ArgumentError, Diagnostic, ToolError
 
 if TYPE_CHECKING:
     from hbc.cli.prepare import Compiled

@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from hbc.ir.show import show
+from hbc.ir.lang.show import show
 
 if TYPE_CHECKING:
     from hbc.cli.api.kernel import Kernel

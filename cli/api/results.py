@@ -11,8 +11,8 @@ from hbc.cli.files.inputs import Run, choose_example, gather_inputs
 from hbc.cli.runs.emulation import runner_for
 from hbc.cli.show.options import LONGEST, thread_count
 from hbc.cli.show.report import progress
-from hbc.ir.diag import Diagnostic, MismatchError
-from hbc.ir.record import record
+from hbc.ir.ground.diag import Diagnostic, MismatchError
+from hbc.ir.ground.record import record
 
 if TYPE_CHECKING:
     from hbc.cli.api.kernel import Kernel
@@ -110,7 +110,7 @@ def _run_on(kernel: Kernel, arrays: Sequence[Any], named: Mapping[str, Any]) -> 
     import numpy as np
 
     from hbc.cli.api.arguments import arrays_in_order, plan_of
-    from hbc.ir.numpy_types import numpy_dtype
+    from hbc.ir.meaning.numpy_types import numpy_dtype
 
     inputs, sizes = arrays_in_order(p, arrays, named)
     plan = plan_of(p, kernel.settings, inputs, (), sizes)

@@ -17,8 +17,8 @@ from hbc.cli.show.options import (
     native_options,
     thread_count,
 )  # fmt: skip
-from hbc.ir.diag import Diagnostic, UsageError
-from hbc.ir.scratch import scratch_folder
+from hbc.ir.ground.diag import Diagnostic, UsageError
+from hbc.ir.host.scratch import scratch_folder
 
 
 @click.command("bench")

@@ -9,7 +9,7 @@ import click
 
 from hbc.cli.show.options import json_option, settings_option
 from hbc.cli.show.report import Json, diagnostic_json, print_json, show_diagnostics
-from hbc.ir.diag import Diagnostic, HbcError, UsageError
+from hbc.ir.ground.diag import Diagnostic, HbcError, UsageError
 
 
 @click.command("check")
@@ -54,9 +54,9 @@ def _mistakes(
     from hbc.codegen.cuda.file import emit_cuda
     from hbc.frontend.expand.expand import check_library, is_library
     from hbc.frontend.text.parse import parse
-    from hbc.ir.register_pressure import register_pressure
-    from hbc.ir.source import Source
-    from hbc.ir.target import GPU, TARGETS
+    from hbc.ir.ground.source import Source
+    from hbc.ir.lang.target import GPU, TARGETS
+    from hbc.ir.passes.register_pressure import register_pressure
 
     try:
         if is_sketch(file):

@@ -11,15 +11,15 @@ import click
 
 from hbc.cli.show.bank_report import shared_accesses, show_conflicts
 from hbc.cli.show.options import json_option, kernel_options
-from hbc.ir.diag import Diagnostic, UsageError, did_you_mean
-from hbc.ir.printable import printable_line
-from hbc.ir.target import GPU
+from hbc.ir.ground.diag import Diagnostic, UsageError, did_you_mean
+from hbc.ir.ground.printable import printable_line
+from hbc.ir.lang.target import GPU
 
 if TYPE_CHECKING:
     from hbc.cli.prepare import Compiled
     from hbc.codegen.build.nvcc import Resources
     from hbc.codegen.build.toolchain import Output
-    from hbc.ir.kernel import Kernel
+    from hbc.ir.lang.kernel import Kernel
 
 CUDA_EMITTED = ("cu", "ptx", "cubin", "fatbin")
 EMITTED = ("c", *CUDA_EMITTED, "so", "a", "obj", "ir", "loops", "html")
@@ -126,8 +126,8 @@ class _Seen:
         self.watch = Watch()
 
     def after(self, name: str, kernel: Kernel) -> None:
-        from hbc.ir.show import show_kernel
-        from hbc.ir.verify import verify
+        from hbc.ir.lang.show import show_kernel
+        from hbc.ir.meaning.verify import verify
 
         self.watch(name, kernel)
         if name in self._dumped:
@@ -212,7 +212,7 @@ def _emit(
 def _text(kind: str, compiled: Compiled) -> str:
     """What is written as text; of C and CUDA the file that has the code, not its header."""
     from hbc.frontend.directives.loop_tree import loop_tree
-    from hbc.ir.show import show_kernel
+    from hbc.ir.lang.show import show_kernel
 
     match kind:
         case "ir":
@@ -301,7 +301,7 @@ def _cure(r: Resources) -> str:
 
 def _print_json(compiled: Compiled, made: _Made, warnings: Sequence[Diagnostic]) -> None:
     from hbc.cli.show.report import diagnostic_json, print_json
-    from hbc.ir.register_pressure import register_pressure
+    from hbc.ir.passes.register_pressure import register_pressure
 
     print_json(
         {

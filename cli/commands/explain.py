@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 import click
 
 from hbc.cli.show.options import json_option, program_options
-from hbc.ir.diag import Diagnostic, HbcError
-from hbc.ir.printable import printable
-from hbc.ir.target import GPU
+from hbc.ir.ground.diag import Diagnostic, HbcError
+from hbc.ir.ground.printable import printable
+from hbc.ir.lang.target import GPU
 
 if TYPE_CHECKING:
     from hbc.cli.prepare import Chosen
     from hbc.cli.show.report import Json
     from hbc.eqsat.choosing.near_miss import Miss
     from hbc.eqsat.choosing.report import Record
-    from hbc.ir.kernel import Kernel
+    from hbc.ir.lang.kernel import Kernel
 
 
 FEW_CYCLES = 10  # of which tenths are shown
@@ -104,8 +104,8 @@ def _one_by_one(chosen: Chosen, kernel: Kernel) -> list[Record]:
     from hbc.eqsat.choosing.near_miss import Miss
     from hbc.eqsat.choosing.report import Record
     from hbc.eqsat.operands.statement import is_product
-    from hbc.ir.nodes import Op, Store
-    from hbc.ir.walk import free_variables, nodes
+    from hbc.ir.lang.nodes import Op, Store
+    from hbc.ir.lang.walk import free_variables, nodes
 
     if not _has_instructions(chosen):
         return []
@@ -136,7 +136,7 @@ def _not_held(chosen: Chosen, failure: HbcError | None) -> dict[str, Miss]:
     from hbc.cli.instruction_set import instructions_of
     from hbc.codegen.plan.tile_regions import TileError
     from hbc.eqsat.choosing.near_miss import Miss
-    from hbc.ir.types import TILES
+    from hbc.ir.lang.types import TILES
 
     if not isinstance(failure, TileError):
         return {}

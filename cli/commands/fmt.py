@@ -7,9 +7,9 @@ from pathlib import Path
 
 import click
 
-from hbc.ir.diag import Diagnostic, HbcError
-from hbc.ir.printable import printable, printable_line
-from hbc.ir.source import Source
+from hbc.ir.ground.diag import Diagnostic, HbcError
+from hbc.ir.ground.printable import printable, printable_line
+from hbc.ir.ground.source import Source
 
 UNFORMATTED = 1
 

@@ -12,11 +12,11 @@ from hbc.cli.show.report import Json, print_json, print_table
 from hbc.codegen.build.processor import cpu_features
 from hbc.codegen.text.instruction_files import builtin_descriptions
 from hbc.frontend.isa.load import load_instructions
-from hbc.ir.contraction import extent_range, largest, multiplications
-from hbc.ir.diag import Diagnostic, UsageError, did_you_mean
-from hbc.ir.instruction import Instruction, InstructionSet, InstructionTarget, Operand
-from hbc.ir.show import show
-from hbc.ir.target import TARGETS
+from hbc.ir.ground.diag import Diagnostic, UsageError, did_you_mean
+from hbc.ir.lang.instruction import Instruction, InstructionSet, InstructionTarget, Operand
+from hbc.ir.lang.show import show
+from hbc.ir.lang.target import TARGETS
+from hbc.ir.meaning.contraction import extent_range, largest, multiplications
 
 COLUMNS = ("instruction", "c +=", "a *", "b", "sizes", "products>", "cycles>", "per cycle>", "here")
 

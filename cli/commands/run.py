@@ -17,8 +17,8 @@ from hbc.cli.show.options import (
     refuse_one_file_for_several,
     thread_count,
 )  # fmt: skip
-from hbc.ir.diag import Diagnostic, MismatchError
-from hbc.ir.scratch import scratch_folder
+from hbc.ir.ground.diag import Diagnostic, MismatchError
+from hbc.ir.host.scratch import scratch_folder
 
 if TYPE_CHECKING:
     from hbc.cli.files.inputs import Run

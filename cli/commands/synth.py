@@ -13,10 +13,10 @@ import click
 from hbc.cli.show.options import LONGEST, Seconds, json_option, settings_option
 from hbc.cli.show.report import notice, print_json, progress
 from hbc.cli.sketches.read_sketch import read_sketch
-from hbc.ir.diag import Diagnostic, NoSolutionError, UsageError, did_you_mean
+from hbc.ir.ground.diag import Diagnostic, NoSolutionError, UsageError, did_you_mean
 
 if TYPE_CHECKING:
-    from hbc.ir.sketch import Sketch
+    from hbc.ir.moves.sketch import Sketch
     from hbc.synth.results.cost_table import CostTable
     from hbc.synth.results.solve import Outcome
     from hbc.synth.search.switches import Switches

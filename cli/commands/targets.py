@@ -9,7 +9,7 @@ from hbc.cli.runs.emulation import can_emulate
 from hbc.cli.show.options import json_option
 from hbc.cli.show.report import Json, print_facts, print_json
 from hbc.codegen.build.processor import can_run, missing_features
-from hbc.ir.target import TARGETS
+from hbc.ir.lang.target import TARGETS
 
 
 @click.command("targets")

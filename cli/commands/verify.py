@@ -15,15 +15,15 @@ from hbc.cli.show.options import (
     native_options,
     thread_count,
 )
-from hbc.ir.diag import Diagnostic, MismatchError
-from hbc.ir.scratch import scratch_folder
+from hbc.ir.ground.diag import Diagnostic, MismatchError
+from hbc.ir.host.scratch import scratch_folder
 
 if TYPE_CHECKING:
     from hbc.cli.prepare import Compiled, Runner
     from hbc.cli.runs.stages import Stage
     from hbc.cli.show.report import Progress
     from hbc.frontend.program.funcs import Example
-    from hbc.ir.kernel import Kernel
+    from hbc.ir.lang.kernel import Kernel
 
 
 @click.command("verify")

@@ -15,9 +15,9 @@ from hbc.cli.files.loaded import Loaded, unreadable
 from hbc.cli.files.npy_file import NpyError, read_npy
 from hbc.cli.files.replace_file import check_replaceable, replace_file
 from hbc.frontend.program.funcs import Image
-from hbc.ir.diag import did_you_mean, error
-from hbc.ir.file_bytes import check_regular
-from hbc.ir.types import BF16, DType
+from hbc.ir.ground.diag import did_you_mean, error
+from hbc.ir.host.file_bytes import check_regular
+from hbc.ir.lang.types import BF16, DType
 
 if TYPE_CHECKING:
     from hbc.cli.files.loaded import Array
@@ -119,7 +119,7 @@ def _read_npy(path: Path, image: Image) -> Array:
 def _as_element(raw: Array, path: Path, image: Image) -> Array:
     import numpy as np
 
-    from hbc.ir.numpy_types import numpy_dtype
+    from hbc.ir.meaning.numpy_types import numpy_dtype
 
     wanted = np.dtype(numpy_dtype(image.element))
     native = raw.dtype.newbyteorder("=")

@@ -14,7 +14,7 @@ from hbc.cli.files.loaded import Loaded
 from hbc.cli.files.sizes import Shape, extents, given_sizes, index_value, infer_sizes
 from hbc.cli.show.report import notice
 from hbc.frontend.program.funcs import Example, Fill, Image, Pipeline
-from hbc.ir.diag import Diagnostic, HbcError, UsageError, did_you_mean, error
+from hbc.ir.ground.diag import Diagnostic, HbcError, UsageError, did_you_mean, error
 
 if TYPE_CHECKING:
     from hbc.cli.files.loaded import Array
@@ -90,7 +90,7 @@ def fill_array(p: Pipeline, fill: Fill, image: Image, sizes: Mapping[str, int]) 
     for floats; `constant(v)`."""
     import numpy as np
 
-    from hbc.ir.numpy_types import numpy_dtype
+    from hbc.ir.meaning.numpy_types import numpy_dtype
 
     shape, dtype = extents(image, sizes), numpy_dtype(image.element)
     flat: Array
@@ -184,7 +184,7 @@ def _random(
 ) -> Array:
     import numpy as np
 
-    from hbc.ir.numpy_types import numpy_dtype
+    from hbc.ir.meaning.numpy_types import numpy_dtype
 
     dtype = numpy_dtype(image.element)
     seed, *limits = fill.args

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hbc.frontend.program.funcs import Image
-from hbc.ir.diag import HbcError, error
-from hbc.ir.nodes import Const
+from hbc.ir.ground.diag import HbcError, error
+from hbc.ir.lang.nodes import Const
 
 if TYPE_CHECKING:
     from typing import Any

@@ -23,8 +23,8 @@ from hbc.cli.files.png_rows import has_all_rows
 from hbc.cli.files.replace_file import replace_file
 from hbc.cli.show.report import notice
 from hbc.frontend.program.funcs import Image
-from hbc.ir.diag import error
-from hbc.ir.types import BOOL, U8, U16
+from hbc.ir.ground.diag import error
+from hbc.ir.lang.types import BOOL, U8, U16
 
 if TYPE_CHECKING:
     from PIL.Image import Image as Picture
@@ -193,7 +193,7 @@ def _from_levels(pixels: Array, image: Image) -> Array:
     """Levels of bytes or of 16 bits as the declared type: u8 0..255, u16 0..65535, floats 0..1."""
     import numpy as np
 
-    from hbc.ir.numpy_types import numpy_dtype
+    from hbc.ir.meaning.numpy_types import numpy_dtype
 
     top = 255 if pixels.dtype == np.uint8 else 65535
     if image.element == U8:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from hbc.ir.diag import error
-from hbc.ir.file_bytes import file_bytes
+from hbc.ir.ground.diag import error
+from hbc.ir.host.file_bytes import file_bytes
 
 STDIN = "-"
 MOST_BYTES = 1 << 26  # of what is read at all; the parser says which length it takes

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from hbc.ir.diag import error
-from hbc.ir.scratch import clear_leftovers, scratch_name
+from hbc.ir.ground.diag import error
+from hbc.ir.host.scratch import clear_leftovers, scratch_name
 
 
 @contextmanager

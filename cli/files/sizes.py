@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from hbc.frontend.program.funcs import Image, Pipeline
-from hbc.ir.diag import Diagnostic, HbcError, Note, UsageError, error
-from hbc.ir.nodes import Binary, Cast, Const, Expr, Op, Select, Unary, UnaryOp, Var
-from hbc.ir.walk import free_variables, nodes
+from hbc.ir.ground.diag import Diagnostic, HbcError, Note, UsageError, error
+from hbc.ir.lang.nodes import Binary, Cast, Const, Expr, Op, Select, Unary, UnaryOp, Var
+from hbc.ir.lang.walk import free_variables, nodes
 
 
 @dataclass(frozen=True, slots=True)

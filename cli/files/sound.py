@@ -18,8 +18,8 @@ from hbc.cli.files.replace_file import replace_file
 from hbc.cli.files.wave_file import WaveError, read_wave
 from hbc.cli.show.report import notice
 from hbc.frontend.program.funcs import Image
-from hbc.ir.diag import error
-from hbc.ir.types import I16
+from hbc.ir.ground.diag import error
+from hbc.ir.lang.types import I16
 
 if TYPE_CHECKING:
     from hbc.cli.files.loaded import Array
@@ -31,7 +31,7 @@ def read_sound(path: Path, image: Image) -> Loaded:
     """The sound in the declared element type and rank, with its sample rate."""
     import numpy as np
 
-    from hbc.ir.numpy_types import numpy_dtype
+    from hbc.ir.meaning.numpy_types import numpy_dtype
 
     if not (image.element == I16 or image.element.is_float):
         raise unreadable(path, image, f"a sound cannot be {image.element}: use i16 or floats")

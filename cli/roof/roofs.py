@@ -27,9 +27,9 @@ from hbc.cli.show.report import Progress
 from hbc.codegen.build.processor import cpu_features
 from hbc.codegen.build.toolchain import build, cache_folder, find_compiler
 from hbc.codegen.c.file import CSource
-from hbc.ir.diag import HbcError, ToolError
-from hbc.ir.scratch import scratch_folder
-from hbc.ir.target import TARGETS
+from hbc.ir.ground.diag import HbcError, ToolError
+from hbc.ir.host.scratch import scratch_folder
+from hbc.ir.lang.target import TARGETS
 
 VERSION = 2  # of the programs and of the file below: raise it when either changes
 TIMEOUT = 120.0  # seconds for one measurement; each takes about a tenth of one

@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from hbc.cli.files.sizes import extents
 from hbc.cli.runs.needed import needed_boxes, stages
 from hbc.frontend.program.funcs import Func, Pipeline
-from hbc.ir.nodes import Access, Binary, Call, Cast, Expr, MathOp, Op, Unary, UnaryOp
-from hbc.ir.types import BF16, F16, F64, I64, DType
-from hbc.ir.walk import nodes
+from hbc.ir.lang.nodes import Access, Binary, Call, Cast, Expr, MathOp, Op, Unary, UnaryOp
+from hbc.ir.lang.types import BF16, F16, F64, I64, DType
+from hbc.ir.lang.walk import nodes
 
 Funcs = Mapping[str, Func]
 

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 from types import ModuleType
 
-from hbc.ir.diag import error
+from hbc.ir.ground.diag import error
 
 # NumPy, OpenBLAS with one thread and what hbc imports took 200 MB (NumPy 2.4, x86-64).
 LEAST = 256_000_000

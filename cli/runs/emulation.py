@@ -13,8 +13,8 @@ from hbc.codegen.build.processor import (
     missing_features,
     softened_features,
 )  # fmt: skip
-from hbc.ir.diag import Diagnostic, ToolError, UsageError
-from hbc.ir.target import GPU, X86, Target
+from hbc.ir.ground.diag import Diagnostic, ToolError, UsageError
+from hbc.ir.lang.target import GPU, X86, Target
 
 
 def runner_for(chosen: Chosen, emulate: bool, on_cpu: bool, stands_in: bool = False) -> Runner:

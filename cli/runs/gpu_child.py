@@ -19,7 +19,7 @@ from typing import Any
 from hbc.cli.runs.gpu_driver import Gpu, GpuError
 from hbc.cli.runs.gpu_timing import measured
 from hbc.codegen.c.abi import CUDA, MEMORY
-from hbc.ir.diag import Diagnostic, ToolError
+from hbc.ir.ground.diag import Diagnostic, ToolError
 
 MODULES = {"pycuda": "hbc.cli.runs.gpu_pycuda", "cuda-bindings": "hbc.cli.runs.gpu_bindings"}
 GUARD, GUARD_BYTE = 4096, 0x5A  # bytes before and behind a guarded array, which stay as they are

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from hbc.ir.diag import Diagnostic, InternalError, ToolError
+from hbc.ir.ground.diag import Diagnostic, InternalError, ToolError
 
 # What only code that does something wrong can cause.
 _WRONG_CODE = re.compile(

@@ -16,10 +16,10 @@ from hbc.cli.roof.work import count_work
 from hbc.frontend.oracle.floats import is_narrow
 from hbc.frontend.oracle.oracle import Reference, evaluate
 from hbc.frontend.program.funcs import Pipeline
-from hbc.ir.instruction import Instruction, Mode, Product, Subnormals
-from hbc.ir.kernel import Kernel
-from hbc.ir.numpy_types import Array
-from hbc.ir.types import DType
+from hbc.ir.lang.instruction import Instruction, Mode, Product, Subnormals
+from hbc.ir.lang.kernel import Kernel
+from hbc.ir.lang.types import DType
+from hbc.ir.meaning.numpy_types import Array
 
 _LEAST_NORMAL = 2.0**-126  # of f32, in which all float accumulators are
 

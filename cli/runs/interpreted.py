@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from hbc.cli.files.sizes import index_value
-from hbc.ir.kernel import Kernel
-from hbc.ir.nodes import Block, Expr, For, If, LetStmt, Load, Stmt
-from hbc.ir.types import CONDITION, INDEX
-from hbc.ir.walk import children, contains
+from hbc.ir.lang.kernel import Kernel
+from hbc.ir.lang.nodes import Block, Expr, For, If, LetStmt, Load, Stmt
+from hbc.ir.lang.types import CONDITION, INDEX
+from hbc.ir.lang.walk import children, contains
 
 
 def statements_run(kernel: Kernel, sizes: Mapping[str, int]) -> int:

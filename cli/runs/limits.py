@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from hbc.cli.files.inputs import physical_memory
-from hbc.ir.diag import Diagnostic, UsageError
+from hbc.ir.ground.diag import Diagnostic, UsageError
 
 VARIABLE = "HBC_LIMITS"
 UNLIMITED = "none"

@@ -26,10 +26,10 @@ from hbc.codegen.build.program import Program
 from hbc.codegen.build.run_tool import end_group, signal_name
 from hbc.codegen.c.abi import CUDA, FEATURE, MEMORY
 from hbc.frontend.program.funcs import Pipeline
-from hbc.ir.diag import Diagnostic, HbcError, InternalError, ToolError, error
-from hbc.ir.held_signals import held_signals
-from hbc.ir.scratch import scratch_folder
-from hbc.ir.types import BOOL, DType
+from hbc.ir.ground.diag import Diagnostic, HbcError, InternalError, ToolError, error
+from hbc.ir.host.held_signals import held_signals
+from hbc.ir.host.scratch import scratch_folder
+from hbc.ir.lang.types import BOOL, DType
 
 if TYPE_CHECKING:
     from hbc.cli.files.loaded import Array
@@ -206,7 +206,7 @@ class Native:
     ) -> dict[str, Array]:
         import numpy as np
 
-        from hbc.ir.numpy_types import numpy_dtype
+        from hbc.ir.meaning.numpy_types import numpy_dtype
 
         found = {}
         for number, (name, (shape, element)) in enumerate(outputs.items()):

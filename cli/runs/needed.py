@@ -8,8 +8,20 @@ from dataclasses import dataclass
 
 from hbc.cli.files.sizes import extents, index_value
 from hbc.frontend.program.funcs import Func, Pipeline, Update
-from hbc.ir.nodes import Access, Binary, Cast, Const, Expr, Let, Op, Select, Unary, UnaryOp, Var
-from hbc.ir.walk import children
+from hbc.ir.lang.nodes import (
+    Access,
+    Binary,
+    Cast,
+    Const,
+    Expr,
+    Let,
+    Op,
+    Select,
+    Unary,
+    UnaryOp,
+    Var,
+)
+from hbc.ir.lang.walk import children
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,11 +24,11 @@ from hbc.cli.runs.trials import MEDIUM, SMALL, Special, Trial, draw_trials
 from hbc.cli.show.report import Progress, notice
 from hbc.frontend.oracle.oracle import Reference
 from hbc.frontend.program.funcs import Example, Pipeline
-from hbc.ir.diag import HbcError, InternalError, ToolError
-from hbc.ir.instruction import Subnormals
-from hbc.ir.interp import InterpError, Prepared, prepare
-from hbc.ir.kernel import Kernel
-from hbc.ir.numpy_types import poison
+from hbc.ir.ground.diag import HbcError, InternalError, ToolError
+from hbc.ir.lang.instruction import Subnormals
+from hbc.ir.lang.kernel import Kernel
+from hbc.ir.meaning.interp import InterpError, Prepared, prepare
+from hbc.ir.meaning.numpy_types import poison
 
 if TYPE_CHECKING:
     from hbc.cli.files.loaded import Array

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from hbc.frontend.program.funcs import Image
-from hbc.ir.kernel import Check
-from hbc.ir.nodes import Binary, Const, Op, Var
+from hbc.ir.lang.kernel import Check
+from hbc.ir.lang.nodes import Binary, Const, Op, Var
 
 if TYPE_CHECKING:
     from hbc.cli.files.loaded import Array

@@ -13,9 +13,9 @@ from hbc.cli.files.sizes import check_sizes, extents, index_value
 from hbc.cli.roof.work import count_work
 from hbc.cli.runs.strides import row_strides
 from hbc.frontend.program.funcs import Example, Fill, Image, Pipeline
-from hbc.ir.diag import HbcError
-from hbc.ir.kernel import Check
-from hbc.ir.nodes import Binary, Const, Op, Var
+from hbc.ir.ground.diag import HbcError
+from hbc.ir.lang.kernel import Check
+from hbc.ir.lang.nodes import Binary, Const, Op, Var
 
 if TYPE_CHECKING:
     import numpy as np
@@ -191,7 +191,7 @@ def _sprinkle(values: Array, image: Image, source: np.random.Generator, allowed:
 def _as_element(values: Array, image: Image) -> Array:
     import numpy as np
 
-    from hbc.ir.numpy_types import numpy_dtype
+    from hbc.ir.meaning.numpy_types import numpy_dtype
 
     with np.errstate(all="ignore"):
         return values.astype(numpy_dtype(image.element))

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hbc.ir.kernel import Kernel
+from hbc.ir.lang.kernel import Kernel
 
 if TYPE_CHECKING:
     from hbc.codegen.build.nvcc import Resources
-    from hbc.ir.banks import BankUse
+    from hbc.codegen.gpu.banks import BankUse
 
 
 def shared_accesses(kernel: Kernel, resources: Sequence[Resources]) -> list[BankUse]:
     """All accesses of shared memory; none where the device functions were not compiled."""
     if not resources:
         return []
-    from hbc.ir.banks import bank_uses
+    from hbc.codegen.gpu.banks import bank_uses
 
     return bank_uses(kernel)
 

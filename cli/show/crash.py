@@ -13,7 +13,7 @@ from pathlib import Path
 
 import click
 
-from hbc.ir.printable import printable
+from hbc.ir.ground.printable import printable
 
 BUG = 70  # EX_SOFTWARE of sysexits.h
 LARGEST_SOURCE = 1 << 20  # characters of each kernel file that the reproducer quotes

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import click
 
-from hbc.ir.diag import Diagnostic, UsageError
+from hbc.ir.ground.diag import Diagnostic, UsageError
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 NAMED = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)

@@ -10,7 +10,7 @@ import re
 from html import escape
 
 from hbc.frontend.program.funcs import Schedule
-from hbc.ir.printable import printable, printable_line
+from hbc.ir.ground.printable import printable, printable_line
 
 STYLE = """
 body { margin: 0; font: 13px/1.45 ui-monospace, monospace; display: flex; height: 100vh;

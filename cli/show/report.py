@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hbc.ir.diag import MOST_MISTAKES, Diagnostic, Severity
-from hbc.ir.printable import printable, printable_line
-from hbc.ir.source import Span
+from hbc.ir.ground.diag import MOST_MISTAKES, Diagnostic, Severity
+from hbc.ir.ground.printable import printable, printable_line
+from hbc.ir.ground.source import Span
 
 if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress

@@ -14,6 +14,7 @@ import numpy as np
 
 from hbc.cli.sketches.read_sketch import SHIPPED, importer
 from hbc.cli.sketches.synth_code import moves_table, printer_of
+from hbc.codegen.moves.plan import plan_registers
 from hbc.frontend.sketch.layout_spec import (
     LayoutSpec,
     function_name,
@@ -21,13 +22,12 @@ from hbc.frontend.sketch.layout_spec import (
     output_names,
     sketch_text,
 )
-from hbc.ir.diag import InternalError
-from hbc.ir.gather import UNDEFINED, Gather
-from hbc.ir.instruction_table import InstructionTable
-from hbc.ir.layout_change import is_change
-from hbc.ir.move_plan import plan_registers
-from hbc.ir.movement import Input, Made, Moved, Movement, Output, as_gather
-from hbc.ir.source import Source
+from hbc.ir.ground.diag import InternalError
+from hbc.ir.ground.source import Source
+from hbc.ir.moves.gather import UNDEFINED, Gather
+from hbc.ir.moves.instruction_table import InstructionTable
+from hbc.ir.moves.layout_change import is_change
+from hbc.ir.moves.movement import Input, Made, Moved, Movement, Output, as_gather
 
 if TYPE_CHECKING:
     from hbc.synth.prunings.watch import Watch

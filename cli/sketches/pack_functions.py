@@ -13,7 +13,7 @@ from hbc.cli.sketches.layout_moves import cheapest_moves
 from hbc.cli.sketches.synth_code import movement_code, printer_of
 from hbc.codegen.c.interleaved_rows import FUNCTIONS, function_name, template
 from hbc.frontend.sketch.layout_spec import parse_spec
-from hbc.ir.types import DTYPES
+from hbc.ir.lang.types import DTYPES
 from hbc.synth.prunings.watch import Watch
 
 _TABLES = re.compile(r"^static const .*?;$", re.S | re.M)

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hbc.cli.files.read_source import read_source, source_name
-from hbc.ir.diag import error
+from hbc.ir.ground.diag import error
 
 if TYPE_CHECKING:
-    from hbc.ir.sketch import Sketch
-    from hbc.ir.source import Source, Span
+    from hbc.ir.ground.source import Source, Span
+    from hbc.ir.moves.sketch import Sketch
 
 SHIPPED = Path(__file__).parents[2] / "codegen" / "isa"  # descriptions of instructions
 
@@ -27,7 +27,7 @@ def check_sketch(file: Path, settings: Mapping[str, str]) -> None:
     from hbc.frontend.sketch.ast import Goal
     from hbc.frontend.sketch.elaborate import load_sets, load_sketch
     from hbc.frontend.sketch.parse import parse_sketch
-    from hbc.ir.source import Source
+    from hbc.ir.ground.source import Source
 
     source = Source(source_name(file), read_source(file))
     has_goal = any(isinstance(s, Goal) for s in parse_sketch(source).statements)
@@ -38,7 +38,7 @@ def check_sketch(file: Path, settings: Mapping[str, str]) -> None:
 def read_sketch(file: Path, settings: Mapping[str, str]) -> Sketch:
     """The sketch of a file. HbcError for every mistake that can be seen without searching."""
     from hbc.frontend.sketch.elaborate import load_sketch
-    from hbc.ir.source import Source
+    from hbc.ir.ground.source import Source
 
     return load_sketch(
         Source(source_name(file), read_source(file)), settings, importer(file.parent)
@@ -47,7 +47,7 @@ def read_sketch(file: Path, settings: Mapping[str, str]) -> Sketch:
 
 def importer(folder: Path) -> Callable[[str, Span], Source]:
     """Finds what a sketch in `folder`, or a file that it imports, imports."""
-    from hbc.ir.source import Source
+    from hbc.ir.ground.source import Source
 
     folders: dict[str, Path] = {}  # of imported files, by their names
 

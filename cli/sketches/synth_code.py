@@ -10,13 +10,13 @@ import click
 
 from hbc.cli.files.read_source import read_source, source_name
 from hbc.cli.sketches.read_sketch import SHIPPED, importer
-from hbc.ir.diag import Diagnostic, UsageError, did_you_mean
+from hbc.ir.ground.diag import Diagnostic, UsageError, did_you_mean
 
 if TYPE_CHECKING:
     from hbc.codegen.moves.targets import GatherPrinter
-    from hbc.ir.instruction_table import InstructionTable
-    from hbc.ir.movement import Movement
-    from hbc.ir.types import DType
+    from hbc.ir.lang.types import DType
+    from hbc.ir.moves.instruction_table import InstructionTable
+    from hbc.ir.moves.movement import Movement
     from hbc.synth.results.solve import Outcome, Solution
 
 BITS_TYPES = {8: "u8", 16: "u16", 32: "f32", 64: "f64"}
@@ -37,7 +37,7 @@ def printer_of(target: str) -> GatherPrinter:
 
 def element_type(named: str | None, bits: object) -> DType:
     """The type of the elements: named, or one of the sketch's width."""
-    from hbc.ir.types import DTYPES
+    from hbc.ir.lang.types import DTYPES
 
     name = named or BITS_TYPES.get(bits if isinstance(bits, int) else 32, "f32")
     if name not in DTYPES or name == "bool":
@@ -67,7 +67,7 @@ def moves_table(target: str, bits: int, vbmi: bool) -> InstructionTable | None:
             Diagnostic(f"`{target}` moves elements of {able} bits, and these have {bits}")
         )
     from hbc.frontend.sketch.elaborate import load_sets
-    from hbc.ir.source import Source
+    from hbc.ir.ground.source import Source
     from hbc.synth.sets.instructions import instruction_table
 
     file = SHIPPED / printer.moves

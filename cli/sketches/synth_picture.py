@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hbc.cli.sketches.drawing import WHITE, Box, Colour, Drawing, Words
-from hbc.ir.gather import Shape
-from hbc.ir.sketch import NO_TERM, SYMBOL, ZERO_TERM, Terms
+from hbc.ir.moves.gather import Shape
+from hbc.ir.moves.sketch import NO_TERM, SYMBOL, ZERO_TERM, Terms
 from hbc.synth.prunings.problem import Problem
 from hbc.synth.results.check import run_exactly
 from hbc.synth.results.solve import Outcome, Solution

@@ -15,7 +15,7 @@ from pathlib import Path
 import click
 
 from hbc.cli.show.report import Json, print_facts, print_json, print_table, seconds
-from hbc.ir.sketch import Apply, Fold, Literal, Statement
+from hbc.ir.moves.sketch import Apply, Fold, Literal, Statement
 from hbc.synth.prunings.watch import Watch
 from hbc.synth.results.code import short
 from hbc.synth.results.cost import Pricing

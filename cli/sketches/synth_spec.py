@@ -11,7 +11,7 @@ import click
 
 from hbc.cli.show.report import Json, notice, print_json, progress
 from hbc.cli.sketches.synth_code import movement_code, printer_of, write_code
-from hbc.ir.diag import Diagnostic, UsageError
+from hbc.ir.ground.diag import Diagnostic, UsageError
 
 if TYPE_CHECKING:
     from hbc.cli.sketches.layout_moves import Moves

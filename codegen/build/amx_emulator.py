@@ -15,8 +15,8 @@ from pathlib import Path
 from hbc.codegen.build.amx_library import Emulator, open_emulator
 from hbc.codegen.build.toolchain import Compiler, build_cached
 from hbc.codegen.c.file import CSource
-from hbc.ir.diag import Diagnostic, ToolError
-from hbc.ir.target import TARGETS
+from hbc.ir.ground.diag import Diagnostic, ToolError
+from hbc.ir.lang.target import TARGETS
 
 TEMPLATES = Path(__file__).parents[1] / "templates"
 

@@ -7,8 +7,8 @@ import os
 from enum import IntFlag
 from pathlib import Path
 
-from hbc.ir.diag import Diagnostic, ToolError
-from hbc.ir.record import record
+from hbc.ir.ground.diag import Diagnostic, ToolError
+from hbc.ir.ground.record import record
 
 
 class AmxFeature(IntFlag):

@@ -9,8 +9,8 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
-from hbc.ir.diag import Diagnostic, ToolError
-from hbc.ir.target import ARM, X86
+from hbc.ir.ground.diag import Diagnostic, ToolError
+from hbc.ir.lang.target import ARM, X86
 
 _EMULATORS = {ARM: "qemu-aarch64"}  # those that know the vector instructions of our targets
 _NAMES = {"amd64": X86, "x64": X86, "arm64": ARM}  # as Windows and macOS say it

@@ -17,9 +17,9 @@ from typing import Literal
 from hbc.codegen.build.refused_text import Refused, refusal
 from hbc.codegen.build.run_tool import compile_with, run_tool
 from hbc.codegen.build.toolchain import folder_of, kept_library
-from hbc.ir.diag import Diagnostic, InternalError, ToolError
-from hbc.ir.instruction import Instruction
-from hbc.ir.scratch import scratch_folder
+from hbc.ir.ground.diag import Diagnostic, InternalError, ToolError
+from hbc.ir.host.scratch import scratch_folder
+from hbc.ir.lang.instruction import Instruction
 
 TEMPLATES = Path(__file__).parents[1] / "templates"
 Kind = Literal["so", "program"]

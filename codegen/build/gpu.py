@@ -8,8 +8,8 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from hbc.ir.diag import Diagnostic, ToolError, UsageError
-from hbc.ir.record import record
+from hbc.ir.ground.diag import Diagnostic, ToolError, UsageError
+from hbc.ir.ground.record import record
 
 _DRIVER = "libcuda.so.1"
 _MAJOR, _MINOR, _L2_BYTES = 75, 76, 38  # CU_DEVICE_ATTRIBUTE_*

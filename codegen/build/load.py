@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hbc.codegen.c.abi import ordered
-from hbc.ir.diag import Diagnostic, HbcError, InternalError, ToolError
-from hbc.ir.kernel import Argument, Kernel
+from hbc.ir.ground.diag import Diagnostic, HbcError, InternalError, ToolError
+from hbc.ir.lang.kernel import Argument, Kernel
 
 if TYPE_CHECKING:
     import numpy as np

@@ -23,9 +23,9 @@ from hbc.codegen.build.run_tool import compile_with, run_tool
 from hbc.codegen.build.toolchain import folder_of, kept_library
 from hbc.codegen.cuda.limits import check_instructions, check_shared
 from hbc.codegen.cuda.source import CudaSource
-from hbc.ir.diag import Diagnostic, ToolError, UsageError
-from hbc.ir.record import record
-from hbc.ir.scratch import scratch_folder
+from hbc.ir.ground.diag import Diagnostic, ToolError, UsageError
+from hbc.ir.ground.record import record
+from hbc.ir.host.scratch import scratch_folder
 
 CudaOutput = Literal["ptx", "cubin", "fatbin", "so"]
 CUDA_SUFFIX: dict[CudaOutput, str] = {

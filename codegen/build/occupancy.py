@@ -6,7 +6,7 @@ given to warps by 256, shared memory to blocks by 128 bytes and, from 8.0 on, 1 
 
 from __future__ import annotations
 
-from hbc.ir.record import record
+from hbc.ir.ground.record import record
 
 _KIB = 1024
 REGISTERS = 64 * _KIB

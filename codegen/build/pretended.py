@@ -8,7 +8,7 @@ from dataclasses import replace
 from hbc.codegen.build.processor import cpu_features, processor_features
 from hbc.codegen.c.file import CSource
 from hbc.codegen.c.probe import cpuid_bit
-from hbc.ir.target import X86
+from hbc.ir.lang.target import X86
 
 NOWHERE = "0xffffffff"  # a leaf of CPUID that no processor has
 

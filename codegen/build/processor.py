@@ -14,9 +14,9 @@ import subprocess
 from collections.abc import Iterable
 from pathlib import Path
 
-from hbc.ir.diag import Diagnostic, UsageError, did_you_mean
-from hbc.ir.instruction import Instruction
-from hbc.ir.target import TARGETS, X86, Target
+from hbc.ir.ground.diag import Diagnostic, UsageError, did_you_mean
+from hbc.ir.lang.instruction import Instruction
+from hbc.ir.lang.target import TARGETS, X86, Target
 
 CPUINFO = Path("/proc/cpuinfo")
 PRETENCE = "HBC_FEATURES"  # the environment variable

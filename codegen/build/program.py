@@ -12,9 +12,9 @@ from hbc.codegen.build.pretended import pretended
 from hbc.codegen.build.processor import softened_features
 from hbc.codegen.build.toolchain import Compiler, build, find_compiler, link_program
 from hbc.codegen.c.file import CSource
-from hbc.ir.record import record
-from hbc.ir.scratch import scratch_folder
-from hbc.ir.target import Target
+from hbc.ir.ground.record import record
+from hbc.ir.host.scratch import scratch_folder
+from hbc.ir.lang.target import Target
 
 DRIVER = Path(__file__).parents[1] / "templates" / "native_driver.c"
 

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 
 from hbc.codegen.text.instruction_files import builtin_descriptions
 from hbc.codegen.text.instruction_text import PLACEHOLDER
-from hbc.ir.diag import Diagnostic, HbcError, InternalError, Note, ToolError
-from hbc.ir.instruction import Instruction, Template
-from hbc.ir.record import record
-from hbc.ir.source import Span
+from hbc.ir.ground.diag import Diagnostic, HbcError, InternalError, Note, ToolError
+from hbc.ir.ground.record import record
+from hbc.ir.ground.source import Span
+from hbc.ir.lang.instruction import Instruction, Template
 
 MOST_LINES = 20  # of what the compiler says, in the report of a bug
 MOST_SHOWN = 160  # characters of a statement or of what the compiler says of it

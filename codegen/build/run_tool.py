@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from hbc.ir.diag import Diagnostic, ToolError
-from hbc.ir.held_signals import held_signals
+from hbc.ir.ground.diag import Diagnostic, ToolError
+from hbc.ir.host.held_signals import held_signals
 
 TIMEOUT = 300.0  # seconds; a 10,000-line kernel takes gcc some 20
 PATIENCE = 2.0  # seconds for a compiler to remove its temporary files

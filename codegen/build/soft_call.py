@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hbc.ir.record import record
+from hbc.ir.ground.record import record
 
 C_LANES = {
     **{f"{s}{b}": f"{'u' if s == 'u' else ''}int{b}_t" for s in "iu" for b in (8, 16, 32, 64)},

@@ -7,7 +7,7 @@ immediate. The operations are those of the Intel SDM volume 2, on the instructio
 
 from __future__ import annotations
 
-from hbc.ir.record import record
+from hbc.ir.ground.record import record
 
 INTEGERS = "i8 u8 i16 u16 i32 u32 i64 u64"
 FLOATS = "f32 f64"

@@ -17,8 +17,8 @@ from hbc.codegen.build.soft_call import C_LANES, Operation, Register, function, 
 from hbc.codegen.build.soft_lanes import Lanes, lanes_of
 from hbc.codegen.build.soft_moves import NEW, PATTERNS, lane_type
 from hbc.codegen.c.file import CSource
-from hbc.ir.diag import Diagnostic, ToolError
-from hbc.ir.target import TARGETS, Target
+from hbc.ir.ground.diag import Diagnostic, ToolError
+from hbc.ir.lang.target import TARGETS, Target
 
 _RUNTIME = "soft_vectors.h"  # of templates/
 

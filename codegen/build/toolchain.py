@@ -20,11 +20,11 @@ from hbc.codegen.build.cross import cross_commands, is_foreign, no_cross_compile
 from hbc.codegen.build.refused_text import Refused, refusal
 from hbc.codegen.build.run_tool import compile_with, run_tool
 from hbc.codegen.c.file import CSource
-from hbc.ir import cache_folder as private_cache
-from hbc.ir.diag import Diagnostic, ToolError
-from hbc.ir.record import record
-from hbc.ir.scratch import scratch_folder
-from hbc.ir.target import ARM, Target
+from hbc.ir.ground.diag import Diagnostic, ToolError
+from hbc.ir.ground.record import record
+from hbc.ir.host import cache_folder as private_cache
+from hbc.ir.host.scratch import scratch_folder
+from hbc.ir.lang.target import ARM, Target
 
 Output = Literal["so", "a", "obj"]
 SUFFIX: dict[Output, str] = {"so": ".so", "a": ".a", "obj": ".o"}

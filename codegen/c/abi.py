@@ -11,12 +11,12 @@ from hbc.codegen.text.scalar import scalar
 from hbc.codegen.text.spelling import c_type
 from hbc.codegen.text.unit import Unit
 from hbc.codegen.text.writer import Writer
-from hbc.ir.instruction import Feature
-from hbc.ir.kernel import Argument, Kernel
-from hbc.ir.nodes import Assert
-from hbc.ir.record import record
-from hbc.ir.target import TARGETS
-from hbc.ir.walk import free_variables, nodes
+from hbc.ir.ground.record import record
+from hbc.ir.lang.instruction import Feature
+from hbc.ir.lang.kernel import Argument, Kernel
+from hbc.ir.lang.nodes import Assert
+from hbc.ir.lang.target import TARGETS
+from hbc.ir.lang.walk import free_variables, nodes
 
 # Sizes above 2^40 are refused, so that no index expression overflows.
 LARGEST_BITS = 40

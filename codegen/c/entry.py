@@ -13,11 +13,11 @@ from hbc.codegen.text.ranges import INDEX_BITS
 from hbc.codegen.text.scalar import scalar
 from hbc.codegen.text.spelling import c_type
 from hbc.codegen.text.unit import UNARY, Unit
-from hbc.ir.kernel import Argument
-from hbc.ir.nodes import Binary, Const, Expr, Op
-from hbc.ir.record import record
-from hbc.ir.target import GPU
-from hbc.ir.types import INDEX
+from hbc.ir.ground.record import record
+from hbc.ir.lang.kernel import Argument
+from hbc.ir.lang.nodes import Binary, Const, Expr, Op
+from hbc.ir.lang.target import GPU
+from hbc.ir.lang.types import INDEX
 
 MEASURE = f"""\
 /* Bytes from the first element to the end of the last one; or, negated, the thousands of an error

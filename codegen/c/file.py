@@ -19,13 +19,13 @@ from hbc.codegen.text.scalar import declare as declare_scalar
 from hbc.codegen.text.unit import Buffer, Printers, Unit
 from hbc.codegen.text.writer import Writer
 from hbc.codegen.x86.vector import X86_PRINTERS
-from hbc.ir.diag import error
-from hbc.ir.instruction import Feature, Instruction
-from hbc.ir.kernel import Kernel, Table
-from hbc.ir.nodes import Load, Prefetch, Stmt, Store, Var
-from hbc.ir.record import record
-from hbc.ir.target import ARM, TARGETS, X86, Target
-from hbc.ir.walk import nodes
+from hbc.ir.ground.diag import error
+from hbc.ir.ground.record import record
+from hbc.ir.lang.instruction import Feature, Instruction
+from hbc.ir.lang.kernel import Kernel, Table
+from hbc.ir.lang.nodes import Load, Prefetch, Stmt, Store, Var
+from hbc.ir.lang.target import ARM, TARGETS, X86, Target
+from hbc.ir.lang.walk import nodes
 
 
 @record

@@ -15,11 +15,11 @@ from pathlib import Path
 from hbc.codegen.text.scalar import scalar
 from hbc.codegen.text.unit import Unit
 from hbc.codegen.x86.run import address
-from hbc.ir.linear import difference
-from hbc.ir.nodes import Broadcast, Const, Expr, Load, Ramp, Stmt, Store
-from hbc.ir.record import record
-from hbc.ir.target import X86
-from hbc.ir.types import BOOL, Memory
+from hbc.ir.algebra.linear import difference
+from hbc.ir.ground.record import record
+from hbc.ir.lang.nodes import Broadcast, Const, Expr, Load, Ramp, Stmt, Store
+from hbc.ir.lang.target import X86
+from hbc.ir.lang.types import BOOL, Memory
 
 # Rows, and an element of their width. For two rows of 16 bits what the stores by themselves do is as fast.
 FUNCTIONS = ((4, "u8"),)

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from hbc.ir.instruction import Feature
-from hbc.ir.record import record
-from hbc.ir.target import ARM
+from hbc.ir.ground.record import record
+from hbc.ir.lang.instruction import Feature
+from hbc.ir.lang.target import ARM
 
 FUNCTION = "missing_feature"
 TEMPLATES = Path(__file__).parents[1] / "templates"

@@ -11,10 +11,10 @@ from hbc.codegen.plan.register_arrays import RegisterArray
 from hbc.codegen.plan.repeats import roll_up_registers
 from hbc.codegen.text.registers import first_stores, holder, piece_of
 from hbc.codegen.text.unit import Unit
-from hbc.ir.accesses import Accesses
-from hbc.ir.nodes import Allocate, Const, Stmt
-from hbc.ir.types import TILES, Memory
-from hbc.ir.walk import statements
+from hbc.ir.lang.accesses import Accesses
+from hbc.ir.lang.nodes import Allocate, Const, Stmt
+from hbc.ir.lang.types import TILES, Memory
+from hbc.ir.lang.walk import statements
 
 
 def with_loops(body: Stmt, unit: Unit) -> Stmt:

@@ -16,9 +16,9 @@ from hbc.codegen.text.registers import declare_registers, may_stay_empty, unroll
 from hbc.codegen.text.scalar import element, scalar
 from hbc.codegen.text.spelling import c_type
 from hbc.codegen.text.unit import UNARY, Buffer, Text, Unit
-from hbc.ir.diag import InternalError
-from hbc.ir.hoist import is_heap
-from hbc.ir.nodes import (
+from hbc.ir.algebra.simplify import simplify, simplify_stmt
+from hbc.ir.ground.diag import InternalError
+from hbc.ir.lang.nodes import (
     Allocate,
     Assert,
     Barrier,
@@ -40,9 +40,9 @@ from hbc.ir.nodes import (
     Store,
     const_index,
 )  # fmt: skip
-from hbc.ir.simplify import simplify, simplify_stmt
-from hbc.ir.types import BOOL, Memory
-from hbc.ir.walk import map_children, names_read, nodes, substitute_stmt
+from hbc.ir.lang.types import BOOL, Memory
+from hbc.ir.lang.walk import map_children, names_read, nodes, substitute_stmt
+from hbc.ir.passes.hoist import is_heap
 
 MOST_ZEROED = (
     1024  # bytes of an array that begins as zeros where compilers cannot tell that it is filled

@@ -24,13 +24,13 @@ from hbc.codegen.plan.tile_steps import (
 from hbc.codegen.text.instruction_text import load_statement, statement, store_statement
 from hbc.codegen.text.scalar import scalar
 from hbc.codegen.text.unit import ADD, Unit
-from hbc.ir.build import mul
-from hbc.ir.diag import InternalError
-from hbc.ir.instruction import Place
-from hbc.ir.layout import layout
-from hbc.ir.nodes import Expr, Store, const_index
-from hbc.ir.simplify import simplify
-from hbc.ir.types import DType, Memory
+from hbc.ir.algebra.layout import layout
+from hbc.ir.algebra.simplify import simplify
+from hbc.ir.ground.diag import InternalError
+from hbc.ir.lang.build import mul
+from hbc.ir.lang.instruction import Place
+from hbc.ir.lang.nodes import Expr, Store, const_index
+from hbc.ir.lang.types import DType, Memory
 
 RELEASE = "_tile_release();"
 

@@ -14,10 +14,10 @@ from hbc.codegen.text.names import Scope
 from hbc.codegen.text.scalar import element, scalar
 from hbc.codegen.text.spelling import c_type, constant
 from hbc.codegen.text.unit import LOGIC_OR, Unit
-from hbc.ir.halves import widen_halves
-from hbc.ir.identity import identity_of
-from hbc.ir.nodes import Binary, Op, Store, Var
-from hbc.ir.types import BF16, F16, F32, F64, I32, I64, U32, DType
+from hbc.ir.lang.identity import identity_of
+from hbc.ir.lang.nodes import Binary, Op, Store, Var
+from hbc.ir.lang.types import BF16, F16, F32, F64, I32, I64, U32, DType
+from hbc.ir.passes.halves import widen_halves
 
 _WORDS = {
     Op.ADD: "add", Op.MUL: "mul", Op.MIN: "min", Op.MAX: "max", Op.AND: "and", Op.OR: "or",

@@ -8,15 +8,15 @@ __pipeline_wait_prior(1);
 
 from __future__ import annotations
 
+from hbc.codegen.gpu.partial_copies import live_count
 from hbc.codegen.text.scalar import element, scalar
 from hbc.codegen.text.unit import LOGIC_OR, Unit
-from hbc.ir.build import mul
-from hbc.ir.diag import InternalError
-from hbc.ir.kernel import Kernel
-from hbc.ir.nodes import CopyCommit, CopyWait, Expr, Load, Ramp, Stmt, Store
-from hbc.ir.partial_copies import live_count
-from hbc.ir.simplify import simplify
-from hbc.ir.walk import contains
+from hbc.ir.algebra.simplify import simplify
+from hbc.ir.ground.diag import InternalError
+from hbc.ir.lang.build import mul
+from hbc.ir.lang.kernel import Kernel
+from hbc.ir.lang.nodes import CopyCommit, CopyWait, Expr, Load, Ramp, Stmt, Store
+from hbc.ir.lang.walk import contains
 
 HEADER = "cuda_pipeline.h"
 

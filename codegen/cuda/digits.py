@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Collection
 from dataclasses import replace
 
-from hbc.ir.nodes import (
+from hbc.ir.lang.nodes import (
     Allocate,
     Binary,
     Expr,
@@ -28,8 +28,8 @@ from hbc.ir.nodes import (
     Store,
     Var,
 )
-from hbc.ir.types import INDEX
-from hbc.ir.walk import free_variables, map_stmt, nodes, rewrite
+from hbc.ir.lang.types import INDEX
+from hbc.ir.lang.walk import free_variables, map_stmt, nodes, rewrite
 
 _THREADS = (LoopKind.THREAD, LoopKind.LANE)
 _OUTER, _INNER = "_o", "_t"  # how the halves of a dimension are called that threads share

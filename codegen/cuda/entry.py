@@ -10,8 +10,8 @@ from hbc.codegen.cuda.launch import STREAM
 from hbc.codegen.text.scalar import scalar
 from hbc.codegen.text.spelling import c_type
 from hbc.codegen.text.unit import Unit
-from hbc.ir.kernel import Argument
-from hbc.ir.nodes import Binary, Expr, Op
+from hbc.ir.lang.kernel import Argument
+from hbc.ir.lang.nodes import Binary, Expr, Op
 
 STREAM_PARAMETER = f"void *{STREAM}"
 

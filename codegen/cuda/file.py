@@ -24,11 +24,11 @@ from hbc.codegen.text.names import Scope, check_kernel_name
 from hbc.codegen.text.prelude import Prelude
 from hbc.codegen.text.unit import Buffer, Unit
 from hbc.codegen.text.writer import Writer
-from hbc.ir.kernel import Kernel, Table
-from hbc.ir.nodes import Load, Prefetch, Store, Var
-from hbc.ir.target import Target
-from hbc.ir.types import Memory
-from hbc.ir.walk import nodes
+from hbc.ir.lang.kernel import Kernel, Table
+from hbc.ir.lang.nodes import Load, Prefetch, Store, Var
+from hbc.ir.lang.target import Target
+from hbc.ir.lang.types import Memory
+from hbc.ir.lang.walk import nodes
 
 _HOST = Path(__file__).parents[1] / "templates" / "cuda_host.h"
 _INCLUDES = """\

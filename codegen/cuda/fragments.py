@@ -15,18 +15,18 @@ from dataclasses import replace
 
 from hbc.codegen.c.tile import rows_in_memory
 from hbc.codegen.cuda.lane_fragments import declare_lanes, whole_statement
+from hbc.codegen.gpu.fragment_kinds import Fragment, FragmentKind
 from hbc.codegen.plan.tile_steps import Change, Fill, Product, Save, Zero, tile_step
 from hbc.codegen.text.instruction_text import statement
 from hbc.codegen.text.scalar import scalar
 from hbc.codegen.text.spelling import constant
 from hbc.codegen.text.unit import ADD, Buffer, Unit
-from hbc.ir.build import const_value
-from hbc.ir.contraction import extents, shape, strides
-from hbc.ir.diag import InternalError
-from hbc.ir.fragment_kinds import Fragment, FragmentKind
-from hbc.ir.instruction import Instruction, Kind
-from hbc.ir.layout import layout, to_index, transposed
-from hbc.ir.nodes import (
+from hbc.ir.algebra.layout import layout, to_index, transposed
+from hbc.ir.algebra.simplify import simplify
+from hbc.ir.ground.diag import InternalError
+from hbc.ir.lang.build import const_value
+from hbc.ir.lang.instruction import Instruction, Kind
+from hbc.ir.lang.nodes import (
     Allocate,
     Broadcast,
     Const,
@@ -38,9 +38,9 @@ from hbc.ir.nodes import (
     Store,
     Var,
 )
-from hbc.ir.simplify import simplify
-from hbc.ir.types import F32, I32, Memory
-from hbc.ir.walk import map_children, nodes
+from hbc.ir.lang.types import F32, I32, Memory
+from hbc.ir.lang.walk import map_children, nodes
+from hbc.ir.meaning.contraction import extents, shape, strides
 
 NAMESPACE = "namespace wmma = nvcuda::wmma;"
 FRAGMENT_ALIGN = 32

@@ -11,8 +11,8 @@ from math import ceil
 from hbc.codegen.plan.index_width import Bound, Term, index_bounds
 from hbc.codegen.text.unit import Unit
 from hbc.codegen.text.writer import Writer
-from hbc.ir.nodes import For, Stmt
-from hbc.ir.record import record
+from hbc.ir.ground.record import record
+from hbc.ir.lang.nodes import For, Stmt
 
 NARROW, WIDE = "int", "int64_t"
 EITHER = "index_t"

@@ -28,14 +28,15 @@ from hbc.codegen.cuda.threads import (
     shared_bytes,
     store_vector,
 )
+from hbc.codegen.gpu.fragment_kinds import Fragment, FragmentKind, fragment_kinds
+from hbc.codegen.gpu.thread_view import thread_view
 from hbc.codegen.text.scalar import declare, scalar
 from hbc.codegen.text.spelling import c_type
 from hbc.codegen.text.unit import Buffer, Printers, Unit
 from hbc.codegen.text.writer import Writer
-from hbc.ir.diag import InternalError, error
-from hbc.ir.fragment_kinds import Fragment, FragmentKind, fragment_kinds
-from hbc.ir.launches import WARP
-from hbc.ir.nodes import (
+from hbc.ir.ground.diag import InternalError, error
+from hbc.ir.lang.launches import WARP
+from hbc.ir.lang.nodes import (
     Allocate,
     Assert,
     Barrier,
@@ -48,9 +49,8 @@ from hbc.ir.nodes import (
     Store,
     Var,
 )
-from hbc.ir.thread_view import thread_view
-from hbc.ir.types import Memory
-from hbc.ir.walk import contains, free_variables, names_read, nodes, rewrite
+from hbc.ir.lang.types import Memory
+from hbc.ir.lang.walk import contains, free_variables, names_read, nodes, rewrite
 
 MOST_THREADS = 1024
 _THREAD = re.compile(r"\bthread\b(?!s)")

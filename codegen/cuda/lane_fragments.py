@@ -14,21 +14,20 @@ from dataclasses import replace
 
 import numpy as np
 
+from hbc.codegen.gpu.fragment_kinds import FragmentKind
+from hbc.codegen.gpu.matrix_loads import matrix_load
 from hbc.codegen.text.instruction_text import statement
 from hbc.codegen.text.names import Binding
 from hbc.codegen.text.scalar import element, scalar
 from hbc.codegen.text.spelling import c_type
 from hbc.codegen.text.unit import LOGIC_OR, Unit
-from hbc.ir.bounds import Facts, Interval
-from hbc.ir.build import const_value
-from hbc.ir.diag import InternalError
-from hbc.ir.evaluate import evaluated
-from hbc.ir.fragment_kinds import FragmentKind
-from hbc.ir.fragment_layout import position
-from hbc.ir.lane_at import at_lane
-from hbc.ir.launches import WARP
-from hbc.ir.matrix_loads import matrix_load
-from hbc.ir.nodes import (
+from hbc.ir.algebra.bounds import Facts, Interval
+from hbc.ir.algebra.evaluate import evaluated
+from hbc.ir.algebra.simplify import simplify
+from hbc.ir.ground.diag import InternalError
+from hbc.ir.lang.build import const_value
+from hbc.ir.lang.launches import WARP
+from hbc.ir.lang.nodes import (
     Allocate,
     Expr,
     For,
@@ -41,8 +40,9 @@ from hbc.ir.nodes import (
     Var,
     const_index,
 )
-from hbc.ir.simplify import simplify
-from hbc.ir.walk import map_stmt, rewrite
+from hbc.ir.lang.walk import map_stmt, rewrite
+from hbc.ir.meaning.fragment_layout import position
+from hbc.ir.vectors.lane_at import at_lane
 
 LANE = "lane"
 """The C variable of a thread's number in its warp."""

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from hbc.codegen.cuda.index import WIDE_SUFFIX
 from hbc.codegen.text.scalar import scalar
 from hbc.codegen.text.unit import Unit
-from hbc.ir.nodes import For
-from hbc.ir.record import record
+from hbc.ir.ground.record import record
+from hbc.ir.lang.nodes import For
 
 STREAM = "stream"
 AXES = "xyz"

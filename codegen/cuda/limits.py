@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from hbc.codegen.cuda.source import SharedUse
 from hbc.codegen.cuda.threads import array_bytes, shared_bytes
-from hbc.ir.diag import Diagnostic, HbcError
-from hbc.ir.instruction import Instruction
-from hbc.ir.nodes import Allocate, For, LoopKind, Stmt
-from hbc.ir.source import Span
-from hbc.ir.types import FRAGMENTS, Memory
-from hbc.ir.walk import children, nodes
+from hbc.ir.ground.diag import Diagnostic, HbcError
+from hbc.ir.ground.source import Span
+from hbc.ir.lang.instruction import Instruction
+from hbc.ir.lang.nodes import Allocate, For, LoopKind, Stmt
+from hbc.ir.lang.types import FRAGMENTS, Memory
+from hbc.ir.lang.walk import children, nodes
 
 _KIB = 1024
 SHARED_OF_ARCH = {

@@ -12,13 +12,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hbc.codegen.c.stmt import statement
+from hbc.codegen.gpu.fragment_kinds import Fragment
 from hbc.codegen.plan.repeats import roll_up
 from hbc.codegen.text.names import Binding
 from hbc.codegen.text.scalar import scalar
 from hbc.codegen.text.unit import Buffer, Unit
-from hbc.ir.fragment_kinds import Fragment
-from hbc.ir.nodes import Allocate, Const, For, Stmt
-from hbc.ir.walk import free_variables
+from hbc.ir.lang.nodes import Allocate, Const, For, Stmt
+from hbc.ir.lang.walk import free_variables
 
 
 def with_loops(body: Stmt, unit: Unit) -> Stmt:

@@ -13,11 +13,11 @@ from hbc.codegen.c.stmt import braced, statement
 from hbc.codegen.cuda.threads import declare_shared
 from hbc.codegen.text.scalar import scalar
 from hbc.codegen.text.unit import MUL, Unit
-from hbc.ir.diag import error
-from hbc.ir.kernel import Kernel
-from hbc.ir.nodes import Allocate, For, Stmt
-from hbc.ir.types import Memory
-from hbc.ir.walk import statements
+from hbc.ir.ground.diag import error
+from hbc.ir.lang.kernel import Kernel
+from hbc.ir.lang.nodes import Allocate, For, Stmt
+from hbc.ir.lang.types import Memory
+from hbc.ir.lang.walk import statements
 
 MOST_AT_ONCE = 2048  # threads of a multiprocessor, of any architecture
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import field
 
-from hbc.ir.instruction import Instruction
-from hbc.ir.record import record
-from hbc.ir.source import Span
-from hbc.ir.types import Memory
+from hbc.ir.ground.record import record
+from hbc.ir.ground.source import Span
+from hbc.ir.lang.instruction import Instruction
+from hbc.ir.lang.types import Memory
 
 
 @record

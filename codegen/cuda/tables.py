@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from hbc.codegen.text.spelling import c_type, initialiser
 from hbc.codegen.text.unit import Buffer
 from hbc.codegen.text.writer import Writer
-from hbc.ir.kernel import Kernel, Table
-from hbc.ir.nodes import For, Let, LetStmt, Load, LoopKind, Node
-from hbc.ir.walk import children, free_variables
+from hbc.ir.lang.kernel import Kernel, Table
+from hbc.ir.lang.nodes import For, Let, LetStmt, Load, LoopKind, Node
+from hbc.ir.lang.walk import children, free_variables
 
 MOST_CONSTANT = 48 * 1024  # bytes of a table that fits constant memory, with room for others
 

@@ -19,9 +19,9 @@ from hbc.codegen.text.names import Binding
 from hbc.codegen.text.scalar import element, scalar
 from hbc.codegen.text.spelling import c_type
 from hbc.codegen.text.unit import Buffer, Unit
-from hbc.ir.diag import InternalError
-from hbc.ir.launches import WARP, by_warps, thread_count, thread_loops
-from hbc.ir.nodes import (
+from hbc.ir.ground.diag import InternalError
+from hbc.ir.lang.launches import WARP, by_warps, thread_count, thread_loops
+from hbc.ir.lang.nodes import (
     Allocate,
     Barrier,
     BarrierScope,
@@ -36,8 +36,8 @@ from hbc.ir.nodes import (
     Store,
     const_index,
 )  # fmt: skip
-from hbc.ir.types import FRAGMENTS, DType, Memory
-from hbc.ir.walk import children, names_read, nodes
+from hbc.ir.lang.types import FRAGMENTS, DType, Memory
+from hbc.ir.lang.walk import children, names_read, nodes
 
 DYNAMIC = "shared_memory"
 STATIC_SHARED = 48 * 1024

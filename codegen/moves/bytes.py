@@ -10,17 +10,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import prod
 
+from hbc.codegen.moves.plan import NOTHING, plan_registers
 from hbc.codegen.moves.text import Constants, instruction_text
 from hbc.codegen.moves.view import View, composed, register_rows
 from hbc.codegen.text.names import Scope, check_sketch_name, identifier
 from hbc.codegen.text.writer import Writer
-from hbc.ir.diag import Diagnostic, HbcError
-from hbc.ir.gather import identity
-from hbc.ir.instruction_table import InstructionTable
-from hbc.ir.move_plan import NOTHING, plan_registers
-from hbc.ir.movement import Folded, Moved, Movement, pruned, resolved
-from hbc.ir.record import record
-from hbc.ir.types import DType
+from hbc.ir.ground.diag import Diagnostic, HbcError
+from hbc.ir.ground.record import record
+from hbc.ir.lang.types import DType
+from hbc.ir.moves.gather import identity
+from hbc.ir.moves.instruction_table import InstructionTable
+from hbc.ir.moves.movement import Folded, Moved, Movement, pruned, resolved
 
 THREADS = 256  # of a block of the kernel
 

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from hbc.codegen.moves.lane_formula import closed, condition, formula
 from hbc.codegen.text.names import Scope
 from hbc.codegen.text.writer import Writer
-from hbc.ir.gather import ZERO
-from hbc.ir.record import record
+from hbc.ir.ground.record import record
+from hbc.ir.moves.gather import ZERO
 
 Numbers = NDArray[np.int64]
 Lanes = NDArray[np.bool_]

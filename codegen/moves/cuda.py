@@ -19,10 +19,10 @@ from hbc.codegen.moves.element import Element, reserved
 from hbc.codegen.moves.store import store
 from hbc.codegen.moves.warp import Thread, columns_of, lanes_of, print_step
 from hbc.codegen.text.names import Scope, check_sketch_name, identifier
-from hbc.ir.diag import Diagnostic, HbcError
-from hbc.ir.instruction_table import InstructionTable
-from hbc.ir.movement import Folded, Moved, Movement, pruned, resolved
-from hbc.ir.types import DType
+from hbc.ir.ground.diag import Diagnostic, HbcError
+from hbc.ir.lang.types import DType
+from hbc.ir.moves.instruction_table import InstructionTable
+from hbc.ir.moves.movement import Folded, Moved, Movement, pruned, resolved
 
 BLOCK = 256  # threads of a block, where a group is no more than a warp
 MOST_LANES = 1024

@@ -9,9 +9,9 @@ from typing import assert_never
 from hbc.codegen.moves.columns import Group
 from hbc.codegen.moves.element import Element
 from hbc.codegen.text.writer import Writer
-from hbc.ir.goal_check import Combined, GoalCheck, GoalTerm, Symbol
-from hbc.ir.movement import Movement
-from hbc.ir.record import record
+from hbc.ir.ground.record import record
+from hbc.ir.moves.goal_check import Combined, GoalCheck, GoalTerm, Symbol
+from hbc.ir.moves.movement import Movement
 
 HEADERS = ("cuda_runtime.h", "stdint.h", "stdio.h", "math.h", "vector")
 HALF_HEADERS = {"f16": "cuda_fp16.h", "bf16": "cuda_bf16.h"}

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from hbc.ir.diag import Diagnostic, HbcError
-from hbc.ir.types import DType
+from hbc.ir.ground.diag import Diagnostic, HbcError
+from hbc.ir.lang.types import DType
 
 _FLOATS = {"f16": "__half", "bf16": "__nv_bfloat16", "f32": "float", "f64": "double"}
 _INFIX = {"+": "sum", "*": "product", "&": "both", "|": "either", "^": "differing"}

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from hbc.codegen.moves.columns import Column, Group, InMemory, where
 from hbc.codegen.moves.shared_shuffles import shared
 from hbc.codegen.text.writer import INDENT
-from hbc.ir.bank_conflicts import arrangements, wavefronts_of_warps
-from hbc.ir.record import record
-from hbc.ir.shared_shuffles import SharedShuffle
+from hbc.ir.ground.record import record
+from hbc.ir.moves.bank_conflicts import arrangements, wavefronts_of_warps
+from hbc.ir.moves.shared_shuffles import SharedShuffle
 
 Numbers = NDArray[np.int64]
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from hbc.codegen.text.spelling import c_type
 from hbc.codegen.text.writer import Writer
-from hbc.ir.record import record
-from hbc.ir.types import DType
+from hbc.ir.ground.record import record
+from hbc.ir.lang.types import DType
 
 
 @record

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from hbc.codegen.text.spelling import c_type, constant, int_type
-from hbc.ir.types import DTYPES, DType
+from hbc.ir.lang.types import DTYPES, DType
 
 if TYPE_CHECKING:
     from hbc.codegen.moves.file import VectorTarget

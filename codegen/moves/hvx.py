@@ -17,17 +17,17 @@ from numpy.typing import NDArray
 from hbc.codegen.moves.columns import InMemory, InRegisters
 from hbc.codegen.moves.hvx_file import BYTES, HvxFile, Result, hvx_text
 from hbc.codegen.moves.hvx_fold import combined, neutral_word
+from hbc.codegen.moves.plan import NOTHING, plan_registers
 from hbc.codegen.moves.text import Constants, instruction_text
 from hbc.codegen.moves.view import View, composed
 from hbc.codegen.moves.warp import placed
 from hbc.codegen.text.names import Scope, check_sketch_name, identifier
 from hbc.codegen.text.writer import Writer
-from hbc.ir.diag import Diagnostic, HbcError, InternalError
-from hbc.ir.gather import UNDEFINED, ZERO, Gather, Locations, Shape, identity
-from hbc.ir.instruction_table import InstructionTable
-from hbc.ir.move_plan import NOTHING, plan_registers
-from hbc.ir.movement import Folded, Moved, Movement, pruned, resolved
-from hbc.ir.types import DType
+from hbc.ir.ground.diag import Diagnostic, HbcError, InternalError
+from hbc.ir.lang.types import DType
+from hbc.ir.moves.gather import UNDEFINED, ZERO, Gather, Locations, Shape, identity
+from hbc.ir.moves.instruction_table import InstructionTable
+from hbc.ir.moves.movement import Folded, Moved, Movement, pruned, resolved
 
 Numbers = NDArray[np.int64]
 

@@ -8,8 +8,8 @@ from hbc.codegen.moves.hvx_fold import definition, types
 from hbc.codegen.moves.text import Constants
 from hbc.codegen.text.spelling import c_type, int_type
 from hbc.codegen.text.writer import Writer
-from hbc.ir.record import record
-from hbc.ir.types import DType
+from hbc.ir.ground.record import record
+from hbc.ir.lang.types import DType
 
 BYTES = 128  # of a register
 QUARTERS = 4  # of a register, in tables of 32 bytes

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from hbc.codegen.text.spelling import int_type
-from hbc.ir.diag import Diagnostic, HbcError
-from hbc.ir.types import DType
+from hbc.ir.ground.diag import Diagnostic, HbcError
+from hbc.ir.lang.types import DType
 
 NAMES = {
     "+": "sum", "*": "product", "min": "least", "max": "greatest", "&": "both", "|": "either",

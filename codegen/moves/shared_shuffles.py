@@ -18,8 +18,8 @@ from hbc.codegen.moves.columns import (
     where,
 )
 from hbc.codegen.moves.lane_formula import condition
-from hbc.ir.gather import ZERO
-from hbc.ir.shared_shuffles import SharedShuffle, shared_shuffles
+from hbc.ir.moves.gather import ZERO
+from hbc.ir.moves.shared_shuffles import SharedShuffle, shared_shuffles
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,7 +9,7 @@ from hbc.codegen.moves.columns import Column, InRegisters, expression, padded
 from hbc.codegen.moves.lane_formula import condition
 from hbc.codegen.moves.view import View
 from hbc.codegen.moves.warp import Thread, column, registers_of
-from hbc.ir.gather import Locations
+from hbc.ir.moves.gather import Locations
 
 
 def store(thread: Thread, view: View, pointer: str, size: int, wanted: NDArray[np.bool_]) -> None:

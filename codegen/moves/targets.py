@@ -9,10 +9,10 @@ from hbc.codegen.moves.cuda import emit_cuda
 from hbc.codegen.moves.file import AVX2, AVX512, VectorTarget
 from hbc.codegen.moves.hvx import emit_hvx, lanes_of_files
 from hbc.codegen.moves.x86 import emit_x86
-from hbc.ir.instruction_table import InstructionTable
-from hbc.ir.movement import Movement
-from hbc.ir.record import record
-from hbc.ir.types import DType
+from hbc.ir.ground.record import record
+from hbc.ir.lang.types import DType
+from hbc.ir.moves.instruction_table import InstructionTable
+from hbc.ir.moves.movement import Movement
 
 # movement, element type, the instructions (None for targets without `moves`), notes for the head
 Emit = Callable[[Movement, DType, InstructionTable | None, Sequence[str]], str]

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 
 from hbc.codegen.text.names import Scope
 from hbc.codegen.text.spelling import int_type
-from hbc.ir.diag import InternalError
-from hbc.ir.instruction_table import Fit
-from hbc.ir.record import record
+from hbc.ir.ground.diag import InternalError
+from hbc.ir.ground.record import record
+from hbc.ir.moves.instruction_table import Fit
 
 PLACE = re.compile(r"\{(\w+)(?: (\w+))?\}")
 BLOCK_BITS = 128

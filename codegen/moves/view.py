@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hbc.ir.gather import UNDEFINED, ZERO, Gather, Locations
+from hbc.ir.moves.gather import UNDEFINED, ZERO, Gather, Locations
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -19,8 +19,8 @@ from hbc.codegen.moves.element import Element
 from hbc.codegen.moves.exchange import exchanged, price, sectors
 from hbc.codegen.moves.shared_shuffles import received, shared
 from hbc.codegen.moves.view import View, composed
-from hbc.ir.gather import UNDEFINED, Gather, Locations, Shape, identity
-from hbc.ir.movement import Folded, Moved
+from hbc.ir.moves.gather import UNDEFINED, Gather, Locations, Shape, identity
+from hbc.ir.moves.movement import Folded, Moved
 
 Numbers = NDArray[np.int64]
 

@@ -14,16 +14,16 @@ import numpy as np
 
 from hbc.codegen.moves.file import Array, Function, VectorTarget, c_text
 from hbc.codegen.moves.fold import FOLDS, fold_functions, identity_text
+from hbc.codegen.moves.plan import NOTHING, Plan, plan_registers
 from hbc.codegen.moves.text import Constants, instruction_text
 from hbc.codegen.moves.view import View, composed, register_rows
 from hbc.codegen.text.names import Scope, check_sketch_name, identifier
 from hbc.codegen.text.writer import Writer
-from hbc.ir.diag import Diagnostic, HbcError
-from hbc.ir.gather import ZERO, Locations, identity
-from hbc.ir.instruction_table import InstructionTable
-from hbc.ir.move_plan import NOTHING, Plan, plan_registers
-from hbc.ir.movement import Folded, Moved, Movement, pruned, resolved
-from hbc.ir.types import DType
+from hbc.ir.ground.diag import Diagnostic, HbcError
+from hbc.ir.lang.types import DType
+from hbc.ir.moves.gather import ZERO, Locations, identity
+from hbc.ir.moves.instruction_table import InstructionTable
+from hbc.ir.moves.movement import Folded, Moved, Movement, pruned, resolved
 
 
 @dataclass(slots=True)

@@ -11,9 +11,9 @@ from __future__ import annotations
 from hbc.codegen.neon.types import kind, reinterpret
 from hbc.codegen.text.lanewise import lane_operand, lanewise
 from hbc.codegen.text.unit import Unit
-from hbc.ir.build import const_value
-from hbc.ir.nodes import Binary, Cast, Expr, Op
-from hbc.ir.types import BF16, DTYPES, F16, F32, F64, DType, Kind
+from hbc.ir.lang.build import const_value
+from hbc.ir.lang.nodes import Binary, Cast, Expr, Op
+from hbc.ir.lang.types import BF16, DTYPES, F16, F32, F64, DType, Kind
 
 # The steps between lanes of one width.
 _SAME = {

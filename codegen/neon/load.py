@@ -23,12 +23,12 @@ from hbc.codegen.text.registers import piece_of
 from hbc.codegen.text.scalar import register, scalar
 from hbc.codegen.text.spelling import c_type
 from hbc.codegen.text.unit import Unit
-from hbc.ir.build import add, const_value
-from hbc.ir.diag import InternalError
-from hbc.ir.lane_offsets import constant_lanes, lane_offsets
-from hbc.ir.nodes import Expr, Load
-from hbc.ir.take import Take
-from hbc.ir.types import DType, Memory
+from hbc.ir.ground.diag import InternalError
+from hbc.ir.lang.build import add, const_value
+from hbc.ir.lang.nodes import Expr, Load
+from hbc.ir.lang.types import DType, Memory
+from hbc.ir.vectors.lane_offsets import constant_lanes, lane_offsets
+from hbc.ir.vectors.take import Take
 
 
 def load(e: Load, unit: Unit) -> str:

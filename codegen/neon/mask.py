@@ -20,9 +20,8 @@ from hbc.codegen.neon.types import (
 from hbc.codegen.text.scalar import scalar
 from hbc.codegen.text.spelling import c_type
 from hbc.codegen.text.unit import LOGIC_OR, Unit
-from hbc.ir.diag import InternalError
-from hbc.ir.lane_masks import first_lanes_count, known_lanes
-from hbc.ir.nodes import (
+from hbc.ir.ground.diag import InternalError
+from hbc.ir.lang.nodes import (
     COMPARISONS,
     Binary,
     Broadcast,
@@ -37,8 +36,9 @@ from hbc.ir.nodes import (
     Unary,
     Var,
 )  # fmt: skip
-from hbc.ir.take import Take, integer
-from hbc.ir.types import BOOL, DType, Memory
+from hbc.ir.lang.types import BOOL, DType, Memory
+from hbc.ir.vectors.lane_masks import first_lanes_count, known_lanes
+from hbc.ir.vectors.take import Take, integer
 
 REGISTER = 128
 

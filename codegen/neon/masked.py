@@ -8,9 +8,9 @@ from hbc.codegen.neon.words import live_count
 from hbc.codegen.text.scalar import scalar
 from hbc.codegen.text.spelling import c_type, unsigned_type
 from hbc.codegen.text.unit import Unit
-from hbc.ir.nodes import Expr
-from hbc.ir.take import integer
-from hbc.ir.types import DType
+from hbc.ir.lang.nodes import Expr
+from hbc.ir.lang.types import DType
+from hbc.ir.vectors.take import integer
 
 _LOAD = """\
 /* The elements whose lanes are live, the others 0. */

@@ -6,8 +6,8 @@ Armv8-A (Arm C Language Extensions, IHI 0073).
 
 from __future__ import annotations
 
-from hbc.ir.nodes import MathOp, Op, UnaryOp
-from hbc.ir.types import DTYPES, DType
+from hbc.ir.lang.nodes import MathOp, Op, UnaryOp
+from hbc.ir.lang.types import DTYPES, DType
 
 _FLOATS, _SMALL = "f32 f64", "i8 u8 i16 u16 i32 u32"
 # FMIN and FMAX give NaN when an operand is one, as `min` and `max` do.

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from hbc.codegen.neon.types import kind, lanes_of, literal, name, q, register_bits, reinterpret
 from hbc.codegen.text.registers import Piece
-from hbc.ir.types import U8, DType
+from hbc.ir.lang.types import U8, DType
 
 MOST_LOADS = 4  # of a table look-up
 

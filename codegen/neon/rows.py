@@ -13,11 +13,11 @@ from hbc.codegen.neon.words import first_word, live_count, word
 from hbc.codegen.text.scalar import scalar
 from hbc.codegen.text.spelling import c_type
 from hbc.codegen.text.unit import Unit
-from hbc.ir.build import add, const_value
-from hbc.ir.lane_rows import Row, lane_rows
-from hbc.ir.nodes import Expr, Load
-from hbc.ir.simplify import simplify
-from hbc.ir.types import BOOL, DType
+from hbc.ir.algebra.simplify import simplify
+from hbc.ir.lang.build import add, const_value
+from hbc.ir.lang.nodes import Expr, Load
+from hbc.ir.lang.types import BOOL, DType
+from hbc.ir.vectors.lane_rows import Row, lane_rows
 
 _ROWS = """\
 /* Adjacent elements from each place, sorted into lanes. */

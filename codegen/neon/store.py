@@ -21,12 +21,12 @@ from hbc.codegen.text.names import Binding
 from hbc.codegen.text.scalar import register, scalar
 from hbc.codegen.text.spelling import c_type, unsigned_type
 from hbc.codegen.text.unit import EQUALITY, Buffer, Text, Unit
-from hbc.ir.build import add
-from hbc.ir.diag import InternalError
-from hbc.ir.lane_offsets import lane_offsets
-from hbc.ir.nodes import Binary, Expr, Load, Op, Select, Store, Var, VectorReduce
-from hbc.ir.take import Take, integer
-from hbc.ir.types import BOOL, DType, Memory
+from hbc.ir.ground.diag import InternalError
+from hbc.ir.lang.build import add
+from hbc.ir.lang.nodes import Binary, Expr, Load, Op, Select, Store, Var, VectorReduce
+from hbc.ir.lang.types import BOOL, DType, Memory
+from hbc.ir.vectors.lane_offsets import lane_offsets
+from hbc.ir.vectors.take import Take, integer
 
 
 def store_vector(s: Store, unit: Unit) -> None:

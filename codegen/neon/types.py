@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from hbc.codegen.text.spelling import constant
 from hbc.codegen.text.unit import Registers
-from hbc.ir.types import DType, Kind
+from hbc.ir.lang.types import DType, Kind
 
 
 def register_bits(t: DType, lanes: int) -> int:

@@ -30,11 +30,10 @@ from hbc.codegen.text.scalar import declare as declare_scalar
 from hbc.codegen.text.scalar import scalar
 from hbc.codegen.text.spelling import constant
 from hbc.codegen.text.unit import Printers, Unit
-from hbc.ir.build import binary, const_value
-from hbc.ir.build import broadcast as broadcast_expr
-from hbc.ir.diag import InternalError
-from hbc.ir.lane_offsets import constant_lanes, lane_offsets
-from hbc.ir.nodes import (
+from hbc.ir.ground.diag import InternalError
+from hbc.ir.lang.build import binary, const_value
+from hbc.ir.lang.build import broadcast as broadcast_expr
+from hbc.ir.lang.nodes import (
     Access,
     Binary,
     Broadcast,
@@ -56,10 +55,11 @@ from hbc.ir.nodes import (
     Var,
     VectorReduce,
 )  # fmt: skip
-from hbc.ir.take import constants as constants_expr
-from hbc.ir.take import integer
-from hbc.ir.types import BOOL, F32, F64, Kind, Memory
-from hbc.ir.vector_math import is_expanded
+from hbc.ir.lang.types import BOOL, F32, F64, Kind, Memory
+from hbc.ir.passes.vector_math import is_expanded
+from hbc.ir.vectors.lane_offsets import constant_lanes, lane_offsets
+from hbc.ir.vectors.take import constants as constants_expr
+from hbc.ir.vectors.take import integer
 
 
 def vector(e: Expr, unit: Unit) -> str:

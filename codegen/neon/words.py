@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from hbc.codegen.text.spelling import c_type, unsigned_type
 from hbc.codegen.text.unit import Unit
-from hbc.ir.build import minimum, select
-from hbc.ir.lane_masks import first_lanes_count, known_lanes, narrow_masks
-from hbc.ir.nodes import COMPARISONS, Binary, Broadcast, Const, Expr, Op, Var, const_index
-from hbc.ir.simplify import simplify
-from hbc.ir.take import Take
-from hbc.ir.types import I64, DType
-from hbc.ir.walk import nodes, rewrite
+from hbc.ir.algebra.simplify import simplify
+from hbc.ir.lang.build import minimum, select
+from hbc.ir.lang.nodes import COMPARISONS, Binary, Broadcast, Const, Expr, Op, Var, const_index
+from hbc.ir.lang.types import I64, DType
+from hbc.ir.lang.walk import nodes, rewrite
+from hbc.ir.vectors.lane_masks import first_lanes_count, known_lanes, narrow_masks
+from hbc.ir.vectors.take import Take
 
 _WORD = """\
 static inline {word} {name}(const {t} *p)

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from hbc.ir.nodes import (
+from hbc.ir.lang.nodes import (
     Allocate,
     Binary,
     Broadcast,
@@ -35,8 +35,8 @@ from hbc.ir.nodes import (
     UnaryOp,
     Var,
 )  # fmt: skip
-from hbc.ir.types import BOOL, I64, DType
-from hbc.ir.walk import children, nodes, operands
+from hbc.ir.lang.types import BOOL, I64, DType
+from hbc.ir.lang.walk import children, nodes, operands
 
 LIMIT = float(2**31 - 1)  # of an int
 MOST_RESIDENT = float(1 << 20)  # blocks that a GPU runs at once, and more

@@ -7,11 +7,11 @@ The loops are unrolled by every compiler before it gives out registers.
 
 from __future__ import annotations
 
-from hbc.ir.linear import linear
-from hbc.ir.linear_form import Linear, to_expr
-from hbc.ir.nodes import Const, Expr, Ramp
-from hbc.ir.record import record
-from hbc.ir.types import INDEX
+from hbc.ir.algebra.form import Linear, to_expr
+from hbc.ir.algebra.linear import linear
+from hbc.ir.ground.record import record
+from hbc.ir.lang.nodes import Const, Expr, Ramp
+from hbc.ir.lang.types import INDEX
 
 VALUES = "#"
 """In the name of an array of named values."""

@@ -7,9 +7,9 @@ from dataclasses import replace
 from itertools import islice
 
 from hbc.codegen.plan.repeat_kinds import same_kind
-from hbc.ir.nodes import Allocate, Block, For, LetStmt, Load, Stmt, Store, Var
-from hbc.ir.record import record
-from hbc.ir.walk import block, inner_statements, nodes
+from hbc.ir.ground.record import record
+from hbc.ir.lang.nodes import Allocate, Block, For, LetStmt, Load, Stmt, Store, Var
+from hbc.ir.lang.walk import block, inner_statements, nodes
 
 LONG = 14
 """Nodes of a statement that takes another line."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hbc.ir.nodes import (
+from hbc.ir.lang.nodes import (
     Allocate,
     Binary,
     Broadcast,

@@ -11,12 +11,15 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
+from hbc.codegen.gpu.shared_reuse import renamed
 from hbc.codegen.plan.register_arrays import register_base
 from hbc.codegen.plan.repeat_kinds import header, operation, same_kind, store_kind
-from hbc.ir.build import add, mul
-from hbc.ir.linear import linear
-from hbc.ir.linear_form import Linear, minus, scaled, to_expr
-from hbc.ir.nodes import (
+from hbc.ir.algebra.form import Linear, minus, scaled, to_expr
+from hbc.ir.algebra.linear import linear
+from hbc.ir.algebra.simplify import simplify
+from hbc.ir.ground.record import record
+from hbc.ir.lang.build import add, mul
+from hbc.ir.lang.nodes import (
     Allocate,
     Barrier,
     Binary,
@@ -36,12 +39,9 @@ from hbc.ir.nodes import (
     Store,
     Var,
 )  # fmt: skip
-from hbc.ir.record import record
-from hbc.ir.shared_reuse import renamed
-from hbc.ir.show import show
-from hbc.ir.simplify import simplify
-from hbc.ir.types import INDEX, Memory, Type
-from hbc.ir.walk import free_variables, map_children, operands, substitute, substitute_stmt
+from hbc.ir.lang.show import show
+from hbc.ir.lang.types import INDEX, Memory, Type
+from hbc.ir.lang.walk import free_variables, map_children, operands, substitute, substitute_stmt
 
 
 @record

@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 from hbc.codegen.plan.register_arrays import VALUES, register_base
 from hbc.codegen.plan.repeat_items import Item
-from hbc.ir.nodes import (
+from hbc.ir.ground.record import record
+from hbc.ir.lang.nodes import (
     Allocate,
     Block,
     Const,
@@ -24,9 +25,8 @@ from hbc.ir.nodes import (
     Store,
     const_index,
 )  # fmt: skip
-from hbc.ir.record import record
-from hbc.ir.types import BOOL, Memory, Type
-from hbc.ir.walk import nodes, substitute_stmt
+from hbc.ir.lang.types import BOOL, Memory, Type
+from hbc.ir.lang.walk import nodes, substitute_stmt
 
 FEWEST = 3
 """Named values that may become an array."""

@@ -27,7 +27,8 @@ from hbc.codegen.plan.repeat_items import (
 )
 from hbc.codegen.plan.repeat_match import DifferentError, Match, Member, Steps, is_repetition
 from hbc.codegen.plan.repeat_values import Values, as_array, is_indexed, values_of
-from hbc.ir.nodes import (
+from hbc.ir.ground.record import record
+from hbc.ir.lang.nodes import (
     Allocate,
     Block,
     For,
@@ -38,9 +39,8 @@ from hbc.ir.nodes import (
     Store,
     const_index,
 )  # fmt: skip
-from hbc.ir.record import record
-from hbc.ir.types import Memory
-from hbc.ir.walk import map_stmt, statements
+from hbc.ir.lang.types import Memory
+from hbc.ir.lang.walk import map_stmt, statements
 
 LONGEST = 64
 """Statements of a block that are looked at as one repetition."""

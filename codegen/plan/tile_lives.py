@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from itertools import count
 
 from hbc.codegen.plan.tile_steps import parts, reads_of, tile_step
-from hbc.ir.nodes import Allocate, Const, For, If, Stmt
-from hbc.ir.record import record
-from hbc.ir.types import Memory
+from hbc.ir.ground.record import record
+from hbc.ir.lang.nodes import Allocate, Const, For, If, Stmt
+from hbc.ir.lang.types import Memory
 
 Life = tuple[int, int]
 """First and last number, both included."""

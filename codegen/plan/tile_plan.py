@@ -9,12 +9,12 @@ from math import prod
 from hbc.codegen.plan.tile_lives import Lives
 from hbc.codegen.plan.tile_regions import Planner, Region, Shape, TileError, func_of
 from hbc.codegen.plan.tile_steps import Product, accesses, distinct, tiles_of
-from hbc.ir.build import const_value
-from hbc.ir.contraction import shape
-from hbc.ir.diag import Diagnostic, InternalError
-from hbc.ir.instruction import Instruction
-from hbc.ir.nodes import Allocate, Block, Stmt
-from hbc.ir.record import record
+from hbc.ir.ground.diag import Diagnostic, InternalError
+from hbc.ir.ground.record import record
+from hbc.ir.lang.build import const_value
+from hbc.ir.lang.instruction import Instruction
+from hbc.ir.lang.nodes import Allocate, Block, Stmt
+from hbc.ir.meaning.contraction import shape
 
 
 @record

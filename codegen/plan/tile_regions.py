@@ -15,10 +15,10 @@ from dataclasses import dataclass, field, replace
 
 from hbc.codegen.plan.tile_lives import Life, Place, most_alive
 from hbc.codegen.plan.tile_steps import label, parts, with_parts
-from hbc.ir.diag import Diagnostic, HbcError, InternalError
-from hbc.ir.nodes import Allocate, Block, For, If, LetStmt, LoopKind, Stmt
-from hbc.ir.record import record
-from hbc.ir.types import Memory
+from hbc.ir.ground.diag import Diagnostic, HbcError, InternalError
+from hbc.ir.ground.record import record
+from hbc.ir.lang.nodes import Allocate, Block, For, If, LetStmt, LoopKind, Stmt
+from hbc.ir.lang.types import Memory
 
 Shape = tuple[int, int]
 """Rows, and bytes of a row."""

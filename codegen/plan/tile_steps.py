@@ -11,9 +11,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from math import copysign
 
-from hbc.ir.build import broadcast, const_value
-from hbc.ir.diag import InternalError
-from hbc.ir.nodes import (
+from hbc.ir.ground.diag import InternalError
+from hbc.ir.ground.record import record
+from hbc.ir.lang.build import broadcast, const_value
+from hbc.ir.lang.nodes import (
     Allocate,
     Binary,
     Block,
@@ -33,9 +34,8 @@ from hbc.ir.nodes import (
     Store,
     Unary,
 )  # fmt: skip
-from hbc.ir.record import record
-from hbc.ir.types import Memory
-from hbc.ir.walk import map_children, map_stmt, nodes, operands
+from hbc.ir.lang.types import Memory
+from hbc.ir.lang.walk import map_children, map_stmt, nodes, operands
 
 
 @record

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hbc.codegen.text.ranges import storage_bits
 from hbc.codegen.text.spelling import c_type
 from hbc.codegen.text.unit import EQUALITY, UNARY, Text, Unit
-from hbc.ir.types import BF16, BOOL, F32, F64, I32, I64, DType
+from hbc.ir.lang.types import BF16, BOOL, F32, F64, I32, I64, DType
 
 
 def cast_text(t: DType, s: DType, text: Text, unit: Unit) -> Text:

@@ -4,7 +4,7 @@ $t and $s are names of element types, $T and $S their C types; $W is an unsigned
 wide as int, in which arithmetic wraps. `prelude` picks and fills them.
 """
 
-from hbc.ir.target import ARM, GPU, X86
+from hbc.ir.lang.target import ARM, GPU, X86
 
 # Signed arithmetic that wraps: C leaves overflow of signed integers undefined.
 WRAP = """\

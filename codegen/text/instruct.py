@@ -11,11 +11,11 @@ from __future__ import annotations
 from hbc.codegen.text.instruction_text import statement
 from hbc.codegen.text.names import identifier
 from hbc.codegen.text.unit import Unit
-from hbc.ir.contraction import shape
-from hbc.ir.instruction import Instruction, Operand
-from hbc.ir.nodes import Instruct
-from hbc.ir.target import X86
-from hbc.ir.types import DType, Memory
+from hbc.ir.lang.instruction import Instruction, Operand
+from hbc.ir.lang.nodes import Instruct
+from hbc.ir.lang.target import X86
+from hbc.ir.lang.types import DType, Memory
+from hbc.ir.meaning.contraction import shape
 
 
 def execution(e: Instruct, unit: Unit) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from hbc.ir.compiler_flags import is_allowed
-from hbc.ir.diag import InternalError
-from hbc.ir.instruction import Instruction, Place
+from hbc.ir.ground.diag import InternalError
+from hbc.ir.lang.compiler_flags import is_allowed
+from hbc.ir.lang.instruction import Instruction, Place
 
 PLACEHOLDER = re.compile(r"\{(\w+)\}")
 

@@ -9,8 +9,8 @@ from hbc.codegen.text.names import Binding
 from hbc.codegen.text.scalar import scalar
 from hbc.codegen.text.spelling import c_type
 from hbc.codegen.text.unit import Buffer, Unit
-from hbc.ir.nodes import Expr, Load, Var
-from hbc.ir.types import DType
+from hbc.ir.lang.nodes import Expr, Load, Var
+from hbc.ir.lang.types import DType
 
 
 def lane_operand(i: int, t: DType) -> Expr:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from hbc.codegen.text.names import Binding, Scope
 from hbc.codegen.text.unit import UNARY, Unit
 from hbc.codegen.text.writer import Writer
-from hbc.ir.build import const
-from hbc.ir.nodes import Binary, MathOp, Op, Unary, UnaryOp, Var, VectorReduce
-from hbc.ir.types import F32
-from hbc.ir.vector_math import LARGEST_ANGLE, expansion
+from hbc.ir.lang.build import const
+from hbc.ir.lang.nodes import Binary, MathOp, Op, Unary, UnaryOp, Var, VectorReduce
+from hbc.ir.lang.types import F32
+from hbc.ir.passes.vector_math import LARGEST_ANGLE, expansion
 
 
 def math_function(name: MathOp, lanes: int, unit: Unit) -> str:

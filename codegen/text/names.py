@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from hbc.ir.diag import Diagnostic, HbcError, InternalError
-from hbc.ir.record import record
+from hbc.ir.ground.diag import Diagnostic, HbcError, InternalError
+from hbc.ir.ground.record import record
 
 # C11, C23 and C++20: the header is also read by C++ compilers.
 _KEYWORDS_TEXT = """

@@ -30,8 +30,8 @@ from hbc.codegen.text.functions import (
 )
 from hbc.codegen.text.spelling import c_type, int_type, unsigned_type
 from hbc.codegen.text.writer import INDENT, wrap
-from hbc.ir.diag import InternalError
-from hbc.ir.types import DTYPES, DType, Kind
+from hbc.ir.ground.diag import InternalError
+from hbc.ir.lang.types import DTYPES, DType, Kind
 
 _TYPES = "|".join(DTYPES)
 # None of ours begins with v, as the intrinsics of NEON do.

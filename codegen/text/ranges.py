@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hbc.codegen.text.names import Scope
-from hbc.ir.nodes import (
+from hbc.ir.lang.nodes import (
     COMPARISONS,
     Binary,
     Cast,
@@ -15,7 +15,7 @@ from hbc.ir.nodes import (
     UnaryOp,
     Var,
 )  # fmt: skip
-from hbc.ir.types import BOOL, I64, DType, Kind
+from hbc.ir.lang.types import BOOL, I64, DType, Kind
 
 # Sizes are at most 2^40, which the entry point checks; so are loop variables and strides.
 INDEX_BITS = 42

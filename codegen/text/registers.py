@@ -9,10 +9,10 @@ from typing import TypeGuard
 from hbc.codegen.plan.register_arrays import VALUES
 from hbc.codegen.text.spelling import constant, value_type
 from hbc.codegen.text.unit import Buffer, Unit
-from hbc.ir.accesses import Accesses
-from hbc.ir.diag import InternalError
-from hbc.ir.lane_offsets import constant_lanes
-from hbc.ir.nodes import (
+from hbc.ir.ground.diag import InternalError
+from hbc.ir.ground.record import record
+from hbc.ir.lang.accesses import Accesses
+from hbc.ir.lang.nodes import (
     Allocate,
     Block,
     Comment,
@@ -29,10 +29,10 @@ from hbc.ir.nodes import (
     Store,
     const_index,
 )
-from hbc.ir.promote import is_block
-from hbc.ir.record import record
-from hbc.ir.types import DType, Memory
-from hbc.ir.walk import nodes
+from hbc.ir.lang.types import DType, Memory
+from hbc.ir.lang.walk import nodes
+from hbc.ir.passes.promote import is_block
+from hbc.ir.vectors.lane_offsets import constant_lanes
 
 Piece = tuple[int, int]  # first element, lanes
 

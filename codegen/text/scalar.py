@@ -27,8 +27,8 @@ from hbc.codegen.text.unit import (
     Text,
     Unit,
 )  # fmt: skip
-from hbc.ir.diag import InternalError
-from hbc.ir.nodes import (
+from hbc.ir.ground.diag import InternalError
+from hbc.ir.lang.nodes import (
     COMPARISONS,
     Access,
     Binary,
@@ -51,8 +51,8 @@ from hbc.ir.nodes import (
     Var,
     VectorReduce,
 )  # fmt: skip
-from hbc.ir.target import GPU
-from hbc.ir.types import BOOL, F32, F64, I64, U32, DType, Kind, Memory
+from hbc.ir.lang.target import GPU
+from hbc.ir.lang.types import BOOL, F32, F64, I64, U32, DType, Kind, Memory
 
 _BINDS = {
     Op.ADD: ADD, Op.SUB: ADD, Op.MUL: MUL, Op.DIV: MUL, Op.MOD: MUL, Op.AND: BIT_AND,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import struct
 
-from hbc.ir.diag import InternalError
-from hbc.ir.types import DType, Kind
+from hbc.ir.ground.diag import InternalError
+from hbc.ir.lang.types import DType, Kind
 
 
 def int_type(bits: int, *, signed: bool) -> str:

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from hbc.codegen.gpu.swizzle import split_place, swizzle_bits
 from hbc.codegen.text.prelude import Prelude
 from hbc.codegen.text.unit import ADD, Text
-from hbc.ir.linear import linear, plus, to_expr
-from hbc.ir.nodes import Expr, Swizzle, const_index
-from hbc.ir.simplify import simplify
-from hbc.ir.swizzle import split_place, swizzle_bits
-from hbc.ir.types import DType
+from hbc.ir.algebra.linear import linear, plus, to_expr
+from hbc.ir.algebra.simplify import simplify
+from hbc.ir.lang.nodes import Expr, Swizzle, const_index
+from hbc.ir.lang.types import DType
 
 _FUNCTION = """\
 /* Where element `at` lies: in rows of {row}, units of {unit} change places. */

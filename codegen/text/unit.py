@@ -12,16 +12,16 @@ from hbc.codegen.plan.tile_plan import NO_TILES, TilePlan
 from hbc.codegen.text.names import Scope
 from hbc.codegen.text.prelude import Prelude
 from hbc.codegen.text.writer import Writer
-from hbc.ir.accesses import Accesses
-from hbc.ir.diag import InternalError
-from hbc.ir.instruction import Instruction
-from hbc.ir.nodes import Expr, Load, Stmt, Store, Swizzle, VectorReduce
-from hbc.ir.record import record
-from hbc.ir.target import Target
-from hbc.ir.types import DType, Memory
+from hbc.ir.ground.diag import InternalError
+from hbc.ir.ground.record import record
+from hbc.ir.lang.accesses import Accesses
+from hbc.ir.lang.instruction import Instruction
+from hbc.ir.lang.nodes import Expr, Load, Stmt, Store, Swizzle, VectorReduce
+from hbc.ir.lang.target import Target
+from hbc.ir.lang.types import DType, Memory
 
 if TYPE_CHECKING:
-    from hbc.ir.fragment_kinds import Fragment, FragmentKind
+    from hbc.codegen.gpu.fragment_kinds import Fragment, FragmentKind
 
 # C's operator precedences, high binds tight.
 PRIMARY, UNARY, MUL, ADD, SHIFT, RELATION, EQUALITY = 15, 14, 13, 12, 11, 10, 9

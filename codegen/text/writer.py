@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from hbc.ir.printable import printable
+from hbc.ir.ground.printable import printable
 
 WIDTH = 100
 INDENT = "    "

@@ -15,10 +15,10 @@ from hbc.codegen.text.writer import INDENT, wrap
 from hbc.codegen.x86.mask import register_mask
 from hbc.codegen.x86.run import address
 from hbc.codegen.x86.types import setr, vector_type
-from hbc.ir.linear import linear
-from hbc.ir.linear_form import Linear, minus, to_expr
-from hbc.ir.nodes import Expr
-from hbc.ir.types import DType
+from hbc.ir.algebra.form import Linear, minus, to_expr
+from hbc.ir.algebra.linear import linear
+from hbc.ir.lang.nodes import Expr
+from hbc.ir.lang.types import DType
 
 FEWEST = 4
 """Places that a call says more shortly."""

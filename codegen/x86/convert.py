@@ -16,8 +16,8 @@ from hbc.codegen.x86.types import (
     vector_type,
     width_prefix,
 )  # fmt: skip
-from hbc.ir.nodes import Cast
-from hbc.ir.types import BF16, DTYPES, F32, F64, I32, DType, Kind
+from hbc.ir.lang.nodes import Cast
+from hbc.ir.lang.types import BF16, DTYPES, F32, F64, I32, DType, Kind
 
 
 def convert(text: str, s: DType, t: DType, lanes: int, unit: Unit) -> str:

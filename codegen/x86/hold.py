@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from hbc.codegen.text.unit import Unit
 from hbc.codegen.x86.types import register_bits, vector_type
-from hbc.ir.nodes import Cast, Expr, Load
-from hbc.ir.types import BOOL, DType, Memory
+from hbc.ir.lang.nodes import Cast, Expr, Load
+from hbc.ir.lang.types import BOOL, DType, Memory
 
 # gcc (12 at least) makes the load an operand of every instruction that can read memory, rather than
 # keep its value for the second one. A load that crosses a cache line costs two, and convolutions

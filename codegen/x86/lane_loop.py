@@ -7,10 +7,10 @@ from collections.abc import Callable
 from hbc.codegen.text.scalar import scalar
 from hbc.codegen.text.unit import Unit
 from hbc.codegen.x86.spilled_mask import SpilledMask
-from hbc.ir.build import add, floordiv, mod, mul
-from hbc.ir.lane_offsets import lane_offsets
-from hbc.ir.nodes import Expr, Ramp, Var
-from hbc.ir.take import Take, progression
+from hbc.ir.lang.build import add, floordiv, mod, mul
+from hbc.ir.lang.nodes import Expr, Ramp, Var
+from hbc.ir.vectors.lane_offsets import lane_offsets
+from hbc.ir.vectors.take import Take, progression
 
 LANE = "lane"
 

@@ -28,13 +28,13 @@ from hbc.codegen.x86.types import (
     suffix,
     zero,
 )  # fmt: skip
-from hbc.ir.build import add
-from hbc.ir.diag import InternalError
-from hbc.ir.lane_offsets import constant_lanes, lane_offsets
-from hbc.ir.nodes import Binary, Broadcast, Cast, Const, Expr, Load, Op
-from hbc.ir.take import Take
-from hbc.ir.types import BOOL, I32, DType, Kind, Memory
-from hbc.ir.walk import nodes
+from hbc.ir.ground.diag import InternalError
+from hbc.ir.lang.build import add
+from hbc.ir.lang.nodes import Binary, Broadcast, Cast, Const, Expr, Load, Op
+from hbc.ir.lang.types import BOOL, I32, DType, Kind, Memory
+from hbc.ir.lang.walk import nodes
+from hbc.ir.vectors.lane_offsets import constant_lanes, lane_offsets
+from hbc.ir.vectors.take import Take
 
 
 def load(e: Load, unit: Unit) -> str:

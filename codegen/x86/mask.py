@@ -18,10 +18,9 @@ from hbc.codegen.x86.types import (
     suffix,
     zero,
 )  # fmt: skip
-from hbc.ir.build import and_, not_, or_
-from hbc.ir.diag import InternalError
-from hbc.ir.lane_masks import first_lanes_count, known_lanes
-from hbc.ir.nodes import (
+from hbc.ir.ground.diag import InternalError
+from hbc.ir.lang.build import and_, not_, or_
+from hbc.ir.lang.nodes import (
     COMPARISONS,
     Binary,
     Broadcast,
@@ -35,8 +34,9 @@ from hbc.ir.nodes import (
     Unary,
     Var,
 )  # fmt: skip
-from hbc.ir.take import Take, integer
-from hbc.ir.types import BOOL, DType, Kind, Memory
+from hbc.ir.lang.types import BOOL, DType, Kind, Memory
+from hbc.ir.vectors.lane_masks import first_lanes_count, known_lanes
+from hbc.ir.vectors.take import Take, integer
 
 
 def mask(e: Expr, width: int, unit: Unit) -> str:

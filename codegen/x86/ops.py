@@ -6,9 +6,9 @@ AVX-512 F/BW/DQ/VL (which then has it at every width).
 
 from __future__ import annotations
 
-from hbc.ir.nodes import MathOp, Op
-from hbc.ir.record import record
-from hbc.ir.types import DTYPES, DType
+from hbc.ir.ground.record import record
+from hbc.ir.lang.nodes import MathOp, Op
+from hbc.ir.lang.types import DTYPES, DType
 
 
 @record

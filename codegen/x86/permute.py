@@ -19,9 +19,9 @@ from hbc.codegen.x86.types import (
     suffix,
     vector_type,
 )  # fmt: skip
-from hbc.ir.diag import InternalError
-from hbc.ir.take import integer, progression
-from hbc.ir.types import I8, I32, DType
+from hbc.ir.ground.diag import InternalError
+from hbc.ir.lang.types import I8, I32, DType
+from hbc.ir.vectors.take import integer, progression
 
 MOST_LOADS = 4  # more than that, and loading lane by lane is as fast
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from hbc.codegen.x86.types import setr, width_prefix
-from hbc.ir.types import I8
+from hbc.ir.lang.types import I8
 
 Sources = list[list[int]]
 """For each register the byte (or word) that each one of the result is, or -1."""

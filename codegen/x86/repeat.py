@@ -12,12 +12,12 @@ from hbc.codegen.x86.types import (
     vector_type,
     width_prefix,
 )  # fmt: skip
-from hbc.ir.build import add
-from hbc.ir.diag import InternalError
-from hbc.ir.lane_offsets import lane_offsets
-from hbc.ir.nodes import Broadcast, Expr, Load
-from hbc.ir.take import integer
-from hbc.ir.types import BOOL, I8, DType, Memory
+from hbc.ir.ground.diag import InternalError
+from hbc.ir.lang.build import add
+from hbc.ir.lang.nodes import Broadcast, Expr, Load
+from hbc.ir.lang.types import BOOL, I8, DType, Memory
+from hbc.ir.vectors.lane_offsets import lane_offsets
+from hbc.ir.vectors.take import integer
 
 _REPEATER = """\
 static inline {v} {name}(const {t} *p)

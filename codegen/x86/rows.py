@@ -16,13 +16,13 @@ from hbc.codegen.x86.apart import masked_words_apart, words_apart
 from hbc.codegen.x86.permute import shuffled
 from hbc.codegen.x86.run import address, load_text
 from hbc.codegen.x86.types import cast_register, setr, width_prefix
-from hbc.ir.build import add
-from hbc.ir.lane_rows import Row, lane_rows
-from hbc.ir.nodes import Broadcast, Expr, Load, Ramp, const_index
-from hbc.ir.record import record
-from hbc.ir.simplify import simplify
-from hbc.ir.take import Take, integer
-from hbc.ir.types import BOOL, I8, DType
+from hbc.ir.algebra.simplify import simplify
+from hbc.ir.ground.record import record
+from hbc.ir.lang.build import add
+from hbc.ir.lang.nodes import Broadcast, Expr, Load, Ramp, const_index
+from hbc.ir.lang.types import BOOL, I8, DType
+from hbc.ir.vectors.lane_rows import Row, lane_rows
+from hbc.ir.vectors.take import Take, integer
 
 
 @record

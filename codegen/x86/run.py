@@ -14,10 +14,10 @@ from hbc.codegen.x86.types import (
     suffix,
     vector_type,
 )  # fmt: skip
-from hbc.ir.build import const_value
-from hbc.ir.nodes import Expr, Load
-from hbc.ir.take import integer
-from hbc.ir.types import BOOL, U8, DType
+from hbc.ir.lang.build import const_value
+from hbc.ir.lang.nodes import Expr, Load
+from hbc.ir.lang.types import BOOL, U8, DType
+from hbc.ir.vectors.take import integer
 
 
 def contiguous(e: Load, base: Expr, unit: Unit) -> str:

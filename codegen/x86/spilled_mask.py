@@ -7,10 +7,10 @@ from hbc.codegen.text.spelling import c_type
 from hbc.codegen.text.unit import Unit
 from hbc.codegen.x86.mask import mask, may_be_live
 from hbc.codegen.x86.types import mask_type, register_lanes, spill
-from hbc.ir.lane_masks import first_lanes_count
-from hbc.ir.nodes import Expr
-from hbc.ir.take import integer
-from hbc.ir.types import DType
+from hbc.ir.lang.nodes import Expr
+from hbc.ir.lang.types import DType
+from hbc.ir.vectors.lane_masks import first_lanes_count
+from hbc.ir.vectors.take import integer
 
 
 class SpilledMask:

@@ -24,12 +24,12 @@ from hbc.codegen.x86.types import (
     vector_type,
     width_prefix,
 )  # fmt: skip
-from hbc.ir.build import add
-from hbc.ir.diag import InternalError
-from hbc.ir.lane_offsets import lane_offsets
-from hbc.ir.nodes import Binary, Expr, Load, Op, Select, Store, Var, VectorReduce
-from hbc.ir.take import Take
-from hbc.ir.types import BOOL, F32, F64, I8, I32, I64, U8, DType, Memory
+from hbc.ir.ground.diag import InternalError
+from hbc.ir.lang.build import add
+from hbc.ir.lang.nodes import Binary, Expr, Load, Op, Select, Store, Var, VectorReduce
+from hbc.ir.lang.types import BOOL, F32, F64, I8, I32, I64, U8, DType, Memory
+from hbc.ir.vectors.lane_offsets import lane_offsets
+from hbc.ir.vectors.take import Take
 
 
 def store_vector(s: Store, unit: Unit) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hbc.codegen.text.unit import Registers
-from hbc.ir.types import BOOL, I8, DType, Kind
+from hbc.ir.lang.types import BOOL, I8, DType, Kind
 
 
 def register_bits(t: DType, lanes: int) -> int:

@@ -32,10 +32,9 @@ from hbc.codegen.x86.types import (
     whole,
     zero,
 )  # fmt: skip
-from hbc.ir.build import binary, broadcast, const_value
-from hbc.ir.diag import InternalError
-from hbc.ir.lane_offsets import constant_lanes, lane_offsets
-from hbc.ir.nodes import (
+from hbc.ir.ground.diag import InternalError
+from hbc.ir.lang.build import binary, broadcast, const_value
+from hbc.ir.lang.nodes import (
     Access,
     Binary,
     Broadcast,
@@ -57,9 +56,10 @@ from hbc.ir.nodes import (
     Var,
     VectorReduce,
 )  # fmt: skip
-from hbc.ir.take import constants, integer
-from hbc.ir.types import BOOL, F32, F64, I32, I64, DType, Kind
-from hbc.ir.vector_math import is_expanded
+from hbc.ir.lang.types import BOOL, F32, F64, I32, I64, DType, Kind
+from hbc.ir.passes.vector_math import is_expanded
+from hbc.ir.vectors.lane_offsets import constant_lanes, lane_offsets
+from hbc.ir.vectors.take import constants, integer
 
 
 def vector(e: Expr, unit: Unit) -> str:

@@ -42,11 +42,11 @@ from hbc.eqsat.tensors.tensor import (
     reads,
     strides_along,
 )
-from hbc.ir.contraction import commutes, largest, multiplications, shape, strides
-from hbc.ir.instruction import Instruction, Kind
-from hbc.ir.nodes import Cast, const_index
-from hbc.ir.record import mutable
-from hbc.ir.types import DTYPES
+from hbc.ir.ground.record import mutable
+from hbc.ir.lang.instruction import Instruction, Kind
+from hbc.ir.lang.nodes import Cast, const_index
+from hbc.ir.lang.types import DTYPES
+from hbc.ir.meaning.contraction import commutes, largest, multiplications, shape, strides
 
 MOST_PLANS = 60
 MOST_CHOICES = 8

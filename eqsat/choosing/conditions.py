@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from hbc.eqsat.choosing.near_miss import APART, Miss, nearest, sums
 from hbc.eqsat.operands.choice import Statement
 from hbc.eqsat.tensors.tensor import Masked, Read, Tensor, parts, strides_along
-from hbc.ir.instruction import Instruction
+from hbc.ir.lang.instruction import Instruction
 
 WHAT = (
     "its condition is on rows and columns at once, and products can be left out by one of them only"

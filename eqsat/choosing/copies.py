@@ -26,11 +26,11 @@ from hbc.eqsat.tensors.tensor import (
     box,
     tensor,
 )
-from hbc.ir.lane_offsets import constant_lanes
-from hbc.ir.linear import Linear, linear, minus, plus, to_expr
-from hbc.ir.nodes import Block, Expr, Load, Stmt, Store, Var, const_index
-from hbc.ir.record import record
-from hbc.ir.walk import block, map_stmt, nodes
+from hbc.ir.algebra.linear import Linear, linear, minus, plus, to_expr
+from hbc.ir.ground.record import record
+from hbc.ir.lang.nodes import Block, Expr, Load, Stmt, Store, Var, const_index
+from hbc.ir.lang.walk import block, map_stmt, nodes
+from hbc.ir.vectors.lane_offsets import constant_lanes
 
 MOST_LOOPS = 3  # that copies come from
 Strides = tuple[tuple[Dim, Expr], ...]

@@ -28,8 +28,9 @@ from hbc.eqsat.tensors.tensor import (
     reads,
     strides_along,
 )
-from hbc.ir.instruction import Instruction
-from hbc.ir.nodes import (
+from hbc.ir.ground.record import record
+from hbc.ir.lang.instruction import Instruction
+from hbc.ir.lang.nodes import (
     Binary,
     Broadcast,
     Call,
@@ -45,9 +46,8 @@ from hbc.ir.nodes import (
     UnaryOp,
     VectorReduce,
 )
-from hbc.ir.record import record
-from hbc.ir.types import DTYPES, I64, TILES, DType
-from hbc.ir.walk import nodes
+from hbc.ir.lang.types import DTYPES, I64, TILES, DType
+from hbc.ir.lang.walk import nodes
 
 FUNCTIONS_OF_FACTORS = frozenset({str(MathOp.TF32)})
 NO_SHAPE = "its loops do not make rows, columns and a sum"

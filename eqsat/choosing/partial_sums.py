@@ -24,11 +24,11 @@ from hbc.eqsat.tensors.plan import SUMMED
 from hbc.eqsat.tensors.points import Place, Points, value
 from hbc.eqsat.tensors.tensor import Dim, NotTensorError, Reduce, box, tensor
 from hbc.eqsat.tiles.agreement import Way
-from hbc.ir.build import add, broadcast, const, const_value
-from hbc.ir.build import mul as times
-from hbc.ir.contraction import extents, largest, shape
-from hbc.ir.instruction import Instruction
-from hbc.ir.nodes import (
+from hbc.ir.ground.record import record
+from hbc.ir.lang.build import add, broadcast, const, const_value
+from hbc.ir.lang.build import mul as times
+from hbc.ir.lang.instruction import Instruction
+from hbc.ir.lang.nodes import (
     Allocate,
     Binary,
     Const,
@@ -41,9 +41,9 @@ from hbc.ir.nodes import (
     VectorReduce,
     const_index,
 )
-from hbc.ir.record import record
-from hbc.ir.types import Memory, Type
-from hbc.ir.walk import block, map_children, map_stmt, statements
+from hbc.ir.lang.types import Memory, Type
+from hbc.ir.lang.walk import block, map_children, map_stmt, statements
+from hbc.ir.meaning.contraction import extents, largest, shape
 
 Ways = Callable[[Allocate, tuple[Instruction, ...]], list[Way | None]]
 """What is cheapest for each product that sums in the buffer, by one of these instructions."""

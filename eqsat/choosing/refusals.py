@@ -9,11 +9,11 @@ from hbc.eqsat.choosing.near_miss import APART, Miss
 from hbc.eqsat.tensors.tensor import Tensor, reads
 from hbc.eqsat.tiles.agreement import NarrowTilesError
 from hbc.eqsat.tiles.tiles import MovingTileError, Tile, TileShapeError
-from hbc.ir.diag import Diagnostic, HbcError, NoSolutionError
-from hbc.ir.lane_limit import MOST_LANES
-from hbc.ir.nodes import Allocate, Store, VectorReduce
-from hbc.ir.source import Span
-from hbc.ir.walk import nodes
+from hbc.ir.ground.diag import Diagnostic, HbcError, NoSolutionError
+from hbc.ir.ground.source import Span
+from hbc.ir.lang.nodes import Allocate, Store, VectorReduce
+from hbc.ir.lang.walk import nodes
+from hbc.ir.vectors.lane_limit import MOST_LANES
 
 _WHERE = re.compile(r"\bwhere\s+([^\n;#]*[^\s;#])")
 NO_SUM = Miss(

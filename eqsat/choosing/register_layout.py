@@ -20,15 +20,15 @@ from hbc.eqsat.tensors.points import address, exists, given, value
 from hbc.eqsat.tensors.tensor import Dims, NotTensorError, Read, box, conjuncts, reads, tensor
 from hbc.eqsat.tiles.agreement import Way
 from hbc.eqsat.tiles.tiles import Tile, points_of
-from hbc.ir.build import and_
-from hbc.ir.contraction import largest, shape
-from hbc.ir.instruction import Instruction
-from hbc.ir.lane_offsets import constant_lanes
-from hbc.ir.layout import Layout, to_index
-from hbc.ir.nodes import Allocate, Const, Expr, For, Load, Ramp, Stmt, Store, const_index
-from hbc.ir.record import record
-from hbc.ir.types import Memory
-from hbc.ir.walk import map_children, map_stmt, nodes
+from hbc.ir.algebra.layout import Layout, to_index
+from hbc.ir.ground.record import record
+from hbc.ir.lang.build import and_
+from hbc.ir.lang.instruction import Instruction
+from hbc.ir.lang.nodes import Allocate, Const, Expr, For, Load, Ramp, Stmt, Store, const_index
+from hbc.ir.lang.types import Memory
+from hbc.ir.lang.walk import map_children, map_stmt, nodes
+from hbc.ir.meaning.contraction import largest, shape
+from hbc.ir.vectors.lane_offsets import constant_lanes
 
 Ways = Callable[[Allocate, tuple[Instruction, ...]], list[Way | None]]
 """What is cheapest for each product that sums in the buffer; only one of these instructions does it,

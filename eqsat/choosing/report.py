@@ -11,11 +11,11 @@ from typing import Literal
 from hbc.eqsat.choosing.near_miss import Miss
 from hbc.eqsat.graph.egraph import rules_text
 from hbc.eqsat.operands.choice import Choice
-from hbc.ir.diag import Diagnostic, Severity
-from hbc.ir.nodes import Binary, If, LetStmt, Load, Op, Stmt, Store, Var
-from hbc.ir.record import record
-from hbc.ir.source import Span
-from hbc.ir.walk import free_variables, nodes
+from hbc.ir.ground.diag import Diagnostic, Severity
+from hbc.ir.ground.record import record
+from hbc.ir.ground.source import Span
+from hbc.ir.lang.nodes import Binary, If, LetStmt, Load, Op, Stmt, Store, Var
+from hbc.ir.lang.walk import free_variables, nodes
 
 Part = Literal["whole", "tail"]
 

@@ -42,11 +42,13 @@ from hbc.eqsat.tiles.agreement import NarrowTilesError, Options, Way
 from hbc.eqsat.tiles.scope import TileScope
 from hbc.eqsat.tiles.steps import Product, allocated, executed
 from hbc.eqsat.tiles.tiles import MovingTileError, TileBuffer, TileShapeError
-from hbc.ir.instruction import Instruction
-from hbc.ir.kernel import Kernel
-from hbc.ir.launches import THREADS
-from hbc.ir.names import unused
-from hbc.ir.nodes import (
+from hbc.ir.algebra.simplify import simplify_stmt
+from hbc.ir.ground.record import mutable, record
+from hbc.ir.lang.instruction import Instruction
+from hbc.ir.lang.kernel import Kernel
+from hbc.ir.lang.launches import THREADS
+from hbc.ir.lang.names import unused
+from hbc.ir.lang.nodes import (
     Allocate,
     Block,
     Broadcast,
@@ -62,10 +64,8 @@ from hbc.ir.nodes import (
     Store,
     VectorReduce,
 )
-from hbc.ir.record import mutable, record
-from hbc.ir.simplify import simplify_stmt
-from hbc.ir.types import FRAGMENTS, TILES, Memory
-from hbc.ir.walk import (
+from hbc.ir.lang.types import FRAGMENTS, TILES, Memory
+from hbc.ir.lang.walk import (
     all_names,
     block,
     contains,
@@ -76,7 +76,7 @@ from hbc.ir.walk import (
     reads,
     substitute_stmt,
 )
-from hbc.ir.walk import statements as nested
+from hbc.ir.lang.walk import statements as nested
 
 
 def select(

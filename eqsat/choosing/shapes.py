@@ -11,11 +11,11 @@ from hbc.eqsat.operands.choice import Choice, Statement
 from hbc.eqsat.operands.fragments import multiple
 from hbc.eqsat.operands.operand import REUSED
 from hbc.eqsat.tensors.tensor import Read
-from hbc.ir.instruction import Instruction
-from hbc.ir.nodes import Const, Expr, Var
-from hbc.ir.record import mutable
-from hbc.ir.types import INDEX, Memory
-from hbc.ir.walk import substitute
+from hbc.ir.ground.record import mutable
+from hbc.ir.lang.instruction import Instruction
+from hbc.ir.lang.nodes import Const, Expr, Var
+from hbc.ir.lang.types import INDEX, Memory
+from hbc.ir.lang.walk import substitute
 
 Scalar = tuple[Expr, Read | None]
 """An expression, and the read that it is the place of."""

@@ -18,9 +18,9 @@ from hbc.eqsat.tensors.tensor import (
     masked,
     operand_name,
 )
-from hbc.ir.build import add, binary, floordiv, mul, sub
-from hbc.ir.diag import InternalError
-from hbc.ir.nodes import (
+from hbc.ir.ground.diag import InternalError
+from hbc.ir.lang.build import add, binary, floordiv, mul, sub
+from hbc.ir.lang.nodes import (
     Binary,
     Call,
     Cast,
@@ -32,7 +32,7 @@ from hbc.ir.nodes import (
     UnaryOp,
     const_index,
 )  # fmt: skip
-from hbc.ir.types import BOOL, DTYPES, DType, Type
+from hbc.ir.lang.types import BOOL, DTYPES, DType, Type
 
 
 def decode(t: Term, of: Encoding) -> Tensor:

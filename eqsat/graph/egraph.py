@@ -18,8 +18,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from hbc.ir.diag import InternalError
-from hbc.ir.record import record
+from hbc.ir.ground.diag import InternalError
+from hbc.ir.ground.record import record
 
 FOLDER = Path(__file__).with_name("rules")
 RULES = ("terms", "facts", "axioms", "application", "masks")

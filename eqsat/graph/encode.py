@@ -20,11 +20,11 @@ from hbc.eqsat.tensors.tensor import (
     Tensor,
     Uniform,
 )
-from hbc.ir.diag import InternalError
-from hbc.ir.lane_rows import factored
-from hbc.ir.nodes import Binary, Call, Cast, Const, Expr, MathOp, Select, Unary, const_index
-from hbc.ir.record import mutable
-from hbc.ir.types import DTYPES, DType
+from hbc.ir.ground.diag import InternalError
+from hbc.ir.ground.record import mutable
+from hbc.ir.lang.nodes import Binary, Call, Cast, Const, Expr, MathOp, Select, Unary, const_index
+from hbc.ir.lang.types import DTYPES, DType
+from hbc.ir.vectors.lane_rows import factored
 
 _X = TypeVar("_X")
 _SYMBOLIC = 1 << 40  # strides from here on are numbers of expressions

@@ -10,8 +10,8 @@ from hbc.eqsat.graph.egraph import EGraph, Term
 from hbc.eqsat.graph.encode import type_facts
 from hbc.eqsat.graph.lowering import lowering_rules
 from hbc.eqsat.tensors.plan import Contraction, Plan
-from hbc.ir.instruction import Instruction
-from hbc.ir.record import mutable
+from hbc.ir.ground.record import mutable
+from hbc.ir.lang.instruction import Instruction
 
 Row = tuple[Term | int | float | str, ...]
 

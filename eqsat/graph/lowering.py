@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator
 
 from hbc.eqsat.graph.egraph import Term
 from hbc.eqsat.graph.encode import exact
-from hbc.ir.instruction import Instruction, Overflow
-from hbc.ir.nodes import MathOp
-from hbc.ir.types import DTYPES
+from hbc.ir.lang.instruction import Instruction, Overflow
+from hbc.ir.lang.nodes import MathOp
+from hbc.ir.lang.types import DTYPES
 
 NOTHING = Term("Nothing", ())
 """What a sum is added to, where it is nothing."""

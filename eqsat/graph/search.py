@@ -10,8 +10,8 @@ from contextlib import ExitStack
 
 from hbc.eqsat.graph.egraph import EGraph, Term
 from hbc.eqsat.graph.graphs import Found, Graphs
-from hbc.ir.instruction import Instruction
-from hbc.ir.record import mutable
+from hbc.ir.ground.record import mutable
+from hbc.ir.lang.instruction import Instruction
 
 ROUNDS = 16
 MOST_NODES = 4000

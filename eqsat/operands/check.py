@@ -16,11 +16,8 @@ from hbc.eqsat.operands.choice import Choice, Statement
 from hbc.eqsat.operands.perform import accumulated, output_points, perform, stored
 from hbc.eqsat.operands.placement import Frames
 from hbc.eqsat.tensors.points import address
-from hbc.ir.diag import InternalError
-from hbc.ir.interp_buffers import InterpError, constant, holding
-from hbc.ir.interp_direct import execute
-from hbc.ir.interp_value import Scope, value
-from hbc.ir.nodes import (
+from hbc.ir.ground.diag import InternalError
+from hbc.ir.lang.nodes import (
     Cast,
     Expr,
     Load,
@@ -28,16 +25,19 @@ from hbc.ir.nodes import (
     Store,
     Var,
 )
-from hbc.ir.numpy_types import Array, numpy_dtype
-from hbc.ir.show import show
-from hbc.ir.types import INDEX, DType
-from hbc.ir.walk import (
+from hbc.ir.lang.show import show
+from hbc.ir.lang.types import INDEX, DType
+from hbc.ir.lang.walk import (
     contains,
     map_children,
     map_stmt,
     nodes,
     substitute_stmt,
 )
+from hbc.ir.meaning.interp_buffers import InterpError, constant, holding
+from hbc.ir.meaning.interp_direct import execute
+from hbc.ir.meaning.interp_value import Scope, value
+from hbc.ir.meaning.numpy_types import Array, numpy_dtype
 
 Places = Sequence[tuple[Expr, Expr | None]]
 """Indices of the destination, and where each is stored to."""

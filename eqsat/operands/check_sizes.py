@@ -11,15 +11,15 @@ from random import Random
 from hbc.eqsat.operands.choice import Statement
 from hbc.eqsat.tensors.points import address, value, whole_box
 from hbc.eqsat.tensors.tensor import Read, strides_along
-from hbc.ir.build import and_
-from hbc.ir.interp_value import Scope, number
-from hbc.ir.interp_value import value as lanes
-from hbc.ir.nodes import Binary, Broadcast, Const, Expr, Load, Node, Op, Ramp, Store, Var
-from hbc.ir.numpy_types import Array
-from hbc.ir.record import record
-from hbc.ir.types import INDEX
-from hbc.ir.vector_masks import conjuncts
-from hbc.ir.walk import children, free_variables, nodes
+from hbc.ir.ground.record import record
+from hbc.ir.lang.build import and_
+from hbc.ir.lang.nodes import Binary, Broadcast, Const, Expr, Load, Node, Op, Ramp, Store, Var
+from hbc.ir.lang.types import INDEX
+from hbc.ir.lang.walk import children, free_variables, nodes
+from hbc.ir.meaning.interp_value import Scope, number
+from hbc.ir.meaning.interp_value import value as lanes
+from hbc.ir.meaning.numpy_types import Array
+from hbc.ir.vectors.vector_masks import conjuncts
 
 TRIES = 8
 MOST_ELEMENTS = 1 << 22

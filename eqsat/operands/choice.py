@@ -12,9 +12,9 @@ from dataclasses import field, replace
 from hbc.eqsat.graph.egraph import Term
 from hbc.eqsat.tensors.plan import Plan
 from hbc.eqsat.tensors.tensor import Dims, Read, ScalarMap, Tensor, map_scalars
-from hbc.ir.nodes import Expr
-from hbc.ir.record import record
-from hbc.ir.types import DType
+from hbc.ir.ground.record import record
+from hbc.ir.lang.nodes import Expr
+from hbc.ir.lang.types import DType
 
 CHOSEN = "the chosen instruction"
 """The buffer that the result of the instructions is read from in the rest."""

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from math import gcd
 
-from hbc.ir.build import const_value
-from hbc.ir.fragment_checks import BEGIN, ROW
-from hbc.ir.layout import Layout, normal
-from hbc.ir.linear import factors, linear
-from hbc.ir.nodes import Expr, Var
-from hbc.ir.types import DType, Memory
+from hbc.eqsat.operands.fragment_checks import BEGIN, ROW
+from hbc.ir.algebra.layout import Layout, normal
+from hbc.ir.algebra.linear import factors, linear
+from hbc.ir.lang.build import const_value
+from hbc.ir.lang.nodes import Expr, Var
+from hbc.ir.lang.types import DType, Memory
 
 MULTIPLE = "%"
 """In the name of a place, before a number of which it is a multiple."""

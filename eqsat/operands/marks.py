@@ -12,11 +12,11 @@ from dataclasses import field
 from hbc.eqsat.operands.choice import Statement
 from hbc.eqsat.operands.statement import Zeros
 from hbc.eqsat.tensors.tensor import Read
-from hbc.ir.linear import canonical
-from hbc.ir.nodes import Broadcast, Expr, Load, Ramp, Store, Var
-from hbc.ir.record import mutable, record
-from hbc.ir.types import INDEX
-from hbc.ir.walk import map_children, nodes
+from hbc.ir.algebra.linear import canonical
+from hbc.ir.ground.record import mutable, record
+from hbc.ir.lang.nodes import Broadcast, Expr, Load, Ramp, Store, Var
+from hbc.ir.lang.types import INDEX
+from hbc.ir.lang.walk import map_children, nodes
 
 
 def marked(s: Store) -> tuple[Store, dict[str, Expr]]:

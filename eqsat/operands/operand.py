@@ -16,13 +16,13 @@ from hbc.eqsat.tensors.plan import SUMMED, Plan
 from hbc.eqsat.tensors.points import Place, Points, exists, raw_layout, strides_at, value
 from hbc.eqsat.tensors.tensor import Apply, Band, Dim, Masked, Read, Tensor, parts, strides_along
 from hbc.eqsat.tensors.windows import MOST_TOGETHER, is_window, sharing, shuffles, window
-from hbc.ir.build import const_value, mul, select
-from hbc.ir.contraction import extents, shape, strides
-from hbc.ir.layout import Layout, normal, transposed
-from hbc.ir.nodes import Cast, Expr, Var, const_index
-from hbc.ir.record import record
-from hbc.ir.types import TILES_OF_LANES, DType, Memory
-from hbc.ir.walk import nodes
+from hbc.ir.algebra.layout import Layout, normal, transposed
+from hbc.ir.ground.record import record
+from hbc.ir.lang.build import const_value, mul, select
+from hbc.ir.lang.nodes import Cast, Expr, Var, const_index
+from hbc.ir.lang.types import TILES_OF_LANES, DType, Memory
+from hbc.ir.lang.walk import nodes
+from hbc.ir.meaning.contraction import extents, shape, strides
 
 Starts = Mapping[Dim, Expr]
 """Where the loops around the instruction stand, in points of each dimension."""

@@ -10,10 +10,11 @@ from hbc.eqsat.tensors.plan import Parts
 from hbc.eqsat.tensors.points import Place, Points, reach, shifted, value
 from hbc.eqsat.tensors.steps import UNROLLED, Fresh, Index, nest
 from hbc.eqsat.tensors.tensor import Band, Dim, Tensor, parts, reads, strides_along
-from hbc.ir.build import add, broadcast, const_value, mul, sub
-from hbc.ir.layout import Layout, normal, to_index
-from hbc.ir.linear import canonical, combined
-from hbc.ir.nodes import (
+from hbc.ir.algebra.layout import Layout, normal, to_index
+from hbc.ir.algebra.linear import canonical, combined
+from hbc.ir.ground.record import record
+from hbc.ir.lang.build import add, broadcast, const_value, mul, sub
+from hbc.ir.lang.nodes import (
     Allocate,
     Broadcast,
     Expr,
@@ -28,9 +29,8 @@ from hbc.ir.nodes import (
     Var,
     const_index,
 )
-from hbc.ir.record import record
-from hbc.ir.types import DType, Memory
-from hbc.ir.walk import block, substitute
+from hbc.ir.lang.types import DType, Memory
+from hbc.ir.lang.walk import block, substitute
 
 ON_STACK = 16384  # bytes
 Outer = For | LetStmt | If

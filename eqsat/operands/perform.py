@@ -13,9 +13,10 @@ from hbc.eqsat.tensors.points import Points, address, exists, given, value
 from hbc.eqsat.tensors.steps import UNROLLED, Fresh, Index, nest
 from hbc.eqsat.tensors.tensor import Dim, Masked, Read, Tensor, Uniform, reads, replaced
 from hbc.eqsat.tensors.windows import meeting, together
-from hbc.ir.build import add, and_, const, const_value, mul
-from hbc.ir.layout import layout
-from hbc.ir.nodes import (
+from hbc.ir.algebra.layout import layout
+from hbc.ir.ground.record import record
+from hbc.ir.lang.build import add, and_, const, const_value, mul
+from hbc.ir.lang.nodes import (
     Allocate,
     Expr,
     Instruct,
@@ -25,9 +26,8 @@ from hbc.ir.nodes import (
     Store,
     const_index,
 )
-from hbc.ir.record import record
-from hbc.ir.types import DType, Memory
-from hbc.ir.walk import block
+from hbc.ir.lang.types import DType, Memory
+from hbc.ir.lang.walk import block
 
 Packed = Callable[[Tensor, Points, Parts, Index, str], Expr]
 """Gives the load of an operand from a temporary where it lies packed, as `Frames.packed`."""

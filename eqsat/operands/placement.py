@@ -16,9 +16,10 @@ from hbc.eqsat.tensors.plan import Parts
 from hbc.eqsat.tensors.points import Points
 from hbc.eqsat.tensors.steps import Fresh, Index
 from hbc.eqsat.tensors.tensor import Tensor, reads, scalars, strides_along
-from hbc.ir.build import const_value, not_, sub
-from hbc.ir.linear import linear
-from hbc.ir.nodes import (
+from hbc.ir.algebra.linear import linear
+from hbc.ir.ground.record import mutable
+from hbc.ir.lang.build import const_value, not_, sub
+from hbc.ir.lang.nodes import (
     GPU_LOOPS,
     Allocate,
     Binary,
@@ -34,8 +35,7 @@ from hbc.ir.nodes import (
     Var,
     const_index,
 )
-from hbc.ir.record import mutable
-from hbc.ir.walk import (
+from hbc.ir.lang.walk import (
     block,
     children,
     contains,

@@ -26,10 +26,10 @@ from hbc.eqsat.tensors.tensor import (
     tensor,
 )
 from hbc.eqsat.tensors.unmask import by_address
-from hbc.ir.contraction import extent_range
-from hbc.ir.instruction import Instruction
-from hbc.ir.nodes import Binary, Cast, Expr, Load, Op, Store, VectorReduce
-from hbc.ir.walk import nodes
+from hbc.ir.lang.instruction import Instruction
+from hbc.ir.lang.nodes import Binary, Cast, Expr, Load, Op, Store, VectorReduce
+from hbc.ir.lang.walk import nodes
+from hbc.ir.meaning.contraction import extent_range
 
 Zeros = Mapping[str, frozenset[Hashable]]
 """All local buffers, and the conditions (`unmask.by_address`) where they are 0 unless these hold."""

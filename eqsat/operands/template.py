@@ -15,11 +15,11 @@ from hbc.eqsat.tensors.plan import Parts
 from hbc.eqsat.tensors.points import Points
 from hbc.eqsat.tensors.steps import Fresh, Index
 from hbc.eqsat.tensors.tensor import Tensor, map_scalars
-from hbc.ir.linear import canonical
-from hbc.ir.nodes import Allocate, Expr, For, Load, Stmt, Store, Var
-from hbc.ir.record import mutable, record
-from hbc.ir.types import INDEX
-from hbc.ir.walk import map_children, map_stmt, substitute
+from hbc.ir.algebra.linear import canonical
+from hbc.ir.ground.record import mutable, record
+from hbc.ir.lang.nodes import Allocate, Expr, For, Load, Stmt, Store, Var
+from hbc.ir.lang.types import INDEX
+from hbc.ir.lang.walk import map_children, map_stmt, substitute
 
 
 @record

@@ -14,11 +14,11 @@ from collections.abc import Sequence
 from itertools import permutations, product
 
 from hbc.eqsat.tensors.tensor import Apply, Dim, Line, Tensor, Uniform, operand_name, strides_along
-from hbc.ir.build import add, const_value, mul, sub
-from hbc.ir.linear import canonical
-from hbc.ir.nodes import Binary, Expr, Op, const_index
-from hbc.ir.record import record
-from hbc.ir.types import I64, INDEX
+from hbc.ir.algebra.linear import canonical
+from hbc.ir.ground.record import record
+from hbc.ir.lang.build import add, const_value, mul, sub
+from hbc.ir.lang.nodes import Binary, Expr, Op, const_index
+from hbc.ir.lang.types import I64, INDEX
 
 _ORDER = {Op.LT: (1, 1), Op.LE: (1, 0), Op.GT: (-1, 1), Op.GE: (-1, 0)}
 """By how much the second operand is greater than the first where the comparison holds: in which

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hbc.ir.build import const_value
-from hbc.ir.instruction import Instruction
-from hbc.ir.nodes import Block, Expr, For, Instruct, Load, Stmt, Store
-from hbc.ir.walk import map_stmt
+from hbc.ir.lang.build import const_value
+from hbc.ir.lang.instruction import Instruction
+from hbc.ir.lang.nodes import Block, Expr, For, Instruct, Load, Stmt, Store
+from hbc.ir.lang.walk import map_stmt
 
 
 def without_idle(s: Stmt, instructions: Sequence[Instruction]) -> Stmt:

@@ -15,10 +15,10 @@ from functools import cache
 from math import prod
 
 from hbc.eqsat.tensors.tensor import Dim, Dims
-from hbc.ir.build import const_value
-from hbc.ir.contraction import extent_range, extents, number
-from hbc.ir.instruction import Instruction, Kind, Row
-from hbc.ir.record import record
+from hbc.ir.ground.record import record
+from hbc.ir.lang.build import const_value
+from hbc.ir.lang.instruction import Instruction, Kind, Row
+from hbc.ir.meaning.contraction import extent_range, extents, number
 
 SUMMED = frozenset({Kind.K, Kind.SUM})
 

@@ -26,12 +26,25 @@ from hbc.eqsat.tensors.tensor import (
     reads,
     strides_along,
 )
-from hbc.ir.build import add, and_, broadcast, const, const_value, eq, floordiv, ge, lt, mod, mul
-from hbc.ir.build import select as select_between
-from hbc.ir.build import sub as difference
-from hbc.ir.layout import Layout, normal, to_index
-from hbc.ir.linear import canonical
-from hbc.ir.nodes import (
+from hbc.ir.algebra.layout import Layout, normal, to_index
+from hbc.ir.algebra.linear import canonical
+from hbc.ir.ground.record import record
+from hbc.ir.lang.build import (
+    add,
+    and_,
+    broadcast,
+    const,
+    const_value,
+    eq,
+    floordiv,
+    ge,
+    lt,
+    mod,
+    mul,
+)
+from hbc.ir.lang.build import select as select_between
+from hbc.ir.lang.build import sub as difference
+from hbc.ir.lang.nodes import (
     Binary,
     Broadcast,
     Call,
@@ -43,8 +56,7 @@ from hbc.ir.nodes import (
     VectorReduce,
     const_index,
 )
-from hbc.ir.record import record
-from hbc.ir.types import BOOL
+from hbc.ir.lang.types import BOOL
 
 FAR = 1 << 40  # the extent of what has its own mask
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hbc.ir.addends import addends, is_product
-from hbc.ir.nodes import Binary, Load, Op, Stmt, Store, VectorReduce
-from hbc.ir.walk import block, map_stmt, reads
+from hbc.ir.lang.addends import addends, is_product
+from hbc.ir.lang.nodes import Binary, Load, Op, Stmt, Store, VectorReduce
+from hbc.ir.lang.walk import block, map_stmt, reads
 
 
 def products_apart(s: Stmt) -> Stmt:

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from hbc.eqsat.tensors.any_point import for_any
 from hbc.eqsat.tensors.tensor import Apply, Masked, Reduce, Tensor, strides_along
-from hbc.ir.nodes import Binary, Cast, Op
+from hbc.ir.lang.nodes import Binary, Cast, Op
 
 
 def with_projected(x: Tensor) -> Tensor:

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from hbc.eqsat.tensors.plan import Part
 from hbc.eqsat.tensors.tensor import Dim
-from hbc.ir.nodes import Expr, For, LoopKind, Stmt, Var, const_index
-from hbc.ir.walk import block
+from hbc.ir.lang.nodes import Expr, For, LoopKind, Stmt, Var, const_index
+from hbc.ir.lang.walk import block
 
 UNROLLED = 4  # steps that are written out
 Index = Mapping[Dim, Expr]

@@ -16,10 +16,11 @@ from dataclasses import replace
 from itertools import pairwise
 from math import prod
 
-from hbc.ir.build import const_value, mul
-from hbc.ir.layout import Layout, layout
-from hbc.ir.linear import canonical
-from hbc.ir.nodes import (
+from hbc.ir.algebra.layout import Layout, layout
+from hbc.ir.algebra.linear import canonical
+from hbc.ir.ground.record import interned, record
+from hbc.ir.lang.build import const_value, mul
+from hbc.ir.lang.nodes import (
     Binary,
     Broadcast,
     Call,
@@ -36,9 +37,8 @@ from hbc.ir.nodes import (
     VectorReduce,
     const_index,
 )
-from hbc.ir.record import interned, record
-from hbc.ir.types import I64, DType
-from hbc.ir.walk import children, contains, map_children
+from hbc.ir.lang.types import I64, DType
+from hbc.ir.lang.walk import children, contains, map_children
 
 
 @interned

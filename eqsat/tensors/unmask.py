@@ -21,13 +21,13 @@ from hbc.eqsat.tensors.tensor import (
     conjuncts,
     tensor,
 )
-from hbc.ir.build import const_value, sub
-from hbc.ir.lane_offsets import constant_lanes
-from hbc.ir.linear import canonical
-from hbc.ir.nodes import Allocate, Binary, Expr, Load, Store, const_index
-from hbc.ir.show import show
-from hbc.ir.types import INDEX, TILES, Memory
-from hbc.ir.walk import statements
+from hbc.ir.algebra.linear import canonical
+from hbc.ir.lang.build import const_value, sub
+from hbc.ir.lang.nodes import Allocate, Binary, Expr, Load, Store, const_index
+from hbc.ir.lang.show import show
+from hbc.ir.lang.types import INDEX, TILES, Memory
+from hbc.ir.lang.walk import statements
+from hbc.ir.vectors.lane_offsets import constant_lanes
 
 LOCAL = (Memory.REGISTER, *sorted(TILES))
 

@@ -14,8 +14,8 @@ from __future__ import annotations
 
 from hbc.eqsat.tensors.plan import Part, Plan
 from hbc.eqsat.tensors.tensor import Dim, Masked, Read, Tensor
-from hbc.ir.build import const_value
-from hbc.ir.layout import Layout
+from hbc.ir.algebra.layout import Layout
+from hbc.ir.lang.build import const_value
 
 REGISTERS = (128, 256, 512)  # bits
 MOST_TOGETHER = 4  # more need more registers

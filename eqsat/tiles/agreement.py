@@ -14,9 +14,9 @@ from hbc.eqsat.operands.choice import Choice, Statement
 from hbc.eqsat.tensors.plan import SUMMED
 from hbc.eqsat.tensors.tensor import Read, Tensor, reads, strides_along
 from hbc.eqsat.tiles.tiles import TileBuffer, TileShapeError, add_tiles, moving_loops
-from hbc.ir.build import const_value
-from hbc.ir.nodes import Store
-from hbc.ir.record import record
+from hbc.ir.ground.record import record
+from hbc.ir.lang.build import const_value
+from hbc.ir.lang.nodes import Store
 
 Way = tuple[Statement, Choice]
 """A store as a statement over some box, and what does it."""

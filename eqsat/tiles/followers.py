@@ -15,9 +15,9 @@ from hbc.eqsat.tensors.tensor import Read, reads
 from hbc.eqsat.tiles.agreement import Options, Tiles
 from hbc.eqsat.tiles.maps import bare
 from hbc.eqsat.tiles.tiles import TileBuffer, TileShapeError, points_of
-from hbc.ir.lane_offsets import constant_lanes
-from hbc.ir.record import record
-from hbc.ir.types import TILES_OF_ELEMENTS
+from hbc.ir.ground.record import record
+from hbc.ir.lang.types import TILES_OF_ELEMENTS
+from hbc.ir.vectors.lane_offsets import constant_lanes
 
 
 @record

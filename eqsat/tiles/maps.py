@@ -19,11 +19,11 @@ from hbc.eqsat.tensors.steps import Fresh
 from hbc.eqsat.tensors.tensor import Apply, Masked, Read, Tensor, Uniform, reads
 from hbc.eqsat.tiles.steps import is_elementwise, is_whole, save
 from hbc.eqsat.tiles.tiles import Tile, TileBuffer, points_of, tile_of
-from hbc.ir.build import and_
-from hbc.ir.nodes import Allocate, Expr, Op, Stmt, Store, const_index
-from hbc.ir.record import record
-from hbc.ir.types import TILES_OF_ELEMENTS, TILES_OF_LANES, Memory
-from hbc.ir.walk import block
+from hbc.ir.ground.record import record
+from hbc.ir.lang.build import and_
+from hbc.ir.lang.nodes import Allocate, Expr, Op, Stmt, Store, const_index
+from hbc.ir.lang.types import TILES_OF_ELEMENTS, TILES_OF_LANES, Memory
+from hbc.ir.lang.walk import block
 
 TileBuffers = Mapping[str, TileBuffer]
 

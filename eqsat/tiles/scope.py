@@ -27,12 +27,22 @@ from hbc.eqsat.tiles.tiles import (
     accumulators,
     points_of,
 )
-from hbc.ir.build import const
-from hbc.ir.lane_offsets import constant_lanes
-from hbc.ir.nodes import Allocate, Block, Const, Expr, For, Load, Ramp, Stmt, Store, const_index
-from hbc.ir.record import mutable
-from hbc.ir.types import TILES, Memory
-from hbc.ir.walk import (
+from hbc.ir.ground.record import mutable
+from hbc.ir.lang.build import const
+from hbc.ir.lang.nodes import (
+    Allocate,
+    Block,
+    Const,
+    Expr,
+    For,
+    Load,
+    Ramp,
+    Stmt,
+    Store,
+    const_index,
+)
+from hbc.ir.lang.types import TILES, Memory
+from hbc.ir.lang.walk import (
     block,
     inner_statements,
     map_children,
@@ -41,6 +51,7 @@ from hbc.ir.walk import (
     own_expressions,
     statements,
 )
+from hbc.ir.vectors.lane_offsets import constant_lanes
 
 
 @mutable

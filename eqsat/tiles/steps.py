@@ -14,12 +14,12 @@ from hbc.eqsat.tensors.steps import Fresh, Index, nest
 from hbc.eqsat.tensors.tensor import Apply, Line, Masked, Read, Tensor, Uniform
 from hbc.eqsat.tiles.tile_starts import may_begin_unknown
 from hbc.eqsat.tiles.tiles import Tile, TileBuffer, accumulators, all_lanes, tile_of
-from hbc.ir.build import const, const_value
-from hbc.ir.layout import layout
-from hbc.ir.nodes import Allocate, Expr, Instruct, Load, Op, Stmt, Store, const_index
-from hbc.ir.record import record
-from hbc.ir.types import DType, Memory
-from hbc.ir.walk import block
+from hbc.ir.algebra.layout import layout
+from hbc.ir.ground.record import record
+from hbc.ir.lang.build import const, const_value
+from hbc.ir.lang.nodes import Allocate, Expr, Instruct, Load, Op, Stmt, Store, const_index
+from hbc.ir.lang.types import DType, Memory
+from hbc.ir.lang.walk import block
 
 TileBuffers = Mapping[str, TileBuffer]
 

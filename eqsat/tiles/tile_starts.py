@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from hbc.ir.build import not_
-from hbc.ir.nodes import Block, Expr, If, Load, Stmt, Store
-from hbc.ir.walk import inner_statements, nodes, own_expressions
+from hbc.ir.lang.build import not_
+from hbc.ir.lang.nodes import Block, Expr, If, Load, Stmt, Store
+from hbc.ir.lang.walk import inner_statements, nodes, own_expressions
 
 
 def may_begin_unknown(s: Stmt, buffer: str) -> bool:

@@ -18,13 +18,13 @@ from hbc.eqsat.tensors.plan import Plan
 from hbc.eqsat.tensors.points import Place, Points, address
 from hbc.eqsat.tensors.steps import Fresh, Index
 from hbc.eqsat.tensors.tensor import Dim, Dims, Read
-from hbc.ir.build import const_value
-from hbc.ir.contraction import shape
-from hbc.ir.lane_offsets import constant_lanes
-from hbc.ir.nodes import Expr, Load, Ramp, Store, Var, const_index
-from hbc.ir.record import mutable, record
-from hbc.ir.types import TILES_OF_LANES, DType, Memory
-from hbc.ir.walk import nodes
+from hbc.ir.ground.record import mutable, record
+from hbc.ir.lang.build import const_value
+from hbc.ir.lang.nodes import Expr, Load, Ramp, Store, Var, const_index
+from hbc.ir.lang.types import TILES_OF_LANES, DType, Memory
+from hbc.ir.lang.walk import nodes
+from hbc.ir.meaning.contraction import shape
+from hbc.ir.vectors.lane_offsets import constant_lanes
 
 Addresses = tuple[int, ...]
 
@@ -37,7 +37,7 @@ def all_lanes(lanes: int) -> Expr:
 @record
 class Tile:
     """`addresses`: the elements of the buffer that it holds, in its row-major order; `rows` of them.
-    `fragment`: which lane has which of them, where that is known (see `ir/fragment_layout.py`).
+    `fragment`: which lane has which of them, where that is known (see `ir/meaning/fragment_layout.py`).
     `is_sum`: it is no factor of a product."""
 
     name: str

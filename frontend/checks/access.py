@@ -18,11 +18,11 @@ from hbc.frontend.program.literals import BROKEN, is_broken
 from hbc.frontend.program.scope import Env
 from hbc.frontend.text import ast
 from hbc.frontend.text.vocabulary import EDGES
-from hbc.ir import build
-from hbc.ir.diag import Note
-from hbc.ir.nodes import Access, Binary, Const, Expr, Op, Select, const_index
-from hbc.ir.source import Span
-from hbc.ir.types import Type
+from hbc.ir.ground.diag import Note
+from hbc.ir.ground.source import Span
+from hbc.ir.lang import build
+from hbc.ir.lang.nodes import Access, Binary, Const, Expr, Op, Select, const_index
+from hbc.ir.lang.types import Type
 
 
 def access(e: ast.Access, indices: list[Expr], env: Env) -> Expr:

@@ -21,10 +21,10 @@ from hbc.frontend.program.literals import (
 from hbc.frontend.program.scope import Env
 from hbc.frontend.text import ast
 from hbc.frontend.text.vocabulary import BYTES, EDGES, FILLS, FUNCTIONS, MATHEMATICS, SHAPES
-from hbc.ir import fold
-from hbc.ir.diag import did_you_mean
-from hbc.ir.nodes import Call, Cast, Const, Expr, MathOp, Op, Select, Unary, UnaryOp
-from hbc.ir.types import BOOL, F32, F64, I64, DType, Type
+from hbc.ir.ground.diag import did_you_mean
+from hbc.ir.lang import fold
+from hbc.ir.lang.nodes import Call, Cast, Const, Expr, MathOp, Op, Select, Unary, UnaryOp
+from hbc.ir.lang.types import BOOL, F32, F64, I64, DType, Type
 
 Typing = Callable[[ast.Expr, Env], Expr]
 

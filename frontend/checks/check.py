@@ -20,8 +20,8 @@ from hbc.frontend.program.scope import Scope, Signature
 from hbc.frontend.program.settings import Settings
 from hbc.frontend.text import ast
 from hbc.frontend.text.vocabulary import words
-from hbc.ir.diag import HbcError, did_you_mean, in_order
-from hbc.ir.source import Span
+from hbc.ir.ground.diag import HbcError, did_you_mean, in_order
+from hbc.ir.ground.source import Span
 
 MOST_ARGUMENTS = 127  # that every C11 compiler takes (5.2.4.1)
 

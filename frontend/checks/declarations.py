@@ -12,11 +12,11 @@ from hbc.frontend.program.literals import is_broken
 from hbc.frontend.program.scope import Edge, Env, Scope
 from hbc.frontend.program.settings import Settings
 from hbc.frontend.text import ast
-from hbc.ir import build
-from hbc.ir.diag import Note
-from hbc.ir.linear import Linear, linear, to_expr
-from hbc.ir.nodes import Binary, Const, Expr, Op, Var, const_index
-from hbc.ir.types import DTYPES, DType, Type
+from hbc.ir.algebra.linear import Linear, linear, to_expr
+from hbc.ir.ground.diag import Note
+from hbc.ir.lang import build
+from hbc.ir.lang.nodes import Binary, Const, Expr, Op, Var, const_index
+from hbc.ir.lang.types import DTYPES, DType, Type
 
 
 def sizes(s: ast.Sizes, scope: Scope, settings: Settings) -> None:

@@ -22,9 +22,9 @@ from hbc.frontend.program.literals import (
 )  # fmt: skip
 from hbc.frontend.program.scope import Declared, Env, Scope, Signature
 from hbc.frontend.text import ast
-from hbc.ir.diag import Note
-from hbc.ir.nodes import Expr, Var
-from hbc.ir.types import DType, widen
+from hbc.ir.ground.diag import Note
+from hbc.ir.lang.nodes import Expr, Var
+from hbc.ir.lang.types import DType, widen
 
 
 @dataclass(slots=True)

@@ -10,9 +10,9 @@ from hbc.frontend.program.literals import is_broken
 from hbc.frontend.program.scope import Env, Scope
 from hbc.frontend.text import ast
 from hbc.frontend.text.vocabulary import FILLS
-from hbc.ir.diag import Note, did_you_mean
-from hbc.ir.source import Span
-from hbc.ir.types import BOOL
+from hbc.ir.ground.diag import Note, did_you_mean
+from hbc.ir.ground.source import Span
+from hbc.ir.lang.types import BOOL
 
 FORMS = {
     "random": "random(seed) or random(seed, least, greatest)",

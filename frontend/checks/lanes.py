@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 
 from hbc.frontend.program.funcs import Directive, Func, ScheduleLine
 from hbc.frontend.program.scope import Scope
-from hbc.ir.lane_limit import MOST_LANES
-from hbc.ir.nodes import Const
+from hbc.ir.lang.nodes import Const
+from hbc.ir.vectors.lane_limit import MOST_LANES
 
 
 def check_lanes(lines: Iterable[ScheduleLine], funcs: Mapping[str, Func], scope: Scope) -> None:

@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hbc.frontend.plans.inline_limit import LONGEST
-from hbc.ir.nodes import Access, Expr, Let, Var
-from hbc.ir.source import Span
-from hbc.ir.walk import children, contains, map_children, mentions, rewrite, substitute
+from hbc.ir.ground.source import Span
+from hbc.ir.lang.nodes import Access, Expr, Let, Var
+from hbc.ir.lang.walk import children, contains, map_children, mentions, rewrite, substitute
 
 
 def bind(name: str, value: Expr, body: Expr, span: Span | None) -> Expr | None:

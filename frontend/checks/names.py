@@ -8,9 +8,9 @@ from pathlib import PurePath
 from hbc.frontend.program.scope import Declared, Scope
 from hbc.frontend.text import ast
 from hbc.frontend.text.vocabulary import CONSTANTS, FUNCTIONS
-from hbc.ir.diag import Note
-from hbc.ir.source import Span
-from hbc.ir.types import DTYPES
+from hbc.ir.ground.diag import Note
+from hbc.ir.ground.source import Span
+from hbc.ir.lang.types import DTYPES
 
 # Sizes, arrays and the kernel are named in the generated C and its header, which C++ may include.
 LONGEST_NAME = 100  # characters of a kernel's: with what is added, the name of a file

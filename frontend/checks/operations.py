@@ -5,8 +5,8 @@ from __future__ import annotations
 from hbc.frontend.checks.types import Operand, join
 from hbc.frontend.program.literals import BROKEN, element, fold_binary, is_literal, settle
 from hbc.frontend.program.scope import Env
-from hbc.ir.nodes import COMPARISONS, Binary, Const, Expr, Op
-from hbc.ir.source import Span
+from hbc.ir.ground.source import Span
+from hbc.ir.lang.nodes import COMPARISONS, Binary, Const, Expr, Op
 
 
 def operation(op: Op, left: Operand, right: Operand, span: Span, env: Env) -> Expr:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from hbc.frontend.program.scope import Scope
 from hbc.frontend.text import ast
-from hbc.ir.diag import Note
+from hbc.ir.ground.diag import Note
 
 
 def names_read(roots: Iterable[object]) -> set[str]:

@@ -24,11 +24,11 @@ from hbc.frontend.program.vocabulary import (
     Kind,
 )
 from hbc.frontend.text import ast
-from hbc.ir.diag import Note, did_you_mean
-from hbc.ir.linear import linear, to_expr
-from hbc.ir.nodes import Access, Expr
-from hbc.ir.target import TARGETS
-from hbc.ir.walk import contains
+from hbc.ir.algebra.linear import linear, to_expr
+from hbc.ir.ground.diag import Note, did_you_mean
+from hbc.ir.lang.nodes import Access, Expr
+from hbc.ir.lang.target import TARGETS
+from hbc.ir.lang.walk import contains
 
 LARGEST_FACTOR = 1 << 30  # sums of such factors stay far from what 64 bits hold
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from hbc.frontend.program.funcs import Func, Stage
 from hbc.frontend.program.scope import Scope
 from hbc.frontend.text import ast
-from hbc.ir.record import record
+from hbc.ir.ground.record import record
 
 Argument = ast.Expr | ast.Line | ast.Option
 

@@ -15,8 +15,8 @@ from hbc.frontend.program.funcs import Func
 from hbc.frontend.program.literals import LITERAL_INT, is_broken
 from hbc.frontend.program.scope import Env, Scope, Signature
 from hbc.frontend.text import ast
-from hbc.ir.nodes import Binary, Const, Expr, Op, Select, Var, const_index
-from hbc.ir.types import DType, Type
+from hbc.ir.lang.nodes import Binary, Const, Expr, Op, Select, Var, const_index
+from hbc.ir.lang.types import DType, Type
 
 LARGEST_TABLE = 65536
 

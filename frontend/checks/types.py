@@ -14,9 +14,9 @@ from hbc.frontend.program.literals import (
 )  # fmt: skip
 from hbc.frontend.program.scope import Env, Scope
 from hbc.frontend.text import ast
-from hbc.ir.nodes import Cast, Const, Expr
-from hbc.ir.source import Span
-from hbc.ir.types import BOOL, DTYPES, F32, I32, DType, Type, widen
+from hbc.ir.ground.source import Span
+from hbc.ir.lang.nodes import Cast, Const, Expr
+from hbc.ir.lang.types import BOOL, DTYPES, F32, I32, DType, Type, widen
 
 Operand = tuple[Expr, ast.Expr]
 """A typed expression and what it was written as."""

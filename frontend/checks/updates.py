@@ -12,10 +12,10 @@ from hbc.frontend.program.funcs import Update
 from hbc.frontend.program.literals import UNKNOWN, is_broken
 from hbc.frontend.program.scope import Env, Scope
 from hbc.frontend.text import ast
-from hbc.ir.nodes import Access, Binary, Expr, Op, Unary, UnaryOp, Var
-from hbc.ir.source import Span
-from hbc.ir.types import BOOL, DType, Type
-from hbc.ir.walk import free_variables, nodes
+from hbc.ir.ground.source import Span
+from hbc.ir.lang.nodes import Access, Binary, Expr, Op, Unary, UnaryOp, Var
+from hbc.ir.lang.types import BOOL, DType, Type
+from hbc.ir.lang.walk import free_variables, nodes
 
 OPERATORS = {
     "+=": Op.ADD, "-=": Op.ADD, "*=": Op.MUL, "min=": Op.MIN, "max=": Op.MAX,

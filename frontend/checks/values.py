@@ -28,11 +28,11 @@ from hbc.frontend.program.literals import (
 from hbc.frontend.program.scope import Env
 from hbc.frontend.text import ast
 from hbc.frontend.text.vocabulary import CONSTANTS
-from hbc.ir.diag import Note
-from hbc.ir.nodes import Access, Binary, Const, Expr, Let, Op, Unary, UnaryOp, Var
-from hbc.ir.source import Span
-from hbc.ir.types import BOOL, I64, INDEX, Type
-from hbc.ir.walk import contains, nodes
+from hbc.ir.ground.diag import Note
+from hbc.ir.ground.source import Span
+from hbc.ir.lang.nodes import Access, Binary, Const, Expr, Let, Op, Unary, UnaryOp, Var
+from hbc.ir.lang.types import BOOL, I64, INDEX, Type
+from hbc.ir.lang.walk import contains, nodes
 
 OPERATORS = {str(op): op for op in Op if str(op) not in ("min", "max")}
 BITWISE = frozenset({Op.AND, Op.OR, Op.XOR})

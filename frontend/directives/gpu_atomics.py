@@ -8,9 +8,9 @@ from __future__ import annotations
 from hbc.frontend.plans.concurrent import check_reordered, is_independent
 from hbc.frontend.plans.plan import Loop, StagePlan, stage_text, step
 from hbc.frontend.program.funcs import Directive, Func
-from hbc.ir.diag import error
-from hbc.ir.nodes import ASSOCIATIVE, GPU_LOOPS, Op
-from hbc.ir.types import DType
+from hbc.ir.ground.diag import error
+from hbc.ir.lang.nodes import ASSOCIATIVE, GPU_LOOPS, Op
+from hbc.ir.lang.types import DType
 
 LEAST_BITS = 16
 """Of an element: what `atomicCAS` compares and swaps has as many at least."""

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from hbc.frontend.directives.swizzles import check_swizzle
 from hbc.frontend.plans.place_on_gpu import THREADS, Place, outside_of_threads, place_in, place_of
 from hbc.frontend.plans.plan import At, FuncPlan, Inline, Loop, Plan, StagePlan, stage_text
-from hbc.ir.diag import Diagnostic, Note
-from hbc.ir.nodes import LoopKind
-from hbc.ir.types import TILES, Memory
+from hbc.ir.ground.diag import Diagnostic, Note
+from hbc.ir.lang.nodes import LoopKind
+from hbc.ir.lang.types import TILES, Memory
 
 _WORDS = {
     Memory.SHARED: "shared memory", Memory.REGISTER: "registers", Memory.STACK: "threads",

@@ -24,9 +24,9 @@ from hbc.frontend.plans.plan import (
     Tail,
     default_stage,
 )  # fmt: skip
-from hbc.ir.names import unused
-from hbc.ir.nodes import GPU_LOOPS, LoopKind
-from hbc.ir.types import TILES, Memory
+from hbc.ir.lang.names import unused
+from hbc.ir.lang.nodes import GPU_LOOPS, LoopKind
+from hbc.ir.lang.types import TILES, Memory
 
 THREADS_A_BLOCK = 256
 WARP = 32

@@ -13,8 +13,8 @@ from hbc.frontend.directives.loops import find, integer, names, note
 from hbc.frontend.plans.loop_kinds import expect_serial
 from hbc.frontend.plans.plan import StagePlan, stage_text
 from hbc.frontend.program.funcs import Directive, Func
-from hbc.ir.diag import error
-from hbc.ir.nodes import LoopKind
+from hbc.ir.ground.diag import error
+from hbc.ir.lang.nodes import LoopKind
 
 MOST_BLOCK_LOOPS = 3  # a grid has three dimensions
 MOST_RESIDENT = 32  # blocks of a multiprocessor, of any that there is: sm_80 and sm_90 have as many

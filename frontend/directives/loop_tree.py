@@ -9,10 +9,10 @@ from hbc.frontend.directives.schedule import apply_schedule
 from hbc.frontend.plans.inline import inline_funcs
 from hbc.frontend.plans.plan import At, FuncPlan, Inline, Level, Plan, Root, Split, StagePlan, step
 from hbc.frontend.program.funcs import Image, Pipeline, Schedule
-from hbc.ir.nodes import LoopKind, Op
-from hbc.ir.show import show
-from hbc.ir.target import GPU, TARGETS
-from hbc.ir.types import Memory
+from hbc.ir.lang.nodes import LoopKind, Op
+from hbc.ir.lang.show import show
+from hbc.ir.lang.target import GPU, TARGETS
+from hbc.ir.lang.types import Memory
 
 KINDS = {
     LoopKind.SERIAL: "for",

@@ -23,9 +23,9 @@ from hbc.frontend.plans.plan import (
 )
 from hbc.frontend.program.funcs import Directive, Func, Stage
 from hbc.frontend.program.vocabulary import CACHES
-from hbc.ir.diag import did_you_mean, error
-from hbc.ir.nodes import Expr, LoopKind
-from hbc.ir.source import Span
+from hbc.ir.ground.diag import did_you_mean, error
+from hbc.ir.ground.source import Span
+from hbc.ir.lang.nodes import Expr, LoopKind
 
 # Each split of a split doubles what must be told apart: full pieces and tails. People nest ten.
 MOST_LOOPS = 32

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from hbc.frontend.program.funcs import Schedule
-from hbc.ir.diag import error
-from hbc.ir.target import GPU, Target
-from hbc.ir.types import FRAGMENTS, TILES, Memory
+from hbc.ir.ground.diag import error
+from hbc.ir.lang.target import GPU, Target
+from hbc.ir.lang.types import FRAGMENTS, TILES, Memory
 
 
 def refuse_memories(schedule: Schedule | None, target: Target) -> None:

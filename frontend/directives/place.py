@@ -8,9 +8,9 @@ from hbc.frontend.directives.loops import integer, listed, names, note
 from hbc.frontend.plans.inline import wrapper_name
 from hbc.frontend.plans.plan import At, FuncPlan, Inline, Plan, Promise, Root
 from hbc.frontend.program.funcs import Directive, Stage
-from hbc.ir.diag import did_you_mean, error
-from hbc.ir.nodes import Expr, const_index
-from hbc.ir.types import Memory
+from hbc.ir.ground.diag import did_you_mean, error
+from hbc.ir.lang.nodes import Expr, const_index
+from hbc.ir.lang.types import Memory
 
 
 def compute_at(plan: Plan, f: FuncPlan, d: Directive) -> FuncPlan:

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hbc.frontend.program.funcs import Directive, Schedule, Stage
-from hbc.ir.diag import Diagnostic, Note
-from hbc.ir.source import Span
+from hbc.ir.ground.diag import Diagnostic, Note
+from hbc.ir.ground.source import Span
 
 # What a directive speaks of: of two that speak of the same, one would be lost.
 _SUBJECTS = {

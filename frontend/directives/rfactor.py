@@ -21,11 +21,11 @@ from hbc.frontend.plans.plan import (
     step,
 )
 from hbc.frontend.program.funcs import Directive, Func, Pipeline, ReduceVar, Update
-from hbc.ir.build import add, and_, floordiv, lt, mul
-from hbc.ir.diag import InternalError, error
-from hbc.ir.identity import identity_of
-from hbc.ir.nodes import Access, Binary, Const, Expr, Var, const_index
-from hbc.ir.walk import substitute
+from hbc.ir.ground.diag import InternalError, error
+from hbc.ir.lang.build import add, and_, floordiv, lt, mul
+from hbc.ir.lang.identity import identity_of
+from hbc.ir.lang.nodes import Access, Binary, Const, Expr, Var, const_index
+from hbc.ir.lang.walk import substitute
 
 
 def rfactor(

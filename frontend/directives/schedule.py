@@ -17,8 +17,8 @@ from hbc.frontend.plans.inline_limit import refuse_crowds
 from hbc.frontend.plans.legal import check_levels
 from hbc.frontend.plans.plan import FuncPlan, Plan, StagePlan, default_plan, stage_text
 from hbc.frontend.program.funcs import Directive, Func, Pipeline, Schedule, ScheduleLine, Stage
-from hbc.ir.diag import Diagnostic, HbcError, did_you_mean, error
-from hbc.ir.source import Span
+from hbc.ir.ground.diag import Diagnostic, HbcError, did_you_mean, error
+from hbc.ir.ground.source import Span
 
 LoopDirective = Callable[[Func, StagePlan, Directive], StagePlan]
 PlaceDirective = Callable[[Plan, FuncPlan, Directive], FuncPlan]

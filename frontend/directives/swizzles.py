@@ -10,10 +10,10 @@ from hbc.frontend.directives.place import variable_of
 from hbc.frontend.plans.place_on_gpu import Place, place_of
 from hbc.frontend.plans.plan import FuncPlan, Plan
 from hbc.frontend.program.funcs import Directive
-from hbc.ir.build import const_value
-from hbc.ir.diag import Diagnostic
-from hbc.ir.nodes import Expr, Swizzle, const_index
-from hbc.ir.types import Memory
+from hbc.ir.ground.diag import Diagnostic
+from hbc.ir.lang.build import const_value
+from hbc.ir.lang.nodes import Expr, Swizzle, const_index
+from hbc.ir.lang.types import Memory
 
 UNIT_BYTES = 16
 """What the widest access of a thread moves: units of it stay together unless the schedule says less."""

@@ -7,8 +7,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hbc.frontend.plans.plan import At, FuncPlan, Plan, Split, StagePlan, Tail
-from hbc.ir.nodes import LoopKind
-from hbc.ir.types import TILES
+from hbc.ir.lang.nodes import LoopKind
+from hbc.ir.lang.types import TILES
 
 
 def mask_tails(plan: Plan) -> None:

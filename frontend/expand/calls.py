@@ -14,8 +14,8 @@ from hbc.frontend.expand.functions import variables_of
 from hbc.frontend.expand.trees import mapped
 from hbc.frontend.text import ast
 from hbc.frontend.text.vocabulary import EDGES
-from hbc.ir.diag import Diagnostic, HbcError, Note
-from hbc.ir.source import Span
+from hbc.ir.ground.diag import Diagnostic, HbcError, Note
+from hbc.ir.ground.source import Span
 
 Node = TypeVar("Node")
 MOST_NODES = 200_000  # of all bodies written out

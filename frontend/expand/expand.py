@@ -11,7 +11,7 @@ from hbc.frontend.expand.reductions import Lifting, reductions
 from hbc.frontend.text import ast
 from hbc.frontend.text.parse import too_deep
 from hbc.frontend.text.vocabulary import EDGES, words
-from hbc.ir.diag import Diagnostic, HbcError
+from hbc.ir.ground.diag import Diagnostic, HbcError
 
 
 def expand(file: ast.File) -> ast.File:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from hbc.frontend.text import ast
 from hbc.frontend.text.vocabulary import CONSTANTS, FUNCTIONS
-from hbc.ir.diag import Diagnostic, Note, did_you_mean
-from hbc.ir.types import DTYPES
+from hbc.ir.ground.diag import Diagnostic, Note, did_you_mean
+from hbc.ir.lang.types import DTYPES
 
 
 def functions_of(file: ast.File, mistakes: list[Diagnostic]) -> dict[str, ast.Function]:

@@ -8,8 +8,8 @@ from pathlib import Path
 from hbc.frontend.text import ast
 from hbc.frontend.text.giants import LARGEST_SOURCE
 from hbc.frontend.text.parse import parse
-from hbc.ir.diag import Diagnostic, HbcError, Note, did_you_mean
-from hbc.ir.source import Source, Span
+from hbc.ir.ground.diag import Diagnostic, HbcError, Note, did_you_mean
+from hbc.ir.ground.source import Source, Span
 
 LIBRARY = Path(__file__).resolve().parents[1] / "std"
 LIBRARY_PREFIX = "std/"

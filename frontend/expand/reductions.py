@@ -15,9 +15,9 @@ from dataclasses import dataclass, field, replace
 from hbc.frontend.expand.calls import names
 from hbc.frontend.expand.trees import mapped
 from hbc.frontend.text import ast
-from hbc.ir.diag import Diagnostic, did_you_mean
-from hbc.ir.record import record
-from hbc.ir.source import Span
+from hbc.ir.ground.diag import Diagnostic, did_you_mean
+from hbc.ir.ground.record import record
+from hbc.ir.ground.source import Span
 
 
 @record

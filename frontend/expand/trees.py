@@ -6,7 +6,7 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar
 
 from hbc.frontend.text import ast
-from hbc.ir.source import Span
+from hbc.ir.ground.source import Span
 
 Node = TypeVar("Node")
 

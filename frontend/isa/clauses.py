@@ -8,8 +8,8 @@ from hbc.frontend.isa import ast as isa_ast
 from hbc.frontend.isa.declare import check_cost, check_placeholders, named_features
 from hbc.frontend.isa.properties import NAME, WHOLE, Entry, Reports, read_properties
 from hbc.frontend.text import ast
-from hbc.ir.diag import Note, did_you_mean
-from hbc.ir.instruction import (
+from hbc.ir.ground.diag import Note, did_you_mean
+from hbc.ir.lang.instruction import (
     Cost,
     Feature,
     Mode,
@@ -21,7 +21,7 @@ from hbc.ir.instruction import (
     Subnormals,
     Template,
 )  # fmt: skip
-from hbc.ir.types import DType
+from hbc.ir.lang.types import DType
 
 COMPILERS = ("gcc", "clang")
 

@@ -18,12 +18,12 @@ from hbc.frontend.isa.properties import (
     read_properties,
 )  # fmt: skip
 from hbc.frontend.text import ast
-from hbc.ir.compiler_flags import ALLOWED, is_allowed
-from hbc.ir.diag import did_you_mean
-from hbc.ir.instruction import Bit, Cost, Feature, InstructionTarget, Place
-from hbc.ir.source import Span
-from hbc.ir.target import ARM, GPU, X86
-from hbc.ir.types import DTYPES, TILES, Memory
+from hbc.ir.ground.diag import did_you_mean
+from hbc.ir.ground.source import Span
+from hbc.ir.lang.compiler_flags import ALLOWED, is_allowed
+from hbc.ir.lang.instruction import Bit, Cost, Feature, InstructionTarget, Place
+from hbc.ir.lang.target import ARM, GPU, X86
+from hbc.ir.lang.types import DTYPES, TILES, Memory
 
 MACHINES = (X86, ARM, GPU)
 NO_PERMISSION = -1

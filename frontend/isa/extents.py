@@ -8,14 +8,14 @@ from math import isfinite
 from hbc.frontend.isa import ast as isa_ast
 from hbc.frontend.isa.properties import Reports
 from hbc.frontend.text import ast
-from hbc.ir.build import const_value, floordiv, mul
-from hbc.ir.diag import did_you_mean
-from hbc.ir.instruction import Size
-from hbc.ir.linear import canonical
-from hbc.ir.nodes import Expr, Var, const_index
-from hbc.ir.record import record
-from hbc.ir.source import Span
-from hbc.ir.types import INDEX
+from hbc.ir.algebra.linear import canonical
+from hbc.ir.ground.diag import did_you_mean
+from hbc.ir.ground.record import record
+from hbc.ir.ground.source import Span
+from hbc.ir.lang.build import const_value, floordiv, mul
+from hbc.ir.lang.instruction import Size
+from hbc.ir.lang.nodes import Expr, Var, const_index
+from hbc.ir.lang.types import INDEX
 
 
 @record

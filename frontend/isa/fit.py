@@ -9,9 +9,9 @@ from hbc.frontend.isa.indices import Part, Steps
 from hbc.frontend.isa.properties import Reports
 from hbc.frontend.isa.update import Typed
 from hbc.frontend.text import ast
-from hbc.ir.contraction import corners, number
-from hbc.ir.diag import Note
-from hbc.ir.instruction import Place, Size
+from hbc.ir.ground.diag import Note
+from hbc.ir.lang.instruction import Place, Size
+from hbc.ir.meaning.contraction import corners, number
 
 
 def check_cover(

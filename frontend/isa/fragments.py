@@ -8,11 +8,11 @@ from math import prod
 from hbc.frontend.isa import ast as isa_ast
 from hbc.frontend.isa.properties import Reports
 from hbc.frontend.text import ast
-from hbc.ir.build import add, const_value, floordiv, mod, mul
-from hbc.ir.diag import Note, did_you_mean
-from hbc.ir.fragment_layout import ELEMENT, LANE, Indices, held, is_partition
-from hbc.ir.instruction import Operand, Place
-from hbc.ir.nodes import Expr, Var, const_index
+from hbc.ir.ground.diag import Note, did_you_mean
+from hbc.ir.lang.build import add, const_value, floordiv, mod, mul
+from hbc.ir.lang.instruction import Operand, Place
+from hbc.ir.lang.nodes import Expr, Var, const_index
+from hbc.ir.meaning.fragment_layout import ELEMENT, LANE, Indices, held, is_partition
 
 
 def check_fragments(

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from hbc.frontend.isa.extents import Extent
 from hbc.frontend.isa.properties import Reports
 from hbc.frontend.text import ast
-from hbc.ir.diag import did_you_mean
-from hbc.ir.nodes import const_index
-from hbc.ir.record import record
+from hbc.ir.ground.diag import did_you_mean
+from hbc.ir.ground.record import record
+from hbc.ir.lang.nodes import const_index
 
 Steps = dict[str, int]
 """How far each loop moves an index."""

@@ -8,11 +8,11 @@ from pathlib import Path
 from hbc.frontend.isa.ast import Descriptions
 from hbc.frontend.isa.check import check_descriptions
 from hbc.frontend.isa.parse import parse_descriptions
-from hbc.ir.diag import Diagnostic, HbcError
-from hbc.ir.file_bytes import file_bytes
-from hbc.ir.instruction import InstructionSet
-from hbc.ir.printable import printable
-from hbc.ir.source import Source, Span
+from hbc.ir.ground.diag import Diagnostic, HbcError
+from hbc.ir.ground.printable import printable
+from hbc.ir.ground.source import Source, Span
+from hbc.ir.host.file_bytes import file_bytes
+from hbc.ir.lang.instruction import InstructionSet
 
 MOST_BYTES = 1 << 26
 

@@ -12,15 +12,15 @@ from hbc.frontend.isa.indices import Part, Steps, index_steps, split_variable
 from hbc.frontend.isa.properties import Reports
 from hbc.frontend.isa.update import MEANING, Typed, check_update, read_factors, read_functions
 from hbc.frontend.text import ast
-from hbc.ir.build import add, mul
-from hbc.ir.contraction import row_stride
-from hbc.ir.diag import Note, did_you_mean
-from hbc.ir.instruction import Kind, Operand, Place, Row, Size
-from hbc.ir.linear import canonical
-from hbc.ir.nodes import Expr, Var, const_index
-from hbc.ir.record import record
-from hbc.ir.source import Span
-from hbc.ir.types import DTYPES, F32
+from hbc.ir.algebra.linear import canonical
+from hbc.ir.ground.diag import Note, did_you_mean
+from hbc.ir.ground.record import record
+from hbc.ir.ground.source import Span
+from hbc.ir.lang.build import add, mul
+from hbc.ir.lang.instruction import Kind, Operand, Place, Row, Size
+from hbc.ir.lang.nodes import Expr, Var, const_index
+from hbc.ir.lang.types import DTYPES, F32
+from hbc.ir.meaning.contraction import row_stride
 
 # Kinds by which of C, A and B a loop moves.
 KINDS = {

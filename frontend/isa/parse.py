@@ -11,8 +11,8 @@ from hbc.frontend.text.giants import refuse_giants
 from hbc.frontend.text.grammar import load_parser
 from hbc.frontend.text.parse import MOST_ERRORS, no_collection, too_deep
 from hbc.frontend.text.syntax import explain
-from hbc.ir.diag import Diagnostic, HbcError, left
-from hbc.ir.source import Source
+from hbc.ir.ground.diag import Diagnostic, HbcError, left
+from hbc.ir.ground.source import Source
 
 # Where a description begins, whatever came before: where to go on after an error.
 BEGIN = re.compile(r"^[ \t]*(?:feature|place|target|instruction)\b", re.MULTILINE)

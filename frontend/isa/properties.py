@@ -8,9 +8,9 @@ from typing import Any
 
 from hbc.frontend.isa.ast import Property
 from hbc.frontend.text import ast
-from hbc.ir.diag import Diagnostic, Note, did_you_mean
-from hbc.ir.record import record
-from hbc.ir.source import Span
+from hbc.ir.ground.diag import Diagnostic, Note, did_you_mean
+from hbc.ir.ground.record import record
+from hbc.ir.ground.source import Span
 
 Value = Any
 """An int, a float, a string, or a dictionary for a block."""

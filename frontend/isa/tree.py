@@ -7,7 +7,7 @@ from typing import Any
 from hbc.frontend.isa import ast as isa_ast
 from hbc.frontend.text import ast
 from hbc.frontend.text.tree import Children, TreeBuilder, is_token, trees
-from hbc.ir.source import Span
+from hbc.ir.ground.source import Span
 
 
 class DescriptionBuilder(TreeBuilder):

@@ -8,11 +8,11 @@ from hbc.frontend.isa import ast as isa_ast
 from hbc.frontend.isa.extents import Extent
 from hbc.frontend.isa.properties import Reports
 from hbc.frontend.text import ast
-from hbc.ir.diag import did_you_mean
-from hbc.ir.instruction import Operand
-from hbc.ir.nodes import MathOp
-from hbc.ir.record import record
-from hbc.ir.types import F32, DType, widen
+from hbc.ir.ground.diag import did_you_mean
+from hbc.ir.ground.record import record
+from hbc.ir.lang.instruction import Operand
+from hbc.ir.lang.nodes import MathOp
+from hbc.ir.lang.types import F32, DType, widen
 
 FUNCTIONS = {str(MathOp.TF32): MathOp.TF32}
 """What instructions do to floats before they multiply them."""

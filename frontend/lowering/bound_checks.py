@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from hbc.frontend.program.funcs import Bound, Image, Pipeline
 from hbc.frontend.regions.program import Scope
-from hbc.ir.build import and_, cast, le, lt, maximum, minimum, or_
-from hbc.ir.identity import identity_of
-from hbc.ir.nodes import (
+from hbc.ir.lang.build import and_, cast, le, lt, maximum, minimum, or_
+from hbc.ir.lang.identity import identity_of
+from hbc.ir.lang.nodes import (
     Allocate,
     Assert,
     Expr,
@@ -19,9 +19,9 @@ from hbc.ir.nodes import (
     Var,
     const_index,
 )
-from hbc.ir.show import show
-from hbc.ir.types import INDEX, Memory
-from hbc.ir.walk import block
+from hbc.ir.lang.show import show
+from hbc.ir.lang.types import INDEX, Memory
+from hbc.ir.lang.walk import block
 
 
 def with_bound_checks(pipeline: Pipeline, scope: Scope, body: Stmt) -> Stmt:

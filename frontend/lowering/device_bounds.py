@@ -13,8 +13,9 @@ from functools import reduce
 from hbc.frontend.lowering.bound_checks import out_of_bound
 from hbc.frontend.program.funcs import Bound, Image, Pipeline
 from hbc.frontend.regions.program import Scope
-from hbc.ir.build import add, cast, const, eq, floordiv, ge, lt, maximum, mod, mul, or_
-from hbc.ir.nodes import (
+from hbc.ir.algebra.simplify import simplify
+from hbc.ir.lang.build import add, cast, const, eq, floordiv, ge, lt, maximum, mod, mul, or_
+from hbc.ir.lang.nodes import (
     Allocate,
     Assert,
     Expr,
@@ -27,9 +28,8 @@ from hbc.ir.nodes import (
     Var,
     const_index,
 )
-from hbc.ir.simplify import simplify
-from hbc.ir.types import I32, INDEX, Memory
-from hbc.ir.walk import block
+from hbc.ir.lang.types import I32, INDEX, Memory
+from hbc.ir.lang.walk import block
 
 BLOCKS = THREADS = 256
 _ZERO = const_index(0)

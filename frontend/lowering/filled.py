@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
-from hbc.ir.build import and_, const, select
-from hbc.ir.nodes import Expr, If, Load, Stmt, Store
-from hbc.ir.walk import rewrite
+from hbc.ir.lang.build import and_, const, select
+from hbc.ir.lang.nodes import Expr, If, Load, Stmt, Store
+from hbc.ir.lang.walk import rewrite
 
 
 def filled_with_zeros(s: Store, limits: Mapping[str, Expr], apart: Collection[str]) -> Stmt:

@@ -23,11 +23,13 @@ from hbc.frontend.regions.nest import Nest, tree_splits
 from hbc.frontend.regions.prefetch import prefetch_statements
 from hbc.frontend.regions.program import Program, Scope, load_accesses
 from hbc.frontend.regions.shared_places import shared_places
-from hbc.ir.bounds import Interval, prove
-from hbc.ir.build import add, and_, eq, floordiv, ge, gt, le, lt, minimum, mod, mul, sub
-from hbc.ir.diag import error
-from hbc.ir.kernel import Check
-from hbc.ir.nodes import (
+from hbc.ir.algebra.bounds import Interval, prove
+from hbc.ir.algebra.simplify import simplify
+from hbc.ir.ground.diag import error
+from hbc.ir.ground.record import record
+from hbc.ir.lang.build import add, and_, eq, floordiv, ge, gt, le, lt, minimum, mod, mul, sub
+from hbc.ir.lang.kernel import Check
+from hbc.ir.lang.nodes import (
     GPU_LOOPS,
     Binary,
     Block,
@@ -43,10 +45,8 @@ from hbc.ir.nodes import (
     Var,
     const_index,
 )
-from hbc.ir.record import record
-from hbc.ir.simplify import simplify
-from hbc.ir.target import GPU
-from hbc.ir.walk import block, contains, free_variables, substitute
+from hbc.ir.lang.target import GPU
+from hbc.ir.lang.walk import block, contains, free_variables, substitute
 
 AtLevel = Callable[[At, Nest, Scope, Callable[[Scope], Stmt]], Stmt]
 

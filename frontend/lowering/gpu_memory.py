@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from hbc.frontend.plans.place_on_gpu import Place
 from hbc.frontend.plans.plan import FuncPlan
-from hbc.ir.diag import error
-from hbc.ir.nodes import Const, Expr
-from hbc.ir.types import TILES, Memory
+from hbc.ir.ground.diag import error
+from hbc.ir.lang.nodes import Const, Expr
+from hbc.ir.lang.types import TILES, Memory
 
 MOST_SHARED = 227 * 1024  # bytes: sm_90 has that much for one block, others have less
 MOST_REGISTERS = 256 * 1024  # bytes of all the registers of a block's threads

@@ -9,8 +9,8 @@ from hbc.frontend.plans.place_on_gpu import THREADS
 from hbc.frontend.plans.plan import Loop, Split, StagePlan
 from hbc.frontend.regions.nest import Nest
 from hbc.frontend.regions.program import Scope
-from hbc.ir.nodes import For, LoopKind, Stmt, const_index
-from hbc.ir.walk import statements
+from hbc.ir.lang.nodes import For, LoopKind, Stmt, const_index
+from hbc.ir.lang.walk import statements
 
 
 def nests_directly(stage: StagePlan, depth: int) -> bool:

@@ -6,11 +6,11 @@ from hbc.frontend.plans.place_on_gpu import THREADS
 from hbc.frontend.plans.plan import Loop, Split, Tail
 from hbc.frontend.regions.nest import Nest
 from hbc.frontend.regions.program import Program, Scope
-from hbc.ir.bounds import constant_bounds
-from hbc.ir.diag import HbcError, error
-from hbc.ir.nodes import Const, Expr, LoopKind, const_index
-from hbc.ir.simplify import simplify
-from hbc.ir.target import GPU
+from hbc.ir.algebra.bounds import constant_bounds
+from hbc.ir.algebra.simplify import simplify
+from hbc.ir.ground.diag import HbcError, error
+from hbc.ir.lang.nodes import Const, Expr, LoopKind, const_index
+from hbc.ir.lang.target import GPU
 
 MAX_UNROLL = 1024
 _FREE = (LoopKind.SERIAL, LoopKind.PARALLEL, LoopKind.BLOCK)

@@ -8,6 +8,7 @@ from hbc.frontend.directives.memories import refuse_memories
 from hbc.frontend.directives.schedule import apply_schedule
 from hbc.frontend.lowering.bound_checks import with_bound_checks
 from hbc.frontend.lowering.device_bounds import with_device_bounds
+from hbc.frontend.lowering.lone_threads import lone_threads
 from hbc.frontend.lowering.realize import realize
 from hbc.frontend.lowering.table_values import evaluate_tables
 from hbc.frontend.plans.inline import inline_funcs
@@ -21,14 +22,13 @@ from hbc.frontend.regions.program import Program, Scope
 from hbc.frontend.regions.regions import whole_image
 from hbc.frontend.regions.storage import Storage, argument_storage, dense_checks, table_storage
 from hbc.frontend.regions.value_ranges import value_ranges
-from hbc.ir.bounds import Interval
-from hbc.ir.facts import implied
-from hbc.ir.kernel import Argument, Check, Kernel, Size
-from hbc.ir.launches import check_launches
-from hbc.ir.linear import Linear, linear, shifted
-from hbc.ir.lone_threads import lone_threads
-from hbc.ir.nodes import Block, Stmt, Var, const_index
-from hbc.ir.target import GPU, Target
+from hbc.ir.algebra.bounds import Interval
+from hbc.ir.algebra.facts import implied
+from hbc.ir.algebra.linear import Linear, linear, shifted
+from hbc.ir.lang.kernel import Argument, Check, Kernel, Size
+from hbc.ir.lang.launches import check_launches
+from hbc.ir.lang.nodes import Block, Stmt, Var, const_index
+from hbc.ir.lang.target import GPU, Target
 
 
 def lower(pipeline: Pipeline, schedule: Schedule | None, target: Target) -> Kernel:

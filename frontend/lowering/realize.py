@@ -19,14 +19,14 @@ from hbc.frontend.regions.regions import Box, extent_of
 from hbc.frontend.regions.rooms import Rooms, rooms_of, roomy
 from hbc.frontend.regions.slide import Window, slide_box, steps_of
 from hbc.frontend.regions.storage import MOST_STORED, Storage, func_storage
-from hbc.ir.bounds import Interval, constant_bounds
-from hbc.ir.build import add, sub
-from hbc.ir.diag import error
-from hbc.ir.nodes import Allocate, Const, Expr, LetStmt, LoopKind, Stmt, Var, const_index
-from hbc.ir.simplify import simplify
-from hbc.ir.target import GPU
-from hbc.ir.types import TILES, Memory
-from hbc.ir.walk import block
+from hbc.ir.algebra.bounds import Interval, constant_bounds
+from hbc.ir.algebra.simplify import simplify
+from hbc.ir.ground.diag import error
+from hbc.ir.lang.build import add, sub
+from hbc.ir.lang.nodes import Allocate, Const, Expr, LetStmt, LoopKind, Stmt, Var, const_index
+from hbc.ir.lang.target import GPU
+from hbc.ir.lang.types import TILES, Memory
+from hbc.ir.lang.walk import block
 
 MOST_STACK = 1 << 20  # bytes of one Func; threads have a few million
 

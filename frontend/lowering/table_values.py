@@ -6,8 +6,8 @@ import itertools
 
 from hbc.frontend.program.constants import Number, evaluate
 from hbc.frontend.program.funcs import Func, Pipeline
-from hbc.ir.diag import InternalError
-from hbc.ir.kernel import Table
+from hbc.ir.ground.diag import InternalError
+from hbc.ir.lang.kernel import Table
 
 Values = dict[tuple[int, ...], Number]
 

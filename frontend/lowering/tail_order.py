@@ -12,8 +12,8 @@ from dataclasses import replace
 
 from hbc.frontend.plans.plan import At, FuncPlan, Loop, Plan
 from hbc.frontend.regions.nest import Nest
-from hbc.ir.nodes import Const, LoopKind
-from hbc.ir.simplify import simplify
+from hbc.ir.algebra.simplify import simplify
+from hbc.ir.lang.nodes import Const, LoopKind
 
 _COPIED = (LoopKind.UNROLL, LoopKind.VECTOR)
 

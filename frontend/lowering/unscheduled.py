@@ -10,11 +10,11 @@ from collections.abc import Iterator
 
 from hbc.frontend.plans.plan import is_associative
 from hbc.frontend.program.funcs import Func, Pipeline, Schedule, Update
-from hbc.ir.diag import Diagnostic, Note, Severity
-from hbc.ir.kernel import Kernel
-from hbc.ir.nodes import Const, For, Load, LoopKind, Stmt, Store, Var
-from hbc.ir.slow_lanes import is_unit, step_along
-from hbc.ir.walk import free_variables, inner_statements, nodes
+from hbc.ir.ground.diag import Diagnostic, Note, Severity
+from hbc.ir.lang.kernel import Kernel
+from hbc.ir.lang.nodes import Const, For, Load, LoopKind, Stmt, Store, Var
+from hbc.ir.lang.walk import free_variables, inner_statements, nodes
+from hbc.ir.vectors.slow_lanes import is_unit, step_along
 
 AT_ONCE = (LoopKind.VECTOR, LoopKind.PARALLEL)
 FAR = -2  # what an access weighs whose elements are no neighbours

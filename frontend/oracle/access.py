@@ -9,9 +9,9 @@ import numpy as np
 from hbc.frontend.oracle import reach as oracle_reach
 from hbc.frontend.oracle.points import Buffers, Linear, Points, Stored, linear
 from hbc.frontend.oracle.value import Value, tidy, uncertainty
-from hbc.ir.diag import error
-from hbc.ir.nodes import Access
-from hbc.ir.numpy_types import Array
+from hbc.ir.ground.diag import error
+from hbc.ir.lang.nodes import Access
+from hbc.ir.meaning.numpy_types import Array
 
 Meaning = Callable[[Points], Value]
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hbc.ir.arith_cast import round_to
-from hbc.ir.numpy_types import Array, numpy_dtype
-from hbc.ir.record import record
-from hbc.ir.types import DType
+from hbc.ir.ground.record import record
+from hbc.ir.lang.types import DType
+from hbc.ir.meaning.arith_cast import round_to
+from hbc.ir.meaning.numpy_types import Array, numpy_dtype
 
 
 @dataclass(frozen=True, slots=True, eq=False)

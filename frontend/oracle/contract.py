@@ -14,9 +14,9 @@ from hbc.frontend.oracle.factors import BLOCK, Contraction, Window, grid_size
 from hbc.frontend.oracle.floats import LEAST, roundoff
 from hbc.frontend.oracle.points import Axis, Points, Ranges
 from hbc.frontend.oracle.program import Program
-from hbc.ir.nodes import Expr
-from hbc.ir.numpy_types import Array, numpy_dtype
-from hbc.ir.types import DType
+from hbc.ir.lang.nodes import Expr
+from hbc.ir.lang.types import DType
+from hbc.ir.meaning.numpy_types import Array, numpy_dtype
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -11,9 +11,8 @@ from hbc.frontend.oracle import integers as oracle_integer
 from hbc.frontend.oracle.access import Meaning, access
 from hbc.frontend.oracle.points import Buffers, Points
 from hbc.frontend.oracle.value import Value, compare, declared, exact, select
-from hbc.ir import arith
-from hbc.ir.diag import InternalError
-from hbc.ir.nodes import (
+from hbc.ir.ground.diag import InternalError
+from hbc.ir.lang.nodes import (
     COMPARISONS,
     Access,
     Binary,
@@ -36,8 +35,9 @@ from hbc.ir.nodes import (
     Var,
     VectorReduce,
 )
-from hbc.ir.numpy_types import numpy_dtype
-from hbc.ir.types import BOOL, DType
+from hbc.ir.lang.types import BOOL, DType
+from hbc.ir.meaning import arith
+from hbc.ir.meaning.numpy_types import numpy_dtype
 
 
 def meaning(e: Expr, buffers: Buffers) -> Meaning:

@@ -13,10 +13,10 @@ import numpy as np
 from hbc.frontend.oracle.floats import is_narrow
 from hbc.frontend.oracle.points import Ranges, chunks, linear
 from hbc.frontend.oracle.program import CONTRACTED_POINTS, accesses
-from hbc.ir.nodes import Access, Binary, Cast, Expr, Op
-from hbc.ir.record import record
-from hbc.ir.types import BOOL, DType
-from hbc.ir.walk import free_variables
+from hbc.ir.ground.record import record
+from hbc.ir.lang.nodes import Access, Binary, Cast, Expr, Op
+from hbc.ir.lang.types import BOOL, DType
+from hbc.ir.lang.walk import free_variables
 
 BLOCK = 64
 """How many positions of a sliding window share a matrix."""

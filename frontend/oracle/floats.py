@@ -11,11 +11,11 @@ from __future__ import annotations
 import numpy as np
 
 from hbc.frontend.oracle.value import Value, tidy, uncertain_where, uncertainty, work_dtype
-from hbc.ir import arith
-from hbc.ir.arith_cast import round_to
-from hbc.ir.nodes import MathOp, Op
-from hbc.ir.numpy_types import Array
-from hbc.ir.types import BF16, F16, F32, F64, DType
+from hbc.ir.lang.nodes import MathOp, Op
+from hbc.ir.lang.types import BF16, F16, F32, F64, DType
+from hbc.ir.meaning import arith
+from hbc.ir.meaning.arith_cast import round_to
+from hbc.ir.meaning.numpy_types import Array
 
 MATH_ULPS = 4
 """Largest error of exp, log, sin, cos and tanh, in units of the last place of the declared type

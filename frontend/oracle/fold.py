@@ -17,9 +17,9 @@ from hbc.frontend.oracle.floats import LARGEST, LEAST, roundoff
 from hbc.frontend.oracle.reach import reached
 from hbc.frontend.oracle.store import Places
 from hbc.frontend.oracle.value import Value, tidy, uncertainty, work_dtype
-from hbc.ir.nodes import Op
-from hbc.ir.numpy_types import Array
-from hbc.ir.types import BF16, F16, F64, DType
+from hbc.ir.lang.nodes import Op
+from hbc.ir.lang.types import BF16, F16, F64, DType
+from hbc.ir.meaning.numpy_types import Array
 
 
 @dataclass(slots=True, eq=False)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from hbc.frontend.oracle.value import Value, tidy, uncertainty, work_dtype
-from hbc.ir import arith, arith_cast
-from hbc.ir.nodes import Op
-from hbc.ir.numpy_types import Array
-from hbc.ir.types import BOOL, DType
+from hbc.ir.lang.nodes import Op
+from hbc.ir.lang.types import BOOL, DType
+from hbc.ir.meaning import arith, arith_cast
+from hbc.ir.meaning.numpy_types import Array
 
 
 def binary(op: Op, element: DType, a: Value, b: Value) -> Value:

@@ -18,8 +18,8 @@ from hbc.frontend.oracle.store import put
 from hbc.frontend.oracle.update import run_update
 from hbc.frontend.oracle.value import Value, exact, work_dtype
 from hbc.frontend.program.funcs import Func, Pipeline
-from hbc.ir.numpy_types import Array
-from hbc.ir.types import BOOL, DType
+from hbc.ir.lang.types import BOOL, DType
+from hbc.ir.meaning.numpy_types import Array
 
 __all__ = ["Comparison", "Reference", "compare", "evaluate"]
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from hbc.frontend.oracle.value import Value, uncertainty
-from hbc.ir.nodes import Binary, Const, Expr, Op, Unary, UnaryOp, Var
-from hbc.ir.numpy_types import Array
-from hbc.ir.record import record
-from hbc.ir.types import DType
+from hbc.ir.ground.record import record
+from hbc.ir.lang.nodes import Binary, Const, Expr, Op, Unary, UnaryOp, Var
+from hbc.ir.lang.types import DType
+from hbc.ir.meaning.numpy_types import Array
 
 Box = tuple[tuple[int, int], ...]
 """Least and greatest coordinate in each dimension."""

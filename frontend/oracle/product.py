@@ -10,8 +10,8 @@ import numpy as np
 from hbc.frontend.oracle.floats import roundoff
 from hbc.frontend.oracle.fold import Reach, in_any_order, reach_of
 from hbc.frontend.oracle.value import Value, tidy, uncertainty, work_dtype
-from hbc.ir.numpy_types import Array
-from hbc.ir.types import DType
+from hbc.ir.lang.types import DType
+from hbc.ir.meaning.numpy_types import Array
 
 
 @dataclass(slots=True, eq=False)

@@ -9,10 +9,10 @@ from hbc.frontend.oracle.access import Meaning
 from hbc.frontend.oracle.expr import meaning
 from hbc.frontend.oracle.points import Box, Points, Stored
 from hbc.frontend.program.funcs import Pipeline, Update
-from hbc.ir.diag import InternalError
-from hbc.ir.nodes import Access, Expr, Let, Stmt, Var
-from hbc.ir.types import DType
-from hbc.ir.walk import children, nodes, substitute
+from hbc.ir.ground.diag import InternalError
+from hbc.ir.lang.nodes import Access, Expr, Let, Stmt, Var
+from hbc.ir.lang.types import DType
+from hbc.ir.lang.walk import children, nodes, substitute
 
 MAX_POINTS = 1 << 16
 """How many points are evaluated at once: their arrays should fit a second-level cache."""

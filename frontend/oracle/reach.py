@@ -13,8 +13,8 @@ import numpy as np
 
 from hbc.frontend.oracle.points import Stored
 from hbc.frontend.oracle.value import Value, uncertainty
-from hbc.ir.numpy_types import Array
-from hbc.ir.types import BOOL
+from hbc.ir.lang.types import BOOL
+from hbc.ir.meaning.numpy_types import Array
 
 MOST_REACHED = 256
 """Elements that an index may name. Of more, nothing is said but that they may be anything."""

@@ -9,10 +9,10 @@ import numpy as np
 from hbc.frontend.oracle.points import grid, linear
 from hbc.frontend.oracle.program import Program, reads
 from hbc.frontend.program.funcs import Func, Update
-from hbc.ir.nodes import Access, Binary, Expr, Op, Unary, UnaryOp, Var
-from hbc.ir.record import record
-from hbc.ir.types import F32
-from hbc.ir.walk import free_variables
+from hbc.ir.ground.record import record
+from hbc.ir.lang.nodes import Access, Binary, Expr, Op, Unary, UnaryOp, Var
+from hbc.ir.lang.types import F32
+from hbc.ir.lang.walk import free_variables
 
 
 @record

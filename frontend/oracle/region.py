@@ -11,8 +11,8 @@ from hbc.frontend.oracle.program import Program, accesses, span_range, update_ra
 from hbc.frontend.oracle.reach import MOST_REACHED
 from hbc.frontend.oracle.value import Value, may_hold, taken
 from hbc.frontend.program.funcs import Func
-from hbc.ir.nodes import Access, Expr
-from hbc.ir.walk import free_variables
+from hbc.ir.lang.nodes import Access, Expr
+from hbc.ir.lang.walk import free_variables
 
 Compute = Callable[[Program, Mapping[str, Box]], None]
 """Evaluates boxes of Funcs into a program."""

@@ -13,7 +13,7 @@ from hbc.frontend.oracle.solve import solve
 from hbc.frontend.oracle.store import places, put, put_at
 from hbc.frontend.oracle.value import Value, may_hold, select, taken
 from hbc.frontend.program.funcs import Func, Update
-from hbc.ir.nodes import Var
+from hbc.ir.lang.nodes import Var
 
 
 def run_in_order(

@@ -13,8 +13,8 @@ from hbc.frontend.oracle.points import Points
 from hbc.frontend.oracle.program import Program
 from hbc.frontend.oracle.recurrence import Recurrence, Summand
 from hbc.frontend.oracle.value import Value, uncertainty
-from hbc.ir.numpy_types import Array
-from hbc.ir.types import F32
+from hbc.ir.lang.types import F32
+from hbc.ir.meaning.numpy_types import Array
 
 _BLOCK = 512
 _SECOND_ORDER = 1.01

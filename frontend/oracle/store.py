@@ -11,7 +11,7 @@ from hbc.frontend.oracle.points import Points, Stored
 from hbc.frontend.oracle.program import Program
 from hbc.frontend.oracle.value import Value, taken, uncertainty
 from hbc.frontend.program.funcs import Update
-from hbc.ir.numpy_types import Array
+from hbc.ir.meaning.numpy_types import Array
 
 
 @dataclass(frozen=True, slots=True, eq=False)

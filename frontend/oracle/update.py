@@ -34,11 +34,11 @@ from hbc.frontend.oracle.scan import run_in_order
 from hbc.frontend.oracle.store import places, put, sliced
 from hbc.frontend.oracle.value import Value, may_hold, select, taken, uncertainty
 from hbc.frontend.program.funcs import Func, Update
-from hbc.ir.addends import addends, is_product
-from hbc.ir.nodes import ASSOCIATIVE, Access, Binary, Expr, Let, Op
-from hbc.ir.numpy_types import Array
-from hbc.ir.types import BOOL, DType
-from hbc.ir.walk import substitute
+from hbc.ir.lang.addends import addends, is_product
+from hbc.ir.lang.nodes import ASSOCIATIVE, Access, Binary, Expr, Let, Op
+from hbc.ir.lang.types import BOOL, DType
+from hbc.ir.lang.walk import substitute
+from hbc.ir.meaning.numpy_types import Array
 
 MAX_ADDENDS = 1000
 """Sums of more are not taken apart. (Funcs that add Funcs may be sums of billions.)"""

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from hbc.ir.numpy_types import Array, numpy_dtype
-from hbc.ir.types import BOOL, F64, DType
+from hbc.ir.lang.types import BOOL, F64, DType
+from hbc.ir.meaning.numpy_types import Array, numpy_dtype
 
 
 @dataclass(slots=True, eq=False)
@@ -38,7 +38,7 @@ def exact(data: Array, element: DType) -> Value:
 
 def declared(v: Value, element: DType) -> Array:
     """`x` rounded to the declared type; no rounding happens where `e` is None."""
-    from hbc.ir.arith_cast import round_to
+    from hbc.ir.meaning.arith_cast import round_to
 
     return round_to(v.x, element) if element.is_float else v.x
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from hbc.frontend.plans.legal import is_reorderable, scans
 from hbc.frontend.plans.plan import Loop, Split, StagePlan, scan_distances, stage_text, step
 from hbc.frontend.program.funcs import Directive, Func, ReduceVar, Update
-from hbc.ir.diag import error
-from hbc.ir.linear import difference
-from hbc.ir.nodes import Access, Expr, Var
-from hbc.ir.walk import free_variables, nodes
+from hbc.ir.algebra.linear import difference
+from hbc.ir.ground.diag import error
+from hbc.ir.lang.nodes import Access, Expr, Var
+from hbc.ir.lang.walk import free_variables, nodes
 
 
 def check_concurrent(func: Func, stage: StagePlan, loop: Loop, d: Directive, what: str) -> None:

@@ -9,10 +9,10 @@ from itertools import count
 from hbc.frontend.plans.inline_limit import refuse_giants
 from hbc.frontend.plans.plan import Inline, Plan
 from hbc.frontend.program.funcs import Func, Pipeline, Update
-from hbc.ir.diag import did_you_mean, error
-from hbc.ir.nodes import Access, Expr, Let, Var
-from hbc.ir.source import Span
-from hbc.ir.walk import nodes, rewrite, substitute
+from hbc.ir.ground.diag import did_you_mean, error
+from hbc.ir.ground.source import Span
+from hbc.ir.lang.nodes import Access, Expr, Let, Var
+from hbc.ir.lang.walk import nodes, rewrite, substitute
 
 
 def wrapper_name(name: str, consumer: str) -> str:

@@ -12,10 +12,10 @@ from collections.abc import Mapping
 from hbc.frontend.plans.legal import stage_expressions
 from hbc.frontend.plans.plan import Inline, Plan
 from hbc.frontend.program.funcs import Func
-from hbc.ir.diag import error
-from hbc.ir.nodes import Access, Node, Var
-from hbc.ir.record import record
-from hbc.ir.walk import children
+from hbc.ir.ground.diag import error
+from hbc.ir.ground.record import record
+from hbc.ir.lang.nodes import Access, Node, Var
+from hbc.ir.lang.walk import children
 
 # A formula of so many nodes compiles in some ten seconds. Long sums are reductions.
 LONGEST = 20_000

@@ -20,10 +20,10 @@ from hbc.frontend.plans.plan import (
 )
 from hbc.frontend.plans.shared_storage import check_shared_storage
 from hbc.frontend.program.funcs import Func, Update
-from hbc.ir.diag import Diagnostic, Note, error
-from hbc.ir.nodes import Access, Expr, LoopKind
-from hbc.ir.source import Span
-from hbc.ir.walk import nodes
+from hbc.ir.ground.diag import Diagnostic, Note, error
+from hbc.ir.ground.source import Span
+from hbc.ir.lang.nodes import Access, Expr, LoopKind
+from hbc.ir.lang.walk import nodes
 
 
 def is_reorderable(func: Func, update: Update) -> bool:

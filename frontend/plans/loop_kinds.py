@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from hbc.frontend.plans.plan import Loop, StagePlan
 from hbc.frontend.program.funcs import Directive
-from hbc.ir.diag import error
-from hbc.ir.nodes import LoopKind
+from hbc.ir.ground.diag import error
+from hbc.ir.lang.nodes import LoopKind
 
 _IS = {
     LoopKind.VECTOR: "vectorized", LoopKind.UNROLL: "unrolled", LoopKind.PARALLEL: "parallel",

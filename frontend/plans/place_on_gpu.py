@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import IntEnum
 
 from hbc.frontend.plans.plan import At, Level, Plan, StagePlan, stage_text
-from hbc.ir.nodes import LoopKind
+from hbc.ir.lang.nodes import LoopKind
 
 THREADS = frozenset({LoopKind.THREAD, LoopKind.LANE})
 

@@ -10,12 +10,12 @@ from dataclasses import field
 from enum import StrEnum
 
 from hbc.frontend.program.funcs import Func, ReduceVar, Stage, Update
-from hbc.ir.linear import difference
-from hbc.ir.nodes import ASSOCIATIVE, Access, Expr, LoopKind, Var
-from hbc.ir.record import record
-from hbc.ir.source import Span
-from hbc.ir.types import Memory
-from hbc.ir.walk import nodes
+from hbc.ir.algebra.linear import difference
+from hbc.ir.ground.record import record
+from hbc.ir.ground.source import Span
+from hbc.ir.lang.nodes import ASSOCIATIVE, Access, Expr, LoopKind, Var
+from hbc.ir.lang.types import Memory
+from hbc.ir.lang.walk import nodes
 
 
 class Tail(StrEnum):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hbc.frontend.plans.plan import At, FuncPlan, Inline, Level, Loop, Plan, Root
-from hbc.ir.diag import Diagnostic, Note
-from hbc.ir.nodes import GPU_LOOPS, LoopKind
+from hbc.ir.ground.diag import Diagnostic, Note
+from hbc.ir.lang.nodes import GPU_LOOPS, LoopKind
 
 CONCURRENT = GPU_LOOPS | {LoopKind.PARALLEL}
 

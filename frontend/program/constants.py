@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from hbc.frontend.program.literals import LITERAL_FLOAT, LITERAL_INT, fold_call
-from hbc.ir import fold
-from hbc.ir.nodes import Access, Binary, Call, Cast, Const, Expr, Let, Select, Unary, Var
-from hbc.ir.types import F64, I64, DType
-from hbc.ir.walk import operands, rewrite
+from hbc.ir.lang import fold
+from hbc.ir.lang.nodes import Access, Binary, Call, Cast, Const, Expr, Let, Select, Unary, Var
+from hbc.ir.lang.types import F64, I64, DType
+from hbc.ir.lang.walk import operands, rewrite
 
 Number = int | float | bool
 

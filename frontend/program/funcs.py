@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from dataclasses import field
 
-from hbc.ir.nodes import Expr, Op
-from hbc.ir.record import record
-from hbc.ir.source import Source, Span
-from hbc.ir.types import DType
+from hbc.ir.ground.record import record
+from hbc.ir.ground.source import Source, Span
+from hbc.ir.lang.nodes import Expr, Op
+from hbc.ir.lang.types import DType
 
 
 @record

@@ -25,9 +25,10 @@ from hbc.frontend.program.ranges import (
     scale,
     union,
 )  # fmt: skip
-from hbc.ir.build import NEGATED
-from hbc.ir.linear import Linear, canonical, linear, shifted, to_expr
-from hbc.ir.nodes import (
+from hbc.ir.algebra.linear import Linear, canonical, linear, shifted, to_expr
+from hbc.ir.ground.record import record
+from hbc.ir.lang.build import NEGATED
+from hbc.ir.lang.nodes import (
     Access,
     Binary,
     Cast,
@@ -40,8 +41,7 @@ from hbc.ir.nodes import (
     UnaryOp,
     Var,
 )  # fmt: skip
-from hbc.ir.record import record
-from hbc.ir.types import INDEX, DType, Kind
+from hbc.ir.lang.types import INDEX, DType, Kind
 
 Ranges = Mapping[str, Range]
 Cells = Mapping[str, Mapping[tuple[int, ...], int | float | bool]]

@@ -11,8 +11,9 @@ from collections.abc import Callable
 
 from hbc.frontend.program.scope import Scope
 from hbc.frontend.text.vocabulary import HIGHEST, LOWEST
-from hbc.ir import fold
-from hbc.ir.nodes import (
+from hbc.ir.ground.source import Span
+from hbc.ir.lang import fold
+from hbc.ir.lang.nodes import (
     COMPARISONS,
     Access,
     Binary,
@@ -27,8 +28,7 @@ from hbc.ir.nodes import (
     UnaryOp,
     Var,
 )  # fmt: skip
-from hbc.ir.source import Span
-from hbc.ir.types import BOOL, F32, F64, I32, I64, DType, Kind, Type
+from hbc.ir.lang.types import BOOL, F32, F64, I32, I64, DType, Kind, Type
 
 LITERAL_INT = DType("integer literal", Kind.INT, 64)
 LITERAL_FLOAT = DType("number literal", Kind.FLOAT, 64)

@@ -8,13 +8,13 @@ from math import gcd
 from hbc.frontend.program.funcs import Requirement
 from hbc.frontend.program.ranges import Clauses, Range, quotient
 from hbc.frontend.program.scope import Scope
-from hbc.ir import build
-from hbc.ir.diag import Note
-from hbc.ir.linear import Linear, shifted, to_expr
-from hbc.ir.nodes import Access, Expr
-from hbc.ir.show import show
-from hbc.ir.source import Span
-from hbc.ir.walk import free_variables, nodes
+from hbc.ir.algebra.linear import Linear, shifted, to_expr
+from hbc.ir.ground.diag import Note
+from hbc.ir.ground.source import Span
+from hbc.ir.lang import build
+from hbc.ir.lang.nodes import Access, Expr
+from hbc.ir.lang.show import show
+from hbc.ir.lang.walk import free_variables, nodes
 
 
 def requirement(clauses: Clauses, message: str, span: Span | None) -> Requirement:

@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from math import gcd
 
-from hbc.ir.linear import Linear, linear, minus, plus, scaled, shifted, without
-from hbc.ir.nodes import Binary, Const, Expr, Op, Var
+from hbc.ir.algebra.linear import Linear, linear, minus, plus, scaled, shifted, without
+from hbc.ir.lang.nodes import Binary, Const, Expr, Op, Var
 
 MOST_STEPS = 400
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from hbc.ir.linear import Linear, of_atom, plus, scaled, to_expr
-from hbc.ir.nodes import Binary, Op, const_index
-from hbc.ir.record import record
+from hbc.ir.algebra.linear import Linear, of_atom, plus, scaled, to_expr
+from hbc.ir.ground.record import record
+from hbc.ir.lang.nodes import Binary, Op, const_index
 
 Clauses = tuple[tuple[Linear, ...], ...]
 

@@ -26,11 +26,11 @@ from hbc.frontend.program.ranges import (
     union,
 )
 from hbc.frontend.program.scope import Scope
-from hbc.ir.linear import Linear, canonical, linear, minus, plus, shifted
-from hbc.ir.nodes import Access, Const, Expr, Let, Node, Var, const_index
-from hbc.ir.record import record
-from hbc.ir.source import Span
-from hbc.ir.walk import children, nodes
+from hbc.ir.algebra.linear import Linear, canonical, linear, minus, plus, shifted
+from hbc.ir.ground.record import record
+from hbc.ir.ground.source import Span
+from hbc.ir.lang.nodes import Access, Const, Expr, Let, Node, Var, const_index
+from hbc.ir.lang.walk import children, nodes
 
 
 @dataclass(slots=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from hbc.frontend.program.funcs import Bound, Image, ReduceVar, Requirement, SizeDecl
 from hbc.frontend.text import ast
-from hbc.ir.diag import (
+from hbc.ir.ground.diag import (
     MOST_MISTAKES,
     Diagnostic,
     HbcError,
@@ -16,10 +16,10 @@ from hbc.ir.diag import (
     in_order,
     left,
 )
-from hbc.ir.nodes import Const, Expr
-from hbc.ir.record import record
-from hbc.ir.source import Source, Span
-from hbc.ir.types import DTYPES, DType
+from hbc.ir.ground.record import record
+from hbc.ir.ground.source import Source, Span
+from hbc.ir.lang.nodes import Const, Expr
+from hbc.ir.lang.types import DTYPES, DType
 
 
 @record

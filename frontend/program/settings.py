@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from hbc.frontend.text import ast
-from hbc.ir import fold
-from hbc.ir.diag import Diagnostic, UsageError, did_you_mean
-from hbc.ir.types import DTYPES, DType, Kind
+from hbc.ir.ground.diag import Diagnostic, UsageError, did_you_mean
+from hbc.ir.lang import fold
+from hbc.ir.lang.types import DTYPES, DType, Kind
 
 TRUTH = {"true": True, "false": False, "1": True, "0": False}
 

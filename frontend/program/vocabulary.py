@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from hbc.ir.record import record
+from hbc.ir.ground.record import record
 
 
 class Kind(StrEnum):

@@ -12,9 +12,9 @@ from hbc.frontend.regions.program import Program, Scope
 from hbc.frontend.regions.promises import check_promises
 from hbc.frontend.regions.regions import Box, Ranges, as_promised, common, needed, stage_ranges
 from hbc.frontend.regions.slide import Window, scan_window
-from hbc.ir.bounds import prove
-from hbc.ir.build import le
-from hbc.ir.record import record
+from hbc.ir.algebra.bounds import prove
+from hbc.ir.ground.record import record
+from hbc.ir.lang.build import le
 
 
 @record

@@ -10,10 +10,10 @@ from hbc.frontend.regions.nest import Nest
 from hbc.frontend.regions.program import Program, Scope
 from hbc.frontend.regions.regions import Box, extent_of, stage_ranges
 from hbc.frontend.regions.slide import names_of
-from hbc.ir.bounds import Interval, constant_bounds
-from hbc.ir.build import add, minimum, mul, sub
-from hbc.ir.nodes import Const, Var, const_index
-from hbc.ir.simplify import simplify
+from hbc.ir.algebra.bounds import Interval, constant_bounds
+from hbc.ir.algebra.simplify import simplify
+from hbc.ir.lang.build import add, minimum, mul, sub
+from hbc.ir.lang.nodes import Const, Var, const_index
 
 
 class UnfoldedError(Exception):

@@ -11,10 +11,10 @@ from dataclasses import replace
 
 from hbc.frontend.plans.plan import Tail
 from hbc.frontend.regions.nest import Nest
-from hbc.ir.bounds import Interval
-from hbc.ir.nodes import Binary, Const, Expr, Let, Op, Var
-from hbc.ir.types import INDEX
-from hbc.ir.walk import map_children, substitute
+from hbc.ir.algebra.bounds import Interval
+from hbc.ir.lang.nodes import Binary, Const, Expr, Let, Op, Var
+from hbc.ir.lang.types import INDEX
+from hbc.ir.lang.walk import map_children, substitute
 
 Values = Mapping[str, Expr]
 

@@ -12,11 +12,11 @@ from collections.abc import Mapping
 from dataclasses import field, replace
 
 from hbc.frontend.plans.plan import Fuse, Split, StagePlan, Tail
-from hbc.ir.bounds import Interval
-from hbc.ir.build import add, floordiv, lt, maximum, minimum, mod, mul, sub
-from hbc.ir.nodes import GPU_LOOPS, Const, Expr, const_index
-from hbc.ir.record import record
-from hbc.ir.simplify import simplify
+from hbc.ir.algebra.bounds import Interval
+from hbc.ir.algebra.simplify import simplify
+from hbc.ir.ground.record import record
+from hbc.ir.lang.build import add, floordiv, lt, maximum, minimum, mod, mul, sub
+from hbc.ir.lang.nodes import GPU_LOOPS, Const, Expr, const_index
 
 
 @record

@@ -11,10 +11,10 @@ from hbc.frontend.plans.legal import stage_accesses
 from hbc.frontend.plans.plan import scan_distances
 from hbc.frontend.program.funcs import Func, ReduceVar, Update
 from hbc.frontend.regions.regions import Box, Ranges, access_box, lesser, stage_ranges
-from hbc.ir.bounds import Interval, prove
-from hbc.ir.build import add, ge, lt, sub
-from hbc.ir.nodes import Access, Expr, Var
-from hbc.ir.simplify import simplify
+from hbc.ir.algebra.bounds import Interval, prove
+from hbc.ir.algebra.simplify import simplify
+from hbc.ir.lang.build import add, ge, lt, sub
+from hbc.ir.lang.nodes import Access, Expr, Var
 
 
 def pure_box(func: Func, box: Box, scope: Ranges) -> Box:

@@ -17,12 +17,12 @@ from hbc.frontend.plans.legal import stage_accesses
 from hbc.frontend.plans.place_on_gpu import Place, place_of
 from hbc.frontend.plans.plan import FuncPlan, Plan, Split, StagePlan, is_associative, stage_vars
 from hbc.frontend.program.funcs import Func, Update
-from hbc.ir.build import const_value, sub
-from hbc.ir.nodes import Access, Binary, Cast, Const, Expr, Op, Var
-from hbc.ir.record import record
-from hbc.ir.simplify import simplify
-from hbc.ir.types import TILES, Memory
-from hbc.ir.walk import free_variables
+from hbc.ir.algebra.simplify import simplify
+from hbc.ir.ground.record import record
+from hbc.ir.lang.build import const_value, sub
+from hbc.ir.lang.nodes import Access, Binary, Cast, Const, Expr, Op, Var
+from hbc.ir.lang.types import TILES, Memory
+from hbc.ir.lang.walk import free_variables
 
 _SHARED = (Memory.AUTO, Memory.SHARED)  # what a block computes goes there by itself
 

@@ -19,10 +19,12 @@ from hbc.frontend.regions.regions import (
     hull,
     reduce_ranges,
 )
-from hbc.ir.bounds import Interval
-from hbc.ir.build import add, and_, const_value, floordiv, le, mul
-from hbc.ir.diag import HbcError, error
-from hbc.ir.nodes import (
+from hbc.ir.algebra.bounds import Interval
+from hbc.ir.algebra.simplify import simplify
+from hbc.ir.ground.diag import HbcError, error
+from hbc.ir.ground.record import record
+from hbc.ir.lang.build import add, and_, const_value, floordiv, le, mul
+from hbc.ir.lang.nodes import (
     Access,
     Expr,
     For,
@@ -34,10 +36,8 @@ from hbc.ir.nodes import (
     Var,
     const_index,
 )
-from hbc.ir.record import record
-from hbc.ir.show import show
-from hbc.ir.simplify import simplify
-from hbc.ir.walk import free_variables, map_children, substitute
+from hbc.ir.lang.show import show
+from hbc.ir.lang.walk import free_variables, map_children, substitute
 
 LINE = 64  # bytes
 

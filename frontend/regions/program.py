@@ -9,15 +9,15 @@ from hbc.frontend.plans.place_on_gpu import Place, place_in
 from hbc.frontend.plans.plan import Plan
 from hbc.frontend.regions.padding import Padding
 from hbc.frontend.regions.storage import Storage
-from hbc.ir.bounds import Facts, Interval, prove
-from hbc.ir.build import ge, maximum
-from hbc.ir.kernel import Check
-from hbc.ir.linear import Linear, linear
-from hbc.ir.nodes import Access, Binary, Const, Expr, Load, LoopKind, Op, Var, const_index
-from hbc.ir.record import record
-from hbc.ir.simplify import simplify
-from hbc.ir.target import Target
-from hbc.ir.walk import rewrite
+from hbc.ir.algebra.bounds import Facts, Interval, prove
+from hbc.ir.algebra.linear import Linear, linear
+from hbc.ir.algebra.simplify import simplify
+from hbc.ir.ground.record import record
+from hbc.ir.lang.build import ge, maximum
+from hbc.ir.lang.kernel import Check
+from hbc.ir.lang.nodes import Access, Binary, Const, Expr, Load, LoopKind, Op, Var, const_index
+from hbc.ir.lang.target import Target
+from hbc.ir.lang.walk import rewrite
 
 
 @record

@@ -10,14 +10,14 @@ from __future__ import annotations
 from hbc.frontend.plans.plan import FuncPlan, Promise
 from hbc.frontend.regions.program import Program, Scope
 from hbc.frontend.regions.regions import Box, promised
-from hbc.ir.bounds import Facts, prove
-from hbc.ir.build import eq
-from hbc.ir.diag import error
-from hbc.ir.kernel import Check
-from hbc.ir.nodes import Expr
-from hbc.ir.show import show
-from hbc.ir.simplify import simplify
-from hbc.ir.walk import free_variables
+from hbc.ir.algebra.bounds import Facts, prove
+from hbc.ir.algebra.simplify import simplify
+from hbc.ir.ground.diag import error
+from hbc.ir.lang.build import eq
+from hbc.ir.lang.kernel import Check
+from hbc.ir.lang.nodes import Expr
+from hbc.ir.lang.show import show
+from hbc.ir.lang.walk import free_variables
 
 
 def check_promises(program: Program, f: FuncPlan, box: Box, scope: Scope) -> None:

@@ -9,13 +9,13 @@ from hbc.frontend.plans.plan import FuncPlan, Promise, step
 from hbc.frontend.program.funcs import Func, Image, ReduceVar
 from hbc.frontend.regions.index_values import aligned_name, at_position
 from hbc.frontend.regions.value_ranges import data_ranges
-from hbc.ir.bounds import Facts, Interval, bounds, prove
-from hbc.ir.build import add, le, maximum, minimum, sub
-from hbc.ir.diag import InternalError, error
-from hbc.ir.facts import implied
-from hbc.ir.nodes import Access, Expr, Var
-from hbc.ir.simplify import simplify
-from hbc.ir.walk import nodes, substitute
+from hbc.ir.algebra.bounds import Facts, Interval, bounds, prove
+from hbc.ir.algebra.facts import implied
+from hbc.ir.algebra.simplify import simplify
+from hbc.ir.ground.diag import InternalError, error
+from hbc.ir.lang.build import add, le, maximum, minimum, sub
+from hbc.ir.lang.nodes import Access, Expr, Var
+from hbc.ir.lang.walk import nodes, substitute
 
 Box = tuple[Interval, ...]
 Ranges = Mapping[str, Interval]

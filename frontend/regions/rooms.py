@@ -14,10 +14,10 @@ from hbc.frontend.regions.padding import UnpaddedError, padded_roots, rounded
 from hbc.frontend.regions.program import Program, Scope
 from hbc.frontend.regions.regions import Box, Ranges, extent_of, needed, stage_ranges
 from hbc.frontend.regions.storage import MOST_STORED
-from hbc.ir.bounds import Interval, constant_bounds, prove
-from hbc.ir.build import add, ge, sub
-from hbc.ir.nodes import Const, Expr, const_index
-from hbc.ir.simplify import simplify
+from hbc.ir.algebra.bounds import Interval, constant_bounds, prove
+from hbc.ir.algebra.simplify import simplify
+from hbc.ir.lang.build import add, ge, sub
+from hbc.ir.lang.nodes import Const, Expr, const_index
 
 Rooms = Mapping[str, tuple[int, ...]]
 """By Func, how many values of each variable it is computed for, needed or not."""

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from hbc.frontend.plans.legal import stage_accesses
 from hbc.frontend.program.funcs import Func, ReduceVar
-from hbc.ir.linear import difference
-from hbc.ir.nodes import Var
-from hbc.ir.record import record
+from hbc.ir.algebra.linear import difference
+from hbc.ir.ground.record import record
+from hbc.ir.lang.nodes import Var
 
 
 @record

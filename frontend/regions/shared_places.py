@@ -16,11 +16,11 @@ from hbc.frontend.regions.index_values import aligned_values, at_position
 from hbc.frontend.regions.nest import Nest
 from hbc.frontend.regions.program import Program, Scope, load_accesses
 from hbc.frontend.regions.regions import access_box, stage_ranges
-from hbc.ir.bounds import Facts, prove
-from hbc.ir.build import const_value, le
-from hbc.ir.nodes import Access, Expr, LoopKind, const_index
-from hbc.ir.simplify import simplify
-from hbc.ir.walk import free_variables, nodes
+from hbc.ir.algebra.bounds import Facts, prove
+from hbc.ir.algebra.simplify import simplify
+from hbc.ir.lang.build import const_value, le
+from hbc.ir.lang.nodes import Access, Expr, LoopKind, const_index
+from hbc.ir.lang.walk import free_variables, nodes
 
 
 def shared_places(

@@ -11,12 +11,12 @@ from hbc.frontend.regions.nest import Nest
 from hbc.frontend.regions.program import Program, Scope
 from hbc.frontend.regions.regions import Box, extent_of, greater, lesser
 from hbc.frontend.regions.scan import Scan, scan_of
-from hbc.ir.bounds import Interval, prove
-from hbc.ir.build import add, eq, ge, le, maximum, select, sub
-from hbc.ir.nodes import Expr, LoopKind, Var, const_index
-from hbc.ir.record import record
-from hbc.ir.simplify import simplify
-from hbc.ir.walk import free_variables, substitute
+from hbc.ir.algebra.bounds import Interval, prove
+from hbc.ir.algebra.simplify import simplify
+from hbc.ir.ground.record import record
+from hbc.ir.lang.build import add, eq, ge, le, maximum, select, sub
+from hbc.ir.lang.nodes import Expr, LoopKind, Var, const_index
+from hbc.ir.lang.walk import free_variables, substitute
 
 
 @record

@@ -10,13 +10,13 @@ from hbc.frontend.directives.swizzles import swizzle_of, whole_row
 from hbc.frontend.plans.plan import FuncPlan, Split
 from hbc.frontend.program.funcs import Image
 from hbc.frontend.regions.regions import Box, extent_of
-from hbc.ir.bounds import Interval, constant_bounds
-from hbc.ir.build import add, const_value, eq, floordiv, mod, mul, sub
-from hbc.ir.kernel import Argument, Check
-from hbc.ir.nodes import Const, Expr, LoopKind, Swizzle, Var, const_index
-from hbc.ir.record import record
-from hbc.ir.simplify import simplify
-from hbc.ir.types import DType, Memory
+from hbc.ir.algebra.bounds import Interval, constant_bounds
+from hbc.ir.algebra.simplify import simplify
+from hbc.ir.ground.record import record
+from hbc.ir.lang.build import add, const_value, eq, floordiv, mod, mul, sub
+from hbc.ir.lang.kernel import Argument, Check
+from hbc.ir.lang.nodes import Const, Expr, LoopKind, Swizzle, Var, const_index
+from hbc.ir.lang.types import DType, Memory
 
 # What is bounded by more than this, its type perhaps, has the size that is needed, not a constant.
 MOST_STORED = 1 << 20

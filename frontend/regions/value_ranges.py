@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from hbc.frontend.program.funcs import Func, Pipeline
-from hbc.ir.bounds import Interval, bounds
-from hbc.ir.build import sub
-from hbc.ir.kernel import Table
-from hbc.ir.nodes import Access, Cast, Expr, const_index
-from hbc.ir.simplify import simplify
-from hbc.ir.types import INDEX, DType
-from hbc.ir.walk import free_variables, nodes
+from hbc.ir.algebra.bounds import Interval, bounds
+from hbc.ir.algebra.simplify import simplify
+from hbc.ir.lang.build import sub
+from hbc.ir.lang.kernel import Table
+from hbc.ir.lang.nodes import Access, Cast, Expr, const_index
+from hbc.ir.lang.types import INDEX, DType
+from hbc.ir.lang.walk import free_variables, nodes
 
 UNKNOWN = Interval(None, None)
 

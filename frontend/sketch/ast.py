@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import field
 
-from hbc.ir.record import record
-from hbc.ir.source import Source, Span
+from hbc.ir.ground.record import record
+from hbc.ir.ground.source import Source, Span
 
 
 @record

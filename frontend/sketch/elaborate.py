@@ -13,9 +13,10 @@ from hbc.frontend.sketch.params import Parameters
 from hbc.frontend.sketch.parse import parse_sketch
 from hbc.frontend.sketch.sets import FORMULAS, define_set, formula_gather, inline_gather
 from hbc.frontend.sketch.terms import TermScope, evaluate_terms
-from hbc.ir.diag import Note, did_you_mean, error
-from hbc.ir.gather import Shape
-from hbc.ir.sketch import (
+from hbc.ir.ground.diag import Note, did_you_mean, error
+from hbc.ir.ground.source import Source, Span
+from hbc.ir.moves.gather import Shape
+from hbc.ir.moves.sketch import (
     NO_TERM,
     SYMBOL,
     Apply,
@@ -30,7 +31,6 @@ from hbc.ir.sketch import (
     Statement,
     Terms,
 )
-from hbc.ir.source import Source, Span
 
 Reader = Callable[[str, Span], Source]  # finds an imported file, or raises HbcError
 

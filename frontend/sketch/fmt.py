@@ -7,8 +7,8 @@ here would find.
 from __future__ import annotations
 
 from hbc.frontend.sketch.parse import parse_sketch
-from hbc.ir.diag import InternalError
-from hbc.ir.source import Source
+from hbc.ir.ground.diag import InternalError
+from hbc.ir.ground.source import Source
 
 TAB = 4
 

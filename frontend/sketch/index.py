@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from hbc.frontend.sketch import ast
-from hbc.ir import index_expr as ir
-from hbc.ir.diag import error
-from hbc.ir.sketch import Option
-from hbc.ir.source import Span
+from hbc.ir.ground.diag import error
+from hbc.ir.ground.source import Span
+from hbc.ir.moves import index_expr as ir
+from hbc.ir.moves.sketch import Option
 
 LARGEST_EXTENT = 1 << 20
 

@@ -1,6 +1,6 @@
 """Reads layout changes by name, such as `interleave(k=4, bytes)`, and writes the sketches that look for them.
 
-A change is a name of `ir/layout_change.py` with its parameters and the type of the elements, in any
+A change is a name of `ir/moves/layout_change.py` with its parameters and the type of the elements, in any
 order: `transpose(rows=8, cols=8, f32)`, `aos_to_soa(channels=3, f32)`, `deinterleave(k=2, count=64, u8)`.
 """
 
@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from math import prod
 
-from hbc.ir.diag import Diagnostic, UsageError, did_you_mean
-from hbc.ir.layout_change import CHANGES, LayoutChange
-from hbc.ir.record import record
-from hbc.ir.source import Source, Span
-from hbc.ir.types import DTYPES, DType
+from hbc.ir.ground.diag import Diagnostic, UsageError, did_you_mean
+from hbc.ir.ground.record import record
+from hbc.ir.ground.source import Source, Span
+from hbc.ir.lang.types import DTYPES, DType
+from hbc.ir.moves.layout_change import CHANGES, LayoutChange
 
 FORM = re.compile(r"\s*(\w+)\s*\((.*)\)\s*", re.DOTALL)
 WIDTHS = {"bytes": "u8", "words": "u16"}

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 
 from hbc.frontend.sketch import ast
 from hbc.frontend.sketch.index import option_value
-from hbc.ir.diag import Diagnostic, Note, UsageError, did_you_mean, error
-from hbc.ir.sketch import RESERVED, Option
-from hbc.ir.source import Span
+from hbc.ir.ground.diag import Diagnostic, Note, UsageError, did_you_mean, error
+from hbc.ir.ground.source import Span
+from hbc.ir.moves.sketch import RESERVED, Option
 
 INTEGER = re.compile(r"-?\d{1,9}")
 WORD = re.compile(r"[A-Za-z]\w*")

@@ -8,8 +8,8 @@ from hbc.frontend.sketch import ast
 from hbc.frontend.sketch.tree import TreeBuilder
 from hbc.frontend.text.giants import refuse_giants
 from hbc.frontend.text.grammar import load_parser
-from hbc.ir.diag import Diagnostic, HbcError, did_you_mean
-from hbc.ir.source import Source, Span
+from hbc.ir.ground.diag import Diagnostic, HbcError, did_you_mean
+from hbc.ir.ground.source import Source, Span
 
 if TYPE_CHECKING:
     from lark.exceptions import UnexpectedInput

@@ -8,10 +8,10 @@ import numpy as np
 
 from hbc.frontend.sketch import ast
 from hbc.frontend.sketch.index import free_arrays, integer, option_value, to_index
-from hbc.ir import index_expr as ir
-from hbc.ir.diag import error
-from hbc.ir.sketch import Binder, Delegate, Family, Option, Parameter, SetDefinition, Table
-from hbc.ir.source import Span
+from hbc.ir.ground.diag import error
+from hbc.ir.ground.source import Span
+from hbc.ir.moves import index_expr as ir
+from hbc.ir.moves.sketch import Binder, Delegate, Family, Option, Parameter, SetDefinition, Table
 
 Values = Mapping[str, Option]
 # What swizzles written with a formula for one index read, with `{0}` the formula.

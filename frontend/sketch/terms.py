@@ -10,10 +10,10 @@ import numpy as np
 
 from hbc.frontend.sketch import ast
 from hbc.frontend.sketch.index import integer
-from hbc.ir.diag import did_you_mean, error
-from hbc.ir.record import record
-from hbc.ir.sketch import NO_TERM, ZERO_TERM, Cells, Literal, Option, Terms
-from hbc.ir.source import Span
+from hbc.ir.ground.diag import did_you_mean, error
+from hbc.ir.ground.record import record
+from hbc.ir.ground.source import Span
+from hbc.ir.moves.sketch import NO_TERM, ZERO_TERM, Cells, Literal, Option, Terms
 
 NUMBERED = re.compile(r"(.*?)(\d+)")
 MOST_CELLS = 1 << 20

@@ -7,8 +7,8 @@ from itertools import pairwise
 from typing import Any
 
 from hbc.frontend.sketch import ast
-from hbc.ir.diag import error
-from hbc.ir.source import Source, Span
+from hbc.ir.ground.diag import error
+from hbc.ir.ground.source import Source, Span
 
 # What a method gets: tokens (strings with `type`, `start_pos`, `end_pos`) and built nodes.
 Children = list[Any]

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import field, fields, is_dataclass
 
-from hbc.ir.record import record
-from hbc.ir.source import Source, Span
+from hbc.ir.ground.record import record
+from hbc.ir.ground.source import Source, Span
 
 # How tightly each binary operator binds. Comparisons do not chain; all others associate to the left.
 PRECEDENCE: dict[str, int] = {

@@ -13,9 +13,9 @@ from hbc.frontend.text import ast
 from hbc.frontend.text.parse import parse
 from hbc.frontend.text.spacing import UPDATES, Token, joined, tokens
 from hbc.frontend.text.syntax import KEYWORDS
-from hbc.ir.diag import InternalError
-from hbc.ir.record import record
-from hbc.ir.source import Source
+from hbc.ir.ground.diag import InternalError
+from hbc.ir.ground.record import record
+from hbc.ir.ground.source import Source
 
 INDENT = "    "
 PADDED = frozenset({"size", "param", "type", "input", "output", "table", "reduce"})

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from hbc.ir.diag import Note, error
-from hbc.ir.source import Source, Span
+from hbc.ir.ground.diag import Note, error
+from hbc.ir.ground.source import Source, Span
 
 # So much parses in some three seconds. Kernels that people write are a hundred times smaller.
 LARGEST_SOURCE = 500_000

@@ -8,7 +8,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hbc.ir.cache_folder import keep, kept
+from hbc.ir.host.cache_folder import keep, kept
 
 if TYPE_CHECKING:
     from lark import Lark

@@ -13,8 +13,8 @@ from hbc.frontend.text.grammar import load_parser
 from hbc.frontend.text.resume import resume_text
 from hbc.frontend.text.syntax import explain
 from hbc.frontend.text.tree import TreeBuilder
-from hbc.ir.diag import Diagnostic, HbcError, left
-from hbc.ir.source import Source, Span
+from hbc.ir.ground.diag import Diagnostic, HbcError, left
+from hbc.ir.ground.source import Source, Span
 
 MOST_ERRORS = 20
 

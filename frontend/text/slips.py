@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from hbc.ir.diag import Diagnostic
-from hbc.ir.record import record
-from hbc.ir.source import Source, Span
+from hbc.ir.ground.diag import Diagnostic
+from hbc.ir.ground.record import record
+from hbc.ir.ground.source import Source, Span
 
 
 @record

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from hbc.frontend.text.ast import SPELLINGS
 from hbc.frontend.text.syntax import KEYWORDS
-from hbc.ir.record import record
+from hbc.ir.ground.record import record
 
 TOKEN = re.compile(
     r"(?P<newline>\n)"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from hbc.frontend.text.slips import slip_at
-from hbc.ir.diag import Diagnostic, Note, did_you_mean
-from hbc.ir.source import Source, Span
+from hbc.ir.ground.diag import Diagnostic, Note, did_you_mean
+from hbc.ir.ground.source import Source, Span
 
 if TYPE_CHECKING:
     from lark.exceptions import UnexpectedInput

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from hbc.frontend.text import ast
-from hbc.ir.diag import Diagnostic
-from hbc.ir.source import Source, Span
+from hbc.ir.ground.diag import Diagnostic
+from hbc.ir.ground.source import Source, Span
 
 if TYPE_CHECKING:
     from lark import ParseTree

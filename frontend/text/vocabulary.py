@@ -6,7 +6,7 @@ import math
 import re
 
 from hbc.frontend.text import ast
-from hbc.ir.nodes import MathOp
+from hbc.ir.lang.nodes import MathOp
 
 EDGES = ("clamp_edge", "zero_edge", "mirror", "wrap")
 # Name -> least and greatest number of arguments, and how it is written.

@@ -27,9 +27,9 @@ from hbc.codegen.build.nvcc import build_cuda, checked_archs, find_nvcc
 from hbc.codegen.cuda.file import CudaSource, emit_cuda
 from hbc.frontend.oracle.oracle import evaluate
 from hbc.frontend.program.funcs import Pipeline, Schedule
-from hbc.ir.diag import HbcError, ToolError
-from hbc.ir.kernel import Kernel
-from hbc.ir.target import TARGETS
+from hbc.ir.ground.diag import HbcError, ToolError
+from hbc.ir.lang.kernel import Kernel
+from hbc.ir.lang.target import TARGETS
 
 HERE = Path(__file__).resolve().parent
 SCRIPTS = {

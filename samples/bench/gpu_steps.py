@@ -22,8 +22,8 @@ from hbc.cli.pipeline import choose_schedule, load_pipeline, lower_to_kernel
 from hbc.cli.roof.work import count_work
 from hbc.codegen.build.nvcc import build_cuda, find_nvcc
 from hbc.codegen.cuda.file import CudaSource, emit_cuda
-from hbc.ir.diag import ToolError
-from hbc.ir.target import TARGETS
+from hbc.ir.ground.diag import ToolError
+from hbc.ir.lang.target import TARGETS
 
 HERE = Path(__file__).resolve().parent
 SAMPLE = HERE.parent / "cuda" / "gemm_f16.hb"

@@ -13,7 +13,7 @@ from hbc.cli.roof.roofs import machine_roofs
 from hbc.cli.show.crash import version
 from hbc.cli.show.report import progress
 from hbc.codegen.build.toolchain import find_compiler
-from hbc.ir.diag import HbcError
+from hbc.ir.ground.diag import HbcError
 
 
 def describe(threads: int) -> dict[str, object]:

@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from hbc.ir.gather_set import GatherSet
 from hbc.synth.prunings.possible import Table, joined
 from hbc.synth.prunings.problem import JUNK, ZERO, Pack, Packed, Universe
+from hbc.synth.sets.gather_set import GatherSet
 
 MOST_ENTRIES = 8_000_000  # gathers times locations that are looked at one by one
 AT_A_TIME = 1 << 20

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hbc.ir.gather_set import GatherSet
 from hbc.synth.prunings.allowed import allowed_elements, allowed_inputs, viable_gathers
 from hbc.synth.prunings.demands import (
     Crowd,
@@ -25,6 +24,7 @@ from hbc.synth.prunings.demands import within_reach as reachable
 from hbc.synth.prunings.possible import Table, argument_table, possible_terms
 from hbc.synth.prunings.problem import ANYTHING, Known, Move, Pack, Problem
 from hbc.synth.prunings.watch import Watch
+from hbc.synth.sets.gather_set import GatherSet
 
 MOST_ROUNDS = 4
 

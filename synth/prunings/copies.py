@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from hbc.ir.gather_set import GatherSet
 from hbc.synth.prunings.allowed import MOST_ENTRIES
 from hbc.synth.prunings.analysis import Analysis
 from hbc.synth.prunings.judge import Copies
 from hbc.synth.prunings.plan import live_nodes
 from hbc.synth.prunings.problem import ANYTHING, Move, Pack, Problem
+from hbc.synth.sets.gather_set import GatherSet
 
 
 def copy_counts(problem: Problem, analysis: Analysis) -> dict[int, Copies]:

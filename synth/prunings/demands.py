@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hbc.ir.gather_set import GatherSet, grouped_rows, unique_rows
 from hbc.synth.prunings.possible import Table, joined
 from hbc.synth.prunings.problem import JUNK, ZERO, Known, Move, Node, Pack, Universe
+from hbc.synth.sets.gather_set import GatherSet, grouped_rows, unique_rows
 
 MOST_DEMANDS = 4096
 

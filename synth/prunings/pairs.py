@@ -15,12 +15,12 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
-from hbc.ir.gather_set import GatherSet, unique_rows
 from hbc.synth.prunings.analysis import Analysis
 from hbc.synth.prunings.plan import live_nodes
 from hbc.synth.prunings.problem import FIRST, Known, Move, Pack, Problem
 from hbc.synth.prunings.run import Batches, values_of
 from hbc.synth.prunings.watch import Watch
+from hbc.synth.sets.gather_set import GatherSet, unique_rows
 
 PARTNERS = 2  # of each goal location
 WORD = 64  # pairs that one entry of a table holds

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hbc.ir.gather import Locations, followed
-from hbc.ir.gather_set import GatherSet, grouped_rows
+from hbc.ir.moves.gather import Locations, followed
 from hbc.synth.prunings.analysis import Analysis
 from hbc.synth.prunings.demands import telling
 from hbc.synth.prunings.possible import Table
 from hbc.synth.prunings.problem import JUNK, Known, Move, Pack, Problem
+from hbc.synth.sets.gather_set import GatherSet, grouped_rows
 
 MOST_COMPOSED = 20_000  # gathers, before equal ones are dropped
 MOST_ENTRIES = 20_000_000

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from hbc.ir.gather_set import GatherSet
 from hbc.synth.prunings.problem import JUNK, ZERO, Known, Move, Pack, Problem, Universe
+from hbc.synth.sets.gather_set import GatherSet
 
 Table = NDArray[np.bool_]  # [location, term]
 

@@ -12,10 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hbc.ir.diag import error
-from hbc.ir.gather import Gather, Shape, execute
-from hbc.ir.gather_set import GatherSet
-from hbc.ir.sketch import (
+from hbc.ir.ground.diag import error
+from hbc.ir.moves.gather import Gather, Shape, execute
+from hbc.ir.moves.sketch import (
     NO_TERM,
     SYMBOL,
     ZERO_TERM,
@@ -25,6 +24,7 @@ from hbc.ir.sketch import (
     Literal,
     Sketch,
 )
+from hbc.synth.sets.gather_set import GatherSet
 from hbc.synth.sets.sets import Sets, refuse_empty
 
 Values = NDArray[np.int32]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from hbc.ir.gather import Gather, execute
-from hbc.ir.sketch import NO_TERM, SYMBOL, ZERO_TERM, Literal, Term, Terms
+from hbc.ir.moves.gather import Gather, execute
+from hbc.ir.moves.sketch import NO_TERM, SYMBOL, ZERO_TERM, Literal, Term, Terms
 from hbc.synth.prunings.problem import Known, Move, Pack, Problem
 
 Array = NDArray[np.int32]

@@ -7,10 +7,10 @@ from math import prod
 
 import numpy as np
 
-from hbc.ir.diag import error
-from hbc.ir.gather import UNDEFINED, ZERO, Gather, compose, identity
-from hbc.ir.movement import Folded, Input, Made, Moved, Movement, Output
-from hbc.ir.sketch import NO_TERM, ZERO_TERM, Fold, Goal, Literal, Sketch
+from hbc.ir.ground.diag import error
+from hbc.ir.moves.gather import UNDEFINED, ZERO, Gather, compose, identity
+from hbc.ir.moves.movement import Folded, Input, Made, Moved, Movement, Output
+from hbc.ir.moves.sketch import NO_TERM, ZERO_TERM, Fold, Goal, Literal, Sketch
 from hbc.synth.prunings.problem import Known, Move, Pack, Problem
 from hbc.synth.results.goals import goal_check
 from hbc.synth.results.placement import lane_axes

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from hbc.ir.gather import Gather, compose, identity
+from hbc.ir.moves.gather import Gather, compose, identity
 from hbc.synth.prunings.problem import Known, Problem
 from hbc.synth.results.cost_table import WARP, CostTable
 from hbc.synth.results.cost_vector import vector_counts

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from hbc.ir.diag import Diagnostic, UsageError, did_you_mean
-from hbc.ir.source import Span
+from hbc.ir.ground.diag import Diagnostic, UsageError, did_you_mean
+from hbc.ir.ground.source import Span
 
 FOLDER = Path(__file__).parent / "costs"
 DEFAULT = "cuda_sm80"

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from hbc.ir.diag import InternalError
+from hbc.ir.ground.diag import InternalError
 from hbc.synth.results.cost_table import CostTable, Instruction
 from hbc.synth.results.placement import Numbers, Placed
 from hbc.synth.results.vector_patterns import FREE, INDEXED, MASKED, ONE, TWO, Pattern, is_blend

@@ -17,9 +17,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from hbc.ir.bank_conflicts import WARP, arrangements, wavefronts_of_warps
-from hbc.ir.gather import Gather
-from hbc.ir.shared_shuffles import SharedShuffle, shared_shuffles
+from hbc.ir.moves.bank_conflicts import WARP, arrangements, wavefronts_of_warps
+from hbc.ir.moves.gather import Gather
+from hbc.ir.moves.shared_shuffles import SharedShuffle, shared_shuffles
 from hbc.synth.results.cost_table import CostTable
 from hbc.synth.results.placement import Numbers, Placed
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from hbc.ir.goal_check import Combined, GoalCheck, GoalTerm, Symbol
-from hbc.ir.movement import Input
-from hbc.ir.sketch import FIRST_TERM, NO_TERM, SYMBOL, ZERO_TERM, Literal, Sketch
+from hbc.ir.moves.goal_check import Combined, GoalCheck, GoalTerm, Symbol
+from hbc.ir.moves.movement import Input
+from hbc.ir.moves.sketch import FIRST_TERM, NO_TERM, SYMBOL, ZERO_TERM, Literal, Sketch
 
 
 def goal_check(sketch: Sketch, inputs: Sequence[Input]) -> GoalCheck | None:

@@ -13,8 +13,8 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from hbc.ir.gather import Gather, Shape
-from hbc.ir.sketch import RESERVED, Option
+from hbc.ir.moves.gather import Gather, Shape
+from hbc.ir.moves.sketch import RESERVED, Option
 
 DEFAULT_BITS = 32
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hbc.ir.gather import Gather
+from hbc.ir.moves.gather import Gather
 
 
 def instructions(gather: Gather, lanes: int) -> int:

@@ -9,10 +9,9 @@ from itertools import islice
 
 import numpy as np
 
-from hbc.ir.diag import InternalError
-from hbc.ir.gather import Gather
-from hbc.ir.gather_set import GatherSet
-from hbc.ir.sketch import Sketch
+from hbc.ir.ground.diag import InternalError
+from hbc.ir.moves.gather import Gather
+from hbc.ir.moves.sketch import Sketch
 from hbc.synth.prunings.analysis import Analysis, analyse
 from hbc.synth.prunings.copies import copy_counts
 from hbc.synth.prunings.pairs import pair_tables
@@ -35,6 +34,7 @@ from hbc.synth.search.solutions import (
     unordered,
 )
 from hbc.synth.search.switches import Switches
+from hbc.synth.sets.gather_set import GatherSet
 
 COMPARED = 100  # solutions, where the cheapest is not known
 MOST_PRICED = 100_000

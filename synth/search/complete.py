@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hbc.ir.gather import Locations
-from hbc.ir.gather_set import GatherSet
+from hbc.ir.moves.gather import Locations
 from hbc.synth.prunings.run import Batch
 from hbc.synth.search.probes import Frontier
 from hbc.synth.search.trie import Numbers, Trie
+from hbc.synth.sets.gather_set import GatherSet
 
 AT_ONCE = 1 << 16  # locations
 SHARED = 2  # candidates, on average, that choose one gather for one state

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hbc.ir.gather import Locations
-from hbc.ir.gather_set import GatherSet
+from hbc.ir.moves.gather import Locations
 from hbc.synth.prunings.demands import Crowd
 from hbc.synth.prunings.possible import Table
 from hbc.synth.prunings.run import Batch
 from hbc.synth.search.trie import Numbers, Trie
+from hbc.synth.sets.gather_set import GatherSet
 
 MOST_PROBES = 3  # locations of one column: the rest is tested when a state is complete
 MOST_READERS = 3  # places to which later holes bring one location

@@ -8,7 +8,6 @@ from functools import cache
 
 import numpy as np
 
-from hbc.ir.gather_set import grouped_rows
 from hbc.synth.prunings.analysis import Analysis
 from hbc.synth.prunings.cut import Cut, make_cut
 from hbc.synth.prunings.folding import Folder, make_folder
@@ -32,6 +31,7 @@ from hbc.synth.search.residual import residual
 from hbc.synth.search.solutions import Edges, Fragment, successful
 from hbc.synth.search.switches import Switches
 from hbc.synth.search.trie import Trie, make_trie
+from hbc.synth.sets.gather_set import grouped_rows
 
 States = dict[int, Batch]  # by live node
 

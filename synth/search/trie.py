@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hbc.ir.gather_set import Codes, GatherSet
+from hbc.synth.sets.gather_set import Codes, GatherSet
 
 Numbers = NDArray[np.int64]
 

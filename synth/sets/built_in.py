@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from hbc.ir.gather import Gather, Shape
-from hbc.ir.gather_set import GatherSet, of_rows
-from hbc.ir.sketch import Option
+from hbc.ir.moves.gather import Gather, Shape
+from hbc.ir.moves.sketch import Option
 from hbc.synth.sets import conditions, layouts
+from hbc.synth.sets.gather_set import GatherSet, of_rows
 from hbc.synth.sets.layouts import Mismatch
 from hbc.synth.sets.xforms import Axes, rots, xforms
 

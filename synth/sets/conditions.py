@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hbc.ir.gather import ZERO, Shape
-from hbc.ir.gather_set import GatherSet, grouped_rows, unique_rows
+from hbc.ir.moves.gather import ZERO, Shape
+from hbc.synth.sets.gather_set import GatherSet, grouped_rows, unique_rows
 from hbc.synth.sets.xforms import VARIABLES, read_at
 
 OPERATORS: dict[str, Callable[[Any, Any], Any]] = {

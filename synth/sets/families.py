@@ -8,10 +8,9 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from hbc.ir.diag import error
-from hbc.ir.gather import Locations, Shape
-from hbc.ir.gather_set import Formula, GatherSet, of_rows
-from hbc.ir.index_expr import (
+from hbc.ir.ground.diag import error
+from hbc.ir.moves.gather import Locations, Shape
+from hbc.ir.moves.index_expr import (
     OUTSIDE,
     Argument,
     Scope,
@@ -20,7 +19,8 @@ from hbc.ir.index_expr import (
     locate,
     names_in,
 )
-from hbc.ir.sketch import Binder, Family, Option
+from hbc.ir.moves.sketch import Binder, Family, Option
+from hbc.synth.sets.gather_set import Formula, GatherSet, of_rows
 
 Columns = dict[str, NDArray[np.int64]]
 Part = tuple[Locations, Formula]  # the indices of gathers, one row each, and how each is written

@@ -15,11 +15,11 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from hbc.ir.diag import error
-from hbc.ir.gather import Locations
-from hbc.ir.index_expr import OUTSIDE, Argument, Scope, evaluate, locate
-from hbc.ir.instruction_table import Choices, Form, InstructionTable
-from hbc.ir.sketch import Binder, Family, Option, SetDefinition
+from hbc.ir.ground.diag import error
+from hbc.ir.moves.gather import Locations
+from hbc.ir.moves.index_expr import OUTSIDE, Argument, Scope, evaluate, locate
+from hbc.ir.moves.instruction_table import Choices, Form, InstructionTable
+from hbc.ir.moves.sketch import Binder, Family, Option, SetDefinition
 from hbc.synth.sets.families import Columns, admitted, integers
 
 

@@ -7,7 +7,7 @@ from math import prod
 
 import numpy as np
 
-from hbc.ir.gather import UNDEFINED, Gather, Shape, permute_axes
+from hbc.ir.moves.gather import UNDEFINED, Gather, Shape, permute_axes
 
 
 class Mismatch(Exception):

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from hbc.ir.gather import Locations
-from hbc.ir.gather_set import GatherSet
-from hbc.ir.instruction_table import InstructionTable, fittable
-from hbc.ir.sketch import Option
+from hbc.ir.moves.gather import Locations
+from hbc.ir.moves.instruction_table import InstructionTable, fittable
+from hbc.ir.moves.sketch import Option
+from hbc.synth.sets.gather_set import GatherSet
 
 AT_A_TIME = 1 << 22  # locations
 

@@ -7,12 +7,12 @@ from math import prod
 
 import numpy as np
 
-from hbc.ir.diag import HbcError, did_you_mean, error
-from hbc.ir.gather import Locations, Shape
-from hbc.ir.gather_set import GatherSet
-from hbc.ir.index_expr import Argument, IndexExpr, Name, Scope, evaluate
-from hbc.ir.instruction_table import InstructionTable
-from hbc.ir.sketch import (
+from hbc.ir.ground.diag import HbcError, did_you_mean, error
+from hbc.ir.ground.source import Span
+from hbc.ir.moves.gather import Locations, Shape
+from hbc.ir.moves.index_expr import Argument, IndexExpr, Name, Scope, evaluate
+from hbc.ir.moves.instruction_table import InstructionTable
+from hbc.ir.moves.sketch import (
     Delegate,
     Family,
     Option,
@@ -21,9 +21,9 @@ from hbc.ir.sketch import (
     SetReference,
     Table,
 )
-from hbc.ir.source import Span
 from hbc.synth.sets.built_in import BUILT_IN, REQUIRED, Options
 from hbc.synth.sets.families import Part, family_rows, integers, united_set
+from hbc.synth.sets.gather_set import GatherSet
 from hbc.synth.sets.instructions import instruction_table
 from hbc.synth.sets.layouts import Mismatch
 from hbc.synth.sets.realizable import realizable, table_bits

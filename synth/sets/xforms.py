@@ -18,8 +18,8 @@ from math import gcd, prod
 import numpy as np
 from numpy.typing import NDArray
 
-from hbc.ir.gather import Shape
-from hbc.ir.gather_set import Codes, GatherSet, unique_rows
+from hbc.ir.moves.gather import Shape
+from hbc.synth.sets.gather_set import Codes, GatherSet, unique_rows
 
 VARIABLES = "ijklmnpq"
 

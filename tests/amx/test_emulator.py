@@ -33,7 +33,7 @@ from hbc.codegen.build import amx_emulator
 from hbc.codegen.build.amx_emulator import build_emulator, load_emulator
 from hbc.codegen.build.amx_library import AmxFeature
 from hbc.codegen.build.processor import processor_features
-from hbc.ir.diag import ToolError
+from hbc.ir.ground.diag import ToolError
 
 NATIVE, TRAPPED = Build("native", "gcc"), Build("trapped", "gcc")
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from lanes import Case, Read
 
-from hbc.ir.nodes import Cast, Expr
-from hbc.ir.types import DType
+from hbc.ir.lang.nodes import Cast, Expr
+from hbc.ir.lang.types import DType
 
 
 def cast(source: DType, target: DType) -> Case:

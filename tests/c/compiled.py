@@ -15,10 +15,10 @@ from hbc.codegen.build.toolchain import build
 from hbc.codegen.c.file import CSource, emit_c
 from hbc.frontend.checks.check import check
 from hbc.frontend.text.parse import parse
-from hbc.ir.kernel import Kernel
-from hbc.ir.numpy_types import Array
-from hbc.ir.source import Source
-from hbc.ir.target import TARGETS
+from hbc.ir.ground.source import Source
+from hbc.ir.lang.kernel import Kernel
+from hbc.ir.lang.target import TARGETS
+from hbc.ir.meaning.numpy_types import Array
 
 STRICT = ("-O1", "-Wall", "-Wextra", "-Wpedantic", "-Werror")
 

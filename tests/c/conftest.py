@@ -9,7 +9,7 @@ from hbc.cli.main import CALL_DEPTH
 from hbc.cli.runs.emulation import can_emulate
 from hbc.codegen.build import program
 from hbc.codegen.build.processor import SOFT, can_run
-from hbc.ir.target import ARM, TARGETS, X86
+from hbc.ir.lang.target import ARM, TARGETS, X86
 
 sys.path.insert(0, str(Path(__file__).parent))
 sys.setrecursionlimit(max(sys.getrecursionlimit(), CALL_DEPTH))  # as hbc itself

@@ -17,17 +17,17 @@ from values import values
 from hbc.cli.runs.native import Native
 from hbc.codegen.build.program import build_callable
 from hbc.codegen.c.file import CSource, emit_c
-from hbc.ir.build import add, mul
-from hbc.ir.cse import share
-from hbc.ir.interp import evaluate
-from hbc.ir.kernel import Argument, Kernel
-from hbc.ir.legalize import legalize
-from hbc.ir.nodes import Block, Expr, For, Load, LoopKind, Ramp, Stmt, Store, Var, const_index
-from hbc.ir.numpy_types import Array
-from hbc.ir.promote import promote
-from hbc.ir.target import TARGETS
-from hbc.ir.types import DTYPES, DType
-from hbc.ir.walk import nodes
+from hbc.ir.lang.build import add, mul
+from hbc.ir.lang.kernel import Argument, Kernel
+from hbc.ir.lang.nodes import Block, Expr, For, Load, LoopKind, Ramp, Stmt, Store, Var, const_index
+from hbc.ir.lang.target import TARGETS
+from hbc.ir.lang.types import DTYPES, DType
+from hbc.ir.lang.walk import nodes
+from hbc.ir.meaning.interp import evaluate
+from hbc.ir.meaning.numpy_types import Array
+from hbc.ir.passes.legalize import legalize
+from hbc.ir.passes.promote import promote
+from hbc.ir.passes.share import share
 
 # 32 + 4 + 1, or 16 + 16 + 4 + 1: pieces of every width and a lane alone.
 LANES = 37

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from values import values
 
-from hbc.ir.build import add, binary, broadcast, mul
-from hbc.ir.kernel import Argument, Kernel, Size
-from hbc.ir.nodes import (
+from hbc.ir.lang.build import add, binary, broadcast, mul
+from hbc.ir.lang.kernel import Argument, Kernel, Size
+from hbc.ir.lang.nodes import (
     Binary,
     Block,
     Broadcast,
@@ -24,8 +24,8 @@ from hbc.ir.nodes import (
     Var,
     const_index,
 )  # fmt: skip
-from hbc.ir.numpy_types import Array, numpy_dtype
-from hbc.ir.types import BF16, BOOL, DTYPES, F32, I8, I32, I64, U8, DType
+from hbc.ir.lang.types import BF16, BOOL, DTYPES, F32, I8, I32, I64, U8, DType
+from hbc.ir.meaning.numpy_types import Array, numpy_dtype
 
 ROOM = 160  # elements of each case in the output
 SOURCE = 592  # elements of every input

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from lanes import Case, Read
 
-from hbc.ir.nodes import COMPARISONS, Binary, Expr, Op, Select, Unary, UnaryOp
-from hbc.ir.types import BOOL, DType
+from hbc.ir.lang.nodes import COMPARISONS, Binary, Expr, Op, Select, Unary, UnaryOp
+from hbc.ir.lang.types import BOOL, DType
 
 _ARITHMETIC = (Op.ADD, Op.SUB, Op.MUL, Op.DIV, Op.MOD, Op.MIN, Op.MAX)
 _BITS = (Op.AND, Op.OR, Op.XOR, Op.SHL, Op.SHR)

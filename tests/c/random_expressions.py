@@ -6,9 +6,9 @@ from random import Random
 
 from lanes import Case, Read
 
-from hbc.ir.build import const
-from hbc.ir.nodes import COMPARISONS, Binary, Cast, Expr, Op, Select, Unary, UnaryOp
-from hbc.ir.types import BOOL, F32, F64, I8, I16, I32, I64, U8, U16, U32, DType
+from hbc.ir.lang.build import const
+from hbc.ir.lang.nodes import COMPARISONS, Binary, Cast, Expr, Op, Select, Unary, UnaryOp
+from hbc.ir.lang.types import BOOL, F32, F64, I8, I16, I32, I64, U8, U16, U32, DType
 
 TYPES = (I8, U8, I16, U16, I32, U32, I64, F32, F64)
 _ARITHMETIC = (Op.ADD, Op.SUB, Op.MUL, Op.DIV, Op.MOD, Op.MIN, Op.MAX)

@@ -10,9 +10,9 @@ from cast_cases import cast
 from lanes import LANES, QUICK, Case, Read, disagreements
 from values import around_halves, bit_patterns
 
-from hbc.ir.build import const
-from hbc.ir.nodes import Binary, Call, Cast, Expr, MathOp, Op
-from hbc.ir.types import BF16, BOOL, DTYPES, F16, F32, F64, I32, I64, DType
+from hbc.ir.lang.build import const
+from hbc.ir.lang.nodes import Binary, Call, Cast, Expr, MathOp, Op
+from hbc.ir.lang.types import BF16, BOOL, DTYPES, F16, F32, F64, I32, I64, DType
 
 HALVES = (F16, BF16)
 

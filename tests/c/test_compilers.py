@@ -22,8 +22,8 @@ from hbc.codegen.build.toolchain import (
     flags,
     has_openmp,
 )
-from hbc.ir.diag import ToolError
-from hbc.ir.target import TARGETS
+from hbc.ir.ground.diag import ToolError
+from hbc.ir.lang.target import TARGETS
 
 ROOT = Path(__file__).resolve().parents[2]
 COPY = ROOT / "samples" / "tutorial" / "01_copy.hb"

@@ -14,9 +14,9 @@ from random_expressions import (
 )
 
 from hbc.codegen.build.toolchain import build
-from hbc.ir.nodes import Expr
-from hbc.ir.simplify import simplify
-from hbc.ir.target import TARGETS
+from hbc.ir.algebra.simplify import simplify
+from hbc.ir.lang.nodes import Expr
+from hbc.ir.lang.target import TARGETS
 
 # The simplifier decides `u8 >= 0` and `x & 12 == 3`; here it has not run.
 _UNDECIDED = (*QUICK, "-Wno-type-limits", "-Wno-tautological-compare")

@@ -12,7 +12,7 @@ from compilers import compiler_named
 
 from hbc.codegen.build.toolchain import Output, build
 from hbc.codegen.c.file import CSource
-from hbc.ir.target import TARGETS
+from hbc.ir.lang.target import TARGETS
 
 TEXT = """
 kernel blend

@@ -22,15 +22,11 @@ from hbc.codegen.build.toolchain import build
 from hbc.codegen.c.file import CSource, emit_c
 from hbc.codegen.text.instruction_files import builtin_descriptions
 from hbc.frontend.isa.load import load_instructions
-from hbc.ir.build import add, broadcast, lt, mul
-from hbc.ir.contraction import shape
-from hbc.ir.cse import share
-from hbc.ir.instruction import Instruction
-from hbc.ir.interp import run
-from hbc.ir.kernel import Argument, Kernel, Size
-from hbc.ir.layout import Layout, to_index
-from hbc.ir.legalize import legalize
-from hbc.ir.nodes import (
+from hbc.ir.algebra.layout import Layout, to_index
+from hbc.ir.lang.build import add, broadcast, lt, mul
+from hbc.ir.lang.instruction import Instruction
+from hbc.ir.lang.kernel import Argument, Kernel, Size
+from hbc.ir.lang.nodes import (
     Allocate,
     Block,
     Broadcast,
@@ -45,10 +41,14 @@ from hbc.ir.nodes import (
     Var,
     const_index,
 )  # fmt: skip
-from hbc.ir.numpy_types import Array, numpy_dtype
-from hbc.ir.promote import promote
-from hbc.ir.target import TARGETS, X86
-from hbc.ir.types import DType, Memory
+from hbc.ir.lang.target import TARGETS, X86
+from hbc.ir.lang.types import DType, Memory
+from hbc.ir.meaning.contraction import shape
+from hbc.ir.meaning.interp import run
+from hbc.ir.meaning.numpy_types import Array, numpy_dtype
+from hbc.ir.passes.legalize import legalize
+from hbc.ir.passes.promote import promote
+from hbc.ir.passes.share import share
 
 STEPS, TAIL = 5, 3  # iterations of the loop; elements that masks leave of the last operand
 K, S, LIVE = Var("k"), Var("S"), Var("L")

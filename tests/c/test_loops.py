@@ -15,15 +15,15 @@ from hbc.cli.pipeline import choose_schedule, load_pipeline, lower_to_kernel
 from hbc.codegen.c.file import emit_c
 from hbc.codegen.c.repeats import with_loops
 from hbc.codegen.text.unit import Unit
-from hbc.ir.build import const_value
-from hbc.ir.interp import run
-from hbc.ir.kernel import Kernel
-from hbc.ir.nodes import Expr, For, LoopKind, Stmt, Store, const_index
-from hbc.ir.numpy_types import Array, numpy_dtype
-from hbc.ir.read import read_stmt
-from hbc.ir.simplify import simplify
-from hbc.ir.target import TARGETS
-from hbc.ir.walk import statements, substitute
+from hbc.ir.algebra.simplify import simplify
+from hbc.ir.lang.build import const_value
+from hbc.ir.lang.kernel import Kernel
+from hbc.ir.lang.nodes import Expr, For, LoopKind, Stmt, Store, const_index
+from hbc.ir.lang.read import read_stmt
+from hbc.ir.lang.target import TARGETS
+from hbc.ir.lang.walk import statements, substitute
+from hbc.ir.meaning.interp import run
+from hbc.ir.meaning.numpy_types import Array, numpy_dtype
 
 SAMPLES = Path(__file__).resolve().parents[2] / "samples"
 SIZES = {"M": 7, "N": 67, "K": 5, "H": 9, "W": 70, "T": 9, "B": 1, "L": 66, "D": 3}

@@ -9,9 +9,9 @@ import pytest
 from lanes import Case, Read, disagreements, native_rows
 from values import bit_patterns
 
-from hbc.ir.nodes import Binary, Call, Expr, MathOp, Op
-from hbc.ir.numpy_types import Array, numpy_dtype
-from hbc.ir.types import BF16, F16, F32, F64, DType
+from hbc.ir.lang.nodes import Binary, Call, Expr, MathOp, Op
+from hbc.ir.lang.types import BF16, F16, F32, F64, DType
+from hbc.ir.meaning.numpy_types import Array, numpy_dtype
 
 EXACT = (MathOp.SQRT, MathOp.FLOOR, MathOp.CEIL, MathOp.ROUND)
 ROUNDED = (MathOp.EXP, MathOp.LOG, MathOp.RSQRT, MathOp.SIN, MathOp.COS, MathOp.TANH)

@@ -17,10 +17,10 @@ from memory_moves import (
     moves,
 )
 
-from hbc.ir.interp import run
-from hbc.ir.numpy_types import Array
-from hbc.ir.target import TARGETS
-from hbc.ir.types import DTYPES, F32, I8, I32, DType
+from hbc.ir.lang.target import TARGETS
+from hbc.ir.lang.types import DTYPES, F32, I8, I32, DType
+from hbc.ir.meaning.interp import run
+from hbc.ir.meaning.numpy_types import Array
 
 UNOPTIMIZED = (*QUICK, "-O0")  # many thousand lines in one function
 

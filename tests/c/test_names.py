@@ -11,9 +11,9 @@ from lanes import call, finish
 
 from hbc.codegen.build.toolchain import build
 from hbc.codegen.text.names import KEYWORDS, TAKEN, identifier, is_reserved
-from hbc.ir.diag import HbcError
-from hbc.ir.kernel import Argument, Kernel, Size
-from hbc.ir.nodes import (
+from hbc.ir.ground.diag import HbcError
+from hbc.ir.lang.kernel import Argument, Kernel, Size
+from hbc.ir.lang.nodes import (
     Allocate,
     Block,
     Expr,
@@ -25,8 +25,8 @@ from hbc.ir.nodes import (
     Var,
     const_index,
 )
-from hbc.ir.target import TARGETS
-from hbc.ir.types import F32, I64, Memory
+from hbc.ir.lang.target import TARGETS
+from hbc.ir.lang.types import F32, I64, Memory
 
 # What generated text itself declares or calls, beyond the tables in `names`.
 OURS = (

@@ -12,9 +12,9 @@ from operator_cases import (
     tells_zeros_apart,
 )
 
-from hbc.ir.build import const
-from hbc.ir.nodes import Binary, Expr, Op
-from hbc.ir.types import BOOL, DTYPES, DType
+from hbc.ir.lang.build import const
+from hbc.ir.lang.nodes import Binary, Expr, Op
+from hbc.ir.lang.types import BOOL, DTYPES, DType
 
 # Division and shifts are spelled by what the literal is, the others by its sign at most.
 _SPELLED = (Op.DIV, Op.MOD, Op.SHL, Op.SHR)

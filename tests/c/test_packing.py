@@ -14,12 +14,12 @@ import pytest
 from lanes import QUICK, call
 from values import values
 
-from hbc.ir.build import add, and_, broadcast, lt, mul
-from hbc.ir.kernel import Argument, Kernel, Size
-from hbc.ir.layout import Layout, to_index
-from hbc.ir.nodes import Block, Expr, For, Load, LoopKind, Ramp, Stmt, Store, Var, const_index
-from hbc.ir.numpy_types import Array
-from hbc.ir.types import BF16, F32, I8, DType
+from hbc.ir.algebra.layout import Layout, to_index
+from hbc.ir.lang.build import add, and_, broadcast, lt, mul
+from hbc.ir.lang.kernel import Argument, Kernel, Size
+from hbc.ir.lang.nodes import Block, Expr, For, Load, LoopKind, Ramp, Stmt, Store, Var, const_index
+from hbc.ir.lang.types import BF16, F32, I8, DType
+from hbc.ir.meaning.numpy_types import Array
 
 ROWS, COLUMNS = 19, 37
 ROOM = 1088

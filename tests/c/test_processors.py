@@ -16,7 +16,7 @@ from hbc.cli.pipeline import features_of
 from hbc.cli.prepare import choose, compile_chosen
 from hbc.codegen.build.toolchain import build, has_openmp
 from hbc.codegen.c.file import CSource
-from hbc.ir.target import TARGETS, X86
+from hbc.ir.lang.target import TARGETS, X86
 
 # Half precision, a buffer on the heap, threads, masks and a function of libm: what a file has of its own
 # besides the loops.

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from lanes import COUNT, Case, Read, disagreements
 
-from hbc.ir.nodes import Binary, Expr, Op, VectorReduce
-from hbc.ir.numpy_types import Array, numpy_dtype
-from hbc.ir.types import BOOL, DTYPES, DType
+from hbc.ir.lang.nodes import Binary, Expr, Op, VectorReduce
+from hbc.ir.lang.types import BOOL, DTYPES, DType
+from hbc.ir.meaning.numpy_types import Array, numpy_dtype
 
 INTEGER = (Op.ADD, Op.MUL, Op.MIN, Op.MAX, Op.AND, Op.OR, Op.XOR)
 FLOATS = [t for t in DTYPES.values() if t.is_float]

@@ -9,9 +9,9 @@ import pytest
 from hbc.codegen.build.refused_text import Refused, refusal
 from hbc.codegen.text.instruction_files import builtin_descriptions
 from hbc.frontend.isa.load import describe, load_instructions, read_source
-from hbc.ir.diag import HbcError, InternalError
-from hbc.ir.instruction import Instruction
-from hbc.ir.source import Source
+from hbc.ir.ground.diag import HbcError, InternalError
+from hbc.ir.ground.source import Source
+from hbc.ir.lang.instruction import Instruction
 
 DOT = """instruction NAME(c: i32[16], a: u8[16, 4], b: i8[16, 4]) in zmm {
     reduce q in 4

@@ -19,11 +19,11 @@ from values import values
 from hbc.cli.runs.native import Native
 from hbc.codegen.build.program import for_this_processor
 from hbc.codegen.build.toolchain import SANITIZE, build, find_compiler, flags
-from hbc.ir.diag import InternalError
-from hbc.ir.kernel import Kernel
-from hbc.ir.numpy_types import Array
-from hbc.ir.target import TARGETS
-from hbc.ir.types import DTYPES, F32, I8, I16, I32, I64, U8, U16, U32
+from hbc.ir.ground.diag import InternalError
+from hbc.ir.lang.kernel import Kernel
+from hbc.ir.lang.target import TARGETS
+from hbc.ir.lang.types import DTYPES, F32, I8, I16, I32, I64, U8, U16, U32
+from hbc.ir.meaning.numpy_types import Array
 
 INTEGERS = (I8, U8, I16, U16, I32, U32, I64)
 # A table at the root, a window in heap memory for each iteration of a parallel loop.

@@ -17,9 +17,9 @@ from hbc.codegen.build.toolchain import build
 from hbc.codegen.c.file import CSource
 from hbc.codegen.x86.ops import BINARY, CONVERT, INT_COMPARE, SHIFT_CONSTANT, SHIFT_LANES
 from hbc.codegen.x86.types import suffix
-from hbc.ir.diag import ToolError
-from hbc.ir.target import TARGETS
-from hbc.ir.types import DTYPES
+from hbc.ir.ground.diag import ToolError
+from hbc.ir.lang.target import TARGETS
+from hbc.ir.lang.types import DTYPES
 
 MOVES = [
     f"{stem}_{s}"

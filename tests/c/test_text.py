@@ -16,12 +16,12 @@ from lanes import finish
 
 from hbc.codegen.build.toolchain import build, flags
 from hbc.codegen.c.file import CSource
-from hbc.ir.build import const
-from hbc.ir.kernel import Argument, Kernel, Size
-from hbc.ir.nodes import Allocate, Block, For, Load, LoopKind, Store, Var, const_index
-from hbc.ir.read import read_expr
-from hbc.ir.target import TARGETS, X86
-from hbc.ir.types import F32, Memory
+from hbc.ir.lang.build import const
+from hbc.ir.lang.kernel import Argument, Kernel, Size
+from hbc.ir.lang.nodes import Allocate, Block, For, Load, LoopKind, Store, Var, const_index
+from hbc.ir.lang.read import read_expr
+from hbc.ir.lang.target import TARGETS, X86
+from hbc.ir.lang.types import F32, Memory
 
 SAMPLES = Path(__file__).resolve().parents[2] / "samples"
 GENERAL = [n for n, t in TARGETS.items() if t.machine in ("", X86) and not t.instruction_sets]

@@ -7,8 +7,8 @@ from zlib import crc32
 
 import numpy as np
 
-from hbc.ir.numpy_types import Array, bits_dtype, numpy_dtype
-from hbc.ir.types import BOOL, DTYPES, DType
+from hbc.ir.lang.types import BOOL, DTYPES, DType
+from hbc.ir.meaning.numpy_types import Array, bits_dtype, numpy_dtype
 
 COUNT = 592  # 16 x 16 pairs of corners, the rest random
 

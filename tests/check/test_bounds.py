@@ -4,9 +4,9 @@ import pytest
 
 from hbc.frontend.checks.check import check
 from hbc.frontend.text.parse import parse
-from hbc.ir.diag import HbcError
-from hbc.ir.show import show
-from hbc.ir.source import Source
+from hbc.ir.ground.diag import HbcError
+from hbc.ir.ground.source import Source
+from hbc.ir.lang.show import show
 
 ARRAYS = "size M, N, T\ninput A: f32[N]\ninput Q: i32[N]\ninput U: u8[N]\ninput S: f32[M, N]\n"
 

@@ -7,11 +7,11 @@ import pytest
 from hbc.frontend.checks.check import check
 from hbc.frontend.program.funcs import Func, Pipeline
 from hbc.frontend.text.parse import parse
-from hbc.ir.diag import HbcError, UsageError
-from hbc.ir.nodes import Const
-from hbc.ir.show import show
-from hbc.ir.source import Source
-from hbc.ir.walk import nodes
+from hbc.ir.ground.diag import HbcError, UsageError
+from hbc.ir.ground.source import Source
+from hbc.ir.lang.nodes import Const
+from hbc.ir.lang.show import show
+from hbc.ir.lang.walk import nodes
 
 
 def pipeline(text: str, name: str = "test.hb", fix: bool = False, **settings: str) -> Pipeline:

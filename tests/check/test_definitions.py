@@ -5,9 +5,9 @@ import pytest
 from hbc.frontend.checks.check import check
 from hbc.frontend.program.funcs import Func, Pipeline
 from hbc.frontend.text.parse import parse
-from hbc.ir.nodes import Op
-from hbc.ir.show import show
-from hbc.ir.source import Source
+from hbc.ir.ground.source import Source
+from hbc.ir.lang.nodes import Op
+from hbc.ir.lang.show import show
 
 HEAD = """
 size M, N

@@ -11,8 +11,8 @@ import pytest
 
 from hbc.frontend.checks.check import check
 from hbc.frontend.text.parse import parse
-from hbc.ir.diag import MOST_MISTAKES, HbcError, Severity
-from hbc.ir.source import Source
+from hbc.ir.ground.diag import MOST_MISTAKES, HbcError, Severity
+from hbc.ir.ground.source import Source
 
 HEAD = "size N\ninput x: f32[N]\noutput y: f32[N]\n"
 KINDS: dict[str, Callable[[int], str]] = {

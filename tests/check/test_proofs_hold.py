@@ -6,10 +6,10 @@ from hypothesis import strategies as st
 from hbc.frontend.checks.check import check
 from hbc.frontend.program.constants import evaluate
 from hbc.frontend.text.parse import parse
-from hbc.ir.diag import HbcError
-from hbc.ir.nodes import Access, Expr
-from hbc.ir.source import Source
-from hbc.ir.walk import nodes
+from hbc.ir.ground.diag import HbcError
+from hbc.ir.ground.source import Source
+from hbc.ir.lang.nodes import Access, Expr
+from hbc.ir.lang.walk import nodes
 
 HEAD = "size M, N\ninput A: f32[N]\ninput Z: f32[M + N]\noutput B: f32[M]\nreduce r in 1 .. 4\n"
 

@@ -6,11 +6,11 @@ from hbc.frontend.checks.check import check
 from hbc.frontend.program.funcs import Schedule, Stage
 from hbc.frontend.program.vocabulary import DIRECTIVES
 from hbc.frontend.text.parse import parse
-from hbc.ir.lane_limit import MOST_LANES
-from hbc.ir.nodes import Var
-from hbc.ir.show import show
-from hbc.ir.source import Source
-from hbc.ir.target import TARGETS
+from hbc.ir.ground.source import Source
+from hbc.ir.lang.nodes import Var
+from hbc.ir.lang.show import show
+from hbc.ir.lang.target import TARGETS
+from hbc.ir.vectors.lane_limit import MOST_LANES
 
 GEMM = """
 size M, N, K

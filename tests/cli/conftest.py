@@ -16,7 +16,7 @@ from hbc.codegen.build import processor
 from hbc.frontend.checks.check import check
 from hbc.frontend.program.funcs import Pipeline
 from hbc.frontend.text.parse import parse
-from hbc.ir.source import Source
+from hbc.ir.ground.source import Source
 
 GEMM = """
 kernel gemm

@@ -17,8 +17,8 @@ from hbc.frontend.checks.check import check
 from hbc.frontend.isa.load import load_instructions
 from hbc.frontend.program.funcs import Image
 from hbc.frontend.text.parse import parse
-from hbc.ir.diag import HbcError
-from hbc.ir.source import Source
+from hbc.ir.ground.diag import HbcError
+from hbc.ir.ground.source import Source
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 

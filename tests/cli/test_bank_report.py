@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hbc.cli.show.bank_report import show_conflicts
-from hbc.ir.banks import BankUse
+from hbc.codegen.gpu.banks import BankUse
 
 
 def test_conflicts(capsys: pytest.CaptureFixture[str]) -> None:

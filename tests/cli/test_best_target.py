@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hbc.cli.prepare import choose
-from hbc.ir.target import TARGETS
+from hbc.ir.lang.target import TARGETS
 
 KERNEL = """
 kernel mm

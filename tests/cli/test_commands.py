@@ -15,7 +15,7 @@ from hbc.cli.pipeline import PASSES
 from hbc.cli.roof import roofs
 from hbc.cli.runs.native import Native
 from hbc.codegen.build.toolchain import find_compiler
-from hbc.ir.diag import Diagnostic, HbcError, ToolError
+from hbc.ir.ground.diag import Diagnostic, HbcError, ToolError
 
 Command = Callable[..., Any]
 

@@ -13,10 +13,10 @@ from PIL import Image as Pillow
 
 from hbc.cli.files.data import read_array, write_array
 from hbc.frontend.program.funcs import Image
-from hbc.ir.diag import HbcError
-from hbc.ir.nodes import Expr, Var, const_index
-from hbc.ir.numpy_types import numpy_dtype
-from hbc.ir.types import BF16, BOOL, DTYPES, F16, F32, F64, I16, I32, U8, U16, DType
+from hbc.ir.ground.diag import HbcError
+from hbc.ir.lang.nodes import Expr, Var, const_index
+from hbc.ir.lang.types import BF16, BOOL, DTYPES, F16, F32, F64, I16, I32, U8, U16, DType
+from hbc.ir.meaning.numpy_types import numpy_dtype
 
 RANDOM = np.random.default_rng(1)
 

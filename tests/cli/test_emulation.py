@@ -11,7 +11,7 @@ from hbc.cli import prepare
 from hbc.cli.runs import emulation
 from hbc.codegen.build import cross, processor, toolchain
 from hbc.codegen.build.cross import is_foreign
-from hbc.ir.target import GPU, TARGETS
+from hbc.ir.lang.target import GPU, TARGETS
 
 Command = Callable[..., Any]
 

@@ -13,9 +13,9 @@ from hbc.cli.runs.interpreted import statements_run
 from hbc.cli.runs.stages import Stage, verify_passes
 from hbc.cli.show.report import Progress, progress
 from hbc.frontend.program.funcs import Example
-from hbc.ir.kernel import Kernel
-from hbc.ir.nodes import Block
-from hbc.ir.read import read_stmt
+from hbc.ir.lang.kernel import Kernel
+from hbc.ir.lang.nodes import Block
+from hbc.ir.lang.read import read_stmt
 
 PROGRAM = """size M, N
 input A: f32[M, N]

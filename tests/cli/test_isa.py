@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from hbc.codegen.build.processor import runs_here
-from hbc.ir.target import TARGETS
+from hbc.ir.lang.target import TARGETS
 
 Command = Callable[..., Any]
 

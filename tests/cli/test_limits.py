@@ -10,7 +10,7 @@ import pytest
 from hbc.cli.runs.limits import Limits, limits_of_calls
 from hbc.cli.runs.native import Native
 from hbc.codegen.build.toolchain import find_compiler
-from hbc.ir.diag import HbcError, ToolError, UsageError
+from hbc.ir.ground.diag import HbcError, ToolError, UsageError
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits are set on Linux")
 

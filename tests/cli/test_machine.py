@@ -7,8 +7,8 @@ import pytest
 
 from hbc.cli import machine
 from hbc.codegen.build import processor
-from hbc.ir.diag import UsageError
-from hbc.ir.target import TARGETS
+from hbc.ir.ground.diag import UsageError
+from hbc.ir.lang.target import TARGETS
 
 AVX2 = "flags\t\t: fpu sse2 fma avx avx2 f16c bmi2"
 AVX512 = AVX2 + " avx512f avx512bw avx512dq avx512vl"

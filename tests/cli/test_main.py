@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from hbc.cli import main
-from hbc.ir.diag import MismatchError, NoSolutionError, ToolError, error
-from hbc.ir.target import TARGETS
+from hbc.ir.ground.diag import MismatchError, NoSolutionError, ToolError, error
+from hbc.ir.lang.target import TARGETS
 
 Command = Callable[..., Any]
 

@@ -11,8 +11,8 @@ import pytest
 from hbc.cli.runs.native import Native, Repeat
 from hbc.cli.runs.strides import gather_rows, spread
 from hbc.codegen.build.toolchain import find_compiler
-from hbc.ir.diag import HbcError, InternalError, ToolError
-from hbc.ir.types import F32, I32
+from hbc.ir.ground.diag import HbcError, InternalError, ToolError
+from hbc.ir.lang.types import F32, I32
 
 LIBRARY = r"""
 #include <stdint.h>

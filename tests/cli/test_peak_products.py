@@ -91,7 +91,7 @@ def test_arm(function: str, tmp_path: Path) -> None:
 
 
 def test_a_peak_that_is_refused_is_no_peak(monkeypatch: pytest.MonkeyPatch) -> None:
-    from hbc.ir.diag import error
+    from hbc.ir.ground.diag import error
 
     class Refused:
         def seconds(self, *_: object) -> float:

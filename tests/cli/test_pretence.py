@@ -20,10 +20,10 @@ from hbc.codegen.build.pretended import NOWHERE
 from hbc.codegen.build.processor import cpu_features, missing_features, processor_features
 from hbc.codegen.build.program import build_callable
 from hbc.codegen.c.file import emit_c
-from hbc.ir.diag import UsageError
-from hbc.ir.kernel import Kernel
-from hbc.ir.read import read_kernel
-from hbc.ir.target import TARGETS
+from hbc.ir.ground.diag import UsageError
+from hbc.ir.lang.kernel import Kernel
+from hbc.ir.lang.read import read_kernel
+from hbc.ir.lang.target import TARGETS
 
 Command = Callable[..., Any]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from hbc.cli.files.replace_file import replace_file, write_text
-from hbc.ir.diag import HbcError
+from hbc.ir.ground.diag import HbcError
 
 
 def test_the_new_content_replaces_the_old(tmp_path: Path) -> None:

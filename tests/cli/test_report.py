@@ -8,8 +8,8 @@ import time
 import pytest
 
 from hbc.cli.show import report
-from hbc.ir.diag import MOST_MISTAKES, Diagnostic
-from hbc.ir.source import Source, Span
+from hbc.ir.ground.diag import MOST_MISTAKES, Diagnostic
+from hbc.ir.ground.source import Source, Span
 
 
 def test_tables(capsys: pytest.CaptureFixture[str]) -> None:

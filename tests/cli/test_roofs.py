@@ -11,7 +11,7 @@ from hbc.cli.roof.speed import Speed, speed_of
 from hbc.cli.roof.work import Work
 from hbc.cli.show.report import Progress
 from hbc.codegen.build.toolchain import find_compiler
-from hbc.ir.diag import ToolError
+from hbc.ir.ground.diag import ToolError
 
 
 @pytest.fixture

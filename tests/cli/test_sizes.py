@@ -6,7 +6,7 @@ import pytest
 
 from hbc.cli.files.sizes import Shape, given_sizes, infer_sizes
 from hbc.frontend.program.funcs import Pipeline
-from hbc.ir.diag import HbcError, UsageError
+from hbc.ir.ground.diag import HbcError, UsageError
 
 Make = Callable[..., Pipeline]
 

@@ -9,8 +9,8 @@ from hbc.cli.files.inputs import choose_example
 from hbc.cli.roof.work import count_work
 from hbc.cli.runs.trials import KINDS, MEDIUM, SMALL, Special, draw_inputs, draw_trials
 from hbc.frontend.program.funcs import Pipeline
-from hbc.ir.kernel import Check
-from hbc.ir.nodes import Binary, Op, Var, const_index
+from hbc.ir.lang.kernel import Check
+from hbc.ir.lang.nodes import Binary, Op, Var, const_index
 
 Make = Callable[..., Pipeline]
 

@@ -15,7 +15,7 @@ from hbc.cli.commands.check import command as check
 from hbc.cli.commands.compile import command as compile_
 from hbc.cli.commands.explain import command as explain
 from hbc.cli.pipeline import load_pipeline, lower_to_kernel
-from hbc.ir.target import GPU, TARGETS
+from hbc.ir.lang.target import GPU, TARGETS
 
 FOLDER = Path(__file__).parent / "warned"
 SAMPLES = Path(__file__).parents[2] / "samples"

@@ -14,8 +14,8 @@ from hbc.codegen.cuda.file import emit_cuda
 from hbc.codegen.cuda.source import CudaSource
 from hbc.frontend.checks.check import check
 from hbc.frontend.text.parse import parse
-from hbc.ir.source import Source
-from hbc.ir.target import TARGETS
+from hbc.ir.ground.source import Source
+from hbc.ir.lang.target import TARGETS
 
 
 def cuda_of(text: str, name: str = "k.hb") -> CudaSource:

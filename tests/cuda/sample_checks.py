@@ -15,9 +15,9 @@ from hbc.codegen.build.nvcc import build_cuda
 from hbc.codegen.cuda.file import emit_cuda
 from hbc.codegen.cuda.source import CudaSource
 from hbc.frontend.oracle.oracle import compare, evaluate
-from hbc.ir.kernel import Kernel
-from hbc.ir.numpy_types import numpy_dtype
-from hbc.ir.target import TARGETS
+from hbc.ir.lang.kernel import Kernel
+from hbc.ir.lang.target import TARGETS
+from hbc.ir.meaning.numpy_types import numpy_dtype
 
 from .cuda_library import CudaLibrary, poisoned
 

@@ -13,10 +13,10 @@ from hbc.codegen.build.nvcc import build_cuda
 from hbc.frontend.checks.check import check
 from hbc.frontend.oracle.oracle import compare, evaluate
 from hbc.frontend.text.parse import parse
-from hbc.ir.diag import HbcError
-from hbc.ir.numpy_types import numpy_dtype
-from hbc.ir.source import Source
-from hbc.ir.types import DTYPES
+from hbc.ir.ground.diag import HbcError
+from hbc.ir.ground.source import Source
+from hbc.ir.lang.types import DTYPES
+from hbc.ir.meaning.numpy_types import numpy_dtype
 
 from .cuda_library import CudaLibrary, cuda_of
 

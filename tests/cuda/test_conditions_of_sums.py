@@ -10,7 +10,7 @@ import pytest
 from hbc.frontend.checks.check import check
 from hbc.frontend.oracle.oracle import compare, evaluate
 from hbc.frontend.text.parse import parse
-from hbc.ir.source import Source
+from hbc.ir.ground.source import Source
 
 from .cuda_library import CudaLibrary, cuda_of
 

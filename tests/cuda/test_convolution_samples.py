@@ -15,8 +15,8 @@ from hbc.codegen.cuda.source import CudaSource
 from hbc.frontend.checks.check import check
 from hbc.frontend.oracle.oracle import compare, evaluate
 from hbc.frontend.text.parse import parse
-from hbc.ir.source import Source
-from hbc.ir.target import TARGETS
+from hbc.ir.ground.source import Source
+from hbc.ir.lang.target import TARGETS
 
 from .cuda_library import CudaLibrary, poisoned
 

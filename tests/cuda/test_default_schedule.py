@@ -7,7 +7,7 @@ import pytest
 from hbc.cli.pipeline import choose_schedule
 from hbc.frontend.checks.check import check
 from hbc.frontend.text.parse import parse
-from hbc.ir.source import Source
+from hbc.ir.ground.source import Source
 
 ALGORITHM = """
 size   M, N, K

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from hbc.codegen.cuda.digits import with_digits
-from hbc.ir.read import read_stmt
-from hbc.ir.show import show
+from hbc.ir.lang.read import read_stmt
+from hbc.ir.lang.show import show
 
 COPY = """
 for yx_o from 0 count 9 {

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from hbc.codegen.plan.index_width import LIMIT, Bound, index_bounds
-from hbc.ir.nodes import (
+from hbc.ir.lang.nodes import (
     Binary,
     Block,
     Const,
@@ -29,7 +29,7 @@ from hbc.ir.nodes import (
     UnaryOp,
     Var,
 )  # fmt: skip
-from hbc.ir.types import BOOL, F32, I32, INDEX
+from hbc.ir.lang.types import BOOL, F32, I32, INDEX
 
 from .cuda_library import CudaLibrary, cuda_of, poisoned
 
@@ -151,7 +151,7 @@ def test_values_of_64_bits_stay() -> None:
 
 def test_indices_that_are_data() -> None:
     """Of 32 bits they fit; where a clamp bounds them, the address does too."""
-    from hbc.ir.nodes import Cast
+    from hbc.ir.lang.nodes import Cast
 
     data = Cast(INDEX, Load("I", Const(0, INDEX), I32(1)))
     clamped = Binary(Op.MIN, Binary(Op.MAX, data, Const(0, INDEX)), Var("N", INDEX))

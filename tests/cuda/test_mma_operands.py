@@ -10,8 +10,8 @@ import pytest
 from hbc.frontend.checks.check import check
 from hbc.frontend.oracle.oracle import compare, evaluate
 from hbc.frontend.text.parse import parse
-from hbc.ir.numpy_types import numpy_dtype
-from hbc.ir.source import Source
+from hbc.ir.ground.source import Source
+from hbc.ir.meaning.numpy_types import numpy_dtype
 
 from .cuda_library import CudaLibrary, cuda_of
 

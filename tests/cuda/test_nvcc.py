@@ -14,7 +14,7 @@ from hbc.codegen.build.nvcc import (
     checked_archs,
     resources,
 )
-from hbc.ir.diag import UsageError
+from hbc.ir.ground.diag import UsageError
 
 from .cuda_library import cuda_of
 from .test_entries import SCALE

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 import pytest
 
 from hbc.codegen.plan.repeats import Repeats, roll_up
-from hbc.ir.nodes import (
+from hbc.ir.lang.nodes import (
     Allocate,
     Binary,
     Block,
@@ -23,8 +23,8 @@ from hbc.ir.nodes import (
     Store,
     Var,
 )
-from hbc.ir.read import read_stmt
-from hbc.ir.walk import nodes
+from hbc.ir.lang.read import read_stmt
+from hbc.ir.lang.walk import nodes
 
 NUMBERS = {"i": 5, "j": 11, "S": 131, "t": 3}
 DO = {

@@ -18,14 +18,12 @@ from hbc.codegen.build.nvcc import build_cuda
 from hbc.codegen.cuda.file import emit_cuda
 from hbc.codegen.cuda.limits import check_instructions
 from hbc.codegen.cuda.source import CudaSource
-from hbc.ir.build import broadcast, ramp
-from hbc.ir.contraction import shape
-from hbc.ir.diag import HbcError
-from hbc.ir.fragment_lanes import fragment_lanes
-from hbc.ir.instruction import Instruction
-from hbc.ir.instruction_semantics import execute
-from hbc.ir.kernel import Argument, Kernel
-from hbc.ir.nodes import (
+from hbc.codegen.gpu.fragment_lanes import fragment_lanes
+from hbc.ir.ground.diag import HbcError
+from hbc.ir.lang.build import broadcast, ramp
+from hbc.ir.lang.instruction import Instruction
+from hbc.ir.lang.kernel import Argument, Kernel
+from hbc.ir.lang.nodes import (
     Allocate,
     Expr,
     For,
@@ -38,9 +36,11 @@ from hbc.ir.nodes import (
     Var,
     const_index,
 )
-from hbc.ir.numpy_types import Array, numpy_dtype
-from hbc.ir.target import TARGETS
-from hbc.ir.walk import block
+from hbc.ir.lang.target import TARGETS
+from hbc.ir.lang.walk import block
+from hbc.ir.meaning.contraction import shape
+from hbc.ir.meaning.instruction_semantics import execute
+from hbc.ir.meaning.numpy_types import Array, numpy_dtype
 
 from .cuda_library import CudaLibrary
 

@@ -9,22 +9,22 @@ import pytest
 
 from hbc.cli.pipeline import lower_to_kernel
 from hbc.cli.runs.instruction_error import expected_outputs
+from hbc.eqsat.operands.fragment_checks import BEGIN, ROW
 from hbc.frontend.checks.check import check
 from hbc.frontend.oracle.oracle import compare
 from hbc.frontend.program.funcs import Pipeline
 from hbc.frontend.text.parse import parse
-from hbc.ir.build import const_value
-from hbc.ir.fragment_checks import BEGIN, ROW
-from hbc.ir.interp import prepare
-from hbc.ir.kernel import Kernel
-from hbc.ir.layout import layout
-from hbc.ir.linear import linear
-from hbc.ir.nodes import Allocate, Load, Store
-from hbc.ir.numpy_types import numpy_dtype, poison
-from hbc.ir.source import Source
-from hbc.ir.target import TARGETS
-from hbc.ir.types import DTYPES, Memory
-from hbc.ir.walk import nodes
+from hbc.ir.algebra.layout import layout
+from hbc.ir.algebra.linear import linear
+from hbc.ir.ground.source import Source
+from hbc.ir.lang.build import const_value
+from hbc.ir.lang.kernel import Kernel
+from hbc.ir.lang.nodes import Allocate, Load, Store
+from hbc.ir.lang.target import TARGETS
+from hbc.ir.lang.types import DTYPES, Memory
+from hbc.ir.lang.walk import nodes
+from hbc.ir.meaning.interp import prepare
+from hbc.ir.meaning.numpy_types import numpy_dtype, poison
 
 from .cuda_library import CudaLibrary, cuda_of
 

@@ -8,7 +8,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 
 from hbc.codegen.build.cuda_cpu import find_cpp
-from hbc.ir.diag import ToolError
+from hbc.ir.ground.diag import ToolError
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -29,13 +29,13 @@ from hbc.frontend.directives.loop_tree import loop_tree
 from hbc.frontend.oracle.oracle import evaluate
 from hbc.frontend.program.funcs import Example, Pipeline, Schedule
 from hbc.frontend.text.parse import parse
-from hbc.ir.diag import HbcError
-from hbc.ir.interp import run as interpret
-from hbc.ir.kernel import Kernel
-from hbc.ir.numpy_types import numpy_dtype
-from hbc.ir.show import show
-from hbc.ir.source import Source
-from hbc.ir.target import TARGETS, Target, schedule_order
+from hbc.ir.ground.diag import HbcError
+from hbc.ir.ground.source import Source
+from hbc.ir.lang.kernel import Kernel
+from hbc.ir.lang.show import show
+from hbc.ir.lang.target import TARGETS, Target, schedule_order
+from hbc.ir.meaning.interp import run as interpret
+from hbc.ir.meaning.numpy_types import numpy_dtype
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 BLOCK = re.compile(r"^```([a-z ]+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from hbc.frontend.checks.check import check
 from hbc.frontend.text.parse import parse
-from hbc.ir.source import Source
+from hbc.ir.ground.source import Source
 
 ROOT = Path(__file__).resolve().parents[2]
 

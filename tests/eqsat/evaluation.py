@@ -15,11 +15,11 @@ import numpy as np
 import numpy.typing as npt
 
 from hbc.eqsat.tensors.tensor import Apply, Band, Dim, Line, Masked, Read, Reduce, Tensor, Uniform
-from hbc.ir.build import const_value
-from hbc.ir.nodes import Binary, Call, Cast, Expr, Op, Select, Unary, UnaryOp, const_index
-from hbc.ir.numpy_types import numpy_dtype
-from hbc.ir.types import DType
-from hbc.ir.walk import substitute
+from hbc.ir.lang.build import const_value
+from hbc.ir.lang.nodes import Binary, Call, Cast, Expr, Op, Select, Unary, UnaryOp, const_index
+from hbc.ir.lang.types import DType
+from hbc.ir.lang.walk import substitute
+from hbc.ir.meaning.numpy_types import numpy_dtype
 
 Array = npt.NDArray[Any]
 Touched = dict[str, set[int]]

@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 from tensors import arrays
 
-from hbc.ir.interp import run
-from hbc.ir.kernel import Argument, Kernel
-from hbc.ir.nodes import Expr, Ramp, Store, const_index
-from hbc.ir.numpy_types import numpy_dtype
+from hbc.ir.lang.kernel import Argument, Kernel
+from hbc.ir.lang.nodes import Expr, Ramp, Store, const_index
+from hbc.ir.meaning.interp import run
+from hbc.ir.meaning.numpy_types import numpy_dtype
 
 Array = npt.NDArray[Any]
 

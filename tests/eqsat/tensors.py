@@ -24,8 +24,8 @@ from hbc.eqsat.tensors.tensor import (
     Uniform,
     operand_name,
 )
-from hbc.ir.build import const
-from hbc.ir.nodes import (
+from hbc.ir.lang.build import const
+from hbc.ir.lang.nodes import (
     Binary,
     Call,
     Cast,
@@ -36,8 +36,8 @@ from hbc.ir.nodes import (
     UnaryOp,
     const_index,
 )
-from hbc.ir.numpy_types import numpy_dtype
-from hbc.ir.types import BOOL, DTYPES, DType, Type
+from hbc.ir.lang.types import BOOL, DTYPES, DType, Type
+from hbc.ir.meaning.numpy_types import numpy_dtype
 
 Array = npt.NDArray[Any]
 SIZE = 400

@@ -7,9 +7,9 @@ from random import Random
 
 from hbc.eqsat.tensors.any_point import for_any
 from hbc.eqsat.tensors.tensor import Apply, Dim, Line, Tensor, Uniform, operand_name, strides_along
-from hbc.ir.build import const_value
-from hbc.ir.nodes import Binary, Expr, Op, const_index
-from hbc.ir.types import I64
+from hbc.ir.lang.build import const_value
+from hbc.ir.lang.nodes import Binary, Expr, Op, const_index
+from hbc.ir.lang.types import I64
 
 ALONG, FIRST, SECOND = Dim("d0", 7), Dim("d1", 5), Dim("d2", 3)
 STEPS = (0, 1, 1, -1)

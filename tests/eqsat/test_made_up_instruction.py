@@ -15,15 +15,15 @@ from hbc.eqsat.choosing.select import select
 from hbc.frontend.checks.check import check
 from hbc.frontend.isa.load import load_instructions
 from hbc.frontend.text.parse import parse
-from hbc.ir.instruction import Instruction
-from hbc.ir.interp import run
-from hbc.ir.kernel import Kernel
-from hbc.ir.nodes import Instruct, VectorReduce
-from hbc.ir.numpy_types import numpy_dtype, poison
-from hbc.ir.source import Source
-from hbc.ir.target import TARGETS
-from hbc.ir.verify import verify
-from hbc.ir.walk import nodes
+from hbc.ir.ground.source import Source
+from hbc.ir.lang.instruction import Instruction
+from hbc.ir.lang.kernel import Kernel
+from hbc.ir.lang.nodes import Instruct, VectorReduce
+from hbc.ir.lang.target import TARGETS
+from hbc.ir.lang.walk import nodes
+from hbc.ir.meaning.interp import run
+from hbc.ir.meaning.numpy_types import numpy_dtype, poison
+from hbc.ir.meaning.verify import verify
 
 DESCRIPTIONS = """
 feature grids { machine x86_64; cpuinfo "grids"; flag "-mgrids"; probe { leaf 7; register ecx; bit 30 } }

@@ -12,14 +12,14 @@ import pytest
 from hbc.codegen.text.instruction_files import builtin_descriptions
 from hbc.eqsat.choosing.select import select
 from hbc.frontend.isa.load import load_instructions
-from hbc.ir.instruction import Instruction
-from hbc.ir.interp import run
-from hbc.ir.kernel import Kernel
-from hbc.ir.nodes import Allocate, For, Instruct, Node, Store
-from hbc.ir.numpy_types import numpy_dtype, poison
-from hbc.ir.read import read_kernel
-from hbc.ir.verify import verify
-from hbc.ir.walk import children, nodes
+from hbc.ir.lang.instruction import Instruction
+from hbc.ir.lang.kernel import Kernel
+from hbc.ir.lang.nodes import Allocate, For, Instruct, Node, Store
+from hbc.ir.lang.read import read_kernel
+from hbc.ir.lang.walk import children, nodes
+from hbc.ir.meaning.interp import run
+from hbc.ir.meaning.numpy_types import numpy_dtype, poison
+from hbc.ir.meaning.verify import verify
 
 HEADER = """
 kernel t

@@ -15,11 +15,11 @@ import pytest
 from hbc.eqsat.tensors.plan import Contraction, Part, Plan, plans
 from hbc.eqsat.tensors.tensor import Dim, Dims
 from hbc.frontend.isa.load import describe, load_instructions, read_source
-from hbc.ir.contraction import extents, shape, strides
-from hbc.ir.instruction import Instruction, Kind, Overflow
-from hbc.ir.instruction_semantics import execute
-from hbc.ir.numpy_types import numpy_dtype
-from hbc.ir.source import Source
+from hbc.ir.ground.source import Source
+from hbc.ir.lang.instruction import Instruction, Kind, Overflow
+from hbc.ir.meaning.contraction import extents, shape, strides
+from hbc.ir.meaning.instruction_semantics import execute
+from hbc.ir.meaning.numpy_types import numpy_dtype
 
 Array = npt.NDArray[np.generic]
 ISA = sorted((Path(__file__).parents[2] / "codegen" / "isa").glob("*.hb"))

@@ -22,12 +22,12 @@ from hbc.eqsat.operands.operand import UNUSED, operand_value
 from hbc.eqsat.operands.packs import Pack, fill
 from hbc.eqsat.tensors.points import Place, Points, exists, value
 from hbc.eqsat.tensors.tensor import Band, Dim, Dims, Read, Tensor, Uniform, strides_along
-from hbc.ir.build import const, const_value
-from hbc.ir.interp import run
-from hbc.ir.kernel import Argument, Kernel
-from hbc.ir.nodes import const_index
-from hbc.ir.numpy_types import poison
-from hbc.ir.types import DTYPES
+from hbc.ir.lang.build import const, const_value
+from hbc.ir.lang.kernel import Argument, Kernel
+from hbc.ir.lang.nodes import const_index
+from hbc.ir.lang.types import DTYPES
+from hbc.ir.meaning.interp import run
+from hbc.ir.meaning.numpy_types import poison
 
 Array = npt.NDArray[Any]
 ALL = (*OUTPUTS, *SUMMED)

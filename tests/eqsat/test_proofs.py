@@ -9,8 +9,8 @@ import pytest
 
 from hbc.eqsat.graph.encode import Encoding, encode, windows
 from hbc.eqsat.tensors.tensor import Dim, Read
-from hbc.ir.nodes import Var, const_index
-from hbc.ir.types import DTYPES, INDEX, U8, DType
+from hbc.ir.lang.nodes import Var, const_index
+from hbc.ir.lang.types import DTYPES, INDEX, U8, DType
 
 z3 = pytest.importorskip("z3")
 

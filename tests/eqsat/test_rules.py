@@ -26,8 +26,8 @@ from hbc.eqsat.graph.encode import Encoding, encode, type_facts, windows
 from hbc.eqsat.graph.lowering import NOTHING, lowering_rules, selectable
 from hbc.eqsat.tensors.tensor import Masked, Tensor, parts
 from hbc.frontend.isa.load import load_instructions
-from hbc.ir.numpy_types import numpy_dtype
-from hbc.ir.types import DTYPES
+from hbc.ir.lang.types import DTYPES
+from hbc.ir.meaning.numpy_types import numpy_dtype
 
 FORMS = 60
 TRIALS = 6 * SHAPES

@@ -23,11 +23,11 @@ from hbc.eqsat.tensors.unmask import is_relaxed
 from hbc.frontend.checks.check import check
 from hbc.frontend.isa.load import load_instructions
 from hbc.frontend.text.parse import parse
-from hbc.ir.nodes import Allocate, Instruct
-from hbc.ir.read import read_kernel
-from hbc.ir.source import Source
-from hbc.ir.target import TARGETS
-from hbc.ir.walk import nodes
+from hbc.ir.ground.source import Source
+from hbc.ir.lang.nodes import Allocate, Instruct
+from hbc.ir.lang.read import read_kernel
+from hbc.ir.lang.target import TARGETS
+from hbc.ir.lang.walk import nodes
 
 GEMM = """
 size   M, N, K

@@ -22,10 +22,9 @@ from hbc.eqsat.tensors.tensor import (
     box,
     tensor,
 )
-from hbc.ir.build import broadcast, ramp
-from hbc.ir.interp import run
-from hbc.ir.kernel import Argument, Kernel
-from hbc.ir.nodes import (
+from hbc.ir.lang.build import broadcast, ramp
+from hbc.ir.lang.kernel import Argument, Kernel
+from hbc.ir.lang.nodes import (
     Binary,
     Broadcast,
     Cast,
@@ -39,8 +38,9 @@ from hbc.ir.nodes import (
     VectorReduce,
     const_index,
 )
-from hbc.ir.read import read_expr
-from hbc.ir.types import I32, I64
+from hbc.ir.lang.read import read_expr
+from hbc.ir.lang.types import I32, I64
+from hbc.ir.meaning.interp import run
 
 Array = npt.NDArray[np.generic]
 SIZE = 512

@@ -11,9 +11,9 @@ import pytest
 from hbc.eqsat.tensors.points import address
 from hbc.eqsat.tensors.tensor import Dim, Read
 from hbc.eqsat.tiles.tiles import Tile, points_of
-from hbc.ir.lane_offsets import constant_lanes
-from hbc.ir.nodes import Var, const_index
-from hbc.ir.types import F32, INDEX
+from hbc.ir.lang.nodes import Var, const_index
+from hbc.ir.lang.types import F32, INDEX
+from hbc.ir.vectors.lane_offsets import constant_lanes
 
 
 def tile(extents: tuple[int, ...], strides: tuple[int, ...], base: int, rows: int) -> Tile:

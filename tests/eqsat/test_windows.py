@@ -14,10 +14,10 @@ from hbc.eqsat.tensors.plan import Contraction, Plan, plans
 from hbc.eqsat.tensors.tensor import Dim, Read
 from hbc.eqsat.tensors.windows import is_window, meeting, sharing, together
 from hbc.frontend.isa.load import load_instructions
-from hbc.ir.instruction import Instruction
-from hbc.ir.layout import Layout
-from hbc.ir.nodes import Expr, Var, const_index
-from hbc.ir.types import DTYPES
+from hbc.ir.algebra.layout import Layout
+from hbc.ir.lang.instruction import Instruction
+from hbc.ir.lang.nodes import Expr, Var, const_index
+from hbc.ir.lang.types import DTYPES
 
 KNOWN = {i.name: i for i in load_instructions(builtin_descriptions()).instructions}
 DOTS = {"vdpbf16ps_zmm": "bf16", "vpdpbusd_zmm": "u8", "vpdpbusd_ymm": "u8"}

@@ -13,9 +13,9 @@ import pytest
 from hbc.cli.pipeline import lower_to_kernel
 from hbc.frontend.checks.check import check
 from hbc.frontend.text.parse import parse
-from hbc.ir.diag import HbcError
-from hbc.ir.source import Source
-from hbc.ir.target import TARGETS
+from hbc.ir.ground.diag import HbcError
+from hbc.ir.ground.source import Source
+from hbc.ir.lang.target import TARGETS
 
 HERE = Path(__file__).parent
 FIXED = ".fixed.hb"

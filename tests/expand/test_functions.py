@@ -9,9 +9,9 @@ from hbc.frontend.checks.check import check
 from hbc.frontend.expand.expand import expand
 from hbc.frontend.program.funcs import Pipeline
 from hbc.frontend.text.parse import parse
-from hbc.ir.diag import HbcError
-from hbc.ir.show import show
-from hbc.ir.source import Source
+from hbc.ir.ground.diag import HbcError
+from hbc.ir.ground.source import Source
+from hbc.ir.lang.show import show
 
 HEAD = """
 size   N, K

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from hbc.frontend.text.fmt import format_source
 from hbc.frontend.text.parse import parse
-from hbc.ir.diag import HbcError
-from hbc.ir.source import Source
+from hbc.ir.ground.diag import HbcError
+from hbc.ir.ground.source import Source
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLES = sorted((ROOT / "samples").rglob("*.hb"))

@@ -33,14 +33,14 @@ from hbc.frontend.checks.check import check
 from hbc.frontend.oracle.oracle import Reference, compare
 from hbc.frontend.program.funcs import Pipeline
 from hbc.frontend.text.parse import parse
-from hbc.ir import interp
-from hbc.ir.diag import HbcError
-from hbc.ir.kernel import Kernel
-from hbc.ir.numpy_types import numpy_dtype, poison
-from hbc.ir.source import Source
-from hbc.ir.target import GPU, TARGETS
-from hbc.ir.types import BOOL, DType
-from hbc.ir.verify import verify
+from hbc.ir.ground.diag import HbcError
+from hbc.ir.ground.source import Source
+from hbc.ir.lang.kernel import Kernel
+from hbc.ir.lang.target import GPU, TARGETS
+from hbc.ir.lang.types import BOOL, DType
+from hbc.ir.meaning import interp
+from hbc.ir.meaning.numpy_types import numpy_dtype, poison
+from hbc.ir.meaning.verify import verify
 
 Array = np.ndarray[Any, Any]
 Arrays = dict[str, Array]

@@ -13,7 +13,7 @@ from register_programs import TYPES, register_program, register_sizes
 from schedules import write_schedule
 from tile_programs import tile_program, tile_sizes
 
-from hbc.ir.types import DType
+from hbc.ir.lang.types import DType
 
 TARGETS = (
     (4, "avx512"), (4, "avx2"), (2, "c"),

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from choices import Choices
 from spans import Affine, Span
 
-from hbc.ir.types import DType
+from hbc.ir.lang.types import DType
 
 Reads = dict[str, list[tuple[str, ...] | None]]
 """For each array read, the variables in its indices, one a dimension; None where there is none."""

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from hbc.codegen.build.toolchain import Compiler, find_compiler, flags
 from hbc.codegen.c.file import CSource
-from hbc.ir.target import Target
+from hbc.ir.lang.target import Target
 
 HEADER = "immintrin.h"
 

@@ -6,7 +6,7 @@ from choices import chance, pick, weighted
 from draft import Array, Env
 from spans import Span, below, constant, only_constant, plus, text
 
-from hbc.ir.types import BOOL, Kind
+from hbc.ir.lang.types import BOOL, Kind
 
 MOST_STRIDE = 4  # what chains of strided reads may multiply an extent with
 

@@ -11,7 +11,7 @@ from expressions import condition, leaf, read
 from loop_model import Loop, Node, Stage, mark, split_in
 from spans import Affine, Span, constant
 
-from hbc.ir.types import BF16, BOOL, F16, F32, I8, I16, I32, U8, DType
+from hbc.ir.lang.types import BF16, BOOL, F16, F32, I8, I16, I32, U8, DType
 
 if TYPE_CHECKING:
     from schedules import Plan

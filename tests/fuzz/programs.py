@@ -12,7 +12,7 @@ from products import PALETTES
 from spans import Span, below, constant, text, trimmed, value
 from updates import update
 
-from hbc.ir.types import BOOL, DTYPES, F32, I32, DType
+from hbc.ir.lang.types import BOOL, DTYPES, F32, I32, DType
 
 COMMON = (F32, I32, *(t for t in DTYPES.values() if t not in (F32, I32)))
 HELPERS = ("clamp_edge", "zero_edge", "mirror", "wrap")

@@ -10,7 +10,7 @@ from agreement import Outcome
 from case import Case
 
 from hbc.frontend.program.vocabulary import DIRECTIVES, TAILS
-from hbc.ir.types import DTYPES
+from hbc.ir.lang.types import DTYPES
 
 LATER = (
     "gpu_blocks",

@@ -14,9 +14,9 @@ from case import Case, generate, in_registers
 from choices import Recorded, shrink
 from tally import FEATURES, features
 
-from hbc.ir.kernel import Kernel
-from hbc.ir.nodes import Binary, Expr, Op
-from hbc.ir.walk import rewrite, rewrite_stmt
+from hbc.ir.lang.kernel import Kernel
+from hbc.ir.lang.nodes import Binary, Expr, Op
+from hbc.ir.lang.walk import rewrite, rewrite_stmt
 
 SUM = """input A: i32[N]
 output f: i32[N]

@@ -16,7 +16,7 @@ from indices import data_index
 from products import product
 from spans import Affine, Span, constant, only_constant, plus, text
 
-from hbc.ir.types import BOOL
+from hbc.ir.lang.types import BOOL
 
 Finish = Callable[[], UpdateDraft]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import random
 
-from hbc.ir.kernel import Kernel, Size
-from hbc.ir.read import read_stmt
+from hbc.ir.lang.kernel import Kernel, Size
+from hbc.ir.lang.read import read_stmt
 
 BUFFERS = "stuv"
 THREADS = 64

@@ -12,9 +12,9 @@ from hbc.codegen.build.cuda_cpu import ORDER_VARIABLE, build
 from hbc.codegen.cuda.file import emit_cuda
 from hbc.codegen.text.spelling import c_type
 from hbc.frontend.program.funcs import Pipeline
-from hbc.ir.kernel import Kernel
-from hbc.ir.show import show
-from hbc.ir.target import TARGETS
+from hbc.ir.lang.kernel import Kernel
+from hbc.ir.lang.show import show
+from hbc.ir.lang.target import TARGETS
 
 RACE = 66  # what ThreadSanitizer exits with
 NONE = -1  # no barrier is missing

@@ -9,9 +9,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from hbc.ir.kernel import Kernel
-from hbc.ir.lanes import lane
-from hbc.ir.nodes import (
+from hbc.ir.algebra.any_lane import lane
+from hbc.ir.lang.kernel import Kernel
+from hbc.ir.lang.nodes import (
     Allocate,
     Barrier,
     BarrierScope,
@@ -33,8 +33,8 @@ from hbc.ir.nodes import (
     Var,
     const_index,
 )
-from hbc.ir.types import CONDITION, INDEX, Memory
-from hbc.ir.walk import nodes
+from hbc.ir.lang.types import CONDITION, INDEX, Memory
+from hbc.ir.lang.walk import nodes
 
 Env = Mapping[str, int]
 _BLOCK, _WARP = BarrierScope.BLOCK, BarrierScope.WARP

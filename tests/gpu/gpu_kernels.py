@@ -9,9 +9,9 @@ from hbc.cli.pipeline import load_pipeline, lower_to_kernel
 from hbc.frontend.checks.check import check
 from hbc.frontend.program.funcs import Pipeline
 from hbc.frontend.text.parse import parse
-from hbc.ir.kernel import Kernel
-from hbc.ir.source import Source
-from hbc.ir.target import TARGETS
+from hbc.ir.ground.source import Source
+from hbc.ir.lang.kernel import Kernel
+from hbc.ir.lang.target import TARGETS
 
 FOLDER = Path(__file__).resolve().parent / "kernels"
 CUDA = TARGETS["cuda"]

@@ -14,8 +14,8 @@ from choices import Recorded
 from hbc.frontend.directives.gpu_atomics import can_be_atomic
 from hbc.frontend.plans.plan import is_associative, stage_vars
 from hbc.frontend.program.funcs import Func, Pipeline, Update
-from hbc.ir.diag import HbcError
-from hbc.ir.nodes import Op
+from hbc.ir.ground.diag import HbcError
+from hbc.ir.lang.nodes import Op
 
 Levels = dict[str, tuple[str, str]]  # by output: its last loop over blocks, its last over threads
 

@@ -8,10 +8,10 @@ import pytest
 from block_runs import races
 from gpu_kernels import SIZES, lowered, schedules
 
-from hbc.ir.barriers import barriers
-from hbc.ir.kernel import Kernel
-from hbc.ir.nodes import Barrier, BarrierScope, Block, CopyWait, For, Stmt
-from hbc.ir.walk import map_stmt, statements
+from hbc.codegen.threads.barriers import barriers
+from hbc.ir.lang.kernel import Kernel
+from hbc.ir.lang.nodes import Barrier, BarrierScope, Block, CopyWait, For, Stmt
+from hbc.ir.lang.walk import map_stmt, statements
 
 # Not where threads read and write as the data says, nor what warps do together.
 LEFT_OUT = ("histogram", "row_products")

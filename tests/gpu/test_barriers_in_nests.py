@@ -6,13 +6,13 @@ import pytest
 from barrier_nests import kernel_of, nest
 from block_runs import races
 
-from hbc.ir.barrier_loops import Waiting
-from hbc.ir.barrier_places import Place
-from hbc.ir.barrier_walk import Walk
-from hbc.ir.barriers import barriers
-from hbc.ir.kernel import Kernel
-from hbc.ir.nodes import Barrier, BarrierScope, Stmt
-from hbc.ir.walk import statements
+from hbc.codegen.threads.barriers import barriers
+from hbc.codegen.threads.loops import Waiting
+from hbc.codegen.threads.places import Place
+from hbc.codegen.threads.walk import Walk
+from hbc.ir.lang.kernel import Kernel
+from hbc.ir.lang.nodes import Barrier, BarrierScope, Stmt
+from hbc.ir.lang.walk import statements
 
 
 @pytest.mark.parametrize("resident", [False, True])

@@ -6,9 +6,9 @@ import pytest
 from block_runs import Touch, touches
 from gpu_kernels import lowered, scheduled
 
-from hbc.ir.nodes import If, Load, Ramp, Store
-from hbc.ir.show import show
-from hbc.ir.walk import nodes
+from hbc.ir.lang.nodes import If, Load, Ramp, Store
+from hbc.ir.lang.show import show
+from hbc.ir.lang.walk import nodes
 
 
 def vector_touches(block: list[Touch]) -> list[tuple[Touch, int]]:

@@ -8,11 +8,11 @@ import pytest
 from agreement import interpret, prepare
 from gpu_kernels import SIZES, lowered, pipeline_of, schedules
 
-from hbc.ir.kernel import Kernel
-from hbc.ir.nodes import Allocate, For, LoopKind, const_index
-from hbc.ir.types import Memory
-from hbc.ir.verify import verify
-from hbc.ir.walk import nodes
+from hbc.ir.lang.kernel import Kernel
+from hbc.ir.lang.nodes import Allocate, For, LoopKind, const_index
+from hbc.ir.lang.types import Memory
+from hbc.ir.lang.walk import nodes
+from hbc.ir.meaning.verify import verify
 
 
 @pytest.mark.parametrize(("name", "schedule"), schedules())

@@ -12,7 +12,7 @@ from barrier_programs import NONE, RACE, program
 from gpu_kernels import lowered, pipeline_of
 
 from hbc.cli.pipeline import choose_schedule, load_pipeline, lower_to_kernel
-from hbc.ir.target import TARGETS
+from hbc.ir.lang.target import TARGETS
 
 SHARED = {
     "gemm": "staged", "transpose": "shared", "fragments": "staged", "atomics": "inblock",

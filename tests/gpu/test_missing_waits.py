@@ -16,7 +16,7 @@ from hbc.codegen.build.cuda_cpu import ORDER_VARIABLE, build
 from hbc.codegen.cuda.file import emit_cuda
 from hbc.codegen.cuda.source import CudaSource
 from hbc.frontend.program.funcs import Pipeline
-from hbc.ir.diag import InternalError
+from hbc.ir.ground.diag import InternalError
 
 SIZES = ({"M": 9, "N": 33, "K": 23},)
 NEEDED = re.compile(r"__syncthreads\(\);|__pipeline_commit\(\);|__pipeline_wait_prior\([01]\);")

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hbc.ir.interp import run
-from hbc.ir.kernel import Argument, Kernel, Size
-from hbc.ir.nodes import Load, Stmt, const_index
-from hbc.ir.partial_copies import live_count, partial_copy
-from hbc.ir.read import read_stmt
-from hbc.ir.types import F32
+from hbc.codegen.gpu.partial_copies import live_count, partial_copy
+from hbc.ir.lang.kernel import Argument, Kernel, Size
+from hbc.ir.lang.nodes import Load, Stmt, const_index
+from hbc.ir.lang.read import read_stmt
+from hbc.ir.lang.types import F32
+from hbc.ir.meaning.interp import run
 
 ZEROS = "C[ramp(0, 1, 8)] = x8(0:f32)"
 ARRAYS = (

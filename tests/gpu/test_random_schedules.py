@@ -10,9 +10,10 @@ from random_schedules import random_case
 
 from hbc.cli.pipeline import lower_to_kernel
 from hbc.cli.runs.trials import accepted
-from hbc.ir.diag import HbcError
-from hbc.ir.kernel import Kernel
-from hbc.ir.nodes import (
+from hbc.codegen.gpu.thread_view import thread_view
+from hbc.ir.ground.diag import HbcError
+from hbc.ir.lang.kernel import Kernel
+from hbc.ir.lang.nodes import (
     Binary,
     Broadcast,
     Const,
@@ -24,8 +25,7 @@ from hbc.ir.nodes import (
     Store,
     Var,
 )
-from hbc.ir.thread_view import thread_view
-from hbc.ir.walk import nodes, statements
+from hbc.ir.lang.walk import nodes, statements
 
 # Seed 237: an update along a dimension whose extent is no constant.
 SEEDS = (237, *range(24))

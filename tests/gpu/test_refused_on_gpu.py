@@ -16,8 +16,8 @@ from hbc.codegen.cuda.file import emit_cuda
 from hbc.codegen.cuda.limits import check_shared
 from hbc.frontend.checks.check import check
 from hbc.frontend.text.parse import parse
-from hbc.ir.diag import HbcError
-from hbc.ir.source import Source
+from hbc.ir.ground.diag import HbcError
+from hbc.ir.ground.source import Source
 
 FILES = sorted((Path(__file__).parent / "refused").glob("*.hb"))
 

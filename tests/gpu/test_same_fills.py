@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from hbc.ir.kernel import Kernel
-from hbc.ir.nodes import For, LoopKind
-from hbc.ir.read import read_stmt
-from hbc.ir.same_fills import drop_repeated_fills
-from hbc.ir.walk import nodes
+from hbc.codegen.gpu.same_fills import drop_repeated_fills
+from hbc.ir.lang.kernel import Kernel
+from hbc.ir.lang.nodes import For, LoopKind
+from hbc.ir.lang.read import read_stmt
+from hbc.ir.lang.walk import nodes
 
 FILL = (
     "for {v} from 0 count 4 {{\nlanes {l} from 0 count 32 {{\ns[32 * {v} + {l}] = {value}\n}}\n}}"

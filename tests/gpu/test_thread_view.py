@@ -12,9 +12,10 @@ from gpu_kernels import lowered, scheduled
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hbc.ir.build import add, mod, mul, sub
-from hbc.ir.diag import HbcError
-from hbc.ir.nodes import (
+from hbc.codegen.gpu.thread_view import thread_view
+from hbc.ir.ground.diag import HbcError
+from hbc.ir.lang.build import add, mod, mul, sub
+from hbc.ir.lang.nodes import (
     Allocate,
     Const,
     Expr,
@@ -26,10 +27,9 @@ from hbc.ir.nodes import (
     Var,
     const_index,
 )
-from hbc.ir.thread_view import thread_view
-from hbc.ir.types import F32, Memory
-from hbc.ir.unroll import unroll
-from hbc.ir.walk import block, children, nodes
+from hbc.ir.lang.types import F32, Memory
+from hbc.ir.lang.walk import block, children, nodes
+from hbc.ir.passes.unroll import unroll
 
 Digit = tuple[str, int]  # a loop and its extent
 Places = dict[tuple[int, ...], dict[int, int]]  # by thread and element

@@ -11,11 +11,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hbc.ir import arith, arith_cast, arith_scalar
-from hbc.ir.interp import evaluate
-from hbc.ir.nodes import COMPARISONS, Binary, Call, Cast, MathOp, Op, UnaryOp, Var
-from hbc.ir.numpy_types import element_of, is_poison, numpy_dtype, poison
-from hbc.ir.types import BF16, BOOL, DTYPES, F16, F32, F64, I8, I16, I32, I64, U8, U16, U32, DType
+from hbc.ir.lang.nodes import COMPARISONS, Binary, Call, Cast, MathOp, Op, UnaryOp, Var
+from hbc.ir.lang.types import (
+    BF16,
+    BOOL,
+    DTYPES,
+    F16,
+    F32,
+    F64,
+    I8,
+    I16,
+    I32,
+    I64,
+    U8,
+    U16,
+    U32,
+    DType,
+)
+from hbc.ir.meaning import arith, arith_cast, arith_scalar
+from hbc.ir.meaning.interp import evaluate
+from hbc.ir.meaning.numpy_types import element_of, is_poison, numpy_dtype, poison
 
 Array = np.ndarray[Any, Any]
 

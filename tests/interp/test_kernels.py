@@ -8,11 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hbc.ir.interp import InterpError, evaluate, run
-from hbc.ir.interp_code import Code
-from hbc.ir.interp_expr import emit
-from hbc.ir.kernel import Argument, Check, Kernel, Size, Table
-from hbc.ir.nodes import (
+from hbc.ir.lang.kernel import Argument, Check, Kernel, Size, Table
+from hbc.ir.lang.nodes import (
     Allocate,
     Assert,
     Binary,
@@ -43,9 +40,12 @@ from hbc.ir.nodes import (
     const_bool,
     const_index,
 )
-from hbc.ir.nodes import Call as MathCall
-from hbc.ir.types import BF16, BOOL, CONDITION, F32, I32, I64, INDEX, U8, Memory
-from hbc.ir.walk import block
+from hbc.ir.lang.nodes import Call as MathCall
+from hbc.ir.lang.types import BF16, BOOL, CONDITION, F32, I32, I64, INDEX, U8, Memory
+from hbc.ir.lang.walk import block
+from hbc.ir.meaning.interp import InterpError, evaluate, run
+from hbc.ir.meaning.interp_code import Code
+from hbc.ir.meaning.interp_expr import emit
 
 N, M = Var("N"), Var("M")
 

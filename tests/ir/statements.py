@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from hbc.ir.build import add, clamp, const, sub
-from hbc.ir.interp import run
-from hbc.ir.kernel import Argument, Kernel, Size
-from hbc.ir.nodes import (
+from hbc.ir.lang.build import add, clamp, const, sub
+from hbc.ir.lang.kernel import Argument, Kernel, Size
+from hbc.ir.lang.nodes import (
     Allocate,
     Barrier,
     BarrierScope,
@@ -31,8 +30,9 @@ from hbc.ir.nodes import (
     Var,
     const_index,
 )
-from hbc.ir.types import I32, INDEX, Memory
-from hbc.ir.walk import block
+from hbc.ir.lang.types import I32, INDEX, Memory
+from hbc.ir.lang.walk import block
+from hbc.ir.meaning.interp import run
 
 OUT = 64  # elements of the output
 

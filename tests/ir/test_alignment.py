@@ -7,9 +7,9 @@ import itertools
 import numpy as np
 import pytest
 
-from hbc.ir.alignment import alignment
-from hbc.ir.evaluate import evaluated
-from hbc.ir.read import read_expr
+from hbc.ir.algebra.alignment import alignment
+from hbc.ir.algebra.evaluate import evaluated
+from hbc.ir.lang.read import read_expr
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from hbc.ir.banks import BankUse, bank_uses
-from hbc.ir.kernel import Kernel
-from hbc.ir.read import read_stmt
+from hbc.codegen.gpu.banks import BankUse, bank_uses
+from hbc.ir.lang.kernel import Kernel
+from hbc.ir.lang.read import read_stmt
 
 NEST = """
 blocks b from 0 count 1 {{

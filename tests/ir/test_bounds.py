@@ -9,13 +9,13 @@ import pytest
 import trees
 from hypothesis import given, settings
 
-from hbc.ir.bounds import Facts, Interval, alignment, bounds, constant_bounds, prove
-from hbc.ir.build import const
-from hbc.ir.nodes import Binary, Expr, Op, Var, const_index
-from hbc.ir.read import read_expr
-from hbc.ir.show import show
-from hbc.ir.types import INDEX
-from hbc.ir.walk import free_variables
+from hbc.ir.algebra.bounds import Facts, Interval, alignment, bounds, constant_bounds, prove
+from hbc.ir.lang.build import const
+from hbc.ir.lang.nodes import Binary, Expr, Op, Var, const_index
+from hbc.ir.lang.read import read_expr
+from hbc.ir.lang.show import show
+from hbc.ir.lang.types import INDEX
+from hbc.ir.lang.walk import free_variables
 
 
 def interval(low: str | None, high: str | None) -> Interval:

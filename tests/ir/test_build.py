@@ -10,8 +10,8 @@ import pytest
 import trees
 from hypothesis import given, settings
 
-from hbc.ir import build, fold
-from hbc.ir.nodes import (
+from hbc.ir.lang import build, fold
+from hbc.ir.lang.nodes import (
     COMPARISONS,
     Binary,
     Call,
@@ -24,10 +24,10 @@ from hbc.ir.nodes import (
     UnaryOp,
     Var,
 )
-from hbc.ir.numpy_types import numpy_dtype
-from hbc.ir.read import read_expr
-from hbc.ir.show import show
-from hbc.ir.types import BF16, BOOL, DTYPES, F16, F32, F64, I8, I32, U8, Type
+from hbc.ir.lang.read import read_expr
+from hbc.ir.lang.show import show
+from hbc.ir.lang.types import BF16, BOOL, DTYPES, F16, F32, F64, I8, I32, U8, Type
+from hbc.ir.meaning.numpy_types import numpy_dtype
 
 NUMBERS = [t for t in DTYPES.values() if t != BOOL]
 

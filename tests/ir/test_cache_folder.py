@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from hbc.cli.main import exit_code_of
-from hbc.ir.cache_folder import VARIABLE, cache_folder, keep, kept, kept_file
+from hbc.ir.host.cache_folder import VARIABLE, cache_folder, keep, kept, kept_file
 
 KERNEL = "size N\ninput A: f32[N]\noutput B: f32[N]\nB[i] = A[i]\n"
 ROOT = Path(__file__).resolve().parents[2]

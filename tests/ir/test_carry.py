@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from hbc.ir.carry import carry
-from hbc.ir.kernel import Kernel
-from hbc.ir.read import read_stmt
-from hbc.ir.show import show
-from hbc.ir.simplify import simplify_stmt
+from hbc.ir.algebra.simplify import simplify_stmt
+from hbc.ir.lang.kernel import Kernel
+from hbc.ir.lang.read import read_stmt
+from hbc.ir.lang.show import show
+from hbc.ir.passes.carry import carry
 
 
 def carried(text: str) -> str:

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from hbc.ir.forward import forward
-from hbc.ir.interp import run
-from hbc.ir.kernel import Kernel
-from hbc.ir.nodes import Allocate
-from hbc.ir.read import read_kernel
-from hbc.ir.verify import verify
-from hbc.ir.walk import nodes
+from hbc.ir.lang.kernel import Kernel
+from hbc.ir.lang.nodes import Allocate
+from hbc.ir.lang.read import read_kernel
+from hbc.ir.lang.walk import nodes
+from hbc.ir.meaning.interp import run
+from hbc.ir.meaning.verify import verify
+from hbc.ir.passes.forward import forward
 
 HEAD = """
 kernel k

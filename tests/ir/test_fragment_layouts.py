@@ -9,16 +9,16 @@ import numpy as np
 import pytest
 
 from hbc.cli.instruction_set import instruction_set
-from hbc.ir.build import broadcast, const_value
-from hbc.ir.contraction import shape
-from hbc.ir.fragment_kinds import FragmentKind
-from hbc.ir.fragment_layout import elements_of, position
-from hbc.ir.instruction import Instruction
-from hbc.ir.linear import canonical
-from hbc.ir.matrix_loads import MatrixLoad, matrix_load
-from hbc.ir.nodes import Const, Load, Ramp, Var, const_index
-from hbc.ir.types import DType
-from hbc.ir.walk import substitute
+from hbc.codegen.gpu.fragment_kinds import FragmentKind
+from hbc.codegen.gpu.matrix_loads import MatrixLoad, matrix_load
+from hbc.ir.algebra.linear import canonical
+from hbc.ir.lang.build import broadcast, const_value
+from hbc.ir.lang.instruction import Instruction
+from hbc.ir.lang.nodes import Const, Load, Ramp, Var, const_index
+from hbc.ir.lang.types import DType
+from hbc.ir.lang.walk import substitute
+from hbc.ir.meaning.contraction import shape
+from hbc.ir.meaning.fragment_layout import elements_of, position
 
 KNOWN = instruction_set().of_target("mma")
 Place = Callable[[int, int], tuple[int, int]]

@@ -12,17 +12,17 @@ from hypothesis import given, settings
 from trees import BUFFERS, INDEX_NAMES, agree, any_expr, randoms, value_of, values
 
 from hbc.cli.instruction_set import instructions_of
-from hbc.ir.interp import InterpError, run
-from hbc.ir.interp_buffers import allocated, constant, holding
-from hbc.ir.interp_direct import execute
-from hbc.ir.interp_value import Scope, number, value
-from hbc.ir.kernel import Argument, Kernel
-from hbc.ir.nodes import Expr, Var, const_index
-from hbc.ir.numpy_types import numpy_dtype
-from hbc.ir.read import read_stmt
-from hbc.ir.target import TARGETS
-from hbc.ir.types import BF16, F32, I8, I32, I64, U8, DType
-from hbc.ir.walk import nodes
+from hbc.ir.lang.kernel import Argument, Kernel
+from hbc.ir.lang.nodes import Expr, Var, const_index
+from hbc.ir.lang.read import read_stmt
+from hbc.ir.lang.target import TARGETS
+from hbc.ir.lang.types import BF16, F32, I8, I32, I64, U8, DType
+from hbc.ir.lang.walk import nodes
+from hbc.ir.meaning.interp import InterpError, run
+from hbc.ir.meaning.interp_buffers import allocated, constant, holding
+from hbc.ir.meaning.interp_direct import execute
+from hbc.ir.meaning.interp_value import Scope, number, value
+from hbc.ir.meaning.numpy_types import numpy_dtype
 
 Array = np.ndarray[Any, Any]
 ELEMENTS = 64

@@ -9,10 +9,10 @@ import pytest
 import trees
 from hypothesis import given, settings
 
-from hbc.ir.lane_view import View, view
-from hbc.ir.nodes import Gather
-from hbc.ir.read import read_expr
-from hbc.ir.show import show
+from hbc.ir.lang.nodes import Gather
+from hbc.ir.lang.read import read_expr
+from hbc.ir.lang.show import show
+from hbc.ir.vectors.lane_view import View, view
 
 
 def random_view(r: Random, lanes: int) -> View:

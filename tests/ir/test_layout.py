@@ -9,12 +9,12 @@ import pytest
 import trees
 from hypothesis import given, settings
 
-from hbc.ir.build import broadcast, const, mul
-from hbc.ir.layout import Layout, layout, permute, refine, split, to_index
-from hbc.ir.nodes import Binary, Broadcast, Expr, Op, Ramp, Var, const_index
-from hbc.ir.read import read_expr
-from hbc.ir.show import show
-from hbc.ir.types import F32, INDEX
+from hbc.ir.algebra.layout import Layout, layout, permute, refine, split, to_index
+from hbc.ir.lang.build import broadcast, const, mul
+from hbc.ir.lang.nodes import Binary, Broadcast, Expr, Op, Ramp, Var, const_index
+from hbc.ir.lang.read import read_expr
+from hbc.ir.lang.show import show
+from hbc.ir.lang.types import F32, INDEX
 
 
 def text(x: Layout | None) -> str | None:

@@ -8,10 +8,19 @@ import pytest
 import trees
 from hypothesis import given, settings
 
-from hbc.ir.linear import canonical, coefficient, difference, linear, minus, plus, scaled, to_expr
-from hbc.ir.nodes import Binary, Expr, Op, Var, const_index
-from hbc.ir.read import read_expr
-from hbc.ir.show import show
+from hbc.ir.algebra.linear import (
+    canonical,
+    coefficient,
+    difference,
+    linear,
+    minus,
+    plus,
+    scaled,
+    to_expr,
+)
+from hbc.ir.lang.nodes import Binary, Expr, Op, Var, const_index
+from hbc.ir.lang.read import read_expr
+from hbc.ir.lang.show import show
 
 
 @settings(max_examples=400)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hbc.ir.names import unused
+from hbc.ir.lang.names import unused
 
 
 def test_unused() -> None:

@@ -3,9 +3,9 @@
 import unicodedata
 
 from hbc.codegen.text.writer import Writer
-from hbc.ir.diag import Diagnostic
-from hbc.ir.printable import printable, printable_line
-from hbc.ir.source import Source, Span
+from hbc.ir.ground.diag import Diagnostic
+from hbc.ir.ground.printable import printable, printable_line
+from hbc.ir.ground.source import Source, Span
 
 
 def test_all_of_unicode() -> None:

@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from hbc.cli.instruction_set import instruction_set
-from hbc.ir import instruction, nodes, source, types
-from hbc.ir.record_json import classes_of, from_json, to_json
+from hbc.ir.ground import source
+from hbc.ir.ground.record_json import classes_of, from_json, to_json
+from hbc.ir.lang import instruction, nodes, types
 
 CLASSES = classes_of((instruction, nodes, source, types))
 
@@ -43,8 +44,8 @@ def test_equal_numbers_of_different_types_stay_apart() -> None:
     "text",
     [
         "", "[]", "null", '[["os.system"],[[0,"echo"]],[0]]', '[["tuple"],[[1]],[0]]',
-        '[["tuple"],[[0,[7]]],[0]]', '[["tuple"],[],[0]]', '[["hbc.ir.types.DType"],[[0]],[0]]',
-        '[["hbc.ir.types.Kind"],[[0,"none"]],[0]]', "[" * 5000, '[["tuple"],[{}],[0]]',
+        '[["tuple"],[[0,[7]]],[0]]', '[["tuple"],[],[0]]', '[["hbc.ir.lang.types.DType"],[[0]],[0]]',
+        '[["hbc.ir.lang.types.Kind"],[[0,"none"]],[0]]', "[" * 5000, '[["tuple"],[{}],[0]]',
     ],
 )  # fmt: skip
 def test_what_is_none(text: str) -> None:

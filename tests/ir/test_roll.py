@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from hbc.ir.interp import run
-from hbc.ir.kernel import Kernel
-from hbc.ir.nodes import For, Store
-from hbc.ir.numpy_types import numpy_dtype
-from hbc.ir.read import read_kernel
-from hbc.ir.roll import roll
-from hbc.ir.verify import verify
-from hbc.ir.walk import nodes
+from hbc.ir.lang.kernel import Kernel
+from hbc.ir.lang.nodes import For, Store
+from hbc.ir.lang.read import read_kernel
+from hbc.ir.lang.walk import nodes
+from hbc.ir.meaning.interp import run
+from hbc.ir.meaning.numpy_types import numpy_dtype
+from hbc.ir.meaning.verify import verify
+from hbc.ir.passes.roll import roll
 
 HEAD = """
 kernel k

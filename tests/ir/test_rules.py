@@ -8,9 +8,11 @@ from random import Random
 import pytest
 import trees
 
-from hbc.ir.build import const
-from hbc.ir.facts import Facts
-from hbc.ir.nodes import (
+from hbc.ir.algebra.facts import Facts
+from hbc.ir.algebra.rewrite import Bindings, Bound, Rule, compile_rule
+from hbc.ir.algebra.rules import REWRITER
+from hbc.ir.lang.build import const
+from hbc.ir.lang.nodes import (
     COMPARISONS,
     Binary,
     Broadcast,
@@ -23,10 +25,8 @@ from hbc.ir.nodes import (
     Unary,
     UnaryOp,
 )  # fmt: skip
-from hbc.ir.rewrite import Bindings, Bound, Rule, compile_rule
-from hbc.ir.rules import REWRITER
-from hbc.ir.show import show
-from hbc.ir.types import BOOL, F32, I8, I16, I32, I64, U8, DType, Type
+from hbc.ir.lang.show import show
+from hbc.ir.lang.types import BOOL, F32, I8, I16, I32, I64, U8, DType, Type
 
 DRAWS = 400
 WANTED = 8  # instances of each rule that its guard lets through

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from hbc.ir import scratch
-from hbc.ir.held_signals import held_signals
-from hbc.ir.scratch import clear_leftovers, scratch_folder, scratch_name
+from hbc.ir.host import scratch
+from hbc.ir.host.held_signals import held_signals
+from hbc.ir.host.scratch import clear_leftovers, scratch_folder, scratch_name
 
 
 @pytest.fixture(autouse=True)

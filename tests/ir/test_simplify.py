@@ -10,12 +10,12 @@ import statements
 import trees
 from hypothesis import given, settings
 
-from hbc.ir.bounds import Facts, Interval
-from hbc.ir.kernel import Check, Kernel, Size
-from hbc.ir.nodes import Block, const_index
-from hbc.ir.read import read_expr, read_kernel, read_stmt
-from hbc.ir.show import show, show_kernel
-from hbc.ir.simplify import simplify, simplify_kernel, simplify_stmt
+from hbc.ir.algebra.bounds import Facts, Interval
+from hbc.ir.algebra.simplify import simplify, simplify_kernel, simplify_stmt
+from hbc.ir.lang.kernel import Check, Kernel, Size
+from hbc.ir.lang.nodes import Block, const_index
+from hbc.ir.lang.read import read_expr, read_kernel, read_stmt
+from hbc.ir.lang.show import show, show_kernel
 
 
 @settings(max_examples=500)

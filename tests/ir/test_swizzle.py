@@ -7,12 +7,12 @@ from random import Random
 import numpy as np
 import pytest
 
-from hbc.ir.build import add, mul
-from hbc.ir.evaluate import evaluated
-from hbc.ir.linear import linear, to_expr
-from hbc.ir.nodes import Expr, Swizzle, Var, const_index
-from hbc.ir.swizzle import LINE, split_place, swizzle_bits
-from hbc.ir.types import F16, F32, U8, DType
+from hbc.codegen.gpu.swizzle import LINE, split_place, swizzle_bits
+from hbc.ir.algebra.evaluate import evaluated
+from hbc.ir.algebra.linear import linear, to_expr
+from hbc.ir.lang.build import add, mul
+from hbc.ir.lang.nodes import Expr, Swizzle, Var, const_index
+from hbc.ir.lang.types import F16, F32, U8, DType
 
 CASES = [
     (F16, 8, 16), (F16, 8, 32), (F16, 8, 64), (F16, 8, 128), (F16, 8, 512), (F16, 2, 32),

@@ -10,9 +10,9 @@ import statements
 import trees
 from hypothesis import given, settings
 
-from hbc.ir.diag import HbcError
-from hbc.ir.kernel import Argument, Check, Kernel, Size, Table
-from hbc.ir.nodes import (
+from hbc.ir.ground.diag import HbcError
+from hbc.ir.lang.kernel import Argument, Check, Kernel, Size, Table
+from hbc.ir.lang.nodes import (
     Access,
     Allocate,
     Assert,
@@ -39,9 +39,9 @@ from hbc.ir.nodes import (
     VectorReduce,
     const_index,
 )
-from hbc.ir.read import read_expr, read_kernel, read_stmt
-from hbc.ir.show import show, show_kernel
-from hbc.ir.types import BF16, BOOL, F32, F64, I32, U8, Memory
+from hbc.ir.lang.read import read_expr, read_kernel, read_stmt
+from hbc.ir.lang.show import show, show_kernel
+from hbc.ir.lang.types import BF16, BOOL, F32, F64, I32, U8, Memory
 
 i, j = Var("i"), Var("j")
 

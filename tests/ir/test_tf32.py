@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from hbc.ir import fold
-from hbc.ir.tf32 import to_tf32
+from hbc.ir.lang import fold
+from hbc.ir.meaning.tf32 import to_tf32
 
 SPECIAL = (
     0, 0x80000000, 1, 0xFFF, 0x1000, 0x1FFF, 0x007FFFFF, 0x00800000, 0x3F801000, 0x3F800FFF,

@@ -10,12 +10,12 @@ import statements
 import trees
 from hypothesis import given, settings
 
-from hbc.ir.diag import InternalError
-from hbc.ir.nodes import Block, Const, For, Gather, Let, LoopKind, Store, const_index
-from hbc.ir.read import read_kernel
-from hbc.ir.simplify import simplify_kernel
-from hbc.ir.types import F32
-from hbc.ir.verify import verify
+from hbc.ir.algebra.simplify import simplify_kernel
+from hbc.ir.ground.diag import InternalError
+from hbc.ir.lang.nodes import Block, Const, For, Gather, Let, LoopKind, Store, const_index
+from hbc.ir.lang.read import read_kernel
+from hbc.ir.lang.types import F32
+from hbc.ir.meaning.verify import verify
 
 HEAD = """kernel k
 size N

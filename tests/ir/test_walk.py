@@ -10,8 +10,8 @@ import statements
 import trees
 from hypothesis import given, settings
 
-from hbc.ir import walk
-from hbc.ir.nodes import (
+from hbc.ir.lang import walk
+from hbc.ir.lang.nodes import (
     Access,
     Allocate,
     Assert,
@@ -50,10 +50,10 @@ from hbc.ir.nodes import (
     const_bool,
     const_index,
 )
-from hbc.ir.read import read_expr, read_stmt
-from hbc.ir.show import show
-from hbc.ir.types import BOOL, F32, I64, INDEX, Memory
-from hbc.ir.walk import (
+from hbc.ir.lang.read import read_expr, read_stmt
+from hbc.ir.lang.show import show
+from hbc.ir.lang.types import BOOL, F32, I64, INDEX, Memory
+from hbc.ir.lang.walk import (
     children,
     free_variables,
     map_children,

@@ -4,13 +4,13 @@ results, no element beyond the arrays, and which loads stay."""
 import numpy as np
 import pytest
 
-from hbc.ir.interp import run
-from hbc.ir.kernel import Kernel
-from hbc.ir.nodes import Gather, Load
-from hbc.ir.read import read_kernel
-from hbc.ir.verify import verify
-from hbc.ir.walk import nodes
-from hbc.ir.wide_loads import widen_loads
+from hbc.ir.lang.kernel import Kernel
+from hbc.ir.lang.nodes import Gather, Load
+from hbc.ir.lang.read import read_kernel
+from hbc.ir.lang.walk import nodes
+from hbc.ir.meaning.interp import run
+from hbc.ir.meaning.verify import verify
+from hbc.ir.passes.wide_loads import widen_loads
 
 HEAD = """
 kernel k

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from hbc.ir.build import const
-from hbc.ir.interp import evaluate
-from hbc.ir.nodes import (
+from hbc.ir.lang.build import const
+from hbc.ir.lang.nodes import (
     COMPARISONS,
     Binary,
     Broadcast,
@@ -30,8 +29,7 @@ from hbc.ir.nodes import (
     VectorReduce,
     const_index,
 )
-from hbc.ir.numpy_types import numpy_dtype
-from hbc.ir.types import (
+from hbc.ir.lang.types import (
     BF16,
     BOOL,
     F16,
@@ -48,7 +46,9 @@ from hbc.ir.types import (
     DType,
     Type,
 )  # fmt: skip
-from hbc.ir.walk import nodes
+from hbc.ir.lang.walk import nodes
+from hbc.ir.meaning.interp import evaluate
+from hbc.ir.meaning.numpy_types import numpy_dtype
 
 INDEX_NAMES = ("i", "j", "k", "N", "W")
 SMALL = (I8, U8, I16, U16, I32, U32)

@@ -24,9 +24,9 @@ from hbc.codegen.build.processor import cpu_features
 from hbc.codegen.build.soft_vectors import FLAGS
 from hbc.codegen.text.instruction_files import builtin_descriptions
 from hbc.frontend.isa.load import load_instructions
-from hbc.ir.diag import ToolError
-from hbc.ir.instruction import Instruction
-from hbc.ir.types import Memory
+from hbc.ir.ground.diag import ToolError
+from hbc.ir.lang.instruction import Instruction
+from hbc.ir.lang.types import Memory
 
 DESCRIBED = load_instructions(builtin_descriptions())
 HERE = Path(__file__).resolve().parent

@@ -18,10 +18,10 @@ from hbc.codegen.text.instruction_text import (
     statement,
     store_statement,
 )  # fmt: skip
-from hbc.ir.contraction import shape
-from hbc.ir.instruction import Instruction, Place
-from hbc.ir.numpy_types import Array, numpy_dtype
-from hbc.ir.types import Memory
+from hbc.ir.lang.instruction import Instruction, Place
+from hbc.ir.lang.types import Memory
+from hbc.ir.meaning.contraction import shape
+from hbc.ir.meaning.numpy_types import Array, numpy_dtype
 
 TEMPLATES = Path(__file__).resolve().parents[2] / "codegen" / "templates"
 

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 import ml_dtypes
 import numpy as np
 
-from hbc.ir.contraction import shape
-from hbc.ir.instruction import Instruction
-from hbc.ir.numpy_types import Array, bits_dtype, numpy_dtype
-from hbc.ir.types import DType
+from hbc.ir.lang.instruction import Instruction
+from hbc.ir.lang.types import DType
+from hbc.ir.meaning.contraction import shape
+from hbc.ir.meaning.numpy_types import Array, bits_dtype, numpy_dtype
 
 Generator = np.random.Generator
 DRAWN = ("bits", "special", "near", "small", "large")

@@ -14,9 +14,9 @@ import pytest
 
 from hbc.codegen.text.instruction_files import builtin_descriptions
 from hbc.frontend.isa.load import describe, read_source
-from hbc.ir.diag import HbcError
-from hbc.ir.instruction import InstructionSet
-from hbc.ir.source import Source
+from hbc.ir.ground.diag import HbcError
+from hbc.ir.ground.source import Source
+from hbc.ir.lang.instruction import InstructionSet
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "instructions.md"
 BLOCK = re.compile(r"^```(isa(?: \w+)?)\n(.*?)^```$", re.MULTILINE | re.DOTALL)

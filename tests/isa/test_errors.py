@@ -11,8 +11,8 @@ import pytest
 
 from hbc.codegen.text.instruction_files import builtin_descriptions
 from hbc.frontend.isa.load import describe, load_instructions, read_source
-from hbc.ir.diag import HbcError
-from hbc.ir.source import Source
+from hbc.ir.ground.diag import HbcError
+from hbc.ir.ground.source import Source
 
 HERE = Path(__file__).parent / "errors"
 UPDATE = os.environ.get("HBC_UPDATE_GOLDEN") == "1"

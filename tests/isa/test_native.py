@@ -13,10 +13,10 @@ import pytest
 from isa_machines import DESCRIBED, MACHINES, Machine, lacking, program, tools_lacking
 from isa_values import REGIMES, differences, operands
 
-from hbc.ir.contraction import corners, largest
-from hbc.ir.instruction import Instruction
-from hbc.ir.instruction_semantics import execute
-from hbc.ir.target import GPU
+from hbc.ir.lang.instruction import Instruction
+from hbc.ir.lang.target import GPU
+from hbc.ir.meaning.contraction import corners, largest
+from hbc.ir.meaning.instruction_semantics import execute
 
 CASES = [(m, i) for m in MACHINES for i in m.instructions]
 

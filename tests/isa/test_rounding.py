@@ -12,12 +12,12 @@ import pytest
 from isa_machines import DESCRIBED
 from isa_values import REGIMES, differences, operands, values
 
-from hbc.ir.contraction import largest, terms
-from hbc.ir.float_rounding import LARGEST_EXPONENT, LEAST_EXPONENT, Arithmetic
-from hbc.ir.instruction import Instruction, Mode, Order, Product, Rounding, Subnormals
-from hbc.ir.instruction_semantics import execute
-from hbc.ir.target import GPU
-from hbc.ir.types import BF16, F16, F32, F64, DType
+from hbc.ir.lang.instruction import Instruction, Mode, Order, Product, Rounding, Subnormals
+from hbc.ir.lang.target import GPU
+from hbc.ir.lang.types import BF16, F16, F32, F64, DType
+from hbc.ir.meaning.contraction import largest, terms
+from hbc.ir.meaning.float_rounding import LARGEST_EXPONENT, LEAST_EXPONENT, Arithmetic
+from hbc.ir.meaning.instruction_semantics import execute
 
 
 def exactly(exact: Fraction, to: DType, mode: Mode, subnormals: Subnormals) -> float:

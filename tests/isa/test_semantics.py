@@ -12,11 +12,11 @@ from isa_program import Program, build, missing
 from isa_values import REGIMES, differences, operands
 
 from hbc.frontend.isa.load import describe
-from hbc.ir.contraction import corners, extents, largest, strides
-from hbc.ir.diag import InternalError
-from hbc.ir.instruction import Instruction, Overflow
-from hbc.ir.instruction_semantics import execute
-from hbc.ir.source import Source
+from hbc.ir.ground.diag import InternalError
+from hbc.ir.ground.source import Source
+from hbc.ir.lang.instruction import Instruction, Overflow
+from hbc.ir.meaning.contraction import corners, extents, largest, strides
+from hbc.ir.meaning.instruction_semantics import execute
 
 # A processor of our own: registers of 24 bytes, operands in an order that nobody has.
 MADE_UP = """

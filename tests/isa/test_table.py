@@ -10,7 +10,11 @@ import pytest
 from isa_machines import DESCRIBED
 
 from hbc.codegen.text.instruction_text import compile_flags, statement
-from hbc.ir.contraction import (
+from hbc.ir.algebra.layout import Layout, normal
+from hbc.ir.lang.instruction import Instruction
+from hbc.ir.lang.nodes import Var, const_index
+from hbc.ir.lang.show import show
+from hbc.ir.meaning.contraction import (
     extent_range,
     largest,
     multiplications,
@@ -19,10 +23,6 @@ from hbc.ir.contraction import (
     shape,
     terms,
 )
-from hbc.ir.instruction import Instruction
-from hbc.ir.layout import Layout, normal
-from hbc.ir.nodes import Var, const_index
-from hbc.ir.show import show
 
 ROOT = Path(__file__).resolve().parents[2]
 

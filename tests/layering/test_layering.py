@@ -110,10 +110,16 @@ def test_a_wrong_import_is_found(file: str, source: str) -> None:
     ("file", "source"),
     [
         ("cli/a.py", "from hbc.codegen.c.file import emit\nfrom hbc.eqsat import select"),
-        ("frontend/a.py", "from hbc.ir.nodes import Add\nfrom . import ast\nfrom .check import x"),
+        (
+            "frontend/a.py",
+            "from hbc.ir.lang.nodes import Add\nfrom . import ast\nfrom .check import x",
+        ),
         ("frontend/__init__.py", "from .parse import parse"),
         ("ir/a.py", "from .nodes import Const\nimport irrelevant"),
-        ("tests/ir/test_a.py", "from hbc.ir.nodes import Const\nfrom hbc.cli.main import main"),
+        (
+            "tests/ir/test_a.py",
+            "from hbc.ir.lang.nodes import Const\nfrom hbc.cli.main import main",
+        ),
     ],
 )
 def test_a_right_import_is_not(file: str, source: str) -> None:

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from hbc.cli.prepare import require_runnable
-from hbc.ir.diag import ToolError
-from hbc.ir.target import ARM, TARGETS, Target
+from hbc.ir.ground.diag import ToolError
+from hbc.ir.lang.target import ARM, TARGETS, Target
 
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "samples")]  # the latter for the table of samples

@@ -14,16 +14,16 @@ from hbc.codegen.build.toolchain import Compiler
 from hbc.codegen.c.file import CSource, emit_c
 from hbc.codegen.text.instruction_files import builtin_descriptions
 from hbc.frontend.isa.load import load_instructions
-from hbc.ir.contraction import shape
-from hbc.ir.cse import share
-from hbc.ir.instruction import Instruction
-from hbc.ir.kernel import Kernel
-from hbc.ir.legalize import legalize
-from hbc.ir.numpy_types import Array, bits_dtype, numpy_dtype
-from hbc.ir.promote import promote
-from hbc.ir.read import read_kernel
-from hbc.ir.target import ARM, Target
-from hbc.ir.types import DType
+from hbc.ir.lang.instruction import Instruction
+from hbc.ir.lang.kernel import Kernel
+from hbc.ir.lang.read import read_kernel
+from hbc.ir.lang.target import ARM, Target
+from hbc.ir.lang.types import DType
+from hbc.ir.meaning.contraction import shape
+from hbc.ir.meaning.numpy_types import Array, bits_dtype, numpy_dtype
+from hbc.ir.passes.legalize import legalize
+from hbc.ir.passes.promote import promote
+from hbc.ir.passes.share import share
 
 STRICT = ("-Wall", "-Wextra", "-Wpedantic", "-Werror")
 SECONDS = 60.0  # for one call

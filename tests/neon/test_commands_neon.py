@@ -11,7 +11,7 @@ import pytest
 
 from hbc.cli.main import exit_code_of
 from hbc.codegen.build.cross import is_foreign
-from hbc.ir.target import Target
+from hbc.ir.lang.target import Target
 
 GEMM = """
 kernel gemm

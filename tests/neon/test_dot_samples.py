@@ -22,10 +22,10 @@ from hbc.frontend.checks.check import check
 from hbc.frontend.oracle.oracle import evaluate
 from hbc.frontend.program.funcs import Example, Fill
 from hbc.frontend.text.parse import parse
-from hbc.ir.nodes import Instruct
-from hbc.ir.source import Source
-from hbc.ir.target import Target
-from hbc.ir.walk import nodes
+from hbc.ir.ground.source import Source
+from hbc.ir.lang.nodes import Instruct
+from hbc.ir.lang.target import Target
+from hbc.ir.lang.walk import nodes
 
 FOLDER = Path(__file__).resolve().parents[2] / "samples" / "arm"
 STRICT = ("-Wall", "-Wextra", "-Wpedantic", "-Werror")

@@ -11,11 +11,11 @@ from neon_kernels import finished
 from hbc.cli.runs.native import Native, Repeat
 from hbc.codegen.build.cross import emulator, is_foreign
 from hbc.codegen.build.program import Program, build_callable
-from hbc.ir.diag import HbcError, InternalError, ToolError
-from hbc.ir.numpy_types import Array
-from hbc.ir.read import read_kernel
-from hbc.ir.target import ARM, X86, Target
-from hbc.ir.types import F32
+from hbc.ir.ground.diag import HbcError, InternalError, ToolError
+from hbc.ir.lang.read import read_kernel
+from hbc.ir.lang.target import ARM, X86, Target
+from hbc.ir.lang.types import F32
+from hbc.ir.meaning.numpy_types import Array
 
 COPY = """
 kernel copy

@@ -9,9 +9,9 @@ from neon_kernels import INSTRUCTIONS, called, inputs_of, kernel_of
 
 from hbc.codegen.build.cross import is_foreign
 from hbc.codegen.build.toolchain import find_compiler
-from hbc.ir.diag import ToolError
-from hbc.ir.instruction import Instruction
-from hbc.ir.target import Target
+from hbc.ir.ground.diag import ToolError
+from hbc.ir.lang.instruction import Instruction
+from hbc.ir.lang.target import Target
 
 PROCESSORS = {"max": {"dotprod", "i8mm", "bf16"}, "neoverse-n1": {"dotprod"}, "cortex-a53": set()}
 

@@ -10,8 +10,8 @@ from neon_kernels import INSTRUCTIONS, called, inputs_of, kernel_of
 
 from hbc.codegen.build.cross import is_foreign
 from hbc.codegen.build.toolchain import Compiler, all_compilers, cross_compilers
-from hbc.ir.interp import run
-from hbc.ir.target import Target
+from hbc.ir.lang.target import Target
+from hbc.ir.meaning.interp import run
 
 STEPS = 37
 

@@ -10,11 +10,11 @@ from neon_kernels import finished
 
 from hbc.cli.runs.native import Native
 from hbc.codegen.build.program import build_callable
-from hbc.ir.interp import run
-from hbc.ir.numpy_types import bits_dtype, numpy_dtype
-from hbc.ir.read import read_kernel
-from hbc.ir.target import Target
-from hbc.ir.types import BF16, F32, I8, I16, U8, DType
+from hbc.ir.lang.read import read_kernel
+from hbc.ir.lang.target import Target
+from hbc.ir.lang.types import BF16, F32, I8, I16, U8, DType
+from hbc.ir.meaning.interp import run
+from hbc.ir.meaning.numpy_types import bits_dtype, numpy_dtype
 
 STEP = 37
 # Index vectors of 16 lanes, and for vectors of 8 and 4 lanes.

@@ -15,7 +15,7 @@ from hbc.cli.runs.instruction_error import with_instructions
 from hbc.cli.runs.native import Native
 from hbc.codegen.build.program import build_callable
 from hbc.codegen.c.file import emit_c
-from hbc.ir.target import Target
+from hbc.ir.lang.target import Target
 
 LIMIT = 60.0  # seconds a call may take
 STRICT = ("-Wall", "-Wextra", "-Wpedantic", "-Werror", "-O1")

@@ -7,10 +7,10 @@ from collections.abc import Callable
 import numpy as np
 
 from hbc.frontend.program.funcs import Fill
-from hbc.ir.arith_cast import cast, round_to
-from hbc.ir.diag import error
-from hbc.ir.numpy_types import Array, numpy_dtype
-from hbc.ir.types import BOOL, F16, F64, I64, DType
+from hbc.ir.ground.diag import error
+from hbc.ir.lang.types import BOOL, F16, F64, I64, DType
+from hbc.ir.meaning.arith_cast import cast, round_to
+from hbc.ir.meaning.numpy_types import Array, numpy_dtype
 
 Shape = tuple[int, ...]
 

@@ -16,10 +16,8 @@ from hbc.frontend.oracle.region import regions
 from hbc.frontend.oracle.value import Value
 from hbc.frontend.program.funcs import Pipeline
 from hbc.frontend.text.parse import parse
-from hbc.ir import arith_scalar
-from hbc.ir.interp_code import Code
-from hbc.ir.interp_expr import literal
-from hbc.ir.nodes import (
+from hbc.ir.ground.source import Source
+from hbc.ir.lang.nodes import (
     COMPARISONS,
     Access,
     Binary,
@@ -32,9 +30,11 @@ from hbc.ir.nodes import (
     Unary,
     Var,
 )
-from hbc.ir.numpy_types import numpy_dtype
-from hbc.ir.source import Source
-from hbc.ir.types import DType
+from hbc.ir.lang.types import DType
+from hbc.ir.meaning import arith_scalar
+from hbc.ir.meaning.interp_code import Code
+from hbc.ir.meaning.interp_expr import literal
+from hbc.ir.meaning.numpy_types import numpy_dtype
 
 Array = np.ndarray[Any, Any]
 Points = dict[tuple[int, ...], Any]

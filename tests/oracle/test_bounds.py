@@ -11,7 +11,7 @@ import pytest
 from naive import pipeline
 
 from hbc.frontend.oracle import oracle
-from hbc.ir.types import F16, I32
+from hbc.ir.lang.types import F16, I32
 
 Array = np.ndarray[Any, Any]
 BF16 = ml_dtypes.bfloat16

@@ -7,9 +7,9 @@ import pytest
 from full_range import fill, random_full_range, special_values
 
 from hbc.frontend.program.funcs import Fill
-from hbc.ir.diag import HbcError
-from hbc.ir.numpy_types import Array, numpy_dtype
-from hbc.ir.types import BF16, BOOL, DTYPES, F16, F32, I8, I32, U8, DType
+from hbc.ir.ground.diag import HbcError
+from hbc.ir.lang.types import BF16, BOOL, DTYPES, F16, F32, I8, I32, U8, DType
+from hbc.ir.meaning.numpy_types import Array, numpy_dtype
 
 
 def never(path: str) -> Array:

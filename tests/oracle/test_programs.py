@@ -8,7 +8,7 @@ from full_range import special_values
 from naive import evaluate, pipeline, random_inputs
 
 from hbc.frontend.oracle import oracle
-from hbc.ir.diag import HbcError
+from hbc.ir.ground.diag import HbcError
 
 PROGRAMS = {
     "gemm": """

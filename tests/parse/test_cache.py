@@ -10,9 +10,9 @@ import pytest
 
 from hbc.frontend.text import grammar
 from hbc.frontend.text.parse import parse
-from hbc.ir.source import Source
+from hbc.ir.ground.source import Source
 
-PARSE = "from hbc.frontend.text.parse import parse; from hbc.ir.source import Source; "
+PARSE = "from hbc.frontend.text.parse import parse; from hbc.ir.ground.source import Source; "
 PARSE += "print(len(parse(Source('a.hb', 'size N, M')).statements))"
 
 

@@ -7,8 +7,8 @@ import pytest
 from hbc.frontend.checks.check import check
 from hbc.frontend.text.giants import DEEPEST_NESTING, LARGEST_SOURCE
 from hbc.frontend.text.parse import parse
-from hbc.ir.diag import HbcError
-from hbc.ir.source import Source
+from hbc.ir.ground.diag import HbcError
+from hbc.ir.ground.source import Source
 
 HEAD = "size N\ninput A: f32[N]\noutput B: f32[N]\n"
 SECONDS = 60  # on a busy machine; about 3 when it is quiet

@@ -4,7 +4,7 @@ import pytest
 
 from hbc.frontend.text import ast
 from hbc.frontend.text.parse import parse
-from hbc.ir.source import Source
+from hbc.ir.ground.source import Source
 
 
 def statements(text: str) -> tuple[ast.Statement, ...]:

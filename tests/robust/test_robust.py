@@ -18,7 +18,7 @@ from variants import variant
 from hbc.cli.main import exit_code_of
 from hbc.cli.runs.emulation import can_emulate
 from hbc.codegen.build.processor import can_run
-from hbc.ir.target import TARGETS
+from hbc.ir.lang.target import TARGETS
 
 COUNT = int(os.environ.get("HBC_ROBUST_VARIANTS", "20"))
 EACH = 10  # of so many variants one runs as machine code

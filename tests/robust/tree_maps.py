@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import assert_never
 
 from hbc.frontend.text import ast
-from hbc.ir.source import Source, Span
+from hbc.ir.ground.source import Source, Span
 
 NOWHERE = Span(Source("made.hb", ""), 0, 0)
 ExprMap = Callable[[ast.Expr], ast.Expr]

@@ -15,9 +15,9 @@ from hbc.frontend.checks.calls import FUNCTIONS
 from hbc.frontend.program.vocabulary import DIRECTIVES, MEMORIES, TAILS
 from hbc.frontend.text import ast
 from hbc.frontend.text.parse import parse
-from hbc.ir.source import Source
-from hbc.ir.target import TARGETS
-from hbc.ir.types import DTYPES
+from hbc.ir.ground.source import Source
+from hbc.ir.lang.target import TARGETS
+from hbc.ir.lang.types import DTYPES
 
 RESERVED = {*DTYPES, *TARGETS, *DIRECTIVES, *MEMORIES, *TAILS, *FUNCTIONS, "update", "in", "tail"}
 SYLLABLES = (

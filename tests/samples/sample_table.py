@@ -15,7 +15,7 @@ from hbc.frontend.checks.check import check
 from hbc.frontend.oracle.oracle import Reference, evaluate
 from hbc.frontend.program.funcs import Example, Fill, Pipeline
 from hbc.frontend.text.parse import parse
-from hbc.ir.source import Source
+from hbc.ir.ground.source import Source
 
 FOLDER = Path(__file__).resolve().parents[2] / "samples"
 

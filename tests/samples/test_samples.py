@@ -26,8 +26,8 @@ from hbc.codegen.build.processor import can_run, emulated_features
 from hbc.codegen.build.program import for_this_processor
 from hbc.codegen.build.toolchain import build
 from hbc.codegen.c.file import CSource, emit_c
-from hbc.ir.kernel import Kernel
-from hbc.ir.target import TARGETS, X86
+from hbc.ir.lang.kernel import Kernel
+from hbc.ir.lang.target import TARGETS, X86
 
 X86_TARGETS = [name for name, t in TARGETS.items() if t.machine in ("", X86)]
 GENERAL = [name for name, t in TARGETS.items() if not t.instruction_sets]

@@ -9,9 +9,9 @@ from agreement import check_case, examine
 from case import Case
 
 from hbc.cli.pipeline import lower_to_kernel
-from hbc.ir.diag import HbcError
-from hbc.ir.kernel import Kernel
-from hbc.ir.nodes import (
+from hbc.ir.ground.diag import HbcError
+from hbc.ir.lang.kernel import Kernel
+from hbc.ir.lang.nodes import (
     Allocate,
     Block,
     For,
@@ -22,8 +22,8 @@ from hbc.ir.nodes import (
     Stmt,
     Store,
 )
-from hbc.ir.show import show
-from hbc.ir.target import TARGETS
+from hbc.ir.lang.show import show
+from hbc.ir.lang.target import TARGETS
 
 # Nothing, one, primes, what divides.
 PAIRS = ((0, 0), (0, 3), (1, 1), (7, 5), (16, 8), (13, 11), (37, 2), (40, 4))

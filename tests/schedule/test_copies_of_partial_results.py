@@ -8,9 +8,9 @@ from hbc.cli.pipeline import choose_schedule, lower_to_kernel
 from hbc.frontend.checks.check import check
 from hbc.frontend.oracle.oracle import compare, evaluate
 from hbc.frontend.text.parse import parse
-from hbc.ir.interp import run
-from hbc.ir.source import Source
-from hbc.ir.target import TARGETS
+from hbc.ir.ground.source import Source
+from hbc.ir.lang.target import TARGETS
+from hbc.ir.meaning.interp import run
 
 TEXT = """
 size   N, K

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from outlines import agrees, lowered
 
-from hbc.ir.nodes import Allocate, For, LoopKind, const_index
-from hbc.ir.types import Memory
-from hbc.ir.walk import nodes
+from hbc.ir.lang.nodes import Allocate, For, LoopKind, const_index
+from hbc.ir.lang.types import Memory
+from hbc.ir.lang.walk import nodes
 
 STRIPS = """
 size   H, W

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from outlines import agrees, expected, lowered, outline
 
-from hbc.ir.show import show
+from hbc.ir.lang.show import show
 
 BLUR = """
 size   W, H

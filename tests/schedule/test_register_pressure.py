@@ -7,9 +7,9 @@ import pytest
 from hbc.cli.pipeline import choose_schedule, lower_to_kernel
 from hbc.frontend.checks.check import check
 from hbc.frontend.text.parse import parse
-from hbc.ir.register_pressure import register_pressure
-from hbc.ir.source import Source
-from hbc.ir.target import TARGETS
+from hbc.ir.ground.source import Source
+from hbc.ir.lang.target import TARGETS
+from hbc.ir.passes.register_pressure import register_pressure
 
 GEMM = """
 size M, N, K

@@ -17,15 +17,15 @@ from hbc.frontend.checks.check import check
 from hbc.frontend.oracle.oracle import compare, evaluate
 from hbc.frontend.program.funcs import Example, Fill, Pipeline
 from hbc.frontend.text.parse import parse
-from hbc.ir.interp import prepare
-from hbc.ir.kernel import Kernel
-from hbc.ir.nodes import Binary, Op, VectorReduce
-from hbc.ir.numpy_types import poison
-from hbc.ir.source import Source
-from hbc.ir.target import TARGETS
-from hbc.ir.types import I64
-from hbc.ir.verify import verify
-from hbc.ir.walk import nodes
+from hbc.ir.ground.source import Source
+from hbc.ir.lang.kernel import Kernel
+from hbc.ir.lang.nodes import Binary, Op, VectorReduce
+from hbc.ir.lang.target import TARGETS
+from hbc.ir.lang.types import I64
+from hbc.ir.lang.walk import nodes
+from hbc.ir.meaning.interp import prepare
+from hbc.ir.meaning.numpy_types import poison
+from hbc.ir.meaning.verify import verify
 
 Array = np.ndarray[Any, Any]
 Sizes = Mapping[str, int]

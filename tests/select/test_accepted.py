@@ -14,8 +14,8 @@ from tensor_checks import CHECKED, assert_agrees, assert_selected, compiled
 from tensor_programs import LANES, TILES, changed, in_bytes
 
 from hbc.cli.main import exit_code_of
-from hbc.ir.nodes import Store, VectorReduce
-from hbc.ir.walk import nodes, statements
+from hbc.ir.lang.nodes import Store, VectorReduce
+from hbc.ir.lang.walk import nodes, statements
 
 
 @pytest.mark.parametrize("what", BF16_TILES)

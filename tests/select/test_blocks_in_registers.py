@@ -6,10 +6,10 @@ from __future__ import annotations
 import pytest
 from tensor_checks import CHECKED, assert_agrees, assert_selected, compiled
 
-from hbc.ir.kernel import Kernel
-from hbc.ir.nodes import Allocate, Instruct
-from hbc.ir.types import Memory
-from hbc.ir.walk import nodes
+from hbc.ir.lang.kernel import Kernel
+from hbc.ir.lang.nodes import Allocate, Instruct
+from hbc.ir.lang.types import Memory
+from hbc.ir.lang.walk import nodes
 
 BLOCKED = """
 size M, N, K

@@ -9,10 +9,10 @@ import pytest
 from tensor_checks import selected
 
 from hbc.eqsat.operands import check
-from hbc.ir.build import add, const, sub
-from hbc.ir.nodes import Block, Expr, For, Instruct, Load, Stmt, Store
-from hbc.ir.types import INDEX
-from hbc.ir.walk import block, map_children, map_stmt, nodes
+from hbc.ir.lang.build import add, const, sub
+from hbc.ir.lang.nodes import Block, Expr, For, Instruct, Load, Stmt, Store
+from hbc.ir.lang.types import INDEX
+from hbc.ir.lang.walk import block, map_children, map_stmt, nodes
 
 TAPS = """
 size H, W, T

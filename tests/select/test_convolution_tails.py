@@ -7,8 +7,8 @@ from itertools import product
 import pytest
 from tensor_checks import CHECKED, assert_agrees, assert_selected, compiled
 
-from hbc.ir.nodes import Instruct, Load
-from hbc.ir.walk import nodes
+from hbc.ir.lang.nodes import Instruct, Load
+from hbc.ir.lang.walk import nodes
 
 CONV = """
 size H, W, T

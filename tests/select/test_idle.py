@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from tensor_checks import CHECKED, assert_agrees, compiled
 
-from hbc.ir.build import const_value
-from hbc.ir.nodes import Instruct
-from hbc.ir.walk import nodes
+from hbc.ir.lang.build import const_value
+from hbc.ir.lang.nodes import Instruct
+from hbc.ir.lang.walk import nodes
 
 FIVE_TAPS = """
 size N

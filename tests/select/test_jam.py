@@ -7,12 +7,12 @@ import pytest
 
 from hbc.codegen.text.instruction_files import builtin_descriptions
 from hbc.frontend.isa.load import load_instructions
-from hbc.ir.interp import run
-from hbc.ir.jam import jam
-from hbc.ir.kernel import Kernel
-from hbc.ir.nodes import For
-from hbc.ir.read import read_kernel
-from hbc.ir.walk import nodes
+from hbc.ir.lang.kernel import Kernel
+from hbc.ir.lang.nodes import For
+from hbc.ir.lang.read import read_kernel
+from hbc.ir.lang.walk import nodes
+from hbc.ir.meaning.interp import run
+from hbc.ir.passes.jam import jam
 
 KNOWN = load_instructions(builtin_descriptions()).instructions
 HEAD = """kernel k

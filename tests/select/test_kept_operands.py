@@ -10,7 +10,7 @@ from tensor_checks import CHECKED, assert_agrees, assert_selected, compiled
 from tensor_programs import changed
 
 from hbc.cli.main import exit_code_of
-from hbc.ir.diag import HbcError
+from hbc.ir.ground.diag import HbcError
 
 PRODUCT = """
 size   M, N

@@ -7,8 +7,8 @@ from tensor_checks import CHECKED, assert_agrees, assert_selected, compiled, sel
 from tensor_programs import changed
 
 from hbc.cli.main import exit_code_of
-from hbc.ir.nodes import For, Instruct, VectorReduce
-from hbc.ir.walk import nodes
+from hbc.ir.lang.nodes import For, Instruct, VectorReduce
+from hbc.ir.lang.walk import nodes
 
 MATVEC = """
 size   M, K

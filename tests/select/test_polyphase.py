@@ -9,7 +9,7 @@ import pytest
 
 from hbc.cli.main import exit_code_of
 from hbc.codegen.build.processor import runs_here
-from hbc.ir.target import TARGETS
+from hbc.ir.lang.target import TARGETS
 
 UPSAMPLE = Path(__file__).resolve().parents[2] / "samples" / "upsample.hb"
 TYPES = {

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from tensor_checks import assert_agrees, assert_selected, compiled
 
-from hbc.ir.diag import HbcError
+from hbc.ir.ground.diag import HbcError
 
 FOLDER = Path(__file__).parent / "refused"
 FIXED = ".fixed.hb"

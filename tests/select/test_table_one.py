@@ -10,7 +10,7 @@ from tensor_checks import CHECKED, assert_agrees, assert_selected, compiled
 
 from hbc.cli.main import exit_code_of
 from hbc.codegen.build.processor import runs_here
-from hbc.ir.target import TARGETS
+from hbc.ir.lang.target import TARGETS
 
 FOLDER = Path(__file__).resolve().parents[2] / "samples" / "amx"
 SCHEDULES = ("reference", "reorder", "preload_a", "preload_b", "pipelined")

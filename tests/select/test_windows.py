@@ -8,9 +8,9 @@ from itertools import product
 import pytest
 from tensor_checks import CHECKED, assert_agrees, assert_selected, compiled
 
-from hbc.ir.kernel import Kernel
-from hbc.ir.nodes import Allocate, Const, For, Gather, Instruct, Load
-from hbc.ir.walk import nodes
+from hbc.ir.lang.kernel import Kernel
+from hbc.ir.lang.nodes import Allocate, Const, For, Gather, Instruct, Load
+from hbc.ir.lang.walk import nodes
 
 CONV = """
 size H, W, T

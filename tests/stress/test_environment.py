@@ -14,7 +14,7 @@ from subprocess import PIPE, CompletedProcess, Popen
 import pytest
 
 from hbc.codegen.build.toolchain import find_compiler
-from hbc.ir.diag import ToolError
+from hbc.ir.ground.diag import ToolError
 
 from .conftest import ROUNDS, Place, ended
 

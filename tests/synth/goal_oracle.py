@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hbc.ir.sketch import NO_TERM, SYMBOL, ZERO_TERM, Literal, Sketch
+from hbc.ir.moves.sketch import NO_TERM, SYMBOL, ZERO_TERM, Literal, Sketch
 
 Array = NDArray[Any]
 FUNCTIONS = {

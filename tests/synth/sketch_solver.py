@@ -6,8 +6,8 @@ from pathlib import Path
 
 from hbc.cli.sketches.read_sketch import importer, read_sketch
 from hbc.frontend.sketch.elaborate import load_sketch
-from hbc.ir.sketch import Sketch
-from hbc.ir.source import Source
+from hbc.ir.ground.source import Source
+from hbc.ir.moves.sketch import Sketch
 from hbc.synth.prunings.problem import Move
 from hbc.synth.prunings.watch import Watch
 from hbc.synth.results.solve import Outcome, solve

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hbc.frontend.sketch.elaborate import load_sketch
-from hbc.ir.diag import HbcError
-from hbc.ir.source import Source, Span
+from hbc.ir.ground.diag import HbcError
+from hbc.ir.ground.source import Source, Span
 from hbc.synth.prunings.watch import Watch
 from hbc.synth.results.solve import solve
 from hbc.synth.search.switches import Switches

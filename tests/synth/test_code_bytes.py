@@ -15,10 +15,10 @@ from hbc.cli.sketches.synth_code import movement_code, moves_table
 from hbc.codegen.build.cuda_cpu import build, find_cpp
 from hbc.codegen.moves.bytes import emit_bytes
 from hbc.frontend.sketch.layout_spec import parse_spec
-from hbc.ir.diag import HbcError, ToolError
-from hbc.ir.gather import UNDEFINED, ZERO, Gather
-from hbc.ir.movement import Folded, Input, Moved, Movement, Output
-from hbc.ir.types import DTYPES
+from hbc.ir.ground.diag import HbcError, ToolError
+from hbc.ir.lang.types import DTYPES
+from hbc.ir.moves.gather import UNDEFINED, ZERO, Gather
+from hbc.ir.moves.movement import Folded, Input, Moved, Movement, Output
 from hbc.synth.prunings.watch import Watch
 
 TARGET = "cuda_bytes"

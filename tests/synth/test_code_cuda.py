@@ -15,11 +15,11 @@ from sketch_solver import sample
 from hbc.codegen.build.cuda_cpu import ORDER_VARIABLE, ORDERS, Sanitizer, build, find_cpp
 from hbc.codegen.moves.cuda import emit_cuda
 from hbc.codegen.moves.lane_formula import condition, formula
-from hbc.ir.diag import HbcError, ToolError
-from hbc.ir.gather import UNDEFINED, ZERO, Gather
-from hbc.ir.goal_check import Combined, GoalCheck, GoalTerm, Symbol
-from hbc.ir.movement import Folded, Input, Moved, Movement, Output
-from hbc.ir.types import DTYPES
+from hbc.ir.ground.diag import HbcError, ToolError
+from hbc.ir.lang.types import DTYPES
+from hbc.ir.moves.gather import UNDEFINED, ZERO, Gather
+from hbc.ir.moves.goal_check import Combined, GoalCheck, GoalTerm, Symbol
+from hbc.ir.moves.movement import Folded, Input, Moved, Movement, Output
 from hbc.synth.results.code import movement
 from hbc.synth.results.cost import make_pricing
 from hbc.synth.results.cost_table import cost_table

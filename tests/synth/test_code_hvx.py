@@ -16,12 +16,12 @@ from sketch_solver import sample
 
 from hbc.cli.sketches.synth_code import movement_code
 from hbc.codegen.moves.hvx import emit_hvx
-from hbc.ir.diag import HbcError
-from hbc.ir.gather import UNDEFINED, ZERO, Gather
-from hbc.ir.goal_check import Combined, GoalCheck, GoalTerm, Symbol, value_of
-from hbc.ir.instruction_table import InstructionTable
-from hbc.ir.movement import FUNCTIONS, Input, Moved, Movement, Output
-from hbc.ir.types import DTYPES, DType
+from hbc.ir.ground.diag import HbcError
+from hbc.ir.lang.types import DTYPES, DType
+from hbc.ir.moves.gather import UNDEFINED, ZERO, Gather
+from hbc.ir.moves.goal_check import Combined, GoalCheck, GoalTerm, Symbol, value_of
+from hbc.ir.moves.instruction_table import InstructionTable
+from hbc.ir.moves.movement import FUNCTIONS, Input, Moved, Movement, Output
 from hbc.synth.results.code import movement
 from hbc.synth.results.cost import make_pricing
 from hbc.synth.results.cost_table import cost_table

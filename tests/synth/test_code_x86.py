@@ -13,8 +13,8 @@ from goal_oracle import goal_values, literal_values, symbols
 from sketch_solver import SKETCHES, sample, solve_text
 
 from hbc.cli.sketches.synth_code import solution_code
-from hbc.ir.diag import HbcError
-from hbc.ir.sketch import Literal
+from hbc.ir.ground.diag import HbcError
+from hbc.ir.moves.sketch import Literal
 from hbc.synth.results.code import movement
 from hbc.synth.results.solve import Outcome
 

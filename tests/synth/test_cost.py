@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from sketch_solver import SKETCHES
 
 from hbc.cli.sketches.read_sketch import read_sketch
-from hbc.ir.bank_conflicts import arrangements, wavefronts
-from hbc.ir.diag import UsageError
-from hbc.ir.gather import Gather, compose
+from hbc.ir.ground.diag import UsageError
+from hbc.ir.moves.bank_conflicts import arrangements, wavefronts
+from hbc.ir.moves.gather import Gather, compose
 from hbc.synth.prunings.watch import Watch
 from hbc.synth.results.cost import Cost, Pricing, make_pricing
 from hbc.synth.results.cost_table import cost_table, targets

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from hbc.codegen.build.cuda_cpu import build, find_cpp
-from hbc.ir.diag import ToolError
+from hbc.ir.ground.diag import ToolError
 from hbc.synth.results.cost_table import FOLDER, cost_table, targets
 
 BENCH = Path(__file__).parents[2] / "samples" / "bench"

@@ -15,8 +15,8 @@ import pytest
 from hbc.cli.commands.synth import chosen_table, none_found
 from hbc.cli.sketches.read_sketch import importer
 from hbc.frontend.sketch.elaborate import load_sketch
-from hbc.ir.diag import HbcError
-from hbc.ir.source import Source
+from hbc.ir.ground.diag import HbcError
+from hbc.ir.ground.source import Source
 from hbc.synth.prunings.watch import Watch
 from hbc.synth.results.solve import solve
 from hbc.synth.search.switches import Switches

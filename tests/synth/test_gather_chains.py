@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sketch_solver import sample, solve_text
 
-from hbc.ir.gather import UNDEFINED, ZERO, Gather, compose, execute, identity, inverse, same
-from hbc.ir.layout_change import CHANGES, LayoutChange, is_change, transposed_as
-from hbc.ir.movement import as_gather, evaluate, resolved
+from hbc.ir.moves.gather import UNDEFINED, ZERO, Gather, compose, execute, identity, inverse, same
+from hbc.ir.moves.layout_change import CHANGES, LayoutChange, is_change, transposed_as
+from hbc.ir.moves.movement import as_gather, evaluate, resolved
 from hbc.synth.results.code import movement
 
 SIZES = st.integers(1, 24)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from sketch_solver import read_text, solve_text
 
-from hbc.ir.diag import HbcError
+from hbc.ir.ground.diag import HbcError
 
 TRANSPOSE = """
 memory: [16] = [x0, ... x15]

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from hbc.cli.sketches.layout_moves import Moves, cheapest_moves
 from hbc.cli.sketches.synth_code import movement_code, printer_of
 from hbc.frontend.sketch.layout_spec import parse_spec
-from hbc.ir.diag import UsageError
+from hbc.ir.ground.diag import UsageError
 from hbc.synth.prunings.watch import Watch
 
 Array = NDArray[Any]

@@ -14,8 +14,8 @@ import pytest
 from hbc.cli.sketches.synth_code import moves_table
 from hbc.codegen.moves.text import Constants, instruction_text
 from hbc.codegen.text.names import Scope
-from hbc.ir.gather import UNDEFINED, ZERO
-from hbc.ir.instruction_table import Fit, Form, InstructionTable, fittable, fitting
+from hbc.ir.moves.gather import UNDEFINED, ZERO
+from hbc.ir.moves.instruction_table import Fit, Form, InstructionTable, fittable, fitting
 
 OF_ONE_DESCRIPTION = 6  # forms that are drawn
 VECTORS = {"avx512": ("__m512i", "_mm512", 512), "avx2": ("__m256i", "_mm256", 256)}

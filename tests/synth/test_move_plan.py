@@ -7,9 +7,9 @@ import pytest
 from numpy.typing import NDArray
 
 from hbc.cli.sketches.synth_code import moves_table
-from hbc.ir.gather import UNDEFINED, ZERO
-from hbc.ir.instruction_table import Fit, InstructionTable
-from hbc.ir.move_plan import NOTHING, Plan, plan_registers
+from hbc.codegen.moves.plan import NOTHING, Plan, plan_registers
+from hbc.ir.moves.gather import UNDEFINED, ZERO
+from hbc.ir.moves.instruction_table import Fit, InstructionTable
 
 Numbers = NDArray[np.int64]
 POISON = -77

@@ -15,9 +15,9 @@ from hbc.codegen.build.processor import cpu_features
 from hbc.codegen.build.soft_vectors import FLAGS as SOFT_FLAGS
 from hbc.codegen.build.soft_vectors import functions_for
 from hbc.codegen.c.interleaved_rows import FUNCTIONS, function_name, functions, template
-from hbc.ir.gather import Gather
-from hbc.ir.layout_change import interleave, is_change
-from hbc.ir.types import DTYPES
+from hbc.ir.lang.types import DTYPES
+from hbc.ir.moves.gather import Gather
+from hbc.ir.moves.layout_change import interleave, is_change
 
 SAMPLES = Path(__file__).parents[2] / "samples"
 TARGETS = {"avx512": 512, "avx2": 256}

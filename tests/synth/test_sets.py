@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hbc.ir.gather import compose, identity, interleave, inverse, permute_axes, same
-from hbc.ir.gather_set import of_rows
+from hbc.ir.moves.gather import compose, identity, interleave, inverse, permute_axes, same
 from hbc.synth.sets import layouts
 from hbc.synth.sets.conditions import keep, select
+from hbc.synth.sets.gather_set import of_rows
 from hbc.synth.sets.xforms import Axes, rots, xforms
 
 ROW, COLUMN = Axes(1, 0, 1), Axes(0, 1, 0)

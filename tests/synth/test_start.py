@@ -14,7 +14,8 @@ from sketch_solver import SKETCHES
 SLOW = (
     "egglog", "rich", "PIL", "matplotlib", "scipy", "torch", "ml_dtypes",  # packages
     "numpy.random", "numpy.testing", "unittest", "secrets", "multiprocessing",
-    "hbc.frontend.text.parse", "hbc.frontend.text.ast", "hbc.frontend.checks.check", "hbc.ir.nodes",  # kernels
+    "hbc.frontend.text.parse", "hbc.frontend.text.ast", "hbc.frontend.checks.check",  # kernels
+    "hbc.ir.lang.nodes",
     "hbc.codegen.c.file", "hbc.eqsat", "hbc.cli.pipeline", "hbc.cli.sketches.drawing",
     "hbc.cli.sketches.synth_code",
 )  # fmt: skip

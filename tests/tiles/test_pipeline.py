@@ -10,10 +10,10 @@ from tile_kernels import Product, gemm, read
 from tile_machines import TileMachine, interpreted, outputs_of, source_of
 from tile_numbers import check, inputs
 
-from hbc.ir.kernel import Kernel
-from hbc.ir.rotate import rotate
-from hbc.ir.show import show_kernel
-from hbc.ir.verify import verify
+from hbc.ir.lang.kernel import Kernel
+from hbc.ir.lang.show import show_kernel
+from hbc.ir.meaning.verify import verify
+from hbc.ir.passes.rotate import rotate
 
 P = Product("tdpbf16ps", 16, 8, 32)
 

@@ -9,8 +9,8 @@ from tile_kernels import Product, block, gemm, nested, read
 from tile_machines import source_of
 
 from hbc.codegen.plan.tile_plan import plan_tiles
-from hbc.ir.diag import HbcError, InternalError
-from hbc.ir.kernel import Kernel
+from hbc.ir.ground.diag import HbcError, InternalError
+from hbc.ir.lang.kernel import Kernel
 
 BF16 = Product("tdpbf16ps", 16, 16, 32)
 SMALL = Product("tdpbf16ps", 8, 16, 32)

@@ -18,8 +18,8 @@ from hbc.codegen.build.processor import missing_features, processor_features
 from hbc.codegen.build.program import for_this_processor
 from hbc.codegen.build.toolchain import build, has_openmp
 from hbc.codegen.c.file import CSource, emit_c
-from hbc.ir.kernel import Kernel
-from hbc.ir.target import TARGETS, Target
+from hbc.ir.lang.kernel import Kernel
+from hbc.ir.lang.target import TARGETS, Target
 
 P = Product("tdpbf16ps", 16, 16, 32)
 MAIN = """

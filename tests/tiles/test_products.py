@@ -10,8 +10,8 @@ from tile_kernels import PRODUCTS, Product, block, gemm, nested, read
 from tile_machines import TileMachine, interpreted, outputs_of
 from tile_numbers import SIZES, check, inputs
 
-from hbc.ir.kernel import Kernel
-from hbc.ir.numpy_types import Array
+from hbc.ir.lang.kernel import Kernel
+from hbc.ir.meaning.numpy_types import Array
 
 FULL = {"f32": (16, 16, 32), "i32": (16, 16, 64)}  # by the type of the sums
 ODD = {"f32": (5, 7, 6), "i32": (5, 7, 20)}

@@ -14,10 +14,9 @@ from tile_numbers import random
 
 from hbc.codegen.plan.tile_plan import TilePlan, plan_tiles
 from hbc.codegen.plan.tile_regions import Region
-from hbc.ir.diag import HbcError
-from hbc.ir.interp import run as interpret
-from hbc.ir.kernel import Kernel
-from hbc.ir.nodes import (
+from hbc.ir.ground.diag import HbcError
+from hbc.ir.lang.kernel import Kernel
+from hbc.ir.lang.nodes import (
     Allocate,
     Broadcast,
     Const,
@@ -28,9 +27,10 @@ from hbc.ir.nodes import (
     Store,
     const_index,
 )  # fmt: skip
-from hbc.ir.types import DTYPES, Memory
-from hbc.ir.verify import verify
-from hbc.ir.walk import block, map_children, map_stmt
+from hbc.ir.lang.types import DTYPES, Memory
+from hbc.ir.lang.walk import block, map_children, map_stmt
+from hbc.ir.meaning.interp import run as interpret
+from hbc.ir.meaning.verify import verify
 
 SHAPES = tuple(Product("tdpbusd", m, n, k) for m, n, k in [(2, 3, 4), (1, 2, 4)])
 PROGRAMS = 40  # for each seed

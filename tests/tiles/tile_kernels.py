@@ -8,11 +8,11 @@ from math import prod
 
 from hbc.codegen.text.instruction_files import builtin_descriptions
 from hbc.frontend.isa.load import load_instructions
-from hbc.ir.contraction import shape
-from hbc.ir.instruction import Instruction
-from hbc.ir.kernel import Kernel
-from hbc.ir.read import read_kernel
-from hbc.ir.types import DType, Memory
+from hbc.ir.lang.instruction import Instruction
+from hbc.ir.lang.kernel import Kernel
+from hbc.ir.lang.read import read_kernel
+from hbc.ir.lang.types import DType, Memory
+from hbc.ir.meaning.contraction import shape
 
 
 @cache

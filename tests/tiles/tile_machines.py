@@ -20,13 +20,13 @@ from hbc.codegen.build.processor import cpu_features, missing_features, runs_her
 from hbc.codegen.build.program import for_this_processor
 from hbc.codegen.build.toolchain import Compiler, all_compilers, build
 from hbc.codegen.c.file import CSource, emit_c
-from hbc.ir.interp import evaluate
-from hbc.ir.interp import run as interpret
-from hbc.ir.kernel import Kernel
-from hbc.ir.nodes import Expr
-from hbc.ir.numpy_types import Array, numpy_dtype
-from hbc.ir.target import TARGETS
-from hbc.ir.verify import verify
+from hbc.ir.lang.kernel import Kernel
+from hbc.ir.lang.nodes import Expr
+from hbc.ir.lang.target import TARGETS
+from hbc.ir.meaning.interp import evaluate
+from hbc.ir.meaning.interp import run as interpret
+from hbc.ir.meaning.numpy_types import Array, numpy_dtype
+from hbc.ir.meaning.verify import verify
 
 AMX = TARGETS["amx"]
 STRICT = ("-Wall", "-Wextra", "-Wpedantic", "-Werror")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from tile_kernels import Product
 
-from hbc.ir.numpy_types import Array, numpy_dtype
-from hbc.ir.types import DType
+from hbc.ir.lang.types import DType
+from hbc.ir.meaning.numpy_types import Array, numpy_dtype
 
 SIZES = {"P": 2, "Q": 1, "S": 3}
 

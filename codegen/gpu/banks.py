@@ -1,0 +1,158 @@
+"""Shared memory: how often an access of a warp goes through, exactly, for its addresses.
+
+Shared memory has 32 banks of 4-byte words; a bank gives one word at a time, to as many lanes as want it
+(CUDA C++ Programming Guide, "Shared Memory" of compute capability 5.x and later). Accesses of 8 and 16
+bytes go through by halves and quarters of a warp, and so do the four times eight rows of `ldmatrix`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from math import prod
+
+import numpy as np
+
+from hbc.codegen.gpu.swizzle import MATRIX_ROW, swizzle_bits
+from hbc.codegen.threads.access import ThreadAccess, nest_accesses
+from hbc.ir.algebra.evaluate import evaluated
+from hbc.ir.ground.record import record
+from hbc.ir.lang.kernel import Kernel
+from hbc.ir.lang.launches import THREADS, WARP
+from hbc.ir.lang.nodes import Allocate, Expr, For, LetStmt, Load, Ramp, Stmt
+from hbc.ir.lang.types import INDEX, TILES, Memory
+from hbc.ir.lang.walk import contains, free_variables, inner_statements, nodes, substitute
+from hbc.ir.moves.bank_conflicts import Words, wavefronts
+
+WORD = 4  # bytes
+MOST_WARPS = 8  # that are looked at
+_MOST_TURNS = 64  # of the loops that a thread runs
+
+
+@record
+class BankUse:
+    """What the loads of an array, or the stores to it, of `bytes` by each lane, cost a warp at most: how
+    often one goes through, and how often it would without conflicts."""
+
+    buffer: str
+    stores: bool
+    bytes: int
+    wavefronts: int
+    least: int
+
+
+def bank_uses(kernel: Kernel) -> list[BankUse]:
+    """Of all accesses of shared memory whose addresses are known; the worst of each array, direction and
+    width."""
+    shared = {
+        n.buffer: n
+        for n in nodes(kernel.body)
+        if isinstance(n, Allocate) and n.memory is Memory.SHARED
+    }
+    tiles = frozenset(
+        n.buffer for n in nodes(kernel.body) if isinstance(n, Allocate) and n.memory in TILES
+    )
+    found: dict[tuple[str, bool, int], BankUse] = {}
+    for nest, names in _nests(kernel.body, {}) if shared else ():
+        accesses = dict.fromkeys(nest_accesses(nest, shared, tiles=tiles, outside=names))
+        for a in accesses:
+            use = _use(a, shared[a.buffer])
+            if use is not None:
+                key = (use.buffer, use.stores, use.bytes)
+                if key not in found or found[key].wavefronts < use.wavefronts:
+                    found[key] = use
+    return list(found.values())
+
+
+def _nests(s: Stmt, names: Mapping[str, Expr]) -> Iterator[tuple[For, Mapping[str, Expr]]]:
+    """The loops over threads, with the names of indices around them."""
+    while isinstance(s, LetStmt):
+        if s.value.type == INDEX:
+            names = {**names, s.name: substitute(s.value, names)}
+        s = s.body
+    if isinstance(s, For) and s.kind in THREADS:
+        yield s, names
+        return
+    for c in inner_statements(s):
+        yield from _nests(c, names)
+
+
+def _use(a: ThreadAccess, array: Allocate) -> BankUse | None:
+    if a.index is None or any(d.extent is None for d in a.digits):
+        return None
+    if contains(a.index, Load):
+        return None
+    if a.warp:
+        return _matrix_rows(a, array)
+    size = array.element.bytes
+    width = len(a.offsets) * size
+    if a.offsets != tuple(range(a.offsets[0], a.offsets[0] + len(a.offsets))) or width > 16:
+        return None
+    group = WARP * WORD // max(width, WORD)
+    most, least = 0, WARP // group
+    for index in _indices(a):
+        for start in range(0, index.shape[-1], WARP):
+            warp = index[..., start : start + WARP]
+            parts = [warp[n : n + group] for n in range(0, len(warp), group)]
+            most = max(most, sum(_times(p + a.offsets[0], width, array) for p in parts))
+    return BankUse(a.buffer, a.stores, width, most, least) if most else None
+
+
+def _times(elements: Words, width: int, array: Allocate) -> int:
+    """For the elements at which some lanes begin to access so many bytes each."""
+    first = _places(elements, array) * array.element.bytes // WORD
+    return wavefronts((first[:, None] + np.arange(max(1, width // WORD))).ravel())
+
+
+def _places(elements: Words, array: Allocate) -> Words:
+    if array.swizzle is None:
+        return elements
+    bits = swizzle_bits(array.swizzle, array.element)
+    return elements ^ (elements >> bits.shift & bits.mask)
+
+
+def _indices(a: ThreadAccess) -> Iterator[Words]:
+    """The index of every thread of a few warps, for a few turns of the loops that a thread runs. Names that
+    mean nothing here are 0."""
+    assert a.index is not None
+    extents = [d.extent or 1 for d in a.digits]
+    count = max((e - 1) * w for e, w in zip(extents, a.weights, strict=True)) if extents else 0
+    count = min(max(count + 1, prod(extents)), MOST_WARPS * WARP)
+    number = np.arange(count)
+    values: dict[str, Words] = {n: np.zeros(1, np.int64) for n in free_variables(a.index)}
+    for d, extent, weight in zip(a.digits, extents, a.weights, strict=True):
+        values[d.name] = number // weight % extent
+    turns = [np.zeros(1, np.int64) if x.extent is None else np.arange(x.extent) for x in a.loops]
+    turns = [t if x.name in free_variables(a.index) else t[:1]
+             for t, x in zip(turns, a.loops, strict=True)]  # fmt: skip
+    for n, turn in enumerate(np.ndindex(*(len(t) for t in turns))):
+        if n == _MOST_TURNS:
+            return
+        own = {x.name: t[at : at + 1] for x, t, at in zip(a.loops, turns, turn, strict=True)}
+        index = evaluated(a.index, {**values, **own})
+        if index is None:
+            return
+        yield np.broadcast_to(index, (count,))
+
+
+def _matrix_rows(a: ThreadAccess, array: Allocate) -> BankUse | None:
+    """A fragment that a warp loads by rows of 16 bytes, eight at a time."""
+    run, inner = MATRIX_ROW // array.element.bytes, a.node.index
+    while isinstance(inner, Ramp) and inner.base.type.lanes > 1:
+        inner = inner.base
+    if a.stores or array.element.bytes > 2 or not isinstance(inner, Ramp):
+        return None
+    at = np.sort(np.array(a.offsets))
+    row = inner.lanes
+    rows = at.reshape(-1, row) if len(at) % row == 0 else at.reshape(1, -1)
+    if row % run or len(rows) % 8 or (np.diff(rows, axis=1) != 1).any():
+        return None
+    most, least = 0, len(at) // (8 * run)
+    for index in _indices(a):
+        for start in np.unique(index):
+            groups = [
+                rows[r : r + 8, c] + start
+                for r in range(0, len(rows), 8)
+                for c in range(0, row, run)
+            ]
+            most = max(most, sum(_times(g, MATRIX_ROW, array) for g in groups))
+    return BankUse(a.buffer, False, MATRIX_ROW, most, least)

@@ -1,0 +1,260 @@
+"""Statements on fragments of which lanes know their elements, as what each lane does.
+
+    C[ramp(ramp(b, 1, 8), x8(S), 16)] = max(acc[ramp(0, 1, 128)], x128(0))
+->  lanes l count 32 { C[b + S * (l / 4) + 2 * (l % 4)] = max(acc[8 * (l / 4) + 2 * (l % 4)], 0); .. }
+
+Products stay whole, and what `ldmatrix` loads from shared memory; each lane puts zeros where a mask leaves
+elements of that out. Neighbouring elements of a lane
+move in one access where they are neighbours in memory too and aligned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import lcm
+
+from hbc.codegen.gpu.fragment_kinds import FragmentKind, fragment_kinds
+from hbc.codegen.gpu.matrix_loads import ROW_BYTES, matrix_load
+from hbc.ir.algebra.alignment import alignment
+from hbc.ir.algebra.bounds import Facts, Interval, constant_bounds
+from hbc.ir.algebra.linear import linear
+from hbc.ir.algebra.simplify import simplify_stmt
+from hbc.ir.lang.build import add, and_, const_value, eq, mod, sub
+from hbc.ir.lang.kernel import Kernel
+from hbc.ir.lang.launches import WARP
+from hbc.ir.lang.names import unused
+from hbc.ir.lang.nodes import (
+    Allocate,
+    Block,
+    Expr,
+    For,
+    If,
+    Instruct,
+    Let,
+    LetStmt,
+    Load,
+    LoopKind,
+    Ramp,
+    Stmt,
+    Store,
+    Var,
+    const_index,
+)
+from hbc.ir.lang.types import INDEX, Memory
+from hbc.ir.lang.walk import block, free_variables, map_stmt, nodes, substitute_stmt
+from hbc.ir.meaning.fragment_layout import position
+from hbc.ir.vectors.lane_at import at_lane
+
+ACCESSES = (16, 8, 4)
+"""Bytes of one access, widest first."""
+
+
+def fragment_lanes(kernel: Kernel) -> Kernel:
+    """The kernel where lanes touch the elements of such fragments one by one."""
+    kinds = fragment_kinds(kernel.body, {i.name: i for i in kernel.instructions})
+    if not kinds:
+        return kernel
+    everything = list(nodes(kernel.body))
+    taken = {n.var for n in everything if isinstance(n, For)}
+    taken |= {n.name for n in everything if isinstance(n, Let | LetStmt | Var)}
+    taken |= {n.buffer for n in everything if isinstance(n, Allocate | Load | Store)}
+    arrays = (n for n in everything if isinstance(n, Allocate) and n.memory is Memory.SHARED)
+    shared = {a.buffer: _whole_rows(a) for a in arrays}
+    strides = {a.stride_name(d) for a in kernel.arguments for d in range(len(a.extents) - 1)}
+    return kernel.map_body(_Lanes(kinds, shared, strides, taken).stmt)
+
+
+@dataclass(slots=True)
+class _Lanes:
+    """The walk. `shared`: how many elements arrays in shared memory have, 0 where that is not known.
+    `strides`: of arguments, which the kernel can test. `lane`: the number of every loop that
+    is made here; `places`: of elements, by operand and number."""
+
+    kinds: Mapping[str, FragmentKind]
+    shared: Mapping[str, int]
+    strides: Collection[str]
+    taken: set[str]
+    lane: str = ""
+    places: dict[tuple[str, int, int], Expr] = field(default_factory=dict)
+    facts: Facts = field(default_factory=Facts)
+
+    def place(self, kind: FragmentKind, element: int) -> Expr:
+        """The number in its fragment of an element of the lane."""
+        key = kind.instruction.name, kind.operand, element
+        if key not in self.places:
+            place = position(kind.instruction, kind.operand, Var(self.lane), element)
+            self.places[key] = place
+        return self.places[key]
+
+    def stmt(self, s: Stmt) -> Stmt:
+        match s:
+            case Block(body=body):
+                return block(*self.joined([self.stmt(c) for c in body]))
+            case For(var=var) | LetStmt(name=var) if (values := _values(s, self.facts)) is not None:
+                outer, self.facts = self.facts, self.facts.with_range(var, values)
+                made = map_stmt(s, lambda e: e, self.stmt)
+                self.facts = outer
+                return made
+            case Allocate(buffer=buffer) if size := self.shared.get(buffer):
+                return replace(s, extent=const_index(size), body=self.stmt(s.body))
+            case Store() if names := self.touched(s):
+                return s if self.is_whole(s) else self.by_lanes(s, self.kinds[names[0]])
+            case _:
+                return map_stmt(s, lambda e: e, self.stmt)
+
+    def touched(self, s: Store) -> list[str]:
+        """The fragments that a statement reads or writes."""
+        read = [n.buffer for n in nodes(s) if isinstance(n, Load) and n.buffer in self.kinds]
+        return [s.buffer, *read] if s.buffer in self.kinds else read
+
+    def is_whole(self, s: Store) -> bool:
+        """Whether one instruction does the statement for all lanes."""
+        if isinstance(s.value, Instruct):
+            return True
+        if s.buffer not in self.kinds or s.mask is not None:
+            return False
+        loads = matrix_load(s.value, self.kinds[s.buffer])
+        if loads is None or loads.buffer not in self.shared:
+            return False
+        all_there = isinstance(s.value, Load) and s.value.mask is None
+        return all_there or loads.is_inside(self.shared[loads.buffer], self.facts)
+
+    def by_lanes(self, s: Store, kind: FragmentKind) -> Stmt:
+        self.lane = self.lane or self.fresh("lane")
+        alone: list[Stmt] = []
+        together: list[Stmt] = []
+        needed: dict[str, int] = {}
+        element = 0
+        while element < kind.count:
+            width = self.width(s, kind, element)
+            parts = [self.one(s, kind, element + n) for n in range(width)]
+            one = None if width == 1 else self.together(s, parts, needed)
+            alone += parts
+            together += parts if one is None else [one]
+            element += width
+        tests = [eq(mod(Var(stride), n), 0) for stride, n in sorted(needed.items())]
+        body = block(*together)
+        body = If(and_(*tests), body, block(*alone)) if tests else body
+        loop = For(self.lane, const_index(0), const_index(WARP), LoopKind.LANE, body)
+        return simplify_stmt(loop)
+
+    def one(self, s: Store, kind: FragmentKind, element: int) -> Store:
+        """The statement for one element of a lane."""
+        number = self.place(kind, element)
+        mask = None if s.mask is None else at_lane(s.mask, number)
+        index, value = at_lane(s.index, number), at_lane(s.value, number)
+        return replace(s, index=index, value=value, mask=mask)
+
+    def width(self, s: Store, kind: FragmentKind, element: int) -> int:
+        """How many elements from this one on move in one access."""
+        memory = s.index if s.buffer not in self.kinds else None
+        if memory is None and isinstance(s.value, Load) and s.value.mask is None:
+            memory = s.value.index
+        if memory is None or s.mask is not None or s.atomic is not None:
+            return 1
+        size = s.value.type.element.bytes
+        for total in ACCESSES:
+            count = total // size
+            if count < 2 or element % count or element + count > kind.count:
+                continue
+            if self.is_run(memory, kind, element, count):
+                return count
+        return 1
+
+    def is_run(self, index: Expr, kind: FragmentKind, first: int, count: int) -> bool:
+        """Whether so many elements of a lane lie side by side, in memory and in the fragment."""
+        held = kind.elements[:, first : first + count]
+        if (held[:, 1:] - held[:, :-1] != 1).any():
+            return False
+        places = [linear(at_lane(index, self.place(kind, first + n))) for n in range(count)]
+        return all(
+            x.terms == places[0].terms and x.constant == places[0].constant + n
+            for n, x in enumerate(places)
+        )
+
+    def together(self, s: Store, parts: Sequence[Store], needed: dict[str, int]) -> Stmt | None:
+        """Elements of a lane in one access; None where it would not be aligned. `needed` gets what
+        strides of arguments must be multiples of."""
+        count, first = len(parts), parts[0]
+        element = first.value.type.element
+        memory = first.index if s.buffer not in self.kinds else _index_of(first.value)
+        known: dict[str, tuple[int, int]] = {}
+        if not _divides(count, memory, known):
+            named = sorted(free_variables(memory) & frozenset(self.strides))
+            known = dict.fromkeys(named, (count, 0))
+            if not named or not _divides(count, memory, known):
+                return None
+        for stride in known:
+            needed[stride] = lcm(needed.get(stride, 1), count)
+
+        def run(index: Expr) -> Expr:
+            return Ramp(index, const_index(1), count)
+
+        if isinstance(first.value, Load):
+            load = replace(first.value, index=run(first.value.index), type=element(count))
+            return Store(s.buffer, run(first.index), load, None, s.span)
+        name = self.fresh("values")
+        values = [Store(name, const_index(n), x.value) for n, x in enumerate(parts)]
+        load = Load(name, run(const_index(0)), element(count))
+        copy = Store(s.buffer, run(first.index), load, None, s.span)
+        return Allocate(name, element, const_index(count), Memory.STACK, block(*values, copy))
+
+    def joined(self, body: Sequence[Stmt]) -> list[Stmt]:
+        """Neighbouring statements in one loop over lanes where no lane reads what another stores."""
+        done: list[Stmt] = []
+        for s in body:
+            last = done[-1] if done else None
+            if isinstance(last, For) and isinstance(s, For) and self.may_join(last, s):
+                then = substitute_stmt(s.body, {s.var: Var(last.var)})
+                done[-1] = replace(last, body=block(last.body, then))
+            else:
+                done.append(s)
+        return done
+
+    def may_join(self, a: For, b: For) -> bool:
+        if a.kind is not LoopKind.LANE or b.kind is not LoopKind.LANE or a.extent != b.extent:
+            return False
+        (read, written), (then_read, then_written) = self.memory(a), self.memory(b)
+        return not (written & (then_read | then_written) or read & then_written)
+
+    def memory(self, s: Stmt) -> tuple[set[str], set[str]]:
+        """The buffers that are read and written and no lane's own."""
+        own = {n.buffer for n in nodes(s) if isinstance(n, Allocate)} | self.kinds.keys()
+        read = {n.buffer for n in nodes(s) if isinstance(n, Load)}
+        return read - own, {n.buffer for n in nodes(s) if isinstance(n, Store)} - own
+
+    def fresh(self, word: str) -> str:
+        name = unused(word, self.taken)
+        self.taken.add(name)
+        return name
+
+
+def _whole_rows(a: Allocate) -> int:
+    """The extent of an array in shared memory up to where `ldmatrix` reads its last row; 0 if not known."""
+    run = ROW_BYTES // a.element.bytes
+    return -(-int(const_value(a.extent) or 0) // run) * run
+
+
+def _values(s: For | LetStmt, facts: Facts) -> Interval | None:
+    """The values of a name, as far as they have constant bounds; None of what is no index."""
+    if isinstance(s, For):
+        first, last = s.start, sub(add(s.start, s.extent), 1)
+    elif s.value.type == INDEX:
+        first = last = s.value
+    else:
+        return None
+    low, high = constant_bounds(first, facts)[0], constant_bounds(last, facts)[1]
+    return Interval(
+        None if low is None else const_index(low), None if high is None else const_index(high)
+    )
+
+
+def _index_of(e: Expr) -> Expr:
+    assert isinstance(e, Load)
+    return e.index
+
+
+def _divides(n: int, e: Expr, known: Mapping[str, tuple[int, int]]) -> bool:
+    modulus, remainder = alignment(e, known)
+    return modulus % n == 0 and remainder % n == 0

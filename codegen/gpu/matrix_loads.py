@@ -1,0 +1,115 @@
+"""Fragments that `ldmatrix` loads: 8 x 8 matrices of 16-bit elements from rows in shared memory.
+
+    tile[..] = s[ramp(ramp(b, 1, 16), x16(40), 16)]
+->  lane l gives the address b + 40 * (l % 16) + 8 * (l / 16) of a row; matrix m is register m
+
+Matrix m has the rows that lanes 8 m to 8 m + 7 give, 16 bytes each, aligned to that. Lane l gets the
+32 bits at place l % 4 of row l / 4; transposed, elements 2 (l % 4) and the next of column l / 4 (PTX ISA,
+"Warp-level matrix load instruction: ldmatrix").
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hbc.codegen.gpu.fragment_kinds import FragmentKind
+from hbc.ir.algebra.alignment import alignment
+from hbc.ir.algebra.bounds import Facts, constant_bounds
+from hbc.ir.ground.record import record
+from hbc.ir.lang.build import add, floordiv, mod, mul
+from hbc.ir.lang.nodes import Expr, Load
+from hbc.ir.meaning.fragment_layout import Numbers
+from hbc.ir.vectors.lane_offsets import lane_offsets
+
+ROW_BYTES, ROWS, WORD = 16, 8, 4
+COUNTS = (1, 2, 4)
+
+
+@record
+class MatrixLoad:
+    """`count` matrices of `buffer`. The first of the `run` elements of row r of matrix m is
+    `base + at[m][r]`."""
+
+    buffer: str
+    transposed: bool
+    count: int
+    run: int
+    base: Expr
+    at: tuple[tuple[int, ...], ...]
+
+    def is_inside(self, extent: int, facts: Facts) -> bool:
+        """Whether all rows are within so many elements of the buffer."""
+        low, high = constant_bounds(self.base, facts)
+        starts = np.array(self.at)
+        if low is None or high is None:
+            return False
+        return bool(low + starts.min() >= 0 and high + starts.max() + self.run <= extent)
+
+    def address(self, lane: Expr) -> Expr | None:
+        """Where the row is that a lane gives; None where that is no sum of its digits."""
+        starts = np.array(self.at)
+        row_step = starts[:, 1] - starts[:, 0]
+        steps = [
+            int(row_step[0]),
+            *(int(starts[m, 0] - starts[0, 0]) for m in (1, 2) if m < self.count),
+        ]
+        matrix, row = np.arange(self.count)[:, None], np.arange(ROWS)[None, :]
+        made = starts[0, 0] + row * steps[0]
+        for bit, step in enumerate(steps[1:]):
+            made = made + (matrix >> bit & 1) * step
+        if not np.array_equal(made, starts):
+            return None
+        index: Expr = add(self.base, int(starts[0, 0]))
+        if len(steps) > 1 and steps[1] == ROWS * steps[0]:  # one run of rows
+            index = add(index, mul(mod(lane, 2 * ROWS), steps[0]))
+        else:
+            index = add(index, mul(mod(lane, ROWS), steps[0]))
+            if len(steps) > 1:
+                index = add(index, mul(mod(floordiv(lane, ROWS), 2), steps[1]))
+        if len(steps) > 2:
+            index = add(index, mul(floordiv(lane, 2 * ROWS), steps[2]))
+        return index
+
+
+def matrix_load(value: Expr, kind: FragmentKind) -> MatrixLoad | None:
+    """How a fragment is loaded from an array in shared memory; None where its elements do not lie
+    so. What a mask leaves out is loaded too."""
+    if not isinstance(value, Load):
+        return None
+    known = lane_offsets(value.index)
+    if known is None:
+        return None
+    base, offsets = known
+    size = kind.element.bytes
+    per, count = WORD // size, kind.count * size // WORD
+    if size > WORD or count not in COUNTS:
+        return None
+    places = np.array(offsets, np.int64)[kind.elements].reshape(-1, count, per)
+    modulus, remainder = alignment(base)
+    run = ROW_BYTES // size
+    for transposed in (False, True) if size == 2 else (False,):
+        at = _transposed(places) if transposed else _straight(places, per)
+        if at is None or (modulus % run or remainder % run or (at % run).any()):
+            continue
+        rows = tuple(tuple(int(x) for x in row) for row in at)
+        found = MatrixLoad(value.buffer, transposed, count, run, base, rows)
+        if found.address(base) is not None:
+            return found
+    return None
+
+
+def _straight(places: Numbers, per: int) -> Numbers | None:
+    """[matrix, row]: where rows begin; None where a lane's word is not where it would come from."""
+    lanes = np.arange(len(places))
+    starts = places[:: len(places) // ROWS, :, 0].T  # of lanes 0, 4, 8, ...
+    wanted = starts[:, lanes // 4].T[:, :, None] + (lanes % 4 * per)[:, None, None] + np.arange(per)
+    return starts if np.array_equal(places, wanted) else None
+
+
+def _transposed(places: Numbers) -> Numbers | None:
+    """The same for elements that stand in columns."""
+    lanes, both = np.arange(len(places)), np.arange(2)
+    starts = places[:4].transpose(1, 0, 2).reshape(places.shape[1], ROWS)  # of column 0
+    rows = (lanes % 4 * 2)[:, None] + both
+    wanted = starts[:, rows].transpose(1, 0, 2) + (lanes // 4)[:, None, None]
+    return starts if np.array_equal(places, wanted) else None

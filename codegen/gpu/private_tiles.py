@@ -1,0 +1,58 @@
+"""Fragments of a GPU's block as one warp has them, for the instructions that will work on them.
+
+Outside of the loops over warps, a buffer in tile memory is as large as what all warps hold. Each warp has
+fragments of its own: an index loses what the warp's number adds to it.
+
+    acc[ramp(1024 * iw + 512 * it, ...)]   ->   acc[ramp(512 * it, ...)]      (iw is the warp's number)
+
+Names that stand for where a block is are put in place first, so that they cancel. The interpreter gives
+each warp a buffer of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from hbc.codegen.gpu.thread_view import (
+    check_owners,
+    private_accesses,
+    private_use,
+    spelled,
+    with_indices,
+    with_name,
+)
+from hbc.ir.algebra.simplify import simplify
+from hbc.ir.lang.kernel import Kernel
+from hbc.ir.lang.launches import THREADS
+from hbc.ir.lang.nodes import Allocate, Expr, For, Stmt
+from hbc.ir.lang.types import TILES
+from hbc.ir.lang.walk import map_stmt, nodes, substitute
+
+
+def private_tiles(kernel: Kernel) -> Kernel:
+    """The kernel where each warp has its own tiles. HbcError when warps use what others hold."""
+    tiles = {n.buffer for n in nodes(kernel.body) if isinstance(n, Allocate) and n.memory in TILES}
+    return kernel.map_body(lambda s: _outside(s, frozenset(tiles), {})) if tiles else kernel
+
+
+def _outside(s: Stmt, tiles: frozenset[str], names: Mapping[str, Expr]) -> Stmt:
+    """Outside of the loops over threads. `names`: the numbers that are known by one."""
+    if isinstance(s, For) and s.kind in THREADS:
+        return s
+    names = with_name(s, names)
+    s = map_stmt(s, lambda e: e, lambda c: _outside(c, tiles, names))
+    if not isinstance(s, Allocate) or s.memory not in TILES:
+        return s
+    return _private(spelled(s, names), tiles)
+
+
+def _private(s: Allocate, tiles: frozenset[str]) -> Stmt:
+    uses = [private_use(s, a) for a in private_accesses(s, tiles)]
+    if not uses:
+        return s
+    check_owners(s, uses)
+    new = {}
+    for u in uses:
+        first = {d.name: d.start for d in u.access.digits}
+        new[id(u.access.node)] = simplify(substitute(u.access.node.index, first))
+    return map_stmt(s, lambda e: e, lambda c: with_indices(c, new))

@@ -1,0 +1,132 @@
+"""What a GPU's shared memory holds already is not put there again.
+
+    fill s from a; use s; fill s from a; use s   ->   fill s from a; use s; use s
+
+Selection packs the operands of each product by itself; products of one operand with several others
+find it packed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from hbc.ir.algebra.simplify import simplify_stmt
+from hbc.ir.ground.record import record
+from hbc.ir.lang.kernel import Kernel
+from hbc.ir.lang.nodes import (
+    Allocate,
+    Block,
+    Expr,
+    For,
+    If,
+    LetStmt,
+    Load,
+    LoopKind,
+    Stmt,
+    Store,
+    Var,
+)
+from hbc.ir.lang.types import Memory
+from hbc.ir.lang.walk import block, free_variables, map_stmt, nodes, statements, substitute_stmt
+
+_LOOPS = (LoopKind.SERIAL, LoopKind.LANE, LoopKind.THREAD)
+
+
+def drop_repeated_fills(kernel: Kernel) -> Kernel:
+    """The kernel without fills of shared arrays with what they hold."""
+    shared = frozenset(
+        n.buffer
+        for n in statements(kernel.body)
+        if isinstance(n, Allocate) and n.memory is Memory.SHARED
+    )
+    return kernel.map_body(lambda s: _without(s, [], shared)) if shared else kernel
+
+
+@record
+class _Fill:
+    """What a statement puts where, and what that depends on."""
+
+    stmt: Stmt
+    buffer: str
+    sources: frozenset[str]
+    names: frozenset[str]
+
+
+def _without(s: Stmt, known: list[_Fill], shared: frozenset[str]) -> Stmt:
+    """The statement, where so much is known; that changes with what it does."""
+    match s:
+        case Block(body=body):
+            kept = []
+            for c in body:
+                fill = _fill(c, shared)
+                if fill is not None and any(_does_as(f, fill) for f in known):
+                    continue
+                kept.append(_without(c, known, shared))
+                if fill is not None:
+                    known.append(fill)
+            same = len(kept) == len(body) and all(a is b for a, b in zip(kept, body, strict=True))
+            return s if same else block(*kept)
+        case Allocate(buffer=buffer):
+            _forget(known, {buffer}, ())
+        case LetStmt(name=name):
+            _forget(known, (), {name})
+        case For(var=var):
+            _forget(known, _stored(s), {var})
+            return map_stmt(s, _same, lambda c: _without(c, [*known], shared))
+        case If():
+            made = map_stmt(s, _same, lambda c: _without(c, [*known], shared))
+            _forget(known, _stored(s), ())
+            return made
+        case _:
+            _forget(known, _stored(s), ())
+            return s
+    return map_stmt(s, _same, lambda c: _without(c, known, shared))
+
+
+def _same(e: Expr) -> Expr:
+    return e
+
+
+def _stored(s: Stmt) -> set[str]:
+    return {n.buffer for n in statements(s) if isinstance(n, Store)}
+
+
+def _forget(known: list[_Fill], buffers: Collection[str], names: Collection[str]) -> None:
+    """What changes when buffers are stored to, and names stand for something else."""
+    known[:] = [
+        f
+        for f in known
+        if f.buffer not in buffers and f.sources.isdisjoint(buffers) and f.names.isdisjoint(names)
+    ]
+
+
+def _fill(s: Stmt, shared: Collection[str]) -> _Fill | None:
+    """A nest of loops that does nothing but store to one shared array, which it does not read."""
+    if not all(
+        isinstance(n, Store | Block | If | LetStmt) or (isinstance(n, For) and n.kind in _LOOPS)
+        for n in statements(s)
+    ):
+        return None
+    stored = _stored(s)
+    sources = frozenset(n.buffer for n in nodes(s) if isinstance(n, Load))
+    if len(stored) != 1 or not stored.issubset(shared) or stored & sources:
+        return None
+    if any(isinstance(n, Store) and (n.atomic or n.asynchronous) for n in statements(s)):
+        return None
+    return _Fill(s, stored.pop(), sources, free_variables(s))
+
+
+def _does_as(a: _Fill, b: _Fill) -> bool:
+    """Whether one puts the same as the other, where the names of their own loops may differ."""
+    if (a.buffer, a.sources, a.names) != (b.buffer, b.sources, b.names):
+        return False
+    return simplify_stmt(_numbered(a.stmt, 0)) == simplify_stmt(_numbered(b.stmt, 0))
+
+
+def _numbered(s: Stmt, depth: int) -> Stmt:
+    """With names for its loops that say how deep they are."""
+    if isinstance(s, For):
+        name = f"#{depth}"
+        body = _numbered(substitute_stmt(s.body, {s.var: Var(name)}), depth + 1)
+        return For(name, s.start, s.extent, s.kind, body)
+    return map_stmt(s, _same, lambda c: _numbered(c, depth))

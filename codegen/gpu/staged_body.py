@@ -1,0 +1,152 @@
+"""The body of a loop that is to be pipelined: what it copies to shared memory, and the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+
+from hbc.ir.algebra.linear import linear, plus, to_expr
+from hbc.ir.ground.record import record
+from hbc.ir.lang.build import add, broadcast
+from hbc.ir.lang.nodes import (
+    Allocate,
+    Barrier,
+    Block,
+    Broadcast,
+    Comment,
+    Const,
+    CopyCommit,
+    CopyWait,
+    Expr,
+    For,
+    LetStmt,
+    Load,
+    Ramp,
+    Stmt,
+    Store,
+)  # fmt: skip
+from hbc.ir.lang.types import Memory
+from hbc.ir.lang.walk import free_variables, map_stmt, nodes, rewrite
+
+
+@record
+class StagedBody:
+    """`buffers` in shared memory that nothing but the `copies` stores to; `names` hold in both parts."""
+
+    buffers: tuple[Allocate, ...]
+    names: tuple[tuple[str, Expr], ...]
+    copies: tuple[Stmt, ...]
+    rest: tuple[Stmt, ...]
+
+
+def staged_body(loop: For) -> StagedBody | None:
+    """The parts of the loop's body; None where nothing can be copied ahead."""
+    allocations, names, stmts = _opened(loop.body)
+    stored = {n.buffer for n in nodes(loop.body) if isinstance(n, Store)}
+    late = _data(names, stored)
+    shared = (a for a in allocations if a.memory is Memory.SHARED)
+    slots = {a.buffer for a in shared if isinstance(a.extent, Const)}
+    while slots:
+        is_copy = [_is_copy(s, slots, stored, late) for s in stmts]
+        kept = {b for b in slots if _only_copied(b, stmts, is_copy)}
+        if kept == slots:
+            break
+        slots = kept
+    if not slots:
+        return None
+    copies = [s for s, ahead in zip(stmts, is_copy, strict=True) if ahead]
+    rest: Stmt = Block(tuple(s for s, ahead in zip(stmts, is_copy, strict=True) if not ahead))
+    for a in reversed(allocations):
+        if a.buffer not in slots:
+            rest = replace(a, body=rest)
+    buffers = tuple(a for a in allocations if a.buffer in slots)
+    parts = rest.body if isinstance(rest, Block) else (rest,)
+    return StagedBody(buffers, tuple(names), tuple(copies), parts)
+
+
+def moved(s: Stmt, offsets: Mapping[str, Expr]) -> Stmt:
+    """The statement with other places in some buffers: so many elements further."""
+
+    def load(e: Expr) -> Expr:
+        if isinstance(e, Load) and e.buffer in offsets:
+            return replace(e, index=further(e.index, offsets[e.buffer]))
+        return e
+
+    made = map_stmt(s, lambda e: rewrite(e, load), lambda c: moved(c, offsets))
+    if isinstance(made, Store) and made.buffer in offsets:
+        return replace(made, index=further(made.index, offsets[made.buffer]))
+    return made
+
+
+def further(index: Expr, by: Expr) -> Expr:
+    """An index, of any lanes, so many elements further."""
+    match index:
+        case Ramp(base=base):
+            return replace(index, base=further(base, by))
+        case Broadcast(value=value):
+            return replace(index, value=further(value, by))
+        case _ if index.type.lanes > 1:
+            return add(index, broadcast(by, index.type.lanes))
+        case _:
+            return to_expr(plus(linear(index), linear(by)))
+
+
+def _opened(s: Stmt) -> tuple[list[Allocate], list[tuple[str, Expr]], list[Stmt]]:
+    """The arrays and names that the statement begins with, and what it does in them."""
+    match s:
+        case Allocate():
+            allocations, names, stmts = _opened(s.body)
+            return [s, *allocations], names, stmts
+        case LetStmt(name=name, value=value):
+            allocations, names, stmts = _opened(s.body)
+            return allocations, [(name, value), *names], stmts
+        case Block(body=body) if body and isinstance(body[-1], Allocate):
+            allocations, names, stmts = _opened(body[-1])
+            if not names:
+                return allocations, names, [*body[:-1], *stmts]
+            return [], [], list(body)
+        case Block(body=body):
+            return [], [], list(body)
+        case _:
+            return [], [], [s]
+
+
+def _data(names: Sequence[tuple[str, Expr]], stored: Collection[str]) -> set[str]:
+    """The names whose values depend on what the loop stores."""
+    found: set[str] = set()
+    for name, value in names:
+        reads = any(isinstance(n, Load) and n.buffer in stored for n in nodes(value))
+        if reads or not free_variables(value).isdisjoint(found):
+            found.add(name)
+    return found
+
+
+def _is_copy(s: Stmt, slots: set[str], stored: set[str], late: set[str]) -> bool:
+    """Whether the statement fills these buffers from what the loop does not store."""
+    found = list(nodes(s))
+    own = {n.buffer for n in found if isinstance(n, Allocate)}
+    targets = {n.buffer for n in found if isinstance(n, Store)} - own
+    sources = {n.buffer for n in found if isinstance(n, Load)} - own
+    return (
+        bool(targets)
+        and targets <= slots
+        and sources.isdisjoint(stored)
+        and free_variables(s).isdisjoint(late)
+        and not any(isinstance(n, Barrier | CopyCommit | CopyWait) for n in found)
+    )
+
+
+def _only_copied(buffer: str, stmts: Sequence[Stmt], is_copy: Sequence[bool]) -> bool:
+    """Whether all stores are in copies, at least one, and all of these before anything else is done
+    with the buffer."""
+    begun = used = False
+    for s, copies in zip(stmts, is_copy, strict=True):
+        if isinstance(s, Comment):
+            continue
+        touched = any(isinstance(n, Load | Store) and n.buffer == buffer for n in nodes(s))
+        stores = any(isinstance(n, Store) and n.buffer == buffer for n in nodes(s))
+        if stores and (used or not copies):
+            return False
+        begun = begun or stores
+        used = used or (touched and not copies)
+    return begun

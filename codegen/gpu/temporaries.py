@@ -1,0 +1,337 @@
+"""Where the temporaries of instruction selection lie on a GPU, and which threads fill them.
+
+Fragments are moved from and to memory that all lanes of a warp see. So a temporary outside of all blocks
+is filled by a kernel of its own, one in a block lies in shared memory and is filled by all its threads,
+and one inside of a loop over warps has a slot in shared memory for each, which its lanes fill:
+
+    threads w count 4 { allocate t: f16[256] in stack { t[ramp(0, 1, 256)] = x; fragment = t[..] } }
+    ->
+    allocate t: f16[1024] in shared {
+        threads w count 4 { for u count 8 { lanes l count 32 { t[256 * w + 32 * u + l] = x } }; .. } }
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import prod
+
+from hbc.ir.algebra.bounds import Facts, Interval, constant_bounds
+from hbc.ir.algebra.simplify import simplify_kernel
+from hbc.ir.lang.build import add, and_, const_value, floordiv, lt, mod, mul, sub
+from hbc.ir.lang.kernel import Kernel
+from hbc.ir.lang.launches import WARP, by_warps, thread_count, thread_loops
+from hbc.ir.lang.names import unused
+from hbc.ir.lang.nodes import (
+    Allocate,
+    Block,
+    Expr,
+    For,
+    If,
+    LetStmt,
+    Load,
+    LoopKind,
+    Node,
+    Stmt,
+    Store,
+    Var,
+    const_index,
+)
+from hbc.ir.lang.types import TILES, Memory
+from hbc.ir.lang.walk import (
+    children,
+    map_stmt,
+    nodes,
+    rewrite,
+    statements,
+    substitute_stmt,
+)
+from hbc.ir.vectors.lane_at import NoLaneError, at_lane, by_distance
+
+THREADS_A_BLOCK = 256
+ALIGNED = 32  # elements: slots begin at multiples of 32 bytes at least, which fragments ask for
+_OWN = (Memory.STACK, Memory.HEAP, Memory.AUTO)
+
+
+def place_temporaries(kernel: Kernel) -> Kernel:
+    """The kernel in which temporaries are where fragments may be moved from and to."""
+    taken = {n.var for n in nodes(kernel.body) if isinstance(n, For)}
+    tiles = {n.buffer for n in nodes(kernel.body) if isinstance(n, Allocate) and n.memory in TILES}
+    pass_ = _Pass(taken, frozenset(tiles))
+    before = {id(s) for s in statements(kernel.body)}  # simplified, where they are left as they are
+    return simplify_kernel(kernel.map_body(pass_.host), before)
+
+
+@dataclass(slots=True)
+class _Pass:
+    """The walk. `tiles`: the buffers in tile memory."""
+
+    taken: set[str]
+    tiles: frozenset[str]
+    threads: int = THREADS_A_BLOCK  # of the block that the walk is in
+    slots: list[Allocate] = field(default_factory=list)  # found in the nest that it is in
+    live: set[str] = field(default_factory=set)  # the slots of statements around
+
+    def fresh(self, word: str) -> str:
+        name = unused(word, self.taken)
+        self.taken.add(name)
+        return name
+
+    def host(self, s: Stmt) -> Stmt:
+        if isinstance(s, For) and s.kind is LoopKind.BLOCK:
+            return self.launch(s)
+        if isinstance(s, Allocate) and s.memory is Memory.STACK:
+            s = replace(s, memory=Memory.HEAP)
+        if isinstance(s, Store | For | LetStmt | If) and _only_fills(s):
+            return self.shared_out(s, THREADS_A_BLOCK, LoopKind.BLOCK)
+        return map_stmt(s, _same, self.host)
+
+    def launch(self, s: For) -> Stmt:
+        if isinstance(s.body, For) and s.body.kind is LoopKind.BLOCK:
+            return replace(s, body=self.launch(s.body))
+        counts = [thread_count(n, self.tiles) for n in _nests(s.body)]
+        self.threads = max([WARP, *counts])
+        return replace(s, body=self.in_block(s.body))
+
+    def in_block(self, s: Stmt) -> Stmt:
+        """What is in a block, and in no loop over threads."""
+        if isinstance(s, For) and s.kind is LoopKind.THREAD:
+            return self.nest(s)
+        if isinstance(s, Allocate) and s.memory in _OWN:
+            s = replace(s, memory=Memory.SHARED)
+        if isinstance(s, Store | For | LetStmt | If) and _only_fills(s):
+            return self.shared_out(s, self.threads, LoopKind.SERIAL)
+        return map_stmt(s, _same, self.in_block)
+
+    def shared_out(self, s: Stmt, threads: int, outer: LoopKind) -> Stmt:
+        """The iterations of a loop nest, shared among so many threads, of many blocks or of one."""
+        loops, body = _perfect(s)
+        count: Expr = const_index(1)
+        for loop in loops:
+            count = mul(count, loop.extent)
+        piece, thread = self.fresh("fill"), self.fresh("t")
+        number = add(mul(Var(piece), threads), Var(thread))
+        body = _unfused(loops, number, body)
+        known = const_value(count)
+        if known is None or int(known) % threads:
+            body = If(lt(number, count), body)
+        body = For(thread, _ZERO, const_index(threads), LoopKind.THREAD, body)
+        return For(piece, _ZERO, floordiv(add(count, threads - 1), threads), outer, body)
+
+    def nest(self, s: For) -> Stmt:
+        """A nest of loops over threads."""
+        if not by_warps(s, self.tiles):
+            return s
+        loops, body = thread_loops(s)
+        if any(x.kind is LoopKind.LANE for x in loops):
+            return s
+        number: Expr = _ZERO
+        for x in loops:
+            number = add(mul(number, x.extent), sub(Var(x.var), x.start))
+        warps = prod(int(const_value(x.extent) or 1) for x in loops)
+        self.slots = []
+        new = self.in_warp(body)
+        starts: dict[str, Expr] = {}
+        slots = self.slots
+        for a in slots:
+            starts[a.buffer] = mul(number, _slot(a))
+        new = _moved(new, starts)
+        for x in reversed(loops):
+            new = replace(x, body=new)
+        for a in reversed(slots):
+            new = replace(a, extent=const_index(warps * _slot(a)), memory=Memory.SHARED, body=new)
+        return new
+
+    def in_warp(self, s: Stmt) -> Stmt:
+        """What a warp does."""
+        match s:
+            case Allocate(memory=memory) if memory in _OWN and const_value(s.extent) is not None:
+                return self.in_slot(s)
+            case Store() if not self.on_tiles(s):
+                return self.over_lanes(s)
+            case For(kind=LoopKind.SERIAL) if _only_fills(s) and not self.on_tiles(s):
+                return self.filled_by_lanes(s)
+            case _:
+                return map_stmt(s, _same, self.in_warp)
+
+    def in_slot(self, s: Allocate) -> Stmt:
+        """The body of a temporary, which shares memory with those that are not alive with it."""
+        used = _reach(s.body, s.buffer, Facts())
+        if used is not None and used < int(const_value(s.extent) or 0):
+            s = replace(s, extent=const_index(used))
+        free = (a for a in self.slots if a.buffer not in self.live and a.element == s.element)
+        slot = next(free, s)
+        larger = max(slot, s, key=_slot)
+        self.slots = [a for a in self.slots if a is not slot]
+        self.slots.append(replace(slot, extent=larger.extent))
+        self.live.add(slot.buffer)
+        body = self.in_warp(s.body)
+        self.live.discard(slot.buffer)
+        return _renamed(body, s.buffer, slot.buffer) if slot is not s else body
+
+    def on_tiles(self, s: Stmt) -> bool:
+        """Whether a statement does something to tiles."""
+        return any(isinstance(n, Store | Load) and n.buffer in self.tiles for n in nodes(s))
+
+    def filled_by_lanes(self, s: For) -> Stmt:
+        loops, body = _perfect(s)
+        counts = [const_value(x.extent) for x in loops]
+        if None in counts:
+            return map_stmt(s, _same, self.in_warp)
+        count = prod(int(n or 0) for n in counts)
+        return self.lanes(count, lambda lane: _unfused(loops, lane, body))
+
+    def over_lanes(self, s: Store) -> Stmt:
+        """A vector statement with its lanes spread over those of the warp."""
+
+        own = (n for n in nodes(s.value) if isinstance(n, Load) and n.buffer == s.buffer)
+        if any(n.index != s.index for n in own):
+            return self.lanes(1, lambda lane: s)  # all lanes are read before any is stored
+        order = by_distance(s.index)
+
+        def one(number: Expr) -> Stmt:
+            lane = order(number)
+            mask = None if s.mask is None else at_lane(s.mask, lane)
+            index, value = at_lane(s.index, lane), at_lane(s.value, lane)
+            return replace(s, index=index, value=value, mask=mask)
+
+        try:
+            return self.lanes(s.value.type.lanes, one)
+        except NoLaneError:
+            return self.lanes(1, lambda lane: s)
+
+    def lanes(self, count: int, body: Callable[[Expr], Stmt]) -> Stmt:
+        """`body` for each number below `count`, on the lanes of a warp."""
+        lane = self.fresh("lane")
+        if count <= WARP:
+            return For(lane, _ZERO, const_index(count), LoopKind.LANE, body(Var(lane)))
+        step = self.fresh("step")
+        number = add(mul(Var(step), WARP), Var(lane))
+        inner = body(number)
+        if count % WARP:
+            inner = If(lt(number, count), inner)
+        inner = For(lane, _ZERO, const_index(WARP), LoopKind.LANE, inner)
+        return For(step, _ZERO, const_index(-(-count // WARP)), LoopKind.SERIAL, inner)
+
+
+_ZERO = const_index(0)
+
+
+def _same(e: Expr) -> Expr:
+    return e
+
+
+def _slot(a: Allocate) -> int:
+    """Elements that one warp has of a temporary."""
+    return -(-int(const_value(a.extent) or 0) // ALIGNED) * ALIGNED
+
+
+def _reach(n: Node, buffer: str, facts: Facts) -> int | None:
+    """How many elements from its first one on are touched of a buffer; None where that depends on names
+    that are not of loops inside."""
+    most = 0
+    if isinstance(n, Load | Store) and n.buffer == buffer:
+        _, last = constant_bounds(n.index, facts)
+        if last is None:
+            return None
+        most = last + 1
+    if isinstance(n, For):
+        facts = facts.with_range(n.var, Interval(n.start, sub(add(n.start, n.extent), 1)))
+    for c in children(n):
+        found = _reach(c, buffer, facts)
+        if found is None:
+            return None
+        most = max(most, found)
+    return most
+
+
+def _nests(s: Stmt) -> list[For]:
+    return [x for x in statements(s) if isinstance(x, For) and x.kind is LoopKind.THREAD]
+
+
+def _only_fills(s: Stmt) -> bool:
+    """Whether all there is are serial loops and names around one statement."""
+    while True:
+        match s:
+            case Store():
+                return True
+            case For(kind=LoopKind.SERIAL, body=body) | LetStmt(body=body):
+                s = body
+            case If(then=then, otherwise=None):
+                s = then
+            case Block(body=parts):
+                return all(isinstance(p, Store) or _only_fills(p) for p in parts)
+            case _:
+                return False
+
+
+def _perfect(s: Stmt) -> tuple[list[For], Stmt]:
+    """The loops of a nest with but conditions and names between them, and the body."""
+    loops: list[For] = []
+    bound: set[str] = set()
+    conditions: list[Expr] = []
+    while isinstance(s, For | If | LetStmt):
+        if isinstance(s, LetStmt):
+            s = substitute_stmt(s.body, {s.name: s.value})
+            continue
+        if isinstance(s, If):
+            if s.otherwise is not None:
+                break
+            conditions.append(s.condition)
+            s = s.then
+            continue
+        if bound & _names(s):
+            break
+        loops.append(s)
+        bound.add(s.var)
+        s = s.body
+    return loops, If(and_(*conditions), s) if conditions else s
+
+
+def _names(s: For) -> set[str]:
+    return {n.name for e in (s.start, s.extent) for n in nodes(e) if isinstance(n, Var)}
+
+
+def _unfused(loops: Sequence[For], number: Expr, body: Stmt) -> Stmt:
+    """The body at one of the iterations of a nest, by its number."""
+    inner: Expr = const_index(1)
+    values: dict[str, Expr] = {}
+    for n, loop in reversed(list(enumerate(loops))):
+        digit = number if const_value(inner) == 1 else floordiv(number, inner)
+        if n > 0:
+            digit = mod(digit, loop.extent)
+        values[loop.var] = add(loop.start, digit)
+        inner = mul(inner, loop.extent)
+    return substitute_stmt(body, values)
+
+
+def _moved(s: Stmt, starts: Mapping[str, Expr]) -> Stmt:
+    """The statement with accesses of some buffers so much further."""
+
+    def access(n: Load | Store) -> Load | Store:
+        if n.buffer not in starts:
+            return n
+        return replace(n, index=add(starts[n.buffer], n.index))
+
+    return _with_accesses(s, access)
+
+
+def _renamed(s: Stmt, old: str, new: str) -> Stmt:
+    return _with_accesses(s, lambda n: replace(n, buffer=new) if n.buffer == old else n)
+
+
+def _with_accesses(s: Stmt, f: Callable[[Load | Store], Load | Store]) -> Stmt:
+    """The statement with `f` applied to all its accesses."""
+
+    def expr(e: Expr) -> Expr:
+        found = f(e) if isinstance(e, Load) else e
+        assert not isinstance(found, Store)
+        return found
+
+    def stmt(s: Stmt) -> Stmt:
+        s = map_stmt(s, lambda e: rewrite(e, expr), stmt)
+        found = f(s) if isinstance(s, Store) else s
+        assert not isinstance(found, Load)
+        return found
+
+    return stmt(s)

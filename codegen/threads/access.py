@@ -1,0 +1,279 @@
+"""What the threads of a GPU's block read and write: each access of a loop nest over threads.
+
+Names that a nest binds are put in place, so that an index speaks of the digits of the thread's number,
+of the loops that a thread runs, and of names from outside of the nest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import field, replace
+from types import MappingProxyType
+
+from hbc.ir.algebra.bounds import constant_bounds
+from hbc.ir.algebra.facts import NOTHING, Facts, Interval
+from hbc.ir.algebra.linear import linear, plus, to_expr
+from hbc.ir.ground.record import record
+from hbc.ir.lang.build import add
+from hbc.ir.lang.launches import WARP, by_warps, thread_loops
+from hbc.ir.lang.nodes import (
+    Allocate,
+    Call,
+    Cast,
+    Const,
+    Expr,
+    For,
+    If,
+    Instruct,
+    LetStmt,
+    Load,
+    LoopKind,
+    Node,
+    Op,
+    Stmt,
+    Store,
+    Var,
+    const_index,
+)  # fmt: skip
+from hbc.ir.lang.show import show
+from hbc.ir.lang.types import INDEX, TILES
+from hbc.ir.lang.walk import children, contains, free_variables, nodes, substitute
+from hbc.ir.vectors.lane_offsets import lane_offsets
+
+_ZERO = const_index(0)
+EVERYONE = 1024  # as many threads as a block may have
+
+
+@record
+class Counted:
+    """A name that takes the values 0 .. extent - 1; with extent None, so many that nobody knows. The
+    variable of that name in the code is `start` more."""
+
+    name: str
+    extent: int | None
+    start: Expr = _ZERO
+    limit: Expr | None = None  # the extent, where that is no constant
+
+    def with_values(self, values: Mapping[str, Expr]) -> Counted:
+        """With names outside of it replaced."""
+        limit = None if self.limit is None else substitute(self.limit, values)
+        return replace(self, start=substitute(self.start, values), limit=limit)
+
+
+@record
+class ThreadAccess:
+    """An access `buffer[index + one of the offsets]`; `index` is None where lanes have no common one.
+    The thread's number has the `digits`, of the `weights`; `warp`: all the lanes of a warp access
+    together, and the digits count warps. `loops` are those that the thread runs. Accesses are the
+    same when all but their nodes is, of which `key` is the text. `names` are those in the index;
+    `outside` those in it, and in what bounds its loops, that no digit or loop of it binds."""
+
+    node: Load | Store = field(compare=False, repr=False)
+    index: Expr | None = field(compare=False)
+    offsets: tuple[int, ...] = field(compare=False)
+    digits: tuple[Counted, ...] = field(compare=False)
+    weights: tuple[int, ...] = field(compare=False)
+    warp: bool = field(compare=False)
+    loops: tuple[Counted, ...] = field(compare=False)
+    names: frozenset[str] = field(init=False, compare=False, repr=False)
+    outside: frozenset[str] = field(init=False, compare=False, repr=False)
+    key: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        names = frozenset[str]() if self.index is None else free_variables(self.index)
+        object.__setattr__(self, "names", names)
+        limits = (x.limit for x in self.loops if x.limit is not None)
+        bound = {x.name for x in (*self.digits, *self.loops)}
+        outside = names.union(*map(free_variables, limits)) - bound
+        object.__setattr__(self, "outside", outside)
+        index = "?" if self.index is None else show(self.index)
+        counted = [
+            f"{x.name} {x.extent} {show(x.start)} {'' if x.limit is None else show(x.limit)}"
+            for x in (*self.digits, *self.loops)
+        ]
+        parts = (
+            self.buffer,
+            self.stores,
+            self.asynchronous,
+            self.atomic,
+            index,
+            self.offsets,
+            self.weights,
+            self.warp,
+            counted,
+        )
+        object.__setattr__(self, "key", str(parts))
+
+    @property
+    def buffer(self) -> str:
+        return self.node.buffer
+
+    @property
+    def stores(self) -> bool:
+        return isinstance(self.node, Store)
+
+    @property
+    def atomic(self) -> Op | None:
+        return self.node.atomic if isinstance(self.node, Store) else None
+
+    @property
+    def asynchronous(self) -> bool:
+        return isinstance(self.node, Store) and self.node.asynchronous
+
+    def after_loop(self, loop: Counted) -> ThreadAccess:
+        """As seen from behind a loop: in any of its iterations."""
+        if loop.name not in self.outside:
+            return self
+        place = to_expr(plus(linear(loop.start), linear(Var(loop.name))))
+        return self._with(loop.name, place, (loop,))
+
+    def without_name(self, name: str) -> ThreadAccess:
+        """As seen from where a name has no meaning, or another: what it was, nobody knows."""
+        return self._with(name, Var(f"{name} of before")) if name in self.outside else self
+
+    def _with(self, name: str, value: Expr, around: tuple[Counted, ...] = ()) -> ThreadAccess:
+        values = {name: value}
+        index = None if self.index is None else substitute(self.index, values)
+        loops = (*around, *(x.with_values(values) for x in self.loops))
+        return replace(self, index=index, loops=loops)
+
+
+@record
+class _Inside:
+    """A place in a nest: the values of names, what is known of them, and the loops around. `found`
+    collects the accesses of `wanted` buffers."""
+
+    found: list[ThreadAccess]
+    wanted: Collection[str]
+    digits: tuple[Counted, ...]
+    weights: tuple[int, ...]
+    values: Mapping[str, Expr] = field(default_factory=dict)
+    facts: Facts = NOTHING
+    tiles: frozenset[str] = frozenset()
+    whole: bool = False  # all lanes of a warp do what stands here
+    loops: tuple[Counted, ...] = ()
+
+
+def nest_accesses(
+    nest: For, wanted: Collection[str], facts: Facts = NOTHING,
+    tiles: frozenset[str] = frozenset(), outside: Mapping[str, Expr] = MappingProxyType({}),
+) -> list[ThreadAccess]:  # fmt: skip
+    """The accesses of the wanted buffers in a nest of loops over threads, in order. `facts` hold around
+    it; `tiles` are the buffers in tile memory, `outside` the values of names around it that are put
+    in place too."""
+    loops, body = thread_loops(nest)
+    warps = by_warps(nest, tiles)
+    values: dict[str, Expr] = dict(outside)
+    digits, weights, weight = [], [], WARP if warps else 1
+    for loop in reversed(loops):
+        extent = int(loop.extent.value) if isinstance(loop.extent, Const) else None
+        digits.append(Counted(loop.var, extent, loop.start))
+        lane = loop.kind is LoopKind.LANE
+        weights.append(1 if lane else weight)
+        weight *= 1 if lane else extent or EVERYONE
+        facts = facts.with_range(loop.var, _interval(extent))
+        if loop.start != const_index(0):
+            values[loop.var] = add(substitute(loop.start, outside), Var(loop.var))
+    whole = warps and not any(loop.kind is LoopKind.LANE for loop in loops)
+    found: list[ThreadAccess] = []
+    _statement(
+        body, _Inside(found, wanted, tuple(digits), tuple(weights), values, facts, tiles, whole)
+    )
+    return found
+
+
+def warp_accesses(
+    s: Stmt, wanted: Collection[str], values: Mapping[str, Expr], facts: Facts,
+    tiles: frozenset[str],
+) -> list[ThreadAccess]:  # fmt: skip
+    """The accesses of a statement that one warp does; threads are its lanes."""
+    found: list[ThreadAccess] = []
+    _statement(s, _Inside(found, wanted, (), (), values, facts, tiles, whole=True))
+    return list(dict.fromkeys(found))
+
+
+def uniform_accesses(wanted: Collection[str], *read: Expr) -> list[ThreadAccess]:
+    """What all threads of a block read alike: the loads in values that it computes outside of its
+    loops over threads."""
+    found: list[ThreadAccess] = []
+    everyone = Counted("any thread", EVERYONE)
+    for e in read:
+        _loads(e, _Inside(found, wanted, (everyone,), (1,)))
+    return found
+
+
+def _interval(extent: int | None) -> Interval:
+    return Interval(const_index(0), None if extent is None else const_index(max(extent - 1, 0)))
+
+
+def _statement(s: Stmt, at: _Inside) -> None:
+    while isinstance(s, LetStmt):  # there may be thousands, one inside the other
+        _loads(s.value, at)
+        value = substitute(s.value, at.values) if s.value.type == INDEX else s.value
+        at = replace(at, values={**at.values, s.name: value})
+        s = s.body
+    match s:
+        case For(start=start, extent=extent, body=body):
+            _loads(start, at)
+            _loads(extent, at)
+            _statement(body, _in_loop(s, at))
+        case If(condition=condition, then=then, otherwise=otherwise):
+            _loads(condition, at)
+            _statement(then, at)
+            if otherwise is not None:
+                _statement(otherwise, at)
+        case Allocate(buffer=buffer, memory=memory, body=body) if memory in TILES:
+            _statement(body, replace(at, tiles=at.tiles | {buffer}))
+        case Store(value=value):
+            whole = at.whole or _is_of_warp(s, at.tiles)
+            there = at if whole is at.whole else replace(at, whole=whole)
+            for e in (s.index, *(() if s.mask is None else (s.mask,)), value):
+                _loads(e, there)
+            _note(s, there)
+        case _:
+            for c in children(s):
+                if isinstance(c, Stmt):
+                    _statement(c, at)
+
+
+def _in_loop(s: For, at: _Inside) -> _Inside:
+    """What stands in a loop that a thread runs, or that the lanes of a warp share."""
+    _, most = constant_bounds(substitute(s.extent, at.values), at.facts)
+    start = substitute(s.start, at.values)
+    counted = Counted(s.var, most, start)
+    inside = replace(
+        at,
+        values={**at.values, s.var: add(start, Var(s.var))},
+        facts=at.facts.with_range(s.var, _interval(most)),
+    )
+    if s.kind is LoopKind.LANE:
+        digits, weights = (*at.digits, counted), (*at.weights, 1)
+        return replace(inside, digits=digits, weights=weights, whole=False)
+    return replace(inside, loops=(*at.loops, counted))
+
+
+def _loads(e: Expr, at: _Inside) -> None:
+    for n in nodes(e):
+        if isinstance(n, Load):
+            _note(n, at)
+
+
+def _is_of_warp(s: Store, tiles: frozenset[str]) -> bool:
+    """Whether all lanes of a warp do the statement together."""
+
+    def touches(n: Node) -> bool:
+        return isinstance(n, Instruct) or (isinstance(n, Load | Store) and n.buffer in tiles)
+
+    return s.buffer in tiles or any(touches(n) for n in nodes(s.value))
+
+
+def _note(n: Load | Store, at: _Inside) -> None:
+    if n.buffer not in at.wanted:
+        return
+    known = lane_offsets(n.index)
+    index, offsets = (None, (0,)) if known is None else known
+    if index is not None:
+        index = substitute(index, at.values)
+        if contains(index, Load, Cast, Call):
+            index = None  # it depends on data
+    at.found.append(ThreadAccess(n, index, offsets, at.digits, at.weights, at.whole, at.loops))

@@ -1,0 +1,291 @@
+"""Accesses of a GPU's block that wait for a barrier, and which of them another access conflicts with.
+
+Two accesses conflict when they touch the same element in different threads, and one of them stores; not
+when both are atomic updates by one operation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from enum import IntEnum
+
+import numpy as np
+
+from hbc.codegen.threads.access import Counted, ThreadAccess
+from hbc.codegen.threads.cases import cases, is_mixed
+from hbc.codegen.threads.digits import as_numbers
+from hbc.codegen.threads.elements import NOBODY, Elements, differences, elements
+from hbc.codegen.threads.rows import Rows, with_numbers
+from hbc.ir.algebra.bounds import constant_bounds, prove
+from hbc.ir.algebra.facts import Facts, Interval
+from hbc.ir.algebra.form import coefficient
+from hbc.ir.algebra.linear import Linear, linear, plus, to_expr
+from hbc.ir.algebra.simplify import simplify
+from hbc.ir.ground.record import record
+from hbc.ir.lang.build import floordiv, ge, le, mul, sub
+from hbc.ir.lang.launches import WARP
+from hbc.ir.lang.nodes import Binary, Const, Expr, Op, Var, const_index
+from hbc.ir.lang.walk import free_variables, rewrite, substitute
+
+MANY = -1
+LANDED = -1
+MOST_COUNTED = 8  # iterations back that are told apart
+MANY_COMMITS = 32  # more groups than any wait leaves under way
+_BACK = "iterations back"  # not a name that a program can have
+
+
+class Level(IntEnum):
+    """Who must wait for whom."""
+
+    NONE = 0
+    WARP = 1
+    BLOCK = 2
+
+
+@record
+class Pending:
+    """An access since the last barrier of the block. `synced`: a barrier of its warp came after it.
+    `back`: by loop around both, how many iterations ago it was, or MANY. `commits`: of an asynchronous
+    copy that has not been waited for, how many there were since; barriers do not end it."""
+
+    access: ThreadAccess
+    synced: bool = False
+    back: tuple[tuple[str, int], ...] = ()
+    commits: int = LANDED
+
+    @staticmethod
+    def of(access: ThreadAccess) -> Pending:
+        return Pending(access, commits=0 if access.asynchronous else LANDED)
+
+    @property
+    def landed(self) -> bool:
+        return self.commits == LANDED
+
+    def committed(self) -> Pending:
+        """As seen from behind the end of a group."""
+        return self if self.landed else replace(self, commits=min(self.commits + 1, MANY_COMMITS))
+
+    def waited(self, most: int) -> Pending:
+        """As seen from behind a wait for all groups but for so many."""
+        return replace(self, commits=LANDED) if self.commits > most else self
+
+    def next_iterations(self, name: str, extent: int | None, lasts: bool) -> Iterator[Pending]:
+        """As seen from the next iteration of a loop, or from all later ones where it `lasts`; nothing
+        where there are none so far on. Iterations are told apart where the access depends on them."""
+        if name not in self.access.outside:
+            if extent is None or extent > 1:
+                yield self
+            return
+        others = tuple(x for x in self.back if x[0] != name)
+        count = dict(self.back).get(name, 0)
+        if count == MANY:
+            yield self
+        while count != MANY:
+            count += 1
+            if extent is not None and count >= extent:
+                return
+            if count == MOST_COUNTED:
+                count = MANY
+            back = tuple(sorted((*others, (name, count))))
+            yield Pending(self.access, self.synced, back, self.commits)
+            if not lasts:
+                return
+
+    def after_loop(self, loop: Counted) -> Pending:
+        """As seen from behind a loop: it was in any of its iterations."""
+        back = tuple(x for x in self.back if x[0] != loop.name)
+        return Pending(self.access.after_loop(loop), self.synced, back, self.commits)
+
+    def without_name(self, name: str) -> Pending:
+        """As seen from where a name has no meaning, or another."""
+        if name not in self.access.outside:
+            return self
+        return Pending(self.access.without_name(name), self.synced, self.back, self.commits)
+
+
+def _matter(one: ThreadAccess, other: ThreadAccess) -> bool:
+    """Whether it makes a difference which of the two comes first, where they touch the same."""
+    if one.atomic is not None and one.atomic is other.atomic:
+        return False
+    return one.stores or other.stores
+
+
+@dataclass(slots=True)
+class Conflicts:
+    """Remembers what each access touches. `strides` are those of arguments, in which rows do not meet."""
+
+    strides: frozenset[str] = frozenset()
+    found: dict[ThreadAccess, Elements | None] = field(default_factory=dict)
+    known: dict[tuple[object, ...], Level] = field(default_factory=dict)
+    rows: Rows = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.rows = Rows(self.strides)
+
+    def level(self, waiting: Iterable[Pending], now: Iterable[ThreadAccess], facts: Facts) -> Level:
+        """The barrier that is needed before the accesses `now`. `facts` are of names around them. None
+        ends a copy that has not landed."""
+        needed = Level.NONE
+        later = list(now)
+        for p in (p for p in waiting if p.landed):
+            for a in later:
+                if p.access.buffer == a.buffer and _matter(p.access, a):
+                    key = (p.access, p.back, a)
+                    level = self.known.get(key)
+                    if level is None:
+                        level = self.known[key] = self._between(p, a, facts)
+                    if level is Level.BLOCK:
+                        return level
+                    needed = max(needed, Level.NONE if p.synced else level)
+        return needed
+
+    def _elements(self, a: ThreadAccess) -> Elements | None:
+        if a not in self.found:
+            self.found[a] = elements(a)
+        return self.found[a]
+
+    def _between(self, p: Pending, a: ThreadAccess, facts: Facts) -> Level:
+        level = self._of_elements(p, p.access, a, facts)
+        if level is None:
+            level = self._of_rows(p, a, facts)
+        if level is Level.NONE or not (is_mixed(p.access) or is_mixed(a)):
+            return level
+        numbers = as_numbers(p.access, a, [name for name, _ in p.back])
+        found = None if numbers is None else self._of_elements(p, *numbers, facts)
+        return min(level, self._of_cases(p, a, facts) if found is None else found)
+
+    def _of_rows(self, p: Pending, a: ThreadAccess, facts: Facts) -> Level:
+        rows = with_numbers(p.access, a, self.rows)
+        level = None if rows is None else self._of_elements(p, *rows, facts)
+        if level is Level.NONE or _is_apart(p, a, facts):  # which takes longer
+            return Level.NONE
+        return Level.BLOCK if level is None else level
+
+    def _of_cases(self, p: Pending, a: ThreadAccess, facts: Facts) -> Level:
+        back = dict(p.back)
+        found = None if MANY in back.values() else cases(p.access, a, back, facts)
+        if found is None:
+            return Level.BLOCK
+        level = Level.NONE
+        for one, other in found:
+            of_case = self._of_elements(Pending(one), one, other, facts)
+            if of_case is None or of_case is Level.BLOCK:
+                return Level.BLOCK
+            level = max(level, of_case)
+        return level
+
+    def _of_elements(
+        self, p: Pending, earlier: ThreadAccess, a: ThreadAccess, facts: Facts
+    ) -> Level | None:
+        """What the elements of two accesses ask for; None where these cannot be told. `p`: when the
+        earlier one was."""
+        one, other = self._elements(earlier), self._elements(a)
+        shifts = None if one is None or other is None else self._shifts(p, one, other, facts)
+        if one is None or other is None or shifts is None:
+            return None
+        return max((_overlap(one, other, x) for x in shifts), default=Level.NONE)
+
+    def _shifts(
+        self, p: Pending, one: Elements, other: Elements, facts: Facts
+    ) -> Iterable[int] | None:
+        """How far the elements of an earlier access may lie from where they were enumerated, as seen
+        from the later one: base - base. None where that may be anything."""
+        base = one.base
+        for name, count in p.back:
+            if count != MANY:
+                base = _earlier(base, name, const_index(count))
+        far = [name for name, count in p.back if count == MANY]
+        many = [n for n in far if any(n in free_variables(atom) for atom, _ in base.terms)]
+        if len(many) > 1:
+            return None
+        for name in many:
+            base = _earlier(base, name, Var(_BACK))
+        gap = plus(base, other.base, -1)
+        if gap.terms and all(self._is_row(atom) for atom, _ in gap.terms):
+            return ()  # another row of an argument
+        if not many:
+            return differences(base, other.base)
+        step = coefficient(gap, _BACK)
+        if step == 0 or len(gap.terms) > 1:
+            return None
+        # However many iterations back: only so many distances let the two meet.
+        reach = len(one.low) + len(other.low) + abs(one.first) + abs(other.first)
+        last = max(MOST_COUNTED, (reach + abs(gap.constant)) // abs(step))
+        last = min(last, _most_back(many[0], facts, last))
+        return [gap.constant + step * d for d in range(MOST_COUNTED, last + 1)]
+
+    def _is_row(self, atom: Expr) -> bool:
+        """Whether this is a distance between rows, and not 0."""
+        match atom:
+            case Var(name=name):
+                return name in self.strides
+            case Binary(op=Op.MUL, a=a, b=b):
+                names = [x.name for x in (a, b) if isinstance(x, Var)]
+                return len(names) == 2 and _BACK in names and not self.strides.isdisjoint(names)
+            case _:
+                return False
+
+
+def _most_back(name: str, facts: Facts, unknown: int) -> int:
+    """How many iterations before the last one of a loop its first one is."""
+    range_ = facts.ranges.get(name)
+    if range_ is None or range_.lo is None or range_.hi is None:
+        return unknown
+    _, most = constant_bounds(sub(range_.hi, range_.lo), facts)
+    return unknown if most is None else most
+
+
+def _is_apart(p: Pending, a: ThreadAccess, around: Facts) -> bool:
+    """Whether all that one touches lies before all that the other does, which may depend on sizes."""
+    if p.access.index is None or a.index is None or p.back:
+        return False
+    one, ranges = _renamed(p.access, p.access.index, "1")
+    other, more = _renamed(a, a.index, "2")
+    facts = Facts({**around.ranges, **ranges, **more}, around.known)
+    known = {n: x.lo for n, x in around.ranges.items() if x.lo is not None and x.lo is x.hi}
+    gap = rewrite(substitute(sub(other, one), known), _as_quotient)
+    least = 1 + max(p.access.offsets) - min(a.offsets)
+    most = min(p.access.offsets) - max(a.offsets) - 1
+    return prove(ge(gap, least), facts) is True or prove(le(gap, most), facts) is True
+
+
+def _as_quotient(e: Expr) -> Expr:
+    """x % d as x - d * (x / d), which cancels against loops over x / d pieces."""
+    match e:
+        case Binary(op=Op.MOD, a=a, b=Const(value=d) as b) if d > 0:
+            return sub(a, mul(floordiv(a, b), b))
+        case _:
+            return e
+
+
+def _renamed(a: ThreadAccess, index: Expr, suffix: str) -> tuple[Expr, dict[str, Interval]]:
+    """An index in names of its own for what it counts, and their ranges."""
+    ranges: dict[str, Interval] = {}
+    names: dict[str, Expr] = {}
+    for x in (*a.loops, *a.digits):
+        extent = x.limit if x.extent is None else const_index(max(x.extent, 1))
+        last = None if extent is None else simplify(sub(substitute(extent, names), 1))
+        names[x.name] = Var(f"{x.name} {suffix}")
+        ranges[f"{x.name} {suffix}"] = Interval(const_index(0), last)
+    return substitute(index, names), ranges
+
+
+def _earlier(base: Linear, name: str, iterations: Expr) -> Linear:
+    return linear(substitute(to_expr(base), {name: sub(Var(name), iterations)}))
+
+
+def _overlap(one: Elements, other: Elements, shift: int) -> Level:
+    """What the elements that both touch ask for, the first moved by so many."""
+    start = max(one.first + shift, other.first)
+    end = min(one.first + shift + len(one.low), other.first + len(other.low))
+    if start >= end:
+        return Level.NONE
+    a = slice(start - one.first - shift, end - one.first - shift)
+    b = slice(start - other.first, end - other.first)
+    both = (one.low[a] < NOBODY) & (other.low[b] < NOBODY)
+    low = np.minimum(one.low[a], other.low[b])[both]
+    high = np.maximum(one.high[a], other.high[b])[both]
+    if (low // WARP != high // WARP).any():
+        return Level.BLOCK
+    return Level.WARP if (low != high).any() else Level.NONE

@@ -1,0 +1,105 @@
+"""Two accesses whose indices are made of all digits of a number, told apart by that number.
+
+    s[n % 319 + 320 * (n / 319)]    where n = 128 * piece + thread
+
+Each digit's weight is more than what the lower ones may come to, so that different numbers touch
+different elements: the two meet where accesses of `s[n]` do, whatever the pieces are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+
+from hbc.codegen.threads.access import ThreadAccess
+from hbc.ir.algebra.form import of_atom
+from hbc.ir.algebra.linear import Linear, linear, plus, to_expr
+from hbc.ir.algebra.simplify import simplify
+from hbc.ir.ground.record import record
+from hbc.ir.lang.build import mul
+from hbc.ir.lang.nodes import Binary, Const, Expr, Op, const_index
+from hbc.ir.lang.show import show
+from hbc.ir.lang.walk import free_variables
+
+
+@record
+class _Digit:
+    """number / unit % count, times `weight`; without a count the quotient itself."""
+
+    number: Expr
+    unit: int
+    count: int | None
+    weight: int
+
+
+@record
+class _Digits:
+    """An index: the sum of all digits of a number, and what is the same for all threads. `places` are
+    the units, counts, and weights of the digits, the lowest first."""
+
+    number: Expr
+    places: tuple[tuple[int, int | None, int], ...]
+    rest: Linear
+
+
+def as_numbers(
+    one: ThreadAccess, other: ThreadAccess, changing: Collection[str]
+) -> tuple[ThreadAccess, ThreadAccess] | None:
+    """Accesses by the number that meet where the given ones do; None where their indices are not the
+    same digits of one. `changing` are the loops around both that have gone on in between."""
+    if one.offsets != other.offsets:
+        return None
+    span = max(one.offsets) - min(one.offsets) + 1
+    first, second = _digits(one, span), _digits(other, span)
+    if first is None or second is None or first.places != second.places:
+        return None
+    gap = plus(first.rest, second.rest, -1)
+    if gap.constant or gap.terms or not free_variables(to_expr(first.rest)).isdisjoint(changing):
+        return None
+    numbers = (simplify(mul(const_index(span), x.number)) for x in (first, second))
+    return replace(one, index=next(numbers)), replace(other, index=next(numbers))
+
+
+def _digits(a: ThreadAccess, span: int) -> _Digits | None:
+    """The digits of an index, where different numbers make indices that lie `span` or more apart."""
+    if a.index is None:
+        return None
+    own = {x.name for x in (*a.digits, *a.loops)}
+    form = linear(a.index)
+    found: list[_Digit] = []
+    rest = Linear(form.constant)
+    for atom, weight in form.terms:
+        if free_variables(atom).isdisjoint(own):
+            rest = plus(rest, of_atom(atom, weight))
+            continue
+        digit = _digit(atom, weight)
+        if digit is None:
+            return None
+        found.append(digit)
+    found.sort(key=lambda x: x.unit)
+    if len(found) < 2 or found[-1].count is not None or len({show(x.number) for x in found}) > 1:
+        return None
+    unit, reach = 1, span  # what the digits so far come to is less than `reach`
+    for x in found:
+        if x.unit != unit or x.weight < reach:
+            return None
+        if x.count is not None:
+            unit, reach = unit * x.count, reach + x.weight * (x.count - 1)
+        elif x is not found[-1]:
+            return None
+    return _Digits(found[0].number, tuple((x.unit, x.count, x.weight) for x in found), rest)
+
+
+def _digit(atom: Expr, weight: int) -> _Digit | None:
+    match atom:
+        case Binary(op=Op.MOD, a=Binary(op=Op.DIV, a=n, b=Const(value=d)), b=Const(value=m)):
+            return _Digit(n, int(d), int(m), weight) if d > 0 and m > 0 else None
+        case Binary(op=Op.DIV, a=Binary(op=Op.MOD, a=n, b=Const(value=m)), b=Const(value=d)):
+            divides = d > 0 and m > 0 and m % d == 0
+            return _Digit(n, int(d), int(m // d), weight) if divides else None
+        case Binary(op=Op.MOD, a=n, b=Const(value=m)):
+            return _Digit(n, 1, int(m), weight) if m > 0 else None
+        case Binary(op=Op.DIV, a=n, b=Const(value=d)):
+            return _Digit(n, int(d), None, weight) if d > 0 else None
+        case _:
+            return None

@@ -1,0 +1,301 @@
+"""One block of a GPU's kernel gone through in order, with the accesses since the last barrier: a barrier
+is put as late as it can be, and before a loop where that saves one in each iteration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from hbc.codegen.threads.access import (
+    Counted,
+    ThreadAccess,
+    nest_accesses,
+    uniform_accesses,
+    warp_accesses,
+)
+from hbc.codegen.threads.conflicts import Conflicts, Level, Pending
+from hbc.codegen.threads.loops import Loops, Waiting
+from hbc.codegen.threads.places import Place
+from hbc.codegen.threads.scopes import barrier_count, common_first
+from hbc.ir.algebra.bounds import constant_bounds
+from hbc.ir.lang.build import add
+from hbc.ir.lang.launches import THREADS, WARP, by_warps, thread_count, thread_loops
+from hbc.ir.lang.nodes import (
+    Allocate,
+    Barrier,
+    BarrierScope,
+    Block,
+    CopyCommit,
+    CopyWait,
+    Expr,
+    For,
+    If,
+    LetStmt,
+    Load,
+    LoopKind,
+    Stmt,
+    Store,
+    Var,
+)  # fmt: skip
+from hbc.ir.lang.types import TILES, Memory
+from hbc.ir.lang.walk import block, children, nodes, statements, substitute
+
+_Key = tuple[int, int]  # of a statement and a place, by identity
+
+
+@dataclass(slots=True)
+class Walk:
+    """One block. `tracked`: the buffers that its threads share and store to; `scope`: of the barriers
+    that it needs, a warp's where it is no more than one."""
+
+    tracked: frozenset[str]
+    tiles: frozenset[str]
+    scope: BarrierScope
+    conflicts: Conflicts
+    shared: frozenset[str] = frozenset()
+    top: Place = field(default_factory=Place)
+    loops: Loops = field(default_factory=Loops)
+    found: dict[_Key, tuple[Stmt, list[ThreadAccess]]] = field(default_factory=dict)
+    whole: dict[int, tuple[For, For]] = field(default_factory=dict)  # with the barriers of warps
+    inside: dict[_Key, tuple[For, Place, list[ThreadAccess]]] = field(default_factory=dict)
+    alone: dict[tuple[int, int, frozenset[Pending]], tuple[For, Place, tuple[Stmt, Waiting]]] = (
+        field(default_factory=dict)
+    )
+    made: dict[int, tuple[Barrier, Level]] = field(default_factory=dict)  # and who had to wait
+
+    @staticmethod
+    def of(nest: For, strides: frozenset[str]) -> Walk:
+        """For what stands in `nest`, the innermost loop over blocks."""
+        own = [n for n in nodes(nest) if isinstance(n, Allocate)]
+        shared = frozenset(a.buffer for a in own if a.memory is Memory.SHARED)
+        private = {a.buffer for a in own} - shared
+        stored = {n.buffer for n in nodes(nest) if isinstance(n, Store)}
+        tiles = frozenset(a.buffer for a in own if a.memory in TILES)
+        most = max((thread_count(x, tiles) for x in _nests(nest)), default=1)
+        scope = BarrierScope.WARP if most <= WARP else BarrierScope.BLOCK
+        return Walk(frozenset(stored - private), tiles, scope, Conflicts(strides), shared)
+
+    def may_weaken(self, barrier: Barrier) -> bool:
+        """Whether a warp's barrier may do in place of this one: not where it was put between threads
+        of different warps."""
+        _, level = self.made.get(id(barrier), (barrier, Level.WARP))
+        return barrier.scope is not BarrierScope.WARP and level is not Level.BLOCK
+
+    def stmt(self, s: Stmt, waiting: Waiting, at: Place) -> tuple[Stmt, Waiting]:
+        """The statement with barriers, and the accesses since the last one behind it."""
+        match s:
+            case For(kind=kind) if kind in THREADS:
+                s = self._synchronised(s, at)
+                first, waiting = self._barrier(self._nest(s, at), waiting, at)
+                return _joined(first, s), waiting
+            case Barrier(scope=scope):
+                return s, self._passed(waiting, scope)
+            case CopyCommit():
+                return s, _each(waiting, Pending.committed)
+            case CopyWait(most=most):
+                return s, _each(waiting, lambda p: p.waited(most))
+            case Block(body=body):
+                new: list[Stmt] = []
+                for child in body:
+                    made, waiting = self.stmt(child, waiting, at)
+                    new.append(made)
+                same = all(a is b for a, b in zip(new, body, strict=True))
+                return (s if same else block(*new)), waiting
+            case LetStmt(name=name, value=value, body=body):
+                first, waiting = self._before(waiting, at, value)
+                made, waiting = self.stmt(body, waiting, at.let(name, value))
+                left = _each(waiting, lambda p: p.without_name(name))
+                return _joined(first, s if made is body else replace(s, body=made)), left
+            case If():
+                return self._if(s, waiting, at)
+            case For():
+                return self._loop(s, waiting, at)
+            case Allocate(body=body):
+                made, waiting = self.stmt(body, waiting, at)
+                return (s if made is body else replace(s, body=made)), waiting
+            case _:
+                return s, waiting
+
+    def _if(self, s: If, waiting: Waiting, at: Place) -> tuple[Stmt, Waiting]:
+        first, waiting = self._before(waiting, at, s.condition)
+        then, left = self.stmt(s.then, waiting, at)
+        other, also = s.otherwise, waiting
+        if s.otherwise is not None:
+            other, also = self.stmt(s.otherwise, waiting, at)
+        same = then is s.then and other is s.otherwise
+        made = s if same else common_first(replace(s, then=then, otherwise=other))
+        return _joined(first, made), {**left, **also}
+
+    def _loop(self, s: For, waiting: Waiting, at: Place) -> tuple[Stmt, Waiting]:
+        """With a barrier before the loop where that saves one in each iteration."""
+        first, waiting = self._before(waiting, at, s.start, s.extent)
+        body, left = self._iterations(s, waiting, at)
+        if any(p.landed for p in waiting) and barrier_count(body) > 0:
+            passed = self._passed(waiting, self.scope)
+            alone, after = self._alone(s, passed, at)
+            if barrier_count(alone) < barrier_count(body):
+                early = self._needed(self._accesses(s, at), waiting, at)
+                first, body, left = early or first, alone, after
+                waiting = waiting if early is None else passed
+        left = _each(left, lambda p: p.after_loop(_counted(s, at)))
+        return _joined(first, s if body is s.body else replace(s, body=body)), {**waiting, **left}
+
+    def _iterations(self, s: For, waiting: Waiting, at: Place) -> tuple[Stmt, Waiting]:
+        """The body of a loop, and what waits behind its last iteration."""
+        inside, most = at.loop(s), _counted(s, at).extent
+        return self.loops.iterations(
+            s, most, waiting, at, lambda entry: self.stmt(s.body, entry, inside)
+        )
+
+    def _alone(self, s: For, waiting: Waiting, at: Place) -> tuple[Stmt, Waiting]:
+        """The same behind a barrier, which depends on nothing before it but copies under way."""
+        key = id(s), id(at), frozenset(waiting)
+        if key not in self.alone:
+            walk = replace(self, loops=Loops())
+            self.alone[key] = s, at, walk._iterations(s, waiting, at)
+        return self.alone[key][2]
+
+    def _accesses(self, s: For, at: Place) -> list[ThreadAccess]:
+        """All accesses of a loop, in any of its iterations, as they are known behind it."""
+        key = id(s), id(at)
+        if key not in self.inside:
+            found = dict.fromkeys(self._within(s, at))
+            self.inside[key] = s, at, list(found)
+        return self.inside[key][2]
+
+    def _within(self, s: Stmt, at: Place) -> list[ThreadAccess]:
+        names: list[str] = []
+        found: list[ThreadAccess] = []
+        while isinstance(s, LetStmt):
+            names.append(s.name)
+            found += uniform_accesses(self.tracked, s.value)
+            at = at.let(s.name, s.value)
+            s = s.body
+        match s:
+            case For(kind=kind) if kind in THREADS:
+                found += self._nest(s, at)
+            case For(body=body):
+                counted = _counted(s, at)
+                found += uniform_accesses(self.tracked, s.start, s.extent)
+                found += [a.after_loop(counted) for a in self._within(body, at.loop(s))]
+            case Store():
+                found += self._nest(s, at)
+            case _:
+                read = [c for c in children(s) if not isinstance(c, Stmt)]
+                found += uniform_accesses(self.tracked, *read)
+                for c in children(s):
+                    found += self._within(c, at) if isinstance(c, Stmt) else []
+        for name in reversed(names):
+            found = [a.without_name(name) for a in found]
+        return found
+
+    def _before(self, waiting: Waiting, at: Place, *read: Expr) -> tuple[Barrier | None, Waiting]:
+        """The barrier before values that all threads compute alike."""
+        return self._barrier(uniform_accesses(self.tracked, *read), waiting, at)
+
+    def _synchronised(self, s: For, at: Place) -> For:
+        """A nest of loops over threads with the barriers that the lanes of each warp need in it."""
+        if id(s) not in self.whole:
+            made = self._in_warps(s, at)
+            self.whole[id(s)] = s, made
+            self.whole[id(made)] = made, made
+        return self.whole[id(s)][1]
+
+    def _in_warps(self, s: For, at: Place) -> For:
+        loops, body = thread_loops(s)
+        if any(x.kind is LoopKind.LANE for x in loops) or not by_warps(s, self.tiles):
+            return s
+        place, values = at, dict(at.values)
+        for x in loops:
+            place = place.loop(x)
+            values[x.var] = add(substitute(x.start, at.values), Var(x.var))
+        met = self.tracked - _only_from_tiles(s, self.tiles)
+        warp = _InWarp(met, self.tiles, BarrierScope.WARP, self.conflicts)
+        new, _ = warp.stmt(body, {}, Place(place.facts, values))
+        return s if new is body else _around(loops, new)
+
+    def _nest(self, s: Stmt, at: Place) -> list[ThreadAccess]:
+        key = id(s), id(at)
+        if key not in self.found:
+            self.found[key] = s, self._touched(s, at)
+        return self.found[key][1]
+
+    def _touched(self, s: Stmt, at: Place) -> list[ThreadAccess]:
+        assert isinstance(s, For)
+        found = nest_accesses(s, self.tracked, at.facts, self.tiles, at.values)
+        return list(dict.fromkeys(found))
+
+    def _barrier(
+        self, found: list[ThreadAccess], waiting: Waiting, at: Place
+    ) -> tuple[Barrier | None, Waiting]:
+        if not found:
+            return None, waiting
+        made = self._needed(found, waiting, at)
+        new = dict.fromkeys(Pending.of(a) for a in found)
+        return made, {**(waiting if made is None else self._passed(waiting, self.scope)), **new}
+
+    def _needed(self, found: list[ThreadAccess], waiting: Waiting, at: Place) -> Barrier | None:
+        level = self.conflicts.level(waiting, found, at.facts)
+        if level is Level.NONE:
+            return None
+        made = Barrier(self.scope)
+        self.made[id(made)] = made, level
+        return made
+
+    def _passed(self, waiting: Waiting, scope: BarrierScope) -> Waiting:
+        """What still waits behind a barrier."""
+        if scope in (BarrierScope.BLOCK, self.scope):
+            return {p: None for p in waiting if not p.landed}
+        return _each(waiting, lambda p: replace(p, synced=True) if p.landed else p)
+
+
+@dataclass(slots=True)
+class _InWarp(Walk):
+    """What one warp does, in loops over warps: where its lanes touch what others of it stored."""
+
+    def stmt(self, s: Stmt, waiting: Waiting, at: Place) -> tuple[Stmt, Waiting]:
+        if isinstance(s, Store) or (isinstance(s, For) and s.kind in THREADS):
+            first, waiting = self._barrier(self._nest(s, at), waiting, at)
+            return _joined(first, s), waiting
+        return Walk.stmt(self, s, waiting, at)
+
+    def _touched(self, s: Stmt, at: Place) -> list[ThreadAccess]:
+        return warp_accesses(s, self.tracked, at.values, at.facts, self.tiles)
+
+
+def _only_from_tiles(s: Stmt, tiles: frozenset[str]) -> set[str]:
+    """The buffers of a nest that whole tiles are stored to, and nothing else is done with: which
+    lane stores an element is the same each time."""
+    loads = {n.buffer for n in nodes(s) if isinstance(n, Load)}
+    stores = [n for n in statements(s) if isinstance(n, Store)]
+    own = tiles | {a.buffer for a in nodes(s) if isinstance(a, Allocate) and a.memory in TILES}
+    other = {n.buffer for n in stores if not (isinstance(n.value, Load) and n.value.buffer in own)}
+    return {n.buffer for n in stores} - loads - other
+
+
+def _counted(s: For, at: Place) -> Counted:
+    """The variable of a loop, with what is known of how often that runs."""
+    start, extent = substitute(s.start, at.values), substitute(s.extent, at.values)
+    _, most = constant_bounds(extent, at.facts)
+    return Counted(s.var, most, start, extent)
+
+
+def _around(loops: Sequence[For], body: Stmt) -> For:
+    """The body in the loops again."""
+    inner = replace(loops[-1], body=body)
+    for x in reversed(loops[:-1]):
+        inner = replace(x, body=inner)
+    return inner
+
+
+def _each(waiting: Waiting, seen: Callable[[Pending], Pending]) -> Waiting:
+    return dict.fromkeys(seen(p) for p in waiting)
+
+
+def _joined(first: Barrier | None, s: Stmt) -> Stmt:
+    return s if first is None else block(first, s)
+
+
+def _nests(s: Stmt) -> Iterator[For]:
+    return (x for x in statements(s) if isinstance(x, For) and x.kind in THREADS)

@@ -1,0 +1,140 @@
+"""`/` and `%` of linear forms by positive constants: whole parts out, common factors cancelled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import gcd
+
+from hbc.ir.algebra.form import (
+    Linear,
+    keep,
+    minus,
+    of_atom,
+    plus,
+    scaled,
+    shifted,
+    to_expr,
+    without,
+)
+from hbc.ir.lang.nodes import Binary, Const, Expr, Op, const_index
+
+Reader = Callable[[Expr], Linear]
+"""Reads an expression that is in canonical form already."""
+Least = Callable[[Linear], int | None]
+"""A constant that the form never goes below, or None."""
+
+
+def quotient(a: Linear, b: Linear, read: Reader, least: Least) -> Linear:
+    """a / b, rounded down."""
+    d = b.constant
+    if b.terms or d <= 0:
+        return _atom(Op.DIV, a, b)
+    more, low = divmod(a.constant, d)
+    whole = shifted(_divided(_multiples(a, d), d), more)
+    rest, d = _reduced(Linear(low, *_others(a, d)), d, least)
+    if d == 1:
+        return plus(whole, rest)
+    if not rest.terms:
+        return whole
+    always = _always(rest, d, least)
+    if always is not None:
+        return shifted(whole, always)
+    match rest.terms:
+        case ((Binary(op=Op.DIV, a=x, b=Const(value=m)), 1),) if m > 0:
+            # (x / m + c) / d = (x + c * m) / (m * d)
+            inner = shifted(read(x), rest.constant * int(m))
+            return plus(whole, quotient(inner, Linear(d * int(m)), read, least))
+    more, low = divmod(rest.constant, d)
+    atom = Binary(Op.DIV, to_expr(Linear(low, rest.terms, rest.keys)), const_index(d))
+    return plus(shifted(whole, more), of_atom(atom))
+
+
+def remainder(a: Linear, b: Linear, least: Least) -> Linear:
+    """a % b, with the sign of b."""
+    d = b.constant
+    if b.terms or d <= 0:
+        return _atom(Op.MOD, a, b)
+    rest = Linear(a.constant % d, *_others(a, d))
+    high, small = _reduced(rest, d, least)
+    # rest = g * high + low with 0 <= low < g, and d = g * small
+    g = d // small
+    low = minus(rest, scaled(high, g))
+    if small == 1:
+        return low
+    always = _always(high, small, least)
+    if always is not None:
+        return plus(scaled(shifted(high, -small * always), g), low)
+    high = Linear(high.constant % small, high.terms, high.keys)
+    if not high.terms:
+        return shifted(low, high.constant * g)
+    return plus(of_atom(Binary(Op.MOD, to_expr(high), const_index(small)), g), low)
+
+
+def join(form: Linear, read: Reader) -> Linear:
+    """`d * (x / d) + x % d` is x, for constants d."""
+    for key, (atom, c) in zip(form.keys, form.terms, strict=True):
+        match atom:
+            case Binary(op=Op.MOD, a=x, b=Const(value=d)):
+                whole = of_atom(Binary(Op.DIV, x, atom.b))
+                found = dict(zip(form.keys, form.terms, strict=True)).get(whole.keys[0])
+                if found is not None and found[1] == c * d:
+                    rest = without(without(form, key), whole.keys[0])
+                    return join(plus(rest, read(x), c), read)
+    return form
+
+
+def _reduced(a: Linear, d: int, least: Least) -> tuple[Linear, int]:
+    """(h, d / g) for the largest g dividing d such that a = g * h + low with 0 <= low < g."""
+    for g in sorted({gcd(d, c) for _, c in a.terms} | {_common(a, d)}, reverse=True):
+        low = Linear(a.constant, *_others(a, g))
+        if g == 1:
+            break
+        if not low.terms:
+            return shifted(_divided(_multiples(a, g), g), a.constant // g), d // g
+        if _within(low, g, least):
+            return _reduced(_divided(_multiples(a, g), g), d // g, least)
+    return a, d
+
+
+def _within(a: Linear, d: int, least: Least) -> bool:
+    """Is 0 <= a < d certain?"""
+    return _always(a, d, least) == 0
+
+
+def _always(a: Linear, d: int, least: Least) -> int | None:
+    """a / d, where that is one number for all values of a."""
+    low = least(a)
+    if low is None:
+        return None
+    gap = least(minus(Linear(low // d * d + d - 1), a))
+    return low // d if gap is not None and gap >= 0 else None
+
+
+def _common(a: Linear, d: int) -> int:
+    return gcd(d, *(c for _, c in a.terms))
+
+
+def _multiples(a: Linear, d: int) -> Linear:
+    """The terms that d divides, without the constant."""
+    return keep(Linear(0, a.terms, a.keys), lambda _, c: c % d == 0)
+
+
+def _others(a: Linear, d: int) -> tuple[tuple[tuple[Expr, int], ...], tuple[str, ...]]:
+    """The terms that d does not divide."""
+    kept = keep(a, lambda _, c: c % d != 0)
+    return kept.terms, kept.keys
+
+
+def _divided(a: Linear, d: int) -> Linear:
+    """a / d, which is exact."""
+    return Linear(a.constant // d, tuple((atom, c // d) for atom, c in a.terms), a.keys)
+
+
+def _atom(op: Op, a: Linear, b: Linear) -> Linear:
+    """By what is not a positive constant: an atom, or the constant it is."""
+    if not b.terms and (not b.constant or not a.terms):
+        p, d = a.constant, b.constant
+        return Linear((p // d if op is Op.DIV else p % d) if d else 0)
+    if not a.terms and not a.constant:
+        return Linear(0)
+    return of_atom(Binary(op, to_expr(a), to_expr(b)))

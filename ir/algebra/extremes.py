@@ -1,0 +1,87 @@
+"""min and max of linear forms: chains flattened and sorted, what operands share taken out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hbc.ir.algebra.division import Least, Reader
+from hbc.ir.algebra.form import Linear, finish, minus, of_atom, plus, scaled, to_expr, without
+from hbc.ir.lang.nodes import Binary, Expr, Op
+
+
+def extreme(op: Op, a: Linear, b: Linear, read: Reader, least: Least) -> Linear:
+    """min(a, b) or max(a, b)."""
+    common = _shared([a, b])
+    forms = [*_operands(op, minus(a, common), read), *_operands(op, minus(b, common), read)]
+    forms = _undominated(op, forms, least)
+    if len(forms) == 1:
+        return plus(forms[0], common)
+    shared = _shared(forms)
+    forms = sorted((minus(f, shared) for f in forms), key=_order)
+    offset = forms[0].constant if all(f.terms for f in forms) else 0
+    result: Expr | None = None
+    for f in forms:
+        e = to_expr(Linear(f.constant - offset, f.terms, f.keys))
+        result = e if result is None else Binary(op, result, e)
+    assert result is not None
+    return plus(plus(of_atom(result), shared), plus(common, Linear(offset)))
+
+
+def turned(form: Linear, read: Reader, least: Least) -> Linear:
+    """The form with `-min(a, b)` as `max(-a, -b)`, and the other way round, at any depth."""
+    for key, (atom, c) in zip(form.keys, form.terms, strict=True):
+        if c == -1 and isinstance(atom, Binary) and atom.op in (Op.MIN, Op.MAX):
+            opposite = Op.MAX if atom.op is Op.MIN else Op.MIN
+            a, b = (turned(scaled(read(e), -1), read, least) for e in (atom.a, atom.b))
+            rest = turned(without(form, key), read, least)
+            return plus(rest, extreme(opposite, a, b, read, least))
+    return form
+
+
+def _undominated(op: Op, forms: list[Linear], least: Least) -> list[Linear]:
+    """The forms that can be the extreme; of equal ones the first."""
+    kept: list[Linear] = []
+    for f in forms:
+        if any(_wins(op, k, f, least) for k in kept):
+            continue
+        kept = [k for k in kept if not _wins(op, f, k, least)]
+        kept.append(f)
+    return kept
+
+
+def _wins(op: Op, a: Linear, b: Linear, least: Least) -> bool:
+    """Is the extreme of a and b certainly a?"""
+    gap = minus(b, a) if op is Op.MIN else minus(a, b)
+    if not gap.terms:
+        return gap.constant >= 0
+    low = least(gap)
+    return low is not None and low >= 0
+
+
+def _order(a: Linear) -> tuple[bool, list[tuple[str, int]]]:
+    """Forms by their terms, a constant last."""
+    return not a.terms, [(k, c) for k, (_, c) in zip(a.keys, a.terms, strict=True)]
+
+
+def _shared(forms: list[Linear]) -> Linear:
+    """The terms that all forms have."""
+    first, *others = ([(k, c) for k, (_, c) in zip(f.keys, f.terms, strict=True)] for f in forms)
+    terms = dict(zip(forms[0].keys, forms[0].terms, strict=True))
+    return finish(0, {k: terms[k] for k, c in first if all((k, c) in o for o in others)})
+
+
+def _operands(op: Op, a: Linear, read: Reader) -> list[Linear]:
+    """The forms whose extreme is `a`, when `a` is `op(..) + rest`; else `a` alone."""
+    for key, (atom, c) in zip(a.keys, a.terms, strict=True):
+        if c == 1 and isinstance(atom, Binary) and atom.op is op:
+            rest = without(a, key)
+            return [f for e in _chain(op, atom) for f in _operands(op, plus(read(e), rest), read)]
+    return [a]
+
+
+def _chain(op: Op, e: Expr) -> Iterator[Expr]:
+    if isinstance(e, Binary) and e.op is op:
+        yield from _chain(op, e.a)
+        yield from _chain(op, e.b)
+    else:
+        yield e

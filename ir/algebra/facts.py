@@ -1,0 +1,138 @@
+"""What is known of variables: ranges, and conditions that hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import field
+
+from hbc.ir.algebra.linear import Linear, linear, minus, shifted
+from hbc.ir.ground.record import record
+from hbc.ir.lang.build import not_
+from hbc.ir.lang.nodes import Binary, Expr, Load, Op, Unary, UnaryOp
+from hbc.ir.lang.types import INDEX
+from hbc.ir.lang.walk import contains, free_variables
+
+
+@record
+class Interval:
+    """All values from lo to hi, both included; None is unbounded."""
+
+    lo: Expr | None
+    hi: Expr | None
+
+    @property
+    def bounded(self) -> bool:
+        return self.lo is not None and self.hi is not None
+
+    @property
+    def goes(self) -> bool:
+        """Is a variable of this range replaced by its bounds? One that has a bound on one side only
+        (a size) stays; of one with none, nothing may depend."""
+        return (self.lo is None) == (self.hi is None)
+
+
+Ranges = Mapping[str, Interval]
+"""Ranges of variables, and of the values of buffers and Funcs, by name. Sizes and outer loops come
+first: a range may speak of the names before it. Variables with two bounds are replaced by them, last
+one first; those with one (sizes, `>= 0`) and names without a range stay as symbols; what depends on
+a name with neither bound has no bound."""
+
+
+@record
+class Facts:
+    """Ranges, and forms that are known to be >= 0. What is derived from them is remembered here, so
+    keep the object as long as the facts hold."""
+
+    ranges: Ranges = field(default_factory=dict)
+    known: tuple[Linear, ...] = ()
+    rank: dict[str, int] = field(default_factory=dict)
+    forms: dict[str, tuple[Linear | None, Linear | None]] = field(default_factory=dict)
+    found: dict[tuple[object, ...], Linear | None] = field(default_factory=dict)
+    ranks: dict[str, int] = field(default_factory=dict)
+    mentioned: set[str] = field(default_factory=set)
+    proofs: dict[Expr, bool | None] = field(default_factory=dict)  # of conditions on vectors
+    inside: dict[int, Facts] = field(default_factory=dict)  # these, for a lane of so many
+
+    def __post_init__(self) -> None:
+        self.rank.update({name: i for i, name in enumerate(self.ranges)})
+
+    def limits(self, name: str) -> tuple[Linear | None, Linear | None]:
+        """The range of a name as linear forms."""
+        if name not in self.forms:
+            r = self.ranges[name]
+            lo = None if r.lo is None else linear(r.lo)
+            self.forms[name] = (lo, None if r.hi is None else linear(r.hi))
+        return self.forms[name]
+
+    def with_range(self, name: str, interval: Interval) -> Facts:
+        """These facts inside a loop or Let over `name`."""
+        outer = self.forget(name)
+        inner = Facts({**outer.ranges, name: interval}, outer.known)
+        inner.mentioned.update(outer.names(), {name}, _names(interval))
+        return inner
+
+    def with_condition(self, condition: Expr) -> Facts:
+        """These facts where the condition holds. What it says of memory is not taken: a store may
+        change it."""
+        new = tuple(f for f in implied(condition) if not any(_loads(a) for a, _ in f.terms))
+        return Facts(self.ranges, (*self.known, *new)) if new else self
+
+    def forget(self, name: str) -> Facts:
+        """What these facts say of other names, where `name` is bound anew."""
+        if name not in self.names():
+            return self
+        kept = {k: r for k, r in self.ranges.items() if k != name and name not in _names(r)}
+        known = tuple(f for f in self.known if name not in _names_of(f))
+        return Facts(kept, known)
+
+    def names(self) -> set[str]:
+        """All names that the facts speak of."""
+        if not self.mentioned:
+            self.mentioned.update(self.ranges, *map(_names, self.ranges.values()))
+            self.mentioned.update(*map(_names_of, self.known))
+        return self.mentioned
+
+
+NOTHING = Facts()
+
+
+def _names(r: Interval) -> set[str]:
+    return {name for e in (r.lo, r.hi) if e is not None for name in free_variables(e)}
+
+
+def _names_of(form: Linear) -> set[str]:
+    return {name for atom, _ in form.terms for name in free_variables(atom)}
+
+
+def _loads(atom: Expr) -> bool:
+    return contains(atom, Load)
+
+
+def facts_of(given: Facts | Ranges) -> Facts:
+    """Facts as they are, or from ranges alone."""
+    return given if isinstance(given, Facts) else Facts(given)
+
+
+def implied(condition: Expr) -> Iterable[Linear]:
+    """Forms that are >= 0 where the condition holds."""
+    match condition:
+        case Binary(op=Op.AND, a=a, b=b):
+            yield from implied(a)
+            yield from implied(b)
+        case Unary(op=UnaryOp.NOT, a=a):
+            turned = not_(a)
+            if not isinstance(turned, Unary):
+                yield from implied(turned)
+        case Binary(op=op, a=a, b=b) if a.type == INDEX:
+            match op:
+                case Op.LT:
+                    yield shifted(minus(linear(b), linear(a)), -1)
+                case Op.LE:
+                    yield minus(linear(b), linear(a))
+                case Op.GT:
+                    yield shifted(minus(linear(a), linear(b)), -1)
+                case Op.GE:
+                    yield minus(linear(a), linear(b))
+                case Op.EQ:
+                    yield minus(linear(a), linear(b))
+                    yield minus(linear(b), linear(a))

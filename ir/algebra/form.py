@@ -1,0 +1,169 @@
+"""Sums of integer multiples of atoms: the data that `linear` reads expressions into, and its sums.
+
+Index arithmetic is assumed not to overflow 64 bits; that is what lets terms move freely.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import field
+from functools import lru_cache
+from typing import Final
+
+from hbc.ir.ground.record import record
+from hbc.ir.lang.build import neg
+from hbc.ir.lang.fold import wrap
+from hbc.ir.lang.nodes import Binary, Expr, Op, Var, const_index
+from hbc.ir.lang.show import show
+from hbc.ir.lang.types import I64
+
+LEAST: Final = I64.limits[0]
+ARITHMETIC: Final = frozenset({Op.ADD, Op.SUB, Op.MUL, Op.DIV, Op.MOD, Op.MIN, Op.MAX})
+"""The operators that linear forms are read through; what others make is an atom."""
+
+
+@record
+class Linear:
+    """`constant + sum(coefficient * atom)`: no coefficient is 0, no atom appears twice, and atoms
+    are in the order of their `keys` (their text, lower case before upper)."""
+
+    constant: int
+    terms: tuple[tuple[Expr, int], ...] = ()
+    keys: tuple[str, ...] = field(default=(), compare=False, repr=False)
+
+    @property
+    def is_constant(self) -> bool:
+        return not self.terms
+
+
+Sum = dict[str, tuple[Expr, int]]
+"""Terms by key, while they are being added up."""
+
+
+MOST_REMEMBERED: Final = 4096  # nodes; then all is forgotten
+
+# By identity: the form holds its atom, so no other node can have its place in memory. Texts of atoms
+# are asked for again and again: a third of the time of a simplification.
+_forms: dict[int, Linear] = {}
+
+
+def _remember(atom: Expr) -> Linear:
+    if len(_forms) >= MOST_REMEMBERED:
+        _forms.clear()
+    form = _forms[id(atom)] = Linear(0, ((atom, 1),), (show(atom).swapcase(),))
+    return form
+
+
+@lru_cache(MOST_REMEMBERED)
+def _of_variable(name: str) -> Linear:
+    return Linear(0, ((Var(name), 1),), (name.swapcase(),))
+
+
+def of_atom(atom: Expr, coefficient: int = 1) -> Linear:
+    """coefficient * atom, for an atom already in canonical form."""
+    if isinstance(atom, Var):
+        form = _of_variable(atom.name)
+    else:
+        known = _forms.get(id(atom))
+        form = _remember(atom) if known is None else known
+    if coefficient == 1:
+        return form
+    return Linear(0, ((atom, coefficient),), form.keys)
+
+
+def plus(a: Linear, b: Linear, times: int = 1) -> Linear:
+    """a + times * b."""
+    if times == 0 or not (b.terms or b.constant):
+        return a
+    if not b.terms:
+        return Linear(a.constant + times * b.constant, a.terms, a.keys)
+    if not a.terms:
+        return plus(scaled(b, times), Linear(a.constant))
+    total: Sum = dict(zip(a.keys, a.terms, strict=True))
+    accumulate(total, b, times)
+    return finish(a.constant + times * b.constant, total)
+
+
+def minus(a: Linear, b: Linear) -> Linear:
+    """a - b."""
+    return plus(a, b, -1)
+
+
+def scaled(a: Linear, factor: int) -> Linear:
+    """factor * a."""
+    if factor == 1:
+        return a
+    if factor == 0:
+        return Linear(0)
+    terms = tuple((atom, c * factor) for atom, c in a.terms)
+    return Linear(a.constant * factor, terms, a.keys)
+
+
+def shifted(a: Linear, offset: int) -> Linear:
+    """a + offset."""
+    return Linear(a.constant + offset, a.terms, a.keys) if offset else a
+
+
+def coefficient(a: Linear, name: str) -> int:
+    """The coefficient of a variable, 0 when it is not a term. (It may still occur in atoms.)"""
+    return next((c for atom, c in a.terms if isinstance(atom, Var) and atom.name == name), 0)
+
+
+def without(a: Linear, key: str) -> Linear:
+    """The form less the term of that key."""
+    return keep(a, lambda k, _: k != key)
+
+
+def keep(a: Linear, wanted: Callable[[str, int], bool]) -> Linear:
+    """The terms whose key and coefficient are wanted, and the constant."""
+    kept = [(k, t) for k, t in zip(a.keys, a.terms, strict=True) if wanted(k, t[1])]
+    return Linear(a.constant, tuple(t for _, t in kept), tuple(k for k, _ in kept))
+
+
+def accumulate(total: Sum, part: Linear, times: int) -> None:
+    """total += times * part, its constant excepted."""
+    if times == 0:
+        return
+    for key, (atom, c) in zip(part.keys, part.terms, strict=True):
+        old = total.get(key)
+        total[key] = (atom, c * times + (old[1] if old else 0))
+
+
+def finish(constant: int, total: Sum) -> Linear:
+    """The form of the terms added up."""
+    keys = sorted(key for key, (_, c) in total.items() if c)
+    return Linear(constant, tuple(total[k] for k in keys), tuple(keys))
+
+
+def to_expr(a: Linear) -> Expr:
+    """A readable expression: `4*i + j - 1`, positive terms first. Numbers wrap as i64 does; the
+    least one has no opposite, so it is added and not subtracted."""
+    total: Expr | None = None
+    terms = [(atom, wrap(c, I64)) for atom, c in a.terms]
+    terms = [(atom, c) for atom, c in terms if c]
+    for atom, c in terms:
+        if c > 0 or c == LEAST:
+            term = _term(atom, c)
+            total = term if total is None else Binary(Op.ADD, total, term)
+    rest = wrap(a.constant, I64)
+    if total is None and (rest > 0 or not terms):
+        total, rest = const_index(rest), 0
+    for atom, c in terms:
+        if LEAST < c < 0:
+            if total is None:
+                total = neg(atom) if c == -1 else _term(atom, c)
+            else:
+                total = Binary(Op.SUB, total, _term(atom, -c))
+    assert total is not None  # without terms, the constant was taken
+    if rest:
+        op = Op.ADD if rest > 0 or rest == LEAST else Op.SUB
+        total = Binary(op, total, const_index(rest if op is Op.ADD else -rest))
+    return total
+
+
+def _term(atom: Expr, c: int) -> Expr:
+    if c == 1:
+        return atom
+    if isinstance(atom, Binary) and atom.op is Op.MUL:
+        return Binary(Op.MUL, _term(atom.a, c), atom.b)
+    return Binary(Op.MUL, const_index(c), atom)

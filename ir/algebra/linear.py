@@ -1,0 +1,288 @@
+"""The canonical linear form of scalar i64 index expressions: constant + sum(coefficient * atom).
+
+Index arithmetic is assumed not to overflow 64 bits. Atoms are variables, products of atoms, and
+what is not linear: min, max, `/`, `%`, select, loads, whose own operands are in canonical form.
+Equal forms print as equal expressions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import field
+from functools import lru_cache
+from math import gcd
+from typing import Final
+
+from hbc.ir.algebra.division import Least, join, quotient, remainder
+from hbc.ir.algebra.extremes import extreme
+from hbc.ir.algebra.form import (
+    ARITHMETIC,
+    MOST_REMEMBERED,
+    Linear,
+    Sum,
+    accumulate,
+    coefficient,
+    finish,
+    minus,
+    of_atom,
+    plus,
+    scaled,
+    shifted,
+    to_expr,
+    without,
+)
+from hbc.ir.algebra.wide_data import has_data, may_wrap
+from hbc.ir.ground.record import record
+from hbc.ir.lang.nodes import Binary, Const, Expr, Op, Unary, UnaryOp, Var
+from hbc.ir.lang.show import show
+from hbc.ir.lang.types import INDEX
+from hbc.ir.lang.walk import ExprMap, map_children
+
+__all__ = [
+    "Linear",
+    "Reading",
+    "canonical",
+    "coefficient",
+    "combined",
+    "difference",
+    "factors",
+    "is_polynomial",
+    "linear",
+    "minus",
+    "of_atom",
+    "plus",
+    "product_of",
+    "read",
+    "scaled",
+    "shifted",
+    "to_expr",
+    "unknown",
+    "without",
+]
+
+MAX_PRODUCT_TERMS: Final = 64  # a product of sums with more terms is kept as one atom
+
+
+def unknown(_: Linear) -> int | None:
+    """Knows no bound."""
+    return None
+
+
+@record
+class Reading:
+    """How to read: whether products of sums are multiplied out; `atom`, the canonical form of what
+    is not arithmetic; `least`, what is known of the range of a form, to decide min, max, / and %.
+    `seen` remembers by identity, and holds the expression to keep it alive."""
+
+    expand: bool
+    atom: ExprMap
+    least: Least = unknown
+    seen: dict[int, tuple[Expr, Linear]] = field(default_factory=dict)
+
+
+_MULTIPLIED: Final = Reading(True, lambda e: _canonical_atom(e))
+"""Kept, since the operands of an atom are read wherever that atom turns up."""
+
+
+_KEPT: Final = Reading(False, lambda e: _canonical_atom(e))
+"""The same, for products that stay products."""
+_canonical: dict[int, tuple[Expr, Expr]] = {}
+"""By the id of an expression: that, and its canonical form."""
+
+
+def linear(e: Expr) -> Linear:
+    """The form of a scalar i64 expression, products of sums multiplied out."""
+    if len(_MULTIPLIED.seen) >= MOST_REMEMBERED:
+        _MULTIPLIED.seen.clear()
+    return read(e, _MULTIPLIED)
+
+
+def canonical(e: Expr) -> Expr:
+    """`e` with every scalar i64 expression in it in canonical form, products left as products; the
+    same object when nothing changes."""
+    if isinstance(e, Var | Const):
+        return e
+    if e.type == INDEX:
+        known = _canonical.get(id(e))
+        if known is not None:
+            return known[1]
+        if len(_KEPT.seen) >= MOST_REMEMBERED:
+            _KEPT.seen.clear()
+        if len(_canonical) >= MOST_REMEMBERED:
+            _canonical.clear()
+        new = to_expr(read(e, _KEPT))
+        new = e if new == e else new
+        _canonical[id(e)] = e, new
+        _canonical[id(new)] = new, new
+        return new
+    return map_children(e, canonical)
+
+
+def combined(parts: Iterable[tuple[Expr, int]]) -> Expr:
+    """The sum of so many times each of the scalar i64 expressions, in canonical form."""
+    total: Sum = {}
+    rest = 0
+    for e, times in parts:
+        part = read(e, _KEPT)
+        rest += times * part.constant
+        accumulate(total, part, times)
+    return to_expr(join(finish(rest, total), lambda x: read(x, Reading(False, _itself))))
+
+
+def is_polynomial(e: Expr) -> bool:
+    """Whether a scalar i64 expression is made of variables, sums and products alone: what is known of
+    their ranges makes it no simpler than `canonical` does."""
+    stack = [e]
+    while stack:
+        match stack.pop():
+            case Var() | Const():
+                pass
+            case Binary(op=Op.ADD | Op.SUB | Op.MUL, a=a, b=b):
+                stack += (a, b)
+            case _:
+                return False
+    return True
+
+
+def difference(a: Expr, b: Expr) -> int | None:
+    """a - b when that is a constant."""
+    if a is b:
+        return 0
+    d = linear(Binary(Op.SUB, a, b))
+    return None if d.terms else d.constant
+
+
+def read(e: Expr, reading: Reading) -> Linear:
+    """The form of a scalar i64 expression."""
+    if isinstance(e, Const):
+        return Linear(int(e.value))
+    if isinstance(e, Var):
+        return of_atom(e)
+    known = reading.seen.get(id(e))
+    if known is None:
+        known = (e, _read(e, reading))
+        reading.seen[id(e)] = known
+    return known[1]
+
+
+def _read(e: Expr, reading: Reading) -> Linear:
+    match e:
+        case Binary(op=Op.ADD | Op.SUB):
+            return _sum(e, reading)
+        case Binary(op=op, a=a, b=b) if op in ARITHMETIC:
+            return _operation(op, read(a, reading), read(b, reading), reading)
+        case Unary(op=UnaryOp.NEG, a=a):
+            return scaled(read(a, reading), -1)
+        case _:
+            atom = reading.atom(e)
+            return read(atom, reading) if _is_arithmetic(atom) else of_atom(atom)
+
+
+def _operation(op: Op, a: Linear, b: Linear, reading: Reading) -> Linear:
+    def again(e: Expr) -> Linear:
+        return read(e, Reading(reading.expand, _itself))
+
+    match op:
+        case Op.MUL:
+            return _product(a, b, reading)
+        case Op.MIN | Op.MAX if has_data(a) or has_data(b):
+            return a if a == b else of_atom(Binary(op, to_expr(a), to_expr(b)))
+        case Op.DIV | Op.MOD if may_wrap(a) or may_wrap(b):
+            return of_atom(Binary(op, to_expr(a), to_expr(b)))
+        case Op.DIV:
+            return quotient(a, b, again, reading.least)
+        case Op.MOD:
+            return remainder(a, b, reading.least)
+        case _:
+            return extreme(op, a, b, again, reading.least)
+
+
+def _sum(e: Expr, reading: Reading) -> Linear:
+    """A chain of + and -, added up in one go and without recursion."""
+    total: Sum = {}
+    rest = 0
+    stack = [(e, 1)]
+    while stack:
+        top, times = stack.pop()
+        if isinstance(top, Binary) and top.op in (Op.ADD, Op.SUB):
+            stack.append((top.b, times if top.op is Op.ADD else -times))
+            stack.append((top.a, times))
+        else:
+            part = read(top, reading)
+            rest += times * part.constant
+            accumulate(total, part, times)
+    return join(finish(rest, total), lambda x: read(x, Reading(reading.expand, _itself)))
+
+
+def _product(a: Linear, b: Linear, reading: Reading) -> Linear:
+    if not a.terms:
+        return scaled(b, a.constant)
+    if not b.terms:
+        return scaled(a, b.constant)
+    if len(a.terms) == len(b.terms) == 1 and not a.constant and not b.constant:
+        (x, m), (y, n) = a.terms[0], b.terms[0]
+        if isinstance(x, Var) and isinstance(
+            y, Var
+        ):  # as most are: a step of a loop times a stride
+            return scaled(_of_two(x.name, y.name), m * n)
+    pieces = (len(a.terms) + (a.constant != 0)) * (len(b.terms) + (b.constant != 0))
+    if reading.expand and pieces <= MAX_PRODUCT_TERMS:
+        total: Sum = {}
+        accumulate(total, a, b.constant)
+        accumulate(total, b, a.constant)
+        for x, p in a.terms:
+            for y, q in b.terms:
+                accumulate(total, of_atom(product_of([*factors(x), *factors(y)])), p * q)
+        return finish(a.constant * b.constant, total)
+    a, p = _primitive(a)
+    b, q = _primitive(b)
+    return of_atom(product_of([*factors(to_expr(a)), *factors(to_expr(b))]), p * q)
+
+
+@lru_cache(MOST_REMEMBERED)
+def _of_two(a: str, b: str) -> Linear:
+    """The product of two variables: one object for each."""
+    return of_atom(product_of([Var(a), Var(b)]))
+
+
+def _primitive(a: Linear) -> tuple[Linear, int]:
+    """The form divided by the greatest common divisor of its numbers, and that divisor; the first
+    coefficient becomes positive."""
+    g = gcd(a.constant, *(c for _, c in a.terms))
+    g = -g if a.terms[0][1] < 0 else g
+    terms = tuple((atom, c // g) for atom, c in a.terms)
+    return Linear(a.constant // g, terms, a.keys), g
+
+
+def factors(e: Expr) -> list[Expr]:
+    """The factors of an atom that is a product; else the atom."""
+    if isinstance(e, Binary) and e.op is Op.MUL:
+        return [*factors(e.a), *factors(e.b)]
+    return [e]
+
+
+def product_of(parts: list[Expr]) -> Expr:
+    """The atom that is the product of these."""
+    first, *others = sorted(parts, key=lambda f: show(f).swapcase())
+    result = first
+    for f in others:
+        result = Binary(Op.MUL, result, f)
+    return result
+
+
+def _is_arithmetic(e: Expr) -> bool:
+    match e:
+        case Const() | Var() | Unary(op=UnaryOp.NEG):
+            return True
+        case Binary(op=op):
+            return op in ARITHMETIC
+        case _:
+            return False
+
+
+def _canonical_atom(e: Expr) -> Expr:
+    return map_children(e, canonical)
+
+
+def _itself(e: Expr) -> Expr:
+    return e

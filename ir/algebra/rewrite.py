@@ -1,0 +1,284 @@
+"""Rewrite rules as rows of text, and the matcher that applies them.
+
+A row reads as Python: `select(x, y, y)`. On the left, `c0 c1` stand for literals (also broadcast
+ones), `n m` for lane counts, `t u` for element types, `op` for any binary operator, `rel` for any
+comparison, other names for any expression; a name that comes twice must stand for equal ones.
+Operands of commutative operators match in either order.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable
+from typing import Final
+
+from hbc.ir.algebra.facts import Facts
+from hbc.ir.ground.record import record
+from hbc.ir.lang import build
+from hbc.ir.lang.nodes import (
+    COMPARISONS,
+    Binary,
+    Broadcast,
+    Cast,
+    Expr,
+    Op,
+    Ramp,
+    Select,
+    Unary,
+    UnaryOp,
+)
+from hbc.ir.lang.types import DType
+
+Bound = Expr | int | DType | Op
+Bindings = dict[str, Bound]
+Guard = Callable[[Bindings, Facts], bool]
+Matcher = Callable[[Bound, Bindings], bool]
+Maker = Callable[[Bindings, Expr], Bound]
+
+_OPERATORS: Final[dict[type[ast.AST], Op]] = {
+    ast.Add: Op.ADD, ast.Sub: Op.SUB, ast.Mult: Op.MUL, ast.Div: Op.DIV, ast.Mod: Op.MOD,
+    ast.BitAnd: Op.AND, ast.BitOr: Op.OR, ast.BitXor: Op.XOR, ast.LShift: Op.SHL,
+    ast.RShift: Op.SHR, ast.Lt: Op.LT, ast.LtE: Op.LE, ast.Gt: Op.GT, ast.GtE: Op.GE,
+    ast.Eq: Op.EQ, ast.NotEq: Op.NE,
+}  # fmt: skip
+_UNARY: Final[dict[type[ast.AST], UnaryOp]] = {
+    ast.USub: UnaryOp.NEG,
+    ast.Invert: UnaryOp.NOT,
+}
+_COMMUTES: Final = frozenset({Op.ADD, Op.MUL, Op.MIN, Op.MAX, Op.AND, Op.OR, Op.XOR, Op.EQ, Op.NE})
+_LITERALS: Final = {"true": True, "false": False}
+
+
+@record
+class Rule:
+    """Where `left` matches and `guard` agrees, `right` has the same value."""
+
+    name: str
+    left: str
+    right: str
+    guard: Guard | None = None
+
+
+@record
+class Compiled:
+    """A rule ready to use; `root` is what the left side starts with, None for any binary."""
+
+    rule: Rule
+    root: object
+    match: Matcher
+    make: Maker
+
+
+class Rewriter:
+    """A list of rules, indexed by root. Compiled on first use, to keep imports fast."""
+
+    def __init__(self, rules: Iterable[Rule]) -> None:
+        self.rules = tuple(rules)
+        self._index: dict[object, list[Compiled]] = {}
+
+    def apply(self, e: Expr, facts: Facts) -> Expr:
+        """The right side of the first rule that applies to `e` itself; else `e`."""
+        if not self._index:
+            self._compile()
+        for rule in self._index.get(_root(e), ()):
+            bindings: Bindings = {}
+            if rule.match(e, bindings) and (
+                rule.rule.guard is None or rule.rule.guard(bindings, facts)
+            ):
+                made = rule.make(bindings, e)
+                assert not isinstance(made, int | DType | Op)
+                return made
+        return e
+
+    def _compile(self) -> None:
+        compiled = [compile_rule(r) for r in self.rules]
+        roots = {c.root for c in compiled if not isinstance(c.root, str)} | set(Op)
+        for root in roots:
+            self._index[root] = [c for c in compiled if _serves(c.root, root)]
+
+
+def compile_rule(rule: Rule) -> Compiled:
+    """The rule with both sides as functions."""
+    left = ast.parse(rule.left, mode="eval").body
+    right = ast.parse(rule.right, mode="eval").body
+    return Compiled(rule, _pattern_root(left), _matcher(left), _maker(right, at_root=True))
+
+
+def _root(e: Expr) -> object:
+    if isinstance(e, Binary | Unary):
+        return e.op if isinstance(e, Binary) else ("unary", e.op)
+    return type(e)
+
+
+def _serves(rule_root: object, root: object) -> bool:
+    if rule_root == "op":
+        return isinstance(root, Op)
+    if rule_root == "rel":
+        return root in COMPARISONS
+    return rule_root == root
+
+
+def _pattern_root(p: ast.expr) -> object:
+    match p:
+        case ast.BinOp(op=op) | ast.Compare(ops=[op]):
+            return _OPERATORS[type(op)]
+        case ast.UnaryOp(op=uop):
+            return ("unary", _UNARY[type(uop)])
+        case ast.Call(func=ast.Name(id=name)):
+            if name == "abs":
+                return ("unary", UnaryOp.ABS)
+            if name in ("min", "max"):
+                return Op(name)
+            known = {"select": Select, "broadcast": Broadcast, "ramp": Ramp, "cast": Cast}
+            return known.get(name, name)
+        case _:
+            raise ValueError(f"no rule starts with `{ast.unparse(p)}`")
+
+
+def _matcher(p: ast.expr) -> Matcher:
+    match p:
+        case ast.Name(id=("true" | "false") as name):
+            return _literal(_LITERALS[name])
+        case ast.Constant(value=int() as value):
+            return _literal(value)
+        case ast.Name(id=name):
+            return _variable(name)
+        case ast.BinOp(left=a, op=op, right=b) | ast.Compare(left=a, ops=[op], comparators=[b]):
+            return _binary(_OPERATORS[type(op)], None, a, b)
+        case ast.UnaryOp(op=uop, operand=a):
+            return _unary(_UNARY[type(uop)], a)
+        case ast.Call(func=ast.Name(id=("min" | "max") as name), args=[a, b]):
+            return _binary(Op(name), None, a, b)
+        case ast.Call(func=ast.Name(id=("op" | "rel") as name), args=[a, b]):
+            return _binary(None, name, a, b)
+        case ast.Call(func=ast.Name(id="abs"), args=[a]):
+            return _unary(UnaryOp.ABS, a)
+        case ast.Call(func=ast.Name(id=name), args=args):
+            return _node(name, [_matcher(a) for a in args])
+        case _:
+            raise ValueError(f"not a pattern: `{ast.unparse(p)}`")
+
+
+def _literal(value: int) -> Matcher:
+    def match(e: Bound, _: Bindings) -> bool:
+        if isinstance(e, int | DType | Op):
+            return e == value
+        found = build.const_value(e)
+        return found == value and isinstance(found, bool) == isinstance(value, bool)
+
+    return match
+
+
+def _variable(name: str) -> Matcher:
+    is_literal = name[0] == "c" and name[1:].isdigit()
+
+    def match(e: Bound, found: Bindings) -> bool:
+        if is_literal and (isinstance(e, int | DType | Op) or build.const_value(e) is None):
+            return False
+        old = found.get(name)
+        if old is None:
+            found[name] = e
+            return True
+        if isinstance(old, int | DType | Op) or isinstance(e, int | DType | Op):
+            return old == e
+        return build.same(old, e)
+
+    return match
+
+
+def _binary(op: Op | None, variable: str | None, a: ast.expr, b: ast.expr) -> Matcher:
+    first, second = _matcher(a), _matcher(b)
+
+    def match(e: Bound, found: Bindings) -> bool:
+        if not isinstance(e, Binary) or (op is not None and e.op is not op):
+            return False
+        if variable is not None:
+            if variable == "rel" and e.op not in COMPARISONS:
+                return False
+            if found.setdefault(variable, e.op) is not e.op:
+                return False
+        before = dict(found)
+        if first(e.a, found) and second(e.b, found):
+            return True
+        if op not in _COMMUTES:
+            return False
+        found.clear()
+        found.update(before)
+        return first(e.b, found) and second(e.a, found)
+
+    return match
+
+
+def _unary(op: UnaryOp, a: ast.expr) -> Matcher:
+    inner = _matcher(a)
+
+    def match(e: Bound, found: Bindings) -> bool:
+        return isinstance(e, Unary) and e.op is op and inner(e.a, found)
+
+    return match
+
+
+def _node(name: str, inner: list[Matcher]) -> Matcher:
+    def match(e: Bound, found: Bindings) -> bool:
+        parts: tuple[Bound, ...]
+        match name, e:
+            case "select", Select(condition=c, a=a, b=b):
+                parts = (c, a, b)
+            case "broadcast", Broadcast(value=v, lanes=n):
+                parts = (v, n)
+            case "ramp", Ramp(base=base, stride=stride, lanes=n):
+                parts = (base, stride, n)
+            case "cast", Cast(type=t, value=v):
+                parts = (t.element, v)
+            case _:
+                return False
+        return all(m(part, found) for m, part in zip(inner, parts, strict=True))
+
+    return match
+
+
+def _maker(p: ast.expr, at_root: bool = False) -> Maker:
+    """Builds the right side. A number takes its type from the operand beside it; a whole right
+    side that is a number, from what it replaces."""
+    match p:
+        case ast.Name(id=("true" | "false") as name):
+            return _number(_LITERALS[name], at_root)
+        case ast.Constant(value=int() as value):
+            return _number(value, at_root)
+        case ast.Name(id=name):
+            return lambda found, _: found[name]
+        case ast.BinOp(left=a, op=op, right=b) | ast.Compare(left=a, ops=[op], comparators=[b]):
+            return _make(_binary_of(_OPERATORS[type(op)]), a, b)
+        case ast.UnaryOp(op=uop, operand=a):
+            return _make(build.neg if _UNARY[type(uop)] is UnaryOp.NEG else build.not_, a)
+        case ast.Call(func=ast.Name(id=("min" | "max") as name), args=[a, b]):
+            return _make(_binary_of(Op(name)), a, b)
+        case ast.Call(func=ast.Name(id=("op" | "rel") as name), args=[a, b]):
+            return _make(build.binary, ast.Name(name), a, b)
+        case ast.Call(func=ast.Name(id="abs"), args=[a]):
+            return _make(lambda x: Unary(UnaryOp.ABS, x), a)
+        case ast.Call(func=ast.Name(id=name), args=args):
+            return _make(_MAKE[name], *args)
+        case _:
+            raise ValueError(f"not a right side: `{ast.unparse(p)}`")
+
+
+def _make(function: Callable[..., Expr], *args: ast.expr) -> Maker:
+    parts = [_maker(a) for a in args]
+    return lambda found, e: function(*(part(found, e) for part in parts))
+
+
+def _number(value: int, at_root: bool) -> Maker:
+    return lambda _, e: build.const(value, e.type) if at_root else value
+
+
+def _binary_of(op: Op) -> Callable[..., Expr]:
+    return lambda a, b: build.binary(op, a, b)
+
+
+_MAKE: Final[dict[str, Callable[..., Expr]]] = {
+    "select": build.select,
+    "broadcast": build.broadcast,
+    "ramp": build.ramp,
+    "cast": build.cast,
+}

@@ -1,0 +1,100 @@
+"""Names of files and folders that hbc removes itself; those of a run that was killed, a later run removes.
+
+A name holds the number of the process that made it: what is older than a day, belongs to this user and
+to no process that runs is nobody's.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from hbc.ir.ground.diag import Diagnostic, ToolError
+from hbc.ir.host.held_signals import held_signals
+
+OLD = 24 * 3600.0  # seconds since anything was put into it
+_NAME = re.compile(r"\.?hbc-(\d+)-[0-9a-f]{8}(?:\.\w+)?")
+_cleared: set[Path] = set()
+
+
+def scratch_name(suffix: str = "", hidden: bool = True) -> str:
+    """A name that nothing has, with an ending of the caller's."""
+    return f"{'.' if hidden else ''}hbc-{os.getpid()}-{secrets.token_hex(4)}{suffix}"
+
+
+@contextmanager
+def scratch_folder(beside: Path | None = None) -> Iterator[Path]:
+    """An empty folder for this user alone, removed at the end of the block: hidden in the folder
+    `beside`, or where the system keeps temporary files (TMPDIR). ToolError
+    where there is none."""
+    around = beside if beside is not None else _temporary()
+    made: Path | None = None
+    try:
+        with held_signals():
+            clear_leftovers(around)
+            path = around / scratch_name(hidden=beside is not None)
+            path.mkdir(mode=0o700)
+            made = path
+        yield made
+    finally:
+        if made is not None:
+            with held_signals():
+                shutil.rmtree(made, ignore_errors=True)
+
+
+def _temporary() -> Path:
+    """Where the system keeps temporary files. ToolError where there is no room for any."""
+    try:
+        return Path(tempfile.gettempdir())
+    except OSError as failure:
+        raise ToolError(
+            Diagnostic("there is no folder for temporary files", hint="TMPDIR names one with room")
+        ) from failure
+
+
+def clear_leftovers(folder: Path) -> None:
+    """Removes what runs left there that were killed, once for each folder in a process."""
+    if folder in _cleared:
+        return
+    _cleared.add(folder)
+    try:
+        with os.scandir(folder) as entries:
+            found = [e for e in entries if (m := _NAME.fullmatch(e.name)) and _left(e, int(m[1]))]
+    except OSError:
+        return  # who writes there will say why
+    for entry in found:
+        if entry.is_dir(follow_symlinks=False):
+            shutil.rmtree(entry.path, ignore_errors=True)
+        else:
+            with suppress(OSError):
+                Path(entry.path).unlink()
+
+
+def _left(entry: os.DirEntry[str], process: int) -> bool:
+    """Whether what has such a name is this user's and its process is gone."""
+    try:
+        facts = entry.stat(follow_symlinks=False)
+    except OSError:
+        return False
+    mine = not hasattr(os, "geteuid") or facts.st_uid == os.geteuid()
+    return mine and time.time() - facts.st_mtime > OLD and not _runs(process)
+
+
+def _runs(process: int) -> bool:
+    if sys.platform == "win32":
+        return False  # asking would end it: there age decides alone
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        return True
+    return True

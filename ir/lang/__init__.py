@@ -1,0 +1,1 @@
+"""The language itself: nodes, types, walking, names, text."""

@@ -1,0 +1,55 @@
+"""Which buffers statements touch, and where those that they allocate are touched: found in one walk."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from hbc.ir.lang.nodes import Allocate, Load, Prefetch, Stmt, Store
+from hbc.ir.lang.walk import inner_statements, nodes, own_expressions, statements
+
+
+@dataclass(slots=True)
+class Accesses:
+    """What has been found, by the `id` of the statement, which is held so that it stays alive."""
+
+    _buffers: dict[int, frozenset[str]] = field(default_factory=dict)
+    _within: dict[int, list[Load | Store]] = field(default_factory=dict)
+    _held: list[Stmt] = field(default_factory=list)
+
+    def buffers(self, s: Stmt) -> frozenset[str]:
+        """The buffers that the statement reads, writes, prefetches or allocates."""
+        if id(s) not in self._buffers:
+            self._held.append(s)
+            for t in reversed(list(statements(s))):
+                self._buffers[id(t)] = self._named(t)
+        return self._buffers[id(s)]
+
+    def _named(self, s: Stmt) -> frozenset[str]:
+        own = {n.buffer for e in own_expressions(s) for n in nodes(e) if isinstance(n, Load)}
+        if isinstance(s, Allocate | Store | Prefetch):
+            own.add(s.buffer)
+        below = [self._buffers[id(t)] for t in inner_statements(s)]
+        if len(below) == 1 and own <= below[0]:
+            return below[0]
+        return frozenset(own).union(*below)
+
+    def within(self, s: Allocate) -> list[Load | Store]:
+        """The loads and stores of the buffer in its scope."""
+        if id(s) not in self._within:
+            self._held.append(s)
+            self._walk(s)
+        return self._within[id(s)]
+
+    def _walk(self, s: Stmt) -> None:
+        pending: list[tuple[Stmt, Mapping[str, list[Load | Store]]]] = [(s, {})]
+        while pending:
+            t, scope = pending.pop()
+            found: list[Load | Store] = [t] if isinstance(t, Store) else []
+            found += [n for e in own_expressions(t) for n in nodes(e) if isinstance(n, Load)]
+            for n in found:
+                if n.buffer in scope:
+                    scope[n.buffer].append(n)
+            if isinstance(t, Allocate):
+                scope = {**scope, t.buffer: self._within.setdefault(id(t), [])}
+            pending += [(child, scope) for child in reversed(inner_statements(t))]

@@ -1,0 +1,232 @@
+"""Instruction records: operands, meaning as a contraction table, rounding, text, cost and features.
+
+They are made from text by `frontend/isa/*.py`; selection, code generation and the interpreter read
+nothing else. One meaning covers them all: the accumulator gains, at each point of the table's loops,
+the product of the factors there, in the order and with the rounding that `Rounding` states.
+"""
+
+from __future__ import annotations
+
+from dataclasses import field
+from enum import StrEnum
+
+from hbc.ir.ground.record import record
+from hbc.ir.ground.source import Span
+from hbc.ir.lang.nodes import Expr, MathOp
+from hbc.ir.lang.types import DType, Memory
+
+
+class Kind(StrEnum):
+    """Which operands a loop moves (C the accumulator, A and B the factors)."""
+
+    I = "i"  # noqa: E741  C and A: rows
+    J = "j"  # C and B: columns
+    K = "k"  # A and B, summed
+    BATCH = "batch"  # C, A and B: one after the other, or one lane each
+    SUM = "sum"  # one of A and B, summed
+    REPEAT = "repeat"  # C alone
+
+
+class Overflow(StrEnum):
+    WRAPS = "wraps"
+    SATURATES = "saturates"  # the sum is exact and saturates once, at the end
+
+
+class Product(StrEnum):
+    FUSED = "fused"  # multiply-add with one rounding
+    ROUNDED = "rounded"  # the product rounds, then the sum does
+
+
+class Mode(StrEnum):
+    NEAREST = "nearest"  # ties to even
+    ODD = "odd"  # truncate, and set the last bit if that lost something
+
+
+class Subnormals(StrEnum):
+    KEPT = "kept"
+    FLUSHED = "flushed"  # operands and results become zeros of their sign
+
+
+class Order(StrEnum):
+    ASCENDING = "ascending"
+    DESCENDING = "descending"
+
+
+@record
+class Rounding:
+    """How the machine takes the sum of an element's terms, which are numbered as the reduction
+    variables run, the last one fastest.
+
+    Integers: exact, then `overflow`. Floats: blocks of `group` terms (0: all of them) are added to the
+    accumulator one after the other. In a block, term q belongs to chain q modulo `chains`; the
+    chains start at zero (with rounded products: at their first product), are added from left to right,
+    and the sum is added to the accumulator. With no chains, each term is added to the accumulator.
+    Every operation rounds to the accumulator's type.
+    """
+
+    overflow: Overflow = Overflow.WRAPS
+    product: Product = Product.FUSED
+    mode: Mode = Mode.NEAREST
+    subnormals: Subnormals = Subnormals.KEPT
+    order: Order = Order.ASCENDING
+    chains: int = 0
+    group: int = 0
+
+
+@record
+class Size:
+    """An extent that may be any multiple of `step` up to `most`."""
+
+    name: str
+    most: int
+    step: int = 1
+
+
+@record
+class Operand:
+    """Extents are expressions over the sizes. `function`: what is done to each element before it is
+    multiplied."""
+
+    name: str
+    element: DType
+    extents: tuple[Expr, ...]
+    function: MathOp | None = None
+
+
+@record
+class Row:
+    """A loop of the meaning: its extent and the stride, in elements, with which it moves each operand,
+    in the order of the operands. Strides are over the sizes and, in a place of several rows, over
+    `row_stride(operand)`, which the code that loads the operand is free to choose."""
+
+    name: str
+    kind: Kind
+    extent: Expr
+    strides: tuple[Expr, ...]
+
+
+@record
+class Place:
+    """A register file: `count` registers of `rows` rows of `row_bytes` bytes. `types` are the C types
+    of a register by element type or kind; `load` and `store` are C statements over {register},
+    {pointer} and {stride} (bytes) for registers that are numbers; `constraint` is that of gcc's asm.
+    `lanes` of a warp share a register where that is more than 1."""
+
+    name: str
+    machine: str
+    memory: Memory
+    count: int
+    rows: int
+    row_bytes: int
+    header: str
+    types: tuple[tuple[str, str], ...] = ()
+    constraint: str = ""
+    load: str = ""
+    store: str = ""
+    lanes: int = 1
+
+    def c_type(self, element: DType) -> str | None:
+        """The C type of a register of such elements; None where registers are numbers."""
+        types = dict(self.types)
+        kind = "int" if element.is_int else "float"
+        return types.get(element.name) or types.get(kind)
+
+
+@record
+class Bit:
+    """A bit that says whether the processor has a feature. x86: of `register` after CPUID with this
+    leaf and subleaf. ARM: of the auxiliary vector's entry `leaf` (16 AT_HWCAP, 26 AT_HWCAP2)."""
+
+    leaf: int
+    bit: int
+    subleaf: int = 0
+    register: str = ""
+
+
+@record
+class Feature:
+    """`cpuinfo` is its name in /proc/cpuinfo, `flag` what the C compiler wants: an option for x86, a
+    suffix of -march for ARM. `xcr0`: the bits that the system must have set. `permission`: the
+    component that arch_prctl(ARCH_REQ_XCOMP_PERM) must be asked for. `emulated`: the bit, as a number,
+    by which `hbc_amx_emulated` says that an emulator in the process stands for it (0: none can)."""
+
+    name: str
+    machine: str
+    cpuinfo: str
+    flag: str
+    bit: Bit
+    xcr0: int = 0
+    permission: int | None = None
+    emulated: int = 0
+
+
+@record
+class Template:
+    """A C statement, or assembler text, over {operand}; `compiler` None serves all."""
+
+    compiler: str | None
+    is_asm: bool
+    text: str
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@record
+class Cost:
+    """Cycles until the result can be read, and how many begin in a cycle."""
+
+    latency: float
+    per_cycle: float
+
+
+@record
+class Instruction:
+    """`accumulator` and `factors` are positions among the operands; rows stand as the variables of the
+    accumulator, then those of the reduction, outermost first. `fragments`, in a place of lanes: for each
+    operand the indices of its elements over the lane and the number of the element in it (see
+    `fragment_layout`)."""
+
+    name: str
+    place: Place
+    operands: tuple[Operand, ...]
+    accumulator: int
+    factors: tuple[int, ...]
+    sizes: tuple[Size, ...]
+    rows: tuple[Row, ...]
+    rounding: Rounding
+    templates: tuple[Template, ...]
+    cost: Cost
+    needs: tuple[Feature, ...]
+    fragments: tuple[tuple[Expr, ...], ...] = ()
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    def __hash__(self) -> int:
+        return hash(self.name)  # no two have one; of all that it holds it takes long
+
+    def template(self, compiler: str) -> Template:
+        """What to print for this compiler; the checker has seen to it that there is one."""
+        own = [t for t in self.templates if t.compiler == compiler]
+        return (own or [t for t in self.templates if t.compiler is None])[0]
+
+
+@record
+class InstructionTarget:
+    """A target and the features that its code may use. Code probes those of the instructions in it."""
+
+    name: str
+    about: str
+    uses: tuple[Feature, ...]
+
+
+@record
+class InstructionSet:
+    """Everything that the description files say, each in the order of the files."""
+
+    instructions: tuple[Instruction, ...]
+    targets: tuple[InstructionTarget, ...]
+    places: tuple[Place, ...] = ()
+    features: tuple[Feature, ...] = ()
+
+    def of_target(self, name: str) -> tuple[Instruction, ...]:
+        """The instructions all of whose features the target uses."""
+        uses = {f.name for t in self.targets if t.name == name for f in t.uses}
+        return tuple(i for i in self.instructions if {f.name for f in i.needs} <= uses)

@@ -1,0 +1,78 @@
+"""A whole lowered program: what `lower` makes, every later pass rewrites and the backends print."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import field, replace
+
+from hbc.ir.ground.record import record
+from hbc.ir.ground.source import Span
+from hbc.ir.lang.instruction import Instruction
+from hbc.ir.lang.nodes import Expr, Stmt
+from hbc.ir.lang.types import DType
+
+
+@record
+class Size:
+    """A size argument (int64, >= 0). `fixed` is its compile-time value, checked on entry."""
+
+    name: str
+    fixed: int | None = None
+
+
+@record
+class Argument:
+    """An input or output array, row-major. `extents` are index expressions over the sizes. In the
+    body its element (i0, .., in) lies at sum(i_d * Var(stride_name(d))), the last stride being 1."""
+
+    name: str
+    element: DType
+    extents: tuple[Expr, ...]
+    output: bool
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    def stride_name(self, dim: int) -> str:
+        return f"{self.name}_stride{dim}"
+
+
+@record
+class Table:
+    """A constant array known at compile time, row-major, referred to by Load like a buffer."""
+
+    name: str
+    element: DType
+    shape: tuple[int, ...]
+    values: tuple[int | float | bool, ...]
+
+
+@record
+class Check:
+    """A condition over the sizes that the entry point tests before it writes anything."""
+
+    condition: Expr
+    message: str
+
+
+@record
+class Kernel:
+    """`body` reads the sizes, the arguments, their strides and the tables, and nothing else. It is
+    not run when all outputs are empty. `instructions` are those that the body names.
+    `assumes_finite`: an infinity or NaN in an input may reach more results than in the algorithm."""
+
+    name: str
+    sizes: tuple[Size, ...]
+    arguments: tuple[Argument, ...]
+    tables: tuple[Table, ...]
+    checks: tuple[Check, ...]
+    body: Stmt
+    instructions: tuple[Instruction, ...] = ()
+    assumes_finite: bool = False
+
+    def map_body(self, rewrite: Callable[[Stmt], Stmt]) -> Kernel:
+        """The kernel with a rewritten body; the same object when nothing changed."""
+        body = rewrite(self.body)
+        return self if body is self.body else replace(self, body=body)
+
+    def instruction(self, name: str) -> Instruction:
+        """The instruction of that name."""
+        return next(i for i in self.instructions if i.name == name)

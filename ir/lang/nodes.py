@@ -1,0 +1,449 @@
+"""The IR: expressions and statements. Nodes are frozen, never subclassed, never mutated.
+
+Meanings are those of `interp`. Integers wrap in their type (index arithmetic, of loop variables and
+sizes, is taken never to: see `wide_data`); `/` and `%` floor, and give 0 for a zero
+divisor; shifts take their amount modulo the width; float-to-integer casts truncate and saturate
+(NaN gives 0); `min` and `max` propagate NaN as NumPy does. bf16 and f16 arithmetic rounds after
+every operation. `Ramp`, `Broadcast` and `VectorReduce` are those of HARDBOILED, appendix A.
+"""
+
+from __future__ import annotations
+
+from dataclasses import field
+from enum import StrEnum
+from functools import lru_cache
+
+from hbc.ir.ground.record import record
+from hbc.ir.ground.source import Span
+from hbc.ir.lang.types import BOOL, CONDITION, INDEX, DType, Memory, Type
+
+
+class Op(StrEnum):
+    """Binary operators; comparisons give bool. DIV and MOD floor for integers."""
+
+    ADD = "+"
+    SUB = "-"
+    MUL = "*"
+    DIV = "/"
+    MOD = "%"
+    MIN = "min"
+    MAX = "max"
+    AND = "&"  # bitwise on integers, logical on bool
+    OR = "|"
+    XOR = "^"
+    SHL = "<<"
+    SHR = ">>"  # arithmetic for signed types
+    LT = "<"
+    LE = "<="
+    GT = ">"
+    GE = ">="
+    EQ = "=="
+    NE = "!="
+
+
+COMPARISONS = frozenset({Op.LT, Op.LE, Op.GT, Op.GE, Op.EQ, Op.NE})
+ASSOCIATIVE = frozenset({Op.ADD, Op.MUL, Op.MIN, Op.MAX, Op.AND, Op.OR, Op.XOR})
+
+
+class UnaryOp(StrEnum):
+    NEG = "-"
+    NOT = "~"  # bitwise on integers, logical on bool
+    ABS = "abs"  # |least int| wraps to itself
+
+
+class MathOp(StrEnum):
+    """Names that `Call` accepts; all float -> same float type, correctly rounded within 2 ulp
+    except `sqrt floor ceil round tf32`, which are exact (`round`: ties to even; `tf32`: of f32 alone,
+    see `ir/meaning/tf32.py`)."""
+
+    EXP = "exp"
+    LOG = "log"
+    SQRT = "sqrt"
+    RSQRT = "rsqrt"
+    SIN = "sin"
+    COS = "cos"
+    TANH = "tanh"
+    FLOOR = "floor"
+    CEIL = "ceil"
+    ROUND = "round"
+    TF32 = "tf32"
+    REINTERPRET = "reinterpret"  # same bits as another type of the same width (int <-> float)
+
+
+@record
+class Const:
+    """A scalar literal. `value` is an int, float or bool that the type can hold exactly."""
+
+    value: int | float | bool
+    type: Type
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@record
+class Var:
+    """A loop variable, size, stride or `Let` name."""
+
+    name: str
+    type: Type = INDEX
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@record
+class Cast:
+    """Conversion of every lane; `type.lanes == value.type.lanes`."""
+
+    type: Type
+    value: Expr
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@record
+class Binary:
+    """`a op b`, lane by lane; both operands have the same type."""
+
+    op: Op
+    a: Expr
+    b: Expr
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def type(self) -> Type:
+        return Type(BOOL, self.a.type.lanes) if self.op in COMPARISONS else self.a.type
+
+
+@record
+class Unary:
+    op: UnaryOp
+    a: Expr
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def type(self) -> Type:
+        return self.a.type
+
+
+@record
+class Select:
+    """Lane by lane `a` where `condition` holds, else `b`; both are evaluated."""
+
+    condition: Expr
+    a: Expr
+    b: Expr
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def type(self) -> Type:
+        return self.a.type
+
+
+@record
+class Access:
+    """A Func or input at given coordinates, one index per dimension. Only before `lower`."""
+
+    name: str
+    indices: tuple[Expr, ...]
+    type: Type
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@record
+class Load:
+    """`buffer[index]` lane by lane, in elements; lanes whose `mask` is false give 0 and touch nothing."""
+
+    buffer: str
+    index: Expr
+    type: Type
+    mask: Expr | None = None
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@record
+class Call:
+    """A math function of the language (see `MathOp`)."""
+
+    name: MathOp
+    args: tuple[Expr, ...]
+    type: Type
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@record
+class Ramp:
+    """base, base + stride, ...: `lanes` copies of (the lanes of) base, each a stride further."""
+
+    base: Expr
+    stride: Expr
+    lanes: int
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def type(self) -> Type:
+        inner = self.base.type
+        return Type(inner.element, inner.lanes * self.lanes)
+
+
+@record
+class Broadcast:
+    """`lanes` copies of (all lanes of) value, one after the other."""
+
+    value: Expr
+    lanes: int
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def type(self) -> Type:
+        inner = self.value.type
+        return Type(inner.element, inner.lanes * self.lanes)
+
+
+@record
+class VectorReduce:
+    """Reduces each run of `value.lanes / lanes` adjacent lanes to one with `op`, in any order."""
+
+    op: Op
+    value: Expr
+    lanes: int
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def type(self) -> Type:
+        return Type(self.value.type.element, self.lanes)
+
+
+@record
+class Gather:
+    """Lane i is lane `lanes[i]` of value; -1 gives 0. A constant swizzle."""
+
+    value: Expr
+    lanes: tuple[int, ...]
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def type(self) -> Type:
+        return Type(self.value.type.element, len(self.lanes))
+
+
+@record
+class Let:
+    """`body` with `name` standing for `value`."""
+
+    name: str
+    value: Expr
+    body: Expr
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def type(self) -> Type:
+        return self.body.type
+
+
+@record
+class Move:
+    """Data-movement marker: the value, now living in `target` instead of `source`."""
+
+    source: Memory
+    target: Memory
+    value: Expr
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def type(self) -> Type:
+        return self.value.type
+
+
+@record
+class Instruct:
+    """What the accumulator of a tensor instruction holds after one execution. `name` is that of one of
+    the kernel's instructions, with these sizes; `args` are its operands, in its order, each all of
+    an operand's elements in row-major order; `type` is the accumulator's."""
+
+    name: str
+    sizes: tuple[tuple[str, int], ...]
+    args: tuple[Expr, ...]
+    type: Type
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+Expr = (
+    Const | Var | Cast | Binary | Unary | Select | Access | Load | Call | Ramp | Broadcast
+    | VectorReduce | Gather | Let | Move | Instruct
+)  # fmt: skip
+
+
+class LoopKind(StrEnum):
+    """How iterations run. BLOCK, THREAD and LANE are a GPU's: blocks of a grid, threads of a block and
+    lanes of a warp. Their iterations have no order, but for threads between two barriers."""
+
+    SERIAL = "for"
+    PARALLEL = "parallel"
+    UNROLL = "unroll"
+    VECTOR = "vector"
+    BLOCK = "blocks"
+    THREAD = "threads"
+    LANE = "lanes"
+
+
+GPU_LOOPS = frozenset({LoopKind.BLOCK, LoopKind.THREAD, LoopKind.LANE})
+
+
+class BarrierScope(StrEnum):
+    """Who waits for whom at a `Barrier`."""
+
+    BLOCK = "block"
+    WARP = "warp"
+
+
+@record
+class Store:
+    """`buffer[index] = value` lane by lane; lanes whose `mask` is false touch nothing. A copy that is
+    `asynchronous` lands at a `CopyWait`; until then nobody may touch where it goes to. With `atomic` it is
+    an update, `buffer[index] = buffer[index] atomic value`, one lane after the other and whatever other
+    threads update meanwhile; with `warp`, all lanes of a warp come to it and update one element, and
+    their values may be combined first."""
+
+    buffer: str
+    index: Expr
+    value: Expr
+    mask: Expr | None = None
+    span: Span | None = field(default=None, compare=False, repr=False)
+    asynchronous: bool = False
+    atomic: Op | None = None
+    warp: bool = False
+
+
+@record
+class Prefetch:
+    """A hint: the cache line at `buffer[index]` will be read soon; fetch it into the cache of this
+    `level`, 1 to 3. The index may be out of range."""
+
+    buffer: str
+    index: Expr
+    element: DType
+    level: int = 1
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@record
+class For:
+    """`var` from `start` over `extent` iterations (none when extent <= 0). `note` names the
+    schedule line that made the loop, for comments in the generated code. VECTOR and UNROLL loops
+    have constant extents; once `vectorize` and `unroll` have run they are gone. `stages` above 1
+    asks for software pipelining: loads that many iterations less one ahead of their use. The outermost
+    of a nest over BLOCKs that is `resident` runs on no more blocks than a GPU runs at once, so many on
+    each multiprocessor (0: as there is room for), which take the iterations of the nest in turns; with
+    `at_once`, its threads may have the registers that so many blocks on a multiprocessor leave them."""
+
+    var: str
+    start: Expr
+    extent: Expr
+    kind: LoopKind
+    body: Stmt
+    note: str = field(default="", compare=False)
+    span: Span | None = field(default=None, compare=False, repr=False)
+    stages: int = 1
+    resident: int | None = None
+    at_once: int | None = None
+
+
+@record
+class Block:
+    """Statements in order. Never directly inside another Block."""
+
+    body: tuple[Stmt, ...]
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@record
+class LetStmt:
+    """`body` with `name` standing for `value`."""
+
+    name: str
+    value: Expr
+    body: Stmt
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@record
+class Swizzle:
+    """Where in shared memory the elements of an array lie: within rows of `row` elements, units of `unit`
+    elements change places, each row in its own way, so that a column lies in many banks. Both are
+    powers of two. Indices do not show it: see `ir.swizzle`."""
+
+    unit: int
+    row: int
+
+
+@record
+class Allocate:
+    """A fresh, uninitialised buffer of `extent` elements (an index expression), alive in `body`.
+    Aligned to 64 bytes. `note` says which Func it holds and where that was scheduled."""
+
+    buffer: str
+    element: DType
+    extent: Expr
+    memory: Memory
+    body: Stmt
+    note: str = field(default="", compare=False)
+    span: Span | None = field(default=None, compare=False, repr=False)
+    swizzle: Swizzle | None = None
+
+
+@record
+class If:
+    condition: Expr
+    then: Stmt
+    otherwise: Stmt | None = None
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@record
+class Assert:
+    """Ends the kernel with the error `message` unless the condition holds. Only before any loop."""
+
+    condition: Expr
+    message: str
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@record
+class Barrier:
+    """The threads of a GPU's block, or of each warp, wait here for one another, and see what the others
+    stored before. It stands between loops over threads, never inside one."""
+
+    scope: BarrierScope = BarrierScope.BLOCK
+
+
+@record
+class CopyCommit:
+    """Asynchronous copies so far, since the last one of these, are a group. As a barrier, it and
+    `CopyWait` stand between a block's loops over threads."""
+
+
+@record
+class CopyWait:
+    """Each thread waits until its groups have landed but for the latest `most`."""
+
+    most: int
+
+
+@record
+class Comment:
+    """A line for the reader of the generated code; no meaning."""
+
+    text: str
+
+
+Stmt = (
+    Store | Prefetch | For | Block | LetStmt | Allocate | If | Assert | Barrier | CopyCommit
+    | CopyWait | Comment
+)  # fmt: skip
+Node = Expr | Stmt
+
+
+@lru_cache(typed=True)
+def const_index(value: int) -> Const:
+    return Const(value, INDEX)
+
+
+def const_bool(value: bool) -> Const:
+    return Const(value, CONDITION)

@@ -1,0 +1,233 @@
+"""Reads the text that `show` writes: `read_expr(show(e)) == e`, and so for statements and kernels.
+
+Errors are HbcError with the place. Notes and comments are kept, source spans are not in the text.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from hbc.ir.lang.instruction import Instruction
+from hbc.ir.lang.kernel import Argument, Check, Kernel, Size, Table
+from hbc.ir.lang.nodes import (
+    Allocate,
+    Assert,
+    Barrier,
+    BarrierScope,
+    Block,
+    Comment,
+    CopyCommit,
+    CopyWait,
+    Expr,
+    For,
+    If,
+    LetStmt,
+    LoopKind,
+    Op,
+    Prefetch,
+    Stmt,
+    Store,
+    Swizzle,
+)
+from hbc.ir.lang.read_expr import element_type, expression, indices, literal, place
+from hbc.ir.lang.read_tokens import Cursor, tokens, unescape
+from hbc.ir.lang.types import Memory
+
+
+def read_expr(text: str) -> Expr:
+    """The expression that is the whole text."""
+    c = tokens(text)
+    e = expression(c)
+    _at_end(c)
+    return e
+
+
+def read_stmt(text: str) -> Stmt:
+    """The statement that is the whole text."""
+    c = tokens(text)
+    s = _statement(c)
+    _at_end(c)
+    return s
+
+
+def read_kernel(text: str, known: Sequence[Instruction] = ()) -> Kernel:
+    """The kernel that is the whole text. `known` are the instructions that it may name."""
+    c = tokens(text)
+    c.expect("kernel")
+    name = c.name()
+    sizes: list[Size] = []
+    arguments: list[Argument] = []
+    tables: list[Table] = []
+    checks: list[Check] = []
+    used: list[Instruction] = []
+    while not c.is_("{"):
+        if c.accept("size"):
+            sizes.append(Size(c.name(), c.number() if c.accept("=") else None))
+        elif c.is_("input", "output"):
+            arguments.append(_argument(c))
+        elif c.accept("table"):
+            tables.append(_table(c))
+        elif c.accept("instruction"):
+            name_read = c.name()
+            found = [i for i in known if i.name == name_read]
+            if not found:
+                raise c.wrong(f"a known instruction before this, not `{name_read}`")
+            used.append(found[0])
+        elif c.accept("check"):
+            condition = expression(c)
+            c.expect(",")
+            checks.append(Check(condition, _string(c)))
+        else:
+            raise c.wrong("`size`, `input`, `output`, `table`, `instruction`, `check` or `{`")
+    body = _body(c)
+    _at_end(c)
+    parts = (tuple(sizes), tuple(arguments), tuple(tables), tuple(checks))
+    return Kernel(name, *parts, body, tuple(used))
+
+
+def _statement(c: Cursor) -> Stmt:
+    if c.next.kind == "comment":
+        return Comment(unescape(c.take().text[1:].removeprefix(" ")))
+    if c.is_("{"):
+        return _block(c)
+    if c.is_(*LoopKind):
+        return _for(c)
+    if c.is_("let"):
+        return _lets(c)
+    if c.accept("prefetch"):
+        level = c.number() if c.next.kind == "number" else 1
+        buffer = c.name()
+        c.expect(".")
+        element = element_type(c)
+        return Prefetch(buffer, place(c)[0], element, level)
+    if c.accept("allocate"):
+        return _allocate(c)
+    if c.accept("if"):
+        condition = expression(c)
+        then = _body(c)
+        return If(condition, then, _body(c) if c.accept("else") else None)
+    if c.accept("barrier"):
+        return Barrier(BarrierScope(c.name()))
+    if c.accept("assert"):
+        condition = expression(c)
+        c.expect(",")
+        return Assert(condition, _string(c))
+    if c.accept("copies"):
+        return _copies(c)
+    asynchronous = c.accept("async")
+    warp = c.accept("warp")
+    atomic = Op(c.take().text) if c.accept("atomic") else None
+    buffer = c.name()
+    index, mask = place(c)
+    c.expect("=")
+    return Store(buffer, index, expression(c), mask, None, asynchronous, atomic, warp)
+
+
+def _copies(c: Cursor) -> Stmt:
+    if c.accept("commit"):
+        return CopyCommit()
+    c.expect("wait")
+    return CopyWait(c.number())
+
+
+def _lets(c: Cursor) -> Stmt:
+    """`let a = x in let b = y in ..`: there may be thousands."""
+    found: list[tuple[str, Expr]] = []
+    while c.accept("let"):
+        name = c.name()
+        c.expect("=")
+        found.append((name, expression(c)))
+        c.expect("in")
+    body = _statement(c)
+    for name, value in reversed(found):
+        body = LetStmt(name, value, body)
+    return body
+
+
+def _for(c: Cursor) -> For:
+    kind = LoopKind(c.take().text)
+    var = c.name()
+    c.expect("from")
+    start = expression(c)
+    c.expect("count")
+    extent = expression(c)
+    stages = c.number() if c.accept("stages") else 1
+    resident = c.number() if c.accept("resident") else None
+    at_once = c.number() if c.accept("at_once") else None
+    note = _note(c)
+    return For(var, start, extent, kind, _body(c), note, None, stages, resident, at_once)
+
+
+def _allocate(c: Cursor) -> Allocate:
+    buffer = c.name()
+    c.expect(":")
+    element = element_type(c)
+    extent, _ = place(c)
+    c.expect("in")
+    memory = Memory(c.name())
+    swizzle = None
+    if c.accept("swizzle"):
+        unit = c.number()
+        c.expect("of")
+        swizzle = Swizzle(unit, c.number())
+    note = _note(c)
+    return Allocate(buffer, element, extent, memory, _body(c), note, None, swizzle)
+
+
+def _block(c: Cursor) -> Block:
+    c.expect("{")
+    found: list[Stmt] = []
+    while not c.accept("}"):
+        found.append(_statement(c))
+    return Block(tuple(found))
+
+
+def _body(c: Cursor) -> Stmt:
+    """Statements in braces; one stands for itself."""
+    inner = _block(c)
+    return inner.body[0] if len(inner.body) == 1 else inner
+
+
+def _argument(c: Cursor) -> Argument:
+    output = c.take().text == "output"
+    name = c.name()
+    c.expect(":")
+    element = element_type(c)
+    c.expect("[")
+    return Argument(name, element, indices(c, "]"), output)
+
+
+def _table(c: Cursor) -> Table:
+    name = c.name()
+    c.expect(":")
+    element = element_type(c)
+    c.expect("[")
+    shape: list[int] = []
+    while not c.accept("]"):
+        if shape:
+            c.expect(",")
+        shape.append(c.number())
+    c.expect("=")
+    c.expect("[")
+    values: list[int | float | bool] = []
+    while not c.accept("]"):
+        if values:
+            c.expect(",")
+        values.append(literal(c, element).value)
+    return Table(name, element, tuple(shape), tuple(values))
+
+
+def _note(c: Cursor) -> str:
+    return _string(c) if c.next.kind == "string" else ""
+
+
+def _string(c: Cursor) -> str:
+    if c.next.kind != "string":
+        raise c.wrong("a text in quotes")
+    return str(json.loads(c.take().text))
+
+
+def _at_end(c: Cursor) -> None:
+    if c.next.kind != "end":
+        raise c.wrong("the end")

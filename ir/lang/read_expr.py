@@ -1,0 +1,253 @@
+"""Reads the text of expressions; `show` says how they look."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from typing import Final
+
+from hbc.ir.lang.fold import round_to
+from hbc.ir.lang.nodes import (
+    Access,
+    Binary,
+    Broadcast,
+    Call,
+    Cast,
+    Const,
+    Expr,
+    Gather,
+    Instruct,
+    Let,
+    Load,
+    MathOp,
+    Move,
+    Op,
+    Ramp,
+    Select,
+    Unary,
+    UnaryOp,
+    Var,
+    VectorReduce,
+)
+from hbc.ir.lang.read_tokens import Cursor
+from hbc.ir.lang.show import PRECEDENCE
+from hbc.ir.lang.types import CONDITION, DTYPES, INDEX, DType, Memory, Type
+
+_BROADCAST: Final = re.compile(r"x(\d+)")
+_TYPE: Final = re.compile(rf"({'|'.join(DTYPES)})(?:x(\d+))?")
+_MOVES: Final = {f"{a}_to_{b}": (a, b) for a in Memory for b in Memory}
+_MATH: Final = {op.value for op in MathOp}
+_SPECIAL: Final = {"inf": math.inf, "nan": math.nan}
+
+
+def expression(c: Cursor, level: int = 0) -> Expr:
+    """An expression of operators that bind at least as tightly as `level`."""
+    if c.is_("let"):
+        return _let(c)
+    left = _operand(c)
+    while c.next.kind == "sign" and c.next.text in _OPERATORS:
+        op = _OPERATORS[c.next.text]
+        own = PRECEDENCE[op]
+        if own < level:
+            break
+        c.take()
+        left = Binary(op, left, expression(c, own + 1))
+    return left
+
+
+_OPERATORS: Final = {op.value: op for op in PRECEDENCE}
+
+
+def element_type(c: Cursor) -> DType:
+    if c.next.text not in DTYPES:
+        raise c.wrong("an element type")
+    return DTYPES[c.take().text]
+
+
+def value_type(c: Cursor) -> Type:
+    """A type such as `f32x16`."""
+    found = _as_type(c.next.text) if c.next.kind in ("name", "call") else None
+    if found is None:
+        raise c.wrong("a type")
+    c.take()
+    return found
+
+
+def indices(c: Cursor, closing: str) -> tuple[Expr, ...]:
+    """Expressions up to the closing sign."""
+    found: list[Expr] = []
+    while not c.accept(closing):
+        if found:
+            c.expect(",")
+        found.append(expression(c))
+    return tuple(found)
+
+
+def place(c: Cursor) -> tuple[Expr, Expr | None]:
+    """`[index]` or `[index if mask]`."""
+    c.expect("[")
+    index = expression(c)
+    mask = expression(c) if c.accept("if") else None
+    c.expect("]")
+    return index, mask
+
+
+def literal(c: Cursor, element: DType | None = None) -> Const:
+    """A number, `true`, `inf` and so on with its type, which defaults to i64 or `element`."""
+    minus = c.accept("-")
+    text = c.next.text
+    if c.is_("true", "false") and not minus:
+        value: int | float = text == "true"
+    elif c.is_(*_SPECIAL):
+        value = _SPECIAL[text]
+    elif c.next.kind == "number":
+        value = int(text) if text.isdigit() else float(text)
+    else:
+        raise c.wrong("a literal")
+    c.take()
+    if isinstance(value, bool):
+        return Const(value, CONDITION)
+    t = value_type(c) if c.accept(":") else INDEX if element is None else Type(element)
+    value = -value if minus else value
+    return Const(round_to(value, t.element) if isinstance(value, float) else value, t)
+
+
+def _operand(c: Cursor) -> Expr:
+    token = c.next
+    if token.kind == "call":
+        return _call(c)
+    if token.kind == "number" or c.is_("true", "false", "inf", "nan"):
+        return literal(c)
+    if c.accept("("):
+        inner = expression(c)
+        c.expect(")")
+        return inner
+    if c.is_("-", "~"):
+        following = c.tokens[c.at + 1]
+        is_literal = following.kind == "number" or following.text in _SPECIAL
+        if token.text == "-" and is_literal and following.kind != "quoted":
+            return literal(c)
+        c.take()
+        return Unary(UnaryOp(token.text), _operand(c))
+    name = c.name()
+    if c.accept(":"):
+        return Var(name, value_type(c))
+    return _memory(c, name) if c.accept(".") else Var(name)
+
+
+def _memory(c: Cursor, name: str) -> Expr:
+    """`A.f32[i]` is a Load, `A.f32(i, j)` an Access."""
+    access = c.next.kind == "call"
+    t = value_type(c)
+    if access:
+        return Access(name, indices(c, ")"), t)
+    index, mask = place(c)
+    return Load(name, index, t, mask)
+
+
+def _let(c: Cursor) -> Let:
+    c.expect("let")
+    name = c.name()
+    c.expect("=")
+    value = expression(c)
+    c.expect("in")
+    return Let(name, value, expression(c))
+
+
+def _call(c: Cursor) -> Expr:
+    """Everything that is written `name(..)` or `name<..>(..)`."""
+    token = c.next
+    name, _, parameter = token.text.rstrip(">").partition("<")
+    t = _as_type(token.text)
+    copies = _BROADCAST.fullmatch(token.text)
+    if name in _MATH:
+        c.take()
+        args = indices(c, ")")
+        to = _as_type(parameter) if parameter else args[0].type if args else None
+        if to is None:
+            raise c.wrong("a math function with a type")
+        return Call(MathOp(name), args, to)
+    if name not in _CALLS and t is None and copies is None and name not in _MOVES:
+        raise c.wrong("a function")
+    c.take()
+    if copies:
+        result: Expr = Broadcast(expression(c), int(copies[1]))
+    elif t is not None:
+        result = Cast(t, expression(c))
+    elif name in _MOVES:
+        result = Move(*_MOVES[name], expression(c))
+    else:
+        result = _CALLS[name](c, parameter)
+    c.expect(")")
+    return result
+
+
+def _two(c: Cursor) -> tuple[Expr, Expr]:
+    first = expression(c)
+    c.expect(",")
+    return first, expression(c)
+
+
+def _extreme(op: Op) -> Callable[[Cursor, str], Expr]:
+    return lambda c, _: Binary(op, *_two(c))
+
+
+def _select(c: Cursor, _: str) -> Expr:
+    condition = expression(c)
+    c.expect(",")
+    return Select(condition, *_two(c))
+
+
+def _ramp(c: Cursor, _: str) -> Expr:
+    base, stride = _two(c)
+    c.expect(",")
+    return Ramp(base, stride, c.number())
+
+
+def _reduce(c: Cursor, op: str) -> Expr:
+    value = expression(c)
+    c.expect(",")
+    return VectorReduce(Op(op), value, c.number())
+
+
+def _gather(c: Cursor, _: str) -> Expr:
+    value = expression(c)
+    c.expect(",")
+    c.expect("[")
+    picks: list[int] = []
+    while not c.accept("]"):
+        if picks:
+            c.expect(",")
+        picks.append(c.number())
+    return Gather(value, tuple(picks))
+
+
+def _instruct(c: Cursor, parameter: str) -> Expr:
+    head, *sizes = parameter.split(",")
+    name, _, type_text = head.partition(":")
+    result = _as_type(type_text)
+    if result is None:
+        raise c.wrong("an instruction with a type")
+    given = tuple((size, int(n)) for size, _, n in (s.partition("=") for s in sizes))
+    args = [expression(c)]
+    while c.accept(","):
+        args.append(expression(c))
+    return Instruct(name, given, tuple(args), result)
+
+
+_CALLS: Final[dict[str, Callable[[Cursor, str], Expr]]] = {
+    "min": _extreme(Op.MIN),
+    "max": _extreme(Op.MAX),
+    "abs": lambda c, _: Unary(UnaryOp.ABS, expression(c)),
+    "select": _select,
+    "ramp": _ramp,
+    "reduce": _reduce,
+    "gather": _gather,
+    "instruct": _instruct,
+}
+
+
+def _as_type(text: str) -> Type | None:
+    match = _TYPE.fullmatch(text)
+    return Type(DTYPES[match[1]], int(match[2] or 1)) if match else None

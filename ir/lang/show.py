@@ -1,0 +1,268 @@
+"""The IR as text that `read` turns back into the same tree.
+
+Literals and variables are `i64` unless they say so (`0.5:f32`, `n:i32`). `A.f32x16[i]` is a Load of
+16 lanes, `A.f32(i, j)` an Access, `x16(v)` a Broadcast, `f32x16(v)` a Cast.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from typing import Final, assert_never
+
+from hbc.ir.lang.fold import round_to
+from hbc.ir.lang.kernel import Argument, Kernel, Size, Table
+from hbc.ir.lang.nodes import (
+    Access,
+    Allocate,
+    Assert,
+    Barrier,
+    Binary,
+    Block,
+    Broadcast,
+    Call,
+    Cast,
+    Comment,
+    Const,
+    CopyCommit,
+    CopyWait,
+    Expr,
+    For,
+    Gather,
+    If,
+    Instruct,
+    Let,
+    LetStmt,
+    Load,
+    LoopKind,
+    Move,
+    Node,
+    Op,
+    Prefetch,
+    Ramp,
+    Select,
+    Stmt,
+    Store,
+    Unary,
+    UnaryOp,
+    Var,
+    VectorReduce,
+)
+from hbc.ir.lang.types import CONDITION, INDEX, DType, Kind
+
+# Higher binds tighter; operators of one level group to the left, comparisons not at all.
+PRECEDENCE: Final = {
+    Op.OR: 1,
+    Op.XOR: 2,
+    Op.AND: 3,
+    Op.EQ: 4,
+    Op.NE: 4,
+    Op.LT: 4,
+    Op.LE: 4,
+    Op.GT: 4,
+    Op.GE: 4,
+    Op.SHL: 5,
+    Op.SHR: 5,
+    Op.ADD: 6,
+    Op.SUB: 6,
+    Op.MUL: 7,
+    Op.DIV: 7,
+    Op.MOD: 7,
+}
+COMPARISON_LEVEL: Final = 4
+_UNARY_LEVEL: Final = 8
+
+RESERVED: Final = frozenset({"let", "in", "if", "else", "true", "false", "inf", "nan"})
+STATEMENTS: Final = frozenset(
+    {*LoopKind, "prefetch", "allocate", "assert", "barrier", "async", "atomic", "warp", "copies"}
+)
+IDENTIFIER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+def show(node: Node) -> str:
+    """The text of an expression (one line) or statement (lines without a final newline)."""
+    if isinstance(node, Stmt):
+        return "\n".join(_lines(node, 0))
+    return _expr(node, 0)
+
+
+def show_kernel(kernel: Kernel) -> str:
+    """The text of a whole kernel, with a final newline."""
+    lines = [f"kernel {name_text(kernel.name)}"]
+    lines += [_size(s) for s in kernel.sizes]
+    lines += [_argument(a) for a in kernel.arguments]
+    lines += [_table(t) for t in kernel.tables]
+    lines += [f"instruction {name_text(i.name)}" for i in kernel.instructions]
+    lines += [f"check {show(c.condition)}, {json.dumps(c.message)}" for c in kernel.checks]
+    return "\n".join([*lines, *_braced("", kernel.body, 0)]) + "\n"
+
+
+def name_text(name: str) -> str:
+    """The name, in backquotes unless it is a plain identifier that means nothing else."""
+    if IDENTIFIER.fullmatch(name) and name not in RESERVED and name not in STATEMENTS:
+        return name
+    return "`" + name.replace("\\", "\\\\").replace("`", "\\`").replace("\n", "\\n") + "`"
+
+
+def value_text(value: int | float | bool, element: DType) -> str:
+    """The shortest text that rounds to the value in its type."""
+    if element.kind is Kind.BOOL:
+        return "true" if value else "false"
+    if isinstance(value, int) or not math.isfinite(value):
+        return str(value)
+    for digits in range(1, 17):
+        text = f"{value:.{digits}g}"
+        if round_to(float(text), element) == value:
+            break
+    else:
+        text = repr(value)
+    return text if re.search("[.e]", text) else text + ".0"
+
+
+def _expr(e: Expr, level: int) -> str:
+    """`e`, in parentheses when it binds weaker than `level`."""
+    match e:
+        case Const(value=value, type=t):
+            text = value_text(value, t.element)
+            return text if t in (INDEX, CONDITION) else f"{text}:{t}"
+        case Var(name=name, type=t):
+            return name_text(name) if t == INDEX else f"{name_text(name)}:{t}"
+        case Binary(op=op, a=a, b=b):
+            if op not in PRECEDENCE:
+                return f"{op}({_expr(a, 0)}, {_expr(b, 0)})"
+            own = PRECEDENCE[op]
+            left = own + 1 if own == COMPARISON_LEVEL else own
+            return _wrap(f"{_expr(a, left)} {op} {_expr(b, own + 1)}", own < level)
+        case Unary(op=UnaryOp.ABS, a=a):
+            return f"abs({_expr(a, 0)})"
+        case Unary(op=uop, a=Const() as a):
+            return f"{uop}({_expr(a, 0)})"
+        case Unary(op=uop, a=a):
+            return f"{uop}{_expr(a, _UNARY_LEVEL)}"
+        case Select(condition=c, a=a, b=b):
+            return f"select({_list(c, a, b)})"
+        case Cast(type=t, value=v):
+            return f"{t}({_expr(v, 0)})"
+        case Access(name=name, indices=indices, type=t):
+            return f"{name_text(name)}.{t}({_list(*indices)})"
+        case Load(buffer=buffer, index=index, type=t, mask=mask):
+            return f"{name_text(buffer)}.{t}{_place(index, mask)}"
+        case Call(name=fn, args=args, type=t):
+            to = "" if args and args[0].type == t else f"<{t}>"
+            return f"{fn}{to}({_list(*args)})"
+        case Let(name=name, value=v, body=body):
+            return _wrap(f"let {name_text(name)} = {_expr(v, 0)} in {_expr(body, 0)}", level > 0)
+        case _:
+            return _vector(e)
+
+
+def _vector(e: Ramp | Broadcast | VectorReduce | Gather | Move | Instruct) -> str:
+    match e:
+        case Ramp(base=base, stride=stride, lanes=lanes):
+            return f"ramp({_list(base, stride)}, {lanes})"
+        case Broadcast(value=v, lanes=lanes):
+            return f"x{lanes}({_expr(v, 0)})"
+        case VectorReduce(op=op, value=v, lanes=lanes):
+            return f"reduce<{op}>({_expr(v, 0)}, {lanes})"
+        case Gather(value=v, lanes=picks):
+            return f"gather({_expr(v, 0)}, [{', '.join(map(str, picks))}])"
+        case Move(source=source, target=target, value=v):
+            return f"{source}_to_{target}({_expr(v, 0)})"
+        case Instruct(name=name, sizes=sizes, args=args, type=t):
+            given = "".join(f",{size}={n}" for size, n in sizes)
+            return f"instruct<{name}:{t}{given}>({_list(*args)})"
+        case _:
+            assert_never(e)
+
+
+def _lines(s: Stmt, depth: int) -> list[str]:
+    pad = "    " * depth
+    match s:
+        case Comment(text=text):
+            escaped = text.replace("\\", "\\\\").replace("\n", "\\n")
+            return [f"{pad}# {escaped}"]
+        case Barrier(scope=scope):
+            return [f"{pad}barrier {scope}"]
+        case CopyCommit():
+            return [f"{pad}copies commit"]
+        case CopyWait(most=most):
+            return [f"{pad}copies wait {most}"]
+        case Store(buffer=buffer, index=index, value=value, mask=mask):
+            pad += "async " if s.asynchronous else ""
+            pad += "warp " if s.warp else ""
+            pad += "" if s.atomic is None else f"atomic {s.atomic} "
+            return [f"{pad}{name_text(buffer)}{_place(index, mask)} = {show(value)}"]
+        case Prefetch(buffer=buffer, index=index, element=element, level=level):
+            into = "" if level == 1 else f" {level}"
+            return [f"{pad}prefetch{into} {name_text(buffer)}.{element}{_place(index, None)}"]
+        case For(var=var, start=start, extent=extent, kind=kind, body=body, note=note):
+            head = f"{kind} {name_text(var)} from {show(start)} count {show(extent)}"
+            stages = "" if s.stages == 1 else f" stages {s.stages}"
+            resident = "" if s.resident is None else f" resident {s.resident}"
+            at_once = "" if s.at_once is None else f" at_once {s.at_once}"
+            return _braced(head + stages + resident + at_once + _note(note), body, depth)
+        case Block(body=stmts):
+            return [f"{pad}{{", *(x for c in stmts for x in _lines(c, depth + 1)), f"{pad}}}"]
+        case LetStmt():
+            lets = []
+            inner: Stmt = s
+            while isinstance(inner, LetStmt):  # there may be thousands, one inside the other
+                lets.append(f"{pad}let {name_text(inner.name)} = {show(inner.value)} in")
+                inner = inner.body
+            return [*lets, *_lines(inner, depth)]
+        case Allocate(buffer=buffer, element=element, extent=extent, memory=memory, body=body):
+            head = f"allocate {name_text(buffer)}: {element}[{show(extent)}] in {memory}"
+            if s.swizzle is not None:
+                head += f" swizzle {s.swizzle.unit} of {s.swizzle.row}"
+            return _braced(head + _note(s.note), body, depth)
+        case If(condition=c, then=then, otherwise=other):
+            first = _braced(f"if {show(c)}", then, depth)
+            if other is None:
+                return first
+            second = _braced("else", other, depth)
+            return [*first[:-1], f"{pad}}} {second[0].lstrip()}", *second[1:]]
+        case Assert(condition=c, message=message):
+            return [f"{pad}assert {show(c)}, {json.dumps(message)}"]
+        case _:
+            assert_never(s)
+
+
+def _braced(head: str, body: Stmt, depth: int) -> list[str]:
+    """A body in braces: one statement stands for itself, several or none are a Block."""
+    pad = "    " * depth
+    inner = body.body if isinstance(body, Block) and len(body.body) != 1 else (body,)
+    opening = f"{head} {{" if head else "{"
+    return [pad + opening, *(x for c in inner for x in _lines(c, depth + 1)), pad + "}"]
+
+
+def _size(size: Size) -> str:
+    fixed = "" if size.fixed is None else f" = {size.fixed}"
+    return f"size {name_text(size.name)}{fixed}"
+
+
+def _argument(a: Argument) -> str:
+    kind = "output" if a.output else "input"
+    return f"{kind} {name_text(a.name)}: {a.element}[{_list(*a.extents)}]"
+
+
+def _table(t: Table) -> str:
+    shape = ", ".join(map(str, t.shape))
+    values = ", ".join(value_text(v, t.element) for v in t.values)
+    return f"table {name_text(t.name)}: {t.element}[{shape}] = [{values}]"
+
+
+def _list(*es: Expr) -> str:
+    return ", ".join(_expr(e, 0) for e in es)
+
+
+def _place(index: Expr, mask: Expr | None) -> str:
+    return f"[{_expr(index, 0)}]" if mask is None else f"[{_expr(index, 0)} if {_expr(mask, 0)}]"
+
+
+def _note(note: str) -> str:
+    return f" {json.dumps(note)}" if note else ""
+
+
+def _wrap(text: str, parentheses: bool) -> str:
+    return f"({text})" if parentheses else text

@@ -1,0 +1,127 @@
+"""Element types, vector types and memory spaces."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from hbc.ir.ground.record import interned
+
+
+class Kind(StrEnum):
+    BOOL = "bool"
+    INT = "int"
+    UINT = "uint"
+    FLOAT = "float"
+    BFLOAT = "bfloat"
+
+
+@interned
+class DType:
+    """An element type: its name in the language, kind and width in bits (bool: 8 in memory)."""
+
+    name: str
+    kind: Kind
+    bits: int
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def bytes(self) -> int:
+        return self.bits // 8
+
+    @property
+    def is_float(self) -> bool:
+        return self.kind in (Kind.FLOAT, Kind.BFLOAT)
+
+    @property
+    def is_int(self) -> bool:
+        """Signed or unsigned integer, not bool."""
+        return self.kind in (Kind.INT, Kind.UINT)
+
+    @property
+    def limits(self) -> tuple[int, int]:
+        """Least and greatest value of an integer or bool type."""
+        if self.kind is Kind.INT:
+            return -(1 << (self.bits - 1)), (1 << (self.bits - 1)) - 1
+        if self.kind is Kind.UINT:
+            return 0, (1 << self.bits) - 1
+        return 0, 1
+
+    @property
+    def precision(self) -> int:
+        """Significand bits of a float type, the hidden bit included (f32: 24)."""
+        return {"f16": 11, "bf16": 8, "f32": 24, "f64": 53}[self.name]
+
+    def __call__(self, lanes: int = 1) -> Type:
+        return Type(self, lanes)
+
+
+I8, I16, I32, I64 = (DType(f"i{bits}", Kind.INT, bits) for bits in (8, 16, 32, 64))
+U8, U16, U32 = (DType(f"u{bits}", Kind.UINT, bits) for bits in (8, 16, 32))
+F16, F32, F64 = (DType(f"f{bits}", Kind.FLOAT, bits) for bits in (16, 32, 64))
+BF16 = DType("bf16", Kind.BFLOAT, 16)
+BOOL = DType("bool", Kind.BOOL, 8)
+
+DTYPES: dict[str, DType] = {
+    t.name: t for t in (I8, U8, I16, U16, I32, U32, I64, F16, BF16, F32, F64, BOOL)
+}
+
+
+@interned
+class Type:
+    """The type of an expression: an element type and a number of lanes (1: scalar)."""
+
+    element: DType
+    lanes: int = 1
+
+    def __str__(self) -> str:
+        return self.element.name if self.lanes == 1 else f"{self.element.name}x{self.lanes}"
+
+    def with_lanes(self, lanes: int) -> Type:
+        return self if lanes == self.lanes else Type(self.element, lanes)
+
+
+INDEX = I64(1)  # loop variables, sizes, strides and buffer offsets
+CONDITION = BOOL(1)
+
+
+class Memory(StrEnum):
+    """Where a buffer lives. AUTO is decided by the `place` passes. SHARED: by the threads of a GPU's
+    block; WMMA and MMA: fragments of tensor cores, spread over the lanes of a warp; of the latter each
+    lane knows which elements it has."""
+
+    AUTO = "auto"
+    HEAP = "heap"
+    STACK = "stack"
+    REGISTER = "registers"
+    AMX_TILE = "amx_tile"
+    SHARED = "shared"
+    WMMA = "wmma_accumulator"
+    MMA = "mma_accumulator"
+
+
+FRAGMENTS = frozenset({Memory.WMMA, Memory.MMA})
+"""Memory that the lanes of a GPU's warp hold together."""
+TILES = frozenset({Memory.AMX_TILE, *FRAGMENTS})
+"""Memory that only whole-tile statements touch."""
+TILES_OF_ELEMENTS = FRAGMENTS
+"""Those whose elements can be changed where they are, all in the same way."""
+TILES_OF_LANES = frozenset({Memory.MMA})
+"""Those of which every lane knows where its elements are: any statement may touch them one by one."""
+
+
+def widen(a: DType, b: DType) -> DType | None:
+    """The type that both convert to without loss, or None (no implicit narrowing, no int-to-float)."""
+    if a == b:
+        return a
+    small, large = (a, b) if a.bits < b.bits else (b, a)
+    if small.bits == large.bits:
+        return None
+    if small.is_float and large.is_float:
+        return large if large.kind is Kind.FLOAT else None
+    if small.kind is large.kind and small.is_int:
+        return large
+    if small.kind is Kind.UINT and large.kind is Kind.INT:
+        return large
+    return None

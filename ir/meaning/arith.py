@@ -1,0 +1,142 @@
+"""The NumPy meaning of every operator and math function on arrays of one element type.
+
+`nodes` states it in words. All functions work on arrays of any shape (NumPy scalars included) and
+give arrays of the type's dtype, bool for comparisons. Callers hold `np.errstate(all="ignore")`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+
+import numpy as np
+
+from hbc.ir.lang.nodes import MathOp, Op, UnaryOp
+from hbc.ir.lang.types import BOOL, F64, DType
+from hbc.ir.meaning.arith_cast import round_to
+from hbc.ir.meaning.numpy_types import Array, numpy_dtype
+from hbc.ir.meaning.tf32 import to_tf32
+
+BinaryMeaning = Callable[[Array, Array], Array]
+UnaryMeaning = Callable[[Array], Array]
+
+_COMMON: dict[Op, BinaryMeaning] = {
+    Op.ADD: np.add,
+    Op.SUB: np.subtract,
+    Op.MUL: np.multiply,
+    Op.MIN: np.minimum,
+    Op.MAX: np.maximum,
+    Op.AND: np.bitwise_and,
+    Op.OR: np.bitwise_or,
+    Op.XOR: np.bitwise_xor,
+    Op.LT: np.less,
+    Op.LE: np.less_equal,
+    Op.GT: np.greater,
+    Op.GE: np.greater_equal,
+    Op.EQ: np.equal,
+    Op.NE: np.not_equal,
+}
+
+
+def binary(op: Op, element: DType) -> BinaryMeaning:
+    """What `a op b` is for two arrays of `element`."""
+    if element.is_float:
+        return {Op.DIV: np.divide, Op.MOD: np.mod}.get(op) or _COMMON[op]
+    integer: dict[Op, BinaryMeaning] = {Op.DIV: _divide, Op.MOD: _modulo, Op.SHL: _left}
+    return integer.get(op) or (_right if op is Op.SHR else _COMMON[op])
+
+
+@cache
+def unary(op: UnaryOp, element: DType) -> UnaryMeaning:
+    """What `op a` is for an array of `element`."""
+    match op:
+        case UnaryOp.NEG:
+            return np.negative
+        case UnaryOp.ABS:
+            return np.absolute
+        case UnaryOp.NOT:
+            return np.logical_not if element == BOOL else np.bitwise_not
+
+
+@cache
+def call(name: MathOp, source: DType, target: DType) -> UnaryMeaning:
+    """What the math function is for an array of `source`; `target` differs for REINTERPRET only."""
+    if name is MathOp.REINTERPRET:
+        return lambda x: np.asarray(x).view(numpy_dtype(target))
+    exact = _EXACT.get(name)
+    if exact is not None and source == F64:
+        return exact
+    wide = exact or MATH[name]
+    # f64 has more than twice the bits of f32, so rounding its result is rounding once.
+    return lambda x: round_to(wide(np.asarray(x).astype(np.float64)), target)
+
+
+def reduce(op: Op, element: DType, x: Array, lanes: int) -> Array:
+    """Each run of `len(x) / lanes` adjacent elements of the vector `x` folded, halves first."""
+    fold = binary(op, element)
+    rows = x.reshape(lanes, -1)
+    while rows.shape[1] > 1:
+        half = rows.shape[1] // 2
+        paired = fold(rows[:, :half], rows[:, half : 2 * half])
+        rows = np.concatenate([paired, rows[:, 2 * half :]], axis=1)
+    return np.ascontiguousarray(rows[:, 0])
+
+
+def _divide(a: Array, b: Array) -> Array:
+    """Floor; 0 for a zero divisor; the least integer / -1 wraps to itself."""
+    zero = np.equal(b, 0)
+    one = np.ones((), np.asarray(b).dtype)
+    if np.asarray(b).dtype.kind == "u":
+        return _keep(np.where(zero, 0, np.floor_divide(a, np.where(zero, one, b))), a)
+    minus = np.equal(b, -1)
+    quotient = np.floor_divide(a, np.where(zero | minus, one, b))
+    return _keep(np.where(zero, 0, np.where(minus, np.negative(a), quotient)), a)
+
+
+def _modulo(a: Array, b: Array) -> Array:
+    """a - floor(a / b) * b, with the sign of the divisor; 0 for a zero divisor."""
+    one = np.ones((), np.asarray(b).dtype)
+    trivial = np.equal(b, 0) if one.dtype.kind == "u" else np.equal(b, 0) | np.equal(b, -1)
+    return _keep(np.where(trivial, 0, np.mod(a, np.where(trivial, one, b))), a)
+
+
+def _left(a: Array, b: Array) -> Array:
+    return np.left_shift(a, _amount(b))
+
+
+def _right(a: Array, b: Array) -> Array:
+    return np.right_shift(a, _amount(b))
+
+
+def _amount(b: Array) -> Array:
+    bits = np.asarray(b).dtype.itemsize * 8
+    return np.asarray(np.bitwise_and(b, np.asarray(bits - 1, np.asarray(b).dtype)))
+
+
+def _keep(x: Array, like: Array) -> Array:
+    return x.astype(np.asarray(like).dtype)
+
+
+def _rsqrt(x: Array) -> Array:
+    root: Array = np.sqrt(x)
+    return np.asarray(1.0 / root)
+
+
+_EXACT: dict[MathOp, UnaryMeaning] = {
+    MathOp.SQRT: np.sqrt,
+    MathOp.FLOOR: np.floor,
+    MathOp.CEIL: np.ceil,
+    MathOp.ROUND: np.rint,
+    MathOp.TF32: to_tf32,
+}
+
+MATH: dict[MathOp, UnaryMeaning] = {
+    MathOp.EXP: np.exp,
+    MathOp.LOG: np.log,
+    MathOp.RSQRT: _rsqrt,
+    MathOp.SIN: np.sin,
+    MathOp.COS: np.cos,
+    MathOp.TANH: np.tanh,
+    **_EXACT,
+}
+"""On f64, or wider for the oracle."""

@@ -1,0 +1,76 @@
+"""The NumPy meaning of casts: integers wrap, floats round once, float to integer saturates.
+
+All functions work on arrays of any shape. Callers hold `np.errstate(all="ignore")`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+
+import numpy as np
+
+from hbc.ir.lang.types import BF16, BOOL, DType
+from hbc.ir.meaning.numpy_types import Array, numpy_dtype
+
+
+def cast(x: Array, source: DType, target: DType) -> Array:
+    """Every element of `x`, held as `source`, as `target`."""
+    if source == target:
+        return x
+    if target == BOOL:
+        return np.not_equal(x, np.zeros((), x.dtype))
+    if not source.is_float:
+        return _from_integer(x, target)
+    if target.is_float:
+        return round_to(x, target)
+    return saturate(x, target)
+
+
+@cache
+def casting(source: DType, target: DType) -> Callable[[Array], Array]:
+    """`cast` between these types."""
+    if source.is_float or target in (BOOL, BF16):
+        return lambda x: cast(x, source, target)
+    element = numpy_dtype(target)
+    return lambda x: x.astype(element)
+
+
+def round_to(x: Array, target: DType) -> Array:
+    """Floats of any dtype rounded once, to nearest even, to the float type `target`."""
+    x = np.asarray(x)
+    if target == BF16 and x.dtype.itemsize > 4:
+        return _to_odd_float32(x).astype(numpy_dtype(BF16))
+    if target == BF16 or x.dtype == numpy_dtype(BF16):
+        x = x.astype(np.float32)
+    return x.astype(numpy_dtype(target))
+
+
+def _to_odd_float32(x: Array) -> Array:
+    """f64 as f32 rounded to odd: rounding that once more, to fewer bits, is rounding `x` once."""
+    near = x.astype(np.float32)
+    back = near.astype(x.dtype)
+    inexact = (back != x) & ~np.isnan(x)
+    away = inexact & (np.abs(back) > np.abs(x))
+    bits = near.view(np.uint32) - away.astype(np.uint32)
+    return np.asarray(bits | inexact.astype(np.uint32)).view(np.float32)
+
+
+def _from_integer(x: Array, target: DType) -> Array:
+    if target != BF16:
+        return x.astype(numpy_dtype(target))
+    wide = x.astype(np.int64)
+    # A sticky last bit: what is left fits f64 and still rounds to bf16 as the whole integer does.
+    jammed = ((wide >> 16) | ((wide & 0xFFFF) != 0)) << 16
+    large = (wide >= 1 << 32) | (wide <= -(1 << 32))
+    return round_to(np.where(large, jammed, wide).astype(np.float64), BF16)
+
+
+def saturate(x: Array, target: DType) -> Array:
+    """Floats truncated to an integer type, the nearest limit beyond it, 0 for NaN."""
+    lo, hi = target.limits
+    wide = np.trunc(np.asarray(x).astype(np.float64))
+    above, below, none = wide >= float(hi), wide <= float(lo), np.isnan(wide)
+    inside = np.where(above | below | none, 0.0, wide).astype(np.int64)
+    clamped = np.where(above, hi, np.where(below, lo, inside))
+    return clamped.astype(numpy_dtype(target))

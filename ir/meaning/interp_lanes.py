@@ -1,0 +1,60 @@
+"""Indices whose lanes are a scalar plus constants, which the interpreter computes ahead."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from hbc.ir.lang.nodes import Broadcast, Const, Expr, Ramp
+from hbc.ir.lang.types import I64
+from hbc.ir.meaning.numpy_types import Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Offsets:
+    """What the lanes are beyond the scalar. `adjacent`: each is the one before plus 1."""
+
+    lanes: Array
+    low: int
+    high: int
+    adjacent: bool
+
+
+def offsets_of(e: Expr) -> tuple[Expr, Offsets] | None:
+    """The scalar and the rest of an index vector; None where its lanes are not that simple."""
+    if e.type.element != I64 or e.type.lanes == 1:
+        return None
+    found = _split(e)
+    if found is None:
+        return None
+    base, lanes = found
+    low, high = int(lanes.min()), int(lanes.max())
+    if not -(1 << 40) < low <= high < 1 << 40:  # so that no sum wraps
+        return None
+    adjacent = bool((lanes == np.arange(low, low + len(lanes))).all())
+    return base, Offsets(lanes, low, high, adjacent)
+
+
+def _split(e: Expr) -> tuple[Expr, Array] | None:
+    if e.type.lanes == 1:
+        return e, np.zeros(1, np.int64)
+    match e:
+        case Broadcast(value=value, lanes=lanes):
+            inner = _split(value)
+            return None if inner is None else (inner[0], np.tile(inner[1], lanes))
+        case Ramp(base=base, stride=stride, lanes=lanes):
+            inner, step = _split(base), _constant(stride)
+            if inner is None or step is None:
+                return None
+            outer = np.arange(lanes)[:, None] * step
+            return inner[0], np.asarray(inner[1] + outer).ravel()
+        case _:
+            return None
+
+
+def _constant(e: Expr) -> Array | None:
+    found = _split(e)
+    if found is None or not isinstance(found[0], Const):
+        return None
+    return found[1] + int(found[0].value)

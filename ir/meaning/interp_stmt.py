@@ -1,0 +1,155 @@
+"""Statements as lines of Python: loops of every kind are serial, hints do nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import assert_never
+
+from hbc.ir.lang.nodes import (
+    Allocate,
+    Assert,
+    Barrier,
+    Binary,
+    Block,
+    Comment,
+    CopyCommit,
+    CopyWait,
+    For,
+    If,
+    LetStmt,
+    Load,
+    LoopKind,
+    Op,
+    Prefetch,
+    Stmt,
+    Store,
+)  # fmt: skip
+from hbc.ir.lang.types import TILES, DType
+from hbc.ir.lang.walk import contains
+from hbc.ir.meaning import arith
+from hbc.ir.meaning.interp_buffers import Buffer, InterpError, allocated
+from hbc.ir.meaning.interp_code import Code
+from hbc.ir.meaning.interp_expr import buffer_name, emit, offsets
+from hbc.ir.meaning.interp_lanes import offsets_of
+from hbc.ir.meaning.numpy_types import poison
+
+
+def allocator(strict: bool) -> Callable[[str, DType, int], Buffer]:
+    """What `Allocate` calls: a poisoned buffer of so many elements."""
+
+    def allocate(name: str, element: DType, extent: int) -> Buffer:
+        if extent < 0:
+            raise InterpError(f"allocation of `{name}` with {extent} elements")
+        return allocated(name, poison(element, extent), strict)
+
+    return allocate
+
+
+def emit_statement(code: Code, s: Stmt) -> None:
+    """Adds the lines that execute `s`."""
+    match s:
+        case Block(body=body):
+            for one in body:
+                emit_statement(code, one)
+        case Store():
+            _store(code, s)
+        case For():
+            _for(code, s)
+        case LetStmt(name=name, value=value, body=body):
+            with code.bound(code.variables, name, emit(code, value)):
+                emit_statement(code, body)
+        case Allocate():
+            _allocate(code, s)
+        case If(condition=condition, then=then, otherwise=otherwise):
+            with code.indented(f"if {emit(code, condition)}:") as suite:
+                emit_statement(code, then)
+            if otherwise is not None:
+                with code.indented("else:", after=suite):
+                    emit_statement(code, otherwise)
+        case Assert(condition=condition, message=message):
+            code.line(f"if not {emit(code, condition)}: raise InterpError({message!r})")
+        case CopyCommit():
+            code.line("copies.commit()")
+        case CopyWait(most=most):
+            code.line(f"copies.wait({most})")
+        case Prefetch(index=index):
+            if contains(index, Load):  # the hint itself reads these
+                code.assign(emit(code, index))
+        case Barrier() | Comment():
+            pass
+        case _:
+            assert_never(s)
+
+
+def _for(code: Code, s: For) -> None:
+    python = code.fresh("i")
+    code.loops[python] = s.var
+    first, count = emit(code, s.start), emit(code, s.extent)
+    thread, in_block = code.thread, code.in_block
+    code.in_block = in_block or s.kind is LoopKind.BLOCK
+    if s.kind is LoopKind.THREAD:  # which count warps where there are lanes
+        code.thread = f"({thread or 0}) * {count} + {python} - {first}"
+    with (
+        code.loop(python, f"range({first}, {first} + {count})"),
+        code.bound(code.variables, s.var, python),
+    ):
+        emit_statement(code, s.body)
+    code.thread, code.in_block = thread, in_block
+
+
+def _allocate(code: Code, s: Allocate) -> None:
+    """Tiles outside of the loops over a GPU's threads are of each warp."""
+    made = f"allocate({s.buffer!r}, {code.refer(s.element)}, {emit(code, s.extent)})"
+    if s.memory in TILES and code.in_block and not code.thread:
+        python = code.assign(f"defaultdict(lambda: {made})")
+        code.shared_out.add(python)
+    else:
+        python = code.assign(made)
+    with code.bound(code.buffers, s.buffer, python):
+        emit_statement(code, s.body)
+
+
+def _store(code: Code, s: Store) -> None:
+    if s.asynchronous:
+        _copy(code, s)
+        return
+    if s.atomic is not None:
+        _update(code, s, s.atomic)
+        return
+    found = offsets_of(s.index) if s.mask is None else None
+    if found is not None:
+        base, value = emit(code, found[0]), emit(code, s.value)
+        buffer = buffer_name(code, s.buffer)
+        code.line(f"{buffer}.store_offsets({base}, {offsets(code, found[1])}, {value})")
+        return
+    index, value = emit(code, s.index), emit(code, s.value)
+    mask = None if s.mask is None else emit(code, s.mask)
+    buffer = buffer_name(code, s.buffer)
+    if s.value.type.lanes > 1:
+        lanes = f"{index}, {value}" if mask is None else f"{index}, {value}, {mask}"
+        code.line(f"{buffer}.store_lanes({lanes})")
+        return
+    guard = "" if mask is None else f"if {mask}: "
+    code.line(f"{guard}{buffer}.store({index}, {value})")
+
+
+def _update(code: Code, s: Store, op: Op) -> None:
+    """One thread runs after the other: an atomic update is one like any other."""
+    if s.value.type.lanes == 1:
+        updated = Binary(op, Load(s.buffer, s.index, s.value.type, s.mask), s.value)
+        _store(code, replace(s, value=updated, atomic=None, warp=False))
+        return
+    index, value = emit(code, s.index), emit(code, s.value)
+    mask = "None" if s.mask is None else emit(code, s.mask)
+    meaning = code.refer(arith.binary(op, s.value.type.element))
+    code.line(f"{buffer_name(code, s.buffer)}.update_lanes({index}, {value}, {mask}, {meaning})")
+
+
+def _copy(code: Code, s: Store) -> None:
+    """A copy that lands at a wait."""
+    index, value = emit(code, s.index), emit(code, s.value)
+    mask = None if s.mask is None else emit(code, s.mask)
+    guard = f"if {mask}: " if mask is not None and s.index.type.lanes == 1 else ""
+    lanes = f"{index}, {value}" if mask is None or guard else f"{index}, {value}, {mask}"
+    code.line(f"{guard}copies.begin({buffer_name(code, s.buffer)}, {lanes})")

@@ -1,0 +1,63 @@
+"""How NumPy arrays hold element types (bf16 by ml_dtypes), and the poison of fresh memory."""
+
+from __future__ import annotations
+
+from functools import cache
+from random import Random
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hbc.ir.lang.types import BF16, BOOL, DTYPES, F16, F32, F64, DType
+
+Array = npt.NDArray[Any]
+
+# Quiet NaNs whose payload no arithmetic produces.
+_POISON_BITS: dict[DType, int] = {
+    F16: 0x7EAD,
+    BF16: 0x7FDB,
+    F32: 0x7FDEAD5A,
+    F64: 0x7FFDEAD5DEAD5A5A,
+}
+_GARBAGE = Random(0xDEAD).randbytes(4096)  # NumPy's generators take long to import
+
+
+@cache
+def numpy_dtype(element: DType) -> np.dtype[Any]:
+    """The NumPy dtype that holds `element`."""
+    if element == BF16:
+        import ml_dtypes  # here, since it takes 5 ms
+
+        found: np.dtype[Any] = np.dtype(ml_dtypes.bfloat16)
+        return found
+    if element == BOOL:
+        return np.dtype(np.bool_)
+    return np.dtype(f"{element.kind.value}{element.bits}")
+
+
+def element_of(dtype: np.dtype[Any]) -> DType | None:
+    """The element type that `dtype` holds, or None when the language has no such type."""
+    return next((t for t in DTYPES.values() if numpy_dtype(t) == dtype), None)
+
+
+def bits_dtype(element: DType) -> np.dtype[Any]:
+    """The unsigned integer dtype of the same width."""
+    return np.dtype(f"uint{element.bits}")
+
+
+def poison(element: DType, count: int) -> Array:
+    """`count` elements as fresh memory holds them: NaNs of a special payload, or garbage."""
+    if element.is_float:
+        bits = np.full(count, _POISON_BITS[element], bits_dtype(element))
+        return bits.view(numpy_dtype(element))
+    whole = np.frombuffer(_GARBAGE, bits_dtype(element))
+    garbage = np.resize(whole, count)
+    if element == BOOL:
+        return (garbage & 1).astype(np.bool_)
+    return garbage.view(numpy_dtype(element))
+
+
+def is_poison(values: Array, element: DType) -> Array:
+    """Where float `values` still are the poison that `poison` wrote."""
+    return np.asarray(values.view(bits_dtype(element)) == _POISON_BITS[element])

@@ -1,0 +1,210 @@
+"""Checks that a kernel is well-formed, and that what a pass promised to remove is gone.
+
+Run between passes: `verify(kernel, "unroll")` after the pass of that name. What it finds is a bug of
+the pass, so it raises InternalError with the pass and the offending node.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from math import prod
+from typing import Final, NoReturn, assert_never
+
+from hbc.ir.ground.diag import InternalError
+from hbc.ir.lang.kernel import Kernel
+from hbc.ir.lang.nodes import (
+    ASSOCIATIVE,
+    Allocate,
+    Assert,
+    Barrier,
+    Block,
+    Comment,
+    CopyCommit,
+    CopyWait,
+    Expr,
+    For,
+    If,
+    Instruct,
+    LetStmt,
+    Load,
+    LoopKind,
+    Node,
+    Prefetch,
+    Stmt,
+    Store,
+)
+from hbc.ir.lang.show import show
+from hbc.ir.lang.types import CONDITION, INDEX, DType, Type
+from hbc.ir.lang.walk import nodes
+from hbc.ir.meaning.contraction import refused_sizes, shape
+from hbc.ir.meaning.verify_expr import Names, mistakes
+
+PASSES: Final = (
+    "lower", "simplify", "partition", "vectorize", "unroll", "simplify-vectors", "select",
+    "expand-math", "legalize", "promote", "share", "rotate",
+)  # fmt: skip
+"""Passes in order; a stage that is not among them is checked like the last."""
+
+REMOVED: Final[dict[str, tuple[LoopKind, ...]]] = {
+    "vectorize": (LoopKind.VECTOR,),
+    "unroll": (LoopKind.UNROLL,),
+}
+"""Loops that no longer exist after a pass."""
+
+_MAX_SHOWN: Final = 400
+
+
+def verify(kernel: Kernel, stage: str) -> None:
+    """Raises InternalError for the first thing that is wrong after the pass `stage`."""
+    names = {s.name: INDEX for s in kernel.sizes}
+    buffers: dict[str, DType] = {t.name: t.element for t in kernel.tables}
+    for a in kernel.arguments:
+        buffers[a.name] = a.element
+        names |= {a.stride_name(d): INDEX for d in range(len(a.extents) - 1)}
+        for e in a.extents:
+            _check_expr(e, {s.name: INDEX for s in kernel.sizes}, buffers, stage)
+    for n in nodes(kernel.body):
+        if isinstance(n, Instruct):
+            _check_instruct(n, kernel, stage)
+    for check in kernel.checks:
+        _check_expr(check.condition, names, buffers, stage)
+        _check_type(check.condition, CONDITION, "a check", stage)
+    _check_stmt(kernel.body, names, buffers, stage, top=True)
+
+
+def _check_instruct(e: Instruct, kernel: Kernel, stage: str) -> None:
+    """Known, of legal sizes, with operands of its types and lanes. Sums of integers wrap alike with and
+    without a sign, and tiles hold either."""
+    found = [i for i in kernel.instructions if i.name == e.name]
+    if not found:
+        _fail(e, f"the kernel has no instruction `{e.name}`", stage)
+    i, sizes = found[0], dict(e.sizes)
+    refused = refused_sizes(i, sizes)
+    if refused is not None:
+        _fail(e, refused, stage)
+    wanted = [o.element(prod(shape(i, n, sizes))) for n, o in enumerate(i.operands)]
+    own = wanted[i.accumulator]
+    if own.element.is_int and e.type.element.is_int and e.type.element.bits == own.element.bits:
+        wanted[i.accumulator] = own = e.type.element(own.lanes)
+    if [a.type for a in e.args] != wanted or e.type != own:
+        _fail(e, f"`{e.name}` takes {', '.join(map(str, wanted))}", stage)
+
+
+def removed_by(stage: str) -> Iterator[LoopKind]:
+    """The loop kinds that are gone after a pass."""
+    last = PASSES.index(stage) if stage in PASSES else len(PASSES) - 1
+    for name, kinds in REMOVED.items():
+        if PASSES.index(name) <= last:
+            yield from kinds
+
+
+def _check_stmt(
+    s: Stmt, names: Names, buffers: Mapping[str, DType], stage: str, top: bool = False
+) -> None:
+    while isinstance(s, LetStmt):  # there may be thousands, one inside the other
+        _check_expr(s.value, names, buffers, stage)
+        _check_new(s, s.name, names, stage)
+        names = {**names, s.name: s.value.type}
+        s = s.body
+    match s:
+        case Store():
+            _check_store(s, names, buffers, stage)
+        case Prefetch(buffer=buffer, index=index, element=element):
+            _check_buffer(s, buffer, element, buffers, stage)
+            _check_index(s, index, names, buffers, stage)
+        case For():
+            _check_for(s, names, buffers, stage)
+        case Block(body=body):
+            for c in body:
+                if isinstance(c, Block):
+                    _fail(s, "a Block directly inside a Block", stage)
+                _check_stmt(c, names, buffers, stage, top)
+        case Allocate(buffer=buffer, element=element, extent=extent, body=body):
+            _check_index(s, extent, names, buffers, stage)
+            if buffer in buffers:
+                _fail(s, f"`{buffer}` is allocated where a buffer of that name lives", stage)
+            _check_stmt(body, names, {**buffers, buffer: element}, stage, top)
+        case If(condition=c, then=then, otherwise=other):
+            _check_expr(c, names, buffers, stage)
+            _check_type(c, CONDITION, "the condition of an if", stage)
+            for branch in (then, other):
+                if branch is not None:
+                    _check_stmt(branch, names, buffers, stage, top)
+        case Assert(condition=c):
+            _check_expr(c, names, buffers, stage)
+            _check_type(c, CONDITION, "an assertion", stage)
+            if not top:
+                _fail(s, "an assertion inside a loop", stage)
+        case CopyWait(most=most):
+            if most < 0:
+                _fail(s, "a wait for all groups of copies but fewer than none", stage)
+        case Barrier() | CopyCommit() | Comment():
+            pass
+        case _:
+            assert_never(s)
+
+
+def _check_store(s: Store, names: Names, buffers: Mapping[str, DType], stage: str) -> None:
+    for e in (s.index, s.value, *(() if s.mask is None else (s.mask,))):
+        _check_expr(e, names, buffers, stage)
+    _check_buffer(s, s.buffer, s.value.type.element, buffers, stage)
+    lanes = s.value.type.lanes
+    if s.asynchronous and not isinstance(s.value, Load):
+        _fail(s, "an asynchronous copy of something computed", stage)
+    if s.warp and s.atomic is None:
+        _fail(s, "lanes of a warp that store together", stage)
+    if s.atomic is not None and (s.asynchronous or s.atomic not in ASSOCIATIVE):
+        _fail(s, f"an atomic update by `{s.atomic}`", stage)
+    _check_type(s.index, INDEX.with_lanes(lanes), "the index of a store", stage)
+    if s.mask is not None:
+        _check_type(s.mask, CONDITION.with_lanes(lanes), "the mask of a store", stage)
+
+
+def _check_for(s: For, names: Names, buffers: Mapping[str, DType], stage: str) -> None:
+    _check_index(s, s.start, names, buffers, stage)
+    _check_index(s, s.extent, names, buffers, stage)
+    _check_new(s, s.var, names, stage)
+    if s.kind in removed_by(stage):
+        _fail(s, f"a {s.kind} loop is left", stage)
+    if s.stages < 1:
+        _fail(s, f"{s.stages} stages", stage)
+    if s.resident is not None and (s.kind is not LoopKind.BLOCK or s.resident < 0):
+        _fail(s, f"a loop of kind `{s.kind}` with {s.resident} resident blocks", stage)
+    if s.at_once is not None and (s.kind is not LoopKind.BLOCK or s.at_once < 1):
+        _fail(s, f"a loop of kind `{s.kind}` with {s.at_once} blocks at once", stage)
+    _check_stmt(s.body, {**names, s.var: INDEX}, buffers, stage)
+
+
+def _check_index(s: Stmt, e: Expr, names: Names, buffers: Mapping[str, DType], stage: str) -> None:
+    _check_expr(e, names, buffers, stage)
+    _check_type(e, INDEX, f"an index of a {type(s).__name__}", stage)
+
+
+def _check_expr(e: Expr, names: Names, buffers: Mapping[str, DType], stage: str) -> None:
+    for node, mistake in mistakes(e, names, buffers):
+        _fail(node, mistake, stage)
+
+
+def _check_type(e: Expr, wanted: Type, what: str, stage: str) -> None:
+    if e.type != wanted:
+        _fail(e, f"{what} is {e.type}, not {wanted}", stage)
+
+
+def _check_buffer(
+    s: Stmt, name: str, element: DType, buffers: Mapping[str, DType], stage: str
+) -> None:
+    if name not in buffers:
+        _fail(s, f"there is no buffer `{name}`", stage)
+    if buffers[name] != element:
+        _fail(s, f"`{name}` holds {buffers[name]}, not {element}", stage)
+
+
+def _check_new(s: Stmt, name: str, names: Names, stage: str) -> None:
+    if name in names:
+        _fail(s, f"`{name}` is bound where it has a meaning already", stage)
+
+
+def _fail(node: Node, mistake: str, stage: str) -> NoReturn:
+    text = show(node)
+    text = text if len(text) <= _MAX_SHOWN else text[:_MAX_SHOWN] + " ..."
+    raise InternalError(f"after `{stage}`: {mistake}: {text}")

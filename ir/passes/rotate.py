@@ -1,0 +1,180 @@
+"""Software pipelining: loads of later iterations are issued before this iteration's arithmetic.
+
+    for k in n: use(load(k))
+->  t = load(0);  for k in n - 1: { now = t; t = load(k + 1); use(now) };  use(t)
+
+with `stages - 1` such registers per load. A loop with fewer iterations runs as it was.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, field, replace
+
+from hbc.ir.algebra.facts import NOTHING
+from hbc.ir.algebra.simplify import simplify, simplify_stmt
+from hbc.ir.ground.diag import error
+from hbc.ir.lang.build import add, ge, sub
+from hbc.ir.lang.nodes import (
+    Allocate,
+    Block,
+    Comment,
+    Expr,
+    For,
+    If,
+    LetStmt,
+    Load,
+    Ramp,
+    Stmt,
+    Store,
+    Var,
+    const_index,
+)
+from hbc.ir.lang.types import BOOL, Memory
+from hbc.ir.lang.walk import (
+    block,
+    free_variables,
+    map_children,
+    map_stmt,
+    nodes,
+    substitute,
+    substitute_stmt,
+)
+from hbc.ir.passes.rotate_tiles import has_tiles, pipeline_tiles
+
+
+def rotate(s: Stmt) -> Stmt:
+    """Every loop with `stages` above 1, pipelined. HbcError where its body is not straight-line."""
+    if isinstance(s, For) and s.stages > 1:
+        loop = replace(s, body=rotate(s.body))
+        return pipeline_tiles(loop) if has_tiles(loop) else _pipeline(loop)
+    return map_stmt(s, lambda e: e, rotate)
+
+
+@dataclass(slots=True)
+class _Loads:
+    """The loads of a loop body that can run ahead, in order of first use, with their names."""
+
+    variable: str
+    written: frozenset[str]
+    names: dict[Load, str] = field(default_factory=dict)
+
+    def name(self, e: Expr, bound: frozenset[str]) -> Expr:
+        """`e` with each such load replaced by its name."""
+        if isinstance(e, Load) and e.buffer not in self.written and not _is_mask(e):
+            used = free_variables(e)
+            if self.variable in used and used.isdisjoint(bound):
+                name = self.names.setdefault(e, f"{e.buffer}_ahead{len(self.names)}")
+                return Var(name, e.type)
+        return map_children(e, lambda c: self.name(c, bound))
+
+
+def _is_mask(load: Load) -> bool:
+    """Vectors of bools are masks, of another form on each machine: registers do not hold them."""
+    return load.type.element == BOOL and load.type.lanes > 1
+
+
+def _pipeline(loop: For) -> Stmt:
+    written = frozenset(n.buffer for n in nodes(loop.body) if isinstance(n, Store))
+    loads = _Loads(loop.var, written)
+    body = _collect(loop, loop.body, loads, frozenset())
+    plain = replace(loop, stages=1)
+    if not loads.names:
+        return plain
+    depth = loop.stages - 1
+    registers = {
+        load: [f"{name}_{n}" if depth > 1 else name for n in range(depth)]
+        for load, name in loads.names.items()
+    }
+    enough = ge(loop.extent, depth)
+    facts = NOTHING.with_condition(enough)
+    fill: list[Stmt] = [
+        _set(register, simplify(_at(load, loop, add(loop.start, n)), facts))
+        for load, ring in registers.items()
+        for n, register in enumerate(ring)
+    ]
+    steady = replace(
+        plain,
+        extent=simplify(sub(loop.extent, depth)),
+        body=_iteration(registers, loads, body, _ahead(loop, depth)),
+    )
+    last = [
+        simplify_stmt(
+            substitute_stmt(
+                _iteration(registers, loads, body, None),
+                {loop.var: simplify(add(loop.start, sub(loop.extent, depth - n)))},
+            ),
+            facts,
+        )
+        for n in range(depth)
+    ]
+    whole: Stmt = block(*fill, steady, *last)
+    for load, ring in registers.items():
+        for register in ring:
+            element, lanes = load.type.element, load.type.lanes
+            note = f"runs ahead in loop `{loop.var}`"
+            whole = Allocate(
+                register, element, const_index(lanes), Memory.REGISTER, whole, note, loop.span
+            )
+    return If(enough, whole, plain)
+
+
+def _collect(loop: For, s: Stmt, loads: _Loads, bound: frozenset[str]) -> Stmt:
+    """The body with its loads named; only straight-line code can be rotated."""
+    match s:
+        case LetStmt(name=name, value=value, body=body):
+            new = loads.name(value, bound)
+            inner = _collect(loop, body, loads, bound | {name})
+            return LetStmt(name, new, inner, s.span)
+        case Store():
+            return map_stmt(s, lambda e: loads.name(e, bound), lambda c: c)
+        case Block(body=body):
+            return block(*(_collect(loop, c, loads, bound) for c in body))
+        case Comment():
+            return s
+        case _:
+            raise error(
+                f"`pipeline({loop.var}, {loop.stages})` needs straight-line code in the loop, but "
+                "there is another loop or a condition in it", loop.span,
+                "pipeline the innermost loop that is not unrolled or vectorized, and let its splits "
+                "divide",
+            )  # fmt: skip
+
+
+def _iteration(
+    registers: dict[Load, list[str]], loads: _Loads, body: Stmt, ahead: dict[str, Expr] | None
+) -> Stmt:
+    """One iteration: take the oldest values, move the others up, load new ones, compute."""
+    moves: list[Stmt] = []
+    for load, ring in registers.items():
+        for older, newer in itertools.pairwise(ring):
+            moves.append(_set(older, _get(newer, load)))
+        if ahead is not None:
+            moves.append(_set(ring[-1], substitute(load, ahead)))
+    whole: Stmt = block(*moves, body)
+    for load, ring in reversed(registers.items()):
+        whole = LetStmt(loads.names[load], _get(ring[0], load), whole)
+    return whole
+
+
+def _ahead(loop: For, depth: int) -> dict[str, Expr]:
+    return {loop.var: add(Var(loop.var), depth)}
+
+
+def _at(load: Load, loop: For, value: Expr) -> Expr:
+    return substitute(load, {loop.var: value})
+
+
+def _lanes(load: Load) -> Expr:
+    zero, count = const_index(0), load.type.lanes
+    return zero if count == 1 else Ramp(zero, const_index(1), count)
+
+
+def _get(register: str, load: Load) -> Expr:
+    return Load(register, _lanes(load), load.type)
+
+
+def _set(register: str, value: Expr) -> Stmt:
+    lanes = value.type.lanes
+    zero = const_index(0)
+    return Store(register, zero if lanes == 1 else Ramp(zero, const_index(1), lanes), value)

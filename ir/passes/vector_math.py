@@ -1,0 +1,207 @@
+"""exp, log, sin, cos and tanh of f32 vectors as arithmetic: range reduction and a polynomial.
+
+The polynomials are those of Cephes (S. L. Moshier, netlib.org/cephes, single precision); errors stay
+below 3 ulp, and infinities, NaN and denormals come out as libm has them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import assert_never
+
+from hbc.ir.lang.build import add, binary, cast, const, eq, lt, maximum, minimum, mul, select, sub
+from hbc.ir.lang.kernel import Kernel
+from hbc.ir.lang.nodes import Call, Expr, Let, MathOp, Op, Unary, UnaryOp, Var
+from hbc.ir.lang.types import F32, I32, DType
+from hbc.ir.lang.walk import rewrite, rewrite_stmt
+
+# Beyond this the reduction of sin and cos, with pi/2 in three parts, loses digits.
+LARGEST_ANGLE = 30000.0
+# Adding it rounds a float below 2^22 to an integer, which then lies in the low bits.
+_ROUNDER = 12582912.0  # 1.5 * 2^23
+_EXP = (1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1,
+        5.0000001201e-1)  # fmt: skip
+_LOG = (7.0376836292e-2, -1.1514610310e-1, 1.1676998740e-1, -1.2420140846e-1, 1.4249322787e-1,
+        -1.6668057665e-1, 2.0000714765e-1, -2.4999993993e-1, 3.3333331174e-1)  # fmt: skip
+_SIN = (-1.9515295891e-4, 8.3321608736e-3, -1.6666654611e-1)
+_COS = (2.443315711809948e-5, -1.388731625493765e-3, 4.166664568298827e-2)
+_TANH = (-5.70498872745e-3, 2.06390887954e-2, -5.37397155531e-2, 1.33314422036e-1,
+         -3.33332819422e-1)  # fmt: skip
+_LN2_HIGH, _LN2_LOW = 0.693359375, -2.12194440e-4  # few bits, so that n * high is exact
+_HALF_PI = (1.57079637050628662109375, -4.37113900018624283e-8, -1.71512449e-15)
+_ROOT_HALF = 0x3F3504F3  # the bits of sqrt(0.5)
+
+
+def is_expanded(name: MathOp) -> bool:
+    """Whether `expansion` knows the function."""
+    return name in (MathOp.EXP, MathOp.LOG, MathOp.SIN, MathOp.COS, MathOp.TANH, MathOp.TF32)
+
+
+def expansion(name: MathOp, x: Expr) -> Expr:
+    """The function of an f32 vector (a Var or the like: it is used many times). sin and cos hold
+    for |x| <= LARGEST_ANGLE only, and where products are fused into sums."""
+    match name:
+        case MathOp.EXP:
+            return _exp(x)
+        case MathOp.LOG:
+            return _log(x)
+        case MathOp.SIN | MathOp.COS:
+            return _sin(x, name is MathOp.COS)
+        case MathOp.TANH:
+            return _tanh(x)
+        case MathOp.TF32:
+            return _tf32(x)
+        case (
+            MathOp.SQRT
+            | MathOp.RSQRT
+            | MathOp.FLOOR
+            | MathOp.CEIL
+            | MathOp.ROUND
+            | MathOp.REINTERPRET
+        ):
+            return Call(name, (x,), x.type)
+        case _:
+            assert_never(name)
+
+
+def _tf32(x: Expr) -> Expr:
+    """Half of the last bit that stays is added, the bits below it go; infinities and NaNs stay."""
+    finite = lt(Unary(UnaryOp.ABS, x), _like(float("inf"), x))
+    return select(finite, _bits(binary(Op.AND, add(_bits(x, I32), 0x1000), ~0x1FFF), F32), x)
+
+
+def _exp(x: Expr) -> Expr:
+    """2^n * e^r with |r| <= ln(2) / 2; 2^n in two factors, so that denormals are reached."""
+    inside = _var("inside", x)
+    big, n, r, k, half, y = (_var(v, x) for v in ("big", "n", "r", "k", "half", "y"))
+    k, half = _as(k, I32), _as(half, I32)
+    return _lets(
+        [
+            (inside, minimum(maximum(x, -104.0), 89.0)),
+            (big, add(mul(inside, 1.44269504088896341), _ROUNDER)),
+            (n, sub(big, _ROUNDER)),
+            (r, sub(sub(inside, mul(n, _LN2_HIGH)), mul(n, _LN2_LOW))),
+            (y, add(add(mul(mul(r, r), _polynomial(_EXP, r)), r), 1.0)),
+            (k, sub(_bits(big, I32), 0x4B400000)),
+            (half, binary(Op.SHR, k, 1)),
+        ],
+        mul(mul(y, _power_of_two(half)), _power_of_two(sub(k, half))),
+    )
+
+
+def _power_of_two(k: Expr) -> Expr:
+    return _bits(binary(Op.SHL, add(k, 127), 23), F32)
+
+
+def _log(x: Expr) -> Expr:
+    """e * ln(2) + ln(m) with m from sqrt(0.5) to sqrt(2)."""
+    scaled, f, z, e, y = (_var(v, x) for v in ("scaled", "f", "z", "e", "y"))
+    bits = _as(_var("bits", x), I32)
+    tiny = lt(x, 1.17549435e-38)
+    infinity = float("inf")
+    known = select(eq(x, 0.0), _like(-infinity, x), float("nan"))
+    usual = select(eq(x, infinity), _like(infinity, x), _var("result", x))
+    return _lets(
+        [
+            (scaled, select(tiny, mul(x, 8388608.0), x)),
+            (bits, sub(_bits(scaled, I32), _ROOT_HALF)),
+            (e, sub(_float(binary(Op.SHR, bits, 23)), select(tiny, _like(23.0, x), 0.0))),
+            (f, sub(_bits(add(binary(Op.AND, bits, 0x7FFFFF), _ROOT_HALF), F32), 1.0)),
+            (z, mul(f, f)),
+            (y, add(mul(mul(f, z), _polynomial(_LOG, f)), mul(e, _LN2_LOW))),
+            (_var("result", x), add(add(f, sub(y, mul(z, 0.5))), mul(e, _LN2_HIGH))),
+        ],
+        # A NaN compares as false: it comes out of `known`, as numbers below 0 do.
+        select(lt(_like(0.0, x), x), usual, select(eq(x, x), known, x)),
+    )
+
+
+def _sin(x: Expr, cosine: bool) -> Expr:
+    """sin or cos of r, |r| <= pi / 4, by quadrant."""
+    big, n, r, z, s, c = (_var(v, x) for v in ("big", "n", "r", "z", "s", "c"))
+    quadrant = _as(_var("quadrant", x), I32)
+    low: Expr = sub(x, mul(n, _HALF_PI[0]))
+    low = sub(sub(low, mul(n, _HALF_PI[1])), mul(n, _HALF_PI[2]))
+    odd = eq(binary(Op.AND, quadrant, 1), 1)
+    sign = binary(Op.SHL, binary(Op.AND, quadrant, 2), 30)
+    value = select(odd, c, s)
+    return _lets(
+        [
+            (big, add(mul(x, 0.636619772367581343), _ROUNDER)),
+            (n, sub(big, _ROUNDER)),
+            (r, low),
+            (z, mul(r, r)),
+            (s, add(mul(mul(z, _polynomial(_SIN, z)), r), r)),
+            (c, add(sub(mul(mul(z, z), _polynomial(_COS, z)), mul(z, 0.5)), 1.0)),
+            (quadrant, add(_bits(big, I32), 1) if cosine else _bits(big, I32)),
+        ],
+        _bits(binary(Op.XOR, _bits(value, I32), sign), F32),
+    )
+
+
+def _tanh(x: Expr) -> Expr:
+    """A polynomial near 0, elsewhere 1 - 2 / (e^2|x| + 1) with the sign of x."""
+    size, z, power, far = (_var(v, x) for v in ("size", "z", "power", "far"))
+    near = add(mul(mul(z, _polynomial(_TANH, z)), x), x)
+    return _lets(
+        [
+            (size, Unary(UnaryOp.ABS, x)),
+            (z, mul(x, x)),
+            (_var("twice", x), add(size, size)),
+            (power, _exp(_var("twice", x))),
+            (far, sub(_like(1.0, x), binary(Op.DIV, _like(2.0, x), add(power, 1.0)))),
+        ],
+        select(lt(size, 0.625), near, select(lt(x, 0.0), Unary(UnaryOp.NEG, far), far)),
+    )
+
+
+def expand_math(kernel: Kernel) -> Kernel:
+    """The kernel with exp, log and tanh of f32 vectors written out; backends do so themselves, as
+    functions of their own, so only the interpreter's tests need it."""
+    return kernel.map_body(lambda body: rewrite_stmt(body, lambda e: rewrite(e, _expand)))
+
+
+def _expand(e: Expr) -> Expr:
+    angle = isinstance(e, Call) and e.name in (MathOp.SIN, MathOp.COS)
+    if not isinstance(e, Call) or e.type.lanes == 1 or e.type.element != F32 or angle:
+        return e
+    if not is_expanded(e.name):
+        return e
+    x = Var("x.math", e.type)  # no name that a program can have
+    return Let(x.name, e.args[0], expansion(e.name, x))
+
+
+def _polynomial(coefficients: Sequence[float], x: Expr) -> Expr:
+    """Horner's rule, the highest power first."""
+    value = _like(coefficients[0], x)
+    for c in coefficients[1:]:
+        value = add(mul(value, x), c)
+    return value
+
+
+def _lets(bindings: Sequence[tuple[Var, Expr]], body: Expr) -> Expr:
+    for variable, value in reversed(bindings):
+        body = Let(variable.name, value, body)
+    return body
+
+
+def _var(name: str, like: Expr) -> Var:
+    """A variable of that type; what follows a dot in the name of `like` follows here too."""
+    _, dot, rest = like.name.partition(".") if isinstance(like, Var) else ("", "", "")
+    return Var(f"{name}{dot}{rest}", like.type)
+
+
+def _as(v: Var, t: DType) -> Var:
+    return Var(v.name, t(v.type.lanes))
+
+
+def _like(value: float, x: Expr) -> Expr:
+    return const(value, x.type)
+
+
+def _bits(x: Expr, t: DType) -> Expr:
+    return Call(MathOp.REINTERPRET, (x,), t(x.type.lanes))
+
+
+def _float(x: Expr) -> Expr:
+    return cast(F32, x)

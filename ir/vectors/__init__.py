@@ -1,0 +1,1 @@
+"""A vector expression seen lane by lane: offsets, masks, rows, which lanes are live."""

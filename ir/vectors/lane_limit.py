@@ -1,0 +1,62 @@
+"""Refuses vectors of thousands of lanes outside of tile memory: most often a forgotten `store_in`."""
+
+from __future__ import annotations
+
+from math import prod
+
+from hbc.ir.ground.diag import error
+from hbc.ir.ground.record import record
+from hbc.ir.lang.nodes import Allocate, Const, For, LoopKind, Stmt, Store
+from hbc.ir.lang.target import Target
+from hbc.ir.lang.types import TILES, Memory
+from hbc.ir.lang.walk import children
+
+# 16 registers of 64 bytes hold 1024 bytes, and a longer vector takes the C compiler minutes.
+MOST_LANES = 1024
+
+
+def refuse_wide(s: Stmt, target: Target) -> Stmt:
+    """The same statement, whose VECTOR loops are still loops. HbcError naming those that together
+    make too long a vector of one buffer."""
+    if target.has_tiles or not target.instruction_sets:  # else instructions may do the statement
+        _refuse(s, (), _Buffers(frozenset(), frozenset()), target)
+    return s
+
+
+@record
+class _Buffers:
+    """Those allocated around a statement. `wide`: those that instructions may work on at once."""
+
+    local: frozenset[str]
+    wide: frozenset[str]
+
+
+def _refuse(s: Stmt, around: tuple[For, ...], known: _Buffers, target: Target) -> None:
+    match s:
+        case Store(buffer=buffer) if buffer not in known.wide:
+            _check(buffer, around, target, is_local=buffer in known.local)
+        case For(kind=LoopKind.VECTOR):
+            around = (*around, s)
+        case Allocate(buffer=buffer, memory=memory):
+            in_registers = memory is Memory.REGISTER and bool(target.instruction_sets)
+            wide = known.wide | {buffer} if memory in TILES or in_registers else known.wide
+            known = _Buffers(known.local | {buffer}, wide)
+    for c in children(s):
+        if isinstance(c, Stmt):
+            _refuse(c, around, known, target)
+
+
+def _check(buffer: str, around: tuple[For, ...], target: Target, *, is_local: bool) -> None:
+    extents = [int(f.extent.value) if isinstance(f.extent, Const) else 1 for f in around]
+    lanes = prod(extents)
+    if lanes <= MOST_LANES:
+        return
+    named = [f"`{f.var}` has {n}" for f, n in zip(around, extents, strict=True)]
+    hint = "vectorize fewer of these loops, or smaller factors"
+    if target.has_tiles and is_local:
+        write = f"`{buffer}.store_in({target.tiles[0]})`"
+        hint = f"if `{buffer}` is to be in tile registers, write {write}; {hint}"
+    raise error(
+        f"vectors of {lanes} lanes of `{buffer}`, and {MOST_LANES} are the most: "
+        f"{', '.join(named)}", around[-1].span, hint,
+    )  # fmt: skip

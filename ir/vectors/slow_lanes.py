@@ -1,0 +1,298 @@
+"""Vectorized loops whose lanes come one by one: loads and stores of elements apart, gathers, divisions.
+
+Read from the lowered loops, when vector loops are still loops, so that what is inlined, tiled or taken
+apart at edges counts as what it has become. Operations are counted for all lanes of a statement, once
+as vectors and once one by one; who gains too little is told which access is the reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from enum import Enum
+
+from hbc.ir.algebra.linear import difference, is_polynomial, linear, minus, to_expr
+from hbc.ir.ground.diag import Diagnostic, Note, Severity
+from hbc.ir.ground.record import record
+from hbc.ir.ground.source import Span
+from hbc.ir.lang.build import add
+from hbc.ir.lang.kernel import Kernel
+from hbc.ir.lang.nodes import (
+    Allocate,
+    Binary,
+    Const,
+    Expr,
+    For,
+    Let,
+    LetStmt,
+    Load,
+    LoopKind,
+    Node,
+    Op,
+    Select,
+    Stmt,
+    Store,
+    Unary,
+    Var,
+    const_index,
+)
+from hbc.ir.lang.show import show
+from hbc.ir.lang.target import GPU, Target
+from hbc.ir.lang.types import TILES, Memory
+from hbc.ir.lang.walk import children, inner_statements, mentions, nodes, substitute
+
+GAIN = 2
+"""At least so many times less work as vectors, or there is a warning."""
+GATHERED_BITS = 32  # the least elements that there are gathering instructions for
+NEAR = 4  # elements so far apart are permuted from few vectors
+INSERTED = 2.0  # to load or store a lane and move it in or out of a vector
+GATHERED = 1.5  # to gather a lane
+DIVIDED = 3.0  # to take a lane out, divide it (which takes long in any case), and put it back
+DIVISION = 2.0
+
+
+class Way(Enum):
+    """How the lanes of an access are reached."""
+
+    VECTOR = "vector"
+    APART = "apart"
+    GATHER = "gather"
+
+
+@record
+class Slow:
+    """What takes the time of a statement's lanes. `loop`: the one that is
+    vectorized. `key`: the same for all copies of the access."""
+
+    span: Span | None
+    what: str
+    hint: str
+    key: tuple[Span | None, str]
+    loop: For
+
+
+@record
+class Place:
+    """A statement within its loops, the outermost first, and the names around it."""
+
+    store: Store
+    loops: tuple[For, ...]
+
+    @property
+    def vectors(self) -> tuple[For, ...]:
+        return tuple(x for x in self.loops if x.kind is LoopKind.VECTOR)
+
+
+def slow_lanes(
+    kernel: Kernel, target: Target, performed: Collection[Span | None] = ()
+) -> list[Diagnostic]:
+    """A warning for each access or division of a vectorized statement that makes vectors hardly worth
+    it. `kernel` has its vector loops still; statements that are `performed` become instructions of
+    their own."""
+    if target.vector_bits == 0 or target.machine == GPU:
+        return []
+    arrays = {n.buffer: n.memory for n in nodes(kernel.body) if isinstance(n, Allocate)}
+    found: dict[tuple[Span | None, str], Slow] = {}
+    fine: set[tuple[Span | None, str]] = set()
+    for place in _places(kernel.body, (), {}):
+        own = arrays.get(place.store.buffer) in TILES or place.store.span in performed
+        if not place.vectors or own:
+            continue
+        slow = _judge(place, arrays, fine)
+        for s in slow:
+            found.setdefault(s.key, s)
+    # What is adjacent in some copy of the loops, such as that inside the edges, is not the reason.
+    return [
+        Diagnostic(s.what, s.span, s.hint, _where(s.loop), Severity.WARNING)
+        for s in found.values() if s.key not in fine
+    ]  # fmt: skip
+
+
+def _where(loop: For) -> tuple[Note, ...]:
+    return () if loop.span is None else (Note("vectorized here", loop.span),)
+
+
+def _places(s: Stmt, loops: tuple[For, ...], names: dict[str, Expr]) -> Iterator[Place]:
+    match s:
+        case Store():
+            yield Place(_named(s, names), loops)
+        case For(body=body):
+            yield from _places(body, (*loops, s), names)
+        case LetStmt(name=name, value=value, body=body):
+            inside = any(mentions(value, x.var) for x in loops if x.kind is LoopKind.VECTOR)
+            yield from _places(body, loops, {**names, name: value} if inside else names)
+        case _:
+            for part in inner_statements(s):
+                yield from _places(part, loops, names)
+
+
+def _named(s: Store, names: dict[str, Expr]) -> Store:
+    """The store with the values of names that differ from lane to lane."""
+    if not names:
+        return s
+    return Store(s.buffer, substitute(s.index, names), substitute(s.value, names), s.mask, s.span)
+
+
+def _judge(
+    place: Place, arrays: dict[str, Memory], fine: set[tuple[Span | None, str]]
+) -> list[Slow]:
+    """What is slow of a statement, if that is most of its work."""
+    s, lanes = place.store, 1
+    if isinstance(s.value, Load) and _is_tiled_copy(s.value, place.loops):
+        fine.add((s.value.span, s.value.buffer))
+        return []
+    for x in place.vectors:
+        lanes *= int(x.extent.value) if isinstance(x.extent, Const) else 1
+    slow: list[Slow] = []
+    vector = scalar = 0.0
+    for n in _work(s):
+        cost, alone, part = 1.0, 1.0, None
+        match n:
+            case Load(buffer=buffer, index=index) | Store(buffer=buffer, index=index):
+                way = Way.VECTOR
+                if arrays.get(buffer) is not Memory.REGISTER:
+                    way = _way(index, place.vectors)
+                key = (n.span, buffer)
+                if way is Way.VECTOR:
+                    fine.add(key)
+                else:
+                    wide = isinstance(n, Load) and n.type.element.bits >= GATHERED_BITS
+                    cost = lanes * (GATHERED if way is Way.GATHER and wide else INSERTED)
+                    part = _access(n, way, wide, place, key)
+            case Binary(op=Op.DIV | Op.MOD, b=b) if n.type.element.is_int:
+                alone = DIVISION
+                if _varies(n, place.vectors) and not isinstance(b, Const):
+                    cost = lanes * DIVIDED
+                    part = _division(n, place)
+            case _:
+                pass
+        vector, scalar = vector + cost, scalar + alone * lanes
+        slow += [part] if part is not None else []
+    return slow if vector * GAIN > scalar else []
+
+
+def _work(s: Store) -> Iterator[Node]:
+    """The operations of a statement, those of indices left out but for what they load."""
+    yield s
+    stack: list[Node] = [s.value]
+    stack += [n for n in nodes(s.index) if isinstance(n, Load)]
+    while stack:
+        n = stack.pop()
+        match n:
+            case Load(index=index):
+                yield n
+                stack += [x for x in nodes(index) if isinstance(x, Load)]
+            case Binary() | Unary() | Select():
+                yield n
+                stack += children(n)
+            case Const() | Var():
+                pass
+            case Let():
+                stack += children(n)
+            case _:
+                yield n
+                stack += children(n)
+
+
+def _varies(e: Expr, vectors: Sequence[For]) -> bool:
+    return any(mentions(e, x.var) for x in vectors)
+
+
+def is_unit(step: Expr | None) -> bool:
+    """Whether elements are neighbours."""
+    return isinstance(step, Const) and abs(step.value) == 1
+
+
+def step_along(index: Expr, name: str) -> Expr | None:
+    """How much the index grows when the variable grows by one; None where that is not always as much."""
+    if not mentions(index, name):
+        return const_index(0)
+    further = substitute(index, {name: add(Var(name), const_index(1))})
+    step = to_expr(minus(linear(further), linear(index)))
+    return step if is_polynomial(step) and not mentions(step, name) else None
+
+
+def _way(index: Expr, vectors: Sequence[For]) -> Way:
+    steps = [step_along(index, x.var) for x in vectors]
+    if any(isinstance(n, Load) and _varies(n, vectors) for n in nodes(index)):
+        return Way.GATHER
+    moving = [x for x in steps if not (isinstance(x, Const) and x.value == 0)]
+    near = [x for x in moving if isinstance(x, Const) and abs(x.value) <= NEAR]
+    if near or not moving or _in_few_rows(index, vectors[-1]):
+        return Way.VECTOR
+    return Way.APART
+
+
+def _in_few_rows(index: Expr, vector: For) -> bool:
+    """Whether the lanes lie at distances known from each other, several of them in each row of memory."""
+    lanes = int(vector.extent.value) if isinstance(vector.extent, Const) else 1
+    places = [substitute(index, {vector.var: const_index(lane)}) for lane in range(lanes)]
+    apart = [difference(p, places[0]) for p in places]
+    return (
+        lanes > 1
+        and len({None if x is None else x // lanes for x in apart} - {None}) * 2 <= lanes
+        and None not in apart
+    )
+
+
+def _is_tiled_copy(value: Load, loops: Sequence[For]) -> bool:
+    """Whether it turns a tile round: rows of one side are columns of the other, whatever is vectorized, and
+    a loop of the tile goes along the rows."""
+    return any(
+        isinstance(x.extent, Const) and is_unit(step_along(value.index, x.var)) for x in loops[-2:]
+    )
+
+
+def _access(
+    n: Load | Store, way: Way, wide: bool, place: Place, key: tuple[Span | None, str]
+) -> Slow:
+    verb = "loaded" if isinstance(n, Load) else "stored"
+    shown = " ".join(n.span.text.split()) if n.span and isinstance(n, Load) else n.buffer
+    vector = place.vectors[-1]
+    name = _written(vector)
+    if way is Way.GATHER:
+        how = "gathered" if wide else f"{verb} lane by lane"
+        what = f"`{shown}` is {how} along the vectorized loop `{name}`: its index depends on data"
+        hint = (
+            "leave this loop scalar; or give what is looked up a Func of its own, so that the rest is done "
+            "in whole vectors"
+        )
+        return Slow(n.span, what, hint, key, vector)
+    step = step_along(n.index, vector.var)
+    far = "irregular distances" if step is None else f"a distance of `{show(step)}`"
+    what = f"`{shown}` is {verb} lane by lane: along the vectorized loop `{name}` its elements lie at {far}"
+    along = [
+        x for x in place.loops
+        if x.kind is not LoopKind.VECTOR and is_unit(step_along(n.index, x.var))
+    ]  # fmt: skip
+    if along:
+        hint = f"vectorize `{_written(along[-1])}`, along which they are adjacent"
+    elif isinstance(n, Load):
+        hint = (
+            f"read a copy that has them side by side: `{n.buffer}.in(...)` with `reorder_storage`"
+        )
+    else:
+        hint = "vectorize the loop along which they are adjacent, or `reorder_storage`"
+    return Slow(n.span, what, hint, key, vector)
+
+
+def _division(n: Binary, place: Place) -> Slow:
+    name = "quotient" if n.op is Op.DIV else "remainder"
+    text = " ".join(n.span.text.split()) if n.span else show(n)
+    return Slow(
+        n.span,
+        f"the {name} `{text}` is taken lane by lane: there is no vector instruction that divides integers",
+        "divide by a number known when the kernel is compiled, in f32 where that is exact enough, or leave "
+        f"the loop `{_written(place.vectors[-1])}` scalar",
+        (n.span, f"{n.op}"),
+        place.vectors[-1],
+    )
+
+
+def _written(x: For) -> str:
+    """The loop's name in the schedule."""
+    for suffix in ("_v", "_u", "_p"):
+        if x.var.endswith(suffix) and x.note.endswith(")") and f"({x.var})" not in x.note:
+            base = x.var.removesuffix(suffix)
+            if f"({base}," in x.note:
+                return base
+    return x.var

@@ -1,0 +1,296 @@
+"""Chosen lanes of a vector expression, as an expression of only so many lanes.
+
+    take(a[ramp(x, 1, 64)] * broadcast(b, 64), lanes 16..31)
+->  a[ramp(x + 16, 1, 16)] * broadcast(b, 16)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import reduce as fold
+from itertools import pairwise
+from typing import assert_never
+
+from hbc.ir.ground.diag import InternalError
+from hbc.ir.lang.build import add, binary, broadcast, cast, const, mul, ramp, select
+from hbc.ir.lang.nodes import (
+    Access,
+    Binary,
+    Broadcast,
+    Call,
+    Cast,
+    Const,
+    Expr,
+    Gather,
+    Instruct,
+    Let,
+    Load,
+    Move,
+    Op,
+    Ramp,
+    Select,
+    Unary,
+    Var,
+    VectorReduce,
+)  # fmt: skip
+from hbc.ir.lang.types import BOOL, I8, I16, I32, I64, DType
+from hbc.ir.lang.walk import map_children
+from hbc.ir.vectors.vector_width import widest_bits
+
+Picks = tuple[int, ...]
+
+
+@dataclass(slots=True)
+class Take:
+    """`native_bits`: the width of the vectors that reductions are formed in. `lets`: for each
+    vector name in scope, the lanes asked of it and their new names. `made` counts these."""
+
+    native_bits: int = 0
+    lets: dict[str, dict[Picks, str]] = field(default_factory=dict)
+    made: int = 0
+
+    def __call__(self, e: Expr, picks: Picks) -> Expr:
+        """Lane i of the result is lane `picks[i]` of `e`; a scalar for one pick."""
+        if e.type.lanes == 1:
+            return broadcast(self._scalar(e), len(picks))
+        return self._take(e, picks)
+
+    def _scalar(self, e: Expr) -> Expr:
+        """A scalar, which may hold reductions of vectors."""
+        match e:
+            case VectorReduce():
+                return self._reduce(e, (0,))
+            case Gather():
+                return self._gather(e, (0,))
+            case Let(name=name, value=v, body=body):
+                return self._let(name, v, body, (0,))
+            case Move(value=v):
+                return self._scalar(v)
+            case Instruct():
+                return e
+            case _:
+                return map_children(e, self._scalar)
+
+    def _take(self, e: Expr, picks: Picks) -> Expr:
+        n = len(picks)
+        match e:
+            case Const() | Access():
+                raise InternalError(f"take: {type(e).__name__} of {e.type}")
+            case Var(name=name, type=t):
+                return Var(self._slice_name(name, picks), t.with_lanes(n), e.span)
+            case Cast(type=t, value=v):
+                return cast(t.element, self(v, picks))
+            case Binary(op=op, a=a, b=b):
+                return binary(op, self(a, picks), self(b, picks))
+            case Unary(op=uop, a=a):
+                return Unary(uop, self(a, picks), e.span)
+            case Select(condition=c, a=a, b=b):
+                return select(self(c, picks), self(a, picks), self(b, picks))
+            case Load(buffer=buffer, index=index, type=t, mask=mask):
+                m = None if mask is None else self(mask, picks)
+                return Load(buffer, self(index, picks), t.with_lanes(n), m, e.span)
+            case Call(name=fn, args=args, type=t):
+                return Call(fn, tuple(self(a, picks) for a in args), t.with_lanes(n), e.span)
+            case Ramp():
+                return self._ramp(e, picks)
+            case Broadcast(value=v):
+                return self(v, tuple(p % v.type.lanes for p in picks))
+            case VectorReduce():
+                return self._reduce(e, picks)
+            case Gather():
+                return self._gather(e, picks)
+            case Let(name=name, value=v, body=body):
+                return self._let(name, v, body, picks)
+            case Move(value=v):
+                return self(v, picks)
+            case Instruct():
+                if picks == tuple(range(e.type.lanes)):
+                    return e
+                raise InternalError(f"take: some lanes of `{e.name}`")
+            case _:
+                assert_never(e)
+
+    def _let(self, name: str, value: Expr, body: Expr, picks: Picks) -> Expr:
+        if value.type.lanes == 1:
+            return Let(name, self._scalar(value), self(body, picks))
+        with self.scope(name) as asked:
+            inner = self(body, picks)
+        for lanes, new in reversed(asked.items()):
+            inner = Let(new, self(value, lanes), inner)
+        return inner
+
+    @contextmanager
+    def scope(self, name: str) -> Iterator[dict[Picks, str]]:
+        """Inside, `name` is a vector; what is asked of it is gathered in the result."""
+        outer = self.lets.get(name)
+        asked = self.lets[name] = {}
+        yield asked
+        if outer is None:
+            del self.lets[name]
+        else:
+            self.lets[name] = outer
+
+    def _slice_name(self, name: str, picks: Picks) -> str:
+        if name not in self.lets:
+            raise InternalError(f"take: nothing binds the vector `{name}`")
+        asked = self.lets[name]
+        if picks not in asked:
+            self.made += 1
+            asked[picks] = f"{name}_{self.made}"
+        return asked[picks]
+
+    def _ramp(self, e: Ramp, picks: Picks) -> Expr:
+        inner = e.base.type.lanes
+        if inner == 1:
+            return self._steps(e.base, e.stride, picks)
+        low = tuple(p % inner for p in picks)
+        high = tuple(p // inner for p in picks)
+        base, stride = self(e.base, low), self(e.stride, low)
+        if len(set(high)) == 1:
+            return plus(base, times(stride, high[0]))
+        for period in _divisors(len(picks)):
+            rows = [high[i : i + period] for i in range(0, len(high), period)]
+            steps = [row[0] for row in rows]
+            if (
+                all(len(set(row)) == 1 for row in rows)
+                and low == low[:period] * len(rows)
+                and len({b - a for a, b in pairwise(steps)}) == 1
+            ):
+                first, own = self(e.base, low[:period]), self(e.stride, low[:period])
+                start = plus(first, times(own, steps[0]))
+                return ramp(start, times(own, steps[1] - steps[0]), len(rows))
+        return plus(base, mul(stride, constants(high, e.type.element.bits)))
+
+    def _steps(self, base: Expr, stride: Expr, picks: Picks) -> Expr:
+        """base + p * stride for each p of picks."""
+        if len(picks) == 1:
+            return add(base, mul(stride, picks[0]))
+        digits = progression(picks)
+        if digits is None:
+            return add(base, mul(stride, constants(picks, base.type.element.bits)))
+        result = add(base, mul(stride, picks[0]))
+        for count, step in digits:
+            by = mul(stride, step)
+            result = ramp(result, broadcast(by, result.type.lanes), count)
+        return result
+
+    def _reduce(self, e: VectorReduce, picks: Picks) -> Expr:
+        """Lane p of the result folds lanes p*f to p*f + f - 1 of the value."""
+        factor = e.value.type.lanes // e.lanes
+        if factor == 1:
+            return self(e.value, picks)
+        if len(picks) > 1:
+            terms = [self(e.value, tuple(p * factor + q for p in picks)) for q in range(factor)]
+            return _tree(e.op, terms)
+        first = picks[0] * factor
+        width = max(1, self.native_bits // widest_bits(e.value))
+        parts: list[Expr] = []
+        whole = [
+            self(e.value, tuple(range(first + i, first + i + width)))
+            for i in range(0, factor - width + 1, width)
+        ]
+        if whole:
+            total = _tree(e.op, whole)
+            parts.append(VectorReduce(e.op, total, 1, e.span) if width > 1 else total)
+        for start, n in powers(len(whole) * width, factor - len(whole) * width):
+            part = self(e.value, tuple(range(first + start, first + start + n)))
+            parts.append(VectorReduce(e.op, part, 1, e.span) if n > 1 else part)
+        return _tree(e.op, parts)
+
+    def _gather(self, e: Gather, picks: Picks) -> Expr:
+        lanes = tuple(e.lanes[p] for p in picks)
+        if all(p < 0 for p in lanes):
+            return const(False if e.type.element == BOOL else 0, e.type.with_lanes(len(picks)))
+        value = self(e.value, tuple(max(p, 0) for p in lanes))
+        if all(p >= 0 for p in lanes):
+            return value
+        there = constants(tuple(int(p >= 0) for p in lanes), 64)
+        return select(binary(Op.NE, there, 0), value, const(0, value.type))
+
+
+def plus(a: Expr, b: Expr) -> Expr:
+    """a + b, done once where all lanes (or all bases) are alike."""
+    match (a, b):
+        case (Broadcast(value=x, lanes=n), Broadcast(value=y, lanes=m)) if n == m:
+            return broadcast(plus(x, y), n)
+        case (Ramp(base=base, stride=stride, lanes=n), Broadcast(value=y, lanes=m)) if (
+            m % n == 0 and base.type.lanes == m // n * y.type.lanes
+        ):
+            return Ramp(plus(base, broadcast(y, m // n)), stride, n)
+        case (Broadcast(), Ramp()):
+            return plus(b, a)
+        case _:
+            return add(a, b)
+
+
+def times(a: Expr, factor: int) -> Expr:
+    """a * factor, the lanes of a Broadcast or Ramp multiplied once."""
+    match a:
+        case Broadcast(value=x, lanes=n):
+            return broadcast(times(x, factor), n)
+        case Ramp(base=base, stride=stride, lanes=n) if factor:
+            return Ramp(times(base, factor), times(stride, factor), n)
+        case _:
+            return mul(a, factor)
+
+
+def _tree(op: Op, terms: list[Expr]) -> Expr:
+    """The terms folded in pairs, so that no chain is longer than need be."""
+    while len(terms) > 1:
+        pairs = [terms[i : i + 2] for i in range(0, len(terms), 2)]
+        terms = [fold(lambda a, b: Binary(op, a, b), pair) for pair in pairs]
+    return terms[0]
+
+
+def constants(values: Picks, bits: int = 64) -> Expr:
+    """A vector of these integers."""
+    element = integer(bits)
+    digits = progression(values)
+    if digits is None:
+        low = min(values)
+        line = ramp(const(low, element), 1, max(values) - low + 1)
+        return Gather(line, tuple(v - low for v in values))
+    result: Expr = const(values[0], element)
+    for count, step in digits:
+        result = ramp(result, const(step, result.type), count)
+    return result
+
+
+def progression(values: Picks) -> list[tuple[int, int]] | None:
+    """(count, step) from the innermost out, when the values count so from the first; else None."""
+    if len(values) == 1:
+        return []
+    step = values[1] - values[0]
+    count = next(
+        (i for i in range(1, len(values)) if values[i] != values[0] + i * step), len(values)
+    )
+    while count > 1:
+        if len(values) % count == 0:
+            rows = [values[i : i + count] for i in range(0, len(values), count)]
+            if all(v - row[0] == i * step for row in rows for i, v in enumerate(row)):
+                outer = progression(tuple(row[0] for row in rows))
+                if outer is not None:
+                    return [(count, step), *outer]
+        count -= 1
+    return None
+
+
+def powers(start: int, count: int) -> list[tuple[int, int]]:
+    """`count` lanes from `start` on, as (start, lanes) with lanes falling powers of two."""
+    parts = []
+    while count:
+        n = 1 << (count.bit_length() - 1)
+        parts.append((start, n))
+        start, count = start + n, count - n
+    return parts
+
+
+def integer(bits: int) -> DType:
+    """The signed integer of that width."""
+    return {8: I8, 16: I16, 32: I32, 64: I64}[bits]
+
+
+def _divisors(n: int) -> list[int]:
+    return [d for d in range(2, n) if n % d == 0]
