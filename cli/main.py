@@ -13,7 +13,7 @@ from typing import NoReturn
 
 import click
 
-from hbc.cli.runs.address_space import watch_address_space
+from hbc.cli.address_space import watch_address_space
 from hbc.cli.show.frames import with_room
 from hbc.ir.ground.diag import HbcError
 from hbc.ir.ground.printable import printable_line

@@ -6,8 +6,7 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from hbc.cli.files.read_source import read_source, source_name
-from hbc.cli.sketches.read_sketch import is_sketch
+from hbc.cli.files.read_source import is_sketch, read_source, source_name
 from hbc.codegen.gpu.legalize import gpu_legalize
 from hbc.frontend.lowering.lower import lower
 from hbc.frontend.program.funcs import Pipeline, Schedule
@@ -116,7 +115,7 @@ def features_of(target: Target) -> list[Feature]:
     base = target
     while base.instruction_sets and base.falls_back is not None:
         base = TARGETS[base.falls_back]
-    return [f for f in features() if f.cpuinfo in base.needs]
+    return [f for f in features() if f.cpuinfo in base.needs] if base.needs else []
 
 
 def lower_to_kernel(

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import os
-import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
-from hbc.cli.show.frames import with_room
+from hbc.cli.api.deep import in_compiler
 from hbc.ir.ground.diag import Diagnostic, UsageError
 
 if TYPE_CHECKING:
     from hbc.cli.api.kernel import Kernel
     from hbc.ir.ground.source import Source
 
-Result = TypeVar("Result")
 Setting = int | float | str
 TEXT_NAME = "<kernel>"  # what diagnostics call a kernel that is no file
 AUTO = "auto"  # as target: the best for this kernel that the machine runs
@@ -63,18 +61,6 @@ def compile(
         return Kernel(compile_chosen(chosen), settings, threads, on_cpu)
 
     return in_compiler(made)
-
-
-def in_compiler(work: Callable[[], Result]) -> Result:
-    """The work with what passes need: they recurse over programs (see `main.CALL_DEPTH`)."""
-    from hbc.cli.main import CALL_DEPTH
-
-    before = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(before, CALL_DEPTH))
-    try:
-        return with_room(work)
-    finally:
-        sys.setrecursionlimit(before)
 
 
 def _source(kernel: str | os.PathLike[str]) -> Path | Source:

@@ -102,7 +102,7 @@ class Kernel:
 
     def explain(self) -> str:
         """What `hbc explain` says: the tensor instructions chosen for each statement, or why none."""
-        from hbc.cli.api.compiling import in_compiler
+        from hbc.cli.api.deep import in_compiler
         from hbc.cli.commands.explain import explained
 
         return in_compiler(lambda: "\n".join(explained(self.compiled.chosen)))
@@ -110,7 +110,7 @@ class Kernel:
     def verify(self, trials: int = 3) -> Verification:
         """Compares the compiled code with the oracle on `trials` random sets of sizes and inputs, in a
         child process. Raises MismatchError when a result differs by more than its bound."""
-        from hbc.cli.api.compiling import in_compiler
+        from hbc.cli.api.deep import in_compiler
         from hbc.cli.api.results import verified
 
         return in_compiler(lambda: verified(self.compiled, self.settings, trials, self.on_cpu))
@@ -118,9 +118,10 @@ class Kernel:
     def bench(self, *arrays: Any, seconds: float = 0.5, **named: Any) -> Bench:
         """Times the code, with one thread unless `threads` says otherwise: on these inputs, or on the
         file's example."""
-        from hbc.cli.api.results import benched
+        from hbc.cli.api.results import benched, copied
 
-        return benched(self, arrays, named, seconds)
+        run = copied(self.compiled, self.settings, arrays, named) if arrays or named else None
+        return benched(self.compiled, self.settings, run, self.threads, self.on_cpu, seconds)
 
     def __repr__(self) -> str:
         return f"<hbc.Kernel {self._signature()} for {self.target}, schedule {self.schedule}>"
@@ -128,7 +129,7 @@ class Kernel:
     def _repr_html_(self) -> str:
         from hbc.cli.api.notebook import as_html
 
-        return as_html(self)
+        return as_html(self.compiled, self.loops)
 
     def _signature(self) -> str:
         return f"{self.name}({', '.join(self.inputs)}) -> {', '.join(self.outputs)}"

@@ -6,29 +6,30 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from hbc.ir.lang.show import show
+from hbc.ir.lang.target import GPU
 
 if TYPE_CHECKING:
-    from hbc.cli.api.kernel import Kernel
+    from hbc.cli.prepare import Compiled
     from hbc.frontend.program.funcs import Image
 
 
-def as_html(kernel: Kernel) -> str:
+def as_html(compiled: Compiled, loops: str) -> str:
     """A table of the arrays, the loop nest, and the code folded away. Colours are the notebook's."""
-    p = kernel.compiled.chosen.pipeline
+    p, target, source = compiled.chosen.pipeline, compiled.chosen.target, compiled.source
     rows = [("input", i) for i in p.inputs] + [("output", o) for o in p.outputs]
     arrays = "".join(
         f"<tr><td>{kind}</td><td><code>{escape(image.name)}</code></td>"
         f"<td><code>{escape(_type(image))}</code></td></tr>"
         for kind, image in rows
     )
-    language = "CUDA" if kernel.target == "cuda" else "C"
-    lines = kernel.source.count("\n")
+    language = "CUDA" if target.machine == GPU else "C"
+    lines = source.text.count("\n")
     return (
-        f"<div><b><code>{escape(kernel.name)}</code></b> for {escape(kernel.target)}, "
-        f"schedule {escape(kernel.schedule)}"
+        f"<div><b><code>{escape(source.name)}</code></b> for {escape(target.name)}, "
+        f"schedule {escape(compiled.chosen.schedule_name)}"
         f"<table>{arrays}</table>"
-        f"<pre>{escape(kernel.loops.rstrip())}</pre>"
-        f"<details><summary>{language} ({lines} lines)</summary><pre>{escape(kernel.source)}</pre>"
+        f"<pre>{escape(loops.rstrip())}</pre>"
+        f"<details><summary>{language} ({lines} lines)</summary><pre>{escape(source.text)}</pre>"
         "</details></div>"
     )
 

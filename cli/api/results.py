@@ -15,7 +15,6 @@ from hbc.ir.ground.diag import Diagnostic, MismatchError
 from hbc.ir.ground.record import record
 
 if TYPE_CHECKING:
-    from hbc.cli.api.kernel import Kernel
     from hbc.cli.prepare import Compiled
     from hbc.cli.roof.speed import Speed
 
@@ -75,14 +74,15 @@ def verified(
 
 
 def benched(
-    kernel: Kernel, arrays: Sequence[Any], named: Mapping[str, Any], least_seconds: float
-) -> Bench:
-    """Times the kernel on copies of these inputs, or on its example when there are none."""
-    compiled = kernel.compiled
+    compiled: Compiled, settings: Mapping[str, str], inputs: Run | None, threads: int | None,
+    on_cpu: bool, least_seconds: float,
+) -> Bench:  # fmt: skip
+    """Times the code on copies of these inputs, or on its example when there are none."""
     chosen = compiled.chosen
-    run = _run_on(kernel, arrays, named)
-    runner = runner_for(chosen, False, kernel.on_cpu)
-    threads = thread_count(kernel.threads, 1, compiled.source.parallel)
+    example = choose_example(chosen.pipeline, None)
+    run = inputs or gather_inputs(chosen.pipeline, settings, example, {})
+    runner = runner_for(chosen, False, on_cpu)
+    threads = thread_count(threads, 1, compiled.source.parallel)
     with progress(), tempfile.TemporaryDirectory(prefix="hbc-") as folder:
         from hbc.cli.prepare import build_for_calls
         from hbc.cli.runs.native import Native, Repeat, output_shapes
@@ -91,7 +91,7 @@ def benched(
         repeat = Repeat(warmups=2, least=7, seconds=min(least_seconds, LONGEST), most=100_000)
         with Native(library, threads, TIMEOUT, runner.emulator) as native:
             called = native.call(
-                kernel.name, list(run.sizes.values()), run.inputs,
+                compiled.source.name, list(run.sizes.values()), run.inputs,
                 output_shapes(chosen.pipeline, run.sizes), repeat,
             )  # fmt: skip
         speed = _speed(compiled, run, called.seconds, threads, runner.gpu is not None)
@@ -103,17 +103,18 @@ def benched(
     )  # fmt: skip
 
 
-def _run_on(kernel: Kernel, arrays: Sequence[Any], named: Mapping[str, Any]) -> Run:
-    p = kernel.compiled.chosen.pipeline
-    if not arrays and not named:
-        return gather_inputs(p, kernel.settings, choose_example(p, None), {})
+def copied(
+    compiled: Compiled, settings: Mapping[str, str], arrays: Sequence[Any], named: Mapping[str, Any]
+) -> Run:
+    """The inputs of a call as arrays of NumPy's, and their sizes. ArgumentError as the call."""
     import numpy as np
 
     from hbc.cli.api.arguments import arrays_in_order, plan_of
     from hbc.ir.meaning.numpy_types import numpy_dtype
 
+    p = compiled.chosen.pipeline
     inputs, sizes = arrays_in_order(p, arrays, named)
-    plan = plan_of(p, kernel.settings, inputs, (), sizes)
+    plan = plan_of(p, settings, inputs, (), sizes)
     copies = {
         image.name: np.ascontiguousarray(np.asarray(array)).view(numpy_dtype(image.element))
         for image, array in zip(p.inputs, inputs, strict=True)
@@ -126,7 +127,7 @@ def _speed(
 ) -> Speed:
     from hbc.cli.roof.roofs import machine_roofs
     from hbc.cli.roof.speed import speed_of
-    from hbc.cli.roof.work import count_work
+    from hbc.cli.runs.work import count_work
 
     work = count_work(compiled.chosen.pipeline, run.sizes)
     with progress() as shown:

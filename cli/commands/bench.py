@@ -62,9 +62,9 @@ def command(
     from hbc.cli.prepare import build_for_calls, choose, compile_chosen
     from hbc.cli.roof.roofs import machine_roofs, raised_roofs
     from hbc.cli.roof.speed import speed_of
-    from hbc.cli.roof.work import count_work
     from hbc.cli.runs.emulation import counts_text, for_instructions, runner_for
     from hbc.cli.runs.native import Native, Repeat, output_shapes
+    from hbc.cli.runs.work import count_work
     from hbc.cli.show.report import headline, print_facts, print_json, progress
     from hbc.cli.show.report import seconds as duration
 

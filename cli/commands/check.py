@@ -47,9 +47,9 @@ def _mistakes(
     """Those of the algorithm, else those of every schedule; of a sketch the first. `warnings` takes what is
     allowed and slow."""
     from hbc.cli.advice import Watch, advice
-    from hbc.cli.files.read_source import read_source, source_name
+    from hbc.cli.files.read_source import is_sketch, read_source, source_name
     from hbc.cli.pipeline import load_pipeline, lower_to_kernel
-    from hbc.cli.sketches.read_sketch import check_sketch, is_sketch
+    from hbc.cli.sketches.read_sketch import check_sketch
     from hbc.codegen.c.file import emit_c
     from hbc.codegen.cuda.file import emit_cuda
     from hbc.frontend.expand.expand import check_library, is_library

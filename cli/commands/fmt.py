@@ -23,10 +23,9 @@ def command(files: tuple[Path, ...], checked: bool, diffed: bool) -> None:
 
     A file with syntax errors is left as it is and reported. Sketches (.sf) keep their columns.
     """
-    from hbc.cli.files.read_source import STDIN, read_source
+    from hbc.cli.files.read_source import STDIN, is_sketch, read_source
     from hbc.cli.files.read_source import source_name as name_of
     from hbc.cli.files.replace_file import write_text
-    from hbc.cli.sketches.read_sketch import is_sketch
     from hbc.frontend.sketch.fmt import format_sketch
     from hbc.frontend.text.fmt import format_source
 

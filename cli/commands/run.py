@@ -145,7 +145,7 @@ def _speed(
 ) -> Speed:
     from hbc.cli.roof.roofs import machine_roofs
     from hbc.cli.roof.speed import speed_of
-    from hbc.cli.roof.work import count_work
+    from hbc.cli.runs.work import count_work
 
     # The first call faults the pages in: it counts only when there is no other.
     times = called.seconds[1:] or called.seconds

@@ -9,7 +9,7 @@ from hbc.cli.show.report import notice
 from hbc.frontend.program.funcs import Image
 
 if TYPE_CHECKING:
-    from hbc.cli.files.data import Array
+    from hbc.cli.files.loaded import Array
 
 
 def note_clipped(path: Path, image: Image, array: Array, lowest: int, tolerated: float) -> None:

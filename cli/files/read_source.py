@@ -31,3 +31,8 @@ def read_source(path: Path) -> str:
 def source_name(path: Path) -> str:
     """What diagnostics call the file."""
     return "<stdin>" if str(path) == STDIN else str(path)
+
+
+def is_sketch(file: Path) -> bool:
+    """Whether its name says that a file is a sketch; others are kernels."""
+    return file.suffix.lower() == ".sf"

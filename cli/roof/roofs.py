@@ -21,8 +21,8 @@ from pathlib import Path
 
 from hbc.cli.files.replace_file import write_text
 from hbc.cli.machine import cache_bytes, cpu_count, cpu_name
-from hbc.cli.roof.work import Work
 from hbc.cli.runs.native import Native, Repeat
+from hbc.cli.runs.work import Work
 from hbc.cli.show.report import Progress
 from hbc.codegen.build.processor import cpu_features
 from hbc.codegen.build.toolchain import build, cache_folder, find_compiler

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from hbc.cli.roof.roofs import Roofs, raised_roofs
-from hbc.cli.roof.work import Work
+from hbc.cli.runs.work import Work
 from hbc.cli.show.report import Json, Progress, seconds
 
 # The median over the best call from which on other programs are to blame: a kernel by itself varies by a

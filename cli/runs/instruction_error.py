@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from hbc.cli.roof.work import count_work
+from hbc.cli.runs.work import count_work
 from hbc.frontend.oracle.floats import is_narrow
 from hbc.frontend.oracle.oracle import Reference, evaluate
 from hbc.frontend.program.funcs import Pipeline

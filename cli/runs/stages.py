@@ -14,13 +14,13 @@ import numpy as np
 from hbc.cli.files.inputs import gather_inputs
 from hbc.cli.files.sizes import extents, given_sizes
 from hbc.cli.prepare import Chosen
-from hbc.cli.roof.work import count_work
 from hbc.cli.runs.checking import check_outputs
 from hbc.cli.runs.instruction_error import expected_outputs
 from hbc.cli.runs.interpreted import statements_run
 from hbc.cli.runs.native import Native, output_shapes
 from hbc.cli.runs.strides import lengthened, padding
 from hbc.cli.runs.trials import MEDIUM, SMALL, Special, Trial, draw_trials
+from hbc.cli.runs.work import count_work
 from hbc.cli.show.report import Progress, notice
 from hbc.frontend.oracle.oracle import Reference
 from hbc.frontend.program.funcs import Example, Pipeline

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from hbc.cli.files.inputs import fill_array, value_range
 from hbc.cli.files.sizes import check_sizes, extents, index_value
-from hbc.cli.roof.work import count_work
 from hbc.cli.runs.strides import row_strides
+from hbc.cli.runs.work import count_work
 from hbc.frontend.program.funcs import Example, Fill, Image, Pipeline
 from hbc.ir.ground.diag import HbcError
 from hbc.ir.lang.kernel import Check

@@ -16,11 +16,6 @@ if TYPE_CHECKING:
 SHIPPED = Path(__file__).parents[2] / "codegen" / "isa"  # descriptions of instructions
 
 
-def is_sketch(file: Path) -> bool:
-    """Whether its name says that a file is a sketch; others are kernels."""
-    return file.suffix.lower() == ".sf"
-
-
 def check_sketch(file: Path, settings: Mapping[str, str]) -> None:
     """HbcError for every mistake that can be seen without searching, also in a file without a goal,
     whose sets others import."""

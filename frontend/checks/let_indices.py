@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hbc.frontend.plans.inline_limit import LONGEST
+from hbc.frontend.text.giants import LONGEST
 from hbc.ir.ground.source import Span
 from hbc.ir.lang.nodes import Access, Expr, Let, Var
 from hbc.ir.lang.walk import children, contains, map_children, mentions, rewrite, substitute

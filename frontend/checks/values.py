@@ -14,7 +14,6 @@ from hbc.frontend.checks.access import access, edge_access
 from hbc.frontend.checks.calls import call
 from hbc.frontend.checks.operations import operation
 from hbc.frontend.checks.types import bare, spoken, text, to_type, wrong
-from hbc.frontend.plans.inline_limit import LONGEST
 from hbc.frontend.program.constants import with_numbers
 from hbc.frontend.program.literals import (
     BROKEN,
@@ -27,6 +26,7 @@ from hbc.frontend.program.literals import (
 )  # fmt: skip
 from hbc.frontend.program.scope import Env
 from hbc.frontend.text import ast
+from hbc.frontend.text.giants import LONGEST
 from hbc.frontend.text.vocabulary import CONSTANTS
 from hbc.ir.ground.diag import Note
 from hbc.ir.ground.source import Span

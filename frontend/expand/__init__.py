@@ -1,1 +1,2 @@
-"""What the checker never sees: functions and imports, written out as definitions alone."""
+"""What the checker never sees: functions, imports and reductions in expressions, written out as
+definitions alone."""

@@ -12,13 +12,13 @@ from collections.abc import Mapping
 from hbc.frontend.plans.legal import stage_expressions
 from hbc.frontend.plans.plan import Inline, Plan
 from hbc.frontend.program.funcs import Func
+from hbc.frontend.text.giants import LONGEST
 from hbc.ir.ground.diag import error
 from hbc.ir.ground.record import record
 from hbc.ir.lang.nodes import Access, Node, Var
 from hbc.ir.lang.walk import children
 
 # A formula of so many nodes compiles in some ten seconds. Long sums are reductions.
-LONGEST = 20_000
 DEEPEST = 400
 MOST_COMPUTED = 256  # Funcs with loops of their own: gcc takes ten seconds for so many
 

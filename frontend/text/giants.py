@@ -11,6 +11,8 @@ from hbc.ir.ground.source import Source, Span
 LARGEST_SOURCE = 500_000
 # Passes recurse over expressions, some with three calls a level; Python stops at a thousand.
 DEEPEST_NESTING = 200
+# Operations of one expression, when Funcs and `let`s are written out in it.
+LONGEST = 20_000
 
 # Comments and strings are matched so that they are skipped.
 NESTING = re.compile(r"[(\[{]|[)\]}]|#[^\n]*|\"[^\"\n]*\"")

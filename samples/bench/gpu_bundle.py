@@ -20,8 +20,8 @@ import numpy as np
 from hbc.cli.files.inputs import choose_example, gather_inputs
 from hbc.cli.files.sizes import extents
 from hbc.cli.pipeline import load_pipeline, lower_to_kernel
-from hbc.cli.roof.work import count_work
 from hbc.cli.runs.trials import accepted
+from hbc.cli.runs.work import count_work
 from hbc.cli.show.crash import version
 from hbc.codegen.build.nvcc import build_cuda, checked_archs, find_nvcc
 from hbc.codegen.cuda.file import CudaSource, emit_cuda

@@ -19,7 +19,7 @@ from gpu_floors import CARDS
 from gpu_sass import per_product
 
 from hbc.cli.pipeline import choose_schedule, load_pipeline, lower_to_kernel
-from hbc.cli.roof.work import count_work
+from hbc.cli.runs.work import count_work
 from hbc.codegen.build.nvcc import build_cuda, find_nvcc
 from hbc.codegen.cuda.file import CudaSource, emit_cuda
 from hbc.ir.ground.diag import ToolError

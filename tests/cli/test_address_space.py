@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hbc.cli.runs.address_space import LEAST
+from hbc.cli.address_space import LEAST
 
 pytest.importorskip("resource", reason="this system has no limits of that kind")
 HBC = """

@@ -8,7 +8,7 @@ import pytest
 
 from hbc.cli.roof import roofs
 from hbc.cli.roof.speed import Speed, speed_of
-from hbc.cli.roof.work import Work
+from hbc.cli.runs.work import Work
 from hbc.cli.show.report import Progress
 from hbc.codegen.build.toolchain import find_compiler
 from hbc.ir.ground.diag import ToolError

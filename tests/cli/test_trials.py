@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from hbc.cli.files.inputs import choose_example
-from hbc.cli.roof.work import count_work
 from hbc.cli.runs.trials import KINDS, MEDIUM, SMALL, Special, draw_inputs, draw_trials
+from hbc.cli.runs.work import count_work
 from hbc.frontend.program.funcs import Pipeline
 from hbc.ir.lang.kernel import Check
 from hbc.ir.lang.nodes import Binary, Op, Var, const_index

@@ -6,7 +6,7 @@ import pytest
 
 from hbc.cli.roof.roofs import Roofs
 from hbc.cli.roof.speed import Speed
-from hbc.cli.roof.work import Work, count_work
+from hbc.cli.runs.work import Work, count_work
 from hbc.frontend.program.funcs import Pipeline
 
 Make = Callable[..., Pipeline]

@@ -9,10 +9,10 @@ from sample_table import SAMPLES, cases, load
 
 from hbc.cli.files.sizes import extents
 from hbc.cli.pipeline import choose_schedule, lower_to_kernel
-from hbc.cli.roof.work import count_work
 from hbc.cli.runs.checking import check_outputs
 from hbc.cli.runs.instruction_error import with_instructions
 from hbc.cli.runs.native import Native
+from hbc.cli.runs.work import count_work
 from hbc.codegen.build.program import build_callable
 from hbc.codegen.c.file import emit_c
 from hbc.ir.lang.target import Target

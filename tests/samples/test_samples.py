@@ -16,11 +16,11 @@ from sample_table import FOLDER, SAMPLES, TYPES, Case, Types, cases, load
 
 from hbc.cli.files.sizes import extents
 from hbc.cli.pipeline import choose_schedule, lower_to_kernel
-from hbc.cli.roof.work import count_work
 from hbc.cli.runs.checking import check_outputs
 from hbc.cli.runs.emulation import can_emulate
 from hbc.cli.runs.instruction_error import with_instructions
 from hbc.cli.runs.native import Native
+from hbc.cli.runs.work import count_work
 from hbc.codegen.build.amx_emulator import build_emulator
 from hbc.codegen.build.processor import can_run, emulated_features
 from hbc.codegen.build.program import for_this_processor

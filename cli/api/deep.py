@@ -1,0 +1,23 @@
+"""Runs the compiler inside somebody else's process: with the depth of calls that its passes need."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import TypeVar
+
+from hbc.cli.show.frames import with_room
+
+Result = TypeVar("Result")
+
+
+def in_compiler(work: Callable[[], Result]) -> Result:
+    """The work with what passes need: they recurse over programs (see `main.CALL_DEPTH`)."""
+    from hbc.cli.main import CALL_DEPTH
+
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, CALL_DEPTH))
+    try:
+        return with_room(work)
+    finally:
+        sys.setrecursionlimit(before)
