@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 if TYPE_CHECKING:
     import numpy as np
 
-    from hbc.cli.files.data import Array
+    from hbc.cli.files.loaded import Array
 
 MAGIC, ARCHIVE = b"\x93NUMPY", b"PK\x03\x04"
 LENGTH_BYTES = {(1, 0): 2, (2, 0): 4, (3, 0): 4}  # of the header's length, by version
