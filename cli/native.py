@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from hbc.cli.gpu_failure import gpu_failure
 from hbc.cli.sizes import extents
 from hbc.cli.strides import PADDING, gather_rows, longer_shape, row_strides, spread
-from hbc.codegen.abi import CUDA, FEATURE, MEMORY
+from hbc.codegen.abi import CUDA, FEATURE, MEMORY, code_kind
 from hbc.codegen.gpu import GpuLibrary
 from hbc.codegen.program import Program
 from hbc.frontend.funcs import Pipeline
@@ -234,9 +234,9 @@ class Native:
         if "failed" in answer:
             name = explain.removesuffix("_strerror") or function
             raise gpu_failure(name, answer["failed"])
-        if answer["code"] // 1000 * 1000 == FEATURE:
+        if code_kind(answer["code"]) == FEATURE:
             raise ToolError(Diagnostic(f"`{function}` cannot run: {answer['said']}"))
-        if answer["code"] // 1000 * 1000 in (CUDA, MEMORY):
+        if code_kind(answer["code"]) in (CUDA, MEMORY):
             raise error(f"`{function}` failed: {answer['said']}")
         if answer["code"]:
             raise error(f"`{function}` refused its arguments: {answer['said']}")
