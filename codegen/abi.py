@@ -112,8 +112,8 @@ def make_abi(
     """Names everything that appears in the header; later names in `scope` keep clear of them. A
     `fallback` can fail in its own ways; for want of one of the `features`, the kernel itself; with
     `cuda`, whatever it asks of the device."""
-    suffixes = ("strided", "strerror", "compute", "plain", "status", "device", "device_strided")
-    suffixes += ("wait", "cuda_error")
+    suffixes = ["strided", "strerror", "compute", "plain", "status"]
+    suffixes += ["device", "device_strided", "wait", "cuda_error"]
     scope.reserve(k.name, *(f"{k.name}_{suffix}" for suffix in suffixes), "status", "code")
     codes = tuple(_codes(k, (k,) if fallback is None else (k, fallback), features, cuda))
     if cuda:
