@@ -103,7 +103,8 @@ def _fit_channels(samples: Array, path: Path, image: Image) -> Array:
     if rank == 1:
         if channels > 1:
             notice(f"note: {path} has {channels} channels, of which `{image.name}` gets the mean")
-        return samples.mean(axis=1)
+        mean: Array = samples.mean(axis=1)
+        return mean
     if rank != 2:
         raise unreadable(path, image, f"a sound has 1 or 2 dimensions, `{image.name}` has {rank}")
     first, last = channel_literals(image)
