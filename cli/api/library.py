@@ -13,7 +13,7 @@ from hbc.codegen.build.cross import is_foreign
 from hbc.codegen.build.processor import missing_features, runs_here
 from hbc.codegen.build.program import for_this_processor
 from hbc.codegen.build.toolchain import build_cached
-from hbc.codegen.c.abi import CUDA, MEMORY
+from hbc.codegen.c.abi import CUDA, MEMORY, code_kind
 from hbc.codegen.cuda.source import CudaSource
 from hbc.ir.ground.diag import ArgumentError, Diagnostic, ToolError
 
@@ -66,7 +66,7 @@ class Library:
     def error(self, code: int, at: Sequence[str]) -> ArgumentError:
         """What the kernel's error code means, in its own words; `at` says the sizes."""
         said = self._strerror(code).decode()
-        if self._cuda_error is not None and code // 1000 * 1000 in (CUDA, MEMORY):
+        if self._cuda_error is not None and code_kind(code) in (CUDA, MEMORY):
             said = self._cuda_error().decode()
         where = f" (at {', '.join(at)})" if at else ""
         return ArgumentError(Diagnostic(f"the kernel refuses the call: {said}{where}"))

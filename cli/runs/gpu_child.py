@@ -18,7 +18,7 @@ from typing import Any
 
 from hbc.cli.runs.gpu_driver import Gpu, GpuError
 from hbc.cli.runs.gpu_timing import measured
-from hbc.codegen.c.abi import CUDA, MEMORY
+from hbc.codegen.c.abi import CUDA, MEMORY, code_kind
 from hbc.ir.ground.diag import Diagnostic, ToolError
 
 MODULES = {"pycuda": "hbc.cli.runs.gpu_pycuda", "cuda-bindings": "hbc.cli.runs.gpu_bindings"}
@@ -52,7 +52,7 @@ class Served:
         if not (code and request["explain"]):
             return ""
         meaning = self.text(request["explain"], ctypes.c_int(code))
-        if code // 1000 * 1000 not in (CUDA, MEMORY):
+        if code_kind(code) not in (CUDA, MEMORY):
             return meaning
         name = request["explain"].removesuffix("_strerror")
         return self.text(f"{name}_cuda_error")
@@ -73,7 +73,7 @@ class Served:
                 answer["seconds"] = self._run(request, places)
         except Failure as e:
             answer |= {"code": e.code, "said": self.said(request, e.code)}
-            if e.code // 1000 * 1000 in (CUDA, MEMORY):
+            if code_kind(e.code) in (CUDA, MEMORY):
                 answer["failed"] = answer["said"]
         except GpuError as e:
             answer["failed"] = str(e)

@@ -24,7 +24,7 @@ from hbc.cli.runs.strides import PADDING, gather_rows, longer_shape, row_strides
 from hbc.codegen.build.gpu import GpuLibrary
 from hbc.codegen.build.program import Program
 from hbc.codegen.build.run_tool import end_group, signal_name
-from hbc.codegen.c.abi import CUDA, FEATURE, MEMORY
+from hbc.codegen.c.abi import CUDA, FEATURE, MEMORY, code_kind
 from hbc.frontend.program.funcs import Pipeline
 from hbc.ir.ground.diag import Diagnostic, HbcError, InternalError, ToolError, error
 from hbc.ir.host.held_signals import held_signals
@@ -270,9 +270,9 @@ class Native:
         if "failed" in answer:
             name = explain.removesuffix("_strerror") or function
             raise gpu_failure(name, answer["failed"])
-        if answer["code"] // 1000 * 1000 == FEATURE:
+        if code_kind(answer["code"]) == FEATURE:
             raise ToolError(Diagnostic(f"`{function}` cannot run: {answer['said']}"))
-        if answer["code"] // 1000 * 1000 in (CUDA, MEMORY):
+        if code_kind(answer["code"]) in (CUDA, MEMORY):
             raise error(f"`{function}` failed: {answer['said']}")
         if answer["code"]:
             raise error(f"`{function}` refused its arguments: {answer['said']}")

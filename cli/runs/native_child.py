@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from hbc.codegen.build.amx_library import Emulator, open_emulator
-from hbc.codegen.c.abi import CUDA, MEMORY
+from hbc.codegen.c.abi import CUDA, MEMORY, code_kind
 
 PAGE = mmap.PAGESIZE
 STAGGER = 17 * 64  # bytes between the offsets of two arrays in their pages: no 4 KiB aliasing
@@ -135,7 +135,7 @@ def _explain(library: ctypes.CDLL, request: dict[str, Any], code: int) -> str:
     explain.restype = ctypes.c_char_p
     said = explain(ctypes.c_int(code))
     words = f"{request['explain'].removesuffix('_strerror')}_cuda_error"
-    if code // 1000 * 1000 in (CUDA, MEMORY) and hasattr(library, words):
+    if code_kind(code) in (CUDA, MEMORY) and hasattr(library, words):
         explain = getattr(library, words)  # on the CPU too they name the kernel and its launch
         explain.restype = ctypes.c_char_p
         said = explain()

@@ -20,10 +20,22 @@ from hbc.ir.lang.walk import free_variables, nodes
 
 # Sizes above 2^40 are refused, so that no index expression overflows.
 LARGEST_BITS = 40
-# The thousands of an error code say what is wrong, the rest says where.
+# The thousands of an error code say what is wrong, the rest says where: see `code_value`.
+BLOCK, AGAIN = 1000, 100_000
 SIZE, NULL, ALIGN, EXTENT, STRIDE, LARGE, OVERLAP, REQUIRE, ASSERT, MEMORY, FEATURE, CUDA = (
-    1000 * k for k in range(1, 13)
+    BLOCK * k for k in range(1, 13)
 )
+
+
+def code_value(kind: int, number: int) -> int:
+    """The code of the case of this number, from 1: the kind plus the number. From 1,000 cases on, which
+    would run into the next kind, the thousands go on in the next 100,000: 107,000 follows 7,999."""
+    return kind + number % BLOCK + number // BLOCK * AGAIN
+
+
+def code_kind(value: int) -> int:
+    """What is wrong: one of the kinds above, or 0."""
+    return value % AGAIN // BLOCK * BLOCK
 
 
 @record
@@ -50,12 +62,13 @@ class Abi:
     def by_message(self) -> dict[str, str]:
         """The enumerator for an `Assert` or `Check` message, and for `memory`."""
         kinds = (REQUIRE, ASSERT, MEMORY)
-        found = {c.message: c.name for c in self.codes if c.value // 1000 * 1000 in kinds}
+        found = {c.message: c.name for c in self.codes if code_kind(c.value) in kinds}
         return {**found, "memory": f"{self.kernel.name}_MEMORY"}
 
     def overlapping(self, code: Code) -> tuple[Argument, Argument]:
         """The output and the other array that an OVERLAP code speaks of."""
-        return overlap_pairs(self.kernel)[code.value - OVERLAP - 1]
+        number = code.value // AGAIN * BLOCK + code.value % BLOCK
+        return overlap_pairs(self.kernel)[number - 1]
 
     def code(self, suffix: str) -> str:
         return f"{self.kernel.name}_{suffix}"
@@ -99,8 +112,14 @@ def make_abi(
     """Names everything that appears in the header; later names in `scope` keep clear of them. A
     `fallback` can fail in its own ways; for want of one of the `features`, the kernel itself; with
     `cuda`, whatever it asks of the device."""
-    suffixes = ("strided", "strerror", "compute", "plain", "status")
+    suffixes = ["strided", "strerror", "compute", "plain", "status"]
+    suffixes += ["device", "device_strided", "wait", "cuda_error"]
     scope.reserve(k.name, *(f"{k.name}_{suffix}" for suffix in suffixes), "status", "code")
+    codes = tuple(_codes(k, (k,) if fallback is None else (k, fallback), features, cuda))
+    if cuda:
+        name = f"{k.name}_CUDA"
+        codes += (Code(name, CUDA, f"CUDA refused: {k.name}_cuda_error() says what"),)
+    scope.reserve(*(c.name for c in codes))
     names = {s.name: scope.declare(s.name, nonnegative=True) for s in k.sizes}
     strides, bytes_ = {}, {}
     for a in ordered(k):
@@ -108,11 +127,6 @@ def make_abi(
         rows = [a.stride_name(d) for d in range(len(a.extents) - 1)]
         strides[a.name] = [scope.declare(row, nonnegative=True) for row in rows]
         bytes_[a.name] = scope.fresh(f"{a.name}_bytes")
-    codes = tuple(_codes(k, (k,) if fallback is None else (k, fallback), features, cuda))
-    if cuda:
-        name = f"{k.name}_CUDA"
-        codes += (Code(name, CUDA, f"CUDA refused: {k.name}_cuda_error() says what"),)
-    scope.reserve(*(c.name for c in codes))
     return Abi(k, names, strides, bytes_, codes)
 
 
@@ -122,12 +136,19 @@ def _codes(
     wide = ", or device memory not as CUDA allocates it" if cuda else ""
     codes = [Code(f"{k.name}_OK", 0, "no error")]
 
-    def add(suffix: str, value: int, message: str) -> None:
-        codes.append(Code(f"{k.name}_{suffix}", value, message))
+    taken: set[str] = set()
+
+    def add(suffix: str, kind: int, number: int, message: str) -> None:
+        name, count = f"{k.name}_{suffix}", 1
+        while name in taken:  # `a` over `b_c`, and `a_b` over `c`
+            count += 1
+            name = f"{k.name}_{suffix}_{count}"
+        taken.add(name)
+        codes.append(Code(name, code_value(kind, number), message))
 
     for i, size in enumerate(k.sizes, 1):
         what = f"must be {size.fixed}" if size.fixed is not None else "is negative or above 2^40"
-        add(f"SIZE_{size.name}", SIZE + i, f"size `{size.name}` {what}")
+        add(f"SIZE_{size.name}", SIZE, i, f"size `{size.name}` {what}")
     arrays = ordered(k)
     for base, suffix, what in (
         (NULL, "NULL", "is null"),
@@ -138,21 +159,21 @@ def _codes(
     ):
         for i, a in enumerate(arrays, 1):
             if base != STRIDE or len(a.extents) > 1:  # a row has no stride to choose
-                add(f"{suffix}_{a.name}", base + i, f"array `{a.name}` {what}")
+                add(f"{suffix}_{a.name}", base, i, f"array `{a.name}` {what}")
     for i, (a, b) in enumerate(overlap_pairs(k), 1):
         text = f"output `{a.name}` overlaps `{b.name}`"
-        add(f"OVERLAP_{a.name}_{b.name}", OVERLAP + i, text)
+        add(f"OVERLAP_{a.name}_{b.name}", OVERLAP, i, text)
     for i, message in enumerate(dict.fromkeys(c.message for c in k.checks), 1):
-        add(f"REQUIRE_{i}", REQUIRE + i, message)
+        add(f"REQUIRE_{i}", REQUIRE, i, message)
     required = {c.message for c in k.checks}
     asserted = dict.fromkeys(
         n.message for one in bodies for n in nodes(one.body) if isinstance(n, Assert)
     )
     for i, message in enumerate((m for m in asserted if m not in required), 1):
-        add(f"ASSERT_{i}", ASSERT + i, message)
-    add("MEMORY", MEMORY, "out of memory")
+        add(f"ASSERT_{i}", ASSERT, i, message)
+    add("MEMORY", MEMORY, 0, "out of memory")
     for i, f in enumerate(features, 1):
-        add(f"FEATURE_{f.name}", FEATURE + i, missing_text(f))
+        add(f"FEATURE_{f.name}", FEATURE, i, missing_text(f))
     return codes
 
 

@@ -168,12 +168,12 @@ def _measure(abi: Abi, a: Argument, place: int, unit: Unit) -> None:
     else:
         sizes = f"(const int64_t[]){{{extents}}}, (const int64_t[]){{{strides}}}"
     unit.out.line(f"const int64_t {length} = measure({name}, {rank}, {sizes}, {size});")
-    refuse(f"{length} < 0", f"{place} - (int){length}", unit)
+    refuse(f"{length} < 0", f"{codes.code_value(0, place)} - (int){length}", unit)
 
 
 def _check_overlaps(abi: Abi, unit: Unit) -> None:
     for code in abi.codes:
-        if code.value // 1000 * 1000 != codes.OVERLAP:
+        if codes.code_kind(code.value) != codes.OVERLAP:
             continue
         a, b = abi.overlapping(code)
         x, y = abi.names[a.name], abi.names[b.name]

@@ -11,11 +11,10 @@ from types import ModuleType
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from PIL import Image
 from sample_table import FOLDER, Array, load
 
-from hbc.cli.main import main
+from hbc.cli.main import exit_code_of
 from hbc.frontend.oracle.oracle import evaluate
 
 VARIANTS = ["denoise", "denoise_bf16", "cuda/denoise"]
@@ -93,9 +92,10 @@ def test_the_demo(tmp_path: Path, demo: ModuleType, capsys: pytest.CaptureFixtur
     noisy, found, beside = (str(tmp_path / f"{n}.png") for n in ("noisy", "denoised", "compared"))
     demo.main("noise", str(PHOTOGRAPH), noisy)
     words = ["run", str(FOLDER / "denoise.hb"), "--input", noisy, "--output", found, "--no-verify"]
-    result = CliRunner().invoke(main, words)
-    assert result.exit_code == 0, result.output
+    assert exit_code_of(words) == 0, capsys.readouterr().err
+    capsys.readouterr()
     demo.main("compare", str(PHOTOGRAPH), noisy, found, beside)
     before, after = (float(line.split()[1]) for line in capsys.readouterr().out.splitlines())
     assert after >= before + 5
-    assert Image.open(beside).size == (3 * 512, 512)
+    with Image.open(beside) as picture:
+        assert picture.size == (3 * 512, 512)
