@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hbc.cli.machine import target_named
 from hbc.cli.pipeline import choose_schedule, features_of, load_pipeline, lower_to_kernel
@@ -23,6 +24,10 @@ from hbc.ir.kernel import Kernel
 from hbc.ir.register_pressure import register_pressure
 from hbc.ir.target import GPU, TARGETS, Target, schedule_order
 
+if TYPE_CHECKING:
+    from hbc.cli.automatic import Automatic
+
+AUTO = "auto"  # --schedule auto: one that hbc makes
 NO_SCHEDULE = "none"  # --schedule none: plain loops
 PLAIN = "c"  # the target of code that any processor can run
 
@@ -30,12 +35,14 @@ PLAIN = "c"  # the target of code that any processor can run
 @dataclass(frozen=True, slots=True)
 class Chosen:
     """A checked file with the target and the schedule that the command line asks for. `fallback`:
-    whether the code also holds plain loops, for processors that lack the instructions in it."""
+    whether the code also holds plain loops, for processors that lack the instructions in it. `made`:
+    the schedule, where hbc made it."""
 
     pipeline: Pipeline
     target: Target
     schedule: Schedule | None
     fallback: bool = False
+    made: Automatic | None = None
 
     @property
     def schedule_name(self) -> str:
@@ -77,14 +84,35 @@ def choose(
         return Chosen(pipeline, replace(found, isa=isa), None, plain_loops)
     if target is None:
         found = _scheduled_target(pipeline, found, schedule)
-    chosen = choose_schedule(pipeline, found.name, schedule)
-    return Chosen(pipeline, replace(found, isa=isa), chosen, plain_loops)
+    found = replace(found, isa=isa)
+    asked = schedule == AUTO
+    chosen = None if asked else choose_schedule(pipeline, found.name, schedule)
+    if chosen is None and found.machine != GPU:
+        made = _made(pipeline, found, settings, fix_sizes, asked)
+        if made is not None:
+            return Chosen(pipeline, found, made.schedule, plain_loops, made)
+    return Chosen(pipeline, found, chosen, plain_loops)
+
+
+def _made(
+    p: Pipeline, target: Target, settings: Mapping[str, str], fix_sizes: bool, asked: bool
+) -> Automatic | None:
+    """A schedule of hbc's own making, named in a line on stderr."""
+    from hbc.cli.automatic import automatic
+
+    made = automatic(p, target, settings, fix_sizes)
+    why = "" if asked else f", because {p.source.name} has none for `{target.name}`"
+    if made is None:
+        notice(f"note: plain loops: no automatic schedule suits this kernel{why}")
+    else:
+        notice(f"note: schedule auto{why}: {made.about}")
+    return made
 
 
 def _scheduled_target(p: Pipeline, default: Target, schedule: str | None) -> Target:
     """The default, unless the file (or the schedule of that name) has schedules for other targets
     alone: then the first of those."""
-    named = [s for s in p.schedules if schedule in (None, s.name)]
+    named = [s for s in p.schedules if schedule in (None, s.name)]  # none of them is `auto`
     served = schedule_order(default.name)
     targets = [TARGETS[t] for s in named for t in s.targets if t in TARGETS]
     if not targets or any(t.name in served for t in targets):

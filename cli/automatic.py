@@ -1,0 +1,66 @@
+"""Automatic schedules: candidates are tried in turn, and the first that compiles well is taken."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from hbc.cli.pipeline import lower_to_kernel
+from hbc.frontend.automatic.candidates import Candidate, candidates
+from hbc.frontend.funcs import Pipeline, Schedule
+from hbc.ir.diag import HbcError
+from hbc.ir.kernel import Kernel
+from hbc.ir.record import record
+from hbc.ir.register_pressure import register_pressure
+from hbc.ir.source import Source
+from hbc.ir.target import Target
+
+AUTO = "auto"  # --schedule auto
+
+
+@record
+class Automatic:
+    """A schedule that hbc made: its text and what it makes of the program."""
+
+    schedule: Schedule
+    text: str
+    kernel: Kernel
+    about: str
+    refused: tuple[str, ...] = ()
+
+
+def automatic(
+    p: Pipeline, target: Target, settings: Mapping[str, str], fix_sizes: bool
+) -> Automatic | None:
+    """The first candidate that nothing refuses; None where all are (plain loops remain)."""
+    refused: list[str] = []
+    for candidate in candidates(p, target, settings, schedule_name(p, target)):
+        try:
+            schedule, kernel = _tried(p, candidate, target, settings, fix_sizes)
+        except HbcError as failure:
+            refused.append(failure.diagnostics[0].message)
+            continue
+        spilled = register_pressure(kernel, target)
+        if spilled:
+            refused.append(spilled[0].message)
+            continue
+        return Automatic(schedule, candidate.text, kernel, candidate.about, tuple(refused))
+    return None
+
+
+def schedule_name(p: Pipeline, target: Target) -> str:
+    """The name under which the schedule may stand in a file."""
+    return f"{AUTO}_{target.name}"
+
+
+def _tried(
+    p: Pipeline, candidate: Candidate, target: Target, settings: Mapping[str, str], fix_sizes: bool
+) -> tuple[Schedule, Kernel]:
+    """The text read as if it stood at the end of the file, and lowered."""
+    from hbc.frontend.check import check
+    from hbc.frontend.parse import parse
+
+    with_it = Source(p.source.name, f"{p.source.text.rstrip()}\n\n{candidate.text}")
+    checked = check(parse(with_it), settings, fix_sizes)
+    schedule = replace(checked.schedules[-1], name=AUTO)
+    return schedule, lower_to_kernel(p, schedule, target)

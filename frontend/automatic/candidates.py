@@ -1,0 +1,63 @@
+"""The schedules to try for a program, the best first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from hbc.frontend.automatic.inlining import inlined
+from hbc.frontend.automatic.machine import machine_of
+from hbc.frontend.automatic.place import placing
+from hbc.frontend.automatic.text import Line, call, schedule_text
+from hbc.frontend.automatic.typical import typical_sizes
+from hbc.frontend.automatic.write import lines_of
+from hbc.frontend.funcs import Pipeline
+from hbc.ir.record import record
+from hbc.ir.target import Target
+
+STRIPS = (0, 8, 16, 32, 64, 128)  # rows of a strip in which several Funcs are computed
+
+
+@record
+class Candidate:
+    """A schedule as text, and in a few words what it does."""
+
+    text: str
+    about: str
+
+
+def candidates(
+    p: Pipeline, target: Target, given: Mapping[str, str], name: str
+) -> Iterator[Candidate]:
+    """Schedules of that name, from the one that should be fastest to one that always fits."""
+    sizes = typical_sizes(p, given)
+    machine = machine_of(target)
+    graph, _ = inlined(p, sizes)
+    placed = [placing(graph, machine, strip) for strip in STRIPS]
+    seen = set()
+    for found in sorted(placed, key=lambda f: f.cycles):
+        text = schedule_text(name, target.name, lines_of(found))
+        if text not in seen:
+            seen.add(text)
+            yield Candidate(text, "blocks and strips by estimated cycles")
+    yield Candidate(
+        schedule_text(name, target.name, safe_lines(p, machine.vectors, target)),
+        "vectors along the innermost loops",
+    )
+
+
+def safe_lines(p: Pipeline, vectors: bool, target: Target) -> list[Line]:
+    """Vectors along the last variable of every Func that is computed by itself, threads along the
+    first of outputs."""
+    lines = []
+    outputs = {o.name for o in p.outputs}
+    for f in p.funcs:
+        if f.table_shape is not None or not (f.name in outputs or f.updates) or not f.variables:
+            continue
+        marks = []
+        width = max((target.vector_bits or 512) // max(f.element.bits, 32), 1)
+        if vectors:
+            marks.append(call("vectorize", [f.variables[-1], width]))
+        if len(f.variables) > 1:
+            marks.append(call("parallel", [f.variables[0]]))
+        lines.append(Line(f.name, tuple(marks)))
+    return lines

@@ -1,0 +1,221 @@
+"""Where each Func is computed: dynamic programming from the outputs back, by estimated cycles."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from hbc.frontend.automatic.graph import Graph, Step
+from hbc.frontend.automatic.inlining import cost_of
+from hbc.frontend.automatic.machine import Machine, access_cycles
+from hbc.frontend.automatic.shape import Loop, Shape, shape_of
+from hbc.frontend.automatic.spans import Box, Span, length, volume
+from hbc.ir.record import mutable, record
+
+BEGIN = 30.0  # cycles to begin a stage once more
+LATENCY = 2.0  # how much longer sums take that are a single vector
+ENOUGH = 16  # vectors of sums that hide it
+
+
+@record
+class Level:
+    """The body of a loop of a step."""
+
+    func: str
+    update: int | None
+    loop: str
+
+
+@record
+class Placed:
+    """Where a Func is computed (None: before everything) and for which box."""
+
+    shape: Shape
+    at: Level | None
+    box: Box
+    loops: Mapping[int | None, tuple[Loop, ...]]
+
+
+@mutable
+class Placing:
+    """What has been decided; Funcs are placed after all that read them."""
+
+    graph: Graph
+    machine: Machine
+    placed: dict[str, Placed]
+    cycles: float = 0.0
+
+    def path(self, s: Step) -> tuple[Level, ...]:
+        """All loops around the body of a step, outermost first."""
+        found = self.placed[s.func]
+        own = tuple(Level(s.func, s.update, x.name) for x in found.loops.get(s.update, ()))
+        return (*self.path_to(found.at), *own)
+
+    def path_to(self, level: Level | None) -> tuple[Level, ...]:
+        """The loops down to a level."""
+        if level is None:
+            return ()
+        found = self.placed[level.func]
+        names = [x.name for x in found.loops[level.update]]
+        own = names[: names.index(level.loop) + 1]
+        outer = self.path_to(found.at)
+        return (*outer, *(Level(level.func, level.update, n) for n in own))
+
+    def candidates(self, name: str) -> list[Level]:
+        """The loops that are around everything that reads the Func, outermost first."""
+        readers = self.graph.readers(name)
+        shared = self.path(readers[0])
+        for s in readers[1:]:
+            path = self.path(s)
+            count = 0
+            while count < min(len(shared), len(path)) and shared[count] == path[count]:
+                count += 1
+            shared = shared[:count]
+        return list(shared)
+
+    def inside(self, level: Level) -> dict[str, Span]:
+        """The spans of names in an iteration of a loop, in the middle of its range."""
+        found = self.placed[level.func]
+        loops = found.loops[level.update]
+        step = next(s for s in self.graph.steps[level.func] if s.update == level.update)
+        known = self.graph.known(step, found.box)
+        for x in loops:
+            first, last = known[x.variable]
+            if x.step < last - first + 1:
+                middle = first + (last - first + 1) // 2 // x.step * x.step
+                known[x.variable] = middle, min(middle + x.step - 1, last)
+            if x.name == level.loop:
+                break
+        return known
+
+    def iterations(self, level: Level | None) -> float:
+        """How often the body of a loop runs in all."""
+        if level is None:
+            return 1.0
+        found = self.placed[level.func]
+        count = self.iterations(found.at)
+        ranges = dict(zip(self.graph.funcs[level.func].variables, found.box, strict=True))
+        left = {v: length(s) for v, s in ranges.items()}
+        for x in found.loops[level.update]:
+            have = left.get(x.variable, 1)
+            count *= -(-have // x.step)
+            left[x.variable] = min(x.step, have)
+            if x.name == level.loop:
+                break
+        return count
+
+    def box_at(self, name: str, level: Level) -> Box:
+        """What is needed of a Func in an iteration of a loop."""
+        boxes: dict[str, list[Box]] = {}
+        order = [n for n in reversed(self.graph.funcs) if n in self.placed]
+        for n in order:
+            for s in self.graph.steps[n]:
+                if s.func == level.func:
+                    if s.update != level.update:
+                        continue
+                    known = self.inside(level)
+                elif n in boxes and level in self.path(s):
+                    known = self.graph.known(s, _around(boxes[n]))
+                else:
+                    continue
+                for a in s.reads:
+                    if a.name in self.graph.funcs:
+                        boxes.setdefault(a.name, []).append(self.graph.read_box(a, known))
+        return _around(boxes[name])
+
+    def cost(self, name: str, level: Level | None, box: Box) -> float:
+        """Cycles of a Func computed for the box in each iteration of a loop, and of reading it."""
+        graph, func = self.graph, self.graph.funcs[name]
+        width = self.machine.lanes(max(func.element.bits, 32))
+        times = self.iterations(level)
+        points = volume(box)
+        padded = box
+        if box:
+            first, last = box[-1]
+            padded = (*box[:-1], (first, first + -(-(last - first + 1) // width) * width - 1))
+        work = 0.0
+        for s in graph.steps[name]:
+            value = func.pure if s.update is None else func.updates[s.update].value
+            lane = func.variables[-1] if func.variables else None
+            work += graph.iterations(s, padded) * max(cost_of(value, lane), 1.0) / width
+        if func.updates:
+            work *= 1 + LATENCY / min(max(volume(padded) / width, 1), ENOUGH)
+        size = points * func.element.bytes
+        uses = 0.0
+        for s in graph.readers(name):
+            count = len([a for a in s.reads if a.name == name])
+            uses += graph.iterations(s, graph.box(s.func)) * count
+        at = access_cycles(2.0 * size)
+        return times * (work + 2 * points * at + BEGIN) + uses * at
+
+    def place(self, name: str, strip: int) -> None:
+        """Decides for one Func."""
+        graph = self.graph
+        holder = next((h for h, p in self.placed.items() if name in p.shape.sums), None)
+        best: tuple[float, Level | None, Box]
+        if holder is not None:
+            loops = self.placed[holder].loops[None]
+            at = Level(holder, None, loops[-1].name) if loops else None
+            box = graph.box(name) if at is None else self.box_at(name, at)
+            best = 0.0, at, box
+        else:
+            best = self.cost(name, None, graph.box(name)), None, graph.box(name)
+            if name not in graph.outputs:
+                for level in self.candidates(name):
+                    box = self.box_at(name, level)
+                    found = self.cost(name, level, box)
+                    if found < best[0] * 0.98:
+                        best = found, level, box
+        cycles, at, box = best
+        self.cycles += cycles
+        height = strip if at is None and holder is None else 0
+        shape = shape_of(graph, self.machine, name, box, height)
+        self.placed[name] = with_loops(graph, shape, at, box)
+
+
+def _around(boxes: Iterable[Box]) -> Box:
+    found = list(boxes)
+    return tuple(
+        (min(b[d][0] for b in found), max(b[d][1] for b in found)) for d in range(len(found[0]))
+    )
+
+
+def with_loops(graph: Graph, shape: Shape, at: Level | None, box: Box) -> Placed:
+    """The loops of a shape that stay loops, in order."""
+    func = graph.funcs[shape.func]
+    loops: list[Loop] = []
+    lane_loop: Loop | None = None
+    for v in shape.order:
+        strip = shape.strip is not None and shape.strip[0] == v
+        if strip and shape.strip is not None:
+            loops.append(Loop(graph.name(v, "s"), v, shape.strip[1]))
+        covered = shape.covered(v)
+        suffix = "o" if covered > 1 else "t" if strip else None
+        name = v if suffix is None else graph.name(v, suffix)
+        loop = Loop(name, v, covered)
+        if v == shape.lanes:
+            lane_loop = loop
+        else:
+            loops.append(loop)
+    if lane_loop is not None:
+        where = len(loops)
+        if shape.panel is not None:
+            outside = set(shape.order[: shape.panel])
+            where = max([n + 1 for n, x in enumerate(loops) if x.variable in outside], default=0)
+        loops.insert(where, lane_loop)
+    found = tuple(loops)
+    if func.updates:
+        by: dict[int | None, tuple[Loop, ...]] = {None: ()}
+        for s in graph.steps[shape.func]:
+            if s.update is not None:
+                by[s.update] = tuple(x for x in found if x.variable in s.pure)
+        return Placed(shape, at, box, by)
+    return Placed(replace(shape, loops=found), at, box, {None: found})
+
+
+def placing(graph: Graph, machine: Machine, strip: int) -> Placing:
+    """Places every Func, outputs first."""
+    found = Placing(graph, machine, {})
+    for name in reversed(graph.funcs):
+        found.place(name, strip)
+    return found

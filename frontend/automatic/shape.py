@@ -1,0 +1,242 @@
+"""The shape of a Func's loops: what is a lane, what a row, which loops others can be computed in."""
+
+from __future__ import annotations
+
+from dataclasses import field
+from math import lcm
+
+from hbc.frontend.automatic.blocks import Block, best_block
+from hbc.frontend.automatic.graph import Graph, Step
+from hbc.frontend.automatic.lanes import lane_variable, operand, row_variable
+from hbc.frontend.automatic.machine import Machine
+from hbc.frontend.automatic.moves import Move, move, pieces
+from hbc.frontend.automatic.spans import Box, length
+from hbc.frontend.funcs import Func
+from hbc.frontend.legal import is_reorderable
+from hbc.ir.nodes import Access, Expr, Var
+from hbc.ir.record import record
+from hbc.ir.walk import nodes
+
+
+@record
+class Loop:
+    """A loop that stays one: its variable, and how many values of it one iteration covers."""
+
+    name: str
+    variable: str
+    step: int
+
+
+@record
+class Shape:
+    """`rows` and `lanes` are the variables of the block; `width` the lanes of a vector; `sums` the
+    Funcs whose sums the block holds in registers; `order` the variables outermost first; `panel`: the
+    blocks of lanes stand outside of `order[panel:]`."""
+
+    func: str
+    lanes: str | None
+    rows: str | None
+    width: int
+    block: Block
+    order: tuple[str, ...]
+    sums: tuple[str, ...] = ()
+    strip: tuple[str, int] | None = None
+    panel: int | None = None
+    aligned: frozenset[str] = frozenset()  # variables whose blocks begin at multiples of their size
+    loops: tuple[Loop, ...] = field(default=())
+
+    def covered(self, v: str) -> int:
+        """How many values of a variable a block has."""
+        if v == self.lanes:
+            return self.block.vectors * self.width
+        return self.block.rows if v == self.rows else 1
+
+
+def element_bits(graph: Graph, step: Step) -> int:
+    """The bits of the widest element that a step computes with."""
+    func = graph.funcs[step.func]
+    return max(
+        func.element.bits,
+        *(
+            n.type.element.bits
+            for e in _values(func, step.update)
+            for n in nodes(e)
+            if not isinstance(n, Var) and not _is_index(n)
+        ),
+        8,
+    )
+
+
+def _is_index(n: Expr) -> bool:
+    return n.type.element.name in ("i64", "bool")
+
+
+def _values(func: Func, update: int | None) -> tuple[Expr, ...]:
+    return (func.pure,) if update is None else (func.updates[update].value,)
+
+
+def sums_of(graph: Graph, func: str) -> tuple[str, ...]:
+    """The Funcs with updates that only the definition of this Func reads, element by element."""
+    if graph.funcs[func].updates:
+        return ()
+    (step,) = graph.steps[func]
+    found = []
+    for a in step.reads:
+        inner = graph.funcs.get(a.name)
+        if inner is None or not inner.updates or a.name in graph.outputs:
+            continue
+        if [s.key for s in graph.readers(a.name)] != [step.key]:
+            continue
+        same = [b for b in step.reads if b.name == a.name]
+        if len(same) == 1 and is_elementwise(a, graph.funcs[func]) and is_sum(inner):
+            found.append(a.name)
+    return tuple(dict.fromkeys(found))
+
+
+def is_elementwise(a: Access, func: Func) -> bool:
+    """Whether the indices are the variables of the Func, each once."""
+    named = [i.name for i in a.indices if isinstance(i, Var)]
+    return len(named) == len(a.indices) and sorted(named) == sorted(func.variables)
+
+
+def is_sum(func: Func) -> bool:
+    """Whether all updates add to (or take the largest of) the elements in any order."""
+    return all(
+        is_reorderable(func, u)
+        and u.op is not None
+        and [i.name for i in u.indices if isinstance(i, Var)] == list(func.variables)
+        for u in func.updates
+    )
+
+
+def own_names(a: Access, inner: Func) -> dict[str, str]:
+    """For each variable of the Func that is read the variable of the reader."""
+    return {
+        v: i.name for v, i in zip(inner.variables, a.indices, strict=True) if isinstance(i, Var)
+    }
+
+
+def shape_of(graph: Graph, machine: Machine, name: str, box: Box, strip: int) -> Shape:
+    """The shape of a Func that is computed for such a box."""
+    func = graph.funcs[name]
+    extents = [length(s) for s in box]
+    sums = sums_of(graph, name)
+    if sums:
+        return _with_sums(graph, machine, func, extents, sums, strip)
+    main = graph.steps[name][-1]
+    reads = [a for s in graph.steps[name] for a in s.reads]
+    lane = lane_variable(func.variables, extents, reads)
+    width = machine.lanes(max(element_bits(graph, s) for s in graph.steps[name]))
+    rows, block = None, Block(1, 1)
+    if func.updates and is_sum(func) and main.reduce:
+        rows = row_variable(func.variables, extents, lane, main.reads, main.reduce)
+        block = _block(machine, func.variables, extents, lane, rows, main, width, 1, {})
+    return Shape(
+        name, lane, rows, width, block, func.variables,
+        strip=_strip(func.variables, extents, lane, strip),
+        panel=None,
+    )  # fmt: skip
+
+
+def _with_sums(
+    graph: Graph,
+    machine: Machine,
+    func: Func,
+    extents: list[int],
+    sums: tuple[str, ...],
+    strip: int,
+) -> Shape:
+    (step,) = graph.steps[func.name]
+    names: dict[str, dict[str, str]] = {}
+    for a in step.reads:
+        if a.name in sums:
+            names[a.name] = own_names(a, graph.funcs[a.name])
+    main = _main_sum(graph, sums)
+    rename = names[main.func]
+    back = {mine: theirs for theirs, mine in rename.items()}
+    reads = [a for n in sums for s in graph.steps[n] for a in s.reads]
+    theirs = [back[v] for v in func.variables]
+    lane = lane_variable(theirs, extents, reads)
+    width = min(
+        machine.lanes(max(element_bits(graph, s) for n in sums for s in graph.steps[n])),
+        machine.lanes(graph.funcs[main.func].element.bits),
+    )
+    rows = row_variable(theirs, extents, lane, main.reads, main.reduce)
+    block = _block(machine, theirs, extents, lane, rows, main, width, len(sums), {})
+    order = func.variables
+    my_lane = None if lane is None else rename[lane]
+    my_rows = None if rows is None else rename[rows]
+    panel = None
+    if lane is not None and extents[theirs.index(lane)] > block.vectors * width:
+        panel = _panel(main, theirs, lane)
+    aligned = frozenset(
+        rename[v] for v in (lane, rows) if v is not None and _pieces(graph, sums, v) > 1
+    )
+    return Shape(
+        func.name, my_lane, my_rows, width, block, order, sums,
+        _strip(order, extents, my_lane, strip), panel, aligned,
+    )  # fmt: skip
+
+
+def _main_sum(graph: Graph, sums: tuple[str, ...]) -> Step:
+    """The update that does most of the work."""
+    steps = [s for n in sums for s in graph.steps[n] if s.update is not None]
+    return max(steps, key=lambda s: graph.iterations(s, graph.box(s.func)))
+
+
+def _pieces(graph: Graph, sums: tuple[str, ...], v: str) -> int:
+    found = 1
+    for n in sums:
+        for s in graph.steps[n]:
+            for a in s.reads:
+                for i in a.indices:
+                    for q in pieces(i, v):
+                        found = lcm(found, q)
+    return found
+
+
+def _block(
+    machine: Machine, variables: tuple[str, ...] | list[str], extents: list[int], lane: str | None,
+    rows: str | None, main: Step, width: int, sums: int, _: dict[str, str],
+) -> Block:  # fmt: skip
+    by = dict(zip(variables, extents, strict=True))
+    operands = [operand(a, rows, lane, main.reduce) for a in main.reads]
+    along = 1 if lane is None else by[lane]
+    down = 1 if rows is None else by[rows]
+    unit_rows = unit_lanes = 1
+    for a in main.reads:
+        for i in a.indices:
+            for q in pieces(i, lane) if lane else ():
+                unit_lanes = lcm(unit_lanes, q)
+            for q in pieces(i, rows) if rows else ():
+                unit_rows = lcm(unit_rows, q)
+    if unit_lanes > 256 or unit_rows > 14:
+        unit_lanes = unit_rows = 1
+    return best_block(operands, machine, sums, down, along, width, unit_rows, unit_lanes)
+
+
+def _panel(main: Step, variables: list[str], lane: str) -> int | None:
+    """How many variables stand outside of the blocks of lanes: those that change an operand which
+    all rows read."""
+    outside = 0
+    found = False
+    for a in main.reads:
+        if move(a, lane) is Move.FIXED:
+            continue
+        moving = [n for n, v in enumerate(variables) if v != lane and move(a, v) is not Move.FIXED]
+        if len(moving) < len(variables) - 1:
+            found = True
+            outside = max([outside, *(n + 1 for n in moving)])
+    return outside if found else None
+
+
+def _strip(
+    order: tuple[str, ...], extents: list[int], lane: str | None, height: int
+) -> tuple[str, int] | None:
+    """The outermost variable with many values, and how many of them a strip has."""
+    if height == 0:
+        return None
+    for v, n in zip(order, extents, strict=True):
+        if v != lane and n >= 2 * height:
+            return v, height
+    return None

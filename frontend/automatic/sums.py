@@ -1,0 +1,157 @@
+"""The loops of sums: which steps of a reduction are done together, and what is a lane."""
+
+from __future__ import annotations
+
+from hbc.frontend.automatic.blocks import TOGETHER
+from hbc.frontend.automatic.graph import Graph, Step
+from hbc.frontend.automatic.moves import Move, move
+from hbc.frontend.automatic.spans import length
+from hbc.frontend.automatic.text import Line, call
+from hbc.frontend.constants import evaluate
+from hbc.ir.linear import linear
+from hbc.ir.linear_form import coefficient
+from hbc.ir.nodes import Expr, Var
+from hbc.ir.record import record
+from hbc.ir.show import show
+from hbc.ir.walk import mentions
+
+UNROLLED = 2  # steps of other sums
+SMALL = 8  # steps of a constant reduction that are all unrolled
+
+
+@record
+class Shared:
+    """Steps of `loop` that lie `apart` meet the same operands."""
+
+    loop: str
+    apart: int
+
+
+def update_lines(
+    graph: Graph, step: Step, rows: str | None, lanes: str | None, width: int, several: bool,
+    vectors: bool, head: tuple[str, ...] = (), inner: tuple[str | None, str | None] | None = None,
+) -> list[Line]:  # fmt: skip
+    """An update of sums in a block: reductions around rows around lanes. `head`: directives that come
+    first; `inner`: the loops of rows and lanes of a block, where they are not the variables."""
+    row, lane = (rows, lanes) if inner is None else inner
+    outer = [v for v in step.pure if v not in (rows, lanes)]
+    if inner is not None:
+        outer = [v for v in outer]
+    block = [x for x in (row, lane) if x is not None]
+    marks = _marks(row, lane, width, several, vectors)
+    blocks = [d.split("(")[1].split(",")[1].strip() for d in head]
+    around = [*outer, *blocks]
+    shared = shared_steps(graph, step, rows, lanes, width) if vectors else None
+    plain = call("reorder", [*around, *step.reduce, *block])
+    if len(around) + len(step.reduce) + len(block) < 2:
+        plain = ""
+    base = tuple(x for x in (*head, plain, *marks) if x)
+    if shared is None:
+        last = step.reduce[-1] if step.reduce else None
+        more = [call("unroll", [last, UNROLLED])] if last and vectors else []
+        return [Line(step.text, (*base, *more))]
+    others = [r for r in step.reduce if r != shared.loop]
+    extent = extent_of(graph, step, shared.loop)
+    names = _Names(graph, shared.loop)
+    known = evaluate(extent)
+    typical = length(graph.known(step, graph.box(step.func))[shared.loop])
+    chains = [Line(step.text, base)]
+    for together in (TOGETHER, TOGETHER // 2):
+        count = together * shared.apart
+        if typical < count:
+            continue
+        order, splits = _splits(shared, names, together, around, others, block)
+        special = (*splits, order, call("unroll", [names.inner]))
+        if known is not None:
+            return [Line(step.text, (*base, *special))]
+        chains.append(Line(step.text, (f"specialize({show(extent)} >= {count})", *special)))
+        if shared.apart == 1:
+            break  # steps that are left over have loops of their own
+    return chains
+
+
+class _Names:
+    def __init__(self, graph: Graph, loop: str) -> None:
+        self.outer, self.middle, self.inner = (graph.name(loop, x) for x in ("o", "q", "i"))
+
+
+def _splits(
+    shared: Shared,
+    names: _Names,
+    together: int,
+    around: list[str],
+    others: list[str],
+    block: list[str],
+) -> tuple[str, list[str]]:
+    """The order, and how the loop is cut so that the steps that share are innermost."""
+    if shared.apart == 1:
+        split = [call("split", [shared.loop, names.outer, names.inner, together])]
+        order = [*around, names.outer, *others, *block, names.inner]
+    else:
+        whole = together * shared.apart
+        split = [
+            call("split", [shared.loop, names.outer, names.middle, whole]),
+            call("split", [names.middle, names.inner, names.middle, shared.apart]),
+        ]
+        order = [*around, names.outer, names.middle, *others, *block, names.inner]
+    return call("reorder", order), split
+
+
+def _marks(
+    row: str | None, lane: str | None, width: int, several: bool, vectors: bool
+) -> list[str]:
+    if not vectors:
+        return []
+    marks = []
+    if lane is not None:
+        marks.append(call("vectorize", [lane, width]))
+        if several:
+            marks.append(call("unroll", [lane]))
+    if row is not None:
+        marks.append(call("unroll", [row]))
+    return marks
+
+
+def extent_of(graph: Graph, step: Step, loop: str) -> Expr:
+    """The extent of a reduction."""
+    assert step.update is not None
+    found = graph.funcs[step.func].updates[step.update].reduce
+    return next(r.extent for r in found if r.name == loop)
+
+
+def shared_steps(
+    graph: Graph, step: Step, rows: str | None, lanes: str | None, width: int
+) -> Shared | None:
+    """The reduction of which steps meet what rows (or else lanes) of other steps read."""
+    if rows is not None:
+        for a in step.reads:
+            if lanes is None or move(a, lanes) is Move.FIXED:
+                continue
+            for i in a.indices:
+                found = _meeting(i, rows, step)
+                if found is not None:
+                    return found
+    elif lanes is not None:
+        for a in step.reads:
+            if a.indices and move(a, lanes) is Move.NEXT:
+                found = _meeting(a.indices[-1], lanes, step)
+                if found is not None:
+                    return Shared(found.loop, width) if found.apart == 1 else None
+    return None
+
+
+def _meeting(i: Expr, v: str, step: Step) -> Shared | None:
+    """A reduction that the index moves with by a divisor of what it moves with the variable."""
+    if not mentions(i, v):
+        return None
+    form = linear(i)
+    own = coefficient(form, v)
+    for r in step.reduce:
+        moved = coefficient(form, r)
+        if moved and own and own % moved == 0 and own // moved > 0:
+            return Shared(r, own // moved)
+    return None
+
+
+def is_variable(e: Expr, name: str) -> bool:
+    return isinstance(e, Var) and e.name == name

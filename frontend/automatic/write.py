@@ -1,0 +1,152 @@
+"""From placed Funcs to the lines of a schedule."""
+
+from __future__ import annotations
+
+from hbc.frontend.automatic.graph import Graph
+from hbc.frontend.automatic.place import Level, Placed, Placing
+from hbc.frontend.automatic.shape import Shape, own_names
+from hbc.frontend.automatic.spans import length
+from hbc.frontend.automatic.sums import update_lines
+from hbc.frontend.automatic.text import Line, call
+from hbc.ir.nodes import Access
+
+
+def lines_of(placing: Placing) -> list[Line]:
+    """Lines for every Func that is kept: readers before what they read."""
+    found: list[Line] = []
+    used = {p.at.loop for p in placing.placed.values() if p.at is not None}
+    for name, placed in placing.placed.items():
+        holder = next((p for p in placing.placed.values() if name in p.shape.sums), None)
+        if holder is not None:
+            found += _held(placing, name, placed, holder)
+        else:
+            found += _own(placing, name, placed)
+    del used
+    return found
+
+
+def _place(placed: Placed, name: str, graph: Graph) -> list[str]:
+    if placed.at is None:
+        return [] if name in graph.outputs else ["compute_root()"]
+    return [call("compute_at", [stage(placed.at), placed.at.loop])]
+
+
+def stage(level: Level) -> str:
+    """The stage of a level, as it is written."""
+    if level.update is None:
+        return level.func
+    return f"{level.func}.update" + (f"({level.update})" if level.update else "")
+
+
+def _tail(shape: Shape, placed: Placed, graph: Graph, v: str, factor: int) -> str:
+    """A last piece moved back, where there is room for it and nothing depends on where pieces begin."""
+    at = graph.funcs[shape.func].variables.index(v)
+    wide = length(placed.box[at]) >= factor
+    return "shift" if wide and v not in shape.aligned else ""
+
+
+def _own(placing: Placing, name: str, placed: Placed) -> list[Line]:
+    """A Func with loops of its own."""
+    graph, machine, shape = placing.graph, placing.machine, placed.shape
+    func = graph.funcs[name]
+    place = _place(placed, name, graph)
+    lines: list[Line] = []
+    if not func.updates:
+        lines.append(Line(name, (*place, *_blocked(placing, placed))))
+        return lines
+    pure = []
+    if shape.lanes is not None and machine.vectors:
+        pure.append(call("vectorize", [shape.lanes, shape.width]))
+    if placed.at is None and len(func.variables) > 1:
+        pure.append(call("parallel", [func.variables[0]]))
+    lines.append(Line(name, (*place, *pure)))
+    from hbc.frontend.automatic.loose import loose_lines
+
+    for s in graph.steps[name]:
+        if s.update is not None:
+            lines += loose_lines(graph, machine, placed, s)
+    return lines
+
+
+def _blocked(placing: Placing, placed: Placed) -> list[str]:
+    """The directives that make the loops of a shape."""
+    graph, machine, shape = placing.graph, placing.machine, placed.shape
+    found: list[str] = []
+    inner: list[str] = []
+    marks: list[str] = []
+    needed = _levels_used(placing, shape.func)
+    for v in shape.order:
+        covered = shape.covered(v)
+        left = v
+        if shape.strip is not None and shape.strip[0] == v and graph.name(v, "s") in needed:
+            strip = shape.strip[1]
+            left = graph.name(v, "t")
+            tail = _tail(shape, placed, graph, v, strip)
+            found.append(call("split", [v, graph.name(v, "s"), left, strip], tail))
+        if covered > 1:
+            i = graph.name(v, "i")
+            tail = _tail(shape, placed, graph, v, covered)
+            found.append(call("split", [left, graph.name(v, "o"), i, covered], tail))
+    for v in (shape.rows, shape.lanes):
+        if v is None or shape.covered(v) == 1:
+            continue
+        i = graph.name(v, "i")
+        inner.append(i)
+        if not machine.vectors:
+            continue
+        if v == shape.lanes:
+            marks.append(call("vectorize", [i, shape.width]))
+            if shape.block.vectors > 1:
+                marks.append(call("unroll", [i]))
+        else:
+            marks.append(call("unroll", [i]))
+    order = [*_loop_names(placing, placed), *inner]
+    if len(order) > 1:
+        found.append(call("reorder", order))
+    found += marks
+    first = _loop_names(placing, placed)
+    if placed.at is None and first:
+        found.append(call("parallel", [first[0]]))
+    return found
+
+
+def _loop_names(placing: Placing, placed: Placed) -> list[str]:
+    """The loops that stay loops, without strips that nothing is computed in."""
+    needed = _levels_used(placing, placed.shape.func)
+    strip = placed.shape.strip
+    if strip is None or placing.graph.name(strip[0], "s") in needed:
+        return [x.name for x in placed.loops[None]]
+    out, left = placing.graph.name(strip[0], "s"), placing.graph.name(strip[0], "t")
+    return [strip[0] if x.name == left else x.name for x in placed.loops[None] if x.name != out]
+
+
+def _levels_used(placing: Placing, name: str) -> set[str]:
+    """The loops of a Func that others are computed in."""
+    return {p.at.loop for p in placing.placed.values() if p.at is not None and p.at.func == name}
+
+
+def _held(placing: Placing, name: str, placed: Placed, holder: Placed) -> list[Line]:
+    """Sums in the registers of the block of another Func."""
+    graph, machine, shape = placing.graph, placing.machine, holder.shape
+    (reader,) = graph.steps[shape.func]
+    access = next(a for a in reader.reads if isinstance(a, Access) and a.name == name)
+    mine = {theirs: v for v, theirs in own_names(access, graph.funcs[name]).items()}
+    rows = mine.get(shape.rows) if shape.rows is not None and shape.block.rows > 1 else None
+    lanes = mine.get(shape.lanes) if shape.lanes is not None else None
+    several = shape.block.vectors > 1
+    place = _place(placed, name, graph)
+    if machine.vectors and placed.at is not None:
+        place.append("store_in(registers)")
+    marks = []
+    if machine.vectors:
+        if lanes is not None:
+            marks.append(call("vectorize", [lanes, shape.width]))
+            if several:
+                marks.append(call("unroll", [lanes]))
+        if rows is not None:
+            marks.append(call("unroll", [rows]))
+    lines = [Line(name, (*place, *marks))]
+    for s in graph.steps[name]:
+        if s.update is not None:
+            lines += update_lines(graph, s, rows, lanes, shape.width, several, machine.vectors)
+    return lines
