@@ -39,8 +39,8 @@ LOADED = 0.15  # what a load costs that hides behind arithmetic
 def best_block(
     operands: Sequence[Operand], machine: Machine, sums: int, extent_rows: int, extent_lanes: int,
     lanes: int, piece_rows: int = 1, piece_lanes: int = 1, least_vectors: int = 1,
-) -> Block:  # fmt: skip
-    """The block that takes the fewest cycles per sum, tails and padding counted. `sums`: how many
+) -> tuple[Block, float]:  # fmt: skip
+    """The block that takes the fewest cycles per vector of sums, tails and padding counted, and these. `sums`: how many
     arrays of sums of this block there are. Rows come in pieces of `piece_rows`, lanes in pieces of
     `piece_lanes`."""
     best, least = Block(1, 1), float("inf")
@@ -60,7 +60,7 @@ def best_block(
             found = cycles / (rows * vectors * sums) * wasted
             if found < least - 1e-9:
                 best, least = block, found
-    return best
+    return best, least
 
 
 def fits(block: Block, operands: Sequence[Operand], machine: Machine, sums: int) -> bool:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from hbc.frontend.automatic.graph import Graph, Step
 from hbc.frontend.automatic.machine import Machine
-from hbc.frontend.automatic.moves import Move, move
 from hbc.frontend.automatic.place import Placed
-from hbc.frontend.automatic.shape import is_sum
+from hbc.frontend.automatic.shape import is_sum, sums_along
 from hbc.frontend.automatic.sums import update_lines
 from hbc.frontend.automatic.text import Line, call
 from hbc.frontend.legal import scan_variables
 from hbc.frontend.plan import is_parallel_safe
-from hbc.ir.nodes import Var
 
 PARTIAL = 4  # vectors of partial sums, which do not wait for each other
 
@@ -42,24 +40,6 @@ def loose_lines(graph: Graph, machine: Machine, placed: Placed, s: Step) -> list
         if safe and machine.vectors and safe[-1] == s.reduce[-1]:
             return [Line(s.text, (call("vectorize", [safe[-1], shape.width]),))]
     return []
-
-
-def sums_along(graph: Graph, s: Step, lanes: str | None) -> str | None:
-    """The reduction along which neighbours are summed into one number, where the lanes of the Func
-    itself would read from afar."""
-    func = graph.funcs[s.func]
-    if not is_sum(func) or not s.reduce or s.update is None:
-        return None
-    if func.updates[s.update].condition is not None:
-        return None
-    bad = lanes is None or any(move(a, lanes) in (Move.FAR, Move.UNEVEN) for a in s.reads)
-    if not bad:
-        return None
-    for r in reversed(s.reduce):
-        moves = [move(a, r) for a in s.reads]
-        if Move.NEXT in moves and all(m in (Move.NEXT, Move.FIXED) for m in moves):
-            return r
-    return None
 
 
 def partial_lines(graph: Graph, machine: Machine, placed: Placed, s: Step) -> list[Line]:
@@ -115,7 +95,3 @@ def _in_place(graph: Graph, machine: Machine, placed: Placed, s: Step) -> list[L
         if first is not None and len(lines) == 1:
             lines = [Line(lines[0].stage, (*lines[0].directives, call("parallel", [first])))]
     return lines
-
-
-def is_index(v: Var) -> bool:
-    return isinstance(v, Var)

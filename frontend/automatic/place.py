@@ -8,13 +8,13 @@ from dataclasses import replace
 from hbc.frontend.automatic.graph import Graph, Step
 from hbc.frontend.automatic.inlining import cost_of
 from hbc.frontend.automatic.machine import Machine, access_cycles
-from hbc.frontend.automatic.shape import Loop, Shape, shape_of
+from hbc.frontend.automatic.shape import Loop, Shape, permuted, shape_of, sums_along
 from hbc.frontend.automatic.spans import Box, Span, length, volume
 from hbc.ir.record import mutable, record
 
 BEGIN = 30.0  # cycles to begin a stage once more
-LATENCY = 2.0  # how much longer sums take that are a single vector
-ENOUGH = 16  # vectors of sums that hide it
+REUSED = 4.0  # how often a block of sums uses what it has loaded
+NEARLY = 1.1  # what costs so much more is worth it further in, where more can follow
 
 
 @record
@@ -128,25 +128,45 @@ class Placing:
         graph, func = self.graph, self.graph.funcs[name]
         width = self.machine.lanes(max(func.element.bits, 32))
         times = self.iterations(level)
+        shape = shape_of(graph, self.machine, name, box, 0)
         points = volume(box)
         padded = box
-        if box:
+        lane = func.variables[-1] if func.variables else None
+        partial = any(sums_along(graph, s, lane) for s in graph.steps[name])
+        if box and not partial:
             first, last = box[-1]
             padded = (*box[:-1], (first, first + -(-(last - first + 1) // width) * width - 1))
         work = 0.0
         for s in graph.steps[name]:
+            if s.update is not None and shape.cycles and s.reduce:
+                work += graph.iterations(s, box) * shape.cycles / shape.width
+                continue
             value = func.pure if s.update is None else func.updates[s.update].value
-            lane = func.variables[-1] if func.variables else None
             work += graph.iterations(s, padded) * max(cost_of(value, lane), 1.0) / width
-        if func.updates:
-            work *= 1 + LATENCY / min(max(volume(padded) / width, 1), ENOUGH)
+        for inner in shape.sums:
+            for s in graph.steps[inner]:
+                own = permuted(graph, name, inner, box)
+                work += graph.iterations(s, own) * shape.cycles / shape.width
         size = points * func.element.bytes
         uses = 0.0
         for s in graph.readers(name):
             count = len([a for a in s.reads if a.name == name])
-            uses += graph.iterations(s, graph.box(s.func)) * count
-        at = access_cycles(2.0 * size)
+            reused = REUSED if s.reduce else 1.0
+            uses += graph.iterations(s, graph.box(s.func)) * count / reused
+        at = access_cycles(size)
         return times * (work + 2 * points * at + BEGIN) + uses * at
+
+    def cheapest(self, name: str) -> tuple[float, Level | None, Box]:
+        """The innermost of the loops at which it takes little more than at the best."""
+        graph = self.graph
+        whole = graph.box(name)
+        found: list[tuple[float, Level | None, Box]] = [(self.cost(name, None, whole), None, whole)]
+        if name not in graph.outputs:
+            for level in self.candidates(name):
+                box = self.box_at(name, level)
+                found.append((self.cost(name, level, box), level, box))
+        least = min(cycles for cycles, _, _ in found)
+        return next(x for x in reversed(found) if x[0] <= least * NEARLY)
 
     def place(self, name: str, strip: int) -> None:
         """Decides for one Func."""
@@ -159,18 +179,16 @@ class Placing:
             box = graph.box(name) if at is None else self.box_at(name, at)
             best = 0.0, at, box
         else:
-            best = self.cost(name, None, graph.box(name)), None, graph.box(name)
-            if name not in graph.outputs:
-                for level in self.candidates(name):
-                    box = self.box_at(name, level)
-                    found = self.cost(name, level, box)
-                    if found < best[0] * 0.98:
-                        best = found, level, box
+            best = self.cheapest(name)
         cycles, at, box = best
         self.cycles += cycles
         height = strip if at is None and holder is None else 0
         shape = shape_of(graph, self.machine, name, box, height)
-        self.placed[name] = with_loops(graph, shape, at, box)
+        placed = with_loops(graph, shape, at, box)
+        if holder is not None:
+            # Nothing is computed between the steps of sums in registers.
+            placed = replace(placed, loops={s.update: () for s in graph.steps[name]})
+        self.placed[name] = placed
 
 
 def _around(boxes: Iterable[Box]) -> Box:
@@ -188,7 +206,9 @@ def with_loops(graph: Graph, shape: Shape, at: Level | None, box: Box) -> Placed
     for v in shape.order:
         strip = shape.strip is not None and shape.strip[0] == v
         if strip and shape.strip is not None:
-            loops.append(Loop(graph.name(v, "s"), v, shape.strip[1]))
+            outer = [n for n, x in enumerate(loops) if x.variable in shape.moved]
+            where = min(outer, default=len(loops))
+            loops.insert(where, Loop(graph.name(v, "s"), v, shape.strip[1]))
         covered = shape.covered(v)
         suffix = "o" if covered > 1 else "t" if strip else None
         name = v if suffix is None else graph.name(v, suffix)

@@ -7,7 +7,7 @@ from math import lcm
 
 from hbc.frontend.automatic.blocks import Block, best_block
 from hbc.frontend.automatic.graph import Graph, Step
-from hbc.frontend.automatic.lanes import lane_variable, operand, row_variable
+from hbc.frontend.automatic.lanes import FEW, lane_variable, operand, row_variable
 from hbc.frontend.automatic.machine import Machine
 from hbc.frontend.automatic.moves import Move, move, pieces
 from hbc.frontend.automatic.spans import Box, length
@@ -42,7 +42,11 @@ class Shape:
     sums: tuple[str, ...] = ()
     strip: tuple[str, int] | None = None
     panel: int | None = None
+    moved: frozenset[str] = (
+        frozenset()
+    )  # variables of few values that stand outside of those before
     aligned: frozenset[str] = frozenset()  # variables whose blocks begin at multiples of their size
+    cycles: float = 0.0  # of a step of the reduction, for a vector of sums
     loops: tuple[Loop, ...] = field(default=())
 
     def covered(self, v: str) -> int:
@@ -50,6 +54,10 @@ class Shape:
         if v == self.lanes:
             return self.block.vectors * self.width
         return self.block.rows if v == self.rows else 1
+
+
+ROWS = 16  # of a block that is transposed in registers
+STAYS = 256 << 10  # bytes of an operand that stay in the second cache beside the others
 
 
 def element_bits(graph: Graph, step: Step) -> int:
@@ -89,7 +97,8 @@ def sums_of(graph: Graph, func: str) -> tuple[str, ...]:
             continue
         same = [b for b in step.reads if b.name == a.name]
         if len(same) == 1 and is_elementwise(a, graph.funcs[func]) and is_sum(inner):
-            found.append(a.name)
+            if not in_lanes(graph, inner):
+                found.append(a.name)
     return tuple(dict.fromkeys(found))
 
 
@@ -107,6 +116,48 @@ def is_sum(func: Func) -> bool:
         and [i.name for i in u.indices if isinstance(i, Var)] == list(func.variables)
         for u in func.updates
     )
+
+
+def in_lanes(graph: Graph, func: Func) -> bool:
+    """Whether the sums of the Func are better taken in lanes, as those of a matrix and a vector: what
+    its own lanes would read from afar serves no other rows."""
+    lane = func.variables[-1] if func.variables else None
+    extents = [length(s) for s in graph.box(func.name)]
+    for s in graph.steps[func.name]:
+        if sums_along(graph, s, lane) is None:
+            continue
+        far = [a for a in s.reads if lane is None or move(a, lane) is Move.FAR]
+        others = [v for v, n in zip(func.variables, extents, strict=True) if v != lane and n >= FEW]
+        if not any(all(move(a, v) is Move.FIXED for a in far) for v in others):
+            return True
+    return False
+
+
+def sums_along(graph: Graph, s: Step, lanes: str | None) -> str | None:
+    """The reduction along which neighbours are summed into one number, where the lanes of the Func
+    itself would read from afar."""
+    func = graph.funcs[s.func]
+    if not is_sum(func) or not s.reduce or s.update is None:
+        return None
+    if func.updates[s.update].condition is not None:
+        return None
+    bad = lanes is None or any(move(a, lanes) in (Move.FAR, Move.UNEVEN) for a in s.reads)
+    if not bad:
+        return None
+    for r in reversed(s.reduce):
+        moves = [move(a, r) for a in s.reads]
+        if Move.NEXT in moves and all(m in (Move.NEXT, Move.FIXED) for m in moves):
+            return r
+    return None
+
+
+def permuted(graph: Graph, name: str, inner: str, box: Box) -> Box:
+    """The box of a Func in the order of the variables of the sums that it reads."""
+    func = graph.funcs[name]
+    (step,) = graph.steps[name]
+    access = next(a for a in step.reads if a.name == inner)
+    spans = dict(zip(func.variables, box, strict=True))
+    return tuple(spans[v] for v in own_names(access, graph.funcs[inner]).values())
 
 
 def own_names(a: Access, inner: Func) -> dict[str, str]:
@@ -127,15 +178,30 @@ def shape_of(graph: Graph, machine: Machine, name: str, box: Box, strip: int) ->
     reads = [a for s in graph.steps[name] for a in s.reads]
     lane = lane_variable(func.variables, extents, reads)
     width = machine.lanes(max(element_bits(graph, s) for s in graph.steps[name]))
-    rows, block = None, Block(1, 1)
+    rows, block, cycles = None, Block(1, 1), 0.0
+    if not func.updates and lane is not None:
+        rows = transposed(func, reads, lane, extents)
+        if rows is not None:
+            block = Block(min(width, ROWS), 1)
     if func.updates and is_sum(func) and main.reduce:
         rows = row_variable(func.variables, extents, lane, main.reads, main.reduce)
-        block = _block(machine, func.variables, extents, lane, rows, main, width, 1, {})
+        block, cycles = _block(machine, func.variables, extents, lane, rows, main, width, 1, {})
+    order, moved = _order(func.variables, lane)
     return Shape(
-        name, lane, rows, width, block, func.variables,
+        name, lane, rows, width, block, order, moved=moved, cycles=cycles,
         strip=_strip(func.variables, extents, lane, strip),
         panel=None,
     )  # fmt: skip
+
+
+def transposed(func: Func, reads: list[Access], lane: str, extents: list[int]) -> str | None:
+    """The variable along which a copy reads neighbours that its lanes read from afar."""
+    for a in reads:
+        if move(a, lane) is Move.FAR:
+            for v, n in zip(func.variables, extents, strict=True):
+                if v != lane and n >= FEW and move(a, v) is Move.NEXT:
+                    return v
+    return None
 
 
 def _with_sums(
@@ -162,19 +228,19 @@ def _with_sums(
         machine.lanes(graph.funcs[main.func].element.bits),
     )
     rows = row_variable(theirs, extents, lane, main.reads, main.reduce)
-    block = _block(machine, theirs, extents, lane, rows, main, width, len(sums), {})
-    order = func.variables
+    block, cycles = _block(machine, theirs, extents, lane, rows, main, width, len(sums), {})
     my_lane = None if lane is None else rename[lane]
     my_rows = None if rows is None else rename[rows]
     panel = None
     if lane is not None and extents[theirs.index(lane)] > block.vectors * width:
-        panel = _panel(main, theirs, lane)
+        panel = _panel(graph, main, theirs, lane)
     aligned = frozenset(
         rename[v] for v in (lane, rows) if v is not None and _pieces(graph, sums, v) > 1
     )
+    order, moved = _order(func.variables, my_lane)
     return Shape(
         func.name, my_lane, my_rows, width, block, order, sums,
-        _strip(order, extents, my_lane, strip), panel, aligned,
+        _strip(func.variables, extents, my_lane, strip), None if moved else panel, moved, aligned, cycles,
     )  # fmt: skip
 
 
@@ -198,7 +264,7 @@ def _pieces(graph: Graph, sums: tuple[str, ...], v: str) -> int:
 def _block(
     machine: Machine, variables: tuple[str, ...] | list[str], extents: list[int], lane: str | None,
     rows: str | None, main: Step, width: int, sums: int, _: dict[str, str],
-) -> Block:  # fmt: skip
+) -> tuple[Block, float]:  # fmt: skip
     by = dict(zip(variables, extents, strict=True))
     operands = [operand(a, rows, lane, main.reduce) for a in main.reads]
     along = 1 if lane is None else by[lane]
@@ -215,19 +281,33 @@ def _block(
     return best_block(operands, machine, sums, down, along, width, unit_rows, unit_lanes)
 
 
-def _panel(main: Step, variables: list[str], lane: str) -> int | None:
+def _panel(graph: Graph, main: Step, variables: list[str], lane: str) -> int | None:
     """How many variables stand outside of the blocks of lanes: those that change an operand which
-    all rows read."""
+    all rows read, if it is too large for the second cache."""
+    known = graph.known(main, graph.box(main.func))
     outside = 0
     found = False
     for a in main.reads:
         if move(a, lane) is Move.FIXED:
             continue
         moving = [n for n, v in enumerate(variables) if v != lane and move(a, v) is not Move.FIXED]
-        if len(moving) < len(variables) - 1:
+        inner = {v for v in variables if v != lane and move(a, v) is Move.FIXED}
+        size = a.type.element.bytes
+        for name in {lane, *main.reduce}:
+            size *= length(known[name]) if move(a, name) is not Move.FIXED else 1
+        if inner and size > STAYS:
             found = True
             outside = max([outside, *(n + 1 for n in moving)])
     return outside if found else None
+
+
+def _order(variables: tuple[str, ...], lane: str | None) -> tuple[tuple[str, ...], frozenset[str]]:
+    """The variables outermost first: those behind the lanes, which have few values, before all."""
+    if lane is None:
+        return variables, frozenset()
+    at = variables.index(lane)
+    behind = variables[at + 1 :]
+    return (*behind, *variables[: at + 1]), frozenset(behind)
 
 
 def _strip(

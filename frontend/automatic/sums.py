@@ -65,8 +65,8 @@ def update_lines(
         if known is not None:
             return [Line(step.text, (*base, *special))]
         chains.append(Line(step.text, (f"specialize({show(extent)} >= {count})", *special)))
-        if shared.apart == 1:
-            break  # steps that are left over have loops of their own
+        if rows is not None:
+            break  # what is left over has loops of its own
     return chains
 
 

@@ -2,27 +2,59 @@
 
 from __future__ import annotations
 
-from hbc.frontend.automatic.graph import Graph
+from dataclasses import replace
+
+from hbc.frontend.automatic.graph import Graph, Step
+from hbc.frontend.automatic.moves import Move, move
 from hbc.frontend.automatic.place import Level, Placed, Placing
 from hbc.frontend.automatic.shape import Shape, own_names
 from hbc.frontend.automatic.spans import length
 from hbc.frontend.automatic.sums import update_lines
 from hbc.frontend.automatic.text import Line, call
-from hbc.ir.nodes import Access
+from hbc.ir.nodes import Access, Var
+
+MANY = 4  # blocks of rows that make a copy worth while
+APART = 2048  # bytes between rows from which on they are copied
 
 
 def lines_of(placing: Placing) -> list[Line]:
     """Lines for every Func that is kept: readers before what they read."""
+    placing = without_idle_strips(placing)
     found: list[Line] = []
-    used = {p.at.loop for p in placing.placed.values() if p.at is not None}
     for name, placed in placing.placed.items():
         holder = next((p for p in placing.placed.values() if name in p.shape.sums), None)
         if holder is not None:
             found += _held(placing, name, placed, holder)
         else:
             found += _own(placing, name, placed)
-    del used
     return found
+
+
+def without_idle_strips(placing: Placing) -> Placing:
+    """The same without the strips of Funcs that nothing is computed in."""
+    graph = placing.graph
+    names: dict[tuple[str, str], str] = {}
+    new: dict[str, Placed] = {}
+    for name, placed in placing.placed.items():
+        strip = placed.shape.strip
+        if strip is not None and graph.name(strip[0], "s") not in _levels_used(placing, name):
+            outer, left = graph.name(strip[0], "s"), graph.name(strip[0], "t")
+            names[name, left] = strip[0]
+            loops = {
+                u: tuple(
+                    replace(x, name=strip[0]) if x.name == left else x
+                    for x in each
+                    if x.name != outer
+                )
+                for u, each in placed.loops.items()
+            }
+            placed = replace(placed, shape=replace(placed.shape, strip=None), loops=loops)
+        new[name] = placed
+    for name, placed in new.items():
+        at = placed.at
+        if at is not None and (at.func, at.loop) in names:
+            new[name] = replace(placed, at=replace(at, loop=names[at.func, at.loop]))
+    return Placing(graph, placing.machine, new, placing.cycles)
 
 
 def _place(placed: Placed, name: str, graph: Graph) -> list[str]:
@@ -74,11 +106,10 @@ def _blocked(placing: Placing, placed: Placed) -> list[str]:
     found: list[str] = []
     inner: list[str] = []
     marks: list[str] = []
-    needed = _levels_used(placing, shape.func)
     for v in shape.order:
         covered = shape.covered(v)
         left = v
-        if shape.strip is not None and shape.strip[0] == v and graph.name(v, "s") in needed:
+        if shape.strip is not None and shape.strip[0] == v:
             strip = shape.strip[1]
             left = graph.name(v, "t")
             tail = _tail(shape, placed, graph, v, strip)
@@ -100,24 +131,14 @@ def _blocked(placing: Placing, placed: Placed) -> list[str]:
                 marks.append(call("unroll", [i]))
         else:
             marks.append(call("unroll", [i]))
-    order = [*_loop_names(placing, placed), *inner]
+    loops = [x.name for x in placed.loops[None]]
+    order = [*loops, *inner]
     if len(order) > 1:
         found.append(call("reorder", order))
     found += marks
-    first = _loop_names(placing, placed)
-    if placed.at is None and first:
-        found.append(call("parallel", [first[0]]))
+    if placed.at is None and loops:
+        found.append(call("parallel", [loops[0]]))
     return found
-
-
-def _loop_names(placing: Placing, placed: Placed) -> list[str]:
-    """The loops that stay loops, without strips that nothing is computed in."""
-    needed = _levels_used(placing, placed.shape.func)
-    strip = placed.shape.strip
-    if strip is None or placing.graph.name(strip[0], "s") in needed:
-        return [x.name for x in placed.loops[None]]
-    out, left = placing.graph.name(strip[0], "s"), placing.graph.name(strip[0], "t")
-    return [strip[0] if x.name == left else x.name for x in placed.loops[None] if x.name != out]
 
 
 def _levels_used(placing: Placing, name: str) -> set[str]:
@@ -149,4 +170,47 @@ def _held(placing: Placing, name: str, placed: Placed, holder: Placed) -> list[L
     for s in graph.steps[name]:
         if s.update is not None:
             lines += update_lines(graph, s, rows, lanes, shape.width, several, machine.vectors)
+            if machine.vectors and lanes is not None:
+                lines += _packed(placing, s, holder, rows, lanes)
     return lines
+
+
+def _packed(
+    placing: Placing, s: Step, holder: Placed, rows: str | None, lanes: str
+) -> list[Line]:  # fmt: skip
+    """Copies of what all rows read, in the order of the block: where rows of it lie far apart in
+    memory, or neighbours along another loop than the lanes."""
+    graph, shape = placing.graph, holder.shape
+    panel = next((x for x in holder.loops[None] if x.variable == shape.lanes), None)
+    found = []
+    known = graph.known(s, graph.box(s.func))
+    for a in s.reads:
+        names = [i.name for i in a.indices if isinstance(i, Var)]
+        if rows is None or panel is None or len(names) != len(a.indices) or rows in names:
+            continue
+        if a.name in graph.funcs and move(a, lanes) is Move.NEXT:
+            continue
+        again = length(known[rows]) >= MANY * shape.block.rows
+        along = move(a, lanes)
+        if not again or along is Move.FIXED or len(set(names)) != len(names):
+            continue
+        inner = length(known[names[-1]]) * a.type.element.bytes
+        copy = f"{a.name}.in({s.func})"
+        place = call("compute_at", [shape.func, panel.name])
+        if along is Move.NEXT and inner >= APART and shape.panel is not None:
+            marks = [call("vectorize", [lanes, shape.width])]
+            if shape.block.vectors > 1:
+                marks.append(call("unroll", [lanes]))
+            found.append(Line(copy, (place, *marks)))
+        elif along is Move.FAR and names[-1] in s.reduce:
+            order = [*(n for n in names if n != lanes), lanes]
+            last = names[-1]
+            cut = [last, lanes, *(graph.name(n, x) for x in "oi" for n in (last, lanes))]
+            tile = call("tile", [*cut, shape.width, shape.width])
+            loops = call("reorder", [*(n for n in order if n not in (last, lanes)), last, lanes])
+            first = () if len(order) < 2 else (loops,)
+            marks = [
+                call("vectorize", [graph.name(lanes, "i")]), call("unroll", [graph.name(last, "i")]),
+            ]  # fmt: skip
+            found.append(Line(copy, (place, call("reorder_storage", order), *first, tile, *marks)))
+    return found
