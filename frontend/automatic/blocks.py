@@ -32,7 +32,7 @@ class Operand:
 
 TOGETHER = 4  # steps of a convolution that share what they load
 LOOP = 1.0  # cycles of an iteration besides its arithmetic and loads
-MOST_ROWS, MOST_VECTORS = 14, 16
+MOST_ROWS, MOST_VECTORS = 16, 16
 LOADED = 0.15  # what a load costs that hides behind arithmetic
 
 
@@ -40,8 +40,8 @@ def best_block(
     operands: Sequence[Operand], machine: Machine, sums: int, extent_rows: int, extent_lanes: int,
     lanes: int, piece_rows: int = 1, piece_lanes: int = 1, least_vectors: int = 1,
 ) -> tuple[Block, float]:  # fmt: skip
-    """The block that takes the fewest cycles per vector of sums, tails and padding counted, and these. `sums`: how many
-    arrays of sums of this block there are. Rows come in pieces of `piece_rows`, lanes in pieces of
+    """The block that takes the fewest cycles per vector of sums, tails and padding counted, and
+    these. `sums`: how many arrays of sums of this block there are. Rows come in pieces of `piece_rows`, lanes in pieces of
     `piece_lanes`."""
     best, least = Block(1, 1), float("inf")
     for rows in range(1, MOST_ROWS + 1):

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from dataclasses import replace
+
 from hbc.frontend.automatic.inlining import inlined
 from hbc.frontend.automatic.machine import machine_of
-from hbc.frontend.automatic.place import placing
+from hbc.frontend.automatic.place import Placing, placing
 from hbc.frontend.automatic.text import Line, call, schedule_text
 from hbc.frontend.automatic.typical import typical_sizes
 from hbc.frontend.automatic.write import lines_of
@@ -32,17 +34,37 @@ def candidates(
     sizes = typical_sizes(p, given)
     machine = machine_of(target)
     graph, _ = inlined(p, sizes)
-    placed = [placing(graph, machine, strip) for strip in STRIPS]
+    placed = sorted((placing(graph, machine, n) for n in STRIPS), key=lambda found: found.cycles)
     seen = set()
-    for found in sorted(placed, key=lambda f: f.cycles):
-        text = schedule_text(name, target.name, lines_of(found))
-        if text not in seen:
-            seen.add(text)
-            yield Candidate(text, "blocks and strips by estimated cycles")
+    for promised in (True, False):
+        for found in placed:
+            if not promised:
+                found = replace(found, graph=replace(graph, promised={}))
+            text = schedule_text(name, target.name, lines_of(found))
+            if text not in seen:
+                seen.add(text)
+                yield Candidate(text, about(found))
     yield Candidate(
         schedule_text(name, target.name, safe_lines(p, machine.vectors, target)),
         "vectors along the innermost loops",
     )
+
+
+def about(found: Placing) -> str:
+    """What the schedule does, in a few words."""
+    blocks = [p.shape for p in found.placed.values() if p.shape.sums or p.shape.block.rows > 1]
+    parts = []
+    for shape in blocks[:2]:
+        parts.append(
+            f"{shape.func} in blocks of {shape.block.rows} x {shape.block.vectors * shape.width}"
+        )
+    inner = sum(p.at is not None for p in found.placed.values())
+    if inner:
+        parts.append(f"{inner} of {len(found.placed)} Funcs computed inside others")
+    if not parts:
+        width = max((p.shape.width for p in found.placed.values()), default=1)
+        parts.append(f"vectors of {width}")
+    return ", ".join(parts)
 
 
 def safe_lines(p: Pipeline, vectors: bool, target: Target) -> list[Line]:

@@ -50,6 +50,7 @@ class Graph:
     steps: Mapping[str, tuple[Step, ...]]
     sizes: Known
     whole: Mapping[str, Box] = field(default_factory=dict)
+    promised: Mapping[str, tuple[Span | None, ...]] = field(default_factory=dict)
     words: frozenset[str] = frozenset()  # that new loops must not be named by
 
     def name(self, v: str, suffix: str) -> str:
@@ -114,7 +115,7 @@ def graph_of(p: Pipeline, funcs: Mapping[str, Func], sizes: Mapping[str, int]) -
     """The graph of these Funcs (callees first), and what the outputs need of each of them."""
     steps = {name: steps_of(f) for name, f in funcs.items()}
     words = _words(p)
-    found = Graph(p, funcs, steps, {n: (v, v) for n, v in sizes.items()}, {}, words)
+    found = Graph(p, funcs, steps, {n: (v, v) for n, v in sizes.items()}, {}, {}, words)
     whole: dict[str, Box] = {}
     for o in p.outputs:
         spans = [index_span(e, found.sizes, {}) or (1, UNKNOWN) for e in o.extents]
@@ -130,7 +131,7 @@ def graph_of(p: Pipeline, funcs: Mapping[str, Func], sizes: Mapping[str, int]) -
                     old = whole.get(a.name)
                     whole[a.name] = around([box] if old is None else [old, box]) or box
     live = {n: f for n, f in funcs.items() if n in whole}
-    return Graph(p, live, {n: steps[n] for n in live}, found.sizes, whole, words)
+    return Graph(p, live, {n: steps[n] for n in live}, found.sizes, whole, {}, words)
 
 
 def steps_of(func: Func) -> tuple[Step, ...]:

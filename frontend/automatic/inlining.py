@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from hbc.frontend.automatic.graph import Graph, Step, graph_of
 from hbc.frontend.automatic.moves import Move, move
+from hbc.frontend.automatic.promises import constant_needs
 from hbc.frontend.automatic.spans import volume
 from hbc.frontend.funcs import Func, Pipeline
 from hbc.frontend.inline import map_func
@@ -30,7 +32,7 @@ from hbc.ir.walk import mentions, nodes, rewrite, substitute
 # Vector operations, as far as they differ from one.
 _MATH = {MathOp.SQRT: 6.0, MathOp.FLOOR: 1.0, MathOp.CEIL: 1.0, MathOp.ROUND: 1.0,
          MathOp.REINTERPRET: 0.0}  # fmt: skip
-MATH, DIVISION, GATHERED, REMAINDER = 14.0, 5.0, 8.0, 3.0
+MATH, DIVISION, GATHERED, LOOKED_UP, REMAINDER = 14.0, 5.0, 8.0, 24.0, 3.0
 KEPT = 2.0  # a store and what it takes of the caches
 READ = 1.0
 LONGEST = 400  # nodes of a formula that is still substituted
@@ -51,8 +53,10 @@ def cost_of(e: Expr, lanes: str | None) -> float:
                     return 0.5 * READ + inner * 0.1  # once for all lanes
                 case Move.NEXT:
                     return READ + inner * 0.1
-                case _:
+                case Move.FAR:
                     return GATHERED + inner
+                case _:
+                    return LOOKED_UP + inner
         case Binary(op=op, a=a, b=b):
             own = 1.0
             if op in (Op.DIV, Op.MOD):
@@ -93,7 +97,8 @@ def inlined(p: Pipeline, sizes: Mapping[str, int]) -> tuple[Graph, frozenset[str
             gone[name] = new
         else:
             kept[name] = new
-    return graph_of(p, kept, sizes), frozenset(gone)
+    found = graph_of(p, kept, sizes)
+    return replace(found, promised=constant_needs(found)), frozenset(gone)
 
 
 def _expanded(e: Expr, gone: Mapping[str, Func]) -> Expr:

@@ -13,7 +13,7 @@ from hbc.frontend.automatic.spans import Box, Span, length, volume
 from hbc.ir.record import mutable, record
 
 BEGIN = 30.0  # cycles to begin a stage once more
-REUSED = 4.0  # how often a block of sums uses what it has loaded
+REUSED = 16.0  # how often a block of sums uses what it has loaded
 NEARLY = 1.1  # what costs so much more is worth it further in, where more can follow
 
 

@@ -13,9 +13,9 @@ from hbc.frontend.automatic.moves import Move, move, pieces
 from hbc.frontend.automatic.spans import Box, length
 from hbc.frontend.funcs import Func
 from hbc.frontend.legal import is_reorderable
-from hbc.ir.nodes import Access, Expr, Var
+from hbc.ir.nodes import Access, Expr, Select, Var
 from hbc.ir.record import record
-from hbc.ir.walk import nodes
+from hbc.ir.walk import mentions, nodes
 
 
 @record
@@ -56,6 +56,7 @@ class Shape:
         return self.block.rows if v == self.rows else 1
 
 
+MOST_COPIES = 16  # of a loop that is unrolled so that each copy is another formula
 ROWS = 16  # of a block that is transposed in registers
 STAYS = 256 << 10  # bytes of an operand that stay in the second cache beside the others
 
@@ -186,12 +187,42 @@ def shape_of(graph: Graph, machine: Machine, name: str, box: Box, strip: int) ->
     if func.updates and is_sum(func) and main.reduce:
         rows = row_variable(func.variables, extents, lane, main.reads, main.reduce)
         block, cycles = _block(machine, func.variables, extents, lane, rows, main, width, 1, {})
+    decided = deciding(graph, func, lane, box)
+    if decided is not None and not rows:
+        rows, block = decided, Block(extents[func.variables.index(decided)], 1)
     order, moved = _order(func.variables, lane)
+    aligned: set[str] = set()
+    if lane is not None:
+        found = {q for a in reads for i in a.indices for q in pieces(i, lane)}
+        if found and 4 <= min(found) <= width:
+            width = min(found)  # what lies together is read together
+            aligned.add(lane)
     return Shape(
-        name, lane, rows, width, block, order, moved=moved, cycles=cycles,
+        name, lane, rows, width, block, order, moved=moved, aligned=frozenset(aligned), cycles=cycles,
         strip=_strip(func.variables, extents, lane, strip),
         panel=None,
     )  # fmt: skip
+
+
+def deciding(graph: Graph, func: Func, lane: str | None, box: Box) -> str | None:
+    """A variable with few values, known beforehand, that decides what is computed or read: unrolled,
+    every copy knows its own."""
+    promised = graph.promised.get(func.name)
+    if promised is None:
+        return None
+    for v, span, here in zip(func.variables, promised, box, strict=True):
+        if v == lane or span is None or span != here or length(span) > MOST_COPIES:
+            continue
+        for n in (n for e in _all_values(func) for n in nodes(e)):
+            if isinstance(n, Select) and mentions(n.condition, v):
+                return v
+            if isinstance(n, Access) and any(pieces(i, v) for i in n.indices):
+                return v
+    return None
+
+
+def _all_values(func: Func) -> tuple[Expr, ...]:
+    return (func.pure, *(u.value for u in func.updates))
 
 
 def transposed(func: Func, reads: list[Access], lane: str, extents: list[int]) -> str | None:

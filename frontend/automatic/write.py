@@ -58,9 +58,17 @@ def without_idle_strips(placing: Placing) -> Placing:
 
 
 def _place(placed: Placed, name: str, graph: Graph) -> list[str]:
+    if name in graph.outputs:
+        return []
+    promised = graph.promised.get(name) or (None,) * len(placed.box)
+    bounds = [
+        call("bound", [v, span[0], length(span)])
+        for v, span, here in zip(graph.funcs[name].variables, promised, placed.box, strict=True)
+        if span == here and span is not None
+    ]
     if placed.at is None:
-        return [] if name in graph.outputs else ["compute_root()"]
-    return [call("compute_at", [stage(placed.at), placed.at.loop])]
+        return ["compute_root()", *bounds]
+    return [call("compute_at", [stage(placed.at), placed.at.loop]), *bounds]
 
 
 def stage(level: Level) -> str:
