@@ -72,18 +72,15 @@ def _in_place(graph: Graph, machine: Machine, placed: Placed, s: Step) -> list[L
     """Blocks of the Func itself, which stay in registers while the reduction runs."""
     shape = placed.shape
     head: list[str] = []
-    row, lane = shape.rows, shape.lanes
-    inner: list[str | None] = [None, None]
-    names: list[str] = []
-    for at, v in enumerate((row, lane)):
-        if v is None:
+    row = shape.rows if shape.block.rows > 1 else None
+    lane = shape.lanes
+    inner: list[str | None] = []
+    for v in (row, lane):
+        if v is None or v in shape.whole:
+            inner.append(v)
             continue
-        covered = shape.covered(v)
-        if covered == 1:
-            names.append(v)
-            continue
-        head.append(call("split", [v, graph.name(v, "o"), graph.name(v, "i"), covered]))
-        inner[at] = graph.name(v, "i")
+        inner.append(graph.name(v, "i"))
+        head.append(call("split", [v, graph.name(v, "o"), graph.name(v, "i"), shape.covered(v)]))
     lines = update_lines(
         graph, s, row, lane, shape.width, shape.block.vectors > 1, machine.vectors,
         tuple(head), (inner[0], inner[1]),
@@ -91,7 +88,7 @@ def _in_place(graph: Graph, machine: Machine, placed: Placed, s: Step) -> list[L
     if placed.at is None and s.pure:
         first = next((v for v in s.pure if v not in (row, lane)), None)
         if first is None and head:
-            first = graph.name(row if row is not None and inner[0] else lane or "", "o")
+            first = head[0].split(",")[1].strip()
         if first is not None and len(lines) == 1:
             lines = [Line(lines[0].stage, (*lines[0].directives, call("parallel", [first])))]
     return lines

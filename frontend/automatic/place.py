@@ -209,6 +209,8 @@ def with_loops(graph: Graph, shape: Shape, at: Level | None, box: Box) -> Placed
             outer = [n for n, x in enumerate(loops) if x.variable in shape.moved]
             where = min(outer, default=len(loops))
             loops.insert(where, Loop(graph.name(v, "s"), v, shape.strip[1]))
+        if v in shape.whole:
+            continue
         covered = shape.covered(v)
         suffix = "o" if covered > 1 else "t" if strip else None
         name = v if suffix is None else graph.name(v, suffix)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import field, replace
 from math import lcm
 
 from hbc.frontend.automatic.blocks import Block, best_block
@@ -46,6 +46,7 @@ class Shape:
         frozenset()
     )  # variables of few values that stand outside of those before
     aligned: frozenset[str] = frozenset()  # variables whose blocks begin at multiples of their size
+    whole: frozenset[str] = frozenset()  # variables of which a block has all values, as promised
     cycles: float = 0.0  # of a step of the reduction, for a vector of sums
     loops: tuple[Loop, ...] = field(default=())
 
@@ -170,6 +171,19 @@ def own_names(a: Access, inner: Func) -> dict[str, str]:
 
 def shape_of(graph: Graph, machine: Machine, name: str, box: Box, strip: int) -> Shape:
     """The shape of a Func that is computed for such a box."""
+    found = _shape_of(graph, machine, name, box, strip)
+    promised = graph.promised.get(name)
+    if promised is None:
+        return found
+    whole = {
+        v
+        for v, span, here in zip(graph.funcs[name].variables, promised, box, strict=True)
+        if span is not None and span == here and found.covered(v) == length(span) > 1
+    }
+    return replace(found, whole=frozenset(whole))
+
+
+def _shape_of(graph: Graph, machine: Machine, name: str, box: Box, strip: int) -> Shape:
     func = graph.funcs[name]
     extents = [length(s) for s in box]
     sums = sums_of(graph, name)
@@ -271,7 +285,7 @@ def _with_sums(
     order, moved = _order(func.variables, my_lane)
     return Shape(
         func.name, my_lane, my_rows, width, block, order, sums,
-        _strip(func.variables, extents, my_lane, strip), None if moved else panel, moved, aligned, cycles,
+        _strip(func.variables, extents, my_lane, strip), None if moved else panel, moved, aligned, cycles=cycles,
     )  # fmt: skip
 
 

@@ -122,14 +122,14 @@ def _blocked(placing: Placing, placed: Placed) -> list[str]:
             left = graph.name(v, "t")
             tail = _tail(shape, placed, graph, v, strip)
             found.append(call("split", [v, graph.name(v, "s"), left, strip], tail))
-        if covered > 1:
+        if covered > 1 and v not in shape.whole:
             i = graph.name(v, "i")
             tail = _tail(shape, placed, graph, v, covered)
             found.append(call("split", [left, graph.name(v, "o"), i, covered], tail))
     for v in (shape.rows, shape.lanes):
         if v is None or shape.covered(v) == 1:
             continue
-        i = graph.name(v, "i")
+        i = v if v in shape.whole else graph.name(v, "i")
         inner.append(i)
         if not machine.vectors:
             continue
