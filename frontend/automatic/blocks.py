@@ -41,8 +41,8 @@ def best_block(
     lanes: int, piece_rows: int = 1, piece_lanes: int = 1, least_vectors: int = 1,
 ) -> tuple[Block, float]:  # fmt: skip
     """The block that takes the fewest cycles per vector of sums, tails and padding counted, and
-    these. `sums`: how many arrays of sums of this block there are. Rows come in pieces of `piece_rows`, lanes in pieces of
-    `piece_lanes`."""
+    these. `sums`: how many arrays of sums of this block there are. Rows come in pieces of
+    `piece_rows`, lanes in pieces of `piece_lanes`."""
     best, least = Block(1, 1), float("inf")
     for rows in range(1, MOST_ROWS + 1):
         if rows > max(extent_rows, 1) or (rows % piece_rows and piece_rows > 1):

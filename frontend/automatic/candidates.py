@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-
 from dataclasses import replace
 
 from hbc.frontend.automatic.inlining import inlined

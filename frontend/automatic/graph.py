@@ -46,7 +46,7 @@ class Graph:
     variable that are needed, `ranges` the sizes and reductions as spans."""
 
     pipeline: Pipeline
-    funcs: Mapping[str, Func]
+    funcs: dict[str, Func]
     steps: Mapping[str, tuple[Step, ...]]
     sizes: Known
     whole: Mapping[str, Box] = field(default_factory=dict)
@@ -111,7 +111,7 @@ class Graph:
         return count
 
 
-def graph_of(p: Pipeline, funcs: Mapping[str, Func], sizes: Mapping[str, int]) -> Graph:
+def graph_of(p: Pipeline, funcs: dict[str, Func], sizes: Mapping[str, int]) -> Graph:
     """The graph of these Funcs (callees first), and what the outputs need of each of them."""
     steps = {name: steps_of(f) for name, f in funcs.items()}
     words = _words(p)

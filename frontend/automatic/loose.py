@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from hbc.frontend.automatic.graph import Graph, Step
+from hbc.frontend.automatic.kinds import is_sum, sums_along
 from hbc.frontend.automatic.machine import Machine
 from hbc.frontend.automatic.place import Placed
-from hbc.frontend.automatic.shape import is_sum, sums_along
+from hbc.frontend.automatic.scans import scan_lines, scan_of
 from hbc.frontend.automatic.sums import update_lines
 from hbc.frontend.automatic.text import Line, call
 from hbc.frontend.legal import scan_variables
@@ -14,12 +15,20 @@ from hbc.frontend.plan import is_parallel_safe
 PARTIAL = 4  # vectors of partial sums, which do not wait for each other
 
 
-def loose_lines(graph: Graph, machine: Machine, placed: Placed, s: Step) -> list[Line]:
-    """The directives of one update."""
+def loose_lines(
+    graph: Graph, machine: Machine, placed: Placed, s: Step, used: set[str]
+) -> list[Line]:
+    """The directives of one update. `used`: loops in which others are computed."""
     func = graph.funcs[s.func]
     assert s.update is not None
     u = func.updates[s.update]
     shape = placed.shape
+    scan = scan_of(graph, s)
+    if scan is not None:
+        blocked = graph.name(scan.loop, "o") in used
+        return (
+            scan_lines(graph, s, scan, blocked, shape.width) if machine.vectors or blocked else []
+        )
     if sums_along(graph, s, shape.lanes) is not None and machine.vectors:
         return partial_lines(graph, machine, placed, s)
     if is_sum(func) and s.reduce and shape.lanes is not None:

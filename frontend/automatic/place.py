@@ -7,8 +7,10 @@ from dataclasses import replace
 
 from hbc.frontend.automatic.graph import Graph, Step
 from hbc.frontend.automatic.inlining import cost_of
+from hbc.frontend.automatic.kinds import permuted, sums_along
 from hbc.frontend.automatic.machine import Machine, access_cycles
-from hbc.frontend.automatic.shape import Loop, Shape, permuted, shape_of, sums_along
+from hbc.frontend.automatic.scans import BLOCK, scan_of
+from hbc.frontend.automatic.shape import Loop, Shape, shape_of
 from hbc.frontend.automatic.spans import Box, Span, length, volume
 from hbc.ir.record import mutable, record
 
@@ -96,6 +98,9 @@ class Placing:
         count = self.iterations(found.at)
         ranges = dict(zip(self.graph.funcs[level.func].variables, found.box, strict=True))
         left = {v: length(s) for v, s in ranges.items()}
+        step = next(s for s in self.graph.steps[level.func] if s.update == level.update)
+        known = self.graph.known(step, found.box)
+        left |= {r: length(known[r]) for r in step.reduce}
         for x in found.loops[level.update]:
             have = left.get(x.variable, 1)
             count *= -(-have // x.step)
@@ -145,7 +150,7 @@ class Placing:
             work += graph.iterations(s, padded) * max(cost_of(value, lane), 1.0) / width
         for inner in shape.sums:
             for s in graph.steps[inner]:
-                own = permuted(graph, name, inner, box)
+                own = graph.box(inner) if shape.phases else permuted(graph, name, inner, box)
                 work += graph.iterations(s, own) * shape.cycles / shape.width
         size = points * func.element.bytes
         uses = 0.0
@@ -229,7 +234,12 @@ def with_loops(graph: Graph, shape: Shape, at: Level | None, box: Box) -> Placed
     if func.updates:
         by: dict[int | None, tuple[Loop, ...]] = {None: ()}
         for s in graph.steps[shape.func]:
-            if s.update is not None:
+            if s.update is None:
+                continue
+            scan = scan_of(graph, s)
+            if scan is not None:
+                by[s.update] = (Loop(graph.name(scan.loop, "o"), scan.loop, BLOCK),)
+            else:
                 by[s.update] = tuple(x for x in found if x.variable in s.pure)
         return Placed(shape, at, box, by)
     return Placed(replace(shape, loops=found), at, box, {None: found})

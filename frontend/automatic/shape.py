@@ -7,13 +7,17 @@ from math import lcm
 
 from hbc.frontend.automatic.blocks import Block, best_block
 from hbc.frontend.automatic.graph import Graph, Step
+from hbc.frontend.automatic.kinds import is_sum, own_names, sums_of
 from hbc.frontend.automatic.lanes import FEW, lane_variable, operand, row_variable
 from hbc.frontend.automatic.machine import Machine
 from hbc.frontend.automatic.moves import Move, move, pieces
+from hbc.frontend.automatic.phases import Phases, phases_of
 from hbc.frontend.automatic.spans import Box, length
 from hbc.frontend.funcs import Func
-from hbc.frontend.legal import is_reorderable
-from hbc.ir.nodes import Access, Expr, Select, Var
+from hbc.ir.build import const_value
+from hbc.ir.linear import is_polynomial, linear
+from hbc.ir.linear_form import coefficient
+from hbc.ir.nodes import Access, Binary, Call, Cast, Const, Expr, Select, Unary, Var
 from hbc.ir.record import record
 from hbc.ir.walk import mentions, nodes
 
@@ -46,6 +50,8 @@ class Shape:
         frozenset()
     )  # variables of few values that stand outside of those before
     aligned: frozenset[str] = frozenset()  # variables whose blocks begin at multiples of their size
+    phases: Phases | None = None
+    fused: tuple[str, str] | None = None  # the last two variables, as one loop
     whole: frozenset[str] = frozenset()  # variables of which a block has all values, as promised
     cycles: float = 0.0  # of a step of the reduction, for a vector of sums
     loops: tuple[Loop, ...] = field(default=())
@@ -57,6 +63,7 @@ class Shape:
         return self.block.rows if v == self.rows else 1
 
 
+LEAST_BITS = 8
 MOST_COPIES = 16  # of a loop that is unrolled so that each copy is another formula
 ROWS = 16  # of a block that is transposed in registers
 STAYS = 256 << 10  # bytes of an operand that stay in the second cache beside the others
@@ -65,108 +72,17 @@ STAYS = 256 << 10  # bytes of an operand that stay in the second cache beside th
 def element_bits(graph: Graph, step: Step) -> int:
     """The bits of the widest element that a step computes with."""
     func = graph.funcs[step.func]
-    return max(
-        func.element.bits,
-        *(
-            n.type.element.bits
-            for e in _values(func, step.update)
-            for n in nodes(e)
-            if not isinstance(n, Var) and not _is_index(n)
-        ),
-        8,
-    )
-
-
-def _is_index(n: Expr) -> bool:
-    return n.type.element.name in ("i64", "bool")
+    found = [func.element.bits, LEAST_BITS]
+    for e in _values(func, step.update):
+        for n in nodes(e):
+            if isinstance(n, Access | Cast | Binary | Unary | Select | Call | Const):
+                element = n.type.element
+                found += [] if element.name in ("i64", "bool") else [element.bits]
+    return max(found)
 
 
 def _values(func: Func, update: int | None) -> tuple[Expr, ...]:
     return (func.pure,) if update is None else (func.updates[update].value,)
-
-
-def sums_of(graph: Graph, func: str) -> tuple[str, ...]:
-    """The Funcs with updates that only the definition of this Func reads, element by element."""
-    if graph.funcs[func].updates:
-        return ()
-    (step,) = graph.steps[func]
-    found = []
-    for a in step.reads:
-        inner = graph.funcs.get(a.name)
-        if inner is None or not inner.updates or a.name in graph.outputs:
-            continue
-        if [s.key for s in graph.readers(a.name)] != [step.key]:
-            continue
-        same = [b for b in step.reads if b.name == a.name]
-        if len(same) == 1 and is_elementwise(a, graph.funcs[func]) and is_sum(inner):
-            if not in_lanes(graph, inner):
-                found.append(a.name)
-    return tuple(dict.fromkeys(found))
-
-
-def is_elementwise(a: Access, func: Func) -> bool:
-    """Whether the indices are the variables of the Func, each once."""
-    named = [i.name for i in a.indices if isinstance(i, Var)]
-    return len(named) == len(a.indices) and sorted(named) == sorted(func.variables)
-
-
-def is_sum(func: Func) -> bool:
-    """Whether all updates add to (or take the largest of) the elements in any order."""
-    return all(
-        is_reorderable(func, u)
-        and u.op is not None
-        and [i.name for i in u.indices if isinstance(i, Var)] == list(func.variables)
-        for u in func.updates
-    )
-
-
-def in_lanes(graph: Graph, func: Func) -> bool:
-    """Whether the sums of the Func are better taken in lanes, as those of a matrix and a vector: what
-    its own lanes would read from afar serves no other rows."""
-    lane = func.variables[-1] if func.variables else None
-    extents = [length(s) for s in graph.box(func.name)]
-    for s in graph.steps[func.name]:
-        if sums_along(graph, s, lane) is None:
-            continue
-        far = [a for a in s.reads if lane is None or move(a, lane) is Move.FAR]
-        others = [v for v, n in zip(func.variables, extents, strict=True) if v != lane and n >= FEW]
-        if not any(all(move(a, v) is Move.FIXED for a in far) for v in others):
-            return True
-    return False
-
-
-def sums_along(graph: Graph, s: Step, lanes: str | None) -> str | None:
-    """The reduction along which neighbours are summed into one number, where the lanes of the Func
-    itself would read from afar."""
-    func = graph.funcs[s.func]
-    if not is_sum(func) or not s.reduce or s.update is None:
-        return None
-    if func.updates[s.update].condition is not None:
-        return None
-    bad = lanes is None or any(move(a, lanes) in (Move.FAR, Move.UNEVEN) for a in s.reads)
-    if not bad:
-        return None
-    for r in reversed(s.reduce):
-        moves = [move(a, r) for a in s.reads]
-        if Move.NEXT in moves and all(m in (Move.NEXT, Move.FIXED) for m in moves):
-            return r
-    return None
-
-
-def permuted(graph: Graph, name: str, inner: str, box: Box) -> Box:
-    """The box of a Func in the order of the variables of the sums that it reads."""
-    func = graph.funcs[name]
-    (step,) = graph.steps[name]
-    access = next(a for a in step.reads if a.name == inner)
-    spans = dict(zip(func.variables, box, strict=True))
-    return tuple(spans[v] for v in own_names(access, graph.funcs[inner]).values())
-
-
-def own_names(a: Access, inner: Func) -> dict[str, str]:
-    """For each variable of the Func that is read the variable of the reader."""
-    return {
-        v: i.name for v, i in zip(inner.variables, a.indices, strict=True) if isinstance(i, Var)
-    }
 
 
 def shape_of(graph: Graph, machine: Machine, name: str, box: Box, strip: int) -> Shape:
@@ -186,6 +102,9 @@ def shape_of(graph: Graph, machine: Machine, name: str, box: Box, strip: int) ->
 def _shape_of(graph: Graph, machine: Machine, name: str, box: Box, strip: int) -> Shape:
     func = graph.funcs[name]
     extents = [length(s) for s in box]
+    phases = phases_of(graph, func)
+    if phases is not None:
+        return _with_phases(graph, machine, func, phases, extents, strip)
     sums = sums_of(graph, name)
     if sums:
         return _with_sums(graph, machine, func, extents, sums, strip)
@@ -201,6 +120,18 @@ def _shape_of(graph: Graph, machine: Machine, name: str, box: Box, strip: int) -
     if func.updates and is_sum(func) and main.reduce:
         rows = row_variable(func.variables, extents, lane, main.reads, main.reduce)
         block, cycles = _block(machine, func.variables, extents, lane, rows, main, width, 1, {})
+    fused = _fused(graph, func, extents, reads)
+    if fused is not None:
+        return Shape(
+            name,
+            fused[1],
+            None,
+            width,
+            Block(1, 1),
+            func.variables,
+            fused=fused,
+            whole=frozenset(fused),
+        )
     decided = deciding(graph, func, lane, box)
     if decided is not None and not rows:
         rows, block = decided, Block(extents[func.variables.index(decided)], 1)
@@ -216,6 +147,39 @@ def _shape_of(graph: Graph, machine: Machine, name: str, box: Box, strip: int) -
         strip=_strip(func.variables, extents, lane, strip),
         panel=None,
     )  # fmt: skip
+
+
+def _fused(
+    graph: Graph, func: Func, extents: list[int], reads: list[Access]
+) -> tuple[str, str] | None:
+    """The last two variables, where the last has few values and all that is read lies like what is
+    written, as channels of pixels do."""
+    if len(extents) < 2 or not 1 < extents[-1] < FEW or func.updates or extents[-2] < FEW:
+        return None
+    a, b = func.variables[-2:]
+    for access in reads:
+        if not any(mentions(i, v) for i in access.indices for v in (a, b)):
+            continue
+        last = access.indices[-1]
+        if not (isinstance(last, Var) and last.name == b) or move(access, b) is not Move.NEXT:
+            return None
+        near = access.indices[-2] if len(access.indices) > 1 else last
+        if not is_polynomial(near) or coefficient(linear(near), a) != 1:
+            return None
+        if any(mentions(i, v) for i in access.indices[:-2] for v in (a, b)):
+            return None
+        if not _same_row(graph, access, extents[-1]):
+            return None
+    return a, b
+
+
+def _same_row(graph: Graph, a: Access, count: int) -> bool:
+    """Whether rows of what is read have as many elements."""
+    for i in graph.pipeline.inputs:
+        if i.name == a.name:
+            return const_value(i.extents[-1]) == count
+    box = graph.whole.get(a.name)
+    return box is not None and length(box[-1]) == count
 
 
 def deciding(graph: Graph, func: Func, lane: str | None, box: Box) -> str | None:
@@ -285,7 +249,23 @@ def _with_sums(
     order, moved = _order(func.variables, my_lane)
     return Shape(
         func.name, my_lane, my_rows, width, block, order, sums,
-        _strip(func.variables, extents, my_lane, strip), None if moved else panel, moved, aligned, cycles=cycles,
+        _strip(func.variables, extents, my_lane, strip), None if moved else panel, moved,
+        aligned, cycles=cycles,
+    )  # fmt: skip
+
+
+def _with_phases(
+    graph: Graph, machine: Machine, func: Func, phases: Phases, extents: list[int], strip: int
+) -> Shape:
+    """Blocks of all phases: as many rows and vectors of each as there are registers for."""
+    width = min(machine.lanes(element_bits(graph, s)) for s in graph.steps[phases.sums])
+    rows, vectors = phases.block
+    block = Block(rows * phases.row_count, vectors)
+    aligned = frozenset(v for v in (phases.rows, phases.lanes) if v is not None)
+    return Shape(
+        func.name, phases.lanes, phases.rows, width * phases.lane_count, block, func.variables,
+        (phases.sums,), _strip(func.variables, extents, phases.lanes, strip), None,
+        aligned=aligned, phases=phases, cycles=1.0,
     )  # fmt: skip
 
 

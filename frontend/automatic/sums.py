@@ -10,7 +10,7 @@ from hbc.frontend.automatic.text import Line, call
 from hbc.frontend.constants import evaluate
 from hbc.ir.linear import linear
 from hbc.ir.linear_form import coefficient
-from hbc.ir.nodes import Expr, Var
+from hbc.ir.nodes import Expr
 from hbc.ir.record import record
 from hbc.ir.show import show
 from hbc.ir.walk import mentions
@@ -35,8 +35,6 @@ def update_lines(
     first; `inner`: the loops of rows and lanes of a block, where they are not the variables."""
     row, lane = (rows, lanes) if inner is None else inner
     outer = [v for v in step.pure if v not in (rows, lanes)]
-    if inner is not None:
-        outer = [v for v in outer]
     block = [x for x in (row, lane) if x is not None]
     marks = _marks(row, lane, width, several, vectors)
     blocks = [d.split("(")[1].split(",")[1].strip() for d in head]
@@ -151,7 +149,3 @@ def _meeting(i: Expr, v: str, step: Step) -> Shared | None:
         if moved and own and own % moved == 0 and own // moved > 0:
             return Shared(r, own // moved)
     return None
-
-
-def is_variable(e: Expr, name: str) -> bool:
-    return isinstance(e, Var) and e.name == name

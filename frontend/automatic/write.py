@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hbc.frontend.automatic.graph import Graph, Step
+from hbc.frontend.automatic.kinds import own_names
+from hbc.frontend.automatic.loose import loose_lines
 from hbc.frontend.automatic.moves import Move, move
+from hbc.frontend.automatic.phases import phase_lines
 from hbc.frontend.automatic.place import Level, Placed, Placing
-from hbc.frontend.automatic.shape import Shape, own_names
+from hbc.frontend.automatic.shape import Shape
 from hbc.frontend.automatic.spans import length
 from hbc.frontend.automatic.sums import update_lines
 from hbc.frontend.automatic.text import Line, call
@@ -91,6 +94,8 @@ def _own(placing: Placing, name: str, placed: Placed) -> list[Line]:
     func = graph.funcs[name]
     place = _place(placed, name, graph)
     lines: list[Line] = []
+    if shape.fused is not None and not func.updates:
+        return [Line(name, (*place, *_fused(placing, placed)))]
     if not func.updates:
         lines.append(Line(name, (*place, *_blocked(placing, placed))))
         return lines
@@ -100,12 +105,25 @@ def _own(placing: Placing, name: str, placed: Placed) -> list[Line]:
     if placed.at is None and len(func.variables) > 1:
         pure.append(call("parallel", [func.variables[0]]))
     lines.append(Line(name, (*place, *pure)))
-    from hbc.frontend.automatic.loose import loose_lines
-
     for s in graph.steps[name]:
         if s.update is not None:
-            lines += loose_lines(graph, machine, placed, s)
+            lines += loose_lines(graph, machine, placed, s, _levels_used(placing, name))
     return lines
+
+
+def _fused(placing: Placing, placed: Placed) -> list[str]:
+    """The last variable has few values: one loop over it and the one before."""
+    graph, shape = placing.graph, placed.shape
+    assert shape.fused is not None
+    a, b = shape.fused
+    both = graph.name(a + b, "")
+    found = [call("fuse", [a, b, both])]
+    if placing.machine.vectors:
+        found.append(call("vectorize", [both, shape.width]))
+    others = [v for v in shape.order if v not in shape.fused]
+    if placed.at is None and others:
+        found.append(call("parallel", [others[0]]))
+    return found
 
 
 def _blocked(placing: Placing, placed: Placed) -> list[str]:
@@ -126,9 +144,10 @@ def _blocked(placing: Placing, placed: Placed) -> list[str]:
             i = graph.name(v, "i")
             tail = _tail(shape, placed, graph, v, covered)
             found.append(call("split", [left, graph.name(v, "o"), i, covered], tail))
-    for v in (shape.rows, shape.lanes):
-        if v is None or shape.covered(v) == 1:
+    for part in (shape.rows, shape.lanes):
+        if part is None or shape.covered(part) == 1:
             continue
+        v = part
         i = v if v in shape.whole else graph.name(v, "i")
         inner.append(i)
         if not machine.vectors:
@@ -140,7 +159,7 @@ def _blocked(placing: Placing, placed: Placed) -> list[str]:
         else:
             marks.append(call("unroll", [i]))
     loops = [x.name for x in placed.loops[None]]
-    order = [*loops, *inner]
+    order: list[str] = [*loops, *inner]
     if len(order) > 1:
         found.append(call("reorder", order))
     found += marks
@@ -157,11 +176,14 @@ def _levels_used(placing: Placing, name: str) -> set[str]:
 def _held(placing: Placing, name: str, placed: Placed, holder: Placed) -> list[Line]:
     """Sums in the registers of the block of another Func."""
     graph, machine, shape = placing.graph, placing.machine, holder.shape
+    if shape.phases is not None:
+        width = shape.width // shape.phases.lane_count
+        return phase_lines(graph, shape.phases, width, _place(placed, name, graph))
     (reader,) = graph.steps[shape.func]
     access = next(a for a in reader.reads if isinstance(a, Access) and a.name == name)
     mine = {theirs: v for v, theirs in own_names(access, graph.funcs[name]).items()}
-    rows = mine.get(shape.rows) if shape.rows is not None and shape.block.rows > 1 else None
-    lanes = mine.get(shape.lanes) if shape.lanes is not None else None
+    rows = mine.get(shape.rows or "") if shape.block.rows > 1 else None
+    lanes = mine.get(shape.lanes or "")
     several = shape.block.vectors > 1
     place = _place(placed, name, graph)
     if machine.vectors and placed.at is not None:
@@ -178,7 +200,7 @@ def _held(placing: Placing, name: str, placed: Placed, holder: Placed) -> list[L
     for s in graph.steps[name]:
         if s.update is not None:
             lines += update_lines(graph, s, rows, lanes, shape.width, several, machine.vectors)
-            if machine.vectors and lanes is not None:
+            if machine.vectors and lanes:
                 lines += _packed(placing, s, holder, rows, lanes)
     return lines
 

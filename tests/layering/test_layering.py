@@ -137,7 +137,9 @@ def test_listed_packages_are_those_on_disk() -> None:
         ".".join(["hbc", *file.parent.relative_to(ROOT).parts]) for file in python_files(*tops)
     }
     assert sorted(LISTED) == sorted(on_disk)
-    assert sorted(PYPROJECT["tool"]["mypy"]["packages"]) == sorted(LISTED)
+    # mypy reads what lies in a package with it.
+    inner = {one for one in LISTED if one.rpartition(".")[0] in LISTED}
+    assert sorted(PYPROJECT["tool"]["mypy"]["packages"]) == sorted(set(LISTED) - inner)
 
 
 @pytest.mark.parametrize("package", LISTED)
