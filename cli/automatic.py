@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from hbc.cli.instruction_set import instructions_of
 from hbc.cli.pipeline import lower_to_kernel
 from hbc.frontend.automatic.candidates import Candidate, candidates
 from hbc.frontend.funcs import Pipeline, Schedule
@@ -34,11 +35,15 @@ def automatic(
 ) -> Automatic | None:
     """The first candidate that nothing refuses; None where all are (plain loops remain)."""
     refused: list[str] = []
-    for candidate in candidates(p, target, settings, schedule_name(p, target)):
+    instructions = instructions_of(target) if target.instruction_sets or target.isa else []
+    for candidate in candidates(p, target, settings, schedule_name(p, target), instructions):
         try:
             schedule, kernel = _tried(p, candidate, target, settings, fix_sizes)
         except HbcError as failure:
             refused.append(failure.diagnostics[0].message)
+            continue
+        if candidate.selects and not kernel.instructions:
+            refused.append("no tensor instruction was found for it")
             continue
         spilled = register_pressure(kernel, target)
         if spilled:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from hbc.frontend.automatic.dots import dot_for, dots_of
+from hbc.frontend.automatic.graph import Graph, Step
 from hbc.frontend.automatic.inlining import inlined
-from hbc.frontend.automatic.machine import machine_of
+from hbc.frontend.automatic.machine import Machine, machine_of
 from hbc.frontend.automatic.place import Placing, placing
 from hbc.frontend.automatic.text import Line, call, schedule_text
 from hbc.frontend.automatic.typical import typical_sizes
 from hbc.frontend.automatic.write import lines_of
 from hbc.frontend.funcs import Pipeline
+from hbc.ir.instruction import Instruction
 from hbc.ir.record import record
 from hbc.ir.target import Target
 
@@ -20,19 +23,38 @@ STRIPS = (0, 8, 16, 32, 64, 128)  # rows of a strip in which several Funcs are c
 
 @record
 class Candidate:
-    """A schedule as text, and in a few words what it does."""
+    """A schedule as text, and in a few words what it does. `selects`: it wants tensor instructions."""
 
     text: str
     about: str
+    selects: bool = False
 
 
 def candidates(
-    p: Pipeline, target: Target, given: Mapping[str, str], name: str
-) -> Iterator[Candidate]:
+    p: Pipeline, target: Target, given: Mapping[str, str], name: str,
+    instructions: Sequence[Instruction] = (),
+) -> Iterator[Candidate]:  # fmt: skip
     """Schedules of that name, from the one that should be fastest to one that always fits."""
     sizes = typical_sizes(p, given)
     machine = machine_of(target)
-    graph, _ = inlined(p, sizes)
+    dots = dots_of(instructions)
+    for some in (dots, ()) if dots else ((),):
+        graph = inlined(p, sizes, some)
+        if some and not any(dot_for(graph, s, dots, t) for s in sums(graph) for t in (True, False)):
+            continue
+        yield from _of_graph(graph, machine, target, name, bool(some))
+    text = schedule_text(name, target.name, safe_lines(p, machine.vectors, target))
+    yield Candidate(text, "vectors along the innermost loops")
+
+
+def sums(graph: Graph) -> list[Step]:
+    """All updates."""
+    return [s for steps in graph.steps.values() for s in steps if s.update is not None]
+
+
+def _of_graph(
+    graph: Graph, machine: Machine, target: Target, name: str, selects: bool
+) -> Iterator[Candidate]:
     placed = sorted((placing(graph, machine, n) for n in STRIPS), key=lambda found: found.cycles)
     seen = set()
     for promised in (True, False):
@@ -42,11 +64,7 @@ def candidates(
             text = schedule_text(name, target.name, lines_of(found))
             if text not in seen:
                 seen.add(text)
-                yield Candidate(text, about(found))
-    yield Candidate(
-        schedule_text(name, target.name, safe_lines(p, machine.vectors, target)),
-        "vectors along the innermost loops",
-    )
+                yield Candidate(text, about(found), selects)
 
 
 def about(found: Placing) -> str:

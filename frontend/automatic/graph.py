@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import field
+from typing import TYPE_CHECKING
 
 from hbc.frontend.automatic.spans import Box, Known, Span, around, index_span, length
 from hbc.frontend.funcs import Func, Pipeline
@@ -13,6 +14,9 @@ from hbc.frontend.plan import stage_vars, step
 from hbc.ir.nodes import Access
 from hbc.ir.record import record
 from hbc.ir.walk import nodes
+
+if TYPE_CHECKING:
+    from hbc.frontend.automatic.dots import Dot
 
 UNKNOWN = 4096  # values of an index of which nothing is known
 
@@ -51,6 +55,7 @@ class Graph:
     sizes: Known
     whole: Mapping[str, Box] = field(default_factory=dict)
     promised: Mapping[str, tuple[Span | None, ...]] = field(default_factory=dict)
+    dots: tuple[Dot, ...] = ()
     words: frozenset[str] = frozenset()  # that new loops must not be named by
 
     def name(self, v: str, suffix: str) -> str:
@@ -63,6 +68,10 @@ class Graph:
     @property
     def outputs(self) -> frozenset[str]:
         return frozenset(o.name for o in self.pipeline.outputs)
+
+    def read_by(self, name: str) -> set[str]:
+        """What the Func reads as it is written, before anything was substituted."""
+        return {a.name for s in steps_of(self.pipeline.func(name)) for a in s.reads}
 
     def readers(self, name: str) -> list[Step]:
         """The steps of other Funcs that read it."""
@@ -115,7 +124,7 @@ def graph_of(p: Pipeline, funcs: dict[str, Func], sizes: Mapping[str, int]) -> G
     """The graph of these Funcs (callees first), and what the outputs need of each of them."""
     steps = {name: steps_of(f) for name, f in funcs.items()}
     words = _words(p)
-    found = Graph(p, funcs, steps, {n: (v, v) for n, v in sizes.items()}, {}, {}, words)
+    found = Graph(p, funcs, steps, {n: (v, v) for n, v in sizes.items()}, {}, {}, (), words)
     whole: dict[str, Box] = {}
     for o in p.outputs:
         spans = [index_span(e, found.sizes, {}) or (1, UNKNOWN) for e in o.extents]
@@ -131,7 +140,7 @@ def graph_of(p: Pipeline, funcs: dict[str, Func], sizes: Mapping[str, int]) -> G
                     old = whole.get(a.name)
                     whole[a.name] = around([box] if old is None else [old, box]) or box
     live = {n: f for n, f in funcs.items() if n in whole}
-    return Graph(p, live, {n: steps[n] for n in live}, found.sizes, whole, {}, words)
+    return Graph(p, live, {n: steps[n] for n in live}, found.sizes, whole, {}, (), words)
 
 
 def steps_of(func: Func) -> tuple[Step, ...]:

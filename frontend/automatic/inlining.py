@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from hbc.frontend.automatic.dots import Dot
 from hbc.frontend.automatic.graph import Graph, Step, graph_of
 from hbc.frontend.automatic.moves import Move, move
 from hbc.frontend.automatic.promises import constant_needs
@@ -81,8 +82,9 @@ def cost_of(e: Expr, lanes: str | None) -> float:
             return 1.0
 
 
-def inlined(p: Pipeline, sizes: Mapping[str, int]) -> tuple[Graph, frozenset[str]]:
-    """The graph of the Funcs that are kept, and the names of those that are substituted."""
+def inlined(p: Pipeline, sizes: Mapping[str, int], dots: tuple[Dot, ...] = ()) -> Graph:
+    """The graph of the Funcs that are kept. With instructions that multiply what is not converted yet,
+    conversions are left to them."""
     funcs = {f.name: f for f in p.funcs if f.table_shape is None}
     graph = graph_of(p, funcs, sizes)
     gone: dict[str, Func] = {}
@@ -93,12 +95,12 @@ def inlined(p: Pipeline, sizes: Mapping[str, int]) -> tuple[Graph, frozenset[str
             continue
         new = map_func(func, lambda e: _expanded(e, gone)) if gone else func
         formula = measure(new.pure, {})
-        if _is_cheap(graph, new, kept, formula):
+        if _is_cheap(graph, new, kept, formula) or (dots and _converts(new, graph)):
             gone[name] = new
         else:
             kept[name] = new
     found = graph_of(p, kept, sizes)
-    return replace(found, promised=constant_needs(found)), frozenset(gone)
+    return replace(found, promised=constant_needs(found), dots=dots)
 
 
 def _expanded(e: Expr, gone: Mapping[str, Func]) -> Expr:
@@ -109,6 +111,13 @@ def _expanded(e: Expr, gone: Mapping[str, Func]) -> Expr:
         return n
 
     return rewrite(e, expand)
+
+
+def _converts(func: Func, graph: Graph) -> bool:
+    """Whether the Func only converts what another holds."""
+    e = func.pure
+    plain = isinstance(e, Cast) and isinstance(e.value, Access) and not func.updates
+    return plain and func.name not in graph.outputs
 
 
 def _is_cheap(graph: Graph, func: Func, kept: Mapping[str, Func], formula: Formula) -> bool:

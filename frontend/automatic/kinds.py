@@ -9,6 +9,7 @@ from hbc.frontend.automatic.spans import Box, length
 from hbc.frontend.funcs import Func
 from hbc.frontend.legal import is_reorderable
 from hbc.ir.nodes import Access, Var
+from hbc.ir.walk import mentions
 
 
 def sums_of(graph: Graph, func: str) -> tuple[str, ...]:
@@ -46,6 +47,12 @@ def is_sum(func: Func) -> bool:
     )
 
 
+def is_afar(a: Access, lane: str) -> bool:
+    """Whether neighbouring lanes read other rows, and not just every second element."""
+    moved = move(a, lane)
+    return moved is Move.UNEVEN or (moved is Move.FAR and not mentions(a.indices[-1], lane))
+
+
 def in_lanes(graph: Graph, func: Func) -> bool:
     """Whether the sums of the Func are better taken in lanes, as those of a matrix and a vector: what
     its own lanes would read from afar serves no other rows."""
@@ -54,7 +61,7 @@ def in_lanes(graph: Graph, func: Func) -> bool:
     for s in graph.steps[func.name]:
         if sums_along(graph, s, lane) is None:
             continue
-        far = [a for a in s.reads if lane is None or move(a, lane) is Move.FAR]
+        far = [a for a in s.reads if lane is None or is_afar(a, lane)]
         others = [v for v, n in zip(func.variables, extents, strict=True) if v != lane and n >= FEW]
         if not any(all(move(a, v) is Move.FIXED for a in far) for v in others):
             return True
@@ -69,7 +76,7 @@ def sums_along(graph: Graph, s: Step, lanes: str | None) -> str | None:
         return None
     if func.updates[s.update].condition is not None:
         return None
-    bad = lanes is None or any(move(a, lanes) in (Move.FAR, Move.UNEVEN) for a in s.reads)
+    bad = lanes is None or any(is_afar(a, lanes) for a in s.reads)
     if not bad:
         return None
     for r in reversed(s.reduce):

@@ -6,6 +6,7 @@ from dataclasses import field, replace
 from math import lcm
 
 from hbc.frontend.automatic.blocks import Block, best_block
+from hbc.frontend.automatic.dots import deep_loop, dot_for, factors_of, windows
 from hbc.frontend.automatic.graph import Graph, Step
 from hbc.frontend.automatic.kinds import is_sum, own_names, sums_of
 from hbc.frontend.automatic.lanes import FEW, lane_variable, operand, row_variable
@@ -13,6 +14,7 @@ from hbc.frontend.automatic.machine import Machine
 from hbc.frontend.automatic.moves import Move, move, pieces
 from hbc.frontend.automatic.phases import Phases, phases_of
 from hbc.frontend.automatic.spans import Box, length
+from hbc.frontend.automatic.tiles import Tiles, tiles_for
 from hbc.frontend.funcs import Func
 from hbc.ir.build import const_value
 from hbc.ir.linear import is_polynomial, linear
@@ -51,6 +53,7 @@ class Shape:
     )  # variables of few values that stand outside of those before
     aligned: frozenset[str] = frozenset()  # variables whose blocks begin at multiples of their size
     phases: Phases | None = None
+    tiles: Tiles | None = None
     fused: tuple[str, str] | None = None  # the last two variables, as one loop
     whole: frozenset[str] = frozenset()  # variables of which a block has all values, as promised
     cycles: float = 0.0  # of a step of the reduction, for a vector of sums
@@ -119,7 +122,9 @@ def _shape_of(graph: Graph, machine: Machine, name: str, box: Box, strip: int) -
             block = Block(min(width, ROWS), 1)
     if func.updates and is_sum(func) and main.reduce:
         rows = row_variable(func.variables, extents, lane, main.reads, main.reduce)
-        block, cycles = _block(machine, func.variables, extents, lane, rows, main, width, 1, {})
+        block, cycles = _block(
+            graph, machine, func.variables, extents, lane, rows, main, width, 1, {}
+        )
     fused = _fused(graph, func, extents, reads)
     if fused is not None:
         return Shape(
@@ -237,7 +242,14 @@ def _with_sums(
         machine.lanes(graph.funcs[main.func].element.bits),
     )
     rows = row_variable(theirs, extents, lane, main.reads, main.reduce)
-    block, cycles = _block(machine, theirs, extents, lane, rows, main, width, len(sums), {})
+    if len(sums) == 1 and any(d.tile is not None for d in graph.dots):
+        known = dict(zip(theirs, extents, strict=True))
+        tiles = tiles_for(graph, main.func, rows, lane, known)
+        if tiles is not None:
+            return _in_tiles(func, tiles, rename, rows, lane, sums)
+    if slides_in_lanes(graph, main, lane):
+        rows = None
+    block, cycles = _block(graph, machine, theirs, extents, lane, rows, main, width, len(sums), {})
     my_lane = None if lane is None else rename[lane]
     my_rows = None if rows is None else rename[rows]
     panel = None
@@ -252,6 +264,29 @@ def _with_sums(
         _strip(func.variables, extents, my_lane, strip), None if moved else panel, moved,
         aligned, cycles=cycles,
     )  # fmt: skip
+
+
+def _in_tiles(
+    func: Func, tiles: Tiles, rename: dict[str, str], rows: str | None, lane: str | None,
+    sums: tuple[str, ...],
+) -> Shape:  # fmt: skip
+    """A block of tiles."""
+    dot = tiles.dot
+    mine = None if rows is None or tiles.down == 0 else rename[rows]
+    block = Block(max(tiles.down * dot.rows, 1), tiles.across)
+    return Shape(
+        func.name, rename[lane or ""], mine, dot.columns, block, func.variables, sums,
+        tiles=tiles, cycles=1.0,
+    )  # fmt: skip
+
+
+def slides_in_lanes(graph: Graph, main: Step, lane: str | None) -> bool:
+    """Whether an instruction takes windows of what lies along the lanes: these are shared by steps of
+    the reduction, not by rows."""
+    if dot_for(graph, main, graph.dots, False) is None:
+        return False
+    deep, factors = deep_loop(graph, main), factors_of(graph, main)
+    return deep is not None and factors is not None and windows(main, lane, deep, factors)
 
 
 def _with_phases(
@@ -287,11 +322,16 @@ def _pieces(graph: Graph, sums: tuple[str, ...], v: str) -> int:
 
 
 def _block(
+    graph: Graph,
     machine: Machine, variables: tuple[str, ...] | list[str], extents: list[int], lane: str | None,
     rows: str | None, main: Step, width: int, sums: int, _: dict[str, str],
 ) -> tuple[Block, float]:  # fmt: skip
     by = dict(zip(variables, extents, strict=True))
+    dot = dot_for(graph, main, graph.dots, False)
     operands = [operand(a, rows, lane, main.reduce) for a in main.reads]
+    if dot is not None:  # takes neighbours from each lane on
+        near = (Move.NEXT, Move.FIXED)
+        operands = [o if o.lanes in near else replace(o, lanes=Move.NEXT) for o in operands]
     along = 1 if lane is None else by[lane]
     down = 1 if rows is None else by[rows]
     unit_rows = unit_lanes = 1

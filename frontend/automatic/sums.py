@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hbc.frontend.automatic.blocks import TOGETHER
+from hbc.frontend.automatic.dots import DEEP, Dot, deep_loop, dot_for, factors_of, windows
 from hbc.frontend.automatic.graph import Graph, Step
 from hbc.frontend.automatic.moves import Move, move
 from hbc.frontend.automatic.spans import length
@@ -33,6 +34,9 @@ def update_lines(
 ) -> list[Line]:  # fmt: skip
     """An update of sums in a block: reductions around rows around lanes. `head`: directives that come
     first; `inner`: the loops of rows and lanes of a block, where they are not the variables."""
+    dot = dot_for(graph, step, graph.dots, False)
+    if dot is not None and vectors:
+        return dot_lines(graph, step, rows, lanes, width, several, dot, head, inner)
     row, lane = (rows, lanes) if inner is None else inner
     outer = [v for v in step.pure if v not in (rows, lanes)]
     block = [x for x in (row, lane) if x is not None]
@@ -66,6 +70,42 @@ def update_lines(
         if rows is not None:
             break  # what is left over has loops of its own
     return chains
+
+
+def dot_lines(
+    graph: Graph, step: Step, rows: str | None, lanes: str | None, width: int, several: bool,
+    dot: Dot, head: tuple[str, ...], inner: tuple[str | None, str | None] | None,
+) -> list[Line]:  # fmt: skip
+    """The same where an instruction adds several products at once: these steps become lanes too."""
+    deep = deep_loop(graph, step)
+    factors = factors_of(graph, step)
+    assert deep is not None and factors is not None
+    row, lane = (rows, lanes) if inner is None else inner
+    outer = [v for v in step.pure if v not in (rows, lanes)]
+    blocks = [d.split("(")[1].split(",")[1].strip() for d in head]
+    block = [x for x in (row, lane) if x is not None]
+    outs, ins = graph.name(deep, "o"), graph.name(deep, "i")
+    wide = windows(step, lanes, deep, factors)
+    depth = max(DEEP, dot.depth) if wide else dot.depth
+    known = graph.known(step, graph.box(step.func))
+    extent = extent_of(graph, step, deep)
+    whole = evaluate(extent)
+    marks = ["atomic()", call("vectorize", [ins]), *_marks(row, lane, width, several, True)]
+    others = [r for r in step.reduce if r != deep]
+
+    def chain(depth: int) -> list[str]:
+        if whole is not None and int(whole) <= depth:
+            order = [*outer, *blocks, *others, *block, deep]
+            return [call("reorder", order), *(m.replace(f"({ins})", f"({deep})") for m in marks)]
+        order = [*outer, *blocks, *others, outs, *block, ins]
+        return [call("split", [deep, outs, ins, depth]), call("reorder", order), *marks]
+
+    lines = []
+    if wide and whole is None and length(known[deep]) >= 2 * DEEP:
+        special = f"specialize({show(extent)} % {2 * DEEP} == 0)"
+        lines.append(Line(step.text, (*head, special, *chain(2 * DEEP))))
+        head = ()
+    return [*lines, Line(step.text, (*head, *chain(depth)))]
 
 
 class _Names:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from hbc.frontend.automatic.dots import dot_for
 from hbc.frontend.automatic.graph import Graph, Step
 from hbc.frontend.automatic.kinds import own_names
 from hbc.frontend.automatic.loose import loose_lines
@@ -14,7 +15,8 @@ from hbc.frontend.automatic.shape import Shape
 from hbc.frontend.automatic.spans import length
 from hbc.frontend.automatic.sums import update_lines
 from hbc.frontend.automatic.text import Line, call
-from hbc.ir.nodes import Access, Var
+from hbc.frontend.automatic.tiles import block_lines, sum_lines
+from hbc.ir.nodes import Var
 
 MANY = 4  # blocks of rows that make a copy worth while
 APART = 2048  # bytes between rows from which on they are copied
@@ -94,6 +96,15 @@ def _own(placing: Placing, name: str, placed: Placed) -> list[Line]:
     func = graph.funcs[name]
     place = _place(placed, name, graph)
     lines: list[Line] = []
+    if shape.tiles is not None and shape.lanes is not None:
+        tails = tuple(
+            "" if v is None else _tail(shape, placed, graph, v, shape.covered(v))
+            for v in (shape.rows, shape.lanes)
+        )
+        return block_lines(
+            graph, name, shape.tiles, shape.rows, shape.lanes, list(shape.order), place,
+            (tails[0], tails[1]),
+        )  # fmt: skip
     if shape.fused is not None and not func.updates:
         return [Line(name, (*place, *_fused(placing, placed)))]
     if not func.updates:
@@ -180,12 +191,14 @@ def _held(placing: Placing, name: str, placed: Placed, holder: Placed) -> list[L
         width = shape.width // shape.phases.lane_count
         return phase_lines(graph, shape.phases, width, _place(placed, name, graph))
     (reader,) = graph.steps[shape.func]
-    access = next(a for a in reader.reads if isinstance(a, Access) and a.name == name)
+    access = next(a for a in reader.reads if a.name == name)
     mine = {theirs: v for v, theirs in own_names(access, graph.funcs[name]).items()}
     rows = mine.get(shape.rows or "") if shape.block.rows > 1 else None
     lanes = mine.get(shape.lanes or "")
     several = shape.block.vectors > 1
     place = _place(placed, name, graph)
+    if shape.tiles is not None and lanes is not None:
+        return sum_lines(graph, name, shape.tiles, rows, lanes, place)
     if machine.vectors and placed.at is not None:
         place.append("store_in(registers)")
     marks = []
@@ -219,6 +232,8 @@ def _packed(
         if rows is None or panel is None or len(names) != len(a.indices) or rows in names:
             continue
         if a.name in graph.funcs and move(a, lanes) is Move.NEXT:
+            continue
+        if a.name not in graph.read_by(s.func) or dot_for(graph, s, graph.dots, False):
             continue
         again = length(known[rows]) >= MANY * shape.block.rows
         along = move(a, lanes)
