@@ -2,31 +2,35 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from dataclasses import replace
 
 from hbc.cli.instruction_set import instructions_of
 from hbc.cli.pipeline import lower_to_kernel
-from hbc.frontend.automatic.candidates import Candidate, candidates
+from hbc.codegen.processor import can_run
+from hbc.frontend.automatic.candidates import Candidate, candidates, rate_of
 from hbc.frontend.funcs import Pipeline, Schedule
 from hbc.ir.diag import HbcError
 from hbc.ir.kernel import Kernel
 from hbc.ir.record import record
 from hbc.ir.register_pressure import register_pressure
 from hbc.ir.source import Source
-from hbc.ir.target import Target
+from hbc.ir.target import TARGETS, Target
 
 AUTO = "auto"  # --schedule auto
 
 
 @record
 class Automatic:
-    """A schedule that hbc made: its text and what it makes of the program."""
+    """A schedule that hbc made: its text, what it makes of the program, and why those before it were
+    refused."""
 
     schedule: Schedule
     text: str
     kernel: Kernel
     about: str
+    seconds: float
     refused: tuple[str, ...] = ()
 
 
@@ -34,6 +38,7 @@ def automatic(
     p: Pipeline, target: Target, settings: Mapping[str, str], fix_sizes: bool
 ) -> Automatic | None:
     """The first candidate that nothing refuses; None where all are (plain loops remain)."""
+    start = time.perf_counter()
     refused: list[str] = []
     instructions = instructions_of(target) if target.instruction_sets or target.isa else []
     for candidate in candidates(p, target, settings, schedule_name(p, target), instructions):
@@ -49,8 +54,21 @@ def automatic(
         if spilled:
             refused.append(spilled[0].message)
             continue
-        return Automatic(schedule, candidate.text, kernel, candidate.about, tuple(refused))
+        spent = time.perf_counter() - start
+        return Automatic(schedule, candidate.text, kernel, candidate.about, spent, tuple(refused))
     return None
+
+
+def best_target(p: Pipeline, default: Target, settings: Mapping[str, str]) -> Target:
+    """The target of this machine whose instructions do the most of the kernel's products at a time; the
+    default for a kernel that none of them does."""
+    best, most = default, (0.0, 0)
+    for target in TARGETS.values():
+        if target.machine == default.machine and target.instruction_sets and can_run(target):
+            found = rate_of(p, settings, instructions_of(target)), target.vector_bits
+            if found[0] > 0 and found > most:
+                best, most = target, found
+    return best
 
 
 def schedule_name(p: Pipeline, target: Target) -> str:

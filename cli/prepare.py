@@ -82,37 +82,44 @@ def choose(
     plain_loops = fallback == "scalar"
     if schedule == NO_SCHEDULE and NO_SCHEDULE not in [s.name for s in pipeline.schedules]:
         return Chosen(pipeline, replace(found, isa=isa), None, plain_loops)
-    if target is None:
+    asked = schedule == AUTO
+    if target is None and (asked or not pipeline.schedules):
+        from hbc.cli.automatic import best_target
+
+        found = best_target(pipeline, found, settings)
+    elif target is None:
         found = _scheduled_target(pipeline, found, schedule)
     found = replace(found, isa=isa)
-    asked = schedule == AUTO
     chosen = None if asked else choose_schedule(pipeline, found.name, schedule)
+    made = None
     if chosen is None and found.machine != GPU:
-        made = _made(pipeline, found, settings, fix_sizes, asked)
-        if made is not None:
-            return Chosen(pipeline, found, made.schedule, plain_loops, made)
-    return Chosen(pipeline, found, chosen, plain_loops)
+        made = _made(pipeline, found, settings, fix_sizes)
+        chosen = None if made is None else made.schedule
+    elif asked:
+        notice(
+            f"note: no automatic schedule for `{found.name}`: its loops become blocks and threads"
+        )
+    return Chosen(pipeline, found, chosen, plain_loops, made)
 
 
 def _made(
-    p: Pipeline, target: Target, settings: Mapping[str, str], fix_sizes: bool, asked: bool
+    p: Pipeline, target: Target, settings: Mapping[str, str], fix_sizes: bool
 ) -> Automatic | None:
     """A schedule of hbc's own making, named in a line on stderr."""
     from hbc.cli.automatic import automatic
 
     made = automatic(p, target, settings, fix_sizes)
-    why = "" if asked else f", because {p.source.name} has none for `{target.name}`"
     if made is None:
-        notice(f"note: plain loops: no automatic schedule suits this kernel{why}")
+        notice(f"note: plain loops for `{target.name}`: no automatic schedule suits this kernel")
     else:
-        notice(f"note: schedule auto{why}: {made.about}")
+        notice(f"note: schedule auto for `{target.name}`: {made.about}")
     return made
 
 
 def _scheduled_target(p: Pipeline, default: Target, schedule: str | None) -> Target:
     """The default, unless the file (or the schedule of that name) has schedules for other targets
     alone: then the first of those."""
-    named = [s for s in p.schedules if schedule in (None, s.name)]  # none of them is `auto`
+    named = [s for s in p.schedules if schedule in (None, s.name)]
     served = schedule_order(default.name)
     targets = [TARGETS[t] for s in named for t in s.targets if t in TARGETS]
     if not targets or any(t.name in served for t in targets):
@@ -128,7 +135,11 @@ def compile_chosen(
 ) -> Compiled:
     """Lowers and prints the C. `after` sees the kernel after each pass, `timings` takes seconds."""
     start = time.perf_counter()
-    kernel = lower_to_kernel(chosen.pipeline, chosen.schedule, chosen.target, after, timings)
+    made = chosen.made
+    if made is not None and after is None and timings is None:
+        kernel, start = made.kernel, start - made.seconds
+    else:
+        kernel = lower_to_kernel(chosen.pipeline, chosen.schedule, chosen.target, after, timings)
     show_diagnostics(register_pressure(kernel, chosen.target))
     plain, needs = None, []
     if kernel.instructions or (chosen.fallback and chosen.target.machine != GPU):

@@ -47,6 +47,18 @@ def candidates(
     yield Candidate(text, "vectors along the innermost loops")
 
 
+def rate_of(p: Pipeline, given: Mapping[str, str], instructions: Sequence[Instruction]) -> float:
+    """Products in a cycle of the instruction for the sums that take the most steps; 0 without one."""
+    dots = dots_of(instructions)
+    graph = inlined(p, typical_sizes(p, given), dots)
+    steps = sums(graph)
+    if not dots or not steps:
+        return 0.0
+    main = max(steps, key=lambda s: graph.iterations(s, graph.box(s.func)))
+    fitting = (dot_for(graph, main, dots, tiles) for tiles in (True, False))
+    return max((d.rate for d in fitting if d is not None), default=0.0)
+
+
 def sums(graph: Graph) -> list[Step]:
     """All updates."""
     return [s for steps in graph.steps.values() for s in steps if s.update is not None]

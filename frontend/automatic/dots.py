@@ -30,6 +30,7 @@ class Dot:
     tile: Memory | None
     rows: int
     columns: int
+    rate: float  # products in a cycle
 
 
 def dots_of(instructions: Iterable[Instruction]) -> tuple[Dot, ...]:
@@ -63,9 +64,10 @@ def _dot(i: Instruction) -> Dot | None:
     if not in_tiles and i.place.memory is not Memory.REGISTER:
         return None
     columns = counts[Kind.J] * counts[Kind.BATCH]
+    products = counts[Kind.I] * columns * counts[Kind.K]
     return Dot(
         i.name, i.operands[i.accumulator].element, (a, b), counts[Kind.K],
-        i.place.memory if in_tiles else None, counts[Kind.I], columns,
+        i.place.memory if in_tiles else None, counts[Kind.I], columns, products * i.cost.per_cycle,
     )  # fmt: skip
 
 

@@ -163,8 +163,10 @@ def test_data_files_are_packaged(package: str) -> None:
     }
     packaged = {
         file
-        for pattern in [*PACKAGE_DATA["*"], *PACKAGE_DATA.get(f"hbc.{package}", [])]
-        for file in folder.glob(pattern)
+        for one in LISTED
+        if one == f"hbc.{package}" or one.startswith(f"hbc.{package}.")
+        for pattern in [*PACKAGE_DATA["*"], *PACKAGE_DATA.get(one, [])]
+        for file in ROOT.joinpath(*one.split(".")[1:]).glob(pattern)
     }
     assert sorted(map(name, on_disk - packaged)) == [], "name these under package-data"
 
