@@ -41,7 +41,11 @@ def automatic(
     start = time.perf_counter()
     refused: list[str] = []
     instructions = instructions_of(target) if target.instruction_sets or target.isa else []
-    for candidate in candidates(p, target, settings, schedule_name(p, target), instructions):
+    name = schedule_name(p, target)
+    trial = name
+    while trial in [s.name for s in p.schedules]:
+        trial += "_"  # the one that is there stays while another is tried
+    for candidate in candidates(p, target, settings, trial, instructions):
         try:
             schedule, kernel = _tried(p, candidate, target, settings, fix_sizes)
         except HbcError as failure:
@@ -55,7 +59,8 @@ def automatic(
             refused.append(spilled[0].message)
             continue
         spent = time.perf_counter() - start
-        return Automatic(schedule, candidate.text, kernel, candidate.about, spent, tuple(refused))
+        text = candidate.text.replace(f"schedule {trial} ", f"schedule {name} ", 1)
+        return Automatic(schedule, text, kernel, candidate.about, spent, tuple(refused))
     return None
 
 

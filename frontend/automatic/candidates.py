@@ -81,7 +81,9 @@ def _of_graph(
 
 def about(found: Placing) -> str:
     """What the schedule does, in a few words."""
-    blocks = [p.shape for p in found.placed.values() if p.shape.sums or p.shape.block.rows > 1]
+    held = {name for p in found.placed.values() for name in p.shape.sums}
+    shapes = [p.shape for name, p in found.placed.items() if name not in held]
+    blocks = [x for x in shapes if x.sums or x.block.rows > 1]
     parts = []
     for shape in blocks[:2]:
         parts.append(

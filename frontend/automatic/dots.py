@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from hbc.frontend.automatic.graph import Graph, Step
+from hbc.frontend.automatic.lanes import FEW
 from hbc.frontend.automatic.moves import Move, move
 from hbc.frontend.automatic.spans import length
 from hbc.ir.instruction import Instruction, Kind
@@ -122,7 +123,7 @@ def _bare(e: Expr) -> Expr:
 def dot_for(graph: Graph, s: Step, dots: Iterable[Dot], tiles: bool) -> Dot | None:
     """The first instruction whose types are those of an update."""
     found = factors_of(graph, s)
-    if found is None or not s.reduce:
+    if found is None or not s.reduce or few_lanes(graph, s.func):
         return None
     types = sorted(a.type.element.name for a in found)
     element = graph.funcs[s.func].element
@@ -131,6 +132,12 @@ def dot_for(graph: Graph, s: Step, dots: Iterable[Dot], tiles: bool) -> Dot | No
         if same and d.sum == element and (d.tile is not None) == tiles and (tiles or d.rows == 1):
             return d
     return None
+
+
+def few_lanes(graph: Graph, name: str) -> bool:
+    """Whether neighbours in memory are few, as channels of pixels are: too few for the lanes."""
+    box = graph.whole.get(name)
+    return bool(box) and box is not None and len(box) > 1 and length(box[-1]) < FEW
 
 
 def deep_loop(graph: Graph, s: Step) -> str | None:

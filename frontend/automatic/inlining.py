@@ -95,7 +95,7 @@ def inlined(p: Pipeline, sizes: Mapping[str, int], dots: tuple[Dot, ...] = ()) -
             continue
         new = map_func(func, lambda e: _expanded(e, gone)) if gone else func
         formula = measure(new.pure, {})
-        if _is_cheap(graph, new, kept, formula) or (dots and _converts(new, graph)):
+        if _is_cheap(graph, new, kept, formula) or (dots and _widens(new, graph)):
             gone[name] = new
         else:
             kept[name] = new
@@ -113,11 +113,13 @@ def _expanded(e: Expr, gone: Mapping[str, Func]) -> Expr:
     return rewrite(e, expand)
 
 
-def _converts(func: Func, graph: Graph) -> bool:
-    """Whether the Func only converts what another holds."""
+def _widens(func: Func, graph: Graph) -> bool:
+    """Whether the Func only converts to a wider type what another holds."""
     e = func.pure
-    plain = isinstance(e, Cast) and isinstance(e.value, Access) and not func.updates
-    return plain and func.name not in graph.outputs
+    if func.updates or func.name in graph.outputs or not isinstance(e, Cast):
+        return False
+    inner = e.value
+    return isinstance(inner, Access) and inner.type.element.bits < e.type.element.bits
 
 
 def _is_cheap(graph: Graph, func: Func, kept: Mapping[str, Func], formula: Formula) -> bool:

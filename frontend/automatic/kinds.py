@@ -76,7 +76,8 @@ def sums_along(graph: Graph, s: Step, lanes: str | None) -> str | None:
         return None
     if func.updates[s.update].condition is not None:
         return None
-    bad = lanes is None or any(is_afar(a, lanes) for a in s.reads)
+    still = all(lanes is None or move(a, lanes) is Move.FIXED for a in s.reads)
+    bad = lanes is None or still or any(is_afar(a, lanes) for a in s.reads)
     if not bad:
         return None
     for r in reversed(s.reduce):

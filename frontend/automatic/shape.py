@@ -94,6 +94,10 @@ def shape_of(graph: Graph, machine: Machine, name: str, box: Box, strip: int) ->
     promised = graph.promised.get(name)
     if promised is None:
         return found
+    lane = dict(zip(graph.funcs[name].variables, promised, strict=True)).get(found.lanes or "")
+    if lane is not None and length(lane) < found.width and found.block.vectors == 1:
+        least = 1 << max(length(lane) - 1, 0).bit_length()
+        found = replace(found, width=least)  # all lanes are used
     whole = {
         v
         for v, span, here in zip(graph.funcs[name].variables, promised, box, strict=True)
@@ -159,7 +163,9 @@ def _fused(
 ) -> tuple[str, str] | None:
     """The last two variables, where the last has few values and all that is read lies like what is
     written, as channels of pixels do."""
-    if len(extents) < 2 or not 1 < extents[-1] < FEW or func.updates or extents[-2] < FEW:
+    if len(extents) < 2 or not 1 < extents[-1] < FEW or extents[-2] < FEW:
+        return None
+    if func.updates and not (len(func.updates) == 1 and is_sum(func)):
         return None
     a, b = func.variables[-2:]
     for access in reads:

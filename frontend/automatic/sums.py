@@ -101,11 +101,36 @@ def dot_lines(
         return [call("split", [deep, outs, ins, depth]), call("reorder", order), *marks]
 
     lines = []
+    shared = None if rows is None or wide else shared_steps(graph, step, rows, lanes, width)
+    if shared is not None and shared.loop != deep and shared.loop in others:
+        return [Line(step.text, (*head, *chain(depth))), *_shared_dots(
+            graph, step, shared, deep, [*outer, *blocks], [r for r in others if r != shared.loop],
+            block, whole is not None and int(whole) <= depth,
+        )]  # fmt: skip
     if wide and whole is None and length(known[deep]) >= 2 * DEEP:
         special = f"specialize({show(extent)} % {2 * DEEP} == 0)"
         lines.append(Line(step.text, (*head, special, *chain(2 * DEEP))))
         head = ()
     return [*lines, Line(step.text, (*head, *chain(depth)))]
+
+
+def _shared_dots(
+    graph: Graph, step: Step, shared: Shared, deep: str, around: list[str], others: list[str],
+    block: list[str], whole: bool,
+) -> list[Line]:  # fmt: skip
+    """The same loops with steps of another reduction together, where it has enough."""
+    extent = extent_of(graph, step, shared.loop)
+    known = evaluate(extent)
+    count = TOGETHER * shared.apart
+    if length(graph.known(step, graph.box(step.func))[shared.loop]) < count:
+        return []
+    names = _Names(graph, shared.loop)
+    inner = deep if whole else graph.name(deep, "i")
+    between = [] if whole else [graph.name(deep, "o")]
+    order, splits = _splits(shared, names, TOGETHER, around, [*others, *between], block)
+    order = order[:-1] + f", {inner})"
+    condition = [] if known is not None else [f"specialize({show(extent)} >= {count})"]
+    return [Line(step.text, (*condition, *splits, order, call("unroll", [names.inner])))]
 
 
 class _Names:

@@ -18,6 +18,7 @@ from hbc.frontend.automatic.text import Line, call
 from hbc.frontend.automatic.tiles import block_lines, sum_lines
 from hbc.ir.nodes import Var
 
+FUSED = 4  # vectors of sums over pixels and channels
 MANY = 4  # blocks of rows that make a copy worth while
 APART = 2048  # bytes between rows from which on they are copied
 
@@ -105,8 +106,8 @@ def _own(placing: Placing, name: str, placed: Placed) -> list[Line]:
             graph, name, shape.tiles, shape.rows, shape.lanes, list(shape.order), place,
             (tails[0], tails[1]),
         )  # fmt: skip
-    if shape.fused is not None and not func.updates:
-        return [Line(name, (*place, *_fused(placing, placed)))]
+    if shape.fused is not None:
+        return [Line(name, (*place, *_fused(placing, placed))), *_fused_update(placing, placed)]
     if not func.updates:
         lines.append(Line(name, (*place, *_blocked(placing, placed))))
         return lines
@@ -134,6 +135,28 @@ def _fused(placing: Placing, placed: Placed) -> list[str]:
     others = [v for v in shape.order if v not in shape.fused]
     if placed.at is None and others:
         found.append(call("parallel", [others[0]]))
+    return found
+
+
+def _fused_update(placing: Placing, placed: Placed) -> list[Line]:
+    """Sums over pixels and channels at once, some vectors of them in registers."""
+    graph, shape = placing.graph, placed.shape
+    assert shape.fused is not None
+    a, b = shape.fused
+    both = graph.name(a + b, "")
+    outer, inner = graph.name(both, "o"), graph.name(both, "i")
+    found = []
+    for s in graph.steps[shape.func]:
+        if s.update is None:
+            continue
+        others = [v for v in s.pure if v not in shape.fused]
+        marks = [call("vectorize", [inner, shape.width]), call("unroll", [inner])]
+        directives = [
+            call("fuse", [a, b, both]),
+            call("split", [both, outer, inner, FUSED * shape.width]),
+            call("reorder", [*others, outer, *s.reduce, inner]),
+        ]
+        found.append(Line(s.text, (*directives, *(marks if placing.machine.vectors else []))))
     return found
 
 
