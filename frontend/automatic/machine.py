@@ -11,8 +11,8 @@ PLAIN_BITS = (
 
 # Bytes of which a working set is at home in a cache, and cycles to read or write an element in a
 # lane of 16 there. As fractions they differ little from machine to machine.
-CACHES = ((24 << 10, 0.06), (384 << 10, 0.1), (8 << 20, 0.2))
-MEMORY = 0.6
+CACHES = ((24 << 10, 0.06), (384 << 10, 0.1), (8 << 20, 0.3))
+MEMORY = 0.8
 
 
 @record

@@ -76,3 +76,12 @@ def pieces(e: Expr, loop: str) -> frozenset[int]:
         and n.b.value > 1
         and mentions(n.a, loop)
     )
+
+
+def is_limited(a: Access, loop: str) -> bool:
+    """Whether minima or maxima limit an index that moves with the loop, as at the edges of an image."""
+    return any(
+        isinstance(n, Binary) and n.op in (Op.MIN, Op.MAX) and mentions(n, loop)
+        for i in a.indices
+        for n in nodes(i)
+    )

@@ -8,6 +8,7 @@ from dataclasses import replace
 from hbc.frontend.automatic.graph import Graph, Step
 from hbc.frontend.automatic.inlining import cost_of
 from hbc.frontend.automatic.kinds import permuted, sums_along
+from hbc.frontend.automatic.lanes import FEW
 from hbc.frontend.automatic.machine import Machine, access_cycles
 from hbc.frontend.automatic.scans import BLOCK, scan_of
 from hbc.frontend.automatic.shape import Loop, Shape, shape_of
@@ -208,11 +209,13 @@ def with_loops(graph: Graph, shape: Shape, at: Level | None, box: Box) -> Placed
     func = graph.funcs[shape.func]
     loops: list[Loop] = []
     lane_loop: Loop | None = None
+    ranges = {v: length(s) for v, s in zip(func.variables, box, strict=True)}
     for v in shape.order:
         strip = shape.strip is not None and shape.strip[0] == v
         if strip and shape.strip is not None:
-            outer = [n for n, x in enumerate(loops) if x.variable in shape.moved]
-            where = min(outer, default=len(loops))
+            where = len(loops)
+            while where > 0 and ranges[loops[where - 1].variable] < FEW:
+                where -= 1  # what does not change with few values is computed for all of them
             loops.insert(where, Loop(graph.name(v, "s"), v, shape.strip[1]))
         if v in shape.whole:
             continue

@@ -11,7 +11,7 @@ from hbc.frontend.automatic.graph import Graph, Step
 from hbc.frontend.automatic.kinds import is_sum, own_names, sums_of
 from hbc.frontend.automatic.lanes import FEW, lane_variable, operand, row_variable
 from hbc.frontend.automatic.machine import Machine
-from hbc.frontend.automatic.moves import Move, move, pieces
+from hbc.frontend.automatic.moves import Move, is_limited, move, pieces
 from hbc.frontend.automatic.phases import Phases, phases_of
 from hbc.frontend.automatic.spans import Box, length
 from hbc.frontend.automatic.tiles import Tiles, tiles_for
@@ -151,6 +151,8 @@ def _shape_of(graph: Graph, machine: Machine, name: str, box: Box, strip: int) -
         if found and 4 <= min(found) <= width:
             width = min(found)  # what lies together is read together
             aligned.add(lane)
+        if any(is_limited(a, lane) for a in reads):
+            aligned.add(lane)  # so that loops know where the limits hold
     return Shape(
         name, lane, rows, width, block, order, moved=moved, aligned=frozenset(aligned), cycles=cycles,
         strip=_strip(func.variables, extents, lane, strip),
