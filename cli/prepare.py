@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hbc.cli.best_target import best_target
 from hbc.cli.machine import target_named
@@ -25,6 +26,10 @@ from hbc.ir.lang.kernel import Kernel
 from hbc.ir.lang.target import GPU, TARGETS, Target
 from hbc.ir.passes.register_pressure import register_pressure
 
+if TYPE_CHECKING:
+    from hbc.cli.automatic import Automatic
+
+AUTO = "auto"  # --schedule auto: one that hbc makes
 NO_SCHEDULE = "none"  # --schedule none: plain loops
 PLAIN = "c"  # the target of code that any processor can run
 
@@ -32,12 +37,14 @@ PLAIN = "c"  # the target of code that any processor can run
 @dataclass(frozen=True, slots=True)
 class Chosen:
     """A checked file with the target and the schedule that the command line asks for. `fallback`:
-    whether the code also holds plain loops, for processors that lack the instructions in it."""
+    whether the code also holds plain loops, for processors that lack the instructions in it. `made`:
+    the schedule, where hbc made it."""
 
     pipeline: Pipeline
     target: Target
     schedule: Schedule | None
     fallback: bool = False
+    made: Automatic | None = None
 
     @property
     def schedule_name(self) -> str:
@@ -83,10 +90,38 @@ def choose(
     plain_loops = fallback == "scalar"
     if schedule == NO_SCHEDULE and NO_SCHEDULE not in [s.name for s in pipeline.schedules]:
         return Chosen(pipeline, replace(found, isa=isa), None, plain_loops)
-    if target is None:
+    asked = schedule == AUTO
+    if target is None and (asked or not pipeline.schedules):
+        from hbc.cli.automatic import best_for
+
+        found = best_for(pipeline, found, settings)
+    elif target is None:
         found = best_target(pipeline, found, schedule, isa)
-    chosen = choose_schedule(pipeline, found.name, schedule)
-    return Chosen(pipeline, replace(found, isa=isa), chosen, plain_loops)
+    found = replace(found, isa=isa)
+    chosen = None if asked else choose_schedule(pipeline, found.name, schedule)
+    made = None
+    if chosen is None and found.machine != GPU:
+        made = _made(pipeline, found, settings, fix_sizes)
+        chosen = None if made is None else made.schedule
+    elif asked:
+        notice(
+            f"note: no automatic schedule for `{found.name}`: its loops become blocks and threads"
+        )
+    return Chosen(pipeline, found, chosen, plain_loops, made)
+
+
+def _made(
+    p: Pipeline, target: Target, settings: Mapping[str, str], fix_sizes: bool
+) -> Automatic | None:
+    """A schedule of hbc's own making, named in a line on stderr."""
+    from hbc.cli.automatic import automatic
+
+    made = automatic(p, target, settings, fix_sizes)
+    if made is None:
+        notice(f"note: plain loops for `{target.name}`: no automatic schedule suits this kernel")
+    else:
+        notice(f"note: schedule auto for `{target.name}`: {made.about}")
+    return made
 
 
 def compile_chosen(
@@ -96,7 +131,11 @@ def compile_chosen(
 ) -> Compiled:
     """Lowers and prints the C. `after` sees the kernel after each pass, `timings` takes seconds."""
     start = time.perf_counter()
-    kernel = lower_to_kernel(chosen.pipeline, chosen.schedule, chosen.target, after, timings)
+    made = chosen.made
+    if made is not None and after is None and timings is None:
+        kernel, start = made.kernel, start - made.seconds
+    else:
+        kernel = lower_to_kernel(chosen.pipeline, chosen.schedule, chosen.target, after, timings)
     show_diagnostics(register_pressure(kernel, chosen.target))
     plain, needs = None, []
     if chosen.target.machine != GPU:

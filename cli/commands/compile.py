@@ -65,12 +65,16 @@ class _Made:
     "--dump-after", "dumped", multiple=True, metavar="PASS", help="Show the IR after a pass."
 )
 @click.option("--time", "timed", is_flag=True, help="Show the seconds of each pass on stderr.")
+@click.option(
+    "--write", is_flag=True, help="Write the schedule that hbc made (`auto`) into KERNEL, as text."
+)
 @click.option("--no-check", is_flag=True, help="Do not verify the IR between passes.")
 @json_option
 def command(
     kernel: Path, settings: Mapping[str, str], target: str | None, schedule: str | None,
     isa: tuple[Path, ...], fallback: str, folder: Path | None, emitted: tuple[str, ...],
-    archs: str | None, dumped: tuple[str, ...], timed: bool, no_check: bool, as_json: bool,
+    archs: str | None, dumped: tuple[str, ...], timed: bool, write: bool, no_check: bool,
+    as_json: bool,
 ) -> None:  # fmt: skip
     """Compile KERNEL to NAME.c and NAME.h, a library, the IR or a page to read.
 
@@ -86,6 +90,12 @@ def command(
     if as_json and str(folder) == STDOUT:
         raise UsageError(Diagnostic("`-o -` and `--json` both want stdout", hint="name a folder"))
     chosen = choose(kernel, settings, target, schedule, isa, fallback, fix_sizes=True)
+    if write:
+        from hbc.cli.write_schedule import write_schedule
+
+        write_schedule(kernel, chosen)
+        if not (emitted or dumped or folder):
+            return
     seen = _Seen(dumped, not no_check)
     made = _Made()
     compiled = compile_chosen(chosen, seen.after, made.timings)

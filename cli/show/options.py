@@ -78,7 +78,8 @@ def program_options(function: Function) -> Function:
         ),
         click.option(
             "--schedule", metavar="NAME",
-            help="The schedule to use [default: the first for the target; `none`: plain loops].",
+            help="The schedule to use [default: the first for the target, else `auto`, which hbc makes;"
+            " `none`: plain loops].",
         ),
         click.option(
             "--target", metavar="NAME",

@@ -58,10 +58,15 @@ def schedule(
     s: ast.Schedule, funcs: Mapping[str, Func], variables: list[str], scope: Scope
 ) -> Schedule:
     if s.lines is None or s.name.text == "auto":
-        hint = "write `schedule NAME for avx512 { ... }`; without one, plain loops are made"
         if s.name.text == "auto":
-            scope.report("automatic schedules are not in this version", s.span, hint)
+            hint = (
+                "leave it out; `hbc compile FILE --schedule auto --write` writes one down, to edit"
+            )
+            scope.report(
+                "`auto` is the schedule that hbc makes, and stands in no file", s.span, hint
+            )
         else:
+            hint = "write `schedule NAME for avx512 { ... }`; without one, hbc makes a schedule"
             scope.report(f"schedule `{s.name.text}` has no lines", s.span, hint)
     elif not s.targets:
         hint = f"write `schedule {s.name.text} for avx512, avx2 {{ ... }}`"

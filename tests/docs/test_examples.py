@@ -3,7 +3,7 @@
 A block marked `hb` is a program; `hb run` one whose result is compared with the oracle; `hb schedule`
 the lines of a schedule for the program above it; `loops` what `--emit loops` prints for the block
 before it, `explain` what `hbc explain` says of it, and `vectors` and `selected` the IR after those
-passes; `hb wrong` a program with a mistake, and `error`
+passes, `auto` the schedule that hbc makes; `hb wrong` a program with a mistake, and `error`
 the message. Run as a program, this file brings the printed blocks up to date.
 """
 
@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from hbc.cli.automatic import automatic
 from hbc.cli.commands.explain import explained
 from hbc.cli.files.inputs import gather_inputs
 from hbc.cli.files.sizes import extents
@@ -41,7 +42,7 @@ DOCS = Path(__file__).resolve().parents[2] / "docs"
 BLOCK = re.compile(r"^```([a-z ]+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 TARGET = TARGETS["avx512"]
 STAGES = {"vectors": "simplify-vectors", "selected": "select"}
-OUTPUTS = ("loops", "error", "explain", *STAGES)
+OUTPUTS = ("loops", "error", "explain", "auto", *STAGES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +147,10 @@ def printed(block: Block, mark: str) -> str:
         assert schedule is not None
         chosen = Chosen(p, target_of(schedule), schedule)
         return "\n".join(explained(chosen)[2:]) + "\n"
+    if mark == "auto":
+        found = automatic(checked(block)[0], TARGET, {}, False)
+        assert found is not None
+        return found.text
     if mark in STAGES:
         p, schedule = checked(block)
         kernels: dict[str, Kernel] = {}

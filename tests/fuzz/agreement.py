@@ -8,7 +8,7 @@ import tempfile
 import threading
 import traceback
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ import numpy as np
 from case import Case, Sizes
 from headers import precompiled
 
+from hbc.cli.automatic import automatic
 from hbc.cli.files.sizes import extents
 from hbc.cli.pipeline import lower_to_kernel
 from hbc.cli.runs.emulation import can_emulate
@@ -31,7 +32,7 @@ from hbc.codegen.build.program import build_callable, for_this_processor
 from hbc.codegen.c.file import CSource, emit_c
 from hbc.frontend.checks.check import check
 from hbc.frontend.oracle.oracle import Reference, compare
-from hbc.frontend.program.funcs import Pipeline
+from hbc.frontend.program.funcs import Pipeline, Schedule
 from hbc.frontend.text.parse import parse
 from hbc.ir.ground.diag import HbcError
 from hbc.ir.ground.source import Source
@@ -85,11 +86,11 @@ class Run:
     apart: bool  # rows lie apart in memory
 
 
-def examine(case: Case, native: bool = True, seconds: float = 60.0) -> Outcome:
+def examine(case: Case, native: bool = True, seconds: float = 60.0, auto: bool = False) -> Outcome:
     """Runs a case through everything, within a limit on processor time where the system has alarms
-    (wall clock would let a busy machine decide)."""
+    (wall clock would let a busy machine decide). `auto`: by a schedule of hbc's own instead of its."""
     if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "SIGPROF"):
-        return _examine(case, native)
+        return _examine(case, native, auto)
 
     def ring(*_: object) -> None:
         raise Stuck(f"not done after {seconds:g} s of processor time")
@@ -97,13 +98,13 @@ def examine(case: Case, native: bool = True, seconds: float = 60.0) -> Outcome:
     old = signal.signal(signal.SIGPROF, ring)
     signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
-        return _examine(case, native)
+        return _examine(case, native, auto)
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.signal(signal.SIGPROF, old)
 
 
-def _examine(case: Case, native: bool) -> Outcome:
+def _examine(case: Case, native: bool, auto: bool) -> Outcome:
     stage = ["check"]
     kernels: list[tuple[str, Kernel]] = []
     target = TARGETS[case.target]
@@ -119,6 +120,10 @@ def _examine(case: Case, native: bool) -> Outcome:
         pipeline = check_case(case)
         stage[0] = "lower"
         schedule = pipeline.schedules[0] if pipeline.schedules else None
+        if auto:
+            stage[0] = "automatic"
+            schedule = made_for(pipeline, case)
+            stage[0] = "lower"
         lower_to_kernel(pipeline, schedule, target, after)
         kernel = kernels[-1][1]
         # Where too many tiles are refused. (CUDA is for the tests of GPUs.)
@@ -145,6 +150,14 @@ def _examine(case: Case, native: bool) -> Outcome:
     except Exception as e:  # noqa: BLE001  whatever is raised is a finding
         return failure(stage[0], e)
     return Outcome("passed", runs=len(runs), selected=bool(kernel.instructions))
+
+
+def made_for(p: Pipeline, case: Case) -> Schedule | None:
+    """The schedule that hbc makes for the case. A candidate that crashes is a finding."""
+    settings = {n: str(v) for n, v in case.sizes[0].items()}
+    plain = replace(p, schedules=())
+    found = automatic(plain, TARGETS[case.target], settings, case.fixed)
+    return None if found is None else found.schedule
 
 
 def failure(stage: str, e: Exception) -> Outcome:

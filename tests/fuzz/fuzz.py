@@ -29,14 +29,16 @@ from hbc.cli.show.frames import with_room
 MOST_MEMORY = 4 << 30  # bytes of address space
 
 
-def run_one(seed: int, tally: Tally, native: bool, shrinking: float, save: Path | None) -> None:
+def run_one(
+    seed: int, tally: Tally, native: bool, shrinking: float, save: Path | None, auto: bool
+) -> None:  # fmt: skip
     """The case of a seed; a new kind of failure is made small for `shrinking` seconds at most. One that
     does not happen again, as when the system stops or kills a compiler, is no failure."""
     recorded = Recorded(random=Random(seed))
     case = generate(recorded)
-    outcome = examine(case, native)
+    outcome = examine(case, native, auto=auto)
     if outcome.kind == "failed" and outcome.where not in tally.smallest:
-        first, outcome = outcome, examine(case, native)
+        first, outcome = outcome, examine(case, native, auto=auto)
         if first.where != outcome.where:
             print(f"\nseed {seed}, once: {first.where}\n{first.detail}", flush=True)
     tally.add(case, outcome)
@@ -47,10 +49,10 @@ def run_one(seed: int, tally: Tally, native: bool, shrinking: float, save: Path 
     def fails(values: list[int]) -> bool:
         if time.monotonic() > end:
             return False
-        return examine(generate(Recorded(values)), native).where == outcome.where
+        return examine(generate(Recorded(values)), native, auto=auto).where == outcome.where
 
     case = generate(Recorded(shrink(recorded.taken, fails)))
-    small = examine(case, native)
+    small = examine(case, native, auto=auto)
     tally.smallest[outcome.where] = (case, small)
     print(f"\n=== seed {seed}: {outcome.where}\n{case.text}\n{small.detail}", flush=True)
     if save is not None:
@@ -62,6 +64,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--seed", type=int, default=0, help="the first; later cases count up")
+    parser.add_argument("--auto", action="store_true", help="by schedules of hbc's own")
     parser.add_argument("--count", type=int, default=1 << 40, help="how many cases at most")
     parser.add_argument("--no-native", action="store_true", help="only the interpreter")
     parser.add_argument("--shrink", type=float, default=60.0, help="seconds for each new failure")
@@ -75,7 +78,8 @@ def main() -> int:
     for seed in range(arguments.seed, arguments.seed + arguments.count):
         if time.monotonic() - start > arguments.seconds:
             break
-        one = seed, tally, not arguments.no_native, arguments.shrink, arguments.save
+        native, save = not arguments.no_native, arguments.save
+        one = seed, tally, native, arguments.shrink, save, arguments.auto
         with_room(partial(run_one, *one))
     print(tally.summary(time.monotonic() - start))
     print(f"  next seed {seed}")

@@ -104,6 +104,7 @@ SAMPLES: dict[str, tuple[Sizes, ...]] = {
     "tutorial/03_blur": PICTURE,
     "tutorial/04_reduction": PICTURE,
     "tutorial/05_scan": SIGNAL,
+    "tutorial/06_no_schedule": PICTURE,
 }
 
 

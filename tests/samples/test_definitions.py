@@ -150,6 +150,14 @@ def smooth(i: Inputs) -> Array:
     return y
 
 
+def unsharp(image: Array) -> Array:
+    wide = np.pad(image.astype(np.float64), ((0, 0), (1, 1), (1, 1)), "edge")
+    across = (wide[:, :, :-2] + 2 * wide[:, :, 1:-1] + wide[:, :, 2:]) / 4
+    soft = (across[:, :-2] + 2 * across[:, 1:-1] + across[:, 2:]) / 4
+    sharp: Array = image + 1.5 * (image - soft)
+    return sharp
+
+
 ELSEWHERE = ("amx/", "arm/", "cuda/")  # tested where these machines are
 
 FORMULAS: dict[str, Callable[[Inputs, Mapping[str, int]], Array | tuple[Array, ...]]] = {
@@ -178,6 +186,7 @@ FORMULAS: dict[str, Callable[[Inputs, Mapping[str, int]], Array | tuple[Array, .
     "tutorial/03_blur": lambda i, s: blur(i),
     "tutorial/04_reduction": lambda i, s: (i["I"].mean(axis=1), i["I"].max(axis=1)),
     "tutorial/05_scan": lambda i, s: smooth(i),
+    "tutorial/06_no_schedule": lambda i, s: unsharp(i["I"]),
 }
 
 

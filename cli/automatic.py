@@ -1,0 +1,94 @@
+"""Automatic schedules: candidates are tried in turn, and the first that compiles well is taken."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+
+from hbc.cli.instruction_set import instructions_of
+from hbc.cli.pipeline import lower_to_kernel
+from hbc.codegen.build.processor import can_run
+from hbc.frontend.automatic.candidates import Candidate, candidates, rate_of
+from hbc.frontend.program.funcs import Pipeline, Schedule
+from hbc.ir.ground.diag import HbcError
+from hbc.ir.ground.record import record
+from hbc.ir.ground.source import Source
+from hbc.ir.lang.kernel import Kernel
+from hbc.ir.lang.target import TARGETS, Target
+from hbc.ir.passes.register_pressure import register_pressure
+
+AUTO = "auto"  # --schedule auto
+
+
+@record
+class Automatic:
+    """A schedule that hbc made: its text, what it makes of the program, and why those before it were
+    refused."""
+
+    schedule: Schedule
+    text: str
+    kernel: Kernel
+    about: str
+    seconds: float
+    refused: tuple[str, ...] = ()
+
+
+def automatic(
+    p: Pipeline, target: Target, settings: Mapping[str, str], fix_sizes: bool
+) -> Automatic | None:
+    """The first candidate that nothing refuses; None where all are (plain loops remain)."""
+    start = time.perf_counter()
+    refused: list[str] = []
+    instructions = instructions_of(target) if target.instruction_sets or target.isa else []
+    name = schedule_name(p, target)
+    trial = name
+    while trial in [s.name for s in p.schedules]:
+        trial += "_"  # the one that is there stays while another is tried
+    for candidate in candidates(p, target, settings, trial, instructions):
+        try:
+            schedule, kernel = _tried(p, candidate, target, settings, fix_sizes)
+        except HbcError as failure:
+            refused.append(failure.diagnostics[0].message)
+            continue
+        if candidate.selects and not kernel.instructions:
+            refused.append("no tensor instruction was found for it")
+            continue
+        spilled = register_pressure(kernel, target)
+        if spilled:
+            refused.append(spilled[0].message)
+            continue
+        spent = time.perf_counter() - start
+        text = candidate.text.replace(f"schedule {trial} ", f"schedule {name} ", 1)
+        return Automatic(schedule, text, kernel, candidate.about, spent, tuple(refused))
+    return None
+
+
+def best_for(p: Pipeline, default: Target, settings: Mapping[str, str]) -> Target:
+    """The target of this machine whose instructions do the most of the kernel's products at a time; the
+    default for a kernel that none of them does."""
+    best, most = default, (0.0, 0)
+    for target in TARGETS.values():
+        if target.machine == default.machine and target.instruction_sets and can_run(target):
+            found = rate_of(p, settings, instructions_of(target)), target.vector_bits
+            if found[0] > 0 and found > most:
+                best, most = target, found
+    return best
+
+
+def schedule_name(p: Pipeline, target: Target) -> str:
+    """The name under which the schedule may stand in a file."""
+    return f"{AUTO}_{target.name}"
+
+
+def _tried(
+    p: Pipeline, candidate: Candidate, target: Target, settings: Mapping[str, str], fix_sizes: bool
+) -> tuple[Schedule, Kernel]:
+    """The text read as if it stood at the end of the file, and lowered."""
+    from hbc.frontend.checks.check import check
+    from hbc.frontend.text.parse import parse
+
+    with_it = Source(p.source.name, f"{p.source.text.rstrip()}\n\n{candidate.text}")
+    checked = check(parse(with_it), settings, fix_sizes)
+    schedule = replace(checked.schedules[-1], name=AUTO)
+    return schedule, lower_to_kernel(p, schedule, target)

@@ -1,0 +1,48 @@
+"""`--write`: the schedule that hbc made becomes text of the file, to read and to edit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from hbc.cli.automatic import schedule_name
+from hbc.cli.files.replace_file import write_text
+from hbc.cli.prepare import Chosen
+from hbc.cli.show.report import notice
+from hbc.frontend import ast
+from hbc.frontend.text.parse import parse
+from hbc.ir.ground.diag import Diagnostic, UsageError
+from hbc.ir.ground.source import Source
+
+
+def write_schedule(path: Path, chosen: Chosen) -> None:
+    """In place of an earlier one of the same name, else before the examples."""
+    if chosen.made is None:
+        hint = "say `--schedule auto` to have one made"
+        what = f"there is nothing to write: schedule `{chosen.schedule_name}` was not made by hbc"
+        raise UsageError(Diagnostic(what, hint=hint))
+    name = schedule_name(chosen.pipeline, chosen.target)
+    text = with_schedule(chosen.pipeline.source, name, chosen.made.text)
+    write_text(path, text)
+    notice(f"wrote schedule {name} into {path}")
+
+
+def with_schedule(source: Source, name: str, block: str) -> str:
+    """The text of the file with the block in it."""
+    text = source.text
+    for s in parse(source).statements:
+        if isinstance(s, ast.Schedule) and s.name.text == name:
+            return text[: s.span.start] + block.rstrip() + text[s.span.end :]
+        if isinstance(s, ast.Example):
+            start = _with_comments(text, text.rfind("\n", 0, s.span.start) + 1)
+            return f"{text[:start]}{block}\n{text[start:]}"
+    return f"{text.rstrip()}\n\n{block}"
+
+
+def _with_comments(text: str, start: int) -> int:
+    """Where the comments above a line begin."""
+    while start > 0:
+        above = text.rfind("\n", 0, start - 1) + 1
+        if not text[above:start].lstrip().startswith("#"):
+            break
+        start = above
+    return start

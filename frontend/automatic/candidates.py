@@ -1,0 +1,116 @@
+"""The schedules to try for a program, the best first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from hbc.frontend.automatic.place import Placing, placing
+from hbc.frontend.automatic.text import Line, call, schedule_text
+from hbc.frontend.automatic.typical import typical_sizes
+from hbc.frontend.automatic.write import lines_of
+from hbc.frontend.costs.dots import dot_for, dots_of
+from hbc.frontend.costs.graph import Graph, Step
+from hbc.frontend.costs.inlining import inlined
+from hbc.frontend.costs.machine import Machine, machine_of
+from hbc.frontend.program.funcs import Pipeline
+from hbc.ir.ground.record import record
+from hbc.ir.lang.instruction import Instruction
+from hbc.ir.lang.target import Target
+
+STRIPS = (0, 8, 16, 32, 64, 128)  # rows of a strip in which several Funcs are computed
+
+
+@record
+class Candidate:
+    """A schedule as text, and in a few words what it does. `selects`: it wants tensor instructions."""
+
+    text: str
+    about: str
+    selects: bool = False
+
+
+def candidates(
+    p: Pipeline, target: Target, given: Mapping[str, str], name: str,
+    instructions: Sequence[Instruction] = (),
+) -> Iterator[Candidate]:  # fmt: skip
+    """Schedules of that name, from the one that should be fastest to one that always fits."""
+    sizes = typical_sizes(p, given)
+    machine = machine_of(target)
+    dots = dots_of(instructions)
+    for some in (dots, ()) if dots else ((),):
+        graph = inlined(p, sizes, some)
+        if some and not any(dot_for(graph, s, dots, t) for s in sums(graph) for t in (True, False)):
+            continue
+        yield from _of_graph(graph, machine, target, name, bool(some))
+    text = schedule_text(name, target.name, safe_lines(p, machine.vectors, target))
+    yield Candidate(text, "vectors along the innermost loops")
+
+
+def rate_of(p: Pipeline, given: Mapping[str, str], instructions: Sequence[Instruction]) -> float:
+    """Products in a cycle of the instruction for the sums that take the most steps; 0 without one."""
+    dots = dots_of(instructions)
+    graph = inlined(p, typical_sizes(p, given), dots)
+    steps = sums(graph)
+    if not dots or not steps:
+        return 0.0
+    main = max(steps, key=lambda s: graph.iterations(s, graph.box(s.func)))
+    fitting = (dot_for(graph, main, dots, tiles) for tiles in (True, False))
+    return max((d.rate for d in fitting if d is not None), default=0.0)
+
+
+def sums(graph: Graph) -> list[Step]:
+    """All updates."""
+    return [s for steps in graph.steps.values() for s in steps if s.update is not None]
+
+
+def _of_graph(
+    graph: Graph, machine: Machine, target: Target, name: str, selects: bool
+) -> Iterator[Candidate]:
+    placed = sorted((placing(graph, machine, n) for n in STRIPS), key=lambda found: found.cycles)
+    seen = set()
+    for promised in (True, False):
+        for found in placed:
+            if not promised:
+                found = replace(found, graph=replace(graph, promised={}))
+            text = schedule_text(name, target.name, lines_of(found))
+            if text not in seen:
+                seen.add(text)
+                yield Candidate(text, about(found), selects)
+
+
+def about(found: Placing) -> str:
+    """What the schedule does, in a few words."""
+    held = {name for p in found.placed.values() for name in p.shape.sums}
+    shapes = [p.shape for name, p in found.placed.items() if name not in held]
+    blocks = [x for x in shapes if x.sums or x.block.rows > 1]
+    parts = []
+    for shape in blocks[:2]:
+        parts.append(
+            f"{shape.func} in blocks of {shape.block.rows} x {shape.block.vectors * shape.width}"
+        )
+    inner = sum(p.at is not None for p in found.placed.values())
+    if inner:
+        parts.append(f"{inner} of {len(found.placed)} Funcs computed inside others")
+    if not parts:
+        width = max((p.shape.width for p in found.placed.values()), default=1)
+        parts.append(f"vectors of {width}")
+    return ", ".join(parts)
+
+
+def safe_lines(p: Pipeline, vectors: bool, target: Target) -> list[Line]:
+    """Vectors along the last variable of every Func that is computed by itself, threads along the
+    first of outputs."""
+    lines = []
+    outputs = {o.name for o in p.outputs}
+    for f in p.funcs:
+        if f.table_shape is not None or not (f.name in outputs or f.updates) or not f.variables:
+            continue
+        marks = []
+        width = max((target.vector_bits or 512) // max(f.element.bits, 32), 1)
+        if vectors:
+            marks.append(call("vectorize", [f.variables[-1], width]))
+        if len(f.variables) > 1:
+            marks.append(call("parallel", [f.variables[0]]))
+        lines.append(Line(f.name, tuple(marks)))
+    return lines

@@ -1,0 +1,103 @@
+"""Updates of Funcs that keep their sums in memory: blocks in place, lanes of partial sums, scans."""
+
+from __future__ import annotations
+
+from hbc.frontend.automatic.place import Placed
+from hbc.frontend.automatic.scans import scan_lines, scan_of
+from hbc.frontend.automatic.sums import update_lines
+from hbc.frontend.automatic.text import Line, call
+from hbc.frontend.costs.graph import Graph, Step
+from hbc.frontend.costs.kinds import is_sum, sums_along
+from hbc.frontend.costs.machine import Machine
+from hbc.frontend.plans.legal import scan_variables
+from hbc.frontend.plans.plan import is_parallel_safe
+
+PARTIAL = 4  # vectors of partial sums, which do not wait for each other
+
+
+def loose_lines(
+    graph: Graph, machine: Machine, placed: Placed, s: Step, used: set[str]
+) -> list[Line]:
+    """The directives of one update. `used`: loops in which others are computed."""
+    func = graph.funcs[s.func]
+    assert s.update is not None
+    u = func.updates[s.update]
+    shape = placed.shape
+    scan = scan_of(graph, s)
+    if scan is not None:
+        blocked = graph.name(scan.loop, "o") in used
+        return (
+            scan_lines(graph, s, scan, blocked, shape.width) if machine.vectors or blocked else []
+        )
+    if sums_along(graph, s, shape.lanes) is not None and machine.vectors:
+        return partial_lines(graph, machine, placed, s)
+    if is_sum(func) and s.reduce and shape.lanes is not None:
+        return _in_place(graph, machine, placed, s)
+    if shape.lanes is not None and shape.lanes in s.pure and machine.vectors:
+        ordered = scan_variables(func, u)
+        order = [v for v in s.pure if v != shape.lanes]
+        found = []
+        if s.reduce:
+            found.append(call("reorder", [*order, *s.reduce, shape.lanes]))
+        del ordered
+        found.append(call("vectorize", [shape.lanes, shape.width]))
+        if placed.at is None and order:
+            found.append(call("parallel", [order[0]]))
+        return [Line(s.text, tuple(found))]
+    if not s.pure or machine.vectors is False:
+        safe = [r.name for r in u.reduce if is_parallel_safe(func, u, r)]
+        if safe and machine.vectors and safe[-1] == s.reduce[-1]:
+            return [Line(s.text, (call("vectorize", [safe[-1], shape.width]),))]
+    return []
+
+
+def partial_lines(graph: Graph, machine: Machine, placed: Placed, s: Step) -> list[Line]:
+    """Partial sums in lanes: a Func of its own, added up at the end."""
+    func = graph.funcs[s.func]
+    along = sums_along(graph, s, placed.shape.lanes)
+    assert along is not None
+    width = placed.shape.width
+    outer, inner, lane = (graph.name(along, "o"), graph.name(along, "i"), graph.name("u", ""))
+    partial = f"{s.func}_{lane}"
+    lines = [
+        Line(s.text, (call("split", [along, outer, inner, PARTIAL * width]),
+                      call("rfactor", [inner, lane]))),
+    ]  # fmt: skip
+    rest: list[str] = ["atomic()", call("vectorize", [inner])]
+    if placed.at is None and s.pure:
+        rest.append(call("parallel", [s.pure[0]]))
+    lines.append(Line(s.text, tuple(rest)))
+    place = call("compute_at", [s.text, s.pure[-1]]) if s.pure else "compute_root()"
+    kept = ("store_in(registers)",) if s.pure else ()
+    marks = (call("vectorize", [lane, width]), call("unroll", [lane]))
+    lines.append(Line(partial, (place, *kept, *marks)))
+    others = [r for r in s.reduce if r != along]
+    order = [*func.variables, *others, outer, lane]
+    lines.append(Line(f"{partial}.update", (call("reorder", order), *marks)))
+    return lines
+
+
+def _in_place(graph: Graph, machine: Machine, placed: Placed, s: Step) -> list[Line]:
+    """Blocks of the Func itself, which stay in registers while the reduction runs."""
+    shape = placed.shape
+    head: list[str] = []
+    row = shape.rows if shape.block.rows > 1 else None
+    lane = shape.lanes
+    inner: list[str | None] = []
+    for v in (row, lane):
+        if v is None or v in shape.whole:
+            inner.append(v)
+            continue
+        inner.append(graph.name(v, "i"))
+        head.append(call("split", [v, graph.name(v, "o"), graph.name(v, "i"), shape.covered(v)]))
+    lines = update_lines(
+        graph, s, row, lane, shape.width, shape.block.vectors > 1, machine.vectors,
+        tuple(head), (inner[0], inner[1]),
+    )  # fmt: skip
+    if placed.at is None and s.pure:
+        first = next((v for v in s.pure if v not in (row, lane)), None)
+        if first is None and head:
+            first = head[0].split(",")[1].strip()
+        if first is not None and len(lines) == 1:
+            lines = [Line(lines[0].stage, (*lines[0].directives, call("parallel", [first])))]
+    return lines

@@ -1,0 +1,256 @@
+"""Where each Func is computed: dynamic programming from the outputs back, by estimated cycles."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from hbc.frontend.automatic.scans import BLOCK, scan_of
+from hbc.frontend.automatic.shape import Loop, Shape, shape_of
+from hbc.frontend.costs.graph import Graph, Step
+from hbc.frontend.costs.inlining import cost_of
+from hbc.frontend.costs.kinds import permuted, sums_along
+from hbc.frontend.costs.lanes import FEW
+from hbc.frontend.costs.machine import Machine, access_cycles
+from hbc.frontend.costs.spans import Box, Span, length, volume
+from hbc.ir.ground.record import mutable, record
+
+BEGIN = 30.0  # cycles to begin a stage once more
+REUSED = 16.0  # how often a block of sums uses what it has loaded
+NEARLY = 1.1  # what costs so much more is worth it further in, where more can follow
+
+
+@record
+class Level:
+    """The body of a loop of a step."""
+
+    func: str
+    update: int | None
+    loop: str
+
+
+@record
+class Placed:
+    """Where a Func is computed (None: before everything) and for which box."""
+
+    shape: Shape
+    at: Level | None
+    box: Box
+    loops: Mapping[int | None, tuple[Loop, ...]]
+
+
+@mutable
+class Placing:
+    """What has been decided; Funcs are placed after all that read them."""
+
+    graph: Graph
+    machine: Machine
+    placed: dict[str, Placed]
+    cycles: float = 0.0
+
+    def path(self, s: Step) -> tuple[Level, ...]:
+        """All loops around the body of a step, outermost first."""
+        found = self.placed[s.func]
+        own = tuple(Level(s.func, s.update, x.name) for x in found.loops.get(s.update, ()))
+        return (*self.path_to(found.at), *own)
+
+    def path_to(self, level: Level | None) -> tuple[Level, ...]:
+        """The loops down to a level."""
+        if level is None:
+            return ()
+        found = self.placed[level.func]
+        names = [x.name for x in found.loops[level.update]]
+        own = names[: names.index(level.loop) + 1]
+        outer = self.path_to(found.at)
+        return (*outer, *(Level(level.func, level.update, n) for n in own))
+
+    def candidates(self, name: str) -> list[Level]:
+        """The loops that are around everything that reads the Func, outermost first."""
+        readers = self.graph.readers(name)
+        shared = self.path(readers[0])
+        for s in readers[1:]:
+            path = self.path(s)
+            count = 0
+            while count < min(len(shared), len(path)) and shared[count] == path[count]:
+                count += 1
+            shared = shared[:count]
+        return list(shared)
+
+    def inside(self, level: Level) -> dict[str, Span]:
+        """The spans of names in an iteration of a loop, in the middle of its range."""
+        found = self.placed[level.func]
+        loops = found.loops[level.update]
+        step = next(s for s in self.graph.steps[level.func] if s.update == level.update)
+        known = self.graph.known(step, found.box)
+        for x in loops:
+            first, last = known[x.variable]
+            if x.step < last - first + 1:
+                middle = first + (last - first + 1) // 2 // x.step * x.step
+                known[x.variable] = middle, min(middle + x.step - 1, last)
+            if x.name == level.loop:
+                break
+        return known
+
+    def iterations(self, level: Level | None) -> float:
+        """How often the body of a loop runs in all."""
+        if level is None:
+            return 1.0
+        found = self.placed[level.func]
+        count = self.iterations(found.at)
+        ranges = dict(zip(self.graph.funcs[level.func].variables, found.box, strict=True))
+        left = {v: length(s) for v, s in ranges.items()}
+        step = next(s for s in self.graph.steps[level.func] if s.update == level.update)
+        known = self.graph.known(step, found.box)
+        left |= {r: length(known[r]) for r in step.reduce}
+        for x in found.loops[level.update]:
+            have = left.get(x.variable, 1)
+            count *= -(-have // x.step)
+            left[x.variable] = min(x.step, have)
+            if x.name == level.loop:
+                break
+        return count
+
+    def box_at(self, name: str, level: Level) -> Box:
+        """What is needed of a Func in an iteration of a loop."""
+        boxes: dict[str, list[Box]] = {}
+        order = [n for n in reversed(self.graph.funcs) if n in self.placed]
+        for n in order:
+            for s in self.graph.steps[n]:
+                if s.func == level.func:
+                    if s.update != level.update:
+                        continue
+                    known = self.inside(level)
+                elif n in boxes and level in self.path(s):
+                    known = self.graph.known(s, _around(boxes[n]))
+                else:
+                    continue
+                for a in s.reads:
+                    if a.name in self.graph.funcs:
+                        boxes.setdefault(a.name, []).append(self.graph.read_box(a, known))
+        return _around(boxes[name])
+
+    def cost(self, name: str, level: Level | None, box: Box) -> float:
+        """Cycles of a Func computed for the box in each iteration of a loop, and of reading it."""
+        graph, func = self.graph, self.graph.funcs[name]
+        width = self.machine.lanes(max(func.element.bits, 32))
+        times = self.iterations(level)
+        shape = shape_of(graph, self.machine, name, box, 0)
+        points = volume(box)
+        padded = box
+        lane = func.variables[-1] if func.variables else None
+        partial = any(sums_along(graph, s, lane) for s in graph.steps[name])
+        if box and not partial:
+            first, last = box[-1]
+            padded = (*box[:-1], (first, first + -(-(last - first + 1) // width) * width - 1))
+        work = 0.0
+        for s in graph.steps[name]:
+            if s.update is not None and shape.cycles and s.reduce:
+                work += graph.iterations(s, box) * shape.cycles / shape.width
+                continue
+            value = func.pure if s.update is None else func.updates[s.update].value
+            work += graph.iterations(s, padded) * max(cost_of(value, lane), 1.0) / width
+        for inner in shape.sums:
+            for s in graph.steps[inner]:
+                own = graph.box(inner) if shape.phases else permuted(graph, name, inner, box)
+                work += graph.iterations(s, own) * shape.cycles / shape.width
+        size = points * func.element.bytes
+        uses = 0.0
+        for s in graph.readers(name):
+            count = len([a for a in s.reads if a.name == name])
+            reused = REUSED if s.reduce else 1.0
+            uses += graph.iterations(s, graph.box(s.func)) * count / reused
+        at = access_cycles(size)
+        return times * (work + 2 * points * at + BEGIN) + uses * at
+
+    def cheapest(self, name: str) -> tuple[float, Level | None, Box]:
+        """The innermost of the loops at which it takes little more than at the best."""
+        graph = self.graph
+        whole = graph.box(name)
+        found: list[tuple[float, Level | None, Box]] = [(self.cost(name, None, whole), None, whole)]
+        if name not in graph.outputs:
+            for level in self.candidates(name):
+                box = self.box_at(name, level)
+                found.append((self.cost(name, level, box), level, box))
+        least = min(cycles for cycles, _, _ in found)
+        return next(x for x in reversed(found) if x[0] <= least * NEARLY)
+
+    def place(self, name: str, strip: int) -> None:
+        """Decides for one Func."""
+        graph = self.graph
+        holder = next((h for h, p in self.placed.items() if name in p.shape.sums), None)
+        best: tuple[float, Level | None, Box]
+        if holder is not None:
+            loops = self.placed[holder].loops[None]
+            at = Level(holder, None, loops[-1].name) if loops else None
+            box = graph.box(name) if at is None else self.box_at(name, at)
+            best = 0.0, at, box
+        else:
+            best = self.cheapest(name)
+        cycles, at, box = best
+        self.cycles += cycles
+        height = strip if at is None and holder is None else 0
+        shape = shape_of(graph, self.machine, name, box, height)
+        placed = with_loops(graph, shape, at, box)
+        if holder is not None:
+            # Nothing is computed between the steps of sums in registers.
+            placed = replace(placed, loops={s.update: () for s in graph.steps[name]})
+        self.placed[name] = placed
+
+
+def _around(boxes: Iterable[Box]) -> Box:
+    found = list(boxes)
+    return tuple(
+        (min(b[d][0] for b in found), max(b[d][1] for b in found)) for d in range(len(found[0]))
+    )
+
+
+def with_loops(graph: Graph, shape: Shape, at: Level | None, box: Box) -> Placed:
+    """The loops of a shape that stay loops, in order."""
+    func = graph.funcs[shape.func]
+    loops: list[Loop] = []
+    lane_loop: Loop | None = None
+    ranges = {v: length(s) for v, s in zip(func.variables, box, strict=True)}
+    for v in shape.order:
+        strip = shape.strip is not None and shape.strip[0] == v
+        if strip and shape.strip is not None:
+            where = len(loops)
+            while where > 0 and ranges[loops[where - 1].variable] < FEW:
+                where -= 1  # what does not change with few values is computed for all of them
+            loops.insert(where, Loop(graph.name(v, "s"), v, shape.strip[1]))
+        if v in shape.whole:
+            continue
+        covered = shape.covered(v)
+        suffix = "o" if covered > 1 else "t" if strip else None
+        name = v if suffix is None else graph.name(v, suffix)
+        loop = Loop(name, v, covered)
+        if v == shape.lanes:
+            lane_loop = loop
+        else:
+            loops.append(loop)
+    if lane_loop is not None:
+        where = len(loops)
+        if shape.panel is not None:
+            outside = set(shape.order[: shape.panel])
+            where = max([n + 1 for n, x in enumerate(loops) if x.variable in outside], default=0)
+        loops.insert(where, lane_loop)
+    found = tuple(loops)
+    if func.updates:
+        by: dict[int | None, tuple[Loop, ...]] = {None: ()}
+        for s in graph.steps[shape.func]:
+            if s.update is None:
+                continue
+            scan = scan_of(graph, s)
+            if scan is not None:
+                by[s.update] = (Loop(graph.name(scan.loop, "o"), scan.loop, BLOCK),)
+            else:
+                by[s.update] = tuple(x for x in found if x.variable in s.pure)
+        return Placed(shape, at, box, by)
+    return Placed(replace(shape, loops=found), at, box, {None: found})
+
+
+def placing(graph: Graph, machine: Machine, strip: int) -> Placing:
+    """Places every Func, outputs first."""
+    found = Placing(graph, machine, {})
+    for name in reversed(graph.funcs):
+        found.place(name, strip)
+    return found

@@ -1,0 +1,395 @@
+"""The shape of a Func's loops: what is a lane, what a row, which loops others can be computed in."""
+
+from __future__ import annotations
+
+from dataclasses import field, replace
+from math import lcm
+
+from hbc.frontend.automatic.phases import Phases, phases_of
+from hbc.frontend.automatic.tiles import Tiles, tiles_for
+from hbc.frontend.costs.blocks import Block, best_block
+from hbc.frontend.costs.dots import deep_loop, dot_for, factors_of, windows
+from hbc.frontend.costs.graph import Graph, Step
+from hbc.frontend.costs.kinds import is_sum, own_names, sums_of
+from hbc.frontend.costs.lanes import FEW, lane_variable, operand, row_variable
+from hbc.frontend.costs.machine import Machine
+from hbc.frontend.costs.moves import Move, is_limited, move, pieces
+from hbc.frontend.costs.spans import Box, length
+from hbc.frontend.program.funcs import Func
+from hbc.ir.algebra.form import coefficient
+from hbc.ir.algebra.linear import is_polynomial, linear
+from hbc.ir.ground.record import record
+from hbc.ir.lang.build import const_value
+from hbc.ir.lang.nodes import Access, Binary, Call, Cast, Const, Expr, Select, Unary, Var
+from hbc.ir.lang.walk import mentions, nodes
+
+
+@record
+class Loop:
+    """A loop that stays one: its variable, and how many values of it one iteration covers."""
+
+    name: str
+    variable: str
+    step: int
+
+
+@record
+class Shape:
+    """`rows` and `lanes` are the variables of the block; `width` the lanes of a vector; `sums` the
+    Funcs whose sums the block holds in registers; `order` the variables outermost first; `panel`: the
+    blocks of lanes stand outside of `order[panel:]`."""
+
+    func: str
+    lanes: str | None
+    rows: str | None
+    width: int
+    block: Block
+    order: tuple[str, ...]
+    sums: tuple[str, ...] = ()
+    strip: tuple[str, int] | None = None
+    panel: int | None = None
+    moved: frozenset[str] = (
+        frozenset()
+    )  # variables of few values that stand outside of those before
+    aligned: frozenset[str] = frozenset()  # variables whose blocks begin at multiples of their size
+    phases: Phases | None = None
+    tiles: Tiles | None = None
+    fused: tuple[str, str] | None = None  # the last two variables, as one loop
+    whole: frozenset[str] = frozenset()  # variables of which a block has all values, as promised
+    cycles: float = 0.0  # of a step of the reduction, for a vector of sums
+    loops: tuple[Loop, ...] = field(default=())
+
+    def covered(self, v: str) -> int:
+        """How many values of a variable a block has."""
+        if v == self.lanes:
+            return self.block.vectors * self.width
+        return self.block.rows if v == self.rows else 1
+
+
+LEAST_BITS = 8
+MOST_COPIES = 16  # of a loop that is unrolled so that each copy is another formula
+ROWS = 16  # of a block that is transposed in registers
+STAYS = 256 << 10  # bytes of an operand that stay in the second cache beside the others
+
+
+def element_bits(graph: Graph, step: Step) -> int:
+    """The bits of the widest element that a step computes with."""
+    func = graph.funcs[step.func]
+    found = [func.element.bits, LEAST_BITS]
+    for e in _values(func, step.update):
+        for n in nodes(e):
+            if isinstance(n, Access | Cast | Binary | Unary | Select | Call | Const):
+                element = n.type.element
+                found += [] if element.name in ("i64", "bool") else [element.bits]
+    return max(found)
+
+
+def _values(func: Func, update: int | None) -> tuple[Expr, ...]:
+    return (func.pure,) if update is None else (func.updates[update].value,)
+
+
+def shape_of(graph: Graph, machine: Machine, name: str, box: Box, strip: int) -> Shape:
+    """The shape of a Func that is computed for such a box."""
+    found = _shape_of(graph, machine, name, box, strip)
+    promised = graph.promised.get(name)
+    if promised is None:
+        return found
+    lane = dict(zip(graph.funcs[name].variables, promised, strict=True)).get(found.lanes or "")
+    if lane is not None and length(lane) < found.width and found.block.vectors == 1:
+        least = 1 << max(length(lane) - 1, 0).bit_length()
+        found = replace(found, width=least)  # all lanes are used
+    whole = {
+        v
+        for v, span, here in zip(graph.funcs[name].variables, promised, box, strict=True)
+        if span is not None and span == here and found.covered(v) == length(span) > 1
+    }
+    return replace(found, whole=frozenset(whole))
+
+
+def _shape_of(graph: Graph, machine: Machine, name: str, box: Box, strip: int) -> Shape:
+    func = graph.funcs[name]
+    extents = [length(s) for s in box]
+    phases = phases_of(graph, func)
+    if phases is not None:
+        return _with_phases(graph, machine, func, phases, extents, strip)
+    sums = sums_of(graph, name)
+    if sums:
+        return _with_sums(graph, machine, func, extents, sums, strip)
+    main = graph.steps[name][-1]
+    reads = [a for s in graph.steps[name] for a in s.reads]
+    lane = lane_variable(func.variables, extents, reads)
+    width = machine.lanes(max(element_bits(graph, s) for s in graph.steps[name]))
+    rows, block, cycles = None, Block(1, 1), 0.0
+    if not func.updates and lane is not None:
+        rows = transposed(func, reads, lane, extents)
+        if rows is not None:
+            block = Block(min(width, ROWS), 1)
+    if func.updates and is_sum(func) and main.reduce:
+        rows = row_variable(func.variables, extents, lane, main.reads, main.reduce)
+        block, cycles = _block(
+            graph, machine, func.variables, extents, lane, rows, main, width, 1, {}
+        )
+    fused = _fused(graph, func, extents, reads)
+    if fused is not None:
+        return Shape(
+            name,
+            fused[1],
+            None,
+            width,
+            Block(1, 1),
+            func.variables,
+            fused=fused,
+            whole=frozenset(fused),
+        )
+    decided = deciding(graph, func, lane, box)
+    if decided is not None and not rows:
+        rows, block = decided, Block(extents[func.variables.index(decided)], 1)
+    order, moved = _order(func.variables, lane)
+    aligned: set[str] = set()
+    if lane is not None:
+        found = {q for a in reads for i in a.indices for q in pieces(i, lane)}
+        if found and 4 <= min(found) <= width:
+            width = min(found)  # what lies together is read together
+            aligned.add(lane)
+        if any(is_limited(a, lane) for a in reads):
+            aligned.add(lane)  # so that loops know where the limits hold
+    return Shape(
+        name, lane, rows, width, block, order, moved=moved, aligned=frozenset(aligned), cycles=cycles,
+        strip=_strip(func.variables, extents, lane, strip),
+        panel=None,
+    )  # fmt: skip
+
+
+def _fused(
+    graph: Graph, func: Func, extents: list[int], reads: list[Access]
+) -> tuple[str, str] | None:
+    """The last two variables, where the last has few values and all that is read lies like what is
+    written, as channels of pixels do."""
+    if len(extents) < 2 or not 1 < extents[-1] < FEW or extents[-2] < FEW:
+        return None
+    if func.updates and not (len(func.updates) == 1 and is_sum(func)):
+        return None
+    a, b = func.variables[-2:]
+    for access in reads:
+        if not any(mentions(i, v) for i in access.indices for v in (a, b)):
+            continue
+        last = access.indices[-1]
+        if not (isinstance(last, Var) and last.name == b) or move(access, b) is not Move.NEXT:
+            return None
+        near = access.indices[-2] if len(access.indices) > 1 else last
+        if not is_polynomial(near) or coefficient(linear(near), a) != 1:
+            return None
+        if any(mentions(i, v) for i in access.indices[:-2] for v in (a, b)):
+            return None
+        if not _same_row(graph, access, extents[-1]):
+            return None
+    return a, b
+
+
+def _same_row(graph: Graph, a: Access, count: int) -> bool:
+    """Whether rows of what is read have as many elements."""
+    for i in graph.pipeline.inputs:
+        if i.name == a.name:
+            return const_value(i.extents[-1]) == count
+    box = graph.whole.get(a.name)
+    return box is not None and length(box[-1]) == count
+
+
+def deciding(graph: Graph, func: Func, lane: str | None, box: Box) -> str | None:
+    """A variable with few values, known beforehand, that decides what is computed or read: unrolled,
+    every copy knows its own."""
+    promised = graph.promised.get(func.name)
+    if promised is None:
+        return None
+    for v, span, here in zip(func.variables, promised, box, strict=True):
+        if v == lane or span is None or span != here or length(span) > MOST_COPIES:
+            continue
+        for n in (n for e in _all_values(func) for n in nodes(e)):
+            if isinstance(n, Select) and mentions(n.condition, v):
+                return v
+            if isinstance(n, Access) and any(pieces(i, v) for i in n.indices):
+                return v
+    return None
+
+
+def _all_values(func: Func) -> tuple[Expr, ...]:
+    return (func.pure, *(u.value for u in func.updates))
+
+
+def transposed(func: Func, reads: list[Access], lane: str, extents: list[int]) -> str | None:
+    """The variable along which a copy reads neighbours that its lanes read from afar."""
+    for a in reads:
+        if move(a, lane) is Move.FAR:
+            for v, n in zip(func.variables, extents, strict=True):
+                if v != lane and n >= FEW and move(a, v) is Move.NEXT:
+                    return v
+    return None
+
+
+def _with_sums(
+    graph: Graph,
+    machine: Machine,
+    func: Func,
+    extents: list[int],
+    sums: tuple[str, ...],
+    strip: int,
+) -> Shape:
+    (step,) = graph.steps[func.name]
+    names: dict[str, dict[str, str]] = {}
+    for a in step.reads:
+        if a.name in sums:
+            names[a.name] = own_names(a, graph.funcs[a.name])
+    main = _main_sum(graph, sums)
+    rename = names[main.func]
+    back = {mine: theirs for theirs, mine in rename.items()}
+    reads = [a for n in sums for s in graph.steps[n] for a in s.reads]
+    theirs = [back[v] for v in func.variables]
+    lane = lane_variable(theirs, extents, reads)
+    width = min(
+        machine.lanes(max(element_bits(graph, s) for n in sums for s in graph.steps[n])),
+        machine.lanes(graph.funcs[main.func].element.bits),
+    )
+    rows = row_variable(theirs, extents, lane, main.reads, main.reduce)
+    if len(sums) == 1 and any(d.tile is not None for d in graph.dots):
+        known = dict(zip(theirs, extents, strict=True))
+        tiles = tiles_for(graph, main.func, rows, lane, known)
+        if tiles is not None:
+            return _in_tiles(func, tiles, rename, rows, lane, sums)
+    if slides_in_lanes(graph, main, lane):
+        rows = None
+    block, cycles = _block(graph, machine, theirs, extents, lane, rows, main, width, len(sums), {})
+    my_lane = None if lane is None else rename[lane]
+    my_rows = None if rows is None else rename[rows]
+    panel = None
+    if lane is not None and extents[theirs.index(lane)] > block.vectors * width:
+        panel = _panel(graph, main, theirs, lane)
+    aligned = frozenset(
+        rename[v] for v in (lane, rows) if v is not None and _pieces(graph, sums, v) > 1
+    )
+    order, moved = _order(func.variables, my_lane)
+    return Shape(
+        func.name, my_lane, my_rows, width, block, order, sums,
+        _strip(func.variables, extents, my_lane, strip), None if moved else panel, moved,
+        aligned, cycles=cycles,
+    )  # fmt: skip
+
+
+def _in_tiles(
+    func: Func, tiles: Tiles, rename: dict[str, str], rows: str | None, lane: str | None,
+    sums: tuple[str, ...],
+) -> Shape:  # fmt: skip
+    """A block of tiles."""
+    dot = tiles.dot
+    mine = None if rows is None or tiles.down == 0 else rename[rows]
+    block = Block(max(tiles.down * dot.rows, 1), tiles.across)
+    return Shape(
+        func.name, rename[lane or ""], mine, dot.columns, block, func.variables, sums,
+        tiles=tiles, cycles=1.0,
+    )  # fmt: skip
+
+
+def slides_in_lanes(graph: Graph, main: Step, lane: str | None) -> bool:
+    """Whether an instruction takes windows of what lies along the lanes: these are shared by steps of
+    the reduction, not by rows."""
+    if dot_for(graph, main, graph.dots, False) is None:
+        return False
+    deep, factors = deep_loop(graph, main), factors_of(graph, main)
+    return deep is not None and factors is not None and windows(main, lane, deep, factors)
+
+
+def _with_phases(
+    graph: Graph, machine: Machine, func: Func, phases: Phases, extents: list[int], strip: int
+) -> Shape:
+    """Blocks of all phases: as many rows and vectors of each as there are registers for."""
+    width = min(machine.lanes(element_bits(graph, s)) for s in graph.steps[phases.sums])
+    rows, vectors = phases.block
+    block = Block(rows * phases.row_count, vectors)
+    aligned = frozenset(v for v in (phases.rows, phases.lanes) if v is not None)
+    return Shape(
+        func.name, phases.lanes, phases.rows, width * phases.lane_count, block, func.variables,
+        (phases.sums,), _strip(func.variables, extents, phases.lanes, strip), None,
+        aligned=aligned, phases=phases, cycles=1.0,
+    )  # fmt: skip
+
+
+def _main_sum(graph: Graph, sums: tuple[str, ...]) -> Step:
+    """The update that does most of the work."""
+    steps = [s for n in sums for s in graph.steps[n] if s.update is not None]
+    return max(steps, key=lambda s: graph.iterations(s, graph.box(s.func)))
+
+
+def _pieces(graph: Graph, sums: tuple[str, ...], v: str) -> int:
+    found = 1
+    for n in sums:
+        for s in graph.steps[n]:
+            for a in s.reads:
+                for i in a.indices:
+                    for q in pieces(i, v):
+                        found = lcm(found, q)
+    return found
+
+
+def _block(
+    graph: Graph,
+    machine: Machine, variables: tuple[str, ...] | list[str], extents: list[int], lane: str | None,
+    rows: str | None, main: Step, width: int, sums: int, _: dict[str, str],
+) -> tuple[Block, float]:  # fmt: skip
+    by = dict(zip(variables, extents, strict=True))
+    dot = dot_for(graph, main, graph.dots, False)
+    operands = [operand(a, rows, lane, main.reduce) for a in main.reads]
+    if dot is not None:  # takes neighbours from each lane on
+        near = (Move.NEXT, Move.FIXED)
+        operands = [o if o.lanes in near else replace(o, lanes=Move.NEXT) for o in operands]
+    along = 1 if lane is None else by[lane]
+    down = 1 if rows is None else by[rows]
+    unit_rows = unit_lanes = 1
+    for a in main.reads:
+        for i in a.indices:
+            for q in pieces(i, lane) if lane else ():
+                unit_lanes = lcm(unit_lanes, q)
+            for q in pieces(i, rows) if rows else ():
+                unit_rows = lcm(unit_rows, q)
+    if unit_lanes > 256 or unit_rows > 14:
+        unit_lanes = unit_rows = 1
+    return best_block(operands, machine, sums, down, along, width, unit_rows, unit_lanes)
+
+
+def _panel(graph: Graph, main: Step, variables: list[str], lane: str) -> int | None:
+    """How many variables stand outside of the blocks of lanes: those that change an operand which
+    all rows read, if it is too large for the second cache."""
+    known = graph.known(main, graph.box(main.func))
+    outside = 0
+    found = False
+    for a in main.reads:
+        if move(a, lane) is Move.FIXED:
+            continue
+        moving = [n for n, v in enumerate(variables) if v != lane and move(a, v) is not Move.FIXED]
+        inner = {v for v in variables if v != lane and move(a, v) is Move.FIXED}
+        size = a.type.element.bytes
+        for name in {lane, *main.reduce}:
+            size *= length(known[name]) if move(a, name) is not Move.FIXED else 1
+        if inner and size > STAYS:
+            found = True
+            outside = max([outside, *(n + 1 for n in moving)])
+    return outside if found else None
+
+
+def _order(variables: tuple[str, ...], lane: str | None) -> tuple[tuple[str, ...], frozenset[str]]:
+    """The variables outermost first: those behind the lanes, which have few values, before all."""
+    if lane is None:
+        return variables, frozenset()
+    at = variables.index(lane)
+    behind = variables[at + 1 :]
+    return (*behind, *variables[: at + 1]), frozenset(behind)
+
+
+def _strip(
+    order: tuple[str, ...], extents: list[int], lane: str | None, height: int
+) -> tuple[str, int] | None:
+    """The outermost variable with many values, and how many of them a strip has."""
+    if height == 0:
+        return None
+    for v, n in zip(order, extents, strict=True):
+        if v != lane and n >= 2 * height:
+            return v, height
+    return None

@@ -1,0 +1,99 @@
+"""How many rows and vectors of sums stay in registers while a reduction runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hbc.frontend.costs.machine import Machine
+from hbc.frontend.costs.moves import Move
+from hbc.ir.ground.record import record
+
+
+@record
+class Block:
+    """`rows` values of the row variable by `vectors` vectors of lanes. `shared` values of a reduction
+    are done together, so that what they read in common is loaded once."""
+
+    rows: int
+    vectors: int
+    shared: int = 1
+
+
+@record
+class Operand:
+    """How one operand of the sums moves along the rows and along the lanes; `slides`: its rows at one
+    step of a reduction are those at another; `overlaps`: its vectors are."""
+
+    rows: Move
+    lanes: Move
+    slides: bool = False
+    overlaps: bool = False
+
+
+TOGETHER = 4  # steps of a convolution that share what they load
+LOOP = 1.0  # cycles of an iteration besides its arithmetic and loads
+MOST_ROWS, MOST_VECTORS = 16, 16
+LOADED = 0.15  # what a load costs that hides behind arithmetic
+
+
+def best_block(
+    operands: Sequence[Operand], machine: Machine, sums: int, extent_rows: int, extent_lanes: int,
+    lanes: int, piece_rows: int = 1, piece_lanes: int = 1, least_vectors: int = 1,
+) -> tuple[Block, float]:  # fmt: skip
+    """The block that takes the fewest cycles per vector of sums, tails and padding counted, and
+    these. `sums`: how many arrays of sums of this block there are. Rows come in pieces of
+    `piece_rows`, lanes in pieces of `piece_lanes`."""
+    best, least = Block(1, 1), float("inf")
+    for rows in range(1, MOST_ROWS + 1):
+        if rows > max(extent_rows, 1) or (rows % piece_rows and piece_rows > 1):
+            continue
+        for vectors in range(least_vectors, MOST_VECTORS + 1):
+            width = vectors * lanes
+            if (vectors - 1) * lanes >= extent_lanes or width % piece_lanes:
+                continue
+            block = Block(rows, vectors)
+            if not fits(block, operands, machine, sums):
+                continue
+            cycles = cycles_of(block, operands, sums)
+            whole = -(-extent_rows // rows) * rows * -(-extent_lanes // width) * width
+            wasted = whole / (extent_rows * extent_lanes)
+            found = cycles / (rows * vectors * sums) * wasted
+            if found < least - 1e-9:
+                best, least = block, found
+    return best, least
+
+
+def fits(block: Block, operands: Sequence[Operand], machine: Machine, sums: int) -> bool:
+    """Whether the sums and the operands of a step lie in registers."""
+    held = block.rows * block.vectors * sums
+    wide = max((block.vectors for o in operands if o.lanes is not Move.FIXED), default=0)
+    if machine.hoards:
+        narrow = block.rows
+    else:
+        narrow = 1
+    if any(o.slides and block.rows > 1 for o in operands):
+        return held + TOGETHER * block.vectors <= machine.registers
+    if any(o.overlaps for o in operands):
+        wide = min(wide, TOGETHER)
+    return held + wide + narrow <= machine.registers
+
+
+def cycles_of(block: Block, operands: Sequence[Operand], sums: int) -> float:
+    """Of one step of the reduction: two multiply-adds and two loads in a cycle."""
+    products = block.rows * block.vectors * sums
+    loads = sum(loads_of(block, o) for o in operands)
+    # Sums wait four cycles for themselves.
+    return max(products / 2, loads / 2, 4.0) + LOADED * loads + LOOP
+
+
+def loads_of(block: Block, o: Operand) -> float:
+    """How many loads of an operand a step needs."""
+    rows = 1.0 if o.rows is Move.FIXED else float(block.rows)
+    if o.slides and block.rows > 1:
+        rows = (block.rows + TOGETHER - 1) / TOGETHER
+    lanes = 1.0 if o.lanes is Move.FIXED else float(block.vectors)
+    if o.overlaps:
+        lanes = (block.vectors + TOGETHER - 1) / TOGETHER
+    if o.lanes in (Move.FAR, Move.UNEVEN):
+        lanes *= 8
+    return rows * lanes

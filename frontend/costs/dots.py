@@ -1,0 +1,165 @@
+"""Sums of products that an instruction does: which of the described ones, and how deep."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from hbc.frontend.costs.graph import Graph, Step
+from hbc.frontend.costs.lanes import FEW
+from hbc.frontend.costs.moves import Move, move
+from hbc.frontend.costs.spans import length
+from hbc.ir.algebra.form import coefficient
+from hbc.ir.algebra.linear import linear
+from hbc.ir.ground.record import record
+from hbc.ir.lang.instruction import Instruction, Kind
+from hbc.ir.lang.nodes import Access, Binary, Cast, Const, Expr, Op
+from hbc.ir.lang.types import DType, Memory
+from hbc.ir.lang.walk import mentions
+
+DEEP = 32  # steps of a convolution along the lanes that share what is loaded
+
+
+@record
+class Dot:
+    """What an instruction does with a step of the reduction: `depth` products into each sum. In tiles
+    there are `rows` by `columns` of these."""
+
+    instruction: str
+    sum: DType
+    factors: tuple[DType, DType]
+    depth: int
+    tile: Memory | None
+    rows: int
+    columns: int
+    rate: float  # products in a cycle
+
+
+def dots_of(instructions: Iterable[Instruction]) -> tuple[Dot, ...]:
+    """The instructions that add several products to a sum; tiles first."""
+    found: dict[tuple[DType, frozenset[DType], int, Memory | None], Dot] = {}
+    for i in instructions:
+        dot = _dot(i)
+        if dot is not None:
+            key = (dot.sum, frozenset(dot.factors), dot.depth, dot.tile)
+            if key not in found or dot.columns > found[key].columns:
+                found[key] = dot
+    return tuple(sorted(found.values(), key=lambda d: (d.tile is None, d.rows, -d.depth)))
+
+
+def _dot(i: Instruction) -> Dot | None:
+    if len(i.factors) != 2 or any(i.operands[f].function is not None for f in i.factors):
+        return None
+    sizes = {s.name: s.most for s in i.sizes}
+    counts = {Kind.I: 1, Kind.J: 1, Kind.K: 1, Kind.BATCH: 1}
+    for row in i.rows:
+        if row.kind not in counts:
+            return None
+        extent = _number(row.extent, sizes)
+        if extent is None:
+            return None
+        counts[row.kind] *= extent
+    if counts[Kind.K] < 2:
+        return None
+    a, b = (i.operands[f].element for f in i.factors)
+    in_tiles = i.place.memory is Memory.AMX_TILE
+    if not in_tiles and i.place.memory is not Memory.REGISTER:
+        return None
+    columns = counts[Kind.J] * counts[Kind.BATCH]
+    products = counts[Kind.I] * columns * counts[Kind.K]
+    return Dot(
+        i.name, i.operands[i.accumulator].element, (a, b), counts[Kind.K],
+        i.place.memory if in_tiles else None, counts[Kind.I], columns, products * i.cost.per_cycle,
+    )  # fmt: skip
+
+
+def _number(e: Expr, sizes: dict[str, int]) -> int | None:
+    """The extent at the largest sizes."""
+    form = linear(e)
+    total = form.constant
+    for atom, times in form.terms:
+        name = getattr(atom, "name", "")
+        if name not in sizes:
+            return _quotient(e, sizes)
+        total += times * sizes[name]
+    return total
+
+
+def _quotient(e: Expr, sizes: dict[str, int]) -> int | None:
+    match e:
+        case Binary(op=Op.DIV, a=a, b=Const(value=int(q))) if q > 0:
+            inner = _number(a, sizes)
+            return None if inner is None else inner // q
+    return None
+
+
+def factors_of(graph: Graph, s: Step) -> tuple[Access, Access] | None:
+    """What a sum of products multiplies, without the conversions around it."""
+    if s.update is None:
+        return None
+    u = graph.funcs[s.func].updates[s.update]
+    if u.op is not Op.ADD or not isinstance(u.value, Binary):
+        return None
+    term: Expr = u.value.b if _is_own(u.value.a, s.func) else u.value.a
+    while isinstance(term, Cast):
+        term = term.value
+    if not (isinstance(term, Binary) and term.op is Op.MUL):
+        return None
+    a, b = _bare(term.a), _bare(term.b)
+    if isinstance(a, Access) and isinstance(b, Access):
+        return a, b
+    return None
+
+
+def _is_own(e: Expr, name: str) -> bool:
+    return isinstance(e, Access) and e.name == name
+
+
+def _bare(e: Expr) -> Expr:
+    while isinstance(e, Cast):
+        e = e.value
+    return e
+
+
+def dot_for(graph: Graph, s: Step, dots: Iterable[Dot], tiles: bool) -> Dot | None:
+    """The first instruction whose types are those of an update."""
+    found = factors_of(graph, s)
+    if found is None or not s.reduce or few_lanes(graph, s.func):
+        return None
+    types = sorted(a.type.element.name for a in found)
+    element = graph.funcs[s.func].element
+    for d in dots:
+        same = types == sorted(t.name for t in d.factors)
+        if same and d.sum == element and (d.tile is not None) == tiles and (tiles or d.rows == 1):
+            return d
+    return None
+
+
+def few_lanes(graph: Graph, name: str) -> bool:
+    """Whether neighbours in memory are few, as channels of pixels are: too few for the lanes."""
+    box = graph.whole.get(name)
+    return bool(box) and box is not None and len(box) > 1 and length(box[-1]) < FEW
+
+
+def deep_loop(graph: Graph, s: Step) -> str | None:
+    """The reduction that becomes lanes: the last along which an operand has neighbours, of those
+    with more than a few steps."""
+    found = factors_of(graph, s)
+    if found is None:
+        return None
+    known = graph.known(s, graph.box(s.func))
+    good = [r for r in s.reduce if any(move(a, r) is Move.NEXT for a in found)]
+    both = [r for r in good if all(move(a, r) is not Move.FIXED for a in found)]
+    usual = [r for r in both or good if length(known[r]) >= 2]
+    return (usual or both or good or [s.reduce[-1]])[-1]
+
+
+def windows(s: Step, lanes: str | None, deep: str, found: Iterable[Access]) -> bool:
+    """Whether neighbouring lanes read what neighbouring steps of the reduction do."""
+    for a in found:
+        last = a.indices[-1] if a.indices else None
+        if last is None or lanes is None or not (mentions(last, lanes) and mentions(last, deep)):
+            continue
+        form = linear(last)
+        if coefficient(form, lanes) == coefficient(form, deep) == 1:
+            return True
+    return False

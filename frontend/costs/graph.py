@@ -1,0 +1,171 @@
+"""A program as steps that read Funcs, with how much of each is needed at typical sizes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import field
+from typing import TYPE_CHECKING
+
+from hbc.frontend.costs.spans import Box, Known, Span, around, index_span, length
+from hbc.frontend.plans.legal import stage_expressions
+from hbc.frontend.plans.plan import stage_vars, step
+from hbc.frontend.program.funcs import Func, Pipeline
+from hbc.ir.ground.record import record
+from hbc.ir.lang.nodes import Access
+from hbc.ir.lang.walk import nodes
+
+if TYPE_CHECKING:
+    from hbc.frontend.costs.dots import Dot
+
+UNKNOWN = 4096  # values of an index of which nothing is known
+
+
+@record
+class Step:
+    """The definition of a Func (`update` None) or one of its updates. `reads`: what it reads besides
+    the Func itself."""
+
+    func: str
+    update: int | None
+    pure: tuple[str, ...]
+    reduce: tuple[str, ...]
+    reads: tuple[Access, ...]
+
+    @property
+    def key(self) -> tuple[str, int | None]:
+        return self.func, self.update
+
+    @property
+    def text(self) -> str:
+        """How a schedule names it."""
+        if self.update is None:
+            return self.func
+        return f"{self.func}.update" if self.update == 0 else f"{self.func}.update({self.update})"
+
+
+@record
+class Graph:
+    """`funcs`, callees first, are those that exist after inlining; `whole` has the values of each
+    variable that are needed, `ranges` the sizes and reductions as spans."""
+
+    pipeline: Pipeline
+    funcs: dict[str, Func]
+    steps: Mapping[str, tuple[Step, ...]]
+    sizes: Known
+    whole: Mapping[str, Box] = field(default_factory=dict)
+    promised: Mapping[str, tuple[Span | None, ...]] = field(default_factory=dict)
+    dots: tuple[Dot, ...] = ()
+    words: frozenset[str] = frozenset()  # that new loops must not be named by
+
+    def name(self, v: str, suffix: str) -> str:
+        """The name of a loop made of that of a variable."""
+        found = v + suffix
+        while found in self.words:
+            found += suffix or "u"
+        return found
+
+    @property
+    def outputs(self) -> frozenset[str]:
+        return frozenset(o.name for o in self.pipeline.outputs)
+
+    def read_by(self, name: str) -> set[str]:
+        """What the Func reads as it is written, before anything was substituted."""
+        return {a.name for s in steps_of(self.pipeline.func(name)) for a in s.reads}
+
+    def readers(self, name: str) -> list[Step]:
+        """The steps of other Funcs that read it."""
+        return [
+            s
+            for each in self.steps.values()
+            for s in each
+            if s.func != name and any(a.name == name for a in s.reads)
+        ]
+
+    def box(self, name: str) -> Box:
+        return self.whole[name]
+
+    def known(self, s: Step, box: Box) -> dict[str, Span]:
+        """The spans of all names in a step that computes the box of its Func."""
+        func = self.funcs[s.func]
+        found = {**self.sizes, **dict(zip(func.variables, box, strict=True))}
+        u = step(func, s.update)
+        for r in () if u is None else u.reduce:
+            start = index_span(r.start, self.sizes, {}) or (0, 0)
+            extent = index_span(r.extent, self.sizes, {}) or (1, UNKNOWN)
+            found[r.name] = (start[0], start[1] + max(extent[1], 1) - 1)
+        return found
+
+    def read_box(self, a: Access, known: Known) -> Box:
+        """Which points of a Func an access reads."""
+        func = self.funcs[a.name]
+        whole = self.whole.get(a.name)
+        found: list[Span] = []
+        for d, index in enumerate(a.indices):
+            span = index_span(index, known, self.funcs)
+            if span is None:
+                span = whole[d] if whole else (0, UNKNOWN - 1)
+            elif whole:
+                span = max(span[0], whole[d][0]), max(min(span[1], whole[d][1]), whole[d][0])
+            found.append(span)
+        assert len(found) == len(func.variables)
+        return tuple(found)
+
+    def iterations(self, s: Step, box: Box) -> int:
+        """How often the step is done for a box of its Func."""
+        known = self.known(s, box)
+        count = 1
+        for name in (*s.pure, *s.reduce):
+            count *= length(known[name])
+        return count
+
+
+def graph_of(p: Pipeline, funcs: dict[str, Func], sizes: Mapping[str, int]) -> Graph:
+    """The graph of these Funcs (callees first), and what the outputs need of each of them."""
+    steps = {name: steps_of(f) for name, f in funcs.items()}
+    words = _words(p)
+    found = Graph(p, funcs, steps, {n: (v, v) for n, v in sizes.items()}, {}, {}, (), words)
+    whole: dict[str, Box] = {}
+    for o in p.outputs:
+        spans = [index_span(e, found.sizes, {}) or (1, UNKNOWN) for e in o.extents]
+        whole[o.name] = tuple((0, max(s[1], 1) - 1) for s in spans)
+    for name in reversed(funcs):
+        if name not in whole:
+            continue  # nothing reads it
+        for s in steps[name]:
+            known = found.known(s, whole[name])
+            for a in s.reads:
+                if a.name in funcs:
+                    box = found.read_box(a, known)
+                    old = whole.get(a.name)
+                    whole[a.name] = around([box] if old is None else [old, box]) or box
+    live = {n: f for n, f in funcs.items() if n in whole}
+    return Graph(p, live, {n: steps[n] for n in live}, found.sizes, whole, {}, (), words)
+
+
+def steps_of(func: Func) -> tuple[Step, ...]:
+    """All steps of a Func, in order."""
+    found = []
+    for update in (None, *range(len(func.updates))):
+        u = step(func, update)
+        reads = tuple(
+            dict.fromkeys(
+                n
+                for e in stage_expressions(func, update)
+                for n in nodes(e)
+                if isinstance(n, Access) and n.name != func.name
+            )
+        )
+        pure = stage_vars(func, u)
+        reduce = () if u is None else tuple(r.name for r in u.reduce)
+        found.append(Step(func.name, update, pure, reduce, reads))
+    return tuple(found)
+
+
+def _words(p: Pipeline) -> frozenset[str]:
+    """Every name of the algorithm. (Those of params are gone from the checked program.)"""
+    params = re.findall(r"\bparam\s+([A-Za-z_]\w*)", p.source.text)
+    names = {*params, *(s.name for s in p.sizes), *(i.name for i in (*p.inputs, *p.outputs))}
+    for f in p.funcs:
+        names |= {f.name, *f.variables, *(r.name for u in f.updates for r in u.reduce)}
+    return frozenset(names)

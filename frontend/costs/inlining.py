@@ -1,0 +1,168 @@
+"""Which Funcs are substituted into their readers: those that cost less again than to keep."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from hbc.frontend.costs.dots import Dot
+from hbc.frontend.costs.graph import Graph, Step, graph_of
+from hbc.frontend.costs.moves import Move, move
+from hbc.frontend.costs.promises import constant_needs
+from hbc.frontend.costs.spans import volume
+from hbc.frontend.plans.inline import map_func
+from hbc.frontend.plans.inline_limit import Formula, measure
+from hbc.frontend.program.funcs import Func, Pipeline
+from hbc.ir.lang.nodes import (
+    Access,
+    Binary,
+    Call,
+    Cast,
+    Const,
+    Expr,
+    Let,
+    MathOp,
+    Op,
+    Select,
+    Unary,
+    Var,
+)  # fmt: skip
+from hbc.ir.lang.types import INDEX
+from hbc.ir.lang.walk import mentions, nodes, rewrite, substitute
+
+# Vector operations, as far as they differ from one.
+_MATH = {MathOp.SQRT: 6.0, MathOp.FLOOR: 1.0, MathOp.CEIL: 1.0, MathOp.ROUND: 1.0,
+         MathOp.REINTERPRET: 0.0}  # fmt: skip
+MATH, DIVISION, GATHERED, LOOKED_UP, REMAINDER = 14.0, 5.0, 8.0, 24.0, 3.0
+KEPT = 2.0  # a store and what it takes of the caches
+READ = 1.0
+LONGEST = 400  # nodes of a formula that is still substituted
+SLACK = 1.1
+
+
+def cost_of(e: Expr, lanes: str | None) -> float:
+    """Operations per element of a formula whose lanes are the values of that variable."""
+    match e:
+        case Const() | Var():
+            return 0.0
+        case Access(indices=indices):
+            inner = sum(cost_of(i, lanes) for i in indices)
+            if lanes is None:
+                return READ + inner
+            match move(e, lanes):
+                case Move.FIXED:
+                    return 0.5 * READ + inner * 0.1  # once for all lanes
+                case Move.NEXT:
+                    return READ + inner * 0.1
+                case Move.FAR:
+                    return GATHERED + inner
+                case _:
+                    return LOOKED_UP + inner
+        case Binary(op=op, a=a, b=b):
+            own = 1.0
+            if op in (Op.DIV, Op.MOD):
+                simple = isinstance(b, Const) and e.type.element.is_int
+                own = REMAINDER if simple else DIVISION if e.type.element.is_float else GATHERED
+            elif e.type == INDEX and op in (Op.ADD, Op.SUB, Op.MUL):
+                own = 0.5
+            return own + cost_of(a, lanes) + cost_of(b, lanes)
+        case Call(name=name, args=args):
+            return _MATH.get(name, MATH) + sum(cost_of(a, lanes) for a in args)
+        case Cast(value=value):
+            narrow = value.type.element.bits != e.type.element.bits
+            halves = value.type.element.is_float and value.type.element.bits == 16
+            return (2.0 if halves else 1.0 if narrow else 0.0) + cost_of(value, lanes)
+        case Select(condition=c, a=a, b=b):
+            return 1.0 + cost_of(c, lanes) + cost_of(a, lanes) + cost_of(b, lanes)
+        case Unary(a=a):
+            return 1.0 + cost_of(a, lanes)
+        case Let(value=value, body=body):
+            return cost_of(value, lanes) + cost_of(body, lanes)
+        case _:
+            return 1.0
+
+
+def inlined(p: Pipeline, sizes: Mapping[str, int], dots: tuple[Dot, ...] = ()) -> Graph:
+    """The graph of the Funcs that are kept. With instructions that multiply what is not converted yet,
+    conversions are left to them."""
+    funcs = {f.name: f for f in p.funcs if f.table_shape is None}
+    graph = graph_of(p, funcs, sizes)
+    gone: dict[str, Func] = {}
+    kept: dict[str, Func] = {}
+    for name, func in funcs.items():
+        if name not in graph.funcs:
+            gone[name] = func  # nothing needs it
+            continue
+        new = map_func(func, lambda e: _expanded(e, gone)) if gone else func
+        formula = measure(new.pure, {})
+        if _is_cheap(graph, new, kept, formula) or (dots and _widens(new, graph)):
+            gone[name] = new
+        else:
+            kept[name] = new
+    found = graph_of(p, kept, sizes)
+    return replace(found, promised=constant_needs(found), dots=dots)
+
+
+def _expanded(e: Expr, gone: Mapping[str, Func]) -> Expr:
+    def expand(n: Expr) -> Expr:
+        if isinstance(n, Access) and n.name in gone:
+            func = gone[n.name]
+            return substitute(func.pure, dict(zip(func.variables, n.indices, strict=True)))
+        return n
+
+    return rewrite(e, expand)
+
+
+def _widens(func: Func, graph: Graph) -> bool:
+    """Whether the Func only converts to a wider type what another holds."""
+    e = func.pure
+    if func.updates or func.name in graph.outputs or not isinstance(e, Cast):
+        return False
+    inner = e.value
+    return isinstance(inner, Access) and inner.type.element.bits < e.type.element.bits
+
+
+def _is_cheap(graph: Graph, func: Func, kept: Mapping[str, Func], formula: Formula) -> bool:
+    """Whether to compute it at each use takes no longer than to keep it."""
+    if func.updates or func.name in graph.outputs:
+        return False
+    if formula.length > LONGEST:
+        return False
+    if ends_a_sum(func, kept):
+        return False
+    uses, lanes = 0, set()
+    for s in graph.readers(func.name):
+        times = graph.iterations(s, graph.box(s.func))
+        found = [a for a in s.reads if a.name == func.name]
+        uses += times * len(found)
+        lanes |= {v for a in found for v in _lanes_of(a, func, s)}
+    once = cost_of(func.pure, func.variables[-1] if func.variables else None)
+    # What is read in lanes that are not its own is slower, if it is not a plain move itself.
+    again = max([once, *(cost_of(func.pure, v) for v in lanes if v in func.variables)])
+    points = volume(graph.box(func.name))
+    if isinstance(func.pure, Access | Const | Var) and again <= READ:
+        return True
+    return uses * again <= (points * (once + KEPT) + uses * READ) * SLACK
+
+
+def _lanes_of(a: Access, func: Func, reader: Step) -> list[str]:
+    """The variables of the Func that move with the lanes of a reader, those of its innermost loop."""
+    if not reader.pure:
+        return []
+    lane = reader.pure[-1]
+    return [v for v, i in zip(func.variables, a.indices, strict=True) if mentions(i, lane)]
+
+
+def ends_a_sum(func: Func, kept: Mapping[str, Func]) -> bool:
+    """Whether the Func takes the elements of one with updates as they are: it is what the sums are
+    finished with, and to substitute it saves no memory."""
+    return any(
+        isinstance(n, Access) and n.name in kept and kept[n.name].updates and _is_whole(n, func)
+        for n in nodes(func.pure)
+    )
+
+
+def _is_whole(a: Access, func: Func) -> bool:
+    """Whether each variable of the Func is an index of the access."""
+    named = {i.name for i in a.indices if isinstance(i, Var)}
+    return set(func.variables) <= named

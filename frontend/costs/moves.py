@@ -1,0 +1,87 @@
+"""How an access moves along a loop: not at all, to the next element, further, or not evenly."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from hbc.ir.algebra.form import coefficient
+from hbc.ir.algebra.linear import linear
+from hbc.ir.lang.nodes import Access, Binary, Const, Expr, Op, Var
+from hbc.ir.lang.walk import mentions, nodes
+
+
+class Move(StrEnum):
+    """FIXED: the loop does not change the place. NEXT: to the next element in memory. FAR: evenly, by
+    more than an element. UNEVEN: by minima, quotients or what is read elsewhere."""
+
+    FIXED = "fixed"
+    NEXT = "next"
+    FAR = "far"
+    UNEVEN = "uneven"
+
+
+def move(a: Access, loop: str) -> Move:
+    """How the access moves along a loop. Elements of the last dimension are neighbours."""
+    found = Move.FIXED
+    for d, index in enumerate(a.indices):
+        if not mentions(index, loop):
+            continue
+        steps = _steps(index, loop)
+        if steps is None:
+            return Move.UNEVEN
+        if steps == 0:
+            continue
+        last = d == len(a.indices) - 1
+        found = Move.NEXT if last and steps == 1 and found is Move.FIXED else Move.FAR
+    return found
+
+
+def _steps(index: Expr, loop: str) -> int | None:
+    """By how much the index grows with the loop; None where that is not constant. Limits of an index,
+    as at the edges of an image, hold for few: they are looked through."""
+    form = linear(index)
+    total = coefficient(form, loop)
+    for atom, times in form.terms:
+        if isinstance(atom, Var) or not mentions(atom, loop):
+            continue
+        inner = _within_limits(atom, loop)
+        if inner is None:
+            return None
+        found = _steps(inner, loop)
+        if found is None:
+            return None
+        total += times * found
+    return total
+
+
+def _within_limits(atom: Expr, loop: str) -> Expr | None:
+    """What a minimum or maximum limits."""
+    if isinstance(atom, Binary) and atom.op in (Op.MIN, Op.MAX):
+        moving = [x for x in (atom.a, atom.b) if mentions(x, loop)]
+        if len(moving) == 1:
+            return moving[0]
+    return None
+
+
+def pieces(e: Expr, loop: str) -> frozenset[int]:
+    """The constants q of the quotients and remainders by q of which the dividend moves with the loop:
+    pieces of q of its values belong together."""
+    return frozenset(
+        int(n.b.value)
+        for n in nodes(e)
+        if isinstance(n, Binary)
+        and n.op in (Op.DIV, Op.MOD)
+        and isinstance(n.b, Const)
+        and isinstance(n.b.value, int)
+        and n.b.value > 1
+        and mentions(n.a, loop)
+    )
+
+
+def is_limited(a: Access, loop: str) -> bool:
+    """Whether minima or maxima limit an index that moves with the loop, as at the edges of an image."""
+    return any(
+        isinstance(n, Binary) and n.op in (Op.MIN, Op.MAX) and mentions(n, loop)
+        for i in a.indices
+        for n in nodes(i)
+    )

@@ -1,0 +1,102 @@
+"""`auto` on the command line: when it is taken, how it is named, `none`, `--write`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from hbc.cli.main import exit_code_of
+
+GEMM = """\
+size   M, N, K
+input  A: f32[M, K]
+input  B: f32[K, N]
+output C: f32[M, N]
+
+reduce k in K
+acc[i, j]  = 0
+acc[i, j] += A[i, k] * B[k, j]
+C[i, j]    = acc[i, j]
+
+# The usual one.
+example { M = 64; N = 64; K = 32; A = random(1, -1, 1); B = random(2, -1, 1) }
+"""
+
+
+@pytest.fixture
+def gemm(tmp_path: Path) -> Path:
+    path = tmp_path / "gemm.hb"
+    path.write_text(GEMM, encoding="utf-8")
+    return path
+
+
+def compiled(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[str, str]:
+    assert exit_code_of(["compile", *map(str, arguments)]) == 0
+    done = capsys.readouterr()
+    return done.out, done.err
+
+
+def test_without_a_schedule_one_is_made_and_named(
+    gemm: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out, err = compiled(capsys, gemm, "--target", "avx512", "--emit", "loops")
+    assert err.splitlines() == [
+        "note: schedule auto for `avx512`: C in blocks of 6 x 64, 1 of 2 Funcs computed inside others"
+    ]
+    assert "vectorized for" in out
+
+
+def test_none_is_plain_loops(gemm: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out, err = compiled(capsys, gemm, "--target", "avx512", "--schedule", "none", "--emit", "loops")
+    assert err == ""
+    assert "vectorized" not in out
+
+
+def test_a_schedule_of_the_file_goes_before(gemm: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    gemm.write_text(GEMM + "schedule rows for c { C.parallel(i) }\n", encoding="utf-8")
+    out, err = compiled(capsys, gemm, "--target", "avx512", "--emit", "loops")
+    assert (err, "vectorized" in out) == ("", False)
+    out, err = compiled(capsys, gemm, "--target", "avx512", "--schedule", "auto", "--emit", "loops")
+    assert err.startswith("note: schedule auto for `avx512`: ")
+    assert "vectorized" in out
+
+
+def test_json_names_it(gemm: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out, _ = compiled(capsys, gemm, "--target", "avx2", "--json", "-o", tmp_path / "out")
+    assert json.loads(out)["schedule"] == "auto"
+
+
+def test_it_is_written_into_the_file(gemm: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Before the examples and their comments, formatted; from then on it is a schedule like any other;
+    written again, it takes its own place."""
+    _, err = compiled(capsys, gemm, "--target", "avx512", "--write")
+    assert err.splitlines()[1:] == [f"wrote schedule auto_avx512 into {gemm}"]
+    first = gemm.read_text(encoding="utf-8")
+    before, _, after = first.partition("schedule auto_avx512 for avx512 {\n")
+    assert before == GEMM.partition("# The usual")[0]
+    assert after.endswith("}\n\n" + GEMM[GEMM.index("# The usual") :])
+    assert exit_code_of(["fmt", "--check", str(gemm)]) == 0
+    capsys.readouterr()
+    out, err = compiled(capsys, gemm, "--target", "avx512", "--emit", "loops")
+    assert (err, "vectorized" in out) == ("", True)
+    compiled(capsys, gemm, "--target", "avx512", "--schedule", "auto", "--write")
+    assert gemm.read_text(encoding="utf-8") == first
+    compiled(capsys, gemm, "--target", "avx2", "--schedule", "auto", "--write")
+    assert gemm.read_text(encoding="utf-8").count("schedule auto_") == 2
+
+
+def test_what_the_file_has_is_not_written(gemm: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    gemm.write_text(GEMM + "schedule rows for c { C.parallel(i) }\n", encoding="utf-8")
+    assert exit_code_of(["compile", str(gemm), "--target", "c", "--write"]) == 2
+    assert "schedule `rows` was not made by hbc" in capsys.readouterr().err
+
+
+def test_a_file_that_cannot_be_written_stays(
+    gemm: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    gone = gemm.parent / "linked.hb"
+    gone.symlink_to(gemm)
+    assert exit_code_of(["compile", str(gone), "--target", "avx2", "--write"]) == 0
+    assert "schedule auto_avx2" in gemm.read_text(encoding="utf-8")
