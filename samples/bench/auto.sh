@@ -1,11 +1,8 @@
 #!/bin/sh
-# How fast the schedules are that hbc makes, beside those of the samples and none at all: ratios above 1
-# say that the automatic one is faster. Both run in turns, one thread, the least of many calls counts.
-#
-#     samples/bench/auto.sh              # every target that this machine runs
-#     samples/bench/auto.sh avx512       # one
-set -eu
-cd "$(dirname "$0")/../.."
+# auto.sh [TARGET]: the schedules that hbc makes beside those of the samples: ratios above 1 say that the
+# automatic one is faster. Both run in turns, one thread, the least of many calls counts.
+# shellcheck source=samples/bench/common.sh
+. "$(dirname -- "$0")/common.sh"
 
 plain="gemm_f32 conv1d conv2d conv_layer downsample upsample resize recursive denoise attention attention_fused"
 half="gemm_bf16 conv1d_bf16 downsample_bf16 recursive_bf16 denoise_bf16"
@@ -16,9 +13,9 @@ run() { # target, samples
     shift
     echo "== $target"
     files=""
-    for name in "$@"; do files="$files samples/$name.hb"; done
+    for name in "$@"; do files="$files $HERE/../$name.hb"; done
     # shellcheck disable=SC2086
-    python3 samples/bench/auto.py $files --target "$target" 2>/dev/null
+    "$PYTHON" "$HERE/auto.py" $files --target "$target" 2>/dev/null
 }
 
 for target in ${1:-avx512 avx512bf16 avx512vnni avx2}; do
