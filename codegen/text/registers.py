@@ -88,12 +88,14 @@ def _declare_array(s: Allocate, unit: Unit) -> None:
     if form is None:
         raise InternalError("codegen: a buffer in registers is read at an index that varies")
     name, lanes = unit.scope.fresh(s.buffer.partition(VALUES)[0]), form.lanes
-    pieces = {(n * lanes, lanes): f"{name}[{n}]" for n in range(form.count)}
+    # Buffers of one name may be of several lengths: those of a block and of its tail.
+    count = int(s.extent.value) // lanes if isinstance(s.extent, Const) else form.count
+    pieces = {(n * lanes, lanes): f"{name}[{n}]" for n in range(count)}
     unit.buffers[s.buffer] = Buffer(name, s.element, Memory.REGISTER, pieces, lanes)
-    unit.out.line(f"{_type(s.element, lanes, unit)} {name}[{form.count}];")
+    unit.out.line(f"{_type(s.element, lanes, unit)} {name}[{count}];")
     if not form.filled:
-        unit.out.directive(unrolled(form.count))
-        unit.out.line(f"for (int n = 0; n < {form.count}; ++n)")
+        unit.out.directive(unrolled(count))
+        unit.out.line(f"for (int n = 0; n < {count}; ++n)")
         unit.out.depth += 1
         unit.out.line(f"{name}[n] = {_zero(s.element, lanes, unit)};")
         unit.out.depth -= 1

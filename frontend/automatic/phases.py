@@ -28,10 +28,17 @@ class Phases:
     row: str | None
     inner: tuple[tuple[str, int], ...]
 
-    @property
-    def block(self) -> tuple[int, int]:
-        """Rows and vectors of each phase."""
-        return max(IN_ALL // self.row_count, 1), max(IN_ALL // self.lane_count, 1)
+    def block(self, registers: int) -> tuple[int, int]:
+        """Rows and vectors of each phase: half of the registers hold sums."""
+        rows, vectors = max(IN_ALL // self.row_count, 1), max(IN_ALL // self.lane_count, 1)
+        while rows * self.row_count * vectors * self.lane_count > registers // 2:
+            if vectors > 1:
+                vectors //= 2
+            elif rows > 1:
+                rows //= 2
+            else:
+                break
+        return rows, vectors
 
 
 def phases_of(graph: Graph, func: Func) -> Phases | None:
@@ -83,12 +90,14 @@ def _phases(a: Access, inner: Func, func: Func) -> Phases | None:
     )  # fmt: skip
 
 
-def phase_lines(graph: Graph, phases: Phases, width: int, place: list[str]) -> list[Line]:
+def phase_lines(
+    graph: Graph, phases: Phases, width: int, place: list[str], registers: int
+) -> list[Line]:
     """The sums: all phases of a block in vectors, each with its own taps."""
     func = graph.funcs[phases.sums]
     block = [x for x in (phases.row, *(v for v, _ in phases.inner), phases.lane) if x is not None]
     others = [v for v in func.variables if v not in block]
-    rows, vectors = phases.block
+    rows, vectors = phases.block(registers)
     marks = [call("vectorize", [phases.lane, width])]
     if vectors > 1:
         marks.append(call("unroll", [phases.lane]))

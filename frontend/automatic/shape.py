@@ -302,7 +302,7 @@ def _with_phases(
 ) -> Shape:
     """Blocks of all phases: as many rows and vectors of each as there are registers for."""
     width = min(machine.lanes(element_bits(graph, s)) for s in graph.steps[phases.sums])
-    rows, vectors = phases.block
+    rows, vectors = phases.block(machine.registers)
     block = Block(rows * phases.row_count, vectors)
     aligned = frozenset(v for v in (phases.rows, phases.lanes) if v is not None)
     return Shape(

@@ -212,7 +212,8 @@ def _held(placing: Placing, name: str, placed: Placed, holder: Placed) -> list[L
     graph, machine, shape = placing.graph, placing.machine, holder.shape
     if shape.phases is not None:
         width = shape.width // shape.phases.lane_count
-        return phase_lines(graph, shape.phases, width, _place(placed, name, graph))
+        own = _place(placed, name, graph)
+        return phase_lines(graph, shape.phases, width, own, machine.registers)
     (reader,) = graph.steps[shape.func]
     access = next(a for a in reader.reads if a.name == name)
     mine = {theirs: v for v, theirs in own_names(access, graph.funcs[name]).items()}
