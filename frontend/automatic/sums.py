@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from hbc.frontend.automatic.text import Line, call
 from hbc.frontend.costs.blocks import TOGETHER
-from hbc.frontend.costs.dots import DEEP, Dot, deep_loop, dot_for, factors_of, windows
+from hbc.frontend.costs.dot import Dot
+from hbc.frontend.costs.dots import DEEP, deep_loop, dot_for, factors_of, windows
 from hbc.frontend.costs.graph import Graph, Step
 from hbc.frontend.costs.moves import Move, move
 from hbc.frontend.costs.spans import length

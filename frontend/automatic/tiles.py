@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from hbc.frontend.automatic.sums import extent_of
 from hbc.frontend.automatic.text import Line, call
-from hbc.frontend.costs.dots import Dot, deep_loop, dot_for, factors_of, windows
+from hbc.frontend.costs.dot import Dot
+from hbc.frontend.costs.dots import deep_loop, dot_for, factors_of, windows
 from hbc.frontend.costs.graph import Graph, Step
 from hbc.frontend.costs.spans import length
 from hbc.frontend.program.constants import evaluate

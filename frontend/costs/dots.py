@@ -4,34 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from hbc.frontend.costs.dot import Dot
 from hbc.frontend.costs.graph import Graph, Step
 from hbc.frontend.costs.lanes import FEW
 from hbc.frontend.costs.moves import Move, move
 from hbc.frontend.costs.spans import length
 from hbc.ir.algebra.form import coefficient
 from hbc.ir.algebra.linear import linear
-from hbc.ir.ground.record import record
 from hbc.ir.lang.instruction import Instruction, Kind
 from hbc.ir.lang.nodes import Access, Binary, Cast, Const, Expr, Op
 from hbc.ir.lang.types import DType, Memory
 from hbc.ir.lang.walk import mentions
 
 DEEP = 32  # steps of a convolution along the lanes that share what is loaded
-
-
-@record
-class Dot:
-    """What an instruction does with a step of the reduction: `depth` products into each sum. In tiles
-    there are `rows` by `columns` of these."""
-
-    instruction: str
-    sum: DType
-    factors: tuple[DType, DType]
-    depth: int
-    tile: Memory | None
-    rows: int
-    columns: int
-    rate: float  # products in a cycle
 
 
 def dots_of(instructions: Iterable[Instruction]) -> tuple[Dot, ...]:

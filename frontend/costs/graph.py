@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import field
-from typing import TYPE_CHECKING
 
+from hbc.frontend.costs.dot import Dot
 from hbc.frontend.costs.spans import Box, Known, Span, around, index_span, length
 from hbc.frontend.plans.legal import stage_expressions
 from hbc.frontend.plans.plan import stage_vars, step
@@ -14,9 +14,6 @@ from hbc.frontend.program.funcs import Func, Pipeline
 from hbc.ir.ground.record import record
 from hbc.ir.lang.nodes import Access
 from hbc.ir.lang.walk import nodes
-
-if TYPE_CHECKING:
-    from hbc.frontend.costs.dots import Dot
 
 UNKNOWN = 4096  # values of an index of which nothing is known
 

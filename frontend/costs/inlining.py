@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from hbc.frontend.costs.dots import Dot
+from hbc.frontend.costs.dot import Dot
 from hbc.frontend.costs.graph import Graph, Step, graph_of
 from hbc.frontend.costs.moves import Move, move
 from hbc.frontend.costs.promises import constant_needs
