@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from pathlib import Path
 
@@ -10,16 +11,24 @@ from suite_costs import TABLE, by_function, read, slow, spaced
 from suite_rooms import concerned, rooms, uses, with_helpers
 
 SHIM = "hbc.codegen.build.cuda_cpu"
-EMULATOR = "qemu"
+EMULATOR = re.compile(r"\bqemu-\w")
 
 
 @cache
 def marks_of(file: Path) -> frozenset[str]:
-    """Those that the imports of a test file and its helpers say."""
+    """Those that a test file and its helpers ask for, by what they import and name."""
     found = {"gpu_shim"} if SHIM in uses(file) else set()
-    if any(EMULATOR in f.read_text(encoding="utf-8") for f in with_helpers(file)):
+    if any(EMULATOR.search(f.read_text(encoding="utf-8")) for f in with_helpers(file)):
         found.add("qemu")
     return frozenset(found)
+
+
+@cache
+def arm_targets() -> tuple[str, ...]:
+    """What stands in the name of a case whose code an emulator may run."""
+    from hbc.ir.lang.target import ARM, TARGETS
+
+    return tuple(name for name, target in TARGETS.items() if target.machine == ARM)
 
 
 class Marks:
@@ -49,7 +58,11 @@ class Marks:
                 for item in slow(cases, costs[name]):
                     item.add_marker("slow")
         for item in items:
-            for mark in marks_of(item.path):
+            marks = marks_of(item.path)
+            fixtures = getattr(item, "fixturenames", ())
+            if "arm" in fixtures or any(name in item.nodeid for name in arm_targets()):
+                marks |= {"qemu"}
+            for mark in sorted(marks):
                 item.add_marker(mark)
         if self.cases is not None:
             chosen = {i for cases in functions.values() for i in spaced(cases, self.cases)}
