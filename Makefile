@@ -2,7 +2,8 @@
 #
 # Needs GNU make, Python >= 3.11 with venv, and a C compiler. All of Python's packages go into
 # .venv, all output into build/ and dist/. Overridable: PYTHON, FUZZ_SECONDS, ROBUST_VARIANTS,
-# SYNTH_EXAMPLES, STRESS_ROUNDS, WORKERS (processes that test side by side), PYTEST_ARGS.
+# SYNTH_EXAMPLES, STRESS_ROUNDS, WORKERS (processes that test side by side), ROOM (what `make check`
+# tests), PYTEST_ARGS.
 
 PYTHON          ?= python3
 FUZZ_SECONDS    ?= 3600
@@ -10,6 +11,7 @@ ROBUST_VARIANTS ?= 500
 SYNTH_EXAMPLES  ?= 5000
 STRESS_ROUNDS   ?= 25
 WORKERS         ?= auto
+ROOM            ?=
 PYTEST_ARGS     ?=
 
 VENV := .venv
@@ -33,10 +35,12 @@ DEMO_INPUT  := samples/data/astronaut.png
 DEMO        := build/demo
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test outputs fuzz robust stress bench gpu-bundle wheel clean distclean
+.PHONY: help demo check test costs outputs fuzz robust stress bench gpu-bundle wheel clean distclean
 
 help:
 	@echo 'make demo       install into .venv, add noise to a real photograph and remove it'
+	@echo 'make check      ruff, mypy and the quick tests: two minutes; ROOM=codegen/neon for a room and those above it'
+	@echo 'make costs      measures which tests are quick, into tests/suite/costs.tsv'
 	@echo 'make test       ruff, mypy and pytest (PYTEST_ARGS="-k name" to select)'
 	@echo 'make outputs    every text that is made of the samples, below build/outputs: compare two commits with diff -r'
 	@echo 'make fuzz       random kernels, schedules and sizes for FUZZ_SECONDS=$(FUZZ_SECONDS)'
@@ -63,6 +67,20 @@ test: $(DEV) $(LINKS)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python -m pytest --timeout=900 --numprocesses=$(WORKERS) --dist=loadfile $(PYTEST_ARGS)
+
+# While working: the cases that tests/suite/costs.tsv calls quick, of a room and those above it with
+# ROOM=codegen/neon. mypy answers from its cache, compilers from build/compiled.
+check: $(DEV) $(LINKS)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest tests -q -m 'not slow' --hypothesis-profile=quick $(if $(ROOM),--room=$(ROOM)) \
+	    --timeout=120 --numprocesses=$(WORKERS) --dist=loadfile $(PYTEST_ARGS)
+
+# Each case by itself and every compiler anew: as long as `make test`.
+costs: $(DEV)
+	HBC_TEST_COMPILES=run $(BIN)/python -m pytest tests -q --timeout=900 --numprocesses=$(WORKERS) --dist=loadfile \
+	    --record-costs=tests/suite/costs.tsv
 
 outputs: $(BASE)
 	$(BIN)/python tests/same_output/outputs.py build/outputs

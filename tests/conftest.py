@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -40,7 +41,46 @@ if imported_from() != ROOT:
 # draw new ones (--hypothesis-profile=explore).
 hypothesis.settings.register_profile("hbc", deadline=None, print_blob=True, derandomize=True)
 hypothesis.settings.register_profile("explore", deadline=None, print_blob=True)
+# What is drawn for `make check`, where a test does not say how many it needs.
+hypothesis.settings.register_profile(
+    "quick", deadline=None, print_blob=True, derandomize=True, max_examples=20
+)
 hypothesis.settings.load_profile("hbc")
+
+sys.path.insert(0, str(Path(__file__).parent / "suite"))
+
+import suite_compiles  # noqa: E402
+import suite_costs  # noqa: E402
+import suite_marks  # noqa: E402
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("hbc")
+    group.addoption("--room", help="only tests that use a room, as codegen/neon, or one above it")
+    group.addoption("--record-costs", type=Path, metavar="FILE", help="write what tests cost")
+    group.addoption("--cases", type=int, help="at most so many cases of each test function")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(suite_costs.Costs(config), "hbc-costs")
+    config.pluginmanager.register(suite_marks.Marks(config), "hbc-marks")
+    if not hasattr(config, "workerinput"):
+        suite_compiles.forget()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _compiles() -> Iterator[None]:
+    """Compilers run once for each text: see suite_compiles.py."""
+    if os.environ.get(suite_compiles.VARIABLE) == "run":
+        yield
+        return
+    from hbc.codegen.build import cuda_cpu, run_tool, toolchain
+
+    kept = suite_compiles.Compiles(run_tool.compile_with)
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (cuda_cpu, toolchain):
+            patch.setattr(module, "compile_with", kept)
+        yield
 
 
 @pytest.hookimpl(tryfirst=True)

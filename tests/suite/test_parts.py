@@ -1,0 +1,84 @@
+"""Which tests are slow, and which concern a room, is decided by what they cost and import."""
+
+from __future__ import annotations
+
+import ast
+from functools import cache
+from pathlib import Path
+
+import pytest
+import suite_marks
+from suite_costs import HEAD, KEPT, LISTED, TABLE, read, slow, write
+from suite_rooms import TESTS, above, concerned, rooms, uses
+
+
+def test_slow_tests_exist() -> None:
+    for row, seconds in read(TABLE).items():
+        file, *names = row.split("::")
+        assert names[-1] in _functions(TESTS.parent / file), f"{TABLE.name}: {row}"
+        assert seconds >= LISTED
+
+
+@cache
+def _functions(file: Path) -> set[str]:
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    return {n.name for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)}
+
+
+def test_only_slow_ones_are_written(tmp_path: Path) -> None:
+    table = tmp_path / "costs.tsv"
+    write(table, {"tests/b.py::b": 2.25, "tests/a.py::a": 100.0, "tests/a.py::c": 0.9}, LISTED)
+    assert table.read_text() == HEAD + "tests/a.py::a\t100.0\ntests/b.py::b\t2.2\n"
+    assert read(table) == {"tests/a.py::a": 100.0, "tests/b.py::b": 2.2}
+
+
+@pytest.mark.parametrize(
+    ("seconds", "count", "quick"), [(2.0, 8, 2), (10.0, 4, 0), (1.0, 1, 0), (1.5, 300, 100)]
+)
+def test_a_few_cases_of_a_slow_function_are_quick(seconds: float, count: int, quick: int) -> None:
+    cases = [object() for _ in range(count)]
+    left_out = slow(cases, seconds)  # type: ignore[arg-type]
+    assert count - len(left_out) == quick
+    assert quick * seconds / count <= KEPT
+    assert [c for c in cases if c in left_out] == left_out
+
+
+def test_modules_above_a_room() -> None:
+    """By any way, and not beside: of the graph that `hbc` has, what the layers promise."""
+    packages = {name.split(".")[1] for name in above(rooms()["eqsat/graph"], GRAPH)}
+    assert packages == {"eqsat", "cli"}
+
+
+GRAPH = {
+    "hbc.cli.main": {"hbc.eqsat.choosing.select"},
+    "hbc.eqsat.choosing.select": {"hbc.eqsat.graph.encode"},
+    "hbc.codegen.text.lines": {"hbc.ir.lang.nodes"},
+}
+
+
+@pytest.mark.parametrize(
+    ("room", "folders", "others"),
+    [
+        ("codegen/neon", {"neon", "c", "samples", "layering"}, {"eqsat", "parse", "ir"}),
+        ("frontend/text", {"parse", "fmt", "cli"}, set()),
+        ("synth/search", {"synth", "layering"}, {"ir", "c", "cuda", "neon", "eqsat"}),
+        ("ir/lang", {"ir", "c", "cuda", "neon", "eqsat", "synth", "parse"}, set()),
+    ],
+)
+def test_files_that_concern_a_room(room: str, folders: set[str], others: set[str]) -> None:
+    found = {file.relative_to(TESTS).parts[0] for file in concerned(rooms()[room])}
+    assert folders <= found
+    assert not others & found
+
+
+def test_helpers_count() -> None:
+    """A file that reaches a compiler by a helper beside it alone uses it."""
+    file = next(f for f in sorted((TESTS / "cuda").glob("test_*.py"))
+                if "cuda_library import" in f.read_text() and "cuda_cpu" not in f.read_text())  # fmt: skip
+    assert suite_marks.SHIM in uses(file)
+    assert "gpu_shim" in suite_marks.marks_of(file)
+
+
+def test_emulators_are_marked() -> None:
+    assert "qemu" in suite_marks.marks_of(TESTS / "tiles" / "test_probe.py")
+    assert not suite_marks.marks_of(TESTS / "parse" / "test_giants.py")
