@@ -16,7 +16,7 @@ from hbc.ir.ground.printable import printable_line
 from hbc.ir.lang.target import GPU
 
 if TYPE_CHECKING:
-    from hbc.cli.prepare import Compiled
+    from hbc.cli.compiled import Compiled
     from hbc.codegen.build.nvcc import Resources
     from hbc.codegen.build.toolchain import Output
     from hbc.ir.lang.kernel import Kernel

@@ -5,6 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from textwrap import wrap as wrap_text
 
+from hbc.codegen.c.codes import (
+    ALIGN,
+    ASSERT,
+    CUDA,
+    EXTENT,
+    FEATURE,
+    LARGE,
+    MEMORY,
+    NULL,
+    OVERLAP,
+    REQUIRE,
+    SIZE,
+    STRIDE,
+)
 from hbc.codegen.c.probe import missing_text
 from hbc.codegen.text.names import Scope
 from hbc.codegen.text.scalar import scalar
@@ -17,13 +31,6 @@ from hbc.ir.lang.kernel import Argument, Kernel
 from hbc.ir.lang.nodes import Assert
 from hbc.ir.lang.target import TARGETS
 from hbc.ir.lang.walk import free_variables, nodes
-
-# Sizes above 2^40 are refused, so that no index expression overflows.
-LARGEST_BITS = 40
-# The thousands of an error code say what is wrong, the rest says where.
-SIZE, NULL, ALIGN, EXTENT, STRIDE, LARGE, OVERLAP, REQUIRE, ASSERT, MEMORY, FEATURE, CUDA = (
-    1000 * k for k in range(1, 13)
-)
 
 
 @record

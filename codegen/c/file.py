@@ -9,6 +9,7 @@ from hbc.codegen.c.entry import MEASURE, OVERLAP, Call, dense_entry, strided_ent
 from hbc.codegen.c.parts import c_file, plain_part
 from hbc.codegen.c.probe import missing_text, probe
 from hbc.codegen.c.repeats import with_loops
+from hbc.codegen.c.source import CSource
 from hbc.codegen.c.stmt import may_fail, statement
 from hbc.codegen.neon.vector import NEON_PRINTERS
 from hbc.codegen.plan.tile_plan import plan_tiles
@@ -20,29 +21,11 @@ from hbc.codegen.text.unit import Buffer, Printers, Unit
 from hbc.codegen.text.writer import Writer
 from hbc.codegen.x86.vector import X86_PRINTERS
 from hbc.ir.ground.diag import error
-from hbc.ir.ground.record import record
-from hbc.ir.lang.instruction import Feature, Instruction
+from hbc.ir.lang.instruction import Feature
 from hbc.ir.lang.kernel import Kernel, Table
 from hbc.ir.lang.nodes import Load, Prefetch, Stmt, Store, Var
 from hbc.ir.lang.target import ARM, TARGETS, X86, Target
 from hbc.ir.lang.walk import nodes
-
-
-@record
-class CSource:
-    """The texts of NAME.c and NAME.h. `parallel`: it uses OpenMP; `simd`: x86 intrinsics. `flags`:
-    those of its `instructions`, which the C compiler wants besides the target's. `asks`: the features for
-    which it asks the processor."""
-
-    name: str
-    text: str
-    header: str
-    parallel: bool = False
-    simd: bool = False
-    flags: tuple[str, ...] = ()
-    instructions: tuple[Instruction, ...] = ()
-    asks: tuple[Feature, ...] = ()
-
 
 _PRINTERS = {
     "": Printers(declare=declare_scalar), X86: X86_PRINTERS, ARM: NEON_PRINTERS,
