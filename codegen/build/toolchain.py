@@ -19,6 +19,7 @@ from typing import Literal
 from hbc.codegen.build.cross import cross_commands, is_foreign, no_cross_compiler
 from hbc.codegen.build.refused_text import Refused, refusal
 from hbc.codegen.build.run_tool import compile_with, run_tool
+from hbc.codegen.c.build_text import GCC_OPTIONS, OPTIONS
 from hbc.codegen.c.source import CSource
 from hbc.ir.ground.diag import Diagnostic, ToolError
 from hbc.ir.ground.record import record
@@ -29,19 +30,9 @@ from hbc.ir.lang.target import ARM, Target
 Output = Literal["so", "a", "obj"]
 SUFFIX: dict[Output, str] = {"so": ".so", "a": ".a", "obj": ".o"}
 
-# Contraction is off because a*b+c is already spelled as fma where the target has it: every compiler
-# then gives the same bits. Nothing reads errno or the exception flags, and without them sqrt is one
-# instruction and comparisons vectorize.
 # What a user's own instruction calls is refused by name where nothing declares it: older compilers let
 # it pass, until the library is loaded.
-FLAGS = (
-    "-std=c11", "-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math",
-    "-Werror=implicit-function-declaration",
-)  # fmt: skip
-# gcc carries loads from one iteration to the next where it can; with 32 accumulators live that means
-# spills: a 4 x 4 block of a convolution with 8 taps unrolled runs 3 times slower with it (353 stack
-# accesses in the loop against 1, gcc 12).
-GCC_FLAGS = ("-fno-predictive-commoning",)
+FLAGS = (*OPTIONS, "-Werror=implicit-function-declaration")
 WARNINGS = ("-Wall", "-Wextra")
 PROBE_SECONDS = 60.0  # for a compiler to say what it is
 SANITIZE = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g", "-O1")
@@ -153,7 +144,7 @@ def flags(
     if compiler.kind == "zig" and target.machine != ARM:
         options.insert(len(FLAGS), "-mcpu=baseline")  # zig's default is all that this processor has
     if compiler.kind == "gcc":
-        options += GCC_FLAGS
+        options += GCC_OPTIONS
     if compiler.kind == "zig" and not sanitize:
         options.append("-fno-sanitize=all")  # zig's default is a trap on undefined behaviour
     if sanitize:

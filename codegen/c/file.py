@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from hbc.codegen.c.abi import Abi, header, make_abi, ordered, overlap_pairs, strerror
+from hbc.codegen.c.build_text import LICENCE, build_comment
 from hbc.codegen.c.entry import MEASURE, OVERLAP, Call, dense_entry, strided_entry
 from hbc.codegen.c.parts import c_file, plain_part
 from hbc.codegen.c.probe import missing_text, probe
@@ -71,16 +72,15 @@ def emit_c(
         parts.append(plain_part(rest.prelude, main.prelude, rest.out, own, features))
     named = [(t, buffers[t.name]) for t in tables]
     options = tuple(compile_flags(kernel.instructions))
-    build = (
-        f" Compile with {' '.join(dict.fromkeys((*target.flags, *options)))}." if features else ""
-    )
+    first = about
     if kernel.assumes_finite:
-        build += " Inputs must be finite: an infinity or NaN may reach neighbouring results."
+        first += " Inputs must be finite: an infinity or NaN may reach neighbouring results."
+    build = build_comment(kernel.name, target, options, rest.parallel)
     headers = sorted({i.place.header for i in kernel.instructions})
-    text = c_file(about + build, kernel.name, texts, named, parts, rest.parallel, headers)
+    text = c_file(first + build, kernel.name, texts, named, parts, rest.parallel, headers)
     simd = target.machine == X86
     return CSource(
-        kernel.name, text, header(abi, about), rest.parallel, simd, options,
+        kernel.name, text, header(abi, f"{about}\n * {LICENCE}"), rest.parallel, simd, options,
         tuple(kernel.instructions), tuple(features),
     )  # fmt: skip
 
