@@ -52,7 +52,11 @@ def found() -> Iterator[Found]:
 
     yield "target", f"{default_target().name}, unless a file has a schedule for a better one", ""
     compiler = _tried(find_compiler)
-    yield "C compiler", compiler and str(compiler), "run, verify and bench: gcc, clang or hbc[zig]"
+    yield (
+        "C compiler",
+        str(compiler) if compiler else None,
+        "run, verify and bench: gcc, clang or hbc[zig]",
+    )
     able = compiler is not None and has_openmp(compiler)
     yield "OpenMP", "parallel loops have threads" if able else None, "threads of parallel loops"
     crossing = cross_compilers(ARM)
