@@ -30,6 +30,9 @@ COMMANDS = {
     "fmt": "Format files.",
     "targets": "List the targets and which of them this machine can run.",
     "instructions": "List the described tensor instructions, by target.",
+    "new": "Write a commented kernel to begin with.",
+    "doctor": "Say which tools are there, and what the missing ones would bring.",
+    "cache": "Show, limit or clear what is kept to be quick the next time.",
 }
 
 INTERRUPTED = 130  # 128 + SIGINT, as shells report it

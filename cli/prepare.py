@@ -4,79 +4,32 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hbc.cli.best_target import best_target
+from hbc.cli.compiled import NO_SCHEDULE, Chosen, Compiled, Runner
 from hbc.cli.machine import target_named
-from hbc.cli.pipeline import choose_schedule, features_of, load_pipeline, lower_to_kernel
 from hbc.cli.show.report import notice, show_diagnostics
 from hbc.codegen.build.cross import emulator, is_foreign
 from hbc.codegen.build.gpu import GpuLibrary, find_loader, gpu_facts
 from hbc.codegen.build.processor import can_run, missing_features
 from hbc.codegen.build.program import Program, build_callable
 from hbc.codegen.build.toolchain import Output, build, find_compiler, openmp_note
-from hbc.codegen.c.file import CSource, emit_c
+from hbc.codegen.c.source import CSource
 from hbc.codegen.cuda.source import CudaSource
-from hbc.frontend.program.funcs import Pipeline, Schedule
+from hbc.frontend.program.funcs import Pipeline
 from hbc.ir.ground.diag import Diagnostic, InternalError, ToolError
 from hbc.ir.ground.source import Source
 from hbc.ir.lang.kernel import Kernel
 from hbc.ir.lang.target import GPU, TARGETS, Target
-from hbc.ir.passes.register_pressure import register_pressure
 
 if TYPE_CHECKING:
     from hbc.cli.automatic import Automatic
 
 AUTO = "auto"  # --schedule auto: one that hbc makes
-NO_SCHEDULE = "none"  # --schedule none: plain loops
 PLAIN = "c"  # the target of code that any processor can run
-
-
-@dataclass(frozen=True, slots=True)
-class Chosen:
-    """A checked file with the target and the schedule that the command line asks for. `fallback`:
-    whether the code also holds plain loops, for processors that lack the instructions in it. `made`:
-    the schedule, where hbc made it."""
-
-    pipeline: Pipeline
-    target: Target
-    schedule: Schedule | None
-    fallback: bool = False
-    made: Automatic | None = None
-
-    @property
-    def schedule_name(self) -> str:
-        return NO_SCHEDULE if self.schedule is None else self.schedule.name
-
-    @property
-    def title(self) -> str:
-        """What is compiled, for which target and by which schedule."""
-        by = f"schedule {self.schedule_name}" if self.schedule else "no schedule"
-        return f"{self.pipeline.name} for {self.target.name}, {by}"
-
-
-@dataclass(frozen=True, slots=True)
-class Compiled:
-    """A kernel as C or CUDA. `seconds` is what hbc took, from reading the file to the text."""
-
-    chosen: Chosen
-    kernel: Kernel
-    source: CSource | CudaSource
-    seconds: float
-
-
-@dataclass(frozen=True, slots=True)
-class Runner:
-    """`emulator`: the library of the AMX emulator, where it executes AMX. `functions`: the features that
-    C functions stand for. `on_cpu`: CUDA code runs on the processor, thread by thread. `gpu`: the name
-    of the GPU that it runs on instead."""
-
-    emulator: Path | None = None
-    functions: tuple[str, ...] = ()
-    on_cpu: bool = False
-    gpu: str | None = None
 
 
 def choose(
@@ -85,6 +38,8 @@ def choose(
 ) -> Chosen:  # fmt: skip
     """Reads and checks the file, or a text that is none. `isa` are files that describe instructions.
     HbcError for the user's mistakes, UsageError for names that do not exist."""
+    from hbc.cli.pipeline import choose_schedule, load_pipeline
+
     found = target_named(target)
     pipeline = load_pipeline(kernel, settings, fix_sizes)
     plain_loops = fallback == "scalar"
@@ -130,6 +85,11 @@ def compile_chosen(
     timings: dict[str, float] | None = None,
 ) -> Compiled:
     """Lowers and prints the C. `after` sees the kernel after each pass, `timings` takes seconds."""
+    # Late: the passes and the printers, which a kernel that was kept can do without.
+    from hbc.cli.pipeline import features_of, lower_to_kernel
+    from hbc.codegen.c.file import emit_c
+    from hbc.ir.passes.register_pressure import register_pressure
+
     start = time.perf_counter()
     made = chosen.made
     if made is not None and after is None and timings is None:
@@ -153,12 +113,14 @@ def compile_chosen(
     end = time.perf_counter()
     if timings is not None:
         timings["emit"] = end - printing
-    return Compiled(chosen, kernel, source, end - start)
+    return Compiled(chosen, source, end - start, kernel)
 
 
 def _plain_kernel(p: Pipeline, kernel: Kernel) -> Kernel:
     """The same for any processor: scheduled for `c` if that accepts the same sizes, else plain
     loops."""
+    from hbc.cli.pipeline import choose_schedule, lower_to_kernel
+
     plain = lower_to_kernel(p, choose_schedule(p, PLAIN, None), TARGETS[PLAIN])
     if set(plain.checks) <= set(kernel.checks):
         return plain

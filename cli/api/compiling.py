@@ -50,15 +50,17 @@ def compile(
 
     def made() -> Kernel:
         from hbc.cli.api.arguments import in_python
-        from hbc.cli.prepare import choose, compile_chosen
+        from hbc.cli.kept_kernels import choose_kept
 
         source = _source(kernel)
         paths = tuple(Path(path) for path in isa)
         try:
-            chosen = choose(source, settings, wanted, schedule, paths, fallback, fix_sizes=True)
+            _, compile_it = choose_kept(
+                source, settings, wanted, schedule, paths, fallback, fix_sizes=True
+            )
         except UsageError as failure:
             raise UsageError(in_python(failure.diagnostics)) from None
-        return Kernel(compile_chosen(chosen), settings, threads, on_cpu)
+        return Kernel(compile_it(), settings, threads, on_cpu)
 
     return in_compiler(made)
 

@@ -16,7 +16,7 @@ from hbc.ir.lang.target import GPU
 if TYPE_CHECKING:
     from hbc.cli.api.library import Library
     from hbc.cli.api.results import Bench, Verification
-    from hbc.cli.prepare import Compiled
+    from hbc.cli.compiled import Compiled
 
 MOST_PLANS = 256  # of shapes that are remembered
 

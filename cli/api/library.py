@@ -13,12 +13,12 @@ from hbc.codegen.build.cross import is_foreign
 from hbc.codegen.build.processor import missing_features, runs_here
 from hbc.codegen.build.program import for_this_processor
 from hbc.codegen.build.toolchain import build_cached
-from hbc.codegen.c.abi import CUDA, MEMORY, code_kind
+from hbc.codegen.c.codes import CUDA, MEMORY, code_kind
 from hbc.codegen.cuda.source import CudaSource
 from hbc.ir.ground.diag import ArgumentError, Diagnostic, ToolError
 
 if TYPE_CHECKING:
-    from hbc.cli.prepare import Compiled
+    from hbc.cli.compiled import Compiled
 
 Code = Any  # a ctypes function
 

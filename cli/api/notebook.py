@@ -9,7 +9,7 @@ from hbc.ir.lang.show import show
 from hbc.ir.lang.target import GPU
 
 if TYPE_CHECKING:
-    from hbc.cli.prepare import Compiled
+    from hbc.cli.compiled import Compiled
     from hbc.frontend.program.funcs import Image
 
 

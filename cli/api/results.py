@@ -15,7 +15,7 @@ from hbc.ir.ground.diag import Diagnostic, MismatchError
 from hbc.ir.ground.record import record
 
 if TYPE_CHECKING:
-    from hbc.cli.prepare import Compiled
+    from hbc.cli.compiled import Compiled
     from hbc.cli.roof.speed import Speed
 
 TIMEOUT = 600.0  # seconds that one call may take, as `hbc bench` has it

@@ -59,7 +59,8 @@ def command(
     cores and of its copies.
     """
     from hbc.cli.files.inputs import choose_example, gather_inputs
-    from hbc.cli.prepare import build_for_calls, choose, compile_chosen
+    from hbc.cli.kept_kernels import choose_kept
+    from hbc.cli.prepare import build_for_calls
     from hbc.cli.roof.roofs import machine_roofs, raised_roofs
     from hbc.cli.roof.speed import speed_of
     from hbc.cli.runs.emulation import counts_text, for_instructions, runner_for
@@ -68,7 +69,7 @@ def command(
     from hbc.cli.show.report import headline, print_facts, print_json, progress
     from hbc.cli.show.report import seconds as duration
 
-    chosen = choose(kernel, settings, target, schedule, isa, fallback)
+    chosen, compile_it = choose_kept(kernel, settings, target, schedule, isa, fallback)
     runner = runner_for(chosen, emulate, on_cpu)
     if flush_l2 and runner.gpu is None:
         raise UsageError(Diagnostic("--flush-l2 is for code that runs on a GPU"))
@@ -76,7 +77,7 @@ def command(
     files = named_paths("--input", inputs, tuple(i.name for i in p.inputs))
     with progress() as shown, scratch_folder() as folder:
         shown.step("compiling")
-        compiled = compile_chosen(chosen)
+        compiled = compile_it()
         runner = for_instructions(runner, compiled)
         number = thread_count(threads, 1, compiled.source.parallel)
         library, building = build_for_calls(compiled, folder, runner)

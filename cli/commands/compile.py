@@ -16,13 +16,13 @@ from hbc.ir.ground.printable import printable_line
 from hbc.ir.lang.target import GPU
 
 if TYPE_CHECKING:
-    from hbc.cli.prepare import Compiled
+    from hbc.cli.compiled import Compiled
     from hbc.codegen.build.nvcc import Resources
     from hbc.codegen.build.toolchain import Output
     from hbc.ir.lang.kernel import Kernel
 
 CUDA_EMITTED = ("cu", "ptx", "cubin", "fatbin")
-EMITTED = ("c", *CUDA_EMITTED, "so", "a", "obj", "ir", "loops", "html")
+EMITTED = ("c", *CUDA_EMITTED, "so", "a", "obj", "cmake", "ir", "loops", "html")
 SHOWN = ("ir", "loops")  # on stdout, unless there is a folder
 STDOUT = "-"
 SUFFIXES = {"so": ".so", "a": ".a", "obj": ".o", "ir": ".ir", "loops": ".loops", "html": ".html"}
@@ -185,9 +185,9 @@ def _check_archs(compiled: Compiled, listed: str) -> None:
 def _refuse_kind(kind: str, compiled: Compiled) -> None:
     """CUDA and C have forms of their own."""
     gpu = compiled.chosen.target.machine == GPU
-    if (kind in CUDA_EMITTED and not gpu) or (kind in ("c", "a", "obj") and gpu):
+    if (kind in CUDA_EMITTED and not gpu) or (kind in ("c", "a", "obj", "cmake") and gpu):
         name = compiled.chosen.target.name
-        forms = (*CUDA_EMITTED, "so") if gpu else ("c", "so", "a", "obj")
+        forms = (*CUDA_EMITTED, "so") if gpu else ("c", "so", "a", "obj", "cmake")
         hint = f"use --emit with one of: {', '.join(forms)}"
         raise UsageError(Diagnostic(f"`{name}` code has no form `{kind}`", hint=hint))
 
@@ -205,12 +205,16 @@ def _emit(
     if kind in (*SHOWN, "html"):
         paths = [make_folder(folder or Path()) / (source.name + SUFFIXES[kind])]
         write_text(paths[0], _text(kind, compiled))
-    elif kind in ("c", "cu"):
+    elif kind in ("c", "cu", "cmake"):
         beside = make_folder(folder or Path())
-        paths = [beside / f"{source.name}.{kind}", beside / f"{source.name}.h"]
+        suffix = "cu" if kind == "cu" else "c"
+        paths = [beside / f"{source.name}.{suffix}", beside / f"{source.name}.h"]
         with replace_file(paths[0]) as text_file, replace_file(paths[1]) as header_file:
             text_file.write_text(source.text, encoding="utf-8", newline="\n")
             header_file.write_text(source.header, encoding="utf-8", newline="\n")
+        if kind == "cmake":
+            paths.append(beside / "CMakeLists.txt")
+            write_text(paths[-1], _text(kind, compiled))
     elif compiled.chosen.target.machine == GPU:
         paths = _build_cuda(kind, compiled, make_folder(folder or Path()), made, archs)
     else:
@@ -221,6 +225,8 @@ def _emit(
 
 def _text(kind: str, compiled: Compiled) -> str:
     """What is written as text; of C and CUDA the file that has the code, not its header."""
+    from hbc.codegen.c.build_text import cmake_text
+    from hbc.codegen.c.source import CSource
     from hbc.frontend.directives.loop_tree import loop_tree
     from hbc.ir.lang.show import show_kernel
 
@@ -233,6 +239,8 @@ def _text(kind: str, compiled: Compiled) -> str:
             return _page(compiled)
         case "c" | "cu":
             return compiled.source.text
+        case "cmake" if isinstance(compiled.source, CSource):
+            return cmake_text(compiled.source, compiled.chosen.target)
     hint = f"name a folder; `-o {STDOUT}` is stdout"
     raise UsageError(Diagnostic(f"`--emit {kind}` is no text", hint=hint))
 

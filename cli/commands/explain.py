@@ -14,7 +14,7 @@ from hbc.ir.ground.printable import printable
 from hbc.ir.lang.target import GPU
 
 if TYPE_CHECKING:
-    from hbc.cli.prepare import Chosen
+    from hbc.cli.compiled import Chosen
     from hbc.cli.show.report import Json
     from hbc.eqsat.choosing.near_miss import Miss
     from hbc.eqsat.choosing.report import Record

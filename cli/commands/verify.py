@@ -19,7 +19,7 @@ from hbc.ir.ground.diag import Diagnostic, MismatchError
 from hbc.ir.host.scratch import scratch_folder
 
 if TYPE_CHECKING:
-    from hbc.cli.prepare import Compiled, Runner
+    from hbc.cli.compiled import Compiled, Runner
     from hbc.cli.runs.stages import Stage
     from hbc.cli.show.report import Progress
     from hbc.frontend.program.funcs import Example
@@ -51,10 +51,11 @@ def command(
     rows that lie apart. Inputs are random over their range, NaN and infinities among them; outputs
     are poisoned before each run. --set keeps a size as it is.
     """
+    from hbc.cli.compiled import Runner
     from hbc.cli.files.inputs import choose_example
     from hbc.cli.files.sizes import given_sizes
     from hbc.cli.machine import cpu_count
-    from hbc.cli.prepare import Runner, choose, compile_chosen
+    from hbc.cli.prepare import choose, compile_chosen
     from hbc.cli.runs.emulation import for_instructions, runner_for
     from hbc.cli.runs.stages import verify_passes
     from hbc.cli.show.report import progress

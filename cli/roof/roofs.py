@@ -26,7 +26,7 @@ from hbc.cli.runs.work import Work
 from hbc.cli.show.report import Progress
 from hbc.codegen.build.processor import cpu_features
 from hbc.codegen.build.toolchain import build, cache_folder, find_compiler
-from hbc.codegen.c.file import CSource
+from hbc.codegen.c.source import CSource
 from hbc.ir.ground.diag import HbcError, ToolError
 from hbc.ir.host.scratch import scratch_folder
 from hbc.ir.lang.target import TARGETS

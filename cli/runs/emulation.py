@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from hbc.cli.prepare import Chosen, Compiled, Runner, require_runnable
+from hbc.cli.compiled import Chosen, Compiled, Runner
+from hbc.cli.prepare import require_runnable
 from hbc.cli.show.report import notice
 from hbc.codegen.build.cross import is_foreign
 from hbc.codegen.build.processor import (
@@ -75,7 +76,7 @@ def for_instructions(runner: Runner, compiled: Compiled) -> Runner:
     target = compiled.chosen.target
     if runner.emulator is not None or target.machine != X86 or is_foreign(target.machine):
         return runner
-    missing = sorted(emulated_features(target, compiled.kernel.instructions))
+    missing = sorted(emulated_features(target, compiled.source.instructions))
     if not missing or not _has_emulator():
         return runner
     lacks = f"note: this processor has no {', '.join(missing)}"

@@ -18,7 +18,7 @@ from typing import Any
 
 from hbc.cli.runs.gpu_driver import Gpu, GpuError
 from hbc.cli.runs.gpu_timing import measured
-from hbc.codegen.c.abi import CUDA, MEMORY, code_kind
+from hbc.codegen.c.codes import CUDA, MEMORY, code_kind
 from hbc.ir.ground.diag import Diagnostic, ToolError
 
 MODULES = {"pycuda": "hbc.cli.runs.gpu_pycuda", "cuda-bindings": "hbc.cli.runs.gpu_bindings"}

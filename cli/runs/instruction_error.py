@@ -17,7 +17,6 @@ from hbc.frontend.oracle.floats import is_narrow
 from hbc.frontend.oracle.oracle import Reference, evaluate
 from hbc.frontend.program.funcs import Pipeline
 from hbc.ir.lang.instruction import Instruction, Mode, Product, Subnormals
-from hbc.ir.lang.kernel import Kernel
 from hbc.ir.lang.types import DType
 from hbc.ir.meaning.numpy_types import Array
 
@@ -25,13 +24,16 @@ _LEAST_NORMAL = 2.0**-126  # of f32, in which all float accumulators are
 
 
 def expected_outputs(
-    p: Pipeline, sizes: Mapping[str, int], inputs: Mapping[str, Array], kernel: Kernel
+    p: Pipeline,
+    sizes: Mapping[str, int],
+    inputs: Mapping[str, Array],
+    instructions: Sequence[Instruction],
 ) -> Mapping[str, Reference]:
-    """What the kernel's outputs must be, its instructions taken into account."""
-    found = evaluate(p, sizes, inputs, fused_sums(kernel.instructions))
-    if not kernel.instructions:
+    """What the outputs must be of a kernel with these instructions."""
+    found = evaluate(p, sizes, inputs, fused_sums(instructions))
+    if not instructions:
         return found
-    return with_instructions(found, kernel.instructions, count_work(p, sizes).total)
+    return with_instructions(found, instructions, count_work(p, sizes).total)
 
 
 def fused_sums(instructions: Sequence[Instruction]) -> frozenset[DType]:

@@ -24,7 +24,7 @@ from hbc.cli.runs.strides import PADDING, gather_rows, longer_shape, row_strides
 from hbc.codegen.build.gpu import GpuLibrary
 from hbc.codegen.build.program import Program
 from hbc.codegen.build.run_tool import end_group, signal_name
-from hbc.codegen.c.abi import CUDA, FEATURE, MEMORY, code_kind
+from hbc.codegen.c.codes import CUDA, FEATURE, MEMORY, code_kind
 from hbc.frontend.program.funcs import Pipeline
 from hbc.ir.ground.diag import Diagnostic, HbcError, InternalError, ToolError, error
 from hbc.ir.host.held_signals import held_signals
@@ -53,12 +53,14 @@ INTEGER_POISON = (0xA5, 0x5A)  # which of them: by the parity of the call
 @dataclass(frozen=True, slots=True)
 class Repeat:
     """How often a call is made: `warmups`, then at least `least` timed ones, more until `seconds`
-    have passed, at most `most`. `flush`: on a GPU, each finds its L2 cache empty."""
+    have passed, at most `most`. `enough`: after so many calls in this process, a fifth of the seconds will
+    do (0: never). `flush`: on a GPU, each finds its L2 cache empty."""
 
     warmups: int = 0
     least: int = 1
     seconds: float = 0.0
     most: int = 1
+    enough: int = 0
     flush: bool = False
 
 
@@ -260,6 +262,7 @@ class Native:
                 "least": repeat.least,
                 "seconds": repeat.seconds,
                 "most": repeat.most,
+                "enough": repeat.enough,
                 "flush": repeat.flush,
             },
             "guarded": guarded,
@@ -347,7 +350,7 @@ def as_words(request: Mapping[str, Any]) -> str:
         fill = -1 if array["fill"] is None else array["fill"]
         strides = array["strides"]
         words += [array["bytes"], len(strides), *strides, files[0], fill, files[1]]
-    words += [value for name, value in request["repeat"].items() if name != "flush"]
+    words += [value for name, value in request["repeat"].items() if name not in ("enough", "flush")]
     words.append(int(request["guarded"]))
     return " ".join(str(word) for word in words)
 

@@ -16,10 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from hbc.codegen.build.amx_library import Emulator, open_emulator
-from hbc.codegen.c.abi import CUDA, MEMORY, code_kind
+from hbc.codegen.c.codes import CUDA, MEMORY, code_kind
 
 PAGE = mmap.PAGESIZE
 STAGGER = 17 * 64  # bytes between the offsets of two arrays in their pages: no 4 KiB aliasing
+ENOUGH_SHARE = 0.2  # of the seconds, once there are enough calls
 READ_ONLY = 1  # PROT_READ
 
 
@@ -105,17 +106,15 @@ def serve(
 def _repeat(
     function: Any, arguments: list[Any], repeat: dict[str, Any], emulator: Emulator | None
 ) -> tuple[int, list[float]]:
-    """Calls until `least` calls and `seconds` have passed, at most `most`; warm-ups first. The
-    emulator has counted the last call."""
+    """Calls until `least` calls and `seconds` have passed, or a fifth of them after `enough` calls; at most
+    `most`. Warm-ups first. The emulator has counted the last call."""
     for _ in range(repeat["warmups"]):
         code = function(*arguments)
         if code:
             return code, []
     times: list[float] = []
-    spent = 0.0
-    while len(times) < repeat["least"] or (
-        spent < repeat["seconds"] and len(times) < repeat["most"]
-    ):
+    spent, wanted = 0.0, repeat["seconds"]
+    while len(times) < repeat["least"] or (spent < wanted and len(times) < repeat["most"]):
         if emulator is not None:
             emulator.reset_counts()
         start = time.perf_counter_ns()
@@ -125,6 +124,8 @@ def _repeat(
             return code, []
         times.append(took)
         spent += took
+        if len(times) == repeat["enough"]:
+            wanted = repeat["seconds"] * ENOUGH_SHARE
     return 0, times
 
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from hbc.cli.compiled import Chosen
 from hbc.cli.files.inputs import gather_inputs
 from hbc.cli.files.sizes import extents, given_sizes
-from hbc.cli.prepare import Chosen
 from hbc.cli.runs.checking import check_outputs
 from hbc.cli.runs.instruction_error import expected_outputs
 from hbc.cli.runs.interpreted import statements_run
@@ -143,7 +143,7 @@ def verify_native(
 
 
 def _expected(p: Pipeline, trial: Trial, kernel: Kernel) -> Mapping[str, Reference]:
-    return expected_outputs(p, trial.sizes, trial.inputs, kernel)
+    return expected_outputs(p, trial.sizes, trial.inputs, kernel.instructions)
 
 
 def special_of(kernel: Kernel) -> Special:

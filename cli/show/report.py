@@ -26,8 +26,17 @@ QUIET_SECONDS = 1.0  # what takes less shows no progress
 Json = None | bool | int | float | str | Sequence["Json"] | Mapping[str, "Json"]
 
 
+_shown = [0]
+
+
+def lines_shown() -> int:
+    """How much has been said on stderr so far: diagnostics and notices."""
+    return _shown[0]
+
+
 def show_diagnostics(diagnostics: Sequence[Diagnostic]) -> None:
     """All of them on stderr, as compilers print them."""
+    _shown[0] += len(diagnostics)
     # Beside so many mistakes of one file, the line that says that it was left.
     shown = MOST_MISTAKES + 1
     for diagnostic in diagnostics[:shown]:
@@ -39,6 +48,7 @@ def show_diagnostics(diagnostics: Sequence[Diagnostic]) -> None:
 
 def notice(text: str) -> None:
     """A line on stderr that is not an error."""
+    _shown[0] += 1
     click.echo(printable(text), err=True)
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from hbc.codegen.build.amx_library import Emulator, open_emulator
 from hbc.codegen.build.toolchain import Compiler, build_cached
-from hbc.codegen.c.file import CSource
+from hbc.codegen.c.source import CSource
 from hbc.ir.ground.diag import Diagnostic, ToolError
 from hbc.ir.lang.target import TARGETS
 

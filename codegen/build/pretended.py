@@ -6,8 +6,8 @@ import re
 from dataclasses import replace
 
 from hbc.codegen.build.processor import cpu_features, processor_features
-from hbc.codegen.c.file import CSource
 from hbc.codegen.c.probe import cpuid_bit
+from hbc.codegen.c.source import CSource
 from hbc.ir.lang.target import X86
 
 NOWHERE = "0xffffffff"  # a leaf of CPUID that no processor has

@@ -10,8 +10,8 @@ from pathlib import Path
 from hbc.codegen.build.cross import emulated_environment, emulator, is_foreign
 from hbc.codegen.build.pretended import pretended
 from hbc.codegen.build.processor import softened_features
-from hbc.codegen.build.toolchain import Compiler, build, find_compiler, link_program
-from hbc.codegen.c.file import CSource
+from hbc.codegen.build.toolchain import Compiler, build, build_kept, find_compiler, link_program
+from hbc.codegen.c.source import CSource
 from hbc.ir.ground.record import record
 from hbc.ir.host.scratch import scratch_folder
 from hbc.ir.lang.target import Target
@@ -69,6 +69,8 @@ def build_callable(
     if not is_foreign(target.machine):
         source, target = for_this_processor(source, target, soft=soft, emulate=emulate)
         out = folder / f"{source.name}.so"
+        if not extra and not sanitize:
+            return build_kept(source, target, out, compiler or find_compiler())
         return build(source, target, out, compiler=compiler, extra=extra, sanitize=sanitize)
     runner = emulator(target.machine)
     compiler = compiler or find_compiler(target.machine)

@@ -16,7 +16,7 @@ from hbc.codegen.build.processor import SOFT
 from hbc.codegen.build.soft_call import C_LANES, Operation, Register, function, lane_bits
 from hbc.codegen.build.soft_lanes import Lanes, lanes_of
 from hbc.codegen.build.soft_moves import NEW, PATTERNS, lane_type
-from hbc.codegen.c.file import CSource
+from hbc.codegen.c.source import CSource
 from hbc.ir.ground.diag import Diagnostic, ToolError
 from hbc.ir.lang.target import TARGETS, Target
 

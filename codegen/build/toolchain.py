@@ -19,7 +19,8 @@ from typing import Literal
 from hbc.codegen.build.cross import cross_commands, is_foreign, no_cross_compiler
 from hbc.codegen.build.refused_text import Refused, refusal
 from hbc.codegen.build.run_tool import compile_with, run_tool
-from hbc.codegen.c.file import CSource
+from hbc.codegen.c.build_text import GCC_OPTIONS, OPTIONS
+from hbc.codegen.c.source import CSource
 from hbc.ir.ground.diag import Diagnostic, ToolError
 from hbc.ir.ground.record import record
 from hbc.ir.host import cache_folder as private_cache
@@ -29,19 +30,9 @@ from hbc.ir.lang.target import ARM, Target
 Output = Literal["so", "a", "obj"]
 SUFFIX: dict[Output, str] = {"so": ".so", "a": ".a", "obj": ".o"}
 
-# Contraction is off because a*b+c is already spelled as fma where the target has it: every compiler
-# then gives the same bits. Nothing reads errno or the exception flags, and without them sqrt is one
-# instruction and comparisons vectorize.
 # What a user's own instruction calls is refused by name where nothing declares it: older compilers let
 # it pass, until the library is loaded.
-FLAGS = (
-    "-std=c11", "-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math",
-    "-Werror=implicit-function-declaration",
-)  # fmt: skip
-# gcc carries loads from one iteration to the next where it can; with 32 accumulators live that means
-# spills: a 4 x 4 block of a convolution with 8 taps unrolled runs 3 times slower with it (353 stack
-# accesses in the loop against 1, gcc 12).
-GCC_FLAGS = ("-fno-predictive-commoning",)
+FLAGS = (*OPTIONS, "-Werror=implicit-function-declaration")
 WARNINGS = ("-Wall", "-Wextra")
 PROBE_SECONDS = 60.0  # for a compiler to say what it is
 SANITIZE = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g", "-O1")
@@ -72,8 +63,9 @@ def find_compiler(machine: str = "") -> Compiler:
         raise ToolError(
             Diagnostic(f"the C compiler `{' '.join(wanted)}`, named by CC, does not run")
         )
-    for found in all_compilers():
-        return found
+    for command in _commands():
+        if found := _probe(command):
+            return found
     raise ToolError(
         Diagnostic("no C compiler: install gcc or clang, or `pip install 'hbc[zig]'` (ziglang)")
     )
@@ -81,11 +73,16 @@ def find_compiler(machine: str = "") -> Compiler:
 
 def all_compilers() -> list[Compiler]:
     """Every compiler that runs here, the preferred one first, CC aside."""
-    commands = [(name,) for name in ("gcc", "clang", "cc") if shutil.which(name)]
-    candidates: list[tuple[str, ...]] = [*commands]
+    return [found for c in _commands() if (found := _probe(c))]
+
+
+def _commands() -> list[tuple[str, ...]]:
+    commands: list[tuple[str, ...]] = [
+        (name,) for name in ("gcc", "clang", "cc") if shutil.which(name)
+    ]
     if find_spec("ziglang"):
-        candidates.append((sys.executable, "-m", "ziglang", "cc"))
-    return [found for c in candidates if (found := _probe(c))]
+        commands.append((sys.executable, "-m", "ziglang", "cc"))
+    return commands
 
 
 def cross_compilers(machine: str) -> list[Compiler]:
@@ -110,7 +107,19 @@ def _probe(command: tuple[str, ...]) -> Compiler | None:
 
 @cache
 def has_openmp(compiler: Compiler) -> bool:
-    """Whether a program that uses OpenMP compiles and links."""
+    """Whether a program that uses OpenMP compiles and links: asked once of each compiler that can. One that
+    cannot may find the library tomorrow."""
+    asked = hashlib.sha256("\0".join(_identity(compiler)).encode()).hexdigest()[:32]
+    name = f"openmp-{asked}"
+    if private_cache.kept(name) is not None:
+        return True
+    able = _links_openmp(compiler)
+    if able:
+        private_cache.keep(name, b"yes")
+    return able
+
+
+def _links_openmp(compiler: Compiler) -> bool:
     program = "#include <omp.h>\nint main(void) { return omp_get_max_threads() < 1; }\n"
     with scratch_folder() as folder:
         source, made = folder / "probe.c", folder / "probe"
@@ -135,7 +144,7 @@ def flags(
     if compiler.kind == "zig" and target.machine != ARM:
         options.insert(len(FLAGS), "-mcpu=baseline")  # zig's default is all that this processor has
     if compiler.kind == "gcc":
-        options += GCC_FLAGS
+        options += GCC_OPTIONS
     if compiler.kind == "zig" and not sanitize:
         options.append("-fno-sanitize=all")  # zig's default is a trap on undefined behaviour
     if sanitize:
@@ -208,13 +217,41 @@ def build_cached(
     """The shared library for `source`, from the cache when the same was built before."""
     compiler = compiler or find_compiler()
     options = flags(source, target, compiler, sanitize=sanitize)
-    key = hashlib.sha256()
-    for part in (compiler.version, *compiler.command, *options, source.text, source.header):
-        key.update(part.encode() + b"\0")
     return kept_library(
-        f"{source.name}-{target.name}-{key.hexdigest()[:32]}.so",
+        f"{source.name}-{target.name}-{_key(source, compiler, options)}.so",
         lambda out: build(source, target, out, "so", compiler=compiler, sanitize=sanitize),
     )
+
+
+def build_kept(source: CSource, target: Target, out: Path, compiler: Compiler) -> Path:
+    """The shared library for `source` at `out`: a copy of what was built before, where that was kept."""
+    name = f"{target.name}-{_key(source, compiler, flags(source, target, compiler))}.library"
+    stored = private_cache.kept(name)
+    if stored is not None:
+        out.write_bytes(stored)
+        return out
+    build(source, target, out, compiler=compiler)
+    private_cache.keep(name, out.read_bytes())
+    return out
+
+
+def _key(source: CSource, compiler: Compiler, options: Sequence[str]) -> str:
+    """What decides the bytes of a library."""
+    key = hashlib.sha256()
+    for part in (*_identity(compiler), *options, source.name, source.text, source.header):
+        key.update(part.encode() + b"\0")
+    return key.hexdigest()[:32]
+
+
+def _identity(compiler: Compiler) -> tuple[str, ...]:
+    """The command, what it says of itself, and which file it is."""
+    try:
+        place = Path(shutil.which(compiler.command[0]) or compiler.command[0]).resolve()
+        seen = place.stat()
+        which = f"{place} {seen.st_size} {seen.st_mtime_ns}"
+    except OSError:
+        which = "unknown"
+    return compiler.version, *compiler.command, which
 
 
 def kept_library(name: str, make: Callable[[Path], object]) -> Path:

@@ -5,6 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from textwrap import wrap as wrap_text
 
+from hbc.codegen.c.codes import (
+    AGAIN,
+    ALIGN,
+    ASSERT,
+    BLOCK,
+    CUDA,
+    EXTENT,
+    FEATURE,
+    LARGE,
+    MEMORY,
+    NULL,
+    OVERLAP,
+    REQUIRE,
+    SIZE,
+    STRIDE,
+    code_kind,
+    code_value,
+)
 from hbc.codegen.c.probe import missing_text
 from hbc.codegen.text.names import Scope
 from hbc.codegen.text.scalar import scalar
@@ -17,25 +35,6 @@ from hbc.ir.lang.kernel import Argument, Kernel
 from hbc.ir.lang.nodes import Assert
 from hbc.ir.lang.target import TARGETS
 from hbc.ir.lang.walk import free_variables, nodes
-
-# Sizes above 2^40 are refused, so that no index expression overflows.
-LARGEST_BITS = 40
-# The thousands of an error code say what is wrong, the rest says where: see `code_value`.
-BLOCK, AGAIN = 1000, 100_000
-SIZE, NULL, ALIGN, EXTENT, STRIDE, LARGE, OVERLAP, REQUIRE, ASSERT, MEMORY, FEATURE, CUDA = (
-    BLOCK * k for k in range(1, 13)
-)
-
-
-def code_value(kind: int, number: int) -> int:
-    """The code of the case of this number, from 1: the kind plus the number. From 1,000 cases on, which
-    would run into the next kind, the thousands go on in the next 100,000: 107,000 follows 7,999."""
-    return kind + number % BLOCK + number // BLOCK * AGAIN
-
-
-def code_kind(value: int) -> int:
-    """What is wrong: one of the kinds above, or 0."""
-    return value % AGAIN // BLOCK * BLOCK
 
 
 @record

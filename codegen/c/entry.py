@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from hbc.codegen.c import abi as codes
+from hbc.codegen.c import codes
 from hbc.codegen.c.abi import Abi, ordered
 from hbc.codegen.c.probe import FUNCTION as PROBE
 from hbc.codegen.text.names import Binding

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from hbc.codegen.c.abi import Abi, header, make_abi, ordered, overlap_pairs, strerror
+from hbc.codegen.c.build_text import LICENCE, build_comment
 from hbc.codegen.c.entry import MEASURE, OVERLAP, Call, dense_entry, strided_entry
 from hbc.codegen.c.parts import c_file, plain_part
 from hbc.codegen.c.probe import missing_text, probe
 from hbc.codegen.c.repeats import with_loops
+from hbc.codegen.c.source import CSource
 from hbc.codegen.c.stmt import may_fail, statement
 from hbc.codegen.neon.vector import NEON_PRINTERS
 from hbc.codegen.plan.tile_plan import plan_tiles
@@ -20,29 +22,11 @@ from hbc.codegen.text.unit import Buffer, Printers, Unit
 from hbc.codegen.text.writer import Writer
 from hbc.codegen.x86.vector import X86_PRINTERS
 from hbc.ir.ground.diag import error
-from hbc.ir.ground.record import record
-from hbc.ir.lang.instruction import Feature, Instruction
+from hbc.ir.lang.instruction import Feature
 from hbc.ir.lang.kernel import Kernel, Table
 from hbc.ir.lang.nodes import Load, Prefetch, Stmt, Store, Var
 from hbc.ir.lang.target import ARM, TARGETS, X86, Target
 from hbc.ir.lang.walk import nodes
-
-
-@record
-class CSource:
-    """The texts of NAME.c and NAME.h. `parallel`: it uses OpenMP; `simd`: x86 intrinsics. `flags`:
-    those of its `instructions`, which the C compiler wants besides the target's. `asks`: the features for
-    which it asks the processor."""
-
-    name: str
-    text: str
-    header: str
-    parallel: bool = False
-    simd: bool = False
-    flags: tuple[str, ...] = ()
-    instructions: tuple[Instruction, ...] = ()
-    asks: tuple[Feature, ...] = ()
-
 
 _PRINTERS = {
     "": Printers(declare=declare_scalar), X86: X86_PRINTERS, ARM: NEON_PRINTERS,
@@ -88,16 +72,15 @@ def emit_c(
         parts.append(plain_part(rest.prelude, main.prelude, rest.out, own, features))
     named = [(t, buffers[t.name]) for t in tables]
     options = tuple(compile_flags(kernel.instructions))
-    build = (
-        f" Compile with {' '.join(dict.fromkeys((*target.flags, *options)))}." if features else ""
-    )
+    first = about
     if kernel.assumes_finite:
-        build += " Inputs must be finite: an infinity or NaN may reach neighbouring results."
+        first += " Inputs must be finite: an infinity or NaN may reach neighbouring results."
+    build = build_comment(kernel.name, target, options, rest.parallel)
     headers = sorted({i.place.header for i in kernel.instructions})
-    text = c_file(about + build, kernel.name, texts, named, parts, rest.parallel, headers)
+    text = c_file(first + build, kernel.name, texts, named, parts, rest.parallel, headers)
     simd = target.machine == X86
     return CSource(
-        kernel.name, text, header(abi, about), rest.parallel, simd, options,
+        kernel.name, text, header(abi, f"{about}\n * {LICENCE}"), rest.parallel, simd, options,
         tuple(kernel.instructions), tuple(features),
     )  # fmt: skip
 

@@ -57,7 +57,7 @@ def check(file: ast.File, settings: Mapping[str, str], fix_sizes: bool = False) 
         name, file.source, tuple(scope.sizes.values()), tuple(scope.inputs.values()),
         tuple(scope.outputs.values()), tuple(funcs[n] for n in order if n in funcs),
         tuple(scope.bounds.values()), tuple(scope.requirements),
-        schedules(file, funcs, scope), examples(file, scope),
+        schedules(file, funcs, scope), examples(file, scope), file.imported,
     )  # fmt: skip
     sizes_are_used(scope)
     proved = check_bounds(pipeline, scope)

@@ -161,7 +161,8 @@ class Example:
 
 @record
 class Pipeline:
-    """One `.hb` file, checked. `funcs` are in an order where callees come first."""
+    """One `.hb` file, checked. `funcs` are in an order where callees come first. `imported`: the texts of
+    the files that it imports, of those that they import, and so on."""
 
     name: str
     source: Source
@@ -173,6 +174,7 @@ class Pipeline:
     requirements: tuple[Requirement, ...]
     schedules: tuple[Schedule, ...]
     examples: tuple[Example, ...]
+    imported: tuple[Source, ...] = ()
 
     def func(self, name: str) -> Func:
         return next(f for f in self.funcs if f.name == name)

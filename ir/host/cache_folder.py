@@ -14,6 +14,8 @@ from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 
+from hbc.ir.host.cache_limit import LIMIT, limit_of, shrink, touch
+
 DIGEST_BYTES = 32
 VARIABLE = "HBC_CACHE"
 PRIVATE = 0o700
@@ -55,7 +57,11 @@ def kept(name: str) -> bytes | None:
     except OSError:
         return None
     digest, data = stored[:DIGEST_BYTES], stored[DIGEST_BYTES:]
-    return data if sha256(data).digest() == digest else None
+    if sha256(data).digest() != digest:
+        return None
+    if folder is not None:
+        touch(folder / name)
+    return data
 
 
 def keep(name: str, data: bytes) -> None:
@@ -64,6 +70,14 @@ def keep(name: str, data: bytes) -> None:
         folder = cache_folder()
         if folder is not None:
             _replace(folder / name, sha256(data).digest() + data)
+            shrink(folder, limit_of(folder))
+
+
+def keep_limit(count: int) -> None:
+    """From now on the folder holds at most so many bytes. OSError where that cannot be noted."""
+    folder = cache_folder()
+    if folder is not None:
+        _replace(folder / LIMIT, str(count).encode())
 
 
 def kept_file(out: Path, make: Callable[[Path], object]) -> Path:
@@ -72,12 +86,14 @@ def kept_file(out: Path, make: Callable[[Path], object]) -> Path:
     beside = out.with_name(out.name + ".sha256")
     try:
         if beside.read_bytes() == _digest(out):
+            touch(out)
             return out
     except OSError:
         pass
     make(out)
     with suppress(OSError):  # without a digest it is made again
         _replace(beside, _digest(out))
+        shrink(out.parent, limit_of(out.parent))
     return out
 
 

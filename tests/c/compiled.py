@@ -12,7 +12,8 @@ import numpy as np
 from hbc.cli.pipeline import choose_schedule, lower_to_kernel
 from hbc.codegen.build.program import for_this_processor
 from hbc.codegen.build.toolchain import build
-from hbc.codegen.c.file import CSource, emit_c
+from hbc.codegen.c.file import emit_c
+from hbc.codegen.c.source import CSource
 from hbc.frontend.checks.check import check
 from hbc.frontend.text.parse import parse
 from hbc.ir.ground.source import Source

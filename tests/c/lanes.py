@@ -16,7 +16,8 @@ from values import values
 
 from hbc.cli.runs.native import Native
 from hbc.codegen.build.program import build_callable
-from hbc.codegen.c.file import CSource, emit_c
+from hbc.codegen.c.file import emit_c
+from hbc.codegen.c.source import CSource
 from hbc.ir.lang.build import add, mul
 from hbc.ir.lang.kernel import Argument, Kernel
 from hbc.ir.lang.nodes import Block, Expr, For, Load, LoopKind, Ramp, Stmt, Store, Var, const_index

@@ -11,7 +11,7 @@ from compiled import STRICT, emitted
 from compilers import compiler_named
 
 from hbc.codegen.build.toolchain import Output, build
-from hbc.codegen.c.file import CSource
+from hbc.codegen.c.source import CSource
 from hbc.ir.lang.target import TARGETS
 
 TEXT = """

@@ -19,7 +19,8 @@ from hbc.cli.runs.native import Native
 from hbc.codegen.build.processor import SOFT, cpu_features
 from hbc.codegen.build.program import build_callable
 from hbc.codegen.build.toolchain import build
-from hbc.codegen.c.file import CSource, emit_c
+from hbc.codegen.c.file import emit_c
+from hbc.codegen.c.source import CSource
 from hbc.codegen.text.instruction_files import builtin_descriptions
 from hbc.frontend.isa.load import load_instructions
 from hbc.ir.algebra.layout import Layout, to_index

@@ -11,7 +11,7 @@ import pytest
 
 from hbc.cli.prepare import choose, compile_chosen
 from hbc.codegen.build.toolchain import Compiler, find_compiler, flags
-from hbc.codegen.c.file import CSource
+from hbc.codegen.c.source import CSource
 from hbc.ir.lang.target import ARM, TARGETS, X86
 
 # A buffer of the function, one of each thread, f16, libm, masked tails.

@@ -15,7 +15,7 @@ from compilers import compiler_named
 from hbc.cli.pipeline import features_of
 from hbc.cli.prepare import choose, compile_chosen
 from hbc.codegen.build.toolchain import build, has_openmp
-from hbc.codegen.c.file import CSource
+from hbc.codegen.c.source import CSource
 from hbc.ir.lang.target import TARGETS, X86
 
 # Half precision, a buffer on the heap, threads, masks and a function of libm: what a file has of its own

@@ -14,7 +14,7 @@ import pytest
 
 from hbc.codegen.build.soft_vectors import functions_for, soft_function, softened
 from hbc.codegen.build.toolchain import build
-from hbc.codegen.c.file import CSource
+from hbc.codegen.c.source import CSource
 from hbc.codegen.x86.ops import BINARY, CONVERT, INT_COMPARE, SHIFT_CONSTANT, SHIFT_LANES
 from hbc.codegen.x86.types import suffix
 from hbc.ir.ground.diag import ToolError

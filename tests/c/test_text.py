@@ -15,7 +15,7 @@ from compilers import compiler_named
 from lanes import finish
 
 from hbc.codegen.build.toolchain import build, flags
-from hbc.codegen.c.file import CSource
+from hbc.codegen.c.source import CSource
 from hbc.ir.lang.build import const
 from hbc.ir.lang.kernel import Argument, Kernel, Size
 from hbc.ir.lang.nodes import Allocate, Block, For, Load, LoopKind, Store, Var, const_index

@@ -458,13 +458,16 @@ def _break_c(monkeypatch: pytest.MonkeyPatch) -> None:
     """A code generator that computes something else."""
     from dataclasses import replace
 
-    from hbc.cli import prepare
+    from hbc.cli import kept_kernels
+    from hbc.codegen.c import file
 
-    real = prepare.emit_c
+    real = file.emit_c
 
     def broken(kernel: Any, target: Any, *more: Any) -> Any:
         source = real(kernel, target, *more)
         assert "0.0f" in source.text
         return replace(source, text=source.text.replace("0.0f", "0.25f"))
 
-    monkeypatch.setattr(prepare, "emit_c", broken)
+    monkeypatch.setattr(file, "emit_c", broken)
+    monkeypatch.setattr(kept_kernels, "kept", lambda name: None)
+    monkeypatch.setattr(kept_kernels, "keep", lambda name, data: None)

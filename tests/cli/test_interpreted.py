@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from hbc.cli.prepare import Chosen, choose, compile_chosen
+from hbc.cli.compiled import Chosen
+from hbc.cli.prepare import choose, compile_chosen
 from hbc.cli.runs import stages
 from hbc.cli.runs.interpreted import statements_run
 from hbc.cli.runs.stages import Stage, verify_passes

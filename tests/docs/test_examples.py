@@ -20,10 +20,10 @@ import pytest
 
 from hbc.cli.automatic import automatic
 from hbc.cli.commands.explain import explained
+from hbc.cli.compiled import Chosen
 from hbc.cli.files.inputs import gather_inputs
 from hbc.cli.files.sizes import extents
 from hbc.cli.pipeline import lower_to_kernel
-from hbc.cli.prepare import Chosen
 from hbc.cli.runs.checking import check_outputs
 from hbc.frontend.checks.check import check
 from hbc.frontend.directives.loop_tree import loop_tree

@@ -29,7 +29,8 @@ from hbc.codegen.build.amx_emulator import build_emulator
 from hbc.codegen.build.cross import is_foreign
 from hbc.codegen.build.processor import can_run, emulated_features
 from hbc.codegen.build.program import build_callable, for_this_processor
-from hbc.codegen.c.file import CSource, emit_c
+from hbc.codegen.c.file import emit_c
+from hbc.codegen.c.source import CSource
 from hbc.frontend.checks.check import check
 from hbc.frontend.oracle.oracle import Reference, compare
 from hbc.frontend.program.funcs import Pipeline, Schedule
@@ -195,7 +196,7 @@ def prepare(p: Pipeline, kernel: Kernel, case: Case, number: int) -> Run | None:
     rng = np.random.default_rng([case.seed, number])
     special = (case.seed + number) % 3 == 2 and special_of(kernel) == Special()
     inputs = fill_inputs(p, sizes, rng, special)
-    expected = expected_outputs(p, sizes, inputs, kernel)
+    expected = expected_outputs(p, sizes, inputs, kernel.instructions)
     return Run(sizes, inputs, expected, (case.seed + number) % 4 == 1)
 
 

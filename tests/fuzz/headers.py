@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 from hbc.codegen.build.toolchain import Compiler, find_compiler, flags
-from hbc.codegen.c.file import CSource
+from hbc.codegen.c.source import CSource
 from hbc.ir.lang.target import Target
 
 HEADER = "immintrin.h"

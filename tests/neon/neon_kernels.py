@@ -11,7 +11,8 @@ import numpy as np
 from hbc.cli.runs.native import Native
 from hbc.codegen.build.program import build_callable
 from hbc.codegen.build.toolchain import Compiler
-from hbc.codegen.c.file import CSource, emit_c
+from hbc.codegen.c.file import emit_c
+from hbc.codegen.c.source import CSource
 from hbc.codegen.text.instruction_files import builtin_descriptions
 from hbc.frontend.isa.load import load_instructions
 from hbc.ir.lang.instruction import Instruction

@@ -25,7 +25,8 @@ from hbc.codegen.build.amx_emulator import build_emulator
 from hbc.codegen.build.processor import can_run, emulated_features
 from hbc.codegen.build.program import for_this_processor
 from hbc.codegen.build.toolchain import build
-from hbc.codegen.c.file import CSource, emit_c
+from hbc.codegen.c.file import emit_c
+from hbc.codegen.c.source import CSource
 from hbc.ir.lang.kernel import Kernel
 from hbc.ir.lang.target import TARGETS, X86
 

@@ -17,7 +17,8 @@ from hbc.codegen.build.amx_emulator import SOFT_FLAGS, build_emulator
 from hbc.codegen.build.processor import missing_features, processor_features
 from hbc.codegen.build.program import for_this_processor
 from hbc.codegen.build.toolchain import build, has_openmp
-from hbc.codegen.c.file import CSource, emit_c
+from hbc.codegen.c.file import emit_c
+from hbc.codegen.c.source import CSource
 from hbc.ir.lang.kernel import Kernel
 from hbc.ir.lang.target import TARGETS, Target
 

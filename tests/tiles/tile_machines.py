@@ -19,7 +19,8 @@ from hbc.codegen.build.load import load
 from hbc.codegen.build.processor import cpu_features, missing_features, runs_here
 from hbc.codegen.build.program import for_this_processor
 from hbc.codegen.build.toolchain import Compiler, all_compilers, build
-from hbc.codegen.c.file import CSource, emit_c
+from hbc.codegen.c.file import emit_c
+from hbc.codegen.c.source import CSource
 from hbc.ir.lang.kernel import Kernel
 from hbc.ir.lang.nodes import Expr
 from hbc.ir.lang.target import TARGETS

@@ -1,0 +1,84 @@
+"""`hbc doctor`: what is there of the tools that hbc can use, and what each missing one would bring."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
+from typing import TypeVar
+
+import click
+
+from hbc.cli.show.options import json_option
+from hbc.ir.ground.diag import HbcError
+
+_X = TypeVar("_X")
+Found = tuple[str, str | None, str]  # what it is, what there is of it, what it would bring
+
+# Modules that need not be there: what to install, and what for.
+MODULES = {
+    "pycuda": ("hbc[cuda]", "runs CUDA kernels on a GPU"),
+    "cuda": ("hbc[cuda-bindings]", "the same, and installs without a compiler"),
+    "ziglang": ("hbc[zig]", "a C compiler where there is none"),
+    "matplotlib": ("hbc[plots]", "figures of samples/bench"),
+}
+
+
+@click.command("doctor")
+@json_option
+def command(as_json: bool) -> None:
+    """Say which compilers, emulators, GPUs and Python packages are there, and what the missing ones
+    would bring. Only a C compiler is needed, to run kernels; to write C nothing is."""
+    from hbc.cli.show.report import print_facts, print_json
+
+    rows = list(found())
+    if as_json:
+        print_json([{"what": w, "found": f, "brings": b} for w, f, b in rows])
+        return
+    print_facts(
+        f"Python {sys.version.split()[0]}",
+        [(what, there or f"missing: {brings}") for what, there, brings in rows],
+    )
+
+
+def found() -> Iterator[Found]:
+    """A row for each thing; None where it is missing."""
+    from hbc.cli.machine import default_target
+    from hbc.codegen.build.cross import emulator
+    from hbc.codegen.build.gpu import gpu_facts
+    from hbc.codegen.build.toolchain import cross_compilers, find_compiler, has_openmp
+    from hbc.ir.lang.target import ARM
+
+    yield "target", f"{default_target().name}, unless a file has a schedule for a better one", ""
+    compiler = _tried(find_compiler)
+    yield (
+        "C compiler",
+        str(compiler) if compiler else None,
+        "run, verify and bench: gcc, clang or hbc[zig]",
+    )
+    able = compiler is not None and has_openmp(compiler)
+    yield "OpenMP", "parallel loops have threads" if able else None, "threads of parallel loops"
+    crossing = cross_compilers(ARM)
+    yield (
+        "ARM compiler",
+        str(crossing[0]) if crossing else None,
+        "builds arm_dot code to be verified",
+    )
+    yield "ARM emulator", _tried(lambda: " ".join(emulator(ARM))), "runs arm_dot code: qemu-user"
+    yield "nvcc", shutil.which("nvcc"), "ptx, cubin and libraries for GPUs: NVIDIA's CUDA toolkit"
+    yield (
+        "GPU",
+        _tried(lambda: gpu_facts().name),
+        "runs CUDA kernels; the CPU verifies them (--on-cpu)",
+    )
+    for module, (package, brings) in MODULES.items():
+        there = "installed" if find_spec(module) else None
+        yield module, there, f"{brings}: pip install '{package}'"
+
+
+def _tried(ask: Callable[[], _X]) -> _X | None:
+    try:
+        return ask()
+    except HbcError:
+        return None
