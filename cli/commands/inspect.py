@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from hbc.eqsat.inspecting.mapping import Mapping as Found
 
 MOST_SHOWN = 5  # mappings of a statement
+MOST_NAMED = 6  # instructions that are refused for one reason
 HEADINGS = ("", "instruction", "loops along its rows", "operands", "cycles", "per point")
 
 
@@ -69,10 +70,12 @@ def command(
 def inspected(chosen: Chosen, sizes: Mapping[str, int]) -> list[Inspected]:
     """The statements of a program without a schedule."""
     from hbc.cli.instruction_set import instructions_of
+    from hbc.cli.prepare import PLAIN
     from hbc.eqsat.inspecting.inspect import inspect
     from hbc.frontend.lowering.lower import lower
+    from hbc.ir.lang.target import TARGETS
 
-    kernel = lower(chosen.pipeline, None, chosen.target)
+    kernel = lower(chosen.pipeline, None, TARGETS[PLAIN])  # whose loops are whole also for GPUs
     return inspect(kernel, instructions_of(chosen.target), chosen.target, sizes)
 
 
@@ -109,7 +112,7 @@ def _lines(
 
 def _statement(s: Inspected, show_all: bool) -> Iterator[str]:
     where = f"line {s.span.line}: " if s.span else ""
-    written = " ".join(s.span.text.split()) if s.span else s.stage
+    written = _written(s)
     part = f" (product {s.part} of {s.parts})" if s.parts > 1 else ""
     yield ""
     yield f"{where}{written}{part}"
@@ -137,7 +140,19 @@ def _statement(s: Inspected, show_all: bool) -> Iterator[str]:
                 m.instruction
             )
     for reason, names in reasons.items():
-        yield f"  not {', '.join(dict.fromkeys(names))}: {reason}"
+        known = list(dict.fromkeys(names))
+        listed = ", ".join(known if show_all else known[:MOST_NAMED])
+        more = len(known) - MOST_NAMED
+        yield f"  not {listed}{f' and {more} more' if more > 0 and not show_all else ''}: {reason}"
+
+
+def _written(s: Inspected) -> str:
+    """The text of the statement: of a definition, of which a name is known, the line."""
+    if s.span is None:
+        return s.stage
+    text = s.span.text
+    whole = s.span.source.line(s.span.line) if text.isidentifier() else text
+    return " ".join(whole.partition("#")[0].split())
 
 
 def _row(rank: int, m: Found, points: int) -> tuple[str, ...]:
@@ -152,7 +167,7 @@ def _as_json(s: Inspected) -> Json:
     mappings: list[Json] = [_mapping_json(m) for m in s.mappings]
     return {
         "line": s.span.line if s.span else None,
-        "text": " ".join(s.span.text.split()) if s.span else None,
+        "text": _written(s),
         "stage": s.stage,
         "part": s.part,
         "parts": s.parts,

@@ -7,8 +7,8 @@ reductions along reductions.
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from collections.abc import Mapping as Names
-from collections.abc import Sequence
 from contextlib import ExitStack
 from itertools import islice
 from math import inf, prod
@@ -23,13 +23,13 @@ from hbc.eqsat.inspecting.mapping import Along, Mapping
 from hbc.eqsat.operands.choice import Candidate, Statement
 from hbc.eqsat.operands.operand import Access, access
 from hbc.eqsat.operands.statement import in_whole_tiles
-from hbc.eqsat.tensors.plan import Contraction, Plan, plans
+from hbc.eqsat.tensors.plan import Contraction, Plan, planned, plans, with_instruction
 from hbc.eqsat.tensors.tensor import Band, Dim, Tensor, parts, reads, strides_along
 from hbc.ir.ground.record import record
 from hbc.ir.lang.instruction import Instruction, Overflow
 from hbc.ir.meaning.contraction import extents
 
-MOST_PLANS = 1500  # that are made for one table
+MOST_PLANS = 400  # that are made for one table
 MOST_COSTED = 24  # of them, those whose instructions take least
 TOGETHER = 4  # instructions that share an operand in a register, where it does not move
 CLASSES = {
@@ -73,7 +73,7 @@ def _by_instruction(
     found: dict[str, list[Way]] = {}
     loads, rests = Loads(), {}
     known: set[tuple[str, int, int]] = set()
-    tables: dict[tuple[Contraction, str], list[Plan]] = {}
+    tables: dict[Hashable, list[Plan]] = {}
     for c in candidates(search.found(), of, usable):
         key = c.types, id(loads.form(c.a)), id(loads.form(c.b))
         moving = loads.form(c.a).moving, loads.form(c.b).moving
@@ -85,9 +85,11 @@ def _by_instruction(
             if held is None:
                 continue
             known.add(key)
-            if (table, i.name) not in tables:
-                tables[table, i.name] = _plans(table, i)
-            found.setdefault(i.name, []).extend(Way(held[0], p) for p in tables[table, i.name])
+            alike = table, planned(i)
+            if alike not in tables:
+                tables[alike] = _plans(table, i)
+            own = (with_instruction(p, i) for p in tables[alike])
+            found.setdefault(i.name, []).extend(Way(held[0], p) for p in own)
     return found
 
 

@@ -9,8 +9,19 @@ from hbc.eqsat.inspecting.mapping import PLAIN, SCALAR, THREADS, Along, Mapping
 from hbc.eqsat.inspecting.nests import Level, Nest, expanded, step
 from hbc.eqsat.inspecting.whole import updates
 from hbc.eqsat.operands.operand import LOAD, SHUFFLE
-from hbc.ir.lang.build import const_value, sub
-from hbc.ir.lang.nodes import ASSOCIATIVE, Binary, Call, Cast, Expr, Load, Op, Select, Unary
+from hbc.ir.lang.build import const_value, mul, sub
+from hbc.ir.lang.nodes import (
+    ASSOCIATIVE,
+    Binary,
+    Call,
+    Cast,
+    Expr,
+    Load,
+    Op,
+    Select,
+    Unary,
+    const_index,
+)
 from hbc.ir.lang.target import GPU, Target
 from hbc.ir.lang.types import INDEX
 from hbc.ir.lang.walk import free_variables, nodes
@@ -20,6 +31,7 @@ CALL = 12.0  # operations of a function such as exp
 LANE = 0.5  # cycles for each lane that is loaded or stored by itself
 WARP = 32
 TOGETHER = 4  # vectors of sums that share a load
+FARTHEST = 16  # steps of a loop to what an iteration reads of another
 NEAR = 4  # elements from lane to lane that one or two loads still hold
 
 
@@ -55,7 +67,7 @@ def _along(
     if summed and op not in ASSOCIATIVE:
         why = f"what `{level.loop}` stores to one element must stay in its order"
         return Mapping(name, row, reason=why, edit="let the lanes run along another loop")
-    if op is None and _carries(n, level, stored):
+    if op is None and _carries(n, level):
         why = (
             f"an iteration of `{level.loop}` reads what an earlier one stored in `{n.store.buffer}`"
         )
@@ -90,23 +102,26 @@ def _scattered(n: Nest) -> Iterator[Load]:
             yield Load(n.store.buffer, e.index, e.type)
 
 
-def _carries(n: Nest, level: Level, stored: Expr) -> bool:
-    """Whether another iteration of the loop may store what this one reads: elements a multiple of the
-    loop's steps away, or no one knows how far."""
+def _carries(n: Nest, level: Level) -> bool:
+    """Whether another iteration of the loop may store what this one reads: elements so many of its steps
+    away. Where it is no loop's steps, no one knows, and it may be any."""
     for x in _loads(n.store.value):
         if x.buffer != n.store.buffer:
             continue
         far = expanded(sub(x.index, n.store.index))
-        if far == expanded(sub(far, far)):
-            continue
-        moved, by = const_value(far), const_value(stored)
-        if (
-            moved is None
-            or by is None
-            or (by and moved % by == 0 and abs(moved // by) < level.extent)
-        ):
+        if far != const_index(0) and level in (_carriers(n, far) or n.levels):
             return True
     return False
+
+
+def _carriers(n: Nest, far: Expr) -> list[Level]:
+    """The loop of which so many steps are this far: of several that of the longest."""
+    for q in range(1, FARTHEST + 1):
+        for level in n.levels:
+            stride = step(n.store.index, level.var)
+            if expanded(mul(q, stride)) in (far, expanded(sub(0, far))) and q < level.extent:
+                return [level]
+    return []
 
 
 def _loads(e: Expr) -> Iterator[Load]:

@@ -21,6 +21,8 @@ from hbc.eqsat.tensors.tensor import (
     strides_along,
     template,
 )
+from hbc.ir.algebra.facts import Facts
+from hbc.ir.algebra.simplify import simplify
 from hbc.ir.ground.record import record
 from hbc.ir.lang.addends import addends, is_product
 from hbc.ir.lang.build import const_value
@@ -137,7 +139,8 @@ class _Reader:
                 there = Read(buffer, t.element, at.base, at.strides)
                 return there if mask is None else masked(self.read(mask), there)
             case Select(condition=c, a=a, b=b) if const_value(b) == 0:
-                return masked(self.read(c), self.read(a))
+                within = simplify(a, Facts().with_condition(c))  # bounds of edges are idle there
+                return masked(self.read(c), self.read(within))
             case _ if e.type == INDEX:
                 return self.line(e)
             case Cast() | Binary() | Unary() | Select() | Call():
