@@ -15,6 +15,7 @@ from math import inf, prod
 
 from hbc.eqsat.choosing.choose import Loads, candidates, cost, fitted, of_types, searched
 from hbc.eqsat.choosing.near_miss import near_miss
+from hbc.eqsat.graph.egraph import Term
 from hbc.eqsat.graph.encode import Encoding
 from hbc.eqsat.graph.graphs import Graphs
 from hbc.eqsat.graph.lowering import selectable
@@ -29,8 +30,8 @@ from hbc.ir.ground.record import record
 from hbc.ir.lang.instruction import Instruction, Overflow
 from hbc.ir.meaning.contraction import extents
 
-MOST_PLANS = 400  # that are made for one table
-MOST_COSTED = 24  # of them, those whose instructions take least
+MOST_PLANS = 240  # that are made for one table
+MOST_COSTED = 10  # of them, those whose instructions take least
 TOGETHER = 4  # instructions that share an operand in a register, where it does not move
 CLASSES = {
     Access.DIRECT: "direct", Access.REPEATED: "broadcast",
@@ -71,7 +72,7 @@ def _by_instruction(
 ) -> dict[str, list[Way]]:
     """Candidates and plans for each instruction: one of those whose operands are loaded alike."""
     found: dict[str, list[Way]] = {}
-    loads, rests = Loads(), {}
+    loads, rests = Loads(), dict[Term, Tensor | None]()
     known: set[tuple[str, int, int]] = set()
     tables: dict[Hashable, list[Plan]] = {}
     for c in candidates(search.found(), of, usable):

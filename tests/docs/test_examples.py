@@ -2,7 +2,7 @@
 
 A block marked `hb` is a program; `hb run` one whose result is compared with the oracle; `hb schedule`
 the lines of a schedule for the program above it; `loops` what `--emit loops` prints for the block
-before it, `explain` what `hbc explain` says of it, and `vectors` and `selected` the IR after those
+before it, `explain` and `inspect` what those commands say of it, and `vectors` and `selected` the IR after those
 passes; `hb wrong` a program with a mistake, and `error`
 the message. Run as a program, this file brings the printed blocks up to date.
 """
@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 
 from hbc.cli.commands.explain import explained
+from hbc.cli.commands.inspect import described
 from hbc.cli.files.inputs import gather_inputs
 from hbc.cli.files.sizes import extents
 from hbc.cli.pipeline import lower_to_kernel
@@ -41,7 +42,7 @@ DOCS = Path(__file__).resolve().parents[2] / "docs"
 BLOCK = re.compile(r"^```([a-z ]+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 TARGET = TARGETS["avx512"]
 STAGES = {"vectors": "simplify-vectors", "selected": "select"}
-OUTPUTS = ("loops", "error", "explain", *STAGES)
+OUTPUTS = ("loops", "error", "explain", "inspect", *STAGES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +142,9 @@ def printed(block: Block, mark: str) -> str:
     """The loop nest without its title, or the error."""
     if mark == "loops":
         return loop_tree(*checked(block)).partition("\n")[2]
+    if mark == "inspect":
+        p, schedule = checked(block)
+        return "\n".join(described(Chosen(p, target_of(schedule), schedule))[2:]) + "\n"
     if mark == "explain":  # for the target of the first schedule
         p, schedule = checked(block)
         assert schedule is not None
