@@ -99,15 +99,15 @@ def test_several_products_are_looked_at_one_by_one() -> None:
     assert all(feasible(s)[0].instruction == "vpdpbusd_zmm" for s in parts)
 
 
-def test_nothing_feasible_is_explained(tmp_path: Path, command: Command) -> None:
+def test_nothing_feasible_is_explained(tmp_path: Path, hbc: Command) -> None:
     """An order that must be kept has no plain form either."""
     file = tmp_path / "scan.hb"
     file.write_text(
         "size N\ninput I: f32[N]\noutput O: f32[N]\nreduce t in 1 .. N\n"
         "s[x] = I[x]\ns[t] = 0.5 * s[t - 1] + s[t]\nO[x] = s[x]\n"
     )
-    done = command("inspect", file, "--target", "amx", "--json")
-    (s,) = json.loads(done.stdout)["statements"]
+    done = hbc("inspect", file, "--target", "amx", "--json")
+    (s,) = json.loads(done.out)["statements"]
     assert all(m["reason"] and m["cycles"] is None for m in s["mappings"])
     assert "reads what an earlier one stored" in s["mappings"][0]["reason"]
-    assert "nothing does it" in command("inspect", file, "--target", "amx").stdout
+    assert "nothing does it" in hbc("inspect", file, "--target", "amx").out

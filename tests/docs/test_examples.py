@@ -2,8 +2,8 @@
 
 A block marked `hb` is a program; `hb run` one whose result is compared with the oracle; `hb schedule`
 the lines of a schedule for the program above it; `loops` what `--emit loops` prints for the block
-before it, `explain` and `inspect` what those commands say of it, and `vectors` and `selected` the IR after those
-passes; `hb wrong` a program with a mistake, and `error`
+before it, `explain` and `inspect` what those commands say of it, and `vectors` and `selected` the IR
+after those passes; `hb wrong` a program with a mistake, and `error`
 the message. Run as a program, this file brings the printed blocks up to date.
 """
 
