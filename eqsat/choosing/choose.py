@@ -115,6 +115,15 @@ def choose(
     where the choice must suit that for other statements, on tiles. None where there is none."""
     if not instructions or not has_sum(s.value):
         return ()
+    with ExitStack() as stack:
+        search, of = searched(s, instructions, graphs, stack)
+        return _choices(s, instructions, search, of, graphs.plans.setdefault(instructions, {}))
+
+
+def searched(
+    s: Statement, instructions: tuple[Instruction, ...], graphs: Graphs, stack: ExitStack
+) -> tuple[Search, Encoding]:
+    """The statement as a question to the e-graph for the instructions, and what its numbers mean."""
     of = Encoding()
     for d in s.outputs:
         of.bit(d)
@@ -126,10 +135,8 @@ def choose(
     needed = [("application", bool(sliding)), ("masks", has_mask(s.value))]
     rules = tuple(rules for rules, may_match in needed if may_match)
     facts = dict.fromkeys([*known, *sliding, f"(let $root {root})", *of.facts])
-    with ExitStack() as stack:
-        text = "\n".join(facts)
-        search = Search(graphs, graphs.together(instructions), rules, text, stack)
-        return _choices(s, instructions, search, of, graphs.plans.setdefault(instructions, {}))
+    text = "\n".join(facts)
+    return Search(graphs, graphs.together(instructions), rules, text, stack), of
 
 
 def _choices(
@@ -143,27 +150,44 @@ def _choices(
     choices: list[Choice] = []
     rests: dict[Term, Tensor | None] = {found.root: None}
     for (cycles, packing), candidate, plan in _cheapest(
-        _candidates(found, of, instructions), s, instructions, tables
+        candidates(found, of, instructions), s, instructions, tables
     ):
         if any(_same_operands(plan, candidate, c) for c in choices):
             continue  # dearer ways to the same end
-        if candidate.whole not in rests:
-            rests[candidate.whole] = _rest(search, candidate, of)
-        rest = rests[candidate.whole]
-        in_tiles = plan.instruction.place.rows > 1
-        if in_tiles and rest is not None and _is_signed_anew(rest, CHOSEN):
-            start = s.dest if _is_signed_anew(candidate.c, s.dest.buffer) else candidate.c
-            candidate, rest = replace(candidate, c=start), None
-        if in_tiles and rest is not None and s.dest in reads(rest):
-            continue  # the sums would overwrite what the rest reads
-        if in_tiles and any(x is not None and _sums_arrays(x) for x in (rest, candidate.c)):
-            continue  # what is left is as long a sum
-        if rest is not None and _summed(rest):
-            continue  # the result is known at the points of the statement, not at those of a sum
+        fitting = fitted(candidate, plan.instruction, s, search, of, rests)
+        if fitting is None:
+            continue
+        candidate, rest = fitting
         choices.append(Choice(candidate, plan, cycles, packing, rest, found.fired, found.complete))
-        if len(choices) == (MOST_CHOICES if in_tiles else 1):
+        if len(choices) == (MOST_CHOICES if plan.instruction.place.rows > 1 else 1):
             break
     return tuple(choices)
+
+
+def fitted(
+    candidate: Candidate,
+    i: Instruction,
+    s: Statement,
+    search: Search,
+    of: Encoding,
+    rests: dict[Term, Tensor | None],
+) -> tuple[Candidate, Tensor | None] | None:
+    """The candidate with the statement's value around it; None where an instruction cannot leave that.
+    `rests`: what is known of these, by the candidate's term."""
+    if candidate.whole not in rests:
+        rests[candidate.whole] = _rest(search, candidate, of)
+    rest = rests[candidate.whole]
+    in_tiles = i.place.rows > 1
+    if in_tiles and rest is not None and _is_signed_anew(rest, CHOSEN):
+        start = s.dest if _is_signed_anew(candidate.c, s.dest.buffer) else candidate.c
+        candidate, rest = replace(candidate, c=start), None
+    if in_tiles and rest is not None and s.dest in reads(rest):
+        return None  # the sums would overwrite what the rest reads
+    if in_tiles and any(x is not None and _sums_arrays(x) for x in (rest, candidate.c)):
+        return None  # what is left is as long a sum
+    if rest is not None and _summed(rest):
+        return None  # the result is known at the points of the statement, not at those of a sum
+    return candidate, rest
 
 
 def _cheapest(
@@ -235,7 +259,7 @@ def has_mask(x: Tensor) -> bool:
     return isinstance(x, Masked) or any(has_mask(p) for p in parts(x))
 
 
-def _candidates(
+def candidates(
     found: Found, of: Encoding, instructions: Sequence[Instruction]
 ) -> Iterator[Candidate]:
     """The rows for the instructions as candidates: one of two that differ in the order of factors,
@@ -245,7 +269,7 @@ def _candidates(
     # Those that begin with something first: of equals they are chosen.
     for types, whole, c, mask, a, b in sorted(found.candidates, key=lambda row: row[2] == NOTHING):
         if types not in either:
-            fitting = _of_types(str(types), instructions)
+            fitting = of_types(str(types), instructions)
             either[types] = all(map(commutes, fitting)) if fitting else None
         if either[types] is None:
             continue
@@ -290,7 +314,7 @@ def _plans(
 def _plans_of(
     table: Contraction, types: str, instructions: Sequence[Instruction]
 ) -> Iterator[Plan]:
-    fitting = sorted(_of_types(types, instructions), key=_products, reverse=True)
+    fitting = sorted(of_types(types, instructions), key=_products, reverse=True)
     whole: set[Family] = set()  # families of instructions of which one has an exact plan
     # For instructions that differ in the order of elements; and whether one of the plans is exact.
     alike: dict[Hashable, tuple[list[Plan], bool]] = {}
@@ -309,7 +333,7 @@ def _plans_of(
         yield from (p if p.instruction is i else with_instruction(p, i) for p in found)
 
 
-def _of_types(types: str, instructions: Sequence[Instruction]) -> list[Instruction]:
+def of_types(types: str, instructions: Sequence[Instruction]) -> list[Instruction]:
     """Those that sum and multiply elements of these types."""
     return [i for i in instructions if selectable(i) and signature_text(signature(i)) == types]
 

@@ -133,6 +133,11 @@ def not_a_tensor(why: NotTensorError, s: Store, instructions: Sequence[Instructi
         return Miss(name, REPEATED, APART)
     if total is not None:
         return Miss(name, "what is added is an array, and no product", BY_ONES)
+    return without_strides(why, name)
+
+
+def without_strides(why: NotTensorError, name: str) -> Miss:
+    """The same for an operand whose place has none. `name`: of the nearest instruction."""
     index = why.part.index if isinstance(why.part, Load) else why.part
     through = [n.buffer for n in nodes(index) if isinstance(n, Load)]
     if through:

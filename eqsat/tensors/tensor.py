@@ -311,7 +311,7 @@ class _Reader:
             case Select(condition=c, a=a, b=b) if const_value(b) == 0:
                 return masked(self.read(c, dims), self.read(a, dims))
             case Cast() | Binary() | Unary() | Select() | Call():
-                return Apply(_template(e), tuple(self.read(c, dims) for c in _operands(e)))
+                return Apply(template(e), tuple(self.read(c, dims) for c in operand_parts(e)))
             case _:
                 raise NotTensorError(e, "it is not a strided load or arithmetic on such")
 
@@ -320,7 +320,7 @@ class _Reader:
         return Dim(f"r{self.reduced - 1}", extent, reduced=True)
 
 
-def _template(
+def template(
     e: Cast | Binary | Unary | Select | Call,
 ) -> Cast | Binary | Unary | Select | Call:
     """The node with names for its operands: what it does, and not to what."""
@@ -334,7 +334,8 @@ def operand_name(element: DType) -> Var:
     return Var("x", element(1))
 
 
-def _operands(e: Expr) -> tuple[Expr, ...]:
+def operand_parts(e: Expr) -> tuple[Expr, ...]:
+    """What the template of a node is applied to."""
     found = []
     for c in children(e):
         assert isinstance(
@@ -371,7 +372,7 @@ def _cuts(e: Expr) -> set[int]:
             _extents(inner_cuts, e)
             return {c // below for c in inner_cuts if c >= below}
         case Cast() | Binary() | Unary() | Select() | Call():
-            return set().union(*(_cuts(c) for c in _operands(e)))
+            return set().union(*(_cuts(c) for c in operand_parts(e)))
         case _:
             raise NotTensorError(e, "it is not a strided load or arithmetic on such")
 

@@ -2,8 +2,8 @@
 
 A block marked `hb` is a program; `hb run` one whose result is compared with the oracle; `hb schedule`
 the lines of a schedule for the program above it; `loops` what `--emit loops` prints for the block
-before it, `explain` what `hbc explain` says of it, and `vectors` and `selected` the IR after those
-passes, `auto` the schedule that hbc makes; `hb wrong` a program with a mistake, and `error`
+before it, `explain` and `inspect` what those commands say of it, and `vectors` and `selected` the IR
+after those passes, `auto` the schedule that hbc makes; `hb wrong` a program with a mistake, and `error`
 the message. Run as a program, this file brings the printed blocks up to date.
 """
 
@@ -20,6 +20,7 @@ import pytest
 
 from hbc.cli.automatic import automatic
 from hbc.cli.commands.explain import explained
+from hbc.cli.commands.inspect import described
 from hbc.cli.compiled import Chosen
 from hbc.cli.files.inputs import gather_inputs
 from hbc.cli.files.sizes import extents
@@ -42,7 +43,7 @@ DOCS = Path(__file__).resolve().parents[2] / "docs"
 BLOCK = re.compile(r"^```([a-z ]+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 TARGET = TARGETS["avx512"]
 STAGES = {"vectors": "simplify-vectors", "selected": "select"}
-OUTPUTS = ("loops", "error", "explain", "auto", *STAGES)
+OUTPUTS = ("loops", "error", "explain", "inspect", "auto", *STAGES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +143,9 @@ def printed(block: Block, mark: str) -> str:
     """The loop nest without its title, or the error."""
     if mark == "loops":
         return loop_tree(*checked(block)).partition("\n")[2]
+    if mark == "inspect":
+        p, schedule = checked(block)
+        return "\n".join(described(Chosen(p, target_of(schedule), schedule))[2:]) + "\n"
     if mark == "explain":  # for the target of the first schedule
         p, schedule = checked(block)
         assert schedule is not None
