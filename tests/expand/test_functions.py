@@ -119,7 +119,7 @@ def test_it_is_what_is_written_out(short: str, long: str) -> None:
 
 def test_a_program_without_them_is_not_touched() -> None:
     file = parse(Source("test.hb", HEAD + "O[i] = A[i]\n"))
-    assert expand(file) is file
+    assert expand(file, {}) is file
 
 
 def test_nested_calls_do_not_grow_without_end() -> None:
