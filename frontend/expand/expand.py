@@ -36,7 +36,7 @@ def expand(file: ast.File, settings: Mapping[str, str]) -> ast.File:
         _statement(s, expansion) for s in whole.statements if not isinstance(s, ast.Function)
     ]
     reduces = {d.name.text for s in statements if isinstance(s, ast.Reduce) for d in s.domains}
-    lifting = Lifting(reduces, found, mistakes)
+    lifting = Lifting(reduces, found, mistakes, found - _outside_schedules(statements))
     flat: list[ast.Statement] = []
     for s in statements:
         flat += lifting.lifted(s) if isinstance(s, ast.Definition) else [s]
@@ -44,6 +44,18 @@ def expand(file: ast.File, settings: Mapping[str, str]) -> ast.File:
     if mistakes:
         raise HbcError(mistakes)
     return replace(whole, statements=tuple(flat))
+
+
+def _outside_schedules(statements: Iterable[ast.Statement]) -> set[str]:
+    """The names that stand anywhere but in a schedule."""
+    found: set[str] = set()
+    stack: list[object] = [s for s in statements if not isinstance(s, ast.Schedule)]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, ast.Ident | ast.Name):
+            found.add(node.text)
+        stack.extend(ast.children(node))
+    return found
 
 
 def _without_families(file: ast.File, settings: Mapping[str, str]) -> ast.File:

@@ -122,6 +122,16 @@ def test_a_program_without_them_is_not_touched() -> None:
     assert expand(file, {}) is file
 
 
+def test_a_schedule_places_reductions_by_their_names() -> None:
+    """Naming one in a schedule does not take the name; a Func of the file does."""
+    line = "schedule s for c { O_sum.compute_root(); O_sum_2.compute_root() }\n"
+    p = pipeline(f"O[i] = sum(k: M[i, k]) + sum(k: M[i, k] * 2)\n{line}")
+    assert [f.name for f in p.funcs] == ["O_sum", "O_sum_2", "O"]
+    assert [str(one.stage.name) for one in p.schedules[0].lines] == ["O_sum", "O_sum_2"]
+    p = pipeline(f"O_sum[i] = A[i]\nO[i] = sum(k: M[i, k]) + O_sum[i]\n{line}")
+    assert {f.name for f in p.funcs} == {"O_sum", "O_sum_2", "O"}
+
+
 def test_nested_calls_do_not_grow_without_end() -> None:
     """Each level reads its argument twice: written out, 2^20 reads; by `let`s, a line each."""
     levels = "".join(f"def level{n}(x) = level{n - 1}(x + x * x)\n" for n in range(1, 21))
