@@ -20,7 +20,7 @@ from hbc.frontend.program.scope import Scope, Signature
 from hbc.frontend.program.settings import Settings
 from hbc.frontend.text import ast
 from hbc.frontend.text.vocabulary import words
-from hbc.ir.ground.diag import HbcError, did_you_mean, in_order
+from hbc.ir.ground.diag import Diagnostic, HbcError, did_you_mean, in_order
 from hbc.ir.ground.source import Span
 
 MOST_ARGUMENTS = 127  # that every C11 compiler takes (5.2.4.1)
@@ -32,7 +32,7 @@ def check(file: ast.File, settings: Mapping[str, str], fix_sizes: bool = False) 
     `settings` are the texts of `--set`; those of sizes fix them when `fix_sizes` says so, and are
     only read otherwise. Raises UsageError for wrong settings, and HbcError with every independent
     mistake of the file."""
-    file = expand(file)
+    file = expand(file, settings)
     scope = Scope(file.source, words=words(file))
     given = Settings(settings, fix_sizes)
     name = kernel_name(file, scope)
@@ -62,7 +62,7 @@ def check(file: ast.File, settings: Mapping[str, str], fix_sizes: bool = False) 
     sizes_are_used(scope)
     proved = check_bounds(pipeline, scope)
     if scope.mistakes:
-        raise HbcError(in_order(scope.mistakes))
+        raise HbcError(once_each(in_order(scope.mistakes), file.repeated))
     wanted = reachable(graph, scope.outputs)
     kept = tuple(f for f in pipeline.funcs if f.name in wanted)
     return replace(pipeline, funcs=kept, requirements=proved)
@@ -143,6 +143,23 @@ def outputs_are_defined(file: ast.File, written: Mapping[str, Draft], scope: Sco
     if not scope.outputs and not any(isinstance(s, ast.Output) for s in file.statements):
         begin = Span(file.source, 0, 0)
         scope.report("the file has no output", begin, "write `output C: f32[M, N]`")
+
+
+def once_each(mistakes: list[Diagnostic], repeated: tuple[Span, ...]) -> list[Diagnostic]:
+    """Without those that stand in the same place of what was written out for several members."""
+    places = [(s.source.name, s.start, s.end) for s in repeated]
+    kept: list[Diagnostic] = []
+    told: set[tuple[str, int, int]] = set()
+    for d in mistakes:
+        key = None if d.span is None else (d.span.source.name, d.span.start, d.span.end)
+        if key is not None and any(
+            name == key[0] and start <= key[1] and key[2] <= end for name, start, end in places
+        ):
+            if key in told:
+                continue
+            told.add(key)
+        kept.append(d)
+    return kept
 
 
 def sizes_are_used(scope: Scope) -> None:

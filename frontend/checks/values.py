@@ -66,6 +66,9 @@ def value(e: ast.Expr, env: Env) -> Expr:
             return let(e, env)
         case ast.Inlined():
             return inlined(e, env)
+        case ast.MemberAccess():
+            env.scope.report(f"a member of a family has no value {env.place}", e.span)
+            return BROKEN
         case ast.Reduction():
             env.scope.report(
                 f"a reduction has no value {env.place}", e.span,

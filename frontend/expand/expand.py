@@ -1,36 +1,42 @@
-"""Writes a file out as definitions alone: imports read, each call of a function replaced by its body."""
+"""Writes a file out as definitions alone: imports read, families written out, each call of a function
+replaced by its body."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from hbc.frontend.expand.calls import Expansion
+from hbc.frontend.expand.families import Families, has_families
 from hbc.frontend.expand.functions import functions_of
 from hbc.frontend.expand.imports import GIVEN, with_imports
 from hbc.frontend.expand.reductions import Lifting, reductions
+from hbc.frontend.expand.whole_numbers import params
 from hbc.frontend.text import ast
 from hbc.frontend.text.parse import too_deep
 from hbc.frontend.text.vocabulary import EDGES, words
 from hbc.ir.ground.diag import Diagnostic, HbcError
 
 
-def expand(file: ast.File) -> ast.File:
-    """The same program without `def`, `import` and reductions in expressions. HbcError with every
-    mistake in them."""
+def expand(file: ast.File, settings: Mapping[str, str]) -> ast.File:
+    """The same program without `def`, `import`, families and reductions in expressions. `settings` are
+    the texts of `--set`. HbcError with every mistake in them."""
     if not any(_needs_work(s) for s in file.statements):
         return file
     whole = with_imports(file)
+    if any(has_families(s) for s in whole.statements):
+        whole = _without_families(whole, settings)
     mistakes: list[Diagnostic] = []
     functions = functions_of(whole, mistakes)
     if mistakes:
         raise HbcError(mistakes)
-    found = words(whole)
-    expansion = Expansion(functions, declared(whole), found, mistakes)
+    found = words(whole) | declared(whole).keys()
+    expansion = Expansion(functions, set(declared(whole)), found, mistakes)
     statements = [
         _statement(s, expansion) for s in whole.statements if not isinstance(s, ast.Function)
     ]
     reduces = {d.name.text for s in statements if isinstance(s, ast.Reduce) for d in s.domains}
-    lifting = Lifting(reduces, found, mistakes)
+    lifting = Lifting(reduces, found, mistakes, found - _outside_schedules(statements))
     flat: list[ast.Statement] = []
     for s in statements:
         flat += lifting.lifted(s) if isinstance(s, ast.Definition) else [s]
@@ -38,6 +44,32 @@ def expand(file: ast.File) -> ast.File:
     if mistakes:
         raise HbcError(mistakes)
     return replace(whole, statements=tuple(flat))
+
+
+def _outside_schedules(statements: Iterable[ast.Statement]) -> set[str]:
+    """The names that stand anywhere but in a schedule."""
+    found: set[str] = set()
+    stack: list[object] = [s for s in statements if not isinstance(s, ast.Schedule)]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, ast.Ident | ast.Name):
+            found.add(node.text)
+        stack.extend(ast.children(node))
+    return found
+
+
+def _without_families(file: ast.File, settings: Mapping[str, str]) -> ast.File:
+    giving = {
+        s.name.text
+        for s in file.statements
+        if isinstance(s, ast.Function) and s.variables is not None
+    }
+    mistakes: list[Diagnostic] = []
+    families = Families(params(file, settings), declared(file), frozenset(giving), mistakes)
+    statements = families.written_out(file)
+    if mistakes:
+        raise HbcError(mistakes)
+    return replace(file, statements=statements, repeated=tuple(families.repeated))
 
 
 def is_library(file: ast.File) -> bool:
@@ -56,28 +88,41 @@ def check_library(file: ast.File) -> None:
 
 
 def _needs_work(s: ast.Statement) -> bool:
-    if isinstance(s, ast.Definition):
-        return any(True for _ in reductions(s))
-    return isinstance(s, ast.Function | ast.Import)
+    if isinstance(s, ast.Definition) and any(True for _ in reductions(s)):
+        return True
+    return isinstance(s, ast.Function | ast.Import) or has_families(s)
 
 
-def declared(file: ast.File) -> set[str]:
-    """The names that statements of the file give a meaning."""
-    found: set[str] = set()
-    for s in file.statements:
+def declared(file: ast.File) -> dict[str, ast.Ident]:
+    """The names that statements of the file give a meaning, families aside, and where each does first."""
+    found: dict[str, ast.Ident] = {}
+    for s in _all(file.statements):
         match s:
             case ast.Sizes(names=names):
-                found |= {n.text for n in names}
+                for n in names:
+                    found.setdefault(n.text, n)
             case ast.Reduce(domains=domains):
-                found |= {d.name.text for d in domains}
+                for d in domains:
+                    found.setdefault(d.name.text, d.name)
+            case ast.Definition(members=members) if members:
+                pass
             case (
                 ast.Param() | ast.TypeParam() | ast.Input() | ast.Output() | ast.Table()
                 | ast.Definition() | ast.Alias() | ast.Function()
             ):  # fmt: skip
-                found.add(s.name.text)
+                found.setdefault(s.name.text, s.name)
             case _:
                 pass
     return found
+
+
+def _all(statements: Iterable[ast.Statement]) -> Iterator[ast.Statement]:
+    """With those in blocks."""
+    for s in statements:
+        if isinstance(s, ast.Each):
+            yield from _all(s.body)
+        else:
+            yield s
 
 
 def _statement(s: ast.Statement, expansion: Expansion) -> ast.Statement:

@@ -40,11 +40,13 @@ KINDS = {
 
 @dataclass(slots=True)
 class Lifting:
-    """The names that `reduce` declares, every word of the program, and what was wrong."""
+    """The names that `reduce` declares, every word of the program, what was wrong, and the words that stand
+    in schedules alone, which may speak of the Funcs made here."""
 
     reduces: set[str]
     words: set[str]
     mistakes: list[Diagnostic]
+    scheduled: set[str] = field(default_factory=set)
     made: list[ast.Statement] = field(default_factory=list)
 
     def lifted(self, s: ast.Definition) -> Iterator[ast.Statement]:
@@ -100,7 +102,7 @@ class Lifting:
         if along is None:
             return nothing
         bound = dict(along)
-        own = self._fresh(f"{owner}_{e.name.text}")
+        own = self._own_name(f"{owner}_{e.name.text}")
         outer = [*around, *(new for _, new in along if new not in around)]
         term = self._rewritten(renamed(e.term, bound), own, outer)
         condition = None
@@ -146,6 +148,16 @@ class Lifting:
                 )  # fmt: skip
                 return None
         return found
+
+    def _own_name(self, name: str) -> str:
+        """Of a Func. That a schedule places it by this name does not take the name."""
+        own, number = name, 1
+        while own in self.words and own not in self.scheduled:
+            number += 1
+            own = f"{name}_{number}"
+        self.scheduled.discard(own)
+        self.words.add(own)
+        return own
 
     def _fresh(self, name: str) -> str:
         """The name, with a number behind it when the program has it already."""

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from hbc.ir.algebra.linear import Linear, of_atom, plus, scaled, to_expr
+from hbc.frontend.program.prove import Facts
+from hbc.ir.algebra.linear import Linear, minus, of_atom, plus, scaled, to_expr
 from hbc.ir.ground.record import record
 from hbc.ir.lang.nodes import Binary, Op, const_index
 
@@ -129,7 +130,8 @@ def cross(
     for x in a:
         for y in b:
             forms = (*x, *y) if combine is None else tuple(combine(f, g) for f in x for g in y)
-            made.append(thin(forms, pick))
+            forms = thin(forms, pick)
+            made.append(forms if len(forms) <= MOST_FORMS else deciding(forms, pick))
     outer = max if pick is min else min
     return limit(tuple(c for c in made if len(c) <= MOST_FORMS), outer)
 
@@ -144,6 +146,23 @@ def thin(forms: tuple[Linear, ...], pick: Callable[[int, int], int]) -> tuple[Li
             f, Linear(pick(old.constant, f.constant) - f.constant)
         )  # fmt: skip
     return tuple(found.values())
+
+
+def deciding(forms: tuple[Linear, ...], pick: Callable[[int, int], int]) -> tuple[Linear, ...]:
+    """Without those that another bounds for all sizes: what several readers need of a level of a pyramid
+    differs by roundings alone."""
+    kept: list[Linear] = []
+    nothing = Facts()
+
+    def decides(f: Linear, g: Linear) -> bool:
+        return nothing.prove(minus(f, g) if pick is max else minus(g, f))
+
+    for f in forms:
+        if any(decides(g, f) for g in kept):
+            continue
+        kept = [g for g in kept if not decides(f, g)]
+        kept.append(f)
+    return tuple(kept)
 
 
 def limit(clauses: Clauses, pick: Callable[[int, int], int]) -> Clauses:

@@ -78,6 +78,16 @@ class Access:
 
 
 @record
+class MemberAccess:
+    """`name[members][indices]`: a read of one Func of a family."""
+
+    name: Ident
+    members: tuple[Expr, ...]
+    indices: tuple[Expr, ...]
+    span: Span = field(compare=False, repr=False)
+
+
+@record
 class Call:
     """`name(args)`: a function, a cast, a boundary helper or the fill of an example."""
 
@@ -152,8 +162,8 @@ class Inlined:
 
 
 Expr = (
-    Name | Number | Boolean | Text | Access | Call | EdgeAccess | Unary | Binary | Let | Reduction
-    | Inlined
+    Name | Number | Boolean | Text | Access | MemberAccess | Call | EdgeAccess | Unary | Binary | Let
+    | Reduction | Inlined
 )  # fmt: skip
 
 
@@ -260,7 +270,8 @@ class Reduce:
 
 @record
 class Definition:
-    """`name[: type][indices] op value [where condition]`; `op` is `=`, `+=`, `-=`, `min=`, ..."""
+    """`name[members][: type][indices] op value [where condition]`; `op` is `=`, `+=`, `-=`, `min=`, ...
+    `members` say which Func of a family it is."""
 
     name: Ident
     type: Ident | None
@@ -269,6 +280,7 @@ class Definition:
     value: Expr
     condition: Expr | None
     span: Span = field(compare=False, repr=False)
+    members: tuple[Expr, ...] = ()
 
 
 @record
@@ -301,6 +313,24 @@ class Import:
 
 
 @record
+class Each:
+    """`for domain, ... { body }`: the body for each value of the indices, the first outermost."""
+
+    domains: tuple[Domain, ...]
+    body: tuple[Definition | Alias | Each, ...]
+    span: Span = field(compare=False, repr=False)
+
+
+@record
+class Range:
+    """`[start ..]` or `[start .. stop]` behind the name of a family."""
+
+    start: Expr
+    stop: Expr | None
+    span: Span = field(compare=False, repr=False)
+
+
+@record
 class Option:
     """`name = value` among the arguments of a directive."""
 
@@ -320,11 +350,13 @@ class Step:
 
 @record
 class Line:
-    """`name.step.step(...)` in a schedule, or a stage as an argument of a directive."""
+    """`name.step.step(...)` in a schedule, or a stage as an argument of a directive. `members` say which
+    Funcs of a family: one by its indices, several by a range, all where there are none."""
 
     name: Ident
     steps: tuple[Step, ...]
     span: Span = field(compare=False, repr=False)
+    members: tuple[Expr | Range, ...] = ()
 
 
 @record
@@ -353,17 +385,19 @@ class Example:
 
 Statement = (
     Kernel | Sizes | Param | TypeParam | Input | Output | Table | Require | Bound | Reduce
-    | Definition | Alias | Function | Import | Schedule | Example
+    | Definition | Alias | Function | Import | Each | Schedule | Example
 )  # fmt: skip
 
 
 @record
 class File:
-    """`imported`: the other sources that statements come from."""
+    """`imported`: the other sources that statements come from. `repeated`: what was written out for
+    several members of a family, so that a mistake in it would be reported for each."""
 
     statements: tuple[Statement, ...]
     source: Source = field(compare=False, repr=False)
     imported: tuple[Source, ...] = field(default=(), compare=False, repr=False)
+    repeated: tuple[Span, ...] = field(default=(), compare=False, repr=False)
 
 
 def children(node: object) -> list[object]:

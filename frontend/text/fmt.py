@@ -59,6 +59,8 @@ def starts(file: ast.File) -> Starts:
     found = Starts()
     for s in file.statements:
         found.statements.add(s.span.start)
+        if isinstance(s, ast.Each):
+            each_starts(s, found)
         if isinstance(s, ast.Schedule):
             found.items.update(line.span.start for line in s.lines or ())
         if isinstance(s, ast.Example):
@@ -68,12 +70,24 @@ def starts(file: ast.File) -> Starts:
     return found
 
 
+def each_starts(s: ast.Each, found: Starts) -> None:
+    """What stands in a block, and in the blocks in it."""
+    for inner in s.body:
+        found.items.add(inner.span.start)
+        if "\n" not in inner.span.text:
+            found.flat.add(inner.span.start)
+        if isinstance(inner, ast.Each):
+            each_starts(inner, found)
+
+
 def rows(stream: Sequence[Token], at: Starts) -> list[Row]:
     """The tokens cut into lines."""
     made: list[Row] = []
-    inside = flat = False  # a block, which stands on one line
+    blocks: list[bool] = []  # those that are open, and whether each stands on one line
+    flat = False  # whether the block that opens next does
     for number, token in enumerate(stream):
-        new = Row(int(inside), [token], gap=token.breaks > 1)
+        new = Row(len(blocks), [token], gap=token.breaks > 1)
+        on_one = bool(blocks) and blocks[-1]
         last = made[-1] if made else None
         if token.kind == "comment":
             if last is not None and token.breaks == 0:
@@ -87,34 +101,38 @@ def rows(stream: Sequence[Token], at: Starts) -> list[Row]:
         elif token.start in at.statements:
             new.item, flat = True, token.start in at.flat
         elif token.text == "}" and token.kind == "mark":
-            new.indent, inside = 0, False
+            blocks.pop()
+            new.indent = len(blocks)
             new.gap = False
-            if flat and last is not None:
+            if on_one and last is not None:
                 last.tokens.append(token)
                 continue
         elif token.start in at.items:
-            if last is not None and (flat or beside(token, last)):
+            flat = token.start in at.flat
+            if last is not None and (on_one or beside(token, last, len(blocks))):
                 if last.tokens[-1].text != "{":
                     last.tokens.append(Token("mark", ";", token.start, 0))
                 last.tokens.append(token)
                 continue
         elif last is not None and not last.comment and (token.breaks == 0 or token.text == "{"):
-            inside = inside or token.text == "{"
+            if token.text == "{":
+                blocks.append(flat)
             last.tokens.append(token)
             continue
         else:
             new.indent += 1
-            inside = inside or token.text == "{"
+            if token.text == "{":
+                blocks.append(flat)
         if last is None or (last.tokens and last.tokens[-1].text == "{"):
             new.gap = False
         made.append(new)
     return made
 
 
-def beside(token: Token, last: Row) -> bool:
+def beside(token: Token, last: Row, depth: int) -> bool:
     """Does an item of a block stay on the line of the one before?"""
-    one_row = token.breaks == 0 and not last.comment and last.indent == 1
-    return one_row and last.tokens[-1].text != "{"
+    one_row = token.breaks == 0 and not last.comment and last.indent == depth
+    return one_row and last.tokens[-1].text not in ("{", "}")
 
 
 def continues(follows: Token | None, at: Starts) -> bool:

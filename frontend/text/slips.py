@@ -54,6 +54,7 @@ SLIPS = (
     Slip(r"=>", r"", "there is no operator `=>`", "write `>=`"),
     Slip(r"=<", r"", "there is no operator `=<`", "write `<=`"),
     Slip(r":=", r"", "there is no operator `:=`", "write `=`"),
+    Slip(r"=", r":$", "there is no operator `:=`", "write `=`"),
     Slip(r"->", r"", "there is no operator `->`", "outputs are declared: `output C: f32[M, N]`"),
     Slip(r"<-", r"", "there is no operator `<-`", "write `=`"),
     Slip(r"\.", r"\.\.$", "an interval has two dots", "write `1 .. N`; it ends before `N`"),
@@ -83,7 +84,8 @@ SLIPS = (
     Slip(r"≤|≥|≠", r"", "`{}` is not read", "write `<=`, `>=` or `!=`"),
     # Statements of other languages
     Slip(r"for\b|while\b", r"", "there are no loops in an algorithm",
-         "a definition covers all points of its variables; sum along `reduce k in K`"),
+         "a definition covers all points of its variables; sum along `reduce k in K`; for a family of Funcs "
+         "write `for l in 1 .. J { g[l][x] = ... }`"),
     Slip(r"\w+", r"\b(?:if|else)$", "there is no `if`",
          "write `select(condition, a, b)`, or `where condition` after an update"),
     Slip(r"\w+", r"(?:^|\n)[ \t]*(?:if|while|return|void|const|var|int|float|double)$",

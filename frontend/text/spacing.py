@@ -51,8 +51,15 @@ def joined(row: list[Token]) -> str:
     out = ""
     before: Token | None = None
     prefix = dotted = False  # is the token before a sign, a name after a dot?
+    declares = (
+        False  # between `:` and `=`, where the variables of a table stand apart from its extents
+    )
+    depth = 0
     for token in row:
-        if before is not None and blank(before, token, prefix, dotted):
+        depth += (token.text in ("(", "[")) - (token.text in (")", "]"))
+        declares = token.text != "=" and (declares or (token.text == ":" and depth == 0))
+        adjoins = before is not None and before.text == "]" and token.text == "[" and not declares
+        if before is not None and not adjoins and blank(before, token, prefix, dotted):
             out += " "
         out += token.text
         prefix = token.text in ("-", "~") and opens_operand(before)

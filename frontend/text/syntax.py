@@ -29,6 +29,8 @@ FORMS = {
     "EXAMPLE": "example { M = 512; A = random(1) }",
     "LET": "let t = a + b in t * t",
 }
+# Of what begins with a word that has other uses, too.
+BLOCK_FORMS = {"EACH": "for l in 1 .. J { g[l][y, x] = down(g[l - 1])[y, x] }"}
 # The same for what stands in descriptions of instructions.
 DESCRIPTION_FORMS = {
     "FEATURE": 'feature NAME { machine x86_64; cpuinfo "avx2"; flag "-mavx2"; probe { ... } }',
@@ -214,7 +216,7 @@ def open_bracket(stack: list[Any]) -> Any:
 
 def form(stack: list[Any]) -> str | None:
     """How the statement is written in which the parser stopped."""
-    forms = FORMS | DESCRIPTION_FORMS if in_description(stack) else FORMS
+    forms = FORMS | DESCRIPTION_FORMS if in_description(stack) else FORMS | BLOCK_FORMS
     for item in reversed(stack):
         kind = getattr(item, "type", "")
         if kind in forms:

@@ -95,12 +95,15 @@ class TreeBuilder:
         return ast.Interval(start, c[-1], self.over(c))
 
     def definition(self, c: Children) -> ast.Definition:
+        in_family = not is_token(c[1]) and (not is_token(c[2]) or c[2].type == "COLON")
+        members = c[1][0] if in_family else ()
+        whole, c = c, [c[0], *c[2:]] if in_family else c
         typed = c[1].type == "COLON" if is_token(c[1]) else False
         at = 3 if typed else 1
         condition = c[at + 4] if len(c) > at + 3 else None
         return ast.Definition(
             self.ident(c[0]), self.ident(c[2]) if typed else None,
-            c[at][0], str(c[at + 1]), c[at + 2], condition, self.over(c),
+            c[at][0], str(c[at + 1]), c[at + 2], condition, self.over(whole), members,
         )  # fmt: skip
 
     def alias(self, c: Children) -> ast.Alias:
@@ -115,6 +118,15 @@ class TreeBuilder:
     def import_file(self, c: Children) -> ast.Import:
         return ast.Import(self.text([c[1]]), self.over(c))
 
+    def each(self, c: Children) -> ast.Each:
+        parts = trees(c)
+        domains = tuple(p for p in parts if isinstance(p, ast.Domain))
+        return ast.Each(domains, parts[len(domains) :], self.over(c))
+
+    def range(self, c: Children) -> ast.Range:
+        start, *stop = trees(c)
+        return ast.Range(start, stop[0] if stop else None, self.over(c))
+
     def cells(self, c: Children) -> ast.Cells:
         return ast.Cells(trees(c), self.over(c))
 
@@ -126,7 +138,10 @@ class TreeBuilder:
         return ast.Schedule(self.ident(c[1]), targets, lines, self.over(c))
 
     def line(self, c: Children) -> ast.Line:
-        return ast.Line(self.ident(c[0]), trees(c), self.over(c))
+        if not isinstance(c[1], ast.Range | tuple):
+            return ast.Line(self.ident(c[0]), trees(c), self.over(c))
+        members = (c[1],) if isinstance(c[1], ast.Range) else c[1][0]
+        return ast.Line(self.ident(c[0]), trees(c[2:]), self.over(c), members)
 
     def step(self, c: Children) -> ast.Step:
         args = trees(c) if len(c) > 2 else None
@@ -176,6 +191,9 @@ class TreeBuilder:
 
     def access(self, c: Children) -> ast.Access:
         return ast.Access(self.ident(c[0]), c[1][0], self.over(c))
+
+    def member_access(self, c: Children) -> ast.MemberAccess:
+        return ast.MemberAccess(self.ident(c[0]), c[1][0], c[2][0], self.over(c))
 
     def call(self, c: Children) -> ast.Call:
         return ast.Call(self.ident(c[0]), self.arguments(c), self.over(c))

@@ -119,7 +119,17 @@ def test_it_is_what_is_written_out(short: str, long: str) -> None:
 
 def test_a_program_without_them_is_not_touched() -> None:
     file = parse(Source("test.hb", HEAD + "O[i] = A[i]\n"))
-    assert expand(file) is file
+    assert expand(file, {}) is file
+
+
+def test_a_schedule_places_reductions_by_their_names() -> None:
+    """Naming one in a schedule does not take the name; a Func of the file does."""
+    line = "schedule s for c { O_sum.compute_root(); O_sum_2.compute_root() }\n"
+    p = pipeline(f"O[i] = sum(k: M[i, k]) + sum(k: M[i, k] * 2)\n{line}")
+    assert [f.name for f in p.funcs] == ["O_sum", "O_sum_2", "O"]
+    assert [str(one.stage.name) for one in p.schedules[0].lines] == ["O_sum", "O_sum_2"]
+    p = pipeline(f"O_sum[i] = A[i]\nO[i] = sum(k: M[i, k]) + O_sum[i]\n{line}")
+    assert {f.name for f in p.funcs} == {"O_sum", "O_sum_2", "O"}
 
 
 def test_nested_calls_do_not_grow_without_end() -> None:

@@ -158,7 +158,7 @@ def unsharp(image: Array) -> Array:
     return sharp
 
 
-ELSEWHERE = ("amx/", "arm/", "cuda/")  # tested where these machines are
+ELSEWHERE = ("amx/", "arm/", "cuda/", "apps/")  # tested where these machines are, and in test_apps
 
 FORMULAS: dict[str, Callable[[Inputs, Mapping[str, int]], Array | tuple[Array, ...]]] = {
     "gemm_f32": lambda i, s: gemm(i),
