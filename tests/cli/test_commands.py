@@ -414,7 +414,7 @@ def test_no_file_at_all(hbc: Command, tmp_path: Path, command: str) -> None:
         missing.err == f"error: cannot read `{tmp_path / 'none.hb'}`: No such file or directory\n"
     )
     folder = hbc(command, tmp_path)
-    assert folder.err == f"error: cannot read `{tmp_path}`: Is a directory\n"
+    assert folder.err == f"error: cannot read `{tmp_path}`: it is a folder, not a file\n"
 
 
 def test_sizes_within_quotients_are_not_guessed(

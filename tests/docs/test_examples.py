@@ -103,7 +103,7 @@ def test_there_are_examples() -> None:
     assert {b.file for b in PROGRAMS} >= {"language.md", "schedules.md"}
     described = {"isa", "isa wrong", "isa error"}  # tests/isa reads these
     solved = {"sf solve"}  # and tests/synth these
-    programs = {"hb", "hb run", "hb schedule", "hb wrong", "sh", "cuda", "python"}
+    programs = {"hb", "hb run", "hb schedule", "hb wrong", "sh", "cuda", "python", "mermaid"}
     known = programs | described | solved | {*OUTPUTS}
     assert {b.mark for b in ALL} <= known
 
