@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from hbc.cli.automatic import schedule_name
+from hbc.cli.compiled import Chosen
 from hbc.cli.files.replace_file import write_text
-from hbc.cli.prepare import Chosen
 from hbc.cli.show.report import notice
-from hbc.frontend import ast
+from hbc.frontend.text import ast
 from hbc.frontend.text.parse import parse
 from hbc.ir.ground.diag import Diagnostic, UsageError
 from hbc.ir.ground.source import Source

@@ -12,7 +12,7 @@ from hbc.cli.show.options import json_option, settings_option
 from hbc.ir.ground.printable import printable
 
 if TYPE_CHECKING:
-    from hbc.cli.prepare import Chosen
+    from hbc.cli.compiled import Chosen
     from hbc.cli.show.report import Json
     from hbc.eqsat.inspecting.mapping import Inspected
     from hbc.eqsat.inspecting.mapping import Mapping as Found
