@@ -28,7 +28,7 @@ from hbc.codegen.text.lanewise import lane_operand, lanewise
 from hbc.codegen.text.math import math_function
 from hbc.codegen.text.scalar import declare as declare_scalar
 from hbc.codegen.text.scalar import scalar
-from hbc.codegen.text.spelling import constant
+from hbc.codegen.text.spelling import constant, wrapped
 from hbc.codegen.text.unit import Printers, Unit
 from hbc.ir.ground.diag import InternalError
 from hbc.ir.lang.build import binary, const_value
@@ -144,7 +144,9 @@ def _positions(e: Expr, unit: Unit) -> str:
     offsets = lane_offsets(e)
     if offsets is not None:
         base = broadcast(t, lanes, str(scalar(offsets[0], unit)))
-        return f"{name('vadd', t, lanes)}({base}, {constants(t, offsets[1])})"
+        return (
+            f"{name('vadd', t, lanes)}({base}, {constants(t, [wrapped(v, t) for v in offsets[1]])})"
+        )
     if isinstance(e, Ramp) and e.base.type.lanes == 1:
         line = constants_expr(tuple(range(lanes)), t.bits)
         steps = binary(Op.MUL, line, broadcast_expr(e.stride, lanes))

@@ -23,12 +23,13 @@ _INDEX_OPERATORS = frozenset(Op) - COMPARISONS - {Op.SHL, Op.XOR, Op.OR, Op.AND}
 
 
 def is_index(e: Expr, scope: Scope) -> bool:
-    """Index arithmetic: loop variables, sizes and constants only. It is assumed not to overflow."""
+    """Index arithmetic: loop variables, sizes and constants only. It is assumed not to overflow; with a
+    constant that no index has, it is the arithmetic of data, which wraps."""
     match e:
         case Var(name=name, type=t):
             return t.element == I64 and scope.find(name).bits is None
-        case Const(type=t):
-            return t.element == I64
+        case Const(value=value, type=t):
+            return t.element == I64 and abs(value) < 1 << INDEX_BITS
         case Binary(op=op, a=a, b=b):
             return op in _INDEX_OPERATORS and is_index(a, scope) and is_index(b, scope)
         case Unary(op=UnaryOp.NEG, a=a):

@@ -61,6 +61,12 @@ def half_bits(value: float, t: DType) -> int:
     return bits >> 16
 
 
+def wrapped(value: int, t: DType) -> int:
+    """The value in an integer type: as arithmetic wraps it."""
+    low, high = t.limits
+    return (value - low) % (high - low + 1) + low
+
+
 def _int_constant(value: int, t: DType) -> str:
     low, high = t.limits
     if not low <= value <= high:

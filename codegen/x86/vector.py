@@ -9,7 +9,7 @@ from hbc.codegen.text.lanewise import lane_operand, lanewise
 from hbc.codegen.text.math import math_function
 from hbc.codegen.text.scalar import declare as declare_scalar
 from hbc.codegen.text.scalar import scalar
-from hbc.codegen.text.spelling import constant
+from hbc.codegen.text.spelling import constant, wrapped
 from hbc.codegen.text.unit import Printers, Unit
 from hbc.codegen.x86.convert import convert
 from hbc.codegen.x86.hold import held, held_if_widened
@@ -138,7 +138,7 @@ def _positions(e: Expr, unit: Unit) -> str:
         return setr(t, lanes, [constant(v, t) for v in known])
     offsets = lane_offsets(e)
     if offsets is not None:
-        rest = setr(t, lanes, [constant(v, t) for v in offsets[1]])
+        rest = setr(t, lanes, [constant(wrapped(v, t), t) for v in offsets[1]])
         base = _broadcast(offsets[0], t, lanes, unit)
         return f"{prefix(t, lanes)}_add_{suffix(t)}({base}, {rest})"
     if isinstance(e, Ramp) and e.base.type.lanes == 1:
