@@ -151,7 +151,8 @@ def test_run_on_the_example(hbc: Command, gemm: Path, compiler: str) -> None:
     done = hbc("run", gemm, "--target", "c")
     assert done.code == 0
     facts = {line.split()[0]: line for line in done.out.splitlines()[1:]}
-    assert facts.keys() == {"sizes", "checked", "time", "speed", "roof"}
+    said = facts.keys() - {"busy", "mistrust"}  # of a machine that does something else as well
+    assert said == {"sizes", "checked", "time", "speed", "roof"}
     assert "M = 7, N = 5, K = 3" in facts["sizes"]
 
 
