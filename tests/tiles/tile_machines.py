@@ -67,7 +67,16 @@ def why_not(machine: TileMachine) -> str | None:
         )
     if machine.way == "native" and (missing := missing_features(AMX)):
         return f"this processor has no {', '.join(missing)}"
+    if machine.way == "native" and not is_permitted():
+        return "this processor has AMX, and the system does not permit it"
     return None
+
+
+@functools.cache
+def is_permitted() -> bool:
+    """Whether Linux permits this process to use tiles, from now on."""
+    arch_prctl, request_permission, tile_data = 158, 0x1023, 18
+    return int(ctypes.CDLL(None).syscall(arch_prctl, request_permission, tile_data)) == 0
 
 
 def source_of(kernel: Kernel) -> CSource:
