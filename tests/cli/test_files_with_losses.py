@@ -60,12 +60,34 @@ def test_a_png_without_its_last_rows(hbc: Command, tmp_path: Path, rows: int, bi
     row = b"\0" + RANDOM.bytes(-(-11 * bits // 8))
     kernel, file = copy(tmp_path, "u8[H, W]"), tmp_path / "in.png"
     file.write_bytes(png(11, 4, row * rows, bits))
-    done = hbc("run", kernel, "--target", "c", "--input", file, "--output", tmp_path / "out.png")
+    done = hbc(
+        "run",
+        kernel,
+        "--schedule",
+        "none",
+        "--target",
+        "c",
+        "--input",
+        file,
+        "--output",
+        tmp_path / "out.png",
+    )
     assert done.code == 1
     assert f"cannot read `{file}` for `I`: it is cut off: rows at its end are missing" in done.err
     assert not (tmp_path / "out.png").exists()
     file.write_bytes(png(11, 4, row * 4, bits))
-    done = hbc("run", kernel, "--target", "c", "--input", file, "--output", tmp_path / "out.png")
+    done = hbc(
+        "run",
+        kernel,
+        "--schedule",
+        "none",
+        "--target",
+        "c",
+        "--input",
+        file,
+        "--output",
+        tmp_path / "out.png",
+    )
     assert (done.code, done.err) == (0, "")
 
 
@@ -90,7 +112,9 @@ def test_an_interlaced_png(hbc: Command, tmp_path: Path, size: tuple[int, int]) 
     for whole in (True, False):
         file.write_bytes(png(width, height, data if whole else data[:-1], interlaced=1))
         out = tmp_path / "out.png"
-        done = hbc("run", kernel, "--target", "c", "--input", file, "--output", out)
+        done = hbc(
+            "run", kernel, "--schedule", "none", "--target", "c", "--input", file, "--output", out
+        )
         assert (done.code == 0) == whole
         assert ("it is cut off" in done.err) != whole
     assert (np.asarray(Pillow.open(out)) == 0x55).all()
@@ -112,7 +136,7 @@ def test_a_file_that_is_cut_off(hbc: Command, tmp_path: Path, suffix: str) -> No
     else:
         Pillow.fromarray(picture).save(file)
     kernel, whole = copy(tmp_path, declared), file.read_bytes()
-    words = ("run", kernel, "--target", "c", "--input", file, "--output", out)
+    words = ("run", kernel, "--schedule", "none", "--target", "c", "--input", file, "--output", out)
     assert hbc(*words).code == 0
     out.unlink()
     for left in (len(whole) - 40, len(whole) * 3 // 4, len(whole) // 2):
@@ -137,7 +161,9 @@ def test_a_sound_that_is_cut_off_says_how_much_is_there(hbc: Command, tmp_path: 
     }
     for data, expected in said.items():
         file.write_bytes(start + data)
-        done = hbc("run", kernel, "--target", "c", "--input", file, "--output", out)
+        done = hbc(
+            "run", kernel, "--schedule", "none", "--target", "c", "--input", file, "--output", out
+        )
         assert expected in done.err
         assert (done.code == 0) == (expected == "")
     assert np.load(out).shape == (2, 2)
@@ -150,7 +176,7 @@ def test_two_outputs_into_one_file(hbc: Command, tmp_path: Path) -> None:
     (tmp_path / "link.npy").symlink_to("x.npy")
     for other in ("x.npy", "./x.npy", "link.npy", f"../{tmp_path.name}/x.npy"):
         first, second = f"O={tmp_path}/x.npy", f"P={tmp_path}/{other}"
-        done = hbc("run", kernel, "--output", first, "--output", second)
+        done = hbc("run", kernel, "--schedule", "none", "--output", first, "--output", second)
         assert done.code == 2
         assert done.err.startswith(f"error: `--output {first}` and `--output P={tmp_path}/")
         assert "` are one file\nhint: each output needs a file of its own" in done.err
@@ -163,7 +189,9 @@ def test_an_output_may_replace_an_input(hbc: Command, tmp_path: Path) -> None:
     kernel.write_text(TWO, encoding="utf-8")
     values = RANDOM.random(100_000).astype(np.float32)
     np.save(file, values)
-    assert hbc("run", kernel, "--input", file, "--output", f"O={file}").code == 0
+    assert (
+        hbc("run", kernel, "--schedule", "none", "--input", file, "--output", f"O={file}").code == 0
+    )
     assert np.array_equal(np.load(file), values + np.float32(1))
 
 
@@ -195,7 +223,7 @@ def test_what_a_picture_loses(
     file = tmp_path / "in.png"
     picture.convert(mode.split()[-1]).save(file)
     kernel = copy(tmp_path, declared)
-    done = hbc("run", kernel, "--target", "c", "--input", file)
+    done = hbc("run", kernel, "--schedule", "none", "--target", "c", "--input", file)
     assert done.code == 0
     assert done.err == (f"note: {file} {said}\n" if said else "")
 
@@ -205,7 +233,7 @@ def test_channels_that_become_one(hbc: Command, tmp_path: Path) -> None:
     body = b"WAVEfmt \x10\0\0\0" + described + b"data\x08\0\0\0" + bytes(8)
     (tmp_path / "in.wav").write_bytes(b"RIFF\x24\0\0\0" + body)
     kernel = copy(tmp_path, "f32[N]")
-    done = hbc("run", kernel, "--target", "c", "--input", tmp_path / "in.wav")
+    done = hbc("run", kernel, "--schedule", "none", "--target", "c", "--input", tmp_path / "in.wav")
     assert "in.wav has 2 channels, of which `I` gets the mean" in done.err
 
 
@@ -225,7 +253,18 @@ def test_what_is_clipped(
 ) -> None:
     np.save(tmp_path / "in.npy", np.array(values, np.float32))
     kernel, out = copy(tmp_path, declared), tmp_path / f"out.{suffix}"
-    done = hbc("run", kernel, "--target", "c", "--input", tmp_path / "in.npy", "--output", out)
+    done = hbc(
+        "run",
+        kernel,
+        "--schedule",
+        "none",
+        "--target",
+        "c",
+        "--input",
+        tmp_path / "in.npy",
+        "--output",
+        out,
+    )
     assert done.code == 0
     assert (done.err == "") == (said == "")
     assert said in done.err
