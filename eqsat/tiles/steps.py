@@ -18,7 +18,7 @@ from hbc.ir.algebra.layout import layout
 from hbc.ir.ground.record import record
 from hbc.ir.lang.build import const, const_value
 from hbc.ir.lang.nodes import Allocate, Expr, Instruct, Load, Op, Stmt, Store, const_index
-from hbc.ir.lang.types import DType, Memory
+from hbc.ir.lang.types import FRAGMENTS, DType, Memory
 from hbc.ir.lang.walk import block
 
 TileBuffers = Mapping[str, TileBuffer]
@@ -191,7 +191,8 @@ def allocated(b: TileBuffer, body: Stmt, of: Allocate) -> Stmt:
     zeros = [
         Store(tile.name, tile.index(), const(0, tile.element(tile.lanes)))
         for tile in b.tiles.values()
-        if may_begin_unknown(body, tile.name)
+        # What threads hold of a fragment that they did not fill stays theirs: nobody copies it.
+        if b.memory not in FRAGMENTS and may_begin_unknown(body, tile.name)
     ]
     body = block(*zeros, body)
     for tile in reversed(b.tiles.values()):
