@@ -75,7 +75,7 @@ def compile_with(arguments: Sequence[str], made: Path) -> subprocess.CompletedPr
     """The same for a tool that is to write the file `made`. ToolError where it fails for reasons of its
     own, or says that it is done and there is no file."""
     answer = run_tool(arguments)
-    if answer.returncode == 0 and not made.exists():
+    if answer.returncode == 0 and not made.is_file():
         raise ToolError(
             Diagnostic(f"`{arguments[0]}` says that it is done, and wrote no file `{made.name}`")
         )

@@ -66,7 +66,8 @@ def test_compile_to_stdout(
 ) -> None:
     """What would be in the file; no folder `-` is made."""
     monkeypatch.chdir(tmp_path)
-    words = ("compile", gemm, "--target", "cuda" if kind == "cu" else "c", "--emit", kind)
+    target = "cuda" if kind == "cu" else "c"
+    words = ("compile", gemm, "--target", target, "--schedule", "none", "--emit", kind)
     shown = hbc(*words, "-o", "-")
     assert (shown.code, shown.err) == (0, "")
     assert hbc(*words, "-o", "out").code == 0

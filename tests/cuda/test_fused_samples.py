@@ -41,4 +41,4 @@ def test_a_tile_goes_through_four_products() -> None:
     text = cuda_of("denoise", "wmma").text
     assert text.count("wmma::mma_sync(") == 4
     assert text.count("__syncthreads()") == 3
-    assert "fabsf(cols_copy_0) < 0.1f" in text
+    assert "fabsf(cols_copy_0) < 0.2f" in text
