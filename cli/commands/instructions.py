@@ -53,7 +53,8 @@ def command(target: str | None, files: tuple[Path, ...], as_json: bool) -> None:
         print_table(f"{t.name}: {t.about}{later}", COLUMNS, rows)
     homeless = [i for i in known.instructions if not _targets(i, known)]
     if homeless and target is None:
-        print_table("\nfor no target", COLUMNS, [_row(i) for i in homeless])
+        click.echo()
+        print_table("for no target", COLUMNS, [_row(i) for i in homeless])
 
 
 def _reached(target: str) -> str:

@@ -167,7 +167,7 @@ def box(*es: Expr) -> Dims:
 def tensor(e: Expr, dims: Dims, alone: bool = False) -> Tensor:
     """`e` over a box that `box` made of it (and of others). `alone`: one element is a box of one point,
     and not a number that somebody else computes. Raises NotTensorError."""
-    return _Reader(alone).read(e, dims)
+    return _Reader(alone and not dims).read(e, dims)
 
 
 def conjuncts(condition: Tensor) -> tuple[Tensor, ...]:

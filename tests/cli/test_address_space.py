@@ -31,6 +31,8 @@ def test_little_memory(megabytes: int, gemm: Path) -> None:
         str(gemm),
         "--target",
         "c",
+        "--schedule",
+        "none",
     ]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.returncode == 1
