@@ -2,8 +2,10 @@
 
 import inspect
 import os
+import signal
 import subprocess
 import sys
+import threading
 from collections import Counter
 from collections.abc import Iterator
 from importlib.util import find_spec
@@ -35,6 +37,14 @@ if imported_from() != ROOT:
     sys.modules.pop("hbc", None)
     inherited = os.environ.get("PYTHONPATH")
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(links.parent), inherited]))
+
+# A shell starts what runs behind it with Ctrl-C ignored, which children inherit: tests of signals, and what
+# they test, would wait for ever.
+if (
+    signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    and threading.current_thread() is threading.main_thread()
+):
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # A time limit on each example fails on a busy machine, and says nothing about the program. The suite
 # draws the same examples each time, so that a commit passes or does not; `make fuzz` and `make robust`
