@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from hbc.frontend.lowering.unscheduled import unscheduled
 from hbc.frontend.program.funcs import Pipeline, Schedule
 from hbc.ir.ground.diag import Diagnostic, in_order
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.kernel import Kernel
-from hbc.ir.lang.nodes import Instruct, Store
 from hbc.ir.lang.target import Target
 from hbc.ir.lang.walk import contains, statements
 from hbc.ir.vectors.slow_lanes import slow_lanes
@@ -37,7 +37,7 @@ def advice(
     performed = {
         s.span
         for s in statements(done.body)
-        if isinstance(s, Store) and contains(s.value, Instruct)
+        if isinstance(s, ir.Store) and contains(s.value, ir.Instruct)
     }
     found = [*unscheduled(p, schedule, loops), *slow_lanes(loops, target, performed)]
     return in_order(dict.fromkeys(found))

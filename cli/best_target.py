@@ -9,7 +9,7 @@ from pathlib import Path
 from hbc.cli.show.report import notice
 from hbc.codegen.build.processor import can_run
 from hbc.frontend.program.funcs import Pipeline
-from hbc.ir.lang.nodes import Access, Cast
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.target import TARGETS, Target, schedule_order
 from hbc.ir.lang.types import DType
 from hbc.ir.lang.walk import nodes
@@ -59,5 +59,5 @@ def _types(p: Pipeline) -> Iterator[DType]:
     for func in p.funcs:
         for value in (func.pure, *(update.value for update in func.updates)):
             for node in nodes(value):
-                if isinstance(node, Access | Cast):
+                if isinstance(node, ir.Access | ir.Cast):
                     yield node.type.element

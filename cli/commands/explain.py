@@ -104,19 +104,19 @@ def _one_by_one(chosen: Chosen, kernel: Kernel) -> list[Record]:
     from hbc.eqsat.choosing.near_miss import Miss
     from hbc.eqsat.choosing.report import Record
     from hbc.eqsat.operands.statement import is_product
-    from hbc.ir.lang.nodes import Op, Store
+    from hbc.ir.lang import nodes as ir
     from hbc.ir.lang.walk import free_variables, nodes
 
     if not _has_instructions(chosen):
         return []
-    if any(isinstance(n, Store) and is_product(n.value) for n in nodes(kernel.body)):
+    if any(isinstance(n, ir.Store) and is_product(n.value) for n in nodes(kernel.body)):
         return []
     found = []
     for f in chosen.pipeline.funcs:
         for number, u in enumerate(f.updates):
             written = {v for index in u.indices for v in free_variables(index)}
             summed = [f"`{r.name}`" for r in u.reduce if r.name not in written]
-            if u.op is Op.ADD and summed:
+            if u.op is ir.Op.ADD and summed:
                 stage = f"{f.name}.update{f'({number})' if number else ''}"
                 miss = Miss(
                     "", f"its sum over {' and '.join(summed)} takes one term at a time",

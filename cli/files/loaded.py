@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from hbc.frontend.program.funcs import Image
 from hbc.ir.ground.diag import HbcError, error
-from hbc.ir.lang.nodes import Const
+from hbc.ir.lang import nodes as ir
 
 if TYPE_CHECKING:
     from typing import Any
@@ -37,6 +37,6 @@ def channel_literals(image: Image) -> tuple[int | None, int | None]:
 
     def literal(dim: int) -> int | None:
         extent = image.extents[dim]
-        return int(extent.value) if isinstance(extent, Const) else None
+        return int(extent.value) if isinstance(extent, ir.Const) else None
 
     return literal(0), literal(-1)

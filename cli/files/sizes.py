@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from hbc.frontend.program.funcs import Image, Pipeline
 from hbc.ir.ground.diag import Diagnostic, HbcError, Note, UsageError, error
-from hbc.ir.lang.nodes import Binary, Cast, Const, Expr, Op, Select, Unary, UnaryOp, Var
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.walk import free_variables, nodes
 
 
@@ -38,24 +38,24 @@ class _Known:
     because: str
 
 
-def index_value(e: Expr, sizes: Mapping[str, int]) -> int:
+def index_value(e: ir.Expr, sizes: Mapping[str, int]) -> int:
     """The value of an index expression or condition over the sizes; `/` and `%` floor."""
     match e:
-        case Const(value=value):
+        case ir.Const(value=value):
             return int(value)
-        case Var(name=name):
+        case ir.Var(name=name):
             return sizes[name]
-        case Cast(value=value):
+        case ir.Cast(value=value):
             return index_value(value, sizes)
-        case Unary(op=UnaryOp.NEG, a=a):
+        case ir.Unary(op=ir.UnaryOp.NEG, a=a):
             return -index_value(a, sizes)
-        case Unary(op=UnaryOp.ABS, a=a):
+        case ir.Unary(op=ir.UnaryOp.ABS, a=a):
             return abs(index_value(a, sizes))
-        case Unary(op=UnaryOp.NOT, a=a):
+        case ir.Unary(op=ir.UnaryOp.NOT, a=a):
             return int(not index_value(a, sizes))
-        case Select(condition=condition, a=a, b=b):
+        case ir.Select(condition=condition, a=a, b=b):
             return index_value(a if index_value(condition, sizes) else b, sizes)
-        case Binary(op=op, a=a, b=b):
+        case ir.Binary(op=op, a=a, b=b):
             return _binary(op, index_value(a, sizes), index_value(b, sizes))
         case _:
             raise TypeError(f"not an expression over the sizes: {type(e).__name__}")
@@ -150,7 +150,9 @@ def _equations(p: Pipeline, shapes: tuple[Shape, ...]) -> Iterator[_Equation]:
                 array.image.span,
             )
         for dim, (extent, length) in enumerate(zip(array.image.extents, array.shape, strict=True)):
-            if any(isinstance(n, Binary) and n.op in (Op.DIV, Op.MOD) for n in nodes(extent)):
+            if any(
+                isinstance(n, ir.Binary) and n.op in (ir.Op.DIV, ir.Op.MOD) for n in nodes(extent)
+            ):
                 continue
             base = index_value(extent, zero)
             coefficients = tuple(
@@ -208,41 +210,41 @@ def _declared(image: Image, dim: int) -> Iterator[Note]:
         yield Note(f"this is dimension {dim} of `{image.name}`", span)
 
 
-def _binary(op: Op, a: int, b: int) -> int:
+def _binary(op: ir.Op, a: int, b: int) -> int:
     match op:
-        case Op.ADD:
+        case ir.Op.ADD:
             return a + b
-        case Op.SUB:
+        case ir.Op.SUB:
             return a - b
-        case Op.MUL:
+        case ir.Op.MUL:
             return a * b
-        case Op.DIV:
+        case ir.Op.DIV:
             return a // b if b else 0
-        case Op.MOD:
+        case ir.Op.MOD:
             return a % b if b else 0
-        case Op.MIN:
+        case ir.Op.MIN:
             return min(a, b)
-        case Op.MAX:
+        case ir.Op.MAX:
             return max(a, b)
-        case Op.AND:
+        case ir.Op.AND:
             return a & b
-        case Op.OR:
+        case ir.Op.OR:
             return a | b
-        case Op.XOR:
+        case ir.Op.XOR:
             return a ^ b
-        case Op.LT:
+        case ir.Op.LT:
             return int(a < b)
-        case Op.LE:
+        case ir.Op.LE:
             return int(a <= b)
-        case Op.GT:
+        case ir.Op.GT:
             return int(a > b)
-        case Op.GE:
+        case ir.Op.GE:
             return int(a >= b)
-        case Op.EQ:
+        case ir.Op.EQ:
             return int(a == b)
-        case Op.NE:
+        case ir.Op.NE:
             return int(a != b)
-        case Op.SHL:
+        case ir.Op.SHL:
             return a << (b % 64)
-        case Op.SHR:
+        case ir.Op.SHR:
             return a >> (b % 64)

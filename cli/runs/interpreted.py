@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from hbc.cli.files.sizes import index_value
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.kernel import Kernel
-from hbc.ir.lang.nodes import Block, Expr, For, If, LetStmt, Load, Stmt
 from hbc.ir.lang.types import CONDITION, INDEX
 from hbc.ir.lang.walk import children, contains
 
@@ -17,31 +17,31 @@ def statements_run(kernel: Kernel, sizes: Mapping[str, int]) -> int:
     return _run(kernel.body, dict(sizes))
 
 
-def _run(s: Stmt, known: Mapping[str, int]) -> int:
+def _run(s: ir.Stmt, known: Mapping[str, int]) -> int:
     match s:
-        case For(var=var, start=start, extent=extent, body=body):
+        case ir.For(var=var, start=start, extent=extent, body=body):
             first, count = _value(start, known), _value(extent, known)
             inside = {**known, var: first or 0}
             return max(1 if count is None else count, 0) * _run(body, inside)
-        case If(condition=condition, then=then, otherwise=otherwise):
+        case ir.If(condition=condition, then=then, otherwise=otherwise):
             parts = [_run(x, known) for x in (then, otherwise) if x is not None]
             holds = _value(condition, known)
             if holds is None:
                 return max(parts)
             return parts[0] if holds else sum(parts[1:])
-        case LetStmt(name=name, value=value, body=body):
+        case ir.LetStmt(name=name, value=value, body=body):
             found = _value(value, known)
             return _run(body, known if found is None else {**known, name: found})
-        case Block(body=body):
+        case ir.Block(body=body):
             return sum(_run(c, known) for c in body)
         case _:
-            inner = [c for c in children(s) if isinstance(c, Stmt)]
+            inner = [c for c in children(s) if isinstance(c, ir.Stmt)]
             return sum(_run(c, known) for c in inner) if inner else 1
 
 
-def _value(e: Expr, known: Mapping[str, int]) -> int | None:
+def _value(e: ir.Expr, known: Mapping[str, int]) -> int | None:
     """The value of an index or condition; None where that depends on more than is known."""
-    if e.type not in (INDEX, CONDITION) or contains(e, Load):
+    if e.type not in (INDEX, CONDITION) or contains(e, ir.Load):
         return None
     try:
         return index_value(e, known)

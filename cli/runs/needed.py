@@ -8,19 +8,7 @@ from dataclasses import dataclass
 
 from hbc.cli.files.sizes import extents, index_value
 from hbc.frontend.program.funcs import Func, Pipeline, Update
-from hbc.ir.lang.nodes import (
-    Access,
-    Binary,
-    Cast,
-    Const,
-    Expr,
-    Let,
-    Op,
-    Select,
-    Unary,
-    UnaryOp,
-    Var,
-)
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.walk import children
 
 
@@ -66,7 +54,7 @@ def needed_boxes(p: Pipeline, sizes: Mapping[str, int]) -> dict[str, Box]:
 
 def stages(
     func: Func, box: Box, sizes: Mapping[str, int]
-) -> Iterator[tuple[tuple[Expr, ...], dict[str, Range]]]:
+) -> Iterator[tuple[tuple[ir.Expr, ...], dict[str, Range]]]:
     """The pure step and each update: their expressions, and the ranges of their variables."""
     pure = dict(zip(func.variables, box, strict=True))
     yield (func.pure,), pure
@@ -79,27 +67,27 @@ def stages(
         yield (*update.indices, update.value, *condition), ranges
 
 
-def range_of(e: Expr, scope: Mapping[str, Range], promised: Mapping[str, Range]) -> Range:
+def range_of(e: ir.Expr, scope: Mapping[str, Range], promised: Mapping[str, Range]) -> Range:
     """Where the values of an index expression lie."""
     match e:
-        case Const(value=value):
+        case ir.Const(value=value):
             return Range(float(value), float(value))
-        case Var(name=name):
+        case ir.Var(name=name):
             return scope.get(name, UNKNOWN)
-        case Cast(value=value):
+        case ir.Cast(value=value):
             return range_of(value, scope, promised)
-        case Unary(op=UnaryOp.NEG, a=a):
+        case ir.Unary(op=ir.UnaryOp.NEG, a=a):
             r = range_of(a, scope, promised)
             return Range(-r.high, -r.low)
-        case Select(a=a, b=b):
+        case ir.Select(a=a, b=b):
             x, y = range_of(a, scope, promised), range_of(b, scope, promised)
             return Range(min(x.low, y.low), max(x.high, y.high))
-        case Let(name=name, value=value, body=body):
+        case ir.Let(name=name, value=value, body=body):
             inner = {**scope, name: range_of(value, scope, promised)}
             return range_of(body, inner, promised)
-        case Access(name=name):
+        case ir.Access(name=name):
             return promised.get(name, UNKNOWN)
-        case Binary(op=op, a=a, b=b):
+        case ir.Binary(op=op, a=a, b=b):
             return _binary(op, range_of(a, scope, promised), range_of(b, scope, promised))
         case _:
             return UNKNOWN
@@ -109,7 +97,7 @@ def _pure_variables(func: Func, update: Update) -> list[str]:
     return [
         name
         for name, index in zip(func.variables, update.indices, strict=True)
-        if isinstance(index, Var) and index.name == name
+        if isinstance(index, ir.Var) and index.name == name
     ]
 
 
@@ -121,18 +109,18 @@ def _promises(p: Pipeline, sizes: Mapping[str, int]) -> dict[str, Range]:
 
 
 def _accesses(
-    e: Expr, scope: Mapping[str, Range], promised: Mapping[str, Range]
-) -> Iterator[tuple[Access, Mapping[str, Range]]]:
+    e: ir.Expr, scope: Mapping[str, Range], promised: Mapping[str, Range]
+) -> Iterator[tuple[ir.Access, Mapping[str, Range]]]:
     """Every access in `e`, indices included, with the ranges that hold there."""
-    if isinstance(e, Access):
+    if isinstance(e, ir.Access):
         yield e, scope
-    if isinstance(e, Let):
+    if isinstance(e, ir.Let):
         yield from _accesses(e.value, scope, promised)
         inner = {**scope, e.name: range_of(e.value, scope, promised)}
         yield from _accesses(e.body, inner, promised)
         return
     for child in children(e):
-        if isinstance(child, Expr):
+        if isinstance(child, ir.Expr):
             yield from _accesses(child, scope, promised)
 
 
@@ -142,22 +130,22 @@ def _hull(a: Box | None, b: Box) -> Box:
     return tuple(Range(min(x.low, y.low), max(x.high, y.high)) for x, y in zip(a, b, strict=True))
 
 
-def _binary(op: Op, a: Range, b: Range) -> Range:
+def _binary(op: ir.Op, a: Range, b: Range) -> Range:
     match op:
-        case Op.ADD:
+        case ir.Op.ADD:
             return Range(a.low + b.low, a.high + b.high)
-        case Op.SUB:
+        case ir.Op.SUB:
             return Range(a.low - b.high, a.high - b.low)
-        case Op.MIN:
+        case ir.Op.MIN:
             return Range(min(a.low, b.low), min(a.high, b.high))
-        case Op.MAX:
+        case ir.Op.MAX:
             return Range(max(a.low, b.low), max(a.high, b.high))
-        case Op.MUL if all(map(math.isfinite, (a.low, a.high, b.low, b.high))):
+        case ir.Op.MUL if all(map(math.isfinite, (a.low, a.high, b.low, b.high))):
             corners = [x * y for x in (a.low, a.high) for y in (b.low, b.high)]
             return Range(min(corners), max(corners))
-        case Op.DIV if b.low == b.high and b.low > 0:
+        case ir.Op.DIV if b.low == b.high and b.low > 0:
             return Range(_floor(a.low / b.low), _floor(a.high / b.low))
-        case Op.MOD if b.low == b.high and b.low > 0:
+        case ir.Op.MOD if b.low == b.high and b.low > 0:
             return Range(0, b.low - 1)
         case _:
             return UNKNOWN

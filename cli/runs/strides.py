@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from hbc.frontend.program.funcs import Image
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.kernel import Check
-from hbc.ir.lang.nodes import Binary, Const, Op, Var
 
 if TYPE_CHECKING:
     from hbc.cli.files.loaded import Array
@@ -22,7 +22,7 @@ ODD = 77
 def lengthened(image: Image) -> int:
     """The dimension to lengthen: the last one whose extent is not a literal, for kernels may rely
     on the strides that literal inner extents give."""
-    open_ = [dim for dim, e in enumerate(image.extents) if not isinstance(e, Const)]
+    open_ = [dim for dim, e in enumerate(image.extents) if not isinstance(e, ir.Const)]
     return open_[-1] if open_ else 0
 
 
@@ -31,9 +31,9 @@ def padding(checks: Sequence[Check]) -> int:
     divisor = 1
     for check in checks:
         match check.condition:
-            case Binary(Op.EQ, Binary(Op.MOD, Var(name=name), Const(value=n)), _) if (
-                _STRIDE.fullmatch(name)
-            ):
+            case ir.Binary(
+                ir.Op.EQ, ir.Binary(ir.Op.MOD, ir.Var(name=name), ir.Const(value=n)), _
+            ) if _STRIDE.fullmatch(name):
                 divisor = math.lcm(divisor, int(n))
             case _:
                 pass

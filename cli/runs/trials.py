@@ -14,8 +14,8 @@ from hbc.cli.runs.strides import row_strides
 from hbc.cli.runs.work import count_work
 from hbc.frontend.program.funcs import Example, Fill, Image, Pipeline
 from hbc.ir.ground.diag import HbcError
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.kernel import Check
-from hbc.ir.lang.nodes import Binary, Const, Op, Var
 
 if TYPE_CHECKING:
     import numpy as np
@@ -103,7 +103,7 @@ def _plain_strides(p: Pipeline) -> dict[str, str]:
     return {
         f"{image.name}_stride{len(image.extents) - 2}": image.extents[-1].name
         for image in (*p.inputs, *p.outputs)
-        if len(image.extents) > 1 and isinstance(image.extents[-1], Var)
+        if len(image.extents) > 1 and isinstance(image.extents[-1], ir.Var)
     }
 
 
@@ -113,9 +113,11 @@ def _divisor(checks: tuple[Check, ...], size: str, plain: Mapping[str, str]) -> 
     divisor = 1
     for check in checks:
         match check.condition:
-            case Binary(Op.EQ, Binary(Op.MOD, Var(name=name), Const(value=n)), Const(value=0)) if (
-                plain.get(name, name) == size and int(n) > 0
-            ):
+            case ir.Binary(
+                ir.Op.EQ,
+                ir.Binary(ir.Op.MOD, ir.Var(name=name), ir.Const(value=n)),
+                ir.Const(value=0),
+            ) if plain.get(name, name) == size and int(n) > 0:
                 divisor = lcm(divisor, int(n))
             case _:
                 pass

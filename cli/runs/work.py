@@ -17,13 +17,13 @@ from dataclasses import dataclass
 from hbc.cli.files.sizes import extents
 from hbc.cli.runs.needed import needed_boxes, stages
 from hbc.frontend.program.funcs import Func, Pipeline
-from hbc.ir.lang.nodes import Access, Binary, Call, Cast, Expr, MathOp, Op, Unary, UnaryOp
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import BF16, F16, F64, I64, DType
 from hbc.ir.lang.walk import nodes
 
 Funcs = Mapping[str, Func]
 
-COUNTED = frozenset({Op.ADD, Op.SUB, Op.MUL, Op.DIV, Op.MOD, Op.MIN, Op.MAX})
+COUNTED = frozenset({ir.Op.ADD, ir.Op.SUB, ir.Op.MUL, ir.Op.DIV, ir.Op.MOD, ir.Op.MIN, ir.Op.MAX})
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,33 +60,33 @@ def count_work(p: Pipeline, sizes: Mapping[str, int]) -> Work:
     return Work(operations, moved, floating >= 0)
 
 
-def _counted(value: Expr, funcs: Funcs) -> list[tuple[str, bool]]:
+def _counted(value: ir.Expr, funcs: Funcs) -> list[tuple[str, bool]]:
     """The kind of each operation in an expression, and whether it is on floats."""
     found = []
     for node in nodes(value):
         match node:
-            case Binary(op=op) if op in COUNTED and node.type.element != I64:
+            case ir.Binary(op=op) if op in COUNTED and node.type.element != I64:
                 found.append((_kind(node, funcs), node.type.element.is_float))
-            case Call(name=name, type=t) if name is not MathOp.REINTERPRET:
+            case ir.Call(name=name, type=t) if name is not ir.MathOp.REINTERPRET:
                 found.append((_by_type(t.element), True))
-            case Unary(op=UnaryOp.ABS, a=a) if a.type.element != I64:
+            case ir.Unary(op=ir.UnaryOp.ABS, a=a) if a.type.element != I64:
                 found.append((_by_type(a.type.element), a.type.element.is_float))
             case _:
                 pass
     return found
 
 
-def _kind(e: Binary, funcs: Funcs) -> str:
-    if e.op is Op.MUL:
+def _kind(e: ir.Binary, funcs: Funcs) -> str:
+    if e.op is ir.Op.MUL:
         return _product_kind(e, funcs)
-    if e.op is Op.ADD:
+    if e.op is ir.Op.ADD:
         for term in (_uncast(e.a), _uncast(e.b)):
-            if isinstance(term, Binary) and term.op is Op.MUL:
+            if isinstance(term, ir.Binary) and term.op is ir.Op.MUL:
                 return _product_kind(term, funcs)
     return _by_type(e.type.element)
 
 
-def _product_kind(e: Binary, funcs: Funcs) -> str:
+def _product_kind(e: ir.Binary, funcs: Funcs) -> str:
     a, b = _origin(e.a, funcs), _origin(e.b, funcs)
     if a == b and a in (BF16, F16):
         return a.name
@@ -99,18 +99,18 @@ def _by_type(element: DType) -> str:
     return "f64" if element == F64 else "f32"
 
 
-def _origin(e: Expr, funcs: Funcs) -> DType:
+def _origin(e: ir.Expr, funcs: Funcs) -> DType:
     """The type of an operand before it was cast, here or in a Func that does nothing else."""
     e = _uncast(e)
-    while isinstance(e, Access) and e.name in funcs and not funcs[e.name].updates:
+    while isinstance(e, ir.Access) and e.name in funcs and not funcs[e.name].updates:
         cast = _uncast(funcs[e.name].pure)
-        if not isinstance(cast, Access):
+        if not isinstance(cast, ir.Access):
             break
         e = cast
     return e.type.element
 
 
-def _uncast(e: Expr) -> Expr:
-    while isinstance(e, Cast):
+def _uncast(e: ir.Expr) -> ir.Expr:
+    while isinstance(e, ir.Cast):
         e = e.value
     return e

@@ -30,9 +30,9 @@ from hbc.codegen.text.spelling import c_type
 from hbc.codegen.text.unit import Unit
 from hbc.codegen.text.writer import Writer
 from hbc.ir.ground.record import record
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.instruction import Feature
 from hbc.ir.lang.kernel import Argument, Kernel
-from hbc.ir.lang.nodes import Assert
 from hbc.ir.lang.target import TARGETS
 from hbc.ir.lang.walk import free_variables, nodes
 
@@ -166,7 +166,7 @@ def _codes(
         add(f"REQUIRE_{i}", REQUIRE, i, message)
     required = {c.message for c in k.checks}
     asserted = dict.fromkeys(
-        n.message for one in bodies for n in nodes(one.body) if isinstance(n, Assert)
+        n.message for one in bodies for n in nodes(one.body) if isinstance(n, ir.Assert)
     )
     for i, message in enumerate((m for m in asserted if m not in required), 1):
         add(f"ASSERT_{i}", ASSERT, i, message)

@@ -14,8 +14,8 @@ from hbc.codegen.text.scalar import scalar
 from hbc.codegen.text.spelling import c_type
 from hbc.codegen.text.unit import UNARY, Unit
 from hbc.ir.ground.record import record
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.kernel import Argument
-from hbc.ir.lang.nodes import Binary, Const, Expr, Op
 from hbc.ir.lang.target import GPU
 from hbc.ir.lang.types import INDEX
 
@@ -137,12 +137,12 @@ def cautious(abi: Abi, unit: Unit) -> Iterator[None]:
     unit.scope.pop()
 
 
-def dense_strides(a: Argument) -> list[Expr]:
+def dense_strides(a: Argument) -> list[ir.Expr]:
     """Elements between neighbours along every dimension but the last."""
-    strides: list[Expr] = []
-    inner: Expr | None = None
+    strides: list[ir.Expr] = []
+    inner: ir.Expr | None = None
     for extent in reversed(a.extents[1:]):
-        inner = extent if inner is None else Binary(Op.MUL, extent, inner)
+        inner = extent if inner is None else ir.Binary(ir.Op.MUL, extent, inner)
         strides.insert(0, inner)
     return strides
 
@@ -150,7 +150,7 @@ def dense_strides(a: Argument) -> list[Expr]:
 def _check_size(abi: Abi, name: str, fixed: int | None, unit: Unit) -> None:
     text = abi.names[name]
     if fixed is not None:
-        condition = f"{text} != {scalar(Const(fixed, INDEX), unit)}"
+        condition = f"{text} != {scalar(ir.Const(fixed, INDEX), unit)}"
     else:
         condition = f"{text} < 0 || {text} > INT64_C(1) << {codes.LARGEST_BITS}"
     refuse(condition, abi.code(f"SIZE_{name}"), unit)

@@ -22,9 +22,9 @@ from hbc.codegen.text.unit import Buffer, Printers, Unit
 from hbc.codegen.text.writer import Writer
 from hbc.codegen.x86.vector import X86_PRINTERS
 from hbc.ir.ground.diag import error
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.instruction import Feature
 from hbc.ir.lang.kernel import Kernel, Table
-from hbc.ir.lang.nodes import Load, Prefetch, Stmt, Store, Var
 from hbc.ir.lang.target import ARM, TARGETS, X86, Target
 from hbc.ir.lang.walk import nodes
 
@@ -106,7 +106,7 @@ def _computing(abi: Abi, k: Kernel, suffix: str, unit: Unit) -> Call:
     """Prints the function that does the work of `k`, on checked arguments."""
     out = unit.out
     parameters, arguments = [], []
-    touched = {n.buffer for n in nodes(k.body) if isinstance(n, Load | Store | Prefetch)}
+    touched = {n.buffer for n in nodes(k.body) if isinstance(n, ir.Load | ir.Store | ir.Prefetch)}
     for s in k.sizes:
         if s.name in unit.read_names:
             parameters.append(f"int64_t {abi.names[s.name]}")
@@ -148,13 +148,13 @@ def _entries(abi: Abi, call: Call, plain: Call | None, probed: bool, unit: Unit)
     strerror(abi, unit.out)
 
 
-def _read_names(body: Stmt) -> frozenset[str]:
-    return frozenset(n.name for n in nodes(body) if isinstance(n, Var))
+def _read_names(body: ir.Stmt) -> frozenset[str]:
+    return frozenset(n.name for n in nodes(body) if isinstance(n, ir.Var))
 
 
 def _used_tables(k: Kernel, fallback: Kernel | None) -> list[Table]:
     found: dict[str, Table] = {}
     for one in (k, *([fallback] if fallback else [])):
-        read = {n.buffer for n in nodes(one.body) if isinstance(n, Load | Prefetch)}
+        read = {n.buffer for n in nodes(one.body) if isinstance(n, ir.Load | ir.Prefetch)}
         found |= {t.name: t for t in one.tables if t.name in read}
     return list(found.values())

@@ -17,7 +17,7 @@ from hbc.codegen.text.unit import Unit
 from hbc.codegen.x86.run import address
 from hbc.ir.algebra.linear import difference
 from hbc.ir.ground.record import record
-from hbc.ir.lang.nodes import Broadcast, Const, Expr, Load, Ramp, Stmt, Store
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.target import X86
 from hbc.ir.lang.types import BOOL, Memory
 
@@ -31,19 +31,19 @@ _FUNCTION = re.compile(r"^// .*?^static inline void (\w+)\(.*?^\}\n", re.S | re.
 class _Interleaving:
     """A store of `rows` rows' elements in turn: from `base` on, `apart` from row to row."""
 
-    base: Expr
-    apart: Expr
+    base: ir.Expr
+    apart: ir.Expr
     rows: int
 
 
-def interleaved_rows(body: Sequence[Stmt], at: int, unit: Unit) -> int:
+def interleaved_rows(body: Sequence[ir.Stmt], at: int, unit: Unit) -> int:
     """How many statements from body[at] on are printed as one call; 0: none."""
     form = _form(body, at, unit)
     if form is None:
         return 0
     first = body[at]
-    assert isinstance(first, Store) and isinstance(first.index, Ramp)
-    assert isinstance(first.value, Load)
+    assert isinstance(first, ir.Store) and isinstance(first.index, ir.Ramp)
+    assert isinstance(first.value, ir.Load)
     lanes, bits = first.value.type.lanes, first.value.type.element.bits
     name = unit.prelude.add(
         function_name(form.rows, lanes, bits),
@@ -55,18 +55,18 @@ def interleaved_rows(body: Sequence[Stmt], at: int, unit: Unit) -> int:
     return form.rows
 
 
-def is_interleaved(body: Sequence[Stmt], unit: Unit) -> bool:
+def is_interleaved(body: Sequence[ir.Stmt], unit: Unit) -> bool:
     """Whether the first statements are printed as one call."""
     return _form(body, 0, unit) is not None
 
 
-def _form(body: Sequence[Stmt], at: int, unit: Unit) -> _Interleaving | None:
+def _form(body: Sequence[ir.Stmt], at: int, unit: Unit) -> _Interleaving | None:
     """What the statements from body[at] on interleave."""
     first = body[at]
-    if not isinstance(first, Store) or unit.target.machine != X86:
+    if not isinstance(first, ir.Store) or unit.target.machine != X86:
         return None
     form, load = _interleaving(first), first.value
-    if form is None or not isinstance(load, Load):
+    if form is None or not isinstance(load, ir.Load):
         return None
     t, lanes = load.type.element, load.type.lanes
     name = function_name(form.rows, lanes, t.bits)
@@ -104,14 +104,14 @@ def functions(register_bits: int) -> dict[str, str]:
     return {m.group(1): m.group(0) for m in _FUNCTION.finditer(text.partition("\n\n")[2])}
 
 
-def _interleaving(s: Stmt) -> _Interleaving | None:
+def _interleaving(s: ir.Stmt) -> _Interleaving | None:
     match s:
-        case Store(
-            index=Ramp(base=to, stride=Const(value=1)), mask=None, asynchronous=False, atomic=None,
-            value=Load(
-                index=Ramp(
-                    base=Ramp(base=base, stride=apart, lanes=rows),
-                    stride=Broadcast(value=Const(value=1)),
+        case ir.Store(
+            index=ir.Ramp(base=to, stride=ir.Const(value=1)), mask=None, asynchronous=False, atomic=None,
+            value=ir.Load(
+                index=ir.Ramp(
+                    base=ir.Ramp(base=base, stride=apart, lanes=rows),
+                    stride=ir.Broadcast(value=ir.Const(value=1)),
                 ), mask=None,
             ) as load,
         ) if to.type.lanes == base.type.lanes == 1 and load.buffer != s.buffer:  # fmt: skip
@@ -120,13 +120,13 @@ def _interleaving(s: Stmt) -> _Interleaving | None:
             return None
 
 
-def _continues(first: Store, s: Stmt, form: _Interleaving, part: int, lanes: int) -> bool:
+def _continues(first: ir.Store, s: ir.Stmt, form: _Interleaving, part: int, lanes: int) -> bool:
     """Whether `s` stores what the rows hold `part` stores further than `first`."""
     here = _interleaving(s)
-    if here is None or not isinstance(s, Store) or not isinstance(s.value, Load):
+    if here is None or not isinstance(s, ir.Store) or not isinstance(s.value, ir.Load):
         return False
-    assert isinstance(first.value, Load) and isinstance(first.index, Ramp)
-    assert isinstance(s.index, Ramp)
+    assert isinstance(first.value, ir.Load) and isinstance(first.index, ir.Ramp)
+    assert isinstance(s.index, ir.Ramp)
     return (
         (s.buffer, s.value.buffer) == (first.buffer, first.value.buffer)
         and s.value.type == first.value.type

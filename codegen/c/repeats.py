@@ -11,17 +11,17 @@ from hbc.codegen.plan.register_arrays import RegisterArray
 from hbc.codegen.plan.repeats import roll_up_registers
 from hbc.codegen.text.registers import first_stores, holder, piece_of
 from hbc.codegen.text.unit import Unit
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.accesses import Accesses
-from hbc.ir.lang.nodes import Allocate, Const, Stmt
 from hbc.ir.lang.types import TILES, Memory
 from hbc.ir.lang.walk import statements
 
 
-def with_loops(body: Stmt, unit: Unit) -> Stmt:
+def with_loops(body: ir.Stmt, unit: Unit) -> ir.Stmt:
     """The body with loops; the unit learns which buffers may be arrays of registers."""
     lanes: dict[str, int] = {}
     for s in statements(body):
-        if not isinstance(s, Allocate) or s.memory not in (Memory.REGISTER, *TILES):
+        if not isinstance(s, ir.Allocate) or s.memory not in (Memory.REGISTER, *TILES):
             continue
         found = _array(s, unit.accesses) if s.memory is Memory.REGISTER else None
         known = unit.arrays.get(s.buffer)
@@ -38,9 +38,9 @@ def with_loops(body: Stmt, unit: Unit) -> Stmt:
     return rolled
 
 
-def _array(s: Allocate, accesses: Accesses) -> RegisterArray | None:
+def _array(s: ir.Allocate, accesses: Accesses) -> RegisterArray | None:
     """The buffer as an array, where its registers are equally long and none is beside another."""
-    if not isinstance(s.extent, Const):
+    if not isinstance(s.extent, ir.Const):
         return None
     found = {p for n in accesses.within(s) if (p := piece_of(n.index))}
     pieces = {p for p in found if holder(p, found, s.element) is None}

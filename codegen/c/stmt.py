@@ -18,28 +18,7 @@ from hbc.codegen.text.spelling import c_type
 from hbc.codegen.text.unit import UNARY, Buffer, Text, Unit
 from hbc.ir.algebra.simplify import simplify, simplify_stmt
 from hbc.ir.ground.diag import InternalError
-from hbc.ir.lang.nodes import (
-    Allocate,
-    Assert,
-    Barrier,
-    Binary,
-    Block,
-    Comment,
-    Const,
-    CopyCommit,
-    CopyWait,
-    Expr,
-    For,
-    If,
-    LetStmt,
-    Load,
-    LoopKind,
-    Op,
-    Prefetch,
-    Stmt,
-    Store,
-    const_index,
-)  # fmt: skip
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import BOOL, Memory
 from hbc.ir.lang.walk import map_children, names_read, nodes, substitute_stmt
 from hbc.ir.passes.hoist import is_heap
@@ -47,12 +26,12 @@ from hbc.ir.passes.hoist import is_heap
 MOST_ZEROED = (
     1024  # bytes of an array that begins as zeros where compilers cannot tell that it is filled
 )
-_COMPOUND = {Op.ADD, Op.SUB, Op.MUL, Op.AND, Op.OR, Op.XOR}
+_COMPOUND = {ir.Op.ADD, ir.Op.SUB, ir.Op.MUL, ir.Op.AND, ir.Op.OR, ir.Op.XOR}
 
 
-def statement(s: Stmt, unit: Unit, *, last: bool = True) -> None:
+def statement(s: ir.Stmt, unit: Unit, *, last: bool = True) -> None:
     """Prints `s`. `last`: nothing follows in the same C block, so it needs no braces of its own."""
-    while isinstance(s, LetStmt):
+    while isinstance(s, ir.LetStmt):
         if s.name in unit.read_names:
             unit.printers.declare(s.name, s.value, unit)
         s = s.body
@@ -64,45 +43,45 @@ def statement(s: Stmt, unit: Unit, *, last: bool = True) -> None:
         _statement(s, unit)
 
 
-def _statement(s: Stmt, unit: Unit, *, last: bool = True) -> None:
+def _statement(s: ir.Stmt, unit: Unit, *, last: bool = True) -> None:
     if unit.printers.special(s, unit):
         return
     match s:
-        case Block(body=body):
+        case ir.Block(body=body):
             _block(body, unit, last=last)
-        case Store():
+        case ir.Store():
             _store(s, unit)
-        case For(kind=LoopKind.UNROLL):
+        case ir.For(kind=ir.LoopKind.UNROLL):
             _unrolled(s, unit)
-        case For():
+        case ir.For():
             _for(s, unit)
-        case If():
+        case ir.If():
             _if(s, unit)
-        case Allocate(memory=Memory.AMX_TILE):
+        case ir.Allocate(memory=Memory.AMX_TILE):
             _allocate_tiles(s, unit, last=last)
-        case Allocate():
+        case ir.Allocate():
             with nullcontext() if last else braced("", unit):
                 _allocate(s, unit)
-        case Comment(text=text):
+        case ir.Comment(text=text):
             unit.out.comment(text)
-        case Prefetch(buffer=buffer) if unit.buffers[buffer].memory is Memory.STACK:
+        case ir.Prefetch(buffer=buffer) if unit.buffers[buffer].memory is Memory.STACK:
             pass  # in the nearest cache anyway, and compilers warn of places beyond an array's end
-        case Prefetch(buffer=buffer, index=index, level=level):
+        case ir.Prefetch(buffer=buffer, index=index, level=level):
             place = f"{unit.buffers[buffer].text} + ({scalar(index, unit)})"
             # To be read; 3: kept in all levels of the cache, 2: from the second on, ...
             into = "" if level == 1 else f", 0, {4 - level}"
             unit.out.line(f"__builtin_prefetch({place}{into});")
-        case Assert():
+        case ir.Assert():
             _assert(s, unit)
-        case LetStmt():
+        case ir.LetStmt():
             statement(s, unit, last=last)
-        case Barrier() | CopyCommit() | CopyWait():
+        case ir.Barrier() | ir.CopyCommit() | ir.CopyWait():
             raise InternalError("codegen: a barrier outside of a GPU's kernel")
         case _:
             assert_never(s)
 
 
-def _block(body: Sequence[Stmt], unit: Unit, *, last: bool) -> None:
+def _block(body: Sequence[ir.Stmt], unit: Unit, *, last: bool) -> None:
     at = 0
     while at < len(body):
         together = interleaved_rows(body, at, unit)
@@ -120,7 +99,7 @@ def braced(head: str, unit: Unit) -> Iterator[None]:
     unit.scope.pop()
 
 
-def _store(s: Store, unit: Unit) -> None:
+def _store(s: ir.Store, unit: Unit) -> None:
     if tile_statement(s, unit):
         return
     if s.value.type.lanes > 1 or s.index.type.lanes > 1:
@@ -137,56 +116,56 @@ def _store(s: Store, unit: Unit) -> None:
         unit.out.depth -= 1
 
 
-def _under(mask: Expr, e: Expr) -> Expr:
+def _under(mask: ir.Expr, e: ir.Expr) -> ir.Expr:
     """The value where the mask is known to hold: loads need no condition of it again."""
     e = map_children(e, lambda inner: _under(mask, inner))
-    if isinstance(e, Load) and e.mask is not None and _terms(e.mask) <= _terms(mask):
-        return Load(e.buffer, e.index, e.type, None, e.span)
+    if isinstance(e, ir.Load) and e.mask is not None and _terms(e.mask) <= _terms(mask):
+        return ir.Load(e.buffer, e.index, e.type, None, e.span)
     return e
 
 
-def _terms(e: Expr) -> set[Expr]:
+def _terms(e: ir.Expr) -> set[ir.Expr]:
     """What must hold together for a condition to hold."""
     match e:
-        case Binary(op=Op.AND, a=a, b=b) if e.type.element == BOOL:
+        case ir.Binary(op=ir.Op.AND, a=a, b=b) if e.type.element == BOOL:
             return _terms(a) | _terms(b)
         case _:
             return {e}
 
 
-def _assignment(s: Store, unit: Unit) -> str:
+def _assignment(s: ir.Store, unit: Unit) -> str:
     target = element(s.buffer, s.index, unit)
     match s.value:
-        case Binary(op=op, a=Load(buffer=s.buffer, index=s.index, mask=None), b=b) if (
+        case ir.Binary(op=op, a=ir.Load(buffer=s.buffer, index=s.index, mask=None), b=b) if (
             op in _COMPOUND and _in_place(s.value, unit)
         ):
-            if op is Op.ADD and isinstance(b, Const) and b.value < 0:
-                return f"{target} -= {scalar(Const(-b.value, b.type), unit)};"
+            if op is ir.Op.ADD and isinstance(b, ir.Const) and b.value < 0:
+                return f"{target} -= {scalar(ir.Const(-b.value, b.type), unit)};"
             return f"{target} {op}= {scalar(b, unit)};"
         case _:
             value = scalar(s.value, unit)
             return f"{unit.undeclared.pop(target, '')}{target} = {value};"
 
 
-def _in_place(value: Binary, unit: Unit) -> bool:
+def _in_place(value: ir.Binary, unit: Unit) -> bool:
     """Whether `x op= y` says the same: no narrowing, no wrapping, no contraction."""
     t = value.type.element
-    product = isinstance(value.b, Binary) and value.b.op is Op.MUL
+    product = isinstance(value.b, ir.Binary) and value.b.op is ir.Op.MUL
     if t == BOOL or (t.is_float and t.bits == 16):
         return False
     if t.is_float:
-        return not (unit.fused and product and value.op in (Op.ADD, Op.SUB))
+        return not (unit.fused and product and value.op in (ir.Op.ADD, ir.Op.SUB))
     return t.bits >= 32 and not wraps(value, unit.scope)
 
 
-def _for(s: For, unit: Unit) -> None:
+def _for(s: ir.For, unit: Unit) -> None:
     if s.note:
         unit.out.blank()
         unit.out.comment(s.note)
     start = scalar(s.start, unit)
     end = _end(s, unit)
     low = nonnegative(s.start, unit.scope)
-    parallel = s.kind is LoopKind.PARALLEL and unit.region is None
+    parallel = s.kind is ir.LoopKind.PARALLEL and unit.region is None
     unit.scope.push()
     var = unit.scope.declare(s.var, nonnegative=low)
     head = f"for ({unit.index} {var} = {start}; {var} < {end}; ++{var})"
@@ -198,13 +177,13 @@ def _for(s: For, unit: Unit) -> None:
     unit.scope.pop()
 
 
-def _unrolled(s: For, unit: Unit) -> None:
+def _unrolled(s: ir.For, unit: Unit) -> None:
     """Prints a loop that compilers unroll; as calls what are rows to interleave."""
-    assert isinstance(s.extent, Const)
+    assert isinstance(s.extent, ir.Const)
     count = int(s.extent.value)
-    if isinstance(s.body, Store):
+    if isinstance(s.body, ir.Store):
         copies = [
-            simplify_stmt(substitute_stmt(s.body, {s.var: const_index(n)})) for n in range(count)
+            simplify_stmt(substitute_stmt(s.body, {s.var: ir.const_index(n)})) for n in range(count)
         ]
         if is_interleaved(copies, unit):
             _block(copies, unit, last=False)
@@ -217,30 +196,30 @@ def _unrolled(s: For, unit: Unit) -> None:
     with unit.out.braces(f"for (int64_t {var} = 0; {var} < {count}; ++{var})"):
         statement(s.body, unit)
     unit.scope.pop()
-    if isinstance(s.body, Store) and len(lines) - at == 3:
+    if isinstance(s.body, ir.Store) and len(lines) - at == 3:
         lines[at] = lines[at].removesuffix(" {")
         lines.pop()
 
 
-def _end(s: For, unit: Unit) -> Text:
+def _end(s: ir.For, unit: Unit) -> Text:
     match (s.start, s.extent):
-        case (Const(value=0), extent):
+        case (ir.Const(value=0), extent):
             end = extent
-        case (Const(value=a, type=t), Const(value=b)):
-            end = Const(a + b, t)
-        case (start, Binary(op=Op.SUB, a=a, b=b)) if b == start:
+        case (ir.Const(value=a, type=t), ir.Const(value=b)):
+            end = ir.Const(a + b, t)
+        case (start, ir.Binary(op=ir.Op.SUB, a=a, b=b)) if b == start:
             end = a
         case (start, extent):
-            end = simplify(Binary(Op.ADD, start, extent))
+            end = simplify(ir.Binary(ir.Op.ADD, start, extent))
     text = scalar(end, unit)
-    if isinstance(end, Const) or ("(" not in text.text and "[" not in text.text):
+    if isinstance(end, ir.Const) or ("(" not in text.text and "[" not in text.text):
         return text
     name = unit.scope.fresh(f"{s.var}_end")
     unit.out.line(f"const {unit.index} {name} = {text};")
     return Text(name)
 
 
-def _parallel(s: For, head: str, var: str, unit: Unit) -> None:
+def _parallel(s: ir.For, head: str, var: str, unit: Unit) -> None:
     """Iterations may run on several threads. A failure is noted and the loop runs on, because C
     allows no way out of a parallel region; the function returns after it."""
     unit.parallel = True
@@ -264,17 +243,17 @@ def _parallel(s: For, head: str, var: str, unit: Unit) -> None:
         _leave_if("status != 0", "status", unit)
 
 
-def _of_each_thread(s: For) -> tuple[list[Allocate], Stmt]:
+def _of_each_thread(s: ir.For) -> tuple[list[ir.Allocate], ir.Stmt]:
     """The buffers that all iterations need alike, and what is left of the body."""
-    held: list[Allocate] = []
+    held: list[ir.Allocate] = []
     body = s.body
-    while isinstance(body, Allocate) and is_heap(body) and s.var not in names_read(body.extent):
+    while isinstance(body, ir.Allocate) and is_heap(body) and s.var not in names_read(body.extent):
         held.append(body)
         body = body.body
     return held, body
 
 
-def _iterations(head: str, body: Stmt, held: list[str], unit: Unit) -> None:
+def _iterations(head: str, body: ir.Stmt, held: list[str], unit: Unit) -> None:
     """The parallel loop itself; no iteration runs without the buffers that its thread holds."""
     unit.live.append([])
     jumps = unit.jumps
@@ -288,12 +267,14 @@ def _iterations(head: str, body: Stmt, held: list[str], unit: Unit) -> None:
     unit.live.pop()
 
 
-def may_fail(s: Stmt) -> bool:
+def may_fail(s: ir.Stmt) -> bool:
     """Whether the computing function needs a return code."""
-    return any(isinstance(n, Assert) or (isinstance(n, Allocate) and is_heap(n)) for n in nodes(s))
+    return any(
+        isinstance(n, ir.Assert) or (isinstance(n, ir.Allocate) and is_heap(n)) for n in nodes(s)
+    )
 
 
-def _if(s: If, unit: Unit) -> None:
+def _if(s: ir.If, unit: Unit) -> None:
     with braced(f"if ({scalar(s.condition, unit)})", unit):
         statement(s.then, unit)
     if s.otherwise is not None:
@@ -306,7 +287,7 @@ def _if(s: If, unit: Unit) -> None:
         unit.scope.pop()
 
 
-def _assert(s: Assert, unit: Unit) -> None:
+def _assert(s: ir.Assert, unit: Unit) -> None:
     condition = scalar(s.condition, unit)
     _fail_if(f"!{condition.at(UNARY)}", unit.codes[s.message], unit)
 
@@ -346,7 +327,7 @@ def _free_live(unit: Unit) -> None:
         unit.out.line(RELEASE)
 
 
-def _allocate(s: Allocate, unit: Unit) -> None:
+def _allocate(s: ir.Allocate, unit: Unit) -> None:
     if s.memory is Memory.REGISTER:
         _note(s, unit)
         declare_registers(s, unit)
@@ -355,7 +336,7 @@ def _allocate(s: Allocate, unit: Unit) -> None:
     if not is_heap(s):
         _note(s, unit)
         name = unit.scope.fresh(s.buffer)
-        count = max(1, int(s.extent.value)) if isinstance(s.extent, Const) else 1
+        count = max(1, int(s.extent.value)) if isinstance(s.extent, ir.Const) else 1
         zero = count * s.element.bytes <= MOST_ZEROED and may_stay_empty(s, unit.accesses)
         start = " = {0}" if zero else ""
         unit.out.line(f"_Alignas(64) {c_type(s.element)} {name}[{count}]{start};")
@@ -370,12 +351,12 @@ def _allocate(s: Allocate, unit: Unit) -> None:
     unit.out.line(f"release({name});")
 
 
-def _allocate_tiles(s: Allocate, unit: Unit, *, last: bool) -> None:
+def _allocate_tiles(s: ir.Allocate, unit: Unit, *, last: bool) -> None:
     """Registers are named where they are configured: here is only said what for, once for
     several tiles of a Func."""
     notes = [s.note]
     body = s.body
-    while isinstance(body, Allocate) and body.memory is Memory.AMX_TILE:
+    while isinstance(body, ir.Allocate) and body.memory is Memory.AMX_TILE:
         if id(body) in unit.tiles.regions:
             break
         notes.append(body.note)
@@ -386,7 +367,7 @@ def _allocate_tiles(s: Allocate, unit: Unit, *, last: bool) -> None:
     statement(body, unit, last=last)
 
 
-def _ask(s: Allocate, unit: Unit) -> str:
+def _ask(s: ir.Allocate, unit: Unit) -> str:
     """Prints the call that gets heap memory for a buffer; returns the pointer's name."""
     _note(s, unit)
     t, extent, name = c_type(s.element), scalar(s.extent, unit), unit.scope.fresh(s.buffer)
@@ -397,7 +378,7 @@ def _ask(s: Allocate, unit: Unit) -> str:
     return name
 
 
-def _note(s: Allocate, unit: Unit) -> None:
+def _note(s: ir.Allocate, unit: Unit) -> None:
     if s.note:
         unit.out.blank()
         unit.out.comment(s.note)

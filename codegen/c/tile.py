@@ -27,9 +27,9 @@ from hbc.codegen.text.unit import ADD, Unit
 from hbc.ir.algebra.layout import layout
 from hbc.ir.algebra.simplify import simplify
 from hbc.ir.ground.diag import InternalError
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import mul
 from hbc.ir.lang.instruction import Place
-from hbc.ir.lang.nodes import Expr, Store, const_index
 from hbc.ir.lang.types import DType, Memory
 
 RELEASE = "_tile_release();"
@@ -87,7 +87,7 @@ def _enumerators(region: Region, names: dict[str, str]) -> list[str]:
     return list(texts.values())
 
 
-def tile_statement(s: Store, unit: Unit) -> bool:
+def tile_statement(s: ir.Store, unit: Unit) -> bool:
     """Prints what the statement does with tiles; False when it does nothing with any."""
     step = tile_step(s, unit.tiles.tiles)
     if step is None:
@@ -123,7 +123,7 @@ def _text(step: TileStep, place: Place, unit: Unit) -> str:
             raise InternalError(f"codegen: no instruction does this to the tile `{step.tile}`")
 
 
-def _rows(buffer: str, index: Expr, step: TileStep, unit: Unit) -> tuple[str, str]:
+def _rows(buffer: str, index: ir.Expr, step: TileStep, unit: Unit) -> tuple[str, str]:
     """Where the first row lies, and how many bytes further the next one."""
     place = unit.buffers[buffer]
     base, stride = rows_in_memory(index, unit.tiles.shapes[step.tile], place.element)
@@ -132,23 +132,23 @@ def _rows(buffer: str, index: Expr, step: TileStep, unit: Unit) -> tuple[str, st
     return pointer, str(scalar(simplify(mul(stride, place.element.bytes)), unit))
 
 
-def rows_in_memory(index: Expr, shape: Shape, element: DType) -> tuple[Expr, Expr]:
+def rows_in_memory(index: ir.Expr, shape: Shape, element: DType) -> tuple[ir.Expr, ir.Expr]:
     """The first element of a tile's place in memory, and the elements from row to row. InternalError
     unless each row is contiguous and the rows lie equally far apart."""
     rows, columns = shape[0], shape[1] // element.bytes
     found = layout(index)
     if found is None or found.lanes != rows * columns:
         raise InternalError("codegen: the rows of a tile lie irregularly in memory")
-    left: list[tuple[int, Expr]] = list(found.dims)
+    left: list[tuple[int, ir.Expr]] = list(found.dims)
     reached = 1  # elements of a row that are known to be contiguous
     while reached < columns:
-        extent, stride = left.pop() if left else (0, const_index(0))
+        extent, stride = left.pop() if left else (0, ir.const_index(0))
         wanted = columns // reached
-        if stride != const_index(reached) or (extent % wanted and wanted % extent):
+        if stride != ir.const_index(reached) or (extent % wanted and wanted % extent):
             raise InternalError("codegen: a row of a tile is not contiguous in memory")
         if extent > wanted:
             left.append((extent // wanted, mul(stride, wanted)))
         reached *= min(extent, wanted)
     if len(left) > 1:
         raise InternalError("codegen: the rows of a tile do not lie equally far apart")
-    return found.base, left[0][1] if left else const_index(columns)
+    return found.base, left[0][1] if left else ir.const_index(columns)

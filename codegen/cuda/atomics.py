@@ -14,28 +14,33 @@ from hbc.codegen.text.names import Scope
 from hbc.codegen.text.scalar import element, scalar
 from hbc.codegen.text.spelling import c_type, constant
 from hbc.codegen.text.unit import LOGIC_OR, Unit
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.identity import identity_of
-from hbc.ir.lang.nodes import Binary, Op, Store, Var
 from hbc.ir.lang.types import BF16, F16, F32, F64, I32, I64, U32, DType
 from hbc.ir.passes.halves import widen_halves
 
 _WORDS = {
-    Op.ADD: "add", Op.MUL: "mul", Op.MIN: "min", Op.MAX: "max", Op.AND: "and", Op.OR: "or",
-    Op.XOR: "xor",
+    ir.Op.ADD: "add", ir.Op.MUL: "mul", ir.Op.MIN: "min", ir.Op.MAX: "max", ir.Op.AND: "and", ir.Op.OR: "or",
+    ir.Op.XOR: "xor",
 }  # fmt: skip
 _CALLS = {
-    Op.ADD: "atomicAdd", Op.MIN: "atomicMin", Op.MAX: "atomicMax", Op.AND: "atomicAnd",
-    Op.OR: "atomicOr", Op.XOR: "atomicXor",
+    ir.Op.ADD: "atomicAdd", ir.Op.MIN: "atomicMin", ir.Op.MAX: "atomicMax", ir.Op.AND: "atomicAnd",
+    ir.Op.OR: "atomicOr", ir.Op.XOR: "atomicXor",
 }  # fmt: skip
 # By element: the operations that CUDA has for it, and its type there where that is another than C's.
-_SUMS, _ALL = frozenset({Op.ADD}), frozenset(_CALLS)
+_SUMS, _ALL = frozenset({ir.Op.ADD}), frozenset(_CALLS)
 _HAS = {
     F32: (_SUMS, ""), F64: (_SUMS, ""), I32: (_ALL, ""), U32: (_ALL, ""),
     F16: (_SUMS, "__half"), BF16: (_SUMS, "__nv_bfloat16"),
     I64: (_ALL, "long long"),
 }  # fmt: skip
 _AS_HALF = {F16: "__ushort_as_half", BF16: "__ushort_as_bfloat16"}
-_SIGNLESS = (Op.ADD, Op.AND, Op.OR, Op.XOR)  # which CUDA has for 64 bits without a sign alone
+_SIGNLESS = (
+    ir.Op.ADD,
+    ir.Op.AND,
+    ir.Op.OR,
+    ir.Op.XOR,
+)  # which CUDA has for 64 bits without a sign alone
 # What is compared and swapped, by bits.
 _SWAPPED = {16: "unsigned short", 32: "unsigned", 64: "unsigned long long"}
 
@@ -72,7 +77,7 @@ static __device__ inline void $name($T *at, $T value)
 """
 
 
-def atomic_statement(s: Store, op: Op, unit: Unit) -> None:
+def atomic_statement(s: ir.Store, op: ir.Op, unit: Unit) -> None:
     """Prints the update. A warp's is done by all lanes: those of which the mask does not hold add what
     changes nothing."""
     t = s.value.type.element
@@ -95,7 +100,7 @@ def atomic_statement(s: Store, op: Op, unit: Unit) -> None:
     unit.out.depth -= 1
 
 
-def _one(op: Op, t: DType, place: str, value: str, unit: Unit) -> str:
+def _one(op: ir.Op, t: DType, place: str, value: str, unit: Unit) -> str:
     """The statement that one thread does."""
     has, own = _HAS.get(t, (frozenset(), ""))
     if op not in has:
@@ -108,7 +113,7 @@ def _one(op: Op, t: DType, place: str, value: str, unit: Unit) -> str:
     return f"{_CALLS[op]}(reinterpret_cast<{own} *>({place}), ({own})({value}));"
 
 
-def _swapping(op: Op, t: DType, unit: Unit) -> str:
+def _swapping(op: ir.Op, t: DType, unit: Unit) -> str:
     """The function that tries until nobody comes between."""
     name = f"atomic_{_WORDS[op]}_{t}"
     text = Template(_SWAP).substitute(
@@ -117,7 +122,7 @@ def _swapping(op: Op, t: DType, unit: Unit) -> str:
     return unit.prelude.add(name, text)
 
 
-def _warp(op: Op, t: DType, place: str, value: str, unit: Unit) -> str:
+def _warp(op: ir.Op, t: DType, place: str, value: str, unit: Unit) -> str:
     name = f"warp_{_WORDS[op]}_{t}"
     text = Template(_WARP).substitute(
         name=name,
@@ -128,10 +133,10 @@ def _warp(op: Op, t: DType, place: str, value: str, unit: Unit) -> str:
     return f"{unit.prelude.add(name, text)}({place}, {value});"
 
 
-def _combined(op: Op, t: DType, unit: Unit) -> str:
+def _combined(op: ir.Op, t: DType, unit: Unit) -> str:
     """What is there and what is added to it, in a function of their own."""
     alone = replace(unit, scope=Scope(), index="int64_t")
     for name in ("seen", "value"):
         alone.scope.declare(name)
-    pair = Binary(op, Var("seen", t(1)), Var("value", t(1)))
+    pair = ir.Binary(op, ir.Var("seen", t(1)), ir.Var("value", t(1)))
     return scalar(widen_halves(pair), alone).text

@@ -13,9 +13,9 @@ from hbc.codegen.text.scalar import element, scalar
 from hbc.codegen.text.unit import LOGIC_OR, Unit
 from hbc.ir.algebra.simplify import simplify
 from hbc.ir.ground.diag import InternalError
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import mul
 from hbc.ir.lang.kernel import Kernel
-from hbc.ir.lang.nodes import CopyCommit, CopyWait, Expr, Load, Ramp, Stmt, Store
 from hbc.ir.lang.walk import contains
 
 HEADER = "cuda_pipeline.h"
@@ -23,24 +23,24 @@ HEADER = "cuda_pipeline.h"
 
 def copies_ahead(kernel: Kernel) -> bool:
     """Whether anything is copied asynchronously, for which the file includes the header."""
-    return contains(kernel.body, CopyCommit)
+    return contains(kernel.body, ir.CopyCommit)
 
 
-def copy_statement(s: Stmt, unit: Unit) -> bool:
+def copy_statement(s: ir.Stmt, unit: Unit) -> bool:
     """Prints a copy, the end of a group, or a wait; False for other statements."""
     match s:
-        case Store(asynchronous=True, value=Load() as source):
+        case ir.Store(asynchronous=True, value=ir.Load() as source):
             _copy(s, source, unit)
-        case CopyCommit():
+        case ir.CopyCommit():
             unit.out.line("__pipeline_commit();")
-        case CopyWait(most=most):
+        case ir.CopyWait(most=most):
             unit.out.line(f"__pipeline_wait_prior({most});")
         case _:
             return False
     return True
 
 
-def _copy(s: Store, source: Load, unit: Unit) -> None:
+def _copy(s: ir.Store, source: ir.Load, unit: Unit) -> None:
     size = source.type.element.bytes * source.type.lanes
     if (count := live_count(source.mask)) is not None:
         to, at = _place(s.buffer, s.index, unit), _place(source.buffer, source.index, unit)
@@ -61,9 +61,9 @@ def _copy(s: Store, source: Load, unit: Unit) -> None:
     unit.out.depth -= 1
 
 
-def _place(buffer: str, index: Expr, unit: Unit) -> str:
+def _place(buffer: str, index: ir.Expr, unit: Unit) -> str:
     """The address of the first element."""
-    if isinstance(index, Ramp):
+    if isinstance(index, ir.Ramp):
         index = index.base
     if index.type.lanes != 1:
         raise InternalError("codegen: an asynchronous copy of elements that are apart")

@@ -13,58 +13,44 @@ from collections import Counter
 from collections.abc import Collection
 from dataclasses import replace
 
-from hbc.ir.lang.nodes import (
-    Allocate,
-    Binary,
-    Expr,
-    For,
-    Let,
-    LetStmt,
-    Load,
-    LoopKind,
-    Node,
-    Op,
-    Stmt,
-    Store,
-    Var,
-)
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import INDEX
 from hbc.ir.lang.walk import free_variables, map_stmt, nodes, rewrite
 
-_THREADS = (LoopKind.THREAD, LoopKind.LANE)
+_THREADS = (ir.LoopKind.THREAD, ir.LoopKind.LANE)
 _OUTER, _INNER = "_o", "_t"  # how the halves of a dimension are called that threads share
 
 
-def with_digits(s: Stmt) -> Stmt:
+def with_digits(s: ir.Stmt) -> ir.Stmt:
     """The statement where each thread computes such a number once."""
     return _named(s, _names(s))
 
 
-def _named(s: Stmt, taken: Collection[str]) -> Stmt:
-    def inside(c: Stmt) -> Stmt:
+def _named(s: ir.Stmt, taken: Collection[str]) -> ir.Stmt:
+    def inside(c: ir.Stmt) -> ir.Stmt:
         return _named(c, taken)
 
     s = map_stmt(s, lambda e: e, inside)
-    if not isinstance(s, For) or s.kind not in _THREADS:
+    if not isinstance(s, ir.For) or s.kind not in _THREADS:
         return s
-    if isinstance(s.body, For) and s.body.kind in _THREADS:
+    if isinstance(s.body, ir.For) and s.body.kind in _THREADS:
         return s
     body = s.body
     for number, name in _numbers(body, taken):
-        body = LetStmt(name, number, _replaced(body, number, Var(name)))
+        body = ir.LetStmt(name, number, _replaced(body, number, ir.Var(name)))
     return replace(s, body=body)
 
 
-def _numbers(body: Stmt, taken: Collection[str]) -> list[tuple[Expr, str]]:
+def _numbers(body: ir.Stmt, taken: Collection[str]) -> list[tuple[ir.Expr, str]]:
     """What is divided more than once in the body of a loop over threads, with the name for it."""
-    bound = {n.var for n in nodes(body) if isinstance(n, For)}
-    bound |= {n.name for n in nodes(body) if isinstance(n, Let | LetStmt)}
+    bound = {n.var for n in nodes(body) if isinstance(n, ir.For)}
+    bound |= {n.name for n in nodes(body) if isinstance(n, ir.Let | ir.LetStmt)}
     found = Counter(
         n.a
         for n in nodes(body)
-        if isinstance(n, Binary) and n.op in (Op.DIV, Op.MOD) and _is_sum(n.a)
+        if isinstance(n, ir.Binary) and n.op in (ir.Op.DIV, ir.Op.MOD) and _is_sum(n.a)
     )
-    numbers: dict[str, Expr] = {}
+    numbers: dict[str, ir.Expr] = {}
     for number, times in found.items():
         variables = free_variables(number)
         name = _prefix(variables)
@@ -73,8 +59,8 @@ def _numbers(body: Stmt, taken: Collection[str]) -> list[tuple[Expr, str]]:
     return [(number, name) for name, number in numbers.items()]
 
 
-def _is_sum(e: Expr) -> bool:
-    return e.type == INDEX and isinstance(e, Binary) and e.op is Op.ADD
+def _is_sum(e: ir.Expr) -> bool:
+    return e.type == INDEX and isinstance(e, ir.Binary) and e.op is ir.Op.ADD
 
 
 def _prefix(names: Collection[str]) -> str:
@@ -83,20 +69,20 @@ def _prefix(names: Collection[str]) -> str:
     return next((n for n in outer if f"{n}{_INNER}" in names), "")
 
 
-def _replaced(s: Stmt, number: Expr, by: Expr) -> Stmt:
-    def expr(e: Expr) -> Expr:
+def _replaced(s: ir.Stmt, number: ir.Expr, by: ir.Expr) -> ir.Stmt:
+    def expr(e: ir.Expr) -> ir.Expr:
         return by if e == number else e
 
     return map_stmt(s, lambda e: rewrite(e, expr), lambda c: _replaced(c, number, by))
 
 
-def _names(s: Node) -> set[str]:
+def _names(s: ir.Node) -> set[str]:
     taken: set[str] = set()
     for n in nodes(s):
         match n:
-            case For(var=name) | Let(name=name) | LetStmt(name=name) | Var(name=name):
+            case ir.For(var=name) | ir.Let(name=name) | ir.LetStmt(name=name) | ir.Var(name=name):
                 taken.add(name)
-            case Allocate(buffer=name) | Load(buffer=name) | Store(buffer=name):
+            case ir.Allocate(buffer=name) | ir.Load(buffer=name) | ir.Store(buffer=name):
                 taken.add(name)
             case _:
                 pass

@@ -10,8 +10,8 @@ from hbc.codegen.cuda.launch import STREAM
 from hbc.codegen.text.scalar import scalar
 from hbc.codegen.text.spelling import c_type
 from hbc.codegen.text.unit import Unit
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.kernel import Argument
-from hbc.ir.lang.nodes import Binary, Expr, Op
 
 STREAM_PARAMETER = f"void *{STREAM}"
 
@@ -79,9 +79,9 @@ def _copy_in(abi: Abi, a: Argument, unit: Unit) -> None:
     if a.output:
         if len(a.extents) == 1:
             return
-        whole: Expr = a.extents[0]
+        whole: ir.Expr = a.extents[0]
         for extent in a.extents[1:]:
-            whole = Binary(Op.MUL, whole, extent)
+            whole = ir.Binary(ir.Op.MUL, whole, extent)
         dense = f"{scalar(whole, unit)} * (int64_t)sizeof({c_type(a.element)})"
         condition = f"{size} != {dense} && {condition}"
     refuse(condition, abi.code("CUDA"), unit)

@@ -24,8 +24,8 @@ from hbc.codegen.text.names import Scope, check_kernel_name
 from hbc.codegen.text.prelude import Prelude
 from hbc.codegen.text.unit import Buffer, Unit
 from hbc.codegen.text.writer import Writer
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.kernel import Kernel, Table
-from hbc.ir.lang.nodes import Load, Prefetch, Store, Var
 from hbc.ir.lang.target import Target
 from hbc.ir.lang.types import Memory
 from hbc.ir.lang.walk import nodes
@@ -64,7 +64,7 @@ def emit_cuda(kernel: Kernel, target: Target) -> CudaSource:
     arguments = {
         a.name: Buffer(abi.names[a.name], a.element, Memory.AUTO) for a in kernel.arguments
     }
-    names = frozenset(n.name for n in nodes(kernel.body) if isinstance(n, Var))
+    names = frozenset(n.name for n in nodes(kernel.body) if isinstance(n, ir.Var))
     codes = {**abi.by_message, "cuda": abi.code("CUDA")}
     unit = Unit(
         target, codes, names, scope=scope, buffers={**buffers, **arguments},
@@ -102,8 +102,8 @@ def _alignments(kernel: Kernel) -> dict[str, int]:
     """Bytes that each array must be aligned to for its widest access."""
     found: dict[str, int] = {}
     for n in nodes(kernel.body):
-        if isinstance(n, Load | Store):
-            t = n.type if isinstance(n, Load) else n.value.type
+        if isinstance(n, ir.Load | ir.Store):
+            t = n.type if isinstance(n, ir.Load) else n.value.type
             size = min(t.lanes * t.element.bytes, FRAGMENT_ALIGN)
             found[n.buffer] = max(found.get(n.buffer, 1), size)
     return found
@@ -111,7 +111,8 @@ def _alignments(kernel: Kernel) -> dict[str, int]:
 
 def _touched(kernel: Kernel, buffer: str) -> bool:
     return any(
-        isinstance(n, Load | Store | Prefetch) and n.buffer == buffer for n in nodes(kernel.body)
+        isinstance(n, ir.Load | ir.Store | ir.Prefetch) and n.buffer == buffer
+        for n in nodes(kernel.body)
     )
 
 

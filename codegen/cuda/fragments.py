@@ -24,20 +24,9 @@ from hbc.codegen.text.unit import ADD, Buffer, Unit
 from hbc.ir.algebra.layout import layout, to_index, transposed
 from hbc.ir.algebra.simplify import simplify
 from hbc.ir.ground.diag import InternalError
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import const_value
 from hbc.ir.lang.instruction import Instruction, Kind
-from hbc.ir.lang.nodes import (
-    Allocate,
-    Broadcast,
-    Const,
-    Expr,
-    Instruct,
-    Load,
-    MathOp,
-    Stmt,
-    Store,
-    Var,
-)
 from hbc.ir.lang.types import F32, I32, Memory
 from hbc.ir.lang.walk import map_children, nodes
 from hbc.ir.meaning.contraction import extents, shape, strides
@@ -47,23 +36,23 @@ FRAGMENT_ALIGN = 32
 """Bytes that the place of a fragment in memory is aligned to."""
 
 
-def fragments(body: Stmt, instructions: Mapping[str, Instruction]) -> dict[str, Fragment]:
+def fragments(body: ir.Stmt, instructions: Mapping[str, Instruction]) -> dict[str, Fragment]:
     """The fragments in a kernel, by buffer; what they are follows from the products they are in, and
     from the fragments that they are computed with."""
     allocations = {
-        n.buffer: n for n in nodes(body) if isinstance(n, Allocate) and n.memory is Memory.WMMA
+        n.buffer: n for n in nodes(body) if isinstance(n, ir.Allocate) and n.memory is Memory.WMMA
     }
     found: dict[str, Fragment] = {}
     for n in nodes(body):
-        if isinstance(n, Instruct):
+        if isinstance(n, ir.Instruct):
             i = instructions[n.name]
             for operand, x in enumerate(n.args):
-                if isinstance(x, Load) and x.buffer in allocations:
+                if isinstance(x, ir.Load) and x.buffer in allocations:
                     new = _fragment(i, operand, dict(n.sizes), allocations[x.buffer])
                     if found.setdefault(x.buffer, new) != new:
                         raise InternalError(f"codegen: `{x.buffer}` is two kinds of fragment")
     for n in nodes(body):
-        if isinstance(n, Store) and n.buffer in allocations:
+        if isinstance(n, ir.Store) and n.buffer in allocations:
             step = tile_step(n, allocations)
             if isinstance(step, Change):
                 _agree((step.tile, *step.tiles), allocations, found)
@@ -71,7 +60,7 @@ def fragments(body: Stmt, instructions: Mapping[str, Instruction]) -> dict[str, 
 
 
 def _agree(
-    tiles: Sequence[str], allocations: Mapping[str, Allocate], found: dict[str, Fragment]
+    tiles: Sequence[str], allocations: Mapping[str, ir.Allocate], found: dict[str, Fragment]
 ) -> None:
     """Fragments whose elements are computed from each other's are of one kind."""
     kind = next((found[t] for t in tiles if t in found), None)
@@ -83,7 +72,7 @@ def _agree(
             raise InternalError(f"codegen: `{tiles[0]}` is computed from other kinds of fragments")
 
 
-def _fragment(i: Instruction, operand: int, sizes: Mapping[str, int], a: Allocate) -> Fragment:
+def _fragment(i: Instruction, operand: int, sizes: Mapping[str, int], a: ir.Allocate) -> Fragment:
     by_kind = dict(zip((r.kind for r in i.rows), extents(i, sizes), strict=True))
     product = by_kind[Kind.I], by_kind[Kind.J], by_kind[Kind.K]
     adjacent = next(
@@ -92,11 +81,11 @@ def _fragment(i: Instruction, operand: int, sizes: Mapping[str, int], a: Allocat
     roles = {i.accumulator: ("accumulator", Kind.J), i.factors[0]: ("matrix_a", Kind.K)}
     role, by_rows = roles.get(operand, ("matrix_b", Kind.J))
     element = i.operands[operand].element
-    by_columns, rounded = adjacent is not by_rows, i.operands[operand].function is MathOp.TF32
+    by_columns, rounded = adjacent is not by_rows, i.operands[operand].function is ir.MathOp.TF32
     return Fragment(a, role, product, element, by_columns, shape(i, operand, sizes), rounded)
 
 
-def declare_fragment(s: Allocate, name: str, unit: Unit) -> None:
+def declare_fragment(s: ir.Allocate, name: str, unit: Unit) -> None:
     """Prints the variable, or an array of them."""
     match unit.fragments.get(s.buffer):
         case Fragment() as f:
@@ -105,7 +94,7 @@ def declare_fragment(s: Allocate, name: str, unit: Unit) -> None:
             declare_lanes(s, name, kind, unit)
 
 
-def fragment_statement(s: Store, unit: Unit) -> bool:
+def fragment_statement(s: ir.Store, unit: Unit) -> bool:
     """Prints what the statement does with fragments; False when it does nothing with any."""
     kinds = {name: f for name, f in unit.fragments.items() if isinstance(f, FragmentKind)}
     if whole_statement(s, kinds, unit):
@@ -142,20 +131,20 @@ def _change(step: Change, unit: Unit) -> None:
     e = unit.scope.declare("e", nonnegative=True)
     with unit.out.braces(f"for (int {e} = 0; {e} < {held[step.tile].text}.num_elements; ++{e})"):
         target = f"{unit.buffers[step.tile].text}[{e}]"
-        unit.out.line(f"{target} = {scalar(_at(step.value, Var('e')), unit)};")
+        unit.out.line(f"{target} = {scalar(_at(step.value, ir.Var('e')), unit)};")
     unit.scope.pop()
     unit.buffers.update(held)
 
 
-def _at(e: Expr, element: Var) -> Expr:
+def _at(e: ir.Expr, element: ir.Var) -> ir.Expr:
     """One element of arithmetic on whole fragments."""
     match e:
-        case Load(buffer=buffer):
-            return Load(buffer, element, e.type.with_lanes(1))
-        case Broadcast(value=value):
+        case ir.Load(buffer=buffer):
+            return ir.Load(buffer, element, e.type.with_lanes(1))
+        case ir.Broadcast(value=value):
             return value
-        case Const(value=value):
-            return Const(value, e.type.with_lanes(1))
+        case ir.Const(value=value):
+            return ir.Const(value, e.type.with_lanes(1))
         case _:
             return map_children(e, lambda c: _at(c, element))
 
@@ -182,7 +171,7 @@ def _text(step: Zero | Fill | Save | Product, unit: Unit) -> str:
 
 
 def _place(
-    buffer: str, index: Expr, f: Fragment, unit: Unit, *, const: bool
+    buffer: str, index: ir.Expr, f: Fragment, unit: Unit, *, const: bool
 ) -> tuple[tuple[str, str], str]:
     """Where the first row lies, as CUDA's type, and how many elements further the next one; the same of
     columns, for sums whose columns are adjacent elements. Which of both, in CUDA's words."""
@@ -208,6 +197,6 @@ def _place(
     return where, f"wmma::mem_{order}_major"
 
 
-def _is_adjacent(dims: Sequence[tuple[int, Expr]]) -> bool:
+def _is_adjacent(dims: Sequence[tuple[int, ir.Expr]]) -> bool:
     """Whether the innermost of several dims has stride 1."""
     return len(dims) > 1 and const_value(dims[-1][1]) == 1

@@ -12,7 +12,7 @@ from hbc.codegen.plan.index_width import Bound, Term, index_bounds
 from hbc.codegen.text.unit import Unit
 from hbc.codegen.text.writer import Writer
 from hbc.ir.ground.record import record
-from hbc.ir.lang.nodes import For, Stmt
+from hbc.ir.lang import nodes as ir
 
 NARROW, WIDE = "int", "int64_t"
 EITHER = "index_t"
@@ -28,7 +28,7 @@ class IndexType:
     fits: str = ""
 
 
-def index_type(loops: Sequence[For], body: Stmt, unit: Unit) -> IndexType:
+def index_type(loops: Sequence[ir.For], body: ir.Stmt, unit: Unit) -> IndexType:
     """What a kernel with these loops over blocks needs; `unit` knows the host's names."""
     bounds = index_bounds(loops, body)
     if bounds is None:

@@ -35,20 +35,8 @@ from hbc.codegen.text.spelling import c_type
 from hbc.codegen.text.unit import Buffer, Printers, Unit
 from hbc.codegen.text.writer import Writer
 from hbc.ir.ground.diag import InternalError, error
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.launches import WARP
-from hbc.ir.lang.nodes import (
-    Allocate,
-    Assert,
-    Barrier,
-    Expr,
-    For,
-    Load,
-    LoopKind,
-    Prefetch,
-    Stmt,
-    Store,
-    Var,
-)
 from hbc.ir.lang.types import Memory
 from hbc.ir.lang.walk import contains, free_variables, names_read, nodes, rewrite
 
@@ -57,16 +45,16 @@ _THREAD = re.compile(r"\bthread\b(?!s)")
 _LANE = re.compile(rf"\b{LANE}\b")
 
 
-def host_statement(s: Stmt, unit: Unit) -> bool:
+def host_statement(s: ir.Stmt, unit: Unit) -> bool:
     """Launches and device memory; other statements of the host are plain C."""
     match s:
-        case For(kind=LoopKind.BLOCK):
+        case ir.For(kind=ir.LoopKind.BLOCK):
             _launch(s, unit)
-        case Allocate():
+        case ir.Allocate():
             _device_memory(s, unit)
-        case Assert() if contains(s.condition, Load):
+        case ir.Assert() if contains(s.condition, ir.Load):
             _check_values(s, unit)
-        case For(kind=LoopKind.THREAD | LoopKind.LANE) | Store() | Barrier():
+        case ir.For(kind=ir.LoopKind.THREAD | ir.LoopKind.LANE) | ir.Store() | ir.Barrier():
             raise InternalError(f"codegen: {type(s).__name__} outside of a GPU's blocks")
         case _:
             return False
@@ -77,7 +65,7 @@ HOST_PRINTERS = Printers(declare=declare, special=host_statement)
 DEVICE_PRINTERS = Printers(declare=declare, store=store_vector, special=device_statement)
 
 
-def _device_memory(s: Allocate, unit: Unit) -> None:
+def _device_memory(s: ir.Allocate, unit: Unit) -> None:
     """A temporary that several launches share."""
     if s.note:
         unit.out.blank()
@@ -91,15 +79,15 @@ def _device_memory(s: Allocate, unit: Unit) -> None:
     statement(s.body, unit)
 
 
-def _check_values(s: Assert, unit: Unit) -> None:
+def _check_values(s: ir.Assert, unit: Unit) -> None:
     """A condition on numbers of the device's memory, for which the host waits."""
-    known: dict[Expr, Expr] = {}
+    known: dict[ir.Expr, ir.Expr] = {}
     for n in nodes(s.condition):
-        if not isinstance(n, Load) or n in known:
+        if not isinstance(n, ir.Load) or n in known:
             continue
         t, buffer = c_type(n.type.element), unit.buffers[n.buffer].text
         name = unit.scope.declare(f"{n.buffer}_seen")
-        known[n] = Var(f"{n.buffer}_seen", n.type)
+        known[n] = ir.Var(f"{n.buffer}_seen", n.type)
         unit.out.line(f"{t} {name};")
         place = f"({t} *){buffer}.data + {scalar(n.index, unit)}"
         copy = f"cudaMemcpyAsync(&{name}, {place}, sizeof {name}, cudaMemcpyDeviceToHost, {STREAM})"
@@ -109,11 +97,11 @@ def _check_values(s: Assert, unit: Unit) -> None:
     leave(f"!({condition})", unit.codes[s.message], unit)
 
 
-def _launch(s: For, unit: Unit) -> None:
+def _launch(s: ir.For, unit: Unit) -> None:
     """Prints the device function among the unit's functions, and its launch here."""
     kinds = fragment_kinds(s, unit.instructions)
     view = lane_view(thread_view(s), kinds)
-    assert isinstance(view, For)
+    assert isinstance(view, ir.For)
     loops, body = block_loops(view)
     if len(loops) > len(AXES):
         raise error(
@@ -138,10 +126,10 @@ def _launch(s: For, unit: Unit) -> None:
     print_launch(Launch(name, loops, threads, dynamic, arguments, indices.fits), unit)
 
 
-def block_loops(s: Stmt) -> tuple[list[For], Stmt]:
+def block_loops(s: ir.Stmt) -> tuple[list[ir.For], ir.Stmt]:
     """The directly nested loops over blocks, outermost first, and what a block does."""
     loops = []
-    while isinstance(s, For) and s.kind is LoopKind.BLOCK:
+    while isinstance(s, ir.For) and s.kind is ir.LoopKind.BLOCK:
         loops.append(s)
         s = s.body
     return loops, s
@@ -151,15 +139,15 @@ def _kernel_name(unit: Unit) -> str:
     return unit.codes["memory"].removesuffix("_MEMORY")
 
 
-def _result(body: Stmt) -> str:
+def _result(body: ir.Stmt) -> str:
     """What a block's last store that is not to its own memory writes."""
-    own = {n.buffer for n in nodes(body) if isinstance(n, Allocate)}
-    stores = [n.buffer for n in nodes(body) if isinstance(n, Store) and n.buffer not in own]
+    own = {n.buffer for n in nodes(body) if isinstance(n, ir.Allocate)}
+    stores = [n.buffer for n in nodes(body) if isinstance(n, ir.Store) and n.buffer not in own]
     return stores[-1] if stores else "kernel"
 
 
 def _function(
-    name: str, nest: For, loops: Sequence[For], body: Stmt, threads: int, shared: int,
+    name: str, nest: ir.For, loops: Sequence[ir.For], body: ir.Stmt, threads: int, shared: int,
     indices: IndexType, unit: Unit,
 ) -> list[str]:  # fmt: skip
     """Prints the device function; returns the arguments to call it with."""
@@ -200,7 +188,7 @@ def _function(
     return [*names, *values]
 
 
-def _block_indices(loops: Sequence[For], used: Collection[str], device: Unit) -> None:
+def _block_indices(loops: Sequence[ir.For], used: Collection[str], device: Unit) -> None:
     """Prints what the loops' variables are in a block."""
     axes = dict(zip(reversed(loops), AXES, strict=False))
     for loop in loops:
@@ -213,7 +201,7 @@ def _block_indices(loops: Sequence[For], used: Collection[str], device: Unit) ->
 
 
 def _parameters(
-    nest: For, loops: Sequence[For], body: Stmt, unit: Unit
+    nest: ir.For, loops: Sequence[ir.For], body: ir.Stmt, unit: Unit
 ) -> tuple[list[str], list[tuple[str, str]], list[str]]:
     """Of the device function: the host's names that it reads, the arrays that it touches as declarations
     and names, and what is passed for the arrays."""
@@ -222,9 +210,9 @@ def _parameters(
     if loops[0].resident is not None:
         read = read.union(*(free_variables(loop.extent) for loop in loops))
     names = sorted(unit.scope.find(v).text for v in read - {loop.var for loop in loops})
-    inside = {n.buffer for n in nodes(nest) if isinstance(n, Allocate)}
-    written = {n.buffer for n in nodes(nest) if isinstance(n, Store)}
-    touched = {n.buffer for n in nodes(nest) if isinstance(n, Load | Store | Prefetch)}
+    inside = {n.buffer for n in nodes(nest) if isinstance(n, ir.Allocate)}
+    written = {n.buffer for n in nodes(nest) if isinstance(n, ir.Store)}
+    touched = {n.buffer for n in nodes(nest) if isinstance(n, ir.Load | ir.Store | ir.Prefetch)}
     for buffer in (b for b in unit.buffers if b in touched - inside):
         held = unit.buffers[buffer]
         if held.memory is Memory.STACK:  # a table, which the whole file knows

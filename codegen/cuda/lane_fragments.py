@@ -25,21 +25,9 @@ from hbc.ir.algebra.bounds import Facts, Interval
 from hbc.ir.algebra.evaluate import evaluated
 from hbc.ir.algebra.simplify import simplify
 from hbc.ir.ground.diag import InternalError
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import const_value
 from hbc.ir.lang.launches import WARP
-from hbc.ir.lang.nodes import (
-    Allocate,
-    Expr,
-    For,
-    Instruct,
-    Load,
-    LoopKind,
-    Ramp,
-    Stmt,
-    Store,
-    Var,
-    const_index,
-)
 from hbc.ir.lang.walk import map_stmt, rewrite
 from hbc.ir.meaning.fragment_layout import position
 from hbc.ir.vectors.lane_at import at_lane
@@ -49,57 +37,57 @@ LANE = "lane"
 WORD_BITS = 32
 """Of a register."""
 _HERE = "lane of the warp"  # its name in the IR
-_LANES = Facts({_HERE: Interval(const_index(0), const_index(WARP - 1))})
+_LANES = Facts({_HERE: Interval(ir.const_index(0), ir.const_index(WARP - 1))})
 
 
-def lane_view(s: Stmt, kinds: Mapping[str, FragmentKind]) -> Stmt:
+def lane_view(s: ir.Stmt, kinds: Mapping[str, FragmentKind]) -> ir.Stmt:
     """The statement where lanes index what they have of such fragments by the number of the element.
     Only for printing: it means something for one lane alone."""
     return _outside(s, kinds) if kinds else s
 
 
-def _outside(s: Stmt, kinds: Mapping[str, FragmentKind]) -> Stmt:
-    if isinstance(s, For) and s.kind is LoopKind.LANE:
+def _outside(s: ir.Stmt, kinds: Mapping[str, FragmentKind]) -> ir.Stmt:
+    if isinstance(s, ir.For) and s.kind is ir.LoopKind.LANE:
         return _inside(s, s.var, kinds)
     return map_stmt(s, lambda e: e, lambda c: _outside(c, kinds))
 
 
-def _inside(s: Stmt, lane: str, kinds: Mapping[str, FragmentKind]) -> Stmt:
-    def expr(e: Expr) -> Expr:
-        if isinstance(e, Load) and e.buffer in kinds:
+def _inside(s: ir.Stmt, lane: str, kinds: Mapping[str, FragmentKind]) -> ir.Stmt:
+    def expr(e: ir.Expr) -> ir.Expr:
+        if isinstance(e, ir.Load) and e.buffer in kinds:
             return replace(e, index=_element(e.index, lane, kinds[e.buffer]))
         return e
 
     s = map_stmt(s, lambda e: rewrite(e, expr), lambda c: _inside(c, lane, kinds))
-    if isinstance(s, Store) and s.buffer in kinds:
+    if isinstance(s, ir.Store) and s.buffer in kinds:
         return replace(s, index=_element(s.index, lane, kinds[s.buffer]))
     return s
 
 
-def _element(index: Expr, lane: str, kind: FragmentKind) -> Expr:
+def _element(index: ir.Expr, lane: str, kind: FragmentKind) -> ir.Expr:
     """The number that the element at an index has in its lane."""
-    if isinstance(index, Ramp):
+    if isinstance(index, ir.Ramp):
         return replace(index, base=_element(index.base, lane, kind))
     number = evaluated(index, {lane: np.arange(len(kind.elements))})
     if number is not None:
         for e, held in enumerate(kind.elements.T):
             if np.array_equal(held, np.broadcast_to(number, held.shape)):
-                return const_index(e)
+                return ir.const_index(e)
     raise InternalError("codegen: a lane touches elements of others")
 
 
-def declare_lanes(s: Allocate, name: str, kind: FragmentKind, unit: Unit) -> None:
+def declare_lanes(s: ir.Allocate, name: str, kind: FragmentKind, unit: Unit) -> None:
     """Prints the array of a lane's elements."""
     unit.out.line(f"__align__(16) {c_type(s.element)} {name}[{kind.count}];")
 
 
-def whole_statement(s: Store, kinds: Mapping[str, FragmentKind], unit: Unit) -> bool:
+def whole_statement(s: ir.Store, kinds: Mapping[str, FragmentKind], unit: Unit) -> bool:
     """Prints what one instruction does to whole fragments; False for other statements."""
-    if isinstance(s.value, Instruct):
+    if isinstance(s.value, ir.Instruct):
         i = unit.instructions[s.value.name]
         names = {}
         for o, x in zip(i.operands, s.value.args, strict=True):
-            if not isinstance(x, Load) or x.buffer not in kinds:
+            if not isinstance(x, ir.Load) or x.buffer not in kinds:
                 return False
             names[o.name] = unit.buffers[x.buffer].text
         unit.out.line(statement(i, "", names))
@@ -107,7 +95,7 @@ def whole_statement(s: Store, kinds: Mapping[str, FragmentKind], unit: Unit) -> 
     if s.buffer not in kinds or s.value.type.lanes != kinds[s.buffer].elements.size:
         return False
     loads = matrix_load(s.value, kinds[s.buffer])
-    address = None if loads is None else loads.address(Var(_HERE))
+    address = None if loads is None else loads.address(ir.Var(_HERE))
     if loads is None or address is None:
         raise InternalError(f"codegen: no instruction fills the fragment `{s.buffer}`")
     unit.scope.push()
@@ -117,12 +105,12 @@ def whole_statement(s: Store, kinds: Mapping[str, FragmentKind], unit: Unit) -> 
     name = f"ptx_ldmatrix_{'trans_' if loads.transposed else ''}x{loads.count}"
     target = unit.buffers[s.buffer].text
     unit.out.line(f"{name}(ptx_words({target}), &{row});")
-    if isinstance(s.value, Load) and s.value.mask is not None:
+    if isinstance(s.value, ir.Load) and s.value.mask is not None:
         _clear(s, s.value.mask, kinds[s.buffer], unit)
     return True
 
 
-def _clear(s: Store, mask: Expr, kind: FragmentKind, unit: Unit) -> None:
+def _clear(s: ir.Store, mask: ir.Expr, kind: FragmentKind, unit: Unit) -> None:
     """Prints zeros into what the lane has of the elements that are not loaded under the mask: by words of
     32 bits, of which all halves or bytes are left but those."""
     target = unit.buffers[s.buffer].text
@@ -137,17 +125,17 @@ def _clear(s: Store, mask: Expr, kind: FragmentKind, unit: Unit) -> None:
     unit.scope.pop()
 
 
-def _lane_masks(mask: Expr, kind: FragmentKind, per: int) -> Iterator[list[Expr]]:
+def _lane_masks(mask: ir.Expr, kind: FragmentKind, per: int) -> Iterator[list[ir.Expr]]:
     """For each word of the lane, the conditions under which its elements are loaded."""
-    places = [position(kind.instruction, kind.operand, Var(_HERE), n) for n in range(kind.count)]
+    places = [position(kind.instruction, kind.operand, ir.Var(_HERE), n) for n in range(kind.count)]
     there = [simplify(at_lane(mask, place), _LANES) for place in places]
     yield from (there[n : n + per] for n in range(0, kind.count, per))
 
 
-def _kept(masks: Sequence[Expr], unit: Unit) -> list[str]:
+def _kept(masks: Sequence[ir.Expr], unit: Unit) -> list[str]:
     """The bits of a word that are left, one term for each condition."""
     bits = WORD_BITS // len(masks)
-    of: dict[Expr, int] = {}
+    of: dict[ir.Expr, int] = {}
     for n, m in enumerate(masks):
         of[m] = of.get(m, 0) | ((1 << bits) - 1) << n * bits
     always = sum(b for m, b in of.items() if const_value(m) == 1)

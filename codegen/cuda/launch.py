@@ -8,7 +8,7 @@ from hbc.codegen.cuda.index import WIDE_SUFFIX
 from hbc.codegen.text.scalar import scalar
 from hbc.codegen.text.unit import Unit
 from hbc.ir.ground.record import record
-from hbc.ir.lang.nodes import For
+from hbc.ir.lang import nodes as ir
 
 STREAM = "stream"
 AXES = "xyz"
@@ -20,7 +20,7 @@ class Launch:
     bits. `dynamic`: bytes of shared memory beyond those that every block may have."""
 
     kernel: str
-    loops: Sequence[For]
+    loops: Sequence[ir.For]
     threads: int
     dynamic: int
     arguments: Sequence[str]

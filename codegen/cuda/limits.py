@@ -8,8 +8,8 @@ from hbc.codegen.cuda.source import SharedUse
 from hbc.codegen.cuda.threads import array_bytes, shared_bytes
 from hbc.ir.ground.diag import Diagnostic, HbcError
 from hbc.ir.ground.source import Span
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.instruction import Instruction
-from hbc.ir.lang.nodes import Allocate, For, LoopKind, Stmt
 from hbc.ir.lang.types import FRAGMENTS, Memory
 from hbc.ir.lang.walk import children, nodes
 
@@ -23,29 +23,29 @@ SHARED_OF_ARCH = {
 MOST_SHARED = max(SHARED_OF_ARCH.values())
 
 
-def shared_uses(body: Stmt) -> tuple[SharedUse, ...]:
+def shared_uses(body: ir.Stmt) -> tuple[SharedUse, ...]:
     """Of all launches of a kernel that have shared memory."""
     return tuple(_uses(body))
 
 
-def _uses(s: Stmt) -> Iterator[SharedUse]:
-    if not (isinstance(s, For) and s.kind is LoopKind.BLOCK):
+def _uses(s: ir.Stmt) -> Iterator[SharedUse]:
+    if not (isinstance(s, ir.For) and s.kind is ir.LoopKind.BLOCK):
         for c in children(s):
-            if isinstance(c, Stmt):
+            if isinstance(c, ir.Stmt):
                 yield from _uses(c)
         return
-    found = [n for n in nodes(s) if isinstance(n, Allocate) and n.memory is Memory.SHARED]
+    found = [n for n in nodes(s) if isinstance(n, ir.Allocate) and n.memory is Memory.SHARED]
     if found:
         largest = max(found, key=array_bytes)
         arrays = tuple((a.buffer, array_bytes(a)) for a in found)
         yield SharedUse(shared_bytes(s), arrays, largest.span)
 
 
-def fragment_places(body: Stmt) -> dict[Memory, Span]:
+def fragment_places(body: ir.Stmt) -> dict[Memory, Span]:
     """Where each kind of fragments was asked for first."""
     found: dict[Memory, Span] = {}
     for n in nodes(body):
-        if isinstance(n, Allocate) and n.memory in FRAGMENTS and n.span is not None:
+        if isinstance(n, ir.Allocate) and n.memory in FRAGMENTS and n.span is not None:
             found.setdefault(n.memory, n.span)
     return found
 

@@ -17,11 +17,11 @@ from hbc.codegen.plan.repeats import roll_up
 from hbc.codegen.text.names import Binding
 from hbc.codegen.text.scalar import scalar
 from hbc.codegen.text.unit import Buffer, Unit
-from hbc.ir.lang.nodes import Allocate, Const, For, Stmt
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.walk import free_variables
 
 
-def with_loops(body: Stmt, unit: Unit) -> Stmt:
+def with_loops(body: ir.Stmt, unit: Unit) -> ir.Stmt:
     """What a thread does, with loops for what it repeats; the unit learns of their buffers."""
 
     def kind(buffer: str) -> object:
@@ -40,9 +40,9 @@ def with_loops(body: Stmt, unit: Unit) -> Stmt:
     return rolled
 
 
-def repeated(s: For, unit: Unit) -> None:
+def repeated(s: ir.For, unit: Unit) -> None:
     """Prints a loop that nvcc unrolls."""
-    assert isinstance(s.extent, Const)
+    assert isinstance(s.extent, ir.Const)
     unit.scope.push()
     text = unit.scope.fresh(s.var.partition("#")[0])
     unit.scope.bind(s.var, Binding(text, nonnegative=True))
@@ -59,7 +59,7 @@ def repeated(s: For, unit: Unit) -> None:
     unit.scope.pop()
 
 
-def array_of(s: Allocate, buffer: Buffer, unit: Unit) -> str:
+def array_of(s: ir.Allocate, buffer: Buffer, unit: Unit) -> str:
     """Notes where a buffer is, and of an array, each of its; returns how it is declared."""
     unit.buffers[s.buffer] = buffer
     names = unit.repeats.arrays.get(s.buffer)

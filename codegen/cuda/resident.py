@@ -14,8 +14,8 @@ from hbc.codegen.cuda.threads import declare_shared
 from hbc.codegen.text.scalar import scalar
 from hbc.codegen.text.unit import MUL, Unit
 from hbc.ir.ground.diag import error
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.kernel import Kernel
-from hbc.ir.lang.nodes import Allocate, For, Stmt
 from hbc.ir.lang.types import Memory
 from hbc.ir.lang.walk import statements
 
@@ -44,10 +44,10 @@ static int64_t resident_blocks(const void *kernel, const char *name, int threads
 
 def has_resident(kernel: Kernel) -> bool:
     """Whether any launch of a kernel is of blocks that stay."""
-    return any(isinstance(s, For) and s.resident is not None for s in statements(kernel.body))
+    return any(isinstance(s, ir.For) and s.resident is not None for s in statements(kernel.body))
 
 
-def launch_bounds(threads: int, loop: For) -> str:
+def launch_bounds(threads: int, loop: ir.For) -> str:
     """The threads of a block and, where the schedule says so, the least number of blocks on a
     multiprocessor. HbcError: no multiprocessor holds so many."""
     if loop.at_once is None:
@@ -61,9 +61,9 @@ def launch_bounds(threads: int, loop: For) -> str:
     return f"{threads}, {loop.at_once}"
 
 
-def tile_loop(loops: Sequence[For], body: Stmt, used: Collection[str], unit: Unit) -> None:
+def tile_loop(loops: Sequence[ir.For], body: ir.Stmt, used: Collection[str], unit: Unit) -> None:
     """Prints the loop over tiles in a kernel, with the loops' variables; shared memory before it."""
-    while isinstance(body, Allocate) and body.memory is Memory.SHARED:
+    while isinstance(body, ir.Allocate) and body.memory is Memory.SHARED:
         declare_shared(body, unit)
         body = body.body
     counts = {}

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from hbc.codegen.text.spelling import c_type, initialiser
 from hbc.codegen.text.unit import Buffer
 from hbc.codegen.text.writer import Writer
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.kernel import Kernel, Table
-from hbc.ir.lang.nodes import For, Let, LetStmt, Load, LoopKind, Node
 from hbc.ir.lang.walk import children, free_variables
 
 MOST_CONSTANT = 48 * 1024  # bytes of a table that fits constant memory, with room for others
@@ -32,19 +32,19 @@ def write_tables(kernel: Kernel, tables: Sequence[tuple[Table, Buffer]], out: Wr
         out.lines[-1] += ";"
 
 
-def _scattered(n: Node, own: frozenset[str]) -> Iterator[str]:
+def _scattered(n: ir.Node, own: frozenset[str]) -> Iterator[str]:
     """The buffers that the threads of a warp read at different indices. `own`: the names that differ
     between threads."""
     match n:
-        case Load(buffer=buffer, index=index):
+        case ir.Load(buffer=buffer, index=index):
             if index.type.lanes > 1 or not own.isdisjoint(free_variables(index)):
                 yield buffer
-        case For(kind=LoopKind.THREAD | LoopKind.LANE):
+        case ir.For(kind=ir.LoopKind.THREAD | ir.LoopKind.LANE):
             own = own | {n.var}
-        case For(start=start, extent=extent):
+        case ir.For(start=start, extent=extent):
             if not own.isdisjoint(free_variables(start) | free_variables(extent)):
                 own = own | {n.var}
-        case Let(value=value) | LetStmt(value=value):
+        case ir.Let(value=value) | ir.LetStmt(value=value):
             if not own.isdisjoint(free_variables(value)):
                 own = own | {n.name}
         case _:

@@ -20,22 +20,8 @@ from hbc.codegen.text.scalar import element, scalar
 from hbc.codegen.text.spelling import c_type
 from hbc.codegen.text.unit import Buffer, Unit
 from hbc.ir.ground.diag import InternalError
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.launches import WARP, by_warps, thread_count, thread_loops
-from hbc.ir.lang.nodes import (
-    Allocate,
-    Barrier,
-    BarrierScope,
-    Const,
-    CopyCommit,
-    CopyWait,
-    For,
-    Load,
-    LoopKind,
-    Ramp,
-    Stmt,
-    Store,
-    const_index,
-)  # fmt: skip
 from hbc.ir.lang.types import FRAGMENTS, DType, Memory
 from hbc.ir.lang.walk import children, names_read, nodes
 
@@ -46,77 +32,77 @@ _ALIGN = 128  # of arrays in shared memory: bytes in a row of its banks
 _WORDS = {4: "unsigned", 8: "uint2", 16: "uint4"}
 
 
-def device_statement(s: Stmt, unit: Unit) -> bool:
+def device_statement(s: ir.Stmt, unit: Unit) -> bool:
     """Statements that only device code has."""
     match s:
-        case For(kind=LoopKind.THREAD | LoopKind.LANE):
+        case ir.For(kind=ir.LoopKind.THREAD | ir.LoopKind.LANE):
             _threads(s, unit)
-        case For(kind=LoopKind.UNROLL):
+        case ir.For(kind=ir.LoopKind.UNROLL):
             repeated(s, unit)
-        case Allocate(memory=Memory.SHARED):
+        case ir.Allocate(memory=Memory.SHARED):
             _shared(s, unit)
-        case Allocate(memory=memory) if memory in FRAGMENTS:
+        case ir.Allocate(memory=memory) if memory in FRAGMENTS:
             _fragment(s, unit)
-        case Store(atomic=op) if op is not None:
+        case ir.Store(atomic=op) if op is not None:
             atomic_statement(s, op, unit)
-        case Store() if copy_statement(s, unit) or fragment_statement(s, unit):
+        case ir.Store() if copy_statement(s, unit) or fragment_statement(s, unit):
             pass
-        case CopyCommit() | CopyWait():
+        case ir.CopyCommit() | ir.CopyWait():
             copy_statement(s, unit)
-        case Allocate():
+        case ir.Allocate():
             _private(s, unit)
-        case Barrier(scope=BarrierScope.BLOCK):
+        case ir.Barrier(scope=ir.BarrierScope.BLOCK):
             unit.out.line("__syncthreads();")
-        case Barrier():
+        case ir.Barrier():
             unit.out.line("__syncwarp();")
-        case For(kind=LoopKind.BLOCK):
+        case ir.For(kind=ir.LoopKind.BLOCK):
             raise InternalError("codegen: a loop over blocks inside of a block")
         case _:
             return False
     return True
 
 
-def block_size(body: Stmt, tiles: Collection[str]) -> int:
+def block_size(body: ir.Stmt, tiles: Collection[str]) -> int:
     """Threads that a block needs: those of its largest nest, in whole warps. `tiles`: buffers that
     warps hold together."""
     most = max((thread_count(n, tiles) for n in _nests(body)), default=1)
     return -(-most // WARP) * WARP
 
 
-def shared_bytes(body: Stmt) -> int:
+def shared_bytes(body: ir.Stmt) -> int:
     """Of all arrays in shared memory, each aligned."""
-    arrays = (n for n in nodes(body) if isinstance(n, Allocate) and n.memory is Memory.SHARED)
+    arrays = (n for n in nodes(body) if isinstance(n, ir.Allocate) and n.memory is Memory.SHARED)
     return sum(map(array_bytes, arrays))
 
 
-def array_bytes(s: Allocate) -> int:
+def array_bytes(s: ir.Allocate) -> int:
     """What an array of constant extent takes of shared memory."""
     return _aligned(_extent(s) * s.element.bytes)
 
 
-def _nests(s: Stmt) -> list[For]:
+def _nests(s: ir.Stmt) -> list[ir.For]:
     """The outermost loops over threads."""
-    if isinstance(s, For) and s.kind in (LoopKind.THREAD, LoopKind.LANE):
+    if isinstance(s, ir.For) and s.kind in (ir.LoopKind.THREAD, ir.LoopKind.LANE):
         return [s]
-    return [n for c in children(s) if isinstance(c, Stmt) for n in _nests(c)]
+    return [n for c in children(s) if isinstance(c, ir.Stmt) for n in _nests(c)]
 
 
-def _count(loop: For) -> int:
-    if not isinstance(loop.extent, Const):
+def _count(loop: ir.For) -> int:
+    if not isinstance(loop.extent, ir.Const):
         raise InternalError(f"codegen: the loop over threads `{loop.var}` has no constant extent")
     return int(loop.extent.value)
 
 
-def _threads(s: For, unit: Unit) -> None:
+def _threads(s: ir.For, unit: Unit) -> None:
     """The nest on as many threads as it has iterations; the others skip it."""
     loops, body = thread_loops(s)
     warps, count = by_warps(s, unit.fragments), thread_count(s, unit.fragments)
-    outer = [loop for loop in loops if loop.kind is LoopKind.THREAD]
+    outer = [loop for loop in loops if loop.kind is ir.LoopKind.THREAD]
     number = f"thread / {WARP}" if warps else "thread"
     conditions = []
     if outer and count < unit.threads:
         conditions.append(f"thread < {count}")
-    lanes = [loop for loop in loops if loop.kind is LoopKind.LANE]
+    lanes = [loop for loop in loops if loop.kind is ir.LoopKind.LANE]
     conditions += [f"{LANE} < {_count(x)}" for x in lanes if _count(x) < WARP]
     head = f"if ({' && '.join(conditions)})" if conditions else ""
     braces = bool(head) or not unit.out.at_start
@@ -130,7 +116,7 @@ def _threads(s: For, unit: Unit) -> None:
             _index(loop, digit, loop.var in used, unit)
             inner *= _count(loop)
         for loop in lanes:
-            if loop.start == const_index(0):
+            if loop.start == ir.const_index(0):
                 unit.scope.bind(loop.var, Binding(LANE, nonnegative=True))
             else:
                 _index(loop, LANE, loop.var in used, unit)
@@ -145,7 +131,7 @@ def _digit(number: str, inner: int, count: int, outermost: bool) -> str:
     return text if outermost else f"{text} % {count}"
 
 
-def _index(loop: For, text: str, used: bool, unit: Unit) -> None:
+def _index(loop: ir.For, text: str, used: bool, unit: Unit) -> None:
     start = scalar(loop.start, unit)
     variable = unit.scope.declare(loop.var, nonnegative=start.text == "0")
     if not used:
@@ -154,12 +140,12 @@ def _index(loop: For, text: str, used: bool, unit: Unit) -> None:
     unit.out.line(f"const {unit.index} {variable} = {value};")
 
 
-def _shared(s: Allocate, unit: Unit) -> None:
+def _shared(s: ir.Allocate, unit: Unit) -> None:
     declare_shared(s, unit)
     statement(s.body, unit)
 
 
-def declare_shared(s: Allocate, unit: Unit) -> None:
+def declare_shared(s: ir.Allocate, unit: Unit) -> None:
     """Prints the array."""
     _note(s, unit)
     t, name = c_type(s.element), unit.scope.fresh(s.buffer)
@@ -171,7 +157,7 @@ def declare_shared(s: Allocate, unit: Unit) -> None:
     unit.buffers[s.buffer] = Buffer(name, s.element, Memory.SHARED, swizzle=s.swizzle)
 
 
-def _private(s: Allocate, unit: Unit) -> None:
+def _private(s: ir.Allocate, unit: Unit) -> None:
     """An array of one thread: registers, where all its indices are constants."""
     _note(s, unit)
     name = unit.scope.fresh(s.buffer.partition("#")[0])
@@ -180,7 +166,7 @@ def _private(s: Allocate, unit: Unit) -> None:
     statement(s.body, unit)
 
 
-def _fragment(s: Allocate, unit: Unit) -> None:
+def _fragment(s: ir.Allocate, unit: Unit) -> None:
     _note(s, unit)
     name = unit.scope.fresh(s.buffer.partition("#")[0])
     declared = array_of(s, Buffer(name, s.element, s.memory), unit)
@@ -188,14 +174,14 @@ def _fragment(s: Allocate, unit: Unit) -> None:
     statement(s.body, unit)
 
 
-def _note(s: Allocate, unit: Unit) -> None:
+def _note(s: ir.Allocate, unit: Unit) -> None:
     if s.note:
         unit.out.blank()
         unit.out.comment(s.note)
 
 
-def _extent(s: Allocate) -> int:
-    if not isinstance(s.extent, Const):
+def _extent(s: ir.Allocate) -> int:
+    if not isinstance(s.extent, ir.Const):
         raise InternalError(f"codegen: `{s.buffer}` in {s.memory} has no constant extent")
     return max(1, int(s.extent.value))
 
@@ -204,11 +190,11 @@ def _aligned(size: int) -> int:
     return -(-size // _ALIGN) * _ALIGN
 
 
-def store_vector(s: Store, unit: Unit) -> None:
+def store_vector(s: ir.Store, unit: Unit) -> None:
     """A copy of neighbouring elements in one access, both places being aligned to it."""
     match s:
-        case Store(
-            index=Ramp(base=to, lanes=n), value=Load(buffer=source, index=Ramp(base=at), mask=None),
+        case ir.Store(
+            index=ir.Ramp(base=to, lanes=n), value=ir.Load(buffer=source, index=ir.Ramp(base=at), mask=None),
             mask=None,
         ):  # fmt: skip
             word = _word(s.value.type.element, n)

@@ -11,35 +11,35 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from hbc.codegen.gpu.partial_copies import live_count
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import const_value
-from hbc.ir.lang.nodes import Allocate, Expr, Load, Ramp, Stmt, Store
 from hbc.ir.lang.walk import map_stmt, statements
 
 COPIED = (4, 8, 16)
 """Bytes of an asynchronous copy, which is aligned to them."""
 
 
-def asynchronous(s: Stmt, shared: Collection[str]) -> Stmt:
+def asynchronous(s: ir.Stmt, shared: Collection[str]) -> ir.Stmt:
     """The statement, whose copies to these buffers land at a wait where they can. Wide accesses are
     aligned already (see `gpu_copies`)."""
-    private = {x.buffer for x in statements(s) if isinstance(x, Allocate)}
+    private = {x.buffer for x in statements(s) if isinstance(x, ir.Allocate)}
 
-    def copied(s: Stmt) -> Stmt:
-        if isinstance(s, Store) and s.buffer in shared:
+    def copied(s: ir.Stmt) -> ir.Stmt:
+        if isinstance(s, ir.Store) and s.buffer in shared:
             return _copy(s, private)
         return map_stmt(s, lambda e: e, copied)
 
     return copied(s)
 
 
-def is_asynchronous(s: Stmt) -> bool:
+def is_asynchronous(s: ir.Stmt) -> bool:
     """Whether any copy in the statement is."""
-    return any(isinstance(x, Store) and x.asynchronous for x in statements(s))
+    return any(isinstance(x, ir.Store) and x.asynchronous for x in statements(s))
 
 
-def _copy(s: Store, private: Collection[str]) -> Store:
+def _copy(s: ir.Store, private: Collection[str]) -> ir.Store:
     value = s.value
-    if s.atomic is not None or not isinstance(value, Load) or value.buffer in private:
+    if s.atomic is not None or not isinstance(value, ir.Load) or value.buffer in private:
         return s
     if value.type.element.bytes * value.type.lanes not in COPIED:
         return s
@@ -51,8 +51,10 @@ def _copy(s: Store, private: Collection[str]) -> Store:
     return replace(s, asynchronous=True)
 
 
-def _is_run(index: Expr) -> bool:
+def _is_run(index: ir.Expr) -> bool:
     """Whether the lanes lie next to each other."""
     if index.type.lanes == 1:
         return True
-    return isinstance(index, Ramp) and index.base.type.lanes == 1 and const_value(index.stride) == 1
+    return (
+        isinstance(index, ir.Ramp) and index.base.type.lanes == 1 and const_value(index.stride) == 1
+    )

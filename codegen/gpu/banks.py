@@ -16,9 +16,9 @@ from hbc.codegen.gpu.swizzle import MATRIX_ROW, swizzle_bits
 from hbc.codegen.threads.access import ThreadAccess, nest_accesses
 from hbc.ir.algebra.evaluate import evaluated
 from hbc.ir.ground.record import record
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.kernel import Kernel
 from hbc.ir.lang.launches import THREADS, WARP
-from hbc.ir.lang.nodes import Allocate, Expr, For, LetStmt, Load, Ramp, Stmt
 from hbc.ir.lang.types import INDEX, TILES, Memory
 from hbc.ir.lang.walk import contains, free_variables, inner_statements, nodes, substitute
 from hbc.ir.moves.bank_conflicts import Words, wavefronts
@@ -46,10 +46,10 @@ def bank_uses(kernel: Kernel) -> list[BankUse]:
     shared = {
         n.buffer: n
         for n in nodes(kernel.body)
-        if isinstance(n, Allocate) and n.memory is Memory.SHARED
+        if isinstance(n, ir.Allocate) and n.memory is Memory.SHARED
     }
     tiles = frozenset(
-        n.buffer for n in nodes(kernel.body) if isinstance(n, Allocate) and n.memory in TILES
+        n.buffer for n in nodes(kernel.body) if isinstance(n, ir.Allocate) and n.memory in TILES
     )
     found: dict[tuple[str, bool, int], BankUse] = {}
     for nest, names in _nests(kernel.body, {}) if shared else ():
@@ -63,23 +63,25 @@ def bank_uses(kernel: Kernel) -> list[BankUse]:
     return list(found.values())
 
 
-def _nests(s: Stmt, names: Mapping[str, Expr]) -> Iterator[tuple[For, Mapping[str, Expr]]]:
+def _nests(
+    s: ir.Stmt, names: Mapping[str, ir.Expr]
+) -> Iterator[tuple[ir.For, Mapping[str, ir.Expr]]]:
     """The loops over threads, with the names of indices around them."""
-    while isinstance(s, LetStmt):
+    while isinstance(s, ir.LetStmt):
         if s.value.type == INDEX:
             names = {**names, s.name: substitute(s.value, names)}
         s = s.body
-    if isinstance(s, For) and s.kind in THREADS:
+    if isinstance(s, ir.For) and s.kind in THREADS:
         yield s, names
         return
     for c in inner_statements(s):
         yield from _nests(c, names)
 
 
-def _use(a: ThreadAccess, array: Allocate) -> BankUse | None:
+def _use(a: ThreadAccess, array: ir.Allocate) -> BankUse | None:
     if a.index is None or any(d.extent is None for d in a.digits):
         return None
-    if contains(a.index, Load):
+    if contains(a.index, ir.Load):
         return None
     if a.warp:
         return _matrix_rows(a, array)
@@ -97,13 +99,13 @@ def _use(a: ThreadAccess, array: Allocate) -> BankUse | None:
     return BankUse(a.buffer, a.stores, width, most, least) if most else None
 
 
-def _times(elements: Words, width: int, array: Allocate) -> int:
+def _times(elements: Words, width: int, array: ir.Allocate) -> int:
     """For the elements at which some lanes begin to access so many bytes each."""
     first = _places(elements, array) * array.element.bytes // WORD
     return wavefronts((first[:, None] + np.arange(max(1, width // WORD))).ravel())
 
 
-def _places(elements: Words, array: Allocate) -> Words:
+def _places(elements: Words, array: ir.Allocate) -> Words:
     if array.swizzle is None:
         return elements
     bits = swizzle_bits(array.swizzle, array.element)
@@ -134,12 +136,12 @@ def _indices(a: ThreadAccess) -> Iterator[Words]:
         yield np.broadcast_to(index, (count,))
 
 
-def _matrix_rows(a: ThreadAccess, array: Allocate) -> BankUse | None:
+def _matrix_rows(a: ThreadAccess, array: ir.Allocate) -> BankUse | None:
     """A fragment that a warp loads by rows of 16 bytes, eight at a time."""
     run, inner = MATRIX_ROW // array.element.bytes, a.node.index
-    while isinstance(inner, Ramp) and inner.base.type.lanes > 1:
+    while isinstance(inner, ir.Ramp) and inner.base.type.lanes > 1:
         inner = inner.base
-    if a.stores or array.element.bytes > 2 or not isinstance(inner, Ramp):
+    if a.stores or array.element.bytes > 2 or not isinstance(inner, ir.Ramp):
         return None
     at = np.sort(np.array(a.offsets))
     row = inner.lanes

@@ -21,24 +21,11 @@ from hbc.codegen.gpu.partial_copies import partial_copy
 from hbc.codegen.gpu.staged_body import staged_body
 from hbc.ir.algebra.alignment import Alignment, alignment
 from hbc.ir.algebra.simplify import simplify
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, and_, eq, mod
 from hbc.ir.lang.kernel import Kernel
 from hbc.ir.lang.launches import THREADS
 from hbc.ir.lang.names import unused
-from hbc.ir.lang.nodes import (
-    Allocate,
-    Block,
-    Expr,
-    For,
-    If,
-    LetStmt,
-    Load,
-    Ramp,
-    Stmt,
-    Store,
-    Var,
-    const_index,
-)  # fmt: skip
 from hbc.ir.lang.types import BOOL, INDEX, TILES, DType, Memory
 from hbc.ir.lang.walk import block, free_variables, map_stmt, nodes, rewrite, substitute
 from hbc.ir.vectors.lane_offsets import lane_offsets
@@ -51,9 +38,9 @@ ACCESSES = (16, 8, 4)  # bytes, widest first
 class Copies:
     """The copies that were made, by identity (they are kept here so that it stays theirs)."""
 
-    made: dict[int, Store] = field(default_factory=dict)
+    made: dict[int, ir.Store] = field(default_factory=dict)
 
-    def holds(self, s: Store) -> bool:
+    def holds(self, s: ir.Store) -> bool:
         return id(s) in self.made
 
 
@@ -62,10 +49,10 @@ def vector_copies(kernel: Kernel, copies: Copies) -> Kernel:
     left as they are."""
     strides = {a.stride_name(d) for a in kernel.arguments for d in range(len(a.extents) - 1)}
     everything = list(nodes(kernel.body))
-    allocated = [n for n in everything if isinstance(n, Allocate)]
+    allocated = [n for n in everything if isinstance(n, ir.Allocate)]
     private = {a.buffer for a in allocated if a.memory not in (Memory.SHARED, Memory.HEAP)}
     tiles = {a.buffer for a in allocated if a.memory in TILES}
-    taken = {n.buffer for n in everything if isinstance(n, Allocate | Load | Store)}
+    taken = {n.buffer for n in everything if isinstance(n, ir.Allocate | ir.Load | ir.Store)}
     units = {a.buffer: a.swizzle.unit for a in allocated if a.swizzle is not None}
     return kernel.map_body(_Work(copies, strides, private, tiles, taken, units).outside)
 
@@ -85,69 +72,69 @@ class _Work:
     needed: dict[str, int] = field(default_factory=dict)
     assuming: bool = True
     staged: Collection[str] = ()
-    values: Mapping[str, Expr] = field(default_factory=dict)
+    values: Mapping[str, ir.Expr] = field(default_factory=dict)
 
-    def outside(self, s: Stmt) -> Stmt:
+    def outside(self, s: ir.Stmt) -> ir.Stmt:
         """Around the loops over threads: one nest for aligned strides, one for others."""
-        if isinstance(s, For) and s.stages > 1:
+        if isinstance(s, ir.For) and s.stages > 1:
             body = staged_body(s)
             staged = () if body is None else {a.buffer for a in body.buffers}
             return map_stmt(s, lambda e: e, replace(self, staged=staged).outside)
-        if isinstance(s, LetStmt) and s.value.type == INDEX:
+        if isinstance(s, ir.LetStmt) and s.value.type == INDEX:
             values = {**self.values, s.name: substitute(s.value, self.values)}
             return map_stmt(s, lambda e: e, replace(self, values=values).outside)
-        if not isinstance(s, For) or s.kind not in THREADS:
+        if not isinstance(s, ir.For) or s.kind not in THREADS:
             made = map_stmt(s, lambda e: e, self.outside)
-            return made if made is s or not isinstance(made, Block) else _joined(made)
+            return made if made is s or not isinstance(made, ir.Block) else _joined(made)
         self.needed, self.assuming = {}, True
         aligned = self._inside(s)
         if not self.needed:
             return aligned
-        tests = [eq(mod(Var(name), n), 0) for name, n in sorted(self.needed.items())]
+        tests = [eq(mod(ir.Var(name), n), 0) for name, n in sorted(self.needed.items())]
         self.assuming = False
-        return If(and_(*tests), aligned, self._inside(s))
+        return ir.If(and_(*tests), aligned, self._inside(s))
 
-    def _inside(self, s: Stmt) -> Stmt:
+    def _inside(self, s: ir.Stmt) -> ir.Stmt:
         part = partial_copy(s) if self.staged else None
         if part is not None and part.buffer in self.staged and self._moves_at_once(part):
             self.copies.made[id(part)] = part
             return part
-        if isinstance(s, Store) and s.value.type.lanes > 1 and s.atomic is None:
+        if isinstance(s, ir.Store) and s.value.type.lanes > 1 and s.atomic is None:
             whole = self._where_whole(s)
             rest = s if s.mask is not None else self._store(s)
-            return rest if whole is None else If(whole[0], whole[1], rest)
+            return rest if whole is None else ir.If(whole[0], whole[1], rest)
         return map_stmt(s, lambda e: e, self._inside)
 
-    def _moves_at_once(self, s: Store) -> bool:
+    def _moves_at_once(self, s: ir.Store) -> bool:
         """Whether a copy of so many elements, or some of them, is one access."""
         element, lanes = s.value.type.element, s.value.type.lanes
         source = s.value
         return (
-            isinstance(source, Load)
+            isinstance(source, ir.Load)
             and self._width(s.buffer, s.index, element) == lanes
             and self._width(source.buffer, source.index, element) == lanes
         )
 
-    def _where_whole(self, s: Store) -> tuple[Expr, Stmt] | None:
+    def _where_whole(self, s: ir.Store) -> tuple[ir.Expr, ir.Stmt] | None:
         """A masked copy where all lanes are live: the condition, and the copy without a mask."""
-        mask = s.value.mask if isinstance(s.value, Load) else None
+        mask = s.value.mask if isinstance(s.value, ir.Load) else None
         live = None if mask is None or s.mask not in (None, mask) else all_live(mask)
-        if live is None or not isinstance(s.value, Load):
+        if live is None or not isinstance(s.value, ir.Load):
             return None
         plain = replace(s, value=replace(s.value, mask=None), mask=None)
         made = self._store(plain)
-        parts = made.body if isinstance(made, Block) else (made,)
-        wide = all(isinstance(c, Store) and self.copies.holds(c) for c in parts)
+        parts = made.body if isinstance(made, ir.Block) else (made,)
+        wide = all(isinstance(c, ir.Store) and self.copies.holds(c) for c in parts)
         return (live, made) if wide else None
 
-    def _store(self, s: Store) -> Stmt:
+    def _store(self, s: ir.Store) -> ir.Stmt:
         """The loads of its value into registers, the value, and the store from there."""
-        loads = [n for n in nodes(s.value) if isinstance(n, Load)]
+        loads = [n for n in nodes(s.value) if isinstance(n, ir.Load)]
         if not {s.buffer, *(n.buffer for n in loads)}.isdisjoint(self.tiles):
             return s
         element, lanes = s.value.type.element, s.value.type.lanes
         to = self._width(s.buffer, s.index, element)
-        if to and isinstance(s.value, Load) and s.value.mask is None:
+        if to and isinstance(s.value, ir.Load) and s.value.mask is None:
             width = min(to, self._width(s.value.buffer, s.value.index, element))
             if width:
                 return block(*self._copied(s, s.value, width))
@@ -158,30 +145,30 @@ class _Work:
             return s
         held = {key: self._fresh("lanes") for key in wide}
 
-        def loaded(e: Expr) -> Expr:
-            if isinstance(e, Load) and id(e) in held:
-                return Load(held[id(e)], _dense(e.type.lanes), e.type, None, e.span)
+        def loaded(e: ir.Expr) -> ir.Expr:
+            if isinstance(e, ir.Load) and id(e) in held:
+                return ir.Load(held[id(e)], _dense(e.type.lanes), e.type, None, e.span)
             return e
 
         value = rewrite(s.value, loaded)
-        body: Stmt = Store(s.buffer, s.index, value, None, s.span)
+        body: ir.Stmt = ir.Store(s.buffer, s.index, value, None, s.span)
         if to:
             name = self._fresh("values")
-            first = Store(name, _dense(lanes), value, None, s.span)
-            there = Load(name, _dense(lanes), value.type)
+            first = ir.Store(name, _dense(lanes), value, None, s.span)
+            there = ir.Load(name, _dense(lanes), value.type)
             body = block(first, *self._copied(s, there, to))
-            body = Allocate(name, element, const_index(lanes), Memory.STACK, body)
+            body = ir.Allocate(name, element, ir.const_index(lanes), Memory.STACK, body)
         for key, (n, width) in reversed(wide.items()):
             name, count = held[key], n.type.lanes
-            copied = self._copied(Store(name, _dense(count), n, None, n.span), n, width)
+            copied = self._copied(ir.Store(name, _dense(count), n, None, n.span), n, width)
             inner = block(*copied, body)
-            body = Allocate(name, n.type.element, const_index(count), Memory.STACK, inner)
+            body = ir.Allocate(name, n.type.element, ir.const_index(count), Memory.STACK, inner)
         return body
 
-    def _of(self, n: Load) -> int:
+    def _of(self, n: ir.Load) -> int:
         return self._width(n.buffer, n.index, n.type.element)
 
-    def _width(self, buffer: str, index: Expr, element: DType) -> int:
+    def _width(self, buffer: str, index: ir.Expr, element: DType) -> int:
         """The elements of one access, of those that the index names; 0 where each is alone. What a
         thread holds needs no wide accesses."""
         known = None if buffer in self.private or element == BOOL else lane_offsets(index)
@@ -198,7 +185,7 @@ class _Work:
                 return width
         return 0
 
-    def _is_aligned(self, e: Expr, width: int) -> bool:
+    def _is_aligned(self, e: ir.Expr, width: int) -> bool:
         e = substitute(e, self.values)
         if _is_multiple(e, width, {}):
             return True
@@ -209,14 +196,14 @@ class _Work:
             self.needed[name] = lcm(self.needed.get(name, 1), width)
         return True
 
-    def _copied(self, s: Store, value: Load, width: int) -> list[Stmt]:
+    def _copied(self, s: ir.Store, value: ir.Load, width: int) -> list[ir.Stmt]:
         """The store of loaded lanes, so many at a time."""
         left, right = lane_offsets(s.index), lane_offsets(value.index)
         assert left is not None and right is not None
-        made: list[Stmt] = []
+        made: list[ir.Stmt] = []
         for n in range(0, len(left[1]), width):
-            source = Load(value.buffer, _run(right, n, width), value.type.with_lanes(width))
-            store = Store(s.buffer, _run(left, n, width), source, None, s.span)
+            source = ir.Load(value.buffer, _run(right, n, width), value.type.with_lanes(width))
+            store = ir.Store(s.buffer, _run(left, n, width), source, None, s.span)
             self.copies.made[id(store)] = store
             made.append(store)
         return made
@@ -227,28 +214,28 @@ class _Work:
         return found
 
 
-def _joined(s: Block) -> Stmt:
+def _joined(s: ir.Block) -> ir.Stmt:
     """With one test where the same strides are tested twice in a row."""
-    made: list[Stmt] = []
+    made: list[ir.Stmt] = []
     for c in s.body:
         match made[-1:], c:
-            case [If(condition=tested, then=a, otherwise=b)], If() if tested == c.condition:
+            case [ir.If(condition=tested, then=a, otherwise=b)], ir.If() if tested == c.condition:
                 other = [x for x in (b, c.otherwise) if x is not None]
-                made[-1] = If(tested, block(a, c.then), block(*other) if other else None)
+                made[-1] = ir.If(tested, block(a, c.then), block(*other) if other else None)
             case _:
                 made.append(c)
     return block(*made)
 
 
-def _is_multiple(e: Expr, of: int, known: Mapping[str, Alignment]) -> bool:
+def _is_multiple(e: ir.Expr, of: int, known: Mapping[str, Alignment]) -> bool:
     modulus, remainder = alignment(e, known)
     return modulus % of == 0 and remainder % of == 0
 
 
-def _run(lanes: tuple[Expr, tuple[int, ...]], first: int, count: int) -> Expr:
+def _run(lanes: tuple[ir.Expr, tuple[int, ...]], first: int, count: int) -> ir.Expr:
     base, offsets = lanes
-    return Ramp(simplify(add(base, offsets[first])), const_index(1), count)
+    return ir.Ramp(simplify(add(base, offsets[first])), ir.const_index(1), count)
 
 
-def _dense(lanes: int) -> Expr:
-    return Ramp(const_index(0), const_index(1), lanes)
+def _dense(lanes: int) -> ir.Expr:
+    return ir.Ramp(ir.const_index(0), ir.const_index(1), lanes)

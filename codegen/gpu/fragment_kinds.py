@@ -8,8 +8,8 @@ import numpy as np
 
 from hbc.ir.ground.diag import InternalError
 from hbc.ir.ground.record import record
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.instruction import Instruction
-from hbc.ir.lang.nodes import Allocate, Instruct, Load, Stmt, Store
 from hbc.ir.lang.types import BF16, F16, F32, I8, I32, TILES_OF_LANES, U8, DType
 from hbc.ir.lang.walk import nodes
 from hbc.ir.meaning.fragment_layout import Numbers, elements_of
@@ -25,7 +25,7 @@ class Fragment:
     """A matrix in the registers of a warp: its allocation, which operand of the product it is and in
     what order it lies in memory."""
 
-    allocation: Allocate
+    allocation: ir.Allocate
     operand: str  # accumulator, matrix_a, matrix_b
     product: tuple[int, int, int]  # m, n, k
     element: DType
@@ -67,19 +67,21 @@ class FragmentKind:
         return int(self.elements.shape[1])
 
 
-def fragment_kinds(body: Stmt, instructions: Mapping[str, Instruction]) -> dict[str, FragmentKind]:
+def fragment_kinds(
+    body: ir.Stmt, instructions: Mapping[str, Instruction]
+) -> dict[str, FragmentKind]:
     """The fragments whose lanes know their elements, by buffer: from the products they are in, and
     from the fragments that they are computed with."""
     elements = {
         n.buffer: n.element
         for n in nodes(body)
-        if isinstance(n, Allocate) and n.memory in TILES_OF_LANES
+        if isinstance(n, ir.Allocate) and n.memory in TILES_OF_LANES
     }
     found: dict[str, FragmentKind] = {}
     for n in nodes(body) if elements else ():
-        if isinstance(n, Instruct):
+        if isinstance(n, ir.Instruct):
             for operand, x in enumerate(n.args):
-                if isinstance(x, Load) and x.buffer in elements:
+                if isinstance(x, ir.Load) and x.buffer in elements:
                     new = FragmentKind(instructions[n.name], operand, elements[x.buffer])
                     known = found.setdefault(x.buffer, new)
                     if not np.array_equal(known.elements, new.elements):
@@ -98,11 +100,11 @@ def fragment_kinds(body: Stmt, instructions: Mapping[str, Instruction]) -> dict[
     return found
 
 
-def _together(body: Stmt, tiles: frozenset[str]) -> Iterator[list[str]]:
+def _together(body: ir.Stmt, tiles: frozenset[str]) -> Iterator[list[str]]:
     """The fragments that one statement computes elements of with those of others."""
     for n in nodes(body):
-        if isinstance(n, Store) and not isinstance(n.value, Instruct):
-            read = [x.buffer for x in nodes(n) if isinstance(x, Load) and x.buffer in tiles]
+        if isinstance(n, ir.Store) and not isinstance(n.value, ir.Instruct):
+            read = [x.buffer for x in nodes(n) if isinstance(x, ir.Load) and x.buffer in tiles]
             own = [n.buffer] if n.buffer in tiles else []
             if len(own) + len(read) > 1:
                 yield [*own, *read]

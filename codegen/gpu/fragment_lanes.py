@@ -20,27 +20,11 @@ from hbc.ir.algebra.alignment import alignment
 from hbc.ir.algebra.bounds import Facts, Interval, constant_bounds
 from hbc.ir.algebra.linear import linear
 from hbc.ir.algebra.simplify import simplify_stmt
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, and_, const_value, eq, mod, sub
 from hbc.ir.lang.kernel import Kernel
 from hbc.ir.lang.launches import WARP
 from hbc.ir.lang.names import unused
-from hbc.ir.lang.nodes import (
-    Allocate,
-    Block,
-    Expr,
-    For,
-    If,
-    Instruct,
-    Let,
-    LetStmt,
-    Load,
-    LoopKind,
-    Ramp,
-    Stmt,
-    Store,
-    Var,
-    const_index,
-)
 from hbc.ir.lang.types import INDEX, Memory
 from hbc.ir.lang.walk import block, free_variables, map_stmt, nodes, substitute_stmt
 from hbc.ir.meaning.fragment_layout import position
@@ -56,10 +40,10 @@ def fragment_lanes(kernel: Kernel) -> Kernel:
     if not kinds:
         return kernel
     everything = list(nodes(kernel.body))
-    taken = {n.var for n in everything if isinstance(n, For)}
-    taken |= {n.name for n in everything if isinstance(n, Let | LetStmt | Var)}
-    taken |= {n.buffer for n in everything if isinstance(n, Allocate | Load | Store)}
-    arrays = (n for n in everything if isinstance(n, Allocate) and n.memory is Memory.SHARED)
+    taken = {n.var for n in everything if isinstance(n, ir.For)}
+    taken |= {n.name for n in everything if isinstance(n, ir.Let | ir.LetStmt | ir.Var)}
+    taken |= {n.buffer for n in everything if isinstance(n, ir.Allocate | ir.Load | ir.Store)}
+    arrays = (n for n in everything if isinstance(n, ir.Allocate) and n.memory is Memory.SHARED)
     shared = {a.buffer: _whole_rows(a) for a in arrays}
     strides = {a.stride_name(d) for a in kernel.arguments for d in range(len(a.extents) - 1)}
     return kernel.map_body(_Lanes(kinds, shared, strides, taken).stmt)
@@ -76,54 +60,56 @@ class _Lanes:
     strides: Collection[str]
     taken: set[str]
     lane: str = ""
-    places: dict[tuple[str, int, int], Expr] = field(default_factory=dict)
+    places: dict[tuple[str, int, int], ir.Expr] = field(default_factory=dict)
     facts: Facts = field(default_factory=Facts)
 
-    def place(self, kind: FragmentKind, element: int) -> Expr:
+    def place(self, kind: FragmentKind, element: int) -> ir.Expr:
         """The number in its fragment of an element of the lane."""
         key = kind.instruction.name, kind.operand, element
         if key not in self.places:
-            place = position(kind.instruction, kind.operand, Var(self.lane), element)
+            place = position(kind.instruction, kind.operand, ir.Var(self.lane), element)
             self.places[key] = place
         return self.places[key]
 
-    def stmt(self, s: Stmt) -> Stmt:
+    def stmt(self, s: ir.Stmt) -> ir.Stmt:
         match s:
-            case Block(body=body):
+            case ir.Block(body=body):
                 return block(*self.joined([self.stmt(c) for c in body]))
-            case For(var=var) | LetStmt(name=var) if (values := _values(s, self.facts)) is not None:
+            case ir.For(var=var) | ir.LetStmt(name=var) if (
+                values := _values(s, self.facts)
+            ) is not None:
                 outer, self.facts = self.facts, self.facts.with_range(var, values)
                 made = map_stmt(s, lambda e: e, self.stmt)
                 self.facts = outer
                 return made
-            case Allocate(buffer=buffer) if size := self.shared.get(buffer):
-                return replace(s, extent=const_index(size), body=self.stmt(s.body))
-            case Store() if names := self.touched(s):
+            case ir.Allocate(buffer=buffer) if size := self.shared.get(buffer):
+                return replace(s, extent=ir.const_index(size), body=self.stmt(s.body))
+            case ir.Store() if names := self.touched(s):
                 return s if self.is_whole(s) else self.by_lanes(s, self.kinds[names[0]])
             case _:
                 return map_stmt(s, lambda e: e, self.stmt)
 
-    def touched(self, s: Store) -> list[str]:
+    def touched(self, s: ir.Store) -> list[str]:
         """The fragments that a statement reads or writes."""
-        read = [n.buffer for n in nodes(s) if isinstance(n, Load) and n.buffer in self.kinds]
+        read = [n.buffer for n in nodes(s) if isinstance(n, ir.Load) and n.buffer in self.kinds]
         return [s.buffer, *read] if s.buffer in self.kinds else read
 
-    def is_whole(self, s: Store) -> bool:
+    def is_whole(self, s: ir.Store) -> bool:
         """Whether one instruction does the statement for all lanes."""
-        if isinstance(s.value, Instruct):
+        if isinstance(s.value, ir.Instruct):
             return True
         if s.buffer not in self.kinds or s.mask is not None:
             return False
         loads = matrix_load(s.value, self.kinds[s.buffer])
         if loads is None or loads.buffer not in self.shared:
             return False
-        all_there = isinstance(s.value, Load) and s.value.mask is None
+        all_there = isinstance(s.value, ir.Load) and s.value.mask is None
         return all_there or loads.is_inside(self.shared[loads.buffer], self.facts)
 
-    def by_lanes(self, s: Store, kind: FragmentKind) -> Stmt:
+    def by_lanes(self, s: ir.Store, kind: FragmentKind) -> ir.Stmt:
         self.lane = self.lane or self.fresh("lane")
-        alone: list[Stmt] = []
-        together: list[Stmt] = []
+        alone: list[ir.Stmt] = []
+        together: list[ir.Stmt] = []
         needed: dict[str, int] = {}
         element = 0
         while element < kind.count:
@@ -133,23 +119,23 @@ class _Lanes:
             alone += parts
             together += parts if one is None else [one]
             element += width
-        tests = [eq(mod(Var(stride), n), 0) for stride, n in sorted(needed.items())]
+        tests = [eq(mod(ir.Var(stride), n), 0) for stride, n in sorted(needed.items())]
         body = block(*together)
-        body = If(and_(*tests), body, block(*alone)) if tests else body
-        loop = For(self.lane, const_index(0), const_index(WARP), LoopKind.LANE, body)
+        body = ir.If(and_(*tests), body, block(*alone)) if tests else body
+        loop = ir.For(self.lane, ir.const_index(0), ir.const_index(WARP), ir.LoopKind.LANE, body)
         return simplify_stmt(loop)
 
-    def one(self, s: Store, kind: FragmentKind, element: int) -> Store:
+    def one(self, s: ir.Store, kind: FragmentKind, element: int) -> ir.Store:
         """The statement for one element of a lane."""
         number = self.place(kind, element)
         mask = None if s.mask is None else at_lane(s.mask, number)
         index, value = at_lane(s.index, number), at_lane(s.value, number)
         return replace(s, index=index, value=value, mask=mask)
 
-    def width(self, s: Store, kind: FragmentKind, element: int) -> int:
+    def width(self, s: ir.Store, kind: FragmentKind, element: int) -> int:
         """How many elements from this one on move in one access."""
         memory = s.index if s.buffer not in self.kinds else None
-        if memory is None and isinstance(s.value, Load) and s.value.mask is None:
+        if memory is None and isinstance(s.value, ir.Load) and s.value.mask is None:
             memory = s.value.index
         if memory is None or s.mask is not None or s.atomic is not None:
             return 1
@@ -162,7 +148,7 @@ class _Lanes:
                 return count
         return 1
 
-    def is_run(self, index: Expr, kind: FragmentKind, first: int, count: int) -> bool:
+    def is_run(self, index: ir.Expr, kind: FragmentKind, first: int, count: int) -> bool:
         """Whether so many elements of a lane lie side by side, in memory and in the fragment."""
         held = kind.elements[:, first : first + count]
         if (held[:, 1:] - held[:, :-1] != 1).any():
@@ -173,7 +159,9 @@ class _Lanes:
             for n, x in enumerate(places)
         )
 
-    def together(self, s: Store, parts: Sequence[Store], needed: dict[str, int]) -> Stmt | None:
+    def together(
+        self, s: ir.Store, parts: Sequence[ir.Store], needed: dict[str, int]
+    ) -> ir.Stmt | None:
         """Elements of a lane in one access; None where it would not be aligned. `needed` gets what
         strides of arguments must be multiples of."""
         count, first = len(parts), parts[0]
@@ -188,41 +176,41 @@ class _Lanes:
         for stride in known:
             needed[stride] = lcm(needed.get(stride, 1), count)
 
-        def run(index: Expr) -> Expr:
-            return Ramp(index, const_index(1), count)
+        def run(index: ir.Expr) -> ir.Expr:
+            return ir.Ramp(index, ir.const_index(1), count)
 
-        if isinstance(first.value, Load):
+        if isinstance(first.value, ir.Load):
             load = replace(first.value, index=run(first.value.index), type=element(count))
-            return Store(s.buffer, run(first.index), load, None, s.span)
+            return ir.Store(s.buffer, run(first.index), load, None, s.span)
         name = self.fresh("values")
-        values = [Store(name, const_index(n), x.value) for n, x in enumerate(parts)]
-        load = Load(name, run(const_index(0)), element(count))
-        copy = Store(s.buffer, run(first.index), load, None, s.span)
-        return Allocate(name, element, const_index(count), Memory.STACK, block(*values, copy))
+        values = [ir.Store(name, ir.const_index(n), x.value) for n, x in enumerate(parts)]
+        load = ir.Load(name, run(ir.const_index(0)), element(count))
+        copy = ir.Store(s.buffer, run(first.index), load, None, s.span)
+        return ir.Allocate(name, element, ir.const_index(count), Memory.STACK, block(*values, copy))
 
-    def joined(self, body: Sequence[Stmt]) -> list[Stmt]:
+    def joined(self, body: Sequence[ir.Stmt]) -> list[ir.Stmt]:
         """Neighbouring statements in one loop over lanes where no lane reads what another stores."""
-        done: list[Stmt] = []
+        done: list[ir.Stmt] = []
         for s in body:
             last = done[-1] if done else None
-            if isinstance(last, For) and isinstance(s, For) and self.may_join(last, s):
-                then = substitute_stmt(s.body, {s.var: Var(last.var)})
+            if isinstance(last, ir.For) and isinstance(s, ir.For) and self.may_join(last, s):
+                then = substitute_stmt(s.body, {s.var: ir.Var(last.var)})
                 done[-1] = replace(last, body=block(last.body, then))
             else:
                 done.append(s)
         return done
 
-    def may_join(self, a: For, b: For) -> bool:
-        if a.kind is not LoopKind.LANE or b.kind is not LoopKind.LANE or a.extent != b.extent:
+    def may_join(self, a: ir.For, b: ir.For) -> bool:
+        if a.kind is not ir.LoopKind.LANE or b.kind is not ir.LoopKind.LANE or a.extent != b.extent:
             return False
         (read, written), (then_read, then_written) = self.memory(a), self.memory(b)
         return not (written & (then_read | then_written) or read & then_written)
 
-    def memory(self, s: Stmt) -> tuple[set[str], set[str]]:
+    def memory(self, s: ir.Stmt) -> tuple[set[str], set[str]]:
         """The buffers that are read and written and no lane's own."""
-        own = {n.buffer for n in nodes(s) if isinstance(n, Allocate)} | self.kinds.keys()
-        read = {n.buffer for n in nodes(s) if isinstance(n, Load)}
-        return read - own, {n.buffer for n in nodes(s) if isinstance(n, Store)} - own
+        own = {n.buffer for n in nodes(s) if isinstance(n, ir.Allocate)} | self.kinds.keys()
+        read = {n.buffer for n in nodes(s) if isinstance(n, ir.Load)}
+        return read - own, {n.buffer for n in nodes(s) if isinstance(n, ir.Store)} - own
 
     def fresh(self, word: str) -> str:
         name = unused(word, self.taken)
@@ -230,15 +218,15 @@ class _Lanes:
         return name
 
 
-def _whole_rows(a: Allocate) -> int:
+def _whole_rows(a: ir.Allocate) -> int:
     """The extent of an array in shared memory up to where `ldmatrix` reads its last row; 0 if not known."""
     run = ROW_BYTES // a.element.bytes
     return -(-int(const_value(a.extent) or 0) // run) * run
 
 
-def _values(s: For | LetStmt, facts: Facts) -> Interval | None:
+def _values(s: ir.For | ir.LetStmt, facts: Facts) -> Interval | None:
     """The values of a name, as far as they have constant bounds; None of what is no index."""
-    if isinstance(s, For):
+    if isinstance(s, ir.For):
         first, last = s.start, sub(add(s.start, s.extent), 1)
     elif s.value.type == INDEX:
         first = last = s.value
@@ -246,15 +234,15 @@ def _values(s: For | LetStmt, facts: Facts) -> Interval | None:
         return None
     low, high = constant_bounds(first, facts)[0], constant_bounds(last, facts)[1]
     return Interval(
-        None if low is None else const_index(low), None if high is None else const_index(high)
+        None if low is None else ir.const_index(low), None if high is None else ir.const_index(high)
     )
 
 
-def _index_of(e: Expr) -> Expr:
-    assert isinstance(e, Load)
+def _index_of(e: ir.Expr) -> ir.Expr:
+    assert isinstance(e, ir.Load)
     return e.index
 
 
-def _divides(n: int, e: Expr, known: Mapping[str, tuple[int, int]]) -> bool:
+def _divides(n: int, e: ir.Expr, known: Mapping[str, tuple[int, int]]) -> bool:
     modulus, remainder = alignment(e, known)
     return modulus % n == 0 and remainder % n == 0

@@ -14,40 +14,26 @@ from dataclasses import replace
 
 from hbc.ir.algebra.simplify import simplify
 from hbc.ir.ground.record import record
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import and_, binary, gt
 from hbc.ir.lang.identity import identity_of
 from hbc.ir.lang.kernel import Kernel
 from hbc.ir.lang.launches import THREADS, WARP, by_warps, thread_loops
-from hbc.ir.lang.nodes import (
-    Allocate,
-    Block,
-    Const,
-    Expr,
-    For,
-    If,
-    LetStmt,
-    Load,
-    LoopKind,
-    Op,
-    Stmt,
-    Store,
-    const_index,
-)
 from hbc.ir.lang.types import TILES, Memory
 from hbc.ir.lang.walk import block, contains, free_variables, map_stmt, nodes, statements
 from hbc.ir.passes.halves import widen_halves
 from hbc.ir.vectors.vector_masks import conjuncts
 
-_FIRST = const_index(0)
+_FIRST = ir.const_index(0)
 
 
 def gathered_updates(kernel: Kernel) -> Kernel:
     """The kernel with its atomic updates gathered where they can be."""
-    if not any(isinstance(n, Store) and n.atomic is not None for n in nodes(kernel.body)):
+    if not any(isinstance(n, ir.Store) and n.atomic is not None for n in nodes(kernel.body)):
         return kernel
     everything = list(nodes(kernel.body))
-    taken = {n.buffer for n in everything if isinstance(n, Allocate | Load | Store)}
-    tiles = {n.buffer for n in everything if isinstance(n, Allocate) and n.memory in TILES}
+    taken = {n.buffer for n in everything if isinstance(n, ir.Allocate | ir.Load | ir.Store)}
+    tiles = {n.buffer for n in everything if isinstance(n, ir.Allocate) and n.memory in TILES}
     return kernel.map_body(_Gather(taken, tiles).outside)
 
 
@@ -58,9 +44,9 @@ class _Gather:
     taken: set[str]
     tiles: Collection[str]
 
-    def outside(self, s: Stmt) -> Stmt:
+    def outside(self, s: ir.Stmt) -> ir.Stmt:
         """Down to the loops over threads."""
-        if not isinstance(s, For) or s.kind not in THREADS:
+        if not isinstance(s, ir.For) or s.kind not in THREADS:
             return map_stmt(s, lambda e: e, self.outside)
         loops, body = thread_loops(s)
         varying = _varying(s, loops, self.tiles)
@@ -69,50 +55,52 @@ class _Gather:
             new = replace(loop, body=new)
         return new
 
-    def of_warp(self, s: Stmt, varying: frozenset[str]) -> Stmt:
+    def of_warp(self, s: ir.Stmt, varying: frozenset[str]) -> ir.Stmt:
         """What all lanes of a warp come to. `varying`: names that differ between them."""
 
-        def alike(e: Expr) -> bool:
+        def alike(e: ir.Expr) -> bool:
             names = free_variables(e)
-            return names.isdisjoint(varying) and not contains(e, Load)
+            return names.isdisjoint(varying) and not contains(e, ir.Load)
 
         match s:
-            case Block():
+            case ir.Block():
                 new = self.wrapped(s, varying, warp=True, least=2)
                 if new is not s:
                     return new
                 return map_stmt(s, lambda e: e, lambda c: self.of_warp(c, varying))
-            case LetStmt(value=value, body=body) if alike(value):
+            case ir.LetStmt(value=value, body=body) if alike(value):
                 return replace(s, body=self.of_warp(body, varying))
-            case If(condition=condition, then=then, otherwise=None):
+            case ir.If(condition=condition, then=then, otherwise=None):
                 shared = [c for c in conjuncts(condition) if alike(c)]
                 rest = [c for c in conjuncts(condition) if not alike(c)]
                 inner = replace(s, condition=and_(*rest)) if rest else then
                 if not shared:
                     return self.wrapped(s, varying, warp=True)
                 return replace(s, condition=and_(*shared), then=self.of_warp(inner, varying))
-            case For(kind=LoopKind.SERIAL) if alike(s.start) and alike(s.extent):
+            case ir.For(kind=ir.LoopKind.SERIAL) if alike(s.start) and alike(s.extent):
                 new = self.wrapped(s, varying, warp=True)
                 return new if new is not s else replace(s, body=self.of_warp(s.body, varying))
             case _:
                 return self.wrapped(s, varying, warp=True)
 
-    def in_thread(self, s: Stmt) -> Stmt:
+    def in_thread(self, s: ir.Stmt) -> ir.Stmt:
         """A thread's loops, outermost first."""
-        if isinstance(s, For) and s.kind is LoopKind.SERIAL:
+        if isinstance(s, ir.For) and s.kind is ir.LoopKind.SERIAL:
             new = self.wrapped(s, frozenset(), warp=False)
             if new is not s:
                 runs = simplify(gt(s.extent, 0))
-                return new if isinstance(runs, Const) else If(runs, new)
+                return new if isinstance(runs, ir.Const) else ir.If(runs, new)
         return map_stmt(s, lambda e: e, self.in_thread)
 
-    def wrapped(self, s: Stmt, varying: frozenset[str], *, warp: bool, least: int = 1) -> Stmt:
+    def wrapped(
+        self, s: ir.Stmt, varying: frozenset[str], *, warp: bool, least: int = 1
+    ) -> ir.Stmt:
         """The statement with its updates of one element, the same each time, done once behind it, where
         there are so many of them."""
-        places: dict[tuple[str, Expr], list[Store]] = {}
+        places: dict[tuple[str, ir.Expr], list[ir.Store]] = {}
         for n in _updates(s):
             places.setdefault((n.buffer, n.index), []).append(n)
-        new: Stmt = s
+        new: ir.Stmt = s
         for first, *others in places.values():
             if first.atomic is None or len(others) + 1 < least:
                 continue
@@ -120,7 +108,7 @@ class _Gather:
                 new = self.gathered(new, first, first.atomic, warp)
         return new
 
-    def gathered(self, s: Stmt, update: Store, op: Op, warp: bool) -> Stmt:
+    def gathered(self, s: ir.Stmt, update: ir.Store, op: ir.Op, warp: bool) -> ir.Stmt:
         if s is update:
             return replace(s, warp=warp)
         name, count = f"{update.buffer}_own", 1
@@ -129,28 +117,32 @@ class _Gather:
             name = f"{update.buffer}_own{count}"
         self.taken.add(name)
         t = update.value.type
-        own = Load(name, _FIRST, t)
+        own = ir.Load(name, _FIRST, t)
 
-        def changed(x: Stmt) -> Stmt:
-            if isinstance(x, Store) and (x.buffer, x.index) == (update.buffer, update.index):
-                return Store(name, _FIRST, widen_halves(binary(op, own, x.value)), x.mask, x.span)
+        def changed(x: ir.Stmt) -> ir.Stmt:
+            if isinstance(x, ir.Store) and (x.buffer, x.index) == (update.buffer, update.index):
+                return ir.Store(
+                    name, _FIRST, widen_halves(binary(op, own, x.value)), x.mask, x.span
+                )
             return map_stmt(x, lambda e: e, changed)
 
-        begin = Store(name, _FIRST, identity_of(op, t.element), None, update.span)
+        begin = ir.Store(name, _FIRST, identity_of(op, t.element), None, update.span)
         end = replace(update, value=own, mask=None, warp=warp)
         body = block(begin, changed(s), end)
-        return Allocate(name, t.element, const_index(1), Memory.STACK, body, "", update.span)
+        return ir.Allocate(name, t.element, ir.const_index(1), Memory.STACK, body, "", update.span)
 
 
-def _updates(s: Stmt) -> Iterator[Store]:
-    return (n for n in statements(s) if isinstance(n, Store) and n.atomic is not None)
+def _updates(s: ir.Stmt) -> Iterator[ir.Store]:
+    return (n for n in statements(s) if isinstance(n, ir.Store) and n.atomic is not None)
 
 
-def _varying(nest: For, loops: tuple[For, ...], tiles: Collection[str]) -> frozenset[str] | None:
+def _varying(
+    nest: ir.For, loops: tuple[ir.For, ...], tiles: Collection[str]
+) -> frozenset[str] | None:
     """The loops over threads that lanes of a warp are at different iterations of; None where not all
     of its lanes run them."""
-    extents = [int(x.extent.value) if isinstance(x.extent, Const) else 0 for x in loops]
-    if loops[-1].kind is LoopKind.LANE:
+    extents = [int(x.extent.value) if isinstance(x.extent, ir.Const) else 0 for x in loops]
+    if loops[-1].kind is ir.LoopKind.LANE:
         return frozenset({loops[-1].var}) if extents[-1] == WARP else None
     if by_warps(nest, tiles):
         return None
@@ -162,26 +154,26 @@ def _varying(nest: For, loops: tuple[For, ...], tiles: Collection[str]) -> froze
     return None
 
 
-def _is_one_place(s: Stmt, update: Store, varying: Collection[str]) -> bool:
+def _is_one_place(s: ir.Stmt, update: ir.Store, varying: Collection[str]) -> bool:
     """Whether all that the statement does to the buffer are such updates, their place is the same for
     all lanes and iterations, and it is there where no lane and no iteration updates it."""
     inside = list(nodes(s))
     others = (
         n
         for n in inside
-        if isinstance(n, Load | Store) and n.buffer == update.buffer
-        if isinstance(n, Load) or n.atomic is not update.atomic or n.warp
+        if isinstance(n, ir.Load | ir.Store) and n.buffer == update.buffer
+        if isinstance(n, ir.Load) or n.atomic is not update.atomic or n.warp
     )
     names = free_variables(update.index)
-    bound = {n.var for n in inside if isinstance(n, For)}
-    bound |= {n.name for n in inside if isinstance(n, LetStmt)}
-    deciding = [n.condition for n in inside if isinstance(n, If)]
-    deciding += [e for n in inside if isinstance(n, For) for e in (n.start, n.extent)]
-    deciding += [n.mask for n in inside if isinstance(n, Store) and n.mask is not None]
+    bound = {n.var for n in inside if isinstance(n, ir.For)}
+    bound |= {n.name for n in inside if isinstance(n, ir.LetStmt)}
+    deciding = [n.condition for n in inside if isinstance(n, ir.If)]
+    deciding += [e for n in inside if isinstance(n, ir.For) for e in (n.start, n.extent)]
+    deciding += [n.mask for n in inside if isinstance(n, ir.Store) and n.mask is not None]
     depends = frozenset[str]().union(*(free_variables(e) for e in deciding))
     return (
         update.value.type.lanes == 1
         and not any(others)
-        and not contains(update.index, Load)
+        and not contains(update.index, ir.Load)
         and names.isdisjoint(bound | set(varying) | depends)
     )

@@ -9,9 +9,9 @@ from dataclasses import replace
 
 from hbc.codegen.gpu.copies import Copies, vector_copies
 from hbc.codegen.gpu.swizzle import refuse_swizzled
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import const_value
 from hbc.ir.lang.kernel import Kernel
-from hbc.ir.lang.nodes import Expr, Load, Stmt, Store
 from hbc.ir.lang.target import Target
 from hbc.ir.lang.walk import map_stmt, rewrite
 from hbc.ir.passes.legalize import legalize
@@ -26,15 +26,15 @@ def gpu_legalize(kernel: Kernel, target: Target) -> Kernel:
     return scalar.map_body(_without_masks)
 
 
-def _without_masks(s: Stmt) -> Stmt:
+def _without_masks(s: ir.Stmt) -> ir.Stmt:
     """Masks go where a lane is live in any case."""
     s = map_stmt(s, lambda e: rewrite(e, _unmasked), _without_masks)
-    if isinstance(s, Store) and s.mask is not None and const_value(s.mask) is True:
+    if isinstance(s, ir.Store) and s.mask is not None and const_value(s.mask) is True:
         return replace(s, mask=None)
     return s
 
 
-def _unmasked(e: Expr) -> Expr:
-    if isinstance(e, Load) and e.mask is not None and const_value(e.mask) is True:
+def _unmasked(e: ir.Expr) -> ir.Expr:
+    if isinstance(e, ir.Load) and e.mask is not None and const_value(e.mask) is True:
         return replace(e, mask=None)
     return e

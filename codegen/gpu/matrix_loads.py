@@ -16,8 +16,8 @@ from hbc.codegen.gpu.fragment_kinds import FragmentKind
 from hbc.ir.algebra.alignment import alignment
 from hbc.ir.algebra.bounds import Facts, constant_bounds
 from hbc.ir.ground.record import record
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, floordiv, mod, mul
-from hbc.ir.lang.nodes import Expr, Load
 from hbc.ir.meaning.fragment_layout import Numbers
 from hbc.ir.vectors.lane_offsets import lane_offsets
 
@@ -34,7 +34,7 @@ class MatrixLoad:
     transposed: bool
     count: int
     run: int
-    base: Expr
+    base: ir.Expr
     at: tuple[tuple[int, ...], ...]
 
     def is_inside(self, extent: int, facts: Facts) -> bool:
@@ -45,7 +45,7 @@ class MatrixLoad:
             return False
         return bool(low + starts.min() >= 0 and high + starts.max() + self.run <= extent)
 
-    def address(self, lane: Expr) -> Expr | None:
+    def address(self, lane: ir.Expr) -> ir.Expr | None:
         """Where the row is that a lane gives; None where that is no sum of its digits."""
         starts = np.array(self.at)
         row_step = starts[:, 1] - starts[:, 0]
@@ -59,7 +59,7 @@ class MatrixLoad:
             made = made + (matrix >> bit & 1) * step
         if not np.array_equal(made, starts):
             return None
-        index: Expr = add(self.base, int(starts[0, 0]))
+        index: ir.Expr = add(self.base, int(starts[0, 0]))
         if len(steps) > 1 and steps[1] == ROWS * steps[0]:  # one run of rows
             index = add(index, mul(mod(lane, 2 * ROWS), steps[0]))
         else:
@@ -71,10 +71,10 @@ class MatrixLoad:
         return index
 
 
-def matrix_load(value: Expr, kind: FragmentKind) -> MatrixLoad | None:
+def matrix_load(value: ir.Expr, kind: FragmentKind) -> MatrixLoad | None:
     """How a fragment is loaded from an array in shared memory; None where its elements do not lie
     so. What a mask leaves out is loaded too."""
-    if not isinstance(value, Load):
+    if not isinstance(value, ir.Load):
         return None
     known = lane_offsets(value.index)
     if known is None:

@@ -22,31 +22,33 @@ from hbc.codegen.gpu.thread_view import (
     with_name,
 )
 from hbc.ir.algebra.simplify import simplify
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.kernel import Kernel
 from hbc.ir.lang.launches import THREADS
-from hbc.ir.lang.nodes import Allocate, Expr, For, Stmt
 from hbc.ir.lang.types import TILES
 from hbc.ir.lang.walk import map_stmt, nodes, substitute
 
 
 def private_tiles(kernel: Kernel) -> Kernel:
     """The kernel where each warp has its own tiles. HbcError when warps use what others hold."""
-    tiles = {n.buffer for n in nodes(kernel.body) if isinstance(n, Allocate) and n.memory in TILES}
+    tiles = {
+        n.buffer for n in nodes(kernel.body) if isinstance(n, ir.Allocate) and n.memory in TILES
+    }
     return kernel.map_body(lambda s: _outside(s, frozenset(tiles), {})) if tiles else kernel
 
 
-def _outside(s: Stmt, tiles: frozenset[str], names: Mapping[str, Expr]) -> Stmt:
+def _outside(s: ir.Stmt, tiles: frozenset[str], names: Mapping[str, ir.Expr]) -> ir.Stmt:
     """Outside of the loops over threads. `names`: the numbers that are known by one."""
-    if isinstance(s, For) and s.kind in THREADS:
+    if isinstance(s, ir.For) and s.kind in THREADS:
         return s
     names = with_name(s, names)
     s = map_stmt(s, lambda e: e, lambda c: _outside(c, tiles, names))
-    if not isinstance(s, Allocate) or s.memory not in TILES:
+    if not isinstance(s, ir.Allocate) or s.memory not in TILES:
         return s
     return _private(spelled(s, names), tiles)
 
 
-def _private(s: Allocate, tiles: frozenset[str]) -> Stmt:
+def _private(s: ir.Allocate, tiles: frozenset[str]) -> ir.Stmt:
     uses = [private_use(s, a) for a in private_accesses(s, tiles)]
     if not uses:
         return s

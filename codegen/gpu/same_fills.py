@@ -12,24 +12,12 @@ from collections.abc import Collection
 
 from hbc.ir.algebra.simplify import simplify_stmt
 from hbc.ir.ground.record import record
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.kernel import Kernel
-from hbc.ir.lang.nodes import (
-    Allocate,
-    Block,
-    Expr,
-    For,
-    If,
-    LetStmt,
-    Load,
-    LoopKind,
-    Stmt,
-    Store,
-    Var,
-)
 from hbc.ir.lang.types import Memory
 from hbc.ir.lang.walk import block, free_variables, map_stmt, nodes, statements, substitute_stmt
 
-_LOOPS = (LoopKind.SERIAL, LoopKind.LANE, LoopKind.THREAD)
+_LOOPS = (ir.LoopKind.SERIAL, ir.LoopKind.LANE, ir.LoopKind.THREAD)
 
 
 def drop_repeated_fills(kernel: Kernel) -> Kernel:
@@ -37,7 +25,7 @@ def drop_repeated_fills(kernel: Kernel) -> Kernel:
     shared = frozenset(
         n.buffer
         for n in statements(kernel.body)
-        if isinstance(n, Allocate) and n.memory is Memory.SHARED
+        if isinstance(n, ir.Allocate) and n.memory is Memory.SHARED
     )
     return kernel.map_body(lambda s: _without(s, [], shared)) if shared else kernel
 
@@ -46,16 +34,16 @@ def drop_repeated_fills(kernel: Kernel) -> Kernel:
 class _Fill:
     """What a statement puts where, and what that depends on."""
 
-    stmt: Stmt
+    stmt: ir.Stmt
     buffer: str
     sources: frozenset[str]
     names: frozenset[str]
 
 
-def _without(s: Stmt, known: list[_Fill], shared: frozenset[str]) -> Stmt:
+def _without(s: ir.Stmt, known: list[_Fill], shared: frozenset[str]) -> ir.Stmt:
     """The statement, where so much is known; that changes with what it does."""
     match s:
-        case Block(body=body):
+        case ir.Block(body=body):
             kept = []
             for c in body:
                 fill = _fill(c, shared)
@@ -66,14 +54,14 @@ def _without(s: Stmt, known: list[_Fill], shared: frozenset[str]) -> Stmt:
                     known.append(fill)
             same = len(kept) == len(body) and all(a is b for a, b in zip(kept, body, strict=True))
             return s if same else block(*kept)
-        case Allocate(buffer=buffer):
+        case ir.Allocate(buffer=buffer):
             _forget(known, {buffer}, ())
-        case LetStmt(name=name):
+        case ir.LetStmt(name=name):
             _forget(known, (), {name})
-        case For(var=var):
+        case ir.For(var=var):
             _forget(known, _stored(s), {var})
             return map_stmt(s, _same, lambda c: _without(c, [*known], shared))
-        case If():
+        case ir.If():
             made = map_stmt(s, _same, lambda c: _without(c, [*known], shared))
             _forget(known, _stored(s), ())
             return made
@@ -83,12 +71,12 @@ def _without(s: Stmt, known: list[_Fill], shared: frozenset[str]) -> Stmt:
     return map_stmt(s, _same, lambda c: _without(c, known, shared))
 
 
-def _same(e: Expr) -> Expr:
+def _same(e: ir.Expr) -> ir.Expr:
     return e
 
 
-def _stored(s: Stmt) -> set[str]:
-    return {n.buffer for n in statements(s) if isinstance(n, Store)}
+def _stored(s: ir.Stmt) -> set[str]:
+    return {n.buffer for n in statements(s) if isinstance(n, ir.Store)}
 
 
 def _forget(known: list[_Fill], buffers: Collection[str], names: Collection[str]) -> None:
@@ -100,18 +88,19 @@ def _forget(known: list[_Fill], buffers: Collection[str], names: Collection[str]
     ]
 
 
-def _fill(s: Stmt, shared: Collection[str]) -> _Fill | None:
+def _fill(s: ir.Stmt, shared: Collection[str]) -> _Fill | None:
     """A nest of loops that does nothing but store to one shared array, which it does not read."""
     if not all(
-        isinstance(n, Store | Block | If | LetStmt) or (isinstance(n, For) and n.kind in _LOOPS)
+        isinstance(n, ir.Store | ir.Block | ir.If | ir.LetStmt)
+        or (isinstance(n, ir.For) and n.kind in _LOOPS)
         for n in statements(s)
     ):
         return None
     stored = _stored(s)
-    sources = frozenset(n.buffer for n in nodes(s) if isinstance(n, Load))
+    sources = frozenset(n.buffer for n in nodes(s) if isinstance(n, ir.Load))
     if len(stored) != 1 or not stored.issubset(shared) or stored & sources:
         return None
-    if any(isinstance(n, Store) and (n.atomic or n.asynchronous) for n in statements(s)):
+    if any(isinstance(n, ir.Store) and (n.atomic or n.asynchronous) for n in statements(s)):
         return None
     return _Fill(s, stored.pop(), sources, free_variables(s))
 
@@ -123,10 +112,10 @@ def _does_as(a: _Fill, b: _Fill) -> bool:
     return simplify_stmt(_numbered(a.stmt, 0)) == simplify_stmt(_numbered(b.stmt, 0))
 
 
-def _numbered(s: Stmt, depth: int) -> Stmt:
+def _numbered(s: ir.Stmt, depth: int) -> ir.Stmt:
     """With names for its loops that say how deep they are."""
-    if isinstance(s, For):
+    if isinstance(s, ir.For):
         name = f"#{depth}"
-        body = _numbered(substitute_stmt(s.body, {s.var: Var(name)}), depth + 1)
-        return For(name, s.start, s.extent, s.kind, body)
+        body = _numbered(substitute_stmt(s.body, {s.var: ir.Var(name)}), depth + 1)
+        return ir.For(name, s.start, s.extent, s.kind, body)
     return map_stmt(s, _same, lambda c: _numbered(c, depth))

@@ -10,9 +10,9 @@ from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 
 from hbc.ir.algebra.simplify import simplify
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import maximum
 from hbc.ir.lang.kernel import Kernel
-from hbc.ir.lang.nodes import Allocate, Expr, For, Load, LoopKind, Prefetch, Stmt, Store
 from hbc.ir.lang.types import DType, Memory
 from hbc.ir.lang.walk import map_stmt, nodes, rewrite, statements
 
@@ -22,12 +22,14 @@ def reuse_shared(kernel: Kernel) -> Kernel:
     return kernel.map_body(_outside)
 
 
-def _outside(s: Stmt) -> Stmt:
-    if not isinstance(s, For) or s.kind is not LoopKind.BLOCK:
+def _outside(s: ir.Stmt) -> ir.Stmt:
+    if not isinstance(s, ir.For) or s.kind is not ir.LoopKind.BLOCK:
         return map_stmt(s, lambda e: e, _outside)
-    if any(isinstance(x, For) and x.kind is LoopKind.BLOCK for x in statements(s.body)):
+    if any(isinstance(x, ir.For) and x.kind is ir.LoopKind.BLOCK for x in statements(s.body)):
         return map_stmt(s, lambda e: e, _outside)
-    names = {n.buffer for n in nodes(s) if isinstance(n, Allocate | Load | Store | Prefetch)}
+    names = {
+        n.buffer for n in nodes(s) if isinstance(n, ir.Allocate | ir.Load | ir.Store | ir.Prefetch)
+    }
     slots = _Slots(names)
     body = slots.stmt(s.body, ())
     for a in reversed(slots.arrays):
@@ -41,17 +43,17 @@ class _Slots:
     largest that it holds."""
 
     names: Collection[str]
-    arrays: list[Allocate] = field(default_factory=list)
+    arrays: list[ir.Allocate] = field(default_factory=list)
 
-    def stmt(self, s: Stmt, alive: tuple[int, ...]) -> Stmt:
-        if not isinstance(s, Allocate) or s.memory is not Memory.SHARED:
+    def stmt(self, s: ir.Stmt, alive: tuple[int, ...]) -> ir.Stmt:
+        if not isinstance(s, ir.Allocate) or s.memory is not Memory.SHARED:
             return map_stmt(s, lambda e: e, lambda c: self.stmt(c, alive))
         slot = self._slot(s, s.element, alive)
         body = self.stmt(s.body, (*alive, slot))
         name = self.arrays[slot].buffer
         return body if name == s.buffer else renamed(body, s.buffer, name)
 
-    def _slot(self, s: Allocate, element: DType, alive: tuple[int, ...]) -> int:
+    def _slot(self, s: ir.Allocate, element: DType, alive: tuple[int, ...]) -> int:
         """An array of the element type, swizzled alike, that is free, best of the same name; else a new
         one."""
         free = [
@@ -73,13 +75,13 @@ class _Slots:
         return len(self.arrays) - 1
 
 
-def renamed(s: Stmt, old: str, new: str) -> Stmt:
+def renamed(s: ir.Stmt, old: str, new: str) -> ir.Stmt:
     """The statement with another name for a buffer."""
 
-    def load(e: Expr) -> Expr:
-        return replace(e, buffer=new) if isinstance(e, Load) and e.buffer == old else e
+    def load(e: ir.Expr) -> ir.Expr:
+        return replace(e, buffer=new) if isinstance(e, ir.Load) and e.buffer == old else e
 
     made = map_stmt(s, lambda e: rewrite(e, load), lambda c: renamed(c, old, new))
-    if isinstance(made, Store | Prefetch) and made.buffer == old:
+    if isinstance(made, ir.Store | ir.Prefetch) and made.buffer == old:
         return replace(made, buffer=new)
     return made

@@ -23,22 +23,10 @@ from hbc.codegen.gpu.staged_body import StagedBody, moved, staged_body
 from hbc.ir.algebra.facts import NOTHING, Facts, Interval
 from hbc.ir.algebra.simplify import simplify, simplify_stmt
 from hbc.ir.ground.diag import error
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, const_value, lt, mod, mul, sub
 from hbc.ir.lang.kernel import Kernel
 from hbc.ir.lang.names import unused
-from hbc.ir.lang.nodes import (
-    Barrier,
-    CopyCommit,
-    CopyWait,
-    Expr,
-    For,
-    If,
-    LetStmt,
-    LoopKind,
-    Stmt,
-    Var,
-    const_index,
-)  # fmt: skip
 from hbc.ir.lang.walk import block, free_variables, map_stmt, names_read, nodes, substitute_stmt
 
 SLOT_BYTES = 128
@@ -49,8 +37,8 @@ MOST_STAGES = 16
 def stage_copies(kernel: Kernel) -> Kernel:
     """The kernel with every loop of `stages` above 1 pipelined. HbcError where one copies nothing."""
     taken = names_read(kernel.body)
-    taken |= {n.var for n in nodes(kernel.body) if isinstance(n, For)}
-    taken |= {n.name for n in nodes(kernel.body) if isinstance(n, LetStmt)}
+    taken |= {n.var for n in nodes(kernel.body) if isinstance(n, ir.For)}
+    taken |= {n.name for n in nodes(kernel.body) if isinstance(n, ir.LetStmt)}
     return kernel.map_body(_Pass(taken).stmt)
 
 
@@ -58,9 +46,9 @@ def stage_copies(kernel: Kernel) -> Kernel:
 class _Pass:
     taken: set[str]
 
-    def stmt(self, s: Stmt) -> Stmt:
+    def stmt(self, s: ir.Stmt) -> ir.Stmt:
         s = map_stmt(s, lambda e: e, self.stmt)
-        if not isinstance(s, For) or s.stages == 1:
+        if not isinstance(s, ir.For) or s.stages == 1:
             return s
         if s.stages > MOST_STAGES:
             raise error(
@@ -87,70 +75,74 @@ class _Staged:
     """A loop on its way. `slot` and `ahead` are names for which slot the iteration uses, and which the
     copies go to that it begins."""
 
-    loop: For
+    loop: ir.For
     body: StagedBody
     slot: str
     ahead: str
     sizes: dict[str, int] = field(default_factory=dict)  # elements of a slot, by buffer
 
-    def whole(self) -> Stmt:
+    def whole(self) -> ir.Stmt:
         loop, stages = self.loop, self.loop.stages
         for a in self.body.buffers:
             per_row = max(1, SLOT_BYTES // a.element.bytes)
             self.sizes[a.buffer] = -(-int(const_value(a.extent) or 1) // per_row) * per_row
         copies = [asynchronous(s, self.sizes) for s in self.body.copies]
         waits = any(is_asynchronous(s) for s in copies)
-        number = simplify(sub(Var(loop.var), loop.start))
+        number = simplify(sub(ir.Var(loop.var), loop.start))
         inside = NOTHING.with_range(loop.var, self._range(loop.extent))
-        later = self._copies(copies, add(Var(loop.var), stages - 1), Var(self.ahead), inside)
-        later = LetStmt(self.ahead, simplify(mod(add(number, stages - 1), stages)), later)
-        commit: list[Stmt] = [CopyCommit()] if waits else []
+        later = self._copies(copies, add(ir.Var(loop.var), stages - 1), ir.Var(self.ahead), inside)
+        later = ir.LetStmt(self.ahead, simplify(mod(add(number, stages - 1), stages)), later)
+        commit: list[ir.Stmt] = [ir.CopyCommit()] if waits else []
         steady = block(
-            *([CopyWait(stages - 2)] if waits else []),
-            Barrier(),
-            If(simplify(lt(add(number, stages - 1), loop.extent)), later),
+            *([ir.CopyWait(stages - 2)] if waits else []),
+            ir.Barrier(),
+            ir.If(simplify(lt(add(number, stages - 1), loop.extent)), later),
             *commit,
-            LetStmt(self.slot, simplify(mod(number, stages)), self._use(Var(self.slot))),
+            ir.LetStmt(self.slot, simplify(mod(number, stages)), self._use(ir.Var(self.slot))),
         )
         result = block(
             self._first(copies, commit),
             replace(loop, body=steady, stages=1),
-            *([CopyWait(0)] if waits else []),
+            *([ir.CopyWait(0)] if waits else []),
         )
         for a in reversed(self.body.buffers):
             note = f"{a.note}, {stages} stages of {self.loop.var}"
-            extent = const_index(self.sizes[a.buffer] * stages)
+            extent = ir.const_index(self.sizes[a.buffer] * stages)
             result = replace(a, extent=extent, body=result, note=note)
         return result
 
-    def _first(self, copies: Sequence[Stmt], commit: Sequence[Stmt]) -> Stmt:
+    def _first(self, copies: Sequence[ir.Stmt], commit: Sequence[ir.Stmt]) -> ir.Stmt:
         """The copies of the first iterations."""
-        loop, turn = self.loop, Var(self.ahead)
-        count = const_index(loop.stages - 1)
+        loop, turn = self.loop, ir.Var(self.ahead)
+        count = ir.const_index(loop.stages - 1)
         inside = NOTHING.with_range(self.ahead, self._range(count))
         first = self._copies(copies, add(loop.start, turn), turn, inside)
-        body = block(If(lt(turn, loop.extent), first), *commit)
+        body = block(ir.If(lt(turn, loop.extent), first), *commit)
         if loop.stages == 2:
-            return simplify_stmt(substitute_stmt(body, {self.ahead: const_index(0)}))
-        return For(self.ahead, const_index(0), count, LoopKind.SERIAL, body, span=loop.span)
+            return simplify_stmt(substitute_stmt(body, {self.ahead: ir.const_index(0)}))
+        return ir.For(
+            self.ahead, ir.const_index(0), count, ir.LoopKind.SERIAL, body, span=loop.span
+        )
 
-    def _range(self, extent: Expr) -> Interval:
-        return Interval(const_index(0), simplify(sub(extent, 1)))
+    def _range(self, extent: ir.Expr) -> Interval:
+        return Interval(ir.const_index(0), simplify(sub(extent, 1)))
 
-    def _copies(self, copies: Sequence[Stmt], at: Expr, slot: Expr, facts: Facts) -> Stmt:
+    def _copies(
+        self, copies: Sequence[ir.Stmt], at: ir.Expr, slot: ir.Expr, facts: Facts
+    ) -> ir.Stmt:
         """The copies of another iteration, to a slot."""
         whole = self._in_slot(copies, slot)
         moved_there = substitute_stmt(whole, {self.loop.var: simplify(at)})
         return simplify_stmt(moved_there, facts)
 
-    def _use(self, slot: Expr) -> Stmt:
+    def _use(self, slot: ir.Expr) -> ir.Stmt:
         return self._in_slot(self.body.rest, slot)
 
-    def _in_slot(self, stmts: Sequence[Stmt], slot: Expr) -> Stmt:
+    def _in_slot(self, stmts: Sequence[ir.Stmt], slot: ir.Expr) -> ir.Stmt:
         """With the names around them that they read."""
-        offsets: Mapping[str, Expr] = {b: mul(slot, size) for b, size in self.sizes.items()}
+        offsets: Mapping[str, ir.Expr] = {b: mul(slot, size) for b, size in self.sizes.items()}
         whole = moved(block(*stmts), offsets)
         for name, value in reversed(self.body.names):
             if name in free_variables(whole):
-                whole = LetStmt(name, value, whole)
+                whole = ir.LetStmt(name, value, whole)
         return whole

@@ -7,24 +7,8 @@ from dataclasses import replace
 
 from hbc.ir.algebra.linear import linear, plus, to_expr
 from hbc.ir.ground.record import record
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, broadcast
-from hbc.ir.lang.nodes import (
-    Allocate,
-    Barrier,
-    Block,
-    Broadcast,
-    Comment,
-    Const,
-    CopyCommit,
-    CopyWait,
-    Expr,
-    For,
-    LetStmt,
-    Load,
-    Ramp,
-    Stmt,
-    Store,
-)  # fmt: skip
 from hbc.ir.lang.types import Memory
 from hbc.ir.lang.walk import free_variables, map_stmt, nodes, rewrite
 
@@ -33,19 +17,19 @@ from hbc.ir.lang.walk import free_variables, map_stmt, nodes, rewrite
 class StagedBody:
     """`buffers` in shared memory that nothing but the `copies` stores to; `names` hold in both parts."""
 
-    buffers: tuple[Allocate, ...]
-    names: tuple[tuple[str, Expr], ...]
-    copies: tuple[Stmt, ...]
-    rest: tuple[Stmt, ...]
+    buffers: tuple[ir.Allocate, ...]
+    names: tuple[tuple[str, ir.Expr], ...]
+    copies: tuple[ir.Stmt, ...]
+    rest: tuple[ir.Stmt, ...]
 
 
-def staged_body(loop: For) -> StagedBody | None:
+def staged_body(loop: ir.For) -> StagedBody | None:
     """The parts of the loop's body; None where nothing can be copied ahead."""
     allocations, names, stmts = _opened(loop.body)
-    stored = {n.buffer for n in nodes(loop.body) if isinstance(n, Store)}
+    stored = {n.buffer for n in nodes(loop.body) if isinstance(n, ir.Store)}
     late = _data(names, stored)
     shared = (a for a in allocations if a.memory is Memory.SHARED)
-    slots = {a.buffer for a in shared if isinstance(a.extent, Const)}
+    slots = {a.buffer for a in shared if isinstance(a.extent, ir.Const)}
     while slots:
         is_copy = [_is_copy(s, slots, stored, late) for s in stmts]
         kept = {b for b in slots if _only_copied(b, stmts, is_copy)}
@@ -55,35 +39,35 @@ def staged_body(loop: For) -> StagedBody | None:
     if not slots:
         return None
     copies = [s for s, ahead in zip(stmts, is_copy, strict=True) if ahead]
-    rest: Stmt = Block(tuple(s for s, ahead in zip(stmts, is_copy, strict=True) if not ahead))
+    rest: ir.Stmt = ir.Block(tuple(s for s, ahead in zip(stmts, is_copy, strict=True) if not ahead))
     for a in reversed(allocations):
         if a.buffer not in slots:
             rest = replace(a, body=rest)
     buffers = tuple(a for a in allocations if a.buffer in slots)
-    parts = rest.body if isinstance(rest, Block) else (rest,)
+    parts = rest.body if isinstance(rest, ir.Block) else (rest,)
     return StagedBody(buffers, tuple(names), tuple(copies), parts)
 
 
-def moved(s: Stmt, offsets: Mapping[str, Expr]) -> Stmt:
+def moved(s: ir.Stmt, offsets: Mapping[str, ir.Expr]) -> ir.Stmt:
     """The statement with other places in some buffers: so many elements further."""
 
-    def load(e: Expr) -> Expr:
-        if isinstance(e, Load) and e.buffer in offsets:
+    def load(e: ir.Expr) -> ir.Expr:
+        if isinstance(e, ir.Load) and e.buffer in offsets:
             return replace(e, index=further(e.index, offsets[e.buffer]))
         return e
 
     made = map_stmt(s, lambda e: rewrite(e, load), lambda c: moved(c, offsets))
-    if isinstance(made, Store) and made.buffer in offsets:
+    if isinstance(made, ir.Store) and made.buffer in offsets:
         return replace(made, index=further(made.index, offsets[made.buffer]))
     return made
 
 
-def further(index: Expr, by: Expr) -> Expr:
+def further(index: ir.Expr, by: ir.Expr) -> ir.Expr:
     """An index, of any lanes, so many elements further."""
     match index:
-        case Ramp(base=base):
+        case ir.Ramp(base=base):
             return replace(index, base=further(base, by))
-        case Broadcast(value=value):
+        case ir.Broadcast(value=value):
             return replace(index, value=further(value, by))
         case _ if index.type.lanes > 1:
             return add(index, broadcast(by, index.type.lanes))
@@ -91,60 +75,60 @@ def further(index: Expr, by: Expr) -> Expr:
             return to_expr(plus(linear(index), linear(by)))
 
 
-def _opened(s: Stmt) -> tuple[list[Allocate], list[tuple[str, Expr]], list[Stmt]]:
+def _opened(s: ir.Stmt) -> tuple[list[ir.Allocate], list[tuple[str, ir.Expr]], list[ir.Stmt]]:
     """The arrays and names that the statement begins with, and what it does in them."""
     match s:
-        case Allocate():
+        case ir.Allocate():
             allocations, names, stmts = _opened(s.body)
             return [s, *allocations], names, stmts
-        case LetStmt(name=name, value=value):
+        case ir.LetStmt(name=name, value=value):
             allocations, names, stmts = _opened(s.body)
             return allocations, [(name, value), *names], stmts
-        case Block(body=body) if body and isinstance(body[-1], Allocate):
+        case ir.Block(body=body) if body and isinstance(body[-1], ir.Allocate):
             allocations, names, stmts = _opened(body[-1])
             if not names:
                 return allocations, names, [*body[:-1], *stmts]
             return [], [], list(body)
-        case Block(body=body):
+        case ir.Block(body=body):
             return [], [], list(body)
         case _:
             return [], [], [s]
 
 
-def _data(names: Sequence[tuple[str, Expr]], stored: Collection[str]) -> set[str]:
+def _data(names: Sequence[tuple[str, ir.Expr]], stored: Collection[str]) -> set[str]:
     """The names whose values depend on what the loop stores."""
     found: set[str] = set()
     for name, value in names:
-        reads = any(isinstance(n, Load) and n.buffer in stored for n in nodes(value))
+        reads = any(isinstance(n, ir.Load) and n.buffer in stored for n in nodes(value))
         if reads or not free_variables(value).isdisjoint(found):
             found.add(name)
     return found
 
 
-def _is_copy(s: Stmt, slots: set[str], stored: set[str], late: set[str]) -> bool:
+def _is_copy(s: ir.Stmt, slots: set[str], stored: set[str], late: set[str]) -> bool:
     """Whether the statement fills these buffers from what the loop does not store."""
     found = list(nodes(s))
-    own = {n.buffer for n in found if isinstance(n, Allocate)}
-    targets = {n.buffer for n in found if isinstance(n, Store)} - own
-    sources = {n.buffer for n in found if isinstance(n, Load)} - own
+    own = {n.buffer for n in found if isinstance(n, ir.Allocate)}
+    targets = {n.buffer for n in found if isinstance(n, ir.Store)} - own
+    sources = {n.buffer for n in found if isinstance(n, ir.Load)} - own
     return (
         bool(targets)
         and targets <= slots
         and sources.isdisjoint(stored)
         and free_variables(s).isdisjoint(late)
-        and not any(isinstance(n, Barrier | CopyCommit | CopyWait) for n in found)
+        and not any(isinstance(n, ir.Barrier | ir.CopyCommit | ir.CopyWait) for n in found)
     )
 
 
-def _only_copied(buffer: str, stmts: Sequence[Stmt], is_copy: Sequence[bool]) -> bool:
+def _only_copied(buffer: str, stmts: Sequence[ir.Stmt], is_copy: Sequence[bool]) -> bool:
     """Whether all stores are in copies, at least one, and all of these before anything else is done
     with the buffer."""
     begun = used = False
     for s, copies in zip(stmts, is_copy, strict=True):
-        if isinstance(s, Comment):
+        if isinstance(s, ir.Comment):
             continue
-        touched = any(isinstance(n, Load | Store) and n.buffer == buffer for n in nodes(s))
-        stores = any(isinstance(n, Store) and n.buffer == buffer for n in nodes(s))
+        touched = any(isinstance(n, ir.Load | ir.Store) and n.buffer == buffer for n in nodes(s))
+        stores = any(isinstance(n, ir.Store) and n.buffer == buffer for n in nodes(s))
         if stores and (used or not copies):
             return False
         begun = begun or stores

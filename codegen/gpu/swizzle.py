@@ -11,7 +11,7 @@ from __future__ import annotations
 from hbc.ir.algebra.linear import Linear, of_atom, plus
 from hbc.ir.ground.diag import error
 from hbc.ir.ground.record import record
-from hbc.ir.lang.nodes import Allocate, Load, Stmt, Store, Swizzle
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import DType, Memory
 from hbc.ir.lang.walk import nodes
 
@@ -37,7 +37,7 @@ class Bits:
         return 1 << (self.mask << self.shift).bit_length()
 
 
-def swizzle_bits(s: Swizzle, element: DType) -> Bits:
+def swizzle_bits(s: ir.Swizzle, element: DType) -> Bits:
     """How many bits of the number of a unit change, and by which."""
     row, line = s.row // s.unit, max(1, LINE // (s.unit * element.bytes))
     shift = max(row, line).bit_length() - 1
@@ -56,20 +56,20 @@ def split_place(index: Linear, bits: Bits) -> tuple[Linear, Linear]:
     return outside, inside
 
 
-def refuse_swizzled(s: Stmt) -> None:
+def refuse_swizzled(s: ir.Stmt) -> None:
     """HbcError where a fragment is loaded from or stored to a swizzled array as a whole, by an instruction
     that cannot do that."""
     found = list(nodes(s))
-    allocated = {a.buffer: a for a in found if isinstance(a, Allocate)}
+    allocated = {a.buffer: a for a in found if isinstance(a, ir.Allocate)}
     swizzled = {name: a.swizzle for name, a in allocated.items() if a.swizzle is not None}
     for n in found if swizzled else ():
-        if isinstance(n, Store) and isinstance(n.value, Load):
+        if isinstance(n, ir.Store) and isinstance(n.value, ir.Load):
             for one, other in ((n.buffer, n.value.buffer), (n.value.buffer, n.buffer)):
                 if one in swizzled and other in allocated:
                     _check(allocated[one], swizzled[one], allocated[other].memory, n)
 
 
-def _check(a: Allocate, swizzle: Swizzle, memory: Memory, s: Store) -> None:
+def _check(a: ir.Allocate, swizzle: ir.Swizzle, memory: Memory, s: ir.Store) -> None:
     """`s` moves elements between the swizzled array and such memory."""
     if memory is Memory.WMMA:
         raise error(

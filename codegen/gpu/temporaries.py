@@ -18,25 +18,11 @@ from math import prod
 
 from hbc.ir.algebra.bounds import Facts, Interval, constant_bounds
 from hbc.ir.algebra.simplify import simplify_kernel
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, and_, const_value, floordiv, lt, mod, mul, sub
 from hbc.ir.lang.kernel import Kernel
 from hbc.ir.lang.launches import WARP, by_warps, thread_count, thread_loops
 from hbc.ir.lang.names import unused
-from hbc.ir.lang.nodes import (
-    Allocate,
-    Block,
-    Expr,
-    For,
-    If,
-    LetStmt,
-    Load,
-    LoopKind,
-    Node,
-    Stmt,
-    Store,
-    Var,
-    const_index,
-)
 from hbc.ir.lang.types import TILES, Memory
 from hbc.ir.lang.walk import (
     children,
@@ -55,8 +41,10 @@ _OWN = (Memory.STACK, Memory.HEAP, Memory.AUTO)
 
 def place_temporaries(kernel: Kernel) -> Kernel:
     """The kernel in which temporaries are where fragments may be moved from and to."""
-    taken = {n.var for n in nodes(kernel.body) if isinstance(n, For)}
-    tiles = {n.buffer for n in nodes(kernel.body) if isinstance(n, Allocate) and n.memory in TILES}
+    taken = {n.var for n in nodes(kernel.body) if isinstance(n, ir.For)}
+    tiles = {
+        n.buffer for n in nodes(kernel.body) if isinstance(n, ir.Allocate) and n.memory in TILES
+    }
     pass_ = _Pass(taken, frozenset(tiles))
     before = {id(s) for s in statements(kernel.body)}  # simplified, where they are left as they are
     return simplify_kernel(kernel.map_body(pass_.host), before)
@@ -69,7 +57,7 @@ class _Pass:
     taken: set[str]
     tiles: frozenset[str]
     threads: int = THREADS_A_BLOCK  # of the block that the walk is in
-    slots: list[Allocate] = field(default_factory=list)  # found in the nest that it is in
+    slots: list[ir.Allocate] = field(default_factory=list)  # found in the nest that it is in
     live: set[str] = field(default_factory=set)  # the slots of statements around
 
     def fresh(self, word: str) -> str:
@@ -77,61 +65,61 @@ class _Pass:
         self.taken.add(name)
         return name
 
-    def host(self, s: Stmt) -> Stmt:
-        if isinstance(s, For) and s.kind is LoopKind.BLOCK:
+    def host(self, s: ir.Stmt) -> ir.Stmt:
+        if isinstance(s, ir.For) and s.kind is ir.LoopKind.BLOCK:
             return self.launch(s)
-        if isinstance(s, Allocate) and s.memory is Memory.STACK:
+        if isinstance(s, ir.Allocate) and s.memory is Memory.STACK:
             s = replace(s, memory=Memory.HEAP)
-        if isinstance(s, Store | For | LetStmt | If) and _only_fills(s):
-            return self.shared_out(s, THREADS_A_BLOCK, LoopKind.BLOCK)
+        if isinstance(s, ir.Store | ir.For | ir.LetStmt | ir.If) and _only_fills(s):
+            return self.shared_out(s, THREADS_A_BLOCK, ir.LoopKind.BLOCK)
         return map_stmt(s, _same, self.host)
 
-    def launch(self, s: For) -> Stmt:
-        if isinstance(s.body, For) and s.body.kind is LoopKind.BLOCK:
+    def launch(self, s: ir.For) -> ir.Stmt:
+        if isinstance(s.body, ir.For) and s.body.kind is ir.LoopKind.BLOCK:
             return replace(s, body=self.launch(s.body))
         counts = [thread_count(n, self.tiles) for n in _nests(s.body)]
         self.threads = max([WARP, *counts])
         return replace(s, body=self.in_block(s.body))
 
-    def in_block(self, s: Stmt) -> Stmt:
+    def in_block(self, s: ir.Stmt) -> ir.Stmt:
         """What is in a block, and in no loop over threads."""
-        if isinstance(s, For) and s.kind is LoopKind.THREAD:
+        if isinstance(s, ir.For) and s.kind is ir.LoopKind.THREAD:
             return self.nest(s)
-        if isinstance(s, Allocate) and s.memory in _OWN:
+        if isinstance(s, ir.Allocate) and s.memory in _OWN:
             s = replace(s, memory=Memory.SHARED)
-        if isinstance(s, Store | For | LetStmt | If) and _only_fills(s):
-            return self.shared_out(s, self.threads, LoopKind.SERIAL)
+        if isinstance(s, ir.Store | ir.For | ir.LetStmt | ir.If) and _only_fills(s):
+            return self.shared_out(s, self.threads, ir.LoopKind.SERIAL)
         return map_stmt(s, _same, self.in_block)
 
-    def shared_out(self, s: Stmt, threads: int, outer: LoopKind) -> Stmt:
+    def shared_out(self, s: ir.Stmt, threads: int, outer: ir.LoopKind) -> ir.Stmt:
         """The iterations of a loop nest, shared among so many threads, of many blocks or of one."""
         loops, body = _perfect(s)
-        count: Expr = const_index(1)
+        count: ir.Expr = ir.const_index(1)
         for loop in loops:
             count = mul(count, loop.extent)
         piece, thread = self.fresh("fill"), self.fresh("t")
-        number = add(mul(Var(piece), threads), Var(thread))
+        number = add(mul(ir.Var(piece), threads), ir.Var(thread))
         body = _unfused(loops, number, body)
         known = const_value(count)
         if known is None or int(known) % threads:
-            body = If(lt(number, count), body)
-        body = For(thread, _ZERO, const_index(threads), LoopKind.THREAD, body)
-        return For(piece, _ZERO, floordiv(add(count, threads - 1), threads), outer, body)
+            body = ir.If(lt(number, count), body)
+        body = ir.For(thread, _ZERO, ir.const_index(threads), ir.LoopKind.THREAD, body)
+        return ir.For(piece, _ZERO, floordiv(add(count, threads - 1), threads), outer, body)
 
-    def nest(self, s: For) -> Stmt:
+    def nest(self, s: ir.For) -> ir.Stmt:
         """A nest of loops over threads."""
         if not by_warps(s, self.tiles):
             return s
         loops, body = thread_loops(s)
-        if any(x.kind is LoopKind.LANE for x in loops):
+        if any(x.kind is ir.LoopKind.LANE for x in loops):
             return s
-        number: Expr = _ZERO
+        number: ir.Expr = _ZERO
         for x in loops:
-            number = add(mul(number, x.extent), sub(Var(x.var), x.start))
+            number = add(mul(number, x.extent), sub(ir.Var(x.var), x.start))
         warps = prod(int(const_value(x.extent) or 1) for x in loops)
         self.slots = []
         new = self.in_warp(body)
-        starts: dict[str, Expr] = {}
+        starts: dict[str, ir.Expr] = {}
         slots = self.slots
         for a in slots:
             starts[a.buffer] = mul(number, _slot(a))
@@ -139,26 +127,28 @@ class _Pass:
         for x in reversed(loops):
             new = replace(x, body=new)
         for a in reversed(slots):
-            new = replace(a, extent=const_index(warps * _slot(a)), memory=Memory.SHARED, body=new)
+            new = replace(
+                a, extent=ir.const_index(warps * _slot(a)), memory=Memory.SHARED, body=new
+            )
         return new
 
-    def in_warp(self, s: Stmt) -> Stmt:
+    def in_warp(self, s: ir.Stmt) -> ir.Stmt:
         """What a warp does."""
         match s:
-            case Allocate(memory=memory) if memory in _OWN and const_value(s.extent) is not None:
+            case ir.Allocate(memory=memory) if memory in _OWN and const_value(s.extent) is not None:
                 return self.in_slot(s)
-            case Store() if not self.on_tiles(s):
+            case ir.Store() if not self.on_tiles(s):
                 return self.over_lanes(s)
-            case For(kind=LoopKind.SERIAL) if _only_fills(s) and not self.on_tiles(s):
+            case ir.For(kind=ir.LoopKind.SERIAL) if _only_fills(s) and not self.on_tiles(s):
                 return self.filled_by_lanes(s)
             case _:
                 return map_stmt(s, _same, self.in_warp)
 
-    def in_slot(self, s: Allocate) -> Stmt:
+    def in_slot(self, s: ir.Allocate) -> ir.Stmt:
         """The body of a temporary, which shares memory with those that are not alive with it."""
         used = _reach(s.body, s.buffer, Facts())
         if used is not None and used < int(const_value(s.extent) or 0):
-            s = replace(s, extent=const_index(used))
+            s = replace(s, extent=ir.const_index(used))
         free = (a for a in self.slots if a.buffer not in self.live and a.element == s.element)
         slot = next(free, s)
         larger = max(slot, s, key=_slot)
@@ -169,11 +159,11 @@ class _Pass:
         self.live.discard(slot.buffer)
         return _renamed(body, s.buffer, slot.buffer) if slot is not s else body
 
-    def on_tiles(self, s: Stmt) -> bool:
+    def on_tiles(self, s: ir.Stmt) -> bool:
         """Whether a statement does something to tiles."""
-        return any(isinstance(n, Store | Load) and n.buffer in self.tiles for n in nodes(s))
+        return any(isinstance(n, ir.Store | ir.Load) and n.buffer in self.tiles for n in nodes(s))
 
-    def filled_by_lanes(self, s: For) -> Stmt:
+    def filled_by_lanes(self, s: ir.For) -> ir.Stmt:
         loops, body = _perfect(s)
         counts = [const_value(x.extent) for x in loops]
         if None in counts:
@@ -181,15 +171,15 @@ class _Pass:
         count = prod(int(n or 0) for n in counts)
         return self.lanes(count, lambda lane: _unfused(loops, lane, body))
 
-    def over_lanes(self, s: Store) -> Stmt:
+    def over_lanes(self, s: ir.Store) -> ir.Stmt:
         """A vector statement with its lanes spread over those of the warp."""
 
-        own = (n for n in nodes(s.value) if isinstance(n, Load) and n.buffer == s.buffer)
+        own = (n for n in nodes(s.value) if isinstance(n, ir.Load) and n.buffer == s.buffer)
         if any(n.index != s.index for n in own):
             return self.lanes(1, lambda lane: s)  # all lanes are read before any is stored
         order = by_distance(s.index)
 
-        def one(number: Expr) -> Stmt:
+        def one(number: ir.Expr) -> ir.Stmt:
             lane = order(number)
             mask = None if s.mask is None else at_lane(s.mask, lane)
             index, value = at_lane(s.index, lane), at_lane(s.value, lane)
@@ -200,42 +190,42 @@ class _Pass:
         except NoLaneError:
             return self.lanes(1, lambda lane: s)
 
-    def lanes(self, count: int, body: Callable[[Expr], Stmt]) -> Stmt:
+    def lanes(self, count: int, body: Callable[[ir.Expr], ir.Stmt]) -> ir.Stmt:
         """`body` for each number below `count`, on the lanes of a warp."""
         lane = self.fresh("lane")
         if count <= WARP:
-            return For(lane, _ZERO, const_index(count), LoopKind.LANE, body(Var(lane)))
+            return ir.For(lane, _ZERO, ir.const_index(count), ir.LoopKind.LANE, body(ir.Var(lane)))
         step = self.fresh("step")
-        number = add(mul(Var(step), WARP), Var(lane))
+        number = add(mul(ir.Var(step), WARP), ir.Var(lane))
         inner = body(number)
         if count % WARP:
-            inner = If(lt(number, count), inner)
-        inner = For(lane, _ZERO, const_index(WARP), LoopKind.LANE, inner)
-        return For(step, _ZERO, const_index(-(-count // WARP)), LoopKind.SERIAL, inner)
+            inner = ir.If(lt(number, count), inner)
+        inner = ir.For(lane, _ZERO, ir.const_index(WARP), ir.LoopKind.LANE, inner)
+        return ir.For(step, _ZERO, ir.const_index(-(-count // WARP)), ir.LoopKind.SERIAL, inner)
 
 
-_ZERO = const_index(0)
+_ZERO = ir.const_index(0)
 
 
-def _same(e: Expr) -> Expr:
+def _same(e: ir.Expr) -> ir.Expr:
     return e
 
 
-def _slot(a: Allocate) -> int:
+def _slot(a: ir.Allocate) -> int:
     """Elements that one warp has of a temporary."""
     return -(-int(const_value(a.extent) or 0) // ALIGNED) * ALIGNED
 
 
-def _reach(n: Node, buffer: str, facts: Facts) -> int | None:
+def _reach(n: ir.Node, buffer: str, facts: Facts) -> int | None:
     """How many elements from its first one on are touched of a buffer; None where that depends on names
     that are not of loops inside."""
     most = 0
-    if isinstance(n, Load | Store) and n.buffer == buffer:
+    if isinstance(n, ir.Load | ir.Store) and n.buffer == buffer:
         _, last = constant_bounds(n.index, facts)
         if last is None:
             return None
         most = last + 1
-    if isinstance(n, For):
+    if isinstance(n, ir.For):
         facts = facts.with_range(n.var, Interval(n.start, sub(add(n.start, n.extent), 1)))
     for c in children(n):
         found = _reach(c, buffer, facts)
@@ -245,36 +235,36 @@ def _reach(n: Node, buffer: str, facts: Facts) -> int | None:
     return most
 
 
-def _nests(s: Stmt) -> list[For]:
-    return [x for x in statements(s) if isinstance(x, For) and x.kind is LoopKind.THREAD]
+def _nests(s: ir.Stmt) -> list[ir.For]:
+    return [x for x in statements(s) if isinstance(x, ir.For) and x.kind is ir.LoopKind.THREAD]
 
 
-def _only_fills(s: Stmt) -> bool:
+def _only_fills(s: ir.Stmt) -> bool:
     """Whether all there is are serial loops and names around one statement."""
     while True:
         match s:
-            case Store():
+            case ir.Store():
                 return True
-            case For(kind=LoopKind.SERIAL, body=body) | LetStmt(body=body):
+            case ir.For(kind=ir.LoopKind.SERIAL, body=body) | ir.LetStmt(body=body):
                 s = body
-            case If(then=then, otherwise=None):
+            case ir.If(then=then, otherwise=None):
                 s = then
-            case Block(body=parts):
-                return all(isinstance(p, Store) or _only_fills(p) for p in parts)
+            case ir.Block(body=parts):
+                return all(isinstance(p, ir.Store) or _only_fills(p) for p in parts)
             case _:
                 return False
 
 
-def _perfect(s: Stmt) -> tuple[list[For], Stmt]:
+def _perfect(s: ir.Stmt) -> tuple[list[ir.For], ir.Stmt]:
     """The loops of a nest with but conditions and names between them, and the body."""
-    loops: list[For] = []
+    loops: list[ir.For] = []
     bound: set[str] = set()
-    conditions: list[Expr] = []
-    while isinstance(s, For | If | LetStmt):
-        if isinstance(s, LetStmt):
+    conditions: list[ir.Expr] = []
+    while isinstance(s, ir.For | ir.If | ir.LetStmt):
+        if isinstance(s, ir.LetStmt):
             s = substitute_stmt(s.body, {s.name: s.value})
             continue
-        if isinstance(s, If):
+        if isinstance(s, ir.If):
             if s.otherwise is not None:
                 break
             conditions.append(s.condition)
@@ -285,17 +275,17 @@ def _perfect(s: Stmt) -> tuple[list[For], Stmt]:
         loops.append(s)
         bound.add(s.var)
         s = s.body
-    return loops, If(and_(*conditions), s) if conditions else s
+    return loops, ir.If(and_(*conditions), s) if conditions else s
 
 
-def _names(s: For) -> set[str]:
-    return {n.name for e in (s.start, s.extent) for n in nodes(e) if isinstance(n, Var)}
+def _names(s: ir.For) -> set[str]:
+    return {n.name for e in (s.start, s.extent) for n in nodes(e) if isinstance(n, ir.Var)}
 
 
-def _unfused(loops: Sequence[For], number: Expr, body: Stmt) -> Stmt:
+def _unfused(loops: Sequence[ir.For], number: ir.Expr, body: ir.Stmt) -> ir.Stmt:
     """The body at one of the iterations of a nest, by its number."""
-    inner: Expr = const_index(1)
-    values: dict[str, Expr] = {}
+    inner: ir.Expr = ir.const_index(1)
+    values: dict[str, ir.Expr] = {}
     for n, loop in reversed(list(enumerate(loops))):
         digit = number if const_value(inner) == 1 else floordiv(number, inner)
         if n > 0:
@@ -305,10 +295,10 @@ def _unfused(loops: Sequence[For], number: Expr, body: Stmt) -> Stmt:
     return substitute_stmt(body, values)
 
 
-def _moved(s: Stmt, starts: Mapping[str, Expr]) -> Stmt:
+def _moved(s: ir.Stmt, starts: Mapping[str, ir.Expr]) -> ir.Stmt:
     """The statement with accesses of some buffers so much further."""
 
-    def access(n: Load | Store) -> Load | Store:
+    def access(n: ir.Load | ir.Store) -> ir.Load | ir.Store:
         if n.buffer not in starts:
             return n
         return replace(n, index=add(starts[n.buffer], n.index))
@@ -316,22 +306,22 @@ def _moved(s: Stmt, starts: Mapping[str, Expr]) -> Stmt:
     return _with_accesses(s, access)
 
 
-def _renamed(s: Stmt, old: str, new: str) -> Stmt:
+def _renamed(s: ir.Stmt, old: str, new: str) -> ir.Stmt:
     return _with_accesses(s, lambda n: replace(n, buffer=new) if n.buffer == old else n)
 
 
-def _with_accesses(s: Stmt, f: Callable[[Load | Store], Load | Store]) -> Stmt:
+def _with_accesses(s: ir.Stmt, f: Callable[[ir.Load | ir.Store], ir.Load | ir.Store]) -> ir.Stmt:
     """The statement with `f` applied to all its accesses."""
 
-    def expr(e: Expr) -> Expr:
-        found = f(e) if isinstance(e, Load) else e
-        assert not isinstance(found, Store)
+    def expr(e: ir.Expr) -> ir.Expr:
+        found = f(e) if isinstance(e, ir.Load) else e
+        assert not isinstance(found, ir.Store)
         return found
 
-    def stmt(s: Stmt) -> Stmt:
+    def stmt(s: ir.Stmt) -> ir.Stmt:
         s = map_stmt(s, lambda e: rewrite(e, expr), stmt)
-        found = f(s) if isinstance(s, Store) else s
-        assert not isinstance(found, Load)
+        found = f(s) if isinstance(s, ir.Store) else s
+        assert not isinstance(found, ir.Load)
         return found
 
     return stmt(s)

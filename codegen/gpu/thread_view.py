@@ -23,22 +23,9 @@ from hbc.ir.algebra.linear import Linear, linear, plus, to_expr
 from hbc.ir.algebra.simplify import simplify
 from hbc.ir.ground.diag import HbcError, error
 from hbc.ir.ground.record import record
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, sub
 from hbc.ir.lang.launches import THREADS, WARP
-from hbc.ir.lang.nodes import (
-    Allocate,
-    Const,
-    Expr,
-    For,
-    LetStmt,
-    Load,
-    Node,
-    Ramp,
-    Stmt,
-    Store,
-    Var,
-    const_index,
-)  # fmt: skip
 from hbc.ir.lang.types import INDEX, TILES, Memory
 from hbc.ir.lang.walk import (
     children,
@@ -55,43 +42,43 @@ _PRIVATE = (Memory.REGISTER, Memory.STACK, Memory.AUTO)
 MOST_HELD = 1 << 20  # elements of a block-wide buffer
 
 
-def thread_view(nest: For) -> For:
+def thread_view(nest: ir.For) -> ir.For:
     """The nest where buffers in registers outside of the loops over threads hold what one thread (or
     warp) uses, with its indices. HbcError when threads use what others hold. Only for printing: it
     means something for one thread alone. Tiles are private before: see `private_tiles`."""
     tiles = frozenset(
-        n.buffer for n in nodes(nest) if isinstance(n, Allocate) and n.memory in TILES
+        n.buffer for n in nodes(nest) if isinstance(n, ir.Allocate) and n.memory in TILES
     )
     made = _blocks(nest, tiles, {})
-    assert isinstance(made, For)
+    assert isinstance(made, ir.For)
     return made
 
 
-def _blocks(s: Stmt, tiles: frozenset[str], names: Mapping[str, Expr]) -> Stmt:
+def _blocks(s: ir.Stmt, tiles: frozenset[str], names: Mapping[str, ir.Expr]) -> ir.Stmt:
     """Outside of the loops over threads. `names`: the numbers that are known by one."""
-    if isinstance(s, For) and s.kind in THREADS:
+    if isinstance(s, ir.For) and s.kind in THREADS:
         return s
     names = with_name(s, names)
     s = map_stmt(s, lambda e: e, lambda c: _blocks(c, tiles, names))
-    if not isinstance(s, Allocate) or s.memory not in _PRIVATE:
+    if not isinstance(s, ir.Allocate) or s.memory not in _PRIVATE:
         return s
     return _private(spelled(s, names), tiles)
 
 
-def with_name(s: Stmt, names: Mapping[str, Expr]) -> Mapping[str, Expr]:
+def with_name(s: ir.Stmt, names: Mapping[str, ir.Expr]) -> Mapping[str, ir.Expr]:
     """The names inside the statement that stand for numbers that do not depend on data."""
-    if not isinstance(s, LetStmt) or s.value.type != INDEX:
+    if not isinstance(s, ir.LetStmt) or s.value.type != INDEX:
         return names
-    if contains(s.value, Load):
+    if contains(s.value, ir.Load):
         return names
     return {**names, s.name: substitute(s.value, names)}
 
 
-def spelled(s: Allocate, names: Mapping[str, Expr]) -> Allocate:
+def spelled(s: ir.Allocate, names: Mapping[str, ir.Expr]) -> ir.Allocate:
     """With the names in the indices of the buffer replaced by what they stand for, so that they cancel."""
-    new: dict[int, Expr] = {}
+    new: dict[int, ir.Expr] = {}
     for n in nodes(s.body):
-        if isinstance(n, Load | Store) and n.buffer == s.buffer:
+        if isinstance(n, ir.Load | ir.Store) and n.buffer == s.buffer:
             used = {v: names[v] for v in free_variables(n.index) if v in names}
             if used:
                 new[id(n)] = simplify(substitute(n.index, used))
@@ -109,7 +96,7 @@ class PrivateUse:
     digits: tuple[tuple[int, int], ...]  # (coefficient, extent) where the first is linear in them
 
 
-def _private(s: Allocate, tiles: frozenset[str]) -> Allocate:
+def _private(s: ir.Allocate, tiles: frozenset[str]) -> ir.Allocate:
     uses = [private_use(s, a) for a in private_accesses(s, tiles)]
     if not uses:
         return s
@@ -117,41 +104,43 @@ def _private(s: Allocate, tiles: frozenset[str]) -> Allocate:
     inner, extent = _dense(s, uses)
     new = {id(u.access.node): _index(u, x) for u, x in zip(uses, inner, strict=True)}
     body = with_indices(s.body, new)
-    return replace(s, extent=const_index(extent), body=body)
+    return replace(s, extent=ir.const_index(extent), body=body)
 
 
-def private_accesses(s: Allocate, tiles: frozenset[str]) -> Iterator[ThreadAccess]:
+def private_accesses(s: ir.Allocate, tiles: frozenset[str]) -> Iterator[ThreadAccess]:
     """All accesses of the buffer, which are in loops over threads. HbcError for another."""
     yield from _below(s, s.body, tiles, NOTHING)
 
 
-def _below(s: Allocate, n: Stmt, tiles: frozenset[str], facts: Facts) -> Iterator[ThreadAccess]:
+def _below(
+    s: ir.Allocate, n: ir.Stmt, tiles: frozenset[str], facts: Facts
+) -> Iterator[ThreadAccess]:
     match n:
-        case For(kind=kind) if kind in THREADS:
+        case ir.For(kind=kind) if kind in THREADS:
             yield from nest_accesses(n, (s.buffer,), facts, tiles)
             return
-        case For(var=var, start=start, extent=extent):
+        case ir.For(var=var, start=start, extent=extent):
             low, _ = constant_bounds(start, facts)
             _, most = constant_bounds(add(start, extent), facts)
             known = Interval(
-                None if low is None else const_index(low),
-                None if most is None else const_index(most - 1),
+                None if low is None else ir.const_index(low),
+                None if most is None else ir.const_index(most - 1),
             )
             facts = facts.with_range(var, known)
-        case LetStmt(name=name, value=value):
+        case ir.LetStmt(name=name, value=value):
             low, most = constant_bounds(value, facts)
-            ends = [None if x is None else const_index(x) for x in (low, most)]
+            ends = [None if x is None else ir.const_index(x) for x in (low, most)]
             facts = facts.with_range(name, Interval(*ends))
         case _:
             pass
     for c in children(n):
-        if isinstance(c, Stmt):
+        if isinstance(c, ir.Stmt):
             yield from _below(s, c, tiles, facts)
         elif reads(c, s.buffer):
             raise _elsewhere(s, n)
 
 
-def private_use(s: Allocate, a: ThreadAccess) -> PrivateUse:
+def private_use(s: ir.Allocate, a: ThreadAccess) -> PrivateUse:
     """HbcError where the two parts of an index cannot be told apart."""
     if a.index is None or any(d.extent is None for d in a.digits):
         raise _elsewhere(s, a.node)
@@ -171,7 +160,7 @@ def private_use(s: Allocate, a: ThreadAccess) -> PrivateUse:
         raise _elsewhere(s, a.node)
     offset = int(by_thread[0])
     extents = {d.name: d.extent or 1 for d in a.digits}
-    digits = tuple((c, extents[atom.name]) for atom, c in mine.terms if isinstance(atom, Var))
+    digits = tuple((c, extents[atom.name]) for atom, c in mine.terms if isinstance(atom, ir.Var))
     linear_in_digits = len(digits) == len(mine.terms)
     return PrivateUse(
         a, by_thread - offset, plus(inner, Linear(offset)), digits if linear_in_digits else ()
@@ -201,10 +190,10 @@ def _by_number(a: ThreadAccess, mine: Linear) -> Numbers | None:
     return by_number
 
 
-def check_owners(s: Allocate, uses: Sequence[PrivateUse]) -> None:
+def check_owners(s: ir.Allocate, uses: Sequence[PrivateUse]) -> None:
     """HbcError unless every element is of one thread, and all find theirs in the same way."""
     first = uses[0].by_thread
-    extent = int(s.extent.value) if isinstance(s.extent, Const) else MOST_HELD
+    extent = int(s.extent.value) if isinstance(s.extent, ir.Const) else MOST_HELD
     low = np.full(extent, 1 << 40)
     high = np.full(extent, -1)
     for u in uses:
@@ -234,7 +223,7 @@ def _note_owners(low: Numbers, high: Numbers, found: Elements, shift: int) -> No
         high[at:end] = np.maximum(high[at:end], found.high[inside])
 
 
-def _dense(s: Allocate, uses: Sequence[PrivateUse]) -> tuple[list[Expr], int]:
+def _dense(s: ir.Allocate, uses: Sequence[PrivateUse]) -> tuple[list[ir.Expr], int]:
     """The indices within a thread, and how many elements it has."""
     if all(u.inner.is_constant for u in uses):
         places = sorted({u.inner.constant + o for u in uses for o in u.access.offsets})
@@ -244,9 +233,9 @@ def _dense(s: Allocate, uses: Sequence[PrivateUse]) -> tuple[list[Expr], int]:
             n % len(u.access.offsets) == 0 and _keeps(u, rank, n)
             for n, u in zip(found, uses, strict=True)
         ):
-            return [const_index(n) for n in found], len(places)
+            return [ir.const_index(n) for n in found], len(places)
     forms = [u.inner for u in uses]
-    extent = int(s.extent.value) if isinstance(s.extent, Const) else MOST_HELD
+    extent = int(s.extent.value) if isinstance(s.extent, ir.Const) else MOST_HELD
     for c, n in sorted(max(uses, key=lambda u: len(u.digits)).digits, reverse=True):
         ranges = [_ranges(u) for u in uses]
         less = [_without_digit(f, c, n, r) for f, r in zip(forms, ranges, strict=True)]
@@ -264,7 +253,7 @@ def _keeps(u: PrivateUse, rank: dict[int, int], first: int) -> bool:
 
 def _ranges(u: PrivateUse) -> Facts:
     counted = ((x.name, x.extent) for x in u.access.loops)
-    return Facts({name: Interval(const_index(0), const_index(max(n, 1) - 1))
+    return Facts({name: Interval(ir.const_index(0), ir.const_index(max(n, 1) - 1))
                   for name, n in counted if n is not None})  # fmt: skip
 
 
@@ -286,27 +275,27 @@ def _without_digit(form: Linear, c: int, n: int, facts: Facts) -> Linear | None:
     return plus(above, below)
 
 
-def _index(u: PrivateUse, inner: Expr) -> Expr:
+def _index(u: PrivateUse, inner: ir.Expr) -> ir.Expr:
     """The private index of an access, in the names of its place."""
     for x in (*u.access.loops[::-1], *u.access.digits[::-1]):
-        if x.start != const_index(0):
-            inner = substitute(inner, {x.name: sub(Var(x.name), x.start)})
+        if x.start != ir.const_index(0):
+            inner = substitute(inner, {x.name: sub(ir.Var(x.name), x.start)})
     inner, lanes = simplify(inner), u.access.node.index.type.lanes
-    return inner if lanes == 1 else Ramp(inner, const_index(1), lanes)
+    return inner if lanes == 1 else ir.Ramp(inner, ir.const_index(1), lanes)
 
 
-def with_indices(s: Stmt, new: dict[int, Expr]) -> Stmt:
-    def load(e: Expr) -> Expr:
-        found = new.get(id(e)) if isinstance(e, Load) else None
-        return replace(e, index=found) if isinstance(e, Load) and found is not None else e
+def with_indices(s: ir.Stmt, new: dict[int, ir.Expr]) -> ir.Stmt:
+    def load(e: ir.Expr) -> ir.Expr:
+        found = new.get(id(e)) if isinstance(e, ir.Load) else None
+        return replace(e, index=found) if isinstance(e, ir.Load) and found is not None else e
 
     made = map_stmt(s, lambda e: rewrite(e, load), lambda c: with_indices(c, new))
-    if isinstance(made, Store) and id(s) in new:
+    if isinstance(made, ir.Store) and id(s) in new:
         return replace(made, index=new[id(s)])
     return made
 
 
-def _elsewhere(s: Allocate, n: Node) -> HbcError:
+def _elsewhere(s: ir.Allocate, n: ir.Node) -> HbcError:
     span = getattr(n, "span", None) or s.span
     if s.memory in TILES:
         return error(

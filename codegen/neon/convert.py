@@ -11,8 +11,8 @@ from __future__ import annotations
 from hbc.codegen.neon.types import kind, reinterpret
 from hbc.codegen.text.lanewise import lane_operand, lanewise
 from hbc.codegen.text.unit import Unit
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import const_value
-from hbc.ir.lang.nodes import Binary, Cast, Expr, Op
 from hbc.ir.lang.types import BF16, DTYPES, F16, F32, F64, DType, Kind
 
 # The steps between lanes of one width.
@@ -49,18 +49,20 @@ def convert(text: str, s: DType, t: DType, lanes: int, unit: Unit) -> str:
     step = _float_step(text, s, t, lanes, unit)
     if step is not None:
         return step
-    function = lanewise(f"cast_{s}_{t}x{lanes}", Cast(t(1), lane_operand(0, s)), (s,), lanes, unit)
+    function = lanewise(
+        f"cast_{s}_{t}x{lanes}", ir.Cast(t(1), lane_operand(0, s)), (s,), lanes, unit
+    )
     return f"{function}({text})"
 
 
-def clamped(e: Expr, t: DType) -> Expr | None:
+def clamped(e: ir.Expr, t: DType) -> ir.Expr | None:
     """x, when `e` is x brought within the limits of a narrower integer type, as a narrowing with
     saturation does by itself."""
     s = e.type.element
     if not (s.is_int and t.is_int and t.bits < s.bits and (s.kind is t.kind or s.kind is Kind.INT)):
         return None
-    bounds: dict[Op, int | float | bool] = {}
-    while isinstance(e, Binary) and e.op in (Op.MIN, Op.MAX) and e.op not in bounds:
+    bounds: dict[ir.Op, int | float | bool] = {}
+    while isinstance(e, ir.Binary) and e.op in (ir.Op.MIN, ir.Op.MAX) and e.op not in bounds:
         limit = const_value(e.b)
         if limit is None:
             return None
@@ -68,8 +70,8 @@ def clamped(e: Expr, t: DType) -> Expr | None:
         e = e.a
     low, high = t.limits
     if s.kind is Kind.UINT:
-        bounds.setdefault(Op.MAX, 0)
-    return e if bounds == {Op.MAX: low, Op.MIN: high} else None
+        bounds.setdefault(ir.Op.MAX, 0)
+    return e if bounds == {ir.Op.MAX: low, ir.Op.MIN: high} else None
 
 
 def saturate(text: str, s: DType, t: DType, lanes: int) -> str:

@@ -24,14 +24,14 @@ from hbc.codegen.text.scalar import register, scalar
 from hbc.codegen.text.spelling import c_type
 from hbc.codegen.text.unit import Unit
 from hbc.ir.ground.diag import InternalError
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, const_value
-from hbc.ir.lang.nodes import Expr, Load
 from hbc.ir.lang.types import DType, Memory
 from hbc.ir.vectors.lane_offsets import constant_lanes, lane_offsets
 from hbc.ir.vectors.take import Take
 
 
-def load(e: Load, unit: Unit) -> str:
+def load(e: ir.Load, unit: Unit) -> str:
     """The C text of a vector load (of bytes, for bools)."""
     t, lanes = e.type.element, e.type.lanes
     if unit.buffers[e.buffer].memory is Memory.REGISTER:
@@ -52,7 +52,7 @@ def load(e: Load, unit: Unit) -> str:
     if offsets == tuple(range(lanes)):
         return load_text(e.buffer, base, t, lanes, unit)
     if not any(offsets):
-        return broadcast(t, lanes, str(scalar(Load(e.buffer, base, t(1)), unit)))
+        return broadcast(t, lanes, str(scalar(ir.Load(e.buffer, base, t(1)), unit)))
     group = _group(offsets)
     if group * t.bits in (16, 32, 64):
         return f"{_repeater(t, lanes, group, False, unit)}({address(e.buffer, base, unit)})"
@@ -66,13 +66,13 @@ def _group(offsets: tuple[int, ...]) -> int:
     return n if len(offsets) % n == 0 and offsets == offsets[:n] * (len(offsets) // n) else 0
 
 
-def address(buffer: str, index: Expr, unit: Unit) -> str:
+def address(buffer: str, index: ir.Expr, unit: Unit) -> str:
     """`&A[i]`, or `A` alone for index 0."""
     text = unit.buffers[buffer].text
     return text if const_value(index) == 0 else f"&{text}[{scalar(index, unit)}]"
 
 
-def load_text(buffer: str, index: Expr, t: DType, lanes: int, unit: Unit) -> str:
+def load_text(buffer: str, index: ir.Expr, t: DType, lanes: int, unit: Unit) -> str:
     """A load of adjacent elements."""
     at = address(buffer, index, unit)
     if lanes * t.bits >= 64:
@@ -81,7 +81,7 @@ def load_text(buffer: str, index: Expr, t: DType, lanes: int, unit: Unit) -> str
 
 
 def _masked_copies(
-    e: Load, base: Expr, offsets: tuple[int, ...], mask: Expr, unit: Unit
+    e: ir.Load, base: ir.Expr, offsets: tuple[int, ...], mask: ir.Expr, unit: Unit
 ) -> str | None:
     """Copies of a group of which the first elements are live, in every copy alike."""
     t, lanes, group = e.type.element, e.type.lanes, _group(offsets)
@@ -111,7 +111,7 @@ def _repeater(t: DType, lanes: int, group: int, masked: bool, unit: Unit) -> str
     return unit.prelude.add(function, text)
 
 
-def _register(e: Load, unit: Unit) -> str:
+def _register(e: ir.Load, unit: Unit) -> str:
     t, lanes = e.type.element, e.type.lanes
     variable = register(e.buffer, e.index, unit)
     if variable is None and piece_of(e.index) is None:
@@ -126,7 +126,7 @@ def _register(e: Load, unit: Unit) -> str:
     return f"{name('vbsl', t, lanes)}({live}, {variable}, {zero(t, lanes)})"
 
 
-def _by_lane(e: Load, unit: Unit) -> str:
+def _by_lane(e: ir.Load, unit: Unit) -> str:
     """Scalar loads put together; under a mask, through an array."""
     t, lanes = e.type.element, e.type.lanes
     source = unit.buffers[e.buffer].text

@@ -21,21 +21,7 @@ from hbc.codegen.text.scalar import scalar
 from hbc.codegen.text.spelling import c_type
 from hbc.codegen.text.unit import LOGIC_OR, Unit
 from hbc.ir.ground.diag import InternalError
-from hbc.ir.lang.nodes import (
-    COMPARISONS,
-    Binary,
-    Broadcast,
-    Const,
-    Expr,
-    Gather,
-    Let,
-    Load,
-    Move,
-    Op,
-    Select,
-    Unary,
-    Var,
-)  # fmt: skip
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import BOOL, DType, Memory
 from hbc.ir.vectors.lane_masks import first_lanes_count, known_lanes
 from hbc.ir.vectors.take import Take, integer
@@ -43,7 +29,7 @@ from hbc.ir.vectors.take import Take, integer
 REGISTER = 128
 
 
-def mask(e: Expr, width: int, unit: Unit) -> str:
+def mask(e: ir.Expr, width: int, unit: Unit) -> str:
     """The C text of a vector of bools as unsigned lanes of `width` bits."""
     direct = _any_width(e, width, unit)
     if direct is not None:
@@ -63,19 +49,19 @@ def mask_resized(text: str, width: int, wanted: int, lanes: int) -> str:
     return resized(signed, f"s{width}", mask_kind(wanted), lanes)
 
 
-def natural_width(e: Expr, unit: Unit) -> int:
+def natural_width(e: ir.Expr, unit: Unit) -> int:
     """The lane width, in bits, that comes without a conversion, if a register has room for the lanes."""
     return min(_compared_width(e, unit), REGISTER // e.type.lanes)
 
 
-def _compared_width(e: Expr, unit: Unit) -> int:
+def _compared_width(e: ir.Expr, unit: Unit) -> int:
     """That of what is compared."""
     match e:
-        case Var(name=variable):
+        case ir.Var(name=variable):
             return unit.mask_widths[variable]
-        case Binary(op=op, a=a) if op in COMPARISONS and a.type.element != BOOL:
+        case ir.Binary(op=op, a=a) if op in ir.COMPARISONS and a.type.element != BOOL:
             return a.type.element.bits
-        case Binary(a=a) | Unary(a=a) | Select(a=a) | Let(body=a) | Move(value=a):
+        case ir.Binary(a=a) | ir.Unary(a=a) | ir.Select(a=a) | ir.Let(body=a) | ir.Move(value=a):
             return _compared_width(a, unit)
         case _:
             return 8
@@ -86,7 +72,7 @@ def memory_width(t: DType, lanes: int) -> int:
     return min(t.bits, REGISTER // lanes)
 
 
-def _any_width(e: Expr, width: int, unit: Unit) -> str | None:
+def _any_width(e: ir.Expr, width: int, unit: Unit) -> str | None:
     """What can be formed with lanes of any width."""
     t, lanes = integer(width), e.type.lanes
     count = first_lanes_count(e)
@@ -96,11 +82,11 @@ def _any_width(e: Expr, width: int, unit: Unit) -> str | None:
         bound = broadcast(t, lanes, clamped)
         return f"{name('vcgt', t, lanes)}({bound}, {constants(t, range(lanes))})"
     match e:
-        case Broadcast(value=Const(value=v)):
+        case ir.Broadcast(value=ir.Const(value=v)):
             return _ones(width, lanes) if v else _all(width, lanes, "0")
-        case Broadcast(value=v) if v.type.lanes == 1:
+        case ir.Broadcast(value=v) if v.type.lanes == 1:
             return _all(width, lanes, f"{scalar(v, unit).at(LOGIC_OR)} ? -1 : 0")
-        case Binary(op=op, a=a) if op in COMPARISONS and a.type.element != BOOL:
+        case ir.Binary(op=op, a=a) if op in ir.COMPARISONS and a.type.element != BOOL:
             known = known_lanes(e)
             if known is not None:
                 return _literal(width, ["-1" if holds else "0" for holds in known])
@@ -111,53 +97,53 @@ def _any_width(e: Expr, width: int, unit: Unit) -> str | None:
             return None
 
 
-def _lanes(e: Expr, width: int, unit: Unit) -> str:
+def _lanes(e: ir.Expr, width: int, unit: Unit) -> str:
     """`e` with its natural lane width."""
     lanes = e.type.lanes
     match e:
-        case Var(name=variable):
+        case ir.Var(name=variable):
             return unit.scope.find(variable).text
-        case Binary(op=op, a=a, b=b) if a.type.element == BOOL:
+        case ir.Binary(op=op, a=a, b=b) if a.type.element == BOOL:
             return _logic(op, mask(a, width, unit), mask(b, width, unit), width, lanes)
-        case Binary(op=op) if op in COMPARISONS:
+        case ir.Binary(op=op) if op in ir.COMPARISONS:
             return _compare(e, unit)
-        case Unary(a=a):
+        case ir.Unary(a=a):
             return inverted(mask(a, width, unit), width, lanes)
-        case Select(condition=c, a=a, b=b):
+        case ir.Select(condition=c, a=a, b=b):
             x, y, z = (mask(part, width, unit) for part in (a, b, c))
             return f"{_name('vbsl', width, lanes)}({z}, {x}, {y})"
-        case Let(name=variable, value=v, body=body):
+        case ir.Let(name=variable, value=v, body=body):
             unit.printers.declare(variable, v, unit)
             return _lanes(body, width, unit)
-        case Move(value=v):
+        case ir.Move(value=v):
             return _lanes(v, width, unit)
-        case Load():
+        case ir.Load():
             text = unit.printers.load(e, unit)
             if unit.buffers[e.buffer].memory is Memory.REGISTER:
                 return text
             return f"{name('vcgt', BOOL, lanes)}({text}, {broadcast(BOOL, lanes, '0')})"
-        case Broadcast() | Gather():
+        case ir.Broadcast() | ir.Gather():
             return _literal(width, _each_lane(e, unit))
         case _:
             raise InternalError(f"codegen: {type(e).__name__} of {e.type} as a mask")
 
 
-def _each_lane(e: Expr, unit: Unit) -> list[str]:
+def _each_lane(e: ir.Expr, unit: Unit) -> list[str]:
     """-1 or 0 for every lane, each asked by itself."""
     lanes = range(e.type.lanes)
     tests = [scalar(Take()(e, (lane,)), unit).at(LOGIC_OR) for lane in lanes]
     return [f"{test} ? -1 : 0" for test in tests]
 
 
-def _compare(e: Binary, unit: Unit) -> str:
+def _compare(e: ir.Binary, unit: Unit) -> str:
     t, lanes = e.a.type.element, e.type.lanes
-    stem = COMPARE[Op.EQ if e.op is Op.NE else e.op]
+    stem = COMPARE[ir.Op.EQ if e.op is ir.Op.NE else e.op]
     x, y = unit.printers.vector(e.a, unit), unit.printers.vector(e.b, unit)
     text = f"{name(stem, t, lanes)}({x}, {y})"
-    return inverted(text, t.bits, lanes) if e.op is Op.NE else text
+    return inverted(text, t.bits, lanes) if e.op is ir.Op.NE else text
 
 
-def _logic(op: Op, x: str, y: str, width: int, lanes: int) -> str:
+def _logic(op: ir.Op, x: str, y: str, width: int, lanes: int) -> str:
     row = LOGIC.get(op)
     if row is None:
         raise InternalError(f"codegen: `{op}` on masks")
@@ -194,7 +180,7 @@ def _literal(width: int, texts: list[str]) -> str:
     return reinterpret(signed, held, mask_kind(width), bits)
 
 
-def live_lanes(e: Expr, unit: Unit) -> Callable[[int], str]:
+def live_lanes(e: ir.Expr, unit: Unit) -> Callable[[int], str]:
     """Declares what a mask needs to be asked lane by lane: the result gives the C condition of a lane.
     Of the first n lanes that is n, so that the C compiler sees which of them never are live."""
     variable = unit.scope.fresh("live")

@@ -8,7 +8,7 @@ from hbc.codegen.neon.words import live_count
 from hbc.codegen.text.scalar import scalar
 from hbc.codegen.text.spelling import c_type, unsigned_type
 from hbc.codegen.text.unit import Unit
-from hbc.ir.lang.nodes import Expr
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import DType
 from hbc.ir.vectors.take import integer
 
@@ -36,7 +36,7 @@ static inline void {name}({t} *p, {argument}, {v} x)
 """
 
 
-def masked_load(at: str, live: Expr, t: DType, unit: Unit) -> str:
+def masked_load(at: str, live: ir.Expr, t: DType, unit: Unit) -> str:
     """Adjacent elements from the address `at` on; nothing else is read."""
     lanes = live.type.lanes
     suffix, parts, argument = _liveness(live, t, unit)
@@ -47,7 +47,7 @@ def masked_load(at: str, live: Expr, t: DType, unit: Unit) -> str:
     return f"{unit.prelude.add(name, text)}({at}, {argument})"
 
 
-def masked_store(at: str, live: Expr, t: DType, value: str, unit: Unit) -> str:
+def masked_store(at: str, live: ir.Expr, t: DType, value: str, unit: Unit) -> str:
     """The statement that stores the live lanes of `value` from the address `at` on."""
     lanes = live.type.lanes
     suffix, parts, argument = _liveness(live, t, unit)
@@ -58,7 +58,7 @@ def masked_store(at: str, live: Expr, t: DType, value: str, unit: Unit) -> str:
     return f"{unit.prelude.add(name, text)}({at}, {argument}, {value});"
 
 
-def _liveness(live: Expr, t: DType, unit: Unit) -> tuple[str, dict[str, str], str]:
+def _liveness(live: ir.Expr, t: DType, unit: Unit) -> tuple[str, dict[str, str], str]:
     """How such a function is told which lanes are live, and what it is told: the first n, or a mask."""
     lanes = live.type.lanes
     count = live_count(live, tuple(range(lanes)))

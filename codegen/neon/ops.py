@@ -6,54 +6,54 @@ Armv8-A (Arm C Language Extensions, IHI 0073).
 
 from __future__ import annotations
 
-from hbc.ir.lang.nodes import MathOp, Op, UnaryOp
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import DTYPES, DType
 
 _FLOATS, _SMALL = "f32 f64", "i8 u8 i16 u16 i32 u32"
 # FMIN and FMAX give NaN when an operand is one, as `min` and `max` do.
-_ROWS: tuple[tuple[Op, str, str], ...] = (
-    (Op.ADD, f"{_FLOATS} {_SMALL} i64", "vadd"),
-    (Op.SUB, f"{_FLOATS} {_SMALL} i64", "vsub"),
-    (Op.MUL, f"{_FLOATS} {_SMALL}", "vmul"),
-    (Op.DIV, _FLOATS, "vdiv"),
-    (Op.MIN, f"{_FLOATS} {_SMALL}", "vmin"),
-    (Op.MAX, f"{_FLOATS} {_SMALL}", "vmax"),
-    (Op.AND, f"{_SMALL} i64", "vand"),
-    (Op.OR, f"{_SMALL} i64", "vorr"),
-    (Op.XOR, f"{_SMALL} i64", "veor"),
+_ROWS: tuple[tuple[ir.Op, str, str], ...] = (
+    (ir.Op.ADD, f"{_FLOATS} {_SMALL} i64", "vadd"),
+    (ir.Op.SUB, f"{_FLOATS} {_SMALL} i64", "vsub"),
+    (ir.Op.MUL, f"{_FLOATS} {_SMALL}", "vmul"),
+    (ir.Op.DIV, _FLOATS, "vdiv"),
+    (ir.Op.MIN, f"{_FLOATS} {_SMALL}", "vmin"),
+    (ir.Op.MAX, f"{_FLOATS} {_SMALL}", "vmax"),
+    (ir.Op.AND, f"{_SMALL} i64", "vand"),
+    (ir.Op.OR, f"{_SMALL} i64", "vorr"),
+    (ir.Op.XOR, f"{_SMALL} i64", "veor"),
 )
-BINARY: dict[tuple[Op, DType], str] = {
+BINARY: dict[tuple[ir.Op, DType], str] = {
     (op, DTYPES[name]): stem for op, names, stem in _ROWS for name in names.split()
 }
 
 # On floats, the comparisons with NaN are false; != is what == is not.
 COMPARE = {
-    Op.LT: "vclt", Op.LE: "vcle", Op.GT: "vcgt", Op.GE: "vcge", Op.EQ: "vceq",
+    ir.Op.LT: "vclt", ir.Op.LE: "vcle", ir.Op.GT: "vcgt", ir.Op.GE: "vcge", ir.Op.EQ: "vceq",
 }  # fmt: skip
 
-UNARY = {UnaryOp.NEG: "vneg", UnaryOp.ABS: "vabs"}  # of signed and float types; integers wrap
+UNARY = {ir.UnaryOp.NEG: "vneg", ir.UnaryOp.ABS: "vabs"}  # of signed and float types; integers wrap
 
 MATH = {
-    MathOp.SQRT: "vsqrt", MathOp.FLOOR: "vrndm", MathOp.CEIL: "vrndp", MathOp.ROUND: "vrndn",
+    ir.MathOp.SQRT: "vsqrt", ir.MathOp.FLOOR: "vrndm", ir.MathOp.CEIL: "vrndp", ir.MathOp.ROUND: "vrndn",
 }  # fmt: skip
 
 # All lanes of a whole register to a scalar.
-REDUCE: dict[tuple[Op, DType], str] = {
+REDUCE: dict[tuple[ir.Op, DType], str] = {
     (op, DTYPES[name]): stem
     for op, names, stem in (
-        (Op.ADD, f"{_FLOATS} {_SMALL} i64", "vaddv"),
-        (Op.MIN, f"{_FLOATS} {_SMALL}", "vminv"),
-        (Op.MAX, f"{_FLOATS} {_SMALL}", "vmaxv"),
+        (ir.Op.ADD, f"{_FLOATS} {_SMALL} i64", "vaddv"),
+        (ir.Op.MIN, f"{_FLOATS} {_SMALL}", "vminv"),
+        (ir.Op.MAX, f"{_FLOATS} {_SMALL}", "vmaxv"),
     )
     for name in names.split()
 }
 
 # Masks: the operation on lanes that are all ones or zero, and whether its operands change places
 # (vbic and vorn invert the second).
-LOGIC: dict[Op, tuple[str, bool]] = {
-    Op.AND: ("vand", False), Op.MIN: ("vand", False), Op.MUL: ("vand", False),
-    Op.OR: ("vorr", False), Op.MAX: ("vorr", False), Op.ADD: ("vorr", False),
-    Op.XOR: ("veor", False), Op.NE: ("veor", False), Op.EQ: ("vceq", False),
-    Op.LT: ("vbic", True), Op.GT: ("vbic", False),
-    Op.GE: ("vorn", False), Op.LE: ("vorn", True),
+LOGIC: dict[ir.Op, tuple[str, bool]] = {
+    ir.Op.AND: ("vand", False), ir.Op.MIN: ("vand", False), ir.Op.MUL: ("vand", False),
+    ir.Op.OR: ("vorr", False), ir.Op.MAX: ("vorr", False), ir.Op.ADD: ("vorr", False),
+    ir.Op.XOR: ("veor", False), ir.Op.NE: ("veor", False), ir.Op.EQ: ("vceq", False),
+    ir.Op.LT: ("vbic", True), ir.Op.GT: ("vbic", False),
+    ir.Op.GE: ("vorn", False), ir.Op.LE: ("vorn", True),
 }  # fmt: skip

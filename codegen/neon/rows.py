@@ -14,8 +14,8 @@ from hbc.codegen.text.scalar import scalar
 from hbc.codegen.text.spelling import c_type
 from hbc.codegen.text.unit import Unit
 from hbc.ir.algebra.simplify import simplify
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, const_value
-from hbc.ir.lang.nodes import Expr, Load
 from hbc.ir.lang.types import BOOL, DType
 from hbc.ir.vectors.lane_rows import Row, lane_rows
 
@@ -29,7 +29,7 @@ static inline {v} NAME({parameters})
 """
 
 
-def load_rows(e: Load, unit: Unit) -> str | None:
+def load_rows(e: ir.Load, unit: Unit) -> str | None:
     """The C text of the load; None when the rows are too short, or have gaps, or when other lanes
     than the first ones of a row are live."""
     t, n = e.type.element, e.type.lanes
@@ -58,11 +58,11 @@ def load_rows(e: Load, unit: Unit) -> str | None:
     return f"{loader}({', '.join(arguments)})"
 
 
-def _runs(row: Row) -> list[tuple[Expr, int, tuple[int, ...]]]:
+def _runs(row: Row) -> list[tuple[ir.Expr, int, tuple[int, ...]]]:
     """Maximal stretches of adjacent elements: base, offset of the first, their lanes. An element
     that several lanes want counts once."""
     place = dict(zip(row.offsets, row.lanes, strict=True))
-    runs: list[tuple[Expr, int, tuple[int, ...]]] = []
+    runs: list[tuple[ir.Expr, int, tuple[int, ...]]] = []
     for offset in sorted(place):
         if runs and runs[-1][1] + len(runs[-1][2]) == offset:
             base, start, lanes = runs.pop()

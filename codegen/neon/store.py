@@ -22,14 +22,14 @@ from hbc.codegen.text.scalar import register, scalar
 from hbc.codegen.text.spelling import c_type, unsigned_type
 from hbc.codegen.text.unit import EQUALITY, Buffer, Text, Unit
 from hbc.ir.ground.diag import InternalError
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add
-from hbc.ir.lang.nodes import Binary, Expr, Load, Op, Select, Store, Var, VectorReduce
 from hbc.ir.lang.types import BOOL, DType, Memory
 from hbc.ir.vectors.lane_offsets import lane_offsets
 from hbc.ir.vectors.take import Take, integer
 
 
-def store_vector(s: Store, unit: Unit) -> None:
+def store_vector(s: ir.Store, unit: Unit) -> None:
     """Prints a vector store."""
     if unit.buffers[s.buffer].memory is Memory.REGISTER:
         _register(s, unit)
@@ -50,7 +50,7 @@ def store_vector(s: Store, unit: Unit) -> None:
         unit.out.line(f"{_storer(t, lanes, unit)}({at}, {value});")
 
 
-def value_text(e: Expr, unit: Unit) -> str:
+def value_text(e: ir.Expr, unit: Unit) -> str:
     """The value as it lies in memory: bools as bytes 0 and 1."""
     if e.type.element != BOOL:
         return unit.printers.vector(e, unit)
@@ -58,13 +58,13 @@ def value_text(e: Expr, unit: Unit) -> str:
     return f"{name('vand', BOOL, lanes)}({mask(e, 8, unit)}, {broadcast(BOOL, lanes, '1')})"
 
 
-def _register(s: Store, unit: Unit) -> None:
+def _register(s: ir.Store, unit: Unit) -> None:
     variable = register(s.buffer, s.index, unit)
     if variable is None:
         raise InternalError(f"codegen: `{s.buffer}` is in registers but written at other lanes")
     value = s.value
     if s.mask is not None:
-        value = Select(s.mask, value, Load(s.buffer, s.index, value.type))
+        value = ir.Select(s.mask, value, ir.Load(s.buffer, s.index, value.type))
     text = unit.printers.vector(value, unit)
     unit.out.line(f"{unit.undeclared.pop(variable, '')}{variable} = {text};")
 
@@ -81,7 +81,7 @@ def _storer(t: DType, lanes: int, unit: Unit) -> str:
     return unit.prelude.add(function, text)
 
 
-def _by_lane(s: Store, unit: Unit) -> None:
+def _by_lane(s: ir.Store, unit: Unit) -> None:
     """The lanes one by one."""
     t, lanes = s.value.type.element, s.value.type.lanes
     unit.scope.push()
@@ -101,7 +101,7 @@ def _by_lane(s: Store, unit: Unit) -> None:
     unit.scope.pop()
 
 
-def reduce_lanes(e: VectorReduce, unit: Unit) -> Text:
+def reduce_lanes(e: ir.VectorReduce, unit: Unit) -> Text:
     """All lanes of a native vector folded into a scalar."""
     t, lanes = e.value.type.element, e.value.type.lanes
     if t == BOOL:
@@ -112,27 +112,27 @@ def reduce_lanes(e: VectorReduce, unit: Unit) -> Text:
     return Text(f"{_folder(e.op, t, lanes, unit)}({value})")
 
 
-def _reduce_mask(op: Op, e: Expr, unit: Unit) -> str:
+def _reduce_mask(op: ir.Op, e: ir.Expr, unit: Unit) -> str:
     """On lanes so wide that the mask fills its register."""
     lanes = e.type.lanes
     width = max(8, 64 // lanes)
     text, suffix = mask(e, width, unit), mask_kind(width)
     wide = q(integer(width), lanes)
-    if op in (Op.OR, Op.MAX, Op.ADD):
+    if op in (ir.Op.OR, ir.Op.MAX, ir.Op.ADD):
         return f"vmaxv{wide}_{suffix}({text}) != 0"
-    if op in (Op.AND, Op.MIN, Op.MUL):
+    if op in (ir.Op.AND, ir.Op.MIN, ir.Op.MUL):
         return f"vminv{wide}_{suffix}({text}) != 0"
     return f"(vaddv{wide}_{suffix}({text}) & 1) != 0"
 
 
-def _folder(op: Op, t: DType, lanes: int, unit: Unit) -> str:
+def _folder(op: ir.Op, t: DType, lanes: int, unit: Unit) -> str:
     """A function that goes through the lanes."""
     function = f"reduce_{op.name.lower()}_{t}x{lanes}"
     inner = Unit(unit.target, prelude=unit.prelude)
     inner.scope.bind("i", Binding("i", nonnegative=True))
     inner.scope.bind("total", Binding("total", bits=t.bits))
     inner.buffers["x"] = Buffer("x", t)
-    step = scalar(Binary(op, Var("total", t(1)), Load("x", Var("i"), t(1))), inner)
+    step = scalar(ir.Binary(op, ir.Var("total", t(1)), ir.Load("x", ir.Var("i"), t(1))), inner)
     text = (
         f"static inline {c_type(t)} {function}({vector_type(t, lanes)} lanes)\n{{\n"
         f"    {c_type(t)} x[{register_lanes(t, lanes)}];\n    {spill(t, lanes, 'x', 'lanes')};\n"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hbc.codegen.text.spelling import c_type, unsigned_type
 from hbc.codegen.text.unit import Unit
 from hbc.ir.algebra.simplify import simplify
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import minimum, select
-from hbc.ir.lang.nodes import COMPARISONS, Binary, Broadcast, Const, Expr, Op, Var, const_index
 from hbc.ir.lang.types import I64, DType
 from hbc.ir.lang.walk import nodes, rewrite
 from hbc.ir.vectors.lane_masks import first_lanes_count, known_lanes, narrow_masks
@@ -51,28 +51,28 @@ def first_word(t: DType, width: int, unit: Unit) -> str:
     return unit.prelude.add(name, text)
 
 
-def live_count(mask: Expr, lanes: tuple[int, ...]) -> Expr | None:
+def live_count(mask: ir.Expr, lanes: tuple[int, ...]) -> ir.Expr | None:
     """n, when these lanes of the mask are live up to the n-th and no further (n may be below 0 or
     beyond them); None when that is not seen."""
-    if any(isinstance(n, Var) and n.type.lanes > 1 for n in nodes(mask)):
+    if any(isinstance(n, ir.Var) and n.type.lanes > 1 for n in nodes(mask)):
         return None  # named before: a register by now
     chosen = simplify(Take()(mask, lanes))
     return _count(rewrite(chosen, lambda e: narrow_masks(e, 128)), len(lanes))
 
 
-def _count(e: Expr, lanes: int) -> Expr | None:
+def _count(e: ir.Expr, lanes: int) -> ir.Expr | None:
     found = first_lanes_count(e)
     if found is not None:
         return found if found.type.element == I64 else None
-    if isinstance(e, Binary) and e.op in COMPARISONS and (known := known_lanes(e)):
+    if isinstance(e, ir.Binary) and e.op in ir.COMPARISONS and (known := known_lanes(e)):
         first = known.index(False) if False in known else lanes
-        return None if any(known[first:]) else const_index(first)
+        return None if any(known[first:]) else ir.const_index(first)
     match e:
-        case Broadcast(value=Const(value=v)):
-            return const_index(lanes if v else 0)
-        case Broadcast(value=v) if v.type.lanes == 1:
-            return select(v, const_index(lanes), const_index(0))
-        case Binary(op=Op.AND, a=a, b=b):
+        case ir.Broadcast(value=ir.Const(value=v)):
+            return ir.const_index(lanes if v else 0)
+        case ir.Broadcast(value=v) if v.type.lanes == 1:
+            return select(v, ir.const_index(lanes), ir.const_index(0))
+        case ir.Binary(op=ir.Op.AND, a=a, b=b):
             x, y = _count(a, lanes), _count(b, lanes)
             return None if x is None or y is None else minimum(x, y)
         case _:

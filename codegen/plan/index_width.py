@@ -14,27 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from hbc.ir.lang.nodes import (
-    Allocate,
-    Binary,
-    Broadcast,
-    Cast,
-    Const,
-    Expr,
-    For,
-    Let,
-    LetStmt,
-    Load,
-    Node,
-    Op,
-    Ramp,
-    Select,
-    Stmt,
-    Store,
-    Unary,
-    UnaryOp,
-    Var,
-)  # fmt: skip
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import BOOL, I64, DType
 from hbc.ir.lang.walk import children, nodes, operands
 
@@ -52,7 +32,7 @@ class TooWide(Exception):
     """Nothing bounds an expression."""
 
 
-def index_bounds(loops: Sequence[For], body: Stmt) -> list[Bound] | None:
+def index_bounds(loops: Sequence[ir.For], body: ir.Stmt) -> list[Bound] | None:
     """Bounds of the magnitude of all index arithmetic in a kernel, whose loops over blocks are these:
     where each is at most LIMIT, an int will do. Empty where it always will; None where that is never
     known, as for elements of 64 bits."""
@@ -70,11 +50,11 @@ def index_bounds(loops: Sequence[For], body: Stmt) -> list[Bound] | None:
     return _outermost(found.largest.values())
 
 
-def _element(n: Node) -> DType | None:
+def _element(n: ir.Node) -> DType | None:
     """Of what is loaded or stored."""
-    if isinstance(n, Store):
+    if isinstance(n, ir.Store):
         return n.value.type.element
-    return n.type.element if isinstance(n, Load) else None
+    return n.type.element if isinstance(n, ir.Load) else None
 
 
 @dataclass(slots=True)
@@ -105,7 +85,7 @@ def _outermost(bounds: Iterable[Bound]) -> list[Bound]:
     return [b for b in kept if set(b) != {()} or b[()] > LIMIT]
 
 
-def _tiles(loops: Sequence[For], found: _Found) -> None:
+def _tiles(loops: Sequence[ir.For], found: _Found) -> None:
     """How far the count of all iterations goes, where each block takes every so many-th."""
     count: Bound = _ONE
     for loop in loops:
@@ -113,30 +93,30 @@ def _tiles(loops: Sequence[For], found: _Found) -> None:
     found.note(_sum(count, {(): MOST_RESIDENT}))
 
 
-def _last(loop: For, found: _Found) -> Bound:
+def _last(loop: ir.For, found: _Found) -> Bound:
     """Of a loop's variable, and of where it ends."""
     return found.note(_sum(_bound(loop.start, found), _bound(loop.extent, found)))
 
 
-def _statement(s: Stmt, found: _Found) -> None:
+def _statement(s: ir.Stmt, found: _Found) -> None:
     match s:
-        case For(var=var, body=body):
+        case ir.For(var=var, body=body):
             last = _last(s, found)
             outer = found.names.get(var)
             found.names[var] = last
             found.seen.clear()
             _statement(body, found)
             _restore(var, outer, found)
-        case LetStmt(name=name, value=value, body=body):
+        case ir.LetStmt(name=name, value=value, body=body):
             outer = found.names.get(name)
             _name(name, value, found)
             _statement(body, found)
             _restore(name, outer, found)
-        case Allocate(body=body):
+        case ir.Allocate(body=body):
             _statement(body, found)
         case _:
             for child in children(s):
-                if isinstance(child, Stmt):
+                if isinstance(child, ir.Stmt):
                     _statement(child, found)
                 else:
                     _within(child, found)
@@ -150,7 +130,7 @@ def _restore(name: str, outer: Bound | None, found: _Found) -> None:
         found.names[name] = outer
 
 
-def _name(name: str, value: Expr, found: _Found) -> None:
+def _name(name: str, value: ir.Expr, found: _Found) -> None:
     """Binds a name to the bound of what it stands for, where that is an index."""
     if value.type.element == I64:
         bound = _bound(value, found)
@@ -161,11 +141,11 @@ def _name(name: str, value: Expr, found: _Found) -> None:
     found.seen.clear()
 
 
-def _within(e: Expr, found: _Found) -> None:
+def _within(e: ir.Expr, found: _Found) -> None:
     """The indices inside of an expression of any type."""
     if e.type.element == I64:
         _bound(e, found)
-    elif isinstance(e, Let):
+    elif isinstance(e, ir.Let):
         outer = found.names.get(e.name)
         _name(e.name, e.value, found)
         _within(e.body, found)
@@ -175,7 +155,7 @@ def _within(e: Expr, found: _Found) -> None:
             _within(operand, found)
 
 
-def _bound(e: Expr, found: _Found) -> Bound:
+def _bound(e: ir.Expr, found: _Found) -> Bound:
     """Of the magnitude of an index; it and all that it is computed from are noted."""
     known = found.seen.get(id(e))
     if known is None:
@@ -184,64 +164,64 @@ def _bound(e: Expr, found: _Found) -> Bound:
     return known
 
 
-def _computed(e: Expr, found: _Found) -> Bound:
+def _computed(e: ir.Expr, found: _Found) -> Bound:
     match e:
-        case Const(value=v):
+        case ir.Const(value=v):
             return {(): abs(float(v))}
-        case Var(name=name):
+        case ir.Var(name=name):
             return found.names.get(name, {(name,): 1.0})
-        case Binary():
+        case ir.Binary():
             return _binary(e, found)
-        case Unary(op=UnaryOp.NEG | UnaryOp.ABS, a=a):
+        case ir.Unary(op=ir.UnaryOp.NEG | ir.UnaryOp.ABS, a=a):
             return _bound(a, found)
-        case Select(condition=c, a=a, b=b):
+        case ir.Select(condition=c, a=a, b=b):
             _within(c, found)
             return _either(_bound(a, found), _bound(b, found))
-        case Cast(value=v):
+        case ir.Cast(value=v):
             _within(v, found)
             return _of_type(v.type.element)
-        case Let(name=name, value=value, body=body):
+        case ir.Let(name=name, value=value, body=body):
             outer = found.names.get(name)
             _name(name, value, found)
             bound = _bound(body, found)
             _restore(name, outer, found)
             return bound
-        case Ramp(base=base, stride=stride, lanes=lanes):
+        case ir.Ramp(base=base, stride=stride, lanes=lanes):
             steps = _product(_bound(stride, found), {(): float(lanes)})
             return _sum(_bound(base, found), steps)
-        case Broadcast(value=v):
+        case ir.Broadcast(value=v):
             return _bound(v, found)
         case _:
             raise TooWide
 
 
-def _binary(e: Binary, found: _Found) -> Bound:
+def _binary(e: ir.Binary, found: _Found) -> Bound:
     a, b = _bound(e.a, found), _bound(e.b, found)
     match e.op:
-        case Op.ADD | Op.SUB:
+        case ir.Op.ADD | ir.Op.SUB:
             return _sum(a, b)
-        case Op.MUL:
+        case ir.Op.MUL:
             return _product(a, b)
-        case Op.DIV:  # rounded down: one more where the dividend is negative
-            divisor = abs(float(e.b.value)) if isinstance(e.b, Const) else 1.0
+        case ir.Op.DIV:  # rounded down: one more where the dividend is negative
+            divisor = abs(float(e.b.value)) if isinstance(e.b, ir.Const) else 1.0
             return _sum({term: factor / max(divisor, 1.0) for term, factor in a.items()}, _ONE)
-        case Op.MOD:
+        case ir.Op.MOD:
             return b
-        case Op.MIN | Op.MAX:
+        case ir.Op.MIN | ir.Op.MAX:
             return _clamped(e, found) or _either(a, b)
-        case Op.AND | Op.OR | Op.XOR:
+        case ir.Op.AND | ir.Op.OR | ir.Op.XOR:
             return _sum(_sum(a, b), _ONE)
-        case Op.SHR:
+        case ir.Op.SHR:
             return a
         case _:
             raise TooWide
 
 
-def _clamped(e: Binary, found: _Found) -> Bound | None:
+def _clamped(e: ir.Binary, found: _Found) -> Bound | None:
     """min(max(x, low), high): between the two."""
-    other = Op.MAX if e.op is Op.MIN else Op.MIN
+    other = ir.Op.MAX if e.op is ir.Op.MIN else ir.Op.MIN
     for inner, limit in ((e.a, e.b), (e.b, e.a)):
-        if isinstance(inner, Binary) and inner.op is other:
+        if isinstance(inner, ir.Binary) and inner.op is other:
             ends = [_bound(end, found) for end in (inner.a, inner.b)]
             return _either(_bound(limit, found), min(ends, key=lambda b: sum(b.values())))
     return None

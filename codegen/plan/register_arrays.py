@@ -10,7 +10,7 @@ from __future__ import annotations
 from hbc.ir.algebra.form import Linear, to_expr
 from hbc.ir.algebra.linear import linear
 from hbc.ir.ground.record import record
-from hbc.ir.lang.nodes import Const, Expr, Ramp
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import INDEX
 
 VALUES = "#"
@@ -27,16 +27,16 @@ class RegisterArray:
     filled: bool
 
 
-def register_base(index: Expr, lanes: int) -> Expr | None:
+def register_base(index: ir.Expr, lanes: int) -> ir.Expr | None:
     """The first element of the register that an index names; None where it may name anything else."""
     match index:
-        case Ramp(base=base, stride=Const(value=1), lanes=n) if n == lanes > 1:
+        case ir.Ramp(base=base, stride=ir.Const(value=1), lanes=n) if n == lanes > 1:
             return base if base.type == INDEX else None
         case _:
             return index if lanes == 1 and index.type == INDEX else None
 
 
-def register_number(index: Expr, lanes: int) -> Expr | None:
+def register_number(index: ir.Expr, lanes: int) -> ir.Expr | None:
     """Which register of the array an index names."""
     base = register_base(index, lanes)
     if base is None:

@@ -8,12 +8,12 @@ from itertools import islice
 
 from hbc.codegen.plan.repeat_kinds import same_kind
 from hbc.ir.ground.record import record
-from hbc.ir.lang.nodes import Allocate, Block, For, LetStmt, Load, Stmt, Store, Var
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.walk import block, inner_statements, nodes
 
 LONG = 14
 """Nodes of a statement that takes another line."""
-_NOTHING = Block(())
+_NOTHING = ir.Block(())
 
 
 @record
@@ -21,7 +21,7 @@ class Item:
     """A statement of a block. One that `opens` holds for all that follow it there: an allocation or
     a name, whose body is not looked at."""
 
-    stmt: Stmt
+    stmt: ir.Stmt
     opens: bool
     sign: int
     lines: int
@@ -30,32 +30,32 @@ class Item:
     @property
     def opened(self) -> str | None:
         """The name that holds from here on."""
-        if isinstance(self.stmt, Allocate) and self.opens:
+        if isinstance(self.stmt, ir.Allocate) and self.opens:
             return self.stmt.buffer
-        return self.stmt.name if isinstance(self.stmt, LetStmt) and self.opens else None
+        return self.stmt.name if isinstance(self.stmt, ir.LetStmt) and self.opens else None
 
 
-def opened(s: Stmt) -> list[tuple[Stmt, bool]]:
+def opened(s: ir.Stmt) -> list[tuple[ir.Stmt, bool]]:
     """A block's statements, with what opens for all that follow; those have no bodies."""
     match s:
-        case Block(body=()):
+        case ir.Block(body=()):
             return []
-        case Block(body=(*before, last)):
-            alike = isinstance(last, Allocate) and any(
-                isinstance(c, Allocate) and same_kind(c, last) for c in before
+        case ir.Block(body=(*before, last)):
+            alike = isinstance(last, ir.Allocate) and any(
+                isinstance(c, ir.Allocate) and same_kind(c, last) for c in before
             )
             return [*((c, False) for c in before), *([(last, False)] if alike else opened(last))]
-        case LetStmt(body=body) | Allocate(body=body):
+        case ir.LetStmt(body=body) | ir.Allocate(body=body):
             return [(replace(s, body=_NOTHING), True), *opened(body)]
         case _:
             return [(s, False)]
 
 
-def closed(items: Sequence[Item]) -> Stmt:
+def closed(items: Sequence[Item]) -> ir.Stmt:
     """The statement again."""
-    made: list[Stmt] = []
+    made: list[ir.Stmt] = []
     for item in reversed(items):
-        if item.opens and isinstance(item.stmt, LetStmt | Allocate):
+        if item.opens and isinstance(item.stmt, ir.LetStmt | ir.Allocate):
             made = [replace(item.stmt, body=block(*made[::-1]))]
         else:
             made.append(item.stmt)
@@ -67,12 +67,12 @@ def last_uses(items: Sequence[Item]) -> dict[str, int]:
     return {name: n for n, item in enumerate(items) for name in item.names}
 
 
-def names_in(s: Stmt) -> Iterator[str]:
+def names_in(s: ir.Stmt) -> Iterator[str]:
     """The variables and buffers of a statement, again and again."""
     for n in nodes(s):
-        if isinstance(n, Var):
+        if isinstance(n, ir.Var):
             yield n.name
-        elif isinstance(n, Load | Store):
+        elif isinstance(n, ir.Load | ir.Store):
             yield n.buffer
 
 
@@ -81,13 +81,13 @@ def lines_in(items: Sequence[Item]) -> int:
     return sum(item.lines for item in items)
 
 
-def lines_of(s: Stmt) -> int:
+def lines_of(s: ir.Stmt) -> int:
     """About how many lines a statement takes."""
     match s:
-        case Store():
+        case ir.Store():
             return 1 + (sum(1 for _ in islice(nodes(s), LONG)) == LONG)
-        case Block(body=body):
+        case ir.Block(body=body):
             return sum(map(lines_of, body))
         case _:
-            own = 3 if isinstance(s, For) else 1
+            own = 3 if isinstance(s, ir.For) else 1
             return own + sum(map(lines_of, inner_statements(s)))

@@ -2,57 +2,42 @@
 
 from __future__ import annotations
 
-from hbc.ir.lang.nodes import (
-    Allocate,
-    Binary,
-    Broadcast,
-    Call,
-    Cast,
-    Expr,
-    For,
-    Gather,
-    Instruct,
-    Ramp,
-    Select,
-    Store,
-    Unary,
-    VectorReduce,
-)
+from hbc.ir.lang import nodes as ir
 
 
-def same_kind(a: Allocate, b: Allocate) -> bool:
+def same_kind(a: ir.Allocate, b: ir.Allocate) -> bool:
     """Whether two arrays differ in nothing but their names."""
     return (a.element, a.extent, a.memory, a.swizzle) == (b.element, b.extent, b.memory, b.swizzle)
 
 
-def store_kind(s: Store) -> tuple[object, ...]:
+def store_kind(s: ir.Store) -> tuple[object, ...]:
     """How a store is done."""
     return s.asynchronous, s.atomic, s.warp
 
 
-def header(s: For) -> tuple[object, ...]:
+def header(s: ir.For) -> tuple[object, ...]:
     """What a loop is, but for its name and its body."""
     return s.kind, s.start, s.extent, s.stages, s.resident, s.at_once
 
 
-def operation(e: Expr) -> tuple[object, ...]:
+def operation(e: ir.Expr) -> tuple[object, ...]:
     """What an operation is, apart from its operands; others than these are like none."""
     match e:
-        case Binary(op=op):
-            return Binary, op
-        case Unary(op=unary):
-            return Unary, unary
-        case Call(name=name):
-            return Call, name
-        case Ramp(lanes=lanes) | Broadcast(lanes=lanes):
+        case ir.Binary(op=op):
+            return ir.Binary, op
+        case ir.Unary(op=unary):
+            return ir.Unary, unary
+        case ir.Call(name=name):
+            return ir.Call, name
+        case ir.Ramp(lanes=lanes) | ir.Broadcast(lanes=lanes):
             return e.__class__, lanes
-        case Gather(lanes=picks):
-            return Gather, picks
-        case VectorReduce(op=op, lanes=lanes):
-            return VectorReduce, op, lanes
-        case Instruct(name=instruction, sizes=sizes):
-            return Instruct, instruction, sizes
-        case Cast() | Select():
+        case ir.Gather(lanes=picks):
+            return ir.Gather, picks
+        case ir.VectorReduce(op=op, lanes=lanes):
+            return ir.VectorReduce, op, lanes
+        case ir.Instruct(name=instruction, sizes=sizes):
+            return ir.Instruct, instruction, sizes
+        case ir.Cast() | ir.Select():
             return (e.__class__,)
         case _:
             return (id(e),)

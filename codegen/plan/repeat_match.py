@@ -18,27 +18,8 @@ from hbc.ir.algebra.form import Linear, minus, scaled, to_expr
 from hbc.ir.algebra.linear import linear
 from hbc.ir.algebra.simplify import simplify
 from hbc.ir.ground.record import record
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, mul
-from hbc.ir.lang.nodes import (
-    Allocate,
-    Barrier,
-    Binary,
-    Block,
-    Comment,
-    Const,
-    CopyCommit,
-    CopyWait,
-    Expr,
-    For,
-    If,
-    LetStmt,
-    Load,
-    Op,
-    Ramp,
-    Stmt,
-    Store,
-    Var,
-)  # fmt: skip
 from hbc.ir.lang.show import show
 from hbc.ir.lang.types import INDEX, Memory, Type
 from hbc.ir.lang.walk import free_variables, map_children, operands, substitute, substitute_stmt
@@ -49,7 +30,7 @@ class Member:
     """A buffer as one of an array of them: the array's name, and which it is."""
 
     array: str
-    index: Expr
+    index: ir.Expr
 
 
 class DifferentError(Exception):
@@ -72,41 +53,43 @@ class Match:
     members: dict[str, Member]
     keeping: bool = False
     steps: Steps = field(default_factory=dict)
-    renamed: dict[str, Expr] = field(default_factory=dict)
+    renamed: dict[str, ir.Expr] = field(default_factory=dict)
     bent: set[tuple[int, ...]] = field(default_factory=set)
     registers: Mapping[str, int] = field(default_factory=dict)
 
-    def stmt(self, a: Stmt, b: Stmt, path: tuple[int, ...] = ()) -> Stmt:
+    def stmt(self, a: ir.Stmt, b: ir.Stmt, path: tuple[int, ...] = ()) -> ir.Stmt:
         """`a` where the variable is 0, `b` where it is 1. DifferentError where that is nothing."""
         match a, b:
-            case (Store(), Store()):
+            case (ir.Store(), ir.Store()):
                 return self._store(a, b, path)
-            case (Block(body=x), Block(body=y)) if len(x) == len(y):
+            case (ir.Block(body=x), ir.Block(body=y)) if len(x) == len(y):
                 pairs = enumerate(zip(x, y, strict=True))
-                return Block(tuple(self.stmt(p, q, (*path, n)) for n, (p, q) in pairs))
-            case (LetStmt(), LetStmt()) if a.value.type == b.value.type:
+                return ir.Block(tuple(self.stmt(p, q, (*path, n)) for n, (p, q) in pairs))
+            case (ir.LetStmt(), ir.LetStmt()) if a.value.type == b.value.type:
                 value = self.expr(a.value, b.value, (*path, 0))
                 then = self._with_variable(b.body, b.name, a.name, a.value.type)
                 return replace(a, value=value, body=self.stmt(a.body, then, (*path, 1)))
-            case (Allocate(), Allocate()) if same_kind(a, b) and a.memory is not Memory.SHARED:
+            case (ir.Allocate(), ir.Allocate()) if (
+                same_kind(a, b) and a.memory is not Memory.SHARED
+            ):
                 then = _with_buffer(b.body, b.buffer, a.buffer)
                 return replace(a, body=self.stmt(a.body, then, (*path, 0)))
-            case (For(), For()) if header(a) == header(b):
+            case (ir.For(), ir.For()) if header(a) == header(b):
                 then = self._with_variable(b.body, b.var, a.var)
                 return replace(a, body=self.stmt(a.body, then, (*path, 0)))
-            case (If(), If()) if (a.otherwise is None) == (b.otherwise is None):
+            case (ir.If(), ir.If()) if (a.otherwise is None) == (b.otherwise is None):
                 condition = self.expr(a.condition, b.condition, (*path, 0))
                 first = self.stmt(a.then, b.then, (*path, 1))
                 if a.otherwise is None or b.otherwise is None:
                     return replace(a, condition=condition, then=first)
                 other = self.stmt(a.otherwise, b.otherwise, (*path, 2))
                 return replace(a, condition=condition, then=first, otherwise=other)
-            case (Barrier() | CopyCommit() | CopyWait() | Comment(), _) if a == b:
+            case (ir.Barrier() | ir.CopyCommit() | ir.CopyWait() | ir.Comment(), _) if a == b:
                 return a
             case _:
                 raise DifferentError
 
-    def _store(self, a: Store, b: Store, path: tuple[int, ...]) -> Store:
+    def _store(self, a: ir.Store, b: ir.Store, path: tuple[int, ...]) -> ir.Store:
         if store_kind(a) != store_kind(b) or (a.mask is None) != (b.mask is None):
             raise DifferentError
         name, mask = self.buffer(a.buffer, b.buffer, (*path, 3)), a.mask
@@ -129,7 +112,7 @@ class Match:
         self.members[name] = Member(x.array, index)
         return name
 
-    def _place(self, buffer: str, a: Expr, b: Expr, path: tuple[int, ...]) -> Expr:
+    def _place(self, buffer: str, a: ir.Expr, b: ir.Expr, path: tuple[int, ...]) -> ir.Expr:
         """An index of the buffer; of registers, whole ones further."""
         lanes = self.registers.get(buffer)
         if lanes is None or a == b:
@@ -141,17 +124,17 @@ class Match:
         if not step.is_constant or step.constant % lanes:
             raise DifferentError
         base = self._index(first, later, (*path, 0))
-        return replace(a, base=base) if isinstance(a, Ramp) else base
+        return replace(a, base=base) if isinstance(a, ir.Ramp) else base
 
-    def _with_variable(self, s: Stmt, old: str, new: str, t: Type = INDEX) -> Stmt:
+    def _with_variable(self, s: ir.Stmt, old: str, new: str, t: Type = INDEX) -> ir.Stmt:
         if old == new:
             return s
         if new in free_variables(s):
             raise DifferentError
-        self.renamed[old] = Var(new, t)
+        self.renamed[old] = ir.Var(new, t)
         return substitute_stmt(s, {old: self.renamed[old]})
 
-    def expr(self, a: Expr, b: Expr, path: tuple[int, ...]) -> Expr:
+    def expr(self, a: ir.Expr, b: ir.Expr, path: tuple[int, ...]) -> ir.Expr:
         if a is b:
             return a
         if a.type != b.type:
@@ -159,7 +142,7 @@ class Match:
         if a.type == INDEX:
             return self._index(a, b, path)
         match a, b:
-            case (Load(), Load()):
+            case (ir.Load(), ir.Load()):
                 if (a.mask is None) != (b.mask is None):
                     raise DifferentError
                 mask = a.mask
@@ -167,28 +150,28 @@ class Match:
                     mask = self.expr(a.mask, b.mask, (*path, 1))
                 name = self.buffer(a.buffer, b.buffer, (*path, 2))
                 index = self._place(a.buffer, a.index, b.index, (*path, 0))
-                return Load(name, index, a.type, mask, a.span)
-            case (Const() | Var(), _):
+                return ir.Load(name, index, a.type, mask, a.span)
+            case (ir.Const() | ir.Var(), _):
                 if a != b:
                     raise DifferentError
                 return a
             case _:
                 return self._children(a, b, path)
 
-    def _children(self, a: Expr, b: Expr, path: tuple[int, ...]) -> Expr:
+    def _children(self, a: ir.Expr, b: ir.Expr, path: tuple[int, ...]) -> ir.Expr:
         """The same operation on operands that may differ."""
         others = operands(b)
         if operation(a) != operation(b) or len(operands(a)) != len(others):
             raise DifferentError
         pairs = enumerate(others)
 
-        def child(x: Expr) -> Expr:
+        def child(x: ir.Expr) -> ir.Expr:
             n, y = next(pairs)
             return self.expr(x, y, (*path, n))
 
         return map_children(a, child)
 
-    def _index(self, a: Expr, b: Expr, path: tuple[int, ...]) -> Expr:
+    def _index(self, a: ir.Expr, b: ir.Expr, path: tuple[int, ...]) -> ir.Expr:
         """So much further for every one of the variable: by a constant or multiple of a name, said
         where in the expression the difference is."""
         x, y = linear(a), linear(b)
@@ -211,18 +194,18 @@ class Match:
             self.steps[path] = step
         return made
 
-    def _further(self, a: Expr, step: Linear, path: tuple[int, ...]) -> Expr:
+    def _further(self, a: ir.Expr, step: Linear, path: tuple[int, ...]) -> ir.Expr:
         if not step.is_constant and not _is_multiple_of_name(step):
             raise DifferentError
         self.steps[path] = step
-        return simplify(add(a, mul(to_expr(step), Var(self.var)))) if self.keeping else a
+        return simplify(add(a, mul(to_expr(step), ir.Var(self.var)))) if self.keeping else a
 
 
-def _bends(e: Expr, growing: Collection[int]) -> bool:
+def _bends(e: ir.Expr, growing: Collection[int]) -> bool:
     """Whether the value may not grow evenly where these of its operands do."""
-    if not isinstance(e, Binary):
+    if not isinstance(e, ir.Binary):
         return True
-    return e.op not in (Op.ADD, Op.SUB) and (e.op is not Op.MUL or len(growing) > 1)
+    return e.op not in (ir.Op.ADD, ir.Op.SUB) and (e.op is not ir.Op.MUL or len(growing) > 1)
 
 
 def is_repetition(first: Steps, later: Steps, count: int) -> bool:
@@ -233,8 +216,8 @@ def is_repetition(first: Steps, later: Steps, count: int) -> bool:
 
 
 def _is_multiple_of_name(step: Linear) -> bool:
-    return step.constant == 0 and len(step.terms) == 1 and isinstance(step.terms[0][0], Var)
+    return step.constant == 0 and len(step.terms) == 1 and isinstance(step.terms[0][0], ir.Var)
 
 
-def _with_buffer(s: Stmt, old: str, new: str) -> Stmt:
+def _with_buffer(s: ir.Stmt, old: str, new: str) -> ir.Stmt:
     return s if old == new else renamed(s, old, new)

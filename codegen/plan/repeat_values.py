@@ -14,17 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from hbc.codegen.plan.register_arrays import VALUES, register_base
 from hbc.codegen.plan.repeat_items import Item
 from hbc.ir.ground.record import record
-from hbc.ir.lang.nodes import (
-    Allocate,
-    Block,
-    Const,
-    LetStmt,
-    Load,
-    Ramp,
-    Stmt,
-    Store,
-    const_index,
-)  # fmt: skip
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import BOOL, Memory, Type
 from hbc.ir.lang.walk import nodes, substitute_stmt
 
@@ -45,16 +35,16 @@ class Values:
     def count(self) -> int:
         return len(self.names)
 
-    def element(self, number: int) -> Ramp:
+    def element(self, number: int) -> ir.Ramp:
         """The index of one of them."""
-        return Ramp(const_index(number * self.type.lanes), const_index(1), self.type.lanes)
+        return ir.Ramp(ir.const_index(number * self.type.lanes), ir.const_index(1), self.type.lanes)
 
 
 def values_of(items: Sequence[Item], fresh: Callable[[], int]) -> list[Values]:
     """The groups of named vectors of a block, those that live longest first."""
     groups: dict[tuple[str, Type], list[str]] = {}
     for item in items:
-        if isinstance(item.stmt, LetStmt) and item.opens:
+        if isinstance(item.stmt, ir.LetStmt) and item.opens:
             t = item.stmt.value.type
             if t.lanes > 1 and t.element != BOOL:
                 stem = _NUMBER.sub("", item.stmt.name)
@@ -71,16 +61,18 @@ def _uses(items: Sequence[Item], values: Values) -> int:
     return sum(not item.names.isdisjoint(values.names) for item in items)
 
 
-def as_array(items: Sequence[Item], values: Values) -> Iterator[tuple[Stmt, bool]]:
+def as_array(items: Sequence[Item], values: Values) -> Iterator[tuple[ir.Stmt, bool]]:
     """The statements where the names are elements of an array, and which of them open."""
     t = values.type
-    read = {name: Load(values.array, values.element(n), t) for n, name in enumerate(values.names)}
-    extent = const_index(t.lanes * values.count)
-    yield Allocate(values.array, t.element, extent, Memory.REGISTER, Block(())), True
+    read = {
+        name: ir.Load(values.array, values.element(n), t) for n, name in enumerate(values.names)
+    }
+    extent = ir.const_index(t.lanes * values.count)
+    yield ir.Allocate(values.array, t.element, extent, Memory.REGISTER, ir.Block(())), True
     for item in items:
         s = item.stmt if item.names.isdisjoint(read) else substitute_stmt(item.stmt, read)
-        if isinstance(s, LetStmt) and item.opens and s.name in read:
-            yield Store(values.array, read[s.name].index, s.value), False
+        if isinstance(s, ir.LetStmt) and item.opens and s.name in read:
+            yield ir.Store(values.array, read[s.name].index, s.value), False
         else:
             yield s, item.opens
 
@@ -88,9 +80,9 @@ def as_array(items: Sequence[Item], values: Values) -> Iterator[tuple[Stmt, bool
 def is_indexed(items: Sequence[Item], values: Values) -> bool:
     """Whether a loop says which of the values is meant."""
     return any(
-        isinstance(n, Load | Store)
+        isinstance(n, ir.Load | ir.Store)
         and n.buffer == values.array
-        and not isinstance(register_base(n.index, values.type.lanes), Const)
+        and not isinstance(register_base(n.index, values.type.lanes), ir.Const)
         for item in items
         for n in nodes(item.stmt)
     )

@@ -28,17 +28,7 @@ from hbc.codegen.plan.repeat_items import (
 from hbc.codegen.plan.repeat_match import DifferentError, Match, Member, Steps, is_repetition
 from hbc.codegen.plan.repeat_values import Values, as_array, is_indexed, values_of
 from hbc.ir.ground.record import record
-from hbc.ir.lang.nodes import (
-    Allocate,
-    Block,
-    For,
-    If,
-    LetStmt,
-    LoopKind,
-    Stmt,
-    Store,
-    const_index,
-)  # fmt: skip
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import Memory
 from hbc.ir.lang.walk import map_stmt, statements
 
@@ -60,13 +50,13 @@ Kinds = Callable[[str], object]
 """What a fragment is, by buffer."""
 
 
-def roll_up(s: Stmt, kind: Kinds) -> tuple[Stmt, Repeats]:
+def roll_up(s: ir.Stmt, kind: Kinds) -> tuple[ir.Stmt, Repeats]:
     """What a thread does, with loops, and what the arrays of buffers are."""
     found = Repeats()
     return _Work(found, kind).whole(s), found
 
 
-def roll_up_registers(s: Stmt, registers: dict[str, int]) -> tuple[Stmt, list[Values]]:
+def roll_up_registers(s: ir.Stmt, registers: dict[str, int]) -> tuple[ir.Stmt, list[Values]]:
     """The same of a CPU's code, whose registers are arrays of vectors: with so many lanes, by buffer; 0
     where no variable may say which register is meant. With the named values that became arrays."""
     work = _Work(Repeats(), registers=registers)
@@ -78,7 +68,7 @@ class _Copy:
     """What one iteration would do. `places`: where among its statements buffers are allocated that later
     ones need too."""
 
-    stmt: Stmt
+    stmt: ir.Stmt
     places: tuple[int, ...]
     lines: int
 
@@ -97,7 +87,7 @@ class _Work:
     loops: int = 0
     numbered: int = 0
 
-    def whole(self, s: Stmt) -> Stmt:
+    def whole(self, s: ir.Stmt) -> ir.Stmt:
         """A statement that is a block, or stands for one."""
         parts = opened(s)
         own = self._number([p for p, opens in parts if opens])
@@ -128,13 +118,13 @@ class _Work:
         self.numbered += 1
         return self.numbered
 
-    def _number(self, found: Sequence[Stmt]) -> dict[str, tuple[str, ...]]:
+    def _number(self, found: Sequence[ir.Stmt]) -> dict[str, tuple[str, ...]]:
         """Numbers the buffers that one kind has in this block."""
         groups: dict[object, list[str]] = {}
         if self.kind is None:
             return {}
         for a in found:
-            if isinstance(a, Allocate) and a.memory is not Memory.SHARED:
+            if isinstance(a, ir.Allocate) and a.memory is not Memory.SHARED:
                 stem = _NUMBER.sub("", a.buffer)
                 key = (stem, a.element, a.extent, a.memory, a.swizzle, self.kind(a.buffer))
                 groups.setdefault(key, []).append(a.buffer)
@@ -145,7 +135,7 @@ class _Work:
                 self.numbered += 1
                 arrays[array] = tuple(names)
                 for n, name in enumerate(names):
-                    self.found.members[name] = Member(array, const_index(n))
+                    self.found.members[name] = Member(array, ir.const_index(n))
         return arrays
 
     def _with_arrays(self, items: list[Item], own: Mapping[str, tuple[str, ...]]) -> list[Item]:
@@ -158,7 +148,7 @@ class _Work:
             self.found.arrays[array] = names
             places = [n for n, item in enumerate(items) if item.opened in names]
             first = items[places[0]]
-            assert isinstance(first.stmt, Allocate)
+            assert isinstance(first.stmt, ir.Allocate)
             declared = replace(first, stmt=replace(first.stmt, buffer=array))
             items = [
                 declared if n == places[0] else item
@@ -167,29 +157,29 @@ class _Work:
             ]
         return items
 
-    def _item(self, s: Stmt, opens: bool) -> Item:
+    def _item(self, s: ir.Stmt, opens: bool) -> Item:
         names = frozenset(names_in(s))
         lines = 1 if opens else lines_of(s)
         return Item(s, opens, self._sign(s, opens), lines, names)
 
-    def _sign(self, s: Stmt, opens: bool = False) -> int:
+    def _sign(self, s: ir.Stmt, opens: bool = False) -> int:
         """A number that repetitions have in common."""
         key: object
         match s:
-            case Store():
-                key = Store, s.value.type, s.value.__class__, s.mask is None, s.index.type
-            case For():
-                key = For, s.kind, s.extent, self._sign(s.body)
-            case If():
+            case ir.Store():
+                key = ir.Store, s.value.type, s.value.__class__, s.mask is None, s.index.type
+            case ir.For():
+                key = ir.For, s.kind, s.extent, self._sign(s.body)
+            case ir.If():
                 other = None if s.otherwise is None else self._sign(s.otherwise)
-                key = If, self._sign(s.then), other
-            case Block():
-                key = Block, tuple(self._sign(c) for c in s.body)
-            case LetStmt():
-                key = LetStmt, s.value.type, opens or self._sign(s.body)
-            case Allocate():
+                key = ir.If, self._sign(s.then), other
+            case ir.Block():
+                key = ir.Block, tuple(self._sign(c) for c in s.body)
+            case ir.LetStmt():
+                key = ir.LetStmt, s.value.type, opens or self._sign(s.body)
+            case ir.Allocate():
                 inside = opens or self._sign(s.body)
-                key = Allocate, s.element, s.extent, s.memory, inside
+                key = ir.Allocate, s.element, s.extent, s.memory, inside
             case _:
                 key = s.__class__
         return self.signs.setdefault(key, len(self.signs))
@@ -216,7 +206,8 @@ class _Work:
             return None
         first = self._copy(items, at, period, last)
         if first is None or any(
-            isinstance(x, For) and x.kind is not LoopKind.UNROLL for x in statements(first.stmt)
+            isinstance(x, ir.For) and x.kind is not ir.LoopKind.UNROLL
+            for x in statements(first.stmt)
         ):
             return None  # compilers spill registers where they unroll a loop around others
         copies, variable = [first], self._variable(first.stmt)
@@ -234,7 +225,9 @@ class _Work:
         if not _is_shorter(len(copies), first.lines):
             return None
         body = self._with_variable(first.stmt, copies[1].stmt, variable)
-        loop = For(variable, const_index(0), const_index(len(copies)), LoopKind.UNROLL, body)
+        loop = ir.For(
+            variable, ir.const_index(0), ir.const_index(len(copies)), ir.LoopKind.UNROLL, body
+        )
         held = [items[at + n * period + p] for n in range(len(copies)) for p in first.places]
         rest = items[at + len(copies) * period :]
         return [*items[:at], *held, self._item(loop, False), *rest]
@@ -259,14 +252,14 @@ class _Work:
             return None
         return _Copy(closed(inside), tuple(held), sum(item.lines for item in inside))
 
-    def _variable(self, s: Stmt) -> str:
+    def _variable(self, s: ir.Stmt) -> str:
         self.loops += 1
-        name = "e" if isinstance(s, Store) else "t"
+        name = "e" if isinstance(s, ir.Store) else "t"
         # Behind all other terms of a sum, and there an outer loop's first: what compilers add to an address
         # as a constant.
         return f"{name}#{self.loops}" if self.kind else f"~{MOST_LOOPS - self.loops}#{name}"
 
-    def _difference(self, a: Stmt, b: Stmt, variable: str) -> Steps | None:
+    def _difference(self, a: ir.Stmt, b: ir.Stmt, variable: str) -> Steps | None:
         comparison = Match(variable, self.found.members, registers=self.registers)
         try:
             comparison.stmt(a, b)
@@ -274,7 +267,7 @@ class _Work:
             return None
         return comparison.steps
 
-    def _with_variable(self, a: Stmt, b: Stmt, variable: str) -> Stmt:
+    def _with_variable(self, a: ir.Stmt, b: ir.Stmt, variable: str) -> ir.Stmt:
         known = set(self.found.members)
         match = Match(variable, self.found.members, keeping=True, registers=self.registers)
         made = match.stmt(a, b)

@@ -13,7 +13,7 @@ from itertools import count
 
 from hbc.codegen.plan.tile_steps import parts, reads_of, tile_step
 from hbc.ir.ground.record import record
-from hbc.ir.lang.nodes import Allocate, Const, For, If, Stmt
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import Memory
 
 Life = tuple[int, int]
@@ -25,7 +25,7 @@ class Place:
     """A statement that touches tiles, the numbers in it, and what it consists of: None for parts
     that touch none."""
 
-    stmt: Stmt
+    stmt: ir.Stmt
     first: int
     last: int
     inner: tuple[Place | None, ...] = ()
@@ -51,15 +51,15 @@ class _Effect:
 class Lives:
     """The lives of all tiles of a statement; `places` is None when there are none."""
 
-    tiles: Mapping[str, Allocate]
+    tiles: Mapping[str, ir.Allocate]
     lives: dict[str, Life] = field(default_factory=dict)
     _next: Iterator[int] = field(default_factory=count)
 
-    def place(self, s: Stmt) -> Place | None:
+    def place(self, s: ir.Stmt) -> Place | None:
         """Numbers everything in `s` and notes the lives."""
         return self._visit(s)[0]
 
-    def _visit(self, s: Stmt) -> tuple[Place | None, _Effect]:
+    def _visit(self, s: ir.Stmt) -> tuple[Place | None, _Effect]:
         step = tile_step(s, self.tiles)
         if step is not None:
             at = next(self._next)
@@ -80,22 +80,22 @@ class Lives:
             return None, effect
         return Place(s, first, last, tuple(inner)), effect
 
-    def _joined(self, s: Stmt, effects: list[_Effect], first: int, last: int) -> _Effect:
+    def _joined(self, s: ir.Stmt, effects: list[_Effect], first: int, last: int) -> _Effect:
         match s:
-            case For():
+            case ir.For():
                 (body,) = effects
                 for tile in body.exposed | (body.touched - body.written):
                     self._extend(tile, first, last)
-                runs = isinstance(s.extent, Const) and s.extent.value > 0
+                runs = isinstance(s.extent, ir.Const) and s.extent.value > 0
                 return body if runs else _Effect(body.exposed, frozenset(), body.touched)
-            case If():
+            case ir.If():
                 other = effects[1] if len(effects) > 1 else _Effect()
                 return _Effect(
                     effects[0].exposed | other.exposed,
                     effects[0].written & other.written,
                     effects[0].touched | other.touched,
                 )
-            case Allocate(buffer=buffer, memory=Memory.AMX_TILE):
+            case ir.Allocate(buffer=buffer, memory=Memory.AMX_TILE):
                 own = frozenset((buffer,))
                 (e,) = effects
                 return _Effect(e.exposed - own, e.written - own, e.touched - own)

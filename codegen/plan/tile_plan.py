@@ -11,9 +11,9 @@ from hbc.codegen.plan.tile_regions import Planner, Region, Shape, TileError, fun
 from hbc.codegen.plan.tile_steps import Product, accesses, distinct, tiles_of
 from hbc.ir.ground.diag import Diagnostic, InternalError
 from hbc.ir.ground.record import record
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import const_value
 from hbc.ir.lang.instruction import Instruction
-from hbc.ir.lang.nodes import Allocate, Block, Stmt
 from hbc.ir.meaning.contraction import shape
 
 
@@ -22,16 +22,16 @@ class TilePlan:
     """A kernel's body, in which each tile has a name of its own, and its regions by the id of their
     statement, which stands once in the body."""
 
-    body: Stmt
-    tiles: Mapping[str, Allocate]
+    body: ir.Stmt
+    tiles: Mapping[str, ir.Allocate]
     shapes: Mapping[str, Shape]
     regions: Mapping[int, Region]
 
 
-NO_TILES = TilePlan(Block(()), {}, {}, {})
+NO_TILES = TilePlan(ir.Block(()), {}, {}, {})
 
 
-def plan_tiles(body: Stmt, instructions: Sequence[Instruction]) -> TilePlan:
+def plan_tiles(body: ir.Stmt, instructions: Sequence[Instruction]) -> TilePlan:
     """The plan for a kernel's body. TileError when it needs more registers than there are, when a tile
     has two shapes, or is carried into or out of a parallel loop."""
     if not tiles_of(body):
@@ -51,7 +51,7 @@ def plan_tiles(body: Stmt, instructions: Sequence[Instruction]) -> TilePlan:
 
 
 def _shapes(
-    body: Stmt, tiles: Mapping[str, Allocate], known: Mapping[str, Instruction]
+    body: ir.Stmt, tiles: Mapping[str, ir.Allocate], known: Mapping[str, Instruction]
 ) -> tuple[dict[str, Shape], int]:
     """The shape of each tile, from the operand that it is, and how many registers there are."""
     shapes: dict[str, Shape] = {}
@@ -76,7 +76,7 @@ def _shapes(
     return shapes, count
 
 
-def _two_shapes(a: Allocate, one: Shape, other: Shape) -> TileError:
+def _two_shapes(a: ir.Allocate, one: Shape, other: Shape) -> TileError:
     def text(s: Shape) -> str:
         return f"{s[0]} rows of {s[1] // a.element.bytes}"
 

@@ -17,7 +17,7 @@ from hbc.codegen.plan.tile_lives import Life, Place, most_alive
 from hbc.codegen.plan.tile_steps import label, parts, with_parts
 from hbc.ir.ground.diag import Diagnostic, HbcError, InternalError
 from hbc.ir.ground.record import record
-from hbc.ir.lang.nodes import Allocate, Block, For, If, LetStmt, LoopKind, Stmt
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import Memory
 
 Shape = tuple[int, int]
@@ -29,7 +29,7 @@ class Region:
     """A statement under one configuration: the shape of each register in use, and the register of
     each tile."""
 
-    stmt: Stmt
+    stmt: ir.Stmt
     shapes: tuple[Shape, ...]
     registers: Mapping[str, int]
 
@@ -47,7 +47,7 @@ class TileError(HbcError):
 class Planner:
     """Puts regions into a body. `count`: registers of the machine."""
 
-    tiles: Mapping[str, Allocate]
+    tiles: Mapping[str, ir.Allocate]
     shapes: Mapping[str, Shape]
     lives: Mapping[str, Life]
     count: int
@@ -71,26 +71,26 @@ class Planner:
         text = f"{message}, and there are {self.count}: {listed}"
         return TileError(Diagnostic(text, span, hint))
 
-    def place(self, p: Place, *, threaded: bool) -> Stmt:
+    def place(self, p: Place, *, threaded: bool) -> ir.Stmt:
         """The statement with its regions, as far out as one configuration serves. `threaded`: in a
         parallel loop."""
         s = p.stmt
         inner = [c for c in p.inner if c is not None]
-        if isinstance(s, Block):
+        if isinstance(s, ir.Block):
             return self._runs(p, threaded=threaded)
-        is_wrapper = isinstance(s, LetStmt) or (
-            isinstance(s, Allocate) and s.memory is not Memory.AMX_TILE
+        is_wrapper = isinstance(s, ir.LetStmt) or (
+            isinstance(s, ir.Allocate) and s.memory is not Memory.AMX_TILE
         )
-        if is_wrapper or (isinstance(s, If) and len(inner) == 1):
+        if is_wrapper or (isinstance(s, ir.If) and len(inner) == 1):
             return self._inside(p, threaded=threaded)
-        if isinstance(s, For) and s.kind is LoopKind.PARALLEL and not threaded:
+        if isinstance(s, ir.For) and s.kind is ir.LoopKind.PARALLEL and not threaded:
             return self._inside(p, threaded=True)
         serves = threaded or not _has_threads(p)
         if serves and (region := self._region(replace(s), [p])) is not None:
             return region.stmt
         return self._inside(p, threaded=threaded)
 
-    def _inside(self, p: Place, *, threaded: bool) -> Stmt:
+    def _inside(self, p: Place, *, threaded: bool) -> ir.Stmt:
         if not p.inner:
             raise InternalError("codegen: a statement needs more tiles than live")
         children = tuple(
@@ -99,9 +99,9 @@ class Planner:
         )
         return with_parts(p.stmt, children)
 
-    def _runs(self, p: Place, *, threaded: bool) -> Stmt:
+    def _runs(self, p: Place, *, threaded: bool) -> ir.Stmt:
         """A block: neighbours share a region where they can."""
-        children: list[Stmt] = []
+        children: list[ir.Stmt] = []
         old = parts(p.stmt)
         at = 0
         while at < len(old):
@@ -114,7 +114,7 @@ class Planner:
             run = [c for c in p.inner[at:end] if c is not None]
             region = None
             if len(run) > 1:
-                region = self._region(Block(old[at:end]), run)
+                region = self._region(ir.Block(old[at:end]), run)
             children.append(self.place(place, threaded=threaded) if region is None else region.stmt)
             at = end if region is not None else at + 1
         return with_parts(p.stmt, tuple(children))
@@ -132,7 +132,7 @@ class Planner:
             best = end
         return best
 
-    def _region(self, s: Stmt, run: list[Place]) -> Region | None:
+    def _region(self, s: ir.Stmt, run: list[Place]) -> Region | None:
         """`s`, which consists of `run`, under one configuration; None when that is not enough."""
         found = self._registers(run)
         if found is None:
@@ -190,7 +190,7 @@ class Planner:
     def refuse_shared(self, p: Place) -> None:
         """Tiles that live over the edge of a parallel loop."""
         s, inner = p.stmt, [c for c in p.inner if c is not None]
-        if not (isinstance(s, For) and s.kind is LoopKind.PARALLEL):
+        if not (isinstance(s, ir.For) and s.kind is ir.LoopKind.PARALLEL):
             for c in inner:
                 self.refuse_shared(c)
             return
@@ -213,6 +213,6 @@ def _holds(run: list[Place], life: Life) -> bool:
 
 def _has_threads(p: Place) -> bool:
     """Whether there is a parallel loop in it that touches tiles."""
-    if isinstance(p.stmt, For) and p.stmt.kind is LoopKind.PARALLEL:
+    if isinstance(p.stmt, ir.For) and p.stmt.kind is ir.LoopKind.PARALLEL:
         return True
     return any(_has_threads(c) for c in p.inner if c is not None)

@@ -11,14 +11,14 @@ from __future__ import annotations
 from hbc.codegen.text.instruction_text import statement
 from hbc.codegen.text.names import identifier
 from hbc.codegen.text.unit import Unit
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.instruction import Instruction, Operand
-from hbc.ir.lang.nodes import Instruct
 from hbc.ir.lang.target import X86
 from hbc.ir.lang.types import DType, Memory
 from hbc.ir.meaning.contraction import shape
 
 
-def execution(e: Instruct, unit: Unit) -> str:
+def execution(e: ir.Instruct, unit: Unit) -> str:
     """The C text of what the accumulator holds after one execution."""
     i = unit.instructions[e.name]
     arguments = ", ".join(unit.printers.vector(a, unit) for a in e.args)

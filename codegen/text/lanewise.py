@@ -9,16 +9,16 @@ from hbc.codegen.text.names import Binding
 from hbc.codegen.text.scalar import scalar
 from hbc.codegen.text.spelling import c_type
 from hbc.codegen.text.unit import Buffer, Unit
-from hbc.ir.lang.nodes import Expr, Load, Var
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import DType
 
 
-def lane_operand(i: int, t: DType) -> Expr:
+def lane_operand(i: int, t: DType) -> ir.Expr:
     """The current lane of operand number i, for the expression given to `lanewise`."""
-    return Load("abc"[i], Var("i"), t(1))
+    return ir.Load("abc"[i], ir.Var("i"), t(1))
 
 
-def lanewise(name: str, value: Expr, operands: tuple[DType, ...], lanes: int, unit: Unit) -> str:
+def lanewise(name: str, value: ir.Expr, operands: tuple[DType, ...], lanes: int, unit: Unit) -> str:
     """Defines (once) and names the function whose lane i is the scalar `value` of lanes i."""
     inner, registers = Unit(unit.target, prelude=unit.prelude), unit.registers
     inner.scope.bind("i", Binding("i", nonnegative=True))

@@ -5,13 +5,13 @@ from __future__ import annotations
 from hbc.codegen.text.names import Binding, Scope
 from hbc.codegen.text.unit import UNARY, Unit
 from hbc.codegen.text.writer import Writer
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import const
-from hbc.ir.lang.nodes import Binary, MathOp, Op, Unary, UnaryOp, Var, VectorReduce
 from hbc.ir.lang.types import F32
 from hbc.ir.passes.vector_math import LARGEST_ANGLE, expansion
 
 
-def math_function(name: MathOp, lanes: int, unit: Unit) -> str:
+def math_function(name: ir.MathOp, lanes: int, unit: Unit) -> str:
     """The name of the function, which is defined when first asked for."""
     function = f"{name}_f32x{lanes}"
     if function in unit.prelude.texts:
@@ -21,20 +21,20 @@ def math_function(name: MathOp, lanes: int, unit: Unit) -> str:
     unit.out, unit.scope = body, Scope()
     unit.scope.bind("x", Binding("x"))
     unit.scope.reserve("x")
-    if name in (MathOp.SIN, MathOp.COS):
+    if name in (ir.MathOp.SIN, ir.MathOp.COS):
         _large_angles(name, lanes, unit)
-    result = unit.printers.vector(expansion(name, Var("x", F32(lanes))), unit)
+    result = unit.printers.vector(expansion(name, ir.Var("x", F32(lanes))), unit)
     body.line(f"return {result};")
     unit.out, unit.scope = outer, scope
     text = f"static inline {v} {function}({v} x)\n{{\n{body.text()}}}\n"
     return unit.prelude.add(function, text)
 
 
-def _large_angles(name: MathOp, lanes: int, unit: Unit) -> None:
+def _large_angles(name: ir.MathOp, lanes: int, unit: Unit) -> None:
     """Angles that the reduction cannot take (or that are not finite) go to libm."""
     out, registers, t = unit.out, unit.registers, F32(lanes)
-    size = Unary(UnaryOp.ABS, Var("x", t))
-    small = VectorReduce(Op.AND, Binary(Op.LE, size, const(LARGEST_ANGLE, t)), 1)
+    size = ir.Unary(ir.UnaryOp.ABS, ir.Var("x", t))
+    small = ir.VectorReduce(ir.Op.AND, ir.Binary(ir.Op.LE, size, const(LARGEST_ANGLE, t)), 1)
     with out.braces(f"if (!{unit.printers.reduce(small, unit).at(UNARY)})"):
         out.line(f"float lanes[{registers.lanes(F32, lanes)}];")
         out.line(f"{registers.spill(F32, lanes, 'lanes', 'x')};")

@@ -11,24 +11,8 @@ from hbc.codegen.text.spelling import constant, value_type
 from hbc.codegen.text.unit import Buffer, Unit
 from hbc.ir.ground.diag import InternalError
 from hbc.ir.ground.record import record
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.accesses import Accesses
-from hbc.ir.lang.nodes import (
-    Allocate,
-    Block,
-    Comment,
-    Const,
-    Expr,
-    For,
-    If,
-    LetStmt,
-    Load,
-    LoopKind,
-    Node,
-    Ramp,
-    Stmt,
-    Store,
-    const_index,
-)
 from hbc.ir.lang.types import DType, Memory
 from hbc.ir.lang.walk import nodes
 from hbc.ir.passes.promote import is_block
@@ -37,18 +21,18 @@ from hbc.ir.vectors.lane_offsets import constant_lanes
 Piece = tuple[int, int]  # first element, lanes
 
 
-def piece_of(index: Expr) -> Piece | None:
+def piece_of(index: ir.Expr) -> Piece | None:
     """The elements that an index names, when they are constant and adjacent."""
     match index:
-        case Const(value=v):
+        case ir.Const(value=v):
             return int(v), 1
-        case Ramp(base=Const(value=v), stride=Const(value=1), lanes=lanes):
+        case ir.Ramp(base=ir.Const(value=v), stride=ir.Const(value=1), lanes=lanes):
             return int(v), lanes
         case _:
             return None
 
 
-def declare_registers(s: Allocate, unit: Unit) -> None:
+def declare_registers(s: ir.Allocate, unit: Unit) -> None:
     """Binds the buffer to variables and declares those that are not assigned first thing."""
     if any(_varies(n.index) for n in unit.accesses.within(s)):
         _declare_array(s, unit)
@@ -78,18 +62,18 @@ def _zero(t: DType, lanes: int, unit: Unit) -> str:
     return constant(False if t.name == "bool" else 0, t)
 
 
-def _varies(index: Expr) -> bool:
+def _varies(index: ir.Expr) -> bool:
     return piece_of(index) is None and constant_lanes(index) is None
 
 
-def _declare_array(s: Allocate, unit: Unit) -> None:
+def _declare_array(s: ir.Allocate, unit: Unit) -> None:
     """The registers as an array, zeros where they are not assigned first thing."""
     form = unit.arrays.get(s.buffer)
     if form is None:
         raise InternalError("codegen: a buffer in registers is read at an index that varies")
     name, lanes = unit.scope.fresh(s.buffer.partition(VALUES)[0]), form.lanes
     # Buffers of one name may be of several lengths: those of a block and of its tail.
-    count = int(s.extent.value) // lanes if isinstance(s.extent, Const) else form.count
+    count = int(s.extent.value) // lanes if isinstance(s.extent, ir.Const) else form.count
     pieces = {(n * lanes, lanes): f"{name}[{n}]" for n in range(count)}
     unit.buffers[s.buffer] = Buffer(name, s.element, Memory.REGISTER, pieces, lanes)
     unit.out.line(f"{_type(s.element, lanes, unit)} {name}[{count}];")
@@ -111,11 +95,11 @@ def holder(part: Piece, pieces: Collection[Piece], element: DType) -> Piece | No
     return next((p for p in pieces if is_block(part, p, element)), None)
 
 
-def first_stores(s: Allocate, accesses: Accesses) -> Iterator[Piece]:
+def first_stores(s: ir.Allocate, accesses: Accesses) -> Iterator[Piece]:
     """Pieces that the body starts by assigning, in straight-line code, before any read."""
     seen: set[Piece] = set()
     for child in _straight(s.body):
-        if not isinstance(child, Store) or child.mask is not None or child.buffer != s.buffer:
+        if not isinstance(child, ir.Store) or child.mask is not None or child.buffer != s.buffer:
             if _touches(child, s.buffer, accesses):
                 return
             continue
@@ -128,59 +112,59 @@ def first_stores(s: Allocate, accesses: Accesses) -> Iterator[Piece]:
             yield piece
 
 
-def may_stay_empty(s: Allocate, accesses: Accesses) -> bool:
+def may_stay_empty(s: ir.Allocate, accesses: Accesses) -> bool:
     """Whether the first that happens to a buffer is under a condition: where that is tested again before
     the buffer is read, compilers do not see that it has been filled. Nor where a loop whose iterations
     are not a constant fills an array of one element, which they take for a variable."""
-    first: Stmt = s.body
-    while isinstance(first, Block | LetStmt | Allocate) or (
-        isinstance(first, For) and first.kind is LoopKind.UNROLL
+    first: ir.Stmt = s.body
+    while isinstance(first, ir.Block | ir.LetStmt | ir.Allocate) or (
+        isinstance(first, ir.For) and first.kind is ir.LoopKind.UNROLL
     ):
-        if isinstance(first, Block):
-            first = next((c for c in first.body if s.buffer in accesses.buffers(c)), Block(()))
-            if first == Block(()):
+        if isinstance(first, ir.Block):
+            first = next((c for c in first.body if s.buffer in accesses.buffers(c)), ir.Block(()))
+            if first == ir.Block(()):
                 return False
         else:
             first = first.body
-    if isinstance(first, For):
-        return s.extent == const_index(1) and not isinstance(first.extent, Const)
-    return isinstance(first, If) and first.otherwise is None
+    if isinstance(first, ir.For):
+        return s.extent == ir.const_index(1) and not isinstance(first.extent, ir.Const)
+    return isinstance(first, ir.If) and first.otherwise is None
 
 
 @record
 class _Named:
     """A value that a name stands for from here on."""
 
-    value: Expr
+    value: ir.Expr
 
 
-def _straight(s: Stmt) -> Iterator[Stmt | _Named]:
+def _straight(s: ir.Stmt) -> Iterator[ir.Stmt | _Named]:
     """The statements and named values of the C block that `s` is printed in, in order."""
-    while isinstance(s, LetStmt):
+    while isinstance(s, ir.LetStmt):
         yield _Named(s.value)
         s = s.body
     match s:
-        case Block(body=body):
+        case ir.Block(body=body):
             for child in body:
                 yield from _straight(child)
-        case Comment():
+        case ir.Comment():
             pass
         case _:
             yield s
 
 
-def _touches(n: Stmt | _Named, buffer: str, accesses: Accesses) -> bool:
+def _touches(n: ir.Stmt | _Named, buffer: str, accesses: Accesses) -> bool:
     if isinstance(n, _Named):
         return any(_is_load(m, buffer) for m in nodes(n.value))
     return buffer in accesses.buffers(n)
 
 
-def _is_load(n: Node, buffer: str) -> TypeGuard[Load]:
-    return isinstance(n, Load) and n.buffer == buffer
+def _is_load(n: ir.Node, buffer: str) -> TypeGuard[ir.Load]:
+    return isinstance(n, ir.Load) and n.buffer == buffer
 
 
 def _piece(n: object) -> Piece:
-    piece = piece_of(n.index) if isinstance(n, Load | Store) else None
+    piece = piece_of(n.index) if isinstance(n, ir.Load | ir.Store) else None
     if piece is None:
         raise InternalError("codegen: a buffer in registers is read at an index that varies")
     return piece

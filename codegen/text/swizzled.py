@@ -12,7 +12,7 @@ from hbc.codegen.text.prelude import Prelude
 from hbc.codegen.text.unit import ADD, Text
 from hbc.ir.algebra.linear import linear, plus, to_expr
 from hbc.ir.algebra.simplify import simplify
-from hbc.ir.lang.nodes import Expr, Swizzle, const_index
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import DType
 
 _FUNCTION = """\
@@ -25,13 +25,17 @@ template <class T> static inline T NAME(T at)
 
 
 def swizzled_index(
-    index: Expr, swizzle: Swizzle, element: DType, prelude: Prelude, print_: Callable[[Expr], Text]
+    index: ir.Expr,
+    swizzle: ir.Swizzle,
+    element: DType,
+    prelude: Prelude,
+    print_: Callable[[ir.Expr], Text],
 ) -> Text:
     """Where the element of that index lies."""
     bits = swizzle_bits(swizzle, element)
     outside, inside = split_place(linear(index), bits)
     if inside.is_constant:
-        place = const_index(bits.place(inside.constant))
+        place = ir.const_index(bits.place(inside.constant))
         return print_(simplify(to_expr(plus(outside, linear(place)))))
     function = _FUNCTION.format(
         row=swizzle.row, unit=swizzle.unit, shift=bits.shift, mask=bits.mask

@@ -14,9 +14,9 @@ from hbc.codegen.text.prelude import Prelude
 from hbc.codegen.text.writer import Writer
 from hbc.ir.ground.diag import InternalError
 from hbc.ir.ground.record import record
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.accesses import Accesses
 from hbc.ir.lang.instruction import Instruction
-from hbc.ir.lang.nodes import Expr, Load, Stmt, Store, Swizzle, VectorReduce
 from hbc.ir.lang.target import Target
 from hbc.ir.lang.types import DType, Memory
 
@@ -54,26 +54,26 @@ class Buffer:
     memory: Memory = Memory.HEAP
     pieces: dict[tuple[int, int], str] = field(default_factory=dict)
     lanes: int = 0
-    swizzle: Swizzle | None = None
+    swizzle: ir.Swizzle | None = None
 
 
-def _no_vectors(e: Expr, unit: Unit) -> str:
+def _no_vectors(e: ir.Expr, unit: Unit) -> str:
     raise InternalError(f"codegen: a vector of {e.type} in scalar code")
 
 
-def _no_sums(e: VectorReduce, unit: Unit) -> Text:
+def _no_sums(e: ir.VectorReduce, unit: Unit) -> Text:
     raise InternalError(f"codegen: a reduction of {e.value.type} in scalar code")
 
 
-def _no_names(name: str, e: Expr, unit: Unit) -> None:
+def _no_names(name: str, e: ir.Expr, unit: Unit) -> None:
     raise InternalError(f"codegen: `{name}` is declared in scalar code")
 
 
-def _no_stores(s: Store, unit: Unit) -> None:
+def _no_stores(s: ir.Store, unit: Unit) -> None:
     raise InternalError(f"codegen: a store of {s.value.type} in scalar code")
 
 
-def _nothing_special(s: Stmt, unit: Unit) -> bool:
+def _nothing_special(s: ir.Stmt, unit: Unit) -> bool:
     return False
 
 
@@ -105,13 +105,13 @@ class Printers:
     lanes) and vectors hold scalars (broadcasts), so the printers of both reach each other through
     the unit. `special` prints a statement that the machine has its own way with, or says no."""
 
-    vector: Callable[[Expr, Unit], str] = _no_vectors
-    load: Callable[[Load, Unit], str] = _no_vectors
-    reduce: Callable[[VectorReduce, Unit], Text] = _no_sums
-    declare: Callable[[str, Expr, Unit], None] = _no_names
-    store: Callable[[Store, Unit], None] = _no_stores
+    vector: Callable[[ir.Expr, Unit], str] = _no_vectors
+    load: Callable[[ir.Load, Unit], str] = _no_vectors
+    reduce: Callable[[ir.VectorReduce, Unit], Text] = _no_sums
+    declare: Callable[[str, ir.Expr, Unit], None] = _no_names
+    store: Callable[[ir.Store, Unit], None] = _no_stores
     registers: Registers = _NO_REGISTERS
-    special: Callable[[Stmt, Unit], bool] = _nothing_special
+    special: Callable[[ir.Stmt, Unit], bool] = _nothing_special
 
 
 @dataclass(slots=True)

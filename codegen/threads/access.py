@@ -14,33 +14,15 @@ from hbc.ir.algebra.bounds import constant_bounds
 from hbc.ir.algebra.facts import NOTHING, Facts, Interval
 from hbc.ir.algebra.linear import linear, plus, to_expr
 from hbc.ir.ground.record import record
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add
 from hbc.ir.lang.launches import WARP, by_warps, thread_loops
-from hbc.ir.lang.nodes import (
-    Allocate,
-    Call,
-    Cast,
-    Const,
-    Expr,
-    For,
-    If,
-    Instruct,
-    LetStmt,
-    Load,
-    LoopKind,
-    Node,
-    Op,
-    Stmt,
-    Store,
-    Var,
-    const_index,
-)  # fmt: skip
 from hbc.ir.lang.show import show
 from hbc.ir.lang.types import INDEX, TILES
 from hbc.ir.lang.walk import children, contains, free_variables, nodes, substitute
 from hbc.ir.vectors.lane_offsets import lane_offsets
 
-_ZERO = const_index(0)
+_ZERO = ir.const_index(0)
 EVERYONE = 1024  # as many threads as a block may have
 
 
@@ -51,10 +33,10 @@ class Counted:
 
     name: str
     extent: int | None
-    start: Expr = _ZERO
-    limit: Expr | None = None  # the extent, where that is no constant
+    start: ir.Expr = _ZERO
+    limit: ir.Expr | None = None  # the extent, where that is no constant
 
-    def with_values(self, values: Mapping[str, Expr]) -> Counted:
+    def with_values(self, values: Mapping[str, ir.Expr]) -> Counted:
         """With names outside of it replaced."""
         limit = None if self.limit is None else substitute(self.limit, values)
         return replace(self, start=substitute(self.start, values), limit=limit)
@@ -68,8 +50,8 @@ class ThreadAccess:
     same when all but their nodes is, of which `key` is the text. `names` are those in the index;
     `outside` those in it, and in what bounds its loops, that no digit or loop of it binds."""
 
-    node: Load | Store = field(compare=False, repr=False)
-    index: Expr | None = field(compare=False)
+    node: ir.Load | ir.Store = field(compare=False, repr=False)
+    index: ir.Expr | None = field(compare=False)
     offsets: tuple[int, ...] = field(compare=False)
     digits: tuple[Counted, ...] = field(compare=False)
     weights: tuple[int, ...] = field(compare=False)
@@ -110,28 +92,28 @@ class ThreadAccess:
 
     @property
     def stores(self) -> bool:
-        return isinstance(self.node, Store)
+        return isinstance(self.node, ir.Store)
 
     @property
-    def atomic(self) -> Op | None:
-        return self.node.atomic if isinstance(self.node, Store) else None
+    def atomic(self) -> ir.Op | None:
+        return self.node.atomic if isinstance(self.node, ir.Store) else None
 
     @property
     def asynchronous(self) -> bool:
-        return isinstance(self.node, Store) and self.node.asynchronous
+        return isinstance(self.node, ir.Store) and self.node.asynchronous
 
     def after_loop(self, loop: Counted) -> ThreadAccess:
         """As seen from behind a loop: in any of its iterations."""
         if loop.name not in self.outside:
             return self
-        place = to_expr(plus(linear(loop.start), linear(Var(loop.name))))
+        place = to_expr(plus(linear(loop.start), linear(ir.Var(loop.name))))
         return self._with(loop.name, place, (loop,))
 
     def without_name(self, name: str) -> ThreadAccess:
         """As seen from where a name has no meaning, or another: what it was, nobody knows."""
-        return self._with(name, Var(f"{name} of before")) if name in self.outside else self
+        return self._with(name, ir.Var(f"{name} of before")) if name in self.outside else self
 
-    def _with(self, name: str, value: Expr, around: tuple[Counted, ...] = ()) -> ThreadAccess:
+    def _with(self, name: str, value: ir.Expr, around: tuple[Counted, ...] = ()) -> ThreadAccess:
         values = {name: value}
         index = None if self.index is None else substitute(self.index, values)
         loops = (*around, *(x.with_values(values) for x in self.loops))
@@ -147,7 +129,7 @@ class _Inside:
     wanted: Collection[str]
     digits: tuple[Counted, ...]
     weights: tuple[int, ...]
-    values: Mapping[str, Expr] = field(default_factory=dict)
+    values: Mapping[str, ir.Expr] = field(default_factory=dict)
     facts: Facts = NOTHING
     tiles: frozenset[str] = frozenset()
     whole: bool = False  # all lanes of a warp do what stands here
@@ -155,26 +137,26 @@ class _Inside:
 
 
 def nest_accesses(
-    nest: For, wanted: Collection[str], facts: Facts = NOTHING,
-    tiles: frozenset[str] = frozenset(), outside: Mapping[str, Expr] = MappingProxyType({}),
+    nest: ir.For, wanted: Collection[str], facts: Facts = NOTHING,
+    tiles: frozenset[str] = frozenset(), outside: Mapping[str, ir.Expr] = MappingProxyType({}),
 ) -> list[ThreadAccess]:  # fmt: skip
     """The accesses of the wanted buffers in a nest of loops over threads, in order. `facts` hold around
     it; `tiles` are the buffers in tile memory, `outside` the values of names around it that are put
     in place too."""
     loops, body = thread_loops(nest)
     warps = by_warps(nest, tiles)
-    values: dict[str, Expr] = dict(outside)
+    values: dict[str, ir.Expr] = dict(outside)
     digits, weights, weight = [], [], WARP if warps else 1
     for loop in reversed(loops):
-        extent = int(loop.extent.value) if isinstance(loop.extent, Const) else None
+        extent = int(loop.extent.value) if isinstance(loop.extent, ir.Const) else None
         digits.append(Counted(loop.var, extent, loop.start))
-        lane = loop.kind is LoopKind.LANE
+        lane = loop.kind is ir.LoopKind.LANE
         weights.append(1 if lane else weight)
         weight *= 1 if lane else extent or EVERYONE
         facts = facts.with_range(loop.var, _interval(extent))
-        if loop.start != const_index(0):
-            values[loop.var] = add(substitute(loop.start, outside), Var(loop.var))
-    whole = warps and not any(loop.kind is LoopKind.LANE for loop in loops)
+        if loop.start != ir.const_index(0):
+            values[loop.var] = add(substitute(loop.start, outside), ir.Var(loop.var))
+    whole = warps and not any(loop.kind is ir.LoopKind.LANE for loop in loops)
     found: list[ThreadAccess] = []
     _statement(
         body, _Inside(found, wanted, tuple(digits), tuple(weights), values, facts, tiles, whole)
@@ -183,7 +165,7 @@ def nest_accesses(
 
 
 def warp_accesses(
-    s: Stmt, wanted: Collection[str], values: Mapping[str, Expr], facts: Facts,
+    s: ir.Stmt, wanted: Collection[str], values: Mapping[str, ir.Expr], facts: Facts,
     tiles: frozenset[str],
 ) -> list[ThreadAccess]:  # fmt: skip
     """The accesses of a statement that one warp does; threads are its lanes."""
@@ -192,7 +174,7 @@ def warp_accesses(
     return list(dict.fromkeys(found))
 
 
-def uniform_accesses(wanted: Collection[str], *read: Expr) -> list[ThreadAccess]:
+def uniform_accesses(wanted: Collection[str], *read: ir.Expr) -> list[ThreadAccess]:
     """What all threads of a block read alike: the loads in values that it computes outside of its
     loops over threads."""
     found: list[ThreadAccess] = []
@@ -203,28 +185,30 @@ def uniform_accesses(wanted: Collection[str], *read: Expr) -> list[ThreadAccess]
 
 
 def _interval(extent: int | None) -> Interval:
-    return Interval(const_index(0), None if extent is None else const_index(max(extent - 1, 0)))
+    return Interval(
+        ir.const_index(0), None if extent is None else ir.const_index(max(extent - 1, 0))
+    )
 
 
-def _statement(s: Stmt, at: _Inside) -> None:
-    while isinstance(s, LetStmt):  # there may be thousands, one inside the other
+def _statement(s: ir.Stmt, at: _Inside) -> None:
+    while isinstance(s, ir.LetStmt):  # there may be thousands, one inside the other
         _loads(s.value, at)
         value = substitute(s.value, at.values) if s.value.type == INDEX else s.value
         at = replace(at, values={**at.values, s.name: value})
         s = s.body
     match s:
-        case For(start=start, extent=extent, body=body):
+        case ir.For(start=start, extent=extent, body=body):
             _loads(start, at)
             _loads(extent, at)
             _statement(body, _in_loop(s, at))
-        case If(condition=condition, then=then, otherwise=otherwise):
+        case ir.If(condition=condition, then=then, otherwise=otherwise):
             _loads(condition, at)
             _statement(then, at)
             if otherwise is not None:
                 _statement(otherwise, at)
-        case Allocate(buffer=buffer, memory=memory, body=body) if memory in TILES:
+        case ir.Allocate(buffer=buffer, memory=memory, body=body) if memory in TILES:
             _statement(body, replace(at, tiles=at.tiles | {buffer}))
-        case Store(value=value):
+        case ir.Store(value=value):
             whole = at.whole or _is_of_warp(s, at.tiles)
             there = at if whole is at.whole else replace(at, whole=whole)
             for e in (s.index, *(() if s.mask is None else (s.mask,)), value):
@@ -232,48 +216,50 @@ def _statement(s: Stmt, at: _Inside) -> None:
             _note(s, there)
         case _:
             for c in children(s):
-                if isinstance(c, Stmt):
+                if isinstance(c, ir.Stmt):
                     _statement(c, at)
 
 
-def _in_loop(s: For, at: _Inside) -> _Inside:
+def _in_loop(s: ir.For, at: _Inside) -> _Inside:
     """What stands in a loop that a thread runs, or that the lanes of a warp share."""
     _, most = constant_bounds(substitute(s.extent, at.values), at.facts)
     start = substitute(s.start, at.values)
     counted = Counted(s.var, most, start)
     inside = replace(
         at,
-        values={**at.values, s.var: add(start, Var(s.var))},
+        values={**at.values, s.var: add(start, ir.Var(s.var))},
         facts=at.facts.with_range(s.var, _interval(most)),
     )
-    if s.kind is LoopKind.LANE:
+    if s.kind is ir.LoopKind.LANE:
         digits, weights = (*at.digits, counted), (*at.weights, 1)
         return replace(inside, digits=digits, weights=weights, whole=False)
     return replace(inside, loops=(*at.loops, counted))
 
 
-def _loads(e: Expr, at: _Inside) -> None:
+def _loads(e: ir.Expr, at: _Inside) -> None:
     for n in nodes(e):
-        if isinstance(n, Load):
+        if isinstance(n, ir.Load):
             _note(n, at)
 
 
-def _is_of_warp(s: Store, tiles: frozenset[str]) -> bool:
+def _is_of_warp(s: ir.Store, tiles: frozenset[str]) -> bool:
     """Whether all lanes of a warp do the statement together."""
 
-    def touches(n: Node) -> bool:
-        return isinstance(n, Instruct) or (isinstance(n, Load | Store) and n.buffer in tiles)
+    def touches(n: ir.Node) -> bool:
+        return isinstance(n, ir.Instruct) or (
+            isinstance(n, ir.Load | ir.Store) and n.buffer in tiles
+        )
 
     return s.buffer in tiles or any(touches(n) for n in nodes(s.value))
 
 
-def _note(n: Load | Store, at: _Inside) -> None:
+def _note(n: ir.Load | ir.Store, at: _Inside) -> None:
     if n.buffer not in at.wanted:
         return
     known = lane_offsets(n.index)
     index, offsets = (None, (0,)) if known is None else known
     if index is not None:
         index = substitute(index, at.values)
-        if contains(index, Load, Cast, Call):
+        if contains(index, ir.Load, ir.Cast, ir.Call):
             index = None  # it depends on data
     at.found.append(ThreadAccess(n, index, offsets, at.digits, at.weights, at.whole, at.loops))

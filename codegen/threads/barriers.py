@@ -15,8 +15,8 @@ from dataclasses import replace
 from hbc.codegen.threads.loops import Loops, Waiting
 from hbc.codegen.threads.scopes import weakened
 from hbc.codegen.threads.walk import Walk
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.kernel import Kernel
-from hbc.ir.lang.nodes import For, LoopKind, Stmt
 from hbc.ir.lang.walk import map_stmt, statements
 
 
@@ -28,13 +28,13 @@ def barriers(kernel: Kernel) -> Kernel:
     return kernel.map_body(lambda s: _outside(s, strides, None))
 
 
-def _outside(s: Stmt, strides: frozenset[str], tile: tuple[str, ...] | None) -> Stmt:
+def _outside(s: ir.Stmt, strides: frozenset[str], tile: tuple[str, ...] | None) -> ir.Stmt:
     """Down to the innermost loops over blocks. `tile`: the variables of those around that stay."""
-    if not isinstance(s, For) or s.kind is not LoopKind.BLOCK:
+    if not isinstance(s, ir.For) or s.kind is not ir.LoopKind.BLOCK:
         return map_stmt(s, lambda e: e, lambda c: _outside(c, strides, tile))
     if s.resident is not None or tile is not None:
         tile = (*(tile or ()), s.var)
-    if any(isinstance(x, For) and x.kind is LoopKind.BLOCK for x in statements(s.body)):
+    if any(isinstance(x, ir.For) and x.kind is ir.LoopKind.BLOCK for x in statements(s.body)):
         return map_stmt(s, lambda e: e, lambda c: _outside(c, strides, tile))
     walk = Walk.of(s, strides)
     body = s.body
@@ -44,7 +44,7 @@ def _outside(s: Stmt, strides: frozenset[str], tile: tuple[str, ...] | None) -> 
     return s if body is s.body else replace(s, body=body)
 
 
-def _complete(walk: Walk, body: Stmt, tile: tuple[str, ...] | None) -> Stmt:
+def _complete(walk: Walk, body: ir.Stmt, tile: tuple[str, ...] | None) -> ir.Stmt:
     """The body with the barriers that it lacks; the same object when there are enough. Of a block that
     stays, with the variables `tile`, the accesses of one tile wait in the next: those of shared
     memory, as no block touches what another one stores elsewhere."""

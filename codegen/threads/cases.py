@@ -18,7 +18,7 @@ from hbc.ir.algebra.facts import Facts
 from hbc.ir.algebra.form import of_atom
 from hbc.ir.algebra.linear import Linear, linear, plus, to_expr
 from hbc.ir.algebra.simplify import simplify
-from hbc.ir.lang.nodes import Binary, Const, Expr, Op, Var, const_index
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.show import show
 from hbc.ir.lang.walk import free_variables, nodes, rewrite, substitute
 
@@ -34,7 +34,7 @@ def is_mixed(a: ThreadAccess) -> bool:
         return False
     own = _own(a)
     for n in nodes(a.index):
-        if isinstance(n, Binary) and n.op is Op.MOD:
+        if isinstance(n, ir.Binary) and n.op is ir.Op.MOD:
             names = free_variables(n)
             if not names.isdisjoint(own) and not names <= own:
                 return True
@@ -83,31 +83,31 @@ def _own(a: ThreadAccess) -> frozenset[str]:
 def _values(name: str, facts: Facts) -> range | None:
     """All values of a name that has few."""
     known = facts.ranges[name]
-    if not isinstance(known.lo, Const) or not isinstance(known.hi, Const):
+    if not isinstance(known.lo, ir.Const) or not isinstance(known.hi, ir.Const):
         return None
     values = range(int(known.lo.value), int(known.hi.value) + 1)
     return values if len(values) <= MOST_CASES else None
 
 
-def _put(a: ThreadAccess, values: Mapping[str, int]) -> Expr:
+def _put(a: ThreadAccess, values: Mapping[str, int]) -> ir.Expr:
     assert a.index is not None
     return _with(a.index, values)
 
 
-def _with(index: Expr, values: Mapping[str, int]) -> Expr:
-    return simplify(substitute(index, {name: const_index(n) for name, n in values.items()}))
+def _with(index: ir.Expr, values: Mapping[str, int]) -> ir.Expr:
+    return simplify(substitute(index, {name: ir.const_index(n) for name, n in values.items()}))
 
 
 def _with_remainders(
-    a: ThreadAccess, index: Expr, remainders: dict[tuple[str, int], str]
-) -> Expr | None:
+    a: ThreadAccess, index: ir.Expr, remainders: dict[tuple[str, int], str]
+) -> ir.Expr | None:
     """The index where what comes from outside into a remainder by d is a name for its own remainder by d;
     equal ones have one name. None where something else of the index mixes the two."""
     own = _own(a)
 
-    def change(e: Expr) -> Expr:
+    def change(e: ir.Expr) -> ir.Expr:
         match e:
-            case Binary(op=Op.MOD, a=x, b=Const(value=d) as by) if d > 0:
+            case ir.Binary(op=ir.Op.MOD, a=x, b=ir.Const(value=d) as by) if d > 0:
                 inner, outer = Linear(linear(x).constant), Linear(0)
                 for atom, c in linear(x).terms:
                     if free_variables(atom).isdisjoint(own):
@@ -118,7 +118,7 @@ def _with_remainders(
                     return e
                 key = show(to_expr(outer)), int(d)
                 name = remainders.setdefault(key, f"remainder {len(remainders)}")
-                return Binary(Op.MOD, to_expr(plus(inner, linear(Var(name)))), by)
+                return ir.Binary(ir.Op.MOD, to_expr(plus(inner, linear(ir.Var(name)))), by)
             case _:
                 return e
 
@@ -132,7 +132,7 @@ def _with_remainders(
 
 
 def _numbered(
-    one: ThreadAccess, first: Expr, other: ThreadAccess, second: Expr,
+    one: ThreadAccess, first: ir.Expr, other: ThreadAccess, second: ir.Expr,
     remainders: Mapping[tuple[str, int], str],
 ) -> Iterator[Case]:  # fmt: skip
     """With each number that the remainders may be."""

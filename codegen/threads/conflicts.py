@@ -23,9 +23,9 @@ from hbc.ir.algebra.form import coefficient
 from hbc.ir.algebra.linear import Linear, linear, plus, to_expr
 from hbc.ir.algebra.simplify import simplify
 from hbc.ir.ground.record import record
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import floordiv, ge, le, mul, sub
 from hbc.ir.lang.launches import WARP
-from hbc.ir.lang.nodes import Binary, Const, Expr, Op, Var, const_index
 from hbc.ir.lang.walk import free_variables, rewrite, substitute
 
 MANY = -1
@@ -194,13 +194,13 @@ class Conflicts:
         base = one.base
         for name, count in p.back:
             if count != MANY:
-                base = _earlier(base, name, const_index(count))
+                base = _earlier(base, name, ir.const_index(count))
         far = [name for name, count in p.back if count == MANY]
         many = [n for n in far if any(n in free_variables(atom) for atom, _ in base.terms)]
         if len(many) > 1:
             return None
         for name in many:
-            base = _earlier(base, name, Var(_BACK))
+            base = _earlier(base, name, ir.Var(_BACK))
         gap = plus(base, other.base, -1)
         if gap.terms and all(self._is_row(atom) for atom, _ in gap.terms):
             return ()  # another row of an argument
@@ -215,13 +215,13 @@ class Conflicts:
         last = min(last, _most_back(many[0], facts, last))
         return [gap.constant + step * d for d in range(MOST_COUNTED, last + 1)]
 
-    def _is_row(self, atom: Expr) -> bool:
+    def _is_row(self, atom: ir.Expr) -> bool:
         """Whether this is a distance between rows, and not 0."""
         match atom:
-            case Var(name=name):
+            case ir.Var(name=name):
                 return name in self.strides
-            case Binary(op=Op.MUL, a=a, b=b):
-                names = [x.name for x in (a, b) if isinstance(x, Var)]
+            case ir.Binary(op=ir.Op.MUL, a=a, b=b):
+                names = [x.name for x in (a, b) if isinstance(x, ir.Var)]
                 return len(names) == 2 and _BACK in names and not self.strides.isdisjoint(names)
             case _:
                 return False
@@ -250,29 +250,29 @@ def _is_apart(p: Pending, a: ThreadAccess, around: Facts) -> bool:
     return prove(ge(gap, least), facts) is True or prove(le(gap, most), facts) is True
 
 
-def _as_quotient(e: Expr) -> Expr:
+def _as_quotient(e: ir.Expr) -> ir.Expr:
     """x % d as x - d * (x / d), which cancels against loops over x / d pieces."""
     match e:
-        case Binary(op=Op.MOD, a=a, b=Const(value=d) as b) if d > 0:
+        case ir.Binary(op=ir.Op.MOD, a=a, b=ir.Const(value=d) as b) if d > 0:
             return sub(a, mul(floordiv(a, b), b))
         case _:
             return e
 
 
-def _renamed(a: ThreadAccess, index: Expr, suffix: str) -> tuple[Expr, dict[str, Interval]]:
+def _renamed(a: ThreadAccess, index: ir.Expr, suffix: str) -> tuple[ir.Expr, dict[str, Interval]]:
     """An index in names of its own for what it counts, and their ranges."""
     ranges: dict[str, Interval] = {}
-    names: dict[str, Expr] = {}
+    names: dict[str, ir.Expr] = {}
     for x in (*a.loops, *a.digits):
-        extent = x.limit if x.extent is None else const_index(max(x.extent, 1))
+        extent = x.limit if x.extent is None else ir.const_index(max(x.extent, 1))
         last = None if extent is None else simplify(sub(substitute(extent, names), 1))
-        names[x.name] = Var(f"{x.name} {suffix}")
-        ranges[f"{x.name} {suffix}"] = Interval(const_index(0), last)
+        names[x.name] = ir.Var(f"{x.name} {suffix}")
+        ranges[f"{x.name} {suffix}"] = Interval(ir.const_index(0), last)
     return substitute(index, names), ranges
 
 
-def _earlier(base: Linear, name: str, iterations: Expr) -> Linear:
-    return linear(substitute(to_expr(base), {name: sub(Var(name), iterations)}))
+def _earlier(base: Linear, name: str, iterations: ir.Expr) -> Linear:
+    return linear(substitute(to_expr(base), {name: sub(ir.Var(name), iterations)}))
 
 
 def _overlap(one: Elements, other: Elements, shift: int) -> Level:

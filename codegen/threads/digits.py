@@ -16,8 +16,8 @@ from hbc.ir.algebra.form import of_atom
 from hbc.ir.algebra.linear import Linear, linear, plus, to_expr
 from hbc.ir.algebra.simplify import simplify
 from hbc.ir.ground.record import record
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import mul
-from hbc.ir.lang.nodes import Binary, Const, Expr, Op, const_index
 from hbc.ir.lang.show import show
 from hbc.ir.lang.walk import free_variables
 
@@ -26,7 +26,7 @@ from hbc.ir.lang.walk import free_variables
 class _Digit:
     """number / unit % count, times `weight`; without a count the quotient itself."""
 
-    number: Expr
+    number: ir.Expr
     unit: int
     count: int | None
     weight: int
@@ -37,7 +37,7 @@ class _Digits:
     """An index: the sum of all digits of a number, and what is the same for all threads. `places` are
     the units, counts, and weights of the digits, the lowest first."""
 
-    number: Expr
+    number: ir.Expr
     places: tuple[tuple[int, int | None, int], ...]
     rest: Linear
 
@@ -56,7 +56,7 @@ def as_numbers(
     gap = plus(first.rest, second.rest, -1)
     if gap.constant or gap.terms or not free_variables(to_expr(first.rest)).isdisjoint(changing):
         return None
-    numbers = (simplify(mul(const_index(span), x.number)) for x in (first, second))
+    numbers = (simplify(mul(ir.const_index(span), x.number)) for x in (first, second))
     return replace(one, index=next(numbers)), replace(other, index=next(numbers))
 
 
@@ -90,16 +90,20 @@ def _digits(a: ThreadAccess, span: int) -> _Digits | None:
     return _Digits(found[0].number, tuple((x.unit, x.count, x.weight) for x in found), rest)
 
 
-def _digit(atom: Expr, weight: int) -> _Digit | None:
+def _digit(atom: ir.Expr, weight: int) -> _Digit | None:
     match atom:
-        case Binary(op=Op.MOD, a=Binary(op=Op.DIV, a=n, b=Const(value=d)), b=Const(value=m)):
+        case ir.Binary(
+            op=ir.Op.MOD, a=ir.Binary(op=ir.Op.DIV, a=n, b=ir.Const(value=d)), b=ir.Const(value=m)
+        ):
             return _Digit(n, int(d), int(m), weight) if d > 0 and m > 0 else None
-        case Binary(op=Op.DIV, a=Binary(op=Op.MOD, a=n, b=Const(value=m)), b=Const(value=d)):
+        case ir.Binary(
+            op=ir.Op.DIV, a=ir.Binary(op=ir.Op.MOD, a=n, b=ir.Const(value=m)), b=ir.Const(value=d)
+        ):
             divides = d > 0 and m > 0 and m % d == 0
             return _Digit(n, int(d), int(m // d), weight) if divides else None
-        case Binary(op=Op.MOD, a=n, b=Const(value=m)):
+        case ir.Binary(op=ir.Op.MOD, a=n, b=ir.Const(value=m)):
             return _Digit(n, 1, int(m), weight) if m > 0 else None
-        case Binary(op=Op.DIV, a=n, b=Const(value=d)):
+        case ir.Binary(op=ir.Op.DIV, a=n, b=ir.Const(value=d)):
             return _Digit(n, int(d), None, weight) if d > 0 else None
         case _:
             return None

@@ -17,8 +17,8 @@ from hbc.ir.algebra.evaluate import evaluated
 from hbc.ir.algebra.form import of_atom
 from hbc.ir.algebra.linear import Linear, linear, plus
 from hbc.ir.ground.record import record
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.launches import WARP
-from hbc.ir.lang.nodes import Binary, Const, Expr, Op, Var
 from hbc.ir.lang.show import show
 from hbc.ir.lang.walk import free_variables
 
@@ -110,10 +110,10 @@ def offsets(
     return base, total[..., None] + np.array(a.offsets, np.int64), axes
 
 
-def _remainders(atom: Expr) -> Numbers | None:
+def _remainders(atom: ir.Expr) -> Numbers | None:
     """All values of a remainder by a small number."""
     match atom:
-        case Binary(op=Op.MOD, b=Const(value=d)) if 0 < d <= MOST_REMAINDERS:
+        case ir.Binary(op=ir.Op.MOD, b=ir.Const(value=d)) if 0 < d <= MOST_REMAINDERS:
             return np.arange(int(d))
         case _:
             return None
@@ -146,14 +146,17 @@ def differences(a: Linear, b: Linear) -> frozenset[int] | None:
     return frozenset(int(x) for x in np.unique(total))
 
 
-def _divisors(atom: Expr) -> list[int]:
+def _divisors(atom: ir.Expr) -> list[int]:
     """The numbers that an atom divides by; [0] where it is no sum of quotients and remainders."""
     match atom:
-        case Var() | Const():
+        case ir.Var() | ir.Const():
             return []
-        case Binary(op=Op.DIV | Op.MOD, a=a, b=Const(value=d)) if d > 0:
+        case ir.Binary(op=ir.Op.DIV | ir.Op.MOD, a=a, b=ir.Const(value=d)) if d > 0:
             return [int(d), *(x * int(d) for x in _divisors(a))]
-        case Binary(op=Op.ADD | Op.SUB, a=a, b=b) | Binary(op=Op.MUL, a=a, b=Const() as b):
+        case (
+            ir.Binary(op=ir.Op.ADD | ir.Op.SUB, a=a, b=b)
+            | ir.Binary(op=ir.Op.MUL, a=a, b=ir.Const() as b)
+        ):
             return _divisors(a) + _divisors(b)
         case _:
             return [0]

@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 
 from hbc.codegen.threads.conflicts import Pending
 from hbc.codegen.threads.places import Place
-from hbc.ir.lang.nodes import For, Stmt
+from hbc.ir.lang import nodes as ir
 
 MOST_ROUNDS = 4  # then whatever was found in any of them is assumed
 
 Waiting = dict[Pending, None]
-Visit = Callable[[Waiting], tuple[Stmt, Waiting]]
+Visit = Callable[[Waiting], tuple[ir.Stmt, Waiting]]
 
 
 @dataclass(slots=True)
@@ -25,12 +25,12 @@ class _Loop:
     """What is known of one loop: `carried` from the iteration before, and what came of the last time
     that its body was gone through: `entry`, `body`, `left`. `at` stays with its identity."""
 
-    statement: For
+    statement: ir.For
     at: Place
     carried: Waiting = field(default_factory=dict)
     rounds: int = 0
     entry: Waiting | None = None
-    body: Stmt | None = None
+    body: ir.Stmt | None = None
     left: Waiting = field(default_factory=dict)
 
 
@@ -41,8 +41,8 @@ class Loops:
     known: dict[tuple[int, int], _Loop] = field(default_factory=dict)
 
     def iterations(
-        self, s: For, most: int | None, waiting: Waiting, at: Place, visit: Visit
-    ) -> tuple[Stmt, Waiting]:
+        self, s: ir.For, most: int | None, waiting: Waiting, at: Place, visit: Visit
+    ) -> tuple[ir.Stmt, Waiting]:
         """The body of a loop of at most so many iterations, and what waits behind its last one.
         `visit` goes through the body."""
         loop = self.known.setdefault((id(s), id(at)), _Loop(s, at))

@@ -11,8 +11,8 @@ from hbc.ir.algebra.facts import NOTHING, Facts, Interval
 from hbc.ir.algebra.linear import linear
 from hbc.ir.algebra.simplify import simplify
 from hbc.ir.ground.record import record
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, sub
-from hbc.ir.lang.nodes import Binary, Const, Expr, For, Load, Node, Op, Var
 from hbc.ir.lang.types import INDEX
 from hbc.ir.lang.walk import contains, substitute
 
@@ -23,46 +23,46 @@ class Place:
     for, by name and the identity of what it is, which stays with them."""
 
     facts: Facts = NOTHING
-    values: dict[str, Expr] = field(default_factory=dict)
-    inside: dict[tuple[str, tuple[int, ...]], tuple[tuple[Node, ...], Place]] = field(
+    values: dict[str, ir.Expr] = field(default_factory=dict)
+    inside: dict[tuple[str, tuple[int, ...]], tuple[tuple[ir.Node, ...], Place]] = field(
         default_factory=dict, compare=False, repr=False
     )
 
-    def let(self, name: str, value: Expr) -> Place:
+    def let(self, name: str, value: ir.Expr) -> Place:
         """Inside of `let name = value`."""
         key = name, (id(value),)
         if key not in self.inside:
             self.inside[key] = (value,), self._let(name, value)
         return self.inside[key][1]
 
-    def loop(self, s: For) -> Place:
+    def loop(self, s: ir.For) -> Place:
         """Inside of a loop."""
         key = s.var, (id(s.start), id(s.extent))
         if key not in self.inside:
             self.inside[key] = (s.start, s.extent), self._loop(s)
         return self.inside[key][1]
 
-    def _let(self, name: str, value: Expr) -> Place:
+    def _let(self, name: str, value: ir.Expr) -> Place:
         """Sums are put in place; other values keep their name, of which the range is known."""
         known = substitute(value, self.values)
-        if value.type != INDEX or contains(value, Load):
+        if value.type != INDEX or contains(value, ir.Load):
             return self
         if all(_counts(atom) for atom, _ in linear(known).terms):
             return Place(self.facts, {**self.values, name: known})
         return Place(self.facts.with_range(name, Interval(known, known)), self.values)
 
-    def _loop(self, s: For) -> Place:
+    def _loop(self, s: ir.For) -> Place:
         start, extent = substitute(s.start, self.values), substitute(s.extent, self.values)
         known = Interval(start, simplify(sub(add(start, extent), 1)))
         return Place(self.facts.with_range(s.var, known), self.values)
 
 
-def _counts(atom: Expr) -> bool:
+def _counts(atom: ir.Expr) -> bool:
     """Whether this is a name, or which of so many turns it is."""
     match atom:
-        case Var():
+        case ir.Var():
             return True
-        case Binary(op=Op.MOD, a=a, b=Const()):
-            return all(isinstance(x, Var) for x, _ in linear(a).terms)
+        case ir.Binary(op=ir.Op.MOD, a=a, b=ir.Const()):
+            return all(isinstance(x, ir.Var) for x, _ in linear(a).terms)
         case _:
             return False

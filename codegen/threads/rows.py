@@ -17,7 +17,7 @@ from hbc.codegen.threads.elements import offsets
 from hbc.ir.algebra.linear import Linear, plus
 from hbc.ir.algebra.simplify import simplify
 from hbc.ir.ground.record import record
-from hbc.ir.lang.nodes import const_index
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.walk import substitute
 
 
@@ -66,7 +66,7 @@ def _put(a: ThreadAccess, numbers: Mapping[str, int], rows: Rows) -> ThreadAcces
         return a
     key = a, tuple(own.values())
     if key not in rows.put:
-        values = {name: const_index(n) for name, n in own.items()}
+        values = {name: ir.const_index(n) for name, n in own.items()}
         rows.put[key] = replace(a, index=simplify(substitute(a.index, values)))
     return rows.put[key]
 

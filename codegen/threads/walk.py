@@ -19,25 +19,9 @@ from hbc.codegen.threads.loops import Loops, Waiting
 from hbc.codegen.threads.places import Place
 from hbc.codegen.threads.scopes import barrier_count, common_first
 from hbc.ir.algebra.bounds import constant_bounds
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add
 from hbc.ir.lang.launches import THREADS, WARP, by_warps, thread_count, thread_loops
-from hbc.ir.lang.nodes import (
-    Allocate,
-    Barrier,
-    BarrierScope,
-    Block,
-    CopyCommit,
-    CopyWait,
-    Expr,
-    For,
-    If,
-    LetStmt,
-    Load,
-    LoopKind,
-    Stmt,
-    Store,
-    Var,
-)  # fmt: skip
 from hbc.ir.lang.types import TILES, Memory
 from hbc.ir.lang.walk import block, children, nodes, statements, substitute
 
@@ -51,73 +35,75 @@ class Walk:
 
     tracked: frozenset[str]
     tiles: frozenset[str]
-    scope: BarrierScope
+    scope: ir.BarrierScope
     conflicts: Conflicts
     shared: frozenset[str] = frozenset()
     top: Place = field(default_factory=Place)
     loops: Loops = field(default_factory=Loops)
-    found: dict[_Key, tuple[Stmt, list[ThreadAccess]]] = field(default_factory=dict)
-    whole: dict[int, tuple[For, For]] = field(default_factory=dict)  # with the barriers of warps
-    inside: dict[_Key, tuple[For, Place, list[ThreadAccess]]] = field(default_factory=dict)
-    alone: dict[tuple[int, int, frozenset[Pending]], tuple[For, Place, tuple[Stmt, Waiting]]] = (
-        field(default_factory=dict)
-    )
-    made: dict[int, tuple[Barrier, Level]] = field(default_factory=dict)  # and who had to wait
+    found: dict[_Key, tuple[ir.Stmt, list[ThreadAccess]]] = field(default_factory=dict)
+    whole: dict[int, tuple[ir.For, ir.For]] = field(
+        default_factory=dict
+    )  # with the barriers of warps
+    inside: dict[_Key, tuple[ir.For, Place, list[ThreadAccess]]] = field(default_factory=dict)
+    alone: dict[
+        tuple[int, int, frozenset[Pending]], tuple[ir.For, Place, tuple[ir.Stmt, Waiting]]
+    ] = field(default_factory=dict)
+    made: dict[int, tuple[ir.Barrier, Level]] = field(default_factory=dict)  # and who had to wait
 
     @staticmethod
-    def of(nest: For, strides: frozenset[str]) -> Walk:
+    def of(nest: ir.For, strides: frozenset[str]) -> Walk:
         """For what stands in `nest`, the innermost loop over blocks."""
-        own = [n for n in nodes(nest) if isinstance(n, Allocate)]
+        own = [n for n in nodes(nest) if isinstance(n, ir.Allocate)]
         shared = frozenset(a.buffer for a in own if a.memory is Memory.SHARED)
         private = {a.buffer for a in own} - shared
-        stored = {n.buffer for n in nodes(nest) if isinstance(n, Store)}
+        stored = {n.buffer for n in nodes(nest) if isinstance(n, ir.Store)}
         tiles = frozenset(a.buffer for a in own if a.memory in TILES)
         most = max((thread_count(x, tiles) for x in _nests(nest)), default=1)
-        scope = BarrierScope.WARP if most <= WARP else BarrierScope.BLOCK
+        scope = ir.BarrierScope.WARP if most <= WARP else ir.BarrierScope.BLOCK
         return Walk(frozenset(stored - private), tiles, scope, Conflicts(strides), shared)
 
-    def may_weaken(self, barrier: Barrier) -> bool:
+    def may_weaken(self, barrier: ir.Barrier) -> bool:
         """Whether a warp's barrier may do in place of this one: not where it was put between threads
         of different warps."""
         _, level = self.made.get(id(barrier), (barrier, Level.WARP))
-        return barrier.scope is not BarrierScope.WARP and level is not Level.BLOCK
+        return barrier.scope is not ir.BarrierScope.WARP and level is not Level.BLOCK
 
-    def stmt(self, s: Stmt, waiting: Waiting, at: Place) -> tuple[Stmt, Waiting]:
+    def stmt(self, s: ir.Stmt, waiting: Waiting, at: Place) -> tuple[ir.Stmt, Waiting]:
         """The statement with barriers, and the accesses since the last one behind it."""
         match s:
-            case For(kind=kind) if kind in THREADS:
+            case ir.For(kind=kind) if kind in THREADS:
                 s = self._synchronised(s, at)
                 first, waiting = self._barrier(self._nest(s, at), waiting, at)
                 return _joined(first, s), waiting
-            case Barrier(scope=scope):
+            case ir.Barrier(scope=scope):
                 return s, self._passed(waiting, scope)
-            case CopyCommit():
+            case ir.CopyCommit():
                 return s, _each(waiting, Pending.committed)
-            case CopyWait(most=most):
+            case ir.CopyWait(most=most):
                 return s, _each(waiting, lambda p: p.waited(most))
-            case Block(body=body):
-                new: list[Stmt] = []
+            case ir.Block(body=body):
+                new: list[ir.Stmt] = []
                 for child in body:
                     made, waiting = self.stmt(child, waiting, at)
                     new.append(made)
                 same = all(a is b for a, b in zip(new, body, strict=True))
                 return (s if same else block(*new)), waiting
-            case LetStmt(name=name, value=value, body=body):
+            case ir.LetStmt(name=name, value=value, body=body):
                 first, waiting = self._before(waiting, at, value)
                 made, waiting = self.stmt(body, waiting, at.let(name, value))
                 left = _each(waiting, lambda p: p.without_name(name))
                 return _joined(first, s if made is body else replace(s, body=made)), left
-            case If():
+            case ir.If():
                 return self._if(s, waiting, at)
-            case For():
+            case ir.For():
                 return self._loop(s, waiting, at)
-            case Allocate(body=body):
+            case ir.Allocate(body=body):
                 made, waiting = self.stmt(body, waiting, at)
                 return (s if made is body else replace(s, body=made)), waiting
             case _:
                 return s, waiting
 
-    def _if(self, s: If, waiting: Waiting, at: Place) -> tuple[Stmt, Waiting]:
+    def _if(self, s: ir.If, waiting: Waiting, at: Place) -> tuple[ir.Stmt, Waiting]:
         first, waiting = self._before(waiting, at, s.condition)
         then, left = self.stmt(s.then, waiting, at)
         other, also = s.otherwise, waiting
@@ -127,7 +113,7 @@ class Walk:
         made = s if same else common_first(replace(s, then=then, otherwise=other))
         return _joined(first, made), {**left, **also}
 
-    def _loop(self, s: For, waiting: Waiting, at: Place) -> tuple[Stmt, Waiting]:
+    def _loop(self, s: ir.For, waiting: Waiting, at: Place) -> tuple[ir.Stmt, Waiting]:
         """With a barrier before the loop where that saves one in each iteration."""
         first, waiting = self._before(waiting, at, s.start, s.extent)
         body, left = self._iterations(s, waiting, at)
@@ -141,14 +127,14 @@ class Walk:
         left = _each(left, lambda p: p.after_loop(_counted(s, at)))
         return _joined(first, s if body is s.body else replace(s, body=body)), {**waiting, **left}
 
-    def _iterations(self, s: For, waiting: Waiting, at: Place) -> tuple[Stmt, Waiting]:
+    def _iterations(self, s: ir.For, waiting: Waiting, at: Place) -> tuple[ir.Stmt, Waiting]:
         """The body of a loop, and what waits behind its last iteration."""
         inside, most = at.loop(s), _counted(s, at).extent
         return self.loops.iterations(
             s, most, waiting, at, lambda entry: self.stmt(s.body, entry, inside)
         )
 
-    def _alone(self, s: For, waiting: Waiting, at: Place) -> tuple[Stmt, Waiting]:
+    def _alone(self, s: ir.For, waiting: Waiting, at: Place) -> tuple[ir.Stmt, Waiting]:
         """The same behind a barrier, which depends on nothing before it but copies under way."""
         key = id(s), id(at), frozenset(waiting)
         if key not in self.alone:
@@ -156,7 +142,7 @@ class Walk:
             self.alone[key] = s, at, walk._iterations(s, waiting, at)
         return self.alone[key][2]
 
-    def _accesses(self, s: For, at: Place) -> list[ThreadAccess]:
+    def _accesses(self, s: ir.For, at: Place) -> list[ThreadAccess]:
         """All accesses of a loop, in any of its iterations, as they are known behind it."""
         key = id(s), id(at)
         if key not in self.inside:
@@ -164,37 +150,39 @@ class Walk:
             self.inside[key] = s, at, list(found)
         return self.inside[key][2]
 
-    def _within(self, s: Stmt, at: Place) -> list[ThreadAccess]:
+    def _within(self, s: ir.Stmt, at: Place) -> list[ThreadAccess]:
         names: list[str] = []
         found: list[ThreadAccess] = []
-        while isinstance(s, LetStmt):
+        while isinstance(s, ir.LetStmt):
             names.append(s.name)
             found += uniform_accesses(self.tracked, s.value)
             at = at.let(s.name, s.value)
             s = s.body
         match s:
-            case For(kind=kind) if kind in THREADS:
+            case ir.For(kind=kind) if kind in THREADS:
                 found += self._nest(s, at)
-            case For(body=body):
+            case ir.For(body=body):
                 counted = _counted(s, at)
                 found += uniform_accesses(self.tracked, s.start, s.extent)
                 found += [a.after_loop(counted) for a in self._within(body, at.loop(s))]
-            case Store():
+            case ir.Store():
                 found += self._nest(s, at)
             case _:
-                read = [c for c in children(s) if not isinstance(c, Stmt)]
+                read = [c for c in children(s) if not isinstance(c, ir.Stmt)]
                 found += uniform_accesses(self.tracked, *read)
                 for c in children(s):
-                    found += self._within(c, at) if isinstance(c, Stmt) else []
+                    found += self._within(c, at) if isinstance(c, ir.Stmt) else []
         for name in reversed(names):
             found = [a.without_name(name) for a in found]
         return found
 
-    def _before(self, waiting: Waiting, at: Place, *read: Expr) -> tuple[Barrier | None, Waiting]:
+    def _before(
+        self, waiting: Waiting, at: Place, *read: ir.Expr
+    ) -> tuple[ir.Barrier | None, Waiting]:
         """The barrier before values that all threads compute alike."""
         return self._barrier(uniform_accesses(self.tracked, *read), waiting, at)
 
-    def _synchronised(self, s: For, at: Place) -> For:
+    def _synchronised(self, s: ir.For, at: Place) -> ir.For:
         """A nest of loops over threads with the barriers that the lanes of each warp need in it."""
         if id(s) not in self.whole:
             made = self._in_warps(s, at)
@@ -202,50 +190,50 @@ class Walk:
             self.whole[id(made)] = made, made
         return self.whole[id(s)][1]
 
-    def _in_warps(self, s: For, at: Place) -> For:
+    def _in_warps(self, s: ir.For, at: Place) -> ir.For:
         loops, body = thread_loops(s)
-        if any(x.kind is LoopKind.LANE for x in loops) or not by_warps(s, self.tiles):
+        if any(x.kind is ir.LoopKind.LANE for x in loops) or not by_warps(s, self.tiles):
             return s
         place, values = at, dict(at.values)
         for x in loops:
             place = place.loop(x)
-            values[x.var] = add(substitute(x.start, at.values), Var(x.var))
+            values[x.var] = add(substitute(x.start, at.values), ir.Var(x.var))
         met = self.tracked - _only_from_tiles(s, self.tiles)
-        warp = _InWarp(met, self.tiles, BarrierScope.WARP, self.conflicts)
+        warp = _InWarp(met, self.tiles, ir.BarrierScope.WARP, self.conflicts)
         new, _ = warp.stmt(body, {}, Place(place.facts, values))
         return s if new is body else _around(loops, new)
 
-    def _nest(self, s: Stmt, at: Place) -> list[ThreadAccess]:
+    def _nest(self, s: ir.Stmt, at: Place) -> list[ThreadAccess]:
         key = id(s), id(at)
         if key not in self.found:
             self.found[key] = s, self._touched(s, at)
         return self.found[key][1]
 
-    def _touched(self, s: Stmt, at: Place) -> list[ThreadAccess]:
-        assert isinstance(s, For)
+    def _touched(self, s: ir.Stmt, at: Place) -> list[ThreadAccess]:
+        assert isinstance(s, ir.For)
         found = nest_accesses(s, self.tracked, at.facts, self.tiles, at.values)
         return list(dict.fromkeys(found))
 
     def _barrier(
         self, found: list[ThreadAccess], waiting: Waiting, at: Place
-    ) -> tuple[Barrier | None, Waiting]:
+    ) -> tuple[ir.Barrier | None, Waiting]:
         if not found:
             return None, waiting
         made = self._needed(found, waiting, at)
         new = dict.fromkeys(Pending.of(a) for a in found)
         return made, {**(waiting if made is None else self._passed(waiting, self.scope)), **new}
 
-    def _needed(self, found: list[ThreadAccess], waiting: Waiting, at: Place) -> Barrier | None:
+    def _needed(self, found: list[ThreadAccess], waiting: Waiting, at: Place) -> ir.Barrier | None:
         level = self.conflicts.level(waiting, found, at.facts)
         if level is Level.NONE:
             return None
-        made = Barrier(self.scope)
+        made = ir.Barrier(self.scope)
         self.made[id(made)] = made, level
         return made
 
-    def _passed(self, waiting: Waiting, scope: BarrierScope) -> Waiting:
+    def _passed(self, waiting: Waiting, scope: ir.BarrierScope) -> Waiting:
         """What still waits behind a barrier."""
-        if scope in (BarrierScope.BLOCK, self.scope):
+        if scope in (ir.BarrierScope.BLOCK, self.scope):
             return {p: None for p in waiting if not p.landed}
         return _each(waiting, lambda p: replace(p, synced=True) if p.landed else p)
 
@@ -254,34 +242,36 @@ class Walk:
 class _InWarp(Walk):
     """What one warp does, in loops over warps: where its lanes touch what others of it stored."""
 
-    def stmt(self, s: Stmt, waiting: Waiting, at: Place) -> tuple[Stmt, Waiting]:
-        if isinstance(s, Store) or (isinstance(s, For) and s.kind in THREADS):
+    def stmt(self, s: ir.Stmt, waiting: Waiting, at: Place) -> tuple[ir.Stmt, Waiting]:
+        if isinstance(s, ir.Store) or (isinstance(s, ir.For) and s.kind in THREADS):
             first, waiting = self._barrier(self._nest(s, at), waiting, at)
             return _joined(first, s), waiting
         return Walk.stmt(self, s, waiting, at)
 
-    def _touched(self, s: Stmt, at: Place) -> list[ThreadAccess]:
+    def _touched(self, s: ir.Stmt, at: Place) -> list[ThreadAccess]:
         return warp_accesses(s, self.tracked, at.values, at.facts, self.tiles)
 
 
-def _only_from_tiles(s: Stmt, tiles: frozenset[str]) -> set[str]:
+def _only_from_tiles(s: ir.Stmt, tiles: frozenset[str]) -> set[str]:
     """The buffers of a nest that whole tiles are stored to, and nothing else is done with: which
     lane stores an element is the same each time."""
-    loads = {n.buffer for n in nodes(s) if isinstance(n, Load)}
-    stores = [n for n in statements(s) if isinstance(n, Store)]
-    own = tiles | {a.buffer for a in nodes(s) if isinstance(a, Allocate) and a.memory in TILES}
-    other = {n.buffer for n in stores if not (isinstance(n.value, Load) and n.value.buffer in own)}
+    loads = {n.buffer for n in nodes(s) if isinstance(n, ir.Load)}
+    stores = [n for n in statements(s) if isinstance(n, ir.Store)]
+    own = tiles | {a.buffer for a in nodes(s) if isinstance(a, ir.Allocate) and a.memory in TILES}
+    other = {
+        n.buffer for n in stores if not (isinstance(n.value, ir.Load) and n.value.buffer in own)
+    }
     return {n.buffer for n in stores} - loads - other
 
 
-def _counted(s: For, at: Place) -> Counted:
+def _counted(s: ir.For, at: Place) -> Counted:
     """The variable of a loop, with what is known of how often that runs."""
     start, extent = substitute(s.start, at.values), substitute(s.extent, at.values)
     _, most = constant_bounds(extent, at.facts)
     return Counted(s.var, most, start, extent)
 
 
-def _around(loops: Sequence[For], body: Stmt) -> For:
+def _around(loops: Sequence[ir.For], body: ir.Stmt) -> ir.For:
     """The body in the loops again."""
     inner = replace(loops[-1], body=body)
     for x in reversed(loops[:-1]):
@@ -293,9 +283,9 @@ def _each(waiting: Waiting, seen: Callable[[Pending], Pending]) -> Waiting:
     return dict.fromkeys(seen(p) for p in waiting)
 
 
-def _joined(first: Barrier | None, s: Stmt) -> Stmt:
+def _joined(first: ir.Barrier | None, s: ir.Stmt) -> ir.Stmt:
     return s if first is None else block(first, s)
 
 
-def _nests(s: Stmt) -> Iterator[For]:
-    return (x for x in statements(s) if isinstance(x, For) and x.kind in THREADS)
+def _nests(s: ir.Stmt) -> Iterator[ir.For]:
+    return (x for x in statements(s) if isinstance(x, ir.For) and x.kind in THREADS)

@@ -17,14 +17,14 @@ from hbc.codegen.x86.run import address
 from hbc.codegen.x86.types import setr, vector_type
 from hbc.ir.algebra.form import Linear, minus, to_expr
 from hbc.ir.algebra.linear import linear
-from hbc.ir.lang.nodes import Expr
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import DType
 
 FEWEST = 4
 """Places that a call says more shortly."""
 
 
-def step_of(places: Sequence[Expr]) -> Expr | None:
+def step_of(places: Sequence[ir.Expr]) -> ir.Expr | None:
     """How far from one place to the next, where that is always the same."""
     forms: list[Linear] = [linear(p) for p in places]
     if len(forms) < FEWEST:
@@ -36,7 +36,7 @@ def step_of(places: Sequence[Expr]) -> Expr | None:
 
 
 def elements_apart(
-    buffer: str, places: Sequence[Expr], t: DType, lane: Callable[[str], str], unit: Unit
+    buffer: str, places: Sequence[ir.Expr], t: DType, lane: Callable[[str], str], unit: Unit
 ) -> str | None:
     """A vector of the elements; `lane`: an element as `setr` takes it."""
     step = step_of(places)
@@ -49,7 +49,7 @@ def elements_apart(
 
 
 def words_apart(
-    buffer: str, places: Sequence[Expr], t: DType, size: DType, word: str, unit: Unit
+    buffer: str, places: Sequence[ir.Expr], t: DType, size: DType, word: str, unit: Unit
 ) -> str | None:
     """A register of words, each of which the function `word` loads as an integer of a size."""
     step = step_of(places)
@@ -63,7 +63,7 @@ def words_apart(
 
 
 def masked_words_apart(
-    buffer: str, places: Sequence[Expr], t: DType, size: DType, live: Expr, unit: Unit
+    buffer: str, places: Sequence[ir.Expr], t: DType, size: DType, live: ir.Expr, unit: Unit
 ) -> str | None:
     """The same under one mask for every word, of AVX-512."""
     step = step_of(places)
@@ -82,7 +82,7 @@ def masked_words_apart(
 
 
 def _call(
-    function: str, buffer: str, places: Sequence[Expr], step: Expr, unit: Unit, more: str = ""
+    function: str, buffer: str, places: Sequence[ir.Expr], step: ir.Expr, unit: Unit, more: str = ""
 ) -> str:
     return f"{function}({address(buffer, places[0], unit)}, {scalar(step, unit)}{more})"
 

@@ -16,7 +16,7 @@ from hbc.codegen.x86.types import (
     vector_type,
     width_prefix,
 )  # fmt: skip
-from hbc.ir.lang.nodes import Cast
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import BF16, DTYPES, F32, F64, I32, DType, Kind
 
 
@@ -40,7 +40,7 @@ def convert(text: str, s: DType, t: DType, lanes: int, unit: Unit) -> str:
     if t == I32 and s in (F32, F64):
         return f"{_truncate(s, lanes, unit)}({text})"
     name = f"cast_{s}_{t}x{lanes}"
-    function = lanewise(name, Cast(t(1), lane_operand(0, s)), (s,), lanes, unit)
+    function = lanewise(name, ir.Cast(t(1), lane_operand(0, s)), (s,), lanes, unit)
     return f"{function}({text})"
 
 

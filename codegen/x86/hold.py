@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hbc.codegen.text.unit import Unit
 from hbc.codegen.x86.types import register_bits, vector_type
-from hbc.ir.lang.nodes import Cast, Expr, Load
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import BOOL, DType, Memory
 
 # gcc (12 at least) makes the load an operand of every instruction that can read memory, rather than
@@ -22,22 +22,22 @@ static inline {v} {name}({v} v)
 """
 
 
-def held(text: str, value: Expr, unit: Unit) -> str:
+def held(text: str, value: ir.Expr, unit: Unit) -> str:
     """The C text of a value that is about to be named; a load from memory is held."""
     t, lanes = value.type.element, value.type.lanes
-    if not (isinstance(value, Load) and _fills_register(t, lanes)):
+    if not (isinstance(value, ir.Load) and _fills_register(t, lanes)):
         return text
     if unit.buffers[value.buffer].memory is Memory.REGISTER:
         return text
     return _hold(text, t, lanes, unit)
 
 
-def held_if_widened(text: str, value: Expr, unit: Unit) -> str:
+def held_if_widened(text: str, value: ir.Expr, unit: Unit) -> str:
     """The C text of a value that is chosen by a mask. gcc 12 makes one instruction of a load of a few
     bytes, their widening and the mask, and then cannot compile it: "unable to generate reloads"."""
     t, lanes = value.type.element, value.type.lanes
     match value:
-        case Cast(value=Load(type=narrow)) if narrow.element.bits * lanes < 128:
+        case ir.Cast(value=ir.Load(type=narrow)) if narrow.element.bits * lanes < 128:
             return _hold(text, t, lanes, unit)
         case _:
             return text

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from hbc.codegen.text.scalar import scalar
 from hbc.codegen.text.unit import Unit
 from hbc.codegen.x86.spilled_mask import SpilledMask
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, floordiv, mod, mul
-from hbc.ir.lang.nodes import Expr, Ramp, Var
 from hbc.ir.vectors.lane_offsets import lane_offsets
 from hbc.ir.vectors.take import Take, progression
 
@@ -16,7 +16,7 @@ LANE = "lane"
 
 
 def each_live_lane(
-    index: Expr, live: SpilledMask, unit: Unit, statement: Callable[[str, str], str]
+    index: ir.Expr, live: SpilledMask, unit: Unit, statement: Callable[[str, str], str]
 ) -> None:
     """Prints `statement(lane, place)` for each lane of the index that is live."""
     lanes = index.type.lanes
@@ -43,10 +43,10 @@ def _if_live(condition: str, statement: str, unit: Unit) -> None:
     unit.out.depth -= 1
 
 
-def _place(index: Expr) -> Expr | None:
+def _place(index: ir.Expr) -> ir.Expr | None:
     """The element of the index at the variable `lane`."""
-    lane: Expr = Var(LANE)
-    if isinstance(index, Ramp) and index.base.type.lanes == 1 == index.stride.type.lanes:
+    lane: ir.Expr = ir.Var(LANE)
+    if isinstance(index, ir.Ramp) and index.base.type.lanes == 1 == index.stride.type.lanes:
         return add(index.base, mul(lane, index.stride))
     known = lane_offsets(index)
     digits = None if known is None else progression(known[1])

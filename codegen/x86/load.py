@@ -29,15 +29,15 @@ from hbc.codegen.x86.types import (
     zero,
 )  # fmt: skip
 from hbc.ir.ground.diag import InternalError
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add
-from hbc.ir.lang.nodes import Binary, Broadcast, Cast, Const, Expr, Load, Op
 from hbc.ir.lang.types import BOOL, I32, DType, Kind, Memory
 from hbc.ir.lang.walk import nodes
 from hbc.ir.vectors.lane_offsets import constant_lanes, lane_offsets
 from hbc.ir.vectors.take import Take
 
 
-def load(e: Load, unit: Unit) -> str:
+def load(e: ir.Load, unit: Unit) -> str:
     """The C text of a vector load (of bytes, for bools)."""
     t, lanes = e.type.element, e.type.lanes
     if unit.buffers[e.buffer].memory is Memory.REGISTER:
@@ -50,7 +50,7 @@ def load(e: Load, unit: Unit) -> str:
     if offsets == tuple(range(lanes)):
         return contiguous(e, base, unit)
     if not any(offsets) and (e.mask is None or _is_uniform(e.mask)):
-        element = _lane_value(str(scalar(Load(e.buffer, base, t(1)), unit)), t)
+        element = _lane_value(str(scalar(ir.Load(e.buffer, base, t(1)), unit)), t)
         if e.mask is not None:
             element = f"{scalar(e.mask.value, unit).at(LOGIC_OR)} ? {element} : 0"
         return set1(t, lanes, element)
@@ -66,9 +66,9 @@ def load(e: Load, unit: Unit) -> str:
     return f"({scalar(e.mask.value, unit).at(LOGIC_OR)} ? {text} : {zero(t, lanes)})"
 
 
-def _is_uniform(mask: Expr) -> TypeGuard[Broadcast]:
+def _is_uniform(mask: ir.Expr) -> TypeGuard[ir.Broadcast]:
     """Whether it is one condition for all lanes."""
-    return isinstance(mask, Broadcast) and mask.value.type.lanes == 1
+    return isinstance(mask, ir.Broadcast) and mask.value.type.lanes == 1
 
 
 def _lane_value(element: str, t: DType) -> str:
@@ -79,7 +79,7 @@ def _lane_value(element: str, t: DType) -> str:
     return f"({signed}){element}"
 
 
-def _register(e: Load, unit: Unit) -> str:
+def _register(e: ir.Load, unit: Unit) -> str:
     t, lanes = e.type.element, e.type.lanes
     piece, pieces = piece_of(e.index), unit.buffers[e.buffer].pieces
     name = register(e.buffer, e.index, unit)
@@ -103,7 +103,7 @@ def _register(e: Load, unit: Unit) -> str:
     return f"{prefix(t, lanes)}_and_{held}({condition}, {name})"
 
 
-def _picked(e: Load, pieces: Mapping[Piece, str], unit: Unit) -> str:
+def _picked(e: ir.Load, pieces: Mapping[Piece, str], unit: Unit) -> str:
     """Lanes of several registers, each as long as the result."""
     lanes = constant_lanes(e.index) or ()
     found = [(p, source(*p, lanes)) for p in sorted(pieces)]
@@ -114,7 +114,7 @@ def _picked(e: Load, pieces: Mapping[Piece, str], unit: Unit) -> str:
     return text
 
 
-def _gather(e: Load, unit: Unit) -> str:
+def _gather(e: ir.Load, unit: Unit) -> str:
     """Through an index vector where there is an instruction for it, else by lane."""
     t, lanes = e.type.element, e.type.lanes
     if e.mask is None and t.bits >= 32 and lanes * t.bits >= 128:
@@ -125,37 +125,37 @@ def _gather(e: Load, unit: Unit) -> str:
     return _by_lane(e, unit)
 
 
-def _split(index: Expr) -> tuple[Expr, Expr | None]:
+def _split(index: ir.Expr) -> tuple[ir.Expr, ir.Expr | None]:
     """The index as a scalar plus a vector that is not merely a ramp with an unknown step."""
-    scalars: list[Expr] = []
-    vectors: list[Expr] = []
+    scalars: list[ir.Expr] = []
+    vectors: list[ir.Expr] = []
     stack = [index]
     while stack:
         match stack.pop():
-            case Binary(op=Op.ADD, a=a, b=b):
+            case ir.Binary(op=ir.Op.ADD, a=a, b=b):
                 stack += [b, a]
-            case Broadcast(value=v) if v.type.lanes == 1:
+            case ir.Broadcast(value=v) if v.type.lanes == 1:
                 scalars.append(v)
             case other:
                 vectors.append(other)
-    base: Expr = Const(0, index.type.with_lanes(1))
+    base: ir.Expr = ir.Const(0, index.type.with_lanes(1))
     for part in scalars:
         base = add(base, part)
-    rest: Expr | None = None
+    rest: ir.Expr | None = None
     for part in vectors:
-        if not any(isinstance(n, Cast | Load) for n in nodes(part)):
+        if not any(isinstance(n, ir.Cast | ir.Load) for n in nodes(part)):
             return base, None  # cheaper lane by lane
-        rest = part if rest is None else Binary(Op.ADD, rest, part)
+        rest = part if rest is None else ir.Binary(ir.Op.ADD, rest, part)
     return base, rest
 
 
-def _gather_text(at: str, index: Expr, t: DType, lanes: int, unit: Unit) -> str:
+def _gather_text(at: str, index: ir.Expr, t: DType, lanes: int, unit: Unit) -> str:
     size, scale = t.bits * lanes, t.bits // 8
-    if isinstance(index, Cast) and index.value.type.element.is_int:
+    if isinstance(index, ir.Cast) and index.value.type.element.is_int:
         narrow = index.value
         s = narrow.type.element
         if s.bits < 32 or s == I32:
-            small = narrow if s == I32 else Cast(I32(lanes), narrow)
+            small = narrow if s == I32 else ir.Cast(I32(lanes), narrow)
             return _gather_call("i32", at, unit.printers.vector(small, unit), t, size, scale)
     if lanes * 64 <= unit.target.vector_bits:
         return _gather_call("i64", at, unit.printers.vector(index, unit), t, size, scale)
@@ -192,7 +192,7 @@ def _gather_call(kind: str, at: str, index: str, t: DType, size: int, scale: int
     return f"{p}_{name}({pointer}, {index}, {scale})"
 
 
-def _by_lane(e: Load, unit: Unit) -> str:
+def _by_lane(e: ir.Load, unit: Unit) -> str:
     """Scalar loads put together; under a mask, through an array."""
     t, lanes = e.type.element, e.type.lanes
     name = unit.buffers[e.buffer].text

@@ -7,7 +7,7 @@ AVX-512 F/BW/DQ/VL (which then has it at every width).
 from __future__ import annotations
 
 from hbc.ir.ground.record import record
-from hbc.ir.lang.nodes import MathOp, Op
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import DTYPES, DType
 
 
@@ -21,42 +21,42 @@ class Instruction:
 
 
 _FLOATS, _SMALL = "f32 f64", "i8 u8 i16 u16 i32 u32"
-_ROWS: tuple[tuple[Op, str, Instruction], ...] = (
-    (Op.ADD, f"{_FLOATS} {_SMALL} i64", Instruction("add")),
-    (Op.SUB, f"{_FLOATS} {_SMALL} i64", Instruction("sub")),
-    (Op.MUL, _FLOATS, Instruction("mul")),
-    (Op.MUL, "i16 u16 i32 u32", Instruction("mullo")),
-    (Op.MUL, "i64", Instruction("mullo", 512)),
-    (Op.DIV, _FLOATS, Instruction("div")),
-    (Op.MIN, _SMALL, Instruction("min", signed=True)),
-    (Op.MIN, "i64", Instruction("min", 512)),
-    (Op.MAX, _SMALL, Instruction("max", signed=True)),
-    (Op.MAX, "i64", Instruction("max", 512)),
+_ROWS: tuple[tuple[ir.Op, str, Instruction], ...] = (
+    (ir.Op.ADD, f"{_FLOATS} {_SMALL} i64", Instruction("add")),
+    (ir.Op.SUB, f"{_FLOATS} {_SMALL} i64", Instruction("sub")),
+    (ir.Op.MUL, _FLOATS, Instruction("mul")),
+    (ir.Op.MUL, "i16 u16 i32 u32", Instruction("mullo")),
+    (ir.Op.MUL, "i64", Instruction("mullo", 512)),
+    (ir.Op.DIV, _FLOATS, Instruction("div")),
+    (ir.Op.MIN, _SMALL, Instruction("min", signed=True)),
+    (ir.Op.MIN, "i64", Instruction("min", 512)),
+    (ir.Op.MAX, _SMALL, Instruction("max", signed=True)),
+    (ir.Op.MAX, "i64", Instruction("max", 512)),
 )
-BINARY: dict[tuple[Op, DType], Instruction] = {
+BINARY: dict[tuple[ir.Op, DType], Instruction] = {
     (op, DTYPES[name]): row for op, names, row in _ROWS for name in names.split()
 }
 
-BITWISE = {Op.AND: "and", Op.OR: "or", Op.XOR: "xor"}
+BITWISE = {ir.Op.AND: "and", ir.Op.OR: "or", ir.Op.XOR: "xor"}
 
 # Shifts by a constant, and lane by lane (the amount is already below the width).
-SHIFT_CONSTANT: dict[tuple[Op, str], Instruction] = {
-    (Op.SHL, "i16 u16 i32 u32 i64"): Instruction("slli"),
-    (Op.SHR, "u16 u32"): Instruction("srli"),
-    (Op.SHR, "i16 i32"): Instruction("srai"),
-    (Op.SHR, "i64"): Instruction("srai", 512),
+SHIFT_CONSTANT: dict[tuple[ir.Op, str], Instruction] = {
+    (ir.Op.SHL, "i16 u16 i32 u32 i64"): Instruction("slli"),
+    (ir.Op.SHR, "u16 u32"): Instruction("srli"),
+    (ir.Op.SHR, "i16 i32"): Instruction("srai"),
+    (ir.Op.SHR, "i64"): Instruction("srai", 512),
 }
-SHIFT_LANES: dict[tuple[Op, str], Instruction] = {
-    (Op.SHL, "i32 u32 i64"): Instruction("sllv"),
-    (Op.SHL, "i16 u16"): Instruction("sllv", 512),
-    (Op.SHR, "u32"): Instruction("srlv"),
-    (Op.SHR, "u16"): Instruction("srlv", 512),
-    (Op.SHR, "i32"): Instruction("srav"),
-    (Op.SHR, "i16 i64"): Instruction("srav", 512),
+SHIFT_LANES: dict[tuple[ir.Op, str], Instruction] = {
+    (ir.Op.SHL, "i32 u32 i64"): Instruction("sllv"),
+    (ir.Op.SHL, "i16 u16"): Instruction("sllv", 512),
+    (ir.Op.SHR, "u32"): Instruction("srlv"),
+    (ir.Op.SHR, "u16"): Instruction("srlv", 512),
+    (ir.Op.SHR, "i32"): Instruction("srav"),
+    (ir.Op.SHR, "i16 i64"): Instruction("srav", 512),
 }
 
 
-def shift(table: dict[tuple[Op, str], Instruction], op: Op, t: DType) -> Instruction | None:
+def shift(table: dict[tuple[ir.Op, str], Instruction], op: ir.Op, t: DType) -> Instruction | None:
     """The row for an operator and element type."""
     rows = (row for (o, names), row in table.items() if o is op and t.name in names.split())
     return next(rows, None)
@@ -64,19 +64,19 @@ def shift(table: dict[tuple[Op, str], Instruction], op: Op, t: DType) -> Instruc
 
 # cmp predicates: ordered but for !=, quiet.
 FLOAT_COMPARE = {
-    Op.LT: "_CMP_LT_OQ", Op.LE: "_CMP_LE_OQ", Op.GT: "_CMP_GT_OQ", Op.GE: "_CMP_GE_OQ",
-    Op.EQ: "_CMP_EQ_OQ", Op.NE: "_CMP_NEQ_UQ",
+    ir.Op.LT: "_CMP_LT_OQ", ir.Op.LE: "_CMP_LE_OQ", ir.Op.GT: "_CMP_GT_OQ", ir.Op.GE: "_CMP_GE_OQ",
+    ir.Op.EQ: "_CMP_EQ_OQ", ir.Op.NE: "_CMP_NEQ_UQ",
 }  # fmt: skip
 INT_COMPARE = {
-    Op.LT: "cmplt", Op.LE: "cmple", Op.GT: "cmpgt", Op.GE: "cmpge", Op.EQ: "cmpeq",
-    Op.NE: "cmpneq",
+    ir.Op.LT: "cmplt", ir.Op.LE: "cmple", ir.Op.GT: "cmpgt", ir.Op.GE: "cmpge", ir.Op.EQ: "cmpeq",
+    ir.Op.NE: "cmpneq",
 }  # fmt: skip
 
 # Rounding immediates; the exception flags do not matter.
 ROUND = {
-    MathOp.FLOOR: "_MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC",
-    MathOp.CEIL: "_MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC",
-    MathOp.ROUND: "_MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC",
+    ir.MathOp.FLOOR: "_MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC",
+    ir.MathOp.CEIL: "_MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC",
+    ir.MathOp.ROUND: "_MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC",
 }
 
 

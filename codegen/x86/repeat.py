@@ -13,8 +13,8 @@ from hbc.codegen.x86.types import (
     width_prefix,
 )  # fmt: skip
 from hbc.ir.ground.diag import InternalError
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add
-from hbc.ir.lang.nodes import Broadcast, Expr, Load
 from hbc.ir.lang.types import BOOL, I8, DType, Memory
 from hbc.ir.vectors.lane_offsets import lane_offsets
 from hbc.ir.vectors.take import integer
@@ -47,7 +47,7 @@ static inline {v} {name}(const {t} *p)
 WORDS = {16: "uint16_t", 32: "int32_t", 64: "int64_t"}  # what holds a group of so many bits
 
 
-def repeated(e: Broadcast, unit: Unit) -> str:
+def repeated(e: ir.Broadcast, unit: Unit) -> str:
     """`e.lanes` copies of a vector of several lanes."""
     t, group, lanes = e.type.element, e.value.type.lanes, e.type.lanes
     bits = group * t.bits
@@ -57,9 +57,9 @@ def repeated(e: Broadcast, unit: Unit) -> str:
     return _copies(unit.printers.vector(e.value, unit), t, bits, lanes)
 
 
-def _start(e: Expr, unit: Unit) -> tuple[str, Expr] | None:
+def _start(e: ir.Expr, unit: Unit) -> tuple[str, ir.Expr] | None:
     """Where in memory the adjacent elements lie that `e` loads."""
-    if not isinstance(e, Load) or e.mask is not None:
+    if not isinstance(e, ir.Load) or e.mask is not None:
         return None
     known = lane_offsets(e.index)
     if known is None or unit.buffers[e.buffer].memory is Memory.REGISTER:

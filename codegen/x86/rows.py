@@ -18,8 +18,8 @@ from hbc.codegen.x86.run import address, load_text
 from hbc.codegen.x86.types import cast_register, setr, width_prefix
 from hbc.ir.algebra.simplify import simplify
 from hbc.ir.ground.record import record
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add
-from hbc.ir.lang.nodes import Broadcast, Expr, Load, Ramp, const_index
 from hbc.ir.lang.types import BOOL, I8, DType
 from hbc.ir.vectors.lane_rows import Row, lane_rows
 from hbc.ir.vectors.take import Take, integer
@@ -29,12 +29,12 @@ from hbc.ir.vectors.take import Take, integer
 class _Run:
     """Adjacent elements from `base + start` on; for each the lane of the result that it is."""
 
-    base: Expr
+    base: ir.Expr
     start: int
     lanes: tuple[int, ...]
 
 
-def load_rows(e: Load, unit: Unit) -> str | None:
+def load_rows(e: ir.Load, unit: Unit) -> str | None:
     """The C text of the load; None when the rows are too short or too many, or have gaps."""
     t, n = e.type.element, e.type.lanes
     rows = lane_rows(e.index)
@@ -52,7 +52,7 @@ def load_rows(e: Load, unit: Unit) -> str | None:
     return _joined(pieces, e, unit)
 
 
-def repeated_group(e: Load, offsets: tuple[int, ...]) -> Expr | None:
+def repeated_group(e: ir.Load, offsets: tuple[int, ...]) -> ir.Expr | None:
     """The load as copies of a shorter one, of adjacent elements."""
     n = next((i for i in range(1, len(offsets)) if offsets[i] != offsets[0] + i), len(offsets))
     if n in (1, len(offsets)) or offsets != offsets[:n] * (len(offsets) // n):
@@ -64,8 +64,8 @@ def repeated_group(e: Load, offsets: tuple[int, ...]) -> Expr | None:
         for start in range(n, len(offsets), n)
     ):
         return None
-    return Broadcast(
-        Load(e.buffer, Take()(e.index, first), e.type.with_lanes(n), live), len(offsets) // n
+    return ir.Broadcast(
+        ir.Load(e.buffer, Take()(e.index, first), e.type.with_lanes(n), live), len(offsets) // n
     )
 
 
@@ -96,7 +96,7 @@ def _runs(row: Row) -> list[_Run]:
     return runs
 
 
-def _joined(pieces: list[_Run], e: Load, unit: Unit) -> str | None:
+def _joined(pieces: list[_Run], e: ir.Load, unit: Unit) -> str | None:
     """All pieces side by side, as many as there are lanes, and the shuffle that sorts them."""
     t, n = e.type.element, e.type.lanes
     order = [lane for piece in pieces for lane in piece.lanes]
@@ -107,7 +107,7 @@ def _joined(pieces: list[_Run], e: Load, unit: Unit) -> str | None:
     return shuffled([text], [source], t, unit)
 
 
-def _register(pieces: list[_Run], e: Load, unit: Unit) -> str:
+def _register(pieces: list[_Run], e: ir.Load, unit: Unit) -> str:
     """One register of pieces."""
     t, n = e.type.element, e.type.lanes
     bits = n * t.bits // len(pieces)
@@ -121,7 +121,7 @@ def _register(pieces: list[_Run], e: Load, unit: Unit) -> str:
     return cast_register(text, I8, t, n * t.bits // 8)
 
 
-def _words(pieces: list[_Run], size: DType, e: Load, unit: Unit) -> str:
+def _words(pieces: list[_Run], size: DType, e: ir.Load, unit: Unit) -> str:
     """Short pieces side by side, by one call where they lie evenly apart."""
     t = e.type.element
     places = [simplify(add(piece.base, piece.start)) for piece in pieces]
@@ -133,23 +133,25 @@ def _words(pieces: list[_Run], size: DType, e: Load, unit: Unit) -> str:
     return text or setr(size, len(pieces), [_word(piece, size, e, unit) for piece in pieces])
 
 
-def _piece(piece: _Run, e: Load, unit: Unit) -> str:
+def _piece(piece: _Run, e: ir.Load, unit: Unit) -> str:
     """A piece of at least 128 bits, or one under a mask."""
     t, width = e.type.element, len(piece.lanes)
     at = simplify(add(piece.base, piece.start))
     if e.mask is None:
         return load_text(e.buffer, at, t, width, unit)
     live = _mask_of(e.mask, piece.lanes)
-    return unit.printers.load(Load(e.buffer, Ramp(at, const_index(1), width), t(width), live), unit)
+    return unit.printers.load(
+        ir.Load(e.buffer, ir.Ramp(at, ir.const_index(1), width), t(width), live), unit
+    )
 
 
 @lru_cache
-def _mask_of(whole: Expr, lanes: tuple[int, ...]) -> Expr:
+def _mask_of(whole: ir.Expr, lanes: tuple[int, ...]) -> ir.Expr:
     """Those lanes of a mask, which is that of many loads."""
     return simplify(Take()(whole, lanes))
 
 
-def _word(piece: _Run, size: DType, e: Load, unit: Unit) -> str:
+def _word(piece: _Run, size: DType, e: ir.Load, unit: Unit) -> str:
     """A short piece, as an integer."""
     t = e.type.element
     if e.mask is not None:

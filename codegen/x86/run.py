@@ -14,13 +14,13 @@ from hbc.codegen.x86.types import (
     suffix,
     vector_type,
 )  # fmt: skip
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import const_value
-from hbc.ir.lang.nodes import Expr, Load
 from hbc.ir.lang.types import BOOL, U8, DType
 from hbc.ir.vectors.take import integer
 
 
-def contiguous(e: Load, base: Expr, unit: Unit) -> str:
+def contiguous(e: ir.Load, base: ir.Expr, unit: Unit) -> str:
     """`e` from element `base` on; lanes that its mask does not have are 0."""
     t, lanes = e.type.element, e.type.lanes
     if e.mask is None:
@@ -37,13 +37,13 @@ def contiguous(e: Load, base: Expr, unit: Unit) -> str:
     return f"{_masked_loader(t, lanes, unit)}({at}, {condition})"
 
 
-def address(buffer: str, index: Expr, unit: Unit) -> str:
+def address(buffer: str, index: ir.Expr, unit: Unit) -> str:
     """`&A[i]`, or `A` alone for index 0."""
     text = unit.buffers[buffer].text
     return text if const_value(index) == 0 else f"&{text}[{scalar(index, unit)}]"
 
 
-def load_text(buffer: str, index: Expr, t: DType, lanes: int, unit: Unit) -> str:
+def load_text(buffer: str, index: ir.Expr, t: DType, lanes: int, unit: Unit) -> str:
     """A load of adjacent elements."""
     at = address(buffer, index, unit)
     if t.name in ("f32", "f64") and lanes * t.bits >= 128:

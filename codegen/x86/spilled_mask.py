@@ -7,7 +7,7 @@ from hbc.codegen.text.spelling import c_type
 from hbc.codegen.text.unit import Unit
 from hbc.codegen.x86.mask import mask, may_be_live
 from hbc.codegen.x86.types import mask_type, register_lanes, spill
-from hbc.ir.lang.nodes import Expr
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import DType
 from hbc.ir.vectors.lane_masks import first_lanes_count
 from hbc.ir.vectors.take import integer
@@ -18,7 +18,7 @@ class SpilledMask:
     that is n, so that the C compiler sees which of them never are (it warns of their indices); for the
     same reason `possible` says which may be."""
 
-    def __init__(self, e: Expr, t: DType, unit: Unit) -> None:
+    def __init__(self, e: ir.Expr, t: DType, unit: Unit) -> None:
         self.bits = unit.target.vector_bits
         self.possible = may_be_live(e)
         self.name = unit.scope.fresh("live")

@@ -25,14 +25,14 @@ from hbc.codegen.x86.types import (
     width_prefix,
 )  # fmt: skip
 from hbc.ir.ground.diag import InternalError
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add
-from hbc.ir.lang.nodes import Binary, Expr, Load, Op, Select, Store, Var, VectorReduce
 from hbc.ir.lang.types import BOOL, F32, F64, I8, I32, I64, U8, DType, Memory
 from hbc.ir.vectors.lane_offsets import lane_offsets
 from hbc.ir.vectors.take import Take
 
 
-def store_vector(s: Store, unit: Unit) -> None:
+def store_vector(s: ir.Store, unit: Unit) -> None:
     """Prints a vector store."""
     if unit.buffers[s.buffer].memory is Memory.REGISTER:
         _register(s, unit)
@@ -47,7 +47,7 @@ def store_vector(s: Store, unit: Unit) -> None:
         _by_lane(s, unit)
 
 
-def value_text(e: Expr, unit: Unit) -> str:
+def value_text(e: ir.Expr, unit: Unit) -> str:
     """The value as it lies in memory: bools as bytes 0 and 1."""
     if e.type.element != BOOL:
         return unit.printers.vector(e, unit)
@@ -58,20 +58,20 @@ def value_text(e: Expr, unit: Unit) -> str:
     return f"{p}_and_si{register_bits(U8, lanes)}({condition}, {set1(U8, lanes, '1')})"
 
 
-def _register(s: Store, unit: Unit) -> None:
+def _register(s: ir.Store, unit: Unit) -> None:
     name = register(s.buffer, s.index, unit)
     if name is None:
         raise InternalError(f"codegen: `{s.buffer}` is in registers but written at other lanes")
     value = s.value
     if s.mask is not None:
-        value = Select(s.mask, value, Load(s.buffer, s.index, value.type))
+        value = ir.Select(s.mask, value, ir.Load(s.buffer, s.index, value.type))
     text = unit.printers.vector(value, unit)
     if VALUES in s.buffer:
         text = held(text, value, unit)
     unit.out.line(f"{unit.undeclared.pop(name, '')}{name} = {text};")
 
 
-def _contiguous(s: Store, base: Expr, unit: Unit) -> None:
+def _contiguous(s: ir.Store, base: ir.Expr, unit: Unit) -> None:
     t, lanes = s.value.type.element, s.value.type.lanes
     narrow = t.bits < 32 or lanes * t.bits < 128
     if s.mask is not None and narrow and unit.target.vector_bits < 512:
@@ -109,7 +109,7 @@ def _storer(t: DType, lanes: int, unit: Unit) -> str:
     return unit.prelude.add(name, text)
 
 
-def _scatter(s: Store, base: Expr, offsets: tuple[int, ...], unit: Unit) -> None:
+def _scatter(s: ir.Store, base: ir.Expr, offsets: tuple[int, ...], unit: Unit) -> None:
     """AVX-512: 32-bit offsets from the lane nearest to the start of memory."""
     t, lanes = s.value.type.element, s.value.type.lanes
     low = min(offsets)
@@ -130,7 +130,7 @@ def setr32(lanes: int, values: list[int]) -> str:
     return setr(I32, lanes, [str(v) for v in values])
 
 
-def _by_lane(s: Store, unit: Unit) -> None:
+def _by_lane(s: ir.Store, unit: Unit) -> None:
     """The lanes through an array, one by one."""
     t, lanes = s.value.type.element, s.value.type.lanes
     unit.scope.push()
@@ -152,7 +152,7 @@ def _by_lane(s: Store, unit: Unit) -> None:
     unit.scope.pop()
 
 
-def reduce_lanes(e: VectorReduce, unit: Unit) -> Text:
+def reduce_lanes(e: ir.VectorReduce, unit: Unit) -> Text:
     """All lanes of a native vector folded into a scalar."""
     t, lanes = e.value.type.element, e.value.type.lanes
     if t == BOOL:
@@ -161,19 +161,19 @@ def reduce_lanes(e: VectorReduce, unit: Unit) -> Text:
     return Text(f"{_reducer(e.op, t, lanes, unit)}({value})")
 
 
-def _reduce_mask(op: Op, e: Expr, lanes: int, unit: Unit) -> str:
+def _reduce_mask(op: ir.Op, e: ir.Expr, lanes: int, unit: Unit) -> str:
     condition = mask(e, 8, unit)
     if unit.target.vector_bits != 512:
         p = prefix(I8, lanes)
         condition = f"((unsigned){p}_movemask_epi8({condition}) & {all_lanes(lanes)})"
-    if op in (Op.OR, Op.MAX, Op.ADD):
+    if op in (ir.Op.OR, ir.Op.MAX, ir.Op.ADD):
         return f"({condition} != 0)"
-    if op in (Op.AND, Op.MIN, Op.MUL):
+    if op in (ir.Op.AND, ir.Op.MIN, ir.Op.MUL):
         return f"({condition} == {all_lanes(lanes)})"
     return f"(__builtin_popcountll({condition}) & 1)"
 
 
-def _reducer(op: Op, t: DType, lanes: int, unit: Unit) -> str:
+def _reducer(op: ir.Op, t: DType, lanes: int, unit: Unit) -> str:
     """A function that halves the vector until one lane is left."""
     name = f"reduce_{op.name.lower()}_{t}x{lanes}"
     lines, n = [f"{vector_type(t, lanes)} x0"], lanes
@@ -184,12 +184,12 @@ def _reducer(op: Op, t: DType, lanes: int, unit: Unit) -> str:
         bits = register_bits(t, 2 * n)
         low, high = _halves(f"x{step}", t, n, bits)
         unit.scope.push()
-        a, b = Var(f"low{step}", t(n)), Var(f"high{step}", t(n))
+        a, b = ir.Var(f"low{step}", t(n)), ir.Var(f"high{step}", t(n))
         names = [unit.scope.declare(v.name) for v in (a, b)]
         v = vector_type(t, n)
         body.append(f"    const {v} {names[0]} = {low}, {names[1]} = {high};")
         step += 1
-        body.append(f"    const {v} x{step} = {unit.printers.vector(Binary(op, a, b), unit)};")
+        body.append(f"    const {v} x{step} = {unit.printers.vector(ir.Binary(op, a, b), unit)};")
         unit.scope.pop()
     body.append(f"    return {_first_lane(f'x{step}', t)};")
     head = f"static inline {c_type(t)} {name}({', '.join(lines)})"

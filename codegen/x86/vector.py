@@ -33,73 +33,52 @@ from hbc.codegen.x86.types import (
     zero,
 )  # fmt: skip
 from hbc.ir.ground.diag import InternalError
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import binary, broadcast, const_value
-from hbc.ir.lang.nodes import (
-    Access,
-    Binary,
-    Broadcast,
-    Call,
-    Cast,
-    Const,
-    Expr,
-    Gather,
-    Instruct,
-    Let,
-    Load,
-    MathOp,
-    Move,
-    Op,
-    Ramp,
-    Select,
-    Unary,
-    UnaryOp,
-    Var,
-    VectorReduce,
-)  # fmt: skip
 from hbc.ir.lang.types import BOOL, F32, F64, I32, I64, DType, Kind
 from hbc.ir.passes.vector_math import is_expanded
 from hbc.ir.vectors.lane_offsets import constant_lanes, lane_offsets
 from hbc.ir.vectors.take import constants, integer
 
 
-def vector(e: Expr, unit: Unit) -> str:
+def vector(e: ir.Expr, unit: Unit) -> str:
     """The C text of a vector expression that is not a mask."""
     t, lanes = e.type.element, e.type.lanes
     match e:
-        case Var(name=name):
+        case ir.Var(name=name):
             return unit.scope.find(name).text
-        case Broadcast(value=v) if v.type.lanes == 1:
+        case ir.Broadcast(value=v) if v.type.lanes == 1:
             return _broadcast(v, t, lanes, unit)
-        case Gather(value=Load() as v):
+        case ir.Gather(value=ir.Load() as v):
             return picked(load(v, unit), v.type.lanes, e.lanes, t, unit)
-        case Ramp() | Gather() | Broadcast():
+        case ir.Ramp() | ir.Gather() | ir.Broadcast():
             return _positions(e, unit)
-        case Load():
+        case ir.Load():
             return load(e, unit)
-        case Cast(value=v):
+        case ir.Cast(value=v):
             return _cast(v, t, lanes, unit)
-        case Binary():
+        case ir.Binary():
             return _binary(e, unit)
-        case Unary():
+        case ir.Unary():
             return _unary(e, unit)
-        case Select():
+        case ir.Select():
             return _select(e, unit)
-        case Call():
+        case ir.Call():
             return _call(e, unit)
-        case Let(name=name, value=v, body=body):
+        case ir.Let(name=name, value=v, body=body):
             unit.printers.declare(name, v, unit)
             return vector(body, unit)
-        case Move(value=v):
+        case ir.Move(value=v):
             return vector(v, unit)
-        case Instruct():
+        case ir.Instruct():
             return execution(e, unit)
-        case VectorReduce() | Const() | Access():
+        case ir.VectorReduce() | ir.Const() | ir.Access():
             raise InternalError(f"codegen: {type(e).__name__} of {e.type} was not legalized")
         case _:
             assert_never(e)
 
 
-def declare(name: str, value: Expr, unit: Unit) -> None:
+def declare(name: str, value: ir.Expr, unit: Unit) -> None:
     """`const T name = value;` for a scalar, vector or mask; the name is in scope from here on."""
     t, lanes = value.type.element, value.type.lanes
     if lanes == 1:
@@ -117,7 +96,7 @@ def declare(name: str, value: Expr, unit: Unit) -> None:
     unit.out.line(f"const {kind} {variable} = {text};")
 
 
-def _broadcast(v: Expr, t: DType, lanes: int, unit: Unit) -> str:
+def _broadcast(v: ir.Expr, t: DType, lanes: int, unit: Unit) -> str:
     value = const_value(v)
     if value == 0 and not str(value).startswith("-"):
         return zero(t, lanes)
@@ -130,7 +109,7 @@ def _broadcast(v: Expr, t: DType, lanes: int, unit: Unit) -> str:
     return set1(t, lanes, text)
 
 
-def _positions(e: Expr, unit: Unit) -> str:
+def _positions(e: ir.Expr, unit: Unit) -> str:
     """Integers that differ by known amounts from lane to lane."""
     t, lanes = e.type.element, e.type.lanes
     known = constant_lanes(e)
@@ -141,60 +120,62 @@ def _positions(e: Expr, unit: Unit) -> str:
         rest = setr(t, lanes, [constant(wrapped(v, t), t) for v in offsets[1]])
         base = _broadcast(offsets[0], t, lanes, unit)
         return f"{prefix(t, lanes)}_add_{suffix(t)}({base}, {rest})"
-    if isinstance(e, Ramp) and e.base.type.lanes == 1:
-        steps = binary(Op.MUL, constants(tuple(range(lanes)), t.bits), broadcast(e.stride, lanes))
-        return vector(Binary(Op.ADD, broadcast(e.base, lanes), steps), unit)
-    if isinstance(e, Broadcast):
+    if isinstance(e, ir.Ramp) and e.base.type.lanes == 1:
+        steps = binary(
+            ir.Op.MUL, constants(tuple(range(lanes)), t.bits), broadcast(e.stride, lanes)
+        )
+        return vector(ir.Binary(ir.Op.ADD, broadcast(e.base, lanes), steps), unit)
+    if isinstance(e, ir.Broadcast):
         return repeated(e, unit)
     raise InternalError(f"codegen: {type(e).__name__} of {e.type} as a value")
 
 
-def _cast(v: Expr, t: DType, lanes: int, unit: Unit) -> str:
+def _cast(v: ir.Expr, t: DType, lanes: int, unit: Unit) -> str:
     s = v.type.element
     if BOOL in (s, t):
         raise InternalError("codegen: a cast of a mask was not legalized")
     return convert(vector(v, unit), s, t, lanes, unit)
 
 
-def _binary(e: Binary, unit: Unit) -> str:
+def _binary(e: ir.Binary, unit: Unit) -> str:
     t, lanes = e.type.element, e.type.lanes
     p, op = prefix(t, lanes), e.op
     if fused := _fma(e, unit):
         return fused
     if op in BITWISE:
         return f"{p}_{BITWISE[op]}_{whole(t, lanes)}({vector(e.a, unit)}, {vector(e.b, unit)})"
-    if op in (Op.SHL, Op.SHR) and (text := _shift(e, unit)):
+    if op in (ir.Op.SHL, ir.Op.SHR) and (text := _shift(e, unit)):
         return text
-    if op in (Op.MIN, Op.MAX) and t.is_float:
+    if op in (ir.Op.MIN, ir.Op.MAX) and t.is_float:
         return _extreme(e, unit)
     row = BINARY.get((op, t))
     if row and row.level <= unit.target.vector_bits:
         name = f"{p}_{row.stem}_{suffix(t, signless=not row.signed)}"
         return f"{name}({vector(e.a, unit)}, {vector(e.b, unit)})"
-    value = Binary(op, lane_operand(0, t), lane_operand(1, t))
+    value = ir.Binary(op, lane_operand(0, t), lane_operand(1, t))
     function = lanewise(f"{op.name.lower()}_{t}x{lanes}", value, (t, t), lanes, unit)
     return f"{function}({vector(e.a, unit)}, {vector(e.b, unit)})"
 
 
-def _fma(e: Binary, unit: Unit) -> str | None:
+def _fma(e: ir.Binary, unit: Unit) -> str | None:
     """a*b+c, a*b-c and c-a*b with one rounding."""
     t = e.type.element
-    if t not in (F32, F64) or e.op not in (Op.ADD, Op.SUB):
+    if t not in (F32, F64) or e.op not in (ir.Op.ADD, ir.Op.SUB):
         return None
-    name, product, other = "fmadd" if e.op is Op.ADD else "fmsub", e.a, e.b
+    name, product, other = "fmadd" if e.op is ir.Op.ADD else "fmsub", e.a, e.b
     if not _is_product(product):
-        name, product, other = "fmadd" if e.op is Op.ADD else "fnmadd", e.b, e.a
-    if not (isinstance(product, Binary) and _is_product(product)):
+        name, product, other = "fmadd" if e.op is ir.Op.ADD else "fnmadd", e.b, e.a
+    if not (isinstance(product, ir.Binary) and _is_product(product)):
         return None
     x, y, z = (vector(part, unit) for part in (product.a, product.b, other))
     return f"{prefix(t, e.type.lanes)}_{name}_{suffix(t)}({x}, {y}, {z})"
 
 
-def _is_product(e: Expr) -> bool:
-    return isinstance(e, Binary) and e.op is Op.MUL
+def _is_product(e: ir.Expr) -> bool:
+    return isinstance(e, ir.Binary) and e.op is ir.Op.MUL
 
 
-def _shift(e: Binary, unit: Unit) -> str | None:
+def _shift(e: ir.Binary, unit: Unit) -> str | None:
     t, lanes = e.type.element, e.type.lanes
     p, level = prefix(t, lanes), unit.target.vector_bits
     amount = const_value(e.b)
@@ -207,11 +188,11 @@ def _shift(e: Binary, unit: Unit) -> str | None:
     row = shift(SHIFT_LANES, e.op, t)
     if row is None or row.level > level:
         return None
-    last = binary(Op.AND, e.b, t.bits - 1)
+    last = binary(ir.Op.AND, e.b, t.bits - 1)
     return f"{p}_{row.stem}_epi{t.bits}({vector(e.a, unit)}, {vector(last, unit)})"
 
 
-def _extreme(e: Binary, unit: Unit) -> str:
+def _extreme(e: ir.Binary, unit: Unit) -> str:
     """minps gives its second operand when either is NaN: right when the first is a number."""
     t, lanes = e.type.element, e.type.lanes
     name = f"{prefix(t, lanes)}_{e.op}_{suffix(t)}"
@@ -233,29 +214,29 @@ def _extreme(e: Binary, unit: Unit) -> str:
     return f"{function}({vector(a, unit)}, {vector(b, unit)})"
 
 
-def _is_number(e: Expr) -> bool:
+def _is_number(e: ir.Expr) -> bool:
     value = const_value(e)
     return value is not None and value == value  # NaN differs from itself
 
 
-def _unary(e: Unary, unit: Unit) -> str:
+def _unary(e: ir.Unary, unit: Unit) -> str:
     t, lanes = e.type.element, e.type.lanes
     p, s, x = prefix(t, lanes), suffix(t), vector(e.a, unit)
     match e.op:
-        case UnaryOp.NEG if t.is_float:
+        case ir.UnaryOp.NEG if t.is_float:
             return f"{p}_xor_{s}({x}, {set1(t, lanes, constant(-0.0, t))})"
-        case UnaryOp.NEG:
+        case ir.UnaryOp.NEG:
             return f"{p}_sub_{s}({zero(t, lanes)}, {x})"
-        case UnaryOp.NOT:
+        case ir.UnaryOp.NOT:
             return f"{p}_xor_si{register_bits(t, lanes)}({x}, {set1(I32, _words(t, lanes), '-1')})"
-        case UnaryOp.ABS if t.is_float:
+        case ir.UnaryOp.ABS if t.is_float:
             return f"{p}_andnot_{s}({set1(t, lanes, constant(-0.0, t))}, {x})"
-        case UnaryOp.ABS if t.kind is Kind.UINT:
+        case ir.UnaryOp.ABS if t.kind is Kind.UINT:
             return x
-        case UnaryOp.ABS if t != I64 or unit.target.vector_bits == 512:
+        case ir.UnaryOp.ABS if t != I64 or unit.target.vector_bits == 512:
             return f"{p}_abs_{s}({x})"
-        case UnaryOp.ABS:
-            value = Unary(UnaryOp.ABS, lane_operand(0, t))
+        case ir.UnaryOp.ABS:
+            value = ir.Unary(ir.UnaryOp.ABS, lane_operand(0, t))
             return f"{lanewise(f'abs_{t}x{lanes}', value, (t,), lanes, unit)}({x})"
         case _:
             assert_never(e.op)
@@ -265,7 +246,7 @@ def _words(t: DType, lanes: int) -> int:
     return register_bits(t, lanes) // 32
 
 
-def _select(e: Select, unit: Unit) -> str:
+def _select(e: ir.Select, unit: Unit) -> str:
     t, lanes = e.type.element, e.type.lanes
     p, bits = prefix(t, lanes), register_bits(t, lanes)
     condition = mask(e.condition, t.bits, unit)
@@ -284,24 +265,24 @@ def _select(e: Select, unit: Unit) -> str:
     return f"{'_mm' if bits == 128 else '_mm256'}_blendv_epi8({b}, {a}, {condition})"
 
 
-def _call(e: Call, unit: Unit) -> str:
+def _call(e: ir.Call, unit: Unit) -> str:
     t, lanes = e.type.element, e.type.lanes
     p, s, argument = prefix(t, lanes), suffix(t), e.args[0]
     x = vector(argument, unit)
     match e.name:
-        case MathOp.REINTERPRET:
+        case ir.MathOp.REINTERPRET:
             return cast_register(x, argument.type.element, t, lanes)
-        case MathOp.SQRT:
+        case ir.MathOp.SQRT:
             return f"{p}_sqrt_{s}({x})"
-        case MathOp.RSQRT:
+        case ir.MathOp.RSQRT:
             return f"{p}_div_{s}({set1(t, lanes, constant(1.0, t))}, {p}_sqrt_{s}({x}))"
-        case MathOp.FLOOR | MathOp.CEIL | MathOp.ROUND:
+        case ir.MathOp.FLOOR | ir.MathOp.CEIL | ir.MathOp.ROUND:
             name = "roundscale" if p == "_mm512" else "round"
             return f"{p}_{name}_{s}({x}, {ROUND[e.name]})"
         case _ if t == F32 and is_expanded(e.name):
             return f"{math_function(e.name, lanes, unit)}({x})"
         case _:
-            value: Expr = Call(e.name, (lane_operand(0, t),), t(1))
+            value: ir.Expr = ir.Call(e.name, (lane_operand(0, t),), t(1))
             function = lanewise(f"{e.name}_{t}x{lanes}", value, (t,), lanes, unit)
             return f"{function}({x})"
 

@@ -43,8 +43,8 @@ from hbc.eqsat.tensors.tensor import (
     strides_along,
 )
 from hbc.ir.ground.record import mutable
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.instruction import Instruction, Kind
-from hbc.ir.lang.nodes import Cast, const_index
 from hbc.ir.lang.types import DTYPES
 from hbc.ir.meaning.contraction import commutes, largest, multiplications, shape, strides
 
@@ -415,7 +415,7 @@ def _sums_arrays(x: Tensor) -> bool:
 def _is_signed_anew(x: Tensor | None, buffer: str) -> bool:
     """Whether it is an array of integers as ones of the other sign, which tiles hold alike."""
     match x:
-        case Apply(node=Cast() as node, args=(Read() as read,)) if read.buffer == buffer:
+        case Apply(node=ir.Cast() as node, args=(Read() as read,)) if read.buffer == buffer:
             to, element = node.type.element, read.element
             return to.is_int and element.is_int and to.bits == element.bits
         case _:
@@ -424,8 +424,8 @@ def _is_signed_anew(x: Tensor | None, buffer: str) -> bool:
 
 def _rest(search: Search, c: Candidate, of: Encoding) -> Tensor | None:
     """The value with the candidate read from CHOSEN."""
-    chosen = Read(CHOSEN, c.element, const_index(0), ())
+    chosen = Read(CHOSEN, c.element, ir.const_index(0), ())
     number = len(of.places)
-    of.places.append((CHOSEN, c.element, const_index(0)))
+    of.places.append((CHOSEN, c.element, ir.const_index(0)))
     rest = decode(search.rest(c.whole, f"(Read {number} (map-empty))"), of)
     return None if rest == chosen else rest

@@ -28,30 +28,30 @@ from hbc.eqsat.tensors.tensor import (
 )
 from hbc.ir.algebra.linear import Linear, linear, minus, plus, to_expr
 from hbc.ir.ground.record import record
-from hbc.ir.lang.nodes import Block, Expr, Load, Stmt, Store, Var, const_index
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.walk import block, map_stmt, nodes
 from hbc.ir.vectors.lane_offsets import constant_lanes
 
 MOST_LOOPS = 3  # that copies come from
-Strides = tuple[tuple[Dim, Expr], ...]
+Strides = tuple[tuple[Dim, ir.Expr], ...]
 
 
 @record
 class Copy:
     """A store with marks for places, what these stand for, and the elements that it stores to."""
 
-    store: Store
-    alike: Store
-    places: Mapping[str, Expr]
+    store: ir.Store
+    alike: ir.Store
+    places: Mapping[str, ir.Expr]
     elements: frozenset[int]
 
 
-def with_joined(s: Stmt, buffer: str) -> Stmt:
+def with_joined(s: ir.Stmt, buffer: str) -> ir.Stmt:
     """The statement with the copies of stores to the buffer that follow each other as one."""
     new = map_stmt(s, lambda e: e, lambda child: with_joined(child, buffer))
-    if not isinstance(new, Block):
+    if not isinstance(new, ir.Block):
         return new
-    body: list[Stmt] = []
+    body: list[ir.Stmt] = []
     run: list[Copy] = []
     for child in new.body:
         copy = _copy(child, buffer)
@@ -65,12 +65,12 @@ def with_joined(s: Stmt, buffer: str) -> Stmt:
     return block(*body, *(_joined(run) if run else ()))
 
 
-def _copy(s: Stmt, buffer: str) -> Copy | None:
+def _copy(s: ir.Stmt, buffer: str) -> Copy | None:
     """A store to known elements of the buffer, of which it reads no others."""
-    if not isinstance(s, Store) or s.buffer != buffer:
+    if not isinstance(s, ir.Store) or s.buffer != buffer:
         return None
     elements = constant_lanes(s.index)
-    own = (n for n in nodes(s.value) if isinstance(n, Load) and n.buffer == buffer)
+    own = (n for n in nodes(s.value) if isinstance(n, ir.Load) and n.buffer == buffer)
     if elements is None or any(n.index != s.index for n in own):
         return None
     return Copy(s, *marked(s), frozenset(elements))
@@ -83,9 +83,9 @@ def _belongs(copy: Copy, run: Sequence[Copy]) -> bool:
     return all(copy.elements.isdisjoint(c.elements) for c in run)
 
 
-def _joined(run: Sequence[Copy]) -> list[Stmt]:
+def _joined(run: Sequence[Copy]) -> list[ir.Stmt]:
     """One store, or those that there are where they are not evenly apart."""
-    separate: list[Stmt] = [c.store for c in run]
+    separate: list[ir.Stmt] = [c.store for c in run]
     if len(run) == 1:
         return separate
     places = {name: tuple(linear(c.places[name]) for c in run) for name in run[0].places}
@@ -137,17 +137,17 @@ def _strides(at: Sequence[Linear], extents: Sequence[int]) -> tuple[Linear, ...]
     return tuple(found)
 
 
-def _over(s: Store, loops: Dims, moves: Mapping[str, tuple[Expr, Strides]]) -> Store:
+def _over(s: ir.Store, loops: Dims, moves: Mapping[str, tuple[ir.Expr, Strides]]) -> ir.Store:
     """A marked store over the loops around its own lanes. Raises NotTensorError."""
-    dest = Load(s.buffer, s.index, s.value.type)
+    dest = ir.Load(s.buffer, s.index, s.value.type)
     own = box(dest, s.value) if s.mask is None else box(dest, s.value, s.mask)
     at = whole_box((*loops, *own))
 
     def moved(x: Tensor) -> Tensor:
         match x:
-            case Read(base=Var(name=name)) if name in moves:
+            case Read(base=ir.Var(name=name)) if name in moves:
                 base, strides = moves[name]
-                kept = tuple((d, stride) for d, stride in strides if stride != const_index(0))
+                kept = tuple((d, stride) for d, stride in strides if stride != ir.const_index(0))
                 return replace(x, base=base, strides=(*kept, *x.strides))
             case Apply(node=node, args=args):
                 return Apply(node, tuple(map(moved, args)))
@@ -161,4 +161,4 @@ def _over(s: Store, loops: Dims, moves: Mapping[str, tuple[Expr, Strides]]) -> S
     where = moved(tensor(dest, own))
     assert isinstance(where, Read)
     mask = None if s.mask is None else value(moved(tensor(s.mask, own)), at)
-    return Store(s.buffer, address(where, at), value(moved(tensor(s.value, own)), at), mask)
+    return ir.Store(s.buffer, address(where, at), value(moved(tensor(s.value, own)), at), mask)

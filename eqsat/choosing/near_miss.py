@@ -29,27 +29,12 @@ from hbc.eqsat.tensors.tensor import (
     strides_along,
 )
 from hbc.ir.ground.record import record
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.instruction import Instruction
-from hbc.ir.lang.nodes import (
-    Binary,
-    Broadcast,
-    Call,
-    Cast,
-    Const,
-    Load,
-    MathOp,
-    Node,
-    Op,
-    Select,
-    Store,
-    Unary,
-    UnaryOp,
-    VectorReduce,
-)
 from hbc.ir.lang.types import DTYPES, I64, TILES, DType
 from hbc.ir.lang.walk import nodes
 
-FUNCTIONS_OF_FACTORS = frozenset({str(MathOp.TF32)})
+FUNCTIONS_OF_FACTORS = frozenset({str(ir.MathOp.TF32)})
 NO_SHAPE = "its loops do not make rows, columns and a sum"
 APART = "keep the sums in `store_in(registers)`, and vectorize only one of their loops"
 """What works for every sum that no tile instruction does."""
@@ -100,7 +85,7 @@ def near_miss(
             name, "no vectorized loop is summed over",
             "vectorize a reduction loop too: `atomic().vectorize(k)`",
         )  # fmt: skip
-    if total.op is not Op.ADD:
+    if total.op is not ir.Op.ADD:
         return Miss(
             name, f"the reduction is `{total.op}`, and instructions add",
             APART if _tiles(usable) else "it stays vector code",
@@ -121,14 +106,16 @@ def near_miss(
     return miss
 
 
-def not_a_tensor(why: NotTensorError, s: Store, instructions: Sequence[Instruction]) -> Miss:
+def not_a_tensor(why: NotTensorError, s: ir.Store, instructions: Sequence[Instruction]) -> Miss:
     """The same for a statement whose lanes have no strides."""
     usable = [i for i in instructions if selectable(i)]
-    used = [n.type.element for n in nodes(s.value) if isinstance(n, Load) and n.buffer != s.buffer]
+    used = [
+        n.type.element for n in nodes(s.value) if isinstance(n, ir.Load) and n.buffer != s.buffer
+    ]
     name = _by_types(s.value.type.element, used, usable)
     if s.value.type.lanes == 1:
         return Miss(name, ALONE, VECTORIZE)
-    total = next((n for n in nodes(why.part) if isinstance(n, VectorReduce)), None)
+    total = next((n for n in nodes(why.part) if isinstance(n, ir.VectorReduce)), None)
     if total is not None and any(_multiplies(n) for n in nodes(total)):
         return Miss(name, REPEATED, APART)
     if total is not None:
@@ -138,8 +125,8 @@ def not_a_tensor(why: NotTensorError, s: Store, instructions: Sequence[Instructi
 
 def without_strides(why: NotTensorError, name: str) -> Miss:
     """The same for an operand whose place has none. `name`: of the nearest instruction."""
-    index = why.part.index if isinstance(why.part, Load) else why.part
-    through = [n.buffer for n in nodes(index) if isinstance(n, Load)]
+    index = why.part.index if isinstance(why.part, ir.Load) else why.part
+    through = [n.buffer for n in nodes(index) if isinstance(n, ir.Load)]
     if through:
         return Miss(
             name, f"an operand is indexed through `{through[0]}`",
@@ -159,17 +146,17 @@ def without_strides(why: NotTensorError, name: str) -> Miss:
     )  # fmt: skip
 
 
-def _divisor(n: Node) -> int:
+def _divisor(n: ir.Node) -> int:
     """The number that places are divided by, 0 where there is none."""
-    if not isinstance(n, Binary) or n.op not in (Op.DIV, Op.MOD) or n.type.element != I64:
+    if not isinstance(n, ir.Binary) or n.op not in (ir.Op.DIV, ir.Op.MOD) or n.type.element != I64:
         return 0
-    by = n.b.value if isinstance(n.b, Broadcast) else n.b
-    return int(by.value) if isinstance(by, Const) else 0
+    by = n.b.value if isinstance(n.b, ir.Broadcast) else n.b
+    return int(by.value) if isinstance(by, ir.Const) else 0
 
 
-def _multiplies(n: Node) -> bool:
+def _multiplies(n: ir.Node) -> bool:
     """Whether it multiplies values, not places."""
-    return isinstance(n, Binary) and n.op is Op.MUL and n.type.element != I64
+    return isinstance(n, ir.Binary) and n.op is ir.Op.MUL and n.type.element != I64
 
 
 def sums_varying(value: Tensor) -> bool:
@@ -215,9 +202,9 @@ def sums(x: Tensor) -> Iterator[Reduce]:
 def _terms(x: Tensor) -> Iterator[Tensor]:
     """What is added: through sums and further reductions."""
     match x:
-        case Reduce(op=Op.ADD, value=value) | Masked(value=value):
+        case Reduce(op=ir.Op.ADD, value=value) | Masked(value=value):
             yield from _terms(value)
-        case Apply(node=Binary(op=Op.ADD | Op.SUB), args=(a, b)):
+        case Apply(node=ir.Binary(op=ir.Op.ADD | ir.Op.SUB), args=(a, b)):
             yield from (t for t in (*_terms(a), *_terms(b)) if strides_along(t))
         case _:
             yield x
@@ -227,7 +214,7 @@ def _product(term: Tensor, total: DType, summed: Collection[Dim]) -> tuple[str, 
     """The types of the two arrays that a term multiplies, or what they are rounded to. `summed` are the
     dimensions that are summed over."""
     inner = _without_masks(term)
-    if isinstance(inner, Apply) and isinstance(inner.node, Cast):
+    if isinstance(inner, Apply) and isinstance(inner.node, ir.Cast):
         below = _without_masks(inner.args[0])
         if isinstance(below, Apply) and _is_product(below):
             return _narrow(below, total)
@@ -261,7 +248,7 @@ def _product(term: Tensor, total: DType, summed: Collection[Dim]) -> tuple[str, 
             AS_OPERAND,
         )
     for leaf in leaves:
-        if isinstance(leaf, Apply) and not _rounding(leaf) and not isinstance(leaf.node, Cast):
+        if isinstance(leaf, Apply) and not _rounding(leaf) and not isinstance(leaf.node, ir.Cast):
             return _Unlike(
                 f"a factor is {_described(leaf)} of type {leaf.element}, and no array",
                 _without_operator(leaf),
@@ -280,12 +267,12 @@ def _as_product(x: Tensor) -> str:
 def _without_operator(factor: Apply) -> str:
     """What to write instead of a factor that is computed."""
     match factor.node:
-        case Unary(op=UnaryOp.NEG):
+        case ir.Unary(op=ir.UnaryOp.NEG):
             return (
                 "add up the products without `-` in a Func of their own, and subtract its sums where "
                 "they are used"
             )
-        case Binary(op=Op.ADD | Op.SUB):
+        case ir.Binary(op=ir.Op.ADD | ir.Op.SUB):
             return (
                 f"{AS_OPERAND}; or multiply out: a sum of products for each term, put together where "
                 "they are used"
@@ -297,7 +284,7 @@ def _without_operator(factor: Apply) -> str:
 def _rounding(x: Tensor) -> str:
     """The name of the function where a factor is an array that instructions round by themselves."""
     match x:
-        case Apply(node=Call(name=name), args=(Read(),)) if str(name) in FUNCTIONS_OF_FACTORS:
+        case Apply(node=ir.Call(name=name), args=(Read(),)) if str(name) in FUNCTIONS_OF_FACTORS:
             return str(name)
         case _:
             return ""
@@ -387,11 +374,11 @@ def _without_masks(x: Tensor) -> Tensor:
 
 
 def _is_product(x: Apply) -> bool:
-    return isinstance(x.node, Binary) and x.node.op is Op.MUL
+    return isinstance(x.node, ir.Binary) and x.node.op is ir.Op.MUL
 
 
 def _subtracts(x: Apply) -> bool:
-    return isinstance(x.node, Binary) and x.node.op is Op.SUB
+    return isinstance(x.node, ir.Binary) and x.node.op is ir.Op.SUB
 
 
 def _differs(x: Tensor) -> bool:
@@ -399,7 +386,7 @@ def _differs(x: Tensor) -> bool:
     match x:
         case Reduce(value=value) | Masked(value=value):
             return _differs(value)
-        case Apply(node=Binary(op=Op.ADD | Op.SUB), args=(a, b)):
+        case Apply(node=ir.Binary(op=ir.Op.ADD | ir.Op.SUB), args=(a, b)):
             return _subtracts(x) or _differs(a) or _differs(b)
         case _:
             return False
@@ -417,7 +404,7 @@ def _factors(x: Tensor) -> Iterator[Tensor]:
 def _leaf(x: Tensor) -> Tensor:
     """The factor before it was widened."""
     x = _without_masks(x)
-    while isinstance(x, Apply) and isinstance(x.node, Cast):
+    while isinstance(x, Apply) and isinstance(x.node, ir.Cast):
         below = _without_masks(x.args[0])
         if not exact(below.element, x.element):
             break
@@ -442,17 +429,17 @@ def _written(x: Tensor) -> str:
     return f"{inner.buffer}[..]" if isinstance(inner, Read) else ".."
 
 
-def _operator(node: Cast | Binary | Unary | Select | Call) -> str:
+def _operator(node: ir.Cast | ir.Binary | ir.Unary | ir.Select | ir.Call) -> str:
     match node:
-        case Cast(type=t):
+        case ir.Cast(type=t):
             return f"{t.element}(..)"
-        case Binary(op=op):
+        case ir.Binary(op=op):
             return str(op)
-        case Unary(op=unary):
+        case ir.Unary(op=unary):
             return str(unary)
-        case Call(name=name):
+        case ir.Call(name=name):
             return f"{name}(..)"
-        case Select():
+        case ir.Select():
             return "select(..)"
         case _:
             assert_never(node)

@@ -25,27 +25,15 @@ from hbc.eqsat.tensors.points import Place, Points, value
 from hbc.eqsat.tensors.tensor import Dim, NotTensorError, Reduce, box, tensor
 from hbc.eqsat.tiles.agreement import Way
 from hbc.ir.ground.record import record
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, broadcast, const, const_value
 from hbc.ir.lang.build import mul as times
 from hbc.ir.lang.instruction import Instruction
-from hbc.ir.lang.nodes import (
-    Allocate,
-    Binary,
-    Const,
-    Expr,
-    Load,
-    Op,
-    Ramp,
-    Stmt,
-    Store,
-    VectorReduce,
-    const_index,
-)
 from hbc.ir.lang.types import Memory, Type
 from hbc.ir.lang.walk import block, map_children, map_stmt, statements
 from hbc.ir.meaning.contraction import extents, largest, shape
 
-Ways = Callable[[Allocate, tuple[Instruction, ...]], list[Way | None]]
+Ways = Callable[[ir.Allocate, tuple[Instruction, ...]], list[Way | None]]
 """What is cheapest for each product that sums in the buffer, by one of these instructions."""
 
 
@@ -61,15 +49,15 @@ class Partial:
     terms: int
 
 
-def summed_lanes(s: Store) -> Expr | None:
+def summed_lanes(s: ir.Store) -> ir.Expr | None:
     """The lanes of a vector all of which a store adds to the element that it stores to."""
     match s.value:
-        case Binary(op=Op.ADD, a=a, b=b) if s.mask is None and s.atomic is None:
+        case ir.Binary(op=ir.Op.ADD, a=a, b=b) if s.mask is None and s.atomic is None:
             for old, new in ((a, b), (b, a)):
                 match old, new:
                     case (
-                        Load(buffer=s.buffer, index=s.index, mask=None),
-                        VectorReduce(op=Op.ADD, value=x, lanes=1),
+                        ir.Load(buffer=s.buffer, index=s.index, mask=None),
+                        ir.VectorReduce(op=ir.Op.ADD, value=x, lanes=1),
                     ) if x.type.lanes > 1:
                         return x
     return None
@@ -86,11 +74,11 @@ def partial_of(i: Instruction) -> Partial | None:
 
 
 def in_partial_sums(
-    a: Allocate, instructions: Sequence[Instruction], ways: Ways, fresh: Callable[[str], str]
-) -> Allocate:
+    a: ir.Allocate, instructions: Sequence[Instruction], ways: Ways, fresh: Callable[[str], str]
+) -> ir.Allocate:
     """The buffer with partial sums beside it, where an instruction does all that adds to them."""
-    sums = [s for s in statements(a.body) if isinstance(s, Store) and s.buffer == a.buffer]
-    if not isinstance(a.extent, Const) or not any(summed_lanes(s) is not None for s in sums):
+    sums = [s for s in statements(a.body) if isinstance(s, ir.Store) and s.buffer == a.buffer]
+    if not isinstance(a.extent, ir.Const) or not any(summed_lanes(s) is not None for s in sums):
         return a
     least, best = float("inf"), None
     for i in instructions:
@@ -112,25 +100,27 @@ def in_partial_sums(
     return replace(a, body=_beside(a, best, fresh(f"{a.buffer}_sums")))
 
 
-def _beside(a: Allocate, form: Partial, name: str) -> Allocate:
+def _beside(a: ir.Allocate, form: Partial, name: str) -> ir.Allocate:
     """The buffer of partial sums, with what the scope of `a` does then. Raises _CannotError,
     NotTensorError."""
-    assert isinstance(a.extent, Const)
-    extent = const_index(int(a.extent.value) * form.lanes)
+    assert isinstance(a.extent, ir.Const)
+    extent = ir.const_index(int(a.extent.value) * form.lanes)
     body = _rewritten(a.body, a, form, name)
-    return Allocate(name, a.element, extent, Memory.REGISTER, body, f"partial sums of {a.buffer}")
+    return ir.Allocate(
+        name, a.element, extent, Memory.REGISTER, body, f"partial sums of {a.buffer}"
+    )
 
 
-def _rewritten(s: Stmt, a: Allocate, form: Partial, name: str) -> Stmt:
-    def read(e: Expr) -> Expr:
-        if not isinstance(e, Load) or e.buffer != a.buffer:
+def _rewritten(s: ir.Stmt, a: ir.Allocate, form: Partial, name: str) -> ir.Stmt:
+    def read(e: ir.Expr) -> ir.Expr:
+        if not isinstance(e, ir.Load) or e.buffer != a.buffer:
             return map_children(e, read)
         lanes = e.type.lanes
         sums = _sums(e.index, lanes, a, form, name)
         sums = replace(sums, mask=_for_each(e.mask, form))
-        return add(e, VectorReduce(Op.ADD, sums, lanes))
+        return add(e, ir.VectorReduce(ir.Op.ADD, sums, lanes))
 
-    if not isinstance(s, Store) or s.buffer != a.buffer:
+    if not isinstance(s, ir.Store) or s.buffer != a.buffer:
         return map_stmt(s, read, lambda child: _rewritten(child, a, form, name))
     lanes = summed_lanes(s)
     if lanes is not None:
@@ -139,27 +129,27 @@ def _rewritten(s: Stmt, a: Allocate, form: Partial, name: str) -> Stmt:
         raise _CannotError
     at = _sums(s.index, s.value.type.lanes, a, form, name)
     zero = broadcast(const(0, a.element), at.type.lanes)
-    cleared = Store(name, at.index, zero, _for_each(s.mask, form), s.span)
+    cleared = ir.Store(name, at.index, zero, _for_each(s.mask, form), s.span)
     return block(replace(s, value=read(s.value)), cleared)
 
 
-def _for_each(mask: Expr | None, form: Partial) -> Expr | None:
+def _for_each(mask: ir.Expr | None, form: Partial) -> ir.Expr | None:
     """The mask of elements as one of their partial sums."""
     if mask is None:
         return None
     dims = box(mask)
     lanes = tuple(d.extent for d in dims)
     places = {
-        d: Place(const_index(0), tuple(int(n == own) for n in range(len(dims) + 1)), d.extent)
+        d: Place(ir.const_index(0), tuple(int(n == own) for n in range(len(dims) + 1)), d.extent)
         for own, d in enumerate(dims)
     }
     return value(tensor(mask, dims), Points((*lanes, form.lanes), places))
 
 
-def _sums(index: Expr, lanes: int, a: Allocate, form: Partial, name: str) -> Load:
+def _sums(index: ir.Expr, lanes: int, a: ir.Allocate, form: Partial, name: str) -> ir.Load:
     """The partial sums of the elements at an index."""
     match index:
-        case Ramp(base=base, stride=stride, lanes=n) if n == lanes and const_value(stride) == 1:
+        case ir.Ramp(base=base, stride=stride, lanes=n) if n == lanes and const_value(stride) == 1:
             pass
         case _ if lanes == 1:
             base = index
@@ -167,19 +157,19 @@ def _sums(index: Expr, lanes: int, a: Allocate, form: Partial, name: str) -> Loa
             raise _CannotError
     count = lanes * form.lanes
     first = times(base, form.lanes)
-    return Load(name, Ramp(first, const_index(1), count), Type(a.element, count))
+    return ir.Load(name, ir.Ramp(first, ir.const_index(1), count), Type(a.element, count))
 
 
-def _added(s: Store, x: Expr, a: Allocate, form: Partial, name: str) -> Store:
+def _added(s: ir.Store, x: ir.Expr, a: ir.Allocate, form: Partial, name: str) -> ir.Store:
     """The statement on the partial sums."""
     if x.type.lanes % (form.lanes * form.terms):
         raise _CannotError
     old = _sums(s.index, 1, a, form, name)
-    new = add(old, VectorReduce(Op.ADD, _in_turn(x, form), form.lanes))
-    return Store(name, old.index, new, span=s.span)
+    new = add(old, ir.VectorReduce(ir.Op.ADD, _in_turn(x, form), form.lanes))
+    return ir.Store(name, old.index, new, span=s.span)
 
 
-def _in_turn(x: Expr, form: Partial) -> Expr:
+def _in_turn(x: ir.Expr, form: Partial) -> ir.Expr:
     """The lanes in the order in which each sum takes its `terms`, then the next in the following
     register."""
     steps = x.type.lanes // (form.lanes * form.terms)
@@ -189,7 +179,7 @@ def _in_turn(x: Expr, form: Partial) -> Expr:
         raise _CannotError
     dims = [(Dim("d0", steps), 1), (Dim("d1", form.lanes), 0), (Dim("d2", form.terms), 2)]
     places = {
-        d: Place(const_index(0), tuple(int(n == lane) for n in range(3)), d.extent)
+        d: Place(ir.const_index(0), tuple(int(n == lane) for n in range(3)), d.extent)
         for d, lane in dims
         if d.extent > 1
     }
@@ -201,14 +191,14 @@ def _ends(sides: Iterable[int]) -> set[int]:
     return set(accumulate(reversed(tuple(sides)), mul)) - {1}
 
 
-def why_not(s: Store, instructions: Sequence[Instruction]) -> Miss:
+def why_not(s: ir.Store, instructions: Sequence[Instruction]) -> Miss:
     """Why the lanes that a store adds up are not in partial sums."""
     lanes = summed_lanes(s)
     assert lanes is not None
     forms = {i.name: form for i in instructions if (form := partial_of(i)) is not None}
     try:
         dims = tuple(Dim(f"r{n}", d.extent, True) for n, d in enumerate(box(lanes)))
-        miss = near_miss(Reduce(Op.ADD, dims, tensor(lanes, dims)), instructions)
+        miss = near_miss(Reduce(ir.Op.ADD, dims, tensor(lanes, dims)), instructions)
     except NotTensorError as why:
         return not_a_tensor(why, s, instructions)
     form = forms.get(miss.nearest)

@@ -11,7 +11,7 @@ from hbc.eqsat.tiles.agreement import NarrowTilesError
 from hbc.eqsat.tiles.tiles import MovingTileError, Tile, TileShapeError
 from hbc.ir.ground.diag import Diagnostic, HbcError, NoSolutionError
 from hbc.ir.ground.source import Span
-from hbc.ir.lang.nodes import Allocate, Store, VectorReduce
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.walk import nodes
 from hbc.ir.vectors.lane_limit import MOST_LANES
 
@@ -22,7 +22,7 @@ NO_SUM = Miss(
 )  # fmt: skip
 
 
-def nothing_does(s: Store, miss: Miss) -> NoSolutionError:
+def nothing_does(s: ir.Store, miss: Miss) -> NoSolutionError:
     """For a sum in tile memory that no instruction does."""
     why, span = miss.condition, s.span
     if miss.is_condition:
@@ -42,7 +42,7 @@ def _condition_of(update: Span | None) -> Span | None:
     return Span(update.source, *found.span(1)) if found else update
 
 
-def no_product(a: Allocate, update: Store | None, miss: Miss) -> NoSolutionError:
+def no_product(a: ir.Allocate, update: ir.Store | None, miss: Miss) -> NoSolutionError:
     """For a buffer in tile memory that no instruction touches. `update`: what should have been one."""
     span = a.span if update is None else update.span
     return _no_solution(
@@ -52,7 +52,7 @@ def no_product(a: Allocate, update: Store | None, miss: Miss) -> NoSolutionError
 
 
 def untiled(
-    e: TileShapeError | MovingTileError | NarrowTilesError, a: Allocate
+    e: TileShapeError | MovingTileError | NarrowTilesError, a: ir.Allocate
 ) -> tuple[HbcError, Miss]:
     """For a buffer in tile memory of which nobody knows the tiles, and what to say of its sums."""
     match e:
@@ -64,7 +64,7 @@ def untiled(
             return _narrow(e)
 
 
-def _other_tiles(e: TileShapeError, a: Allocate) -> tuple[HbcError, Miss]:
+def _other_tiles(e: TileShapeError, a: ir.Allocate) -> tuple[HbcError, Miss]:
     """Two statements want the elements in different tiles, or one in tiles that reach over the edges."""
     first, second = _shape(e.first), _shape(e.second)
     if first == second:
@@ -116,10 +116,10 @@ def _moving(e: MovingTileError) -> tuple[HbcError, Miss]:
     return HbcError(Diagnostic(message, e.statement.span, edit)), Miss("", why, edit)
 
 
-def refuse_wide(s: Store, miss: Miss) -> None:
+def refuse_wide(s: ir.Store, miss: Miss) -> None:
     """NoSolutionError for a sum of more lanes than ordinary vector code can have."""
     lanes = max(
-        (n.value.type.lanes for n in nodes(s.value) if isinstance(n, VectorReduce)), default=1
+        (n.value.type.lanes for n in nodes(s.value) if isinstance(n, ir.VectorReduce)), default=1
     )
     if lanes > MOST_LANES:
         raise _no_solution(

@@ -22,15 +22,15 @@ from hbc.eqsat.tiles.agreement import Way
 from hbc.eqsat.tiles.tiles import Tile, points_of
 from hbc.ir.algebra.layout import Layout, to_index
 from hbc.ir.ground.record import record
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import and_
 from hbc.ir.lang.instruction import Instruction
-from hbc.ir.lang.nodes import Allocate, Const, Expr, For, Load, Ramp, Stmt, Store, const_index
 from hbc.ir.lang.types import Memory
 from hbc.ir.lang.walk import map_children, map_stmt, nodes
 from hbc.ir.meaning.contraction import largest, shape
 from hbc.ir.vectors.lane_offsets import constant_lanes
 
-Ways = Callable[[Allocate, tuple[Instruction, ...]], list[Way | None]]
+Ways = Callable[[ir.Allocate, tuple[Instruction, ...]], list[Way | None]]
 """What is cheapest for each product that sums in the buffer; only one of these instructions does it,
 where there are any."""
 
@@ -60,9 +60,13 @@ def of_blocks(instructions: Sequence[Instruction]) -> tuple[Instruction, ...]:
     return tuple(found)
 
 
-def laid_out(s: Allocate, blocks: Sequence[Instruction], ways: Ways) -> Allocate:
+def laid_out(s: ir.Allocate, blocks: Sequence[Instruction], ways: Ways) -> ir.Allocate:
     """The buffer in the order that is cheapest for the products in it."""
-    if not blocks or not isinstance(s.extent, Const) or not any(_sums(n, s) for n in nodes(s.body)):
+    if (
+        not blocks
+        or not isinstance(s.extent, ir.Const)
+        or not any(_sums(n, s) for n in nodes(s.body))
+    ):
         return s
     whole = replace(s, body=with_joined(s.body, s.buffer))
     least, best = _cycles(ways(whole, ())), s
@@ -81,17 +85,17 @@ def laid_out(s: Allocate, blocks: Sequence[Instruction], ways: Ways) -> Allocate
     return best
 
 
-def _sums(n: object, s: Allocate) -> bool:
-    return isinstance(n, Store) and n.buffer == s.buffer and is_product(n.value)
+def _sums(n: object, s: ir.Allocate) -> bool:
+    return isinstance(n, ir.Store) and n.buffer == s.buffer and is_product(n.value)
 
 
 def _cycles(found: Sequence[Way | None]) -> float:
     return sum(float("inf") if way is None else way[1].cycles for way in found)
 
 
-def _picking(s: Allocate, i: Instruction, extent: int) -> float:
+def _picking(s: ir.Allocate, i: Instruction, extent: int) -> float:
     """Cycles for picking rows from registers; nothing where many steps of a sum come before."""
-    if any(isinstance(n, For) and any(_sums(m, s) for m in nodes(n)) for n in nodes(s.body)):
+    if any(isinstance(n, ir.For) and any(_sums(m, s) for m in nodes(n)) for n in nodes(s.body)):
         return 0.0
     return 2 * SHUFFLE * extent * s.element.bytes / i.place.row_bytes
 
@@ -113,34 +117,34 @@ def _order(way: Way, buffer: str, extent: int) -> Order | None:
     return Order(buffer, tuple(elements), tuple(places), lanes)
 
 
-def _reordered(s: Stmt, order: Order, mask: Expr | None = None) -> Stmt:
+def _reordered(s: ir.Stmt, order: Order, mask: ir.Expr | None = None) -> ir.Stmt:
     """The statement on the buffer in another order. Raises _CannotError, NotTensorError."""
-    if isinstance(s, Store):
+    if isinstance(s, ir.Store):
         if s.buffer == order.buffer:
             return _stored(s, order)
         mask = s.mask
     return map_stmt(s, lambda e: _read(e, order, mask), lambda child: _reordered(child, order))
 
 
-def _read(e: Expr, order: Order, mask: Expr | None) -> Expr:
+def _read(e: ir.Expr, order: Order, mask: ir.Expr | None) -> ir.Expr:
     """`e` with what it reads of the buffer; in registers that may be more than is stored by `mask`."""
-    if not isinstance(e, Load) or e.buffer != order.buffer:
+    if not isinstance(e, ir.Load) or e.buffer != order.buffer:
         return map_children(e, lambda child: _read(child, order, mask))
     elements = constant_lanes(e.index)
     if elements is None or len(elements) % order.lanes or e.mask not in (None, mask):
         raise _CannotError
     places = [order.places[n] for n in elements]
-    dims = [(extent, const_index(stride)) for extent, stride in loops_of(places)]
-    return Load(e.buffer, to_index(Layout(const_index(places[0]), tuple(dims))), e.type)
+    dims = [(extent, ir.const_index(stride)) for extent, stride in loops_of(places)]
+    return ir.Load(e.buffer, to_index(Layout(ir.const_index(places[0]), tuple(dims))), e.type)
 
 
-def _stored(s: Store, order: Order) -> Store:
+def _stored(s: ir.Store, order: Order) -> ir.Store:
     """A store to the buffer that goes through its lanes in the new order."""
     elements = constant_lanes(s.index) or ()
     places = sorted(order.places[n] for n in elements)
     if not places or len(places) % order.lanes or places[-1] - places[0] != len(places) - 1:
         raise _CannotError
-    dest = Load(s.buffer, s.index, s.value.type)
+    dest = ir.Load(s.buffer, s.index, s.value.type)
     dims: Dims = box(dest, s.value) if s.mask is None else box(dest, s.value, s.mask)
     where, x = tensor(dest, dims), tensor(s.value, dims)
     assert isinstance(where, Read)
@@ -150,8 +154,8 @@ def _stored(s: Store, order: Order) -> Store:
     at = points_of(rows, where, dims)
     if at is None or any(r.buffer == s.buffer and r != where for r in reads(x)):
         raise _CannotError
-    index = Ramp(const_index(places[0]), const_index(1), len(places))
-    at = given(at, s.buffer, Load(s.buffer, index, s.value.type))
+    index = ir.Ramp(ir.const_index(places[0]), ir.const_index(1), len(places))
+    at = given(at, s.buffer, ir.Load(s.buffer, index, s.value.type))
     mask = None
     if s.mask is not None:
         mask = and_(*(value(c, at) for c in conjuncts(tensor(s.mask, dims))))

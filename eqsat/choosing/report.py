@@ -14,7 +14,7 @@ from hbc.eqsat.operands.choice import Choice
 from hbc.ir.ground.diag import Diagnostic, Severity
 from hbc.ir.ground.record import record
 from hbc.ir.ground.source import Span
-from hbc.ir.lang.nodes import Binary, If, LetStmt, Load, Op, Stmt, Store, Var
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.walk import free_variables, nodes
 
 Part = Literal["whole", "tail"]
@@ -55,26 +55,26 @@ class Record:
     part: Part = "whole"
 
 
-def part_of(s: Store, around: Iterable[Stmt]) -> Part:
+def part_of(s: ir.Store, around: Iterable[ir.Stmt]) -> Part:
     """Which part a statement does, inside of others, the outermost first: of the rest it is where that
     is not 0, and under a mask that ends with it."""
     rests: set[str] = set()
     for outer in around:
         match outer:
-            case LetStmt(name=name, value=Binary(op=Op.MOD | Op.MIN)):
+            case ir.LetStmt(name=name, value=ir.Binary(op=ir.Op.MOD | ir.Op.MIN)):
                 rests.add(name)
-            case If(condition=Binary(op=Op.GT, a=Var(name=name))) if name in rests:
+            case ir.If(condition=ir.Binary(op=ir.Op.GT, a=ir.Var(name=name))) if name in rests:
                 return "tail"
             case _:
                 pass
     if not rests:
         return "whole"
-    masks = [s.mask, *(n.mask for n in nodes(s.value) if isinstance(n, Load))]
+    masks = [s.mask, *(n.mask for n in nodes(s.value) if isinstance(n, ir.Load))]
     ends = (free_variables(m) for m in masks if m is not None)
     return "tail" if any(rests & names for names in ends) else "whole"
 
 
-def chosen(s: Store, choice: Choice, part: Part) -> Record:
+def chosen(s: ir.Store, choice: Choice, part: Part) -> Record:
     """For a statement that has an instruction."""
     plan = choice.plan
     memory = choice.cycles - plan.cycles - choice.packing
@@ -86,7 +86,7 @@ def chosen(s: Store, choice: Choice, part: Part) -> Record:
     )  # fmt: skip
 
 
-def missed(s: Store, miss: Miss, part: Part = "whole") -> Record:
+def missed(s: ir.Store, miss: Miss, part: Part = "whole") -> Record:
     """For a statement that has none."""
     return Record(s.span, s.buffer, None, miss=miss, part=part)
 

@@ -44,26 +44,11 @@ from hbc.eqsat.tiles.steps import Product, allocated, executed
 from hbc.eqsat.tiles.tiles import MovingTileError, TileBuffer, TileShapeError
 from hbc.ir.algebra.simplify import simplify_stmt
 from hbc.ir.ground.record import mutable, record
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.instruction import Instruction
 from hbc.ir.lang.kernel import Kernel
 from hbc.ir.lang.launches import THREADS
 from hbc.ir.lang.names import unused
-from hbc.ir.lang.nodes import (
-    Allocate,
-    Block,
-    Broadcast,
-    Expr,
-    For,
-    If,
-    Instruct,
-    LetStmt,
-    Load,
-    Op,
-    Ramp,
-    Stmt,
-    Store,
-    VectorReduce,
-)
 from hbc.ir.lang.types import FRAGMENTS, TILES, Memory
 from hbc.ir.lang.walk import (
     all_names,
@@ -106,7 +91,7 @@ def select(
     simple = {id(n) for s in nested(kernel.body) for n in (s, *own_expressions(s))}
     simple |= {id(s) for s in nested(chosen) if _is_plain(s)}
     body = without_idle(simplify_stmt(chosen, done=simple), usable)
-    used = {n.name for s in nested(body) for n in _values(s) if isinstance(n, Instruct)}
+    used = {n.name for s in nested(body) for n in _values(s) if isinstance(n, ir.Instruct)}
     instructions = tuple(i for i in usable if i.name in used)
     finite = selection.assumes_finite
     return replace(kernel, body=body, instructions=instructions, assumes_finite=finite)
@@ -117,7 +102,7 @@ class Local:
     """A buffer in registers or tiles: whether its masked stores may write all lanes, and the conditions
     where it is 0 unless they hold."""
 
-    allocation: Allocate
+    allocation: ir.Allocate
     relaxed: bool
     zeros: frozenset[Hashable]
 
@@ -136,7 +121,7 @@ class _Selection:
     templates: Templates = field(default_factory=Templates)
     readings: Readings = field(default_factory=Readings)
     kinds: dict[Memory, tuple[Instruction, ...]] = field(default_factory=dict)
-    seen: dict[tuple[int, bool], tuple[Store, Options | None]] = field(default_factory=dict)
+    seen: dict[tuple[int, bool], tuple[ir.Store, Options | None]] = field(default_factory=dict)
     alone: dict[str, tuple[Instruction, ...]] = field(default_factory=dict)  # each, by its name
     partial: set[str] = field(default_factory=set)  # buffers of partial sums
     blocks: tuple[Instruction, ...] = field(init=False)  # that sum blocks of several rows
@@ -148,34 +133,34 @@ class _Selection:
         self.shapes = Shapes(graphs=Graphs(self.instructions))
         self.tiles = TileScope({}, self.is_relaxed, self.options, self.fix, self.frames)
 
-    def stmt(self, s: Stmt) -> Stmt:
+    def stmt(self, s: ir.Stmt) -> ir.Stmt:
         match s:
-            case Allocate(memory=memory) if memory in TILES:
+            case ir.Allocate(memory=memory) if memory in TILES:
                 return self.tile_buffer(s)
-            case Allocate(memory=Memory.REGISTER):
+            case ir.Allocate(memory=Memory.REGISTER):
                 spread = in_partial_sums(s, self.on(Memory.REGISTER), self.ways, self.frames.fresh)
-                if isinstance(spread.body, Allocate) and spread is not s:
+                if isinstance(spread.body, ir.Allocate) and spread is not s:
                     self.partial.add(spread.body.buffer)
                 return self.within(laid_out(spread, self.blocks, self.ways))
-            case Block(body=body) if any(self.is_on_tiles(c) for c in body):
+            case ir.Block(body=body) if any(self.is_on_tiles(c) for c in body):
                 return self.on_tiles(body)
             case _ if self.is_on_tiles(s):
                 return self.on_tiles((s,))
-            case Store() if summed_lanes(s) is not None:
+            case ir.Store() if summed_lanes(s) is not None:
                 self.report.append(missed(s, why_not(s, self.fitting(s)), self.part(s)))
                 return s
-            case Store() if not is_product(s.value) or self.adds_up(s.value):
+            case ir.Store() if not is_product(s.value) or self.adds_up(s.value):
                 return self.unmasked(s)
             case _:
                 return self.within(s)
 
-    def within(self, s: Stmt) -> Stmt:
+    def within(self, s: ir.Stmt) -> ir.Stmt:
         """The statement after what is packed for it."""
         with self.frames.inside(s) as frame:
-            new = self.store(s) if isinstance(s, Store) else map_stmt(s, _same, self.stmt)
+            new = self.store(s) if isinstance(s, ir.Store) else map_stmt(s, _same, self.stmt)
             return self.frames.filled(frame, new)
 
-    def store(self, s: Store) -> Stmt:
+    def store(self, s: ir.Store) -> ir.Stmt:
         if s.atomic is not None:
             return s
         found = self.selected(s)
@@ -191,16 +176,16 @@ class _Selection:
         marked = self.shapes.marked[found[1].number]
         return self.templates.perform(marked, found[1], self.frames.fresh, self.frames.packed)
 
-    def part(self, s: Store) -> Part:
+    def part(self, s: ir.Store) -> Part:
         """Whether it is the rest of a loop that the store at hand does."""
         return part_of(s, (frame.stmt for frame in self.frames.stack))
 
-    def adds_up(self, e: Expr) -> bool:
+    def adds_up(self, e: ir.Expr) -> bool:
         """Whether all that is summed in the expression are partial sums."""
-        summed = (n.value for n in nodes(e) if isinstance(n, VectorReduce))
-        return all(isinstance(x, Load) and x.buffer in self.partial for x in summed)
+        summed = (n.value for n in nodes(e) if isinstance(n, ir.VectorReduce))
+        return all(isinstance(x, ir.Load) and x.buffer in self.partial for x in summed)
 
-    def prove(self, s: Store, one: Statement, choice: Choice) -> None:
+    def prove(self, s: ir.Store, one: Statement, choice: Choice) -> None:
         """Runs the statement beside its choice, once for each kind. Raises CheckError."""
         c = choice.candidate
         by_zeros = s.mask is not None and not (one.mask or one.dead)  # what adds nothing adds 0 * x
@@ -213,7 +198,7 @@ class _Selection:
             self.proven.add(choice.number)
             check(s, one, choice)
 
-    def local(self, s: Allocate) -> Local:
+    def local(self, s: ir.Allocate) -> Local:
         """What is known of a buffer in scope."""
         if id(s) not in self.locals:
             self.locals[id(s)] = Local(s, is_relaxed(s), zero_outside(s))
@@ -228,17 +213,17 @@ class _Selection:
         local = (a for a in self.frames.allocations() if a.memory in LOCAL)
         return {a.buffer: self.local(a).zeros for a in local}
 
-    def unmasked(self, s: Store) -> Store:
+    def unmasked(self, s: ir.Store) -> ir.Store:
         return replace(s, mask=None) if self.is_relaxed(s.buffer) else s
 
-    def selected(self, s: Store) -> tuple[Statement, Choice | None] | None:
+    def selected(self, s: ir.Store) -> tuple[Statement, Choice | None] | None:
         """The store as a statement, and the instructions for it; None when it is no such."""
         found = self.options(s)
         if found is None:
             return None
         return found.ways[0] if found.ways else (found.statement, None)
 
-    def options(self, s: Store) -> Options | None:
+    def options(self, s: ir.Store) -> Options | None:
         """The store as a statement, and what may do it, the cheapest first."""
         key = id(s), s.buffer in self.tiles.buffers
         if key not in self.seen:
@@ -250,7 +235,7 @@ class _Selection:
             self.seen[key] = s, found  # with the store, whose id is thus not used again
         return self.seen[key][1]
 
-    def ways(self, a: Allocate, only: tuple[Instruction, ...]) -> list[Way | None]:
+    def ways(self, a: ir.Allocate, only: tuple[Instruction, ...]) -> list[Way | None]:
         """The cheapest way for each product that sums in a buffer in registers. `only`: by these
         instructions, if any."""
         only = self.alone.setdefault(only[0].name, only) if only else ()
@@ -263,7 +248,7 @@ class _Selection:
                     found.append(None)
         return found
 
-    def all_options(self, s: Store, only: tuple[Instruction, ...] = ()) -> Options:
+    def all_options(self, s: ir.Store, only: tuple[Instruction, ...] = ()) -> Options:
         """What may do the store, the cheapest first. `only`: these instructions, if any. Raises
         NotTensorError."""
         fit = only or self.fitting(s)
@@ -271,7 +256,7 @@ class _Selection:
         on_tiles, among_tiles = s.buffer in self.tiles.buffers, bool(self.tiles.buffers)
         alone = self.is_alone(s)
 
-        def read(s: Store, zeros: Zeros) -> Spellings:
+        def read(s: ir.Store, zeros: Zeros) -> Spellings:
             # In registers the lanes of one row are all there is to choose.
             known = () if on_tiles else (statement(s, self.instructions, relaxed, zeros, alone),)
             found = known or statements(s, fit, relaxed, zeros, alone)
@@ -293,14 +278,14 @@ class _Selection:
         whole = first if found.whole is found.first else placed(found.whole, places)
         return Options(first, tuple(ways), whole)
 
-    def fix(self, s: Store, way: Way) -> None:
+    def fix(self, s: ir.Store, way: Way) -> None:
         """Only this will do for the store, which is on tiles."""
         key = id(s), True
         _, found = self.seen[key]
         assert found is not None
         self.seen[key] = s, replace(found, ways=(way,))
 
-    def tile_buffer(self, s: Allocate) -> Stmt:
+    def tile_buffer(self, s: ir.Allocate) -> ir.Stmt:
         """The scope of a buffer in tile memory."""
         with self.frames.inside(s) as frame:
             try:
@@ -320,7 +305,7 @@ class _Selection:
             self.tiles.buffers[s.buffer] = outer
         return new
 
-    def refuse(self, a: Allocate, buffer: TileBuffer) -> None:
+    def refuse(self, a: ir.Allocate, buffer: TileBuffer) -> None:
         """HbcError where a sum in tile memory has no instruction, or a buffer there no sum."""
         misses = [(n, miss) for n in _stores_to(a) if (miss := self.miss(n)) is not None]
         sums = [(n, miss) for n, miss in misses if _is_sum(n)]
@@ -332,7 +317,7 @@ class _Selection:
             self.report += [missed(n, miss if updates else NO_SUM) for n, miss in misses]
             raise no_product(a, *(updates[-1] if updates else (None, NO_SUM)))
 
-    def miss(self, s: Store) -> Miss | None:
+    def miss(self, s: ir.Store) -> Miss | None:
         """Why no instruction does the statement; None where one does."""
         fit = self.fitting(s)
         found = self.selected(s)
@@ -348,14 +333,14 @@ class _Selection:
             return not_a_tensor(why, s, fit)
         return None
 
-    def is_alone(self, s: Store) -> bool:
+    def is_alone(self, s: ir.Store) -> bool:
         """Whether one element of a tile would be a tile of one row and one column: not where no lanes
         are summed, since then nothing was vectorized."""
-        if reads(s.value, s.buffer) and not contains(s.value, VectorReduce):
+        if reads(s.value, s.buffer) and not contains(s.value, ir.VectorReduce):
             return False
         return s.buffer in self.tiles.buffers or self.tiles.is_in(s.value)
 
-    def fitting(self, s: Store) -> tuple[Instruction, ...]:
+    def fitting(self, s: ir.Store) -> tuple[Instruction, ...]:
         """The instructions on registers of the kind that the store goes to."""
         tiles = self.tiles.buffers.get(s.buffer)
         return self.on(Memory.REGISTER if tiles is None else tiles.memory)
@@ -366,13 +351,13 @@ class _Selection:
             self.kinds[memory] = tuple(i for i in self.instructions if i.place.memory is memory)
         return self.kinds[memory]
 
-    def is_on_tiles(self, s: Stmt) -> bool:
+    def is_on_tiles(self, s: ir.Stmt) -> bool:
         """Whether the statement itself, or all of it at once, does something to tiles."""
         if not any(self.tiles.touched(s)):
             return False
-        return isinstance(s, Store) or self.is_through_memory(s)
+        return isinstance(s, ir.Store) or self.is_through_memory(s)
 
-    def is_through_memory(self, s: Stmt) -> bool:
+    def is_through_memory(self, s: ir.Stmt) -> bool:
         """Whether the statement must work on copies of tiles."""
         if not any(self.tiles.touched(s)) or _has_threads(s):
             return False
@@ -381,10 +366,10 @@ class _Selection:
             return False
         return not all(self.tiles.is_direct(n) for n in stores)
 
-    def on_tiles(self, body: Sequence[Stmt]) -> Stmt:
+    def on_tiles(self, body: Sequence[ir.Stmt]) -> ir.Stmt:
         """Statements in order, some of which touch tiles: neighbouring products share their operands,
         and neighbours that work on copies share these."""
-        done: list[Stmt] = []
+        done: list[ir.Stmt] = []
         pending: list[Product] = []
         for through, group in groupby(map(self.tiles.first, body), self.is_through_memory):
             run = list(group)
@@ -397,7 +382,7 @@ class _Selection:
                     done.append(self._executed(pending))
                     done.append(self._moved(s) if self.is_on_tiles(s) else self.stmt(s))
                     continue
-                if isinstance(s, Store):
+                if isinstance(s, ir.Store):
                     self.report.append(chosen(s, found[1], self.part(s)))
                     self.prove(s, *found)
                 with self.frames.inside(s) as frame:
@@ -411,15 +396,15 @@ class _Selection:
                 done.append(self.frames.filled(frame, new))
         return block(*done, self._executed(pending))
 
-    def _executed(self, pending: list[Product]) -> Stmt:
-        now = executed(pending, self.frames.fresh) if pending else Block(())
+    def _executed(self, pending: list[Product]) -> ir.Stmt:
+        now = executed(pending, self.frames.fresh) if pending else ir.Block(())
         pending.clear()
         return now
 
-    def _on_copies(self, run: Sequence[Stmt]) -> Stmt:
+    def _on_copies(self, run: Sequence[ir.Stmt]) -> ir.Stmt:
         """Statements that work on copies of tiles; neighbours share these. Those under a condition make
         their own there: where it does not hold, the tiles may have no values."""
-        done: list[Stmt] = []
+        done: list[ir.Stmt] = []
         for within, group in groupby(run, self._has_own_copies):
             if within:
                 done += map(self.within, group)
@@ -427,64 +412,66 @@ class _Selection:
                 done.append(self.tiles.through_memory(list(group), self.stmt))
         return block(*done)
 
-    def _has_own_copies(self, s: Stmt) -> bool:
+    def _has_own_copies(self, s: ir.Stmt) -> bool:
         match s:
-            case If(condition=e) | LetStmt(value=e):
-                return any(isinstance(n, If) for n in nested(s)) and not self.tiles.is_in(e)
+            case ir.If(condition=e) | ir.LetStmt(value=e):
+                return any(isinstance(n, ir.If) for n in nested(s)) and not self.tiles.is_in(e)
             case _:
                 return False
 
-    def _moved(self, s: Stmt) -> Stmt:
-        assert isinstance(s, Store)
+    def _moved(self, s: ir.Stmt) -> ir.Stmt:
+        assert isinstance(s, ir.Store)
         with self.frames.inside(s) as frame:
             return self.frames.filled(frame, self.tiles.direct(s))
 
 
-def _has_threads(s: Stmt) -> bool:
+def _has_threads(s: ir.Stmt) -> bool:
     """Whether several warps do something in it, each with its own tiles."""
-    return any(isinstance(n, For) and n.kind in THREADS for n in nested(s))
+    return any(isinstance(n, ir.For) and n.kind in THREADS for n in nested(s))
 
 
 def _may_map(n: object) -> bool:
     """Whether there is anything for instructions to do, or to be refused."""
     match n:
-        case VectorReduce(op=op):
-            return op is Op.ADD
-        case Allocate(memory=memory):
+        case ir.VectorReduce(op=op):
+            return op is ir.Op.ADD
+        case ir.Allocate(memory=memory):
             return memory in TILES
         case _:
             return False
 
 
-def _stores_to(a: Allocate) -> list[Store]:
-    return [n for n in nodes(a.body) if isinstance(n, Store) and n.buffer == a.buffer]
+def _stores_to(a: ir.Allocate) -> list[ir.Store]:
+    return [n for n in nodes(a.body) if isinstance(n, ir.Store) and n.buffer == a.buffer]
 
 
-def _is_sum(s: Store) -> bool:
+def _is_sum(s: ir.Store) -> bool:
     """Whether vector lanes are reduced in it."""
-    return contains(s.value, VectorReduce)
+    return contains(s.value, ir.VectorReduce)
 
 
-def _is_plain(s: Stmt) -> bool:
+def _is_plain(s: ir.Stmt) -> bool:
     """Whether it executes instructions or moves vectors, without masks: what is written in canonical
     form."""
-    if not isinstance(s, Store) or s.mask is not None or not isinstance(s.index, Ramp):
+    if not isinstance(s, ir.Store) or s.mask is not None or not isinstance(s.index, ir.Ramp):
         return False
     return all(
-        n.mask is None if isinstance(n, Load) else isinstance(n, Instruct | Broadcast | Ramp)
+        n.mask is None
+        if isinstance(n, ir.Load)
+        else isinstance(n, ir.Instruct | ir.Broadcast | ir.Ramp)
         for n in _values(s)
     )
 
 
-def _same(e: Expr) -> Expr:
+def _same(e: ir.Expr) -> ir.Expr:
     return e
 
 
-def _values(s: Stmt) -> Iterator[Expr]:
+def _values(s: ir.Stmt) -> Iterator[ir.Expr]:
     """The expressions of a statement but for the places of its loads."""
     stack = list(own_expressions(s))
     while stack:
         top = stack.pop()
         yield top
-        if not isinstance(top, Load | Ramp):
+        if not isinstance(top, ir.Load | ir.Ramp):
             stack += operands(top)

@@ -12,12 +12,12 @@ from hbc.eqsat.operands.fragments import multiple
 from hbc.eqsat.operands.operand import REUSED
 from hbc.eqsat.tensors.tensor import Read
 from hbc.ir.ground.record import mutable
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.instruction import Instruction
-from hbc.ir.lang.nodes import Const, Expr, Var
 from hbc.ir.lang.types import INDEX, Memory
 from hbc.ir.lang.walk import substitute
 
-Scalar = tuple[Expr, Read | None]
+Scalar = tuple[ir.Expr, Read | None]
 """An expression, and the read that it is the place of."""
 Copies = tuple[Statement, tuple[Instruction, ...], tuple[Choice, ...]]
 """What is chosen for a marked statement, over its marks."""
@@ -39,16 +39,16 @@ class Shapes:
     def choose(
         self,
         s: Statement,
-        places: Mapping[str, Expr],
+        places: Mapping[str, ir.Expr],
         instructions: tuple[Instruction, ...],
-        is_reused: Callable[[Expr], bool],
+        is_reused: Callable[[ir.Expr], bool],
     ) -> tuple[Choice, ...]:
         """As `choose`, for a statement with marks for places. `is_reused`: whether what lies at a place
         need not be packed anew each time."""
         in_fragments = any(i.place.memory is Memory.WMMA for i in instructions)
 
-        def mark(e: Expr, of: Read | None) -> str:
-            at = places.get(e.name, e) if isinstance(e, Var) else e
+        def mark(e: ir.Expr, of: Read | None) -> str:
+            at = places.get(e.name, e) if isinstance(e, ir.Var) else e
             of_fragment = "" if of is None or not in_fragments else multiple(at, of.element)
             return of_fragment + (REUSED if is_reused(at) else "")
 
@@ -63,18 +63,18 @@ class Shapes:
     def _chosen(
         self, s: Statement, marks: tuple[str, ...], instructions: tuple[Instruction, ...]
     ) -> tuple[Choice, ...]:
-        names: dict[tuple[Expr, str], Var] = {}
+        names: dict[tuple[ir.Expr, str], ir.Var] = {}
         for (e, of), mark in zip(self.scalars[id(s)][1], marks, strict=True):
-            names[e, _array(of)] = Var(f"#{len(names)}{mark}", e.type)
+            names[e, _array(of)] = ir.Var(f"#{len(names)}{mark}", e.type)
 
-        def abstract(e: Expr, of: Read | None) -> Expr:
+        def abstract(e: ir.Expr, of: Read | None) -> ir.Expr:
             return names.get((e, _array(of)), e)
 
         shape = s.mapped(abstract)
         key = shape, tuple(i.name for i in instructions)
         if key not in self.known:
             found = choose(shape, instructions, self.graphs)
-            themselves: dict[str, Expr] = {name.name: name for name in names.values()}
+            themselves: dict[str, ir.Expr] = {name.name: name for name in names.values()}
             first = len(self.marked)
             self.known[key] = tuple(
                 replace(c, number=first + n, marks=themselves) for n, c in enumerate(found)
@@ -91,10 +91,10 @@ def _array(of: Read | None) -> str:
 
 def _scalars(s: Statement) -> list[Scalar]:
     """The places in a statement, and other scalars but literals: each once for each array."""
-    found: dict[tuple[Expr, str], Scalar] = {}
+    found: dict[tuple[ir.Expr, str], Scalar] = {}
 
-    def note(e: Expr, of: Read | None) -> Expr:
-        if not isinstance(e, Const) or e.type == INDEX:
+    def note(e: ir.Expr, of: Read | None) -> ir.Expr:
+        if not isinstance(e, ir.Const) or e.type == INDEX:
             found.setdefault((e, _array(of)), (e, of))
         return e
 

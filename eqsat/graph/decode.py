@@ -19,19 +19,8 @@ from hbc.eqsat.tensors.tensor import (
     operand_name,
 )
 from hbc.ir.ground.diag import InternalError
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, binary, floordiv, mul, sub
-from hbc.ir.lang.nodes import (
-    Binary,
-    Call,
-    Cast,
-    Expr,
-    MathOp,
-    Op,
-    Select,
-    Unary,
-    UnaryOp,
-    const_index,
-)  # fmt: skip
 from hbc.ir.lang.types import BOOL, DTYPES, DType, Type
 
 
@@ -54,7 +43,7 @@ def _decoded(t: Term, of: Encoding) -> Tensor:
         case Term("Scalar", (int(number),)):
             return Uniform(of.scalars[number])
         case Term("Reduce", (str(op), int(mask), Term() as x)):
-            return Reduce(Op(op), of.of_mask(mask), decode(x, of))
+            return Reduce(ir.Op(op), of.of_mask(mask), decode(x, of))
         case Term("Slid", (Term() as c, int(d), int(r), int(t_bit), int(m), int(n))):
             return slid(decode(c, of), _dim(d, of), _dim(r, of), _dim(t_bit, of), m, n)
         case Term(
@@ -96,25 +85,25 @@ def reached(c: Tensor, taps: Tensor | None, d: Dim, r: Dim, t: Dim, m: int, n: i
             line = Line(mul(m, base), ((t, step), *others))
             first = replace(c, args=(Line(base, rest) if rest else Uniform(base), Uniform(end)))
             whole = replace(c, args=(line, Uniform(add(last, 1))))
-            both = Binary(Op.AND, operand_name(BOOL), operand_name(BOOL))
+            both = ir.Binary(ir.Op.AND, operand_name(BOOL), operand_name(BOOL))
             return Apply(both, (first, whole))
         case _:
             raise InternalError(f"a condition that reaches no end: {c}")
 
 
-def _count(c: Tensor | None, r: Dim) -> Expr:
+def _count(c: Tensor | None, r: Dim) -> ir.Expr:
     """How many of the points of r a condition `base + step * r < end` holds at."""
     match c:
         case None:
-            return const_index(r.extent)
+            return ir.const_index(r.extent)
         case Apply(args=(Line(base=base, strides=((_, step),)), Uniform(value=end))):
             holds = floordiv(sub(add(sub(end, base), step), 1), step)
-            return binary(Op.MIN, r.extent, holds)
+            return binary(ir.Op.MIN, r.extent, holds)
         case _:
             raise InternalError(f"a condition that ends nowhere: {c}")
 
 
-def _moves(t: Term, of: Encoding) -> tuple[tuple[Dim, Expr], ...]:
+def _moves(t: Term, of: Encoding) -> tuple[tuple[Dim, ir.Expr], ...]:
     found = stride_map(t)
     return tuple((d, of.of_stride(found[of.bit(d)])) for d in of.dims if of.bit(d) in found)
 
@@ -134,25 +123,29 @@ def _dim(bit: int, of: Encoding) -> Dim:
     return of.of_mask(bit)[0]
 
 
-def _template(t: Term, args: tuple[Tensor, ...]) -> Cast | Binary | Unary | Select | Call:
+def _template(
+    t: Term, args: tuple[Tensor, ...]
+) -> ir.Cast | ir.Binary | ir.Unary | ir.Select | ir.Call:
     """A scalar node of that operation."""
     x = _operand(args[0].element)
     match t:
         case Term("Cast", (str(name), _)):
-            return Cast(Type(DTYPES[name]), x)
+            return ir.Cast(Type(DTYPES[name]), x)
         case Term("Bin", (str(op), _, _)):
-            return Binary(Op(op), x, _operand(args[1].element))
+            return ir.Binary(ir.Op(op), x, _operand(args[1].element))
         case Term("Un", (str(op), _)):
-            return Unary(UnaryOp(op), x)
+            return ir.Unary(ir.UnaryOp(op), x)
         case Term("Fn", (str(name), _)):
-            return Call(MathOp(name), (x,), Type(args[0].element))
+            return ir.Call(ir.MathOp(name), (x,), Type(args[0].element))
         case Term("Bits", (str(name), _)):
-            return Call(MathOp.REINTERPRET, (x,), Type(DTYPES[name]))
+            return ir.Call(ir.MathOp.REINTERPRET, (x,), Type(DTYPES[name]))
         case Term("Sel", _):
-            return Select(operand_name(BOOL), _operand(args[1].element), _operand(args[2].element))
+            return ir.Select(
+                operand_name(BOOL), _operand(args[1].element), _operand(args[2].element)
+            )
         case _:
             raise InternalError(f"a term without a meaning: {t}")
 
 
-def _operand(element: DType) -> Expr:
+def _operand(element: DType) -> ir.Expr:
     return operand_name(element)

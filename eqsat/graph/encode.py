@@ -22,7 +22,7 @@ from hbc.eqsat.tensors.tensor import (
 )
 from hbc.ir.ground.diag import InternalError
 from hbc.ir.ground.record import mutable
-from hbc.ir.lang.nodes import Binary, Call, Cast, Const, Expr, MathOp, Select, Unary, const_index
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import DTYPES, DType
 from hbc.ir.vectors.lane_rows import factored
 
@@ -36,11 +36,11 @@ class Encoding:
     """What the numbers of one e-graph mean."""
 
     dims: list[Dim] = field(default_factory=list)
-    places: list[tuple[str, DType, Expr]] = field(default_factory=list)  # buffer, element, base
-    scalars: list[Expr] = field(default_factory=list)
-    strides: list[Expr] = field(default_factory=list)
+    places: list[tuple[str, DType, ir.Expr]] = field(default_factory=list)  # buffer, element, base
+    scalars: list[ir.Expr] = field(default_factory=list)
+    strides: list[ir.Expr] = field(default_factory=list)
     facts: list[str] = field(default_factory=list)
-    moves: list[dict[Dim, Expr]] = field(default_factory=list)  # how each array moves
+    moves: list[dict[Dim, ir.Expr]] = field(default_factory=list)  # how each array moves
     decoded: dict[int, tuple[Term, Tensor]] = field(default_factory=dict)  # by the id of the term
 
     def bit(self, dim: Dim) -> int:
@@ -57,16 +57,16 @@ class Encoding:
         """The dimensions of a mask, in the order in which they were met."""
         return tuple(d for n, d in enumerate(self.dims) if mask >> n & 1)
 
-    def stride(self, e: Expr) -> int:
+    def stride(self, e: ir.Expr) -> int:
         """The number of a stride."""
-        if isinstance(e, Const) and 0 <= e.value < _SYMBOLIC:
+        if isinstance(e, ir.Const) and 0 <= e.value < _SYMBOLIC:
             return int(e.value)
         return _SYMBOLIC + _number(self.strides, e)
 
-    def of_stride(self, number: int) -> Expr:
+    def of_stride(self, number: int) -> ir.Expr:
         """The stride of a number."""
         if number < _SYMBOLIC:
-            return const_index(number)
+            return ir.const_index(number)
         return self.strides[number - _SYMBOLIC]
 
 
@@ -144,14 +144,14 @@ def windows(dims: Dims, into: Encoding) -> list[str]:
     return list(found.values())
 
 
-def _steps(s: Expr, q: Expr) -> tuple[int, int] | None:
+def _steps(s: ir.Expr, q: ir.Expr) -> tuple[int, int] | None:
     """How many times two strides are their greatest common divisor, when it is a number, or the second
     of them."""
     (a, m), (b, n) = factored(s), factored(q)
     if a != b or m <= 0 or n <= 0:
         return None
     g = gcd(m, n)
-    return (m // g, n // g) if n == g or isinstance(q, Const) else None
+    return (m // g, n // g) if n == g or isinstance(q, ir.Const) else None
 
 
 def window(d: Dim, r: Dim, m: int, n: int) -> Dim:
@@ -171,26 +171,26 @@ def _read(x: Read, into: Encoding) -> str:
     return e
 
 
-def _map(strides: tuple[tuple[Dim, Expr], ...], into: Encoding) -> str:
+def _map(strides: tuple[tuple[Dim, ir.Expr], ...], into: Encoding) -> str:
     text = "(map-empty)"
     for dim, stride in strides:
         text = f"(map-insert {text} {into.bit(dim)} {into.stride(stride)})"
     return text
 
 
-def _head(node: Cast | Binary | Unary | Select | Call) -> str:
+def _head(node: ir.Cast | ir.Binary | ir.Unary | ir.Select | ir.Call) -> str:
     match node:
-        case Cast(type=t):
+        case ir.Cast(type=t):
             return f'Cast "{t.element}"'
-        case Binary(op=op):
+        case ir.Binary(op=op):
             return f'Bin "{op}"'
-        case Unary(op=uop):
+        case ir.Unary(op=uop):
             return f'Un "{uop}"'
-        case Call(name=MathOp.REINTERPRET, type=t):
+        case ir.Call(name=ir.MathOp.REINTERPRET, type=t):
             return f'Bits "{t.element}"'
-        case Call(name=name):
+        case ir.Call(name=name):
             return f'Fn "{name}"'
-        case Select():
+        case ir.Select():
             return "Sel"
         case _:
             assert_never(node)

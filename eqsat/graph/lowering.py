@@ -10,13 +10,13 @@ from collections.abc import Iterable, Iterator
 
 from hbc.eqsat.graph.egraph import Term
 from hbc.eqsat.graph.encode import exact
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.instruction import Instruction, Overflow
-from hbc.ir.lang.nodes import MathOp
 from hbc.ir.lang.types import DTYPES
 
 NOTHING = Term("Nothing", ())
 """What a sum is added to, where it is nothing."""
-FUNCTIONS = frozenset(map(str, MathOp))
+FUNCTIONS = frozenset(map(str, ir.MathOp))
 Signature = tuple[str, str, str]
 """The element types of the accumulator and of the two factors."""
 

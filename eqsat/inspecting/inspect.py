@@ -18,10 +18,10 @@ from hbc.eqsat.inspecting.whole import over, products_apart, updates
 from hbc.eqsat.operands.choice import Statement
 from hbc.eqsat.operands.statement import longest
 from hbc.eqsat.tensors.tensor import Dim, NotTensorError
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import const_value
 from hbc.ir.lang.instruction import Instruction
 from hbc.ir.lang.kernel import Kernel
-from hbc.ir.lang.nodes import Binary, Call, Expr, Op, Select, Unary
 from hbc.ir.lang.target import Target
 from hbc.ir.lang.types import INDEX
 from hbc.ir.lang.walk import nodes
@@ -59,9 +59,9 @@ def inspect(
     return sorted(found, key=lambda i: (i.span.start if i.span else -1, i.part))
 
 
-def _computes(e: Expr) -> bool:
+def _computes(e: ir.Expr) -> bool:
     """Whether it is more than a number or a copy."""
-    kinds = Binary | Call | Select | Unary
+    kinds = ir.Binary | ir.Call | ir.Select | ir.Unary
     return any(isinstance(x, kinds) and x.type != INDEX for x in nodes(e))
 
 
@@ -75,7 +75,7 @@ def _by_instructions(n: Nest, instructions: Sequence[Instruction], graphs: Graph
         miss = without_strides(why, "")
         return [Mapping(i.name, reason=miss.condition, edit=miss.edit) for i in instructions]
     first = spellings[0][0]
-    if not has_sum(first.value) and updates(n.store).op is not Op.SUB:
+    if not has_sum(first.value) and updates(n.store).op is not ir.Op.SUB:
         return [Mapping(i.name, reason=NO_SUM.condition, edit=NO_SUM.edit) for i in instructions]
     found: dict[object, Mapping] = {}
     for s, names in spellings if has_sum(first.value) else ():

@@ -9,22 +9,8 @@ from hbc.ir.algebra.facts import Facts, Interval
 from hbc.ir.algebra.linear import canonical, linear, to_expr
 from hbc.ir.algebra.simplify import simplify
 from hbc.ir.ground.record import record
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, const_value, mul, sub
-from hbc.ir.lang.nodes import (
-    Allocate,
-    Binary,
-    Block,
-    Const,
-    Expr,
-    For,
-    If,
-    LetStmt,
-    Op,
-    Stmt,
-    Store,
-    Var,
-    const_index,
-)
 from hbc.ir.lang.types import I64
 from hbc.ir.lang.walk import free_variables, nodes, substitute
 
@@ -47,14 +33,14 @@ class Nest:
     """A store inside of loops, the outermost first, where all of the conditions hold."""
 
     levels: tuple[Level, ...]
-    store: Store
-    conditions: tuple[Expr, ...] = ()
+    store: ir.Store
+    conditions: tuple[ir.Expr, ...] = ()
 
 
-def nests(body: Stmt, sizes: Mapping[str, int]) -> Iterator[Nest]:
+def nests(body: ir.Stmt, sizes: Mapping[str, int]) -> Iterator[Nest]:
     """Those of all stores, in the order of the program; of the loop of several pieces the longest."""
     found: dict[object, Nest] = {}
-    for n in _walked(body, (), {}, (), {k: const_index(v) for k, v in sizes.items()}):
+    for n in _walked(body, (), {}, (), {k: ir.const_index(v) for k, v in sizes.items()}):
         key = n.store.span, n.store.buffer, tuple(level.loop for level in n.levels)
         known = found.get(key)
         if known is None or _points(n) > _points(known):
@@ -70,40 +56,40 @@ def _points(n: Nest) -> int:
 
 
 def _walked(
-    s: Stmt,
+    s: ir.Stmt,
     levels: tuple[Level, ...],
-    values: dict[str, Expr],
-    conditions: tuple[Expr, ...],
-    sizes: dict[str, Expr],
+    values: dict[str, ir.Expr],
+    conditions: tuple[ir.Expr, ...],
+    sizes: dict[str, ir.Expr],
 ) -> Iterator[Nest]:
     """`values`: what names stand for, `sizes` the numbers assumed for sizes, and for loop variables the
     greatest."""
     match s:
-        case For(var=var, start=start, extent=extent, body=body):
+        case ir.For(var=var, start=start, extent=extent, body=body):
             begin = substitute(start, values)
             count = _count(substitute(extent, values), levels, sizes)
             name = f"{var}'{len(levels)}"
             level = Level(name, count, var)
-            inner = {**values, var: canonical(add(begin, Var(name)))}
+            inner = {**values, var: canonical(add(begin, ir.Var(name)))}
             yield from _walked(body, (*levels, level), inner, conditions, sizes)
-        case Block(body=body):
+        case ir.Block(body=body):
             for part in body:
                 yield from _walked(part, levels, values, conditions, sizes)
-        case Allocate(body=body):
+        case ir.Allocate(body=body):
             yield from _walked(body, levels, values, conditions, sizes)
-        case LetStmt(name=name, value=value, body=body):
+        case ir.LetStmt(name=name, value=value, body=body):
             inner = {**values, name: substitute(value, values)}
             yield from _walked(body, levels, inner, conditions, sizes)
-        case If(condition=condition, then=then, otherwise=otherwise):
+        case ir.If(condition=condition, then=then, otherwise=otherwise):
             under = (*conditions, substitute(condition, values))
             yield from _walked(then, levels, values, under, sizes)
             if otherwise is not None:
                 yield from _walked(otherwise, levels, values, conditions, sizes)
-        case Store():
+        case ir.Store():
             mask = () if s.mask is None else (substitute(s.mask, values),)
             index, value = substitute(s.index, values), substitute(s.value, values)
             whole = tuple(level for level in levels if level.extent > 1)
-            alone = {level.var: const_index(0) for level in levels if level.extent <= 1}
+            alone = {level.var: ir.const_index(0) for level in levels if level.extent <= 1}
             store = replace(
                 s, index=substitute(index, alone), value=substitute(value, alone), mask=None
             )
@@ -113,11 +99,11 @@ def _walked(
             pass
 
 
-def _count(extent: Expr, levels: tuple[Level, ...], sizes: dict[str, Expr]) -> int:
+def _count(extent: ir.Expr, levels: tuple[Level, ...], sizes: dict[str, ir.Expr]) -> int:
     """The extent as a number, where it differs from one iteration to the next the greatest."""
     found = []
     for last in (False, True):
-        at = {v.var: const_index(v.extent - 1 if last else 0) for v in levels}
+        at = {v.var: ir.const_index(v.extent - 1 if last else 0) for v in levels}
         value = const_value(canonical(substitute(extent, {**sizes, **at})))
         found.append(NOMINAL if value is None else int(value))
     return max(*found, 0)
@@ -125,7 +111,7 @@ def _count(extent: Expr, levels: tuple[Level, ...], sizes: dict[str, Expr]) -> i
 
 def cut(n: Nest, var: str, inner: int) -> Nest:
     """The nest with a loop in two, of which the inner one has this extent."""
-    outside, inside = Var(f"{var}o"), Var(f"{var}i")
+    outside, inside = ir.Var(f"{var}o"), ir.Var(f"{var}i")
     levels: list[Level] = []
     for level in n.levels:
         if level.var != var:
@@ -134,12 +120,12 @@ def cut(n: Nest, var: str, inner: int) -> Nest:
         levels.append(Level(outside.name, -(-level.extent // inner), level.loop))
         levels.append(Level(inside.name, inner, level.loop))
     ranges = {
-        outside.name: Interval(const_index(0), None),
-        inside.name: Interval(const_index(0), const_index(inner - 1)),
+        outside.name: Interval(ir.const_index(0), None),
+        inside.name: Interval(ir.const_index(0), ir.const_index(inner - 1)),
     }
     facts, at = Facts(ranges), {var: add(mul(outside, inner), inside)}
 
-    def there(e: Expr) -> Expr:
+    def there(e: ir.Expr) -> ir.Expr:
         return simplify(substitute(e, at), facts)
 
     store = replace(n.store, index=there(n.store.index), value=there(n.store.value))
@@ -155,23 +141,23 @@ def interleaved(n: Nest) -> Nest:
     return n
 
 
-def _divisor(var: str, s: Store) -> int:
+def _divisor(var: str, s: ir.Store) -> int:
     """The least number above 1 that places are divided by, which move with this variable alone."""
     found = [
         int(e.b.value)
         for part in (s.index, s.value)
         for e in nodes(part)
-        if isinstance(e, Binary) and e.op in (Op.DIV, Op.MOD) and isinstance(e.b, Const)
+        if isinstance(e, ir.Binary) and e.op in (ir.Op.DIV, ir.Op.MOD) and isinstance(e.b, ir.Const)
         and e.type.element == I64 and var in free_variables(e.a) and e.b.value > 1
     ]  # fmt: skip
     return min(found, default=0)
 
 
-def step(index: Expr, var: str) -> Expr:
+def step(index: ir.Expr, var: str) -> ir.Expr:
     """How far a place moves when the variable does by one."""
-    return expanded(sub(substitute(index, {var: add(Var(var), 1)}), index))
+    return expanded(sub(substitute(index, {var: add(ir.Var(var), 1)}), index))
 
 
-def expanded(place: Expr) -> Expr:
+def expanded(place: ir.Expr) -> ir.Expr:
     """A place in normal form, products of sums multiplied out."""
     return to_expr(linear(place))

@@ -9,19 +9,8 @@ from hbc.eqsat.inspecting.mapping import PLAIN, SCALAR, THREADS, Along, Mapping
 from hbc.eqsat.inspecting.nests import Level, Nest, expanded, step
 from hbc.eqsat.inspecting.whole import updates
 from hbc.eqsat.operands.operand import LOAD, SHUFFLE
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import const_value, mul, sub
-from hbc.ir.lang.nodes import (
-    ASSOCIATIVE,
-    Binary,
-    Call,
-    Cast,
-    Expr,
-    Load,
-    Op,
-    Select,
-    Unary,
-    const_index,
-)
 from hbc.ir.lang.target import GPU, Target
 from hbc.ir.lang.types import INDEX
 from hbc.ir.lang.walk import free_variables, nodes
@@ -45,7 +34,7 @@ def plain(n: Nest, target: Target) -> list[Mapping]:
     return [_along(n, level, op, term, target, on_gpu) for level in n.levels] or [_scalar(n, term)]
 
 
-def _scalar(n: Nest, term: Expr) -> Mapping:
+def _scalar(n: Nest, term: ir.Expr) -> Mapping:
     count = prod(level.extent for level in n.levels)
     each = _operations(term) / PER_CYCLE + LOAD * len(set(_loads(term)))
     operands = tuple(sorted((b, "direct") for b in {x.buffer for x in _loads(term)}))
@@ -53,7 +42,7 @@ def _scalar(n: Nest, term: Expr) -> Mapping:
 
 
 def _along(
-    n: Nest, level: Level, op: Op | None, term: Expr, target: Target, on_gpu: bool
+    n: Nest, level: Level, op: ir.Op | None, term: ir.Expr, target: Target, on_gpu: bool
 ) -> Mapping:
     """The form whose lanes run along this loop."""
     name = THREADS if on_gpu else PLAIN
@@ -64,7 +53,7 @@ def _along(
         why = f"two lanes along `{level.loop}` may store to one element of `{n.store.buffer}`"
         return Mapping(name, row, reason=why, edit="run it in order, or across another loop")
     summed = const_value(stored) == 0
-    if summed and op not in ASSOCIATIVE:
+    if summed and op not in ir.ASSOCIATIVE:
         why = f"what `{level.loop}` stores to one element must stay in its order"
         return Mapping(name, row, reason=why, edit="let the lanes run along another loop")
     if op is None and _carries(n, level):
@@ -95,11 +84,11 @@ def _along(
     )  # fmt: skip
 
 
-def _scattered(n: Nest) -> Iterator[Load]:
+def _scattered(n: Nest) -> Iterator[ir.Load]:
     """What is read to know where to store, as if it were of the buffer itself."""
     for e in nodes(n.store.index):
-        if isinstance(e, Load):
-            yield Load(n.store.buffer, e.index, e.type)
+        if isinstance(e, ir.Load):
+            yield ir.Load(n.store.buffer, e.index, e.type)
 
 
 def _carries(n: Nest, level: Level) -> bool:
@@ -109,12 +98,12 @@ def _carries(n: Nest, level: Level) -> bool:
         if x.buffer != n.store.buffer:
             continue
         far = expanded(sub(x.index, n.store.index))
-        if far != const_index(0) and level in (_carriers(n, far) or n.levels):
+        if far != ir.const_index(0) and level in (_carriers(n, far) or n.levels):
             return True
     return False
 
 
-def _carriers(n: Nest, far: Expr) -> list[Level]:
+def _carriers(n: Nest, far: ir.Expr) -> list[Level]:
     """The loop of which so many steps are this far: of several that of the longest."""
     for q in range(1, FARTHEST + 1):
         for level in n.levels:
@@ -124,26 +113,26 @@ def _carriers(n: Nest, far: Expr) -> list[Level]:
     return []
 
 
-def _loads(e: Expr) -> Iterator[Load]:
-    return (x for x in nodes(e) if isinstance(x, Load))
+def _loads(e: ir.Expr) -> Iterator[ir.Load]:
+    return (x for x in nodes(e) if isinstance(x, ir.Load))
 
 
-def _operations(e: Expr) -> float:
+def _operations(e: ir.Expr) -> float:
     """On values, not on places; a product that is added is one with the sum."""
     found = 1.0
     for x in nodes(e):
         match x:
-            case Call():
+            case ir.Call():
                 found += CALL
-            case Binary() | Cast() | Unary() | Select() if x.type != INDEX:
+            case ir.Binary() | ir.Cast() | ir.Unary() | ir.Select() if x.type != INDEX:
                 found += 1.0
             case _:
                 pass
-    fused = isinstance(e, Binary) and e.op is Op.MUL and e.type.element.is_float
+    fused = isinstance(e, ir.Binary) and e.op is ir.Op.MUL and e.type.element.is_float
     return found - 1.0 if fused else found
 
 
-def _loaded(x: Load, var: str, lanes: int, names: set[str]) -> tuple[str, float]:
+def _loaded(x: ir.Load, var: str, lanes: int, names: set[str]) -> tuple[str, float]:
     """How the lanes along a loop are loaded, and cycles for a vector of them."""
     stride = step(x.index, var)
     by = const_value(stride)

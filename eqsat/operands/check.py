@@ -17,14 +17,7 @@ from hbc.eqsat.operands.perform import accumulated, output_points, perform, stor
 from hbc.eqsat.operands.placement import Frames
 from hbc.eqsat.tensors.points import address
 from hbc.ir.ground.diag import InternalError
-from hbc.ir.lang.nodes import (
-    Cast,
-    Expr,
-    Load,
-    Stmt,
-    Store,
-    Var,
-)
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.show import show
 from hbc.ir.lang.types import INDEX, DType
 from hbc.ir.lang.walk import (
@@ -39,7 +32,7 @@ from hbc.ir.meaning.interp_direct import execute
 from hbc.ir.meaning.interp_value import Scope, value
 from hbc.ir.meaning.numpy_types import Array, numpy_dtype
 
-Places = Sequence[tuple[Expr, Expr | None]]
+Places = Sequence[tuple[ir.Expr, ir.Expr | None]]
 """Indices of the destination, and where each is stored to."""
 
 
@@ -47,9 +40,9 @@ class CheckError(InternalError):
     """What was chosen computes something else than the statement."""
 
 
-def check(s: Store, one: Statement, choice: Choice) -> bool:
+def check(s: ir.Store, one: Statement, choice: Choice) -> bool:
     """Whether the statement could be run, and then its choice does the same. Raises CheckError."""
-    if any(contains(n.index, Load) for n in nodes(s) if isinstance(n, Store | Load)):
+    if any(contains(n.index, ir.Load) for n in nodes(s) if isinstance(n, ir.Store | ir.Load)):
         s, one, choice = _at_places(s, one, choice)
     made = 0
 
@@ -73,27 +66,27 @@ def check(s: Store, one: Statement, choice: Choice) -> bool:
     return found is not None
 
 
-def _at_places(s: Store, one: Statement, choice: Choice) -> tuple[Store, Statement, Choice]:
+def _at_places(s: ir.Store, one: Statement, choice: Choice) -> tuple[ir.Store, Statement, Choice]:
     """The same with variables for what data says of places: then it is known how far these go."""
-    names: dict[Expr, Var] = {}
+    names: dict[ir.Expr, ir.Var] = {}
 
-    def place(e: Expr) -> Expr:
-        if e.type == INDEX and isinstance(e, Cast | Load) and contains(e, Load):
-            return names.setdefault(e, Var(f"place {len(names)}"))
+    def place(e: ir.Expr) -> ir.Expr:
+        if e.type == INDEX and isinstance(e, ir.Cast | ir.Load) and contains(e, ir.Load):
+            return names.setdefault(e, ir.Var(f"place {len(names)}"))
         return map_children(e, place)
 
     at = map_stmt(s, place, lambda inner: inner)
-    assert isinstance(at, Store)
+    assert isinstance(at, ir.Store)
     return at, one.mapped(lambda e, _: place(e)), choice.mapped(lambda e, _: place(e))
 
 
 def _compare(
-    s: Store, one: Statement, chosen: Stmt, choice: Choice, at: Sizes, places: Places
+    s: ir.Store, one: Statement, chosen: ir.Stmt, choice: Choice, at: Sizes, places: Places
 ) -> None:
     """Runs both and compares what they store at the places."""
     extents = at.extents
     random = Random(7)  # NumPy's takes longer to import than to use
-    elements = {n.buffer: n.type.element for n in nodes(s) if isinstance(n, Load)}
+    elements = {n.buffer: n.type.element for n in nodes(s) if isinstance(n, ir.Load)}
     elements[s.buffer] = s.value.type.element
     inputs = {b: _numbers(t, extents[b], random) for b, t in elements.items()}
     used = choice.plan.instruction
@@ -104,7 +97,7 @@ def _compare(
         buffers[s.buffer] = holding(s.buffer, inputs[s.buffer].copy())
         return Scope(at.variables, buffers, {used.name: used})
 
-    def after(body: Stmt, places: Places) -> tuple[Array, Array]:
+    def after(body: ir.Stmt, places: Places) -> tuple[Array, Array]:
         """What the destination holds after it, and whether it is at one of the places."""
         here = scope()
         there = holding(s.buffer, np.zeros(extents[s.buffer], np.bool_))

@@ -12,8 +12,8 @@ from hbc.eqsat.operands.choice import Statement
 from hbc.eqsat.tensors.points import address, value, whole_box
 from hbc.eqsat.tensors.tensor import Read, strides_along
 from hbc.ir.ground.record import record
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import and_
-from hbc.ir.lang.nodes import Binary, Broadcast, Const, Expr, Load, Node, Op, Ramp, Store, Var
 from hbc.ir.lang.types import INDEX
 from hbc.ir.lang.walk import children, free_variables, nodes
 from hbc.ir.meaning.interp_value import Scope, number
@@ -44,17 +44,17 @@ class Access:
     """Elements of an array, where a mask holds."""
 
     buffer: str
-    index: Expr
-    mask: Expr | None
+    index: ir.Expr
+    mask: ir.Expr | None
 
 
-def sizes(s: Store, one: Statement) -> Sizes | None:
+def sizes(s: ir.Store, one: Statement) -> Sizes | None:
     """Sizes at which the statement can be run; None where none are found. Called under
     `np.errstate(all="ignore")`."""
     random = Random(7)
     touched = list(_touched(s, one))
-    types = {n.name: n.type.element for n in nodes(s) if isinstance(n, Var)}
-    strides = {v for n in nodes(s) if isinstance(n, Ramp) for v in free_variables(n.stride)}
+    types = {n.name: n.type.element for n in nodes(s) if isinstance(n, ir.Var)}
+    strides = {v for n in nodes(s) if isinstance(n, ir.Ramp) for v in free_variables(n.stride)}
     of_rows = sorted(strides - _elsewhere(s, one), reverse=True)
     for _ in range(TRIES):
         values = {
@@ -71,17 +71,17 @@ def sizes(s: Store, one: Statement) -> Sizes | None:
     return None
 
 
-def _elsewhere(s: Store, one: Statement) -> frozenset[str]:
+def _elsewhere(s: ir.Store, one: Statement) -> frozenset[str]:
     """The variables on which more than places depends."""
     conditions = [value(c, whole_box(tuple(strides_along(c)))) for c, _ in one.zeros]
     return frozenset[str]().union(*map(_apart_from_places, (s, *conditions)))
 
 
-def _apart_from_places(n: Node) -> frozenset[str]:
+def _apart_from_places(n: ir.Node) -> frozenset[str]:
     match n:
-        case Var(name=name):
+        case ir.Var(name=name):
             return frozenset((name,))
-        case Load(index=index) | Store(index=index):
+        case ir.Load(index=index) | ir.Store(index=index):
             below = [c for c in children(n) if c is not index]
         case _:
             below = [*children(n)]
@@ -120,7 +120,7 @@ def _with_short_rows(
     return given
 
 
-def zeros(one: Statement) -> Iterator[tuple[str, Expr, Expr]]:
+def zeros(one: Statement) -> Iterator[tuple[str, ir.Expr, ir.Expr]]:
     """Elements of arrays, and where they are known to be 0: where this does not hold."""
     for c, x in one.zeros:
         assert isinstance(x, Read)
@@ -128,13 +128,13 @@ def zeros(one: Statement) -> Iterator[tuple[str, Expr, Expr]]:
         yield x.buffer, address(x, at), value(c, at)
 
 
-def _touched(s: Store, one: Statement) -> dict[Access, None]:
+def _touched(s: ir.Store, one: Statement) -> dict[Access, None]:
     """What the statement touches, wherever the conditions of a mask hold that read data, or on which
     otherwise no bounds of arrays depend (`i % 3 == 0`)."""
     # All of the destination, which may be written where the mask does not hold.
     found = [Access(s.buffer, s.index, None)]
     for n in nodes(s):
-        if isinstance(n, Load):
+        if isinstance(n, ir.Load):
             mask = None if n.mask is None else _bounding(n.mask)
             found.append(Access(n.buffer, n.index, mask))
     for buffer, index, _ in zeros(one):
@@ -146,18 +146,27 @@ def _touched(s: Store, one: Statement) -> dict[Access, None]:
     return dict.fromkeys(found)
 
 
-def _bounding(mask: Expr) -> Expr | None:
+def _bounding(mask: ir.Expr) -> ir.Expr | None:
     """The conditions of a mask that compare indices made of variables, sums and products."""
     found = [c for c in conjuncts(mask) if all(map(_is_linear, nodes(c)))]
     return and_(*found) if found else None
 
 
-def _is_linear(n: Node) -> bool:
+def _is_linear(n: ir.Node) -> bool:
     match n:
-        case Binary(op=op):
-            return op in (Op.ADD, Op.SUB, Op.MUL, Op.EQ, Op.LT, Op.LE, Op.GT, Op.GE)
+        case ir.Binary(op=op):
+            return op in (
+                ir.Op.ADD,
+                ir.Op.SUB,
+                ir.Op.MUL,
+                ir.Op.EQ,
+                ir.Op.LT,
+                ir.Op.LE,
+                ir.Op.GT,
+                ir.Op.GE,
+            )
         case _:
-            return isinstance(n, Var | Const | Ramp | Broadcast)
+            return isinstance(n, ir.Var | ir.Const | ir.Ramp | ir.Broadcast)
 
 
 def _elements(access: Access, mask: Array | None, values: Variables) -> Array:

@@ -13,7 +13,7 @@ from hbc.eqsat.graph.egraph import Term
 from hbc.eqsat.tensors.plan import Plan
 from hbc.eqsat.tensors.tensor import Dims, Read, ScalarMap, Tensor, map_scalars
 from hbc.ir.ground.record import record
-from hbc.ir.lang.nodes import Expr
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import DType
 
 CHOSEN = "the chosen instruction"
@@ -75,7 +75,7 @@ class Choice:
     complete: bool = True  # False: a budget of the e-graph ran out
     number: int = 0  # the same for statements of one shape
     # What the marks for scalars in the choice of this number stand for.
-    marks: Mapping[str, Expr] = field(default_factory=dict, compare=False, repr=False)
+    marks: Mapping[str, ir.Expr] = field(default_factory=dict, compare=False, repr=False)
 
     def mapped(self, f: ScalarMap) -> Choice:
         """With `f` applied to all bases and uniform values."""

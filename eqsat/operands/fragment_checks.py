@@ -14,22 +14,10 @@ from math import gcd, lcm
 from hbc.ir.algebra.layout import layout
 from hbc.ir.algebra.linear import factors, linear
 from hbc.ir.ground.diag import InternalError
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import and_, const_value, eq, mod
 from hbc.ir.lang.kernel import Argument, Kernel
 from hbc.ir.lang.launches import THREADS
-from hbc.ir.lang.nodes import (
-    Allocate,
-    Broadcast,
-    Expr,
-    For,
-    If,
-    Load,
-    Ramp,
-    Stmt,
-    Store,
-    Var,
-    const_index,
-)  # fmt: skip
 from hbc.ir.lang.show import show
 from hbc.ir.lang.types import Memory
 from hbc.ir.lang.walk import block, map_stmt, nodes, statements
@@ -41,7 +29,7 @@ BEGIN, ROW = 32, 16
 
 def moves_anywhere(kernel: Kernel) -> Kernel:
     """The kernel where fragments are loaded from arguments, and stored to them, whatever their strides."""
-    allocated = [n for n in nodes(kernel.body) if isinstance(n, Allocate)]
+    allocated = [n for n in nodes(kernel.body) if isinstance(n, ir.Allocate)]
     tiles = frozenset(a.buffer for a in allocated if a.memory is _WHOLE)
     arguments = {a.name: a for a in kernel.arguments}
     work = _Work(arguments, tiles, {a.buffer for a in allocated})
@@ -56,13 +44,13 @@ class _Work:
     tiles: Collection[str]
     taken: set[str]
 
-    def outside(self, s: Stmt) -> Stmt:
+    def outside(self, s: ir.Stmt) -> ir.Stmt:
         """Around the loops over threads: one nest for aligned strides of what is loaded, one for others.
 
         threads { tile = A[..] }  ->  if A_stride0 % 8 == 0 { threads { tile = A[..] } }
                                       else { threads { copy[..] = A[..]; tile = copy[..] } }
         """
-        if not isinstance(s, For) or s.kind not in THREADS:
+        if not isinstance(s, ir.For) or s.kind not in THREADS:
             return map_stmt(s, lambda e: e, self.outside)
         needed: dict[str, int] = {}
         for n in statements(s):
@@ -71,32 +59,36 @@ class _Work:
                 needed[stride] = lcm(needed.get(stride, 1), by)
         if not needed:
             return self.inside(s, odd=False)
-        return If(_multiples(needed), self.inside(s, odd=False), self.inside(s, odd=True))
+        return ir.If(_multiples(needed), self.inside(s, odd=False), self.inside(s, odd=True))
 
-    def inside(self, s: Stmt, odd: bool) -> Stmt:
+    def inside(self, s: ir.Stmt, odd: bool) -> ir.Stmt:
         """In a loop over threads: loads through memory if strides are `odd`, and each store under a
         test of its own.
 
         C[..] = tile  ->  if C_stride0 % 4 == 0 { C[..] = tile } else { copy[..] = tile; C[..] = copy[..] }
         """
-        if not isinstance(s, Store):
+        if not isinstance(s, ir.Store):
             return map_stmt(s, lambda e: e, lambda c: self.inside(c, odd))
         load = self._loaded(s)
         if load is not None:
             return self._by_copy(s, load) if odd and self._divisors(load) else s
-        if s.mask is not None or not isinstance(s.value, Load) or s.value.buffer not in self.tiles:
+        if (
+            s.mask is not None
+            or not isinstance(s.value, ir.Load)
+            or s.value.buffer not in self.tiles
+        ):
             return s
         needed = self._divisors(s)
-        return If(_multiples(needed), s, self._by_copy(s, s.value)) if needed else s
+        return ir.If(_multiples(needed), s, self._by_copy(s, s.value)) if needed else s
 
-    def _loaded(self, s: Stmt) -> Load | None:
+    def _loaded(self, s: ir.Stmt) -> ir.Load | None:
         """What a statement loads to a fragment: all of it, or one row again and again."""
-        if not isinstance(s, Store) or s.buffer not in self.tiles:
+        if not isinstance(s, ir.Store) or s.buffer not in self.tiles:
             return None
-        value = s.value.value if isinstance(s.value, Broadcast) else s.value
-        return value if isinstance(value, Load) and value.buffer not in self.tiles else None
+        value = s.value.value if isinstance(s.value, ir.Broadcast) else s.value
+        return value if isinstance(value, ir.Load) and value.buffer not in self.tiles else None
 
-    def _by_copy(self, s: Store, moved: Load) -> Stmt:
+    def _by_copy(self, s: ir.Store, moved: ir.Load) -> ir.Stmt:
         """The store with what it moves on its way in memory."""
         name, count = f"{moved.buffer}_copy", 0
         while name in self.taken:
@@ -104,16 +96,16 @@ class _Work:
             name = f"{moved.buffer}_copy_{count}"
         self.taken.add(name)
         place, extent = _aligned_rows(moved)
-        copied: Expr = Load(name, place, moved.type)
-        if isinstance(s.value, Broadcast):
+        copied: ir.Expr = ir.Load(name, place, moved.type)
+        if isinstance(s.value, ir.Broadcast):
             copied = replace(s.value, value=copied)
-        return Allocate(
-            name, moved.type.element, const_index(extent), Memory.STACK,
-            block(Store(name, place, moved), replace(s, value=copied)),
+        return ir.Allocate(
+            name, moved.type.element, ir.const_index(extent), Memory.STACK,
+            block(ir.Store(name, place, moved), replace(s, value=copied)),
             "a fragment on its way between rows that are not aligned",
         )  # fmt: skip
 
-    def _divisors(self, at: Load | Store) -> dict[str, int]:
+    def _divisors(self, at: ir.Load | ir.Store) -> dict[str, int]:
         """What must divide each stride of an argument where a fragment is moved."""
         a, found = self.arguments.get(at.buffer), layout(at.index)
         if a is None or found is None:
@@ -134,7 +126,7 @@ class _Work:
         return needed
 
 
-def _aligned_rows(moved: Load) -> tuple[Expr, int]:
+def _aligned_rows(moved: ir.Load) -> tuple[ir.Expr, int]:
     """Where the elements lie in memory of their own, row after row, each at a multiple of ROW bytes; and
     how many elements that takes."""
     lanes, found = moved.type.lanes, layout(moved.index)
@@ -142,18 +134,18 @@ def _aligned_rows(moved: Load) -> tuple[Expr, int]:
     columns = dims[-1][0] if dims and const_value(dims[-1][1]) == 1 else lanes
     least = ROW // moved.type.element.bytes
     if columns % least == 0:
-        return Ramp(const_index(0), const_index(1), lanes), lanes
+        return ir.Ramp(ir.const_index(0), ir.const_index(1), lanes), lanes
     pitch, rows = -(-columns // least) * least, lanes // columns
-    row = Ramp(const_index(0), const_index(1), columns)
-    return Ramp(row, Broadcast(const_index(pitch), columns), rows), pitch * rows
+    row = ir.Ramp(ir.const_index(0), ir.const_index(1), columns)
+    return ir.Ramp(row, ir.Broadcast(ir.const_index(pitch), columns), rows), pitch * rows
 
 
-def _stride_in(atom: Expr | None, a: Argument) -> str | None:
+def _stride_in(atom: ir.Expr | None, a: Argument) -> str | None:
     """The stride of the argument that is a factor of a part of an index."""
     names = {a.stride_name(d) for d in range(len(a.extents) - 1)}
     found = () if atom is None else factors(atom)
-    return next((v.name for v in found if isinstance(v, Var) and v.name in names), None)
+    return next((v.name for v in found if isinstance(v, ir.Var) and v.name in names), None)
 
 
-def _multiples(needed: Mapping[str, int]) -> Expr:
-    return and_(*(eq(mod(Var(stride), n), 0) for stride, n in sorted(needed.items())))
+def _multiples(needed: Mapping[str, int]) -> ir.Expr:
+    return and_(*(eq(mod(ir.Var(stride), n), 0) for stride, n in sorted(needed.items())))

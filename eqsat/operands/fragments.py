@@ -11,8 +11,8 @@ from math import gcd
 from hbc.eqsat.operands.fragment_checks import BEGIN, ROW
 from hbc.ir.algebra.layout import Layout, normal
 from hbc.ir.algebra.linear import factors, linear
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import const_value
-from hbc.ir.lang.nodes import Expr, Var
 from hbc.ir.lang.types import DType, Memory
 
 MULTIPLE = "%"
@@ -36,32 +36,34 @@ def may_be_packed(columns: int, size: int, memory: Memory) -> bool:
     return memory is not Memory.WMMA or columns * size % ROW == 0
 
 
-def _is_multiple(e: Expr, n: int, buffer: str) -> bool:
+def _is_multiple(e: ir.Expr, n: int, buffer: str) -> bool:
     form = linear(e)
     if form.constant % n:
         return False
     return all((c * _multiple(atom)) % n == 0 or _by_stride(atom, buffer) for atom, c in form.terms)
 
 
-def _by_stride(atom: Expr, buffer: str) -> bool:
+def _by_stride(atom: ir.Expr, buffer: str) -> bool:
     """Whether a stride of the buffer, an argument, is a factor."""
-    return any(isinstance(v, Var) and v.name.startswith(f"{buffer}_stride") for v in factors(atom))
+    return any(
+        isinstance(v, ir.Var) and v.name.startswith(f"{buffer}_stride") for v in factors(atom)
+    )
 
 
-def _multiple(atom: Expr) -> int:
+def _multiple(atom: ir.Expr) -> int:
     found = 1
     for v in factors(atom):
-        if isinstance(v, Var) and MULTIPLE in v.name:
+        if isinstance(v, ir.Var) and MULTIPLE in v.name:
             found *= int(v.name.partition(MULTIPLE)[2].rstrip("~"))
     return found
 
 
-def multiple(e: Expr, element: DType) -> str:
+def multiple(e: ir.Expr, element: DType) -> str:
     """The mark that says of what an index is a multiple, as far as fragments of such elements want to
     know, whatever the strides."""
     form = linear(e)
     found = gcd(BEGIN // element.bytes, form.constant)
     for atom, c in form.terms:
-        strided = any(isinstance(v, Var) and "_stride" in v.name for v in factors(atom))
+        strided = any(isinstance(v, ir.Var) and "_stride" in v.name for v in factors(atom))
         found = found if strided else gcd(found, c)
     return f"{MULTIPLE}{found}"

@@ -18,13 +18,13 @@ from hbc.eqsat.tensors.tensor import Apply, Band, Dim, Masked, Read, Tensor, par
 from hbc.eqsat.tensors.windows import MOST_TOGETHER, is_window, sharing, shuffles, window
 from hbc.ir.algebra.layout import Layout, normal, transposed
 from hbc.ir.ground.record import record
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import const_value, mul, select
-from hbc.ir.lang.nodes import Cast, Expr, Var, const_index
 from hbc.ir.lang.types import TILES_OF_LANES, DType, Memory
 from hbc.ir.lang.walk import nodes
 from hbc.ir.meaning.contraction import extents, shape, strides
 
-Starts = Mapping[Dim, Expr]
+Starts = Mapping[Dim, ir.Expr]
 """Where the loops around the instruction stand, in points of each dimension."""
 
 UNUSED = Dim("unused", 1)
@@ -103,7 +103,7 @@ def points(plan: Plan, operand: int, starts: Starts) -> Points:
     }
     for d, own in steps.items():
         padded = (*own, *[0] * (len(lanes) - len(own)))
-        places[d] = Place(starts.get(d, const_index(0)), padded, d.extent)
+        places[d] = Place(starts.get(d, ir.const_index(0)), padded, d.extent)
     return Points(tuple(lanes), places)
 
 
@@ -114,7 +114,7 @@ def _step(steps: dict[Dim, list[int]], d: Dim, lane: int, step: int) -> None:
     own.append(step)
 
 
-def operand_value(x: Tensor, at: Points) -> Expr:
+def operand_value(x: Tensor, at: Points) -> ir.Expr:
     """The elements of an operand that is to be packed, 0 at points that the statement does not have."""
     if isinstance(x, Read) and UNUSED in at.places:
         return value(with_unused(x), at)
@@ -128,7 +128,7 @@ def _zero_beyond(x: Tensor) -> frozenset[Dim]:
     match x:
         case Read() | Band():
             return strides_along(x)
-        case Masked(value=v) | Apply(node=Cast(), args=(v,)):
+        case Masked(value=v) | Apply(node=ir.Cast(), args=(v,)):
             return _zero_beyond(v)
         case _:
             return frozenset()
@@ -137,7 +137,7 @@ def _zero_beyond(x: Tensor) -> frozenset[Dim]:
 def with_unused(x: Tensor) -> Tensor:
     """The operand, 0 in the lanes that nothing uses."""
     if isinstance(x, Read):
-        return Read(x.buffer, x.element, x.base, (*x.strides, (UNUSED, const_index(0))))
+        return Read(x.buffer, x.element, x.base, (*x.strides, (UNUSED, ir.const_index(0))))
     return x
 
 
@@ -154,7 +154,7 @@ def access(x: Tensor, plan: Plan, operand: int, at: Points) -> Access:
 def _access(x: Read, masked: bool, plan: Plan, operand: int, at: Points) -> Access:
     """The same for an array, which may be under a mask."""
     place = plan.instruction.place
-    from_0 = Layout(const_index(0), strides_at(x, at))  # wherever it begins
+    from_0 = Layout(ir.const_index(0), strides_at(x, at))  # wherever it begins
     if place.rows == 1:  # vector loads may be masked
         found = _in_register(normal(from_0), x.element.bits)
         near = operand in plan.shuffled and is_window(from_0, x.element.bits, 1 if masked else 2)
@@ -194,7 +194,7 @@ def has_columns(raw: Layout, rows: int) -> bool:
     return columns is not None and has_rows(columns, raw.lanes // rows)
 
 
-def row_stride(raw: Layout, rows: int) -> Expr | None:
+def row_stride(raw: Layout, rows: int) -> ir.Expr | None:
     """The distance between the rows, in elements; None where there are no such rows."""
     split = 0
     count = 1
@@ -209,7 +209,7 @@ def row_stride(raw: Layout, rows: int) -> Expr | None:
     outer = normal(Layout(raw.base, raw.dims[:split]))
     match outer.dims:
         case ():
-            return const_index(inner.lanes)
+            return ir.const_index(inner.lanes)
         case ((_, stride),):
             return stride
         case _:
@@ -218,7 +218,7 @@ def row_stride(raw: Layout, rows: int) -> Expr | None:
 
 def first_points(plan: Plan, operand: int) -> Points:
     """The points of the operand's elements at the first step of all loops."""
-    return points(plan, operand, {p.dim: const_index(0) for p in plan.outer})
+    return points(plan, operand, {p.dim: ir.const_index(0) for p in plan.outer})
 
 
 def loads_of(f: Form, plan: Plan, lanes: int) -> float:
@@ -236,7 +236,7 @@ def _operand_cost(f: Form, operand: int, plan: Plan, at: Points) -> tuple[float,
     if f.array is not None:
         found = _access(f.array, f.masked, plan, operand, at)
         if found is Access.SHUFFLED:
-            wide = window(Layout(const_index(0), strides_at(f.array, at)), f.element.bits)
+            wide = window(Layout(ir.const_index(0), strides_at(f.array, at)), f.element.bits)
             steps = LOAD * wide + SHUFFLE * shuffles(f.element.bits, at.lanes)
             return loads * steps / sharing(f.array, plan, operand), 0.0
     if found is not Access.PACKED:
@@ -271,9 +271,9 @@ def best_load(
 
 def is_reused(x: Read) -> bool:
     """Whether its place was marked so: what is packed of it serves many times."""
-    return any(isinstance(n, Var) and n.name.endswith(REUSED) for n in nodes(x.base))
+    return any(isinstance(n, ir.Var) and n.name.endswith(REUSED) for n in nodes(x.base))
 
 
-def starts_of(plan: Plan, index: Mapping[Dim, Expr]) -> dict[Dim, Expr]:
+def starts_of(plan: Plan, index: Mapping[Dim, ir.Expr]) -> dict[Dim, ir.Expr]:
     """Where each dimension stands when its loop has the given index; it has one loop at most."""
-    return {p.dim: mul(index.get(p.dim, const_index(0)), p.step) for p in plan.outer}
+    return {p.dim: mul(index.get(p.dim, ir.const_index(0)), p.step) for p in plan.outer}

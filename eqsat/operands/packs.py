@@ -13,27 +13,13 @@ from hbc.eqsat.tensors.tensor import Band, Dim, Tensor, parts, reads, strides_al
 from hbc.ir.algebra.layout import Layout, normal, to_index
 from hbc.ir.algebra.linear import canonical, combined
 from hbc.ir.ground.record import record
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, broadcast, const_value, mul, sub
-from hbc.ir.lang.nodes import (
-    Allocate,
-    Broadcast,
-    Expr,
-    For,
-    If,
-    LetStmt,
-    Load,
-    LoopKind,
-    Ramp,
-    Stmt,
-    Store,
-    Var,
-    const_index,
-)
 from hbc.ir.lang.types import DType, Memory
 from hbc.ir.lang.walk import block, substitute
 
 ON_STACK = 16384  # bytes
-Outer = For | LetStmt | If
+Outer = ir.For | ir.LetStmt | ir.If
 """Statements between a pack and its use. Of an If the condition alone counts: the use is in `then`."""
 
 
@@ -41,10 +27,10 @@ Outer = For | LetStmt | If
 class Rows:
     """Where a value lies in its temporary: for the first steps, and how far apart those are."""
 
-    first: Expr
+    first: ir.Expr
     strides: Mapping[Dim, int]
 
-    def place(self, index: Index) -> Expr:
+    def place(self, index: Index) -> ir.Expr:
         """Where it lies for these steps."""
         steps = ((index[d], stride) for d, stride in self.strides.items() if d in index)
         return combined([(self.first, 1), *steps])
@@ -69,8 +55,8 @@ class Pack:
     scalar: bool = False
 
     @property
-    def loops(self) -> tuple[For, ...]:
-        return tuple(s for s in self.around if isinstance(s, For))
+    def loops(self) -> tuple[ir.For, ...]:
+        return tuple(s for s in self.around if isinstance(s, ir.For))
 
     @property
     def element(self) -> DType:
@@ -98,35 +84,35 @@ class Pack:
         for p in reversed(self.steps):
             strides[p.dim] = each
             each *= p.extent
-        begin: Expr = const_index(0)  # how often the loops have gone around before
+        begin: ir.Expr = ir.const_index(0)  # how often the loops have gone around before
         for loop in self.loops:
-            begin = add(mul(begin, loop.extent), sub(Var(loop.var), loop.start))
+            begin = add(mul(begin, loop.extent), sub(ir.Var(loop.var), loop.start))
         first = add(mul(begin, each), self.own_points().lanes * self.number)
         return Rows(canonical(first), strides)
 
-    def extent(self, packs: int) -> Expr:
+    def extent(self, packs: int) -> ir.Expr:
         """Elements of the temporary."""
-        extent: Expr = const_index(self.own_points().lanes * packs)
+        extent: ir.Expr = ir.const_index(self.own_points().lanes * packs)
         for n in (*(loop.extent for loop in self.loops), *(p.extent for p in self.steps)):
             extent = mul(extent, n)
         for let in reversed(self.around):  # names that are bound inside of where the temporary is
-            if isinstance(let, LetStmt):
+            if isinstance(let, ir.LetStmt):
                 extent = substitute(extent, {let.name: let.value})
         return canonical(extent)
 
-    def load(self, place: Expr) -> Expr:
+    def load(self, place: ir.Expr) -> ir.Expr:
         """The value that lies at this place, at all points."""
-        dims: list[tuple[int, Expr]] = []
+        dims: list[tuple[int, ir.Expr]] = []
         dense = 1
         pairs = zip(self.points.extents, self.moving(), strict=True)
         for n, moves in reversed(list(pairs)):
-            dims.append((n, const_index(dense if moves else 0)))
+            dims.append((n, ir.const_index(dense if moves else 0)))
             dense *= n if moves else 1
         where = to_index(normal(Layout(place, tuple(reversed(dims)))))
-        if isinstance(where, Broadcast):
-            inner = Load(self.buffer, where.value, self.element(where.value.type.lanes))
+        if isinstance(where, ir.Broadcast):
+            inner = ir.Load(self.buffer, where.value, self.element(where.value.type.lanes))
             return broadcast(inner, where.lanes)
-        return Load(self.buffer, where, self.element(where.type.lanes))
+        return ir.Load(self.buffer, where, self.element(where.type.lanes))
 
 
 def alike(a: Pack, b: Pack) -> bool:
@@ -141,16 +127,16 @@ def same(a: Pack, b: Pack) -> bool:
     return (a.x, a.points, a.steps) == (b.x, b.points, b.steps) and _heads(a) == _heads(b)
 
 
-def _heads(p: Pack) -> list[tuple[str, Expr, Expr | None]]:
+def _heads(p: Pack) -> list[tuple[str, ir.Expr, ir.Expr | None]]:
     """What is around the pack, without the bodies."""
-    found: list[tuple[str, Expr, Expr | None]] = []
+    found: list[tuple[str, ir.Expr, ir.Expr | None]] = []
     for s in p.around:
         match s:
-            case For(var=var, start=start, extent=extent):
+            case ir.For(var=var, start=start, extent=extent):
                 found.append((var, start, extent))
-            case LetStmt(name=name, value=bound):
+            case ir.LetStmt(name=name, value=bound):
                 found.append((name, bound, None))
-            case If(condition=condition):
+            case ir.If(condition=condition):
                 found.append(("if", condition, None))
     return found
 
@@ -159,7 +145,7 @@ def name_of(x: Tensor) -> str:
     return "_".join(dict.fromkeys(r.buffer for r in reads(x))) + "_packed"
 
 
-def filled(groups: dict[str, list[Pack]], s: Stmt, fresh: Fresh) -> Stmt:
+def filled(groups: dict[str, list[Pack]], s: ir.Stmt, fresh: Fresh) -> ir.Stmt:
     """The statement after the packs have been filled, which are given by their temporaries."""
     body = block(*(fill(g, fresh) for g in groups.values()), s)
     for buffer, group in reversed(groups.items()):
@@ -169,11 +155,11 @@ def filled(groups: dict[str, list[Pack]], s: Stmt, fresh: Fresh) -> Stmt:
         small = size is not None and int(size) * p.element.bytes <= ON_STACK
         memory = Memory.STACK if small else Memory.HEAP
         sources = " and ".join(dict.fromkeys(r.buffer for r in reads(p.x)))
-        body = Allocate(buffer, p.element, extent, memory, body, f"{sources} {p.note}")
+        body = ir.Allocate(buffer, p.element, extent, memory, body, f"{sources} {p.note}")
     return body
 
 
-def fill(packs: Sequence[Pack], fresh: Fresh) -> Stmt:
+def fill(packs: Sequence[Pack], fresh: Fresh) -> ir.Stmt:
     """The loops that gather the packs of one temporary."""
     first = packs[0]
     # In a loop over its steps, all elements of a pack are one nest for the threads to share.
@@ -189,44 +175,48 @@ def fill(packs: Sequence[Pack], fresh: Fresh) -> Stmt:
     )
     for s in reversed(first.around):
         match s:
-            case For(var=var, start=start, extent=extent, kind=kind):
-                body = For(var, start, extent, LoopKind.SERIAL if first.scalar else kind, body)
-            case LetStmt(name=name, value=bound):
-                body = LetStmt(name, bound, body)
-            case If(condition=condition):
-                body = If(condition, body)
+            case ir.For(var=var, start=start, extent=extent, kind=kind):
+                body = ir.For(
+                    var, start, extent, ir.LoopKind.SERIAL if first.scalar else kind, body
+                )
+            case ir.LetStmt(name=name, value=bound):
+                body = ir.LetStmt(name, bound, body)
+            case ir.If(condition=condition):
+                body = ir.If(condition, body)
     return body
 
 
-def _gather(p: Pack, place: Expr, index: Index, fresh: Fresh) -> Stmt:
+def _gather(p: Pack, place: ir.Expr, index: Index, fresh: Fresh) -> ir.Stmt:
     at = shifted(p.own_points(), p.steps, index)
     if at.lanes == 1:
-        return Store(p.buffer, place, operand_value(p.x, at))
+        return ir.Store(p.buffer, place, operand_value(p.x, at))
     if not p.scalar and not has_band(p.x):
-        return Store(p.buffer, Ramp(place, const_index(1), at.lanes), operand_value(p.x, at))
+        return ir.Store(
+            p.buffer, ir.Ramp(place, ir.const_index(1), at.lanes), operand_value(p.x, at)
+        )
     return _by_element(p, at, place, fresh)
 
 
-def _by_element(p: Pack, at: Points, place: Expr, fresh: Fresh) -> Stmt:
+def _by_element(p: Pack, at: Points, place: ir.Expr, fresh: Fresh) -> ir.Stmt:
     """A banded matrix, or what threads share, element by element."""
     names = [fresh("lane") for _ in at.extents]
 
     def at_lane(q: Place) -> Place:
-        steps = (mul(Var(v), n) for v, n in zip(names, q.steps, strict=True))
+        steps = (mul(ir.Var(v), n) for v, n in zip(names, q.steps, strict=True))
         start = q.start
         for step in steps:
             start = add(start, step)
         return Place(start, (), q.extent, reach(q, at.extents))
 
     places = {d: at_lane(q) for d, q in at.places.items()}
-    offset: Expr = const_index(0)
+    offset: ir.Expr = ir.const_index(0)
     for v, n in zip(names, at.extents, strict=True):
-        offset = add(mul(offset, n), Var(v))
+        offset = add(mul(offset, n), ir.Var(v))
     at_one = Points((), places)
     one = value(p.x, at_one) if has_band(p.x) else operand_value(p.x, at_one)
-    body: Stmt = Store(p.buffer, add(place, offset), one)
+    body: ir.Stmt = ir.Store(p.buffer, add(place, offset), one)
     for v, n in zip(reversed(names), reversed(at.extents), strict=True):
-        body = For(v, const_index(0), const_index(n), LoopKind.SERIAL, body)
+        body = ir.For(v, ir.const_index(0), ir.const_index(n), ir.LoopKind.SERIAL, body)
     return body
 
 

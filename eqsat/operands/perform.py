@@ -15,21 +15,12 @@ from hbc.eqsat.tensors.tensor import Dim, Masked, Read, Tensor, Uniform, reads, 
 from hbc.eqsat.tensors.windows import meeting, together
 from hbc.ir.algebra.layout import layout
 from hbc.ir.ground.record import record
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, and_, const, const_value, mul
-from hbc.ir.lang.nodes import (
-    Allocate,
-    Expr,
-    Instruct,
-    Load,
-    Ramp,
-    Stmt,
-    Store,
-    const_index,
-)
 from hbc.ir.lang.types import DType, Memory
 from hbc.ir.lang.walk import block
 
-Packed = Callable[[Tensor, Points, Parts, Index, str], Expr]
+Packed = Callable[[Tensor, Points, Parts, Index, str], ir.Expr]
 """Gives the load of an operand from a temporary where it lies packed, as `Frames.packed`."""
 
 
@@ -49,7 +40,7 @@ def perform(
     fresh: Fresh,
     packed: Packed,
     only: Sequence[Index] | None = None,
-) -> Stmt:
+) -> ir.Stmt:
     """The statement done with the instructions of the choice, at all output points or at some."""
     plan, c = choice.plan, choice.candidate
     i = plan.instruction
@@ -62,15 +53,15 @@ def perform(
     begin = [_begin(choice, s, plan, own, at) for at in slices]
     end = [_end(choice, s, plan, own, at) for at in slices]
     body = block(*begin, _sum(choice, s, own, slices, fresh, packed), *end)
-    extent = const_index(lanes * len(list(output_points(plan))))
-    return Allocate(own.buffer, own.element, extent, Memory.REGISTER, body)
+    extent = ir.const_index(lanes * len(list(output_points(plan))))
+    return ir.Allocate(own.buffer, own.element, extent, Memory.REGISTER, body)
 
 
 def output_points(plan: Plan) -> Iterator[Index]:
     """The loops around the instruction that are not summed, at each of their steps."""
     loops = [p for p in plan.outer if not p.dim.reduced]
     for steps in product(*(range(p.extent) for p in loops)):
-        yield {p.dim: const_index(n) for p, n in zip(loops, steps, strict=True)}
+        yield {p.dim: ir.const_index(n) for p, n in zip(loops, steps, strict=True)}
 
 
 def number_of(plan: Plan, at: Index) -> int:
@@ -99,13 +90,13 @@ def accumulated(plan: Plan, at: Index) -> Points:
     return points(plan, plan.instruction.accumulator, starts_of(plan, at))
 
 
-def _slice(own: Accumulators, plan: Plan, at: Index) -> Expr:
-    return Ramp(const_index(number_of(plan, at) * own.lanes), const_index(1), own.lanes)
+def _slice(own: Accumulators, plan: Plan, at: Index) -> ir.Expr:
+    return ir.Ramp(ir.const_index(number_of(plan, at) * own.lanes), ir.const_index(1), own.lanes)
 
 
-def _begin(choice: Choice, s: Statement, plan: Plan, own: Accumulators, at: Index) -> Stmt:
+def _begin(choice: Choice, s: Statement, plan: Plan, own: Accumulators, at: Index) -> ir.Stmt:
     start = _under_mask(choice.candidate.c or Uniform(const(0, own.element)), s)
-    return Store(own.buffer, _slice(own, plan, at), value(start, accumulated(plan, at)))
+    return ir.Store(own.buffer, _slice(own, plan, at), value(start, accumulated(plan, at)))
 
 
 def _under_mask(x: Tensor, s: Statement) -> Tensor:
@@ -120,16 +111,16 @@ def _of(x: Tensor, buffer: str) -> set[Read]:
     return {r for r in reads(x) if r.buffer == buffer}
 
 
-def _end(choice: Choice, s: Statement, plan: Plan, own: Accumulators, at: Index) -> Stmt:
+def _end(choice: Choice, s: Statement, plan: Plan, own: Accumulators, at: Index) -> ir.Stmt:
     where = accumulated(plan, at)
-    total = Load(own.buffer, _slice(own, plan, at), own.element(own.lanes))
-    result: Expr = total
+    total = ir.Load(own.buffer, _slice(own, plan, at), own.element(own.lanes))
+    result: ir.Expr = total
     if choice.rest is not None:
         result = value(_under_mask(choice.rest, s), given(where, CHOSEN, total))
-    return Store(s.dest.buffer, address(s.dest, where), result, stored(s, where))
+    return ir.Store(s.dest.buffer, address(s.dest, where), result, stored(s, where))
 
 
-def stored(s: Statement, where: Points) -> Expr | None:
+def stored(s: Statement, where: Points) -> ir.Expr | None:
     """The mask of the store at these points."""
     conditions = [value(c, where) for c in s.mask]
     inside = exists(_moved(s.dest), where)
@@ -149,14 +140,14 @@ def _sum(
     slices: Sequence[Index],
     fresh: Fresh,
     packed: Packed,
-) -> Stmt:
+) -> ir.Stmt:
     """All instructions: the summed loops outside, so that accumulators stay where they are, and steps
     together that windows serve alike."""
     plan = choice.plan
     loops = [p for p in plan.outer if p.dim.reduced]
     summed, side_by_side = _meeting(loops, choice)
 
-    def body(index: Index) -> Stmt:
+    def body(index: Index) -> ir.Stmt:
         steps = side_by_side(index)
         return block(
             *(_execute(choice, s, own, {**at, **i}, packed) for i in steps for at in slices)
@@ -182,15 +173,17 @@ def _meeting(
     inner = replace(p, extent=steps)
 
     def side_by_side(index: Index) -> list[Index]:
-        first = mul(index.get(around.dim, const_index(0)), written * steps)
-        at = add(index.get(p.dim, const_index(0)), first)
+        first = mul(index.get(around.dim, ir.const_index(0)), written * steps)
+        at = add(index.get(p.dim, ir.const_index(0)), first)
         return [{**index, p.dim: add(at, n * steps)} for n in range(written)]
 
     loops = [q for part in summed for q in ([around, inner] if part == p else [part])]
     return [q for q in loops if q.extent > 1], side_by_side
 
 
-def _execute(choice: Choice, s: Statement, own: Accumulators, index: Index, packed: Packed) -> Stmt:
+def _execute(
+    choice: Choice, s: Statement, own: Accumulators, index: Index, packed: Packed
+) -> ir.Stmt:
     plan, c = choice.plan, choice.candidate
     i = plan.instruction
     if own.in_place:
@@ -198,14 +191,14 @@ def _execute(choice: Choice, s: Statement, own: Accumulators, index: Index, pack
     else:
         where = _slice(own, plan, index)
     t = own.element(own.lanes)
-    args: dict[int, Expr] = {i.accumulator: Load(own.buffer, where, t)}
+    args: dict[int, ir.Expr] = {i.accumulator: ir.Load(own.buffer, where, t)}
     for n, x in zip(i.factors, (c.a, c.b), strict=True):
         args[n] = operand(x, plan, n, index, packed)
-    done = Instruct(i.name, plan.sizes, tuple(args[n] for n in sorted(args)), t)
-    return Store(own.buffer, where, done)
+    done = ir.Instruct(i.name, plan.sizes, tuple(args[n] for n in sorted(args)), t)
+    return ir.Store(own.buffer, where, done)
 
 
-def operand(x: Tensor, plan: Plan, n: int, index: Index, packed: Packed) -> Expr:
+def operand(x: Tensor, plan: Plan, n: int, index: Index, packed: Packed) -> ir.Expr:
     """An operand of one instruction, loaded directly or from where it lies packed."""
     at = points(plan, n, starts_of(plan, index))
     if access(x, plan, n, at) is Access.PACKED:

@@ -18,23 +18,8 @@ from hbc.eqsat.tensors.steps import Fresh, Index
 from hbc.eqsat.tensors.tensor import Tensor, reads, scalars, strides_along
 from hbc.ir.algebra.linear import linear
 from hbc.ir.ground.record import mutable
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import const_value, not_, sub
-from hbc.ir.lang.nodes import (
-    GPU_LOOPS,
-    Allocate,
-    Binary,
-    Expr,
-    For,
-    If,
-    LetStmt,
-    Load,
-    LoopKind,
-    Op,
-    Stmt,
-    Store,
-    Var,
-    const_index,
-)
 from hbc.ir.lang.walk import (
     block,
     children,
@@ -51,18 +36,20 @@ IN_BLOCK = 16  # operands that a block of a GPU packs at most for one of its thr
 class Frame:
     """A statement that is being walked through, and what is to be packed before it."""
 
-    stmt: Stmt
+    stmt: ir.Stmt
     packs: list[Pack] = field(default_factory=list)
     known: frozenset[str] | None = None
     homes: dict[int, tuple[Tensor, Home]] = field(default_factory=dict)  # by the id of the tensor
     # The names of places by what is there: the buffer, the number of the pack, and the steps.
-    wanted: dict[tuple[str, int, tuple[Expr, ...]], str] = field(default_factory=dict)
+    wanted: dict[tuple[str, int, tuple[ir.Expr, ...]], str] = field(default_factory=dict)
 
     @property
     def stored(self) -> frozenset[str]:
         """The buffers that the statement stores to."""
         if self.known is None:
-            self.known = frozenset(n.buffer for n in statements(self.stmt) if isinstance(n, Store))
+            self.known = frozenset(
+                n.buffer for n in statements(self.stmt) if isinstance(n, ir.Store)
+            )
         return self.known
 
 
@@ -79,26 +66,26 @@ class Frames:
     fresh: Fresh
     scalar: bool = False
     stack: list[Frame] = field(default_factory=list)
-    places: dict[str, Expr] = field(default_factory=dict)
+    places: dict[str, ir.Expr] = field(default_factory=dict)
     named: int = 0
 
     @contextmanager
-    def inside(self, s: Stmt) -> Iterator[Frame]:
+    def inside(self, s: ir.Stmt) -> Iterator[Frame]:
         """Within, `s` is the innermost statement."""
         self.stack.append(Frame(s))
         yield self.stack[-1]
         self.stack.pop()
 
-    def stores(self, s: Stmt) -> Iterator[Store]:
+    def stores(self, s: ir.Stmt) -> Iterator[ir.Store]:
         """The stores in a statement, in order, each while the walk is at it."""
         with self.inside(s):
-            if isinstance(s, Store):
+            if isinstance(s, ir.Store):
                 yield s
             for child in children(s):
-                if isinstance(child, Stmt):
+                if isinstance(child, ir.Stmt):
                     yield from self.stores(child)
 
-    def packed(self, x: Tensor, at: Points, steps: Parts, index: Index, note: str) -> Expr:
+    def packed(self, x: Tensor, at: Points, steps: Parts, index: Index, note: str) -> ir.Expr:
         """The load of a value from its pack, which is planned if there is none yet. `at`: its points
         at the first of the steps; `index`: at which steps it is wanted."""
         frame, around = self.home(x)
@@ -112,14 +99,14 @@ class Frames:
             buffer = shared[0].buffer if shared else self.fresh(name_of(x))
             pack = replace(wanted, buffer=buffer, number=len(shared))
             frame.packs.append(pack)
-        at_steps = tuple(index.get(p.dim, const_index(0)) for p in pack.steps)
+        at_steps = tuple(index.get(p.dim, ir.const_index(0)) for p in pack.steps)
         key = pack.buffer, pack.number, at_steps
         if key not in frame.wanted:
             frame.wanted[key] = f"place {self.named}"
             self.named += 1
-        return pack.load(Var(frame.wanted[key]))
+        return pack.load(ir.Var(frame.wanted[key]))
 
-    def filled(self, frame: Frame, s: Stmt) -> Stmt:
+    def filled(self, frame: Frame, s: ir.Stmt) -> ir.Stmt:
         """The statement after what was packed for it. Its loads are from `places`."""
         if not frame.packs:
             return s
@@ -133,26 +120,26 @@ class Frames:
             self.places[name] = rows[buffer, number].place(index)
         return filled(groups, s, self.fresh)
 
-    def allocations(self) -> list[Allocate]:
+    def allocations(self) -> list[ir.Allocate]:
         """The buffers in scope, the innermost of each name."""
-        found: dict[str, Allocate] = {}
+        found: dict[str, ir.Allocate] = {}
         for frame in self.stack:
-            if isinstance(frame.stmt, Allocate):
+            if isinstance(frame.stmt, ir.Allocate):
                 found[frame.stmt.buffer] = frame.stmt
         return list(found.values())
 
-    def is_reused(self, e: Expr) -> bool:
+    def is_reused(self, e: ir.Expr) -> bool:
         """Whether a value at this place stays the same in a loop around the statement at hand, so that
         it need not be packed anew."""
         names = free_variables(e)
         for frame in reversed(self.stack):
             match frame.stmt:
-                case For(var=var):
+                case ir.For(var=var):
                     if var not in names:
                         return True
-                case LetStmt(name=name, value=bound) if name in names:
+                case ir.LetStmt(name=name, value=bound) if name in names:
                     names |= free_variables(bound)
-                case If(condition=condition):
+                case ir.If(condition=condition):
                     names |= free_variables(condition)
                     if _has_load(condition):
                         return False
@@ -163,7 +150,7 @@ class Frames:
     def _continues(self, n: int) -> bool:
         """Whether the loop of a frame is right inside of another of its kind."""
         loop, outer = self.stack[n].stmt, self.stack[n - 1].stmt if n else None
-        return isinstance(loop, For) and isinstance(outer, For) and loop.kind is outer.kind
+        return isinstance(loop, ir.For) and isinstance(outer, ir.For) and loop.kind is outer.kind
 
     def home(self, x: Tensor) -> Home:
         """As `_home`, found once for each operand of the statement at hand."""
@@ -184,7 +171,7 @@ class Frames:
         for n in range(len(self.stack) - 1, -1, -1):
             frame = self.stack[n]
             match frame.stmt:
-                case For(var=var) as loop:
+                case ir.For(var=var) as loop:
                     if frame.stored & buffers or var in bounds:
                         break
                     if var in names:
@@ -194,12 +181,12 @@ class Frames:
                         crossed, pending = weaker, True
                     else:
                         break
-                    if loop.kind in GPU_LOOPS and self._continues(n):
+                    if loop.kind in ir.GPU_LOOPS and self._continues(n):
                         continue  # what is around all blocks, or around all threads, is not among them
                     if pending and _fits(loop, crossed):
                         best, varying = n, list(crossed)
                     pending = False
-                case LetStmt(name=name, value=bound) as let if (
+                case ir.LetStmt(name=name, value=bound) as let if (
                     name in names | bounds | _conditioned(crossed)
                 ):
                     if _has_load(bound):
@@ -208,13 +195,13 @@ class Frames:
                     own = free_variables(bound)
                     names |= own if name in names else frozenset()
                     bounds |= own if name in bounds | _conditioned(crossed) else frozenset()
-                case Allocate(buffer=buffer) if buffer in buffers:
+                case ir.Allocate(buffer=buffer) if buffer in buffers:
                     break
-                case If() as branch:
+                case ir.If() as branch:
                     condition = _condition(branch, self.stack[n + 1 :])
                     if condition is None or _has_load(condition):
                         break
-                    crossed.append(If(condition, block()))
+                    crossed.append(ir.If(condition, block()))
                 case _:
                     pass
         return self.stack[best], tuple(reversed(varying))
@@ -222,50 +209,52 @@ class Frames:
 
 def _conditioned(crossed: list[Outer]) -> frozenset[str]:
     """The names in the crossed conditions."""
-    return frozenset().union(*(free_variables(s.condition) for s in crossed if isinstance(s, If)))
+    return frozenset().union(
+        *(free_variables(s.condition) for s in crossed if isinstance(s, ir.If))
+    )
 
 
-def _anywhere(crossed: list[Outer], loop: For) -> list[Outer] | None:
+def _anywhere(crossed: list[Outer], loop: ir.For) -> list[Outer] | None:
     """The crossed statements with conditions that hold if they do in any iteration of the loop: they
     are true at its start. None where that cannot be told."""
     found: list[Outer] = []
     for s in crossed:
-        if isinstance(s, If) and loop.var in free_variables(s.condition):
+        if isinstance(s, ir.If) and loop.var in free_variables(s.condition):
             if not _falls(s.condition, loop.var):
                 return None
-            s = If(substitute(s.condition, {loop.var: loop.start}), s.then)
+            s = ir.If(substitute(s.condition, {loop.var: loop.start}), s.then)
         found.append(s)
     return found
 
 
-def _falls(condition: Expr, name: str) -> bool:
+def _falls(condition: ir.Expr, name: str) -> bool:
     """Whether a condition that does not hold somewhere does not hold further on either."""
     match condition:
         case _ if name not in free_variables(condition):
             return True
-        case Binary(op=Op.AND, a=a, b=b):
+        case ir.Binary(op=ir.Op.AND, a=a, b=b):
             return _falls(a, name) and _falls(b, name)
-        case Binary(op=Op.LT | Op.LE, a=a, b=b):
+        case ir.Binary(op=ir.Op.LT | ir.Op.LE, a=a, b=b):
             pass
-        case Binary(op=Op.GT | Op.GE, a=b, b=a):
+        case ir.Binary(op=ir.Op.GT | ir.Op.GE, a=b, b=a):
             pass
         case _:
             return False
     rise = linear(sub(a, b))
     moved = [(atom, n) for atom, n in rise.terms if name in free_variables(atom)]
-    return all(atom == Var(name) and n > 0 for atom, n in moved)
+    return all(atom == ir.Var(name) and n > 0 for atom, n in moved)
 
 
-def _fits(loop: For, crossed: list[Outer]) -> bool:
+def _fits(loop: ir.For, crossed: list[Outer]) -> bool:
     """Whether what varies in the crossed loops may lie before this one: a block's memory has a constant
     size."""
-    if loop.kind is not LoopKind.THREAD:
+    if loop.kind is not ir.LoopKind.THREAD:
         return True
-    extents = [const_value(s.extent) for s in crossed if isinstance(s, For)]
+    extents = [const_value(s.extent) for s in crossed if isinstance(s, ir.For)]
     return all(n is not None for n in extents) and prod(int(n or 1) for n in extents) <= IN_BLOCK
 
 
-def _condition(s: If, inside: list[Frame]) -> Expr | None:
+def _condition(s: ir.If, inside: list[Frame]) -> ir.Expr | None:
     """What holds where the statements inside are; None when that is not to be seen."""
     inner = inside[0].stmt if inside else None
     if inner is s.then:
@@ -273,5 +262,5 @@ def _condition(s: If, inside: list[Frame]) -> Expr | None:
     return not_(s.condition) if inner is s.otherwise and inner is not None else None
 
 
-def _has_load(e: Expr) -> bool:
-    return contains(e, Load)
+def _has_load(e: ir.Expr) -> bool:
+    return contains(e, ir.Load)

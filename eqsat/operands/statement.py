@@ -26,8 +26,8 @@ from hbc.eqsat.tensors.tensor import (
     tensor,
 )
 from hbc.eqsat.tensors.unmask import by_address
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.instruction import Instruction
-from hbc.ir.lang.nodes import Binary, Cast, Expr, Load, Op, Store, VectorReduce
 from hbc.ir.lang.walk import nodes
 from hbc.ir.meaning.contraction import extent_range
 
@@ -36,7 +36,11 @@ Zeros = Mapping[str, frozenset[Hashable]]
 
 
 def statement(
-    s: Store, instructions: Sequence[Instruction], relaxed: bool, zeros: Zeros, alone: bool = False
+    s: ir.Store,
+    instructions: Sequence[Instruction],
+    relaxed: bool,
+    zeros: Zeros,
+    alone: bool = False,
 ) -> Statement:
     """The store as a tensor statement. `relaxed`: it may write where its mask does not hold. `alone`:
     one element is a tile of one row and one column. Raises NotTensorError."""
@@ -44,7 +48,11 @@ def statement(
 
 
 def statements(
-    s: Store, instructions: Sequence[Instruction], relaxed: bool, zeros: Zeros, alone: bool = False
+    s: ir.Store,
+    instructions: Sequence[Instruction],
+    relaxed: bool,
+    zeros: Zeros,
+    alone: bool = False,
 ) -> tuple[Statement, ...]:
     """The store as `statement`, then with its dimensions cut to shorter extents of instructions: 256
     outputs of a row are 8 x 32, but also 16 x 16 and 32 x 8. Raises NotTensorError."""
@@ -55,20 +63,20 @@ def statements(
 
 
 def uncut(
-    s: Store, relaxed: bool, zeros: Zeros, known: Statement, alone: bool = False
+    s: ir.Store, relaxed: bool, zeros: Zeros, known: Statement, alone: bool = False
 ) -> Statement:
     """The store over the coarsest box; `known`: over some. Raises NotTensorError."""
     dims = natural(_box(s), ())
     return known if dims == known.outputs else _over(s, dims, relaxed, zeros, alone)
 
 
-def _box(s: Store) -> Dims:
-    dest = Load(s.buffer, s.index, s.value.type)
+def _box(s: ir.Store) -> Dims:
+    dest = ir.Load(s.buffer, s.index, s.value.type)
     return box(dest, s.value) if s.mask is None else box(dest, s.value, s.mask)
 
 
-def _over(s: Store, dims: Dims, relaxed: bool, zeros: Zeros, alone: bool) -> Statement:
-    dest = Load(s.buffer, s.index, s.value.type)
+def _over(s: ir.Store, dims: Dims, relaxed: bool, zeros: Zeros, alone: bool) -> Statement:
+    dest = ir.Load(s.buffer, s.index, s.value.type)
     where, plain = tensor(dest, dims, alone), tensor(s.value, dims, alone)
     value = with_projected(plain)
     by_zeros = value != plain
@@ -140,7 +148,7 @@ def _added(x: Tensor, dest: Read, mask: tuple[Tensor, ...]) -> Tensor | None:
     """What is added to `dest`, under the mask."""
     if x == dest:
         return x
-    if not (isinstance(x, Apply) and isinstance(x.node, Binary) and x.node.op is Op.ADD):
+    if not (isinstance(x, Apply) and isinstance(x.node, ir.Binary) and x.node.op is ir.Op.ADD):
         return None
     inside = [dest in reads(a) for a in x.args]
     if sum(inside) != 1:
@@ -157,9 +165,9 @@ def _added(x: Tensor, dest: Read, mask: tuple[Tensor, ...]) -> Tensor | None:
 def _under(mask: tuple[Tensor, ...], x: Tensor) -> Tensor:
     """`x` where the mask holds, else 0."""
     match x:
-        case Apply(node=Binary(op=Op.ADD), args=args):
+        case Apply(node=ir.Binary(op=ir.Op.ADD), args=args):
             return Apply(x.node, tuple(_under(mask, a) for a in args))
-        case Reduce(op=Op.ADD, value=value):
+        case Reduce(op=ir.Op.ADD, value=value):
             return replace(x, value=_under(mask, value))
         case _:
             for c in mask:
@@ -172,7 +180,7 @@ def _where(c: Tensor, x: Tensor) -> Tensor:
     if isinstance(x, Masked):
         return x if x.condition == c else Masked(x.condition, _where(c, x.value))
     moved = strides_along(c)
-    if isinstance(x, Apply) and isinstance(x.node, Binary) and x.node.op is Op.MUL:
+    if isinstance(x, Apply) and isinstance(x.node, ir.Binary) and x.node.op is ir.Op.MUL:
         alone = [_bare(None, a) for a in x.args]
         moving = [n for n, a in enumerate(alone) if strides_along(a) & moved] or [0]
         args = (_where(c, a) if n in moving else _bare(c, a) for n, a in enumerate(x.args))
@@ -186,7 +194,7 @@ def _bare(c: Tensor | None, x: Tensor) -> Tensor:
         case Masked(condition=own, value=inner):
             rest = _bare(c, inner)
             return rest if c is None or own == c else Masked(own, rest)
-        case Apply(node=Cast() as node, args=(a,)):
+        case Apply(node=ir.Cast() as node, args=(a,)):
             return Apply(node, (_bare(c, a),))
         case _:
             return x
@@ -197,12 +205,14 @@ def _vanishes(x: Tensor, c: Tensor) -> bool:
     match x:
         case Masked(condition=own, value=inner):
             return own == c or _vanishes(inner, c)
-        case Apply(node=Binary(op=Op.MUL) | Cast(), args=args):
+        case Apply(node=ir.Binary(op=ir.Op.MUL) | ir.Cast(), args=args):
             return any(_vanishes(a, c) for a in args)
         case _:
             return False
 
 
-def is_product(e: Expr) -> bool:
+def is_product(e: ir.Expr) -> bool:
     """Whether a sum over lanes is part of the expression."""
-    return any(isinstance(x, VectorReduce) and x.op is Op.ADD and x.lanes > 1 for x in nodes(e))
+    return any(
+        isinstance(x, ir.VectorReduce) and x.op is ir.Op.ADD and x.lanes > 1 for x in nodes(e)
+    )

@@ -17,7 +17,7 @@ from hbc.eqsat.tensors.steps import Fresh, Index
 from hbc.eqsat.tensors.tensor import Tensor, map_scalars
 from hbc.ir.algebra.linear import canonical
 from hbc.ir.ground.record import mutable, record
-from hbc.ir.lang.nodes import Allocate, Expr, For, Load, Stmt, Store, Var
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import INDEX
 from hbc.ir.lang.walk import map_children, map_stmt, substitute
 
@@ -46,7 +46,7 @@ class Operand:
 class Template:
     """A statement over marks, and what was asked for when it was made, in order."""
 
-    body: Stmt
+    body: ir.Stmt
     asked: tuple[Name | Operand, ...]
 
 
@@ -58,7 +58,7 @@ class Templates:
 
     def perform(
         self, marked: tuple[Statement, Choice], choice: Choice, fresh: Fresh, packed: Packed
-    ) -> Stmt:
+    ) -> ir.Stmt:
         """As `perform` for a choice. `marked`: the statement and the choice over marks."""
         if choice.number not in self.known:
             self.known[choice.number] = template(*marked)
@@ -73,14 +73,14 @@ def template(s: Statement, choice: Choice) -> Template:
         asked.append(Name(f"name {len(asked)}", base))
         return asked[-1].name
 
-    def packed(x: Tensor, at: Points, steps: Parts, index: Index, note: str) -> Expr:
+    def packed(x: Tensor, at: Points, steps: Parts, index: Index, note: str) -> ir.Expr:
         asked.append(Operand(f"operand {len(asked)}", x, at, steps, index, note))
-        return Var(asked[-1].name, x.element(at.lanes))
+        return ir.Var(asked[-1].name, x.element(at.lanes))
 
     return Template(perform(choice, s, fresh, packed), tuple(asked))
 
 
-def _copy(t: Template, marks: Mapping[str, Expr], fresh: Fresh, packed: Packed) -> Stmt:
+def _copy(t: Template, marks: Mapping[str, ir.Expr], fresh: Fresh, packed: Packed) -> ir.Stmt:
     """The template with these expressions for its marks."""
     given, names = dict(marks), dict[str, str]()
     tensors: dict[int, Tensor] = {}  # by the id of the one over marks, which the template holds
@@ -88,7 +88,7 @@ def _copy(t: Template, marks: Mapping[str, Expr], fresh: Fresh, packed: Packed) 
         match one:
             case Name(name=name, like=like):
                 names[name] = fresh(like)
-                given[name] = Var(names[name])
+                given[name] = ir.Var(names[name])
             case Operand(name=name, x=x, at=at, steps=steps, index=index, note=note):
                 if id(x) not in tensors:
                     tensors[id(x)] = map_scalars(x, lambda e, _: substitute(e, marks))
@@ -97,31 +97,31 @@ def _copy(t: Template, marks: Mapping[str, Expr], fresh: Fresh, packed: Packed) 
     return _replaced(t.body, given, names)
 
 
-def _replaced(s: Stmt, given: Mapping[str, Expr], names: Mapping[str, str]) -> Stmt:
+def _replaced(s: ir.Stmt, given: Mapping[str, ir.Expr], names: Mapping[str, str]) -> ir.Stmt:
     """The statement with variables replaced, sums of places in canonical form, and other names."""
 
-    def expr(e: Expr) -> Expr:
+    def expr(e: ir.Expr) -> ir.Expr:
         match e:
-            case Var(name=name):
+            case ir.Var(name=name):
                 return given.get(name, e)
-            case Load(buffer=buffer, index=index, type=t, mask=mask):
+            case ir.Load(buffer=buffer, index=index, type=t, mask=mask):
                 there = None if mask is None else expr(mask)
-                return Load(names.get(buffer, buffer), expr(index), t, there)
+                return ir.Load(names.get(buffer, buffer), expr(index), t, there)
             case _ if e.type == INDEX:
                 new = substitute(e, given)
                 return new if new is e else canonical(new)
             case _:
                 return map_children(e, expr)
 
-    def stmt(s: Stmt) -> Stmt:
+    def stmt(s: ir.Stmt) -> ir.Stmt:
         match s:
-            case Store(buffer=buffer, index=index, value=value, mask=mask):
+            case ir.Store(buffer=buffer, index=index, value=value, mask=mask):
                 there = None if mask is None else expr(mask)
-                return Store(names.get(buffer, buffer), expr(index), expr(value), there)
-            case For(var=var, start=start, extent=extent, kind=kind, body=body):
-                return For(names.get(var, var), expr(start), expr(extent), kind, stmt(body))
-            case Allocate(buffer=b, element=element, extent=extent, memory=memory, body=body):
-                return Allocate(names.get(b, b), element, expr(extent), memory, stmt(body))
+                return ir.Store(names.get(buffer, buffer), expr(index), expr(value), there)
+            case ir.For(var=var, start=start, extent=extent, kind=kind, body=body):
+                return ir.For(names.get(var, var), expr(start), expr(extent), kind, stmt(body))
+            case ir.Allocate(buffer=b, element=element, extent=extent, memory=memory, body=body):
+                return ir.Allocate(names.get(b, b), element, expr(extent), memory, stmt(body))
             case _:
                 return map_stmt(s, expr, stmt)
 

@@ -16,11 +16,11 @@ from itertools import permutations, product
 from hbc.eqsat.tensors.tensor import Apply, Dim, Line, Tensor, Uniform, operand_name, strides_along
 from hbc.ir.algebra.linear import canonical
 from hbc.ir.ground.record import record
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, const_value, mul, sub
-from hbc.ir.lang.nodes import Binary, Expr, Op, const_index
 from hbc.ir.lang.types import I64, INDEX
 
-_ORDER = {Op.LT: (1, 1), Op.LE: (1, 0), Op.GT: (-1, 1), Op.GE: (-1, 0)}
+_ORDER = {ir.Op.LT: (1, 1), ir.Op.LE: (1, 0), ir.Op.GT: (-1, 1), ir.Op.GE: (-1, 0)}
 """By how much the second operand is greater than the first where the comparison holds: in which
 direction, and at least how much."""
 
@@ -29,15 +29,15 @@ direction, and at least how much."""
 class _Linear:
     """An index that is linear along dimensions, of which none has stride 0."""
 
-    base: Expr
-    strides: tuple[tuple[Dim, Expr], ...]
+    base: ir.Expr
+    strides: tuple[tuple[Dim, ir.Expr], ...]
 
-    def along(self, d: Dim) -> Expr:
-        return dict(self.strides).get(d, const_index(0))
+    def along(self, d: Dim) -> ir.Expr:
+        return dict(self.strides).get(d, ir.const_index(0))
 
 
-_ORIGIN = _Linear(const_index(0), ())
-Comparison = tuple[Op, _Linear, _Linear]
+_ORIGIN = _Linear(ir.const_index(0), ())
+Comparison = tuple[ir.Op, _Linear, _Linear]
 
 
 @record
@@ -76,11 +76,11 @@ def for_any(conditions: Sequence[Tensor], kept: frozenset[Dim]) -> list[Tensor] 
 def _comparisons(c: Tensor) -> list[Comparison]:
     """A condition as comparisons of linear indices that hold together; none if it is no such."""
     match c:
-        case Apply(node=Binary(op=op), args=(a, b)) if op in _ORDER or op is Op.EQ:
+        case Apply(node=ir.Binary(op=op), args=(a, b)) if op in _ORDER or op is ir.Op.EQ:
             x, y = _linear(a), _linear(b)
             if x is None or y is None:
                 return []
-            return [(o, x, y) for o in ((Op.LE, Op.GE) if op is Op.EQ else (op,))]
+            return [(o, x, y) for o in ((ir.Op.LE, ir.Op.GE) if op is ir.Op.EQ else (op,))]
         case _:
             return []
 
@@ -95,15 +95,15 @@ def _linear(x: Tensor) -> _Linear | None:
             return None
 
 
-def _tensor(op: Op, a: _Linear, b: _Linear) -> Tensor:
+def _tensor(op: ir.Op, a: _Linear, b: _Linear) -> Tensor:
     x, y = (Line(s.base, s.strides) if s.strides else Uniform(s.base) for s in (a, b))
     name = operand_name(I64)
-    return Apply(Binary(op, name, name), (x, y))
+    return Apply(ir.Binary(op, name, name), (x, y))
 
 
 def _without(comparisons: list[Comparison], d: Dim) -> list[Comparison] | None:
     """What the comparisons say of the other dimensions, for any point of d; None where not known."""
-    last = _Linear(const_index(d.extent - 1), ())
+    last = _Linear(ir.const_index(d.extent - 1), ())
     lower, upper = [_Bound(1, _ORIGIN, None)], [_Bound(-1, last, None)]
     found: list[Comparison] = []
     for c in comparisons:
@@ -152,10 +152,10 @@ def _plus(a: _Linear, b: _Linear) -> _Linear:
     dims = dict.fromkeys(d for x in (a, b) for d, _ in x.strides)
     strides = [(d, canonical(add(a.along(d), b.along(d)))) for d in dims]
     base = canonical(add(a.base, b.base))
-    return _Linear(base, tuple((d, s) for d, s in strides if s != const_index(0)))
+    return _Linear(base, tuple((d, s) for d, s in strides if s != ir.const_index(0)))
 
 
-def _times(a: _Linear, factor: Expr | int) -> _Linear:
+def _times(a: _Linear, factor: ir.Expr | int) -> _Linear:
     strides = tuple((d, canonical(mul(s, factor))) for d, s in a.strides)
     return _Linear(canonical(mul(a.base, factor)), strides)
 
@@ -169,7 +169,7 @@ def _where(c: Comparison, d: Dim, point: _Linear) -> Comparison:
 def _at(a: _Linear, d: Dim, point: _Linear) -> _Linear:
     """The index at a point of d."""
     stride = a.along(d)
-    if stride == const_index(0):
+    if stride == ir.const_index(0):
         return a
     rest = _Linear(a.base, tuple((e, s) for e, s in a.strides if e != d))
     return _plus(rest, _times(point, stride))

@@ -29,6 +29,7 @@ from hbc.eqsat.tensors.tensor import (
 from hbc.ir.algebra.layout import Layout, normal, to_index
 from hbc.ir.algebra.linear import canonical
 from hbc.ir.ground.record import record
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import (
     add,
     and_,
@@ -44,18 +45,6 @@ from hbc.ir.lang.build import (
 )
 from hbc.ir.lang.build import select as select_between
 from hbc.ir.lang.build import sub as difference
-from hbc.ir.lang.nodes import (
-    Binary,
-    Broadcast,
-    Call,
-    Cast,
-    Expr,
-    Load,
-    Select,
-    Unary,
-    VectorReduce,
-    const_index,
-)
 from hbc.ir.lang.types import BOOL
 
 FAR = 1 << 40  # the extent of what has its own mask
@@ -68,7 +57,7 @@ class Place:
     be beyond the end. `apart`: the dimension stands where that is divided by this, and only the lanes
     count at which it is a multiple."""
 
-    start: Expr
+    start: ir.Expr
     steps: tuple[int, ...]
     extent: int
     last: int = 0
@@ -82,7 +71,7 @@ class Points:
 
     extents: tuple[int, ...]
     places: Mapping[Dim, Place]
-    known: Mapping[str, Expr] = field(default_factory=dict)  # buffers whose value here is given
+    known: Mapping[str, ir.Expr] = field(default_factory=dict)  # buffers whose value here is given
 
     @property
     def lanes(self) -> int:
@@ -94,26 +83,26 @@ def whole_box(dims: Dims) -> Points:
     places = {}
     for n, d in enumerate(dims):
         steps = tuple(int(m == n) for m in range(len(dims)))
-        places[d] = Place(const_index(0), steps, d.extent)
+        places[d] = Place(ir.const_index(0), steps, d.extent)
     return Points(tuple(d.extent for d in dims), places)
 
 
-def given(at: Points, buffer: str, e: Expr) -> Points:
+def given(at: Points, buffer: str, e: ir.Expr) -> Points:
     """The same points, where the buffer has this value."""
     return replace(at, known={**at.known, buffer: e})
 
 
-def shifted(at: Points, steps: Parts, index: Mapping[Dim, Expr]) -> Points:
+def shifted(at: Points, steps: Parts, index: Mapping[Dim, ir.Expr]) -> Points:
     """The points of other steps than the first."""
     places = dict(at.places)
     for p in steps:
-        by = mul(index.get(p.dim, const_index(0)), p.step)
-        old = places.get(p.dim) or Place(const_index(0), (0,) * len(at.extents), p.dim.extent)
+        by = mul(index.get(p.dim, ir.const_index(0)), p.step)
+        old = places.get(p.dim) or Place(ir.const_index(0), (0,) * len(at.extents), p.dim.extent)
         places[p.dim] = replace(old, start=add(old.start, by))
     return replace(at, places=places)
 
 
-def value(x: Tensor, at: Points) -> Expr:
+def value(x: Tensor, at: Points) -> ir.Expr:
     """The vector of `x` at the points, in row-major order of the extents; a scalar for one lane."""
     match x:
         case Uniform(value=e):
@@ -128,7 +117,7 @@ def value(x: Tensor, at: Points) -> Expr:
                 return value(v, with_dims(at, dims))
             if at.lanes > 1 and not strides_along(x) and not any(True for _ in reads(x)):
                 return broadcast(value(x, Points((), {})), at.lanes)  # how many there are
-            return VectorReduce(op, value(v, with_dims(at, dims)), at.lanes)
+            return ir.VectorReduce(op, value(v, with_dims(at, dims)), at.lanes)
         case Band():
             return band(x, at)
         case Line():
@@ -137,9 +126,9 @@ def value(x: Tensor, at: Points) -> Expr:
             return _under(x, at)
 
 
-def _under(x: Masked, at: Points) -> Expr:
+def _under(x: Masked, at: Points) -> ir.Expr:
     """A value under masks, which go to its loads."""
-    conditions: list[Expr] = []
+    conditions: list[ir.Expr] = []
     inner: Tensor = x
     while isinstance(inner, Masked):
         conditions.append(value(inner.condition, at))
@@ -151,7 +140,7 @@ def _under(x: Masked, at: Points) -> Expr:
     return select_between(there, _masked(inner, at, there), 0)
 
 
-def load(x: Read, at: Points) -> Expr:
+def load(x: Read, at: Points) -> ir.Expr:
     """The load of an array's elements; a broadcast of a load where the outer lanes do not move."""
     if x.buffer in at.known:
         return at.known[x.buffer]
@@ -159,26 +148,26 @@ def load(x: Read, at: Points) -> Expr:
     return _load(x, at, there)
 
 
-def _load(x: Read, at: Points, there: Expr | None) -> Expr:
+def _load(x: Read, at: Points, there: ir.Expr | None) -> ir.Expr:
     index = address(x, at)
     t = x.element(at.lanes)
     if there is not None and const_value(there) is False:
         return const(False if x.element == BOOL else 0, t)
-    if isinstance(index, Broadcast) and there is None:
+    if isinstance(index, ir.Broadcast) and there is None:
         return broadcast(
-            Load(x.buffer, index.value, x.element(index.value.type.lanes)), index.lanes
+            ir.Load(x.buffer, index.value, x.element(index.value.type.lanes)), index.lanes
         )
     if (
-        isinstance(index, Broadcast)
-        and isinstance(there, Broadcast)
+        isinstance(index, ir.Broadcast)
+        and isinstance(there, ir.Broadcast)
         and (there.lanes == index.lanes)
     ):
         inner = index.value.type.lanes
-        return broadcast(Load(x.buffer, index.value, x.element(inner), there.value), index.lanes)
-    return Load(x.buffer, index, t, there)
+        return broadcast(ir.Load(x.buffer, index.value, x.element(inner), there.value), index.lanes)
+    return ir.Load(x.buffer, index, t, there)
 
 
-def address(x: Read | Line, at: Points) -> Expr:
+def address(x: Read | Line, at: Points) -> ir.Expr:
     """The elements' offsets in the buffer, as a nest of Ramp and Broadcast, and of what is no affine
     function of the lanes. (Those of the values of a Line in general.)"""
     apart = {d for d, _ in x.strides if d in at.places and at.places[d].apart > 1}
@@ -210,10 +199,10 @@ def _layout(x: Read | Line, at: Points) -> Layout:
     return Layout(canonical(base), strides_at(x, at))
 
 
-def strides_at(x: Read | Line, at: Points) -> tuple[tuple[int, Expr], ...]:
+def strides_at(x: Read | Line, at: Points) -> tuple[tuple[int, ir.Expr], ...]:
     """One extent and stride for each extent of the vector."""
     numbers = [0] * len(at.extents)
-    others: list[Expr | None] = [None] * len(at.extents)
+    others: list[ir.Expr | None] = [None] * len(at.extents)
     for d, stride in x.strides:
         place = at.places.get(d)
         if place is None:
@@ -226,13 +215,13 @@ def strides_at(x: Read | Line, at: Points) -> tuple[tuple[int, Expr], ...]:
                 before = others[lane]
                 others[lane] = mul(n, stride) if before is None else add(before, mul(n, stride))
     steps = (
-        const_index(n) if e is None else canonical(add(e, n))
+        ir.const_index(n) if e is None else canonical(add(e, n))
         for e, n in zip(others, numbers, strict=True)
     )
     return tuple(zip(at.extents, steps, strict=True))
 
 
-def exists(dims: tuple[Dim, ...], at: Points) -> Expr | None:
+def exists(dims: tuple[Dim, ...], at: Points) -> ir.Expr | None:
     """The mask of the points that lie inside all of `dims`; None when all do."""
     conditions = []
     for d in dims:
@@ -259,9 +248,9 @@ def reach(place: Place, extents: tuple[int, ...]) -> int:
     return int(start) + sum((n - 1) * s for n, s in zip(extents, place.steps, strict=True) if s > 0)
 
 
-def coordinate(place: Place, extents: tuple[int, ...]) -> Expr:
+def coordinate(place: Place, extents: tuple[int, ...]) -> ir.Expr:
     """Where the dimension stands at each lane."""
-    steps = ((n, const_index(s)) for n, s in zip(extents, place.steps, strict=True))
+    steps = ((n, ir.const_index(s)) for n, s in zip(extents, place.steps, strict=True))
     return to_index(normal(Layout(place.start, tuple(steps))))
 
 
@@ -272,11 +261,11 @@ def with_dims(at: Points, dims: tuple[Dim, ...]) -> Points:
     for n, d in enumerate(dims):
         steps = [0] * len(extents)
         steps[len(at.extents) + n] = 1
-        places[d] = Place(const_index(0), tuple(steps), d.extent)
+        places[d] = Place(ir.const_index(0), tuple(steps), d.extent)
     return Points(extents, places)
 
 
-def band(x: Band, at: Points, under: Expr | None = None) -> Expr:
+def band(x: Band, at: Points, under: ir.Expr | None = None) -> ir.Expr:
     """The filter where t - d_step * d is a point of it, 0 elsewhere; nothing is read where `under`,
     which another band around it says, does not hold."""
     d, t = at.places[x.d], at.places[x.t]
@@ -291,7 +280,7 @@ def band(x: Band, at: Points, under: Expr | None = None) -> Expr:
     if known is not None and not any(known):
         return const(0, x.element(at.lanes))
     others = _others(x, at)
-    there: Expr | None = inside if others is None else and_(inside, others)
+    there: ir.Expr | None = inside if others is None else and_(inside, others)
     if known is not None and all(known) and others is None:
         there = None
     if under is not None:
@@ -311,12 +300,12 @@ def _unmasked(x: Tensor) -> Tensor:
     return x
 
 
-def _others(x: Band, at: Points) -> Expr | None:
+def _others(x: Band, at: Points) -> ir.Expr | None:
     """The mask of the dimensions besides that of the filter."""
     return exists(tuple(d for d in strides_along(x.value) if d != x.r), at)
 
 
-def _masked(x: Tensor, at: Points, there: Expr | None) -> Expr:
+def _masked(x: Tensor, at: Points, there: ir.Expr | None) -> ir.Expr:
     """`x` with every load under a mask."""
     match x:
         case Read() if x.buffer not in at.known:
@@ -336,7 +325,7 @@ def _masked(x: Tensor, at: Points, there: Expr | None) -> Expr:
             return value(x, at)
 
 
-def _both(there: Expr | None, own: Expr) -> Expr:
+def _both(there: ir.Expr | None, own: ir.Expr) -> ir.Expr:
     return own if there is None else and_(there, own)
 
 
@@ -351,17 +340,21 @@ def _constant_mask(along: Place, step: int, extents: tuple[int, ...]) -> list[bo
     return found
 
 
-def apply(node: Cast | Binary | Unary | Select | Call, args: tuple[Expr, ...]) -> Expr:
+def apply(
+    node: ir.Cast | ir.Binary | ir.Unary | ir.Select | ir.Call, args: tuple[ir.Expr, ...]
+) -> ir.Expr:
     """The operation of a template on vectors."""
     lanes = args[0].type.lanes
     match node:
-        case Cast(type=t):
-            return args[0] if t.element == args[0].type.element else Cast(t.element(lanes), args[0])
-        case Binary(op=op):
-            return Binary(op, args[0], args[1])
-        case Unary(op=uop):
-            return Unary(uop, args[0])
-        case Select():
-            return Select(args[0], args[1], args[2])
-        case Call(name=name, type=t):
-            return Call(name, args, t.element(lanes))
+        case ir.Cast(type=t):
+            return (
+                args[0] if t.element == args[0].type.element else ir.Cast(t.element(lanes), args[0])
+            )
+        case ir.Binary(op=op):
+            return ir.Binary(op, args[0], args[1])
+        case ir.Unary(op=uop):
+            return ir.Unary(uop, args[0])
+        case ir.Select():
+            return ir.Select(args[0], args[1], args[2])
+        case ir.Call(name=name, type=t):
+            return ir.Call(name, args, t.element(lanes))

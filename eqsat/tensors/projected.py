@@ -12,17 +12,17 @@ from dataclasses import replace
 
 from hbc.eqsat.tensors.any_point import for_any
 from hbc.eqsat.tensors.tensor import Apply, Masked, Reduce, Tensor, strides_along
-from hbc.ir.lang.nodes import Binary, Cast, Op
+from hbc.ir.lang import nodes as ir
 
 
 def with_projected(x: Tensor) -> Tensor:
     """The value with such conditions of its summed products on one factor alone."""
     match x:
-        case Reduce(op=Op.ADD, value=value):
+        case Reduce(op=ir.Op.ADD, value=value):
             return replace(x, value=with_projected(value))
-        case Apply(node=Binary(op=Op.ADD), args=args):
+        case Apply(node=ir.Binary(op=ir.Op.ADD), args=args):
             return replace(x, args=tuple(map(with_projected, args)))
-        case Masked() | Apply(node=Binary(op=Op.MUL)):
+        case Masked() | Apply(node=ir.Binary(op=ir.Op.MUL)):
             return _product(x) or x
         case _:
             return x
@@ -34,7 +34,7 @@ def _product(x: Tensor) -> Tensor | None:
     while isinstance(x, Masked):
         around.append(x.condition)
         x = x.value
-    if not (isinstance(x, Apply) and isinstance(x.node, Binary) and x.node.op is Op.MUL):
+    if not (isinstance(x, Apply) and isinstance(x.node, ir.Binary) and x.node.op is ir.Op.MUL):
         return None
     split = [_split(a) for a in x.args]
     shared = dict.fromkeys((*around, *(c for conditions, _ in split for c in conditions)))
@@ -68,7 +68,7 @@ def _split(x: Tensor) -> tuple[list[Tensor], Tensor]:
         case Masked(condition=c, value=value):
             conditions, factor = _split(value)
             return [c, *conditions], factor
-        case Apply(node=Cast() as node, args=(a,)):
+        case Apply(node=ir.Cast() as node, args=(a,)):
             conditions, factor = _split(a)
             return conditions, Apply(node, (factor,))
         case _:
@@ -80,7 +80,7 @@ def _under(conditions: list[Tensor], x: Tensor) -> Tensor:
     match x:
         case Masked(value=value):
             return _under(conditions, value)
-        case Apply(node=Cast() as node, args=(a,)):
+        case Apply(node=ir.Cast() as node, args=(a,)):
             return Apply(node, (_under(conditions, a),))
         case _:
             for c in conditions:

@@ -19,24 +19,8 @@ from math import prod
 from hbc.ir.algebra.layout import Layout, layout
 from hbc.ir.algebra.linear import canonical
 from hbc.ir.ground.record import interned, record
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import const_value, mul
-from hbc.ir.lang.nodes import (
-    Binary,
-    Broadcast,
-    Call,
-    Cast,
-    Const,
-    Expr,
-    Gather,
-    Load,
-    Op,
-    Ramp,
-    Select,
-    Unary,
-    Var,
-    VectorReduce,
-    const_index,
-)
 from hbc.ir.lang.types import I64, DType
 from hbc.ir.lang.walk import children, contains, map_children
 
@@ -61,15 +45,15 @@ class Read:
 
     buffer: str
     element: DType
-    base: Expr
-    strides: tuple[tuple[Dim, Expr], ...]
+    base: ir.Expr
+    strides: tuple[tuple[Dim, ir.Expr], ...]
 
 
 @record
 class Uniform:
     """One scalar for all points."""
 
-    value: Expr
+    value: ir.Expr
 
     @property
     def element(self) -> DType:
@@ -80,8 +64,8 @@ class Uniform:
 class Line:
     """An index: at the point i, `base + sum of i_d * stride_d`. `strides` as those of a Read."""
 
-    base: Expr
-    strides: tuple[tuple[Dim, Expr], ...]
+    base: ir.Expr
+    strides: tuple[tuple[Dim, ir.Expr], ...]
     element: DType = I64
 
 
@@ -102,7 +86,7 @@ class Apply:
     """A node of the IR applied point by point; `node` is a scalar template whose operands are to be
     taken from `args`."""
 
-    node: Cast | Binary | Unary | Select | Call
+    node: ir.Cast | ir.Binary | ir.Unary | ir.Select | ir.Call
     args: tuple[Tensor, ...]
 
     @property
@@ -114,7 +98,7 @@ class Apply:
 class Reduce:
     """`value` reduced over `dims`, in any order."""
 
-    op: Op
+    op: ir.Op
     dims: Dims
     value: Tensor
 
@@ -146,13 +130,13 @@ Tensor = Read | Uniform | Line | Apply | Reduce | Band | Masked
 class NotTensorError(Exception):
     """The expression has a part without strides: a masked load, a swizzle, a data-dependent index."""
 
-    def __init__(self, part: Expr, reason: str) -> None:
+    def __init__(self, part: ir.Expr, reason: str) -> None:
         super().__init__(reason)
         self.part = part
         self.reason = reason
 
 
-def box(*es: Expr) -> Dims:
+def box(*es: ir.Expr) -> Dims:
     """The sides of the lanes that the expressions share: the coarsest in which each is a tensor.
     Raises NotTensorError."""
     lanes = {e.type.lanes for e in es}
@@ -164,7 +148,7 @@ def box(*es: Expr) -> Dims:
     return tuple(Dim(f"d{n}", extent) for n, extent in enumerate(_extents(cuts, es[0])))
 
 
-def tensor(e: Expr, dims: Dims, alone: bool = False) -> Tensor:
+def tensor(e: ir.Expr, dims: Dims, alone: bool = False) -> Tensor:
     """`e` over a box that `box` made of it (and of others). `alone`: one element is a box of one point,
     and not a number that somebody else computes. Raises NotTensorError."""
     return _Reader(alone and not dims).read(e, dims)
@@ -173,7 +157,7 @@ def tensor(e: Expr, dims: Dims, alone: bool = False) -> Tensor:
 def conjuncts(condition: Tensor) -> tuple[Tensor, ...]:
     """The conditions that must hold together."""
     match condition:
-        case Apply(node=Binary(op=Op.AND), args=(a, b)):
+        case Apply(node=ir.Binary(op=ir.Op.AND), args=(a, b)):
             return (*conjuncts(a), *conjuncts(b))
         case _:
             return (condition,)
@@ -217,7 +201,7 @@ def parts(x: Tensor) -> tuple[Tensor, ...]:
             return (value,)
 
 
-def scalars(x: Tensor) -> Iterator[Expr]:
+def scalars(x: Tensor) -> Iterator[ir.Expr]:
     """The scalar expressions in it: bases, strides and uniform values."""
     match x:
         case Read(base=base, strides=strides) | Line(base=base, strides=strides):
@@ -245,7 +229,7 @@ def replaced(x: Tensor, buffer: str, by: Tensor) -> Tensor:
             return x
 
 
-ScalarMap = Callable[[Expr, Read | None], Expr]
+ScalarMap = Callable[[ir.Expr, Read | None], ir.Expr]
 """Of the base of a read, and this; of another scalar, and nothing."""
 
 
@@ -268,9 +252,9 @@ def map_scalars(x: Tensor, f: ScalarMap) -> Tensor:
             return Masked(map_scalars(condition, f), map_scalars(value, f))
 
 
-def placed(at: Layout, dims: Dims) -> tuple[tuple[Dim, Expr], ...]:
+def placed(at: Layout, dims: Dims) -> tuple[tuple[Dim, ir.Expr], ...]:
     """The strides of a layout along the dims, which are as fine as its own or finer."""
-    found: list[tuple[Dim, Expr]] = []
+    found: list[tuple[Dim, ir.Expr]] = []
     left = list(dims)
     for extent, stride in reversed(at.dims):
         inner = 1
@@ -280,7 +264,7 @@ def placed(at: Layout, dims: Dims) -> tuple[tuple[Dim, Expr], ...]:
             inner *= d.extent
         if inner != extent:
             raise ValueError(f"the dims {dims} do not refine the layout {at.dims}")
-    return tuple((d, s) for d, s in reversed(found) if s != const_index(0))
+    return tuple((d, s) for d, s in reversed(found) if s != ir.const_index(0))
 
 
 class _Reader:
@@ -290,27 +274,29 @@ class _Reader:
         self.reduced = 0
         self.alone = alone
 
-    def read(self, e: Expr, dims: Dims) -> Tensor:
-        if e.type.lanes == 1 and not (self.alone and not dims and contains(e, Load, VectorReduce)):
+    def read(self, e: ir.Expr, dims: Dims) -> Tensor:
+        if e.type.lanes == 1 and not (
+            self.alone and not dims and contains(e, ir.Load, ir.VectorReduce)
+        ):
             return Uniform(e)
         match e:
-            case Load(buffer=buffer, index=index, type=t, mask=mask):
+            case ir.Load(buffer=buffer, index=index, type=t, mask=mask):
                 at = _strided(index)
                 there = Read(buffer, t.element, at.base, placed(at, dims))
                 return there if mask is None else masked(self.read(mask, dims), there)
-            case Ramp():
+            case ir.Ramp():
                 at = _strided(e)
                 return Line(at.base, placed(at, dims))
-            case Broadcast(value=value):
+            case ir.Broadcast(value=value):
                 return self.read(value, _innermost(dims, value.type.lanes))
-            case VectorReduce(op=op, value=value, lanes=lanes):
+            case ir.VectorReduce(op=op, value=value, lanes=lanes):
                 below = value.type.lanes // lanes
                 extents = _extents({c for c in _cuts(value) if c <= below} | {1, below}, e)
                 summed = tuple(self._fresh(extent) for extent in extents)
                 return Reduce(op, summed, self.read(value, (*dims, *summed)))
-            case Select(condition=c, a=a, b=b) if const_value(b) == 0:
+            case ir.Select(condition=c, a=a, b=b) if const_value(b) == 0:
                 return masked(self.read(c, dims), self.read(a, dims))
-            case Cast() | Binary() | Unary() | Select() | Call():
+            case ir.Cast() | ir.Binary() | ir.Unary() | ir.Select() | ir.Call():
                 return Apply(template(e), tuple(self.read(c, dims) for c in operand_parts(e)))
             case _:
                 raise NotTensorError(e, "it is not a strided load or arithmetic on such")
@@ -321,27 +307,27 @@ class _Reader:
 
 
 def template(
-    e: Cast | Binary | Unary | Select | Call,
-) -> Cast | Binary | Unary | Select | Call:
+    e: ir.Cast | ir.Binary | ir.Unary | ir.Select | ir.Call,
+) -> ir.Cast | ir.Binary | ir.Unary | ir.Select | ir.Call:
     """The node with names for its operands: what it does, and not to what."""
     scalar = map_children(e, lambda c: operand_name(c.type.element))
-    assert isinstance(scalar, Cast | Binary | Unary | Select | Call)
+    assert isinstance(scalar, ir.Cast | ir.Binary | ir.Unary | ir.Select | ir.Call)
     return scalar
 
 
-def operand_name(element: DType) -> Var:
+def operand_name(element: DType) -> ir.Var:
     """The operand of a template."""
-    return Var("x", element(1))
+    return ir.Var("x", element(1))
 
 
-def operand_parts(e: Expr) -> tuple[Expr, ...]:
+def operand_parts(e: ir.Expr) -> tuple[ir.Expr, ...]:
     """What the template of a node is applied to."""
     found = []
     for c in children(e):
         assert isinstance(
             c,
-            Const | Var | Cast | Binary | Unary | Select | Load | Call | Ramp | Broadcast
-            | VectorReduce | Gather,
+            ir.Const | ir.Var | ir.Cast | ir.Binary | ir.Unary | ir.Select | ir.Load | ir.Call
+            | ir.Ramp | ir.Broadcast | ir.VectorReduce | ir.Gather,
         )  # fmt: skip
         found.append(c)
     return tuple(found)
@@ -355,23 +341,23 @@ def _innermost(dims: Dims, lanes: int) -> Dims:
     return dims[first:]
 
 
-def _cuts(e: Expr) -> set[int]:
+def _cuts(e: ir.Expr) -> set[int]:
     """The numbers of adjacent lanes at which a side of `e` ends, counted from the innermost."""
     if e.type.lanes == 1:
         return {1}
     match e:
-        case Load(index=index, mask=mask):
+        case ir.Load(index=index, mask=mask):
             return _cuts_of(_strided(index)) | (set() if mask is None else _cuts(mask))
-        case Ramp():
+        case ir.Ramp():
             return _cuts_of(_strided(e))
-        case Broadcast(value=value):
+        case ir.Broadcast(value=value):
             return _cuts(value) | {value.type.lanes}
-        case VectorReduce(value=value, lanes=lanes):
+        case ir.VectorReduce(value=value, lanes=lanes):
             below = value.type.lanes // lanes
             inner_cuts = _cuts(value) | {below}
             _extents(inner_cuts, e)
             return {c // below for c in inner_cuts if c >= below}
-        case Cast() | Binary() | Unary() | Select() | Call():
+        case ir.Cast() | ir.Binary() | ir.Unary() | ir.Select() | ir.Call():
             return set().union(*(_cuts(c) for c in operand_parts(e)))
         case _:
             raise NotTensorError(e, "it is not a strided load or arithmetic on such")
@@ -388,13 +374,13 @@ def _cuts_of(at: Layout) -> set[int]:
 def masked(condition: Tensor, value: Tensor) -> Tensor:
     """`value` under each of the conditions that must hold together."""
     match condition:
-        case Apply(node=Binary(op=Op.AND), args=(a, b)):
+        case Apply(node=ir.Binary(op=ir.Op.AND), args=(a, b)):
             return masked(a, masked(b, value))
         case _:
             return Masked(condition, value)
 
 
-def _extents(cuts: Iterable[int], e: Expr) -> tuple[int, ...]:
+def _extents(cuts: Iterable[int], e: ir.Expr) -> tuple[int, ...]:
     """The extents between the cuts, outermost first."""
     ends = sorted(cuts)
     extents = []
@@ -405,7 +391,7 @@ def _extents(cuts: Iterable[int], e: Expr) -> tuple[int, ...]:
     return tuple(reversed(extents))
 
 
-def _strided(index: Expr) -> Layout:
+def _strided(index: ir.Expr) -> Layout:
     at = layout(index)
     if at is None:
         raise NotTensorError(index, "the index has no constant strides")

@@ -15,8 +15,8 @@ from hbc.eqsat.tensors.plan import SUMMED
 from hbc.eqsat.tensors.tensor import Read, Tensor, reads, strides_along
 from hbc.eqsat.tiles.tiles import TileBuffer, TileShapeError, add_tiles, moving_loops
 from hbc.ir.ground.record import record
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import const_value
-from hbc.ir.lang.nodes import Store
 
 Way = tuple[Statement, Choice]
 """A store as a statement over some box, and what does it."""
@@ -51,7 +51,7 @@ class Use:
     """A product, what may do it, and the tile buffers that are in scope there, by name: which of those
     in `Tiles` each is."""
 
-    store: Store
+    store: ir.Store
     options: Options
     scope: Mapping[str, int]
 

@@ -20,8 +20,8 @@ from hbc.eqsat.tensors.tensor import Apply, Masked, Read, Tensor, Uniform, reads
 from hbc.eqsat.tiles.steps import is_elementwise, is_whole, save
 from hbc.eqsat.tiles.tiles import Tile, TileBuffer, points_of, tile_of
 from hbc.ir.ground.record import record
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import and_
-from hbc.ir.lang.nodes import Allocate, Expr, Op, Stmt, Store, const_index
 from hbc.ir.lang.types import TILES_OF_ELEMENTS, TILES_OF_LANES, Memory
 from hbc.ir.lang.walk import block
 
@@ -157,11 +157,11 @@ def _named(x: Tensor, r: Read, name: str) -> Tensor:
             return x
 
 
-def changed(change: Change, fresh: Fresh, op: Op | None = None) -> Stmt:
+def changed(change: Change, fresh: Fresh, op: ir.Op | None = None) -> ir.Stmt:
     """The statements: tiles filled from arrays, the new elements, and where they go. With `op` they
     update that atomically."""
     at, tile = change.at, change.tile
-    known: dict[str, Expr] = {name: t.load() for name, t in change.tiles}
+    known: dict[str, ir.Expr] = {name: t.load() for name, t in change.tiles}
     loaded = [(replace(tile, name=fresh(f"{r.buffer}_tile")), r) for _, r in change.filled]
     for (name, _), (t, _) in zip(change.filled, loaded, strict=True):
         known[name] = t.load()
@@ -171,25 +171,25 @@ def changed(change: Change, fresh: Fresh, op: Op | None = None) -> Stmt:
     if tile.of_lanes:
         return _by_lanes(change, points, op)
     to = tile if change.dest is None else replace(tile, name=fresh(f"{tile.name}_result"))
-    result = Store(to.name, to.index(), value(change.value, points))
-    fills = [Store(t.name, t.index(), value(r, at)) for t, r in loaded]
+    result = ir.Store(to.name, to.index(), value(change.value, points))
+    fills = [ir.Store(t.name, t.index(), value(r, at)) for t, r in loaded]
     if change.dest is None:
         body = block(*fills, result)
     else:
         body = block(*fills, result, save(to, change.dest, at, fresh, _mask(change, points), op))
     for t in _new(to, change, [t for t, _ in loaded]):
-        body = Allocate(t.name, t.element, const_index(t.lanes), tile.memory, body)
+        body = ir.Allocate(t.name, t.element, ir.const_index(t.lanes), tile.memory, body)
     return body
 
 
-def _by_lanes(change: Change, points: Points, op: Op | None) -> Stmt:
+def _by_lanes(change: Change, points: Points, op: ir.Op | None) -> ir.Stmt:
     """The one statement, each lane of which knows where its elements go."""
     tile, dest = change.tile, change.dest
     to, where = (tile.name, tile.index()) if dest is None else (dest.buffer, address(dest, points))
-    return Store(to, where, value(change.value, points), _mask(change, points), atomic=op)
+    return ir.Store(to, where, value(change.value, points), _mask(change, points), atomic=op)
 
 
-def _mask(change: Change, points: Points) -> Expr | None:
+def _mask(change: Change, points: Points) -> ir.Expr | None:
     """Where elements are stored; None: everywhere."""
     conditions = [value(c, points) for c in change.mask]
     if change.dest is not None:

@@ -28,19 +28,8 @@ from hbc.eqsat.tiles.tiles import (
     points_of,
 )
 from hbc.ir.ground.record import mutable
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import const
-from hbc.ir.lang.nodes import (
-    Allocate,
-    Block,
-    Const,
-    Expr,
-    For,
-    Load,
-    Ramp,
-    Stmt,
-    Store,
-    const_index,
-)
 from hbc.ir.lang.types import TILES, Memory
 from hbc.ir.lang.walk import (
     block,
@@ -60,51 +49,53 @@ class TileScope:
 
     buffers: dict[str, TileBuffer]
     is_relaxed: Callable[[str], bool]
-    options: Callable[[Store], Options | None]
-    fix: Callable[[Store, Way], None]
+    options: Callable[[ir.Store], Options | None]
+    fix: Callable[[ir.Store, Way], None]
     frames: Frames
     scopes: set[str] = field(default_factory=set)  # the buffers that had tiles so far
     planned: set[int] = field(default_factory=set)  # products whose choice is fixed, by id
-    accesses: dict[int, tuple[Stmt, frozenset[str], frozenset[str]]] = field(default_factory=dict)
+    accesses: dict[int, tuple[ir.Stmt, frozenset[str], frozenset[str]]] = field(
+        default_factory=dict
+    )
     stored: dict[str, set[int]] = field(default_factory=dict)  # elements that had a value so far
     elements: dict[tuple[Read, Dims], tuple[int, ...] | None] = field(default_factory=dict)
 
-    def touched(self, s: Stmt) -> tuple[frozenset[str], frozenset[str]]:
+    def touched(self, s: ir.Stmt) -> tuple[frozenset[str], frozenset[str]]:
         """The tile buffers that are read and written in a statement."""
         if not self.buffers:
             return frozenset(), frozenset()
         _, read, written = self._accessed(s)
         return read & self.buffers.keys(), written & self.buffers.keys()
 
-    def _accessed(self, s: Stmt) -> tuple[Stmt, frozenset[str], frozenset[str]]:
+    def _accessed(self, s: ir.Stmt) -> tuple[ir.Stmt, frozenset[str], frozenset[str]]:
         """The statement, and all buffers that are read and written in it."""
         known = self.accesses.get(id(s))
         if known is None:
             read: set[str] = set()
-            written = {s.buffer} if isinstance(s, Store) else set()
+            written = {s.buffer} if isinstance(s, ir.Store) else set()
             for e in own_expressions(s):
-                read.update(n.buffer for n in nodes(e) if isinstance(n, Load))
+                read.update(n.buffer for n in nodes(e) if isinstance(n, ir.Load))
             for _, r, w in map(self._accessed, inner_statements(s)):
                 read |= r
                 written |= w
             known = self.accesses[id(s)] = s, frozenset(read), frozenset(written)
         return known
 
-    def is_in(self, e: Expr) -> bool:
+    def is_in(self, e: ir.Expr) -> bool:
         """Whether a value is computed from tiles."""
-        return any(isinstance(n, Load) and n.buffer in self.buffers for n in nodes(e))
+        return any(isinstance(n, ir.Load) and n.buffer in self.buffers for n in nodes(e))
 
-    def touching(self, s: Stmt) -> list[Store]:
+    def touching(self, s: ir.Stmt) -> list[ir.Store]:
         """The stores in a statement that read or write tiles."""
-        stores = (n for n in statements(s) if isinstance(n, Store))
+        stores = (n for n in statements(s) if isinstance(n, ir.Store))
         return [n for n in stores if any(self.touched(n))]
 
-    def first(self, s: Stmt) -> Stmt:
+    def first(self, s: ir.Stmt) -> ir.Stmt:
         """The next statement in order. A store to elements that had no value so far needs no mask: there
         is nothing to keep."""
         found = s
         for n in statements(s):
-            if not isinstance(n, Store) or n.buffer not in self.buffers:
+            if not isinstance(n, ir.Store) or n.buffer not in self.buffers:
                 continue
             known = self.stored.setdefault(n.buffer, set())
             elements = constant_lanes(n.index) or range(self.buffers[n.buffer].extent)
@@ -117,20 +108,20 @@ class TileScope:
     def _repeats(self, buffer: str) -> bool:
         """Whether a loop inside of the buffer's scope is around what is at hand."""
         for frame in reversed(self.frames.stack):
-            if isinstance(frame.stmt, For):
+            if isinstance(frame.stmt, ir.For):
                 return True
-            if isinstance(frame.stmt, Allocate) and frame.stmt.buffer == buffer:
+            if isinstance(frame.stmt, ir.Allocate) and frame.stmt.buffer == buffer:
                 return False
         return True
 
-    def product(self, s: Stmt) -> tuple[Statement, Choice] | None:
+    def product(self, s: ir.Stmt) -> tuple[Statement, Choice] | None:
         """The statement of a store that accumulates in tiles."""
-        if not isinstance(s, Store) or s.buffer not in self.buffers:
+        if not isinstance(s, ir.Store) or s.buffer not in self.buffers:
             return None
         found = self.options(s)
         return found.ways[0] if found is not None and found.ways else None
 
-    def add(self, s: Allocate) -> TileBuffer:
+    def add(self, s: ir.Allocate) -> TileBuffer:
         """The tiles of a buffer, as the products in its scope want them, which are decided with it. `s`
         is the innermost of the frames. Raises TileShapeError when nothing suits all, and
         MovingTileError when a product is not always in the same tile."""
@@ -157,7 +148,7 @@ class TileScope:
             moving = use.moving()
             if moving is not None:
                 buffer, loops = moving
-                outside = {f.stmt.var for f in self.frames.stack if isinstance(f.stmt, For)}
+                outside = {f.stmt.var for f in self.frames.stack if isinstance(f.stmt, ir.For)}
                 inside = [v for v in loops if v not in outside]
                 raise MovingTileError(buffer, use.store, inside or loops)
         agreed, ways = agreement(uses, tuple(tiles))
@@ -169,11 +160,11 @@ class TileScope:
         self.scopes.add(s.buffer)
         return agreed[0].named(self.frames.fresh, again)
 
-    def is_direct(self, s: Stmt) -> bool:
+    def is_direct(self, s: ir.Stmt) -> bool:
         """Whether a store fills or saves whole tiles, or changes all their elements."""
         return self._moves(s) is not None or self._changes(s) is not None
 
-    def direct(self, s: Store) -> Stmt:
+    def direct(self, s: ir.Store) -> ir.Stmt:
         """Such a store on the tiles."""
         found = self._moves(s)
         if found is None:
@@ -193,9 +184,9 @@ class TileScope:
             *(save(tile, one.dest, at, fresh, stored(one, at), s.atomic) for tile, at in moves)
         )
 
-    def _changes(self, s: Stmt) -> list[Change] | None:
+    def _changes(self, s: ir.Stmt) -> list[Change] | None:
         """What a store does to all elements of tiles alike; None where it is no such store."""
-        found = self.options(s) if isinstance(s, Store) else None
+        found = self.options(s) if isinstance(s, ir.Store) else None
         if found is None:
             return None
         for one in dict.fromkeys((found.statement, found.uncut)):
@@ -204,9 +195,9 @@ class TileScope:
                 return steps
         return None
 
-    def _moves(self, s: Stmt) -> tuple[Statement, list[tuple[Tile, Points]]] | None:
+    def _moves(self, s: ir.Stmt) -> tuple[Statement, list[tuple[Tile, Points]]] | None:
         """The tiles that a store fills or saves, and where they are in the box of the statement."""
-        found = self.options(s) if isinstance(s, Store) else None
+        found = self.options(s) if isinstance(s, ir.Store) else None
         if found is None:
             return None
         for one in dict.fromkeys((found.statement, found.uncut)):
@@ -248,8 +239,8 @@ class TileScope:
         return None if left and x != s.dest else moves
 
     def accumulate(
-        self, s: Statement, choice: Choice, inner: Callable[[Stmt], Stmt]
-    ) -> Stmt | list[Product]:
+        self, s: Statement, choice: Choice, inner: Callable[[ir.Stmt], ir.Stmt]
+    ) -> ir.Stmt | list[Product]:
         """A product statement: its accumulators get their initial values before it, and what is done
         to the sums is done after it."""
         c = choice.candidate
@@ -259,11 +250,11 @@ class TileScope:
         middle = executed(done, self.frames.fresh) if isinstance(done, list) else done
         return block(self._begin(s, choice, inner), middle, self._end(s, choice, inner))
 
-    def _begin(self, s: Statement, choice: Choice, inner: Callable[[Stmt], Stmt]) -> Stmt:
+    def _begin(self, s: Statement, choice: Choice, inner: Callable[[ir.Stmt], ir.Stmt]) -> ir.Stmt:
         c = choice.candidate
         start = c.c or Uniform(const(0, c.element))
         if start == s.dest:
-            return Block(())
+            return ir.Block(())
         if any(r.buffer in self.buffers for r in reads(start)):
             return self._assigned(s, start, inner)
         own = accumulators(self.buffers[s.dest.buffer], s, choice)
@@ -276,23 +267,25 @@ class TileScope:
             )
         )
 
-    def _end(self, s: Statement, choice: Choice, inner: Callable[[Stmt], Stmt]) -> Stmt:
+    def _end(self, s: Statement, choice: Choice, inner: Callable[[ir.Stmt], ir.Stmt]) -> ir.Stmt:
         if choice.rest is None:
-            return Block(())
+            return ir.Block(())
         return self._assigned(s, replaced(choice.rest, CHOSEN, s.dest), inner)
 
-    def _assigned(self, s: Statement, x: Tensor, inner: Callable[[Stmt], Stmt]) -> Stmt:
+    def _assigned(self, s: Statement, x: Tensor, inner: Callable[[ir.Stmt], ir.Stmt]) -> ir.Stmt:
         """The tiles with values computed from tiles."""
         steps = changes(replace(s, value=x), self.buffers)
         if steps is not None:
             return block(*(changed(c, self.frames.fresh) for c in steps))
         return self.through_memory([self._assign(s, x)], inner)
 
-    def _assign(self, s: Statement, x: Tensor) -> Store:
+    def _assign(self, s: Statement, x: Tensor) -> ir.Store:
         at = whole_box(s.outputs)
-        return Store(s.dest.buffer, address(s.dest, at), value(x, at))
+        return ir.Store(s.dest.buffer, address(s.dest, at), value(x, at))
 
-    def through_memory(self, run: Sequence[Stmt], inner: Callable[[Stmt], Stmt]) -> Stmt:
+    def through_memory(
+        self, run: Sequence[ir.Stmt], inner: Callable[[ir.Stmt], ir.Stmt]
+    ) -> ir.Stmt:
         """Statements that work on copies of the tile buffers they touch."""
         read, written = self.touched(block(*run))
         copies = {
@@ -310,16 +303,16 @@ class TileScope:
             whole = self._copied(self.buffers[b], copies[b], whole)
         return whole
 
-    def _copied(self, b: TileBuffer, copy: str, body: Stmt) -> Stmt:
+    def _copied(self, b: TileBuffer, copy: str, body: ir.Stmt) -> ir.Stmt:
         """The body with a copy of a buffer; tiles may go beyond its end, to zeros."""
         end = max([b.extent, *(max(t.addresses) + 1 for t in b.tiles.values())])
         if end > b.extent:
-            beyond = Ramp(const_index(b.extent), const_index(1), end - b.extent)
-            where = beyond if end - b.extent > 1 else const_index(b.extent)
-            body = block(Store(copy, where, const(0, b.element(end - b.extent))), body)
+            beyond = ir.Ramp(ir.const_index(b.extent), ir.const_index(1), end - b.extent)
+            where = beyond if end - b.extent > 1 else ir.const_index(b.extent)
+            body = block(ir.Store(copy, where, const(0, b.element(end - b.extent))), body)
         return in_memory(copy, b.element, end, body)
 
-    def _tiles_in(self, buffer: str, run: Sequence[Stmt], stored: bool = False) -> list[Tile]:
+    def _tiles_in(self, buffer: str, run: Sequence[ir.Stmt], stored: bool = False) -> list[Tile]:
         """The tiles of a buffer that statements touch, or only those they store to. The others may have
         no values yet."""
         elements: set[int] = set()
@@ -331,37 +324,39 @@ class TileScope:
             elements.update(lanes)
         return [t for t in tiles if not elements.isdisjoint(t.addresses)]
 
-    def _copy_out(self, copy: str, tiles: Sequence[Tile]) -> Stmt:
+    def _copy_out(self, copy: str, tiles: Sequence[Tile]) -> ir.Stmt:
         return block(*(save(t, *as_read(t, copy), self.frames.fresh) for t in tiles))
 
-    def _copy_in(self, copy: str, tiles: Sequence[Tile]) -> Stmt:
-        steps: list[Stmt] = []
+    def _copy_in(self, copy: str, tiles: Sequence[Tile]) -> ir.Stmt:
+        steps: list[ir.Stmt] = []
         for tile in tiles:
             x, at = as_read(tile, copy)
             if is_whole(tile, x, at):
-                steps.append(Store(tile.name, tile.index(), value(x, at)))
+                steps.append(ir.Store(tile.name, tile.index(), value(x, at)))
                 continue
             name = self.frames.fresh(f"{tile.name}_rows")
-            rows = Load(name, tile.index(), tile.element(tile.lanes))
+            rows = ir.Load(name, tile.index(), tile.element(tile.lanes))
             filled = block(
-                Store(name, tile.index(), value(x, at)), Store(tile.name, tile.index(), rows)
+                ir.Store(name, tile.index(), value(x, at)), ir.Store(tile.name, tile.index(), rows)
             )
             steps.append(in_memory(name, tile.element, tile.lanes, filled))
         return block(*steps)
 
 
-def _indices(buffer: str, run: Sequence[Stmt], stored: bool) -> Iterator[Expr]:
+def _indices(buffer: str, run: Sequence[ir.Stmt], stored: bool) -> Iterator[ir.Expr]:
     """The places in a buffer that statements store to, and unless `stored` those they load from."""
     for s in (n for r in run for n in statements(r)):
-        if isinstance(s, Store) and s.buffer == buffer:
+        if isinstance(s, ir.Store) and s.buffer == buffer:
             yield s.index
         if not stored:
             for e in own_expressions(s):
-                yield from (n.index for n in nodes(e) if isinstance(n, Load) and n.buffer == buffer)
+                yield from (
+                    n.index for n in nodes(e) if isinstance(n, ir.Load) and n.buffer == buffer
+                )
 
 
-def _empty(s: Allocate) -> TileBuffer:
-    assert isinstance(s.extent, Const)
+def _empty(s: ir.Allocate) -> TileBuffer:
+    assert isinstance(s.extent, ir.Const)
     return TileBuffer(s.buffer, s.element, int(s.extent.value), s.memory)
 
 
@@ -372,23 +367,25 @@ def as_read(tile: Tile, copy: str) -> tuple[Read, Points]:
     for d in dims:
         inner //= d.extent
         step = tile.addresses[inner] - tile.addresses[0] if d.extent > 1 else 0
-        strides.append((d, const_index(step)))
-    base = const_index(tile.addresses[0])
+        strides.append((d, ir.const_index(step)))
+    base = ir.const_index(tile.addresses[0])
     return Read(copy, tile.element, base, tuple(strides)), whole_box(dims)
 
 
-def renamed(s: Stmt, names: Mapping[str, str], is_relaxed: Callable[[str], bool]) -> Stmt:
+def renamed(s: ir.Stmt, names: Mapping[str, str], is_relaxed: Callable[[str], bool]) -> ir.Stmt:
     """The statement on other buffers; where it may, it writes all lanes."""
 
-    def expr(e: Expr) -> Expr:
+    def expr(e: ir.Expr) -> ir.Expr:
         e = map_children(e, expr)
         return (
-            replace(e, buffer=names[e.buffer]) if isinstance(e, Load) and e.buffer in names else e
+            replace(e, buffer=names[e.buffer])
+            if isinstance(e, ir.Load) and e.buffer in names
+            else e
         )
 
-    def stmt(s: Stmt) -> Stmt:
+    def stmt(s: ir.Stmt) -> ir.Stmt:
         s = map_stmt(s, expr, stmt)
-        if not isinstance(s, Store) or s.buffer not in names:
+        if not isinstance(s, ir.Store) or s.buffer not in names:
             return s
         return replace(s, buffer=names[s.buffer], mask=None if is_relaxed(s.buffer) else s.mask)
 

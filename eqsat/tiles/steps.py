@@ -16,8 +16,8 @@ from hbc.eqsat.tiles.tile_starts import may_begin_unknown
 from hbc.eqsat.tiles.tiles import Tile, TileBuffer, accumulators, all_lanes, tile_of
 from hbc.ir.algebra.layout import layout
 from hbc.ir.ground.record import record
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import const, const_value
-from hbc.ir.lang.nodes import Allocate, Expr, Instruct, Load, Op, Stmt, Store, const_index
 from hbc.ir.lang.types import FRAGMENTS, DType, Memory
 from hbc.ir.lang.walk import block
 
@@ -31,12 +31,12 @@ class Product:
 
     plan: Plan
     accumulator: Tile
-    operands: tuple[Tile | Expr, ...]
+    operands: tuple[Tile | ir.Expr, ...]
 
 
 def products(
     choice: Choice, s: Statement, buffers: TileBuffers, fresh: Fresh, packed: Packed
-) -> Stmt | list[Product]:
+) -> ir.Stmt | list[Product]:
     """The instructions of a statement that accumulates in tiles: as they are, or with the loops that
     are summed around them."""
     plan = choice.plan
@@ -56,9 +56,9 @@ def products(
 
 def _operands(
     choice: Choice, index: Index, buffers: TileBuffers, packed: Packed
-) -> tuple[Tile | Expr, ...]:
+) -> tuple[Tile | ir.Expr, ...]:
     plan, c = choice.plan, choice.candidate
-    found: list[Tile | Expr] = []
+    found: list[Tile | ir.Expr] = []
     for n, x in zip(plan.instruction.factors, (c.a, c.b), strict=True):
         if isinstance(x, Read) and x.buffer in buffers:
             tile = tile_of(buffers[x.buffer], x, points(plan, n, starts_of(plan, index)))
@@ -69,14 +69,14 @@ def _operands(
     return tuple(found)
 
 
-def executed(steps: Sequence[Product], fresh: Fresh) -> Stmt:
+def executed(steps: Sequence[Product], fresh: Fresh) -> ir.Stmt:
     """The instructions in an order in which few tiles are live: the operands of the side that has
     fewer are loaded once and kept, those of the other come one after the other."""
     sides = [_loads(steps, n) for n in (0, 1)]
     kept, streamed = (0, 1) if len(sides[0]) <= len(sides[1]) else (1, 0)
     names = {e: fresh(_name(e)) for e in (*sides[0], *sides[1])}
     memory = steps[0].plan.instruction.place.memory
-    groups: list[Stmt] = []
+    groups: list[ir.Stmt] = []
     for e in dict.fromkeys(p.operands[streamed] for p in steps):
         inner = block(*(_execute(p, names) for p in steps if p.operands[streamed] == e))
         groups.append(inner if isinstance(e, Tile) else _loaded(e, names, memory, inner))
@@ -86,50 +86,50 @@ def executed(steps: Sequence[Product], fresh: Fresh) -> Stmt:
     return body
 
 
-def _loads(steps: Sequence[Product], side: int) -> list[Expr]:
+def _loads(steps: Sequence[Product], side: int) -> list[ir.Expr]:
     """The distinct loads from memory of one side."""
     operands = (p.operands[side] for p in steps)
     return list(dict.fromkeys(e for e in operands if not isinstance(e, Tile)))
 
 
-def _name(e: Expr) -> str:
-    return f"{e.buffer}_tile" if isinstance(e, Load) else "tile"
+def _name(e: ir.Expr) -> str:
+    return f"{e.buffer}_tile" if isinstance(e, ir.Load) else "tile"
 
 
-def _loaded(e: Expr, names: Mapping[Expr, str], memory: Memory, body: Stmt) -> Stmt:
+def _loaded(e: ir.Expr, names: Mapping[ir.Expr, str], memory: Memory, body: ir.Stmt) -> ir.Stmt:
     """The body with a tile that holds the value."""
     n, t = e.type.lanes, e.type.element
-    fill = Store(names[e], all_lanes(n), e)
-    return Allocate(names[e], t, const_index(n), memory, block(fill, body))
+    fill = ir.Store(names[e], all_lanes(n), e)
+    return ir.Allocate(names[e], t, ir.const_index(n), memory, block(fill, body))
 
 
-def _execute(p: Product, names: Mapping[Expr, str]) -> Stmt:
+def _execute(p: Product, names: Mapping[ir.Expr, str]) -> ir.Stmt:
     i = p.plan.instruction
-    args: dict[int, Expr] = {i.accumulator: p.accumulator.load()}
+    args: dict[int, ir.Expr] = {i.accumulator: p.accumulator.load()}
     for n, e in zip(i.factors, p.operands, strict=True):
         args[n] = (
-            e.load() if isinstance(e, Tile) else Load(names[e], all_lanes(e.type.lanes), e.type)
+            e.load() if isinstance(e, Tile) else ir.Load(names[e], all_lanes(e.type.lanes), e.type)
         )
     t = p.accumulator.element(p.accumulator.lanes)
-    done = Instruct(i.name, p.plan.sizes, tuple(args[n] for n in sorted(args)), t)
-    return Store(p.accumulator.name, p.accumulator.index(), done)
+    done = ir.Instruct(i.name, p.plan.sizes, tuple(args[n] for n in sorted(args)), t)
+    return ir.Store(p.accumulator.name, p.accumulator.index(), done)
 
 
-def fill(tile: Tile, x: Tensor, at: Points, packed: Packed, fresh: Fresh) -> Stmt:
+def fill(tile: Tile, x: Tensor, at: Points, packed: Packed, fresh: Fresh) -> ir.Stmt:
     """The tile with the value at the points: zero, from rows in memory, or from where they are made."""
     if isinstance(x, Uniform) and const_value(x.value) == 0:
-        return Store(tile.name, tile.index(), const(0, tile.element(tile.lanes)))
+        return ir.Store(tile.name, tile.index(), const(0, tile.element(tile.lanes)))
     if tile.of_lanes and is_elementwise(x):
-        return Store(tile.name, tile.index(), value(x, at))
+        return ir.Store(tile.name, tile.index(), value(x, at))
     inside = isinstance(x, Read) and exists(tuple(d for d, _ in x.strides), at) is None
     if isinstance(x, Read) and inside and is_whole(tile, x, at):
-        return Store(tile.name, tile.index(), value(x, at))
+        return ir.Store(tile.name, tile.index(), value(x, at))
     made = packed(x, at, (), {}, "as rows of a tile")
     if _is_rows(made, tile.rows):
-        return Store(tile.name, tile.index(), made)
+        return ir.Store(tile.name, tile.index(), made)
     name = fresh(f"{tile.name}_rows")  # one value for a row, or for all
-    rows = Load(name, tile.index(), tile.element(tile.lanes))
-    filled = block(Store(name, tile.index(), made), Store(tile.name, tile.index(), rows))
+    rows = ir.Load(name, tile.index(), tile.element(tile.lanes))
+    filled = block(ir.Store(name, tile.index(), made), ir.Store(tile.name, tile.index(), rows))
     return in_memory(name, tile.element, tile.lanes, filled)
 
 
@@ -157,9 +157,9 @@ def is_whole(tile: Tile, x: Read, at: Points) -> bool:
     return by_columns or has_rows(raw, tile.rows)
 
 
-def _is_rows(e: Expr, rows: int) -> bool:
+def _is_rows(e: ir.Expr, rows: int) -> bool:
     """Whether a value is loaded as so many rows of adjacent elements."""
-    at = layout(e.index) if isinstance(e, Load) and e.mask is None else None
+    at = layout(e.index) if isinstance(e, ir.Load) and e.mask is None else None
     if at is None:
         return False
     strides = [const_value(stride) for _, stride in at.dims]
@@ -167,41 +167,45 @@ def _is_rows(e: Expr, rows: int) -> bool:
 
 
 def save(
-    tile: Tile, dest: Read, at: Points, fresh: Fresh, mask: Expr | None = None, op: Op | None = None
-) -> Stmt:
+    tile: Tile,
+    dest: Read,
+    at: Points,
+    fresh: Fresh,
+    mask: ir.Expr | None = None,
+    op: ir.Op | None = None,
+) -> ir.Stmt:
     """Stores the tile, through memory where the destination has no rows or not all is stored. With
     `op` it updates the destination atomically."""
     where = address(dest, at)
     if mask is None and op is None and is_whole(tile, dest, at):
-        return Store(dest.buffer, where, tile.load())
+        return ir.Store(dest.buffer, where, tile.load())
     if tile.of_lanes:
-        return Store(dest.buffer, where, tile.load(), mask, atomic=op)
+        return ir.Store(dest.buffer, where, tile.load(), mask, atomic=op)
     name = fresh(f"{tile.name}_rows")
+    rows = ir.Load(name, all_lanes(tile.lanes), tile.element(tile.lanes))
     body = block(
-        Store(name, all_lanes(tile.lanes), tile.load()),
-        Store(
-            dest.buffer, where, Load(name, all_lanes(tile.lanes), tile.element(tile.lanes)), mask, atomic=op
-        ),
-    )  # fmt: skip
-    return Allocate(name, tile.element, const_index(tile.lanes), Memory.STACK, body)
+        ir.Store(name, all_lanes(tile.lanes), tile.load()),
+        ir.Store(dest.buffer, where, rows, mask, atomic=op),
+    )
+    return ir.Allocate(name, tile.element, ir.const_index(tile.lanes), Memory.STACK, body)
 
 
-def allocated(b: TileBuffer, body: Stmt, of: Allocate) -> Stmt:
+def allocated(b: TileBuffer, body: ir.Stmt, of: ir.Allocate) -> ir.Stmt:
     """The body with the tiles of the buffer that `of` allocates."""
     zeros = [
-        Store(tile.name, tile.index(), const(0, tile.element(tile.lanes)))
+        ir.Store(tile.name, tile.index(), const(0, tile.element(tile.lanes)))
         for tile in b.tiles.values()
         # What threads hold of a fragment that they did not fill stays theirs: nobody copies it.
         if b.memory not in FRAGMENTS and may_begin_unknown(body, tile.name)
     ]
     body = block(*zeros, body)
     for tile in reversed(b.tiles.values()):
-        extent = const_index(tile.lanes)
-        body = Allocate(tile.name, tile.element, extent, b.memory, body, of.note, of.span)
+        extent = ir.const_index(tile.lanes)
+        body = ir.Allocate(tile.name, tile.element, extent, b.memory, body, of.note, of.span)
     return body
 
 
-def in_memory(name: str, element: DType, extent: int, body: Stmt) -> Stmt:
+def in_memory(name: str, element: DType, extent: int, body: ir.Stmt) -> ir.Stmt:
     """The body with a copy of a tile buffer in memory."""
     note = "a copy of tiles, for what tiles cannot do"
-    return Allocate(name, element, const_index(extent), Memory.STACK, body, note)
+    return ir.Allocate(name, element, ir.const_index(extent), Memory.STACK, body, note)

@@ -19,8 +19,8 @@ from hbc.eqsat.tensors.points import Place, Points, address
 from hbc.eqsat.tensors.steps import Fresh, Index
 from hbc.eqsat.tensors.tensor import Dim, Dims, Read
 from hbc.ir.ground.record import mutable, record
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import const_value
-from hbc.ir.lang.nodes import Expr, Load, Ramp, Store, Var, const_index
 from hbc.ir.lang.types import TILES_OF_LANES, DType, Memory
 from hbc.ir.lang.walk import nodes
 from hbc.ir.meaning.contraction import shape
@@ -29,9 +29,9 @@ from hbc.ir.vectors.lane_offsets import constant_lanes
 Addresses = tuple[int, ...]
 
 
-def all_lanes(lanes: int) -> Expr:
+def all_lanes(lanes: int) -> ir.Expr:
     """The places of that many elements from the first."""
-    return Ramp(const_index(0), const_index(1), lanes) if lanes > 1 else const_index(0)
+    return ir.Ramp(ir.const_index(0), ir.const_index(1), lanes) if lanes > 1 else ir.const_index(0)
 
 
 @record
@@ -46,7 +46,7 @@ class Tile:
     extents: tuple[int, ...]
     rows: int
     memory: Memory = Memory.AMX_TILE
-    fragment: tuple[Expr, ...] = ()
+    fragment: tuple[ir.Expr, ...] = ()
     is_sum: bool = False
 
     @property
@@ -58,13 +58,13 @@ class Tile:
     def lanes(self) -> int:
         return len(self.addresses)
 
-    def index(self) -> Expr:
+    def index(self) -> ir.Expr:
         """Of all its elements."""
         return all_lanes(self.lanes)
 
-    def load(self) -> Load:
+    def load(self) -> ir.Load:
         """All of it."""
-        return Load(self.name, self.index(), self.element(self.lanes))
+        return ir.Load(self.name, self.index(), self.element(self.lanes))
 
 
 @mutable
@@ -90,7 +90,7 @@ class TileBuffer:
 class MovingTileError(Exception):
     """Which tile of a buffer a statement accesses depends on loops."""
 
-    def __init__(self, buffer: str, statement: Store, loops: Sequence[str]) -> None:
+    def __init__(self, buffer: str, statement: ir.Store, loops: Sequence[str]) -> None:
         super().__init__(buffer)
         self.buffer = buffer
         self.statement = statement
@@ -110,7 +110,10 @@ class TileShapeError(Exception):
 def moving_loops(x: Read) -> tuple[str, ...]:
     """The loops outside of the statement on which depends which elements it reads."""
     used = (
-        n.name for e in (x.base, *(s for _, s in x.strides)) for n in nodes(e) if isinstance(n, Var)
+        n.name
+        for e in (x.base, *(s for _, s in x.strides))
+        for n in nodes(e)
+        if isinstance(n, ir.Var)
     )
     return tuple(dict.fromkeys(used))
 
@@ -142,7 +145,7 @@ def _steps(plan: Plan, x: Read) -> list[Index]:
     moved = {d for d, _ in x.strides}
     loops = [p for p in plan.outer if p.dim in moved]
     return [
-        {p.dim: const_index(n) for p, n in zip(loops, steps, strict=True)}
+        {p.dim: ir.const_index(n) for p, n in zip(loops, steps, strict=True)}
         for steps in product(*(range(p.extent) for p in loops))
     ]
 
@@ -173,7 +176,7 @@ def points_of(tile: Tile, x: Read, outputs: Dims) -> Points | None:
     by_stride = sorted(
         ((int(s), d) for d, s in strides.items() if s is not None), key=lambda p: -p[0]
     )
-    places: dict[Dim, Place] = {d: Place(const_index(0), (), d.extent) for d in outputs}
+    places: dict[Dim, Place] = {d: Place(ir.const_index(0), (), d.extent) for d in outputs}
     start = _digits(tile.addresses[0] - int(base), by_stride)
     if start is None:
         return None
@@ -188,7 +191,7 @@ def points_of(tile: Tile, x: Read, outputs: Dims) -> Points | None:
         for d in outputs:
             steps[d].append(along.get(d, 0))
     for d in outputs:
-        places[d] = Place(const_index(start.get(d, 0)), tuple(steps[d]), d.extent)
+        places[d] = Place(ir.const_index(start.get(d, 0)), tuple(steps[d]), d.extent)
     at = Points(tile.extents, places)
     inside = all(
         int(const_value(q.start) or 0)

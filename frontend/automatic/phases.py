@@ -8,7 +8,7 @@ from hbc.frontend.costs.graph import Graph, Step
 from hbc.frontend.costs.kinds import is_sum
 from hbc.frontend.program.funcs import Func
 from hbc.ir.ground.record import record
-from hbc.ir.lang.nodes import Access, Binary, Const, Op, Var
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.show import show
 
 IN_ALL = 4  # rows, and vectors of a row, that all phases have together
@@ -58,17 +58,17 @@ def phases_of(graph: Graph, func: Func) -> Phases | None:
     return None
 
 
-def _phases(a: Access, inner: Func, func: Func) -> Phases | None:
+def _phases(a: ir.Access, inner: Func, func: Func) -> Phases | None:
     quotients: dict[str, tuple[str, int]] = {}
     remainders: dict[str, tuple[str, int]] = {}
     plain: set[str] = set()
     for v, i in zip(inner.variables, a.indices, strict=True):
         match i:
-            case Var(name=name):
+            case ir.Var(name=name):
                 plain.add(name)
-            case Binary(op=Op.DIV, a=Var(name=name), b=Const(value=int(q))) if q > 1:
+            case ir.Binary(op=ir.Op.DIV, a=ir.Var(name=name), b=ir.Const(value=int(q))) if q > 1:
                 quotients[name] = v, q
-            case Binary(op=Op.MOD, a=Var(name=name), b=Const(value=int(q))) if q > 1:
+            case ir.Binary(op=ir.Op.MOD, a=ir.Var(name=name), b=ir.Const(value=int(q))) if q > 1:
                 remainders[name] = v, q
             case _:
                 return None

@@ -19,8 +19,8 @@ from hbc.frontend.program.funcs import Func
 from hbc.ir.algebra.form import coefficient
 from hbc.ir.algebra.linear import is_polynomial, linear
 from hbc.ir.ground.record import record
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import const_value
-from hbc.ir.lang.nodes import Access, Binary, Call, Cast, Const, Expr, Select, Unary, Var
 from hbc.ir.lang.walk import mentions, nodes
 
 
@@ -78,13 +78,15 @@ def element_bits(graph: Graph, step: Step) -> int:
     found = [func.element.bits, LEAST_BITS]
     for e in _values(func, step.update):
         for n in nodes(e):
-            if isinstance(n, Access | Cast | Binary | Unary | Select | Call | Const):
+            if isinstance(
+                n, ir.Access | ir.Cast | ir.Binary | ir.Unary | ir.Select | ir.Call | ir.Const
+            ):
                 element = n.type.element
                 found += [] if element.name in ("i64", "bool") else [element.bits]
     return max(found)
 
 
-def _values(func: Func, update: int | None) -> tuple[Expr, ...]:
+def _values(func: Func, update: int | None) -> tuple[ir.Expr, ...]:
     return (func.pure,) if update is None else (func.updates[update].value,)
 
 
@@ -161,7 +163,7 @@ def _shape_of(graph: Graph, machine: Machine, name: str, box: Box, strip: int) -
 
 
 def _fused(
-    graph: Graph, func: Func, extents: list[int], reads: list[Access]
+    graph: Graph, func: Func, extents: list[int], reads: list[ir.Access]
 ) -> tuple[str, str] | None:
     """The last two variables, where the last has few values and all that is read lies like what is
     written, as channels of pixels do."""
@@ -174,7 +176,7 @@ def _fused(
         if not any(mentions(i, v) for i in access.indices for v in (a, b)):
             continue
         last = access.indices[-1]
-        if not (isinstance(last, Var) and last.name == b) or move(access, b) is not Move.NEXT:
+        if not (isinstance(last, ir.Var) and last.name == b) or move(access, b) is not Move.NEXT:
             return None
         near = access.indices[-2] if len(access.indices) > 1 else last
         if not is_polynomial(near) or coefficient(linear(near), a) != 1:
@@ -186,7 +188,7 @@ def _fused(
     return a, b
 
 
-def _same_row(graph: Graph, a: Access, count: int) -> bool:
+def _same_row(graph: Graph, a: ir.Access, count: int) -> bool:
     """Whether rows of what is read have as many elements."""
     for i in graph.pipeline.inputs:
         if i.name == a.name:
@@ -205,18 +207,18 @@ def deciding(graph: Graph, func: Func, lane: str | None, box: Box) -> str | None
         if v == lane or span is None or span != here or length(span) > MOST_COPIES:
             continue
         for n in (n for e in _all_values(func) for n in nodes(e)):
-            if isinstance(n, Select) and mentions(n.condition, v):
+            if isinstance(n, ir.Select) and mentions(n.condition, v):
                 return v
-            if isinstance(n, Access) and any(pieces(i, v) for i in n.indices):
+            if isinstance(n, ir.Access) and any(pieces(i, v) for i in n.indices):
                 return v
     return None
 
 
-def _all_values(func: Func) -> tuple[Expr, ...]:
+def _all_values(func: Func) -> tuple[ir.Expr, ...]:
     return (func.pure, *(u.value for u in func.updates))
 
 
-def transposed(func: Func, reads: list[Access], lane: str, extents: list[int]) -> str | None:
+def transposed(func: Func, reads: list[ir.Access], lane: str, extents: list[int]) -> str | None:
     """The variable along which a copy reads neighbours that its lanes read from afar."""
     for a in reads:
         if move(a, lane) is Move.FAR:

@@ -13,7 +13,7 @@ from hbc.frontend.program.constants import evaluate
 from hbc.ir.algebra.form import coefficient
 from hbc.ir.algebra.linear import linear
 from hbc.ir.ground.record import record
-from hbc.ir.lang.nodes import Expr
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.show import show
 from hbc.ir.lang.walk import mentions
 
@@ -176,7 +176,7 @@ def _marks(
     return marks
 
 
-def extent_of(graph: Graph, step: Step, loop: str) -> Expr:
+def extent_of(graph: Graph, step: Step, loop: str) -> ir.Expr:
     """The extent of a reduction."""
     assert step.update is not None
     found = graph.funcs[step.func].updates[step.update].reduce
@@ -204,7 +204,7 @@ def shared_steps(
     return None
 
 
-def _meeting(i: Expr, v: str, step: Step) -> Shared | None:
+def _meeting(i: ir.Expr, v: str, step: Step) -> Shared | None:
     """A reduction that the index moves with by a divisor of what it moves with the variable."""
     if not mentions(i, v):
         return None

@@ -16,7 +16,7 @@ from hbc.frontend.costs.graph import Graph, Step
 from hbc.frontend.costs.kinds import own_names
 from hbc.frontend.costs.moves import Move, move
 from hbc.frontend.costs.spans import length
-from hbc.ir.lang.nodes import Var
+from hbc.ir.lang import nodes as ir
 
 FUSED = 4  # vectors of sums over pixels and channels
 MANY = 4  # blocks of rows that make a copy worth while
@@ -252,7 +252,7 @@ def _packed(
     found = []
     known = graph.known(s, graph.box(s.func))
     for a in s.reads:
-        names = [i.name for i in a.indices if isinstance(i, Var)]
+        names = [i.name for i in a.indices if isinstance(i, ir.Var)]
         if rows is None or panel is None or len(names) != len(a.indices) or rows in names:
             continue
         if a.name in graph.funcs and move(a, lanes) is Move.NEXT:

@@ -21,11 +21,11 @@ from hbc.frontend.text.vocabulary import EDGES
 from hbc.ir.ground.diag import Note
 from hbc.ir.ground.source import Span
 from hbc.ir.lang import build
-from hbc.ir.lang.nodes import Access, Binary, Const, Expr, Op, Select, const_index
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import Type
 
 
-def access(e: ast.Access, indices: list[Expr], env: Env) -> Expr:
+def access(e: ast.Access, indices: list[ir.Expr], env: Env) -> ir.Expr:
     """`name[indices]` of a Func, an input or an alias; the indices are typed."""
     scope, name = env.scope, e.name.text
     if name in scope.aliases:
@@ -44,10 +44,10 @@ def access(e: ast.Access, indices: list[Expr], env: Env) -> Expr:
         return BROKEN
     if not rank_fits(name, rank, e.indices, e.span, env) or any(map(is_broken, indices)):
         return BROKEN
-    return Access(name, tuple(indices), Type(element), e.span)
+    return ir.Access(name, tuple(indices), Type(element), e.span)
 
 
-def edge_access(e: ast.EdgeAccess, indices: list[Expr], env: Env) -> Expr:
+def edge_access(e: ast.EdgeAccess, indices: list[ir.Expr], env: Env) -> ir.Expr:
     """`clamp_edge(A)[indices]`."""
     image = edge_image(ast.Call(e.name, e.args, e.span), env)
     return BROKEN if image is None else edge(e.name.text, image, indices, e, env)
@@ -76,8 +76,8 @@ def edge_image(e: ast.Call, env: Env) -> Image | None:
 
 
 def edge(
-    helper: str, image: Image, indices: list[Expr], e: ast.Access | ast.EdgeAccess, env: Env
-) -> Expr:
+    helper: str, image: Image, indices: list[ir.Expr], e: ast.Access | ast.EdgeAccess, env: Env
+) -> ir.Expr:
     """The read of `image` with the indices brought inside."""
     if not rank_fits(image.name, len(image.extents), e.indices, e.span, env):
         return BROKEN
@@ -85,12 +85,12 @@ def edge(
         return BROKEN
     pairs = list(zip(indices, image.extents, strict=True))
     inside = tuple(bring_inside(helper, i, n, e.span) for i, n in pairs)
-    read = Access(image.name, inside, Type(image.element), e.span)
+    read = ir.Access(image.name, inside, Type(image.element), e.span)
     if helper != "zero_edge":
         return read
-    zero = Const(zero_of(image), Type(image.element), e.span)
+    zero = ir.Const(zero_of(image), Type(image.element), e.span)
     conditions = [test for i, n in pairs for test in (build.ge(i, 0), build.lt(i, n))]
-    return Select(build.and_(*conditions), read, zero, e.span)
+    return ir.Select(build.and_(*conditions), read, zero, e.span)
 
 
 def zero_of(image: Image) -> int | float | bool:
@@ -99,16 +99,18 @@ def zero_of(image: Image) -> int | float | bool:
     return 0 if image.element.is_int else False
 
 
-def bring_inside(helper: str, i: Expr, n: Expr, span: Span) -> Expr:
+def bring_inside(helper: str, i: ir.Expr, n: ir.Expr, span: Span) -> ir.Expr:
     """One index, by the helper."""
     last = build.sub(n, 1)
     if helper in ("clamp_edge", "zero_edge"):
-        return Binary(Op.MIN, Binary(Op.MAX, i, const_index(0), span), last, span)
+        return ir.Binary(ir.Op.MIN, ir.Binary(ir.Op.MAX, i, ir.const_index(0), span), last, span)
     if helper == "wrap":
-        return Binary(Op.MOD, i, n, span)
+        return ir.Binary(ir.Op.MOD, i, n, span)
     period = build.mul(n, 2)
-    place = Binary(Op.MOD, i, period, span)
-    return Binary(Op.MIN, place, Binary(Op.SUB, build.sub(period, 1), place, span), span)
+    place = ir.Binary(ir.Op.MOD, i, period, span)
+    return ir.Binary(
+        ir.Op.MIN, place, ir.Binary(ir.Op.SUB, build.sub(period, 1), place, span), span
+    )
 
 
 def rank_fits(

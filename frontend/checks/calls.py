@@ -23,13 +23,13 @@ from hbc.frontend.text import ast
 from hbc.frontend.text.vocabulary import BYTES, EDGES, FILLS, FUNCTIONS, MATHEMATICS, SHAPES
 from hbc.ir.ground.diag import did_you_mean
 from hbc.ir.lang import fold
-from hbc.ir.lang.nodes import Call, Cast, Const, Expr, MathOp, Op, Select, Unary, UnaryOp
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import BOOL, F32, F64, I64, DType, Type
 
-Typing = Callable[[ast.Expr, Env], Expr]
+Typing = Callable[[ast.Expr, Env], ir.Expr]
 
 
-def call(e: ast.Call, env: Env, value: Typing) -> Expr:
+def call(e: ast.Call, env: Env, value: Typing) -> ir.Expr:
     """A cast or a function of the language; `value` types an argument."""
     name, scope = e.name.text, env.scope
     least, most, form = SHAPES.get(name, (1, 1, f"{name}(x)"))
@@ -64,20 +64,20 @@ def call(e: ast.Call, env: Env, value: Typing) -> Expr:
         if element(arg) == BOOL:
             return wrong(env, written, BOOL, f"`{name}` takes numbers", "use `and` and `or`")
     if name == "clamp":
-        low = operation(Op.MAX, args[0], args[1], e.span, env)
+        low = operation(ir.Op.MAX, args[0], args[1], e.span, env)
         if is_broken(low):
             return BROKEN
-        return operation(Op.MIN, (low, e.args[0]), args[2], e.span, env)
+        return operation(ir.Op.MIN, (low, e.args[0]), args[2], e.span, env)
     total = args[0]
     for operand in args[1:]:
-        joined = operation(Op.MIN if name == "min" else Op.MAX, total, operand, e.span, env)
+        joined = operation(ir.Op.MIN if name == "min" else ir.Op.MAX, total, operand, e.span, env)
         if is_broken(joined):
             return BROKEN
         total = (joined, e)
     return total[0]
 
 
-def unknown(e: ast.Call, env: Env, value: Typing) -> Expr:
+def unknown(e: ast.Call, env: Env, value: Typing) -> ir.Expr:
     name, scope = e.name.text, env.scope
     if name in scope.inputs or name in scope.funcs or name in scope.aliases:
         inside = ", ".join(text(a) for a in e.args)
@@ -93,7 +93,7 @@ def unknown(e: ast.Call, env: Env, value: Typing) -> Expr:
     return BROKEN
 
 
-def bytes_of(e: ast.Call, env: Env) -> Expr:
+def bytes_of(e: ast.Call, env: Env) -> ir.Expr:
     """The size of a type, as a literal."""
     scope = env.scope
     match e.args:
@@ -107,25 +107,25 @@ def bytes_of(e: ast.Call, env: Env) -> Expr:
     return BROKEN
 
 
-def cast(e: ast.Call, a: Expr, to: DType, env: Env) -> Expr:
+def cast(e: ast.Call, a: ir.Expr, to: DType, env: Env) -> ir.Expr:
     """Literals are converted at once."""
     t = Type(to)
-    if is_literal(a) and isinstance(a, Const):
+    if is_literal(a) and isinstance(a, ir.Const):
         source = F64 if element(a) is LITERAL_FLOAT else I64
         folded = fold.convert(a.value, source, to)
         if folded is not None:
-            return Const(folded, t, e.span)
+            return ir.Const(folded, t, e.span)
     if is_literal(a) and not (element(a) is LITERAL_FLOAT and not to.is_float) and to != BOOL:
         return adapt(a, to, env.scope)
     settled = settle(a, env.scope)
-    return settled if element(settled) == to else Cast(t, settled, e.span)
+    return settled if element(settled) == to else ir.Cast(t, settled, e.span)
 
 
-def mathematics(e: ast.Call, operand: Operand, env: Env) -> Expr:
+def mathematics(e: ast.Call, operand: Operand, env: Env) -> ir.Expr:
     a, written = operand
     op = MATHEMATICS[e.name.text]
     if is_literal(a):
-        if isinstance(a, Const):
+        if isinstance(a, ir.Const):
             folded = fold_call(op, float(a.value))
             if folded is not None:
                 return literal(folded, e.span)
@@ -133,24 +133,24 @@ def mathematics(e: ast.Call, operand: Operand, env: Env) -> Expr:
     if not element(a).is_float:
         t = element(a)
         return wrong(env, written, t, f"`{op}` takes a float", f"write `f32({text(written)})`")
-    if op is MathOp.TF32 and element(a) != F32:
+    if op is ir.MathOp.TF32 and element(a) != F32:
         hint = f"write `tf32(f32({text(written)}))`"
         return wrong(env, written, element(a), "`tf32` rounds f32", hint)
-    return Call(op, (a,), a.type, e.span)
+    return ir.Call(op, (a,), a.type, e.span)
 
 
-def select(e: ast.Call, args: list[Operand], env: Env) -> Expr:
+def select(e: ast.Call, args: list[Operand], env: Env) -> ir.Expr:
     c, written = args[0]
     if element(c) != BOOL:
         return wrong(env, written, element(c), "`select` takes a condition first", None)
     both = join(args[1], args[2], e.span, env)
-    return BROKEN if both is None else Select(c, *both, e.span)
+    return BROKEN if both is None else ir.Select(c, *both, e.span)
 
 
-def absolute(e: ast.Call, operand: Operand, env: Env) -> Expr:
+def absolute(e: ast.Call, operand: Operand, env: Env) -> ir.Expr:
     a, written = operand
     if element(a) == BOOL:
         return wrong(env, written, BOOL, "`abs` takes a number", None)
-    if is_literal(a) and isinstance(a, Const):
+    if is_literal(a) and isinstance(a, ir.Const):
         return literal(abs(a.value), e.span)
-    return Unary(UnaryOp.ABS, a, e.span)
+    return ir.Unary(ir.UnaryOp.ABS, a, e.span)

@@ -15,7 +15,7 @@ from hbc.frontend.text import ast
 from hbc.ir.algebra.linear import Linear, linear, to_expr
 from hbc.ir.ground.diag import Note
 from hbc.ir.lang import build
-from hbc.ir.lang.nodes import Binary, Const, Expr, Op, Var, const_index
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import DTYPES, DType, Type
 
 
@@ -43,7 +43,7 @@ def param(s: ast.Param, scope: Scope, settings: Settings) -> None:
     if number is None:
         scope.broken.add(s.name.text)
         number = 0.0 if to.is_float else 0
-    scope.params[s.name.text] = Const(number, Type(to), s.name.span)
+    scope.params[s.name.text] = ir.Const(number, Type(to), s.name.span)
 
 
 def constant(e: ast.Expr, to: DType, what: str, scope: Scope) -> int | float | bool | None:
@@ -72,7 +72,7 @@ def array(s: ast.Input | ast.Output, scope: Scope) -> None:
     fresh = declare(scope, s.name, what, in_c=True)
     dtype = type_named(s.type, scope)
     found = [extent(e, scope, f"`{s.name.text}`") for e in s.extents]
-    extents = tuple(const_index(1) if e is None else e for e in found)
+    extents = tuple(ir.const_index(1) if e is None else e for e in found)
     if not fresh:
         return
     if None in found:
@@ -81,7 +81,7 @@ def array(s: ast.Input | ast.Output, scope: Scope) -> None:
     (scope.inputs if isinstance(s, ast.Input) else scope.outputs)[s.name.text] = image
 
 
-def extent(e: ast.Expr, scope: Scope, what: str) -> Expr | None:
+def extent(e: ast.Expr, scope: Scope, what: str) -> ir.Expr | None:
     """An extent in its normal form: affine in the sizes (quotients by numbers count as affine), and
     positive when it is a number."""
     typed = index(e, Env(scope, place="in an extent"))
@@ -103,11 +103,11 @@ def extent(e: ast.Expr, scope: Scope, what: str) -> Expr | None:
 def is_affine(form: Linear) -> bool:
     """Sums of sizes, multiples of them and their quotients by numbers, rounded down."""
     return all(
-        isinstance(atom, Var)
+        isinstance(atom, ir.Var)
         or (
-            isinstance(atom, Binary)
-            and atom.op in (Op.DIV, Op.MOD)
-            and isinstance(atom.b, Const)
+            isinstance(atom, ir.Binary)
+            and atom.op in (ir.Op.DIV, ir.Op.MOD)
+            and isinstance(atom.b, ir.Const)
             and atom.b.value > 0
             and is_affine(linear(atom.a))
         )
@@ -121,12 +121,12 @@ def reduce(s: ast.Reduce, scope: Scope) -> None:
         ends = interval(d.interval, scope, "a reduction")
         if ends is None or not fresh:
             scope.broken.add(d.name.text)
-            ends = ends or (const_index(0), const_index(1))
+            ends = ends or (ir.const_index(0), ir.const_index(1))
         if not fresh:
             continue
         start, stop = ends
         count = to_expr(linear(build.sub(stop, start)))
-        if isinstance(count, Const) and count.value <= 0:
+        if isinstance(count, ir.Const) and count.value <= 0:
             scope.report(
                 f"`{d.name.text}` runs over {count.value} values", d.interval.span,
                 "the end is not part of the interval: `0 .. N` has N values",
@@ -134,10 +134,10 @@ def reduce(s: ast.Reduce, scope: Scope) -> None:
         scope.reduces[d.name.text] = ReduceVar(d.name.text, start, count, d.name.span)
 
 
-def interval(e: ast.Interval, scope: Scope, what: str) -> tuple[Expr, Expr] | None:
+def interval(e: ast.Interval, scope: Scope, what: str) -> tuple[ir.Expr, ir.Expr] | None:
     """Start and stop, affine in the sizes."""
     env = Env(scope, place=f"in the interval of {what}")
-    ends = [const_index(0) if x is None else index(x, env) for x in (e.start, e.stop)]
+    ends = [ir.const_index(0) if x is None else index(x, env) for x in (e.start, e.stop)]
     if any(map(is_broken, ends)):
         return None
     forms = [linear(x) for x in ends]

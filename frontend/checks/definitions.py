@@ -23,7 +23,7 @@ from hbc.frontend.program.literals import (
 from hbc.frontend.program.scope import Declared, Env, Scope, Signature
 from hbc.frontend.text import ast
 from hbc.ir.ground.diag import Note
-from hbc.ir.lang.nodes import Expr, Var
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import DType, widen
 
 
@@ -115,12 +115,12 @@ def func(draft: Draft, scope: Scope) -> Func | None:
     before = len(scope.mistakes)
     rank = len(pure.indices)
     check_ambiguous(draft, scope)
-    env = Env(scope, {v: Var(v) for v in draft.variables}, "in a pure step")
+    env = Env(scope, {v: ir.Var(v) for v in draft.variables}, "in a pure step")
     if name not in scope.broken:
         typed = value(pure.value, env)
         t = element_type(draft, typed, scope)
     else:
-        typed, t = Var("", UNKNOWN(1)), UNKNOWN
+        typed, t = ir.Var("", UNKNOWN(1)), UNKNOWN
     scope.funcs[name] = Signature(t, rank)
     if t is not UNKNOWN:
         typed = convert(typed, pure.value, t, f"`{name}`", scope)
@@ -152,7 +152,7 @@ def check_ambiguous(draft: Draft, scope: Scope) -> None:
             scope.broken.add(draft.name.text)
 
 
-def element_type(draft: Draft, typed: Expr, scope: Scope) -> DType:
+def element_type(draft: Draft, typed: ir.Expr, scope: Scope) -> DType:
     """Declared, or that of the pure step, or for a literal that of the updates."""
     name, said = draft.name.text, draft.pure.type
     declared = None if said is None else type_named(said, scope)
@@ -197,7 +197,7 @@ def update_types(draft: Draft, scope: Scope) -> list[DType]:
     name = draft.name.text
     scope.funcs[name] = Signature(LITERAL_INT, len(draft.pure.indices))
     scope.quiet = True
-    around: dict[str, Expr] = {v: Var(v) for v in (*draft.variables, *scope.reduces)}
+    around: dict[str, ir.Expr] = {v: ir.Var(v) for v in (*draft.variables, *scope.reduces)}
     env = Env(scope, around, "in an update")
     typed = [value(u.value, env) for u in draft.updates]
     scope.quiet = False

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from hbc.frontend.program.funcs import Directive, Func, ScheduleLine
 from hbc.frontend.program.scope import Scope
-from hbc.ir.lang.nodes import Const
+from hbc.ir.lang import nodes as ir
 from hbc.ir.vectors.lane_limit import MOST_LANES
 
 
@@ -56,7 +56,7 @@ def known_extents(s: ScheduleLine, funcs: Mapping[str, Func]) -> dict[str, int]:
     return {
         r.name: int(r.extent.value)
         for r in func.updates[s.stage.update].reduce
-        if isinstance(r.extent, Const)
+        if isinstance(r.extent, ir.Const)
     }
 
 

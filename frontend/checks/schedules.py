@@ -26,7 +26,7 @@ from hbc.frontend.program.vocabulary import (
 from hbc.frontend.text import ast
 from hbc.ir.algebra.linear import linear, to_expr
 from hbc.ir.ground.diag import Note, did_you_mean
-from hbc.ir.lang.nodes import Access, Expr
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.target import TARGETS
 from hbc.ir.lang.walk import contains
 
@@ -159,7 +159,7 @@ def kinds_for(form: Form, count: int) -> tuple[Kind, ...] | None:
 
 def argument(
     a: ast.Expr | ast.Line, kind: Kind, form: Form, stage: Stage | None, block: Block
-) -> str | int | Stage | Expr | None:
+) -> str | int | Stage | ir.Expr | None:
     """One argument as the kind that its place takes; None after a report."""
     scope = block.scope
     if kind is Kind.STAGE:
@@ -171,7 +171,7 @@ def argument(
         pass
     elif kind is Kind.CONDITION:
         test = condition(a, Env(scope, place="in a schedule"))
-        if contains(test, Access):
+        if contains(test, ir.Access):
             scope.report(f"expected {kind}, found `{text(a)}`", a.span, f"write `{form.written}`")
             return None
         return None if is_broken(test) else test
@@ -239,7 +239,7 @@ def number(a: ast.Expr, kind: Kind, form: Form, block: Block) -> int | None:
     return int(found)
 
 
-def position(a: ast.Expr, kind: Kind, form: Form, block: Block) -> int | Expr | None:
+def position(a: ast.Expr, kind: Kind, form: Form, block: Block) -> int | ir.Expr | None:
     """A number, or an expression of the sizes."""
     scope = block.scope
     typed = index(a, Env(scope, place="in a schedule"))

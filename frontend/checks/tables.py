@@ -15,7 +15,7 @@ from hbc.frontend.program.funcs import Func
 from hbc.frontend.program.literals import LITERAL_INT, is_broken
 from hbc.frontend.program.scope import Env, Scope, Signature
 from hbc.frontend.text import ast
-from hbc.ir.lang.nodes import Binary, Const, Expr, Op, Select, Var, const_index
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import DType, Type
 
 LARGEST_TABLE = 65536
@@ -116,7 +116,7 @@ def formula(
     if isinstance(s.value, ast.Cells):
         scope.report("a formula is expected after the variables", s.value.span)
         return None
-    variables: dict[str, Expr] = {n: Var(n, Type(LITERAL_INT)) for n in names}
+    variables: dict[str, ir.Expr] = {n: ir.Var(n, Type(LITERAL_INT)) for n in names}
     env = Env(scope, variables, "in a table")
     typed = convert(value(s.value, env), s.value, dtype, f"`{s.name.text}`", scope)
     if is_broken(typed):
@@ -137,18 +137,18 @@ def formula(
 
 def tree(
     variables: tuple[str, ...], shape: tuple[int, ...], values: Sequence[Number], dtype: DType
-) -> Expr:
+) -> ir.Expr:
     """Nested selects over the indices, halving at each step; its leaves are in row-major order."""
     if not shape:
-        return Const(values[0], Type(dtype))
+        return ir.Const(values[0], Type(dtype))
     stride = len(values) // shape[0]
 
-    def between(first: int, last: int) -> Expr:
+    def between(first: int, last: int) -> ir.Expr:
         if last - first == 1:
             part = values[first * stride : last * stride]
             return tree(variables[1:], shape[1:], part, dtype)
         middle = (first + last) // 2
-        below = Binary(Op.LT, Var(variables[0]), const_index(middle))
-        return Select(below, between(first, middle), between(middle, last))
+        below = ir.Binary(ir.Op.LT, ir.Var(variables[0]), ir.const_index(middle))
+        return ir.Select(below, between(first, middle), between(middle, last))
 
     return between(0, shape[0])

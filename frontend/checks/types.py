@@ -15,14 +15,14 @@ from hbc.frontend.program.literals import (
 from hbc.frontend.program.scope import Env, Scope
 from hbc.frontend.text import ast
 from hbc.ir.ground.source import Span
-from hbc.ir.lang.nodes import Cast, Const, Expr
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import BOOL, DTYPES, F32, I32, DType, Type, widen
 
-Operand = tuple[Expr, ast.Expr]
+Operand = tuple[ir.Expr, ast.Expr]
 """A typed expression and what it was written as."""
 
 
-def join(left: Operand, right: Operand, span: Span, env: Env) -> tuple[Expr, Expr] | None:
+def join(left: Operand, right: Operand, span: Span, env: Env) -> tuple[ir.Expr, ir.Expr] | None:
     """Both in the type that holds both without loss; None after reporting that there is none."""
     a, b = left[0], right[0]
     s, t = element(a), element(b)
@@ -43,23 +43,23 @@ def join(left: Operand, right: Operand, span: Span, env: Env) -> tuple[Expr, Exp
     return None if is_broken(a) or is_broken(b) else (a, b)
 
 
-def retyped(e: Expr, to: DType, env: Env) -> Expr:
+def retyped(e: ir.Expr, to: DType, env: Env) -> ir.Expr:
     """A literal as LITERAL_INT or LITERAL_FLOAT."""
     return e if element(e) is to else adapt(e, to, env.scope)
 
 
-def to_type(e: Expr, to: DType, scope: Scope) -> Expr:
+def to_type(e: ir.Expr, to: DType, scope: Scope) -> ir.Expr:
     """The expression in a type that holds its own."""
     if is_literal(e):
         return adapt(e, to, scope)
     return e if element(e) == to else widened(e, to)
 
 
-def widened(e: Expr, to: DType) -> Expr:
+def widened(e: ir.Expr, to: DType) -> ir.Expr:
     """The conversion to a wider type, done at once for constants."""
-    if isinstance(e, Const):
-        return Const(float(e.value) if to.is_float else e.value, Type(to), e.span)
-    return Cast(Type(to), e, e.span)
+    if isinstance(e, ir.Const):
+        return ir.Const(float(e.value) if to.is_float else e.value, Type(to), e.span)
+    return ir.Cast(Type(to), e, e.span)
 
 
 def report_no_type(left: Operand, right: Operand, span: Span, env: Env) -> None:
@@ -87,7 +87,7 @@ def suggestion(s: DType, t: DType) -> DType:
     return DTYPES[f"i{min(2 * max(s.bits, t.bits), 64)}"]
 
 
-def convert(e: Expr, written: ast.Expr, to: DType, what: str, scope: Scope) -> Expr:
+def convert(e: ir.Expr, written: ast.Expr, to: DType, what: str, scope: Scope) -> ir.Expr:
     """The expression as a value of type `to`, if that loses nothing; `what` names the receiver."""
     if is_broken(e):
         return e
@@ -105,7 +105,7 @@ def convert(e: Expr, written: ast.Expr, to: DType, what: str, scope: Scope) -> E
     return BROKEN
 
 
-def wrong(env: Env, e: ast.Expr, t: DType, rule: str, hint: str | None) -> Expr:
+def wrong(env: Env, e: ast.Expr, t: DType, rule: str, hint: str | None) -> ir.Expr:
     """Reports an operand of the wrong kind."""
     env.scope.report(f"{rule}, and `{text(e)}` is {spoken(t)}", e.span, hint)
     return BROKEN

@@ -13,13 +13,13 @@ from hbc.frontend.program.literals import UNKNOWN, is_broken
 from hbc.frontend.program.scope import Env, Scope
 from hbc.frontend.text import ast
 from hbc.ir.ground.source import Span
-from hbc.ir.lang.nodes import Access, Binary, Expr, Op, Unary, UnaryOp, Var
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import BOOL, DType, Type
 from hbc.ir.lang.walk import free_variables, nodes
 
 OPERATORS = {
-    "+=": Op.ADD, "-=": Op.ADD, "*=": Op.MUL, "min=": Op.MIN, "max=": Op.MAX,
-    "|=": Op.OR, "&=": Op.AND, "^=": Op.XOR,
+    "+=": ir.Op.ADD, "-=": ir.Op.ADD, "*=": ir.Op.MUL, "min=": ir.Op.MIN, "max=": ir.Op.MAX,
+    "|=": ir.Op.OR, "&=": ir.Op.AND, "^=": ir.Op.XOR,
 }  # fmt: skip
 
 
@@ -29,8 +29,8 @@ def update(u: ast.Definition, variables: tuple[str, ...], t: DType, scope: Scope
     name = u.name.text
     before = len(scope.mistakes)
     plain = around(u, variables)
-    runs: dict[str, Expr] = {r: Var(r) for r in scope.reduces}
-    whole = Env(scope, {**{v: Var(v) for v in variables}, **runs}, f"in this update of `{name}`")
+    runs: dict[str, ir.Expr] = {r: ir.Var(r) for r in scope.reduces}
+    whole = Env(scope, {**{v: ir.Var(v) for v in variables}, **runs}, f"in this update of `{name}`")
     if not rank_fits(name, len(variables), u.indices, u.name.span, whole, "updated"):
         return None
     indices = tuple(index(i, whole) for i in u.indices)
@@ -50,14 +50,14 @@ def update(u: ast.Definition, variables: tuple[str, ...], t: DType, scope: Scope
     if len(scope.mistakes) > before or is_broken(term):
         return None
     if u.op == "-=":
-        term = Unary(UnaryOp.NEG, term, u.value.span)
+        term = ir.Unary(ir.UnaryOp.NEG, term, u.value.span)
     stored = term
-    own = Access(name, indices, Type(t), left_span(u))
+    own = ir.Access(name, indices, Type(t), left_span(u))
     if op is not None:
-        stored = Binary(op, own, term, u.span)
+        stored = ir.Binary(op, own, term, u.span)
     elif (combined := spelled_out(term, own)) is not None:
         op, term = combined
-        stored = Binary(op, own, term, u.span)
+        stored = ir.Binary(op, own, term, u.span)
     check_self_reads(name, indices, variables, term, test, scope)
     if len(scope.mistakes) > before:
         return None
@@ -67,26 +67,29 @@ def update(u: ast.Definition, variables: tuple[str, ...], t: DType, scope: Scope
     return Update(indices, stored, op, reduce, test, u.span)
 
 
-def spelled_out(value: Expr, own: Access) -> tuple[Op, Expr] | None:
+def spelled_out(value: ir.Expr, own: ir.Access) -> tuple[ir.Op, ir.Expr] | None:
     """The operator and the term of `f[i] = f[i] + term`, which is `f[i] += term`, or of
     `f[i] = f[i] - term`, which is `f[i] += -term`."""
-    if not isinstance(value, Binary) or not fits(value.op, own.type.element):
+    if not isinstance(value, ir.Binary) or not fits(value.op, own.type.element):
         return None
-    if value.op is Op.SUB and value.a == own and not accesses_of(own.name, [value.b]):
-        return Op.ADD, Unary(UnaryOp.NEG, value.b, value.b.span)
+    if value.op is ir.Op.SUB and value.a == own and not accesses_of(own.name, [value.b]):
+        return ir.Op.ADD, ir.Unary(ir.UnaryOp.NEG, value.b, value.b.span)
     if value.op not in OPERATORS.values():
         return None
-    swapped = value.a != own and value.op not in (Op.MIN, Op.MAX)  # with NaN, those do not commute
+    swapped = value.a != own and value.op not in (
+        ir.Op.MIN,
+        ir.Op.MAX,
+    )  # with NaN, those do not commute
     first, term = (value.b, value.a) if swapped else (value.a, value.b)
     if first != own or accesses_of(own.name, [term]):
         return None
     return value.op, term
 
 
-def around(u: ast.Definition, variables: tuple[str, ...]) -> dict[str, Expr]:
+def around(u: ast.Definition, variables: tuple[str, ...]) -> dict[str, ir.Expr]:
     """The pure variables that stand alone on the left, each in its place."""
     return {
-        v: Var(v)
+        v: ir.Var(v)
         for v, i in zip(variables, u.indices, strict=False)
         if isinstance(i, ast.Name) and i.text == v
     }
@@ -100,14 +103,14 @@ def left_span(u: ast.Definition) -> Span:
     return Span(u.span.source, u.span.start, end)
 
 
-def fits(op: Op, t: DType) -> bool:
-    if op in (Op.AND, Op.OR, Op.XOR):
+def fits(op: ir.Op, t: DType) -> bool:
+    if op in (ir.Op.AND, ir.Op.OR, ir.Op.XOR):
         return not t.is_float
     return t != BOOL
 
 
 def check_left(
-    u: ast.Definition, indices: tuple[Expr, ...], variables: tuple[str, ...], scope: Scope
+    u: ast.Definition, indices: tuple[ir.Expr, ...], variables: tuple[str, ...], scope: Scope
 ) -> None:
     """A pure variable stands alone in its own place before others may use it."""
     plain = around(u, variables)
@@ -120,18 +123,18 @@ def check_left(
 
 
 def check_self_reads(
-    name: str, indices: tuple[Expr, ...], variables: tuple[str, ...], term: Expr,
-    test: Expr | None, scope: Scope,
+    name: str, indices: tuple[ir.Expr, ...], variables: tuple[str, ...], term: ir.Expr,
+    test: ir.Expr | None, scope: Scope,
 ) -> None:  # fmt: skip
     """An update may read its own Func at other places only along reduce variables: the order of
     the pure ones is not defined."""
     for read in accesses_of(name, [term] if test is None else [term, test]):
         for at, v in enumerate(variables):
             i = indices[at]
-            if not (isinstance(i, Var) and i.name == v):
+            if not (isinstance(i, ir.Var) and i.name == v):
                 continue
             j = read.indices[at]
-            if isinstance(j, Var) and j.name == v:
+            if isinstance(j, ir.Var) and j.name == v:
                 continue
             scope.report(
                 f"`{name}` reads itself along `{v}`, which has no order",
@@ -140,9 +143,9 @@ def check_self_reads(
             )  # fmt: skip
 
 
-def accesses_of(name: str, roots: Iterable[Expr]) -> list[Access]:
-    return [n for e in roots for n in nodes(e) if isinstance(n, Access) and n.name == name]
+def accesses_of(name: str, roots: Iterable[ir.Expr]) -> list[ir.Access]:
+    return [n for e in roots for n in nodes(e) if isinstance(n, ir.Access) and n.name == name]
 
 
-def span_of(e: Expr, otherwise: Span | None) -> Span | None:
+def span_of(e: ir.Expr, otherwise: Span | None) -> Span | None:
     return e.span or otherwise

@@ -30,23 +30,23 @@ from hbc.frontend.text.giants import LONGEST
 from hbc.frontend.text.vocabulary import CONSTANTS
 from hbc.ir.ground.diag import Note
 from hbc.ir.ground.source import Span
-from hbc.ir.lang.nodes import Access, Binary, Const, Expr, Let, Op, Unary, UnaryOp, Var
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import BOOL, I64, INDEX, Type
 from hbc.ir.lang.walk import contains, nodes
 
-OPERATORS = {str(op): op for op in Op if str(op) not in ("min", "max")}
-BITWISE = frozenset({Op.AND, Op.OR, Op.XOR})
-SHIFTS = frozenset({Op.SHL, Op.SHR})
-REMAINDERS = {Op.MOD: "the remainder of floats is `x - floor(x / y) * y`"}
+OPERATORS = {str(op): op for op in ir.Op if str(op) not in ("min", "max")}
+BITWISE = frozenset({ir.Op.AND, ir.Op.OR, ir.Op.XOR})
+SHIFTS = frozenset({ir.Op.SHL, ir.Op.SHR})
+REMAINDERS = {ir.Op.MOD: "the remainder of floats is `x - floor(x / y) * y`"}
 
 
-def value(e: ast.Expr, env: Env) -> Expr:
+def value(e: ast.Expr, env: Env) -> ir.Expr:
     """The typed expression."""
     match e:
         case ast.Number(value=v, span=span):
             return literal(v, span)
         case ast.Boolean(value=v, span=span):
-            return Const(v, Type(BOOL), span)
+            return ir.Const(v, Type(BOOL), span)
         case ast.Text(span=span):
             env.scope.report("text has no value here", span, "only examples take text")
             return BROKEN
@@ -79,17 +79,17 @@ def value(e: ast.Expr, env: Env) -> Expr:
             assert_never(e)
 
 
-def name(e: ast.Name, env: Env) -> Expr:
+def name(e: ast.Name, env: Env) -> ir.Expr:
     """A variable, param, size or named constant."""
     scope, text = env.scope, e.text
     scope.used.add(text)
     if text in env.locals:
         found = env.locals[text]
         match found:
-            case Var(name=own, type=t):
-                return Var(own, t, e.span)
-            case Const(value=v, type=t):
-                return Const(v, t, e.span)
+            case ir.Var(name=own, type=t):
+                return ir.Var(own, t, e.span)
+            case ir.Const(value=v, type=t):
+                return ir.Const(v, t, e.span)
             case _:
                 return found
     if text in env.absent:
@@ -102,9 +102,9 @@ def name(e: ast.Name, env: Env) -> Expr:
         return BROKEN
     if text in scope.params:
         param = scope.params[text]
-        return Const(param.value, param.type, e.span)
+        return ir.Const(param.value, param.type, e.span)
     if text in scope.sizes:
-        return Var(text, INDEX, e.span)
+        return ir.Var(text, INDEX, e.span)
     if text in CONSTANTS:
         return literal(CONSTANTS[text], e.span)
     if text in scope.reduces:
@@ -121,7 +121,7 @@ def name(e: ast.Name, env: Env) -> Expr:
     return BROKEN
 
 
-def let(e: ast.Let, env: Env) -> Expr:
+def let(e: ast.Let, env: Env) -> ir.Expr:
     """Constants are put in place; other values keep a name that is unique in the file, but for where
     they are part of an index. What the type of a Func depends on has none of its own yet."""
     bound = value(e.value, env)
@@ -129,19 +129,19 @@ def let(e: ast.Let, env: Env) -> Expr:
     if text in env.locals or text in env.scope.declared:
         env.scope.report(f"`{text}` already has a meaning here", e.name.span, "choose another name")
         bound = BROKEN
-    if isinstance(bound, Const):
+    if isinstance(bound, ir.Const):
         return value(e.body, env.bind(text, bound))
-    if not any(isinstance(n, Access | Var) and is_literal(n) for n in nodes(bound)):
+    if not any(isinstance(n, ir.Access | ir.Var) and is_literal(n) for n in nodes(bound)):
         bound = settle(bound, env.scope)
     own = env.scope.fresh(text)
-    body = value(e.body, env.bind(text, Var(own, bound.type, e.name.span)))
+    body = value(e.body, env.bind(text, ir.Var(own, bound.type, e.name.span)))
     if is_broken(body):
         return BROKEN
     found = let_indices.bind(own, bound, body, e.span)
     return long_index(e.span, env) if found is None else found
 
 
-def long_index(span: Span, env: Env) -> Expr:
+def long_index(span: Span, env: Env) -> ir.Expr:
     env.scope.report(
         f"an index without its `let`s is more than {LONGEST:,} operations long", span,
         "make one of the values a Func, and say `compute_root` of it in a schedule",
@@ -149,7 +149,7 @@ def long_index(span: Span, env: Env) -> Expr:
     return BROKEN
 
 
-def inlined(e: ast.Inlined, env: Env) -> Expr:
+def inlined(e: ast.Inlined, env: Env) -> ir.Expr:
     """The body of a function at a call of it. What is wrong in it is wrong of this call, which its
     message names."""
     before = len(env.scope.mistakes)
@@ -162,7 +162,7 @@ def inlined(e: ast.Inlined, env: Env) -> Expr:
     return found
 
 
-def unary(e: ast.Unary, env: Env) -> Expr:
+def unary(e: ast.Unary, env: Env) -> ir.Expr:
     a = value(e.a, env)
     if is_broken(a):
         return BROKEN
@@ -174,13 +174,13 @@ def unary(e: ast.Unary, env: Env) -> Expr:
     if e.op == "~" and (t.is_float or t == BOOL):
         hint = "write `not`" if t == BOOL else None
         return wrong(env, e.a, t, "`~` takes an integer", hint)
-    op = UnaryOp.NEG if e.op == "-" else UnaryOp.NOT
-    if is_literal(a) and isinstance(a, Const):
+    op = ir.UnaryOp.NEG if e.op == "-" else ir.UnaryOp.NOT
+    if is_literal(a) and isinstance(a, ir.Const):
         return fold_unary(op, a, e.span)
-    return Unary(op, a, e.span)
+    return ir.Unary(op, a, e.span)
 
 
-def binary(e: ast.Binary, env: Env) -> Expr:
+def binary(e: ast.Binary, env: Env) -> ir.Expr:
     a, b = value(e.a, env), value(e.b, env)
     if is_broken(a) or is_broken(b):
         return BROKEN
@@ -189,13 +189,13 @@ def binary(e: ast.Binary, env: Env) -> Expr:
             if element(operand) != BOOL:
                 hint = "compare: `x != 0`; bits are combined by `&` and `|`"
                 return wrong(env, side, element(operand), f"`{e.op}` takes conditions", hint)
-        return Binary(Op.AND if e.op == "and" else Op.OR, a, b, e.span)
+        return ir.Binary(ir.Op.AND if e.op == "and" else ir.Op.OR, a, b, e.span)
     op = OPERATORS[e.op]
-    if op not in (Op.EQ, Op.NE, *BITWISE):
+    if op not in (ir.Op.EQ, ir.Op.NE, *BITWISE):
         for operand, side in ((a, e.a), (b, e.b)):
             if element(operand) == BOOL:
                 return wrong(env, side, BOOL, f"`{op}` takes numbers", "cast it: `i32(...)`")
-    if op in BITWISE | SHIFTS or op is Op.MOD:
+    if op in BITWISE | SHIFTS or op is ir.Op.MOD:
         for operand, side in ((a, e.a), (b, e.b)):
             if element(operand).is_float:
                 return wrong(
@@ -204,7 +204,7 @@ def binary(e: ast.Binary, env: Env) -> Expr:
     return operation(op, (a, e.a), (b, e.b), e.span, env)
 
 
-def index(e: ast.Expr, env: Env) -> Expr:
+def index(e: ast.Expr, env: Env) -> ir.Expr:
     """An index or extent: i64."""
     v = value(e, env)
     if is_broken(v):
@@ -217,10 +217,12 @@ def index(e: ast.Expr, env: Env) -> Expr:
         )  # fmt: skip
         return BROKEN
     found = let_indices.without_lets(with_numbers(to_type(v, I64, env.scope)))
-    return long_index(e.span, env) if contains(found, Let) or let_indices.is_long(found) else found
+    return (
+        long_index(e.span, env) if contains(found, ir.Let) or let_indices.is_long(found) else found
+    )
 
 
-def condition(e: ast.Expr, env: Env) -> Expr:
+def condition(e: ast.Expr, env: Env) -> ir.Expr:
     v = value(e, env)
     if is_broken(v) or element(v) == BOOL:
         return v

@@ -11,8 +11,8 @@ from hbc.frontend.costs.moves import Move, move
 from hbc.frontend.costs.spans import length
 from hbc.ir.algebra.form import coefficient
 from hbc.ir.algebra.linear import linear
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.instruction import Instruction, Kind
-from hbc.ir.lang.nodes import Access, Binary, Cast, Const, Expr, Op
 from hbc.ir.lang.types import DType, Memory
 from hbc.ir.lang.walk import mentions
 
@@ -57,7 +57,7 @@ def _dot(i: Instruction) -> Dot | None:
     )  # fmt: skip
 
 
-def _number(e: Expr, sizes: dict[str, int]) -> int | None:
+def _number(e: ir.Expr, sizes: dict[str, int]) -> int | None:
     """The extent at the largest sizes."""
     form = linear(e)
     total = form.constant
@@ -69,38 +69,38 @@ def _number(e: Expr, sizes: dict[str, int]) -> int | None:
     return total
 
 
-def _quotient(e: Expr, sizes: dict[str, int]) -> int | None:
+def _quotient(e: ir.Expr, sizes: dict[str, int]) -> int | None:
     match e:
-        case Binary(op=Op.DIV, a=a, b=Const(value=int(q))) if q > 0:
+        case ir.Binary(op=ir.Op.DIV, a=a, b=ir.Const(value=int(q))) if q > 0:
             inner = _number(a, sizes)
             return None if inner is None else inner // q
     return None
 
 
-def factors_of(graph: Graph, s: Step) -> tuple[Access, Access] | None:
+def factors_of(graph: Graph, s: Step) -> tuple[ir.Access, ir.Access] | None:
     """What a sum of products multiplies, without the conversions around it."""
     if s.update is None:
         return None
     u = graph.funcs[s.func].updates[s.update]
-    if u.op is not Op.ADD or not isinstance(u.value, Binary):
+    if u.op is not ir.Op.ADD or not isinstance(u.value, ir.Binary):
         return None
-    term: Expr = u.value.b if _is_own(u.value.a, s.func) else u.value.a
-    while isinstance(term, Cast):
+    term: ir.Expr = u.value.b if _is_own(u.value.a, s.func) else u.value.a
+    while isinstance(term, ir.Cast):
         term = term.value
-    if not (isinstance(term, Binary) and term.op is Op.MUL):
+    if not (isinstance(term, ir.Binary) and term.op is ir.Op.MUL):
         return None
     a, b = _bare(term.a), _bare(term.b)
-    if isinstance(a, Access) and isinstance(b, Access):
+    if isinstance(a, ir.Access) and isinstance(b, ir.Access):
         return a, b
     return None
 
 
-def _is_own(e: Expr, name: str) -> bool:
-    return isinstance(e, Access) and e.name == name
+def _is_own(e: ir.Expr, name: str) -> bool:
+    return isinstance(e, ir.Access) and e.name == name
 
 
-def _bare(e: Expr) -> Expr:
-    while isinstance(e, Cast):
+def _bare(e: ir.Expr) -> ir.Expr:
+    while isinstance(e, ir.Cast):
         e = e.value
     return e
 
@@ -138,7 +138,7 @@ def deep_loop(graph: Graph, s: Step) -> str | None:
     return (usual or both or good or [s.reduce[-1]])[-1]
 
 
-def windows(s: Step, lanes: str | None, deep: str, found: Iterable[Access]) -> bool:
+def windows(s: Step, lanes: str | None, deep: str, found: Iterable[ir.Access]) -> bool:
     """Whether neighbouring lanes read what neighbouring steps of the reduction do."""
     for a in found:
         last = a.indices[-1] if a.indices else None

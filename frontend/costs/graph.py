@@ -12,7 +12,7 @@ from hbc.frontend.plans.legal import stage_expressions
 from hbc.frontend.plans.plan import stage_vars, step
 from hbc.frontend.program.funcs import Func, Pipeline
 from hbc.ir.ground.record import record
-from hbc.ir.lang.nodes import Access
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.walk import nodes
 
 UNKNOWN = 4096  # values of an index of which nothing is known
@@ -27,7 +27,7 @@ class Step:
     update: int | None
     pure: tuple[str, ...]
     reduce: tuple[str, ...]
-    reads: tuple[Access, ...]
+    reads: tuple[ir.Access, ...]
 
     @property
     def key(self) -> tuple[str, int | None]:
@@ -93,7 +93,7 @@ class Graph:
             found[r.name] = (start[0], start[1] + max(extent[1], 1) - 1)
         return found
 
-    def read_box(self, a: Access, known: Known) -> Box:
+    def read_box(self, a: ir.Access, known: Known) -> Box:
         """Which points of a Func an access reads."""
         func = self.funcs[a.name]
         whole = self.whole.get(a.name)
@@ -150,7 +150,7 @@ def steps_of(func: Func) -> tuple[Step, ...]:
                 n
                 for e in stage_expressions(func, update)
                 for n in nodes(e)
-                if isinstance(n, Access) and n.name != func.name
+                if isinstance(n, ir.Access) and n.name != func.name
             )
         )
         pure = stage_vars(func, u)

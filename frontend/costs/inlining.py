@@ -13,26 +13,13 @@ from hbc.frontend.costs.spans import volume
 from hbc.frontend.plans.inline import map_func
 from hbc.frontend.plans.inline_limit import Formula, measure
 from hbc.frontend.program.funcs import Func, Pipeline
-from hbc.ir.lang.nodes import (
-    Access,
-    Binary,
-    Call,
-    Cast,
-    Const,
-    Expr,
-    Let,
-    MathOp,
-    Op,
-    Select,
-    Unary,
-    Var,
-)  # fmt: skip
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import INDEX
 from hbc.ir.lang.walk import mentions, nodes, rewrite, substitute
 
 # Vector operations, as far as they differ from one.
-_MATH = {MathOp.SQRT: 6.0, MathOp.FLOOR: 1.0, MathOp.CEIL: 1.0, MathOp.ROUND: 1.0,
-         MathOp.REINTERPRET: 0.0}  # fmt: skip
+_MATH = {ir.MathOp.SQRT: 6.0, ir.MathOp.FLOOR: 1.0, ir.MathOp.CEIL: 1.0, ir.MathOp.ROUND: 1.0,
+         ir.MathOp.REINTERPRET: 0.0}  # fmt: skip
 MATH, DIVISION, GATHERED, LOOKED_UP, REMAINDER = 14.0, 5.0, 8.0, 24.0, 3.0
 KEPT = 2.0  # a store and what it takes of the caches
 READ = 1.0
@@ -40,12 +27,12 @@ LONGEST = 400  # nodes of a formula that is still substituted
 SLACK = 1.1
 
 
-def cost_of(e: Expr, lanes: str | None) -> float:
+def cost_of(e: ir.Expr, lanes: str | None) -> float:
     """Operations per element of a formula whose lanes are the values of that variable."""
     match e:
-        case Const() | Var():
+        case ir.Const() | ir.Var():
             return 0.0
-        case Access(indices=indices):
+        case ir.Access(indices=indices):
             inner = sum(cost_of(i, lanes) for i in indices)
             if lanes is None:
                 return READ + inner
@@ -58,25 +45,25 @@ def cost_of(e: Expr, lanes: str | None) -> float:
                     return GATHERED + inner
                 case _:
                     return LOOKED_UP + inner
-        case Binary(op=op, a=a, b=b):
+        case ir.Binary(op=op, a=a, b=b):
             own = 1.0
-            if op in (Op.DIV, Op.MOD):
-                simple = isinstance(b, Const) and e.type.element.is_int
+            if op in (ir.Op.DIV, ir.Op.MOD):
+                simple = isinstance(b, ir.Const) and e.type.element.is_int
                 own = REMAINDER if simple else DIVISION if e.type.element.is_float else GATHERED
-            elif e.type == INDEX and op in (Op.ADD, Op.SUB, Op.MUL):
+            elif e.type == INDEX and op in (ir.Op.ADD, ir.Op.SUB, ir.Op.MUL):
                 own = 0.5
             return own + cost_of(a, lanes) + cost_of(b, lanes)
-        case Call(name=name, args=args):
+        case ir.Call(name=name, args=args):
             return _MATH.get(name, MATH) + sum(cost_of(a, lanes) for a in args)
-        case Cast(value=value):
+        case ir.Cast(value=value):
             narrow = value.type.element.bits != e.type.element.bits
             halves = value.type.element.is_float and value.type.element.bits == 16
             return (2.0 if halves else 1.0 if narrow else 0.0) + cost_of(value, lanes)
-        case Select(condition=c, a=a, b=b):
+        case ir.Select(condition=c, a=a, b=b):
             return 1.0 + cost_of(c, lanes) + cost_of(a, lanes) + cost_of(b, lanes)
-        case Unary(a=a):
+        case ir.Unary(a=a):
             return 1.0 + cost_of(a, lanes)
-        case Let(value=value, body=body):
+        case ir.Let(value=value, body=body):
             return cost_of(value, lanes) + cost_of(body, lanes)
         case _:
             return 1.0
@@ -103,9 +90,9 @@ def inlined(p: Pipeline, sizes: Mapping[str, int], dots: tuple[Dot, ...] = ()) -
     return replace(found, promised=constant_needs(found), dots=dots)
 
 
-def _expanded(e: Expr, gone: Mapping[str, Func]) -> Expr:
-    def expand(n: Expr) -> Expr:
-        if isinstance(n, Access) and n.name in gone:
+def _expanded(e: ir.Expr, gone: Mapping[str, Func]) -> ir.Expr:
+    def expand(n: ir.Expr) -> ir.Expr:
+        if isinstance(n, ir.Access) and n.name in gone:
             func = gone[n.name]
             return substitute(func.pure, dict(zip(func.variables, n.indices, strict=True)))
         return n
@@ -116,10 +103,10 @@ def _expanded(e: Expr, gone: Mapping[str, Func]) -> Expr:
 def _widens(func: Func, graph: Graph) -> bool:
     """Whether the Func only converts to a wider type what another holds."""
     e = func.pure
-    if func.updates or func.name in graph.outputs or not isinstance(e, Cast):
+    if func.updates or func.name in graph.outputs or not isinstance(e, ir.Cast):
         return False
     inner = e.value
-    return isinstance(inner, Access) and inner.type.element.bits < e.type.element.bits
+    return isinstance(inner, ir.Access) and inner.type.element.bits < e.type.element.bits
 
 
 def _is_cheap(graph: Graph, func: Func, kept: Mapping[str, Func], formula: Formula) -> bool:
@@ -140,12 +127,12 @@ def _is_cheap(graph: Graph, func: Func, kept: Mapping[str, Func], formula: Formu
     # What is read in lanes that are not its own is slower, if it is not a plain move itself.
     again = max([once, *(cost_of(func.pure, v) for v in lanes if v in func.variables)])
     points = volume(graph.box(func.name))
-    if isinstance(func.pure, Access | Const | Var) and again <= READ:
+    if isinstance(func.pure, ir.Access | ir.Const | ir.Var) and again <= READ:
         return True
     return uses * again <= (points * (once + KEPT) + uses * READ) * SLACK
 
 
-def _lanes_of(a: Access, func: Func, reader: Step) -> list[str]:
+def _lanes_of(a: ir.Access, func: Func, reader: Step) -> list[str]:
     """The variables of the Func that move with the lanes of a reader, those of its innermost loop."""
     if not reader.pure:
         return []
@@ -157,12 +144,12 @@ def ends_a_sum(func: Func, kept: Mapping[str, Func]) -> bool:
     """Whether the Func takes the elements of one with updates as they are: it is what the sums are
     finished with, and to substitute it saves no memory."""
     return any(
-        isinstance(n, Access) and n.name in kept and kept[n.name].updates and _is_whole(n, func)
+        isinstance(n, ir.Access) and n.name in kept and kept[n.name].updates and _is_whole(n, func)
         for n in nodes(func.pure)
     )
 
 
-def _is_whole(a: Access, func: Func) -> bool:
+def _is_whole(a: ir.Access, func: Func) -> bool:
     """Whether each variable of the Func is an index of the access."""
-    named = {i.name for i in a.indices if isinstance(i, Var)}
+    named = {i.name for i in a.indices if isinstance(i, ir.Var)}
     return set(func.variables) <= named

@@ -8,7 +8,7 @@ from hbc.frontend.costs.moves import Move, move
 from hbc.frontend.costs.spans import Box, length
 from hbc.frontend.plans.legal import is_reorderable
 from hbc.frontend.program.funcs import Func
-from hbc.ir.lang.nodes import Access, Var
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.walk import mentions
 
 
@@ -31,9 +31,9 @@ def sums_of(graph: Graph, func: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def is_elementwise(a: Access, func: Func) -> bool:
+def is_elementwise(a: ir.Access, func: Func) -> bool:
     """Whether the indices are the variables of the Func, each once."""
-    named = [i.name for i in a.indices if isinstance(i, Var)]
+    named = [i.name for i in a.indices if isinstance(i, ir.Var)]
     return len(named) == len(a.indices) and sorted(named) == sorted(func.variables)
 
 
@@ -42,12 +42,12 @@ def is_sum(func: Func) -> bool:
     return all(
         is_reorderable(func, u)
         and u.op is not None
-        and [i.name for i in u.indices if isinstance(i, Var)] == list(func.variables)
+        and [i.name for i in u.indices if isinstance(i, ir.Var)] == list(func.variables)
         for u in func.updates
     )
 
 
-def is_afar(a: Access, lane: str) -> bool:
+def is_afar(a: ir.Access, lane: str) -> bool:
     """Whether neighbouring lanes read other rows, and not just every second element."""
     moved = move(a, lane)
     return moved is Move.UNEVEN or (moved is Move.FAR and not mentions(a.indices[-1], lane))
@@ -96,8 +96,8 @@ def permuted(graph: Graph, name: str, inner: str, box: Box) -> Box:
     return tuple(spans[v] for v in own_names(access, graph.funcs[inner]).values())
 
 
-def own_names(a: Access, inner: Func) -> dict[str, str]:
+def own_names(a: ir.Access, inner: Func) -> dict[str, str]:
     """For each variable of the Func that is read the variable of the reader."""
     return {
-        v: i.name for v, i in zip(inner.variables, a.indices, strict=True) if isinstance(i, Var)
+        v: i.name for v, i in zip(inner.variables, a.indices, strict=True) if isinstance(i, ir.Var)
     }

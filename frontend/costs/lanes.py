@@ -6,14 +6,14 @@ from collections.abc import Iterable, Sequence
 
 from hbc.frontend.costs.blocks import Operand
 from hbc.frontend.costs.moves import Move, move
-from hbc.ir.lang.nodes import Access
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.walk import mentions
 
 FEW = 8  # values of a variable that are too few for lanes, if another has more
 
 
 def lane_variable(
-    variables: Sequence[str], extents: Sequence[int], reads: Iterable[Access]
+    variables: Sequence[str], extents: Sequence[int], reads: Iterable[ir.Access]
 ) -> str | None:
     """The last variable, whose values are neighbours in memory; where it has few, the one along
     which most is read in order."""
@@ -33,7 +33,7 @@ def lane_variable(
 
 
 def row_variable(
-    variables: Sequence[str], extents: Sequence[int], lane: str | None, reads: Sequence[Access],
+    variables: Sequence[str], extents: Sequence[int], lane: str | None, reads: Sequence[ir.Access],
     reduce: Sequence[str],
 ) -> str | None:  # fmt: skip
     """The variable along which a step of sums reads something again: an operand that does not move,
@@ -54,12 +54,12 @@ def row_variable(
     return best
 
 
-def slides(a: Access, v: str, reduce: Iterable[str]) -> bool:
+def slides(a: ir.Access, v: str, reduce: Iterable[str]) -> bool:
     """Whether an index is a sum of the variable and a reduction, as in a convolution."""
     return any(mentions(i, v) and any(mentions(i, r) for r in reduce) for i in a.indices)
 
 
-def operand(a: Access, rows: str | None, lane: str | None, reduce: Sequence[str]) -> Operand:
+def operand(a: ir.Access, rows: str | None, lane: str | None, reduce: Sequence[str]) -> Operand:
     """How an access moves along both."""
     along = Move.FIXED if lane is None else move(a, lane)
     moving = along is not Move.FIXED

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from hbc.ir.algebra.form import coefficient
 from hbc.ir.algebra.linear import linear
-from hbc.ir.lang.nodes import Access, Binary, Const, Expr, Op, Var
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.walk import mentions, nodes
 
 
@@ -20,7 +20,7 @@ class Move(StrEnum):
     UNEVEN = "uneven"
 
 
-def move(a: Access, loop: str) -> Move:
+def move(a: ir.Access, loop: str) -> Move:
     """How the access moves along a loop. Elements of the last dimension are neighbours."""
     found = Move.FIXED
     for d, index in enumerate(a.indices):
@@ -36,13 +36,13 @@ def move(a: Access, loop: str) -> Move:
     return found
 
 
-def _steps(index: Expr, loop: str) -> int | None:
+def _steps(index: ir.Expr, loop: str) -> int | None:
     """By how much the index grows with the loop; None where that is not constant. Limits of an index,
     as at the edges of an image, hold for few: they are looked through."""
     form = linear(index)
     total = coefficient(form, loop)
     for atom, times in form.terms:
-        if isinstance(atom, Var) or not mentions(atom, loop):
+        if isinstance(atom, ir.Var) or not mentions(atom, loop):
             continue
         inner = _within_limits(atom, loop)
         if inner is None:
@@ -54,34 +54,34 @@ def _steps(index: Expr, loop: str) -> int | None:
     return total
 
 
-def _within_limits(atom: Expr, loop: str) -> Expr | None:
+def _within_limits(atom: ir.Expr, loop: str) -> ir.Expr | None:
     """What a minimum or maximum limits."""
-    if isinstance(atom, Binary) and atom.op in (Op.MIN, Op.MAX):
+    if isinstance(atom, ir.Binary) and atom.op in (ir.Op.MIN, ir.Op.MAX):
         moving = [x for x in (atom.a, atom.b) if mentions(x, loop)]
         if len(moving) == 1:
             return moving[0]
     return None
 
 
-def pieces(e: Expr, loop: str) -> frozenset[int]:
+def pieces(e: ir.Expr, loop: str) -> frozenset[int]:
     """The constants q of the quotients and remainders by q of which the dividend moves with the loop:
     pieces of q of its values belong together."""
     return frozenset(
         int(n.b.value)
         for n in nodes(e)
-        if isinstance(n, Binary)
-        and n.op in (Op.DIV, Op.MOD)
-        and isinstance(n.b, Const)
+        if isinstance(n, ir.Binary)
+        and n.op in (ir.Op.DIV, ir.Op.MOD)
+        and isinstance(n.b, ir.Const)
         and isinstance(n.b.value, int)
         and n.b.value > 1
         and mentions(n.a, loop)
     )
 
 
-def is_limited(a: Access, loop: str) -> bool:
+def is_limited(a: ir.Access, loop: str) -> bool:
     """Whether minima or maxima limit an index that moves with the loop, as at the edges of an image."""
     return any(
-        isinstance(n, Binary) and n.op in (Op.MIN, Op.MAX) and mentions(n, loop)
+        isinstance(n, ir.Binary) and n.op in (ir.Op.MIN, ir.Op.MAX) and mentions(n, loop)
         for i in a.indices
         for n in nodes(i)
     )

@@ -7,19 +7,7 @@ from math import prod
 
 from hbc.frontend.program.funcs import Func
 from hbc.ir.algebra.linear import linear, to_expr
-from hbc.ir.lang.nodes import (
-    Access,
-    Binary,
-    Cast,
-    Const,
-    Expr,
-    Let,
-    Op,
-    Select,
-    Unary,
-    UnaryOp,
-    Var,
-)
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import INDEX
 
 Span = tuple[int, int]  # first and last
@@ -29,30 +17,30 @@ Box = tuple[Span, ...]
 MOST_DEEP = 12  # Funcs that an index is looked through
 
 
-def index_span(e: Expr, known: Known, funcs: Mapping[str, Func], deep: int = 0) -> Span | None:
+def index_span(e: ir.Expr, known: Known, funcs: Mapping[str, Func], deep: int = 0) -> Span | None:
     """First and last value of an index; None where nothing is known. Equal terms cancel first."""
     return _span(to_expr(linear(e)) if e.type == INDEX else e, known, funcs, deep)
 
 
-def _span(e: Expr, known: Known, funcs: Mapping[str, Func], deep: int) -> Span | None:
+def _span(e: ir.Expr, known: Known, funcs: Mapping[str, Func], deep: int) -> Span | None:
     match e:
-        case Const(value=value):
+        case ir.Const(value=value):
             return (int(value), int(value)) if isinstance(value, int) else None
-        case Var(name=name):
+        case ir.Var(name=name):
             return known.get(name)
-        case Cast(value=value):
+        case ir.Cast(value=value):
             return _span(value, known, funcs, deep) if e.type.element.is_int else None
-        case Unary(op=UnaryOp.NEG, a=a):
+        case ir.Unary(op=ir.UnaryOp.NEG, a=a):
             found = _span(a, known, funcs, deep)
             return None if found is None else (-found[1], -found[0])
-        case Binary(op=op, a=a, b=b):
+        case ir.Binary(op=op, a=a, b=b):
             return _of_two(op, _span(a, known, funcs, deep), _span(b, known, funcs, deep))
-        case Select(a=a, b=b):
+        case ir.Select(a=a, b=b):
             return joined(_span(a, known, funcs, deep), _span(b, known, funcs, deep))
-        case Let(name=name, value=value, body=body):
+        case ir.Let(name=name, value=value, body=body):
             inner = _span(value, known, funcs, deep)
             return None if inner is None else _span(body, {**known, name: inner}, funcs, deep)
-        case Access(name=name, indices=indices) if deep < MOST_DEEP:
+        case ir.Access(name=name, indices=indices) if deep < MOST_DEEP:
             func = funcs.get(name)
             if func is None or func.updates or func.table_shape or not func.element.is_int:
                 return None
@@ -63,8 +51,8 @@ def _span(e: Expr, known: Known, funcs: Mapping[str, Func], deep: int) -> Span |
     return None
 
 
-def _of_two(op: Op, a: Span | None, b: Span | None) -> Span | None:
-    if op is Op.MOD and b is not None and b[0] == b[1] > 0:
+def _of_two(op: ir.Op, a: Span | None, b: Span | None) -> Span | None:
+    if op is ir.Op.MOD and b is not None and b[0] == b[1] > 0:
         q = b[0]
         if a is None or a[0] // q != a[1] // q:
             return 0, q - 1
@@ -73,19 +61,19 @@ def _of_two(op: Op, a: Span | None, b: Span | None) -> Span | None:
         # One side of a minimum or maximum bounds nothing below or above.
         return None
     match op:
-        case Op.ADD:
+        case ir.Op.ADD:
             return a[0] + b[0], a[1] + b[1]
-        case Op.SUB:
+        case ir.Op.SUB:
             return a[0] - b[1], a[1] - b[0]
-        case Op.MUL:
+        case ir.Op.MUL:
             corners = [x * y for x in a for y in b]
             return min(corners), max(corners)
-        case Op.DIV if b[0] > 0:
+        case ir.Op.DIV if b[0] > 0:
             corners = [x // y for x in a for y in b]
             return min(corners), max(corners)
-        case Op.MIN:
+        case ir.Op.MIN:
             return min(a[0], b[0]), min(a[1], b[1])
-        case Op.MAX:
+        case ir.Op.MAX:
             return max(a[0], b[0]), max(a[1], b[1])
     return None
 

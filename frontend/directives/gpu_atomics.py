@@ -9,16 +9,16 @@ from hbc.frontend.plans.concurrent import check_reordered, is_independent
 from hbc.frontend.plans.plan import Loop, StagePlan, stage_text, step
 from hbc.frontend.program.funcs import Directive, Func
 from hbc.ir.ground.diag import error
-from hbc.ir.lang.nodes import ASSOCIATIVE, GPU_LOOPS, Op
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import DType
 
 LEAST_BITS = 16
 """Of an element: what `atomicCAS` compares and swaps has as many at least."""
 
 
-def can_be_atomic(op: Op, element: DType) -> bool:
+def can_be_atomic(op: ir.Op, element: DType) -> bool:
     """Whether a GPU does `memory = memory op value` on an element as one step."""
-    return op in ASSOCIATIVE and element.bits >= LEAST_BITS
+    return op in ir.ASSOCIATIVE and element.bits >= LEAST_BITS
 
 
 def check_atomic(func: Func, stage: StagePlan, loop: Loop, d: Directive) -> None:
@@ -44,10 +44,10 @@ def check_atomic(func: Func, stage: StagePlan, loop: Loop, d: Directive) -> None
         )  # fmt: skip
 
 
-def atomic_op(func: Func, stage: StagePlan) -> Op | None:
+def atomic_op(func: Func, stage: StagePlan) -> ir.Op | None:
     """How a stage updates elements that other threads update too; None where each has its own."""
     update = step(func, stage.update)
     if update is None or not stage.atomic:
         return None
-    shared = any(x.kind in GPU_LOOPS and not is_independent(func, stage, x) for x in stage.loops)
+    shared = any(x.kind in ir.GPU_LOOPS and not is_independent(func, stage, x) for x in stage.loops)
     return update.op if shared else None

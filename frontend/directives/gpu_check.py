@@ -8,14 +8,14 @@ from hbc.frontend.directives.swizzles import check_swizzle
 from hbc.frontend.plans.place_on_gpu import THREADS, Place, outside_of_threads, place_in, place_of
 from hbc.frontend.plans.plan import At, FuncPlan, Inline, Loop, Plan, StagePlan, stage_text
 from hbc.ir.ground.diag import Diagnostic, Note
-from hbc.ir.lang.nodes import LoopKind
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import TILES, Memory
 
 _WORDS = {
     Memory.SHARED: "shared memory", Memory.REGISTER: "registers", Memory.STACK: "threads",
     **dict.fromkeys(TILES, "fragments"),
 }  # fmt: skip
-_SHARING = {LoopKind.BLOCK: "blocks", LoopKind.THREAD: "threads", LoopKind.LANE: "lanes"}
+_SHARING = {ir.LoopKind.BLOCK: "blocks", ir.LoopKind.THREAD: "threads", ir.LoopKind.LANE: "lanes"}
 
 
 def check_gpu(plan: Plan) -> Iterator[Diagnostic]:
@@ -41,7 +41,7 @@ def _loops(plan: Plan, f: FuncPlan, s: StagePlan) -> Iterator[Diagnostic]:
         if wrong is not None:
             yield wrong
             return
-        last = loop if loop.kind is not LoopKind.SERIAL or place is not Place.HOST else last
+        last = loop if loop.kind is not ir.LoopKind.SERIAL or place is not Place.HOST else last
         place = place_in(place, loop.kind)
     pure = [x for x in s.loops if s.root_of(x.dim).isdisjoint(s.reduce)]
     if place is Place.HOST and pure:
@@ -68,17 +68,17 @@ def _misplaced(
     """Why the loop cannot be what it is. `last` is the loop around it, unless that is the host's;
     `hint` says how threads compute the Func together."""
     name, who = f"`{loop.name}`", _SHARING.get(loop.kind, "")
-    if loop.kind is LoopKind.PARALLEL:
+    if loop.kind is ir.LoopKind.PARALLEL:
         return Diagnostic(
             f"`parallel({loop.name})` is for the threads of a processor, and this is for a GPU",
             loop.span, "use `gpu_blocks` and `gpu_threads`",
         )  # fmt: skip
-    if loop.kind is LoopKind.BLOCK and outside is not Place.HOST:
+    if loop.kind is ir.LoopKind.BLOCK and outside is not Place.HOST:
         return Diagnostic(
             f"`{s.func}` is computed inside of a block: its loop {name} cannot be given to blocks",
             loop.span, "give it to threads, or compute the Func at the root",
         )  # fmt: skip
-    if loop.kind is LoopKind.BLOCK and last is not None and last.kind is not LoopKind.BLOCK:
+    if loop.kind is ir.LoopKind.BLOCK and last is not None and last.kind is not ir.LoopKind.BLOCK:
         return Diagnostic(
             f"the loop {name} over blocks lies inside of `{last.name}`", loop.span,
             f"loops over blocks are outermost: `reorder({loop.name}, {last.name})` first",
@@ -101,7 +101,7 @@ def _misplaced(
             f"{between} stands between the loop {name} and the threads around it", loop.span,
             "loops over threads nest directly: `reorder` them",
         )  # fmt: skip
-    if last is not None and last.kind is LoopKind.LANE:
+    if last is not None and last.kind is ir.LoopKind.LANE:
         return Diagnostic(
             f"the loop {name} lies inside of the lanes of `{last.name}`", loop.span,
             "one loop runs over the lanes of a warp, and it is the innermost of those over threads",

@@ -24,8 +24,8 @@ from hbc.frontend.plans.plan import (
     Tail,
     default_stage,
 )  # fmt: skip
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.names import unused
-from hbc.ir.lang.nodes import GPU_LOOPS, LoopKind
 from hbc.ir.lang.types import TILES, Memory
 
 THREADS_A_BLOCK = 256
@@ -62,27 +62,27 @@ def _over_blocks(plan: Plan, f: FuncPlan, s: StagePlan) -> StagePlan:
     if (s.loops, s.relations) != (plain.loops, ()) or s.pipelined or _levels(plan, s):
         return s
     pure = tuple(x for x in s.loops if x.dim not in s.reduce)
-    return _shared_out(s, pure, THREADS_A_BLOCK, LoopKind.BLOCK, Tail.GUARD)
+    return _shared_out(s, pure, THREADS_A_BLOCK, ir.LoopKind.BLOCK, Tail.GUARD)
 
 
 def _over_threads(plan: Plan, f: FuncPlan, s: StagePlan) -> StagePlan:
-    if any(x.kind in GPU_LOOPS for x in s.loops):
+    if any(x.kind in ir.GPU_LOOPS for x in s.loops):
         return s
     levels = _levels(plan, s)
     run: tuple[Loop, ...] = ()
     best: tuple[Loop, ...] = ()
     for x in s.loops:
         pure = s.root_of(x.dim).isdisjoint(s.reduce)
-        plain = pure and x.kind is LoopKind.SERIAL and x.dim not in dict(s.pipelined)
+        plain = pure and x.kind is ir.LoopKind.SERIAL and x.dim not in dict(s.pipelined)
         run = (*run, x) if plain else ()
         best = run if len(run) > len(best) else best
         if x.name in levels:
             run = ()
-    return _shared_out(s, best, _block_size(plan, f), LoopKind.SERIAL, Tail.MASK)
+    return _shared_out(s, best, _block_size(plan, f), ir.LoopKind.SERIAL, Tail.MASK)
 
 
 def _shared_out(
-    s: StagePlan, loops: tuple[Loop, ...], threads: int, outer: LoopKind, tail: Tail
+    s: StagePlan, loops: tuple[Loop, ...], threads: int, outer: ir.LoopKind, tail: Tail
 ) -> StagePlan:
     """The loops as one, split into `outer` pieces of so many threads."""
     if not loops:
@@ -101,7 +101,7 @@ def _shared_out(
     relations.append(Split(dim, pieces, inner, threads, tail, loops[0].span))
     made = (
         Loop(pieces, pieces, outer, span=loops[0].span),
-        Loop(inner, inner, LoopKind.THREAD, span=loops[0].span),
+        Loop(inner, inner, ir.LoopKind.THREAD, span=loops[0].span),
     )
     at = s.loops.index(loops[0])
     rest = tuple(x for x in s.loops if x not in loops)
@@ -131,7 +131,7 @@ def _block_size(plan: Plan, f: FuncPlan) -> int:
 def _threads(plan: Plan, f: FuncPlan, s: StagePlan) -> int | None:
     """The threads that a stage's loops over threads count, one by one or by warps."""
     count = _thread_count(s)
-    lanes = next((x for x in s.loops if x.kind is LoopKind.LANE), None)
+    lanes = next((x for x in s.loops if x.kind is ir.LoopKind.LANE), None)
     if count is None or (lanes is None and not _on_tiles(plan, f, s)):
         return count
     return count * WARP
@@ -144,7 +144,7 @@ def _on_tiles(plan: Plan, f: FuncPlan, s: StagePlan) -> bool:
     ):
         return True
     kinds = [x.kind for x in s.loops]
-    first = kinds.index(LoopKind.THREAD) if LoopKind.THREAD in kinds else len(kinds)
+    first = kinds.index(ir.LoopKind.THREAD) if ir.LoopKind.THREAD in kinds else len(kinds)
     made = [At(s.func, s.update, x.name) for x in s.loops[first:]]
     return any(
         (g.compute.func, g.compute.update, g.compute.loop) == (a.func, a.update, a.loop)
@@ -164,7 +164,7 @@ def _launched_by(plan: Plan, f: FuncPlan) -> str | None:
 
 def _thread_count(s: StagePlan) -> int | None:
     """How many iterations the loops over threads have together, where that is known."""
-    extents = [_extent(s, x.dim) for x in s.loops if x.kind is LoopKind.THREAD]
+    extents = [_extent(s, x.dim) for x in s.loops if x.kind is ir.LoopKind.THREAD]
     known = [e for e in extents if e is not None]
     return prod(known) if known and len(known) == len(extents) else None
 

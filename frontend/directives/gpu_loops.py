@@ -14,7 +14,7 @@ from hbc.frontend.plans.loop_kinds import expect_serial
 from hbc.frontend.plans.plan import StagePlan, stage_text
 from hbc.frontend.program.funcs import Directive, Func
 from hbc.ir.ground.diag import error
-from hbc.ir.lang.nodes import LoopKind
+from hbc.ir.lang import nodes as ir
 
 MOST_BLOCK_LOOPS = 3  # a grid has three dimensions
 MOST_RESIDENT = 32  # blocks of a multiprocessor, of any that there is: sm_80 and sm_90 have as many
@@ -22,8 +22,8 @@ MOST_RESIDENT = 32  # blocks of a multiprocessor, of any that there is: sm_80 an
 
 def gpu_blocks(func: Func, stage: StagePlan, d: Directive) -> StagePlan:
     """`for i: for j` -> a grid with a block of threads for each (i, j)."""
-    new = _mark(func, stage, d, LoopKind.BLOCK)
-    if sum(x.kind is LoopKind.BLOCK for x in new.loops) > MOST_BLOCK_LOOPS:
+    new = _mark(func, stage, d, ir.LoopKind.BLOCK)
+    if sum(x.kind is ir.LoopKind.BLOCK for x in new.loops) > MOST_BLOCK_LOOPS:
         raise error(
             f"a grid of blocks has at most {MOST_BLOCK_LOOPS} dimensions", d.span,
             "`fuse` two of the loops first",
@@ -33,12 +33,12 @@ def gpu_blocks(func: Func, stage: StagePlan, d: Directive) -> StagePlan:
 
 def gpu_threads(func: Func, stage: StagePlan, d: Directive) -> StagePlan:
     """`for i: for j` -> a thread of the block for each (i, j), those of one i next to each other."""
-    return _mark(func, stage, d, LoopKind.THREAD)
+    return _mark(func, stage, d, ir.LoopKind.THREAD)
 
 
 def gpu_lanes(func: Func, stage: StagePlan, d: Directive) -> StagePlan:
     """`for i` -> a lane of the warp for each i; loops over threads around it count warps."""
-    return _mark(func, stage, d, LoopKind.LANE)
+    return _mark(func, stage, d, ir.LoopKind.LANE)
 
 
 def persistent(func: Func, stage: StagePlan, d: Directive) -> StagePlan:
@@ -62,7 +62,7 @@ def at_once(func: Func, stage: StagePlan, d: Directive) -> StagePlan:
 
 
 def _check_blocks(stage: StagePlan, d: Directive, what: str) -> None:
-    if any(x.kind is LoopKind.BLOCK for x in stage.loops):
+    if any(x.kind is ir.LoopKind.BLOCK for x in stage.loops):
         return
     pure = next((x.name for x in stage.loops if x.dim not in stage.reduce), "i")
     raise error(
@@ -71,7 +71,7 @@ def _check_blocks(stage: StagePlan, d: Directive, what: str) -> None:
     )  # fmt: skip
 
 
-def _mark(func: Func, stage: StagePlan, d: Directive, kind: LoopKind) -> StagePlan:
+def _mark(func: Func, stage: StagePlan, d: Directive, kind: ir.LoopKind) -> StagePlan:
     for name in names(d, len(d.args)):
         loop = find(stage, name, d)
         expect_serial(stage, loop, d)

@@ -9,19 +9,19 @@ from hbc.frontend.directives.schedule import apply_schedule
 from hbc.frontend.plans.inline import inline_funcs
 from hbc.frontend.plans.plan import At, FuncPlan, Inline, Level, Plan, Root, Split, StagePlan, step
 from hbc.frontend.program.funcs import Image, Pipeline, Schedule
-from hbc.ir.lang.nodes import LoopKind, Op
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.show import show
 from hbc.ir.lang.target import GPU, TARGETS
 from hbc.ir.lang.types import Memory
 
 KINDS = {
-    LoopKind.SERIAL: "for",
-    LoopKind.PARALLEL: "parallel for",
-    LoopKind.UNROLL: "unrolled for",
-    LoopKind.VECTOR: "vectorized for",
-    LoopKind.BLOCK: "blocks for",
-    LoopKind.THREAD: "threads for",
-    LoopKind.LANE: "lanes for",
+    ir.LoopKind.SERIAL: "for",
+    ir.LoopKind.PARALLEL: "parallel for",
+    ir.LoopKind.UNROLL: "unrolled for",
+    ir.LoopKind.VECTOR: "vectorized for",
+    ir.LoopKind.BLOCK: "blocks for",
+    ir.LoopKind.THREAD: "threads for",
+    ir.LoopKind.LANE: "lanes for",
 }
 
 
@@ -89,7 +89,7 @@ def _stage(
     return lines
 
 
-def _assign(op: Op) -> str:
+def _assign(op: ir.Op) -> str:
     return f"{op}="
 
 

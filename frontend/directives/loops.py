@@ -25,7 +25,7 @@ from hbc.frontend.program.funcs import Directive, Func, Stage
 from hbc.frontend.program.vocabulary import CACHES
 from hbc.ir.ground.diag import did_you_mean, error
 from hbc.ir.ground.source import Span
-from hbc.ir.lang.nodes import Expr, LoopKind
+from hbc.ir.lang import nodes as ir
 
 # Each split of a split doubles what must be told apart: full pieces and tails. People nest ten.
 MOST_LOOPS = 32
@@ -63,7 +63,7 @@ def fuse(func: Func, stage: StagePlan, d: Directive) -> StagePlan:
         expect_plain(stage, loop, d, "fused")
     rest = (*stage.loops[:at], *stage.loops[at + 2 :])
     dim = fresh(stage, fused, rest, d)
-    new = Loop(fused, dim, LoopKind.SERIAL, note(stage, d), d.span)
+    new = Loop(fused, dim, ir.LoopKind.SERIAL, note(stage, d), d.span)
     return replace(
         stage,
         loops=(*stage.loops[:at], new, *stage.loops[at + 2 :]),
@@ -91,14 +91,14 @@ def reorder_loops(func: Func, stage: StagePlan, d: Directive, order: Sequence[st
 
 def unroll(func: Func, stage: StagePlan, d: Directive) -> StagePlan:
     """The loop's body, written once per iteration. With a factor: split first."""
-    return _mark(func, stage, d, LoopKind.UNROLL, "_u")
+    return _mark(func, stage, d, ir.LoopKind.UNROLL, "_u")
 
 
 def vectorize(func: Func, stage: StagePlan, d: Directive) -> StagePlan:
     """All iterations at once, in vector lanes. With a factor: split first."""
-    new = _mark(func, stage, d, LoopKind.VECTOR, "_v")
+    new = _mark(func, stage, d, ir.LoopKind.VECTOR, "_v")
     # Of the two loops that a split makes, the one in lanes; messages call it what the line does.
-    loop = next(x for x in new.loops if x not in stage.loops and x.kind is LoopKind.VECTOR)
+    loop = next(x for x in new.loops if x not in stage.loops and x.kind is ir.LoopKind.VECTOR)
     check_concurrent(func, new, replace(loop, name=names(d, 1)[0]), d, "vectorize")
     return new
 
@@ -110,7 +110,7 @@ def parallel(func: Func, stage: StagePlan, d: Directive) -> StagePlan:
         stage = split_loop(func, stage, d, name, name, f"{name}_p", integer(d, 1))
     loop = find(stage, name, d)
     expect_serial(stage, loop, d)
-    new = replace(loop, kind=LoopKind.PARALLEL, note=note(stage, d), span=d.span)
+    new = replace(loop, kind=ir.LoopKind.PARALLEL, note=note(stage, d), span=d.span)
     check_concurrent(func, stage, loop, d, "parallel")
     return _replace_loop(stage, loop, new)
 
@@ -157,7 +157,7 @@ def specialize(func: Func, stage: StagePlan, d: Directive) -> StagePlan:
     return replace(stage, special=(*stage.special, (condition, plain)))
 
 
-def _mark(func: Func, stage: StagePlan, d: Directive, kind: LoopKind, suffix: str) -> StagePlan:
+def _mark(func: Func, stage: StagePlan, d: Directive, kind: ir.LoopKind, suffix: str) -> StagePlan:
     name = names(d, 1)[0]
     inner = name
     if len(d.args) > 1:
@@ -191,7 +191,7 @@ def split_loop(
     if tail is Tail.SHIFT:
         check_shift(func, stage, loop, d.span)
     halves = tuple(
-        Loop(n, dim, LoopKind.SERIAL, note(stage, d), d.span)
+        Loop(n, dim, ir.LoopKind.SERIAL, note(stage, d), d.span)
         for n, dim in ((outer, out_dim), (inner, in_dim))
     )
     return replace(
@@ -234,7 +234,7 @@ def names(d: Directive, count: int) -> tuple[str, ...]:
 
 
 def integer(d: Directive, at: int) -> int:
-    value: str | int | Stage | Expr = d.args[at]
+    value: str | int | Stage | ir.Expr = d.args[at]
     if not isinstance(value, int):
         raise error(f"argument {at + 1} of `{d.name}` must be an integer", d.span)
     return value

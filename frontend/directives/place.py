@@ -9,7 +9,7 @@ from hbc.frontend.plans.inline import wrapper_name
 from hbc.frontend.plans.plan import At, FuncPlan, Inline, Plan, Promise, Root
 from hbc.frontend.program.funcs import Directive, Stage
 from hbc.ir.ground.diag import did_you_mean, error
-from hbc.ir.lang.nodes import Expr, const_index
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import Memory
 
 
@@ -94,10 +94,10 @@ def variable_of(f: FuncPlan, d: Directive) -> str:
     return name
 
 
-def _expr(d: Directive, at: int) -> Expr:
+def _expr(d: Directive, at: int) -> ir.Expr:
     value = d.args[at]
     if isinstance(value, int):
-        return const_index(value)
+        return ir.const_index(value)
     if isinstance(value, (str, Stage)):
         raise error(f"argument {at + 1} of `{d.name}` must be an integer or a size", d.span)
     return value

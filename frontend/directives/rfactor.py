@@ -22,9 +22,9 @@ from hbc.frontend.plans.plan import (
 )
 from hbc.frontend.program.funcs import Directive, Func, Pipeline, ReduceVar, Update
 from hbc.ir.ground.diag import InternalError, error
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, and_, floordiv, lt, mul
 from hbc.ir.lang.identity import identity_of
-from hbc.ir.lang.nodes import Access, Binary, Const, Expr, Var, const_index
 from hbc.ir.lang.walk import substitute
 
 
@@ -69,16 +69,16 @@ def rfactor(
     return replace(pipeline, funcs=tuple(funcs))
 
 
-Domain = dict[str, tuple[Expr, Expr]]
+Domain = dict[str, tuple[ir.Expr, ir.Expr]]
 
 
 def _split_domain(
-    stage: StagePlan, ranges: Domain, condition: Expr | None, d: Directive
-) -> tuple[dict[str, Expr], Domain, Expr | None]:
+    stage: StagePlan, ranges: Domain, condition: ir.Expr | None, d: Directive
+) -> tuple[dict[str, ir.Expr], Domain, ir.Expr | None]:
     """Values of the original reduction variables in terms of the loops', those loops' ranges, and
     the condition that guards partial pieces."""
     domain: Domain = dict(ranges)
-    values: dict[str, Expr] = {name: Var(name) for name in ranges}
+    values: dict[str, ir.Expr] = {name: ir.Var(name) for name in ranges}
     for r in stage.relations:
         if not isinstance(r, Split):
             if stage.root_of(r.fused) & stage.reduce:
@@ -87,45 +87,45 @@ def _split_domain(
         if r.old not in domain:
             continue
         start, extent = domain.pop(r.old)
-        factor = const_index(r.factor)
-        pieces = floordiv(add(extent, const_index(r.factor - 1)), factor)
-        domain[r.outer], domain[r.inner] = (const_index(0), pieces), (const_index(0), factor)
-        offset = add(mul(Var(r.outer), factor), Var(r.inner))
+        factor = ir.const_index(r.factor)
+        pieces = floordiv(add(extent, ir.const_index(r.factor - 1)), factor)
+        domain[r.outer], domain[r.inner] = (ir.const_index(0), pieces), (ir.const_index(0), factor)
+        offset = add(mul(ir.Var(r.outer), factor), ir.Var(r.inner))
         whole = {r.old: add(start, offset)}
         values = {k: substitute(v, whole) for k, v in values.items()}
         if condition is not None:  # what an outer split asks for speaks of what this one divides
             condition = substitute(condition, whole)
-        if not (isinstance(extent, Const) and int(extent.value) % r.factor == 0):
+        if not (isinstance(extent, ir.Const) and int(extent.value) % r.factor == 0):
             guard = lt(offset, extent)
             condition = guard if condition is None else and_(condition, guard)
     return values, domain, condition
 
 
 def _partial(
-    func: Func, update: Update, name: str, values: dict[str, Expr], domain: Domain,
-    condition: Expr | None, dim: str, variable: str,
+    func: Func, update: Update, name: str, values: dict[str, ir.Expr], domain: Domain,
+    condition: ir.Expr | None, dim: str, variable: str,
 ) -> Update:  # fmt: skip
     """`name[indices, u] op= term`, the factored loop having become the variable u."""
-    rename = {dim: Var(variable)}
+    rename = {dim: ir.Var(variable)}
     values = {k: substitute(v, rename) for k, v in values.items()}
     indices = tuple(substitute(i, values) for i in update.indices)
-    if not isinstance(update.value, Binary) or update.op is None:
+    if not isinstance(update.value, ir.Binary) or update.op is None:
         raise InternalError("an associative update is not a binary operation")
     term = substitute(update.value.b, values)
     rest = tuple(
         ReduceVar(n, lo, extent, update.span) for n, (lo, extent) in domain.items() if n != dim
     )
     where = None if condition is None else substitute(condition, rename)
-    place = (*indices, Var(variable))
-    own = Access(name, place, func.pure.type)
-    return Update(place, Binary(update.op, own, term), update.op, rest, where, update.span)
+    place = (*indices, ir.Var(variable))
+    own = ir.Access(name, place, func.pure.type)
+    return Update(place, ir.Binary(update.op, own, term), update.op, rest, where, update.span)
 
 
 def _combine(func: Func, update: Update, name: str, r: ReduceVar) -> Update:
     """`f[variables] op= name[variables, r]`: at every point, whatever indices were scattered to."""
     if update.op is None:
         raise InternalError("an associative update has no operator")
-    place = tuple(Var(v) for v in func.variables)
-    own = Access(func.name, place, func.pure.type)
-    part = Access(name, (*place, Var(r.name)), func.pure.type)
-    return Update(place, Binary(update.op, own, part), update.op, (r,), None, update.span)
+    place = tuple(ir.Var(v) for v in func.variables)
+    own = ir.Access(func.name, place, func.pure.type)
+    part = ir.Access(name, (*place, ir.Var(r.name)), func.pure.type)
+    return Update(place, ir.Binary(update.op, own, part), update.op, (r,), None, update.span)

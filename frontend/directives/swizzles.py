@@ -11,8 +11,8 @@ from hbc.frontend.plans.place_on_gpu import Place, place_of
 from hbc.frontend.plans.plan import FuncPlan, Plan
 from hbc.frontend.program.funcs import Directive
 from hbc.ir.ground.diag import Diagnostic
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import const_value
-from hbc.ir.lang.nodes import Expr, Swizzle, const_index
 from hbc.ir.lang.types import Memory
 
 UNIT_BYTES = 16
@@ -51,15 +51,15 @@ def check_swizzle(plan: Plan, f: FuncPlan) -> Iterator[Diagnostic]:
         )  # fmt: skip
 
 
-def whole_row(f: FuncPlan, variable: str, extent: Expr) -> Expr:
+def whole_row(f: FuncPlan, variable: str, extent: ir.Expr) -> ir.Expr:
     """The extent of a dimension in memory: rows that are swizzled have a power of two."""
     least = const_value(extent)
     if f.swizzle is None or f.swizzle[0] != variable or least is None:
         return extent
-    return const_index(max(1 << max(0, int(least) - 1).bit_length(), 2 * f.swizzle[1]))
+    return ir.const_index(max(1 << max(0, int(least) - 1).bit_length(), 2 * f.swizzle[1]))
 
 
-def swizzle_of(f: FuncPlan, row: Expr) -> Swizzle | None:
+def swizzle_of(f: FuncPlan, row: ir.Expr) -> ir.Swizzle | None:
     """How an array with rows of so many elements is swizzled."""
     length = const_value(row)
-    return None if f.swizzle is None or length is None else Swizzle(f.swizzle[1], int(length))
+    return None if f.swizzle is None or length is None else ir.Swizzle(f.swizzle[1], int(length))

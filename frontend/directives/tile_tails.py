@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hbc.frontend.plans.plan import At, FuncPlan, Plan, Split, StagePlan, Tail
-from hbc.ir.lang.nodes import LoopKind
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import TILES
 
 
@@ -28,8 +28,8 @@ def _masked(f: FuncPlan) -> FuncPlan:
 
 
 def _masked_stage(s: StagePlan) -> StagePlan:
-    blocks = {x.dim for x in s.loops if x.kind is LoopKind.BLOCK}
-    vectors = {x.dim for x in s.loops if x.kind is LoopKind.VECTOR}
+    blocks = {x.dim for x in s.loops if x.kind is ir.LoopKind.BLOCK}
+    vectors = {x.dim for x in s.loops if x.kind is ir.LoopKind.VECTOR}
     relations = tuple(
         replace(r, tail=Tail.MASK)
         if isinstance(r, Split)

@@ -12,9 +12,9 @@ from hbc.ir.algebra.linear import canonical
 from hbc.ir.ground.diag import did_you_mean
 from hbc.ir.ground.record import record
 from hbc.ir.ground.source import Span
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import const_value, floordiv, mul
 from hbc.ir.lang.instruction import Size
-from hbc.ir.lang.nodes import Expr, Var, const_index
 from hbc.ir.lang.types import INDEX
 
 
@@ -22,7 +22,7 @@ from hbc.ir.lang.types import INDEX
 class Extent:
     """`grain` divides it, whatever the sizes are; `most` is what it is at the largest sizes."""
 
-    value: Expr
+    value: ir.Expr
     grain: int
     most: int
 
@@ -30,7 +30,7 @@ class Extent:
         return Extent(canonical(floordiv(self.value, d)), self.grain // d, self.most // d)
 
 
-BROKEN = Extent(const_index(1), 1, 1)
+BROKEN = Extent(ir.const_index(1), 1, 1)
 _, LARGEST = INDEX.element.limits
 """Index arithmetic would wrap beyond, and messages show other numbers than those that are written."""
 
@@ -83,10 +83,10 @@ def read_extent(e: ast.Expr, sizes: Mapping[str, Size], reports: Reports) -> Ext
     match e:
         case ast.Number(value=int() as value) if value > 0:
             small = _is_index(e.span.text, value, e.span, reports)
-            return Extent(const_index(value), value, value) if small else BROKEN
+            return Extent(ir.const_index(value), value, value) if small else BROKEN
         case ast.Name(text=name):
             if name in sizes:
-                return Extent(Var(name), sizes[name].step, sizes[name].most)
+                return Extent(ir.Var(name), sizes[name].step, sizes[name].most)
             hint = did_you_mean(name, sizes) or f"declare it: `size {name} <= 16`"
             reports.report(f"there is no size `{name}`", e.span, hint)
             return BROKEN

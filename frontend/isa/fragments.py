@@ -9,9 +9,9 @@ from hbc.frontend.isa import ast as isa_ast
 from hbc.frontend.isa.properties import Reports
 from hbc.frontend.text import ast
 from hbc.ir.ground.diag import Note, did_you_mean
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, const_value, floordiv, mod, mul
 from hbc.ir.lang.instruction import Operand, Place
-from hbc.ir.lang.nodes import Expr, Var, const_index
 from hbc.ir.meaning.fragment_layout import ELEMENT, LANE, Indices, held, is_partition
 
 
@@ -60,7 +60,7 @@ def _indices(f: isa_ast.Fragment, o: Operand, place: Place, reports: Reports) ->
         reports.report(f"`{o.name}` has {len(shape)} dimensions, not {len(f.indices)}", f.span)
         return ()
     before = len(reports.found)
-    names = {LANE: Var(LANE), ELEMENT: Var(ELEMENT)}
+    names = {LANE: ir.Var(LANE), ELEMENT: ir.Var(ELEMENT)}
     made = tuple(_expression(x, names, reports) for x in f.indices)
     if len(reports.found) > before:
         return ()
@@ -73,12 +73,12 @@ def _indices(f: isa_ast.Fragment, o: Operand, place: Place, reports: Reports) ->
     return made
 
 
-def _expression(e: ast.Expr, names: Mapping[str, Var], reports: Reports) -> Expr:
+def _expression(e: ast.Expr, names: Mapping[str, ir.Var], reports: Reports) -> ir.Expr:
     match e:
         case ast.Name(text=text) if text in names:
             return names[text]
         case ast.Number(value=int() as value):
-            return const_index(value)
+            return ir.const_index(value)
         case ast.Binary(op="+", a=a, b=b):
             return add(_expression(a, names, reports), _expression(b, names, reports))
         case ast.Binary(op="*", a=a, b=b):
@@ -92,4 +92,4 @@ def _expression(e: ast.Expr, names: Mapping[str, Var], reports: Reports) -> Expr
                 f"`{e.span.text}` is no place of an element", e.span,
                 f"write sums, products, `/` and `%` of `{LANE}`, `{ELEMENT}` and numbers",
             )  # fmt: skip
-            return const_index(0)
+            return ir.const_index(0)

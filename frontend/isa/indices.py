@@ -13,7 +13,7 @@ from hbc.frontend.isa.properties import Reports
 from hbc.frontend.text import ast
 from hbc.ir.ground.diag import did_you_mean
 from hbc.ir.ground.record import record
-from hbc.ir.lang.nodes import const_index
+from hbc.ir.lang import nodes as ir
 
 Steps = dict[str, int]
 """How far each loop moves an index."""
@@ -119,4 +119,4 @@ def _parts_of(
 
 
 def _fixed(n: int) -> Extent:
-    return Extent(const_index(n), n, n)
+    return Extent(ir.const_index(n), n, n)

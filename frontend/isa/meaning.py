@@ -16,9 +16,9 @@ from hbc.ir.algebra.linear import canonical
 from hbc.ir.ground.diag import Note, did_you_mean
 from hbc.ir.ground.record import record
 from hbc.ir.ground.source import Span
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, mul
 from hbc.ir.lang.instruction import Kind, Operand, Place, Row, Size
-from hbc.ir.lang.nodes import Expr, Var, const_index
 from hbc.ir.lang.types import DTYPES, F32
 from hbc.ir.meaning.contraction import row_stride
 
@@ -183,21 +183,21 @@ def _report_second(
     )  # fmt: skip
 
 
-def flatten(at: Typed, steps: list[dict[str, int]], place: Place) -> dict[str, Expr]:
+def flatten(at: Typed, steps: list[dict[str, int]], place: Place) -> dict[str, ir.Expr]:
     """The stride of each loop in the operand, which is dense but for the rows of a place of rows."""
-    strides: dict[str, Expr] = {}
-    unit: Expr = const_index(1)
+    strides: dict[str, ir.Expr] = {}
+    unit: ir.Expr = ir.const_index(1)
     for d in reversed(range(len(steps))):
         if d == 0 and place.rows > 1 and len(steps) > 1:
-            unit = Var(row_stride(at.operand.name))
+            unit = ir.Var(row_stride(at.operand.name))
         for part, step in steps[d].items():
-            strides[part] = add(strides.get(part, const_index(0)), mul(unit, step))
+            strides[part] = add(strides.get(part, ir.const_index(0)), mul(unit, step))
         unit = mul(unit, at.extents[d].value)
     return {part: canonical(stride) for part, stride in strides.items()}
 
 
-def make_row(p: Part, strides: list[dict[str, Expr]], positions: list[int]) -> Row:
+def make_row(p: Part, strides: list[dict[str, ir.Expr]], positions: list[int]) -> Row:
     """A row of the table, its kind by which operands it moves; the accumulator's position is first."""
-    own = tuple(moved.get(p.name, const_index(0)) for moved in strides)
-    c, a, b = (*(own[n] != const_index(0) for n in positions), False)[:3]
+    own = tuple(moved.get(p.name, ir.const_index(0)) for moved in strides)
+    c, a, b = (*(own[n] != ir.const_index(0) for n in positions), False)[:3]
     return Row(p.name, KINDS[c, a, b], p.extent.value, own)

@@ -10,11 +10,11 @@ from hbc.frontend.isa.properties import Reports
 from hbc.frontend.text import ast
 from hbc.ir.ground.diag import did_you_mean
 from hbc.ir.ground.record import record
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.instruction import Operand
-from hbc.ir.lang.nodes import MathOp
 from hbc.ir.lang.types import F32, DType, widen
 
-FUNCTIONS = {str(MathOp.TF32): MathOp.TF32}
+FUNCTIONS = {str(ir.MathOp.TF32): ir.MathOp.TF32}
 """What instructions do to floats before they multiply them."""
 MEANING = "the meaning of an instruction is one update, `c[i] += i32(a[i, k]) * i32(b[i, k])`"
 
@@ -80,9 +80,9 @@ def read_factors(
     return found if len(reports.found) == before else None
 
 
-def read_functions(u: ast.Definition) -> dict[str, MathOp]:
+def read_functions(u: ast.Definition) -> dict[str, ir.MathOp]:
     """What is done to the elements of factors before they are multiplied, by operand."""
-    found: dict[str, MathOp] = {}
+    found: dict[str, ir.MathOp] = {}
     pending = [u.value]
     while pending:
         match pending.pop():

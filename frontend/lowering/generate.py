@@ -27,28 +27,13 @@ from hbc.ir.algebra.bounds import Interval, prove
 from hbc.ir.algebra.simplify import simplify
 from hbc.ir.ground.diag import error
 from hbc.ir.ground.record import record
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, and_, eq, floordiv, ge, gt, le, lt, minimum, mod, mul, sub
 from hbc.ir.lang.kernel import Check
-from hbc.ir.lang.nodes import (
-    GPU_LOOPS,
-    Binary,
-    Block,
-    Const,
-    Expr,
-    For,
-    If,
-    LetStmt,
-    Load,
-    LoopKind,
-    Stmt,
-    Store,
-    Var,
-    const_index,
-)
 from hbc.ir.lang.target import GPU
 from hbc.ir.lang.walk import block, contains, free_variables, substitute
 
-AtLevel = Callable[[At, Nest, Scope, Callable[[Scope], Stmt]], Stmt]
+AtLevel = Callable[[At, Nest, Scope, Callable[[Scope], ir.Stmt]], ir.Stmt]
 
 
 @record
@@ -61,21 +46,21 @@ class Generator:
 
 
 def generate_stage(
-    g: Generator, stage: StagePlan, starts: dict[str, Expr], extents: dict[str, Expr],
-    limits: dict[str, Expr], scope: Scope, padded: frozenset[str] = frozenset(),
-) -> Stmt:  # fmt: skip
+    g: Generator, stage: StagePlan, starts: dict[str, ir.Expr], extents: dict[str, ir.Expr],
+    limits: dict[str, ir.Expr], scope: Scope, padded: frozenset[str] = frozenset(),
+) -> ir.Stmt:  # fmt: skip
     """The loops of a stage over roots `starts[v] .. starts[v] + extents[v] - 1`. A root with a limit
     is tested against it where the step's value is stored, unless it is `padded`."""
     main = _generate(g, Nest(stage, starts, extents, limits=limits, padded=padded), scope)
     for condition, special in reversed(stage.special):
         then = _generate(g, Nest(special, starts, extents, limits=limits, padded=padded), scope)
-        main = If(condition, then, main)
+        main = ir.If(condition, then, main)
     return main
 
 
-def _generate(g: Generator, nest: Nest, scope: Scope) -> Stmt:
+def _generate(g: Generator, nest: Nest, scope: Scope) -> ir.Stmt:
     nest = _promise_exact(g, nest, scope)
-    needs: list[Expr] = []
+    needs: list[ir.Expr] = []
     for s in nest.stage.relations:
         if isinstance(s, Split) and s.tail is Tail.SHIFT:
             # What is left when an outer split gives its partial piece away.
@@ -89,7 +74,7 @@ def _generate(g: Generator, nest: Nest, scope: Scope) -> Stmt:
     if not needs:
         return shifted
     small = _loops(g, replace(nest, shifting=False), scope.tail(), 0)
-    return If(and_(*dict.fromkeys(needs)), shifted, small)
+    return ir.If(and_(*dict.fromkeys(needs)), shifted, small)
 
 
 def _promise_exact(g: Generator, nest: Nest, scope: Scope) -> Nest:
@@ -100,7 +85,7 @@ def _promise_exact(g: Generator, nest: Nest, scope: Scope) -> Nest:
         if s.tail is not Tail.EXACT or nest.divides(s):
             continue
         extent = nest.extent(s.old)
-        if isinstance(extent, Const):
+        if isinstance(extent, ir.Const):
             raise error(
                 f"the factor {s.factor} does not divide the extent {extent.value} of `{s.old}`, as "
                 "`tail = exact` promises", s.span,
@@ -125,7 +110,7 @@ def _divisors(n: int) -> str:
     return ", ".join(map(str, found[-6:])) or "1"
 
 
-def _loops(g: Generator, nest: Nest, scope: Scope, depth: int) -> Stmt:
+def _loops(g: Generator, nest: Nest, scope: Scope, depth: int) -> ir.Stmt:
     """The loops from `depth` inward."""
     if scope.in_tail:
         nest = rolled_outward(nest, depth, g.program.plan)
@@ -135,7 +120,7 @@ def _loops(g: Generator, nest: Nest, scope: Scope, depth: int) -> Stmt:
     loop = stage.loops[depth]
     if nest.has_one_value(loop.dim):
         return _enter(g, nest, scope, depth)
-    if not scope.in_tail and loop.kind not in GPU_LOOPS:
+    if not scope.in_tail and loop.kind not in ir.GPU_LOOPS:
         partial = list(_partial_splits(nest, loop.dim))
         for s in partial:
             if nest.is_part(loop.dim, s.outer) or not _is_ordered(g.func, stage, s):
@@ -143,27 +128,27 @@ def _loops(g: Generator, nest: Nest, scope: Scope, depth: int) -> Stmt:
         if any(nest.is_made_from(loop.dim, s.outer) for s in partial):
             return _loops(g, nest, scope.tail(), depth)  # last pieces are between others
     kind, extent, guard = loop_kind(g.program, nest, loop, scope)
-    from_start = loop.dim in stage.roots and kind not in GPU_LOOPS
-    start = nest.starts[loop.dim] if from_start else const_index(0)
+    from_start = loop.dim in stage.roots and kind not in ir.GPU_LOOPS
+    start = nest.starts[loop.dim] if from_start else ir.const_index(0)
     name = scope.fresh(loop.name.replace(".", "_"), g.func.name)
     last = simplify(sub(add(start, extent), 1))
     inside = scope.bind(name, Interval(start, last)).inside(kind)
-    inner = nest.fix(loop.dim, simplify(sub(Var(name), start)))
+    inner = nest.fix(loop.dim, simplify(sub(ir.Var(name), start)))
     if guard is not None and kind in THREADS:
-        inner = replace(inner, pending=(*inner.pending, lt(sub(Var(name), start), guard)))
+        inner = replace(inner, pending=(*inner.pending, lt(sub(ir.Var(name), start), guard)))
         guard = None
     padded = loop.dim in nest.padded or g.func.name in g.program.padding.filled
     if kind in THREADS and loop.dim in nest.limits and not padded:
         inner = inner.limited(loop.dim)
     body = _enter(g, inner, inside, depth)
     if guard is not None:
-        body = If(lt(sub(Var(name), start), guard), body)
+        body = ir.If(lt(sub(ir.Var(name), start), guard), body)
     # A tail has loops where full pieces have none, and little to gain, but for a GPU's blocks.
     alone = scope.in_tail and g.program.target.machine != GPU
     stages = 1 if alone else dict(stage.pipelined).get(loop.dim, 1)
-    first = next((x for x in stage.loops if x.kind is LoopKind.BLOCK), None)
+    first = next((x for x in stage.loops if x.kind is ir.LoopKind.BLOCK), None)
     resident, at_once = (stage.resident, stage.at_once) if loop is first else (None, None)
-    return For(name, start, extent, kind, body, loop.note, loop.span, stages, resident, at_once)
+    return ir.For(name, start, extent, kind, body, loop.note, loop.span, stages, resident, at_once)
 
 
 def _partial_splits(nest: Nest, dim: str) -> Iterator[Split]:
@@ -182,44 +167,44 @@ def _is_ordered(func: Func, stage: StagePlan, s: Split) -> bool:
     return update is not None and not stage.root_of(s.old).isdisjoint(scan_variables(func, update))
 
 
-def _peel(g: Generator, nest: Nest, scope: Scope, depth: int, s: Split) -> Stmt:
+def _peel(g: Generator, nest: Nest, scope: Scope, depth: int, s: Split) -> ir.Stmt:
     """The nest for the full pieces of a split, then for its tail."""
     extent = nest.extent(s.old)
     pieces = simplify(floordiv(extent, s.factor))
     covered = simplify(mul(pieces, s.factor))
-    full: Stmt = Block(())
-    if not (isinstance(pieces, Const) and pieces.value == 0):
+    full: ir.Stmt = ir.Block(())
+    if not (isinstance(pieces, ir.Const) and pieces.value == 0):
         whole = replace(nest.with_whole(s), extents={**nest.extents, s.old: covered})
         full = _loops(g, whole, scope, depth)
     name = scope.fresh(f"{_word(s.old)}_tail", g.func.name)
     # Vectors keep all their lanes in the tail, and so does what is computed for them.
     most = s.factor if _is_masked_vector(g, nest, s) else s.factor - 1
-    inside = scope.tail().bind(name, Interval(const_index(1), const_index(most)))
-    rest: Expr = Var(name)
+    inside = scope.tail().bind(name, Interval(ir.const_index(1), ir.const_index(most)))
+    rest: ir.Expr = ir.Var(name)
     remainder = simplify(mod(extent, s.factor))
-    if isinstance(remainder, Const):
+    if isinstance(remainder, ir.Const):
         rest, inside = remainder, scope.tail()
     cut = {} if s.old in nest.padded else {s.inner: rest}
     tail = _loops(g, nest.in_tail(s, simplify(sub(extent, rest)), pieces, cut), inside, depth)
-    if isinstance(remainder, Const):
+    if isinstance(remainder, ir.Const):
         return block(full, tail)
-    return block(full, LetStmt(name, remainder, If(gt(Var(name), 0), tail)))
+    return block(full, ir.LetStmt(name, remainder, ir.If(gt(ir.Var(name), 0), tail)))
 
 
 def _is_masked_vector(g: Generator, nest: Nest, s: Split) -> bool:
     """Whether the tail of the split is one vector under a mask, or several unrolled ones."""
     kinds = {x.kind for x in nest.stage.loops if nest.is_part(x.dim, s.inner)}
-    vectors = LoopKind.VECTOR in kinds and kinds <= {LoopKind.VECTOR, LoopKind.UNROLL}
+    vectors = ir.LoopKind.VECTOR in kinds and kinds <= {ir.LoopKind.VECTOR, ir.LoopKind.UNROLL}
     return vectors and s.tail is Tail.MASK and g.program.target.vector_bits > 0
 
 
-def _enter(g: Generator, nest: Nest, scope: Scope, depth: int) -> Stmt:
+def _enter(g: Generator, nest: Nest, scope: Scope, depth: int) -> ir.Stmt:
     """Inside loop `depth`. A GPU's block that has all of its piece gets code of its own."""
     stage = nest.stage
     if nests_directly(stage, depth):
         return _loops(g, nest, scope, depth + 1)
     if nest.pending:
-        return If(and_(*nest.pending), _enter(g, replace(nest, pending=()), scope, depth))
+        return ir.If(and_(*nest.pending), _enter(g, replace(nest, pending=()), scope, depth))
     cut = () if scope.in_tail else cut_by_blocks(nest, stage.loops[depth])
     if not cut:
         return _inside(g, nest, scope, depth)
@@ -228,14 +213,14 @@ def _enter(g: Generator, nest: Nest, scope: Scope, depth: int) -> Stmt:
         return tail
     fits = [le(add(nest.base(s), s.factor), nest.extent(s.old)) for s in cut]
     whole = replace(nest, whole=nest.whole.union(cut))
-    return If(simplify(and_(*fits)), _inside(g, whole, scope, depth), tail)
+    return ir.If(simplify(and_(*fits)), _inside(g, whole, scope, depth), tail)
 
 
-def _inside(g: Generator, nest: Nest, scope: Scope, depth: int) -> Stmt:
+def _inside(g: Generator, nest: Nest, scope: Scope, depth: int) -> ir.Stmt:
     """Inside loop `depth`: name what has become known, prefetch, place producers, go on."""
     stage = nest.stage
     loop = stage.loops[depth]
-    names: list[tuple[str, Expr]] = []
+    names: list[tuple[str, ir.Expr]] = []
     for s in stage.relations:
         if isinstance(s, Split) and s not in nest.bases and nest.is_determined(s.outer):
             nest, scope, bound = _settle(g, nest, scope, s)
@@ -245,23 +230,23 @@ def _inside(g: Generator, nest: Nest, scope: Scope, depth: int) -> Stmt:
     inner = g.at_level(here, nest, scope, lambda inside: _loops(g, nest, inside, depth + 1))
     body = block(*ahead, inner)
     for name, value in reversed(names):
-        body = LetStmt(name, value, body)
+        body = ir.LetStmt(name, value, body)
     return body
 
 
 def _settle(
     g: Generator, nest: Nest, scope: Scope, s: Split
-) -> tuple[Nest, Scope, list[tuple[str, Expr]]]:
+) -> tuple[Nest, Scope, list[tuple[str, ir.Expr]]]:
     """The outer half of a split is fixed: where its piece begins, and how long it is."""
     start = simplify(mul(nest.offset(s.outer), s.factor))
     extent = nest.extent(s.old)
-    names: list[tuple[str, Expr]] = []
+    names: list[tuple[str, ir.Expr]] = []
     if nest.shifts(s) and s not in nest.whole and not nest.divides(s):
         last = simplify(sub(extent, s.factor))
         name = scope.fresh(f"{_word(s.old)}_base", g.func.name)
         names.append((name, minimum(start, last)))
-        scope = scope.bind(name, Interval(const_index(0), last))
-        start = Var(name)
+        scope = scope.bind(name, Interval(ir.const_index(0), last))
+        start = ir.Var(name)
     elif s in nest.whole or nest.divides(s) or s.inner in nest.extents or s.old in nest.padded:
         pass
     elif nest.is_touched(s.inner):
@@ -270,17 +255,17 @@ def _settle(
     else:
         name = scope.fresh(f"{_word(s.old)}_n", g.func.name)
         names.append((name, simplify(minimum(sub(extent, start), s.factor))))
-        scope = scope.bind(name, Interval(const_index(1), const_index(s.factor)))
-        nest = replace(nest, extents={**nest.extents, s.inner: Var(name)})
+        scope = scope.bind(name, Interval(ir.const_index(1), ir.const_index(s.factor)))
+        nest = replace(nest, extents={**nest.extents, s.inner: ir.Var(name)})
     return replace(nest, bases={**nest.bases, s: start}), scope, names
 
 
-def _statement(g: Generator, nest: Nest, scope: Scope) -> Stmt:
+def _statement(g: Generator, nest: Nest, scope: Scope) -> ir.Stmt:
     """The innermost statement: the step's store, under the conditions that guard it."""
     func, stage = g.func, nest.stage
     update = step(func, stage.update)
     values = {root: nest.value(root) for root in stage.roots}
-    indices = tuple(Var(v) for v in func.variables) if update is None else update.indices
+    indices = tuple(ir.Var(v) for v in func.variables) if update is None else update.indices
     value = func.pure if update is None else update.value
     conditions = [
         lt(nest.offset(s.old), nest.extent(s.old))
@@ -291,7 +276,7 @@ def _statement(g: Generator, nest: Nest, scope: Scope) -> Stmt:
     filled = func.name in g.program.padding.filled
     if not filled:
         conditions += [c for root, c in limits.items() if root not in nest.padded]
-    where: Expr | None = None
+    where: ir.Expr | None = None
     is_whole = (
         func.name in g.program.padding.whole
     )  # where the condition does not hold, zeros are added
@@ -304,19 +289,19 @@ def _statement(g: Generator, nest: Nest, scope: Scope) -> Stmt:
     stored = load_accesses(at_position(value, values, aligned), scope)
     span = func.span if update is None else update.span
     op = atomic_op(func, stage)
-    if op is not None and isinstance(stored, Binary):
+    if op is not None and isinstance(stored, ir.Binary):
         stored = stored.b
-    kept = Store(storage.buffer, storage.offset(place), stored, None, span, atomic=op)
-    store: Stmt = kept
+    kept = ir.Store(storage.buffer, storage.offset(place), stored, None, span, atomic=op)
+    store: ir.Stmt = kept
     if filled:
-        vectors = [x.dim for x in stage.loops if x.kind is LoopKind.VECTOR]
+        vectors = [x.dim for x in stage.loops if x.kind is ir.LoopKind.VECTOR]
         apart = frozenset[str]().union(*(stage.root_of(dim) for dim in vectors))
         store = filled_with_zeros(kept, limits, apart)
-    if where is not None and contains(where, Load):
-        store = If(where, store)  # read only where there is something to read
+    if where is not None and contains(where, ir.Load):
+        store = ir.If(where, store)  # read only where there is something to read
     elif where is not None:
         conditions.append(where)
-    return If(and_(*conditions), store) if conditions else store
+    return ir.If(and_(*conditions), store) if conditions else store
 
 
 def _word(dim: str) -> str:

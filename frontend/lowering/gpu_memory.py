@@ -5,7 +5,7 @@ from __future__ import annotations
 from hbc.frontend.plans.place_on_gpu import Place
 from hbc.frontend.plans.plan import FuncPlan
 from hbc.ir.ground.diag import error
-from hbc.ir.lang.nodes import Const, Expr
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import TILES, Memory
 
 MOST_SHARED = 227 * 1024  # bytes: sm_90 has that much for one block, others have less
@@ -13,14 +13,14 @@ MOST_REGISTERS = 256 * 1024  # bytes of all the registers of a block's threads
 MOST_PRIVATE = 64 * 1024  # bytes of a thread; beyond its registers they lie in the device's memory
 
 
-def memory_in(f: FuncPlan, size: Expr, place: Place) -> Memory:
+def memory_in(f: FuncPlan, size: ir.Expr, place: Place) -> Memory:
     """Where the schedule says, else where its place suggests. HbcError where the number of elements
     is no constant, and for what does not fit."""
     if place is Place.HOST:
         return Memory.HEAP
     shared = place is Place.BLOCK and f.memory in (Memory.AUTO, Memory.SHARED)
     name = f.func.name
-    if not isinstance(size, Const):
+    if not isinstance(size, ir.Const):
         where = "in shared memory" if shared else "with a thread"
         raise error(
             f"`{name}` cannot be {where}: how many elements it needs is not a constant", f.span,

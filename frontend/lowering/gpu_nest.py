@@ -9,7 +9,7 @@ from hbc.frontend.plans.place_on_gpu import THREADS
 from hbc.frontend.plans.plan import Loop, Split, StagePlan
 from hbc.frontend.regions.nest import Nest
 from hbc.frontend.regions.program import Scope
-from hbc.ir.lang.nodes import For, LoopKind, Stmt, const_index
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.walk import statements
 
 
@@ -19,22 +19,24 @@ def nests_directly(stage: StagePlan, depth: int) -> bool:
     if depth + 1 >= len(stage.loops):
         return False
     outer, inner = stage.loops[depth].kind, stage.loops[depth + 1].kind
-    return outer is inner is LoopKind.BLOCK or (outer in THREADS and inner in THREADS)
+    return outer is inner is ir.LoopKind.BLOCK or (outer in THREADS and inner in THREADS)
 
 
-def with_block(s: Stmt, scope: Scope) -> Stmt:
+def with_block(s: ir.Stmt, scope: Scope) -> ir.Stmt:
     """The statement in a block of one thread, if nothing in it is in a block."""
-    if any(isinstance(x, For) and x.kind is LoopKind.BLOCK for x in statements(s)):
+    if any(isinstance(x, ir.For) and x.kind is ir.LoopKind.BLOCK for x in statements(s)):
         return s
-    zero, one = const_index(0), const_index(1)
+    zero, one = ir.const_index(0), ir.const_index(1)
     block, thread = scope.fresh("only_block"), scope.fresh("only_thread")
-    return For(block, zero, one, LoopKind.BLOCK, For(thread, zero, one, LoopKind.THREAD, s))
+    return ir.For(
+        block, zero, one, ir.LoopKind.BLOCK, ir.For(thread, zero, one, ir.LoopKind.THREAD, s)
+    )
 
 
 def cut_by_blocks(nest: Nest, loop: Loop) -> tuple[Split, ...]:
     """Inside of a loop over blocks, the splits whose last piece may be a partial one: this block's,
     perhaps."""
-    if loop.kind is not LoopKind.BLOCK:
+    if loop.kind is not ir.LoopKind.BLOCK:
         return ()
     splits = (s for s in nest.stage.relations if isinstance(s, Split))
     return tuple(s for s in splits if _is_cut(nest, s))

@@ -25,9 +25,9 @@ from hbc.frontend.regions.value_ranges import value_ranges
 from hbc.ir.algebra.bounds import Interval
 from hbc.ir.algebra.facts import implied
 from hbc.ir.algebra.linear import Linear, linear, shifted
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.kernel import Argument, Check, Kernel, Size
 from hbc.ir.lang.launches import check_launches
-from hbc.ir.lang.nodes import Block, Stmt, Var, const_index
 from hbc.ir.lang.target import GPU, Target
 
 
@@ -78,13 +78,13 @@ def _extents(pipeline: Pipeline) -> Extents:
     return {image.name: image.extents for image in pipeline.inputs}
 
 
-def _realized(program: Program, inputs: Extents, scope: Scope) -> tuple[Program, Stmt]:
+def _realized(program: Program, inputs: Extents, scope: Scope) -> tuple[Program, ir.Stmt]:
     """The body; without padding for Funcs of which no constant says how much it would be, and with all
     of those in memory of which more is computed at once than a window."""
     refused: set[str] = set()
     while True:
         try:
-            body = realize(program, Here(Root(), None), scope, lambda _: Block(()))
+            body = realize(program, Here(Root(), None), scope, lambda _: ir.Block(()))
         except UnpaddedError as unpadded:
             refused.add(unpadded.func)
             left = padding(program.plan, inputs, refused)
@@ -107,14 +107,14 @@ def _arguments(pipeline: Pipeline) -> tuple[Argument, ...]:
 def _size_ranges(pipeline: Pipeline) -> dict[str, Interval]:
     """A kernel whose outputs are all empty returns before its body: there, a size that is an extent
     of each is at least 1. Others may be 0."""
-    present = [{e.name for e in o.extents if isinstance(e, Var)} for o in pipeline.outputs]
+    present = [{e.name for e in o.extents if isinstance(e, ir.Var)} for o in pipeline.outputs]
     ranges = {}
     for s in pipeline.sizes:
         if s.fixed is not None:
-            ranges[s.name] = Interval(const_index(s.fixed), const_index(s.fixed))
+            ranges[s.name] = Interval(ir.const_index(s.fixed), ir.const_index(s.fixed))
         else:
             least = 1 if all(s.name in names for names in present) else 0
-            ranges[s.name] = Interval(const_index(least), None)
+            ranges[s.name] = Interval(ir.const_index(least), None)
     return ranges
 
 

@@ -22,18 +22,18 @@ from hbc.frontend.regions.storage import MOST_STORED, Storage, func_storage
 from hbc.ir.algebra.bounds import Interval, constant_bounds
 from hbc.ir.algebra.simplify import simplify
 from hbc.ir.ground.diag import error
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, sub
-from hbc.ir.lang.nodes import Allocate, Const, Expr, LetStmt, LoopKind, Stmt, Var, const_index
 from hbc.ir.lang.target import GPU
 from hbc.ir.lang.types import TILES, Memory
 from hbc.ir.lang.walk import block
 
 MOST_STACK = 1 << 20  # bytes of one Func; threads have a few million
 
-Rest = Callable[[Scope], Stmt]
+Rest = Callable[[Scope], ir.Stmt]
 
 
-def realize(program: Program, here: Here, scope: Scope, rest: Rest) -> Stmt:
+def realize(program: Program, here: Here, scope: Scope, rest: Rest) -> ir.Stmt:
     """The Funcs stored and computed at this level, callees first, then the rest of the body."""
     plan, on_gpu = program.plan, program.target.machine == GPU
     computed = [f for f in plan.values() if f.compute == here.level]
@@ -43,13 +43,13 @@ def realize(program: Program, here: Here, scope: Scope, rest: Rest) -> Stmt:
     boxes, windows = boxes_at(program, here, scope)
     asked = dict(boxes)
     rooms = rooms_of(program, computed, here.nest, boxes, scope)
-    names: list[tuple[str, Expr]] = []
+    names: list[tuple[str, ir.Expr]] = []
     for f in computed:
         name = f.func.name
         boxes[name], scope, bound = _name_box(program, f, boxes[name], scope)
         names += bound
     scope = replace(scope, needs={**scope.needs, **boxes})
-    allocations: list[tuple[FuncPlan, Storage, Expr]] = []
+    allocations: list[tuple[FuncPlan, Storage, ir.Expr]] = []
     for f in stored:
         if f.func.name in program.outputs:
             continue
@@ -78,11 +78,11 @@ def realize(program: Program, here: Here, scope: Scope, rest: Rest) -> Stmt:
     body = block(*produced, rest(scope))
     for f, storage, size in reversed(allocations):
         memory = memory_in(f, size, scope.place) if on_gpu else memory_of(f, size)
-        body = Allocate(
+        body = ir.Allocate(
             storage.buffer, f.func.element, size, memory, body, f.note, f.func.span, storage.swizzle
         )
     for n, value in reversed(names):
-        body = LetStmt(n, value, body)
+        body = ir.LetStmt(n, value, body)
     return body
 
 
@@ -92,10 +92,10 @@ def store_level(f: FuncPlan) -> Level:
 
 def _name_box(
     program: Program, f: FuncPlan, box: Box, scope: Scope
-) -> tuple[Box, Scope, list[tuple[str, Expr]]]:
+) -> tuple[Box, Scope, list[tuple[str, ir.Expr]]]:
     """Bounds that are more than sums of names get names, so that code and addresses stay short.
     Extents are not negative from here on."""
-    names: list[tuple[str, Expr]] = []
+    names: list[tuple[str, ir.Expr]] = []
     out: list[Interval] = []
     for variable, x in zip(f.func.variables, box, strict=True):
         low, extent = x.lo, not_negative(program, extent_of(x), scope)
@@ -105,7 +105,7 @@ def _name_box(
             name = scope.fresh(f"{f.func.name}_{variable}_min")
             names.append((name, low))
             scope = scope.bind(name, Interval(low, low))
-            low = Var(name)
+            low = ir.Var(name)
         extent, scope, bound = _name_extent(f"{f.func.name}_{variable}_n", "", extent, scope)
         names += bound
         out.append(Interval(low, simplify(sub(add(low, extent), 1))))
@@ -125,52 +125,52 @@ def _sized(program: Program, box: Box, scope: Scope) -> Box:
 
 
 def _name_extent(
-    name: str, owner: str, extent: Expr, scope: Scope
-) -> tuple[Expr, Scope, list[tuple[str, Expr]]]:
+    name: str, owner: str, extent: ir.Expr, scope: Scope
+) -> tuple[ir.Expr, Scope, list[tuple[str, ir.Expr]]]:
     """The extent, by a new name if it is long, and what to bind around its use."""
     if is_plain(extent):
         return extent, scope, []
     name = scope.fresh(name, owner)
     _, most = constant_bounds(extent, scope.ranges)
-    upper = extent if most is None or most > MOST_STORED else const_index(most)
-    return Var(name), scope.bind(name, Interval(const_index(0), upper)), [(name, extent)]
+    upper = extent if most is None or most > MOST_STORED else ir.const_index(most)
+    return ir.Var(name), scope.bind(name, Interval(ir.const_index(0), upper)), [(name, extent)]
 
 
 def _produce(
     program: Program, here: Here, f: FuncPlan, box: Box, asked: Box, window: Window | None,
     rooms: Rooms, scope: Scope,
-) -> Stmt:  # fmt: skip
+) -> ir.Stmt:  # fmt: skip
     """All steps of a Func over a box; `asked` is the box before its bounds got names. Those that have
     room of their own fill it. Only the new steps of a scan with a `window`."""
-    names: list[tuple[str, Expr]] = []
+    names: list[tuple[str, ir.Expr]] = []
     if window is not None or not f.func.updates:
         asked = asked if window is None else window.asked
         box, names, scope = slide_box(program, f, here.level, here.nest, box, asked, scope)
     else:
         check_folds(f, box, scope)
 
-    def at_level(level: At, nest: Nest, inner: Scope, rest: Rest) -> Stmt:
+    def at_level(level: At, nest: Nest, inner: Scope, rest: Rest) -> ir.Stmt:
         return realize(program, Here(level, nest), inner, rest)
 
     g = Generator(program, f.func, at_level)
-    stages: list[Stmt] = []
+    stages: list[ir.Stmt] = []
     for stage in f.stages:
         update = step(f.func, stage.update)
-        starts: dict[str, Expr] = {}
-        extents: dict[str, Expr] = {}
-        limits: dict[str, Expr] = {}
+        starts: dict[str, ir.Expr] = {}
+        extents: dict[str, ir.Expr] = {}
+        limits: dict[str, ir.Expr] = {}
         region = stage_box(f, stage, box, scope)
         room = rooms.get(f.func.name, (None,) * len(box))
         for variable, x, most in zip(f.func.variables, region, room, strict=True):
-            starts[variable] = x.lo if x.lo is not None else const_index(0)
+            starts[variable] = x.lo if x.lo is not None else ir.const_index(0)
             extent = extent_of(x)
             if window is not None:
                 extent = not_negative(program, extent, scope)
             extents[variable] = extent
             if most is None:
                 most = _whole_extent(program, f, stage, variable, extent, scope)
-            if most is not None and variable in stage.roots and extent != const_index(most):
-                extents[variable], limits[variable] = const_index(most), extent
+            if most is not None and variable in stage.roots and extent != ir.const_index(most):
+                extents[variable], limits[variable] = ir.const_index(most), extent
         for r in () if update is None else update.reduce:
             start, extent = (r.start, r.extent) if window is None else steps_of(window.steps)
             extent, scope, bound = _name_extent(
@@ -186,41 +186,41 @@ def _produce(
         stages.append(with_block(made, scope) if alone else made)
     body = block(*stages)
     for n, value in reversed(names):
-        body = LetStmt(n, value, body)
+        body = ir.LetStmt(n, value, body)
     return body
 
 
 def _whole_extent(
-    program: Program, f: FuncPlan, stage: StagePlan, variable: str, extent: Expr, scope: Scope
+    program: Program, f: FuncPlan, stage: StagePlan, variable: str, extent: ir.Expr, scope: Scope
 ) -> int | None:
     """What an extent in tile memory that is no constant is at most: tiles have no numbers that are
     known only at run time, so that all of them are computed, under masks. The same for what a GPU's
     block computes, whose threads are as many as they are; a serial loop around them is the one it is."""
     in_block = program.target.machine == GPU and scope.place is Place.BLOCK
-    if not (f.memory in TILES or in_block) or isinstance(extent, Const):
+    if not (f.memory in TILES or in_block) or isinstance(extent, ir.Const):
         return None
     anywhere = f.memory in (Memory.AUTO, Memory.SHARED) and not stage.special
-    if anywhere and (variable, LoopKind.SERIAL) in {(x.dim, x.kind) for x in stage.loops}:
+    if anywhere and (variable, ir.LoopKind.SERIAL) in {(x.dim, x.kind) for x in stage.loops}:
         return None
     _, most = constant_bounds(extent, scope.ranges)
     return most if most is not None and most <= MOST_STORED else None
 
 
-def memory_of(f: FuncPlan, size: Expr) -> Memory:
+def memory_of(f: FuncPlan, size: ir.Expr) -> Memory:
     """Where the schedule says, else by size. HbcError for what the stack has no room for."""
     if f.memory in (Memory.REGISTER, Memory.STACK):
         check_room(f, size)
     if f.memory is not Memory.AUTO:
         return f.memory
-    small = isinstance(size, Const) and int(size.value) * f.func.element.bytes <= 1 << 14
+    small = isinstance(size, ir.Const) and int(size.value) * f.func.element.bytes <= 1 << 14
     return Memory.STACK if small else Memory.HEAP
 
 
-def check_room(f: FuncPlan, size: Expr) -> None:
+def check_room(f: FuncPlan, size: ir.Expr) -> None:
     """HbcError unless the Func needs a constant number of bytes that a thread's stack can hold."""
     name = f.func.name
     where = "on the stack" if f.memory is Memory.STACK else "in registers"
-    if not isinstance(size, Const):
+    if not isinstance(size, ir.Const):
         raise error(
             f"`{name}` cannot be {where}: how many elements it needs is not a constant", f.span,
             f"compute `{name}` at a loop inside a split with a constant factor, or store it on the "

@@ -13,9 +13,9 @@ from dataclasses import replace
 from hbc.frontend.plans.plan import At, FuncPlan, Loop, Plan
 from hbc.frontend.regions.nest import Nest
 from hbc.ir.algebra.simplify import simplify
-from hbc.ir.lang.nodes import Const, LoopKind
+from hbc.ir.lang import nodes as ir
 
-_COPIED = (LoopKind.UNROLL, LoopKind.VECTOR)
+_COPIED = (ir.LoopKind.UNROLL, ir.LoopKind.VECTOR)
 
 
 def rolled_outward(nest: Nest, depth: int, plan: Plan) -> Nest:
@@ -34,17 +34,17 @@ def rolled_outward(nest: Nest, depth: int, plan: Plan) -> Nest:
 
 
 def _is_pure_copy(nest: Nest, loop: Loop) -> bool:
-    constant = isinstance(simplify(nest.extent(loop.dim)), Const)
+    constant = isinstance(simplify(nest.extent(loop.dim)), ir.Const)
     pure = nest.stage.root_of(loop.dim).isdisjoint(nest.stage.reduce)
     return loop.kind in _COPIED and constant and pure
 
 
 def _is_rolled(nest: Nest, loop: Loop) -> bool:
     """Whether this loop of the reduction was to be unrolled and cannot be."""
-    if loop.kind is not LoopKind.UNROLL or nest.has_one_value(loop.dim):
+    if loop.kind is not ir.LoopKind.UNROLL or nest.has_one_value(loop.dim):
         return False
     reduces = nest.stage.root_of(loop.dim) <= nest.stage.reduce
-    return reduces and not isinstance(simplify(nest.extent(loop.dim)), Const)
+    return reduces and not isinstance(simplify(nest.extent(loop.dim)), ir.Const)
 
 
 def _holds_funcs(nest: Nest, loops: tuple[Loop, ...], plan: Plan) -> bool:

@@ -11,12 +11,12 @@ from collections.abc import Iterator
 from hbc.frontend.plans.plan import is_associative
 from hbc.frontend.program.funcs import Func, Pipeline, Schedule, Update
 from hbc.ir.ground.diag import Diagnostic, Note, Severity
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.kernel import Kernel
-from hbc.ir.lang.nodes import Const, For, Load, LoopKind, Stmt, Store, Var
 from hbc.ir.lang.walk import free_variables, inner_statements, nodes
 from hbc.ir.vectors.slow_lanes import is_unit, step_along
 
-AT_ONCE = (LoopKind.VECTOR, LoopKind.PARALLEL)
+AT_ONCE = (ir.LoopKind.VECTOR, ir.LoopKind.PARALLEL)
 FAR = -2  # what an access weighs whose elements are no neighbours
 
 
@@ -42,25 +42,30 @@ def unscheduled(p: Pipeline, schedule: Schedule | None, kernel: Kernel) -> list[
     return found
 
 
-def _stores(s: Stmt, around: tuple[For, ...]) -> Iterator[tuple[Store, tuple[For, ...]]]:
-    if isinstance(s, Store):
+def _stores(
+    s: ir.Stmt, around: tuple[ir.For, ...]
+) -> Iterator[tuple[ir.Store, tuple[ir.For, ...]]]:
+    if isinstance(s, ir.Store):
         yield s, around
-    inside = (*around, s) if isinstance(s, For) else around
+    inside = (*around, s) if isinstance(s, ir.For) else around
     for part in inner_statements(s):
         yield from _stores(part, inside)
 
 
-def _is_of(s: Store, f: Func, number: int | None) -> bool:
+def _is_of(s: ir.Store, f: Func, number: int | None) -> bool:
     """Whether a store is of that step."""
     return s.buffer == f.name and s.span == (f.span if number is None else f.updates[number].span)
 
 
 def _missing(
-    f: Func, update: Update, at_once: list[For], places: list[tuple[Store, tuple[For, ...]]]
+    f: Func,
+    update: Update,
+    at_once: list[ir.For],
+    places: list[tuple[ir.Store, tuple[ir.For, ...]]],
 ) -> str:
     """The directives that the update could have, "" if there are none."""
     free = {i.name for v, i in zip(f.variables, update.indices, strict=True)
-            if isinstance(i, Var) and i.name == v}  # fmt: skip
+            if isinstance(i, ir.Var) and i.name == v}  # fmt: skip
     fixed = {n for i in update.indices for n in free_variables(i)}
     sums = (
         {r.name for r in update.reduce if r.name not in fixed}
@@ -78,28 +83,28 @@ def _missing(
                     best = weight, x.var, x.var in sums
     directives = ""
     outermost = next((x.var for _, around in places for x in around if x.var in free), None)
-    if outermost is not None and any(x.kind is LoopKind.PARALLEL for x in at_once):
+    if outermost is not None and any(x.kind is ir.LoopKind.PARALLEL for x in at_once):
         directives += f".parallel({outermost})"
     lanes = [x.extent.value for x in at_once
-             if x.kind is LoopKind.VECTOR and isinstance(x.extent, Const)]  # fmt: skip
+             if x.kind is ir.LoopKind.VECTOR and isinstance(x.extent, ir.Const)]  # fmt: skip
     if best is not None and lanes:
         atomic = ".atomic()" if best[2] else ""
         directives += f"{atomic}.vectorize({best[1]}, {lanes[0]})"
     return directives
 
 
-def _weight(s: Store, name: str) -> int:
+def _weight(s: ir.Store, name: str) -> int:
     """How many accesses go from neighbour to neighbour along a loop, less those that do not."""
     weight = 0
     for n in (s, *nodes(s.value)):
-        if isinstance(n, Load | Store):
+        if isinstance(n, ir.Load | ir.Store):
             step = step_along(n.index, name)
-            still = isinstance(step, Const) and step.value == 0
+            still = isinstance(step, ir.Const) and step.value == 0
             weight += 1 if is_unit(step) else 0 if still else FAR
     return weight
 
 
-def _warning(f: Func, number: int, missing: str, first: For) -> Diagnostic:
+def _warning(f: Func, number: int, missing: str, first: ir.For) -> Diagnostic:
     stage = f"{f.name}.update" if number == 0 else f"{f.name}.update({number})"
     notes = () if first.span is None else (Note(f"that of `{f.name}` itself", first.span),)
     how = "one element at a time" if "vectorize" in missing else "in one thread"

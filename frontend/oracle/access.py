@@ -10,13 +10,13 @@ from hbc.frontend.oracle import reach as oracle_reach
 from hbc.frontend.oracle.points import Buffers, Linear, Points, Stored, linear
 from hbc.frontend.oracle.value import Value, tidy, uncertainty
 from hbc.ir.ground.diag import error
-from hbc.ir.lang.nodes import Access
+from hbc.ir.lang import nodes as ir
 from hbc.ir.meaning.numpy_types import Array
 
 Meaning = Callable[[Points], Value]
 
 
-def access(e: Access, indices: tuple[Meaning, ...], buffers: Buffers) -> Meaning:
+def access(e: ir.Access, indices: tuple[Meaning, ...], buffers: Buffers) -> Meaning:
     """What the access gives at some points. Raises HbcError when it leaves the array."""
     forms = tuple(linear(i) for i in e.indices)
 
@@ -73,7 +73,7 @@ def _placed(data: Array, picks: list[int | slice], positions: list[int], rank: i
     return np.transpose(part, order)[expanded]
 
 
-def _gather(e: Access, stored: Stored, indices: tuple[Value, ...], points: Points) -> Value:
+def _gather(e: ir.Access, stored: Stored, indices: tuple[Value, ...], points: Points) -> Value:
     at = []
     unsure: Array = np.zeros((), np.bool_)
     for dim, (index, origin) in enumerate(zip(indices, stored.origin, strict=True)):
@@ -103,7 +103,7 @@ def _gather(e: Access, stored: Stored, indices: tuple[Value, ...], points: Point
 
 
 def _refuse(
-    e: Access, stored: Stored, indices: tuple[Value, ...], which: np.intp, points: Points
+    e: ir.Access, stored: Stored, indices: tuple[Value, ...], which: np.intp, points: Points
 ) -> None:
     here = np.unravel_index(which, points.shape)
 

@@ -14,7 +14,7 @@ from hbc.frontend.oracle.factors import BLOCK, Contraction, Window, grid_size
 from hbc.frontend.oracle.floats import LEAST, roundoff
 from hbc.frontend.oracle.points import Axis, Points, Ranges
 from hbc.frontend.oracle.program import Program
-from hbc.ir.lang.nodes import Expr
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import DType
 from hbc.ir.meaning.numpy_types import Array, numpy_dtype
 
@@ -133,7 +133,7 @@ def _toeplitz(x: Array, at: int, window: Window | None, block: int, batch: int) 
 
 
 def _matrix(
-    program: Program, e: Expr, axes: dict[str, Axis], groups: tuple[tuple[str, ...], ...]
+    program: Program, e: ir.Expr, axes: dict[str, Axis], groups: tuple[tuple[str, ...], ...]
 ) -> _Matrix | None:
     """The factor over its grid as a batch of matrices, what only it mentions summed."""
     value = program.meaning(e)(Points(len(axes), axes, program.sizes))

@@ -12,73 +12,59 @@ from hbc.frontend.oracle.access import Meaning, access
 from hbc.frontend.oracle.points import Buffers, Points
 from hbc.frontend.oracle.value import Value, compare, declared, exact, select
 from hbc.ir.ground.diag import InternalError
-from hbc.ir.lang.nodes import (
-    COMPARISONS,
-    Access,
-    Binary,
-    Broadcast,
-    Call,
-    Cast,
-    Const,
-    Expr,
-    Gather,
-    Instruct,
-    Let,
-    Load,
-    MathOp,
-    Move,
-    Op,
-    Ramp,
-    Select,
-    Unary,
-    UnaryOp,
-    Var,
-    VectorReduce,
-)
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import BOOL, DType
 from hbc.ir.meaning import arith
 from hbc.ir.meaning.numpy_types import numpy_dtype
 
 
-def meaning(e: Expr, buffers: Buffers) -> Meaning:
+def meaning(e: ir.Expr, buffers: Buffers) -> Meaning:
     """`e` as a function of the points; it reads Funcs and inputs through `buffers`."""
     match e:
-        case Const(value=value, type=t):
+        case ir.Const(value=value, type=t):
             constant = _constant(value, t.element)
             return lambda points: constant
-        case Var(name=name):
+        case ir.Var(name=name):
             return lambda points: _variable(name, points)
-        case Cast(type=t, value=value):
+        case ir.Cast(type=t, value=value):
             return _cast(meaning(value, buffers), value.type.element, t.element)
-        case Binary(op=op, a=a, b=b):
+        case ir.Binary(op=op, a=a, b=b):
             x, y, element = meaning(a, buffers), meaning(b, buffers), a.type.element
             return lambda points: binary(op, element, x(points), y(points))
-        case Unary(op=uop, a=a):
+        case ir.Unary(op=uop, a=a):
             x, element = meaning(a, buffers), a.type.element
             return lambda points: _unary(uop, element, x(points))
-        case Select(condition=c, a=a, b=b):
+        case ir.Select(condition=c, a=a, b=b):
             z, x, y = (meaning(one, buffers) for one in (c, a, b))
             element = a.type.element
             return lambda points: select(z(points), x(points), y(points), element)
-        case Access(indices=indices):
+        case ir.Access(indices=indices):
             return access(e, tuple(meaning(i, buffers) for i in indices), buffers)
-        case Call(name=function, args=args, type=t):
+        case ir.Call(name=function, args=args, type=t):
             x, source = meaning(args[0], buffers), args[0].type.element
             return lambda points: _call(function, source, t.element, x(points))
-        case Let(name=name, value=value, body=body):
+        case ir.Let(name=name, value=value, body=body):
             return _let(name, meaning(value, buffers), meaning(body, buffers))
-        case Load() | Ramp() | Broadcast() | VectorReduce() | Gather() | Move() | Instruct():
+        case (
+            ir.Load()
+            | ir.Ramp()
+            | ir.Broadcast()
+            | ir.VectorReduce()
+            | ir.Gather()
+            | ir.Move()
+            | ir.Instruct()
+        ):
             raise InternalError(f"the oracle met a {type(e).__name__}, which lowering makes")
         case _:
             assert_never(e)
 
 
-def binary(op: Op, element: DType, a: Value, b: Value) -> Value:
+def binary(op: ir.Op, element: DType, a: Value, b: Value) -> Value:
     """`a op b` for operands of `element`."""
-    if op in COMPARISONS:
+    if op in ir.COMPARISONS:
         if element == BOOL:
             x = np.asarray(arith.binary(op, element)(a.x, b.x))
-            return Value(x, oracle_integer.binary(Op.XOR, BOOL, a, b).e)
+            return Value(x, oracle_integer.binary(ir.Op.XOR, BOOL, a, b).e)
         return compare(arith.binary(op, element), a, b)
     if element.is_float:
         return oracle_float.binary(op, element, a, b)
@@ -124,15 +110,15 @@ def _cast(value: Meaning, source: DType, target: DType) -> Meaning:
             return lambda points: oracle_integer.convert(value(points), source, target)
 
 
-def _unary(op: UnaryOp, element: DType, v: Value) -> Value:
+def _unary(op: ir.UnaryOp, element: DType, v: Value) -> Value:
     x = np.asarray(arith.unary(op, element)(v.x))
     if element.is_float or element == BOOL:
         return Value(x, v.e)
     return oracle_integer.unary_range(v, element, x)
 
 
-def _call(name: MathOp, source: DType, target: DType, v: Value) -> Value:
-    if name is not MathOp.REINTERPRET:
+def _call(name: ir.MathOp, source: DType, target: DType, v: Value) -> Value:
+    if name is not ir.MathOp.REINTERPRET:
         return oracle_float.call(name, source, v)
     bits = np.ascontiguousarray(declared(v, source)).view(numpy_dtype(target))
     result = exact(bits.reshape(np.shape(v.x)), target)

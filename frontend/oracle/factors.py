@@ -14,7 +14,7 @@ from hbc.frontend.oracle.floats import is_narrow
 from hbc.frontend.oracle.points import Ranges, chunks, linear
 from hbc.frontend.oracle.program import CONTRACTED_POINTS, accesses
 from hbc.ir.ground.record import record
-from hbc.ir.lang.nodes import Access, Binary, Cast, Expr, Op
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import BOOL, DType
 from hbc.ir.lang.walk import free_variables
 
@@ -36,8 +36,8 @@ class Contraction:
     """Two factors, and for each kind of variable those that it has. `exact`: products of the factors
     are exact at the declared type."""
 
-    first: Expr
-    second: Expr
+    first: ir.Expr
+    second: ir.Expr
     batch: tuple[str, ...]  # pure, in both
     left: tuple[str, ...]  # pure, in the first only
     right: tuple[str, ...]  # pure, in the second only
@@ -48,10 +48,10 @@ class Contraction:
     exact: bool
 
 
-def contraction(term: Expr, element: DType, reduce: Ranges, pure: Ranges) -> Contraction | None:
+def contraction(term: ir.Expr, element: DType, reduce: Ranges, pure: Ranges) -> Contraction | None:
     """How to compute the sums of `term` by matrix products; None when that is not faster."""
     if (
-        not (isinstance(term, Binary) and term.op is Op.MUL)
+        not (isinstance(term, ir.Binary) and term.op is ir.Op.MUL)
         or is_narrow(element)
         or element == BOOL
     ):
@@ -64,7 +64,7 @@ def contraction(term: Expr, element: DType, reduce: Ranges, pure: Ranges) -> Con
 
 
 def _classify(
-    first: Expr, second: Expr, element: DType, reduce: Ranges, pure: Ranges
+    first: ir.Expr, second: ir.Expr, element: DType, reduce: Ranges, pure: Ranges
 ) -> Contraction:
     one, two = free_variables(first), free_variables(second)
     left = tuple(v for v in pure if v in one and v not in two)
@@ -97,7 +97,7 @@ def grid_size(names: tuple[str, ...], counts: dict[str, int]) -> int:
 
 
 def _window(
-    first: Expr, left: tuple[str, ...], summed: tuple[str, ...], reduce: Ranges
+    first: ir.Expr, left: tuple[str, ...], summed: tuple[str, ...], reduce: Ranges
 ) -> Window | None:
     """The sliding window with most positions."""
     candidates = [
@@ -109,7 +109,7 @@ def _window(
     return max(candidates, key=lambda w: reduce[w.reduce][1], default=None)
 
 
-def _stride(e: Expr, x: str, r: str) -> int | None:
+def _stride(e: ir.Expr, x: str, r: str) -> int | None:
     """a, when `e` mentions x and r only as `a * x + r` inside indices."""
     strides = set()
     for one in accesses(e):
@@ -126,22 +126,22 @@ def _stride(e: Expr, x: str, r: str) -> int | None:
     return strides.pop()
 
 
-def _only_indices(e: Expr) -> bool:
+def _only_indices(e: ir.Expr) -> bool:
     """Casts and products of accesses: variables occur in indices only."""
     match e:
-        case Access():
+        case ir.Access():
             return True
-        case Cast(value=value):
+        case ir.Cast(value=value):
             return _only_indices(value)
-        case Binary(op=Op.MUL, a=a, b=b):
+        case ir.Binary(op=ir.Op.MUL, a=a, b=b):
             return _only_indices(a) and _only_indices(b)
         case _:
             return False
 
 
-def _bits(e: Expr) -> int:
+def _bits(e: ir.Expr) -> int:
     """Significant bits that a float factor may have."""
-    source = e.value.type.element if isinstance(e, Cast) else e.type.element
+    source = e.value.type.element if isinstance(e, ir.Cast) else e.type.element
     return source.precision if source.is_float else source.bits
 
 

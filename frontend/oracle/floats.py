@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from hbc.frontend.oracle.value import Value, tidy, uncertain_where, uncertainty, work_dtype
-from hbc.ir.lang.nodes import MathOp, Op
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import BF16, F16, F32, F64, DType
 from hbc.ir.meaning import arith
 from hbc.ir.meaning.arith_cast import round_to
@@ -44,7 +44,7 @@ def is_narrow(element: DType) -> bool:
     return element in (BF16, F16)
 
 
-def binary(op: Op, element: DType, a: Value, b: Value) -> Value:
+def binary(op: ir.Op, element: DType, a: Value, b: Value) -> Value:
     """`a op b`, not a comparison."""
     if a.e is None and b.e is None:
         return _exact_binary(op, element, a, b)
@@ -52,29 +52,29 @@ def binary(op: Op, element: DType, a: Value, b: Value) -> Value:
     x = np.asarray(arith.binary(op, element)(a.x, b.x))
     anything = uncertain_where(ea, eb)
     match op:
-        case Op.ADD | Op.SUB:
+        case ir.Op.ADD | ir.Op.SUB:
             e = ea + eb
-        case Op.MUL:
+        case ir.Op.MUL:
             e = np.abs(a.x) * eb + np.abs(b.x) * ea + ea * eb
             anything = anything | _sign_unknown(a.x, ea, b.x) | _sign_unknown(b.x, eb, a.x)
             if not is_narrow(element):
                 anything = anything | (_fusable(x, element) & (np.abs(x) > LARGEST[element]))
-        case Op.DIV:
+        case ir.Op.DIV:
             certain = np.abs(b.x) > eb
             e = (ea + np.abs(x) * eb) / (np.abs(b.x) - eb)
             e = np.where(certain | (eb == 0), e, np.inf)
             anything = anything | (~certain & (eb > 0)) | _sign_unknown(a.x, ea, b.x)
-        case Op.MIN | Op.MAX:
+        case ir.Op.MIN | ir.Op.MAX:
             return _extremum(op, x, a, b, ea, eb)
         case _:
             e = np.where(ea + eb == 0, roundoff(element), 1.0) * np.abs(b.x) + ea + eb
     return rounded(x, e, anything, element)
 
 
-def _exact_binary(op: Op, element: DType, a: Value, b: Value) -> Value:
+def _exact_binary(op: ir.Op, element: DType, a: Value, b: Value) -> Value:
     narrow = arith.binary(op, element)(round_to(a.x, element), round_to(b.x, element))
     result = np.asarray(narrow).astype(work_dtype(element))
-    if op is not Op.MUL or is_narrow(element):
+    if op is not ir.Op.MUL or is_narrow(element):
         return Value(result)
     product = np.multiply(a.x, b.x)
     finite = np.isfinite(result)
@@ -88,9 +88,9 @@ def _fusable(product: Array, element: DType) -> Array:
     return np.asarray(np.abs(product) < 2 * np.longdouble(LARGEST[element]))
 
 
-def _extremum(op: Op, x: Array, a: Value, b: Value, ea: Array, eb: Array) -> Value:
-    first = (a.x + ea < b.x - eb) if op is Op.MIN else (a.x - ea > b.x + eb)
-    second = (b.x + eb < a.x - ea) if op is Op.MIN else (b.x - eb > a.x + ea)
+def _extremum(op: ir.Op, x: Array, a: Value, b: Value, ea: Array, eb: Array) -> Value:
+    first = (a.x + ea < b.x - eb) if op is ir.Op.MIN else (a.x - ea > b.x + eb)
+    second = (b.x + eb < a.x - ea) if op is ir.Op.MIN else (b.x - eb > a.x + ea)
     e = np.where(first, ea, np.where(second, eb, np.maximum(ea, eb)))
     return tidy(x, e)
 
@@ -144,7 +144,7 @@ def convert(v: Value, source: DType, target: DType) -> Value:
     return rounded(x, v.e, np.isinf(v.e), target)
 
 
-def call(name: MathOp, element: DType, v: Value) -> Value:
+def call(name: ir.MathOp, element: DType, v: Value) -> Value:
     """A math function, REINTERPRET excepted."""
     meaning = arith.MATH[name]
     inside = F32 if is_narrow(element) else element
@@ -152,13 +152,13 @@ def call(name: MathOp, element: DType, v: Value) -> Value:
     e = np.zeros(()) if v.e is None else _spread(name, v.x, v.e, x)
     anything = np.zeros((), np.bool_) if v.e is None else np.isinf(v.e) | np.isinf(e)
     match name:
-        case MathOp.FLOOR | MathOp.CEIL | MathOp.ROUND | MathOp.TF32:
+        case ir.MathOp.FLOOR | ir.MathOp.CEIL | ir.MathOp.ROUND | ir.MathOp.TF32:
             return tidy(x, np.where(np.isfinite(x) | anything, e, 0.0))
-        case MathOp.SQRT if v.e is None:
+        case ir.MathOp.SQRT if v.e is None:
             return Value(round_to(x, element).astype(x.dtype))
-        case MathOp.SQRT:
+        case ir.MathOp.SQRT:
             return rounded(x, e, anything, element)
-        case MathOp.RSQRT:
+        case ir.MathOp.RSQRT:
             ulps = RSQRT_ULPS
         case _:
             ulps = MATH_ULPS
@@ -170,10 +170,10 @@ def call(name: MathOp, element: DType, v: Value) -> Value:
     return narrowed(result.x, e, np.isinf(e), element)
 
 
-def _spread(name: MathOp, x: Array, e: Array, middle: Array) -> Array:
+def _spread(name: ir.MathOp, x: Array, e: Array, middle: Array) -> Array:
     """How far the function may move when its argument moves by `e`: all are monotone on the way,
     but for the sine and cosine, whose slope is at most 1."""
-    if name in (MathOp.SIN, MathOp.COS):
+    if name in (ir.MathOp.SIN, ir.MathOp.COS):
         return np.where(np.isinf(e), np.inf, np.minimum(e, 2.0))
     meaning = arith.MATH[name]
     up, down = np.abs(meaning(x + e) - middle), np.abs(middle - meaning(x - e))

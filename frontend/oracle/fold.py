@@ -17,7 +17,7 @@ from hbc.frontend.oracle.floats import LARGEST, LEAST, roundoff
 from hbc.frontend.oracle.reach import reached
 from hbc.frontend.oracle.store import Places
 from hbc.frontend.oracle.value import Value, tidy, uncertainty, work_dtype
-from hbc.ir.lang.nodes import Op
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import BF16, F16, F64, DType
 from hbc.ir.meaning.numpy_types import Array
 
@@ -112,7 +112,7 @@ def finish_sum(total: Sum, start: Value, element: DType) -> Value:
     if not np.any(total.terms):
         return start
     if not element.is_float:
-        return oracle_integer.binary(Op.ADD, element, start, tidy(total.x, total.e))
+        return oracle_integer.binary(ir.Op.ADD, element, start, tidy(total.x, total.e))
     e = total.e + uncertainty(start, element)
     x = total.x + start.x
     size = total.size + _finite_magnitude(start.x)
@@ -142,7 +142,7 @@ def _ranged(x: Array, e: Array, partial: Array, anything: Array, element: DType)
     return tidy(np.where(surely, np.copysign(np.inf, x), x), np.where(perhaps, np.inf, e))
 
 
-def fold_pairs(op: Op, element: DType, v: Value, shape: tuple[int, ...], folded: int) -> Value:
+def fold_pairs(op: ir.Op, element: DType, v: Value, shape: tuple[int, ...], folded: int) -> Value:
     """The points of the first `folded` axes combined by `op`, halves first."""
     x = np.broadcast_to(v.x, shape).reshape(-1, *shape[folded:])
     e = None if v.e is None else np.broadcast_to(v.e, shape).reshape(-1, *shape[folded:])
@@ -191,10 +191,10 @@ def in_any_order(product: Value, reach: Reach, element: DType) -> Value:
     return tidy(product.x, np.where(outside & ~np.isnan(product.x), np.inf, e))
 
 
-def combine(op: Op, element: DType, a: Value, b: Value) -> Value:
+def combine(op: ir.Op, element: DType, a: Value, b: Value) -> Value:
     """One step of a reduction other than a sum of floats. Products of floats keep the bound that is
     the same for every order: each factor's magnitude grows by its uncertainty and one rounding."""
-    if op is not Op.MUL or not element.is_float:
+    if op is not ir.Op.MUL or not element.is_float:
         return binary(op, element, a, b)
     x = a.x * b.x
     ea, eb = uncertainty(a, element), uncertainty(b, element)

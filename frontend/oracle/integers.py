@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from hbc.frontend.oracle.value import Value, tidy, uncertainty, work_dtype
-from hbc.ir.lang.nodes import Op
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import BOOL, DType
 from hbc.ir.meaning import arith, arith_cast
 from hbc.ir.meaning.numpy_types import Array
 
 
-def binary(op: Op, element: DType, a: Value, b: Value) -> Value:
+def binary(op: ir.Op, element: DType, a: Value, b: Value) -> Value:
     """`a op b` for integers or bools, not a comparison of integers."""
     if element == BOOL:
         return _logical(op, a, b)
@@ -21,27 +21,27 @@ def binary(op: Op, element: DType, a: Value, b: Value) -> Value:
     ea, eb = uncertainty(a, element), uncertainty(b, element)
     fa, fb = a.x.astype(np.float64), b.x.astype(np.float64)
     match op:
-        case Op.ADD | Op.SUB:
-            whole = fa + fb if op is Op.ADD else fa - fb
+        case ir.Op.ADD | ir.Op.SUB:
+            whole = fa + fb if op is ir.Op.ADD else fa - fb
             return _wrapped(x, whole, ea + eb, element)
-        case Op.MUL:
+        case ir.Op.MUL:
             return _wrapped(x, fa * fb, np.abs(fa) * eb + np.abs(fb) * ea + ea * eb, element)
-        case Op.MIN | Op.MAX:
-            end = np.minimum if op is Op.MIN else np.maximum
+        case ir.Op.MIN | ir.Op.MAX:
+            end = np.minimum if op is ir.Op.MIN else np.maximum
             middle = end(fa, fb)
             return tidy(
                 x, np.maximum(end(fa + ea, fb + eb) - middle, middle - end(fa - ea, fb - eb))
             )
-        case Op.MOD:
+        case ir.Op.MOD:
             return tidy(x, _remainder(fa, fb, ea, eb, element))
-        case Op.DIV | Op.SHR:
+        case ir.Op.DIV | ir.Op.SHR:
             spread = _monotone(op, element, a, b, ea, x)
             return tidy(x, np.where(eb > 0, _width(element), spread))
         case _:
             return tidy(x, np.where((ea > 0) | (eb > 0), _width(element), 0.0))
 
 
-def _monotone(op: Op, element: DType, a: Value, b: Value, ea: Array, x: Array) -> Array:
+def _monotone(op: ir.Op, element: DType, a: Value, b: Value, ea: Array, x: Array) -> Array:
     """How far a quotient moves when its dividend moves by `ea`."""
     lo, hi = element.limits
     meaning = arith.binary(op, element)
@@ -63,16 +63,18 @@ def _remainder(a: Array, b: Array, ea: Array, eb: Array, element: DType) -> Arra
     return np.where((ea > 0) | (eb > 0), np.where(known, spread, _width(element)), 0.0)
 
 
-def _logical(op: Op, a: Value, b: Value) -> Value:
-    op = {Op.MIN: Op.AND, Op.MUL: Op.AND, Op.MAX: Op.OR, Op.ADD: Op.OR}.get(op, op)
+def _logical(op: ir.Op, a: Value, b: Value) -> Value:
+    op = {ir.Op.MIN: ir.Op.AND, ir.Op.MUL: ir.Op.AND, ir.Op.MAX: ir.Op.OR, ir.Op.ADD: ir.Op.OR}.get(
+        op, op
+    )
     x = np.asarray(arith.binary(op, BOOL)(a.x, b.x))
     if a.e is None and b.e is None:
         return Value(x)
     ua, ub = uncertainty(a, BOOL), uncertainty(b, BOOL)
     either = ua | ub
-    if op is Op.AND:
+    if op is ir.Op.AND:
         either = either & (a.x | ua) & (b.x | ub)
-    elif op is Op.OR:
+    elif op is ir.Op.OR:
         either = either & (~a.x | ua) & (~b.x | ub)
     return tidy(x, either)
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from hbc.frontend.oracle.value import Value, uncertainty
 from hbc.ir.ground.record import record
-from hbc.ir.lang.nodes import Binary, Const, Expr, Op, Unary, UnaryOp, Var
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import DType
 from hbc.ir.meaning.numpy_types import Array
 
@@ -130,20 +130,23 @@ class Linear:
     terms: tuple[tuple[str, int], ...]
 
 
-def linear(e: Expr) -> Linear | None:
+def linear(e: ir.Expr) -> Linear | None:
     """`e` as a sum of variables times constants, or None."""
     match e:
-        case Const(value=value):
+        case ir.Const(value=value):
             return Linear(int(value), ())
-        case Var(name=name):
+        case ir.Var(name=name):
             return Linear(0, ((name, 1),))
-        case Unary(op=UnaryOp.NEG, a=a):
+        case ir.Unary(op=ir.UnaryOp.NEG, a=a):
             return _scaled(linear(a), -1)
-        case Binary(op=Op.ADD, a=a, b=b):
+        case ir.Binary(op=ir.Op.ADD, a=a, b=b):
             return _sum(linear(a), linear(b))
-        case Binary(op=Op.SUB, a=a, b=b):
+        case ir.Binary(op=ir.Op.SUB, a=a, b=b):
             return _sum(linear(a), _scaled(linear(b), -1))
-        case Binary(op=Op.MUL, a=a, b=Const(value=k)) | Binary(op=Op.MUL, a=Const(value=k), b=a):
+        case (
+            ir.Binary(op=ir.Op.MUL, a=a, b=ir.Const(value=k))
+            | ir.Binary(op=ir.Op.MUL, a=ir.Const(value=k), b=a)
+        ):
             return _scaled(linear(a), int(k))
         case _:
             return None

@@ -10,7 +10,7 @@ from hbc.frontend.oracle.expr import meaning
 from hbc.frontend.oracle.points import Box, Points, Stored
 from hbc.frontend.program.funcs import Pipeline, Update
 from hbc.ir.ground.diag import InternalError
-from hbc.ir.lang.nodes import Access, Expr, Let, Stmt, Var
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import DType
 from hbc.ir.lang.walk import children, nodes, substitute
 
@@ -29,20 +29,20 @@ class Program:
     sizes: Mapping[str, int]
     stored: dict[str, Stored]
     fused: frozenset[DType] = frozenset()  # half floats whose products may go into sums unrounded
-    meanings: dict[int, tuple[Expr, Meaning]] = field(default_factory=dict)
+    meanings: dict[int, tuple[ir.Expr, Meaning]] = field(default_factory=dict)
 
     def buffer(self, name: str) -> Stored:
         if name not in self.stored:
             raise InternalError(f"the oracle reads `{name}` before it is evaluated")
         return self.stored[name]
 
-    def meaning(self, e: Expr) -> Meaning:
+    def meaning(self, e: ir.Expr) -> Meaning:
         """`e` as a function of points, made once. (The entry keeps `e` alive, so ids are unique.)"""
         if id(e) not in self.meanings:
             self.meanings[id(e)] = (e, meaning(e, self.buffer))
         return self.meanings[id(e)][1]
 
-    def number(self, e: Expr) -> int:
+    def number(self, e: ir.Expr) -> int:
         """An index expression over the sizes."""
         return int(self.meaning(e)(Points(0, {}, self.sizes)).x)
 
@@ -57,7 +57,7 @@ def pure_positions(update: Update, variables: tuple[str, ...]) -> tuple[int, ...
     return tuple(
         n
         for n, (index, own) in enumerate(zip(update.indices, variables, strict=True))
-        if isinstance(index, Var) and index.name == own and own not in reduced
+        if isinstance(index, ir.Var) and index.name == own and own not in reduced
     )
 
 
@@ -77,14 +77,14 @@ def span_range(span: tuple[int, int]) -> tuple[int, int]:
     return span[0], span[1] - span[0] + 1
 
 
-def accesses(e: Expr) -> list[Access]:
+def accesses(e: ir.Expr) -> list[ir.Access]:
     """All accesses, those inside indices first, with `Let` names replaced by their values."""
-    if isinstance(e, Let):
+    if isinstance(e, ir.Let):
         return accesses(e.value) + accesses(substitute(e.body, {e.name: e.value}))
-    inside = [a for c in children(e) if not isinstance(c, Stmt) for a in accesses(c)]
-    return [*inside, e] if isinstance(e, Access) else inside
+    inside = [a for c in children(e) if not isinstance(c, ir.Stmt) for a in accesses(c)]
+    return [*inside, e] if isinstance(e, ir.Access) else inside
 
 
-def reads(e: Expr | None, name: str) -> bool:
+def reads(e: ir.Expr | None, name: str) -> bool:
     """Whether an expression accesses the Func."""
-    return e is not None and any(isinstance(n, Access) and n.name == name for n in nodes(e))
+    return e is not None and any(isinstance(n, ir.Access) and n.name == name for n in nodes(e))

@@ -10,7 +10,7 @@ from hbc.frontend.oracle.points import grid, linear
 from hbc.frontend.oracle.program import Program, reads
 from hbc.frontend.program.funcs import Func, Update
 from hbc.ir.ground.record import record
-from hbc.ir.lang.nodes import Access, Binary, Expr, Op, Unary, UnaryOp, Var
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import F32
 from hbc.ir.lang.walk import free_variables
 
@@ -21,9 +21,9 @@ class Summand:
     `rest` (which does not read y)."""
 
     sign: int
-    factors: tuple[Expr, ...]
+    factors: tuple[ir.Expr, ...]
     lag: int
-    rest: Expr | None
+    rest: ir.Expr | None
 
 
 @record
@@ -41,7 +41,7 @@ class Recurrence:
 def recurrence(func: Func, update: Update, variable: str) -> Recurrence | None:
     """The update as a linear recurrence along `variable`, or None. Only f32: f64 would need long
     double matrix products, bf16 and f16 round too coarsely for a linear bound."""
-    if func.element != F32 or update.op is not None or Var(variable) not in update.indices:
+    if func.element != F32 or update.op is not None or ir.Var(variable) not in update.indices:
         return None
     found = _split(func, update, variable, update.value)
     if found is None or not any(s.rest is None for s in found.summands):
@@ -51,22 +51,22 @@ def recurrence(func: Func, update: Update, variable: str) -> Recurrence | None:
     return None if any(free_variables(f) & moving for f in factors) else found
 
 
-def _split(func: Func, update: Update, variable: str, e: Expr) -> Recurrence | None:
+def _split(func: Func, update: Update, variable: str, e: ir.Expr) -> Recurrence | None:
     if not reads(e, func.name):
         return Recurrence((Summand(1, (), 0, e),), 0)
     match e:
-        case Access():
+        case ir.Access():
             lag = _lag(update, variable, e)
             return None if lag is None else Recurrence((Summand(1, (), lag, None),), 0)
-        case Unary(op=UnaryOp.NEG, a=a):
+        case ir.Unary(op=ir.UnaryOp.NEG, a=a):
             return _negated(_split(func, update, variable, a))
-        case Binary(op=Op.ADD | Op.SUB as op, a=a, b=b):
+        case ir.Binary(op=ir.Op.ADD | ir.Op.SUB as op, a=a, b=b):
             one, two = _split(func, update, variable, a), _split(func, update, variable, b)
-            two = _negated(two) if op is Op.SUB else two
+            two = _negated(two) if op is ir.Op.SUB else two
             if one is None or two is None:
                 return None
             return Recurrence(one.summands + two.summands, one.rounds + two.rounds + 1)
-        case Binary(op=Op.MUL, a=a, b=b):
+        case ir.Binary(op=ir.Op.MUL, a=a, b=b):
             factor, scaled = (b, a) if reads(a, func.name) else (a, b)
             inner = _split(func, update, variable, scaled)
             if inner is None or reads(factor, func.name):
@@ -84,11 +84,11 @@ def _negated(found: Recurrence | None) -> Recurrence | None:
     return Recurrence(summands, found.rounds)
 
 
-def _lag(update: Update, variable: str, e: Access) -> int | None:
+def _lag(update: Update, variable: str, e: ir.Access) -> int | None:
     """k, when the access is the stored place k >= 1 steps earlier."""
     lag = 0
     for stored, read in zip(update.indices, e.indices, strict=True):
-        if stored == Var(variable):
+        if stored == ir.Var(variable):
             form = linear(read)
             if form is None or form.terms != ((variable, 1),):
                 return None
@@ -99,7 +99,7 @@ def _lag(update: Update, variable: str, e: Access) -> int | None:
 
 
 def active_range(
-    program: Program, condition: Expr | None, variable: str, span: tuple[int, int]
+    program: Program, condition: ir.Expr | None, variable: str, span: tuple[int, int]
 ) -> tuple[int, int] | None:
     """The part of the range of `variable` where the condition holds, when it mentions nothing else
     and that part is the end of the range; otherwise None."""

@@ -11,7 +11,7 @@ from hbc.frontend.oracle.program import Program, accesses, span_range, update_ra
 from hbc.frontend.oracle.reach import MOST_REACHED
 from hbc.frontend.oracle.value import Value, may_hold, taken
 from hbc.frontend.program.funcs import Func
-from hbc.ir.lang.nodes import Access, Expr
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.walk import free_variables
 
 Compute = Callable[[Program, Mapping[str, Box]], None]
@@ -46,7 +46,7 @@ def _stages(
         for e in (*conditions, *update.indices, update.value):
             inside = update.condition if e not in conditions else None
             _demand(program, e, ranges, inside, need, compute)
-        stores = Access(func.name, update.indices, update.value.type)
+        stores = ir.Access(func.name, update.indices, update.value.type)
         _demand_access(program, stores, ranges, update.condition, need, compute)
         boxes.insert(0, need[func.name])
     ranges = {v: span_range(s) for v, s in zip(func.variables, boxes[0], strict=True)}
@@ -55,7 +55,7 @@ def _stages(
 
 
 def _demand(
-    program: Program, e: Expr, ranges: Ranges, condition: Expr | None, need: dict[str, Box],
+    program: Program, e: ir.Expr, ranges: Ranges, condition: ir.Expr | None, need: dict[str, Box],
     compute: Compute,
 ) -> None:  # fmt: skip
     for one in accesses(e):
@@ -64,7 +64,7 @@ def _demand(
 
 
 def _demand_access(
-    program: Program, one: Access, ranges: Ranges, condition: Expr | None, need: dict[str, Box],
+    program: Program, one: ir.Access, ranges: Ranges, condition: ir.Expr | None, need: dict[str, Box],
     compute: Compute,
 ) -> None:  # fmt: skip
     if any(count <= 0 for _, count in ranges.values()):
@@ -84,7 +84,7 @@ def _union(a: Box, b: Box) -> Box:
 
 
 def hull(
-    program: Program, index: Expr, ranges: Ranges, condition: Expr | None, compute: Compute
+    program: Program, index: ir.Expr, ranges: Ranges, condition: ir.Expr | None, compute: Compute
 ) -> tuple[int, int] | None:
     """Least and greatest value of an index over the ranges, where the condition holds; None when it
     holds nowhere."""
@@ -122,7 +122,7 @@ def _ends(v: Value) -> tuple[int, int]:
 
 
 def _with_inner(
-    program: Program, expressions: list[Expr], ranges: Ranges, compute: Compute
+    program: Program, expressions: list[ir.Expr], ranges: Ranges, compute: Compute
 ) -> Program:
     """A program that has the Funcs which the expressions themselves read."""
     need: dict[str, Box] = {}

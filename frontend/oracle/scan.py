@@ -13,7 +13,7 @@ from hbc.frontend.oracle.solve import solve
 from hbc.frontend.oracle.store import places, put, put_at
 from hbc.frontend.oracle.value import Value, may_hold, select, taken
 from hbc.frontend.program.funcs import Func, Update
-from hbc.ir.lang.nodes import Var
+from hbc.ir.lang import nodes as ir
 
 
 def run_in_order(
@@ -60,10 +60,10 @@ def _solved(
 def _independent(func: Func, update: Update, name: str) -> bool:
     """Whether points with different values of the variable neither read nor write the same place:
     it is, alone, one index of the store and of every access to the Func."""
-    here = [n for n, i in enumerate(update.indices) if isinstance(i, Var) and i.name == name]
+    here = [n for n, i in enumerate(update.indices) if isinstance(i, ir.Var) and i.name == name]
     if len(here) != 1:
         return False
-    own = Var(name)
+    own = ir.Var(name)
     conditions = [] if update.condition is None else [update.condition]
     return all(
         a.indices[here[0]] == own

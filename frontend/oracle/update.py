@@ -34,8 +34,8 @@ from hbc.frontend.oracle.scan import run_in_order
 from hbc.frontend.oracle.store import places, put, sliced
 from hbc.frontend.oracle.value import Value, may_hold, select, taken, uncertainty
 from hbc.frontend.program.funcs import Func, Update
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.addends import addends, is_product
-from hbc.ir.lang.nodes import ASSOCIATIVE, Access, Binary, Expr, Let, Op
 from hbc.ir.lang.types import BOOL, DType
 from hbc.ir.lang.walk import substitute
 from hbc.ir.meaning.numpy_types import Array
@@ -49,7 +49,7 @@ def run_update(program: Program, func: Func, update: Update, box: Box) -> None:
     reduce, pure = update_ranges(program, update, func.variables, box)
     term = folded_term(func, update)
     scattered = len(pure) < len(update.indices)
-    summed = update.op is Op.ADD and func.element != BOOL
+    summed = update.op is ir.Op.ADD and func.element != BOOL
     if term is not None and scattered and (summed or _rounds(func, update)):
         _scatter(program, func, update, term, {**reduce, **pure})
         return
@@ -58,7 +58,7 @@ def run_update(program: Program, func: Func, update: Update, box: Box) -> None:
         return
     terms = _terms(program, term) if summed and func.element.is_float else [term]
     plan = None
-    if update.op is Op.ADD and update.condition is None and len(terms) == 1:
+    if update.op is ir.Op.ADD and update.condition is None and len(terms) == 1:
         plan = contraction(term, func.element, reduce, pure)
     for piece in window_pieces(plan, pure):
         if plan is None or not _contract(program, func, plan, reduce, piece):
@@ -85,13 +85,13 @@ def _contract(
     return True
 
 
-def folded_term(func: Func, update: Update) -> Expr | None:
+def folded_term(func: Func, update: Update) -> ir.Expr | None:
     """`term` of an update `f[..] = f[..] op term` whose points may be combined in any order."""
     value = update.value
-    if update.op not in ASSOCIATIVE or not isinstance(value, Binary) or value.op != update.op:
+    if update.op not in ir.ASSOCIATIVE or not isinstance(value, ir.Binary) or value.op != update.op:
         return None
     own = value.a
-    if not (isinstance(own, Access) and own.name == func.name and own.indices == update.indices):
+    if not (isinstance(own, ir.Access) and own.name == func.name and own.indices == update.indices):
         return None
     rest = (value.b, update.condition, *update.indices)
     return None if any(reads(e, func.name) for e in rest) else value.b
@@ -104,7 +104,7 @@ def reduce_pieces(reduce: Ranges, room: int) -> Iterator[tuple[Ranges, dict[str,
         yield wide, {name: r[0] for name, r in piece.items() if r[1] == 1}
 
 
-def _terms(program: Program, term: Expr) -> list[Expr]:
+def _terms(program: Program, term: ir.Expr) -> list[ir.Expr]:
     """The term, or the products of which it is the sum once Funcs are inlined: instructions add
     products one by one, so that each is a term."""
     found = list(islice(addends(term, lambda e: _inlined(program, e)), MAX_ADDENDS + 1))
@@ -112,12 +112,12 @@ def _terms(program: Program, term: Expr) -> list[Expr]:
     return found if apart else [term]
 
 
-def _inlined(program: Program, e: Expr) -> Expr:
+def _inlined(program: Program, e: ir.Expr) -> ir.Expr:
     """An access to a Func of one definition as its value, `let`s without their names."""
     match e:
-        case Let(name=name, value=value, body=body):
+        case ir.Let(name=name, value=value, body=body):
             return _inlined(program, substitute(body, {name: value}))
-        case Access(name=name, indices=indices):
+        case ir.Access(name=name, indices=indices):
             for func in program.pipeline.funcs:
                 if func.name == name and not func.updates and func.table_shape is None:
                     values = dict(zip(func.variables, indices, strict=True))
@@ -131,7 +131,7 @@ def _fold(
     program: Program,
     func: Func,
     update: Update,
-    terms: list[Expr],
+    terms: list[ir.Expr],
     reduce: Ranges,
     pure: Ranges,
 ) -> None:
@@ -140,9 +140,9 @@ def _fold(
     target = _target(func, stored, pure)
     shape = tuple(count for _, count in pure.values())
     start = sliced(stored, target)
-    summed = update.op is Op.ADD and element != BOOL
+    summed = update.op is ir.Op.ADD and element != BOOL
     total = new_sum(shape, element) if summed else None
-    reach = reach_of(start, shape, 0) if update.op is Op.MUL and element.is_float else None
+    reach = reach_of(start, shape, 0) if update.op is ir.Op.MUL and element.is_float else None
     room = MAX_POINTS // max(1, int(np.prod(shape)))
     for wide, fixed in reduce_pieces(reduce, room):
         points = grid({**wide, **pure}, {**program.sizes, **fixed})
@@ -173,11 +173,11 @@ def _target(func: Func, stored: Stored, pure: Ranges) -> tuple[slice, ...]:
 
 
 def _masked_term(
-    program: Program, update: Update, term: Expr, points: Points, element: DType
+    program: Program, update: Update, term: ir.Expr, points: Points, element: DType
 ) -> Value | None:
     """The term, or what changes nothing where the condition is false; None when it is nowhere."""
     mask = _mask(program, update, points)
-    exact = update.op is Op.ADD and element in program.fused and is_product(term)
+    exact = update.op is ir.Op.ADD and element in program.fused and is_product(term)
 
     def whole(points: Points) -> Value:
         value = program.meaning(term)(points)
@@ -202,21 +202,21 @@ def _mask(program: Program, update: Update, points: Points) -> Array | None:
     return np.broadcast_to(mask, points.shape)
 
 
-def _neutral(op: Op, element: DType) -> float | int:
+def _neutral(op: ir.Op, element: DType) -> float | int:
     lo, hi = (-np.inf, np.inf) if element.is_float else element.limits
-    neutral: dict[Op, float | int] = {
-        Op.ADD: 0, Op.MUL: 1, Op.MIN: hi, Op.MAX: lo, Op.OR: 0, Op.XOR: 0,
-        Op.AND: 1 if element == BOOL else (-1 if lo < 0 else hi),
+    neutral: dict[ir.Op, float | int] = {
+        ir.Op.ADD: 0, ir.Op.MUL: 1, ir.Op.MIN: hi, ir.Op.MAX: lo, ir.Op.OR: 0, ir.Op.XOR: 0,
+        ir.Op.AND: 1 if element == BOOL else (-1 if lo < 0 else hi),
     }  # fmt: skip
     return neutral[op]
 
 
 def _rounds(func: Func, update: Update) -> bool:
     """Whether products depend on the order of their factors."""
-    return update.op is Op.MUL and func.element.is_float
+    return update.op is ir.Op.MUL and func.element.is_float
 
 
-def _scatter(program: Program, func: Func, update: Update, term: Expr, ranges: Ranges) -> None:
+def _scatter(program: Program, func: Func, update: Update, term: ir.Expr, ranges: Ranges) -> None:
     """Adds terms, or multiplies by factors, at places that may coincide."""
     stored, element = program.stored[func.name], func.element
     total = new_sum(stored.shape, element)

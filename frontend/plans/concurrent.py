@@ -7,7 +7,7 @@ from hbc.frontend.plans.plan import Loop, Split, StagePlan, scan_distances, stag
 from hbc.frontend.program.funcs import Directive, Func, ReduceVar, Update
 from hbc.ir.algebra.linear import difference
 from hbc.ir.ground.diag import error
-from hbc.ir.lang.nodes import Access, Expr, Var
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.walk import free_variables, nodes
 
 
@@ -97,8 +97,8 @@ def _same(update: Update, r: ReduceVar) -> tuple[int, ...]:
     return () if any(r.name in free_variables(i) for i in update.indices) else (1,)
 
 
-def _is_variable(index: Expr, name: str) -> bool:
-    return isinstance(index, Var) and index.name == name
+def _is_variable(index: ir.Expr, name: str) -> bool:
+    return isinstance(index, ir.Var) and index.name == name
 
 
 def written_before(func: Func, update: Update, r: ReduceVar) -> tuple[ReduceVar, str] | None:
@@ -106,7 +106,7 @@ def written_before(func: Func, update: Update, r: ReduceVar) -> tuple[ReduceVar,
     before, and such a read; None where there is none."""
     reads = [
         n for e in (update.value, *update.indices) for n in nodes(e)
-        if isinstance(n, Access) and n.name == func.name
+        if isinstance(n, ir.Access) and n.name == func.name
     ]  # fmt: skip
     own = _dimension(update, r)
     moved = [

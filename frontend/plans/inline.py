@@ -11,7 +11,7 @@ from hbc.frontend.plans.plan import Inline, Plan
 from hbc.frontend.program.funcs import Func, Pipeline, Update
 from hbc.ir.ground.diag import did_you_mean, error
 from hbc.ir.ground.source import Span
-from hbc.ir.lang.nodes import Access, Expr, Let, Var
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.walk import nodes, rewrite, substitute
 
 
@@ -20,7 +20,7 @@ def wrapper_name(name: str, consumer: str) -> str:
     return f"{name}_in_{consumer}"
 
 
-def map_func(func: Func, f: Callable[[Expr], Expr]) -> Func:
+def map_func(func: Func, f: Callable[[ir.Expr], ir.Expr]) -> Func:
     """The Func with `f` applied to every expression of every step; the same object if unchanged."""
     pure = f(func.pure)
     updates = tuple(_map_update(u, f) for u in func.updates)
@@ -29,7 +29,7 @@ def map_func(func: Func, f: Callable[[Expr], Expr]) -> Func:
     return replace(func, pure=pure, updates=updates)
 
 
-def _map_update(u: Update, f: Callable[[Expr], Expr]) -> Update:
+def _map_update(u: Update, f: Callable[[ir.Expr], ir.Expr]) -> Update:
     indices = tuple(f(i) for i in u.indices)
     value = f(u.value)
     condition = None if u.condition is None else f(u.condition)
@@ -46,8 +46,8 @@ def inline_funcs(plan: Plan) -> Plan:
     copies = count(1)
     refuse_giants(plan)
 
-    def expand(e: Expr) -> Expr:
-        if isinstance(e, Access) and e.name in values:
+    def expand(e: ir.Expr) -> ir.Expr:
+        if isinstance(e, ir.Access) and e.name in values:
             func = values[e.name]
             # An index may hold a copy of the same value, inside of its own names.
             value = _with_own_names(func.pure, copies)
@@ -64,15 +64,15 @@ def inline_funcs(plan: Plan) -> Plan:
     return kept
 
 
-def _with_own_names(e: Expr, copies: Iterator[int]) -> Expr:
+def _with_own_names(e: ir.Expr, copies: Iterator[int]) -> ir.Expr:
     """The expression with its `let`s bound to names that no other copy has."""
 
-    def rename(n: Expr) -> Expr:
-        if not isinstance(n, Let):
+    def rename(n: ir.Expr) -> ir.Expr:
+        if not isinstance(n, ir.Let):
             return n
         name = f"{n.name}.{next(copies)}"
-        body = substitute(n.body, {n.name: Var(name, n.value.type)})
-        return Let(name, n.value, body, n.span)
+        body = substitute(n.body, {n.name: ir.Var(name, n.value.type)})
+        return ir.Let(name, n.value, body, n.span)
 
     return rewrite(e, rename)
 
@@ -94,12 +94,12 @@ def wrap_accesses(pipeline: Pipeline, name: str, consumer: str, span: Span | Non
         raise error(f"`{consumer}` does not read `{name}`", span, did_you_mean(name, read))
     variables = funcs[name].variables if name in funcs else _index_names(reads[0])
     element = reads[0].type.element
-    access = Access(name, tuple(Var(v) for v in variables), reads[0].type, reads[0].span)
+    access = ir.Access(name, tuple(ir.Var(v) for v in variables), reads[0].type, reads[0].span)
     wrapper = Func(new, element, variables, access, span=span)
 
-    def redirect(e: Expr) -> Expr:
-        if isinstance(e, Access) and e.name == name:
-            return Access(new, e.indices, e.type, e.span)
+    def redirect(e: ir.Expr) -> ir.Expr:
+        if isinstance(e, ir.Access) and e.name == name:
+            return ir.Access(new, e.indices, e.type, e.span)
         return e
 
     out: list[Func] = []
@@ -111,20 +111,20 @@ def wrap_accesses(pipeline: Pipeline, name: str, consumer: str, span: Span | Non
     return replace(pipeline, funcs=tuple(out))
 
 
-def _index_names(access: Access) -> tuple[str, ...]:
+def _index_names(access: ir.Access) -> tuple[str, ...]:
     names: list[str] = []
     for d, index in enumerate(access.indices):
-        found = [n.name for n in nodes(index) if isinstance(n, Var) and n.name not in names]
+        found = [n.name for n in nodes(index) if isinstance(n, ir.Var) and n.name not in names]
         names.append(found[0] if found else f"_{d}")
     return tuple(names)
 
 
-def _expressions(func: Func) -> list[Expr]:
+def _expressions(func: Func) -> list[ir.Expr]:
     found = [func.pure]
     for u in func.updates:
         found += [u.value, *u.indices, *(() if u.condition is None else (u.condition,))]
     return found
 
 
-def _accesses(e: Expr, name: str | None = None) -> list[Access]:
-    return [n for n in nodes(e) if isinstance(n, Access) and name in (None, n.name)]
+def _accesses(e: ir.Expr, name: str | None = None) -> list[ir.Access]:
+    return [n for n in nodes(e) if isinstance(n, ir.Access) and name in (None, n.name)]

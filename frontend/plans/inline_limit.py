@@ -15,7 +15,7 @@ from hbc.frontend.program.funcs import Func
 from hbc.frontend.text.giants import LONGEST
 from hbc.ir.ground.diag import error
 from hbc.ir.ground.record import record
-from hbc.ir.lang.nodes import Access, Node, Var
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.walk import children
 
 # A formula of so many nodes compiles in some ten seconds. Long sums are reductions.
@@ -64,13 +64,13 @@ def refuse_crowds(plan: Plan) -> None:
         )  # fmt: skip
 
 
-def measure(e: Node, inlined: Mapping[str, Inlined]) -> Formula:
+def measure(e: ir.Node, inlined: Mapping[str, Inlined]) -> Formula:
     """The formula that `e` becomes. An index stands wherever the Func that it is for uses the
     variable."""
     match e:
-        case Var(name=name):
+        case ir.Var(name=name):
             return Formula(1, 1, Counter({name: 1}))
-        case Access(name=name, indices=indices) if name in inlined:
+        case ir.Access(name=name, indices=indices) if name in inlined:
             func = inlined[name]
             length, depth, uses = func.formula.length, 0, Counter[str]()
             for variable, index in zip(func.variables, indices, strict=True):

@@ -22,7 +22,7 @@ from hbc.frontend.plans.shared_storage import check_shared_storage
 from hbc.frontend.program.funcs import Func, Update
 from hbc.ir.ground.diag import Diagnostic, Note, error
 from hbc.ir.ground.source import Span
-from hbc.ir.lang.nodes import Access, Expr, LoopKind
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.walk import nodes
 
 
@@ -62,7 +62,9 @@ def check_order(func: Func, old: StagePlan, new: StagePlan, span: Span | None) -
 def scans(func: Func, update: Update) -> bool:
     """Whether a step reads the Func that it writes."""
     expressions = (update.value, *update.indices)
-    return any(isinstance(n, Access) and n.name == func.name for e in expressions for n in nodes(e))
+    return any(
+        isinstance(n, ir.Access) and n.name == func.name for e in expressions for n in nodes(e)
+    )
 
 
 def check_shift(func: Func, stage: StagePlan, loop: Loop, span: Span | None) -> None:
@@ -118,7 +120,7 @@ def _vector_around(stage: StagePlan, name: str) -> Loop | None:
     """The vectorized loop that this loop is, or is inside of."""
     names = [x.name for x in stage.loops]
     outward = stage.loops[: names.index(name) + 1] if name in names else ()
-    return next((x for x in outward if x.kind is LoopKind.VECTOR), None)
+    return next((x for x in outward if x.kind is ir.LoopKind.VECTOR), None)
 
 
 def _variants(plan: Plan, level: At) -> tuple[StagePlan, ...]:
@@ -156,7 +158,7 @@ def consumers(plan: Plan, name: str) -> Iterator[tuple[str, int | None, Span | N
                     yield other, update, access.span
 
 
-def stage_expressions(func: Func, update: int | None) -> tuple[Expr, ...]:
+def stage_expressions(func: Func, update: int | None) -> tuple[ir.Expr, ...]:
     """All expressions that a step evaluates: value, condition, left-hand indices."""
     u = step(func, update)
     if u is None:
@@ -165,8 +167,10 @@ def stage_expressions(func: Func, update: int | None) -> tuple[Expr, ...]:
     return (u.value, *condition, *u.indices)
 
 
-def stage_accesses(func: Func, update: int | None) -> list[Access]:
-    return [n for e in stage_expressions(func, update) for n in nodes(e) if isinstance(n, Access)]
+def stage_accesses(func: Func, update: int | None) -> list[ir.Access]:
+    return [
+        n for e in stage_expressions(func, update) for n in nodes(e) if isinstance(n, ir.Access)
+    ]
 
 
 def is_within(plan: Plan, func: str, update: int | None, level: At) -> bool:

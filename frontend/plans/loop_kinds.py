@@ -5,18 +5,18 @@ from __future__ import annotations
 from hbc.frontend.plans.plan import Loop, StagePlan
 from hbc.frontend.program.funcs import Directive
 from hbc.ir.ground.diag import error
-from hbc.ir.lang.nodes import LoopKind
+from hbc.ir.lang import nodes as ir
 
 _IS = {
-    LoopKind.VECTOR: "vectorized", LoopKind.UNROLL: "unrolled", LoopKind.PARALLEL: "parallel",
-    LoopKind.BLOCK: "given to blocks", LoopKind.THREAD: "given to threads",
-    LoopKind.LANE: "given to lanes",
+    ir.LoopKind.VECTOR: "vectorized", ir.LoopKind.UNROLL: "unrolled", ir.LoopKind.PARALLEL: "parallel",
+    ir.LoopKind.BLOCK: "given to blocks", ir.LoopKind.THREAD: "given to threads",
+    ir.LoopKind.LANE: "given to lanes",
 }  # fmt: skip
 
 
 def expect_serial(stage: StagePlan, loop: Loop, d: Directive) -> None:
     """HbcError where a loop has a kind already, or must keep its iterations one after the other."""
-    if loop.kind is not LoopKind.SERIAL:
+    if loop.kind is not ir.LoopKind.SERIAL:
         raise error(
             f"loop `{loop.name}` is already {_IS[loop.kind]}", d.span,
             "a loop has one kind: split it to give each half its own",
@@ -31,7 +31,7 @@ def expect_serial(stage: StagePlan, loop: Loop, d: Directive) -> None:
 def expect_plain(stage: StagePlan, loop: Loop, d: Directive, done: str) -> None:
     """HbcError where what was said of a loop would be forgotten once it is `done` ("split", "fused")."""
     first = {"split": "split first", "fused": "fuse first"}[done]
-    if loop.kind is not LoopKind.SERIAL:
+    if loop.kind is not ir.LoopKind.SERIAL:
         raise error(
             f"loop `{loop.name}` is already {_IS[loop.kind]} and cannot be {done}", d.span,
             f"{first}, then choose the kind of {'each half' if done == 'split' else 'the new loop'}",
@@ -45,7 +45,7 @@ def expect_plain(stage: StagePlan, loop: Loop, d: Directive, done: str) -> None:
 
 def expect_iterations(loop: Loop, d: Directive) -> None:
     """HbcError where the iterations of a loop to pipeline do not come one after the other."""
-    if loop.kind not in (LoopKind.SERIAL, LoopKind.UNROLL):
+    if loop.kind not in (ir.LoopKind.SERIAL, ir.LoopKind.UNROLL):
         raise error(
             f"loop `{loop.name}` is {_IS[loop.kind]}: none of its iterations comes before another, "
             "to copy ahead for the next", d.span,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from enum import IntEnum
 
 from hbc.frontend.plans.plan import At, Level, Plan, StagePlan, stage_text
-from hbc.ir.lang.nodes import LoopKind
+from hbc.ir.lang import nodes as ir
 
-THREADS = frozenset({LoopKind.THREAD, LoopKind.LANE})
+THREADS = frozenset({ir.LoopKind.THREAD, ir.LoopKind.LANE})
 
 
 class Place(IntEnum):
@@ -19,11 +19,11 @@ class Place(IntEnum):
     THREAD = 2
 
 
-def place_in(outside: Place, kind: LoopKind) -> Place:
+def place_in(outside: Place, kind: ir.LoopKind) -> Place:
     """Where the body of a loop is."""
     if kind in THREADS:
         return Place.THREAD
-    return max(outside, Place.BLOCK) if kind is LoopKind.BLOCK else outside
+    return max(outside, Place.BLOCK) if kind is ir.LoopKind.BLOCK else outside
 
 
 def place_of(plan: Plan, level: Level) -> Place:

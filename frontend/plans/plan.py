@@ -13,7 +13,7 @@ from hbc.frontend.program.funcs import Func, ReduceVar, Stage, Update
 from hbc.ir.algebra.linear import difference
 from hbc.ir.ground.record import record
 from hbc.ir.ground.source import Span
-from hbc.ir.lang.nodes import ASSOCIATIVE, Access, Expr, LoopKind, Var
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import Memory
 from hbc.ir.lang.walk import nodes
 
@@ -36,7 +36,7 @@ class Loop:
 
     name: str
     dim: str
-    kind: LoopKind = LoopKind.SERIAL
+    kind: ir.LoopKind = ir.LoopKind.SERIAL
     note: str = ""
     span: Span | None = field(default=None, compare=False, repr=False)
 
@@ -88,7 +88,7 @@ class StagePlan:
     at_once: int | None = None
     prefetches: tuple[PrefetchPlan, ...] = ()
     pipelined: tuple[tuple[str, int], ...] = ()
-    special: tuple[tuple[Expr, StagePlan], ...] = ()
+    special: tuple[tuple[ir.Expr, StagePlan], ...] = ()
 
     def loop(self, name: str) -> Loop | None:
         return next((x for x in self.loops if x.name == name), None)
@@ -141,8 +141,8 @@ class Promise:
     """`bound(variable, least, extent)`."""
 
     variable: str
-    least: Expr
-    extent: Expr
+    least: ir.Expr
+    extent: ir.Expr
     span: Span | None
 
 
@@ -179,7 +179,7 @@ def stage_vars(func: Func, update: Update | None) -> tuple[str, ...]:
     return tuple(
         v
         for v, index in zip(func.variables, update.indices, strict=True)
-        if isinstance(index, Var) and index.name == v
+        if isinstance(index, ir.Var) and index.name == v
     )
 
 
@@ -206,9 +206,9 @@ def default_plan(func: Func, is_output: bool) -> FuncPlan:
 
 def is_associative(func: Func, update: Update) -> bool:
     """`f[i] op= term`, op associative, and the term does not read f: any order will do."""
-    if update.op not in ASSOCIATIVE:
+    if update.op not in ir.ASSOCIATIVE:
         return False
-    reads = [n for n in nodes(update.value) if isinstance(n, Access) and n.name == func.name]
+    reads = [n for n in nodes(update.value) if isinstance(n, ir.Access) and n.name == func.name]
     return len(reads) == 1 and reads[0].indices == update.indices
 
 
@@ -225,10 +225,10 @@ def scan_distances(func: Func, update: Update, r: ReduceVar) -> tuple[int, ...] 
         n.indices
         for e in (update.value, *update.indices)
         for n in nodes(e)
-        if isinstance(n, Access) and n.name == func.name
+        if isinstance(n, ir.Access) and n.name == func.name
     ]
     for d, index in enumerate(update.indices):
-        if isinstance(index, Var) and index.name == r.name:
+        if isinstance(index, ir.Var) and index.name == r.name:
             found = [difference(index, i[d]) for i in reads]
             known = tuple(x for x in found if x is not None)
             if len(known) == len(found):

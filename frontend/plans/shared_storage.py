@@ -6,16 +6,18 @@ from collections.abc import Iterator
 
 from hbc.frontend.plans.plan import At, FuncPlan, Inline, Level, Loop, Plan, Root
 from hbc.ir.ground.diag import Diagnostic, Note
-from hbc.ir.lang.nodes import GPU_LOOPS, LoopKind
+from hbc.ir.lang import nodes as ir
 
-CONCURRENT = GPU_LOOPS | {LoopKind.PARALLEL}
+CONCURRENT = ir.GPU_LOOPS | {ir.LoopKind.PARALLEL}
 
 
 def check_shared_storage(plan: Plan, f: FuncPlan) -> Iterator[Diagnostic]:
     """Threads compute what they need, also what others need; none may write where others read."""
     name = f.func.name
     between = list(_between(plan, f.store, f.compute))
-    blocks = [x for x in between if x[1].kind is LoopKind.BLOCK]  # of which the last must be named
+    blocks = [
+        x for x in between if x[1].kind is ir.LoopKind.BLOCK
+    ]  # of which the last must be named
     for func, loop in blocks[-1:] or between:
         if loop.kind in CONCURRENT:
             span = f.store.span if isinstance(f.store, At | Root) else None

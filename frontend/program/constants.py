@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from hbc.frontend.program.literals import LITERAL_FLOAT, LITERAL_INT, fold_call
 from hbc.ir.lang import fold
-from hbc.ir.lang.nodes import Access, Binary, Call, Cast, Const, Expr, Let, Select, Unary, Var
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import F64, I64, DType
 from hbc.ir.lang.walk import operands, rewrite
 
@@ -14,7 +14,7 @@ Number = int | float | bool
 
 
 def evaluate(
-    e: Expr,
+    e: ir.Expr,
     variables: Mapping[str, Number] | None = None,
     tables: Mapping[str, Mapping[tuple[int, ...], Number]] | None = None,
 ) -> Number | None:
@@ -23,54 +23,56 @@ def evaluate(
     Functions of mathematics are evaluated in f64 and rounded once."""
     known = variables or {}
 
-    def of(x: Expr) -> Number | None:
+    def of(x: ir.Expr) -> Number | None:
         return evaluate(x, known, tables)
 
     t = plain(e.type.element)
     match e:
-        case Const(value=value):
+        case ir.Const(value=value):
             return value
-        case Var(name=name):
+        case ir.Var(name=name):
             return known.get(name)
-        case Cast(value=inner):
+        case ir.Cast(value=inner):
             a = of(inner)
             return None if a is None else fold.convert(a, plain(inner.type.element), t)
-        case Unary(op=op, a=x):
+        case ir.Unary(op=op, a=x):
             a = of(x)
             return None if a is None else fold.unary(op, a, t)
-        case Binary(op=op, a=x, b=y):
+        case ir.Binary(op=op, a=x, b=y):
             a, b = of(x), of(y)
             if a is None or b is None:
                 return None
             return fold.binary(op, a, b, plain(x.type.element))
-        case Select(condition=condition, a=x, b=y):
+        case ir.Select(condition=condition, a=x, b=y):
             test = of(condition)
             return None if test is None else of(x) if test else of(y)
-        case Call(name=name, args=(x,)):
+        case ir.Call(name=name, args=(x,)):
             a = of(x)
             result = None if a is None else fold_call(name, float(a))
             return None if result is None else fold.round_to(result, t)
-        case Let(name=name, value=value, body=body):
+        case ir.Let(name=name, value=value, body=body):
             bound = of(value)
             if bound is None:
                 return None
             return evaluate(body, {**known, name: bound}, tables)
-        case Access(name=name, indices=indices) if tables is not None and name in tables:
+        case ir.Access(name=name, indices=indices) if tables is not None and name in tables:
             point = tuple(of(i) for i in indices)
             return tables[name].get(tuple(int(i) for i in point if i is not None))
         case _:
             return None
 
 
-def with_numbers(e: Expr) -> Expr:
+def with_numbers(e: ir.Expr) -> ir.Expr:
     """`e` with a number for each part that has a value, rounded as its types say: integer params may
     stand in sums of sizes, in types of their own."""
 
-    def number(x: Expr) -> Expr:
-        if isinstance(x, Const | Var) or not all(isinstance(c, Const) for c in operands(x)):
+    def number(x: ir.Expr) -> ir.Expr:
+        if isinstance(x, ir.Const | ir.Var) or not all(
+            isinstance(c, ir.Const) for c in operands(x)
+        ):
             return x
         found = evaluate(x)
-        return x if found is None else Const(found, x.type, x.span)
+        return x if found is None else ir.Const(found, x.type, x.span)
 
     return rewrite(e, number)
 

@@ -11,7 +11,7 @@ from dataclasses import field
 
 from hbc.ir.ground.record import record
 from hbc.ir.ground.source import Source, Span
-from hbc.ir.lang.nodes import Expr, Op
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import DType
 
 
@@ -30,7 +30,7 @@ class Image:
 
     name: str
     element: DType
-    extents: tuple[Expr, ...]
+    extents: tuple[ir.Expr, ...]
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
@@ -39,8 +39,8 @@ class ReduceVar:
     """A reduction variable over start .. start + extent - 1 (affine in the sizes)."""
 
     name: str
-    start: Expr
-    extent: Expr
+    start: ir.Expr
+    extent: ir.Expr
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
@@ -51,11 +51,11 @@ class Update:
     then is `Binary(op, Access(f, indices), term)`, and `op` says which; `op` is None for plain `=`.
     Where `condition` (bool, or None) is false nothing is stored."""
 
-    indices: tuple[Expr, ...]
-    value: Expr
-    op: Op | None
+    indices: tuple[ir.Expr, ...]
+    value: ir.Expr
+    op: ir.Op | None
     reduce: tuple[ReduceVar, ...]
-    condition: Expr | None = None
+    condition: ir.Expr | None = None
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
@@ -67,7 +67,7 @@ class Func:
     name: str
     element: DType
     variables: tuple[str, ...]
-    pure: Expr
+    pure: ir.Expr
     updates: tuple[Update, ...] = ()
     table_shape: tuple[int, ...] | None = None
     span: Span | None = field(default=None, compare=False, repr=False)
@@ -79,8 +79,8 @@ class Bound:
     for inputs."""
 
     name: str
-    lo: Expr
-    hi: Expr
+    lo: ir.Expr
+    hi: ir.Expr
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
@@ -88,7 +88,7 @@ class Bound:
 class Requirement:
     """A condition over the sizes, tested on entry (`require T <= W`)."""
 
-    condition: Expr
+    condition: ir.Expr
     message: str
     span: Span | None = field(default=None, compare=False, repr=False)
 
@@ -113,7 +113,7 @@ class Directive:
     arguments are known to be right; whether the loops exist is known to the schedule passes."""
 
     name: str
-    args: tuple[str | int | Stage | Expr, ...]
+    args: tuple[str | int | Stage | ir.Expr, ...]
     options: tuple[tuple[str, str | int], ...] = ()
     span: Span | None = field(default=None, compare=False, repr=False)
 

@@ -27,20 +27,8 @@ from hbc.frontend.program.ranges import (
 )  # fmt: skip
 from hbc.ir.algebra.linear import Linear, canonical, linear, shifted, to_expr
 from hbc.ir.ground.record import record
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import NEGATED
-from hbc.ir.lang.nodes import (
-    Access,
-    Binary,
-    Cast,
-    Const,
-    Expr,
-    Let,
-    Op,
-    Select,
-    Unary,
-    UnaryOp,
-    Var,
-)  # fmt: skip
 from hbc.ir.lang.types import INDEX, DType, Kind
 
 Ranges = Mapping[str, Range]
@@ -59,102 +47,102 @@ class Values:
     tables: Cells
 
 
-def range_of(e: Expr, known: Ranges, values: Values, calls: int = MOST_CALLS) -> Range:
+def range_of(e: ir.Expr, known: Ranges, values: Values, calls: int = MOST_CALLS) -> Range:
     """All that `e` can be. Variables that are not in `known` are sizes."""
     t = e.type.element
     if not t.is_int:
         return UNBOUNDED
 
-    def of(x: Expr) -> Range:
+    def of(x: ir.Expr) -> Range:
         return range_of(x, known, values, calls)
 
     match e:
-        case Const(value=value):
+        case ir.Const(value=value):
             return numbers(int(value), int(value))
-        case Var(name=name):
+        case ir.Var(name=name):
             return known[name] if name in known else exactly(linear(e))
-        case Cast(value=inner):
+        case ir.Cast(value=inner):
             found = of(inner)
             return found if inner.type.element.is_int and holds(t, found) else by_type(t)
-        case Let(name=name, value=value, body=body):
+        case ir.Let(name=name, value=value, body=body):
             return range_of(body, {**known, name: of(value)}, values, calls)
-        case Select(condition=c, a=a, b=b):
+        case ir.Select(condition=c, a=a, b=b):
             return union(
                 narrowed(a, of(a), conditions(c), known, values, calls),
                 narrowed(b, of(b), otherwise(c), known, values, calls),
             )
-        case Unary(op=op, a=a):
+        case ir.Unary(op=op, a=a):
             return wrapped(unary(op, of(a)), t)
-        case Binary(op=op, a=a, b=b):
+        case ir.Binary(op=op, a=a, b=b):
             return wrapped(binary(op, a, b, of(a), of(b)), t)
-        case Access():
+        case ir.Access():
             return stored(e, known, values, calls)
         case _:
             return by_type(t)
 
 
 def narrowed(
-    e: Expr, found: Range, guards: Sequence[Linear], known: Ranges, values: Values,
+    e: ir.Expr, found: Range, guards: Sequence[Linear], known: Ranges, values: Values,
     calls: int = MOST_CALLS,
 ) -> Range:  # fmt: skip
     """The range of `e` where the guards are not negative: e = (e - g) + g is at least e - g."""
     for guard in guards if e.type == INDEX else ():
         g = to_expr(guard)
-        above = range_of(canonical(Binary(Op.SUB, e, g)), known, values, calls)
-        below = range_of(canonical(Binary(Op.ADD, e, g)), known, values, calls)
+        above = range_of(canonical(ir.Binary(ir.Op.SUB, e, g)), known, values, calls)
+        below = range_of(canonical(ir.Binary(ir.Op.ADD, e, g)), known, values, calls)
         found = both(found, Range(above.low, below.high))
     return found
 
 
-def otherwise(condition: Expr) -> list[Linear]:
+def otherwise(condition: ir.Expr) -> list[Linear]:
     """What holds where a comparison does not."""
-    if not isinstance(condition, Binary) or condition.op not in NEGATED:
+    if not isinstance(condition, ir.Binary) or condition.op not in NEGATED:
         return []
-    return conditions(Binary(NEGATED[condition.op], condition.a, condition.b))
+    return conditions(ir.Binary(NEGATED[condition.op], condition.a, condition.b))
 
 
-def unary(op: UnaryOp, a: Range) -> Range:
+def unary(op: ir.UnaryOp, a: Range) -> Range:
     match op:
-        case UnaryOp.NEG:
+        case ir.UnaryOp.NEG:
             return negate(a)
-        case UnaryOp.ABS:
+        case ir.UnaryOp.ABS:
             return absolute(a)
         case _:
             return add(negate(a), numbers(-1, -1))
 
 
-def binary(op: Op, a: Expr, b: Expr, x: Range, y: Range) -> Range:
+def binary(op: ir.Op, a: ir.Expr, b: ir.Expr, x: Range, y: Range) -> Range:
     """`a op b`, whose operands have the ranges x and y."""
     ends = y.constants
     number = ends[0] if ends is not None and ends[0] == ends[1] else None
     match op:
-        case Op.ADD:
+        case ir.Op.ADD:
             return add(x, y)
-        case Op.SUB:
+        case ir.Op.SUB:
             return multiple(a, b, x) or add(x, negate(y))
-        case Op.MIN:
+        case ir.Op.MIN:
             return mirrored(a, b, x, y) or least(x, y)
-        case Op.MAX:
+        case ir.Op.MAX:
             return greatest(x, y)
-        case Op.MUL:
+        case ir.Op.MUL:
             return product(x, y)
-        case Op.SHL if number is not None and 0 <= number < 63:
+        case ir.Op.SHL if number is not None and 0 <= number < 63:
             return scale(x, 1 << number)
-        case Op.SHR if number is not None and 0 <= number < 63:
+        case ir.Op.SHR if number is not None and 0 <= number < 63:
             return divide(x, 1 << number)
-        case Op.DIV if number is not None and number > 0:
+        case ir.Op.DIV if number is not None and number > 0:
             return divide(x, number)
-        case Op.MOD:
+        case ir.Op.MOD:
             return remainder(x, y, number)
-        case Op.AND if number is not None and number >= 0:
+        case ir.Op.AND if number is not None and number >= 0:
             return numbers(0, number)
         case _:
             return UNBOUNDED
 
 
-def multiple(a: Expr, b: Expr, x: Range) -> Range | None:
+def multiple(a: ir.Expr, b: ir.Expr, x: Range) -> Range | None:
     """a - a % c, which is a / c * c."""
-    if isinstance(b, Binary) and b.op is Op.MOD and isinstance(b.b, Const) and b.a == a:
+    if isinstance(b, ir.Binary) and b.op is ir.Op.MOD and isinstance(b.b, ir.Const) and b.a == a:
         number = int(b.b.value)
         return scale(divide(x, number), number) if number > 0 else None
     return None
@@ -179,7 +167,7 @@ def product(x: Range, y: Range) -> Range:
 
 def times(f: Linear, g: Linear) -> Linear:
 
-    return linear(Binary(Op.MUL, to_expr(f), to_expr(g)))
+    return linear(ir.Binary(ir.Op.MUL, to_expr(f), to_expr(g)))
 
 
 def nonnegative(x: Range) -> bool:
@@ -199,14 +187,14 @@ def remainder(x: Range, y: Range, number: int | None) -> Range:
     if not y.high or not nonnegative(y):
         return UNBOUNDED
     return Range(numbers(0, 0).low, tuple(
-        (*(shifted(f, -1) for f in clause), linear(Const(0, INDEX))) for clause in y.high
+        (*(shifted(f, -1) for f in clause), linear(ir.Const(0, INDEX))) for clause in y.high
     ))  # fmt: skip
 
 
-def mirrored(a: Expr, b: Expr, x: Range, y: Range) -> Range | None:
+def mirrored(a: ir.Expr, b: ir.Expr, x: Range, y: Range) -> Range | None:
     """min(m, c - m) is at most c / 2: the reflection of `mirror`."""
     for m, other, ends in ((a, b, x), (b, a, y)):
-        if isinstance(other, Binary) and other.op is Op.SUB and other.b == m:
+        if isinstance(other, ir.Binary) and other.op is ir.Op.SUB and other.b == m:
             whole = linear(other.a)
             half = divide(exactly(whole), 2)
             found = least(ends, add(exactly(whole), negate(ends)))
@@ -214,7 +202,7 @@ def mirrored(a: Expr, b: Expr, x: Range, y: Range) -> Range | None:
     return None
 
 
-def stored(e: Access, known: Ranges, values: Values, calls: int) -> Range:
+def stored(e: ir.Access, known: Ranges, values: Values, calls: int) -> Range:
     """What an input or Func can hold there."""
     t = e.type.element
     if e.name in values.bounds:

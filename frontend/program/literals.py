@@ -13,45 +13,31 @@ from hbc.frontend.program.scope import Scope
 from hbc.frontend.text.vocabulary import HIGHEST, LOWEST
 from hbc.ir.ground.source import Span
 from hbc.ir.lang import fold
-from hbc.ir.lang.nodes import (
-    COMPARISONS,
-    Access,
-    Binary,
-    Call,
-    Const,
-    Expr,
-    Let,
-    MathOp,
-    Op,
-    Select,
-    Unary,
-    UnaryOp,
-    Var,
-)  # fmt: skip
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import BOOL, F32, F64, I32, I64, DType, Kind, Type
 
 LITERAL_INT = DType("integer literal", Kind.INT, 64)
 LITERAL_FLOAT = DType("number literal", Kind.FLOAT, 64)
 UNKNOWN = DType("unknown", Kind.INT, 64)
-BROKEN = Const(0, Type(UNKNOWN))
+BROKEN = ir.Const(0, Type(UNKNOWN))
 
 LITERALS = (LITERAL_INT, LITERAL_FLOAT)
 
 
-def element(e: Expr) -> DType:
+def element(e: ir.Expr) -> DType:
     return e.type.element
 
 
-def is_literal(e: Expr) -> bool:
+def is_literal(e: ir.Expr) -> bool:
     """Has no type of its own yet; it need not be constant."""
     return element(e) in LITERALS
 
 
-def is_broken(e: Expr) -> bool:
+def is_broken(e: ir.Expr) -> bool:
     return element(e) is UNKNOWN
 
 
-def settle(e: Expr, scope: Scope) -> Expr:
+def settle(e: ir.Expr, scope: Scope) -> ir.Expr:
     """With the types that literals have when nothing asks for another: f32 and i32."""
     if not is_literal(e):
         return e
@@ -62,50 +48,50 @@ def default_type(t: DType) -> DType:
     return F32 if t is LITERAL_FLOAT else I32 if t is LITERAL_INT else t
 
 
-def adapt(e: Expr, to: DType, scope: Scope) -> Expr:
+def adapt(e: ir.Expr, to: DType, scope: Scope) -> ir.Expr:
     """A literal expression in the type `to`; one that has a type stays as it is."""
     if not is_literal(e) or is_broken(e):
         return e
     t = Type(to)
     match e:
-        case Const(value=value):
+        case ir.Const(value=value):
             return adapt_const(e, value, to, scope)
-        case Binary(op=op, a=a, b=b):
-            if op is Op.DIV and to.is_float and element(e) is LITERAL_INT:
+        case ir.Binary(op=op, a=a, b=b):
+            if op is ir.Op.DIV and to.is_float and element(e) is LITERAL_INT:
                 scope.report(
                     "a quotient of integer literals is rounded down before it becomes a float",
                     e.span, "write one of them with a point: `1.0 / 3`",
                 )  # fmt: skip
-            return Binary(op, adapt(a, to, scope), adapt(b, to, scope), e.span)
-        case Unary(op=uop, a=a):
-            return Unary(uop, adapt(a, to, scope), e.span)
-        case Select(condition=c, a=a, b=b):
-            return Select(c, adapt(a, to, scope), adapt(b, to, scope), e.span)
-        case Let(name=name, value=value, body=body):
-            return Let(name, value, adapt(body, to, scope), e.span)
-        case Call(name=name, args=args):
-            return Call(name, tuple(adapt(a, to, scope) for a in args), t, e.span)
-        case Access(name=name, indices=indices):
-            return Access(name, indices, t, e.span)
-        case Var(name=name):
-            return Var(name, t, e.span)
+            return ir.Binary(op, adapt(a, to, scope), adapt(b, to, scope), e.span)
+        case ir.Unary(op=uop, a=a):
+            return ir.Unary(uop, adapt(a, to, scope), e.span)
+        case ir.Select(condition=c, a=a, b=b):
+            return ir.Select(c, adapt(a, to, scope), adapt(b, to, scope), e.span)
+        case ir.Let(name=name, value=value, body=body):
+            return ir.Let(name, value, adapt(body, to, scope), e.span)
+        case ir.Call(name=name, args=args):
+            return ir.Call(name, tuple(adapt(a, to, scope) for a in args), t, e.span)
+        case ir.Access(name=name, indices=indices):
+            return ir.Access(name, indices, t, e.span)
+        case ir.Var(name=name):
+            return ir.Var(name, t, e.span)
         case _:
             raise AssertionError(f"no literal: {e!r}")
 
 
-def adapt_const(e: Const, value: int | float | bool, to: DType, scope: Scope) -> Expr:
+def adapt_const(e: ir.Const, value: int | float | bool, to: DType, scope: Scope) -> ir.Expr:
     if to.kind is Kind.BOOL:
         scope.report(f"`{shown(value)}` is no condition", e.span, "write `true` or `false`")
         return BROKEN
     if value in (LOWEST, HIGHEST) and to not in LITERALS:
-        return Const(end_of(to, value == HIGHEST), Type(to), e.span)
+        return ir.Const(end_of(to, value == HIGHEST), Type(to), e.span)
     if to.is_float:
         wide = float(value) if isinstance(value, float) or abs(value) < 1 << 1000 else math.inf
         rounded = fold.round_to(wide, F64 if to is LITERAL_FLOAT else to)
         if math.isinf(rounded) and not math.isinf(value):
             scope.report(f"`{shown(value)}` is beyond the range of {to}", e.span)
             return BROKEN
-        return Const(rounded, Type(to), e.span)
+        return ir.Const(rounded, Type(to), e.span)
     assert isinstance(value, int)  # a float never becomes an integer without a cast
     low, high = to.limits
     if not low <= value <= high:
@@ -114,7 +100,7 @@ def adapt_const(e: Const, value: int | float | bool, to: DType, scope: Scope) ->
             f"write `{to}({value})` to wrap it, or use a wider type",
         )  # fmt: skip
         return BROKEN
-    return Const(value, Type(to), e.span)
+    return ir.Const(value, Type(to), e.span)
 
 
 def end_of(t: DType, highest: bool) -> int | float:
@@ -128,41 +114,41 @@ def shown(value: int | float | bool) -> str:
     return str(value).lower() if isinstance(value, bool) else repr(value)
 
 
-def literal(value: int | float, span: Span | None) -> Const:
+def literal(value: int | float, span: Span | None) -> ir.Const:
     kind = LITERAL_FLOAT if isinstance(value, float) else LITERAL_INT
-    return Const(value, Type(kind), span)
+    return ir.Const(value, Type(kind), span)
 
 
-def fold_binary(op: Op, a: Const, b: Const, span: Span | None) -> Expr | None:
+def fold_binary(op: ir.Op, a: ir.Const, b: ir.Const, span: Span | None) -> ir.Expr | None:
     """The operation on two literals, in exact integers or in f64. None when it has no value."""
     t = LITERAL_FLOAT if LITERAL_FLOAT in (element(a), element(b)) else LITERAL_INT
     x, y = a.value, b.value
     if t is LITERAL_FLOAT:
         value = fold.binary(op, float(x), float(y), F64)
-    elif op in (Op.DIV, Op.MOD) and (y == 0 or (op is Op.DIV and x % y)):
+    elif op in (ir.Op.DIV, ir.Op.MOD) and (y == 0 or (op is ir.Op.DIV and x % y)):
         return None  # reported, or kept until it is known whether a float is meant
     else:
         value = fold.binary(op, x, y, I64)
     if value is None:
         return None
-    if op in COMPARISONS:
-        return Const(bool(value), Type(BOOL), span)
-    return Const(value, Type(t), span)
+    if op in ir.COMPARISONS:
+        return ir.Const(bool(value), Type(BOOL), span)
+    return ir.Const(value, Type(t), span)
 
 
-def fold_unary(op: UnaryOp, a: Const, span: Span | None) -> Expr:
+def fold_unary(op: ir.UnaryOp, a: ir.Const, span: Span | None) -> ir.Expr:
     value = fold.unary(op, a.value, F64 if element(a) is LITERAL_FLOAT else I64)
     assert value is not None
-    return Const(value, a.type, span)
+    return ir.Const(value, a.type, span)
 
 
-def fold_call(name: MathOp, x: float) -> float | None:
+def fold_call(name: ir.MathOp, x: float) -> float | None:
     """The function of a literal in f64; None outside its domain."""
-    table: dict[MathOp, Callable[[float], float]] = {
-        MathOp.EXP: math.exp, MathOp.LOG: math.log, MathOp.SQRT: math.sqrt,
-        MathOp.RSQRT: lambda v: 1 / math.sqrt(v), MathOp.SIN: math.sin, MathOp.COS: math.cos,
-        MathOp.TANH: math.tanh, MathOp.FLOOR: math.floor, MathOp.CEIL: math.ceil,
-        MathOp.ROUND: round, MathOp.TF32: fold.to_tf32,
+    table: dict[ir.MathOp, Callable[[float], float]] = {
+        ir.MathOp.EXP: math.exp, ir.MathOp.LOG: math.log, ir.MathOp.SQRT: math.sqrt,
+        ir.MathOp.RSQRT: lambda v: 1 / math.sqrt(v), ir.MathOp.SIN: math.sin, ir.MathOp.COS: math.cos,
+        ir.MathOp.TANH: math.tanh, ir.MathOp.FLOOR: math.floor, ir.MathOp.CEIL: math.ceil,
+        ir.MathOp.ROUND: round, ir.MathOp.TF32: fold.to_tf32,
     }  # fmt: skip
     try:
         return float(table[name](x))

@@ -12,7 +12,7 @@ from hbc.ir.algebra.linear import Linear, shifted, to_expr
 from hbc.ir.ground.diag import Note
 from hbc.ir.ground.source import Span
 from hbc.ir.lang import build
-from hbc.ir.lang.nodes import Access, Expr
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.show import show
 from hbc.ir.lang.walk import free_variables, nodes
 
@@ -23,7 +23,7 @@ def requirement(clauses: Clauses, message: str, span: Span | None) -> Requiremen
     return Requirement(build.or_(*tests), message, span)
 
 
-def at_least_zero(form: Linear) -> Expr:
+def at_least_zero(form: Linear) -> ir.Expr:
     """`form >= 0` with its negative terms on the other side."""
     common = gcd(*(c for _, c in form.terms))
     form = quotient(form, common) if common > 1 else form
@@ -36,7 +36,7 @@ def at_least_zero(form: Linear) -> Expr:
     return build.le(to_expr(left), to_expr(right))
 
 
-def leaves(access: Access, at: int, below: bool, clauses: Clauses, extent: Linear) -> str:
+def leaves(access: ir.Access, at: int, below: bool, clauses: Clauses, extent: Linear) -> str:
     """The message of a requirement: the read leaves its array for some sizes."""
     read = " ".join(access.span.text.split()) if access.span else access.name
     alone = clauses[0][0] if len(clauses) == len(clauses[0]) == 1 else None
@@ -46,15 +46,15 @@ def leaves(access: Access, at: int, below: bool, clauses: Clauses, extent: Linea
     return f"`{read}` reads `{access.name}` {end} along dimension {at}"
 
 
-def report_unbounded(access: Access, at: int, scope: Scope) -> None:
+def report_unbounded(access: ir.Access, at: int, scope: Scope) -> None:
     """An index of which nothing is known."""
     index = access.indices[at]
-    through = [n.name for n in nodes(index) if isinstance(n, Access)]
+    through = [n.name for n in nodes(index) if isinstance(n, ir.Access)]
     shown = written(access)
     if through:
         extent = _extent(access.name, at, scope)
         last = f"{int(extent) - 1}" if extent.isdigit() else f"{extent} - 1"
-        source = next(n for n in nodes(index) if isinstance(n, Access))
+        source = next(n for n in nodes(index) if isinstance(n, ir.Access))
         hint = f"write `clamp(..., 0, {last})`"
         if source.type.element.is_int and through[0] not in scope.bounds:
             hint += f", or promise it: `bound {through[0]} in 0 .. {extent}`"
@@ -76,7 +76,7 @@ def _extent(name: str, at: int, scope: Scope) -> str:
 
 
 def report_outside(
-    access: Access, at: int, r: Range, extent: Linear, below: bool,
+    access: ir.Access, at: int, r: Range, extent: Linear, below: bool,
     known: Mapping[str, Range], places: Mapping[str, Span | None], scope: Scope,
 ) -> None:  # fmt: skip
     """An index that leaves the array for all sizes."""
@@ -98,7 +98,7 @@ def report_outside(
     )  # fmt: skip
 
 
-def hint(access: Access, scope: Scope) -> str | None:
+def hint(access: ir.Access, scope: Scope) -> str | None:
     if access.name in scope.inputs:
         return f"read it through a boundary helper, such as `clamp_edge({access.name})[...]`"
     return None
@@ -118,6 +118,6 @@ def shown(form: Linear) -> str:
     return show(to_expr(form))
 
 
-def written(access: Access) -> str:
+def written(access: ir.Access) -> str:
     """The read as it stands in the file."""
     return " ".join(access.span.text.split()) if access.span else access.name

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from math import gcd
 
 from hbc.ir.algebra.linear import Linear, linear, minus, plus, scaled, shifted, without
-from hbc.ir.lang.nodes import Binary, Const, Expr, Op, Var
+from hbc.ir.lang import nodes as ir
 
 MOST_STEPS = 400
 
@@ -68,11 +68,11 @@ def without_quotients(form: Linear) -> Linear | None:
     form is not. None when a term is no size and no such quotient."""
     for key, (atom, c) in zip(form.keys, form.terms, strict=True):
         match atom:
-            case Var():
+            case ir.Var():
                 continue
-            case Binary(op=Op.MUL, a=a, b=b) if only_sizes(a) and only_sizes(b):
+            case ir.Binary(op=ir.Op.MUL, a=a, b=b) if only_sizes(a) and only_sizes(b):
                 continue
-            case Binary(op=Op.DIV, a=x, b=Const(value=d)) if isinstance(d, int) and d > 0:
+            case ir.Binary(op=ir.Op.DIV, a=x, b=ir.Const(value=d)) if isinstance(d, int) and d > 0:
                 # x - d + 1 <= d * floor(x / d) <= x. Integers: d * form > -d is enough.
                 inner = linear(x)
                 part = scaled(shifted(inner, 1 - d) if c > 0 else inner, c)
@@ -83,35 +83,38 @@ def without_quotients(form: Linear) -> Linear | None:
     return form
 
 
-def only_sizes(e: Expr) -> bool:
+def only_sizes(e: ir.Expr) -> bool:
     """A product of sizes, which is not negative."""
     match e:
-        case Var():
+        case ir.Var():
             return True
-        case Binary(op=Op.MUL, a=a, b=b):
+        case ir.Binary(op=ir.Op.MUL, a=a, b=b):
             return only_sizes(a) and only_sizes(b)
         case _:
             return False
 
 
-def conditions(e: Expr) -> list[Linear]:
+def conditions(e: ir.Expr) -> list[Linear]:
     """The forms that a condition states to be at least 0; parts that are no such thing are left
     out, which is sound for a condition that holds."""
-    if not isinstance(e, Binary):
+    if not isinstance(e, ir.Binary):
         return []
-    if e.op is Op.AND:
+    if e.op is ir.Op.AND:
         return conditions(e.a) + conditions(e.b)
-    if e.op not in (Op.LE, Op.LT, Op.GE, Op.GT, Op.EQ) or e.a.type.element.name != "i64":
+    if (
+        e.op not in (ir.Op.LE, ir.Op.LT, ir.Op.GE, ir.Op.GT, ir.Op.EQ)
+        or e.a.type.element.name != "i64"
+    ):
         return []
     a, b = linear(e.a), linear(e.b)
     match e.op:
-        case Op.LE:
+        case ir.Op.LE:
             return [minus(b, a)]
-        case Op.LT:
+        case ir.Op.LT:
             return [shifted(minus(b, a), -1)]
-        case Op.GE:
+        case ir.Op.GE:
             return [minus(a, b)]
-        case Op.GT:
+        case ir.Op.GT:
             return [shifted(minus(a, b), -1)]
         case _:
             return [minus(a, b), minus(b, a)]

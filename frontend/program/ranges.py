@@ -12,7 +12,7 @@ from collections.abc import Callable
 from hbc.frontend.program.prove import Facts
 from hbc.ir.algebra.linear import Linear, minus, of_atom, plus, scaled, to_expr
 from hbc.ir.ground.record import record
-from hbc.ir.lang.nodes import Binary, Op, const_index
+from hbc.ir.lang import nodes as ir
 
 Clauses = tuple[tuple[Linear, ...], ...]
 
@@ -87,7 +87,7 @@ def quotient(form: Linear, divisor: int) -> Linear:
     whole = plus(whole, Linear(form.constant // divisor))
     if rest.is_constant:
         return whole
-    return plus(whole, of_atom(Binary(Op.DIV, to_expr(rest), const_index(divisor))))
+    return plus(whole, of_atom(ir.Binary(ir.Op.DIV, to_expr(rest), ir.const_index(divisor))))
 
 
 def least(a: Range, b: Range) -> Range:

@@ -29,7 +29,7 @@ from hbc.frontend.program.scope import Scope
 from hbc.ir.algebra.linear import Linear, canonical, linear, minus, plus, shifted
 from hbc.ir.ground.record import record
 from hbc.ir.ground.source import Span
-from hbc.ir.lang.nodes import Access, Const, Expr, Let, Node, Var, const_index
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.walk import children, nodes
 
 
@@ -39,7 +39,7 @@ class Proof:
 
     scope: Scope
     values: Values
-    arrays: dict[str, tuple[Expr, ...]]  # extents of inputs, outputs and tables
+    arrays: dict[str, tuple[ir.Expr, ...]]  # extents of inputs, outputs and tables
     outputs: Mapping[str, Image]
     facts: Facts
     needed: dict[str, list[Range]] = field(default_factory=dict)
@@ -63,7 +63,7 @@ def check_bounds(p: Pipeline, scope: Scope) -> tuple[Requirement, ...]:
     arrays = {i.name: i.extents for i in (*p.inputs, *p.outputs)}
     for f in p.funcs:
         if f.table_shape is not None:
-            arrays[f.name] = tuple(const_index(n) for n in f.table_shape)
+            arrays[f.name] = tuple(ir.const_index(n) for n in f.table_shape)
     proof = Proof(scope, values, arrays, {o.name: o for o in p.outputs}, stated(p))
     for image in (*p.inputs, *p.outputs):
         extents_hold(image, proof)
@@ -85,7 +85,7 @@ def stated(p: Pipeline) -> Facts:
             facts.learn(form)
     for size in p.sizes:
         if size.fixed is not None:
-            form = linear(Var(size.name))
+            form = linear(ir.Var(size.name))
             facts.learn(shifted(form, -size.fixed))
             facts.learn(minus(Linear(size.fixed), form))
     return facts
@@ -96,7 +96,7 @@ def extents_hold(image: Image, proof: Proof) -> None:
     no loop runs then.)"""
     for at, e in enumerate(image.extents):
         form = linear(e)
-        ones = [linear(Var(s)) for s in proof.scope.sizes]
+        ones = [linear(ir.Var(s)) for s in proof.scope.sizes]
         if proof.facts.extended([shifted(one, -1) for one in ones]).prove(form):
             continue
         span = image.span
@@ -142,7 +142,7 @@ def update_place(f: Func, u: Update, proof: Proof) -> Place:
 
 
 def names(form: Linear) -> list[str]:
-    return [atom.name for atom, _ in form.terms if isinstance(atom, Var)]
+    return [atom.name for atom, _ in form.terms if isinstance(atom, ir.Var)]
 
 
 def reduce_range(r: ReduceVar) -> Range:
@@ -162,27 +162,27 @@ def own(f: Func, u: Update, proof: Proof) -> None:
     place = update_place(f, u, proof)
     reads = [a for a in accesses(u.value) if a.name == f.name]
     if all(a.indices != u.indices for a in reads):
-        reads.append(Access(f.name, u.indices, f.element(), u.span))
+        reads.append(ir.Access(f.name, u.indices, f.element(), u.span))
     for access in reads:
         for at, i in enumerate(access.indices):
-            if isinstance(i, Var) and i.name == f.variables[at]:
+            if isinstance(i, ir.Var) and i.name == f.variables[at]:
                 continue
             reach(access, at, index_range(i, place, proof), place, proof)
 
 
-def accesses(e: Expr) -> list[Access]:
-    return [n for n in nodes(e) if isinstance(n, Access)]
+def accesses(e: ir.Expr) -> list[ir.Access]:
+    return [n for n in nodes(e) if isinstance(n, ir.Access)]
 
 
-def walk(e: Node, place: Place, f: Func, proof: Proof) -> None:
+def walk(e: ir.Node, place: Place, f: Func, proof: Proof) -> None:
     """Every read in the expression, `let` taken into account."""
     match e:
-        case Let(name=name, value=value, body=body):
+        case ir.Let(name=name, value=value, body=body):
             walk(value, place, f, proof)
             inner = {**place.known, name: range_of(value, place.known, proof.values)}
             walk(body, Place(inner, place.places, place.facts, place.guards), f, proof)
             return
-        case Access(name=name, indices=indices):
+        case ir.Access(name=name, indices=indices):
             if name != f.name:
                 for at, i in enumerate(indices):
                     reach(e, at, index_range(i, place, proof), place, proof)
@@ -192,17 +192,17 @@ def walk(e: Node, place: Place, f: Func, proof: Proof) -> None:
         walk(child, place, f, proof)
 
 
-def index_range(i: Expr, place: Place, proof: Proof) -> Range:
+def index_range(i: ir.Expr, place: Place, proof: Proof) -> Range:
     """The range of an index as written and in normal form, where terms such as i - i / 2 * 2
     meet: the better of both."""
     written = range_of(i, place.known, proof.values)
     normal = canonical(i)
-    if isinstance(normal, (Var, Const)) or normal == i:
+    if isinstance(normal, (ir.Var, ir.Const)) or normal == i:
         return range_of(normal, place.known, proof.values)
     return both(written, range_of(normal, place.known, proof.values))
 
 
-def reach(access: Access, at: int, r: Range, place: Place, proof: Proof) -> None:
+def reach(access: ir.Access, at: int, r: Range, place: Place, proof: Proof) -> None:
     """Dimension `at` of a read: inside the array, or within what the Func is needed for."""
     name = access.name
     if name in proof.arrays:
@@ -217,7 +217,7 @@ def reach(access: Access, at: int, r: Range, place: Place, proof: Proof) -> None
     box[at] = r if box[at] == Range((), ()) else union(box[at], r)
 
 
-def inside(access: Access, at: int, r: Range, place: Place, proof: Proof) -> None:
+def inside(access: ir.Access, at: int, r: Range, place: Place, proof: Proof) -> None:
     """Proves 0 <= index < extent, or reports it, or makes it a requirement."""
     extent = linear(proof.arrays[access.name][at])
     index = access.indices[at]
@@ -252,7 +252,7 @@ def fails(clauses: Clauses, facts: Facts) -> bool:
     )
 
 
-def guarded(index: Expr, extent: Linear, below: bool, place: Place, proof: Proof) -> bool:
+def guarded(index: ir.Expr, extent: Linear, below: bool, place: Place, proof: Proof) -> bool:
     """Does one condition of `where`, with the ranges, keep the index inside?"""
     form = linear(index)
     room = form if below else minus(shifted(extent, -1), form)

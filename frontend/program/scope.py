@@ -18,7 +18,7 @@ from hbc.ir.ground.diag import (
 )
 from hbc.ir.ground.record import record
 from hbc.ir.ground.source import Source, Span
-from hbc.ir.lang.nodes import Const, Expr
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import DTYPES, DType
 
 
@@ -54,7 +54,7 @@ class Scope:
     mistakes: dict[Diagnostic, None] = field(default_factory=dict)  # as a set in order
     declared: dict[str, Declared] = field(default_factory=dict)
     sizes: dict[str, SizeDecl] = field(default_factory=dict)
-    params: dict[str, Const] = field(default_factory=dict)
+    params: dict[str, ir.Const] = field(default_factory=dict)
     types: dict[str, DType] = field(default_factory=lambda: dict(DTYPES))
     inputs: dict[str, Image] = field(default_factory=dict)
     outputs: dict[str, Image] = field(default_factory=dict)
@@ -111,9 +111,9 @@ class Env:
     that the left side of an update leaves out."""
 
     scope: Scope
-    locals: Mapping[str, Expr] = field(default_factory=dict)
+    locals: Mapping[str, ir.Expr] = field(default_factory=dict)
     place: str = "here"
     absent: frozenset[str] = frozenset()
 
-    def bind(self, name: str, value: Expr) -> Env:
+    def bind(self, name: str, value: ir.Expr) -> Env:
         return replace(self, locals={**self.locals, name: value})

@@ -12,8 +12,8 @@ from hbc.frontend.regions.regions import Box, extent_of, stage_ranges
 from hbc.frontend.regions.slide import names_of
 from hbc.ir.algebra.bounds import Interval, constant_bounds
 from hbc.ir.algebra.simplify import simplify
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, minimum, mul, sub
-from hbc.ir.lang.nodes import Const, Var, const_index
 
 
 class UnfoldedError(Exception):
@@ -61,7 +61,7 @@ def fold_factors(
             continue
         extent = extent_of(x)
         _, most = constant_bounds(extent, probe_scope.ranges)
-        if isinstance(extent, Const):
+        if isinstance(extent, ir.Const):
             most = int(extent.value)
         if most is not None and most > 0:
             folds[name] = 1 << (most - 1).bit_length()
@@ -91,10 +91,10 @@ def _probe(
     for loop in stage.loops:
         if not nest.is_determined(loop.dim):
             variable = scope.fresh(f"probe_{len(scope.names)}")
-            start = nest.starts[loop.dim] if loop.dim in stage.roots else const_index(0)
+            start = nest.starts[loop.dim] if loop.dim in stage.roots else ir.const_index(0)
             last = simplify(sub(add(start, nest.extent(loop.dim)), 1))
             scope = scope.bind(variable, Interval(start, last))
-            nest = nest.fix(loop.dim, simplify(sub(Var(variable), start)))
+            nest = nest.fix(loop.dim, simplify(sub(ir.Var(variable), start)))
         if loop.name == at.loop:
             break
     for s in stage.relations:

@@ -12,11 +12,11 @@ from dataclasses import replace
 from hbc.frontend.plans.plan import Tail
 from hbc.frontend.regions.nest import Nest
 from hbc.ir.algebra.bounds import Interval
-from hbc.ir.lang.nodes import Binary, Const, Expr, Let, Op, Var
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import INDEX
 from hbc.ir.lang.walk import map_children, substitute
 
-Values = Mapping[str, Expr]
+Values = Mapping[str, ir.Expr]
 
 
 def aligned_name(root: str) -> str:
@@ -44,14 +44,14 @@ def _aligned(nest: Nest) -> Nest:
     return replace(nest, bases=bases)
 
 
-def at_position(e: Expr, plain: Values, aligned: Values) -> Expr:
+def at_position(e: ir.Expr, plain: Values, aligned: Values) -> ir.Expr:
     """The expression with the values of variables: `aligned` where it is divided by a number."""
     match e:
-        case Binary(op=Op.DIV | Op.MOD, b=Const()) if e.type == INDEX:
+        case ir.Binary(op=ir.Op.DIV | ir.Op.MOD, b=ir.Const()) if e.type == INDEX:
             return substitute(e, dict(aligned))
-        case Var(name=name):
+        case ir.Var(name=name):
             return plain.get(name, e)
-        case Let():
+        case ir.Let():
             return substitute(e, dict(plain))
         case _:
             return map_children(e, lambda c: at_position(c, plain, aligned))

@@ -15,8 +15,8 @@ from hbc.frontend.plans.plan import Fuse, Split, StagePlan, Tail
 from hbc.ir.algebra.bounds import Interval
 from hbc.ir.algebra.simplify import simplify
 from hbc.ir.ground.record import record
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, floordiv, lt, maximum, minimum, mod, mul, sub
-from hbc.ir.lang.nodes import GPU_LOOPS, Const, Expr, const_index
 
 
 @record
@@ -24,17 +24,19 @@ class Nest:
     """Immutable; going inward makes new ones."""
 
     stage: StagePlan
-    starts: Mapping[str, Expr]
-    extents: Mapping[str, Expr]  # of roots, and of inner halves once known
-    fixed: Mapping[str, Expr] = field(default_factory=dict)
-    bases: Mapping[Split, Expr] = field(default_factory=dict)  # offset of the piece
+    starts: Mapping[str, ir.Expr]
+    extents: Mapping[str, ir.Expr]  # of roots, and of inner halves once known
+    fixed: Mapping[str, ir.Expr] = field(default_factory=dict)
+    bases: Mapping[Split, ir.Expr] = field(default_factory=dict)  # offset of the piece
     whole: frozenset[Split] = frozenset()
     guarded: frozenset[Split] = frozenset()  # need a test at the innermost statement
     cut: frozenset[str] = frozenset()  # fused dimensions that a partial piece leaves less of
     shifting: bool = True  # False where an extent is below a shifted factor
-    limits: Mapping[str, Expr] = field(default_factory=dict)  # of roots whose loops run further
+    limits: Mapping[str, ir.Expr] = field(default_factory=dict)  # of roots whose loops run further
     padded: frozenset[str] = frozenset()  # roots whose last pieces are whole, beyond all limits
-    pending: tuple[Expr, ...] = ()  # conditions to be tested inside the innermost loop over threads
+    pending: tuple[
+        ir.Expr, ...
+    ] = ()  # conditions to be tested inside the innermost loop over threads
 
     def split_of(self, dim: str) -> Split | None:
         """The split that divides this dimension."""
@@ -68,7 +70,7 @@ class Nest:
     def is_shared_out(self, s: Split) -> bool:
         """Whether a GPU's blocks or threads run over the pieces of a split, all of them alike."""
         kinds = {x.kind for x in self.stage.loops if self.is_made_from(x.dim, s.outer)}
-        return not kinds.isdisjoint(GPU_LOOPS)
+        return not kinds.isdisjoint(ir.GPU_LOOPS)
 
     def shifts(self, s: Split) -> bool:
         return s.tail is Tail.SHIFT and self.shifting and not self._is_cut(s.old)
@@ -81,7 +83,7 @@ class Nest:
             return dim in self.cut or any(map(self._is_cut, parts))
         return (dim == r.inner and dim in self.extents) or self._is_cut(r.old)
 
-    def extent(self, dim: str) -> Expr:
+    def extent(self, dim: str) -> ir.Expr:
         """How many values the dimension takes here."""
         if dim in self.extents:
             return self.extents[dim]
@@ -90,7 +92,7 @@ class Nest:
             return simplify(mul(self._live(r.outer), self._live(r.inner)))
         if r is None:
             raise KeyError(dim)
-        factor = const_index(r.factor)
+        factor = ir.const_index(r.factor)
         if dim == r.inner:
             return factor
         old = self.extent(r.old)
@@ -98,7 +100,7 @@ class Nest:
             return simplify(floordiv(old, factor))
         return simplify(floordiv(add(old, r.factor - 1), factor))
 
-    def least_extent(self, dim: str) -> Expr:
+    def least_extent(self, dim: str) -> ir.Expr:
         """How many values the dimension takes at least where all pieces around it are full."""
         r = self.parent(dim)
         if dim in self.extents or r is None:
@@ -106,11 +108,11 @@ class Nest:
         if isinstance(r, Fuse):
             return simplify(mul(self.least_extent(r.outer), self.least_extent(r.inner)))
         if dim == r.inner:
-            return const_index(r.factor)
+            return ir.const_index(r.factor)
         return simplify(floordiv(self.least_extent(r.old), r.factor))
 
-    def _live(self, dim: str) -> Expr:
-        return const_index(1) if self.has_one_value(dim) else self.extent(dim)
+    def _live(self, dim: str) -> ir.Expr:
+        return ir.const_index(1) if self.has_one_value(dim) else self.extent(dim)
 
     def has_one_value(self, dim: str) -> bool:
         """Whether a tail already fixed this dimension or what it was made from."""
@@ -127,7 +129,7 @@ class Nest:
         s = self.split_of(dim)
         return s is not None and self.is_determined(s.outer) and self.is_determined(s.inner)
 
-    def offset(self, dim: str) -> Expr:
+    def offset(self, dim: str) -> ir.Expr:
         """The value of a determined dimension, from 0."""
         if dim in self.fixed:
             return self.fixed[dim]
@@ -136,7 +138,7 @@ class Nest:
             raise KeyError(dim)
         return add(self.base(s), self.offset(s.inner))
 
-    def base(self, s: Split) -> Expr:
+    def base(self, s: Split) -> ir.Expr:
         """Where the current piece of a split begins."""
         if s in self.bases:
             return self.bases[s]
@@ -145,7 +147,7 @@ class Nest:
             return minimum(base, sub(self.extent(s.old), s.factor))
         return base
 
-    def value(self, root: str) -> Expr:
+    def value(self, root: str) -> ir.Expr:
         """The value of a root variable; all its loops must be fixed."""
         return simplify(add(self.starts[root], self.offset(root)))
 
@@ -167,7 +169,7 @@ class Nest:
             return False
         return not self.guarded.isdisjoint(tree_splits(self.stage, root))
 
-    def _range(self, dim: str) -> tuple[Expr, Expr]:
+    def _range(self, dim: str) -> tuple[ir.Expr, ir.Expr]:
         if self.is_determined(dim):
             value = self.offset(dim)
             return value, value
@@ -175,7 +177,7 @@ class Nest:
         last = sub(extent, 1)
         s = self.split_of(dim)
         if s is None or not self.is_touched(dim):
-            return const_index(0), last
+            return ir.const_index(0), last
         (lo_out, hi_out), (lo_in, hi_in) = self._range(s.outer), self._range(s.inner)
         if s in self.bases:
             lo = hi = self.bases[s]
@@ -202,7 +204,7 @@ class Nest:
 
     # Going inward ------------------------------------------------------------------------------
 
-    def fix(self, dim: str, value: Expr) -> Nest:
+    def fix(self, dim: str, value: ir.Expr) -> Nest:
         """The dimension has one value from here on; a fused one fixes both its parts, and the last
         half of a split fixes what was split."""
         nest = replace(self, fixed={**self.fixed, dim: value})
@@ -239,7 +241,7 @@ class Nest:
         fits = lt(self.offset(root), self.limits[root])
         return replace(self, limits=rest, pending=(*self.pending, fits))
 
-    def in_tail(self, s: Split, start: Expr, last: Expr, cut: Mapping[str, Expr]) -> Nest:
+    def in_tail(self, s: Split, start: ir.Expr, last: ir.Expr, cut: Mapping[str, ir.Expr]) -> Nest:
         """In the last piece of a split, number `last`, which begins at `start`; `cut`: how long it is. Of
         what its outer half is fused with there are fewer steps."""
         extents, bases = {**self.extents, **cut}, {**self.bases, s: start}
@@ -256,7 +258,7 @@ class Nest:
     def divides(self, s: Split) -> bool:
         """Whether the factor is known to divide the extent."""
         extent = self.extent(s.old)
-        return isinstance(extent, Const) and int(extent.value) % s.factor == 0
+        return isinstance(extent, ir.Const) and int(extent.value) % s.factor == 0
 
 
 def _made_from(r: Split | Fuse, dim: str) -> tuple[str, ...]:

@@ -13,8 +13,8 @@ from hbc.frontend.program.funcs import Func, ReduceVar, Update
 from hbc.frontend.regions.regions import Box, Ranges, access_box, lesser, stage_ranges
 from hbc.ir.algebra.bounds import Interval, prove
 from hbc.ir.algebra.simplify import simplify
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, ge, lt, sub
-from hbc.ir.lang.nodes import Access, Expr, Var
 
 
 def pure_box(func: Func, box: Box, scope: Ranges) -> Box:
@@ -40,7 +40,7 @@ def _overwrites(func: Func, update: Update) -> int | None:
     if update.op is not None or update.condition is not None or len(update.reduce) != 1:
         return None
     r = update.reduce[0]
-    along = [d for d, i in enumerate(update.indices) if isinstance(i, Var) and i.name == r.name]
+    along = [d for d, i in enumerate(update.indices) if isinstance(i, ir.Var) and i.name == r.name]
     if len(along) != 1:
         return None
     d = along[0]
@@ -49,7 +49,7 @@ def _overwrites(func: Func, update: Update) -> int | None:
         for e, (i, v) in enumerate(zip(update.indices, func.variables, strict=True))
         if e != d
     ]
-    if not all(isinstance(i, Var) and i.name == v for i, v in others):
+    if not all(isinstance(i, ir.Var) and i.name == v for i, v in others):
         return None
     return d if _reads_back(func, update, r, d) else None
 
@@ -64,11 +64,11 @@ def _reads_back(func: Func, update: Update, r: ReduceVar, d: int) -> bool:
     return all(p == update.indices[:d] + update.indices[d + 1 :] for p in places)
 
 
-def _stays_below(func: Func, number: int, d: int, start: Expr, box: Box, scope: Ranges) -> bool:
+def _stays_below(func: Func, number: int, d: int, start: ir.Expr, box: Box, scope: Ranges) -> bool:
     """Whether an update touches nothing of the Func from `start` on."""
     update = func.updates[number]
     ranges = stage_ranges(func, number, box)
-    own = Access(func.name, update.indices, func.pure.type)
+    own = ir.Access(func.name, update.indices, func.pure.type)
     touched = [own, *(a for a in stage_accesses(func, number) if a.name == func.name)]
     ends = [access_box(a, ranges, scope, update.condition)[d].hi for a in touched]
     return all(e is not None and prove(lt(e, start), scope) for e in ends)

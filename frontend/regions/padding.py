@@ -19,8 +19,8 @@ from hbc.frontend.plans.plan import FuncPlan, Plan, Split, StagePlan, is_associa
 from hbc.frontend.program.funcs import Func, Update
 from hbc.ir.algebra.simplify import simplify
 from hbc.ir.ground.record import record
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import const_value, sub
-from hbc.ir.lang.nodes import Access, Binary, Cast, Const, Expr, Op, Var
 from hbc.ir.lang.types import TILES, Memory
 from hbc.ir.lang.walk import free_variables
 
@@ -36,7 +36,7 @@ class Padding:
     whole: frozenset[str] = frozenset()
 
 
-Extents = Mapping[str, tuple[Expr, ...]]
+Extents = Mapping[str, tuple[ir.Expr, ...]]
 """Of inputs, by name."""
 
 
@@ -112,11 +112,11 @@ def _is_whole(
 
 
 def _adds_zeros(func: Func, u: Update, filled: Collection[str]) -> bool:
-    if u.op is not Op.ADD or not is_associative(func, u):
+    if u.op is not ir.Op.ADD or not is_associative(func, u):
         return False
-    if stage_vars(func, u) != func.variables or not isinstance(u.value, Binary):
+    if stage_vars(func, u) != func.variables or not isinstance(u.value, ir.Binary):
         return False
-    own = [isinstance(e, Access) and e.name == func.name for e in (u.value.a, u.value.b)]
+    own = [isinstance(e, ir.Access) and e.name == func.name for e in (u.value.a, u.value.b)]
     term = u.value.b if own[0] else u.value.a
     return any(own) and _vanishes(term, filled)
 
@@ -136,31 +136,31 @@ def _is_implied(plan: Plan, func: Func, number: int, inputs: Extents) -> bool:
     )
 
 
-def _conjunction(e: Expr) -> Iterator[Expr]:
+def _conjunction(e: ir.Expr) -> Iterator[ir.Expr]:
     match e:
-        case Binary(op=Op.AND, a=a, b=b):
+        case ir.Binary(op=ir.Op.AND, a=a, b=b):
             yield from (*_conjunction(a), *_conjunction(b))
         case _:
             yield e
 
 
-def _is_end(condition: Expr, index: Expr, end: Expr | None) -> bool:
+def _is_end(condition: ir.Expr, index: ir.Expr, end: ir.Expr | None) -> bool:
     """Whether the condition is that the index is below the end."""
     match condition:
-        case Binary(op=Op.LT, a=a, b=b) if end is not None:
+        case ir.Binary(op=ir.Op.LT, a=a, b=b) if end is not None:
             return const_value(simplify(sub(sub(index, a), sub(end, b)))) == 0
         case _:
             return False
 
 
-def _ends(func: Func, inputs: Extents) -> list[Expr | None]:
+def _ends(func: Func, inputs: Extents) -> list[ir.Expr | None]:
     """Of each variable of a Func filled with zeros, from where on there are only these: what it copies,
     perhaps in another type, has no more."""
-    copied = func.pure.value if isinstance(func.pure, Cast) else func.pure
-    ends: dict[str, Expr] = {}
-    if isinstance(copied, Access) and copied.name in inputs:
+    copied = func.pure.value if isinstance(func.pure, ir.Cast) else func.pure
+    ends: dict[str, ir.Expr] = {}
+    if isinstance(copied, ir.Access) and copied.name in inputs:
         pairs = zip(copied.indices, inputs[copied.name], strict=True)
-        ends = {i.name: extent for i, extent in pairs if isinstance(i, Var)}
+        ends = {i.name: extent for i, extent in pairs if isinstance(i, ir.Var)}
     return [ends.get(v) for v in func.variables]
 
 
@@ -175,16 +175,16 @@ def _is_by_element(func: Func, number: int, there: Collection[str]) -> bool:
     )
 
 
-def _vanishes(e: Expr, filled: Collection[str]) -> bool:
+def _vanishes(e: ir.Expr, filled: Collection[str]) -> bool:
     """Whether a product is 0 where all its factors are."""
     match e:
-        case Access(name=name):
+        case ir.Access(name=name):
             return name in filled
-        case Cast(value=value):
+        case ir.Cast(value=value):
             return _vanishes(value, filled)
-        case Binary(op=Op.MUL, a=a, b=b):
+        case ir.Binary(op=ir.Op.MUL, a=a, b=b):
             left, right = _vanishes(a, filled), _vanishes(b, filled)
-            return (left or isinstance(a, Const)) and (right or isinstance(b, Const))
+            return (left or isinstance(a, ir.Const)) and (right or isinstance(b, ir.Const))
         case _:
             return False
 
@@ -193,7 +193,7 @@ def _ends_everywhere(func: Func, update: int, name: str) -> bool:
     """Whether the variable alone is an index of every factor: all end where it does."""
     factors = (a for a in stage_accesses(func, update) if a.name != func.name)
     return all(
-        sum(isinstance(i, Var) and i.name == name for i in a.indices) == 1
+        sum(isinstance(i, ir.Var) and i.name == name for i in a.indices) == 1
         and sum(name in free_variables(i) for i in a.indices) == 1
         for a in factors
     ) and not any(name in free_variables(i) for i in func.updates[update].indices)

@@ -23,28 +23,17 @@ from hbc.ir.algebra.bounds import Interval
 from hbc.ir.algebra.simplify import simplify
 from hbc.ir.ground.diag import HbcError, error
 from hbc.ir.ground.record import record
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, and_, const_value, floordiv, le, mul
-from hbc.ir.lang.nodes import (
-    Access,
-    Expr,
-    For,
-    If,
-    LoopKind,
-    Prefetch,
-    Select,
-    Stmt,
-    Var,
-    const_index,
-)
 from hbc.ir.lang.show import show
 from hbc.ir.lang.walk import free_variables, map_children, substitute
 
 LINE = 64  # bytes
 
 
-def prefetch_statements(func: Func, nest: Nest, dim: str, scope: Scope) -> list[Stmt]:
+def prefetch_statements(func: Func, nest: Nest, dim: str, scope: Scope) -> list[ir.Stmt]:
     """The prefetches that the schedule puts at the loop over `dim`."""
-    found: list[Stmt] = []
+    found: list[ir.Stmt] = []
     for p in nest.stage.prefetches:
         if p.loop == dim and dim in nest.fixed:
             found.append(_one(func, nest, p, scope))
@@ -56,7 +45,7 @@ def _what_is_read(func: Func, nest: Nest) -> str:
     return f"it reads {', '.join(f'`{n}`' for n in read)}" if read else "it reads nothing"
 
 
-def _one(func: Func, nest: Nest, p: PrefetchPlan, scope: Scope) -> Stmt:
+def _one(func: Func, nest: Nest, p: PrefetchPlan, scope: Scope) -> ir.Stmt:
     """Loops over the rows of the box that iteration `+ distance` reads, a touch per cache line."""
     if p.name not in scope.storages:
         raise _not_read(func, nest, p)
@@ -72,13 +61,15 @@ def _one(func: Func, nest: Nest, p: PrefetchPlan, scope: Scope) -> Stmt:
         extents.append(
             simplify(floordiv(add(extent, step_size - 1), step_size)) if innermost else extent
         )
-        offset: Expr = mul(Var(name), step_size) if innermost else Var(name)
-        indices.append(add(x.lo if x.lo is not None else const_index(0), offset))
+        offset: ir.Expr = mul(ir.Var(name), step_size) if innermost else ir.Var(name)
+        indices.append(add(x.lo if x.lo is not None else ir.const_index(0), offset))
     place = storage.offset(tuple(indices))
-    body: Stmt = Prefetch(storage.buffer, place, storage.element, p.level)
+    body: ir.Stmt = ir.Prefetch(storage.buffer, place, storage.element, p.level)
     for name, extent in reversed(list(zip(names, extents, strict=True))):
-        body = For(name, const_index(0), extent, LoopKind.SERIAL, body, f"prefetch({p.name})")
-    return body if const_value(reads) is True else If(reads, body)
+        body = ir.For(
+            name, ir.const_index(0), extent, ir.LoopKind.SERIAL, body, f"prefetch({p.name})"
+        )
+    return body if const_value(reads) is True else ir.If(reads, body)
 
 
 @record
@@ -89,11 +80,11 @@ class _Data:
     now: Ranges
     later: Ranges
     scope: Scope
-    found: dict[str, Access] = field(default_factory=dict)
+    found: dict[str, ir.Access] = field(default_factory=dict)
     over: set[str] = field(default_factory=set)
 
 
-def _box(func: Func, nest: Nest, p: PrefetchPlan, scope: Scope) -> tuple[Box, Expr]:
+def _box(func: Func, nest: Nest, p: PrefetchPlan, scope: Scope) -> tuple[Box, ir.Expr]:
     """What iteration `+ distance` reads, which may load elements of data that this one reads, and
     the condition under which it does."""
     later = nest.fix(p.loop, add(nest.fixed[p.loop], p.distance))
@@ -108,7 +99,7 @@ def _box(func: Func, nest: Nest, p: PrefetchPlan, scope: Scope) -> tuple[Box, Ex
             box = hull(box, one, scope.ranges)
     if box is None:
         raise _not_read(func, nest, p)
-    read: Mapping[str, Expr] = data.found
+    read: Mapping[str, ir.Expr] = data.found
     found: list[Interval] = []
     for x in box:
         if x.lo is None or x.hi is None:
@@ -131,18 +122,18 @@ def _ranges(func: Func, nest: Nest) -> Ranges:
     return {**ranges, **{root: nest.span(root) for root in nest.stage.roots}}
 
 
-def _with_names(e: Expr, d: _Data) -> Expr:
+def _with_names(e: ir.Expr, d: _Data) -> ir.Expr:
     """The index with a name, entered into `found`, for each element of data in it of which the later
     iteration reads what this one reads, as `top[y / 4]` while `y / 4` stays. Of several elements
     the first stands for all. (What stands in a `select` may not be read at all.)"""
-    if isinstance(e, Select):
+    if isinstance(e, ir.Select):
         return e
-    if isinstance(e, Access) and e.name in d.scope.storages:
+    if isinstance(e, ir.Access) and e.name in d.scope.storages:
         box = access_box(e, d.now, d.scope.ranges)
         first = tuple(x.lo for x in box if x.lo is not None)
         if len(first) == len(box) and box == access_box(e, d.later, d.scope.ranges):
             name = f"{e.name} at {', '.join(map(show, first))}"
             d.found[name] = replace(e, indices=first)
             d.over.update(n for n in free_variables(e) if n in d.now)
-            return Var(name, e.type)
+            return ir.Var(name, e.type)
     return map_children(e, lambda c: _with_names(c, d))

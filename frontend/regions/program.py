@@ -13,9 +13,9 @@ from hbc.ir.algebra.bounds import Facts, Interval, prove
 from hbc.ir.algebra.linear import Linear, linear
 from hbc.ir.algebra.simplify import simplify
 from hbc.ir.ground.record import record
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import ge, maximum
 from hbc.ir.lang.kernel import Check
-from hbc.ir.lang.nodes import Access, Binary, Const, Expr, Load, LoopKind, Op, Var, const_index
 from hbc.ir.lang.target import Target
 from hbc.ir.lang.walk import rewrite
 
@@ -47,13 +47,13 @@ class Scope:
     names: frozenset[str]
     in_tail: bool = False  # a partial piece: extents are bounded, not constant
     place: Place = Place.HOST  # on a GPU
-    extents: Mapping[str, Expr] = field(default_factory=dict)
+    extents: Mapping[str, ir.Expr] = field(default_factory=dict)
     needs: Mapping[str, tuple[Interval, ...]] = field(default_factory=dict)
 
     def tail(self) -> Scope:
         return replace(self, in_tail=True)
 
-    def inside(self, kind: LoopKind) -> Scope:
+    def inside(self, kind: ir.LoopKind) -> Scope:
         """The scope of what stands in a loop of that kind."""
         place = place_in(self.place, kind)
         return self if place is self.place else replace(self, place=place)
@@ -80,35 +80,37 @@ class Scope:
         )
 
 
-def not_negative(program: Program, extent: Expr, scope: Scope) -> Expr:
+def not_negative(program: Program, extent: ir.Expr, scope: Scope) -> ir.Expr:
     """The extent, or 0 where it may be below: the range of a loop that does not run."""
     if prove(ge(extent, 0), Facts(scope.ranges, program.known)):
         return extent
-    return simplify(maximum(extent, const_index(0)))
+    return simplify(maximum(extent, ir.const_index(0)))
 
 
-def load_accesses(e: Expr, scope: Scope) -> Expr:
+def load_accesses(e: ir.Expr, scope: Scope) -> ir.Expr:
     """Each access becomes a load from where the scope stores that Func or input."""
 
-    def load(n: Expr) -> Expr:
-        if not isinstance(n, Access):
+    def load(n: ir.Expr) -> ir.Expr:
+        if not isinstance(n, ir.Access):
             return n
         storage = scope.storages[n.name]
-        return Load(storage.buffer, storage.offset(n.indices), n.type, None, n.span)
+        return ir.Load(storage.buffer, storage.offset(n.indices), n.type, None, n.span)
 
     return rewrite(e, load)
 
 
-def is_plain(e: Expr) -> bool:
+def is_plain(e: ir.Expr) -> bool:
     """A name or a sum of multiples of names: cheap enough to repeat."""
-    return all(isinstance(atom, Var) for atom, _ in linear(e).terms)
+    return all(isinstance(atom, ir.Var) for atom, _ in linear(e).terms)
 
 
-def is_piece(e: Expr) -> bool:
+def is_piece(e: ir.Expr) -> bool:
     """The same, or of names divided by numbers, at whose multiples pieces begin: what divides by a
     factor of those must see it."""
     return all(is_plain(_undivided(atom)) for atom, _ in linear(e).terms)
 
 
-def _undivided(e: Expr) -> Expr:
-    return e.a if isinstance(e, Binary) and e.op is Op.DIV and isinstance(e.b, Const) else e
+def _undivided(e: ir.Expr) -> ir.Expr:
+    return (
+        e.a if isinstance(e, ir.Binary) and e.op is ir.Op.DIV and isinstance(e.b, ir.Const) else e
+    )

@@ -13,9 +13,9 @@ from hbc.frontend.regions.regions import Box, promised
 from hbc.ir.algebra.bounds import Facts, prove
 from hbc.ir.algebra.simplify import simplify
 from hbc.ir.ground.diag import error
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import eq
 from hbc.ir.lang.kernel import Check
-from hbc.ir.lang.nodes import Expr
 from hbc.ir.lang.show import show
 from hbc.ir.lang.walk import free_variables
 
@@ -30,7 +30,7 @@ def check_promises(program: Program, f: FuncPlan, box: Box, scope: Scope) -> Non
 
 
 def _check_end(
-    program: Program, f: FuncPlan, p: Promise, verb: str, ends: tuple[Expr | None, Expr | None],
+    program: Program, f: FuncPlan, p: Promise, verb: str, ends: tuple[ir.Expr | None, ir.Expr | None],
     scope: Scope,
 ) -> None:  # fmt: skip
     need, given = ends

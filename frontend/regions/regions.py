@@ -13,8 +13,8 @@ from hbc.ir.algebra.bounds import Facts, Interval, bounds, prove
 from hbc.ir.algebra.facts import implied
 from hbc.ir.algebra.simplify import simplify
 from hbc.ir.ground.diag import InternalError, error
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, le, maximum, minimum, sub
-from hbc.ir.lang.nodes import Access, Expr, Var
 from hbc.ir.lang.walk import nodes, substitute
 
 Box = tuple[Interval, ...]
@@ -91,7 +91,7 @@ def _touched_by(func: Func, update: int, box: Box, scope: Ranges) -> Box:
     u = func.updates[update]
     pure = dict(zip(func.variables, box, strict=True))
     ranges = {**pure, **reduce_ranges(u.reduce)}
-    own = Access(func.name, u.indices, func.pure.type)
+    own = ir.Access(func.name, u.indices, func.pure.type)
     grown = box
     for accesses, where in (([own], u.condition), *accesses_of(func, update, func.name)):
         for access in accesses:
@@ -103,14 +103,14 @@ def _touched_by(func: Func, update: int, box: Box, scope: Ranges) -> Box:
     return grown
 
 
-def _is_plain(access: Access, d: int, func: Func) -> bool:
+def _is_plain(access: ir.Access, d: int, func: Func) -> bool:
     index = access.indices[d]
     return getattr(index, "name", None) == func.variables[d]
 
 
 def accesses_of(
     reader: Func, update: int | None, name: str
-) -> list[tuple[list[Access], Expr | None]]:
+) -> list[tuple[list[ir.Access], ir.Expr | None]]:
     """What a stage reads of a Func, and the condition under which it does. The condition itself is
     evaluated at every point: what stands in it is read there."""
     u = step(reader, update)
@@ -122,23 +122,25 @@ def accesses_of(
     return [(found, w) for found, w in ((others, where), (inside, None)) if found]
 
 
-def _accesses(e: Expr, name: str) -> list[Access]:
-    return [n for n in nodes(e) if isinstance(n, Access) and n.name == name]
+def _accesses(e: ir.Expr, name: str) -> list[ir.Access]:
+    return [n for n in nodes(e) if isinstance(n, ir.Access) and n.name == name]
 
 
-def access_box(access: Access, ranges: Ranges, scope: Ranges, where: Expr | None = None) -> Box:
+def access_box(
+    access: ir.Access, ranges: Ranges, scope: Ranges, where: ir.Expr | None = None
+) -> Box:
     """The interval of each index, over the ranges of the reader's variables as far as the condition
     `where` holds, and what `scope` says of sizes and of the values of data."""
     return access_boxes([access], ranges, scope, where)[0]
 
 
 def access_boxes(
-    accesses: list[Access], ranges: Ranges, scope: Ranges, where: Expr | None = None
+    accesses: list[ir.Access], ranges: Ranges, scope: Ranges, where: ir.Expr | None = None
 ) -> list[Box]:
     """The box of each access. (Together, since what is found out for one serves the others.)
 
     The variables are renamed meanwhile: a loop around may have the name of one of them."""
-    renamed = {name: _value(x) or Var(f"{name} of the reader") for name, x in ranges.items()}
+    renamed = {name: _value(x) or ir.Var(f"{name} of the reader") for name, x in ranges.items()}
     aligned = renamed | {n: renamed[aligned_name(n)] for n in ranges if aligned_name(n) in ranges}
     data = data_ranges((i for a in accesses for i in a.indices), scope)
     there = {name: x for name, x in data.items() if name not in scope}
@@ -152,7 +154,7 @@ def access_boxes(
     ]
 
 
-def _value(x: Interval) -> Expr | None:
+def _value(x: Interval) -> ir.Expr | None:
     """The only one: an index of it, however it bends, then has both its ends there."""
     return x.lo if x.lo == x.hi else None
 
@@ -189,21 +191,21 @@ def join(a: Interval, b: Interval, scope: Ranges) -> Interval:
     return Interval(lo, hi)
 
 
-def lesser(a: Expr, b: Expr, scope: Ranges) -> Expr:
+def lesser(a: ir.Expr, b: ir.Expr, scope: Ranges) -> ir.Expr:
     """The smaller of two bounds, decided where the scope allows."""
     if prove(le(a, b), scope):
         return a
     return b if prove(le(b, a), scope) else simplify(minimum(a, b))
 
 
-def greater(a: Expr, b: Expr, scope: Ranges) -> Expr:
+def greater(a: ir.Expr, b: ir.Expr, scope: Ranges) -> ir.Expr:
     """The larger of two bounds, decided where the scope allows."""
     if prove(le(a, b), scope):
         return b
     return a if prove(le(b, a), scope) else simplify(maximum(a, b))
 
 
-def extent_of(x: Interval) -> Expr:
+def extent_of(x: Interval) -> ir.Expr:
     """How many values an interval with known ends has."""
     if x.lo is None or x.hi is None:
         raise ValueError("an open interval has no extent")

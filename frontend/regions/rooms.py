@@ -16,8 +16,8 @@ from hbc.frontend.regions.regions import Box, Ranges, extent_of, needed, stage_r
 from hbc.frontend.regions.storage import MOST_STORED
 from hbc.ir.algebra.bounds import Interval, constant_bounds, prove
 from hbc.ir.algebra.simplify import simplify
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, ge, sub
-from hbc.ir.lang.nodes import Const, Expr, const_index
 
 Rooms = Mapping[str, tuple[int, ...]]
 """By Func, how many values of each variable it is computed for, needed or not."""
@@ -47,7 +47,7 @@ def rooms_of(
             reading = [r for r in readers if r[0].name in padding.whole and _reads(r, name)]
             wanted = needed(f, reading, scope.ranges) if reading else box
             found[name] = tuple(
-                _of_whole(f, v, const_index(_wanted(f, x, y, scope)), scope)
+                _of_whole(f, v, ir.const_index(_wanted(f, x, y, scope)), scope)
                 for v, x, y in zip(f.func.variables, box, wanted, strict=True)
             )
         elif name in padding.filled:
@@ -97,7 +97,7 @@ def _uncut(program: Program, nest: Nest) -> Nest:
     return replace(nest, limits={}, whole=nest.whole | known)
 
 
-def _of_whole(f: FuncPlan, variable: str, extent: Expr, scope: Scope) -> int:
+def _of_whole(f: FuncPlan, variable: str, extent: ir.Expr, scope: Scope) -> int:
     most = _most(f, extent, scope)
     for stage in (*f.stages, *f.stages):
         if variable in stage.roots:
@@ -113,7 +113,7 @@ def _of_filled(f: FuncPlan, box: Interval, wanted: Interval, scope: Scope) -> in
     return _most(f, simplify(add(sub(wanted.hi, box.lo), 1)), scope)
 
 
-def _most(f: FuncPlan, extent: Expr, scope: Scope) -> int:
+def _most(f: FuncPlan, extent: ir.Expr, scope: Scope) -> int:
     _, most = constant_bounds(extent, scope.ranges)
     if most is None or not 0 < most <= MOST_STORED:
         raise UnpaddedError(f.func.name)
@@ -127,7 +127,7 @@ def _full_ranges(f: FuncPlan, number: int, box: Box) -> Ranges:
     for name in padded_roots(f, stage) & stage.reduce if stage.update is not None else ():
         x = ranges[name]
         extent = simplify(extent_of(x))
-        if x.lo is not None and isinstance(extent, Const):
+        if x.lo is not None and isinstance(extent, ir.Const):
             last = rounded(stage, name, int(extent.value)) - 1
-            ranges[name] = Interval(x.lo, simplify(add(x.lo, const_index(last))))
+            ranges[name] = Interval(x.lo, simplify(add(x.lo, ir.const_index(last))))
     return ranges

@@ -10,7 +10,7 @@ from hbc.frontend.plans.legal import stage_accesses
 from hbc.frontend.program.funcs import Func, ReduceVar
 from hbc.ir.algebra.linear import difference
 from hbc.ir.ground.record import record
-from hbc.ir.lang.nodes import Var
+from hbc.ir.lang import nodes as ir
 
 
 @record
@@ -29,9 +29,9 @@ def scan_of(func: Func) -> Scan | None:
         return None
     u = func.updates[0]
     r = u.reduce[0]
-    along = [d for d, i in enumerate(u.indices) if isinstance(i, Var) and i.name == r.name]
+    along = [d for d, i in enumerate(u.indices) if isinstance(i, ir.Var) and i.name == r.name]
     plain = [
-        isinstance(i, Var) and i.name in (v, r.name)
+        isinstance(i, ir.Var) and i.name in (v, r.name)
         for i, v in zip(u.indices, func.variables, strict=True)
     ]
     if len(along) != 1 or not all(plain):

@@ -18,14 +18,14 @@ from hbc.frontend.regions.program import Program, Scope, load_accesses
 from hbc.frontend.regions.regions import access_box, stage_ranges
 from hbc.ir.algebra.bounds import Facts, prove
 from hbc.ir.algebra.simplify import simplify
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import const_value, le
-from hbc.ir.lang.nodes import Access, Expr, LoopKind, const_index
 from hbc.ir.lang.walk import free_variables, nodes
 
 
 def shared_places(
-    program: Program, func: Func, nest: Nest, update: Update, where: Expr, scope: Scope
-) -> list[Expr]:
+    program: Program, func: Func, nest: Nest, update: Update, where: ir.Expr, scope: Scope
+) -> list[ir.Expr]:
     """That there are such places, of those that an update accesses under a condition, which is `where`
     at this point of the loops: what is not known of the ones that do not change with its lanes."""
     lanes, own = _lanes(nest), scope.storages[func.name].box
@@ -34,7 +34,7 @@ def shared_places(
     values, aligned = {root: nest.value(root) for root in nest.stage.roots}, aligned_values(nest)
     ranges = stage_ranges(func, nest.stage.update, own)
     facts = Facts(scope.ranges, program.known)
-    found: dict[Expr, None] = {}
+    found: dict[ir.Expr, None] = {}
     for a in _accesses(func, update):
         here = [at_position(i, values, aligned) for i in a.indices]
         room = scope.storages[a.name].box
@@ -49,22 +49,22 @@ def shared_places(
     return list(found)
 
 
-def _accesses(func: Func, update: Update) -> Iterator[Access]:
+def _accesses(func: Func, update: Update) -> Iterator[ir.Access]:
     """Of those in an index of others these come first."""
-    place = Access(func.name, update.indices, update.value.type)
+    place = ir.Access(func.name, update.indices, update.value.type)
     for e in (place, update.value):
-        yield from (n for n in reversed(list(nodes(e))) if isinstance(n, Access))
+        yield from (n for n in reversed(list(nodes(e))) if isinstance(n, ir.Access))
 
 
 def _lanes(nest: Nest) -> frozenset[str]:
     """The variables of the vector loops around, of which one of a single lane is as good as none."""
     found = frozenset[str]()
-    vectors = [x.dim for x in nest.stage.loops if x.kind is LoopKind.VECTOR]
+    vectors = [x.dim for x in nest.stage.loops if x.kind is ir.LoopKind.VECTOR]
     for dim in (dim for dim in vectors if const_value(nest.extent(dim)) != 1):
-        start = nest.starts.get(dim, const_index(0))
+        start = nest.starts.get(dim, ir.const_index(0))
         found |= free_variables(nest.fixed.get(dim, start)) - free_variables(start)
     return found
 
 
-def _is_ordered(a: Expr | None, b: Expr | None, facts: Facts) -> bool:
+def _is_ordered(a: ir.Expr | None, b: ir.Expr | None, facts: Facts) -> bool:
     return a is not None and b is not None and prove(le(a, b), facts) is True

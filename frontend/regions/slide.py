@@ -14,8 +14,8 @@ from hbc.frontend.regions.scan import Scan, scan_of
 from hbc.ir.algebra.bounds import Interval, prove
 from hbc.ir.algebra.simplify import simplify
 from hbc.ir.ground.record import record
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, eq, ge, le, maximum, select, sub
-from hbc.ir.lang.nodes import Expr, LoopKind, Var, const_index
 from hbc.ir.lang.walk import free_variables, substitute
 
 
@@ -32,7 +32,7 @@ class Window:
 def slide_box(
     program: Program, f: FuncPlan, level: Level, nest: Nest | None, box: Box, asked: Box,
     scope: Scope,
-) -> tuple[Box, list[tuple[str, Expr]], Scope]:  # fmt: skip
+) -> tuple[Box, list[tuple[str, ir.Expr]], Scope]:  # fmt: skip
     """The part of `box` that earlier iterations of the loop at `level` have not computed. `asked` is
     the box before its bounds got names, which hide what they depend on; of a scan what its `Window`
     was asked for.
@@ -45,18 +45,18 @@ def slide_box(
     low, high, ahead = box[d].lo, box[d].hi, asked[d].hi
     if low is None or high is None or ahead is None:
         return box, [], scope
-    before = {variable: sub(Var(variable), 1)}
+    before = {variable: sub(ir.Var(variable), 1)}
     first = eq(_iteration(nest, level), 0)
     fresh = maximum(low, add(substitute(ahead, before), 1))
     name = scope.fresh(f"{f.func.name}_{f.func.variables[d]}_new")
     value = simplify(select(first, low, fresh))
     scope = scope.bind(name, Interval(low, simplify(add(high, 1))))
-    return (*box[:d], Interval(Var(name), high), *box[d + 1 :]), [(name, value)], scope
+    return (*box[:d], Interval(ir.Var(name), high), *box[d + 1 :]), [(name, value)], scope
 
 
-def _iteration(nest: Nest, level: At) -> Expr:
+def _iteration(nest: Nest, level: At) -> ir.Expr:
     loop = nest.stage.loop(level.loop)
-    return const_index(0) if loop is None else nest.fixed[loop.dim]
+    return ir.const_index(0) if loop is None else nest.fixed[loop.dim]
 
 
 def _sliding(
@@ -69,7 +69,7 @@ def _sliding(
     if f.func.updates and scan is None:
         return None
     loop = nest.stage.loop(level.loop)
-    if loop is None or loop.kind is not LoopKind.SERIAL or loop.dim not in nest.fixed:
+    if loop is None or loop.kind is not ir.LoopKind.SERIAL or loop.dim not in nest.fixed:
         return None
     names = free_variables(nest.fixed[loop.dim]) - program.sizes
     moving = [v for v in names if v in scope.ranges]
@@ -84,7 +84,7 @@ def _sliding(
     x = box[dims[0]]
     if x.lo is None or x.hi is None:
         return None
-    before = {variable: sub(Var(variable), 1)}
+    before = {variable: sub(ir.Var(variable), 1)}
     for end in (x.lo, x.hi):
         if prove(ge(simplify(end), simplify(substitute(end, before))), scope.ranges) is not True:
             return None
@@ -116,7 +116,7 @@ def scan_window(
     if low is None or high is None:
         return None
     r = scan.over
-    fresh = simplify(add(substitute(high, {variable: sub(Var(variable), 1)}), 1))
+    fresh = simplify(add(substitute(high, {variable: sub(ir.Var(variable), 1)}), 1))
     last = lesser(high, simplify(sub(add(r.start, r.extent), 1)), scope.ranges)
     steps = Interval(greater(fresh, r.start, scope.ranges), last)
     back = simplify(sub(fresh, scan.back))
@@ -124,9 +124,9 @@ def scan_window(
     return Window(box, (*box[:d], seen, *box[d + 1 :]), steps)
 
 
-def steps_of(steps: Interval) -> tuple[Expr, Expr]:
+def steps_of(steps: Interval) -> tuple[ir.Expr, ir.Expr]:
     """Where the steps of a window begin, and how many there are."""
-    return const_index(0) if steps.lo is None else steps.lo, extent_of(steps)
+    return ir.const_index(0) if steps.lo is None else steps.lo, extent_of(steps)
 
 
 def names_of(x: Interval) -> frozenset[str]:

@@ -13,9 +13,9 @@ from hbc.frontend.regions.regions import Box, extent_of
 from hbc.ir.algebra.bounds import Interval, constant_bounds
 from hbc.ir.algebra.simplify import simplify
 from hbc.ir.ground.record import record
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, const_value, eq, floordiv, mod, mul, sub
 from hbc.ir.lang.kernel import Argument, Check
-from hbc.ir.lang.nodes import Const, Expr, LoopKind, Swizzle, Var, const_index
 from hbc.ir.lang.types import DType, Memory
 
 # What is bounded by more than this, its type perhaps, has the size that is needed, not a constant.
@@ -29,15 +29,15 @@ class Storage:
 
     buffer: str
     element: DType
-    mins: tuple[Expr, ...]
-    strides: tuple[Expr, ...]
+    mins: tuple[ir.Expr, ...]
+    strides: tuple[ir.Expr, ...]
     folds: tuple[int | None, ...]
     box: Box | None = None  # the values that there is room for; None of a table
-    swizzle: Swizzle | None = None
+    swizzle: ir.Swizzle | None = None
 
-    def offset(self, indices: tuple[Expr, ...]) -> Expr:
+    def offset(self, indices: tuple[ir.Expr, ...]) -> ir.Expr:
         """The flat offset, in elements."""
-        total: Expr = const_index(0)
+        total: ir.Expr = ir.const_index(0)
         for i, low, stride, fold in zip(indices, self.mins, self.strides, self.folds, strict=True):
             at = sub(i, low)
             total = add(total, mul(at if fold is None else mod(simplify(at), fold), stride))
@@ -49,10 +49,10 @@ def argument_storage(image: Image, argument: Argument) -> Storage:
     the pixels of an [H, W, 3] image lie 3 apart (see `dense_checks`)."""
     rank = len(image.extents)
     strides = [
-        Var(argument.stride_name(d)) if dense is None else const_index(dense)
+        ir.Var(argument.stride_name(d)) if dense is None else ir.const_index(dense)
         for d, dense in enumerate(dense_strides(image))
     ]
-    zero = const_index(0)
+    zero = ir.const_index(0)
     box = tuple(Interval(zero, simplify(sub(e, 1))) for e in image.extents)
     return Storage(image.name, image.element, (zero,) * rank, tuple(strides), (None,) * rank, box)
 
@@ -62,7 +62,9 @@ def dense_strides(image: Image) -> tuple[int | None, ...]:
     strides: list[int | None] = [1]
     for extent in reversed(image.extents[1:]):
         inner = strides[-1]
-        strides.append(int(extent.value) * inner if isinstance(extent, Const) and inner else None)
+        strides.append(
+            int(extent.value) * inner if isinstance(extent, ir.Const) and inner else None
+        )
     return tuple(reversed(strides))
 
 
@@ -70,7 +72,7 @@ def dense_checks(image: Image, argument: Argument) -> list[Check]:
     """What the strided entry tests of strides that the code takes for constants."""
     return [
         Check(
-            eq(Var(argument.stride_name(d)), dense),
+            eq(ir.Var(argument.stride_name(d)), dense),
             f"stride {d} of `{image.name}` must be {dense}: its inner extents are constants",
         )
         for d, dense in enumerate(dense_strides(image)[:-1])
@@ -82,32 +84,32 @@ def table_storage(name: str, element: DType, shape: tuple[int, ...]) -> Storage:
     strides = [1]
     for extent in reversed(shape[1:]):
         strides.append(strides[-1] * extent)
-    zero = const_index(0)
+    zero = ir.const_index(0)
     return Storage(
         name,
         element,
         (zero,) * len(shape),
-        tuple(const_index(s) for s in reversed(strides)),
+        tuple(ir.const_index(s) for s in reversed(strides)),
         (None,) * len(shape),
     )
 
 
 def func_storage(
     f: FuncPlan, buffer: str, box: Box, scope: Mapping[str, Interval], folds: Mapping[str, int]
-) -> tuple[Storage, Expr]:
+) -> tuple[Storage, ir.Expr]:
     """The storage of a Func over a box, and its size in elements.
 
     Extents that a constant bounds become that constant, so that strides are constant too."""
     variables = f.func.variables
     order = f.storage_order or variables
     pads = {**_whole_vectors(f), **dict(f.pads)}
-    strides: dict[str, Expr] = {}
-    size: Expr = const_index(1)
-    row: Expr = size
+    strides: dict[str, ir.Expr] = {}
+    size: ir.Expr = ir.const_index(1)
+    row: ir.Expr = size
     for v in reversed(order):
-        extent: Expr
+        extent: ir.Expr
         if v in folds:
-            extent = const_index(folds[v])
+            extent = ir.const_index(folds[v])
         else:
             extent = _bounded(extent_of(box[variables.index(v)]), scope, size)
         if v in pads:
@@ -134,7 +136,7 @@ def _whole_vectors(f: FuncPlan) -> dict[str, int]:
     that an instruction may fill all of a register in the tail too."""
     found: dict[str, int] = {}
     for stage in f.stages if f.memory is Memory.REGISTER else ():
-        vectors = {x.dim for x in stage.loops if x.kind is LoopKind.VECTOR}
+        vectors = {x.dim for x in stage.loops if x.kind is ir.LoopKind.VECTOR}
         for r in stage.relations:
             if isinstance(r, Split) and r.inner in vectors and len(stage.root_of(r.old)) == 1:
                 (variable,) = stage.root_of(r.old)
@@ -142,20 +144,20 @@ def _whole_vectors(f: FuncPlan) -> dict[str, int]:
     return found
 
 
-def _low(x: Interval) -> Expr:
+def _low(x: Interval) -> ir.Expr:
     if x.lo is None:
         raise ValueError("an open interval has no least value")
     return x.lo
 
 
-def _bounded(extent: Expr, scope: Mapping[str, Interval], inner: Expr) -> Expr:
+def _bounded(extent: ir.Expr, scope: Mapping[str, Interval], inner: ir.Expr) -> ir.Expr:
     """A constant in place of an extent, where it makes no more of the `inner` elements than are stored."""
-    if isinstance(extent, Const):
+    if isinstance(extent, ir.Const):
         return extent
     _, high = constant_bounds(extent, scope)
     most = MOST_STORED // max(int(const_value(inner) or MOST_SYMBOLIC), 1)
-    return extent if high is None or high > most else const_index(max(high, 0))
+    return extent if high is None or high > most else ir.const_index(max(high, 0))
 
 
-def with_mins(storage: Storage, mins: tuple[Expr, ...]) -> Storage:
+def with_mins(storage: Storage, mins: tuple[ir.Expr, ...]) -> Storage:
     return replace(storage, mins=mins)

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from hbc.frontend.program.funcs import Func, Pipeline
 from hbc.ir.algebra.bounds import Interval, bounds
 from hbc.ir.algebra.simplify import simplify
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import sub
 from hbc.ir.lang.kernel import Table
-from hbc.ir.lang.nodes import Access, Cast, Expr, const_index
 from hbc.ir.lang.types import INDEX, DType
 from hbc.ir.lang.walk import free_variables, nodes
 
@@ -25,7 +25,7 @@ def value_ranges(
     for table in tables:
         if table.element.is_int and table.values:
             least, most = int(min(table.values)), int(max(table.values))
-            found[table.name] = Interval(const_index(least), const_index(most))
+            found[table.name] = Interval(ir.const_index(least), ir.const_index(most))
     for b in pipeline.bounds:
         found[b.name] = Interval(b.lo, simplify(sub(b.hi, 1)))
     for f in pipeline.funcs:
@@ -36,12 +36,12 @@ def value_ranges(
     return found
 
 
-def data_ranges(read: Iterable[Expr], known: Mapping[str, Interval]) -> dict[str, Interval]:
+def data_ranges(read: Iterable[ir.Expr], known: Mapping[str, Interval]) -> dict[str, Interval]:
     """For each name whose elements are read in the expressions its range: as known, else what its
     type allows. (Without one, an element at constant coordinates could stay in a bound.)"""
     found = {}
     for n in (n for e in read for n in nodes(e)):
-        if isinstance(n, Access):
+        if isinstance(n, ir.Access):
             found[n.name] = known[n.name] if n.name in known else _of_type(n.type.element)
     return found
 
@@ -50,12 +50,12 @@ def _of_type(t: DType) -> Interval:
     if not t.is_int or t.bits == INDEX.element.bits:
         return UNKNOWN
     least, most = t.limits
-    return Interval(const_index(least), const_index(most))
+    return Interval(ir.const_index(least), ir.const_index(most))
 
 
 def _defined(f: Func, known: dict[str, Interval]) -> Interval | None:
     """The range of the pure step, if it has one whatever the variables are."""
-    pure = f.pure if f.pure.type == INDEX else Cast(INDEX, f.pure)
+    pure = f.pure if f.pure.type == INDEX else ir.Cast(INDEX, f.pure)
     data = data_ranges([pure], known)
     found = bounds(pure, {**data, **known, **dict.fromkeys(f.variables, UNKNOWN)})
     if found.lo is None or found.hi is None:

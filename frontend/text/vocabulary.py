@@ -6,7 +6,7 @@ import math
 import re
 
 from hbc.frontend.text import ast
-from hbc.ir.lang.nodes import MathOp
+from hbc.ir.lang import nodes as ir
 
 EDGES = ("clamp_edge", "zero_edge", "mirror", "wrap")
 # Name -> least and greatest number of arguments, and how it is written.
@@ -17,7 +17,7 @@ SHAPES = {
     "abs": (1, 1, "abs(x)"),
     "clamp": (3, 3, "clamp(x, least, greatest)"),
 }
-MATHEMATICS = {str(op): op for op in MathOp if op is not MathOp.REINTERPRET}
+MATHEMATICS = {str(op): op for op in ir.MathOp if op is not ir.MathOp.REINTERPRET}
 BYTES = "bytes"  # of a type: how many an element takes in memory
 FUNCTIONS = frozenset({*SHAPES, *MATHEMATICS, *EDGES, BYTES})
 FILLS = frozenset({"random", "file", "ramp", "constant"})  # of inputs, in examples

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from math import gcd
 
 from hbc.ir.algebra.linear import Linear, linear
-from hbc.ir.lang.nodes import Binary, Const, Expr, Op, Select, Var
+from hbc.ir.lang import nodes as ir
 
 Alignment = tuple[int, int]
 """(modulus, remainder): the value is remainder modulo modulus; modulus 0 is a constant, 1 nothing."""
@@ -14,7 +14,7 @@ Alignment = tuple[int, int]
 _NO_ALIGNMENTS: Mapping[str, Alignment] = {}
 
 
-def alignment(e: Expr, known: Mapping[str, Alignment] = _NO_ALIGNMENTS) -> Alignment:
+def alignment(e: ir.Expr, known: Mapping[str, Alignment] = _NO_ALIGNMENTS) -> Alignment:
     """Of a scalar index expression; `known` has that of variables."""
     form = linear(e)
     whole, terms = _floored(form)
@@ -26,13 +26,15 @@ def alignment(e: Expr, known: Mapping[str, Alignment] = _NO_ALIGNMENTS) -> Align
     return modulus, remainder % modulus if modulus else remainder
 
 
-def _floored(form: Linear) -> tuple[list[int], list[tuple[Expr, int]]]:
+def _floored(form: Linear) -> tuple[list[int], list[tuple[ir.Expr, int]]]:
     """The terms without each c * x - c * (x % d), and what these are multiples of: c * d."""
     left = dict(form.terms)
     whole: list[int] = []
     for atom, c in form.terms:
         match atom:
-            case Binary(op=Op.MOD, a=Var() as x, b=Const(value=d)) if d > 0 and left.get(x) == -c:
+            case ir.Binary(op=ir.Op.MOD, a=ir.Var() as x, b=ir.Const(value=d)) if (
+                d > 0 and left.get(x) == -c
+            ):
                 whole.append(c * int(d))
                 del left[atom], left[x]
             case _:
@@ -40,19 +42,19 @@ def _floored(form: Linear) -> tuple[list[int], list[tuple[Expr, int]]]:
     return whole, list(left.items())
 
 
-def _of_atom(atom: Expr, known: Mapping[str, Alignment]) -> Alignment:
+def _of_atom(atom: ir.Expr, known: Mapping[str, Alignment]) -> Alignment:
     match atom:
-        case Var(name=name):
+        case ir.Var(name=name):
             return known.get(name, (1, 0))
-        case Binary(op=Op.MIN | Op.MAX, a=a, b=b) | Select(a=a, b=b):
+        case ir.Binary(op=ir.Op.MIN | ir.Op.MAX, a=a, b=b) | ir.Select(a=a, b=b):
             (m, r), (n, s) = alignment(a, known), alignment(b, known)
             both = gcd(m, n, r - s)
             return both, r % both if both else r
-        case Binary(op=Op.MOD, a=a, b=Const(value=d)) if d > 0:
+        case ir.Binary(op=ir.Op.MOD, a=a, b=ir.Const(value=d)) if d > 0:
             m, r = alignment(a, known)
             both = gcd(m, int(d))
             return both, r % both
-        case Binary(op=Op.MUL, a=a, b=b):
+        case ir.Binary(op=ir.Op.MUL, a=a, b=b):
             (m, r), (n, s) = alignment(a, known), alignment(b, known)
             both = gcd(m * n, m * s, n * r)
             return both, r * s % both if both else r * s

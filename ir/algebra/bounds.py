@@ -14,7 +14,7 @@ from hbc.ir.algebra.linear import Linear, linear, minus, scaled, shifted, to_exp
 from hbc.ir.algebra.lower_bound import constant_range, least, lower_bound
 from hbc.ir.algebra.value_range import Range, value_range
 from hbc.ir.algebra.wide_data import may_wrap
-from hbc.ir.lang.nodes import Binary, Const, Expr, Op, Unary, UnaryOp, Var, const_index
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import INDEX, Kind
 
 __all__ = [
@@ -30,7 +30,7 @@ __all__ = [
 _LANE = "lane of the vector"  # not a name that a program can have
 
 
-def bounds(e: Expr, ranges: Facts | Ranges) -> Interval:
+def bounds(e: ir.Expr, ranges: Facts | Ranges) -> Interval:
     """The range of an i64 expression (of all lanes of a vector), in terms of the names without a
     bounded range. A side is None when there is no bound that this file can find."""
     scalar, facts = _scalar(e, facts_of(ranges))
@@ -43,7 +43,7 @@ def bounds(e: Expr, ranges: Facts | Ranges) -> Interval:
     return Interval(None if low is None else to_expr(low), None if high is None else to_expr(high))
 
 
-def constant_bounds(e: Expr, ranges: Facts | Ranges) -> Range:
+def constant_bounds(e: ir.Expr, ranges: Facts | Ranges) -> Range:
     """The least and greatest value of an integer expression of any width, each None if unknown."""
     scalar, facts = _scalar(e, facts_of(ranges))
     if scalar is None:
@@ -53,18 +53,20 @@ def constant_bounds(e: Expr, ranges: Facts | Ranges) -> Range:
     return value_range(scalar, facts.ranges, lambda x: constant_range(x, facts))
 
 
-def prove(condition: Expr, facts: Facts | Ranges) -> bool | None:
+def prove(condition: ir.Expr, facts: Facts | Ranges) -> bool | None:
     """True when the condition holds (in all lanes), False when it holds nowhere, None when unknown."""
     known = facts_of(facts)
     match condition:
-        case Const(value=value):
+        case ir.Const(value=value):
             return bool(value)
-        case Unary(op=UnaryOp.NOT, a=a):
+        case ir.Unary(op=ir.UnaryOp.NOT, a=a):
             found = prove(a, known)
             return None if found is None else not found
-        case Binary(op=Op.AND | Op.OR as op, a=a, b=b) if condition.type.element.kind is Kind.BOOL:
+        case ir.Binary(op=ir.Op.AND | ir.Op.OR as op, a=a, b=b) if (
+            condition.type.element.kind is Kind.BOOL
+        ):
             x, y = prove(a, known), prove(b, known)
-            decides = op is Op.OR
+            decides = op is ir.Op.OR
             if decides in (x, y):
                 return decides
             return None if x is None or y is None else not decides
@@ -73,36 +75,36 @@ def prove(condition: Expr, facts: Facts | Ranges) -> bool | None:
                 scalar, inside = _scalar(condition, known)
                 known.proofs[condition] = None if scalar is None else prove(scalar, inside)
             return known.proofs[condition]
-        case Binary(op=op, a=a, b=b) if a.type == INDEX:
+        case ir.Binary(op=op, a=a, b=b) if a.type == INDEX:
             left, right = linear(a), linear(b)
             wraps = may_wrap(left) or may_wrap(right)
             return None if wraps else _compare(op, minus(right, left), known)
-        case Binary(op=op, a=a, b=b) if a.type.element.is_int:
+        case ir.Binary(op=op, a=a, b=b) if a.type.element.is_int:
             return _compare_ranges(op, constant_bounds(a, known), constant_bounds(b, known))
         case _:
             return None
 
 
-def _compare(op: Op, gap: Linear, facts: Facts) -> bool | None:
+def _compare(op: ir.Op, gap: Linear, facts: Facts) -> bool | None:
     """`a op b` where the gap is b - a."""
     other = scaled(gap, -1)
     match op:
-        case Op.LT:
+        case ir.Op.LT:
             return _decide(shifted(gap, -1), other, facts)
-        case Op.LE:
+        case ir.Op.LE:
             return _decide(gap, shifted(other, -1), facts)
-        case Op.GT:
+        case ir.Op.GT:
             return _decide(shifted(other, -1), gap, facts)
-        case Op.GE:
+        case ir.Op.GE:
             return _decide(other, shifted(gap, -1), facts)
-        case Op.EQ:
+        case ir.Op.EQ:
             if not gap.terms:
                 return gap.constant == 0
             if _holds(shifted(gap, -1), facts) or _holds(shifted(other, -1), facts):
                 return False
             return True if _holds(gap, facts) and _holds(other, facts) else None
-        case Op.NE:
-            found = _compare(Op.EQ, gap, facts)
+        case ir.Op.NE:
+            found = _compare(ir.Op.EQ, gap, facts)
             return None if found is None else not found
         case _:
             return None
@@ -120,36 +122,36 @@ def _holds(form: Linear, facts: Facts) -> bool:
     return low is not None and low >= 0
 
 
-def _compare_ranges(op: Op, a: Range, b: Range) -> bool | None:
+def _compare_ranges(op: ir.Op, a: Range, b: Range) -> bool | None:
     (al, ah), (bl, bh) = a, b
     match op:
-        case Op.LT | Op.LE:
-            strict = op is Op.LT
+        case ir.Op.LT | ir.Op.LE:
+            strict = op is ir.Op.LT
             if ah is not None and bl is not None and (ah < bl if strict else ah <= bl):
                 return True
             if al is not None and bh is not None and (al >= bh if strict else al > bh):
                 return False
             return None
-        case Op.GT:
-            return _compare_ranges(Op.LT, b, a)
-        case Op.GE:
-            return _compare_ranges(Op.LE, b, a)
-        case Op.EQ | Op.NE:
-            apart = _compare_ranges(Op.LT, a, b) or _compare_ranges(Op.LT, b, a)
+        case ir.Op.GT:
+            return _compare_ranges(ir.Op.LT, b, a)
+        case ir.Op.GE:
+            return _compare_ranges(ir.Op.LE, b, a)
+        case ir.Op.EQ | ir.Op.NE:
+            apart = _compare_ranges(ir.Op.LT, a, b) or _compare_ranges(ir.Op.LT, b, a)
             if apart:
-                return op is Op.NE
+                return op is ir.Op.NE
             same = al is not None and al == ah == bl == bh
-            return op is Op.EQ if same else None
+            return op is ir.Op.EQ if same else None
         case _:
             return None
 
 
-def _scalar(e: Expr, facts: Facts) -> tuple[Expr | None, Facts]:
+def _scalar(e: ir.Expr, facts: Facts) -> tuple[ir.Expr | None, Facts]:
     """One lane, any, of a vector, and the facts with the range of its number."""
     if e.type.lanes == 1:
         return e, facts
     lanes = e.type.lanes
     if lanes not in facts.inside:
-        number = Interval(const_index(0), const_index(lanes - 1))
+        number = Interval(ir.const_index(0), ir.const_index(lanes - 1))
         facts.inside[lanes] = facts.with_range(_LANE, number)
-    return lane(e, Var(_LANE)), facts.inside[lanes]
+    return lane(e, ir.Var(_LANE)), facts.inside[lanes]

@@ -9,30 +9,30 @@ from hbc.ir.algebra.facts import Facts
 from hbc.ir.algebra.linear import Linear, minus, plus, scaled, to_expr
 from hbc.ir.algebra.lower_bound import least
 from hbc.ir.algebra.wide_data import has_data, may_wrap
-from hbc.ir.lang.nodes import Binary, Expr, Op, const_bool
+from hbc.ir.lang import nodes as ir
 
-_LESS: Final = {Op.LT: (1, -1), Op.LE: (1, 0), Op.GT: (-1, -1), Op.GE: (-1, 0)}
+_LESS: Final = {ir.Op.LT: (1, -1), ir.Op.LE: (1, 0), ir.Op.GT: (-1, -1), ir.Op.GE: (-1, 0)}
 """`a op b` is `sign * (b - a) + offset >= 0`."""
 
 
-def comparison(op: Op, a: Linear, b: Linear, facts: Facts) -> Expr:
+def comparison(op: ir.Op, a: Linear, b: Linear, facts: Facts) -> ir.Expr:
     """`a op b`, or the literal it is known to be."""
     gap = minus(b, a)
     if has_data(a) or has_data(b):
         known = None if may_wrap(a) or may_wrap(b) else _decided(op, gap, facts)
-        return Binary(op, to_expr(a), to_expr(b)) if known is None else const_bool(known)
+        return ir.Binary(op, to_expr(a), to_expr(b)) if known is None else ir.const_bool(known)
     if op in _LESS:
         sign, offset = _LESS[op]
         return _at_least_zero(plus(scaled(gap, sign), Linear(offset)), facts)
-    return _equal(op is Op.EQ, gap, facts)
+    return _equal(op is ir.Op.EQ, gap, facts)
 
 
-def _decided(op: Op, gap: Linear, facts: Facts) -> bool | None:
+def _decided(op: ir.Op, gap: Linear, facts: Facts) -> bool | None:
     """What `a op b` is known to be, where the gap is b - a."""
-    if op in (Op.EQ, Op.NE):
+    if op in (ir.Op.EQ, ir.Op.NE):
         if gap.terms:
             return None
-        return (gap.constant == 0) == (op is Op.EQ)
+        return (gap.constant == 0) == (op is ir.Op.EQ)
     sign, offset = _LESS[op]
     form = plus(scaled(gap, sign), Linear(offset))
     if _never_negative(form, facts):
@@ -40,49 +40,49 @@ def _decided(op: Op, gap: Linear, facts: Facts) -> bool | None:
     return False if _never_negative(plus(Linear(-1), form, -1), facts) else None
 
 
-def _at_least_zero(form: Linear, facts: Facts) -> Expr:
+def _at_least_zero(form: Linear, facts: Facts) -> ir.Expr:
     if _never_negative(form, facts):
-        return const_bool(True)
+        return ir.const_bool(True)
     if _never_negative(plus(Linear(-1), form, -1), facts):
-        return const_bool(False)
+        return ir.const_bool(False)
     g = gcd(*(c for _, c in form.terms))
     form = _divided(form, g)
     more, less = _signed(form, 1), _signed(form, -1)
     k = form.constant
     if not less.terms:
         # more + k >= 0
-        return _strict(Op.GT, Op.GE, more, -k)
+        return _strict(ir.Op.GT, ir.Op.GE, more, -k)
     if not more.terms:
-        return _strict(Op.LT, Op.LE, less, k)
+        return _strict(ir.Op.LT, ir.Op.LE, less, k)
     # less <= more + k; less < more reads better than less <= more - 1
     if k < 0:
-        return Binary(Op.LT, to_expr(less), to_expr(plus(more, Linear(k + 1))))
-    return Binary(Op.LE, to_expr(less), to_expr(plus(more, Linear(k))))
+        return ir.Binary(ir.Op.LT, to_expr(less), to_expr(plus(more, Linear(k + 1))))
+    return ir.Binary(ir.Op.LE, to_expr(less), to_expr(plus(more, Linear(k))))
 
 
-def _strict(strict: Op, loose: Op, form: Linear, value: int) -> Expr:
+def _strict(strict: ir.Op, loose: ir.Op, form: Linear, value: int) -> ir.Expr:
     """`form >= value` (`<=`), written as `form > 0` (`form < n`) where that is simpler."""
-    if strict is Op.GT:
-        op, value = (Op.GT, 0) if value == 1 else (loose, value)
+    if strict is ir.Op.GT:
+        op, value = (ir.Op.GT, 0) if value == 1 else (loose, value)
     else:
         op, value = strict, value + 1
-    return Binary(op, to_expr(form), to_expr(Linear(value)))
+    return ir.Binary(op, to_expr(form), to_expr(Linear(value)))
 
 
-def _equal(wanted: bool, gap: Linear, facts: Facts) -> Expr:
+def _equal(wanted: bool, gap: Linear, facts: Facts) -> ir.Expr:
     if not gap.terms:
-        return const_bool((gap.constant == 0) == wanted)
+        return ir.const_bool((gap.constant == 0) == wanted)
     g = gcd(*(c for _, c in gap.terms))
     below, above = plus(Linear(-1), gap, -1), plus(gap, Linear(-1))
     if gap.constant % g or _never_negative(below, facts) or _never_negative(above, facts):
-        return const_bool(not wanted)
+        return ir.const_bool(not wanted)
     if _never_negative(gap, facts) and _never_negative(scaled(gap, -1), facts):
-        return const_bool(wanted)
+        return ir.const_bool(wanted)
     g = g if gap.terms[0][1] > 0 else -g
     form = scaled(_divided(gap, g), 1)
     more, less = _signed(form, 1), _signed(form, -1)
     right = plus(less, Linear(-form.constant))
-    return Binary(Op.EQ if wanted else Op.NE, to_expr(more), to_expr(right))
+    return ir.Binary(ir.Op.EQ if wanted else ir.Op.NE, to_expr(more), to_expr(right))
 
 
 def _signed(form: Linear, sign: int) -> Linear:

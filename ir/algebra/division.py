@@ -16,9 +16,9 @@ from hbc.ir.algebra.form import (
     to_expr,
     without,
 )
-from hbc.ir.lang.nodes import Binary, Const, Expr, Op, const_index
+from hbc.ir.lang import nodes as ir
 
-Reader = Callable[[Expr], Linear]
+Reader = Callable[[ir.Expr], Linear]
 """Reads an expression that is in canonical form already."""
 Least = Callable[[Linear], int | None]
 """A constant that the form never goes below, or None."""
@@ -28,7 +28,7 @@ def quotient(a: Linear, b: Linear, read: Reader, least: Least) -> Linear:
     """a / b, rounded down."""
     d = b.constant
     if b.terms or d <= 0:
-        return _atom(Op.DIV, a, b)
+        return _atom(ir.Op.DIV, a, b)
     more, low = divmod(a.constant, d)
     whole = shifted(_divided(_multiples(a, d), d), more)
     rest, d = _reduced(Linear(low, *_others(a, d)), d, least)
@@ -40,12 +40,12 @@ def quotient(a: Linear, b: Linear, read: Reader, least: Least) -> Linear:
     if always is not None:
         return shifted(whole, always)
     match rest.terms:
-        case ((Binary(op=Op.DIV, a=x, b=Const(value=m)), 1),) if m > 0:
+        case ((ir.Binary(op=ir.Op.DIV, a=x, b=ir.Const(value=m)), 1),) if m > 0:
             # (x / m + c) / d = (x + c * m) / (m * d)
             inner = shifted(read(x), rest.constant * int(m))
             return plus(whole, quotient(inner, Linear(d * int(m)), read, least))
     more, low = divmod(rest.constant, d)
-    atom = Binary(Op.DIV, to_expr(Linear(low, rest.terms, rest.keys)), const_index(d))
+    atom = ir.Binary(ir.Op.DIV, to_expr(Linear(low, rest.terms, rest.keys)), ir.const_index(d))
     return plus(shifted(whole, more), of_atom(atom))
 
 
@@ -53,7 +53,7 @@ def remainder(a: Linear, b: Linear, least: Least) -> Linear:
     """a % b, with the sign of b."""
     d = b.constant
     if b.terms or d <= 0:
-        return _atom(Op.MOD, a, b)
+        return _atom(ir.Op.MOD, a, b)
     rest = Linear(a.constant % d, *_others(a, d))
     high, small = _reduced(rest, d, least)
     # rest = g * high + low with 0 <= low < g, and d = g * small
@@ -67,15 +67,15 @@ def remainder(a: Linear, b: Linear, least: Least) -> Linear:
     high = Linear(high.constant % small, high.terms, high.keys)
     if not high.terms:
         return shifted(low, high.constant * g)
-    return plus(of_atom(Binary(Op.MOD, to_expr(high), const_index(small)), g), low)
+    return plus(of_atom(ir.Binary(ir.Op.MOD, to_expr(high), ir.const_index(small)), g), low)
 
 
 def join(form: Linear, read: Reader) -> Linear:
     """`d * (x / d) + x % d` is x, for constants d."""
     for key, (atom, c) in zip(form.keys, form.terms, strict=True):
         match atom:
-            case Binary(op=Op.MOD, a=x, b=Const(value=d)):
-                whole = of_atom(Binary(Op.DIV, x, atom.b))
+            case ir.Binary(op=ir.Op.MOD, a=x, b=ir.Const(value=d)):
+                whole = of_atom(ir.Binary(ir.Op.DIV, x, atom.b))
                 found = dict(zip(form.keys, form.terms, strict=True)).get(whole.keys[0])
                 if found is not None and found[1] == c * d:
                     rest = without(without(form, key), whole.keys[0])
@@ -119,7 +119,7 @@ def _multiples(a: Linear, d: int) -> Linear:
     return keep(Linear(0, a.terms, a.keys), lambda _, c: c % d == 0)
 
 
-def _others(a: Linear, d: int) -> tuple[tuple[tuple[Expr, int], ...], tuple[str, ...]]:
+def _others(a: Linear, d: int) -> tuple[tuple[tuple[ir.Expr, int], ...], tuple[str, ...]]:
     """The terms that d does not divide."""
     kept = keep(a, lambda _, c: c % d != 0)
     return kept.terms, kept.keys
@@ -130,11 +130,11 @@ def _divided(a: Linear, d: int) -> Linear:
     return Linear(a.constant // d, tuple((atom, c // d) for atom, c in a.terms), a.keys)
 
 
-def _atom(op: Op, a: Linear, b: Linear) -> Linear:
+def _atom(op: ir.Op, a: Linear, b: Linear) -> Linear:
     """By what is not a positive constant: an atom, or the constant it is."""
     if not b.terms and (not b.constant or not a.terms):
         p, d = a.constant, b.constant
-        return Linear((p // d if op is Op.DIV else p % d) if d else 0)
+        return Linear((p // d if op is ir.Op.DIV else p % d) if d else 0)
     if not a.terms and not a.constant:
         return Linear(0)
-    return of_atom(Binary(op, to_expr(a), to_expr(b)))
+    return of_atom(ir.Binary(op, to_expr(a), to_expr(b)))

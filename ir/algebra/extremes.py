@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from hbc.ir.algebra.division import Least, Reader
 from hbc.ir.algebra.form import Linear, finish, minus, of_atom, plus, scaled, to_expr, without
-from hbc.ir.lang.nodes import Binary, Expr, Op
+from hbc.ir.lang import nodes as ir
 
 
-def extreme(op: Op, a: Linear, b: Linear, read: Reader, least: Least) -> Linear:
+def extreme(op: ir.Op, a: Linear, b: Linear, read: Reader, least: Least) -> Linear:
     """min(a, b) or max(a, b)."""
     common = _shared([a, b])
     forms = [*_operands(op, minus(a, common), read), *_operands(op, minus(b, common), read)]
@@ -19,10 +19,10 @@ def extreme(op: Op, a: Linear, b: Linear, read: Reader, least: Least) -> Linear:
     shared = _shared(forms)
     forms = sorted((minus(f, shared) for f in forms), key=_order)
     offset = forms[0].constant if all(f.terms for f in forms) else 0
-    result: Expr | None = None
+    result: ir.Expr | None = None
     for f in forms:
         e = to_expr(Linear(f.constant - offset, f.terms, f.keys))
-        result = e if result is None else Binary(op, result, e)
+        result = e if result is None else ir.Binary(op, result, e)
     assert result is not None
     return plus(plus(of_atom(result), shared), plus(common, Linear(offset)))
 
@@ -30,15 +30,15 @@ def extreme(op: Op, a: Linear, b: Linear, read: Reader, least: Least) -> Linear:
 def turned(form: Linear, read: Reader, least: Least) -> Linear:
     """The form with `-min(a, b)` as `max(-a, -b)`, and the other way round, at any depth."""
     for key, (atom, c) in zip(form.keys, form.terms, strict=True):
-        if c == -1 and isinstance(atom, Binary) and atom.op in (Op.MIN, Op.MAX):
-            opposite = Op.MAX if atom.op is Op.MIN else Op.MIN
+        if c == -1 and isinstance(atom, ir.Binary) and atom.op in (ir.Op.MIN, ir.Op.MAX):
+            opposite = ir.Op.MAX if atom.op is ir.Op.MIN else ir.Op.MIN
             a, b = (turned(scaled(read(e), -1), read, least) for e in (atom.a, atom.b))
             rest = turned(without(form, key), read, least)
             return plus(rest, extreme(opposite, a, b, read, least))
     return form
 
 
-def _undominated(op: Op, forms: list[Linear], least: Least) -> list[Linear]:
+def _undominated(op: ir.Op, forms: list[Linear], least: Least) -> list[Linear]:
     """The forms that can be the extreme; of equal ones the first."""
     kept: list[Linear] = []
     for f in forms:
@@ -49,9 +49,9 @@ def _undominated(op: Op, forms: list[Linear], least: Least) -> list[Linear]:
     return kept
 
 
-def _wins(op: Op, a: Linear, b: Linear, least: Least) -> bool:
+def _wins(op: ir.Op, a: Linear, b: Linear, least: Least) -> bool:
     """Is the extreme of a and b certainly a?"""
-    gap = minus(b, a) if op is Op.MIN else minus(a, b)
+    gap = minus(b, a) if op is ir.Op.MIN else minus(a, b)
     if not gap.terms:
         return gap.constant >= 0
     low = least(gap)
@@ -70,17 +70,17 @@ def _shared(forms: list[Linear]) -> Linear:
     return finish(0, {k: terms[k] for k, c in first if all((k, c) in o for o in others)})
 
 
-def _operands(op: Op, a: Linear, read: Reader) -> list[Linear]:
+def _operands(op: ir.Op, a: Linear, read: Reader) -> list[Linear]:
     """The forms whose extreme is `a`, when `a` is `op(..) + rest`; else `a` alone."""
     for key, (atom, c) in zip(a.keys, a.terms, strict=True):
-        if c == 1 and isinstance(atom, Binary) and atom.op is op:
+        if c == 1 and isinstance(atom, ir.Binary) and atom.op is op:
             rest = without(a, key)
             return [f for e in _chain(op, atom) for f in _operands(op, plus(read(e), rest), read)]
     return [a]
 
 
-def _chain(op: Op, e: Expr) -> Iterator[Expr]:
-    if isinstance(e, Binary) and e.op is op:
+def _chain(op: ir.Op, e: ir.Expr) -> Iterator[ir.Expr]:
+    if isinstance(e, ir.Binary) and e.op is op:
         yield from _chain(op, e.a)
         yield from _chain(op, e.b)
     else:

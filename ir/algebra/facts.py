@@ -7,8 +7,8 @@ from dataclasses import field
 
 from hbc.ir.algebra.linear import Linear, linear, minus, shifted
 from hbc.ir.ground.record import record
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import not_
-from hbc.ir.lang.nodes import Binary, Expr, Load, Op, Unary, UnaryOp
 from hbc.ir.lang.types import INDEX
 from hbc.ir.lang.walk import contains, free_variables
 
@@ -17,8 +17,8 @@ from hbc.ir.lang.walk import contains, free_variables
 class Interval:
     """All values from lo to hi, both included; None is unbounded."""
 
-    lo: Expr | None
-    hi: Expr | None
+    lo: ir.Expr | None
+    hi: ir.Expr | None
 
     @property
     def bounded(self) -> bool:
@@ -50,7 +50,7 @@ class Facts:
     found: dict[tuple[object, ...], Linear | None] = field(default_factory=dict)
     ranks: dict[str, int] = field(default_factory=dict)
     mentioned: set[str] = field(default_factory=set)
-    proofs: dict[Expr, bool | None] = field(default_factory=dict)  # of conditions on vectors
+    proofs: dict[ir.Expr, bool | None] = field(default_factory=dict)  # of conditions on vectors
     inside: dict[int, Facts] = field(default_factory=dict)  # these, for a lane of so many
 
     def __post_init__(self) -> None:
@@ -71,7 +71,7 @@ class Facts:
         inner.mentioned.update(outer.names(), {name}, _names(interval))
         return inner
 
-    def with_condition(self, condition: Expr) -> Facts:
+    def with_condition(self, condition: ir.Expr) -> Facts:
         """These facts where the condition holds. What it says of memory is not taken: a store may
         change it."""
         new = tuple(f for f in implied(condition) if not any(_loads(a) for a, _ in f.terms))
@@ -104,8 +104,8 @@ def _names_of(form: Linear) -> set[str]:
     return {name for atom, _ in form.terms for name in free_variables(atom)}
 
 
-def _loads(atom: Expr) -> bool:
-    return contains(atom, Load)
+def _loads(atom: ir.Expr) -> bool:
+    return contains(atom, ir.Load)
 
 
 def facts_of(given: Facts | Ranges) -> Facts:
@@ -113,26 +113,26 @@ def facts_of(given: Facts | Ranges) -> Facts:
     return given if isinstance(given, Facts) else Facts(given)
 
 
-def implied(condition: Expr) -> Iterable[Linear]:
+def implied(condition: ir.Expr) -> Iterable[Linear]:
     """Forms that are >= 0 where the condition holds."""
     match condition:
-        case Binary(op=Op.AND, a=a, b=b):
+        case ir.Binary(op=ir.Op.AND, a=a, b=b):
             yield from implied(a)
             yield from implied(b)
-        case Unary(op=UnaryOp.NOT, a=a):
+        case ir.Unary(op=ir.UnaryOp.NOT, a=a):
             turned = not_(a)
-            if not isinstance(turned, Unary):
+            if not isinstance(turned, ir.Unary):
                 yield from implied(turned)
-        case Binary(op=op, a=a, b=b) if a.type == INDEX:
+        case ir.Binary(op=op, a=a, b=b) if a.type == INDEX:
             match op:
-                case Op.LT:
+                case ir.Op.LT:
                     yield shifted(minus(linear(b), linear(a)), -1)
-                case Op.LE:
+                case ir.Op.LE:
                     yield minus(linear(b), linear(a))
-                case Op.GT:
+                case ir.Op.GT:
                     yield shifted(minus(linear(a), linear(b)), -1)
-                case Op.GE:
+                case ir.Op.GE:
                     yield minus(linear(a), linear(b))
-                case Op.EQ:
+                case ir.Op.EQ:
                     yield minus(linear(a), linear(b))
                     yield minus(linear(b), linear(a))

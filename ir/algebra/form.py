@@ -11,14 +11,16 @@ from functools import lru_cache
 from typing import Final
 
 from hbc.ir.ground.record import record
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import neg
 from hbc.ir.lang.fold import wrap
-from hbc.ir.lang.nodes import Binary, Expr, Op, Var, const_index
 from hbc.ir.lang.show import show
 from hbc.ir.lang.types import I64
 
 LEAST: Final = I64.limits[0]
-ARITHMETIC: Final = frozenset({Op.ADD, Op.SUB, Op.MUL, Op.DIV, Op.MOD, Op.MIN, Op.MAX})
+ARITHMETIC: Final = frozenset(
+    {ir.Op.ADD, ir.Op.SUB, ir.Op.MUL, ir.Op.DIV, ir.Op.MOD, ir.Op.MIN, ir.Op.MAX}
+)
 """The operators that linear forms are read through; what others make is an atom."""
 
 
@@ -28,7 +30,7 @@ class Linear:
     are in the order of their `keys` (their text, lower case before upper)."""
 
     constant: int
-    terms: tuple[tuple[Expr, int], ...] = ()
+    terms: tuple[tuple[ir.Expr, int], ...] = ()
     keys: tuple[str, ...] = field(default=(), compare=False, repr=False)
 
     @property
@@ -36,7 +38,7 @@ class Linear:
         return not self.terms
 
 
-Sum = dict[str, tuple[Expr, int]]
+Sum = dict[str, tuple[ir.Expr, int]]
 """Terms by key, while they are being added up."""
 
 
@@ -47,7 +49,7 @@ MOST_REMEMBERED: Final = 4096  # nodes; then all is forgotten
 _forms: dict[int, Linear] = {}
 
 
-def _remember(atom: Expr) -> Linear:
+def _remember(atom: ir.Expr) -> Linear:
     if len(_forms) >= MOST_REMEMBERED:
         _forms.clear()
     form = _forms[id(atom)] = Linear(0, ((atom, 1),), (show(atom).swapcase(),))
@@ -56,12 +58,12 @@ def _remember(atom: Expr) -> Linear:
 
 @lru_cache(MOST_REMEMBERED)
 def _of_variable(name: str) -> Linear:
-    return Linear(0, ((Var(name), 1),), (name.swapcase(),))
+    return Linear(0, ((ir.Var(name), 1),), (name.swapcase(),))
 
 
-def of_atom(atom: Expr, coefficient: int = 1) -> Linear:
+def of_atom(atom: ir.Expr, coefficient: int = 1) -> Linear:
     """coefficient * atom, for an atom already in canonical form."""
-    if isinstance(atom, Var):
+    if isinstance(atom, ir.Var):
         form = _of_variable(atom.name)
     else:
         known = _forms.get(id(atom))
@@ -106,7 +108,7 @@ def shifted(a: Linear, offset: int) -> Linear:
 
 def coefficient(a: Linear, name: str) -> int:
     """The coefficient of a variable, 0 when it is not a term. (It may still occur in atoms.)"""
-    return next((c for atom, c in a.terms if isinstance(atom, Var) and atom.name == name), 0)
+    return next((c for atom, c in a.terms if isinstance(atom, ir.Var) and atom.name == name), 0)
 
 
 def without(a: Linear, key: str) -> Linear:
@@ -135,35 +137,35 @@ def finish(constant: int, total: Sum) -> Linear:
     return Linear(constant, tuple(total[k] for k in keys), tuple(keys))
 
 
-def to_expr(a: Linear) -> Expr:
+def to_expr(a: Linear) -> ir.Expr:
     """A readable expression: `4*i + j - 1`, positive terms first. Numbers wrap as i64 does; the
     least one has no opposite, so it is added and not subtracted."""
-    total: Expr | None = None
+    total: ir.Expr | None = None
     terms = [(atom, wrap(c, I64)) for atom, c in a.terms]
     terms = [(atom, c) for atom, c in terms if c]
     for atom, c in terms:
         if c > 0 or c == LEAST:
             term = _term(atom, c)
-            total = term if total is None else Binary(Op.ADD, total, term)
+            total = term if total is None else ir.Binary(ir.Op.ADD, total, term)
     rest = wrap(a.constant, I64)
     if total is None and (rest > 0 or not terms):
-        total, rest = const_index(rest), 0
+        total, rest = ir.const_index(rest), 0
     for atom, c in terms:
         if LEAST < c < 0:
             if total is None:
                 total = neg(atom) if c == -1 else _term(atom, c)
             else:
-                total = Binary(Op.SUB, total, _term(atom, -c))
+                total = ir.Binary(ir.Op.SUB, total, _term(atom, -c))
     assert total is not None  # without terms, the constant was taken
     if rest:
-        op = Op.ADD if rest > 0 or rest == LEAST else Op.SUB
-        total = Binary(op, total, const_index(rest if op is Op.ADD else -rest))
+        op = ir.Op.ADD if rest > 0 or rest == LEAST else ir.Op.SUB
+        total = ir.Binary(op, total, ir.const_index(rest if op is ir.Op.ADD else -rest))
     return total
 
 
-def _term(atom: Expr, c: int) -> Expr:
+def _term(atom: ir.Expr, c: int) -> ir.Expr:
     if c == 1:
         return atom
-    if isinstance(atom, Binary) and atom.op is Op.MUL:
-        return Binary(Op.MUL, _term(atom.a, c), atom.b)
-    return Binary(Op.MUL, const_index(c), atom)
+    if isinstance(atom, ir.Binary) and atom.op is ir.Op.MUL:
+        return ir.Binary(ir.Op.MUL, _term(atom.a, c), atom.b)
+    return ir.Binary(ir.Op.MUL, ir.const_index(c), atom)

@@ -12,34 +12,23 @@ from math import gcd, prod
 from hbc.ir.algebra.alignment import alignment
 from hbc.ir.algebra.linear import canonical
 from hbc.ir.ground.record import record
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, broadcast, const_value, floordiv, mod, mul, sub
-from hbc.ir.lang.nodes import (
-    Binary,
-    Broadcast,
-    Const,
-    Expr,
-    Op,
-    Ramp,
-    Unary,
-    UnaryOp,
-    Var,
-    const_index,
-)
 from hbc.ir.lang.types import I64
 from hbc.ir.lang.walk import ExprMap
 
-Dim = tuple[int, Expr]
+Dim = tuple[int, ir.Expr]
 """Extent and stride."""
 Dims = tuple[Dim, ...]
 
-_ZERO = const_index(0)
+_ZERO = ir.const_index(0)
 
 
 @record
 class Layout:
     """Lane (i0, .., in), in row-major order, is `base + sum(i_d * stride_d)`."""
 
-    base: Expr
+    base: ir.Expr
     dims: Dims = ()
 
     @property
@@ -47,7 +36,7 @@ class Layout:
         return prod(extent for extent, _ in self.dims)
 
 
-def layout(e: Expr, scalar: ExprMap = canonical) -> Layout | None:
+def layout(e: ir.Expr, scalar: ExprMap = canonical) -> Layout | None:
     """The normal form of an i64 expression, or None when it is not strided. `scalar` brings the base
     and the strides to their normal form."""
     if e.type.element != I64:
@@ -56,7 +45,7 @@ def layout(e: Expr, scalar: ExprMap = canonical) -> Layout | None:
     return None if found is None else normal(found, scalar)
 
 
-def to_index(x: Layout) -> Expr:
+def to_index(x: Layout) -> ir.Expr:
     """The nest of Ramp and Broadcast with these lanes."""
     e = x.base
     lanes = e.type.lanes
@@ -66,7 +55,7 @@ def to_index(x: Layout) -> Expr:
         if const_value(stride) == 0:
             e = broadcast(e, extent)
         else:
-            e = Ramp(e, broadcast(stride, lanes), extent)
+            e = ir.Ramp(e, broadcast(stride, lanes), extent)
         lanes *= extent
     return e
 
@@ -129,51 +118,51 @@ def refine(a: Dims, b: Dims) -> tuple[Dims, Dims] | None:
     return tuple(reversed(first)), tuple(reversed(second))
 
 
-def _read(e: Expr) -> Layout | None:
+def _read(e: ir.Expr) -> Layout | None:
     match e:
-        case Broadcast(value=v, lanes=lanes) if lanes > 1:
+        case ir.Broadcast(value=v, lanes=lanes) if lanes > 1:
             inner = _read(v)
             return None if inner is None else Layout(inner.base, ((lanes, _ZERO), *inner.dims))
-        case Ramp(base=base, stride=stride, lanes=lanes) if lanes > 1:
+        case ir.Ramp(base=base, stride=stride, lanes=lanes) if lanes > 1:
             inner, step = _read(base), _uniform(stride)
             if inner is None or step is None:
                 return None
             return Layout(inner.base, ((lanes, step), *inner.dims))
         case _ if e.type.lanes == 1:
             return Layout(e)
-        case Binary(op=op, a=a, b=b):
+        case ir.Binary(op=op, a=a, b=b):
             x, y = _read(a), _read(b)
             return None if x is None or y is None else _operation(op, x, y)
-        case Unary(op=UnaryOp.NEG, a=a):
+        case ir.Unary(op=ir.UnaryOp.NEG, a=a):
             x = _read(a)
-            return None if x is None else _scaled(x, const_index(-1))
+            return None if x is None else _scaled(x, ir.const_index(-1))
         case _:
             return None
 
 
-def _operation(op: Op, x: Layout, y: Layout) -> Layout | None:
+def _operation(op: ir.Op, x: Layout, y: Layout) -> Layout | None:
     match op:
-        case Op.ADD | Op.SUB:
+        case ir.Op.ADD | ir.Op.SUB:
             both = refine(_merged(x.dims), _merged(y.dims))
             if both is None:
                 return None
-            join = add if op is Op.ADD else sub
+            join = add if op is ir.Op.ADD else sub
             dims = tuple((n, join(s, t)) for (n, s), (_, t) in zip(*both, strict=True))
             return Layout(join(x.base, y.base), dims)
-        case Op.MUL:
+        case ir.Op.MUL:
             if _is_uniform(y):
                 return _scaled(x, y.base)
             return _scaled(y, x.base) if _is_uniform(x) else None
-        case Op.DIV | Op.MOD:
+        case ir.Op.DIV | ir.Op.MOD:
             divisor = y.base if _is_uniform(y) else None
-            if not isinstance(divisor, Const) or divisor.value <= 0:
+            if not isinstance(divisor, ir.Const) or divisor.value <= 0:
                 return None
             return _division(op, normal(x), int(divisor.value))
         case _:
             return None
 
 
-def _division(op: Op, x: Layout, d: int) -> Layout | None:
+def _division(op: ir.Op, x: Layout, d: int) -> Layout | None:
     """`x / d` or `x % d` when each dim moves only the quotient or only the remainder."""
     modulus, remainder = alignment(x.base)
     step = gcd(modulus, d)  # the base is `remainder` modulo this
@@ -186,7 +175,7 @@ def _division(op: Op, x: Layout, d: int) -> Layout | None:
         s = int(s)
         count = d // s if s > 0 and d % s == 0 else 0
         if s % d and count and extent > count and extent % count == 0:
-            dims += [(extent // count, const_index(d)), (count, stride)]
+            dims += [(extent // count, ir.const_index(d)), (count, stride)]
             reach[1] += s * (count - 1)
         else:
             dims.append((extent, stride))
@@ -194,27 +183,27 @@ def _division(op: Op, x: Layout, d: int) -> Layout | None:
                 reach[0 if s < 0 else 1] += s * (extent - 1)
     if reach[0] < 0 or reach[1] >= step:
         return None
-    if op is Op.DIV:
-        kept = tuple((n, const_index(_int(s) // d if _int(s) % d == 0 else 0)) for n, s in dims)
+    if op is ir.Op.DIV:
+        kept = tuple((n, ir.const_index(_int(s) // d if _int(s) % d == 0 else 0)) for n, s in dims)
         return Layout(floordiv(x.base, d), kept)
-    kept = tuple((n, const_index(_int(s) if _int(s) % d else 0)) for n, s in dims)
+    kept = tuple((n, ir.const_index(_int(s) if _int(s) % d else 0)) for n, s in dims)
     return Layout(mod(x.base, d), kept)
 
 
-def _int(e: Expr) -> int:
+def _int(e: ir.Expr) -> int:
     return int(const_value(e) or 0)
 
 
-def _scaled(x: Layout, factor: Expr) -> Layout:
+def _scaled(x: Layout, factor: ir.Expr) -> Layout:
     return Layout(mul(x.base, factor), tuple((n, mul(s, factor)) for n, s in x.dims))
 
 
-def _uniform(e: Expr) -> Expr | None:
+def _uniform(e: ir.Expr) -> ir.Expr | None:
     """The value that all lanes have, if they have the same."""
     inner = e
-    while isinstance(inner, Broadcast):
+    while isinstance(inner, ir.Broadcast):
         inner = inner.value
-    if isinstance(inner, Const | Var) and inner.type.lanes == 1:
+    if isinstance(inner, ir.Const | ir.Var) and inner.type.lanes == 1:
         return inner
     x = _read(e)
     return x.base if x is not None and _is_uniform(x) else None
@@ -235,7 +224,7 @@ def _merged(dims: Dims) -> Dims:
     return tuple(merged)
 
 
-def _nests(outer: Expr, inner: Dim, scalar: ExprMap) -> bool:
+def _nests(outer: ir.Expr, inner: Dim, scalar: ExprMap) -> bool:
     extent, stride = inner
     a, b = const_value(outer), const_value(stride)
     if a is not None and b is not None:

@@ -33,7 +33,7 @@ from hbc.ir.algebra.form import (
 )
 from hbc.ir.algebra.wide_data import has_data, may_wrap
 from hbc.ir.ground.record import record
-from hbc.ir.lang.nodes import Binary, Const, Expr, Op, Unary, UnaryOp, Var
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.show import show
 from hbc.ir.lang.types import INDEX
 from hbc.ir.lang.walk import ExprMap, map_children
@@ -77,7 +77,7 @@ class Reading:
     expand: bool
     atom: ExprMap
     least: Least = unknown
-    seen: dict[int, tuple[Expr, Linear]] = field(default_factory=dict)
+    seen: dict[int, tuple[ir.Expr, Linear]] = field(default_factory=dict)
 
 
 _MULTIPLIED: Final = Reading(True, lambda e: _canonical_atom(e))
@@ -86,21 +86,21 @@ _MULTIPLIED: Final = Reading(True, lambda e: _canonical_atom(e))
 
 _KEPT: Final = Reading(False, lambda e: _canonical_atom(e))
 """The same, for products that stay products."""
-_canonical: dict[int, tuple[Expr, Expr]] = {}
+_canonical: dict[int, tuple[ir.Expr, ir.Expr]] = {}
 """By the id of an expression: that, and its canonical form."""
 
 
-def linear(e: Expr) -> Linear:
+def linear(e: ir.Expr) -> Linear:
     """The form of a scalar i64 expression, products of sums multiplied out."""
     if len(_MULTIPLIED.seen) >= MOST_REMEMBERED:
         _MULTIPLIED.seen.clear()
     return read(e, _MULTIPLIED)
 
 
-def canonical(e: Expr) -> Expr:
+def canonical(e: ir.Expr) -> ir.Expr:
     """`e` with every scalar i64 expression in it in canonical form, products left as products; the
     same object when nothing changes."""
-    if isinstance(e, Var | Const):
+    if isinstance(e, ir.Var | ir.Const):
         return e
     if e.type == INDEX:
         known = _canonical.get(id(e))
@@ -118,7 +118,7 @@ def canonical(e: Expr) -> Expr:
     return map_children(e, canonical)
 
 
-def combined(parts: Iterable[tuple[Expr, int]]) -> Expr:
+def combined(parts: Iterable[tuple[ir.Expr, int]]) -> ir.Expr:
     """The sum of so many times each of the scalar i64 expressions, in canonical form."""
     total: Sum = {}
     rest = 0
@@ -129,34 +129,34 @@ def combined(parts: Iterable[tuple[Expr, int]]) -> Expr:
     return to_expr(join(finish(rest, total), lambda x: read(x, Reading(False, _itself))))
 
 
-def is_polynomial(e: Expr) -> bool:
+def is_polynomial(e: ir.Expr) -> bool:
     """Whether a scalar i64 expression is made of variables, sums and products alone: what is known of
     their ranges makes it no simpler than `canonical` does."""
     stack = [e]
     while stack:
         match stack.pop():
-            case Var() | Const():
+            case ir.Var() | ir.Const():
                 pass
-            case Binary(op=Op.ADD | Op.SUB | Op.MUL, a=a, b=b):
+            case ir.Binary(op=ir.Op.ADD | ir.Op.SUB | ir.Op.MUL, a=a, b=b):
                 stack += (a, b)
             case _:
                 return False
     return True
 
 
-def difference(a: Expr, b: Expr) -> int | None:
+def difference(a: ir.Expr, b: ir.Expr) -> int | None:
     """a - b when that is a constant."""
     if a is b:
         return 0
-    d = linear(Binary(Op.SUB, a, b))
+    d = linear(ir.Binary(ir.Op.SUB, a, b))
     return None if d.terms else d.constant
 
 
-def read(e: Expr, reading: Reading) -> Linear:
+def read(e: ir.Expr, reading: Reading) -> Linear:
     """The form of a scalar i64 expression."""
-    if isinstance(e, Const):
+    if isinstance(e, ir.Const):
         return Linear(int(e.value))
-    if isinstance(e, Var):
+    if isinstance(e, ir.Var):
         return of_atom(e)
     known = reading.seen.get(id(e))
     if known is None:
@@ -165,47 +165,47 @@ def read(e: Expr, reading: Reading) -> Linear:
     return known[1]
 
 
-def _read(e: Expr, reading: Reading) -> Linear:
+def _read(e: ir.Expr, reading: Reading) -> Linear:
     match e:
-        case Binary(op=Op.ADD | Op.SUB):
+        case ir.Binary(op=ir.Op.ADD | ir.Op.SUB):
             return _sum(e, reading)
-        case Binary(op=op, a=a, b=b) if op in ARITHMETIC:
+        case ir.Binary(op=op, a=a, b=b) if op in ARITHMETIC:
             return _operation(op, read(a, reading), read(b, reading), reading)
-        case Unary(op=UnaryOp.NEG, a=a):
+        case ir.Unary(op=ir.UnaryOp.NEG, a=a):
             return scaled(read(a, reading), -1)
         case _:
             atom = reading.atom(e)
             return read(atom, reading) if _is_arithmetic(atom) else of_atom(atom)
 
 
-def _operation(op: Op, a: Linear, b: Linear, reading: Reading) -> Linear:
-    def again(e: Expr) -> Linear:
+def _operation(op: ir.Op, a: Linear, b: Linear, reading: Reading) -> Linear:
+    def again(e: ir.Expr) -> Linear:
         return read(e, Reading(reading.expand, _itself))
 
     match op:
-        case Op.MUL:
+        case ir.Op.MUL:
             return _product(a, b, reading)
-        case Op.MIN | Op.MAX if has_data(a) or has_data(b):
-            return a if a == b else of_atom(Binary(op, to_expr(a), to_expr(b)))
-        case Op.DIV | Op.MOD if may_wrap(a) or may_wrap(b):
-            return of_atom(Binary(op, to_expr(a), to_expr(b)))
-        case Op.DIV:
+        case ir.Op.MIN | ir.Op.MAX if has_data(a) or has_data(b):
+            return a if a == b else of_atom(ir.Binary(op, to_expr(a), to_expr(b)))
+        case ir.Op.DIV | ir.Op.MOD if may_wrap(a) or may_wrap(b):
+            return of_atom(ir.Binary(op, to_expr(a), to_expr(b)))
+        case ir.Op.DIV:
             return quotient(a, b, again, reading.least)
-        case Op.MOD:
+        case ir.Op.MOD:
             return remainder(a, b, reading.least)
         case _:
             return extreme(op, a, b, again, reading.least)
 
 
-def _sum(e: Expr, reading: Reading) -> Linear:
+def _sum(e: ir.Expr, reading: Reading) -> Linear:
     """A chain of + and -, added up in one go and without recursion."""
     total: Sum = {}
     rest = 0
     stack = [(e, 1)]
     while stack:
         top, times = stack.pop()
-        if isinstance(top, Binary) and top.op in (Op.ADD, Op.SUB):
-            stack.append((top.b, times if top.op is Op.ADD else -times))
+        if isinstance(top, ir.Binary) and top.op in (ir.Op.ADD, ir.Op.SUB):
+            stack.append((top.b, times if top.op is ir.Op.ADD else -times))
             stack.append((top.a, times))
         else:
             part = read(top, reading)
@@ -221,8 +221,8 @@ def _product(a: Linear, b: Linear, reading: Reading) -> Linear:
         return scaled(a, b.constant)
     if len(a.terms) == len(b.terms) == 1 and not a.constant and not b.constant:
         (x, m), (y, n) = a.terms[0], b.terms[0]
-        if isinstance(x, Var) and isinstance(
-            y, Var
+        if isinstance(x, ir.Var) and isinstance(
+            y, ir.Var
         ):  # as most are: a step of a loop times a stride
             return scaled(_of_two(x.name, y.name), m * n)
     pieces = (len(a.terms) + (a.constant != 0)) * (len(b.terms) + (b.constant != 0))
@@ -242,7 +242,7 @@ def _product(a: Linear, b: Linear, reading: Reading) -> Linear:
 @lru_cache(MOST_REMEMBERED)
 def _of_two(a: str, b: str) -> Linear:
     """The product of two variables: one object for each."""
-    return of_atom(product_of([Var(a), Var(b)]))
+    return of_atom(product_of([ir.Var(a), ir.Var(b)]))
 
 
 def _primitive(a: Linear) -> tuple[Linear, int]:
@@ -254,35 +254,35 @@ def _primitive(a: Linear) -> tuple[Linear, int]:
     return Linear(a.constant // g, terms, a.keys), g
 
 
-def factors(e: Expr) -> list[Expr]:
+def factors(e: ir.Expr) -> list[ir.Expr]:
     """The factors of an atom that is a product; else the atom."""
-    if isinstance(e, Binary) and e.op is Op.MUL:
+    if isinstance(e, ir.Binary) and e.op is ir.Op.MUL:
         return [*factors(e.a), *factors(e.b)]
     return [e]
 
 
-def product_of(parts: list[Expr]) -> Expr:
+def product_of(parts: list[ir.Expr]) -> ir.Expr:
     """The atom that is the product of these."""
     first, *others = sorted(parts, key=lambda f: show(f).swapcase())
     result = first
     for f in others:
-        result = Binary(Op.MUL, result, f)
+        result = ir.Binary(ir.Op.MUL, result, f)
     return result
 
 
-def _is_arithmetic(e: Expr) -> bool:
+def _is_arithmetic(e: ir.Expr) -> bool:
     match e:
-        case Const() | Var() | Unary(op=UnaryOp.NEG):
+        case ir.Const() | ir.Var() | ir.Unary(op=ir.UnaryOp.NEG):
             return True
-        case Binary(op=op):
+        case ir.Binary(op=op):
             return op in ARITHMETIC
         case _:
             return False
 
 
-def _canonical_atom(e: Expr) -> Expr:
+def _canonical_atom(e: ir.Expr) -> ir.Expr:
     return map_children(e, canonical)
 
 
-def _itself(e: Expr) -> Expr:
+def _itself(e: ir.Expr) -> ir.Expr:
     return e

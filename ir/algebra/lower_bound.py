@@ -29,7 +29,7 @@ from hbc.ir.algebra.linear import (
 )
 from hbc.ir.algebra.value_range import value_range
 from hbc.ir.ground.record import record
-from hbc.ir.lang.nodes import Access, Binary, Cast, Const, Expr, Load, Op, Select, Var
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.walk import nodes
 
 MAX_STEPS: Final = 400  # of one search; beyond, the answer is "unknown"
@@ -92,32 +92,32 @@ def _step(form: Linear, s: Search) -> Linear | None:
     atom, c = form.terms[position]
     rest = without(form, form.keys[position])
     match atom:
-        case Var(name=name):
+        case ir.Var(name=name):
             return _variable(form, rest, name, c, s)
-        case Binary(op=Op.MIN | Op.MAX as op, a=a, b=b):
+        case ir.Binary(op=ir.Op.MIN | ir.Op.MAX as op, a=a, b=b):
             x, y = (_lower(plus(rest, linear(e), c), s) for e in (a, b))
-            if (op is Op.MIN) == (c > 0):
+            if (op is ir.Op.MIN) == (c > 0):
                 return _least_of(x, y)
             return _best_of(_best_of(x, y, s), _middle(atom, rest, c, rank, s), s)
-        case Select(a=a, b=b):
+        case ir.Select(a=a, b=b):
             x, y = (_lower(plus(rest, linear(e), c), s) for e in (a, b))
             return _least_of(x, y)
-        case Binary(op=Op.DIV, a=a, b=Const(value=d)) if _joins(c, int(d), s):
+        case ir.Binary(op=ir.Op.DIV, a=a, b=ir.Const(value=d)) if _joins(c, int(d), s):
             # rest + a / d = (d * rest + a) / d, which a condition may bound as a whole
             whole = plus(scaled(rest, int(d)), linear(a), c)
             low = _lower(shifted(whole, 1 - int(d)) if c > 0 else whole, s)
             return None if low is None else _above(low, int(d))
-        case Binary(op=Op.DIV, a=a, b=Const(value=d)) if _mentions(rest, rank, s) and (
+        case ir.Binary(op=ir.Op.DIV, a=a, b=ir.Const(value=d)) if _mentions(rest, rank, s) and (
             parts := _divided_extreme(linear(a), int(d))
         ):
             way, one, other = parts
             x, y = (_lower(plus(rest, e, c), s) for e in (one, other))
-            return _least_of(x, y) if (way is Op.MIN) == (c > 0) else _best_of(x, y, s)
-        case Binary(op=Op.DIV, a=a, b=b):
+            return _least_of(x, y) if (way is ir.Op.MIN) == (c > 0) else _best_of(x, y, s)
+        case ir.Binary(op=ir.Op.DIV, a=a, b=b):
             part = _quotient(linear(a), linear(b), c, _mentions(rest, rank, s), s, rank)
-        case Binary(op=Op.MOD, a=a, b=b):
+        case ir.Binary(op=ir.Op.MOD, a=a, b=b):
             part = _remainder(linear(a), linear(b), c, s)
-        case Binary(op=Op.MUL):
+        case ir.Binary(op=ir.Op.MUL):
             part = _product(atom, c, rank, s)
         case _:
             part = _opaque(atom, c, s)
@@ -134,7 +134,7 @@ def _choose(form: Linear, s: Search) -> tuple[int | None, int]:
     best_order = (-1, False)
     for i, (key, (atom, _)) in enumerate(zip(form.keys, form.terms, strict=True)):
         rank = _rank(key, atom, s)
-        curved = not isinstance(atom, Var)
+        curved = not isinstance(atom, ir.Var)
         hopeless = rank < 0 and (s.symbolic or not (curved or s.facts.known))
         if rank < s.floor or hopeless:
             continue
@@ -143,13 +143,13 @@ def _choose(form: Linear, s: Search) -> tuple[int | None, int]:
     return best, best_order[0]
 
 
-def _rank(key: str, atom: Expr, s: Search) -> int:
+def _rank(key: str, atom: ir.Expr, s: Search) -> int:
     """The position of the innermost variable of the atom that is to be replaced, or -1."""
     facts = s.facts
     label = key + (" s" if s.symbolic else " c")
     known = facts.ranks.get(label)
     if known is None:
-        names = [n.name for n in nodes(atom) if isinstance(n, Var)]
+        names = [n.name for n in nodes(atom) if isinstance(n, ir.Var)]
         names += [b for n in nodes(atom) if (b := _buffer(n))]
         known = -1
         for name in names:
@@ -161,7 +161,7 @@ def _rank(key: str, atom: Expr, s: Search) -> int:
 
 def _buffer(n: object) -> str | None:
     match n:
-        case Load(buffer=name) | Access(name=name):
+        case ir.Load(buffer=name) | ir.Access(name=name):
             return name
         case _:
             return None
@@ -174,13 +174,13 @@ def _mentions(rest: Linear, rank: int, s: Search) -> bool:
     )
 
 
-def _middle(atom: Binary, rest: Linear, c: int, rank: int, s: Search) -> Linear | None:
+def _middle(atom: ir.Binary, rest: Linear, c: int, rank: int, s: Search) -> Linear | None:
     """A lower bound of rest + c * atom for -min(a, b) or max(a, b): neither is nearer than half of
     a + b, where that does not depend on the innermost variable (a mirrored index)."""
     total = plus(linear(atom.a), linear(atom.b))
     if _mentions(total, rank, s):
         return None
-    half = _above(total, 2) if atom.op is Op.MAX else _below(total, 2)
+    half = _above(total, 2) if atom.op is ir.Op.MAX else _below(total, 2)
     return _lower(plus(rest, half, c), s)
 
 
@@ -188,7 +188,7 @@ def _variable(form: Linear, rest: Linear, name: str, c: int, s: Search) -> Linea
     lo, hi = s.facts.limits(name) if name in s.facts.rank else (None, None)
     bound = lo if c > 0 else hi
     found = None if bound is None else _lower(plus(rest, bound, c), s)
-    return _by_conditions(form, of_atom(Var(name)).keys[0], c, found, s)
+    return _by_conditions(form, of_atom(ir.Var(name)).keys[0], c, found, s)
 
 
 def _by_conditions(
@@ -224,12 +224,12 @@ def _above(form: Linear, d: int) -> Linear:
     return _below(shifted(form, d - 1), d)
 
 
-def _divided_extreme(a: Linear, d: int) -> tuple[Op, Linear, Linear] | None:
+def _divided_extreme(a: Linear, d: int) -> tuple[ir.Op, Linear, Linear] | None:
     """What min(x, y) / d or max(x, y) / d is the min or max of: x / d and y / d."""
     for key, (atom, c) in zip(a.keys, a.terms, strict=True):
         match atom:
-            case Binary(op=Op.MIN | Op.MAX as op) if d > 0:
-                rest, turned = without(a, key), Op.MAX if op is Op.MIN else Op.MIN
+            case ir.Binary(op=ir.Op.MIN | ir.Op.MAX as op) if d > 0:
+                rest, turned = without(a, key), ir.Op.MAX if op is ir.Op.MIN else ir.Op.MIN
                 x, y = (_below(plus(rest, linear(e), c), d) for e in (atom.a, atom.b))
                 return op if c > 0 else turned, x, y
     return None
@@ -260,12 +260,12 @@ def _difference(form: Linear, position: int, s: Search) -> Linear | None:
     a / d - b / d >= (a - b) / d, where what a and b have in common goes away."""
     atom, c = form.terms[position]
     match atom:
-        case Binary(op=Op.DIV, b=Const(value=d)) if int(d) > 1:
+        case ir.Binary(op=ir.Op.DIV, b=ir.Const(value=d)) if int(d) > 1:
             pass
         case _:
             return None
     for i, (other, n) in enumerate(form.terms):
-        if n == -c and isinstance(other, Binary) and (other.op, other.b) == (Op.DIV, atom.b):
+        if n == -c and isinstance(other, ir.Binary) and (other.op, other.b) == (ir.Op.DIV, atom.b):
             above, below = (atom.a, other.a) if c > 0 else (other.a, atom.a)
             gap = minus(linear(above), linear(below))
             rest = without(without(form, form.keys[position]), form.keys[i])
@@ -289,7 +289,7 @@ def _divide(a: Linear, b: Linear, positive: bool) -> Linear:
     return quotient(a, b, linear, unknown)
 
 
-def _without_factor(product: Expr, factor: Expr) -> Linear | None:
+def _without_factor(product: ir.Expr, factor: ir.Expr) -> Linear | None:
     """The product without one of its factors."""
     parts = factors(product)
     if factor not in parts:
@@ -305,16 +305,16 @@ def _remainder(a: Linear, b: Linear, c: int, s: Search) -> Linear | None:
     if _at_least(a, 0, s) and _at_least(below, 0, s):
         return scaled(a, c)
     if s.symbolic and (value := _lower(a, s)) is not None and value != a and value == _upper(a, s):
-        return scaled(linear(Binary(Op.MOD, to_expr(value), to_expr(b))), c)
+        return scaled(linear(ir.Binary(ir.Op.MOD, to_expr(value), to_expr(b))), c)
     if not _at_least(b, 0, s):
         return None
     if c > 0:
         return Linear(0)
     top = shifted(b, -1)
-    return scaled(top if _at_least(b, 1, s) else _extreme(Op.MAX, top, Linear(0)), c)
+    return scaled(top if _at_least(b, 1, s) else _extreme(ir.Op.MAX, top, Linear(0)), c)
 
 
-def _product(atom: Expr, c: int, rank: int, s: Search) -> Linear | None:
+def _product(atom: ir.Expr, c: int, rank: int, s: Search) -> Linear | None:
     """A lower bound of c * f * g * ..: one factor moves, the others must not be negative."""
     parts = factors(atom)
     moving = [i for i, f in enumerate(parts) if _rank(of_atom(f).keys[0], f, s) == rank]
@@ -327,13 +327,13 @@ def _product(atom: Expr, c: int, rank: int, s: Search) -> Linear | None:
     bound = _lower(x, inner) if c > 0 else _upper(x, inner)
     if bound is None or bound == x:
         return None
-    return scaled(linear(Binary(Op.MUL, to_expr(bound), product_of(parts))), c)
+    return scaled(linear(ir.Binary(ir.Op.MUL, to_expr(bound), product_of(parts))), c)
 
 
-def _opaque(atom: Expr, c: int, s: Search) -> Linear | None:
+def _opaque(atom: ir.Expr, c: int, s: Search) -> Linear | None:
     """A lower bound of c * atom from what is known of its values."""
-    inner = atom.value if isinstance(atom, Cast) and atom.value.type.element.is_int else atom
-    name = inner.name if isinstance(inner, Var) else _buffer(inner)
+    inner = atom.value if isinstance(atom, ir.Cast) and atom.value.type.element.is_int else atom
+    name = inner.name if isinstance(inner, ir.Var) else _buffer(inner)
     if name is not None and name in s.facts.rank:
         bound = s.facts.limits(name)[0 if c > 0 else 1]
         return None if bound is None else scaled(bound, c)
@@ -342,7 +342,7 @@ def _opaque(atom: Expr, c: int, s: Search) -> Linear | None:
     return None if value is None else Linear(value * c)
 
 
-def constant_range(e: Expr, facts: Facts) -> tuple[int | None, int | None]:
+def constant_range(e: ir.Expr, facts: Facts) -> tuple[int | None, int | None]:
     """The least and greatest value of an i64 expression, where known."""
     form = linear(e)
     most = least(scaled(form, -1), facts)
@@ -368,14 +368,14 @@ def _upper(form: Linear, s: Search) -> Linear | None:
 def _least_of(a: Linear | None, b: Linear | None) -> Linear | None:
     if a is None or b is None:
         return None
-    return _extreme(Op.MIN, a, b)
+    return _extreme(ir.Op.MIN, a, b)
 
 
 def _best_of(a: Linear | None, b: Linear | None, s: Search) -> Linear | None:
     if a is None or b is None:
         return b if a is None else a
-    return extreme(Op.MAX, a, b, linear, lambda form: _constant(form, s))
+    return extreme(ir.Op.MAX, a, b, linear, lambda form: _constant(form, s))
 
 
-def _extreme(op: Op, a: Linear, b: Linear) -> Linear:
+def _extreme(op: ir.Op, a: Linear, b: Linear) -> Linear:
     return extreme(op, a, b, linear, unknown)

@@ -15,37 +15,28 @@ from typing import Final
 from hbc.ir.algebra.facts import Facts
 from hbc.ir.ground.record import record
 from hbc.ir.lang import build
-from hbc.ir.lang.nodes import (
-    COMPARISONS,
-    Binary,
-    Broadcast,
-    Cast,
-    Expr,
-    Op,
-    Ramp,
-    Select,
-    Unary,
-    UnaryOp,
-)
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import DType
 
-Bound = Expr | int | DType | Op
+Bound = ir.Expr | int | DType | ir.Op
 Bindings = dict[str, Bound]
 Guard = Callable[[Bindings, Facts], bool]
 Matcher = Callable[[Bound, Bindings], bool]
-Maker = Callable[[Bindings, Expr], Bound]
+Maker = Callable[[Bindings, ir.Expr], Bound]
 
-_OPERATORS: Final[dict[type[ast.AST], Op]] = {
-    ast.Add: Op.ADD, ast.Sub: Op.SUB, ast.Mult: Op.MUL, ast.Div: Op.DIV, ast.Mod: Op.MOD,
-    ast.BitAnd: Op.AND, ast.BitOr: Op.OR, ast.BitXor: Op.XOR, ast.LShift: Op.SHL,
-    ast.RShift: Op.SHR, ast.Lt: Op.LT, ast.LtE: Op.LE, ast.Gt: Op.GT, ast.GtE: Op.GE,
-    ast.Eq: Op.EQ, ast.NotEq: Op.NE,
+_OPERATORS: Final[dict[type[ast.AST], ir.Op]] = {
+    ast.Add: ir.Op.ADD, ast.Sub: ir.Op.SUB, ast.Mult: ir.Op.MUL, ast.Div: ir.Op.DIV, ast.Mod: ir.Op.MOD,
+    ast.BitAnd: ir.Op.AND, ast.BitOr: ir.Op.OR, ast.BitXor: ir.Op.XOR, ast.LShift: ir.Op.SHL,
+    ast.RShift: ir.Op.SHR, ast.Lt: ir.Op.LT, ast.LtE: ir.Op.LE, ast.Gt: ir.Op.GT, ast.GtE: ir.Op.GE,
+    ast.Eq: ir.Op.EQ, ast.NotEq: ir.Op.NE,
 }  # fmt: skip
-_UNARY: Final[dict[type[ast.AST], UnaryOp]] = {
-    ast.USub: UnaryOp.NEG,
-    ast.Invert: UnaryOp.NOT,
+_UNARY: Final[dict[type[ast.AST], ir.UnaryOp]] = {
+    ast.USub: ir.UnaryOp.NEG,
+    ast.Invert: ir.UnaryOp.NOT,
 }
-_COMMUTES: Final = frozenset({Op.ADD, Op.MUL, Op.MIN, Op.MAX, Op.AND, Op.OR, Op.XOR, Op.EQ, Op.NE})
+_COMMUTES: Final = frozenset(
+    {ir.Op.ADD, ir.Op.MUL, ir.Op.MIN, ir.Op.MAX, ir.Op.AND, ir.Op.OR, ir.Op.XOR, ir.Op.EQ, ir.Op.NE}
+)
 _LITERALS: Final = {"true": True, "false": False}
 
 
@@ -76,7 +67,7 @@ class Rewriter:
         self.rules = tuple(rules)
         self._index: dict[object, list[Compiled]] = {}
 
-    def apply(self, e: Expr, facts: Facts) -> Expr:
+    def apply(self, e: ir.Expr, facts: Facts) -> ir.Expr:
         """The right side of the first rule that applies to `e` itself; else `e`."""
         if not self._index:
             self._compile()
@@ -86,13 +77,13 @@ class Rewriter:
                 rule.rule.guard is None or rule.rule.guard(bindings, facts)
             ):
                 made = rule.make(bindings, e)
-                assert not isinstance(made, int | DType | Op)
+                assert not isinstance(made, int | DType | ir.Op)
                 return made
         return e
 
     def _compile(self) -> None:
         compiled = [compile_rule(r) for r in self.rules]
-        roots = {c.root for c in compiled if not isinstance(c.root, str)} | set(Op)
+        roots = {c.root for c in compiled if not isinstance(c.root, str)} | set(ir.Op)
         for root in roots:
             self._index[root] = [c for c in compiled if _serves(c.root, root)]
 
@@ -104,17 +95,17 @@ def compile_rule(rule: Rule) -> Compiled:
     return Compiled(rule, _pattern_root(left), _matcher(left), _maker(right, at_root=True))
 
 
-def _root(e: Expr) -> object:
-    if isinstance(e, Binary | Unary):
-        return e.op if isinstance(e, Binary) else ("unary", e.op)
+def _root(e: ir.Expr) -> object:
+    if isinstance(e, ir.Binary | ir.Unary):
+        return e.op if isinstance(e, ir.Binary) else ("unary", e.op)
     return type(e)
 
 
 def _serves(rule_root: object, root: object) -> bool:
     if rule_root == "op":
-        return isinstance(root, Op)
+        return isinstance(root, ir.Op)
     if rule_root == "rel":
-        return root in COMPARISONS
+        return root in ir.COMPARISONS
     return rule_root == root
 
 
@@ -126,10 +117,15 @@ def _pattern_root(p: ast.expr) -> object:
             return ("unary", _UNARY[type(uop)])
         case ast.Call(func=ast.Name(id=name)):
             if name == "abs":
-                return ("unary", UnaryOp.ABS)
+                return ("unary", ir.UnaryOp.ABS)
             if name in ("min", "max"):
-                return Op(name)
-            known = {"select": Select, "broadcast": Broadcast, "ramp": Ramp, "cast": Cast}
+                return ir.Op(name)
+            known = {
+                "select": ir.Select,
+                "broadcast": ir.Broadcast,
+                "ramp": ir.Ramp,
+                "cast": ir.Cast,
+            }
             return known.get(name, name)
         case _:
             raise ValueError(f"no rule starts with `{ast.unparse(p)}`")
@@ -148,11 +144,11 @@ def _matcher(p: ast.expr) -> Matcher:
         case ast.UnaryOp(op=uop, operand=a):
             return _unary(_UNARY[type(uop)], a)
         case ast.Call(func=ast.Name(id=("min" | "max") as name), args=[a, b]):
-            return _binary(Op(name), None, a, b)
+            return _binary(ir.Op(name), None, a, b)
         case ast.Call(func=ast.Name(id=("op" | "rel") as name), args=[a, b]):
             return _binary(None, name, a, b)
         case ast.Call(func=ast.Name(id="abs"), args=[a]):
-            return _unary(UnaryOp.ABS, a)
+            return _unary(ir.UnaryOp.ABS, a)
         case ast.Call(func=ast.Name(id=name), args=args):
             return _node(name, [_matcher(a) for a in args])
         case _:
@@ -161,7 +157,7 @@ def _matcher(p: ast.expr) -> Matcher:
 
 def _literal(value: int) -> Matcher:
     def match(e: Bound, _: Bindings) -> bool:
-        if isinstance(e, int | DType | Op):
+        if isinstance(e, int | DType | ir.Op):
             return e == value
         found = build.const_value(e)
         return found == value and isinstance(found, bool) == isinstance(value, bool)
@@ -173,27 +169,27 @@ def _variable(name: str) -> Matcher:
     is_literal = name[0] == "c" and name[1:].isdigit()
 
     def match(e: Bound, found: Bindings) -> bool:
-        if is_literal and (isinstance(e, int | DType | Op) or build.const_value(e) is None):
+        if is_literal and (isinstance(e, int | DType | ir.Op) or build.const_value(e) is None):
             return False
         old = found.get(name)
         if old is None:
             found[name] = e
             return True
-        if isinstance(old, int | DType | Op) or isinstance(e, int | DType | Op):
+        if isinstance(old, int | DType | ir.Op) or isinstance(e, int | DType | ir.Op):
             return old == e
         return build.same(old, e)
 
     return match
 
 
-def _binary(op: Op | None, variable: str | None, a: ast.expr, b: ast.expr) -> Matcher:
+def _binary(op: ir.Op | None, variable: str | None, a: ast.expr, b: ast.expr) -> Matcher:
     first, second = _matcher(a), _matcher(b)
 
     def match(e: Bound, found: Bindings) -> bool:
-        if not isinstance(e, Binary) or (op is not None and e.op is not op):
+        if not isinstance(e, ir.Binary) or (op is not None and e.op is not op):
             return False
         if variable is not None:
-            if variable == "rel" and e.op not in COMPARISONS:
+            if variable == "rel" and e.op not in ir.COMPARISONS:
                 return False
             if found.setdefault(variable, e.op) is not e.op:
                 return False
@@ -209,11 +205,11 @@ def _binary(op: Op | None, variable: str | None, a: ast.expr, b: ast.expr) -> Ma
     return match
 
 
-def _unary(op: UnaryOp, a: ast.expr) -> Matcher:
+def _unary(op: ir.UnaryOp, a: ast.expr) -> Matcher:
     inner = _matcher(a)
 
     def match(e: Bound, found: Bindings) -> bool:
-        return isinstance(e, Unary) and e.op is op and inner(e.a, found)
+        return isinstance(e, ir.Unary) and e.op is op and inner(e.a, found)
 
     return match
 
@@ -222,13 +218,13 @@ def _node(name: str, inner: list[Matcher]) -> Matcher:
     def match(e: Bound, found: Bindings) -> bool:
         parts: tuple[Bound, ...]
         match name, e:
-            case "select", Select(condition=c, a=a, b=b):
+            case "select", ir.Select(condition=c, a=a, b=b):
                 parts = (c, a, b)
-            case "broadcast", Broadcast(value=v, lanes=n):
+            case "broadcast", ir.Broadcast(value=v, lanes=n):
                 parts = (v, n)
-            case "ramp", Ramp(base=base, stride=stride, lanes=n):
+            case "ramp", ir.Ramp(base=base, stride=stride, lanes=n):
                 parts = (base, stride, n)
-            case "cast", Cast(type=t, value=v):
+            case "cast", ir.Cast(type=t, value=v):
                 parts = (t.element, v)
             case _:
                 return False
@@ -250,20 +246,20 @@ def _maker(p: ast.expr, at_root: bool = False) -> Maker:
         case ast.BinOp(left=a, op=op, right=b) | ast.Compare(left=a, ops=[op], comparators=[b]):
             return _make(_binary_of(_OPERATORS[type(op)]), a, b)
         case ast.UnaryOp(op=uop, operand=a):
-            return _make(build.neg if _UNARY[type(uop)] is UnaryOp.NEG else build.not_, a)
+            return _make(build.neg if _UNARY[type(uop)] is ir.UnaryOp.NEG else build.not_, a)
         case ast.Call(func=ast.Name(id=("min" | "max") as name), args=[a, b]):
-            return _make(_binary_of(Op(name)), a, b)
+            return _make(_binary_of(ir.Op(name)), a, b)
         case ast.Call(func=ast.Name(id=("op" | "rel") as name), args=[a, b]):
             return _make(build.binary, ast.Name(name), a, b)
         case ast.Call(func=ast.Name(id="abs"), args=[a]):
-            return _make(lambda x: Unary(UnaryOp.ABS, x), a)
+            return _make(lambda x: ir.Unary(ir.UnaryOp.ABS, x), a)
         case ast.Call(func=ast.Name(id=name), args=args):
             return _make(_MAKE[name], *args)
         case _:
             raise ValueError(f"not a right side: `{ast.unparse(p)}`")
 
 
-def _make(function: Callable[..., Expr], *args: ast.expr) -> Maker:
+def _make(function: Callable[..., ir.Expr], *args: ast.expr) -> Maker:
     parts = [_maker(a) for a in args]
     return lambda found, e: function(*(part(found, e) for part in parts))
 
@@ -272,11 +268,11 @@ def _number(value: int, at_root: bool) -> Maker:
     return lambda _, e: build.const(value, e.type) if at_root else value
 
 
-def _binary_of(op: Op) -> Callable[..., Expr]:
+def _binary_of(op: ir.Op) -> Callable[..., ir.Expr]:
     return lambda a, b: build.binary(op, a, b)
 
 
-_MAKE: Final[dict[str, Callable[..., Expr]]] = {
+_MAKE: Final[dict[str, Callable[..., ir.Expr]]] = {
     "select": build.select,
     "broadcast": build.broadcast,
     "ramp": build.ramp,

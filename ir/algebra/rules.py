@@ -13,13 +13,13 @@ from hbc.ir.algebra.bounds import prove
 from hbc.ir.algebra.facts import Facts
 from hbc.ir.algebra.rewrite import Bindings, Guard, Rewriter, Rule
 from hbc.ir.lang import build
-from hbc.ir.lang.nodes import Binary, Expr, Op
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import BOOL, DType, Kind, widen
 
 
-def _expr(found: Bindings, name: str) -> Expr:
+def _expr(found: Bindings, name: str) -> ir.Expr:
     e = found[name]
-    assert not isinstance(e, int | DType | Op)
+    assert not isinstance(e, int | DType | ir.Op)
     return e
 
 
@@ -49,7 +49,7 @@ def same_lanes(a: str, b: str) -> Guard:
 
 def never_above(a: str, b: str) -> Guard:
     """a <= b in all lanes."""
-    return lambda found, facts: _proved(Op.LE, _expr(found, a), _expr(found, b), facts) is True
+    return lambda found, facts: _proved(ir.Op.LE, _expr(found, a), _expr(found, b), facts) is True
 
 
 def decided(value: bool) -> Guard:
@@ -57,7 +57,7 @@ def decided(value: bool) -> Guard:
 
     def guard(found: Bindings, facts: Facts) -> bool:
         op = found["rel"]
-        assert isinstance(op, Op)
+        assert isinstance(op, ir.Op)
         return _proved(op, _expr(found, "x"), _expr(found, "y"), facts) is value
 
     return guard
@@ -106,23 +106,23 @@ def no_zero(*names: str) -> Guard:
     )
 
 
-def _proved(op: Op, a: Expr, b: Expr, facts: Facts) -> bool | None:
+def _proved(op: ir.Op, a: ir.Expr, b: ir.Expr, facts: Facts) -> bool | None:
     if not a.type.element.is_int:
         return None
-    if op in (Op.EQ, Op.NE) and (_never_these_bits(a, b) or _never_these_bits(b, a)):
-        return op is Op.NE
-    return prove(Binary(op, a, b), facts)
+    if op in (ir.Op.EQ, ir.Op.NE) and (_never_these_bits(a, b) or _never_these_bits(b, a)):
+        return op is ir.Op.NE
+    return prove(ir.Binary(op, a, b), facts)
 
 
-def _never_these_bits(a: Expr, b: Expr) -> bool:
+def _never_these_bits(a: ir.Expr, b: ir.Expr) -> bool:
     """`x & 12` has no bits but those, `x | 12` has them all; `b` is a literal that contradicts."""
     value = build.const_value(b)
-    if value is None or not isinstance(a, Binary) or a.op not in (Op.AND, Op.OR):
+    if value is None or not isinstance(a, ir.Binary) or a.op not in (ir.Op.AND, ir.Op.OR):
         return False
     bits = build.const_value(a.b)
     if bits is None:
         return False
-    stray = int(value) & ~int(bits) if a.op is Op.AND else int(bits) & ~int(value)
+    stray = int(value) & ~int(bits) if a.op is ir.Op.AND else int(bits) & ~int(value)
     return stray != 0
 
 

@@ -21,41 +21,8 @@ from hbc.ir.algebra.lower_bound import least
 from hbc.ir.algebra.rules import REWRITER
 from hbc.ir.ground.record import record
 from hbc.ir.lang import build
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.kernel import Kernel
-from hbc.ir.lang.nodes import (
-    COMPARISONS,
-    GPU_LOOPS,
-    Allocate,
-    Assert,
-    Barrier,
-    Binary,
-    Block,
-    Broadcast,
-    Call,
-    Cast,
-    Comment,
-    Const,
-    CopyCommit,
-    CopyWait,
-    Expr,
-    For,
-    Gather,
-    If,
-    Let,
-    LetStmt,
-    Load,
-    LoopKind,
-    Op,
-    Prefetch,
-    Select,
-    Stmt,
-    Store,
-    Unary,
-    UnaryOp,
-    Var,
-    VectorReduce,
-    const_index,
-)
 from hbc.ir.lang.types import I64, INDEX
 from hbc.ir.lang.walk import (
     block,
@@ -70,8 +37,8 @@ from hbc.ir.lang.walk import (
     substitute_stmt,
 )
 
-NOTHING_TO_DO = Block(())
-ZERO = const_index(0)
+NOTHING_TO_DO = ir.Block(())
+ZERO = ir.const_index(0)
 
 
 @record
@@ -83,7 +50,7 @@ class Scope:
     facts: Facts
     done: Collection[int] = ()
     lanes: frozenset[str] = frozenset()
-    seen: dict[int, tuple[Expr, Expr]] = field(default_factory=dict)
+    seen: dict[int, tuple[ir.Expr, ir.Expr]] = field(default_factory=dict)
     reading: list[Reading] = field(default_factory=list)
 
     def arithmetic(self) -> Reading:
@@ -96,12 +63,12 @@ class Scope:
         return self.reading[0]
 
 
-def simplify(e: Expr, facts: Facts = NOTHING) -> Expr:
+def simplify(e: ir.Expr, facts: Facts = NOTHING) -> ir.Expr:
     """`e` in simplest form, given what is known of its variables."""
     return _expr(e, Scope(facts if facts is not NOTHING else Facts()))
 
 
-def simplify_stmt(s: Stmt, facts: Facts = NOTHING, done: Collection[int] = ()) -> Stmt:
+def simplify_stmt(s: ir.Stmt, facts: Facts = NOTHING, done: Collection[int] = ()) -> ir.Stmt:
     """`s` with its expressions simplified under the ranges of the loops around them, and without
     statements that do nothing. `Block(())` when nothing is left. `done`: the ids of statements inside
     that were simplified where they stand, and of expressions of such."""
@@ -111,7 +78,7 @@ def simplify_stmt(s: Stmt, facts: Facts = NOTHING, done: Collection[int] = ()) -
 def simplify_kernel(kernel: Kernel, done: Collection[int] = ()) -> Kernel:
     """The kernel with its body simplified: fixed sizes are literals, others are >= 0, and the checks
     hold. `done`: as for `simplify_stmt`."""
-    fixed = {s.name: const_index(s.fixed) for s in kernel.sizes if s.fixed is not None}
+    fixed = {s.name: ir.const_index(s.fixed) for s in kernel.sizes if s.fixed is not None}
     facts = Facts(
         {s.name: Interval(fixed.get(s.name, ZERO), fixed.get(s.name)) for s in kernel.sizes}
     )
@@ -120,8 +87,8 @@ def simplify_kernel(kernel: Kernel, done: Collection[int] = ()) -> Kernel:
     return kernel.map_body(lambda body: simplify_stmt(substitute_stmt(body, fixed), facts, done))
 
 
-def _expr(e: Expr, scope: Scope) -> Expr:
-    if isinstance(e, Const | Var) or id(e) in scope.done:
+def _expr(e: ir.Expr, scope: Scope) -> ir.Expr:
+    if isinstance(e, ir.Const | ir.Var) or id(e) in scope.done:
         return e
     known = scope.seen.get(id(e))
     if known is not None:
@@ -133,12 +100,12 @@ def _expr(e: Expr, scope: Scope) -> Expr:
     return new
 
 
-def _simplified(e: Expr, scope: Scope) -> Expr:
+def _simplified(e: ir.Expr, scope: Scope) -> ir.Expr:
     t = e.type
     if t == INDEX:
         plain = is_polynomial(e)
         new = canonical(e) if plain else to_expr(read(e, scope.arithmetic()))
-    elif isinstance(e, Binary) and e.op in COMPARISONS and e.a.type == INDEX:
+    elif isinstance(e, ir.Binary) and e.op in ir.COMPARISONS and e.a.type == INDEX:
         reading = scope.arithmetic()
         new = comparison(e.op, read(e.a, reading), read(e.b, reading), scope.facts)
     elif t.element == I64 and (found := layout(e, lambda x: _expr(x, scope))) is not None:
@@ -148,9 +115,9 @@ def _simplified(e: Expr, scope: Scope) -> Expr:
     return e if new == e else new
 
 
-def _atom(e: Expr, scope: Scope) -> Expr:
+def _atom(e: ir.Expr, scope: Scope) -> ir.Expr:
     """`e`, which is not scalar index arithmetic, by the rules."""
-    if isinstance(e, Let):
+    if isinstance(e, ir.Let):
         return _let(e, scope)
     inner = map_children(e, lambda c: _expr(c, scope))
     if inner is not e and inner.type.element == I64 and inner.type.lanes > 1:
@@ -163,26 +130,26 @@ def _atom(e: Expr, scope: Scope) -> Expr:
     return e if new == e and build.same(new, e) else _expr(new, scope)
 
 
-def _by_rules(e: Expr, facts: Facts) -> Expr:
+def _by_rules(e: ir.Expr, facts: Facts) -> ir.Expr:
     """One step at the root, or `e`."""
     match e:
-        case Binary(op=op, a=a, b=b):
+        case ir.Binary(op=op, a=a, b=b):
             new = build.binary(op, a, b)
-        case Unary(op=UnaryOp.NOT, a=a):
+        case ir.Unary(op=ir.UnaryOp.NOT, a=a):
             new = build.not_(a)
-        case Unary(op=UnaryOp.NEG, a=a):
+        case ir.Unary(op=ir.UnaryOp.NEG, a=a):
             new = build.neg(a)
-        case Cast(type=t, value=v):
+        case ir.Cast(type=t, value=v):
             new = build.cast(t, v)
-        case Select(condition=c, a=a, b=b):
+        case ir.Select(condition=c, a=a, b=b):
             new = build.select(c, a, b)
-        case Call():
+        case ir.Call():
             new = _call(e)
-        case Load():
+        case ir.Load():
             new = _load(e)
-        case VectorReduce(op=op, value=v, lanes=lanes):
+        case ir.VectorReduce(op=op, value=v, lanes=lanes):
             new = v if lanes == v.type.lanes else _reduced_broadcast(e)
-        case Gather():
+        case ir.Gather():
             new = _gather(e)
         case _:
             new = e
@@ -191,55 +158,57 @@ def _by_rules(e: Expr, facts: Facts) -> Expr:
     return REWRITER.apply(e, facts)
 
 
-def _call(e: Call) -> Expr:
+def _call(e: ir.Call) -> ir.Expr:
     """Folded, or computed once for all lanes."""
     match e.args:
-        case (Broadcast(value=v, lanes=n),):
-            return Broadcast(Call(e.name, (v,), e.type.with_lanes(v.type.lanes), e.span), n)
+        case (ir.Broadcast(value=v, lanes=n),):
+            return ir.Broadcast(ir.Call(e.name, (v,), e.type.with_lanes(v.type.lanes), e.span), n)
         case _:
             return build.call(e)
 
 
-def _load(e: Load) -> Expr:
+def _load(e: ir.Load) -> ir.Expr:
     """Without a mask that is always true, or the zeros of one that never is; once for all lanes."""
     live = None if e.mask is None else build.const_value(e.mask)
     if live is not None:
-        return Load(e.buffer, e.index, e.type, None, e.span) if live else build.const(0, e.type)
-    if e.mask is None and isinstance(e.index, Broadcast):
+        return ir.Load(e.buffer, e.index, e.type, None, e.span) if live else build.const(0, e.type)
+    if e.mask is None and isinstance(e.index, ir.Broadcast):
         v, n = e.index.value, e.index.lanes
-        return Broadcast(Load(e.buffer, v, e.type.with_lanes(v.type.lanes), None, e.span), n)
+        return ir.Broadcast(ir.Load(e.buffer, v, e.type.with_lanes(v.type.lanes), None, e.span), n)
     return e
 
 
-def _reduced_broadcast(e: VectorReduce) -> Expr:
+def _reduced_broadcast(e: ir.VectorReduce) -> ir.Expr:
     """Copies of one scalar: the scalar, or for integer sums so many times it."""
-    if not isinstance(e.value, Broadcast) or e.value.value.type.lanes > 1:
+    if not isinstance(e.value, ir.Broadcast) or e.value.value.type.lanes > 1:
         return e
     one = e.value.value
-    if e.op in (Op.MIN, Op.MAX, Op.AND, Op.OR):
+    if e.op in (ir.Op.MIN, ir.Op.MAX, ir.Op.AND, ir.Op.OR):
         return build.broadcast(one, e.lanes)
-    if e.op is Op.ADD and one.type.element.is_int:
+    if e.op is ir.Op.ADD and one.type.element.is_int:
         return build.broadcast(build.mul(one, e.value.type.lanes // e.lanes), e.lanes)
     return e
 
 
-def _gather(e: Gather) -> Expr:
+def _gather(e: ir.Gather) -> ir.Expr:
     """Lanes taken in order, of copies, or from another gather."""
     picks = e.lanes
     if picks == tuple(range(e.value.type.lanes)):
         return e.value
     if -1 not in picks:
-        if isinstance(e.value, Broadcast) and e.value.value.type.lanes == 1:
+        if isinstance(e.value, ir.Broadcast) and e.value.value.type.lanes == 1:
             return build.broadcast(e.value.value, len(picks))
         if len(set(picks)) == 1 and len(picks) > 1:
-            return Broadcast(Gather(e.value, picks[:1]), len(picks))
-    if isinstance(e.value, Gather):
+            return ir.Broadcast(ir.Gather(e.value, picks[:1]), len(picks))
+    if isinstance(e.value, ir.Gather):
         inner = e.value
-        return Gather(inner.value, tuple(inner.lanes[p] if p >= 0 else -1 for p in picks), e.span)
+        return ir.Gather(
+            inner.value, tuple(inner.lanes[p] if p >= 0 else -1 for p in picks), e.span
+        )
     return e
 
 
-def _let(e: Let, scope: Scope) -> Expr:
+def _let(e: ir.Let, scope: Scope) -> ir.Expr:
     """Literals and plain variables are put in place; an unused name goes."""
     value = _expr(e.value, scope)
     if _is_trivial(value):
@@ -247,14 +216,14 @@ def _let(e: Let, scope: Scope) -> Expr:
     body = _expr(e.body, _inside_let(e.name, value, scope))
     if not mentions(body, e.name):
         return body
-    return e if value is e.value and body is e.body else Let(e.name, value, body, e.span)
+    return e if value is e.value and body is e.body else ir.Let(e.name, value, body, e.span)
 
 
-def _is_trivial(value: Expr) -> bool:
-    return isinstance(value, Const | Var) or build.const_value(value) is not None
+def _is_trivial(value: ir.Expr) -> bool:
+    return isinstance(value, ir.Const | ir.Var) or build.const_value(value) is not None
 
 
-def _inside_let(name: str, value: Expr, scope: Scope) -> Scope:
+def _inside_let(name: str, value: ir.Expr, scope: Scope) -> Scope:
     if value.type == INDEX and not mentions(value, name) and _is_steady(value):
         return _under(scope, scope.facts.with_range(name, Interval(value, value)))
     return _under(scope, scope.facts.forget(name))
@@ -264,25 +233,25 @@ def _under(scope: Scope, facts: Facts) -> Scope:
     return Scope(facts, scope.done, scope.lanes)
 
 
-def _stmt(s: Stmt, scope: Scope) -> Stmt:
+def _stmt(s: ir.Stmt, scope: Scope) -> ir.Stmt:
     if id(s) in scope.done:
         return s
     match s:
-        case Comment() | Barrier() | CopyCommit() | CopyWait():
+        case ir.Comment() | ir.Barrier() | ir.CopyCommit() | ir.CopyWait():
             return s
-        case For():
+        case ir.For():
             return _for(s, scope)
-        case Block(body=body):
+        case ir.Block(body=body):
             return _block(s, [_stmt(c, scope) for c in body])
-        case If():
+        case ir.If():
             return _if(s, scope)
-        case LetStmt(name=name, value=value, body=body):
+        case ir.LetStmt(name=name, value=value, body=body):
             return _let_stmt(s, name, value, body, scope)
-        case Store():
+        case ir.Store():
             return _store(s, scope)
-        case Allocate():
+        case ir.Allocate():
             new = map_stmt(s, lambda e: _expr(e, scope), lambda c: _stmt(c, scope))
-            assert isinstance(new, Allocate)
+            assert isinstance(new, ir.Allocate)
             if _is_empty(new.body):
                 return NOTHING_TO_DO
             return (
@@ -290,37 +259,37 @@ def _stmt(s: Stmt, scope: Scope) -> Stmt:
                 if reads(new.body, new.buffer)
                 else _stmt(_without_stores(new.body, new.buffer), scope)
             )
-        case Assert():
+        case ir.Assert():
             new = map_stmt(s, lambda e: _expr(e, scope), lambda c: c)
-            assert isinstance(new, Assert)
+            assert isinstance(new, ir.Assert)
             return NOTHING_TO_DO if build.const_value(new.condition) is True else new
-        case Prefetch():
+        case ir.Prefetch():
             return map_stmt(s, lambda e: _expr(e, scope), lambda c: c)
         case _:
             assert_never(s)
 
 
-def _store(s: Store, scope: Scope) -> Stmt:
+def _store(s: ir.Store, scope: Scope) -> ir.Stmt:
     new = map_stmt(s, lambda e: _expr(e, scope), lambda c: c)
-    assert isinstance(new, Store)
+    assert isinstance(new, ir.Store)
     live = None if new.mask is None else build.const_value(new.mask)
     if live is None:
         return new
     return replace(new, mask=None) if live else NOTHING_TO_DO
 
 
-def _for(s: For, scope: Scope) -> Stmt:
+def _for(s: ir.For, scope: Scope) -> ir.Stmt:
     """Gone when it never runs, its body alone when it runs once (but for the loops of a GPU, which say
     who runs it)."""
     start, extent = _expr(s.start, scope), _expr(s.extent, scope)
     if id(s.extent) not in scope.done and prove(build.le(extent, 0), scope.facts):
         return NOTHING_TO_DO
-    if isinstance(extent, Const) and extent.value == 1 and s.kind not in GPU_LOOPS:
+    if isinstance(extent, ir.Const) and extent.value == 1 and s.kind not in ir.GPU_LOOPS:
         return _stmt(substitute_stmt(s.body, {s.var: start}), scope)
     last = shifted(sum_of(linear(start), linear(extent)), -1)
     first, final = (x if _is_steady(x) else None for x in (start, to_expr(last)))
     facts = scope.facts.with_condition(build.gt(extent, 0))
-    lanes = scope.lanes | {s.var} if s.kind is LoopKind.VECTOR else scope.lanes
+    lanes = scope.lanes | {s.var} if s.kind is ir.LoopKind.VECTOR else scope.lanes
     inside = Scope(facts.with_range(s.var, Interval(first, final)), scope.done, lanes)
     body = _stmt(s.body, inside)
     if _is_empty(body):
@@ -330,7 +299,7 @@ def _for(s: For, scope: Scope) -> Stmt:
     return replace(s, start=start, extent=extent, body=body)
 
 
-def _if(s: If, scope: Scope) -> Stmt:
+def _if(s: ir.If, scope: Scope) -> ir.Stmt:
     condition = _expr(s.condition, scope)
     known = build.const_value(condition)
     other = NOTHING_TO_DO if s.otherwise is None else s.otherwise
@@ -341,15 +310,15 @@ def _if(s: If, scope: Scope) -> Stmt:
         opposite = _expr(build.not_(condition), scope)
         other = _where(other, opposite, scope)
         if _is_empty(then):
-            return other if _is_empty(other) else If(opposite, other, None, s.span)
+            return other if _is_empty(other) else ir.If(opposite, other, None, s.span)
     elif _is_empty(then):
         return NOTHING_TO_DO
     no = None if _is_empty(other) else other
     same = condition is s.condition and then is s.then and no is s.otherwise
-    return s if same else If(condition, then, no, s.span)
+    return s if same else ir.If(condition, then, no, s.span)
 
 
-def _where(s: Stmt, condition: Expr, scope: Scope) -> Stmt:
+def _where(s: ir.Stmt, condition: ir.Expr, scope: Scope) -> ir.Stmt:
     """`s`, which runs only where the condition holds. One on the lanes of a vector may not make a place
     in memory the same for all of them: where it holds in no lane, there may be no such place."""
     lanes = scope.lanes & free_variables(condition) if scope.lanes else scope.lanes
@@ -364,56 +333,56 @@ def _where(s: Stmt, condition: Expr, scope: Scope) -> Stmt:
     return new
 
 
-def _same_places(s: Stmt, lane: str) -> set[tuple[str, Expr]]:
+def _same_places(s: ir.Stmt, lane: str) -> set[tuple[str, ir.Expr]]:
     """The places in memory that do not change with a variable."""
     return {
         (n.buffer, n.index)
         for n in nodes(s)
-        if isinstance(n, Load | Store) and lane not in free_variables(n.index)
+        if isinstance(n, ir.Load | ir.Store) and lane not in free_variables(n.index)
     }
 
 
-def _equalities(condition: Expr) -> Iterator[tuple[str, Expr]]:
+def _equalities(condition: ir.Expr) -> Iterator[tuple[str, ir.Expr]]:
     """The variables that have one value where the condition holds."""
     match condition:
-        case Binary(op=Op.AND, a=a, b=b):
+        case ir.Binary(op=ir.Op.AND, a=a, b=b):
             yield from _equalities(a)
             yield from _equalities(b)
-        case Binary(op=Op.EQ, a=Var(name=name), b=Const() as value):
+        case ir.Binary(op=ir.Op.EQ, a=ir.Var(name=name), b=ir.Const() as value):
             yield name, value
 
 
-def _let_stmt(s: LetStmt, name: str, value: Expr, body: Stmt, scope: Scope) -> Stmt:
+def _let_stmt(s: ir.LetStmt, name: str, value: ir.Expr, body: ir.Stmt, scope: Scope) -> ir.Stmt:
     new = _expr(value, scope)
     if _is_trivial(new):
         return _stmt(substitute_stmt(body, {name: new}), scope)
     inner = _stmt(body, _inside_let(name, new, scope))
     if not mentions(inner, name):
         return inner
-    return s if new is value and inner is body else LetStmt(name, new, inner, s.span)
+    return s if new is value and inner is body else ir.LetStmt(name, new, inner, s.span)
 
 
-def _without_stores(s: Stmt, buffer: str) -> Stmt:
+def _without_stores(s: ir.Stmt, buffer: str) -> ir.Stmt:
     """What is left when nothing reads the buffer."""
-    if isinstance(s, Store) and s.buffer == buffer:
+    if isinstance(s, ir.Store) and s.buffer == buffer:
         return NOTHING_TO_DO
     return map_stmt(s, lambda e: e, lambda c: _without_stores(c, buffer))
 
 
-def _block(s: Block, body: list[Stmt]) -> Stmt:
+def _block(s: ir.Block, body: list[ir.Stmt]) -> ir.Stmt:
     """Without empty statements; nested blocks flattened."""
     kept = [c for c in body if not _is_empty(c)]
     if len(kept) == len(s.body) != 1 and all(
-        a is b and not isinstance(a, Block) for a, b in zip(kept, s.body, strict=True)
+        a is b and not isinstance(a, ir.Block) for a, b in zip(kept, s.body, strict=True)
     ):
         return s
     return block(*kept) if kept else NOTHING_TO_DO
 
 
-def _is_steady(e: Expr) -> bool:
+def _is_steady(e: ir.Expr) -> bool:
     """Does a store leave the value as it is?"""
-    return not contains(e, Load)
+    return not contains(e, ir.Load)
 
 
-def _is_empty(s: Stmt) -> bool:
-    return isinstance(s, Block) and not s.body
+def _is_empty(s: ir.Stmt) -> bool:
+    return isinstance(s, ir.Block) and not s.body

@@ -6,20 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Protocol
 
 from hbc.ir.algebra.form import ARITHMETIC
-from hbc.ir.lang.nodes import (
-    Access,
-    Binary,
-    Broadcast,
-    Cast,
-    Const,
-    Expr,
-    Gather,
-    Let,
-    Load,
-    Op,
-    Select,
-    Var,
-)
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import INDEX, Kind
 
 Range = tuple[int | None, int | None]
@@ -30,41 +17,41 @@ class HasLimits(Protocol):
     """What is known of a name: `lo` and `hi`, both included, None for unbounded."""
 
     @property
-    def lo(self) -> Expr | None: ...
+    def lo(self) -> ir.Expr | None: ...
     @property
-    def hi(self) -> Expr | None: ...
+    def hi(self) -> ir.Expr | None: ...
 
 
 def value_range(
-    e: Expr, ranges: Mapping[str, HasLimits], index_range: Callable[[Expr], Range]
+    e: ir.Expr, ranges: Mapping[str, HasLimits], index_range: Callable[[ir.Expr], Range]
 ) -> Range:
     """The least and greatest value of any lane, each None if unknown. `index_range` answers for
     scalar index arithmetic, which has a linear form."""
 
-    def of(x: Expr) -> Range:
-        if x.type == INDEX and (isinstance(x, Var) or _is_arithmetic(x)):
+    def of(x: ir.Expr) -> Range:
+        if x.type == INDEX and (isinstance(x, ir.Var) or _is_arithmetic(x)):
             return index_range(x)
         return _meet(_within_type(x), structure(x))
 
-    def structure(x: Expr) -> Range:
+    def structure(x: ir.Expr) -> Range:
         match x:
-            case Const(value=v):
+            case ir.Const(value=v):
                 return (int(v), int(v)) if not isinstance(v, float) else UNKNOWN
-            case Broadcast(value=v) | Gather(value=v):
+            case ir.Broadcast(value=v) | ir.Gather(value=v):
                 low, high = of(v)
-                zero = isinstance(x, Gather) and -1 in x.lanes
+                zero = isinstance(x, ir.Gather) and -1 in x.lanes
                 return _hull((low, high), (0, 0)) if zero else (low, high)
-            case Load(buffer=name) | Access(name=name) if name in ranges:
+            case ir.Load(buffer=name) | ir.Access(name=name) if name in ranges:
                 return _named(ranges[name], index_range)
-            case Cast(value=v):
+            case ir.Cast(value=v):
                 low, high = of(v)
                 kept = not v.type.element.is_float and _fits((low, high), x)
                 return (low, high) if kept else UNKNOWN
-            case Select(a=a, b=b):
+            case ir.Select(a=a, b=b):
                 return _hull(of(a), of(b))
-            case Let(body=body):
+            case ir.Let(body=body):
                 return _within_type(body)
-            case Binary(op=op, a=a, b=b):
+            case ir.Binary(op=op, a=a, b=b):
                 found = _operation(op, of(a), of(b))
                 return found if _fits(found, x) else UNKNOWN
             case _:
@@ -73,53 +60,53 @@ def value_range(
     return of(e)
 
 
-def _is_arithmetic(e: Expr) -> bool:
-    return isinstance(e, Binary) and e.op in ARITHMETIC
+def _is_arithmetic(e: ir.Expr) -> bool:
+    return isinstance(e, ir.Binary) and e.op in ARITHMETIC
 
 
-def _operation(op: Op, a: Range, b: Range) -> Range:
+def _operation(op: ir.Op, a: Range, b: Range) -> Range:
     """Without wrapping; the caller checks that the result fits."""
     (al, ah), (bl, bh) = a, b
     match op:
-        case Op.MIN:
+        case ir.Op.MIN:
             lows = None if al is None or bl is None else min(al, bl)
             return lows, _pick(min, ah, bh)
-        case Op.MAX:
+        case ir.Op.MAX:
             highs = None if ah is None or bh is None else max(ah, bh)
             return _pick(max, al, bl), highs
-        case Op.ADD:
+        case ir.Op.ADD:
             return _add(al, bl), _add(ah, bh)
-        case Op.SUB:
+        case ir.Op.SUB:
             return _add(al, None if bh is None else -bh), _add(ah, None if bl is None else -bl)
-        case Op.AND if bl is not None and bh is not None and bl >= 0:
+        case ir.Op.AND if bl is not None and bh is not None and bl >= 0:
             return 0, bh
-        case Op.MOD if bl is not None and bh is not None and bl > 0:
+        case ir.Op.MOD if bl is not None and bh is not None and bl > 0:
             return 0, bh - 1
-        case Op.DIV if bl is not None and bl == bh and bl > 0:
+        case ir.Op.DIV if bl is not None and bl == bh and bl > 0:
             return None if al is None else al // bl, None if ah is None else ah // bl
-        case Op.MUL if None not in (al, ah, bl, bh):
+        case ir.Op.MUL if None not in (al, ah, bl, bh):
             corners = [x * y for x in (al, ah) for y in (bl, bh) if x is not None and y is not None]
             return min(corners), max(corners)
-        case Op.SHR if bl is not None and bl == bh and 0 <= bl < 8:  # below every width
+        case ir.Op.SHR if bl is not None and bl == bh and 0 <= bl < 8:  # below every width
             return None if al is None else al >> bl, None if ah is None else ah >> bl
         case _:
             return UNKNOWN
 
 
-def _within_type(e: Expr) -> Range:
+def _within_type(e: ir.Expr) -> Range:
     element = e.type.element
     if element.kind is Kind.BOOL or (element.is_int and element.bits < 64):
         return element.limits
     return UNKNOWN
 
 
-def _named(known: HasLimits, index_range: Callable[[Expr], Range]) -> Range:
+def _named(known: HasLimits, index_range: Callable[[ir.Expr], Range]) -> Range:
     low = None if known.lo is None else index_range(known.lo)[0]
     high = None if known.hi is None else index_range(known.hi)[1]
     return low, high
 
 
-def _fits(r: Range, e: Expr) -> bool:
+def _fits(r: Range, e: ir.Expr) -> bool:
     element = e.type.element
     if not element.is_int:
         return False

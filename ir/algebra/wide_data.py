@@ -7,11 +7,11 @@ Sums and products of both may be rearranged, since that is right modulo 2^64. Co
 from __future__ import annotations
 
 from hbc.ir.algebra.form import MOST_REMEMBERED, Linear
-from hbc.ir.lang.nodes import Access, Binary, Call, Cast, Expr, Load, Select, Unary, Var
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import I64
 from hbc.ir.lang.walk import operands
 
-_known: dict[int, tuple[Expr, bool]] = {}  # by identity; the node is held so that it stays alive
+_known: dict[int, tuple[ir.Expr, bool]] = {}  # by identity; the node is held so that it stays alive
 
 
 def may_wrap(form: Linear) -> bool:
@@ -20,7 +20,7 @@ def may_wrap(form: Linear) -> bool:
         return False
     if form.constant or len(form.terms) != 1 or form.terms[0][1] != 1:
         return True
-    return isinstance(form.terms[0][0], Binary | Unary)
+    return isinstance(form.terms[0][0], ir.Binary | ir.Unary)
 
 
 def has_data(form: Linear) -> bool:
@@ -28,8 +28,8 @@ def has_data(form: Linear) -> bool:
     return any(_is_wide(atom) for atom, _ in form.terms)
 
 
-def _is_wide(atom: Expr) -> bool:
-    if isinstance(atom, Var):
+def _is_wide(atom: ir.Expr) -> bool:
+    if isinstance(atom, ir.Var):
         return False
     found = _known.get(id(atom))
     if found is None:
@@ -39,13 +39,13 @@ def _is_wide(atom: Expr) -> bool:
     return found[1]
 
 
-def _flows_in(e: Expr) -> bool:
+def _flows_in(e: ir.Expr) -> bool:
     match e:
-        case Load(type=t) | Access(type=t) | Call(type=t):
+        case ir.Load(type=t) | ir.Access(type=t) | ir.Call(type=t):
             return t.element == I64
-        case Cast(type=t, value=v):
+        case ir.Cast(type=t, value=v):
             return t.element == I64 and v.type.element.is_float
-        case Select(a=a, b=b):
+        case ir.Select(a=a, b=b):
             return _flows_in(a) or _flows_in(b)
         case _:
             return any(_flows_in(x) for x in operands(e))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from hbc.ir.lang.nodes import Allocate, Load, Prefetch, Stmt, Store
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.walk import inner_statements, nodes, own_expressions, statements
 
 
@@ -14,10 +14,10 @@ class Accesses:
     """What has been found, by the `id` of the statement, which is held so that it stays alive."""
 
     _buffers: dict[int, frozenset[str]] = field(default_factory=dict)
-    _within: dict[int, list[Load | Store]] = field(default_factory=dict)
-    _held: list[Stmt] = field(default_factory=list)
+    _within: dict[int, list[ir.Load | ir.Store]] = field(default_factory=dict)
+    _held: list[ir.Stmt] = field(default_factory=list)
 
-    def buffers(self, s: Stmt) -> frozenset[str]:
+    def buffers(self, s: ir.Stmt) -> frozenset[str]:
         """The buffers that the statement reads, writes, prefetches or allocates."""
         if id(s) not in self._buffers:
             self._held.append(s)
@@ -25,31 +25,31 @@ class Accesses:
                 self._buffers[id(t)] = self._named(t)
         return self._buffers[id(s)]
 
-    def _named(self, s: Stmt) -> frozenset[str]:
-        own = {n.buffer for e in own_expressions(s) for n in nodes(e) if isinstance(n, Load)}
-        if isinstance(s, Allocate | Store | Prefetch):
+    def _named(self, s: ir.Stmt) -> frozenset[str]:
+        own = {n.buffer for e in own_expressions(s) for n in nodes(e) if isinstance(n, ir.Load)}
+        if isinstance(s, ir.Allocate | ir.Store | ir.Prefetch):
             own.add(s.buffer)
         below = [self._buffers[id(t)] for t in inner_statements(s)]
         if len(below) == 1 and own <= below[0]:
             return below[0]
         return frozenset(own).union(*below)
 
-    def within(self, s: Allocate) -> list[Load | Store]:
+    def within(self, s: ir.Allocate) -> list[ir.Load | ir.Store]:
         """The loads and stores of the buffer in its scope."""
         if id(s) not in self._within:
             self._held.append(s)
             self._walk(s)
         return self._within[id(s)]
 
-    def _walk(self, s: Stmt) -> None:
-        pending: list[tuple[Stmt, Mapping[str, list[Load | Store]]]] = [(s, {})]
+    def _walk(self, s: ir.Stmt) -> None:
+        pending: list[tuple[ir.Stmt, Mapping[str, list[ir.Load | ir.Store]]]] = [(s, {})]
         while pending:
             t, scope = pending.pop()
-            found: list[Load | Store] = [t] if isinstance(t, Store) else []
-            found += [n for e in own_expressions(t) for n in nodes(e) if isinstance(n, Load)]
+            found: list[ir.Load | ir.Store] = [t] if isinstance(t, ir.Store) else []
+            found += [n for e in own_expressions(t) for n in nodes(e) if isinstance(n, ir.Load)]
             for n in found:
                 if n.buffer in scope:
                     scope[n.buffer].append(n)
-            if isinstance(t, Allocate):
+            if isinstance(t, ir.Allocate):
                 scope = {**scope, t.buffer: self._within.setdefault(id(t), [])}
             pending += [(child, scope) for child in reversed(inner_statements(t))]

@@ -4,29 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import const_value
-from hbc.ir.lang.nodes import Binary, Broadcast, Cast, Expr, Op, Select
 
 
-def addends(e: Expr, view: Callable[[Expr], Expr] = lambda e: e) -> Iterator[Expr]:
+def addends(e: ir.Expr, view: Callable[[ir.Expr], ir.Expr] = lambda e: e) -> Iterator[ir.Expr]:
     """What the sum adds up, each under the masks of all. `view` says what to take a part for."""
     match view(e):
-        case Binary(op=Op.ADD, a=a, b=b):
+        case ir.Binary(op=ir.Op.ADD, a=a, b=b):
             yield from addends(a, view)
             yield from addends(b, view)
-        case Select(condition=c, a=a, b=none) if const_value(none) == 0:
+        case ir.Select(condition=c, a=a, b=none) if const_value(none) == 0:
             for term in addends(a, view):
-                yield Select(c, term, none)
+                yield ir.Select(c, term, none)
         case term:
             yield term
 
 
-def is_product(e: Expr) -> bool:
+def is_product(e: ir.Expr) -> bool:
     """Whether it is a product, maybe under masks and casts."""
     match e:
-        case Binary(op=Op.MUL):
+        case ir.Binary(op=ir.Op.MUL):
             return True
-        case Select(a=x) | Cast(value=x) | Broadcast(value=x):
+        case ir.Select(a=x) | ir.Cast(value=x) | ir.Broadcast(value=x):
             return is_product(x)
         case _:
             return False

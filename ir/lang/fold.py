@@ -12,40 +12,40 @@ import struct
 from collections.abc import Callable
 from typing import Final
 
-from hbc.ir.lang.nodes import COMPARISONS, MathOp, Op, UnaryOp
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import BF16, F16, F32, F64, DType, Kind
 
 Value = int | float | bool
 
 EXACT_IN_F64: Final = 1 << 53  # every integer up to here is a float64
 
-_COMPARE: dict[Op, Callable[[Value, Value], bool]] = {
-    Op.LT: operator.lt,
-    Op.LE: operator.le,
-    Op.GT: operator.gt,
-    Op.GE: operator.ge,
-    Op.EQ: operator.eq,
-    Op.NE: operator.ne,
+_COMPARE: dict[ir.Op, Callable[[Value, Value], bool]] = {
+    ir.Op.LT: operator.lt,
+    ir.Op.LE: operator.le,
+    ir.Op.GT: operator.gt,
+    ir.Op.GE: operator.ge,
+    ir.Op.EQ: operator.eq,
+    ir.Op.NE: operator.ne,
 }
-_BITS: dict[Op, Callable[[int, int], int]] = {
-    Op.AND: operator.and_,
-    Op.OR: operator.or_,
-    Op.XOR: operator.xor,
+_BITS: dict[ir.Op, Callable[[int, int], int]] = {
+    ir.Op.AND: operator.and_,
+    ir.Op.OR: operator.or_,
+    ir.Op.XOR: operator.xor,
 }
-_INTEGER: dict[Op, Callable[[int, int], int]] = {
-    Op.ADD: operator.add,
-    Op.SUB: operator.sub,
-    Op.MUL: operator.mul,
-    Op.DIV: lambda a, b: a // b if b else 0,
-    Op.MOD: lambda a, b: a % b if b else 0,
-    Op.MIN: min,
-    Op.MAX: max,
+_INTEGER: dict[ir.Op, Callable[[int, int], int]] = {
+    ir.Op.ADD: operator.add,
+    ir.Op.SUB: operator.sub,
+    ir.Op.MUL: operator.mul,
+    ir.Op.DIV: lambda a, b: a // b if b else 0,
+    ir.Op.MOD: lambda a, b: a % b if b else 0,
+    ir.Op.MIN: min,
+    ir.Op.MAX: max,
     **_BITS,
 }
-_FLOAT: dict[Op, Callable[[float, float], float]] = {
-    Op.ADD: operator.add,
-    Op.SUB: operator.sub,
-    Op.MUL: operator.mul,
+_FLOAT: dict[ir.Op, Callable[[float, float], float]] = {
+    ir.Op.ADD: operator.add,
+    ir.Op.SUB: operator.sub,
+    ir.Op.MUL: operator.mul,
 }
 
 
@@ -58,12 +58,12 @@ def to_tf32(x: float) -> float:
     return math.copysign(rounded if rounded < 2.0**128 else math.inf, x)
 
 
-_EXACT_CALLS: dict[MathOp, Callable[[float], float]] = {
-    MathOp.SQRT: math.sqrt,
-    MathOp.FLOOR: math.floor,
-    MathOp.CEIL: math.ceil,
-    MathOp.ROUND: round,
-    MathOp.TF32: to_tf32,
+_EXACT_CALLS: dict[ir.MathOp, Callable[[float], float]] = {
+    ir.MathOp.SQRT: math.sqrt,
+    ir.MathOp.FLOOR: math.floor,
+    ir.MathOp.CEIL: math.ceil,
+    ir.MathOp.ROUND: round,
+    ir.MathOp.TF32: to_tf32,
 }
 
 
@@ -109,49 +109,49 @@ def convert(value: Value, source: DType, target: DType) -> Value | None:
     return min(max(int(value), low), high)
 
 
-def binary(op: Op, a: Value, b: Value, element: DType) -> Value | None:
+def binary(op: ir.Op, a: Value, b: Value, element: DType) -> Value | None:
     """Meaning of `Binary` for one lane; `element` is the type of the operands."""
-    if op in COMPARISONS:
+    if op in ir.COMPARISONS:
         return _COMPARE[op](a, b)
     if element.kind is Kind.BOOL:
         return bool(_BITS[op](int(a), int(b))) if op in _BITS else None
     if element.is_float:
         return _float(op, float(a), float(b), element)
     x, y = int(a), int(b)
-    if op is Op.SHL:
+    if op is ir.Op.SHL:
         return wrap(x << y % element.bits, element)
-    if op is Op.SHR:
+    if op is ir.Op.SHR:
         return x >> y % element.bits
     return wrap(_INTEGER[op](x, y), element)
 
 
-def unary(op: UnaryOp, a: Value, element: DType) -> Value | None:
+def unary(op: ir.UnaryOp, a: Value, element: DType) -> Value | None:
     """Meaning of `Unary` for one lane."""
     if element.kind is Kind.BOOL:
-        return not a if op is UnaryOp.NOT else None
-    if op is UnaryOp.NOT:
+        return not a if op is ir.UnaryOp.NOT else None
+    if op is ir.UnaryOp.NOT:
         return wrap(~int(a), element)
-    value = -a if op is UnaryOp.NEG else abs(a)
+    value = -a if op is ir.UnaryOp.NEG else abs(a)
     return value if element.is_float else wrap(int(value), element)
 
 
-def call(name: MathOp, a: Value, element: DType) -> Value | None:
+def call(name: ir.MathOp, a: Value, element: DType) -> Value | None:
     """Meaning of the calls that are exact; None for the others and outside their domain."""
     function = _EXACT_CALLS.get(name)
     x = float(a)
-    if function is None or not math.isfinite(x) or (name is MathOp.SQRT and x < 0):
+    if function is None or not math.isfinite(x) or (name is ir.MathOp.SQRT and x < 0):
         return None
     return math.copysign(round_to(float(function(x)), element), x)
 
 
-def _float(op: Op, a: float, b: float, element: DType) -> float | None:
-    if op in (Op.MIN, Op.MAX):
+def _float(op: ir.Op, a: float, b: float, element: DType) -> float | None:
+    if op in (ir.Op.MIN, ir.Op.MAX):
         if math.isnan(a) or math.isnan(b):
             return math.nan
         if a == b:
             return a if math.copysign(1, a) == math.copysign(1, b) else None
-        return min(a, b) if op is Op.MIN else max(a, b)
-    if op is Op.DIV:
+        return min(a, b) if op is ir.Op.MIN else max(a, b)
+    if op is ir.Op.DIV:
         return round_to(_divide(a, b), element)
     # Two float64 roundings of f16, bf16 or f32 operands give what one would: 53 >= 2 * 24 + 2.
     return round_to(_FLOAT[op](a, b), element) if op in _FLOAT else None

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import math
 
-from hbc.ir.lang.nodes import Const, Op
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import BOOL, DType
 
 
-def identity_of(op: Op | None, element: DType) -> Const:
+def identity_of(op: ir.Op | None, element: DType) -> ir.Const:
     """The value that leaves others unchanged under `op`."""
     lowest: int | float = -math.inf if element.is_float else element.limits[0]
     highest: int | float = math.inf if element.is_float else element.limits[1]
     zero: int | float = 0.0 if element.is_float else 0
-    values: dict[Op | None, int | float] = {
-        Op.ADD: zero, Op.OR: 0, Op.XOR: 0, Op.MUL: zero + 1, Op.MIN: highest, Op.MAX: lowest,
-        Op.AND: -1 if element.limits[0] < 0 else element.limits[1],
+    values: dict[ir.Op | None, int | float] = {
+        ir.Op.ADD: zero, ir.Op.OR: 0, ir.Op.XOR: 0, ir.Op.MUL: zero + 1,
+        ir.Op.MIN: highest, ir.Op.MAX: lowest,
+        ir.Op.AND: -1 if element.limits[0] < 0 else element.limits[1],
     }  # fmt: skip
     value = values[op]
-    return Const(bool(value) if element == BOOL else value, element(1))
+    return ir.Const(bool(value) if element == BOOL else value, element(1))

@@ -12,7 +12,7 @@ from enum import StrEnum
 
 from hbc.ir.ground.record import record
 from hbc.ir.ground.source import Span
-from hbc.ir.lang.nodes import Expr, MathOp
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import DType, Memory
 
 
@@ -89,8 +89,8 @@ class Operand:
 
     name: str
     element: DType
-    extents: tuple[Expr, ...]
-    function: MathOp | None = None
+    extents: tuple[ir.Expr, ...]
+    function: ir.MathOp | None = None
 
 
 @record
@@ -101,8 +101,8 @@ class Row:
 
     name: str
     kind: Kind
-    extent: Expr
-    strides: tuple[Expr, ...]
+    extent: ir.Expr
+    strides: tuple[ir.Expr, ...]
 
 
 @record
@@ -196,7 +196,7 @@ class Instruction:
     templates: tuple[Template, ...]
     cost: Cost
     needs: tuple[Feature, ...]
-    fragments: tuple[tuple[Expr, ...], ...] = ()
+    fragments: tuple[tuple[ir.Expr, ...], ...] = ()
     span: Span | None = field(default=None, compare=False, repr=False)
 
     def __hash__(self) -> int:

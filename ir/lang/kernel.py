@@ -7,8 +7,8 @@ from dataclasses import field, replace
 
 from hbc.ir.ground.record import record
 from hbc.ir.ground.source import Span
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.instruction import Instruction
-from hbc.ir.lang.nodes import Expr, Stmt
 from hbc.ir.lang.types import DType
 
 
@@ -27,7 +27,7 @@ class Argument:
 
     name: str
     element: DType
-    extents: tuple[Expr, ...]
+    extents: tuple[ir.Expr, ...]
     output: bool
     span: Span | None = field(default=None, compare=False, repr=False)
 
@@ -49,7 +49,7 @@ class Table:
 class Check:
     """A condition over the sizes that the entry point tests before it writes anything."""
 
-    condition: Expr
+    condition: ir.Expr
     message: str
 
 
@@ -64,11 +64,11 @@ class Kernel:
     arguments: tuple[Argument, ...]
     tables: tuple[Table, ...]
     checks: tuple[Check, ...]
-    body: Stmt
+    body: ir.Stmt
     instructions: tuple[Instruction, ...] = ()
     assumes_finite: bool = False
 
-    def map_body(self, rewrite: Callable[[Stmt], Stmt]) -> Kernel:
+    def map_body(self, rewrite: Callable[[ir.Stmt], ir.Stmt]) -> Kernel:
         """The kernel with a rewritten body; the same object when nothing changed."""
         body = rewrite(self.body)
         return self if body is self.body else replace(self, body=body)

@@ -6,57 +6,45 @@ from collections.abc import Collection
 from math import prod
 
 from hbc.ir.ground.diag import error
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.kernel import Kernel
-from hbc.ir.lang.nodes import (
-    Allocate,
-    Assert,
-    Const,
-    For,
-    If,
-    LetStmt,
-    Load,
-    LoopKind,
-    Node,
-    Stmt,
-    Store,
-)  # fmt: skip
 from hbc.ir.lang.types import TILES
 from hbc.ir.lang.walk import children, nodes, statements
 
 WARP = 32  # lanes
 MOST_THREADS = 1024  # of a block, on every GPU so far
-THREADS = (LoopKind.THREAD, LoopKind.LANE)
+THREADS = (ir.LoopKind.THREAD, ir.LoopKind.LANE)
 
 
 def check_launches(kernel: Kernel) -> None:
     """HbcError for what no GPU can run: too many threads, and results or decisions on the host that
     would need data of the device."""
-    allocated = (n for n in nodes(kernel.body) if isinstance(n, Allocate))
+    allocated = (n for n in nodes(kernel.body) if isinstance(n, ir.Allocate))
     _host(kernel.body, frozenset(a.buffer for a in allocated if a.memory in TILES))
 
 
-def thread_loops(s: Stmt) -> tuple[tuple[For, ...], Stmt]:
+def thread_loops(s: ir.Stmt) -> tuple[tuple[ir.For, ...], ir.Stmt]:
     """The loops over threads that nest directly, outermost first, and what is in them."""
-    loops: list[For] = []
-    while isinstance(s, For) and s.kind in THREADS:
+    loops: list[ir.For] = []
+    while isinstance(s, ir.For) and s.kind in THREADS:
         loops.append(s)
         s = s.body
     return tuple(loops), s
 
 
-def by_warps(nest: For, tiles: Collection[str] = ()) -> bool:
+def by_warps(nest: ir.For, tiles: Collection[str] = ()) -> bool:
     """Whether the loops over threads of a nest count warps: lanes or tiles are inside. `tiles` are the
     buffers in tile memory around it."""
     for s in statements(nest):
         match s:
-            case For(kind=LoopKind.LANE):
+            case ir.For(kind=ir.LoopKind.LANE):
                 return True
-            case Allocate(memory=memory) if memory in TILES:
+            case ir.Allocate(memory=memory) if memory in TILES:
                 return True
-            case Store(buffer=buffer) if buffer in tiles:
+            case ir.Store(buffer=buffer) if buffer in tiles:
                 return True
-            case Store(value=value) if any(
-                isinstance(n, Load) and n.buffer in tiles for n in nodes(value)
+            case ir.Store(value=value) if any(
+                isinstance(n, ir.Load) and n.buffer in tiles for n in nodes(value)
             ):
                 return True
             case _:
@@ -64,42 +52,42 @@ def by_warps(nest: For, tiles: Collection[str] = ()) -> bool:
     return False
 
 
-def thread_count(nest: For, tiles: Collection[str] = ()) -> int:
+def thread_count(nest: ir.For, tiles: Collection[str] = ()) -> int:
     """How many threads the outermost loop over threads, and those right in it, need."""
     loops, _ = thread_loops(nest)
-    counts = [_extent(x) for x in loops if x.kind is LoopKind.THREAD]
+    counts = [_extent(x) for x in loops if x.kind is ir.LoopKind.THREAD]
     return prod(counts) * (WARP if by_warps(nest, tiles) else 1)
 
 
-def _extent(loop: For) -> int:
-    return int(loop.extent.value) if isinstance(loop.extent, Const) else 1
+def _extent(loop: ir.For) -> int:
+    return int(loop.extent.value) if isinstance(loop.extent, ir.Const) else 1
 
 
-def _host(s: Stmt, tiles: frozenset[str]) -> None:
+def _host(s: ir.Stmt, tiles: frozenset[str]) -> None:
     match s:
-        case For(kind=LoopKind.BLOCK):
+        case ir.For(kind=ir.LoopKind.BLOCK):
             _block(s, tiles)
             return
-        case Store(buffer=buffer):
+        case ir.Store(buffer=buffer):
             raise error(
                 f"`{buffer}` is computed outside of any block of threads", s.span,
                 f"`{buffer}.gpu_blocks(..)` computes it on the GPU",
             )  # fmt: skip
-        case For(start=start, extent=extent):
+        case ir.For(start=start, extent=extent):
             _without_data(s, start, extent)
-        case LetStmt(value=value):
+        case ir.LetStmt(value=value):
             _without_data(s, value)
-        case If(condition=condition) | Assert(condition=condition):
+        case ir.If(condition=condition) | ir.Assert(condition=condition):
             _without_data(s, condition)
         case _:
             pass
     for c in children(s):
-        if isinstance(c, Stmt):
+        if isinstance(c, ir.Stmt):
             _host(c, tiles)
 
 
-def _without_data(s: Stmt, *values: Node) -> None:
-    read = [n for v in values for n in nodes(v) if isinstance(n, Load)]
+def _without_data(s: ir.Stmt, *values: ir.Node) -> None:
+    read = [n for v in values for n in nodes(v) if isinstance(n, ir.Load)]
     if read:
         raise error(
             f"what the blocks are to do depends on `{read[0].buffer}`, which is on the GPU",
@@ -108,19 +96,19 @@ def _without_data(s: Stmt, *values: Node) -> None:
         )
 
 
-def _block(s: Stmt, tiles: frozenset[str]) -> None:
-    if isinstance(s, For) and s.kind in THREADS:
+def _block(s: ir.Stmt, tiles: frozenset[str]) -> None:
+    if isinstance(s, ir.For) and s.kind in THREADS:
         _threads(s, tiles)
         return
     for c in children(s):
-        if isinstance(c, Stmt):
+        if isinstance(c, ir.Stmt):
             _block(c, tiles)
 
 
-def _threads(nest: For, tiles: frozenset[str]) -> None:
+def _threads(nest: ir.For, tiles: frozenset[str]) -> None:
     loops, _ = thread_loops(nest)
     for x in loops:
-        if x.kind is LoopKind.LANE and _extent(x) > WARP:
+        if x.kind is ir.LoopKind.LANE and _extent(x) > WARP:
             raise error(
                 f"`{x.var}` has {_extent(x)} iterations, and a warp has {WARP} lanes", x.span,
                 f"split it by {WARP} or less",
@@ -128,7 +116,7 @@ def _threads(nest: For, tiles: frozenset[str]) -> None:
     count = thread_count(nest, tiles)
     if count <= MOST_THREADS:
         return
-    factors = [str(_extent(x)) for x in loops if x.kind is LoopKind.THREAD]
+    factors = [str(_extent(x)) for x in loops if x.kind is ir.LoopKind.THREAD]
     factors += [f"{WARP} (a warp each)"] if by_warps(nest, tiles) else []
     product = f"{' * '.join(factors)} = " if len(factors) > 1 else ""
     raise error(

@@ -8,34 +8,15 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.instruction import Instruction
 from hbc.ir.lang.kernel import Argument, Check, Kernel, Size, Table
-from hbc.ir.lang.nodes import (
-    Allocate,
-    Assert,
-    Barrier,
-    BarrierScope,
-    Block,
-    Comment,
-    CopyCommit,
-    CopyWait,
-    Expr,
-    For,
-    If,
-    LetStmt,
-    LoopKind,
-    Op,
-    Prefetch,
-    Stmt,
-    Store,
-    Swizzle,
-)
 from hbc.ir.lang.read_expr import element_type, expression, indices, literal, place
 from hbc.ir.lang.read_tokens import Cursor, tokens, unescape
 from hbc.ir.lang.types import Memory
 
 
-def read_expr(text: str) -> Expr:
+def read_expr(text: str) -> ir.Expr:
     """The expression that is the whole text."""
     c = tokens(text)
     e = expression(c)
@@ -43,7 +24,7 @@ def read_expr(text: str) -> Expr:
     return e
 
 
-def read_stmt(text: str) -> Stmt:
+def read_stmt(text: str) -> ir.Stmt:
     """The statement that is the whole text."""
     c = tokens(text)
     s = _statement(c)
@@ -86,12 +67,12 @@ def read_kernel(text: str, known: Sequence[Instruction] = ()) -> Kernel:
     return Kernel(name, *parts, body, tuple(used))
 
 
-def _statement(c: Cursor) -> Stmt:
+def _statement(c: Cursor) -> ir.Stmt:
     if c.next.kind == "comment":
-        return Comment(unescape(c.take().text[1:].removeprefix(" ")))
+        return ir.Comment(unescape(c.take().text[1:].removeprefix(" ")))
     if c.is_("{"):
         return _block(c)
-    if c.is_(*LoopKind):
+    if c.is_(*ir.LoopKind):
         return _for(c)
     if c.is_("let"):
         return _lets(c)
@@ -100,40 +81,40 @@ def _statement(c: Cursor) -> Stmt:
         buffer = c.name()
         c.expect(".")
         element = element_type(c)
-        return Prefetch(buffer, place(c)[0], element, level)
+        return ir.Prefetch(buffer, place(c)[0], element, level)
     if c.accept("allocate"):
         return _allocate(c)
     if c.accept("if"):
         condition = expression(c)
         then = _body(c)
-        return If(condition, then, _body(c) if c.accept("else") else None)
+        return ir.If(condition, then, _body(c) if c.accept("else") else None)
     if c.accept("barrier"):
-        return Barrier(BarrierScope(c.name()))
+        return ir.Barrier(ir.BarrierScope(c.name()))
     if c.accept("assert"):
         condition = expression(c)
         c.expect(",")
-        return Assert(condition, _string(c))
+        return ir.Assert(condition, _string(c))
     if c.accept("copies"):
         return _copies(c)
     asynchronous = c.accept("async")
     warp = c.accept("warp")
-    atomic = Op(c.take().text) if c.accept("atomic") else None
+    atomic = ir.Op(c.take().text) if c.accept("atomic") else None
     buffer = c.name()
     index, mask = place(c)
     c.expect("=")
-    return Store(buffer, index, expression(c), mask, None, asynchronous, atomic, warp)
+    return ir.Store(buffer, index, expression(c), mask, None, asynchronous, atomic, warp)
 
 
-def _copies(c: Cursor) -> Stmt:
+def _copies(c: Cursor) -> ir.Stmt:
     if c.accept("commit"):
-        return CopyCommit()
+        return ir.CopyCommit()
     c.expect("wait")
-    return CopyWait(c.number())
+    return ir.CopyWait(c.number())
 
 
-def _lets(c: Cursor) -> Stmt:
+def _lets(c: Cursor) -> ir.Stmt:
     """`let a = x in let b = y in ..`: there may be thousands."""
-    found: list[tuple[str, Expr]] = []
+    found: list[tuple[str, ir.Expr]] = []
     while c.accept("let"):
         name = c.name()
         c.expect("=")
@@ -141,12 +122,12 @@ def _lets(c: Cursor) -> Stmt:
         c.expect("in")
     body = _statement(c)
     for name, value in reversed(found):
-        body = LetStmt(name, value, body)
+        body = ir.LetStmt(name, value, body)
     return body
 
 
-def _for(c: Cursor) -> For:
-    kind = LoopKind(c.take().text)
+def _for(c: Cursor) -> ir.For:
+    kind = ir.LoopKind(c.take().text)
     var = c.name()
     c.expect("from")
     start = expression(c)
@@ -156,10 +137,10 @@ def _for(c: Cursor) -> For:
     resident = c.number() if c.accept("resident") else None
     at_once = c.number() if c.accept("at_once") else None
     note = _note(c)
-    return For(var, start, extent, kind, _body(c), note, None, stages, resident, at_once)
+    return ir.For(var, start, extent, kind, _body(c), note, None, stages, resident, at_once)
 
 
-def _allocate(c: Cursor) -> Allocate:
+def _allocate(c: Cursor) -> ir.Allocate:
     buffer = c.name()
     c.expect(":")
     element = element_type(c)
@@ -170,20 +151,20 @@ def _allocate(c: Cursor) -> Allocate:
     if c.accept("swizzle"):
         unit = c.number()
         c.expect("of")
-        swizzle = Swizzle(unit, c.number())
+        swizzle = ir.Swizzle(unit, c.number())
     note = _note(c)
-    return Allocate(buffer, element, extent, memory, _body(c), note, None, swizzle)
+    return ir.Allocate(buffer, element, extent, memory, _body(c), note, None, swizzle)
 
 
-def _block(c: Cursor) -> Block:
+def _block(c: Cursor) -> ir.Block:
     c.expect("{")
-    found: list[Stmt] = []
+    found: list[ir.Stmt] = []
     while not c.accept("}"):
         found.append(_statement(c))
-    return Block(tuple(found))
+    return ir.Block(tuple(found))
 
 
-def _body(c: Cursor) -> Stmt:
+def _body(c: Cursor) -> ir.Stmt:
     """Statements in braces; one stands for itself."""
     inner = _block(c)
     return inner.body[0] if len(inner.body) == 1 else inner

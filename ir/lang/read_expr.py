@@ -7,29 +7,8 @@ import re
 from collections.abc import Callable
 from typing import Final
 
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.fold import round_to
-from hbc.ir.lang.nodes import (
-    Access,
-    Binary,
-    Broadcast,
-    Call,
-    Cast,
-    Const,
-    Expr,
-    Gather,
-    Instruct,
-    Let,
-    Load,
-    MathOp,
-    Move,
-    Op,
-    Ramp,
-    Select,
-    Unary,
-    UnaryOp,
-    Var,
-    VectorReduce,
-)
 from hbc.ir.lang.read_tokens import Cursor
 from hbc.ir.lang.show import PRECEDENCE
 from hbc.ir.lang.types import CONDITION, DTYPES, INDEX, DType, Memory, Type
@@ -37,11 +16,11 @@ from hbc.ir.lang.types import CONDITION, DTYPES, INDEX, DType, Memory, Type
 _BROADCAST: Final = re.compile(r"x(\d+)")
 _TYPE: Final = re.compile(rf"({'|'.join(DTYPES)})(?:x(\d+))?")
 _MOVES: Final = {f"{a}_to_{b}": (a, b) for a in Memory for b in Memory}
-_MATH: Final = {op.value for op in MathOp}
+_MATH: Final = {op.value for op in ir.MathOp}
 _SPECIAL: Final = {"inf": math.inf, "nan": math.nan}
 
 
-def expression(c: Cursor, level: int = 0) -> Expr:
+def expression(c: Cursor, level: int = 0) -> ir.Expr:
     """An expression of operators that bind at least as tightly as `level`."""
     if c.is_("let"):
         return _let(c)
@@ -52,7 +31,7 @@ def expression(c: Cursor, level: int = 0) -> Expr:
         if own < level:
             break
         c.take()
-        left = Binary(op, left, expression(c, own + 1))
+        left = ir.Binary(op, left, expression(c, own + 1))
     return left
 
 
@@ -74,9 +53,9 @@ def value_type(c: Cursor) -> Type:
     return found
 
 
-def indices(c: Cursor, closing: str) -> tuple[Expr, ...]:
+def indices(c: Cursor, closing: str) -> tuple[ir.Expr, ...]:
     """Expressions up to the closing sign."""
-    found: list[Expr] = []
+    found: list[ir.Expr] = []
     while not c.accept(closing):
         if found:
             c.expect(",")
@@ -84,7 +63,7 @@ def indices(c: Cursor, closing: str) -> tuple[Expr, ...]:
     return tuple(found)
 
 
-def place(c: Cursor) -> tuple[Expr, Expr | None]:
+def place(c: Cursor) -> tuple[ir.Expr, ir.Expr | None]:
     """`[index]` or `[index if mask]`."""
     c.expect("[")
     index = expression(c)
@@ -93,7 +72,7 @@ def place(c: Cursor) -> tuple[Expr, Expr | None]:
     return index, mask
 
 
-def literal(c: Cursor, element: DType | None = None) -> Const:
+def literal(c: Cursor, element: DType | None = None) -> ir.Const:
     """A number, `true`, `inf` and so on with its type, which defaults to i64 or `element`."""
     minus = c.accept("-")
     text = c.next.text
@@ -107,13 +86,13 @@ def literal(c: Cursor, element: DType | None = None) -> Const:
         raise c.wrong("a literal")
     c.take()
     if isinstance(value, bool):
-        return Const(value, CONDITION)
+        return ir.Const(value, CONDITION)
     t = value_type(c) if c.accept(":") else INDEX if element is None else Type(element)
     value = -value if minus else value
-    return Const(round_to(value, t.element) if isinstance(value, float) else value, t)
+    return ir.Const(round_to(value, t.element) if isinstance(value, float) else value, t)
 
 
-def _operand(c: Cursor) -> Expr:
+def _operand(c: Cursor) -> ir.Expr:
     token = c.next
     if token.kind == "call":
         return _call(c)
@@ -129,33 +108,33 @@ def _operand(c: Cursor) -> Expr:
         if token.text == "-" and is_literal and following.kind != "quoted":
             return literal(c)
         c.take()
-        return Unary(UnaryOp(token.text), _operand(c))
+        return ir.Unary(ir.UnaryOp(token.text), _operand(c))
     name = c.name()
     if c.accept(":"):
-        return Var(name, value_type(c))
-    return _memory(c, name) if c.accept(".") else Var(name)
+        return ir.Var(name, value_type(c))
+    return _memory(c, name) if c.accept(".") else ir.Var(name)
 
 
-def _memory(c: Cursor, name: str) -> Expr:
+def _memory(c: Cursor, name: str) -> ir.Expr:
     """`A.f32[i]` is a Load, `A.f32(i, j)` an Access."""
     access = c.next.kind == "call"
     t = value_type(c)
     if access:
-        return Access(name, indices(c, ")"), t)
+        return ir.Access(name, indices(c, ")"), t)
     index, mask = place(c)
-    return Load(name, index, t, mask)
+    return ir.Load(name, index, t, mask)
 
 
-def _let(c: Cursor) -> Let:
+def _let(c: Cursor) -> ir.Let:
     c.expect("let")
     name = c.name()
     c.expect("=")
     value = expression(c)
     c.expect("in")
-    return Let(name, value, expression(c))
+    return ir.Let(name, value, expression(c))
 
 
-def _call(c: Cursor) -> Expr:
+def _call(c: Cursor) -> ir.Expr:
     """Everything that is written `name(..)` or `name<..>(..)`."""
     token = c.next
     name, _, parameter = token.text.rstrip(">").partition("<")
@@ -167,51 +146,51 @@ def _call(c: Cursor) -> Expr:
         to = _as_type(parameter) if parameter else args[0].type if args else None
         if to is None:
             raise c.wrong("a math function with a type")
-        return Call(MathOp(name), args, to)
+        return ir.Call(ir.MathOp(name), args, to)
     if name not in _CALLS and t is None and copies is None and name not in _MOVES:
         raise c.wrong("a function")
     c.take()
     if copies:
-        result: Expr = Broadcast(expression(c), int(copies[1]))
+        result: ir.Expr = ir.Broadcast(expression(c), int(copies[1]))
     elif t is not None:
-        result = Cast(t, expression(c))
+        result = ir.Cast(t, expression(c))
     elif name in _MOVES:
-        result = Move(*_MOVES[name], expression(c))
+        result = ir.Move(*_MOVES[name], expression(c))
     else:
         result = _CALLS[name](c, parameter)
     c.expect(")")
     return result
 
 
-def _two(c: Cursor) -> tuple[Expr, Expr]:
+def _two(c: Cursor) -> tuple[ir.Expr, ir.Expr]:
     first = expression(c)
     c.expect(",")
     return first, expression(c)
 
 
-def _extreme(op: Op) -> Callable[[Cursor, str], Expr]:
-    return lambda c, _: Binary(op, *_two(c))
+def _extreme(op: ir.Op) -> Callable[[Cursor, str], ir.Expr]:
+    return lambda c, _: ir.Binary(op, *_two(c))
 
 
-def _select(c: Cursor, _: str) -> Expr:
+def _select(c: Cursor, _: str) -> ir.Expr:
     condition = expression(c)
     c.expect(",")
-    return Select(condition, *_two(c))
+    return ir.Select(condition, *_two(c))
 
 
-def _ramp(c: Cursor, _: str) -> Expr:
+def _ramp(c: Cursor, _: str) -> ir.Expr:
     base, stride = _two(c)
     c.expect(",")
-    return Ramp(base, stride, c.number())
+    return ir.Ramp(base, stride, c.number())
 
 
-def _reduce(c: Cursor, op: str) -> Expr:
+def _reduce(c: Cursor, op: str) -> ir.Expr:
     value = expression(c)
     c.expect(",")
-    return VectorReduce(Op(op), value, c.number())
+    return ir.VectorReduce(ir.Op(op), value, c.number())
 
 
-def _gather(c: Cursor, _: str) -> Expr:
+def _gather(c: Cursor, _: str) -> ir.Expr:
     value = expression(c)
     c.expect(",")
     c.expect("[")
@@ -220,10 +199,10 @@ def _gather(c: Cursor, _: str) -> Expr:
         if picks:
             c.expect(",")
         picks.append(c.number())
-    return Gather(value, tuple(picks))
+    return ir.Gather(value, tuple(picks))
 
 
-def _instruct(c: Cursor, parameter: str) -> Expr:
+def _instruct(c: Cursor, parameter: str) -> ir.Expr:
     head, *sizes = parameter.split(",")
     name, _, type_text = head.partition(":")
     result = _as_type(type_text)
@@ -233,13 +212,13 @@ def _instruct(c: Cursor, parameter: str) -> Expr:
     args = [expression(c)]
     while c.accept(","):
         args.append(expression(c))
-    return Instruct(name, given, tuple(args), result)
+    return ir.Instruct(name, given, tuple(args), result)
 
 
-_CALLS: Final[dict[str, Callable[[Cursor, str], Expr]]] = {
-    "min": _extreme(Op.MIN),
-    "max": _extreme(Op.MAX),
-    "abs": lambda c, _: Unary(UnaryOp.ABS, expression(c)),
+_CALLS: Final[dict[str, Callable[[Cursor, str], ir.Expr]]] = {
+    "min": _extreme(ir.Op.MIN),
+    "max": _extreme(ir.Op.MAX),
+    "abs": lambda c, _: ir.Unary(ir.UnaryOp.ABS, expression(c)),
     "select": _select,
     "ramp": _ramp,
     "reduce": _reduce,

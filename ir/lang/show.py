@@ -11,78 +11,43 @@ import math
 import re
 from typing import Final, assert_never
 
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.fold import round_to
 from hbc.ir.lang.kernel import Argument, Kernel, Size, Table
-from hbc.ir.lang.nodes import (
-    Access,
-    Allocate,
-    Assert,
-    Barrier,
-    Binary,
-    Block,
-    Broadcast,
-    Call,
-    Cast,
-    Comment,
-    Const,
-    CopyCommit,
-    CopyWait,
-    Expr,
-    For,
-    Gather,
-    If,
-    Instruct,
-    Let,
-    LetStmt,
-    Load,
-    LoopKind,
-    Move,
-    Node,
-    Op,
-    Prefetch,
-    Ramp,
-    Select,
-    Stmt,
-    Store,
-    Unary,
-    UnaryOp,
-    Var,
-    VectorReduce,
-)
 from hbc.ir.lang.types import CONDITION, INDEX, DType, Kind
 
 # Higher binds tighter; operators of one level group to the left, comparisons not at all.
 PRECEDENCE: Final = {
-    Op.OR: 1,
-    Op.XOR: 2,
-    Op.AND: 3,
-    Op.EQ: 4,
-    Op.NE: 4,
-    Op.LT: 4,
-    Op.LE: 4,
-    Op.GT: 4,
-    Op.GE: 4,
-    Op.SHL: 5,
-    Op.SHR: 5,
-    Op.ADD: 6,
-    Op.SUB: 6,
-    Op.MUL: 7,
-    Op.DIV: 7,
-    Op.MOD: 7,
+    ir.Op.OR: 1,
+    ir.Op.XOR: 2,
+    ir.Op.AND: 3,
+    ir.Op.EQ: 4,
+    ir.Op.NE: 4,
+    ir.Op.LT: 4,
+    ir.Op.LE: 4,
+    ir.Op.GT: 4,
+    ir.Op.GE: 4,
+    ir.Op.SHL: 5,
+    ir.Op.SHR: 5,
+    ir.Op.ADD: 6,
+    ir.Op.SUB: 6,
+    ir.Op.MUL: 7,
+    ir.Op.DIV: 7,
+    ir.Op.MOD: 7,
 }
 COMPARISON_LEVEL: Final = 4
 _UNARY_LEVEL: Final = 8
 
 RESERVED: Final = frozenset({"let", "in", "if", "else", "true", "false", "inf", "nan"})
 STATEMENTS: Final = frozenset(
-    {*LoopKind, "prefetch", "allocate", "assert", "barrier", "async", "atomic", "warp", "copies"}
+    {*ir.LoopKind, "prefetch", "allocate", "assert", "barrier", "async", "atomic", "warp", "copies"}
 )
 IDENTIFIER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
-def show(node: Node) -> str:
+def show(node: ir.Node) -> str:
     """The text of an expression (one line) or statement (lines without a final newline)."""
-    if isinstance(node, Stmt):
+    if isinstance(node, ir.Stmt):
         return "\n".join(_lines(node, 0))
     return _expr(node, 0)
 
@@ -120,118 +85,118 @@ def value_text(value: int | float | bool, element: DType) -> str:
     return text if re.search("[.e]", text) else text + ".0"
 
 
-def _expr(e: Expr, level: int) -> str:
+def _expr(e: ir.Expr, level: int) -> str:
     """`e`, in parentheses when it binds weaker than `level`."""
     match e:
-        case Const(value=value, type=t):
+        case ir.Const(value=value, type=t):
             text = value_text(value, t.element)
             return text if t in (INDEX, CONDITION) else f"{text}:{t}"
-        case Var(name=name, type=t):
+        case ir.Var(name=name, type=t):
             return name_text(name) if t == INDEX else f"{name_text(name)}:{t}"
-        case Binary(op=op, a=a, b=b):
+        case ir.Binary(op=op, a=a, b=b):
             if op not in PRECEDENCE:
                 return f"{op}({_expr(a, 0)}, {_expr(b, 0)})"
             own = PRECEDENCE[op]
             left = own + 1 if own == COMPARISON_LEVEL else own
             return _wrap(f"{_expr(a, left)} {op} {_expr(b, own + 1)}", own < level)
-        case Unary(op=UnaryOp.ABS, a=a):
+        case ir.Unary(op=ir.UnaryOp.ABS, a=a):
             return f"abs({_expr(a, 0)})"
-        case Unary(op=uop, a=Const() as a):
+        case ir.Unary(op=uop, a=ir.Const() as a):
             return f"{uop}({_expr(a, 0)})"
-        case Unary(op=uop, a=a):
+        case ir.Unary(op=uop, a=a):
             return f"{uop}{_expr(a, _UNARY_LEVEL)}"
-        case Select(condition=c, a=a, b=b):
+        case ir.Select(condition=c, a=a, b=b):
             return f"select({_list(c, a, b)})"
-        case Cast(type=t, value=v):
+        case ir.Cast(type=t, value=v):
             return f"{t}({_expr(v, 0)})"
-        case Access(name=name, indices=indices, type=t):
+        case ir.Access(name=name, indices=indices, type=t):
             return f"{name_text(name)}.{t}({_list(*indices)})"
-        case Load(buffer=buffer, index=index, type=t, mask=mask):
+        case ir.Load(buffer=buffer, index=index, type=t, mask=mask):
             return f"{name_text(buffer)}.{t}{_place(index, mask)}"
-        case Call(name=fn, args=args, type=t):
+        case ir.Call(name=fn, args=args, type=t):
             to = "" if args and args[0].type == t else f"<{t}>"
             return f"{fn}{to}({_list(*args)})"
-        case Let(name=name, value=v, body=body):
+        case ir.Let(name=name, value=v, body=body):
             return _wrap(f"let {name_text(name)} = {_expr(v, 0)} in {_expr(body, 0)}", level > 0)
         case _:
             return _vector(e)
 
 
-def _vector(e: Ramp | Broadcast | VectorReduce | Gather | Move | Instruct) -> str:
+def _vector(e: ir.Ramp | ir.Broadcast | ir.VectorReduce | ir.Gather | ir.Move | ir.Instruct) -> str:
     match e:
-        case Ramp(base=base, stride=stride, lanes=lanes):
+        case ir.Ramp(base=base, stride=stride, lanes=lanes):
             return f"ramp({_list(base, stride)}, {lanes})"
-        case Broadcast(value=v, lanes=lanes):
+        case ir.Broadcast(value=v, lanes=lanes):
             return f"x{lanes}({_expr(v, 0)})"
-        case VectorReduce(op=op, value=v, lanes=lanes):
+        case ir.VectorReduce(op=op, value=v, lanes=lanes):
             return f"reduce<{op}>({_expr(v, 0)}, {lanes})"
-        case Gather(value=v, lanes=picks):
+        case ir.Gather(value=v, lanes=picks):
             return f"gather({_expr(v, 0)}, [{', '.join(map(str, picks))}])"
-        case Move(source=source, target=target, value=v):
+        case ir.Move(source=source, target=target, value=v):
             return f"{source}_to_{target}({_expr(v, 0)})"
-        case Instruct(name=name, sizes=sizes, args=args, type=t):
+        case ir.Instruct(name=name, sizes=sizes, args=args, type=t):
             given = "".join(f",{size}={n}" for size, n in sizes)
             return f"instruct<{name}:{t}{given}>({_list(*args)})"
         case _:
             assert_never(e)
 
 
-def _lines(s: Stmt, depth: int) -> list[str]:
+def _lines(s: ir.Stmt, depth: int) -> list[str]:
     pad = "    " * depth
     match s:
-        case Comment(text=text):
+        case ir.Comment(text=text):
             escaped = text.replace("\\", "\\\\").replace("\n", "\\n")
             return [f"{pad}# {escaped}"]
-        case Barrier(scope=scope):
+        case ir.Barrier(scope=scope):
             return [f"{pad}barrier {scope}"]
-        case CopyCommit():
+        case ir.CopyCommit():
             return [f"{pad}copies commit"]
-        case CopyWait(most=most):
+        case ir.CopyWait(most=most):
             return [f"{pad}copies wait {most}"]
-        case Store(buffer=buffer, index=index, value=value, mask=mask):
+        case ir.Store(buffer=buffer, index=index, value=value, mask=mask):
             pad += "async " if s.asynchronous else ""
             pad += "warp " if s.warp else ""
             pad += "" if s.atomic is None else f"atomic {s.atomic} "
             return [f"{pad}{name_text(buffer)}{_place(index, mask)} = {show(value)}"]
-        case Prefetch(buffer=buffer, index=index, element=element, level=level):
+        case ir.Prefetch(buffer=buffer, index=index, element=element, level=level):
             into = "" if level == 1 else f" {level}"
             return [f"{pad}prefetch{into} {name_text(buffer)}.{element}{_place(index, None)}"]
-        case For(var=var, start=start, extent=extent, kind=kind, body=body, note=note):
+        case ir.For(var=var, start=start, extent=extent, kind=kind, body=body, note=note):
             head = f"{kind} {name_text(var)} from {show(start)} count {show(extent)}"
             stages = "" if s.stages == 1 else f" stages {s.stages}"
             resident = "" if s.resident is None else f" resident {s.resident}"
             at_once = "" if s.at_once is None else f" at_once {s.at_once}"
             return _braced(head + stages + resident + at_once + _note(note), body, depth)
-        case Block(body=stmts):
+        case ir.Block(body=stmts):
             return [f"{pad}{{", *(x for c in stmts for x in _lines(c, depth + 1)), f"{pad}}}"]
-        case LetStmt():
+        case ir.LetStmt():
             lets = []
-            inner: Stmt = s
-            while isinstance(inner, LetStmt):  # there may be thousands, one inside the other
+            inner: ir.Stmt = s
+            while isinstance(inner, ir.LetStmt):  # there may be thousands, one inside the other
                 lets.append(f"{pad}let {name_text(inner.name)} = {show(inner.value)} in")
                 inner = inner.body
             return [*lets, *_lines(inner, depth)]
-        case Allocate(buffer=buffer, element=element, extent=extent, memory=memory, body=body):
+        case ir.Allocate(buffer=buffer, element=element, extent=extent, memory=memory, body=body):
             head = f"allocate {name_text(buffer)}: {element}[{show(extent)}] in {memory}"
             if s.swizzle is not None:
                 head += f" swizzle {s.swizzle.unit} of {s.swizzle.row}"
             return _braced(head + _note(s.note), body, depth)
-        case If(condition=c, then=then, otherwise=other):
+        case ir.If(condition=c, then=then, otherwise=other):
             first = _braced(f"if {show(c)}", then, depth)
             if other is None:
                 return first
             second = _braced("else", other, depth)
             return [*first[:-1], f"{pad}}} {second[0].lstrip()}", *second[1:]]
-        case Assert(condition=c, message=message):
+        case ir.Assert(condition=c, message=message):
             return [f"{pad}assert {show(c)}, {json.dumps(message)}"]
         case _:
             assert_never(s)
 
 
-def _braced(head: str, body: Stmt, depth: int) -> list[str]:
+def _braced(head: str, body: ir.Stmt, depth: int) -> list[str]:
     """A body in braces: one statement stands for itself, several or none are a Block."""
     pad = "    " * depth
-    inner = body.body if isinstance(body, Block) and len(body.body) != 1 else (body,)
+    inner = body.body if isinstance(body, ir.Block) and len(body.body) != 1 else (body,)
     opening = f"{head} {{" if head else "{"
     return [pad + opening, *(x for c in inner for x in _lines(c, depth + 1)), pad + "}"]
 
@@ -252,11 +217,11 @@ def _table(t: Table) -> str:
     return f"table {name_text(t.name)}: {t.element}[{shape}] = [{values}]"
 
 
-def _list(*es: Expr) -> str:
+def _list(*es: ir.Expr) -> str:
     return ", ".join(_expr(e, 0) for e in es)
 
 
-def _place(index: Expr, mask: Expr | None) -> str:
+def _place(index: ir.Expr, mask: ir.Expr | None) -> str:
     return f"[{_expr(index, 0)}]" if mask is None else f"[{_expr(index, 0)} if {_expr(mask, 0)}]"
 
 

@@ -8,177 +8,147 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, TypeVar, assert_never
 
-from hbc.ir.lang.nodes import (
-    Access,
-    Allocate,
-    Assert,
-    Barrier,
-    Binary,
-    Block,
-    Broadcast,
-    Call,
-    Cast,
-    Comment,
-    Const,
-    CopyCommit,
-    CopyWait,
-    Expr,
-    For,
-    Gather,
-    If,
-    Instruct,
-    Let,
-    LetStmt,
-    Load,
-    Move,
-    Node,
-    Prefetch,
-    Ramp,
-    Select,
-    Stmt,
-    Store,
-    Unary,
-    Var,
-    VectorReduce,
-)  # fmt: skip
+from hbc.ir.lang import nodes as ir
 
 N = TypeVar("N")
-ExprMap = Callable[[Expr], Expr]
-StmtMap = Callable[[Stmt], Stmt]
+ExprMap = Callable[[ir.Expr], ir.Expr]
+StmtMap = Callable[[ir.Stmt], ir.Stmt]
 
 
-def map_children(e: Expr, f: ExprMap) -> Expr:
+def map_children(e: ir.Expr, f: ExprMap) -> ir.Expr:
     """`e` with `f` applied to each direct child expression."""
     match e:
-        case Binary(op=op, a=a, b=b):  # most nodes are of the first kinds
+        case ir.Binary(op=op, a=a, b=b):  # most nodes are of the first kinds
             x, y = f(a), f(b)
-            return e if x is a and y is b else Binary(op, x, y, e.span)
-        case Const() | Var():
+            return e if x is a and y is b else ir.Binary(op, x, y, e.span)
+        case ir.Const() | ir.Var():
             return e
-        case Load(buffer=buffer, index=index, type=t, mask=mask):
+        case ir.Load(buffer=buffer, index=index, type=t, mask=mask):
             i = f(index)
             m = None if mask is None else f(mask)
             if i is index and m is mask:
                 return e
-            return Load(buffer, i, t.with_lanes(i.type.lanes), m, e.span)
-        case Broadcast(value=v, lanes=lanes):
+            return ir.Load(buffer, i, t.with_lanes(i.type.lanes), m, e.span)
+        case ir.Broadcast(value=v, lanes=lanes):
             w = f(v)
-            return e if w is v else Broadcast(w, lanes, e.span)
-        case Ramp(base=base, stride=stride, lanes=lanes):
+            return e if w is v else ir.Broadcast(w, lanes, e.span)
+        case ir.Ramp(base=base, stride=stride, lanes=lanes):
             x, y = f(base), f(stride)
-            return e if x is base and y is stride else Ramp(x, y, lanes, e.span)
-        case Cast(type=t, value=v):
+            return e if x is base and y is stride else ir.Ramp(x, y, lanes, e.span)
+        case ir.Cast(type=t, value=v):
             w = f(v)
-            return e if w is v else Cast(t.with_lanes(w.type.lanes), w, e.span)
-        case Unary(op=uop, a=a):
+            return e if w is v else ir.Cast(t.with_lanes(w.type.lanes), w, e.span)
+        case ir.Unary(op=uop, a=a):
             x = f(a)
-            return e if x is a else Unary(uop, x, e.span)
-        case Select(condition=c, a=a, b=b):
+            return e if x is a else ir.Unary(uop, x, e.span)
+        case ir.Select(condition=c, a=a, b=b):
             z, x, y = f(c), f(a), f(b)
-            return e if z is c and x is a and y is b else Select(z, x, y, e.span)
-        case Access(name=name, indices=indices, type=t):
+            return e if z is c and x is a and y is b else ir.Select(z, x, y, e.span)
+        case ir.Access(name=name, indices=indices, type=t):
             new = _map_all(indices, f)
-            return e if new is indices else Access(name, new, t, e.span)
-        case Call(name=fn, args=args, type=t):
+            return e if new is indices else ir.Access(name, new, t, e.span)
+        case ir.Call(name=fn, args=args, type=t):
             new = _map_all(args, f)
-            return e if new is args else Call(fn, new, t.with_lanes(new[0].type.lanes), e.span)
-        case VectorReduce(op=op, value=v, lanes=lanes):
+            return e if new is args else ir.Call(fn, new, t.with_lanes(new[0].type.lanes), e.span)
+        case ir.VectorReduce(op=op, value=v, lanes=lanes):
             w = f(v)
-            return e if w is v else VectorReduce(op, w, lanes, e.span)
-        case Gather(value=v, lanes=picks):
+            return e if w is v else ir.VectorReduce(op, w, lanes, e.span)
+        case ir.Gather(value=v, lanes=picks):
             w = f(v)
-            return e if w is v else Gather(w, picks, e.span)
-        case Let(name=name, value=v, body=body):
+            return e if w is v else ir.Gather(w, picks, e.span)
+        case ir.Let(name=name, value=v, body=body):
             w, b = f(v), f(body)
-            return e if w is v and b is body else Let(name, w, b, e.span)
-        case Move(source=s, target=t2, value=v):
+            return e if w is v and b is body else ir.Let(name, w, b, e.span)
+        case ir.Move(source=s, target=t2, value=v):
             w = f(v)
-            return e if w is v else Move(s, t2, w, e.span)
-        case Instruct(name=name, sizes=sizes, args=args, type=t):
+            return e if w is v else ir.Move(s, t2, w, e.span)
+        case ir.Instruct(name=name, sizes=sizes, args=args, type=t):
             new = _map_all(args, f)
-            return e if new is args else Instruct(name, sizes, new, t, e.span)
+            return e if new is args else ir.Instruct(name, sizes, new, t, e.span)
         case _:
             assert_never(e)
 
 
-def map_stmt(s: Stmt, on_expr: ExprMap, on_stmt: StmtMap) -> Stmt:
+def map_stmt(s: ir.Stmt, on_expr: ExprMap, on_stmt: StmtMap) -> ir.Stmt:
     """`s` with `on_expr` applied to its own expressions and `on_stmt` to its direct children."""
     match s:
-        case Comment() | Barrier() | CopyCommit() | CopyWait():
+        case ir.Comment() | ir.Barrier() | ir.CopyCommit() | ir.CopyWait():
             return s
-        case Store(buffer=buffer, index=index, value=value, mask=mask):
+        case ir.Store(buffer=buffer, index=index, value=value, mask=mask):
             i, v = on_expr(index), on_expr(value)
             m = None if mask is None else on_expr(mask)
             same = i is index and v is value and m is mask
-            return s if same else Store(buffer, i, v, m, s.span, s.asynchronous, s.atomic, s.warp)
-        case Prefetch(buffer=buffer, index=index, element=element, level=level):
+            return (
+                s if same else ir.Store(buffer, i, v, m, s.span, s.asynchronous, s.atomic, s.warp)
+            )
+        case ir.Prefetch(buffer=buffer, index=index, element=element, level=level):
             i = on_expr(index)
-            return s if i is index else Prefetch(buffer, i, element, level, s.span)
-        case For(var=var, start=start, extent=extent, kind=kind, body=body):
+            return s if i is index else ir.Prefetch(buffer, i, element, level, s.span)
+        case ir.For(var=var, start=start, extent=extent, kind=kind, body=body):
             x, y, b = on_expr(start), on_expr(extent), on_stmt(body)
             if x is start and y is extent and b is body:
                 return s
-            return For(var, x, y, kind, b, s.note, s.span, s.stages, s.resident, s.at_once)
-        case Block(body=stmts):
+            return ir.For(var, x, y, kind, b, s.note, s.span, s.stages, s.resident, s.at_once)
+        case ir.Block(body=stmts):
             new = tuple(on_stmt(c) for c in stmts)
             return s if all(a is b for a, b in zip(new, stmts, strict=True)) else block(*new)
-        case LetStmt(name=name, value=value, body=body):
+        case ir.LetStmt(name=name, value=value, body=body):
             v, b = on_expr(value), on_stmt(body)
-            return s if v is value and b is body else LetStmt(name, v, b, s.span)
-        case Allocate(buffer=buffer, element=element, extent=extent, memory=memory, body=body):
+            return s if v is value and b is body else ir.LetStmt(name, v, b, s.span)
+        case ir.Allocate(buffer=buffer, element=element, extent=extent, memory=memory, body=body):
             x, b = on_expr(extent), on_stmt(body)
             if x is extent and b is body:
                 return s
-            return Allocate(buffer, element, x, memory, b, s.note, s.span, s.swizzle)
-        case If(condition=c, then=then, otherwise=other):
+            return ir.Allocate(buffer, element, x, memory, b, s.note, s.span, s.swizzle)
+        case ir.If(condition=c, then=then, otherwise=other):
             z, t = on_expr(c), on_stmt(then)
             o = None if other is None else on_stmt(other)
-            return s if z is c and t is then and o is other else If(z, t, o, s.span)
-        case Assert(condition=c, message=message):
+            return s if z is c and t is then and o is other else ir.If(z, t, o, s.span)
+        case ir.Assert(condition=c, message=message):
             z = on_expr(c)
-            return s if z is c else Assert(z, message, s.span)
+            return s if z is c else ir.Assert(z, message, s.span)
         case _:
             assert_never(s)
 
 
-def block(*stmts: Stmt) -> Stmt:
+def block(*stmts: ir.Stmt) -> ir.Stmt:
     """Statements in order, nested blocks flattened; one statement stands for itself."""
-    flat: list[Stmt] = []
+    flat: list[ir.Stmt] = []
     for s in stmts:
-        if isinstance(s, Block):
+        if isinstance(s, ir.Block):
             flat.extend(s.body)
         else:
             flat.append(s)
-    return flat[0] if len(flat) == 1 else Block(tuple(flat))
+    return flat[0] if len(flat) == 1 else ir.Block(tuple(flat))
 
 
-def rewrite(e: Expr, f: ExprMap) -> Expr:
+def rewrite(e: ir.Expr, f: ExprMap) -> ir.Expr:
     """Bottom-up: `f` on every node, children first."""
 
-    def below(c: Expr) -> Expr:
+    def below(c: ir.Expr) -> ir.Expr:
         return f(map_children(c, below))
 
     return below(e)
 
 
-def rewrite_stmt(s: Stmt, on_expr: ExprMap) -> Stmt:
+def rewrite_stmt(s: ir.Stmt, on_expr: ExprMap) -> ir.Stmt:
     """`s` with `on_expr` applied to every whole expression in it (not to their sub-expressions)."""
     return map_stmt(s, on_expr, lambda c: rewrite_stmt(c, on_expr))
 
 
-def children(n: Node) -> tuple[Node, ...]:
+def children(n: ir.Node) -> tuple[ir.Node, ...]:
     """The direct children, expressions before statements, in reading order."""
     return _CHILDREN[n.__class__](n)
 
 
-def operands(e: Expr) -> tuple[Expr, ...]:
+def operands(e: ir.Expr) -> tuple[ir.Expr, ...]:
     """The direct children of an expression."""
     return _OPERANDS[e.__class__](e)
 
 
-def nodes(n: Node) -> Iterator[Node]:
+def nodes(n: ir.Node) -> Iterator[ir.Node]:
     """The node and all below it, parents first, in reading order; without recursion."""
-    stack: list[Node] = [n]
+    stack: list[ir.Node] = [n]
     while stack:
         top = stack.pop()
         yield top
@@ -186,9 +156,9 @@ def nodes(n: Node) -> Iterator[Node]:
             stack.extend(below[::-1])
 
 
-def contains(n: Node, *kinds: type[Node]) -> bool:
+def contains(n: ir.Node, *kinds: type[ir.Node]) -> bool:
     """Whether the node or one below it is of these classes."""
-    stack: list[Node] = [n]
+    stack: list[ir.Node] = [n]
     while stack:
         top = stack.pop()
         if top.__class__ in kinds:
@@ -197,12 +167,12 @@ def contains(n: Node, *kinds: type[Node]) -> bool:
     return False
 
 
-def mentions(n: Node, name: str) -> bool:
+def mentions(n: ir.Node, name: str) -> bool:
     """Whether a variable of that name occurs. (A use inside of what binds it anew counts too.)"""
-    stack: list[Node] = [n]
+    stack: list[ir.Node] = [n]
     while stack:
         top = stack.pop()
-        if top.__class__ is Var:
+        if top.__class__ is ir.Var:
             if top.name == name:
                 return True
         else:
@@ -210,18 +180,18 @@ def mentions(n: Node, name: str) -> bool:
     return False
 
 
-def reads(n: Node, buffer: str) -> bool:
+def reads(n: ir.Node, buffer: str) -> bool:
     """Whether the buffer is loaded from, or fetched ahead."""
-    stack: list[Node] = [n]
+    stack: list[ir.Node] = [n]
     while stack:
         top = stack.pop()
-        if (top.__class__ is Load or top.__class__ is Prefetch) and top.buffer == buffer:
+        if (top.__class__ is ir.Load or top.__class__ is ir.Prefetch) and top.buffer == buffer:
             return True
         stack += _CHILDREN[top.__class__](top)
     return False
 
 
-def statements(s: Stmt) -> Iterator[Stmt]:
+def statements(s: ir.Stmt) -> Iterator[ir.Stmt]:
     """The statement and all below it, parents first, in reading order; no expressions."""
     stack = [s]
     while stack:
@@ -230,54 +200,54 @@ def statements(s: Stmt) -> Iterator[Stmt]:
         stack.extend(inner_statements(top)[::-1])
 
 
-def inner_statements(s: Stmt) -> tuple[Stmt, ...]:
+def inner_statements(s: ir.Stmt) -> tuple[ir.Stmt, ...]:
     """The direct children that are statements."""
     inner = _INNER.get(s.__class__)
     return () if inner is None else inner(s)
 
 
-def own_expressions(s: Stmt) -> tuple[Expr, ...]:
+def own_expressions(s: ir.Stmt) -> tuple[ir.Expr, ...]:
     """The direct children that are expressions."""
     own = _OWN.get(s.__class__)
     return () if own is None else own(s)
 
 
-def names_read(n: Node) -> set[str]:
+def names_read(n: ir.Node) -> set[str]:
     """The names of all variables that occur, also of those that are bound inside."""
     found: set[str] = set()
-    stack: list[Node] = [n]
+    stack: list[ir.Node] = [n]
     while stack:
         top = stack.pop()
-        if top.__class__ is Var:
+        if top.__class__ is ir.Var:
             found.add(top.name)
         else:
             stack.extend(_CHILDREN[top.__class__](top))
     return found
 
 
-def substitute(e: Expr, values: Mapping[str, Expr]) -> Expr:
+def substitute(e: ir.Expr, values: Mapping[str, ir.Expr]) -> ir.Expr:
     """`e` with free variables replaced. Names bound inside must not occur free in the values."""
 
-    def below(e: Expr) -> Expr:
+    def below(e: ir.Expr) -> ir.Expr:
         match e:
-            case Var(name=name):
+            case ir.Var(name=name):
                 return values.get(name, e)
-            case Let(name=name, value=v, body=body) if name in values:
+            case ir.Let(name=name, value=v, body=body) if name in values:
                 inner = {k: x for k, x in values.items() if k != name}
                 w, b = below(v), substitute(body, inner)
-                return e if w is v and b is body else Let(name, w, b, e.span)
+                return e if w is v and b is body else ir.Let(name, w, b, e.span)
             case _:
                 return map_children(e, below)
 
     return below(e) if values else e
 
 
-def substitute_stmt(s: Stmt, values: Mapping[str, Expr]) -> Stmt:
+def substitute_stmt(s: ir.Stmt, values: Mapping[str, ir.Expr]) -> ir.Stmt:
     """`s` with free variables replaced."""
     if not values:
         return s
     match s:
-        case For(var=name) | LetStmt(name=name) if name in values:
+        case ir.For(var=name) | ir.LetStmt(name=name) if name in values:
             inner = {k: x for k, x in values.items() if k != name}
             return map_stmt(s, lambda e: substitute(e, values), lambda c: substitute_stmt(c, inner))
         case _:
@@ -286,10 +256,10 @@ def substitute_stmt(s: Stmt, values: Mapping[str, Expr]) -> Stmt:
             )
 
 
-def all_names(n: Node) -> set[str]:
+def all_names(n: ir.Node) -> set[str]:
     """The names of all variables and buffers that are read, written or bound."""
     found: set[str] = set()
-    stack: list[Node] = [n]
+    stack: list[ir.Node] = [n]
     while stack:
         top = stack.pop()
         named = _NAMED.get(top.__class__)
@@ -299,18 +269,18 @@ def all_names(n: Node) -> set[str]:
     return found
 
 
-def free_variables(n: Node) -> frozenset[str]:
+def free_variables(n: ir.Node) -> frozenset[str]:
     """Names read but not bound inside."""
     found: set[str] = set()
-    stack: list[Node] = [n]
+    stack: list[ir.Node] = [n]
     while stack:
         match stack.pop():
-            case Var(name=name):
+            case ir.Var(name=name):
                 found.add(name)
-            case Let(name=name, value=v, body=body) | LetStmt(name=name, value=v, body=body):
+            case ir.Let(name=name, value=v, body=body) | ir.LetStmt(name=name, value=v, body=body):
                 stack.append(v)
                 found |= free_variables(body) - {name}
-            case For(var=name, start=start, extent=extent, body=body):
+            case ir.For(var=name, start=start, extent=extent, body=body):
                 stack += (start, extent)
                 found |= free_variables(body) - {name}
             case top:
@@ -323,67 +293,67 @@ def _if_any(n: N | None) -> tuple[N, ...]:
 
 
 # Tables, since passes ask for children millions of times: a third of the time of a `match`.
-_OPERANDS: Final[Mapping[type, Callable[[Any], tuple[Expr, ...]]]] = {
-    Const: lambda e: (),
-    Var: lambda e: (),
-    Cast: lambda e: (e.value,),
-    Binary: lambda e: (e.a, e.b),
-    Unary: lambda e: (e.a,),
-    Select: lambda e: (e.condition, e.a, e.b),
-    Access: lambda e: e.indices,
-    Load: lambda e: (e.index,) if e.mask is None else (e.index, e.mask),
-    Call: lambda e: e.args,
-    Ramp: lambda e: (e.base, e.stride),
-    Broadcast: lambda e: (e.value,),
-    VectorReduce: lambda e: (e.value,),
-    Gather: lambda e: (e.value,),
-    Let: lambda e: (e.value, e.body),
-    Move: lambda e: (e.value,),
-    Instruct: lambda e: e.args,
+_OPERANDS: Final[Mapping[type, Callable[[Any], tuple[ir.Expr, ...]]]] = {
+    ir.Const: lambda e: (),
+    ir.Var: lambda e: (),
+    ir.Cast: lambda e: (e.value,),
+    ir.Binary: lambda e: (e.a, e.b),
+    ir.Unary: lambda e: (e.a,),
+    ir.Select: lambda e: (e.condition, e.a, e.b),
+    ir.Access: lambda e: e.indices,
+    ir.Load: lambda e: (e.index,) if e.mask is None else (e.index, e.mask),
+    ir.Call: lambda e: e.args,
+    ir.Ramp: lambda e: (e.base, e.stride),
+    ir.Broadcast: lambda e: (e.value,),
+    ir.VectorReduce: lambda e: (e.value,),
+    ir.Gather: lambda e: (e.value,),
+    ir.Let: lambda e: (e.value, e.body),
+    ir.Move: lambda e: (e.value,),
+    ir.Instruct: lambda e: e.args,
 }
-_OWN: Final[Mapping[type, Callable[[Any], tuple[Expr, ...]]]] = {
-    Store: lambda s: (s.index, s.value) if s.mask is None else (s.index, s.value, s.mask),
-    Prefetch: lambda s: (s.index,),
-    For: lambda s: (s.start, s.extent),
-    LetStmt: lambda s: (s.value,),
-    Allocate: lambda s: (s.extent,),
-    If: lambda s: (s.condition,),
-    Assert: lambda s: (s.condition,),
+_OWN: Final[Mapping[type, Callable[[Any], tuple[ir.Expr, ...]]]] = {
+    ir.Store: lambda s: (s.index, s.value) if s.mask is None else (s.index, s.value, s.mask),
+    ir.Prefetch: lambda s: (s.index,),
+    ir.For: lambda s: (s.start, s.extent),
+    ir.LetStmt: lambda s: (s.value,),
+    ir.Allocate: lambda s: (s.extent,),
+    ir.If: lambda s: (s.condition,),
+    ir.Assert: lambda s: (s.condition,),
 }
-_INNER: Final[Mapping[type, Callable[[Any], tuple[Stmt, ...]]]] = {
-    For: lambda s: (s.body,),
-    Block: lambda s: s.body,
-    LetStmt: lambda s: (s.body,),
-    Allocate: lambda s: (s.body,),
-    If: lambda s: (s.then, *_if_any(s.otherwise)),
+_INNER: Final[Mapping[type, Callable[[Any], tuple[ir.Stmt, ...]]]] = {
+    ir.For: lambda s: (s.body,),
+    ir.Block: lambda s: s.body,
+    ir.LetStmt: lambda s: (s.body,),
+    ir.Allocate: lambda s: (s.body,),
+    ir.If: lambda s: (s.then, *_if_any(s.otherwise)),
 }
-_CHILDREN: Final[Mapping[type, Callable[[Any], tuple[Node, ...]]]] = {
+_CHILDREN: Final[Mapping[type, Callable[[Any], tuple[ir.Node, ...]]]] = {
     **_OPERANDS,
     **_OWN,
-    For: lambda s: (s.start, s.extent, s.body),
-    Block: lambda s: s.body,
-    LetStmt: lambda s: (s.value, s.body),
-    Allocate: lambda s: (s.extent, s.body),
-    If: lambda s: (s.condition, s.then, *_if_any(s.otherwise)),
-    Barrier: lambda s: (),
-    CopyCommit: lambda s: (),
-    CopyWait: lambda s: (),
-    Comment: lambda s: (),
+    ir.For: lambda s: (s.start, s.extent, s.body),
+    ir.Block: lambda s: s.body,
+    ir.LetStmt: lambda s: (s.value, s.body),
+    ir.Allocate: lambda s: (s.extent, s.body),
+    ir.If: lambda s: (s.condition, s.then, *_if_any(s.otherwise)),
+    ir.Barrier: lambda s: (),
+    ir.CopyCommit: lambda s: (),
+    ir.CopyWait: lambda s: (),
+    ir.Comment: lambda s: (),
 }
 
 
-def _map_all(es: tuple[Expr, ...], f: ExprMap) -> tuple[Expr, ...]:
+def _map_all(es: tuple[ir.Expr, ...], f: ExprMap) -> tuple[ir.Expr, ...]:
     new = tuple(f(e) for e in es)
     return es if all(a is b for a, b in zip(new, es, strict=True)) else new
 
 
 _NAMED: Final[Mapping[type, str]] = {
-    Var: "name",
-    LetStmt: "name",
-    Let: "name",
-    For: "var",
-    Allocate: "buffer",
-    Store: "buffer",
-    Load: "buffer",
-    Prefetch: "buffer",
+    ir.Var: "name",
+    ir.LetStmt: "name",
+    ir.Let: "name",
+    ir.For: "var",
+    ir.Allocate: "buffer",
+    ir.Store: "buffer",
+    ir.Load: "buffer",
+    ir.Prefetch: "buffer",
 }

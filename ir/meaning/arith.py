@@ -11,7 +11,7 @@ from functools import cache
 
 import numpy as np
 
-from hbc.ir.lang.nodes import MathOp, Op, UnaryOp
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import BOOL, F64, DType
 from hbc.ir.meaning.arith_cast import round_to
 from hbc.ir.meaning.numpy_types import Array, numpy_dtype
@@ -20,48 +20,48 @@ from hbc.ir.meaning.tf32 import to_tf32
 BinaryMeaning = Callable[[Array, Array], Array]
 UnaryMeaning = Callable[[Array], Array]
 
-_COMMON: dict[Op, BinaryMeaning] = {
-    Op.ADD: np.add,
-    Op.SUB: np.subtract,
-    Op.MUL: np.multiply,
-    Op.MIN: np.minimum,
-    Op.MAX: np.maximum,
-    Op.AND: np.bitwise_and,
-    Op.OR: np.bitwise_or,
-    Op.XOR: np.bitwise_xor,
-    Op.LT: np.less,
-    Op.LE: np.less_equal,
-    Op.GT: np.greater,
-    Op.GE: np.greater_equal,
-    Op.EQ: np.equal,
-    Op.NE: np.not_equal,
+_COMMON: dict[ir.Op, BinaryMeaning] = {
+    ir.Op.ADD: np.add,
+    ir.Op.SUB: np.subtract,
+    ir.Op.MUL: np.multiply,
+    ir.Op.MIN: np.minimum,
+    ir.Op.MAX: np.maximum,
+    ir.Op.AND: np.bitwise_and,
+    ir.Op.OR: np.bitwise_or,
+    ir.Op.XOR: np.bitwise_xor,
+    ir.Op.LT: np.less,
+    ir.Op.LE: np.less_equal,
+    ir.Op.GT: np.greater,
+    ir.Op.GE: np.greater_equal,
+    ir.Op.EQ: np.equal,
+    ir.Op.NE: np.not_equal,
 }
 
 
-def binary(op: Op, element: DType) -> BinaryMeaning:
+def binary(op: ir.Op, element: DType) -> BinaryMeaning:
     """What `a op b` is for two arrays of `element`."""
     if element.is_float:
-        return {Op.DIV: np.divide, Op.MOD: np.mod}.get(op) or _COMMON[op]
-    integer: dict[Op, BinaryMeaning] = {Op.DIV: _divide, Op.MOD: _modulo, Op.SHL: _left}
-    return integer.get(op) or (_right if op is Op.SHR else _COMMON[op])
+        return {ir.Op.DIV: np.divide, ir.Op.MOD: np.mod}.get(op) or _COMMON[op]
+    integer: dict[ir.Op, BinaryMeaning] = {ir.Op.DIV: _divide, ir.Op.MOD: _modulo, ir.Op.SHL: _left}
+    return integer.get(op) or (_right if op is ir.Op.SHR else _COMMON[op])
 
 
 @cache
-def unary(op: UnaryOp, element: DType) -> UnaryMeaning:
+def unary(op: ir.UnaryOp, element: DType) -> UnaryMeaning:
     """What `op a` is for an array of `element`."""
     match op:
-        case UnaryOp.NEG:
+        case ir.UnaryOp.NEG:
             return np.negative
-        case UnaryOp.ABS:
+        case ir.UnaryOp.ABS:
             return np.absolute
-        case UnaryOp.NOT:
+        case ir.UnaryOp.NOT:
             return np.logical_not if element == BOOL else np.bitwise_not
 
 
 @cache
-def call(name: MathOp, source: DType, target: DType) -> UnaryMeaning:
+def call(name: ir.MathOp, source: DType, target: DType) -> UnaryMeaning:
     """What the math function is for an array of `source`; `target` differs for REINTERPRET only."""
-    if name is MathOp.REINTERPRET:
+    if name is ir.MathOp.REINTERPRET:
         return lambda x: np.asarray(x).view(numpy_dtype(target))
     exact = _EXACT.get(name)
     if exact is not None and source == F64:
@@ -71,7 +71,7 @@ def call(name: MathOp, source: DType, target: DType) -> UnaryMeaning:
     return lambda x: round_to(wide(np.asarray(x).astype(np.float64)), target)
 
 
-def reduce(op: Op, element: DType, x: Array, lanes: int) -> Array:
+def reduce(op: ir.Op, element: DType, x: Array, lanes: int) -> Array:
     """Each run of `len(x) / lanes` adjacent elements of the vector `x` folded, halves first."""
     fold = binary(op, element)
     rows = x.reshape(lanes, -1)
@@ -122,21 +122,21 @@ def _rsqrt(x: Array) -> Array:
     return np.asarray(1.0 / root)
 
 
-_EXACT: dict[MathOp, UnaryMeaning] = {
-    MathOp.SQRT: np.sqrt,
-    MathOp.FLOOR: np.floor,
-    MathOp.CEIL: np.ceil,
-    MathOp.ROUND: np.rint,
-    MathOp.TF32: to_tf32,
+_EXACT: dict[ir.MathOp, UnaryMeaning] = {
+    ir.MathOp.SQRT: np.sqrt,
+    ir.MathOp.FLOOR: np.floor,
+    ir.MathOp.CEIL: np.ceil,
+    ir.MathOp.ROUND: np.rint,
+    ir.MathOp.TF32: to_tf32,
 }
 
-MATH: dict[MathOp, UnaryMeaning] = {
-    MathOp.EXP: np.exp,
-    MathOp.LOG: np.log,
-    MathOp.RSQRT: _rsqrt,
-    MathOp.SIN: np.sin,
-    MathOp.COS: np.cos,
-    MathOp.TANH: np.tanh,
+MATH: dict[ir.MathOp, UnaryMeaning] = {
+    ir.MathOp.EXP: np.exp,
+    ir.MathOp.LOG: np.log,
+    ir.MathOp.RSQRT: _rsqrt,
+    ir.MathOp.SIN: np.sin,
+    ir.MathOp.COS: np.cos,
+    ir.MathOp.TANH: np.tanh,
     **_EXACT,
 }
 """On f64, or wider for the oracle."""

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from hbc.ir.lang.nodes import MathOp, Op, UnaryOp
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import BF16, BOOL, DType
 from hbc.ir.meaning import arith, arith_cast
 from hbc.ir.meaning.numpy_types import numpy_dtype
@@ -22,7 +22,14 @@ from hbc.ir.meaning.numpy_types import numpy_dtype
 Scalar = Any
 """int, bool or a NumPy float scalar."""
 
-INLINE_COMPARISON = {Op.LT: "<", Op.LE: "<=", Op.GT: ">", Op.GE: ">=", Op.EQ: "==", Op.NE: "!="}
+INLINE_COMPARISON = {
+    ir.Op.LT: "<",
+    ir.Op.LE: "<=",
+    ir.Op.GT: ">",
+    ir.Op.GE: ">=",
+    ir.Op.EQ: "==",
+    ir.Op.NE: "!=",
+}
 """Operators whose Python spelling means the same for every type."""
 
 
@@ -35,32 +42,32 @@ def wrapping(element: DType) -> Callable[[int], int]:
 
 
 @cache
-def binary(op: Op, element: DType) -> Callable[[Scalar, Scalar], Scalar]:
+def binary(op: ir.Op, element: DType) -> Callable[[Scalar, Scalar], Scalar]:
     """What `a op b` is for two scalars of `element`."""
     if element.is_float:
         meaning = arith.binary(op, element)
         return lambda a, b: meaning(a, b)[()]
     wrap = wrapping(element)
     mask = element.bits - 1
-    table: dict[Op, Callable[[Scalar, Scalar], Scalar]] = {
-        Op.ADD: lambda a, b: wrap(a + b),
-        Op.SUB: lambda a, b: wrap(a - b),
-        Op.MUL: lambda a, b: wrap(a * b),
-        Op.DIV: lambda a, b: wrap(a // b) if b else 0,
-        Op.MOD: lambda a, b: a % b if b else 0,
-        Op.MIN: min,
-        Op.MAX: max,
-        Op.AND: lambda a, b: a & b,
-        Op.OR: lambda a, b: a | b,
-        Op.XOR: lambda a, b: a ^ b,
-        Op.SHL: lambda a, b: wrap(a << (b & mask)),
-        Op.SHR: lambda a, b: a >> (b & mask),
+    table: dict[ir.Op, Callable[[Scalar, Scalar], Scalar]] = {
+        ir.Op.ADD: lambda a, b: wrap(a + b),
+        ir.Op.SUB: lambda a, b: wrap(a - b),
+        ir.Op.MUL: lambda a, b: wrap(a * b),
+        ir.Op.DIV: lambda a, b: wrap(a // b) if b else 0,
+        ir.Op.MOD: lambda a, b: a % b if b else 0,
+        ir.Op.MIN: min,
+        ir.Op.MAX: max,
+        ir.Op.AND: lambda a, b: a & b,
+        ir.Op.OR: lambda a, b: a | b,
+        ir.Op.XOR: lambda a, b: a ^ b,
+        ir.Op.SHL: lambda a, b: wrap(a << (b & mask)),
+        ir.Op.SHR: lambda a, b: a >> (b & mask),
     }
     return table[op]
 
 
 @cache
-def unary(op: UnaryOp, element: DType) -> Callable[[Scalar], Scalar]:
+def unary(op: ir.UnaryOp, element: DType) -> Callable[[Scalar], Scalar]:
     """What `op a` is for a scalar of `element`."""
     if element.is_float:
         meaning = arith.unary(op, element)
@@ -69,11 +76,11 @@ def unary(op: UnaryOp, element: DType) -> Callable[[Scalar], Scalar]:
         return lambda a: not a
     wrap = wrapping(element)
     match op:
-        case UnaryOp.NEG:
+        case ir.UnaryOp.NEG:
             return lambda a: wrap(-a)
-        case UnaryOp.ABS:
+        case ir.UnaryOp.ABS:
             return lambda a: wrap(abs(a))
-        case UnaryOp.NOT:
+        case ir.UnaryOp.NOT:
             return lambda a: wrap(~a)
 
 
@@ -103,7 +110,7 @@ def _directly(source: DType, target: DType) -> Callable[[Scalar], Scalar] | None
 
 
 @cache
-def call(name: MathOp, source: DType, target: DType) -> Callable[[Scalar], Scalar]:
+def call(name: ir.MathOp, source: DType, target: DType) -> Callable[[Scalar], Scalar]:
     """What the math function is for a scalar of `source`."""
     meaning, held = arith.call(name, source, target), numpy_dtype(source)
     return lambda a: python_scalar(meaning(np.asarray(a, held))[()], target)

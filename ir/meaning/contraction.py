@@ -10,9 +10,9 @@ from math import prod
 from hbc.ir.algebra.layout import Dim, Layout
 from hbc.ir.algebra.linear import canonical
 from hbc.ir.ground.diag import InternalError
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import const_value
 from hbc.ir.lang.instruction import Instruction, Kind, Row, Size
-from hbc.ir.lang.nodes import Const, Expr, const_index
 from hbc.ir.lang.walk import free_variables, substitute
 
 Sizes = Mapping[str, int]
@@ -23,18 +23,18 @@ def row_stride(operand: str) -> str:
     return f"{operand}_row"
 
 
-def at_sizes(e: Expr, values: Sizes) -> Expr:
+def at_sizes(e: ir.Expr, values: Sizes) -> ir.Expr:
     """An extent or stride with sizes (and row strides) given."""
-    return canonical(substitute(e, {name: const_index(v) for name, v in values.items()}))
+    return canonical(substitute(e, {name: ir.const_index(v) for name, v in values.items()}))
 
 
-def number(e: Expr, values: Sizes) -> int:
+def number(e: ir.Expr, values: Sizes) -> int:
     """An extent or stride as a number."""
-    return int(e.value) if isinstance(e, Const) else _number(e, tuple(values.items()))
+    return int(e.value) if isinstance(e, ir.Const) else _number(e, tuple(values.items()))
 
 
 @cache
-def _number(e: Expr, values: tuple[tuple[str, int], ...]) -> int:
+def _number(e: ir.Expr, values: tuple[tuple[str, int], ...]) -> int:
     value = const_value(at_sizes(e, dict(values)))
     if value is None:
         raise InternalError(f"contraction: {e} is no number with {dict(values)}")
@@ -125,7 +125,7 @@ def operand_layout(i: Instruction, operand: int, sizes: Sizes) -> Layout:
     dims: list[Dim] = [
         (number(r.extent, sizes), at_sizes(r.strides[operand], sizes)) for r in i.rows
     ]
-    return Layout(const_index(0), tuple(dims))
+    return Layout(ir.const_index(0), tuple(dims))
 
 
 @cache

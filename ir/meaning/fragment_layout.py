@@ -18,14 +18,14 @@ from numpy.typing import NDArray
 from hbc.ir.algebra.evaluate import evaluated
 from hbc.ir.algebra.linear import canonical
 from hbc.ir.ground.diag import InternalError
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, mul
 from hbc.ir.lang.instruction import Instruction
-from hbc.ir.lang.nodes import Expr, const_index
 from hbc.ir.lang.walk import substitute
 from hbc.ir.meaning.contraction import shape
 
 LANE, ELEMENT = "lane", "element"
-Indices = tuple[Expr, ...]
+Indices = tuple[ir.Expr, ...]
 """Of the dimensions of an operand, over LANE and ELEMENT."""
 Numbers = NDArray[np.int64]
 
@@ -60,9 +60,9 @@ def elements_of(i: Instruction, operand: int) -> Numbers:
     return number
 
 
-def position(i: Instruction, operand: int, lane: Expr, element: int) -> Expr:
+def position(i: Instruction, operand: int, lane: ir.Expr, element: int) -> ir.Expr:
     """The number of the operand's element that is a lane's element of this number."""
-    number: Expr = const_index(0)
+    number: ir.Expr = ir.const_index(0)
     for index, extent in zip(i.fragments[operand], shape(i, operand, {}), strict=True):
-        number = add(mul(number, extent), substitute(index, {ELEMENT: const_index(element)}))
+        number = add(mul(number, extent), substitute(index, {ELEMENT: ir.const_index(element)}))
     return canonical(substitute(number, {LANE: lane}))

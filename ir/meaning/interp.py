@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.kernel import Argument, Kernel
-from hbc.ir.lang.nodes import Const, Expr, Var
 from hbc.ir.lang.walk import nodes
 from hbc.ir.meaning.arith_scalar import python_scalar
 from hbc.ir.meaning.interp_buffers import InterpError, argument, constant, element_strides
@@ -89,23 +89,23 @@ def prepare(kernel: Kernel, strict: bool = True) -> Prepared:
     return call
 
 
-def evaluate(e: Expr, env: Mapping[str, Any], buffers: Mapping[str, Array]) -> Array:
+def evaluate(e: ir.Expr, env: Mapping[str, Any], buffers: Mapping[str, Array]) -> Array:
     """The lanes of `e` as a vector (of one element for a scalar). `env` has its free variables,
     `buffers` what its loads read, as arrays that are read flat."""
     code = Code()
     for name, array in buffers.items():
         code.buffers[name] = code.refer(constant(name, np.ascontiguousarray(array).ravel()))
     for n in nodes(e):
-        if isinstance(n, Var) and n.name in env and n.name not in code.variables:
+        if isinstance(n, ir.Var) and n.name in env and n.name not in code.variables:
             code.variables[n.name] = code.refer(_given(env[n.name], n))
     with np.errstate(all="ignore"):
         code.line(f"return {emit(code, e)}")
         return np.atleast_1d(np.asarray(_compile(code, [])(), numpy_dtype(e.type.element)))
 
 
-def evaluator(e: Expr, names: list[str]) -> Callable[[Mapping[str, int]], Any]:
+def evaluator(e: ir.Expr, names: list[str]) -> Callable[[Mapping[str, int]], Any]:
     """A scalar expression over index variables as a function of their values."""
-    if isinstance(e, Const):
+    if isinstance(e, ir.Const):
         always = e.value
         return lambda values: always
     code = Code(variables={name: f"x{n}" for n, name in enumerate(names)})
@@ -122,7 +122,7 @@ def _compile(code: Code, parameters: list[str]) -> Callable[..., Any]:
     return function
 
 
-def _given(value: Any, variable: Var) -> Any:
+def _given(value: Any, variable: ir.Var) -> Any:
     array = np.asarray(value, numpy_dtype(variable.type.element))
     return array if variable.type.lanes > 1 else python_scalar(array[()], variable.type.element)
 
@@ -171,7 +171,7 @@ def _place(code: Code, trace: TracebackType | None) -> str:
         frame = trace.tb_frame
         if frame.f_code.co_filename == FILE:
             found = frame.f_locals
-            values |= {ir: found[py] for py, ir in code.loops.items() if py in found}
+            values |= {name: found[py] for py, name in code.loops.items() if py in found}
         trace = trace.tb_next
     shown = ", ".join(f"{name} = {value}" for name, value in values.items())
     return f" (last at {shown})" if shown else ""

@@ -12,24 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from hbc.ir.ground.diag import InternalError
-from hbc.ir.lang.nodes import (
-    Allocate,
-    Assert,
-    Barrier,
-    Block,
-    Broadcast,
-    Comment,
-    Expr,
-    For,
-    If,
-    Instruct,
-    LetStmt,
-    Load,
-    Prefetch,
-    Ramp,
-    Stmt,
-    Store,
-)
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import INDEX
 from hbc.ir.lang.walk import contains, free_variables, nodes, own_expressions
 from hbc.ir.meaning.instruction_semantics import summed_steps
@@ -43,52 +26,52 @@ Steps = dict[str, Array]
 """The variables of loops at each of their steps."""
 
 
-def execute(s: Stmt, scope: Scope) -> None:
+def execute(s: ir.Stmt, scope: Scope) -> None:
     """Runs a statement without asynchronous copies and atomic updates. Raises InterpError for what no
     kernel may do; called under `np.errstate(all="ignore")`."""
     match s:
-        case Block(body=body):
+        case ir.Block(body=body):
             for one in body:
                 execute(one, scope)
-        case Store(atomic=None, asynchronous=False):
+        case ir.Store(atomic=None, asynchronous=False):
             _store(s, scope)
-        case For():
+        case ir.For():
             _for(s, scope)
-        case LetStmt(name=name, value=v, body=body):
+        case ir.LetStmt(name=name, value=v, body=body):
             execute(body, scope.where({name: value(v, scope)}))
-        case If(condition=condition, then=then, otherwise=otherwise):
+        case ir.If(condition=condition, then=then, otherwise=otherwise):
             if value(condition, scope).item():
                 execute(then, scope)
             elif otherwise is not None:
                 execute(otherwise, scope)
-        case Allocate(buffer=name, element=element, extent=extent, body=body):
+        case ir.Allocate(buffer=name, element=element, extent=extent, body=body):
             count = value(extent, scope).item()
             if count < 0:
                 raise InterpError(f"allocation of `{name}` with {count} elements")
             new = allocated(name, poison(element, count), True)
             execute(body, replace(scope, buffers={**scope.buffers, name: new}))
-        case Assert(condition=condition, message=message):
+        case ir.Assert(condition=condition, message=message):
             if not value(condition, scope).item():
                 raise InterpError(message)
-        case Prefetch(index=index):
-            if contains(index, Load):  # the hint itself reads these
+        case ir.Prefetch(index=index):
+            if contains(index, ir.Load):  # the hint itself reads these
                 value(index, scope)
-        case Barrier() | Comment():
+        case ir.Barrier() | ir.Comment():
             pass
         case _:
             raise InternalError(f"a {type(s).__name__} of this kind is run by `interp` alone")
 
 
-def _store(s: Store, scope: Scope) -> None:
+def _store(s: ir.Store, scope: Scope) -> None:
     given = [value(s.index, scope), value(s.value, scope)]
     if s.mask is not None:
         given.append(value(s.mask, scope))
     scope.buffers[s.buffer].store_lanes(*(x.reshape(-1) for x in in_step(*given)))
 
 
-def _for(s: For, scope: Scope) -> None:
+def _for(s: ir.For, scope: Scope) -> None:
     steps, body = _nest(s, scope)
-    stores = [one for one in body if isinstance(one, Store)]
+    stores = [one for one in body if isinstance(one, ir.Store)]
     if len(stores) == len(body) and _at_once(stores, steps, scope):
         return
     start, count = (value(e, scope).item() for e in (s.start, s.extent))
@@ -96,12 +79,12 @@ def _for(s: For, scope: Scope) -> None:
         execute(s.body, scope.where({s.var: number(n, INDEX.element)}))
 
 
-def _nest(s: For, scope: Scope) -> tuple[Steps, tuple[Stmt, ...]]:
+def _nest(s: ir.For, scope: Scope) -> tuple[Steps, tuple[ir.Stmt, ...]]:
     """The steps of a loop and of those right inside that always take as many, and what they do."""
     loops: dict[str, tuple[int, int]] = {}
     count = 1
-    inner: Stmt = s
-    while isinstance(inner, For):
+    inner: ir.Stmt = s
+    while isinstance(inner, ir.For):
         names = inner.var, *free_variables(inner.start), *free_variables(inner.extent)
         if not loops.keys().isdisjoint(names):
             break
@@ -115,10 +98,10 @@ def _nest(s: For, scope: Scope) -> tuple[Steps, tuple[Stmt, ...]]:
     for var, (first, extent) in reversed(loops.items()):
         steps[var] = first + at % max(extent, 1)
         at = at // max(extent, 1)
-    return steps, inner.body if isinstance(inner, Block) else (inner,)
+    return steps, inner.body if isinstance(inner, ir.Block) else (inner,)
 
 
-def _at_once(stores: Sequence[Store], steps: Steps, scope: Scope) -> bool:
+def _at_once(stores: Sequence[ir.Store], steps: Steps, scope: Scope) -> bool:
     """Whether the stores could be done at all steps together, and were."""
     count = max(map(len, steps.values()), default=MOST_AT_ONCE + 1)
     if count == 0:
@@ -134,25 +117,25 @@ def _at_once(stores: Sequence[Store], steps: Steps, scope: Scope) -> bool:
     return True
 
 
-def _widest(s: Store) -> int:
+def _widest(s: ir.Store) -> int:
     below = (n for e in own_expressions(s) for n in nodes(e))
-    wide = (n.type.lanes for n in below if isinstance(n, Broadcast | Load | Ramp))
+    wide = (n.type.lanes for n in below if isinstance(n, ir.Broadcast | ir.Load | ir.Ramp))
     return max(wide, default=1)
 
 
-def _reads(es: Iterable[Expr], buffers: Collection[str]) -> bool:
-    return any(isinstance(n, Load) and n.buffer in buffers for e in es for n in nodes(e))
+def _reads(es: Iterable[ir.Expr], buffers: Collection[str]) -> bool:
+    return any(isinstance(n, ir.Load) and n.buffer in buffers for e in es for n in nodes(e))
 
 
-def _summed(stores: Sequence[Store], stored: set[str], steps: Steps, scope: Scope) -> bool:
+def _summed(stores: Sequence[ir.Store], stored: set[str], steps: Steps, scope: Scope) -> bool:
     """The same for instructions that add to elements which are the same at each step."""
     sums: dict[tuple[str, bytes], tuple[Array, Array]] = {}
     for s in stores:
-        if not isinstance(s.value, Instruct) or s.mask is not None:
+        if not isinstance(s.value, ir.Instruct) or s.mask is not None:
             return False
         i = scope.instructions[s.value.name]
         own, *others = (s.value.args[n] for n in (i.accumulator, *i.factors))
-        if own != Load(s.buffer, s.index, own.type) or steps.keys() & free_variables(s.index):
+        if own != ir.Load(s.buffer, s.index, own.type) or steps.keys() & free_variables(s.index):
             return False
         if _reads((s.index, *others), stored):
             return False

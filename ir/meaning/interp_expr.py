@@ -9,27 +9,7 @@ from typing import assert_never
 import numpy as np
 
 from hbc.ir.ground.diag import InternalError
-from hbc.ir.lang.nodes import (
-    COMPARISONS,
-    Access,
-    Binary,
-    Broadcast,
-    Call,
-    Cast,
-    Const,
-    Expr,
-    Gather,
-    Instruct,
-    Let,
-    Load,
-    Move,
-    Op,
-    Ramp,
-    Select,
-    Unary,
-    Var,
-    VectorReduce,
-)  # fmt: skip
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import BOOL, I64, INDEX, DType, Type
 from hbc.ir.meaning import arith, arith_cast, arith_scalar
 from hbc.ir.meaning.instruction_semantics import executor
@@ -37,52 +17,54 @@ from hbc.ir.meaning.interp_code import Code
 from hbc.ir.meaning.interp_lanes import Offsets, offsets_of
 from hbc.ir.meaning.numpy_types import Array, numpy_dtype
 
-_SUMS = frozenset({Op.ADD, Op.SUB, Op.MUL})
+_SUMS = frozenset({ir.Op.ADD, ir.Op.SUB, ir.Op.MUL})
 MOST_NESTED = 50  # parentheses in a line: CPython reads 200
 
 
-def emit(code: Code, e: Expr) -> str:
+def emit(code: Code, e: ir.Expr) -> str:
     """Adds lines that compute `e`; returns the name or literal that stands for it."""
     match e:
-        case Const(value=value, type=t):
+        case ir.Const(value=value, type=t):
             return literal(code, value, t.element)
-        case Var(name=name):
+        case ir.Var(name=name):
             if name not in code.variables:
                 raise InternalError(f"the interpreter met the unbound variable `{name}`")
             return code.variables[name]
-        case Let(name=name, value=value, body=body):
+        case ir.Let(name=name, value=value, body=body):
             with code.bound(code.variables, name, emit(code, value)):
                 return emit(code, body)
-        case Move(value=value):
+        case ir.Move(value=value):
             return emit(code, value)
-        case Cast(type=t, value=value):
+        case ir.Cast(type=t, value=value):
             return _cast(code, emit(code, value), value.type, t)
-        case Binary(a=Binary()) | Binary(b=Binary()) if e.type == INDEX and e.op in _SUMS:
+        case ir.Binary(a=ir.Binary()) | ir.Binary(b=ir.Binary()) if (
+            e.type == INDEX and e.op in _SUMS
+        ):
             return _wrapped(code, _polynomial(code, e), I64)
-        case Binary(op=op, a=a, b=b):
+        case ir.Binary(op=op, a=a, b=b):
             return _binary(code, op, emit(code, a), emit(code, b), a.type)
-        case Unary(op=uop, a=a):
+        case ir.Unary(op=uop, a=a):
             table = arith_scalar if a.type.lanes == 1 else arith
             return _apply(code, table.unary(uop, a.type.element), emit(code, a))
-        case Call(name=name, args=args, type=t):
+        case ir.Call(name=name, args=args, type=t):
             source = args[0].type
             module = arith_scalar if t.lanes == 1 else arith
             meaning = module.call(name, source.element, t.element)
             return _apply(code, meaning, *(emit(code, arg) for arg in args))
-        case Select(condition=c, a=a, b=b):
+        case ir.Select(condition=c, a=a, b=b):
             condition, x, y = emit(code, c), emit(code, a), emit(code, b)
             if c.type.lanes == 1:
                 return code.value(f"{x} if {condition} else {y}")
             return _apply(code, np.where, condition, x, y)
-        case Load():
+        case ir.Load():
             return _load(code, e)
-        case Ramp() | Broadcast() | VectorReduce() | Gather():
+        case ir.Ramp() | ir.Broadcast() | ir.VectorReduce() | ir.Gather():
             return _vector(code, e)
-        case Instruct(args=args, type=t):
+        case ir.Instruct(args=args, type=t):
             meaning = code.refer(_execution(code, e))
             result = code.value(f"{meaning}({', '.join(_array(code, a) for a in args)})")
             return result if t.lanes > 1 else _only(code, result, t)
-        case Access(name=name):
+        case ir.Access(name=name):
             raise InternalError(f"the interpreter met the access of `{name}`: lower first")
         case _:
             assert_never(e)
@@ -131,42 +113,42 @@ def _cast(code: Code, value: str, source: Type, target: Type) -> str:
     return _apply(code, arith_cast.casting(source.element, target.element), value)
 
 
-def _binary(code: Code, op: Op, a: str, b: str, operands: Type) -> str:
+def _binary(code: Code, op: ir.Op, a: str, b: str, operands: Type) -> str:
     element = operands.element
     if operands.lanes > 1:
         return _apply(code, arith.binary(op, element), a, b)
-    if op in COMPARISONS:
+    if op in ir.COMPARISONS:
         return code.value(f"bool({a} {arith_scalar.INLINE_COMPARISON[op]} {b})")
     if element.is_float:
-        if op in (Op.ADD, Op.SUB, Op.MUL, Op.DIV):
+        if op in (ir.Op.ADD, ir.Op.SUB, ir.Op.MUL, ir.Op.DIV):
             return code.value(f"{a} {op} {b}")
         return _apply(code, arith_scalar.binary(op, element), a, b)
     match op:
-        case Op.ADD | Op.SUB | Op.MUL:
+        case ir.Op.ADD | ir.Op.SUB | ir.Op.MUL:
             return _wrapped(code, f"{a} {op} {b}", element)
-        case Op.DIV:
+        case ir.Op.DIV:
             return _wrapped(code, f"{a} // {b} if {b} else 0", element)
-        case Op.MOD:
+        case ir.Op.MOD:
             return code.value(f"{a} % {b} if {b} else 0")
-        case Op.MIN:
+        case ir.Op.MIN:
             return code.value(f"{a} if {a} <= {b} else {b}")
-        case Op.MAX:
+        case ir.Op.MAX:
             return code.value(f"{a} if {a} >= {b} else {b}")
-        case Op.AND | Op.OR | Op.XOR:
+        case ir.Op.AND | ir.Op.OR | ir.Op.XOR:
             return code.value(f"{a} {op} {b}")
         case _:
             return _apply(code, arith_scalar.binary(op, element), a, b)
 
 
-def _polynomial(code: Code, e: Expr, levels: int = MOST_NESTED) -> str:
+def _polynomial(code: Code, e: ir.Expr, levels: int = MOST_NESTED) -> str:
     """Sums and products as one line: it is enough that the whole wraps. Quotients and remainders by
     a positive number are in range where what is divided is."""
     match e:
-        case Binary(op=op, a=a, b=b) if levels and op in _SUMS:
+        case ir.Binary(op=op, a=a, b=b) if levels and op in _SUMS:
             x, y = (_polynomial(code, part, levels - 1) for part in (a, b))
             return f"({x} {op} {y})"
-        case Binary(op=Op.DIV | Op.MOD, a=a, b=Const(value=d)) if d > 0:
-            return f"({emit(code, a)} {'//' if e.op is Op.DIV else '%'} {int(d)})"
+        case ir.Binary(op=ir.Op.DIV | ir.Op.MOD, a=a, b=ir.Const(value=d)) if d > 0:
+            return f"({emit(code, a)} {'//' if e.op is ir.Op.DIV else '%'} {int(d)})"
         case _:
             return emit(code, e)
 
@@ -177,7 +159,7 @@ def _wrapped(code: Code, text: str, element: DType) -> str:
     return code.value(text, f"if not {lo} <= {{}} <= {hi}: {{}} = {wrap}({{}})")
 
 
-def _load(code: Code, e: Load) -> str:
+def _load(code: Code, e: ir.Load) -> str:
     buffer = buffer_name(code, e.buffer)
     found = offsets_of(e.index) if e.mask is None else None
     if found is not None:
@@ -195,42 +177,42 @@ def _load(code: Code, e: Load) -> str:
     return code.assign(f"{buffer}.{method}({index}) if {mask} else {zero}")
 
 
-def _vector(code: Code, e: Ramp | Broadcast | VectorReduce | Gather) -> str:
+def _vector(code: Code, e: ir.Ramp | ir.Broadcast | ir.VectorReduce | ir.Gather) -> str:
     found = offsets_of(e)
     if found is not None:
         beyond = found[1].lanes
-        if isinstance(found[0], Const):
+        if isinstance(found[0], ir.Const):
             return _lanes_of(code, beyond + int(found[0].value))
         return code.value(f"{_lanes_of(code, beyond)} + {emit(code, found[0])}")
     match e:
-        case Ramp(base=base, stride=stride, lanes=lanes):
+        case ir.Ramp(base=base, stride=stride, lanes=lanes):
             return _apply(code, _ramp(e.type.element, lanes), emit(code, base), emit(code, stride))
-        case Broadcast(value=Const(value=number, type=t), lanes=lanes):
+        case ir.Broadcast(value=ir.Const(value=number, type=t), lanes=lanes):
             one = np.asarray(number, np.float64 if t.element.is_float else numpy_dtype(t.element))
             if t.element.is_float:
                 one = arith_cast.round_to(one, t.element)
             return _lanes_of(code, np.full(lanes, one, numpy_dtype(t.element)))
-        case Broadcast(value=value, lanes=lanes) if value.type.lanes > 1:
+        case ir.Broadcast(value=value, lanes=lanes) if value.type.lanes > 1:
             copies = _lanes_of(code, np.tile(np.arange(value.type.lanes), lanes))
             return code.value(f"{emit(code, value)}[{copies}]")
-        case Broadcast(value=value, lanes=lanes):
+        case ir.Broadcast(value=value, lanes=lanes):
             return _apply(code, _broadcast(e.type.element, lanes), emit(code, value))
-        case VectorReduce(op=op, value=value, lanes=lanes):
+        case ir.VectorReduce(op=op, value=value, lanes=lanes):
             element = e.type.element
             whole = _array(code, value)
             return _lanes(code, _reduction(op, element, lanes), e.type, whole)
-        case Gather(value=value, lanes=picks):
+        case ir.Gather(value=value, lanes=picks):
             return _lanes(code, _gather(picks), e.type, _array(code, value))
 
 
-def _execution(code: Code, e: Instruct) -> Callable[..., object]:
+def _execution(code: Code, e: ir.Instruct) -> Callable[..., object]:
     """The instruction as a function of its operands' lanes."""
     if e.name not in code.instructions:
         raise InternalError(f"the interpreter met the unknown instruction `{e.name}`")
     return executor(code.instructions[e.name], dict(e.sizes))
 
 
-def _array(code: Code, e: Expr) -> str:
+def _array(code: Code, e: ir.Expr) -> str:
     """`e` as an array, of one element when it is a scalar."""
     value = emit(code, e)
     if e.type.lanes > 1:
@@ -267,7 +249,7 @@ def _broadcast(element: DType, lanes: int) -> Callable[[object], Array]:
 
 
 @cache
-def _reduction(op: Op, element: DType, lanes: int) -> Callable[[Array], Array]:
+def _reduction(op: ir.Op, element: DType, lanes: int) -> Callable[[Array], Array]:
     return lambda x: arith.reduce(op, element, x, lanes)
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hbc.ir.lang.nodes import Broadcast, Const, Expr, Ramp
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import I64
 from hbc.ir.meaning.numpy_types import Array
 
@@ -21,7 +21,7 @@ class Offsets:
     adjacent: bool
 
 
-def offsets_of(e: Expr) -> tuple[Expr, Offsets] | None:
+def offsets_of(e: ir.Expr) -> tuple[ir.Expr, Offsets] | None:
     """The scalar and the rest of an index vector; None where its lanes are not that simple."""
     if e.type.element != I64 or e.type.lanes == 1:
         return None
@@ -36,14 +36,14 @@ def offsets_of(e: Expr) -> tuple[Expr, Offsets] | None:
     return base, Offsets(lanes, low, high, adjacent)
 
 
-def _split(e: Expr) -> tuple[Expr, Array] | None:
+def _split(e: ir.Expr) -> tuple[ir.Expr, Array] | None:
     if e.type.lanes == 1:
         return e, np.zeros(1, np.int64)
     match e:
-        case Broadcast(value=value, lanes=lanes):
+        case ir.Broadcast(value=value, lanes=lanes):
             inner = _split(value)
             return None if inner is None else (inner[0], np.tile(inner[1], lanes))
-        case Ramp(base=base, stride=stride, lanes=lanes):
+        case ir.Ramp(base=base, stride=stride, lanes=lanes):
             inner, step = _split(base), _constant(stride)
             if inner is None or step is None:
                 return None
@@ -53,8 +53,8 @@ def _split(e: Expr) -> tuple[Expr, Array] | None:
             return None
 
 
-def _constant(e: Expr) -> Array | None:
+def _constant(e: ir.Expr) -> Array | None:
     found = _split(e)
-    if found is None or not isinstance(found[0], Const):
+    if found is None or not isinstance(found[0], ir.Const):
         return None
     return found[1] + int(found[0].value)

@@ -6,25 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import assert_never
 
-from hbc.ir.lang.nodes import (
-    Allocate,
-    Assert,
-    Barrier,
-    Binary,
-    Block,
-    Comment,
-    CopyCommit,
-    CopyWait,
-    For,
-    If,
-    LetStmt,
-    Load,
-    LoopKind,
-    Op,
-    Prefetch,
-    Stmt,
-    Store,
-)  # fmt: skip
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import TILES, DType
 from hbc.ir.lang.walk import contains
 from hbc.ir.meaning import arith
@@ -46,49 +28,49 @@ def allocator(strict: bool) -> Callable[[str, DType, int], Buffer]:
     return allocate
 
 
-def emit_statement(code: Code, s: Stmt) -> None:
+def emit_statement(code: Code, s: ir.Stmt) -> None:
     """Adds the lines that execute `s`."""
     match s:
-        case Block(body=body):
+        case ir.Block(body=body):
             for one in body:
                 emit_statement(code, one)
-        case Store():
+        case ir.Store():
             _store(code, s)
-        case For():
+        case ir.For():
             _for(code, s)
-        case LetStmt(name=name, value=value, body=body):
+        case ir.LetStmt(name=name, value=value, body=body):
             with code.bound(code.variables, name, emit(code, value)):
                 emit_statement(code, body)
-        case Allocate():
+        case ir.Allocate():
             _allocate(code, s)
-        case If(condition=condition, then=then, otherwise=otherwise):
+        case ir.If(condition=condition, then=then, otherwise=otherwise):
             with code.indented(f"if {emit(code, condition)}:") as suite:
                 emit_statement(code, then)
             if otherwise is not None:
                 with code.indented("else:", after=suite):
                     emit_statement(code, otherwise)
-        case Assert(condition=condition, message=message):
+        case ir.Assert(condition=condition, message=message):
             code.line(f"if not {emit(code, condition)}: raise InterpError({message!r})")
-        case CopyCommit():
+        case ir.CopyCommit():
             code.line("copies.commit()")
-        case CopyWait(most=most):
+        case ir.CopyWait(most=most):
             code.line(f"copies.wait({most})")
-        case Prefetch(index=index):
-            if contains(index, Load):  # the hint itself reads these
+        case ir.Prefetch(index=index):
+            if contains(index, ir.Load):  # the hint itself reads these
                 code.assign(emit(code, index))
-        case Barrier() | Comment():
+        case ir.Barrier() | ir.Comment():
             pass
         case _:
             assert_never(s)
 
 
-def _for(code: Code, s: For) -> None:
+def _for(code: Code, s: ir.For) -> None:
     python = code.fresh("i")
     code.loops[python] = s.var
     first, count = emit(code, s.start), emit(code, s.extent)
     thread, in_block = code.thread, code.in_block
-    code.in_block = in_block or s.kind is LoopKind.BLOCK
-    if s.kind is LoopKind.THREAD:  # which count warps where there are lanes
+    code.in_block = in_block or s.kind is ir.LoopKind.BLOCK
+    if s.kind is ir.LoopKind.THREAD:  # which count warps where there are lanes
         code.thread = f"({thread or 0}) * {count} + {python} - {first}"
     with (
         code.loop(python, f"range({first}, {first} + {count})"),
@@ -98,7 +80,7 @@ def _for(code: Code, s: For) -> None:
     code.thread, code.in_block = thread, in_block
 
 
-def _allocate(code: Code, s: Allocate) -> None:
+def _allocate(code: Code, s: ir.Allocate) -> None:
     """Tiles outside of the loops over a GPU's threads are of each warp."""
     made = f"allocate({s.buffer!r}, {code.refer(s.element)}, {emit(code, s.extent)})"
     if s.memory in TILES and code.in_block and not code.thread:
@@ -110,7 +92,7 @@ def _allocate(code: Code, s: Allocate) -> None:
         emit_statement(code, s.body)
 
 
-def _store(code: Code, s: Store) -> None:
+def _store(code: Code, s: ir.Store) -> None:
     if s.asynchronous:
         _copy(code, s)
         return
@@ -134,10 +116,10 @@ def _store(code: Code, s: Store) -> None:
     code.line(f"{guard}{buffer}.store({index}, {value})")
 
 
-def _update(code: Code, s: Store, op: Op) -> None:
+def _update(code: Code, s: ir.Store, op: ir.Op) -> None:
     """One thread runs after the other: an atomic update is one like any other."""
     if s.value.type.lanes == 1:
-        updated = Binary(op, Load(s.buffer, s.index, s.value.type, s.mask), s.value)
+        updated = ir.Binary(op, ir.Load(s.buffer, s.index, s.value.type, s.mask), s.value)
         _store(code, replace(s, value=updated, atomic=None, warp=False))
         return
     index, value = emit(code, s.index), emit(code, s.value)
@@ -146,7 +128,7 @@ def _update(code: Code, s: Store, op: Op) -> None:
     code.line(f"{buffer_name(code, s.buffer)}.update_lanes({index}, {value}, {mask}, {meaning})")
 
 
-def _copy(code: Code, s: Store) -> None:
+def _copy(code: Code, s: ir.Store) -> None:
     """A copy that lands at a wait."""
     index, value = emit(code, s.index), emit(code, s.value)
     mask = None if s.mask is None else emit(code, s.mask)

@@ -13,26 +13,8 @@ import numpy as np
 
 from hbc.ir.ground.diag import InternalError
 from hbc.ir.ground.record import record
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.instruction import Instruction
-from hbc.ir.lang.nodes import (
-    Access,
-    Binary,
-    Broadcast,
-    Call,
-    Cast,
-    Const,
-    Expr,
-    Gather,
-    Instruct,
-    Let,
-    Load,
-    Move,
-    Ramp,
-    Select,
-    Unary,
-    Var,
-    VectorReduce,
-)  # fmt: skip
 from hbc.ir.lang.types import I64, DType
 from hbc.ir.meaning import arith, arith_cast
 from hbc.ir.meaning.instruction_semantics import executor
@@ -60,51 +42,51 @@ def number(x: float, element: DType) -> Array:
     return np.array([[x]], numpy_dtype(element))
 
 
-def value(e: Expr, scope: Scope) -> Array:
+def value(e: ir.Expr, scope: Scope) -> Array:
     """The lanes of `e`. Raises InterpError for what no kernel may do; called under
     `np.errstate(all="ignore")`."""
     match e:  # most nodes are of the first kinds
-        case Binary(op=op, a=a, b=b):
+        case ir.Binary(op=op, a=a, b=b):
             return arith.binary(op, a.type.element)(value(a, scope), value(b, scope))
-        case Const(value=n, type=t):
+        case ir.Const(value=n, type=t):
             return number(n, t.element)
-        case Broadcast(value=v, lanes=lanes):
+        case ir.Broadcast(value=v, lanes=lanes):
             copied = value(v, scope)[:, None].repeat(lanes, axis=1)
             return copied.reshape(len(copied), -1)
-        case Ramp(base=base, stride=stride, lanes=lanes):
+        case ir.Ramp(base=base, stride=stride, lanes=lanes):
             steps = arith_cast.cast(np.arange(lanes), I64, e.type.element)[None, :, None]
             found = value(base, scope)[:, None] + steps * value(stride, scope)[:, None]
             return np.asarray(found.reshape(len(found), -1))
-        case Var(name=name):
+        case ir.Var(name=name):
             return scope.variables[name]
-        case Load():
+        case ir.Load():
             return _loaded(e, scope)
-        case Cast(type=t, value=v):
+        case ir.Cast(type=t, value=v):
             x, source = value(v, scope), v.type.element
             return x if source == t.element else arith_cast.casting(source, t.element)(x)
-        case Select(condition=c, a=a, b=b):
+        case ir.Select(condition=c, a=a, b=b):
             return np.where(value(c, scope), value(a, scope), value(b, scope))
-        case VectorReduce(op=op, value=v, lanes=lanes):
+        case ir.VectorReduce(op=op, value=v, lanes=lanes):
             x = value(v, scope)
             runs = arith.reduce(op, e.type.element, x.reshape(-1), len(x) * lanes)
             return runs.reshape(len(x), lanes)
-        case Gather(value=v, lanes=picks):
+        case ir.Gather(value=v, lanes=picks):
             at, x = np.array(picks), value(v, scope)
             return np.where(at < 0, np.zeros((), x.dtype), x[:, at])
-        case Unary(op=uop, a=a):
+        case ir.Unary(op=uop, a=a):
             return arith.unary(uop, a.type.element)(value(a, scope))
-        case Call(name=fn, args=args, type=t):
+        case ir.Call(name=fn, args=args, type=t):
             meaning = arith.call(fn, args[0].type.element, t.element)
             return meaning(*(value(x, scope) for x in args))
-        case Let(name=name, value=v, body=body):
+        case ir.Let(name=name, value=v, body=body):
             return value(body, scope.where({name: value(v, scope)}))
-        case Move(value=v):
+        case ir.Move(value=v):
             return value(v, scope)
-        case Instruct(name=name, sizes=sizes, args=args):
+        case ir.Instruct(name=name, sizes=sizes, args=args):
             run = executor(scope.instructions[name], dict(sizes))
             operands = in_step(*(value(x, scope) for x in args))
             return np.stack([run(*lanes) for lanes in zip(*operands, strict=True)])
-        case Access(name=name):
+        case ir.Access(name=name):
             raise InternalError(f"the interpreter met the access of `{name}`: lower first")
         case _:
             assert_never(e)
@@ -116,7 +98,7 @@ def in_step(*values: Array) -> list[Array]:
     return [np.broadcast_to(x, (steps, x.shape[1])) for x in values]
 
 
-def _loaded(e: Load, scope: Scope) -> Array:
+def _loaded(e: ir.Load, scope: Scope) -> Array:
     buffer, at = scope.buffers[e.buffer], value(e.index, scope)
     if e.mask is None:
         return buffer.load_lanes(at.reshape(-1)).reshape(at.shape)

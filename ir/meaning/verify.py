@@ -11,28 +11,8 @@ from math import prod
 from typing import Final, NoReturn, assert_never
 
 from hbc.ir.ground.diag import InternalError
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.kernel import Kernel
-from hbc.ir.lang.nodes import (
-    ASSOCIATIVE,
-    Allocate,
-    Assert,
-    Barrier,
-    Block,
-    Comment,
-    CopyCommit,
-    CopyWait,
-    Expr,
-    For,
-    If,
-    Instruct,
-    LetStmt,
-    Load,
-    LoopKind,
-    Node,
-    Prefetch,
-    Stmt,
-    Store,
-)
 from hbc.ir.lang.show import show
 from hbc.ir.lang.types import CONDITION, INDEX, DType, Type
 from hbc.ir.lang.walk import nodes
@@ -45,9 +25,9 @@ PASSES: Final = (
 )  # fmt: skip
 """Passes in order; a stage that is not among them is checked like the last."""
 
-REMOVED: Final[dict[str, tuple[LoopKind, ...]]] = {
-    "vectorize": (LoopKind.VECTOR,),
-    "unroll": (LoopKind.UNROLL,),
+REMOVED: Final[dict[str, tuple[ir.LoopKind, ...]]] = {
+    "vectorize": (ir.LoopKind.VECTOR,),
+    "unroll": (ir.LoopKind.UNROLL,),
 }
 """Loops that no longer exist after a pass."""
 
@@ -64,7 +44,7 @@ def verify(kernel: Kernel, stage: str) -> None:
         for e in a.extents:
             _check_expr(e, {s.name: INDEX for s in kernel.sizes}, buffers, stage)
     for n in nodes(kernel.body):
-        if isinstance(n, Instruct):
+        if isinstance(n, ir.Instruct):
             _check_instruct(n, kernel, stage)
     for check in kernel.checks:
         _check_expr(check.condition, names, buffers, stage)
@@ -72,7 +52,7 @@ def verify(kernel: Kernel, stage: str) -> None:
     _check_stmt(kernel.body, names, buffers, stage, top=True)
 
 
-def _check_instruct(e: Instruct, kernel: Kernel, stage: str) -> None:
+def _check_instruct(e: ir.Instruct, kernel: Kernel, stage: str) -> None:
     """Known, of legal sizes, with operands of its types and lanes. Sums of integers wrap alike with and
     without a sign, and tiles hold either."""
     found = [i for i in kernel.instructions if i.name == e.name]
@@ -90,7 +70,7 @@ def _check_instruct(e: Instruct, kernel: Kernel, stage: str) -> None:
         _fail(e, f"`{e.name}` takes {', '.join(map(str, wanted))}", stage)
 
 
-def removed_by(stage: str) -> Iterator[LoopKind]:
+def removed_by(stage: str) -> Iterator[ir.LoopKind]:
     """The loop kinds that are gone after a pass."""
     last = PASSES.index(stage) if stage in PASSES else len(PASSES) - 1
     for name, kinds in REMOVED.items():
@@ -99,68 +79,68 @@ def removed_by(stage: str) -> Iterator[LoopKind]:
 
 
 def _check_stmt(
-    s: Stmt, names: Names, buffers: Mapping[str, DType], stage: str, top: bool = False
+    s: ir.Stmt, names: Names, buffers: Mapping[str, DType], stage: str, top: bool = False
 ) -> None:
-    while isinstance(s, LetStmt):  # there may be thousands, one inside the other
+    while isinstance(s, ir.LetStmt):  # there may be thousands, one inside the other
         _check_expr(s.value, names, buffers, stage)
         _check_new(s, s.name, names, stage)
         names = {**names, s.name: s.value.type}
         s = s.body
     match s:
-        case Store():
+        case ir.Store():
             _check_store(s, names, buffers, stage)
-        case Prefetch(buffer=buffer, index=index, element=element):
+        case ir.Prefetch(buffer=buffer, index=index, element=element):
             _check_buffer(s, buffer, element, buffers, stage)
             _check_index(s, index, names, buffers, stage)
-        case For():
+        case ir.For():
             _check_for(s, names, buffers, stage)
-        case Block(body=body):
+        case ir.Block(body=body):
             for c in body:
-                if isinstance(c, Block):
+                if isinstance(c, ir.Block):
                     _fail(s, "a Block directly inside a Block", stage)
                 _check_stmt(c, names, buffers, stage, top)
-        case Allocate(buffer=buffer, element=element, extent=extent, body=body):
+        case ir.Allocate(buffer=buffer, element=element, extent=extent, body=body):
             _check_index(s, extent, names, buffers, stage)
             if buffer in buffers:
                 _fail(s, f"`{buffer}` is allocated where a buffer of that name lives", stage)
             _check_stmt(body, names, {**buffers, buffer: element}, stage, top)
-        case If(condition=c, then=then, otherwise=other):
+        case ir.If(condition=c, then=then, otherwise=other):
             _check_expr(c, names, buffers, stage)
             _check_type(c, CONDITION, "the condition of an if", stage)
             for branch in (then, other):
                 if branch is not None:
                     _check_stmt(branch, names, buffers, stage, top)
-        case Assert(condition=c):
+        case ir.Assert(condition=c):
             _check_expr(c, names, buffers, stage)
             _check_type(c, CONDITION, "an assertion", stage)
             if not top:
                 _fail(s, "an assertion inside a loop", stage)
-        case CopyWait(most=most):
+        case ir.CopyWait(most=most):
             if most < 0:
                 _fail(s, "a wait for all groups of copies but fewer than none", stage)
-        case Barrier() | CopyCommit() | Comment():
+        case ir.Barrier() | ir.CopyCommit() | ir.Comment():
             pass
         case _:
             assert_never(s)
 
 
-def _check_store(s: Store, names: Names, buffers: Mapping[str, DType], stage: str) -> None:
+def _check_store(s: ir.Store, names: Names, buffers: Mapping[str, DType], stage: str) -> None:
     for e in (s.index, s.value, *(() if s.mask is None else (s.mask,))):
         _check_expr(e, names, buffers, stage)
     _check_buffer(s, s.buffer, s.value.type.element, buffers, stage)
     lanes = s.value.type.lanes
-    if s.asynchronous and not isinstance(s.value, Load):
+    if s.asynchronous and not isinstance(s.value, ir.Load):
         _fail(s, "an asynchronous copy of something computed", stage)
     if s.warp and s.atomic is None:
         _fail(s, "lanes of a warp that store together", stage)
-    if s.atomic is not None and (s.asynchronous or s.atomic not in ASSOCIATIVE):
+    if s.atomic is not None and (s.asynchronous or s.atomic not in ir.ASSOCIATIVE):
         _fail(s, f"an atomic update by `{s.atomic}`", stage)
     _check_type(s.index, INDEX.with_lanes(lanes), "the index of a store", stage)
     if s.mask is not None:
         _check_type(s.mask, CONDITION.with_lanes(lanes), "the mask of a store", stage)
 
 
-def _check_for(s: For, names: Names, buffers: Mapping[str, DType], stage: str) -> None:
+def _check_for(s: ir.For, names: Names, buffers: Mapping[str, DType], stage: str) -> None:
     _check_index(s, s.start, names, buffers, stage)
     _check_index(s, s.extent, names, buffers, stage)
     _check_new(s, s.var, names, stage)
@@ -168,30 +148,32 @@ def _check_for(s: For, names: Names, buffers: Mapping[str, DType], stage: str) -
         _fail(s, f"a {s.kind} loop is left", stage)
     if s.stages < 1:
         _fail(s, f"{s.stages} stages", stage)
-    if s.resident is not None and (s.kind is not LoopKind.BLOCK or s.resident < 0):
+    if s.resident is not None and (s.kind is not ir.LoopKind.BLOCK or s.resident < 0):
         _fail(s, f"a loop of kind `{s.kind}` with {s.resident} resident blocks", stage)
-    if s.at_once is not None and (s.kind is not LoopKind.BLOCK or s.at_once < 1):
+    if s.at_once is not None and (s.kind is not ir.LoopKind.BLOCK or s.at_once < 1):
         _fail(s, f"a loop of kind `{s.kind}` with {s.at_once} blocks at once", stage)
     _check_stmt(s.body, {**names, s.var: INDEX}, buffers, stage)
 
 
-def _check_index(s: Stmt, e: Expr, names: Names, buffers: Mapping[str, DType], stage: str) -> None:
+def _check_index(
+    s: ir.Stmt, e: ir.Expr, names: Names, buffers: Mapping[str, DType], stage: str
+) -> None:
     _check_expr(e, names, buffers, stage)
     _check_type(e, INDEX, f"an index of a {type(s).__name__}", stage)
 
 
-def _check_expr(e: Expr, names: Names, buffers: Mapping[str, DType], stage: str) -> None:
+def _check_expr(e: ir.Expr, names: Names, buffers: Mapping[str, DType], stage: str) -> None:
     for node, mistake in mistakes(e, names, buffers):
         _fail(node, mistake, stage)
 
 
-def _check_type(e: Expr, wanted: Type, what: str, stage: str) -> None:
+def _check_type(e: ir.Expr, wanted: Type, what: str, stage: str) -> None:
     if e.type != wanted:
         _fail(e, f"{what} is {e.type}, not {wanted}", stage)
 
 
 def _check_buffer(
-    s: Stmt, name: str, element: DType, buffers: Mapping[str, DType], stage: str
+    s: ir.Stmt, name: str, element: DType, buffers: Mapping[str, DType], stage: str
 ) -> None:
     if name not in buffers:
         _fail(s, f"there is no buffer `{name}`", stage)
@@ -199,12 +181,12 @@ def _check_buffer(
         _fail(s, f"`{name}` holds {buffers[name]}, not {element}", stage)
 
 
-def _check_new(s: Stmt, name: str, names: Names, stage: str) -> None:
+def _check_new(s: ir.Stmt, name: str, names: Names, stage: str) -> None:
     if name in names:
         _fail(s, f"`{name}` is bound where it has a meaning already", stage)
 
 
-def _fail(node: Node, mistake: str, stage: str) -> NoReturn:
+def _fail(node: ir.Node, mistake: str, stage: str) -> NoReturn:
     text = show(node)
     text = text if len(text) <= _MAX_SHOWN else text[:_MAX_SHOWN] + " ..."
     raise InternalError(f"after `{stage}`: {mistake}: {text}")

@@ -4,50 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.fold import round_to
-from hbc.ir.lang.nodes import (
-    ASSOCIATIVE,
-    COMPARISONS,
-    Access,
-    Binary,
-    Broadcast,
-    Call,
-    Cast,
-    Const,
-    Expr,
-    Gather,
-    Instruct,
-    Let,
-    Load,
-    MathOp,
-    Move,
-    Op,
-    Ramp,
-    Select,
-    Unary,
-    UnaryOp,
-    Var,
-    VectorReduce,
-)
 from hbc.ir.lang.types import BOOL, I64, DType, Kind, Type
 from hbc.ir.lang.walk import operands
 
 Names = Mapping[str, Type]
 Buffers = Mapping[str, DType]
 
-_ON_BOOL = COMPARISONS | {Op.AND, Op.OR, Op.XOR}
-_ON_INTEGERS = frozenset({Op.AND, Op.OR, Op.XOR, Op.SHL, Op.SHR})
+_ON_BOOL = ir.COMPARISONS | {ir.Op.AND, ir.Op.OR, ir.Op.XOR}
+_ON_INTEGERS = frozenset({ir.Op.AND, ir.Op.OR, ir.Op.XOR, ir.Op.SHL, ir.Op.SHR})
 
 
-def mistakes(e: Expr, names: Names, buffers: Buffers) -> list[tuple[Expr, str]]:
+def mistakes(e: ir.Expr, names: Names, buffers: Buffers) -> list[tuple[ir.Expr, str]]:
     """Each wrong node with what is wrong, inner nodes before those around them."""
-    found: list[tuple[Expr, str]] = []
+    found: list[tuple[ir.Expr, str]] = []
     stack = [e]
     while stack:
         top = stack.pop()
         if (wrong := _mistake(top, names, buffers)) is not None:
             found.append((top, wrong))
-        if isinstance(top, Let):
+        if isinstance(top, ir.Let):
             inside = {**names, top.name: top.value.type}
             found += reversed(mistakes(top.body, inside, buffers))
             stack.append(top.value)
@@ -56,49 +33,51 @@ def mistakes(e: Expr, names: Names, buffers: Buffers) -> list[tuple[Expr, str]]:
     return found[::-1]
 
 
-def _mistake(e: Expr, names: Names, buffers: Buffers) -> str | None:
+def _mistake(e: ir.Expr, names: Names, buffers: Buffers) -> str | None:
     match e:
-        case Binary():
+        case ir.Binary():
             return _binary(e)
-        case Const(value=value, type=t):
+        case ir.Const(value=value, type=t):
             return None if _fits(value, t) else f"{value!r} is not a {t}"
-        case Var(name=name, type=t):
+        case ir.Var(name=name, type=t):
             if name not in names:
                 return f"`{name}` is not defined here"
             known = names[name]
             return None if known is t or known == t else f"`{name}` is {names[name]}, not {t}"
-        case Unary(op=op, a=a):
+        case ir.Unary(op=op, a=a):
             wrong = (
-                a.type.element.is_float if op is UnaryOp.NOT else a.type.element.kind is Kind.BOOL
+                a.type.element.is_float
+                if op is ir.UnaryOp.NOT
+                else a.type.element.kind is Kind.BOOL
             )
             return f"`{op}` of {a.type}" if wrong else None
-        case Select(condition=c, a=a, b=b):
+        case ir.Select(condition=c, a=a, b=b):
             if a.type != b.type:
                 return f"a select between {a.type} and {b.type}"
             wanted = Type(BOOL, a.type.lanes)
             return None if c.type == wanted else f"a condition of {c.type}, not {wanted}"
-        case Cast(type=t, value=v):
+        case ir.Cast(type=t, value=v):
             same = t.lanes == v.type.lanes
             return None if same else f"a cast of {v.type.lanes} lanes to {t.lanes}"
-        case Load():
+        case ir.Load():
             return _load(e, buffers)
-        case Call(name=name, args=args, type=t):
-            if name is MathOp.REINTERPRET:
+        case ir.Call(name=name, args=args, type=t):
+            if name is ir.MathOp.REINTERPRET:
                 wrong = len(args) != 1 or args[0].type.element.bits != t.element.bits
             else:
                 wrong = not t.element.is_float or any(a.type != t for a in args)
             return f"`{name}` gives {t}" if wrong else None
-        case Access():
+        case ir.Access():
             return "an Access after lowering"
-        case Let(name=name):
+        case ir.Let(name=name):
             return f"`{name}` is bound where it has a meaning already" if name in names else None
-        case Move() | Instruct():
+        case ir.Move() | ir.Instruct():
             return None  # `verify` knows the instructions
         case _:
             return _vector(e)
 
 
-def _binary(e: Binary) -> str | None:
+def _binary(e: ir.Binary) -> str | None:
     a, b = e.a.type, e.b.type
     if a is not b and a != b:
         return f"`{e.op}` of {a} and {b}"
@@ -109,7 +88,7 @@ def _binary(e: Binary) -> str | None:
     return f"`{e.op}` of {a}" if wrong else None
 
 
-def _load(e: Load, buffers: Buffers) -> str | None:
+def _load(e: ir.Load, buffers: Buffers) -> str | None:
     lanes = e.type.lanes
     if e.buffer not in buffers:
         return f"there is no buffer `{e.buffer}`"
@@ -122,20 +101,20 @@ def _load(e: Load, buffers: Buffers) -> str | None:
     return None
 
 
-def _vector(e: Ramp | Broadcast | VectorReduce | Gather) -> str | None:
+def _vector(e: ir.Ramp | ir.Broadcast | ir.VectorReduce | ir.Gather) -> str | None:
     match e:
-        case Ramp(base=base, stride=stride, lanes=lanes):
+        case ir.Ramp(base=base, stride=stride, lanes=lanes):
             if base.type != stride.type or not base.type.element.is_int:
                 return f"a ramp of {base.type} with strides of {stride.type}"
             return None if lanes > 1 else f"a ramp of {lanes}"
-        case Broadcast(lanes=lanes):
+        case ir.Broadcast(lanes=lanes):
             return None if lanes > 1 else f"a broadcast to {lanes}"
-        case VectorReduce(op=op, value=v, lanes=lanes):
-            if op not in ASSOCIATIVE:
+        case ir.VectorReduce(op=op, value=v, lanes=lanes):
+            if op not in ir.ASSOCIATIVE:
                 return f"a reduction with `{op}`"
             whole = lanes > 0 and v.type.lanes % lanes == 0
             return None if whole else f"a reduction of {v.type.lanes} lanes to {lanes}"
-        case Gather(value=v, lanes=picks):
+        case ir.Gather(value=v, lanes=picks):
             wrong = [p for p in picks if not -1 <= p < v.type.lanes]
             if not picks:
                 return "a gather of no lanes"

@@ -17,9 +17,9 @@ from itertools import pairwise
 from hbc.ir.algebra.layout import Layout, layout, refine, to_index
 from hbc.ir.algebra.linear import canonical
 from hbc.ir.ground.record import record
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, const_value, mul, sub
 from hbc.ir.lang.kernel import Kernel
-from hbc.ir.lang.nodes import Allocate, Block, Expr, For, Load, Prefetch, Stmt, Store, const_index
 from hbc.ir.lang.types import TILES, Memory
 from hbc.ir.lang.walk import block, children, map_children, map_stmt, nodes, rewrite_stmt
 
@@ -30,9 +30,9 @@ class _Map:
     `buffer`. `digits` fall, each a multiple of the next."""
 
     buffer: str
-    base: Expr
+    base: ir.Expr
     digits: tuple[int, ...]
-    strides: tuple[Expr, ...]
+    strides: tuple[ir.Expr, ...]
 
     def at(self, places: Layout) -> Layout | None:
         """The places of the original that these of the copy are; None when one dim of them moves
@@ -65,8 +65,8 @@ class _Map:
             place %= digit
         return found
 
-    def _sum(self, digits: list[int]) -> Expr:
-        total: Expr = const_index(0)
+    def _sum(self, digits: list[int]) -> ir.Expr:
+        total: ir.Expr = ir.const_index(0)
         for n, stride in zip(digits, self.strides, strict=True):
             total = add(total, mul(stride, n))
         return canonical(total)
@@ -76,26 +76,26 @@ def forward(kernel: Kernel) -> Kernel:
     """The kernel without such copies of its inputs."""
     inputs = frozenset(a.name for a in kernel.arguments if not a.output)
     tiles = frozenset(
-        n.buffer for n in nodes(kernel.body) if isinstance(n, Allocate) and n.memory in TILES
+        n.buffer for n in nodes(kernel.body) if isinstance(n, ir.Allocate) and n.memory in TILES
     )
 
-    def below(s: Stmt) -> Stmt:
+    def below(s: ir.Stmt) -> ir.Stmt:
         s = map_stmt(s, lambda e: e, below)
-        if isinstance(s, Allocate) and s.memory in (Memory.STACK, Memory.HEAP):
+        if isinstance(s, ir.Allocate) and s.memory in (Memory.STACK, Memory.HEAP):
             return _without(s, inputs, tiles)
         return s
 
     return kernel.map_body(below)
 
 
-def _without(s: Allocate, inputs: frozenset[str], tiles: frozenset[str]) -> Stmt:
+def _without(s: ir.Allocate, inputs: frozenset[str], tiles: frozenset[str]) -> ir.Stmt:
     """What is left of the allocation, which stays where its copy is needed."""
     stores, rest = _leading(s)
     found = _map_of(stores)
     loads = _reads(rest, s.buffer, tiles)
     if found is None or found.buffer not in inputs or loads is None:
         return s
-    reads: dict[Load, Load] = {}
+    reads: dict[ir.Load, ir.Load] = {}
     for load in loads:
         places = layout(load.index)
         original = None if places is None or load.mask is not None else found.at(places)
@@ -107,24 +107,24 @@ def _without(s: Allocate, inputs: frozenset[str], tiles: frozenset[str]) -> Stmt
     return rewrite_stmt(rest, lambda e: _replaced(e, reads))
 
 
-def _leading(s: Allocate) -> tuple[list[Store], Stmt]:
+def _leading(s: ir.Allocate) -> tuple[list[ir.Store], ir.Stmt]:
     """The stores to the buffer that the body begins with, and what follows them."""
-    body = s.body.body if isinstance(s.body, Block) else (s.body,)
+    body = s.body.body if isinstance(s.body, ir.Block) else (s.body,)
     count = 0
     while count < len(body):
         one = body[count]
-        if not isinstance(one, Store) or one.buffer != s.buffer:
+        if not isinstance(one, ir.Store) or one.buffer != s.buffer:
             break
         count += 1
-    return [c for c in body[:count] if isinstance(c, Store)], block(*body[count:])
+    return [c for c in body[:count] if isinstance(c, ir.Store)], block(*body[count:])
 
 
-def _map_of(stores: list[Store]) -> _Map | None:
+def _map_of(stores: list[ir.Store]) -> _Map | None:
     """The map that all of these copies agree on."""
     whole: _Map | None = None
     for store in stores:
         value = store.value
-        if not isinstance(value, Load) or store.mask is not None or value.mask is not None:
+        if not isinstance(value, ir.Load) or store.mask is not None or value.mask is not None:
             return None
         to, source = layout(store.index), layout(value.index)
         if to is None or source is None:
@@ -144,7 +144,7 @@ def _single(buffer: str, to: Layout, source: Layout) -> _Map | None:
     both = refine(to.dims, source.dims)
     if both is None:
         return None
-    pairs: dict[int, Expr] = {}
+    pairs: dict[int, ir.Expr] = {}
     for (_, d), (_, s) in zip(*both, strict=True):
         digit = const_value(d)
         if digit is None or digit <= 0 or pairs.setdefault(int(digit), s) != s:
@@ -153,7 +153,7 @@ def _single(buffer: str, to: Layout, source: Layout) -> _Map | None:
     first = const_value(to.base)
     if first is None or any(a % b for a, b in pairwise(digits)):
         return None
-    plain = _Map(buffer, const_index(0), digits, tuple(pairs[d] for d in digits))
+    plain = _Map(buffer, ir.const_index(0), digits, tuple(pairs[d] for d in digits))
     offset = plain.at(Layout(to.base))
     return None if offset is None else replace(plain, base=canonical(sub(source.base, offset.base)))
 
@@ -165,29 +165,31 @@ def _same(a: Layout, b: Layout) -> bool:
     return all(const_value(canonical(sub(s, t))) == 0 for (_, s), (_, t) in zip(*both, strict=True))
 
 
-def _reads(s: Stmt, buffer: str, tiles: frozenset[str]) -> list[Load] | None:
+def _reads(s: ir.Stmt, buffer: str, tiles: frozenset[str]) -> list[ir.Load] | None:
     """The loads of the buffer; None when a loop repeats them, when they fill tiles, which want their
     rows in one piece, or when there are other accesses."""
     match s:
-        case For():
-            touched = any(isinstance(n, Load | Store) and n.buffer == buffer for n in nodes(s))
+        case ir.For():
+            touched = any(
+                isinstance(n, ir.Load | ir.Store) and n.buffer == buffer for n in nodes(s)
+            )
             return None if touched else []
-        case Store() | Prefetch() if s.buffer == buffer:
+        case ir.Store() | ir.Prefetch() if s.buffer == buffer:
             return None
-    found: list[Load] = []
+    found: list[ir.Load] = []
     for part in children(s):
-        if isinstance(part, Stmt):
+        if isinstance(part, ir.Stmt):
             inner = _reads(part, buffer, tiles)
             if inner is None:
                 return None
             found += inner
         else:
-            found += [n for n in nodes(part) if isinstance(n, Load) and n.buffer == buffer]
-    filled = isinstance(s, Store) and s.buffer in tiles
+            found += [n for n in nodes(part) if isinstance(n, ir.Load) and n.buffer == buffer]
+    filled = isinstance(s, ir.Store) and s.buffer in tiles
     return None if found and filled else found
 
 
-def _replaced(e: Expr, reads: Mapping[Load, Load]) -> Expr:
-    if isinstance(e, Load) and e in reads:
+def _replaced(e: ir.Expr, reads: Mapping[ir.Load, ir.Load]) -> ir.Expr:
+    if isinstance(e, ir.Load) and e in reads:
         return reads[e]
     return map_children(e, lambda c: _replaced(c, reads))

@@ -15,22 +15,9 @@ from dataclasses import replace
 
 from hbc.ir.algebra.simplify import simplify
 from hbc.ir.ground.record import record
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.accesses import Accesses
 from hbc.ir.lang.build import maximum
-from hbc.ir.lang.nodes import (
-    Allocate,
-    Assert,
-    Block,
-    Const,
-    Expr,
-    For,
-    If,
-    LetStmt,
-    Load,
-    LoopKind,
-    Stmt,
-    const_index,
-)  # fmt: skip
 from hbc.ir.lang.types import Memory
 from hbc.ir.lang.walk import block, contains, free_variables, statements, substitute
 
@@ -38,21 +25,21 @@ from hbc.ir.lang.walk import block, contains, free_variables, statements, substi
 STACK_LIMIT = 16 * 1024
 
 
-def is_heap(s: Allocate) -> bool:
+def is_heap(s: ir.Allocate) -> bool:
     """Whether the buffer needs the heap: told so, too large, or of unknown size."""
     if s.memory is Memory.REGISTER:
         return False
-    if s.memory is Memory.HEAP or not isinstance(s.extent, Const):
+    if s.memory is Memory.HEAP or not isinstance(s.extent, ir.Const):
         return True
     return s.memory is Memory.AUTO and int(s.extent.value) * s.element.bytes > STACK_LIMIT
 
 
-def hoist(s: Stmt) -> Stmt:
+def hoist(s: ir.Stmt) -> ir.Stmt:
     """`s` with each heap buffer allocated as far out as its size is known."""
     return _hoisted(s, Accesses())
 
 
-def _hoisted(s: Stmt, accesses: Accesses) -> Stmt:
+def _hoisted(s: ir.Stmt, accesses: Accesses) -> ir.Stmt:
     lifted = _lift(s, accesses)
     return _wrap(lifted.rising, lifted.rest)
 
@@ -61,8 +48,8 @@ def _hoisted(s: Stmt, accesses: Accesses) -> Stmt:
 class _Lifted:
     """A statement less the allocations that may stand around it, outermost first."""
 
-    rising: tuple[Allocate, ...]
-    rest: Stmt
+    rising: tuple[ir.Allocate, ...]
+    rest: ir.Stmt
 
     def keep(self, stays: frozenset[str]) -> _Lifted:
         """Those of these buffers stand here."""
@@ -71,52 +58,52 @@ class _Lifted:
         return _Lifted(above, _wrap(here, self.rest))
 
 
-def _wrap(allocations: tuple[Allocate, ...], s: Stmt) -> Stmt:
+def _wrap(allocations: tuple[ir.Allocate, ...], s: ir.Stmt) -> ir.Stmt:
     for a in reversed(allocations):
         s = replace(a, body=s)
     return s
 
 
-def _lift(s: Stmt, accesses: Accesses) -> _Lifted:
+def _lift(s: ir.Stmt, accesses: Accesses) -> _Lifted:
     match s:
-        case Allocate(body=body):
+        case ir.Allocate(body=body):
             inner = _lift(body, accesses)
             if is_heap(s):
                 return _Lifted((s, *inner.rising), inner.rest)
             return _Lifted(inner.rising, replace(s, body=inner.rest))
-        case LetStmt():
+        case ir.LetStmt():
             return _lift_let(s, accesses)
-        case Block(body=body):
+        case ir.Block(body=body):
             return _lift_block(body, accesses)
-        case For():
+        case ir.For():
             return _lift_loop(s, accesses)
-        case If(condition=condition, then=then, otherwise=otherwise):
+        case ir.If(condition=condition, then=then, otherwise=otherwise):
             other = None if otherwise is None else _hoisted(otherwise, accesses)
-            return _Lifted((), If(condition, _hoisted(then, accesses), other, s.span))
+            return _Lifted((), ir.If(condition, _hoisted(then, accesses), other, s.span))
         case _:
             return _Lifted((), s)
 
 
-def _lift_let(s: LetStmt, accesses: Accesses) -> _Lifted:
+def _lift_let(s: ir.LetStmt, accesses: Accesses) -> _Lifted:
     """Sizes that use the name use its value outside, unless that reads memory."""
     inner = _lift(s.body, accesses)
     using = frozenset(a.buffer for a in inner.rising if s.name in free_variables(a.extent))
-    if contains(s.value, Load):
+    if contains(s.value, ir.Load):
         inner = inner.keep(using)
     rising = tuple(replace(a, extent=_where(a.extent, s)) for a in inner.rising)
     return _Lifted(rising, replace(s, body=inner.rest))
 
 
-def _where(extent: Expr, s: LetStmt) -> Expr:
+def _where(extent: ir.Expr, s: ir.LetStmt) -> ir.Expr:
     if s.name not in free_variables(extent):
         return extent
     return simplify(substitute(extent, {s.name: s.value}))
 
 
-def _lift_block(body: tuple[Stmt, ...], accesses: Accesses) -> _Lifted:
+def _lift_block(body: tuple[ir.Stmt, ...], accesses: Accesses) -> _Lifted:
     """Nothing moves out before a check that may fail, nor where its name means another buffer."""
-    rising: list[Allocate] = []
-    rest: list[Stmt] = []
+    rising: list[ir.Allocate] = []
+    rest: list[ir.Stmt] = []
     named = Counter(buffer for c in body for buffer in accesses.buffers(c))
     checked = False
     for child in body:
@@ -125,19 +112,19 @@ def _lift_block(body: tuple[Stmt, ...], accesses: Accesses) -> _Lifted:
         inner = inner.keep(names if checked else frozenset(n for n in names if named[n] > 1))
         rising += inner.rising
         rest.append(inner.rest)
-        checked = checked or any(isinstance(n, Assert) for n in statements(child))
+        checked = checked or any(isinstance(n, ir.Assert) for n in statements(child))
     return _Lifted(tuple(rising), block(*rest))
 
 
-def _lift_loop(s: For, accesses: Accesses) -> _Lifted:
+def _lift_loop(s: ir.For, accesses: Accesses) -> _Lifted:
     inner = _lift(s.body, accesses)
     changing = frozenset(a.buffer for a in inner.rising if s.var in free_variables(a.extent))
-    if s.kind is LoopKind.PARALLEL:
+    if s.kind is ir.LoopKind.PARALLEL:
         inner = inner.keep(changing)
         return _Lifted((), replace(s, body=_wrap(inner.rising, inner.rest)))
     inner = inner.keep(changing)
     # A loop that does not run may be of less than no extent.
     rising = tuple(
-        replace(a, extent=simplify(maximum(a.extent, const_index(0)))) for a in inner.rising
+        replace(a, extent=simplify(maximum(a.extent, ir.const_index(0)))) for a in inner.rising
     )
     return _Lifted(rising, replace(s, body=inner.rest))

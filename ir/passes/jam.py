@@ -15,21 +15,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from hbc.ir.ground.record import record
-from hbc.ir.lang.nodes import (
-    Allocate,
-    Block,
-    Comment,
-    For,
-    Instruct,
-    Let,
-    LetStmt,
-    Load,
-    LoopKind,
-    Node,
-    Stmt,
-    Store,
-    Var,
-)
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import Memory
 from hbc.ir.lang.walk import (
     block,
@@ -58,13 +44,13 @@ class _Touched:
 class _Item:
     """A statement of a block; `touched` None: not to be moved, nor anything past it."""
 
-    stmt: Stmt
+    stmt: ir.Stmt
     touched: _Touched | None
 
 
-def jam(s: Stmt) -> Stmt:
+def jam(s: ir.Stmt) -> ir.Stmt:
     """Every run of such loops as one, from the outermost in."""
-    if isinstance(s, Block):
+    if isinstance(s, ir.Block):
         held, body = _opened(s)
         items: list[_Item] = []
         for child in body:
@@ -76,30 +62,30 @@ def jam(s: Stmt) -> Stmt:
     return map_stmt(s, lambda e: e, jam)
 
 
-def _opened(s: Block) -> tuple[list[Allocate], list[Stmt]]:
+def _opened(s: ir.Block) -> tuple[list[ir.Allocate], list[ir.Stmt]]:
     """The block's statements with the scopes of its registers around all of it."""
-    names = Counter(n.buffer for n in statements(s) if isinstance(n, Allocate))
-    held: list[Allocate] = []
-    body: list[Stmt] = []
+    names = Counter(n.buffer for n in statements(s) if isinstance(n, ir.Allocate))
+    held: list[ir.Allocate] = []
+    body: list[ir.Stmt] = []
     for child in s.body:
         mine = child
         while (
-            isinstance(mine, Allocate)
+            isinstance(mine, ir.Allocate)
             and mine.memory is Memory.REGISTER
             and names[mine.buffer] == 1
             and not free_variables(mine.extent)
         ):
             held.append(mine)
             mine = mine.body
-        body += mine.body if isinstance(mine, Block) else [mine]
+        body += mine.body if isinstance(mine, ir.Block) else [mine]
     return held, body
 
 
-def _place(s: Stmt, before: list[_Item]) -> None:
+def _place(s: ir.Stmt, before: list[_Item]) -> None:
     """Puts a statement after the others, or joins it with a loop that it may be moved up to, together
     with what must come before it."""
     item = _Item(s, _touched(s) if _is_movable(s) else None)
-    if isinstance(s, For) and item.touched is not None and _is_straight(s.body):
+    if isinstance(s, ir.For) and item.touched is not None and _is_straight(s.body):
         needed: list[_Item] = [item]
         kept: list[_Item] = []
         for n in range(len(before) - 1, -1, -1):
@@ -109,7 +95,7 @@ def _place(s: Stmt, before: list[_Item]) -> None:
             if any(i.touched and _conflict(other.touched, i.touched) for i in needed):
                 needed.insert(0, other)
                 continue
-            if isinstance(other.stmt, For) and (both := _together(other.stmt, s)) is not None:
+            if isinstance(other.stmt, ir.For) and (both := _together(other.stmt, s)) is not None:
                 joined = _Item(both, _all(other.touched, item.touched))
                 before[n:] = [*needed[:-1], joined, *kept]
                 return
@@ -117,9 +103,9 @@ def _place(s: Stmt, before: list[_Item]) -> None:
     before.append(item)
 
 
-def _together(a: For, b: For) -> Stmt | None:
+def _together(a: ir.For, b: ir.For) -> ir.Stmt | None:
     """Two loops as one, when they have the same iterations."""
-    if (a.start, a.extent, a.kind, a.stages) != (b.start, b.extent, LoopKind.SERIAL, b.stages):
+    if (a.start, a.extent, a.kind, a.stages) != (b.start, b.extent, ir.LoopKind.SERIAL, b.stages):
         return None
     if not _is_straight(a.body):
         return None
@@ -127,51 +113,51 @@ def _together(a: For, b: For) -> Stmt | None:
     if b.var != a.var:
         if any(_names(n) == a.var for n in nodes(body)):
             return None
-        body = substitute_stmt(body, {b.var: Var(a.var)})
-    return For(a.var, a.start, a.extent, a.kind, block(a.body, body), a.note, a.span, a.stages)
+        body = substitute_stmt(body, {b.var: ir.Var(a.var)})
+    return ir.For(a.var, a.start, a.extent, a.kind, block(a.body, body), a.note, a.span, a.stages)
 
 
-def _names(n: Node) -> str | None:
+def _names(n: ir.Node) -> str | None:
     """The name that a node binds or reads."""
     match n:
-        case For(var=name) | Let(name=name) | LetStmt(name=name) | Var(name=name):
+        case ir.For(var=name) | ir.Let(name=name) | ir.LetStmt(name=name) | ir.Var(name=name):
             return name
         case _:
             return None
 
 
-def _is_movable(s: Stmt) -> bool:
+def _is_movable(s: ir.Stmt) -> bool:
     """Stores, and loops and names around them: all that such a statement does is to read and write."""
     match s:
-        case Store() | Comment():
+        case ir.Store() | ir.Comment():
             return True
-        case For(body=body, kind=LoopKind.SERIAL) | LetStmt(body=body):
+        case ir.For(body=body, kind=ir.LoopKind.SERIAL) | ir.LetStmt(body=body):
             return _is_movable(body)
-        case Block(body=body):
+        case ir.Block(body=body):
             return all(_is_movable(child) for child in body)
         case _:
             return False
 
 
-def _is_straight(s: Stmt) -> bool:
+def _is_straight(s: ir.Stmt) -> bool:
     """Loops and names around products and copies, and nothing else."""
     match s:
-        case Store(value=value):
-            return isinstance(value, Load) or contains(value, Instruct)
-        case For(body=body, kind=LoopKind.SERIAL) | LetStmt(body=body):
+        case ir.Store(value=value):
+            return isinstance(value, ir.Load) or contains(value, ir.Instruct)
+        case ir.For(body=body, kind=ir.LoopKind.SERIAL) | ir.LetStmt(body=body):
             return _is_straight(body)
-        case Block(body=body):
+        case ir.Block(body=body):
             return all(_is_straight(child) for child in body)
         case _:
-            return isinstance(s, Comment)
+            return isinstance(s, ir.Comment)
 
 
-def _touched(s: Stmt) -> _Touched:
+def _touched(s: ir.Stmt) -> _Touched:
     read: dict[str, Lanes] = {}
     written: dict[str, Lanes] = {}
     for n in nodes(s):
-        if isinstance(n, Load | Store):
-            into = written if isinstance(n, Store) else read
+        if isinstance(n, ir.Load | ir.Store):
+            into = written if isinstance(n, ir.Store) else read
             lanes = constant_lanes(n.index)
             here = None if lanes is None else frozenset(lanes)
             into[n.buffer] = _both(into[n.buffer], here) if n.buffer in into else here

@@ -14,23 +14,9 @@ from itertools import pairwise
 
 from hbc.ir.algebra.bounds import prove
 from hbc.ir.algebra.facts import Facts
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import const, select
 from hbc.ir.lang.kernel import Kernel
-from hbc.ir.lang.nodes import (
-    Allocate,
-    Binary,
-    Broadcast,
-    Cast,
-    Expr,
-    Instruct,
-    LetStmt,
-    Load,
-    Op,
-    Ramp,
-    Stmt,
-    Store,
-    Var,
-)  # fmt: skip
 from hbc.ir.lang.target import Target
 from hbc.ir.lang.types import BOOL, TILES
 from hbc.ir.lang.walk import block, map_stmt, nodes, rewrite
@@ -47,7 +33,7 @@ LEAST_BITS = 128
 
 
 def legalize(
-    kernel: Kernel, target: Target, is_native: Callable[[Store], bool] = lambda s: False
+    kernel: Kernel, target: Target, is_native: Callable[[ir.Store], bool] = lambda s: False
 ) -> Kernel:
     """The kernel with every vector statement native to `target`. Those that `is_native` knows to be so
     stay as they are."""
@@ -59,60 +45,60 @@ def legalize(
 class _Legalize:
     bits: int
     take: Take
-    is_native: Callable[[Store], bool]
+    is_native: Callable[[ir.Store], bool]
     made: int = 0
     facts: Facts = field(default_factory=Facts)
     tiles: set[str] = field(default_factory=set)  # buffers in tile memory
 
-    def stmt(self, s: Stmt) -> Stmt:
+    def stmt(self, s: ir.Stmt) -> ir.Stmt:
         match s:
-            case Store() if self.is_native(s):
+            case ir.Store() if self.is_native(s):
                 return s
-            case Store():
+            case ir.Store():
                 return self._selected(s) if self._is_selected(s) else self._store(s)
-            case Allocate(buffer=buffer, memory=memory) if memory in TILES:
+            case ir.Allocate(buffer=buffer, memory=memory) if memory in TILES:
                 self.tiles.add(buffer)
                 return map_stmt(s, self._scalar, self.stmt)
-            case LetStmt(name=name, value=value, body=body) if value.type.lanes > 1:
+            case ir.LetStmt(name=name, value=value, body=body) if value.type.lanes > 1:
                 with self.take.scope(name) as asked:
                     inner = self.stmt(body)
                 value = rewrite(value, _plain)
                 for picks, new in reversed(asked.items()):
-                    inner = LetStmt(new, self._piece(value, picks), inner, s.span)
+                    inner = ir.LetStmt(new, self._piece(value, picks), inner, s.span)
                 return inner
             case _:
                 return map_stmt(s, self._scalar, self.stmt)
 
-    def _is_selected(self, s: Store) -> bool:
+    def _is_selected(self, s: ir.Store) -> bool:
         """Whether tensor instructions do the statement: it has the size they want already."""
         return s.buffer in self.tiles or any(
-            isinstance(n, Instruct) or (isinstance(n, Load) and n.buffer in self.tiles)
+            isinstance(n, ir.Instruct) or (isinstance(n, ir.Load) and n.buffer in self.tiles)
             for n in nodes(s.value)
         )
 
-    def _selected(self, s: Store) -> Store:
+    def _selected(self, s: ir.Store) -> ir.Store:
         """Native already, but for its masks."""
         if s.buffer in self.tiles or not self.bits:
             return s
         value = rewrite(s.value, lambda e: narrow_masks(e, self.bits))
         return s if value is s.value else replace(s, value=value)
 
-    def _scalar(self, e: Expr) -> Expr:
+    def _scalar(self, e: ir.Expr) -> ir.Expr:
         return self._piece(rewrite(e, _plain), tuple(range(e.type.lanes)))
 
-    def _piece(self, e: Expr, picks: Picks) -> Expr:
+    def _piece(self, e: ir.Expr, picks: Picks) -> ir.Expr:
         piece = self.take(e, picks)
         if self.bits:
             piece = rewrite(piece, lambda c: narrow_masks(c, self.bits))
         return rewrite(piece, self._without_dead_loads)
 
-    def _without_dead_loads(self, e: Expr) -> Expr:
+    def _without_dead_loads(self, e: ir.Expr) -> ir.Expr:
         """Zeros where no lane of a load is live."""
-        if isinstance(e, Load) and e.mask is not None and prove(e.mask, self.facts) is False:
+        if isinstance(e, ir.Load) and e.mask is not None and prove(e.mask, self.facts) is False:
             return const(False if e.type.element == BOOL else 0, e.type)
         return e
 
-    def _store(self, s: Store) -> Stmt:
+    def _store(self, s: ir.Store) -> ir.Stmt:
         lanes = s.index.type.lanes
         value = rewrite(s.value, _plain)
         mask = None if s.mask is None else rewrite(s.mask, _plain)
@@ -125,11 +111,11 @@ class _Legalize:
         groups = [] if elsewhere else _transpositions(value, parts, native)
         if sum(len(g.parts) for g in groups) < len(parts):
             parts = _pieces(s.index, _shortest(_rows_of(s), least, lanes), native, least)
-            if isinstance(value, Load) and mask is None and _has_long_rows(value, native):
+            if isinstance(value, ir.Load) and mask is None and _has_long_rows(value, native):
                 parts = _pieces(s.index, _shortest(rows(s.index), least, lanes), native, least)
             groups = [] if elsewhere else _transpositions(value, parts, native)
 
-        def part(picks: Picks, value: Expr) -> Stmt:
+        def part(picks: Picks, value: ir.Expr) -> ir.Stmt:
             live = None if mask is None else self._piece(mask, picks)
             if live is not None and prove(live, self.facts) is False:
                 return block()  # the place may lie beyond the memory
@@ -140,7 +126,7 @@ class _Legalize:
             part(picks, self._piece(value, picks)) for n, picks in enumerate(parts) if n not in made
         ]
         if elsewhere and len(stores) > 1:
-            return self._values_first([s for s in stores if isinstance(s, Store)])
+            return self._values_first([s for s in stores if isinstance(s, ir.Store)])
         for group in groups:
             self.made += 1
             stores.append(
@@ -151,33 +137,33 @@ class _Legalize:
             )  # fmt: skip
         return block(*stores)
 
-    def _values_first(self, stores: list[Store]) -> Stmt:
+    def _values_first(self, stores: list[ir.Store]) -> ir.Stmt:
         """All lanes are loaded before any is stored."""
-        named: list[tuple[str, Expr]] = []
+        named: list[tuple[str, ir.Expr]] = []
 
-        def name(e: Expr) -> Expr:
+        def name(e: ir.Expr) -> ir.Expr:
             self.made += 1
             named.append((f"lanes_{self.made}", e))
-            return Var(named[-1][0], e.type)
+            return ir.Var(named[-1][0], e.type)
 
         result = block(
             *(replace(s, value=name(s.value), mask=s.mask and name(s.mask)) for s in stores)
         )
         for variable, value in reversed(named):
-            result = LetStmt(variable, value, result)
+            result = ir.LetStmt(variable, value, result)
         return result
 
 
-def _transpositions(value: Expr, parts: list[Picks], native: int) -> list[Group]:
+def _transpositions(value: ir.Expr, parts: list[Picks], native: int) -> list[Group]:
     """The parts that are better made four at a time."""
-    if not isinstance(value, Load) or len(parts) < 4 or native < 4:
+    if not isinstance(value, ir.Load) or len(parts) < 4 or native < 4:
         return []
     rows = lane_rows(value.index)
     whole = [picks if len(picks) == native else () for picks in parts]
     return [] if rows is None else transpositions(rows, whole, value.type.element.bits)
 
 
-def _has_long_rows(e: Load, native: int) -> bool:
+def _has_long_rows(e: ir.Load, native: int) -> bool:
     """Whether few loads, each of adjacent elements, fill a register."""
     found = lane_rows(e.index) if native and e.type.lanes % native == 0 else None
     if found is None:
@@ -196,32 +182,32 @@ def _shortest(lengths: set[int], least: int, default: int) -> int:
     return min((r for r in lengths if r >= least), default=default)
 
 
-def _plain(e: Expr) -> Expr:
+def _plain(e: ir.Expr) -> ir.Expr:
     """Half floats computed as f32; vectors of bools neither cast from nor to."""
-    if isinstance(e, Cast) and e.type.lanes > 1 and e.type.element != e.value.type.element:
+    if isinstance(e, ir.Cast) and e.type.lanes > 1 and e.type.element != e.value.type.element:
         if e.value.type.element == BOOL:
             return select(e.value, const(1, e.type), const(0, e.type))
         if e.type.element == BOOL:
-            return widen_halves(Binary(Op.NE, e.value, const(0, e.value.type)))
+            return widen_halves(ir.Binary(ir.Op.NE, e.value, const(0, e.value.type)))
     return widen_halves(e)
 
 
-def _reads_elsewhere(s: Store) -> bool:
+def _reads_elsewhere(s: ir.Store) -> bool:
     """Whether a piece stored early could be loaded by a later one."""
     wholes = [s.value] if s.mask is None else [s.value, s.mask]
     return any(
-        isinstance(n, Load) and n.buffer == s.buffer and n.index != s.index
+        isinstance(n, ir.Load) and n.buffer == s.buffer and n.index != s.index
         for whole in wholes
         for n in nodes(whole)
     )
 
 
-def _rows_of(s: Store) -> set[int]:
+def _rows_of(s: ir.Store) -> set[int]:
     wholes = (s.index, s.value) if s.mask is None else (s.index, s.value, s.mask)
     return set().union(*(rows(e) for e in wholes))
 
 
-def _pieces(index: Expr, row: int, native: int, least: int) -> list[Picks]:
+def _pieces(index: ir.Expr, row: int, native: int, least: int) -> list[Picks]:
     """The lanes of a store in runs of neighbouring elements, each cut into native pieces. No piece
     crosses a multiple of `row` lanes."""
     pieces: list[Picks] = []
@@ -238,7 +224,7 @@ def _pieces(index: Expr, row: int, native: int, least: int) -> list[Picks]:
     return pieces
 
 
-def _runs(index: Expr, row: int) -> list[tuple[int, int]]:
+def _runs(index: ir.Expr, row: int) -> list[tuple[int, int]]:
     """Maximal ranges of lanes that go through memory at a constant step, inside one row."""
     lanes = index.type.lanes
     known = lane_offsets(index)
@@ -255,13 +241,13 @@ def _runs(index: Expr, row: int) -> list[tuple[int, int]]:
     return [*runs, (start, lanes)]
 
 
-def rows(e: Expr) -> set[int]:
+def rows(e: ir.Expr) -> set[int]:
     """The lengths of the innermost runs of the nested index vectors in `e`."""
     found = set()
     for n in nodes(e):
         inner = n
-        while isinstance(inner, Ramp | Broadcast):
+        while isinstance(inner, ir.Ramp | ir.Broadcast):
             if inner is not n:
                 found.add(inner.type.lanes)
-            inner = inner.base if isinstance(inner, Ramp) else inner.value
+            inner = inner.base if isinstance(inner, ir.Ramp) else inner.value
     return found - {1}

@@ -16,35 +16,26 @@ from hbc.ir.algebra.bounds import Interval, bounds
 from hbc.ir.algebra.facts import implied
 from hbc.ir.algebra.linear import coefficient, of_atom, to_expr, without
 from hbc.ir.algebra.simplify import simplify
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, and_, clamp, floordiv, sub
-from hbc.ir.lang.nodes import (
-    Binary,
-    Const,
-    Expr,
-    For,
-    If,
-    LetStmt,
-    Load,
-    LoopKind,
-    Op,
-    Stmt,
-    Var,
-    const_index,
-)
 from hbc.ir.lang.types import Kind
 from hbc.ir.lang.walk import block, contains, free_variables, map_stmt, statements
 
 
-def partition(s: Stmt) -> Stmt:
+def partition(s: ir.Stmt) -> ir.Stmt:
     """Divides the loops of a statement."""
     s = map_stmt(s, lambda e: e, partition)
-    if not isinstance(s, For) or s.kind is not LoopKind.SERIAL or isinstance(s.extent, Const):
+    if (
+        not isinstance(s, ir.For)
+        or s.kind is not ir.LoopKind.SERIAL
+        or isinstance(s.extent, ir.Const)
+    ):
         return s
     below = list(statements(s.body))
-    inner = {x.var: x for x in below if isinstance(x, For)}
-    if any(x.kind not in (LoopKind.VECTOR, LoopKind.UNROLL) for x in inner.values()):
+    inner = {x.var: x for x in below if isinstance(x, ir.For)}
+    if any(x.kind not in (ir.LoopKind.VECTOR, ir.LoopKind.UNROLL) for x in inner.values()):
         return s
-    names = {s.var, *inner, *(x.name for x in below if isinstance(x, LetStmt))}
+    names = {s.var, *inner, *(x.name for x in below if isinstance(x, ir.LetStmt))}
     limits = [
         (end, condition)
         for condition in _conditions(s.body)
@@ -54,11 +45,11 @@ def partition(s: Stmt) -> Stmt:
     return _divided(s, limits) if limits else s
 
 
-def _divided(s: For, limits: list[tuple[Expr, Expr]]) -> Stmt:
+def _divided(s: ir.For, limits: list[tuple[ir.Expr, ir.Expr]]) -> ir.Stmt:
     """The loop up to the first iteration in which one of the conditions can fail, and the rest."""
-    count: Expr = s.extent
+    count: ir.Expr = s.extent
     for end, _ in limits:
-        count = clamp(simplify(sub(end, s.start)), const_index(0), count)
+        count = clamp(simplify(sub(end, s.start)), ir.const_index(0), count)
     count = simplify(count)
     always = _without(s.body, {c for _, c in limits})
     first = replace(s, extent=count, body=always)
@@ -66,47 +57,47 @@ def _divided(s: For, limits: list[tuple[Expr, Expr]]) -> Stmt:
     return block(first, rest)
 
 
-def _conditions(s: Stmt) -> Iterator[Expr]:
+def _conditions(s: ir.Stmt) -> Iterator[ir.Expr]:
     """What the statement tests, each part of a conjunction by itself."""
     for x in statements(s):
-        if isinstance(x, If):
+        if isinstance(x, ir.If):
             yield from _parts(x.condition)
 
 
-def _parts(condition: Expr) -> Iterator[Expr]:
+def _parts(condition: ir.Expr) -> Iterator[ir.Expr]:
     match condition:
-        case Binary(op=Op.AND, a=a, b=b) if condition.type.element.kind is Kind.BOOL:
+        case ir.Binary(op=ir.Op.AND, a=a, b=b) if condition.type.element.kind is Kind.BOOL:
             yield from _parts(a)
             yield from _parts(b)
         case _:
             yield condition
 
 
-def _limit(condition: Expr, var: str, inner: Mapping[str, For]) -> Expr | None:
+def _limit(condition: ir.Expr, var: str, inner: Mapping[str, ir.For]) -> ir.Expr | None:
     """Below which value of the loop variable the condition holds in all lanes of the inner loops."""
     forms = list(implied(condition))
-    if len(forms) != 1 or contains(condition, Load):
+    if len(forms) != 1 or contains(condition, ir.Load):
         return None
     c = coefficient(forms[0], var)
     if c >= 0:
         return None
-    rest = to_expr(without(forms[0], of_atom(Var(var)).keys[0]))
+    rest = to_expr(without(forms[0], of_atom(ir.Var(var)).keys[0]))
     ranges = {
         name: Interval(x.start, simplify(sub(add(x.start, x.extent), 1)))
         for name, x in inner.items()
     }
     low = bounds(rest, ranges).lo
     # low - |c| * var >= 0
-    return None if low is None else simplify(add(floordiv(low, const_index(-c)), 1))
+    return None if low is None else simplify(add(floordiv(low, ir.const_index(-c)), 1))
 
 
-def _without(s: Stmt, holds: set[Expr]) -> Stmt:
+def _without(s: ir.Stmt, holds: set[ir.Expr]) -> ir.Stmt:
     """The statement where these conditions hold."""
-    if not isinstance(s, If):
+    if not isinstance(s, ir.If):
         return map_stmt(s, lambda e: e, lambda c: _without(c, holds))
     left = [c for c in _parts(s.condition) if c not in holds]
     then = _without(s.then, holds)
     if not left:
         return then
     other = None if s.otherwise is None else _without(s.otherwise, holds)
-    return If(and_(*left), then, other)
+    return ir.If(and_(*left), then, other)

@@ -14,22 +14,8 @@ from collections import Counter
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.kernel import Kernel
-from hbc.ir.lang.nodes import (
-    Allocate,
-    Block,
-    Const,
-    Expr,
-    For,
-    If,
-    LetStmt,
-    Load,
-    LoopKind,
-    Prefetch,
-    Ramp,
-    Stmt,
-    Store,
-)  # fmt: skip
 from hbc.ir.lang.types import BOOL, TILES, DType, Memory
 from hbc.ir.lang.walk import free_variables, map_stmt, nodes, own_expressions, statements
 from hbc.ir.vectors.lane_offsets import constant_lanes
@@ -38,14 +24,16 @@ from hbc.ir.vectors.lane_offsets import constant_lanes
 MOST_PIECES = 128
 MOST_SOURCES = 4  # registers that one load picks lanes of; a shuffle joins two
 Piece = tuple[int, int]  # first element, lanes
-_NOTHING = Block(())
+_NOTHING = ir.Block(())
 _CANDIDATES = (Memory.AUTO, Memory.STACK, Memory.REGISTER)
 
 
 def promote(kernel: Kernel) -> Kernel:
     """The kernel with such buffers marked `Memory.REGISTER`."""
     tiles = {
-        n.buffer for n in statements(kernel.body) if isinstance(n, Allocate) and n.memory in TILES
+        n.buffer
+        for n in statements(kernel.body)
+        if isinstance(n, ir.Allocate) and n.memory in TILES
     }
     return kernel.map_body(lambda body: _promote(body, tiles, _Found()))
 
@@ -54,8 +42,8 @@ def promote(kernel: Kernel) -> Kernel:
 class _Uses:
     """What happens to a buffer in its scope. `in_memory`: something needs it there."""
 
-    loads: list[Load] = field(default_factory=list)
-    stores: list[Store] = field(default_factory=list)
+    loads: list[ir.Load] = field(default_factory=list)
+    stores: list[ir.Store] = field(default_factory=list)
     in_memory: bool = False
 
 
@@ -80,54 +68,54 @@ class _Found:
             one.stores += more.stores
             one.in_memory |= more.in_memory
 
-    def expression(self, e: Expr) -> Expr:
+    def expression(self, e: ir.Expr) -> ir.Expr:
         for n in nodes(e):
-            if isinstance(n, Load):
+            if isinstance(n, ir.Load):
                 self.of(n.buffer).loads.append(n)
         return e
 
-    def store(self, s: Store, tiles: Collection[str]) -> None:
+    def store(self, s: ir.Store, tiles: Collection[str]) -> None:
         """A tile is loaded from memory, and stored to it."""
         for e in own_expressions(s):
             self.expression(e)
         own = self.of(s.buffer)
         own.stores.append(s)
         if tiles:
-            read = {n.buffer for n in nodes(s.value) if isinstance(n, Load)}
+            read = {n.buffer for n in nodes(s.value) if isinstance(n, ir.Load)}
             own.in_memory |= not read.isdisjoint(tiles)
             for buffer in read if s.buffer in tiles else ():
                 self.of(buffer).in_memory = True
 
 
-def _promote(s: Stmt, tiles: Collection[str], found: _Found) -> Stmt:
+def _promote(s: ir.Stmt, tiles: Collection[str], found: _Found) -> ir.Stmt:
     """`s` with its buffers in registers, and nothing for those that nobody reads. `found` takes what
     is used of the buffers around it."""
     match s:
-        case Allocate():
+        case ir.Allocate():
             return _promote_buffer(s, tiles, found)
-        case Store():
+        case ir.Store():
             found.store(s, tiles)
             return s
-        case Prefetch(buffer=buffer):
+        case ir.Prefetch(buffer=buffer):
             found.of(buffer).in_memory = True  # and what its index reads, below
-        case For(kind=LoopKind.PARALLEL):  # threads share no registers
+        case ir.For(kind=ir.LoopKind.PARALLEL):  # threads share no registers
             inner = _Found()
             new = map_stmt(s, inner.expression, lambda child: _promote(child, tiles, inner))
             for uses in inner.uses.values():
                 uses.in_memory = True
             found.add(inner)
             return new
-        case For(kind=LoopKind.THREAD | LoopKind.LANE):
+        case ir.For(kind=ir.LoopKind.THREAD | ir.LoopKind.LANE):
             found.threads = True
         case _:
             pass
     return map_stmt(s, found.expression, lambda child: _promote(child, tiles, found))
 
 
-def _promote_buffer(s: Allocate, tiles: Collection[str], found: _Found) -> Stmt:
+def _promote_buffer(s: ir.Allocate, tiles: Collection[str], found: _Found) -> ir.Stmt:
     inner = _Found()
     new = map_stmt(s, found.expression, lambda child: _promote(child, tiles, inner))
-    assert isinstance(new, Allocate)
+    assert isinstance(new, ir.Allocate)
     own = inner.uses.pop(s.buffer, _Uses())
     if not own.loads:
         rest = _without_stores(new.body, lambda n: n.buffer == s.buffer)
@@ -138,7 +126,7 @@ def _promote_buffer(s: Allocate, tiles: Collection[str], found: _Found) -> Stmt:
         dead = _dead_stores(own) if fits else set()
         if dead:
             rest = _without_stores(
-                new.body, lambda n: isinstance(n, Store) and n.buffer == s.buffer and n in dead
+                new.body, lambda n: isinstance(n, ir.Store) and n.buffer == s.buffer and n in dead
             )
             return _promote(replace(new, body=rest), tiles, found)
         memory = Memory.REGISTER if fits else s.memory
@@ -149,48 +137,51 @@ def _promote_buffer(s: Allocate, tiles: Collection[str], found: _Found) -> Stmt:
     return new
 
 
-def _dead_stores(own: _Uses) -> set[Store]:
+def _dead_stores(own: _Uses) -> set[ir.Store]:
     """The stores to registers that only their own updates read."""
-    uses: Counter[Expr] = Counter(n.index for n in own.loads)
+    uses: Counter[ir.Expr] = Counter(n.index for n in own.loads)
     for s in own.stores:
-        mine = (m for m in nodes(s) if isinstance(m, Load) and m.buffer == s.buffer)
+        mine = (m for m in nodes(s) if isinstance(m, ir.Load) and m.buffer == s.buffer)
         uses[s.index] -= sum(m.index == s.index for m in mine)
     read = {i for index, count in uses.items() if count > 0 for i in _elements(index)}
     return {n for n in own.stores if read.isdisjoint(_elements(n.index))}
 
 
-def _elements(index: Expr) -> tuple[int, ...]:
+def _elements(index: ir.Expr) -> tuple[int, ...]:
     """Of a register, which has constant lanes."""
     return constant_lanes(index) or ()
 
 
-def _without_stores(s: Stmt, unwanted: Callable[[Store | Prefetch], bool]) -> Stmt:
+def _without_stores(s: ir.Stmt, unwanted: Callable[[ir.Store | ir.Prefetch], bool]) -> ir.Stmt:
     """`s` less some stores, and the names, loops and conditions that then are for nothing."""
-    if isinstance(s, Store | Prefetch) and unwanted(s):
+    if isinstance(s, ir.Store | ir.Prefetch) and unwanted(s):
         return _NOTHING
     new = map_stmt(s, lambda e: e, lambda child: _without_stores(child, unwanted))
     match new:
-        case For(body=body) | LetStmt(body=body) if body == _NOTHING:
+        case ir.For(body=body) | ir.LetStmt(body=body) if body == _NOTHING:
             return _NOTHING
-        case LetStmt(name=name, body=body) if new is not s and name not in free_variables(body):
+        case ir.LetStmt(name=name, body=body) if new is not s and name not in free_variables(body):
             return body
-        case If(then=then, otherwise=otherwise) if then == _NOTHING and otherwise in (None, then):
+        case ir.If(then=then, otherwise=otherwise) if then == _NOTHING and otherwise in (
+            None,
+            then,
+        ):
             return _NOTHING
         case _:
             return new
 
 
-def _fits_registers(s: Allocate, own: _Uses) -> bool:
+def _fits_registers(s: ir.Allocate, own: _Uses) -> bool:
     """Every access names constant lanes, and any two name the same ones or none in common, or picks
     lanes of those."""
-    if not isinstance(s.extent, Const):
+    if not isinstance(s.extent, ir.Const):
         return False
     pieces: set[Piece] = set()
     read: set[Piece] = set()  # in parts, it may be
     picked: list[tuple[int, ...]] = []
-    accesses: list[Load | Store] = [*own.loads, *own.stores]
+    accesses: list[ir.Load | ir.Store] = [*own.loads, *own.stores]
     for n in accesses:
-        whole = isinstance(n, Load) and n.mask is None
+        whole = isinstance(n, ir.Load) and n.mask is None
         piece = constant_piece(n.index)
         if piece is not None:
             if piece[1] > 1 and s.element == BOOL:
@@ -200,7 +191,7 @@ def _fits_registers(s: Allocate, own: _Uses) -> bool:
         lanes = constant_lanes(n.index)
         if lanes is None or (len(lanes) > 1 and s.element == BOOL):
             return False
-        if not isinstance(n, Load) or not whole or not _is_shuffled(n, s.element):
+        if not isinstance(n, ir.Load) or not whole or not _is_shuffled(n, s.element):
             return False
         picked.append(lanes)
     pieces |= {p for p in read if not any(is_block(p, q, s.element) for q in pieces)}
@@ -216,7 +207,7 @@ def is_block(part: Piece, whole: Piece, element: DType) -> bool:
     return inside and lanes * element.bits in (128, 256) and at % lanes == 0
 
 
-def _is_shuffled(e: Load, element: DType) -> bool:
+def _is_shuffled(e: ir.Load, element: DType) -> bool:
     """Whether backends pick lanes of such elements: short ones in whole registers only."""
     return element.bits >= 32 or e.type.lanes * element.bits in (128, 256, 512)
 
@@ -237,12 +228,12 @@ def _disjoint(pieces: list[Piece]) -> bool:
     return True
 
 
-def constant_piece(index: Expr) -> Piece | None:
+def constant_piece(index: ir.Expr) -> Piece | None:
     """The first element and the number of lanes, when they are constant and adjacent."""
     match index:
-        case Const(value=v):
+        case ir.Const(value=v):
             return int(v), 1
-        case Ramp(base=Const(value=v), stride=Const(value=1), lanes=lanes):
+        case ir.Ramp(base=ir.Const(value=v), stride=ir.Const(value=1), lanes=lanes):
             return int(v), lanes
         case _:
             return None

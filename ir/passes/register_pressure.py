@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from hbc.ir.ground.diag import Diagnostic, Severity
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.kernel import Kernel
-from hbc.ir.lang.nodes import Allocate, Const
 from hbc.ir.lang.target import ARM, GPU, Target
 from hbc.ir.lang.types import Memory
 from hbc.ir.lang.walk import nodes
@@ -18,20 +18,20 @@ def register_pressure(kernel: Kernel, target: Target) -> list[Diagnostic]:
         return []
     have = 32 if target.vector_bits == _AVX512 or target.machine == ARM else 16
     held = (
-        n for n in nodes(kernel.body) if isinstance(n, Allocate) and n.memory is Memory.REGISTER
+        n for n in nodes(kernel.body) if isinstance(n, ir.Allocate) and n.memory is Memory.REGISTER
     )
     most = {a.span: a for a in sorted(held, key=lambda a: _registers(a, target))}
     counts = ((a, _registers(a, target)) for a in most.values())
     return [_warning(a, count, have) for a, count in counts if count >= have]
 
 
-def _registers(a: Allocate, target: Target) -> int:
+def _registers(a: ir.Allocate, target: Target) -> int:
     """Whole registers that the elements fill."""
-    extent = int(a.extent.value) if isinstance(a.extent, Const) else 0
+    extent = int(a.extent.value) if isinstance(a.extent, ir.Const) else 0
     return -(-extent * a.element.bytes * 8 // target.vector_bits)
 
 
-def _warning(a: Allocate, count: int, have: int) -> Diagnostic:
+def _warning(a: ir.Allocate, count: int, have: int) -> Diagnostic:
     return Diagnostic(
         f"`{a.buffer}` fills {count} vector registers, and the machine has {have}: some of it will be in"
         " memory",

@@ -14,22 +14,8 @@ from dataclasses import dataclass, field, replace
 from hbc.ir.algebra.facts import NOTHING
 from hbc.ir.algebra.simplify import simplify, simplify_stmt
 from hbc.ir.ground.diag import error
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, ge, sub
-from hbc.ir.lang.nodes import (
-    Allocate,
-    Block,
-    Comment,
-    Expr,
-    For,
-    If,
-    LetStmt,
-    Load,
-    Ramp,
-    Stmt,
-    Store,
-    Var,
-    const_index,
-)
 from hbc.ir.lang.types import BOOL, Memory
 from hbc.ir.lang.walk import (
     block,
@@ -43,9 +29,9 @@ from hbc.ir.lang.walk import (
 from hbc.ir.passes.rotate_tiles import has_tiles, pipeline_tiles
 
 
-def rotate(s: Stmt) -> Stmt:
+def rotate(s: ir.Stmt) -> ir.Stmt:
     """Every loop with `stages` above 1, pipelined. HbcError where its body is not straight-line."""
-    if isinstance(s, For) and s.stages > 1:
+    if isinstance(s, ir.For) and s.stages > 1:
         loop = replace(s, body=rotate(s.body))
         return pipeline_tiles(loop) if has_tiles(loop) else _pipeline(loop)
     return map_stmt(s, lambda e: e, rotate)
@@ -57,25 +43,25 @@ class _Loads:
 
     variable: str
     written: frozenset[str]
-    names: dict[Load, str] = field(default_factory=dict)
+    names: dict[ir.Load, str] = field(default_factory=dict)
 
-    def name(self, e: Expr, bound: frozenset[str]) -> Expr:
+    def name(self, e: ir.Expr, bound: frozenset[str]) -> ir.Expr:
         """`e` with each such load replaced by its name."""
-        if isinstance(e, Load) and e.buffer not in self.written and not _is_mask(e):
+        if isinstance(e, ir.Load) and e.buffer not in self.written and not _is_mask(e):
             used = free_variables(e)
             if self.variable in used and used.isdisjoint(bound):
                 name = self.names.setdefault(e, f"{e.buffer}_ahead{len(self.names)}")
-                return Var(name, e.type)
+                return ir.Var(name, e.type)
         return map_children(e, lambda c: self.name(c, bound))
 
 
-def _is_mask(load: Load) -> bool:
+def _is_mask(load: ir.Load) -> bool:
     """Vectors of bools are masks, of another form on each machine: registers do not hold them."""
     return load.type.element == BOOL and load.type.lanes > 1
 
 
-def _pipeline(loop: For) -> Stmt:
-    written = frozenset(n.buffer for n in nodes(loop.body) if isinstance(n, Store))
+def _pipeline(loop: ir.For) -> ir.Stmt:
+    written = frozenset(n.buffer for n in nodes(loop.body) if isinstance(n, ir.Store))
     loads = _Loads(loop.var, written)
     body = _collect(loop, loop.body, loads, frozenset())
     plain = replace(loop, stages=1)
@@ -88,7 +74,7 @@ def _pipeline(loop: For) -> Stmt:
     }
     enough = ge(loop.extent, depth)
     facts = NOTHING.with_condition(enough)
-    fill: list[Stmt] = [
+    fill: list[ir.Stmt] = [
         _set(register, simplify(_at(load, loop, add(loop.start, n)), facts))
         for load, ring in registers.items()
         for n, register in enumerate(ring)
@@ -108,29 +94,29 @@ def _pipeline(loop: For) -> Stmt:
         )
         for n in range(depth)
     ]
-    whole: Stmt = block(*fill, steady, *last)
+    whole: ir.Stmt = block(*fill, steady, *last)
     for load, ring in registers.items():
         for register in ring:
             element, lanes = load.type.element, load.type.lanes
             note = f"runs ahead in loop `{loop.var}`"
-            whole = Allocate(
-                register, element, const_index(lanes), Memory.REGISTER, whole, note, loop.span
+            whole = ir.Allocate(
+                register, element, ir.const_index(lanes), Memory.REGISTER, whole, note, loop.span
             )
-    return If(enough, whole, plain)
+    return ir.If(enough, whole, plain)
 
 
-def _collect(loop: For, s: Stmt, loads: _Loads, bound: frozenset[str]) -> Stmt:
+def _collect(loop: ir.For, s: ir.Stmt, loads: _Loads, bound: frozenset[str]) -> ir.Stmt:
     """The body with its loads named; only straight-line code can be rotated."""
     match s:
-        case LetStmt(name=name, value=value, body=body):
+        case ir.LetStmt(name=name, value=value, body=body):
             new = loads.name(value, bound)
             inner = _collect(loop, body, loads, bound | {name})
-            return LetStmt(name, new, inner, s.span)
-        case Store():
+            return ir.LetStmt(name, new, inner, s.span)
+        case ir.Store():
             return map_stmt(s, lambda e: loads.name(e, bound), lambda c: c)
-        case Block(body=body):
+        case ir.Block(body=body):
             return block(*(_collect(loop, c, loads, bound) for c in body))
-        case Comment():
+        case ir.Comment():
             return s
         case _:
             raise error(
@@ -142,39 +128,44 @@ def _collect(loop: For, s: Stmt, loads: _Loads, bound: frozenset[str]) -> Stmt:
 
 
 def _iteration(
-    registers: dict[Load, list[str]], loads: _Loads, body: Stmt, ahead: dict[str, Expr] | None
-) -> Stmt:
+    registers: dict[ir.Load, list[str]],
+    loads: _Loads,
+    body: ir.Stmt,
+    ahead: dict[str, ir.Expr] | None,
+) -> ir.Stmt:
     """One iteration: take the oldest values, move the others up, load new ones, compute."""
-    moves: list[Stmt] = []
+    moves: list[ir.Stmt] = []
     for load, ring in registers.items():
         for older, newer in itertools.pairwise(ring):
             moves.append(_set(older, _get(newer, load)))
         if ahead is not None:
             moves.append(_set(ring[-1], substitute(load, ahead)))
-    whole: Stmt = block(*moves, body)
+    whole: ir.Stmt = block(*moves, body)
     for load, ring in reversed(registers.items()):
-        whole = LetStmt(loads.names[load], _get(ring[0], load), whole)
+        whole = ir.LetStmt(loads.names[load], _get(ring[0], load), whole)
     return whole
 
 
-def _ahead(loop: For, depth: int) -> dict[str, Expr]:
-    return {loop.var: add(Var(loop.var), depth)}
+def _ahead(loop: ir.For, depth: int) -> dict[str, ir.Expr]:
+    return {loop.var: add(ir.Var(loop.var), depth)}
 
 
-def _at(load: Load, loop: For, value: Expr) -> Expr:
+def _at(load: ir.Load, loop: ir.For, value: ir.Expr) -> ir.Expr:
     return substitute(load, {loop.var: value})
 
 
-def _lanes(load: Load) -> Expr:
-    zero, count = const_index(0), load.type.lanes
-    return zero if count == 1 else Ramp(zero, const_index(1), count)
+def _lanes(load: ir.Load) -> ir.Expr:
+    zero, count = ir.const_index(0), load.type.lanes
+    return zero if count == 1 else ir.Ramp(zero, ir.const_index(1), count)
 
 
-def _get(register: str, load: Load) -> Expr:
-    return Load(register, _lanes(load), load.type)
+def _get(register: str, load: ir.Load) -> ir.Expr:
+    return ir.Load(register, _lanes(load), load.type)
 
 
-def _set(register: str, value: Expr) -> Stmt:
+def _set(register: str, value: ir.Expr) -> ir.Stmt:
     lanes = value.type.lanes
-    zero = const_index(0)
-    return Store(register, zero if lanes == 1 else Ramp(zero, const_index(1), lanes), value)
+    zero = ir.const_index(0)
+    return ir.Store(
+        register, zero if lanes == 1 else ir.Ramp(zero, ir.const_index(1), lanes), value
+    )

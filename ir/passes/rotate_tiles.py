@@ -20,21 +20,8 @@ from dataclasses import dataclass, field, replace
 from hbc.ir.algebra.facts import NOTHING
 from hbc.ir.algebra.simplify import simplify, simplify_stmt
 from hbc.ir.ground.record import record
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, eq, floordiv, ge, mod, mul, sub
-from hbc.ir.lang.nodes import (
-    Allocate,
-    Block,
-    Expr,
-    For,
-    If,
-    LetStmt,
-    Load,
-    LoopKind,
-    Stmt,
-    Store,
-    Var,
-    const_index,
-)  # fmt: skip
 from hbc.ir.lang.types import TILES
 from hbc.ir.lang.walk import (
     block,
@@ -47,21 +34,23 @@ from hbc.ir.lang.walk import (
     substitute_stmt,
 )
 
-_NOTHING = Block(())
+_NOTHING = ir.Block(())
 
 
-def has_tiles(loop: For) -> bool:
+def has_tiles(loop: ir.For) -> bool:
     """Whether the loop allocates tiles: then `pipeline_tiles` is for it."""
-    return any(isinstance(s, Allocate) and s.memory in TILES for s in statements(loop))
+    return any(isinstance(s, ir.Allocate) and s.memory in TILES for s in statements(loop))
 
 
-def pipeline_tiles(loop: For) -> Stmt:
+def pipeline_tiles(loop: ir.For) -> ir.Stmt:
     """The loop with the loads of its tiles `stages - 1` iterations ahead; itself, on one stage, when
     there is nothing to load ahead."""
     plain = replace(loop, stages=1)
-    found = _Fills(loop.var, frozenset(s.buffer for s in statements(loop) if isinstance(s, Store)))
+    found = _Fills(
+        loop.var, frozenset(s.buffer for s in statements(loop) if isinstance(s, ir.Store))
+    )
     found.collect(loop.body, {})
-    writes = Counter(s.buffer for s in statements(loop.body) if isinstance(s, Store))
+    writes = Counter(s.buffer for s in statements(loop.body) if isinstance(s, ir.Store))
     fills = {t: fill for t, fill in found.fills.items() if writes[t] == 1 and t in found.tiles}
     if not fills:
         return plain
@@ -72,22 +61,22 @@ def pipeline_tiles(loop: For) -> Stmt:
     turns = simplify(floordiv(sub(loop.extent, ahead), loop.stages), facts)
     left = simplify(mod(sub(loop.extent, ahead), loop.stages), facts)
     done = mul(turns, loop.stages)
-    first = [ring.load(t, n, const_index(n)) for t in fills for n in range(ahead)]
-    start = mul(Var(loop.var), loop.stages)
-    steady = For(
-        loop.var, const_index(0), turns, LoopKind.SERIAL,
+    first = [ring.load(t, n, ir.const_index(n)) for t in fills for n in range(ahead)]
+    start = mul(ir.Var(loop.var), loop.stages)
+    steady = ir.For(
+        loop.var, ir.const_index(0), turns, ir.LoopKind.SERIAL,
         block(*(ring.iteration(add(start, n), n, ahead=True) for n in range(loop.stages))),
         loop.note, loop.span,
     )  # fmt: skip
-    last: Stmt = ring.rest(done, loop.stages - 1)
+    last: ir.Stmt = ring.rest(done, loop.stages - 1)
     for n in reversed(range(loop.stages - 1)):
-        last = If(eq(left, n), ring.rest(done, n), last)
-    whole: Stmt = simplify_stmt(block(*first, steady, last), facts)
+        last = ir.If(eq(left, n), ring.rest(done, n), last)
+    whole: ir.Stmt = simplify_stmt(block(*first, steady, last), facts)
     for name, a in ring.allocations():
         note = f"runs ahead in loop `{loop.var}`"
         whole = replace(a, buffer=name, body=whole, note=note)
     # A loop of no iteration needs no copy that is not pipelined.
-    return If(enough, whole, None if ahead == 1 else plain, loop.span)
+    return ir.If(enough, whole, None if ahead == 1 else plain, loop.span)
 
 
 @dataclass(slots=True)
@@ -96,23 +85,23 @@ class _Fills:
 
     variable: str
     written: frozenset[str]
-    tiles: dict[str, Allocate] = field(default_factory=dict)
-    fills: dict[str, Load] = field(default_factory=dict)
+    tiles: dict[str, ir.Allocate] = field(default_factory=dict)
+    fills: dict[str, ir.Load] = field(default_factory=dict)
 
-    def collect(self, s: Stmt, names: Mapping[str, Expr]) -> None:
+    def collect(self, s: ir.Stmt, names: Mapping[str, ir.Expr]) -> None:
         match s:
-            case Allocate(body=body):
+            case ir.Allocate(body=body):
                 if s.memory in TILES:
                     self.tiles[s.buffer] = s
                 self.collect(body, names)
-            case LetStmt(name=name, value=value, body=body):
+            case ir.LetStmt(name=name, value=value, body=body):
                 self.collect(body, {**names, name: substitute(value, names)})
-            case Block(body=body):
+            case ir.Block(body=body):
                 for child in body:
                     self.collect(child, names)
-            case Store(buffer=buffer, value=Load() as load) if buffer in self.tiles:
+            case ir.Store(buffer=buffer, value=ir.Load() as load) if buffer in self.tiles:
                 whole = substitute(load, names)
-                inner = [n for n in nodes(whole) if isinstance(n, Load)]
+                inner = [n for n in nodes(whole) if isinstance(n, ir.Load)]
                 varies = self.variable in free_variables(whole)
                 if len(inner) == 1 and load.buffer not in self.written and varies:
                     self.fills[buffer] = inner[0]
@@ -124,47 +113,49 @@ class _Fills:
 class _Ring:
     """The copies of each tile, and iterations of the loop on one of them."""
 
-    loop: For
-    fills: dict[str, Load]
-    tiles: Mapping[str, Allocate]
+    loop: ir.For
+    fills: dict[str, ir.Load]
+    tiles: Mapping[str, ir.Allocate]
 
     def name(self, tile: str, turn: int) -> str:
         turns = self.loop.stages
         word = ("even", "odd")[turn % 2] if turns == 2 else f"turn{turn % turns}"
         return f"{tile}_{word}"
 
-    def allocations(self) -> list[tuple[str, Allocate]]:
+    def allocations(self) -> list[tuple[str, ir.Allocate]]:
         turns = range(self.loop.stages)
         return [(self.name(t, n), self.tiles[t]) for t in reversed(self.fills) for n in turns]
 
-    def load(self, tile: str, turn: int, iteration: Expr) -> Stmt:
+    def load(self, tile: str, turn: int, iteration: ir.Expr) -> ir.Stmt:
         """Fills the copy of a turn with what an iteration (counted from 0) needs."""
         load = self.fills[tile]
         at = {self.loop.var: add(self.loop.start, iteration)}
         index = simplify(substitute(load.index, at))
         (whole,) = [
-            s.index for s in statements(self.loop.body) if isinstance(s, Store) and s.buffer == tile
+            s.index
+            for s in statements(self.loop.body)
+            if isinstance(s, ir.Store) and s.buffer == tile
         ]
-        return Store(self.name(tile, turn), whole, replace(load, index=index), None, load.span)
+        return ir.Store(self.name(tile, turn), whole, replace(load, index=index), None, load.span)
 
-    def iteration(self, iteration: Expr, turn: int, *, ahead: bool) -> Stmt:
+    def iteration(self, iteration: ir.Expr, turn: int, *, ahead: bool) -> ir.Stmt:
         """The body on the copies of a turn; `ahead`: later tiles are loaded on the way."""
         later = self.loop.stages - 1
 
-        def below(s: Stmt) -> Stmt:
+        def below(s: ir.Stmt) -> ir.Stmt:
             match s:
-                case Allocate(buffer=buffer, body=body) if buffer in self.fills:
+                case ir.Allocate(buffer=buffer, body=body) if buffer in self.fills:
                     return below(body)
-                case Store(buffer=buffer) if buffer in self.fills:
+                case ir.Store(buffer=buffer) if buffer in self.fills:
                     if not ahead:
                         return _NOTHING
                     return self.load(buffer, turn + later, add(iteration, later))
-                case LetStmt(name=name, value=value, body=body):
+                case ir.LetStmt(name=name, value=value, body=body):
                     inner = below(body)
                     if name not in free_variables(inner):
                         return inner  # only a load that ran ahead read it
-                    return LetStmt(name, self._on(value, turn), inner, s.span)
-                case Block(body=body):
+                    return ir.LetStmt(name, self._on(value, turn), inner, s.span)
+                case ir.Block(body=body):
                     return block(*(new for c in body if (new := below(c)) != _NOTHING))
                 case _:
                     return map_stmt(s, lambda e: self._on(e, turn), below)
@@ -172,12 +163,12 @@ class _Ring:
         at = {self.loop.var: add(self.loop.start, iteration)}
         return below(substitute_stmt(self.loop.body, at))
 
-    def rest(self, done: Expr, more: int) -> Stmt:
+    def rest(self, done: ir.Expr, more: int) -> ir.Stmt:
         """The last iterations: `more` that still load ahead, and those that find all there."""
         count = more + self.loop.stages - 1
         return block(*(self.iteration(add(done, n), n, ahead=n < more) for n in range(count)))
 
-    def _on(self, e: Expr, turn: int) -> Expr:
-        if isinstance(e, Load) and e.buffer in self.fills:
+    def _on(self, e: ir.Expr, turn: int) -> ir.Expr:
+        if isinstance(e, ir.Load) and e.buffer in self.fills:
             return replace(e, buffer=self.name(e.buffer, turn))
         return map_children(e, lambda c: self._on(c, turn))

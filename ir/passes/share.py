@@ -14,26 +14,8 @@ from dataclasses import dataclass, field, replace
 from typing import TypeGuard
 
 from hbc.ir.ground.record import record
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.kernel import Kernel
-from hbc.ir.lang.nodes import (
-    COMPARISONS,
-    Allocate,
-    Binary,
-    Block,
-    Broadcast,
-    Call,
-    Const,
-    Expr,
-    For,
-    Gather,
-    Let,
-    LetStmt,
-    Load,
-    Ramp,
-    Stmt,
-    Store,
-    Var,
-)  # fmt: skip
 from hbc.ir.lang.types import BOOL, TILES, Memory
 from hbc.ir.lang.walk import (
     block,
@@ -54,11 +36,13 @@ def share(kernel: Kernel) -> Kernel:
     of a stored value."""
     everything = list(nodes(kernel.body))
     registers = frozenset(
-        n.buffer for n in everything if isinstance(n, Allocate) and n.memory is Memory.REGISTER
+        n.buffer for n in everything if isinstance(n, ir.Allocate) and n.memory is Memory.REGISTER
     )
-    tiles = frozenset(n.buffer for n in everything if isinstance(n, Allocate) and n.memory in TILES)
-    taken = {n.name for n in everything if isinstance(n, Var | Let | LetStmt)}
-    taken |= {n.var for n in everything if isinstance(n, For)}
+    tiles = frozenset(
+        n.buffer for n in everything if isinstance(n, ir.Allocate) and n.memory in TILES
+    )
+    taken = {n.name for n in everything if isinstance(n, ir.Var | ir.Let | ir.LetStmt)}
+    taken |= {n.var for n in everything if isinstance(n, ir.For)}
     return kernel.map_body(_Names(registers, tiles, taken).stmt)
 
 
@@ -67,10 +51,10 @@ class _Bind:
     """An item of a block: `name` stands for `value` from here on."""
 
     name: str
-    value: Expr
+    value: ir.Expr
 
 
-_Item = _Bind | Stmt
+_Item = _Bind | ir.Stmt
 
 
 @dataclass(slots=True)
@@ -91,54 +75,54 @@ class _Names:
                 self.taken.add(name)
                 return name
 
-    def stmt(self, s: Stmt) -> Stmt:
+    def stmt(self, s: ir.Stmt) -> ir.Stmt:
         """Each block by itself, inner ones first."""
-        if not isinstance(s, Block | LetStmt | Store):
+        if not isinstance(s, ir.Block | ir.LetStmt | ir.Store):
             return map_stmt(s, lambda e: e, self.stmt)
         items = [
-            i if isinstance(i, _Bind | Store) else map_stmt(i, lambda e: e, self.stmt)
+            i if isinstance(i, _Bind | ir.Store) else map_stmt(i, lambda e: e, self.stmt)
             for i in self.items(s)
         ]
         return _Sharing(self).run(items)
 
-    def items(self, s: Stmt) -> Iterator[_Item]:
+    def items(self, s: ir.Stmt) -> Iterator[_Item]:
         """The statements of a block in order, and the names bound on the way."""
         match s:
-            case Block(body=body) if body:
+            case ir.Block(body=body) if body:
                 for child in body[:-1]:
                     # A name bound before other statements would reach into them: left alone.
-                    yield from [child] if isinstance(child, LetStmt) else self.items(child)
+                    yield from [child] if isinstance(child, ir.LetStmt) else self.items(child)
                 yield from self.items(body[-1])
-            case LetStmt(name=name, value=value, body=body):
+            case ir.LetStmt(name=name, value=value, body=body):
                 binds, new = self.unlet(value)
                 yield from binds
                 yield _Bind(name, new)
                 yield from self.items(body)
-            case Store(value=value) if not self.uses_tiles(s):
+            case ir.Store(value=value) if not self.uses_tiles(s):
                 binds, new = self.unlet(value)
                 yield from binds
                 yield s if new is value else replace(s, value=new)
             case _:
                 yield s
 
-    def uses_tiles(self, s: Store) -> bool:
+    def uses_tiles(self, s: ir.Store) -> bool:
         if not self.tiles:
             return False
         return s.buffer in self.tiles or (
-            isinstance(s.value, Load) and s.value.buffer in self.tiles
+            isinstance(s.value, ir.Load) and s.value.buffer in self.tiles
         )
 
-    def unlet(self, e: Expr) -> tuple[list[_Bind], Expr]:
+    def unlet(self, e: ir.Expr) -> tuple[list[_Bind], ir.Expr]:
         """The `Let`s in `e` as bindings under new names, and what is left of `e`."""
         binds: list[_Bind] = []
 
-        def plain(e: Expr, names: Mapping[str, Expr]) -> Expr:
+        def plain(e: ir.Expr, names: Mapping[str, ir.Expr]) -> ir.Expr:
             match e:
-                case Var(name=name):
+                case ir.Var(name=name):
                     return names.get(name, e)
-                case Let(name=name, value=v, body=body):
+                case ir.Let(name=name, value=v, body=body):
                     value = plain(v, names)
-                    new = Var(self.fresh(name), value.type)
+                    new = ir.Var(self.fresh(name), value.type)
                     binds.append(_Bind(new.name, value))
                     return plain(body, {**names, name: new})
                 case _:
@@ -156,11 +140,11 @@ class _Sharing:
     versions: Counter[str] = field(default_factory=Counter)
     bound: dict[str, int] = field(default_factory=dict)  # number of a name's value
     counts: Counter[int] = field(default_factory=Counter)
-    named: dict[int, Var] = field(default_factory=dict)
+    named: dict[int, ir.Var] = field(default_factory=dict)
     known: dict[int, int] = field(default_factory=dict)  # id of a node of this item -> number
     out: list[_Item] = field(default_factory=list)
 
-    def run(self, items: list[_Item]) -> Stmt:
+    def run(self, items: list[_Item]) -> ir.Stmt:
         for item in items:
             if isinstance(item, _Bind) or self.is_shared(item):
                 self.count(item.value)
@@ -172,9 +156,9 @@ class _Sharing:
             self.pass_by(item)
         return _fold(self.out)
 
-    def is_shared(self, item: _Item) -> TypeGuard[Store]:
+    def is_shared(self, item: _Item) -> TypeGuard[ir.Store]:
         """Whether values in the item may be named."""
-        return isinstance(item, Store) and not self.names.uses_tiles(item)
+        return isinstance(item, ir.Store) and not self.names.uses_tiles(item)
 
     def pass_by(self, item: _Item) -> None:
         """What the item changes for those after it."""
@@ -184,7 +168,7 @@ class _Sharing:
             self.named = {n: v for n, v in self.named.items() if v.name != item.name or n == number}
             self.bound[item.name] = number
         else:
-            self.versions.update(n.buffer for n in statements(item) if isinstance(n, Store))
+            self.versions.update(n.buffer for n in statements(item) if isinstance(n, ir.Store))
         self.known.clear()
 
     def rewrite_item(self, item: _Item) -> None:
@@ -194,44 +178,44 @@ class _Sharing:
                 new = self.rewrite(value, top=True)
                 self.out.append(_Bind(name, new))
                 if self.worthwhile(value):
-                    self.named.setdefault(number, Var(name, value.type))
-            case Store(value=value) if self.is_shared(item):
+                    self.named.setdefault(number, ir.Var(name, value.type))
+            case ir.Store(value=value) if self.is_shared(item):
                 new = self.rewrite(value)
                 same = new is value
                 self.out.append(item if same else replace(item, value=new))
             case _:
                 self.out.append(item)
 
-    def number(self, e: Expr) -> int:
+    def number(self, e: ir.Expr) -> int:
         if (found := self.known.get(id(e))) is not None:
             return found
         key: Hashable
         match e:
-            case Const(value=v, type=t):
+            case ir.Const(value=v, type=t):
                 key = ("const", repr(v), t)
-            case Var(name=name):
+            case ir.Var(name=name):
                 if name in self.bound:
                     return self.bound[name]
                 key = e
             case _ if _is_opaque(e):
-                read = {n.buffer for n in nodes(e) if isinstance(n, Load)}
+                read = {n.buffer for n in nodes(e) if isinstance(n, ir.Load)}
                 key = (e, tuple((b, self.versions[b]) for b in sorted(read)))
             case _:
-                key = map_children(e, lambda c: Var(f"#{self.number(c)}", c.type))
+                key = map_children(e, lambda c: ir.Var(f"#{self.number(c)}", c.type))
         number = self.numbers.setdefault(key, len(self.numbers))
         self.known[id(e)] = number
         return number
 
-    def count(self, e: Expr) -> None:
+    def count(self, e: ir.Expr) -> None:
         """Occurrences of each value; those inside a value that was seen before do not count."""
         number = self.number(e)
         self.counts[number] += 1
         if self.counts[number] == 1 and not _is_opaque(e):
             for c in children(e):
-                if isinstance(c, Expr):
+                if isinstance(c, ir.Expr):
                     self.count(c)
 
-    def rewrite(self, e: Expr, *, top: bool = False) -> Expr:
+    def rewrite(self, e: ir.Expr, *, top: bool = False) -> ir.Expr:
         """`e` with shared values by name. `top`: it is about to be named anyway."""
         number = self.number(e)
         if number in self.named:
@@ -241,52 +225,52 @@ class _Sharing:
             return new
         name = self.names.fresh(_base_name(e))
         self.out.append(_Bind(name, new))
-        self.named[number] = Var(name, e.type)
+        self.named[number] = ir.Var(name, e.type)
         return self.named[number]
 
-    def worthwhile(self, e: Expr) -> bool:
+    def worthwhile(self, e: ir.Expr) -> bool:
         """Whether computing `e` again costs an instruction that a name would save."""
         t = e.type
         if t.element == BOOL or t.lanes * t.element.bits > WIDEST:
             return False
         match e:
-            case Const() | Var() | Ramp() | Gather():
+            case ir.Const() | ir.Var() | ir.Ramp() | ir.Gather():
                 return False
-            case Load(buffer=buffer):
+            case ir.Load(buffer=buffer):
                 return buffer not in self.names.registers
-            case Broadcast(value=value):
-                return not isinstance(value, Const)
+            case ir.Broadcast(value=value):
+                return not isinstance(value, ir.Const)
             case _:
-                return t.lanes > 1 or contains(e, Load, Call)
+                return t.lanes > 1 or contains(e, ir.Load, ir.Call)
 
 
-def _is_opaque(e: Expr) -> bool:
+def _is_opaque(e: ir.Expr) -> bool:
     """Not looked into: addresses, and comparisons of positions, which backends print as masks."""
     match e:
-        case Load() | Ramp() | Gather():
+        case ir.Load() | ir.Ramp() | ir.Gather():
             return True
-        case Binary(op=op, a=a, b=b) if op in COMPARISONS:
-            return isinstance(a, Ramp | Gather) or isinstance(b, Ramp | Gather)
+        case ir.Binary(op=op, a=a, b=b) if op in ir.COMPARISONS:
+            return isinstance(a, ir.Ramp | ir.Gather) or isinstance(b, ir.Ramp | ir.Gather)
         case _:
             return e.type.lanes * e.type.element.bits > WIDEST
 
 
-def _base_name(e: Expr) -> str:
+def _base_name(e: ir.Expr) -> str:
     """Loads are named after their buffer."""
-    while isinstance(e, Broadcast):
+    while isinstance(e, ir.Broadcast):
         e = e.value
-    return e.buffer if isinstance(e, Load) else "t"
+    return e.buffer if isinstance(e, ir.Load) else "t"
 
 
-def _fold(items: list[_Item]) -> Stmt:
+def _fold(items: list[_Item]) -> ir.Stmt:
     """The items as statements again, without the names that nothing reads."""
     read: set[str] = set()
-    result: list[Stmt] = []
+    result: list[ir.Stmt] = []
     for item in reversed(items):
         if isinstance(item, _Bind):
             if item.name in read:
                 read |= names_read(item.value)
-                result = [LetStmt(item.name, item.value, block(*reversed(result)))]
+                result = [ir.LetStmt(item.name, item.value, block(*reversed(result)))]
         else:
             read |= names_read(item)
             result.append(item)

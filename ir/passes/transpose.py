@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from hbc.ir.ground.record import record
-from hbc.ir.lang.nodes import Allocate, Expr, Load, Ramp, Stmt, Store, const_index
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import DType, Memory
 from hbc.ir.lang.walk import block
 from hbc.ir.vectors.lane_rows import Row
@@ -114,9 +114,9 @@ def _interleaved(lanes: int, bits: int, high: bool, unit: int) -> Picks:
 
 
 def transposed(
-    group: Group, element: DType, made: int, load: Callable[[Picks], Expr],
-    store: Callable[[int, Expr], Stmt],
-) -> Stmt:  # fmt: skip
+    group: Group, element: DType, made: int, load: Callable[[Picks], ir.Expr],
+    store: Callable[[int, ir.Expr], ir.Stmt],
+) -> ir.Stmt:  # fmt: skip
     """The statements for a group. `load` gives lanes of the statement's value, `store` stores a part.
     `made` is a number for the names of the buffers."""
     lanes = len(group.orders[0])
@@ -129,26 +129,26 @@ def transposed(
         for n in range(WORDS)
     ]
     stored = [
-        store(part, Load(words, constants(tuple(n * lanes + i for i in order)), element(lanes)))
+        store(part, ir.Load(words, constants(tuple(n * lanes + i for i in order)), element(lanes)))
         for n, (part, order) in enumerate(zip(group.parts, group.orders, strict=True))
     ]
     result = block(*filled, *mixed, *sorted_, *stored)
     for buffer in (words, pairs, rows):
-        extent = const_index(WORDS * lanes)
-        result = Allocate(buffer, element, extent, Memory.REGISTER, result)
+        extent = ir.const_index(WORDS * lanes)
+        result = ir.Allocate(buffer, element, extent, Memory.REGISTER, result)
     return result
 
 
 def _mix(
     source: str, target: str, t: DType, lanes: int, n: int, first: int, high: bool, unit: int
-) -> Stmt:
+) -> ir.Stmt:
     """Register n of `target` from two of `source`."""
     picks = _interleaved(lanes, t.bits, high, unit)
     return _set(
-        target, n, Load(source, constants(tuple(first * lanes + i for i in picks)), t(lanes))
+        target, n, ir.Load(source, constants(tuple(first * lanes + i for i in picks)), t(lanes))
     )
 
 
-def _set(buffer: str, n: int, value: Expr) -> Stmt:
+def _set(buffer: str, n: int, value: ir.Expr) -> ir.Stmt:
     lanes = value.type.lanes
-    return Store(buffer, Ramp(const_index(n * lanes), const_index(1), lanes), value)
+    return ir.Store(buffer, ir.Ramp(ir.const_index(n * lanes), ir.const_index(1), lanes), value)

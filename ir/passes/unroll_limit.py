@@ -6,7 +6,7 @@ from math import prod
 
 from hbc.ir.ground.diag import HbcError, Note, error
 from hbc.ir.ground.record import record
-from hbc.ir.lang.nodes import Allocate, Block, Cast, Const, Expr, For, LoopKind, Stmt, Store
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.target import Target
 from hbc.ir.lang.types import INDEX, TILES, Memory
 from hbc.ir.lang.walk import children, mentions, nodes, statements
@@ -26,7 +26,7 @@ class Text:
 
     scalars: int = 0
     vectors: int = 0
-    summed: tuple[For, ...] = ()  # vectorized loops of sums of converted lanes
+    summed: tuple[ir.For, ...] = ()  # vectorized loops of sums of converted lanes
 
     def __add__(self, other: Text) -> Text:
         summed = tuple(dict.fromkeys((*self.summed, *other.summed)))
@@ -36,56 +36,62 @@ class Text:
         return Text(self.scalars * n, self.vectors * n, self.summed)
 
 
-def refuse_long(s: Stmt, target: Target) -> Stmt:
+def refuse_long(s: ir.Stmt, target: Target) -> ir.Stmt:
     """The same statement, whose VECTOR and UNROLL loops are still loops. HbcError naming the
     innermost of them that makes too many statements, with the factors of those in it."""
     selected = {*TILES, *([Memory.REGISTER] if target.instruction_sets else [])}
     tiles = frozenset(
-        n.buffer for n in statements(s) if isinstance(n, Allocate) and n.memory in selected
+        n.buffer for n in statements(s) if isinstance(n, ir.Allocate) and n.memory in selected
     )
     _count(s, (), max(1, target.vector_bits // 32), tiles)
     return s
 
 
-def _count(s: Stmt, around: tuple[For, ...], native: int, tiles: frozenset[str]) -> Text:
+def _count(s: ir.Stmt, around: tuple[ir.For, ...], native: int, tiles: frozenset[str]) -> Text:
     """What `s` becomes inside the unrolled and vectorized loops `around` it. A register has so many
     `native` lanes; buffers where instructions accumulate take one for any number."""
     match s:
-        case Store(buffer=buffer) if buffer in tiles:
+        case ir.Store(buffer=buffer) if buffer in tiles:
             return Text(vectors=1)
-        case Store(index=index, value=value):
-            lanes = prod(_factor(loop) for loop in around if loop.kind is LoopKind.VECTOR)
+        case ir.Store(index=index, value=value):
+            lanes = prod(_factor(loop) for loop in around if loop.kind is ir.LoopKind.VECTOR)
             if lanes == 1 or native == 1:
                 return Text(scalars=lanes)
             vectors = -(-lanes // native)
-            over = [x for x in around if x.kind is LoopKind.VECTOR and not mentions(index, x.var)]
+            over = [
+                x for x in around if x.kind is ir.LoopKind.VECTOR and not mentions(index, x.var)
+            ]
             # Longer vectors are refused for their length.
             widened = _widened(value) if over and lanes <= MOST_LANES else 0
             return Text(0, vectors * (1 + WIDENED * widened), tuple(over if widened else ()))
-        case For(kind=LoopKind.UNROLL | LoopKind.VECTOR as kind):
+        case ir.For(kind=ir.LoopKind.UNROLL | ir.LoopKind.VECTOR as kind):
             made = _count(s.body, (*around, s), native, tiles)
-            if kind is LoopKind.UNROLL:
+            if kind is ir.LoopKind.UNROLL:
                 made = made.times(_factor(s))
             _check(s, around, made)
             return made
         case _:
-            inside = (_count(c, around, native, tiles) for c in children(s) if isinstance(c, Stmt))
-            return sum(inside, Text() if isinstance(s, Block) else Text(scalars=1))
+            inside = (
+                _count(c, around, native, tiles) for c in children(s) if isinstance(c, ir.Stmt)
+            )
+            return sum(inside, Text() if isinstance(s, ir.Block) else Text(scalars=1))
 
 
-def _widened(e: Expr) -> int:
+def _widened(e: ir.Expr) -> int:
     """How many operands are converted to wider elements."""
     return sum(
-        isinstance(n, Cast) and n.type.element.bits > n.value.type.element.bits and n.type != INDEX
+        isinstance(n, ir.Cast)
+        and n.type.element.bits > n.value.type.element.bits
+        and n.type != INDEX
         for n in nodes(e)
     )
 
 
-def _factor(loop: For) -> int:
-    return int(loop.extent.value) if isinstance(loop.extent, Const) else 1
+def _factor(loop: ir.For) -> int:
+    return int(loop.extent.value) if isinstance(loop.extent, ir.Const) else 1
 
 
-def _check(loop: For, around: tuple[For, ...], made: Text) -> None:
+def _check(loop: ir.For, around: tuple[ir.For, ...], made: Text) -> None:
     for kind, count, most in (
         ("statements", made.scalars, MOST_STATEMENTS),
         ("vector statements", made.vectors, MOST_VECTORS),
@@ -93,7 +99,7 @@ def _check(loop: For, around: tuple[For, ...], made: Text) -> None:
         if count > most:
             if kind != "statements" and made.summed:
                 raise _sums(made, loop, around)
-            does = "unrolling" if loop.kind is LoopKind.UNROLL else "vectorizing"
+            does = "unrolling" if loop.kind is ir.LoopKind.UNROLL else "vectorizing"
             raise error(
                 f"{does} `{loop.var}` and what is in it would make {count:,} {kind}, and {most:,} "
                 "are the most", loop.span,
@@ -101,7 +107,7 @@ def _check(loop: For, around: tuple[For, ...], made: Text) -> None:
             )  # fmt: skip
 
 
-def _sums(made: Text, loop: For, around: tuple[For, ...]) -> HbcError:
+def _sums(made: Text, loop: ir.For, around: tuple[ir.For, ...]) -> HbcError:
     """What costs is that lanes are converted and summed up, for which the target has no instruction."""
     over = made.summed[-1]
     note = () if loop.span is None else (Note("with this loop in full", loop.span),)
@@ -113,15 +119,15 @@ def _sums(made: Text, loop: For, around: tuple[For, ...]) -> HbcError:
     )  # fmt: skip
 
 
-def _factors(around: tuple[For, ...], loop: For) -> str:
+def _factors(around: tuple[ir.For, ...], loop: ir.For) -> str:
     """The loops that make the vectors, and those that are unrolled from `loop` inwards."""
     parts: dict[str, None] = {}
-    vectors = [s for s in around if s.kind is LoopKind.VECTOR]
+    vectors = [s for s in around if s.kind is ir.LoopKind.VECTOR]
     for s in (*vectors, *statements(loop)):
         match s:
-            case For(var=name, kind=LoopKind.UNROLL):
+            case ir.For(var=name, kind=ir.LoopKind.UNROLL):
                 parts[f"`{name}` is unrolled {_factor(s)} times"] = None
-            case For(var=name, kind=LoopKind.VECTOR):
+            case ir.For(var=name, kind=ir.LoopKind.VECTOR):
                 parts[f"`{name}` has {_factor(s)} lanes"] = None
             case _:
                 pass

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import assert_never
 
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, binary, cast, const, eq, lt, maximum, minimum, mul, select, sub
 from hbc.ir.lang.kernel import Kernel
-from hbc.ir.lang.nodes import Call, Expr, Let, MathOp, Op, Unary, UnaryOp, Var
 from hbc.ir.lang.types import F32, I32, DType
 from hbc.ir.lang.walk import rewrite, rewrite_stmt
 
@@ -32,45 +32,52 @@ _HALF_PI = (1.57079637050628662109375, -4.37113900018624283e-8, -1.71512449e-15)
 _ROOT_HALF = 0x3F3504F3  # the bits of sqrt(0.5)
 
 
-def is_expanded(name: MathOp) -> bool:
+def is_expanded(name: ir.MathOp) -> bool:
     """Whether `expansion` knows the function."""
-    return name in (MathOp.EXP, MathOp.LOG, MathOp.SIN, MathOp.COS, MathOp.TANH, MathOp.TF32)
+    return name in (
+        ir.MathOp.EXP,
+        ir.MathOp.LOG,
+        ir.MathOp.SIN,
+        ir.MathOp.COS,
+        ir.MathOp.TANH,
+        ir.MathOp.TF32,
+    )
 
 
-def expansion(name: MathOp, x: Expr) -> Expr:
+def expansion(name: ir.MathOp, x: ir.Expr) -> ir.Expr:
     """The function of an f32 vector (a Var or the like: it is used many times). sin and cos hold
     for |x| <= LARGEST_ANGLE only, and where products are fused into sums."""
     match name:
-        case MathOp.EXP:
+        case ir.MathOp.EXP:
             return _exp(x)
-        case MathOp.LOG:
+        case ir.MathOp.LOG:
             return _log(x)
-        case MathOp.SIN | MathOp.COS:
-            return _sin(x, name is MathOp.COS)
-        case MathOp.TANH:
+        case ir.MathOp.SIN | ir.MathOp.COS:
+            return _sin(x, name is ir.MathOp.COS)
+        case ir.MathOp.TANH:
             return _tanh(x)
-        case MathOp.TF32:
+        case ir.MathOp.TF32:
             return _tf32(x)
         case (
-            MathOp.SQRT
-            | MathOp.RSQRT
-            | MathOp.FLOOR
-            | MathOp.CEIL
-            | MathOp.ROUND
-            | MathOp.REINTERPRET
+            ir.MathOp.SQRT
+            | ir.MathOp.RSQRT
+            | ir.MathOp.FLOOR
+            | ir.MathOp.CEIL
+            | ir.MathOp.ROUND
+            | ir.MathOp.REINTERPRET
         ):
-            return Call(name, (x,), x.type)
+            return ir.Call(name, (x,), x.type)
         case _:
             assert_never(name)
 
 
-def _tf32(x: Expr) -> Expr:
+def _tf32(x: ir.Expr) -> ir.Expr:
     """Half of the last bit that stays is added, the bits below it go; infinities and NaNs stay."""
-    finite = lt(Unary(UnaryOp.ABS, x), _like(float("inf"), x))
-    return select(finite, _bits(binary(Op.AND, add(_bits(x, I32), 0x1000), ~0x1FFF), F32), x)
+    finite = lt(ir.Unary(ir.UnaryOp.ABS, x), _like(float("inf"), x))
+    return select(finite, _bits(binary(ir.Op.AND, add(_bits(x, I32), 0x1000), ~0x1FFF), F32), x)
 
 
-def _exp(x: Expr) -> Expr:
+def _exp(x: ir.Expr) -> ir.Expr:
     """2^n * e^r with |r| <= ln(2) / 2; 2^n in two factors, so that denormals are reached."""
     inside = _var("inside", x)
     big, n, r, k, half, y = (_var(v, x) for v in ("big", "n", "r", "k", "half", "y"))
@@ -83,17 +90,17 @@ def _exp(x: Expr) -> Expr:
             (r, sub(sub(inside, mul(n, _LN2_HIGH)), mul(n, _LN2_LOW))),
             (y, add(add(mul(mul(r, r), _polynomial(_EXP, r)), r), 1.0)),
             (k, sub(_bits(big, I32), 0x4B400000)),
-            (half, binary(Op.SHR, k, 1)),
+            (half, binary(ir.Op.SHR, k, 1)),
         ],
         mul(mul(y, _power_of_two(half)), _power_of_two(sub(k, half))),
     )
 
 
-def _power_of_two(k: Expr) -> Expr:
-    return _bits(binary(Op.SHL, add(k, 127), 23), F32)
+def _power_of_two(k: ir.Expr) -> ir.Expr:
+    return _bits(binary(ir.Op.SHL, add(k, 127), 23), F32)
 
 
-def _log(x: Expr) -> Expr:
+def _log(x: ir.Expr) -> ir.Expr:
     """e * ln(2) + ln(m) with m from sqrt(0.5) to sqrt(2)."""
     scaled, f, z, e, y = (_var(v, x) for v in ("scaled", "f", "z", "e", "y"))
     bits = _as(_var("bits", x), I32)
@@ -105,8 +112,8 @@ def _log(x: Expr) -> Expr:
         [
             (scaled, select(tiny, mul(x, 8388608.0), x)),
             (bits, sub(_bits(scaled, I32), _ROOT_HALF)),
-            (e, sub(_float(binary(Op.SHR, bits, 23)), select(tiny, _like(23.0, x), 0.0))),
-            (f, sub(_bits(add(binary(Op.AND, bits, 0x7FFFFF), _ROOT_HALF), F32), 1.0)),
+            (e, sub(_float(binary(ir.Op.SHR, bits, 23)), select(tiny, _like(23.0, x), 0.0))),
+            (f, sub(_bits(add(binary(ir.Op.AND, bits, 0x7FFFFF), _ROOT_HALF), F32), 1.0)),
             (z, mul(f, f)),
             (y, add(mul(mul(f, z), _polynomial(_LOG, f)), mul(e, _LN2_LOW))),
             (_var("result", x), add(add(f, sub(y, mul(z, 0.5))), mul(e, _LN2_HIGH))),
@@ -116,14 +123,14 @@ def _log(x: Expr) -> Expr:
     )
 
 
-def _sin(x: Expr, cosine: bool) -> Expr:
+def _sin(x: ir.Expr, cosine: bool) -> ir.Expr:
     """sin or cos of r, |r| <= pi / 4, by quadrant."""
     big, n, r, z, s, c = (_var(v, x) for v in ("big", "n", "r", "z", "s", "c"))
     quadrant = _as(_var("quadrant", x), I32)
-    low: Expr = sub(x, mul(n, _HALF_PI[0]))
+    low: ir.Expr = sub(x, mul(n, _HALF_PI[0]))
     low = sub(sub(low, mul(n, _HALF_PI[1])), mul(n, _HALF_PI[2]))
-    odd = eq(binary(Op.AND, quadrant, 1), 1)
-    sign = binary(Op.SHL, binary(Op.AND, quadrant, 2), 30)
+    odd = eq(binary(ir.Op.AND, quadrant, 1), 1)
+    sign = binary(ir.Op.SHL, binary(ir.Op.AND, quadrant, 2), 30)
     value = select(odd, c, s)
     return _lets(
         [
@@ -135,23 +142,23 @@ def _sin(x: Expr, cosine: bool) -> Expr:
             (c, add(sub(mul(mul(z, z), _polynomial(_COS, z)), mul(z, 0.5)), 1.0)),
             (quadrant, add(_bits(big, I32), 1) if cosine else _bits(big, I32)),
         ],
-        _bits(binary(Op.XOR, _bits(value, I32), sign), F32),
+        _bits(binary(ir.Op.XOR, _bits(value, I32), sign), F32),
     )
 
 
-def _tanh(x: Expr) -> Expr:
+def _tanh(x: ir.Expr) -> ir.Expr:
     """A polynomial near 0, elsewhere 1 - 2 / (e^2|x| + 1) with the sign of x."""
     size, z, power, far = (_var(v, x) for v in ("size", "z", "power", "far"))
     near = add(mul(mul(z, _polynomial(_TANH, z)), x), x)
     return _lets(
         [
-            (size, Unary(UnaryOp.ABS, x)),
+            (size, ir.Unary(ir.UnaryOp.ABS, x)),
             (z, mul(x, x)),
             (_var("twice", x), add(size, size)),
             (power, _exp(_var("twice", x))),
-            (far, sub(_like(1.0, x), binary(Op.DIV, _like(2.0, x), add(power, 1.0)))),
+            (far, sub(_like(1.0, x), binary(ir.Op.DIV, _like(2.0, x), add(power, 1.0)))),
         ],
-        select(lt(size, 0.625), near, select(lt(x, 0.0), Unary(UnaryOp.NEG, far), far)),
+        select(lt(size, 0.625), near, select(lt(x, 0.0), ir.Unary(ir.UnaryOp.NEG, far), far)),
     )
 
 
@@ -161,17 +168,17 @@ def expand_math(kernel: Kernel) -> Kernel:
     return kernel.map_body(lambda body: rewrite_stmt(body, lambda e: rewrite(e, _expand)))
 
 
-def _expand(e: Expr) -> Expr:
-    angle = isinstance(e, Call) and e.name in (MathOp.SIN, MathOp.COS)
-    if not isinstance(e, Call) or e.type.lanes == 1 or e.type.element != F32 or angle:
+def _expand(e: ir.Expr) -> ir.Expr:
+    angle = isinstance(e, ir.Call) and e.name in (ir.MathOp.SIN, ir.MathOp.COS)
+    if not isinstance(e, ir.Call) or e.type.lanes == 1 or e.type.element != F32 or angle:
         return e
     if not is_expanded(e.name):
         return e
-    x = Var("x.math", e.type)  # no name that a program can have
-    return Let(x.name, e.args[0], expansion(e.name, x))
+    x = ir.Var("x.math", e.type)  # no name that a program can have
+    return ir.Let(x.name, e.args[0], expansion(e.name, x))
 
 
-def _polynomial(coefficients: Sequence[float], x: Expr) -> Expr:
+def _polynomial(coefficients: Sequence[float], x: ir.Expr) -> ir.Expr:
     """Horner's rule, the highest power first."""
     value = _like(coefficients[0], x)
     for c in coefficients[1:]:
@@ -179,29 +186,29 @@ def _polynomial(coefficients: Sequence[float], x: Expr) -> Expr:
     return value
 
 
-def _lets(bindings: Sequence[tuple[Var, Expr]], body: Expr) -> Expr:
+def _lets(bindings: Sequence[tuple[ir.Var, ir.Expr]], body: ir.Expr) -> ir.Expr:
     for variable, value in reversed(bindings):
-        body = Let(variable.name, value, body)
+        body = ir.Let(variable.name, value, body)
     return body
 
 
-def _var(name: str, like: Expr) -> Var:
+def _var(name: str, like: ir.Expr) -> ir.Var:
     """A variable of that type; what follows a dot in the name of `like` follows here too."""
-    _, dot, rest = like.name.partition(".") if isinstance(like, Var) else ("", "", "")
-    return Var(f"{name}{dot}{rest}", like.type)
+    _, dot, rest = like.name.partition(".") if isinstance(like, ir.Var) else ("", "", "")
+    return ir.Var(f"{name}{dot}{rest}", like.type)
 
 
-def _as(v: Var, t: DType) -> Var:
-    return Var(v.name, t(v.type.lanes))
+def _as(v: ir.Var, t: DType) -> ir.Var:
+    return ir.Var(v.name, t(v.type.lanes))
 
 
-def _like(value: float, x: Expr) -> Expr:
+def _like(value: float, x: ir.Expr) -> ir.Expr:
     return const(value, x.type)
 
 
-def _bits(x: Expr, t: DType) -> Expr:
-    return Call(MathOp.REINTERPRET, (x,), t(x.type.lanes))
+def _bits(x: ir.Expr, t: DType) -> ir.Expr:
+    return ir.Call(ir.MathOp.REINTERPRET, (x,), t(x.type.lanes))
 
 
-def _float(x: Expr) -> Expr:
+def _float(x: ir.Expr) -> ir.Expr:
     return cast(F32, x)

@@ -15,36 +15,8 @@ from typing import assert_never
 
 from hbc.ir.algebra.simplify import simplify
 from hbc.ir.ground.diag import InternalError
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import and_, binary, broadcast, not_, ramp
-from hbc.ir.lang.nodes import (
-    ASSOCIATIVE,
-    Allocate,
-    Assert,
-    Barrier,
-    Binary,
-    Block,
-    Broadcast,
-    Comment,
-    Const,
-    CopyCommit,
-    CopyWait,
-    Expr,
-    For,
-    Gather,
-    If,
-    Let,
-    LetStmt,
-    Load,
-    LoopKind,
-    Op,
-    Prefetch,
-    Ramp,
-    Stmt,
-    Store,
-    Var,
-    VectorReduce,
-    const_index,
-)
 from hbc.ir.lang.types import I64
 from hbc.ir.lang.walk import (
     block,
@@ -58,13 +30,13 @@ from hbc.ir.lang.walk import (
 from hbc.ir.vectors.lane_view import view
 from hbc.ir.vectors.vector_masks import conjuncts, live_terms, live_where, masked, spread
 
-Lanes = Mapping[str, Expr]  # names that differ from lane to lane, with their vector values
+Lanes = Mapping[str, ir.Expr]  # names that differ from lane to lane, with their vector values
 
 
-def vectorize(s: Stmt) -> Stmt:
+def vectorize(s: ir.Stmt) -> ir.Stmt:
     """No VECTOR loop is left."""
-    if isinstance(s, For) and s.kind is LoopKind.VECTOR:
-        if not isinstance(s.extent, Const):
+    if isinstance(s, ir.For) and s.kind is ir.LoopKind.VECTOR:
+        if not isinstance(s.extent, ir.Const):
             raise InternalError(f"vector loop `{s.var}` has no constant extent")
         lanes = int(s.extent.value)
         body = vectorize(s.body)
@@ -74,49 +46,51 @@ def vectorize(s: Stmt) -> Stmt:
         if _inner_bounds_vary(body, varying) or _lanes_collide(body, varying, False):
             # Lanes would run a different number of times, as in the tail of an outer unrolled loop;
             # or all store to one place, as where memory is folded to a single element.
-            return replace(s, kind=LoopKind.SERIAL, body=body)
-        widen = _Widen(lanes, {s.var: Ramp(s.start, const_index(1), lanes)})
+            return replace(s, kind=ir.LoopKind.SERIAL, body=body)
+        widen = _Widen(lanes, {s.var: ir.Ramp(s.start, ir.const_index(1), lanes)})
         return widen.stmt(body, None)
     return map_stmt(s, lambda e: e, vectorize)
 
 
-def _inner_bounds_vary(s: Stmt, varying: frozenset[str]) -> bool:
+def _inner_bounds_vary(s: ir.Stmt, varying: frozenset[str]) -> bool:
     """Whether a loop below starts or ends elsewhere when one of the names changes."""
     match s:
-        case For(start=start, extent=extent, body=body):
+        case ir.For(start=start, extent=extent, body=body):
             bounds = free_variables(start) | free_variables(extent)
             return not bounds.isdisjoint(varying) or _inner_bounds_vary(body, varying)
-        case LetStmt(name=name, value=value, body=body):
+        case ir.LetStmt(name=name, value=value, body=body):
             more = () if free_variables(value).isdisjoint(varying) else (name,)
             return _inner_bounds_vary(body, varying.union(more))
         case _:
-            return any(_inner_bounds_vary(c, varying) for c in children(s) if isinstance(c, Stmt))
+            return any(
+                _inner_bounds_vary(c, varying) for c in children(s) if isinstance(c, ir.Stmt)
+            )
 
 
-def _lanes_collide(s: Stmt, varying: frozenset[str], guarded: bool) -> bool:
+def _lanes_collide(s: ir.Stmt, varying: frozenset[str], guarded: bool) -> bool:
     """Whether lanes store to the same place what is not one reduction. `guarded`: not all do."""
     match s:
-        case Store(index=index, value=value):
+        case ir.Store(index=index, value=value):
             if not free_variables(index).isdisjoint(varying) or _reduces(s):
                 return False
             return guarded or not free_variables(value).isdisjoint(varying)
-        case LetStmt(name=name, value=value, body=body):
+        case ir.LetStmt(name=name, value=value, body=body):
             more = () if free_variables(value).isdisjoint(varying) else (name,)
             return _lanes_collide(body, varying.union(more), guarded)
-        case If(condition=condition):
+        case ir.If(condition=condition):
             guarded = guarded or not free_variables(condition).isdisjoint(varying)
-    return any(_lanes_collide(c, varying, guarded) for c in children(s) if isinstance(c, Stmt))
+    return any(_lanes_collide(c, varying, guarded) for c in children(s) if isinstance(c, ir.Stmt))
 
 
-def _reduces(s: Store) -> bool:
+def _reduces(s: ir.Store) -> bool:
     """Whether the store is `f[i] = f[i] op term`, which lanes can do together."""
     if s.atomic is not None:
         return True
     value = s.value
-    if not isinstance(value, Binary) or value.op not in ASSOCIATIVE:
+    if not isinstance(value, ir.Binary) or value.op not in ir.ASSOCIATIVE:
         return False
     own = value.a
-    if not isinstance(own, Load) or (own.mask is not None and s.mask is None):
+    if not isinstance(own, ir.Load) or (own.mask is not None and s.mask is None):
         return False  # with a mask of the store, what the lanes without it read makes no difference
     return (own.buffer, own.index) == (s.buffer, s.index)
 
@@ -128,80 +102,80 @@ class _Widen:
         self.lanes = lanes
         self.varying = dict(varying)
 
-    def varies(self, e: Expr) -> bool:
+    def varies(self, e: ir.Expr) -> bool:
         return not self.varying.keys().isdisjoint(free_variables(e))
 
-    def expr(self, e: Expr) -> Expr:
+    def expr(self, e: ir.Expr) -> ir.Expr:
         """`e` in every lane; `e` itself where it is the same in all of them."""
         if not self.varies(e):
             return e
         return self._wide(e)
 
-    def full(self, e: Expr) -> Expr:
+    def full(self, e: ir.Expr) -> ir.Expr:
         """`e` in every lane, broadcast if need be."""
         return self._wide(e) if self.varies(e) else broadcast(e, self.lanes)
 
-    def _wide(self, e: Expr) -> Expr:
+    def _wide(self, e: ir.Expr) -> ir.Expr:
         match e:
-            case Var(name=name):
+            case ir.Var(name=name):
                 return self.varying[name]
-            case Ramp(base=base, stride=stride, lanes=inner):
+            case ir.Ramp(base=base, stride=stride, lanes=inner):
                 return self._inside(base, stride, inner)
-            case Broadcast(value=value, lanes=inner):
+            case ir.Broadcast(value=value, lanes=inner):
                 return self._repeated(value, inner)
-            case VectorReduce(op=op, value=value, lanes=inner):
-                return VectorReduce(op, self._wide(value), inner * self.lanes, e.span)
-            case Gather(value=value, lanes=picks):
+            case ir.VectorReduce(op=op, value=value, lanes=inner):
+                return ir.VectorReduce(op, self._wide(value), inner * self.lanes, e.span)
+            case ir.Gather(value=value, lanes=picks):
                 count = value.type.lanes
                 wide = tuple(
                     -1 if p < 0 else lane * count + p for lane in range(self.lanes) for p in picks
                 )
-                return Gather(self._wide(value), wide, e.span)
-            case Let(name=name, value=value, body=body):
+                return ir.Gather(self._wide(value), wide, e.span)
+            case ir.Let(name=name, value=value, body=body):
                 if not self.varies(value):
-                    return Let(name, value, self.full(body), e.span)
+                    return ir.Let(name, value, self.full(body), e.span)
                 return self._wide(substitute(body, {name: value}))
-            case Load(buffer=buffer, index=index, type=t, mask=mask):
+            case ir.Load(buffer=buffer, index=index, type=t, mask=mask):
                 at = self.full(index)
                 lanes = None if mask is None else self.full(mask)
-                return Load(buffer, at, t.with_lanes(at.type.lanes), lanes, e.span)
+                return ir.Load(buffer, at, t.with_lanes(at.type.lanes), lanes, e.span)
             case _:
                 return map_children(e, self.full)
 
-    def _inside(self, base: Expr, stride: Expr, inner: int) -> Expr:
+    def _inside(self, base: ir.Expr, stride: ir.Expr, inner: int) -> ir.Expr:
         """A ramp whose base varies: linear in the loop variable, it is a ramp of ramps."""
         count = base.type.lanes
-        step = self._step(base.value if isinstance(base, Broadcast) else base)
+        step = self._step(base.value if isinstance(base, ir.Broadcast) else base)
         first = substitute(base, {n: _first(v) for n, v in self.varying.items()})
         if step is not None and not self.varies(stride):
             return ramp(ramp(first, stride, inner), step, self.lanes)
-        offsets = ramp(broadcast(const_index(0), count), 1, inner)
-        product = binary(Op.MUL, self._tiled(stride, inner), broadcast(offsets, self.lanes))
-        return binary(Op.ADD, self._repeated(base, inner), product)
+        offsets = ramp(broadcast(ir.const_index(0), count), 1, inner)
+        product = binary(ir.Op.MUL, self._tiled(stride, inner), broadcast(offsets, self.lanes))
+        return binary(ir.Op.ADD, self._repeated(base, inner), product)
 
-    def _step(self, base: Expr) -> Expr | None:
+    def _step(self, base: ir.Expr) -> ir.Expr | None:
         """How much `base` grows from lane to lane, if always the same."""
-        if base.type.lanes != 1 or any(not isinstance(v, Ramp) for v in self.varying.values()):
+        if base.type.lanes != 1 or any(not isinstance(v, ir.Ramp) for v in self.varying.values()):
             return None
         wide = simplify(self._wide(base))
-        if isinstance(wide, Ramp) and wide.base.type.lanes == 1:
+        if isinstance(wide, ir.Ramp) and wide.base.type.lanes == 1:
             return wide.stride
         return None
 
-    def _tiled(self, e: Expr, inner: int) -> Expr:
+    def _tiled(self, e: ir.Expr, inner: int) -> ir.Expr:
         return self._repeated(e, inner) if self.varies(e) else broadcast(e, inner * self.lanes)
 
-    def _repeated(self, value: Expr, inner: int) -> Expr:
+    def _repeated(self, value: ir.Expr, inner: int) -> ir.Expr:
         """Each lane's value `inner` times."""
-        if any(not isinstance(v, Ramp) or v.base.type.lanes != 1 for v in self.varying.values()):
+        if any(not isinstance(v, ir.Ramp) or v.base.type.lanes != 1 for v in self.varying.values()):
             return self._picked(value, inner)
         nested = {}
         for n, v in self.varying.items():
-            if isinstance(v, Ramp):
-                nested[n] = Ramp(broadcast(v.base, inner), broadcast(v.stride, inner), v.lanes)
+            if isinstance(v, ir.Ramp):
+                nested[n] = ir.Ramp(broadcast(v.base, inner), broadcast(v.stride, inner), v.lanes)
         return _Widen(self.lanes, nested)._nested(value, inner, self)
 
-    def _picked(self, value: Expr, inner: int) -> Expr:
+    def _picked(self, value: ir.Expr, inner: int) -> ir.Expr:
         """Each lane's value `inner` times, picked from the value in every lane."""
         count = value.type.lanes
         if value.type.element == I64:  # strides, where there are any
@@ -210,71 +184,78 @@ class _Widen:
             lane * count + i for lane in range(self.lanes) for _ in range(inner)
             for i in range(count)
         )  # fmt: skip
-        return Gather(self.full(value), picks)
+        return ir.Gather(self.full(value), picks)
 
-    def _nested(self, e: Expr, inner: int, plain: _Widen) -> Expr:
+    def _nested(self, e: ir.Expr, inner: int, plain: _Widen) -> ir.Expr:
         """`e` over lanes x inner, the same for all inner ones: repeated at its leaves, so that what
         is loaded stays a layout. `plain` widens without repeating."""
         if not self.varies(e):
             return broadcast(e, self.lanes * inner)
         match e:
-            case Var(name=name):
+            case ir.Var(name=name):
                 return self.varying[name]
-            case Let(name=name, value=value, body=body):
+            case ir.Let(name=name, value=value, body=body):
                 return self._nested(substitute(body, {name: value}), inner, plain)
-            case Broadcast(value=value, lanes=copies):
+            case ir.Broadcast(value=value, lanes=copies):
                 return plain._repeated(value, inner * copies)
-            case Ramp(base=base, stride=stride, lanes=count):
+            case ir.Ramp(base=base, stride=stride, lanes=count):
                 step = plain._step(base)
                 if step is None or self.varies(stride):
                     return plain._picked(e, inner)
                 first = substitute(base, {n: _first(v) for n, v in self.varying.items()})
                 return ramp(broadcast(ramp(first, stride, count), inner), step, self.lanes)
-            case VectorReduce() | Gather():
+            case ir.VectorReduce() | ir.Gather():
                 return plain._picked(e, inner)
             case _:
                 return map_children(e, lambda c: self._nested(c, inner, plain))
 
-    def stmt(self, s: Stmt, mask: Expr | None) -> Stmt:
+    def stmt(self, s: ir.Stmt, mask: ir.Expr | None) -> ir.Stmt:
         """`s` in all lanes for which the (vector) mask holds."""
         match s:
-            case Comment() | Assert() | Barrier() | CopyCommit() | CopyWait():
+            case ir.Comment() | ir.Assert() | ir.Barrier() | ir.CopyCommit() | ir.CopyWait():
                 return s
-            case Prefetch(index=index):
+            case ir.Prefetch(index=index):
                 first = {n: _first(v) for n, v in self.varying.items()}
                 return replace(s, index=substitute(index, first))
-            case Store():
+            case ir.Store():
                 return self._store(s, mask)
-            case Block(body=body):
+            case ir.Block(body=body):
                 return block(*(self.stmt(c, mask) for c in body))
-            case LetStmt(name=name, value=value, body=body):
+            case ir.LetStmt(name=name, value=value, body=body):
                 if not self.varies(value):
-                    return LetStmt(name, value, self.stmt(body, mask), s.span)
+                    return ir.LetStmt(name, value, self.stmt(body, mask), s.span)
                 deeper = _Widen(self.lanes, {**self.varying, name: self._wide(value)})
                 return deeper.stmt(body, mask)
-            case For(var=var, start=start, extent=extent, kind=kind, body=body):
+            case ir.For(var=var, start=start, extent=extent, kind=kind, body=body):
                 if self.varies(start) or self.varies(extent):
                     raise InternalError(f"the bounds of loop `{var}` differ between vector lanes")
                 inner = self.stmt(body, mask)
-                return For(var, start, extent, kind, inner, s.note, s.span, s.stages)
-            case Allocate(buffer=buffer):
+                return ir.For(var, start, extent, kind, inner, s.note, s.span, s.stages)
+            case ir.Allocate(buffer=buffer):
                 raise InternalError(f"`{buffer}` is allocated inside a vector loop")
-            case If(condition=condition, then=then, otherwise=other):
+            case ir.If(condition=condition, then=then, otherwise=other):
                 return self._if(s, condition, then, other, mask)
             case _:
                 assert_never(s)
 
     def _if(
-        self, s: If, condition: Expr, then: Stmt, other: Stmt | None, mask: Expr | None
-    ) -> Stmt:
-        if isinstance(condition, Binary) and condition.op is Op.AND and other is None:
+        self,
+        s: ir.If,
+        condition: ir.Expr,
+        then: ir.Stmt,
+        other: ir.Stmt | None,
+        mask: ir.Expr | None,
+    ) -> ir.Stmt:
+        if isinstance(condition, ir.Binary) and condition.op is ir.Op.AND and other is None:
             # Conjuncts that all lanes share guard the whole statement, its uniform loads included.
             for shared, rest in ((condition.a, condition.b), (condition.b, condition.a)):
                 if not self.varies(shared) and shared.type.lanes == 1:
-                    return If(shared, self.stmt(If(rest, then, None, s.span), mask), None, s.span)
+                    return ir.If(
+                        shared, self.stmt(ir.If(rest, then, None, s.span), mask), None, s.span
+                    )
         if not self.varies(condition):
             no = None if other is None else self.stmt(other, mask)
-            return If(condition, self.stmt(then, mask), no, s.span)
+            return ir.If(condition, self.stmt(then, mask), no, s.span)
         yes = live_where(self._wide(condition), mask)
         first = self.stmt(then, yes if mask is None else and_(mask, yes))
         if other is None:
@@ -282,7 +263,7 @@ class _Widen:
         second = self.stmt(other, not_(yes) if mask is None else and_(mask, not_(yes)))
         return block(first, second)
 
-    def _store(self, s: Store, mask: Expr | None) -> Stmt:
+    def _store(self, s: ir.Store, mask: ir.Expr | None) -> ir.Stmt:
         if s.mask is not None and not self.varies(s.index):
             return self._masked_reduction(s, s.mask, mask)
         if s.mask is not None:
@@ -299,7 +280,7 @@ class _Widen:
         live = spread(mask, index.type.lanes)
         return replace(s, index=masked(index, live), value=masked(value, live), mask=live)
 
-    def _masked_reduction(self, s: Store, own: Expr, mask: Expr | None) -> Stmt:
+    def _masked_reduction(self, s: ir.Store, own: ir.Expr, mask: ir.Expr | None) -> ir.Stmt:
         """Conditions that all lanes share stay with the store, the others choose among the lanes."""
         parts = conjuncts(own)
         shared = [c for c in parts if not self.varies(c)]
@@ -313,43 +294,43 @@ class _Widen:
         value = s.value
         if s.atomic is not None:
             return replace(self._reduction(replace(s, mask=None), mask), mask=kept)
-        if not _reduces(s) or not isinstance(value, Binary) or not isinstance(value.a, Load):
+        if not _reduces(s) or not isinstance(value, ir.Binary) or not isinstance(value.a, ir.Load):
             raise InternalError(f"lanes would store different values to one place of `{s.buffer}`")
         plain = replace(value, a=replace(value.a, mask=None))
         done = self._reduction(replace(s, value=plain, mask=None), mask)
-        if kept is None or not isinstance(done.value, Binary):
+        if kept is None or not isinstance(done.value, ir.Binary):
             return done
         read = replace(value.a, mask=kept)
         return replace(done, value=replace(done.value, a=read), mask=kept)
 
-    def _reduction(self, s: Store, mask: Expr | None) -> Store:
+    def _reduction(self, s: ir.Store, mask: ir.Expr | None) -> ir.Store:
         """All lanes store to the same place: `f[i] = f[i] op term` becomes one reduction."""
         value = s.value
         if s.atomic is not None:
             return replace(s, value=self._total(s.atomic, value, mask))
         if not self.varies(value) and mask is None and not _reduces(s):
             return s
-        if not isinstance(value, Binary) or not _reduces(s):
+        if not isinstance(value, ir.Binary) or not _reduces(s):
             raise InternalError(f"lanes would store different values to one place of `{s.buffer}`")
         total = self._total(value.op, value.b, mask)
-        return Store(s.buffer, s.index, binary(value.op, value.a, total), None, s.span)
+        return ir.Store(s.buffer, s.index, binary(value.op, value.a, total), None, s.span)
 
-    def _total(self, op: Op, value: Expr, mask: Expr | None) -> Expr:
+    def _total(self, op: ir.Op, value: ir.Expr, mask: ir.Expr | None) -> ir.Expr:
         """What all the lanes add to one place."""
         term, count = self.full(value), value.type.lanes
         if mask is not None:
             term = live_terms(term, mask, op)
         if count > 1:  # lanes x count -> count x lanes: what is to be summed must be adjacent
             term = view(term, ((count, 1), (self.lanes, count)))
-        return VectorReduce(op, term, count)
+        return ir.VectorReduce(op, term, count)
 
 
-def _first(v: Expr) -> Expr:
+def _first(v: ir.Expr) -> ir.Expr:
     """The value of the first lane."""
     match v:
-        case Ramp(base=base):
+        case ir.Ramp(base=base):
             return _first(base)
-        case Broadcast(value=value):
+        case ir.Broadcast(value=value):
             return _first(value)
         case _:
             return v

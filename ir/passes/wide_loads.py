@@ -19,23 +19,9 @@ from dataclasses import dataclass, field
 from hbc.ir.algebra.linear import linear
 from hbc.ir.algebra.simplify import simplify
 from hbc.ir.ground.record import record
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add
 from hbc.ir.lang.kernel import Kernel
-from hbc.ir.lang.nodes import (
-    Allocate,
-    Block,
-    Broadcast,
-    Expr,
-    Gather,
-    LetStmt,
-    Load,
-    Node,
-    Ramp,
-    Select,
-    Stmt,
-    Store,
-    const_index,
-)
 from hbc.ir.lang.types import BOOL, Memory
 from hbc.ir.lang.walk import block, children, free_variables, map_stmt, nodes, rewrite
 from hbc.ir.vectors.lane_offsets import Offsets, lane_offsets
@@ -62,7 +48,7 @@ class _Reads:
     stored: set[str] = field(default_factory=set)
     bound: Counter[str] = field(default_factory=Counter)
 
-    def add(self, e: Load) -> None:
+    def add(self, e: ir.Load) -> None:
         place = self.place(e)
         if place is not None:
             own = self.elements.setdefault(place.start, set())
@@ -72,7 +58,7 @@ class _Reads:
         own = self.elements.get(place.start, set())
         return all(place.constant + n in own for n in range(first, first + count))
 
-    def place(self, e: Load) -> _Place | None:
+    def place(self, e: ir.Load) -> _Place | None:
         """Where the load reads; None where that is not known, or may be something else elsewhere."""
         found = lane_offsets(e.index) if e.mask is None else None
         if found is None or e.buffer in self.stored:
@@ -86,10 +72,12 @@ class _Reads:
 def widen_loads(kernel: Kernel) -> Kernel:
     """The kernel with such loads widened."""
     everything = list(nodes(kernel.body))
-    if not any(isinstance(n, Load) and _width(n) is not None for n in everything):
+    if not any(isinstance(n, ir.Load) and _width(n) is not None for n in everything):
         return kernel
     memory = (Memory.HEAP, Memory.STACK, Memory.AUTO)
-    registers = (n.buffer for n in everything if isinstance(n, Allocate) and n.memory not in memory)
+    registers = (
+        n.buffer for n in everything if isinstance(n, ir.Allocate) and n.memory not in memory
+    )
     return kernel.map_body(_Widen(frozenset(registers)).stmt)
 
 
@@ -99,9 +87,9 @@ class _Widen:
 
     registers: frozenset[str]
 
-    def stmt(self, s: Stmt) -> Stmt:
+    def stmt(self, s: ir.Stmt) -> ir.Stmt:
         """Straight-line code at once, all else part by part."""
-        if not isinstance(s, Block | LetStmt | Store):
+        if not isinstance(s, ir.Block | ir.LetStmt | ir.Store):
             return map_stmt(s, _same, self.stmt)
         reads = _Reads(stored=set(self.registers))
         values = list(_straight(s, reads))
@@ -109,49 +97,49 @@ class _Widen:
             reads.add(load)
         return self._widened(s, reads)
 
-    def _widened(self, s: Stmt, reads: _Reads) -> Stmt:
-        def value(e: Expr) -> Expr:
+    def _widened(self, s: ir.Stmt, reads: _Reads) -> ir.Stmt:
+        def value(e: ir.Expr) -> ir.Expr:
             return rewrite(e, lambda n: _repeated(_widened(n, reads)))
 
         match s:
-            case Block(body=body):
+            case ir.Block(body=body):
                 return block(*(self._widened(child, reads) for child in body))
-            case LetStmt() | Store():
+            case ir.LetStmt() | ir.Store():
                 return map_stmt(s, value, lambda inner: self._widened(inner, reads))
             case _:
                 return self.stmt(s)
 
 
-def _straight(s: Stmt, reads: _Reads) -> Iterator[Expr]:
+def _straight(s: ir.Stmt, reads: _Reads) -> Iterator[ir.Expr]:
     """The values that the code computes each time; what it stores to and binds is noted."""
     match s:
-        case Block(body=body):
+        case ir.Block(body=body):
             for child in body:
                 yield from _straight(child, reads)
-        case LetStmt(name=name, value=value, body=body):
+        case ir.LetStmt(name=name, value=value, body=body):
             reads.bound[name] += 1
             yield value
             yield from _straight(body, reads)
-        case Store(buffer=buffer, value=value, mask=mask):
+        case ir.Store(buffer=buffer, value=value, mask=mask):
             reads.stored.add(buffer)
             if mask is None:
                 yield value
         case _:
-            reads.stored.update(n.buffer for n in nodes(s) if isinstance(n, Store))
+            reads.stored.update(n.buffer for n in nodes(s) if isinstance(n, ir.Store))
 
 
-def _repeated(e: Expr) -> Expr:
+def _repeated(e: ir.Expr) -> ir.Expr:
     """Copies of a shuffle are a shuffle."""
     match e:
-        case Broadcast(value=Gather(value=Load() as v, lanes=picks), lanes=lanes):
-            return Gather(v, picks * lanes, e.span)
+        case ir.Broadcast(value=ir.Gather(value=ir.Load() as v, lanes=picks), lanes=lanes):
+            return ir.Gather(v, picks * lanes, e.span)
         case _:
             return e
 
 
-def _widened(e: Expr, reads: _Reads) -> Expr:
+def _widened(e: ir.Expr, reads: _Reads) -> ir.Expr:
     """A load out of adjacent elements that are all read; itself where there are no such."""
-    if not isinstance(e, Load):
+    if not isinstance(e, ir.Load):
         return e
     wide = _width(e)
     place = None if wide is None else reads.place(e)
@@ -164,7 +152,7 @@ def _widened(e: Expr, reads: _Reads) -> Expr:
     return e
 
 
-def _width(e: Load) -> int | None:
+def _width(e: ir.Load) -> int | None:
     """How many adjacent elements a register has that holds what the lanes want: more than those."""
     t, lanes = e.type.element, e.type.lanes
     if e.mask is not None or t == BOOL or t.bits not in ELEMENTS or lanes * t.bits < LEAST_BITS:
@@ -177,23 +165,23 @@ def _width(e: Load) -> int | None:
     return None if span == wide or wide > lanes else wide
 
 
-def _shuffled(e: Load, first: int, count: int) -> Expr:
+def _shuffled(e: ir.Load, first: int, count: int) -> ir.Expr:
     """The load, out of so many adjacent elements from the offset `first` on."""
     found = lane_offsets(e.index)
     assert found is not None
     start, t = simplify(add(found[0], first)), e.type.with_lanes(count)
-    adjacent = Load(e.buffer, Ramp(start, const_index(1), count), t, None, e.span)
-    return Gather(adjacent, tuple(n - first for n in found[1]), e.span)
+    adjacent = ir.Load(e.buffer, ir.Ramp(start, ir.const_index(1), count), t, None, e.span)
+    return ir.Gather(adjacent, tuple(n - first for n in found[1]), e.span)
 
 
-def _loads(e: Node) -> Iterator[Load]:
+def _loads(e: ir.Node) -> Iterator[ir.Load]:
     """The loads of an expression, but for those that a condition may leave out."""
-    if isinstance(e, Load):
+    if isinstance(e, ir.Load):
         yield e
-    if not isinstance(e, Select):
+    if not isinstance(e, ir.Select):
         for child in children(e):
             yield from _loads(child)
 
 
-def _same(e: Expr) -> Expr:
+def _same(e: ir.Expr) -> ir.Expr:
     return e

@@ -6,19 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from hbc.ir.algebra.layout import layout
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, const_value, floordiv, mod, mul
-from hbc.ir.lang.nodes import (
-    Binary,
-    Broadcast,
-    Call,
-    Cast,
-    Expr,
-    Load,
-    Ramp,
-    Select,
-    Unary,
-    const_index,
-)
 from hbc.ir.lang.walk import map_children
 
 
@@ -26,13 +15,13 @@ class NoLaneError(Exception):
     """The lanes of an expression cannot be told apart by a formula."""
 
 
-def at_lane(e: Expr, lane: Expr) -> Expr:
+def at_lane(e: ir.Expr, lane: ir.Expr) -> ir.Expr:
     """The scalar that is lane number `lane` of `e`. Raises NoLaneError for sums over lanes, swizzles
     and instructions."""
     if e.type.lanes == 1:
         return e
     match e:
-        case Ramp() | Broadcast() if (found := layout(e)) is not None:
+        case ir.Ramp() | ir.Broadcast() if (found := layout(e)) is not None:
             index, inner = found.base, 1
             for extent, stride in reversed(found.dims):
                 outer = inner * extent
@@ -42,27 +31,27 @@ def at_lane(e: Expr, lane: Expr) -> Expr:
                 index = add(index, mul(digit, stride))
                 inner = outer
             return index
-        case Broadcast(value=value):
+        case ir.Broadcast(value=value):
             return at_lane(value, mod(lane, value.type.lanes))
-        case Ramp(base=base, stride=stride):
-            n = const_index(base.type.lanes)
+        case ir.Ramp(base=base, stride=stride):
+            n = ir.const_index(base.type.lanes)
             inner_lane = mod(lane, n)
             step = at_lane(stride, inner_lane)
             return add(at_lane(base, inner_lane), mul(floordiv(lane, n), step))
-        case Load(buffer=buffer, index=index, type=t, mask=mask):
+        case ir.Load(buffer=buffer, index=index, type=t, mask=mask):
             there = None if mask is None else at_lane(mask, lane)
-            return Load(buffer, at_lane(index, lane), t.element(1), there, e.span)
-        case Cast(type=t, value=value):
-            return Cast(t.element(1), at_lane(value, lane), e.span)
-        case Call(type=t, args=args):
+            return ir.Load(buffer, at_lane(index, lane), t.element(1), there, e.span)
+        case ir.Cast(type=t, value=value):
+            return ir.Cast(t.element(1), at_lane(value, lane), e.span)
+        case ir.Call(type=t, args=args):
             return replace(e, args=tuple(at_lane(a, lane) for a in args), type=t.element(1))
-        case Binary() | Unary() | Select():
+        case ir.Binary() | ir.Unary() | ir.Select():
             return map_children(e, lambda c: at_lane(c, lane))
         case _:
             raise NoLaneError
 
 
-def by_distance(index: Expr) -> Callable[[Expr], Expr]:
+def by_distance(index: ir.Expr) -> Callable[[ir.Expr], ir.Expr]:
     """The lanes of an index in an order in which its places in memory go up: neighbouring threads
     then store neighbouring elements, whatever the order of the vector."""
     found = layout(index)
@@ -75,8 +64,8 @@ def by_distance(index: Expr) -> Callable[[Expr], Expr]:
         inner *= extent
     dims.sort(key=lambda d: abs(d[0]))
 
-    def lane(number: Expr) -> Expr:
-        place: Expr = const_index(0)
+    def lane(number: ir.Expr) -> ir.Expr:
+        place: ir.Expr = ir.const_index(0)
         covered = 1
         for _, extent, lanes in dims:
             digit = mod(floordiv(number, covered), extent)

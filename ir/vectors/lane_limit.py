@@ -6,7 +6,7 @@ from math import prod
 
 from hbc.ir.ground.diag import error
 from hbc.ir.ground.record import record
-from hbc.ir.lang.nodes import Allocate, Const, For, LoopKind, Stmt, Store
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.target import Target
 from hbc.ir.lang.types import TILES, Memory
 from hbc.ir.lang.walk import children
@@ -15,7 +15,7 @@ from hbc.ir.lang.walk import children
 MOST_LANES = 1024
 
 
-def refuse_wide(s: Stmt, target: Target) -> Stmt:
+def refuse_wide(s: ir.Stmt, target: Target) -> ir.Stmt:
     """The same statement, whose VECTOR loops are still loops. HbcError naming those that together
     make too long a vector of one buffer."""
     if target.has_tiles or not target.instruction_sets:  # else instructions may do the statement
@@ -31,23 +31,23 @@ class _Buffers:
     wide: frozenset[str]
 
 
-def _refuse(s: Stmt, around: tuple[For, ...], known: _Buffers, target: Target) -> None:
+def _refuse(s: ir.Stmt, around: tuple[ir.For, ...], known: _Buffers, target: Target) -> None:
     match s:
-        case Store(buffer=buffer) if buffer not in known.wide:
+        case ir.Store(buffer=buffer) if buffer not in known.wide:
             _check(buffer, around, target, is_local=buffer in known.local)
-        case For(kind=LoopKind.VECTOR):
+        case ir.For(kind=ir.LoopKind.VECTOR):
             around = (*around, s)
-        case Allocate(buffer=buffer, memory=memory):
+        case ir.Allocate(buffer=buffer, memory=memory):
             in_registers = memory is Memory.REGISTER and bool(target.instruction_sets)
             wide = known.wide | {buffer} if memory in TILES or in_registers else known.wide
             known = _Buffers(known.local | {buffer}, wide)
     for c in children(s):
-        if isinstance(c, Stmt):
+        if isinstance(c, ir.Stmt):
             _refuse(c, around, known, target)
 
 
-def _check(buffer: str, around: tuple[For, ...], target: Target, *, is_local: bool) -> None:
-    extents = [int(f.extent.value) if isinstance(f.extent, Const) else 1 for f in around]
+def _check(buffer: str, around: tuple[ir.For, ...], target: Target, *, is_local: bool) -> None:
+    extents = [int(f.extent.value) if isinstance(f.extent, ir.Const) else 1 for f in around]
     lanes = prod(extents)
     if lanes <= MOST_LANES:
         return

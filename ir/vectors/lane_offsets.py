@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, const_value, mul, sub
-from hbc.ir.lang.nodes import Binary, Broadcast, Expr, Gather, Op, Ramp
 
 Offsets = tuple[int, ...]
 
 
-def lane_offsets(e: Expr) -> tuple[Expr, Offsets] | None:
+def lane_offsets(e: ir.Expr) -> tuple[ir.Expr, Offsets] | None:
     """(base, offsets) with lane l of the integer vector `e` equal to base + offsets[l]; None when
     lanes differ by something that is not constant."""
     if e.type.lanes == 1:
         return e, (0,)
     match e:
-        case Broadcast(value=v, lanes=lanes):
+        case ir.Broadcast(value=v, lanes=lanes):
             inner = lane_offsets(v)
             return None if inner is None else (inner[0], inner[1] * lanes)
-        case Gather(value=v, lanes=picks):
+        case ir.Gather(value=v, lanes=picks):
             inner = lane_offsets(v)
             if inner is None or min(picks) < 0:
                 return None
             return inner[0], tuple(inner[1][p] for p in picks)
-        case Ramp(base=base, stride=stride, lanes=lanes):
+        case ir.Ramp(base=base, stride=stride, lanes=lanes):
             inner, step = lane_offsets(base), constant_lanes(stride)
             if inner is None or step is None:
                 return None
@@ -31,27 +31,27 @@ def lane_offsets(e: Expr) -> tuple[Expr, Offsets] | None:
             return inner[0], tuple(
                 o + i * s for i in range(lanes) for o, s in zip(inner[1], step, strict=True)
             )
-        case Binary(op=op, a=a, b=b) if op in (Op.ADD, Op.SUB, Op.MUL):
+        case ir.Binary(op=op, a=a, b=b) if op in (ir.Op.ADD, ir.Op.SUB, ir.Op.MUL):
             return _combine(op, a, b)
         case _:
             return None
 
 
-def _combine(op: Op, a: Expr, b: Expr) -> tuple[Expr, Offsets] | None:
+def _combine(op: ir.Op, a: ir.Expr, b: ir.Expr) -> tuple[ir.Expr, Offsets] | None:
     x, y = lane_offsets(a), lane_offsets(b)
     if x is None or y is None:
         return None
-    if op is Op.MUL:
+    if op is ir.Op.MUL:
         factor = const_value(b)
         if factor is None:
             return None
         return mul(x[0], int(factor)), tuple(o * int(factor) for o in x[1])
-    if op is Op.ADD:
+    if op is ir.Op.ADD:
         return add(x[0], y[0]), tuple(p + q for p, q in zip(x[1], y[1], strict=True))
     return sub(x[0], y[0]), tuple(p - q for p, q in zip(x[1], y[1], strict=True))
 
 
-def constant_lanes(e: Expr) -> Offsets | None:
+def constant_lanes(e: ir.Expr) -> Offsets | None:
     """The lanes of a vector of known integers, wrapped to its type."""
     known = lane_offsets(e) if e.type.element.is_int else None
     if known is None:

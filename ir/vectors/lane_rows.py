@@ -13,8 +13,8 @@ from dataclasses import field
 
 from hbc.ir.algebra.linear import canonical
 from hbc.ir.ground.record import record
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, const_value, mul
-from hbc.ir.lang.nodes import Binary, Broadcast, Const, Expr, Gather, Op, Ramp, const_index
 
 Numbers = tuple[int, ...]
 
@@ -23,7 +23,7 @@ Numbers = tuple[int, ...]
 class Row:
     """Lane `lanes[i]` is `base + offsets[i]`."""
 
-    base: Expr
+    base: ir.Expr
     lanes: Numbers
     offsets: Numbers
 
@@ -32,12 +32,12 @@ class Row:
 class _Sum:
     """Lane l is base + offsets[l] + the sum over units of unit * times[unit][l]."""
 
-    base: Expr
+    base: ir.Expr
     offsets: Numbers
-    times: Mapping[Expr, Numbers] = field(default_factory=dict)
+    times: Mapping[ir.Expr, Numbers] = field(default_factory=dict)
 
 
-def lane_rows(e: Expr) -> list[Row] | None:
+def lane_rows(e: ir.Expr) -> list[Row] | None:
     """The rows of an index vector, in the order of their first lanes; None when lanes differ by what
     is neither constant nor a multiple of a scalar."""
     found = _sum(e)
@@ -56,34 +56,34 @@ def lane_rows(e: Expr) -> list[Row] | None:
     return rows
 
 
-def _sum(e: Expr) -> _Sum | None:
+def _sum(e: ir.Expr) -> _Sum | None:
     if e.type.lanes == 1:
         value = const_value(e)
-        return _Sum(e, (0,)) if value is None else _Sum(const_index(0), (int(value),))
+        return _Sum(e, (0,)) if value is None else _Sum(ir.const_index(0), (int(value),))
     match e:
-        case Broadcast(value=v, lanes=lanes):
+        case ir.Broadcast(value=v, lanes=lanes):
             inner = _sum(v)
             return None if inner is None else _picked(inner, tuple(range(v.type.lanes)) * lanes)
-        case Gather(value=v, lanes=picks):
+        case ir.Gather(value=v, lanes=picks):
             inner = _sum(v)
             return None if inner is None or min(picks) < 0 else _picked(inner, picks)
-        case Ramp(base=base, stride=stride, lanes=lanes):
+        case ir.Ramp(base=base, stride=stride, lanes=lanes):
             inner, step = _sum(base), _sum(stride)
             if inner is None or step is None:
                 return None
             every = tuple(range(base.type.lanes)) * lanes
             counts = tuple(i for i in range(lanes) for _ in range(base.type.lanes))
             return _added(_picked(inner, every), _multiplied(_picked(step, every), counts))
-        case Binary(op=op, a=a, b=b) if op in (Op.ADD, Op.SUB, Op.MUL):
+        case ir.Binary(op=op, a=a, b=b) if op in (ir.Op.ADD, ir.Op.SUB, ir.Op.MUL):
             x, y = _sum(a), _sum(b)
             return None if x is None or y is None else _combined(op, x, y)
         case _:
             return None
 
 
-def _combined(op: Op, x: _Sum, y: _Sum) -> _Sum | None:
-    if op is not Op.MUL:
-        sign = 1 if op is Op.ADD else -1
+def _combined(op: ir.Op, x: _Sum, y: _Sum) -> _Sum | None:
+    if op is not ir.Op.MUL:
+        sign = 1 if op is ir.Op.ADD else -1
         return _added(x, _multiplied(y, (sign,) * len(y.offsets)))
     for one, other in ((x, y), (y, x)):
         if const_value(one.base) == 0 and not one.times:
@@ -106,7 +106,7 @@ def _multiplied(x: _Sum, by: Numbers) -> _Sum:
     if factor:
         own = times.get(unit, (0,) * len(by))
         times[unit] = tuple(n + factor * b for n, b in zip(own, by, strict=True))
-    return _Sum(const_index(0), offsets, times)
+    return _Sum(ir.const_index(0), offsets, times)
 
 
 def _added(x: _Sum, y: _Sum) -> _Sum:
@@ -118,13 +118,16 @@ def _added(x: _Sum, y: _Sum) -> _Sum:
     return _Sum(add(x.base, y.base), offsets, times)
 
 
-def factored(e: Expr) -> tuple[Expr, int]:
+def factored(e: ir.Expr) -> tuple[ir.Expr, int]:
     """A scalar as something times a number."""
     e = canonical(e)
     match e:
-        case Const(value=v):
-            return const_index(1), int(v)
-        case Binary(op=Op.MUL, a=a, b=Const(value=v)) | Binary(op=Op.MUL, a=Const(value=v), b=a):
+        case ir.Const(value=v):
+            return ir.const_index(1), int(v)
+        case (
+            ir.Binary(op=ir.Op.MUL, a=a, b=ir.Const(value=v))
+            | ir.Binary(op=ir.Op.MUL, a=ir.Const(value=v), b=a)
+        ):
             return a, int(v)
         case _:
             return e, 1

@@ -12,20 +12,8 @@ from __future__ import annotations
 from math import prod
 
 from hbc.ir.algebra.layout import Layout, layout, to_index
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, broadcast, mul
-from hbc.ir.lang.nodes import (
-    Binary,
-    Broadcast,
-    Call,
-    Cast,
-    Expr,
-    Gather,
-    Load,
-    Select,
-    Unary,
-    VectorReduce,
-    const_index,
-)
 from hbc.ir.lang.types import I64
 from hbc.ir.lang.walk import map_children
 
@@ -34,7 +22,7 @@ View = tuple[tuple[int, int], ...]
 _Cut = tuple[int, int, int]
 
 
-def view(e: Expr, dims: View) -> Expr:
+def view(e: ir.Expr, dims: View) -> ir.Expr:
     """`e` with these lanes, put to its leaves; leaves without strides are picked from."""
     if e.type.lanes == 1:
         return broadcast(e, prod(extent for extent, _ in dims))
@@ -43,30 +31,30 @@ def view(e: Expr, dims: View) -> Expr:
         if index is not None:
             return index
     match e:
-        case Broadcast(value=value):
+        case ir.Broadcast(value=value):
             cut = _cut(dims, value.type.lanes)
             if cut is not None:
                 return view(value, tuple((extent, inner) for extent, _, inner in cut))
-        case Load(buffer=buffer, index=index, type=t, mask=mask):
+        case ir.Load(buffer=buffer, index=index, type=t, mask=mask):
             at = view(index, dims)
             live = None if mask is None else view(mask, dims)
-            return Load(buffer, at, t.with_lanes(at.type.lanes), live, e.span)
-        case VectorReduce(op=op, value=value, lanes=lanes):
+            return ir.Load(buffer, at, t.with_lanes(at.type.lanes), live, e.span)
+        case ir.VectorReduce(op=op, value=value, lanes=lanes):
             summed = value.type.lanes // lanes
             terms = view(value, (*((n, stride * summed) for n, stride in dims), (summed, 1)))
-            return VectorReduce(op, terms, terms.type.lanes // summed, e.span)
-        case Cast() | Binary() | Unary() | Select() | Call():
+            return ir.VectorReduce(op, terms, terms.type.lanes // summed, e.span)
+        case ir.Cast() | ir.Binary() | ir.Unary() | ir.Select() | ir.Call():
             return map_children(e, lambda c: view(c, dims) if c.type.lanes > 1 else c)
-    return Gather(e, _picks(dims))
+    return ir.Gather(e, _picks(dims))
 
 
-def _index(e: Expr, dims: View) -> Expr | None:
+def _index(e: ir.Expr, dims: View) -> ir.Expr | None:
     """A strided index in a view of its lanes; None where the view cuts its strides."""
     at = layout(e)
     if at is None:
         return None
     left = dims
-    moves: tuple[Expr, ...] = tuple(const_index(0) for _ in dims)
+    moves: tuple[ir.Expr, ...] = tuple(ir.const_index(0) for _ in dims)
     for extent, stride in reversed(at.dims):
         cut = _cut(left, extent)
         if cut is None:
@@ -96,9 +84,9 @@ def _cut(dims: View, block: int) -> tuple[_Cut, ...] | None:
     return tuple(cut) if sum((n - 1) * inner for n, _, inner in cut) < block else None
 
 
-def _refined(dims: View, moves: tuple[Expr, ...], cut: tuple[_Cut, ...]) -> tuple[Expr, ...]:
+def _refined(dims: View, moves: tuple[ir.Expr, ...], cut: tuple[_Cut, ...]) -> tuple[ir.Expr, ...]:
     """The moves of the dimensions, for each of the pieces into which they were cut."""
-    found: list[Expr] = []
+    found: list[ir.Expr] = []
     pieces = list(reversed(cut))
     for (extent, _), move in zip(dims, moves, strict=True):
         first = pieces.pop()[0]

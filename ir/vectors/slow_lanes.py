@@ -14,27 +14,9 @@ from hbc.ir.algebra.linear import difference, is_polynomial, linear, minus, to_e
 from hbc.ir.ground.diag import Diagnostic, Note, Severity
 from hbc.ir.ground.record import record
 from hbc.ir.ground.source import Span
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add
 from hbc.ir.lang.kernel import Kernel
-from hbc.ir.lang.nodes import (
-    Allocate,
-    Binary,
-    Const,
-    Expr,
-    For,
-    Let,
-    LetStmt,
-    Load,
-    LoopKind,
-    Node,
-    Op,
-    Select,
-    Stmt,
-    Store,
-    Unary,
-    Var,
-    const_index,
-)
 from hbc.ir.lang.show import show
 from hbc.ir.lang.target import GPU, Target
 from hbc.ir.lang.types import TILES, Memory
@@ -67,19 +49,19 @@ class Slow:
     what: str
     hint: str
     key: tuple[Span | None, str]
-    loop: For
+    loop: ir.For
 
 
 @record
 class Place:
     """A statement within its loops, the outermost first, and the names around it."""
 
-    store: Store
-    loops: tuple[For, ...]
+    store: ir.Store
+    loops: tuple[ir.For, ...]
 
     @property
-    def vectors(self) -> tuple[For, ...]:
-        return tuple(x for x in self.loops if x.kind is LoopKind.VECTOR)
+    def vectors(self) -> tuple[ir.For, ...]:
+        return tuple(x for x in self.loops if x.kind is ir.LoopKind.VECTOR)
 
 
 def slow_lanes(
@@ -90,7 +72,7 @@ def slow_lanes(
     their own."""
     if target.vector_bits == 0 or target.machine == GPU:
         return []
-    arrays = {n.buffer: n.memory for n in nodes(kernel.body) if isinstance(n, Allocate)}
+    arrays = {n.buffer: n.memory for n in nodes(kernel.body) if isinstance(n, ir.Allocate)}
     found: dict[tuple[Span | None, str], Slow] = {}
     fine: set[tuple[Span | None, str]] = set()
     for place in _places(kernel.body, (), {}):
@@ -107,29 +89,31 @@ def slow_lanes(
     ]  # fmt: skip
 
 
-def _where(loop: For) -> tuple[Note, ...]:
+def _where(loop: ir.For) -> tuple[Note, ...]:
     return () if loop.span is None else (Note("vectorized here", loop.span),)
 
 
-def _places(s: Stmt, loops: tuple[For, ...], names: dict[str, Expr]) -> Iterator[Place]:
+def _places(s: ir.Stmt, loops: tuple[ir.For, ...], names: dict[str, ir.Expr]) -> Iterator[Place]:
     match s:
-        case Store():
+        case ir.Store():
             yield Place(_named(s, names), loops)
-        case For(body=body):
+        case ir.For(body=body):
             yield from _places(body, (*loops, s), names)
-        case LetStmt(name=name, value=value, body=body):
-            inside = any(mentions(value, x.var) for x in loops if x.kind is LoopKind.VECTOR)
+        case ir.LetStmt(name=name, value=value, body=body):
+            inside = any(mentions(value, x.var) for x in loops if x.kind is ir.LoopKind.VECTOR)
             yield from _places(body, loops, {**names, name: value} if inside else names)
         case _:
             for part in inner_statements(s):
                 yield from _places(part, loops, names)
 
 
-def _named(s: Store, names: dict[str, Expr]) -> Store:
+def _named(s: ir.Store, names: dict[str, ir.Expr]) -> ir.Store:
     """The store with the values of names that differ from lane to lane."""
     if not names:
         return s
-    return Store(s.buffer, substitute(s.index, names), substitute(s.value, names), s.mask, s.span)
+    return ir.Store(
+        s.buffer, substitute(s.index, names), substitute(s.value, names), s.mask, s.span
+    )
 
 
 def _judge(
@@ -137,17 +121,17 @@ def _judge(
 ) -> list[Slow]:
     """What is slow of a statement, if that is most of its work."""
     s, lanes = place.store, 1
-    if isinstance(s.value, Load) and _is_tiled_copy(s.value, place.loops):
+    if isinstance(s.value, ir.Load) and _is_tiled_copy(s.value, place.loops):
         fine.add((s.value.span, s.value.buffer))
         return []
     for x in place.vectors:
-        lanes *= int(x.extent.value) if isinstance(x.extent, Const) else 1
+        lanes *= int(x.extent.value) if isinstance(x.extent, ir.Const) else 1
     slow: list[Slow] = []
     vector = scalar = 0.0
     for n in _work(s):
         cost, alone, part = 1.0, 1.0, None
         match n:
-            case Load(buffer=buffer, index=index) | Store(buffer=buffer, index=index):
+            case ir.Load(buffer=buffer, index=index) | ir.Store(buffer=buffer, index=index):
                 way = Way.VECTOR
                 if arrays.get(buffer) is not Memory.REGISTER:
                     way = _way(index, place.vectors)
@@ -155,12 +139,12 @@ def _judge(
                 if way is Way.VECTOR:
                     fine.add(key)
                 else:
-                    wide = isinstance(n, Load) and n.type.element.bits >= GATHERED_BITS
+                    wide = isinstance(n, ir.Load) and n.type.element.bits >= GATHERED_BITS
                     cost = lanes * (GATHERED if way is Way.GATHER and wide else INSERTED)
                     part = _access(n, way, wide, place, key)
-            case Binary(op=Op.DIV | Op.MOD, b=b) if n.type.element.is_int:
+            case ir.Binary(op=ir.Op.DIV | ir.Op.MOD, b=b) if n.type.element.is_int:
                 alone = DIVISION
-                if _varies(n, place.vectors) and not isinstance(b, Const):
+                if _varies(n, place.vectors) and not isinstance(b, ir.Const):
                     cost = lanes * DIVIDED
                     part = _division(n, place)
             case _:
@@ -170,62 +154,62 @@ def _judge(
     return slow if vector * GAIN > scalar else []
 
 
-def _work(s: Store) -> Iterator[Node]:
+def _work(s: ir.Store) -> Iterator[ir.Node]:
     """The operations of a statement, those of indices left out but for what they load."""
     yield s
-    stack: list[Node] = [s.value]
-    stack += [n for n in nodes(s.index) if isinstance(n, Load)]
+    stack: list[ir.Node] = [s.value]
+    stack += [n for n in nodes(s.index) if isinstance(n, ir.Load)]
     while stack:
         n = stack.pop()
         match n:
-            case Load(index=index):
+            case ir.Load(index=index):
                 yield n
-                stack += [x for x in nodes(index) if isinstance(x, Load)]
-            case Binary() | Unary() | Select():
+                stack += [x for x in nodes(index) if isinstance(x, ir.Load)]
+            case ir.Binary() | ir.Unary() | ir.Select():
                 yield n
                 stack += children(n)
-            case Const() | Var():
+            case ir.Const() | ir.Var():
                 pass
-            case Let():
+            case ir.Let():
                 stack += children(n)
             case _:
                 yield n
                 stack += children(n)
 
 
-def _varies(e: Expr, vectors: Sequence[For]) -> bool:
+def _varies(e: ir.Expr, vectors: Sequence[ir.For]) -> bool:
     return any(mentions(e, x.var) for x in vectors)
 
 
-def is_unit(step: Expr | None) -> bool:
+def is_unit(step: ir.Expr | None) -> bool:
     """Whether elements are neighbours."""
-    return isinstance(step, Const) and abs(step.value) == 1
+    return isinstance(step, ir.Const) and abs(step.value) == 1
 
 
-def step_along(index: Expr, name: str) -> Expr | None:
+def step_along(index: ir.Expr, name: str) -> ir.Expr | None:
     """How much the index grows when the variable grows by one; None where that is not always as much."""
     if not mentions(index, name):
-        return const_index(0)
-    further = substitute(index, {name: add(Var(name), const_index(1))})
+        return ir.const_index(0)
+    further = substitute(index, {name: add(ir.Var(name), ir.const_index(1))})
     step = to_expr(minus(linear(further), linear(index)))
     return step if is_polynomial(step) and not mentions(step, name) else None
 
 
-def _way(index: Expr, vectors: Sequence[For]) -> Way:
+def _way(index: ir.Expr, vectors: Sequence[ir.For]) -> Way:
     steps = [step_along(index, x.var) for x in vectors]
-    if any(isinstance(n, Load) and _varies(n, vectors) for n in nodes(index)):
+    if any(isinstance(n, ir.Load) and _varies(n, vectors) for n in nodes(index)):
         return Way.GATHER
-    moving = [x for x in steps if not (isinstance(x, Const) and x.value == 0)]
-    near = [x for x in moving if isinstance(x, Const) and abs(x.value) <= NEAR]
+    moving = [x for x in steps if not (isinstance(x, ir.Const) and x.value == 0)]
+    near = [x for x in moving if isinstance(x, ir.Const) and abs(x.value) <= NEAR]
     if near or not moving or _in_few_rows(index, vectors[-1]):
         return Way.VECTOR
     return Way.APART
 
 
-def _in_few_rows(index: Expr, vector: For) -> bool:
+def _in_few_rows(index: ir.Expr, vector: ir.For) -> bool:
     """Whether the lanes lie at distances known from each other, several of them in each row of memory."""
-    lanes = int(vector.extent.value) if isinstance(vector.extent, Const) else 1
-    places = [substitute(index, {vector.var: const_index(lane)}) for lane in range(lanes)]
+    lanes = int(vector.extent.value) if isinstance(vector.extent, ir.Const) else 1
+    places = [substitute(index, {vector.var: ir.const_index(lane)}) for lane in range(lanes)]
     apart = [difference(p, places[0]) for p in places]
     return (
         lanes > 1
@@ -234,19 +218,20 @@ def _in_few_rows(index: Expr, vector: For) -> bool:
     )
 
 
-def _is_tiled_copy(value: Load, loops: Sequence[For]) -> bool:
+def _is_tiled_copy(value: ir.Load, loops: Sequence[ir.For]) -> bool:
     """Whether it turns a tile round: rows of one side are columns of the other, whatever is vectorized, and
     a loop of the tile goes along the rows."""
     return any(
-        isinstance(x.extent, Const) and is_unit(step_along(value.index, x.var)) for x in loops[-2:]
+        isinstance(x.extent, ir.Const) and is_unit(step_along(value.index, x.var))
+        for x in loops[-2:]
     )
 
 
 def _access(
-    n: Load | Store, way: Way, wide: bool, place: Place, key: tuple[Span | None, str]
+    n: ir.Load | ir.Store, way: Way, wide: bool, place: Place, key: tuple[Span | None, str]
 ) -> Slow:
-    verb = "loaded" if isinstance(n, Load) else "stored"
-    shown = " ".join(n.span.text.split()) if n.span and isinstance(n, Load) else n.buffer
+    verb = "loaded" if isinstance(n, ir.Load) else "stored"
+    shown = " ".join(n.span.text.split()) if n.span and isinstance(n, ir.Load) else n.buffer
     vector = place.vectors[-1]
     name = _written(vector)
     if way is Way.GATHER:
@@ -262,11 +247,11 @@ def _access(
     what = f"`{shown}` is {verb} lane by lane: along the vectorized loop `{name}` its elements lie at {far}"
     along = [
         x for x in place.loops
-        if x.kind is not LoopKind.VECTOR and is_unit(step_along(n.index, x.var))
+        if x.kind is not ir.LoopKind.VECTOR and is_unit(step_along(n.index, x.var))
     ]  # fmt: skip
     if along:
         hint = f"vectorize `{_written(along[-1])}`, along which they are adjacent"
-    elif isinstance(n, Load):
+    elif isinstance(n, ir.Load):
         hint = (
             f"read a copy that has them side by side: `{n.buffer}.in(...)` with `reorder_storage`"
         )
@@ -275,8 +260,8 @@ def _access(
     return Slow(n.span, what, hint, key, vector)
 
 
-def _division(n: Binary, place: Place) -> Slow:
-    name = "quotient" if n.op is Op.DIV else "remainder"
+def _division(n: ir.Binary, place: Place) -> Slow:
+    name = "quotient" if n.op is ir.Op.DIV else "remainder"
     text = " ".join(n.span.text.split()) if n.span else show(n)
     return Slow(
         n.span,
@@ -288,7 +273,7 @@ def _division(n: Binary, place: Place) -> Slow:
     )
 
 
-def _written(x: For) -> str:
+def _written(x: ir.For) -> str:
     """The loop's name in the schedule."""
     for suffix in ("_v", "_u", "_p"):
         if x.var.endswith(suffix) and x.note.endswith(")") and f"({x.var})" not in x.note:

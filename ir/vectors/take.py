@@ -14,27 +14,8 @@ from itertools import pairwise
 from typing import assert_never
 
 from hbc.ir.ground.diag import InternalError
+from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, binary, broadcast, cast, const, mul, ramp, select
-from hbc.ir.lang.nodes import (
-    Access,
-    Binary,
-    Broadcast,
-    Call,
-    Cast,
-    Const,
-    Expr,
-    Gather,
-    Instruct,
-    Let,
-    Load,
-    Move,
-    Op,
-    Ramp,
-    Select,
-    Unary,
-    Var,
-    VectorReduce,
-)  # fmt: skip
 from hbc.ir.lang.types import BOOL, I8, I16, I32, I64, DType
 from hbc.ir.lang.walk import map_children
 from hbc.ir.vectors.vector_width import widest_bits
@@ -51,74 +32,74 @@ class Take:
     lets: dict[str, dict[Picks, str]] = field(default_factory=dict)
     made: int = 0
 
-    def __call__(self, e: Expr, picks: Picks) -> Expr:
+    def __call__(self, e: ir.Expr, picks: Picks) -> ir.Expr:
         """Lane i of the result is lane `picks[i]` of `e`; a scalar for one pick."""
         if e.type.lanes == 1:
             return broadcast(self._scalar(e), len(picks))
         return self._take(e, picks)
 
-    def _scalar(self, e: Expr) -> Expr:
+    def _scalar(self, e: ir.Expr) -> ir.Expr:
         """A scalar, which may hold reductions of vectors."""
         match e:
-            case VectorReduce():
+            case ir.VectorReduce():
                 return self._reduce(e, (0,))
-            case Gather():
+            case ir.Gather():
                 return self._gather(e, (0,))
-            case Let(name=name, value=v, body=body):
+            case ir.Let(name=name, value=v, body=body):
                 return self._let(name, v, body, (0,))
-            case Move(value=v):
+            case ir.Move(value=v):
                 return self._scalar(v)
-            case Instruct():
+            case ir.Instruct():
                 return e
             case _:
                 return map_children(e, self._scalar)
 
-    def _take(self, e: Expr, picks: Picks) -> Expr:
+    def _take(self, e: ir.Expr, picks: Picks) -> ir.Expr:
         n = len(picks)
         match e:
-            case Const() | Access():
+            case ir.Const() | ir.Access():
                 raise InternalError(f"take: {type(e).__name__} of {e.type}")
-            case Var(name=name, type=t):
-                return Var(self._slice_name(name, picks), t.with_lanes(n), e.span)
-            case Cast(type=t, value=v):
+            case ir.Var(name=name, type=t):
+                return ir.Var(self._slice_name(name, picks), t.with_lanes(n), e.span)
+            case ir.Cast(type=t, value=v):
                 return cast(t.element, self(v, picks))
-            case Binary(op=op, a=a, b=b):
+            case ir.Binary(op=op, a=a, b=b):
                 return binary(op, self(a, picks), self(b, picks))
-            case Unary(op=uop, a=a):
-                return Unary(uop, self(a, picks), e.span)
-            case Select(condition=c, a=a, b=b):
+            case ir.Unary(op=uop, a=a):
+                return ir.Unary(uop, self(a, picks), e.span)
+            case ir.Select(condition=c, a=a, b=b):
                 return select(self(c, picks), self(a, picks), self(b, picks))
-            case Load(buffer=buffer, index=index, type=t, mask=mask):
+            case ir.Load(buffer=buffer, index=index, type=t, mask=mask):
                 m = None if mask is None else self(mask, picks)
-                return Load(buffer, self(index, picks), t.with_lanes(n), m, e.span)
-            case Call(name=fn, args=args, type=t):
-                return Call(fn, tuple(self(a, picks) for a in args), t.with_lanes(n), e.span)
-            case Ramp():
+                return ir.Load(buffer, self(index, picks), t.with_lanes(n), m, e.span)
+            case ir.Call(name=fn, args=args, type=t):
+                return ir.Call(fn, tuple(self(a, picks) for a in args), t.with_lanes(n), e.span)
+            case ir.Ramp():
                 return self._ramp(e, picks)
-            case Broadcast(value=v):
+            case ir.Broadcast(value=v):
                 return self(v, tuple(p % v.type.lanes for p in picks))
-            case VectorReduce():
+            case ir.VectorReduce():
                 return self._reduce(e, picks)
-            case Gather():
+            case ir.Gather():
                 return self._gather(e, picks)
-            case Let(name=name, value=v, body=body):
+            case ir.Let(name=name, value=v, body=body):
                 return self._let(name, v, body, picks)
-            case Move(value=v):
+            case ir.Move(value=v):
                 return self(v, picks)
-            case Instruct():
+            case ir.Instruct():
                 if picks == tuple(range(e.type.lanes)):
                     return e
                 raise InternalError(f"take: some lanes of `{e.name}`")
             case _:
                 assert_never(e)
 
-    def _let(self, name: str, value: Expr, body: Expr, picks: Picks) -> Expr:
+    def _let(self, name: str, value: ir.Expr, body: ir.Expr, picks: Picks) -> ir.Expr:
         if value.type.lanes == 1:
-            return Let(name, self._scalar(value), self(body, picks))
+            return ir.Let(name, self._scalar(value), self(body, picks))
         with self.scope(name) as asked:
             inner = self(body, picks)
         for lanes, new in reversed(asked.items()):
-            inner = Let(new, self(value, lanes), inner)
+            inner = ir.Let(new, self(value, lanes), inner)
         return inner
 
     @contextmanager
@@ -141,7 +122,7 @@ class Take:
             asked[picks] = f"{name}_{self.made}"
         return asked[picks]
 
-    def _ramp(self, e: Ramp, picks: Picks) -> Expr:
+    def _ramp(self, e: ir.Ramp, picks: Picks) -> ir.Expr:
         inner = e.base.type.lanes
         if inner == 1:
             return self._steps(e.base, e.stride, picks)
@@ -163,7 +144,7 @@ class Take:
                 return ramp(start, times(own, steps[1] - steps[0]), len(rows))
         return plus(base, mul(stride, constants(high, e.type.element.bits)))
 
-    def _steps(self, base: Expr, stride: Expr, picks: Picks) -> Expr:
+    def _steps(self, base: ir.Expr, stride: ir.Expr, picks: Picks) -> ir.Expr:
         """base + p * stride for each p of picks."""
         if len(picks) == 1:
             return add(base, mul(stride, picks[0]))
@@ -176,7 +157,7 @@ class Take:
             result = ramp(result, broadcast(by, result.type.lanes), count)
         return result
 
-    def _reduce(self, e: VectorReduce, picks: Picks) -> Expr:
+    def _reduce(self, e: ir.VectorReduce, picks: Picks) -> ir.Expr:
         """Lane p of the result folds lanes p*f to p*f + f - 1 of the value."""
         factor = e.value.type.lanes // e.lanes
         if factor == 1:
@@ -186,20 +167,20 @@ class Take:
             return _tree(e.op, terms)
         first = picks[0] * factor
         width = max(1, self.native_bits // widest_bits(e.value))
-        parts: list[Expr] = []
+        parts: list[ir.Expr] = []
         whole = [
             self(e.value, tuple(range(first + i, first + i + width)))
             for i in range(0, factor - width + 1, width)
         ]
         if whole:
             total = _tree(e.op, whole)
-            parts.append(VectorReduce(e.op, total, 1, e.span) if width > 1 else total)
+            parts.append(ir.VectorReduce(e.op, total, 1, e.span) if width > 1 else total)
         for start, n in powers(len(whole) * width, factor - len(whole) * width):
             part = self(e.value, tuple(range(first + start, first + start + n)))
-            parts.append(VectorReduce(e.op, part, 1, e.span) if n > 1 else part)
+            parts.append(ir.VectorReduce(e.op, part, 1, e.span) if n > 1 else part)
         return _tree(e.op, parts)
 
-    def _gather(self, e: Gather, picks: Picks) -> Expr:
+    def _gather(self, e: ir.Gather, picks: Picks) -> ir.Expr:
         lanes = tuple(e.lanes[p] for p in picks)
         if all(p < 0 for p in lanes):
             return const(False if e.type.element == BOOL else 0, e.type.with_lanes(len(picks)))
@@ -207,52 +188,52 @@ class Take:
         if all(p >= 0 for p in lanes):
             return value
         there = constants(tuple(int(p >= 0) for p in lanes), 64)
-        return select(binary(Op.NE, there, 0), value, const(0, value.type))
+        return select(binary(ir.Op.NE, there, 0), value, const(0, value.type))
 
 
-def plus(a: Expr, b: Expr) -> Expr:
+def plus(a: ir.Expr, b: ir.Expr) -> ir.Expr:
     """a + b, done once where all lanes (or all bases) are alike."""
     match (a, b):
-        case (Broadcast(value=x, lanes=n), Broadcast(value=y, lanes=m)) if n == m:
+        case (ir.Broadcast(value=x, lanes=n), ir.Broadcast(value=y, lanes=m)) if n == m:
             return broadcast(plus(x, y), n)
-        case (Ramp(base=base, stride=stride, lanes=n), Broadcast(value=y, lanes=m)) if (
+        case (ir.Ramp(base=base, stride=stride, lanes=n), ir.Broadcast(value=y, lanes=m)) if (
             m % n == 0 and base.type.lanes == m // n * y.type.lanes
         ):
-            return Ramp(plus(base, broadcast(y, m // n)), stride, n)
-        case (Broadcast(), Ramp()):
+            return ir.Ramp(plus(base, broadcast(y, m // n)), stride, n)
+        case (ir.Broadcast(), ir.Ramp()):
             return plus(b, a)
         case _:
             return add(a, b)
 
 
-def times(a: Expr, factor: int) -> Expr:
+def times(a: ir.Expr, factor: int) -> ir.Expr:
     """a * factor, the lanes of a Broadcast or Ramp multiplied once."""
     match a:
-        case Broadcast(value=x, lanes=n):
+        case ir.Broadcast(value=x, lanes=n):
             return broadcast(times(x, factor), n)
-        case Ramp(base=base, stride=stride, lanes=n) if factor:
-            return Ramp(times(base, factor), times(stride, factor), n)
+        case ir.Ramp(base=base, stride=stride, lanes=n) if factor:
+            return ir.Ramp(times(base, factor), times(stride, factor), n)
         case _:
             return mul(a, factor)
 
 
-def _tree(op: Op, terms: list[Expr]) -> Expr:
+def _tree(op: ir.Op, terms: list[ir.Expr]) -> ir.Expr:
     """The terms folded in pairs, so that no chain is longer than need be."""
     while len(terms) > 1:
         pairs = [terms[i : i + 2] for i in range(0, len(terms), 2)]
-        terms = [fold(lambda a, b: Binary(op, a, b), pair) for pair in pairs]
+        terms = [fold(lambda a, b: ir.Binary(op, a, b), pair) for pair in pairs]
     return terms[0]
 
 
-def constants(values: Picks, bits: int = 64) -> Expr:
+def constants(values: Picks, bits: int = 64) -> ir.Expr:
     """A vector of these integers."""
     element = integer(bits)
     digits = progression(values)
     if digits is None:
         low = min(values)
         line = ramp(const(low, element), 1, max(values) - low + 1)
-        return Gather(line, tuple(v - low for v in values))
-    result: Expr = const(values[0], element)
+        return ir.Gather(line, tuple(v - low for v in values))
+    result: ir.Expr = const(values[0], element)
     for count, step in digits:
         result = ramp(result, const(step, result.type), count)
     return result
