@@ -14,6 +14,7 @@ from hbc.ir.lang.walk import contains, statements
 from hbc.ir.vectors.slow_lanes import slow_lanes
 
 LOOPS = "partition"  # the last pass after which vector loops are loops still
+UNSELECTED = "private-tiles"  # the last before instructions are chosen
 
 
 @dataclass(slots=True)
@@ -21,10 +22,13 @@ class Watch:
     """Keeps, while passes run, the program that advice is about."""
 
     loops: Kernel | None = None
+    unselected: Kernel | None = None
 
     def __call__(self, name: str, kernel: Kernel) -> None:
         if name == LOOPS:
             self.loops = kernel
+        if name == UNSELECTED:
+            self.unselected = kernel
 
 
 def advice(

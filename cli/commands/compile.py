@@ -82,6 +82,7 @@ def command(
     """
 
     from hbc.cli.advice import advice
+    from hbc.cli.launched_copies import launched_copies
     from hbc.cli.pipeline import PASSES
     from hbc.cli.prepare import choose, compile_chosen
     from hbc.cli.show.report import show_diagnostics
@@ -110,6 +111,7 @@ def command(
     warnings = advice(
         chosen.pipeline, chosen.schedule, chosen.target, seen.watch.loops, compiled.kernel
     )
+    warnings += launched_copies(seen.watch.unselected, compiled.kernel)
     if as_json:
         _print_json(compiled, made, warnings)
         return

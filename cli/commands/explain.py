@@ -79,6 +79,7 @@ def _explained(chosen: Chosen, warnings: list[Diagnostic]) -> tuple[list[Record]
     is allowed and slow."""
     from hbc.cli.advice import Watch, advice
     from hbc.cli.instruction_set import instructions_of
+    from hbc.cli.launched_copies import launched_copies
     from hbc.cli.pipeline import lower_to_kernel
     from hbc.cli.prepare import compile_chosen
     from hbc.eqsat.choosing.report import merged
@@ -88,11 +89,12 @@ def _explained(chosen: Chosen, warnings: list[Diagnostic]) -> tuple[list[Record]
     records: list[Record] = []
     try:
         select(kernel, instructions_of(chosen.target), records)
-        if chosen.target.machine != GPU:  # where only nvcc knows
-            watch = Watch()
-            # Registers may not suffice for what was chosen.
+        p, schedule, watch = chosen.pipeline, chosen.schedule, Watch()
+        if chosen.target.machine == GPU:  # whether registers suffice only nvcc knows
+            done = lower_to_kernel(p, schedule, chosen.target, watch)
+            warnings += launched_copies(watch.unselected, done)
+        else:
             done = compile_chosen(chosen, watch).kernel
-            p, schedule = chosen.pipeline, chosen.schedule
             warnings += advice(p, schedule, chosen.target, watch.loops, done)
     except HbcError as failure:
         return merged(records), failure

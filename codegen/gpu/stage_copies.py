@@ -58,9 +58,10 @@ class _Pass:
         body = staged_body(s)
         if body is None:
             raise error(
-                f"`pipeline({s.var}, {s.stages})`: nothing in the loop is copied to shared memory, "
-                "so that nothing can be copied ahead", s.span,
-                f"stage what the loop reads: `A.in(..).compute_at(.., {s.var}).store_in(shared)`",
+                f"`pipeline({s.var}, {s.stages})`: nothing in the loop is copied to memory that "
+                "the block shares, so that nothing can be copied ahead", s.span,
+                f"stage what the loop reads: `A.in(..).compute_at(.., {s.var}).store_in(shared)`, with "
+                f"`{s.var}` outside of the loops over threads",
             )  # fmt: skip
         return _Staged(s, body, self._fresh(s.var, "slot"), self._fresh(s.var, "ahead")).whole()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from hbc.frontend.directives.gpu_default import of_a_warp
 from hbc.frontend.directives.swizzles import check_swizzle
 from hbc.frontend.plans.place_on_gpu import THREADS, Place, outside_of_threads, place_in, place_of
 from hbc.frontend.plans.plan import At, FuncPlan, Inline, Loop, Plan, StagePlan, stage_text
@@ -35,9 +36,10 @@ def check_gpu(plan: Plan) -> Iterator[Diagnostic]:
 def _loops(plan: Plan, f: FuncPlan, s: StagePlan) -> Iterator[Diagnostic]:
     """The kinds of the loops of one stage, outermost first."""
     outside = place = place_of(plan, f.compute)
+    in_warp = of_a_warp(plan, f.compute) and f.memory not in TILES
     last: Loop | None = None
     for loop in s.loops:
-        wrong = _misplaced(s, loop, last, place, outside, _shared_hint(plan, f))
+        wrong = _misplaced(s, loop, last, place, outside, _shared_hint(plan, f), in_warp)
         if wrong is not None:
             yield wrong
             return
@@ -63,10 +65,12 @@ def _prefetches(s: StagePlan) -> Iterator[Diagnostic]:
 
 
 def _misplaced(
-    s: StagePlan, loop: Loop, last: Loop | None, place: Place, outside: Place, hint: str
-) -> Diagnostic | None:
+    s: StagePlan, loop: Loop, last: Loop | None, place: Place, outside: Place, hint: str,
+    in_warp: bool,
+) -> Diagnostic | None:  # fmt: skip
     """Why the loop cannot be what it is. `last` is the loop around it, unless that is the host's;
-    `hint` says how threads compute the Func together."""
+    `hint` says how threads compute the Func together; `in_warp`: it is computed by a warp, whose lanes
+    fill it (`codegen/gpu/temporaries.py`)."""
     name, who = f"`{loop.name}`", _SHARING.get(loop.kind, "")
     if loop.kind is ir.LoopKind.PARALLEL:
         return Diagnostic(
@@ -89,6 +93,12 @@ def _misplaced(
         return Diagnostic(
             f"the loop {name} is given to {who}, but no loop around it to blocks", loop.span,
             f"`gpu_blocks` of a loop around it; `split` {name} when there is none",
+        )  # fmt: skip
+    if outside is Place.THREAD and in_warp:
+        return Diagnostic(
+            f"every warp computes its own `{s.func}`, and its lanes share the elements among them: "
+            f"the loop {name} cannot be given to {who}", loop.span,
+            f"leave `{loop.name}` alone; or {hint}",
         )  # fmt: skip
     if outside is Place.THREAD:
         return Diagnostic(
@@ -141,8 +151,9 @@ def _level(plan: Plan, f: FuncPlan) -> Iterator[Diagnostic]:
 
 
 def _memory(plan: Plan, f: FuncPlan) -> Iterator[Diagnostic]:
-    """Shared memory and fragments belong to a block, the heap to the host."""
-    place = place_of(plan, f.compute if f.store is None else f.store)
+    """Shared memory and fragments belong to a block or its warps, the heap to the host."""
+    level = f.compute if f.store is None else f.store
+    place = place_of(plan, level)
     name = f.func.name
     if place is Place.HOST and f.memory in (Memory.SHARED, Memory.REGISTER, Memory.STACK, *TILES):
         yield Diagnostic(
@@ -155,7 +166,7 @@ def _memory(plan: Plan, f: FuncPlan) -> Iterator[Diagnostic]:
             f"`{name}` is computed by each block, which has no heap", f.span,
             "use `store_in(shared)` or `store_in(registers)`, or compute it at the root",
         )  # fmt: skip
-    if place is Place.THREAD and f.memory is Memory.SHARED:
+    if place is Place.THREAD and f.memory is Memory.SHARED and not of_a_warp(plan, level):
         yield Diagnostic(
             f"every thread computes its own `{name}`: it cannot be in shared memory", f.span,
             f"compute `{name}` outside of the loops over threads, or leave `store_in` out",

@@ -17,6 +17,7 @@ from hbc.frontend.plans.plan import (
     FuncPlan,
     Fuse,
     Inline,
+    Level,
     Loop,
     Plan,
     Split,
@@ -132,12 +133,12 @@ def _threads(plan: Plan, f: FuncPlan, s: StagePlan) -> int | None:
     """The threads that a stage's loops over threads count, one by one or by warps."""
     count = _thread_count(s)
     lanes = next((x for x in s.loops if x.kind is ir.LoopKind.LANE), None)
-    if count is None or (lanes is None and not _on_tiles(plan, f, s)):
+    if count is None or (lanes is None and not on_tiles(plan, f, s)):
         return count
     return count * WARP
 
 
-def _on_tiles(plan: Plan, f: FuncPlan, s: StagePlan) -> bool:
+def on_tiles(plan: Plan, f: FuncPlan, s: StagePlan) -> bool:
     """Whether a stage has to do with tiles: it makes them, reads them, or its threads make them."""
     if f.memory in TILES or any(
         a.name in plan and plan[a.name].memory in TILES for a in stage_accesses(f.func, s.update)
@@ -148,9 +149,21 @@ def _on_tiles(plan: Plan, f: FuncPlan, s: StagePlan) -> bool:
     made = [At(s.func, s.update, x.name) for x in s.loops[first:]]
     return any(
         (g.compute.func, g.compute.update, g.compute.loop) == (a.func, a.update, a.loop)
-        and any(_on_tiles(plan, g, x) for x in g.stages)
+        and any(on_tiles(plan, g, x) for x in g.stages)
         for a in made for g in plan.values() if isinstance(g.compute, At)
     )  # fmt: skip
+
+
+def of_a_warp(plan: Plan, level: Level) -> bool:
+    """Whether what is computed at this level belongs to one of the warps that loops over threads count."""
+    while isinstance(level, At):
+        f = plan[level.func]
+        s = f.stages[0 if level.update is None else level.update + 1]
+        kinds = {x.kind for x in s.loops}
+        if ir.LoopKind.THREAD in kinds:
+            return ir.LoopKind.LANE not in kinds and on_tiles(plan, f, s)
+        level = f.compute
+    return False
 
 
 def _launched_by(plan: Plan, f: FuncPlan) -> str | None:

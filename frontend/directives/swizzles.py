@@ -46,7 +46,8 @@ def check_swizzle(plan: Plan, f: FuncPlan) -> Iterator[Diagnostic]:
     shared = place_of(plan, f.compute if f.store is None else f.store) is Place.BLOCK
     if not shared or f.memory not in (Memory.AUTO, Memory.SHARED):
         yield Diagnostic(
-            f"`{name}` is not in shared memory, and other memory has no banks", f.swizzled_at,
+            f"`{name}` is not in memory that its block shares: nothing else is swizzled",
+            f.swizzled_at,
             f"`{name}.compute_at(..)` a loop outside of those over threads, and `store_in(shared)`",
         )  # fmt: skip
 

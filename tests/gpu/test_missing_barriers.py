@@ -14,9 +14,10 @@ from gpu_kernels import lowered, pipeline_of
 from hbc.cli.pipeline import choose_schedule, load_pipeline, lower_to_kernel
 from hbc.ir.lang.target import TARGETS
 
-SHARED = {
-    "gemm": "staged", "transpose": "shared", "fragments": "staged", "atomics": "inblock",
-}  # fmt: skip
+SHARED = (
+    ("gemm", "staged"), ("transpose", "shared"), ("fragments", "staged"), ("fragments", "per_warp"),
+    ("atomics", "inblock"),
+)  # fmt: skip
 SIZES = {
     "gemm": ((16, 32, 32), (17, 36, 11)),
     "transpose": ((33, 65),),
@@ -30,9 +31,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("missing")
 
 
-@pytest.mark.parametrize("name", SHARED)
-def test_every_missing_barrier_is_found(name: str, folder: Path) -> None:
-    made = program(pipeline_of(name), lowered(name, SHARED[name]), folder)
+@pytest.mark.parametrize(("name", "schedule"), SHARED)
+def test_every_missing_barrier_is_found(name: str, schedule: str, folder: Path) -> None:
+    made = program(pipeline_of(name), lowered(name, schedule), folder)
     assert made.count >= 2
     if made.status(NONE, (1,) * len(SIZES[name][0])) not in (0, RACE):
         pytest.skip("ThreadSanitizer does not run here")

@@ -19,3 +19,15 @@ schedule staged for cuda {
     A.in(acc).compute_at(acc.update, ko).store_in(shared).vectorize(k, 8)
     B.in(acc).compute_at(acc.update, ko).store_in(shared).vectorize(j, 8)
 }
+
+# The same with shared memory of each warp for its own rows and columns: no warp waits for the other.
+schedule per_warp for cuda {
+    C.tile(i, j, io, jo, ii, jv, 32, 16, tail = guard).split(ii, iw, iv, 16)
+    C.gpu_blocks(io, jo).gpu_threads(iw).reorder(io, jo, iw, iv, jv).vectorize(iv).vectorize(jv)
+    acc.compute_at(C, iw).store_in(wmma_accumulator)
+    acc.vectorize(i, 16).vectorize(j, 16)
+    acc.update.split(k, ko, kv, 16).reorder(ko, i, j, kv).atomic()
+    acc.update.vectorize(i, 16).vectorize(j, 16).vectorize(kv)
+    A.in(acc).compute_at(acc.update, ko).store_in(shared).pad_storage(k, 24)
+    B.in(acc).compute_at(acc.update, ko).store_in(shared).vectorize(j, 8)
+}
