@@ -30,6 +30,7 @@ COMMANDS = {
     "check": "Report every mistake in the files, compile nothing.",
     "fmt": "Format files.",
     "targets": "List the targets and which of them this machine can run.",
+    "passes": "List the passes from loops to code, and which of them run for a target.",
     "instructions": "List the described tensor instructions, by target.",
     "new": "Write a commented kernel to begin with.",
     "doctor": "Say which tools are there, and what the missing ones would bring.",

@@ -83,11 +83,11 @@ def command(
 
     from hbc.cli.advice import advice
     from hbc.cli.launched_copies import launched_copies
-    from hbc.cli.pipeline import PASSES
+    from hbc.cli.passes import NAMES
     from hbc.cli.prepare import choose, compile_chosen
     from hbc.cli.show.report import show_diagnostics
 
-    _check_passes(dumped, PASSES)
+    _check_passes(dumped, NAMES)
     if as_json and str(folder) == STDOUT:
         raise UsageError(Diagnostic("`-o -` and `--json` both want stdout", hint="name a folder"))
     chosen = choose(kernel, settings, target, schedule, isa, fallback, fix_sizes=True)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from PIL import Image as Pillow
 
-from hbc.cli.pipeline import PASSES
+from hbc.cli.passes import NAMES
 from hbc.cli.roof import roofs
 from hbc.cli.runs.native import Native
 from hbc.codegen.build.toolchain import find_compiler
@@ -114,7 +114,7 @@ def test_compile_shows_ir_and_loops(hbc: Command, gemm: Path) -> None:
     assert "input A: f32[M, K]" in done.out
 
 
-@pytest.mark.parametrize("name", PASSES)
+@pytest.mark.parametrize("name", NAMES)
 def test_dump_after_each_pass(hbc: Command, gemm: Path, tmp_path: Path, name: str) -> None:
     done = hbc("compile", gemm, "--target", "c", "--dump-after", name)
     assert done.code == 0
@@ -125,7 +125,7 @@ def test_dump_after_each_pass(hbc: Command, gemm: Path, tmp_path: Path, name: st
 def test_time_shows_every_pass(hbc: Command, gemm: Path, tmp_path: Path) -> None:
     done = hbc("compile", gemm, "--target", "c", "-o", tmp_path, "--time")
     shown = [line.split()[0] for line in done.err.splitlines() if line.endswith(" ms")]
-    assert shown == [*PASSES, "emit", "total"]
+    assert shown == [*NAMES, "emit", "total"]
 
 
 def test_unknown_names_suggest_known_ones(hbc: Command, gemm: Path) -> None:
