@@ -87,7 +87,7 @@ def _constructor(cls: type[Any]) -> Method:
         lines.append(f"self.{parameter} = {value}")
     if hasattr(cls, "__post_init__"):
         lines.append("self.__post_init__()")
-    return _method(parameters, lines or ["pass"], names, given, defaults)
+    return method(parameters, lines or ["pass"], names, given, defaults)
 
 
 def _one_for_all(cls: type[Any]) -> Method:
@@ -103,12 +103,12 @@ def _one_for_all(cls: type[Any]) -> Method:
         *(f" found.{name} = {name}" for name in parameters),
         "return found",
     ]
-    return _method(["cls", *parameters], lines, names, given, defaults)
+    return method(["cls", *parameters], lines, names, given, defaults)
 
 
 def _reduction(cls: type[Any]) -> Method:
     names = [f.name for f in fields(cls)]
-    return _method(["self"], [f"return self.__class__, {_values('self', names)}"], names)
+    return method(["self"], [f"return self.__class__, {_values('self', names)}"], names)
 
 
 def _equality(cls: type[Any]) -> Method:
@@ -118,12 +118,12 @@ def _equality(cls: type[Any]) -> Method:
         " return NotImplemented",
         f"return {_values('self', names)} == {_values('other', names)}",
     ]
-    return _method(["self", "other"], lines, names)
+    return method(["self", "other"], lines, names)
 
 
 def _hash(cls: type[Any]) -> Method:
     names = _compared(cls)
-    return _method(["self"], [f"return hash({_values('self', names)})"], names)
+    return method(["self"], [f"return hash({_values('self', names)})"], names)
 
 
 def _compared(cls: type[Any]) -> list[str]:
@@ -135,7 +135,7 @@ def _values(of: str, names: Sequence[str]) -> str:
     return f"({''.join(f'{of}.f{n},' for n in range(len(names)))})"
 
 
-def _method(
+def method(
     parameters: Sequence[str],
     lines: Sequence[str],
     names: Sequence[str],

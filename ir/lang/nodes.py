@@ -17,6 +17,9 @@ from hbc.ir.ground.record import record
 from hbc.ir.ground.source import Span
 from hbc.ir.lang.types import BOOL, CONDITION, INDEX, DType, Memory, Type
 
+Lanewise = Type
+"""The type of a node of as many lanes as its first operand: with another operand it changes with it."""
+
 
 class Op(StrEnum):
     """Binary operators; comparisons give bool. DIV and MOD floor for integers."""
@@ -92,7 +95,7 @@ class Var:
 class Cast:
     """Conversion of every lane; `type.lanes == value.type.lanes`."""
 
-    type: Type
+    type: Lanewise
     value: Expr
     span: Span | None = field(default=None, compare=False, repr=False)
 
@@ -152,7 +155,7 @@ class Load:
 
     buffer: str
     index: Expr
-    type: Type
+    type: Lanewise
     mask: Expr | None = None
     span: Span | None = field(default=None, compare=False, repr=False)
 
@@ -163,7 +166,7 @@ class Call:
 
     name: MathOp
     args: tuple[Expr, ...]
-    type: Type
+    type: Lanewise
     span: Span | None = field(default=None, compare=False, repr=False)
 
 

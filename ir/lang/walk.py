@@ -6,109 +6,25 @@ A rewrite that changes nothing returns the same object, so passes can test `is`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Final, TypeVar, assert_never
+from typing import Final
 
+from hbc.ir.ground.tree import children_by_class, map_by_class
 from hbc.ir.lang import nodes as ir
 
-N = TypeVar("N")
 ExprMap = Callable[[ir.Expr], ir.Expr]
 StmtMap = Callable[[ir.Stmt], ir.Stmt]
 
 
 def map_children(e: ir.Expr, f: ExprMap) -> ir.Expr:
     """`e` with `f` applied to each direct child expression."""
-    match e:
-        case ir.Binary(op=op, a=a, b=b):  # most nodes are of the first kinds
-            x, y = f(a), f(b)
-            return e if x is a and y is b else ir.Binary(op, x, y, e.span)
-        case ir.Const() | ir.Var():
-            return e
-        case ir.Load(buffer=buffer, index=index, type=t, mask=mask):
-            i = f(index)
-            m = None if mask is None else f(mask)
-            if i is index and m is mask:
-                return e
-            return ir.Load(buffer, i, t.with_lanes(i.type.lanes), m, e.span)
-        case ir.Broadcast(value=v, lanes=lanes):
-            w = f(v)
-            return e if w is v else ir.Broadcast(w, lanes, e.span)
-        case ir.Ramp(base=base, stride=stride, lanes=lanes):
-            x, y = f(base), f(stride)
-            return e if x is base and y is stride else ir.Ramp(x, y, lanes, e.span)
-        case ir.Cast(type=t, value=v):
-            w = f(v)
-            return e if w is v else ir.Cast(t.with_lanes(w.type.lanes), w, e.span)
-        case ir.Unary(op=uop, a=a):
-            x = f(a)
-            return e if x is a else ir.Unary(uop, x, e.span)
-        case ir.Select(condition=c, a=a, b=b):
-            z, x, y = f(c), f(a), f(b)
-            return e if z is c and x is a and y is b else ir.Select(z, x, y, e.span)
-        case ir.Access(name=name, indices=indices, type=t):
-            new = _map_all(indices, f)
-            return e if new is indices else ir.Access(name, new, t, e.span)
-        case ir.Call(name=fn, args=args, type=t):
-            new = _map_all(args, f)
-            return e if new is args else ir.Call(fn, new, t.with_lanes(new[0].type.lanes), e.span)
-        case ir.VectorReduce(op=op, value=v, lanes=lanes):
-            w = f(v)
-            return e if w is v else ir.VectorReduce(op, w, lanes, e.span)
-        case ir.Gather(value=v, lanes=picks):
-            w = f(v)
-            return e if w is v else ir.Gather(w, picks, e.span)
-        case ir.Let(name=name, value=v, body=body):
-            w, b = f(v), f(body)
-            return e if w is v and b is body else ir.Let(name, w, b, e.span)
-        case ir.Move(source=s, target=t2, value=v):
-            w = f(v)
-            return e if w is v else ir.Move(s, t2, w, e.span)
-        case ir.Instruct(name=name, sizes=sizes, args=args, type=t):
-            new = _map_all(args, f)
-            return e if new is args else ir.Instruct(name, sizes, new, t, e.span)
-        case _:
-            assert_never(e)
+    made: ir.Expr = _MAPPED[e.__class__](e, f, None)
+    return made
 
 
 def map_stmt(s: ir.Stmt, on_expr: ExprMap, on_stmt: StmtMap) -> ir.Stmt:
     """`s` with `on_expr` applied to its own expressions and `on_stmt` to its direct children."""
-    match s:
-        case ir.Comment() | ir.Barrier() | ir.CopyCommit() | ir.CopyWait():
-            return s
-        case ir.Store(buffer=buffer, index=index, value=value, mask=mask):
-            i, v = on_expr(index), on_expr(value)
-            m = None if mask is None else on_expr(mask)
-            same = i is index and v is value and m is mask
-            return (
-                s if same else ir.Store(buffer, i, v, m, s.span, s.asynchronous, s.atomic, s.warp)
-            )
-        case ir.Prefetch(buffer=buffer, index=index, element=element, level=level):
-            i = on_expr(index)
-            return s if i is index else ir.Prefetch(buffer, i, element, level, s.span)
-        case ir.For(var=var, start=start, extent=extent, kind=kind, body=body):
-            x, y, b = on_expr(start), on_expr(extent), on_stmt(body)
-            if x is start and y is extent and b is body:
-                return s
-            return ir.For(var, x, y, kind, b, s.note, s.span, s.stages, s.resident, s.at_once)
-        case ir.Block(body=stmts):
-            new = tuple(on_stmt(c) for c in stmts)
-            return s if all(a is b for a, b in zip(new, stmts, strict=True)) else block(*new)
-        case ir.LetStmt(name=name, value=value, body=body):
-            v, b = on_expr(value), on_stmt(body)
-            return s if v is value and b is body else ir.LetStmt(name, v, b, s.span)
-        case ir.Allocate(buffer=buffer, element=element, extent=extent, memory=memory, body=body):
-            x, b = on_expr(extent), on_stmt(body)
-            if x is extent and b is body:
-                return s
-            return ir.Allocate(buffer, element, x, memory, b, s.note, s.span, s.swizzle)
-        case ir.If(condition=c, then=then, otherwise=other):
-            z, t = on_expr(c), on_stmt(then)
-            o = None if other is None else on_stmt(other)
-            return s if z is c and t is then and o is other else ir.If(z, t, o, s.span)
-        case ir.Assert(condition=c, message=message):
-            z = on_expr(c)
-            return s if z is c else ir.Assert(z, message, s.span)
-        case _:
-            assert_never(s)
+    made: ir.Stmt = _MAPPED[s.__class__](s, on_expr, on_stmt)
+    return made
 
 
 def block(*stmts: ir.Stmt) -> ir.Stmt:
@@ -138,12 +54,14 @@ def rewrite_stmt(s: ir.Stmt, on_expr: ExprMap) -> ir.Stmt:
 
 def children(n: ir.Node) -> tuple[ir.Node, ...]:
     """The direct children, expressions before statements, in reading order."""
-    return _CHILDREN[n.__class__](n)
+    found: tuple[ir.Node, ...] = _CHILDREN[n.__class__](n)
+    return found
 
 
 def operands(e: ir.Expr) -> tuple[ir.Expr, ...]:
     """The direct children of an expression."""
-    return _OPERANDS[e.__class__](e)
+    found: tuple[ir.Expr, ...] = _OPERANDS[e.__class__](e)
+    return found
 
 
 def nodes(n: ir.Node) -> Iterator[ir.Node]:
@@ -202,14 +120,14 @@ def statements(s: ir.Stmt) -> Iterator[ir.Stmt]:
 
 def inner_statements(s: ir.Stmt) -> tuple[ir.Stmt, ...]:
     """The direct children that are statements."""
-    inner = _INNER.get(s.__class__)
-    return () if inner is None else inner(s)
+    found: tuple[ir.Stmt, ...] = _INNER[s.__class__](s)
+    return found
 
 
 def own_expressions(s: ir.Stmt) -> tuple[ir.Expr, ...]:
     """The direct children that are expressions."""
-    own = _OWN.get(s.__class__)
-    return () if own is None else own(s)
+    found: tuple[ir.Expr, ...] = _OPERANDS[s.__class__](s)
+    return found
 
 
 def names_read(n: ir.Node) -> set[str]:
@@ -288,65 +206,14 @@ def free_variables(n: ir.Node) -> frozenset[str]:
     return frozenset(found)
 
 
-def _if_any(n: N | None) -> tuple[N, ...]:
-    return () if n is None else (n,)
-
-
-# Tables, since passes ask for children millions of times: a third of the time of a `match`.
-_OPERANDS: Final[Mapping[type, Callable[[Any], tuple[ir.Expr, ...]]]] = {
-    ir.Const: lambda e: (),
-    ir.Var: lambda e: (),
-    ir.Cast: lambda e: (e.value,),
-    ir.Binary: lambda e: (e.a, e.b),
-    ir.Unary: lambda e: (e.a,),
-    ir.Select: lambda e: (e.condition, e.a, e.b),
-    ir.Access: lambda e: e.indices,
-    ir.Load: lambda e: (e.index,) if e.mask is None else (e.index, e.mask),
-    ir.Call: lambda e: e.args,
-    ir.Ramp: lambda e: (e.base, e.stride),
-    ir.Broadcast: lambda e: (e.value,),
-    ir.VectorReduce: lambda e: (e.value,),
-    ir.Gather: lambda e: (e.value,),
-    ir.Let: lambda e: (e.value, e.body),
-    ir.Move: lambda e: (e.value,),
-    ir.Instruct: lambda e: e.args,
-}
-_OWN: Final[Mapping[type, Callable[[Any], tuple[ir.Expr, ...]]]] = {
-    ir.Store: lambda s: (s.index, s.value) if s.mask is None else (s.index, s.value, s.mask),
-    ir.Prefetch: lambda s: (s.index,),
-    ir.For: lambda s: (s.start, s.extent),
-    ir.LetStmt: lambda s: (s.value,),
-    ir.Allocate: lambda s: (s.extent,),
-    ir.If: lambda s: (s.condition,),
-    ir.Assert: lambda s: (s.condition,),
-}
-_INNER: Final[Mapping[type, Callable[[Any], tuple[ir.Stmt, ...]]]] = {
-    ir.For: lambda s: (s.body,),
-    ir.Block: lambda s: s.body,
-    ir.LetStmt: lambda s: (s.body,),
-    ir.Allocate: lambda s: (s.body,),
-    ir.If: lambda s: (s.then, *_if_any(s.otherwise)),
-}
-_CHILDREN: Final[Mapping[type, Callable[[Any], tuple[ir.Node, ...]]]] = {
-    **_OPERANDS,
-    **_OWN,
-    ir.For: lambda s: (s.start, s.extent, s.body),
-    ir.Block: lambda s: s.body,
-    ir.LetStmt: lambda s: (s.value, s.body),
-    ir.Allocate: lambda s: (s.extent, s.body),
-    ir.If: lambda s: (s.condition, s.then, *_if_any(s.otherwise)),
-    ir.Barrier: lambda s: (),
-    ir.CopyCommit: lambda s: (),
-    ir.CopyWait: lambda s: (),
-    ir.Comment: lambda s: (),
-}
-
-
-def _map_all(es: tuple[ir.Expr, ...], f: ExprMap) -> tuple[ir.Expr, ...]:
-    new = tuple(f(e) for e in es)
-    return es if all(a is b for a, b in zip(new, es, strict=True)) else new
-
-
+_OPERANDS: Final = children_by_class("Expr".__eq__)
+_INNER: Final = children_by_class("Stmt".__eq__)
+_CHILDREN: Final = children_by_class({"Expr", "Stmt"}.__contains__)
+_MAPPED: Final = map_by_class(
+    ["Expr".__eq__, "Stmt".__eq__],
+    adapted={"Lanewise": "{0}.with_lanes({1}.type.lanes)"},
+    makers={ir.Block: lambda body, _: block(*body)},
+)
 _NAMED: Final[Mapping[type, str]] = {
     ir.Var: "name",
     ir.LetStmt: "name",
