@@ -10,19 +10,12 @@ from hbc.frontend.checks.lanes import check_lanes
 from hbc.frontend.checks.stages import Block, factored, stage_of, stage_steps
 from hbc.frontend.checks.types import text
 from hbc.frontend.checks.values import condition, index
+from hbc.frontend.directives.table import DIRECTIVES, Row
 from hbc.frontend.program.constants import evaluate
 from hbc.frontend.program.funcs import Directive, Func, Schedule, ScheduleLine, Stage
 from hbc.frontend.program.literals import is_broken
 from hbc.frontend.program.scope import Env, Scope
-from hbc.frontend.program.vocabulary import (
-    CACHES,
-    DIRECTIVES,
-    MEMORIES,
-    SUFFIXES,
-    TAILS,
-    Form,
-    Kind,
-)
+from hbc.frontend.program.vocabulary import CACHES, MEMORIES, TAILS, Kind
 from hbc.frontend.text import ast
 from hbc.ir.algebra.linear import linear, to_expr
 from hbc.ir.ground.diag import Note, did_you_mean
@@ -89,17 +82,18 @@ def schedule(
 
 def with_new_loops(s: ast.Schedule, loops: list[str]) -> list[str]:
     """The loops, and those that directives of the block make: under the names that they give, or those
-    of `SUFFIXES`, if they split a loop that there is. (Of a slip the loop would be named in hints.)"""
+    of their suffixes, if they split a loop that there is. (Of a slip the loop would be named in hints.)"""
     found = dict.fromkeys(loops)
     for w in s.lines or ():
         for step in w.steps:
             form = DIRECTIVES.get(step.name.text)
-            kinds = form.kinds[-1] if form else ()
+            if form is None:
+                continue
             args = step.args or ()
             loop = args[0] if args else None
-            if len(args) > 1 and step.name.text in SUFFIXES and isinstance(loop, ast.Name):
-                found |= {loop.text + SUFFIXES[step.name.text]: None} if loop.text in found else {}
-            for kind, a in zip(kinds, args, strict=False):
+            if len(args) > 1 and form.suffix and isinstance(loop, ast.Name):
+                found |= {loop.text + form.suffix: None} if loop.text in found else {}
+            for kind, a in zip(form.kinds[-1], args, strict=False):
                 if kind is Kind.NEW and isinstance(a, ast.Name):
                     found[a.text] = None
     return list(found)
@@ -147,7 +141,7 @@ def directive(step: ast.Step, stage: Stage | None, block: Block) -> Directive | 
     )  # fmt: skip
 
 
-def kinds_for(form: Form, count: int) -> tuple[Kind, ...] | None:
+def kinds_for(form: Row, count: int) -> tuple[Kind, ...] | None:
     for kinds in form.kinds:
         if len(kinds) == count:
             return kinds
@@ -158,7 +152,7 @@ def kinds_for(form: Form, count: int) -> tuple[Kind, ...] | None:
 
 
 def argument(
-    a: ast.Expr | ast.Line, kind: Kind, form: Form, stage: Stage | None, block: Block
+    a: ast.Expr | ast.Line, kind: Kind, form: Row, stage: Stage | None, block: Block
 ) -> str | int | Stage | ir.Expr | None:
     """One argument as the kind that its place takes; None after a report."""
     scope = block.scope
@@ -218,7 +212,7 @@ def loop_hint(name: str, stage: Stage | None, block: Block) -> str | None:
     return close
 
 
-def number(a: ast.Expr, kind: Kind, form: Form, block: Block) -> int | None:
+def number(a: ast.Expr, kind: Kind, form: Row, block: Block) -> int | None:
     """A factor: a number, or an expression of integer params."""
     scope = block.scope
     typed = index(a, Env(scope, place="in a schedule"))
@@ -239,7 +233,7 @@ def number(a: ast.Expr, kind: Kind, form: Form, block: Block) -> int | None:
     return int(found)
 
 
-def position(a: ast.Expr, kind: Kind, form: Form, block: Block) -> int | ir.Expr | None:
+def position(a: ast.Expr, kind: Kind, form: Row, block: Block) -> int | ir.Expr | None:
     """A number, or an expression of the sizes."""
     scope = block.scope
     typed = index(a, Env(scope, place="in a schedule"))
@@ -257,7 +251,7 @@ def position(a: ast.Expr, kind: Kind, form: Form, block: Block) -> int | ir.Expr
     return found.constant
 
 
-def option(a: ast.Option, form: Form, step: ast.Step, block: Block) -> tuple[str, str | int] | None:
+def option(a: ast.Option, form: Row, step: ast.Step, block: Block) -> tuple[str, str | int] | None:
     scope, name = block.scope, step.name.text
     if a.name.text != "tail" or not form.tail:
         takes = "only takes `tail`" if form.tail else "takes no options"

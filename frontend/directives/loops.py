@@ -30,6 +30,9 @@ from hbc.ir.lang import nodes as ir
 # Each split of a split doubles what must be told apart: full pieces and tails. People nest ten.
 MOST_LOOPS = 32
 
+# `vectorize(i, 8)` splits: the outer loop keeps the name i, and the inner one is called i_v.
+UNROLLED, IN_LANES, OF_A_THREAD = "_u", "_v", "_p"
+
 
 def split(func: Func, stage: StagePlan, d: Directive) -> StagePlan:
     """`for i in n` -> `for io in ceil(n / F): for ii in F` with i = io * F + ii."""
@@ -91,12 +94,12 @@ def reorder_loops(func: Func, stage: StagePlan, d: Directive, order: Sequence[st
 
 def unroll(func: Func, stage: StagePlan, d: Directive) -> StagePlan:
     """The loop's body, written once per iteration. With a factor: split first."""
-    return _mark(func, stage, d, ir.LoopKind.UNROLL, "_u")
+    return _mark(func, stage, d, ir.LoopKind.UNROLL, UNROLLED)
 
 
 def vectorize(func: Func, stage: StagePlan, d: Directive) -> StagePlan:
     """All iterations at once, in vector lanes. With a factor: split first."""
-    new = _mark(func, stage, d, ir.LoopKind.VECTOR, "_v")
+    new = _mark(func, stage, d, ir.LoopKind.VECTOR, IN_LANES)
     # Of the two loops that a split makes, the one in lanes; messages call it what the line does.
     loop = next(x for x in new.loops if x not in stage.loops and x.kind is ir.LoopKind.VECTOR)
     check_concurrent(func, new, replace(loop, name=names(d, 1)[0]), d, "vectorize")
@@ -107,7 +110,7 @@ def parallel(func: Func, stage: StagePlan, d: Directive) -> StagePlan:
     """Iterations shared among threads (OpenMP). With a factor: split, the outer loop is parallel."""
     name = names(d, 1)[0]
     if len(d.args) > 1:
-        stage = split_loop(func, stage, d, name, name, f"{name}_p", integer(d, 1))
+        stage = split_loop(func, stage, d, name, name, name + OF_A_THREAD, integer(d, 1))
     loop = find(stage, name, d)
     expect_serial(stage, loop, d)
     new = replace(loop, kind=ir.LoopKind.PARALLEL, note=note(stage, d), span=d.span)

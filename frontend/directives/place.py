@@ -44,7 +44,7 @@ def store_root(plan: Plan, f: FuncPlan, d: Directive) -> FuncPlan:
 
 
 def store_in(plan: Plan, f: FuncPlan, d: Directive) -> FuncPlan:
-    """Where the values live: registers, stack, heap, amx_tile."""
+    """Where the values live: registers, stack, heap, shared, or the tiles of instructions."""
     name = names(d, 1)[0]
     try:
         return replace(f, memory=Memory(name))

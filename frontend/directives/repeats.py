@@ -7,26 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from hbc.frontend.directives.table import DIRECTIVES
 from hbc.frontend.program.funcs import Directive, Schedule, Stage
 from hbc.ir.ground.diag import Diagnostic, Note
 from hbc.ir.ground.source import Span
-
-# What a directive speaks of: of two that speak of the same, one would be lost.
-_SUBJECTS = {
-    "compute_at": "where `{0}` is computed",
-    "compute_root": "where `{0}` is computed",
-    "compute_inline": "where `{0}` is computed",
-    "store_at": "where `{0}` is stored",
-    "store_root": "where `{0}` is stored",
-    "store_in": "which memory `{0}` is in",
-    "reorder_storage": "the order of the dimensions of `{0}`",
-    "swizzle_storage": "how the rows of `{0}` are swizzled",
-    "pad_storage": "how long `{1}` of `{0}` is in memory",
-    "bound": "what is needed of `{0}` along `{1}`",
-    "pipeline": "how far ahead the loop `{1}` of `{0}` runs",
-    "persistent": "how many blocks of `{0}` stay",
-    "at_once": "how many blocks of `{0}` run at once",
-}
 
 
 def check_repeats(schedule: Schedule) -> Iterator[Diagnostic]:
@@ -37,10 +21,10 @@ def check_repeats(schedule: Schedule) -> Iterator[Diagnostic]:
         for d in line.directives:
             if d.name == "specialize":
                 special = special + 1 if special else (number + 1) << 8
-            subject = _SUBJECTS.get(d.name)
-            if subject is None:
+            row = DIRECTIVES.get(d.name)
+            if row is None or not row.once:
                 continue
-            what = subject.format(_written(line.stage), d.args[0] if d.args else "")
+            what = row.once.format(_written(line.stage), d.args[0] if d.args else "")
             first, at = said.setdefault((what, special), (d, d.span))
             if first is not d:
                 yield Diagnostic(

@@ -31,7 +31,7 @@ from hbc.ir.lang.walk import substitute
 def rfactor(
     pipeline: Pipeline, plan: Plan, f: FuncPlan, stage: StagePlan, d: Directive
 ) -> Pipeline:
-    """Adds the Func of partial results, named `FUNC_VARIABLE`, to the pipeline and the plan."""
+    """Partial results over a new variable: the Func `FUNC_VARIABLE`, added to the pipeline and the plan."""
     loop_name, variable = names(d, 2)
     update = step(f.func, stage.update)
     if update is None or not is_associative(f.func, update):

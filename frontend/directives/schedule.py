@@ -1,16 +1,16 @@
-"""Applies a schedule to the default plans: each directive is a function found in a table by name."""
+"""Applies a schedule to the default plans: each directive is a row of `table.py`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
+from typing import assert_never
 
-from hbc.frontend.directives import gpu_loops, loops, place
 from hbc.frontend.directives.gpu_check import check_gpu
 from hbc.frontend.directives.gpu_default import map_rest
+from hbc.frontend.directives.loops import names
 from hbc.frontend.directives.repeats import check_repeats
-from hbc.frontend.directives.rfactor import rfactor
-from hbc.frontend.directives.swizzles import swizzle_storage
+from hbc.frontend.directives.table import DIRECTIVES, OnFunc, OnLoops, OnPipeline, OnStep, Row
 from hbc.frontend.directives.tile_tails import mask_tails
 from hbc.frontend.plans.inline import wrap_accesses, wrapper_name
 from hbc.frontend.plans.inline_limit import refuse_crowds
@@ -19,43 +19,6 @@ from hbc.frontend.plans.plan import FuncPlan, Plan, StagePlan, default_plan, sta
 from hbc.frontend.program.funcs import Directive, Func, Pipeline, Schedule, ScheduleLine, Stage
 from hbc.ir.ground.diag import Diagnostic, HbcError, did_you_mean, error
 from hbc.ir.ground.source import Span
-
-LoopDirective = Callable[[Func, StagePlan, Directive], StagePlan]
-PlaceDirective = Callable[[Plan, FuncPlan, Directive], FuncPlan]
-
-LOOP_DIRECTIVES: Mapping[str, LoopDirective] = {
-    "split": loops.split,
-    "tile": loops.tile,
-    "fuse": loops.fuse,
-    "reorder": loops.reorder,
-    "unroll": loops.unroll,
-    "vectorize": loops.vectorize,
-    "parallel": loops.parallel,
-    "atomic": loops.atomic,
-    "prefetch": loops.prefetch,
-    "pipeline": loops.pipeline,
-}
-PLACE_DIRECTIVES: Mapping[str, PlaceDirective] = {
-    "compute_at": place.compute_at,
-    "compute_root": place.compute_root,
-    "compute_inline": place.compute_inline,
-    "store_at": place.store_at,
-    "store_root": place.store_root,
-    "store_in": place.store_in,
-    "bound": place.bound,
-    "reorder_storage": place.reorder_storage,
-    "pad_storage": place.pad_storage,
-}
-GPU_DIRECTIVES: Mapping[str, LoopDirective] = {
-    "gpu_blocks": gpu_loops.gpu_blocks,
-    "gpu_threads": gpu_loops.gpu_threads,
-    "gpu_lanes": gpu_loops.gpu_lanes,
-    "persistent": gpu_loops.persistent,
-    "at_once": gpu_loops.at_once,
-}
-GPU_PLACES: Mapping[str, PlaceDirective] = {"swizzle_storage": swizzle_storage}
-FOR_OUTPUTS = ("compute_root", "bound")
-
 
 Wrapped = tuple[
     str, str, Span | None
@@ -78,20 +41,19 @@ def apply_schedule(
     wrong: list[Diagnostic] = [] if schedule is None else list(check_repeats(schedule))
     lines = () if schedule is None else schedule.lines
     wrapped = () if schedule is None else tuple(_wrapped(schedule))
-    directives = {**LOOP_DIRECTIVES, **GPU_DIRECTIVES} if gpu else LOOP_DIRECTIVES
     # Stages some of whose loops were not made: what speaks of them later may be right.
     broken: set[tuple[str, int | None]] = set()
     for line in lines:  # loops first: a place may name a loop that a later line makes
         try:
             if (line.stage.name, line.stage.update) not in broken:
-                pipeline = _apply_loops(pipeline, plan, line, wrapped, directives, gpu)
+                pipeline = _apply_loops(pipeline, plan, line, wrapped, gpu)
         except HbcError as e:
             wrong.extend(e.diagnostics)
             broken.add((line.stage.name, line.stage.update))
     for line in lines:
         try:
             if not _speaks_of(line, broken):
-                _apply_places(plan, line, outputs, {**PLACE_DIRECTIVES, **GPU_PLACES})
+                _apply_places(plan, line, outputs)
         except HbcError as e:
             wrong.extend(e.diagnostics)
     if not wrong:
@@ -118,7 +80,7 @@ def _wrapped(schedule: Schedule) -> Iterator[Wrapped]:
 def _add_wrappers(pipeline: Pipeline, schedule: Schedule) -> Pipeline:
     """A copy Func for each of them, except of and for partial results, where it comes with these."""
     partials = {
-        f"{line.stage.name}_{loops.names(d, 2)[1]}"
+        f"{line.stage.name}_{names(d, 2)[1]}"
         for line in schedule.lines
         for d in line.directives
         if d.name == "rfactor"
@@ -156,51 +118,51 @@ def _speaks_of(line: ScheduleLine, stages: Collection[tuple[str, int | None]]) -
 
 
 def _apply_loops(
-    pipeline: Pipeline, plan: Plan, line: ScheduleLine, wrapped: Sequence[Wrapped],
-    directives: Mapping[str, LoopDirective], gpu: bool,
-) -> Pipeline:  # fmt: skip
+    pipeline: Pipeline, plan: Plan, line: ScheduleLine, wrapped: Sequence[Wrapped], gpu: bool
+) -> Pipeline:
     """The directives of a chain that change loops. After `specialize`, they go to the special copy."""
     name, number = _find_stage(plan, line)
     special: int | None = None
     for d in line.directives:
         func_plan = plan[name]
         stage = func_plan.stages[number]
-        if d.name == "rfactor":
-            before = set(plan)
-            pipeline = rfactor(pipeline, plan, func_plan, stage, d)
-            (partial,) = set(plan) - before
-            pipeline = _wrap_partial(pipeline, plan, wrapped, partial)
-        elif d.name == "specialize":
-            stage = loops.specialize(func_plan.func, stage, d)
-            special = len(stage.special) - 1
-            plan[name] = _with_stage(func_plan, number, stage)
-        elif (directive := directives.get(d.name)) is not None:
-            plan[name] = _with_stage(
-                func_plan, number, _apply(directive, func_plan.func, stage, d, special)
-            )
-        elif d.name not in PLACE_DIRECTIVES and not (gpu and d.name in GPU_PLACES):
-            raise _unknown(d)
+        row = _row(d, gpu)
+        match row.on:
+            case OnPipeline(run=run):
+                before = set(plan)
+                pipeline = run(pipeline, plan, func_plan, stage, d)
+                (partial,) = set(plan) - before
+                pipeline = _wrap_partial(pipeline, plan, wrapped, partial)
+            case OnStep(run=run):
+                stage = run(func_plan.func, stage, d)
+                special = len(stage.special) - 1
+                plan[name] = _with_stage(func_plan, number, stage)
+            case OnLoops() as on:
+                new = _apply(on, func_plan.func, stage, d, special)
+                plan[name] = _with_stage(func_plan, number, new)
+            case OnFunc():
+                pass  # when all loops are made
+            case _:
+                assert_never(row.on)
     return pipeline
 
 
 def _apply(
-    directive: LoopDirective, func: Func, stage: StagePlan, d: Directive, special: int | None
+    on: OnLoops, func: Func, stage: StagePlan, d: Directive, special: int | None
 ) -> StagePlan:
     if special is None:
-        return directive(func, stage, d)
+        return on.run(func, stage, d)
     condition, inner = stage.special[special]
-    entry = (condition, directive(func, inner, d))
+    entry = (condition, on.run(func, inner, d))
     return replace(stage, special=(*stage.special[:special], entry, *stage.special[special + 1 :]))
 
 
-def _apply_places(
-    plan: Plan, line: ScheduleLine, outputs: Collection[str],
-    directives: Mapping[str, PlaceDirective],
-) -> None:  # fmt: skip
+def _apply_places(plan: Plan, line: ScheduleLine, outputs: Collection[str]) -> None:
     """The directives of a chain that say where a Func is computed and stored."""
     name, _ = _find_stage(plan, line)
     for d in line.directives:
-        if (directive := directives.get(d.name)) is None:
+        on = DIRECTIVES[d.name].on
+        if not isinstance(on, OnFunc):
             continue
         if line.stage.update is not None:
             raise error(
@@ -208,12 +170,12 @@ def _apply_places(
                 d.span,
                 f"write `{name}.{d.name}(...)`",
             )
-        if name in outputs and d.name not in FOR_OUTPUTS:
+        if name in outputs and not on.outputs:
             raise error(
                 f"`{d.name}` does not go with `{name}`: an output is computed whole, into memory of "
                 "the caller", d.span, "schedule a Func that it reads",
             )  # fmt: skip
-        plan[name] = directive(plan, plan[name], d)
+        plan[name] = on.run(plan, plan[name], d)
 
 
 def _find_stage(plan: Plan, line: ScheduleLine) -> tuple[str, int]:
@@ -231,19 +193,23 @@ def _find_stage(plan: Plan, line: ScheduleLine) -> tuple[str, int]:
     return name, number
 
 
-def _unknown(d: Directive) -> HbcError:
-    if d.name in GPU_PLACES:
-        return error(
+def _row(d: Directive, gpu: bool) -> Row:
+    """The row of a directive; HbcError where there is none, or none for this machine."""
+    row = DIRECTIVES.get(d.name)
+    if row is None:
+        hint = did_you_mean(d.name, [*DIRECTIVES, "in"])
+        raise error(f"unknown directive `{d.name}`", d.span, hint)
+    if row.gpu and not gpu and isinstance(row.on, OnFunc):
+        raise error(
             f"`{d.name}` is for the shared memory of a GPU, which this target has not", d.span,
             "`pad_storage` makes rows longer on any target",
         )  # fmt: skip
-    if d.name in GPU_DIRECTIVES:
-        return error(
+    if row.gpu and not gpu:
+        raise error(
             f"`{d.name}` maps loops to a GPU, which this target has not", d.span,
             "use `parallel` and `vectorize`, or put this schedule `for cuda`",
         )  # fmt: skip
-    known = {*LOOP_DIRECTIVES, *PLACE_DIRECTIVES, *GPU_PLACES, "rfactor", "specialize", "in"}
-    return error(f"unknown directive `{d.name}`", d.span, did_you_mean(d.name, known))
+    return row
 
 
 def _with_stage(plan: FuncPlan, number: int, stage: StagePlan) -> FuncPlan:

@@ -3,8 +3,8 @@
 import pytest
 
 from hbc.frontend.checks.check import check
+from hbc.frontend.directives.table import DIRECTIVES
 from hbc.frontend.program.funcs import Schedule, Stage
-from hbc.frontend.program.vocabulary import DIRECTIVES
 from hbc.frontend.text.parse import parse
 from hbc.ir.ground.source import Source
 from hbc.ir.lang.nodes import Var

@@ -6,12 +6,14 @@ A table stands between the lines `<!-- NAME -->` and `<!-- end -->`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 import pytest
 
 from hbc.cli.passes import PASSES
+from hbc.frontend.directives.table import DIRECTIVES, OnFunc, OnLoops, OnPipeline, OnStep, Row
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 END = "<!-- end -->\n"
@@ -27,7 +29,43 @@ def passes() -> str:
     return table(("pass", "for", "what it does"), rows)
 
 
-TABLES: Mapping[tuple[str, str], Callable[[], str]] = {("architecture.md", "passes"): passes}
+def directives() -> str:
+    rows = ((_written(r), _subject(r), _does(r)) for r in DIRECTIVES.values())
+    return table(("directive", "for", "what it does"), rows)
+
+
+def _written(r: Row) -> str:
+    forms = ", ".join(f"`{form}`" for form in r.written.split(" or "))
+    return f"[{forms}]({'' if r.page == 'schedules.md' else r.page}#{anchor(r.section)})"
+
+
+def _subject(r: Row) -> str:
+    match r.on:
+        case OnLoops() | OnStep():
+            what = "a step"
+        case OnPipeline():
+            what = "an update"
+        case OnFunc(outputs=outputs):
+            what = "a Func, an output" if outputs else "a Func"
+    return f"{what}, on GPUs" if r.gpu else what
+
+
+def _does(r: Row) -> str:
+    """The first sentences of the function that does it."""
+    text = (r.on.run.__doc__ or "").split("\n\n")[0]
+    return " ".join(text.split())
+
+
+def anchor(heading: str) -> str:
+    """How GitHub names the place of a heading: lower case, no punctuation, dashes for spaces."""
+    kept = (c for c in heading.lower() if c.isalnum() or c in "-_ ")
+    return "".join(kept).replace(" ", "-")
+
+
+TABLES: Mapping[tuple[str, str], Callable[[], str]] = {
+    ("architecture.md", "passes"): passes,
+    ("schedules.md", "directives"): directives,
+}
 
 
 def parts(file: str, name: str) -> tuple[str, str, str]:
@@ -42,6 +80,17 @@ def parts(file: str, name: str) -> tuple[str, str, str]:
 def test_tables_are_those_of_the_rows(file: str, name: str) -> None:
     again = "write it anew: python tests/docs/test_tables.py"
     assert parts(file, name)[1] == TABLES[file, name](), again
+
+
+@pytest.mark.parametrize("name", DIRECTIVES)
+def test_directives_are_documented_where_their_row_says(name: str) -> None:
+    row = DIRECTIVES[name]
+    page = (DOCS / row.page).read_text(encoding="utf-8")
+    sections = re.split(r"^#+ (.*)$", page, flags=re.MULTILINE)
+    said = dict(zip(sections[1::2], sections[2::2], strict=True))
+    assert row.section in said
+    assert f"{name}(" in row.section + said[row.section]
+    assert row.on.run.__doc__
 
 
 def main() -> None:

@@ -9,17 +9,11 @@ from dataclasses import dataclass, field
 from agreement import Outcome
 from case import Case
 
-from hbc.frontend.program.vocabulary import DIRECTIVES, TAILS
+from hbc.frontend.directives.table import DIRECTIVES
+from hbc.frontend.program.vocabulary import TAILS
 from hbc.ir.lang.types import DTYPES
 
-LATER = (
-    "gpu_blocks",
-    "gpu_threads",
-    "gpu_lanes",
-    "persistent",
-    "at_once",
-    "swizzle_storage",
-)  # for the target `cuda`
+LATER = tuple(name for name, row in DIRECTIVES.items() if row.gpu)  # for the target `cuda`
 WORDS = (
     *(d for d in DIRECTIVES if d not in LATER), "registers", "stack", "heap", *DTYPES,
     "clamp_edge", "zero_edge", "mirror", "wrap", "select", "let", "where", "min", "max", "abs",

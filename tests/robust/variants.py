@@ -12,7 +12,8 @@ from spelled import spelled
 from tree_maps import words
 
 from hbc.frontend.checks.calls import FUNCTIONS
-from hbc.frontend.program.vocabulary import DIRECTIVES, MEMORIES, TAILS
+from hbc.frontend.directives.table import DIRECTIVES
+from hbc.frontend.program.vocabulary import MEMORIES, TAILS
 from hbc.frontend.text import ast
 from hbc.frontend.text.parse import parse
 from hbc.ir.ground.source import Source
