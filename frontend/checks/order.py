@@ -6,19 +6,13 @@ from collections.abc import Iterable, Mapping
 
 from hbc.frontend.program.scope import Scope
 from hbc.frontend.text import ast
+from hbc.frontend.text.walk import nodes
 from hbc.ir.ground.diag import Note
 
 
 def names_read(roots: Iterable[object]) -> set[str]:
     """The names that expressions read with indices."""
-    found: set[str] = set()
-    stack = list(roots)
-    while stack:
-        node = stack.pop()
-        if isinstance(node, ast.Access):
-            found.add(node.name.text)
-        stack.extend(ast.children(node))
-    return found
+    return {n.name.text for n in nodes(*roots) if isinstance(n, ast.Access)}
 
 
 def callees_first(

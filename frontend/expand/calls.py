@@ -6,18 +6,17 @@ is named by a `let`, so that nested calls do not grow without end.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
 
 from hbc.frontend.expand.functions import variables_of
-from hbc.frontend.expand.trees import mapped
 from hbc.frontend.text import ast
 from hbc.frontend.text.vocabulary import EDGES
+from hbc.frontend.text.walk import mapped, nodes
 from hbc.ir.ground.diag import Diagnostic, HbcError, Note
 from hbc.ir.ground.source import Span
 
-Node = TypeVar("Node")
 MOST_NODES = 200_000  # of all bodies written out
 MOST_CALLS = 60  # inside each other
 SMALL, SHORT = 4, 16  # nodes of an argument that is written out each time; of one without reads
@@ -35,16 +34,15 @@ class Expansion:
     calls: list[tuple[str, Span]] = field(default_factory=list)
     made: int = 0
 
-    def rewritten(self, node: Node) -> Node:
-        """The node with every call of a function in it written out."""
+    def rewritten(self, node: ast.Expr) -> ast.Expr:
+        """The expression with every call of a function in it written out."""
         match node:
             case ast.Call() if node.name.text in self.functions:
-                return self._call(node)  # type: ignore[return-value]
+                return self._call(node)
             case ast.EdgeAccess() if node.name.text in self.functions:
-                return self._access(node)  # type: ignore[return-value]
+                return self._access(node)
             case ast.EdgeAccess():
-                found = replace(node, indices=tuple(map(self.rewritten, node.indices)))
-                return found
+                return replace(node, indices=tuple(map(self.rewritten, node.indices)))
             case _:
                 return mapped(node, self.rewritten)
 
@@ -159,23 +157,23 @@ class Expansion:
         f = self.functions.get(a.name.text)
         return f is not None and f.variables is not None
 
-    def _substituted(self, e: Node, given: Mapping[str, ast.Expr], f: ast.Function) -> Node:
+    def _substituted(self, e: ast.Expr, given: Mapping[str, ast.Expr], f: ast.Function) -> ast.Expr:
         """The body with arguments for parameters; its own `let`s get names of their own."""
         match e:
             case ast.Name(text=text) if text in given:
-                return given[text]  # type: ignore[return-value]
+                return given[text]
             case ast.Let(name=name):
                 own = ast.Ident(self.fresh(name.text), name.span)
                 inner = {**given, name.text: ast.Name(own.text, name.span)}
-                return ast.Let(  # type: ignore[return-value]
+                return ast.Let(
                     own, self._substituted(e.value, given, f),
                     self._substituted(e.body, inner, f), e.span,
                 )  # fmt: skip
             case ast.Reduction():
-                return self._reduction(e, given, f)  # type: ignore[return-value]
+                return self._reduction(e, given, f)
             case ast.Access(name=name) if name.text in given:
                 indices = tuple(self._substituted(i, given, f) for i in e.indices)
-                return self._read(e, given[name.text], indices, f)  # type: ignore[return-value]
+                return self._read(e, given[name.text], indices, f)
             case ast.Call(name=name) | ast.EdgeAccess(name=name) if name.text in given:
                 argument = given[name.text]
                 if isinstance(argument, ast.Name):
@@ -185,7 +183,7 @@ class Expansion:
                     f"`{f.name.text}` calls its argument `{name.text}`", argument.span,
                     "pass the name of a type or function", f,
                 )  # fmt: skip
-                return ast.Number(0, argument.span)  # type: ignore[return-value]
+                return ast.Number(0, argument.span)
             case _:
                 return mapped(e, lambda x: self._substituted(x, given, f))
 
@@ -198,7 +196,7 @@ class Expansion:
         for o in e.over:
             if isinstance(o, ast.Domain):
                 own = ast.Ident(self.fresh(o.name.text), o.name.span)
-                interval = self._substituted(o.interval, given, f)
+                interval = mapped(o.interval, lambda x: self._substituted(x, given, f))
                 over.append(ast.Domain(own, interval, o.span))
                 inner[o.name.text] = ast.Name(own.text, own.span)
                 continue
@@ -236,32 +234,16 @@ def names(e: object) -> set[str]:
 
 def _uses(body: object) -> dict[str, int]:
     """How often each name stands in it as a value."""
-    found: dict[str, int] = {}
-    stack: list[object] = [body]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, ast.Name):
-            found[node.text] = found.get(node.text, 0) + 1
-        stack.extend(ast.children(node))
-    return found
+    return Counter(n.text for n in nodes(body) if isinstance(n, ast.Name))
 
 
 def _is_large(argument: ast.Expr) -> bool:
     """Whether it is more than arithmetic of variables, which costs nothing to write again."""
-    stack: list[object] = [argument]
-    reads = False
-    while stack:
-        node = stack.pop()
-        reads = reads or isinstance(node, ast.Access | ast.EdgeAccess | ast.Inlined)
-        stack.extend(ast.children(node))
+    reads = any(isinstance(n, ast.Access | ast.EdgeAccess | ast.Inlined) for n in nodes(argument))
     # Func-valued arguments have no value that a `let` could name.
     named_func = isinstance(argument, ast.Call) and not reads
     return not named_func and _size(argument) > (SMALL if reads else SHORT)
 
 
 def _size(e: object) -> int:
-    count, stack = 0, [e]
-    while stack:
-        count += 1
-        stack.extend(ast.children(stack.pop()))
-    return count
+    return sum(1 for _ in nodes(e))

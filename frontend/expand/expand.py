@@ -15,6 +15,7 @@ from hbc.frontend.expand.whole_numbers import params
 from hbc.frontend.text import ast
 from hbc.frontend.text.parse import too_deep
 from hbc.frontend.text.vocabulary import EDGES, words
+from hbc.frontend.text.walk import mapped, nodes
 from hbc.ir.ground.diag import Diagnostic, HbcError
 
 
@@ -48,14 +49,8 @@ def expand(file: ast.File, settings: Mapping[str, str]) -> ast.File:
 
 def _outside_schedules(statements: Iterable[ast.Statement]) -> set[str]:
     """The names that stand anywhere but in a schedule."""
-    found: set[str] = set()
-    stack: list[object] = [s for s in statements if not isinstance(s, ast.Schedule)]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, ast.Ident | ast.Name):
-            found.add(node.text)
-        stack.extend(ast.children(node))
-    return found
+    outside = (s for s in statements if not isinstance(s, ast.Schedule))
+    return {n.text for n in nodes(*outside) if isinstance(n, ast.Ident | ast.Name)}
 
 
 def _without_families(file: ast.File, settings: Mapping[str, str]) -> ast.File:
@@ -132,4 +127,4 @@ def _statement(s: ast.Statement, expansion: Expansion) -> ast.Statement:
         case ast.Schedule() | ast.Example() | ast.Kernel() | ast.Sizes() | ast.TypeParam():
             return s
         case _:
-            return expansion.rewritten(s)
+            return mapped(s, expansion.rewritten)

@@ -8,16 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
 
-from hbc.frontend.expand.trees import mapped
 from hbc.frontend.expand.whole_numbers import number, whole
 from hbc.frontend.text import ast
 from hbc.frontend.text.vocabulary import EDGES
+from hbc.frontend.text.walk import mapped, nodes
 from hbc.ir.ground.diag import Diagnostic, Note
 from hbc.ir.ground.source import Span
 
-Node = TypeVar("Node")
 Place = tuple[int, ...]
 MOST = 1000  # statements written out
 
@@ -204,20 +202,20 @@ class Families:
                 own = {p.text for p in parameters}
                 own |= {v.text for v in s.variables or () if isinstance(v, ast.Name)}
                 self.hidden = frozenset(own & self.members.keys())
-                yield self.rewritten(s)
+                yield mapped(s, self.rewritten)
                 self.hidden = frozenset()
             case ast.Bound(name=name) | ast.Alias(name=name) if name.text in self.members:
                 self._whole(name)
             case ast.Definition() | ast.Alias() | ast.Table() | ast.Require():
-                yield self.rewritten(s)
+                yield mapped(s, self.rewritten)
             case _:
                 yield s
 
-    def rewritten(self, node: Node) -> Node:
-        """The node with numbers for the indices of blocks, and names for members."""
+    def rewritten(self, node: ast.Expr) -> ast.Expr:
+        """The expression with numbers for the indices of blocks, and names for members."""
         match node:
             case ast.Name(text=text) if text in self.around:
-                return number(self.around[text], node)  # type: ignore[return-value]
+                return number(self.around[text], node)
             case ast.Name(text=text) if text in self.members and text not in self.hidden:
                 self._whole(node)
                 return node
@@ -231,12 +229,10 @@ class Families:
                 return replace(node, value=value, body=body)
             case ast.MemberAccess(name=name, members=members):
                 indices = tuple(map(self.rewritten, node.indices))
-                return ast.Access(  # type: ignore[return-value]
-                    self._member(name, members, node.span), indices, node.span
-                )
+                return ast.Access(self._member(name, members, node.span), indices, node.span)
             case ast.Access(name=name) if name.text in self.members.keys() - self.hidden:
                 ident = self._member(name, node.indices, node.span)
-                return ast.Name(ident.text, node.span)  # type: ignore[return-value]
+                return ast.Name(ident.text, node.span)
             case _:
                 return mapped(node, self.rewritten)
 
@@ -252,10 +248,10 @@ class Families:
             case ():
                 names = [ast.Ident(_name(line.name.text, p), line.name.span)
                          for p in sorted(self.members[line.name.text])]  # fmt: skip
-            case (ast.Range() as chosen,):
+            case ast.Range() as chosen:
                 names = self._ranged(line.name, chosen)
             case members:
-                names = [self._member(line.name, members, line.name.span)]  # type: ignore[arg-type]
+                names = [self._member(line.name, members, line.name.span)]
         if len(names) > 1:
             self.repeated.append(line.span)
         for name in names:
@@ -290,7 +286,9 @@ class Families:
             if isinstance(a, ast.Line):
                 found += self._lines(a)
             else:
-                found.append(self.rewritten(a))
+                found.append(
+                    mapped(a, self.rewritten) if isinstance(a, ast.Option) else self.rewritten(a)
+                )
         return tuple(found)
 
     def _member(self, name: ast.Ident, members: tuple[ast.Expr, ...], at: Span) -> ast.Ident:
@@ -352,13 +350,10 @@ def has_families(s: ast.Statement) -> bool:
     """Whether anything in it is for this pass."""
     if isinstance(s, ast.Each) or (isinstance(s, ast.Definition) and s.members):
         return True
-    stack: list[object] = [s]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, ast.MemberAccess) or (isinstance(node, ast.Line) and node.members):
-            return True
-        stack.extend(ast.children(node))
-    return False
+    return any(
+        isinstance(n, ast.MemberAccess) or (isinstance(n, ast.Line) and n.members != ())
+        for n in nodes(s)
+    )
 
 
 def _name(family: str, place: Place) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from hbc.frontend.text import ast
 from hbc.frontend.text.vocabulary import CONSTANTS, FUNCTIONS
+from hbc.frontend.text.walk import children, nodes
 from hbc.ir.ground.diag import Diagnostic, Note, did_you_mean
 from hbc.ir.lang.types import DTYPES
 
@@ -89,14 +90,8 @@ def _recursive(functions: dict[str, ast.Function]) -> Iterator[Diagnostic]:
 
 def _called(f: ast.Function, functions: dict[str, ast.Function]) -> list[str]:
     own = {p.text for p in f.parameters}
-    found: dict[str, None] = {}
-    stack: list[object] = [f.value]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, ast.Call | ast.EdgeAccess) and node.name.text not in own:
-            found[node.name.text] = None
-        stack.extend(ast.children(node))
-    return [name for name in found if name in functions]
+    calls = [n.name.text for n in nodes(f.value) if isinstance(n, ast.Call | ast.EdgeAccess)]
+    return [name for name in dict.fromkeys(calls) if name in functions and name not in own]
 
 
 def _parameters(f: ast.Function) -> Iterator[Diagnostic]:
@@ -142,4 +137,4 @@ def _unseen(
                     (Note("a function sees its parameters and what the file declares", f.name.span),),
                 )  # fmt: skip
             case _:
-                stack += [(child, lets) for child in reversed(ast.children(node))]
+                stack += [(child, lets) for child in reversed(children(node))]

@@ -13,8 +13,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from hbc.frontend.expand.calls import names
-from hbc.frontend.expand.trees import mapped
 from hbc.frontend.text import ast
+from hbc.frontend.text.walk import mapped, nodes
 from hbc.ir.ground.diag import Diagnostic, did_you_mean
 from hbc.ir.ground.record import record
 from hbc.ir.ground.source import Span
@@ -71,8 +71,7 @@ class Lifting:
             return self._func(e, owner, around)
         if isinstance(e, ast.Let):
             return self._let(e, owner, around)
-        changed: ast.Expr = mapped(e, lambda x: self._rewritten(x, owner, around))
-        return changed
+        return mapped(e, lambda x: self._rewritten(x, owner, around))
 
     def _let(self, e: ast.Let, owner: str, around: Sequence[str]) -> ast.Expr:
         """A reduction cannot read what only the expression around it names."""
@@ -171,20 +170,14 @@ class Lifting:
 
 def reductions(e: object) -> Iterator[ast.Reduction]:
     """Those in an expression, at any depth."""
-    stack = [e]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, ast.Reduction):
-            yield node
-        stack.extend(ast.children(node))
+    return (n for n in nodes(e) if isinstance(n, ast.Reduction))
 
 
 def renamed(e: ast.Expr, new: dict[str, str]) -> ast.Expr:
     """The expression with other names for variables."""
     if isinstance(e, ast.Name):
         return ast.Name(new[e.text], e.span) if e.text in new else e
-    changed: ast.Expr = mapped(e, lambda x: renamed(x, new))
-    return changed
+    return mapped(e, lambda x: renamed(x, new))
 
 
 def _literal(text: str, span: Span) -> ast.Expr:

@@ -6,7 +6,7 @@ their spans.
 
 from __future__ import annotations
 
-from dataclasses import field, fields, is_dataclass
+from dataclasses import field
 
 from hbc.ir.ground.record import record
 from hbc.ir.ground.source import Source, Span
@@ -356,7 +356,7 @@ class Line:
     name: Ident
     steps: tuple[Step, ...]
     span: Span = field(compare=False, repr=False)
-    members: tuple[Expr | Range, ...] = ()
+    members: tuple[Expr, ...] | Range = ()
 
 
 @record
@@ -398,15 +398,3 @@ class File:
     source: Source = field(compare=False, repr=False)
     imported: tuple[Source, ...] = field(default=(), compare=False, repr=False)
     repeated: tuple[Span, ...] = field(default=(), compare=False, repr=False)
-
-
-def children(node: object) -> list[object]:
-    """What lies directly below a node, for walks that need no recursion."""
-    found: list[object] = []
-    for field_ in fields(node) if is_dataclass(node) and not isinstance(node, type) else ():
-        value = getattr(node, field_.name)
-        if isinstance(value, tuple):
-            found.extend(value)
-        elif is_dataclass(value) and not isinstance(value, (Span, Source)):
-            found.append(value)
-    return found

@@ -13,6 +13,7 @@ from hbc.frontend.text.grammar import load_parser
 from hbc.frontend.text.resume import resume_text
 from hbc.frontend.text.syntax import explain
 from hbc.frontend.text.tree import TreeBuilder
+from hbc.frontend.text.walk import children
 from hbc.ir.ground.diag import Diagnostic, HbcError, left
 from hbc.ir.ground.source import Source, Span
 
@@ -88,4 +89,4 @@ def too_deep(statements: Iterable[Spanned]) -> Iterator[Diagnostic]:
                     "split it into several Funcs, or write a reduction",
                 )
                 break
-            stack.extend((child, depth + 1) for child in ast.children(node))
+            stack.extend((child, depth + 1) for child in children(node))

@@ -140,7 +140,7 @@ class TreeBuilder:
     def line(self, c: Children) -> ast.Line:
         if not isinstance(c[1], ast.Range | tuple):
             return ast.Line(self.ident(c[0]), trees(c), self.over(c))
-        members = (c[1],) if isinstance(c[1], ast.Range) else c[1][0]
+        members = c[1] if isinstance(c[1], ast.Range) else c[1][0]
         return ast.Line(self.ident(c[0]), trees(c[2:]), self.over(c), members)
 
     def step(self, c: Children) -> ast.Step:

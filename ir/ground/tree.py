@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 from enum import Enum, auto
 from typing import Any
 
@@ -103,9 +103,11 @@ _CHANGED = {
 
 
 def _fields(cls: type[Any], of: Sequence[Kinds]) -> tuple[list[str], dict[int, tuple[How, int]]]:
-    """The names of the fields, and by their number how those with nodes hold them, and of which kind."""
+    """The names of the fields, and by their number how those with nodes hold them, and of which kind.
+    A class without fields holds none."""
     held: dict[int, tuple[How, int]] = {}
-    for n, f in enumerate(fields(cls)):
+    all_fields = fields(cls) if is_dataclass(cls) else ()
+    for n, f in enumerate(all_fields):
         text = str(f.type)
         words = re.findall(r"\w+", text)
         kind = next((k for k, has in enumerate(of) if any(map(has, words))), None)
@@ -113,7 +115,7 @@ def _fields(cls: type[Any], of: Sequence[Kinds]) -> tuple[list[str], dict[int, t
             continue
         how = How.MIXED if "tuple" in words else How.OPTIONAL if "None" in words else How.ONE
         held[n] = How.MANY if re.fullmatch(r"tuple\[[^\[]*, \.\.\.\]", text) else how, kind
-    return [f.name for f in fields(cls)], held
+    return [f.name for f in all_fields], held
 
 
 def _listed(value: Any) -> tuple[Any, ...]:

@@ -32,9 +32,7 @@ def _statement(s: ast.Statement) -> str:
         case ast.Require(condition=condition, message=message):
             return f"require {expr(condition)}" + (f', "{message}"' if message else "")
         case ast.Reduce(domains=domains):
-            return "reduce " + ", ".join(
-                f"{d.name.text} in {_interval(d.interval)}" for d in domains
-            )
+            return f"reduce {', '.join(map(_domain, domains))}"
         case ast.Definition():
             return _definition(s)
         case ast.Schedule(name=name, targets=targets, lines=lines):
@@ -92,6 +90,14 @@ def expr(e: ast.Expr, least: int = _TOP) -> str:
             binds = ast.PRECEDENCE[op]
             first = binds + 1 if binds == ast.COMPARISON else binds
             return _bracketed(f"{expr(a, first)} {op} {expr(b, binds + 1)}", binds, least)
+        case ast.MemberAccess(name=name, members=members, indices=indices):
+            return f"{name.text}{_indices(members)}{_indices(indices)}"
+        case ast.Reduction(name=name, over=over, term=term, condition=condition):
+            along = ", ".join(_domain(o) if isinstance(o, ast.Domain) else expr(o) for o in over)
+            where = "" if condition is None else f" where {expr(condition)}"
+            return f"{name.text}({along}: {expr(term)}{where})"
+        case ast.Inlined(body=body):
+            return expr(body, least)
         case ast.Let(name=name, value=value, body=body):
             return _bracketed(f"let {name.text} = {expr(value)} in {expr(body)}", _TOP, least)
         case _:
@@ -100,6 +106,10 @@ def expr(e: ast.Expr, least: int = _TOP) -> str:
 
 def _bracketed(text: str, binds: int, least: int) -> str:
     return f"({text})" if binds < least else text
+
+
+def _domain(d: ast.Domain) -> str:
+    return f"{d.name.text} in {_interval(d.interval)}"
 
 
 def _interval(x: ast.Interval) -> str:

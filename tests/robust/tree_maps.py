@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from typing import assert_never
 
-from hbc.frontend.text import ast
+from hbc.frontend.text import ast, walk
 from hbc.ir.ground.source import Source, Span
 
 NOWHERE = Span(Source("made.hb", ""), 0, 0)
-ExprMap = Callable[[ast.Expr], ast.Expr]
+ExprMap = walk.ExprMap
 
 
 def ident(text: str) -> ast.Ident:
@@ -39,42 +38,19 @@ def access(array: str, *indices: ast.Expr) -> ast.Access:
 
 def mapped(e: ast.Expr, f: ExprMap) -> ast.Expr:
     """`f` of every node, the innermost first."""
-    return f(_inside(e, lambda c: mapped(c, f)))
+    return f(walk.mapped(e, lambda c: mapped(c, f)))
 
 
 def mapped_outside_indices(e: ast.Expr, f: ExprMap) -> ast.Expr:
     """`f` of every node that is not part of an index."""
     if isinstance(e, ast.Access | ast.EdgeAccess):
         return f(e)
-    return f(_inside(e, lambda c: mapped_outside_indices(c, f)))
-
-
-def _inside(e: ast.Expr, f: ExprMap) -> ast.Expr:
-    match e:
-        case ast.Name() | ast.Number() | ast.Boolean() | ast.Text():
-            return e
-        case ast.Access(indices=indices):
-            return replace(e, indices=tuple(map(f, indices)))
-        case ast.Call(args=args):
-            return replace(e, args=tuple(map(f, args)))
-        case ast.EdgeAccess(args=args, indices=indices):
-            return replace(e, args=tuple(map(f, args)), indices=tuple(map(f, indices)))
-        case ast.Unary(a=a):
-            return replace(e, a=f(a))
-        case ast.Binary(a=a, b=b):
-            return replace(e, a=f(a), b=f(b))
-        case ast.Let(value=value, body=body):
-            return replace(e, value=f(value), body=f(body))
-        case _:
-            assert_never(e)
+    return f(walk.mapped(e, lambda c: mapped_outside_indices(c, f)))
 
 
 def parts(e: ast.Expr) -> Iterator[ast.Expr]:
     """The expression and all below it."""
-    yield e
-    for c in ast.children(e):
-        if isinstance(c, ast.Expr):
-            yield from parts(c)
+    return (n for n in walk.nodes(e) if isinstance(n, ast.Expr))
 
 
 def substituted(e: ast.Expr, values: Mapping[str, ast.Expr]) -> ast.Expr:
@@ -99,14 +75,7 @@ def with_statements(file: ast.File, f: Callable[[ast.Statement], ast.Statement])
 
 def words(file: ast.File) -> set[str]:
     """Every name that the file uses."""
-    found = set()
-    left: list[object] = list(file.statements)
-    while left:
-        node = left.pop()
-        if isinstance(node, ast.Ident | ast.Name):
-            found.add(node.text)
-        left += ast.children(node)
-    return found
+    return {n.text for n in walk.nodes(file) if isinstance(n, ast.Ident | ast.Name)}
 
 
 def fresh(file: ast.File, stem: str) -> str:
