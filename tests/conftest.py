@@ -61,6 +61,7 @@ sys.path.insert(0, str(Path(__file__).parent / "suite"))
 
 import suite_compiles  # noqa: E402
 import suite_costs  # noqa: E402
+import suite_headers  # noqa: E402
 import suite_marks  # noqa: E402
 
 
@@ -86,7 +87,8 @@ def _compiles() -> Iterator[None]:
         return
     from hbc.codegen.build import cuda_cpu, run_tool, toolchain
 
-    kept = suite_compiles.Compiles(run_tool.compile_with)
+    headers = suite_headers.Precompiled(suite_compiles.FOLDER / suite_compiles.HEADERS)
+    kept = suite_compiles.Compiles(run_tool.compile_with, faster=headers)
     with pytest.MonkeyPatch.context() as patch:
         for module in (cuda_cpu, toolchain):
             patch.setattr(module, "compile_with", kept)

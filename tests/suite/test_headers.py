@@ -1,0 +1,69 @@
+"""Headers that are compiled beforehand change how long gcc takes, and nothing else."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from suite_headers import Precompiled
+
+TEXT = "#include <immintrin.h>\n__m128 f(__m128 a, __m128 b) { return _mm_add_ps(a, b); }\n"
+
+pytestmark = pytest.mark.skipif(
+    shutil.which("gcc") is None or not Path("/proc/cpuinfo").read_text().count("sse2"),
+    reason="no gcc for x86-64",
+)
+
+
+def command(folder: Path, *options: str, text: str = TEXT, compiler: str = "gcc") -> list[str]:
+    source = folder / "k.c"
+    source.write_text(text)
+    return [compiler, *options, "-c", str(source), "-o", str(folder / "k.o")]
+
+
+def test_from_the_second_time_on(tmp_path: Path) -> None:
+    faster = Precompiled(tmp_path / "headers")
+    words = command(tmp_path, "-O2", "-msse3")
+    assert faster(words) == words
+    sooner = faster(words)
+    header = Path(sooner[sooner.index("-include") + 1])
+    assert header.is_relative_to(tmp_path / "headers")
+    assert sooner == ["gcc", "-include", str(header), *words[1:]]
+    # -H names each header that is read, `!` one that was compiled; `..` is one that another includes.
+    said = subprocess.run([*sooner, "-H"], capture_output=True, check=True, text=True).stderr
+    assert said.startswith(f"! {header}.gch") and "\n.. " not in said
+
+
+def test_the_same_code(tmp_path: Path) -> None:
+    faster = Precompiled(tmp_path / "headers")
+    words = command(tmp_path, "-O2", "-msse3")
+    subprocess.run(words, check=True)
+    plain = (tmp_path / "k.o").read_bytes()
+    faster(words)
+    subprocess.run(faster(words), check=True)
+    assert (tmp_path / "k.o").read_bytes() == plain
+
+
+def test_other_options_have_another(tmp_path: Path) -> None:
+    faster = Precompiled(tmp_path / "headers")
+    ways = (("-O2",), ("-O1",), ("-O2", "-mavx2"), ("-O2", "-fsanitize=address"))
+    for way in ways:
+        faster(command(tmp_path, *way))
+    assert len({faster(command(tmp_path, *way))[2] for way in ways}) == len(ways)
+
+
+@pytest.mark.parametrize(
+    ("text", "compiler"), [("int a;\n", "gcc"), (TEXT, "clang"), (TEXT, "/usr/bin/cc1")]
+)
+def test_what_stays_as_it_is(text: str, compiler: str, tmp_path: Path) -> None:
+    faster = Precompiled(tmp_path / "headers")
+    words = command(tmp_path, "-O2", text=text, compiler=compiler)
+    assert [faster(words), faster(words)] == [words, words]
+
+
+def test_a_header_that_is_refused(tmp_path: Path) -> None:
+    faster = Precompiled(tmp_path / "headers")
+    words = command(tmp_path, "-O2", "-mno-such-thing")
+    assert [faster(words), faster(words)] == [words, words]
