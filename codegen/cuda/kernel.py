@@ -167,12 +167,12 @@ def _function(
     body = with_loops(body, device)
     device.scope.push()
     device.scope.reserve("thread", "lane", DYNAMIC)
-    if loops[0].resident is None:
+    if loops[0].marks.resident is None:
         _block_indices(loops, used, device)
     if shared > STATIC_SHARED:
         device.out.line(f"extern __shared__ __align__(128) unsigned char {DYNAMIC}[];")
     device.offset = 0 if shared > STATIC_SHARED else None
-    if loops[0].resident is None:
+    if loops[0].marks.resident is None:
         statement(body, device)
     else:
         tile_loop(loops, body, used, device)
@@ -207,7 +207,7 @@ def _parameters(
     and names, and what is passed for the arrays."""
     arrays, values = [], []
     read = free_variables(body).union(*(free_variables(loop.start) for loop in loops))
-    if loops[0].resident is not None:
+    if loops[0].marks.resident is not None:
         read = read.union(*(free_variables(loop.extent) for loop in loops))
     names = sorted(unit.scope.find(v).text for v in read - {loop.var for loop in loops})
     inside = {n.buffer for n in nodes(nest) if isinstance(n, ir.Allocate)}

@@ -42,7 +42,7 @@ def print_launch(launch: Launch, unit: Unit) -> None:
     out, code = unit.out, unit.codes["cuda"]
     extents = [str(scalar(loop.extent, unit)) for loop in reversed(launch.loops)]
     extents += ["1"] * (len(AXES) - len(extents))
-    resident = launch.loops[0].resident
+    resident = launch.loops[0].marks.resident
     if launch.dynamic:
         unit.dynamic_shared.update(dict.fromkeys(launch.kernels, launch.dynamic))
     with out.braces():

@@ -44,21 +44,23 @@ static int64_t resident_blocks(const void *kernel, const char *name, int threads
 
 def has_resident(kernel: Kernel) -> bool:
     """Whether any launch of a kernel is of blocks that stay."""
-    return any(isinstance(s, ir.For) and s.resident is not None for s in statements(kernel.body))
+    return any(
+        isinstance(s, ir.For) and s.marks.resident is not None for s in statements(kernel.body)
+    )
 
 
 def launch_bounds(threads: int, loop: ir.For) -> str:
     """The threads of a block and, where the schedule says so, the least number of blocks on a
     multiprocessor. HbcError: no multiprocessor holds so many."""
-    if loop.at_once is None:
+    if loop.marks.at_once is None:
         return str(threads)
-    if threads * loop.at_once > MOST_AT_ONCE:
+    if threads * loop.marks.at_once > MOST_AT_ONCE:
         most = MOST_AT_ONCE // threads
         raise error(
-            f"{loop.at_once} blocks of {threads} threads at once: a multiprocessor holds at most"
+            f"{loop.marks.at_once} blocks of {threads} threads at once: a multiprocessor holds at most"
             f" {MOST_AT_ONCE} threads", loop.span, f"`at_once({most})` is the most here",
         )  # fmt: skip
-    return f"{threads}, {loop.at_once}"
+    return f"{threads}, {loop.marks.at_once}"
 
 
 def tile_loop(loops: Sequence[ir.For], body: ir.Stmt, used: Collection[str], unit: Unit) -> None:

@@ -76,7 +76,7 @@ class _Work:
 
     def outside(self, s: ir.Stmt) -> ir.Stmt:
         """Around the loops over threads: one nest for aligned strides, one for others."""
-        if isinstance(s, ir.For) and s.stages > 1:
+        if isinstance(s, ir.For) and s.marks.stages > 1:
             body = staged_body(s)
             staged = () if body is None else {a.buffer for a in body.buffers}
             return map_stmt(s, lambda e: e, replace(self, staged=staged).outside)

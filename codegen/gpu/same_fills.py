@@ -9,6 +9,7 @@ find it packed.
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 
 from hbc.ir.algebra.simplify import simplify_stmt
 from hbc.ir.ground.record import record
@@ -117,5 +118,5 @@ def _numbered(s: ir.Stmt, depth: int) -> ir.Stmt:
     if isinstance(s, ir.For):
         name = f"#{depth}"
         body = _numbered(substitute_stmt(s.body, {s.var: ir.Var(name)}), depth + 1)
-        return ir.For(name, s.start, s.extent, s.kind, body)
+        return replace(s, var=name, body=body)
     return map_stmt(s, _same, lambda c: _numbered(c, depth))

@@ -48,17 +48,17 @@ class _Pass:
 
     def stmt(self, s: ir.Stmt) -> ir.Stmt:
         s = map_stmt(s, lambda e: e, self.stmt)
-        if not isinstance(s, ir.For) or s.stages == 1:
+        if not isinstance(s, ir.For) or s.marks.stages == 1:
             return s
-        if s.stages > MOST_STAGES:
+        if s.marks.stages > MOST_STAGES:
             raise error(
-                f"`pipeline({s.var}, {s.stages})`: {MOST_STAGES} stages are the most", s.span,
+                f"`pipeline({s.var}, {s.marks.stages})`: {MOST_STAGES} stages are the most", s.span,
                 "two to four are enough to hide how long memory takes",
             )  # fmt: skip
         body = staged_body(s)
         if body is None:
             raise error(
-                f"`pipeline({s.var}, {s.stages})`: nothing in the loop is copied to memory that "
+                f"`pipeline({s.var}, {s.marks.stages})`: nothing in the loop is copied to memory that "
                 "the block shares, so that nothing can be copied ahead", s.span,
                 f"stage what the loop reads: `A.in(..).compute_at(.., {s.var}).store_in(shared)`, with "
                 f"`{s.var}` outside of the loops over threads",
@@ -83,7 +83,7 @@ class _Staged:
     sizes: dict[str, int] = field(default_factory=dict)  # elements of a slot, by buffer
 
     def whole(self) -> ir.Stmt:
-        loop, stages = self.loop, self.loop.stages
+        loop, stages = self.loop, self.loop.marks.stages
         for a in self.body.buffers:
             per_row = max(1, SLOT_BYTES // a.element.bytes)
             self.sizes[a.buffer] = -(-int(const_value(a.extent) or 1) // per_row) * per_row
@@ -103,7 +103,7 @@ class _Staged:
         )
         result = block(
             self._first(copies, commit),
-            replace(loop, body=steady, stages=1),
+            replace(loop, body=steady, marks=replace(loop.marks, stages=1)),
             *([ir.CopyWait(0)] if waits else []),
         )
         for a in reversed(self.body.buffers):
@@ -115,11 +115,11 @@ class _Staged:
     def _first(self, copies: Sequence[ir.Stmt], commit: Sequence[ir.Stmt]) -> ir.Stmt:
         """The copies of the first iterations."""
         loop, turn = self.loop, ir.Var(self.ahead)
-        count = ir.const_index(loop.stages - 1)
+        count = ir.const_index(loop.marks.stages - 1)
         inside = NOTHING.with_range(self.ahead, self._range(count))
         first = self._copies(copies, add(loop.start, turn), turn, inside)
         body = block(ir.If(lt(turn, loop.extent), first), *commit)
-        if loop.stages == 2:
+        if loop.marks.stages == 2:
             return simplify_stmt(substitute_stmt(body, {self.ahead: ir.const_index(0)}))
         return ir.For(
             self.ahead, ir.const_index(0), count, ir.LoopKind.SERIAL, body, span=loop.span

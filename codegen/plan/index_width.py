@@ -42,7 +42,7 @@ def index_bounds(loops: Sequence[ir.For], body: ir.Stmt) -> list[Bound] | None:
     try:
         for loop in loops:
             found.names[loop.var] = _last(loop, found)
-        if loops and loops[0].resident is not None:
+        if loops and loops[0].marks.resident is not None:
             _tiles(loops, found)
         _statement(body, found)
     except TooWide:

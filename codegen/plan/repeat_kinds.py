@@ -17,7 +17,7 @@ def store_kind(s: ir.Store) -> tuple[object, ...]:
 
 def header(s: ir.For) -> tuple[object, ...]:
     """What a loop is, but for its name and its body."""
-    return s.kind, s.start, s.extent, s.stages, s.resident, s.at_once
+    return s.kind, s.start, s.extent, s.marks
 
 
 def operation(e: ir.Expr) -> tuple[object, ...]:

@@ -32,7 +32,7 @@ def _outside(s: ir.Stmt, strides: frozenset[str], tile: tuple[str, ...] | None) 
     """Down to the innermost loops over blocks. `tile`: the variables of those around that stay."""
     if not isinstance(s, ir.For) or s.kind is not ir.LoopKind.BLOCK:
         return map_stmt(s, lambda e: e, lambda c: _outside(c, strides, tile))
-    if s.resident is not None or tile is not None:
+    if s.marks.resident is not None or tile is not None:
         tile = (*(tile or ()), s.var)
     if any(isinstance(x, ir.For) and x.kind is ir.LoopKind.BLOCK for x in statements(s.body)):
         return map_stmt(s, lambda e: e, lambda c: _outside(c, strides, tile))

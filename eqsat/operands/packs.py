@@ -176,6 +176,7 @@ def fill(packs: Sequence[Pack], fresh: Fresh) -> ir.Stmt:
     for s in reversed(first.around):
         match s:
             case ir.For(var=var, start=start, extent=extent, kind=kind):
+                # Another loop over the same values: what a schedule asks of theirs is not for it.
                 body = ir.For(
                     var, start, extent, ir.LoopKind.SERIAL if first.scalar else kind, body
                 )

@@ -7,7 +7,7 @@ are packed; for each of its like these are replaced.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import field, replace
 
 from hbc.eqsat.operands.choice import Choice, Statement
 from hbc.eqsat.operands.perform import Packed, perform
@@ -115,14 +115,14 @@ def _replaced(s: ir.Stmt, given: Mapping[str, ir.Expr], names: Mapping[str, str]
 
     def stmt(s: ir.Stmt) -> ir.Stmt:
         match s:
-            case ir.Store(buffer=buffer, index=index, value=value, mask=mask):
-                there = None if mask is None else expr(mask)
-                return ir.Store(names.get(buffer, buffer), expr(index), expr(value), there)
-            case ir.For(var=var, start=start, extent=extent, kind=kind, body=body):
-                return ir.For(names.get(var, var), expr(start), expr(extent), kind, stmt(body))
-            case ir.Allocate(buffer=b, element=element, extent=extent, memory=memory, body=body):
-                return ir.Allocate(names.get(b, b), element, expr(extent), memory, stmt(body))
+            case ir.Store(buffer=b):
+                s = replace(s, buffer=names.get(b, b))
+            case ir.For(var=var):
+                s = replace(s, var=names.get(var, var))
+            case ir.Allocate(buffer=b):
+                s = replace(s, buffer=names.get(b, b))
             case _:
-                return map_stmt(s, expr, stmt)
+                pass
+        return map_stmt(s, expr, stmt)
 
     return stmt(s)

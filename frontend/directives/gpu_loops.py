@@ -51,14 +51,14 @@ def persistent(func: Func, stage: StagePlan, d: Directive) -> StagePlan:
             "at once", d.span,
             "`persistent()` takes as many as there is room for",
         )  # fmt: skip
-    return replace(stage, resident=count)
+    return replace(stage, marks=replace(stage.marks, resident=count))
 
 
 def at_once(func: Func, stage: StagePlan, d: Directive) -> StagePlan:
     """The loops over blocks with at least so many on a multiprocessor: a thread has at most the registers
     that this leaves it, and may have all of them."""
     _check_blocks(stage, d, "could run at once")
-    return replace(stage, at_once=integer(d, 0))
+    return replace(stage, marks=replace(stage.marks, at_once=integer(d, 0)))
 
 
 def _check_blocks(stage: StagePlan, d: Directive, what: str) -> None:

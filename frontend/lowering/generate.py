@@ -147,8 +147,8 @@ def _loops(g: Generator, nest: Nest, scope: Scope, depth: int) -> ir.Stmt:
     alone = scope.in_tail and g.program.target.machine != GPU
     stages = 1 if alone else dict(stage.pipelined).get(loop.dim, 1)
     first = next((x for x in stage.loops if x.kind is ir.LoopKind.BLOCK), None)
-    resident, at_once = (stage.resident, stage.at_once) if loop is first else (None, None)
-    return ir.For(name, start, extent, kind, body, loop.note, loop.span, stages, resident, at_once)
+    marks = replace(stage.marks if loop is first else ir.NO_MARKS, stages=stages)
+    return ir.For(name, start, extent, kind, body, loop.note, loop.span, marks)
 
 
 def _partial_splits(nest: Nest, dim: str) -> Iterator[Split]:

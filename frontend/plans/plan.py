@@ -84,8 +84,9 @@ class StagePlan:
     loops: tuple[Loop, ...]
     relations: tuple[Split | Fuse, ...] = ()
     atomic: bool = False
-    resident: int | None = None  # see `For`, as for `at_once`
-    at_once: int | None = None
+    marks: ir.Marks = (
+        ir.NO_MARKS
+    )  # of its outermost loop over blocks; `pipelined` has stages by dimension
     prefetches: tuple[PrefetchPlan, ...] = ()
     pipelined: tuple[tuple[str, int], ...] = ()
     special: tuple[tuple[ir.Expr, StagePlan], ...] = ()

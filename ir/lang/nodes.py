@@ -327,14 +327,27 @@ class Prefetch:
 
 
 @record
+class Marks:
+    """What else a schedule asks of a loop. `stages` above 1: software pipelining, loads that many iterations
+    less one ahead of their use. The outermost of a nest over BLOCKs that is `resident` runs on no more
+    blocks than a GPU runs at once, so many on each multiprocessor (0: as there is room for), which take
+    the iterations of the nest in turns; with `at_once`, its threads may have the registers that so many
+    blocks on a multiprocessor leave them. In text a mark is its name and its number."""
+
+    stages: int = 1
+    resident: int | None = None
+    at_once: int | None = None
+
+
+NO_MARKS = Marks()
+
+
+@record
 class For:
     """`var` from `start` over `extent` iterations (none when extent <= 0). `note` names the
     schedule line that made the loop, for comments in the generated code. VECTOR and UNROLL loops
-    have constant extents; once `vectorize` and `unroll` have run they are gone. `stages` above 1
-    asks for software pipelining: loads that many iterations less one ahead of their use. The outermost
-    of a nest over BLOCKs that is `resident` runs on no more blocks than a GPU runs at once, so many on
-    each multiprocessor (0: as there is room for), which take the iterations of the nest in turns; with
-    `at_once`, its threads may have the registers that so many blocks on a multiprocessor leave them."""
+    have constant extents; once `vectorize` and `unroll` have run they are gone. A pass that makes a
+    loop of another `replace`s what is otherwise, so that the marks stay."""
 
     var: str
     start: Expr
@@ -343,9 +356,7 @@ class For:
     body: Stmt
     note: str = field(default="", compare=False)
     span: Span | None = field(default=None, compare=False, repr=False)
-    stages: int = 1
-    resident: int | None = None
-    at_once: int | None = None
+    marks: Marks = NO_MARKS
 
 
 @record

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import fields
 
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.instruction import Instruction
@@ -133,11 +134,9 @@ def _for(c: Cursor) -> ir.For:
     start = expression(c)
     c.expect("count")
     extent = expression(c)
-    stages = c.number() if c.accept("stages") else 1
-    resident = c.number() if c.accept("resident") else None
-    at_once = c.number() if c.accept("at_once") else None
+    marks = ir.Marks(**{f.name: c.number() for f in fields(ir.Marks) if c.accept(f.name)})
     note = _note(c)
-    return ir.For(var, start, extent, kind, _body(c), note, None, stages, resident, at_once)
+    return ir.For(var, start, extent, kind, _body(c), note, None, marks)
 
 
 def _allocate(c: Cursor) -> ir.Allocate:

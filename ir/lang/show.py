@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from dataclasses import fields
 from typing import Final, assert_never
 
 from hbc.ir.lang import nodes as ir
@@ -163,10 +164,7 @@ def _lines(s: ir.Stmt, depth: int) -> list[str]:
             return [f"{pad}prefetch{into} {name_text(buffer)}.{element}{_place(index, None)}"]
         case ir.For(var=var, start=start, extent=extent, kind=kind, body=body, note=note):
             head = f"{kind} {name_text(var)} from {show(start)} count {show(extent)}"
-            stages = "" if s.stages == 1 else f" stages {s.stages}"
-            resident = "" if s.resident is None else f" resident {s.resident}"
-            at_once = "" if s.at_once is None else f" at_once {s.at_once}"
-            return _braced(head + stages + resident + at_once + _note(note), body, depth)
+            return _braced(head + _marks(s.marks) + _note(note), body, depth)
         case ir.Block(body=stmts):
             return [f"{pad}{{", *(x for c in stmts for x in _lines(c, depth + 1)), f"{pad}}}"]
         case ir.LetStmt():
@@ -223,6 +221,14 @@ def _list(*es: ir.Expr) -> str:
 
 def _place(index: ir.Expr, mask: ir.Expr | None) -> str:
     return f"[{_expr(index, 0)}]" if mask is None else f"[{_expr(index, 0)} if {_expr(mask, 0)}]"
+
+
+def _marks(marks: ir.Marks) -> str:
+    """Those that are not as without a word: ` stages 2`."""
+    if marks is ir.NO_MARKS:
+        return ""
+    values = ((f.name, getattr(marks, f.name)) for f in fields(marks))
+    return "".join(f" {k} {v}" for k, v in values if v != getattr(ir.NO_MARKS, k))
 
 
 def _note(note: str) -> str:

@@ -146,12 +146,12 @@ def _check_for(s: ir.For, names: Names, buffers: Mapping[str, DType], stage: str
     _check_new(s, s.var, names, stage)
     if s.kind in removed_by(stage):
         _fail(s, f"a {s.kind} loop is left", stage)
-    if s.stages < 1:
-        _fail(s, f"{s.stages} stages", stage)
-    if s.resident is not None and (s.kind is not ir.LoopKind.BLOCK or s.resident < 0):
-        _fail(s, f"a loop of kind `{s.kind}` with {s.resident} resident blocks", stage)
-    if s.at_once is not None and (s.kind is not ir.LoopKind.BLOCK or s.at_once < 1):
-        _fail(s, f"a loop of kind `{s.kind}` with {s.at_once} blocks at once", stage)
+    if s.marks.stages < 1:
+        _fail(s, f"{s.marks.stages} stages", stage)
+    if s.marks.resident is not None and (s.kind is not ir.LoopKind.BLOCK or s.marks.resident < 0):
+        _fail(s, f"a loop of kind `{s.kind}` with {s.marks.resident} resident blocks", stage)
+    if s.marks.at_once is not None and (s.kind is not ir.LoopKind.BLOCK or s.marks.at_once < 1):
+        _fail(s, f"a loop of kind `{s.kind}` with {s.marks.at_once} blocks at once", stage)
     _check_stmt(s.body, {**names, s.var: INDEX}, buffers, stage)
 
 

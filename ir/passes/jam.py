@@ -105,7 +105,7 @@ def _place(s: ir.Stmt, before: list[_Item]) -> None:
 
 def _together(a: ir.For, b: ir.For) -> ir.Stmt | None:
     """Two loops as one, when they have the same iterations."""
-    if (a.start, a.extent, a.kind, a.stages) != (b.start, b.extent, ir.LoopKind.SERIAL, b.stages):
+    if (a.start, a.extent, a.kind, a.marks) != (b.start, b.extent, ir.LoopKind.SERIAL, b.marks):
         return None
     if not _is_straight(a.body):
         return None
@@ -114,7 +114,7 @@ def _together(a: ir.For, b: ir.For) -> ir.Stmt | None:
         if any(_names(n) == a.var for n in nodes(body)):
             return None
         body = substitute_stmt(body, {b.var: ir.Var(a.var)})
-    return ir.For(a.var, a.start, a.extent, a.kind, block(a.body, body), a.note, a.span, a.stages)
+    return replace(a, body=block(a.body, body))
 
 
 def _names(n: ir.Node) -> str | None:

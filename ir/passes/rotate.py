@@ -31,7 +31,7 @@ from hbc.ir.passes.rotate_tiles import has_tiles, pipeline_tiles
 
 def rotate(s: ir.Stmt) -> ir.Stmt:
     """Every loop with `stages` above 1, pipelined. HbcError where its body is not straight-line."""
-    if isinstance(s, ir.For) and s.stages > 1:
+    if isinstance(s, ir.For) and s.marks.stages > 1:
         loop = replace(s, body=rotate(s.body))
         return pipeline_tiles(loop) if has_tiles(loop) else _pipeline(loop)
     return map_stmt(s, lambda e: e, rotate)
@@ -64,10 +64,10 @@ def _pipeline(loop: ir.For) -> ir.Stmt:
     written = frozenset(n.buffer for n in nodes(loop.body) if isinstance(n, ir.Store))
     loads = _Loads(loop.var, written)
     body = _collect(loop, loop.body, loads, frozenset())
-    plain = replace(loop, stages=1)
+    plain = replace(loop, marks=replace(loop.marks, stages=1))
     if not loads.names:
         return plain
-    depth = loop.stages - 1
+    depth = loop.marks.stages - 1
     registers = {
         load: [f"{name}_{n}" if depth > 1 else name for n in range(depth)]
         for load, name in loads.names.items()
@@ -120,7 +120,7 @@ def _collect(loop: ir.For, s: ir.Stmt, loads: _Loads, bound: frozenset[str]) -> 
             return s
         case _:
             raise error(
-                f"`pipeline({loop.var}, {loop.stages})` needs straight-line code in the loop, but "
+                f"`pipeline({loop.var}, {loop.marks.stages})` needs straight-line code in the loop, but "
                 "there is another loop or a condition in it", loop.span,
                 "pipeline the innermost loop that is not unrolled or vectorized, and let its splits "
                 "divide",

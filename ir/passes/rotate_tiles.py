@@ -45,7 +45,7 @@ def has_tiles(loop: ir.For) -> bool:
 def pipeline_tiles(loop: ir.For) -> ir.Stmt:
     """The loop with the loads of its tiles `stages - 1` iterations ahead; itself, on one stage, when
     there is nothing to load ahead."""
-    plain = replace(loop, stages=1)
+    plain = replace(loop, marks=replace(loop.marks, stages=1))
     found = _Fills(
         loop.var, frozenset(s.buffer for s in statements(loop) if isinstance(s, ir.Store))
     )
@@ -54,22 +54,21 @@ def pipeline_tiles(loop: ir.For) -> ir.Stmt:
     fills = {t: fill for t, fill in found.fills.items() if writes[t] == 1 and t in found.tiles}
     if not fills:
         return plain
-    ahead = loop.stages - 1
+    ahead = loop.marks.stages - 1
     ring = _Ring(loop, fills, found.tiles)
     enough = ge(loop.extent, ahead)
     facts = NOTHING.with_condition(enough)
-    turns = simplify(floordiv(sub(loop.extent, ahead), loop.stages), facts)
-    left = simplify(mod(sub(loop.extent, ahead), loop.stages), facts)
-    done = mul(turns, loop.stages)
+    turns = simplify(floordiv(sub(loop.extent, ahead), loop.marks.stages), facts)
+    left = simplify(mod(sub(loop.extent, ahead), loop.marks.stages), facts)
+    done = mul(turns, loop.marks.stages)
     first = [ring.load(t, n, ir.const_index(n)) for t in fills for n in range(ahead)]
-    start = mul(ir.Var(loop.var), loop.stages)
-    steady = ir.For(
-        loop.var, ir.const_index(0), turns, ir.LoopKind.SERIAL,
-        block(*(ring.iteration(add(start, n), n, ahead=True) for n in range(loop.stages))),
-        loop.note, loop.span,
-    )  # fmt: skip
-    last: ir.Stmt = ring.rest(done, loop.stages - 1)
-    for n in reversed(range(loop.stages - 1)):
+    start = mul(ir.Var(loop.var), loop.marks.stages)
+    steps = block(*(ring.iteration(add(start, n), n, ahead=True) for n in range(loop.marks.stages)))
+    steady = replace(
+        plain, start=ir.const_index(0), extent=turns, kind=ir.LoopKind.SERIAL, body=steps
+    )
+    last: ir.Stmt = ring.rest(done, loop.marks.stages - 1)
+    for n in reversed(range(loop.marks.stages - 1)):
         last = ir.If(eq(left, n), ring.rest(done, n), last)
     whole: ir.Stmt = simplify_stmt(block(*first, steady, last), facts)
     for name, a in ring.allocations():
@@ -118,12 +117,12 @@ class _Ring:
     tiles: Mapping[str, ir.Allocate]
 
     def name(self, tile: str, turn: int) -> str:
-        turns = self.loop.stages
+        turns = self.loop.marks.stages
         word = ("even", "odd")[turn % 2] if turns == 2 else f"turn{turn % turns}"
         return f"{tile}_{word}"
 
     def allocations(self) -> list[tuple[str, ir.Allocate]]:
-        turns = range(self.loop.stages)
+        turns = range(self.loop.marks.stages)
         return [(self.name(t, n), self.tiles[t]) for t in reversed(self.fills) for n in turns]
 
     def load(self, tile: str, turn: int, iteration: ir.Expr) -> ir.Stmt:
@@ -140,7 +139,7 @@ class _Ring:
 
     def iteration(self, iteration: ir.Expr, turn: int, *, ahead: bool) -> ir.Stmt:
         """The body on the copies of a turn; `ahead`: later tiles are loaded on the way."""
-        later = self.loop.stages - 1
+        later = self.loop.marks.stages - 1
 
         def below(s: ir.Stmt) -> ir.Stmt:
             match s:
@@ -165,7 +164,7 @@ class _Ring:
 
     def rest(self, done: ir.Expr, more: int) -> ir.Stmt:
         """The last iterations: `more` that still load ahead, and those that find all there."""
-        count = more + self.loop.stages - 1
+        count = more + self.loop.marks.stages - 1
         return block(*(self.iteration(add(done, n), n, ahead=n < more) for n in range(count)))
 
     def _on(self, e: ir.Expr, turn: int) -> ir.Expr:

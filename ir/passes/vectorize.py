@@ -226,11 +226,10 @@ class _Widen:
                     return ir.LetStmt(name, value, self.stmt(body, mask), s.span)
                 deeper = _Widen(self.lanes, {**self.varying, name: self._wide(value)})
                 return deeper.stmt(body, mask)
-            case ir.For(var=var, start=start, extent=extent, kind=kind, body=body):
+            case ir.For(var=var, start=start, extent=extent, body=body):
                 if self.varies(start) or self.varies(extent):
                     raise InternalError(f"the bounds of loop `{var}` differ between vector lanes")
-                inner = self.stmt(body, mask)
-                return ir.For(var, start, extent, kind, inner, s.note, s.span, s.stages)
+                return replace(s, body=self.stmt(body, mask))
             case ir.Allocate(buffer=buffer):
                 raise InternalError(f"`{buffer}` is allocated inside a vector loop")
             case ir.If(condition=condition, then=then, otherwise=other):

@@ -134,13 +134,13 @@ def _host(s: Stmt, env: Env) -> Iterator[list[Touch]]:
 def _blocks(s: For, env: Env, run: _Run) -> Iterator[list[Touch]]:
     """A run for each block; one for all iterations of a nest whose blocks stay."""
     for inside in _tiles(s, env):
-        if s.resident is None:
+        if s.marks.resident is None:
             run = replace(run, found=[], ahead=[[]], barriers=dict.fromkeys(BarrierScope, 0))
         run.block(_body(s), inside)
-        if s.resident is None:
+        if s.marks.resident is None:
             yield run.found
         run.tile += 1
-    if s.resident is not None:
+    if s.marks.resident is not None:
         yield run.found
 
 

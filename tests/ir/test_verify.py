@@ -12,7 +12,7 @@ from hypothesis import given, settings
 
 from hbc.ir.algebra.simplify import simplify_kernel
 from hbc.ir.ground.diag import InternalError
-from hbc.ir.lang.nodes import Block, Const, For, Gather, Let, LoopKind, Store, const_index
+from hbc.ir.lang.nodes import Block, Const, For, Gather, Let, LoopKind, Marks, Store, const_index
 from hbc.ir.lang.read import read_kernel
 from hbc.ir.lang.types import F32
 from hbc.ir.meaning.verify import verify
@@ -121,7 +121,7 @@ def test_what_a_text_cannot_say() -> None:
         (Store("C", zero, Const(0.1, F32(1))), "0.1 is not a f32"),
         (Store("C", zero, Const(True, F32(1))), "True is not a f32"),
         (Store("C", zero, Gather(one, ())), "a gather of no lanes"),
-        (For("i", zero, zero, LoopKind.SERIAL, Block(()), stages=0), "0 stages"),
+        (For("i", zero, zero, LoopKind.SERIAL, Block(()), marks=Marks(stages=0)), "0 stages"),
         (Store("C", zero, Let("t", zero, Let("t", zero, one))), "`t` is bound where it has"),
     ):
         with pytest.raises(InternalError, match=f"after `lower`: {mistake}"):

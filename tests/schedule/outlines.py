@@ -18,6 +18,7 @@ from hbc.ir.lang.nodes import (
     If,
     LetStmt,
     LoopKind,
+    Marks,
     Prefetch,
     Stmt,
     Store,
@@ -69,7 +70,9 @@ def _lines(s: Stmt, depth: int) -> Iterator[str]:
         case Block(body=body):
             for c in body:
                 yield from _lines(c, depth)
-        case For(var=var, start=start, extent=extent, kind=kind, body=body, stages=stages):
+        case For(
+            var=var, start=start, extent=extent, kind=kind, body=body, marks=Marks(stages=stages)
+        ):
             begin = "" if show(start) == "0" else f" from {show(start)}"
             more = f" in {stages} stages" if stages > 1 else ""
             name = "" if kind is LoopKind.SERIAL else f"{kind} "
