@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import cast
 
 from hbc.frontend.isa import ast as isa_ast
 from hbc.frontend.isa.tree import DescriptionBuilder
@@ -39,7 +38,7 @@ def parse_descriptions(source: Source) -> isa_ast.Descriptions:
                 text = " " * following.start() + source.text[following.start() :]
                 continue
             builder = DescriptionBuilder(source)
-            found = cast(isa_ast.Descriptions, builder.fold_tree(tree))
+            found: isa_ast.Descriptions = builder.build(tree)
             mistakes += builder.mistakes or too_deep(found.described)
             if not mistakes:
                 return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from hbc.frontend.sketch import ast
-from hbc.frontend.sketch.tree import TreeBuilder
+from hbc.frontend.sketch.tree import SketchBuilder
 from hbc.frontend.text.giants import refuse_giants
 from hbc.frontend.text.grammar import load_parser
 from hbc.ir.ground.diag import Diagnostic, HbcError, did_you_mean
@@ -42,7 +42,8 @@ def parse_sketch(source: Source) -> ast.File:
         tree = load_parser("sf").parse(source.text)
     except UnexpectedInput as unexpected:
         raise HbcError(explain(unexpected, source)) from None
-    return TreeBuilder(source).build(tree)
+    file: ast.File = SketchBuilder(source).build(tree)
+    return file
 
 
 def explain(unexpected: UnexpectedInput, source: Source) -> Diagnostic:

@@ -12,7 +12,7 @@ from hbc.frontend.text.giants import DEEPEST_NESTING, refuse_giants
 from hbc.frontend.text.grammar import load_parser
 from hbc.frontend.text.resume import resume_text
 from hbc.frontend.text.syntax import explain
-from hbc.frontend.text.tree import TreeBuilder
+from hbc.frontend.text.tree import KernelBuilder
 from hbc.frontend.text.walk import children
 from hbc.ir.ground.diag import Diagnostic, HbcError, left
 from hbc.ir.ground.source import Source, Span
@@ -58,8 +58,8 @@ def parse_whole(source: Source) -> ast.File:
             start, text = resume_text(source.text, max(at, start))
             continue
         if not mistakes:
-            builder = TreeBuilder(source)
-            file = builder.build(tree)
+            builder = KernelBuilder(source)
+            file: ast.File = builder.build(tree)
             mistakes = builder.mistakes or list(too_deep(file.statements))
             if not mistakes:
                 return file

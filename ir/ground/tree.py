@@ -10,38 +10,39 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from enum import Enum, auto
-from typing import Any
+from typing import Any, TypeVar
 
 from hbc.ir.ground.record import Method, method
 
+T = TypeVar("T")
 Kinds = Callable[[str], bool]
 """Whether a word of an annotation is such a kind of node."""
 
 
-class ByClass(dict[type, Method]):
-    """A function for each class of nodes, made when it is first asked for."""
+class ByClass(dict[type, T]):
+    """Something for each class of nodes, made when it is first asked for."""
 
-    def __init__(self, make: Callable[[type[Any]], Method]) -> None:
+    def __init__(self, make: Callable[[type[Any]], T]) -> None:
         self.make = make
 
-    def __missing__(self, cls: type[Any]) -> Method:
+    def __missing__(self, cls: type[Any]) -> T:
         made = self[cls] = self.make(cls)
         return made
 
 
-def children_by_class(of: Kinds) -> ByClass:
+def children_by_class(of: Kinds) -> ByClass[Method]:
     """Functions from a node to its children of some kinds, in the order of its fields."""
 
     def make(cls: type[Any]) -> Method:
         names, held = _fields(cls, [of])
         parts, optional = list[str](), ""
-        for n, (how, _) in held.items():
-            if how is How.OPTIONAL and n == max(held):
+        for n, (amount, _) in held.items():
+            if amount is How.OPTIONAL and n == max(held):
                 optional = f"self.f{n}"
             else:
-                parts.append(_LISTED[how].format(f"self.f{n}"))
+                parts.append(_LISTED[amount].format(f"self.f{n}"))
         text = f"({''.join(f'{part}, ' for part in parts)})"
-        if [how for how, _ in held.values()] == [How.MANY]:
+        if [amount for amount, _ in held.values()] == [How.MANY]:
             text = f"self.f{min(held)}"
         if optional:
             more = f"({''.join(f'{part}, ' for part in [*parts, optional])})"
@@ -55,7 +56,7 @@ def map_by_class(
     of: Sequence[Kinds],
     adapted: Mapping[str, str] | None = None,
     makers: Mapping[type, Method] | None = None,
-) -> ByClass:
+) -> ByClass[Method]:
     """Functions from a node and a function for each of the kinds to the node with its children changed by
     them, in the order of its fields; the node itself where none was. `adapted`: by annotation, what
     becomes of a field `{0}` when the first child is `{1}`. `makers`: what makes a node in place of its
@@ -64,11 +65,11 @@ def map_by_class(
     def make(cls: type[Any]) -> Method:
         names, held = _fields(cls, of)
         changes = [
-            f"f{n} = {_CHANGED[how].format(f'self.f{n}', f'on{kind}')}"
-            for n, (how, kind) in held.items()
+            f"f{n} = {_CHANGED[amount].format(f'self.f{n}', f'on{kind}')}"
+            for n, (amount, kind) in held.items()
         ]
         first = next(
-            (f"f{n}[0]" if how is How.MANY else f"f{n}" for n, (how, _) in held.items()), ""
+            (f"f{n}[0]" if amount is How.MANY else f"f{n}" for n, (amount, _) in held.items()), ""
         )
         values = [
             f"f{n}" if n in held
@@ -93,6 +94,14 @@ class How(Enum):
     MIXED = auto()
 
 
+def how(annotation: str) -> How:
+    if re.fullmatch(r"tuple\[[^\[]*, \.\.\.\]", annotation):
+        return How.MANY
+    if "tuple" in annotation:
+        return How.MIXED
+    return How.OPTIONAL if re.search(r"\bNone\b", annotation) else How.ONE
+
+
 _LISTED = {
     How.ONE: "{}", How.OPTIONAL: "*listed({})", How.MANY: "*{}", How.MIXED: "*listed({})",
 }  # fmt: skip
@@ -113,8 +122,7 @@ def _fields(cls: type[Any], of: Sequence[Kinds]) -> tuple[list[str], dict[int, t
         kind = next((k for k, has in enumerate(of) if any(map(has, words))), None)
         if kind is None:
             continue
-        how = How.MIXED if "tuple" in words else How.OPTIONAL if "None" in words else How.ONE
-        held[n] = How.MANY if re.fullmatch(r"tuple\[[^\[]*, \.\.\.\]", text) else how, kind
+        held[n] = how(text), kind
     return [f.name for f in all_fields], held
 
 
