@@ -38,7 +38,7 @@ STAGED = (
 
 def launches(text: str) -> list[str]:
     """The functions that the host launches, each once."""
-    return list(dict.fromkeys(re.findall(r"(\w+?)(?:_64)?<<<grid", text)))
+    return list(dict.fromkeys(re.findall(r"(bytes_\w+?)(?:_64)?<<<grid", text)))
 
 
 @pytest.mark.parametrize(("staged", "before"), [("", 4), (STAGED, 0)])
