@@ -8,12 +8,14 @@ from math import prod
 
 from hbc.codegen.plan.tile_lives import Lives
 from hbc.codegen.plan.tile_regions import Planner, Region, Shape, TileError, func_of
+from hbc.codegen.plan.tile_reloads import load_again
 from hbc.codegen.plan.tile_steps import Product, accesses, distinct, tiles_of
 from hbc.ir.ground.diag import Diagnostic, InternalError
 from hbc.ir.ground.record import record
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import const_value
 from hbc.ir.lang.instruction import Instruction
+from hbc.ir.lang.types import TILES
 from hbc.ir.meaning.contraction import shape
 
 
@@ -37,6 +39,7 @@ def plan_tiles(body: ir.Stmt, instructions: Sequence[Instruction]) -> TilePlan:
     if not tiles_of(body):
         return replace(NO_TILES, body=body)
     body = distinct(body)
+    body = load_again(body, min(i.place.count for i in instructions if i.place.memory in TILES))
     tiles = tiles_of(body)
     shapes, registers = _shapes(body, tiles, {i.name: i for i in instructions})
     lives = Lives(tiles)

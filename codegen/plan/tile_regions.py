@@ -67,7 +67,7 @@ class Planner:
         kept = [func for func, n in funcs.items() if func != most and n > 1]
         if kept:
             which = " and ".join(f"`{func}`" for func in kept)
-            hint += f" (tiles of {which} are loaded once, and never again to save registers)"
+            hint += f" (tiles of {which} are not loaded again: they stay over a loop or a branch)"
         text = f"{message}, and there are {self.count}: {listed}"
         return TileError(Diagnostic(text, span, hint))
 

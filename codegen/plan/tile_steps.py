@@ -147,10 +147,15 @@ def distinct(s: ir.Stmt) -> ir.Stmt:
             names = {**names, s.buffer: name}
             return replace(s, buffer=name, body=below(s.body, names))
         if isinstance(s, ir.Store):
-            s = replace(s, buffer=names.get(s.buffer, s.buffer), value=_renamed(s.value, names))
+            s = renamed_tiles(s, names)
         return map_stmt(s, lambda e: e, lambda c: below(c, names))
 
     return below(s, {})
+
+
+def renamed_tiles(s: ir.Store, names: Mapping[str, str]) -> ir.Store:
+    """The statement on tiles of other names."""
+    return replace(s, buffer=names.get(s.buffer, s.buffer), value=_renamed(s.value, names))
 
 
 def label(tile: str) -> str:
