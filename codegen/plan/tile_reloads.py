@@ -133,13 +133,14 @@ def _split(s: ir.Stmt, o: _Operand, use: int, steps: Mapping[int, ir.Stmt], agai
         if isinstance(s, ir.Store):
             if moved and s is o.load:
                 return ir.Block(())
-            new = renamed_tiles(s, {o.tile: again}) if id(s) in late else s
-            return block(replace(o.load, buffer=again), new) if id(s) == first else new
+            step = renamed_tiles(s, {o.tile: again}) if id(s) in late else s
+            return block(replace(o.load, buffer=again), step) if id(s) == first else step
         inner = tuple(below(c) for c in parts(s))
         new = block(*inner) if isinstance(s, ir.Block) else with_parts(s, inner)
-        if isinstance(new, ir.Allocate) and new.buffer == o.tile:
-            kept = new.body if moved else new
-            return replace(new, buffer=again, body=kept)
-        return new
+        match new:
+            case ir.Allocate(buffer=o.tile, body=body):
+                return replace(new, buffer=again, body=body if moved else new)
+            case _:
+                return new
 
     return below(s)
