@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from hbc.cli.files.data import read_array
 from hbc.cli.files.loaded import Loaded
-from hbc.cli.files.sizes import Shape, extents, given_sizes, index_value, infer_sizes
+from hbc.cli.files.sizes import Shape, extents, given_sizes, infer_sizes, size_value
 from hbc.cli.show.report import notice
 from hbc.frontend.program.funcs import Example, Fill, Image, Pipeline
 from hbc.ir.ground.diag import Diagnostic, HbcError, UsageError, did_you_mean, error
@@ -114,8 +114,8 @@ def value_range(p: Pipeline, image: Image, sizes: Mapping[str, int]) -> tuple[in
     low, high = image.element.limits
     for bound in p.bounds:
         if bound.name == image.name:
-            low = max(low, index_value(bound.lo, sizes))
-            high = min(high, index_value(bound.hi, sizes) - 1)
+            low = max(low, size_value(bound.lo, sizes))
+            high = min(high, size_value(bound.hi, sizes) - 1)
     return low, high
 
 

@@ -6,9 +6,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
+from hbc.frontend.program.constants import index_value
 from hbc.frontend.program.funcs import Image, Pipeline
-from hbc.ir.ground.diag import Diagnostic, HbcError, Note, UsageError, error
+from hbc.ir.ground.diag import Diagnostic, HbcError, InternalError, Note, UsageError, error
 from hbc.ir.lang import nodes as ir
+from hbc.ir.lang.show import show
 from hbc.ir.lang.walk import free_variables, nodes
 
 
@@ -38,32 +40,17 @@ class _Known:
     because: str
 
 
-def index_value(e: ir.Expr, sizes: Mapping[str, int]) -> int:
-    """The value of an index expression or condition over the sizes; `/` and `%` floor."""
-    match e:
-        case ir.Const(value=value):
-            return int(value)
-        case ir.Var(name=name):
-            return sizes[name]
-        case ir.Cast(value=value):
-            return index_value(value, sizes)
-        case ir.Unary(op=ir.UnaryOp.NEG, a=a):
-            return -index_value(a, sizes)
-        case ir.Unary(op=ir.UnaryOp.ABS, a=a):
-            return abs(index_value(a, sizes))
-        case ir.Unary(op=ir.UnaryOp.NOT, a=a):
-            return int(not index_value(a, sizes))
-        case ir.Select(condition=condition, a=a, b=b):
-            return index_value(a if index_value(condition, sizes) else b, sizes)
-        case ir.Binary(op=op, a=a, b=b):
-            return _binary(op, index_value(a, sizes), index_value(b, sizes))
-        case _:
-            raise TypeError(f"not an expression over the sizes: {type(e).__name__}")
+def size_value(e: ir.Expr, sizes: Mapping[str, int]) -> int:
+    """The value of an index expression or condition over these sizes alone."""
+    value = index_value(e, sizes)
+    if value is None:
+        raise InternalError(f"not an expression over the sizes: {show(e)}")
+    return value
 
 
 def extents(image: Image, sizes: Mapping[str, int]) -> tuple[int, ...]:
     """The shape of an array at the given sizes."""
-    return tuple(index_value(e, sizes) for e in image.extents)
+    return tuple(size_value(e, sizes) for e in image.extents)
 
 
 def given_sizes(p: Pipeline, settings: Mapping[str, str]) -> dict[str, int]:
@@ -131,7 +118,7 @@ def check_sizes(p: Pipeline, sizes: Mapping[str, int]) -> None:
             text = ", ".join(map(str, shape))
             wrong.append(Diagnostic(f"`{image.name}` would be [{text}] at {at}", image.span))
     for requirement in p.requirements:
-        if not index_value(requirement.condition, sizes):
+        if not size_value(requirement.condition, sizes):
             said = f"{requirement.message} (at {at})"
             wrong.append(Diagnostic(said, requirement.span))
     if wrong:
@@ -154,9 +141,9 @@ def _equations(p: Pipeline, shapes: tuple[Shape, ...]) -> Iterator[_Equation]:
                 isinstance(n, ir.Binary) and n.op in (ir.Op.DIV, ir.Op.MOD) for n in nodes(extent)
             ):
                 continue
-            base = index_value(extent, zero)
+            base = size_value(extent, zero)
             coefficients = tuple(
-                (name, index_value(extent, zero | {name: 1}) - base)
+                (name, size_value(extent, zero | {name: 1}) - base)
                 for name in sorted(free_variables(extent))
             )
             because = f"{array.origin} is {length} long in dimension {dim}"
@@ -208,43 +195,3 @@ def _declared(image: Image, dim: int) -> Iterator[Note]:
     span = image.extents[dim].span
     if span is not None and span != image.span:
         yield Note(f"this is dimension {dim} of `{image.name}`", span)
-
-
-def _binary(op: ir.Op, a: int, b: int) -> int:
-    match op:
-        case ir.Op.ADD:
-            return a + b
-        case ir.Op.SUB:
-            return a - b
-        case ir.Op.MUL:
-            return a * b
-        case ir.Op.DIV:
-            return a // b if b else 0
-        case ir.Op.MOD:
-            return a % b if b else 0
-        case ir.Op.MIN:
-            return min(a, b)
-        case ir.Op.MAX:
-            return max(a, b)
-        case ir.Op.AND:
-            return a & b
-        case ir.Op.OR:
-            return a | b
-        case ir.Op.XOR:
-            return a ^ b
-        case ir.Op.LT:
-            return int(a < b)
-        case ir.Op.LE:
-            return int(a <= b)
-        case ir.Op.GT:
-            return int(a > b)
-        case ir.Op.GE:
-            return int(a >= b)
-        case ir.Op.EQ:
-            return int(a == b)
-        case ir.Op.NE:
-            return int(a != b)
-        case ir.Op.SHL:
-            return a << (b % 64)
-        case ir.Op.SHR:
-            return a >> (b % 64)

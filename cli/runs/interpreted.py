@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from hbc.cli.files.sizes import index_value
+from hbc.frontend.program.constants import index_value
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.kernel import Kernel
 from hbc.ir.lang.types import CONDITION, INDEX
-from hbc.ir.lang.walk import children, contains
+from hbc.ir.lang.walk import children
 
 
 def statements_run(kernel: Kernel, sizes: Mapping[str, int]) -> int:
@@ -41,9 +41,4 @@ def _run(s: ir.Stmt, known: Mapping[str, int]) -> int:
 
 def _value(e: ir.Expr, known: Mapping[str, int]) -> int | None:
     """The value of an index or condition; None where that depends on more than is known."""
-    if e.type not in (INDEX, CONDITION) or contains(e, ir.Load):
-        return None
-    try:
-        return index_value(e, known)
-    except (KeyError, TypeError):
-        return None
+    return index_value(e, known) if e.type in (INDEX, CONDITION) else None

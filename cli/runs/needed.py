@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from hbc.cli.files.sizes import extents, index_value
+from hbc.cli.files.sizes import extents, size_value
 from hbc.frontend.program.funcs import Func, Pipeline, Update
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.walk import children
@@ -61,8 +61,8 @@ def stages(
     for update in func.updates:
         ranges = {name: pure[name] for name in _pure_variables(func, update)}
         for r in update.reduce:
-            start = index_value(r.start, sizes)
-            ranges[r.name] = Range(start, start + index_value(r.extent, sizes) - 1)
+            start = size_value(r.start, sizes)
+            ranges[r.name] = Range(start, start + size_value(r.extent, sizes) - 1)
         condition = () if update.condition is None else (update.condition,)
         yield (*update.indices, update.value, *condition), ranges
 
@@ -103,7 +103,7 @@ def _pure_variables(func: Func, update: Update) -> list[str]:
 
 def _promises(p: Pipeline, sizes: Mapping[str, int]) -> dict[str, Range]:
     return {
-        bound.name: Range(index_value(bound.lo, sizes), index_value(bound.hi, sizes) - 1)
+        bound.name: Range(size_value(bound.lo, sizes), size_value(bound.hi, sizes) - 1)
         for bound in p.bounds
     }
 

@@ -9,7 +9,7 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from hbc.cli.files.inputs import fill_array, value_range
-from hbc.cli.files.sizes import check_sizes, extents, index_value
+from hbc.cli.files.sizes import check_sizes, extents, size_value
 from hbc.cli.runs.strides import row_strides
 from hbc.cli.runs.work import count_work
 from hbc.frontend.program.funcs import Example, Fill, Image, Pipeline
@@ -137,7 +137,7 @@ def accepted(p: Pipeline, checks: tuple[Check, ...], sizes: Mapping[str, int]) -
     except HbcError:
         return False
     known = {**sizes, **_dense_strides(p, sizes)}
-    if any(not index_value(check.condition, known) for check in checks):
+    if any(not size_value(check.condition, known) for check in checks):
         return False
     # A bound that leaves an input no value.
     return all(_has_values(p, image, sizes) for image in p.inputs if not image.element.is_float)
