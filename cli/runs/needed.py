@@ -2,52 +2,35 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
 
 from hbc.cli.files.sizes import extents, size_value
 from hbc.frontend.program.funcs import Func, Pipeline, Update
+from hbc.ir.algebra.domain import Domain, Of, fold
+from hbc.ir.algebra.intervals import UNKNOWN, Range, hull, of_indices
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.walk import children
 
-
-@dataclass(frozen=True, slots=True)
-class Range:
-    """low .. high, both included; infinite where nothing is known."""
-
-    low: float
-    high: float
-
-    @property
-    def count(self) -> int:
-        """How many integers; 0 when empty, 1 when unbounded."""
-        if not (math.isfinite(self.low) and math.isfinite(self.high)):
-            return 1
-        return max(0, int(self.high - self.low) + 1)
-
-
 Box = tuple[Range, ...]
-UNKNOWN = Range(-math.inf, math.inf)
 
 
 def needed_boxes(p: Pipeline, sizes: Mapping[str, int]) -> dict[str, Box]:
     """The box of each Func that is needed for the outputs; Funcs that are not needed are absent."""
     boxes: dict[str, Box] = {
-        image.name: tuple(Range(0, extent - 1) for extent in extents(image, sizes))
+        image.name: tuple((0, extent - 1) for extent in extents(image, sizes))
         for image in p.outputs
     }
     funcs = {func.name for func in p.funcs}
-    promised = _promises(p, sizes)
+    domain = of_indices(_stored(_promises(p, sizes)))
     for func in reversed(p.funcs):
-        if func.name not in boxes or not all(r.count for r in boxes[func.name]):
+        if func.name not in boxes or not all(count(r) for r in boxes[func.name]):
             continue
         for values, ranges in stages(func, boxes[func.name], sizes):
-            scope = {name: Range(size, size) for name, size in sizes.items()} | ranges
+            scope = {name: (size, size) for name, size in sizes.items()} | ranges
             for value in values:
-                for access, inner in _accesses(value, scope, promised):
+                for access, inner in _accesses(value, scope, domain):
                     if access.name in funcs and access.name != func.name:
-                        box = tuple(range_of(i, inner, promised) for i in access.indices)
+                        box = tuple(fold(i, domain, inner) for i in access.indices)
                         boxes[access.name] = _hull(boxes.get(access.name), box)
     return boxes
 
@@ -62,35 +45,15 @@ def stages(
         ranges = {name: pure[name] for name in _pure_variables(func, update)}
         for r in update.reduce:
             start = size_value(r.start, sizes)
-            ranges[r.name] = Range(start, start + size_value(r.extent, sizes) - 1)
+            ranges[r.name] = start, start + size_value(r.extent, sizes) - 1
         condition = () if update.condition is None else (update.condition,)
         yield (*update.indices, update.value, *condition), ranges
 
 
-def range_of(e: ir.Expr, scope: Mapping[str, Range], promised: Mapping[str, Range]) -> Range:
-    """Where the values of an index expression lie."""
-    match e:
-        case ir.Const(value=value):
-            return Range(float(value), float(value))
-        case ir.Var(name=name):
-            return scope.get(name, UNKNOWN)
-        case ir.Cast(value=value):
-            return range_of(value, scope, promised)
-        case ir.Unary(op=ir.UnaryOp.NEG, a=a):
-            r = range_of(a, scope, promised)
-            return Range(-r.high, -r.low)
-        case ir.Select(a=a, b=b):
-            x, y = range_of(a, scope, promised), range_of(b, scope, promised)
-            return Range(min(x.low, y.low), max(x.high, y.high))
-        case ir.Let(name=name, value=value, body=body):
-            inner = {**scope, name: range_of(value, scope, promised)}
-            return range_of(body, inner, promised)
-        case ir.Access(name=name):
-            return promised.get(name, UNKNOWN)
-        case ir.Binary(op=op, a=a, b=b):
-            return _binary(op, range_of(a, scope, promised), range_of(b, scope, promised))
-        case _:
-            return UNKNOWN
+def count(r: Range) -> int:
+    """How many integers; 0 when empty, 1 when unbounded."""
+    low, high = r
+    return 1 if low is None or high is None else max(0, high - low + 1)
 
 
 def _pure_variables(func: Func, update: Update) -> list[str]:
@@ -103,53 +66,31 @@ def _pure_variables(func: Func, update: Update) -> list[str]:
 
 def _promises(p: Pipeline, sizes: Mapping[str, int]) -> dict[str, Range]:
     return {
-        bound.name: Range(size_value(bound.lo, sizes), size_value(bound.hi, sizes) - 1)
+        bound.name: (size_value(bound.lo, sizes), size_value(bound.hi, sizes) - 1)
         for bound in p.bounds
     }
 
 
+def _stored(promised: Mapping[str, Range]) -> Callable[[ir.Expr, Of[Range]], Range]:
+    """What may stand in arrays and Funcs."""
+    return lambda e, of: promised.get(e.name, UNKNOWN) if isinstance(e, ir.Access) else UNKNOWN
+
+
 def _accesses(
-    e: ir.Expr, scope: Mapping[str, Range], promised: Mapping[str, Range]
+    e: ir.Expr, scope: Mapping[str, Range], domain: Domain[Range]
 ) -> Iterator[tuple[ir.Access, Mapping[str, Range]]]:
     """Every access in `e`, indices included, with the ranges that hold there."""
     if isinstance(e, ir.Access):
         yield e, scope
     if isinstance(e, ir.Let):
-        yield from _accesses(e.value, scope, promised)
-        inner = {**scope, e.name: range_of(e.value, scope, promised)}
-        yield from _accesses(e.body, inner, promised)
+        yield from _accesses(e.value, scope, domain)
+        inner = {**scope, e.name: fold(e.value, domain, scope)}
+        yield from _accesses(e.body, inner, domain)
         return
     for child in children(e):
         if isinstance(child, ir.Expr):
-            yield from _accesses(child, scope, promised)
+            yield from _accesses(child, scope, domain)
 
 
 def _hull(a: Box | None, b: Box) -> Box:
-    if a is None:
-        return b
-    return tuple(Range(min(x.low, y.low), max(x.high, y.high)) for x, y in zip(a, b, strict=True))
-
-
-def _binary(op: ir.Op, a: Range, b: Range) -> Range:
-    match op:
-        case ir.Op.ADD:
-            return Range(a.low + b.low, a.high + b.high)
-        case ir.Op.SUB:
-            return Range(a.low - b.high, a.high - b.low)
-        case ir.Op.MIN:
-            return Range(min(a.low, b.low), min(a.high, b.high))
-        case ir.Op.MAX:
-            return Range(max(a.low, b.low), max(a.high, b.high))
-        case ir.Op.MUL if all(map(math.isfinite, (a.low, a.high, b.low, b.high))):
-            corners = [x * y for x in (a.low, a.high) for y in (b.low, b.high)]
-            return Range(min(corners), max(corners))
-        case ir.Op.DIV if b.low == b.high and b.low > 0:
-            return Range(_floor(a.low / b.low), _floor(a.high / b.low))
-        case ir.Op.MOD if b.low == b.high and b.low > 0:
-            return Range(0, b.low - 1)
-        case _:
-            return UNKNOWN
-
-
-def _floor(x: float) -> float:
-    return math.floor(x) if math.isfinite(x) else x
+    return b if a is None else tuple(hull(x, y) for x, y in zip(a, b, strict=True))

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from hbc.cli.files.sizes import extents
-from hbc.cli.runs.needed import needed_boxes, stages
+from hbc.cli.runs.needed import count, needed_boxes, stages
 from hbc.frontend.program.funcs import Func, Pipeline
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import BF16, F16, F64, I64, DType
@@ -50,7 +50,7 @@ def count_work(p: Pipeline, sizes: Mapping[str, int]) -> Work:
         if func.name not in boxes or func.table_shape is not None:
             continue
         for values, ranges in stages(func, boxes[func.name], sizes):
-            points = math.prod(r.count for r in ranges.values())
+            points = math.prod(count(r) for r in ranges.values())
             for value in values:
                 for kind, is_float in _counted(value, funcs):
                     operations[kind] = operations.get(kind, 0) + points
