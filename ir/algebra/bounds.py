@@ -10,9 +10,10 @@ from hbc.ir.algebra.alignment import alignment
 from hbc.ir.algebra.any_lane import lane
 from hbc.ir.algebra.extremes import turned
 from hbc.ir.algebra.facts import Facts, Interval, Ranges, facts_of
+from hbc.ir.algebra.intervals import Range
 from hbc.ir.algebra.linear import Linear, linear, minus, scaled, shifted, to_expr, unknown
 from hbc.ir.algebra.lower_bound import constant_range, least, lower_bound
-from hbc.ir.algebra.value_range import Range, value_range
+from hbc.ir.algebra.value_range import value_range
 from hbc.ir.algebra.wide_data import may_wrap
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import INDEX, Kind

@@ -20,7 +20,8 @@ Of = Callable[[ir.Expr], V]
 
 @record
 class Domain(Generic[V]):
-    """A function for each kind of node. `other`: names that nothing binds, what reads memory, vectors."""
+    """A function for each kind of node. `other`: names that nothing binds, what reads memory, vectors.
+    `let`: where a name is not simply what is known of its value."""
 
     constant: Callable[[ir.Const], V]
     unary: Callable[[ir.Unary, Of[V]], V]
@@ -28,6 +29,7 @@ class Domain(Generic[V]):
     cast: Callable[[ir.Cast, Of[V]], V]
     select: Callable[[ir.Select, Of[V]], V]
     other: Callable[[ir.Expr, Of[V]], V]
+    let: Callable[[ir.Let, Of[V]], V] | None = None
 
 
 def fold(e: ir.Expr, domain: Domain[V], names: Mapping[str, V]) -> V:
@@ -47,6 +49,8 @@ def fold(e: ir.Expr, domain: Domain[V], names: Mapping[str, V]) -> V:
                 return domain.unary(e, of)
             case ir.Select():
                 return domain.select(e, of)
+            case ir.Let() if domain.let is not None:
+                return domain.let(e, of)
             case ir.Let(name=name, value=value, body=body):
                 return fold(body, domain, {**names, name: of(value)})
             case _:

@@ -30,10 +30,10 @@ def of_unary(op: ir.UnaryOp, a: Range) -> Range:
     match op:
         case ir.UnaryOp.NEG:
             return negated
-        case ir.UnaryOp.ABS if a[0] is not None and a[0] >= 0:
-            return a
+        case ir.UnaryOp.ABS if a[0] is not None:  # or it may be the least integer, which has none
+            return meet(of_binary(ir.Op.MAX, a, negated), (0, None))
         case ir.UnaryOp.ABS:
-            return 0, hull(a, negated)[1]
+            return UNKNOWN
         case _:
             return of_binary(ir.Op.SUB, (-1, -1), a)
 
@@ -74,7 +74,7 @@ def of_binary(op: ir.Op, a: Range, b: Range, bits: int = 64) -> Range:
 def of_indices(other: Callable[[ir.Expr, Of[Range]], Range]) -> Domain[Range]:
     """Ranges of index arithmetic, which never wraps. `other`: of what is no arithmetic."""
     return Domain(
-        constant=_constant,
+        constant=constant,
         unary=lambda e, of: of_unary(e.op, of(e.a)),
         binary=lambda e, of: of_binary(e.op, of(e.a), of(e.b)),
         cast=lambda e, of: of(e.value) if e.type.element.is_int else UNKNOWN,
@@ -83,7 +83,7 @@ def of_indices(other: Callable[[ir.Expr, Of[Range]], Range]) -> Domain[Range]:
     )
 
 
-def _constant(e: ir.Const) -> Range:
+def constant(e: ir.Const) -> Range:
     return (int(e.value), int(e.value)) if not isinstance(e.value, float) else UNKNOWN
 
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Protocol
 
+from hbc.ir.algebra.domain import Domain, Of, fold
 from hbc.ir.algebra.form import ARITHMETIC
+from hbc.ir.algebra.intervals import UNKNOWN, Range, constant, hull, meet, of_binary, of_unary
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import INDEX, Kind
-
-Range = tuple[int | None, int | None]
-UNKNOWN: Range = (None, None)
 
 
 class HasLimits(Protocol):
@@ -28,69 +27,42 @@ def value_range(
     """The least and greatest value of any lane, each None if unknown. `index_range` answers for
     scalar index arithmetic, which has a linear form."""
 
-    def of(x: ir.Expr) -> Range:
-        if x.type == INDEX and (isinstance(x, ir.Var) or _is_arithmetic(x)):
-            return index_range(x)
-        return _meet(_within_type(x), structure(x))
+    def binary(e: ir.Binary, of: Of[Range]) -> Range:
+        if e.type == INDEX and e.op in ARITHMETIC:
+            return index_range(e)
+        return _fitting(of_binary(e.op, of(e.a), of(e.b), e.type.element.bits), e)
 
-    def structure(x: ir.Expr) -> Range:
-        match x:
-            case ir.Const(value=v):
-                return (int(v), int(v)) if not isinstance(v, float) else UNKNOWN
-            case ir.Broadcast(value=v) | ir.Gather(value=v):
-                low, high = of(v)
-                zero = isinstance(x, ir.Gather) and -1 in x.lanes
-                return _hull((low, high), (0, 0)) if zero else (low, high)
+    def other(e: ir.Expr, of: Of[Range]) -> Range:
+        match e:
+            case ir.Var() if e.type == INDEX:
+                return index_range(e)
+            case ir.Broadcast(value=v):
+                return of(v)
+            case ir.Gather(value=v, lanes=lanes):
+                return hull(of(v), (0, 0)) if -1 in lanes else of(v)
             case ir.Load(buffer=name) | ir.Access(name=name) if name in ranges:
-                return _named(ranges[name], index_range)
-            case ir.Cast(value=v):
-                low, high = of(v)
-                kept = not v.type.element.is_float and _fits((low, high), x)
-                return (low, high) if kept else UNKNOWN
-            case ir.Select(a=a, b=b):
-                return _hull(of(a), of(b))
-            case ir.Let(body=body):
-                return _within_type(body)
-            case ir.Binary(op=op, a=a, b=b):
-                found = _operation(op, of(a), of(b))
-                return found if _fits(found, x) else UNKNOWN
+                return meet(_within_type(e), _named(ranges[name], index_range))
             case _:
-                return UNKNOWN
+                return _within_type(e)
 
-    return of(e)
-
-
-def _is_arithmetic(e: ir.Expr) -> bool:
-    return isinstance(e, ir.Binary) and e.op in ARITHMETIC
+    return fold(e, Domain(constant, _unary, binary, _cast, _select, other, _let), {})
 
 
-def _operation(op: ir.Op, a: Range, b: Range) -> Range:
-    """Without wrapping; the caller checks that the result fits."""
-    (al, ah), (bl, bh) = a, b
-    match op:
-        case ir.Op.MIN:
-            lows = None if al is None or bl is None else min(al, bl)
-            return lows, _pick(min, ah, bh)
-        case ir.Op.MAX:
-            highs = None if ah is None or bh is None else max(ah, bh)
-            return _pick(max, al, bl), highs
-        case ir.Op.ADD:
-            return _add(al, bl), _add(ah, bh)
-        case ir.Op.SUB:
-            return _add(al, None if bh is None else -bh), _add(ah, None if bl is None else -bl)
-        case ir.Op.AND if bl is not None and bh is not None and bl >= 0:
-            return 0, bh
-        case ir.Op.MOD if bl is not None and bh is not None and bl > 0:
-            return 0, bh - 1
-        case ir.Op.DIV if bl is not None and bl == bh and bl > 0:
-            return None if al is None else al // bl, None if ah is None else ah // bl
-        case ir.Op.MUL if None not in (al, ah, bl, bh):
-            corners = [x * y for x in (al, ah) for y in (bl, bh) if x is not None and y is not None]
-            return min(corners), max(corners)
-        case ir.Op.SHR if bl is not None and bl == bh and 0 <= bl < 8:  # below every width
-            return None if al is None else al >> bl, None if ah is None else ah >> bl
-        case _:
-            return UNKNOWN
+def _unary(e: ir.Unary, of: Of[Range]) -> Range:
+    return _fitting(of_unary(e.op, of(e.a)), e)
+
+
+def _cast(e: ir.Cast, of: Of[Range]) -> Range:
+    return _within_type(e) if e.value.type.element.is_float else _fitting(of(e.value), e)
+
+
+def _select(e: ir.Select, of: Of[Range]) -> Range:
+    return hull(of(e.a), of(e.b))
+
+
+def _let(e: ir.Let, of: Of[Range]) -> Range:
+    """Its name may mean something else to `index_range`."""
+    return _within_type(e.body)
 
 
 def _within_type(e: ir.Expr) -> Range:
@@ -106,31 +78,11 @@ def _named(known: HasLimits, index_range: Callable[[ir.Expr], Range]) -> Range:
     return low, high
 
 
-def _fits(r: Range, e: ir.Expr) -> bool:
+def _fitting(r: Range, e: ir.Expr) -> Range:
+    """The range of what is computed, where it fits the type, so that nothing wraps."""
     element = e.type.element
-    if not element.is_int:
-        return False
-    low, high = element.limits
-    if element.bits == 64:
-        return True
-    return r[0] is not None and r[1] is not None and low <= r[0] and r[1] <= high
-
-
-def _meet(a: Range, b: Range) -> Range:
-    return _pick(max, a[0], b[0]), _pick(min, a[1], b[1])
-
-
-def _hull(a: Range, b: Range) -> Range:
-    (al, ah), (bl, bh) = a, b
-    low = None if al is None or bl is None else min(al, bl)
-    return low, None if ah is None or bh is None else max(ah, bh)
-
-
-def _pick(choose: Callable[[int, int], int], a: int | None, b: int | None) -> int | None:
-    if a is None or b is None:
-        return b if a is None else a
-    return choose(a, b)
-
-
-def _add(a: int | None, b: int | None) -> int | None:
-    return None if a is None or b is None else a + b
+    low, high = element.limits if element.is_int else (1, 0)
+    if element.bits == 64 and element.is_int:
+        return r
+    fits = r[0] is not None and r[1] is not None and low <= r[0] and r[1] <= high
+    return r if fits else _within_type(e)
