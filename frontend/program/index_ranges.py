@@ -5,10 +5,9 @@ Values of inputs and Funcs are known from their `bound`, their cells, their defi
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 from hbc.frontend.program.funcs import Bound, Func
-from hbc.frontend.program.prove import conditions
 from hbc.frontend.program.ranges import (
     UNBOUNDED,
     Range,
@@ -25,10 +24,12 @@ from hbc.frontend.program.ranges import (
     scale,
     union,
 )  # fmt: skip
+from hbc.ir.algebra.domain import Domain, Of, fold
+from hbc.ir.algebra.facts import implied
 from hbc.ir.algebra.linear import Linear, canonical, linear, shifted, to_expr
 from hbc.ir.ground.record import record
 from hbc.ir.lang import nodes as ir
-from hbc.ir.lang.build import NEGATED
+from hbc.ir.lang.build import not_
 from hbc.ir.lang.types import INDEX, DType, Kind
 
 Ranges = Mapping[str, Range]
@@ -49,59 +50,56 @@ class Values:
 
 def range_of(e: ir.Expr, known: Ranges, values: Values, calls: int = MOST_CALLS) -> Range:
     """All that `e` can be. Variables that are not in `known` are sizes."""
-    t = e.type.element
-    if not t.is_int:
+
+    def other(e: ir.Expr, of: Of[Range]) -> Range:
+        match e:
+            case ir.Var():
+                return exactly(linear(e)) if e.type.element.is_int else UNBOUNDED
+            case ir.Access():
+                return stored(e, of, values, calls)
+            case _:
+                return by_type(e.type.element)
+
+    return fold(e, Domain(constant, unary, binary, cast, select, other), known)
+
+
+def constant(e: ir.Const) -> Range:
+    return numbers(int(e.value), int(e.value)) if e.type.element.is_int else UNBOUNDED
+
+
+def unary(e: ir.Unary, of: Of[Range]) -> Range:
+    return wrapped(of_unary(e.op, of(e.a)), e.type.element)
+
+
+def binary(e: ir.Binary, of: Of[Range]) -> Range:
+    if not e.type.element.is_int:
         return UNBOUNDED
-
-    def of(x: ir.Expr) -> Range:
-        return range_of(x, known, values, calls)
-
-    match e:
-        case ir.Const(value=value):
-            return numbers(int(value), int(value))
-        case ir.Var(name=name):
-            return known[name] if name in known else exactly(linear(e))
-        case ir.Cast(value=inner):
-            found = of(inner)
-            return found if inner.type.element.is_int and holds(t, found) else by_type(t)
-        case ir.Let(name=name, value=value, body=body):
-            return range_of(body, {**known, name: of(value)}, values, calls)
-        case ir.Select(condition=c, a=a, b=b):
-            return union(
-                narrowed(a, of(a), conditions(c), known, values, calls),
-                narrowed(b, of(b), otherwise(c), known, values, calls),
-            )
-        case ir.Unary(op=op, a=a):
-            return wrapped(unary(op, of(a)), t)
-        case ir.Binary(op=op, a=a, b=b):
-            return wrapped(binary(op, a, b, of(a), of(b)), t)
-        case ir.Access():
-            return stored(e, known, values, calls)
-        case _:
-            return by_type(t)
+    return wrapped(of_binary(e.op, e.a, e.b, of(e.a), of(e.b)), e.type.element)
 
 
-def narrowed(
-    e: ir.Expr, found: Range, guards: Sequence[Linear], known: Ranges, values: Values,
-    calls: int = MOST_CALLS,
-) -> Range:  # fmt: skip
+def cast(e: ir.Cast, of: Of[Range]) -> Range:
+    t = e.type.element
+    return wrapped(of(e.value), t) if t.is_int and e.value.type.element.is_int else by_type(t)
+
+
+def select(e: ir.Select, of: Of[Range]) -> Range:
+    return union(
+        narrowed(e.a, of(e.a), implied(e.condition), of),
+        narrowed(e.b, of(e.b), implied(not_(e.condition)), of),
+    )
+
+
+def narrowed(e: ir.Expr, found: Range, guards: Iterable[Linear], of: Of[Range]) -> Range:
     """The range of `e` where the guards are not negative: e = (e - g) + g is at least e - g."""
     for guard in guards if e.type == INDEX else ():
         g = to_expr(guard)
-        above = range_of(canonical(ir.Binary(ir.Op.SUB, e, g)), known, values, calls)
-        below = range_of(canonical(ir.Binary(ir.Op.ADD, e, g)), known, values, calls)
+        above = of(canonical(ir.Binary(ir.Op.SUB, e, g)))
+        below = of(canonical(ir.Binary(ir.Op.ADD, e, g)))
         found = both(found, Range(above.low, below.high))
     return found
 
 
-def otherwise(condition: ir.Expr) -> list[Linear]:
-    """What holds where a comparison does not."""
-    if not isinstance(condition, ir.Binary) or condition.op not in NEGATED:
-        return []
-    return conditions(ir.Binary(NEGATED[condition.op], condition.a, condition.b))
-
-
-def unary(op: ir.UnaryOp, a: Range) -> Range:
+def of_unary(op: ir.UnaryOp, a: Range) -> Range:
     match op:
         case ir.UnaryOp.NEG:
             return negate(a)
@@ -111,7 +109,7 @@ def unary(op: ir.UnaryOp, a: Range) -> Range:
             return add(negate(a), numbers(-1, -1))
 
 
-def binary(op: ir.Op, a: ir.Expr, b: ir.Expr, x: Range, y: Range) -> Range:
+def of_binary(op: ir.Op, a: ir.Expr, b: ir.Expr, x: Range, y: Range) -> Range:
     """`a op b`, whose operands have the ranges x and y."""
     ends = y.constants
     number = ends[0] if ends is not None and ends[0] == ends[1] else None
@@ -202,9 +200,10 @@ def mirrored(a: ir.Expr, b: ir.Expr, x: Range, y: Range) -> Range | None:
     return None
 
 
-def stored(e: ir.Access, known: Ranges, values: Values, calls: int) -> Range:
+def stored(e: ir.Access, of: Of[Range], values: Values, calls: int) -> Range:
     """What an input or Func can hold there."""
-    t = e.type.element
+    if not e.type.element.is_int:
+        return UNBOUNDED
     if e.name in values.bounds:
         bound = values.bounds[e.name]
         return between(linear(bound.lo), shifted(linear(bound.hi), -1))
@@ -213,17 +212,14 @@ def stored(e: ir.Access, known: Ranges, values: Values, calls: int) -> Range:
         return numbers(min(cells), max(cells))
     func = values.funcs.get(e.name)
     if func is not None and not func.updates and calls > 0:
-        inside = {
-            v: range_of(i, known, values, calls - 1)
-            for v, i in zip(func.variables, e.indices, strict=True)
-        }
+        inside = {v: of(i) for v, i in zip(func.variables, e.indices, strict=True)}
         return range_of(func.pure, inside, values, calls - 1)
-    return by_type(t)
+    return by_type(e.type.element)
 
 
 def by_type(t: DType) -> Range:
     """All that a narrow type holds; 32 bits and more tell nothing useful."""
-    return numbers(*t.limits) if t.bits <= 16 else UNBOUNDED
+    return numbers(*t.limits) if t.is_int and t.bits <= 16 else UNBOUNDED
 
 
 def wrapped(r: Range, t: DType) -> Range:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from math import gcd
 
-from hbc.ir.algebra.linear import Linear, linear, minus, plus, scaled, shifted, without
+from hbc.ir.algebra.linear import Linear, linear, plus, scaled, shifted, without
 from hbc.ir.lang import nodes as ir
 
 MOST_STEPS = 400
@@ -92,29 +92,3 @@ def only_sizes(e: ir.Expr) -> bool:
             return only_sizes(a) and only_sizes(b)
         case _:
             return False
-
-
-def conditions(e: ir.Expr) -> list[Linear]:
-    """The forms that a condition states to be at least 0; parts that are no such thing are left
-    out, which is sound for a condition that holds."""
-    if not isinstance(e, ir.Binary):
-        return []
-    if e.op is ir.Op.AND:
-        return conditions(e.a) + conditions(e.b)
-    if (
-        e.op not in (ir.Op.LE, ir.Op.LT, ir.Op.GE, ir.Op.GT, ir.Op.EQ)
-        or e.a.type.element.name != "i64"
-    ):
-        return []
-    a, b = linear(e.a), linear(e.b)
-    match e.op:
-        case ir.Op.LE:
-            return [minus(b, a)]
-        case ir.Op.LT:
-            return [shifted(minus(b, a), -1)]
-        case ir.Op.GE:
-            return [minus(a, b)]
-        case ir.Op.GT:
-            return [shifted(minus(a, b), -1)]
-        case _:
-            return [minus(a, b), minus(b, a)]

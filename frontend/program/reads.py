@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from hbc.frontend.program.funcs import Func, Image, Pipeline, ReduceVar, Requirement, Update
 from hbc.frontend.program.index_ranges import Values, narrowed, range_of
 from hbc.frontend.program.outside import leaves, report_outside, report_unbounded, requirement
-from hbc.frontend.program.prove import Facts, conditions
+from hbc.frontend.program.prove import Facts
 from hbc.frontend.program.ranges import (
     Clauses,
     Range,
@@ -26,6 +26,7 @@ from hbc.frontend.program.ranges import (
     union,
 )
 from hbc.frontend.program.scope import Scope
+from hbc.ir.algebra.facts import implied
 from hbc.ir.algebra.linear import Linear, canonical, linear, minus, plus, shifted
 from hbc.ir.ground.record import record
 from hbc.ir.ground.source import Span
@@ -81,7 +82,7 @@ def stated(p: Pipeline) -> Facts:
     """What `require` and fixed sizes say."""
     facts = Facts()
     for r in p.requirements:
-        for form in conditions(r.condition):
+        for form in implied(r.condition):
             facts.learn(form)
     for size in p.sizes:
         if size.fixed is not None:
@@ -136,7 +137,7 @@ def update_place(f: Func, u: Update, proof: Proof) -> Place:
         known[r.name] = reduce_range(r)
         places[r.name] = r.span
         more += not_empty(known[r.name])
-    guards = tuple(conditions(u.condition)) if u.condition is not None else ()
+    guards = tuple(implied(u.condition)) if u.condition is not None else ()
     sizes_only = [g for g in guards if not any(v in known for v in names(g))]
     return Place(known, places, outer.facts.extended(more + sizes_only), guards)
 
@@ -211,7 +212,9 @@ def reach(access: ir.Access, at: int, r: Range, place: Place, proof: Proof) -> N
     if not r.bounded:
         report_unbounded(access, at, proof.scope)
         return
-    r = narrowed(access.indices[at], r, place.guards, place.known, proof.values)
+    r = narrowed(
+        access.indices[at], r, place.guards, lambda e: range_of(e, place.known, proof.values)
+    )
     rank = len(access.indices)
     box = proof.needed.setdefault(name, [Range((), ())] * rank)
     box[at] = r if box[at] == Range((), ()) else union(box[at], r)
