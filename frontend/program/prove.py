@@ -1,17 +1,16 @@
-"""Proves that affine forms over the sizes are not negative, from facts of the same kind.
-
-A search over sums with facts, a few steps deep: it finds what follows from one or two of them.
-"""
+"""Proves that affine forms over the sizes are not negative, from facts of the same kind."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from math import gcd
 
+from hbc.ir.algebra import facts
 from hbc.ir.algebra.linear import Linear, linear, plus, scaled, shifted, without
+from hbc.ir.algebra.lower_bound import least
 from hbc.ir.lang import nodes as ir
+from hbc.ir.lang.walk import free_variables
 
-MOST_STEPS = 400
+SIZE = facts.Interval(ir.const_index(0), None)
 
 
 @dataclass(slots=True)
@@ -33,34 +32,16 @@ class Facts:
 
     def prove(self, form: Linear) -> bool:
         """Is `form >= 0` certain? False also when it could not be found out."""
-        known = self.answers.get(form)
-        if known is None:
+        if form not in self.answers:
             flat = without_quotients(form)
-            facts = [f for f in map(without_quotients, self.forms) if f is not None]
-            known = flat is not None and search(flat, facts, 3, [MOST_STEPS])
-            self.answers[form] = known
-        return known
+            self.answers[form] = flat is not None and self._holds(flat)
+        return self.answers[form]
 
-
-def search(form: Linear, facts: list[Linear], depth: int, steps: list[int]) -> bool:
-    """Subtracts multiples of facts until no negative term is left."""
-    if form.constant >= 0 and all(c >= 0 for _, c in form.terms):
-        return True
-    steps[0] -= 1
-    if depth == 0 or steps[0] <= 0:
-        return False
-    mine = dict(zip(form.keys, form.terms, strict=True))
-    for fact in facts:
-        for key, (_, theirs) in zip(fact.keys, fact.terms, strict=True):
-            own = mine[key][1] if key in mine else 0
-            if own * theirs <= 0 or (own > 0 and form.constant >= 0):
-                continue
-            common = gcd(own, theirs)
-            times, scale = abs(own) // common, abs(theirs) // common
-            rest = plus(scaled(form, scale), fact, -times)
-            if search(rest, facts, depth - 1, steps):
-                return True
-    return False
+    def _holds(self, form: Linear) -> bool:
+        known = [f for f in map(without_quotients, self.forms) if f is not None]
+        names = {n for f in (form, *known) for atom, _ in f.terms for n in free_variables(atom)}
+        low = least(form, facts.Facts(dict.fromkeys(sorted(names), SIZE), tuple(known)))
+        return low is not None and low >= 0
 
 
 def without_quotients(form: Linear) -> Linear | None:
