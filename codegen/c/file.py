@@ -12,7 +12,7 @@ from hbc.codegen.c.probe import missing_text, probe
 from hbc.codegen.c.repeats import with_loops
 from hbc.codegen.c.source import CSource
 from hbc.codegen.c.stmt import may_fail, statement
-from hbc.codegen.neon.vector import NEON_PRINTERS
+from hbc.codegen.neon.machine import NEON
 from hbc.codegen.plan.tile_plan import plan_tiles
 from hbc.codegen.text.instruction_text import compile_flags
 from hbc.codegen.text.names import Scope, check_kernel_name
@@ -20,7 +20,8 @@ from hbc.codegen.text.prelude import Prelude
 from hbc.codegen.text.scalar import declare as declare_scalar
 from hbc.codegen.text.unit import Buffer, Printers, Unit
 from hbc.codegen.text.writer import Writer
-from hbc.codegen.x86.vector import X86_PRINTERS
+from hbc.codegen.vector.printers import printers
+from hbc.codegen.x86.machine import AVX2, AVX512
 from hbc.ir.ground.diag import error
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.instruction import Feature
@@ -29,8 +30,10 @@ from hbc.ir.lang.target import ARM, TARGETS, X86, Target
 from hbc.ir.lang.walk import nodes
 
 _PRINTERS = {
-    "": Printers(declare=declare_scalar), X86: X86_PRINTERS, ARM: NEON_PRINTERS,
+    ("", 0): Printers(declare=declare_scalar), (X86, 256): printers(AVX2), (X86, 512): printers(AVX512),
+    (ARM, 128): printers(NEON),
 }  # fmt: skip
+"""By machine and bits of its vectors."""
 
 
 def emit_c(
@@ -42,7 +45,7 @@ def emit_c(
     the same arguments for the target `c`. Raises HbcError when the kernel's name cannot be a C function
     or its tiles do not fit the registers, InternalError when a node was not legalized."""
     check_kernel_name(kernel.name)
-    if target.machine not in _PRINTERS:
+    if (target.machine, target.vector_bits) not in _PRINTERS:
         raise error(f"there is no C for the target `{target.name}`")
     features = _features(kernel, needs)
     if not features:
@@ -97,7 +100,7 @@ def _unit(
     """For printing the kernel's body; both bodies of a file name arrays and tables alike."""
     return Unit(
         target, abi.by_message, _read_names(kernel.body), scope=scope, buffers=dict(buffers),
-        prelude=Prelude(target.machine), printers=_PRINTERS[target.machine],
+        prelude=Prelude(target.machine), printers=_PRINTERS[target.machine, target.vector_bits],
         instructions={i.name: i for i in kernel.instructions},
     )  # fmt: skip
 

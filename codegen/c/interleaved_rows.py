@@ -14,7 +14,7 @@ from pathlib import Path
 
 from hbc.codegen.text.scalar import scalar
 from hbc.codegen.text.unit import Unit
-from hbc.codegen.x86.run import address
+from hbc.codegen.vector.load import address
 from hbc.ir.algebra.linear import difference
 from hbc.ir.ground.record import record
 from hbc.ir.lang import nodes as ir

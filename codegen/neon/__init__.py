@@ -1,1 +1,1 @@
-"""Vectors as NEON intrinsics; files have the names of those of `x86`."""
+"""Vectors as NEON intrinsics: tables for `vector`."""

@@ -9,100 +9,21 @@ FCVTZS and FCVTZU saturate and give 0 for NaN, and SQXTN and UQXTN saturate: wha
 from __future__ import annotations
 
 from hbc.codegen.neon.types import kind, reinterpret
-from hbc.codegen.text.lanewise import lane_operand, lanewise
 from hbc.codegen.text.unit import Unit
-from hbc.ir.lang import nodes as ir
-from hbc.ir.lang.build import const_value
-from hbc.ir.lang.types import BF16, DTYPES, F16, F32, F64, DType, Kind
+from hbc.codegen.vector.cast import convert
+from hbc.codegen.vector.machine import Cast
+from hbc.ir.lang.types import DTYPES, F32, DType
 
 # The steps between lanes of one width.
 _SAME = {
     ("s32", "f32"): "vcvt", ("u32", "f32"): "vcvt", ("f32", "s32"): "vcvt", ("f32", "u32"): "vcvt",
     ("s64", "f64"): "vcvt", ("u64", "f64"): "vcvt", ("f64", "s64"): "vcvt", ("f64", "u64"): "vcvt",
 }  # fmt: skip
-# Conversions in several steps, of which none or only the last rounds. f64 goes to halves by way of
-# an f32 that is rounded to odd.
-_VIA: dict[tuple[str, str], str] = {
-    **{(a, b): "i32" for a in ("i8", "i16") for b in ("f32", "f64")},
-    **{(a, b): "u32" for a in ("u8", "u16") for b in ("f32", "f64")},
-    **{(a, b): "f32" for a in ("i8", "u8", "i16", "u16") for b in ("f16", "bf16")},
-    ("i32", "f64"): "i64", ("u32", "f64"): "u64", ("i32", "f16"): "f32", ("u32", "f16"): "f32",
-    ("f16", "f64"): "f32", ("bf16", "f64"): "f32", ("f16", "bf16"): "f32", ("bf16", "f16"): "f32",
-    ("f32", "i64"): "f64",
-}  # fmt: skip
-
-
-def convert(text: str, s: DType, t: DType, lanes: int, unit: Unit) -> str:
-    """`text`, a vector of s, as a vector of t with as many lanes."""
-    if s == t:
-        return text
-    if s.is_int and t.is_int:
-        return resized(text, kind(s), kind(t), lanes)
-    if s.is_float and t.is_int and s.bits >= 32 and t.bits <= s.bits:
-        own = f"{kind(t)[0]}{s.bits}"
-        return _saturated(same(text, kind(s), own, lanes), own, kind(t), lanes)
-    row = (s.name, t.name)
-    if row in _VIA:
-        return _through(_VIA[row], text, s, t, lanes, unit)
-    if (kind(s), kind(t)) in _SAME and s.bits == t.bits:
-        return same(text, kind(s), kind(t), lanes)
-    step = _float_step(text, s, t, lanes, unit)
-    if step is not None:
-        return step
-    function = lanewise(
-        f"cast_{s}_{t}x{lanes}", ir.Cast(t(1), lane_operand(0, s)), (s,), lanes, unit
-    )
-    return f"{function}({text})"
-
-
-def clamped(e: ir.Expr, t: DType) -> ir.Expr | None:
-    """x, when `e` is x brought within the limits of a narrower integer type, as a narrowing with
-    saturation does by itself."""
-    s = e.type.element
-    if not (s.is_int and t.is_int and t.bits < s.bits and (s.kind is t.kind or s.kind is Kind.INT)):
-        return None
-    bounds: dict[ir.Op, int | float | bool] = {}
-    while isinstance(e, ir.Binary) and e.op in (ir.Op.MIN, ir.Op.MAX) and e.op not in bounds:
-        limit = const_value(e.b)
-        if limit is None:
-            return None
-        bounds[e.op] = limit
-        e = e.a
-    low, high = t.limits
-    if s.kind is Kind.UINT:
-        bounds.setdefault(ir.Op.MAX, 0)
-    return e if bounds == {ir.Op.MAX: low, ir.Op.MIN: high} else None
 
 
 def saturate(text: str, s: DType, t: DType, lanes: int) -> str:
     """Integers narrowed with saturation."""
     return _saturated(text, kind(s), kind(t), lanes)
-
-
-def _through(middle: str, text: str, s: DType, t: DType, lanes: int, unit: Unit) -> str:
-    if middle == "u64":  # no type of the language
-        return same(resized(text, kind(s), "u64", lanes), "u64", kind(t), lanes)
-    m = DTYPES[middle]
-    return convert(convert(text, s, m, lanes, unit), m, t, lanes, unit)
-
-
-def _float_step(text: str, s: DType, t: DType, lanes: int, unit: Unit) -> str | None:
-    """Between floats whose widths differ by a factor of two, or None."""
-    if (s, t) == (F32, F64):
-        return f"vcvt_f64_f32({text})"
-    if (s, t) == (F64, F32):
-        return f"vcvt_f32_f64({text})"
-    if s == F64 and t.bits == 16:
-        return convert(f"vcvtx_f32_f64({text})", F32, t, lanes, unit)
-    if (s, t) == (F16, F32):
-        return _low(f"vcvt_f32_f16(vreinterpret_f16_u16({text}))", "f32", lanes)
-    if (s, t) == (F32, F16):
-        return f"vreinterpret_u16_f16(vcvt_f16_f32({_whole(text, 'f32', lanes)}))"
-    if (s, t) == (BF16, F32):
-        return _low(f"vreinterpretq_f32_u32(vshll_n_u16({text}, 16))", "f32", lanes)
-    if (s, t) == (F32, BF16):
-        return f"{unit.prelude.add('bf16_from_f32x4', _TO_BF16)}({_whole(text, 'f32', lanes)})"
-    return None
 
 
 _TO_BF16 = """\
@@ -157,3 +78,64 @@ def _whole(text: str, suffix: str, lanes: int) -> str:
     if int(suffix[1:]) * lanes > 64:
         return text
     return f"vcombine_{suffix}({text}, vdup_n_{suffix}(0))"
+
+
+def _integers(text: str, s: DType, t: DType, lanes: int, unit: Unit) -> str:
+    return resized(text, kind(s), kind(t), lanes)
+
+
+def _to_integer(text: str, s: DType, t: DType, lanes: int, unit: Unit) -> str:
+    own = f"{kind(t)[0]}{s.bits}"
+    return _saturated(same(text, kind(s), own, lanes), own, kind(t), lanes)
+
+
+def _same_width(text: str, s: DType, t: DType, lanes: int, unit: Unit) -> str:
+    return same(text, kind(s), kind(t), lanes)
+
+
+def _through_u64(text: str, s: DType, t: DType, lanes: int, unit: Unit) -> str:
+    """u64 is no type of the language."""
+    return same(resized(text, kind(s), "u64", lanes), "u64", kind(t), lanes)
+
+
+def _f64_to_half(text: str, s: DType, t: DType, lanes: int, unit: Unit) -> str:
+    """By way of an f32 that is rounded to odd."""
+    return convert(f"vcvtx_f32_f64({text})", F32, t, lanes, unit)
+
+
+def _from_f16(text: str, s: DType, t: DType, lanes: int, unit: Unit) -> str:
+    return _low(f"vcvt_f32_f16(vreinterpret_f16_u16({text}))", "f32", lanes)
+
+
+def _to_f16(text: str, s: DType, t: DType, lanes: int, unit: Unit) -> str:
+    return f"vreinterpret_u16_f16(vcvt_f16_f32({_whole(text, 'f32', lanes)}))"
+
+
+def _from_bf16(text: str, s: DType, t: DType, lanes: int, unit: Unit) -> str:
+    return _low(f"vreinterpretq_f32_u32(vshll_n_u16({text}, 16))", "f32", lanes)
+
+
+def _to_bf16(text: str, s: DType, t: DType, lanes: int, unit: Unit) -> str:
+    return f"{unit.prelude.add('bf16_from_f32x4', _TO_BF16)}({_whole(text, 'f32', lanes)})"
+
+
+_INTEGERS = [t for t in DTYPES.values() if t.is_int]
+CASTS: dict[tuple[str, str], Cast] = {
+    **{(s.name, t.name): _integers for s in _INTEGERS for t in _INTEGERS if s.bits != t.bits},
+    **{("f32", t.name): _to_integer for t in _INTEGERS if t.bits <= 32},
+    **{("f64", t.name): _to_integer for t in _INTEGERS},
+    ("i32", "f32"): _same_width, ("u32", "f32"): _same_width, ("i64", "f64"): _same_width,
+    ("u32", "f64"): _through_u64, ("f32", "f64"): "vcvt_f64_f32({0})",
+    ("f64", "f32"): "vcvt_f32_f64({0})", ("f64", "f16"): _f64_to_half, ("f64", "bf16"): _f64_to_half,
+    ("f16", "f32"): _from_f16, ("f32", "f16"): _to_f16,
+    ("bf16", "f32"): _from_bf16, ("f32", "bf16"): _to_bf16,
+}  # fmt: skip
+# Casts in several steps, of which none or only the last rounds.
+VIA: dict[tuple[str, str], str] = {
+    **{(a, b): "i32" for a in ("i8", "i16") for b in ("f32", "f64")},
+    **{(a, b): "u32" for a in ("u8", "u16") for b in ("f32", "f64")},
+    **{(a, b): "f32" for a in ("i8", "u8", "i16", "u16") for b in ("f16", "bf16")},
+    ("i32", "f64"): "i64", ("i32", "f16"): "f32", ("u32", "f16"): "f32",
+    ("f16", "f64"): "f32", ("bf16", "f64"): "f32", ("f16", "bf16"): "f32", ("bf16", "f16"): "f32",
+    ("f32", "i64"): "f64",
+}  # fmt: skip

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from hbc.codegen.neon.mask import mask, memory_width
 from hbc.codegen.neon.types import fill, mask_kind, mask_type, q, register_lanes, spill, vector_type
 from hbc.codegen.neon.words import live_count
 from hbc.codegen.text.scalar import scalar
 from hbc.codegen.text.spelling import c_type, unsigned_type
 from hbc.codegen.text.unit import Unit
+from hbc.codegen.vector.lane_masks import mask
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import DType
 from hbc.ir.vectors.take import integer
@@ -48,14 +48,14 @@ def masked_load(at: str, live: ir.Expr, t: DType, unit: Unit) -> str:
 
 
 def masked_store(at: str, live: ir.Expr, t: DType, value: str, unit: Unit) -> str:
-    """The statement that stores the live lanes of `value` from the address `at` on."""
+    """The call that stores the live lanes of `value` from the address `at` on."""
     lanes = live.type.lanes
     suffix, parts, argument = _liveness(live, t, unit)
     text = _STORE.format(
         name=(name := f"store_{suffix}_{t}x{lanes}"), v=vector_type(t, lanes), t=c_type(t),
         lanes=lanes, whole=register_lanes(t, lanes), spill=spill(t, lanes, "lanes", "x"), **parts,
     )  # fmt: skip
-    return f"{unit.prelude.add(name, text)}({at}, {argument}, {value});"
+    return f"{unit.prelude.add(name, text)}({at}, {argument}, {value})"
 
 
 def _liveness(live: ir.Expr, t: DType, unit: Unit) -> tuple[str, dict[str, str], str]:
@@ -65,7 +65,7 @@ def _liveness(live: ir.Expr, t: DType, unit: Unit) -> tuple[str, dict[str, str],
     if count is not None:
         parts = {"argument": "int64_t n", "setup": "", "live": "i < n"}
         return "first", parts, str(scalar(count, unit))
-    width = memory_width(t, lanes)
+    width = min(t.bits, 128 // lanes)
     held = integer(width)
     store = f"vst1{q(held, lanes)}_{mask_kind(width)}"
     array = f"{unsigned_type(width)} live[{register_lanes(held, lanes)}];"

@@ -7,15 +7,15 @@ its end, the last one starts earlier.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from hbc.codegen.neon.types import kind, lanes_of, literal, name, q, register_bits, reinterpret
 from hbc.codegen.text.registers import Piece
+from hbc.codegen.vector.machine import LoadText
 from hbc.ir.lang.types import U8, DType
 
 MOST_LOADS = 4  # of a table look-up
 
-LoadText = Callable[[int, int], str]  # first element (from the base) and lanes -> C text
 Order = tuple[int, ...]
 
 

@@ -7,9 +7,9 @@ Half floats are their bits, as in memory; vectors of bools in memory are bytes.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import cache
 
-from hbc.codegen.text.spelling import constant
 from hbc.codegen.text.unit import Registers
 from hbc.ir.lang.types import DType, Kind
 
@@ -84,11 +84,6 @@ def literal(c_type: str, texts: Sequence[str]) -> str:
     return f"(({c_type}){{{', '.join(texts)}}})"
 
 
-def constants(t: DType, values: Sequence[int]) -> str:
-    """A vector of known integers."""
-    return lanes_of(t, len(values), [constant(v, t) for v in values])
-
-
 def reinterpret(text: str, source: str, to: str, bits: int) -> str:
     """A register with the suffix `source` seen with the suffix `to`."""
     if source == to:
@@ -122,6 +117,21 @@ def copies(text: str, t: DType, group: int, lanes: int) -> str:
     return reinterpret(repeated, f"u{size}", kind(t), bits)
 
 
+@cache
+def words(t: DType, lanes: int) -> Mapping[str, object]:
+    """What templates (`ops.py`) may name."""
+    held = mask_type(t.bits, lanes)
+    return {"q": q(t, lanes), "k": kind(t), "b": t.bits, "type": held}
+
+
+def inverted(text: str, width: int, lanes: int) -> str:
+    """Every bit of unsigned lanes flipped. There is no form for 64-bit ones."""
+    if width < 64:
+        wide = "q" if width * lanes > 64 else ""
+        return f"vmvn{wide}_u{width}({text})"
+    return f"vreinterpretq_u64_u32(vmvnq_u32(vreinterpretq_u32_u64({text})))"
+
+
 def spill(t: DType, lanes: int, array: str, value: str) -> str:
     """Stores the whole register into an array of `register_lanes`."""
     return f"{name('vst1', t, lanes)}({array}, {value})"
@@ -132,4 +142,4 @@ def fill(t: DType, lanes: int, array: str) -> str:
     return f"{name('vld1', t, lanes)}({array})"
 
 
-NEON = Registers(vector_type, zero, register_lanes, spill, fill)
+NEON_REGISTERS = Registers(vector_type, zero, register_lanes, spill, fill)

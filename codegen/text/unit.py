@@ -103,7 +103,8 @@ _NO_REGISTERS = Registers(
 class Printers:
     """How expressions and vector stores are printed for a machine. Scalars hold vectors (sums of
     lanes) and vectors hold scalars (broadcasts), so the printers of both reach each other through
-    the unit. `special` prints a statement that the machine has its own way with, or says no."""
+    the unit. `special` prints a statement that the machine has its own way with, or says no. `machine`:
+    the tables of its vectors (`codegen/vector/machine.py`)."""
 
     vector: Callable[[ir.Expr, Unit], str] = _no_vectors
     load: Callable[[ir.Load, Unit], str] = _no_vectors
@@ -112,6 +113,7 @@ class Printers:
     store: Callable[[ir.Store, Unit], None] = _no_stores
     registers: Registers = _NO_REGISTERS
     special: Callable[[ir.Stmt, Unit], bool] = _nothing_special
+    machine: object = None
 
 
 @dataclass(slots=True)

@@ -1,1 +1,1 @@
-"""Vectors as x86 intrinsics; files have the names of those of `neon`."""
+"""Vectors as x86 intrinsics: AVX2 and AVX-512 as tables for `vector`."""

@@ -12,8 +12,8 @@ from hbc.codegen.text.scalar import scalar
 from hbc.codegen.text.spelling import c_type
 from hbc.codegen.text.unit import Unit
 from hbc.codegen.text.writer import INDENT, wrap
-from hbc.codegen.x86.mask import register_mask
-from hbc.codegen.x86.run import address
+from hbc.codegen.vector.load import address
+from hbc.codegen.x86.functions import register_mask
 from hbc.codegen.x86.types import setr, vector_type
 from hbc.ir.algebra.form import Linear, minus, to_expr
 from hbc.ir.algebra.linear import linear

@@ -1,12 +1,13 @@
-"""Casts between vectors: one instruction, two, a small function, or lane by lane."""
+"""Casts between x86 vectors: an instruction, or a small function."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from string import Template
 
-from hbc.codegen.text.lanewise import lane_operand, lanewise
 from hbc.codegen.text.unit import Unit
-from hbc.codegen.x86.ops import CONVERT, VIA
+from hbc.codegen.vector.cast import convert
+from hbc.codegen.vector.machine import Cast
 from hbc.codegen.x86.types import (
     cast_register,
     prefix,
@@ -16,32 +17,7 @@ from hbc.codegen.x86.types import (
     vector_type,
     width_prefix,
 )  # fmt: skip
-from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import BF16, DTYPES, F32, F64, I32, DType, Kind
-
-
-def convert(text: str, s: DType, t: DType, lanes: int, unit: Unit) -> str:
-    """`text`, a vector of s, as a vector of t with as many lanes."""
-    if s == t or (s.is_int and t.is_int and s.bits == t.bits):
-        return text
-    row = CONVERT.get((s.name, t.name))
-    if row and row.level <= unit.target.vector_bits:
-        bits = max(register_bits(s, lanes), register_bits(t, lanes))
-        return f"{width_prefix(bits)}_{row.name}({text}{row.tail})"
-    if (s.name, t.name) in VIA:
-        middle = DTYPES[VIA[s.name, t.name]]
-        return convert(convert(text, s, middle, lanes, unit), middle, t, lanes, unit)
-    if s.is_int and t.is_int and t.bits < s.bits:
-        return f"{_narrow(s, t, lanes, unit)}({text})"
-    if {s, t} == {BF16, F32}:
-        return f"{_bfloat(s, lanes, unit)}({text})"
-    if s == F32 and t.is_int and t.bits < 32:
-        return convert(f"{_clamp(t, lanes, unit)}({text})", I32, t, lanes, unit)
-    if t == I32 and s in (F32, F64):
-        return f"{_truncate(s, lanes, unit)}({text})"
-    name = f"cast_{s}_{t}x{lanes}"
-    function = lanewise(name, ir.Cast(t(1), lane_operand(0, s)), (s,), lanes, unit)
-    return f"{function}({text})"
 
 
 def _narrow(s: DType, t: DType, lanes: int, unit: Unit) -> str:
@@ -86,7 +62,7 @@ static inline $F $name($H x)
 """
 
 
-def _bfloat(s: DType, lanes: int, unit: Unit) -> str:
+def _bfloat(s: DType, t: DType, lanes: int, unit: Unit) -> str:
     """f32 to bf16 (nearest even) and back."""
     if s == BF16:
         name = f"f32_from_bf16x{lanes}"
@@ -112,7 +88,7 @@ def _bfloat(s: DType, lanes: int, unit: Unit) -> str:
     return unit.prelude.add(name, text)
 
 
-def _clamp(t: DType, lanes: int, unit: Unit) -> str:
+def _clamp(s: DType, t: DType, lanes: int, unit: Unit) -> str:
     """f32 to i32 within the limits of an 8- or 16-bit type. max gives its second operand for NaN:
     the lower limit, which is 0 for unsigned types; signed ones clear those lanes first."""
     name = f"clamp_{t}_f32x{lanes}"
@@ -137,7 +113,7 @@ def _numbers_only(x: str, t: DType, lanes: int, unit: Unit) -> str:
     return f"{p}_and_{s}({x}, {p}_cmp_{s}({x}, {x}, _CMP_ORD_Q))"
 
 
-def _truncate(s: DType, lanes: int, unit: Unit) -> str:
+def _truncate(s: DType, t: DType, lanes: int, unit: Unit) -> str:
     """f32 or f64 to i32. The instruction gives INT32_MIN for all it cannot hold, which is right
     below; f32 above is turned into INT32_MAX by flipping every bit, f64 can be clamped exactly."""
     name = f"i32_from_{s}x{lanes}"
@@ -162,3 +138,58 @@ def _truncate(s: DType, lanes: int, unit: Unit) -> str:
         above = cast_register(f"{p}_cmp_{f}(x, {limit}, _CMP_GE_OQ)", F32, I32, lanes)
         value = f"{p}_xor_si{bits}({whole}, {above})"
     return unit.prelude.add(name, f"{head}\n{{\n    return {value};\n}}\n")
+
+
+def _call(function: Callable[[DType, DType, int, Unit], str]) -> Cast:
+    """A cast by the C function that this defines and names."""
+    return lambda text, s, t, lanes, unit: f"{function(s, t, lanes, unit)}({text})"
+
+
+def _small(text: str, s: DType, t: DType, lanes: int, unit: Unit) -> str:
+    """f32 to integers of 8 and 16 bits, whose limits are applied first."""
+    return convert(f"{_clamp(s, t, lanes, unit)}({text})", I32, t, lanes, unit)
+
+
+_INTEGERS = [(sign, bits) for bits in (8, 16, 32) for sign in "iu"]
+AVX2_CASTS: dict[tuple[str, str], Cast] = {
+    **{
+        (f"{sign}{a}", f"{to}{b}"): f"{{p}}_cvtep{sign}{a}_epi{b}({{0}})"
+        for sign, a in _INTEGERS
+        for b in (16, 32, 64)
+        for to in "iu"
+        if a < b
+    },
+    **{
+        (f"{sign}{b}", f"{low}{a}"): _call(_narrow)
+        for sign in "iu"
+        for b in (16, 32, 64)
+        for low, a in _INTEGERS
+        if a < b
+    },
+    ("i32", "f32"): "{p}_cvtepi32_ps({0})", ("i32", "f64"): "{p}_cvtepi32_pd({0})",
+    ("f32", "f64"): "{p}_cvtps_pd({0})", ("f64", "f32"): "{p}_cvtpd_ps({0})",
+    ("f16", "f32"): "{p}_cvtph_ps({0})",
+    ("f32", "f16"): "{p}_cvtps_ph({0}, _MM_FROUND_TO_NEAREST_INT)",
+    ("f32", "bf16"): _call(_bfloat), ("bf16", "f32"): _call(_bfloat),
+    **{("f32", t): _small for t in ("i8", "u8", "i16", "u16")},
+    ("f32", "i32"): _call(_truncate), ("f64", "i32"): _call(_truncate),
+}  # fmt: skip
+AVX512_CASTS: dict[tuple[str, str], Cast] = AVX2_CASTS | {
+    **{
+        (f"{sign}{b}", f"{low}{a}"): f"{{p}}_cvtepi{b}_epi{a}({{0}})"
+        for sign in "iu"
+        for b in (16, 32, 64)
+        for low, a in _INTEGERS
+        if a < b
+    },
+    ("u32", "f32"): "{p}_cvtepu32_ps({0})", ("i64", "f32"): "{p}_cvtepi64_ps({0})",
+    ("u32", "f64"): "{p}_cvtepu32_pd({0})", ("i64", "f64"): "{p}_cvtepi64_pd({0})",
+}  # fmt: skip
+
+# Casts in two steps, neither of which rounds (or only the last).
+VIA: dict[tuple[str, str], str] = {
+    **{(a, b): "i32" for a in ("i8", "u8", "i16", "u16") for b in ("f32", "f64")},
+    **{(a, b): "f32" for a in ("i8", "u8", "i16", "u16") for b in ("f16", "bf16")},
+    ("i32", "f16"): "f32", ("f16", "f64"): "f32", ("bf16", "f64"): "f32",
+    ("f16", "bf16"): "f32", ("bf16", "f16"): "f32",
+}  # fmt: skip

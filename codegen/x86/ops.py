@@ -1,126 +1,165 @@
-"""Which operation is one instruction: tables, the same for 128, 256 and 512 bits.
+"""Operations on x86 registers as templates: those of AVX2, and what AVX-512 F/BW/DQ/VL has instead, at
+every width.
 
-`level` is the least `vector_bits` of the targets that have the instruction: 256 for AVX2, 512 for
-AVX-512 F/BW/DQ/VL (which then has it at every width).
+Their words, of an element type and lanes (see `words` in `types.py`):
+
+    {p} {s} {w}       _mm256, ps or epi32, ps or si256
+    {u} {x}           epu32 where the sign matters; epi64x where set1 of 128 and 256 bits wants that
+    {b} {bits}        of an element, of the register
+    {m} {all}         the k-mask type of so many lanes, and all of them
+    {masked}{inside}  `mask_` and the lanes that there are, where the register has more
 """
 
 from __future__ import annotations
 
-from hbc.ir.ground.record import record
-from hbc.ir.lang import nodes as ir
-from hbc.ir.lang.types import DTYPES, DType
+from hbc.codegen.vector.machine import FLOATS, INTEGERS, MASKS, NUMBERS, SMALL, Template, rows
+from hbc.codegen.x86.functions import extreme, first_lanes
+
+_ONES = "{p}_set1_{x}(-1)"
+_PREDICATES = {
+    "lt": "_CMP_LT_OQ", "le": "_CMP_LE_OQ", "gt": "_CMP_GT_OQ", "ge": "_CMP_GE_OQ",
+    "eq": "_CMP_EQ_OQ", "ne": "_CMP_NEQ_UQ",
+}  # fmt: skip
+_ROUND = {"floor": "NEG_INF", "ceil": "POS_INF", "round": "NEAREST_INT"}
+_LEAST = {"u8": "-128", "u16": "-32768", "u32": "INT32_MIN"}
+# AVX2 compares signed integers for == and >; the rest follows.
+_EQUAL, _GREATER = "{p}_cmpeq_epi{b}({0}, {1})", "{p}_cmpgt_epi{b}({0}, {1})"
+_LESS = "{p}_cmpgt_epi{b}({1}, {0})"
 
 
-@record
-class Instruction:
-    """`_mm512_<stem>_<suffix>`; `signed`: unsigned elements have the suffix epu, not epi."""
-
-    stem: str
-    level: int = 256
-    signed: bool = False
+def _not(text: str) -> str:
+    return f"{{p}}_xor_{{w}}({text}, {_ONES})"
 
 
-_FLOATS, _SMALL = "f32 f64", "i8 u8 i16 u16 i32 u32"
-_ROWS: tuple[tuple[ir.Op, str, Instruction], ...] = (
-    (ir.Op.ADD, f"{_FLOATS} {_SMALL} i64", Instruction("add")),
-    (ir.Op.SUB, f"{_FLOATS} {_SMALL} i64", Instruction("sub")),
-    (ir.Op.MUL, _FLOATS, Instruction("mul")),
-    (ir.Op.MUL, "i16 u16 i32 u32", Instruction("mullo")),
-    (ir.Op.MUL, "i64", Instruction("mullo", 512)),
-    (ir.Op.DIV, _FLOATS, Instruction("div")),
-    (ir.Op.MIN, _SMALL, Instruction("min", signed=True)),
-    (ir.Op.MIN, "i64", Instruction("min", 512)),
-    (ir.Op.MAX, _SMALL, Instruction("max", signed=True)),
-    (ir.Op.MAX, "i64", Instruction("max", 512)),
+def _of_unsigned(template: str, least: str) -> str:
+    """The comparison of signed integers with both operands moved down by half their range."""
+    for n in "01":
+        template = template.replace(
+            f"{{{n}}}", f"{{p}}_xor_{{w}}({{{n}}}, {{p}}_set1_{{s}}({least}))"
+        )
+    return template
+
+
+_ORDERED: dict[str, str] = {
+    "gt": _GREATER, "lt": _LESS, "le": _not(_GREATER), "ge": _not(_LESS),
+}  # fmt: skip
+_NUMBERS: tuple[tuple[str, str, Template], ...] = (
+    ("add sub", NUMBERS, "{p}_{op}_{s}({0}, {1})"),
+    ("mul div", FLOATS, "{p}_{op}_{s}({0}, {1})"),
+    ("mul", "i16 u16 i32 u32", "{p}_mullo_{s}({0}, {1})"),
+    ("min max", SMALL, "{p}_{op}_{u}({0}, {1})"),
+    # The second operand when either is NaN: right when the first is a number.
+    ("min_number", FLOATS, "{p}_min_{s}({0}, {1})"),
+    ("max_number", FLOATS, "{p}_max_{s}({0}, {1})"),
+    ("min", FLOATS, extreme("min")),
+    ("max", FLOATS, extreme("max")),
+    ("fmadd fmsub fnmadd", FLOATS, "{p}_{op}_{s}({0}, {1}, {2})"),
+    ("and or xor", INTEGERS, "{p}_{op}_{w}({0}, {1})"),
+    ("not", INTEGERS, "{p}_xor_{w}({0}, {p}_set1_epi32(-1))"),
+    ("neg", INTEGERS, "{p}_sub_{s}({p}_setzero_{w}(), {0})"),
+    ("neg", "f32", "{p}_xor_{s}({0}, {p}_set1_{s}(-0.0f))"),
+    ("neg", "f64", "{p}_xor_{s}({0}, {p}_set1_{s}(-0.0))"),
+    ("abs", "f32", "{p}_andnot_{s}({p}_set1_{s}(-0.0f), {0})"),
+    ("abs", "f64", "{p}_andnot_{s}({p}_set1_{s}(-0.0), {0})"),
+    ("abs", "i8 i16 i32", "{p}_abs_{s}({0})"),
+    ("shl_by", "i16 u16 i32 u32 i64", "{p}_slli_epi{b}({0}, {1})"),
+    ("shr_by", "u16 u32", "{p}_srli_epi{b}({0}, {1})"),
+    ("shr_by", "i16 i32", "{p}_srai_epi{b}({0}, {1})"),
+    ("shl", "i32 u32 i64", "{p}_sllv_epi{b}({0}, {1})"),
+    ("shr", "u32", "{p}_srlv_epi{b}({0}, {1})"),
+    ("shr", "i32", "{p}_srav_epi{b}({0}, {1})"),
+    ("sqrt", FLOATS, "{p}_sqrt_{s}({0})"),
+    ("rsqrt", "f32", "{p}_div_{s}({p}_set1_{s}(1.0f), {p}_sqrt_{s}({0}))"),
+    ("rsqrt", "f64", "{p}_div_{s}({p}_set1_{s}(1.0), {p}_sqrt_{s}({0}))"),
+    *(
+        (op, FLOATS, f"{{p}}_{{round}}_{{s}}({{0}}, _MM_FROUND_TO_{to} | _MM_FROUND_NO_EXC)")
+        for op, to in _ROUND.items()
+    ),
+)  # fmt: skip
+_COMPARISONS = (
+    *(
+        (op, FLOATS, f"{{p}}_cast{{s}}_si{{bits}}({{p}}_cmp_{{s}}({{0}}, {{1}}, {how}))")
+        for op, how in _PREDICATES.items()
+    ),
+    ("eq", INTEGERS, _EQUAL),
+    ("ne", INTEGERS, _not(_EQUAL)),
+    *((op, "i8 i16 i32 i64", template) for op, template in _ORDERED.items()),
+    *(
+        (op, t, _of_unsigned(template, least))
+        for t, least in _LEAST.items()
+        for op, template in _ORDERED.items()
+    ),
+    ("select", FLOATS, "{p}_blendv_{s}({2}, {1}, {p}_castsi{bits}_{s}({0}))"),
+    ("select", f"{INTEGERS} f16 bf16 {MASKS}", "{p}_blendv_epi8({2}, {1}, {0})"),
+    ("keep", FLOATS, "{p}_and_{s}({p}_castsi{bits}_{s}({0}), {1})"),
+    ("keep", f"{INTEGERS} f16 bf16 bool", "{p}_and_{w}({0}, {1})"),
 )
-BINARY: dict[tuple[ir.Op, DType], Instruction] = {
-    (op, DTYPES[name]): row for op, names, row in _ROWS for name in names.split()
-}
+_BITS = "((unsigned){p}_movemask_epi8({0}) & {all})"
+_LANE_MASKS = (
+    ("type", MASKS, "__m{bits}i"),
+    ("element", MASKS, "int{b}_t"),
+    ("spill", MASKS, "{p}_storeu_si{bits}((__m{bits}i *){0}, {1})"),
+    ("lanes", MASKS, "{0}"),
+    ("true", MASKS, _ONES),
+    ("false", MASKS, "{p}_setzero_{w}()"),
+    ("alike", MASKS, "{p}_set1_{x}({0})"),
+    ("not", MASKS, _not("{0}")),
+    ("and min mul", MASKS, "{p}_and_{w}({0}, {1})"),
+    ("or max add", MASKS, "{p}_or_{w}({0}, {1})"),
+    ("xor ne", MASKS, "{p}_xor_{w}({0}, {1})"),
+    ("eq", MASKS, _not("{p}_xor_{w}({0}, {1})")),
+    ("lt", MASKS, "{p}_andnot_{w}({0}, {1})"),
+    ("gt", MASKS, "{p}_andnot_{w}({1}, {0})"),
+    ("le", MASKS, f"{{p}}_or_{{w}}({_not('{0}')}, {{1}})"),
+    ("ge", MASKS, f"{{p}}_or_{{w}}({{0}}, {_not('{1}')})"),
+    ("test", "mask8", _not("{p}_cmpeq_epi8({0}, {p}_setzero_{w}())")),
+    ("bytes", "mask", "{p}_and_{w}({0}, {p}_set1_epi8(1))"),
+    ("any", "mask", f"({_BITS} != 0)"),
+    ("all", "mask", f"({_BITS} == {{all}})"),
+    ("odd", "mask", f"(__builtin_popcountll({_BITS}) & 1)"),
+)
+AVX2_ROWS: dict[tuple[str, str], Template] = rows(*_NUMBERS, *_COMPARISONS, *_LANE_MASKS)
 
-BITWISE = {ir.Op.AND: "and", ir.Op.OR: "or", ir.Op.XOR: "xor"}
-
-# Shifts by a constant, and lane by lane (the amount is already below the width).
-SHIFT_CONSTANT: dict[tuple[ir.Op, str], Instruction] = {
-    (ir.Op.SHL, "i16 u16 i32 u32 i64"): Instruction("slli"),
-    (ir.Op.SHR, "u16 u32"): Instruction("srli"),
-    (ir.Op.SHR, "i16 i32"): Instruction("srai"),
-    (ir.Op.SHR, "i64"): Instruction("srai", 512),
-}
-SHIFT_LANES: dict[tuple[ir.Op, str], Instruction] = {
-    (ir.Op.SHL, "i32 u32 i64"): Instruction("sllv"),
-    (ir.Op.SHL, "i16 u16"): Instruction("sllv", 512),
-    (ir.Op.SHR, "u32"): Instruction("srlv"),
-    (ir.Op.SHR, "u16"): Instruction("srlv", 512),
-    (ir.Op.SHR, "i32"): Instruction("srav"),
-    (ir.Op.SHR, "i16 i64"): Instruction("srav", 512),
-}
-
-
-def shift(table: dict[tuple[ir.Op, str], Instruction], op: ir.Op, t: DType) -> Instruction | None:
-    """The row for an operator and element type."""
-    rows = (row for (o, names), row in table.items() if o is op and t.name in names.split())
-    return next(rows, None)
-
-
-# cmp predicates: ordered but for !=, quiet.
-FLOAT_COMPARE = {
-    ir.Op.LT: "_CMP_LT_OQ", ir.Op.LE: "_CMP_LE_OQ", ir.Op.GT: "_CMP_GT_OQ", ir.Op.GE: "_CMP_GE_OQ",
-    ir.Op.EQ: "_CMP_EQ_OQ", ir.Op.NE: "_CMP_NEQ_UQ",
-}  # fmt: skip
-INT_COMPARE = {
-    ir.Op.LT: "cmplt", ir.Op.LE: "cmple", ir.Op.GT: "cmpgt", ir.Op.GE: "cmpge", ir.Op.EQ: "cmpeq",
-    ir.Op.NE: "cmpneq",
-}  # fmt: skip
-
-# Rounding immediates; the exception flags do not matter.
-ROUND = {
-    ir.MathOp.FLOOR: "_MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC",
-    ir.MathOp.CEIL: "_MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC",
-    ir.MathOp.ROUND: "_MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC",
-}
-
-
-@record
-class Conversion:
-    """`_mm512_<name>`; `wide`: the prefix is that of the wider side (always, but where lanes keep
-    their width both are the same). `tail` follows the operand."""
-
-    name: str
-    level: int = 256
-    tail: str = ""
-
-
-def _integer_conversions() -> dict[tuple[str, str], Conversion]:
-    found = {}
-    for a in (8, 16, 32):
-        for b in (16, 32, 64):
-            for sign in "iu":
-                if a < b:
-                    for to in (f"i{b}", f"u{b}"):
-                        found[f"{sign}{a}", to] = Conversion(f"cvtep{sign}{a}_epi{b}")
-                        for low in ("i", "u"):
-                            found[to, f"{low}{a}"] = Conversion(f"cvtepi{b}_epi{a}", 512)
-    return found
-
-
-CONVERT: dict[tuple[str, str], Conversion] = {
-    **_integer_conversions(),
-    ("i32", "f32"): Conversion("cvtepi32_ps"),
-    ("u32", "f32"): Conversion("cvtepu32_ps", 512),
-    ("i64", "f32"): Conversion("cvtepi64_ps", 512),
-    ("i32", "f64"): Conversion("cvtepi32_pd"),
-    ("u32", "f64"): Conversion("cvtepu32_pd", 512),
-    ("i64", "f64"): Conversion("cvtepi64_pd", 512),
-    ("f32", "f64"): Conversion("cvtps_pd"),
-    ("f64", "f32"): Conversion("cvtpd_ps"),
-    ("f16", "f32"): Conversion("cvtph_ps"),
-    ("f32", "f16"): Conversion("cvtps_ph", tail=", _MM_FROUND_TO_NEAREST_INT"),
-}
-
-# Conversions in two steps, neither of which rounds (or only the last).
-VIA: dict[tuple[str, str], str] = {
-    **{(a, b): "i32" for a in ("i8", "u8", "i16", "u16") for b in ("f32", "f64")},
-    **{(a, b): "f32" for a in ("i8", "u8", "i16", "u16") for b in ("f16", "bf16")},
-    ("i32", "f16"): "f32", ("f16", "f64"): "f32", ("bf16", "f64"): "f32",
-    ("f16", "bf16"): "f32", ("bf16", "f16"): "f32",
-}  # fmt: skip
+_K_MASKS: tuple[tuple[str, str, Template], ...] = (
+    ("type", "mask", "{m}"),
+    ("bit", "mask", "{0} >> {1} & 1"),
+    ("joined", "mask", "({m})({0} | ({m}){1} << {2})"),
+    ("first", "mask", first_lanes),
+    ("known", "mask", "{0}"),
+    ("true", "mask", "{all}"),
+    ("false", "mask", "0"),
+    ("alike", "mask", "(({m})({0} ? {all} : 0))"),
+    ("not", "mask", "({m})(~{0} & {all})"),
+    ("and min mul", "mask", "({m})({0} & {1})"),
+    ("or max add", "mask", "({m})({0} | {1})"),
+    ("xor ne", "mask", "({m})({0} ^ {1})"),
+    ("eq", "mask", "({m})(~({0} ^ {1}) & {all})"),
+    ("lt", "mask", "({m})(~{0} & {1})"),
+    ("gt", "mask", "({m})({0} & ~{1})"),
+    ("le", "mask", "({m})((~{0} | {1}) & {all})"),
+    ("ge", "mask", "({m})(({0} | ~{1}) & {all})"),
+    ("test", "mask", "{p}_{masked}test_epi8_mask({inside}{0}, {p}_set1_epi8(-1))"),
+    ("bytes", "mask", "{p}_maskz_set1_epi8({0}, 1)"),
+    ("any", "mask", "({0} != 0)"),
+    ("all", "mask", "({0} == {all})"),
+    ("odd", "mask", "(__builtin_popcountll({0}) & 1)"),
+)
+_ALL = f"{NUMBERS} f16 bf16"
+AVX512_ROWS: dict[tuple[str, str], Template] = AVX2_ROWS | rows(
+    ("mul", "i64", "{p}_mullo_{s}({0}, {1})"),
+    ("min max", "i64", "{p}_{op}_{u}({0}, {1})"),
+    ("abs", "i64", "{p}_abs_{s}({0})"),
+    ("shr_by", "i64", "{p}_srai_epi{b}({0}, {1})"),
+    ("shl", "i16 u16", "{p}_sllv_epi{b}({0}, {1})"),
+    ("shr", "u16", "{p}_srlv_epi{b}({0}, {1})"),
+    ("shr", "i16 i64", "{p}_srav_epi{b}({0}, {1})"),
+    *(
+        (op, FLOATS, f"{{p}}_{{masked}}cmp_{{s}}_mask({{inside}}{{0}}, {{1}}, {how})")
+        for op, how in _PREDICATES.items()
+    ),
+    ("lt le gt ge eq", INTEGERS, "{p}_{masked}cmp{op}_{u}_mask({inside}{0}, {1})"),
+    ("ne", INTEGERS, "{p}_{masked}cmpneq_{u}_mask({inside}{0}, {1})"),
+    ("select", _ALL, "{p}_mask_blend_{s}({0}, {2}, {1})"),
+    ("select_zero keep", _ALL, "{p}_maskz_mov_{s}({0}, {1})"),
+    *_K_MASKS,
+)

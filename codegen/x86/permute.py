@@ -6,9 +6,10 @@ would reach beyond its end, the last one starts earlier.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from hbc.codegen.text.unit import Unit
+from hbc.codegen.vector.machine import LoadText
 from hbc.codegen.x86.permute_bytes import bytes_of, shuffled_bytes
 from hbc.codegen.x86.types import (
     cast_register,
@@ -24,8 +25,6 @@ from hbc.ir.lang.types import I8, I32, DType
 from hbc.ir.vectors.take import integer, progression
 
 MOST_LOADS = 4  # more than that, and loading lane by lane is as fast
-
-LoadText = Callable[[int, int], str]  # first element (from the base) and lanes -> C text
 
 
 def permuted(load: LoadText, t: DType, offsets: Sequence[int], unit: Unit) -> str | None:

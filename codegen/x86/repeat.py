@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hbc.codegen.text.spelling import c_type
 from hbc.codegen.text.unit import Unit
-from hbc.codegen.x86.run import address
+from hbc.codegen.vector.load import address
 from hbc.codegen.x86.types import (
     cast_register,
     register_bits,

@@ -12,9 +12,10 @@ from math import gcd
 
 from hbc.codegen.text.spelling import c_type
 from hbc.codegen.text.unit import Unit
+from hbc.codegen.vector.load import address
+from hbc.codegen.x86.access import load_text
 from hbc.codegen.x86.apart import masked_words_apart, words_apart
 from hbc.codegen.x86.permute import shuffled
-from hbc.codegen.x86.run import address, load_text
 from hbc.codegen.x86.types import cast_register, setr, width_prefix
 from hbc.ir.algebra.simplify import simplify
 from hbc.ir.ground.record import record

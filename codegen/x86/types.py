@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from functools import cache
+
+from hbc.codegen.text.spelling import constant
 from hbc.codegen.text.unit import Registers
 from hbc.ir.lang.types import BOOL, I8, DType, Kind
 
@@ -56,6 +60,26 @@ def whole(t: DType, lanes: int) -> str:
     return suffix(t) if t.name in ("f32", "f64") else f"si{register_bits(t, lanes)}"
 
 
+@cache
+def words(t: DType, lanes: int) -> Mapping[str, object]:
+    """What templates (`ops.py`) may name."""
+    p, s, bits = prefix(t, lanes), suffix(t), register_bits(t, lanes)
+    partial = lanes * t.bits < 128
+    return {
+        "p": p, "s": s, "u": suffix(t, signless=False), "w": whole(t, lanes), "b": t.bits,
+        "bits": bits, "x": f"{s}x" if s == "epi64" and bits < 512 else s,
+        "round": "roundscale" if bits == 512 else "round", "m": mask_type(lanes),
+        "all": all_lanes(lanes), "masked": "mask_" if partial else "",
+        "inside": f"{all_lanes(lanes)}, " if partial else "",
+    }  # fmt: skip
+
+
+@cache
+def cast_words(s: DType, t: DType, lanes: int) -> Mapping[str, object]:
+    """The same for casts from s to t."""
+    return {"p": width_prefix(max(register_bits(s, lanes), register_bits(t, lanes)))}
+
+
 def zero(t: DType, lanes: int) -> str:
     return "0" if t == BOOL else f"{prefix(t, lanes)}_setzero_{whole(t, lanes)}()"
 
@@ -68,10 +92,30 @@ def set1(t: DType, lanes: int, value: str) -> str:
     return f"{prefix(t, lanes)}_set1_{name}({value})"
 
 
-def setr(t: DType, lanes: int, values: list[str]) -> str:
+def broadcast(t: DType, lanes: int, text: str) -> str:
+    """All lanes one C value of the type."""
+    if text == constant(0, t):
+        return zero(t, lanes)
+    if t.bits == 16 and t.is_float:
+        text = f"(short){text}"
+    elif t.kind is Kind.UINT:
+        signed = {8: "char", 16: "short", 32: "int"}[t.bits]
+        text = f"({signed}){text if text.isalnum() else f'({text})'}"
+    return set1(t, lanes, text)
+
+
+def lane_value(element: str, t: DType) -> str:
+    """An element as the signed integer that set1 takes, without a sign-conversion warning."""
+    if (t.is_float and t.bits >= 32) or t.kind is Kind.INT:
+        return element
+    signed = {8: "char", 16: "short", 32: "int"}[t.bits]
+    return f"({signed}){element}"
+
+
+def setr(t: DType, lanes: int, values: Sequence[str]) -> str:
     """Lane by lane, the first first; lanes that the vector does not have are 0."""
     bits, name = register_bits(t, lanes), suffix(t)
-    values = values + ["0"] * (bits // t.bits - lanes)
+    values = [*values] + ["0"] * (bits // t.bits - lanes)
     if bits == 512 and t.bits < 32:
         return f"_mm512_set_{name}({', '.join(reversed(values))})"
     if name == "epi64" and bits == 128:

@@ -7,6 +7,7 @@ such functions too, and tests/isa.
 from __future__ import annotations
 
 import platform
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,11 +16,12 @@ import pytest
 from hbc.codegen.build.soft_vectors import functions_for, soft_function, softened
 from hbc.codegen.build.toolchain import build
 from hbc.codegen.c.source import CSource
-from hbc.codegen.x86.ops import BINARY, CONVERT, INT_COMPARE, SHIFT_CONSTANT, SHIFT_LANES
-from hbc.codegen.x86.types import suffix
+from hbc.codegen.x86.convert import AVX512_CASTS
+from hbc.codegen.x86.ops import AVX512_ROWS
+from hbc.codegen.x86.types import words
 from hbc.ir.ground.diag import ToolError
 from hbc.ir.lang.target import TARGETS
-from hbc.ir.lang.types import DTYPES
+from hbc.ir.lang.types import DTYPES, I8
 
 MOVES = [
     f"{stem}_{s}"
@@ -40,16 +42,15 @@ MEMORY = [
 
 def printed() -> Iterator[str]:
     """What stands behind `_mm512_` in the names that tables make."""
-    for (_, t), row in BINARY.items():
-        yield f"{row.stem}_{suffix(t, signless=not row.signed)}"
-    for table in (SHIFT_CONSTANT, SHIFT_LANES):
-        for (_, names), row in table.items():
-            yield from (f"{row.stem}_{suffix(DTYPES[name])}" for name in names.split())
-    yield from (row.name for row in CONVERT.values())
-    for compared in INT_COMPARE.values():
-        yield from (f"{compared}_ep{s}{n}_mask" for s in "iu" for n in (8, 16, 32, 64))
-    yield from ("cmp_ps_mask", "cmp_pd_mask", "roundscale_ps", "sqrt_pd", "fmadd_ps", "fnmadd_pd")
-    yield from ("and_si512", "mask_blend_epi32", "test_epi8_mask", "mask_test_epi8_mask")
+    for (_, name), row in AVX512_ROWS.items():
+        t = DTYPES.get(name, I8)
+        if isinstance(row, str) and not name.startswith("mask"):
+            text = row.format("a", "b", "c", **words(t, 512 // t.bits))
+            yield from re.findall(r"_mm512_(\w+)\(", text)
+    for cast in AVX512_CASTS.values():
+        if isinstance(cast, str):
+            yield from re.findall(r"_mm512_(\w+)\(", cast.format("a", p="_mm512"))
+    yield from ("test_epi8_mask", "mask_test_epi8_mask", "maskz_set1_epi8")
     yield from (*MOVES, *MEMORY)
 
 

@@ -1,18 +1,54 @@
-"""What a mask leaves of the lanes, one by one: a loop in C where their places are evenly apart."""
+"""What a mask leaves of the lanes, one by one, where no instruction takes the whole: a loop in C where the
+places of the lanes are evenly apart."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 from hbc.codegen.text.scalar import scalar
+from hbc.codegen.text.spelling import c_type
 from hbc.codegen.text.unit import Unit
-from hbc.codegen.x86.spilled_mask import SpilledMask
+from hbc.codegen.vector.machine import machine_of
+from hbc.ir.ground.record import record
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, floordiv, mod, mul
+from hbc.ir.lang.types import DType
+from hbc.ir.vectors.lane_masks import first_lanes_count, known_lanes
 from hbc.ir.vectors.lane_offsets import lane_offsets
 from hbc.ir.vectors.take import Take, progression
 
 LANE = "lane"
+
+
+@record
+class SpilledMask:
+    """The C condition of each lane, and which lanes may be live for all that the mask's constants tell:
+    the C compiler warns of the indices of the others."""
+
+    condition: Callable[[str], str]
+    possible: list[bool]
+
+
+def spilled_mask(e: ir.Expr, t: DType, unit: Unit) -> SpilledMask:
+    """The mask in a variable. Of the first n lanes that is n, so that the C compiler sees which of them
+    never are."""
+    possible, name = _may_be_live(e), unit.scope.fresh("live")
+    count = first_lanes_count(e)
+    if count is None:
+        return SpilledMask(machine_of(unit).masks.spilled(name, e, t, unit), possible)
+    unit.out.line(f"const {c_type(count.type.element)} {name} = {scalar(count, unit)};")
+    return SpilledMask(lambda lane: f"{name} > {lane}", possible)
+
+
+def _may_be_live(e: ir.Expr) -> list[bool]:
+    match e:
+        case ir.Binary(op=ir.Op.AND | ir.Op.OR as op, a=a, b=b):
+            pairs = zip(_may_be_live(a), _may_be_live(b), strict=True)
+            return [x and y if op is ir.Op.AND else x or y for x, y in pairs]
+        case ir.Binary(op=op) if op in ir.COMPARISONS and (known := known_lanes(e)):
+            return known
+        case _:
+            return [True] * e.type.lanes
 
 
 def each_live_lane(
@@ -26,14 +62,15 @@ def each_live_lane(
     if place is not None:
         unit.out.line(f"for (int64_t {variable} = 0; {variable} < {lanes}; ++{variable}) {{")
         unit.out.depth += 1
-        _if_live(live(variable), statement(variable, str(scalar(place, unit))), unit)
+        at = str(scalar(place, unit))
+        _if_live(live.condition(variable), statement(variable, at), unit)
         unit.out.depth -= 1
         unit.out.line("}")
     unit.scope.pop()
     if place is None:
         for lane in (n for n in range(lanes) if live.possible[n]):
             at = str(scalar(Take()(index, (lane,)), unit))
-            _if_live(live(str(lane)), statement(str(lane), at), unit)
+            _if_live(live.condition(str(lane)), statement(str(lane), at), unit)
 
 
 def _if_live(condition: str, statement: str, unit: Unit) -> None:

@@ -1,0 +1,106 @@
+"""Vector loads: from memory in the cheapest way that the machine has, or out of registers."""
+
+from __future__ import annotations
+
+from typing import TypeGuard
+
+from hbc.codegen.text.registers import holder, piece_of
+from hbc.codegen.text.scalar import register, scalar
+from hbc.codegen.text.spelling import c_type, constant
+from hbc.codegen.text.unit import LOGIC_OR, Unit
+from hbc.codegen.vector.machine import machine_of
+from hbc.codegen.vector.spilled_mask import each_live_lane, spilled_mask
+from hbc.ir.ground.diag import InternalError
+from hbc.ir.lang import nodes as ir
+from hbc.ir.lang.build import add, const_value
+from hbc.ir.lang.types import BOOL, Memory
+from hbc.ir.vectors.lane_offsets import constant_lanes, lane_offsets
+from hbc.ir.vectors.take import Take
+
+
+def load(e: ir.Load, unit: Unit) -> str:
+    """The C text of a vector load (of bytes, for bools)."""
+    t, lanes, machine = e.type.element, e.type.lanes, machine_of(unit)
+    if unit.buffers[e.buffer].memory is Memory.REGISTER:
+        return _register(e, unit)
+    known, access = lane_offsets(e.index), machine.accesses
+    if known is None:
+        return access.rows(e, unit) or access.gather(e, unit) or _by_lane(e, unit)
+    base, offsets = known
+    base, offsets = add(base, offsets[0]), tuple(o - offsets[0] for o in offsets)
+    if offsets == tuple(range(lanes)):
+        if e.mask is not None:
+            return access.load_live(e, base, unit)
+        return access.load(e.buffer, base, t, lanes, unit)
+    if not any(offsets) and (e.mask is None or _is_uniform(e.mask)):
+        element = machine.element(str(scalar(ir.Load(e.buffer, base, t(1)), unit)), t)
+        if e.mask is not None:
+            element = f"{scalar(e.mask.value, unit).at(LOGIC_OR)} ? {element} : 0"
+        return machine.alike(t, lanes, element)
+    if (text := access.repeated(e, base, offsets, unit)) is not None:
+        return text
+    if e.mask is not None and not _is_uniform(e.mask):
+        return access.rows(e, unit) or access.gather(e, unit) or _by_lane(e, unit)
+
+    def adjacent(at: int, n: int) -> str:
+        return access.load(e.buffer, add(base, at), t, n, unit)
+
+    text = access.permuted(adjacent, t, offsets, unit)
+    if text is None:
+        return access.rows(e, unit) or access.gather(e, unit) or _by_lane(e, unit)
+    if e.mask is None:
+        return text
+    condition = scalar(e.mask.value, unit).at(LOGIC_OR)
+    return f"({condition} ? {text} : {machine.registers.zero(t, lanes)})"
+
+
+def address(buffer: str, index: ir.Expr, unit: Unit) -> str:
+    """`&A[i]`, or `A` alone for index 0."""
+    text = unit.buffers[buffer].text
+    return text if const_value(index) == 0 else f"&{text}[{scalar(index, unit)}]"
+
+
+def _is_uniform(mask: ir.Expr) -> TypeGuard[ir.Broadcast]:
+    """Whether it is one condition for all lanes."""
+    return isinstance(mask, ir.Broadcast) and mask.value.type.lanes == 1
+
+
+def _register(e: ir.Load, unit: Unit) -> str:
+    t, lanes, machine = e.type.element, e.type.lanes, machine_of(unit)
+    piece, pieces = piece_of(e.index), unit.buffers[e.buffer].pieces
+    name = register(e.buffer, e.index, unit)
+    text: str | None = None
+    if name is None and piece is None:
+        text = machine.shuffles.pieces(pieces, constant_lanes(e.index) or (), t, unit)
+    elif name is None and piece is not None and machine.shuffles.block is not None:
+        whole = holder(piece, pieces, t)
+        if whole is not None and e.mask is None:
+            number = (piece[0] - whole[0]) // piece[1]
+            text = machine.shuffles.block(pieces[whole], t, whole[1], piece[1], number)
+    if text is not None:
+        return text
+    if name is None:
+        raise InternalError(f"codegen: `{e.buffer}` is in registers but read at other lanes")
+    if e.mask is None:
+        return name
+    condition = machine.masks.text(e.mask, t.bits, unit)
+    if machine.has("keep", t.name):
+        return machine.put("keep", t, lanes, (condition, name), unit)
+    nothing = machine.registers.zero(t, lanes)
+    return machine.put("select", t, lanes, (condition, name, nothing), unit)
+
+
+def _by_lane(e: ir.Load, unit: Unit) -> str:
+    """Scalar loads put together; under a mask, through an array."""
+    t, lanes, machine = e.type.element, e.type.lanes, machine_of(unit)
+    name = unit.buffers[e.buffer].text
+    if e.mask is None:
+        parts = [scalar(Take()(e.index, (lane,)), unit) for lane in range(lanes)]
+        values = [machine.element(f"{name}[{part}]", t) for part in parts]
+        return machine.lanes_of(t, lanes, values)
+    array, live = unit.scope.fresh("lanes"), spilled_mask(e.mask, t, unit)
+    nothing = constant(False if t == BOOL else 0, t) if t.bits != 16 else "0"
+    whole = machine.registers.lanes(t, lanes)
+    unit.out.line(f"{c_type(t)} {array}[{whole}] = {{{nothing}}};")
+    each_live_lane(e.index, live, unit, lambda lane, at: f"{array}[{lane}] = {name}[{at}];")
+    return machine.registers.fill(t, lanes, array)
