@@ -24,6 +24,7 @@ COMMANDS = {
     "run": "Run a kernel on files or on its example, check and time it.",
     "verify": "Compare every stage and the native code with the oracle.",
     "bench": "Measure a kernel against this machine's roof.",
+    "tune": "Find the fastest schedule by measuring, and write it into the file.",
     "inspect": "Rank all mappings of whole loops to instructions; say why others are refused.",
     "explain": "Say which tensor instructions were chosen for which statements, and why.",
     "synth": "Complete a sketch of data movement, or prove that nothing completes it.",

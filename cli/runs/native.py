@@ -12,7 +12,7 @@ import sys
 import threading
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -75,8 +75,8 @@ class Called:
 
 
 @dataclass(frozen=True, slots=True)
-class _Array:
-    """One array argument of a request, as `native_child` reads it."""
+class Argument:
+    """One array of a request, as `native_child` reads it."""
 
     name: str
     bytes: int
@@ -96,14 +96,18 @@ class Native:
         threads: int,
         timeout: float,
         emulator: Path | None = None,
+        memory: int | None = None,
     ) -> None:
-        """`emulator`: the library of the AMX emulator, to be loaded before the kernel's."""
+        """`emulator`: the library of the AMX emulator, to be loaded before the kernel's. `memory`: bytes
+        that calls may take at most, if fewer than are usual."""
         self._timeout = timeout
         self._calls = 0
         self._emulated: dict[str, int] | None = None
         self.emulated: Counter[str] = Counter()  # tile instructions executed by all requests
         # Before anything is begun: what it says may be unreadable.
         self._limits = limits_of_calls(timeout, threads, isinstance(library, GpuLibrary))
+        if memory is not None and self._limits.memory is not None:
+            self._limits = replace(self._limits, memory=min(memory, self._limits.memory))
         self._owned = contextlib.ExitStack()
         environment = WAITING | os.environ
         environment |= {"OMP_NUM_THREADS": str(threads), "OMP_DYNAMIC": "false"}
@@ -189,12 +193,12 @@ class Native:
             # Not ndarray.tofile: where it runs out of room, it does not say so.
             path.write_bytes(np.ascontiguousarray(wide).reshape(-1).view(np.uint8).data)
             strides = row_strides(wide.shape) if rows else []
-            arrays.append(_Array(name, wide.nbytes, strides, load=str(path)))
+            arrays.append(Argument(name, wide.nbytes, strides, load=str(path)))
         for number, (name, (shape, element)) in enumerate(outputs.items()):
             longer = longer_shape(shape, rows.get(name), padding)
             strides = row_strides(longer) if rows else []
             length, save = element.bytes * math.prod(longer), str(self._folder / f"out-{number}")
-            arrays.append(_Array(name, length, strides, fill=self._poison(element), save=save))
+            arrays.append(Argument(name, length, strides, fill=self._poison(element), save=save))
         entry = f"{function}{self._place}{'_strided' if rows else ''}"
         seconds = self.request(entry, f"{function}_strerror", sizes, arrays, repeat, guarded)
         return Called(self._outputs(function, outputs, rows, padding), seconds, self._emulated)
@@ -228,7 +232,7 @@ class Native:
     ) -> tuple[float, ...]:
         """Seconds of each call of `function(sizes..., scratch...)`; `scratch` are the bytes of
         arrays whose contents do not matter."""
-        arrays = [_Array("scratch", length, fill=0) for length in scratch]
+        arrays = [Argument("scratch", length, fill=0) for length in scratch]
         return self.request(f"{function}{self._place}", "", sizes, arrays, repeat, False)
 
     def _poison(self, element: DType) -> int:
@@ -238,11 +242,11 @@ class Native:
         return self._calls % 2 if element == BOOL else INTEGER_POISON[self._calls % 2]
 
     def request(
-        self, function: str, explain: str, sizes: Sequence[int], arrays: Sequence[_Array],
+        self, function: str, explain: str, sizes: Sequence[int], arrays: Sequence[Argument],
         repeat: Repeat, guarded: bool,
     ) -> tuple[float, ...]:  # fmt: skip
         """One line to the child and its answer: the seconds of each call."""
-        message = {
+        message: dict[str, object] = {
             "function": function,
             "explain": explain,
             "sizes": list(sizes),
@@ -257,18 +261,20 @@ class Native:
                 }
                 for a in arrays
             ],
-            "repeat": {
-                "warmups": repeat.warmups,
-                "least": repeat.least,
-                "seconds": repeat.seconds,
-                "most": repeat.most,
-                "enough": repeat.enough,
-                "flush": repeat.flush,
-            },
+            "repeat": asdict(repeat),
             "guarded": guarded,
         }
         line = as_words(message) if self._in_words else json.dumps(message)
         limit(self._child.pid, self._limits, max((a.bytes for a in arrays if a.save), default=0))
+        return self._answered(line, function, explain)
+
+    def again(self, function: str, repeat: Repeat) -> tuple[float, ...]:
+        """Seconds of more calls of the last request, with the same arguments: nothing is read, poisoned or
+        saved. Not for programs of other machines, nor on a GPU."""
+        limit(self._child.pid, self._limits)
+        return self._answered(json.dumps({"again": True, "repeat": asdict(repeat)}), function, "")
+
+    def _answered(self, line: str, function: str, explain: str) -> tuple[float, ...]:
         answer = json.loads(self._exchange(line, function))
         if "failed" in answer:
             name = explain.removesuffix("_strerror") or function

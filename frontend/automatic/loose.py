@@ -57,10 +57,11 @@ def partial_lines(graph: Graph, machine: Machine, placed: Placed, s: Step) -> li
     along = sums_along(graph, s, placed.shape.lanes)
     assert along is not None
     width = placed.shape.width
+    count = graph.choices.pick(f"{s.text}.partial", PARTIAL, (2, 8, 1))
     outer, inner, lane = (graph.name(along, "o"), graph.name(along, "i"), graph.name("u", ""))
     partial = f"{s.func}_{lane}"
     lines = [
-        Line(s.text, (call("split", [along, outer, inner, PARTIAL * width]),
+        Line(s.text, (call("split", [along, outer, inner, count * width]),
                       call("rfactor", [inner, lane]))),
     ]  # fmt: skip
     rest: list[str] = ["atomic()", call("vectorize", [inner])]

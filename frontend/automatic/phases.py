@@ -40,6 +40,18 @@ class Phases:
                 break
         return rows, vectors
 
+    def blocks(self, registers: int) -> list[tuple[int, int]]:
+        """Others that leave registers for the operands."""
+        sides = [(r, v) for r in (1, 2, 3, 4, 6, 8) for v in (1, 2, 3, 4)]
+        each = self.row_count * self.lane_count
+        return [s for s in sides if s[0] * s[1] * each <= registers - registers // 4]
+
+
+def picked_block(graph: Graph, phases: Phases, registers: int) -> tuple[int, int]:
+    """The block of each phase: the usual one, or what is wanted."""
+    others = phases.blocks(registers)
+    return graph.choices.pick(f"{phases.sums}.block", phases.block(registers), others)
+
 
 def phases_of(graph: Graph, func: Func) -> Phases | None:
     """The phases that a Func interleaves, if it does nothing else with indices."""
@@ -97,7 +109,7 @@ def phase_lines(
     func = graph.funcs[phases.sums]
     block = [x for x in (phases.row, *(v for v, _ in phases.inner), phases.lane) if x is not None]
     others = [v for v in func.variables if v not in block]
-    rows, vectors = phases.block(registers)
+    rows, vectors = picked_block(graph, phases, registers)
     marks = [call("vectorize", [phases.lane, width])]
     if vectors > 1:
         marks.append(call("unroll", [phases.lane]))

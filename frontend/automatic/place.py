@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from itertools import combinations, permutations
 
-from hbc.frontend.automatic.scans import BLOCK, scan_of
+from hbc.frontend.automatic.scans import block_of, scan_of
 from hbc.frontend.automatic.shape import Loop, Shape, shape_of
 from hbc.frontend.costs.graph import Graph, Step
 from hbc.frontend.costs.inlining import cost_of
@@ -17,6 +18,7 @@ from hbc.ir.ground.record import mutable, record
 
 BEGIN = 30.0  # cycles to begin a stage once more
 REUSED = 16.0  # how often a block of sums uses what it has loaded
+ROOT = "root"  # before everything
 NEARLY = 1.1  # what costs so much more is worth it further in, where more can follow
 
 
@@ -172,7 +174,10 @@ class Placing:
                 box = self.box_at(name, level)
                 found.append((self.cost(name, level, box), level, box))
         least = min(cycles for cycles, _, _ in found)
-        return next(x for x in reversed(found) if x[0] <= least * NEARLY)
+        usual = next(x for x in reversed(found) if x[0] <= least * NEARLY)
+        by_name = {name_of(level): (cycles, level, box) for cycles, level, box in found}
+        ranked = sorted(by_name, key=lambda n: by_name[n][0])
+        return by_name[graph.choices.pick(f"{name}.at", name_of(usual[1]), ranked)]
 
     def place(self, name: str, strip: int) -> None:
         """Decides for one Func."""
@@ -195,6 +200,20 @@ class Placing:
             # Nothing is computed between the steps of sums in registers.
             placed = replace(placed, loops={s.update: () for s in graph.steps[name]})
         self.placed[name] = placed
+
+
+def name_of(level: Level | None) -> str:
+    """A place as a point names it: `root`, `C.jo`, `Y.update(1).to`."""
+    if level is None:
+        return ROOT
+    return f"{stage(level)}.{level.loop}"
+
+
+def stage(level: Level) -> str:
+    """The stage of a level, as it is written."""
+    if level.update is None:
+        return level.func
+    return f"{level.func}.update" + (f"({level.update})" if level.update else "")
 
 
 def _around(boxes: Iterable[Box]) -> Box:
@@ -233,7 +252,7 @@ def with_loops(graph: Graph, shape: Shape, at: Level | None, box: Box) -> Placed
             outside = set(shape.order[: shape.panel])
             where = max([n + 1 for n, x in enumerate(loops) if x.variable in outside], default=0)
         loops.insert(where, lane_loop)
-    found = tuple(loops)
+    found = _in_order(graph, shape.func, tuple(loops))
     if func.updates:
         by: dict[int | None, tuple[Loop, ...]] = {None: ()}
         for s in graph.steps[shape.func]:
@@ -241,11 +260,37 @@ def with_loops(graph: Graph, shape: Shape, at: Level | None, box: Box) -> Placed
                 continue
             scan = scan_of(graph, s)
             if scan is not None:
-                by[s.update] = (Loop(graph.name(scan.loop, "o"), scan.loop, BLOCK),)
+                by[s.update] = (Loop(graph.name(scan.loop, "o"), scan.loop, block_of(graph, s)),)
             else:
                 by[s.update] = tuple(x for x in found if x.variable in s.pure)
         return Placed(shape, at, box, by)
     return Placed(replace(shape, loops=found), at, box, {None: found})
+
+
+MOST_REORDERED = 4  # loops of which all orders are offered
+
+
+def _in_order(graph: Graph, name: str, loops: tuple[Loop, ...]) -> tuple[Loop, ...]:
+    """The loops in the order that is wanted: any in which the pieces of a variable stay outside of what
+    they consist of. The names stand for them."""
+    if not 2 <= len(loops) <= MOST_REORDERED:
+        return loops
+    orders: dict[tuple[str, ...], tuple[Loop, ...]] = {}
+    for order in permutations(loops):  # the first is that of the loops
+        inside = [
+            (a, b) for a, b in combinations(order, 2)
+            if a.variable == b.variable and loops.index(a) > loops.index(b)
+        ]  # fmt: skip
+        if not inside:
+            orders[tuple(_word(x, loops) for x in order)] = order
+    usual, *others = orders
+    return orders[graph.choices.pick(f"{name}.order", usual, others)]
+
+
+def _word(x: Loop, loops: tuple[Loop, ...]) -> str:
+    """The variable, with a mark for a loop of strips of it."""
+    inner = [y for y in loops[loops.index(x) + 1 :] if y.variable == x.variable]
+    return x.variable + "'" * len(inner)
 
 
 def placing(graph: Graph, machine: Machine, strip: int) -> Placing:

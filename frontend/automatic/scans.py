@@ -58,10 +58,15 @@ def _constant(graph: Graph, name: str, v: str) -> int | None:
     return None
 
 
+def block_of(graph: Graph, s: Step) -> int:
+    """Steps between which others are computed."""
+    return graph.choices.pick(f"{s.text}.scan", BLOCK, (64, 128, 512, 1024))
+
+
 def scan_lines(graph: Graph, s: Step, scan: Scan, blocked: bool, width: int) -> list[Line]:
     """A block at a time (if others are computed in blocks); lanes for the steps that may."""
     outer, middle, inner = (graph.name(scan.loop, x) for x in ("o", "b", "i"))
-    found = [call("split", [scan.loop, outer, middle, BLOCK])] if blocked else []
+    found = [call("split", [scan.loop, outer, middle, block_of(graph, s)])] if blocked else []
     rest = middle if blocked else scan.loop
     around = [outer] if blocked else []
     count = 1

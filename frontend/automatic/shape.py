@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import field, replace
 from math import lcm
 
-from hbc.frontend.automatic.phases import Phases, phases_of
+from hbc.frontend.automatic.phases import Phases, phases_of, picked_block
 from hbc.frontend.automatic.tiles import Tiles, tiles_for
-from hbc.frontend.costs.blocks import Block, best_block
+from hbc.frontend.costs.blocks import Block, ranked_blocks
 from hbc.frontend.costs.dots import deep_loop, dot_for, factors_of, windows
 from hbc.frontend.costs.graph import Graph, Step
 from hbc.frontend.costs.kinds import is_sum, own_names, sums_of
@@ -128,8 +129,9 @@ def _shape_of(graph: Graph, machine: Machine, name: str, box: Box, strip: int) -
             block = Block(min(width, ROWS), 1)
     if func.updates and is_sum(func) and main.reduce:
         rows = row_variable(func.variables, extents, lane, main.reads, main.reduce)
+        rows = _picked_rows(graph, name, rows, func.variables, extents, lane)
         block, cycles = _block(
-            graph, machine, func.variables, extents, lane, rows, main, width, 1, {}
+            graph, machine, func.variables, extents, lane, rows, main, width, 1, name
         )
     fused = _fused(graph, func, extents, reads)
     if fused is not None:
@@ -155,6 +157,9 @@ def _shape_of(graph: Graph, machine: Machine, name: str, box: Box, strip: int) -
             aligned.add(lane)
         if any(is_limited(a, lane) for a in reads):
             aligned.add(lane)  # so that loops know where the limits hold
+    if lane is not None and not func.updates and rows is None:
+        fitting = [n for n in (2, 4, 8) if n * width <= extents[func.variables.index(lane)]]
+        block = Block(1, graph.choices.pick(f"{name}.vectors", 1, fitting))
     return Shape(
         name, lane, rows, width, block, order, moved=moved, aligned=frozenset(aligned), cycles=cycles,
         strip=_strip(func.variables, extents, lane, strip),
@@ -259,7 +264,10 @@ def _with_sums(
             return _in_tiles(func, tiles, rename, rows, lane, sums)
     if slides_in_lanes(graph, main, lane):
         rows = None
-    block, cycles = _block(graph, machine, theirs, extents, lane, rows, main, width, len(sums), {})
+    rows = _picked_rows(graph, func.name, rows, theirs, extents, lane)
+    block, cycles = _block(
+        graph, machine, theirs, extents, lane, rows, main, width, len(sums), func.name
+    )
     my_lane = None if lane is None else rename[lane]
     my_rows = None if rows is None else rename[rows]
     panel = None
@@ -304,7 +312,7 @@ def _with_phases(
 ) -> Shape:
     """Blocks of all phases: as many rows and vectors of each as there are registers for."""
     width = min(machine.lanes(element_bits(graph, s)) for s in graph.steps[phases.sums])
-    rows, vectors = phases.block(machine.registers)
+    rows, vectors = picked_block(graph, phases, machine.registers)
     block = Block(rows * phases.row_count, vectors)
     aligned = frozenset(v for v in (phases.rows, phases.lanes) if v is not None)
     return Shape(
@@ -334,7 +342,7 @@ def _pieces(graph: Graph, sums: tuple[str, ...], v: str) -> int:
 def _block(
     graph: Graph,
     machine: Machine, variables: tuple[str, ...] | list[str], extents: list[int], lane: str | None,
-    rows: str | None, main: Step, width: int, sums: int, _: dict[str, str],
+    rows: str | None, main: Step, width: int, sums: int, name: str,
 ) -> tuple[Block, float]:  # fmt: skip
     by = dict(zip(variables, extents, strict=True))
     dot = dot_for(graph, main, graph.dots, False)
@@ -353,7 +361,19 @@ def _block(
                 unit_rows = lcm(unit_rows, q)
     if unit_lanes > 256 or unit_rows > 14:
         unit_lanes = unit_rows = 1
-    return best_block(operands, machine, sums, down, along, width, unit_rows, unit_lanes)
+    ranked = ranked_blocks(operands, machine, sums, down, along, width, unit_rows, unit_lanes)
+    sides = [(b.rows, b.vectors) for b, _ in ranked]
+    wanted = graph.choices.pick(f"{name}.block", sides[0], sides[1:])
+    return ranked[sides.index(wanted)]
+
+
+def _picked_rows(
+    graph: Graph, name: str, rows: str | None, variables: Sequence[str], extents: Sequence[int],
+    lane: str | None,
+) -> str | None:  # fmt: skip
+    """The variable of the rows: the usual one, another with enough values, or none."""
+    others = [v for v, n in zip(variables, extents, strict=True) if v != lane and n >= 2]
+    return graph.choices.pick(f"{name}.rows", rows, (*others, None))
 
 
 def _panel(graph: Graph, main: Step, variables: list[str], lane: str) -> int | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import permutations
+
 from hbc.frontend.automatic.text import Line, call
 from hbc.frontend.costs.blocks import TOGETHER
 from hbc.frontend.costs.dot import Dot
@@ -45,21 +47,24 @@ def update_lines(
     blocks = [d.split("(")[1].split(",")[1].strip() for d in head]
     around = [*outer, *blocks]
     shared = shared_steps(graph, step, rows, lanes, width) if vectors else None
-    plain = call("reorder", [*around, *step.reduce, *block])
-    if len(around) + len(step.reduce) + len(block) < 2:
+    ordered = reductions(graph, step)
+    plain = call("reorder", [*around, *ordered, *block])
+    if len(around) + len(ordered) + len(block) < 2:
         plain = ""
     base = tuple(x for x in (*head, plain, *marks) if x)
     if shared is None:
-        last = step.reduce[-1] if step.reduce else None
-        more = [call("unroll", [last, UNROLLED])] if last and vectors else []
+        last = ordered[-1] if ordered else None
+        count = graph.choices.pick(f"{step.text}.unroll", UNROLLED, (1, 4, 8)) if last else 1
+        more = [call("unroll", [last, count])] if last and vectors and count > 1 else []
         return [Line(step.text, (*base, *more))]
-    others = [r for r in step.reduce if r != shared.loop]
+    others = [r for r in ordered if r != shared.loop]
     extent = extent_of(graph, step, shared.loop)
     names = _Names(graph, shared.loop)
     known = evaluate(extent)
     typical = length(graph.known(step, graph.box(step.func))[shared.loop])
     chains = [Line(step.text, base)]
-    for together in (TOGETHER, TOGETHER // 2):
+    most = graph.choices.pick(f"{step.text}.together", TOGETHER, (2, 8, 1))
+    for together in (most, most // 2) if most > 1 else ():
         count = together * shared.apart
         if typical < count:
             continue
@@ -92,7 +97,7 @@ def dot_lines(
     extent = extent_of(graph, step, deep)
     whole = evaluate(extent)
     marks = ["atomic()", call("vectorize", [ins]), *_marks(row, lane, width, several, True)]
-    others = [r for r in step.reduce if r != deep]
+    others = [r for r in reductions(graph, step) if r != deep]
 
     def chain(depth: int) -> list[str]:
         if whole is not None and int(whole) <= depth:
@@ -132,6 +137,17 @@ def _shared_dots(
     order = order[:-1] + f", {inner})"
     condition = [] if known is not None else [f"specialize({show(extent)} >= {count})"]
     return [Line(step.text, (*condition, *splits, order, call("unroll", [names.inner])))]
+
+
+MOST_ORDERED = 3  # reductions of which all orders are offered
+
+
+def reductions(graph: Graph, step: Step) -> tuple[str, ...]:
+    """The reductions of an update, outermost first, as written or in another order."""
+    if len(step.reduce) > MOST_ORDERED:
+        return step.reduce
+    orders = tuple(permutations(step.reduce))
+    return graph.choices.pick(f"{step.text}.reduce", step.reduce, orders)
 
 
 class _Names:

@@ -13,6 +13,8 @@ from hbc.ir.ground.record import record
 from hbc.ir.lang.show import show
 
 SIDE = 2  # tiles of sums along rows and along columns: four of the eight, the others are operands
+# What fits into eight tiles with its operands, one of the longer side at a time.
+SIDES = ((2, 2), (1, 3), (3, 1), (1, 4), (4, 1), (1, 2), (2, 1), (1, 1))
 DEEPER = 64  # taps of a convolution in one product
 
 
@@ -51,6 +53,9 @@ def tiles_for(
         return None
     down = min(SIDE, -(-extents[rows] // dot.rows))
     across = min(SIDE, -(-extents[lanes or ""] // dot.columns))
+    most = -(-extents[rows] // dot.rows), -(-extents[lanes or ""] // dot.columns)
+    others = [s for s in SIDES if s[0] <= most[0] and s[1] <= most[1]]
+    down, across = graph.choices.pick(f"{sums}.tiles", (down, across), others)
     return Tiles(dot, down, across)
 
 

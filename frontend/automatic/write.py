@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from hbc.frontend.automatic.loose import loose_lines
 from hbc.frontend.automatic.phases import phase_lines
-from hbc.frontend.automatic.place import Level, Placed, Placing
+from hbc.frontend.automatic.place import Placed, Placing, stage
 from hbc.frontend.automatic.shape import Shape
 from hbc.frontend.automatic.sums import update_lines
 from hbc.frontend.automatic.text import Line, call
@@ -75,13 +75,6 @@ def _place(placed: Placed, name: str, graph: Graph) -> list[str]:
     if placed.at is None:
         return ["compute_root()", *bounds]
     return [call("compute_at", [stage(placed.at), placed.at.loop]), *bounds]
-
-
-def stage(level: Level) -> str:
-    """The stage of a level, as it is written."""
-    if level.update is None:
-        return level.func
-    return f"{level.func}.update" + (f"({level.update})" if level.update else "")
 
 
 def _tail(shape: Shape, placed: Placed, graph: Graph, v: str, factor: int) -> str:
@@ -265,13 +258,17 @@ def _packed(
             continue
         inner = length(known[names[-1]]) * a.type.element.bytes
         copy = f"{a.name}.in({s.func})"
+        near = along is Move.NEXT and shape.panel is not None
+        usual = (near and inner >= APART) or (along is Move.FAR and names[-1] in s.reduce)
+        if not graph.choices.pick(f"{copy}.packed", usual, (not usual,) if near or usual else ()):
+            continue
         place = call("compute_at", [shape.func, panel.name])
-        if along is Move.NEXT and inner >= APART and shape.panel is not None:
+        if near:
             marks = [call("vectorize", [lanes, shape.width])]
             if shape.block.vectors > 1:
                 marks.append(call("unroll", [lanes]))
             found.append(Line(copy, (place, *marks)))
-        elif along is Move.FAR and names[-1] in s.reduce:
+        else:
             order = [*(n for n in names if n != lanes), lanes]
             last = names[-1]
             cut = [last, lanes, *(graph.name(n, x) for x in "oi" for n in (last, lanes))]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from hbc.frontend.costs.machine import Machine
 from hbc.frontend.costs.moves import Move
@@ -36,18 +36,28 @@ MOST_ROWS, MOST_VECTORS = 16, 16
 LOADED = 0.15  # what a load costs that hides behind arithmetic
 
 
-def best_block(
+def ranked_blocks(
     operands: Sequence[Operand], machine: Machine, sums: int, extent_rows: int, extent_lanes: int,
-    lanes: int, piece_rows: int = 1, piece_lanes: int = 1, least_vectors: int = 1,
-) -> tuple[Block, float]:  # fmt: skip
-    """The block that takes the fewest cycles per vector of sums, tails and padding counted, and
-    these. `sums`: how many arrays of sums of this block there are. Rows come in pieces of
-    `piece_rows`, lanes in pieces of `piece_lanes`."""
-    best, least = Block(1, 1), float("inf")
+    lanes: int, piece_rows: int = 1, piece_lanes: int = 1,
+) -> list[tuple[Block, float]]:  # fmt: skip
+    """The blocks that fit into the registers, each with the cycles that it takes per vector of sums, tails
+    and padding counted: the fewest first. `sums`: how many arrays of sums of this block there are.
+    Rows come in pieces of `piece_rows`, lanes in pieces of `piece_lanes`."""
+    found = list(
+        _blocks(operands, machine, sums, extent_rows, extent_lanes, lanes, piece_rows, piece_lanes)
+    )
+    found.sort(key=lambda each: round(each[1], 8))
+    return found or [(Block(1, 1), float("inf"))]
+
+
+def _blocks(
+    operands: Sequence[Operand], machine: Machine, sums: int, extent_rows: int, extent_lanes: int,
+    lanes: int, piece_rows: int, piece_lanes: int,
+) -> Iterator[tuple[Block, float]]:  # fmt: skip
     for rows in range(1, MOST_ROWS + 1):
         if rows > max(extent_rows, 1) or (rows % piece_rows and piece_rows > 1):
             continue
-        for vectors in range(least_vectors, MOST_VECTORS + 1):
+        for vectors in range(1, MOST_VECTORS + 1):
             width = vectors * lanes
             if (vectors - 1) * lanes >= extent_lanes or width % piece_lanes:
                 continue
@@ -57,10 +67,7 @@ def best_block(
             cycles = cycles_of(block, operands, sums)
             whole = -(-extent_rows // rows) * rows * -(-extent_lanes // width) * width
             wasted = whole / (extent_rows * extent_lanes)
-            found = cycles / (rows * vectors * sums) * wasted
-            if found < least - 1e-9:
-                best, least = block, found
-    return best, least
+            yield block, cycles / (rows * vectors * sums) * wasted
 
 
 def fits(block: Block, operands: Sequence[Operand], machine: Machine, sums: int) -> bool:

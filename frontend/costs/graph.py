@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import field
 
+from hbc.frontend.costs.choices import Choices
 from hbc.frontend.costs.dot import Dot
 from hbc.frontend.costs.spans import Box, Known, Span, around, index_span, length
 from hbc.frontend.plans.legal import stage_expressions
@@ -54,6 +55,7 @@ class Graph:
     promised: Mapping[str, tuple[Span | None, ...]] = field(default_factory=dict)
     dots: tuple[Dot, ...] = ()
     words: frozenset[str] = frozenset()  # that new loops must not be named by
+    choices: Choices = field(default_factory=Choices)
 
     def name(self, v: str, suffix: str) -> str:
         """The name of a loop made of that of a variable."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from hbc.frontend.costs.choices import Choices
 from hbc.frontend.costs.dot import Dot
 from hbc.frontend.costs.graph import Graph, Step, graph_of
 from hbc.frontend.costs.moves import Move, move
@@ -69,9 +70,12 @@ def cost_of(e: ir.Expr, lanes: str | None) -> float:
             return 1.0
 
 
-def inlined(p: Pipeline, sizes: Mapping[str, int], dots: tuple[Dot, ...] = ()) -> Graph:
+def inlined(
+    p: Pipeline, sizes: Mapping[str, int], dots: tuple[Dot, ...] = (), choices: Choices | None = None
+) -> Graph:  # fmt: skip
     """The graph of the Funcs that are kept. With instructions that multiply what is not converted yet,
     conversions are left to them."""
+    choices = Choices() if choices is None else choices
     funcs = {f.name: f for f in p.funcs if f.table_shape is None}
     graph = graph_of(p, funcs, sizes)
     gone: dict[str, Func] = {}
@@ -82,12 +86,15 @@ def inlined(p: Pipeline, sizes: Mapping[str, int], dots: tuple[Dot, ...] = ()) -
             continue
         new = map_func(func, lambda e: _expanded(e, gone)) if gone else func
         formula = measure(new.pure, {})
-        if _is_cheap(graph, new, kept, formula) or (dots and _widens(new, graph)):
+        cheap = _is_cheap(graph, new, kept, formula) or bool(dots and _widens(new, graph))
+        if not (func.updates or name in graph.outputs or formula.length > LONGEST):
+            cheap = choices.pick(f"{name}.inline", cheap, (True, False))
+        if cheap:
             gone[name] = new
         else:
             kept[name] = new
     found = graph_of(p, kept, sizes)
-    return replace(found, promised=constant_needs(found), dots=dots)
+    return replace(found, promised=constant_needs(found), dots=dots, choices=choices)
 
 
 def _expanded(e: ir.Expr, gone: Mapping[str, Func]) -> ir.Expr:

@@ -1,0 +1,95 @@
+"""`hbc tune`: tries schedules, measures them, and keeps the best."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from hbc.cli.show.options import (
+    LONGEST,
+    NAMED,
+    Seconds,
+    example_option,
+    json_option,
+    settings_option,
+)
+from hbc.ir.ground.diag import Diagnostic, UsageError
+
+if TYPE_CHECKING:
+    pass
+
+STRATEGIES = ("model", "random", "unit")
+
+
+@click.command("tune")
+@settings_option
+@click.option(
+    "--isa", multiple=True, metavar="FILE", type=click.Path(path_type=Path),
+    help="Use the instructions that this file describes too; may be repeated.",
+)  # fmt: skip
+@click.option("--target", metavar="NAME", help="What to tune for [default: as `auto` chooses].")
+@click.option(
+    "--trials", type=click.IntRange(1, 1_000_000), default=1000, show_default=True, metavar="N",
+    help="Try at most so many schedules.",
+)  # fmt: skip
+@click.option(
+    "--time", "seconds", type=Seconds(min=0, max=LONGEST), default=60.0, show_default=True,
+    metavar="SECONDS", help="Stop looking after so long; of a table, for each row.",
+)  # fmt: skip
+@click.option(
+    "--journal", type=click.Path(path_type=Path), metavar="FILE",
+    help="Append every result to FILE, and take what it knows already.",
+)  # fmt: skip
+@click.option("--write", is_flag=True, help="Write the best schedule into KERNEL.")
+@click.option(
+    "--strategy", type=click.Choice(STRATEGIES), default="model", show_default=True,
+    help="How to look: led by the model; at random; or the two breaking points of UNIT.",
+)  # fmt: skip
+@click.option("--seed", type=int, default=0, show_default=True, help="Of what is drawn.")
+@click.option(
+    "--layers", type=click.Path(path_type=Path), metavar="CSV",
+    help="Tune for each row of a table whose columns are sizes and params.",
+)  # fmt: skip
+@click.option(
+    "--threads", type=click.IntRange(1, 4096), default=1, show_default=True, metavar="N",
+    help="Threads of parallel loops.",
+)  # fmt: skip
+@click.option("--fresh", is_flag=True, help="Measure everything again, also what is kept.")
+@example_option
+@json_option
+@click.argument("kernel", type=click.Path(path_type=Path))
+@click.argument("sizes", nargs=-1, metavar="[NAME=VALUE]...")
+def command(
+    kernel: Path, sizes: tuple[str, ...], settings: Mapping[str, str], isa: tuple[Path, ...],
+    target: str | None, trials: int, seconds: float, journal: Path | None, write: bool, strategy: str,
+    seed: int, layers: Path | None, threads: int, fresh: bool, example: str | None, as_json: bool,
+) -> None:  # fmt: skip
+    """Find the fastest schedule of KERNEL on this machine, by measuring.
+
+    Schedules are made as `auto` makes its one, with other choices, and from those of the file. Each is
+    compiled, run on the example (or the sizes given), compared with the oracle and measured in turns with
+    the best so far. Ctrl-C ends it with the best.
+    """
+    from hbc.cli.tuning.session import Session, run_session
+    from hbc.cli.tuning.tune import Options, usual_processes
+
+    options = Options(strategy, trials, seconds, seed, usual_processes(), fresh)
+    session = Session(
+        kernel, {**settings, **_sizes(sizes)}, isa, target, journal, write, layers, threads, example,
+        as_json, options,
+    )  # fmt: skip
+    run_session(session)
+
+
+def _sizes(texts: tuple[str, ...]) -> dict[str, str]:
+    found = {}
+    for text in texts:
+        match = NAMED.fullmatch(text)
+        if match is None:
+            hint = "sizes are written as N=1024"
+            raise UsageError(Diagnostic(f"`{text}` is not NAME=VALUE", hint=hint))
+        found[match[1]] = match[2]
+    return found

@@ -1,0 +1,72 @@
+"""The process that makes libraries of candidates, one at a time: what hangs there ends only itself.
+
+Usage: python -m hbc.cli.tuning.builder_child FOLDER. The first line on stdin says what is tuned, each
+other is a candidate; each is answered with a line on stdout (see `builder`), the first with an empty one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from hbc.cli.pipeline import features_of
+from hbc.cli.tuning.guard import guarded
+from hbc.codegen.build.precompiled import precompiled
+from hbc.codegen.build.program import for_this_processor
+from hbc.codegen.build.toolchain import build, find_compiler, flags
+from hbc.codegen.c.file import emit_c
+from hbc.frontend.checks.check import check
+from hbc.frontend.program.funcs import Pipeline
+from hbc.frontend.text.parse import parse
+from hbc.ir.ground.diag import HbcError
+from hbc.ir.ground.source import Source
+from hbc.ir.lang.target import TARGETS, Target
+
+CALL_DEPTH = 10_000  # as in `main`: passes recurse over programs
+
+
+def answered(
+    p: Pipeline, target: Target, asked: dict[str, Any], settings: dict[str, str], folder: Path
+) -> dict[str, Any]:
+    """The library of a candidate, or why there is none."""
+    try:
+        kernel = guarded(p, asked["text"], target, settings, asked["selects"], asked["strict"])
+        made = emit_c(kernel, target, None, features_of(target))
+        source, native = for_this_processor(made, target, soft=False)
+        compiler = find_compiler()
+        options = flags(source, native, compiler)
+        extra = precompiled(source.text, options, compiler, folder)
+        out = folder / f"{asked['key']}.so"
+        build(source, native, out, compiler=compiler, extra=extra)
+    except HbcError as failure:
+        return {"refused": failure.diagnostics[0].message}
+    return {
+        "library": str(out), "function": made.name, "parallel": made.parallel,
+        "instructions": sorted({i.name for i in kernel.instructions}),
+    }  # fmt: skip
+
+
+def main() -> None:
+    sys.setrecursionlimit(CALL_DEPTH)
+    folder = Path(sys.argv[1])
+    replies = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)  # whatever else prints does not answer
+    said = json.loads(sys.stdin.readline())
+    source = Source(said["name"], said["text"])
+    p = check(parse(source), said["settings"], False)
+    isa = tuple(Path(each) for each in said["isa"])
+    target = replace(TARGETS[said["target"]], isa=isa)
+    replies.write("{}\n")
+    replies.flush()
+    for line in sys.stdin:
+        reply = answered(p, target, json.loads(line), said["settings"], folder)
+        replies.write(json.dumps(reply) + "\n")
+        replies.flush()
+
+
+if __name__ == "__main__":
+    main()

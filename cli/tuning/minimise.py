@@ -1,0 +1,74 @@
+"""The tuned schedule without the directives that are worth nothing: what is left is what matters."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from hbc.cli.tuning.racing import race
+from hbc.cli.tuning.search import Search
+from hbc.cli.tuning.trial import Candidate, State, Trial
+
+WORTH = 1.01  # what dropping a directive may cost
+ROUNDS = 9
+# What only says how a loop is written out; the others are the shape of the schedule.
+_DROPPED = frozenset({"unroll", "prefetch"})
+_COPY = re.compile(r"^\s*\w+\.in\([^\n]*\n", re.MULTILINE)  # a copy of its own, all of the line
+_DIRECTIVE = re.compile(r"\.(\w+)\(")
+MOST = 24  # directives that are tried
+
+
+def minimise(search: Search, best: Trial, most: int = MOST) -> Trial:
+    """The same schedule with fewer directives, at most a hundredth slower in all. `most`: directives that
+    are looked at."""
+    built = search.library(best.candidate)
+    if built is None or best.seconds is None:
+        return best
+    drops = list(dropped(best.candidate.text))[:most]
+    candidates = [_with(best.candidate, text) for _, text in drops]
+    made = search.builder.build(candidates)
+    racing = [b for b in made if not isinstance(b, Trial)]
+    raced, _ = race(search.meter, racing, (built, best.seconds), search.random, ROUNDS)
+    cheap = {
+        t.candidate.key
+        for t in raced
+        if t.state is State.MEASURED and (t.seconds or 0) <= best.seconds * WORTH
+    }
+    spans = [span for (span, _), c in zip(drops, candidates, strict=True) if c.key in cheap]
+    while spans:
+        found = _with(best.candidate, without(best.candidate.text, spans))
+        (b,) = search.builder.build([found])
+        if not isinstance(b, Trial):
+            (t,), _ = race(search.meter, [b], (built, best.seconds), search.random, ROUNDS)
+            if t.state is State.MEASURED and (t.seconds or 0) <= best.seconds * WORTH:
+                search.libraries[found.key] = b
+                return t
+        spans.pop()  # together they are worth more
+    return best
+
+
+def dropped(text: str) -> Iterator[tuple[tuple[int, int], str]]:
+    """The schedule without one directive, for each that may go, and where it stood."""
+    for span in directives(text):
+        yield span, without(text, [span])
+
+
+def directives(text: str) -> Iterator[tuple[int, int]]:
+    """Where the directives are that may go."""
+    for m in _DIRECTIVE.finditer(text):
+        if m[1] in _DROPPED:
+            yield m.start(), text.index(")", m.end()) + 1
+    for m in _COPY.finditer(text):
+        yield m.span()
+
+
+def without(text: str, spans: list[tuple[int, int]]) -> str:
+    """The text without these parts, and without lines that say nothing any more."""
+    for start, end in sorted(spans, reverse=True):
+        text = text[:start] + text[end:]
+    lines = [x for x in text.splitlines() if not re.fullmatch(r"\s*[\w.]+(\(\w+\))?(\.update)?", x)]
+    return "\n".join(lines) + "\n"
+
+
+def _with(c: Candidate, text: str) -> Candidate:
+    return Candidate({**c.point, "minimised": True}, text, c.about, c.cycles, c.selects)

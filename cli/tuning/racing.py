@@ -1,0 +1,69 @@
+"""Candidates measured in turns, beside the best so far: what slows the machine down slows all of them down.
+
+In each round every candidate and the best has one short window, in another order each time. The quickest call
+of all windows counts, in relation to that of the best. Those that are behind are not measured on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from random import Random
+
+from hbc.cli.tuning.meter import Failure, Meter
+from hbc.cli.tuning.trial import Built, State, Trial
+
+ROUNDS = 5
+BEHIND = {1: 1.5, 2: 1.2, 3: 1.1}  # after so many rounds, slower than the leader by this: out
+
+
+def race(
+    meter: Meter, built: Sequence[Built], best: tuple[Built, float] | None, random: Random,
+    rounds: int = ROUNDS, behind: dict[int, float] = BEHIND,
+) -> tuple[list[Trial], float | None]:  # fmt: skip
+    """A trial for each, and the quickest call of the best in this race. `best`: a library that is known to be
+    right, and its seconds: what the others' are in proportion to."""
+    failures: dict[str, Failure] = {}
+    least: dict[str, float] = {}
+    running: dict[str, Built] = {}
+    known = None if best is None else best[1]
+    try:
+        for b in built:
+            failure = meter.begin(b, known)
+            if failure is not None:
+                failures[b.candidate.key] = failure
+            else:
+                running[b.candidate.key] = b
+        champion = None if best is None else best[0].candidate.key
+        if best is not None and champion not in running:
+            if meter.begin(best[0], known) is None:
+                running[best[0].candidate.key] = best[0]
+            else:
+                champion = None
+        for number in range(1, rounds + 1):
+            order = list(running.values())
+            random.shuffle(order)
+            for b in order:
+                key = b.candidate.key
+                took = meter.window(b)
+                if isinstance(took, Failure):
+                    failures[key] = took
+                    del running[key]
+                else:
+                    least[key] = min(least.get(key, took), took)
+            leader = min((least[k] for k in running), default=0.0)
+            for key in [k for k in running if least[k] > leader * behind.get(number, 1e9)]:
+                if key != champion:
+                    meter.end(running.pop(key))
+    finally:
+        for b in running.values():
+            meter.end(b)
+    measured = None if champion is None else least.get(champion)
+    scale = 1.0 if best is None or measured is None else best[1] / measured
+    found = []
+    for b in built:
+        key = b.candidate.key
+        if key in failures:
+            found.append(Trial(b.candidate, failures[key].state, reason=failures[key].reason))
+        else:
+            found.append(Trial(b.candidate, State.MEASURED, least[key] * scale))
+    return found, measured

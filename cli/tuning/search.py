@@ -1,0 +1,124 @@
+"""The loop of a tuning: propose, build, measure in turns, remember; until nothing is left or time is up."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from random import Random
+from typing import Protocol
+
+from hbc.cli.tuning.builder import Builder, libraries
+from hbc.cli.tuning.meter import Meter
+from hbc.cli.tuning.racing import race
+from hbc.cli.tuning.strategy import BATCH, Explored, Strategy, measured
+from hbc.cli.tuning.trial import Built, Candidate, State, Trial, best_of
+from hbc.ir.ground.record import mutable
+
+TRIALS_SPENT, TIME_SPENT, INTERRUPTED = "trials", "time", "interrupted"
+NEAR, SETTLED = 1.05, 4  # how many within which share of the best are measured again
+FINISHED = "finished"  # the strategy had nothing more to propose
+
+
+class Watch(Protocol):
+    """Who is told how it goes."""
+
+    def building(self, count: int) -> None:
+        """So many candidates are compiled now."""
+
+    def tried(self, found: Search) -> None:
+        """A batch has been measured."""
+
+
+@mutable
+class Search:
+    """Everything that a search has found. `known`: finds trials of other runs; `note`: takes every new
+    trial when it is over; `limit`: candidates to try at most, `deadline`: by `time.monotonic`."""
+
+    explored: Explored
+    builder: Builder
+    meter: Meter
+    random: Random
+    known: Callable[[Candidate], Trial | None]
+    note: Callable[[Trial], None]
+    limit: int
+    deadline: float
+    trials: list[Trial]
+    libraries: dict[str, Built]
+    batch: int = BATCH
+    stopped: str = FINISHED
+    pace: float = 0.0  # seconds for a candidate
+
+    @property
+    def best(self) -> Trial | None:
+        """The fastest so far."""
+        return best_of(self.trials)
+
+    def run(self, strategy: Strategy, watch: Watch) -> None:
+        """Until the strategy is done or a limit is reached. What was found stays when it is interrupted."""
+        begin = time.monotonic()
+        try:
+            while True:
+                if self.trials:
+                    self.pace = (time.monotonic() - begin) / len(self.trials)
+                left = self.limit - len(self.trials)
+                if left <= 0 or time.monotonic() >= self.deadline:
+                    self.stopped = TRIALS_SPENT if left <= 0 else TIME_SPENT
+                    return
+                found = strategy.propose(self.explored, self.trials, min(self.batch, left))
+                if not found:
+                    return
+                watch.building(len(found))
+                self.try_all(found)
+                watch.tried(self)
+        except KeyboardInterrupt:
+            self.stopped = INTERRUPTED
+
+    def try_all(self, candidates: Sequence[Candidate]) -> list[Trial]:
+        """Their trials, in the order given."""
+        kept = {c.key: t for c in candidates if (t := self.known(c)) is not None}
+        fresh = [c for c in candidates if c.key not in kept]
+        built = self.builder.build(fresh)
+        made = list(libraries(built))
+        refused = [b for b in built if isinstance(b, Trial)]
+        champion = self.champion() if made else None
+        raced, _ = race(self.meter, made, champion, self.random)
+        for b in made:
+            self.libraries[b.candidate.key] = b
+        for trial in [*refused, *raced]:
+            self.note(trial)
+        by = {t.candidate.key: t for t in [*kept.values(), *refused, *raced]}
+        found = [by[c.key] for c in candidates]
+        self.trials += found
+        return found
+
+    def champion(self) -> tuple[Built, float] | None:
+        """The best so far as a library, which is made where it is known from another run only."""
+        best = self.best
+        if best is None or best.seconds is None:
+            return None
+        built = self.library(best.candidate)
+        return None if built is None else (built, best.seconds)
+
+    def library(self, candidate: Candidate) -> Built | None:
+        """Of a candidate that was measured before."""
+        if candidate.key not in self.libraries:
+            (made,) = self.builder.build([candidate])
+            if isinstance(made, Trial):
+                self._forget(candidate)
+                return None
+            self.libraries[candidate.key] = made
+        return self.libraries[candidate.key]
+
+    def _forget(self, candidate: Candidate) -> None:
+        """What was measured once and cannot be made again is not the best of anything."""
+        self.trials = [t for t in self.trials if t.candidate.key != candidate.key]
+
+    def settle(self, rounds: int = 15) -> list[Trial]:
+        """The best of all once more beside those that are near it, and beside the first: who won by chance
+        does not stay. The quickest first."""
+        ranked = measured(self.trials)
+        near = [t for t in ranked if (t.seconds or 0) <= NEAR * (ranked[0].seconds or 0)][:SETTLED]
+        first = [t for t in self.trials[:1] if t.state is State.MEASURED and t not in near]
+        again = [b for t in [*near, *first] if (b := self.library(t.candidate)) is not None]
+        raced, _ = race(self.meter, again, None, self.random, rounds, {})
+        return measured(raced)

@@ -1,0 +1,152 @@
+"""What `hbc tune` does with its arguments: a tuning, or one for each row of a table; then says and writes."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+
+from hbc.cli.files.inputs import choose_example, gather_inputs
+from hbc.cli.kept_kernels import hbc_digest
+from hbc.cli.pipeline import load_pipeline
+from hbc.cli.prepare import require_runnable
+from hbc.cli.roof.roofs import Roofs, machine_roofs
+from hbc.cli.runs.work import count_work
+from hbc.cli.show.report import notice, progress, seconds
+from hbc.cli.tuning.job import Job, digest
+from hbc.cli.tuning.journal import Journal
+from hbc.cli.tuning.layers import rows_of
+from hbc.cli.tuning.results import Result, print_results
+from hbc.cli.tuning.search import INTERRUPTED
+from hbc.cli.tuning.trial import State, Trial
+from hbc.cli.tuning.tune import Options, Tuned, tune
+from hbc.cli.tuning.watching import Watching, share_of
+from hbc.cli.tuning.written import check_file, commented, tuned_name, write_tuned
+from hbc.codegen.build.cross import is_foreign
+from hbc.codegen.build.toolchain import find_compiler
+from hbc.frontend.program.funcs import Pipeline
+from hbc.ir.ground.diag import Diagnostic, HbcError, ToolError, UsageError
+from hbc.ir.ground.record import record
+from hbc.ir.lang.target import GPU, Target
+
+
+@record
+class Session:
+    """The command line."""
+
+    kernel: Path
+    settings: Mapping[str, str]
+    isa: tuple[Path, ...]
+    target: str | None
+    journal: Path | None
+    write: bool
+    layers: Path | None
+    threads: int
+    example: str | None
+    as_json: bool
+    options: Options
+
+
+def run_session(s: Session) -> None:
+    """Tunes, prints and writes. HbcError where nothing can be tuned; KeyboardInterrupt, after all was
+    said and written, where it was interrupted."""
+    if s.write:
+        check_file(s.kernel)
+    p = load_pipeline(s.kernel, s.settings)
+    target = _target(s, p)
+    rows = [None] if s.layers is None else rows_of(s.layers, p)
+    results: list[Result] = []
+    for number, row in enumerate(rows, start=1):
+        name = tuned_name(target.name, None if row is None else number)
+        settings = {**s.settings, **(row.settings if row is not None else {})}
+        tuned_pipeline = p if row is None else load_pipeline(s.kernel, settings)
+        found = _tuned(s, tuned_pipeline, target, settings, name)
+        results.append(replace(found, row=row))
+        if found.tuned.stopped == INTERRUPTED:
+            break
+    print_results(results, s.as_json)
+    written = [(r.name, r.text) for r in results if r.text is not None]
+    if s.write and written:
+        write_tuned(s.kernel, p, written)
+        names = ", ".join(name for name, _ in written)
+        notice(f"wrote schedule {names} into {s.kernel}")
+    if results and results[-1].tuned.stopped == INTERRUPTED:
+        raise KeyboardInterrupt
+    if not written:
+        raise HbcError(_nothing(results))
+
+
+def _target(s: Session, p: Pipeline) -> Target:
+    """That of the command line, else the one that `auto` takes. It must run here."""
+    from hbc.cli.automatic import best_for
+    from hbc.cli.machine import target_named
+
+    found = target_named(s.target)
+    if s.target is None:
+        found = best_for(p, found, s.settings)
+    if found.machine == GPU or is_foreign(found.machine):
+        hint = "`hbc compile --schedule auto` makes a schedule without measuring"
+        what = f"tuning measures on this processor, which is not one for `{found.name}`"
+        raise UsageError(Diagnostic(what, hint=hint))
+    require_runnable(found)
+    return replace(found, isa=s.isa)
+
+
+def _tuned(
+    s: Session, p: Pipeline, target: Target, settings: Mapping[str, str], name: str
+) -> Result:  # fmt: skip
+    """One tuning."""
+    run = gather_inputs(p, settings, choose_example(p, s.example), {})
+    made = digest([hbc_digest(), str(find_compiler()), find_compiler().command])
+    work = count_work(p, run.sizes)
+    job = Job(p, target, settings, run, work, s.threads, made)
+    with ExitStack() as stack:
+        journal = None if s.journal is None else Journal(s.journal, job)
+        if journal is not None:
+            stack.callback(journal.close)
+        shown = stack.enter_context(progress())
+        roofs = _roofs(s.threads, shown)
+        tuned = tune(job, name, s.options, journal, shown, Watching(shown, work, roofs))
+    for note in tuned.notes:
+        notice(note)
+    share = None
+    text = None
+    if tuned.best is not None and tuned.best.seconds is not None:
+        share = share_of(roofs, work, tuned.best.seconds)
+        text = _text(job, tuned, tuned.best.seconds, share, s.threads)
+    return Result(job, name, tuned, share, text)
+
+
+def _roofs(threads: int, shown: object) -> Roofs | None:
+    from hbc.cli.show.report import Progress
+
+    assert isinstance(shown, Progress)
+    try:
+        return machine_roofs(threads, shown)
+    except ToolError:
+        return None
+
+
+def _text(job: Job, tuned: Tuned, took: float, share: float | None, threads: int) -> str:
+    """The schedule with where it comes from."""
+    assert tuned.best is not None
+    date = datetime.datetime.now(tz=datetime.UTC).date().isoformat()
+    rate = job.work.total / took / 1e9
+    unit = "GFLOP/s" if job.work.floating else "Gop/s"
+    of = f", {share:.0%} of the roof" if share is not None and share <= 1 else ""
+    several = f"{threads} threads" if threads > 1 else "one thread"
+    lines = [
+        f"at {job.sizes or 'no sizes'}, {several}: {seconds(took)}, {rate:.3g} {unit}{of};",
+        f"the best of {len(tuned.trials)} schedules, from {tuned.best.candidate.about}",
+    ]
+    return commented(tuned.best.candidate.text, date, lines)
+
+
+def _nothing(results: list[Result]) -> Diagnostic:
+    """Why there is no schedule to show."""
+    trials: list[Trial] = [t for r in results for t in r.tuned.trials]
+    reasons = [t.reason for t in trials if t.state is not State.MEASURED]
+    why = f": the first of {len(trials)} was {trials[0].state}: {reasons[0]}" if reasons else ""
+    return Diagnostic(f"no schedule could be measured{why}", hint="more --time, or smaller sizes")

@@ -1,0 +1,149 @@
+"""A tuning from beginning to end: the space searched, the best confirmed, made short and verified."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import field
+from random import Random
+
+from hbc.cli.files.inputs import physical_memory
+from hbc.cli.instruction_set import instructions_of
+from hbc.cli.machine import cpu_count
+from hbc.cli.show.report import Progress
+from hbc.cli.tuning.at_random import AtRandom
+from hbc.cli.tuning.breaking_points import BreakingPoints
+from hbc.cli.tuning.builder import Builders
+from hbc.cli.tuning.by_model import ByModel
+from hbc.cli.tuning.expected import Expected
+from hbc.cli.tuning.job import Job
+from hbc.cli.tuning.journal import Journal
+from hbc.cli.tuning.kept_trials import KeptTrials
+from hbc.cli.tuning.meter import NativeMeter
+from hbc.cli.tuning.minimise import minimise
+from hbc.cli.tuning.search import INTERRUPTED, Search
+from hbc.cli.tuning.strategy import Explored, Strategy
+from hbc.cli.tuning.trial import Candidate, State, Trial
+from hbc.cli.tuning.watching import Watching
+from hbc.frontend.automatic.points import space_of
+from hbc.ir.ground.record import record
+
+STRATEGIES: dict[str, Callable[[Random], Strategy]] = {
+    "model": ByModel,
+    "random": AtRandom,
+    "unit": lambda random: BreakingPoints(),
+}
+
+SEARCHING = 0.8  # of the time: the rest is for measuring the best again and making it short
+LEAST_DROPS = 4  # directives for which it is worth to begin
+
+
+@record
+class Options:
+    """`trials`, `seconds`: limits; `processes`: that compile side by side; `fresh`: nothing is taken from
+    other runs."""
+
+    strategy: str
+    trials: int
+    seconds: float
+    seed: int
+    processes: int
+    fresh: bool = False
+
+
+@record
+class Tuned:
+    """What came of it. `best`: None where no candidate could be measured; `start`: what `auto` makes."""
+
+    best: Trial | None
+    start: Trial | None
+    trials: tuple[Trial, ...]
+    stopped: str
+    seconds: float
+    searched: float
+    notes: tuple[str, ...] = field(default=())
+
+    def count(self, state: State) -> int:
+        return sum(t.state is state for t in self.trials)
+
+
+def tune(
+    job: Job, name: str, options: Options, journal: Journal | None, shown: Progress, watching: Watching
+) -> Tuned:  # fmt: skip
+    """`name`: of the schedule. Interruptions end it with what was found."""
+    begin = time.monotonic()
+    target = job.target
+    known = instructions_of(target) if target.instruction_sets or target.isa else []
+    kept = KeptTrials(job)
+    with Builders(job, options.processes) as builders:
+        shown.step("asking the oracle")
+        space = space_of(job.pipeline, target, job.settings, name, known)
+        expected = Expected(job)
+        expected.outputs(())
+
+        def note(trial: Trial) -> None:
+            kept.keep(trial)
+            if journal is not None:
+                journal.note(trial)
+
+        with NativeMeter(job, expected) as meter:
+            random = Random(options.seed)
+            lookup = _lookup(journal, kept, options.fresh)
+            search = Search(
+                Explored(space, {}), builders, meter, random, lookup, note, options.trials,
+                begin + SEARCHING * options.seconds, [], {}, batch=_batch(job),
+            )  # fmt: skip
+            watching.begin(search, options, begin)
+            searching = time.monotonic()
+            search.run(STRATEGIES[options.strategy](random), watching)
+            searched = time.monotonic() - searching
+            best, start = _finished(search, begin + options.seconds, shown)
+    notes = [*kept.notes(), *(journal.notes() if journal is not None else ())]
+    took = time.monotonic() - begin
+    return Tuned(best, start, tuple(search.trials), search.stopped, took, searched, tuple(notes))
+
+
+def _finished(search: Search, until: float, shown: Progress) -> tuple[Trial | None, Trial | None]:
+    """The best and what `auto` makes, measured once more beside each other, and the best made short; unless
+    somebody wants it to end."""
+    best = search.best
+    start = next((t for t in search.trials if not t.candidate.point), None)
+    if search.stopped == INTERRUPTED:
+        return best, start
+    try:
+        shown.step("measuring the best again")
+        settled = search.settle()
+        if settled:
+            best = settled[0]
+            start = next((t for t in settled if not t.candidate.point), start)
+            shown.step("dropping what is worth nothing")
+            most = int((until - time.monotonic()) / max(search.pace, 0.01))
+            if most >= LEAST_DROPS:
+                best = minimise(search, best, most)
+    except KeyboardInterrupt:
+        search.stopped = INTERRUPTED
+    return best, start
+
+
+def _batch(job: Job) -> int:
+    """How many candidates have their arrays in memory at once."""
+    there = physical_memory() or 1 << 32
+    return max(min(8, there // 4 // max(job.bytes, 1)), 1)
+
+
+def usual_processes() -> int:
+    """As many as there are processors."""
+    return cpu_count()
+
+
+def _lookup(
+    journal: Journal | None, kept: KeptTrials, fresh: bool
+) -> Callable[[Candidate], Trial | None]:
+    """Finds trials of other runs: in the journal, else in the cache."""
+
+    def find(candidate: Candidate) -> Trial | None:
+        if journal is not None and candidate.key in journal.known:
+            return journal.known[candidate.key]
+        return None if fresh else kept.find(candidate)
+
+    return find

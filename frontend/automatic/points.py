@@ -1,0 +1,118 @@
+"""A point of the search space as a schedule: what it says of the choices, and what else could be chosen.
+
+A point is JSON: the name of a choice and the option that is wanted of it, `{"C.block": [6, 4]}`. What it does
+not name is chosen as `auto` does. What is asked depends on what was chosen before, so the space is
+found by making schedules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from hbc.frontend.automatic.candidates import STRIPS, about, sums
+from hbc.frontend.automatic.place import Placing, placing
+from hbc.frontend.automatic.text import schedule_text
+from hbc.frontend.automatic.typical import typical_sizes
+from hbc.frontend.automatic.variants import variant
+from hbc.frontend.automatic.write import lines_of
+from hbc.frontend.costs.choices import Choices, Option, Point, as_json
+from hbc.frontend.costs.dot import Dot
+from hbc.frontend.costs.dots import dot_for, dots_of
+from hbc.frontend.costs.graph import Graph
+from hbc.frontend.costs.inlining import inlined
+from hbc.frontend.costs.machine import Machine, machine_of
+from hbc.frontend.program.funcs import Pipeline, Schedule
+from hbc.ir.ground.record import record
+from hbc.ir.lang.instruction import Instruction
+from hbc.ir.lang.target import Target, schedule_order
+
+FROM, INSTRUCTIONS, STRIP = "from", "instructions", "strip"  # choices of the whole schedule
+AUTO = "auto"
+ALL, DOTS, NONE = "all", "dots", "none"
+
+
+@record
+class Made:
+    """The schedule of a point. `point`: what of it had an effect; `asked`: the options of each choice, the
+    usual first; `cycles`: as the model estimates them, None for a schedule of the file; `selects`: it
+    wants tensor instructions."""
+
+    text: str
+    about: str
+    point: Point
+    asked: Mapping[str, tuple[Option, ...]]
+    cycles: float | None
+    selects: bool
+
+
+@record
+class Space:
+    """All schedules of a kernel for a target. `own`: those of the file, to start from too."""
+
+    pipeline: Pipeline
+    target: Target
+    sizes: Mapping[str, int]
+    machine: Machine
+    dots: tuple[Dot, ...]
+    name: str
+    own: tuple[Schedule, ...]
+
+    def made(self, point: Point) -> Made:
+        """The schedule of a point."""
+        top = Choices(point)
+        start = top.pick(FROM, AUTO, [s.name for s in self.own])
+        if start != AUTO:
+            schedule = next(s for s in self.own if s.name == start)
+            text = variant(self.pipeline, schedule, self.name, self.target.name, top)
+            found = f"schedule {start} of the file"
+            return Made(text, found, top.effective(), top.asked, None, False)
+        kind = top.pick(INSTRUCTIONS, *_kinds(self))
+        dots = {ALL: self.dots, DOTS: tuple(d for d in self.dots if d.tile is None), NONE: ()}[kind]
+        base = Choices(point)
+        graph = inlined(self.pipeline, self.sizes, dots, base)
+        placed = self._placed(graph, point, top)
+        text = schedule_text(self.name, self.target.name, lines_of(placed))
+        chosen = placed.graph.choices
+        asked = {**top.asked, **base.asked, **chosen.asked}
+        point = {**top.effective(), **base.effective(), **chosen.effective()}
+        return Made(text, about(placed), point, asked, placed.cycles, bool(dots))
+
+    def _placed(self, graph: Graph, point: Point, top: Choices) -> Placing:
+        """In the strips that take the fewest cycles, or those that are wanted."""
+        wanted = as_json(point.get(STRIP))
+        heights = [n for n in STRIPS if n == wanted] or list(STRIPS)
+        found = [
+            (placing(replace(graph, choices=Choices(point)), self.machine, n), n) for n in heights
+        ]
+        best, height = min(found, key=lambda each: each[0].cycles)
+        others = [n for _, n in sorted(found, key=lambda each: each[0].cycles)]
+        top.pick(STRIP, height, (*others, *STRIPS))
+        if wanted == height:
+            top.asked[STRIP] = (None, *top.asked[STRIP])  # so that it is not as usual
+        return best
+
+
+def space_of(
+    p: Pipeline, target: Target, given: Mapping[str, str], name: str,
+    instructions: Sequence[Instruction] = (),
+) -> Space:  # fmt: skip
+    """The space of a kernel at its typical sizes. Schedules are called `name`."""
+    serving = schedule_order(target.name)
+    own = tuple(s for t in serving[:2] for s in p.schedules if t in s.targets)
+    machine, dots = machine_of(target), dots_of(instructions)
+    return Space(p, target, typical_sizes(p, given), machine, dots, name, own)
+
+
+def _kinds(space: Space) -> tuple[str, tuple[str, ...]]:
+    """Which instructions are wanted usually, and which could be."""
+    graph = inlined(space.pipeline, space.sizes, space.dots) if space.dots else None
+    if graph is None:
+        return NONE, ()
+    tiles, dots = (
+        any(dot_for(graph, s, space.dots, t) is not None for s in sums(graph))
+        for t in (True, False)
+    )
+    if tiles:
+        return ALL, (DOTS, NONE) if dots else (NONE,)
+    return (ALL, (NONE,)) if dots else (NONE, ())

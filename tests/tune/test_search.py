@@ -1,0 +1,187 @@
+"""The search with fake measurements: it finds what is best, and what fails is never the result."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+from tuning_fakes import FakeBuilder, FakeMeter, FakeSpace, Silent, full, search_of
+
+from hbc.cli.tuning.at_random import AtRandom
+from hbc.cli.tuning.breaking_points import BreakingPoints
+from hbc.cli.tuning.by_model import ByModel
+from hbc.cli.tuning.meter import Failure
+from hbc.cli.tuning.racing import race
+from hbc.cli.tuning.search import FINISHED, INTERRUPTED, TIME_SPENT, TRIALS_SPENT
+from hbc.cli.tuning.trial import Built, Candidate, State, Trial
+
+CHOICES = {
+    "C.block": tuple((r, v) for r in (6, 4, 8, 2) for v in (4, 2, 1)),
+    "strip": (0, 8, 16, 32),
+    "acc.unroll": (2, 1, 4, 8),
+    "C.order": (("i", "j"), ("j", "i")),
+    "B.packed": (True, False),
+}
+
+
+def truth(point: dict[str, object]) -> float:
+    """Seconds: the best is block (8, 2), unroll 4, strip 16, not packed."""
+    took = 1.0
+    took *= 1.0 if point["C.block"] == (8, 2) else 1.3
+    took *= {2: 1.1, 1: 1.2, 4: 1.0, 8: 1.05}[point["acc.unroll"]]
+    took *= {0: 1.1, 8: 1.05, 16: 1.0, 32: 1.04}[point["strip"]]
+    took *= 1.1 if point["B.packed"] else 1.0
+    return took * 1e-3
+
+
+def model(point: dict[str, object]) -> float:
+    """It knows of blocks, roughly, and of nothing else."""
+    rows, vectors = point["C.block"]
+    return 100.0 + abs(rows * vectors - 18)
+
+
+SPACE = FakeSpace(CHOICES, model)
+
+
+def meter(**more) -> FakeMeter:
+    return FakeMeter(lambda c: truth(full(SPACE, c)), **more)
+
+
+def test_led_by_the_model_it_finds_the_best() -> None:
+    search = search_of(SPACE, meter())
+    search.run(ByModel(Random(0)), Silent())
+    assert search.best is not None
+    assert search.best.seconds == pytest.approx(1e-3, rel=0.03)
+    assert search.stopped == FINISHED
+    space = 12 * 4 * 4 * 2 * 2
+    assert len(search.trials) < space / 4
+
+
+def test_the_first_is_what_auto_makes() -> None:
+    search = search_of(SPACE, meter(), trials=5)
+    search.run(ByModel(Random(0)), Silent())
+    assert search.trials[0].candidate.point == {}
+    assert (len(search.trials), search.stopped) == (5, TRIALS_SPENT)
+
+
+def test_nothing_is_tried_twice() -> None:
+    for strategy in (ByModel(Random(0)), AtRandom(Random(0)), BreakingPoints()):
+        builder = FakeBuilder()
+        search = search_of(SPACE, meter(), builder, trials=60)
+        search.run(strategy, Silent())
+        assert len(builder.asked) == len(set(builder.asked)) == len(search.trials)
+
+
+def test_drawn_points_differ_by_seed_and_repeat_with_it() -> None:
+    def points(seed: int) -> list:
+        search = search_of(SPACE, meter(), trials=16)
+        search.run(AtRandom(Random(seed)), Silent())
+        return [t.candidate.point for t in search.trials]
+
+    assert points(3) == points(3) != points(4)
+
+
+def test_the_breaking_points_leave_other_choices_alone() -> None:
+    search = search_of(SPACE, meter())
+    search.run(BreakingPoints(), Silent())
+    named = {name for t in search.trials for name in t.candidate.point}
+    assert named <= {"C.block", "strip", "acc.unroll", "C.order"}
+    assert len(search.trials) > 10
+
+
+@pytest.mark.parametrize("state", [State.CRASHED, State.HUNG, State.WRONG, State.MEMORY])
+def test_what_fails_is_never_the_result(state: State) -> None:
+    """The best point fails when it is called; the next best is found."""
+
+    def fails(c: Candidate) -> Failure | None:
+        return Failure(state, "so") if full(SPACE, c)["C.block"] == (8, 2) else None
+
+    search = search_of(SPACE, meter(fails=fails))
+    search.run(ByModel(Random(0)), Silent())
+    assert search.best is not None and full(SPACE, search.best.candidate)["C.block"] != (8, 2)
+    failed = [t for t in search.trials if t.state is state]
+    assert failed and all(t.reason == "so" and t.seconds is None for t in failed)
+    assert not search.meter.running
+
+
+def test_what_fails_between_windows_is_none_either() -> None:
+    counted: dict[str, int] = {}
+
+    def later(c: Candidate) -> Failure | None:
+        counted[c.key] = counted.get(c.key, 0) + 1
+        bad = full(SPACE, c)["B.packed"] is False and counted[c.key] > 2
+        return Failure(State.CRASHED, "late") if bad else None
+
+    search = search_of(SPACE, meter(later=later), trials=40)
+    search.run(AtRandom(Random(0)), Silent())
+    assert search.best is not None
+    late = [t for t in search.trials if t.state is State.CRASHED]
+    assert late and all(t.reason == "late" for t in late)
+
+
+def test_refusals_of_the_guard_are_trials() -> None:
+    builder = FakeBuilder(lambda c: "spills" if full(SPACE, c)["acc.unroll"] == 8 else None)
+    search = search_of(SPACE, meter(), builder, trials=40)
+    search.run(AtRandom(Random(0)), Silent())
+    refused = [t for t in search.trials if t.state is State.REFUSED]
+    assert refused and {t.reason for t in refused} == {"spills"}
+
+
+def test_a_machine_that_becomes_slower_misleads_nobody() -> None:
+    """Ten times slower from some time on: in proportion to the best so far, nothing changed."""
+    slow = meter(slow=lambda window: 10.0 if window > 60 else 1.0)
+    search = search_of(SPACE, slow)
+    search.run(ByModel(Random(0)), Silent())
+    assert search.best is not None
+    assert truth(full(SPACE, search.best.candidate)) == pytest.approx(1e-3, rel=0.05)
+
+
+def test_who_is_behind_is_not_measured_on() -> None:
+    one, two = (Candidate({"n": n}, f"schedule x for c {{ {n} }}", "", None) for n in (1, 2))
+    fake = FakeMeter(lambda c: float(c.point["n"]))
+    built = [Built(c, "", "", False) for c in (one, two)]
+    race(fake, built, None, Random(0), rounds=10)
+    assert fake.windows == 1 + 10
+    assert not fake.running
+
+
+def test_an_interruption_keeps_the_best() -> None:
+    class Impatient(Silent):
+        def tried(self, found) -> None:
+            if len(found.trials) >= 8:
+                raise KeyboardInterrupt
+
+    search = search_of(SPACE, meter())
+    search.run(ByModel(Random(0)), Impatient())
+    assert (search.stopped, len(search.trials)) == (INTERRUPTED, 8)
+    assert search.best is not None
+
+
+def test_time_ends_it() -> None:
+    search = search_of(SPACE, meter(), seconds=0)
+    search.run(ByModel(Random(0)), Silent())
+    assert (search.trials, search.stopped) == ([], TIME_SPENT)
+
+
+def test_what_is_known_is_not_built_again() -> None:
+    first = search_of(SPACE, meter(), trials=16)
+    first.run(ByModel(Random(0)), Silent())
+    kept = {
+        t.candidate.key: Trial(t.candidate, t.state, t.seconds, t.reason, kept=True)
+        for t in first.trials
+    }
+    builder, fake = FakeBuilder(), meter()
+    again = search_of(SPACE, fake, builder, trials=16, known=lambda c: kept.get(c.key))
+    again.run(ByModel(Random(0)), Silent())
+    known = [t for t in again.trials if t.kept]
+    assert len(known) >= 8
+    again_built = {t.candidate.key for t in known} & set(builder.asked)
+    assert len(again_built) <= 1  # the best, which others are measured beside
+
+
+def test_the_best_is_confirmed_beside_the_first() -> None:
+    search = search_of(SPACE, meter())
+    search.run(ByModel(Random(0)), Silent())
+    settled = search.settle()
+    assert settled[0].seconds == pytest.approx(1e-3, rel=0.03)
+    assert any(not t.candidate.point for t in settled)

@@ -1,0 +1,114 @@
+"""A space, a builder and a meter without compilers: what they say is known, and so is the best."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from random import Random
+
+from hbc.cli.tuning.meter import Failure
+from hbc.cli.tuning.search import Search
+from hbc.cli.tuning.strategy import Explored
+from hbc.cli.tuning.trial import Built, Candidate, State, Trial
+
+
+@dataclass
+class Made:
+    text: str
+    about: str
+    point: Mapping[str, object]
+    asked: Mapping[str, tuple]
+    cycles: float | None
+    selects: bool = False
+
+
+@dataclass
+class FakeSpace:
+    """Choices with options, the first the usual; `model` is what the model thinks a point costs."""
+
+    choices: Mapping[str, tuple]
+    model: Callable[[Mapping[str, object]], float]
+
+    def made(self, point: Mapping[str, object]) -> Made:
+        full = {n: point.get(n, options[0]) for n, options in self.choices.items()}
+        effective = {n: o for n, o in full.items() if o != self.choices[n][0]}
+        return Made(
+            f"schedule x for c {{\n    {full}\n}}\n", "a fake", effective, self.choices, self.model(full)
+        )
+
+
+@dataclass
+class FakeBuilder:
+    """Refuses what `refuses` says."""
+
+    refuses: Callable[[Candidate], str | None] = lambda c: None
+    asked: list[str] = field(default_factory=list)
+
+    def build(self, candidates: Sequence[Candidate]) -> list[Built | Trial]:
+        found: list[Built | Trial] = []
+        for c in candidates:
+            self.asked.append(c.key)
+            reason = self.refuses(c)
+            found.append(
+                Built(c, "none", "x", False)
+                if reason is None
+                else Trial(c, State.REFUSED, reason=reason)
+            )
+        return found
+
+
+@dataclass
+class FakeMeter:
+    """`seconds` of a candidate; `fails` says what becomes of one when it is called first or measured. `slow`:
+    by which the machine is slower in each round of all."""
+
+    seconds: Callable[[Candidate], float]
+    fails: Callable[[Candidate], Failure | None] = lambda c: None
+    later: Callable[[Candidate], Failure | None] = lambda c: None
+    slow: Callable[[int], float] = lambda window: 1.0
+    running: set[str] = field(default_factory=set)
+    windows: int = 0
+    begun: int = 0
+
+    def begin(self, built: Built, best: float | None) -> Failure | None:
+        self.begun += 1
+        failure = self.fails(built.candidate)
+        if failure is None:
+            self.running.add(built.candidate.key)
+        return failure
+
+    def window(self, built: Built) -> float | Failure:
+        assert built.candidate.key in self.running
+        self.windows += 1
+        failure = self.later(built.candidate)
+        if failure is not None:
+            self.running.discard(built.candidate.key)
+            return failure
+        return self.seconds(built.candidate) * self.slow(self.windows)
+
+    def end(self, built: Built) -> None:
+        self.running.discard(built.candidate.key)
+
+
+class Silent:
+    """Watches and says nothing."""
+
+    def building(self, count: int) -> None: ...
+    def tried(self, found: Search) -> None: ...
+
+
+def full(space: FakeSpace, c: Candidate) -> dict[str, object]:
+    """All choices of a candidate."""
+    return {n: c.point.get(n, options[0]) for n, options in space.choices.items()}
+
+
+def search_of(
+    space: FakeSpace, meter: FakeMeter, builder: FakeBuilder | None = None, trials: int = 1000,
+    seconds: float = 60.0, known: Callable[[Candidate], Trial | None] = lambda c: None,
+) -> Search:  # fmt: skip
+    """A search with everything faked."""
+    return Search(
+        Explored(space, {}), builder or FakeBuilder(), meter, Random(1), known, lambda t: None, trials,
+        time.monotonic() + seconds, [], {},
+    )  # fmt: skip
