@@ -26,16 +26,24 @@ def write_schedule(path: Path, chosen: Chosen) -> None:
     notice(f"wrote schedule {name} into {path}")
 
 
-def with_schedule(source: Source, name: str, block: str) -> str:
-    """The text of the file with the block in it."""
+def with_schedule(source: Source, name: str, block: str, first_for: str | None = None) -> str:
+    """The text of the file with the block in it; before other schedules for the target `first_for`, so that
+    it is taken of itself."""
     text = source.text
-    for s in parse(source).statements:
+    statements = parse(source).statements
+    for s in statements:
         if isinstance(s, ast.Schedule) and s.name.text == name:
             return text[: s.span.start] + block.rstrip() + text[s.span.end :]
-        if isinstance(s, ast.Example):
+    for s in statements:
+        if isinstance(s, ast.Example) or (first_for is not None and _serves(s, first_for)):
             start = _with_comments(text, text.rfind("\n", 0, s.span.start) + 1)
             return f"{text[:start]}{block}\n{text[start:]}"
     return f"{text.rstrip()}\n\n{block}"
+
+
+def _serves(s: ast.Statement, target: str) -> bool:
+    """Whether it is a schedule for the target."""
+    return isinstance(s, ast.Schedule) and target in [t.text for t in s.targets]
 
 
 def _with_comments(text: str, start: int) -> int:

@@ -68,12 +68,14 @@ def command(
     from hbc.cli.runs.work import count_work
     from hbc.cli.show.report import headline, print_facts, print_json, progress
     from hbc.cli.show.report import seconds as duration
+    from hbc.cli.tuning.written import name_machine
 
     chosen, compile_it = choose_kept(kernel, settings, target, schedule, isa, fallback)
     runner = runner_for(chosen, emulate, on_cpu)
     if flush_l2 and runner.gpu is None:
         raise UsageError(Diagnostic("--flush-l2 is for code that runs on a GPU"))
     p = chosen.pipeline
+    name_machine(p, chosen.schedule)
     files = named_paths("--input", inputs, tuple(i.name for i in p.inputs))
     with progress() as shown, scratch_folder() as folder:
         shown.step("compiling")

@@ -40,8 +40,10 @@ def command(
     """
     from hbc.cli.prepare import choose
     from hbc.cli.show.report import diagnostic_json, print_json, show_diagnostics
+    from hbc.cli.tuning.written import name_machine
 
     chosen = choose(kernel, settings, target, schedule, isa, fix_sizes=True)
+    name_machine(chosen.pipeline, chosen.schedule)
     warnings: list[Diagnostic] = []
     records, failure = _explained(chosen, warnings)
     if as_json:

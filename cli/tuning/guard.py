@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from hbc.cli.instruction_set import instructions_of
-from hbc.cli.pipeline import STEPS, load_passes
+from hbc.cli.passes import PASSES
+from hbc.cli.pipeline import load_passes
 from hbc.eqsat.choosing.report import Record
 from hbc.eqsat.choosing.select import select
 from hbc.frontend.checks.check import check
@@ -18,6 +19,8 @@ from hbc.ir.ground.source import Source
 from hbc.ir.lang.kernel import Kernel
 from hbc.ir.lang.target import Target
 from hbc.ir.passes.register_pressure import register_pressure
+
+SELECT = "select"  # the pass whose refusals are looked at
 
 
 def guarded(
@@ -48,18 +51,17 @@ def _read(p: Pipeline, text: str, settings: Mapping[str, str]) -> Schedule:
     return checked.schedules[-1]
 
 
-def _lowered(
-    p: Pipeline, schedule: Schedule, target: Target, records: list[Record]
-) -> Kernel:  # fmt: skip
+def _lowered(p: Pipeline, schedule: Schedule, target: Target, records: list[Record]) -> Kernel:
     """Through all passes. `records`: what the selection of instructions found."""
     load_passes(target)
     kernel = lower(p, schedule, target)
-    tensors = bool(target.instruction_sets or target.isa)
-    for name, run in STEPS:
-        if name == "select" and tensors:
+    for step in PASSES:
+        if not step.when.holds(kernel, target):
+            continue
+        if step.name == SELECT:
             kernel = select(kernel, instructions_of(target), records)
         else:
-            kernel = run(kernel, target)
+            kernel = step.run(kernel, target)
     return kernel
 
 

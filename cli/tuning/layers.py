@@ -85,8 +85,6 @@ def _wrong(path: Path, line: int, what: str) -> HbcError:
 
 
 def _settable(p: Pipeline) -> set[str]:
-    """The names of sizes and params, which a checked program no longer has."""
-    params = {
-        s.name.text for s in parse(p.source).statements if isinstance(s, ast.Param | ast.Size)
-    }  # fmt: skip
+    """The names of sizes and of params, which a checked program no longer has."""
+    params = {s.name.text for s in parse(p.source).statements if isinstance(s, ast.Param)}
     return params | {s.name for s in p.sizes}

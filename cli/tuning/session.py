@@ -69,7 +69,7 @@ def run_session(s: Session) -> None:
     print_results(results, s.as_json)
     written = [(r.name, r.text) for r in results if r.text is not None]
     if s.write and written:
-        write_tuned(s.kernel, p, written)
+        write_tuned(s.kernel, p, written, target.name if s.layers is None else None)
         names = ", ".join(name for name, _ in written)
         notice(f"wrote schedule {names} into {s.kernel}")
     if results and results[-1].tuned.stopped == INTERRUPTED:

@@ -8,8 +8,10 @@ from pathlib import Path
 
 from hbc.cli.files.replace_file import write_text
 from hbc.cli.machine import cpu_name
+from hbc.cli.show.report import notice
 from hbc.cli.write_schedule import with_schedule
 from hbc.frontend.program.funcs import Pipeline, Schedule
+from hbc.frontend.text.blocks import schedule_blocks
 from hbc.ir.ground.diag import HbcError, error
 from hbc.ir.ground.printable import printable_line
 
@@ -32,13 +34,20 @@ def commented(text: str, date: str, lines: list[str]) -> str:
 
 def other_machine(p: Pipeline, schedule: Schedule | None) -> str | None:
     """The machine that a schedule was tuned on, where that is another one than this."""
-    if schedule is None or schedule.span is None:
+    if schedule is None or _MADE_FOR.search(p.source.text) is None:
         return None
-    text = schedule.span.source.text[schedule.span.start : schedule.span.end]
-    found = _MADE_FOR.search(text)
+    found = _MADE_FOR.search(schedule_blocks(p.source).get(schedule.name, ""))
     if found is None or found[1] == printable_line(cpu_name()).replace("#", ""):
         return None
     return found[1]
+
+
+def name_machine(p: Pipeline, schedule: Schedule | None) -> None:
+    """Says on stderr where a schedule was tuned on another machine."""
+    machine = other_machine(p, schedule)
+    if schedule is not None and machine is not None:
+        hint = f"`hbc tune {p.source.name} --write` makes one for this {cpu_name()}"
+        notice(f"note: schedule {schedule.name} was tuned on {machine}; {hint}")
 
 
 def check_file(path: Path) -> None:
@@ -58,9 +67,11 @@ def _cannot(path: Path, why: str) -> HbcError:
     )
 
 
-def write_tuned(path: Path, p: Pipeline, schedules: list[tuple[str, str]]) -> None:
-    """Puts the schedules (name and text) into the file. HbcError when it says something else by now than
-    what was tuned."""
+def write_tuned(
+    path: Path, p: Pipeline, schedules: list[tuple[str, str]], first_for: str | None
+) -> None:
+    """Puts the schedules (name and text) into the file, before others for the target `first_for`. HbcError
+    when the file says something else by now than what was tuned."""
     from hbc.cli.files.read_source import read_source
     from hbc.ir.ground.source import Source
 
@@ -71,5 +82,5 @@ def write_tuned(path: Path, p: Pipeline, schedules: list[tuple[str, str]]) -> No
         )
     source = p.source
     for name, text in schedules:
-        source = Source(source.name, with_schedule(source, name, text))
+        source = Source(source.name, with_schedule(source, name, text, first_for))
     write_text(path, source.text)

@@ -23,6 +23,7 @@ from hbc.frontend.costs.graph import Graph
 from hbc.frontend.costs.inlining import inlined
 from hbc.frontend.costs.machine import Machine, machine_of
 from hbc.frontend.program.funcs import Pipeline, Schedule
+from hbc.frontend.text.blocks import schedule_blocks
 from hbc.ir.ground.record import record
 from hbc.ir.lang.instruction import Instruction
 from hbc.ir.lang.target import Target, schedule_order
@@ -99,9 +100,10 @@ def space_of(
 ) -> Space:  # fmt: skip
     """The space of a kernel at its typical sizes. Schedules are called `name`."""
     serving = schedule_order(target.name)
-    own = tuple(s for t in serving[:2] for s in p.schedules if t in s.targets)
+    there = schedule_blocks(p.source)
+    own = [s for t in serving[:2] for s in p.schedules if t in s.targets and s.name in there]
     machine, dots = machine_of(target), dots_of(instructions)
-    return Space(p, target, typical_sizes(p, given), machine, dots, name, own)
+    return Space(p, target, typical_sizes(p, given), machine, dots, name, tuple(dict.fromkeys(own)))
 
 
 def _kinds(space: Space) -> tuple[str, tuple[str, ...]]:

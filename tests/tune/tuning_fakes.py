@@ -34,7 +34,11 @@ class FakeSpace:
         full = {n: point.get(n, options[0]) for n, options in self.choices.items()}
         effective = {n: o for n, o in full.items() if o != self.choices[n][0]}
         return Made(
-            f"schedule x for c {{\n    {full}\n}}\n", "a fake", effective, self.choices, self.model(full)
+            f"schedule x for c {{\n    {full}\n}}\n",
+            "a fake",
+            effective,
+            self.choices,
+            self.model(full),
         )
 
 

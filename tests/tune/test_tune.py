@@ -1,0 +1,225 @@
+"""`hbc tune` on the command line: tiny kernels, really built and measured."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from tuning_fakes import FakeBuilder, FakeMeter
+
+from hbc.cli.main import exit_code_of
+from hbc.codegen.build.processor import can_run
+from hbc.ir.lang.target import TARGETS
+
+GEMM = """\
+size   M, N, K
+input  A: f32[M, K]
+input  B: f32[K, N]
+output C: f32[M, N]
+
+reduce k in K
+acc[i, j]  = 0
+acc[i, j] += A[i, k] * B[k, j]
+C[i, j]    = acc[i, j]
+
+# The usual one.
+example { M = 48; N = 64; K = 32; A = random(1, -1, 1); B = random(2, -1, 1) }
+"""
+TARGET = "avx2" if can_run(TARGETS["avx2"]) else "c"
+QUICK = ("--trials", "4", "--time", "40", "--target", TARGET)
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Nothing is known from other runs, and the roofs are not measured."""
+    folder = tmp_path_factory.mktemp("cache")
+    monkeypatch.setenv("HBC_CACHE", str(folder))
+    monkeypatch.setattr("hbc.cli.tuning.session._roofs", lambda threads, shown: None)
+    return folder
+
+
+class _Fakes(FakeBuilder, FakeMeter):
+    """A builder and a meter that need no compiler: shorter schedules are quicker."""
+
+    def __init__(self, *_: object) -> None:
+        FakeBuilder.__init__(self)
+        FakeMeter.__init__(self, lambda c: 1e-6 * len(c.text))
+
+    def __enter__(self) -> _Fakes:
+        return self
+
+    def __exit__(self, *_: object) -> None: ...
+
+
+@pytest.fixture
+def faked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is compiled or run: for what is not about that."""
+    monkeypatch.setattr("hbc.cli.tuning.tune.Builders", _Fakes)
+    monkeypatch.setattr("hbc.cli.tuning.tune.NativeMeter", _Fakes)
+
+
+@pytest.fixture
+def gemm(tmp_path: Path) -> Path:
+    path = tmp_path / "gemm.hb"
+    path.write_text(GEMM, encoding="utf-8")
+    return path
+
+
+def tuned(capsys: pytest.CaptureFixture[str], *arguments: object, code: int = 0) -> tuple:
+    assert exit_code_of(["tune", *map(str, arguments), "--json"]) == code
+    said = capsys.readouterr()
+    return json.loads(said.out) if said.out else None, said.err
+
+
+def test_the_best_is_measured_and_written(gemm: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Really built and run. It stands before a schedule for the same target, and is taken from then on."""
+    by_hand = f"schedule mine for {TARGET} {{ C.parallel(i) }}\n\n# The usual"
+    gemm.write_text(GEMM.replace("# The usual", by_hand), encoding="utf-8")
+    found, err = tuned(capsys, gemm, *QUICK, "--write")
+    assert found["best"]["seconds"] > 0 and found["tried"] == 4
+    assert found["states"]["measured"] >= 3, found["trials"]
+    assert found["stopped"] == "trials" and found["sizes"] == {"M": 48, "N": 64, "K": 32}
+    assert "schedule mine of the file" in [t["about"] for t in found["trials"]]
+    text = gemm.read_text(encoding="utf-8")
+    head = f"schedule tuned_{TARGET} for {TARGET} {{\n    # Tuned on "
+    assert head in text and text.index(head) < text.index("schedule mine")
+    assert f"wrote schedule tuned_{TARGET}" in err
+    verify = ["verify", str(gemm), "--target", TARGET, "--trials", "1", "--json"]
+    assert exit_code_of(verify) == 0
+    assert json.loads(capsys.readouterr().out)["schedule"] == f"tuned_{TARGET}"
+
+
+@pytest.mark.usefixtures("faked")
+def test_written_again_it_takes_its_own_place(gemm: Path, capsys) -> None:
+    for _ in range(2):
+        tuned(capsys, gemm, *QUICK, "--write")
+    text = gemm.read_text(encoding="utf-8")
+    assert text.count("schedule tuned_") == text.count("# Tuned on") == 1
+    assert text.index("schedule tuned") < text.index("# The usual one.\nexample")
+
+
+@pytest.mark.usefixtures("faked")
+def test_a_journal_is_resumed(gemm: Path, tmp_path: Path, capsys) -> None:
+    journal = tmp_path / "found.jsonl"
+    first, _ = tuned(capsys, gemm, *QUICK, "--journal", journal)
+    lines = journal.read_text(encoding="utf-8").splitlines()
+    assert len(lines) >= 4 and all(json.loads(line)["job"] for line in lines)
+    # What was being written when the machine stopped, what another version wrote, what is no JSON.
+    other = json.dumps({**json.loads(lines[0]), "made": "another"})
+    journal.write_text("\n".join([*lines, other, "nonsense", lines[0][:40]]), encoding="utf-8")
+    again, err = tuned(capsys, gemm, *QUICK, "--journal", journal, "--fresh")
+    assert again["from_other_runs"] == 4
+    assert [t["point"] for t in again["trials"]] == [t["point"] for t in first["trials"]]
+    assert "2 lines could not be read" in err and "1 line of another version" in err
+
+
+@pytest.mark.usefixtures("faked")
+def test_another_run_knows_from_the_cache(
+    gemm: Path, own_cache: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tuned(capsys, gemm, *QUICK)
+    kept = sorted(own_cache.glob("tuned-*.json"))
+    assert kept
+    # Comments, layout and other schedules change nothing.
+    gemm.write_text(GEMM.replace("# The usual one.", "#  Another comment."), encoding="utf-8")
+    again, _ = tuned(capsys, gemm, *QUICK)
+    assert again["from_other_runs"] == 4
+    kept[0].write_bytes(kept[0].read_bytes()[:-20])
+    damaged, err = tuned(capsys, gemm, *QUICK)
+    assert "1 damaged files of the cache" in err
+    assert damaged["from_other_runs"] == 3
+    # The algorithm does.
+    gemm.write_text(GEMM.replace("B[k, j]\n", "B[k, j] * 2\n"), encoding="utf-8")
+    other, _ = tuned(capsys, gemm, *QUICK)
+    assert other["from_other_runs"] == 0
+
+
+@pytest.mark.usefixtures("faked")
+def test_a_file_that_changed_meanwhile_is_left_alone(
+    gemm: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from hbc.cli.tuning import session
+
+    def tuning(*arguments: object) -> object:
+        found = real(*arguments)
+        gemm.write_text(GEMM + "# edited\n", encoding="utf-8")
+        return found
+
+    real = session.tune
+    monkeypatch.setattr(session, "tune", tuning)
+    _, err = tuned(capsys, gemm, *QUICK, "--write", code=1)
+    assert "changed while it was tuned: nothing was written" in err
+    assert gemm.read_text(encoding="utf-8") == GEMM + "# edited\n"
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write")
+def test_what_cannot_be_written_is_said_before(gemm: Path, capsys) -> None:
+    gemm.chmod(0o444)
+    _, err = tuned(capsys, gemm, *QUICK, "--write", code=1)
+    assert "cannot write" in err
+
+
+def test_a_file_that_is_none_is_said_before(tmp_path: Path, capsys) -> None:
+    _, err = tuned(capsys, tmp_path, *QUICK, "--write", code=1)
+    assert "is not a file" in err
+
+
+@pytest.mark.usefixtures("faked")
+def test_sizes_without_a_value(gemm: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    gemm.write_text(GEMM[: GEMM.index("# The usual")], encoding="utf-8")
+    _, err = tuned(capsys, gemm, *QUICK, code=1)
+    assert "`M`" in err
+    found, _ = tuned(capsys, gemm, *QUICK, "M=32", "N=48", "K=16")
+    assert found["sizes"] == {"M": 32, "N": 48, "K": 16}
+
+
+@pytest.mark.usefixtures("faked")
+def test_a_table_of_sizes(gemm: Path, tmp_path: Path, capsys) -> None:
+    table = tmp_path / "layers.csv"
+    table.write_text("M,N,K,model\n16,32,8,a\n\n24,32,8,b\n", encoding="utf-8")
+    found, err = tuned(
+        capsys, gemm, "--layers", table, "--trials", "2", "--target", TARGET, "--write"
+    )
+    assert [one["sizes"]["M"] for one in found["layers"]] == [16, 24]
+    assert "the columns model are not of the kernel" in err
+    text = gemm.read_text(encoding="utf-8")
+    assert f"schedule tuned_{TARGET}_1 " in text and f"schedule tuned_{TARGET}_2 " in text
+    assert exit_code_of(["tune", str(gemm), "--layers", str(table), "--trials", "2"]) == 0
+    assert "M = 16, N = 32, K = 8" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        ("a,b\n1,2\n", "no column is named like a size"),
+        ("M,N\n1\n", "layers.csv:2: 1 cells, and the head has 2"),
+        ("M,N\n1,\n", "layers.csv:2: `N` has no value"),
+        ("M,N\n", "has no rows"),
+        ("M,M\n1,2\n", "two columns have the same name"),
+    ],
+)
+def test_what_is_no_table(gemm: Path, tmp_path: Path, capsys, table: str, said: str) -> None:
+    path = tmp_path / "layers.csv"
+    path.write_text(table, encoding="utf-8")
+    _, err = tuned(capsys, gemm, "--layers", path, code=1)
+    assert said in err
+
+
+@pytest.mark.parametrize("target", ["cuda", "arm_dot"])
+def test_what_does_not_run_here_is_not_tuned(gemm: Path, capsys, target: str) -> None:
+    if can_run(TARGETS[target]):
+        pytest.skip("it does here")
+    _, err = tuned(capsys, gemm, "--target", target, code=2)
+    assert "tuning measures on this processor" in err
+
+
+def test_another_machines_schedule_is_named(gemm: Path, capsys) -> None:
+    made = f"schedule tuned_{TARGET} for {TARGET} {{\n    # Tuned on Z80 on 1982-04-23\n"
+    text = GEMM.replace("# The usual", made + "    C.parallel(i)\n}\n\n# The usual")
+    gemm.write_text(text, encoding="utf-8")
+    for command in (["bench", "--seconds", "0"], ["explain"]):
+        assert exit_code_of([command[0], str(gemm), "--target", TARGET, *command[1:]]) == 0
+        err = capsys.readouterr().err
+        assert f"note: schedule tuned_{TARGET} was tuned on Z80" in err
