@@ -1,1 +1,1 @@
-"""`hbc tune`: schedules are made, compiled side by side, measured one at a time, and the best is kept."""
+"""`hbc tune`: what is proposed, how the search ends, what is remembered and written."""

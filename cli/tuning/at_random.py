@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from random import Random
 
+from hbc.cli.measuring.trial import Candidate, Trial
 from hbc.cli.tuning.strategy import Explored, untried
-from hbc.cli.tuning.trial import Candidate, Trial
 
 ATTEMPTS = 20  # draws for each that is wanted: several points are one schedule
 

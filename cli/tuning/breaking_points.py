@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from hbc.cli.measuring.trial import Candidate, Trial
 from hbc.cli.tuning.strategy import Explored, untried
-from hbc.cli.tuning.trial import Candidate, Trial
 from hbc.frontend.costs.choices import Option, Point
 
 UNROLLED = (".block", ".tiles", ".unroll", ".together")  # how much stands in the innermost body

@@ -12,8 +12,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from hbc.cli.tuning.job import Job, digest
-from hbc.cli.tuning.trial import Candidate, State, Trial
+from hbc.cli.measuring.job import Job, digest
+from hbc.cli.measuring.trial import Candidate, State, Trial
 from hbc.ir.ground.diag import HbcError, error
 from hbc.ir.host.file_bytes import NoFile, check_regular
 

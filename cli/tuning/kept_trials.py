@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import json
 
-from hbc.cli.tuning.job import Job, digest
+from hbc.cli.measuring.job import Job, digest
+from hbc.cli.measuring.trial import Candidate, State, Trial
 from hbc.cli.tuning.journal import said, trial_of
-from hbc.cli.tuning.trial import Candidate, State, Trial
 from hbc.ir.host.cache_folder import cache_folder, keep, kept
 
 PREFIX = "tuned-"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from hbc.cli.tuning.racing import race
+from hbc.cli.measuring.racing import race
+from hbc.cli.measuring.trial import Candidate, State, Trial
 from hbc.cli.tuning.search import Search
-from hbc.cli.tuning.trial import Candidate, State, Trial
 
 WORTH = 1.01  # what dropping a directive may cost
 ROUNDS = 9

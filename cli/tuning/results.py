@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import click
 
+from hbc.cli.measuring.job import Job
+from hbc.cli.measuring.trial import State, Trial
 from hbc.cli.show.report import Json, headline, print_facts, print_json, print_table, seconds
-from hbc.cli.tuning.job import Job
 from hbc.cli.tuning.layers import Row
-from hbc.cli.tuning.trial import State, Trial
 from hbc.cli.tuning.tune import Tuned
 from hbc.ir.ground.printable import printable
 from hbc.ir.ground.record import record

@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from random import Random
 from typing import Protocol
 
-from hbc.cli.tuning.builder import Builder, libraries
-from hbc.cli.tuning.meter import Meter
-from hbc.cli.tuning.racing import race
+from hbc.cli.measuring.builder import Builder, libraries
+from hbc.cli.measuring.meter import Meter
+from hbc.cli.measuring.racing import race
+from hbc.cli.measuring.trial import Built, Candidate, State, Trial, best_of
 from hbc.cli.tuning.strategy import BATCH, Explored, Strategy, measured
-from hbc.cli.tuning.trial import Built, Candidate, State, Trial, best_of
 from hbc.ir.ground.record import mutable
 
 TRIALS_SPENT, TIME_SPENT, INTERRUPTED = "trials", "time", "interrupted"

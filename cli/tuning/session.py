@@ -10,17 +10,17 @@ from pathlib import Path
 
 from hbc.cli.files.inputs import choose_example, gather_inputs
 from hbc.cli.kept_kernels import hbc_digest
+from hbc.cli.measuring.job import Job, digest
+from hbc.cli.measuring.trial import State, Trial
 from hbc.cli.pipeline import load_pipeline
 from hbc.cli.prepare import require_runnable
 from hbc.cli.roof.roofs import Roofs, machine_roofs
 from hbc.cli.runs.work import count_work
 from hbc.cli.show.report import notice, progress, seconds
-from hbc.cli.tuning.job import Job, digest
 from hbc.cli.tuning.journal import Journal
 from hbc.cli.tuning.layers import rows_of
 from hbc.cli.tuning.results import Result, print_results
 from hbc.cli.tuning.search import INTERRUPTED
-from hbc.cli.tuning.trial import State, Trial
 from hbc.cli.tuning.tune import Options, Tuned, tune
 from hbc.cli.tuning.watching import Watching, share_of
 from hbc.cli.tuning.written import check_file, commented, tuned_name, write_tuned

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from random import Random
 from typing import Protocol
 
-from hbc.cli.tuning.trial import Candidate, State, Trial
+from hbc.cli.measuring.trial import Candidate, State, Trial
 from hbc.frontend.costs.choices import Option, Point
 from hbc.ir.ground.record import mutable, record
 

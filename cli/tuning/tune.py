@@ -10,20 +10,20 @@ from random import Random
 from hbc.cli.files.inputs import physical_memory
 from hbc.cli.instruction_set import instructions_of
 from hbc.cli.machine import cpu_count
+from hbc.cli.measuring.builder import Builders
+from hbc.cli.measuring.expected import Expected
+from hbc.cli.measuring.job import Job
+from hbc.cli.measuring.meter import NativeMeter
+from hbc.cli.measuring.trial import Candidate, State, Trial
 from hbc.cli.show.report import Progress
 from hbc.cli.tuning.at_random import AtRandom
 from hbc.cli.tuning.breaking_points import BreakingPoints
-from hbc.cli.tuning.builder import Builders
 from hbc.cli.tuning.by_model import ByModel
-from hbc.cli.tuning.expected import Expected
-from hbc.cli.tuning.job import Job
 from hbc.cli.tuning.journal import Journal
 from hbc.cli.tuning.kept_trials import KeptTrials
-from hbc.cli.tuning.meter import NativeMeter
 from hbc.cli.tuning.minimise import minimise
 from hbc.cli.tuning.search import INTERRUPTED, Search
 from hbc.cli.tuning.strategy import Explored, Strategy
-from hbc.cli.tuning.trial import Candidate, State, Trial
 from hbc.cli.tuning.watching import Watching
 from hbc.frontend.automatic.points import space_of
 from hbc.ir.ground.record import record

@@ -7,13 +7,13 @@ from random import Random
 import pytest
 from tuning_fakes import FakeBuilder, FakeMeter, FakeSpace, Silent, full, search_of
 
+from hbc.cli.measuring.meter import Failure
+from hbc.cli.measuring.racing import race
+from hbc.cli.measuring.trial import Built, Candidate, State, Trial
 from hbc.cli.tuning.at_random import AtRandom
 from hbc.cli.tuning.breaking_points import BreakingPoints
 from hbc.cli.tuning.by_model import ByModel
-from hbc.cli.tuning.meter import Failure
-from hbc.cli.tuning.racing import race
 from hbc.cli.tuning.search import FINISHED, INTERRUPTED, TIME_SPENT, TRIALS_SPENT
-from hbc.cli.tuning.trial import Built, Candidate, State, Trial
 
 CHOICES = {
     "C.block": tuple((r, v) for r in (6, 4, 8, 2) for v in (4, 2, 1)),

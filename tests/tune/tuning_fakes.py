@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
 
-from hbc.cli.tuning.meter import Failure
+from hbc.cli.measuring.meter import Failure
+from hbc.cli.measuring.trial import Built, Candidate, State, Trial
 from hbc.cli.tuning.search import Search
 from hbc.cli.tuning.strategy import Explored
-from hbc.cli.tuning.trial import Built, Candidate, State, Trial
 
 
 @dataclass

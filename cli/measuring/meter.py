@@ -8,11 +8,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Protocol
 
+from hbc.cli.measuring.expected import Expected
+from hbc.cli.measuring.job import Job
+from hbc.cli.measuring.trial import Built, State
 from hbc.cli.runs.checking import check_outputs
 from hbc.cli.runs.native import Argument, Native, Repeat, output_shapes
-from hbc.cli.tuning.expected import Expected
-from hbc.cli.tuning.job import Job
-from hbc.cli.tuning.trial import Built, State
 from hbc.ir.ground.diag import HbcError, InternalError
 from hbc.ir.ground.record import record
 from hbc.ir.host.held_signals import held_signals

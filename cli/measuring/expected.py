@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from hbc.cli.instruction_set import instructions_of
+from hbc.cli.measuring.job import Job
 from hbc.cli.runs.instruction_error import fused_sums, with_instructions
-from hbc.cli.tuning.job import Job
 from hbc.ir.lang.types import DType
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol
 
-from hbc.cli.tuning.job import Job
-from hbc.cli.tuning.trial import Built, Candidate, State, Trial
+from hbc.cli.measuring.job import Job
+from hbc.cli.measuring.trial import Built, Candidate, State, Trial
 from hbc.codegen.build.run_tool import end_group, signal_name
 from hbc.ir.ground.diag import InternalError
 from hbc.ir.host.held_signals import held_signals
@@ -86,7 +86,7 @@ class _Child:
         self._start()
 
     def _start(self) -> None:
-        command = (sys.executable, "-P", "-m", "hbc.cli.tuning.builder_child", str(self._folder))
+        command = (sys.executable, "-P", "-m", "hbc.cli.measuring.builder_child", str(self._folder))
         with self._errors.open("wb") as errors:
             self._process = subprocess.Popen(
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors,

@@ -1,6 +1,6 @@
 """The process that makes libraries of candidates, one at a time: what hangs there ends only itself.
 
-Usage: python -m hbc.cli.tuning.builder_child FOLDER. The first line on stdin says what is tuned, each
+Usage: python -m hbc.cli.measuring.builder_child FOLDER. The first line on stdin says what is tuned, each
 other is a candidate; each is answered with a line on stdout (see `builder`), the first with an empty one.
 """
 
@@ -13,8 +13,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from hbc.cli.measuring.guard import guarded
 from hbc.cli.pipeline import features_of
-from hbc.cli.tuning.guard import guarded
 from hbc.codegen.build.precompiled import precompiled
 from hbc.codegen.build.program import for_this_processor
 from hbc.codegen.build.toolchain import build, find_compiler, flags

@@ -1,0 +1,1 @@
+"""Schedules as candidates: guarded, compiled side by side, run apart, measured in turns."""
