@@ -93,7 +93,7 @@ def tune(
                 Explored(space, {}), builders, meter, random, lookup, note, options.trials,
                 begin + SEARCHING * options.seconds, [], {}, batch=_batch(job),
             )  # fmt: skip
-            watching.begin(search, options, begin)
+            watching.begin(search, begin + options.seconds)
             searching = time.monotonic()
             search.run(STRATEGIES[options.strategy](random), watching)
             searched = time.monotonic() - searching

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
 
 from hbc.cli.roof.roofs import Roofs
 from hbc.cli.runs.work import Work
 from hbc.cli.show.report import Progress, seconds
-
-if TYPE_CHECKING:
-    from hbc.cli.tuning.search import Search
-    from hbc.cli.tuning.tune import Options
+from hbc.cli.tuning.search import Search
 
 
 class Watching:
@@ -19,13 +15,12 @@ class Watching:
 
     def __init__(self, shown: Progress, work: Work, roofs: Roofs | None) -> None:
         self._shown, self._work, self._roofs = shown, work, roofs
-        self._options: Options | None = None
         self._search: Search | None = None
-        self._begin = 0.0
+        self._until = 0.0
 
-    def begin(self, search: Search, options: Options, begin: float) -> None:
-        """The search starts; `begin`: when everything did."""
-        self._search, self._options, self._begin = search, options, begin
+    def begin(self, search: Search, until: float) -> None:
+        """The search starts; `until`: when all is to be over, by `time.monotonic`."""
+        self._search, self._until = search, until
 
     def building(self, count: int) -> None:
         self._shown.step(self.text(f"compiling {count}"))
@@ -35,7 +30,7 @@ class Watching:
 
     def text(self, what: str) -> str:
         """`24 tried, best 1.2 ms (81 % of the roof), 40 s left: compiling 8`."""
-        if self._search is None or self._options is None:
+        if self._search is None:
             return what
         best = self._search.best
         parts = [f"{len(self._search.trials)} tried"]
@@ -43,7 +38,7 @@ class Watching:
             share = share_of(self._roofs, self._work, best.seconds)
             of = "" if share is None else f" ({share:.0%} of the roof)"
             parts.append(f"best {seconds(best.seconds)}{of}")
-        left = max(self._options.seconds - (time.monotonic() - self._begin), 0)
+        left = max(self._until - time.monotonic(), 0)
         parts.append(f"{left:.0f} s left")
         return f"{', '.join(parts)}: {what}"
 
