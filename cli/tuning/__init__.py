@@ -1,1 +1,1 @@
-"""`hbc tune`: what is proposed, how the search ends, what is remembered and written."""
+"""Which candidates are proposed, how the search ends, what is remembered and written."""
