@@ -23,6 +23,7 @@ from hbc.codegen.text.spelling import c_type
 from hbc.codegen.text.unit import LOGIC_OR, Unit
 from hbc.ir.algebra.bounds import Facts, Interval
 from hbc.ir.algebra.evaluate import evaluated
+from hbc.ir.algebra.lane_at import at_lane
 from hbc.ir.algebra.simplify import simplify
 from hbc.ir.ground.diag import InternalError
 from hbc.ir.lang import nodes as ir
@@ -30,7 +31,6 @@ from hbc.ir.lang.build import const_value
 from hbc.ir.lang.launches import WARP
 from hbc.ir.lang.walk import map_stmt, rewrite
 from hbc.ir.meaning.fragment_layout import position
-from hbc.ir.vectors.lane_at import at_lane
 
 LANE = "lane"
 """The C variable of a thread's number in its warp."""

@@ -18,6 +18,7 @@ from hbc.codegen.gpu.fragment_kinds import FragmentKind, fragment_kinds
 from hbc.codegen.gpu.matrix_loads import ROW_BYTES, matrix_load
 from hbc.ir.algebra.alignment import alignment
 from hbc.ir.algebra.bounds import Facts, Interval, constant_bounds
+from hbc.ir.algebra.lane_at import at_lane
 from hbc.ir.algebra.linear import linear
 from hbc.ir.algebra.simplify import simplify_stmt
 from hbc.ir.lang import nodes as ir
@@ -28,7 +29,6 @@ from hbc.ir.lang.names import unused
 from hbc.ir.lang.types import INDEX, Memory
 from hbc.ir.lang.walk import block, free_variables, map_stmt, nodes, substitute_stmt
 from hbc.ir.meaning.fragment_layout import position
-from hbc.ir.vectors.lane_at import at_lane
 
 ACCESSES = (16, 8, 4)
 """Bytes of one access, widest first."""

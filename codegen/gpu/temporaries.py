@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, replace
 from math import prod
 
 from hbc.ir.algebra.bounds import Facts, Interval, constant_bounds
+from hbc.ir.algebra.lane_at import NoLaneError, at_lane, by_distance
 from hbc.ir.algebra.simplify import simplify_kernel
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, and_, const_value, floordiv, lt, mod, mul, sub
@@ -32,7 +33,6 @@ from hbc.ir.lang.walk import (
     statements,
     substitute_stmt,
 )
-from hbc.ir.vectors.lane_at import NoLaneError, at_lane, by_distance
 
 THREADS_A_BLOCK = 256
 ALIGNED = 32  # elements: slots begin at multiples of 32 bytes at least, which fragments ask for

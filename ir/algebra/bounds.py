@@ -7,10 +7,10 @@ Equal terms cancel before anything is replaced, so `min(32*x, W - 32) + i - 32*x
 from __future__ import annotations
 
 from hbc.ir.algebra.alignment import alignment
-from hbc.ir.algebra.any_lane import lane
 from hbc.ir.algebra.extremes import turned
 from hbc.ir.algebra.facts import Facts, Interval, Ranges, facts_of
 from hbc.ir.algebra.intervals import Range
+from hbc.ir.algebra.lane_at import NoLaneError, at_lane
 from hbc.ir.algebra.linear import Linear, linear, minus, scaled, shifted, to_expr, unknown
 from hbc.ir.algebra.lower_bound import constant_range, least, lower_bound
 from hbc.ir.algebra.value_range import value_range
@@ -155,4 +155,7 @@ def _scalar(e: ir.Expr, facts: Facts) -> tuple[ir.Expr | None, Facts]:
     if lanes not in facts.inside:
         number = Interval(ir.const_index(0), ir.const_index(lanes - 1))
         facts.inside[lanes] = facts.with_range(_LANE, number)
-    return lane(e, ir.Var(_LANE)), facts.inside[lanes]
+    try:
+        return at_lane(e, ir.Var(_LANE)), facts.inside[lanes]
+    except NoLaneError:
+        return None, facts

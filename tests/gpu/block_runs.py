@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from hbc.ir.algebra.any_lane import lane
+from hbc.ir.algebra.lane_at import at_lane
 from hbc.ir.lang.kernel import Kernel
 from hbc.ir.lang.nodes import (
     Allocate,
@@ -281,8 +281,8 @@ def lane_values(index: Expr, mask: Expr | None, env: Env) -> list[int]:
     """The elements that an access names, where its mask holds."""
     found = []
     for n in range(index.type.lanes):
-        at = lane(index, const_index(n))
-        live = None if mask is None else lane(mask, const_index(n))
+        at = at_lane(index, const_index(n))
+        live = None if mask is None else at_lane(mask, const_index(n))
         assert at is not None
         if live is None or value(live, env):
             found.append(value(at, env))

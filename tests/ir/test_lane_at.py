@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from hbc.ir.algebra.lane_at import NoLaneError, at_lane, by_distance
 from hbc.ir.algebra.simplify import simplify
 from hbc.ir.lang.build import const_value
 from hbc.ir.lang.nodes import Const, Expr, const_index
 from hbc.ir.lang.read import read_expr
 from hbc.ir.lang.types import INDEX
 from hbc.ir.lang.walk import substitute
-from hbc.ir.vectors.lane_at import NoLaneError, at_lane, by_distance
 from hbc.ir.vectors.lane_offsets import constant_lanes
 
 INDICES = [
