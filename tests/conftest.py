@@ -63,6 +63,7 @@ import suite_compiles  # noqa: E402
 import suite_costs  # noqa: E402
 import suite_headers  # noqa: E402
 import suite_marks  # noqa: E402
+from suite_goldens import golden  # noqa: E402, F401
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

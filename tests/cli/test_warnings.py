@@ -1,14 +1,14 @@
 """Pins what `hbc check` warns of: each `.hb` in `warned` has a `.stderr`, and in its `.fixed.hb` the hints
-are done and nothing is left. No sample has a warning. HBC_UPDATE_GOLDEN=1 writes the texts anew."""
+are done and nothing is left. No sample has a warning."""
 
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from suite_goldens import FIXED, Golden, cases
 
 from hbc.cli.advice import LOOPS, Watch, advice
 from hbc.cli.commands.check import command as check
@@ -19,20 +19,15 @@ from hbc.ir.lang.target import GPU, TARGETS
 
 FOLDER = Path(__file__).parent / "warned"
 SAMPLES = Path(__file__).parents[2] / "samples"
-FIXED = ".fixed.hb"
-WARNED = sorted(file for file in FOLDER.glob("*.hb") if not file.name.endswith(FIXED))
+WARNED = cases(FOLDER)
 
 
 @pytest.mark.parametrize("file", WARNED, ids=lambda file: file.stem)
-def test_warnings(file: Path) -> None:
+def test_warnings(file: Path, golden: Golden) -> None:
     result = CliRunner().invoke(check, [str(file)])
-    said = f"exit code {result.exit_code}\n{result.stderr}".replace(f"{FOLDER}/", "")
-    golden = file.with_suffix(".stderr")
-    if os.environ.get("HBC_UPDATE_GOLDEN") == "1":
-        golden.write_text(said, encoding="utf-8")
+    golden.said(file, result.exit_code, result.stderr.replace(f"{FOLDER}/", ""))
     assert result.exit_code == 0
     assert result.stdout == ""
-    assert said == golden.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("file", WARNED, ids=lambda file: file.stem)

@@ -1,13 +1,12 @@
 """Pins every message about instruction descriptions: each `.hb` in `errors` has a `.stderr`.
 
-The files are read together with the descriptions that hbc brings. HBC_UPDATE_GOLDEN=1 writes the
-messages anew; read the difference before committing it.
+The files are read together with the descriptions that hbc brings.
 """
 
-import os
 from pathlib import Path
 
 import pytest
+from suite_goldens import Golden, cases
 
 from hbc.codegen.text.instruction_files import builtin_descriptions
 from hbc.frontend.isa.load import describe, load_instructions, read_source
@@ -15,7 +14,6 @@ from hbc.ir.ground.diag import HbcError
 from hbc.ir.ground.source import Source
 
 HERE = Path(__file__).parent / "errors"
-UPDATE = os.environ.get("HBC_UPDATE_GOLDEN") == "1"
 
 
 @pytest.fixture(scope="module")
@@ -23,18 +21,10 @@ def builtin() -> list[Source]:
     return [Source(path.name, read_source(path).text) for path in builtin_descriptions()]
 
 
-@pytest.mark.parametrize("file", sorted(HERE.glob("*.hb")), ids=lambda file: file.stem)
-def test_message(file: Path, builtin: list[Source]) -> None:
+@pytest.mark.parametrize("file", cases(HERE), ids=lambda file: file.stem)
+def test_message(file: Path, builtin: list[Source], golden: Golden) -> None:
     text = file.read_text(encoding="utf-8")
-    with pytest.raises(HbcError) as raised:
-        describe([*builtin, Source(file.name, text)])
-    shown = "\n".join(d.render() for d in raised.value.diagnostics)
-    said = f"exit code {raised.value.exit_code}\n{shown}\n"
-    golden = file.with_suffix(".stderr")
-    if UPDATE:
-        golden.write_text(said, encoding="utf-8")
-    assert golden.is_file(), "run once with HBC_UPDATE_GOLDEN=1"
-    assert said == golden.read_text(encoding="utf-8")
+    golden.refuses(file, lambda: describe([*builtin, Source(file.name, text)]))
 
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:

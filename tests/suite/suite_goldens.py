@@ -1,0 +1,54 @@
+"""Golden files: what is said about a case, with exit code and text, beside it in a `.stderr`.
+
+HBC_UPDATE_GOLDEN=1 writes them anew; read the difference before committing it. `NAME.fixed.hb` is the case
+with what its hint says done.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from hbc.ir.ground.diag import Diagnostic, HbcError
+
+FIXED = ".fixed.hb"
+
+
+def cases(folder: Path, suffix: str = ".hb") -> list[Path]:
+    """The cases of a folder, in order."""
+    return sorted(f for f in folder.glob(f"*{suffix}") if not f.name.endswith(FIXED))
+
+
+def settings(text: str) -> dict[str, str]:
+    """What a first line `# --set NAME=VALUE ...` asks for."""
+    first = text.partition("\n")[0]
+    words = first.split("--set")[1:] if first.startswith("# --set") else []
+    return {name.strip(): value.strip() for name, _, value in (w.partition("=") for w in words)}
+
+
+class Golden:
+    """Compares what is said with the file beside a case."""
+
+    def said(self, case: Path, exit_code: int, text: str) -> None:
+        said = f"exit code {exit_code}\n{text}"
+        golden = case.with_suffix(".stderr")
+        if os.environ.get("HBC_UPDATE_GOLDEN") == "1":
+            golden.write_text(said, encoding="utf-8")
+        assert golden.is_file(), f"run once with HBC_UPDATE_GOLDEN=1; it says now:\n{said}"
+        assert said == golden.read_text(encoding="utf-8")
+
+    def refuses(self, case: Path, run: Callable[[], object]) -> tuple[Diagnostic, ...]:
+        """What `run` raises is what the file says; the diagnostics."""
+        with pytest.raises(HbcError) as raised:
+            run()
+        diagnostics = tuple(raised.value.diagnostics)
+        self.said(case, raised.value.exit_code, "\n".join(d.render() for d in diagnostics) + "\n")
+        return diagnostics
+
+
+@pytest.fixture
+def golden() -> Golden:
+    return Golden()
