@@ -1,0 +1,106 @@
+"""Candidates that crash, hang, are wrong or take too much memory: each ends only itself, and is named."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from random import Random
+
+import pytest
+
+from hbc.cli.files.inputs import choose_example, gather_inputs
+from hbc.cli.measuring import meter as metering
+from hbc.cli.measuring.expected import Expected
+from hbc.cli.measuring.job import Job
+from hbc.cli.measuring.meter import Failure, NativeMeter
+from hbc.cli.measuring.racing import race
+from hbc.cli.measuring.trial import Built, Candidate, State
+from hbc.cli.runs.work import count_work
+from hbc.frontend.checks.check import check
+from hbc.frontend.text.parse import parse
+from hbc.ir.ground.source import Source
+from hbc.ir.lang.target import TARGETS
+
+COMPILER = shutil.which("gcc") or shutil.which("clang")
+pytestmark = pytest.mark.skipif(
+    COMPILER is None or sys.platform != "linux", reason="needs a C compiler and limits of Linux"
+)
+KERNEL = """\
+size   N
+input  A: f32[N]
+output B: f32[N]
+B[i] = A[i] * 2
+example { N = 64; A = random(1) }
+"""
+HEAD = "#include <stdint.h>\n#include <stdlib.h>\n#include <string.h>\n"
+RIGHT = "for (int64_t i = 0; i < n; i++) b[i] = a[i] * 2; return 0;"
+BODIES = {
+    "right": RIGHT,
+    "wrong": "for (int64_t i = 0; i < n; i++) b[i] = a[i] * 2; b[n - 1] += 1; return 0;",
+    "untouched": "return 0;",
+    "crashes": "*(volatile int *)8 = 1; return 0;",
+    "hangs": "for (volatile int x = 0;; x++) {} return 0;",
+    "hoards": "char *p = malloc((size_t)1 << 36); if (!p) abort(); memset(p, 1, 64); " + RIGHT,
+    "refuses": "return 7;",
+    "crashes_later": "static int calls; if (calls++ > 2) abort(); " + RIGHT,
+}
+ENDS = {
+    "wrong": State.WRONG, "untouched": State.WRONG, "crashes": State.CRASHED, "hangs": State.HUNG,
+    "hoards": State.CRASHED, "refuses": State.REFUSED, "crashes_later": State.CRASHED,
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Built]:
+    """A library for each body."""
+    folder, found = tmp_path_factory.mktemp("bodies"), {}
+    assert COMPILER is not None
+    for name, body in BODIES.items():
+        text = f"{HEAD}int k(int64_t n, const float *a, float *b) {{ {body} }}\n"
+        text += 'const char *k_strerror(int code) { return "no"; }\n'
+        (folder / f"{name}.c").write_text(text, encoding="ascii")
+        out = folder / f"{name}.so"
+        command = [
+            COMPILER,
+            "-O1",
+            "-w",
+            "-fPIC",
+            "-shared",
+            str(folder / f"{name}.c"),
+            "-o",
+            str(out),
+        ]
+        subprocess.run(command, check=True, timeout=60)
+        candidate = Candidate({"body": name}, f"schedule x for c {{ {name} }}", name, None)
+        found[name] = Built(candidate, str(out), "k", False)
+    return found
+
+
+@pytest.fixture
+def meter(monkeypatch: pytest.MonkeyPatch) -> Iterator[NativeMeter]:
+    monkeypatch.setattr(metering, "FIRST_TIMEOUT", 5.0)
+    p = check(parse(Source("k.hb", KERNEL)), {}, False)
+    run = gather_inputs(p, {}, choose_example(p, None), {})
+    job = Job(p, TARGETS["c"], {}, run, count_work(p, run.sizes), 1, "")
+    with NativeMeter(job, Expected(job)) as found:
+        yield found
+
+
+@pytest.mark.parametrize("name", [n for n in ENDS if n != "crashes_later"])
+def test_each_ends_by_itself(name: str, built: dict[str, Built], meter: NativeMeter) -> None:
+    failure = meter.begin(built[name], None)
+    assert isinstance(failure, Failure)
+    assert failure.state is ENDS[name], failure
+    assert failure.reason
+
+
+def test_the_right_one_wins_whatever_the_others_do(
+    built: dict[str, Built], meter: NativeMeter
+) -> None:
+    named = ["wrong", "crashes", "right", "crashes_later", "refuses"]
+    trials, _ = race(meter, [built[n] for n in named], None, Random(0))
+    states = {str(t.candidate.point["body"]): t.state for t in trials}
+    assert states == {n: ENDS.get(n, State.MEASURED) for n in named}
+    assert [t.seconds is not None for t in trials] == [n == "right" for n in named]
