@@ -25,6 +25,7 @@ from hbc.ir.lang.walk import (
     children,
     contains,
     free_variables,
+    nodes,
     statements,
     substitute,
 )
@@ -161,7 +162,7 @@ class Frames:
 
     def _home(self, x: Tensor) -> Home:
         """The frame before which to pack, and the loops inside it in which the operand varies."""
-        buffers = {r.buffer for r in reads(x)}
+        buffers = {r.buffer for r in reads(x)} | {b for e in scalars(x) for b in _loaded(e)}
         names = set().union(*(free_variables(e) for e in scalars(x)))
         bounds: set[str] = set()  # names that the extents of the crossed loops read
         best = len(self.stack) - 1
@@ -260,6 +261,11 @@ def _condition(s: ir.If, inside: list[Frame]) -> ir.Expr | None:
     if inner is s.then:
         return s.condition
     return not_(s.condition) if inner is s.otherwise and inner is not None else None
+
+
+def _loaded(e: ir.Expr) -> Iterator[str]:
+    """The buffers that an expression loads from, for a value or for an index."""
+    return (n.buffer for n in nodes(e) if isinstance(n, ir.Load))
 
 
 def _has_load(e: ir.Expr) -> bool:
