@@ -80,7 +80,7 @@ class _Legalize:
         """Native already, but for its masks."""
         if s.buffer in self.tiles or not self.bits:
             return s
-        value = rewrite(s.value, lambda e: narrow_masks(e, self.bits))
+        value = rewrite(s.value, lambda e: narrow_masks(_plain_mask(e), self.bits))
         return s if value is s.value else replace(s, value=value)
 
     def _scalar(self, e: ir.Expr) -> ir.Expr:
@@ -180,6 +180,13 @@ def _has_long_rows(e: ir.Load, native: int) -> bool:
 def _shortest(lengths: set[int], least: int, default: int) -> int:
     """The shortest row that is worth a vector of its own."""
     return min((r for r in lengths if r >= least), default=default)
+
+
+def _plain_mask(e: ir.Expr) -> ir.Expr:
+    """A load under a condition that has no arithmetic of f16 or bf16."""
+    if not isinstance(e, ir.Load) or e.mask is None:
+        return e
+    return replace(e, mask=rewrite(e.mask, _plain))
 
 
 def _plain(e: ir.Expr) -> ir.Expr:
