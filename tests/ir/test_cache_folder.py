@@ -15,6 +15,8 @@ ROOT = Path(__file__).resolve().parents[2]
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv(VARIABLE, str(tmp_path / "cache"))
+    # What is noted here is not for the next command of this process.
+    monkeypatch.setattr("hbc.ir.host.cache_folder._refused", {})
     return tmp_path / "cache"
 
 
