@@ -71,6 +71,10 @@ def test_progress_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
             shown.step("first")
             time.sleep(0.5)
             shown.step("second")
-    text = os.read(master, 100_000).decode()
+        terminal.flush()
+        os.set_blocking(master, False)
+        text = os.read(
+            master, 100_000
+        ).decode()  # while the other end is open: it may be lost after
     os.close(master)
     assert "first" in text
