@@ -40,7 +40,7 @@ def test_binary(op: ir.Op, a: Range, b: Range, open_: tuple[bool, ...]) -> None:
     found = of_binary(op, a, b)
     assert all(_inside(r, found) for r in results)
     if op in _EXACT:
-        assert found == (min(results), max(results))  # type: ignore[type-var]
+        assert found == (min(results), max(results))
     (al, ah), (bl, bh) = a, b
     ends = (None if gone else x for gone, x in zip(open_, (al, ah, bl, bh), strict=True))
     al, ah, bl, bh = ends
@@ -51,7 +51,7 @@ def test_binary(op: ir.Op, a: Range, b: Range, open_: tuple[bool, ...]) -> None:
 @given(op=st.sampled_from(list(ir.UnaryOp)), a=_RANGES)
 def test_unary(op: ir.UnaryOp, a: Range) -> None:
     results = [literal.unary(op, x, I64) for x in range(a[0] or 0, (a[1] or 0) + 1)]
-    assert of_unary(op, a) == (min(results), max(results))  # type: ignore[type-var]
+    assert of_unary(op, a) == (min(results), max(results))
 
 
 @pytest.mark.parametrize(

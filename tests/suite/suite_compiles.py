@@ -51,7 +51,7 @@ class Unknown(Exception):
 class Compiles:
     """Stands for `compile_with`; `real` is the one of hbc, `untouched` says that no test is in its way."""
 
-    real: object
+    real: Callable[[Sequence[str], Path], Answer]
     folder: Path = FOLDER
     environment: Mapping[str, str] = field(default_factory=lambda: _environment())
     popen: object = subprocess.Popen
@@ -64,14 +64,14 @@ class Compiles:
         try:
             name = self.key(arguments, made)
         except (Unknown, OSError):
-            return self.real(arguments, made)  # type: ignore[operator, no-any-return]
+            return self.real(arguments, made)
         kept = self.folder / name
         with suppress(OSError):
             shutil.copy(kept, made)
             os.utime(kept)
             self.hits += 1
             return subprocess.CompletedProcess(list(arguments), 0, "", "")
-        answer: Answer = self.real(self.faster(arguments), made)  # type: ignore[operator]
+        answer = self.real(self.faster(arguments), made)
         self.runs += 1
         if answer.returncode == 0 and not answer.stdout and not answer.stderr:
             with suppress(OSError):
