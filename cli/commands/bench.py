@@ -67,7 +67,6 @@ def command(
     from hbc.cli.runs.native import Native, Repeat, output_shapes
     from hbc.cli.runs.work import count_work
     from hbc.cli.show.report import headline, print_facts, print_json, progress
-    from hbc.cli.show.report import seconds as duration
     from hbc.cli.tuning.written import name_machine
 
     chosen, compile_it = choose_kept(kernel, settings, target, schedule, isa, fallback)
@@ -121,8 +120,13 @@ def command(
         facts.append(("emulated", counts_text(called.emulated) + ": the times mean nothing"))
     elif runner.functions:
         facts.append(("by C functions", f"{', '.join(runner.functions)}: the times mean nothing"))
-    facts += speed.facts()
-    facts.append(("compiled", f"in {duration(compiled.seconds)}, C in {duration(building)}"))
-    if flush_l2:
-        facts.append(("cache", "L2 emptied before each call"))
+    facts += [*speed.facts(), *_about_building(compiled.seconds, building, flush_l2)]
     print_facts(headline(chosen.title, number, runner.gpu), facts)
+
+
+def _about_building(compiling: float, building: float, flushed: bool) -> list[tuple[str, str]]:
+    """What took time before the kernel ran, in seconds, and in what state the cache was."""
+    from hbc.cli.show.report import seconds as duration
+
+    facts = [("compiled", f"in {duration(compiling)}, C in {duration(building)}")]
+    return [*facts, ("cache", "L2 emptied before each call")] if flushed else facts
