@@ -9,6 +9,7 @@ import signal
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from pathlib import Path
 from typing import NoReturn
 
 import click
@@ -93,6 +94,12 @@ def _print_version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
         ctx.exit()
 
 
+def _print_cmake_folder(ctx: click.Context, _: click.Parameter, value: bool) -> None:
+    if value and not ctx.resilient_parsing:
+        click.echo(Path(__file__).parent / "cmake")
+        ctx.exit()
+
+
 @click.group(
     cls=LazyCommands,
     name="hbc",
@@ -103,6 +110,10 @@ def _print_version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
 @click.option(
     "--version", is_flag=True, is_eager=True, expose_value=False, callback=_print_version,
     help="Show the version and exit.",
+)  # fmt: skip
+@click.option(
+    "--cmake-dir", is_flag=True, is_eager=True, expose_value=False, callback=_print_cmake_folder,
+    help="Show the folder of hbcConfig.cmake, which has hbc_add_kernel(), and exit.",
 )  # fmt: skip
 def commands() -> None:
     """Compile small numeric kernels to readable, fast C.

@@ -3,38 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from hbc.cli.forms.built import Made
+from hbc.cli.forms.table import FORMS, STDOUT, default_form, emit
 from hbc.cli.show.bank_report import shared_accesses, show_conflicts
 from hbc.cli.show.options import json_option, kernel_options
 from hbc.ir.ground.diag import Diagnostic, UsageError, did_you_mean
 from hbc.ir.ground.printable import printable_line
-from hbc.ir.lang.target import GPU
 
 if TYPE_CHECKING:
     from hbc.cli.compiled import Compiled
     from hbc.codegen.build.nvcc import Resources
-    from hbc.codegen.build.toolchain import Output
     from hbc.ir.lang.kernel import Kernel
-
-CUDA_EMITTED = ("cu", "ptx", "cubin", "fatbin")
-EMITTED = ("c", *CUDA_EMITTED, "so", "a", "obj", "cmake", "ir", "loops", "html")
-SHOWN = ("ir", "loops")  # on stdout, unless there is a folder
-STDOUT = "-"
-SUFFIXES = {"so": ".so", "a": ".a", "obj": ".o", "ir": ".ir", "loops": ".loops", "html": ".html"}
-
-
-@dataclass(slots=True)
-class _Made:
-    """The files written, what GPUs need for the functions in them, and seconds by step."""
-
-    files: list[Path] = field(default_factory=list)
-    resources: list[Resources] = field(default_factory=list)
-    timings: dict[str, float] = field(default_factory=dict)
 
 
 @click.command("compile")
@@ -50,7 +35,7 @@ class _Made:
 @click.option(
     "--emit",
     "emitted",
-    type=click.Choice(EMITTED),
+    type=click.Choice(tuple(FORMS)),
     multiple=True,
     help="What to write; may be repeated [default: c, or cu for `cuda`]. Without -o, `ir` and `loops`"
     " are shown.",
@@ -82,6 +67,7 @@ def command(
     """
 
     from hbc.cli.advice import advice
+    from hbc.cli.forms.archs import check_archs
     from hbc.cli.launched_copies import launched_copies
     from hbc.cli.passes import NAMES
     from hbc.cli.prepare import choose, compile_chosen
@@ -98,16 +84,16 @@ def command(
         if not (emitted or dumped or folder):
             return
     seen = _Seen(dumped, not no_check)
-    made = _Made()
+    made = Made()
     compiled = compile_chosen(chosen, seen.after, made.timings)
     if archs is not None:
-        _check_archs(compiled, archs)
+        check_archs(compiled, archs)
     if seen.texts:
         click.echo("\n".join(seen.texts), nl=False)
     # A dump alone is for reading: it leaves no files behind unless some are asked for.
-    wanted = emitted or (() if dumped and folder is None else (_default(compiled),))
+    wanted = emitted or (() if dumped and folder is None else (default_form(compiled),))
     for kind in dict.fromkeys(wanted):
-        _emit(kind, compiled, folder, made, archs)
+        emit(kind, compiled, folder, made, archs)
     warnings = advice(
         chosen.pipeline, chosen.schedule, chosen.target, seen.watch.loops, compiled.kernel
     )
@@ -156,150 +142,6 @@ def _check_passes(dumped: tuple[str, ...], passes: tuple[str, ...]) -> None:
             raise UsageError(Diagnostic(f"there is no pass `{name}`", hint=hint))
 
 
-def _default(compiled: Compiled) -> str:
-    return "cu" if compiled.chosen.target.machine == GPU else "c"
-
-
-def _archs(listed: str | None) -> tuple[str, ...]:
-    """Those of --arch, else that of the GPU here, else the usual ones."""
-    from hbc.codegen.build.gpu import gpu_arch, gpu_count
-    from hbc.codegen.build.nvcc import DEFAULT_ARCHS, checked_archs
-
-    if listed is not None:
-        return checked_archs([a.strip() for a in listed.split(",")])
-    return (gpu_arch(),) if gpu_count() else DEFAULT_ARCHS
-
-
-def _check_archs(compiled: Compiled, listed: str) -> None:
-    """Whether the code suits those of --arch, which matters for a `.cu` too: somebody compiles it."""
-    from hbc.codegen.cuda.limits import check_instructions, check_shared
-    from hbc.codegen.cuda.source import CudaSource
-
-    source = compiled.source
-    if not isinstance(source, CudaSource):
-        name = compiled.chosen.target.name
-        raise UsageError(Diagnostic(f"`--arch` is for GPUs, and the target is `{name}`"))
-    archs = _archs(listed)
-    check_shared(source.shared, archs)
-    check_instructions(source.instructions, archs, source.fragments)
-
-
-def _refuse_kind(kind: str, compiled: Compiled) -> None:
-    """CUDA and C have forms of their own."""
-    gpu = compiled.chosen.target.machine == GPU
-    if (kind in CUDA_EMITTED and not gpu) or (kind in ("c", "a", "obj", "cmake") and gpu):
-        name = compiled.chosen.target.name
-        forms = (*CUDA_EMITTED, "so") if gpu else ("c", "so", "a", "obj", "cmake")
-        hint = f"use --emit with one of: {', '.join(forms)}"
-        raise UsageError(Diagnostic(f"`{name}` code has no form `{kind}`", hint=hint))
-
-
-def _emit(
-    kind: str, compiled: Compiled, folder: Path | None, made: _Made, archs: str | None
-) -> None:
-    from hbc.cli.files.replace_file import make_folder, replace_file, write_text
-
-    source = compiled.source
-    _refuse_kind(kind, compiled)
-    if str(folder) == STDOUT or (folder is None and kind in SHOWN):
-        click.echo(_text(kind, compiled).rstrip())
-        return
-    if kind in (*SHOWN, "html"):
-        paths = [make_folder(folder or Path()) / (source.name + SUFFIXES[kind])]
-        write_text(paths[0], _text(kind, compiled))
-    elif kind in ("c", "cu", "cmake"):
-        beside = make_folder(folder or Path())
-        suffix = "cu" if kind == "cu" else "c"
-        paths = [beside / f"{source.name}.{suffix}", beside / f"{source.name}.h"]
-        with replace_file(paths[0]) as text_file, replace_file(paths[1]) as header_file:
-            text_file.write_text(source.text, encoding="utf-8", newline="\n")
-            header_file.write_text(source.header, encoding="utf-8", newline="\n")
-        if kind == "cmake":
-            paths.append(beside / "CMakeLists.txt")
-            write_text(paths[-1], _text(kind, compiled))
-    elif compiled.chosen.target.machine == GPU:
-        paths = _build_cuda(kind, compiled, make_folder(folder or Path()), made, archs)
-    else:
-        kind_built: Output = "so" if kind == "so" else "a" if kind == "a" else "obj"
-        paths = [_build(kind_built, compiled, make_folder(folder or Path()), made.timings)]
-    made.files += paths
-
-
-def _text(kind: str, compiled: Compiled) -> str:
-    """What is written as text; of C and CUDA the file that has the code, not its header."""
-    from hbc.codegen.c.build_text import cmake_text
-    from hbc.codegen.c.source import CSource
-    from hbc.frontend.directives.loop_tree import loop_tree
-    from hbc.ir.lang.show import show_kernel
-
-    match kind:
-        case "ir":
-            return show_kernel(compiled.kernel)
-        case "loops":
-            return loop_tree(compiled.chosen.pipeline, compiled.chosen.schedule)
-        case "html":
-            return _page(compiled)
-        case "c" | "cu":
-            return compiled.source.text
-        case "cmake" if isinstance(compiled.source, CSource):
-            return cmake_text(compiled.source, compiled.chosen.target)
-    hint = f"name a folder; `-o {STDOUT}` is stdout"
-    raise UsageError(Diagnostic(f"`--emit {kind}` is no text", hint=hint))
-
-
-def _page(compiled: Compiled) -> str:
-    from hbc.cli.show.page import page
-    from hbc.frontend.directives.loop_tree import loop_tree
-
-    pipeline, schedule = compiled.chosen.pipeline, compiled.chosen.schedule
-    loops = loop_tree(pipeline, schedule)
-    text = pipeline.source.text
-    return page(
-        f"{pipeline.name} for {compiled.chosen.target.name}",
-        text,
-        schedule,
-        loops,
-        compiled.source.text,
-    )
-
-
-def _build(kind: Output, compiled: Compiled, folder: Path, timings: dict[str, float]) -> Path:
-    from hbc.cli.files.replace_file import replace_file
-    from hbc.cli.prepare import build_library
-
-    path = folder / (compiled.source.name + SUFFIXES[kind])
-    with replace_file(path) as beside:
-        timings[f"C compiler ({kind})"] = build_library(compiled, beside, kind)
-    return path
-
-
-def _build_cuda(
-    kind: str, compiled: Compiled, folder: Path, made: _Made, listed: str | None
-) -> list[Path]:
-    """By nvcc; PTX and cubins are one file for each architecture."""
-    import time
-
-    from hbc.cli.files.replace_file import replace_file
-    from hbc.codegen.build.nvcc import CUDA_SUFFIX, build_cuda
-    from hbc.codegen.cuda.source import CudaSource
-
-    source = compiled.source
-    assert isinstance(source, CudaSource)
-    archs = _archs(listed)
-    form = next(k for k in CUDA_SUFFIX if k == kind)
-    groups = [(a,) for a in archs] if kind in ("ptx", "cubin") else [archs]
-    paths = []
-    for group in groups:
-        middle = f".{group[0]}" if len(groups) > 1 else ""
-        path = folder / f"{source.name}{middle}{CUDA_SUFFIX[form]}"
-        start = time.perf_counter()
-        with replace_file(path) as beside:
-            made.resources += build_cuda(source, beside, form, group)
-        made.timings[f"nvcc ({path.name})"] = time.perf_counter() - start
-        paths.append(path)
-    return paths
-
-
 def _show_resources(resources: Sequence[Resources]) -> None:
     """One line a device function and architecture, on stderr."""
     for r in resources:
@@ -319,7 +161,7 @@ def _cure(r: Resources) -> str:
     return f" (`at_once({r.blocks // 2})` behind `gpu_blocks` lets a thread have more registers)"
 
 
-def _print_json(compiled: Compiled, made: _Made, warnings: Sequence[Diagnostic]) -> None:
+def _print_json(compiled: Compiled, made: Made, warnings: Sequence[Diagnostic]) -> None:
     from hbc.cli.show.report import diagnostic_json, print_json
     from hbc.ir.passes.register_pressure import register_pressure
 

@@ -1,0 +1,1 @@
+"""What `hbc compile --emit` writes of a compiled kernel: one row a form."""
