@@ -104,7 +104,8 @@ def test_there_are_examples() -> None:
     described = {"isa", "isa wrong", "isa error"}  # tests/isa reads these
     solved = {"sf solve"}  # and tests/synth these
     programs = {"hb", "hb run", "hb schedule", "hb wrong", "sh", "cuda", "python", "mermaid"}
-    programs |= {"c", "cpp", "rust", "cmake"}  # lines of somebody's program; tests/bindings runs whole ones
+    # Lines of somebody's program: tests/bindings runs whole ones.
+    programs |= {"c", "cpp", "rust", "cmake"}
     known = programs | described | solved | {*OUTPUTS}
     assert {b.mark for b in ALL} <= known
 
