@@ -85,6 +85,14 @@ def test_each_class_has_its_shape(name: str) -> None:
         ("conv_layer_u8s8", "amx", "split(c, co, ci, 64)"),
         ("conv1d_u8s8", "avx512vnni", "split(r, ro, ri, 32)"),
         ("conv1d_bf16", "amx", "store_in(amx_tile)"),
+        ("conv2d_u8s8", "avx512vnni", "split(c, co, ci, 4)"),
+        ("conv2d_u8s8", "arm_dot", "split(c, co, ci, 4)"),
+        ("conv2d_u8s8", "amx", "split(c, co, ci, 64)"),
+        ("conv2d_bf16", "avx512bf16", "split(c, co, ci, 2)"),
+        ("conv2d_nchwc_u8s8", "avx512vnni", "vectorize(e)"),
+        ("conv3d_u8s8", "avx512vnni", "split(c, co, ci, 4)"),
+        ("conv3d_u8s8", "amx", "store_in(amx_tile)"),
+        ("grouped_u8s8", "avx512vnni", "split(c, co, ci, 4)"),
     ],
 )
 def test_products_that_instructions_do_are_given_to_them(
@@ -157,3 +165,23 @@ def test_every_sample_without_its_schedules_is_lowered(tmp_path: Path) -> None:
 def test_samples_run_right_by_schedules_that_hbc_makes(sample: str) -> None:
     arguments = ["verify", str(SAMPLES / f"{sample}.hb"), "--schedule", "auto"]
     assert exit_code_of([*arguments, "--target", "avx2", "--trials", "2"]) == 0
+
+
+@pytest.mark.skipif(not can_run(TARGETS["avx2"]), reason="runs AVX2 code")
+@pytest.mark.parametrize(
+    ("sample", "settings"),
+    [
+        ("conv2d_u8s8", "R=1 S=1 H=7 W=5 C=70 K=40"),
+        ("conv2d_u8s8", "R=7 S=7 stride=2 pad=3 H=20 W=17 C=3 K=64"),
+        ("conv2d_u8s8", "R=1 S=7 pad=1 H=6 W=9 C=20 K=24"),
+        ("conv2d_bf16", "stride=2 pad=1 H=8 W=7 C=33 K=17"),
+        ("conv2d_nchwc_u8s8", "pad=1 H=6 W=7 C=2 K=3"),
+        ("conv3d_u8s8", "stride=2 pad=1 D=5 H=6 W=7 C=9 K=18"),
+        ("depthwise_u8s8", "stride=2 pad=1 H=9 W=8 C=70"),
+        ("grouped_u8s8", "pad=1 H=5 W=6 G=3 C=10 K=18"),
+    ],
+)
+def test_layers_are_right_at_odd_sizes(sample: str, settings: str) -> None:
+    """By the best target of this machine."""
+    given = [part for word in settings.split() for part in ("--set", word)]
+    assert exit_code_of(["verify", str(SAMPLES / f"{sample}.hb"), "--trials", "1", *given]) == 0

@@ -74,6 +74,13 @@ LAYER = _sets(
     "N H W C K", (2, 4, 10, 8, 64), (1, 1, 1, 1, 1), (1, 3, 7, 5, 13), (2, 2, 13, 3, 67),
     (1, 5, 5, 17, 131),
 )  # fmt: skip
+UNIT = _sets(
+    "H W C K", (8, 9, 16, 32), (3, 3, 1, 1), (5, 7, 5, 13), (4, 17, 19, 67), (6, 12, 131, 33)
+)
+UNIT_3D = _sets("D H W C K", (5, 6, 9, 16, 32), (3, 3, 3, 1, 1), (3, 4, 17, 19, 67))
+DEPTHWISE = _sets("H W C", (8, 9, 64), (3, 3, 1), (5, 17, 37), (6, 4, 131))
+GROUPED = _sets("H W G C K", (8, 9, 3, 16, 32), (3, 3, 1, 1, 1), (5, 17, 2, 19, 37))
+BLOCKED = _sets("H W C K", (8, 9, 2, 3), (3, 3, 1, 1), (5, 17, 3, 2))
 ATTENTION = _sets("B L D", (2, 64, 64), (1, 1, 1), (1, 5, 3), (2, 37, 17), (1, 67, 71), (3, 13, 33))
 PICTURE = _sets("H W", (64, 64), (1, 1), (3, 5), (37, 53), (33, 131), (17, 7))
 SIGNAL = _sets("N", (256,), (1,), (2,), (3,), (67,), (1009,))
@@ -97,6 +104,12 @@ SAMPLES: dict[str, tuple[Sizes, ...]] = {
     "denoise_bf16": PICTURE,
     "conv_layer": LAYER,
     "conv_layer_u8s8": LAYER,
+    "conv2d_u8s8": UNIT,
+    "conv2d_bf16": UNIT,
+    "conv2d_nchwc_u8s8": BLOCKED,
+    "conv3d_u8s8": UNIT_3D,
+    "depthwise_u8s8": DEPTHWISE,
+    "grouped_u8s8": GROUPED,
     "attention": ATTENTION,
     "attention_fused": ATTENTION,
     "tutorial/01_copy": PICTURE,

@@ -131,6 +131,23 @@ def quantised_layer(i: Inputs) -> Array:
     return shifted
 
 
+def windows(i: Inputs, axes: tuple[int, ...]) -> Array:
+    """Those of 3 along each axis."""
+    return np.lib.stride_tricks.sliding_window_view(i["I"], (3,) * len(axes), axis=axes)
+
+
+def blocked(i: Inputs) -> Array:
+    """Blocks of 16 channels as channels, and back."""
+    c, h, w, inside = i["I"].shape
+    image = np.moveaxis(i["I"], 0, 2).reshape(h, w, c * inside)
+    filters = np.einsum("nbrscke->rsbcenk", i["F"])
+    r, s, *_, n, k = filters.shape
+    found = np.einsum(
+        "yxcrs,rsck->yxk", windows({"I": image}, (0, 1)), filters.reshape(r, s, c * inside, n * k)
+    )
+    return np.moveaxis(found.reshape(*found.shape[:2], n, k), 2, 0)
+
+
 def attention(i: Inputs) -> Array:
     scores = i["Q"] @ i["K"].transpose(0, 2, 1) / np.sqrt(i["Q"].shape[2])
     weights = np.exp(scores - scores.max(axis=2, keepdims=True))
@@ -179,6 +196,12 @@ FORMULAS: dict[str, Callable[[Inputs, Mapping[str, int]], Array | tuple[Array, .
     "denoise_bf16": lambda i, s: denoise(i, rounded),
     "conv_layer": lambda i, s: conv_layer(i),
     "conv_layer_u8s8": lambda i, s: quantised_layer(i),
+    "conv2d_u8s8": lambda i, s: np.einsum("yxcrs,rsck->yxk", windows(i, (0, 1)), i["F"]),
+    "conv2d_bf16": lambda i, s: np.einsum("yxcrs,rsck->yxk", windows(i, (0, 1)), i["F"]),
+    "conv2d_nchwc_u8s8": lambda i, s: blocked(i),
+    "conv3d_u8s8": lambda i, s: np.einsum("zyxcqrs,qrsck->zyxk", windows(i, (0, 1, 2)), i["F"]),
+    "depthwise_u8s8": lambda i, s: np.einsum("yxcrs,rsc->yxc", windows(i, (0, 1)), i["F"]),
+    "grouped_u8s8": lambda i, s: np.einsum("yxgcrs,grsck->yxgk", windows(i, (0, 1)), i["F"]),
     "attention": lambda i, s: attention(i),
     "attention_fused": lambda i, s: attention(i),
     "tutorial/01_copy": lambda i, s: i["I"],
