@@ -29,6 +29,7 @@ from hbc.ir.passes.unroll_limit import refuse_long
 from hbc.ir.passes.vector_math import expand_math
 from hbc.ir.passes.vectorize import vectorize
 from hbc.ir.passes.wide_loads import widen_loads
+from hbc.ir.vectors.integers import integers
 from hbc.ir.vectors.lane_limit import refuse_wide
 
 Run = Callable[[Kernel, Target], Kernel]
@@ -147,6 +148,8 @@ PASSES: Final[tuple[Pass, ...]] = (
         "Long vector copies become loops over rows. Before they are cut into too many registers."),
     Pass("expand-math", on_kernel(expand_math), CPUS,
         "`exp`, `log`, `sin`, `cos` and `tanh` of vectors as arithmetic."),
+    Pass("integers", integers, CPUS,
+        "Divisions of vectors as products and shifts; averages, saturation and high halves as such."),
     Pass("legalize", gpu_legalize, GPUS,
         "Lanes become statements of their own, copies accesses of 16 bytes at most; fragments stay whole."),
     Pass("legalize", legalize, CPUS,

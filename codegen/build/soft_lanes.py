@@ -1,8 +1,9 @@
 """What one lane of an x86 vector operation is, as C: the table that `soft_vectors` prints functions from.
 
 x, y, z: the operands as arrays; j: integers as wide as T, that choose. T: the C type of an operand's
-lane, U the unsigned integer of its width, N their number, B its bits, S how many 128 bits hold; n: an
-immediate. The operations are those of the Intel SDM volume 2, on the instructions' pages.
+lane, U the unsigned integer of its width, N their number, B its bits, S how many 128 bits hold, M and L
+the greatest and the least integer of B bits; n: an immediate. The operations are those of the Intel SDM
+volume 2, on the instructions' pages.
 """
 
 from __future__ import annotations
@@ -34,6 +35,9 @@ def _joined(index: str) -> str:
 
 
 _WRAPPED = "(T)((U)x[i] {} (U)y[i])"
+# Through int; M and L are the greatest and the least lane.
+_SATURATED = "x[i] {0} y[i] > M ? M : x[i] {0} y[i] < L ? L : (T)(x[i] {0} y[i])"
+_SMALL = "i8 u8 i16 u16"
 _BITS = "soft_bits_T(soft_word_T(x[i]) {} soft_word_T(y[i]))"
 
 # By the name between `_mm512_` and the suffix of the lane type. Floats and integers are apart where they
@@ -42,6 +46,12 @@ INTEGER_LANES: dict[str, Lanes] = {
     "add": Lanes("xy", _WRAPPED.format("+")),
     "sub": Lanes("xy", _WRAPPED.format("-")),
     "mullo": Lanes("xy", "(T)((uint64_t)x[i] * (uint64_t)y[i])", own="i64"),
+    "mul": Lanes("xy", "(T)((uint64_t)x[i & ~1] * (uint64_t)y[i & ~1] >> 32 * (i & 1))", "i32 u32"),
+    "mulhi": Lanes("xy", "(T)((int64_t)x[i] * y[i] >> B)", "i16 u16"),
+    "mulhrs": Lanes("xy", "(T)((x[i] * y[i] + 0x4000) >> 15)", "i16"),
+    "avg": Lanes("xy", "(T)((x[i] + y[i] + 1) >> 1)", "u8 u16"),
+    "adds": Lanes("xy", _SATURATED.format("+"), _SMALL),
+    "subs": Lanes("xy", _SATURATED.format("-"), _SMALL),
     "min": Lanes("xy", "x[i] < y[i] ? x[i] : y[i]", own="i64 u64"),
     "max": Lanes("xy", "x[i] > y[i] ? x[i] : y[i]", own="i64 u64"),
     "abs": Lanes("x", "x[i] < 0 ? (T)-(U)x[i] : x[i]", own="i64"),

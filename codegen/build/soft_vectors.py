@@ -106,8 +106,10 @@ def _operation(row: Lanes, t: str, bits: int) -> Operation:
     ]
     if row.immediate:
         operands.append("unsigned n")
+    signed = t[0] == "i"
     words = {
-        "T": C_LANES[t], "U": f"uint{width}_t", "N": str(n), "B": str(width), "S": str(128 // width)
+        "T": C_LANES[t], "U": f"uint{width}_t", "N": str(n), "B": str(width), "S": str(128 // width),
+        "M": str((1 << (width - signed)) - 1), "L": str(-signed << (width - 1)),
     }  # fmt: skip
-    value = re.sub(r"\b[TUNBS]\b", lambda m: words[m[0]], row.value)
+    value = re.sub(r"\b[TUNBSML]\b", lambda m: words[m[0]], row.value)
     return Operation(t, n, operands, re.sub(r"_T\b", f"_{t}", value))

@@ -12,7 +12,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hbc.codegen.neon.types import inverted, kind, mask_kind, name, register_bits, reinterpret
+from hbc.codegen.neon.types import (
+    inverted,
+    kind,
+    mask_kind,
+    name,
+    register_bits,
+    reinterpret,
+    vector_type,
+)  # fmt: skip
 from hbc.codegen.text.unit import Unit
 from hbc.codegen.vector.machine import FLOATS, INTEGERS, MASKS, NUMBERS, SMALL, Template, rows
 from hbc.ir.lang.types import DType
@@ -48,6 +56,29 @@ def _mask_of_signed(operands: Sequence[str], t: DType, lanes: int, unit: Unit) -
     return reinterpret(operands[0], kind(t), mask_kind(t.bits), register_bits(t, lanes))
 
 
+def _high_halves(operands: Sequence[str], t: DType, lanes: int, unit: Unit) -> str:
+    return _of_products(
+        "mulhi", f"vshrn_n_{kind(t)[0]}{2 * t.bits}({{0}}, {t.bits})", operands, t, lanes, unit
+    )
+
+
+def _rounded_product(operands: Sequence[str], t: DType, lanes: int, unit: Unit) -> str:
+    return _of_products("mulround", "vrshrn_n_s32({0}, 15)", operands, t, lanes, unit)
+
+
+def _of_products(
+    op: str, narrowed: str, operands: Sequence[str], t: DType, lanes: int, unit: Unit
+) -> str:
+    """A C function that multiplies to twice the width, and narrows the products."""
+    k, whole = kind(t), register_bits(t, lanes) == 128
+    v, function = vector_type(t, lanes), f"{op}_{t}x{lanes}"
+    low = narrowed.format(f"vmull_{k}(vget_low_{k}(a), vget_low_{k}(b))")
+    high = narrowed.format(f"vmull_high_{k}(a, b)")
+    result = f"vcombine_{k}({low}, {high})" if whole else narrowed.format(f"vmull_{k}(a, b)")
+    text = f"static inline {v} {function}({v} a, {v} b)\n{{\n    return {result};\n}}\n"
+    return f"{unit.prelude.add(function, text)}({', '.join(operands)})"
+
+
 _NOT_64 = "vreinterpretq_u64_u32(vmvnq_u32(vreinterpretq_u32_u64({0})))"
 _ONES = {8: "0xff", 16: "0xffff", 32: "0xffffffff", 64: "(uint64_t)-1"}
 ROWS: dict[tuple[str, str], Template] = rows(
@@ -56,6 +87,13 @@ ROWS: dict[tuple[str, str], Template] = rows(
     ("div", FLOATS, "vdiv{q}_{k}({0}, {1})"),
     # FMIN and FMAX give NaN when an operand is one, as `min` and `max` do.
     ("min max", f"{FLOATS} {SMALL}", "v{op}{q}_{k}({0}, {1})"),
+    ("avg", SMALL, "vhadd{q}_{k}({0}, {1})"),
+    ("avgup", SMALL, "vrhadd{q}_{k}({0}, {1})"),
+    ("absd", SMALL, "vabd{q}_{k}({0}, {1})"),
+    ("addsat", SMALL, "vqadd{q}_{k}({0}, {1})"),
+    ("subsat", SMALL, "vqsub{q}_{k}({0}, {1})"),
+    ("mulhi", SMALL, _high_halves),
+    ("mulround", "i16", _rounded_product),
     ("and", INTEGERS, "vand{q}_{k}({0}, {1})"),
     ("or", INTEGERS, "vorr{q}_{k}({0}, {1})"),
     ("xor", INTEGERS, "veor{q}_{k}({0}, {1})"),

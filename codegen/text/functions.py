@@ -81,6 +81,24 @@ static inline $T ${family}_$t($T a, $T b)
     return a $op b ? a : b;
 }
 """
+# What `fixed_point` says, in integers of twice the width.
+FIXED_POINT = """\
+static inline $T ${family}_$t($T a, $T b)
+{
+    return ($T)($exact);
+}
+"""
+EXACT = {
+    "mulhi": "($D)a * b >> $bits", "mulround": "(($D)a * b + ($D)1 * $half) >> $last",
+    "avg": "(($D)a + b) >> 1", "avgup": "(($D)a + b + 1) >> 1", "absd": "a < b ? ($D)b - a : ($D)a - b",
+}  # fmt: skip
+SATURATED = """\
+static inline $T ${family}_$t($T a, $T b)
+{
+    const int64_t exact = (int64_t)a $op b;
+    return exact > $MAX ? $MAX : exact < $MIN ? $MIN : ($T)exact;
+}
+"""
 # A NaN operand is the result, as in NumPy.
 LEAST_FLOAT = """\
 static inline $T ${family}_$t($T a, $T b)

@@ -14,7 +14,9 @@ from hbc.codegen.text.functions import (
     BITS,
     DIV_SIGNED,
     DIV_UNSIGNED,
+    EXACT,
     FIXED,
+    FIXED_POINT,
     LEAST,
     LEAST_FLOAT,
     LEAST_NUMBER,
@@ -24,6 +26,7 @@ from hbc.codegen.text.functions import (
     OF_MACHINE,
     SATURATE_SIGNED,
     SATURATE_UNSIGNED,
+    SATURATED,
     SHL,
     SHR,
     WRAP,
@@ -41,6 +44,7 @@ _WRAPPING = {"add": "+", "sub": "-", "mul": "*"}
 _DIVISION = {"div": "/", "mod": "%"}
 _EXTREME = {"min": "<", "max": ">"}
 _EXTREME_NUMBER = {"least": "<", "most": ">"}
+_SATURATED = {"addsat": "+", "subsat": "-"}
 
 
 @dataclass(slots=True)
@@ -109,14 +113,19 @@ def _arithmetic(family: str, t: DType) -> str:
         "mod": MOD_FLOAT if t.is_float else MOD_SIGNED if signed else DIV_UNSIGNED,
         "shl": SHL,
         "shr": SHR,
+        **dict.fromkeys(EXACT, FIXED_POINT),
+        **dict.fromkeys(_SATURATED, SATURATED),
         **dict.fromkeys(_WRAPPING, WRAP),
         **dict.fromkeys(_EXTREME, LEAST_FLOAT if t.is_float else LEAST),
         **dict.fromkeys(_EXTREME_NUMBER, LEAST_NUMBER),
     }[family]
-    operators = {**_WRAPPING, **_DIVISION, **_EXTREME, **_EXTREME_NUMBER}
-    return Template(template).substitute(
+    operators = {**_WRAPPING, **_DIVISION, **_EXTREME, **_EXTREME_NUMBER, **_SATURATED}
+    limit = int_type(t.bits, signed=signed).removesuffix("_t").upper()
+    return Template(template.replace("$exact", EXACT.get(family, ""))).substitute(
         family=family, t=t, T=c_type(t), W=unsigned_type(max(t.bits, 32)), last=t.bits - 1,
-        op=operators.get(family, ""), f="f" if t.bits == 32 else "",
+        op=operators.get(family, ""), f="f" if t.bits == 32 else "", bits=t.bits,
+        D=int_type(max(2 * t.bits, 32), signed=signed), half=1 << (t.bits - 2),
+        MAX=f"{limit}_MAX", MIN=f"{limit}_MIN" if signed else "0",
     )  # fmt: skip
 
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from hbc.codegen.text.names import Scope
 from hbc.ir.lang import nodes as ir
+from hbc.ir.lang.fixed_point import FIXED_POINT
 from hbc.ir.lang.types import BOOL, I64, DType, Kind
 
 # Sizes are at most 2^40, which the entry point checks; so are loop variables and strides.
 INDEX_BITS = 42
-_INDEX_OPERATORS = frozenset(ir.Op) - ir.COMPARISONS - {ir.Op.SHL, ir.Op.XOR, ir.Op.OR, ir.Op.AND}
+_INDEX_OPERATORS = (
+    frozenset(ir.Op) - ir.COMPARISONS - {ir.Op.SHL, ir.Op.XOR, ir.Op.OR, ir.Op.AND, *FIXED_POINT}
+)
 
 
 def is_index(e: ir.Expr, scope: Scope) -> bool:
@@ -62,7 +65,7 @@ def _exact_bits(e: ir.Expr, scope: Scope) -> int:
             return INDEX_BITS if known is None else known
         case ir.Cast(value=v) if v.type.element.is_int or v.type.element == BOOL:
             return bits(v, scope)
-        case ir.Binary(op=op, a=a, b=b):
+        case ir.Binary(op=op, a=a, b=b) if op not in FIXED_POINT:
             return _binary_bits(op, bits(a, scope), bits(b, scope))
         case ir.Unary(op=op, a=a):
             return bits(a, scope) + (op is not ir.UnaryOp.NOT)

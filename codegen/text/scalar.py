@@ -29,6 +29,7 @@ from hbc.codegen.text.unit import (
 )  # fmt: skip
 from hbc.ir.ground.diag import InternalError
 from hbc.ir.lang import nodes as ir
+from hbc.ir.lang.fixed_point import FIXED_POINT
 from hbc.ir.lang.target import GPU
 from hbc.ir.lang.types import BOOL, F32, F64, I64, U32, DType, Kind, Memory
 
@@ -145,6 +146,8 @@ def _binary(e: ir.Binary, unit: Unit) -> Text:
         return Text(f"{x} {e.op} {y}", _BINDS[e.op])
     if e.op in (ir.Op.MIN, ir.Op.MAX):
         return _extreme(e, unit)
+    if e.op in FIXED_POINT:
+        return _helper_call(str(e.op), e, unit)
     if e.op in (ir.Op.DIV, ir.Op.MOD):
         return _division(e, unit)
     if e.op in (ir.Op.SHL, ir.Op.SHR):

@@ -17,6 +17,7 @@ from hbc.codegen.x86.types import (
     suffix,
     vector_type,
     width_prefix,
+    words,
 )  # fmt: skip
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import F32, F64, I64, DType
@@ -39,6 +40,37 @@ def extreme(op: str) -> Function:
         return f"{unit.prelude.add(function, text)}({', '.join(operands)})"
 
     return printed
+
+
+def twice(name: str, body: str) -> Function:
+    """The C function of vectors `a` and `b`, for what names an operand more than once. Its template has
+    the words of `ops.py`."""
+
+    def printed(operands: Sequence[str], t: DType, lanes: int, unit: Unit) -> str:
+        return _of_two(name, f"return {body.format(**words(t, lanes))};", operands, t, lanes, unit)
+
+    return printed
+
+
+def high_halves(operands: Sequence[str], t: DType, lanes: int, unit: Unit) -> str:
+    """The high halves of products of 32 bits: those of the even lanes, moved down, and of the odd ones."""
+    named = {"pick": "_mm512_mask_blend_epi32(0xaaaa, even, odd)"}
+    if register_bits(t, lanes) < 512:
+        named["pick"] = "{p}_blend_epi32(even, odd, 0xaa)".format(**words(t, lanes))
+    body = _HIGH_HALVES.format(**words(t, lanes), **named, v=vector_type(t, lanes))
+    return _of_two("mulhi", body, operands, t, lanes, unit)
+
+
+_HIGH_HALVES = """\
+const {v} even = {p}_srli_epi64({p}_mul_{u}(a, b), 32);
+    const {v} odd = {p}_mul_{u}({p}_srli_epi64(a, 32), {p}_srli_epi64(b, 32));
+    return {pick};"""
+
+
+def _of_two(name: str, body: str, operands: Sequence[str], t: DType, lanes: int, unit: Unit) -> str:
+    v, function = vector_type(t, lanes), f"{name}_{t}x{lanes}"
+    text = f"static inline {v} {function}({v} a, {v} b)\n{{\n    {body}\n}}\n"
+    return f"{unit.prelude.add(function, text)}({', '.join(operands)})"
 
 
 _FIRST = """\

@@ -6,6 +6,7 @@ Their words, of an element type and lanes (see `words` in `types.py`):
     {p} {s} {w}       _mm256, ps or epi32, ps or si256
     {u} {x}           epu32 where the sign matters; epi64x where set1 of 128 and 256 bits wants that
     {b} {bits}        of an element, of the register
+    {sr} {least}      srl or sra; the least signed integer
     {m} {all}         the k-mask type of so many lanes, and all of them
     {masked}{inside}  `mask_` and the lanes that there are, where the register has more
 """
@@ -13,7 +14,7 @@ Their words, of an element type and lanes (see `words` in `types.py`):
 from __future__ import annotations
 
 from hbc.codegen.vector.machine import FLOATS, INTEGERS, MASKS, NUMBERS, SMALL, Template, rows
-from hbc.codegen.x86.functions import extreme, first_lanes
+from hbc.codegen.x86.functions import extreme, first_lanes, high_halves, twice
 
 _ONES = "{p}_set1_{x}(-1)"
 _PREDICATES = {
@@ -40,6 +41,13 @@ def _of_unsigned(template: str, least: str) -> str:
     return template
 
 
+def _flipped(operation: str, bits: str) -> str:
+    """The operation on `a` and `b` with these bits of them, and then of the result, flipped."""
+    x, y = (f"{{p}}_xor_{{w}}({v}, {{p}}_set1_{{s}}({bits}))" for v in "ab")
+    return f"{{p}}_xor_{{w}}({operation}({x}, {y}), {{p}}_set1_{{s}}({bits}))"
+
+
+_HALF = "{p}_{sr}i_epi{b}({p}_xor_{w}(a, b), 1)"
 _ORDERED: dict[str, str] = {
     "gt": _GREATER, "lt": _LESS, "le": _not(_GREATER), "ge": _not(_LESS),
 }  # fmt: skip
@@ -54,6 +62,22 @@ _NUMBERS: tuple[tuple[str, str, Template], ...] = (
     ("min", FLOATS, extreme("min")),
     ("max", FLOATS, extreme("max")),
     ("fmadd fmsub fnmadd", FLOATS, "{p}_{op}_{s}({0}, {1}, {2})"),
+    ("mulhi", "i16 u16", "{p}_mulhi_{u}({0}, {1})"),
+    ("mulhi", "i32 u32", high_halves),
+    ("mulround", "i16", "{p}_mulhrs_{s}({0}, {1})"),
+    ("avgup", "u8 u16", "{p}_avg_{u}({0}, {1})"),
+    ("avgup", "i8 i16", twice("avgup", _flipped("{p}_avg_epu{b}", "{least}"))),
+    ("avgup", "i32 u32", twice("avgup", f"{{p}}_sub_{{s}}({{p}}_or_{{w}}(a, b), {_HALF})")),
+    # The average of the complements, rounded up, is the complement of that which is rounded down.
+    ("avg", "u8", twice("avg", _flipped("{p}_avg_{u}", "-1"))),
+    ("avg", "i8", twice("avg", _flipped("{p}_avg_epu8", "127"))),
+    ("avg", "i16 u16 i32 u32", twice("avg", f"{{p}}_add_{{s}}({{p}}_and_{{w}}(a, b), {_HALF})")),
+    ("addsat", "i8 u8 i16 u16", "{p}_adds_{u}({0}, {1})"),
+    ("subsat", "i8 u8 i16 u16", "{p}_subs_{u}({0}, {1})"),
+    ("addsat", "u32", twice("addsat", "{p}_add_{s}(a, {p}_min_{u}(b, {p}_xor_{w}(a, {p}_set1_{s}(-1))))")),
+    ("subsat", "u32", twice("subsat", "{p}_sub_{s}({p}_max_{u}(a, b), b)")),
+    ("absd", "u8 u16", twice("absd", "{p}_or_{w}({p}_subs_{u}(a, b), {p}_subs_{u}(b, a))")),
+    ("absd", "i8 i16 i32 u32", twice("absd", "{p}_sub_{s}({p}_max_{u}(a, b), {p}_min_{u}(a, b))")),
     ("and or xor", INTEGERS, "{p}_{op}_{w}({0}, {1})"),
     ("not", INTEGERS, "{p}_xor_{w}({0}, {p}_set1_epi32(-1))"),
     ("neg", INTEGERS, "{p}_sub_{s}({p}_setzero_{w}(), {0})"),

@@ -71,6 +71,8 @@ def words(t: DType, lanes: int) -> Mapping[str, object]:
         "round": "roundscale" if bits == 512 else "round", "m": mask_type(lanes),
         "all": all_lanes(lanes), "masked": "mask_" if partial else "",
         "inside": f"{all_lanes(lanes)}, " if partial else "",
+        "sr": "srl" if t.kind is Kind.UINT else "sra",
+        "least": {8: "-128", 16: "-32768", 32: "INT32_MIN", 64: "INT64_MIN"}.get(t.bits, ""),
     }  # fmt: skip
 
 

@@ -16,6 +16,7 @@ from hbc.ir.algebra.facts import Facts
 from hbc.ir.ground.record import record
 from hbc.ir.lang import build
 from hbc.ir.lang import nodes as ir
+from hbc.ir.lang.fixed_point import FIXED_POINT
 from hbc.ir.lang.types import DType
 
 Bound = ir.Expr | int | DType | ir.Op
@@ -34,9 +35,8 @@ _UNARY: Final[dict[type[ast.AST], ir.UnaryOp]] = {
     ast.USub: ir.UnaryOp.NEG,
     ast.Invert: ir.UnaryOp.NOT,
 }
-_COMMUTES: Final = frozenset(
-    {ir.Op.ADD, ir.Op.MUL, ir.Op.MIN, ir.Op.MAX, ir.Op.AND, ir.Op.OR, ir.Op.XOR, ir.Op.EQ, ir.Op.NE}
-)
+_COMMUTES: Final = build.COMMUTES | {ir.Op.EQ, ir.Op.NE}
+_NAMED: Final = {str(op): op for op in (ir.Op.MIN, ir.Op.MAX, *FIXED_POINT)}
 _LITERALS: Final = {"true": True, "false": False}
 
 
@@ -118,8 +118,8 @@ def _pattern_root(p: ast.expr) -> object:
         case ast.Call(func=ast.Name(id=name)):
             if name == "abs":
                 return ("unary", ir.UnaryOp.ABS)
-            if name in ("min", "max"):
-                return ir.Op(name)
+            if name in _NAMED:
+                return _NAMED[name]
             known = {
                 "select": ir.Select,
                 "broadcast": ir.Broadcast,
@@ -143,8 +143,8 @@ def _matcher(p: ast.expr) -> Matcher:
             return _binary(_OPERATORS[type(op)], None, a, b)
         case ast.UnaryOp(op=uop, operand=a):
             return _unary(_UNARY[type(uop)], a)
-        case ast.Call(func=ast.Name(id=("min" | "max") as name), args=[a, b]):
-            return _binary(ir.Op(name), None, a, b)
+        case ast.Call(func=ast.Name(id=name), args=[a, b]) if name in _NAMED:
+            return _binary(_NAMED[name], None, a, b)
         case ast.Call(func=ast.Name(id=("op" | "rel") as name), args=[a, b]):
             return _binary(None, name, a, b)
         case ast.Call(func=ast.Name(id="abs"), args=[a]):
@@ -247,8 +247,8 @@ def _maker(p: ast.expr, at_root: bool = False) -> Maker:
             return _make(_binary_of(_OPERATORS[type(op)]), a, b)
         case ast.UnaryOp(op=uop, operand=a):
             return _make(build.neg if _UNARY[type(uop)] is ir.UnaryOp.NEG else build.not_, a)
-        case ast.Call(func=ast.Name(id=("min" | "max") as name), args=[a, b]):
-            return _make(_binary_of(ir.Op(name)), a, b)
+        case ast.Call(func=ast.Name(id=name), args=[a, b]) if name in _NAMED:
+            return _make(_binary_of(_NAMED[name]), a, b)
         case ast.Call(func=ast.Name(id=("op" | "rel") as name), args=[a, b]):
             return _make(build.binary, ast.Name(name), a, b)
         case ast.Call(func=ast.Name(id="abs"), args=[a]):

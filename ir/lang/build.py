@@ -10,6 +10,7 @@ import math
 
 from hbc.ir.lang import fold
 from hbc.ir.lang import nodes as ir
+from hbc.ir.lang.fixed_point import FIXED_POINT
 from hbc.ir.lang.types import INDEX, DType, Kind, Type
 from hbc.ir.lang.walk import nodes
 
@@ -20,7 +21,10 @@ NEGATED = {
     ir.Op.GT: ir.Op.LE, ir.Op.LE: ir.Op.GT,
     ir.Op.EQ: ir.Op.NE, ir.Op.NE: ir.Op.EQ,
 }  # fmt: skip
-_COMMUTES = frozenset({ir.Op.ADD, ir.Op.MUL, ir.Op.MIN, ir.Op.MAX, ir.Op.AND, ir.Op.OR, ir.Op.XOR})
+COMMUTES = frozenset(
+    {ir.Op.ADD, ir.Op.MUL, ir.Op.MIN, ir.Op.MAX, ir.Op.AND, ir.Op.OR, ir.Op.XOR, *FIXED_POINT}
+    - {ir.Op.SUBSAT}
+)
 
 
 def const(value: int | float | bool, type: Type | DType = INDEX) -> ir.Expr:
@@ -74,7 +78,7 @@ def binary(op: ir.Op, a: Operand, b: Operand) -> ir.Expr:
         value = fold.binary(op, p, q, x.type.element)
         if value is not None:
             return const(value, ir.Binary(op, x, y).type)
-    if p is not None and q is None and op in _COMMUTES:
+    if p is not None and q is None and op in COMMUTES:
         x, y, p, q = y, x, q, p
     return _with_literal(op, x, y, p, q) or _with_itself(op, x, y) or ir.Binary(op, x, y)
 

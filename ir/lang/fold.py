@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Final
 
 from hbc.ir.lang import nodes as ir
+from hbc.ir.lang.fixed_point import FIXED_POINT
 from hbc.ir.lang.types import BF16, F16, F32, F64, DType, Kind
 
 Value = int | float | bool
@@ -122,6 +123,8 @@ def binary(op: ir.Op, a: Value, b: Value, element: DType) -> Value | None:
         return wrap(x << y % element.bits, element)
     if op is ir.Op.SHR:
         return x >> y % element.bits
+    if op in FIXED_POINT:
+        return wrap(FIXED_POINT[op](x, y, element), element)
     return wrap(_INTEGER[op](x, y), element)
 
 

@@ -42,6 +42,14 @@ class Op(StrEnum):
     GE = ">="
     EQ = "=="
     NE = "!="
+    # Of integers of at most 32 bits, as `fixed_point` says: passes make them.
+    MULHI = "mulhi"  # the high half of the product
+    MULROUND = "mulround"  # signed: a * b / 2^(bits - 1), to nearest, halves up
+    AVG = "avg"  # (a + b) / 2
+    AVGUP = "avgup"  # (a + b + 1) / 2
+    ABSD = "absd"  # |a - b|
+    ADDSAT = "addsat"  # the nearest limit where the type cannot hold it
+    SUBSAT = "subsat"
 
 
 COMPARISONS = frozenset({Op.LT, Op.LE, Op.GT, Op.GE, Op.EQ, Op.NE})

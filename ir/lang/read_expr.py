@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Final
 
 from hbc.ir.lang import nodes as ir
+from hbc.ir.lang.fixed_point import FIXED_POINT
 from hbc.ir.lang.fold import round_to
 from hbc.ir.lang.read_tokens import Cursor
 from hbc.ir.lang.show import PRECEDENCE
@@ -168,7 +169,7 @@ def _two(c: Cursor) -> tuple[ir.Expr, ir.Expr]:
     return first, expression(c)
 
 
-def _extreme(op: ir.Op) -> Callable[[Cursor, str], ir.Expr]:
+def _of_two(op: ir.Op) -> Callable[[Cursor, str], ir.Expr]:
     return lambda c, _: ir.Binary(op, *_two(c))
 
 
@@ -216,8 +217,7 @@ def _instruct(c: Cursor, parameter: str) -> ir.Expr:
 
 
 _CALLS: Final[dict[str, Callable[[Cursor, str], ir.Expr]]] = {
-    "min": _extreme(ir.Op.MIN),
-    "max": _extreme(ir.Op.MAX),
+    **{str(op): _of_two(op) for op in (ir.Op.MIN, ir.Op.MAX, *FIXED_POINT)},
     "abs": lambda c, _: ir.Unary(ir.UnaryOp.ABS, expression(c)),
     "select": _select,
     "ramp": _ramp,

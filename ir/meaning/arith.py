@@ -12,7 +12,8 @@ from functools import cache
 import numpy as np
 
 from hbc.ir.lang import nodes as ir
-from hbc.ir.lang.types import BOOL, F64, DType
+from hbc.ir.lang.fixed_point import FIXED_POINT
+from hbc.ir.lang.types import BOOL, F64, DType, Kind
 from hbc.ir.meaning.arith_cast import round_to
 from hbc.ir.meaning.numpy_types import Array, numpy_dtype
 from hbc.ir.meaning.tf32 import to_tf32
@@ -42,6 +43,8 @@ def binary(op: ir.Op, element: DType) -> BinaryMeaning:
     """What `a op b` is for two arrays of `element`."""
     if element.is_float:
         return {ir.Op.DIV: np.divide, ir.Op.MOD: np.mod}.get(op) or _COMMON[op]
+    if op in FIXED_POINT:
+        return _fixed_point(op, element)
     integer: dict[ir.Op, BinaryMeaning] = {ir.Op.DIV: _divide, ir.Op.MOD: _modulo, ir.Op.SHL: _left}
     return integer.get(op) or (_right if op is ir.Op.SHR else _COMMON[op])
 
@@ -98,6 +101,23 @@ def _modulo(a: Array, b: Array) -> Array:
     one = np.ones((), np.asarray(b).dtype)
     trivial = np.equal(b, 0) if one.dtype.kind == "u" else np.equal(b, 0) | np.equal(b, -1)
     return _keep(np.where(trivial, 0, np.mod(a, np.where(trivial, one, b))), a)
+
+
+def _fixed_point(op: ir.Op, t: DType) -> BinaryMeaning:
+    """In 64 bits, of which at most half are an operand's."""
+    wide = np.int64 if t.kind is Kind.INT else np.uint64
+    low, high = (wide(limit) for limit in t.limits)
+    one, bits = wide(1), wide(t.bits)
+    exact: dict[ir.Op, BinaryMeaning] = {
+        ir.Op.MULHI: lambda a, b: a * b >> bits,
+        ir.Op.MULROUND: lambda a, b: (a * b + (one << bits - wide(2))) >> bits - one,
+        ir.Op.AVG: lambda a, b: (a + b) >> one,
+        ir.Op.AVGUP: lambda a, b: (a + b + one) >> one,
+        ir.Op.ABSD: lambda a, b: np.maximum(a, b) - np.minimum(a, b),
+        ir.Op.ADDSAT: lambda a, b: np.minimum(np.maximum(a + b, low), high),
+        ir.Op.SUBSAT: lambda a, b: np.minimum(np.maximum(a, b + low) - b, high),
+    }
+    return lambda a, b: _keep(exact[op](np.asarray(a).astype(wide), np.asarray(b).astype(wide)), a)
 
 
 def _left(a: Array, b: Array) -> Array:

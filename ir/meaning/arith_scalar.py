@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from hbc.ir.lang import nodes as ir
+from hbc.ir.lang.fixed_point import FIXED_POINT
 from hbc.ir.lang.types import BF16, BOOL, DType
 from hbc.ir.meaning import arith, arith_cast
 from hbc.ir.meaning.numpy_types import numpy_dtype
@@ -63,7 +64,8 @@ def binary(op: ir.Op, element: DType) -> Callable[[Scalar, Scalar], Scalar]:
         ir.Op.SHL: lambda a, b: wrap(a << (b & mask)),
         ir.Op.SHR: lambda a, b: a >> (b & mask),
     }
-    return table[op]
+    exact = FIXED_POINT.get(op)
+    return table[op] if exact is None else lambda a, b: wrap(exact(a, b, element))
 
 
 @cache

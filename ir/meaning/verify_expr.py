@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from hbc.ir.lang import nodes as ir
+from hbc.ir.lang.fixed_point import FIXED_POINT, has_fixed_point
 from hbc.ir.lang.fold import round_to
 from hbc.ir.lang.types import BOOL, I64, DType, Kind, Type
 from hbc.ir.lang.walk import operands
@@ -82,6 +83,8 @@ def _binary(e: ir.Binary) -> str | None:
     if a is not b and a != b:
         return f"`{e.op}` of {a} and {b}"
     kind = a.element.kind
+    if e.op in FIXED_POINT:
+        return None if has_fixed_point(e.op, a.element) else f"`{e.op}` of {a}"
     if kind is Kind.INT or kind is Kind.UINT:
         return None
     wrong = e.op not in _ON_BOOL if kind is Kind.BOOL else e.op in _ON_INTEGERS

@@ -21,6 +21,7 @@ from hbc.ir.lang.show import show
 from hbc.ir.lang.target import GPU, Target
 from hbc.ir.lang.types import TILES, Memory
 from hbc.ir.lang.walk import children, inner_statements, mentions, nodes, substitute
+from hbc.ir.vectors.integers import MOST_BITS
 
 GAIN = 2
 """At least so many times less work as vectors, or there is a warning."""
@@ -144,7 +145,8 @@ def _judge(
                     part = _access(n, way, wide, place, key)
             case ir.Binary(op=ir.Op.DIV | ir.Op.MOD, b=b) if n.type.element.is_int:
                 alone = DIVISION
-                if _varies(n, place.vectors) and not isinstance(b, ir.Const):
+                wide = n.type.element.bits > MOST_BITS and not isinstance(b, ir.Const)
+                if wide and _varies(n, place.vectors):
                     cost = lanes * DIVIDED
                     part = _division(n, place)
             case _:
@@ -265,8 +267,9 @@ def _division(n: ir.Binary, place: Place) -> Slow:
     text = " ".join(n.span.text.split()) if n.span else show(n)
     return Slow(
         n.span,
-        f"the {name} `{text}` is taken lane by lane: there is no vector instruction that divides integers",
-        "divide by a number known when the kernel is compiled, in f32 where that is exact enough, or leave "
+        f"the {name} `{text}` is taken lane by lane: integers of {n.type.element.bits} bits are not divided "
+        "as vectors",
+        "divide integers of 32 bits, or by a number known when the kernel is compiled, or leave "
         f"the loop `{_written(place.vectors[-1])}` scalar",
         (n.span, f"{n.op}"),
         place.vectors[-1],

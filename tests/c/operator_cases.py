@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from lanes import Case, Read
 
+from hbc.ir.lang.fixed_point import FIXED_POINT, has_fixed_point
 from hbc.ir.lang.nodes import COMPARISONS, Binary, Expr, Op, Select, Unary, UnaryOp
 from hbc.ir.lang.types import BOOL, DType
 
@@ -12,11 +13,14 @@ _BITS = (Op.AND, Op.OR, Op.XOR, Op.SHL, Op.SHR)
 
 
 def operators(t: DType) -> tuple[Op, ...]:
-    """The binary operators that the language has on a type."""
+    """The binary operators that there are on a type."""
     compare = tuple(sorted(COMPARISONS))
     if t == BOOL:
         return (Op.AND, Op.OR, Op.XOR, *compare)
-    return (*_ARITHMETIC, *compare) if t.is_float else (*_ARITHMETIC, *_BITS, *compare)
+    if t.is_float:
+        return (*_ARITHMETIC, *compare)
+    own = tuple(op for op in FIXED_POINT if has_fixed_point(op, t))
+    return (*_ARITHMETIC, *_BITS, *own, *compare)
 
 
 def two_operands(op: Op, t: DType) -> Case:

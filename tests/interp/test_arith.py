@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hbc.ir.lang.fixed_point import FIXED_POINT, has_fixed_point
 from hbc.ir.lang.nodes import COMPARISONS, Binary, Call, Cast, MathOp, Op, UnaryOp, Var
 from hbc.ir.lang.types import (
     BF16,
@@ -75,13 +76,30 @@ def expected(op: Op, a: int, b: int, element: DType) -> int | bool:
             return wrap(a * 2**shift, element)
         case Op.SHR:
             return math.floor(Fraction(a, 2**shift))
+        case Op.MULHI:
+            return math.floor(Fraction(a * b, 2**element.bits))
+        case Op.MULROUND:
+            return wrap(
+                math.floor(Fraction(a * b, 2 ** (element.bits - 1)) + Fraction(1, 2)), element
+            )
+        case Op.AVG | Op.AVGUP:
+            return math.floor(Fraction(a + b + (op is Op.AVGUP), 2))
+        case Op.ABSD:
+            return wrap(max(a, b) - min(a, b), element)
+        case Op.ADDSAT | Op.SUBSAT:
+            lo, hi = element.limits
+            return sorted((lo, a + b if op is Op.ADDSAT else a - b, hi))[1]
         case _:
             found: bool = eval(f"{a} {op} {b}")
             return found
 
 
-@pytest.mark.parametrize("element", INTEGERS, ids=str)
-@pytest.mark.parametrize("op", Op)
+OPERATORS = [
+    (op, t) for op in Op for t in INTEGERS if op not in FIXED_POINT or has_fixed_point(op, t)
+]
+
+
+@pytest.mark.parametrize(("op", "element"), OPERATORS, ids=str)
 def test_integer_operators(op: Op, element: DType) -> None:
     values = edges(element)
     a, b = np.meshgrid(

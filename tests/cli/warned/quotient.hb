@@ -1,8 +1,8 @@
 size N
-input a: i32[N]
-input b: i32[N]
-output q: i32[N]
-output r: i32[N]
+input a: i64[N]
+input b: i64[N]
+output q: i64[N]
+output r: i64[N]
 q[i] = a[i] / b[i]
 r[i] = a[i] % b[i]
 schedule s for avx2 {
