@@ -48,11 +48,12 @@ def load_rows(e: ir.Load, unit: Unit) -> str | None:
     ]
     name, arguments = unit.buffers[e.buffer].text, []
     for at, lanes in pieces:
-        arguments.append(name if const_value(at) == 0 else f"&{name}[{scalar(at, unit)}]")
-        if e.mask is not None:
-            live = live_count(e.mask, lanes)
-            if live is None:
-                return None
+        live = None if e.mask is None else live_count(e.mask, lanes)
+        if e.mask is not None and live is None:
+            return None
+        dead = live is not None and const_value(live) == 0  # there may be no such place
+        arguments.append(name if dead or const_value(at) == 0 else f"&{name}[{scalar(at, unit)}]")
+        if live is not None:
             arguments.append(str(scalar(live, unit)))
     loader = _loader([lanes for _, lanes in pieces], t, e.mask is not None, unit)
     return f"{loader}({', '.join(arguments)})"

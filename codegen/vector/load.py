@@ -13,7 +13,8 @@ from hbc.codegen.vector.spilled_mask import each_live_lane, spilled_mask
 from hbc.ir.ground.diag import InternalError
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, const_value
-from hbc.ir.lang.types import BOOL, Memory
+from hbc.ir.lang.types import BOOL, U8, Memory
+from hbc.ir.vectors.lane_masks import possible_lanes
 from hbc.ir.vectors.lane_offsets import constant_lanes, lane_offsets
 from hbc.ir.vectors.take import Take
 
@@ -23,15 +24,20 @@ def load(e: ir.Load, unit: Unit) -> str:
     t, lanes, machine = e.type.element, e.type.lanes, machine_of(unit)
     if unit.buffers[e.buffer].memory is Memory.REGISTER:
         return _register(e, unit)
+    live = [True] if e.mask is None else possible_lanes(e.mask)
+    if not any(live):  # there may be no such place
+        return machine.registers.zero(U8 if t == BOOL else t, lanes)
     known, access = lane_offsets(e.index), machine.accesses
     if known is None:
         return access.rows(e, unit) or access.gather(e, unit) or _by_lane(e, unit)
     base, offsets = known
     base, offsets = add(base, offsets[0]), tuple(o - offsets[0] for o in offsets)
     if offsets == tuple(range(lanes)):
-        if e.mask is not None:
+        if e.mask is None:
+            return access.load(e.buffer, base, t, lanes, unit)
+        if live[0]:
             return access.load_live(e, base, unit)
-        return access.load(e.buffer, base, t, lanes, unit)
+        return access.rows(e, unit) or _by_lane(e, unit)  # the base may lie before the array
     if not any(offsets) and (e.mask is None or _is_uniform(e.mask)):
         element = machine.element(str(scalar(ir.Load(e.buffer, base, t(1)), unit)), t)
         if e.mask is not None:

@@ -13,7 +13,7 @@ from hbc.ir.ground.record import record
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, floordiv, mod, mul
 from hbc.ir.lang.types import DType
-from hbc.ir.vectors.lane_masks import first_lanes_count, known_lanes
+from hbc.ir.vectors.lane_masks import first_lanes_count, possible_lanes
 from hbc.ir.vectors.lane_offsets import lane_offsets
 from hbc.ir.vectors.take import Take, progression
 
@@ -32,23 +32,12 @@ class SpilledMask:
 def spilled_mask(e: ir.Expr, t: DType, unit: Unit) -> SpilledMask:
     """The mask in a variable. Of the first n lanes that is n, so that the C compiler sees which of them
     never are."""
-    possible, name = _may_be_live(e), unit.scope.fresh("live")
+    possible, name = possible_lanes(e), unit.scope.fresh("live")
     count = first_lanes_count(e)
     if count is None:
         return SpilledMask(machine_of(unit).masks.spilled(name, e, t, unit), possible)
     unit.out.line(f"const {c_type(count.type.element)} {name} = {scalar(count, unit)};")
     return SpilledMask(lambda lane: f"{name} > {lane}", possible)
-
-
-def _may_be_live(e: ir.Expr) -> list[bool]:
-    match e:
-        case ir.Binary(op=ir.Op.AND | ir.Op.OR as op, a=a, b=b):
-            pairs = zip(_may_be_live(a), _may_be_live(b), strict=True)
-            return [x and y if op is ir.Op.AND else x or y for x, y in pairs]
-        case ir.Binary(op=op) if op in ir.COMPARISONS and (known := known_lanes(e)):
-            return known
-        case _:
-            return [True] * e.type.lanes
 
 
 def each_live_lane(

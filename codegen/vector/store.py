@@ -13,6 +13,7 @@ from hbc.ir.ground.diag import InternalError
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add
 from hbc.ir.lang.types import BOOL, U8, DType, Memory
+from hbc.ir.vectors.lane_masks import possible_lanes
 from hbc.ir.vectors.lane_offsets import lane_offsets
 from hbc.ir.vectors.take import Take, integer
 
@@ -24,7 +25,9 @@ def store_vector(s: ir.Store, unit: Unit) -> None:
         return
     access, lanes, known = machine_of(unit).accesses, s.value.type.lanes, lane_offsets(s.index)
     if known is not None and known[1] == tuple(range(known[1][0], known[1][0] + lanes)):
-        text = access.store(s, add(known[0], known[1][0]), unit)
+        # The place of a lane that is never live may lie before the array.
+        starts = s.mask is None or possible_lanes(s.mask)[0]
+        text = access.store(s, add(known[0], known[1][0]), unit) if starts else None
         if text is not None:
             unit.out.line(f"{text};")
             return

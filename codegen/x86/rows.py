@@ -22,6 +22,7 @@ from hbc.ir.ground.record import record
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add
 from hbc.ir.lang.types import BOOL, I8, DType
+from hbc.ir.vectors.lane_masks import possible_lanes
 from hbc.ir.vectors.lane_rows import Row, lane_rows
 from hbc.ir.vectors.take import Take, integer
 
@@ -46,7 +47,7 @@ def load_rows(e: ir.Load, unit: Unit) -> str | None:
     if sum(len(run.lanes) for run in runs) != n or width * t.bits < 32 or width == 1:
         return None
     pieces = [
-        _Run(run.base, run.start + i, run.lanes[i : i + width])
+        _from_live(_Run(run.base, run.start + i, run.lanes[i : i + width]), e.mask)
         for run in runs
         for i in range(0, len(run.lanes), width)
     ]
@@ -95,6 +96,17 @@ def _runs(row: Row) -> list[_Run]:
         else:
             runs.append(_Run(row.base, offset, (place[offset],)))
     return runs
+
+
+def _from_live(piece: _Run, mask: ir.Expr | None) -> _Run:
+    """The piece from its first element that may be live on, those before it at the end: their place may
+    lie before the array."""
+    if mask is None:
+        return piece
+    live = possible_lanes(_mask_of(mask, piece.lanes))
+    first = live.index(True) if True in live else 0
+    lanes = (*piece.lanes[first:], *piece.lanes[:first])
+    return _Run(piece.base, piece.start + first, lanes)
 
 
 def _joined(pieces: list[_Run], e: ir.Load, unit: Unit) -> str | None:
@@ -155,6 +167,8 @@ def _mask_of(whole: ir.Expr, lanes: tuple[int, ...]) -> ir.Expr:
 def _word(piece: _Run, size: DType, e: ir.Load, unit: Unit) -> str:
     """A short piece, as an integer."""
     t = e.type.element
+    if e.mask is not None and not any(possible_lanes(_mask_of(e.mask, piece.lanes))):
+        return "0"
     if e.mask is not None:
         text = cast_register(_piece(piece, e, unit), t, I8, 128 // t.bits)
         return f"_mm_cvtsi128_si{size.bits}({text})"

@@ -80,6 +80,24 @@ def _small(op: ir.Op, offsets: tuple[int, ...], limit: ir.Expr, native_bits: int
     return ir.Binary(op, constants(offsets, bits), broadcast(bound, len(offsets)))
 
 
+def possible_lanes(e: ir.Expr) -> list[bool]:
+    """Which lanes of a mask may be live, for all that its constants tell."""
+    match e:
+        case ir.Binary(op=ir.Op.AND | ir.Op.OR as op, a=a, b=b):
+            pairs = zip(possible_lanes(a), possible_lanes(b), strict=True)
+            return [x and y if op is ir.Op.AND else x or y for x, y in pairs]
+        case ir.Binary(op=op) if op in ir.COMPARISONS and (known := known_lanes(e)):
+            return known
+        case ir.Unary(a=ir.Binary(op=op) as a) if op in ir.COMPARISONS and (
+            known := known_lanes(a)
+        ):
+            return [not x for x in known]
+        case ir.Broadcast(value=ir.Const(value=False)):
+            return [False] * e.type.lanes
+        case _:
+            return [True] * e.type.lanes
+
+
 def known_lanes(e: ir.Binary) -> list[bool] | None:
     """The lanes of a comparison of constants."""
     x, y = constant_lanes(e.a), constant_lanes(e.b)
