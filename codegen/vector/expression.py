@@ -99,10 +99,11 @@ def _positions(e: ir.Expr, unit: Unit) -> str:
     if offsets is not None:
         rest = machine.lanes_of(t, lanes, [constant(wrapped(v, t), t) for v in offsets[1]])
         return machine.put("add", t, lanes, (_broadcast(offsets[0], lanes, unit), rest), unit)
-    if isinstance(e, ir.Ramp) and e.base.type.lanes == 1:
-        line = constants(tuple(range(lanes)), t.bits)
-        steps = binary(ir.Op.MUL, line, broadcast(e.stride, lanes))
-        return vector(ir.Binary(ir.Op.ADD, broadcast(e.base, lanes), steps), unit)
+    if isinstance(e, ir.Ramp):
+        inner = e.base.type.lanes
+        line = constants(tuple(lane // inner for lane in range(lanes)), t.bits)
+        steps = binary(ir.Op.MUL, line, broadcast(e.stride, e.lanes))
+        return vector(ir.Binary(ir.Op.ADD, broadcast(e.base, e.lanes), steps), unit)
     if isinstance(e, ir.Broadcast):
         return machine.shuffles.copies(e, unit)
     raise InternalError(f"codegen: {type(e).__name__} of {e.type} as a value")
