@@ -107,38 +107,37 @@ def _unit(
 
 def _computing(abi: Abi, k: Kernel, suffix: str, unit: Unit) -> Call:
     """Prints the function that does the work of `k`, on checked arguments."""
-    out = unit.out
-    parameters, arguments = [], []
-    touched = {n.buffer for n in nodes(k.body) if isinstance(n, ir.Load | ir.Store | ir.Prefetch)}
-    for s in k.sizes:
-        if s.name in unit.read_names:
-            parameters.append(f"int64_t {abi.names[s.name]}")
-            arguments.append(abi.names[s.name])
-    for a in ordered(k):
-        if a.name in touched:
-            parameters.append(abi.array(a, restrict=True))
-            arguments.append(abi.names[a.name])
-        for d, stride in enumerate(abi.strides(a)):
-            if a.stride_name(d) in unit.read_names:
-                parameters.append(f"int64_t {stride}")
-                arguments.append(stride)
     fails = may_fail(k.body)
-    what = "computation" if suffix == "compute" else "same without special instructions"
-    out.raw(f"/* The {what}, on arguments that have been checked. */")
-    out.function(f"static {'int' if fails else 'void'} {k.name}_{suffix}", parameters, "")
     unit.tiles = plan_tiles(with_loops(k.body, unit), k.instructions)
+    out, body = unit.out, Writer(depth=1)
     unit.scope.push()
-    body = Writer(depth=1)
     unit.out = body
     statement(unit.tiles.body, unit)
     unit.out = out
+    unit.scope.pop()
+    said = body.names()  # what no live lane reads is not printed
+    parameters, arguments = [], []
+    for s in k.sizes:
+        if abi.names[s.name] in said:
+            parameters.append(f"int64_t {abi.names[s.name]}")
+            arguments.append(abi.names[s.name])
+    for a in ordered(k):
+        if abi.names[a.name] in said:
+            parameters.append(abi.array(a, restrict=True))
+            arguments.append(abi.names[a.name])
+        for stride in abi.strides(a):
+            if stride in said:
+                parameters.append(f"int64_t {stride}")
+                arguments.append(stride)
+    what = "computation" if suffix == "compute" else "same without special instructions"
+    out.raw(f"/* The {what}, on arguments that have been checked. */")
+    out.function(f"static {'int' if fails else 'void'} {k.name}_{suffix}", parameters, "")
     with out.braces():
         if fails and unit.jumps:
             out.line("int status = 0;")
         out.lines += body.lines
         if fails:
             out.line("return 0;")
-    unit.scope.pop()
     return Call(f"{k.name}_{suffix}({', '.join(arguments)})", fails)
 
 

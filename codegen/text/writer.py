@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -34,6 +35,11 @@ class Writer:
         """An empty line, unless one is there already or a brace was just opened."""
         if not self.at_start and self.lines[-1]:
             self.lines.append("")
+
+    def names(self) -> frozenset[str]:
+        """The words of the lines that are no comments."""
+        code = (line for line in self.lines if not line.lstrip().startswith("//"))
+        return frozenset(word for line in code for word in re.findall(r"\w+", line))
 
     @property
     def at_start(self) -> bool:
