@@ -11,8 +11,10 @@ from hbc.frontend.oracle.program import Program, accesses, span_range, update_ra
 from hbc.frontend.oracle.reach import MOST_REACHED
 from hbc.frontend.oracle.value import Value, may_hold, taken
 from hbc.frontend.program.funcs import Func
+from hbc.ir.algebra.intervals import Range, of_binary
+from hbc.ir.algebra.value_range import value_range
 from hbc.ir.lang import nodes as ir
-from hbc.ir.lang.walk import free_variables
+from hbc.ir.lang.walk import free_variables, rewrite, substitute
 
 Compute = Callable[[Program, Mapping[str, Box]], None]
 """Evaluates boxes of Funcs into a program."""
@@ -98,6 +100,7 @@ def hull(
     inner = _with_inner(
         program, [index] if condition is None else [index, condition], used, compute
     )
+    ends = _promised(program, index, ranges)
     spans = []
     for piece in chunks(used, _CHUNK):
         points = grid(piece, program.sizes)
@@ -107,18 +110,47 @@ def hull(
         else:
             found = inner.meaning(index)(points)
         if found.x.size:
-            spans.append(_ends(found))
+            spans.append(_ends(found, ends))
     return (min(s[0] for s in spans), max(s[1] for s in spans)) if spans else None
 
 
-def _ends(v: Value) -> tuple[int, int]:
-    """Least and greatest value, those that an uncertain index may reach included. One that may be
-    anywhere tells nothing: whatever is read there may be anything, too."""
+def _ends(v: Value, promised: Range) -> tuple[int, int]:
+    """Least and greatest value, those that an uncertain index may reach included, but for those that it
+    cannot have. One that may be anywhere tells nothing: whatever is read there may be anything, too."""
     low, high = int(v.x.min()), int(v.x.max())
     if v.e is None:
         return low, high
     near = np.where(v.e <= MOST_REACHED, v.e, 0.0)
-    return min(low, int((v.x - near).min())), max(high, int((v.x + near).max()))
+    least, most = int((v.x - near).min()), int((v.x + near).max())
+    if promised[0] is not None:
+        least = max(least, promised[0])
+    if promised[1] is not None:
+        most = min(most, promised[1])
+    return min(low, least), max(high, most)
+
+
+def _promised(program: Program, index: ir.Expr, ranges: Ranges) -> Range:
+    """What the index can be over the ranges, whatever the data are: that of a `clamp` is inside."""
+
+    def of(e: ir.Expr) -> Range:
+        return value_range(e, {}, index_range)
+
+    def index_range(e: ir.Expr) -> Range:
+        match e:
+            case ir.Binary(op=op, a=a, b=b):
+                return of_binary(op, of(a), of(b))
+            case ir.Var(name=name) if name in ranges:
+                first, count = ranges[name]
+                return first, first + count - 1
+            case ir.Var(name=name) if name in program.sizes:
+                return program.sizes[name], program.sizes[name]
+            case _:
+                return None, None
+
+    def without_let(e: ir.Expr) -> ir.Expr:
+        return substitute(e.body, {e.name: e.value}) if isinstance(e, ir.Let) else e
+
+    return of(rewrite(index, without_let))
 
 
 def _with_inner(

@@ -19,7 +19,14 @@ from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.accesses import Accesses
 from hbc.ir.lang.build import maximum
 from hbc.ir.lang.types import Memory
-from hbc.ir.lang.walk import block, contains, free_variables, statements, substitute
+from hbc.ir.lang.walk import (
+    block,
+    contains,
+    free_variables,
+    mentions,
+    statements,
+    substitute,
+)
 
 # Buffers whose place is free to choose live on the stack up to this size (bytes).
 STACK_LIMIT = 16 * 1024
@@ -91,6 +98,8 @@ def _lift_let(s: ir.LetStmt, accesses: Accesses) -> _Lifted:
     if contains(s.value, ir.Load):
         inner = inner.keep(using)
     rising = tuple(replace(a, extent=_where(a.extent, s)) for a in inner.rising)
+    if using and not mentions(inner.rest, s.name):  # it was for the size alone
+        return _Lifted(rising, inner.rest)
     return _Lifted(rising, replace(s, body=inner.rest))
 
 
