@@ -12,7 +12,7 @@ from hbc.codegen.c.tile import RELEASE, configured, tile_statement
 from hbc.codegen.text.functions import ALLOCATE, RELEASE_MEMORY
 from hbc.codegen.text.names import Binding
 from hbc.codegen.text.ranges import nonnegative, wraps
-from hbc.codegen.text.registers import declare_registers, may_stay_empty, unrolled
+from hbc.codegen.text.registers import declare_registers, fill_is_hidden, unrolled
 from hbc.codegen.text.scalar import element, scalar
 from hbc.codegen.text.spelling import c_type
 from hbc.codegen.text.unit import UNARY, Buffer, Text, Unit
@@ -23,9 +23,11 @@ from hbc.ir.lang.types import BOOL, Memory
 from hbc.ir.lang.walk import map_children, names_read, nodes, substitute_stmt
 from hbc.ir.passes.hoist import is_heap
 
-MOST_ZEROED = (
-    1024  # bytes of an array that begins as zeros where compilers cannot tell that it is filled
-)
+HIDDEN_FILL = """\
+#if defined(__GNUC__) && !defined(__clang__)  /* it cannot tell that an array is filled by now */
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
+"""
 _COMPOUND = {ir.Op.ADD, ir.Op.SUB, ir.Op.MUL, ir.Op.AND, ir.Op.OR, ir.Op.XOR}
 
 
@@ -337,9 +339,9 @@ def _allocate(s: ir.Allocate, unit: Unit) -> None:
         _note(s, unit)
         name = unit.scope.fresh(s.buffer)
         count = max(1, int(s.extent.value)) if isinstance(s.extent, ir.Const) else 1
-        zero = count * s.element.bytes <= MOST_ZEROED and may_stay_empty(s, unit.accesses)
-        start = " = {0}" if zero else ""
-        unit.out.line(f"_Alignas(64) {c_type(s.element)} {name}[{count}]{start};")
+        if fill_is_hidden(s, unit.accesses):
+            unit.prelude.add("hidden_fill", HIDDEN_FILL)
+        unit.out.line(f"_Alignas(64) {c_type(s.element)} {name}[{count}];")
         unit.buffers[s.buffer] = Buffer(name, s.element, Memory.STACK)
         statement(s.body, unit)
         return

@@ -112,23 +112,23 @@ def first_stores(s: ir.Allocate, accesses: Accesses) -> Iterator[Piece]:
             yield piece
 
 
-def may_stay_empty(s: ir.Allocate, accesses: Accesses) -> bool:
-    """Whether the first that happens to a buffer is under a condition: where that is tested again before
-    the buffer is read, compilers do not see that it has been filled. Nor where a loop whose iterations
-    are not a constant fills an array of one element, which they take for a variable."""
+def fill_is_hidden(s: ir.Allocate, accesses: Accesses) -> bool:
+    """Whether the first that happens to a buffer is under a condition, or in a loop whose iterations are not
+    a constant: compilers do not see that what is read later has been filled."""
     first: ir.Stmt = s.body
-    while isinstance(first, ir.Block | ir.LetStmt | ir.Allocate) or (
-        isinstance(first, ir.For) and first.kind is ir.LoopKind.UNROLL
-    ):
-        if isinstance(first, ir.Block):
-            first = next((c for c in first.body if s.buffer in accesses.buffers(c)), ir.Block(()))
-            if first == ir.Block(()):
-                return False
-        else:
-            first = first.body
-    if isinstance(first, ir.For):
-        return s.extent == ir.const_index(1) and not isinstance(first.extent, ir.Const)
-    return isinstance(first, ir.If) and first.otherwise is None
+    while True:
+        match first:
+            case ir.Block(body=body):
+                touching = (c for c in body if s.buffer in accesses.buffers(c))
+                first = next(touching, ir.Comment(""))
+            case ir.LetStmt(body=body) | ir.Allocate(body=body):
+                first = body
+            case ir.For(extent=ir.Const(), body=body):
+                first = body
+            case ir.If(otherwise=otherwise):
+                return otherwise is None
+            case _:
+                return isinstance(first, ir.For)
 
 
 @record
