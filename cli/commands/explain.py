@@ -16,7 +16,7 @@ from hbc.ir.lang.target import GPU
 if TYPE_CHECKING:
     from hbc.cli.compiled import Chosen
     from hbc.cli.show.report import Json
-    from hbc.eqsat.choosing.near_miss import Miss
+    from hbc.eqsat.choosing.miss import Miss
     from hbc.eqsat.choosing.report import Record
     from hbc.ir.lang.kernel import Kernel
 
@@ -105,7 +105,7 @@ def _explained(chosen: Chosen, warnings: list[Diagnostic]) -> tuple[list[Record]
 
 def _one_by_one(chosen: Chosen, kernel: Kernel) -> list[Record]:
     """The sums of a kernel that adds up one term at a time, where instructions could do otherwise."""
-    from hbc.eqsat.choosing.near_miss import Miss
+    from hbc.eqsat.choosing.miss import Miss
     from hbc.eqsat.choosing.report import Record
     from hbc.eqsat.operands.statement import is_product
     from hbc.ir.lang import nodes as ir
@@ -139,7 +139,7 @@ def _not_held(chosen: Chosen, failure: HbcError | None) -> dict[str, Miss]:
     are not enough registers, or not configured so."""
     from hbc.cli.instruction_set import instructions_of
     from hbc.codegen.plan.tile_regions import TileError
-    from hbc.eqsat.choosing.near_miss import Miss
+    from hbc.eqsat.choosing.miss import Miss
     from hbc.ir.lang.types import TILES
 
     if not isinstance(failure, TileError):

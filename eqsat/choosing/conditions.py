@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from hbc.eqsat.choosing.near_miss import APART, Miss, nearest, sums
+from hbc.eqsat.choosing.miss import APART, Miss
+from hbc.eqsat.choosing.nearest import nearest
+from hbc.eqsat.choosing.terms import sums
 from hbc.eqsat.operands.choice import Statement
 from hbc.eqsat.tensors.tensor import Masked, Read, Tensor, parts, strides_along
 from hbc.ir.lang.instruction import Instruction

@@ -7,37 +7,41 @@ instruction; the nearest is the one that agrees in most of them.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
-from typing import assert_never
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 
-from hbc.eqsat.graph.encode import exact
-from hbc.eqsat.graph.lowering import Signature, selectable, signature
+from hbc.eqsat.choosing.miss import APART, NO_SHAPE, Miss
+from hbc.eqsat.choosing.nearest import by_nearest_types, by_types, has_tiles, nearest
+from hbc.eqsat.choosing.terms import (
+    described,
+    differs,
+    factors_of,
+    is_product,
+    leaf_of,
+    rounding,
+    subtracts,
+    sums,
+    terms,
+    without_masks,
+    written,
+)
+from hbc.eqsat.graph.lowering import selectable
 from hbc.eqsat.tensors.tensor import (
     Apply,
-    Band,
     Dim,
     Line,
-    Masked,
     NotTensorError,
     Read,
-    Reduce,
     Tensor,
     Uniform,
-    parts,
     reads,
     strides_along,
 )
-from hbc.ir.ground.record import record
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.instruction import Instruction
-from hbc.ir.lang.types import DTYPES, I64, TILES, DType
+from hbc.ir.lang.types import I64, DType
 from hbc.ir.lang.walk import nodes
 
-FUNCTIONS_OF_FACTORS = frozenset({str(ir.MathOp.TF32)})
-NO_SHAPE = "its loops do not make rows, columns and a sum"
-APART = "keep the sums in `store_in(registers)`, and vectorize only one of their loops"
-"""What works for every sum that no tile instruction does."""
 AS_OPERAND = (
     "where its values fit the type of an operand, give it a Func of that type, `compute_at` the loop "
     "around the products"
@@ -50,20 +54,6 @@ VECTORIZE = (
     "`atomic().vectorize(k)` for the reduction too"
 )
 _COUNTS = {0: "no array", 1: "one array", 3: "three arrays"}
-
-
-@record
-class Miss:
-    """`nearest` is the name of an instruction, "" where there is none to compare with. `condition`
-    says what is otherwise, with its values; `edit` what to write instead. `is_condition`: it is about
-    what follows `where`."""
-
-    nearest: str
-    condition: str
-    edit: str
-    is_condition: bool = False
-
-
 SUBTRACTED = (
     "it subtracts, and instructions add",
     "add up the products, and subtract the sums where they are used",
@@ -78,7 +68,7 @@ def near_miss(
     usable = [i for i in instructions if selectable(i)]
     total = next(sums(value), None)
     name = nearest(value, usable)
-    if total is None and isinstance(value, Apply) and _subtracts(value):
+    if total is None and isinstance(value, Apply) and subtracts(value):
         return Miss(name, *SUBTRACTED)
     if total is None:
         return Miss(
@@ -88,15 +78,15 @@ def near_miss(
     if total.op is not ir.Op.ADD:
         return Miss(
             name, f"the reduction is `{total.op}`, and instructions add",
-            APART if _tiles(usable) else "it stays vector code",
+            APART if has_tiles(usable) else "it stays vector code",
         )  # fmt: skip
-    found = [_product(term, total.element, total.dims) for term in _terms(total.value)]
-    misses = [x for x in found if isinstance(x, _Unlike)]
+    found = [_product(term, total.element, total.dims) for term in terms(total.value)]
+    misses = [x for x in found if isinstance(x, Miss)]
     if misses and len(misses) == len(found):
-        return Miss(name, misses[0].condition, misses[0].edit)
-    types = [x for x in found if not isinstance(x, _Unlike)]
-    miss = _types((total.element.name, *types[0]), usable, others)
-    if len(types) > 1 and miss.condition == NO_SHAPE and _differs(total.value):
+        return replace(misses[0], nearest=name)
+    types = [x for x in found if not isinstance(x, Miss)]
+    miss = by_nearest_types((total.element.name, *types[0]), usable, others)
+    if len(types) > 1 and miss.condition == NO_SHAPE and differs(total.value):
         return Miss(miss.nearest, *SUBTRACTED)
     if len(types) > 1 and miss.condition == NO_SHAPE:
         return Miss(
@@ -112,7 +102,7 @@ def not_a_tensor(why: NotTensorError, s: ir.Store, instructions: Sequence[Instru
     used = [
         n.type.element for n in nodes(s.value) if isinstance(n, ir.Load) and n.buffer != s.buffer
     ]
-    name = _by_types(s.value.type.element, used, usable)
+    name = by_types(s.value.type.element, used, usable)
     if s.value.type.lanes == 1:
         return Miss(name, ALONE, VECTORIZE)
     total = next((n for n in nodes(why.part) if isinstance(n, ir.VectorReduce)), None)
@@ -159,107 +149,61 @@ def _multiplies(n: ir.Node) -> bool:
     return isinstance(n, ir.Binary) and n.op is ir.Op.MUL and n.type.element != I64
 
 
-def sums_varying(value: Tensor) -> bool:
-    """Whether it sums what differs from term to term."""
-    return any(not strides_along(r.value).isdisjoint(r.dims) for r in sums(value))
-
-
-def nearest(value: Tensor, usable: Sequence[Instruction]) -> str:
-    """The name of the instruction for the types that are added up."""
-    total = next(sums(value), value)
-    return _by_types(total.element, [r.element for r in reads(total)], usable)
-
-
-def _by_types(total: DType, used: Sequence[DType], usable: Sequence[Instruction]) -> str:
-    """The instruction that adds to the type `total`, and takes most of the types `used`, each once,
-    in their order if there is a choice."""
-    names = [t.name for t in used]
-
-    def shared(i: Instruction) -> tuple[bool, int, bool]:
-        result, *factors = signature(i)
-        common = (Counter(factors) & Counter(names)).total()
-        return result == total.name, common, [n for n in names if n in factors][:2] == factors
-
-    return max(usable, key=shared).name if usable else ""
-
-
-@record
-class _Unlike:
-    """A term that is no product of two arrays."""
-
-    condition: str
-    edit: str
-
-
-def sums(x: Tensor) -> Iterator[Reduce]:
-    """The reductions, the outermost first."""
-    if isinstance(x, Reduce):
-        yield x
-    for p in parts(x):
-        yield from sums(p)
-
-
-def _terms(x: Tensor) -> Iterator[Tensor]:
-    """What is added: through sums and further reductions."""
-    match x:
-        case Reduce(op=ir.Op.ADD, value=value) | Masked(value=value):
-            yield from _terms(value)
-        case Apply(node=ir.Binary(op=ir.Op.ADD | ir.Op.SUB), args=(a, b)):
-            yield from (t for t in (*_terms(a), *_terms(b)) if strides_along(t))
-        case _:
-            yield x
-
-
-def _product(term: Tensor, total: DType, summed: Collection[Dim]) -> tuple[str, str] | _Unlike:
+def _product(term: Tensor, total: DType, summed: Collection[Dim]) -> tuple[str, str] | Miss:
     """The types of the two arrays that a term multiplies, or what they are rounded to. `summed` are the
     dimensions that are summed over."""
-    inner = _without_masks(term)
+    inner = without_masks(term)
     if isinstance(inner, Apply) and isinstance(inner.node, ir.Cast):
-        below = _without_masks(inner.args[0])
-        if isinstance(below, Apply) and _is_product(below):
+        below = without_masks(inner.args[0])
+        if isinstance(below, Apply) and is_product(below):
             return _narrow(below, total)
-    if not (isinstance(inner, Apply) and _is_product(inner)):
-        return _Unlike(f"what is added is {_described(inner)}, and no product", _as_product(inner))
-    factors = [f for f in _factors(inner) if strides_along(f)]
+    if not (isinstance(inner, Apply) and is_product(inner)):
+        return Miss("", f"what is added is {described(inner)}, and no product", _as_product(inner))
+    factors = [f for f in factors_of(inner) if strides_along(f)]
     if len(factors) > 2:
         alike = [f for f in factors if strides_along(f).isdisjoint(summed)]
         named = [f"`{r.buffer}`" for f in alike for r in reads(f)]
         if named and len(factors) - len(alike) <= 2:
-            return _Unlike(
+            return Miss(
+                "",
                 f"its products are multiplied by {' and '.join(named)} too, which is the same along the sum",
                 "multiply the sums by it, where they are used",
             )
     if len(factors) != 2:
         count = _COUNTS.get(len(factors), f"{len(factors)} arrays")
-        return _Unlike(
+        return Miss(
+            "",
             f"a product of {count}, and instructions multiply two",
             "multiply two of them in a Func of their own, where the products fit the type of an operand"
             if len(factors) > 2 else "write both factors as arrays",
         )  # fmt: skip
-    if len(factors) < sum(1 for _ in _factors(inner)):
-        return _Unlike(
+    if len(factors) < sum(1 for _ in factors_of(inner)):
+        return Miss(
+            "",
             "its products are multiplied by a number too",
             "multiply the sums by it, where they are used",
         )
-    leaves = [_leaf(f) for f in factors]
+    leaves = [leaf_of(f) for f in factors]
     if any(isinstance(leaf, Uniform | Line) for leaf in leaves):
-        return _Unlike(
+        return Miss(
+            "",
             "a factor is a number that depends on a condition or position, and no array",
             AS_OPERAND,
         )
     for leaf in leaves:
-        if isinstance(leaf, Apply) and not _rounding(leaf) and not isinstance(leaf.node, ir.Cast):
-            return _Unlike(
-                f"a factor is {_described(leaf)} of type {leaf.element}, and no array",
+        if isinstance(leaf, Apply) and not rounding(leaf) and not isinstance(leaf.node, ir.Cast):
+            return Miss(
+                "",
+                f"a factor is {described(leaf)} of type {leaf.element}, and no array",
                 _without_operator(leaf),
             )
-    a, b = (_rounding(leaf) or leaf.element.name for leaf in leaves)
+    a, b = (rounding(leaf) or leaf.element.name for leaf in leaves)
     return a, b
 
 
 def _as_product(x: Tensor) -> str:
     """What to write instead of a term that is no product."""
-    if isinstance(_leaf(x), Read):
+    if isinstance(leaf_of(x), Read):
         return BY_ONES
     return "add up products of two arrays"
 
@@ -281,165 +225,14 @@ def _without_operator(factor: Apply) -> str:
             return AS_OPERAND
 
 
-def _rounding(x: Tensor) -> str:
-    """The name of the function where a factor is an array that instructions round by themselves."""
-    match x:
-        case Apply(node=ir.Call(name=name), args=(Read(),)) if str(name) in FUNCTIONS_OF_FACTORS:
-            return str(name)
-        case _:
-            return ""
-
-
-def _narrow(product: Apply, total: DType) -> _Unlike:
+def _narrow(product: Apply, total: DType) -> Miss:
     """A product of another type than the sum: one that is widened after it has lost bits, mostly."""
     t = product.element
     what = "rounded to" if t.is_float else "reduced to"
     lost = f"the product is {what} {t} before it is added"
-    a, b = (_written(f) for f in product.args)
-    return _Unlike(
+    a, b = (written(f) for f in product.args)
+    return Miss(
+        "",
         lost if t.bits < total.bits else f"the product is taken in {t}, and converted to {total}",
         f"widen the factors, not the product: `{total}({a}) * {total}({b})`",
     )
-
-
-def _types(
-    found: Signature, instructions: Sequence[Instruction], others: Sequence[Instruction]
-) -> Miss:
-    """The instruction whose types agree best, and where they do not."""
-    total, a, b = found
-    shown = f"{a} by {b} into {total}"
-    if not instructions:
-        return Miss("", f"it multiplies {shown}", "choose a target with such instructions")
-    for i in instructions:
-        rounding = {str(f) for n in i.factors if (f := i.operands[n].function) is not None}
-        if rounding and (i.operands[i.accumulator].element.name, *_elements(i)) == found:
-            name = rounding.pop()
-            return Miss(
-                i.name, f"it multiplies {shown}, and `{i.name}` rounds both to {name}",
-                f"write `{name}(..) * {name}(..)` where that is precise enough",
-            )  # fmt: skip
-    best = max(instructions, key=lambda i: _agreement(found, signature(i)))
-    wanted = signature(best)
-    if _agreement(found, wanted)[0] == len(found):
-        return Miss(
-            best.name, NO_SHAPE,
-            "vectorize a loop along which each operand moves alone, and the reduction",
-        )  # fmt: skip
-    takes = f"{wanted[1]} by {wanted[2]} into {wanted[0]}"
-    condition = f"it multiplies {shown}, and `{best.name}` {takes}"
-    if wanted[0] != total and {wanted[1], wanted[2]} == {a, b}:
-        return Miss(best.name, condition, f"add up in {wanted[0]}, and convert the result")
-    elsewhere = [i for i in others if i.place.memory in TILES and selectable(i)]
-    for i in elsewhere:
-        if _tiles(instructions) and _agreement(found, signature(i))[0] == len(found):
-            return Miss(
-                best.name, condition,
-                f"`store_in({i.place.memory})`: its `{i.name}` multiplies {shown}",
-            )  # fmt: skip
-    narrow = dict.fromkeys(t for t in wanted[1:] if t not in (a, b)) or {wanted[1]: None}
-    casts = " and ".join(f"`{total}({t}(..))`" for t in narrow)
-    convert = f"convert the operands where their values allow it: {casts}"
-    return Miss(best.name, condition, f"{convert}; or {APART}" if _tiles(instructions) else convert)
-
-
-def _tiles(instructions: Sequence[Instruction]) -> bool:
-    """Whether their sums are in tile memory, which holds nothing else."""
-    return any(i.place.memory in TILES for i in instructions)
-
-
-def _elements(i: Instruction) -> list[str]:
-    return [i.operands[n].element.name for n in i.factors]
-
-
-def _agreement(found: Signature, wanted: Signature) -> tuple[int, int, int]:
-    """How many of the types are the same, with the factors in the better order; how many are alike but
-    for the sign; and how many are the same in this order."""
-    total, a, b = wanted
-    here = (found[1] == a) + (found[2] == b)
-    swapped = (found[1] == b) + (found[2] == a)
-    alike = sum(map(_is_alike, found, wanted))
-    return (found[0] == total) + max(here, swapped), alike, here
-
-
-def _is_alike(a: str, b: str) -> bool:
-    """Whether two types are as wide as each other, and both integers or not. (What rounds is no type.)"""
-    x, y = DTYPES.get(a), DTYPES.get(b)
-    return bool(x and y and x.bits == y.bits and x.is_float == y.is_float)
-
-
-def _without_masks(x: Tensor) -> Tensor:
-    while isinstance(x, Masked):
-        x = x.value
-    return x
-
-
-def _is_product(x: Apply) -> bool:
-    return isinstance(x.node, ir.Binary) and x.node.op is ir.Op.MUL
-
-
-def _subtracts(x: Apply) -> bool:
-    return isinstance(x.node, ir.Binary) and x.node.op is ir.Op.SUB
-
-
-def _differs(x: Tensor) -> bool:
-    """Whether one of the `_terms` is subtracted."""
-    match x:
-        case Reduce(value=value) | Masked(value=value):
-            return _differs(value)
-        case Apply(node=ir.Binary(op=ir.Op.ADD | ir.Op.SUB), args=(a, b)):
-            return _subtracts(x) or _differs(a) or _differs(b)
-        case _:
-            return False
-
-
-def _factors(x: Tensor) -> Iterator[Tensor]:
-    inner = _without_masks(x)
-    if isinstance(inner, Apply) and _is_product(inner):
-        for a in inner.args:
-            yield from _factors(a)
-    else:
-        yield x
-
-
-def _leaf(x: Tensor) -> Tensor:
-    """The factor before it was widened."""
-    x = _without_masks(x)
-    while isinstance(x, Apply) and isinstance(x.node, ir.Cast):
-        below = _without_masks(x.args[0])
-        if not exact(below.element, x.element):
-            break
-        x = below
-    return x
-
-
-def _described(x: Tensor) -> str:
-    match x:
-        case Apply(node=node):
-            return f"`{_operator(node)}`"
-        case Read(buffer=buffer):
-            return f"`{buffer}`"
-        case Uniform() | Line() | Masked() | Reduce() | Band():
-            return "a number"
-        case _:
-            assert_never(x)
-
-
-def _written(x: Tensor) -> str:
-    inner = _leaf(x)
-    return f"{inner.buffer}[..]" if isinstance(inner, Read) else ".."
-
-
-def _operator(node: ir.Cast | ir.Binary | ir.Unary | ir.Select | ir.Call) -> str:
-    match node:
-        case ir.Cast(type=t):
-            return f"{t.element}(..)"
-        case ir.Binary(op=op):
-            return str(op)
-        case ir.Unary(op=unary):
-            return str(unary)
-        case ir.Call(name=name):
-            return f"{name}(..)"
-        case ir.Select():
-            return "select(..)"
-        case _:
-            assert_never(node)

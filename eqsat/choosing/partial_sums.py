@@ -19,7 +19,8 @@ from itertools import accumulate
 from math import prod
 from operator import mul
 
-from hbc.eqsat.choosing.near_miss import NO_SHAPE, Miss, near_miss, not_a_tensor
+from hbc.eqsat.choosing.miss import NO_SHAPE, Miss
+from hbc.eqsat.choosing.near_miss import near_miss, not_a_tensor
 from hbc.eqsat.tensors.plan import SUMMED
 from hbc.eqsat.tensors.points import Place, Points, value
 from hbc.eqsat.tensors.tensor import Dim, NotTensorError, Reduce, box, tensor

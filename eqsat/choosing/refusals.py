@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from math import prod
 
-from hbc.eqsat.choosing.near_miss import APART, Miss
+from hbc.eqsat.choosing.miss import APART, Miss
 from hbc.eqsat.tensors.tensor import Tensor, reads
 from hbc.eqsat.tiles.agreement import NarrowTilesError
 from hbc.eqsat.tiles.tiles import MovingTileError, Tile, TileShapeError

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Literal
 
-from hbc.eqsat.choosing.near_miss import Miss
+from hbc.eqsat.choosing.miss import Miss
 from hbc.eqsat.graph.egraph import rules_text
 from hbc.eqsat.operands.choice import Choice
 from hbc.ir.ground.diag import Diagnostic, Severity

@@ -7,7 +7,8 @@ from dataclasses import field, replace
 from itertools import groupby
 
 from hbc.eqsat.choosing.conditions import condition_miss
-from hbc.eqsat.choosing.near_miss import Miss, near_miss, not_a_tensor, sums_varying
+from hbc.eqsat.choosing.miss import Miss
+from hbc.eqsat.choosing.near_miss import near_miss, not_a_tensor
 from hbc.eqsat.choosing.partial_sums import in_partial_sums, summed_lanes, why_not
 from hbc.eqsat.choosing.refusals import (
     NO_SUM,
@@ -19,6 +20,7 @@ from hbc.eqsat.choosing.refusals import (
 from hbc.eqsat.choosing.register_layout import laid_out, of_blocks
 from hbc.eqsat.choosing.report import Part, Record, chosen, missed, part_of
 from hbc.eqsat.choosing.shapes import Shapes
+from hbc.eqsat.choosing.terms import sums_varying
 from hbc.eqsat.graph.graphs import Graphs
 from hbc.eqsat.graph.lowering import selectable
 from hbc.eqsat.operands.choice import Choice, Statement

@@ -6,7 +6,8 @@ from collections.abc import Mapping as Sizes
 from collections.abc import Sequence
 
 from hbc.eqsat.choosing.choose import has_sum
-from hbc.eqsat.choosing.near_miss import Miss, without_strides
+from hbc.eqsat.choosing.miss import Miss
+from hbc.eqsat.choosing.near_miss import without_strides
 from hbc.eqsat.graph.encode import Encoding, encode, windows
 from hbc.eqsat.graph.graphs import Graphs
 from hbc.eqsat.graph.lowering import selectable
