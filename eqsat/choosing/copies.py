@@ -15,15 +15,13 @@ from dataclasses import replace
 from hbc.eqsat.operands.marks import marked
 from hbc.eqsat.tensors.points import address, value, whole_box
 from hbc.eqsat.tensors.tensor import (
-    Apply,
     Dim,
     Dims,
-    Masked,
     NotTensorError,
     Read,
-    Reduce,
     Tensor,
     box,
+    map_parts,
     tensor,
 )
 from hbc.ir.algebra.linear import Linear, linear, minus, plus, to_expr
@@ -149,14 +147,8 @@ def _over(s: ir.Store, loops: Dims, moves: Mapping[str, tuple[ir.Expr, Strides]]
                 base, strides = moves[name]
                 kept = tuple((d, stride) for d, stride in strides if stride != ir.const_index(0))
                 return replace(x, base=base, strides=(*kept, *x.strides))
-            case Apply(node=node, args=args):
-                return Apply(node, tuple(map(moved, args)))
-            case Reduce():
-                return replace(x, value=moved(x.value))
-            case Masked(condition=condition, value=inner):
-                return Masked(moved(condition), moved(inner))
             case _:
-                return x
+                return map_parts(x, moved)
 
     where = moved(tensor(dest, own))
     assert isinstance(where, Read)

@@ -12,13 +12,13 @@ chosen: one row per dimension, one column per operand.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 from itertools import pairwise
 from math import prod
 
 from hbc.ir.algebra.layout import Layout, layout
 from hbc.ir.algebra.linear import canonical
 from hbc.ir.ground.record import interned, record
+from hbc.ir.ground.tree import children_by_class, map_by_class
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import const_value, mul
 from hbc.ir.lang.types import I64, DType
@@ -125,6 +125,8 @@ class Band:
 
 
 Tensor = Read | Uniform | Line | Apply | Reduce | Band | Masked
+_PARTS = children_by_class("Tensor".__eq__)
+_WITH_PARTS = map_by_class(["Tensor".__eq__])
 
 
 class NotTensorError(Exception):
@@ -190,15 +192,14 @@ def reads(x: Tensor) -> Iterator[Read]:
 
 def parts(x: Tensor) -> tuple[Tensor, ...]:
     """The tensors that it is made of."""
-    match x:
-        case Read() | Uniform() | Line():
-            return ()
-        case Masked(condition=condition, value=value):
-            return (condition, value)
-        case Apply(args=args):
-            return args
-        case Reduce(value=value) | Band(value=value):
-            return (value,)
+    found: tuple[Tensor, ...] = _PARTS[type(x)](x)
+    return found
+
+
+def map_parts(x: Tensor, f: Callable[[Tensor], Tensor]) -> Tensor:
+    """`x` made of what `f` makes of its parts."""
+    new: Tensor = _WITH_PARTS[type(x)](x, f)
+    return new
 
 
 def scalars(x: Tensor) -> Iterator[ir.Expr]:
@@ -219,14 +220,10 @@ def replaced(x: Tensor, buffer: str, by: Tensor) -> Tensor:
     match x:
         case Read():
             return by if x.buffer == buffer else x
-        case Apply(node=node, args=args):
-            return Apply(node, tuple(replaced(a, buffer, by) for a in args))
-        case Reduce(value=value) | Band(value=value):
-            return replace(x, value=replaced(value, buffer, by))
         case Masked(condition=condition, value=value):
             return Masked(condition, replaced(value, buffer, by))
         case _:
-            return x
+            return map_parts(x, lambda p: replaced(p, buffer, by))
 
 
 ScalarMap = Callable[[ir.Expr, Read | None], ir.Expr]
@@ -242,14 +239,8 @@ def map_scalars(x: Tensor, f: ScalarMap) -> Tensor:
             return Line(f(base, None), strides)
         case Uniform(value=value):
             return Uniform(f(value, None))
-        case Apply(node=node, args=args):
-            return Apply(node, tuple(map_scalars(a, f) for a in args))
-        case Reduce(value=value):
-            return replace(x, value=map_scalars(value, f))
-        case Band(value=value):
-            return replace(x, value=map_scalars(value, f))
-        case Masked(condition=condition, value=value):
-            return Masked(map_scalars(condition, f), map_scalars(value, f))
+        case _:
+            return map_parts(x, lambda p: map_scalars(p, f))
 
 
 def placed(at: Layout, dims: Dims) -> tuple[tuple[Dim, ir.Expr], ...]:

@@ -16,7 +16,7 @@ from hbc.eqsat.operands.choice import Statement
 from hbc.eqsat.operands.operand import has_rows
 from hbc.eqsat.tensors.points import Points, address, exists, given, raw_layout, value
 from hbc.eqsat.tensors.steps import Fresh
-from hbc.eqsat.tensors.tensor import Apply, Masked, Read, Tensor, Uniform, reads
+from hbc.eqsat.tensors.tensor import Apply, Masked, Read, Tensor, Uniform, map_parts, parts, reads
 from hbc.eqsat.tiles.steps import is_elementwise, is_whole, save
 from hbc.eqsat.tiles.tiles import Tile, TileBuffer, points_of, tile_of
 from hbc.ir.ground.record import record
@@ -73,13 +73,7 @@ def changes(s: Statement, buffers: TileBuffers) -> list[Change] | None:
 
 def _alike(x: Tensor) -> bool:
     """Whether it is arithmetic on reads and numbers, the same for each element."""
-    match x:
-        case Read() | Uniform():
-            return True
-        case Apply(args=args):
-            return all(_alike(a) for a in args)
-        case _:
-            return False
+    return isinstance(x, Read | Uniform | Apply) and all(map(_alike, parts(x)))
 
 
 def _may_change(s: Statement, inside: Sequence[Read], memory: Memory, own: bool) -> bool:
@@ -99,10 +93,8 @@ def bare(s: Statement, buffers: TileBuffers) -> Statement:
                 inner = read(v)
                 is_tile = isinstance(inner, Read) and inner.buffer in buffers
                 return inner if is_tile and c in s.mask else Masked(c, inner)
-            case Apply(node=node, args=args):
-                return Apply(node, tuple(map(read, args)))
             case _:
-                return x
+                return map_parts(x, read)
 
     return replace(s, value=read(s.value)) if s.mask else s
 
@@ -146,15 +138,7 @@ def _fills(x: Read, at: Points, tile: Tile) -> bool:
 
 def _named(x: Tensor, r: Read, name: str) -> Tensor:
     """`x` with this read by another name."""
-    match x:
-        case Read():
-            return replace(x, buffer=name) if x == r else x
-        case Apply(node=node, args=args):
-            return Apply(node, tuple(_named(a, r, name) for a in args))
-        case Masked(condition=condition, value=v):
-            return Masked(_named(condition, r, name), _named(v, r, name))
-        case _:
-            return x
+    return replace(r, buffer=name) if x == r else map_parts(x, lambda p: _named(p, r, name))
 
 
 def changed(change: Change, fresh: Fresh, op: ir.Op | None = None) -> ir.Stmt:

@@ -11,7 +11,7 @@ from hbc.eqsat.operands.perform import Packed, operand
 from hbc.eqsat.tensors.plan import Plan
 from hbc.eqsat.tensors.points import Points, address, exists, raw_layout, value
 from hbc.eqsat.tensors.steps import Fresh, Index, nest
-from hbc.eqsat.tensors.tensor import Apply, Line, Masked, Read, Tensor, Uniform
+from hbc.eqsat.tensors.tensor import Band, Read, Reduce, Tensor, Uniform, parts
 from hbc.eqsat.tiles.tile_starts import may_begin_unknown
 from hbc.eqsat.tiles.tiles import Tile, TileBuffer, accumulators, all_lanes, tile_of
 from hbc.ir.algebra.layout import layout
@@ -135,15 +135,7 @@ def fill(tile: Tile, x: Tensor, at: Points, packed: Packed, fresh: Fresh) -> ir.
 
 def is_elementwise(x: Tensor) -> bool:
     """Whether it is arithmetic on reads, positions and numbers, point by point."""
-    match x:
-        case Read() | Uniform() | Line():
-            return True
-        case Apply(args=args):
-            return all(is_elementwise(a) for a in args)
-        case Masked(condition=condition, value=v):
-            return is_elementwise(condition) and is_elementwise(v)
-        case _:
-            return False
+    return not isinstance(x, Reduce | Band) and all(map(is_elementwise, parts(x)))
 
 
 def is_whole(tile: Tile, x: Read, at: Points) -> bool:

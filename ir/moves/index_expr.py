@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from hbc.ir.ground.diag import did_you_mean, error
 from hbc.ir.ground.record import record
 from hbc.ir.ground.source import Span
+from hbc.ir.ground.tree import children_by_class
 from hbc.ir.moves.gather import UNDEFINED, ZERO, Shape
 
 Values = NDArray[np.int64]
@@ -83,6 +84,7 @@ class Nothing:
 
 
 IndexExpr = Number | Name | Unary | Binary | Conditional | Call | Read | Nothing
+_PARTS = children_by_class("IndexExpr".__eq__)
 
 Operation = Callable[[Any, Any], Any]
 
@@ -177,21 +179,9 @@ def conjuncts(expr: IndexExpr | None) -> list[IndexExpr]:
 
 def names_in(expr: IndexExpr) -> set[str]:
     """The integers that a formula names."""
-    match expr:
-        case Name(name):
-            return {name}
-        case Unary(_, operand):
-            return names_in(operand)
-        case Binary(_, left, right):
-            return names_in(left) | names_in(right)
-        case Conditional(condition, then, otherwise):
-            return names_in(condition) | names_in(then) | names_in(otherwise)
-        case Call(_, arguments) | Read(_, arguments):
-            return set().union(*map(names_in, arguments))
-        case Number() | Nothing():
-            return set()
-        case _:
-            assert_never(expr)
+    if isinstance(expr, Name):
+        return {expr.name}
+    return set().union(*map(names_in, _PARTS[type(expr)](expr)))
 
 
 def locate(expr: IndexExpr, scope: Scope) -> Any:
