@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
-from typing import Final
+from typing import Any, Final
 
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.fixed_point import FIXED_POINT
 from hbc.ir.lang.fold import round_to
 from hbc.ir.lang.read_tokens import Cursor
-from hbc.ir.lang.show import PRECEDENCE
+from hbc.ir.lang.syntax import CALLS, PRECEDENCE
 from hbc.ir.lang.types import CONDITION, DTYPES, INDEX, DType, Memory, Type
 
 _BROADCAST: Final = re.compile(r"x(\d+)")
@@ -148,7 +148,8 @@ def _call(c: Cursor) -> ir.Expr:
         if to is None:
             raise c.wrong("a math function with a type")
         return ir.Call(ir.MathOp(name), args, to)
-    if name not in _CALLS and t is None and copies is None and name not in _MOVES:
+    known = name in CALLS or name in _OTHER_CALLS or name in _MOVES
+    if not known and t is None and copies is None:
         raise c.wrong("a function")
     c.take()
     if copies:
@@ -157,8 +158,10 @@ def _call(c: Cursor) -> ir.Expr:
         result = ir.Cast(t, expression(c))
     elif name in _MOVES:
         result = ir.Move(*_MOVES[name], expression(c))
+    elif name in CALLS:
+        result = _written(c, name, parameter)
     else:
-        result = _CALLS[name](c, parameter)
+        result = _OTHER_CALLS[name](c, parameter)
     c.expect(")")
     return result
 
@@ -173,34 +176,32 @@ def _of_two(op: ir.Op) -> Callable[[Cursor, str], ir.Expr]:
     return lambda c, _: ir.Binary(op, *_two(c))
 
 
-def _select(c: Cursor, _: str) -> ir.Expr:
-    condition = expression(c)
-    c.expect(",")
-    return ir.Select(condition, *_two(c))
-
-
-def _ramp(c: Cursor, _: str) -> ir.Expr:
-    base, stride = _two(c)
-    c.expect(",")
-    return ir.Ramp(base, stride, c.number())
-
-
-def _reduce(c: Cursor, op: str) -> ir.Expr:
-    value = expression(c)
-    c.expect(",")
-    return ir.VectorReduce(ir.Op(op), value, c.number())
-
-
-def _gather(c: Cursor, _: str) -> ir.Expr:
-    value = expression(c)
-    c.expect(",")
+def _ints(c: Cursor) -> tuple[int, ...]:
     c.expect("[")
-    picks: list[int] = []
+    found: list[int] = []
     while not c.accept("]"):
-        if picks:
+        if found:
             c.expect(",")
-        picks.append(c.number())
-    return ir.Gather(value, tuple(picks))
+        found.append(c.number())
+    return tuple(found)
+
+
+_FIELDS: Final[dict[str, Callable[[Cursor], Any]]] = {
+    "Expr": expression,
+    "int": Cursor.number,
+    "ints": _ints,
+}
+
+
+def _written(c: Cursor, name: str, parameter: str) -> ir.Expr:
+    """A node of `CALLS`."""
+    cls, kinds = CALLS[name]
+    fields: dict[str, Any] = {"op": ir.Op(parameter)} if cls is ir.VectorReduce else {}
+    for n, (field, kind) in enumerate(kinds.items()):
+        if n:
+            c.expect(",")
+        fields[field] = _FIELDS[kind](c)
+    return cls(**fields)
 
 
 def _instruct(c: Cursor, parameter: str) -> ir.Expr:
@@ -216,13 +217,9 @@ def _instruct(c: Cursor, parameter: str) -> ir.Expr:
     return ir.Instruct(name, given, tuple(args), result)
 
 
-_CALLS: Final[dict[str, Callable[[Cursor, str], ir.Expr]]] = {
+_OTHER_CALLS: Final[dict[str, Callable[[Cursor, str], ir.Expr]]] = {
     **{str(op): _of_two(op) for op in (ir.Op.MIN, ir.Op.MAX, *FIXED_POINT)},
     "abs": lambda c, _: ir.Unary(ir.UnaryOp.ABS, expression(c)),
-    "select": _select,
-    "ramp": _ramp,
-    "reduce": _reduce,
-    "gather": _gather,
     "instruct": _instruct,
 }
 

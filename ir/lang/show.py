@@ -15,29 +15,8 @@ from typing import Final, assert_never
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.fold import round_to
 from hbc.ir.lang.kernel import Argument, Kernel, Size, Table
+from hbc.ir.lang.syntax import CALLS, COMPARISON_LEVEL, NAMES, PRECEDENCE, UNARY_LEVEL
 from hbc.ir.lang.types import CONDITION, INDEX, DType, Kind
-
-# Higher binds tighter; operators of one level group to the left, comparisons not at all.
-PRECEDENCE: Final = {
-    ir.Op.OR: 1,
-    ir.Op.XOR: 2,
-    ir.Op.AND: 3,
-    ir.Op.EQ: 4,
-    ir.Op.NE: 4,
-    ir.Op.LT: 4,
-    ir.Op.LE: 4,
-    ir.Op.GT: 4,
-    ir.Op.GE: 4,
-    ir.Op.SHL: 5,
-    ir.Op.SHR: 5,
-    ir.Op.ADD: 6,
-    ir.Op.SUB: 6,
-    ir.Op.MUL: 7,
-    ir.Op.DIV: 7,
-    ir.Op.MOD: 7,
-}
-COMPARISON_LEVEL: Final = 4
-_UNARY_LEVEL: Final = 8
 
 RESERVED: Final = frozenset({"let", "in", "if", "else", "true", "false", "inf", "nan"})
 STATEMENTS: Final = frozenset(
@@ -105,9 +84,7 @@ def _expr(e: ir.Expr, level: int) -> str:
         case ir.Unary(op=uop, a=ir.Const() as a):
             return f"{uop}({_expr(a, 0)})"
         case ir.Unary(op=uop, a=a):
-            return f"{uop}{_expr(a, _UNARY_LEVEL)}"
-        case ir.Select(condition=c, a=a, b=b):
-            return f"select({_list(c, a, b)})"
+            return f"{uop}{_expr(a, UNARY_LEVEL)}"
         case ir.Cast(type=t, value=v):
             return f"{t}({_expr(v, 0)})"
         case ir.Access(name=name, indices=indices, type=t):
@@ -123,16 +100,14 @@ def _expr(e: ir.Expr, level: int) -> str:
             return _vector(e)
 
 
-def _vector(e: ir.Ramp | ir.Broadcast | ir.VectorReduce | ir.Gather | ir.Move | ir.Instruct) -> str:
+def _vector(
+    e: ir.Select | ir.Ramp | ir.Broadcast | ir.VectorReduce | ir.Gather | ir.Move | ir.Instruct,
+) -> str:
     match e:
-        case ir.Ramp(base=base, stride=stride, lanes=lanes):
-            return f"ramp({_list(base, stride)}, {lanes})"
         case ir.Broadcast(value=v, lanes=lanes):
             return f"x{lanes}({_expr(v, 0)})"
-        case ir.VectorReduce(op=op, value=v, lanes=lanes):
-            return f"reduce<{op}>({_expr(v, 0)}, {lanes})"
-        case ir.Gather(value=v, lanes=picks):
-            return f"gather({_expr(v, 0)}, [{', '.join(map(str, picks))}])"
+        case ir.Select() | ir.Ramp() | ir.VectorReduce() | ir.Gather():
+            return _call(e)
         case ir.Move(source=source, target=target, value=v):
             return f"{source}_to_{target}({_expr(v, 0)})"
         case ir.Instruct(name=name, sizes=sizes, args=args, type=t):
@@ -140,6 +115,19 @@ def _vector(e: ir.Ramp | ir.Broadcast | ir.VectorReduce | ir.Gather | ir.Move | 
             return f"instruct<{name}:{t}{given}>({_list(*args)})"
         case _:
             assert_never(e)
+
+
+def _call(e: ir.Select | ir.Ramp | ir.VectorReduce | ir.Gather) -> str:
+    name = NAMES[type(e)]
+    fields = (getattr(e, field) for field in CALLS[name][1])
+    by = f"<{e.op}>" if isinstance(e, ir.VectorReduce) else ""
+    return f"{name}{by}({', '.join(map(_field, fields))})"
+
+
+def _field(value: ir.Expr | int | tuple[int, ...]) -> str:
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(str, value))}]"
+    return str(value) if isinstance(value, int) else _expr(value, 0)
 
 
 def _lines(s: ir.Stmt, depth: int) -> list[str]:
