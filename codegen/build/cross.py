@@ -31,14 +31,14 @@ def cross_commands(machine: str) -> list[tuple[str, ...]]:
     """Commands that compile C for another machine, the preferred one first; what of them is not
     installed is left out. clang needs the C library that comes with gcc."""
     triple = f"{machine}-linux-gnu"
-    found: list[tuple[str, ...]] = []
+    commands: list[tuple[str, ...]] = []
     if shutil.which(f"{triple}-gcc"):
-        found.append((f"{triple}-gcc",))
+        commands.append((f"{triple}-gcc",))
     if shutil.which("clang") and Path(f"/usr/{triple}/include/stdio.h").exists():
-        found.append(("clang", f"--target={triple}"))
+        commands.append(("clang", f"--target={triple}"))
     if find_spec("ziglang"):
-        found.append((sys.executable, "-m", "ziglang", "cc", "-target", f"{machine}-linux-musl"))
-    return found
+        commands.append((sys.executable, "-m", "ziglang", "cc", "-target", f"{machine}-linux-musl"))
+    return commands
 
 
 def no_cross_compiler(machine: str) -> ToolError:

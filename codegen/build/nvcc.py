@@ -68,15 +68,15 @@ def find_nvcc() -> tuple[str, ...]:
     """$NVCC, else nvcc on the path or where the toolkit installs it. ToolError says what to install."""
     if wanted := shlex.split(os.environ.get("NVCC", "")):
         return tuple(wanted)
-    found = shutil.which("nvcc") or shutil.which("nvcc", path="/usr/local/cuda/bin")
-    if found is None:
+    path = shutil.which("nvcc") or shutil.which("nvcc", path="/usr/local/cuda/bin")
+    if path is None:
         raise ToolError(
             Diagnostic(
                 "no nvcc: the CUDA toolkit is not installed",
                 hint="install it from NVIDIA, or name its nvcc with the environment variable NVCC",
             )
         )
-    return (found,)
+    return (path,)
 
 
 @cache
@@ -183,7 +183,7 @@ def _kind_flags(kind: CudaOutput, archs: Sequence[str]) -> list[str]:
 
 def resources(said: str) -> list[Resources]:
     """The functions of ptxas's report, in its order."""
-    found: list[Resources] = []
+    kernels: list[Resources] = []
     function, arch, frame = "", "", (0, 0, 0)
     for line in said.splitlines():
         if match := _FUNCTION.search(line):
@@ -196,6 +196,6 @@ def resources(said: str) -> list[Resources]:
                 function, arch, int(match[1]), frame[0], frame[1] + frame[2],
                 int(shared[1]) if shared else 0,
             )  # fmt: skip
-            found.append(used)
+            kernels.append(used)
             function = ""
-    return found
+    return kernels

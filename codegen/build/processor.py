@@ -73,8 +73,8 @@ def processor_features() -> frozenset[str]:
     """What the processor has, whatever is pretended."""
     if CPUINFO.exists():
         text = CPUINFO.read_text(encoding="utf-8", errors="replace")
-        found = re.search(r"^(?:flags|Features)\s*:(.*)$", text, re.MULTILINE)
-        return frozenset(found[1].split()) if found else frozenset()
+        flags = re.search(r"^(?:flags|Features)\s*:(.*)$", text, re.MULTILINE)
+        return frozenset(flags[1].split()) if flags else frozenset()
     if platform.system() == "Darwin":
         said = sysctl("machdep.cpu.features") + " " + sysctl("machdep.cpu.leaf7_features")
         return frozenset(said.lower().replace(".", "_").split())

@@ -99,8 +99,8 @@ def _place(i: Instruction) -> Span | None:
 def _lines(r: Refused) -> Iterator[str]:
     """The lines of the text that the compiler names, in its order."""
     text = r.text.split("\n")
-    for found in re.finditer(rf"(?<![\w.]){re.escape(r.file)}[:(](\d+)", r.said):
-        number = int(found[1])
+    for match in re.finditer(rf"(?<![\w.]){re.escape(r.file)}[:(](\d+)", r.said):
+        number = int(match[1])
         if 0 < number <= len(text):
             yield text[number - 1]
 
@@ -113,9 +113,9 @@ def _prints(t: Template, line: str) -> bool:
 
 def _first_error(said: str) -> str:
     """Without the place, which is in a file that is gone; else the first line there is."""
-    found = _ERROR.search(said)
+    match = _ERROR.search(said)
     lines = [line.strip() for line in said.splitlines() if line.strip()]
-    text = found[1] if found else lines[0] if lines else "it does not say why"
+    text = match[1] if match else lines[0] if lines else "it does not say why"
     return _shortened(_OPTION.sub("", text))
 
 

@@ -82,8 +82,8 @@ def compile_with(arguments: Sequence[str], made: Path) -> subprocess.CompletedPr
     if answer.returncode != 0:
         said = answer.stderr + answer.stdout
         for sign, hint in _FAILURES:
-            if found := sign.search(said):
-                begin = said.rfind("\n", 0, found.start()) + 1
+            if match := sign.search(said):
+                begin = said.rfind("\n", 0, match.start()) + 1
                 line = said[begin:].splitlines()[0].strip()[:200]
                 raise ToolError(Diagnostic(f"`{arguments[0]}` failed: {line}", hint=hint))
     return answer

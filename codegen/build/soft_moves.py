@@ -76,10 +76,10 @@ def _cast(m: re.Match[str], bits: int) -> Operation:
 
 
 def _cast_kind(text: str, bits: int) -> tuple[str, int]:
-    found = re.fullmatch(r"(ps|pd|si)(\d*)", text)
-    assert found is not None
-    t = {"ps": "f32", "pd": "f64", "si": "i32"}[found[1]]
-    return t, int(found[2] or bits)
+    match = re.fullmatch(r"(ps|pd|si)(\d*)", text)
+    assert match is not None
+    t = {"ps": "f32", "pd": "f64", "si": "i32"}[match[1]]
+    return t, int(match[2] or bits)
 
 
 def _broadcast_lane(m: re.Match[str], bits: int) -> Operation:

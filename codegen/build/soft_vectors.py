@@ -71,10 +71,10 @@ def functions_for(text: str) -> str:
 
 def soft_function(name: str) -> str | None:
     """The C function `soft` + name; None where AVX2 has the intrinsic, or there is no such function."""
-    found = _NAME.fullmatch(name)
-    if found is None:
+    match = _NAME.fullmatch(name)
+    if match is None:
         return None
-    bits, masking, rest = int(found[1] or 128), found[2] or "", found[3]
+    bits, masking, rest = int(match[1] or 128), match[2] or "", match[3]
     if bits < 512 and _OWN_MASKS.match(name):
         return None
     masking = masking.replace("mmask", "mask")
@@ -86,10 +86,10 @@ def soft_function(name: str) -> str | None:
 
 
 def _lanewise(name: str, bits: int, masking: str, rest: str) -> str | None:
-    found = _LANEWISE.fullmatch(rest)
-    if found is None:
+    match = _LANEWISE.fullmatch(rest)
+    if match is None:
         return None
-    stem, suffix = found[1], found[2]
+    stem, suffix = match[1], match[2]
     t = lane_type(suffix)
     row = lanes_of(stem, t)
     if row is None or not (bits == 512 or masking or t in row.own.split()):

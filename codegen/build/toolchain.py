@@ -58,14 +58,14 @@ def find_compiler(machine: str = "") -> Compiler:
             return crossing[0]
         raise no_cross_compiler(machine)
     if wanted := shlex.split(os.environ.get("CC", "")):
-        if found := _probe(tuple(wanted)):
-            return found
+        if compiler := _probe(tuple(wanted)):
+            return compiler
         raise ToolError(
             Diagnostic(f"the C compiler `{' '.join(wanted)}`, named by CC, does not run")
         )
     for command in _commands():
-        if found := _probe(command):
-            return found
+        if compiler := _probe(command):
+            return compiler
     raise ToolError(
         Diagnostic("no C compiler: install gcc or clang, or `pip install 'hbc[zig]'` (ziglang)")
     )
@@ -73,7 +73,7 @@ def find_compiler(machine: str = "") -> Compiler:
 
 def all_compilers() -> list[Compiler]:
     """Every compiler that runs here, the preferred one first, CC aside."""
-    return [found for c in _commands() if (found := _probe(c))]
+    return [compiler for c in _commands() if (compiler := _probe(c))]
 
 
 def _commands() -> list[tuple[str, ...]]:
@@ -87,7 +87,7 @@ def _commands() -> list[tuple[str, ...]]:
 
 def cross_compilers(machine: str) -> list[Compiler]:
     """Every compiler here that makes code for another machine, the preferred one first."""
-    return [found for c in cross_commands(machine) if (found := _probe(c))]
+    return [compiler for c in cross_commands(machine) if (compiler := _probe(c))]
 
 
 @cache
@@ -289,8 +289,8 @@ def folder_of(out: Path) -> Path:
 def _archiver(compiler: Compiler) -> list[str]:
     if compiler.kind == "zig":
         return [*compiler.command[:-1], "ar"]
-    if found := shutil.which("ar") or shutil.which("llvm-ar"):
-        return [found]
+    if path := shutil.which("ar") or shutil.which("llvm-ar"):
+        return [path]
     raise ToolError(Diagnostic("no `ar` for making a static library: install binutils"))
 
 

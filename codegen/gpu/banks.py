@@ -51,16 +51,16 @@ def bank_uses(kernel: Kernel) -> list[BankUse]:
     tiles = frozenset(
         n.buffer for n in nodes(kernel.body) if isinstance(n, ir.Allocate) and n.memory in TILES
     )
-    found: dict[tuple[str, bool, int], BankUse] = {}
+    worst: dict[tuple[str, bool, int], BankUse] = {}
     for nest, names in _nests(kernel.body, {}) if shared else ():
         accesses = dict.fromkeys(nest_accesses(nest, shared, tiles=tiles, outside=names))
         for a in accesses:
             use = _use(a, shared[a.buffer])
             if use is not None:
                 key = (use.buffer, use.stores, use.bytes)
-                if key not in found or found[key].wavefronts < use.wavefronts:
-                    found[key] = use
-    return list(found.values())
+                if key not in worst or worst[key].wavefronts < use.wavefronts:
+                    worst[key] = use
+    return list(worst.values())
 
 
 def _nests(

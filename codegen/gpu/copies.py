@@ -209,9 +209,9 @@ class _Work:
         return made
 
     def _fresh(self, name: str) -> str:
-        found = unused(name, self.taken)
-        self.taken.add(found)
-        return found
+        unique = unused(name, self.taken)
+        self.taken.add(unique)
+        return unique
 
 
 def _joined(s: ir.Block) -> ir.Stmt:

@@ -77,27 +77,27 @@ def fragment_kinds(
         for n in nodes(body)
         if isinstance(n, ir.Allocate) and n.memory in TILES_OF_LANES
     }
-    found: dict[str, FragmentKind] = {}
+    kinds: dict[str, FragmentKind] = {}
     for n in nodes(body) if elements else ():
         if isinstance(n, ir.Instruct):
             for operand, x in enumerate(n.args):
                 if isinstance(x, ir.Load) and x.buffer in elements:
                     new = FragmentKind(instructions[n.name], operand, elements[x.buffer])
-                    known = found.setdefault(x.buffer, new)
+                    known = kinds.setdefault(x.buffer, new)
                     if not np.array_equal(known.elements, new.elements):
                         raise InternalError(f"fragments: `{x.buffer}` is held in two ways")
     together = list(_together(body, frozenset(elements)))
-    while (before := len(found)) < len(elements):
+    while (before := len(kinds)) < len(elements):
         for names in together:
-            known_one = next((found[t] for t in names if t in found), None)
+            known_one = next((kinds[t] for t in names if t in kinds), None)
             for t in names if known_one is not None else ():
                 assert known_one is not None
                 kind = FragmentKind(known_one.instruction, known_one.operand, elements[t])
-                found.setdefault(t, kind)
-        if len(found) == before:
-            unknown = next(t for t in elements if t not in found)
+                kinds.setdefault(t, kind)
+        if len(kinds) == before:
+            unknown = next(t for t in elements if t not in kinds)
             raise InternalError(f"fragments: no product says what `{unknown}` is")
-    return found
+    return kinds
 
 
 def _together(body: ir.Stmt, tiles: frozenset[str]) -> Iterator[list[str]]:

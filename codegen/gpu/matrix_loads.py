@@ -92,9 +92,9 @@ def matrix_load(value: ir.Expr, kind: FragmentKind) -> MatrixLoad | None:
         if at is None or (modulus % run or remainder % run or (at % run).any()):
             continue
         rows = tuple(tuple(int(x) for x in row) for row in at)
-        found = MatrixLoad(value.buffer, transposed, count, run, base, rows)
-        if found.address(base) is not None:
-            return found
+        load = MatrixLoad(value.buffer, transposed, count, run, base, rows)
+        if load.address(base) is not None:
+            return load
     return None
 
 

@@ -97,26 +97,26 @@ def _opened(s: ir.Stmt) -> tuple[list[ir.Allocate], list[tuple[str, ir.Expr]], l
 
 def _data(names: Sequence[tuple[str, ir.Expr]], stored: Collection[str]) -> set[str]:
     """The names whose values depend on what the loop stores."""
-    found: set[str] = set()
+    data_names: set[str] = set()
     for name, value in names:
         reads = any(isinstance(n, ir.Load) and n.buffer in stored for n in nodes(value))
-        if reads or not free_variables(value).isdisjoint(found):
-            found.add(name)
-    return found
+        if reads or not free_variables(value).isdisjoint(data_names):
+            data_names.add(name)
+    return data_names
 
 
 def _is_copy(s: ir.Stmt, slots: set[str], stored: set[str], late: set[str]) -> bool:
     """Whether the statement fills these buffers from what the loop does not store."""
-    found = list(nodes(s))
-    own = {n.buffer for n in found if isinstance(n, ir.Allocate)}
-    targets = {n.buffer for n in found if isinstance(n, ir.Store)} - own
-    sources = {n.buffer for n in found if isinstance(n, ir.Load)} - own
+    below = list(nodes(s))
+    own = {n.buffer for n in below if isinstance(n, ir.Allocate)}
+    targets = {n.buffer for n in below if isinstance(n, ir.Store)} - own
+    sources = {n.buffer for n in below if isinstance(n, ir.Load)} - own
     return (
         bool(targets)
         and targets <= slots
         and sources.isdisjoint(stored)
         and free_variables(s).isdisjoint(late)
-        and not any(isinstance(n, ir.Barrier | ir.CopyCommit | ir.CopyWait) for n in found)
+        and not any(isinstance(n, ir.Barrier | ir.CopyCommit | ir.CopyWait) for n in below)
     )
 
 

@@ -59,10 +59,10 @@ def split_place(index: Linear, bits: Bits) -> tuple[Linear, Linear]:
 def refuse_swizzled(s: ir.Stmt) -> None:
     """HbcError where a fragment is loaded from or stored to a swizzled array as a whole, by an instruction
     that cannot do that."""
-    found = list(nodes(s))
-    allocated = {a.buffer: a for a in found if isinstance(a, ir.Allocate)}
+    below = list(nodes(s))
+    allocated = {a.buffer: a for a in below if isinstance(a, ir.Allocate)}
     swizzled = {name: a.swizzle for name, a in allocated.items() if a.swizzle is not None}
-    for n in found if swizzled else ():
+    for n in below if swizzled else ():
         if isinstance(n, ir.Store) and isinstance(n.value, ir.Load):
             for one, other in ((n.buffer, n.value.buffer), (n.value.buffer, n.buffer)):
                 if one in swizzled and other in allocated:

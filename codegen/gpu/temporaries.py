@@ -228,10 +228,10 @@ def _reach(n: ir.Node, buffer: str, facts: Facts) -> int | None:
     if isinstance(n, ir.For):
         facts = facts.with_range(n.var, Interval(n.start, sub(add(n.start, n.extent), 1)))
     for c in children(n):
-        found = _reach(c, buffer, facts)
-        if found is None:
+        reach = _reach(c, buffer, facts)
+        if reach is None:
             return None
-        most = max(most, found)
+        most = max(most, reach)
     return most
 
 
@@ -314,14 +314,14 @@ def _with_accesses(s: ir.Stmt, f: Callable[[ir.Load | ir.Store], ir.Load | ir.St
     """The statement with `f` applied to all its accesses."""
 
     def expr(e: ir.Expr) -> ir.Expr:
-        found = f(e) if isinstance(e, ir.Load) else e
-        assert not isinstance(found, ir.Store)
-        return found
+        access = f(e) if isinstance(e, ir.Load) else e
+        assert not isinstance(access, ir.Store)
+        return access
 
     def stmt(s: ir.Stmt) -> ir.Stmt:
         s = map_stmt(s, lambda e: rewrite(e, expr), stmt)
-        found = f(s) if isinstance(s, ir.Store) else s
-        assert not isinstance(found, ir.Load)
-        return found
+        access = f(s) if isinstance(s, ir.Store) else s
+        assert not isinstance(access, ir.Load)
+        return access
 
     return stmt(s)

@@ -201,26 +201,26 @@ def check_owners(s: ir.Allocate, uses: Sequence[PrivateUse]) -> None:
         if u.access.warp != uses[0].access.warp or (first[:count] != u.by_thread[:count]).any():
             raise _elsewhere(s, u.access.node)
         first = u.by_thread if len(u.by_thread) > len(first) else first
-        found = elements(u.access)
-        shifts = None if found is None else differences(found.base, Linear(0))
-        if found is None or shifts is None:
+        held = elements(u.access)
+        shifts = None if held is None else differences(held.base, Linear(0))
+        if held is None or shifts is None:
             raise _elsewhere(s, u.access.node)
         for shift in shifts:
-            _note_owners(low, high, found, shift)
+            _note_owners(low, high, held, shift)
         lanes = WARP if u.access.warp else 1
         if ((high >= 0) & (low // lanes != high // lanes)).any():
             raise _elsewhere(s, u.access.node)
 
 
-def _note_owners(low: Numbers, high: Numbers, found: Elements, shift: int) -> None:
+def _note_owners(low: Numbers, high: Numbers, held: Elements, shift: int) -> None:
     """Widens the ranges of who touches each element. Elements beyond the buffer are those that
     conditions exclude."""
-    start = found.first + shift
-    at, end = max(start, 0), min(start + len(found.low), len(low))
+    start = held.first + shift
+    at, end = max(start, 0), min(start + len(held.low), len(low))
     if at < end:
         inside = slice(at - start, end - start)
-        low[at:end] = np.minimum(low[at:end], found.low[inside])
-        high[at:end] = np.maximum(high[at:end], found.high[inside])
+        low[at:end] = np.minimum(low[at:end], held.low[inside])
+        high[at:end] = np.maximum(high[at:end], held.high[inside])
 
 
 def _dense(s: ir.Allocate, uses: Sequence[PrivateUse]) -> tuple[list[ir.Expr], int]:
@@ -228,12 +228,12 @@ def _dense(s: ir.Allocate, uses: Sequence[PrivateUse]) -> tuple[list[ir.Expr], i
     if all(u.inner.is_constant for u in uses):
         places = sorted({u.inner.constant + o for u in uses for o in u.access.offsets})
         rank = {place: n for n, place in enumerate(places)}
-        found = [rank[u.inner.constant + u.access.offsets[0]] for u in uses]
+        indices = [rank[u.inner.constant + u.access.offsets[0]] for u in uses]
         if all(
             n % len(u.access.offsets) == 0 and _keeps(u, rank, n)
-            for n, u in zip(found, uses, strict=True)
+            for n, u in zip(indices, uses, strict=True)
         ):
-            return [ir.const_index(n) for n in found], len(places)
+            return [ir.const_index(n) for n in indices], len(places)
     forms = [u.inner for u in uses]
     extent = int(s.extent.value) if isinstance(s.extent, ir.Const) else MOST_HELD
     for c, n in sorted(max(uses, key=lambda u: len(u.digits)).digits, reverse=True):
@@ -286,8 +286,8 @@ def _index(u: PrivateUse, inner: ir.Expr) -> ir.Expr:
 
 def with_indices(s: ir.Stmt, new: dict[int, ir.Expr]) -> ir.Stmt:
     def load(e: ir.Expr) -> ir.Expr:
-        found = new.get(id(e)) if isinstance(e, ir.Load) else None
-        return replace(e, index=found) if isinstance(e, ir.Load) and found is not None else e
+        index = new.get(id(e)) if isinstance(e, ir.Load) else None
+        return replace(e, index=index) if isinstance(e, ir.Load) and index is not None else e
 
     made = map_stmt(s, lambda e: rewrite(e, load), lambda c: with_indices(c, new))
     if isinstance(made, ir.Store) and id(s) in new:

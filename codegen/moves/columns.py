@@ -85,8 +85,8 @@ class Group:
     def of_lane(self, values: Numbers, cared: Lanes) -> str:
         """An integer for each lane that holds something: a formula, or a table."""
         values, cared = padded(self, values), padded(self, cared)
-        if (found := formula(values, cared)) is not None:
-            return found
+        if (expression := formula(values, cared)) is not None:
+            return expression
         key = tuple(int(v) if c else 0 for v, c in zip(values, cared, strict=True))
         table = self.tables.setdefault(key, f"table{len(self.tables)}")
         return f"{table}[lane]"

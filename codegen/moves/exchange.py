@@ -40,10 +40,10 @@ class Price:
 
 def price(group: Group, columns: Sequence[Column]) -> Price:
     """For columns that read registers; shared memory serves only where elements change lanes."""
-    found = shared(group, columns)
-    served = {number for shuffle in found.shuffles for number in shuffle.registers}
+    exchange = shared(group, columns)
+    served = {number for shuffle in exchange.shuffles for number in shuffle.registers}
     crossing = bool(served)
-    total = sum(_shared_price(shuffle) for shuffle in found.shuffles)
+    total = sum(_shared_price(shuffle) for shuffle in exchange.shuffles)
     for number, column in enumerate(columns):
         if number in served:
             continue
@@ -121,13 +121,13 @@ def _read(
     group: Group, columns: Sequence[Column], stored: Sequence[str]
 ) -> list[tuple[Numbers, Numbers]]:
     """For each column the lane and the register (-1: nothing) that each lane reads."""
-    found = []
+    sources = []
     for column in columns:
         cared = column.array >= 0
         lane, register, names = where(group, column)
         numbers = np.array([stored.index(name) for name in names] or [0])
-        found.append((lane, np.where(cared, numbers[register], -1)))
-    return found
+        sources.append((lane, np.where(cared, numbers[register], -1)))
+    return sources
 
 
 def exchanged(group: Group, columns: Sequence[Column], start: int) -> tuple[list[Column], int]:

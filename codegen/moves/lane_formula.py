@@ -24,8 +24,8 @@ def formula(values: Numbers, cared: Lanes, lane: str = LANE) -> str | None:
     """An expression that gives `values[l]` in lane l, for all lanes cared about; None when none of the
     kinds tried does. Values are not negative."""
     key = tuple(int(v) if c else -1 for v, c in zip(values, cared, strict=True))
-    found = _fitted(key)
-    return None if found is None else found.replace(LANE, lane)
+    fitted = _fitted(key)
+    return None if fitted is None else fitted.replace(LANE, lane)
 
 
 def condition(mask: Lanes, cared: Lanes, lane: str = LANE) -> str:
@@ -40,24 +40,24 @@ def _fitted(key: tuple[int, ...]) -> str | None:
     values = np.array(key, dtype=np.int64)[lanes]
     if lanes.size == 0 or (values == values[0]).all():
         return str(values[0]) if lanes.size else "0"
-    if (found := _affine(lanes, values)) is not None:
-        return found
+    if (expression := _affine(lanes, values)) is not None:
+        return expression
     if (lanes ^ values == lanes[0] ^ values[0]).all():
         return f"{LANE} ^ {lanes[0] ^ values[0]}"
     count = len(key)
-    if (found := _fitted_in_groups(lanes, values, count)) is not None:
-        return found
+    if (expression := _fitted_in_groups(lanes, values, count)) is not None:
+        return expression
     return _in_digits(lanes, values, count)
 
 
 def _fitted_in_groups(lanes: Numbers, values: Numbers, count: int) -> str | None:
     inner = [d for d in _divisors(count) if 1 < d < count]
     for group in (count, *inner):
-        if (found := _in_groups(lanes, values, group, count)) is not None:
-            return found
+        if (expression := _in_groups(lanes, values, group, count)) is not None:
+            return expression
     for group in reversed(inner):
-        if (found := _by_group(lanes, values, group, count)) is not None:
-            return found
+        if (expression := _by_group(lanes, values, group, count)) is not None:
+            return expression
     return None
 
 
@@ -71,8 +71,8 @@ def _by_group(lanes: Numbers, values: Numbers, group: int, count: int) -> str | 
         return None
     key = np.full(count // group, -1)
     key[outer] = values[first]
-    found = _fitted(tuple(key.tolist()))
-    return None if found is None else _within(found, f"{LANE} / {group}")
+    expression = _fitted(tuple(key.tolist()))
+    return None if expression is None else _within(expression, f"{LANE} / {group}")
 
 
 def _in_digits(lanes: Numbers, values: Numbers, count: int) -> str | None:
@@ -91,8 +91,8 @@ def _in_digits(lanes: Numbers, values: Numbers, count: int) -> str | None:
 def _simply(lanes: Numbers, values: Numbers, count: int) -> str | None:
     if (values == values[0]).all():
         return str(values[0])
-    found = _affine(lanes, values)
-    return found if found is not None else _fitted_in_groups(lanes, values, count)
+    expression = _affine(lanes, values)
+    return expression if expression is not None else _fitted_in_groups(lanes, values, count)
 
 
 def closed(text: str) -> str:
@@ -123,14 +123,14 @@ def _in_groups(lanes: Numbers, values: Numbers, group: int, count: int) -> str |
     base = int(rest.min())
     text = LANE if group == count else f"{LANE} % {group}"
     prefix = [] if not step else [_times(abs(step), f"{LANE} / {group}")]
-    if (found := _affine(inner, rest)) is not None:
-        return _added(step, prefix, [], _within(found, text))
+    if (expression := _affine(inner, rest)) is not None:
+        return _added(step, prefix, [], _within(expression, text))
     for low in sorted({0, base}):
         start = [str(low)] if low else []
         least = int(rest.max()) - low + 1
         for modulus in range(least, min(WIDEST, max(count, least)) + 1):
-            if (found := _modular(inner, rest - low, modulus, group)) is not None:
-                return _added(step, prefix, start, _within(found, text))
+            if (expression := _modular(inner, rest - low, modulus, group)) is not None:
+                return _added(step, prefix, start, _within(expression, text))
     return None
 
 

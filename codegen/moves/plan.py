@@ -88,9 +88,9 @@ def make(plan: Plan, row: Locations) -> int:
         return registers[0]
     fresh = next((at for at, r in enumerate(registers) if r not in plan.firsts), 0)
     registers = registers[fresh:] + registers[:fresh]
-    found = _one_instruction(plan, row, registers)
-    if found is not None:
-        return found
+    number = _one_instruction(plan, row, registers)
+    if number is not None:
+        return number
     if (row == ZERO).any():
         inner = make(plan, np.where(row == ZERO, UNDEFINED, row))
         kept = np.where(row >= 0, np.arange(lanes), np.where(row == ZERO, ZERO, UNDEFINED))
@@ -110,7 +110,7 @@ def _one_instruction(plan: Plan, row: Locations, registers: list[int]) -> int | 
     if len(registers) > 2:
         return None
     lanes = plan.table.lanes
-    found: list[tuple[int, Fit, tuple[int, ...]]] = []
+    candidates: list[tuple[int, Fit, tuple[int, ...]]] = []
     for operands in {tuple(registers): None, tuple(registers[::-1]): None}:
         local = row.copy()
         for place, register in enumerate(operands):
@@ -118,10 +118,10 @@ def _one_instruction(plan: Plan, row: Locations, registers: list[int]) -> int | 
             local[here] = row[here] % lanes + place * lanes
         fits = fitting(plan.table, len(operands), local)
         if fits is not None:
-            found.append((plan.table.forms.index(fits.form), fits, operands))
-    if not found:
+            candidates.append((plan.table.forms.index(fits.form), fits, operands))
+    if not candidates:
         return None
-    _, fits, operands = min(found, key=lambda one: one[0])
+    _, fits, operands = min(candidates, key=lambda one: one[0])
     if len(registers) == 1:
         local = np.where(row >= 0, row % lanes, row)
         doubled = fitting_doubled(plan.table, local, fits.form.cost)
@@ -132,10 +132,10 @@ def _one_instruction(plan: Plan, row: Locations, registers: list[int]) -> int | 
 
 def _must(plan: Plan, local: Locations, operands: tuple[int, ...]) -> int:
     """By the one instruction that every table has for this."""
-    found = fitting(plan.table, len(operands), local)
-    if found is None:
+    fit = fitting(plan.table, len(operands), local)
+    if fit is None:
         raise InternalError(f"the table {plan.table.name} has no instruction for {local.tolist()}")
-    return plan.value(found, operands)
+    return plan.value(fit, operands)
 
 
 def _merged(plan: Plan, row: Locations, later: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> int:
@@ -175,8 +175,8 @@ def _blended_first(plan: Plan, row: Locations) -> int | None:
     local = np.where(row >= 0, row % lanes, row).astype(np.int32)
     if _in_place(local):
         return whole
-    found = fitting(plan.table, 1, local)
-    return None if found is None else plan.value(found, (whole,))
+    fit = fitting(plan.table, 1, local)
+    return None if fit is None else plan.value(fit, (whole,))
 
 
 def _by_blocks(plan: Plan, row: Locations, register: int) -> int:

@@ -52,12 +52,14 @@ def _other(group: Group, column: Column) -> bool:
     return not read.size or any(isinstance(group.held[n], InMemory) for n in read)
 
 
-def received(group: Group, columns: Sequence[Column], found: Shared, base: str) -> dict[int, str]:
+def received(
+    group: Group, columns: Sequence[Column], shuffles: Shared, base: str
+) -> dict[int, str]:
     """Prints the shuffles. The expressions of the columns that they serve, by number."""
     texts: dict[int, str] = {}
-    for shuffle in found.shuffles:
+    for shuffle in shuffles.shuffles:
         first = f"{base}_{shuffle.registers[0]}"
-        value = selected(group, np.maximum(shuffle.sent, 0), shuffle.sent >= 0, found.names)
+        value = selected(group, np.maximum(shuffle.sent, 0), shuffle.sent >= 0, shuffles.names)
         if "?" in value:
             value = group.named(value, f"{first}_sent")
         there = group.of_lane(np.maximum(shuffle.sender, 0), shuffle.sender >= 0)

@@ -38,16 +38,16 @@ def index_bounds(loops: Sequence[ir.For], body: ir.Stmt) -> list[Bound] | None:
     known, as for elements of 64 bits."""
     if any(_element(n) == I64 for n in nodes(body)):
         return None
-    found = _Found()
+    bounds = _Bounds()
     try:
         for loop in loops:
-            found.names[loop.var] = _last(loop, found)
+            bounds.names[loop.var] = _last(loop, bounds)
         if loops and loops[0].marks.resident is not None:
-            _tiles(loops, found)
-        _statement(body, found)
+            _tiles(loops, bounds)
+        _statement(body, bounds)
     except TooWide:
         return None
-    return _outermost(found.largest.values())
+    return _outermost(bounds.largest.values())
 
 
 def _element(n: ir.Node) -> DType | None:
@@ -58,7 +58,7 @@ def _element(n: ir.Node) -> DType | None:
 
 
 @dataclass(slots=True)
-class _Found:
+class _Bounds:
     """Bounds of names in scope; of each set of terms, the largest coefficients seen."""
 
     names: dict[str, Bound] = field(default_factory=dict)
@@ -85,118 +85,118 @@ def _outermost(bounds: Iterable[Bound]) -> list[Bound]:
     return [b for b in kept if set(b) != {()} or b[()] > LIMIT]
 
 
-def _tiles(loops: Sequence[ir.For], found: _Found) -> None:
+def _tiles(loops: Sequence[ir.For], bounds: _Bounds) -> None:
     """How far the count of all iterations goes, where each block takes every so many-th."""
     count: Bound = _ONE
     for loop in loops:
-        count = _product(count, _bound(loop.extent, found))
-    found.note(_sum(count, {(): MOST_RESIDENT}))
+        count = _product(count, _bound(loop.extent, bounds))
+    bounds.note(_sum(count, {(): MOST_RESIDENT}))
 
 
-def _last(loop: ir.For, found: _Found) -> Bound:
+def _last(loop: ir.For, bounds: _Bounds) -> Bound:
     """Of a loop's variable, and of where it ends."""
-    return found.note(_sum(_bound(loop.start, found), _bound(loop.extent, found)))
+    return bounds.note(_sum(_bound(loop.start, bounds), _bound(loop.extent, bounds)))
 
 
-def _statement(s: ir.Stmt, found: _Found) -> None:
+def _statement(s: ir.Stmt, bounds: _Bounds) -> None:
     match s:
         case ir.For(var=var, body=body):
-            last = _last(s, found)
-            outer = found.names.get(var)
-            found.names[var] = last
-            found.seen.clear()
-            _statement(body, found)
-            _restore(var, outer, found)
+            last = _last(s, bounds)
+            outer = bounds.names.get(var)
+            bounds.names[var] = last
+            bounds.seen.clear()
+            _statement(body, bounds)
+            _restore(var, outer, bounds)
         case ir.LetStmt(name=name, value=value, body=body):
-            outer = found.names.get(name)
-            _name(name, value, found)
-            _statement(body, found)
-            _restore(name, outer, found)
+            outer = bounds.names.get(name)
+            _name(name, value, bounds)
+            _statement(body, bounds)
+            _restore(name, outer, bounds)
         case ir.Allocate(body=body):
-            _statement(body, found)
+            _statement(body, bounds)
         case _:
             for child in children(s):
                 if isinstance(child, ir.Stmt):
-                    _statement(child, found)
+                    _statement(child, bounds)
                 else:
-                    _within(child, found)
+                    _within(child, bounds)
 
 
-def _restore(name: str, outer: Bound | None, found: _Found) -> None:
-    found.seen.clear()
+def _restore(name: str, outer: Bound | None, bounds: _Bounds) -> None:
+    bounds.seen.clear()
     if outer is None:
-        del found.names[name]
+        del bounds.names[name]
     else:
-        found.names[name] = outer
+        bounds.names[name] = outer
 
 
-def _name(name: str, value: ir.Expr, found: _Found) -> None:
+def _name(name: str, value: ir.Expr, bounds: _Bounds) -> None:
     """Binds a name to the bound of what it stands for, where that is an index."""
     if value.type.element == I64:
-        bound = _bound(value, found)
+        bound = _bound(value, bounds)
     else:
-        _within(value, found)
+        _within(value, bounds)
         bound = _ONE
-    found.names[name] = bound
-    found.seen.clear()
+    bounds.names[name] = bound
+    bounds.seen.clear()
 
 
-def _within(e: ir.Expr, found: _Found) -> None:
+def _within(e: ir.Expr, bounds: _Bounds) -> None:
     """The indices inside of an expression of any type."""
     if e.type.element == I64:
-        _bound(e, found)
+        _bound(e, bounds)
     elif isinstance(e, ir.Let):
-        outer = found.names.get(e.name)
-        _name(e.name, e.value, found)
-        _within(e.body, found)
-        _restore(e.name, outer, found)
+        outer = bounds.names.get(e.name)
+        _name(e.name, e.value, bounds)
+        _within(e.body, bounds)
+        _restore(e.name, outer, bounds)
     else:
         for operand in operands(e):
-            _within(operand, found)
+            _within(operand, bounds)
 
 
-def _bound(e: ir.Expr, found: _Found) -> Bound:
+def _bound(e: ir.Expr, bounds: _Bounds) -> Bound:
     """Of the magnitude of an index; it and all that it is computed from are noted."""
-    known = found.seen.get(id(e))
+    known = bounds.seen.get(id(e))
     if known is None:
-        known = found.note(_computed(e, found))
-        found.seen[id(e)] = known
+        known = bounds.note(_computed(e, bounds))
+        bounds.seen[id(e)] = known
     return known
 
 
-def _computed(e: ir.Expr, found: _Found) -> Bound:
+def _computed(e: ir.Expr, bounds: _Bounds) -> Bound:
     match e:
         case ir.Const(value=v):
             return {(): abs(float(v))}
         case ir.Var(name=name):
-            return found.names.get(name, {(name,): 1.0})
+            return bounds.names.get(name, {(name,): 1.0})
         case ir.Binary():
-            return _binary(e, found)
+            return _binary(e, bounds)
         case ir.Unary(op=ir.UnaryOp.NEG | ir.UnaryOp.ABS, a=a):
-            return _bound(a, found)
+            return _bound(a, bounds)
         case ir.Select(condition=c, a=a, b=b):
-            _within(c, found)
-            return _either(_bound(a, found), _bound(b, found))
+            _within(c, bounds)
+            return _either(_bound(a, bounds), _bound(b, bounds))
         case ir.Cast(value=v):
-            _within(v, found)
+            _within(v, bounds)
             return _of_type(v.type.element)
         case ir.Let(name=name, value=value, body=body):
-            outer = found.names.get(name)
-            _name(name, value, found)
-            bound = _bound(body, found)
-            _restore(name, outer, found)
+            outer = bounds.names.get(name)
+            _name(name, value, bounds)
+            bound = _bound(body, bounds)
+            _restore(name, outer, bounds)
             return bound
         case ir.Ramp(base=base, stride=stride, lanes=lanes):
-            steps = _product(_bound(stride, found), {(): float(lanes)})
-            return _sum(_bound(base, found), steps)
+            steps = _product(_bound(stride, bounds), {(): float(lanes)})
+            return _sum(_bound(base, bounds), steps)
         case ir.Broadcast(value=v):
-            return _bound(v, found)
+            return _bound(v, bounds)
         case _:
             raise TooWide
 
 
-def _binary(e: ir.Binary, found: _Found) -> Bound:
-    a, b = _bound(e.a, found), _bound(e.b, found)
+def _binary(e: ir.Binary, bounds: _Bounds) -> Bound:
+    a, b = _bound(e.a, bounds), _bound(e.b, bounds)
     match e.op:
         case ir.Op.ADD | ir.Op.SUB:
             return _sum(a, b)
@@ -208,7 +208,7 @@ def _binary(e: ir.Binary, found: _Found) -> Bound:
         case ir.Op.MOD:
             return b
         case ir.Op.MIN | ir.Op.MAX:
-            return _clamped(e, found) or _either(a, b)
+            return _clamped(e, bounds) or _either(a, b)
         case ir.Op.AND | ir.Op.OR | ir.Op.XOR:
             return _sum(_sum(a, b), _ONE)
         case ir.Op.SHR:
@@ -217,13 +217,13 @@ def _binary(e: ir.Binary, found: _Found) -> Bound:
             raise TooWide
 
 
-def _clamped(e: ir.Binary, found: _Found) -> Bound | None:
+def _clamped(e: ir.Binary, bounds: _Bounds) -> Bound | None:
     """min(max(x, low), high): between the two."""
     other = ir.Op.MAX if e.op is ir.Op.MIN else ir.Op.MIN
     for inner, limit in ((e.a, e.b), (e.b, e.a)):
         if isinstance(inner, ir.Binary) and inner.op is other:
-            ends = [_bound(end, found) for end in (inner.a, inner.b)]
-            return _either(_bound(limit, found), min(ends, key=lambda b: sum(b.values())))
+            ends = [_bound(end, bounds) for end in (inner.a, inner.b)]
+            return _either(_bound(limit, bounds), min(ends, key=lambda b: sum(b.values())))
     return None
 
 

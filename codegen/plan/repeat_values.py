@@ -49,12 +49,12 @@ def values_of(items: Sequence[Item], fresh: Callable[[], int]) -> list[Values]:
             if t.lanes > 1 and t.element != BOOL:
                 stem = _NUMBER.sub("", item.stmt.name)
                 groups.setdefault((stem, t), []).append(item.stmt.name)
-    found = [
+    candidates = [
         Values(tuple(names), t, f"{stem}{VALUES}{fresh()}")
         for (stem, t), names in groups.items()
         if len(names) >= FEWEST and len(set(names)) == len(names)
     ]
-    return sorted(found, key=lambda v: -_uses(items, v))
+    return sorted(candidates, key=lambda v: -_uses(items, v))
 
 
 def _uses(items: Sequence[Item], values: Values) -> int:

@@ -52,8 +52,8 @@ Kinds = Callable[[str], object]
 
 def roll_up(s: ir.Stmt, kind: Kinds) -> tuple[ir.Stmt, Repeats]:
     """What a thread does, with loops, and what the arrays of buffers are."""
-    found = Repeats()
-    return _Work(found, kind).whole(s), found
+    repeats = Repeats()
+    return _Work(repeats, kind).whole(s), repeats
 
 
 def roll_up_registers(s: ir.Stmt, registers: dict[str, int]) -> tuple[ir.Stmt, list[Values]]:
@@ -102,28 +102,28 @@ class _Work:
         """With the loops that take the fewest lines, of those that index named values too."""
         best = self._rolled(items)
         while True:
-            found: tuple[Values, list[Item]] | None = None
+            shortest: tuple[Values, list[Item]] | None = None
             for values in values_of(items, self._count):
                 self.registers[values.array] = values.type.lanes
                 made = [self._item(s, opens) for s, opens in as_array(items, values)]
                 rolled = self._rolled(made)
                 if lines_in(rolled) < lines_in(best) and is_indexed(rolled, values):
-                    found, best = (values, made), rolled
-            if found is None:
+                    shortest, best = (values, made), rolled
+            if shortest is None:
                 return best
-            self.values.append(found[0])
-            items = found[1]
+            self.values.append(shortest[0])
+            items = shortest[1]
 
     def _count(self) -> int:
         self.numbered += 1
         return self.numbered
 
-    def _number(self, found: Sequence[ir.Stmt]) -> dict[str, tuple[str, ...]]:
+    def _number(self, statements: Sequence[ir.Stmt]) -> dict[str, tuple[str, ...]]:
         """Numbers the buffers that one kind has in this block."""
         groups: dict[object, list[str]] = {}
         if self.kind is None:
             return {}
-        for a in found:
+        for a in statements:
             if isinstance(a, ir.Allocate) and a.memory is not Memory.SHARED:
                 stem = _NUMBER.sub("", a.buffer)
                 key = (stem, a.element, a.extent, a.memory, a.swizzle, self.kind(a.buffer))
@@ -217,10 +217,10 @@ class _Work:
             same = signs == [x.sign for x in items[start : start + period]]
             if not same or copy is None or copy.places != first.places:
                 break
-            found = self._difference(first.stmt, copy.stmt, variable)
-            if not found or (steps and not is_repetition(steps, found, len(copies))):
+            difference = self._difference(first.stmt, copy.stmt, variable)
+            if not difference or (steps and not is_repetition(steps, difference, len(copies))):
                 break
-            steps = steps or found
+            steps = steps or difference
             copies.append(copy)
         if not _is_shorter(len(copies), first.lines):
             return None

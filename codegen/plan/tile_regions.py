@@ -134,13 +134,13 @@ class Planner:
 
     def _region(self, s: ir.Stmt, run: list[Place]) -> Region | None:
         """`s`, which consists of `run`, under one configuration; None when that is not enough."""
-        found = self._registers(run)
-        if found is None:
+        registers = self._registers(run)
+        if registers is None:
             return None
         alive = self._alive(run)
         if crossing := [t for t, life in alive.items() if not _holds(run, life)]:
             raise self._carried(crossing[0])
-        self.regions.append(Region(s, *found))
+        self.regions.append(Region(s, *registers))
         return self.regions[-1]
 
     def _alive(self, run: list[Place]) -> dict[str, Life]:

@@ -55,9 +55,9 @@ def load_again(body: ir.Stmt, count: int) -> ir.Stmt:
             return body
         point = max(lives.lives[t][0] for t in alive)
         steps = {p.first: p.stmt for p in _leaves(top)}
-        found = [o for t in alive if (o := _operand(tiles[t], steps, tiles)) is not None]
+        loaded = [o for t in alive if (o := _operand(tiles[t], steps, tiles)) is not None]
         computing = [n for n, s in steps.items() if not isinstance(tile_step(s, tiles), Fill)]
-        free = [(use, o) for o in found if (use := _next_use(o, point, computing)) is not None]
+        free = [(use, o) for o in loaded if (use := _next_use(o, point, computing)) is not None]
         if not free:
             return body
         use, operand = max(free, key=lambda pair: pair[0])

@@ -157,11 +157,11 @@ def nest_accesses(
         if loop.start != ir.const_index(0):
             values[loop.var] = add(substitute(loop.start, outside), ir.Var(loop.var))
     whole = warps and not any(loop.kind is ir.LoopKind.LANE for loop in loops)
-    found: list[ThreadAccess] = []
+    accesses: list[ThreadAccess] = []
     _statement(
-        body, _Inside(found, wanted, tuple(digits), tuple(weights), values, facts, tiles, whole)
+        body, _Inside(accesses, wanted, tuple(digits), tuple(weights), values, facts, tiles, whole)
     )
-    return found
+    return accesses
 
 
 def warp_accesses(
@@ -169,19 +169,19 @@ def warp_accesses(
     tiles: frozenset[str],
 ) -> list[ThreadAccess]:  # fmt: skip
     """The accesses of a statement that one warp does; threads are its lanes."""
-    found: list[ThreadAccess] = []
-    _statement(s, _Inside(found, wanted, (), (), values, facts, tiles, whole=True))
-    return list(dict.fromkeys(found))
+    accesses: list[ThreadAccess] = []
+    _statement(s, _Inside(accesses, wanted, (), (), values, facts, tiles, whole=True))
+    return list(dict.fromkeys(accesses))
 
 
 def uniform_accesses(wanted: Collection[str], *read: ir.Expr) -> list[ThreadAccess]:
     """What all threads of a block read alike: the loads in values that it computes outside of its
     loops over threads."""
-    found: list[ThreadAccess] = []
+    accesses: list[ThreadAccess] = []
     everyone = Counted("any thread", EVERYONE)
     for e in read:
-        _loads(e, _Inside(found, wanted, (everyone,), (1,)))
-    return found
+        _loads(e, _Inside(accesses, wanted, (everyone,), (1,)))
+    return accesses
 
 
 def _interval(extent: int | None) -> Interval:

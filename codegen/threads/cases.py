@@ -55,7 +55,7 @@ def cases(
     count, most = prod(len(v) for v in ranges.values()), max(_places(one), _places(other))
     if count > MOST_CASES or back.keys() - ranges.keys():
         return None
-    found: list[Case] = []
+    pairs: list[Case] = []
     for numbers in product(*ranges.values()):
         now = dict(zip(ranges, numbers, strict=True))
         before = {name: n - back.get(name, 0) for name, n in now.items()}
@@ -66,10 +66,10 @@ def cases(
         second = _with_remainders(other, _put(other, now), remainders)
         if first is None or second is None:
             return None
-        found += _numbered(one, first, other, second, remainders)
-        if len(found) > MOST_CASES or len(found) * most > MOST_PLACES:
+        pairs += _numbered(one, first, other, second, remainders)
+        if len(pairs) > MOST_CASES or len(pairs) * most > MOST_PLACES:
             return None
-    return found
+    return pairs
 
 
 def _places(a: ThreadAccess) -> int:

@@ -152,8 +152,8 @@ class Conflicts:
         if level is Level.NONE or not (is_mixed(p.access) or is_mixed(a)):
             return level
         numbers = as_numbers(p.access, a, [name for name, _ in p.back])
-        found = None if numbers is None else self._of_elements(p, *numbers, facts)
-        return min(level, self._of_cases(p, a, facts) if found is None else found)
+        proved = None if numbers is None else self._of_elements(p, *numbers, facts)
+        return min(level, self._of_cases(p, a, facts) if proved is None else proved)
 
     def _of_rows(self, p: Pending, a: ThreadAccess, facts: Facts) -> Level:
         rows = with_numbers(p.access, a, self.rows)
@@ -164,11 +164,11 @@ class Conflicts:
 
     def _of_cases(self, p: Pending, a: ThreadAccess, facts: Facts) -> Level:
         back = dict(p.back)
-        found = None if MANY in back.values() else cases(p.access, a, back, facts)
-        if found is None:
+        pairs = None if MANY in back.values() else cases(p.access, a, back, facts)
+        if pairs is None:
             return Level.BLOCK
         level = Level.NONE
-        for one, other in found:
+        for one, other in pairs:
             of_case = self._of_elements(Pending(one), one, other, facts)
             if of_case is None or of_case is Level.BLOCK:
                 return Level.BLOCK

@@ -66,7 +66,7 @@ def _digits(a: ThreadAccess, span: int) -> _Digits | None:
         return None
     own = {x.name for x in (*a.digits, *a.loops)}
     form = linear(a.index)
-    found: list[_Digit] = []
+    digits: list[_Digit] = []
     rest = Linear(form.constant)
     for atom, weight in form.terms:
         if free_variables(atom).isdisjoint(own):
@@ -75,19 +75,19 @@ def _digits(a: ThreadAccess, span: int) -> _Digits | None:
         digit = _digit(atom, weight)
         if digit is None:
             return None
-        found.append(digit)
-    found.sort(key=lambda x: x.unit)
-    if len(found) < 2 or found[-1].count is not None or len({show(x.number) for x in found}) > 1:
+        digits.append(digit)
+    digits.sort(key=lambda x: x.unit)
+    if len(digits) < 2 or digits[-1].count is not None or len({show(x.number) for x in digits}) > 1:
         return None
     unit, reach = 1, span  # what the digits so far come to is less than `reach`
-    for x in found:
+    for x in digits:
         if x.unit != unit or x.weight < reach:
             return None
         if x.count is not None:
             unit, reach = unit * x.count, reach + x.weight * (x.count - 1)
-        elif x is not found[-1]:
+        elif x is not digits[-1]:
             return None
-    return _Digits(found[0].number, tuple((x.unit, x.count, x.weight) for x in found), rest)
+    return _Digits(digits[0].number, tuple((x.unit, x.count, x.weight) for x in digits), rest)
 
 
 def _digit(atom: ir.Expr, weight: int) -> _Digit | None:

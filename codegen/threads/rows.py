@@ -84,7 +84,11 @@ def _width(one: ThreadAccess, other: ThreadAccess, rows: Rows) -> int | None:
 
 def _span(a: ThreadAccess, rows: Rows) -> _Span | None:
     if a not in rows.spans:
-        found = offsets(a, a.digits, a.loops)
-        span = None if found is None else _Span(found[0], int(found[1].min()), int(found[1].max()))
+        reached = offsets(a, a.digits, a.loops)
+        span = (
+            None
+            if reached is None
+            else _Span(reached[0], int(reached[1].min()), int(reached[1].max()))
+        )
         rows.spans[a] = span
     return rows.spans[a]

@@ -146,35 +146,35 @@ class Walk:
         """All accesses of a loop, in any of its iterations, as they are known behind it."""
         key = id(s), id(at)
         if key not in self.inside:
-            found = dict.fromkeys(self._within(s, at))
-            self.inside[key] = s, at, list(found)
+            accesses = dict.fromkeys(self._within(s, at))
+            self.inside[key] = s, at, list(accesses)
         return self.inside[key][2]
 
     def _within(self, s: ir.Stmt, at: Place) -> list[ThreadAccess]:
         names: list[str] = []
-        found: list[ThreadAccess] = []
+        accesses: list[ThreadAccess] = []
         while isinstance(s, ir.LetStmt):
             names.append(s.name)
-            found += uniform_accesses(self.tracked, s.value)
+            accesses += uniform_accesses(self.tracked, s.value)
             at = at.let(s.name, s.value)
             s = s.body
         match s:
             case ir.For(kind=kind) if kind in THREADS:
-                found += self._nest(s, at)
+                accesses += self._nest(s, at)
             case ir.For(body=body):
                 counted = _counted(s, at)
-                found += uniform_accesses(self.tracked, s.start, s.extent)
-                found += [a.after_loop(counted) for a in self._within(body, at.loop(s))]
+                accesses += uniform_accesses(self.tracked, s.start, s.extent)
+                accesses += [a.after_loop(counted) for a in self._within(body, at.loop(s))]
             case ir.Store():
-                found += self._nest(s, at)
+                accesses += self._nest(s, at)
             case _:
                 read = [c for c in children(s) if not isinstance(c, ir.Stmt)]
-                found += uniform_accesses(self.tracked, *read)
+                accesses += uniform_accesses(self.tracked, *read)
                 for c in children(s):
-                    found += self._within(c, at) if isinstance(c, ir.Stmt) else []
+                    accesses += self._within(c, at) if isinstance(c, ir.Stmt) else []
         for name in reversed(names):
-            found = [a.without_name(name) for a in found]
-        return found
+            accesses = [a.without_name(name) for a in accesses]
+        return accesses
 
     def _before(
         self, waiting: Waiting, at: Place, *read: ir.Expr
@@ -211,20 +211,22 @@ class Walk:
 
     def _touched(self, s: ir.Stmt, at: Place) -> list[ThreadAccess]:
         assert isinstance(s, ir.For)
-        found = nest_accesses(s, self.tracked, at.facts, self.tiles, at.values)
-        return list(dict.fromkeys(found))
+        accesses = nest_accesses(s, self.tracked, at.facts, self.tiles, at.values)
+        return list(dict.fromkeys(accesses))
 
     def _barrier(
-        self, found: list[ThreadAccess], waiting: Waiting, at: Place
+        self, accesses: list[ThreadAccess], waiting: Waiting, at: Place
     ) -> tuple[ir.Barrier | None, Waiting]:
-        if not found:
+        if not accesses:
             return None, waiting
-        made = self._needed(found, waiting, at)
-        new = dict.fromkeys(Pending.of(a) for a in found)
+        made = self._needed(accesses, waiting, at)
+        new = dict.fromkeys(Pending.of(a) for a in accesses)
         return made, {**(waiting if made is None else self._passed(waiting, self.scope)), **new}
 
-    def _needed(self, found: list[ThreadAccess], waiting: Waiting, at: Place) -> ir.Barrier | None:
-        level = self.conflicts.level(waiting, found, at.facts)
+    def _needed(
+        self, accesses: list[ThreadAccess], waiting: Waiting, at: Place
+    ) -> ir.Barrier | None:
+        level = self.conflicts.level(waiting, accesses, at.facts)
         if level is Level.NONE:
             return None
         made = ir.Barrier(self.scope)

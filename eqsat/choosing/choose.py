@@ -79,8 +79,8 @@ class Loads:
         """That of an operand: one object for all that are alike."""
         if id(x) not in self.forms:
             self.held.append(x)
-            found = form(x, self.reused)
-            self.forms[id(x)] = self.same.setdefault(found, found)
+            operand_form = form(x, self.reused)
+            self.forms[id(x)] = self.same.setdefault(operand_form, operand_form)
         return self.forms[id(x)]
 
     def of(self, x: Tensor, operand: int, plan: Plan) -> tuple[float, float, bool]:
@@ -103,8 +103,8 @@ class Loads:
         if id(plan) not in self.direct:
             self.held.append(plan)
             number = plan.instruction.accumulator
-            found = access(dest, plan, number, points(plan, number, {}))
-            self.direct[id(plan)] = found is Access.DIRECT
+            how = access(dest, plan, number, points(plan, number, {}))
+            self.direct[id(plan)] = how is Access.DIRECT
         return self.direct[id(plan)]
 
 
@@ -146,11 +146,11 @@ def _choices(
     of: Encoding,
     tables: Tables,
 ) -> tuple[Choice, ...]:
-    found = search.found()
+    searched = search.found()
     choices: list[Choice] = []
-    rests: dict[Term, Tensor | None] = {found.root: None}
+    rests: dict[Term, Tensor | None] = {searched.root: None}
     for (cycles, packing), candidate, plan in _cheapest(
-        candidates(found, of, instructions), s, instructions, tables
+        candidates(searched, of, instructions), s, instructions, tables
     ):
         if any(_same_operands(plan, candidate, c) for c in choices):
             continue  # dearer ways to the same end
@@ -158,7 +158,9 @@ def _choices(
         if fitting is None:
             continue
         candidate, rest = fitting
-        choices.append(Choice(candidate, plan, cycles, packing, rest, found.fired, found.complete))
+        choices.append(
+            Choice(candidate, plan, cycles, packing, rest, searched.fired, searched.complete)
+        )
         if len(choices) == (MOST_CHOICES if plan.instruction.place.rows > 1 else 1):
             break
     return tuple(choices)
@@ -204,14 +206,14 @@ def _cheapest(
     options.sort(key=lambda option: cycles[id(option[0])])
     if not any(plan.instruction.place.rows > 1 for plan, _ in options):
         return _in_order(options, s, loads)
-    found: list[tuple[Cost, Candidate, Plan]] = []
+    costed: list[tuple[Cost, Candidate, Plan]] = []
     for plan, c in options:
-        if len(found) > ENOUGH and plan.cycles > found[ENOUGH][0][0]:
+        if len(costed) > ENOUGH and plan.cycles > costed[ENOUGH][0][0]:
             break
         total, plan = cost(c, plan, s, loads)
         if total[0] < inf:  # what has to be packed can be loaded
-            insort(found, (total, c, plan), key=lambda option: option[0])
-    return found
+            insort(costed, (total, c, plan), key=lambda option: option[0])
+    return costed
 
 
 def _in_order(
@@ -260,14 +262,16 @@ def has_mask(x: Tensor) -> bool:
 
 
 def candidates(
-    found: Found, of: Encoding, instructions: Sequence[Instruction]
+    answers: Found, of: Encoding, instructions: Sequence[Instruction]
 ) -> Iterator[Candidate]:
     """The rows for the instructions as candidates: one of two that differ in the order of factors,
     where this is all one."""
     either: dict[object, bool | None] = {}  # None: of other instructions
     known = set[Hashable]()
     # Those that begin with something first: of equals they are chosen.
-    for types, whole, c, mask, a, b in sorted(found.candidates, key=lambda row: row[2] == NOTHING):
+    for types, whole, c, mask, a, b in sorted(
+        answers.candidates, key=lambda row: row[2] == NOTHING
+    ):
         if types not in either:
             fitting = of_types(str(types), instructions)
             either[types] = all(map(commutes, fitting)) if fitting else None
@@ -325,12 +329,12 @@ def _plans_of(
         key = planned(i)
         if key not in alike:  # the e-graph has the other order as its own candidate
             straight = takewhile(lambda plan: not plan.swapped, plans(table, i))
-            found = list(islice(straight, MOST_PLANS))
-            alike[key] = found, any(plan.waste == 1 for plan in found)
-        found, exact = alike[key]
+            shortest = list(islice(straight, MOST_PLANS))
+            alike[key] = shortest, any(plan.waste == 1 for plan in shortest)
+        shortest, exact = alike[key]
         if exact:
             whole.add(family)
-        yield from (p if p.instruction is i else with_instruction(p, i) for p in found)
+        yield from (p if p.instruction is i else with_instruction(p, i) for p in shortest)
 
 
 def of_types(types: str, instructions: Sequence[Instruction]) -> list[Instruction]:

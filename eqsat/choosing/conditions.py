@@ -23,14 +23,14 @@ CHOOSE = "add up all products, and choose among the sums where they are used: `s
 
 def condition_miss(s: Statement, instructions: Sequence[Instruction]) -> Miss | None:
     """For a statement with a condition that moves along more than each of the arrays that it multiplies."""
-    found: list[Tensor] = []
+    crossing: list[Tensor] = []
     for total in sums(s.value):
         moves = [strides_along(r) for r in _arrays(total.value)]
         conditions = (*s.mask, *_conditions(total.value)) if len(moves) > 1 else ()
-        found += [c for c in conditions if not any(strides_along(c) <= m for m in moves)]
-    if not found:
+        crossing += [c for c in conditions if not any(strides_along(c) <= m for m in moves)]
+    if not crossing:
         return None
-    edit = CHOOSE if all(c in s.mask for c in found) else APART
+    edit = CHOOSE if all(c in s.mask for c in crossing) else APART
     return Miss(nearest(s.value, instructions), WHAT, edit, is_condition=True)
 
 

@@ -80,11 +80,11 @@ def near_miss(
             name, f"the reduction is `{total.op}`, and instructions add",
             APART if has_tiles(usable) else "it stays vector code",
         )  # fmt: skip
-    found = [_product(term, total.element, total.dims) for term in terms(total.value)]
-    misses = [x for x in found if isinstance(x, Miss)]
-    if misses and len(misses) == len(found):
+    products = [_product(term, total.element, total.dims) for term in terms(total.value)]
+    misses = [x for x in products if isinstance(x, Miss)]
+    if misses and len(misses) == len(products):
         return replace(misses[0], nearest=name)
-    types = [x for x in found if not isinstance(x, Miss)]
+    types = [x for x in products if not isinstance(x, Miss)]
     miss = by_nearest_types((total.element.name, *types[0]), usable, others)
     if len(types) > 1 and miss.condition == NO_SHAPE and differs(total.value):
         return Miss(miss.nearest, *SUBTRACTED)

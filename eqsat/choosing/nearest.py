@@ -33,24 +33,24 @@ def by_types(total: DType, used: Sequence[DType], usable: Sequence[Instruction])
 
 
 def by_nearest_types(
-    found: Signature, instructions: Sequence[Instruction], others: Sequence[Instruction]
+    types: Signature, instructions: Sequence[Instruction], others: Sequence[Instruction]
 ) -> Miss:
     """The instruction whose types agree best, and where they do not."""
-    total, a, b = found
+    total, a, b = types
     shown = f"{a} by {b} into {total}"
     if not instructions:
         return Miss("", f"it multiplies {shown}", "choose a target with such instructions")
     for i in instructions:
         rounding = {str(f) for n in i.factors if (f := i.operands[n].function) is not None}
-        if rounding and (i.operands[i.accumulator].element.name, *_elements(i)) == found:
+        if rounding and (i.operands[i.accumulator].element.name, *_elements(i)) == types:
             name = rounding.pop()
             return Miss(
                 i.name, f"it multiplies {shown}, and `{i.name}` rounds both to {name}",
                 f"write `{name}(..) * {name}(..)` where that is precise enough",
             )  # fmt: skip
-    best = max(instructions, key=lambda i: _agreement(found, signature(i)))
+    best = max(instructions, key=lambda i: _agreement(types, signature(i)))
     wanted = signature(best)
-    if _agreement(found, wanted)[0] == len(found):
+    if _agreement(types, wanted)[0] == len(types):
         return Miss(
             best.name, NO_SHAPE,
             "vectorize a loop along which each operand moves alone, and the reduction",
@@ -61,7 +61,7 @@ def by_nearest_types(
         return Miss(best.name, condition, f"add up in {wanted[0]}, and convert the result")
     elsewhere = [i for i in others if i.place.memory in TILES and selectable(i)]
     for i in elsewhere:
-        if has_tiles(instructions) and _agreement(found, signature(i))[0] == len(found):
+        if has_tiles(instructions) and _agreement(types, signature(i))[0] == len(types):
             return Miss(
                 best.name, condition,
                 f"`store_in({i.place.memory})`: its `{i.name}` multiplies {shown}",
@@ -83,14 +83,14 @@ def _elements(i: Instruction) -> list[str]:
     return [i.operands[n].element.name for n in i.factors]
 
 
-def _agreement(found: Signature, wanted: Signature) -> tuple[int, int, int]:
+def _agreement(types: Signature, wanted: Signature) -> tuple[int, int, int]:
     """How many of the types are the same, with the factors in the better order; how many are alike but
     for the sign; and how many are the same in this order."""
     total, a, b = wanted
-    here = (found[1] == a) + (found[2] == b)
-    swapped = (found[1] == b) + (found[2] == a)
-    alike = sum(map(_is_alike, found, wanted))
-    return (found[0] == total) + max(here, swapped), alike, here
+    here = (types[1] == a) + (types[2] == b)
+    swapped = (types[1] == b) + (types[2] == a)
+    alike = sum(map(_is_alike, types, wanted))
+    return (types[0] == total) + max(here, swapped), alike, here
 
 
 def _is_alike(a: str, b: str) -> bool:

@@ -90,10 +90,10 @@ def in_partial_sums(
             new = _beside(a, form, f"{a.buffer}_sums")
         except (_CannotError, NotTensorError):
             continue
-        found = ways(new, (i,))
-        if not found or None in found:
+        choices = ways(new, (i,))
+        if not choices or None in choices:
             continue
-        cycles = sum(way[1].cycles for way in found if way is not None)
+        cycles = sum(way[1].cycles for way in choices if way is not None)
         if cycles < least:
             least, best = cycles, form
     if best is None:

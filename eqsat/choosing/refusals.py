@@ -38,8 +38,8 @@ def _condition_of(update: Span | None) -> Span | None:
     """What follows `where` in the text of an update."""
     if update is None:
         return None
-    found = _WHERE.search(update.source.text, update.start)
-    return Span(update.source, *found.span(1)) if found else update
+    clause = _WHERE.search(update.source.text, update.start)
+    return Span(update.source, *clause.span(1)) if clause else update
 
 
 def no_product(a: ir.Allocate, update: ir.Store | None, miss: Miss) -> NoSolutionError:

@@ -52,12 +52,12 @@ class Order:
 
 def of_blocks(instructions: Sequence[Instruction]) -> tuple[Instruction, ...]:
     """Those whose sums are several rows in one register."""
-    found = []
+    in_blocks = []
     for i in instructions:
         rows = [n for n in shape(i, i.accumulator, largest(i)) if n > 1]
         if i.place.memory is Memory.REGISTER and len(rows) > 1:
-            found.append(i)
-    return tuple(found)
+            in_blocks.append(i)
+    return tuple(in_blocks)
 
 
 def laid_out(s: ir.Allocate, blocks: Sequence[Instruction], ways: Ways) -> ir.Allocate:
@@ -89,8 +89,8 @@ def _sums(n: object, s: ir.Allocate) -> bool:
     return isinstance(n, ir.Store) and n.buffer == s.buffer and is_product(n.value)
 
 
-def _cycles(found: Sequence[Way | None]) -> float:
-    return sum(float("inf") if way is None else way[1].cycles for way in found)
+def _cycles(choices: Sequence[Way | None]) -> float:
+    return sum(float("inf") if way is None else way[1].cycles for way in choices)
 
 
 def _picking(s: ir.Allocate, i: Instruction, extent: int) -> float:
@@ -106,11 +106,11 @@ def _order(way: Way, buffer: str, extent: int) -> Order | None:
     (one, choice), elements, lanes = way, list[int](), 1
     for at in output_points(choice.plan):
         where = accumulated(choice.plan, at)
-        found = constant_lanes(address(one.dest, where))
-        if found is None or exists(tuple(d for d, _ in one.dest.strides), where) is not None:
+        starts = constant_lanes(address(one.dest, where))
+        if starts is None or exists(tuple(d for d, _ in one.dest.strides), where) is not None:
             return None
-        elements += found
-        lanes = len(found)
+        elements += starts
+        lanes = len(starts)
     if sorted(elements) != list(range(extent)) or elements == list(range(extent)):
         return None
     places = sorted(range(extent), key=lambda place: elements[place])

@@ -113,8 +113,8 @@ def rewriting(r: Record) -> tuple[tuple[str, int], ...]:
 
 def merged(records: Iterable[Record]) -> list[Record]:
     """Copies of a statement, with the same instructions, as one; in the order of the program."""
-    found: dict[Record, int] = {}
+    copies: dict[Record, int] = {}
     for r in records:
-        found[r] = found.get(r, 0) + 1
-    together = [replace(r, copies=n) for r, n in found.items()]
+        copies[r] = copies.get(r, 0) + 1
+    together = [replace(r, copies=n) for r, n in copies.items()]
     return sorted(together, key=lambda r: r.span.start if r.span else -1)

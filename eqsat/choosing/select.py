@@ -165,18 +165,18 @@ class _Selection:
     def store(self, s: ir.Store) -> ir.Stmt:
         if s.atomic is not None:
             return s
-        found = self.selected(s)
-        if found is None or found[1] is None:
+        mapping = self.selected(s)
+        if mapping is None or mapping[1] is None:
             miss = self.miss(s)
             if miss is not None:
                 self.report.append(missed(s, miss, self.part(s)))
-                if found is None or sums_varying(found[0].value):
+                if mapping is None or sums_varying(mapping[0].value):
                     refuse_wide(s, miss)
             return self.unmasked(s)
-        self.prove(s, found[0], found[1])
-        self.report.append(chosen(s, found[1], self.part(s)))
-        marked = self.shapes.marked[found[1].number]
-        return self.templates.perform(marked, found[1], self.frames.fresh, self.frames.packed)
+        self.prove(s, mapping[0], mapping[1])
+        self.report.append(chosen(s, mapping[1], self.part(s)))
+        marked = self.shapes.marked[mapping[1].number]
+        return self.templates.perform(marked, mapping[1], self.frames.fresh, self.frames.packed)
 
     def part(self, s: ir.Store) -> Part:
         """Whether it is the rest of a loop that the store at hand does."""
@@ -220,10 +220,10 @@ class _Selection:
 
     def selected(self, s: ir.Store) -> tuple[Statement, Choice | None] | None:
         """The store as a statement, and the instructions for it; None when it is no such."""
-        found = self.options(s)
-        if found is None:
+        options = self.options(s)
+        if options is None:
             return None
-        return found.ways[0] if found.ways else (found.statement, None)
+        return options.ways[0] if options.ways else (options.statement, None)
 
     def options(self, s: ir.Store) -> Options | None:
         """The store as a statement, and what may do it, the cheapest first."""
@@ -241,14 +241,14 @@ class _Selection:
         """The cheapest way for each product that sums in a buffer in registers. `only`: by these
         instructions, if any."""
         only = self.alone.setdefault(only[0].name, only) if only else ()
-        found: list[Way | None] = []
+        cheapest: list[Way | None] = []
         for s in self.frames.stores(a):
             if s.buffer == a.buffer and is_product(s.value):
                 try:
-                    found.append(next(iter(self.all_options(s, only).ways), None))
+                    cheapest.append(next(iter(self.all_options(s, only).ways), None))
                 except NotTensorError:
-                    found.append(None)
-        return found
+                    cheapest.append(None)
+        return cheapest
 
     def all_options(self, s: ir.Store, only: tuple[Instruction, ...] = ()) -> Options:
         """What may do the store, the cheapest first. `only`: these instructions, if any. Raises
@@ -283,9 +283,9 @@ class _Selection:
     def fix(self, s: ir.Store, way: Way) -> None:
         """Only this will do for the store, which is on tiles."""
         key = id(s), True
-        _, found = self.seen[key]
-        assert found is not None
-        self.seen[key] = s, replace(found, ways=(way,))
+        _, options = self.seen[key]
+        assert options is not None
+        self.seen[key] = s, replace(options, ways=(way,))
 
     def tile_buffer(self, s: ir.Allocate) -> ir.Stmt:
         """The scope of a buffer in tile memory."""
@@ -322,12 +322,12 @@ class _Selection:
     def miss(self, s: ir.Store) -> Miss | None:
         """Why no instruction does the statement; None where one does."""
         fit = self.fitting(s)
-        found = self.selected(s)
-        if found is not None:
-            if found[1] is not None:
+        mapping = self.selected(s)
+        if mapping is not None:
+            if mapping[1] is not None:
                 return None
-            of_where = condition_miss(found[0], fit) if s.buffer in self.tiles.buffers else None
-            return of_where or near_miss(found[0].value, fit, self.instructions)
+            of_where = condition_miss(mapping[0], fit) if s.buffer in self.tiles.buffers else None
+            return of_where or near_miss(mapping[0].value, fit, self.instructions)
         try:
             relaxed = self.is_relaxed(s.buffer)
             statement(s, self.instructions, relaxed, self.zeros(), self.is_alone(s))
@@ -379,16 +379,16 @@ class _Selection:
                 done += [self._executed(pending), self._on_copies(run)]
                 continue
             for s in run:
-                found = self.tiles.product(s)
-                if found is None:
+                product = self.tiles.product(s)
+                if product is None:
                     done.append(self._executed(pending))
                     done.append(self._moved(s) if self.is_on_tiles(s) else self.stmt(s))
                     continue
                 if isinstance(s, ir.Store):
-                    self.report.append(chosen(s, found[1], self.part(s)))
-                    self.prove(s, *found)
+                    self.report.append(chosen(s, product[1], self.part(s)))
+                    self.prove(s, *product)
                 with self.frames.inside(s) as frame:
-                    new = self.tiles.accumulate(*found, self.stmt)
+                    new = self.tiles.accumulate(*product, self.stmt)
                 if isinstance(new, list) and not frame.packs:
                     pending += new
                     continue

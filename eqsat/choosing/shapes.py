@@ -73,13 +73,13 @@ class Shapes:
         shape = s.mapped(abstract)
         key = shape, tuple(i.name for i in instructions)
         if key not in self.known:
-            found = choose(shape, instructions, self.graphs)
+            choices = choose(shape, instructions, self.graphs)
             themselves: dict[str, ir.Expr] = {name.name: name for name in names.values()}
             first = len(self.marked)
             self.known[key] = tuple(
-                replace(c, number=first + n, marks=themselves) for n, c in enumerate(found)
+                replace(c, number=first + n, marks=themselves) for n, c in enumerate(choices)
             )
-            self.marked += [(shape, c) for c in found]
+            self.marked += [(shape, c) for c in choices]
         given = {name.name: e for (e, _), name in names.items()}
         return tuple(c.mapped(lambda e, _: substitute(e, given)) for c in self.known[key])
 
@@ -91,12 +91,12 @@ def _array(of: Read | None) -> str:
 
 def _scalars(s: Statement) -> list[Scalar]:
     """The places in a statement, and other scalars but literals: each once for each array."""
-    found: dict[tuple[ir.Expr, str], Scalar] = {}
+    scalars: dict[tuple[ir.Expr, str], Scalar] = {}
 
     def note(e: ir.Expr, of: Read | None) -> ir.Expr:
         if not isinstance(e, ir.Const) or e.type == INDEX:
-            found.setdefault((e, _array(of)), (e, of))
+            scalars.setdefault((e, _array(of)), (e, of))
         return e
 
     s.mapped(note)
-    return list(found.values())
+    return list(scalars.values())

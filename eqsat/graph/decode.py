@@ -104,8 +104,8 @@ def _count(c: Tensor | None, r: Dim) -> ir.Expr:
 
 
 def _moves(t: Term, of: Encoding) -> tuple[tuple[Dim, ir.Expr], ...]:
-    found = stride_map(t)
-    return tuple((d, of.of_stride(found[of.bit(d)])) for d in of.dims if of.bit(d) in found)
+    strides = stride_map(t)
+    return tuple((d, of.of_stride(strides[of.bit(d)])) for d in of.dims if of.bit(d) in strides)
 
 
 def stride_map(t: Term) -> dict[int, int]:

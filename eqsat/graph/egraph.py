@@ -93,33 +93,33 @@ class EGraph:
     ) -> list[tuple[Term | int | float | str, ...]]:
         """The arguments of each row of a relation, terms as their cheapest form."""
         (answer,) = self.run(f"(print-function {relation} {limit})")
-        found = []
+        rows = []
         known: dict[int, Term | int | float | str] = {}
         for inputs, _ in answer.terms:
             row = self._term(answer.termdag, inputs, known)
             assert isinstance(row, Term)
-            found.append(row.args)
-        return found
+            rows.append(row.args)
+        return rows
 
     def table(
         self, function: str, limit: int = 10_000
     ) -> list[tuple[Term, Term | int | float | str]]:
         """The values of a function of one term, terms as their cheapest form."""
         (answer,) = self.run(f"(print-function {function} {limit})")
-        found = []
+        values = []
         known: dict[int, Term | int | float | str] = {}
         for inputs, value in answer.terms:
             row = self._term(answer.termdag, inputs, known)
             assert isinstance(row, Term) and isinstance(row.args[0], Term)
-            found.append((row.args[0], self._term(answer.termdag, value, known)))
-        return found
+            values.append((row.args[0], self._term(answer.termdag, value, known)))
+        return values
 
     def variants(self, name: str, limit: int) -> list[Term]:
         """Terms that are equal to a global, the cheapest first."""
         (answer,) = self.run(f"(extract {name} {limit})")
         known: dict[int, Term | int | float | str] = {}
-        found = [self._term(answer.termdag, t, known) for t in answer.terms]
-        return [t for t in found if isinstance(t, Term)]
+        terms = [self._term(answer.termdag, t, known) for t in answer.terms]
+        return [t for t in terms if isinstance(t, Term)]
 
     def size(self) -> int:
         """The number of terms."""

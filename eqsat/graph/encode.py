@@ -129,19 +129,19 @@ def windows(dims: Dims, into: Encoding) -> list[str]:
     """For each way in which an array moves along an output dimension and along a summed one, the
     dimension of the one slid along the other."""
     summed = [d for d in into.dims if d.reduced]
-    found: dict[tuple[Dim, Dim, int, int], str] = {}
+    facts: dict[tuple[Dim, Dim, int, int], str] = {}
     for moves in into.moves:
         for d, r in product(dims, summed):
             if d not in moves or r not in moves:
                 continue
             s, q = into.stride(moves[d]), into.stride(moves[r])
             steps = _steps(moves[d], moves[r])
-            if (d, r, s, q) not in found and steps is not None:
+            if (d, r, s, q) not in facts and steps is not None:
                 m, n = steps
                 t = window(d, r, m, n)
                 bits = " ".join(str(into.bit(x)) for x in (d, r, t))
-                found[d, r, s, q] = f"(Window {bits} {s} {q} {m} {n})"
-    return list(found.values())
+                facts[d, r, s, q] = f"(Window {bits} {s} {q} {m} {n})"
+    return list(facts.values())
 
 
 def _steps(s: ir.Expr, q: ir.Expr) -> tuple[int, int] | None:

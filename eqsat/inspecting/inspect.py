@@ -41,7 +41,7 @@ def inspect(
     """The updates and computed values of a kernel of whole loops. `sizes`: the numbers that are assumed;
     every other extent is taken to be `nests.NOMINAL`."""
     graphs = Graphs(tuple(i for i in instructions if selectable(i)))
-    found: list[Inspected] = []
+    inspected: list[Inspected] = []
     for n in nests(kernel.body, sizes):
         u = updates(n.store)
         if u.op is None and not _computes(n.store.value):
@@ -54,10 +54,10 @@ def inspect(
             mappings = [*plain(one, target), *_by_instructions(one, instructions, graphs)]
             ranked = sorted((m for m in mappings if not m.reason), key=order)
             ranked += [m for m in mappings if m.reason]
-            found.append(
+            inspected.append(
                 Inspected(n.store.span, n.store.buffer, loops, tuple(ranked), number, len(u.terms))
             )
-    return sorted(found, key=lambda i: (i.span.start if i.span else -1, i.part))
+    return sorted(inspected, key=lambda i: (i.span.start if i.span else -1, i.part))
 
 
 def _computes(e: ir.Expr) -> bool:
@@ -78,15 +78,15 @@ def _by_instructions(n: Nest, instructions: Sequence[Instruction], graphs: Graph
     first = spellings[0][0]
     if not has_sum(first.value) and updates(n.store).op is not ir.Op.SUB:
         return [Mapping(i.name, reason=NO_SUM.condition, edit=NO_SUM.edit) for i in instructions]
-    found: dict[object, Mapping] = {}
+    cheapest: dict[object, Mapping] = {}
     for s, names in spellings if has_sum(first.value) else ():
         for m in (m for made in mapped(s, names, instructions, graphs).values() for m in made):
             key = m.instruction, tuple(a.loops for a in m.rows)
-            if key not in found or m.cycles < found[key].cycles:
-                found[key] = m
-    done = {m.instruction for m in found.values()}
+            if key not in cheapest or m.cycles < cheapest[key].cycles:
+                cheapest[key] = m
+    done = {m.instruction for m in cheapest.values()}
     others = [refused(first, i, instructions) for i in instructions if i.name not in done]
-    return [*found.values(), *others]
+    return [*cheapest.values(), *others]
 
 
 def _statements(
@@ -94,14 +94,14 @@ def _statements(
 ) -> list[tuple[Statement, dict[Dim, str]]]:
     """The statement over its loops; and where an array slides, with loops of outputs cut to the rows of
     instructions, which banded matrices need."""
-    found = [_statement(n)]
-    s, _ = found[0]
+    spellings = [_statement(n)]
+    s, _ = spellings[0]
     of = Encoding()
     for d in s.outputs:
         of.bit(d)
     encode(s.value, of)
     if not windows(s.outputs, of):
-        return found
+        return spellings
     for row in longest(instructions)[:1]:
         cuts = n
         for d, level in zip(s.outputs, _outputs(n), strict=True):
@@ -109,8 +109,8 @@ def _statements(
             if slides and d.extent > row > 1 and len(cuts.levels) < MOST_LEVELS:
                 cuts = cut(cuts, level, row)
         if cuts is not n:
-            found.append(_statement(cuts))
-    return found
+            spellings.append(_statement(cuts))
+    return spellings
 
 
 def _outputs(n: Nest) -> list[str]:

@@ -52,7 +52,7 @@ def mapped(
 ) -> dict[str, list[Mapping]]:
     """For each instruction that can do the statement all mappings, by its name. `names`: the loops of the
     dimensions."""
-    found: dict[str, list[Mapping]] = {}
+    mappings: dict[str, list[Mapping]] = {}
     for memory in dict.fromkeys(i.place.memory for i in instructions):
         usable = tuple(i for i in instructions if i.place.memory is memory and selectable(i))
         if not usable:
@@ -63,15 +63,15 @@ def mapped(
         with ExitStack() as stack:
             search, of = searched(whole, usable, graphs, stack)
             for name, ways in _by_instruction(whole, usable, search, of).items():
-                found[name] = _mappings(whole, names, ways)
-    return found
+                mappings[name] = _mappings(whole, names, ways)
+    return mappings
 
 
 def _by_instruction(
     s: Statement, usable: tuple[Instruction, ...], search: Search, of: Encoding
 ) -> dict[str, list[Way]]:
     """Candidates and plans for each instruction: one of those whose operands are loaded alike."""
-    found: dict[str, list[Way]] = {}
+    ways: dict[str, list[Way]] = {}
     loads, rests = Loads(), dict[Term, Tensor | None]()
     known: set[tuple[str, int, int]] = set()
     tables: dict[Hashable, list[Plan]] = {}
@@ -90,8 +90,8 @@ def _by_instruction(
             if alike not in tables:
                 tables[alike] = _plans(table, i)
             own = (with_instruction(p, i) for p in tables[alike])
-            found.setdefault(i.name, []).extend(Way(held[0], p) for p in own)
-    return found
+            ways.setdefault(i.name, []).extend(Way(held[0], p) for p in own)
+    return ways
 
 
 def _plans(table: Contraction, i: Instruction) -> list[Plan]:
@@ -110,16 +110,16 @@ def _plans(table: Contraction, i: Instruction) -> list[Plan]:
 def _mappings(s: Statement, names: Names[Dim, str], ways: list[Way]) -> list[Mapping]:
     """The ways as mappings by their cycles: one for each assignment of loops."""
     loads = Loads()
-    found: dict[object, Mapping] = {}
+    cheapest: dict[object, Mapping] = {}
     ways = sorted(ways, key=lambda w: w.plan.cycles)[: 2 * MOST_COSTED]
     for w in ways:
         made = _mapping(s, names, w, loads)
         if made is None:
             continue
         key = tuple((a.row, a.loops) for a in made.rows)
-        if key not in found or made.cycles < found[key].cycles:
-            found[key] = made
-    return sorted(found.values(), key=order)
+        if key not in cheapest or made.cycles < cheapest[key].cycles:
+            cheapest[key] = made
+    return sorted(cheapest.values(), key=order)
 
 
 def order(m: Mapping) -> tuple[float, str, tuple[tuple[str, ...], ...]]:
@@ -160,14 +160,14 @@ def _again(x: Tensor, plan: Plan) -> float:
 
 def _slid(names: Names[Dim, str], x: Tensor) -> dict[Dim, str]:
     """The names of the dimensions along which windows slide."""
-    found = (
+    sliding = (
         {x.t: f"{names.get(x.d, x.d.name)} + {names.get(x.r, x.r.name)}"}
         if isinstance(x, Band)
         else {}
     )
     for p in parts(x):
-        found |= _slid({**names, **found}, p)
-    return found
+        sliding |= _slid({**names, **sliding}, p)
+    return sliding
 
 
 def _named(x: Tensor) -> str:

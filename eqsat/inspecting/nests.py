@@ -39,13 +39,13 @@ class Nest:
 
 def nests(body: ir.Stmt, sizes: Mapping[str, int]) -> Iterator[Nest]:
     """Those of all stores, in the order of the program; of the loop of several pieces the longest."""
-    found: dict[object, Nest] = {}
+    longest: dict[object, Nest] = {}
     for n in _walked(body, (), {}, (), {k: ir.const_index(v) for k, v in sizes.items()}):
         key = n.store.span, n.store.buffer, tuple(level.loop for level in n.levels)
-        known = found.get(key)
+        known = longest.get(key)
         if known is None or _points(n) > _points(known):
-            found[key] = n
-    yield from found.values()
+            longest[key] = n
+    yield from longest.values()
 
 
 def _points(n: Nest) -> int:
@@ -101,12 +101,12 @@ def _walked(
 
 def _count(extent: ir.Expr, levels: tuple[Level, ...], sizes: dict[str, ir.Expr]) -> int:
     """The extent as a number, where it differs from one iteration to the next the greatest."""
-    found = []
+    counts = []
     for last in (False, True):
         at = {v.var: ir.const_index(v.extent - 1 if last else 0) for v in levels}
         value = const_value(canonical(substitute(extent, {**sizes, **at})))
-        found.append(NOMINAL if value is None else int(value))
-    return max(*found, 0)
+        counts.append(NOMINAL if value is None else int(value))
+    return max(*counts, 0)
 
 
 def cut(n: Nest, var: str, inner: int) -> Nest:
@@ -143,14 +143,14 @@ def interleaved(n: Nest) -> Nest:
 
 def _divisor(var: str, s: ir.Store) -> int:
     """The least number above 1 that places are divided by, which move with this variable alone."""
-    found = [
+    divisors = [
         int(e.b.value)
         for part in (s.index, s.value)
         for e in nodes(part)
         if isinstance(e, ir.Binary) and e.op in (ir.Op.DIV, ir.Op.MOD) and isinstance(e.b, ir.Const)
         and e.type.element == I64 and var in free_variables(e.a) and e.b.value > 1
     ]  # fmt: skip
-    return min(found, default=0)
+    return min(divisors, default=0)
 
 
 def step(index: ir.Expr, var: str) -> ir.Expr:

@@ -26,8 +26,8 @@ NEAR = 4  # elements from lane to lane that one or two loads still hold
 
 def plain(n: Nest, target: Target) -> list[Mapping]:
     """Every plain form, those that are refused with their reason."""
-    found = updates(n.store)
-    op, (term, *_) = found.op, found.terms
+    update = updates(n.store)
+    op, (term, *_) = update.op, update.terms
     on_gpu = target.machine == GPU
     if not on_gpu and target.vector_bits == 0:
         return [_scalar(n, term)]
@@ -119,17 +119,17 @@ def _loads(e: ir.Expr) -> Iterator[ir.Load]:
 
 def _operations(e: ir.Expr) -> float:
     """On values, not on places; a product that is added is one with the sum."""
-    found = 1.0
+    operations = 1.0
     for x in nodes(e):
         match x:
             case ir.Call():
-                found += CALL
+                operations += CALL
             case ir.Binary() | ir.Cast() | ir.Unary() | ir.Select() if x.type != INDEX:
-                found += 1.0
+                operations += 1.0
             case _:
                 pass
     fused = isinstance(e, ir.Binary) and e.op is ir.Op.MUL and e.type.element.is_float
-    return found - 1.0 if fused else found
+    return operations - 1.0 if fused else operations
 
 
 def _loaded(x: ir.Load, var: str, lanes: int, names: set[str]) -> tuple[str, float]:

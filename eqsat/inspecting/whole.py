@@ -84,8 +84,8 @@ def products_apart(n: Nest) -> tuple[Nest, ...]:
 def over(n: Nest) -> Statement:
     """The nest as a statement that stores a value, or puts it together with what is there. Raises
     NotTensorError."""
-    found = updates(n.store)
-    op, (term, *_) = found.op, found.terms
+    update = updates(n.store)
+    op, (term, *_) = update.op, update.terms
     moved = [step(n.store.index, level.var) for level in n.levels]
     names = {level.var for level in n.levels}
     outputs, summed = list[Dim](), list[Dim]()

@@ -60,10 +60,10 @@ def check(s: ir.Store, one: Statement, choice: Choice) -> bool:
     wanted = [accumulated(choice.plan, at) for at in some]
     places = [(address(one.dest, at), stored(one, at)) for at in wanted]
     with np.errstate(all="ignore"):
-        found = sizes(s, one)
-        if found is not None:
-            _compare(s, one, chosen, choice, found, places)
-    return found is not None
+        extents = sizes(s, one)
+        if extents is not None:
+            _compare(s, one, chosen, choice, extents, places)
+    return extents is not None
 
 
 def _at_places(s: ir.Store, one: Statement, choice: Choice) -> tuple[ir.Store, Statement, Choice]:

@@ -90,13 +90,13 @@ def _apart_from_places(n: ir.Node) -> frozenset[str]:
 
 def _live(touched: Sequence[Access], values: Variables) -> list[Array | None] | None:
     """Where the masks hold, which do not depend on the strides of rows; None where one holds nowhere."""
-    found: list[Array | None] = []
+    masks: list[Array | None] = []
     for access in touched:
         mask = None if access.mask is None else lanes(access.mask, Scope(values))
         if mask is not None and not mask.any():
             return None
-        found.append(mask)
-    return found
+        masks.append(mask)
+    return masks
 
 
 def _with_short_rows(
@@ -132,24 +132,24 @@ def _touched(s: ir.Store, one: Statement) -> dict[Access, None]:
     """What the statement touches, wherever the conditions of a mask hold that read data, or on which
     otherwise no bounds of arrays depend (`i % 3 == 0`)."""
     # All of the destination, which may be written where the mask does not hold.
-    found = [Access(s.buffer, s.index, None)]
+    accesses = [Access(s.buffer, s.index, None)]
     for n in nodes(s):
         if isinstance(n, ir.Load):
             mask = None if n.mask is None else _bounding(n.mask)
-            found.append(Access(n.buffer, n.index, mask))
+            accesses.append(Access(n.buffer, n.index, mask))
     for buffer, index, _ in zeros(one):
-        found.append(Access(buffer, index, None))
+        accesses.append(Access(buffer, index, None))
     for x in one.local:
         assert isinstance(x, Read)
         index = address(x, whole_box(tuple(strides_along(x))))
-        found.append(Access(x.buffer, index, None))
-    return dict.fromkeys(found)
+        accesses.append(Access(x.buffer, index, None))
+    return dict.fromkeys(accesses)
 
 
 def _bounding(mask: ir.Expr) -> ir.Expr | None:
     """The conditions of a mask that compare indices made of variables, sums and products."""
-    found = [c for c in conjuncts(mask) if all(map(_is_linear, nodes(c)))]
-    return and_(*found) if found else None
+    comparisons = [c for c in conjuncts(mask) if all(map(_is_linear, nodes(c)))]
+    return and_(*comparisons) if comparisons else None
 
 
 def _is_linear(n: ir.Node) -> bool:

@@ -107,13 +107,13 @@ class _Work:
 
     def _divisors(self, at: ir.Load | ir.Store) -> dict[str, int]:
         """What must divide each stride of an argument where a fragment is moved."""
-        a, found = self.arguments.get(at.buffer), layout(at.index)
-        if a is None or found is None:
+        a, flat = self.arguments.get(at.buffer), layout(at.index)
+        if a is None or flat is None:
             return {}
         size = a.element.bytes
-        rows = (stride for _, stride in found.dims if const_value(stride) != 1)
+        rows = (stride for _, stride in flat.dims if const_value(stride) != 1)
         needed: dict[str, int] = {}
-        for e, least in ((found.base, BEGIN // size), *((s, ROW // size) for s in rows)):
+        for e, least in ((flat.base, BEGIN // size), *((s, ROW // size) for s in rows)):
             form = linear(e)
             for atom, coefficient in ((None, form.constant), *form.terms):
                 short = least // gcd(least, coefficient)
@@ -129,8 +129,8 @@ class _Work:
 def _aligned_rows(moved: ir.Load) -> tuple[ir.Expr, int]:
     """Where the elements lie in memory of their own, row after row, each at a multiple of ROW bytes; and
     how many elements that takes."""
-    lanes, found = moved.type.lanes, layout(moved.index)
-    dims = () if found is None else found.dims
+    lanes, flat = moved.type.lanes, layout(moved.index)
+    dims = () if flat is None else flat.dims
     columns = dims[-1][0] if dims and const_value(dims[-1][1]) == 1 else lanes
     least = ROW // moved.type.element.bytes
     if columns % least == 0:
@@ -143,8 +143,8 @@ def _aligned_rows(moved: ir.Load) -> tuple[ir.Expr, int]:
 def _stride_in(atom: ir.Expr | None, a: Argument) -> str | None:
     """The stride of the argument that is a factor of a part of an index."""
     names = {a.stride_name(d) for d in range(len(a.extents) - 1)}
-    found = () if atom is None else factors(atom)
-    return next((v.name for v in found if isinstance(v, ir.Var) and v.name in names), None)
+    strides = () if atom is None else factors(atom)
+    return next((v.name for v in strides if isinstance(v, ir.Var) and v.name in names), None)
 
 
 def _multiples(needed: Mapping[str, int]) -> ir.Expr:

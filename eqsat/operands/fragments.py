@@ -51,19 +51,19 @@ def _by_stride(atom: ir.Expr, buffer: str) -> bool:
 
 
 def _multiple(atom: ir.Expr) -> int:
-    found = 1
+    divisor = 1
     for v in factors(atom):
         if isinstance(v, ir.Var) and MULTIPLE in v.name:
-            found *= int(v.name.partition(MULTIPLE)[2].rstrip("~"))
-    return found
+            divisor *= int(v.name.partition(MULTIPLE)[2].rstrip("~"))
+    return divisor
 
 
 def multiple(e: ir.Expr, element: DType) -> str:
     """The mark that says of what an index is a multiple, as far as fragments of such elements want to
     know, whatever the strides."""
     form = linear(e)
-    found = gcd(BEGIN // element.bytes, form.constant)
+    divisor = gcd(BEGIN // element.bytes, form.constant)
     for atom, c in form.terms:
         strided = any(isinstance(v, ir.Var) and "_stride" in v.name for v in factors(atom))
-        found = found if strided else gcd(found, c)
-    return f"{MULTIPLE}{found}"
+        divisor = divisor if strided else gcd(divisor, c)
+    return f"{MULTIPLE}{divisor}"

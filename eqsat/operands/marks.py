@@ -45,8 +45,8 @@ def marked(s: ir.Store) -> tuple[ir.Store, dict[str, ir.Expr]]:
         return e if e.type.lanes == 1 else map_children(e, value)
 
     mask = None if s.mask is None else value(s.mask)
-    found = ir.Store(s.buffer, index(s.index, s.buffer), value(s.value), mask)
-    return found, {place.name: at for (_, at), place in places.items()}
+    store = ir.Store(s.buffer, index(s.index, s.buffer), value(s.value), mask)
+    return store, {place.name: at for (_, at), place in places.items()}
 
 
 def placed(s: Statement, places: Mapping[str, ir.Expr]) -> Statement:

@@ -68,11 +68,11 @@ def form(x: Tensor, known: dict[int, bool] | None = None) -> Form:
 
 
 def _all_reused(x: Tensor, known: dict[int, bool]) -> bool:
-    found = known.get(id(x))
-    if found is None:
+    reused = known.get(id(x))
+    if reused is None:
         own = not isinstance(x, Read) or is_reused(x)
-        found = known[id(x)] = own and all(_all_reused(p, known) for p in parts(x))
-    return found
+        reused = known[id(x)] = own and all(_all_reused(p, known) for p in parts(x))
+    return reused
 
 
 def points(plan: Plan, operand: int, starts: Starts) -> Points:
@@ -156,9 +156,9 @@ def _access(x: Read, masked: bool, plan: Plan, operand: int, at: Points) -> Acce
     place = plan.instruction.place
     from_0 = Layout(ir.const_index(0), strides_at(x, at))  # wherever it begins
     if place.rows == 1:  # vector loads may be masked
-        found = _in_register(normal(from_0), x.element.bits)
+        pattern = _in_register(normal(from_0), x.element.bits)
         near = operand in plan.shuffled and is_window(from_0, x.element.bits, 1 if masked else 2)
-        return Access.SHUFFLED if found is Access.PACKED and near else found
+        return Access.SHUFFLED if pattern is Access.PACKED and near else pattern
     if place.memory in TILES_OF_LANES and operand != plan.instruction.accumulator:
         return Access.DIRECT  # each lane loads what it has, wherever and under whatever mask
     if masked or exists((UNUSED, *(d for d, _ in x.strides)), at) is not None:
@@ -232,14 +232,14 @@ def _operand_cost(f: Form, operand: int, plan: Plan, at: Points) -> tuple[float,
     """Cycles for loading the operand as often as it changes, and for packing it, which is hoisted
     where it can be; infinite where it must be packed and the instruction cannot load that."""
     loads = loads_of(f, plan, at.lanes)
-    found = Access.PACKED
+    how = Access.PACKED
     if f.array is not None:
-        found = _access(f.array, f.masked, plan, operand, at)
-        if found is Access.SHUFFLED:
+        how = _access(f.array, f.masked, plan, operand, at)
+        if how is Access.SHUFFLED:
             wide = window(Layout(ir.const_index(0), strides_at(f.array, at)), f.element.bits)
             steps = LOAD * wide + SHUFFLE * shuffles(f.element.bits, at.lanes)
             return loads * steps / sharing(f.array, plan, operand), 0.0
-    if found is not Access.PACKED:
+    if how is not Access.PACKED:
         return loads * LOAD, 0.0
     place = plan.instruction.place
     if place.rows > 1:

@@ -129,16 +129,16 @@ def same(a: Pack, b: Pack) -> bool:
 
 def _heads(p: Pack) -> list[tuple[str, ir.Expr, ir.Expr | None]]:
     """What is around the pack, without the bodies."""
-    found: list[tuple[str, ir.Expr, ir.Expr | None]] = []
+    heads: list[tuple[str, ir.Expr, ir.Expr | None]] = []
     for s in p.around:
         match s:
             case ir.For(var=var, start=start, extent=extent):
-                found.append((var, start, extent))
+                heads.append((var, start, extent))
             case ir.LetStmt(name=name, value=bound):
-                found.append((name, bound, None))
+                heads.append((name, bound, None))
             case ir.If(condition=condition):
-                found.append(("if", condition, None))
-    return found
+                heads.append(("if", condition, None))
+    return heads
 
 
 def name_of(x: Tensor) -> str:

@@ -79,8 +79,8 @@ def _in_place(s: Statement, plan: Plan) -> bool:
         where = accumulated(plan, at)
         if exists(_moved(s.dest), where) is not None:
             return False
-        found = layout(address(s.dest, where))
-        if found is None or [const_value(step) for _, step in found.dims] not in ([], [1]):
+        flat = layout(address(s.dest, where))
+        if flat is None or [const_value(step) for _, step in flat.dims] not in ([], [1]):
             return False
     return True
 
@@ -163,8 +163,10 @@ def _meeting(
     """The summed loops, and which steps to take at one of theirs: those at which the windows of
     neighbouring outputs meet."""
     plan, c = choice.plan, choice.candidate
-    found = (meeting(x, plan, n) for n, x in zip(plan.instruction.factors, (c.a, c.b), strict=True))
-    p, steps = next((f for f in found if f is not None), (None, 1))
+    meetings = (
+        meeting(x, plan, n) for n, x in zip(plan.instruction.factors, (c.a, c.b), strict=True)
+    )
+    p, steps = next((f for f in meetings if f is not None), (None, 1))
     if p is None:
         return summed, lambda index: [index]
     count = p.extent // steps

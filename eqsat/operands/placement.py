@@ -123,11 +123,11 @@ class Frames:
 
     def allocations(self) -> list[ir.Allocate]:
         """The buffers in scope, the innermost of each name."""
-        found: dict[str, ir.Allocate] = {}
+        innermost: dict[str, ir.Allocate] = {}
         for frame in self.stack:
             if isinstance(frame.stmt, ir.Allocate):
-                found[frame.stmt.buffer] = frame.stmt
-        return list(found.values())
+                innermost[frame.stmt.buffer] = frame.stmt
+        return list(innermost.values())
 
     def is_reused(self, e: ir.Expr) -> bool:
         """Whether a value at this place stays the same in a loop around the statement at hand, so that
@@ -218,14 +218,14 @@ def _conditioned(crossed: list[Outer]) -> frozenset[str]:
 def _anywhere(crossed: list[Outer], loop: ir.For) -> list[Outer] | None:
     """The crossed statements with conditions that hold if they do in any iteration of the loop: they
     are true at its start. None where that cannot be told."""
-    found: list[Outer] = []
+    crossed_anywhere: list[Outer] = []
     for s in crossed:
         if isinstance(s, ir.If) and loop.var in free_variables(s.condition):
             if not _falls(s.condition, loop.var):
                 return None
             s = ir.If(substitute(s.condition, {loop.var: loop.start}), s.then)
-        found.append(s)
-    return found
+        crossed_anywhere.append(s)
+    return crossed_anywhere
 
 
 def _falls(condition: ir.Expr, name: str) -> bool:

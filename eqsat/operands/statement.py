@@ -116,11 +116,11 @@ def longest(instructions: Sequence[Instruction]) -> tuple[int, ...]:
 
 def natural(dims: Dims, rows: Sequence[int]) -> Dims:
     """The dimensions cut to the first of the rows' extents that divide them."""
-    found: list[int] = []
+    extents: list[int] = []
     for d in dims:
         inner = next((n for n in rows if 1 < n <= d.extent and d.extent % n == 0), d.extent)
-        found += [d.extent // inner, inner] if inner < d.extent else [d.extent]
-    return tuple(Dim(f"d{n}", extent) for n, extent in enumerate(found))
+        extents += [d.extent // inner, inner] if inner < d.extent else [d.extent]
+    return tuple(Dim(f"d{n}", extent) for n, extent in enumerate(extents))
 
 
 def without_masks(x: Tensor, dest: Read, dead: tuple[Tensor, ...]) -> Tensor:
@@ -155,10 +155,10 @@ def _added(x: Tensor, dest: Read, mask: tuple[Tensor, ...]) -> Tensor | None:
         return None
     args: list[Tensor] = []
     for a, goes_on in zip(x.args, inside, strict=True):
-        found = _added(a, dest, mask) if goes_on else _under(mask, a)
-        if found is None:
+        added = _added(a, dest, mask) if goes_on else _under(mask, a)
+        if added is None:
             return None
-        args.append(found)
+        args.append(added)
     return Apply(x.node, tuple(args))
 
 

@@ -54,7 +54,7 @@ def for_any(conditions: Sequence[Tensor], kept: frozenset[Dim]) -> list[Tensor] 
     """What holds along the dimensions `kept` where all conditions hold at a point of the others, of those
     conditions that move along others. None where that is not known. (What is no comparison of indices
     may be left out if it moves along others only: bounds of arrays do not depend on it.)"""
-    found: list[Comparison] = []
+    system: list[Comparison] = []
     for c in conditions:
         moves = strides_along(c)
         if moves <= kept:
@@ -62,15 +62,15 @@ def for_any(conditions: Sequence[Tensor], kept: frozenset[Dim]) -> list[Tensor] 
         comparisons = _comparisons(c)
         if not comparisons and moves & kept:
             return None
-        found += comparisons
+        system += comparisons
     others = {d for c in conditions for d in strides_along(c)} - kept
-    found, dims = _merged(found, sorted(others, key=lambda d: d.name))
+    system, dims = _merged(system, sorted(others, key=lambda d: d.name))
     for d in dims:
-        rest = _without(found, d)
+        rest = _without(system, d)
         if rest is None:
             return None
-        found = rest
-    return [_tensor(*c) for c in found if c[1].strides or c[2].strides]
+        system = rest
+    return [_tensor(*c) for c in system if c[1].strides or c[2].strides]
 
 
 def _comparisons(c: Tensor) -> list[Comparison]:
@@ -105,13 +105,13 @@ def _without(comparisons: list[Comparison], d: Dim) -> list[Comparison] | None:
     """What the comparisons say of the other dimensions, for any point of d; None where not known."""
     last = _Linear(ir.const_index(d.extent - 1), ())
     lower, upper = [_Bound(1, _ORIGIN, None)], [_Bound(-1, last, None)]
-    found: list[Comparison] = []
+    implied: list[Comparison] = []
     for c in comparisons:
         step = const_value(_difference(c).along(d))
         if step is None:
             return None
         if step == 0:
-            found.append(_where(c, d, _ORIGIN))
+            implied.append(_where(c, d, _ORIGIN))
         else:
             (lower if int(step) > 0 else upper).append(_Bound(int(step), _rest(c, d), c))
     for low, high in product(lower, upper):
@@ -124,9 +124,9 @@ def _without(comparisons: list[Comparison], d: Dim) -> list[Comparison] | None:
         at, other = pairs[0]
         point = at.rest if at.step < 0 else _times(at.rest, -1)  # step * d + rest is 0 there
         new = _where(other, d, point)
-        if not _always(new) and new not in found:
-            found.append(new)
-    return found
+        if not _always(new) and new not in implied:
+            implied.append(new)
+    return implied
 
 
 def _rest(c: Comparison, d: Dim) -> _Linear:
@@ -181,11 +181,11 @@ def _merged(comparisons: list[Comparison], dims: list[Dim]) -> tuple[list[Compar
     for outer, inner in permutations(dims, 2):
         if all(s.along(outer) == canonical(mul(s.along(inner), inner.extent)) for s in sides):
             both = Dim(inner.name, outer.extent * inner.extent, inner.reduced)
-            found = [
+            merged = [
                 (op, _joined(a, outer, inner, both), _joined(b, outer, inner, both))
                 for op, a, b in comparisons
             ]
-            return _merged(found, [both if d == inner else d for d in dims if d != outer])
+            return _merged(merged, [both if d == inner else d for d in dims if d != outer])
     return comparisons, dims
 
 

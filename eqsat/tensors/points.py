@@ -230,8 +230,8 @@ def exists(dims: tuple[Dim, ...], at: Points) -> ir.Expr | None:
             conditions.append(lt(coordinate(place, at.extents), place.extent))
     if not conditions:
         return None
-    found = and_(*conditions)
-    return None if const_value(found) is True else found
+    inside = and_(*conditions)
+    return None if const_value(inside) is True else inside
 
 
 def may_leave(place: Place, extents: tuple[int, ...]) -> bool:
@@ -333,11 +333,11 @@ def _constant_mask(along: Place, step: int, extents: tuple[int, ...]) -> list[bo
     start = const_value(along.start)
     if start is None:
         return None
-    found = []
+    lanes = []
     for lane in product(*(range(n) for n in extents)):
         at = int(start) + sum(s * i for s, i in zip(along.steps, lane, strict=True))
-        found.append(0 <= at < along.extent and at % step == 0)
-    return found
+        lanes.append(0 <= at < along.extent and at % step == 0)
+    return lanes
 
 
 def apply(

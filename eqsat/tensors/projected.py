@@ -41,7 +41,7 @@ def _product(x: Tensor) -> Tensor | None:
     crossing = [c for c in shared if _crosses(c, [factor for _, factor in split])]
     if not crossing:
         return None
-    found: list[list[Tensor]] = []
+    by_factor: list[list[Tensor]] = []
     for conditions, factor in split:
         own = [c for c in shared if c not in crossing and (c in conditions or c in around)]
         whole = [c for c in crossing if strides_along(c) <= strides_along(factor)]
@@ -50,8 +50,8 @@ def _product(x: Tensor) -> Tensor | None:
             if seen is None:
                 return None
             own += seen
-        found.append([*own, *whole])
-    args = (_under(own, a) for own, a in zip(found, x.args, strict=True))
+        by_factor.append([*own, *whole])
+    args = (_under(own, a) for own, a in zip(by_factor, x.args, strict=True))
     return Apply(x.node, tuple(args))
 
 

@@ -245,17 +245,17 @@ def map_scalars(x: Tensor, f: ScalarMap) -> Tensor:
 
 def placed(at: Layout, dims: Dims) -> tuple[tuple[Dim, ir.Expr], ...]:
     """The strides of a layout along the dims, which are as fine as its own or finer."""
-    found: list[tuple[Dim, ir.Expr]] = []
+    strides: list[tuple[Dim, ir.Expr]] = []
     left = list(dims)
     for extent, stride in reversed(at.dims):
         inner = 1
         while inner < extent:
             d = left.pop()
-            found.append((d, canonical(mul(inner, stride))))
+            strides.append((d, canonical(mul(inner, stride))))
             inner *= d.extent
         if inner != extent:
             raise ValueError(f"the dims {dims} do not refine the layout {at.dims}")
-    return tuple((d, s) for d, s in reversed(found) if s != ir.const_index(0))
+    return tuple((d, s) for d, s in reversed(strides) if s != ir.const_index(0))
 
 
 class _Reader:
@@ -313,15 +313,15 @@ def operand_name(element: DType) -> ir.Var:
 
 def operand_parts(e: ir.Expr) -> tuple[ir.Expr, ...]:
     """What the template of a node is applied to."""
-    found = []
+    operands = []
     for c in children(e):
         assert isinstance(
             c,
             ir.Const | ir.Var | ir.Cast | ir.Binary | ir.Unary | ir.Select | ir.Load | ir.Call
             | ir.Ramp | ir.Broadcast | ir.VectorReduce | ir.Gather,
         )  # fmt: skip
-        found.append(c)
-    return tuple(found)
+        operands.append(c)
+    return tuple(operands)
 
 
 def _innermost(dims: Dims, lanes: int) -> Dims:
@@ -355,11 +355,11 @@ def _cuts(e: ir.Expr) -> set[int]:
 
 
 def _cuts_of(at: Layout) -> set[int]:
-    found, inner = {1}, 1
+    cuts, inner = {1}, 1
     for extent, _ in reversed(at.dims):
         inner *= extent
-        found.add(inner)
-    return found
+        cuts.add(inner)
+    return cuts
 
 
 def masked(condition: Tensor, value: Tensor) -> Tensor:

@@ -68,13 +68,13 @@ def zero_outside(a: ir.Allocate) -> frozenset[Hashable]:
     other lanes are 0, and may write these."""
     if not is_relaxed(a):
         return frozenset()
-    found: list[frozenset[Hashable]] = []
+    conditions: list[frozenset[Hashable]] = []
     for s in statements(a.body):
         if isinstance(s, ir.Store) and s.buffer == a.buffer:
             if not isinstance(s.value, ir.Load) or s.value.mask is None:
                 return frozenset()
-            found.append(conditions_of(ir.Store(s.buffer, s.index, s.value, s.value.mask)))
-    return frozenset.intersection(*found)
+            conditions.append(conditions_of(ir.Store(s.buffer, s.index, s.value, s.value.mask)))
+    return frozenset.intersection(*conditions)
 
 
 def by_address(x: Tensor, where: Read) -> Hashable:
@@ -107,16 +107,16 @@ def _along(moves: Mapping[Dim, ir.Expr], where: Read) -> Hashable:
     """Extent, stride in the array and stride of the index for each dimension that moves the index, the
     longest strides first, merged where they nest."""
     addresses = dict(where.strides)
-    found: list[tuple[int, int, int]] = []
+    moving: list[tuple[int, int, int]] = []
     for d, stride in moves.items():
         address = const_value(addresses.get(d, ir.const_index(0)))
         step = const_value(canonical(stride))
         if address is None or step is None:
             return frozenset((d.extent, show(addresses[d]), show(s)) for d, s in moves.items())
         if step:
-            found.append((d.extent, int(address), int(step)))
+            moving.append((d.extent, int(address), int(step)))
     merged: list[tuple[int, int, int]] = []
-    for extent, address, step in sorted(found, key=lambda m: m[1]):
+    for extent, address, step in sorted(moving, key=lambda m: m[1]):
         if merged:
             n, inner, by = merged[-1]
             if address == n * inner and step == n * by:

@@ -74,8 +74,8 @@ def meeting(x: Tensor, plan: Plan, operand: int) -> tuple[Part, int] | None:
 
 def sharing(x: Tensor, plan: Plan, operand: int) -> int:
     """How many steps of a sum one window serves, when there are outputs side by side."""
-    found = meeting(x, plan, operand)
-    return 1 if found is None else together(*found)
+    met = meeting(x, plan, operand)
+    return 1 if met is None else together(*met)
 
 
 def together(p: Part, steps: int) -> int:

@@ -89,21 +89,21 @@ def agreement(uses: Sequence[Use], tiles: Tiles) -> tuple[Tiles, tuple[Way, ...]
     is a way. Raises TileShapeError when nothing suits all, or only vectors that take too many tiles, and
     NarrowTilesError where these are all there is."""
     failures: list[TileShapeError] = []
-    found = _agreed(uses, tiles, failures, roomy=True)
-    if found is not None:
-        return found
+    agreed = _agreed(uses, tiles, failures, roomy=True)
+    if agreed is not None:
+        return agreed
     others: list[TileShapeError] = []
-    found = _agreed(uses, tiles, others, roomy=False)
-    if found is None:
+    agreed = _agreed(uses, tiles, others, roomy=False)
+    if agreed is None:
         raise others[0]
-    for use, way in zip(uses, found[1], strict=True):
+    for use, way in zip(uses, agreed[1], strict=True):
         alone = _single(way[1])
         sums = use.scope.get(way[0].dest.buffer)
         if alone is None or sums is None:
             continue
-        if not _has_room((found[0][sums],), use, way[1]):
-            raise failures[0] if failures else NarrowTilesError(found[0][sums], use, way, alone)
-    return found
+        if not _has_room((agreed[0][sums],), use, way[1]):
+            raise failures[0] if failures else NarrowTilesError(agreed[0][sums], use, way, alone)
+    return agreed
 
 
 def _single(choice: Choice) -> Tensor | None:
@@ -140,9 +140,9 @@ def _agreed(
             if roomy and not _has_room(in_scope, use, way[1]):
                 tried += 1
                 continue
-            found = search(n + 1, trial)
-            if found is not None:
-                return found[0], (way, *found[1])
+            agreed = search(n + 1, trial)
+            if agreed is not None:
+                return agreed[0], (way, *agreed[1])
         return None
 
     return search(0, tiles)

@@ -32,11 +32,11 @@ class Link:
 def with_followers(links: Sequence[Link], tiles: Tiles) -> Tiles:
     """The tiles, and those of buffers that had none and are computed with others. Raises TileShapeError
     where two statements want them otherwise."""
-    found = [replace(b, tiles=dict(b.tiles)) for b in tiles]
+    all_tiles = [replace(b, tiles=dict(b.tiles)) for b in tiles]
     free = {n for n, b in enumerate(tiles) if not b.tiles and b.memory in TILES_OF_ELEMENTS}
-    while free and any([_follow(link, found, free) for link in links]):  # noqa: C419, each of them
+    while free and any([_follow(link, all_tiles, free) for link in links]):  # noqa: C419, each of them
         pass
-    return tuple(found)
+    return tuple(all_tiles)
 
 
 def _follow(link: Link, tiles: Sequence[TileBuffer], free: Collection[int]) -> bool:

@@ -58,7 +58,7 @@ def changes(s: Statement, buffers: TileBuffers) -> list[Change] | None:
         return None
     if b.memory not in TILES_OF_LANES and any(r.element != b.element for r in (*read, s.dest)):
         return None
-    found: list[Change] = []
+    changed: list[Change] = []
     for tile in b.tiles.values():
         at = points_of(tile, x, s.outputs)
         if at is None:
@@ -66,9 +66,9 @@ def changes(s: Statement, buffers: TileBuffers) -> list[Change] | None:
         change = _change(s, tile, at, read, buffers)
         if change is None:
             return None
-        found.append(replace(change, dest=None if own else s.dest))
+        changed.append(replace(change, dest=None if own else s.dest))
     points = prod(d.extent for d in s.outputs)
-    return found if sum(c.tile.lanes for c in found) == points else None
+    return changed if sum(c.tile.lanes for c in changed) == points else None
 
 
 def _alike(x: Tensor) -> bool:

@@ -93,7 +93,7 @@ class TileScope:
     def first(self, s: ir.Stmt) -> ir.Stmt:
         """The next statement in order. A store to elements that had no value so far needs no mask: there
         is nothing to keep."""
-        found = s
+        statement = s
         for n in statements(s):
             if not isinstance(n, ir.Store) or n.buffer not in self.buffers:
                 continue
@@ -101,9 +101,9 @@ class TileScope:
             elements = constant_lanes(n.index) or range(self.buffers[n.buffer].extent)
             masked = n is s and n.mask is not None and id(n) not in self.planned
             if masked and known.isdisjoint(elements) and not self._repeats(n.buffer):
-                found = replace(n, mask=None)
+                statement = replace(n, mask=None)
             known.update(elements)
-        return found
+        return statement
 
     def _repeats(self, buffer: str) -> bool:
         """Whether a loop inside of the buffer's scope is around what is at hand."""
@@ -118,8 +118,8 @@ class TileScope:
         """The statement of a store that accumulates in tiles."""
         if not isinstance(s, ir.Store) or s.buffer not in self.buffers:
             return None
-        found = self.options(s)
-        return found.ways[0] if found is not None and found.ways else None
+        options = self.options(s)
+        return options.ways[0] if options is not None and options.ways else None
 
     def add(self, s: ir.Allocate) -> TileBuffer:
         """The tiles of a buffer, as the products in its scope want them, which are decided with it. `s`
@@ -138,11 +138,15 @@ class TileScope:
                         tiles.append(_empty(a))
                     scope[a.buffer] = numbers[id(a)]
             self.buffers = outer | {name: tiles[k] for name, k in scope.items()}
-            found = self.options(n)
-            if found is not None and found.is_on_tiles and not found.buffers.isdisjoint(scope):
-                uses.append(Use(n, found, scope))
-            elif found is not None and not found.ways:
-                links.append(Link(found, scope))
+            options = self.options(n)
+            if (
+                options is not None
+                and options.is_on_tiles
+                and not options.buffers.isdisjoint(scope)
+            ):
+                uses.append(Use(n, options, scope))
+            elif options is not None and not options.ways:
+                links.append(Link(options, scope))
         self.buffers = outer
         for use in uses:
             moving = use.moving()
@@ -166,12 +170,12 @@ class TileScope:
 
     def direct(self, s: ir.Store) -> ir.Stmt:
         """Such a store on the tiles."""
-        found = self._moves(s)
-        if found is None:
+        moved = self._moves(s)
+        if moved is None:
             steps = self._changes(s)
             assert steps is not None
             return block(*(changed(c, self.frames.fresh, s.atomic) for c in steps))
-        one, moves = found
+        one, moves = moved
         if s.buffer in self.buffers:
             return block(
                 *(
@@ -186,10 +190,10 @@ class TileScope:
 
     def _changes(self, s: ir.Stmt) -> list[Change] | None:
         """What a store does to all elements of tiles alike; None where it is no such store."""
-        found = self.options(s) if isinstance(s, ir.Store) else None
-        if found is None:
+        options = self.options(s) if isinstance(s, ir.Store) else None
+        if options is None:
             return None
-        for one in dict.fromkeys((found.statement, found.uncut)):
+        for one in dict.fromkeys((options.statement, options.uncut)):
             steps = changes(one, self.buffers)
             if steps is not None:
                 return steps
@@ -197,10 +201,10 @@ class TileScope:
 
     def _moves(self, s: ir.Stmt) -> tuple[Statement, list[tuple[Tile, Points]]] | None:
         """The tiles that a store fills or saves, and where they are in the box of the statement."""
-        found = self.options(s) if isinstance(s, ir.Store) else None
-        if found is None:
+        options = self.options(s) if isinstance(s, ir.Store) else None
+        if options is None:
             return None
-        for one in dict.fromkeys((found.statement, found.uncut)):
+        for one in dict.fromkeys((options.statement, options.uncut)):
             moves = self._moved(one)
             if moves is not None:
                 return one, moves

@@ -58,15 +58,15 @@ def _operands(
     choice: Choice, index: Index, buffers: TileBuffers, packed: Packed
 ) -> tuple[Tile | ir.Expr, ...]:
     plan, c = choice.plan, choice.candidate
-    found: list[Tile | ir.Expr] = []
+    operands: list[Tile | ir.Expr] = []
     for n, x in zip(plan.instruction.factors, (c.a, c.b), strict=True):
         if isinstance(x, Read) and x.buffer in buffers:
             tile = tile_of(buffers[x.buffer], x, points(plan, n, starts_of(plan, index)))
             assert tile is not None
-            found.append(tile)
+            operands.append(tile)
         else:
-            found.append(operand(x, plan, n, index, packed))
-    return tuple(found)
+            operands.append(operand(x, plan, n, index, packed))
+    return tuple(operands)
 
 
 def executed(steps: Sequence[Product], fresh: Fresh) -> ir.Stmt:

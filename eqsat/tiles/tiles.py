@@ -158,12 +158,12 @@ def tile_of(b: TileBuffer, x: Read, at: Points) -> Tile | None:
 
 def accumulators(b: TileBuffer, s: Statement, choice: Choice) -> list[tuple[Index, Tile]]:
     """The tile at each step of the plan's loops over outputs."""
-    found = []
+    steps = []
     for at in output_points(choice.plan):
         tile = tile_of(b, s.dest, accumulated(choice.plan, at))
         assert tile is not None
-        found.append((at, tile))
-    return found
+        steps.append((at, tile))
+    return steps
 
 
 def points_of(tile: Tile, x: Read, outputs: Dims) -> Points | None:
@@ -204,9 +204,9 @@ def points_of(tile: Tile, x: Read, outputs: Dims) -> Points | None:
 
 def _digits(offset: int, by_stride: list[tuple[int, Dim]]) -> dict[Dim, int] | None:
     """How far each dimension goes for an offset, the longest strides first."""
-    found: dict[Dim, int] = {}
+    digits: dict[Dim, int] = {}
     for stride, d in by_stride:
         if stride <= 0:
             return None
-        found[d], offset = divmod(offset, stride)
-    return found if offset == 0 and all(n >= 0 for n in found.values()) else None
+        digits[d], offset = divmod(offset, stride)
+    return digits if offset == 0 and all(n >= 0 for n in digits.values()) else None

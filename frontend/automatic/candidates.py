@@ -67,33 +67,36 @@ def sums(graph: Graph) -> list[Step]:
 def _of_graph(
     graph: Graph, machine: Machine, target: Target, name: str, selects: bool
 ) -> Iterator[Candidate]:
-    placed = sorted((placing(graph, machine, n) for n in STRIPS), key=lambda found: found.cycles)
+    placed = sorted(
+        (placing(graph, machine, n) for n in STRIPS),
+        key=lambda placing_of_strip: placing_of_strip.cycles,
+    )
     seen = set()
     for promised in (True, False):
-        for found in placed:
+        for placing_of_strip in placed:
             if not promised:
-                found = replace(found, graph=replace(graph, promised={}))
-            text = schedule_text(name, target.name, lines_of(found))
+                placing_of_strip = replace(placing_of_strip, graph=replace(graph, promised={}))
+            text = schedule_text(name, target.name, lines_of(placing_of_strip))
             if text not in seen:
                 seen.add(text)
-                yield Candidate(text, about(found), selects)
+                yield Candidate(text, about(placing_of_strip), selects)
 
 
-def about(found: Placing) -> str:
+def about(placing: Placing) -> str:
     """What the schedule does, in a few words."""
-    held = {name for p in found.placed.values() for name in p.shape.sums}
-    shapes = [p.shape for name, p in found.placed.items() if name not in held]
+    held = {name for p in placing.placed.values() for name in p.shape.sums}
+    shapes = [p.shape for name, p in placing.placed.items() if name not in held]
     blocks = [x for x in shapes if x.sums or x.block.rows > 1]
     parts = []
     for shape in blocks[:2]:
         parts.append(
             f"{shape.func} in blocks of {shape.block.rows} x {shape.block.vectors * shape.width}"
         )
-    inner = sum(p.at is not None for p in found.placed.values())
+    inner = sum(p.at is not None for p in placing.placed.values())
     if inner:
-        parts.append(f"{inner} of {len(found.placed)} Funcs computed inside others")
+        parts.append(f"{inner} of {len(placing.placed)} Funcs computed inside others")
     if not parts:
-        width = max((p.shape.width for p in found.placed.values()), default=1)
+        width = max((p.shape.width for p in placing.placed.values()), default=1)
         parts.append(f"vectors of {width}")
     return ", ".join(parts)
 

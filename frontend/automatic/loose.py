@@ -36,14 +36,14 @@ def loose_lines(
     if shape.lanes is not None and shape.lanes in s.pure and machine.vectors:
         ordered = scan_variables(func, u)
         order = [v for v in s.pure if v != shape.lanes]
-        found = []
+        directives = []
         if s.reduce:
-            found.append(call("reorder", [*order, *s.reduce, shape.lanes]))
+            directives.append(call("reorder", [*order, *s.reduce, shape.lanes]))
         del ordered
-        found.append(call("vectorize", [shape.lanes, shape.width]))
+        directives.append(call("vectorize", [shape.lanes, shape.width]))
         if placed.at is None and order:
-            found.append(call("parallel", [order[0]]))
-        return [Line(s.text, tuple(found))]
+            directives.append(call("parallel", [order[0]]))
+        return [Line(s.text, tuple(directives))]
     if not s.pure or machine.vectors is False:
         safe = [r.name for r in u.reduce if is_parallel_safe(func, u, r)]
         if safe and machine.vectors and safe[-1] == s.reduce[-1]:

@@ -64,9 +64,9 @@ def phases_of(graph: Graph, func: Func) -> Phases | None:
             continue
         alone = [s.key for s in graph.readers(a.name)] == [step.key]
         if alone and len([b for b in step.reads if b.name == a.name]) == 1:
-            found = _phases(a, inner, func)
-            if found is not None:
-                return found
+            phases = _phases(a, inner, func)
+            if phases is not None:
+                return phases
     return None
 
 

@@ -52,18 +52,18 @@ class Placing:
 
     def path(self, s: Step) -> tuple[Level, ...]:
         """All loops around the body of a step, outermost first."""
-        found = self.placed[s.func]
-        own = tuple(Level(s.func, s.update, x.name) for x in found.loops.get(s.update, ()))
-        return (*self.path_to(found.at), *own)
+        placed = self.placed[s.func]
+        own = tuple(Level(s.func, s.update, x.name) for x in placed.loops.get(s.update, ()))
+        return (*self.path_to(placed.at), *own)
 
     def path_to(self, level: Level | None) -> tuple[Level, ...]:
         """The loops down to a level."""
         if level is None:
             return ()
-        found = self.placed[level.func]
-        names = [x.name for x in found.loops[level.update]]
+        placed = self.placed[level.func]
+        names = [x.name for x in placed.loops[level.update]]
         own = names[: names.index(level.loop) + 1]
-        outer = self.path_to(found.at)
+        outer = self.path_to(placed.at)
         return (*outer, *(Level(level.func, level.update, n) for n in own))
 
     def candidates(self, name: str) -> list[Level]:
@@ -80,10 +80,10 @@ class Placing:
 
     def inside(self, level: Level) -> dict[str, Span]:
         """The spans of names in an iteration of a loop, in the middle of its range."""
-        found = self.placed[level.func]
-        loops = found.loops[level.update]
+        placed = self.placed[level.func]
+        loops = placed.loops[level.update]
         step = next(s for s in self.graph.steps[level.func] if s.update == level.update)
-        known = self.graph.known(step, found.box)
+        known = self.graph.known(step, placed.box)
         for x in loops:
             first, last = known[x.variable]
             if x.step < last - first + 1:
@@ -97,14 +97,14 @@ class Placing:
         """How often the body of a loop runs in all."""
         if level is None:
             return 1.0
-        found = self.placed[level.func]
-        count = self.iterations(found.at)
-        ranges = dict(zip(self.graph.funcs[level.func].variables, found.box, strict=True))
+        placed = self.placed[level.func]
+        count = self.iterations(placed.at)
+        ranges = dict(zip(self.graph.funcs[level.func].variables, placed.box, strict=True))
         left = {v: length(s) for v, s in ranges.items()}
         step = next(s for s in self.graph.steps[level.func] if s.update == level.update)
-        known = self.graph.known(step, found.box)
+        known = self.graph.known(step, placed.box)
         left |= {r: length(known[r]) for r in step.reduce}
-        for x in found.loops[level.update]:
+        for x in placed.loops[level.update]:
             have = left.get(x.variable, 1)
             count *= -(-have // x.step)
             left[x.variable] = min(x.step, have)
@@ -168,14 +168,14 @@ class Placing:
         """The innermost of the loops at which it takes little more than at the best."""
         graph = self.graph
         whole = graph.box(name)
-        found: list[tuple[float, Level | None, Box]] = [(self.cost(name, None, whole), None, whole)]
+        costs: list[tuple[float, Level | None, Box]] = [(self.cost(name, None, whole), None, whole)]
         if name not in graph.outputs:
             for level in self.candidates(name):
                 box = self.box_at(name, level)
-                found.append((self.cost(name, level, box), level, box))
-        least = min(cycles for cycles, _, _ in found)
-        usual = next(x for x in reversed(found) if x[0] <= least * NEARLY)
-        by_name = {name_of(level): (cycles, level, box) for cycles, level, box in found}
+                costs.append((self.cost(name, level, box), level, box))
+        least = min(cycles for cycles, _, _ in costs)
+        usual = next(x for x in reversed(costs) if x[0] <= least * NEARLY)
+        by_name = {name_of(level): (cycles, level, box) for cycles, level, box in costs}
         ranked = sorted(by_name, key=lambda n: by_name[n][0])
         return by_name[graph.choices.pick(f"{name}.at", name_of(usual[1]), ranked)]
 
@@ -217,9 +217,9 @@ def stage(level: Level) -> str:
 
 
 def _around(boxes: Iterable[Box]) -> Box:
-    found = list(boxes)
+    hulls = list(boxes)
     return tuple(
-        (min(b[d][0] for b in found), max(b[d][1] for b in found)) for d in range(len(found[0]))
+        (min(b[d][0] for b in hulls), max(b[d][1] for b in hulls)) for d in range(len(hulls[0]))
     )
 
 
@@ -252,7 +252,7 @@ def with_loops(graph: Graph, shape: Shape, at: Level | None, box: Box) -> Placed
             outside = set(shape.order[: shape.panel])
             where = max([n + 1 for n, x in enumerate(loops) if x.variable in outside], default=0)
         loops.insert(where, lane_loop)
-    found = _in_order(graph, shape.func, tuple(loops))
+    ordered = _in_order(graph, shape.func, tuple(loops))
     if func.updates:
         by: dict[int | None, tuple[Loop, ...]] = {None: ()}
         for s in graph.steps[shape.func]:
@@ -262,9 +262,9 @@ def with_loops(graph: Graph, shape: Shape, at: Level | None, box: Box) -> Placed
             if scan is not None:
                 by[s.update] = (Loop(graph.name(scan.loop, "o"), scan.loop, block_of(graph, s)),)
             else:
-                by[s.update] = tuple(x for x in found if x.variable in s.pure)
+                by[s.update] = tuple(x for x in ordered if x.variable in s.pure)
         return Placed(shape, at, box, by)
-    return Placed(replace(shape, loops=found), at, box, {None: found})
+    return Placed(replace(shape, loops=ordered), at, box, {None: ordered})
 
 
 MOST_REORDERED = 4  # loops of which all orders are offered
@@ -295,7 +295,7 @@ def _word(x: Loop, loops: tuple[Loop, ...]) -> str:
 
 def placing(graph: Graph, machine: Machine, strip: int) -> Placing:
     """Places every Func, outputs first."""
-    found = Placing(graph, machine, {})
+    result = Placing(graph, machine, {})
     for name in reversed(graph.funcs):
-        found.place(name, strip)
-    return found
+        result.place(name, strip)
+    return result

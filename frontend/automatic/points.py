@@ -66,8 +66,8 @@ class Space:
         if start != AUTO:
             schedule = next(s for s in self.own if s.name == start)
             text = variant(self.pipeline, schedule, self.name, self.target.name, top)
-            found = f"schedule {start} of the file"
-            return Made(text, found, top.effective(), top.asked, None, False)
+            origin = f"schedule {start} of the file"
+            return Made(text, origin, top.effective(), top.asked, None, False)
         kind = top.pick(INSTRUCTIONS, *_kinds(self))
         dots = {ALL: self.dots, DOTS: tuple(d for d in self.dots if d.tile is None), NONE: ()}[kind]
         base = Choices(point)
@@ -83,11 +83,11 @@ class Space:
         """In the strips that take the fewest cycles, or those that are wanted."""
         wanted = as_json(point.get(STRIP))
         heights = [n for n in STRIPS if n == wanted] or list(STRIPS)
-        found = [
+        placings = [
             (placing(replace(graph, choices=Choices(point)), self.machine, n), n) for n in heights
         ]
-        best, height = min(found, key=lambda each: each[0].cycles)
-        others = [n for _, n in sorted(found, key=lambda each: each[0].cycles)]
+        best, height = min(placings, key=lambda each: each[0].cycles)
+        others = [n for _, n in sorted(placings, key=lambda each: each[0].cycles)]
         top.pick(STRIP, height, (*others, *STRIPS))
         if wanted == height:
             top.asked[STRIP] = (None, *top.asked[STRIP])  # so that it is not as usual

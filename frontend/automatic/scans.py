@@ -53,8 +53,8 @@ def _constant(graph: Graph, name: str, v: str) -> int | None:
     for o in graph.pipeline.outputs:
         if o.name == name:
             at = graph.funcs[name].variables.index(v)
-            found = const_value(o.extents[at])
-            return int(found) if found is not None else None
+            extent = const_value(o.extents[at])
+            return int(extent) if extent is not None else None
     return None
 
 
@@ -66,19 +66,19 @@ def block_of(graph: Graph, s: Step) -> int:
 def scan_lines(graph: Graph, s: Step, scan: Scan, blocked: bool, width: int) -> list[Line]:
     """A block at a time (if others are computed in blocks); lanes for the steps that may."""
     outer, middle, inner = (graph.name(scan.loop, x) for x in ("o", "b", "i"))
-    found = [call("split", [scan.loop, outer, middle, block_of(graph, s)])] if blocked else []
+    directives = [call("split", [scan.loop, outer, middle, block_of(graph, s)])] if blocked else []
     rest = middle if blocked else scan.loop
     around = [outer] if blocked else []
     count = 1
     for v in scan.lanes:
         count *= _constant(graph, s.func, v) or 1
     if scan.ahead > 1 and 1 < scan.ahead * count <= 4 * width:
-        found.append(call("split", [rest, rest, inner, scan.ahead]))
-        found.append(call("reorder", [*around, rest, inner, *scan.lanes]))
-        found += [call("vectorize", [v]) for v in (inner, *scan.lanes)]
+        directives.append(call("split", [rest, rest, inner, scan.ahead]))
+        directives.append(call("reorder", [*around, rest, inner, *scan.lanes]))
+        directives += [call("vectorize", [v]) for v in (inner, *scan.lanes)]
     else:
         order = [*around, rest, *scan.lanes]
-        found += [call("reorder", order)] if len(order) > 1 else []
+        directives += [call("reorder", order)] if len(order) > 1 else []
         if count <= 8:
-            found += [call("unroll", [v]) for v in scan.lanes]
-    return [Line(s.text, tuple(found))] if found else []
+            directives += [call("unroll", [v]) for v in scan.lanes]
+    return [Line(s.text, tuple(directives))] if directives else []

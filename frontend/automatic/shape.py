@@ -76,15 +76,15 @@ STAYS = 256 << 10  # bytes of an operand that stay in the second cache beside th
 def element_bits(graph: Graph, step: Step) -> int:
     """The bits of the widest element that a step computes with."""
     func = graph.funcs[step.func]
-    found = [func.element.bits, LEAST_BITS]
+    widths = [func.element.bits, LEAST_BITS]
     for e in _values(func, step.update):
         for n in nodes(e):
             if isinstance(
                 n, ir.Access | ir.Cast | ir.Binary | ir.Unary | ir.Select | ir.Call | ir.Const
             ):
                 element = n.type.element
-                found += [] if element.name in ("i64", "bool") else [element.bits]
-    return max(found)
+                widths += [] if element.name in ("i64", "bool") else [element.bits]
+    return max(widths)
 
 
 def _values(func: Func, update: int | None) -> tuple[ir.Expr, ...]:
@@ -93,20 +93,20 @@ def _values(func: Func, update: int | None) -> tuple[ir.Expr, ...]:
 
 def shape_of(graph: Graph, machine: Machine, name: str, box: Box, strip: int) -> Shape:
     """The shape of a Func that is computed for such a box."""
-    found = _shape_of(graph, machine, name, box, strip)
+    shape = _shape_of(graph, machine, name, box, strip)
     promised = graph.promised.get(name)
     if promised is None:
-        return found
-    lane = dict(zip(graph.funcs[name].variables, promised, strict=True)).get(found.lanes or "")
-    if lane is not None and length(lane) < found.width and found.block.vectors == 1:
+        return shape
+    lane = dict(zip(graph.funcs[name].variables, promised, strict=True)).get(shape.lanes or "")
+    if lane is not None and length(lane) < shape.width and shape.block.vectors == 1:
         least = 1 << max(length(lane) - 1, 0).bit_length()
-        found = replace(found, width=least)  # all lanes are used
+        shape = replace(shape, width=least)  # all lanes are used
     whole = {
         v
         for v, span, here in zip(graph.funcs[name].variables, promised, box, strict=True)
-        if span is not None and span == here and found.covered(v) == length(span) > 1
+        if span is not None and span == here and shape.covered(v) == length(span) > 1
     }
-    return replace(found, whole=frozenset(whole))
+    return replace(shape, whole=frozenset(whole))
 
 
 def _shape_of(graph: Graph, machine: Machine, name: str, box: Box, strip: int) -> Shape:
@@ -151,9 +151,9 @@ def _shape_of(graph: Graph, machine: Machine, name: str, box: Box, strip: int) -
     order, moved = _order(func.variables, lane)
     aligned: set[str] = set()
     if lane is not None:
-        found = {q for a in reads for i in a.indices for q in pieces(i, lane)}
-        if found and 4 <= min(found) <= width:
-            width = min(found)  # what lies together is read together
+        divisors = {q for a in reads for i in a.indices for q in pieces(i, lane)}
+        if divisors and 4 <= min(divisors) <= width:
+            width = min(divisors)  # what lies together is read together
             aligned.add(lane)
         if any(is_limited(a, lane) for a in reads):
             aligned.add(lane)  # so that loops know where the limits hold
@@ -329,14 +329,14 @@ def _main_sum(graph: Graph, sums: tuple[str, ...]) -> Step:
 
 
 def _pieces(graph: Graph, sums: tuple[str, ...], v: str) -> int:
-    found = 1
+    multiple = 1
     for n in sums:
         for s in graph.steps[n]:
             for a in s.reads:
                 for i in a.indices:
                     for q in pieces(i, v):
-                        found = lcm(found, q)
-    return found
+                        multiple = lcm(multiple, q)
+    return multiple
 
 
 def _block(
@@ -381,7 +381,7 @@ def _panel(graph: Graph, main: Step, variables: list[str], lane: str) -> int | N
     all rows read, if it is too large for the second cache."""
     known = graph.known(main, graph.box(main.func))
     outside = 0
-    found = False
+    changes = False
     for a in main.reads:
         if move(a, lane) is Move.FIXED:
             continue
@@ -391,9 +391,9 @@ def _panel(graph: Graph, main: Step, variables: list[str], lane: str) -> int | N
         for name in {lane, *main.reduce}:
             size *= length(known[name]) if move(a, name) is not Move.FIXED else 1
         if inner and size > STAYS:
-            found = True
+            changes = True
             outside = max([outside, *(n + 1 for n in moving)])
-    return outside if found else None
+    return outside if changes else None
 
 
 def _order(variables: tuple[str, ...], lane: str | None) -> tuple[tuple[str, ...], frozenset[str]]:

@@ -195,8 +195,8 @@ def _marks(
 def extent_of(graph: Graph, step: Step, loop: str) -> ir.Expr:
     """The extent of a reduction."""
     assert step.update is not None
-    found = graph.funcs[step.func].updates[step.update].reduce
-    return next(r.extent for r in found if r.name == loop)
+    reduce = graph.funcs[step.func].updates[step.update].reduce
+    return next(r.extent for r in reduce if r.name == loop)
 
 
 def shared_steps(
@@ -208,15 +208,15 @@ def shared_steps(
             if lanes is None or move(a, lanes) is Move.FIXED:
                 continue
             for i in a.indices:
-                found = _meeting(i, rows, step)
-                if found is not None:
-                    return found
+                meeting = _meeting(i, rows, step)
+                if meeting is not None:
+                    return meeting
     elif lanes is not None:
         for a in step.reads:
             if a.indices and move(a, lanes) is Move.NEXT:
-                found = _meeting(a.indices[-1], lanes, step)
-                if found is not None:
-                    return Shared(found.loop, width) if found.apart == 1 else None
+                meeting = _meeting(a.indices[-1], lanes, step)
+                if meeting is not None:
+                    return Shared(meeting.loop, width) if meeting.apart == 1 else None
     return None
 
 

@@ -27,16 +27,16 @@ def schedule_text(name: str, target: str, lines: Iterable[Line]) -> str:
 def _broken(line: Line) -> list[str]:
     """The chain in as many lines as it takes; each begins with the stage, but for copies of loops,
     whose directives belong to one chain."""
-    found: list[str] = []
+    chain: list[str] = []
     text = line.stage
     special = any(d.startswith("specialize(") for d in line.directives)
     for d in line.directives:
         if len(text) + len(d) + 5 > LONGEST and text.strip() not in ("", line.stage):
-            found.append(text)
+            chain.append(text)
             text = "    " if special else line.stage
         text += f".{d}"
-    found.append(text)
-    return found
+    chain.append(text)
+    return chain
 
 
 def call(name: str, args: Sequence[str | int], tail: str = "") -> str:

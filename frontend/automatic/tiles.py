@@ -82,13 +82,13 @@ def block_lines(
     high, wide = tiles.down * dot.rows, tiles.across * dot.columns
     outer = [v for v in order if v not in (rows, lanes)]
     loops = [*outer, ro, lo, rt, lt, ri, li]
-    found = (
+    lines = (
         *place,
         call("split", [rows, ro, rb, high], tails[0]), call("split", [lanes, lo, lb, wide], tails[1]),
         call("tile", [rb, lb, rt, lt, ri, li, dot.rows, dot.columns]), call("reorder", loops),
         call("unroll", [rt]), call("unroll", [lt]), call("vectorize", [ri]), call("vectorize", [li]),
     )  # fmt: skip
-    return [Line(name, (*found, call("parallel", [loops[0]])))]
+    return [Line(name, (*lines, call("parallel", [loops[0]])))]
 
 
 def sum_lines(

@@ -12,13 +12,13 @@ USUAL = 512  # where an example takes a size from a file, or there is none
 def typical_sizes(p: Pipeline, given: Mapping[str, str]) -> dict[str, int]:
     """A number for each size. It decides what is fast, never what is right."""
     example = dict(p.examples[0].sizes) if p.examples else {}
-    found = {}
+    sizes = {}
     for size in p.sizes:
         text = given.get(size.name, "")
         if size.fixed is not None:
-            found[size.name] = size.fixed
+            sizes[size.name] = size.fixed
         elif text.isdecimal():
-            found[size.name] = int(text)
+            sizes[size.name] = int(text)
         else:
-            found[size.name] = max(example.get(size.name, USUAL), 1)
-    return found
+            sizes[size.name] = max(example.get(size.name, USUAL), 1)
+    return sizes

@@ -51,5 +51,5 @@ def _others(value: int) -> tuple[int, ...]:
     """The numbers beside one."""
     near = (value - 1, value + 1) if value <= 16 else ()
     halves = (value // 2,) if value % 2 == 0 else ()
-    found = (*halves, value * 2, *near, value * 4)
-    return tuple(n for n in dict.fromkeys(found) if 0 < n <= MOST)
+    numbers = (*halves, value * 2, *near, value * 4)
+    return tuple(n for n in dict.fromkeys(numbers) if 0 < n <= MOST)

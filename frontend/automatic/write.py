@@ -26,14 +26,14 @@ APART = 2048  # bytes between rows from which on they are copied
 def lines_of(placing: Placing) -> list[Line]:
     """Lines for every Func that is kept: readers before what they read."""
     placing = without_idle_strips(placing)
-    found: list[Line] = []
+    lines: list[Line] = []
     for name, placed in placing.placed.items():
         holder = next((p for p in placing.placed.values() if name in p.shape.sums), None)
         if holder is not None:
-            found += _held(placing, name, placed, holder)
+            lines += _held(placing, name, placed, holder)
         else:
-            found += _own(placing, name, placed)
-    return found
+            lines += _own(placing, name, placed)
+    return lines
 
 
 def without_idle_strips(placing: Placing) -> Placing:
@@ -122,13 +122,13 @@ def _fused(placing: Placing, placed: Placed) -> list[str]:
     assert shape.fused is not None
     a, b = shape.fused
     both = graph.name(a + b, "")
-    found = [call("fuse", [a, b, both])]
+    directives = [call("fuse", [a, b, both])]
     if placing.machine.vectors:
-        found.append(call("vectorize", [both, shape.width]))
+        directives.append(call("vectorize", [both, shape.width]))
     others = [v for v in shape.order if v not in shape.fused]
     if placed.at is None and others:
-        found.append(call("parallel", [others[0]]))
-    return found
+        directives.append(call("parallel", [others[0]]))
+    return directives
 
 
 def _fused_update(placing: Placing, placed: Placed) -> list[Line]:
@@ -138,7 +138,7 @@ def _fused_update(placing: Placing, placed: Placed) -> list[Line]:
     a, b = shape.fused
     both = graph.name(a + b, "")
     outer, inner = graph.name(both, "o"), graph.name(both, "i")
-    found = []
+    lines = []
     for s in graph.steps[shape.func]:
         if s.update is None:
             continue
@@ -149,14 +149,14 @@ def _fused_update(placing: Placing, placed: Placed) -> list[Line]:
             call("split", [both, outer, inner, FUSED * shape.width]),
             call("reorder", [*others, outer, *s.reduce, inner]),
         ]
-        found.append(Line(s.text, (*directives, *(marks if placing.machine.vectors else []))))
-    return found
+        lines.append(Line(s.text, (*directives, *(marks if placing.machine.vectors else []))))
+    return lines
 
 
 def _blocked(placing: Placing, placed: Placed) -> list[str]:
     """The directives that make the loops of a shape."""
     graph, machine, shape = placing.graph, placing.machine, placed.shape
-    found: list[str] = []
+    directives: list[str] = []
     inner: list[str] = []
     marks: list[str] = []
     for v in shape.order:
@@ -166,11 +166,11 @@ def _blocked(placing: Placing, placed: Placed) -> list[str]:
             strip = shape.strip[1]
             left = graph.name(v, "t")
             tail = _tail(shape, placed, graph, v, strip)
-            found.append(call("split", [v, graph.name(v, "s"), left, strip], tail))
+            directives.append(call("split", [v, graph.name(v, "s"), left, strip], tail))
         if covered > 1 and v not in shape.whole:
             i = graph.name(v, "i")
             tail = _tail(shape, placed, graph, v, covered)
-            found.append(call("split", [left, graph.name(v, "o"), i, covered], tail))
+            directives.append(call("split", [left, graph.name(v, "o"), i, covered], tail))
     for part in (shape.rows, shape.lanes):
         if part is None or shape.covered(part) == 1:
             continue
@@ -188,11 +188,11 @@ def _blocked(placing: Placing, placed: Placed) -> list[str]:
     loops = [x.name for x in placed.loops[None]]
     order: list[str] = [*loops, *inner]
     if len(order) > 1:
-        found.append(call("reorder", order))
-    found += marks
+        directives.append(call("reorder", order))
+    directives += marks
     if placed.at is None and loops:
-        found.append(call("parallel", [loops[0]]))
-    return found
+        directives.append(call("parallel", [loops[0]]))
+    return directives
 
 
 def _levels_used(placing: Placing, name: str) -> set[str]:
@@ -242,7 +242,7 @@ def _packed(
     memory, or neighbours along another loop than the lanes."""
     graph, shape = placing.graph, holder.shape
     panel = next((x for x in holder.loops[None] if x.variable == shape.lanes), None)
-    found = []
+    lines = []
     known = graph.known(s, graph.box(s.func))
     for a in s.reads:
         names = [i.name for i in a.indices if isinstance(i, ir.Var)]
@@ -267,7 +267,7 @@ def _packed(
             marks = [call("vectorize", [lanes, shape.width])]
             if shape.block.vectors > 1:
                 marks.append(call("unroll", [lanes]))
-            found.append(Line(copy, (place, *marks)))
+            lines.append(Line(copy, (place, *marks)))
         else:
             order = [*(n for n in names if n != lanes), lanes]
             last = names[-1]
@@ -278,5 +278,5 @@ def _packed(
             marks = [
                 call("vectorize", [graph.name(lanes, "i")]), call("unroll", [graph.name(last, "i")]),
             ]  # fmt: skip
-            found.append(Line(copy, (place, call("reorder_storage", order), *first, tile, *marks)))
-    return found
+            lines.append(Line(copy, (place, call("reorder_storage", order), *first, tile, *marks)))
+    return lines

@@ -71,11 +71,11 @@ def array(s: ast.Input | ast.Output, scope: Scope) -> None:
     what = "an input" if isinstance(s, ast.Input) else "an output"
     fresh = declare(scope, s.name, what, in_c=True)
     dtype = type_named(s.type, scope)
-    found = [extent(e, scope, f"`{s.name.text}`") for e in s.extents]
-    extents = tuple(ir.const_index(1) if e is None else e for e in found)
+    shape = [extent(e, scope, f"`{s.name.text}`") for e in s.extents]
+    extents = tuple(ir.const_index(1) if e is None else e for e in shape)
     if not fresh:
         return
-    if None in found:
+    if None in shape:
         scope.broken.add(s.name.text)
     image = Image(s.name.text, dtype, extents, s.name.span)
     (scope.inputs if isinstance(s, ast.Input) else scope.outputs)[s.name.text] = image

@@ -39,34 +39,34 @@ class Draft:
 
 def drafts(file: ast.File, scope: Scope) -> dict[str, Draft]:
     """Collects definitions by name, declares the Funcs and checks the left side of pure steps."""
-    found: dict[str, Draft] = {}
+    drafts_by_name: dict[str, Draft] = {}
     for s in file.statements:
         if not isinstance(s, ast.Definition):
             continue
         name = s.name.text
-        if name in found:
-            found[name].updates.append(s)
+        if name in drafts_by_name:
+            drafts_by_name[name].updates.append(s)
         elif name in scope.outputs or name not in scope.declared:
-            begin(s, found, scope)
+            begin(s, drafts_by_name, scope)
         elif name not in scope.broken:
             previous = scope.declared[name]
             note = Note(f"`{name}` is {previous.what}", previous.span)
             scope.report(f"`{name}` is {previous.what} and cannot be defined", s.name.span, None,
                          note)  # fmt: skip
             scope.broken.add(name)
-    return found
+    return drafts_by_name
 
 
-def begin(s: ast.Definition, found: dict[str, Draft], scope: Scope) -> None:
+def begin(s: ast.Definition, drafts: dict[str, Draft], scope: Scope) -> None:
     name = s.name.text
     if name not in scope.outputs and not declare(scope, s.name, "a Func"):
         return
-    found[name] = Draft(s.name, s)
+    drafts[name] = Draft(s.name, s)
     variables = pure_variables(s, scope)
     if variables is None:
         scope.broken.add(name)
         return
-    found[name].variables = variables
+    drafts[name].variables = variables
     if s.condition is not None:
         scope.report(
             f"the pure step of `{name}` has a condition", s.condition.span,
@@ -169,11 +169,11 @@ def element_type(draft: Draft, typed: ir.Expr, scope: Scope) -> DType:
         return declared
     if is_broken(typed) or not is_literal(typed):
         return element(typed)
-    found = update_types(draft, scope)
+    types = update_types(draft, scope)
     total: DType | None = None
-    if UNKNOWN in found:
+    if UNKNOWN in types:
         return UNKNOWN
-    for t in found:
+    for t in types:
         joined = t if total is None else widen(total, t)
         if joined is None and total is not None:
             scope.report(

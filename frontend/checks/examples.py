@@ -24,16 +24,16 @@ FORMS = {
 
 def examples(file: ast.File, scope: Scope) -> tuple[Example, ...]:
     """All examples; the first without a name is called `default`."""
-    found: dict[str, Example] = {}
+    by_name: dict[str, Example] = {}
     for s in file.statements:
         if not isinstance(s, ast.Example):
             continue
         name = s.name.text if s.name else "default"
-        if name in found:
+        if name in by_name:
             scope.report(f"example `{name}` exists already", s.name.span if s.name else s.span,
                          "give it a name: `example large { ... }`")  # fmt: skip
-        found.setdefault(name, example(name, s, scope))
-    return tuple(found.values())
+        by_name.setdefault(name, example(name, s, scope))
+    return tuple(by_name.values())
 
 
 def example(name: str, s: ast.Example, scope: Scope) -> Example:
@@ -142,8 +142,8 @@ def argument(e: ast.Expr, scope: Scope) -> int | float | str | None:
     typed = value(e, Env(scope, place="in an example"))
     if is_broken(typed):
         return None
-    found = evaluate(typed)
-    if found is None:
+    constant = evaluate(typed)
+    if constant is None:
         scope.report(f"`{text(e)}` is no number", e.span)
         return None
-    return int(found) if typed.type == BOOL(1) else found
+    return int(constant) if typed.type == BOOL(1) else constant

@@ -59,14 +59,14 @@ def names_of_strides(file: ast.File, scope: Scope) -> None:
     """Refuses sizes and variables that are named as the strides of an array (`ir.kernel`); another
     array may be."""
     arrays = {*scope.inputs, *scope.outputs}
-    for found in re.finditer(
+    for match in re.finditer(
         r"(?<![\w.])([A-Za-z_]\w*)_stride\d+\b", _without_comments(file.source.text)
     ):
-        array = found[1]
-        if array in arrays and found[0] not in arrays:
+        array = match[1]
+        if array in arrays and match[0] not in arrays:
             scope.report(
-                f"`{found[0]}` is the name of a stride of `{array}` in the generated code",
-                Span(file.source, *found.span()), f"choose another name, such as `{found[0]}_`",
+                f"`{match[0]}` is the name of a stride of `{array}` in the generated code",
+                Span(file.source, *match.span()), f"choose another name, such as `{match[0]}_`",
                 Note(f"`{array}` is declared here", scope.declared[array].span),
             )  # fmt: skip
             return

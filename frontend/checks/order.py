@@ -60,11 +60,11 @@ def report_cycle(cycle: list[str], spans: Mapping[str, ast.Ident], scope: Scope)
 
 def reachable(graph: Mapping[str, list[str]], roots: Iterable[str]) -> set[str]:
     """The names that the roots need, themselves included."""
-    found: set[str] = set()
+    names: set[str] = set()
     stack = [r for r in roots if r in graph]
     while stack:
         name = stack.pop()
-        if name not in found:
-            found.add(name)
+        if name not in names:
+            names.add(name)
             stack.extend(graph[name])
-    return found
+    return names

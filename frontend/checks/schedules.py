@@ -28,7 +28,7 @@ LARGEST_FACTOR = 1 << 30  # sums of such factors stay far from what 64 bits hold
 
 def schedules(file: ast.File, funcs: Mapping[str, Func], scope: Scope) -> tuple[Schedule, ...]:
     """All blocks, in the order of the file."""
-    found: dict[str, Schedule] = {}
+    by_name: dict[str, Schedule] = {}
     variables = [
         i.text
         for s in file.statements
@@ -39,12 +39,12 @@ def schedules(file: ast.File, funcs: Mapping[str, Func], scope: Scope) -> tuple[
     for s in file.statements:
         if isinstance(s, ast.Schedule):
             checked = schedule(s, funcs, variables, scope)
-            previous = found.get(s.name.text)
+            previous = by_name.get(s.name.text)
             if previous is not None and previous.span is not None:
                 note = Note("the previous one", previous.span)
                 scope.report(f"schedule `{s.name.text}` exists already", s.name.span, None, note)
-            found.setdefault(s.name.text, checked)
-    return tuple(found.values())
+            by_name.setdefault(s.name.text, checked)
+    return tuple(by_name.values())
 
 
 def schedule(
@@ -83,7 +83,7 @@ def schedule(
 def with_new_loops(s: ast.Schedule, loops: list[str]) -> list[str]:
     """The loops, and those that directives of the block make: under the names that they give, or those
     of their suffixes, if they split a loop that there is. (Of a slip the loop would be named in hints.)"""
-    found = dict.fromkeys(loops)
+    names = dict.fromkeys(loops)
     for w in s.lines or ():
         for step in w.steps:
             form = DIRECTIVES.get(step.name.text)
@@ -92,11 +92,11 @@ def with_new_loops(s: ast.Schedule, loops: list[str]) -> list[str]:
             args = step.args or ()
             loop = args[0] if args else None
             if len(args) > 1 and form.suffix and isinstance(loop, ast.Name):
-                found |= {loop.text + form.suffix: None} if loop.text in found else {}
+                names |= {loop.text + form.suffix: None} if loop.text in names else {}
             for kind, a in zip(form.kinds[-1], args, strict=False):
                 if kind is Kind.NEW and isinstance(a, ast.Name):
-                    found[a.text] = None
-    return list(found)
+                    names[a.text] = None
+    return list(names)
 
 
 def line(w: ast.Line, block: Block) -> ScheduleLine | None:
@@ -218,19 +218,19 @@ def number(a: ast.Expr, kind: Kind, form: Row, block: Block) -> int | None:
     typed = index(a, Env(scope, place="in a schedule"))
     if is_broken(typed):
         return None
-    found = evaluate(typed)
-    if found is None:
+    constant = evaluate(typed)
+    if constant is None:
         scope.report(f"`{text(a)}` is not known at compile time", a.span,
                      "use a number or an integer param")  # fmt: skip
         return None
     least = {Kind.FACTOR: 1, Kind.COUNT: 0}.get(kind)
-    if least is not None and found < least:
-        scope.report(f"expected {kind}, found {found}", a.span, f"write `{form.written}`")
+    if least is not None and constant < least:
+        scope.report(f"expected {kind}, found {constant}", a.span, f"write `{form.written}`")
         return None
-    if found > LARGEST_FACTOR:
-        scope.report(f"{found} is no factor: {LARGEST_FACTOR} is the largest", a.span)
+    if constant > LARGEST_FACTOR:
+        scope.report(f"{constant} is no factor: {LARGEST_FACTOR} is the largest", a.span)
         return None
-    return int(found)
+    return int(constant)
 
 
 def position(a: ast.Expr, kind: Kind, form: Row, block: Block) -> int | ir.Expr | None:
@@ -239,16 +239,18 @@ def position(a: ast.Expr, kind: Kind, form: Row, block: Block) -> int | ir.Expr 
     typed = index(a, Env(scope, place="in a schedule"))
     if is_broken(typed):
         return None
-    found = linear(typed)
-    if not is_affine(found):
+    linear_form = linear(typed)
+    if not is_affine(linear_form):
         scope.report(f"`{text(a)}` is not affine in the sizes", a.span, f"write `{form.written}`")
         return None
-    if not found.is_constant:
-        return to_expr(found)
-    if kind is Kind.EXTENT and found.constant < 1:
-        scope.report(f"expected {kind}, found {found.constant}", a.span, f"write `{form.written}`")
+    if not linear_form.is_constant:
+        return to_expr(linear_form)
+    if kind is Kind.EXTENT and linear_form.constant < 1:
+        scope.report(
+            f"expected {kind}, found {linear_form.constant}", a.span, f"write `{form.written}`"
+        )
         return None
-    return found.constant
+    return linear_form.constant
 
 
 def option(a: ast.Option, form: Row, step: ast.Step, block: Block) -> tuple[str, str | int] | None:

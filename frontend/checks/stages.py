@@ -24,19 +24,19 @@ class Block:
 
 def factored(s: ast.Schedule, funcs: Mapping[str, Func]) -> dict[str, Func]:
     """The Funcs of partial results that `rfactor` makes: `f_u` of `f.update.rfactor(r, u)`."""
-    found: dict[str, Func] = {}
+    partial: dict[str, Func] = {}
     for w in s.lines or ():
-        whole = funcs.get(w.name.text) or found.get(w.name.text)
+        whole = funcs.get(w.name.text) or partial.get(w.name.text)
         for step in w.steps:
             args = step.args or ()
             if whole is not None and step.name.text == "rfactor" and len(args) == 2:
                 variable = args[1].text if isinstance(args[1], ast.Name) else ""
                 name = f"{whole.name}_{variable}"
-                found[name] = replace(
+                partial[name] = replace(
                     whole, name=name, variables=(*whole.variables, variable),
                     updates=whole.updates[:1],
                 )  # fmt: skip
-    return found
+    return partial
 
 
 def stage_steps(w: ast.Line) -> int:

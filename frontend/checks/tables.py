@@ -42,7 +42,7 @@ def table(s: ast.Table, scope: Scope) -> Func | None:
 
 
 def literal_shape(s: ast.Table, scope: Scope) -> tuple[int, ...] | None:
-    found: list[int] = []
+    extents: list[int] = []
     for e in s.extents:
         n = extent(e, scope, f"table `{s.name.text}`")
         if n is None:
@@ -54,16 +54,16 @@ def literal_shape(s: ast.Table, scope: Scope) -> tuple[int, ...] | None:
                 e.span, "use a number or an integer param",
             )  # fmt: skip
             continue
-        found.append(int(number))
-    if len(found) < len(s.extents):
+        extents.append(int(number))
+    if len(extents) < len(s.extents):
         return None
-    if prod(found) > LARGEST_TABLE:
+    if prod(extents) > LARGEST_TABLE:
         scope.report(
-            f"table `{s.name.text}` has {prod(found):,} cells, and {LARGEST_TABLE:,} are the most",
+            f"table `{s.name.text}` has {prod(extents):,} cells, and {LARGEST_TABLE:,} are the most",
             s.span, "make it an input",
         )  # fmt: skip
         return None
-    return tuple(found)
+    return tuple(extents)
 
 
 def cells(s: ast.Table, dtype: DType, shape: tuple[int, ...], scope: Scope) -> list[Number] | None:
@@ -77,9 +77,9 @@ def cells(s: ast.Table, dtype: DType, shape: tuple[int, ...], scope: Scope) -> l
             s.value.span, f"write `table {s.name.text}: {dtype}[...] [x] = ...`",
         )  # fmt: skip
         return None
-    found = list(listed(s.value, dtype, shape, s.name.text, scope))
+    values = list(listed(s.value, dtype, shape, s.name.text, scope))
     # Cells that read a broken table are missing, without a report of their own.
-    return None if len(scope.mistakes) > before or len(found) < prod(shape) else found
+    return None if len(scope.mistakes) > before or len(values) < prod(shape) else values
 
 
 def listed(
@@ -121,7 +121,7 @@ def formula(
     typed = convert(value(s.value, env), s.value, dtype, f"`{s.name.text}`", scope)
     if is_broken(typed):
         return None
-    found: list[Number] = []
+    numbers: list[Number] = []
     for point in product(*(range(n) for n in shape)):
         number = evaluate(typed, dict(zip(names, point, strict=True)), scope.tables)
         if number is None:
@@ -131,8 +131,8 @@ def formula(
                 "a table is made of numbers, params, its variables and earlier tables",
             )  # fmt: skip
             return None
-        found.append(number)
-    return found
+        numbers.append(number)
+    return numbers
 
 
 def tree(

@@ -84,14 +84,14 @@ def name(e: ast.Name, env: Env) -> ir.Expr:
     scope, text = env.scope, e.text
     scope.used.add(text)
     if text in env.locals:
-        found = env.locals[text]
-        match found:
+        local = env.locals[text]
+        match local:
             case ir.Var(name=own, type=t):
                 return ir.Var(own, t, e.span)
             case ir.Const(value=v, type=t):
                 return ir.Const(v, t, e.span)
             case _:
-                return found
+                return local
     if text in env.absent:
         scope.report(
             f"`{text}` has no value {env.place}: it does not stand on the left", e.span,
@@ -137,8 +137,8 @@ def let(e: ast.Let, env: Env) -> ir.Expr:
     body = value(e.body, env.bind(text, ir.Var(own, bound.type, e.name.span)))
     if is_broken(body):
         return BROKEN
-    found = let_indices.bind(own, bound, body, e.span)
-    return long_index(e.span, env) if found is None else found
+    constant = let_indices.bind(own, bound, body, e.span)
+    return long_index(e.span, env) if constant is None else constant
 
 
 def long_index(span: Span, env: Env) -> ir.Expr:
@@ -153,13 +153,13 @@ def inlined(e: ast.Inlined, env: Env) -> ir.Expr:
     """The body of a function at a call of it. What is wrong in it is wrong of this call, which its
     message names."""
     before = len(env.scope.mistakes)
-    found = value(e.body, env)
+    result = value(e.body, env)
     note = Note(f"in this call of `{e.name}`", e.call)
     mistakes = list(env.scope.mistakes)
     if len(mistakes) > before:
         new = [replace(d, notes=(*d.notes, note)) for d in mistakes[before:]]
         env.scope.mistakes = dict.fromkeys([*mistakes[:before], *new])
-    return found
+    return result
 
 
 def unary(e: ast.Unary, env: Env) -> ir.Expr:
@@ -216,10 +216,8 @@ def index(e: ast.Expr, env: Env) -> ir.Expr:
             f"write `i64({bare(e)})`",
         )  # fmt: skip
         return BROKEN
-    found = let_indices.without_lets(with_numbers(to_type(v, I64, env.scope)))
-    return (
-        long_index(e.span, env) if contains(found, ir.Let) or let_indices.is_long(found) else found
-    )
+    form = let_indices.without_lets(with_numbers(to_type(v, I64, env.scope)))
+    return long_index(e.span, env) if contains(form, ir.Let) or let_indices.is_long(form) else form
 
 
 def condition(e: ast.Expr, env: Env) -> ir.Expr:

@@ -43,11 +43,11 @@ def ranked_blocks(
     """The blocks that fit into the registers, each with the cycles that it takes per vector of sums, tails
     and padding counted: the fewest first. `sums`: how many arrays of sums of this block there are.
     Rows come in pieces of `piece_rows`, lanes in pieces of `piece_lanes`."""
-    found = list(
+    costed = list(
         _blocks(operands, machine, sums, extent_rows, extent_lanes, lanes, piece_rows, piece_lanes)
     )
-    found.sort(key=lambda each: round(each[1], 8))
-    return found or [(Block(1, 1), float("inf"))]
+    costed.sort(key=lambda each: round(each[1], 8))
+    return costed or [(Block(1, 1), float("inf"))]
 
 
 def _blocks(

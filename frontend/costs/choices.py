@@ -34,13 +34,13 @@ class Choices:
 
     def effective(self) -> dict[str, Option]:
         """What the point says of choices that were made, and not as is usual."""
-        found: dict[str, Option] = {}
+        changed: dict[str, Option] = {}
         for name, options in self.asked.items():
             if name in self.point:
                 wanted = as_json(self.point[name])
                 if wanted in options[1:]:
-                    found[name] = wanted
-        return found
+                    changed[name] = wanted
+        return changed
 
 
 def as_json(option: Option) -> Option:

@@ -21,14 +21,14 @@ DEEP = 32  # steps of a convolution along the lanes that share what is loaded
 
 def dots_of(instructions: Iterable[Instruction]) -> tuple[Dot, ...]:
     """The instructions that add several products to a sum; tiles first."""
-    found: dict[tuple[DType, frozenset[DType], int, Memory | None], Dot] = {}
+    dots: dict[tuple[DType, frozenset[DType], int, Memory | None], Dot] = {}
     for i in instructions:
         dot = _dot(i)
         if dot is not None:
             key = (dot.sum, frozenset(dot.factors), dot.depth, dot.tile)
-            if key not in found or dot.columns > found[key].columns:
-                found[key] = dot
-    return tuple(sorted(found.values(), key=lambda d: (d.tile is None, d.rows, -d.depth)))
+            if key not in dots or dot.columns > dots[key].columns:
+                dots[key] = dot
+    return tuple(sorted(dots.values(), key=lambda d: (d.tile is None, d.rows, -d.depth)))
 
 
 def _dot(i: Instruction) -> Dot | None:
@@ -107,10 +107,10 @@ def _bare(e: ir.Expr) -> ir.Expr:
 
 def dot_for(graph: Graph, s: Step, dots: Iterable[Dot], tiles: bool) -> Dot | None:
     """The first instruction whose types are those of an update."""
-    found = factors_of(graph, s)
-    if found is None or not s.reduce or few_lanes(graph, s.func):
+    factors = factors_of(graph, s)
+    if factors is None or not s.reduce or few_lanes(graph, s.func):
         return None
-    types = sorted(a.type.element.name for a in found)
+    types = sorted(a.type.element.name for a in factors)
     element = graph.funcs[s.func].element
     for d in dots:
         same = types == sorted(t.name for t in d.factors)
@@ -128,19 +128,19 @@ def few_lanes(graph: Graph, name: str) -> bool:
 def deep_loop(graph: Graph, s: Step) -> str | None:
     """The reduction that becomes lanes: the last along which an operand has neighbours, of those
     with more than a few steps."""
-    found = factors_of(graph, s)
-    if found is None:
+    factors = factors_of(graph, s)
+    if factors is None:
         return None
     known = graph.known(s, graph.box(s.func))
-    good = [r for r in s.reduce if any(move(a, r) is Move.NEXT for a in found)]
-    both = [r for r in good if all(move(a, r) is not Move.FIXED for a in found)]
+    good = [r for r in s.reduce if any(move(a, r) is Move.NEXT for a in factors)]
+    both = [r for r in good if all(move(a, r) is not Move.FIXED for a in factors)]
     usual = [r for r in both or good if length(known[r]) >= 2]
     return (usual or both or good or [s.reduce[-1]])[-1]
 
 
-def windows(s: Step, lanes: str | None, deep: str, found: Iterable[ir.Access]) -> bool:
+def windows(s: Step, lanes: str | None, deep: str, operands: Iterable[ir.Access]) -> bool:
     """Whether neighbouring lanes read what neighbouring steps of the reduction do."""
-    for a in found:
+    for a in operands:
         last = a.indices[-1] if a.indices else None
         if last is None or lanes is None or not (mentions(last, lanes) and mentions(last, deep)):
             continue

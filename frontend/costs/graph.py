@@ -59,10 +59,10 @@ class Graph:
 
     def name(self, v: str, suffix: str) -> str:
         """The name of a loop made of that of a variable."""
-        found = v + suffix
-        while found in self.words:
-            found += suffix or "u"
-        return found
+        name = v + suffix
+        while name in self.words:
+            name += suffix or "u"
+        return name
 
     @property
     def outputs(self) -> frozenset[str]:
@@ -87,28 +87,28 @@ class Graph:
     def known(self, s: Step, box: Box) -> dict[str, Span]:
         """The spans of all names in a step that computes the box of its Func."""
         func = self.funcs[s.func]
-        found = {**self.sizes, **dict(zip(func.variables, box, strict=True))}
+        spans = {**self.sizes, **dict(zip(func.variables, box, strict=True))}
         u = step(func, s.update)
         for r in () if u is None else u.reduce:
             start = index_span(r.start, self.sizes, {}) or (0, 0)
             extent = index_span(r.extent, self.sizes, {}) or (1, UNKNOWN)
-            found[r.name] = (start[0], start[1] + max(extent[1], 1) - 1)
-        return found
+            spans[r.name] = (start[0], start[1] + max(extent[1], 1) - 1)
+        return spans
 
     def read_box(self, a: ir.Access, known: Known) -> Box:
         """Which points of a Func an access reads."""
         func = self.funcs[a.name]
         whole = self.whole.get(a.name)
-        found: list[Span] = []
+        spans: list[Span] = []
         for d, index in enumerate(a.indices):
             span = index_span(index, known, self.funcs)
             if span is None:
                 span = whole[d] if whole else (0, UNKNOWN - 1)
             elif whole:
                 span = max(span[0], whole[d][0]), max(min(span[1], whole[d][1]), whole[d][0])
-            found.append(span)
-        assert len(found) == len(func.variables)
-        return tuple(found)
+            spans.append(span)
+        assert len(spans) == len(func.variables)
+        return tuple(spans)
 
     def iterations(self, s: Step, box: Box) -> int:
         """How often the step is done for a box of its Func."""
@@ -123,28 +123,28 @@ def graph_of(p: Pipeline, funcs: dict[str, Func], sizes: Mapping[str, int]) -> G
     """The graph of these Funcs (callees first), and what the outputs need of each of them."""
     steps = {name: steps_of(f) for name, f in funcs.items()}
     words = _words(p)
-    found = Graph(p, funcs, steps, {n: (v, v) for n, v in sizes.items()}, {}, {}, (), words)
+    graph = Graph(p, funcs, steps, {n: (v, v) for n, v in sizes.items()}, {}, {}, (), words)
     whole: dict[str, Box] = {}
     for o in p.outputs:
-        spans = [index_span(e, found.sizes, {}) or (1, UNKNOWN) for e in o.extents]
+        spans = [index_span(e, graph.sizes, {}) or (1, UNKNOWN) for e in o.extents]
         whole[o.name] = tuple((0, max(s[1], 1) - 1) for s in spans)
     for name in reversed(funcs):
         if name not in whole:
             continue  # nothing reads it
         for s in steps[name]:
-            known = found.known(s, whole[name])
+            known = graph.known(s, whole[name])
             for a in s.reads:
                 if a.name in funcs:
-                    box = found.read_box(a, known)
+                    box = graph.read_box(a, known)
                     old = whole.get(a.name)
                     whole[a.name] = around([box] if old is None else [old, box]) or box
     live = {n: f for n, f in funcs.items() if n in whole}
-    return Graph(p, live, {n: steps[n] for n in live}, found.sizes, whole, {}, (), words)
+    return Graph(p, live, {n: steps[n] for n in live}, graph.sizes, whole, {}, (), words)
 
 
 def steps_of(func: Func) -> tuple[Step, ...]:
     """All steps of a Func, in order."""
-    found = []
+    steps = []
     for update in (None, *range(len(func.updates))):
         u = step(func, update)
         reads = tuple(
@@ -157,8 +157,8 @@ def steps_of(func: Func) -> tuple[Step, ...]:
         )
         pure = stage_vars(func, u)
         reduce = () if u is None else tuple(r.name for r in u.reduce)
-        found.append(Step(func.name, update, pure, reduce, reads))
-    return tuple(found)
+        steps.append(Step(func.name, update, pure, reduce, reads))
+    return tuple(steps)
 
 
 def _words(p: Pipeline) -> frozenset[str]:

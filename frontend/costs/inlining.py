@@ -93,8 +93,8 @@ def inlined(
             gone[name] = new
         else:
             kept[name] = new
-    found = graph_of(p, kept, sizes)
-    return replace(found, promised=constant_needs(found), dots=dots, choices=choices)
+    kept_graph = graph_of(p, kept, sizes)
+    return replace(kept_graph, promised=constant_needs(kept_graph), dots=dots, choices=choices)
 
 
 def _expanded(e: ir.Expr, gone: Mapping[str, Func]) -> ir.Expr:
@@ -127,9 +127,9 @@ def _is_cheap(graph: Graph, func: Func, kept: Mapping[str, Func], formula: Formu
     uses, lanes = 0, set()
     for s in graph.readers(func.name):
         times = graph.iterations(s, graph.box(s.func))
-        found = [a for a in s.reads if a.name == func.name]
-        uses += times * len(found)
-        lanes |= {v for a in found for v in _lanes_of(a, func, s)}
+        reads = [a for a in s.reads if a.name == func.name]
+        uses += times * len(reads)
+        lanes |= {v for a in reads for v in _lanes_of(a, func, s)}
     once = cost_of(func.pure, func.variables[-1] if func.variables else None)
     # What is read in lanes that are not its own is slower, if it is not a plain move itself.
     again = max([once, *(cost_of(func.pure, v) for v in lanes if v in func.variables)])

@@ -17,7 +17,7 @@ def sums_of(graph: Graph, func: str) -> tuple[str, ...]:
     if graph.funcs[func].updates:
         return ()
     (step,) = graph.steps[func]
-    found = []
+    names = []
     for a in step.reads:
         inner = graph.funcs.get(a.name)
         if inner is None or not inner.updates or a.name in graph.outputs:
@@ -27,8 +27,8 @@ def sums_of(graph: Graph, func: str) -> tuple[str, ...]:
         same = [b for b in step.reads if b.name == a.name]
         whole = len(same) == 1 and is_elementwise(a, graph.funcs[func])
         if whole and is_sum(inner) and not in_lanes(graph, inner):
-            found.append(a.name)
-    return tuple(dict.fromkeys(found))
+            names.append(a.name)
+    return tuple(dict.fromkeys(names))
 
 
 def is_elementwise(a: ir.Access, func: Func) -> bool:

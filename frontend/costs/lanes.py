@@ -22,10 +22,10 @@ def lane_variable(
     last = variables[-1]
     if extents[-1] >= FEW or max(extents) < FEW:
         return last
-    found = list(reads)
+    accesses = list(reads)
 
     def worth(v: str) -> tuple[int, int]:
-        good = sum(move(a, v) in (Move.NEXT, Move.FIXED) for a in found)
+        good = sum(move(a, v) in (Move.NEXT, Move.FIXED) for a in accesses)
         return good, variables.index(v)
 
     long = [v for v, n in zip(variables, extents, strict=True) if n >= FEW]

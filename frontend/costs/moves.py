@@ -22,7 +22,7 @@ class Move(StrEnum):
 
 def move(a: ir.Access, loop: str) -> Move:
     """How the access moves along a loop. Elements of the last dimension are neighbours."""
-    found = Move.FIXED
+    slowest = Move.FIXED
     for d, index in enumerate(a.indices):
         if not mentions(index, loop):
             continue
@@ -32,8 +32,8 @@ def move(a: ir.Access, loop: str) -> Move:
         if steps == 0:
             continue
         last = d == len(a.indices) - 1
-        found = Move.NEXT if last and steps == 1 and found is Move.FIXED else Move.FAR
-    return found
+        slowest = Move.NEXT if last and steps == 1 and slowest is Move.FIXED else Move.FAR
+    return slowest
 
 
 def _steps(index: ir.Expr, loop: str) -> int | None:
@@ -47,10 +47,10 @@ def _steps(index: ir.Expr, loop: str) -> int | None:
         inner = _within_limits(atom, loop)
         if inner is None:
             return None
-        found = _steps(inner, loop)
-        if found is None:
+        step = _steps(inner, loop)
+        if step is None:
             return None
-        total += times * found
+        total += times * step
     return total
 
 

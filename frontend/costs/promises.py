@@ -16,12 +16,12 @@ Needs = list[Span | None]
 def constant_needs(graph: Graph) -> Mapping[str, tuple[Span | None, ...]]:
     """For each Func that no output is, and each variable, the values that are needed at any sizes,
     where these are few and known."""
-    found: dict[str, Needs] = {}
+    by_func: dict[str, Needs] = {}
     read: set[str] = set()
     fixed = {s.name: (s.fixed, s.fixed) for s in graph.pipeline.sizes if s.fixed is not None}
     for name in reversed(graph.funcs):
         func = graph.funcs[name]
-        needs = found.get(name, [None] * len(func.variables))
+        needs = by_func.get(name, [None] * len(func.variables))
         known: dict[str, Span] = dict(fixed)
         known |= {v: s for v, s in zip(func.variables, needs, strict=True) if s is not None}
         for s in graph.steps[name]:
@@ -36,11 +36,11 @@ def constant_needs(graph: Graph) -> Mapping[str, tuple[Span | None, ...]]:
                     continue
                 spans = [index_span(i, inside, graph.funcs) for i in a.indices]
                 if a.name in read:
-                    spans = [joined(x, y) for x, y in zip(found[a.name], spans, strict=True)]
-                found[a.name] = spans
+                    spans = [joined(x, y) for x, y in zip(by_func[a.name], spans, strict=True)]
+                by_func[a.name] = spans
                 read.add(a.name)
     return {
         name: tuple(s if s is not None and length(s) <= MOST else None for s in spans)
-        for name, spans in found.items()
+        for name, spans in by_func.items()
         if name not in graph.outputs
     }

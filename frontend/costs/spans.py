@@ -47,15 +47,15 @@ def joined(a: Span | None, b: Span | None) -> Span | None:
 
 def around(boxes: Iterable[Box]) -> Box | None:
     """The least box around all of them; None without any."""
-    found: Box | None = None
+    least: Box | None = None
     for box in boxes:
-        if found is None:
-            found = box
+        if least is None:
+            least = box
         else:
-            found = tuple(
-                (min(x[0], y[0]), max(x[1], y[1])) for x, y in zip(found, box, strict=True)
+            least = tuple(
+                (min(x[0], y[0]), max(x[1], y[1])) for x, y in zip(least, box, strict=True)
             )
-    return found
+    return least
 
 
 def length(span: Span) -> int:

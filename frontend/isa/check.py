@@ -49,16 +49,16 @@ def check_descriptions(files: Sequence[isa_ast.Descriptions]) -> InstructionSet:
 
 def unique(described: Sequence[Named], reports: Reports) -> dict[str, Named]:
     """By name; a second one of the same name is reported."""
-    found: dict[str, Named] = {}
+    by_name: dict[str, Named] = {}
     for d in described:
         name = d.name.text
-        if name in found:
+        if name in by_name:
             what = type(d).__name__.lower()
-            note = Note("first described here", found[name].name.span)
+            note = Note("first described here", by_name[name].name.span)
             reports.report(f"the {what} `{name}` is described twice", d.name.span, None, note)
         else:
-            found[name] = d
-    return found
+            by_name[name] = d
+    return by_name
 
 
 def check_instruction(

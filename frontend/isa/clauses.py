@@ -91,8 +91,8 @@ def check_templates(i: isa_ast.Instruction, place: Place, reports: Reports) -> t
             reports.report(f"there are two templates {whom}", e.span, None, note)
         seen[compiler] = e
         before = len(reports.found)
-        found = check_placeholders(e.template, operands, reports)
-        lost = [o for o in operands if o not in found]
+        placeholders = check_placeholders(e.template, operands, reports)
+        lost = [o for o in operands if o not in placeholders]
         if lost and len(reports.found) == before:
             listed = ", ".join(f"`{{{o}}}`" for o in lost)
             reports.report(f"the template does not name {listed}", e.template.span)
@@ -132,12 +132,12 @@ def check_needs(
     names = [n for c in i.clauses if isinstance(c, isa_ast.Needs) for n in c.features]
     if not names:
         reports.report(f"`{i.name.text}` needs no feature", i.name.span, "write `needs FEATURE`")
-    found = named_features(tuple(names), features, reports)
+    named = named_features(tuple(names), features, reports)
     by_name: dict[str, ast.Ident] = {n.text: n for n in names}
-    for f in found:
+    for f in named:
         if f.machine != place.machine:
             reports.report(
                 f"`{f.name}` is a feature of {f.machine}, `{place.name}` is of {place.machine}",
                 by_name[f.name].span,
             )  # fmt: skip
-    return found
+    return named

@@ -140,26 +140,26 @@ def named_features(
     names: tuple[ast.Ident, ...], features: Mapping[str, Feature], reports: Reports
 ) -> tuple[Feature, ...]:
     """The features of these names, unknown ones reported."""
-    found = []
+    known = []
     for name in names:
         if name.text in features:
-            found.append(features[name.text])
+            known.append(features[name.text])
         else:
             hint = did_you_mean(name.text, features) or "declare it: `feature NAME { ... }`"
             reports.report(f"there is no feature `{name.text}`", name.span, hint)
-    return tuple(found)
+    return tuple(known)
 
 
 def check_placeholders(text: ast.Text, known: tuple[str, ...], reports: Reports) -> set[str]:
     """The placeholders of a template; unknown ones are reported where they stand."""
-    found = set()
+    names = set()
     for m in PLACEHOLDER.finditer(text.value):
         if m[1] in known:
-            found.add(m[1])
+            names.add(m[1])
             continue
         start = text.span.start + 1 + m.start()
         span = Span(text.span.source, start, start + len(m[0]))
         listed = f"it may name {', '.join(f'`{{{n}}}`' for n in known)}"
         hint = did_you_mean(m[1], known) or listed
         reports.report(f"`{m[0]}` is no placeholder of this template", span, hint)
-    return found
+    return names

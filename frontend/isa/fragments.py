@@ -36,17 +36,17 @@ def check_fragments(
             note = Note("the first one", by_name[name].span)
             reports.report(f"the fragment of `{name}` is stated twice", f.span, None, note)
         by_name[name] = f
-    found = []
+    indices = []
     for o in operands:
         if o.name in by_name:
-            found.append(_indices(by_name[o.name], o, place, reports))
+            indices.append(_indices(by_name[o.name], o, place, reports))
         else:
             reports.report(
                 f"`{place.name}` is spread over {place.lanes} lanes, and nothing says which of "
                 f"them have which elements of `{o.name}`", i.name.span,
                 f"write it, such as `fragment {o.name}[lane / 4, lane % 4 * 2 + element]`",
             )  # fmt: skip
-    return tuple(found)
+    return tuple(indices)
 
 
 def _indices(f: isa_ast.Fragment, o: Operand, place: Place, reports: Reports) -> Indices:

@@ -33,9 +33,9 @@ def split_variable(
 ) -> tuple[Part, ...]:
     """The parts of a variable, outermost first, by the divisors that the indices apply to it."""
     cuts: list[int] = []
-    found = sorted({(d, e.span.start) for x in indices for d, e in divisors(x, name)})
+    divided = sorted({(d, e.span.start) for x in indices for d, e in divisors(x, name)})
     spans = {d: e.span for x in indices for d, e in divisors(x, name)}
-    for d in dict.fromkeys(d for d, _ in found):
+    for d in dict.fromkeys(d for d, _ in divided):
         if extent.grain % d:
             reports.report(f"{d} does not divide the extent of `{name}`", spans[d])
         elif cuts and d % cuts[-1]:
@@ -72,18 +72,18 @@ def index_steps(
     """How far each loop moves the index, or None after reporting what is not understood."""
     match e:
         case ast.Name(text=name):
-            found = _parts_of(e, name, parts, reports)
-            return None if found is None else {p.name: p.unit for p in found}
+            steps = _parts_of(e, name, parts, reports)
+            return None if steps is None else {p.name: p.unit for p in steps}
         case ast.Binary(op="/", a=ast.Name(text=name) as v, b=ast.Number(value=int() as d)) if (
             d > 0
         ):
-            found = _parts_of(v, name, parts, reports)
-            return None if found is None else {p.name: p.unit // d for p in found if p.unit >= d}
+            steps = _parts_of(v, name, parts, reports)
+            return None if steps is None else {p.name: p.unit // d for p in steps if p.unit >= d}
         case ast.Binary(op="%", a=ast.Name(text=name) as v, b=ast.Number(value=int() as d)) if (
             d > 0
         ):
-            found = _parts_of(v, name, parts, reports)
-            return None if found is None else {p.name: p.unit for p in found if p.unit < d}
+            steps = _parts_of(v, name, parts, reports)
+            return None if steps is None else {p.name: p.unit for p in steps if p.unit < d}
         case (
             ast.Binary(op="*", a=a, b=ast.Number(value=int() as n))
             | ast.Binary(op="*", a=ast.Number(value=int() as n), b=a)

@@ -90,14 +90,14 @@ def read_accesses(
     parts: Mapping[str, tuple[Part, ...]], reports: Reports,
 ) -> dict[str, list[Steps]]:  # fmt: skip
     """How the loops move each dimension of each operand, as far as that is understood."""
-    found = {}
+    by_operand = {}
     for name, indices in accesses.items():
         if check_rank(operands[name], indices, indices[0].span, reports):
             steps = [index_steps(x, parts, reports) for x in indices]
             known = [s for s in steps if s is not None]
             if len(known) == len(steps):
-                found[name] = known
-    return found
+                by_operand[name] = known
+    return by_operand
 
 
 def check_rank(at: Typed, indices: tuple[ast.Expr, ...], span: Span, reports: Reports) -> bool:
@@ -117,21 +117,21 @@ def check_operands(
 ) -> dict[str, Typed] | None:
     """The operands by name."""
     before = len(reports.found)
-    found: dict[str, Typed] = {}
+    by_name: dict[str, Typed] = {}
     for o in written:
         name, element = o.name.text, DTYPES.get(o.type.text)
         if element is None:
             hint = did_you_mean(o.type.text, DTYPES)
             reports.report(f"there is no type `{o.type.text}`", o.type.span, hint)
-        if name in found:
-            note = Note("first declared here", found[name].written.span)
+        if name in by_name:
+            note = Note("first declared here", by_name[name].written.span)
             reports.report(f"the operand `{name}` is declared twice", o.name.span, None, note)
         if name in sizes:
             reports.report(f"`{name}` is a size and an operand", o.name.span)
         extents = tuple(read_extent(e, sizes, reports) for e in o.extents)
         operand = Operand(name, element or F32, tuple(e.value for e in extents))
-        found[name] = Typed(operand, extents, o)
-    return found if len(reports.found) == before else None
+        by_name[name] = Typed(operand, extents, o)
+    return by_name if len(reports.found) == before else None
 
 
 def read_variables(
@@ -144,19 +144,19 @@ def read_variables(
         return None
     before = len(reports.found)
     seen: dict[str, Span] = {}
-    found = {x.span.text: e for x, e in zip(u.indices, to.extents, strict=True)}
+    extents = {x.span.text: e for x, e in zip(u.indices, to.extents, strict=True)}
     for reduce in i.body:
         if not isinstance(reduce, ast.Reduce):
             continue
         for d in reduce.domains:
-            if d.name.text in found:
+            if d.name.text in extents:
                 _report_second(d.name, u, seen, reports)
                 return None
             seen[d.name.text] = d.name.span
             if d.interval.start not in (None, ast.Number(0, d.span)):
                 reports.report("reductions of instructions begin at 0", d.interval.span)
-            found[d.name.text] = read_extent(d.interval.stop, sizes, reports)
-    return found if len(reports.found) == before else None
+            extents[d.name.text] = read_extent(d.interval.stop, sizes, reports)
+    return extents if len(reports.found) == before else None
 
 
 def _report_second(

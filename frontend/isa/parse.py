@@ -38,10 +38,10 @@ def parse_descriptions(source: Source) -> isa_ast.Descriptions:
                 text = " " * following.start() + source.text[following.start() :]
                 continue
             builder = DescriptionBuilder(source)
-            found: isa_ast.Descriptions = builder.build(tree)
-            mistakes += builder.mistakes or too_deep(found.described)
+            descriptions: isa_ast.Descriptions = builder.build(tree)
+            mistakes += builder.mistakes or too_deep(descriptions.described)
             if not mistakes:
-                return found
+                return descriptions
             break
     if len(mistakes) == MOST_ERRORS:
         mistakes.append(left(len(mistakes), source))

@@ -52,7 +52,7 @@ def read_factors(
 ) -> dict[str, tuple[ast.Expr, ...]] | None:
     """The indices of each operand of the product, or None."""
     to = operands[u.name.text].operand.element
-    found: dict[str, tuple[ast.Expr, ...]] = {}
+    factors: dict[str, tuple[ast.Expr, ...]] = {}
     before = len(reports.found)
     pending = [u.value]
     while pending:
@@ -61,28 +61,28 @@ def read_factors(
                 pending += [b, a]
             case ast.Access(name=name, indices=indices) as e:
                 check_factor(e, name, None, to, operands, reports)
-                check_once(name, u, found, reports)
-                found[name.text] = indices
+                check_once(name, u, factors, reports)
+                factors[name.text] = indices
             case ast.Call(name=to_type, args=(ast.Access(name=name, indices=indices),)) as e:
                 check_factor(e, name, to_type, to, operands, reports)
-                check_once(name, u, found, reports)
-                found[name.text] = indices
+                check_once(name, u, factors, reports)
+                factors[name.text] = indices
             case other:
                 reports.report(
                     f"`{other.span.text}` is no factor of a product", other.span, MEANING
                 )
     if len(reports.found) == before:
         for operand, t in operands.items():
-            if operand != u.name.text and operand not in found:
+            if operand != u.name.text and operand not in factors:
                 reports.report(f"the operand `{operand}` is not used", t.written.span, MEANING)
-        if len(found) > 2:
+        if len(factors) > 2:
             reports.report("a product has at most two factors", u.value.span, MEANING)
-    return found if len(reports.found) == before else None
+    return factors if len(reports.found) == before else None
 
 
 def read_functions(u: ast.Definition) -> dict[str, ir.MathOp]:
     """What is done to the elements of factors before they are multiplied, by operand."""
-    found: dict[str, ir.MathOp] = {}
+    functions: dict[str, ir.MathOp] = {}
     pending = [u.value]
     while pending:
         match pending.pop():
@@ -90,19 +90,19 @@ def read_functions(u: ast.Definition) -> dict[str, ir.MathOp]:
                 pending += [b, a]
             case ast.Call(name=function, args=(ast.Access(name=name),)):
                 if function.text in FUNCTIONS:
-                    found[name.text] = FUNCTIONS[function.text]
+                    functions[name.text] = FUNCTIONS[function.text]
             case _:
                 pass
-    return found
+    return functions
 
 
 def check_once(
-    name: ast.Ident, u: ast.Definition, found: Collection[str], reports: Reports
+    name: ast.Ident, u: ast.Definition, factors: Collection[str], reports: Reports
 ) -> None:
     """Reports a factor that is one already, or is what is added to."""
     if name.text == u.name.text:
         reports.report(f"`{name.text}` is added to and is a factor", name.span, MEANING)
-    elif name.text in found:
+    elif name.text in factors:
         reports.report(
             f"`{name.text}` is a factor twice", name.span,
             "declare two operands; code may give both the same register",

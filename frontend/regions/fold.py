@@ -54,9 +54,9 @@ def fold_factors(
     if inner is None:
         return {}
     probe, probe_scope, variable = inner
-    found, _ = boxes_at(program, Here(f.compute, probe), probe_scope)
+    all_boxes, _ = boxes_at(program, Here(f.compute, probe), probe_scope)
     folds = {}
-    for name, x in zip(f.func.variables, found[f.func.name], strict=True):
+    for name, x in zip(f.func.variables, all_boxes[f.func.name], strict=True):
         if variable not in names_of(x):
             continue
         extent = extent_of(x)

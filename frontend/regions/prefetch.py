@@ -33,11 +33,11 @@ LINE = 64  # bytes
 
 def prefetch_statements(func: Func, nest: Nest, dim: str, scope: Scope) -> list[ir.Stmt]:
     """The prefetches that the schedule puts at the loop over `dim`."""
-    found: list[ir.Stmt] = []
+    prefetches: list[ir.Stmt] = []
     for p in nest.stage.prefetches:
         if p.loop == dim and dim in nest.fixed:
-            found.append(_one(func, nest, p, scope))
-    return found
+            prefetches.append(_one(func, nest, p, scope))
+    return prefetches
 
 
 def _what_is_read(func: Func, nest: Nest) -> str:
@@ -100,15 +100,15 @@ def _box(func: Func, nest: Nest, p: PrefetchPlan, scope: Scope) -> tuple[Box, ir
     if box is None:
         raise _not_read(func, nest, p)
     read: Mapping[str, ir.Expr] = data.found
-    found: list[Interval] = []
+    intervals: list[Interval] = []
     for x in box:
         if x.lo is None or x.hi is None:
             raise error(f"what `{func.name}` reads of `{p.name}` ahead is not known", p.span)
         ends = (substitute(end, read) for end in (x.lo, x.hi))
-        found.append(Interval(*(load_accesses(end, scope) for end in ends)))
+        intervals.append(Interval(*(load_accesses(end, scope) for end in ends)))
     over = [data.now[name] for name in sorted(data.over)]
     some = [le(x.lo, x.hi) for x in over if x.lo is not None and x.hi is not None]
-    return tuple(found), simplify(and_(*some))
+    return tuple(intervals), simplify(and_(*some))
 
 
 def _not_read(func: Func, nest: Nest, p: PrefetchPlan) -> HbcError:

@@ -36,7 +36,7 @@ def rooms_of(
     if nest is not None:
         reader = program.plan[nest.stage.func].func
         readers.append((reader, nest.stage.update, nest_ranges(_uncut(program, nest))))
-    found: dict[str, tuple[int, ...]] = {}
+    rooms: dict[str, tuple[int, ...]] = {}
     for f in reversed(program.plan.values()):
         name, box = f.func.name, boxes.get(f.func.name)
         if box is None:
@@ -46,18 +46,18 @@ def rooms_of(
         elif name in padding.whole:
             reading = [r for r in readers if r[0].name in padding.whole and _reads(r, name)]
             wanted = needed(f, reading, scope.ranges) if reading else box
-            found[name] = tuple(
+            rooms[name] = tuple(
                 _of_whole(f, v, ir.const_index(_wanted(f, x, y, scope)), scope)
                 for v, x, y in zip(f.func.variables, box, wanted, strict=True)
             )
         elif name in padding.filled:
             wanted = needed(f, [r for r in readers if _reads(r, name)], scope.ranges)
-            found[name] = tuple(
+            rooms[name] = tuple(
                 _of_filled(f, x, y, scope) for x, y in zip(box, wanted, strict=True)
             )
-        whole = box if name not in found else roomy(box, found[name])
+        whole = box if name not in rooms else roomy(box, rooms[name])
         readers += [(f.func, s.update, _full_ranges(f, n, whole)) for n, s in enumerate(f.stages)]
-    return found
+    return rooms
 
 
 def _reads(reader: tuple[Func, int | None, Ranges], name: str) -> bool:

@@ -34,7 +34,7 @@ def shared_places(
     values, aligned = {root: nest.value(root) for root in nest.stage.roots}, aligned_values(nest)
     ranges = stage_ranges(func, nest.stage.update, own)
     facts = Facts(scope.ranges, program.known)
-    found: dict[ir.Expr, None] = {}
+    conditions: dict[ir.Expr, None] = {}
     for a in _accesses(func, update):
         here = [at_position(i, values, aligned) for i in a.indices]
         room = scope.storages[a.name].box
@@ -43,10 +43,10 @@ def shared_places(
         seen = access_box(a, ranges, scope.ranges)
         for index, x, y in zip(here, seen, room, strict=True):
             if not _is_ordered(y.lo, x.lo, facts) and y.lo is not None:
-                found[simplify(load_accesses(le(y.lo, index), scope))] = None
+                conditions[simplify(load_accesses(le(y.lo, index), scope))] = None
             if not _is_ordered(x.hi, y.hi, facts) and y.hi is not None:
-                found[simplify(load_accesses(le(index, y.hi), scope))] = None
-    return list(found)
+                conditions[simplify(load_accesses(le(index, y.hi), scope))] = None
+    return list(conditions)
 
 
 def _accesses(func: Func, update: Update) -> Iterator[ir.Access]:
@@ -58,12 +58,12 @@ def _accesses(func: Func, update: Update) -> Iterator[ir.Access]:
 
 def _lanes(nest: Nest) -> frozenset[str]:
     """The variables of the vector loops around, of which one of a single lane is as good as none."""
-    found = frozenset[str]()
+    variables = frozenset[str]()
     vectors = [x.dim for x in nest.stage.loops if x.kind is ir.LoopKind.VECTOR]
     for dim in (dim for dim in vectors if const_value(nest.extent(dim)) != 1):
         start = nest.starts.get(dim, ir.const_index(0))
-        found |= free_variables(nest.fixed.get(dim, start)) - free_variables(start)
-    return found
+        variables |= free_variables(nest.fixed.get(dim, start)) - free_variables(start)
+    return variables
 
 
 def _is_ordered(a: ir.Expr | None, b: ir.Expr | None, facts: Facts) -> bool:

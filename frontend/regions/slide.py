@@ -38,10 +38,10 @@ def slide_box(
     was asked for.
 
     Returns the box, the names to bind around its use, and the scope with them."""
-    found = _sliding(program, f, level, nest, asked, scope)
-    if found is None or nest is None or not isinstance(level, At):
+    sliding = _sliding(program, f, level, nest, asked, scope)
+    if sliding is None or nest is None or not isinstance(level, At):
         return box, [], scope
-    variable, d = found
+    variable, d = sliding
     low, high, ahead = box[d].lo, box[d].hi, asked[d].hi
     if low is None or high is None or ahead is None:
         return box, [], scope
@@ -108,10 +108,10 @@ def scan_window(
     """For a scan that slides along the loop at `level`, one iteration of which needs `box`. None for
     others, which run as a whole."""
     scan = scan_of(f.func)
-    found = None if scan is None else _sliding(program, f, level, nest, box, scope)
-    if scan is None or found is None:
+    sliding = None if scan is None else _sliding(program, f, level, nest, box, scope)
+    if scan is None or sliding is None:
         return None
-    variable, d = found
+    variable, d = sliding
     low, high = box[d].lo, box[d].hi
     if low is None or high is None:
         return None

@@ -134,14 +134,14 @@ def func_storage(
 def _whole_vectors(f: FuncPlan) -> dict[str, int]:
     """By variable, what its extent is a multiple of in registers: the lanes of its vector loops, so
     that an instruction may fill all of a register in the tail too."""
-    found: dict[str, int] = {}
+    multiples: dict[str, int] = {}
     for stage in f.stages if f.memory is Memory.REGISTER else ():
         vectors = {x.dim for x in stage.loops if x.kind is ir.LoopKind.VECTOR}
         for r in stage.relations:
             if isinstance(r, Split) and r.inner in vectors and len(stage.root_of(r.old)) == 1:
                 (variable,) = stage.root_of(r.old)
-                found[variable] = lcm(found.get(variable, 1), r.factor)
-    return found
+                multiples[variable] = lcm(multiples.get(variable, 1), r.factor)
+    return multiples
 
 
 def _low(x: Interval) -> ir.Expr:

@@ -21,29 +21,29 @@ def value_ranges(
 ) -> dict[str, Interval]:
     """By name, from the bounds that the user states, the cells of tables, and the definitions of
     Funcs without updates; names of which nothing is known are left out."""
-    found: dict[str, Interval] = {}
+    ranges: dict[str, Interval] = {}
     for table in tables:
         if table.element.is_int and table.values:
             least, most = int(min(table.values)), int(max(table.values))
-            found[table.name] = Interval(ir.const_index(least), ir.const_index(most))
+            ranges[table.name] = Interval(ir.const_index(least), ir.const_index(most))
     for b in pipeline.bounds:
-        found[b.name] = Interval(b.lo, simplify(sub(b.hi, 1)))
+        ranges[b.name] = Interval(b.lo, simplify(sub(b.hi, 1)))
     for f in pipeline.funcs:
-        if f.name not in found and f.element.is_int and not f.updates:
-            values = _defined(f, {**sizes, **found})
+        if f.name not in ranges and f.element.is_int and not f.updates:
+            values = _defined(f, {**sizes, **ranges})
             if values is not None:
-                found[f.name] = values
-    return found
+                ranges[f.name] = values
+    return ranges
 
 
 def data_ranges(read: Iterable[ir.Expr], known: Mapping[str, Interval]) -> dict[str, Interval]:
     """For each name whose elements are read in the expressions its range: as known, else what its
     type allows. (Without one, an element at constant coordinates could stay in a bound.)"""
-    found = {}
+    ranges = {}
     for n in (n for e in read for n in nodes(e)):
         if isinstance(n, ir.Access):
-            found[n.name] = known[n.name] if n.name in known else _of_type(n.type.element)
-    return found
+            ranges[n.name] = known[n.name] if n.name in known else _of_type(n.type.element)
+    return ranges
 
 
 def _of_type(t: DType) -> Interval:
@@ -57,8 +57,8 @@ def _defined(f: Func, known: dict[str, Interval]) -> Interval | None:
     """The range of the pure step, if it has one whatever the variables are."""
     pure = f.pure if f.pure.type == INDEX else ir.Cast(INDEX, f.pure)
     data = data_ranges([pure], known)
-    found = bounds(pure, {**data, **known, **dict.fromkeys(f.variables, UNKNOWN)})
-    if found.lo is None or found.hi is None:
+    interval = bounds(pure, {**data, **known, **dict.fromkeys(f.variables, UNKNOWN)})
+    if interval.lo is None or interval.hi is None:
         return None
-    names = free_variables(found.lo) | free_variables(found.hi)
-    return found if names.isdisjoint(f.variables) else None
+    names = free_variables(interval.lo) | free_variables(interval.hi)
+    return interval if names.isdisjoint(f.variables) else None

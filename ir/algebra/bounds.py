@@ -61,8 +61,8 @@ def prove(condition: ir.Expr, facts: Facts | Ranges) -> bool | None:
         case ir.Const(value=value):
             return bool(value)
         case ir.Unary(op=ir.UnaryOp.NOT, a=a):
-            found = prove(a, known)
-            return None if found is None else not found
+            proved = prove(a, known)
+            return None if proved is None else not proved
         case ir.Binary(op=ir.Op.AND | ir.Op.OR as op, a=a, b=b) if (
             condition.type.element.kind is Kind.BOOL
         ):
@@ -105,8 +105,8 @@ def _compare(op: ir.Op, gap: Linear, facts: Facts) -> bool | None:
                 return False
             return True if _holds(gap, facts) and _holds(other, facts) else None
         case ir.Op.NE:
-            found = _compare(ir.Op.EQ, gap, facts)
-            return None if found is None else not found
+            equal = _compare(ir.Op.EQ, gap, facts)
+            return None if equal is None else not equal
         case _:
             return None
 

@@ -76,8 +76,8 @@ def join(form: Linear, read: Reader) -> Linear:
         match atom:
             case ir.Binary(op=ir.Op.MOD, a=x, b=ir.Const(value=d)):
                 whole = of_atom(ir.Binary(ir.Op.DIV, x, atom.b))
-                found = dict(zip(form.keys, form.terms, strict=True)).get(whole.keys[0])
-                if found is not None and found[1] == c * d:
+                matching = dict(zip(form.keys, form.terms, strict=True)).get(whole.keys[0])
+                if matching is not None and matching[1] == c * d:
                     rest = without(without(form, key), whole.keys[0])
                     return join(plus(rest, read(x), c), read)
     return form

@@ -21,12 +21,12 @@ def at_lane(e: ir.Expr, lane: ir.Expr) -> ir.Expr:
     if e.type.lanes == 1:
         return e
     match e:
-        case ir.Ramp() | ir.Broadcast() if (found := layout(e)) is not None:
-            index, inner = found.base, 1
-            for extent, stride in reversed(found.dims):
+        case ir.Ramp() | ir.Broadcast() if (flat := layout(e)) is not None:
+            index, inner = flat.base, 1
+            for extent, stride in reversed(flat.dims):
                 outer = inner * extent
                 digit = floordiv(lane, inner) if inner > 1 else lane
-                if outer < found.lanes:
+                if outer < flat.lanes:
                     digit = mod(digit, extent)
                 index = add(index, mul(digit, stride))
                 inner = outer
@@ -54,12 +54,12 @@ def at_lane(e: ir.Expr, lane: ir.Expr) -> ir.Expr:
 def by_distance(index: ir.Expr) -> Callable[[ir.Expr], ir.Expr]:
     """The lanes of an index in an order in which its places in memory go up: neighbouring threads
     then store neighbouring elements, whatever the order of the vector."""
-    found = layout(index)
-    steps = [] if found is None else [const_value(stride) for _, stride in found.dims]
-    if found is None or None in steps:
+    flat = layout(index)
+    steps = [] if flat is None else [const_value(stride) for _, stride in flat.dims]
+    if flat is None or None in steps:
         return lambda number: number
     inner, dims = 1, list[tuple[int, int, int]]()  # stride, extent, lanes from one to the next
-    for (extent, _), step in zip(reversed(found.dims), reversed(steps), strict=True):
+    for (extent, _), step in zip(reversed(flat.dims), reversed(steps), strict=True):
         dims.append((int(step or 0), extent, inner))
         inner *= extent
     dims.sort(key=lambda d: abs(d[0]))

@@ -41,8 +41,8 @@ def layout(e: ir.Expr, scalar: ExprMap = canonical) -> Layout | None:
     and the strides to their normal form."""
     if e.type.element != I64:
         return None
-    found = _read(e)
-    return None if found is None else normal(found, scalar)
+    read = _read(e)
+    return None if read is None else normal(read, scalar)
 
 
 def to_index(x: Layout) -> ir.Expr:

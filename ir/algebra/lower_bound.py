@@ -62,8 +62,8 @@ def lower_bound(form: Linear, facts: Facts, symbolic: bool) -> Linear | None:
 
 def least(form: Linear, facts: Facts) -> int | None:
     """A constant that the form never goes below."""
-    found = lower_bound(form, facts, symbolic=False)
-    return None if found is None else found.constant
+    bound = lower_bound(form, facts, symbolic=False)
+    return None if bound is None else bound.constant
 
 
 def _lower(form: Linear, s: Search) -> Linear | None:
@@ -77,11 +77,11 @@ def _lower(form: Linear, s: Search) -> Linear | None:
     if s.budget.left < 0:
         return None
     s.budget.depth += 1
-    found = _step(Linear(0, form.terms, form.keys), s)
+    bound = _step(Linear(0, form.terms, form.keys), s)
     s.budget.depth -= 1
     if s.budget.left >= 0:
-        s.facts.found[signature] = found
-    return None if found is None else shifted(found, form.constant)
+        s.facts.found[signature] = bound
+    return None if bound is None else shifted(bound, form.constant)
 
 
 def _step(form: Linear, s: Search) -> Linear | None:
@@ -121,11 +121,11 @@ def _step(form: Linear, s: Search) -> Linear | None:
             part = _product(atom, c, rank, s)
         case _:
             part = _opaque(atom, c, s)
-    found = None if part is None else _lower(plus(rest, part), s)
+    bound = None if part is None else _lower(plus(rest, part), s)
     if s.symbolic:
-        return found
-    found = _best_of(found, _difference(form, position, s), s)
-    return _by_conditions(form, form.keys[position], c, found, s)
+        return bound
+    bound = _best_of(bound, _difference(form, position, s), s)
+    return _by_conditions(form, form.keys[position], c, bound, s)
 
 
 def _choose(form: Linear, s: Search) -> tuple[int | None, int]:
@@ -187,14 +187,12 @@ def _middle(atom: ir.Binary, rest: Linear, c: int, rank: int, s: Search) -> Line
 def _variable(form: Linear, rest: Linear, name: str, c: int, s: Search) -> Linear | None:
     lo, hi = s.facts.limits(name) if name in s.facts.rank else (None, None)
     bound = lo if c > 0 else hi
-    found = None if bound is None else _lower(plus(rest, bound, c), s)
-    return _by_conditions(form, of_atom(ir.Var(name)).keys[0], c, found, s)
+    lower = None if bound is None else _lower(plus(rest, bound, c), s)
+    return _by_conditions(form, of_atom(ir.Var(name)).keys[0], c, lower, s)
 
 
-def _by_conditions(
-    form: Linear, key: str, c: int, found: Linear | None, s: Search
-) -> Linear | None:
-    """The best of `found` and the bounds that follow from conditions on the atom of that key, whose
+def _by_conditions(form: Linear, key: str, c: int, best: Linear | None, s: Search) -> Linear | None:
+    """The best of `best` and the bounds that follow from conditions on the atom of that key, whose
     coefficient in the form is c."""
     for i, fact in enumerate(s.facts.known):
         f = next((q for k, (_, q) in zip(fact.keys, fact.terms, strict=True) if k == key), 0)
@@ -204,8 +202,8 @@ def _by_conditions(
         other = plus(scaled(form, abs(f)), fact, -abs(c))
         bound = _lower(other, replace(s, used=(*s.used, i)))
         if bound is not None and (s.symbolic or s.floor >= 0 or not bound.terms):
-            found = _best_of(found, _above(bound, abs(f)), s)
-    return found
+            best = _best_of(best, _above(bound, abs(f)), s)
+    return best
 
 
 def _joins(c: int, d: int, s: Search) -> bool:
@@ -350,19 +348,19 @@ def constant_range(e: ir.Expr, facts: Facts) -> tuple[int | None, int | None]:
 
 
 def _at_least(form: Linear, value: int, s: Search) -> bool:
-    found = _constant(form, s)
-    return found is not None and found >= value
+    bound = _constant(form, s)
+    return bound is not None and bound >= value
 
 
 def _constant(form: Linear, s: Search) -> int | None:
     """As `least`, within the search that asks: on its budget, and by the conditions it left."""
-    found = _lower(form, Search(s.facts, False, s.budget, used=s.used))
-    return None if found is None or found.terms else found.constant
+    bound = _lower(form, Search(s.facts, False, s.budget, used=s.used))
+    return None if bound is None or bound.terms else bound.constant
 
 
 def _upper(form: Linear, s: Search) -> Linear | None:
-    found = _lower(scaled(form, -1), s)
-    return None if found is None else scaled(found, -1)
+    bound = _lower(scaled(form, -1), s)
+    return None if bound is None else scaled(bound, -1)
 
 
 def _least_of(a: Linear | None, b: Linear | None) -> Linear | None:

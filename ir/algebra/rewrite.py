@@ -159,8 +159,8 @@ def _literal(value: int) -> Matcher:
     def match(e: Bound, _: Bindings) -> bool:
         if isinstance(e, int | DType | ir.Op):
             return e == value
-        found = build.const_value(e)
-        return found == value and isinstance(found, bool) == isinstance(value, bool)
+        literal = build.const_value(e)
+        return literal == value and isinstance(literal, bool) == isinstance(value, bool)
 
     return match
 
@@ -168,12 +168,12 @@ def _literal(value: int) -> Matcher:
 def _variable(name: str) -> Matcher:
     is_literal = name[0] == "c" and name[1:].isdigit()
 
-    def match(e: Bound, found: Bindings) -> bool:
+    def match(e: Bound, bindings: Bindings) -> bool:
         if is_literal and (isinstance(e, int | DType | ir.Op) or build.const_value(e) is None):
             return False
-        old = found.get(name)
+        old = bindings.get(name)
         if old is None:
-            found[name] = e
+            bindings[name] = e
             return True
         if isinstance(old, int | DType | ir.Op) or isinstance(e, int | DType | ir.Op):
             return old == e
@@ -185,22 +185,22 @@ def _variable(name: str) -> Matcher:
 def _binary(op: ir.Op | None, variable: str | None, a: ast.expr, b: ast.expr) -> Matcher:
     first, second = _matcher(a), _matcher(b)
 
-    def match(e: Bound, found: Bindings) -> bool:
+    def match(e: Bound, bindings: Bindings) -> bool:
         if not isinstance(e, ir.Binary) or (op is not None and e.op is not op):
             return False
         if variable is not None:
             if variable == "rel" and e.op not in ir.COMPARISONS:
                 return False
-            if found.setdefault(variable, e.op) is not e.op:
+            if bindings.setdefault(variable, e.op) is not e.op:
                 return False
-        before = dict(found)
-        if first(e.a, found) and second(e.b, found):
+        before = dict(bindings)
+        if first(e.a, bindings) and second(e.b, bindings):
             return True
         if op not in _COMMUTES:
             return False
-        found.clear()
-        found.update(before)
-        return first(e.b, found) and second(e.a, found)
+        bindings.clear()
+        bindings.update(before)
+        return first(e.b, bindings) and second(e.a, bindings)
 
     return match
 
@@ -208,14 +208,14 @@ def _binary(op: ir.Op | None, variable: str | None, a: ast.expr, b: ast.expr) ->
 def _unary(op: ir.UnaryOp, a: ast.expr) -> Matcher:
     inner = _matcher(a)
 
-    def match(e: Bound, found: Bindings) -> bool:
-        return isinstance(e, ir.Unary) and e.op is op and inner(e.a, found)
+    def match(e: Bound, bindings: Bindings) -> bool:
+        return isinstance(e, ir.Unary) and e.op is op and inner(e.a, bindings)
 
     return match
 
 
 def _node(name: str, inner: list[Matcher]) -> Matcher:
-    def match(e: Bound, found: Bindings) -> bool:
+    def match(e: Bound, bindings: Bindings) -> bool:
         parts: tuple[Bound, ...]
         match name, e:
             case "select", ir.Select(condition=c, a=a, b=b):
@@ -228,7 +228,7 @@ def _node(name: str, inner: list[Matcher]) -> Matcher:
                 parts = (t.element, v)
             case _:
                 return False
-        return all(m(part, found) for m, part in zip(inner, parts, strict=True))
+        return all(m(part, bindings) for m, part in zip(inner, parts, strict=True))
 
     return match
 
@@ -242,7 +242,7 @@ def _maker(p: ast.expr, at_root: bool = False) -> Maker:
         case ast.Constant(value=int() as value):
             return _number(value, at_root)
         case ast.Name(id=name):
-            return lambda found, _: found[name]
+            return lambda bindings, _: bindings[name]
         case ast.BinOp(left=a, op=op, right=b) | ast.Compare(left=a, ops=[op], comparators=[b]):
             return _make(_binary_of(_OPERATORS[type(op)]), a, b)
         case ast.UnaryOp(op=uop, operand=a):
@@ -261,7 +261,7 @@ def _maker(p: ast.expr, at_root: bool = False) -> Maker:
 
 def _make(function: Callable[..., ir.Expr], *args: ast.expr) -> Maker:
     parts = [_maker(a) for a in args]
-    return lambda found, e: function(*(part(found, e) for part in parts))
+    return lambda bindings, e: function(*(part(bindings, e) for part in parts))
 
 
 def _number(value: int, at_root: bool) -> Maker:

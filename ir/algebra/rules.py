@@ -17,48 +17,50 @@ from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import BOOL, DType, Kind, widen
 
 
-def _expr(found: Bindings, name: str) -> ir.Expr:
-    e = found[name]
+def _expr(bindings: Bindings, name: str) -> ir.Expr:
+    e = bindings[name]
     assert not isinstance(e, int | DType | ir.Op)
     return e
 
 
-def _element(found: Bindings, name: str) -> DType:
-    t = found[name]
+def _element(bindings: Bindings, name: str) -> DType:
+    t = bindings[name]
     assert isinstance(t, DType)
     return t
 
 
 def is_int(name: str) -> Guard:
     """An integer of any width: + - * wrap, so they move freely."""
-    return lambda found, _: _expr(found, name).type.element.is_int
+    return lambda bindings, _: _expr(bindings, name).type.element.is_int
 
 
 def is_signed(name: str) -> Guard:
     """A float or signed integer."""
-    return lambda found, _: _expr(found, name).type.element.kind is not Kind.UINT
+    return lambda bindings, _: _expr(bindings, name).type.element.kind is not Kind.UINT
 
 
 def is_bool(name: str) -> Guard:
-    return lambda found, _: _expr(found, name).type.element.kind is Kind.BOOL
+    return lambda bindings, _: _expr(bindings, name).type.element.kind is Kind.BOOL
 
 
 def same_lanes(a: str, b: str) -> Guard:
-    return lambda found, _: _expr(found, a).type.lanes == _expr(found, b).type.lanes
+    return lambda bindings, _: _expr(bindings, a).type.lanes == _expr(bindings, b).type.lanes
 
 
 def never_above(a: str, b: str) -> Guard:
     """a <= b in all lanes."""
-    return lambda found, facts: _proved(ir.Op.LE, _expr(found, a), _expr(found, b), facts) is True
+    return lambda bindings, facts: (
+        _proved(ir.Op.LE, _expr(bindings, a), _expr(bindings, b), facts) is True
+    )
 
 
 def decided(value: bool) -> Guard:
     """The comparison `rel(x, y)` has this value in all lanes."""
 
-    def guard(found: Bindings, facts: Facts) -> bool:
-        op = found["rel"]
+    def guard(bindings: Bindings, facts: Facts) -> bool:
+        op = bindings["rel"]
         assert isinstance(op, ir.Op)
-        return _proved(op, _expr(found, "x"), _expr(found, "y"), facts) is value
+        return _proved(op, _expr(bindings, "x"), _expr(bindings, "y"), facts) is value
 
     return guard
 
@@ -67,8 +69,12 @@ def holds_all(u: str, x: str, t: str) -> Guard:
     """Every value of x is a value of u: going there and on to t is going to t. (Integers wrap,
     floats saturate: the way must not decide which.)"""
 
-    def guard(found: Bindings, _: Facts) -> bool:
-        source, way, target = _expr(found, x).type.element, _element(found, u), _element(found, t)
+    def guard(bindings: Bindings, _: Facts) -> bool:
+        source, way, target = (
+            _expr(bindings, x).type.element,
+            _element(bindings, u),
+            _element(bindings, t),
+        )
         turns = source.is_int and way.is_float and not target.is_float
         return _is_subset(source, way) and not turns
 
@@ -78,8 +84,12 @@ def holds_all(u: str, x: str, t: str) -> Guard:
 def keeps_low_bits(t: str, u: str, x: str) -> Guard:
     """Integers: going from x to u and on to t wraps as going to t at once does."""
 
-    def guard(found: Bindings, _: Facts) -> bool:
-        source, first, last = _expr(found, x).type.element, _element(found, u), _element(found, t)
+    def guard(bindings: Bindings, _: Facts) -> bool:
+        source, first, last = (
+            _expr(bindings, x).type.element,
+            _element(bindings, u),
+            _element(bindings, t),
+        )
         return source.is_int and first.is_int and last.is_int and last.bits <= first.bits
 
     return guard
@@ -88,8 +98,8 @@ def keeps_low_bits(t: str, u: str, x: str) -> Guard:
 def has_exact_inverse(c: str) -> Guard:
     """A float literal that is a power of two, far from the ends of the exponent range."""
 
-    def guard(found: Bindings, _: Facts) -> bool:
-        e = _expr(found, c)
+    def guard(bindings: Bindings, _: Facts) -> bool:
+        e = _expr(bindings, c)
         value = build.const_value(e)
         if not e.type.element.is_float or not isinstance(value, float) or not value:
             return False
@@ -100,8 +110,8 @@ def has_exact_inverse(c: str) -> Guard:
 
 def no_zero(*names: str) -> Guard:
     """Not a literal 0.0 or -0.0, of which min and max may return either."""
-    return lambda found, _: all(
-        _expr(found, n).type.element.is_int or build.const_value(_expr(found, n)) != 0
+    return lambda bindings, _: all(
+        _expr(bindings, n).type.element.is_int or build.const_value(_expr(bindings, n)) != 0
         for n in names
     )
 

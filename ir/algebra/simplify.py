@@ -108,8 +108,8 @@ def _simplified(e: ir.Expr, scope: Scope) -> ir.Expr:
     elif isinstance(e, ir.Binary) and e.op in ir.COMPARISONS and e.a.type == INDEX:
         reading = scope.arithmetic()
         new = comparison(e.op, read(e.a, reading), read(e.b, reading), scope.facts)
-    elif t.element == I64 and (found := layout(e, lambda x: _expr(x, scope))) is not None:
-        new = to_index(found)
+    elif t.element == I64 and (flat := layout(e, lambda x: _expr(x, scope))) is not None:
+        new = to_index(flat)
     else:
         return _atom(e, scope)
     return e if new == e else new
@@ -121,9 +121,9 @@ def _atom(e: ir.Expr, scope: Scope) -> ir.Expr:
         return _let(e, scope)
     inner = map_children(e, lambda c: _expr(c, scope))
     if inner is not e and inner.type.element == I64 and inner.type.lanes > 1:
-        found = layout(inner, lambda x: _expr(x, scope))
-        if found is not None:  # now that the operands are simpler
-            return to_index(found)
+        flat = layout(inner, lambda x: _expr(x, scope))
+        if flat is not None:  # now that the operands are simpler
+            return to_index(flat)
     new = _by_rules(inner, scope.facts)
     if new is inner:
         return inner

@@ -41,9 +41,9 @@ def value_range(
             case ir.Gather(value=v, lanes=lanes):
                 return hull(of(v), (0, 0)) if -1 in lanes else of(v)
             case ir.Load(buffer=name) | ir.Access(name=name) if name in ranges:
-                found = meet(_within_type(e), _named(ranges[name], index_range))
+                known = meet(_within_type(e), _named(ranges[name], index_range))
                 masked = isinstance(e, ir.Load) and e.mask is not None
-                return hull(found, (0, 0)) if masked else found
+                return hull(known, (0, 0)) if masked else known
             case _:
                 return _within_type(e)
 

@@ -31,12 +31,12 @@ def has_data(form: Linear) -> bool:
 def _is_wide(atom: ir.Expr) -> bool:
     if isinstance(atom, ir.Var):
         return False
-    found = _known.get(id(atom))
-    if found is None:
+    wide = _known.get(id(atom))
+    if wide is None:
         if len(_known) >= MOST_REMEMBERED:
             _known.clear()
-        found = _known[id(atom)] = (atom, _flows_in(atom))
-    return found[1]
+        wide = _known[id(atom)] = (atom, _flows_in(atom))
+    return wide[1]
 
 
 def _flows_in(e: ir.Expr) -> bool:

@@ -24,6 +24,6 @@ def printable_line(text: str) -> str:
     return _LINE.sub(_escape, printable(text))
 
 
-def _escape(found: re.Match[str]) -> str:
-    code = ord(found[0])
+def _escape(match: re.Match[str]) -> str:
+    code = ord(match[0])
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"

@@ -45,9 +45,9 @@ class Accesses:
         pending: list[tuple[ir.Stmt, Mapping[str, list[ir.Load | ir.Store]]]] = [(s, {})]
         while pending:
             t, scope = pending.pop()
-            found: list[ir.Load | ir.Store] = [t] if isinstance(t, ir.Store) else []
-            found += [n for e in own_expressions(t) for n in nodes(e) if isinstance(n, ir.Load)]
-            for n in found:
+            accesses: list[ir.Load | ir.Store] = [t] if isinstance(t, ir.Store) else []
+            accesses += [n for e in own_expressions(t) for n in nodes(e) if isinstance(n, ir.Load)]
+            for n in accesses:
                 if n.buffer in scope:
                     scope[n.buffer].append(n)
             if isinstance(t, ir.Allocate):

@@ -52,10 +52,10 @@ def read_kernel(text: str, known: Sequence[Instruction] = ()) -> Kernel:
             tables.append(_table(c))
         elif c.accept("instruction"):
             name_read = c.name()
-            found = [i for i in known if i.name == name_read]
-            if not found:
+            named = [i for i in known if i.name == name_read]
+            if not named:
                 raise c.wrong(f"a known instruction before this, not `{name_read}`")
-            used.append(found[0])
+            used.append(named[0])
         elif c.accept("check"):
             condition = expression(c)
             c.expect(",")
@@ -115,14 +115,14 @@ def _copies(c: Cursor) -> ir.Stmt:
 
 def _lets(c: Cursor) -> ir.Stmt:
     """`let a = x in let b = y in ..`: there may be thousands."""
-    found: list[tuple[str, ir.Expr]] = []
+    bindings: list[tuple[str, ir.Expr]] = []
     while c.accept("let"):
         name = c.name()
         c.expect("=")
-        found.append((name, expression(c)))
+        bindings.append((name, expression(c)))
         c.expect("in")
     body = _statement(c)
-    for name, value in reversed(found):
+    for name, value in reversed(bindings):
         body = ir.LetStmt(name, value, body)
     return body
 
@@ -157,10 +157,10 @@ def _allocate(c: Cursor) -> ir.Allocate:
 
 def _block(c: Cursor) -> ir.Block:
     c.expect("{")
-    found: list[ir.Stmt] = []
+    statements: list[ir.Stmt] = []
     while not c.accept("}"):
-        found.append(_statement(c))
-    return ir.Block(tuple(found))
+        statements.append(_statement(c))
+    return ir.Block(tuple(statements))
 
 
 def _body(c: Cursor) -> ir.Stmt:

@@ -47,21 +47,21 @@ def element_type(c: Cursor) -> DType:
 
 def value_type(c: Cursor) -> Type:
     """A type such as `f32x16`."""
-    found = _as_type(c.next.text) if c.next.kind in ("name", "call") else None
-    if found is None:
+    result = _as_type(c.next.text) if c.next.kind in ("name", "call") else None
+    if result is None:
         raise c.wrong("a type")
     c.take()
-    return found
+    return result
 
 
 def indices(c: Cursor, closing: str) -> tuple[ir.Expr, ...]:
     """Expressions up to the closing sign."""
-    found: list[ir.Expr] = []
+    expressions: list[ir.Expr] = []
     while not c.accept(closing):
-        if found:
+        if expressions:
             c.expect(",")
-        found.append(expression(c))
-    return tuple(found)
+        expressions.append(expression(c))
+    return tuple(expressions)
 
 
 def place(c: Cursor) -> tuple[ir.Expr, ir.Expr | None]:
@@ -178,12 +178,12 @@ def _of_two(op: ir.Op) -> Callable[[Cursor, str], ir.Expr]:
 
 def _ints(c: Cursor) -> tuple[int, ...]:
     c.expect("[")
-    found: list[int] = []
+    numbers: list[int] = []
     while not c.accept("]"):
-        if found:
+        if numbers:
             c.expect(",")
-        found.append(c.number())
-    return tuple(found)
+        numbers.append(c.number())
+    return tuple(numbers)
 
 
 _FIELDS: Final[dict[str, Callable[[Cursor], Any]]] = {

@@ -83,17 +83,17 @@ class Cursor:
     def wrong(self, wanted: str) -> HbcError:
         """What was expected here."""
         token = self.next
-        found = "the end" if token.kind == "end" else f"`{token.text}`"
+        met = "the end" if token.kind == "end" else f"`{token.text}`"
         span = Span(self.source, token.start, token.start + max(1, len(token.text)))
-        return error(f"expected {wanted}, found {found}", span)
+        return error(f"expected {wanted}, found {met}", span)
 
 
 def tokens(text: str) -> Cursor:
     """A cursor at the beginning of the text. HbcError for a character that starts no token."""
     source = Source("<ir>", text)
-    found: list[Token] = []
+    read: list[Token] = []
     at = 0
-    while not found or found[-1].kind != "end":
+    while not read or read[-1].kind != "end":
         match = _TOKEN.match(text, at)
         assert match is not None and match.lastgroup is not None  # `wrong` matches any character
         kind, start = match.lastgroup, match.start(match.lastgroup)
@@ -104,9 +104,9 @@ def tokens(text: str) -> Cursor:
             body = body[:-1]
         elif kind == "quoted":
             body = unescape(body[1:-1])
-        found.append(Token(kind, body, start))
+        read.append(Token(kind, body, start))
         at = match.end()
-    return Cursor(source, found)
+    return Cursor(source, read)
 
 
 def unescape(text: str) -> str:

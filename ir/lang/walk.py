@@ -132,15 +132,15 @@ def own_expressions(s: ir.Stmt) -> tuple[ir.Expr, ...]:
 
 def names_read(n: ir.Node) -> set[str]:
     """The names of all variables that occur, also of those that are bound inside."""
-    found: set[str] = set()
+    names: set[str] = set()
     stack: list[ir.Node] = [n]
     while stack:
         top = stack.pop()
         if top.__class__ is ir.Var:
-            found.add(top.name)
+            names.add(top.name)
         else:
             stack.extend(_CHILDREN[top.__class__](top))
-    return found
+    return names
 
 
 def substitute(e: ir.Expr, values: Mapping[str, ir.Expr]) -> ir.Expr:
@@ -176,34 +176,34 @@ def substitute_stmt(s: ir.Stmt, values: Mapping[str, ir.Expr]) -> ir.Stmt:
 
 def all_names(n: ir.Node) -> set[str]:
     """The names of all variables and buffers that are read, written or bound."""
-    found: set[str] = set()
+    names: set[str] = set()
     stack: list[ir.Node] = [n]
     while stack:
         top = stack.pop()
         named = _NAMED.get(top.__class__)
         if named is not None:
-            found.add(getattr(top, named))
+            names.add(getattr(top, named))
         stack += _CHILDREN[top.__class__](top)
-    return found
+    return names
 
 
 def free_variables(n: ir.Node) -> frozenset[str]:
     """Names read but not bound inside."""
-    found: set[str] = set()
+    free: set[str] = set()
     stack: list[ir.Node] = [n]
     while stack:
         match stack.pop():
             case ir.Var(name=name):
-                found.add(name)
+                free.add(name)
             case ir.Let(name=name, value=v, body=body) | ir.LetStmt(name=name, value=v, body=body):
                 stack.append(v)
-                found |= free_variables(body) - {name}
+                free |= free_variables(body) - {name}
             case ir.For(var=name, start=start, extent=extent, body=body):
                 stack += (start, extent)
-                found |= free_variables(body) - {name}
+                free |= free_variables(body) - {name}
             case top:
                 stack += _CHILDREN[top.__class__](top)
-    return frozenset(found)
+    return frozenset(free)
 
 
 _OPERANDS: Final = children_by_class("Expr".__eq__)

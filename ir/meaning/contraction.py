@@ -96,9 +96,9 @@ def extent_range(i: Instruction, row: Row) -> tuple[int, int, int]:
 def _extent_ranges(i: Instruction) -> tuple[tuple[int, int, int], ...]:
     ranges = []
     for row in i.rows:
-        found = sorted({number(row.extent, sizes) for sizes in corners(i.sizes)})
-        step = found[0] if free_variables(row.extent) else 1  # the least size is one step
-        ranges.append((found[0], found[-1], step))
+        extents = sorted({number(row.extent, sizes) for sizes in corners(i.sizes)})
+        step = extents[0] if free_variables(row.extent) else 1  # the least size is one step
+        ranges.append((extents[0], extents[-1], step))
     return tuple(ranges)
 
 

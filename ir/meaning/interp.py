@@ -170,8 +170,8 @@ def _place(code: Code, trace: TracebackType | None) -> str:
     while trace is not None:
         frame = trace.tb_frame
         if frame.f_code.co_filename == FILE:
-            found = frame.f_locals
-            values |= {name: found[py] for py, name in code.loops.items() if py in found}
+            variables = frame.f_locals
+            values |= {name: variables[py] for py, name in code.loops.items() if py in variables}
         trace = trace.tb_next
     shown = ", ".join(f"{name} = {value}" for name, value in values.items())
     return f" (last at {shown})" if shown else ""

@@ -161,10 +161,10 @@ def _wrapped(code: Code, text: str, element: DType) -> str:
 
 def _load(code: Code, e: ir.Load) -> str:
     buffer = buffer_name(code, e.buffer)
-    found = offsets_of(e.index) if e.mask is None else None
-    if found is not None:
-        base = emit(code, found[0])
-        return code.assign(f"{buffer}.load_offsets({base}, {offsets(code, found[1])})")
+    strided = offsets_of(e.index) if e.mask is None else None
+    if strided is not None:
+        base = emit(code, strided[0])
+        return code.assign(f"{buffer}.load_offsets({base}, {offsets(code, strided[1])})")
     index = emit(code, e.index)
     if e.type.lanes > 1:
         if e.mask is None:
@@ -178,12 +178,12 @@ def _load(code: Code, e: ir.Load) -> str:
 
 
 def _vector(code: Code, e: ir.Ramp | ir.Broadcast | ir.VectorReduce | ir.Gather) -> str:
-    found = offsets_of(e)
-    if found is not None:
-        beyond = found[1].lanes
-        if isinstance(found[0], ir.Const):
-            return _lanes_of(code, beyond + int(found[0].value))
-        return code.value(f"{_lanes_of(code, beyond)} + {emit(code, found[0])}")
+    offsets = offsets_of(e)
+    if offsets is not None:
+        beyond = offsets[1].lanes
+        if isinstance(offsets[0], ir.Const):
+            return _lanes_of(code, beyond + int(offsets[0].value))
+        return code.value(f"{_lanes_of(code, beyond)} + {emit(code, offsets[0])}")
     match e:
         case ir.Ramp(base=base, stride=stride, lanes=lanes):
             return _apply(code, _ramp(e.type.element, lanes), emit(code, base), emit(code, stride))

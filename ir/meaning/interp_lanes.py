@@ -25,10 +25,10 @@ def offsets_of(e: ir.Expr) -> tuple[ir.Expr, Offsets] | None:
     """The scalar and the rest of an index vector; None where its lanes are not that simple."""
     if e.type.element != I64 or e.type.lanes == 1:
         return None
-    found = _split(e)
-    if found is None:
+    split = _split(e)
+    if split is None:
         return None
-    base, lanes = found
+    base, lanes = split
     low, high = int(lanes.min()), int(lanes.max())
     if not -(1 << 40) < low <= high < 1 << 40:  # so that no sum wraps
         return None
@@ -54,7 +54,7 @@ def _split(e: ir.Expr) -> tuple[ir.Expr, Array] | None:
 
 
 def _constant(e: ir.Expr) -> Array | None:
-    found = _split(e)
-    if found is None or not isinstance(found[0], ir.Const):
+    split = _split(e)
+    if split is None or not isinstance(split[0], ir.Const):
         return None
-    return found[1] + int(found[0].value)
+    return split[1] + int(split[0].value)

@@ -99,11 +99,11 @@ def _store(code: Code, s: ir.Store) -> None:
     if s.atomic is not None:
         _update(code, s, s.atomic)
         return
-    found = offsets_of(s.index) if s.mask is None else None
-    if found is not None:
-        base, value = emit(code, found[0]), emit(code, s.value)
+    strided = offsets_of(s.index) if s.mask is None else None
+    if strided is not None:
+        base, value = emit(code, strided[0]), emit(code, s.value)
         buffer = buffer_name(code, s.buffer)
-        code.line(f"{buffer}.store_offsets({base}, {offsets(code, found[1])}, {value})")
+        code.line(f"{buffer}.store_offsets({base}, {offsets(code, strided[1])}, {value})")
         return
     index, value = emit(code, s.index), emit(code, s.value)
     mask = None if s.mask is None else emit(code, s.mask)

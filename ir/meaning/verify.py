@@ -55,10 +55,10 @@ def verify(kernel: Kernel, stage: str) -> None:
 def _check_instruct(e: ir.Instruct, kernel: Kernel, stage: str) -> None:
     """Known, of legal sizes, with operands of its types and lanes. Sums of integers wrap alike with and
     without a sign, and tiles hold either."""
-    found = [i for i in kernel.instructions if i.name == e.name]
-    if not found:
+    named = [i for i in kernel.instructions if i.name == e.name]
+    if not named:
         _fail(e, f"the kernel has no instruction `{e.name}`", stage)
-    i, sizes = found[0], dict(e.sizes)
+    i, sizes = named[0], dict(e.sizes)
     refused = refused_sizes(i, sizes)
     if refused is not None:
         _fail(e, refused, stage)

@@ -19,19 +19,19 @@ _ON_INTEGERS = frozenset({ir.Op.AND, ir.Op.OR, ir.Op.XOR, ir.Op.SHL, ir.Op.SHR})
 
 def mistakes(e: ir.Expr, names: Names, buffers: Buffers) -> list[tuple[ir.Expr, str]]:
     """Each wrong node with what is wrong, inner nodes before those around them."""
-    found: list[tuple[ir.Expr, str]] = []
+    reported: list[tuple[ir.Expr, str]] = []
     stack = [e]
     while stack:
         top = stack.pop()
         if (wrong := _mistake(top, names, buffers)) is not None:
-            found.append((top, wrong))
+            reported.append((top, wrong))
         if isinstance(top, ir.Let):
             inside = {**names, top.name: top.value.type}
-            found += reversed(mistakes(top.body, inside, buffers))
+            reported += reversed(mistakes(top.body, inside, buffers))
             stack.append(top.value)
         else:
             stack += operands(top)
-    return found[::-1]
+    return reported[::-1]
 
 
 def _mistake(e: ir.Expr, names: Names, buffers: Buffers) -> str | None:

@@ -84,13 +84,13 @@ def fit(form: Form, wanted: Locations) -> Fit | None:
 def choose(form: Form, rows: Locations) -> Choices:
     """[row, unit]: the alternatives; -1 everywhere in rows that the form cannot make."""
     lanes = rows.shape[1]
-    found = form.inverse[np.arange(lanes), rows + 2].astype(np.int64)
+    alternatives = form.inverse[np.arange(lanes), rows + 2].astype(np.int64)
     free = rows == UNDEFINED
-    units = np.where(free, -1, found).reshape(len(rows), -1, form.per)
+    units = np.where(free, -1, alternatives).reshape(len(rows), -1, form.per)
     chosen: Choices = units.max(
         axis=2, initial=0
     )  # a unit of which nothing is wanted takes the first
-    wrong = ~free & (found != np.repeat(chosen, form.per, axis=1))
+    wrong = ~free & (alternatives != np.repeat(chosen, form.per, axis=1))
     chosen[wrong.any(axis=1)] = -1
     return chosen
 
@@ -103,9 +103,9 @@ def fitting(table: InstructionTable, arguments: int, wanted: Locations) -> Fit |
     # What brings each element what it wants, whatever its neighbours choose.
     brings = table.stack(arguments)[:, np.arange(wanted.size), wanted + 2] >= 0
     for number in np.flatnonzero((brings | (wanted == UNDEFINED)).all(axis=1)):
-        found = fit(forms[int(number)], wanted)
-        if found is not None:
-            return found
+        candidate = fit(forms[int(number)], wanted)
+        if candidate is not None:
+            return candidate
     return None
 
 
@@ -114,8 +114,8 @@ def fitting_doubled(table: InstructionTable, wanted: Locations, below: int) -> F
     than `below`."""
     if not any(form.cost < below for form in table.forms_of(2)):
         return None
-    found = (fit(form, wanted) for form in table.doubled() if form.cost < below)
-    return next((one for one in found if one is not None), None)
+    candidates = (fit(form, wanted) for form in table.doubled() if form.cost < below)
+    return next((one for one in candidates if one is not None), None)
 
 
 def fittable(table: InstructionTable, arguments: int, rows: Locations) -> NDArray[np.bool_]:

@@ -97,21 +97,21 @@ FUNCTIONS: Mapping[str, Any] = {
 
 def contents(movement: Movement) -> dict[str, Locations]:
     """For each array what is known of its elements: VALUE, ZERO or UNDEFINED."""
-    found: dict[str, Locations] = {}
+    elements: dict[str, Locations] = {}
     for given in movement.inputs:
-        found[given.name] = np.full(prod(given.shape), VALUE, dtype=np.int32)
+        elements[given.name] = np.full(prod(given.shape), VALUE, dtype=np.int32)
     for step in movement.steps:
         match step:
             case Moved(name, arguments, gather):
-                source = np.concatenate([*(found[a] for a in arguments), [UNDEFINED, ZERO]])
-                found[name] = source[gather.index].astype(np.int32)
+                source = np.concatenate([*(elements[a] for a in arguments), [UNDEFINED, ZERO]])
+                elements[name] = source[gather.index].astype(np.int32)
             case Folded(name, argument, _, length):
-                groups = found[argument].reshape(-1, length)
+                groups = elements[argument].reshape(-1, length)
                 made = np.where((groups == ZERO).all(axis=1), ZERO, VALUE)
-                found[name] = np.where((groups == UNDEFINED).any(axis=1), UNDEFINED, made).astype(
-                    np.int32
-                )
-    return found
+                elements[name] = np.where(
+                    (groups == UNDEFINED).any(axis=1), UNDEFINED, made
+                ).astype(np.int32)
+    return elements
 
 
 def resolved(movement: Movement) -> Movement:
@@ -203,14 +203,14 @@ def as_gather(movement: Movement) -> Gather | None:
     """What it moves from all inputs, behind each other, to all outputs; None where it folds."""
     shapes = {given.name: given.shape for given in movement.inputs}
     start = np.cumsum([0, *(prod(shape) for shape in shapes.values())])
-    found: dict[str, Locations] = {
+    locations: dict[str, Locations] = {
         name: np.arange(begin, begin + prod(shape), dtype=np.int32)
         for (name, shape), begin in zip(shapes.items(), start[:-1], strict=True)
     }
     for step in movement.steps:
         if isinstance(step, Folded):
             return None
-        inner = np.concatenate([found[a] for a in step.arguments])
-        found[step.name] = followed(step.gather.index, inner).astype(np.int32)
-    index = np.concatenate([found[output.name] for output in movement.outputs])
+        inner = np.concatenate([locations[a] for a in step.arguments])
+        locations[step.name] = followed(step.gather.index, inner).astype(np.int32)
+    index = np.concatenate([locations[output.name] for output in movement.outputs])
     return Gather(((int(start[-1]),),), (index.size,), index)

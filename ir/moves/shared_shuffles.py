@@ -43,7 +43,7 @@ def shared_shuffles(lane: Numbers, source: Numbers) -> list[SharedShuffle]:
     for each set of two or more registers; what is in none is left to others."""
     lanes, registers = lane.shape
     own = np.arange(lanes)
-    found: list[SharedShuffle] = []
+    shuffles: list[SharedShuffle] = []
     for register in range(registers):
         there, wanted = lane[:, register], source[:, register]
         received = (wanted >= 0) & (there != own)
@@ -54,7 +54,7 @@ def shared_shuffles(lane: Numbers, source: Numbers) -> list[SharedShuffle]:
         sent[there[received]] = wanted[received]
         if (sent[there[received]] != wanted[received]).any():
             continue  # two registers are wanted of one thread
-        for shuffle in found:
+        for shuffle in shuffles:
             if shuffle.admits(received, sent):
                 shuffle.add(register, received, there, sent)
                 break
@@ -62,5 +62,5 @@ def shared_shuffles(lane: Numbers, source: Numbers) -> list[SharedShuffle]:
             nobody = np.full(lanes, -1, dtype=np.int64)
             alone = SharedShuffle([], [], nobody, nobody)
             alone.add(register, received, there, sent)
-            found.append(alone)
-    return [shuffle for shuffle in found if len(shuffle.registers) > 1]
+            shuffles.append(alone)
+    return [shuffle for shuffle in shuffles if len(shuffle.registers) > 1]

@@ -38,10 +38,10 @@ def viable_gathers(gathers: GatherSet, inputs: Table, allowed: Table) -> GatherS
 
 def constant_pairs(gathers: GatherSet, inputs: Table, allowed: Table) -> Table:
     """[output location, code]: whether what the code brings can be allowed there."""
-    found = np.empty(gathers.source.shape, dtype=np.bool_)
+    pairs = np.empty(gathers.source.shape, dtype=np.bool_)
     for code in range(gathers.source.shape[1]):
-        found[:, code] = (inputs[gathers.source[:, code]] & allowed).any(axis=1)
-    return found
+        pairs[:, code] = (inputs[gathers.source[:, code]] & allowed).any(axis=1)
+    return pairs
 
 
 def _parts(gathers: GatherSet) -> list[NDArray[np.int64]]:
@@ -80,12 +80,12 @@ def always_read(gathers: GatherSet, count: int) -> NDArray[np.bool_]:
     """Which input locations every gather reads. False where that is too much to find out."""
     if gathers.size * gathers.cell.size > MOST_ENTRIES:
         return np.zeros(count, dtype=np.bool_)
-    found = np.ones(count, dtype=np.bool_)
+    always = np.ones(count, dtype=np.bool_)
     for part in _parts(gathers):
         read = np.zeros((len(part), count + 2), dtype=np.bool_)
         read[np.arange(len(part))[:, None], gathers.rows(part)] = True
-        found &= read[:, :count].all(axis=0)
-    return found
+        always &= read[:, :count].all(axis=0)
+    return always
 
 
 def allowed_elements(node: Pack, source: Table, allowed: Table, universe: Universe) -> Table:

@@ -48,11 +48,11 @@ def analyse(problem: Problem, classes: bool, watch: Watch) -> Analysis:
     if not classes:
         return _unpruned(problem, sets)
     for _ in range(MOST_ROUNDS):
-        sizes = {n: found.size for n, found in sets.items()}
+        sizes = {n: gathers.size for n, gathers in sets.items()}
         possible = possible_terms(problem, sets)
         result = _backward(problem, possible, dict(sets), watch)
         sets = dict(result.sets)
-        if result.impossible or all(found.size == sizes[n] for n, found in sets.items()):
+        if result.impossible or all(gathers.size == sizes[n] for n, gathers in sets.items()):
             break
     return result
 
@@ -88,7 +88,7 @@ def _backward(
     allowed = goal_tables(problem)
     demands = no_demands(universe.count)
     cuts = {len(nodes): demands}
-    found: dict[int, list[Crowd]] = {}
+    crowds_by_node: dict[int, list[Crowd]] = {}
     impossible = False
     for number in reversed(range(len(nodes))):
         node = nodes[number]
@@ -96,8 +96,8 @@ def _backward(
         demands = reachable(
             united([demands, demands_at(number, allowed[number], possible[number])]), possible
         )
-        found[number] = crowds(demands, number)
-        for crowd in found[number]:
+        crowds_by_node[number] = crowds(demands, number)
+        for crowd in crowds_by_node[number]:
             allowed[number][crowd.locations] &= crowd.kinds >= 0
         impossible |= not (allowed[number] & possible[number]).any(axis=1).all()
         if isinstance(node, Move) and not impossible:
@@ -112,7 +112,7 @@ def _backward(
         demands = reachable(demands, possible)
         impossible |= any(not row for row in _somewhere(demands))
     cuts[0] = demands
-    return Analysis(possible, allowed, found, cuts, sets, impossible)
+    return Analysis(possible, allowed, crowds_by_node, cuts, sets, impossible)
 
 
 def _pass_back(
@@ -138,10 +138,10 @@ def _pass_back(
 def _somewhere(demands: Demands) -> list[bool]:
     if not len(demands):
         return []
-    found = np.zeros(len(demands), dtype=np.bool_)
+    reached = np.zeros(len(demands), dtype=np.bool_)
     for table in demands.places.values():
-        found |= table.any(axis=1)
-    return [bool(row) for row in found]
+        reached |= table.any(axis=1)
+    return [bool(row) for row in reached]
 
 
 def _size(problem: Problem, number: int) -> int:

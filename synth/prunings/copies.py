@@ -21,12 +21,12 @@ def copy_counts(problem: Problem, analysis: Analysis) -> dict[int, Copies]:
     for goal in problem.goals:
         least[goal.node] += goal.values != ANYTHING
     most = problem.universe.occurrences
-    found: dict[int, Copies] = {}
+    counts: dict[int, Copies] = {}
     for number in reversed(range(len(problem.nodes))):
         live = live_nodes(problem, number + 1)
         counted = {n: least[n].copy() for n in live if least[n].any()}
         if counted:
-            found[number + 1] = Copies(counted, most)
+            counts[number + 1] = Copies(counted, most)
         node = problem.nodes[number]
         match node:
             case Pack(arguments=(argument,)):
@@ -40,7 +40,7 @@ def copy_counts(problem: Problem, analysis: Analysis) -> dict[int, Copies]:
                     start += sizes[argument]
             case _:
                 pass
-    return found
+    return counts
 
 
 def least_reads(gathers: GatherSet, count: int, weights: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -101,7 +101,7 @@ def grouped(demands: Demands) -> list[Together]:
     whole = np.hstack([demands.places[n] for n in nodes]) if nodes else np.zeros((len(demands), 0))
     for row in range(len(demands)):
         groups.setdefault(whole[row].tobytes(), []).append(row)
-    found: list[Together] = []
+    groups_by_place: list[Together] = []
     for rows in groups.values():
         where = [(n, np.flatnonzero(demands.places[n][rows[0]])) for n in nodes]
         places = tuple((n, locations) for n, locations in where if locations.size)
@@ -114,6 +114,6 @@ def grouped(demands: Demands) -> list[Together]:
             bits: Bits = np.bitwise_or.reduce(
                 np.where(part, flags[:, None], 0).astype(kind), axis=0
             )
-            found.append(Together(places, bits, np.bitwise_or.reduce(flags)))
-    found.sort(key=lambda together: sum(where.size for _, where in together.places))
-    return found
+            groups_by_place.append(Together(places, bits, np.bitwise_or.reduce(flags)))
+    groups_by_place.sort(key=lambda together: sum(where.size for _, where in together.places))
+    return groups_by_place

@@ -162,7 +162,7 @@ def crowds(demands: Demands, number: int) -> list[Crowd]:
     groups: dict[bytes, list[int]] = {}
     for row in rows:
         groups.setdefault(here[row].tobytes(), []).append(int(row))
-    found: list[Crowd] = []
+    disjoint: list[Crowd] = []
     for members in groups.values():
         locations = np.flatnonzero(here[members[0]]).astype(np.int32)
         if len(members) < locations.size:
@@ -172,8 +172,8 @@ def crowds(demands: Demands, number: int) -> list[Crowd]:
             kinds = np.full(demands.terms.shape[1], -1, dtype=np.int32)
             for kind, member in enumerate(chosen):
                 kinds[demands.terms[members[member]]] = kind
-            found.append(Crowd(locations, kinds))
-    return found
+            disjoint.append(Crowd(locations, kinds))
+    return disjoint
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -195,7 +195,7 @@ def shared_crowds(demands: Demands, number: int) -> list[SharedCrowd]:
     groups: dict[bytes, list[int]] = {}
     for row in np.flatnonzero(here.any(axis=1)):
         groups.setdefault(whole[row].tobytes(), []).append(int(row))
-    found: list[SharedCrowd] = []
+    shared: list[SharedCrowd] = []
     for members in groups.values():
         first = members[0]
         size = int(whole[first].sum())
@@ -211,8 +211,8 @@ def shared_crowds(demands: Demands, number: int) -> list[SharedCrowd]:
             for kind, member in enumerate(chosen):
                 kinds[demands.terms[members[member]]] = kind
             locations = np.flatnonzero(here[first]).astype(np.int32)
-            found.append(SharedCrowd(locations, others, kinds))
-    return found
+            shared.append(SharedCrowd(locations, others, kinds))
+    return shared
 
 
 def _disjoint(terms: Table) -> list[int]:

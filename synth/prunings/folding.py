@@ -64,5 +64,5 @@ def fold(folder: Folder, values: NDArray[Any], length: int, operation: str) -> N
     grouped = folder.keys[values].reshape(len(values), -1, length).sum(axis=2)
     sums = folder.sums[key]
     place = np.minimum(np.searchsorted(sums, grouped), len(sums) - 1)
-    found: NDArray[np.int32] = np.where(sums[place] == grouped, folder.terms[key][place], JUNK)
-    return found.astype(np.int32)
+    folded: NDArray[np.int32] = np.where(sums[place] == grouped, folder.terms[key][place], JUNK)
+    return folded.astype(np.int32)

@@ -50,7 +50,7 @@ class Pairs:
 def pair_tables(problem: Problem, analysis: Analysis, watch: Watch) -> dict[int, Pairs]:
     """The tables of the cuts for which they can be afforded, from the last one back, by the number of
     the node after the cut. Raises Stopped when the watch says so."""
-    found: dict[int, Pairs] = {}
+    tables: dict[int, Pairs] = {}
     current = _at_goals(problem)
     room = watch.room // ROOM_SHARE
     for number in reversed(range(len(problem.nodes))):
@@ -67,12 +67,12 @@ def pair_tables(problem: Problem, analysis: Analysis, watch: Watch) -> dict[int,
             case _:
                 pass
         if current is not None and number:
-            found[number] = _judged(problem, number, current)
-            room -= found[number].bits.nbytes
+            tables[number] = _judged(problem, number, current)
+            room -= tables[number].bits.nbytes
             if room < 0:
-                del found[number]
+                del tables[number]
                 break
-    return {cut: pairs for cut, pairs in found.items() if len(pairs.terms)}
+    return {cut: pairs for cut, pairs in tables.items() if len(pairs.terms)}
 
 
 def _judged(problem: Problem, cut: int, current: Pairs) -> Pairs:

@@ -113,21 +113,21 @@ def new_previews(problem: Problem, start: int, end: int) -> dict[int, NDArray[np
 
 def determined(problem: Problem, end: int) -> dict[int, NDArray[np.bool_]]:
     """Which locations of each node depend on no choice from node `end` on."""
-    found: dict[int, NDArray[np.bool_]] = {}
+    fixed: dict[int, NDArray[np.bool_]] = {}
     for number, node in enumerate(problem.nodes):
         size = int(np.prod(node.shape, dtype=np.int64))
         match node:
             case Move(hole=True) if number >= end:
-                found[number] = np.zeros(size, dtype=np.bool_)
+                fixed[number] = np.zeros(size, dtype=np.bool_)
             case Move() if number >= end:
-                inputs = np.concatenate([*(found[a] for a in node.arguments), [True, True]])
-                found[number] = inputs[node.gathers.gather(0).index]
+                inputs = np.concatenate([*(fixed[a] for a in node.arguments), [True, True]])
+                fixed[number] = inputs[node.gathers.gather(0).index]
             case Pack() if number >= end:
-                folded = found[node.arguments[0]].reshape(-1, node.length)
-                found[number] = np.asarray(folded.all(axis=1))
+                folded = fixed[node.arguments[0]].reshape(-1, node.length)
+                fixed[number] = np.asarray(folded.all(axis=1))
             case _:
-                found[number] = np.ones(size, dtype=np.bool_)
-    return found
+                fixed[number] = np.ones(size, dtype=np.bool_)
+    return fixed
 
 
 def chained(problem: Problem, first: int, second: int) -> bool:

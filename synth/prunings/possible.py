@@ -58,7 +58,7 @@ def joined(left: Table, right: Table) -> Table:
     packed[:, : -(-width // 8)] = np.packbits(right, axis=1)
     words = packed.view(np.uint64)
     filled, starts = np.unique(row, return_index=True)
-    found = np.zeros((len(left), words.shape[1]), dtype=np.uint64)
+    words_joined = np.zeros((len(left), words.shape[1]), dtype=np.uint64)
     step = max(1, BITS_AT_A_TIME // (8 * packed.shape[1]))
     begin = 0
     while begin < filled.size:
@@ -67,9 +67,9 @@ def joined(left: Table, right: Table) -> Table:
         last = starts[end] if end < filled.size else row.size
         taken = words[column[starts[begin] : last]]
         parts = starts[begin:end] - starts[begin]
-        found[filled[begin:end]] = np.bitwise_or.reduceat(taken, parts, axis=0)
+        words_joined[filled[begin:end]] = np.bitwise_or.reduceat(taken, parts, axis=0)
         begin = end
-    return np.unpackbits(found.view(np.uint8), axis=1, count=width).view(np.bool_)
+    return np.unpackbits(words_joined.view(np.uint8), axis=1, count=width).view(np.bool_)
 
 
 def folded(node: Pack, source: Table, universe: Universe) -> Table:

@@ -170,21 +170,21 @@ def refuse_giants(sketch: Sketch, nodes: Sequence[Node], universe: Universe, roo
 def _move(statement: Apply, nodes: Sequence[Node], numbers: dict[str, int], sets: Sets) -> Node:
     arguments = tuple(numbers[a] for a in statement.arguments)
     inputs = [nodes[a].shape for a in arguments]
-    found = sets.find(statement.chosen_from, inputs, statement.shape)
-    empty = refuse_empty(found, statement.chosen_from)
+    gathers = sets.find(statement.chosen_from, inputs, statement.shape)
+    empty = refuse_empty(gathers, statement.chosen_from)
     if empty is not None:
         raise empty
-    if not statement.hole and found.size > 1:
+    if not statement.hole and gathers.size > 1:
         raise error(
-            f"`{statement.chosen_from.name}` is a set of {found.size} gathers", statement.span,
+            f"`{statement.chosen_from.name}` is a set of {gathers.size} gathers", statement.span,
             f"write `?{statement.chosen_from.name}` to have one chosen",
         )  # fmt: skip
     known = [node for node in (nodes[a] for a in arguments) if isinstance(node, Known)]
     if not statement.hole and len(known) == len(arguments):
-        made = found.gather(0)
+        made = gathers.gather(0)
         values = execute(made, [node.values for node in known], ZERO, JUNK)
-        return Known(statement.name, found.output, values.reshape(-1), arguments, made)
-    return Move(statement.name, found.output, arguments, found, statement.hole)
+        return Known(statement.name, gathers.output, values.reshape(-1), arguments, made)
+    return Move(statement.name, gathers.output, arguments, gathers, statement.hole)
 
 
 def _pack(statement: Fold, nodes: Sequence[Node], numbers: dict[str, int]) -> Node:

@@ -92,14 +92,14 @@ def short(outcome: Outcome, hole: int, formula: str) -> str:
 
 def needed(problem: Problem) -> set[int]:
     """The nodes that a goal depends on."""
-    found: set[int] = set()
+    needed_nodes: set[int] = set()
     stack = [goal.node for goal in problem.goals]
     while stack:
         number = stack.pop()
-        if number not in found:
-            found.add(number)
+        if number not in needed_nodes:
+            needed_nodes.add(number)
             stack += problem.nodes[number].arguments
-    return found
+    return needed_nodes
 
 
 def _cells(literal: Literal) -> Gather | None:

@@ -88,13 +88,13 @@ class Pricing:
 def make_pricing(problem: Problem, table: CostTable) -> Pricing:
     """UsageError where the sketch's parameters for the placement are wrong."""
     constants = problem.sketch.constants
-    found = runs(problem)
+    nodes_of_runs = runs(problem)
     loaded: dict[int, Gather] = {}
-    for last, members in found.items():
+    for last, members in nodes_of_runs.items():
         arguments = problem.nodes[members[0]].arguments
         source = problem.nodes[arguments[0]]
         readers = [node for node in problem.nodes if set(arguments) & set(node.arguments)]
         alone = len(arguments) == len(readers) == 1
         if table.model == WARP and alone and isinstance(source, Known):
             loaded[last] = source.made or identity(source.shape)
-    return Pricing(table, lane_axes(constants), element_bits(constants), found, loaded)
+    return Pricing(table, lane_axes(constants), element_bits(constants), nodes_of_runs, loaded)

@@ -89,9 +89,9 @@ def make_register(tally: _Tally, lane: Numbers, source: Numbers, group: int) -> 
         added = np.where(new, 1, np.where(kept, 0, FREE))
         _from_two(tally, np.where(new, lane, np.arange(lane.size)), added, group)
     zeros = source == -1
-    found = tally.table.cheapest("zeros", tally.bits)
-    if zeros.any() and found is not None:
-        tally.counts[found.name] += 1
+    zeroing = tally.table.cheapest("zeros", tally.bits)
+    if zeros.any() and zeroing is not None:
+        tally.counts[zeroing.name] += 1
         tally.constant("mask", np.packbits(zeros).tobytes())
 
 
@@ -119,9 +119,11 @@ def cheapest(
     tally: _Tally, patterns: Mapping[str, Pattern], lane: Numbers, source: Numbers, group: int
 ) -> Instruction | None:
     """The instruction of least cost whose pattern fits, its constants included."""
-    found = [tally.table.cheapest(name, tally.bits) for name in patterns]
+    candidates = [tally.table.cheapest(name, tally.bits) for name in patterns]
     fitting = [
-        made for made in found if made is not None and patterns[made.pattern](lane, source, group)
+        made
+        for made in candidates
+        if made is not None and patterns[made.pattern](lane, source, group)
     ]
     return min(fitting, key=lambda made: made.cost + _constant_cost(tally, made), default=None)
 

@@ -156,11 +156,11 @@ def through_shared(placed: Placed) -> Counter[str]:
     used, dense = np.unique(placed.register[cared], return_inverse=True)
     register = np.full(placed.register.shape, -1)
     register[cared] = dense.reshape(-1)
-    found = [
+    conflicts = [
         _stored_and_loaded(placed, register, words)
         for words in arrangements(placed.lanes, max(1, used.size)).values()
     ]
-    return min(found, key=lambda counts: counts["shared_store"] + counts["shared_load"])
+    return min(conflicts, key=lambda counts: counts["shared_store"] + counts["shared_load"])
 
 
 def _stored_and_loaded(placed: Placed, register: Numbers, words: Numbers) -> Counter[str]:

@@ -12,15 +12,15 @@ def runs(problem: Problem) -> dict[int, tuple[int, ...]]:
     """All holes of the problem, by the last of each run. A fan and the rotation after it are one run;
     the states between them are never needed."""
     axes = lane_axes(problem.sketch.constants)
-    found: dict[int, tuple[int, ...]] = {}
+    by_last: dict[int, tuple[int, ...]] = {}
     for hole in problem.holes:
-        before = found.get(hole - 1)
+        before = by_last.get(hole - 1)
         if before is not None and _continues(problem, hole - 1, hole, axes):
-            del found[hole - 1]
-            found[hole] = (*before, hole)
+            del by_last[hole - 1]
+            by_last[hole] = (*before, hole)
         else:
-            found[hole] = (hole,)
-    return found
+            by_last[hole] = (hole,)
+    return by_last
 
 
 def _continues(problem: Problem, first: int, second: int, axes: int) -> bool:

@@ -95,8 +95,8 @@ class Outcome:
         pricing = pricing or make_pricing(self.problem, cost_table(DEFAULT))
         price = make_price(self, pricing)
         exact = self.knows_cheapest()
-        found = cheapest(self.fragments, price) if exact else at_once(self.fragments, price)
-        for cost, choice in found:
+        ordered = cheapest(self.fragments, price) if exact else at_once(self.fragments, price)
+        for cost, choice in ordered:
             solution = Solution(choice, cost)
             if not meets_goals(self.problem, self.chosen(solution)):
                 raise InternalError(f"a solution of {self.problem.sketch.name} misses its goals")
@@ -169,11 +169,11 @@ def unreachable(problem: Problem) -> list[tuple[str, tuple[int, ...]]]:
     """The goal elements that no choice can bring to their place, each taken alone."""
     sets = {n: node.gathers for n, node in enumerate(problem.nodes) if isinstance(node, Move)}
     possible = possible_terms(problem, sets)
-    found: list[tuple[str, tuple[int, ...]]] = []
+    elements: list[tuple[str, tuple[int, ...]]] = []
     for goal in problem.goals:
         node = problem.nodes[goal.node]
         for location, value in enumerate(goal.values):
             if value != ANYTHING and not possible[goal.node][location, value]:
                 place = np.unravel_index(location, node.shape) if node.shape else ()
-                found.append((node.name, tuple(int(i) for i in place)))
-    return found
+                elements.append((node.name, tuple(int(i) for i in place)))
+    return elements

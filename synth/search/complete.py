@@ -68,22 +68,22 @@ def values(lookup: Lookup, trie: Trie, inputs: Batch, part: Frontier) -> Batch:
     different, pair = np.unique(pairs, return_inverse=True)
     size = lookup.cell.size
     whole = np.arange(size)[None, :]
-    found = np.empty((len(part), lookup.after.shape[1]), dtype=np.uint16)
+    held = np.empty((len(part), lookup.after.shape[1]), dtype=np.uint16)
     if different.size * SHARED > len(part):
-        for rows in _pieces(len(part), found.shape[1]):
+        for rows in _pieces(len(part), held.shape[1]):
             state, low = part.state[rows], part.low[rows]
-            found[rows] = _read(lookup, trie, inputs, state, low, lookup.after[part.after[rows]])
-        return found
+            held[rows] = _read(lookup, trie, inputs, state, low, lookup.after[part.after[rows]])
+        return held
     # One gather for one state, and then where compositions bring what it made.
     made = np.empty((different.size, size), dtype=np.uint16)
     for rows in _pieces(different.size, size):
         state, low = np.divmod(different[rows], len(trie.codes))
         made[rows] = _read(lookup, trie, inputs, state, low, whole)
     flat = made.ravel()
-    for rows in _pieces(len(part), found.shape[1]):
+    for rows in _pieces(len(part), held.shape[1]):
         place = lookup.after[part.after[rows]] + (pair[rows] * size)[:, None]
-        flat.take(place, out=found[rows], mode="clip")
-    return found
+        flat.take(place, out=held[rows], mode="clip")
+    return held
 
 
 def _read(
@@ -95,8 +95,8 @@ def _read(
     source = lookup.source.take(np.multiply(where, lookup.codes, dtype=np.int64) + code)
     if len(inputs) > 1:
         source += (state * inputs.shape[1])[:, None]
-    found: Batch = inputs.ravel().take(source)
-    return found
+    held: Batch = inputs.ravel().take(source)
+    return held
 
 
 def _pieces(count: int, width: int) -> Iterator[slice]:

@@ -192,5 +192,5 @@ def _unlike(
 def _looked_up(table: NDArray[Any], row: NDArray[Any], column: NDArray[Any]) -> NDArray[Any]:
     """`table[row[:, None], column]`, several times as fast; a negative column reads anything."""
     place = (row.astype(np.int64) * table.shape[1])[:, None] + column
-    found: NDArray[Any] = table.ravel().take(place)
-    return found
+    looked_up: NDArray[Any] = table.ravel().take(place)
+    return looked_up

@@ -84,25 +84,25 @@ def _conjoin(table: NDArray[np.bool_], place: NDArray[np.int64], good: NDArray[n
 def dependences(problem: Problem, step: Step, size: int) -> Mapping[int, NDArray[np.int64]]:
     """For the step's output and what is computed from it: which one location of the output each
     location depends on, FREE or SEVERAL."""
-    found: dict[int, NDArray[np.int64]] = {step.output: np.arange(size)}
+    sources: dict[int, NDArray[np.int64]] = {step.output: np.arange(size)}
     for number in (*step.fixed, *step.previews):
         node = problem.nodes[number]
-        if isinstance(node, Known) or not any(a in found for a in node.arguments):
+        if isinstance(node, Known) or not any(a in sources for a in node.arguments):
             continue
         parts = [
-            found.get(a, np.full(int(np.prod(problem.nodes[a].shape)), unknown(a, step)))
+            sources.get(a, np.full(int(np.prod(problem.nodes[a].shape)), unknown(a, step)))
             for a in node.arguments
         ]
         inputs = np.concatenate([*parts, [FREE, FREE]])
         match node:
             case Move():
-                found[number] = inputs[node.gathers.gather(0).index]
+                sources[number] = inputs[node.gathers.gather(0).index]
             case Pack():
                 grouped = inputs[:-2].reshape(-1, node.length)
                 some = grouped.max(axis=1)
                 alone = ((grouped == some[:, None]) | (grouped == FREE)).all(axis=1)
-                found[number] = np.where(alone, some, SEVERAL)
-    return found
+                sources[number] = np.where(alone, some, SEVERAL)
+    return sources
 
 
 def unknown(number: int, step: Step) -> int:

@@ -118,8 +118,8 @@ class Search:
         try:
             for edges, after, made in self._after(number, states, count):
                 below = [] if last else self._below(number, after, made)
-                found = Fragment(edges, []) if last else successful(edges, below)
-                kept += [] if found is None else [found]
+                fragment = Fragment(edges, []) if last else successful(edges, below)
+                kept += [] if fragment is None else [fragment]
                 if self.stopped:
                     break
         except Stopped as stop:
@@ -149,17 +149,17 @@ class Search:
         ones are small, so that a search that is stopped early has followed some to the end; after the
         last step, where nothing is to be followed, every one is kept at once."""
         last = number + 1 == len(self.steps)
-        found: list[tuple[Edges, States]] = []
+        batches: list[tuple[Edges, States]] = []
         held, most = 0, 0 if last else self.watch.room // FIRST_SHARE
         for edges, values in self._candidates(number, states, count):
-            found.append((edges, values))
+            batches.append((edges, values))
             held += sum(table.nbytes for table in values.values()) + edges.parent.nbytes * 4
             if held > most:
-                yield self._merged(number, found)
-                found, held = [], 0
+                yield self._merged(number, batches)
+                batches, held = [], 0
                 most = min(most * 4, self.watch.room // (4 * len(self.steps)))
-        if found:
-            yield self._merged(number, found)
+        if batches:
+            yield self._merged(number, batches)
 
     def _candidates(
         self, number: int, states: States, count: int
@@ -233,13 +233,15 @@ class Search:
                 good &= (values[goal.node][:, rows] == goal.values[rows]).all(axis=1)
         return good
 
-    def _merged(self, number: int, found: list[tuple[Edges, States]]) -> tuple[Edges, States, int]:
+    def _merged(
+        self, number: int, batches: list[tuple[Edges, States]]
+    ) -> tuple[Edges, States, int]:
         """Equal states once."""
         live = self.steps[number].live
-        sizes = [int(e.child.max(initial=-1)) + 1 for e, _ in found]
+        sizes = [int(e.child.max(initial=-1)) + 1 for e, _ in batches]
         shifts = np.cumsum([0, *sizes[:-1]])
-        edges = Edges.joined([e.to(e.child + s) for (e, _), s in zip(found, shifts, strict=True)])
-        tables = {n: np.concatenate([values[n] for _, values in found]) for n in live}
+        edges = Edges.joined([e.to(e.child + s) for (e, _), s in zip(batches, shifts, strict=True)])
+        tables = {n: np.concatenate([values[n] for _, values in batches]) for n in live}
         if not live:
             return edges.to(np.zeros(len(edges.parent), dtype=np.int64)), {}, 1
         whole = np.hstack([tables[n] for n in live])

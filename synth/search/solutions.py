@@ -159,7 +159,7 @@ def cheapest(fragments: Sequence[Fragment], price: Price) -> Iterator[tuple[floa
 
 def _options(fragments: Sequence[Fragment], price: Price) -> dict[int, list[_Option]]:
     """By parent. No bound is too high, so that the first solution found is cheapest."""
-    found: dict[int, list[_Option]] = {}
+    by_parent: dict[int, list[_Option]] = {}
     for fragment in fragments:
         edges, step = fragment.edges, fragment.edges.step
         continued = _options(fragment.below, price)
@@ -171,8 +171,8 @@ def _options(fragments: Sequence[Fragment], price: Price) -> dict[int, list[_Opt
             for choice in _choices(step, gather, after):
                 bound = price((), choice) + least.get(child, 0.0)
                 option = _Option(choice, bound, continued.get(child, ()))
-                found.setdefault(parent, []).append(option)
-    return found
+                by_parent.setdefault(parent, []).append(option)
+    return by_parent
 
 
 def _choices(step: Step | None, gather: int, after: int) -> Iterator[Choice]:

@@ -66,8 +66,8 @@ def select(
 ) -> GatherSet:
     """Which of the q elements along `axis` to take: the first condition that holds says it. Tuples of
     q - 1 conditions, kept as disjoint layers."""
-    found = conditions(output, dims, consts)
-    layers, chosen = layered(found.masks.tobytes(), found.masks.shape[1], source[axis] - 1)
+    clauses = conditions(output, dims, consts)
+    layers, chosen = layered(clauses.masks.tobytes(), clauses.masks.shape[1], source[axis] - 1)
     cell = _cells(output, dims)
     index = np.indices(output).reshape(len(output), -1)
     strides = [prod(source[d + 1 :]) for d in range(len(source))]
@@ -79,7 +79,7 @@ def select(
     def formula(number: int) -> str:
         value = str(source[axis] - 1)
         for register in reversed(range(source[axis] - 1)):
-            condition = found.texts[int(chosen[number, register])]
+            condition = clauses.texts[int(chosen[number, register])]
             value = f"if {condition} then {register} else {value}"
         return read_at(len(output), axis, value)
 
@@ -122,10 +122,12 @@ def keep(
 ) -> GatherSet:
     """Keeps elements where a condition holds, 0 elsewhere; always and never. With `only` = (d, v)
     that happens where index d is v, and the rest is kept."""
-    found = conditions(shape, dims, consts)
-    count = found.masks.shape[1]
-    masks = np.vstack([np.ones((1, count), np.bool_), np.zeros((1, count), np.bool_), found.masks])
-    texts = ("", "never", *found.texts)
+    clauses = conditions(shape, dims, consts)
+    count = clauses.masks.shape[1]
+    masks = np.vstack(
+        [np.ones((1, count), np.bool_), np.zeros((1, count), np.bool_), clauses.masks]
+    )
+    texts = ("", "never", *clauses.texts)
     cell = _cells(shape, dims)
     locations = np.arange(prod(shape), dtype=np.int32)
     outside = np.zeros(prod(shape), dtype=np.bool_)

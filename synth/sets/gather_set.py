@@ -58,9 +58,9 @@ class GatherSet:
     def used(self) -> NDArray[np.bool_]:
         """[cell, code]: whether any gather has this code there."""
         if "used" not in self._computed:
-            found = np.zeros((self.codes.shape[1], self.source.shape[1]), dtype=np.bool_)
-            found[np.arange(self.codes.shape[1]), self.codes] = True
-            self._computed["used"] = found
+            used = np.zeros((self.codes.shape[1], self.source.shape[1]), dtype=np.bool_)
+            used[np.arange(self.codes.shape[1]), self.codes] = True
+            self._computed["used"] = used
         return self._computed["used"]
 
     def reach(self) -> NDArray[np.bool_]:
@@ -68,10 +68,10 @@ class GatherSet:
         more columns stand for UNDEFINED and ZERO, as their numbers, -2 and -1, say."""
         if "reach" not in self._computed:
             size = sum(map(prod, self.inputs)) + 2
-            found = np.zeros((self.cell.size, size), dtype=np.bool_)
+            reach = np.zeros((self.cell.size, size), dtype=np.bool_)
             where, code = np.nonzero(self.used()[self.cell])
-            found[where, self.source[where, code]] = True
-            self._computed["reach"] = found
+            reach[where, self.source[where, code]] = True
+            self._computed["reach"] = reach
         return self._computed["reach"]
 
 

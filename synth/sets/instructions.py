@@ -80,20 +80,20 @@ def _form(
             raise error(f"{lanes} elements are no multiple of {per}", binder.span)
     spread = {name: choices[None, :] for name, choices in alternatives.items()}
     places = {family.variables[0]: np.arange(lanes)[:, None]}
-    found = np.asarray(locate(family.body, Scope({**values, **spread, **places}, arguments)))
+    locations = np.asarray(locate(family.body, Scope({**values, **spread, **places}, arguments)))
     count = len(next(iter(alternatives.values()))) if alternatives else 1
     return Form(
         family.spelling, len(arguments), values, family.cost, per, alternatives,
-        _inverse(np.broadcast_to(found, (lanes, count)), sum(prod(a.shape) for a in arguments.values())),
+        _inverse(np.broadcast_to(locations, (lanes, count)), sum(prod(a.shape) for a in arguments.values())),
     )  # fmt: skip
 
 
 def _alternatives(free: tuple[Binder, ...], values: Mapping[str, int]) -> dict[str, Choices]:
     """Every combination of what one unit may choose."""
-    found: dict[str, Choices] = {}
+    by_choice: dict[str, Choices] = {}
     count = 1
     for binder in free:
-        scope = Scope({**values, **found})
+        scope = Scope({**values, **by_choice})
         if binder.listed:
             listed = [np.broadcast_to(evaluate(v, scope), (count,)) for v in binder.listed]
             choices = np.stack(listed, axis=1)
@@ -103,19 +103,19 @@ def _alternatives(free: tuple[Binder, ...], values: Mapping[str, int]) -> dict[s
             end = int(evaluate(binder.end, Scope(values)))
             choices = np.broadcast_to(np.arange(first, end), (count, max(0, end - first)))
         width = choices.shape[1]
-        found = {name: np.repeat(chosen, width) for name, chosen in found.items()}
-        found[binder.name] = choices.reshape(-1).astype(np.int64)
+        by_choice = {name: np.repeat(chosen, width) for name, chosen in by_choice.items()}
+        by_choice[binder.name] = choices.reshape(-1).astype(np.int64)
         count *= width
-    return found
+    return by_choice
 
 
-def _inverse(found: Locations | NDArray[np.int64], size: int) -> NDArray[np.int32]:
+def _inverse(locations: Locations | NDArray[np.int64], size: int) -> NDArray[np.int32]:
     """[element, 2 + location]: the first alternative that brings the location there."""
-    lanes, count = found.shape
+    lanes, count = locations.shape
     inverse = np.full((lanes, size + 2), -1, dtype=np.int32)
-    element = np.broadcast_to(np.arange(lanes)[:, None], found.shape)
-    inside = found != OUTSIDE
-    number = np.broadcast_to(np.arange(count)[None, :], found.shape)
+    element = np.broadcast_to(np.arange(lanes)[:, None], locations.shape)
+    inside = locations != OUTSIDE
+    number = np.broadcast_to(np.arange(count)[None, :], locations.shape)
     # Backwards, so that the first of several is what remains.
-    inverse[element[inside][::-1], found[inside][::-1] + 2] = number[inside][::-1]
+    inverse[element[inside][::-1], locations[inside][::-1] + 2] = number[inside][::-1]
     return inverse

@@ -84,8 +84,8 @@ class Sets:
         if key in self.realized:
             return self.realized[key]
         inner = SetReference(str(of), {}, reference.span)
-        found = self.find(inner, inputs, output, depth + 1)
-        lanes = found.output[-1] if found.output else 1
+        gathers = self.find(inner, inputs, output, depth + 1)
+        lanes = gathers.output[-1] if gathers.output else 1
         if lanes not in self.tables:
             bits = table_bits(self.constants)
             table = instruction_table("", self.definitions, self.constants, lanes, bits)
@@ -95,9 +95,9 @@ class Sets:
                     'import those of a target: `import "avx512_moves.sf"`',
                 )  # fmt: skip
             self.tables[lanes] = table
-        if any(shape[-1:] != (lanes,) for shape in found.inputs):
-            raise error(f"registers of {shown(found.inputs)} have other lanes", reference.span)
-        self.realized[key] = realizable(found, self.tables[lanes])
+        if any(shape[-1:] != (lanes,) for shape in gathers.inputs):
+            raise error(f"registers of {shown(gathers.inputs)} have other lanes", reference.span)
+        self.realized[key] = realizable(gathers, self.tables[lanes])
         return self.realized[key]
 
     def defined(
@@ -125,11 +125,11 @@ class Sets:
                 case Delegate(name, given, span):
                     passed = {key: self.passed(value, names) for key, value in given}
                     inner = SetReference(name, passed, reference.span)
-                    found = self.find(inner, inputs, made_shape, depth + 1)
+                    gathers = self.find(inner, inputs, made_shape, depth + 1)
                     if len(definition.parts) == 1:
-                        return found
-                    parts.append((found.rows(np.arange(found.size)), found.formula))
-                    made_shape = found.output
+                        return gathers
+                    parts.append((gathers.rows(np.arange(gathers.size)), gathers.formula))
+                    made_shape = gathers.output
                 case Table(rows, span):
                     parts.append(table_rows(rows, inputs, made_shape, span))
                 case Family():
@@ -154,7 +154,7 @@ def with_defaults(
     reference: SetReference, defaults: Mapping[str, object], constants: Mapping[str, Option]
 ) -> dict[str, Option]:
     """The options of a reference. HbcError for unknown and for missing ones."""
-    found: dict[str, Option] = {}
+    options: dict[str, Option] = {}
     for name in reference.options:
         if name not in defaults:
             listed_ = ", ".join(sorted(defaults)) or "none"
@@ -165,8 +165,8 @@ def with_defaults(
         if value is REQUIRED:
             raise error(f"`{reference.name}` needs the option `{name}`", reference.span)
         assert isinstance(value, int | str | tuple)
-        found[name] = value
-    return found
+        options[name] = value
+    return options
 
 
 def bind_arguments(
@@ -230,8 +230,8 @@ def _only_shape(inputs: Sequence[Shape], span: Span) -> Shape:
     return inputs[0]
 
 
-def refuse_empty(found: GatherSet, reference: SetReference) -> HbcError | None:
-    if found.size:
+def refuse_empty(gathers: GatherSet, reference: SetReference) -> HbcError | None:
+    if gathers.size:
         return None
     return error(
         f"`{reference.name}` is empty here: there is nothing to choose from", reference.span

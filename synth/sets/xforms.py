@@ -98,11 +98,11 @@ def fanned(
     ig = i % g
     base, fan, conflict = (i // g * g)[:, None], (cf * ig)[:, None], (ig // df)[:, None]
     if wrap == 2:
-        found: NDArray[np.int64] = base + (fan + (conflict + rot[:, None, :]) % common) % g
-        return found
+        rotated: NDArray[np.int64] = base + (fan + (conflict + rot[:, None, :]) % common) % g
+        return rotated
     turned = rot[:, None, :] % common if wrap else rot[:, None, :]
-    found = base + (fan + conflict + turned) % g
-    return found
+    rotated = base + (fan + conflict + turned) % g
+    return rotated
 
 
 def rots(source: Shape, output: Shape, main: int, grouped: bool) -> GatherSet:
