@@ -8,7 +8,6 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from hbc.ir.lang import nodes as ir
-from hbc.ir.lang.fixed_point import FIXED_POINT
 from hbc.ir.lang.fold import round_to
 from hbc.ir.lang.read_tokens import Cursor
 from hbc.ir.lang.syntax import CALLS, PRECEDENCE
@@ -218,7 +217,7 @@ def _instruct(c: Cursor, parameter: str) -> ir.Expr:
 
 
 _OTHER_CALLS: Final[dict[str, Callable[[Cursor, str], ir.Expr]]] = {
-    **{str(op): _of_two(op) for op in (ir.Op.MIN, ir.Op.MAX, *FIXED_POINT)},
+    **{str(op): _of_two(op) for op in ir.Op if op not in PRECEDENCE},
     "abs": lambda c, _: ir.Unary(ir.UnaryOp.ABS, expression(c)),
     "instruct": _instruct,
 }
