@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from hbc.cli.api.arrays import CPU, View, check_element, view_of
+from hbc.cli.files.scalars import parameters, scalar_array
 from hbc.cli.files.sizes import Shape, extents, given_sizes, infer_sizes
 from hbc.frontend.program.funcs import Image, Pipeline
 from hbc.ir.ground.diag import ArgumentError, Diagnostic, HbcError, did_you_mean
@@ -28,7 +29,7 @@ class Plan:
     outputs: tuple[tuple[tuple[int, ...], DType], ...]
     device: str
 
-    def call(self, library: Library, addresses: Sequence[int], stream: int | None) -> int:
+    def call(self, library: Library, addresses: Sequence[Any], stream: int | None) -> int:
         """Calls the code; its error code."""
         on_device = self.device != CPU
         if self.strides is None and not on_device:
@@ -51,9 +52,11 @@ def texts_of(plan: Plan) -> list[str]:
 def arrays_in_order(
     p: Pipeline, arrays: Sequence[Any], named: Mapping[str, Any]
 ) -> tuple[list[Any], dict[str, int]]:
-    """The inputs in the order of the file, and the sizes among the named arguments."""
-    names = [i.name for i in p.inputs]
-    sizes = {s.name for s in p.sizes}
+    """The inputs in the order of the file, scalars as arrays without dimensions, and the sizes among the
+    arguments."""
+    types = parameters(p)
+    names = list(types)
+    sizes = {s.name for s in p.sizes if s.element is None}
     if len(arrays) > len(names):
         takes = ", ".join(f"`{n}`" for n in names) or "none"
         raise ArgumentError(
@@ -77,7 +80,14 @@ def arrays_in_order(
     missing = [f"`{n}`" for n in names if n not in found]
     if missing:
         raise ArgumentError(Diagnostic(f"`{p.name}` needs {', '.join(missing)} too"))
-    return [found[n] for n in names], given
+    for name, element in types.items():
+        if element is not None:
+            try:
+                found[name] = scalar_array(name, element, found[name])
+            except HbcError as failure:
+                raise ArgumentError(failure.diagnostics) from None
+    given |= {s.name: int(found[s.name][()]) for s in p.scalar_sizes}
+    return [found[i.name] for i in p.inputs], given
 
 
 def plan_of(
@@ -88,13 +98,14 @@ def plan_of(
     given: Mapping[str, int],
 ) -> Plan:
     """Checks types, devices, shapes and strides. ArgumentError with what is wrong, at which array."""
-    images = (*p.inputs, *p.outputs[: len(outs)])
-    arrays = (*inputs, *outs)
-    views = [view_of(a, _what(i)) for a, i in zip(arrays, images, strict=True)]
+    both = [*zip(p.inputs, inputs, strict=True), *zip(p.outputs, outs, strict=False)]
+    images = [i for i, _ in both if not i.is_scalar]
+    views = [view_of(a, _what(i)) for i, a in both if not i.is_scalar]
     device = _device(images, views)
     for image, view in zip(images, views, strict=True):
         check_element(view, image.element, _what(image))
-    for image, view in zip(images[len(inputs) :], views[len(inputs) :], strict=True):
+    begin = len(images) - len(outs)
+    for image, view in zip(images[begin:], views[begin:], strict=True):
         if not view.writable:
             raise ArgumentError(Diagnostic(f"{_what(image)} is read-only, and an output"))
     shapes = tuple(
@@ -107,7 +118,8 @@ def plan_of(
         raise ArgumentError(in_python(failure.diagnostics)) from None
     strides = None
     if not all(view.is_dense() for view in views):
-        made = [v.row_strides(_what(i)) for i, v in zip(images, views, strict=True)]
+        by_name = {i.name: v.row_strides(_what(i)) for i, v in zip(images, views, strict=True)}
+        made = [by_name.get(i.name, []) for i in (*p.inputs, *p.outputs[: len(outs)])]
         made += [_dense(extents(o, sizes)) for o in p.outputs[len(outs) :]]
         strides = tuple(tuple(s) for s in made)
     results = tuple((extents(o, sizes), o.element) for o in p.outputs)

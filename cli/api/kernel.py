@@ -10,8 +10,11 @@ import numpy as np
 
 from hbc.cli.api.arguments import Plan, arrays_in_order, plan_of, texts_of
 from hbc.cli.api.arrays import CPU, address_of, like
-from hbc.ir.ground.diag import ArgumentError, Diagnostic
+from hbc.cli.files.scalars import parameters, scalar_array
+from hbc.codegen.c.by_value import by_value
+from hbc.ir.ground.diag import ArgumentError, Diagnostic, HbcError
 from hbc.ir.lang.target import GPU
+from hbc.ir.meaning.numpy_types import element_of
 
 if TYPE_CHECKING:
     from hbc.cli.api.library import Library
@@ -37,18 +40,24 @@ class Kernel:
         self._library: Library | None = None
         self._plans: dict[Any, Plan] = {}
         self.name: str = compiled.source.name
-        self.inputs: tuple[str, ...] = tuple(i.name for i in compiled.chosen.pipeline.inputs)
+        p = compiled.chosen.pipeline
+        self._scalars = [
+            (at, name, element)
+            for at, (name, element) in enumerate(parameters(p).items())
+            if element
+        ]
+        self.inputs: tuple[str, ...] = tuple(parameters(p))
         self.outputs: tuple[str, ...] = tuple(o.name for o in compiled.chosen.pipeline.outputs)
         self.__doc__ = f"{self._signature()}, compiled for {self.target}."
 
     def __call__(
         self, *arrays: Any, out: Any = None, stream: int | None = None, **named: Any
     ) -> Any:
-        """Runs the kernel. `arrays` are the inputs; `named` gives inputs, and sizes that no array
-        decides, by name. `out` takes the result: an array, or a dictionary or sequence of them where
-        there are several outputs; without it, arrays like the first input are made. No array is copied:
-        rows may lie apart, the elements of a row may not. `stream`: on a GPU, the number of the stream
-        that the work is queued in; the call does not wait for it.
+        """Runs the kernel. `arrays` are the inputs, a number for each scalar; `named` gives inputs, and
+        sizes that no array decides, by name. `out` takes the result: an array, or a dictionary or sequence
+        of them where there are several outputs; without it, arrays like the first input are made. No
+        array is copied: rows may lie apart, the elements of a row may not. `stream`: on a GPU, the number
+        of the stream that the work is queued in; the call does not wait for it.
 
         Raises ArgumentError (an HbcError and a ValueError) for arrays of another type, shape, device
         or layout than the kernel takes, and for what the code itself refuses.
@@ -59,7 +68,8 @@ class Kernel:
             key = (len(arrays), *[_form(a) for a in every])
             plan = self._plans.get(key)
             if plan is not None and (out is None or out.flags.writeable):
-                return self._run(plan, arrays, every[len(arrays) :])
+                inputs = self._with_scalars(arrays) if self._scalars else arrays
+                return self._run(plan, inputs, every[len(arrays) :])
         return self._call(arrays, out, stream, named)
 
     def build(self) -> Kernel:
@@ -142,11 +152,25 @@ class Kernel:
         outs = arrays_in_outputs(self.outputs, out)
         plan = plan_of(p, self.settings, inputs, outs, sizes)
         self._check_device(plan.device, stream)
-        if not named and all(type(a) is np.ndarray for a in (*inputs, *outs)):
+        if (
+            not named
+            and all(type(a) is np.ndarray for a in (*inputs, *outs))
+            and not p.scalar_sizes
+        ):
             if len(self._plans) >= MOST_PLANS:
                 self._plans.clear()
-            self._plans[len(inputs), *[_form(a) for a in (*inputs, *outs)]] = plan
+            self._plans[len(arrays), *[_form(a) for a in (*arrays, *outs)]] = plan
         return self._run(plan, inputs, outs, stream)
+
+    def _with_scalars(self, arrays: Sequence[Any]) -> list[Any]:
+        """The inputs of a call with the scalars as arrays without dimensions."""
+        found = list(arrays)
+        for at, name, element in self._scalars:
+            try:
+                found[at] = scalar_array(name, element, found[at])
+            except HbcError as failure:
+                raise ArgumentError(failure.diagnostics) from None
+        return found
 
     def _check_device(self, device: str, stream: int | None) -> None:
         if device == CPU and stream is not None:
@@ -167,16 +191,29 @@ class Kernel:
             library = self.build()._library
             assert library is not None
         if not outs:
-            example = inputs[0] if inputs else None
+            example = next((a for a in inputs if _is_array(a)), None)
             outs = [like(example, shape, element) for shape, element in plan.outputs]
         if library.threads is not None:
             library.prepare_thread()
-        code = plan.call(library, [address_of(a) for a in (*inputs, *outs)], stream)
+        code = plan.call(library, [_passed(a) for a in (*inputs, *outs)], stream)
         if code != 0:
             raise library.error(code, texts_of(plan))
         if len(outs) == 1:
             return outs[0]
         return dict(zip(self.outputs, outs, strict=True))
+
+
+def _is_array(a: Any) -> bool:
+    """Whether it is no scalar, which `arrays_in_order` makes an array without dimensions."""
+    return not (type(a) is np.ndarray and a.ndim == 0)
+
+
+def _passed(a: Any) -> Any:
+    if _is_array(a):
+        return address_of(a)
+    element = element_of(a.dtype)
+    assert element is not None
+    return by_value(element.name, a.tobytes())
 
 
 def _form(array: Any) -> tuple[Any, ...] | None:

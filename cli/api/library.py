@@ -13,8 +13,10 @@ from hbc.codegen.build.cross import is_foreign
 from hbc.codegen.build.processor import missing_features, runs_here
 from hbc.codegen.build.program import for_this_processor
 from hbc.codegen.build.toolchain import build_cached
+from hbc.codegen.c.by_value import C_TYPES
 from hbc.codegen.c.codes import CUDA, MEMORY, code_kind
 from hbc.codegen.cuda.source import CudaSource
+from hbc.frontend.program.funcs import Image
 from hbc.ir.ground.diag import ArgumentError, Diagnostic, ToolError
 
 if TYPE_CHECKING:
@@ -39,10 +41,10 @@ class Library:
         name = compiled.source.name
         sizes = len(compiled.chosen.pipeline.sizes)
         images = (*compiled.chosen.pipeline.inputs, *compiled.chosen.pipeline.outputs)
-        plain = [ctypes.c_int64] * sizes + [ctypes.c_void_p] * len(images)
+        plain = [ctypes.c_int64] * sizes + [_passed_as(image) for image in images]
         apart: list[Any] = [ctypes.c_int64] * sizes
         for image in images:
-            apart += [ctypes.c_void_p, *[ctypes.c_int64] * (len(image.extents) - 1)]
+            apart += [_passed_as(image), *[ctypes.c_int64] * (len(image.extents) - 1)]
         self.dense: Code = _function(loaded, name, plain)
         self.strided: Code = _function(loaded, f"{name}_strided", apart)
         if self.device:
@@ -70,6 +72,10 @@ class Library:
             said = self._cuda_error().decode()
         where = f" (at {', '.join(at)})" if at else ""
         return ArgumentError(Diagnostic(f"the kernel refuses the call: {said}{where}"))
+
+
+def _passed_as(image: Image) -> Any:
+    return C_TYPES[image.element.name] if image.is_scalar else ctypes.c_void_p
 
 
 def _function(library: ctypes.CDLL, name: str, parameters: list[Any]) -> Code:

@@ -116,7 +116,7 @@ def copied(
     inputs, sizes = arrays_in_order(p, arrays, named)
     plan = plan_of(p, settings, inputs, (), sizes)
     copies = {
-        image.name: np.ascontiguousarray(np.asarray(array)).view(numpy_dtype(image.element))
+        image.name: np.array(array, order="C", copy=None).view(numpy_dtype(image.element))
         for image, array in zip(p.inputs, inputs, strict=True)
     }
     return Run(dict(zip(plan.names, plan.sizes, strict=True)), copies)

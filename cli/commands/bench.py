@@ -59,6 +59,7 @@ def command(
     cores and of its copies.
     """
     from hbc.cli.files.inputs import choose_example, gather_inputs
+    from hbc.cli.files.scalars import parameters
     from hbc.cli.kept_kernels import choose_kept
     from hbc.cli.prepare import build_for_calls
     from hbc.cli.roof.roofs import machine_roofs, raised_roofs
@@ -75,7 +76,7 @@ def command(
         raise UsageError(Diagnostic("--flush-l2 is for code that runs on a GPU"))
     p = chosen.pipeline
     name_machine(p, chosen.schedule)
-    files = named_paths("--input", inputs, tuple(i.name for i in p.inputs))
+    files = named_paths("--input", inputs, tuple(parameters(p)))
     with progress() as shown, scratch_folder() as folder:
         shown.step("compiling")
         compiled = compile_it()

@@ -67,6 +67,7 @@ def command(
     """
     from hbc.cli.files.data import check_writable
     from hbc.cli.files.inputs import choose_example, gather_inputs
+    from hbc.cli.files.scalars import parameters
     from hbc.cli.kept_kernels import choose_kept
     from hbc.cli.machine import cpu_count
     from hbc.cli.runs.emulation import for_instructions, runner_for
@@ -75,7 +76,7 @@ def command(
     chosen, compile_it = choose_kept(kernel, settings, target, schedule, isa, fallback)
     runner = runner_for(chosen, emulate, on_cpu)
     p = chosen.pipeline
-    files = named_paths("--input", inputs, tuple(i.name for i in p.inputs))
+    files = named_paths("--input", inputs, tuple(parameters(p)))
     written = named_paths("--output", outputs, tuple(o.name for o in p.outputs))
     refuse_one_file_for_several("--output", written)
     check_writable(written, p.outputs)

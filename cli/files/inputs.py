@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from hbc.cli.files.data import read_array
 from hbc.cli.files.loaded import Loaded
+from hbc.cli.files.scalars import given_scalars
 from hbc.cli.files.sizes import Shape, extents, given_sizes, infer_sizes, size_value
 from hbc.cli.show.report import notice
 from hbc.frontend.program.funcs import Example, Fill, Image, Pipeline
@@ -48,10 +49,11 @@ def choose_example(p: Pipeline, name: str | None) -> Example:
 def gather_inputs(
     p: Pipeline, settings: Mapping[str, str], example: Example, files: Mapping[str, Path]
 ) -> Run:
-    """Reads the files, infers the sizes, fills the other inputs as the example says (random when it
-    says nothing). HbcError when a file does not fit or sizes contradict each other."""
+    """Reads the files (numbers, for scalars), infers the sizes, fills the other inputs as the example
+    says (random when it says nothing). HbcError when a file does not fit or sizes contradict each other."""
     fills = dict(example.fills)
-    given = given_sizes(p, settings)
+    numbers, scalars, files = given_scalars(p, files)
+    given = {**given_sizes(p, settings), **numbers}
     from_example = {
         image.name: path
         for image in p.inputs
@@ -74,7 +76,9 @@ def gather_inputs(
     inputs = {}
     for image in p.inputs:
         fill = fills.get(image.name, RANDOM)
-        if image.name in loaded:
+        if image.name in scalars:
+            inputs[image.name] = scalars[image.name]
+        elif image.name in loaded:
             inputs[image.name] = loaded[image.name].array
         else:
             inputs[image.name] = fill_array(

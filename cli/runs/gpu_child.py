@@ -18,6 +18,7 @@ from typing import Any
 
 from hbc.cli.runs.gpu_driver import Gpu, GpuError
 from hbc.cli.runs.gpu_timing import measured
+from hbc.codegen.c.by_value import by_value
 from hbc.codegen.c.codes import CUDA, MEMORY, code_kind
 from hbc.ir.ground.diag import Diagnostic, ToolError
 
@@ -84,7 +85,7 @@ class Served:
         guard = GUARD if request["guarded"] else 0
         held: list[int] = []
         try:
-            for array in request["arrays"]:
+            for array in in_memory(request):
                 whole = array["bytes"] + 2 * guard
                 base = self._allocate(max(whole, 1), array["name"])
                 held.append(base)
@@ -92,7 +93,7 @@ class Served:
                     self.gpu.fill(base, GUARD_BYTE, whole)
                 self._start(array, base + guard)
             yield [base + guard for base in held]
-            for array, base in zip(request["arrays"], held, strict=True):
+            for array, base in zip(in_memory(request), held, strict=True):
                 self._finish(array, base, guard)
         finally:
             with suppress(GpuError):  # after a failure, memory goes with the process
@@ -135,8 +136,12 @@ class Served:
         function = self.library[request["function"]]
         function.restype = ctypes.c_int
         arguments: list[Any] = [ctypes.c_int64(size) for size in request["sizes"]]
-        for place, array in zip(places, request["arrays"], strict=True):
-            arguments.append(ctypes.c_void_p(place))
+        where = iter(places)
+        for array in request["arrays"]:
+            if array["scalar"]:
+                arguments.append(by_value(array["scalar"][0], bytes.fromhex(array["scalar"][1])))
+                continue
+            arguments.append(ctypes.c_void_p(next(where)))
             arguments += [ctypes.c_int64(stride) for stride in array["strides"]]
         arguments.append(ctypes.c_void_p(self.gpu.stream()))
 
@@ -155,6 +160,11 @@ class Served:
             raise
         self.wait(request)
         return times
+
+
+def in_memory(request: dict[str, Any]) -> list[dict[str, Any]]:
+    """The arrays of a request, without its scalars."""
+    return [array for array in request["arrays"] if not array["scalar"]]
 
 
 def open_gpu(loader: str) -> Gpu:

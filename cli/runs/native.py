@@ -76,7 +76,7 @@ class Called:
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """One array of a request, as `native_child` reads it."""
+    """One array of a request, as `native_child` reads it, or a scalar, of this type and with these bytes."""
 
     name: str
     bytes: int
@@ -84,6 +84,7 @@ class Argument:
     load: str | None = None  # file to start from
     fill: int | None = None  # byte that an output starts with
     save: str | None = None  # file that takes the result
+    scalar: tuple[str, str] | None = None
 
 
 class Native:
@@ -176,18 +177,27 @@ class Native:
         lengthen: Mapping[str, int] | None = None,
         padding: int = PADDING,
     ) -> Called:
-        """Calls `function(sizes..., inputs..., outputs...)`, arrays in the order given, outputs as
-        (shape, element type). `guarded` makes inputs read-only and accesses behind an array fault.
+        """Calls `function(sizes..., inputs..., outputs...)`, arrays in the order given, those without
+        dimensions by value, outputs as (shape, element type). `guarded` makes inputs read-only and accesses
+        behind an array fault.
         With `lengthen` the strided form is called, on arrays whose rows lie apart because the
         dimension named there is longer in memory, by `padding`. HbcError when the kernel refuses
         its arguments.
         """
         import numpy as np
 
+        from hbc.ir.meaning.numpy_types import element_of
+
         self._calls += 1
         rows = lengthen or {}
         arrays = []
         for number, (name, array) in enumerate(inputs.items()):
+            if array.ndim == 0:
+                element_type = element_of(array.dtype)
+                assert element_type is not None
+                scalar = element_type.name, array.tobytes().hex()
+                arrays.append(Argument(name, array.nbytes, scalar=scalar))
+                continue
             path = self._folder / f"in-{number}"  # names may be longer than those of files
             wide = spread(array, rows[name], padding) if name in rows else array
             # Not ndarray.tofile: where it runs out of room, it does not say so.
@@ -258,6 +268,7 @@ class Native:
                     "load": a.load,
                     "fill": a.fill,
                     "save": a.save,
+                    "scalar": a.scalar,
                 }
                 for a in arrays
             ],
@@ -355,7 +366,12 @@ def as_words(request: Mapping[str, Any]) -> str:
         files = [Path(array[name]).name if array[name] else "-" for name in ("load", "save")]
         fill = -1 if array["fill"] is None else array["fill"]
         strides = array["strides"]
-        words += [array["bytes"], len(strides), *strides, files[0], fill, files[1]]
+        if array["scalar"]:
+            element, data = array["scalar"]
+            bits = int.from_bytes(bytes.fromhex(data), "little", signed=element.startswith("i"))
+            words += ["f" if element in ("f32", "f64") else "i", bits]
+            continue
+        words += ["a", array["bytes"], len(strides), *strides, files[0], fill, files[1]]
     words += [value for name, value in request["repeat"].items() if name not in ("enough", "flush")]
     words.append(int(request["guarded"]))
     return " ".join(str(word) for word in words)

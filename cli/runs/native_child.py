@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from hbc.codegen.build.amx_library import Emulator, open_emulator
+from hbc.codegen.c.by_value import by_value
 from hbc.codegen.c.codes import CUDA, MEMORY, code_kind
 
 PAGE = mmap.PAGESIZE
@@ -83,7 +84,8 @@ def serve(
 ) -> tuple[dict[str, Any], Held]:
     """Runs one request: loads inputs, poisons outputs, calls, times, writes outputs back."""
     regions = []
-    for number, array in enumerate(request["arrays"]):
+    held = [array for array in request["arrays"] if not array["scalar"]]
+    for number, array in enumerate(held):
         region = Region(array["bytes"], number, request["guarded"])
         if array["load"]:
             region.load(array["load"])
@@ -95,11 +97,15 @@ def serve(
     function = getattr(library, request["function"])
     function.restype = ctypes.c_int
     arguments: list[Any] = [ctypes.c_int64(size) for size in request["sizes"]]
-    for region, array in zip(regions, request["arrays"], strict=True):
-        arguments.append(ctypes.c_void_p(region.address))
+    places = iter(regions)
+    for array in request["arrays"]:
+        if array["scalar"]:
+            arguments.append(by_value(array["scalar"][0], bytes.fromhex(array["scalar"][1])))
+            continue
+        arguments.append(ctypes.c_void_p(next(places).address))
         arguments += [ctypes.c_int64(stride) for stride in array["strides"]]
     code, seconds = _repeat(function, arguments, request["repeat"], emulator)
-    for region, array in zip(regions, request["arrays"], strict=True):
+    for region, array in zip(regions, held, strict=True):
         if array["save"] and code == 0:
             region.save(array["save"])
     answer = {

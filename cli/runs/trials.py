@@ -13,9 +13,12 @@ from hbc.cli.files.sizes import check_sizes, extents, size_value
 from hbc.cli.runs.strides import row_strides
 from hbc.cli.runs.work import count_work
 from hbc.frontend.program.funcs import Example, Fill, Image, Pipeline
+from hbc.ir.algebra.simplify import simplify
 from hbc.ir.ground.diag import HbcError
+from hbc.ir.lang import build
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.kernel import Check
+from hbc.ir.lang.walk import free_variables
 
 if TYPE_CHECKING:
     import numpy as np
@@ -83,7 +86,10 @@ def draw_sizes(
     or all take far too much."""
     least, smallest = None, most_work * FAR_TOO_MUCH
     plain = _plain_strides(p)
-    pools = {size.name: _multiples(pool, _divisor(checks, size.name, plain)) for size in p.sizes}
+    pools = {
+        size.name: _multiples((*pool, *_ends(p, size.name)), _divisor(checks, size.name, plain))
+        for size in p.sizes
+    }
     for _ in range(DRAWS):
         drawn = {size.name: random.choice(pools[size.name]) for size in p.sizes}
         sizes = {size.name: given.get(size.name, drawn[size.name]) for size in p.sizes}
@@ -96,6 +102,13 @@ def draw_sizes(
         if work < smallest:
             least, smallest = sizes, work
     return least
+
+
+def _ends(p: Pipeline, size: str) -> tuple[int, ...]:
+    """The least and greatest value of a scalar that serves as a size, where these are numbers."""
+    ends = [(b.lo, build.sub(b.hi, 1)) for b in p.bounds if b.name == size]
+    found = [simplify(e) for pair in ends for e in pair]
+    return tuple(int(e.value) for e in found if isinstance(e, ir.Const))
 
 
 def _plain_strides(p: Pipeline) -> dict[str, str]:
@@ -137,7 +150,8 @@ def accepted(p: Pipeline, checks: tuple[Check, ...], sizes: Mapping[str, int]) -
     except HbcError:
         return False
     known = {**sizes, **_dense_strides(p, sizes)}
-    if any(not size_value(check.condition, known) for check in checks):
+    about_sizes = (c for c in checks if free_variables(c.condition) <= known.keys())
+    if any(not size_value(check.condition, known) for check in about_sizes):
         return False
     # A bound that leaves an input no value.
     return all(_has_values(p, image, sizes) for image in p.inputs if not image.element.is_float)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hbc.codegen.c.abi import ordered
+from hbc.codegen.c.by_value import by_value
 from hbc.ir.ground.diag import Diagnostic, HbcError, InternalError, ToolError
 from hbc.ir.lang.kernel import Argument, Kernel
 
@@ -50,7 +51,9 @@ def load(path: Path, kernel: Kernel) -> Compiled:
 
 
 def _pass(a: Argument, array: np.ndarray) -> list[object]:
-    """The pointer and the strides, in elements, of all dimensions but the last."""
+    """The pointer and the strides, in elements, of all dimensions but the last; a scalar by value."""
+    if a.is_scalar and array.ndim == 0:
+        return [by_value(a.element.name, array.tobytes())]
     size = array.dtype.itemsize
     if array.ndim != len(a.extents) or size != a.element.bytes:
         raise InternalError(f"load: `{a.name}` is {array.dtype} of rank {array.ndim}")

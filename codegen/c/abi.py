@@ -34,6 +34,7 @@ from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.instruction import Feature
 from hbc.ir.lang.kernel import Argument, Kernel
 from hbc.ir.lang.target import TARGETS
+from hbc.ir.lang.types import Kind
 from hbc.ir.lang.walk import free_variables, nodes
 
 
@@ -48,7 +49,7 @@ class Code:
 
 @record
 class Abi:
-    """The C names of a kernel's sizes and arrays, of the arrays' strides and lengths in bytes, and
+    """The C names of a kernel's sizes, scalars and arrays, of the arrays' strides and lengths in bytes, and
     the error codes in order."""
 
     kernel: Kernel
@@ -76,6 +77,8 @@ class Abi:
         return [f"int64_t {self.names[s.name]}" for s in self.kernel.sizes]
 
     def array(self, a: Argument, *, restrict: bool = False) -> str:
+        if a.is_scalar:
+            return f"{c_type(a.element)} {self.names[a.name]}"
         pointer = "*restrict " if restrict else "*"
         return f"{'' if a.output else 'const '}{c_type(a.element)} {pointer}{self.names[a.name]}"
 
@@ -122,11 +125,18 @@ def make_abi(
     names = {s.name: scope.declare(s.name, nonnegative=True) for s in k.sizes}
     strides, bytes_ = {}, {}
     for a in ordered(k):
-        names[a.name] = scope.fresh(a.name)
+        names[a.name] = declare_scalar(a, scope) if a.is_scalar else scope.fresh(a.name)
         rows = [a.stride_name(d) for d in range(len(a.extents) - 1)]
         strides[a.name] = [scope.declare(row, nonnegative=True) for row in rows]
         bytes_[a.name] = scope.fresh(f"{a.name}_bytes")
     return Abi(k, names, strides, bytes_, codes)
+
+
+def declare_scalar(a: Argument, scope: Scope) -> str:
+    """The name of a scalar, with what is known of its value."""
+    t = a.element
+    nonnegative = t.kind in (Kind.UINT, Kind.BOOL)
+    return scope.declare(a.name, nonnegative=nonnegative, bits=t.bits + (t.kind is Kind.UINT))
 
 
 def _codes(
@@ -157,7 +167,9 @@ def _codes(
         (LARGE, "LARGE", "has more bytes than 64-bit offsets can reach"),
     ):
         for i, a in enumerate(arrays, 1):
-            if base != STRIDE or len(a.extents) > 1:  # a row has no stride to choose
+            if not a.is_scalar and (
+                base != STRIDE or len(a.extents) > 1
+            ):  # a row has no stride to choose
                 add(f"{suffix}_{a.name}", base, i, f"array `{a.name}` {what}")
     for i, (a, b) in enumerate(overlap_pairs(k), 1):
         text = f"output `{a.name}` overlaps `{b.name}`"
@@ -177,7 +189,7 @@ def _codes(
 
 
 def overlap_pairs(k: Kernel) -> list[tuple[Argument, Argument]]:
-    arrays = ordered(k)
+    arrays = [a for a in ordered(k) if not a.is_scalar]
     return [(a, b) for i, a in enumerate(arrays) if a.output for b in arrays[:i]]
 
 
@@ -255,6 +267,8 @@ def _comment(text: str) -> str:
 
 def shape(a: Argument) -> str:
     """`A: f32[M, K]`, extents spelled in C."""
+    if a.is_scalar:
+        return f"{a.name}: {a.element}"
     return f"{a.name}: {a.element}[{', '.join(extent_texts(a))}]"
 
 

@@ -96,7 +96,8 @@ def check_arguments(abi: Abi, unit: Unit) -> None:
         condition = scalar(check.condition, unit)
         refuse(f"!{condition.at(UNARY)}", abi.by_message[check.message], unit)
     for i, a in enumerate(ordered(k), 1):
-        _measure(abi, a, i, unit)
+        if not a.is_scalar:
+            _measure(abi, a, i, unit)
     _check_overlaps(abi, unit)
     outputs = [f"{abi.bytes(a)} == 0" for a in k.arguments if a.output]
     if outputs:

@@ -18,6 +18,7 @@ from hbc.codegen.text.instruction_text import compile_flags
 from hbc.codegen.text.names import Scope, check_kernel_name
 from hbc.codegen.text.prelude import Prelude
 from hbc.codegen.text.scalar import declare as declare_scalar
+from hbc.codegen.text.spelling import value_type
 from hbc.codegen.text.unit import Buffer, Printers, Unit
 from hbc.codegen.text.writer import Writer
 from hbc.codegen.vector.printers import printers
@@ -54,7 +55,9 @@ def emit_c(
     abi = make_abi(kernel, scope, fallback, () if fallback else features)
     tables = _used_tables(kernel, fallback)
     buffers = {t.name: Buffer(scope.fresh(t.name), t.element) for t in tables}
-    buffers |= {a.name: Buffer(abi.names[a.name], a.element) for a in kernel.arguments}
+    buffers |= {
+        a.name: Buffer(abi.names[a.name], a.element) for a in kernel.arguments if not a.is_scalar
+    }
     main = _unit(kernel, target, abi, scope, buffers)
     call = _computing(abi, kernel, "compute", main)
     rest, plain = main, None
@@ -123,7 +126,8 @@ def _computing(abi: Abi, k: Kernel, suffix: str, unit: Unit) -> Call:
             arguments.append(abi.names[s.name])
     for a in ordered(k):
         if abi.names[a.name] in said:
-            parameters.append(abi.array(a, restrict=True))
+            by_value = f"{value_type(a.element)} {abi.names[a.name]}"
+            parameters.append(by_value if a.is_scalar else abi.array(a, restrict=True))
             arguments.append(abi.names[a.name])
         for stride in abi.strides(a):
             if stride in said:

@@ -39,11 +39,10 @@ def host_entries(abi: Abi, call: str, unit: Unit) -> None:
     with out.braces(), cautious(abi, unit):
         check_arguments(abi, unit)
         out.line(f"const cudaStream_t {STREAM} = cudaStreamPerThread;")
-        for a in ordered(abi.kernel):
+        copied = [a for a in ordered(abi.kernel) if not a.is_scalar]
+        for a in copied:
             _copy_in(abi, a, unit)
-        arrays = {
-            abi.names[a.name]: f"({_pointer(a)}){_device(abi, a)}.data" for a in ordered(abi.kernel)
-        }
+        arrays = {abi.names[a.name]: f"({_pointer(a)}){_device(abi, a)}.data" for a in copied}
         function, _, rest = call.partition("(")
         arguments = [arrays.get(text, text) for text in rest.removesuffix(")").split(", ")]
         out.line(f"int status = {function}({', '.join(arguments)});")

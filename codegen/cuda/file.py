@@ -22,6 +22,7 @@ from hbc.codegen.cuda.source import CudaSource
 from hbc.codegen.cuda.tables import write_tables
 from hbc.codegen.text.names import Scope, check_kernel_name
 from hbc.codegen.text.prelude import Prelude
+from hbc.codegen.text.spelling import value_type
 from hbc.codegen.text.unit import Buffer, Unit
 from hbc.codegen.text.writer import Writer
 from hbc.ir.lang import nodes as ir
@@ -62,7 +63,9 @@ def emit_cuda(kernel: Kernel, target: Target) -> CudaSource:
     tables = [t for t in kernel.tables if _touched(kernel, t.name)]
     buffers = {t.name: Buffer(scope.fresh(t.name), t.element, Memory.STACK) for t in tables}
     arguments = {
-        a.name: Buffer(abi.names[a.name], a.element, Memory.AUTO) for a in kernel.arguments
+        a.name: Buffer(abi.names[a.name], a.element, Memory.AUTO)
+        for a in kernel.arguments
+        if not a.is_scalar
     }
     names = frozenset(n.name for n in nodes(kernel.body) if isinstance(n, ir.Var))
     codes = {**abi.by_message, "cuda": abi.code("CUDA")}
@@ -125,7 +128,11 @@ def _launches(abi: Abi, unit: Unit) -> str:
             parameters.append(f"int64_t {abi.names[s.name]}")
             arguments.append(abi.names[s.name])
     for a in ordered(k):
-        if _touched(k, a.name):
+        if a.is_scalar:
+            if a.name in unit.read_names:
+                parameters.append(f"{value_type(a.element)} {abi.names[a.name]}")
+                arguments.append(abi.names[a.name])
+        elif _touched(k, a.name):
             parameters.append(abi.array(a))
             arguments.append(abi.names[a.name])
         for d, stride in enumerate(abi.strides(a)):

@@ -31,13 +31,13 @@ from hbc.codegen.cuda.threads import (
 from hbc.codegen.gpu.fragment_kinds import Fragment, FragmentKind, fragment_kinds
 from hbc.codegen.gpu.thread_view import thread_view
 from hbc.codegen.text.scalar import declare, scalar
-from hbc.codegen.text.spelling import c_type
+from hbc.codegen.text.spelling import c_type, value_type
 from hbc.codegen.text.unit import Buffer, Printers, Unit
 from hbc.codegen.text.writer import Writer
 from hbc.ir.ground.diag import InternalError, error
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.launches import WARP
-from hbc.ir.lang.types import Memory
+from hbc.ir.lang.types import INDEX, Memory
 from hbc.ir.lang.walk import contains, free_variables, names_read, nodes, rewrite
 
 MOST_THREADS = 1024
@@ -203,13 +203,20 @@ def _block_indices(loops: Sequence[ir.For], used: Collection[str], device: Unit)
 def _parameters(
     nest: ir.For, loops: Sequence[ir.For], body: ir.Stmt, unit: Unit
 ) -> tuple[list[str], list[tuple[str, str]], list[str]]:
-    """Of the device function: the host's names that it reads, the arrays that it touches as declarations
-    and names, and what is passed for the arrays."""
+    """Of the device function: the host's names of indices that it reads, the scalars and arrays that it
+    reads or writes as declarations and names, and what is passed for these."""
     arrays, values = [], []
     read = free_variables(body).union(*(free_variables(loop.start) for loop in loops))
     if loops[0].marks.resident is not None:
         read = read.union(*(free_variables(loop.extent) for loop in loops))
-    names = sorted(unit.scope.find(v).text for v in read - {loop.var for loop in loops})
+    types = {n.name: n.type for n in nodes(nest) if isinstance(n, ir.Var) and n.type != INDEX}
+    names = sorted(
+        unit.scope.find(v).text for v in read - {loop.var for loop in loops} - types.keys()
+    )
+    for v in sorted(read & types.keys()):
+        text = unit.scope.find(v).text
+        arrays.append((f"{value_type(types[v].element)} {text}", text))
+        values.append(text)
     inside = {n.buffer for n in nodes(nest) if isinstance(n, ir.Allocate)}
     written = {n.buffer for n in nodes(nest) if isinstance(n, ir.Store)}
     touched = {n.buffer for n in nodes(nest) if isinstance(n, ir.Load | ir.Store | ir.Prefetch)}

@@ -3,8 +3,10 @@
    the macro KERNEL.
 
    Each line of stdin asks for one call, each answer is a line of JSON. A request is words:
-   FUNCTION SIZES n.. ARRAYS (BYTES STRIDES n.. LOAD FILL SAVE).. WARMUPS LEAST SECONDS MOST GUARDED
-   where LOAD and SAVE are files (- for none) and FILL is a byte (-1 for none). */
+   FUNCTION SIZES n.. ARGUMENTS (a BYTES STRIDES n.. LOAD FILL SAVE | i BITS | f BITS)..
+   WARMUPS LEAST SECONDS MOST GUARDED
+   where LOAD and SAVE are files (- for none) and FILL is a byte (-1 for none); i and f are scalars, f
+   those that are passed in registers of floats. */
 #define _GNU_SOURCE
 #include <inttypes.h>
 #include <stdbool.h>
@@ -16,22 +18,23 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MOST_ARGUMENTS = 64, MOST_ARRAYS = 48, MOST_TIMES = 1 << 17, STAGGER = 17 * 64 };
+enum { MOST_ARGUMENTS = 64, MOST_ARRAYS = 48, MOST_TIMES = 1 << 17, MOST_FLOATS = 8, STAGGER = 17 * 64 };
 
 /* The entry points take pointers and int64_t: one register or stack slot each, so that a function
-   ignores what is passed beyond its own. */
+   ignores what is passed beyond its own. Floats have registers of their own, from the first on. */
 typedef int64_t Word;
 #define FOUR(i) a[i], a[i + 1], a[i + 2], a[i + 3]
 #define SIXTEEN(i) FOUR(i), FOUR(i + 4), FOUR(i + 8), FOUR(i + 12)
 #define W4 Word, Word, Word, Word
 #define W16 W4, W4, W4, W4
-typedef int (*Entry)(W16, W16, W16, W16);
+#define F8 double, double, double, double, double, double, double, double
+typedef int (*Entry)(W16, W16, W16, W16, F8);
 
 #define JOIN(a, b) a##b
 #define WITH(name, suffix) JOIN(name, suffix)
 #define QUOTED(name) #name
 #define TEXT(name) QUOTED(name)
-extern int KERNEL(W16, W16, W16, W16), WITH(KERNEL, _strided)(W16, W16, W16, W16);
+extern int KERNEL(W16, W16, W16, W16, F8), WITH(KERNEL, _strided)(W16, W16, W16, W16, F8);
 extern const char *WITH(KERNEL, _strerror)(int code);
 
 /* Private zeroed memory for one array. A guarded one ends where a page begins that faults. */
@@ -112,21 +115,35 @@ static void serve(const char *function)
 {
     static Region regions[MOST_ARRAYS];
     static double times[MOST_TIMES];
-    Word a[MOST_ARGUMENTS] = {0}, places[MOST_ARRAYS];
+    Word a[MOST_ARGUMENTS] = {0};
+    double f[MOST_FLOATS] = {0};
+    int places[MOST_ARRAYS];
     int used = 0;
     for (int64_t n = number(); n > 0 && used < MOST_ARGUMENTS; --n)
         a[used++] = number();
-    const int64_t arrays = number();
-    if (arrays > MOST_ARRAYS)
-        give_up("too many arrays");
-    for (int i = 0; i < arrays; ++i) {
-        Region *r = &regions[i];
-        r->length = (size_t)number();
-        places[i] = used++;
-        for (int64_t n = number(); n > 0 && used < MOST_ARGUMENTS; --n)
-            a[used++] = number();
-        if (used >= MOST_ARGUMENTS || scanf("%255s %d %255s", r->load, &r->fill, r->save) != 3)
+    int arrays = 0, floats = 0;
+    for (int64_t n = number(); n > 0; --n) {
+        char kind[2];
+        if (scanf("%1s", kind) != 1 || used >= MOST_ARGUMENTS)
             give_up("a request that cannot be read");
+        if (*kind == 'i') {
+            a[used++] = number();
+        } else if (*kind == 'f') {
+            const int64_t bits = number();
+            if (floats == MOST_FLOATS)
+                give_up("too many scalars");
+            memcpy(&f[floats++], &bits, sizeof bits);
+        } else {
+            if (arrays == MOST_ARRAYS)
+                give_up("too many arrays");
+            Region *r = &regions[arrays];
+            r->length = (size_t)number();
+            places[arrays++] = used++;
+            for (int64_t m = number(); m > 0 && used < MOST_ARGUMENTS; --m)
+                a[used++] = number();
+            if (used >= MOST_ARGUMENTS || scanf("%255s %d %255s", r->load, &r->fill, r->save) != 3)
+                give_up("a request that cannot be read");
+        }
     }
     const int64_t warmups = number(), least = number();
     double seconds;
@@ -142,10 +159,12 @@ static void serve(const char *function)
     int code = 0, count = 0;
     double spent = 0;
     for (int64_t i = 0; i < warmups && !code; ++i)
-        code = entry(SIXTEEN(0), SIXTEEN(16), SIXTEEN(32), SIXTEEN(48));
+        code = entry(SIXTEEN(0), SIXTEEN(16), SIXTEEN(32), SIXTEEN(48),
+                     f[0], f[1], f[2], f[3], f[4], f[5], f[6], f[7]);
     while (!code && count < MOST_TIMES && (count < least || (spent < seconds && count < most))) {
         const double start = now();
-        code = entry(SIXTEEN(0), SIXTEEN(16), SIXTEEN(32), SIXTEEN(48));
+        code = entry(SIXTEEN(0), SIXTEEN(16), SIXTEEN(32), SIXTEEN(48),
+                     f[0], f[1], f[2], f[3], f[4], f[5], f[6], f[7]);
         times[count] = now() - start;
         spent += times[count++];
     }

@@ -121,6 +121,10 @@ def rank_fits(
         return True
     declared = env.scope.declared.get(name)
     notes = [Note(f"`{name}` is declared here", declared.span)] if declared else []
+    if rank == 0:
+        message = f"`{name}` is one number, and is {used} with indices"
+        env.scope.report(message, span, f"write `{name}`", *notes)
+        return False
     plural = "dimension" if rank == 1 else "dimensions"
     env.scope.report(
         f"`{name}` has {rank} {plural}, and is {used} with {len(indices)}", span, None, *notes

@@ -10,6 +10,7 @@ from hbc.frontend.checks.definitions import Draft, drafts, func
 from hbc.frontend.checks.examples import examples
 from hbc.frontend.checks.names import kernel_name, names_of_strides
 from hbc.frontend.checks.order import callees_first, names_read, reachable
+from hbc.frontend.checks.scalars import said_already, scalars
 from hbc.frontend.checks.schedules import schedules
 from hbc.frontend.checks.tables import table
 from hbc.frontend.expand.expand import expand
@@ -37,7 +38,7 @@ def check(file: ast.File, settings: Mapping[str, str], fix_sizes: bool = False) 
     given = Settings(settings, fix_sizes)
     name = kernel_name(file, scope)
     tables = declarations(file, scope, given)
-    given.finish(file)
+    given.finish(file, [n for n, s in scope.sizes.items() if s.element is not None])
     names_of_strides(file, scope)
     written = drafts(file, scope)
     graph = call_graph(written, tables, scope)
@@ -81,8 +82,11 @@ def declarations(file: ast.File, scope: Scope, given: Settings) -> dict[str, Fun
                 check_declarations.param(s, scope, given)
             case _:
                 pass
+    scalars(file, scope, given)
     for s in file.statements:
         match s:
+            case ast.Input(extents=()):
+                pass
             case ast.Input() | ast.Output():
                 check_declarations.array(s, scope)
             case ast.Table():
@@ -93,6 +97,8 @@ def declarations(file: ast.File, scope: Scope, given: Settings) -> dict[str, Fun
                 check_declarations.reduce(s, scope)
             case _:
                 pass
+    order = [s.name.text for s in file.statements if isinstance(s, ast.Input)]
+    scope.inputs = {n: scope.inputs[n] for n in dict.fromkeys(order) if n in scope.inputs}
     few_enough(scope)
     return tables
 
@@ -114,7 +120,7 @@ def late_declarations(file: ast.File, scope: Scope) -> None:
         match s:
             case ast.Require():
                 check_declarations.require(s, scope)
-            case ast.Bound():
+            case ast.Bound() if not said_already(s, scope):
                 check_declarations.bound(s, scope)
             case _:
                 pass

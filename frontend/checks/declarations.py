@@ -14,9 +14,11 @@ from hbc.frontend.program.settings import Settings
 from hbc.frontend.text import ast
 from hbc.ir.algebra.linear import Linear, linear, to_expr
 from hbc.ir.ground.diag import Note
+from hbc.ir.ground.source import Span
 from hbc.ir.lang import build
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.types import DTYPES, DType, Type
+from hbc.ir.lang.walk import nodes
 
 
 def sizes(s: ast.Sizes, scope: Scope, settings: Settings) -> None:
@@ -89,6 +91,8 @@ def extent(e: ast.Expr, scope: Scope, what: str) -> ir.Expr | None:
         return None
     form = linear(typed)
     if not is_affine(form):
+        if refuse_scalar(typed, e.span, "an extent", scope):
+            return None
         scope.report(
             f"the extent `{text(e)}` of {what} is not affine in the sizes", e.span,
             "declare a size for it, and state how they relate with `require`",
@@ -142,9 +146,25 @@ def interval(e: ast.Interval, scope: Scope, what: str) -> tuple[ir.Expr, ir.Expr
         return None
     forms = [linear(x) for x in ends]
     if not all(map(is_affine, forms)):
+        for end in ends:
+            if refuse_scalar(end, e.span, f"the interval of {what}", scope):
+                return None
         scope.report(f"the interval of {what} is not affine in the sizes", e.span)
         return None
     return to_expr(forms[0]), to_expr(forms[1])
+
+
+def refuse_scalar(e: ir.Expr, span: Span, where: str, scope: Scope) -> bool:
+    """Reports the first scalar that stands where a size should, and does not serve as one."""
+    for n in nodes(e):
+        if isinstance(n, ir.Access) and not n.indices:
+            scope.report(
+                f"`{n.name}` stands in {where}, and nothing says that it is not negative",
+                n.span or span, f"say what it is at most: `bound {n.name} in 0 .. 1_000`",
+                Note(f"`{n.name}` is declared here", scope.declared[n.name].span),
+            )  # fmt: skip
+            return True
+    return False
 
 
 def alias(s: ast.Alias, scope: Scope) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hbc.frontend.checks.types import text
+from hbc.frontend.checks.types import convert, text
 from hbc.frontend.checks.values import index, value
 from hbc.frontend.program.constants import evaluate
 from hbc.frontend.program.funcs import Example, Fill
@@ -12,7 +12,7 @@ from hbc.frontend.text import ast
 from hbc.frontend.text.vocabulary import FILLS
 from hbc.ir.ground.diag import Note, did_you_mean
 from hbc.ir.ground.source import Span
-from hbc.ir.lang.types import BOOL
+from hbc.ir.lang.types import BOOL, DType
 
 FORMS = {
     "random": "random(seed) or random(seed, least, greatest)",
@@ -96,8 +96,11 @@ def size(item: ast.Setting, scope: Scope) -> int | None:
 
 
 def fill(item: ast.Setting, scope: Scope) -> Fill | None:
-    """How an input is filled."""
+    """How an input is filled; a scalar, with a number."""
     e, name = item.value, item.name.text
+    if scope.inputs[name].is_scalar and not isinstance(e, ast.Call):
+        found = number_of(e, scope.inputs[name].element, scope)
+        return None if found is None else Fill("constant", (found,), e.span)
     if not isinstance(e, ast.Call) or e.name.text not in FILLS:
         hint = did_you_mean(e.name.text, FILLS) if isinstance(e, ast.Call) else None
         forms = ", ".join(f"`{f}`" for f in FORMS.values())
@@ -115,6 +118,17 @@ def fill(item: ast.Setting, scope: Scope) -> Fill | None:
         scope.report("the range of `random` is empty", e.span, "write the least value first")
         return None
     return Fill(kind, given, e.span)
+
+
+def number_of(e: ast.Expr, to: DType, scope: Scope) -> int | float | None:
+    """The value of a scalar; None after a report."""
+    typed = convert(value(e, Env(scope, place="in an example")), e, to, "this scalar", scope)
+    if is_broken(typed):
+        return None
+    found = evaluate(typed)
+    if found is None:
+        scope.report(f"`{text(e)}` is no number", e.span)
+    return found
 
 
 def number(a: int | float | str) -> float:

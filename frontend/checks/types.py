@@ -16,7 +16,7 @@ from hbc.frontend.program.scope import Env, Scope
 from hbc.frontend.text import ast
 from hbc.ir.ground.source import Span
 from hbc.ir.lang import nodes as ir
-from hbc.ir.lang.types import BOOL, DTYPES, F32, I32, DType, Type, widen
+from hbc.ir.lang.types import BOOL, DTYPES, F32, I32, I64, INDEX, DType, Type, widen
 
 Operand = tuple[ir.Expr, ast.Expr]
 """A typed expression and what it was written as."""
@@ -52,7 +52,18 @@ def to_type(e: ir.Expr, to: DType, scope: Scope) -> ir.Expr:
     """The expression in a type that holds its own."""
     if is_literal(e):
         return adapt(e, to, scope)
-    return e if element(e) == to else widened(e, to)
+    if element(e) == to:
+        return e
+    return whole_size(e, to, scope) or widened(e, to)
+
+
+def whole_size(e: ir.Expr, to: DType, scope: Scope) -> ir.Expr | None:
+    """A scalar that serves as a size, in its own type, as the index that it is."""
+    if to == I64 and isinstance(e, ir.Cast) and isinstance(e.value, ir.Var):
+        size = scope.sizes.get(e.value.name)
+        if size is not None and e.value.type == INDEX and e.type.element == size.element:
+            return e.value
+    return None
 
 
 def widened(e: ir.Expr, to: DType) -> ir.Expr:

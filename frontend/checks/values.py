@@ -104,7 +104,12 @@ def name(e: ast.Name, env: Env) -> ir.Expr:
         param = scope.params[text]
         return ir.Const(param.value, param.type, e.span)
     if text in scope.sizes:
-        return ir.Var(text, INDEX, e.span)
+        size, here = scope.sizes[text], ir.Var(text, INDEX, e.span)
+        if size.element is None or env.indexing:
+            return here
+        return ir.Cast(Type(size.element), here, e.span)
+    if text in scope.inputs and scope.inputs[text].is_scalar:
+        return ir.Access(text, (), Type(scope.inputs[text].element), e.span)
     if text in CONSTANTS:
         return literal(CONSTANTS[text], e.span)
     if text in scope.reduces:
@@ -206,7 +211,7 @@ def binary(e: ast.Binary, env: Env) -> ir.Expr:
 
 def index(e: ast.Expr, env: Env) -> ir.Expr:
     """An index or extent: i64."""
-    v = value(e, env)
+    v = value(e, replace(env, indexing=True))
     if is_broken(v):
         return v
     t = element(v)

@@ -14,7 +14,7 @@ from hbc.ir.lang.walk import block
 
 def with_bound_checks(pipeline: Pipeline, scope: Scope, body: ir.Stmt) -> ir.Stmt:
     """`body` after a pass over each bounded input that finds its least and greatest value."""
-    images = {i.name: i for i in pipeline.inputs}
+    images = {i.name: i for i in pipeline.inputs if not i.is_scalar}
     for b in reversed(pipeline.bounds):
         if b.name in images:
             body = block(_check(images[b.name], b, scope), body)

@@ -26,7 +26,7 @@ _NO, _YES = const(0, I32(1)), const(1, I32(1))
 
 def with_device_bounds(pipeline: Pipeline, scope: Scope, body: ir.Stmt) -> ir.Stmt:
     """`body` after launches that look at all values of each bounded input."""
-    images = {i.name: i for i in pipeline.inputs}
+    images = {i.name: i for i in pipeline.inputs if not i.is_scalar}
     for b in reversed(pipeline.bounds):
         if b.name in images:
             body = block(_check(images[b.name], b, scope), body)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from hbc.frontend.directives.memories import refuse_memories
 from hbc.frontend.directives.schedule import apply_schedule
 from hbc.frontend.lowering.bound_checks import with_bound_checks
+from hbc.frontend.lowering.by_value import scalar_checks, scalar_ranges, scalars_by_value
 from hbc.frontend.lowering.device_bounds import with_device_bounds
 from hbc.frontend.lowering.lone_threads import lone_threads
 from hbc.frontend.lowering.realize import realize
@@ -35,28 +36,33 @@ def lower(pipeline: Pipeline, schedule: Schedule | None, target: Target) -> Kern
     """The kernel as scheduled: every Func placed, every access a load; VECTOR and UNROLL loops are
     still loops. Raises HbcError for a schedule that cannot be applied."""
     refuse_memories(schedule, target)
+    pipeline = scalars_by_value(pipeline)
     pipeline, scheduled = apply_schedule(pipeline, schedule, target.machine == GPU)
     plan = inline_funcs(scheduled)
     arguments = _arguments(pipeline)
     tables = evaluate_tables(pipeline)
     outputs = {o.name: whole_image(o) for o in pipeline.outputs}
-    names = frozenset(s.name for s in pipeline.sizes)
+    names = frozenset(
+        [s.name for s in pipeline.sizes] + [i.name for i in pipeline.inputs if i.is_scalar]
+    )
     program = Program(_used(plan, pipeline), target, outputs, names, _known(pipeline))
     if target.machine == GPU:
         program = replace(program, padding=padding(program.plan, _extents(pipeline)))
     storages: dict[str, Storage] = {
         image.name: argument_storage(image, argument)
         for image, argument in zip((*pipeline.inputs, *pipeline.outputs), arguments, strict=True)
+        if not image.is_scalar
     }
     for table in tables:
         storages[table.name] = table_storage(table.name, table.element, table.shape)
     sizes = _size_ranges(pipeline)
-    ranges = {**sizes, **value_ranges(pipeline, tables, sizes)}
+    ranges = {**sizes, **scalar_ranges(pipeline), **value_ranges(pipeline, tables, sizes)}
     scope = Scope(ranges, storages, names | storages.keys())
     program, body = _realized(program, _extents(pipeline), scope)
     if target.machine != GPU:
         body = with_bound_checks(pipeline, scope, body)
     checks = [Check(r.condition, r.message) for r in pipeline.requirements]
+    checks += scalar_checks(pipeline)
     for image, argument in zip((*pipeline.inputs, *pipeline.outputs), arguments, strict=True):
         checks += dense_checks(image, argument)
     kernel = Kernel(

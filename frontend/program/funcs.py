@@ -17,21 +17,28 @@ from hbc.ir.lang.types import DType
 
 @record
 class SizeDecl:
-    """A size. `fixed` when `--set` fixed it at compile time."""
+    """A size. `fixed` when `--set` fixed it at compile time. `element`: that of an integer scalar which
+    serves as a size, since its bound says that it is not negative."""
 
     name: str
     span: Span | None = field(default=None, compare=False, repr=False)
     fixed: int | None = None
+    element: DType | None = None
 
 
 @record
 class Image:
-    """An input or output array: element type and extents (affine in the sizes)."""
+    """An input or output array: element type and extents (affine in the sizes). An input without extents
+    is a scalar, read as `Access(name, ())`."""
 
     name: str
     element: DType
     extents: tuple[ir.Expr, ...]
     span: Span | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def is_scalar(self) -> bool:
+        return not self.extents
 
 
 @record
@@ -175,6 +182,11 @@ class Pipeline:
     schedules: tuple[Schedule, ...]
     examples: tuple[Example, ...]
     imported: tuple[Source, ...] = ()
+
+    @property
+    def scalar_sizes(self) -> tuple[SizeDecl, ...]:
+        """The scalars that serve as sizes."""
+        return tuple(s for s in self.sizes if s.element is not None)
 
     def func(self, name: str) -> Func:
         return next(f for f in self.funcs if f.name == name)

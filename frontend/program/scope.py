@@ -108,12 +108,14 @@ class Scope:
 class Env:
     """What an expression may refer to: the file's names and, by name, the variables around it.
     `place` says in words where the expression stands. `absent` are the pure variables of a Func
-    that the left side of an update leaves out."""
+    that the left side of an update leaves out. `indexing`: an index is read, in which a scalar that serves
+    as a size counts as one, whatever its type."""
 
     scope: Scope
     locals: Mapping[str, ir.Expr] = field(default_factory=dict)
     place: str = "here"
     absent: frozenset[str] = frozenset()
+    indexing: bool = False
 
     def bind(self, name: str, value: ir.Expr) -> Env:
         return replace(self, locals={**self.locals, name: value})

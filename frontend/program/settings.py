@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from hbc.frontend.text import ast
@@ -74,9 +74,10 @@ class Settings:
         message = f"--set {name}={self.given[name]}: {why}"
         self.mistakes.append(Diagnostic(message, None, hint))
 
-    def finish(self, file: ast.File) -> None:
-        """Raises UsageError for names that the file lacks and for values that do not fit."""
-        known = list(settable(file))
+    def finish(self, file: ast.File, scalars: Collection[str]) -> None:
+        """Raises UsageError for names that the file lacks and for values that do not fit. `scalars`: those
+        that serve as sizes."""
+        known = [*settable(file), *scalars]
         for name in self.given:
             if name not in known:
                 hint = did_you_mean(name, known)

@@ -196,6 +196,8 @@ class TypeParam:
 
 @record
 class Input:
+    """An array, or one number where there are no extents."""
+
     name: Ident
     type: Ident
     extents: tuple[Expr, ...]

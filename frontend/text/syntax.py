@@ -111,14 +111,16 @@ def without_extents(stack: list[Any], found: str, source: Source) -> Diagnostic 
     if not stack:
         return None
     end = stack[-1]
-    if kinds[-4:] in (["INPUT", *ARRAY], ["OUTPUT", *ARRAY], ["TABLE", *ARRAY]):
-        if found == "LSQB":
+    declared = kinds[-4] if kinds[-3:] == ARRAY and len(kinds) > 3 else ""
+    if declared in ("INPUT", "OUTPUT", "TABLE"):
+        if found == "LSQB" or (declared == "INPUT" and not empty):
             return None
         word, name, _, type_ = stack[-5:-1] if empty else stack[-4:]
         one = f"`{word} {name}: {type_}[1]{' = [...]' if word == 'table' else ''}`, read as `{name}[0]`"
         param = f"a number known when the kernel is compiled is `param {name}: {type_} = ...`"
         hint = {
-            "input": f"{param} (`--set`); one that is given to each call is an array of one: {one}",
+            "input": f"one number, given to each call, is `input {name}: {type_}`, read as `{name}`; an "
+            f"array of one is {one}; {param} (`--set`)",
             "output": f"one number is an array of one: {one.partition(',')[0]}, defined as `{name}[i] = ...`",
             "table": f"{param}; a table of one is {one}",
         }[str(word)]
@@ -128,7 +130,9 @@ def without_extents(stack: list[Any], found: str, source: Source) -> Diagnostic 
         name = stack[-2]
         span = Span(source, name.start_pos, end.end_pos + 1)
         return Diagnostic(
-            f"`{name}[]` has no index", span, f"what has one element is read at 0: `{name}[0]`"
+            f"`{name}[]` has no index",
+            span,
+            f"what has one element is read at 0: `{name}[0]`, a scalar as `{name}`",
         )
     return None
 

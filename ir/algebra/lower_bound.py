@@ -335,9 +335,17 @@ def _opaque(atom: ir.Expr, c: int, s: Search) -> Linear | None:
     if name is not None and name in s.facts.rank:
         bound = s.facts.limits(name)[0 if c > 0 else 1]
         return None if bound is None else scaled(bound, c)
-    low, high = value_range(atom, s.facts.ranges, lambda e: constant_range(e, s.facts))
+    low, high = value_range(atom, s.facts.ranges, lambda e: _range_within(e, s))
     value = low if c > 0 else high
     return None if value is None else Linear(value * c)
+
+
+def _range_within(e: ir.Expr, s: Search) -> tuple[int | None, int | None]:
+    """As `constant_range`, within the search that asks: a condition may bound a name by an expression of
+    that very name."""
+    form = linear(e)
+    most = _constant(scaled(form, -1), s)
+    return _constant(form, s), None if most is None else -most
 
 
 def constant_range(e: ir.Expr, facts: Facts) -> tuple[int | None, int | None]:

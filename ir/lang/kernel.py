@@ -23,13 +23,18 @@ class Size:
 @record
 class Argument:
     """An input or output array, row-major. `extents` are index expressions over the sizes. In the
-    body its element (i0, .., in) lies at sum(i_d * Var(stride_name(d))), the last stride being 1."""
+    body its element (i0, .., in) lies at sum(i_d * Var(stride_name(d))), the last stride being 1.
+    An input without extents is a scalar, passed by value: the body reads it as a Var of its type."""
 
     name: str
     element: DType
     extents: tuple[ir.Expr, ...]
     output: bool
     span: Span | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def is_scalar(self) -> bool:
+        return not self.extents
 
     def stride_name(self, dim: int) -> str:
         return f"{self.name}_stride{dim}"

@@ -174,8 +174,7 @@ def _argument(c: Cursor) -> Argument:
     name = c.name()
     c.expect(":")
     element = element_type(c)
-    c.expect("[")
-    return Argument(name, element, indices(c, "]"), output)
+    return Argument(name, element, indices(c, "]") if c.accept("[") else (), output)
 
 
 def _table(c: Cursor) -> Table:

@@ -194,6 +194,8 @@ def _size(size: Size) -> str:
 
 def _argument(a: Argument) -> str:
     kind = "output" if a.output else "input"
+    if a.is_scalar:
+        return f"{kind} {name_text(a.name)}: {a.element}"
     return f"{kind} {name_text(a.name)}: {a.element}[{_list(*a.extents)}]"
 
 

@@ -55,31 +55,37 @@ def prepare(kernel: Kernel, strict: bool = True) -> Prepared:
         data = np.array(table.values, numpy_dtype(table.element))
         code.buffers[table.name] = code.refer(constant(table.name, data))
     names = [size.name for size in kernel.sizes]
-    names += [a.stride_name(d) for a in kernel.arguments for d in range(len(a.extents) - 1)]
+    arrays_of = [a for a in kernel.arguments if not a.is_scalar]
+    by_value = [a for a in kernel.arguments if a.is_scalar]
+    names += [a.stride_name(d) for a in arrays_of for d in range(len(a.extents) - 1)]
+    names += [a.name for a in by_value]
     parameters = []
     for name in names:
         parameters.append(code.fresh("s"))
         code.variables[name] = parameters[-1]
-    for one in kernel.arguments:
+    for one in arrays_of:
         parameters.append(code.fresh("b"))
         code.buffers[one.name] = parameters[-1]
     checks = [evaluator(check.condition, names) for check in kernel.checks]
-    shapes = [[evaluator(e, names) for e in a.extents] for a in kernel.arguments]
+    shapes = [[evaluator(e, names) for e in a.extents] for a in arrays_of]
     code.line("copies = Copies()")
     emit_statement(code, kernel.body)
     function = _compile(code, parameters)
 
     def call(sizes: Mapping[str, int], arrays: Mapping[str, Array]) -> None:
-        given = _sizes(kernel, sizes)
+        given: dict[str, Any] = dict(_sizes(kernel, sizes))
         with np.errstate(all="ignore"):
-            for one in kernel.arguments:
+            for one in by_value:
+                value = _fitting(one, _present(one, arrays).shape, arrays)[()]
+                given[one.name] = python_scalar(value, one.element)
+            for one in arrays_of:
                 strides = element_strides(one.name, _present(one, arrays))
                 given |= {one.stride_name(d): s for d, s in enumerate(strides)}
             for check, holds in zip(kernel.checks, checks, strict=True):
                 if not holds(given):
                     raise InterpError(check.message)
             buffers = []
-            for one, extents in zip(kernel.arguments, shapes, strict=True):
+            for one, extents in zip(arrays_of, shapes, strict=True):
                 array = _fitting(one, tuple(int(e(given)) for e in extents), arrays)
                 buffers.append(argument(one.name, array, one.output, strict))
             if not any(arrays[a.name].size for a in kernel.arguments if a.output):

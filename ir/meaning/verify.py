@@ -39,6 +39,9 @@ def verify(kernel: Kernel, stage: str) -> None:
     names = {s.name: INDEX for s in kernel.sizes}
     buffers: dict[str, DType] = {t.name: t.element for t in kernel.tables}
     for a in kernel.arguments:
+        if a.is_scalar:
+            names[a.name] = a.element(1)
+            continue
         buffers[a.name] = a.element
         names |= {a.stride_name(d): INDEX for d in range(len(a.extents) - 1)}
         for e in a.extents:

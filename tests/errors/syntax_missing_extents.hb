@@ -1,4 +1,4 @@
 size N
-input A: f32
+input A: f32[]
 output B: f32[N]
-B[i] = 1
+B[i] = A

@@ -87,6 +87,7 @@ def in_loops(c: Choices, target: str) -> Case:
     text = with_type_parameter(written.draft, "\n".join(lines))
     used = [n for n in written.draft.sizes if re.search(rf"\b{n}\b", text)]
     declared = f"size {', '.join(used)}\n" if used else ""
+    used += ["Q"] if written.draft.given else []
     distinct = list(dict.fromkeys(tuple((n, one[n]) for n in used) for one in sizes))
     return Case(declared + text, tuple(map(dict, distinct)), target, fixed, c.integer(0, 11))
 

@@ -75,7 +75,8 @@ class Draft:
     reductions: list[str] = field(default_factory=list)
     declarations: list[str] = field(default_factory=list)
     params: dict[str, DType] = field(default_factory=dict)
-    count: int = 0  # of the integer param `Q`, 0 when there is none
+    count: int = 0  # of the integer `Q`, at most; 0 when there is none
+    given: bool = False  # to each call, and no param
     least: dict[str, int] = field(default_factory=dict)  # what `require` says of sizes
     names: int = 0
     products: bool = False  # sums of products come up

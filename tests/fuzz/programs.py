@@ -89,8 +89,12 @@ def func_element(draft: Draft) -> DType:
 
 
 def declare_params(draft: Draft) -> None:
-    """Constants with names: some of the types in use, a count of iterations, a required size."""
+    """Constants and scalars: some of the types in use, a count of iterations, a required size."""
     c = draft.c
+    if chance(c, 20):
+        t = pick(c, draft.palette)
+        draft.params["S"] = t
+        draft.declarations.append(f"input S: {t}")
     if chance(c, 15):
         t = pick(c, [t for t in draft.palette if t != BOOL])
         value = str(c.integer(0, 9)) if t.is_int else f"{c.integer(-8, 8) / 4}"
@@ -98,7 +102,12 @@ def declare_params(draft: Draft) -> None:
         draft.declarations.append(f"param P: {t} = {value}")
     if chance(c, 10):
         draft.count = c.integer(1, 6)
-        draft.declarations.append(f"param Q: i32 = {draft.count}")
+        draft.given = chance(c, 50)
+        draft.declarations.append(
+            f"input Q: i32\nbound Q in {c.integer(0, 1)} .. {draft.count + 1}"
+            if draft.given
+            else f"param Q: i32 = {draft.count}"
+        )
     if chance(c, 10):
         size = pick(c, draft.sizes)
         draft.least[size] = c.integer(1, 9)
@@ -206,7 +215,7 @@ def choose_sizes(
         if found[largest] <= step:
             break
         found[largest] = max(found[largest] // 2 // step * step, step)
-    return found
+    return found | ({"Q": c.integer(1, draft.count)} if draft.given else {})
 
 
 def points(draft: Draft, sizes: Mapping[str, int]) -> int:

@@ -41,6 +41,12 @@ def unsharp(a: Array) -> Array:
     return a * (2 * gray - blurred) / gray
 
 
+def gain(a: Array, black: float, exposure: float, red: float, blue: float) -> Array:
+    balance = np.array([red, 1, blue]).reshape(3, 1, 1)
+    v = np.minimum(np.maximum(a - black, 0) * balance * exposure / (1 - black), 1)
+    return np.where(v <= 0.0031308, v * 12.92, 1.055 * v ** (1 / 2.4) - 0.055)
+
+
 def harris(a: Array) -> Array:
     gx, gy = correlated(a, X) / 12, correlated(a, X.T) / 12
     xx, yy, xy = (correlated(g, np.ones((3, 3))) for g in (gx * gx, gy * gy, gx * gy))
@@ -111,6 +117,7 @@ CASES: dict[str, tuple[Callable[..., Array], tuple[tuple[int, ...], ...]]] = {
     "sobel": (sobel, (IMAGE,)),
     "unsharp": (unsharp, ((3, *IMAGE),)),
     "harris": (harris, (IMAGE,)),
+    "gain": (gain, ((3, *IMAGE), (), (), (), ())),
     "softmax": (softmax, (ROWS,)),
     "layernorm": (layernorm, (ROWS, ROWS[1:], ROWS[1:])),
     "rmsnorm": (rmsnorm, (ROWS, ROWS[1:])),
@@ -130,7 +137,7 @@ def test_it_is_what_numpy_makes(name: str) -> None:
     if name == "max_filter":
         inputs = [random.integers(0, 256, shape, np.uint8) for shape in shapes]
     else:  # pixels are positive: unsharp divides by their luminance
-        inputs = [random.uniform(0.1, 1, shape).astype(np.float32) for shape in shapes]
+        inputs = [np.float32(random.uniform(0.1, 1, shape)) for shape in shapes]
     settings = {"J": LEVELS, "K": INTENSITIES} if name == "local_laplacian" else {}
     found = hbc.compile(APPS / f"{name}.hb", target="c", **settings)(*inputs)
     want = reference(*(a if a.dtype == np.uint8 else a.astype(np.float64) for a in inputs))
