@@ -67,6 +67,7 @@ def modules() -> dict[str, Path]:
     }
 
 
+@cache
 def room_of(file: Path) -> Room:
     package, *inside = file.relative_to(ROOT).parts[:-1]
     return Room(package, "/".join(inside))
@@ -91,13 +92,20 @@ def imports(file: str, tree: ast.Module) -> Iterator[tuple[int, str]]:
                 yield node.lineno, target
 
 
+@cache
+def imports_of(file: Path) -> tuple[tuple[int, str], ...]:
+    """Those of a file as it is."""
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    return tuple(imports(file.relative_to(ROOT).as_posix(), tree))
+
+
+@cache
 def graph() -> dict[str, set[str]]:
     """The modules that each module imports, those within functions too."""
     known = modules()
     found: dict[str, set[str]] = {}
     for name, file in known.items():
-        tree = ast.parse(file.read_text(encoding="utf-8"))
-        targets = (t for _, t in imports(file.relative_to(ROOT).as_posix(), tree))
+        targets = (t for _, t in imports_of(file))
         found[name] = {t if t in known else t.rpartition(".")[0] for t in targets} & known.keys()
     return found
 

@@ -4,13 +4,14 @@ import ast
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
 import room_map
-from room_map import MAY_IMPORT, Room, imports, may_import, room_of
+from room_map import MAY_IMPORT, Room, imports, imports_of, may_import, room_of
 
 ROOT = Path(__file__).resolve().parents[2]
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -40,19 +41,19 @@ PACKAGED = python_files(*MAY_IMPORT)
 EVERYTHING = [*PACKAGED, *python_files("tests", "samples", "docs")]
 
 
-def mistakes(file: str, source: str) -> list[str]:
+def mistakes(file: str, imported: Iterable[tuple[int, str]]) -> list[str]:
     """What is wrong with the imports of one file, one line each."""
     found = []
     package = Path(file).parts[0]
-    for line, target in imports(file, ast.parse(source)):
+    for line, target in imported:
         head, _, rest = target.partition(".")
-        imported = rest.partition(".")[0]
+        part = rest.partition(".")[0]
         if head in MAY_IMPORT:
             found.append(
                 f"{file}:{line}: imports `{target}`: write `hbc.{target}`, "
                 "the bare name loads a second copy of every class"
             )
-        elif head == "hbc" and package in MAY_IMPORT and imported not in MAY_IMPORT[package]:
+        elif head == "hbc" and package in MAY_IMPORT and part not in MAY_IMPORT[package]:
             allowed = ", ".join(sorted(f"hbc.{one}" for one in MAY_IMPORT[package]))
             found.append(f"{file}:{line}: imports `{target}`: {package} may import only {allowed}")
         elif head == "hbc" and package in MAY_IMPORT:
@@ -67,7 +68,7 @@ def mistakes(file: str, source: str) -> list[str]:
 
 @pytest.mark.parametrize("file", EVERYTHING, ids=name)
 def test_imports_point_downwards(file: Path) -> None:
-    found = mistakes(name(file), file.read_text(encoding="utf-8"))
+    found = mistakes(name(file), imports_of(file))
     assert not found, "\n".join([*found, "", "The rooms, from the ground up:", room_map.shown()])
 
 
@@ -93,7 +94,7 @@ def test_imports_point_downwards(file: Path) -> None:
     ],
 )
 def test_a_wrong_import_is_found(file: str, source: str) -> None:
-    assert len(mistakes(file, source)) == 1
+    assert len(mistakes(file, imports(file, ast.parse(source)))) == 1
 
 
 @pytest.mark.parametrize(
@@ -109,14 +110,14 @@ def test_a_wrong_import_is_found(file: str, source: str) -> None:
     ],
 )
 def test_a_right_import_is_not(file: str, source: str) -> None:
-    assert mistakes(file, source) == []
+    assert mistakes(file, imports(file, ast.parse(source))) == []
 
 
 def test_every_file_lies_in_a_room_and_no_room_is_too_big() -> None:
     known = [f for f in PACKAGED if f.name != "__init__.py"]
     names = {p: [n for n, _ in said["rooms"]] for p, said in room_map.TABLE.items()}
     assert [name(f) for f in known if room_of(f).name not in names[room_of(f).package]] == []
-    counts = {room: sum(room_of(f) == room for f in known) for room in map(room_of, known)}
+    counts = Counter(map(room_of, known))
     crowded = {str(room): count for room, count in counts.items() if count > MOST_FILES}
     assert not crowded, f"split or join: {crowded}\n{room_map.shown()}"
 
