@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Sequence
 from math import prod
 
 from hbc.eqsat.choosing.miss import APART, Miss
@@ -12,7 +13,7 @@ from hbc.eqsat.tiles.tiles import MovingTileError, Tile, TileShapeError
 from hbc.ir.ground.diag import Diagnostic, HbcError, NoSolutionError
 from hbc.ir.ground.source import Span
 from hbc.ir.lang import nodes as ir
-from hbc.ir.lang.walk import nodes
+from hbc.ir.lang.walk import free_variables, nodes, statements
 from hbc.ir.vectors.lane_limit import MOST_LANES
 
 _WHERE = re.compile(r"\bwhere\s+([^\n;#]*[^\s;#])")
@@ -52,14 +53,15 @@ def no_product(a: ir.Allocate, update: ir.Store | None, miss: Miss) -> NoSolutio
 
 
 def untiled(
-    e: TileShapeError | MovingTileError | NarrowTilesError, a: ir.Allocate
+    e: TileShapeError | MovingTileError | NarrowTilesError, a: ir.Allocate, around: ir.Stmt
 ) -> tuple[HbcError, Miss]:
-    """For a buffer in tile memory of which nobody knows the tiles, and what to say of its sums."""
+    """For a buffer in tile memory of which nobody knows the tiles, and what to say of its sums. `around`:
+    a statement that holds all scopes of the buffer's name."""
     match e:
         case TileShapeError():
             return _other_tiles(e, a)
         case MovingTileError():
-            return _moving(e)
+            return _moving(e.buffer, e.statement, e.loops, open_loops(around, e.buffer))
         case NarrowTilesError():
             return _narrow(e)
 
@@ -106,14 +108,49 @@ def _arrays(x: Tensor) -> str:
     return " and ".join(dict.fromkeys(f"`{r.buffer}`" for r in reads(x)))
 
 
-def _moving(e: MovingTileError) -> tuple[HbcError, Miss]:
-    """A product whose tile is not known before the program runs."""
-    loops = " and ".join(f"`{v}`" for v in e.loops)
-    directives = "".join(f".unroll({v})" for v in e.loops)
-    why = f"which of its tiles is meant here depends on {loops}"
+def open_loops(s: ir.Stmt, buffer: str) -> dict[str, ir.Store]:
+    """Loops of no constant length on which depends what is read of a buffer, and who reads it: those of a
+    last piece, which `unroll` leaves as they are."""
+    found: dict[str, ir.Store] = {}
+    for loop in statements(s):
+        if not isinstance(loop, ir.For) or isinstance(loop.extent, ir.Const):
+            continue
+        scopes = {n.buffer for n in statements(loop) if isinstance(n, ir.Allocate)}
+        for store in statements(loop.body):
+            if isinstance(store, ir.Store) and buffer not in scopes:
+                reads = (n for n in nodes(store.value) if isinstance(n, ir.Load))
+                if any(n.buffer == buffer and loop.var in free_variables(n.index) for n in reads):
+                    found.setdefault(loop.var, store)
+    return found
+
+
+def in_last_pieces(a: ir.Allocate) -> HbcError | None:
+    """For a buffer that nobody reads but in loops of no constant length."""
+    loops = open_loops(a.body, a.buffer)
+    if not loops:
+        return None
+    return _moving(a.buffer, next(iter(loops.values())), (), loops)[0]
+
+
+def _moving(
+    buffer: str, statement: ir.Store, loops: Sequence[str], last: Collection[str]
+) -> tuple[HbcError, Miss]:
+    """A product whose tile is not known before the program runs. `last`: loops whose length is no constant
+    in the last pieces of what they were split from."""
+    named = list(dict.fromkeys([*loops, *last]))
+    which = " and ".join(f"`{v}`" for v in named)
+    directives = "".join(f".unroll({v})" for v in named)
+    why = f"which of its tiles is meant here depends on {which}"
     edit = f"unroll, or vectorize, what runs over its tiles: `{directives}`"
-    message = f"`{e.buffer}` is in tile memory, and {why}: tile registers are known by name, not by number"
-    return HbcError(Diagnostic(message, e.statement.span, edit)), Miss("", why, edit)
+    if last:
+        edit += (
+            f", with `tail = exact` in the splits that make {which}: over how many it runs in a last piece "
+            "is not a constant"
+        )
+    message = (
+        f"`{buffer}` is in tile memory, and {why}: tile registers are known by name, not by number"
+    )
+    return HbcError(Diagnostic(message, statement.span, edit)), Miss("", why, edit)
 
 
 def refuse_wide(s: ir.Store, miss: Miss) -> None:

@@ -12,6 +12,7 @@ from hbc.eqsat.choosing.near_miss import near_miss, not_a_tensor
 from hbc.eqsat.choosing.partial_sums import in_partial_sums, summed_lanes, why_not
 from hbc.eqsat.choosing.refusals import (
     NO_SUM,
+    in_last_pieces,
     no_product,
     nothing_does,
     refuse_wide,
@@ -293,7 +294,7 @@ class _Selection:
             try:
                 buffer = self.tiles.add(s)
             except (TileShapeError, MovingTileError, NarrowTilesError) as unknown:
-                error, miss = untiled(unknown, s)
+                error, miss = untiled(unknown, s, self.frames.stack[0].stmt)
                 self.report += [missed(n, miss, self.part(n)) for n in _stores_to(s) if _is_sum(n)]
                 raise error from unknown
             outer = self.tiles.buffers.get(s.buffer)
@@ -315,6 +316,9 @@ class _Selection:
         if sums:
             raise nothing_does(*sums[0])
         if not buffer.tiles:
+            unknown = in_last_pieces(a)
+            if unknown is not None:
+                raise unknown
             updates = [(n, miss) for n, miss in misses if reads(n.value, a.buffer)]
             self.report += [missed(n, miss if updates else NO_SUM) for n, miss in misses]
             raise no_product(a, *(updates[-1] if updates else (None, NO_SUM)))

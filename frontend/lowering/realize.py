@@ -206,9 +206,15 @@ def _whole_extent(
     return most if most is not None and most <= MOST_STORED else None
 
 
+LIMITED = {
+    Memory.REGISTER: "in registers", Memory.STACK: "on the stack", Memory.AMX_TILE: "in tile memory",
+}  # fmt: skip
+"""Memory that has no room for arrays of which the size is known at run time alone."""
+
+
 def memory_of(f: FuncPlan, size: ir.Expr) -> Memory:
     """Where the schedule says, else by size. HbcError for what the stack has no room for."""
-    if f.memory in (Memory.REGISTER, Memory.STACK):
+    if f.memory in LIMITED:
         check_room(f, size)
     if f.memory is not Memory.AUTO:
         return f.memory
@@ -217,15 +223,18 @@ def memory_of(f: FuncPlan, size: ir.Expr) -> Memory:
 
 
 def check_room(f: FuncPlan, size: ir.Expr) -> None:
-    """HbcError unless the Func needs a constant number of bytes that a thread's stack can hold."""
+    """HbcError unless the Func needs a constant number of bytes, where a thread's stack holds it one that
+    it can hold."""
     name = f.func.name
-    where = "on the stack" if f.memory is Memory.STACK else "in registers"
     if not isinstance(size, ir.Const):
+        tiles = f.memory is Memory.AMX_TILE
+        other = "leave `store_in` out" if tiles else "store it on the heap"
         raise error(
-            f"`{name}` cannot be {where}: how many elements it needs is not a constant", f.span,
-            f"compute `{name}` at a loop inside a split with a constant factor, or store it on the "
-            "heap",
+            f"`{name}` cannot be {LIMITED[f.memory]}: how many elements it needs is not a constant", f.span,
+            f"compute `{name}` at a loop inside a split with a constant factor, or {other}",
         )  # fmt: skip
+    if f.memory is Memory.AMX_TILE:
+        return
     needed = int(size.value) * f.func.element.bytes
     if needed > MOST_STACK:
         raise error(

@@ -1,0 +1,14 @@
+size   M, N, K
+input  A: bf16[M, K]
+input  B: bf16[K, N]
+output C: f32[M, N]
+reduce k in K
+acc[i, j]  = 0
+acc[i, j] += f32(A[i, k]) * f32(B[k, j])
+C[i, j]    = acc[i, j]
+schedule tiles for amx {
+    C.tile(i, j, io, jo, ii, ji, 16, 16).vectorize(ii).vectorize(ji)
+    acc.compute_root().store_in(amx_tile).tile(i, j, io, jo, ii, ji, 16, 16).vectorize(ii).vectorize(ji)
+    acc.update.split(k, ko, ki, 32).tile(i, j, io, jo, ii, ji, 16, 16).reorder(io, jo, ko, ii, ji, ki)
+    acc.update.atomic().vectorize(ii).vectorize(ji).vectorize(ki)
+}
