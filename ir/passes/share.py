@@ -113,20 +113,25 @@ class _Names:
         )
 
     def unlet(self, e: ir.Expr) -> tuple[list[_Bind], ir.Expr]:
-        """The `Let`s in `e` as bindings under new names, and what is left of `e`."""
+        """The `Let`s in `e` as bindings under new names, and what is left of `e`. A vector that says where
+        is put in place: of an index, lanes are taken one by one."""
         binds: list[_Bind] = []
 
-        def plain(e: ir.Expr, names: Mapping[str, ir.Expr]) -> ir.Expr:
+        def plain(e: ir.Expr, names: Mapping[str, ir.Expr], where: bool = False) -> ir.Expr:
             match e:
                 case ir.Var(name=name):
                     return names.get(name, e)
                 case ir.Let(name=name, value=v, body=body):
-                    value = plain(v, names)
+                    value = plain(v, names, where)
+                    if where and value.type.lanes > 1:
+                        return plain(body, {**names, name: value}, where)
                     new = ir.Var(self.fresh(name), value.type)
                     binds.append(_Bind(new.name, value))
-                    return plain(body, {**names, name: new})
+                    return plain(body, {**names, name: new}, where)
+                case ir.Load(index=index) if index.type.lanes > 1:
+                    return map_children(e, lambda c: plain(c, names, where or c is index))
                 case _:
-                    return map_children(e, lambda c: plain(c, names))
+                    return map_children(e, lambda c: plain(c, names, where))
 
         return binds, plain(e, {})
 
