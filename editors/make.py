@@ -1,0 +1,148 @@
+"""Writes the files of editors that list the words of the languages, from hbc's own tables:
+
+    python editors/make.py
+
+tests/editor/test_files.py compares them with what this writes.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from hbc.cli.editor.words import words
+
+HERE = Path(__file__).parent
+GRAMMARS = HERE.parent / "frontend"
+NUMBER = r"\b(0x[0-9A-Fa-f]+|[0-9][0-9_]*(\.[0-9]+)?([eE][+-]?[0-9]+)?)\b"
+
+
+def keywords(grammar: str) -> list[str]:
+    """The words of a Lark grammar that are written as they are."""
+    text = (GRAMMARS / grammar).read_text(encoding="utf-8")
+    return sorted(set(re.findall(r'"([a-z_]+)"', text)))
+
+
+def of(*kinds: str) -> list[str]:
+    return sorted(w.name for w in words().values() if w.kind in kinds)
+
+
+def textmate(name: str, scope: str, suffix: str, rules: Mapping[str, str]) -> str:
+    """A TextMate grammar: comments, strings, and a rule for each scope."""
+    patterns = [
+        {"name": f"comment.line.number-sign.{suffix}", "match": "#.*$"},
+        {"name": f"string.quoted.double.{suffix}", "begin": '"', "end": '"|$'},
+        *({"name": f"{scope}.{suffix}", "match": match} for scope, match in rules.items()),
+    ]
+    grammar = {"name": name, "scopeName": scope, "fileTypes": [suffix], "patterns": patterns}
+    return json.dumps(grammar, indent=2) + "\n"
+
+
+def choice(listed: list[str], before: str = r"\b") -> str:
+    return f"{before}({'|'.join(listed)})\\b"
+
+
+def files() -> dict[Path, str]:
+    """By path below this folder."""
+    kernel, sketch = keywords("text/hb.lark"), keywords("sketch/sf.lark")
+    directives, functions, types = of("directive"), of("function"), of("type")
+    return {
+        Path("vscode/syntaxes/hb.tmLanguage.json"): textmate(
+            "hbc kernel", "source.hb", "hb",
+            {
+                "entity.name.function.directive": choice([*directives, "update", "in"], r"(?<=\.)"),
+                "keyword.control": choice(kernel),
+                "storage.type": choice(types),
+                "support.function": choice(functions),
+                "constant.numeric": NUMBER,
+                "keyword.operator": r"\+=|-=|\*=|min=|max=|==|!=|<=|>=|\.\.|[-+*/%&|^~<>=]",
+            },
+        ),
+        Path("vscode/syntaxes/sf.tmLanguage.json"): textmate(
+            "hbc sketch", "source.sf", "sf",
+            {
+                "entity.name.function.hole": r"\?\w+",
+                "keyword.control": choice(sketch),
+                "constant.numeric": NUMBER,
+                "keyword.operator": r"==|[-+*/%\\=]",
+            },
+        ),
+        Path("vim/syntax/hbc.vim"): vim(kernel, directives, functions, types),
+        Path("emacs/hbc-mode.el"): emacs(kernel, directives, functions, types),
+    }  # fmt: skip
+
+
+def vim(kernel: list[str], directives: list[str], functions: list[str], types: list[str]) -> str:
+    either = r"\|".join(directives)
+    return f"""\
+" Vim syntax of hbc kernels, written by editors/make.py.
+if exists("b:current_syntax")
+  finish
+endif
+syntax keyword hbcStatement {" ".join(kernel)}
+syntax keyword hbcFunction {" ".join(functions)}
+syntax keyword hbcType {" ".join(types)}
+syntax match hbcDirective "\\.\\({either}\\)\\>"
+syntax match hbcNumber "\\<\\d\\+\\(\\.\\d\\+\\)\\?\\([eE][+-]\\?\\d\\+\\)\\?\\>"
+syntax match hbcComment "#.*$"
+syntax region hbcString start=+"+ end=+"\\|$+
+highlight default link hbcStatement Statement
+highlight default link hbcFunction Function
+highlight default link hbcType Type
+highlight default link hbcDirective Identifier
+highlight default link hbcNumber Number
+highlight default link hbcComment Comment
+highlight default link hbcString String
+let b:current_syntax = "hbc"
+"""
+
+
+def emacs(kernel: list[str], directives: list[str], functions: list[str], types: list[str]) -> str:
+    def listed(names: list[str]) -> str:
+        return " ".join(f'"{n}"' for n in names)
+
+    return f"""\
+;;; hbc-mode.el --- Kernels of hbc  -*- lexical-binding: t -*-
+;; Written by editors/make.py.
+
+;;; Commentary:
+;; Colours for .hb files; with eglot, everything that `hbc lsp' offers.
+
+;;; Code:
+
+(defconst hbc-font-lock
+  `((,(concat "\\\\." (regexp-opt '({listed(directives)}) 'symbols)) . font-lock-builtin-face)
+    (,(regexp-opt '({listed(kernel)}) 'symbols) . font-lock-keyword-face)
+    (,(regexp-opt '({listed(types)}) 'symbols) . font-lock-type-face)
+    (,(regexp-opt '({listed(functions)}) 'symbols) . font-lock-function-name-face)))
+
+;;;###autoload
+(define-derived-mode hbc-mode prog-mode "hbc"
+  "Major mode for kernels of hbc."
+  (setq-local comment-start "# ")
+  (setq-local comment-start-skip "#+ *")
+  (modify-syntax-entry ?# "<")
+  (modify-syntax-entry ?\\n ">")
+  (setq-local font-lock-defaults '(hbc-font-lock)))
+
+;;;###autoload
+(add-to-list 'auto-mode-alist '("\\\\.hb\\\\'" . hbc-mode))
+
+(with-eval-after-load 'eglot
+  (add-to-list 'eglot-server-programs '(hbc-mode "hbc" "lsp")))
+
+(provide 'hbc-mode)
+;;; hbc-mode.el ends here
+"""
+
+
+def main() -> None:
+    for path, text in files().items():
+        (HERE / path).parent.mkdir(parents=True, exist_ok=True)
+        (HERE / path).write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
