@@ -1,2 +1,2 @@
-"""What an editor asks about a file while it is written, without an editor: names, hovering, completion,
-fixes. `hbc lsp` serves it."""
+"""What an editor asks about a file while it is written: names, hovering, completion, fixes; `hbc lsp`
+serves it."""

@@ -25,7 +25,7 @@ LOADED_LATE = ("egglog", "lark", "ml_dtypes", "numpy", "PIL", "rich")
 MOST_FILES = 20
 """Of a room, its `__init__.py` apart: what one can look over."""
 
-NOT_PACKAGES = {"build", "dist", "docs", "samples", "tests"}
+NOT_PACKAGES = {"build", "dist", "docs", "editors", "samples", "tests"}
 
 
 def python_files(*folders: str) -> list[Path]:
