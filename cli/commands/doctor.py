@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from importlib.util import find_spec
 from typing import TypeVar
 
@@ -45,10 +46,9 @@ def command(as_json: bool) -> None:
 def found() -> Iterator[Found]:
     """A row for each thing; None where it is missing."""
     from hbc.cli.machine import default_target
-    from hbc.codegen.build.cross import emulator
     from hbc.codegen.build.gpu import gpu_facts
     from hbc.codegen.build.toolchain import cross_compilers, find_compiler, has_openmp
-    from hbc.ir.lang.target import ARM
+    from hbc.ir.lang.target import ARM, RISCV
 
     yield "target", f"{default_target().name}, unless a file has a schedule for a better one", ""
     compiler = _tried(find_compiler)
@@ -59,13 +59,15 @@ def found() -> Iterator[Found]:
     )
     able = compiler is not None and has_openmp(compiler)
     yield "OpenMP", "parallel loops have threads" if able else None, "threads of parallel loops"
-    crossing = cross_compilers(ARM)
-    yield (
-        "ARM compiler",
-        str(crossing[0]) if crossing else None,
-        "builds arm_dot code to be verified",
-    )
-    yield "ARM emulator", _tried(lambda: " ".join(emulator(ARM))), "runs arm_dot code: qemu-user"
+    for machine, name, code in ((ARM, "ARM", "arm_dot"), (RISCV, "RISC-V", "rvv")):
+        crossing = cross_compilers(machine)
+        brings = f"builds {code} code to be verified"
+        yield f"{name} compiler", str(crossing[0]) if crossing else None, brings
+        yield (
+            f"{name} emulator",
+            _tried(partial(_emulator, machine)),
+            f"runs {code} code: qemu-user",
+        )
     yield "nvcc", shutil.which("nvcc"), "ptx, cubin and libraries for GPUs: NVIDIA's CUDA toolkit"
     yield (
         "GPU",
@@ -75,6 +77,12 @@ def found() -> Iterator[Found]:
     for module, (package, brings) in MODULES.items():
         there = "installed" if find_spec(module) else None
         yield module, there, f"{brings}: pip install '{package}'"
+
+
+def _emulator(machine: str) -> str:
+    from hbc.codegen.build.cross import emulator
+
+    return " ".join(emulator(machine))
 
 
 def _tried(ask: Callable[[], _X]) -> _X | None:

@@ -10,9 +10,15 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from hbc.ir.ground.diag import Diagnostic, ToolError
-from hbc.ir.lang.target import ARM, X86
+from hbc.ir.lang.target import ARM, RISCV, X86, Target
 
-_EMULATORS = {ARM: "qemu-aarch64"}  # those that know the vector instructions of our targets
+# Those that know the vector instructions of our targets, and a processor that has them all.
+_EMULATORS = {
+    ARM: ("qemu-aarch64", "max"),
+    RISCV: ("qemu-riscv64", "rv64,v=true,vext_spec=v1.0,vlen={bits}"),
+}
+# Of cross compilers, what Debian 12 and Ubuntu 22.04 have does not know RVV 1.0.
+_ONLY_ZIG = (RISCV,)
 _NAMES = {"amd64": X86, "x64": X86, "arm64": ARM}  # as Windows and macOS say it
 
 
@@ -32,9 +38,10 @@ def cross_commands(machine: str) -> list[tuple[str, ...]]:
     installed is left out. clang needs the C library that comes with gcc."""
     triple = f"{machine}-linux-gnu"
     commands: list[tuple[str, ...]] = []
-    if shutil.which(f"{triple}-gcc"):
+    others = machine not in _ONLY_ZIG
+    if others and shutil.which(f"{triple}-gcc"):
         commands.append((f"{triple}-gcc",))
-    if shutil.which("clang") and Path(f"/usr/{triple}/include/stdio.h").exists():
+    if others and shutil.which("clang") and Path(f"/usr/{triple}/include/stdio.h").exists():
         commands.append(("clang", f"--target={triple}"))
     if find_spec("ziglang"):
         commands.append((sys.executable, "-m", "ziglang", "cc", "-target", f"{machine}-linux-musl"))
@@ -43,19 +50,17 @@ def cross_commands(machine: str) -> list[tuple[str, ...]]:
 
 def no_cross_compiler(machine: str) -> ToolError:
     """What to tell a user who has none."""
-    return ToolError(
-        Diagnostic(
-            f"no C compiler for {machine}",
-            hint=f"install gcc-{machine.replace('_', '-')}-linux-gnu, or `pip install 'hbc[zig]'`",
-        )
-    )
+    zig = "`pip install 'hbc[zig]'`"
+    gcc = f"install gcc-{machine.replace('_', '-')}-linux-gnu, or {zig}"
+    hint = zig if machine in _ONLY_ZIG else gcc
+    return ToolError(Diagnostic(f"no C compiler for {machine}", hint=hint))
 
 
 def emulator(machine: str) -> tuple[str, ...]:
     """The command that runs programs of another machine. ToolError names what to install."""
-    name = _EMULATORS.get(machine)
-    if name is None:
+    if machine not in _EMULATORS:
         raise ToolError(Diagnostic(f"this is no {machine} processor"))
+    name, _ = _EMULATORS[machine]
     if shutil.which(name) is None:
         raise ToolError(
             Diagnostic(
@@ -66,6 +71,8 @@ def emulator(machine: str) -> tuple[str, ...]:
     return (name,)
 
 
-def emulated_environment() -> dict[str, str]:
-    """The emulated processor has every feature unless QEMU_CPU, which qemu reads, says otherwise."""
-    return {"QEMU_CPU": os.environ.get("QEMU_CPU", "max")}
+def emulated_environment(target: Target) -> dict[str, str]:
+    """The emulated processor has every feature, and registers no longer than the target's, unless QEMU_CPU,
+    which qemu reads, says otherwise."""
+    _, processor = _EMULATORS[target.machine]
+    return {"QEMU_CPU": os.environ.get("QEMU_CPU", processor.format(bits=target.vector_bits))}

@@ -4,7 +4,7 @@ that serves calls under an emulator (`templates/native_driver.c`)."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from pathlib import Path
 
 from hbc.codegen.build.cross import emulated_environment, emulator, is_foreign
@@ -12,9 +12,10 @@ from hbc.codegen.build.pretended import pretended
 from hbc.codegen.build.processor import softened_features
 from hbc.codegen.build.toolchain import Compiler, build, build_kept, find_compiler, link_program
 from hbc.codegen.c.source import CSource
+from hbc.codegen.rvv.old_qemu import NO_OTHER_VECTORS, for_old_qemu
 from hbc.ir.ground.record import record
 from hbc.ir.host.scratch import scratch_folder
-from hbc.ir.lang.target import Target
+from hbc.ir.lang.target import RISCV, Target
 
 DRIVER = Path(__file__).parents[1] / "templates" / "native_driver.c"
 
@@ -74,8 +75,11 @@ def build_callable(
         return build(source, target, out, compiler=compiler, extra=extra, sanitize=sanitize)
     runner = emulator(target.machine)
     compiler = compiler or find_compiler(target.machine)
+    if target.machine == RISCV:
+        source = replace(source, text=for_old_qemu(source.text))
+        extra = (*extra, *NO_OTHER_VECTORS)
     with scratch_folder(folder) as objects:
         kernel = build(source, target, objects / "kernel.o", "obj", compiler=compiler, extra=extra)
         out = folder / source.name
         link_program(DRIVER, [kernel], out, compiler, source)
-    return Program(out, runner, emulated_environment())
+    return Program(out, runner, emulated_environment(target))

@@ -25,7 +25,7 @@ from hbc.ir.ground.diag import Diagnostic, ToolError
 from hbc.ir.ground.record import record
 from hbc.ir.host import cache_folder as private_cache
 from hbc.ir.host.scratch import scratch_folder
-from hbc.ir.lang.target import ARM, Target
+from hbc.ir.lang.target import X86, Target
 
 Output = Literal["so", "a", "obj"]
 SUFFIX: dict[Output, str] = {"so": ".so", "a": ".a", "obj": ".o"}
@@ -141,7 +141,7 @@ def flags(
     """The options for compiling `source`, without input and output."""
     wanted = dict.fromkeys((*target.flags, *source.flags))
     options = [*FLAGS, *(_target_flag(f, compiler) for f in wanted)]
-    if compiler.kind == "zig" and target.machine != ARM:
+    if compiler.kind == "zig" and target.machine in ("", X86):
         options.insert(len(FLAGS), "-mcpu=baseline")  # zig's default is all that this processor has
     if compiler.kind == "gcc":
         options += GCC_OPTIONS
@@ -155,11 +155,14 @@ def flags(
 
 
 def _target_flag(flag: str, compiler: Compiler) -> str:
-    """zig writes generic+v8_2a where gcc and clang write armv8.2-a."""
-    arm = re.fullmatch(r"-march=armv8(?:\.(\d))?-a(.*)", flag)
-    if compiler.kind != "zig" or arm is None:
+    """zig writes generic+v8_2a where gcc and clang write armv8.2-a, and baseline_rv64+v for rv64gcv."""
+    if compiler.kind != "zig":
         return flag
-    return f"-mcpu=generic+v8{f'_{arm[1]}' if arm[1] else ''}a{arm[2]}"
+    if arm := re.fullmatch(r"-march=armv8(?:\.(\d))?-a(.*)", flag):
+        return f"-mcpu=generic+v8{f'_{arm[1]}' if arm[1] else ''}a{arm[2]}"
+    if riscv := re.fullmatch(r"-march=rv64gcv(\w*)", flag):
+        return f"-mcpu=baseline_rv64+v{riscv[1].replace('_', '+')}"
+    return flag
 
 
 def build(

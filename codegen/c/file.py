@@ -14,6 +14,7 @@ from hbc.codegen.c.source import CSource
 from hbc.codegen.c.stmt import may_fail, statement
 from hbc.codegen.neon.machine import NEON
 from hbc.codegen.plan.tile_plan import plan_tiles
+from hbc.codegen.rvv.machine import rvv
 from hbc.codegen.text.instruction_text import compile_flags
 from hbc.codegen.text.names import Scope, check_kernel_name
 from hbc.codegen.text.prelude import Prelude
@@ -27,12 +28,12 @@ from hbc.ir.ground.diag import error
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.instruction import Feature
 from hbc.ir.lang.kernel import Kernel, Table
-from hbc.ir.lang.target import ARM, TARGETS, X86, Target
+from hbc.ir.lang.target import ARM, RISCV, TARGETS, X86, Target
 from hbc.ir.lang.walk import nodes
 
 _PRINTERS = {
     ("", 0): Printers(declare=declare_scalar), (X86, 256): printers(AVX2), (X86, 512): printers(AVX512),
-    (ARM, 128): printers(NEON),
+    (ARM, 128): printers(NEON), **{(RISCV, bits): printers(rvv(bits)) for bits in (128, 256, 512)},
 }  # fmt: skip
 """By machine and bits of its vectors."""
 

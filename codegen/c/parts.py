@@ -29,6 +29,7 @@ _USES = {
     "cpuid": r"\b__get_cpuid\w*\(",
     "sys/auxv": r"\bgetauxval\(",
     "arm_neon": r"\bv[a-z]\w*_[suf](?:8|16|32|64)\(",
+    "riscv_vector": r"\b__riscv_v",
     "immintrin": r"\b_{1,2}m|\b_(?:bzhi|pdep|cvt)\w*\(",
 }
 # Where alone a header is and is needed.

@@ -19,6 +19,8 @@ from hbc.ir.lang.walk import statements
 
 def with_loops(body: ir.Stmt, unit: Unit) -> ir.Stmt:
     """The body with loops; the unit learns which buffers may be arrays of registers."""
+    if not unit.registers.in_arrays:
+        return body
     lanes: dict[str, int] = {}
     for s in statements(body):
         if not isinstance(s, ir.Allocate) or s.memory not in (Memory.REGISTER, *TILES):

@@ -48,8 +48,9 @@ _HELPER = re.compile(
     r"|mul|neg|odd|repeat|scatter|shl|shr|store|sub|to|word)(_[a-z0-9_]+)?"
     r"_(bool|bf16|[iuf](8|16|32|64))(x\d+)*(_\w+)?$|allocate$|join_\d+x\d+$|widened_mask$"
 )
-# Intrinsics and types of arm_neon.h.
+# Intrinsics and types of arm_neon.h; types of riscv_vector.h.
 _NEON = re.compile(r"v[a-z]\w*_[suf](8|16|32|64)$|(u?int|b?float|poly)\d+(x\d+)*_t$")
+_RVV = re.compile(r"v(u?int|float|bool)\d+(mf?\d+)?_t$")
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*$")
 
 
@@ -59,7 +60,7 @@ def is_reserved(name: str) -> bool:
         name in KEYWORDS
         or name in TAKEN
         or name.startswith(("_", "omp_", "execute_", "ptx_"))
-        or any(p.match(name) for p in (_FLOAT_FUNCTION, _FIXED_WIDTH, _HELPER, _NEON))
+        or any(p.match(name) for p in (_FLOAT_FUNCTION, _FIXED_WIDTH, _HELPER, _NEON, _RVV))
     )
 
 

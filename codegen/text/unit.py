@@ -85,13 +85,15 @@ def _no_register(t: DType, lanes: int, *_: str) -> str:
 class Registers:
     """How a machine's vector registers are spelled, by element type and lanes: the C type, zeros, the
     lanes of the whole register, and the moves of the whole register to and from an array (after
-    which come its name and, to store, the value)."""
+    which come its name and, to store, the value). `in_arrays`: whether C has arrays of the type, which
+    those of unknown size do not allow."""
 
     type: Callable[[DType, int], str]
     zero: Callable[[DType, int], str]
     lanes: Callable[[DType, int], int]
     spill: Callable[[DType, int, str, str], str]
     fill: Callable[[DType, int, str], str]
+    in_arrays: bool = True
 
 
 _NO_REGISTERS = Registers(

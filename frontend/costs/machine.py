@@ -35,9 +35,8 @@ def machine_of(target: Target) -> Machine:
     """The machine that a target stands for."""
     if target.vector_bits == 0:
         return Machine(target.name, PLAIN_BITS, 32, False, False)
-    arm = target.machine == ARM
-    wide = target.vector_bits == 512 or arm
-    return Machine(target.name, target.vector_bits, 32 if wide else 16, True, arm)
+    hoards = target.machine == ARM
+    return Machine(target.name, target.vector_bits, target.vector_registers, True, hoards)
 
 
 def access_cycles(size: float) -> float:

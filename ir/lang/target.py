@@ -7,7 +7,7 @@ from pathlib import Path
 from hbc.ir.ground.record import record
 from hbc.ir.lang.types import Memory
 
-X86, ARM, GPU = "x86_64", "aarch64", "cuda"
+X86, ARM, RISCV, GPU = "x86_64", "aarch64", "riscv64", "cuda"
 
 _TILES = (("amx", Memory.AMX_TILE), ("wmma", Memory.WMMA), ("mma", Memory.MMA))
 
@@ -17,9 +17,9 @@ class Target:
     """`vector_bits` 0 means scalar code. `flags` go to the C compiler, with those of the features that
     the instructions in a kernel need. `needs` are CPU feature names as /proc/cpuinfo spells them:
     what any code for the target may use. `falls_back` names the target whose schedules also serve.
-    `machine`: whose intrinsics and registers, `X86`, `ARM` or `GPU`; "" for any. `instruction_sets` name the
-    `InstructionTarget`s whose instructions may be selected; `isa` are files of the user that describe
-    more."""
+    `machine`: whose intrinsics and registers, `X86`, `ARM`, `RISCV` or `GPU`; "" for any.
+    `instruction_sets` name the `InstructionTarget`s whose instructions may be selected; `isa` are files
+    of the user that describe more."""
 
     name: str
     vector_bits: int
@@ -30,6 +30,7 @@ class Target:
     machine: str = X86
     instruction_sets: tuple[str, ...] = ()
     isa: tuple[Path, ...] = ()
+    vector_registers: int = 32
 
     @property
     def tiles(self) -> tuple[Memory, ...]:
@@ -57,12 +58,15 @@ TARGETS: dict[str, Target] = {
     t.name: t
     for t in (
         Target("c", 0, (), (), None, "portable C11, no intrinsics", ""),
-        Target("avx2", 256, _WITH_AVX2, _AVX2, "c", "C with AVX2, FMA and F16C intrinsics"),
+        Target(
+            "avx2", 256, _WITH_AVX2, _AVX2, "c", "C with AVX2, FMA and F16C intrinsics",
+            vector_registers=16,
+        ),
         Target("avx512", 512, _WITH_AVX512, _AVX512, "avx2", "C with AVX-512 F/BW/DQ/VL intrinsics"),
         Target(
             "avxvnni", 256, _WITH_AVX2, (*_AVX2, "avx_vnni"), "avx2",
             "AVX2 and its dot products of bytes and 16-bit integers",
-            instruction_sets=("avxvnni",),
+            instruction_sets=("avxvnni",), vector_registers=16,
         ),
         Target(
             "avx512vnni", 512, _WITH_AVX512, (*_AVX512, "avx512_vnni"), "avx512",
@@ -83,6 +87,18 @@ TARGETS: dict[str, Target] = {
             "arm_dot", 128, ("-march=armv8-a",), ("asimd", "asimddp"), "c",
             "NEON and its dot products and matrix products",
             machine=ARM, instruction_sets=("arm_dot",),
+        ),
+        *(
+            Target(
+                name, bits, (f"-march=rv64gcv{length}",), ("v",), below,
+                f"RISC-V vectors (RVV 1.0) in registers of at least {bits} bits",
+                machine=RISCV,
+            )
+            for name, bits, length, below in (
+                ("rvv", 128, "", "c"),
+                ("rvv256", 256, "_zvl256b", "rvv"),
+                ("rvv512", 512, "_zvl512b", "rvv256"),
+            )
         ),
         Target(
             "cuda", 128, (), ("cuda",), None, "CUDA for NVIDIA GPUs and their tensor cores",

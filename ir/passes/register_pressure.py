@@ -5,18 +5,16 @@ from __future__ import annotations
 from hbc.ir.ground.diag import Diagnostic, Severity
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.kernel import Kernel
-from hbc.ir.lang.target import ARM, GPU, Target
+from hbc.ir.lang.target import GPU, Target
 from hbc.ir.lang.types import Memory
 from hbc.ir.lang.walk import nodes
-
-_AVX512 = 512  # bits; AVX2 has half as many registers
 
 
 def register_pressure(kernel: Kernel, target: Target) -> list[Diagnostic]:
     """A warning for each buffer in registers that leaves none for anything else."""
     if target.vector_bits == 0 or target.machine == GPU:
         return []
-    have = 32 if target.vector_bits == _AVX512 or target.machine == ARM else 16
+    have = target.vector_registers
     held = (
         n for n in nodes(kernel.body) if isinstance(n, ir.Allocate) and n.memory is Memory.REGISTER
     )

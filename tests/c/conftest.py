@@ -9,14 +9,14 @@ from hbc.cli.main import CALL_DEPTH
 from hbc.cli.runs.emulation import can_emulate
 from hbc.codegen.build import program
 from hbc.codegen.build.processor import SOFT, can_run
-from hbc.ir.lang.target import ARM, TARGETS, X86
+from hbc.ir.lang.target import ARM, RISCV, TARGETS, X86
 
 sys.path.insert(0, str(Path(__file__).parent))
 sys.setrecursionlimit(max(sys.getrecursionlimit(), CALL_DEPTH))  # as hbc itself
 
 GENERAL = [n for n, t in TARGETS.items() if t.machine in ("", X86) and not t.instruction_sets]
 # And one for the vectors of each other machine, which an emulator runs.
-MACHINES = [*GENERAL, *(name for name, t in TARGETS.items() if t.machine == ARM)]
+MACHINES = [*GENERAL, *(name for name, t in TARGETS.items() if t.machine in (ARM, RISCV))]
 # Where a processor has AVX-512, what stands for it elsewhere is tested too.
 BY_FUNCTIONS = "avx512 by functions"
 VECTORS = [name for name in MACHINES if TARGETS[name].vector_bits]

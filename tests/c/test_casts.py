@@ -6,33 +6,15 @@ from itertools import permutations
 from pathlib import Path
 
 import pytest
-from cast_cases import cast
+from cast_cases import all_cases, cast
 from lanes import LANES, QUICK, Case, Read, disagreements
 from values import around_halves, bit_patterns
 
 from hbc.ir.lang.build import const
-from hbc.ir.lang.nodes import Binary, Call, Cast, Expr, MathOp, Op
-from hbc.ir.lang.types import BF16, BOOL, DTYPES, F16, F32, F64, I32, I64, DType
+from hbc.ir.lang.nodes import Binary, Cast, Expr, Op
+from hbc.ir.lang.types import BF16, DTYPES, F16, F32, F64, I32, I64, DType
 
 HALVES = (F16, BF16)
-
-
-def reinterpreted(source: DType, target: DType) -> Case:
-    def value(read: Read) -> Expr:
-        a = read("a", source)
-        return Call(MathOp.REINTERPRET, (a,), target(a.type.lanes))
-
-    return Case(f"{target} bits of {source}", value)
-
-
-def all_cases() -> list[Case]:
-    pairs = list(permutations(DTYPES.values(), 2))
-    bits = [
-        (s, t)
-        for s, t in pairs
-        if s.bits == t.bits and s.is_float != t.is_float and BOOL not in (s, t)
-    ]
-    return [*(cast(s, t) for s, t in pairs), *(reinterpreted(s, t) for s, t in bits)]
 
 
 def test_scalars(target: str, tmp_path: Path) -> None:

@@ -1,0 +1,1 @@
+"""RISC-V's vectors as RVV 1.0 intrinsics: tables for `vector`."""
