@@ -82,6 +82,11 @@ class _Staged:
     ahead: str
     sizes: dict[str, int] = field(default_factory=dict)  # elements of a slot, by buffer
 
+    def _reason(self) -> str:
+        """Why there is a barrier in each iteration."""
+        names = ", ".join(f"`{a.buffer}`" for a in self.body.buffers)
+        return f"copies to {names} have landed; what the last iteration of `{self.loop.var}` read is free"
+
     def whole(self) -> ir.Stmt:
         loop, stages = self.loop, self.loop.marks.stages
         for a in self.body.buffers:
@@ -96,7 +101,7 @@ class _Staged:
         commit: list[ir.Stmt] = [ir.CopyCommit()] if waits else []
         steady = block(
             *([ir.CopyWait(stages - 2)] if waits else []),
-            ir.Barrier(),
+            ir.Barrier(note=self._reason()),
             ir.If(simplify(lt(add(number, stages - 1), loop.extent)), later),
             *commit,
             ir.LetStmt(self.slot, simplify(mod(number, stages)), self._use(ir.Var(self.slot))),

@@ -14,6 +14,7 @@ from hbc.ir.algebra.bounds import constant_bounds
 from hbc.ir.algebra.facts import NOTHING, Facts, Interval
 from hbc.ir.algebra.linear import linear, plus, to_expr
 from hbc.ir.ground.record import record
+from hbc.ir.ground.source import Span
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add
 from hbc.ir.lang.launches import WARP, by_warps, thread_loops
@@ -47,8 +48,9 @@ class ThreadAccess:
     """An access `buffer[index + one of the offsets]`; `index` is None where lanes have no common one.
     The thread's number has the `digits`, of the `weights`; `warp`: all the lanes of a warp access
     together, and the digits count warps. `loops` are those that the thread runs. Accesses are the
-    same when all but their nodes is, of which `key` is the text. `names` are those in the index;
-    `outside` those in it, and in what bounds its loops, that no digit or loop of it binds."""
+    same when all but their nodes and places in the source is, of which `key` is the text. `names` are
+    those in the index; `outside` those in it, and in what bounds its loops, that no digit or loop of
+    it binds."""
 
     node: ir.Load | ir.Store = field(compare=False, repr=False)
     index: ir.Expr | None = field(compare=False)
@@ -57,6 +59,7 @@ class ThreadAccess:
     weights: tuple[int, ...] = field(compare=False)
     warp: bool = field(compare=False)
     loops: tuple[Counted, ...] = field(compare=False)
+    span: Span | None = field(default=None, compare=False, repr=False)
     names: frozenset[str] = field(init=False, compare=False, repr=False)
     outside: frozenset[str] = field(init=False, compare=False, repr=False)
     key: str = field(init=False)
@@ -134,6 +137,7 @@ class _Inside:
     tiles: frozenset[str] = frozenset()
     whole: bool = False  # all lanes of a warp do what stands here
     loops: tuple[Counted, ...] = ()
+    span: Span | None = None
 
 
 def nest_accesses(
@@ -210,7 +214,7 @@ def _statement(s: ir.Stmt, at: _Inside) -> None:
             _statement(body, replace(at, tiles=at.tiles | {buffer}))
         case ir.Store(value=value):
             whole = at.whole or _is_of_warp(s, at.tiles)
-            there = at if whole is at.whole else replace(at, whole=whole)
+            there = replace(at, whole=whole, span=s.span or at.span)
             for e in (s.index, *(() if s.mask is None else (s.mask,)), value):
                 _loads(e, there)
             _note(s, there)
@@ -229,6 +233,7 @@ def _in_loop(s: ir.For, at: _Inside) -> _Inside:
         at,
         values={**at.values, s.var: add(start, ir.Var(s.var))},
         facts=at.facts.with_range(s.var, _interval(most)),
+        span=s.span or at.span,
     )
     if s.kind is ir.LoopKind.LANE:
         digits, weights = (*at.digits, counted), (*at.weights, 1)
@@ -262,4 +267,7 @@ def _note(n: ir.Load | ir.Store, at: _Inside) -> None:
         index = substitute(index, at.values)
         if contains(index, ir.Load, ir.Cast, ir.Call):
             index = None  # it depends on data
-    at.found.append(ThreadAccess(n, index, offsets, at.digits, at.weights, at.whole, at.loops))
+    span = n.span or at.span
+    at.found.append(
+        ThreadAccess(n, index, offsets, at.digits, at.weights, at.whole, at.loops, span)
+    )

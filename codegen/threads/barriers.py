@@ -39,7 +39,7 @@ def _outside(s: ir.Stmt, strides: frozenset[str], tile: tuple[str, ...] | None) 
     walk = Walk.of(s, strides)
     body = s.body
     if walk.tracked:
-        body = _complete(walk, body, tile)
+        body = walk.explained(_complete(walk, body, tile))
         body = weakened(body, walk.may_weaken, lambda b: _complete(walk, b, tile))
     return s if body is s.body else replace(s, body=body)
 

@@ -127,6 +127,16 @@ class Conflicts:
         """The barrier that is needed before the accesses `now`. `facts` are of names around them. None
         ends a copy that has not landed."""
         needed = Level.NONE
+        for _, _, level in self.pairs(waiting, now, facts):
+            if level is Level.BLOCK:
+                return level
+            needed = max(needed, level)
+        return needed
+
+    def pairs(
+        self, waiting: Iterable[Pending], now: Iterable[ThreadAccess], facts: Facts
+    ) -> Iterator[tuple[Pending, ThreadAccess, Level]]:
+        """Each access that waits with each of `now` that it conflicts with, and who must wait."""
         later = list(now)
         for p in (p for p in waiting if p.landed):
             for a in later:
@@ -135,10 +145,8 @@ class Conflicts:
                     level = self.known.get(key)
                     if level is None:
                         level = self.known[key] = self._between(p, a, facts)
-                    if level is Level.BLOCK:
-                        return level
-                    needed = max(needed, Level.NONE if p.synced else level)
-        return needed
+                    if level is Level.BLOCK or (level is Level.WARP and not p.synced):
+                        yield p, a, level
 
     def _elements(self, a: ThreadAccess) -> Elements | None:
         if a not in self.found:

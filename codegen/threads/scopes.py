@@ -63,7 +63,7 @@ def _with_scope(s: ir.Stmt, numbers: Collection[int], scope: ir.BarrierScope) ->
         nonlocal count
         if isinstance(s, ir.Barrier):
             count += 1
-            return ir.Barrier(scope) if count in numbers else s
+            return replace(s, scope=scope) if count in numbers else s
         return (
             s if isinstance(s, ir.For) and s.kind in THREADS else map_stmt(s, lambda e: e, change)
         )

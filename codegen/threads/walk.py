@@ -17,15 +17,28 @@ from hbc.codegen.threads.access import (
 from hbc.codegen.threads.conflicts import Conflicts, Level, Pending
 from hbc.codegen.threads.loops import Loops, Waiting
 from hbc.codegen.threads.places import Place
+from hbc.codegen.threads.reasons import reasons
 from hbc.codegen.threads.scopes import barrier_count, common_first
 from hbc.ir.algebra.bounds import constant_bounds
+from hbc.ir.ground.record import record
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add
 from hbc.ir.lang.launches import THREADS, WARP, by_warps, thread_count, thread_loops
 from hbc.ir.lang.types import TILES, Memory
-from hbc.ir.lang.walk import block, children, nodes, statements, substitute
+from hbc.ir.lang.walk import block, children, map_stmt, nodes, statements, substitute
 
 _Key = tuple[int, int]  # of a statement and a place, by identity
+
+
+@record
+class Made:
+    """A barrier that was put in, who had to wait, and what decided it."""
+
+    barrier: ir.Barrier
+    level: Level
+    waiting: Waiting
+    accesses: list[ThreadAccess]
+    at: Place
 
 
 @dataclass(slots=True)
@@ -48,7 +61,7 @@ class Walk:
     alone: dict[
         tuple[int, int, frozenset[Pending]], tuple[ir.For, Place, tuple[ir.Stmt, Waiting]]
     ] = field(default_factory=dict)
-    made: dict[int, tuple[ir.Barrier, Level]] = field(default_factory=dict)  # and who had to wait
+    made: dict[int, Made] = field(default_factory=dict)
 
     @staticmethod
     def of(nest: ir.For, strides: frozenset[str]) -> Walk:
@@ -65,8 +78,21 @@ class Walk:
     def may_weaken(self, barrier: ir.Barrier) -> bool:
         """Whether a warp's barrier may do in place of this one: not where it was put between threads
         of different warps."""
-        _, level = self.made.get(id(barrier), (barrier, Level.WARP))
-        return barrier.scope is not ir.BarrierScope.WARP and level is not Level.BLOCK
+        made = self.made.get(id(barrier))
+        weak = made is None or made.level is not Level.BLOCK
+        return barrier.scope is not ir.BarrierScope.WARP and weak
+
+    def explained(self, s: ir.Stmt) -> ir.Stmt:
+        """The statement, whose barriers say why they stand."""
+        if not isinstance(s, ir.Barrier):
+            return map_stmt(s, lambda e: e, self.explained)
+        made = self.made.get(id(s))
+        if made is None or s.note:
+            return s
+        note = reasons(self.conflicts.pairs(made.waiting, made.accesses, made.at.facts))
+        new = replace(s, note=note)
+        self.made[id(new)] = replace(made, barrier=new)
+        return new
 
     def stmt(self, s: ir.Stmt, waiting: Waiting, at: Place) -> tuple[ir.Stmt, Waiting]:
         """The statement with barriers, and the accesses since the last one behind it."""
@@ -199,7 +225,7 @@ class Walk:
             place = place.loop(x)
             values[x.var] = add(substitute(x.start, at.values), ir.Var(x.var))
         met = self.tracked - _only_from_tiles(s, self.tiles)
-        warp = _InWarp(met, self.tiles, ir.BarrierScope.WARP, self.conflicts)
+        warp = _InWarp(met, self.tiles, ir.BarrierScope.WARP, self.conflicts, made=self.made)
         new, _ = warp.stmt(body, {}, Place(place.facts, values))
         return s if new is body else _around(loops, new)
 
@@ -230,7 +256,7 @@ class Walk:
         if level is Level.NONE:
             return None
         made = ir.Barrier(self.scope)
-        self.made[id(made)] = made, level
+        self.made[id(made)] = Made(made, level, waiting, accesses, at)
         return made
 
     def _passed(self, waiting: Waiting, scope: ir.BarrierScope) -> Waiting:

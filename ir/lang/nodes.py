@@ -430,9 +430,10 @@ class Assert:
 @record
 class Barrier:
     """The threads of a GPU's block, or of each warp, wait here for one another, and see what the others
-    stored before. It stands between loops over threads, never inside one."""
+    stored before. It stands between loops over threads, never inside one. `note` says why."""
 
     scope: BarrierScope = BarrierScope.BLOCK
+    note: str = field(default="", compare=False)
 
 
 @record

@@ -90,7 +90,7 @@ def _statement(c: Cursor) -> ir.Stmt:
         then = _body(c)
         return ir.If(condition, then, _body(c) if c.accept("else") else None)
     if c.accept("barrier"):
-        return ir.Barrier(ir.BarrierScope(c.name()))
+        return ir.Barrier(ir.BarrierScope(c.name()), _note(c))
     if c.accept("assert"):
         condition = expression(c)
         c.expect(",")

@@ -136,8 +136,8 @@ def _lines(s: ir.Stmt, depth: int) -> list[str]:
         case ir.Comment(text=text):
             escaped = text.replace("\\", "\\\\").replace("\n", "\\n")
             return [f"{pad}# {escaped}"]
-        case ir.Barrier(scope=scope):
-            return [f"{pad}barrier {scope}"]
+        case ir.Barrier(scope=scope, note=note):
+            return [f"{pad}barrier {scope}{_note(note)}"]
         case ir.CopyCommit():
             return [f"{pad}copies commit"]
         case ir.CopyWait(most=most):

@@ -34,7 +34,7 @@ from hbc.ir.lang.nodes import (
     const_index,
 )
 from hbc.ir.lang.types import CONDITION, INDEX, Memory
-from hbc.ir.lang.walk import nodes
+from hbc.ir.lang.walk import map_stmt, nodes
 
 Env = Mapping[str, int]
 _BLOCK, _WARP = BarrierScope.BLOCK, BarrierScope.WARP
@@ -311,3 +311,17 @@ _OPERATIONS = {
     Op.GT: lambda a, b: a > b, Op.GE: lambda a, b: a >= b, Op.EQ: lambda a, b: a == b,
     Op.NE: lambda a, b: a != b, Op.AND: lambda a, b: a & b, Op.OR: lambda a, b: a | b,
 }  # fmt: skip
+
+
+def changed_barrier(kernel: Kernel, number: int, new: Stmt) -> Kernel:
+    """The kernel with another statement in place of a barrier."""
+    count = -1
+
+    def change(s: Stmt) -> Stmt:
+        nonlocal count
+        if isinstance(s, Barrier):
+            count += 1
+            return new if count == number else s
+        return map_stmt(s, lambda e: e, change)
+
+    return replace(kernel, body=change(kernel.body))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from block_runs import races
+from block_runs import changed_barrier, races
 from gpu_kernels import SIZES, lowered, schedules
 
 from hbc.codegen.threads.barriers import barriers
@@ -102,19 +102,5 @@ def later(kernel: Kernel, wait: CopyWait) -> Kernel:
 
     def change(s: Stmt) -> Stmt:
         return CopyWait(s.most + 1) if s == wait else map_stmt(s, lambda e: e, change)
-
-    return replace(kernel, body=change(kernel.body))
-
-
-def changed_barrier(kernel: Kernel, number: int, new: Stmt) -> Kernel:
-    """The kernel with another statement in place of a barrier."""
-    count = -1
-
-    def change(s: Stmt) -> Stmt:
-        nonlocal count
-        if isinstance(s, Barrier):
-            count += 1
-            return new if count == number else s
-        return map_stmt(s, lambda e: e, change)
 
     return replace(kernel, body=change(kernel.body))

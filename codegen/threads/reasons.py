@@ -1,0 +1,37 @@
+"""Why a barrier stands: which accesses before it conflict with which behind it, in words.
+
+`s` stored in line 14, then read in line 16 by another warp
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from hbc.codegen.threads.access import ThreadAccess
+from hbc.codegen.threads.conflicts import MANY, Level, Pending
+
+_BY = {Level.WARP: "another lane", Level.BLOCK: "another warp"}
+
+
+def reasons(pairs: Iterable[tuple[Pending, ThreadAccess, Level]]) -> str:
+    """One for each two places in the source and each distance in time."""
+    return "; ".join(dict.fromkeys(_reason(*pair) for pair in pairs))
+
+
+def _reason(p: Pending, a: ThreadAccess, level: Level) -> str:
+    return f"`{a.buffer}` {_done(p.access)}{_ago(p)}, then {_done(a)} by {_BY[level]}"
+
+
+def _done(a: ThreadAccess) -> str:
+    what = "updated" if a.atomic is not None else "stored" if a.stores else "read"
+    return what if a.span is None else f"{what} in line {a.span.line}"
+
+
+def _ago(p: Pending) -> str:
+    """In which iterations of the loops around both."""
+    times = [f"{_times(count)} iteration of `{name}`" for name, count in p.back]
+    return f" in {' and '.join(times)}" if times else ""
+
+
+def _times(count: int) -> str:
+    return "an earlier" if count == MANY else "the last" if count == 1 else f"the {count}th last"
