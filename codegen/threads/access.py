@@ -261,8 +261,8 @@ def _is_of_warp(s: ir.Store, tiles: frozenset[str]) -> bool:
 def _note(n: ir.Load | ir.Store, at: _Inside) -> None:
     if n.buffer not in at.wanted:
         return
-    known = lane_offsets(n.index)
-    index, offsets = (None, (0,)) if known is None else known
+    lanes = lane_offsets(n.index)
+    index, offsets = (None, (0,)) if lanes is None else lanes
     if index is not None:
         index = substitute(index, at.values)
         if contains(index, ir.Load, ir.Cast, ir.Call):

@@ -82,10 +82,10 @@ def _own(a: ThreadAccess) -> frozenset[str]:
 
 def _values(name: str, facts: Facts) -> range | None:
     """All values of a name that has few."""
-    known = facts.ranges[name]
-    if not isinstance(known.lo, ir.Const) or not isinstance(known.hi, ir.Const):
+    interval = facts.ranges[name]
+    if not isinstance(interval.lo, ir.Const) or not isinstance(interval.hi, ir.Const):
         return None
-    values = range(int(known.lo.value), int(known.hi.value) + 1)
+    values = range(int(interval.lo.value), int(interval.hi.value) + 1)
     return values if len(values) <= MOST_CASES else None
 
 

@@ -35,7 +35,7 @@ MANY_COMMITS = 32  # more groups than any wait leaves under way
 _BACK = "iterations back"  # not a name that a program can have
 
 
-class Level(IntEnum):
+class SyncScope(IntEnum):
     """Who must wait for whom."""
 
     NONE = 0
@@ -44,7 +44,7 @@ class Level(IntEnum):
 
 
 @record
-class Pending:
+class UnsyncedAccess:
     """An access since the last barrier of the block. `synced`: a barrier of its warp came after it.
     `back`: by loop around both, how many iterations ago it was, or MANY. `commits`: of an asynchronous
     copy that has not been waited for, how many there were since; barriers do not end it."""
@@ -55,22 +55,24 @@ class Pending:
     commits: int = LANDED
 
     @staticmethod
-    def of(access: ThreadAccess) -> Pending:
-        return Pending(access, commits=0 if access.asynchronous else LANDED)
+    def of(access: ThreadAccess) -> UnsyncedAccess:
+        return UnsyncedAccess(access, commits=0 if access.asynchronous else LANDED)
 
     @property
     def landed(self) -> bool:
         return self.commits == LANDED
 
-    def committed(self) -> Pending:
+    def committed(self) -> UnsyncedAccess:
         """As seen from behind the end of a group."""
         return self if self.landed else replace(self, commits=min(self.commits + 1, MANY_COMMITS))
 
-    def waited(self, most: int) -> Pending:
+    def waited(self, most: int) -> UnsyncedAccess:
         """As seen from behind a wait for all groups but for so many."""
         return replace(self, commits=LANDED) if self.commits > most else self
 
-    def next_iterations(self, name: str, extent: int | None, lasts: bool) -> Iterator[Pending]:
+    def next_iterations(
+        self, name: str, extent: int | None, lasts: bool
+    ) -> Iterator[UnsyncedAccess]:
         """As seen from the next iteration of a loop, or from all later ones where it `lasts`; nothing
         where there are none so far on. Iterations are told apart where the access depends on them."""
         if name not in self.access.outside:
@@ -88,20 +90,20 @@ class Pending:
             if count == MOST_COUNTED:
                 count = MANY
             back = tuple(sorted((*others, (name, count))))
-            yield Pending(self.access, self.synced, back, self.commits)
+            yield UnsyncedAccess(self.access, self.synced, back, self.commits)
             if not lasts:
                 return
 
-    def after_loop(self, loop: Counted) -> Pending:
+    def after_loop(self, loop: Counted) -> UnsyncedAccess:
         """As seen from behind a loop: it was in any of its iterations."""
         back = tuple(x for x in self.back if x[0] != loop.name)
-        return Pending(self.access.after_loop(loop), self.synced, back, self.commits)
+        return UnsyncedAccess(self.access.after_loop(loop), self.synced, back, self.commits)
 
-    def without_name(self, name: str) -> Pending:
+    def without_name(self, name: str) -> UnsyncedAccess:
         """As seen from where a name has no meaning, or another."""
         if name not in self.access.outside:
             return self
-        return Pending(self.access.without_name(name), self.synced, self.back, self.commits)
+        return UnsyncedAccess(self.access.without_name(name), self.synced, self.back, self.commits)
 
 
 def _matter(one: ThreadAccess, other: ThreadAccess) -> bool:
@@ -117,25 +119,27 @@ class Conflicts:
 
     strides: frozenset[str] = frozenset()
     found: dict[ThreadAccess, Elements | None] = field(default_factory=dict)
-    known: dict[tuple[object, ...], Level] = field(default_factory=dict)
+    known: dict[tuple[object, ...], SyncScope] = field(default_factory=dict)
     rows: Rows = field(init=False)
 
     def __post_init__(self) -> None:
         self.rows = Rows(self.strides)
 
-    def level(self, waiting: Iterable[Pending], now: Iterable[ThreadAccess], facts: Facts) -> Level:
+    def level(
+        self, waiting: Iterable[UnsyncedAccess], now: Iterable[ThreadAccess], facts: Facts
+    ) -> SyncScope:
         """The barrier that is needed before the accesses `now`. `facts` are of names around them. None
         ends a copy that has not landed."""
-        needed = Level.NONE
+        needed = SyncScope.NONE
         for _, _, level in self.pairs(waiting, now, facts):
-            if level is Level.BLOCK:
+            if level is SyncScope.BLOCK:
                 return level
             needed = max(needed, level)
         return needed
 
     def pairs(
-        self, waiting: Iterable[Pending], now: Iterable[ThreadAccess], facts: Facts
-    ) -> Iterator[tuple[Pending, ThreadAccess, Level]]:
+        self, waiting: Iterable[UnsyncedAccess], now: Iterable[ThreadAccess], facts: Facts
+    ) -> Iterator[tuple[UnsyncedAccess, ThreadAccess, SyncScope]]:
         """Each access that waits with each of `now` that it conflicts with, and who must wait."""
         later = list(now)
         for p in (p for p in waiting if p.landed):
@@ -145,7 +149,7 @@ class Conflicts:
                     level = self.known.get(key)
                     if level is None:
                         level = self.known[key] = self._between(p, a, facts)
-                    if level is Level.BLOCK or (level is Level.WARP and not p.synced):
+                    if level is SyncScope.BLOCK or (level is SyncScope.WARP and not p.synced):
                         yield p, a, level
 
     def _elements(self, a: ThreadAccess) -> Elements | None:
@@ -153,49 +157,49 @@ class Conflicts:
             self.found[a] = elements(a)
         return self.found[a]
 
-    def _between(self, p: Pending, a: ThreadAccess, facts: Facts) -> Level:
+    def _between(self, p: UnsyncedAccess, a: ThreadAccess, facts: Facts) -> SyncScope:
         level = self._of_elements(p, p.access, a, facts)
         if level is None:
             level = self._of_rows(p, a, facts)
-        if level is Level.NONE or not (is_mixed(p.access) or is_mixed(a)):
+        if level is SyncScope.NONE or not (is_mixed(p.access) or is_mixed(a)):
             return level
         numbers = as_numbers(p.access, a, [name for name, _ in p.back])
         proved = None if numbers is None else self._of_elements(p, *numbers, facts)
         return min(level, self._of_cases(p, a, facts) if proved is None else proved)
 
-    def _of_rows(self, p: Pending, a: ThreadAccess, facts: Facts) -> Level:
+    def _of_rows(self, p: UnsyncedAccess, a: ThreadAccess, facts: Facts) -> SyncScope:
         rows = with_numbers(p.access, a, self.rows)
         level = None if rows is None else self._of_elements(p, *rows, facts)
-        if level is Level.NONE or _is_apart(p, a, facts):  # which takes longer
-            return Level.NONE
-        return Level.BLOCK if level is None else level
+        if level is SyncScope.NONE or _is_apart(p, a, facts):  # which takes longer
+            return SyncScope.NONE
+        return SyncScope.BLOCK if level is None else level
 
-    def _of_cases(self, p: Pending, a: ThreadAccess, facts: Facts) -> Level:
+    def _of_cases(self, p: UnsyncedAccess, a: ThreadAccess, facts: Facts) -> SyncScope:
         back = dict(p.back)
         pairs = None if MANY in back.values() else cases(p.access, a, back, facts)
         if pairs is None:
-            return Level.BLOCK
-        level = Level.NONE
+            return SyncScope.BLOCK
+        level = SyncScope.NONE
         for one, other in pairs:
-            of_case = self._of_elements(Pending(one), one, other, facts)
-            if of_case is None or of_case is Level.BLOCK:
-                return Level.BLOCK
+            of_case = self._of_elements(UnsyncedAccess(one), one, other, facts)
+            if of_case is None or of_case is SyncScope.BLOCK:
+                return SyncScope.BLOCK
             level = max(level, of_case)
         return level
 
     def _of_elements(
-        self, p: Pending, earlier: ThreadAccess, a: ThreadAccess, facts: Facts
-    ) -> Level | None:
+        self, p: UnsyncedAccess, earlier: ThreadAccess, a: ThreadAccess, facts: Facts
+    ) -> SyncScope | None:
         """What the elements of two accesses ask for; None where these cannot be told. `p`: when the
         earlier one was."""
         one, other = self._elements(earlier), self._elements(a)
         shifts = None if one is None or other is None else self._shifts(p, one, other, facts)
         if one is None or other is None or shifts is None:
             return None
-        return max((_overlap(one, other, x) for x in shifts), default=Level.NONE)
+        return max((_overlap(one, other, x) for x in shifts), default=SyncScope.NONE)
 
     def _shifts(
-        self, p: Pending, one: Elements, other: Elements, facts: Facts
+        self, p: UnsyncedAccess, one: Elements, other: Elements, facts: Facts
     ) -> Iterable[int] | None:
         """How far the elements of an earlier access may lie from where they were enumerated, as seen
         from the later one: base - base. None where that may be anything."""
@@ -244,7 +248,7 @@ def _most_back(name: str, facts: Facts, unknown: int) -> int:
     return unknown if most is None else most
 
 
-def _is_apart(p: Pending, a: ThreadAccess, around: Facts) -> bool:
+def _is_apart(p: UnsyncedAccess, a: ThreadAccess, around: Facts) -> bool:
     """Whether all that one touches lies before all that the other does, which may depend on sizes."""
     if p.access.index is None or a.index is None or p.back:
         return False
@@ -283,17 +287,17 @@ def _earlier(base: Linear, name: str, iterations: ir.Expr) -> Linear:
     return linear(substitute(to_expr(base), {name: sub(ir.Var(name), iterations)}))
 
 
-def _overlap(one: Elements, other: Elements, shift: int) -> Level:
+def _overlap(one: Elements, other: Elements, shift: int) -> SyncScope:
     """What the elements that both touch ask for, the first moved by so many."""
     start = max(one.first + shift, other.first)
     end = min(one.first + shift + len(one.low), other.first + len(other.low))
     if start >= end:
-        return Level.NONE
+        return SyncScope.NONE
     a = slice(start - one.first - shift, end - one.first - shift)
     b = slice(start - other.first, end - other.first)
     both = (one.low[a] < NOBODY) & (other.low[b] < NOBODY)
     low = np.minimum(one.low[a], other.low[b])[both]
     high = np.maximum(one.high[a], other.high[b])[both]
     if (low // WARP != high // WARP).any():
-        return Level.BLOCK
-    return Level.WARP if (low != high).any() else Level.NONE
+        return SyncScope.BLOCK
+    return SyncScope.WARP if (low != high).any() else SyncScope.NONE

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from hbc.codegen.threads.conflicts import Pending
+from hbc.codegen.threads.conflicts import UnsyncedAccess
 from hbc.codegen.threads.places import Place
 from hbc.ir.lang import nodes as ir
 
 MOST_ROUNDS = 4  # then whatever was found in any of them is assumed
 
-Waiting = dict[Pending, None]
+Waiting = dict[UnsyncedAccess, None]
 Visit = Callable[[Waiting], tuple[ir.Stmt, Waiting]]
 
 
@@ -60,7 +60,7 @@ class Loops:
 
 def _again(
     name: str, most: int | None, waiting: Waiting, entry: Waiting, left: Waiting
-) -> Iterator[Pending]:
+) -> Iterator[UnsyncedAccess]:
     """What waits from earlier iterations alone, as seen from the next one."""
     for p in left:
         lasts = p in entry and p not in waiting

@@ -44,17 +44,17 @@ class Place:
 
     def _let(self, name: str, value: ir.Expr) -> Place:
         """Sums are put in place; other values keep their name, of which the range is known."""
-        known = substitute(value, self.values)
+        substituted = substitute(value, self.values)
         if value.type != INDEX or contains(value, ir.Load):
             return self
-        if all(_counts(atom) for atom, _ in linear(known).terms):
-            return Place(self.facts, {**self.values, name: known})
-        return Place(self.facts.with_range(name, Interval(known, known)), self.values)
+        if all(_counts(atom) for atom, _ in linear(substituted).terms):
+            return Place(self.facts, {**self.values, name: substituted})
+        return Place(self.facts.with_range(name, Interval(substituted, substituted)), self.values)
 
     def _loop(self, s: ir.For) -> Place:
         start, extent = substitute(s.start, self.values), substitute(s.extent, self.values)
-        known = Interval(start, simplify(sub(add(start, extent), 1)))
-        return Place(self.facts.with_range(s.var, known), self.values)
+        interval = Interval(start, simplify(sub(add(start, extent), 1)))
+        return Place(self.facts.with_range(s.var, interval), self.values)
 
 
 def _counts(atom: ir.Expr) -> bool:

@@ -8,17 +8,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from hbc.codegen.threads.access import ThreadAccess
-from hbc.codegen.threads.conflicts import MANY, Level, Pending
+from hbc.codegen.threads.conflicts import MANY, SyncScope, UnsyncedAccess
 
-_BY = {Level.WARP: "another lane", Level.BLOCK: "another warp"}
+_BY = {SyncScope.WARP: "another lane", SyncScope.BLOCK: "another warp"}
 
 
-def reasons(pairs: Iterable[tuple[Pending, ThreadAccess, Level]]) -> str:
+def reasons(pairs: Iterable[tuple[UnsyncedAccess, ThreadAccess, SyncScope]]) -> str:
     """One for each two places in the source and each distance in time."""
     return "; ".join(dict.fromkeys(_reason(*pair) for pair in pairs))
 
 
-def _reason(p: Pending, a: ThreadAccess, level: Level) -> str:
+def _reason(p: UnsyncedAccess, a: ThreadAccess, level: SyncScope) -> str:
     return f"`{a.buffer}` {_done(p.access)}{_ago(p)}, then {_done(a)} by {_BY[level]}"
 
 
@@ -27,7 +27,7 @@ def _done(a: ThreadAccess) -> str:
     return what if a.span is None else f"{what} in line {a.span.line}"
 
 
-def _ago(p: Pending) -> str:
+def _ago(p: UnsyncedAccess) -> str:
     """In which iterations of the loops around both."""
     times = [f"{_times(count)} iteration of `{name}`" for name, count in p.back]
     return f" in {' and '.join(times)}" if times else ""

@@ -14,7 +14,7 @@ from hbc.codegen.threads.access import (
     uniform_accesses,
     warp_accesses,
 )
-from hbc.codegen.threads.conflicts import Conflicts, Level, Pending
+from hbc.codegen.threads.conflicts import Conflicts, SyncScope, UnsyncedAccess
 from hbc.codegen.threads.loops import Loops, Waiting
 from hbc.codegen.threads.places import Place
 from hbc.codegen.threads.reasons import reasons
@@ -35,7 +35,7 @@ class Made:
     """A barrier that was put in, who had to wait, and what decided it."""
 
     barrier: ir.Barrier
-    level: Level
+    level: SyncScope
     waiting: Waiting
     accesses: list[ThreadAccess]
     at: Place
@@ -59,7 +59,7 @@ class Walk:
     )  # with the barriers of warps
     inside: dict[_Key, tuple[ir.For, Place, list[ThreadAccess]]] = field(default_factory=dict)
     alone: dict[
-        tuple[int, int, frozenset[Pending]], tuple[ir.For, Place, tuple[ir.Stmt, Waiting]]
+        tuple[int, int, frozenset[UnsyncedAccess]], tuple[ir.For, Place, tuple[ir.Stmt, Waiting]]
     ] = field(default_factory=dict)
     made: dict[int, Made] = field(default_factory=dict)
 
@@ -79,7 +79,7 @@ class Walk:
         """Whether a warp's barrier may do in place of this one: not where it was put between threads
         of different warps."""
         made = self.made.get(id(barrier))
-        weak = made is None or made.level is not Level.BLOCK
+        weak = made is None or made.level is not SyncScope.BLOCK
         return barrier.scope is not ir.BarrierScope.WARP and weak
 
     def explained(self, s: ir.Stmt) -> ir.Stmt:
@@ -104,7 +104,7 @@ class Walk:
             case ir.Barrier(scope=scope):
                 return s, self._passed(waiting, scope)
             case ir.CopyCommit():
-                return s, _each(waiting, Pending.committed)
+                return s, _each(waiting, UnsyncedAccess.committed)
             case ir.CopyWait(most=most):
                 return s, _each(waiting, lambda p: p.waited(most))
             case ir.Block(body=body):
@@ -246,14 +246,14 @@ class Walk:
         if not accesses:
             return None, waiting
         made = self._needed(accesses, waiting, at)
-        new = dict.fromkeys(Pending.of(a) for a in accesses)
+        new = dict.fromkeys(UnsyncedAccess.of(a) for a in accesses)
         return made, {**(waiting if made is None else self._passed(waiting, self.scope)), **new}
 
     def _needed(
         self, accesses: list[ThreadAccess], waiting: Waiting, at: Place
     ) -> ir.Barrier | None:
         level = self.conflicts.level(waiting, accesses, at.facts)
-        if level is Level.NONE:
+        if level is SyncScope.NONE:
             return None
         made = ir.Barrier(self.scope)
         self.made[id(made)] = Made(made, level, waiting, accesses, at)
@@ -307,7 +307,7 @@ def _around(loops: Sequence[ir.For], body: ir.Stmt) -> ir.For:
     return inner
 
 
-def _each(waiting: Waiting, seen: Callable[[Pending], Pending]) -> Waiting:
+def _each(waiting: Waiting, seen: Callable[[UnsyncedAccess], UnsyncedAccess]) -> Waiting:
     return dict.fromkeys(seen(p) for p in waiting)
 
 

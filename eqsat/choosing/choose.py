@@ -128,13 +128,13 @@ def searched(
     for d in s.outputs:
         of.bit(d)
     root = encode(s.value, of)
-    known = [f"(Dead {encode(c, of)})" for c in s.dead]
-    known += [f"(Zero {encode(c, of)} {encode(x, of)})" for c, x in s.zeros]
-    known += [f"(Local {encode(x, of)})" for x in s.local]
+    dead = [f"(Dead {encode(c, of)})" for c in s.dead]
+    dead += [f"(Zero {encode(c, of)} {encode(x, of)})" for c, x in s.zeros]
+    dead += [f"(Local {encode(x, of)})" for x in s.local]
     sliding = windows(s.outputs, of)
     needed = [("application", bool(sliding)), ("masks", has_mask(s.value))]
     rules = tuple(rules for rules, may_match in needed if may_match)
-    facts = dict.fromkeys([*known, *sliding, f"(let $root {root})", *of.facts])
+    facts = dict.fromkeys([*dead, *sliding, f"(let $root {root})", *of.facts])
     text = "\n".join(facts)
     return Search(graphs, graphs.together(instructions), rules, text, stack), of
 
@@ -231,17 +231,17 @@ def _in_order(
             kind = kinds[id(c)] = numbers.setdefault(key, len(numbers))
         alike.setdefault((id(plan), kind), []).append(n)
     bounds = sorted((least(*options[ns[0]], loads), ns[0], ns) for ns in alike.values())
-    known: list[tuple[Cost, int, Plan]] = []
+    queue: list[tuple[Cost, int, Plan]] = []
     for bound, _, ns in bounds:
-        while known and known[0][0][0] < bound:
-            found, m, final = heappop(known)
+        while queue and queue[0][0][0] < bound:
+            found, m, final = heappop(queue)
             yield found, options[m][1], final
         for n in ns:
             plan, c = options[n]
             total, final = cost(c, plan, s, loads)
-            heappush(known, (total, n, final))
-    while known:
-        found, m, final = heappop(known)
+            heappush(queue, (total, n, final))
+    while queue:
+        found, m, final = heappop(queue)
         yield found, options[m][1], final
 
 
@@ -267,7 +267,7 @@ def candidates(
     """The rows for the instructions as candidates: one of two that differ in the order of factors,
     where this is all one."""
     either: dict[object, bool | None] = {}  # None: of other instructions
-    known = set[Hashable]()
+    seen = set[Hashable]()
     # Those that begin with something first: of equals they are chosen.
     for types, whole, c, mask, a, b in sorted(
         answers.candidates, key=lambda row: row[2] == NOTHING
@@ -279,8 +279,8 @@ def candidates(
             continue
         first, second = sorted((id(a), id(b))) if either[types] else (id(a), id(b))
         key = types, id(whole), id(c), mask, first, second  # a term is one object
-        if key not in known:
-            known.add(key)
+        if key not in seen:
+            seen.add(key)
             yield _candidate(of, types, whole, c, mask, a, b)
 
 
@@ -309,10 +309,10 @@ def _plans(
     if not (along[0] | along[1]) <= {*s.outputs, *c.dims}:
         return []  # a sum inside of another
     table = Contraction(s.outputs, c.dims, *along)
-    known = tables.setdefault(table, {})
-    if c.types not in known:
-        known[c.types] = list(_plans_of(table, c.types, instructions))
-    return known[c.types]
+    by_instruction = tables.setdefault(table, {})
+    if c.types not in by_instruction:
+        by_instruction[c.types] = list(_plans_of(table, c.types, instructions))
+    return by_instruction[c.types]
 
 
 def _plans_of(
@@ -379,10 +379,10 @@ def cost(c: Candidate, plan: Plan, s: Statement, loads: Loads) -> tuple[Cost, Pl
     if key not in loads.costs:
         loads.costs[key] = _cost_of_operands(c, plan, loads)
     (total, packing), final = loads.costs[key]
-    direct, way = loads.is_direct(s.dest, plan), moves(c, s)
+    direct, moved = loads.is_direct(s.dest, plan), moves(c, s)
     outputs = prod(p.extent for p in plan.outer if not p.dim.reduced)
-    each, ways = (LOAD, way) if direct else (SCATTER, max(way, 2))
-    return (total + each * outputs * ways, packing), final
+    each, moves_each = (LOAD, moved) if direct else (SCATTER, max(moved, 2))
+    return (total + each * outputs * moves_each, packing), final
 
 
 def moves(c: Candidate, s: Statement) -> int:

@@ -99,8 +99,8 @@ def _joined(run: Sequence[Copy]) -> list[ir.Stmt]:
                 for name, at in places.items()
             }
             try:
-                one = _over(run[0].alike, loops, moves)
-                return [replace(one, span=run[0].store.span)]
+                joined = _over(run[0].alike, loops, moves)
+                return [replace(joined, span=run[0].store.span)]
             except NotTensorError:
                 return separate
     return separate

@@ -87,10 +87,10 @@ def _agreement(types: Signature, wanted: Signature) -> tuple[int, int, int]:
     """How many of the types are the same, with the factors in the better order; how many are alike but
     for the sign; and how many are the same in this order."""
     total, a, b = wanted
-    here = (types[1] == a) + (types[2] == b)
+    in_order = (types[1] == a) + (types[2] == b)
     swapped = (types[1] == b) + (types[2] == a)
     alike = sum(map(_is_alike, types, wanted))
-    return (types[0] == total) + max(here, swapped), alike, here
+    return (types[0] == total) + max(in_order, swapped), alike, in_order
 
 
 def _is_alike(a: str, b: str) -> bool:

@@ -24,7 +24,7 @@ from hbc.eqsat.choosing.near_miss import near_miss, not_a_tensor
 from hbc.eqsat.tensors.plan import SUMMED
 from hbc.eqsat.tensors.points import Place, Points, value
 from hbc.eqsat.tensors.tensor import Dim, NotTensorError, Reduce, box, tensor
-from hbc.eqsat.tiles.agreement import Way
+from hbc.eqsat.tiles.agreement import MappingsOf
 from hbc.ir.ground.record import record
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, broadcast, const, const_value
@@ -34,7 +34,6 @@ from hbc.ir.lang.types import Memory, Type
 from hbc.ir.lang.walk import block, map_children, map_stmt, statements
 from hbc.ir.meaning.contraction import extents, largest, shape
 
-Ways = Callable[[ir.Allocate, tuple[Instruction, ...]], list[Way | None]]
 """What is cheapest for each product that sums in the buffer, by one of these instructions."""
 
 
@@ -75,7 +74,10 @@ def partial_of(i: Instruction) -> Partial | None:
 
 
 def in_partial_sums(
-    a: ir.Allocate, instructions: Sequence[Instruction], ways: Ways, fresh: Callable[[str], str]
+    a: ir.Allocate,
+    instructions: Sequence[Instruction],
+    mappings_of: MappingsOf,
+    fresh: Callable[[str], str],
 ) -> ir.Allocate:
     """The buffer with partial sums beside it, where an instruction does all that adds to them."""
     sums = [s for s in statements(a.body) if isinstance(s, ir.Store) and s.buffer == a.buffer]
@@ -90,10 +92,10 @@ def in_partial_sums(
             new = _beside(a, form, f"{a.buffer}_sums")
         except (_CannotError, NotTensorError):
             continue
-        choices = ways(new, (i,))
+        choices = mappings_of(new, (i,))
         if not choices or None in choices:
             continue
-        cycles = sum(way[1].cycles for way in choices if way is not None)
+        cycles = sum(mapped[1].cycles for mapped in choices if mapped is not None)
         if cycles < least:
             least, best = cycles, form
     if best is None:

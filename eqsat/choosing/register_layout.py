@@ -9,7 +9,7 @@ of several rows is cheaper, they get its order: stores fill blocks, and rows are
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from hbc.eqsat.choosing.copies import with_joined
@@ -18,7 +18,7 @@ from hbc.eqsat.operands.perform import accumulated, output_points
 from hbc.eqsat.operands.statement import is_product
 from hbc.eqsat.tensors.points import address, exists, given, value
 from hbc.eqsat.tensors.tensor import Dims, NotTensorError, Read, box, conjuncts, reads, tensor
-from hbc.eqsat.tiles.agreement import Way
+from hbc.eqsat.tiles.agreement import Mapped, MappingsOf
 from hbc.eqsat.tiles.tiles import Tile, points_of
 from hbc.ir.algebra.layout import Layout, to_index
 from hbc.ir.ground.record import record
@@ -30,7 +30,6 @@ from hbc.ir.lang.walk import map_children, map_stmt, nodes
 from hbc.ir.meaning.contraction import largest, shape
 from hbc.ir.vectors.lane_offsets import constant_lanes
 
-Ways = Callable[[ir.Allocate, tuple[Instruction, ...]], list[Way | None]]
 """What is cheapest for each product that sums in the buffer; only one of these instructions does it,
 where there are any."""
 
@@ -60,7 +59,7 @@ def of_blocks(instructions: Sequence[Instruction]) -> tuple[Instruction, ...]:
     return tuple(in_blocks)
 
 
-def laid_out(s: ir.Allocate, blocks: Sequence[Instruction], ways: Ways) -> ir.Allocate:
+def laid_out(s: ir.Allocate, blocks: Sequence[Instruction], mappings_of: MappingsOf) -> ir.Allocate:
     """The buffer in the order that is cheapest for the products in it."""
     if (
         not blocks
@@ -69,9 +68,9 @@ def laid_out(s: ir.Allocate, blocks: Sequence[Instruction], ways: Ways) -> ir.Al
     ):
         return s
     whole = replace(s, body=with_joined(s.body, s.buffer))
-    least, best = _cycles(ways(whole, ())), s
+    least, best = _cycles(mappings_of(whole, ())), s
     for i in blocks:
-        first = next((way for way in ways(whole, (i,)) if way is not None), None)
+        first = next((mapped for mapped in mappings_of(whole, (i,)) if mapped is not None), None)
         order = None if first is None else _order(first, s.buffer, int(s.extent.value))
         if order is None:
             continue
@@ -79,7 +78,7 @@ def laid_out(s: ir.Allocate, blocks: Sequence[Instruction], ways: Ways) -> ir.Al
             new = replace(s, body=_reordered(whole.body, order))
         except (_CannotError, NotTensorError):
             continue
-        cycles = _cycles(ways(new, ())) + _picking(s, i, int(s.extent.value))
+        cycles = _cycles(mappings_of(new, ())) + _picking(s, i, int(s.extent.value))
         if cycles < least:
             least, best = cycles, new
     return best
@@ -89,8 +88,8 @@ def _sums(n: object, s: ir.Allocate) -> bool:
     return isinstance(n, ir.Store) and n.buffer == s.buffer and is_product(n.value)
 
 
-def _cycles(choices: Sequence[Way | None]) -> float:
-    return sum(float("inf") if way is None else way[1].cycles for way in choices)
+def _cycles(choices: Sequence[Mapped | None]) -> float:
+    return sum(float("inf") if mapped is None else mapped[1].cycles for mapped in choices)
 
 
 def _picking(s: ir.Allocate, i: Instruction, extent: int) -> float:
@@ -100,14 +99,14 @@ def _picking(s: ir.Allocate, i: Instruction, extent: int) -> float:
     return 2 * SHUFFLE * extent * s.element.bytes / i.place.row_bytes
 
 
-def _order(way: Way, buffer: str, extent: int) -> Order | None:
+def _order(mapped: Mapped, buffer: str, extent: int) -> Order | None:
     """In which the accumulators of a choice are one after the other; None where they are already, or
     where they do not cover the buffer once."""
-    (one, choice), elements, lanes = way, list[int](), 1
+    (statement, choice), elements, lanes = mapped, list[int](), 1
     for at in output_points(choice.plan):
         where = accumulated(choice.plan, at)
-        starts = constant_lanes(address(one.dest, where))
-        if starts is None or exists(tuple(d for d, _ in one.dest.strides), where) is not None:
+        starts = constant_lanes(address(statement.dest, where))
+        if starts is None or exists(tuple(d for d, _ in statement.dest.strides), where) is not None:
             return None
         elements += starts
         lanes = len(starts)

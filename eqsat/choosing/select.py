@@ -41,7 +41,7 @@ from hbc.eqsat.tensors.idle import without_idle
 from hbc.eqsat.tensors.products_apart import products_apart
 from hbc.eqsat.tensors.tensor import NotTensorError
 from hbc.eqsat.tensors.unmask import LOCAL, is_relaxed, zero_outside
-from hbc.eqsat.tiles.agreement import NarrowTilesError, Options, Way
+from hbc.eqsat.tiles.agreement import Mapped, NarrowTilesError, Options
 from hbc.eqsat.tiles.scope import TileScope
 from hbc.eqsat.tiles.steps import Product, allocated, executed
 from hbc.eqsat.tiles.tiles import MovingTileError, TileBuffer, TileShapeError
@@ -141,10 +141,12 @@ class _Selection:
             case ir.Allocate(memory=memory) if memory in TILES:
                 return self.tile_buffer(s)
             case ir.Allocate(memory=Memory.REGISTER):
-                spread = in_partial_sums(s, self.on(Memory.REGISTER), self.ways, self.frames.fresh)
+                spread = in_partial_sums(
+                    s, self.on(Memory.REGISTER), self.mappings, self.frames.fresh
+                )
                 if isinstance(spread.body, ir.Allocate) and spread is not s:
                     self.partial.add(spread.body.buffer)
-                return self.within(laid_out(spread, self.blocks, self.ways))
+                return self.within(laid_out(spread, self.blocks, self.mappings))
             case ir.Block(body=body) if any(self.is_on_tiles(c) for c in body):
                 return self.on_tiles(body)
             case _ if self.is_on_tiles(s):
@@ -188,18 +190,18 @@ class _Selection:
         summed = (n.value for n in nodes(e) if isinstance(n, ir.VectorReduce))
         return all(isinstance(x, ir.Load) and x.buffer in self.partial for x in summed)
 
-    def prove(self, s: ir.Store, one: Statement, choice: Choice) -> None:
+    def prove(self, s: ir.Store, statement: Statement, choice: Choice) -> None:
         """Runs the statement beside its choice, once for each kind. Raises CheckError."""
         c = choice.candidate
-        by_zeros = s.mask is not None and not (one.mask or one.dead)  # what adds nothing adds 0 * x
-        by_zeros = by_zeros or one.by_zeros
+        left_out = s.mask is not None and not (statement.mask or statement.dead)
+        by_zeros = left_out or statement.by_zeros  # what adds nothing adds 0 * x
         if c.element.is_float and (by_zeros or has_band(c.a) or has_band(c.b)):
             self.assumes_finite = True
         if self.checked and choice.number not in self.proven:
             from hbc.eqsat.operands.check import check  # imports NumPy
 
             self.proven.add(choice.number)
-            check(s, one, choice)
+            check(s, statement, choice)
 
     def local(self, s: ir.Allocate) -> Local:
         """What is known of a buffer in scope."""
@@ -224,7 +226,7 @@ class _Selection:
         options = self.options(s)
         if options is None:
             return None
-        return options.ways[0] if options.ways else (options.statement, None)
+        return options.mappings[0] if options.mappings else (options.statement, None)
 
     def options(self, s: ir.Store) -> Options | None:
         """The store as a statement, and what may do it, the cheapest first."""
@@ -238,15 +240,15 @@ class _Selection:
             self.seen[key] = s, found  # with the store, whose id is thus not used again
         return self.seen[key][1]
 
-    def ways(self, a: ir.Allocate, only: tuple[Instruction, ...]) -> list[Way | None]:
+    def mappings(self, a: ir.Allocate, only: tuple[Instruction, ...]) -> list[Mapped | None]:
         """The cheapest way for each product that sums in a buffer in registers. `only`: by these
         instructions, if any."""
         only = self.alone.setdefault(only[0].name, only) if only else ()
-        cheapest: list[Way | None] = []
+        cheapest: list[Mapped | None] = []
         for s in self.frames.stores(a):
             if s.buffer == a.buffer and is_product(s.value):
                 try:
-                    cheapest.append(next(iter(self.all_options(s, only).ways), None))
+                    cheapest.append(next(iter(self.all_options(s, only).mappings), None))
                 except NotTensorError:
                     cheapest.append(None)
         return cheapest
@@ -261,8 +263,10 @@ class _Selection:
 
         def read(s: ir.Store, zeros: Zeros) -> Spellings:
             # In registers the lanes of one row are all there is to choose.
-            known = () if on_tiles else (statement(s, self.instructions, relaxed, zeros, alone),)
-            found = known or statements(s, fit, relaxed, zeros, alone)
+            in_registers = (
+                () if on_tiles else (statement(s, self.instructions, relaxed, zeros, alone),)
+            )
+            found = in_registers or statements(s, fit, relaxed, zeros, alone)
             done = tuple(map(in_whole_tiles, found)) if on_tiles else found
             whole = uncut(s, relaxed, zeros, found[0], alone) if among_tiles else found[0]
             return Spellings(found[0], tuple(x for x in done if x is not None), whole)
@@ -270,23 +274,23 @@ class _Selection:
         found, places = self.readings.of(
             s, read, self.zeros(), (relaxed, id(fit), among_tiles, alone)
         )
-        ways: list[Way] = []
+        mappings: list[Mapped] = []
         refused = on_tiles and condition_miss(found.first, fit) is not None
-        for one in () if refused else found.done:
-            choices = self.shapes.choose(one, places, fit, self.frames.is_reused)
-            here = placed(one, places) if choices else one
-            ways += [(here, c) for c in choices]
-        ways.sort(key=lambda way: way[1].cycles)
+        for spelling in () if refused else found.done:
+            choices = self.shapes.choose(spelling, places, fit, self.frames.is_reused)
+            at_places = placed(spelling, places) if choices else spelling
+            mappings += [(at_places, c) for c in choices]
+        mappings.sort(key=lambda mapped: mapped[1].cycles)
         first = placed(found.first, places)
         whole = first if found.whole is found.first else placed(found.whole, places)
-        return Options(first, tuple(ways), whole)
+        return Options(first, tuple(mappings), whole)
 
-    def fix(self, s: ir.Store, way: Way) -> None:
+    def fix(self, s: ir.Store, mapped: Mapped) -> None:
         """Only this will do for the store, which is on tiles."""
         key = id(s), True
         _, options = self.seen[key]
         assert options is not None
-        self.seen[key] = s, replace(options, ways=(way,))
+        self.seen[key] = s, replace(options, mappings=(mapped,))
 
     def tile_buffer(self, s: ir.Allocate) -> ir.Stmt:
         """The scope of a buffer in tile memory."""

@@ -26,10 +26,10 @@ from hbc.ir.lang.types import BOOL, DTYPES, DType, Type
 
 def decode(t: Term, of: Encoding) -> Tensor:
     """The tensor expression of a term; the same object for the same term."""
-    known = of.decoded.get(id(t))
-    if known is None:
-        known = of.decoded[id(t)] = t, _decoded(t, of)
-    return known[1]
+    decoded = of.decoded.get(id(t))
+    if decoded is None:
+        decoded = of.decoded[id(t)] = t, _decoded(t, of)
+    return decoded[1]
 
 
 def _decoded(t: Term, of: Encoding) -> Tensor:

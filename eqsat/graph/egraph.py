@@ -94,9 +94,9 @@ class EGraph:
         """The arguments of each row of a relation, terms as their cheapest form."""
         (answer,) = self.run(f"(print-function {relation} {limit})")
         rows = []
-        known: dict[int, Term | int | float | str] = {}
+        terms_by_number: dict[int, Term | int | float | str] = {}
         for inputs, _ in answer.terms:
-            row = self._term(answer.termdag, inputs, known)
+            row = self._term(answer.termdag, inputs, terms_by_number)
             assert isinstance(row, Term)
             rows.append(row.args)
         return rows
@@ -107,18 +107,18 @@ class EGraph:
         """The values of a function of one term, terms as their cheapest form."""
         (answer,) = self.run(f"(print-function {function} {limit})")
         values = []
-        known: dict[int, Term | int | float | str] = {}
+        terms_by_number: dict[int, Term | int | float | str] = {}
         for inputs, value in answer.terms:
-            row = self._term(answer.termdag, inputs, known)
+            row = self._term(answer.termdag, inputs, terms_by_number)
             assert isinstance(row, Term) and isinstance(row.args[0], Term)
-            values.append((row.args[0], self._term(answer.termdag, value, known)))
+            values.append((row.args[0], self._term(answer.termdag, value, terms_by_number)))
         return values
 
     def variants(self, name: str, limit: int) -> list[Term]:
         """Terms that are equal to a global, the cheapest first."""
         (answer,) = self.run(f"(extract {name} {limit})")
-        known: dict[int, Term | int | float | str] = {}
-        terms = [self._term(answer.termdag, t, known) for t in answer.terms]
+        by_number: dict[int, Term | int | float | str] = {}
+        terms = [self._term(answer.termdag, t, by_number) for t in answer.terms]
         return [t for t in terms if isinstance(t, Term)]
 
     def size(self) -> int:
@@ -134,18 +134,18 @@ class EGraph:
         return term
 
     def _term(
-        self, dag: Any, number: int, known: dict[int, Term | int | float | str]
+        self, dag: Any, number: int, by_number: dict[int, Term | int | float | str]
     ) -> Term | int | float | str:
         """A node of the answer: one object for each term of the e-graph."""
-        if number not in known:
+        if number not in by_number:
             node = dag.get(number)
             if hasattr(node, "args"):
-                args = tuple(self._term(dag, a, known) for a in node.args)
+                args = tuple(self._term(dag, a, by_number) for a in node.args)
                 key = node.name, *(id(a) if isinstance(a, Term) else (type(a), a) for a in args)
-                known[number] = self._terms.setdefault(key, Term(node.name, args))
+                by_number[number] = self._terms.setdefault(key, Term(node.name, args))
             else:
-                known[number] = getattr(node.value, "value", node.value)
-        return known[number]
+                by_number[number] = getattr(node.value, "value", node.value)
+        return by_number[number]
 
 
 @cache

@@ -196,8 +196,8 @@ def _head(node: ir.Cast | ir.Binary | ir.Unary | ir.Select | ir.Call) -> str:
             assert_never(node)
 
 
-def _number(known: list[_X], x: _X) -> int:
+def _number(listed: list[_X], x: _X) -> int:
     """Where `x` is in the list; it is added if it is not."""
-    if x not in known:
-        known.append(x)
-    return known.index(x)
+    if x not in listed:
+        listed.append(x)
+    return listed.index(x)

@@ -38,13 +38,13 @@ class Search:
     def found(self) -> Found:
         """What the rules find."""
         key = self.instructions, self.rules, self.program
-        known = self.graphs.found.get(key)
-        if known is None:
+        answers = self.graphs.found.get(key)
+        if answers is None:
             g = self._saturated()
             fired = tuple(g.fired.items())
-            known = Found(g.rows("Candidate"), g.extract("$root"), fired, self.complete)
-            self.graphs.found[key] = known
-        return known
+            answers = Found(g.rows("Candidate"), g.extract("$root"), fired, self.complete)
+            self.graphs.found[key] = answers
+        return answers
 
     def rest(self, whole: Term, name: str) -> Term:
         """The value with the term read from an array of this name."""

@@ -46,12 +46,12 @@ def inspect(
         u = updates(n.store)
         if u.op is None and not _computes(n.store.value):
             continue
-        for number, one in enumerate(products_apart(n), 1):
+        for number, product in enumerate(products_apart(n), 1):
             loops = tuple(
                 Loop(v.loop, v.extent, const_value(step(n.store.index, v.var)) == 0)
                 for v in n.levels
             )
-            mappings = [*plain(one, target), *_by_instructions(one, instructions, graphs)]
+            mappings = [*plain(product, target), *_by_instructions(product, instructions, graphs)]
             ranked = sorted((m for m in mappings if not m.reason), key=order)
             ranked += [m for m in mappings if m.reason]
             inspected.append(

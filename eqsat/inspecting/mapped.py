@@ -40,7 +40,7 @@ CLASSES = {
 
 
 @record
-class Way:
+class CandidatePlan:
     """A candidate, with a plan for it."""
 
     candidate: Candidate
@@ -62,36 +62,36 @@ def mapped(
             continue
         with ExitStack() as stack:
             search, of = searched(whole, usable, graphs, stack)
-            for name, ways in _by_instruction(whole, usable, search, of).items():
-                mappings[name] = _mappings(whole, names, ways)
+            for name, options in _by_instruction(whole, usable, search, of).items():
+                mappings[name] = _mappings(whole, names, options)
     return mappings
 
 
 def _by_instruction(
     s: Statement, usable: tuple[Instruction, ...], search: Search, of: Encoding
-) -> dict[str, list[Way]]:
+) -> dict[str, list[CandidatePlan]]:
     """Candidates and plans for each instruction: one of those whose operands are loaded alike."""
-    ways: dict[str, list[Way]] = {}
+    options: dict[str, list[CandidatePlan]] = {}
     loads, rests = Loads(), dict[Term, Tensor | None]()
-    known: set[tuple[str, int, int]] = set()
+    seen: set[tuple[str, int, int]] = set()
     tables: dict[Hashable, list[Plan]] = {}
     for c in candidates(search.found(), of, usable):
         key = c.types, id(loads.form(c.a)), id(loads.form(c.b))
         moving = loads.form(c.a).moving, loads.form(c.b).moving
-        if key in known or not (moving[0] | moving[1]) <= {*s.outputs, *c.dims}:
+        if key in seen or not (moving[0] | moving[1]) <= {*s.outputs, *c.dims}:
             continue
         table = Contraction(s.outputs, c.dims, *moving)
         for i in of_types(c.types, usable):
             held = fitted(c, i, s, search, of, rests)
             if held is None:
                 continue
-            known.add(key)
+            seen.add(key)
             alike = table, planned(i)
             if alike not in tables:
                 tables[alike] = _plans(table, i)
             own = (with_instruction(p, i) for p in tables[alike])
-            ways.setdefault(i.name, []).extend(Way(held[0], p) for p in own)
-    return ways
+            options.setdefault(i.name, []).extend(CandidatePlan(held[0], p) for p in own)
+    return options
 
 
 def _plans(table: Contraction, i: Instruction) -> list[Plan]:
@@ -107,12 +107,12 @@ def _plans(table: Contraction, i: Instruction) -> list[Plan]:
     return list(islice(kept.values(), MOST_COSTED))
 
 
-def _mappings(s: Statement, names: Names[Dim, str], ways: list[Way]) -> list[Mapping]:
+def _mappings(s: Statement, names: Names[Dim, str], options: list[CandidatePlan]) -> list[Mapping]:
     """The ways as mappings by their cycles: one for each assignment of loops."""
     loads = Loads()
     cheapest: dict[object, Mapping] = {}
-    ways = sorted(ways, key=lambda w: w.plan.cycles)[: 2 * MOST_COSTED]
-    for w in ways:
+    options = sorted(options, key=lambda w: w.plan.cycles)[: 2 * MOST_COSTED]
+    for w in options:
         made = _mapping(s, names, w, loads)
         if made is None:
             continue
@@ -127,13 +127,15 @@ def order(m: Mapping) -> tuple[float, str, tuple[tuple[str, ...], ...]]:
     return round(m.cycles, 3), m.instruction, tuple(a.loops for a in m.rows)
 
 
-def _mapping(s: Statement, names: Names[Dim, str], w: Way, loads: Loads) -> Mapping | None:
+def _mapping(
+    s: Statement, names: Names[Dim, str], w: CandidatePlan, loads: Loads
+) -> Mapping | None:
     """One way; None where what has to be packed cannot be loaded."""
     c = w.candidate
     (total, _), plan = cost(c, w.plan, s, loads)
     if total == inf:
         return None
-    known = {**names, **_slid(names, c.a), **_slid(names, c.b)}
+    loop_names = {**names, **_slid(names, c.a), **_slid(names, c.b)}
     operands: list[tuple[str, str]] = []
     for n, x in zip(plan.instruction.factors, (c.a, c.b), strict=True):
         load, _, _ = loads.of(x, n, plan)
@@ -142,7 +144,7 @@ def _mapping(s: Statement, names: Names[Dim, str], w: Way, loads: Loads) -> Mapp
         operands.append((_named(x), CLASSES[how]))
     sizes = extents(plan.instruction, dict(plan.sizes))
     rows = tuple(
-        Along(row.name, tuple(dict.fromkeys(known[p.dim] for p in parts_)), extent)
+        Along(row.name, tuple(dict.fromkeys(loop_names[p.dim] for p in parts_)), extent)
         for row, parts_, extent in zip(plan.instruction.rows, plan.rows, sizes, strict=True)
     )
     return Mapping(

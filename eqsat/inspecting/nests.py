@@ -19,7 +19,7 @@ NOMINAL = 256
 
 
 @record
-class Level:
+class NestLoop:
     """A loop from 0 on: its variable, its extent at the sizes assumed, and the loop of the program that it
     is part of."""
 
@@ -32,7 +32,7 @@ class Level:
 class Nest:
     """A store inside of loops, the outermost first, where all of the conditions hold."""
 
-    levels: tuple[Level, ...]
+    levels: tuple[NestLoop, ...]
     store: ir.Store
     conditions: tuple[ir.Expr, ...] = ()
 
@@ -42,8 +42,8 @@ def nests(body: ir.Stmt, sizes: Mapping[str, int]) -> Iterator[Nest]:
     longest: dict[object, Nest] = {}
     for n in _walked(body, (), {}, (), {k: ir.const_index(v) for k, v in sizes.items()}):
         key = n.store.span, n.store.buffer, tuple(level.loop for level in n.levels)
-        known = longest.get(key)
-        if known is None or _points(n) > _points(known):
+        longer = longest.get(key)
+        if longer is None or _points(n) > _points(longer):
             longest[key] = n
     yield from longest.values()
 
@@ -57,7 +57,7 @@ def _points(n: Nest) -> int:
 
 def _walked(
     s: ir.Stmt,
-    levels: tuple[Level, ...],
+    levels: tuple[NestLoop, ...],
     values: dict[str, ir.Expr],
     conditions: tuple[ir.Expr, ...],
     sizes: dict[str, ir.Expr],
@@ -69,7 +69,7 @@ def _walked(
             begin = substitute(start, values)
             count = _count(substitute(extent, values), levels, sizes)
             name = f"{var}'{len(levels)}"
-            level = Level(name, count, var)
+            level = NestLoop(name, count, var)
             inner = {**values, var: canonical(add(begin, ir.Var(name)))}
             yield from _walked(body, (*levels, level), inner, conditions, sizes)
         case ir.Block(body=body):
@@ -99,7 +99,7 @@ def _walked(
             pass
 
 
-def _count(extent: ir.Expr, levels: tuple[Level, ...], sizes: dict[str, ir.Expr]) -> int:
+def _count(extent: ir.Expr, levels: tuple[NestLoop, ...], sizes: dict[str, ir.Expr]) -> int:
     """The extent as a number, where it differs from one iteration to the next the greatest."""
     counts = []
     for last in (False, True):
@@ -112,13 +112,13 @@ def _count(extent: ir.Expr, levels: tuple[Level, ...], sizes: dict[str, ir.Expr]
 def cut(n: Nest, var: str, inner: int) -> Nest:
     """The nest with a loop in two, of which the inner one has this extent."""
     outside, inside = ir.Var(f"{var}o"), ir.Var(f"{var}i")
-    levels: list[Level] = []
+    levels: list[NestLoop] = []
     for level in n.levels:
         if level.var != var:
             levels.append(level)
             continue
-        levels.append(Level(outside.name, -(-level.extent // inner), level.loop))
-        levels.append(Level(inside.name, inner, level.loop))
+        levels.append(NestLoop(outside.name, -(-level.extent // inner), level.loop))
+        levels.append(NestLoop(inside.name, inner, level.loop))
     ranges = {
         outside.name: Interval(ir.const_index(0), None),
         inside.name: Interval(ir.const_index(0), ir.const_index(inner - 1)),

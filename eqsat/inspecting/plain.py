@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from math import prod
 
 from hbc.eqsat.inspecting.mapping import PLAIN, SCALAR, THREADS, Along, Mapping
-from hbc.eqsat.inspecting.nests import Level, Nest, expanded, step
+from hbc.eqsat.inspecting.nests import Nest, NestLoop, expanded, step
 from hbc.eqsat.inspecting.whole import updates
 from hbc.eqsat.operands.operand import LOAD, SHUFFLE
 from hbc.ir.lang import nodes as ir
@@ -42,7 +42,7 @@ def _scalar(n: Nest, term: ir.Expr) -> Mapping:
 
 
 def _along(
-    n: Nest, level: Level, op: ir.Op | None, term: ir.Expr, target: Target, on_gpu: bool
+    n: Nest, level: NestLoop, op: ir.Op | None, term: ir.Expr, target: Target, on_gpu: bool
 ) -> Mapping:
     """The form whose lanes run along this loop."""
     name = THREADS if on_gpu else PLAIN
@@ -91,7 +91,7 @@ def _scattered(n: Nest) -> Iterator[ir.Load]:
             yield ir.Load(n.store.buffer, e.index, e.type)
 
 
-def _carries(n: Nest, level: Level) -> bool:
+def _carries(n: Nest, level: NestLoop) -> bool:
     """Whether another iteration of the loop may store what this one reads: elements so many of its steps
     away. Where it is no loop's steps, no one knows, and it may be any."""
     for x in _loads(n.store.value):
@@ -103,7 +103,7 @@ def _carries(n: Nest, level: Level) -> bool:
     return False
 
 
-def _carriers(n: Nest, far: ir.Expr) -> list[Level]:
+def _carriers(n: Nest, far: ir.Expr) -> list[NestLoop]:
     """The loop of which so many steps are this far: of several that of the longest."""
     for q in range(1, FARTHEST + 1):
         for level in n.levels:

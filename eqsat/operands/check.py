@@ -40,10 +40,10 @@ class CheckError(InternalError):
     """What was chosen computes something else than the statement."""
 
 
-def check(s: ir.Store, one: Statement, choice: Choice) -> bool:
+def check(s: ir.Store, statement: Statement, choice: Choice) -> bool:
     """Whether the statement could be run, and then its choice does the same. Raises CheckError."""
     if any(contains(n.index, ir.Load) for n in nodes(s) if isinstance(n, ir.Store | ir.Load)):
-        s, one, choice = _at_places(s, one, choice)
+        s, statement, choice = _at_places(s, statement, choice)
     made = 0
 
     def fresh(base: str) -> str:
@@ -55,18 +55,20 @@ def check(s: ir.Store, one: Statement, choice: Choice) -> bool:
     with frames.inside(s) as frame:
         slices = list(output_points(choice.plan))
         some = slices if len(slices) < 3 else [slices[0], slices[-1]]  # all are alike but the last
-        chosen = perform(choice, one, fresh, frames.packed, some)
+        chosen = perform(choice, statement, fresh, frames.packed, some)
         chosen = substitute_stmt(frames.filled(frame, chosen), frames.places)
     wanted = [accumulated(choice.plan, at) for at in some]
-    places = [(address(one.dest, at), stored(one, at)) for at in wanted]
+    places = [(address(statement.dest, at), stored(statement, at)) for at in wanted]
     with np.errstate(all="ignore"):
-        extents = sizes(s, one)
+        extents = sizes(s, statement)
         if extents is not None:
-            _compare(s, one, chosen, choice, extents, places)
+            _compare(s, statement, chosen, choice, extents, places)
     return extents is not None
 
 
-def _at_places(s: ir.Store, one: Statement, choice: Choice) -> tuple[ir.Store, Statement, Choice]:
+def _at_places(
+    s: ir.Store, statement: Statement, choice: Choice
+) -> tuple[ir.Store, Statement, Choice]:
     """The same with variables for what data says of places: then it is known how far these go."""
     names: dict[ir.Expr, ir.Var] = {}
 
@@ -77,11 +79,11 @@ def _at_places(s: ir.Store, one: Statement, choice: Choice) -> tuple[ir.Store, S
 
     at = map_stmt(s, place, lambda inner: inner)
     assert isinstance(at, ir.Store)
-    return at, one.mapped(lambda e, _: place(e)), choice.mapped(lambda e, _: place(e))
+    return at, statement.mapped(lambda e, _: place(e)), choice.mapped(lambda e, _: place(e))
 
 
 def _compare(
-    s: ir.Store, one: Statement, chosen: ir.Stmt, choice: Choice, at: Sizes, places: Places
+    s: ir.Store, statement: Statement, chosen: ir.Stmt, choice: Choice, at: Sizes, places: Places
 ) -> None:
     """Runs both and compares what they store at the places."""
     extents = at.extents
@@ -99,17 +101,17 @@ def _compare(
 
     def after(body: ir.Stmt, places: Places) -> tuple[Array, Array]:
         """What the destination holds after it, and whether it is at one of the places."""
-        here = scope()
+        contents = scope()
         there = holding(s.buffer, np.zeros(extents[s.buffer], np.bool_))
         for index, mask in places:
-            given = [value(e, here)[0] for e in (index, mask) if e is not None]
+            given = [value(e, contents)[0] for e in (index, mask) if e is not None]
             there.store_lanes(given[0], np.ones_like(given[0], np.bool_), *given[1:])
-        execute(body, here)
-        return here.buffers[s.buffer].data, there.data
+        execute(body, contents)
+        return contents.buffers[s.buffer].data, there.data
 
-    everywhere = not (one.mask or one.dead)  # also where the store's mask does not hold
+    everywhere = not (statement.mask or statement.dead)  # also where the store's mask does not hold
     live = [(s.index, None if everywhere else s.mask)]
-    for buffer, index, nonzero in zeros(one):
+    for buffer, index, nonzero in zeros(statement):
         before = scope()
         inputs[buffer][value(index, before)[~value(nonzero, before)]] = 0
     try:

@@ -48,14 +48,14 @@ class Access:
     mask: ir.Expr | None
 
 
-def sizes(s: ir.Store, one: Statement) -> Sizes | None:
+def sizes(s: ir.Store, statement: Statement) -> Sizes | None:
     """Sizes at which the statement can be run; None where none are found. Called under
     `np.errstate(all="ignore")`."""
     random = Random(7)
-    touched = list(_touched(s, one))
+    touched = list(_touched(s, statement))
     types = {n.name: n.type.element for n in nodes(s) if isinstance(n, ir.Var)}
     strides = {v for n in nodes(s) if isinstance(n, ir.Ramp) for v in free_variables(n.stride)}
-    of_rows = sorted(strides - _elsewhere(s, one), reverse=True)
+    of_rows = sorted(strides - _elsewhere(s, statement), reverse=True)
     for _ in range(TRIES):
         values = {
             v: random.randrange(*LONG) if v in strides else random.randrange(6)
@@ -71,9 +71,9 @@ def sizes(s: ir.Store, one: Statement) -> Sizes | None:
     return None
 
 
-def _elsewhere(s: ir.Store, one: Statement) -> frozenset[str]:
+def _elsewhere(s: ir.Store, statement: Statement) -> frozenset[str]:
     """The variables on which more than places depends."""
-    conditions = [value(c, whole_box(tuple(strides_along(c)))) for c, _ in one.zeros]
+    conditions = [value(c, whole_box(tuple(strides_along(c)))) for c, _ in statement.zeros]
     return frozenset[str]().union(*map(_apart_from_places, (s, *conditions)))
 
 
@@ -120,15 +120,15 @@ def _with_short_rows(
     return given
 
 
-def zeros(one: Statement) -> Iterator[tuple[str, ir.Expr, ir.Expr]]:
+def zeros(statement: Statement) -> Iterator[tuple[str, ir.Expr, ir.Expr]]:
     """Elements of arrays, and where they are known to be 0: where this does not hold."""
-    for c, x in one.zeros:
+    for c, x in statement.zeros:
         assert isinstance(x, Read)
         at = whole_box(tuple(strides_along(c) | strides_along(x)))
         yield x.buffer, address(x, at), value(c, at)
 
 
-def _touched(s: ir.Store, one: Statement) -> dict[Access, None]:
+def _touched(s: ir.Store, statement: Statement) -> dict[Access, None]:
     """What the statement touches, wherever the conditions of a mask hold that read data, or on which
     otherwise no bounds of arrays depend (`i % 3 == 0`)."""
     # All of the destination, which may be written where the mask does not hold.
@@ -137,9 +137,9 @@ def _touched(s: ir.Store, one: Statement) -> dict[Access, None]:
         if isinstance(n, ir.Load):
             mask = None if n.mask is None else _bounding(n.mask)
             accesses.append(Access(n.buffer, n.index, mask))
-    for buffer, index, _ in zeros(one):
+    for buffer, index, _ in zeros(statement):
         accesses.append(Access(buffer, index, None))
-    for x in one.local:
+    for x in statement.local:
         assert isinstance(x, Read)
         index = address(x, whole_box(tuple(strides_along(x))))
         accesses.append(Access(x.buffer, index, None))

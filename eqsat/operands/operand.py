@@ -57,21 +57,21 @@ class Form:
     reused: bool
 
 
-def form(x: Tensor, known: dict[int, bool] | None = None) -> Form:
-    """That of an operand. `known`: whether what tensors read is reused, by their ids."""
+def form(x: Tensor, by_id: dict[int, bool] | None = None) -> Form:
+    """That of an operand. `by_id`: whether what tensors read is reused, by their ids."""
     inner = x
     while isinstance(inner, Masked):
         inner = inner.value
     array = inner if isinstance(inner, Read) else None
-    reused = _all_reused(x, {} if known is None else known)
+    reused = _all_reused(x, {} if by_id is None else by_id)
     return Form(array, inner is not x, strides_along(x), x.element, reused)
 
 
-def _all_reused(x: Tensor, known: dict[int, bool]) -> bool:
-    reused = known.get(id(x))
+def _all_reused(x: Tensor, by_id: dict[int, bool]) -> bool:
+    reused = by_id.get(id(x))
     if reused is None:
         own = not isinstance(x, Read) or is_reused(x)
-        reused = known[id(x)] = own and all(_all_reused(p, known) for p in parts(x))
+        reused = by_id[id(x)] = own and all(_all_reused(p, by_id) for p in parts(x))
     return reused
 
 

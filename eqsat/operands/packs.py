@@ -214,8 +214,8 @@ def _by_element(p: Pack, at: Points, place: ir.Expr, fresh: Fresh) -> ir.Stmt:
     for v, n in zip(names, at.extents, strict=True):
         offset = add(mul(offset, n), ir.Var(v))
     at_one = Points((), places)
-    one = value(p.x, at_one) if has_band(p.x) else operand_value(p.x, at_one)
-    body: ir.Stmt = ir.Store(p.buffer, add(place, offset), one)
+    element = value(p.x, at_one) if has_band(p.x) else operand_value(p.x, at_one)
+    body: ir.Stmt = ir.Store(p.buffer, add(place, offset), element)
     for v, n in zip(reversed(names), reversed(at.extents), strict=True):
         body = ir.For(v, ir.const_index(0), ir.const_index(n), ir.LoopKind.SERIAL, body)
     return body

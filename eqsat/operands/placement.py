@@ -155,10 +155,10 @@ class Frames:
 
     def home(self, x: Tensor) -> Home:
         """As `_home`, found once for each operand of the statement at hand."""
-        known = self.stack[-1].homes
-        if id(x) not in known:
-            known[id(x)] = x, self._home(x)
-        return known[id(x)][1]
+        homes = self.stack[-1].homes
+        if id(x) not in homes:
+            homes[id(x)] = x, self._home(x)
+        return homes[id(x)][1]
 
     def _home(self, x: Tensor) -> Home:
         """The frame before which to pack, and the loops inside it in which the operand varies."""

@@ -63,11 +63,11 @@ def statements(
 
 
 def uncut(
-    s: ir.Store, relaxed: bool, zeros: Zeros, known: Statement, alone: bool = False
+    s: ir.Store, relaxed: bool, zeros: Zeros, first: Statement, alone: bool = False
 ) -> Statement:
-    """The store over the coarsest box; `known`: over some. Raises NotTensorError."""
+    """The store over the coarsest box; `first`: over some. Raises NotTensorError."""
     dims = natural(_box(s), ())
-    return known if dims == known.outputs else _over(s, dims, relaxed, zeros, alone)
+    return first if dims == first.outputs else _over(s, dims, relaxed, zeros, alone)
 
 
 def _box(s: ir.Store) -> Dims:
@@ -83,20 +83,24 @@ def _over(s: ir.Store, dims: Dims, relaxed: bool, zeros: Zeros, alone: bool) -> 
     if not isinstance(where, Read):
         raise NotTensorError(s.index, "it is one element, and no vector")
     live = () if s.mask is None else conjuncts(tensor(s.mask, dims))
-    known = tuple(_zeros(value, zeros))
+    zeros_of_value = tuple(_zeros(value, zeros))
     local = tuple(r for r in dict.fromkeys(reads(value)) if r.buffer in zeros)
     if relaxed:
         value = without_masks(value, where, live)
-        return Statement(dims, where, value, (), live, known, local, by_zeros)
-    return Statement(dims, where, value, live, live, known, local, by_zeros)
+        return Statement(dims, where, value, (), live, zeros_of_value, local, by_zeros)
+    return Statement(dims, where, value, live, live, zeros_of_value, local, by_zeros)
 
 
 def _zeros(x: Tensor, zeros: Zeros) -> Iterator[tuple[Tensor, Tensor]]:
     """The conditions in `x` with the arrays in it that are 0 where they do not hold."""
     conditions = list(dict.fromkeys(_conditions(x)))
     for r in dict.fromkeys(reads(x)):
-        known = zeros.get(r.buffer, frozenset())
-        yield from ((c, r) for c in conditions if known and by_address(c, r) in known)
+        conditions_of_zeros = zeros.get(r.buffer, frozenset())
+        yield from (
+            (c, r)
+            for c in conditions
+            if conditions_of_zeros and by_address(c, r) in conditions_of_zeros
+        )
 
 
 def _conditions(x: Tensor) -> Iterator[Tensor]:

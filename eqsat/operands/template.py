@@ -84,16 +84,16 @@ def _copy(t: Template, marks: Mapping[str, ir.Expr], fresh: Fresh, packed: Packe
     """The template with these expressions for its marks."""
     given, names = dict(marks), dict[str, str]()
     tensors: dict[int, Tensor] = {}  # by the id of the one over marks, which the template holds
-    for one in t.asked:
-        match one:
+    for asked in t.asked:
+        match asked:
             case Name(name=name, like=like):
                 names[name] = fresh(like)
                 given[name] = ir.Var(names[name])
             case Operand(name=name, x=x, at=at, steps=steps, index=index, note=note):
                 if id(x) not in tensors:
                     tensors[id(x)] = map_scalars(x, lambda e, _: substitute(e, marks))
-                here = {d: substitute(e, given) for d, e in index.items()}
-                given[name] = packed(tensors[id(x)], at, steps, here, note)
+                at_marks = {d: substitute(e, given) for d, e in index.items()}
+                given[name] = packed(tensors[id(x)], at, steps, at_marks, note)
     return _replaced(t.body, given, names)
 
 

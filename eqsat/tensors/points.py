@@ -207,10 +207,10 @@ def strides_at(x: Read | Line, at: Points) -> tuple[tuple[int, ir.Expr], ...]:
         place = at.places.get(d)
         if place is None:
             continue
-        known = const_value(stride)
+        constant = const_value(stride)
         for lane, n in enumerate(place.steps):
-            if n and known is not None:
-                numbers[lane] += n * int(known)
+            if n and constant is not None:
+                numbers[lane] += n * int(constant)
             elif n:
                 before = others[lane]
                 others[lane] = mul(n, stride) if before is None else add(before, mul(n, stride))
@@ -276,12 +276,12 @@ def band(x: Band, at: Points, under: ir.Expr | None = None) -> ir.Expr:
     inside = and_(ge(where, 0), lt(where, along.extent))
     if x.r_step > 1:
         inside = and_(inside, eq(mod(where, x.r_step), 0))
-    known = _constant_mask(along, x.r_step, at.extents)
-    if known is not None and not any(known):
+    lanes = _constant_mask(along, x.r_step, at.extents)
+    if lanes is not None and not any(lanes):
         return const(0, x.element(at.lanes))
     others = _others(x, at)
     there: ir.Expr | None = inside if others is None else and_(inside, others)
-    if known is not None and all(known) and others is None:
+    if lanes is not None and all(lanes) and others is None:
         there = None
     if under is not None:
         there = under if there is None else and_(under, there)

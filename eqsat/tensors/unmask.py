@@ -48,8 +48,8 @@ def is_relaxed(a: ir.Allocate) -> bool:
         except NotTensorError:
             return False
     apart = len(frozenset().union(*pieces)) == sum(map(len, pieces))
-    known = len(pieces) == 1 or (apart and frozenset() not in pieces)
-    return known and all(len(masks) == 1 for masks in pieces.values())
+    whole = len(pieces) == 1 or (apart and frozenset() not in pieces)
+    return whole and all(len(masks) == 1 for masks in pieces.values())
 
 
 def conditions_of(s: ir.Store) -> frozenset[Hashable]:

@@ -7,7 +7,7 @@ decided at once: each gets its cheapest choice that suits the tiles of those bef
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from hbc.eqsat.operands.choice import Choice, Statement
@@ -17,9 +17,12 @@ from hbc.eqsat.tiles.tiles import TileBuffer, TileShapeError, add_tiles, moving_
 from hbc.ir.ground.record import record
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import const_value
+from hbc.ir.lang.instruction import Instruction
 
-Way = tuple[Statement, Choice]
+Mapped = tuple[Statement, Choice]
 """A store as a statement over some box, and what does it."""
+MappingsOf = Callable[[ir.Allocate, tuple[Instruction, ...]], list[Mapped | None]]
+"""The cheapest for each product that sums in a buffer, by these instructions if any are named."""
 MOST_FAILURES = 200  # combinations of choices to try for one scope
 
 
@@ -29,18 +32,18 @@ class Options:
     coarsest box."""
 
     statement: Statement
-    ways: tuple[Way, ...]
+    mappings: tuple[Mapped, ...]
     uncut: Statement
 
     @property
     def is_on_tiles(self) -> bool:
         """Whether instructions on tiles do it."""
-        return any(choice.plan.instruction.place.rows > 1 for _, choice in self.ways)
+        return any(choice.plan.instruction.place.rows > 1 for _, choice in self.mappings)
 
     @property
     def buffers(self) -> frozenset[str]:
         """What the statement sums in, and what the instructions may take as operands."""
-        factors = (x for _, choice in self.ways for x in _factors(choice))
+        factors = (x for _, choice in self.mappings for x in _factors(choice))
         return frozenset(
             {self.statement.dest.buffer, *(r.buffer for x in factors for r in reads(x))}
         )
@@ -57,8 +60,8 @@ class Use:
 
     def moving(self) -> tuple[str, tuple[str, ...]] | None:
         """A buffer, and the loops that say which of its tiles is accessed; None where that is fixed."""
-        one, choice = self.options.ways[0]
-        for x in (one.dest, *_factors(choice)):
+        statement, choice = self.options.mappings[0]
+        for x in (statement.dest, *_factors(choice)):
             loops = moving_loops(x) if isinstance(x, Read) and x.buffer in self.scope else ()
             if isinstance(x, Read) and loops:
                 return x.buffer, loops
@@ -73,18 +76,18 @@ class NarrowTilesError(Exception):
     `alone`: of which factor a tile has a single row or column; `shared`: whether both factors move along one
     of the outputs."""
 
-    def __init__(self, buffer: TileBuffer, use: Use, way: Way, alone: Tensor) -> None:
+    def __init__(self, buffer: TileBuffer, use: Use, mapped: Mapped, alone: Tensor) -> None:
         super().__init__(buffer.name)
         self.buffer = buffer
         self.statement = use.store
-        self.factors = _factors(way[1])
+        self.factors = _factors(mapped[1])
         self.alone = alone
-        self.instruction = way[1].plan.instruction
+        self.instruction = mapped[1].plan.instruction
         a, b = map(strides_along, self.factors)
-        self.shared = not (a & b).isdisjoint(way[0].outputs)
+        self.shared = not (a & b).isdisjoint(mapped[0].outputs)
 
 
-def agreement(uses: Sequence[Use], tiles: Tiles) -> tuple[Tiles, tuple[Way, ...]]:
+def agreement(uses: Sequence[Use], tiles: Tiles) -> tuple[Tiles, tuple[Mapped, ...]]:
     """The tiles, and a choice for each product: such that a register is left for each factor, if there
     is a way. Raises TileShapeError when nothing suits all, or only vectors that take too many tiles, and
     NarrowTilesError where these are all there is."""
@@ -96,13 +99,13 @@ def agreement(uses: Sequence[Use], tiles: Tiles) -> tuple[Tiles, tuple[Way, ...]
     agreed = _agreed(uses, tiles, others, roomy=False)
     if agreed is None:
         raise others[0]
-    for use, way in zip(uses, agreed[1], strict=True):
-        alone = _single(way[1])
-        sums = use.scope.get(way[0].dest.buffer)
+    for use, mapped in zip(uses, agreed[1], strict=True):
+        alone = _single(mapped[1])
+        sums = use.scope.get(mapped[0].dest.buffer)
         if alone is None or sums is None:
             continue
-        if not _has_room((agreed[0][sums],), use, way[1]):
-            raise failures[0] if failures else NarrowTilesError(agreed[0][sums], use, way, alone)
+        if not _has_room((agreed[0][sums],), use, mapped[1]):
+            raise failures[0] if failures else NarrowTilesError(agreed[0][sums], use, mapped, alone)
     return agreed
 
 
@@ -118,44 +121,49 @@ def _single(choice: Choice) -> Tensor | None:
 
 def _agreed(
     uses: Sequence[Use], tiles: Tiles, failures: list[TileShapeError], roomy: bool
-) -> tuple[Tiles, tuple[Way, ...]] | None:
+) -> tuple[Tiles, tuple[Mapped, ...]] | None:
     """`failures`: why combinations would not do; empty where they leave no register."""
     tried = 0
 
-    def search(n: int, tiles: Tiles) -> tuple[Tiles, tuple[Way, ...]] | None:
+    def search(n: int, tiles: Tiles) -> tuple[Tiles, tuple[Mapped, ...]] | None:
         nonlocal tried
         if n == len(uses):
             return tiles, ()
         use = uses[n]
-        for way in use.options.ways:
+        for mapped in use.options.mappings:
             if tried > MOST_FAILURES:
                 return None
             try:
-                trial = _with(tiles, use, way)
+                trial = _with(tiles, use, mapped)
             except TileShapeError as failure:
                 failures.append(failure)
                 tried += 1
                 continue
             in_scope = tuple(trial[n] for n in use.scope.values())
-            if roomy and not _has_room(in_scope, use, way[1]):
+            if roomy and not _has_room(in_scope, use, mapped[1]):
                 tried += 1
                 continue
             agreed = search(n + 1, trial)
             if agreed is not None:
-                return agreed[0], (way, *agreed[1])
+                return agreed[0], (mapped, *agreed[1])
         return None
 
     return search(0, tiles)
 
 
-def _with(tiles: Tiles, use: Use, way: Way) -> Tiles:
+def _with(tiles: Tiles, use: Use, mapped: Mapped) -> Tiles:
     """The tiles with those that a choice wants of the buffers. Raises TileShapeError."""
-    (one, choice), plan = way, way[1].plan
+    (statement, choice), plan = mapped, mapped[1].plan
     trial = list(tiles)
     for n in use.scope.values():
         trial[n] = replace(tiles[n], tiles=dict(tiles[n].tiles))
-    if one.dest.buffer in use.scope:
-        add_tiles(trial[use.scope[one.dest.buffer]], one.dest, plan, plan.instruction.accumulator)
+    if statement.dest.buffer in use.scope:
+        add_tiles(
+            trial[use.scope[statement.dest.buffer]],
+            statement.dest,
+            plan,
+            plan.instruction.accumulator,
+        )
     for operand, x in zip(plan.instruction.factors, _factors(choice), strict=True):
         if isinstance(x, Read) and x.buffer in use.scope:
             add_tiles(trial[use.scope[x.buffer]], x, plan, operand)

@@ -43,21 +43,21 @@ def _follow(link: Link, tiles: Sequence[TileBuffer], free: Collection[int]) -> b
     """Whether buffers that are `free` to have any tiles got some in the statement."""
     buffers = {name: tiles[n] for name, n in link.scope.items()}
     more = False
-    for one in dict.fromkeys((link.options.statement, link.options.uncut)):
-        one = bare(one, buffers)
-        touched = [x for x in (one.dest, *reads(one.value)) if x.buffer in buffers]
+    for statement in dict.fromkeys((link.options.statement, link.options.uncut)):
+        statement = bare(statement, buffers)
+        touched = [x for x in (statement.dest, *reads(statement.value)) if x.buffer in buffers]
         for x in (x for x in touched if link.scope[x.buffer] in free):
             for like in touched:
                 if buffers[x.buffer].memory is buffers[like.buffer].memory:
-                    more |= _add(one, buffers[like.buffer], like, buffers[x.buffer], x)
+                    more |= _add(statement, buffers[like.buffer], like, buffers[x.buffer], x)
     return more
 
 
-def _add(s: Statement, known: TileBuffer, like: Read, b: TileBuffer, x: Read) -> bool:
+def _add(s: Statement, reference: TileBuffer, like: Read, b: TileBuffer, x: Read) -> bool:
     """Whether the buffer that `x` reads or writes got tiles: at the points where those that `like`
     reads or writes are, as far as the statement goes."""
     before = len(b.tiles)
-    for tile in list(known.tiles.values()):
+    for tile in list(reference.tiles.values()):
         at = points_of(tile, like, s.outputs)
         addresses = None if at is None else constant_lanes(address(x, at))
         if addresses is None or addresses in b.tiles or len(set(addresses)) < len(addresses):

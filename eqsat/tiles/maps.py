@@ -145,12 +145,12 @@ def changed(change: Change, fresh: Fresh, op: ir.Op | None = None) -> ir.Stmt:
     """The statements: tiles filled from arrays, the new elements, and where they go. With `op` they
     update that atomically."""
     at, tile = change.at, change.tile
-    known: dict[str, ir.Expr] = {name: t.load() for name, t in change.tiles}
+    values: dict[str, ir.Expr] = {name: t.load() for name, t in change.tiles}
     loaded = [(replace(tile, name=fresh(f"{r.buffer}_tile")), r) for _, r in change.filled]
     for (name, _), (t, _) in zip(change.filled, loaded, strict=True):
-        known[name] = t.load()
+        values[name] = t.load()
     points = at
-    for name, e in known.items():
+    for name, e in values.items():
         points = given(points, name, e)
     if tile.of_lanes:
         return _by_lanes(change, points, op)

@@ -16,7 +16,7 @@ from hbc.eqsat.operands.perform import accumulated, stored
 from hbc.eqsat.operands.placement import Frames
 from hbc.eqsat.tensors.points import Points, address, value, whole_box
 from hbc.eqsat.tensors.tensor import Dim, Dims, Read, Tensor, Uniform, reads, replaced
-from hbc.eqsat.tiles.agreement import Options, Use, Way, agreement
+from hbc.eqsat.tiles.agreement import Mapped, Options, Use, agreement
 from hbc.eqsat.tiles.followers import Link, with_followers
 from hbc.eqsat.tiles.maps import Change, bare, changed, changes
 from hbc.eqsat.tiles.steps import Product, executed, fill, in_memory, is_whole, products, save
@@ -50,7 +50,7 @@ class TileScope:
     buffers: dict[str, TileBuffer]
     is_relaxed: Callable[[str], bool]
     options: Callable[[ir.Store], Options | None]
-    fix: Callable[[ir.Store, Way], None]
+    fix: Callable[[ir.Store, Mapped], None]
     frames: Frames
     scopes: set[str] = field(default_factory=set)  # the buffers that had tiles so far
     planned: set[int] = field(default_factory=set)  # products whose choice is fixed, by id
@@ -69,8 +69,8 @@ class TileScope:
 
     def _accessed(self, s: ir.Stmt) -> tuple[ir.Stmt, frozenset[str], frozenset[str]]:
         """The statement, and all buffers that are read and written in it."""
-        known = self.accesses.get(id(s))
-        if known is None:
+        accessed = self.accesses.get(id(s))
+        if accessed is None:
             read: set[str] = set()
             written = {s.buffer} if isinstance(s, ir.Store) else set()
             for e in own_expressions(s):
@@ -78,8 +78,8 @@ class TileScope:
             for _, r, w in map(self._accessed, inner_statements(s)):
                 read |= r
                 written |= w
-            known = self.accesses[id(s)] = s, frozenset(read), frozenset(written)
-        return known
+            accessed = self.accesses[id(s)] = s, frozenset(read), frozenset(written)
+        return accessed
 
     def is_in(self, e: ir.Expr) -> bool:
         """Whether a value is computed from tiles."""
@@ -97,12 +97,12 @@ class TileScope:
         for n in statements(s):
             if not isinstance(n, ir.Store) or n.buffer not in self.buffers:
                 continue
-            known = self.stored.setdefault(n.buffer, set())
+            written = self.stored.setdefault(n.buffer, set())
             elements = constant_lanes(n.index) or range(self.buffers[n.buffer].extent)
             masked = n is s and n.mask is not None and id(n) not in self.planned
-            if masked and known.isdisjoint(elements) and not self._repeats(n.buffer):
+            if masked and written.isdisjoint(elements) and not self._repeats(n.buffer):
                 statement = replace(n, mask=None)
-            known.update(elements)
+            written.update(elements)
         return statement
 
     def _repeats(self, buffer: str) -> bool:
@@ -119,7 +119,7 @@ class TileScope:
         if not isinstance(s, ir.Store) or s.buffer not in self.buffers:
             return None
         options = self.options(s)
-        return options.ways[0] if options is not None and options.ways else None
+        return options.mappings[0] if options is not None and options.mappings else None
 
     def add(self, s: ir.Allocate) -> TileBuffer:
         """The tiles of a buffer, as the products in its scope want them, which are decided with it. `s`
@@ -145,7 +145,7 @@ class TileScope:
                 and not options.buffers.isdisjoint(scope)
             ):
                 uses.append(Use(n, options, scope))
-            elif options is not None and not options.ways:
+            elif options is not None and not options.mappings:
                 links.append(Link(options, scope))
         self.buffers = outer
         for use in uses:
@@ -155,10 +155,10 @@ class TileScope:
                 outside = {f.stmt.var for f in self.frames.stack if isinstance(f.stmt, ir.For)}
                 inside = [v for v in loops if v not in outside]
                 raise MovingTileError(buffer, use.store, inside or loops)
-        agreed, ways = agreement(uses, tuple(tiles))
+        agreed, mappings = agreement(uses, tuple(tiles))
         agreed = with_followers(links, agreed)
-        for use, way in zip(uses, ways, strict=True):
-            self.fix(use.store, way)
+        for use, mapped in zip(uses, mappings, strict=True):
+            self.fix(use.store, mapped)
             self.planned.add(id(use.store))
         again = s.buffer in self.scopes
         self.scopes.add(s.buffer)
@@ -175,17 +175,20 @@ class TileScope:
             steps = self._changes(s)
             assert steps is not None
             return block(*(changed(c, self.frames.fresh, s.atomic) for c in steps))
-        one, moves = moved
+        statement, moves = moved
         if s.buffer in self.buffers:
             return block(
                 *(
-                    fill(tile, one.value, at, self.frames.packed, self.frames.fresh)
+                    fill(tile, statement.value, at, self.frames.packed, self.frames.fresh)
                     for tile, at in moves
                 )
             )
         fresh = self.frames.fresh
         return block(
-            *(save(tile, one.dest, at, fresh, stored(one, at), s.atomic) for tile, at in moves)
+            *(
+                save(tile, statement.dest, at, fresh, stored(statement, at), s.atomic)
+                for tile, at in moves
+            )
         )
 
     def _changes(self, s: ir.Stmt) -> list[Change] | None:
@@ -193,8 +196,8 @@ class TileScope:
         options = self.options(s) if isinstance(s, ir.Store) else None
         if options is None:
             return None
-        for one in dict.fromkeys((options.statement, options.uncut)):
-            steps = changes(one, self.buffers)
+        for statement in dict.fromkeys((options.statement, options.uncut)):
+            steps = changes(statement, self.buffers)
             if steps is not None:
                 return steps
         return None
@@ -204,23 +207,23 @@ class TileScope:
         options = self.options(s) if isinstance(s, ir.Store) else None
         if options is None:
             return None
-        for one in dict.fromkeys((options.statement, options.uncut)):
-            moves = self._moved(one)
+        for statement in dict.fromkeys((options.statement, options.uncut)):
+            moves = self._moved(statement)
             if moves is not None:
-                return one, moves
+                return statement, moves
         return None
 
-    def _moved(self, one: Statement) -> list[tuple[Tile, Points]] | None:
-        one = bare(one, self.buffers)
-        inside = {r.buffer for r in reads(one.value)} & self.buffers.keys()
-        if one.mask and any(self.buffers[b].memory is not Memory.WMMA for b in inside):
+    def _moved(self, statement: Statement) -> list[tuple[Tile, Points]] | None:
+        statement = bare(statement, self.buffers)
+        inside = {r.buffer for r in reads(statement.value)} & self.buffers.keys()
+        if statement.mask and any(self.buffers[b].memory is not Memory.WMMA for b in inside):
             return None  # one copy for all tiles of the processor's
-        if one.mask and one.dest.buffer in self.buffers:
+        if statement.mask and statement.dest.buffer in self.buffers:
             return None
-        if one.dest.buffer in self.buffers:
-            return None if inside else self._located(one.dest, one)
-        if isinstance(one.value, Read) and inside:
-            return self._located(one.value, one)
+        if statement.dest.buffer in self.buffers:
+            return None if inside else self._located(statement.dest, statement)
+        if isinstance(statement.value, Read) and inside:
+            return self._located(statement.value, statement)
         return None
 
     def _located(self, x: Read, s: Statement) -> list[tuple[Tile, Points]] | None:

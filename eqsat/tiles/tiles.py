@@ -127,8 +127,8 @@ def add_tiles(b: TileBuffer, x: Read, plan: Plan, operand: int) -> None:
         i = plan.instruction
         rows = shape(i, operand, dict(plan.sizes))[0]
         fragment = i.fragments[operand] if i.fragments else ()
-        known = None if addresses is None else b.tiles.get(addresses)
-        if addresses is None or (known and (known.rows, known.fragment) == (rows, fragment)):
+        tile = None if addresses is None else b.tiles.get(addresses)
+        if addresses is None or (tile and (tile.rows, tile.fragment) == (rows, fragment)):
             continue
         number = len(b.tiles)
         name = f"{b.name}_{number}" if len(addresses) < b.extent else b.name

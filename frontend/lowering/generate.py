@@ -225,9 +225,9 @@ def _inside(g: Generator, nest: Nest, scope: Scope, depth: int) -> ir.Stmt:
         if isinstance(s, Split) and s not in nest.bases and nest.is_determined(s.outer):
             nest, scope, bound = _settle(g, nest, scope, s)
             names += bound
-    here = At(stage.func, stage.update, loop.name)
+    level = At(stage.func, stage.update, loop.name)
     ahead = prefetch_statements(g.func, nest, loop.dim, scope)
-    inner = g.at_level(here, nest, scope, lambda inside: _loops(g, nest, inside, depth + 1))
+    inner = g.at_level(level, nest, scope, lambda inside: _loops(g, nest, inside, depth + 1))
     body = block(*ahead, inner)
     for name, value in reversed(names):
         body = ir.LetStmt(name, value, body)

@@ -16,7 +16,7 @@ from hbc.frontend.plans.inline import inline_funcs
 from hbc.frontend.plans.legal import stage_accesses
 from hbc.frontend.plans.plan import Plan, Root
 from hbc.frontend.program.funcs import Image, Pipeline, Schedule
-from hbc.frontend.regions.boxes import Here
+from hbc.frontend.regions.boxes import Site
 from hbc.frontend.regions.fold import UnfoldedError
 from hbc.frontend.regions.padding import Extents, UnpaddedError, padding
 from hbc.frontend.regions.program import Program, Scope
@@ -90,7 +90,7 @@ def _realized(program: Program, inputs: Extents, scope: Scope) -> tuple[Program,
     refused: set[str] = set()
     while True:
         try:
-            body = realize(program, Here(Root(), None), scope, lambda _: ir.Block(()))
+            body = realize(program, Site(Root(), None), scope, lambda _: ir.Block(()))
         except UnpaddedError as unpadded:
             refused.add(unpadded.func)
             left = padding(program.plan, inputs, refused)

@@ -10,13 +10,13 @@ from hbc.frontend.lowering.gpu_memory import memory_in
 from hbc.frontend.lowering.gpu_nest import with_block
 from hbc.frontend.plans.place_on_gpu import Place
 from hbc.frontend.plans.plan import At, FuncPlan, Level, StagePlan, step
-from hbc.frontend.regions.boxes import Here, boxes_at, stage_box
+from hbc.frontend.regions.boxes import Site, boxes_at, stage_box
 from hbc.frontend.regions.fold import check_folds, fold_factors
 from hbc.frontend.regions.nest import Nest
+from hbc.frontend.regions.padded_extents import PaddedExtents, padded_box, padded_extents
 from hbc.frontend.regions.padding import padded_roots
 from hbc.frontend.regions.program import Program, Scope, is_piece, is_plain, not_negative
 from hbc.frontend.regions.regions import Box, extent_of
-from hbc.frontend.regions.rooms import Rooms, rooms_of, roomy
 from hbc.frontend.regions.slide import Window, slide_box, steps_of
 from hbc.frontend.regions.storage import MOST_STORED, Storage, func_storage
 from hbc.ir.algebra.bounds import Interval, constant_bounds
@@ -33,16 +33,16 @@ MOST_STACK = 1 << 20  # bytes of one Func; threads have a few million
 Rest = Callable[[Scope], ir.Stmt]
 
 
-def realize(program: Program, here: Here, scope: Scope, rest: Rest) -> ir.Stmt:
+def realize(program: Program, site: Site, scope: Scope, rest: Rest) -> ir.Stmt:
     """The Funcs stored and computed at this level, callees first, then the rest of the body."""
     plan, on_gpu = program.plan, program.target.machine == GPU
-    computed = [f for f in plan.values() if f.compute == here.level]
-    stored = [f for f in plan.values() if store_level(f) == here.level]
+    computed = [f for f in plan.values() if f.compute == site.level]
+    stored = [f for f in plan.values() if store_level(f) == site.level]
     if not computed and not stored:
         return rest(scope)
-    boxes, windows = boxes_at(program, here, scope)
+    boxes, windows = boxes_at(program, site, scope)
     asked = dict(boxes)
-    rooms = rooms_of(program, computed, here.nest, boxes, scope)
+    padded = padded_extents(program, computed, site.nest, boxes, scope)
     names: list[tuple[str, ir.Expr]] = []
     for f in computed:
         name = f.func.name
@@ -55,22 +55,22 @@ def realize(program: Program, here: Here, scope: Scope, rest: Rest) -> ir.Stmt:
             continue
         if f not in computed:
             boxes[f.func.name] = _sized(program, boxes[f.func.name], scope)
-        folds = fold_factors(program, f, here.level, here.nest, boxes, scope)
+        folds = fold_factors(program, f, site.level, site.nest, boxes, scope)
         buffer = scope.fresh(f.func.name, "buffer")
-        box, room = boxes[f.func.name], rooms.get(f.func.name)
-        stored_box = box if room is None else roomy(box, room)
+        box, extents = boxes[f.func.name], padded.get(f.func.name)
+        stored_box = box if extents is None else padded_box(box, extents)
         storage, size = func_storage(f, buffer, stored_box, scope.ranges, folds)
         scope = scope.store(f.func.name, storage)
         allocations.append((f, storage, size))
     produced = [
         _produce(
             program,
-            here,
+            site,
             f,
             boxes[f.func.name],
             asked[f.func.name],
             windows.get(f.func.name),
-            rooms,
+            padded,
             scope,
         )
         for f in computed
@@ -137,20 +137,20 @@ def _name_extent(
 
 
 def _produce(
-    program: Program, here: Here, f: FuncPlan, box: Box, asked: Box, window: Window | None,
-    rooms: Rooms, scope: Scope,
+    program: Program, site: Site, f: FuncPlan, box: Box, asked: Box, window: Window | None,
+    paddings: PaddedExtents, scope: Scope,
 ) -> ir.Stmt:  # fmt: skip
     """All steps of a Func over a box; `asked` is the box before its bounds got names. Those that have
     room of their own fill it. Only the new steps of a scan with a `window`."""
     names: list[tuple[str, ir.Expr]] = []
     if window is not None or not f.func.updates:
         asked = asked if window is None else window.asked
-        box, names, scope = slide_box(program, f, here.level, here.nest, box, asked, scope)
+        box, names, scope = slide_box(program, f, site.level, site.nest, box, asked, scope)
     else:
         check_folds(f, box, scope)
 
     def at_level(level: At, nest: Nest, inner: Scope, rest: Rest) -> ir.Stmt:
-        return realize(program, Here(level, nest), inner, rest)
+        return realize(program, Site(level, nest), inner, rest)
 
     g = Generator(program, f.func, at_level)
     stages: list[ir.Stmt] = []
@@ -160,8 +160,8 @@ def _produce(
         extents: dict[str, ir.Expr] = {}
         limits: dict[str, ir.Expr] = {}
         region = stage_box(f, stage, box, scope)
-        room = rooms.get(f.func.name, (None,) * len(box))
-        for variable, x, most in zip(f.func.variables, region, room, strict=True):
+        padding = paddings.get(f.func.name, (None,) * len(box))
+        for variable, x, most in zip(f.func.variables, region, padding, strict=True):
             starts[variable] = x.lo if x.lo is not None else ir.const_index(0)
             extent = extent_of(x)
             if window is not None:

@@ -18,7 +18,7 @@ from hbc.ir.lang.build import le
 
 
 @record
-class Here:
+class Site:
     """A level: where it is, the nest of the stage whose loop it is (None at the root)."""
 
     level: Level
@@ -37,15 +37,15 @@ def is_inside(program: Program, f: FuncPlan, level: Level) -> bool:
 
 
 def boxes_at(
-    program: Program, here: Here, scope: Scope
+    program: Program, site: Site, scope: Scope
 ) -> tuple[dict[str, Box], dict[str, Window]]:
     """What one pass through this level needs of each Func computed in it, consumers first; the new
     steps of those that are scans of which a window slides."""
     plan = program.plan
-    inside = [f for f in plan.values() if is_inside(program, f, here.level)]
+    inside = [f for f in plan.values() if is_inside(program, f, site.level)]
     readers: list[tuple[Func, int | None, Ranges]] = []
-    if here.nest is not None and isinstance(here.level, At):
-        readers.append((plan[here.level.func].func, here.level.update, nest_ranges(here.nest)))
+    if site.nest is not None and isinstance(site.level, At):
+        readers.append((plan[site.level.func].func, site.level.update, nest_ranges(site.nest)))
     boxes: dict[str, Box] = {}
     windows: dict[str, Window] = {}
     for f in reversed(inside):
@@ -55,9 +55,9 @@ def boxes_at(
             continue
         output = program.outputs.get(name)
         window: Window | None = None
-        if f.compute == here.level and f.store is not None and f.func.updates:
+        if f.compute == site.level and f.store is not None and f.func.updates:
             asked = needed(f, reading, scope.ranges, output, alone=True)
-            window = scan_window(program, f, here.level, here.nest, asked, scope)
+            window = scan_window(program, f, site.level, site.nest, asked, scope)
         if window is not None:
             windows[name] = window
         need = needed(f, reading, scope.ranges, output) if window is None else window.box

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hbc.frontend.plans.plan import At, FuncPlan, Level, Split
-from hbc.frontend.regions.boxes import Here, boxes_at
+from hbc.frontend.regions.boxes import Site, boxes_at
 from hbc.frontend.regions.nest import Nest
 from hbc.frontend.regions.program import Program, Scope
 from hbc.frontend.regions.regions import Box, extent_of, stage_ranges
@@ -54,7 +54,7 @@ def fold_factors(
     if inner is None:
         return {}
     probe, probe_scope, variable = inner
-    all_boxes, _ = boxes_at(program, Here(f.compute, probe), probe_scope)
+    all_boxes, _ = boxes_at(program, Site(f.compute, probe), probe_scope)
     folds = {}
     for name, x in zip(f.func.variables, all_boxes[f.func.name], strict=True):
         if variable not in names_of(x):

@@ -36,12 +36,12 @@ def shared_places(
     facts = Facts(scope.ranges, program.known)
     conditions: dict[ir.Expr, None] = {}
     for a in _accesses(func, update):
-        here = [at_position(i, values, aligned) for i in a.indices]
+        indices = [at_position(i, values, aligned) for i in a.indices]
         room = scope.storages[a.name].box
-        if room is None or not lanes.isdisjoint(n for i in here for n in free_variables(i)):
+        if room is None or not lanes.isdisjoint(n for i in indices for n in free_variables(i)):
             continue
         seen = access_box(a, ranges, scope.ranges)
-        for index, x, y in zip(here, seen, room, strict=True):
+        for index, x, y in zip(indices, seen, room, strict=True):
             if not _is_ordered(y.lo, x.lo, facts) and y.lo is not None:
                 conditions[simplify(load_accesses(le(y.lo, index), scope))] = None
             if not _is_ordered(x.hi, y.hi, facts) and y.hi is not None:

@@ -31,8 +31,8 @@ def execute(s: ir.Stmt, scope: Scope) -> None:
     kernel may do; called under `np.errstate(all="ignore")`."""
     match s:
         case ir.Block(body=body):
-            for one in body:
-                execute(one, scope)
+            for inner in body:
+                execute(inner, scope)
         case ir.Store(atomic=None, asynchronous=False):
             _store(s, scope)
         case ir.For():
@@ -71,7 +71,7 @@ def _store(s: ir.Store, scope: Scope) -> None:
 
 def _for(s: ir.For, scope: Scope) -> None:
     steps, body = _nest(s, scope)
-    stores = [one for one in body if isinstance(one, ir.Store)]
+    stores = [inner for inner in body if isinstance(inner, ir.Store)]
     if len(stores) == len(body) and _at_once(stores, steps, scope):
         return
     start, count = (value(e, scope).item() for e in (s.start, s.extent))

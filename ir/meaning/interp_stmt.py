@@ -32,8 +32,8 @@ def emit_statement(code: Code, s: ir.Stmt) -> None:
     """Adds the lines that execute `s`."""
     match s:
         case ir.Block(body=body):
-            for one in body:
-                emit_statement(code, one)
+            for inner in body:
+                emit_statement(code, inner)
         case ir.Store():
             _store(code, s)
         case ir.For():

@@ -43,8 +43,8 @@ def _mistake(e: ir.Expr, names: Names, buffers: Buffers) -> str | None:
         case ir.Var(name=name, type=t):
             if name not in names:
                 return f"`{name}` is not defined here"
-            known = names[name]
-            return None if known is t or known == t else f"`{name}` is {names[name]}, not {t}"
+            declared = names[name]
+            return None if declared is t or declared == t else f"`{name}` is {names[name]}, not {t}"
         case ir.Unary(op=op, a=a):
             wrong = (
                 a.type.element.is_float

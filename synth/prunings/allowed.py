@@ -107,12 +107,12 @@ def _elements_of(term: Packed, held: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """[row, place, term]: which element of `term` may stand where, the others elsewhere."""
     elements = np.array([element for element, _ in term.elements])
     single = np.array([times == 1 for _, times in term.elements])
-    here = held[:, :, elements]
-    elsewhere = (here.sum(axis=1, keepdims=True) - here) >= 1
+    held_here = held[:, :, elements]
+    elsewhere = (held_here.sum(axis=1, keepdims=True) - held_here) >= 1
     missing = (~elsewhere).sum(axis=2, keepdims=True)
     table = np.zeros(held.shape, dtype=np.bool_)
     # An element that occurs once need not be elsewhere as well.
-    table[:, :, elements] = here & ((missing - (~elsewhere & single)) == 0)
+    table[:, :, elements] = held_here & ((missing - (~elsewhere & single)) == 0)
     if term.count < held.shape[1]:
         table[:, :, ZERO] = held[:, :, ZERO] & (missing[:, :, 0] == 0)
     return table

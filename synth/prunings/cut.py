@@ -42,8 +42,8 @@ class Cut:
 def make_cut(problem: Problem, analysis: Analysis, step: Step, demanded: bool) -> Cut:
     """The tests of what a step makes known and, where `demanded`, of the demands after it."""
     allowed = {n: analysis.allowed[n].copy() for n in (step.output, *step.fixed)}
-    for n, known in step.previews.items():
-        allowed[n] = analysis.allowed[n] | ~known[:, None]
+    for n, preview in step.previews.items():
+        allowed[n] = analysis.allowed[n] | ~preview[:, None]
     groups: list[Together] = []
     if demanded and step.end in analysis.cuts:
         demands = unsatisfied(problem, analysis.cuts[step.end])

@@ -99,19 +99,19 @@ def before(
     universe: Universe,
 ) -> Demands:  # fmt: skip
     """The demands on what is known before `node` is computed."""
-    here = demands.places.get(number)
-    if here is None or not len(demands):
+    demanded = demands.places.get(number)
+    if demanded is None or not len(demands):
         return demands
     rest = {n: table for n, table in demands.places.items() if n != number}
     match node:
         case Known():
-            held = demands.terms[:, node.values] & here
+            held = demands.terms[:, node.values] & demanded
             return Demands(demands.terms, rest).pick(np.flatnonzero(~held.any(axis=1)))
         case Move():
             assert gathers is not None
             # Most demands share their locations with many others.
-            first, group = grouped_rows(np.packbits(here, axis=1))
-            read = joined(here[first], gathers.reach()[:, :-2])[group]
+            first, group = grouped_rows(np.packbits(demanded, axis=1))
+            read = joined(demanded[first], gathers.reach()[:, :-2])[group]
             start = 0
             for argument in node.arguments:
                 part = read[:, start : start + sizes[argument]]
@@ -119,11 +119,11 @@ def before(
                 rest[argument] = rest[argument] | part if argument in rest else part
             return Demands(demands.terms, rest)
         case Pack():
-            return _inside(demands, here, rest, node, universe)
+            return _inside(demands, demanded, rest, node, universe)
 
 
 def _inside(
-    demands: Demands, here: Table, rest: Mapping[int, Table], node: Pack, universe: Universe
+    demands: Demands, demanded: Table, rest: Mapping[int, Table], node: Pack, universe: Universe
 ) -> Demands:
     """A fold that must be here demands its elements; of several folds, what all of them contain. A
     demand that something else may satisfy is given up."""
@@ -131,7 +131,7 @@ def _inside(
     elsewhere = np.zeros(len(demands), dtype=np.bool_)
     for table in rest.values():
         elsewhere |= table.any(axis=1)
-    untouched = ~here.any(axis=1)
+    untouched = ~demanded.any(axis=1)
     parts.append(Demands(demands.terms, rest).pick(np.flatnonzero(untouched)))
     contents = {term.number: frozenset(e for e, _ in term.elements) for term in universe.packed}
     rows: list[int] = []
@@ -144,27 +144,27 @@ def _inside(
     if rows:
         terms = np.zeros((len(rows), universe.count), dtype=np.bool_)
         terms[np.arange(len(rows)), elements] = True
-        spread = np.repeat(here[rows], node.length, axis=1)
+        spread = np.repeat(demanded[rows], node.length, axis=1)
         parts.append(Demands(terms, {node.arguments[0]: spread}))
     return united(parts)
 
 
 def crowds(demands: Demands, number: int) -> list[Crowd]:
     """Groups of disjoint demands on the same locations of one node, as many as locations."""
-    here = demands.places.get(number)
-    if here is None:
+    demanded = demands.places.get(number)
+    if demanded is None:
         return []
     only = np.ones(len(demands), dtype=np.bool_)
     for n, table in demands.places.items():
         if n != number:
             only &= ~table.any(axis=1)
-    rows = np.flatnonzero(only & here.any(axis=1))
+    rows = np.flatnonzero(only & demanded.any(axis=1))
     groups: dict[bytes, list[int]] = {}
     for row in rows:
-        groups.setdefault(here[row].tobytes(), []).append(int(row))
+        groups.setdefault(demanded[row].tobytes(), []).append(int(row))
     disjoint: list[Crowd] = []
     for members in groups.values():
-        locations = np.flatnonzero(here[members[0]]).astype(np.int32)
+        locations = np.flatnonzero(demanded[members[0]]).astype(np.int32)
         if len(members) < locations.size:
             continue
         chosen = _disjoint(demands.terms[members])
@@ -187,13 +187,13 @@ class SharedCrowd:
 
 def shared_crowds(demands: Demands, number: int) -> list[SharedCrowd]:
     """The crowds at a cut that have members in node `number` and in others."""
-    here = demands.places.get(number)
-    if here is None:
+    demanded = demands.places.get(number)
+    if demanded is None:
         return []
     nodes = sorted(demands.places)
     whole = np.hstack([demands.places[n] for n in nodes])
     groups: dict[bytes, list[int]] = {}
-    for row in np.flatnonzero(here.any(axis=1)):
+    for row in np.flatnonzero(demanded.any(axis=1)):
         groups.setdefault(whole[row].tobytes(), []).append(int(row))
     shared: list[SharedCrowd] = []
     for members in groups.values():
@@ -210,7 +210,7 @@ def shared_crowds(demands: Demands, number: int) -> list[SharedCrowd]:
             kinds = np.full(demands.terms.shape[1], -1, dtype=np.int32)
             for kind, member in enumerate(chosen):
                 kinds[demands.terms[members[member]]] = kind
-            locations = np.flatnonzero(here[first]).astype(np.int32)
+            locations = np.flatnonzero(demanded[first]).astype(np.int32)
             shared.append(SharedCrowd(locations, others, kinds))
     return shared
 

@@ -208,14 +208,14 @@ def _before_fold(problem: Problem, node: Pack, number: int, current: Pairs) -> P
     universe = problem.universe
     elements = {term.number: [e for e, _ in term.elements] for term in universe.packed}
     start, size = old[number], _sizes(problem, [number])[0]
-    here = slice(start, start + size)
+    own = slice(start, start + size)
     terms: list[tuple[int, int]] = []
     tables: list[NDArray[np.bool_]] = []
     count = sum(_sizes(problem, nodes))
     for pair, (first, second) in enumerate(current.terms.tolist()):
         table = current.table(pair)
         opened = np.zeros((count, count), dtype=np.bool_)
-        inside = table[here, here]
+        inside = table[own, own]
         if inside.sum() == table.sum():
             spread = np.repeat(np.repeat(inside, node.length, axis=0), node.length, axis=1)
             there = slice(new[argument], new[argument] + spread.shape[0])
@@ -224,7 +224,7 @@ def _before_fold(problem: Problem, node: Pack, number: int, current: Pairs) -> P
             for inner in islice(chosen, PARTNERS):
                 terms.append(inner)
                 tables.append(opened)
-        elif not (table[here].any() or table[:, here].any()):
+        elif not (table[own].any() or table[:, own].any()):
             kept = [n for n in current.nodes if n != number]
             places = _places(problem, kept, old), _places(problem, kept, new)
             opened[np.ix_(places[1], places[1])] = table[np.ix_(places[0], places[0])]

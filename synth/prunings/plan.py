@@ -102,12 +102,12 @@ def new_previews(problem: Problem, start: int, end: int) -> dict[int, NDArray[np
     """The nodes from `end` on that are known in part once those before it are, where that is more
     than before `start`; all of them up to the last such."""
     before, now = determined(problem, start), determined(problem, end)
-    more = [n for n, known in now.items() if n >= end and (known & ~before[n]).any()]
+    more = [n for n, locations in now.items() if n >= end and (locations & ~before[n]).any()]
     last = max(more, default=-1)
     return {
-        n: known
-        for n, known in now.items()
-        if end <= n <= last and known.any() and not isinstance(problem.nodes[n], Known)
+        n: locations
+        for n, locations in now.items()
+        if end <= n <= last and locations.any() and not isinstance(problem.nodes[n], Known)
     }
 
 

@@ -179,10 +179,10 @@ def _move(statement: Apply, nodes: Sequence[Node], numbers: dict[str, int], sets
             f"`{statement.chosen_from.name}` is a set of {gathers.size} gathers", statement.span,
             f"write `?{statement.chosen_from.name}` to have one chosen",
         )  # fmt: skip
-    known = [node for node in (nodes[a] for a in arguments) if isinstance(node, Known)]
-    if not statement.hole and len(known) == len(arguments):
+    constants = [node for node in (nodes[a] for a in arguments) if isinstance(node, Known)]
+    if not statement.hole and len(constants) == len(arguments):
         made = gathers.gather(0)
-        values = execute(made, [node.values for node in known], ZERO, JUNK)
+        values = execute(made, [node.values for node in constants], ZERO, JUNK)
         return Known(statement.name, gathers.output, values.reshape(-1), arguments, made)
     return Move(statement.name, gathers.output, arguments, gathers, statement.hole)
 

@@ -1,4 +1,4 @@
-"""How much of a padded Func there is room for: what the whole pieces of fragments read, as constants."""
+"""The extents to which Funcs are padded: what the whole pieces of fragments read, as constants."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from hbc.ir.algebra.simplify import simplify
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, ge, sub
 
-Rooms = Mapping[str, tuple[int, ...]]
+PaddedExtents = Mapping[str, tuple[int, ...]]
 """By Func, how many values of each variable it is computed for, needed or not."""
 
 
-def rooms_of(
+def padded_extents(
     program: Program, computed: Sequence[FuncPlan], nest: Nest | None,
     boxes: Mapping[str, Box], scope: Scope,
-) -> Rooms:  # fmt: skip
-    """The room of the padded Funcs among those that are computed at a level (callees first), in the
+) -> PaddedExtents:  # fmt: skip
+    """Those of the padded Funcs among the ones that are computed at a level (callees first), in the
     loop nest there. Raises UnpaddedError where that is not constant."""
     padding = program.padding
     if not (padding.whole or padding.filled):
@@ -36,7 +36,7 @@ def rooms_of(
     if nest is not None:
         reader = program.plan[nest.stage.func].func
         readers.append((reader, nest.stage.update, nest_ranges(_uncut(program, nest))))
-    rooms: dict[str, tuple[int, ...]] = {}
+    extents: dict[str, tuple[int, ...]] = {}
     for f in reversed(program.plan.values()):
         name, box = f.func.name, boxes.get(f.func.name)
         if box is None:
@@ -46,18 +46,18 @@ def rooms_of(
         elif name in padding.whole:
             reading = [r for r in readers if r[0].name in padding.whole and _reads(r, name)]
             wanted = needed(f, reading, scope.ranges) if reading else box
-            rooms[name] = tuple(
+            extents[name] = tuple(
                 _of_whole(f, v, ir.const_index(_wanted(f, x, y, scope)), scope)
                 for v, x, y in zip(f.func.variables, box, wanted, strict=True)
             )
         elif name in padding.filled:
             wanted = needed(f, [r for r in readers if _reads(r, name)], scope.ranges)
-            rooms[name] = tuple(
+            extents[name] = tuple(
                 _of_filled(f, x, y, scope) for x, y in zip(box, wanted, strict=True)
             )
-        whole = box if name not in rooms else roomy(box, rooms[name])
+        whole = box if name not in extents else padded_box(box, extents[name])
         readers += [(f.func, s.update, _full_ranges(f, n, whole)) for n, s in enumerate(f.stages)]
-    return rooms
+    return extents
 
 
 def _reads(reader: tuple[Func, int | None, Ranges], name: str) -> bool:
@@ -76,15 +76,15 @@ def _of_inner(f: FuncPlan, box: Box, whole: bool, scope: Scope) -> Box:
     for v, x in zip(f.func.variables, box, strict=True):
         _, most = constant_bounds(extent_of(x), scope.ranges)
         room = _of_whole(f, v, extent_of(x), scope) if whole and most and most > 0 else None
-        out.append(x if room is None else roomy((x,), (room,))[0])
+        out.append(x if room is None else padded_box((x,), (room,))[0])
     return tuple(out)
 
 
-def roomy(box: Box, room: tuple[int, ...]) -> Box:
+def padded_box(box: Box, extents: tuple[int, ...]) -> Box:
     """A box as large as there is room for."""
     return tuple(
         Interval(x.lo, None if x.lo is None else simplify(add(x.lo, n - 1)))
-        for x, n in zip(box, room, strict=True)
+        for x, n in zip(box, extents, strict=True)
     )
 
 
