@@ -7,6 +7,7 @@ other operand. Floats keep their exact value: `x + 0` and `x * 0` stay.
 from __future__ import annotations
 
 import math
+from functools import partial
 
 from hbc.ir.lang import fold
 from hbc.ir.lang import nodes as ir
@@ -83,45 +84,22 @@ def binary(op: ir.Op, a: Operand, b: Operand) -> ir.Expr:
     return _with_literal(op, x, y, p, q) or _with_itself(op, x, y) or ir.Binary(op, x, y)
 
 
-def add(a: Operand, b: Operand) -> ir.Expr:
-    return binary(ir.Op.ADD, a, b)
-
-
-def sub(a: Operand, b: Operand) -> ir.Expr:
-    return binary(ir.Op.SUB, a, b)
-
-
-def mul(a: Operand, b: Operand) -> ir.Expr:
-    return binary(ir.Op.MUL, a, b)
-
-
-def floordiv(a: Operand, b: Operand) -> ir.Expr:
-    return binary(ir.Op.DIV, a, b)
-
-
-def mod(a: Operand, b: Operand) -> ir.Expr:
-    return binary(ir.Op.MOD, a, b)
-
-
-def minimum(a: Operand, b: Operand) -> ir.Expr:
-    return binary(ir.Op.MIN, a, b)
-
-
-def maximum(a: Operand, b: Operand) -> ir.Expr:
-    return binary(ir.Op.MAX, a, b)
+add = partial(binary, ir.Op.ADD)
+sub = partial(binary, ir.Op.SUB)
+mul = partial(binary, ir.Op.MUL)
+floordiv = partial(binary, ir.Op.DIV)
+mod = partial(binary, ir.Op.MOD)
+minimum = partial(binary, ir.Op.MIN)
+maximum = partial(binary, ir.Op.MAX)
+lt = partial(binary, ir.Op.LT)
+le = partial(binary, ir.Op.LE)
+eq = partial(binary, ir.Op.EQ)
+ne = partial(binary, ir.Op.NE)
 
 
 def clamp(x: Operand, low: Operand, high: Operand) -> ir.Expr:
     """`max(min(x, high), low)`: low wins where the range is empty."""
     return maximum(minimum(x, high), low)
-
-
-def lt(a: Operand, b: Operand) -> ir.Expr:
-    return binary(ir.Op.LT, a, b)
-
-
-def le(a: Operand, b: Operand) -> ir.Expr:
-    return binary(ir.Op.LE, a, b)
 
 
 def gt(a: Operand, b: Operand) -> ir.Expr:
@@ -130,14 +108,6 @@ def gt(a: Operand, b: Operand) -> ir.Expr:
 
 def ge(a: Operand, b: Operand) -> ir.Expr:
     return binary(ir.Op.LE, b, a)
-
-
-def eq(a: Operand, b: Operand) -> ir.Expr:
-    return binary(ir.Op.EQ, a, b)
-
-
-def ne(a: Operand, b: Operand) -> ir.Expr:
-    return binary(ir.Op.NE, a, b)
 
 
 def and_(*conditions: ir.Expr) -> ir.Expr:
