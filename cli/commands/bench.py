@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -19,6 +20,12 @@ from hbc.cli.show.options import (
 )  # fmt: skip
 from hbc.ir.ground.diag import Diagnostic, UsageError
 from hbc.ir.host.scratch import scratch_folder
+
+if TYPE_CHECKING:
+    from hbc.cli.compiled import Runner
+    from hbc.cli.roof.roofs import Roofs
+    from hbc.cli.runs.native import Called
+    from hbc.cli.show.report import Progress
 
 
 @click.command("bench")
@@ -62,9 +69,8 @@ def command(
     from hbc.cli.files.scalars import parameters
     from hbc.cli.kept_kernels import choose_kept
     from hbc.cli.prepare import build_for_calls
-    from hbc.cli.roof.roofs import machine_roofs, raised_roofs
     from hbc.cli.roof.speed import speed_of
-    from hbc.cli.runs.emulation import counts_text, for_instructions, runner_for
+    from hbc.cli.runs.emulation import for_instructions, runner_for
     from hbc.cli.runs.native import Native, Repeat, output_shapes
     from hbc.cli.runs.work import count_work
     from hbc.cli.show.report import headline, print_facts, print_json, progress
@@ -84,13 +90,7 @@ def command(
         number = thread_count(threads, 1, compiled.source.parallel)
         library, building = build_for_calls(compiled, folder, runner)
         run = gather_inputs(p, settings, choose_example(p, example), files)
-        again = raised_roofs
-        if runner.gpu is None:
-            roofs = machine_roofs(number, shown, refresh)
-        else:
-            from hbc.cli.roof.gpu_roofs import gpu_roofs, measured_again
-
-            roofs, again = gpu_roofs(shown, flush_l2, refresh), measured_again
+        roofs, again = _roofs(runner, number, shown, flush_l2, refresh)
         shown.step("measuring")
         repeat = Repeat(warmups=2, least=7, seconds=seconds, most=100_000, flush=flush_l2)
         with Native(library, number, timeout, runner.emulator) as native:
@@ -117,12 +117,33 @@ def command(
         )
         return
     facts = [("sizes", ", ".join(f"{n} = {v}" for n, v in run.sizes.items()))] if run.sizes else []
-    if called.emulated is not None:
-        facts.append(("emulated", counts_text(called.emulated) + ": the times mean nothing"))
-    elif runner.functions:
-        facts.append(("by C functions", f"{', '.join(runner.functions)}: the times mean nothing"))
-    facts += [*speed.facts(), *_about_building(compiled.seconds, building, flush_l2)]
+    facts += [*_about_emulation(called, runner), *speed.facts()]
+    facts += _about_building(compiled.seconds, building, flush_l2)
     print_facts(headline(chosen.title, number, runner.gpu), facts)
+
+
+def _roofs(
+    runner: Runner, threads: int, shown: Progress, flush_l2: bool, refresh: bool
+) -> tuple[Roofs, Callable[[Roofs, Progress], Roofs]]:
+    """Those of the processor or GPU that runs the kernel, and what measures them again."""
+    if runner.gpu is None:
+        from hbc.cli.roof.roofs import machine_roofs, raised_roofs
+
+        return machine_roofs(threads, shown, refresh), raised_roofs
+    from hbc.cli.roof.gpu_roofs import gpu_roofs, measured_again
+
+    return gpu_roofs(shown, flush_l2, refresh), measured_again
+
+
+def _about_emulation(called: Called, runner: Runner) -> list[tuple[str, str]]:
+    """What did the work of instructions that this processor has not."""
+    from hbc.cli.runs.emulation import counts_text
+
+    if called.emulated is not None:
+        return [("emulated", f"{counts_text(called.emulated)}: the times mean nothing")]
+    if runner.functions:
+        return [("by C functions", f"{', '.join(runner.functions)}: the times mean nothing")]
+    return []
 
 
 def _about_building(compiling: float, building: float, flushed: bool) -> list[tuple[str, str]]:

@@ -14,11 +14,12 @@ from hbc.cli.show.options import LONGEST, Seconds, json_option, settings_option
 from hbc.cli.show.report import notice, print_json, progress
 from hbc.cli.sketches.read_sketch import read_sketch
 from hbc.ir.ground.diag import Diagnostic, NoSolutionError, UsageError, did_you_mean
+from hbc.ir.ground.record import record
 
 if TYPE_CHECKING:
     from hbc.ir.moves.sketch import Sketch
     from hbc.synth.results.cost_table import CostTable
-    from hbc.synth.results.solve import Outcome
+    from hbc.synth.results.solve import Outcome, Solution
     from hbc.synth.search.switches import Switches
 
 PRUNINGS = ("classes", "copies", "pairs")
@@ -102,18 +103,8 @@ def command(
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # Python's own start counts too, unless this is a process that has done other things before.
     began = time.monotonic() - min(time.process_time(), LONGEST_START)
-    from hbc.cli.sketches.alarm import alarm
-    from hbc.cli.sketches.synth_report import (
-        Shown,
-        nothing_yet,
-        print_outcome,
-        print_statistics,
-        summary,
-        write_picture,
-    )
-    from hbc.synth.prunings.watch import Stopped, Watch
+    from hbc.cli.sketches.synth_report import Shown, print_outcome, print_statistics
     from hbc.synth.results.cost import make_pricing
-    from hbc.synth.results.solve import solve
 
     if spec is not None or sketch is None:
         if sketch is not None or spec is None:
@@ -131,23 +122,8 @@ def command(
         raise UsageError(Diagnostic(f"`{sketch}` is a kernel, not a sketch", hint=hint))
     refuse_files(picture, output, element)
     switches = chosen_switches(prune, no_join, no_merge, no_compose, no_crowds)
-    deadline = None if timeout is None else began + timeout
-    watch = Watch(deadline, memory * BYTES_OF_A_MEGABYTE)
-    watch.phase("read")
-    try:
-        with progress() as bar, alarm(deadline):
-            watch.tell = bar.step
-            problem = read_sketch(sketch, settings)
-            table = chosen_table(problem, target)
-            outcome = solve(problem, switches, watch)
-    except Stopped:
-        if as_json:
-            print_json(nothing_yet(watch, began))
-        raise too_late(sketch, "raise --timeout: its sets were not even made") from None
-    except KeyboardInterrupt:
-        watch.phase("")
-        notice(summary(watch, began))
-        raise
+    limits = Limits(began, timeout, memory * BYTES_OF_A_MEGABYTE)
+    outcome, table = searched(sketch, settings, target, switches, limits, as_json)
     if outcome.stopped is not None:
         notice(f"stopped by the {outcome.stopped}: there may be more solutions, and cheaper ones")
     elif not outcome.knows_cheapest() and not count:
@@ -160,15 +136,64 @@ def command(
         print_outcome(outcome, shown, began)
     if not outcome.fragments:
         raise none_found(outcome)
+    if output is not None or picture is not None:
+        best = next(outcome.solutions(pricing))
+        write_files(outcome, best, target or table.target, output, element, picture)
+
+
+@record
+class Limits:
+    """When the search began, in seconds, for how many it may run, and in how many bytes."""
+
+    began: float
+    timeout: float | None
+    memory: int
+
+
+def searched(
+    sketch: Path, settings: Mapping[str, str], target: str | None, switches: Switches,
+    limits: Limits, as_json: bool,
+) -> tuple[Outcome, CostTable]:  # fmt: skip
+    """What the search finds for a sketch, and the costs that it is told to mind. NoSolutionError where time
+    or memory end before it begins."""
+    from hbc.cli.sketches.alarm import alarm
+    from hbc.cli.sketches.synth_report import nothing_yet, summary
+    from hbc.synth.prunings.watch import Stopped, Watch
+    from hbc.synth.results.solve import solve
+
+    deadline = None if limits.timeout is None else limits.began + limits.timeout
+    watch = Watch(deadline, limits.memory)
+    watch.phase("read")
+    try:
+        with progress() as bar, alarm(deadline):
+            watch.tell = bar.step
+            problem = read_sketch(sketch, settings)
+            table = chosen_table(problem, target)
+            return solve(problem, switches, watch), table
+    except Stopped:
+        if as_json:
+            print_json(nothing_yet(watch, limits.began))
+        raise too_late(sketch, "raise --timeout: its sets were not even made") from None
+    except KeyboardInterrupt:
+        watch.phase("")
+        notice(summary(watch, limits.began))
+        raise
+
+
+def write_files(
+    outcome: Outcome, best: Solution, target: str, output: Path | None, element: str | None,
+    picture: Path | None,
+) -> None:  # fmt: skip
+    """The solution as code and as a picture, where they are asked for."""
     if output is not None:
         from hbc.cli.sketches.synth_code import solution_code, write_code
 
-        named = target or str(outcome.problem.sketch.constants.get("target", table.target))
-        best = next(outcome.solutions(pricing))
-        notes = [f"{problem.source.name}: its cheapest solution."]
-        write_code(solution_code(outcome, best, named, element, notes), output)
+        notes = [f"{outcome.problem.sketch.source.name}: its cheapest solution."]
+        write_code(solution_code(outcome, best, target, element, notes), output)
     if picture is not None:
-        write_picture(outcome, next(outcome.solutions(pricing)), picture)
+        from hbc.cli.sketches.synth_report import write_picture
+
+        write_picture(outcome, best, picture)
 
 
 def refuse_without_sketch(options: Mapping[str, object]) -> None:
