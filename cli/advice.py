@@ -43,5 +43,5 @@ def advice(
         for s in statements(done.body)
         if isinstance(s, ir.Store) and contains(s.value, ir.Instruct)
     }
-    found = [*unscheduled(p, schedule, loops), *slow_lanes(loops, target, performed)]
-    return in_order(dict.fromkeys(found))
+    warnings = [*unscheduled(p, schedule, loops), *slow_lanes(loops, target, performed)]
+    return in_order(dict.fromkeys(warnings))

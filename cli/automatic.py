@@ -70,9 +70,9 @@ def best_for(p: Pipeline, default: Target, settings: Mapping[str, str]) -> Targe
     best, most = default, (0.0, 0)
     for target in TARGETS.values():
         if target.machine == default.machine and target.instruction_sets and can_run(target):
-            found = rate_of(p, settings, instructions_of(target)), target.vector_bits
-            if found[0] > 0 and found > most:
-                best, most = target, found
+            rate = rate_of(p, settings, instructions_of(target)), target.vector_bits
+            if rate[0] > 0 and rate > most:
+                best, most = target, rate
     return best
 
 

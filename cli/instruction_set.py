@@ -80,11 +80,11 @@ def _part(
     stored = kept(name)
     if stored is not None:
         try:
-            found = from_json(stored.decode(), classes_of((instruction, nodes, source, types)))
+            read = from_json(stored.decode(), classes_of((instruction, nodes, source, types)))
         except ValueError:
-            found = None
-        if isinstance(found, InstructionSet):
-            return found
+            read = None
+        if isinstance(read, InstructionSet):
+            return read
     made = make()
     keep(name, to_json(made).encode())
     return made

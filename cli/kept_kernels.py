@@ -64,9 +64,9 @@ def choose_kept(
         # Read once: what is compiled is what the name is made of.
         kernel = Source(source_name(kernel), read_source(kernel))
     name = f"kernel-{_key(kernel, *asked)}.json"
-    found = _found(name, isa, fallback)
-    if found is not None:
-        ready = replace(found, seconds=time.perf_counter() - start)
+    kept = _found(name, isa, fallback)
+    if kept is not None:
+        ready = replace(kept, seconds=time.perf_counter() - start)
         return ready.chosen, lambda: ready
     before = lines_shown()
     chosen = choose(kernel, *asked)
@@ -131,13 +131,13 @@ def _key(
 
 
 def _versions() -> list[str]:
-    found = []
+    versions = []
     for name in _LIBRARIES:
         try:
-            found.append(version(name))
+            versions.append(version(name))
         except PackageNotFoundError:
-            found.append("")
-    return found
+            versions.append("")
+    return versions
 
 
 def hbc_digest(root: Path = _ROOT) -> str:

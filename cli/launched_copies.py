@@ -68,5 +68,5 @@ def _bytes(a: ir.Allocate) -> str:
 
 def _instruction(kernel: Kernel) -> Span | None:
     """The statement of the first instruction."""
-    found = (s for s in statements(kernel.body) if isinstance(s, ir.Store))
-    return next((s.span for s in found if s.span and contains(s.value, ir.Instruct)), None)
+    stores = (s for s in statements(kernel.body) if isinstance(s, ir.Store))
+    return next((s.span for s in stores if s.span and contains(s.value, ir.Instruct)), None)

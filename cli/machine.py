@@ -21,9 +21,9 @@ def cpu_name() -> str:
     """The processor's model name, as far as the system tells."""
     if CPUINFO.exists():
         text = CPUINFO.read_text(encoding="utf-8", errors="replace")
-        found = re.search(r"^model name\s*:\s*(.*)$", text, re.MULTILINE)
-        if found:
-            return found[1].strip()
+        match = re.search(r"^model name\s*:\s*(.*)$", text, re.MULTILINE)
+        if match:
+            return match[1].strip()
     if platform.system() == "Darwin":
         return sysctl("machdep.cpu.brand_string").strip() or platform.machine()
     return platform.processor() or platform.machine() or "unknown processor"
@@ -45,11 +45,11 @@ def cache_bytes() -> dict[int, int]:
             if (folder / "type").read_text().strip() == "Instruction":
                 continue
             level = int((folder / "level").read_text())
-            found = re.match(r"(\d+)([KM]?)", (folder / "size").read_text())
+            match = re.match(r"(\d+)([KM]?)", (folder / "size").read_text())
         except (OSError, ValueError):
             continue
-        if found:
-            sizes[level] = int(found[1]) << {"": 0, "K": 10, "M": 20}[found[2]]
+        if match:
+            sizes[level] = int(match[1]) << {"": 0, "K": 10, "M": 20}[match[2]]
     return sizes
 
 

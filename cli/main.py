@@ -173,9 +173,9 @@ def exit_code_of(arguments: list[str]) -> int:
 
 def _tell_of_caches() -> None:
     """Which folders were not used, so that everything was made again."""
-    found = sys.modules.get("hbc.ir.host.cache_folder")
-    for folder, wrong in found.refused_folders().items() if found else ():
-        hint = f"remove it, or name another one with {found.VARIABLE}" if found else ""
+    module = sys.modules.get("hbc.ir.host.cache_folder")
+    for folder, wrong in module.refused_folders().items() if module else ():
+        hint = f"remove it, or name another one with {module.VARIABLE}" if module else ""
         click.echo(
             f"note: nothing is kept in `{printable_line(str(folder))}`: {wrong}; {hint}", err=True
         )

@@ -115,10 +115,10 @@ def select_instructions(kernel: Kernel, target: Target) -> Kernel:
     from hbc.eqsat.choosing.select import select
 
     records: list[Record] = []
-    found = select(kernel, instructions_of(target), records)
+    selected = select(kernel, instructions_of(target), records)
     show_diagnostics(cut_short(records))
-    placed = target.machine == GPU and found.instructions
-    return on_gpu("selected")(found, target) if placed else found
+    placed = target.machine == GPU and selected.instructions
+    return on_gpu("selected")(selected, target) if placed else selected
 
 
 PASSES: Final[tuple[Pass, ...]] = (

@@ -40,29 +40,29 @@ def choose(
     HbcError for the user's mistakes, UsageError for names that do not exist."""
     from hbc.cli.pipeline import choose_schedule, load_pipeline
 
-    found = target_named(target)
+    chosen_target = target_named(target)
     pipeline = load_pipeline(kernel, settings, fix_sizes)
     plain_loops = fallback == "scalar"
     if schedule == NO_SCHEDULE and NO_SCHEDULE not in [s.name for s in pipeline.schedules]:
-        return Chosen(pipeline, replace(found, isa=isa), None, plain_loops)
+        return Chosen(pipeline, replace(chosen_target, isa=isa), None, plain_loops)
     asked = schedule == AUTO
     if target is None and (asked or not pipeline.schedules):
         from hbc.cli.automatic import best_for
 
-        found = best_for(pipeline, found, settings)
+        chosen_target = best_for(pipeline, chosen_target, settings)
     elif target is None:
-        found = best_target(pipeline, found, schedule, isa)
-    found = replace(found, isa=isa)
-    chosen = None if asked else choose_schedule(pipeline, found.name, schedule)
+        chosen_target = best_target(pipeline, chosen_target, schedule, isa)
+    chosen_target = replace(chosen_target, isa=isa)
+    chosen = None if asked else choose_schedule(pipeline, chosen_target.name, schedule)
     made = None
-    if chosen is None and found.machine != GPU:
-        made = _made(pipeline, found, settings, fix_sizes)
+    if chosen is None and chosen_target.machine != GPU:
+        made = _made(pipeline, chosen_target, settings, fix_sizes)
         chosen = None if made is None else made.schedule
     elif asked:
         notice(
-            f"note: no automatic schedule for `{found.name}`: its loops become blocks and threads"
+            f"note: no automatic schedule for `{chosen_target.name}`: its loops become blocks and threads"
         )
-    return Chosen(pipeline, found, chosen, plain_loops, made)
+    return Chosen(pipeline, chosen_target, chosen, plain_loops, made)
 
 
 def _made(

@@ -73,13 +73,13 @@ def _kind(path: Path) -> str:
 
 
 def _bytes(text: str) -> int:
-    found = re.fullmatch(
+    match = re.fullmatch(
         r"(\d{1,15}(?:\.\d{1,9})?)\s*([KMGT]?)(?:i?B)?", text.strip(), re.IGNORECASE
     )
-    if found is None:
+    if match is None:
         hint = "it is a number and a unit: 500M, 2G"
         raise UsageError(Diagnostic(f"`--limit {text}` is no size", hint=hint))
-    return int(float(found[1]) * SCALES[found[2].upper()])
+    return int(float(match[1]) * SCALES[match[2].upper()])
 
 
 def shown(count: int) -> str:

@@ -29,9 +29,11 @@ def command(files: tuple[Path, ...], settings: Mapping[str, str], as_json: bool)
     mistakes = list(dict.fromkeys(mistakes))
     warnings = list(dict.fromkeys(warnings))
     if as_json:
-        found: list[Json] = [diagnostic_json(mistake) for mistake in mistakes]
+        mistakes_shown: list[Json] = [diagnostic_json(mistake) for mistake in mistakes]
         slow: list[Json] = [diagnostic_json(warning) for warning in warnings]
-        print_json({"ok": not mistakes, "files": len(files), "mistakes": found, "warnings": slow})
+        print_json(
+            {"ok": not mistakes, "files": len(files), "mistakes": mistakes_shown, "warnings": slow}
+        )
         click.get_current_context().exit(HbcError.exit_code if mistakes else 0)
     if mistakes:
         raise HbcError(mistakes)

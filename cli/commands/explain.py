@@ -115,7 +115,7 @@ def _one_by_one(chosen: Chosen, kernel: Kernel) -> list[Record]:
         return []
     if any(isinstance(n, ir.Store) and is_product(n.value) for n in nodes(kernel.body)):
         return []
-    found = []
+    records = []
     for f in chosen.pipeline.funcs:
         for number, u in enumerate(f.updates):
             written = {v for index in u.indices for v in free_variables(index)}
@@ -126,8 +126,8 @@ def _one_by_one(chosen: Chosen, kernel: Kernel) -> list[Record]:
                     "", f"its sum over {' and '.join(summed)} takes one term at a time",
                     f"vectorize a reduction loop: `{stage}.atomic().vectorize(..)`",
                 )  # fmt: skip
-                found.append(Record(u.span, f.name, None, miss=miss))
-    return found
+                records.append(Record(u.span, f.name, None, miss=miss))
+    return records
 
 
 def _has_instructions(chosen: Chosen) -> bool:
@@ -161,10 +161,10 @@ def _lines(chosen: Chosen, records: Sequence[Record]) -> list[str]:
             title,
             "  there is nothing for instructions to do: they add up over vectorized reduction loops",
         ]
-    found = [title]
+    lines = [title]
     for r in records:
-        found += _statement(r)
-    return found
+        lines += _statement(r)
+    return lines
 
 
 def _statement(r: Record) -> list[str]:

@@ -52,9 +52,9 @@ def command(
 
     chosen = choose(kernel, settings, target, None, isa)
     sizes = _sizes(chosen, settings)
-    found = inspected(chosen, sizes)
+    updates = inspected(chosen, sizes)
     if as_json:
-        statements: list[Json] = [_as_json(s) for s in found]
+        statements: list[Json] = [_as_json(s) for s in updates]
         print_json(
             {
                 "kernel": chosen.pipeline.name,
@@ -64,7 +64,7 @@ def command(
             }
         )
         return
-    click.echo(printable("\n".join(_lines(chosen, sizes, found, show_all))))
+    click.echo(printable("\n".join(_lines(chosen, sizes, updates, show_all))))
 
 
 def inspected(chosen: Chosen, sizes: Mapping[str, int]) -> list[Inspected]:
@@ -99,13 +99,13 @@ def _sizes(chosen: Chosen, settings: Mapping[str, str]) -> dict[str, int]:
 
 
 def _lines(
-    chosen: Chosen, sizes: Mapping[str, int], found: Sequence[Inspected], show_all: bool
+    chosen: Chosen, sizes: Mapping[str, int], updates: Sequence[Inspected], show_all: bool
 ) -> list[str]:
     at = ", ".join(f"{name} = {n}" for name, n in sizes.items())
     lines = [f"{chosen.pipeline.name} for {chosen.target.name}{f', at {at}' if at else ''}"]
-    if not found:
+    if not updates:
         return [*lines, "  nothing is computed: there are copies and numbers alone"]
-    for s in found:
+    for s in updates:
         lines += _statement(s, show_all)
     return lines
 

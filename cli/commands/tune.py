@@ -85,11 +85,11 @@ def command(
 
 
 def _sizes(texts: tuple[str, ...]) -> dict[str, str]:
-    found = {}
+    sizes = {}
     for text in texts:
         match = NAMED.fullmatch(text)
         if match is None:
             hint = "sizes are written as N=1024"
             raise UsageError(Diagnostic(f"`{text}` is not NAME=VALUE", hint=hint))
-        found[match[1]] = match[2]
-    return found
+        sizes[match[1]] = match[2]
+    return sizes

@@ -55,19 +55,19 @@ def extents(image: Image, sizes: Mapping[str, int]) -> tuple[int, ...]:
 
 def given_sizes(p: Pipeline, settings: Mapping[str, str]) -> dict[str, int]:
     """The sizes among the `--set` values. Params have been folded into the pipeline already."""
-    found = {}
+    sizes = {}
     for size in p.sizes:
         if size.name in settings:
             text = settings[size.name]
             try:
-                found[size.name] = int(text.replace("_", ""), 0)
+                sizes[size.name] = int(text.replace("_", ""), 0)
             except ValueError:
                 raise UsageError(
                     Diagnostic(f"`--set {size.name}={text}`: a size is an integer")
                 ) from None
-            if found[size.name] < 0:
+            if sizes[size.name] < 0:
                 raise UsageError(Diagnostic(f"`--set {size.name}={text}`: a size is at least 0"))
-    return found
+    return sizes
 
 
 def infer_sizes(

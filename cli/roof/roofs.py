@@ -103,9 +103,9 @@ def machine_roofs(threads: int, shown: Progress, refresh: bool = False) -> Roofs
     threads = min(threads, cpu_count())
     file = _kept(threads)
     if not refresh and file is not None:
-        found = load_roofs(file)
-        if found is not None:
-            return found
+        kept = load_roofs(file)
+        if kept is not None:
+            return kept
     shown.step("measuring this machine's roofs")
     roofs = _measure(threads)
     if file is not None:
@@ -149,17 +149,17 @@ def _measure(threads: int) -> Roofs:
 
 
 def _measure_peaks(folder: Path, threads: int) -> dict[str, float]:
-    found: dict[str, float] = {}
+    peaks: dict[str, float] = {}
     teams: dict[str, _Team] = {}
     with ExitStack() as stack:
         for kind, program, function, needs in PEAKS:
-            if kind in found or not needs <= cpu_features():
+            if kind in peaks or not needs <= cpu_features():
                 continue
             if program not in teams:
                 teams[program] = stack.enter_context(_Team(_compiled(program, folder), threads))
             if rate := _peak(teams[program], function, threads):
-                found[kind] = rate
-    return found
+                peaks[kind] = rate
+    return peaks
 
 
 def _peak(team: _Team, function: str, threads: int) -> float:
@@ -178,7 +178,7 @@ def _measure_bandwidths(folder: Path, threads: int, levels: Mapping[str, int]) -
     # L3 is shared: each thread takes its part. Half of a level leaves room for everything else.
     sets = {name: room // 2 // (threads if name == "L3" else 1) for name, room in levels.items()}
     sets[MEMORY] = memory
-    found: dict[str, float] = {}
+    bandwidths: dict[str, float] = {}
     with _Team(_compiled("bandwidth", folder), threads) as team:
         for level, room in sets.items():
             bytes_ = max(room // 512 * 512, 512)
@@ -187,8 +187,8 @@ def _measure_bandwidths(folder: Path, threads: int, levels: Mapping[str, int]) -
                 team.seconds(read, [bytes_, rounds], [bytes_]),
                 team.seconds("copy", [bytes_, rounds], [bytes_ // 2, bytes_ // 2]),
             ]
-            found[level] = threads * bytes_ * rounds / min(times)
-    return found
+            bandwidths[level] = threads * bytes_ * rounds / min(times)
+    return bandwidths
 
 
 class _Team:

@@ -28,17 +28,17 @@ def check_outputs(outputs: Mapping[str, Array], expected: Mapping[str, Reference
     """Every output against what the oracle says (see `frontend.oracle.evaluate`)."""
     worst, mistakes = 0.0, []
     for name, reference in expected.items():
-        found = compare(outputs[name], reference)
-        worst = max(worst, found.max_error_over_bound)
-        if not found.ok:
-            mistakes.append(_describe(name, outputs[name].size, found))
+        comparison = compare(outputs[name], reference)
+        worst = max(worst, comparison.max_error_over_bound)
+        if not comparison.ok:
+            mistakes.append(_describe(name, outputs[name].size, comparison))
     return Checked(worst, tuple(mistakes))
 
 
-def _describe(name: str, size: int, found: Comparison) -> str:
-    text = f"`{name}` differs from the oracle in {found.mismatches} of {size} elements"
-    if found.first is None:
+def _describe(name: str, size: int, comparison: Comparison) -> str:
+    text = f"`{name}` differs from the oracle in {comparison.mismatches} of {size} elements"
+    if comparison.first is None:
         return text
-    at = ", ".join(map(str, found.first))
-    allowed = f" (allowed: {found.bound:.3g} more or less)" if found.bound else ""
-    return f"{text}, first at [{at}]: {found.got} instead of {found.want}{allowed}"
+    at = ", ".join(map(str, comparison.first))
+    allowed = f" (allowed: {comparison.bound:.3g} more or less)" if comparison.bound else ""
+    return f"{text}, first at [{at}]: {comparison.got} instead of {comparison.want}{allowed}"

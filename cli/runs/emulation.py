@@ -98,11 +98,11 @@ def _runner(tiles: Collection[str], target: Target) -> Runner:
 def _families(missing: Sequence[str]) -> str:
     """`AMX: an emulator executes it`: what is missing, and what stands for it."""
     names = {"amx": "AMX", "avx512": "AVX-512", "avx": "AVX-VNNI"}
-    found = list(dict.fromkeys(names[feature.partition("_")[0][:6]] for feature in missing))
+    families = list(dict.fromkeys(names[feature.partition("_")[0][:6]] for feature in missing))
     parts = []
-    if "AMX" in found:
+    if "AMX" in families:
         parts.append("AMX: an emulator executes it")
-    if soft := [name for name in found if name != "AMX"]:
+    if soft := [name for name in families if name != "AMX"]:
         parts.append(f"{soft[0]}: C functions stand for it")
     return ", and no ".join(reversed(parts))
 

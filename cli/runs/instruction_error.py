@@ -30,10 +30,10 @@ def expected_outputs(
     instructions: Sequence[Instruction],
 ) -> Mapping[str, Reference]:
     """What the outputs must be of a kernel with these instructions."""
-    found = evaluate(p, sizes, inputs, fused_sums(instructions))
+    references = evaluate(p, sizes, inputs, fused_sums(instructions))
     if not instructions:
-        return found
-    return with_instructions(found, instructions, count_work(p, sizes).total)
+        return references
+    return with_instructions(references, instructions, count_work(p, sizes).total)
 
 
 def fused_sums(instructions: Sequence[Instruction]) -> frozenset[DType]:

@@ -30,8 +30,8 @@ def _run(s: ir.Stmt, known: Mapping[str, int]) -> int:
                 return max(parts)
             return parts[0] if holds else sum(parts[1:])
         case ir.LetStmt(name=name, value=value, body=body):
-            found = _value(value, known)
-            return _run(body, known if found is None else {**known, name: found})
+            result = _value(value, known)
+            return _run(body, known if result is None else {**known, name: result})
         case ir.Block(body=body):
             return sum(_run(c, known) for c in body)
         case _:

@@ -95,23 +95,23 @@ def _used_seconds(process: int) -> float:
 def _overridden(usual: Limits, text: str) -> Limits:
     if text.strip() == UNLIMITED:
         return Limits(None, None, None, None, usual.reserves)
-    found = usual
+    limits = usual
     for part in filter(None, (p.strip() for p in text.split(","))):
         name, _, value = part.partition("=")
         match name.strip():
             case "memory":
                 # It is asked for, so it is set where it may break what reserves.
-                found = replace(found, memory=_size(value, text), reserves=False)
+                limits = replace(limits, memory=_size(value, text), reserves=False)
             case "file":
-                found = replace(found, file=_size(value, text))
+                limits = replace(limits, file=_size(value, text))
             case "files":
-                found = replace(found, files=_size(value, text))
+                limits = replace(limits, files=_size(value, text))
             case "seconds":
                 size = _size(value, text)
-                found = replace(found, seconds=None if size is None else float(size))
+                limits = replace(limits, seconds=None if size is None else float(size))
             case _:
                 raise _unreadable(text)
-    return found
+    return limits
 
 
 def _size(value: str, text: str) -> int | None:

@@ -224,18 +224,18 @@ class Native:
 
         from hbc.ir.meaning.numpy_types import numpy_dtype
 
-        found = {}
+        arrays = {}
         for number, (name, (shape, element)) in enumerate(outputs.items()):
             raw = np.fromfile(self._folder / f"out-{number}", dtype=np.uint8)
             wide = raw.view(numpy_dtype(element)).reshape(
                 longer_shape(shape, rows.get(name), padding)
             )
-            found[name] = wide
+            arrays[name] = wide
             if name in rows:
-                found[name], rest = gather_rows(wide, rows[name], padding)
+                arrays[name], rest = gather_rows(wide, rows[name], padding)
                 if np.any(rest.view(np.uint8) != self._poison(element)):
                     raise InternalError(f"`{function}` wrote between the rows of `{name}`")
-        return found
+        return arrays
 
     def time(
         self, function: str, sizes: Sequence[int], scratch: Sequence[int], repeat: Repeat

@@ -139,8 +139,8 @@ def _divisor(checks: tuple[Check, ...], size: str, plain: Mapping[str, str]) -> 
 
 def _multiples(pool: tuple[int, ...], divisor: int) -> tuple[int, ...]:
     """Those of the pool and, if they are few, the smallest there are."""
-    found = tuple(n for n in pool if n % divisor == 0)
-    return found if divisor == 1 else (*found, divisor, 2 * divisor, 3 * divisor)
+    multiples = tuple(n for n in pool if n % divisor == 0)
+    return multiples if divisor == 1 else (*multiples, divisor, 2 * divisor, 3 * divisor)
 
 
 def accepted(p: Pipeline, checks: tuple[Check, ...], sizes: Mapping[str, int]) -> bool:

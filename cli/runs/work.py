@@ -62,18 +62,18 @@ def count_work(p: Pipeline, sizes: Mapping[str, int]) -> Work:
 
 def _counted(value: ir.Expr, funcs: Funcs) -> list[tuple[str, bool]]:
     """The kind of each operation in an expression, and whether it is on floats."""
-    found = []
+    kinds = []
     for node in nodes(value):
         match node:
             case ir.Binary(op=op) if op in COUNTED and node.type.element != I64:
-                found.append((_kind(node, funcs), node.type.element.is_float))
+                kinds.append((_kind(node, funcs), node.type.element.is_float))
             case ir.Call(name=name, type=t) if name is not ir.MathOp.REINTERPRET:
-                found.append((_by_type(t.element), True))
+                kinds.append((_by_type(t.element), True))
             case ir.Unary(op=ir.UnaryOp.ABS, a=a) if a.type.element != I64:
-                found.append((_by_type(a.type.element), a.type.element.is_float))
+                kinds.append((_by_type(a.type.element), a.type.element.is_float))
             case _:
                 pass
-    return found
+    return kinds
 
 
 def _kind(e: ir.Binary, funcs: Funcs) -> str:

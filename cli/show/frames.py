@@ -18,8 +18,8 @@ SLOTS = 1 << 16
 
 def with_room(f: Callable[[], _X]) -> _X:
     """What `f` returns. The frames of all that it calls share one chunk."""
-    found: _X = _large(f)
-    return found
+    result: _X = _large(f)
+    return result
 
 
 def _call(f: Callable[[], Any]) -> Any:

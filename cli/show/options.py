@@ -33,21 +33,21 @@ class Seconds(click.FloatRange):
 
 
 def _settings(_: click.Context, __: click.Parameter, texts: tuple[str, ...]) -> dict[str, str]:
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for text in texts:
         match = NAMED.fullmatch(text)
         if match is None:
             raise UsageError(
                 Diagnostic(f"`--set {text}` is not NAME=VALUE", hint="for example --set N=1024")
             )
-        if found.get(match[1], match[2]) != match[2]:
+        if values.get(match[1], match[2]) != match[2]:
             raise UsageError(
                 Diagnostic(
-                    f"`--set {match[1]}` is given twice, as {found[match[1]]} and as {match[2]}"
+                    f"`--set {match[1]}` is given twice, as {values[match[1]]} and as {match[2]}"
                 )
             )
-        found[match[1]] = match[2]
-    return found
+        values[match[1]] = match[2]
+    return values
 
 
 settings_option = click.option(
@@ -127,9 +127,9 @@ def named_paths(option: str, texts: tuple[str, ...], names: tuple[str, ...]) -> 
     """`A=x.npy` texts as a dictionary. A text without a name means the only array there is."""
     paths: dict[str, Path] = {}
     for text in texts:
-        found = NAMED.fullmatch(text)
-        if found and (found[1] in names or not Path(text).exists()):
-            name, path = found[1], found[2]
+        match = NAMED.fullmatch(text)
+        if match and (match[1] in names or not Path(text).exists()):
+            name, path = match[1], match[2]
         elif len(names) == 1:
             name, path = names[0], text
         else:
@@ -150,9 +150,9 @@ def named_paths(option: str, texts: tuple[str, ...], names: tuple[str, ...]) -> 
 
 def refuse_one_file_for_several(option: str, paths: Mapping[str, Path]) -> None:
     """UsageError where two arrays are to be written to one file, whatever it is called."""
-    found: dict[Path, str] = {}
+    names_by_path: dict[Path, str] = {}
     for name, path in paths.items():
-        other = found.setdefault(path.resolve(), name)
+        other = names_by_path.setdefault(path.resolve(), name)
         if other != name:
             raise UsageError(
                 Diagnostic(

@@ -63,13 +63,13 @@ def page(title: str, source: str, schedule: Schedule | None, loops: str, code: s
 
 def schedule_lines(schedule: Schedule | None) -> dict[tuple[str, str], int]:
     """The line of the source by Func and directive, as comments of the C spell them."""
-    found: dict[tuple[str, str], int] = {}
+    lines: dict[tuple[str, str], int] = {}
     for line in () if schedule is None else schedule.lines:
         for d in line.directives:
             if d.span is not None:
                 text = " ".join(d.span.text.split()).removeprefix(".")
-                found.setdefault((line.stage.name, text), d.span.line)
-    return found
+                lines.setdefault((line.stage.name, text), d.span.line)
+    return lines
 
 
 def made_by(text: str, lines: dict[tuple[str, str], int]) -> int | None:

@@ -106,8 +106,8 @@ def cheapest_moves(
         while stages * count < best:
             text = sketch_text(spec, table.lanes, stages, printer_of(target).moves, vbmi)
             outcome, solution = first_solution(text, table, make_watch())
-            found = solution is not None
-            tried.append(Tried(stages, int(found), outcome.complete))
+            is_solved = solution is not None
+            tried.append(Tried(stages, int(is_solved), outcome.complete))
             if solution is not None:
                 movement, best = solution
                 break
@@ -210,12 +210,12 @@ def _register_rows(spec: LayoutSpec, table: InstructionTable) -> list[tuple[int,
         places.append(np.arange(prod(shape), dtype=np.int32) + first * lanes)
         first += -(-prod(shape) // lanes)
     source = np.concatenate(places)
-    found: list[tuple[int, np.ndarray]] = []
+    rows_of_outputs: list[tuple[int, np.ndarray]] = []
     start = 0
     for shape in change.outputs:
         size = prod(shape)
         rows = np.full(-(-size // lanes) * lanes, UNDEFINED, dtype=np.int32)
         rows[:size] = source[change.gather.index[start : start + size]]
-        found.append((first, rows.reshape(-1, lanes)))
+        rows_of_outputs.append((first, rows.reshape(-1, lanes)))
         start += size
-    return found
+    return rows_of_outputs

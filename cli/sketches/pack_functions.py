@@ -25,8 +25,8 @@ def pack_functions(target: str) -> str:
     """The text of a target's file."""
     about = "// Written by `python -m hbc.cli.sketches.pack_functions`: what `hbc synth --spec` finds.\n"
     bits = printer_of(target).register_bits
-    found = [_function(target, rows, dtype, bits) for rows, dtype in FUNCTIONS]
-    return "\n".join([about, *found])
+    functions = [_function(target, rows, dtype, bits) for rows, dtype in FUNCTIONS]
+    return "\n".join([about, *functions])
 
 
 def _function(target: str, rows: int, dtype: str, register_bits: int) -> str:

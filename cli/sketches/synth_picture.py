@@ -76,14 +76,14 @@ def stages(
     problem: Problem, terms: Terms, values: Sequence[NDArray[np.int32]], lines: Mapping[str, str]
 ) -> list[Stage]:
     """The arrays that the sketch names itself."""
-    found: list[Stage] = []
+    named: list[Stage] = []
     for node, held in zip(problem.nodes, values, strict=False):
         if "." not in node.name:
             most = max(len(leaves(terms, int(number))) for number in np.unique(held))
             width = min(WIDEST_CELL, max(CELL, STRIPE * most))
             formula = lines.get(node.name, "")
-            found.append(Stage(node.name, node.shape, [int(n) for n in held], formula, width))
-    return found
+            named.append(Stage(node.name, node.shape, [int(n) for n in held], formula, width))
+    return named
 
 
 def symbol_colours(terms: Terms) -> dict[int, Colour]:

@@ -145,16 +145,16 @@ def listing(outcome: Outcome, solution: Solution) -> Iterator[str]:
 def made_by(outcome: Outcome, solution: Solution) -> dict[str, str]:
     """How each array of the sketch is made, in its order; arrays of known elements are left out."""
     numbers = {outcome.problem.nodes[hole].name: (hole, at) for hole, at in solution.choice}
-    found: dict[str, str] = {}
+    formulas: dict[str, str] = {}
     for statement in outcome.problem.sketch.statements:
         if isinstance(statement, Apply) and statement.name in numbers:
             hole, at = numbers[statement.name]
             formula = short(outcome, hole, outcome.gathers(hole).formula(at))
-            found[statement.name] = named(formula, statement.arguments)
+            formulas[statement.name] = named(formula, statement.arguments)
         elif isinstance(statement, Apply | Fold) and "." not in statement.name:
             text = statement.span.text
-            found[statement.name] = text.partition("= ")[2] or text
-    return found
+            formulas[statement.name] = text.partition("= ")[2] or text
+    return formulas
 
 
 def head(outcome: Outcome, statement: Statement) -> str:
@@ -205,11 +205,11 @@ def as_json(outcome: Outcome, solution: Solution, shown: Shown) -> Json:
         problem.nodes[hole].name: outcome.gathers(hole).formula(number)
         for hole, number in solution.choice
     }
-    found: dict[str, Json] = {
+    shown_json: dict[str, Json] = {
         "cost": round(solution.cost, 6), "unit": shown.pricing.table.unit, "gathers": chosen,
     }  # fmt: skip
     if shown.costs:
-        found["moves"] = [
+        shown_json["moves"] = [
             {"array": array, "made_by": cost.how, "instructions": dict(cost.counts),
              "cost": round(cost.price, 6)}
             for array, cost in outcome.costs(solution, shown.pricing)
@@ -217,12 +217,12 @@ def as_json(outcome: Outcome, solution: Solution, shown: Shown) -> Json:
         used = {
             name for _, cost in outcome.costs(solution, shown.pricing) for name, _ in cost.counts
         }
-        found["prices"] = {
+        shown_json["prices"] = {
             i.name: {"cost": i.cost, "source": i.source}
             for i in shown.pricing.table.instructions
             if i.name in used
         }
-    return found
+    return shown_json
 
 
 def write_picture(outcome: Outcome, solution: Solution, path: Path) -> None:

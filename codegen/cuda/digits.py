@@ -45,13 +45,13 @@ def _numbers(body: ir.Stmt, taken: Collection[str]) -> list[tuple[ir.Expr, str]]
     """What is divided more than once in the body of a loop over threads, with the name for it."""
     bound = {n.var for n in nodes(body) if isinstance(n, ir.For)}
     bound |= {n.name for n in nodes(body) if isinstance(n, ir.Let | ir.LetStmt)}
-    found = Counter(
+    divided = Counter(
         n.a
         for n in nodes(body)
         if isinstance(n, ir.Binary) and n.op in (ir.Op.DIV, ir.Op.MOD) and _is_sum(n.a)
     )
     numbers: dict[str, ir.Expr] = {}
-    for number, times in found.items():
+    for number, times in divided.items():
         variables = free_variables(number)
         name = _prefix(variables)
         if times > 1 and name and name not in taken and not variables & bound:

@@ -103,13 +103,13 @@ def emit_cuda(kernel: Kernel, target: Target) -> CudaSource:
 
 def _alignments(kernel: Kernel) -> dict[str, int]:
     """Bytes that each array must be aligned to for its widest access."""
-    found: dict[str, int] = {}
+    alignments: dict[str, int] = {}
     for n in nodes(kernel.body):
         if isinstance(n, ir.Load | ir.Store):
             t = n.type if isinstance(n, ir.Load) else n.value.type
             size = min(t.lanes * t.element.bytes, FRAGMENT_ALIGN)
-            found[n.buffer] = max(found.get(n.buffer, 1), size)
-    return found
+            alignments[n.buffer] = max(alignments.get(n.buffer, 1), size)
+    return alignments
 
 
 def _touched(kernel: Kernel, buffer: str) -> bool:

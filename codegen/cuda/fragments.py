@@ -42,32 +42,32 @@ def fragments(body: ir.Stmt, instructions: Mapping[str, Instruction]) -> dict[st
     allocations = {
         n.buffer: n for n in nodes(body) if isinstance(n, ir.Allocate) and n.memory is Memory.WMMA
     }
-    found: dict[str, Fragment] = {}
+    by_buffer: dict[str, Fragment] = {}
     for n in nodes(body):
         if isinstance(n, ir.Instruct):
             i = instructions[n.name]
             for operand, x in enumerate(n.args):
                 if isinstance(x, ir.Load) and x.buffer in allocations:
                     new = _fragment(i, operand, dict(n.sizes), allocations[x.buffer])
-                    if found.setdefault(x.buffer, new) != new:
+                    if by_buffer.setdefault(x.buffer, new) != new:
                         raise InternalError(f"codegen: `{x.buffer}` is two kinds of fragment")
     for n in nodes(body):
         if isinstance(n, ir.Store) and n.buffer in allocations:
             step = tile_step(n, allocations)
             if isinstance(step, Change):
-                _agree((step.tile, *step.tiles), allocations, found)
-    return found
+                _agree((step.tile, *step.tiles), allocations, by_buffer)
+    return by_buffer
 
 
 def _agree(
-    tiles: Sequence[str], allocations: Mapping[str, ir.Allocate], found: dict[str, Fragment]
+    tiles: Sequence[str], allocations: Mapping[str, ir.Allocate], by_buffer: dict[str, Fragment]
 ) -> None:
     """Fragments whose elements are computed from each other's are of one kind."""
-    kind = next((found[t] for t in tiles if t in found), None)
+    kind = next((by_buffer[t] for t in tiles if t in by_buffer), None)
     if kind is None:
         raise InternalError(f"codegen: no product says what fragment `{tiles[0]}` is")
     for t in tiles:
-        own = found.setdefault(t, replace(kind, allocation=allocations[t]))
+        own = by_buffer.setdefault(t, replace(kind, allocation=allocations[t]))
         if own.type != kind.type or allocations[t].element != kind.element:
             raise InternalError(f"codegen: `{tiles[0]}` is computed from other kinds of fragments")
 
@@ -176,8 +176,8 @@ def _place(
     """Where the first row lies, as CUDA's type, and how many elements further the next one; the same of
     columns, for sums whose columns are adjacent elements. Which of both, in CUDA's words."""
     rows, columns = f.shape
-    found = layout(index)
-    turned = None if found is None else transposed(found, rows)
+    flat = layout(index)
+    turned = None if flat is None else transposed(flat, rows)
     dims = () if turned is None else turned.dims
     if f.operand == "accumulator" and turned is not None and _is_adjacent(dims):
         lines, order = (

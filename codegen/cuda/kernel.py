@@ -108,8 +108,11 @@ def _launch(s: ir.For, unit: Unit) -> None:
             f"{len(loops)} loops over blocks: a grid has three dimensions", loops[0].span,
             "`fuse` some of them before `gpu_blocks`",
         )  # fmt: skip
-    found: dict[str, Fragment | FragmentKind] = {**fragments(body, unit.instructions), **kinds}
-    threads, shared = block_size(body, found), shared_bytes(body)
+    all_fragments: dict[str, Fragment | FragmentKind] = {
+        **fragments(body, unit.instructions),
+        **kinds,
+    }
+    threads, shared = block_size(body, all_fragments), shared_bytes(body)
     if threads > MOST_THREADS:
         raise error(
             f"a block of {threads} threads: a GPU runs at most {MOST_THREADS}", s.span,
@@ -117,7 +120,7 @@ def _launch(s: ir.For, unit: Unit) -> None:
         )  # fmt: skip
     name = unit.scope.fresh(f"{_kernel_name(unit)}_{_result(body)}")
     unit.scope.frames[0].taken.add(name)
-    unit = replace(unit, fragments=found)
+    unit = replace(unit, fragments=all_fragments)
     indices = index_type(loops, body, unit)
     if indices.fits:
         unit.scope.frames[0].taken |= {f"{name}{WIDE_SUFFIX}", f"{name}{BODY_SUFFIX}"}

@@ -34,20 +34,20 @@ def _uses(s: ir.Stmt) -> Iterator[SharedUse]:
             if isinstance(c, ir.Stmt):
                 yield from _uses(c)
         return
-    found = [n for n in nodes(s) if isinstance(n, ir.Allocate) and n.memory is Memory.SHARED]
-    if found:
-        largest = max(found, key=array_bytes)
-        arrays = tuple((a.buffer, array_bytes(a)) for a in found)
+    shared = [n for n in nodes(s) if isinstance(n, ir.Allocate) and n.memory is Memory.SHARED]
+    if shared:
+        largest = max(shared, key=array_bytes)
+        arrays = tuple((a.buffer, array_bytes(a)) for a in shared)
         yield SharedUse(shared_bytes(s), arrays, largest.span)
 
 
 def fragment_places(body: ir.Stmt) -> dict[Memory, Span]:
     """Where each kind of fragments was asked for first."""
-    found: dict[Memory, Span] = {}
+    places: dict[Memory, Span] = {}
     for n in nodes(body):
         if isinstance(n, ir.Allocate) and n.memory in FRAGMENTS and n.span is not None:
-            found.setdefault(n.memory, n.span)
-    return found
+            places.setdefault(n.memory, n.span)
+    return places
 
 
 def check_instructions(

@@ -33,11 +33,11 @@ def _blocks() -> tuple[tuple[frozenset[str], str], ...]:
     """The paragraphs of the template, with the names that they define."""
     text = _TEMPLATE.read_text(encoding="ascii")
     body = text.partition(_BEGIN)[2].rpartition(_END)[0]
-    found = []
+    blocks = []
     for block in body.strip("\n").split("\n\n"):
         names = {n for m in _DEFINED.finditer(_heads(block)) for n in m.groups() if n}
-        found.append((frozenset(names), block + "\n"))
-    return tuple(found)
+        blocks.append((frozenset(names), block + "\n"))
+    return tuple(blocks)
 
 
 def _heads(block: str) -> str:

@@ -37,8 +37,8 @@ def declare_registers(s: ir.Allocate, unit: Unit) -> None:
     if any(_varies(n.index) for n in unit.accesses.within(s)):
         _declare_array(s, unit)
         return
-    found = {p for n in unit.accesses.within(s) if (p := piece_of(n.index))}
-    pieces = sorted(p for p in found if holder(p, found, s.element) is None)
+    written = {p for n in unit.accesses.within(s) if (p := piece_of(n.index))}
+    pieces = sorted(p for p in written if holder(p, written, s.element) is None)
     names: dict[Piece, str] = {}
     for i, piece in enumerate(pieces):
         names[piece] = unit.scope.fresh(s.buffer if len(pieces) == 1 else f"{s.buffer}_{i}")

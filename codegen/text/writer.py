@@ -95,10 +95,10 @@ def wrap(line: str, indent: str) -> list[str]:
     lines = []
     depth = 0  # of brackets, where `line` starts
     while len(line) > WIDTH:
-        found = _best_break(line, depth)
-        if found is None:
+        place = _best_break(line, depth)
+        if place is None:
             break
-        at, depth = found
+        at, depth = place
         lines.append(line[:at].rstrip())
         column = max(len(indent), min(len(indent) + len(INDENT) * depth, DEEP))
         line = " " * column + line[at:].lstrip()
@@ -119,8 +119,8 @@ def _best_break(line: str, depth: int) -> tuple[int, int] | None:
             continue
         depth += (c in "([{") - (c in ")]}")
         if i > start + 8 and (binds := _binds(line, i)) is not None:
-            found = (i < WIDTH // 3 or binds == BRACKET, depth, binds, -i)
-            best = min(best or found, found)
+            place = (i < WIDTH // 3 or binds == BRACKET, depth, binds, -i)
+            best = min(best or place, place)
     return best and (1 - best[3], best[1])
 
 

@@ -134,8 +134,8 @@ def prefetch(func: Func, stage: StagePlan, d: Directive) -> StagePlan:
     what, loop = d.args[0], d.args[1]
     level = 1 if len(d.args) == 3 else 1 + CACHES.index(str(d.args[3]))
     name = what.name if isinstance(what, Stage) else str(what)
-    found = find(stage, str(loop), d)
-    entry = PrefetchPlan(name, found.dim, integer(d, 2), level, d.span)
+    wanted = find(stage, str(loop), d)
+    entry = PrefetchPlan(name, wanted.dim, integer(d, 2), level, d.span)
     return replace(stage, prefetches=(*stage.prefetches, entry))
 
 

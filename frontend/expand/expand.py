@@ -31,13 +31,13 @@ def expand(file: ast.File, settings: Mapping[str, str]) -> ast.File:
     functions = functions_of(whole, mistakes)
     if mistakes:
         raise HbcError(mistakes)
-    found = words(whole) | declared(whole).keys()
-    expansion = Expansion(functions, set(declared(whole)), found, mistakes)
+    keywords = words(whole) | declared(whole).keys()
+    expansion = Expansion(functions, set(declared(whole)), keywords, mistakes)
     statements = [
         _statement(s, expansion) for s in whole.statements if not isinstance(s, ast.Function)
     ]
     reduces = {d.name.text for s in statements if isinstance(s, ast.Reduce) for d in s.domains}
-    lifting = Lifting(reduces, found, mistakes, found - _outside_schedules(statements))
+    lifting = Lifting(reduces, keywords, mistakes, keywords - _outside_schedules(statements))
     flat: list[ast.Statement] = []
     for s in statements:
         flat += lifting.lifted(s) if isinstance(s, ast.Definition) else [s]
@@ -90,25 +90,25 @@ def _needs_work(s: ast.Statement) -> bool:
 
 def declared(file: ast.File) -> dict[str, ast.Ident]:
     """The names that statements of the file give a meaning, families aside, and where each does first."""
-    found: dict[str, ast.Ident] = {}
+    meanings: dict[str, ast.Ident] = {}
     for s in _all(file.statements):
         match s:
             case ast.Sizes(names=names):
                 for n in names:
-                    found.setdefault(n.text, n)
+                    meanings.setdefault(n.text, n)
             case ast.Reduce(domains=domains):
                 for d in domains:
-                    found.setdefault(d.name.text, d.name)
+                    meanings.setdefault(d.name.text, d.name)
             case ast.Definition(members=members) if members:
                 pass
             case (
                 ast.Param() | ast.TypeParam() | ast.Input() | ast.Output() | ast.Table()
                 | ast.Definition() | ast.Alias() | ast.Function()
             ):  # fmt: skip
-                found.setdefault(s.name.text, s.name)
+                meanings.setdefault(s.name.text, s.name)
             case _:
                 pass
-    return found
+    return meanings
 
 
 def _all(statements: Iterable[ast.Statement]) -> Iterator[ast.Statement]:

@@ -120,7 +120,7 @@ class Families:
 
     def _ends(self, domain: ast.Domain) -> tuple[int, int] | None:
         i = domain.interval
-        found = []
+        ends = []
         for e in (i.start or ast.Number(0, i.span), i.stop):
             value = whole(e, {**self.known, **self.around})
             if value is None:
@@ -130,8 +130,8 @@ class Families:
                     f"`param J: i32 = 4` and `for {domain.name.text} in 0 .. J`",
                 )  # fmt: skip
                 return None
-            found.append(value)
-        return found[0], found[1]
+            ends.append(value)
+        return ends[0], ends[1]
 
     def _defined(self, s: ast.Definition) -> ast.Statement | None:
         """The definition under the name of the member; None after a report."""
@@ -270,26 +270,26 @@ class Families:
                 chosen.span, f"write a line for each, or `{family.text}` alone for all",
             )  # fmt: skip
             return []
-        found = [p for p in sorted(there) if start <= p[0] and (stop is None or p[0] < stop)]
-        if not found and start != 1 + max((p[0] for p in there), default=start - 1):
+        members = [p for p in sorted(there) if start <= p[0] and (stop is None or p[0] < stop)]
+        if not members and start != 1 + max((p[0] for p in there), default=start - 1):
             self._report(
                 f"`{family.text}{chosen.span.text}` is none of {_range(there)}", chosen.span,
                 "the end is not part of the range",
             )  # fmt: skip
-        return [ast.Ident(_name(family.text, p), family.span) for p in found]
+        return [ast.Ident(_name(family.text, p), family.span) for p in members]
 
     def _arguments(self, s: ast.Step) -> tuple[ast.Expr | ast.Line | ast.Option, ...] | None:
         if s.args is None:
             return None
-        found: list[ast.Expr | ast.Line | ast.Option] = []
+        arguments: list[ast.Expr | ast.Line | ast.Option] = []
         for a in s.args:
             if isinstance(a, ast.Line):
-                found += self._lines(a)
+                arguments += self._lines(a)
             else:
-                found.append(
+                arguments.append(
                     mapped(a, self.rewritten) if isinstance(a, ast.Option) else self.rewritten(a)
                 )
-        return tuple(found)
+        return tuple(arguments)
 
     def _member(self, name: ast.Ident, members: tuple[ast.Expr, ...], at: Span) -> ast.Ident:
         family = name.text
@@ -312,8 +312,8 @@ class Families:
 
     def _place(self, members: tuple[ast.Expr, ...], family: str, at: Span) -> Place | None:
         values = [self._value(e) for e in members]
-        found = tuple(v for v in values if v is not None)
-        return found if len(found) == len(values) else None
+        whole = tuple(v for v in values if v is not None)
+        return whole if len(whole) == len(values) else None
 
     def _value(self, e: ast.Expr) -> int | None:
         value = whole(e, {**self.known, **self.around})

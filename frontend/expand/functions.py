@@ -13,7 +13,7 @@ from hbc.ir.lang.types import DTYPES
 
 def functions_of(file: ast.File, mistakes: list[Diagnostic]) -> dict[str, ast.Function]:
     """The functions by name. Reports names that are taken, and bodies that read what they cannot see."""
-    found: dict[str, ast.Function] = {}
+    functions: dict[str, ast.Function] = {}
     others = {
         s.name.text: s.name
         for s in file.statements
@@ -36,7 +36,7 @@ def functions_of(file: ast.File, mistakes: list[Diagnostic]) -> dict[str, ast.Fu
         if not isinstance(s, ast.Function):
             continue
         name = s.name.text
-        taken = found[name].name if name in found else others.get(name)
+        taken = functions[name].name if name in functions else others.get(name)
         if name in DTYPES or name in FUNCTIONS or name in CONSTANTS:
             mistakes.append(
                 Diagnostic(
@@ -48,12 +48,12 @@ def functions_of(file: ast.File, mistakes: list[Diagnostic]) -> dict[str, ast.Fu
             message = f"`{name}` already has a meaning"
             mistakes.append(Diagnostic(message, s.name.span, "choose another name", (note,)))
         else:
-            found[name] = s
+            functions[name] = s
         mistakes += _parameters(s)
-    for s in found.values():
-        mistakes += _unseen(s, visible, found)
-    mistakes += _recursive(found)
-    return found
+    for s in functions.values():
+        mistakes += _unseen(s, visible, functions)
+    mistakes += _recursive(functions)
+    return functions
 
 
 def variables_of(f: ast.Function) -> tuple[str, ...]:

@@ -42,13 +42,13 @@ def with_imports(file: ast.File) -> ast.File:
 
 
 def _statements(file: ast.File, folder: Path, reading: _Reading) -> tuple[ast.Statement, ...]:
-    found: list[ast.Statement] = []
+    statements: list[ast.Statement] = []
     for s in file.statements:
         if isinstance(s, ast.Import):
-            found += _imported(s, folder, reading)
+            statements += _imported(s, folder, reading)
         else:
-            found.append(s)
-    return tuple(found)
+            statements.append(s)
+    return tuple(statements)
 
 
 def _imported(s: ast.Import, folder: Path, reading: _Reading) -> tuple[ast.Statement, ...]:

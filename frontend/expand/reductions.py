@@ -125,7 +125,7 @@ class Lifting:
 
     def _along(self, e: ast.Reduction) -> list[tuple[str, str]] | None:
         """The variables, as written and as they are called; declares those with an interval."""
-        found: list[tuple[str, str]] = []
+        variables: list[tuple[str, str]] = []
         for over in e.over:
             if isinstance(over, ast.Domain):
                 written = over.name.text
@@ -134,9 +134,9 @@ class Lifting:
                 domain = ast.Domain(ast.Ident(own, over.name.span), interval, over.span)
                 self.made.insert(0, ast.Reduce((domain,), over.span))
                 self.reduces.add(own)
-                found.append((written, own))
+                variables.append((written, own))
             elif isinstance(over, ast.Name) and over.text in self.reduces:
-                found.append((over.text, over.text))
+                variables.append((over.text, over.text))
             else:
                 what = over.text if isinstance(over, ast.Name) else "k"
                 self.mistakes.append(
@@ -146,7 +146,7 @@ class Lifting:
                     )
                 )  # fmt: skip
                 return None
-        return found
+        return variables
 
     def _own_name(self, name: str) -> str:
         """Of a Func. That a schedule places it by this name does not take the name."""

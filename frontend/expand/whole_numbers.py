@@ -24,20 +24,20 @@ LONGEST_SHIFT = 63
 def params(file: ast.File, settings: Mapping[str, str]) -> dict[str, int]:
     """The values of those that have a whole number, as `--set` says. A setting that is wrong is reported
     later, and its param has its default here."""
-    found: dict[str, int] = {}
+    values: dict[str, int] = {}
     types = {s.name.text: s.default.text for s in file.statements if isinstance(s, ast.TypeParam)}
     types |= {name: settings[name] for name in types if settings.get(name) in DTYPES}
     for s in file.statements:
         if not isinstance(s, ast.Param):
             continue
-        value = whole(s.default, found, types)
+        value = whole(s.default, values, types)
         if s.name.text in settings:
             with suppress(ValueError):
                 value = int(settings[s.name.text], 0)
         element = DTYPES.get(types.get(s.type.text, s.type.text))
         if value is not None and element is not None and element.is_int:
-            found[s.name.text] = value
-    return found
+            values[s.name.text] = value
+    return values
 
 
 def whole(
@@ -69,5 +69,5 @@ def whole(
 
 def number(value: int, at: ast.Name) -> ast.Expr:
     """The literal in the place of a name. It has no sign of its own."""
-    found = ast.Number(abs(value), at.span)
-    return found if value >= 0 else ast.Unary("-", found, at.span)
+    literal = ast.Number(abs(value), at.span)
+    return literal if value >= 0 else ast.Unary("-", literal, at.span)

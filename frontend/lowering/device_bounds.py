@@ -35,14 +35,14 @@ def with_device_bounds(pipeline: Pipeline, scope: Scope, body: ir.Stmt) -> ir.St
 
 def _check(image: Image, b: Bound, scope: Scope) -> ir.Stmt:
     word = image.name
-    bad, some, found = (scope.fresh(f"{word}_{n}") for n in ("bad", "some", "outside"))
+    bad, some, outside = (scope.fresh(f"{word}_{n}") for n in ("bad", "some", "outside"))
     whole = block(
         _scan(image, b, scope, bad),
         _gathered(some, bad, THREADS, BLOCKS, scope),
-        _gathered(found, some, 1, THREADS, scope),
-        ir.Assert(eq(ir.Load(found, _ZERO, I32(1)), _NO), out_of_bound(b), b.span),
+        _gathered(outside, some, 1, THREADS, scope),
+        ir.Assert(eq(ir.Load(outside, _ZERO, I32(1)), _NO), out_of_bound(b), b.span),
     )
-    for name, count in ((found, 1), (some, THREADS), (bad, BLOCKS * THREADS)):
+    for name, count in ((outside, 1), (some, THREADS), (bad, BLOCKS * THREADS)):
         extent = ir.const_index(count)
         whole = ir.Allocate(name, I32, extent, Memory.HEAP, whole, f"bound {b.name}")
     return whole

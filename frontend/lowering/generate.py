@@ -106,8 +106,8 @@ def _promise_exact(g: Generator, nest: Nest, scope: Scope) -> Nest:
 
 
 def _divisors(n: int) -> str:
-    found = [d for d in range(2, min(n, 512) + 1) if n % d == 0]
-    return ", ".join(map(str, found[-6:])) or "1"
+    divisors = [d for d in range(2, min(n, 512) + 1) if n % d == 0]
+    return ", ".join(map(str, divisors[-6:])) or "1"
 
 
 def _loops(g: Generator, nest: Nest, scope: Scope, depth: int) -> ir.Stmt:

@@ -27,7 +27,7 @@ def unscheduled(p: Pipeline, schedule: Schedule | None, kernel: Kernel) -> list[
         return []
     named = {(line.stage.name, line.stage.update) for line in schedule.lines}
     loops = list(_stores(kernel.body, ()))
-    found = []
+    warnings = []
     for f in p.funcs:
         own = [
             x for s, around in loops if s.buffer == f.name and _is_of(s, f, None) for x in around
@@ -38,8 +38,8 @@ def unscheduled(p: Pipeline, schedule: Schedule | None, kernel: Kernel) -> list[
                 places = [(s, around) for s, around in loops if _is_of(s, f, number)]
                 missing = _missing(f, update, at_once, places)
                 if missing:
-                    found.append(_warning(f, number, missing, at_once[0]))
-    return found
+                    warnings.append(_warning(f, number, missing, at_once[0]))
+    return warnings
 
 
 def _stores(

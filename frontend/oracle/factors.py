@@ -57,9 +57,9 @@ def contraction(term: ir.Expr, element: DType, reduce: Ranges, pure: Ranges) -> 
     ):
         return None
     for first, second in ((term.a, term.b), (term.b, term.a)):
-        found = _classify(first, second, element, reduce, pure)
-        if _worthwhile(found, reduce, pure):
-            return found
+        classified = _classify(first, second, element, reduce, pure)
+        if _worthwhile(classified, reduce, pure):
+            return classified
     return None
 
 

@@ -43,12 +43,12 @@ def recurrence(func: Func, update: Update, variable: str) -> Recurrence | None:
     double matrix products, bf16 and f16 round too coarsely for a linear bound."""
     if func.element != F32 or update.op is not None or ir.Var(variable) not in update.indices:
         return None
-    found = _split(func, update, variable, update.value)
-    if found is None or not any(s.rest is None for s in found.summands):
+    split = _split(func, update, variable, update.value)
+    if split is None or not any(s.rest is None for s in split.summands):
         return None
     moving = {variable, *func.variables, *(r.name for r in update.reduce)}
-    factors = [f for s in found.summands for f in s.factors]
-    return None if any(free_variables(f) & moving for f in factors) else found
+    factors = [f for s in split.summands for f in s.factors]
+    return None if any(free_variables(f) & moving for f in factors) else split
 
 
 def _split(func: Func, update: Update, variable: str, e: ir.Expr) -> Recurrence | None:
@@ -77,11 +77,11 @@ def _split(func: Func, update: Update, variable: str, e: ir.Expr) -> Recurrence 
             return None
 
 
-def _negated(found: Recurrence | None) -> Recurrence | None:
-    if found is None:
+def _negated(given: Recurrence | None) -> Recurrence | None:
+    if given is None:
         return None
-    summands = tuple(replace(s, sign=-s.sign) for s in found.summands)
-    return Recurrence(summands, found.rounds)
+    summands = tuple(replace(s, sign=-s.sign) for s in given.summands)
+    return Recurrence(summands, given.rounds)
 
 
 def _lag(update: Update, variable: str, e: ir.Access) -> int | None:

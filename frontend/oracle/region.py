@@ -29,11 +29,11 @@ def regions(
     """For each Func that the targets need: the boxes that hold after its pure stage, its first
     update, and so on. Data-dependent indices call `compute` for the Funcs they go through."""
     need = dict(targets)
-    found: dict[str, tuple[Box, ...]] = {}
+    boxes: dict[str, tuple[Box, ...]] = {}
     for func in reversed(program.pipeline.funcs):
         if func.name in need and func.name not in program.stored:
-            found[func.name] = _stages(program, func, need, compute)
-    return found
+            boxes[func.name] = _stages(program, func, need, compute)
+    return boxes
 
 
 def _stages(
@@ -106,11 +106,11 @@ def hull(
         points = grid(piece, program.sizes)
         if condition is not None:
             mask = np.broadcast_to(may_hold(inner.meaning(condition)(points)), points.shape)
-            found = taken(inner.meaning(index)(points.masked(mask)), mask)
+            values = taken(inner.meaning(index)(points.masked(mask)), mask)
         else:
-            found = inner.meaning(index)(points)
-        if found.x.size:
-            spans.append(_ends(found, ends))
+            values = inner.meaning(index)(points)
+        if values.x.size:
+            spans.append(_ends(values, ends))
     return (min(s[0] for s in spans), max(s[1] for s in spans)) if spans else None
 
 

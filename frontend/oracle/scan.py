@@ -39,18 +39,18 @@ def _solved(
     program: Program, func: Func, update: Update, variable: str, reduce: Ranges, others: Ranges
 ) -> bool:
     """Evaluates a scan that is a linear recurrence; False when it is none."""
-    found = recurrence(func, update, variable)
+    linear = recurrence(func, update, variable)
     span = active_range(program, update.condition, variable, reduce[variable])
-    if found is None or span is None or not span[1]:
+    if linear is None or span is None or not span[1]:
         return False
-    stored, order = program.stored[func.name], found.order
+    stored, order = program.stored[func.name], linear.order
     points = grid({**others, variable: span}, program.sizes)
     past = grid({**others, variable: (span[0] - order, order)}, program.sizes)
     before, after = (places(program, update, stored, x) for x in (past, points))
     if before.off is not None or after.off is not None:
         return False
     e = None if stored.value.e is None else stored.value.e[before.at]
-    result = solve(program, found, points, Value(stored.value.x[before.at], e))
+    result = solve(program, linear, points, Value(stored.value.x[before.at], e))
     if result is None:
         return False
     put(stored, after.at, result)

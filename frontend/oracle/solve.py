@@ -21,13 +21,13 @@ _SECOND_ORDER = 1.01
 """Covers products of roundings and the oracle's own f64 arithmetic."""
 
 
-def solve(program: Program, found: Recurrence, points: Points, before: Value) -> Value | None:
+def solve(program: Program, recurrence: Recurrence, points: Points, before: Value) -> Value | None:
     """y over points whose last axis is t. `before` has the values of the `order` steps before, the
     oldest first, along its last axis. None when something is not finite, or may overflow f32."""
-    shape, order = points.shape, found.order
+    shape, order = points.shape, recurrence.order
     g, size, e = np.zeros(shape), np.zeros(shape), np.zeros(shape)
     signed, magnitude, spread = np.zeros(order), np.zeros(order), np.zeros(order)
-    for s in found.summands:
+    for s in recurrence.summands:
         factor = _factor(program, s)
         if s.rest is None:
             signed[s.lag - 1] += s.sign * float(factor.x)
@@ -51,7 +51,7 @@ def solve(program: Program, found: Recurrence, points: Points, before: Value) ->
         past = slice(order - k, order - k + shape[-1])
         size += magnitude[k - 1] * np.abs(known[:, past])
         e += magnitude[k - 1] * off[:, past] + spread[k - 1] * np.abs(known[:, past])
-    local = e + found.rounds * (roundoff(F32) * size + LEAST[F32])
+    local = e + recurrence.rounds * (roundoff(F32) * size + LEAST[F32])
     bound = _convolved(local, np.abs(_impulse_response(signed, shape[-1]))) * _SECOND_ORDER
     if not (np.maximum(size, np.abs(y)) + bound <= LARGEST[F32]).all():
         return None

@@ -107,9 +107,9 @@ def reduce_pieces(reduce: Ranges, room: int) -> Iterator[tuple[Ranges, dict[str,
 def _terms(program: Program, term: ir.Expr) -> list[ir.Expr]:
     """The term, or the products of which it is the sum once Funcs are inlined: instructions add
     products one by one, so that each is a term."""
-    found = list(islice(addends(term, lambda e: _inlined(program, e)), MAX_ADDENDS + 1))
-    apart = 1 < len(found) <= MAX_ADDENDS and all(map(is_product, found))
-    return found if apart else [term]
+    terms = list(islice(addends(term, lambda e: _inlined(program, e)), MAX_ADDENDS + 1))
+    apart = 1 < len(terms) <= MAX_ADDENDS and all(map(is_product, terms))
+    return terms if apart else [term]
 
 
 def _inlined(program: Program, e: ir.Expr) -> ir.Expr:

@@ -68,10 +68,10 @@ def tidy(x: Array, e: Array) -> Value:
 
 def uncertain_where(*operands: Array) -> Array:
     """Where an operand may be anything at all."""
-    found = np.isinf(operands[0])
+    uncertain = np.isinf(operands[0])
     for e in operands[1:]:
-        found = found | np.isinf(e)
-    return found
+        uncertain = uncertain | np.isinf(e)
+    return uncertain
 
 
 def select(c: Value, a: Value, b: Value, element: DType) -> Value:

@@ -78,9 +78,11 @@ def order_of(
                 f"leave the loop serial; or make a step of `{q.name}` a Func of its own, whose variables "
                 "are pure",
             )
-    found = [scan_distances(func, update, r) for r in variables]
+    all_distances = [scan_distances(func, update, r) for r in variables]
     # Steps along a variable that no index has change the same element.
-    distances = [x for f, r in zip(found, variables, strict=True) for x in (f or _same(update, r))]
+    distances = [
+        x for f, r in zip(all_distances, variables, strict=True) for x in (f or _same(update, r))
+    ]
     back, ahead = [x for x in distances if x > 0], [-x for x in distances if x < 0]
     if back:
         which = "the one before" if min(back) == 1 else f"the one {min(back)} before"

@@ -114,16 +114,18 @@ def wrap_accesses(pipeline: Pipeline, name: str, consumer: str, span: Span | Non
 def _index_names(access: ir.Access) -> tuple[str, ...]:
     names: list[str] = []
     for d, index in enumerate(access.indices):
-        found = [n.name for n in nodes(index) if isinstance(n, ir.Var) and n.name not in names]
-        names.append(found[0] if found else f"_{d}")
+        names_of_index = [
+            n.name for n in nodes(index) if isinstance(n, ir.Var) and n.name not in names
+        ]
+        names.append(names_of_index[0] if names_of_index else f"_{d}")
     return tuple(names)
 
 
 def _expressions(func: Func) -> list[ir.Expr]:
-    found = [func.pure]
+    expressions = [func.pure]
     for u in func.updates:
-        found += [u.value, *u.indices, *(() if u.condition is None else (u.condition,))]
-    return found
+        expressions += [u.value, *u.indices, *(() if u.condition is None else (u.condition,))]
+    return expressions
 
 
 def _accesses(e: ir.Expr, name: str | None = None) -> list[ir.Access]:

@@ -47,9 +47,9 @@ def refuse_giants(plan: Plan) -> None:
     for name, f in plan.items():
         for update in (None, *range(len(f.func.updates))):
             for e in stage_expressions(f.func, update):
-                found = measure(e, inlined)
-                if found.length > LONGEST or found.depth > DEEPEST:
-                    _refuse(f.func, found, inlined)
+                formula = measure(e, inlined)
+                if formula.length > LONGEST or formula.depth > DEEPEST:
+                    _refuse(f.func, formula, inlined)
         if isinstance(f.compute, Inline):
             inlined[name] = Inlined(f.func.variables, measure(f.func.pure, inlined))
 
@@ -74,10 +74,10 @@ def measure(e: ir.Node, inlined: Mapping[str, Inlined]) -> Formula:
             func = inlined[name]
             length, depth, uses = func.formula.length, 0, Counter[str]()
             for variable, index in zip(func.variables, indices, strict=True):
-                found, times = measure(index, inlined), func.formula.uses[variable]
-                length += times * (found.length - 1)
-                depth = max(depth, found.depth if times else 0)
-                uses.update({name: count * times for name, count in found.uses.items()})
+                formula, times = measure(index, inlined), func.formula.uses[variable]
+                length += times * (formula.length - 1)
+                depth = max(depth, formula.depth if times else 0)
+                uses.update({name: count * times for name, count in formula.uses.items()})
             return Formula(length, func.formula.depth + depth, uses)
         case _:
             parts = [measure(child, inlined) for child in children(e)]

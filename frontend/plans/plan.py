@@ -230,9 +230,9 @@ def scan_distances(func: Func, update: Update, r: ReduceVar) -> tuple[int, ...] 
     ]
     for d, index in enumerate(update.indices):
         if isinstance(index, ir.Var) and index.name == r.name:
-            found = [difference(index, i[d]) for i in reads]
-            known = tuple(x for x in found if x is not None)
-            if len(known) == len(found):
+            distances = [difference(index, i[d]) for i in reads]
+            known = tuple(x for x in distances if x is not None)
+            if len(known) == len(distances):
                 return known
     return None
 

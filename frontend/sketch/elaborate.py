@@ -221,15 +221,15 @@ class Elaborator:
         return name
 
     def variable(self, name: str, span: Span) -> str:
-        found = self.variables.get(name)
-        if found is None and name in self.later:
+        variable = self.variables.get(name)
+        if variable is None and name in self.later:
             note = Note("it is defined here", self.later[name])
             hint = "statements are in the order in which they run: no array is made of itself"
             raise error(f"`{name}` is used before it is defined", span, hint, note)
-        if found is None:
+        if variable is None:
             hint = did_you_mean(name, self.variables) or "arrays are defined before they are used"
             raise error(f"there is no array `{name}`", span, hint)
-        return found
+        return variable
 
     # Terms
 
@@ -277,13 +277,13 @@ class Elaborator:
         }  # fmt: skip
         symbols = frozenset(number for number in held if self.terms[number].operation == SYMBOL)
         scope = self.term_scope(symbols)
-        found: list[Goal] = []
+        goals: list[Goal] = []
         for node in self.goals:
             target = self.variable(node.target, node.span)
             cells = evaluate_terms(node.value, scope)
-            self.refuse_contradiction(target, cells, node, found)
-            found.append(Goal(target, cells.shape, cells, node.span))
-        return tuple(found)
+            self.refuse_contradiction(target, cells, node, goals)
+            goals.append(Goal(target, cells.shape, cells, node.span))
+        return tuple(goals)
 
     def refuse_contradiction(
         self, target: str, cells: Cells, node: ast.Goal, before: list[Goal]

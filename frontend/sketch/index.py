@@ -49,15 +49,15 @@ def integer(expr: ast.Expr, values: Mapping[str, Option]) -> int:
 
 def shape(extents: Sequence[ast.Expr], values: Mapping[str, Option], span: Span) -> tuple[int, ...]:
     """Extents that arrays can have."""
-    found = tuple(integer(extent, values) for extent in extents)
+    extents_given = tuple(integer(extent, values) for extent in extents)
     size = 1
-    for extent, expr in zip(found, extents, strict=True):
+    for extent, expr in zip(extents_given, extents, strict=True):
         if extent < 1:
             raise error(f"an extent is {extent}, and must be at least 1", expr.span)
         size *= extent
     if size > LARGEST_EXTENT:
         raise error(f"an array of {size:,} elements is too large to be searched", span)
-    return found
+    return extents_given
 
 
 def option_value(expr: ast.Expr, values: Mapping[str, Option]) -> Option:
@@ -82,13 +82,13 @@ def _no_ellipsis(items: Sequence[ast.Expr | ast.Ellipsis]) -> list[ast.Expr]:
 
 def free_arrays(expr: ast.Expr) -> dict[str, Span]:
     """The arrays that a formula reads, in the order in which they appear."""
-    found: dict[str, Span] = {}
+    arrays: dict[str, Span] = {}
     stack: list[ast.Expr] = [expr]
     while stack:
         node = stack.pop(0)
         match node:
             case ast.Read(array, indices, span):
-                found.setdefault(array, span)
+                arrays.setdefault(array, span)
                 stack[:0] = indices
             case ast.Unary(_, operand, _):
                 stack.insert(0, operand)
@@ -100,4 +100,4 @@ def free_arrays(expr: ast.Expr) -> dict[str, Span]:
                 stack[:0] = arguments
             case _:
                 pass
-    return found
+    return arrays

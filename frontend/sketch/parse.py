@@ -61,10 +61,10 @@ def explain(unexpected: UnexpectedInput, source: Source) -> Diagnostic:
     at_end = token.type == "$END"
     at = len(source.text.rstrip()) if at_end else token.start_pos
     span = Span(source, at, at + 1 if at_end else token.end_pos)
-    found = "the end of the file" if at_end else f"`{token}`"
+    met = "the end of the file" if at_end else f"`{token}`"
     stack: list[Any] = list(parser.parser_state.value_stack)
     accepts: set[str] = parser.accepts()
-    return Diagnostic(f"expected {expected(accepts)}, found {found}", span, hint(stack, token))
+    return Diagnostic(f"expected {expected(accepts)}, found {met}", span, hint(stack, token))
 
 
 def expected(accepts: set[str]) -> str:

@@ -76,14 +76,14 @@ def _passed(option: ast.Option) -> ir.IndexExpr | tuple[ir.IndexExpr, ...]:
 
 def _rows(rows: ast.List, values: Values) -> np.ndarray[tuple[int, ...], np.dtype[np.int32]]:
     """Rows of locations: a number, `_` for no value, `zero` for the identity."""
-    found: list[list[int]] = []
+    numbers: list[list[int]] = []
     for row in rows.items:
         if not isinstance(row, ast.List):
             raise error("a table lists rows: `table [[1, 0], [0, 1]]`", row.span)
-        found.append([_cell(cell, values) for cell in row.items])
-        if len(found[-1]) != len(found[0]):
+        numbers.append([_cell(cell, values) for cell in row.items])
+        if len(numbers[-1]) != len(numbers[0]):
             raise error("the rows of this table have different lengths", row.span)
-    return np.array(found, dtype=np.int32)
+    return np.array(numbers, dtype=np.int32)
 
 
 def _cell(cell: ast.Expr | ast.Ellipsis, values: Values) -> int:

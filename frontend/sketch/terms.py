@@ -41,8 +41,8 @@ def evaluate_terms(expr: ast.Expr, scope: TermScope) -> Cells:
         case ast.Fold(operation, operand, length, span):
             return _folded(operation, evaluate_terms(operand, scope), length, scope, span)
         case ast.Multiset(operation, elements, _):
-            found = [int(_single(evaluate_terms(e, scope), e.span)) for e in elements]
-            return np.array(scope.terms.fold(operation, found), dtype=np.int32)
+            numbers = [int(_single(evaluate_terms(e, scope), e.span)) for e in elements]
+            return np.array(scope.terms.fold(operation, numbers), dtype=np.int32)
         case ast.Conditional(condition, then, otherwise, _):
             return evaluate_terms(then if integer(condition, scope.values) else otherwise, scope)
         case ast.Read(array, indices, _) if array in scope.arrays:
@@ -88,15 +88,15 @@ def _symbol(expr: ast.Expr, scope: TermScope) -> int:
 
 def _element(expr: ast.Read, array: str, indices: tuple[ast.Expr, ...], scope: TermScope) -> int:
     literal = scope.arrays[array]
-    found = tuple(integer(index, scope.values) for index in indices)
-    inside = all(0 <= i < extent for i, extent in zip(found, literal.shape, strict=False))
-    if len(found) != len(literal.shape) or not inside:
-        shown = ", ".join(map(str, found))
+    at = tuple(integer(index, scope.values) for index in indices)
+    inside = all(0 <= i < extent for i, extent in zip(at, literal.shape, strict=False))
+    if len(at) != len(literal.shape) or not inside:
+        shown = ", ".join(map(str, at))
         raise error(
             f"`{array}[{shown}]` is outside `{array}`, whose shape is {list(literal.shape)}",
             expr.span,
         )
-    return int(literal.cells[found])
+    return int(literal.cells[at])
 
 
 def _comprehended(expr: ast.Comprehension, level: int, scope: TermScope) -> Cells:
