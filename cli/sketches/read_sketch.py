@@ -48,10 +48,10 @@ def importer(folder: Path) -> Callable[[str, Span], Source]:
 
     def reader(path: str, span: Span) -> Source:
         beside = folders.get(span.source.name, folder)
-        for path_found in (beside / path, SHIPPED / path):
-            if path_found.is_file():
-                source = Source(source_name(path_found), read_source(path_found))
-                folders[source.name] = path_found.parent
+        for candidate in (beside / path, SHIPPED / path):
+            if candidate.is_file():
+                source = Source(source_name(candidate), read_source(candidate))
+                folders[source.name] = candidate.parent
                 return source
         shipped = ", ".join(sorted(file.name for file in SHIPPED.glob("*.sf")))
         raise error(
