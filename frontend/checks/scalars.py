@@ -10,7 +10,7 @@ from hbc.frontend.checks.declarations import interval, type_named
 from hbc.frontend.checks.names import declare
 from hbc.frontend.program.constants import evaluate
 from hbc.frontend.program.funcs import Bound, Image, Requirement, SizeDecl
-from hbc.frontend.program.prove import Facts
+from hbc.frontend.program.prove import SizeFacts
 from hbc.frontend.program.scope import Scope
 from hbc.frontend.program.settings import Settings
 from hbc.frontend.text import ast
@@ -55,7 +55,7 @@ def _may_be_negative(b: ast.Bound, name: str, scope: Scope) -> bool:
     before, scope.quiet = scope.quiet, True
     ends = interval(b.interval, scope, "a bound")
     scope.quiet = before
-    return ends is not None and not Facts().prove(linear(ends[0]))
+    return ends is not None and not SizeFacts().prove(linear(ends[0]))
 
 
 def _is_moderate(b: ast.Bound | None, scope: Scope) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from hbc.frontend.program.funcs import Bound, Func
 from hbc.frontend.program.ranges import (
     UNBOUNDED,
-    Range,
+    SymbolicRange,
     absolute,
     add,
     between,
@@ -32,7 +32,7 @@ from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import not_
 from hbc.ir.lang.types import INDEX, DType, Kind
 
-Ranges = Mapping[str, Range]
+Ranges = Mapping[str, SymbolicRange]
 Cells = Mapping[str, Mapping[tuple[int, ...], int | float | bool]]
 
 # An index through this many Funcs is looked through.
@@ -48,10 +48,10 @@ class Values:
     tables: Cells
 
 
-def range_of(e: ir.Expr, known: Ranges, values: Values, calls: int = MOST_CALLS) -> Range:
+def range_of(e: ir.Expr, known: Ranges, values: Values, calls: int = MOST_CALLS) -> SymbolicRange:
     """All that `e` can be. Variables that are not in `known` are sizes."""
 
-    def other(e: ir.Expr, of: Of[Range]) -> Range:
+    def other(e: ir.Expr, of: Of[SymbolicRange]) -> SymbolicRange:
         match e:
             case ir.Var():
                 return exactly(linear(e)) if e.type.element.is_int else UNBOUNDED
@@ -63,43 +63,45 @@ def range_of(e: ir.Expr, known: Ranges, values: Values, calls: int = MOST_CALLS)
     return fold(e, Domain(constant, unary, binary, cast, select, other), known)
 
 
-def constant(e: ir.Const) -> Range:
+def constant(e: ir.Const) -> SymbolicRange:
     return numbers(int(e.value), int(e.value)) if e.type.element.is_int else UNBOUNDED
 
 
-def unary(e: ir.Unary, of: Of[Range]) -> Range:
+def unary(e: ir.Unary, of: Of[SymbolicRange]) -> SymbolicRange:
     return wrapped(of_unary(e.op, of(e.a)), e.type.element)
 
 
-def binary(e: ir.Binary, of: Of[Range]) -> Range:
+def binary(e: ir.Binary, of: Of[SymbolicRange]) -> SymbolicRange:
     if not e.type.element.is_int:
         return UNBOUNDED
     return wrapped(of_binary(e.op, e.a, e.b, of(e.a), of(e.b)), e.type.element)
 
 
-def cast(e: ir.Cast, of: Of[Range]) -> Range:
+def cast(e: ir.Cast, of: Of[SymbolicRange]) -> SymbolicRange:
     t = e.type.element
     return wrapped(of(e.value), t) if t.is_int and e.value.type.element.is_int else by_type(t)
 
 
-def select(e: ir.Select, of: Of[Range]) -> Range:
+def select(e: ir.Select, of: Of[SymbolicRange]) -> SymbolicRange:
     return union(
         narrowed(e.a, of(e.a), implied(e.condition), of),
         narrowed(e.b, of(e.b), implied(not_(e.condition)), of),
     )
 
 
-def narrowed(e: ir.Expr, found: Range, guards: Iterable[Linear], of: Of[Range]) -> Range:
+def narrowed(
+    e: ir.Expr, found: SymbolicRange, guards: Iterable[Linear], of: Of[SymbolicRange]
+) -> SymbolicRange:
     """The range of `e` where the guards are not negative: e = (e - g) + g is at least e - g."""
     for guard in guards if e.type == INDEX else ():
         g = to_expr(guard)
         above = of(canonical(ir.Binary(ir.Op.SUB, e, g)))
         below = of(canonical(ir.Binary(ir.Op.ADD, e, g)))
-        found = both(found, Range(above.low, below.high))
+        found = both(found, SymbolicRange(above.low, below.high))
     return found
 
 
-def of_unary(op: ir.UnaryOp, a: Range) -> Range:
+def of_unary(op: ir.UnaryOp, a: SymbolicRange) -> SymbolicRange:
     match op:
         case ir.UnaryOp.NEG:
             return negate(a)
@@ -109,7 +111,9 @@ def of_unary(op: ir.UnaryOp, a: Range) -> Range:
             return add(negate(a), numbers(-1, -1))
 
 
-def of_binary(op: ir.Op, a: ir.Expr, b: ir.Expr, x: Range, y: Range) -> Range:
+def of_binary(
+    op: ir.Op, a: ir.Expr, b: ir.Expr, x: SymbolicRange, y: SymbolicRange
+) -> SymbolicRange:
     """`a op b`, whose operands have the ranges x and y."""
     ends = y.constants
     number = ends[0] if ends is not None and ends[0] == ends[1] else None
@@ -138,7 +142,7 @@ def of_binary(op: ir.Op, a: ir.Expr, b: ir.Expr, x: Range, y: Range) -> Range:
             return UNBOUNDED
 
 
-def multiple(a: ir.Expr, b: ir.Expr, x: Range) -> Range | None:
+def multiple(a: ir.Expr, b: ir.Expr, x: SymbolicRange) -> SymbolicRange | None:
     """a - a % c, which is a / c * c."""
     if isinstance(b, ir.Binary) and b.op is ir.Op.MOD and isinstance(b.b, ir.Const) and b.a == a:
         number = int(b.b.value)
@@ -146,7 +150,7 @@ def multiple(a: ir.Expr, b: ir.Expr, x: Range) -> Range | None:
     return None
 
 
-def product(x: Range, y: Range) -> Range:
+def product(x: SymbolicRange, y: SymbolicRange) -> SymbolicRange:
     """By a number or by a form without variables; both not negative otherwise."""
     for a, b in ((x, y), (y, x)):
         ends = b.constants
@@ -160,7 +164,7 @@ def product(x: Range, y: Range) -> Range:
         return UNBOUNDED
     low = tuple((times(f[0], g[0]),) for f in x.low for g in y.low if len(f) == len(g) == 1)
     high = tuple((times(f[0], g[0]),) for f in x.high for g in y.high if len(f) == len(g) == 1)
-    return Range(low or numbers(0, 0).low, high)
+    return SymbolicRange(low or numbers(0, 0).low, high)
 
 
 def times(f: Linear, g: Linear) -> Linear:
@@ -168,14 +172,14 @@ def times(f: Linear, g: Linear) -> Linear:
     return linear(ir.Binary(ir.Op.MUL, to_expr(f), to_expr(g)))
 
 
-def nonnegative(x: Range) -> bool:
+def nonnegative(x: SymbolicRange) -> bool:
     """Surely: some lower bound has no negative term."""
     return any(
         all(f.constant >= 0 and all(c >= 0 for _, c in f.terms) for f in clause) for clause in x.low
     )
 
 
-def remainder(x: Range, y: Range, number: int | None) -> Range:
+def remainder(x: SymbolicRange, y: SymbolicRange, number: int | None) -> SymbolicRange:
     """x % y: within 0 .. y - 1 for positive y, and 0 for y = 0."""
     if number is not None and number > 0:
         ends = x.constants
@@ -184,23 +188,23 @@ def remainder(x: Range, y: Range, number: int | None) -> Range:
         return numbers(0, number - 1)
     if not y.high or not nonnegative(y):
         return UNBOUNDED
-    return Range(numbers(0, 0).low, tuple(
+    return SymbolicRange(numbers(0, 0).low, tuple(
         (*(shifted(f, -1) for f in clause), linear(ir.Const(0, INDEX))) for clause in y.high
     ))  # fmt: skip
 
 
-def mirrored(a: ir.Expr, b: ir.Expr, x: Range, y: Range) -> Range | None:
+def mirrored(a: ir.Expr, b: ir.Expr, x: SymbolicRange, y: SymbolicRange) -> SymbolicRange | None:
     """min(m, c - m) is at most c / 2: the reflection of `mirror`."""
     for m, other, ends in ((a, b, x), (b, a, y)):
         if isinstance(other, ir.Binary) and other.op is ir.Op.SUB and other.b == m:
             whole = linear(other.a)
             half = divide(exactly(whole), 2)
             found = least(ends, add(exactly(whole), negate(ends)))
-            return Range(found.low, half.high + found.high)
+            return SymbolicRange(found.low, half.high + found.high)
     return None
 
 
-def stored(e: ir.Access, of: Of[Range], values: Values, calls: int) -> Range:
+def stored(e: ir.Access, of: Of[SymbolicRange], values: Values, calls: int) -> SymbolicRange:
     """What an input or Func can hold there."""
     if not e.type.element.is_int:
         return UNBOUNDED
@@ -217,17 +221,17 @@ def stored(e: ir.Access, of: Of[Range], values: Values, calls: int) -> Range:
     return by_type(e.type.element)
 
 
-def by_type(t: DType) -> Range:
+def by_type(t: DType) -> SymbolicRange:
     """All that a narrow type holds; 32 bits and more tell nothing useful."""
     return numbers(*t.limits) if t.is_int and t.bits <= 16 else UNBOUNDED
 
 
-def wrapped(r: Range, t: DType) -> Range:
+def wrapped(r: SymbolicRange, t: DType) -> SymbolicRange:
     """The result of arithmetic in type t, which wraps."""
     return r if holds(t, r) else by_type(t)
 
 
-def holds(t: DType, r: Range) -> bool:
+def holds(t: DType, r: SymbolicRange) -> bool:
     """Index arithmetic is taken not to overflow 32 bits and more, as everywhere."""
     if t.bits >= 32:
         return t.kind is not Kind.UINT or nonnegative(r)

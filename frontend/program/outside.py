@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from math import gcd
 
 from hbc.frontend.program.funcs import Requirement
-from hbc.frontend.program.ranges import Clauses, Range, quotient
+from hbc.frontend.program.ranges import Clauses, SymbolicRange, quotient
 from hbc.frontend.program.scope import Scope
 from hbc.ir.algebra.linear import Linear, shifted, to_expr
 from hbc.ir.ground.diag import Note
@@ -76,8 +76,8 @@ def _extent(name: str, at: int, scope: Scope) -> str:
 
 
 def report_outside(
-    access: ir.Access, at: int, r: Range, extent: Linear, below: bool,
-    known: Mapping[str, Range], places: Mapping[str, Span | None], scope: Scope,
+    access: ir.Access, at: int, r: SymbolicRange, extent: Linear, below: bool,
+    known: Mapping[str, SymbolicRange], places: Mapping[str, Span | None], scope: Scope,
 ) -> None:  # fmt: skip
     """An index that leaves the array for all sizes."""
     clauses = r.low if below else r.high

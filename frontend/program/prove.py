@@ -14,7 +14,7 @@ SIZE = facts.Interval(ir.const_index(0), None)
 
 
 @dataclass(slots=True)
-class Facts:
+class SizeFacts:
     """Forms known to be at least 0. Sizes always are."""
 
     forms: list[Linear] = field(default_factory=list)
@@ -25,10 +25,10 @@ class Facts:
             self.forms.append(form)
             self.answers.clear()
 
-    def extended(self, forms: list[Linear]) -> Facts:
+    def extended(self, forms: list[Linear]) -> SizeFacts:
         """These facts and more, which are forgotten with the result."""
         new = [f for f in forms if f.terms and f not in self.forms]
-        return Facts(self.forms + new) if new else self
+        return SizeFacts(self.forms + new) if new else self
 
     def prove(self, form: Linear) -> bool:
         """Is `form >= 0` certain? False also when it could not be found out."""

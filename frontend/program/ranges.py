@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from hbc.frontend.program.prove import Facts
+from hbc.frontend.program.prove import SizeFacts
 from hbc.ir.algebra.linear import Linear, minus, of_atom, plus, scaled, to_expr
 from hbc.ir.ground.record import record
 from hbc.ir.lang import nodes as ir
@@ -21,7 +21,7 @@ MOST_FORMS = 12
 
 
 @record
-class Range:
+class SymbolicRange:
     """`low` is a max of mins, `high` a min of maxes; () is unbounded."""
 
     low: Clauses
@@ -41,38 +41,40 @@ class Range:
         return low, high
 
 
-UNBOUNDED = Range((), ())
+UNBOUNDED = SymbolicRange((), ())
 
 
-def exactly(form: Linear) -> Range:
-    return Range(((form,),), ((form,),))
+def exactly(form: Linear) -> SymbolicRange:
+    return SymbolicRange(((form,),), ((form,),))
 
 
-def between(low: Linear, high: Linear) -> Range:
-    return Range(((low,),), ((high,),))
+def between(low: Linear, high: Linear) -> SymbolicRange:
+    return SymbolicRange(((low,),), ((high,),))
 
 
-def numbers(low: int, high: int) -> Range:
+def numbers(low: int, high: int) -> SymbolicRange:
     return between(Linear(low), Linear(high))
 
 
-def add(a: Range, b: Range) -> Range:
-    return Range(cross(a.low, b.low, plus, min), cross(a.high, b.high, plus, max))
+def add(a: SymbolicRange, b: SymbolicRange) -> SymbolicRange:
+    return SymbolicRange(cross(a.low, b.low, plus, min), cross(a.high, b.high, plus, max))
 
 
-def negate(a: Range) -> Range:
+def negate(a: SymbolicRange) -> SymbolicRange:
     return scale(a, -1)
 
 
-def scale(a: Range, factor: int) -> Range:
+def scale(a: SymbolicRange, factor: int) -> SymbolicRange:
     """factor * a."""
     low, high = (a.low, a.high) if factor >= 0 else (a.high, a.low)
-    return Range(each(low, lambda f: scaled(f, factor)), each(high, lambda f: scaled(f, factor)))
+    return SymbolicRange(
+        each(low, lambda f: scaled(f, factor)), each(high, lambda f: scaled(f, factor))
+    )
 
 
-def divide(a: Range, divisor: int) -> Range:
+def divide(a: SymbolicRange, divisor: int) -> SymbolicRange:
     """floor(a / divisor), divisor > 0."""
-    return Range(each(a.low, lambda f: quotient(f, divisor)),
+    return SymbolicRange(each(a.low, lambda f: quotient(f, divisor)),
                  each(a.high, lambda f: quotient(f, divisor)))  # fmt: skip
 
 
@@ -90,31 +92,31 @@ def quotient(form: Linear, divisor: int) -> Linear:
     return plus(whole, of_atom(ir.Binary(ir.Op.DIV, to_expr(rest), ir.const_index(divisor))))
 
 
-def least(a: Range, b: Range) -> Range:
+def least(a: SymbolicRange, b: SymbolicRange) -> SymbolicRange:
     """min(a, b)."""
-    return Range(cross(a.low, b.low, None, min), limit(a.high + b.high, min))
+    return SymbolicRange(cross(a.low, b.low, None, min), limit(a.high + b.high, min))
 
 
-def greatest(a: Range, b: Range) -> Range:
+def greatest(a: SymbolicRange, b: SymbolicRange) -> SymbolicRange:
     """max(a, b)."""
-    return Range(limit(a.low + b.low, max), cross(a.high, b.high, None, max))
+    return SymbolicRange(limit(a.low + b.low, max), cross(a.high, b.high, None, max))
 
 
-def union(a: Range, b: Range) -> Range:
+def union(a: SymbolicRange, b: SymbolicRange) -> SymbolicRange:
     """One of both, unknown which."""
-    return Range(cross(a.low, b.low, None, min), cross(a.high, b.high, None, max))
+    return SymbolicRange(cross(a.low, b.low, None, min), cross(a.high, b.high, None, max))
 
 
-def both(a: Range, b: Range) -> Range:
+def both(a: SymbolicRange, b: SymbolicRange) -> SymbolicRange:
     """What lies in a and in b: two bounds of one value."""
-    return Range(limit(a.low + b.low, max), limit(a.high + b.high, min))
+    return SymbolicRange(limit(a.low + b.low, max), limit(a.high + b.high, min))
 
 
-def absolute(a: Range) -> Range:
+def absolute(a: SymbolicRange) -> SymbolicRange:
     """|a|."""
     n = negate(a)
     low = limit((*a.low, *n.low, (Linear(0),)), max)
-    return Range(low, cross(a.high, n.high, None, max))
+    return SymbolicRange(low, cross(a.high, n.high, None, max))
 
 
 def each(clauses: Clauses, f: Callable[[Linear], Linear]) -> Clauses:
@@ -152,7 +154,7 @@ def deciding(forms: tuple[Linear, ...], pick: Callable[[int, int], int]) -> tupl
     """Without those that another bounds for all sizes: what several readers need of a level of a pyramid
     differs by roundings alone."""
     kept: list[Linear] = []
-    nothing = Facts()
+    nothing = SizeFacts()
 
     def decides(f: Linear, g: Linear) -> bool:
         return nothing.prove(minus(f, g) if pick is max else minus(g, f))

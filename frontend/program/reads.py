@@ -13,10 +13,10 @@ from dataclasses import dataclass, field, replace
 from hbc.frontend.program.funcs import Func, Image, Pipeline, ReduceVar, Requirement, Update
 from hbc.frontend.program.index_ranges import Values, narrowed, range_of
 from hbc.frontend.program.outside import leaves, report_outside, report_unbounded, requirement
-from hbc.frontend.program.prove import Facts
+from hbc.frontend.program.prove import SizeFacts
 from hbc.frontend.program.ranges import (
     Clauses,
-    Range,
+    SymbolicRange,
     add,
     between,
     both,
@@ -42,8 +42,8 @@ class Proof:
     values: Values
     arrays: dict[str, tuple[ir.Expr, ...]]  # extents of inputs, outputs and tables
     outputs: Mapping[str, Image]
-    facts: Facts
-    needed: dict[str, list[Range]] = field(default_factory=dict)
+    facts: SizeFacts
+    needed: dict[str, list[SymbolicRange]] = field(default_factory=dict)
     found: list[Requirement] = field(default_factory=list)
 
 
@@ -51,9 +51,9 @@ class Proof:
 class Place:
     """Where a read stands: the ranges of the variables around it, and what `where` says of them."""
 
-    known: dict[str, Range]
+    known: dict[str, SymbolicRange]
     places: dict[str, Span | None]
-    facts: Facts
+    facts: SizeFacts
     guards: tuple[Linear, ...] = ()
 
 
@@ -78,9 +78,9 @@ def check_bounds(p: Pipeline, scope: Scope) -> tuple[Requirement, ...]:
     return (*p.requirements, *proof.found)
 
 
-def stated(p: Pipeline) -> Facts:
+def stated(p: Pipeline) -> SizeFacts:
     """What `require` and fixed sizes say."""
-    facts = Facts()
+    facts = SizeFacts()
     for r in p.requirements:
         for form in implied(r.condition):
             facts.learn(form)
@@ -146,12 +146,12 @@ def names(form: Linear) -> list[str]:
     return [atom.name for atom, _ in form.terms if isinstance(atom, ir.Var)]
 
 
-def reduce_range(r: ReduceVar) -> Range:
+def reduce_range(r: ReduceVar) -> SymbolicRange:
     start = linear(r.start)
     return between(start, shifted(plus(start, linear(r.extent)), -1))
 
 
-def not_empty(r: Range) -> list[Linear]:
+def not_empty(r: SymbolicRange) -> list[Linear]:
     """Inside a loop its range is not empty."""
     if len(r.low) == len(r.high) == 1 and len(r.low[0]) == len(r.high[0]) == 1:
         return [minus(r.high[0][0], r.low[0][0])]
@@ -193,7 +193,7 @@ def walk(e: ir.Node, place: Place, f: Func, proof: Proof) -> None:
         walk(child, place, f, proof)
 
 
-def index_range(i: ir.Expr, place: Place, proof: Proof) -> Range:
+def index_range(i: ir.Expr, place: Place, proof: Proof) -> SymbolicRange:
     """The range of an index as written and in normal form, where terms such as i - i / 2 * 2
     meet: the better of both."""
     written = range_of(i, place.known, proof.values)
@@ -203,7 +203,7 @@ def index_range(i: ir.Expr, place: Place, proof: Proof) -> Range:
     return both(written, range_of(normal, place.known, proof.values))
 
 
-def reach(access: ir.Access, at: int, r: Range, place: Place, proof: Proof) -> None:
+def reach(access: ir.Access, at: int, r: SymbolicRange, place: Place, proof: Proof) -> None:
     """Dimension `at` of a read: inside the array, or within what the Func is needed for."""
     name = access.name
     if name in proof.arrays:
@@ -216,15 +216,15 @@ def reach(access: ir.Access, at: int, r: Range, place: Place, proof: Proof) -> N
         access.indices[at], r, place.guards, lambda e: range_of(e, place.known, proof.values)
     )
     rank = len(access.indices)
-    box = proof.needed.setdefault(name, [Range((), ())] * rank)
-    box[at] = r if box[at] == Range((), ()) else union(box[at], r)
+    box = proof.needed.setdefault(name, [SymbolicRange((), ())] * rank)
+    box[at] = r if box[at] == SymbolicRange((), ()) else union(box[at], r)
 
 
-def inside(access: ir.Access, at: int, r: Range, place: Place, proof: Proof) -> None:
+def inside(access: ir.Access, at: int, r: SymbolicRange, place: Place, proof: Proof) -> None:
     """Proves 0 <= index < extent, or reports it, or makes it a requirement."""
     extent = linear(proof.arrays[access.name][at])
     index = access.indices[at]
-    low = Range(r.low, r.high)
+    low = SymbolicRange(r.low, r.high)
     room = add(exactly(shifted(extent, -1)), negate(r))
     for side, below in ((low, True), (room, False)):
         if not side.low:
@@ -243,12 +243,12 @@ def inside(access: ir.Access, at: int, r: Range, place: Place, proof: Proof) -> 
                 proof.facts.learn(form)
 
 
-def holds(clauses: Clauses, facts: Facts) -> bool:
+def holds(clauses: Clauses, facts: SizeFacts) -> bool:
     """Some bound is at least 0 in all its forms."""
     return any(all(facts.prove(f) for f in clause) for clause in clauses)
 
 
-def fails(clauses: Clauses, facts: Facts) -> bool:
+def fails(clauses: Clauses, facts: SizeFacts) -> bool:
     """Every bound is negative for all sizes."""
     return all(
         any(facts.prove(shifted(minus(Linear(0), f), -1)) for f in clause) for clause in clauses
