@@ -32,7 +32,8 @@ LONGEST_START = 1.0  # seconds
 @click.option(
     "--spec",
     metavar="TEXT",
-    help="Instead of a sketch: look for a layout change by name, such as `interleave(k=4, bytes)`.",
+    help="Instead of a sketch: a gather of one array, such as `[i in 64] x[i % 8 * 8 + i / 8]`, or a layout"
+    " change by name, such as `interleave(k=4, bytes)`.",
 )
 @settings_option
 @click.option("--all", "every", is_flag=True, help="Print every solution, the cheapest first.")
@@ -110,12 +111,14 @@ def command(
         if sketch is not None or spec is None:
             raise UsageError(Diagnostic("name a sketch, or a layout change with --spec"))
         refuse_without_sketch(
-            {"--all": every, "--count": count, "--limit": limit, "--stats": stats, "--type": element,
+            {"--all": every, "--count": count, "--limit": limit, "--stats": stats,
              "--explain-cost": explain_cost, "--picture": picture}
         )  # fmt: skip
         from hbc.cli.sketches.synth_spec import run_spec
 
-        run_spec(spec, settings, target, output, timeout, memory * BYTES_OF_A_MEGABYTE, as_json)
+        run_spec(
+            spec, settings, target, element, output, timeout, memory * BYTES_OF_A_MEGABYTE, as_json
+        )
         return
     if sketch.suffix == ".hb":
         hint = f"hbc compile {sketch}"
@@ -200,7 +203,7 @@ def refuse_without_sketch(options: Mapping[str, object]) -> None:
     """UsageError for an option that says nothing about a layout change."""
     for name, value in options.items():
         if value:
-            hint = "a layout change has one answer; its type stands in --spec: `transpose(..., u8)`"
+            hint = "--spec has one answer, which -o and --json write"
             raise UsageError(Diagnostic(f"`{name}` belongs to a sketch, not to --spec", hint=hint))
 
 

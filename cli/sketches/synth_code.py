@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from hbc.ir.moves.movement import Movement
     from hbc.synth.results.solve import Outcome, Solution
 
+FLAG = "vbmi"  # the setting: whether the processor permutes bytes as it does larger elements
 BITS_TYPES = {8: "u8", 16: "u16", 32: "f32", 64: "f64"}
 
 
@@ -109,3 +110,11 @@ def write_code(text: str, out: Path | None) -> None:
         out.write_text(text, encoding="utf-8")
     except OSError as failure:
         raise UsageError(Diagnostic(f"cannot write `{out}`: {failure.strerror}")) from failure
+
+
+def wants_vbmi(settings: Mapping[str, str]) -> bool:
+    for key, value in settings.items():
+        if key != FLAG or value not in ("0", "1"):
+            hint = f"`--set {FLAG}=1`: the processor has AVX-512 VBMI"
+            raise UsageError(Diagnostic(f"`--set {key}={value}` has no meaning here", hint=hint))
+    return settings.get(FLAG) == "1"

@@ -1,4 +1,4 @@
-"""`hbc synth --spec`: the instructions for a layout change that has a name."""
+"""`hbc synth --spec`: the instructions for a layout change by name, or for any gather of one array."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import click
 
 from hbc.cli.show.report import Json, notice, print_json, progress
-from hbc.cli.sketches.synth_code import movement_code, printer_of, write_code
+from hbc.cli.sketches.gather_spec import run_gather
+from hbc.cli.sketches.synth_code import movement_code, printer_of, wants_vbmi, write_code
 from hbc.ir.ground.diag import Diagnostic, UsageError
 
 if TYPE_CHECKING:
@@ -18,14 +19,11 @@ if TYPE_CHECKING:
     from hbc.synth.prunings.watch import Watch
 
 DEFAULT = "avx512"
-FLAG = (
-    "vbmi"  # the setting that says whether the processor permutes bytes as it does larger elements
-)
 
 
 def run_spec(
-    text: str, settings: Mapping[str, str], target: str | None, out: Path | None,
-    timeout: float | None, room: int, as_json: bool,
+    text: str, settings: Mapping[str, str], target: str | None, element: str | None,
+    out: Path | None, timeout: float | None, room: int, as_json: bool,
 ) -> None:  # fmt: skip
     """Prints the code, or writes it to `out`; UsageError where the change cannot be read."""
     began = time.monotonic()
@@ -35,6 +33,13 @@ def run_spec(
     from hbc.synth.prunings.watch import Watch
 
     name = target or DEFAULT
+    if "[" in text:
+        watch = Watch(deadline(began, timeout), room)
+        run_gather(text, settings, name, element, out, watch, as_json)
+        return
+    if element is not None:
+        hint = "a layout change has its type in its text: `transpose(..., u8)`"
+        raise UsageError(Diagnostic("`--type` belongs to a gather or a sketch", hint=hint))
     printer = printer_of(name)
     if not printer.finds_changes:
         able = ", ".join(target for target, other in PRINTERS.items() if other.finds_changes)
@@ -46,7 +51,7 @@ def run_spec(
     with progress() as bar:
 
         def make_watch() -> Watch:
-            return Watch(None if timeout is None else began + timeout, room, bar.step)
+            return Watch(deadline(began, timeout), room, bar.step)
 
         moves = cheapest_moves(spec, name, vbmi, make_watch)
     facts = moves.facts
@@ -64,12 +69,8 @@ def run_spec(
         notice("stopped by the timeout: fewer instructions may do")
 
 
-def wants_vbmi(settings: Mapping[str, str]) -> bool:
-    for key, value in settings.items():
-        if key != FLAG or value not in ("0", "1"):
-            hint = f"`--set {FLAG}=1`: the processor has AVX-512 VBMI"
-            raise UsageError(Diagnostic(f"`--set {key}={value}` has no meaning here", hint=hint))
-    return settings.get(FLAG) == "1"
+def deadline(began: float, timeout: float | None) -> float | None:
+    return None if timeout is None else began + timeout
 
 
 def as_object(moves: Moves, target: str) -> dict[str, Json]:

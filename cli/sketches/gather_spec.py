@@ -1,0 +1,106 @@
+"""`hbc synth --spec "[i in 64] x[i % 8 * 8 + i / 8]"`: the instructions for any gather of one array."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import prod
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from hbc.cli.show.report import Json, notice, print_json, progress
+from hbc.cli.sketches.synth_code import wants_vbmi, write_code
+from hbc.ir.ground.diag import Diagnostic, NoSolutionError, UsageError, did_you_mean
+
+if TYPE_CHECKING:
+    from hbc.cli.sketches.shuffles import Shuffle
+    from hbc.ir.lang.types import DType
+    from hbc.synth.prunings.watch import Watch
+
+NAME = "shuffle"  # of the function
+MOST_BYTES = 1 << 14  # of an array: 256 registers of 512 bits
+
+
+def run_gather(
+    text: str, settings: Mapping[str, str], target: str, element: str | None, out: Path | None,
+    watch: Watch, as_json: bool,
+) -> None:  # fmt: skip
+    """Prints the code, or writes it to `out`. UsageError where the gather cannot be read."""
+    from hbc.cli.sketches.shuffles import FILES, find_shuffle, shuffle_machine
+    from hbc.codegen.shuffles.c_file import Buffer, emit_registers
+    from hbc.frontend.sketch.gather_text import parse_gather
+    from hbc.synth.prunings.watch import Stopped
+
+    if target not in FILES:
+        hint = did_you_mean(target, FILES) or f"but for {' and '.join(FILES)}"
+        raise UsageError(Diagnostic(f"no gather is looked for on `{target}`", hint=hint))
+    dtype = element_type(element)
+    found = parse_gather(text, dtype.bytes, MOST_BYTES)
+    with progress() as bar:
+        watch.tell = bar.step
+        shuffle = find_shuffle(
+            found.gather, dtype.bytes, shuffle_machine(target, wants_vbmi(settings)), watch.check
+        )
+    if shuffle is None:
+        message = "no program for this gather was found in the time given"
+        raise NoSolutionError(Diagnostic(message, hint="raise --timeout"))
+    stopped = False
+    try:
+        watch.check()
+    except Stopped:
+        stopped = True
+    facts = facts_of(text, dtype, shuffle)
+    read = Buffer(found.array, prod(found.gather.inputs[0]))
+    made = Buffer("out", prod(found.gather.output))
+    code = emit_registers(NAME, shuffle.program, read, made, dtype, target, facts)
+    if as_json:
+        print_json({**as_object(text, target, dtype, shuffle), "code": code})
+    elif out is None:
+        click.echo(code, nl=False)
+    else:
+        for fact in facts:
+            click.echo(fact)
+    if out is not None:
+        write_code(code, out)
+    if stopped and not as_json and not shuffle.minimal:
+        notice("stopped by the timeout: fewer instructions may do")
+
+
+def element_type(named: str | None) -> DType:
+    """Bytes, unless --type says otherwise."""
+    from hbc.ir.lang.types import DTYPES
+
+    name = {None: "u8", "bytes": "u8", "words": "u16"}.get(named, named)
+    if name not in DTYPES or name == "bool":
+        hint = did_you_mean(str(name), DTYPES) or "for example u8, u16, f32, f64"
+        raise UsageError(Diagnostic(f"`--type {name}` is no type of elements", hint=hint))
+    return DTYPES[name]
+
+
+def facts_of(text: str, dtype: DType, shuffle: Shuffle) -> list[str]:
+    """What was found and what is proven, in sentences."""
+    cost = shuffle.program.cost
+    said = [f"{' '.join(text.split())} of {dtype}: {cost} instructions"]
+    if shuffle.minimal:
+        return [*said, "no program has fewer"]
+    return [
+        *said,
+        f"no program has fewer than {shuffle.bound}; whether one has fewer than {cost} is open",
+    ]
+
+
+def as_object(text: str, target: str, dtype: DType, shuffle: Shuffle) -> dict[str, Json]:
+    """Stable keys. `minimal`: no program has fewer instructions for all registers together; else at least
+    `bound` are needed, and `gap` more were found."""
+    cost = shuffle.program.cost
+    return {
+        "spec": text,
+        "target": target,
+        "type": str(dtype),
+        "function": NAME,
+        "instructions": cost,
+        "bound": shuffle.bound,
+        "gap": cost - shuffle.bound,
+        "minimal": shuffle.minimal,
+    }

@@ -1,0 +1,92 @@
+"""Programs of registers for any gather: what `hbc synth --spec` asks for, and whoever moves elements."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from hbc.cli.files.read_source import read_source, source_name
+from hbc.cli.sketches.read_sketch import SHIPPED, importer
+from hbc.codegen.moves.plan import NOTHING, plan_registers
+from hbc.ir.ground.source import Source
+from hbc.ir.moves.gather import UNDEFINED, Gather, Locations
+from hbc.ir.moves.instruction_table import fitting
+from hbc.ir.moves.register_program import Op, RegisterProgram, does, pruned, respelled
+from hbc.synth.shuffles.choices import Choosing, choosing
+
+# target -> the file under `isa/` that describes its instructions, and the bytes of a register
+FILES = {"avx512": ("avx512_shuffles.sf", 64), "avx2": ("avx2_shuffles.sf", 32)}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Shuffle:
+    """A program that does a gather; none has fewer instructions than `bound`."""
+
+    program: RegisterProgram
+    bound: int
+
+    @property
+    def minimal(self) -> bool:
+        return self.program.cost == self.bound
+
+
+def shuffle_machine(target: str, vbmi: bool) -> Choosing:
+    """The instructions of a target that move bytes."""
+    from hbc.frontend.sketch.elaborate import load_sets
+    from hbc.synth.sets.instructions import instruction_table
+
+    name, lanes = FILES[target]
+    settings = {"bits": "8"} | ({"vbmi": "1"} if vbmi else {})
+    file = SHIPPED / name
+    source = Source(source_name(file), read_source(file))
+    definitions, constants = load_sets(source, settings, importer(SHIPPED))
+    return choosing(instruction_table(target, definitions, constants, lanes, 8))
+
+
+def find_shuffle(
+    gather: Gather, size: int, machine: Choosing, check: Callable[[], None]
+) -> Shuffle | None:
+    """The program of fewest instructions that was found for elements of `size` bytes. None where `check`
+    ended the search before there was any."""
+    from hbc.synth.prunings.watch import Stopped
+    from hbc.synth.shuffles.registers import Solver
+
+    rows = byte_rows(gather, size, machine.lanes)
+    count = -(-int(np.prod(gather.inputs[0])) * size // machine.lanes)
+    solved = Solver(machine, check).solve(count, rows)
+    if solved is not None:
+        program = respelled(solved.program, rows, machine.table)
+        assert does(program, rows)
+        return Shuffle(program, solved.bound)
+    try:
+        check()
+    except Stopped:
+        return None
+    return Shuffle(planned(machine, count, rows), 0)
+
+
+def byte_rows(gather: Gather, size: int, lanes: int) -> Locations:
+    """[register, byte]: which byte of the sources is wanted there."""
+    index = gather.index[:, None]
+    whole = np.where(index >= 0, index * size + np.arange(size), index).reshape(-1)
+    rows = np.full(-(-whole.size // lanes) * lanes, UNDEFINED, dtype=np.int32)
+    rows[: whole.size] = whole
+    return rows.reshape(-1, lanes)
+
+
+def planned(machine: Choosing, sources: int, rows: Locations) -> RegisterProgram:
+    """Register by register, one source after the other: nothing is looked for."""
+    plan = plan_registers(machine.table, sources, rows)
+    ops = [Op(op.fit, op.operands) for op in plan.ops]
+    outputs = list(plan.outputs)
+    for register, value in enumerate(outputs):
+        if value == NOTHING:
+            zeros = fitting(machine.table, 1, rows[register])
+            assert zeros is not None
+            outputs[register] = sources + len(ops)
+            ops.append(Op(zeros, (0,)))
+    program = pruned(RegisterProgram(sources, tuple(ops), tuple(outputs)))
+    assert does(program, rows)
+    return program

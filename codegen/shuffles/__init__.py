@@ -1,0 +1,1 @@
+"""Programs of registers, as C with intrinsics."""

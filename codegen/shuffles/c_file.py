@@ -1,0 +1,131 @@
+"""Prints a program of registers as C with the vector intrinsics of x86: a function of two arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hbc.codegen.moves.file import AVX2, AVX512, Array, Function, VectorTarget, c_text
+from hbc.codegen.moves.text import Constants, instruction_text
+from hbc.codegen.text.names import Scope, identifier
+from hbc.codegen.text.writer import Writer
+from hbc.ir.ground.record import record
+from hbc.ir.lang.types import DType
+from hbc.ir.moves.register_program import RegisterProgram
+
+TARGETS = {"avx512": AVX512, "avx2": AVX2}
+
+# Registers of so many bits, of which so many bytes are an array's: how these are loaded and stored.
+PARTS: dict[tuple[int, int], tuple[str, str]] = {
+    (512, 32): (
+        "_mm512_castsi256_si512(_mm256_loadu_si256((const __m256i *)({place})))",
+        "_mm256_storeu_si256((__m256i *)({place}), _mm512_castsi512_si256({value}));",
+    ),
+    (512, 16): (
+        "_mm512_castsi128_si512(_mm_loadu_si128((const __m128i *)({place})))",
+        "_mm_storeu_si128((__m128i *)({place}), _mm512_castsi512_si128({value}));",
+    ),
+    (512, 8): (
+        "_mm512_castsi128_si512(_mm_loadl_epi64((const __m128i *)({place})))",
+        "_mm_storel_epi64((__m128i *)({place}), _mm512_castsi512_si128({value}));",
+    ),
+    (256, 16): (
+        "_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)({place})))",
+        "_mm_storeu_si128((__m128i *)({place}), _mm256_castsi256_si128({value}));",
+    ),
+    (256, 8): (
+        "_mm256_castsi128_si256(_mm_loadl_epi64((const __m128i *)({place})))",
+        "_mm_storel_epi64((__m128i *)({place}), _mm256_castsi256_si128({value}));",
+    ),
+}
+
+
+@record
+class Buffer:
+    """An array of the function."""
+
+    name: str
+    size: int  # elements
+
+
+def emit_registers(
+    name: str, program: RegisterProgram, read: Buffer, made: Buffer, dtype: DType, target: str,
+    notes: Sequence[str],
+) -> str:  # fmt: skip
+    """The C file: the array `read` is loaded, `made` is stored, in between are the program's instructions."""
+    machine = TARGETS[target]
+    scope = Scope()
+    scope.reserve(name, "blocks", "block", "load_part", "store_part", "vec")
+    given, result = scope.fresh(identifier(read.name)), scope.fresh(made.name)
+    constants = Constants(scope)
+    out = Writer(depth=1)
+    used = {operand for op in program.ops for operand in op.operands} | set(program.outputs)
+    values: list[str] = []
+    for register in range(program.sources):
+        values.append(scope.fresh(f"{given}_{register}"))
+        if register in used:
+            text = _loaded(machine, given, register, read.size, dtype)
+            out.line(f"const {machine.type} {values[-1]} = {text};")
+    out.blank()
+    finals = {value: register for register, value in enumerate(program.outputs)}
+    for op in program.ops:
+        text = instruction_text(op.fit, [values[o] for o in op.operands], 8, constants)
+        number = len(values)
+        values.append(scope.fresh(f"{result}_{finals[number]}" if number in finals else "part"))
+        out.line(f"const {machine.type} {values[-1]} = {text};")
+    out.blank()
+    for register, value in enumerate(program.outputs):
+        out.line(_stored(machine, result, register, values[value], made.size, dtype))
+    function = Function(
+        name, dtype, [Array(given, read.size)], [Array(result, made.size)], out.lines,
+        list(constants.names.values()),
+    )  # fmt: skip
+    count = f"{program.cost} instructions between loads and stores."
+    return c_text(function, machine, [*notes, count], [], constants.declarations(machine.bits))
+
+
+def _place(
+    machine: VectorTarget, array: str, register: int, size: int, dtype: DType
+) -> tuple[str, int]:
+    """Where a register's elements lie in memory, and how many bytes they are."""
+    lanes = machine.bits // dtype.bits
+    left = min(lanes, size - register * lanes)
+    return (f"{array} + {register * lanes}" if register else array), left * dtype.bytes
+
+
+def _loaded(machine: VectorTarget, array: str, register: int, size: int, dtype: DType) -> str:
+    place, count = _place(machine, array, register, size, dtype)
+    if count == machine.bits // 8:
+        return f"{machine.prefix}_loadu_si{machine.bits}((const {machine.type} *)({place}))"
+    if (machine.bits, count) in PARTS:
+        return PARTS[machine.bits, count][0].format(place=place)
+    if machine is AVX512:
+        return f"_mm512_maskz_loadu_epi8({_bytes(count)}, {place})"
+    if count % 4 == 0:
+        return f"_mm256_maskload_epi32((const int *)({place}), {_words(count)})"
+    return f"load_part({place}, {count})"
+
+
+def _stored(
+    machine: VectorTarget, array: str, register: int, value: str, size: int, dtype: DType
+) -> str:
+    place, count = _place(machine, array, register, size, dtype)
+    if count == machine.bits // 8:
+        whole = f"{machine.prefix}_storeu_si{machine.bits}"
+        return f"{whole}(({machine.type} *)({place}), {value});"
+    if (machine.bits, count) in PARTS:
+        return PARTS[machine.bits, count][1].format(place=place, value=value)
+    if machine is AVX512:
+        return f"_mm512_mask_storeu_epi8({place}, {_bytes(count)}, {value});"
+    if count % 4 == 0:
+        return f"_mm256_maskstore_epi32((int *)({place}), {_words(count)}, {value});"
+    return f"store_part({place}, {value}, {count});"
+
+
+def _bytes(count: int) -> str:
+    """The mask of the first bytes."""
+    return f"0x{(1 << count) - 1:x}ull"
+
+
+def _words(count: int) -> str:
+    """The mask of the first bytes, in words."""
+    return f"_mm256_setr_epi32({', '.join('-1' if 4 * w < count else '0' for w in range(8))})"

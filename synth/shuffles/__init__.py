@@ -1,0 +1,1 @@
+"""Programs for given gathers of bytes: instructions whose control is solved for."""

@@ -1,0 +1,204 @@
+"""Programs for all output registers together: the best of several ways, and what is proven of the count."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from hbc.ir.moves.gather import Locations
+from hbc.ir.moves.register_program import Op, RegisterProgram, does, pruned, then
+from hbc.synth.prunings.watch import Stopped
+from hbc.synth.shuffles.choices import Choosing
+from hbc.synth.shuffles.rounds import in_rounds
+from hbc.synth.shuffles.row import DEEPEST, Rows
+from hbc.synth.shuffles.stages import (
+    Stages,
+    blocks_first,
+    blocks_last,
+    grouped_first,
+    spread_first,
+)
+from hbc.synth.shuffles.workshop import Workshop
+
+STAGES = (blocks_first, blocks_last, spread_first, grouped_first)
+NESTED = 2  # stages of stages
+
+
+class Tired(Exception):
+    """So much has been looked at; what was found counts."""
+
+
+@dataclass(slots=True)
+class Effort:
+    """Counts what is looked at, so that the same question has the same answer on any machine; `check` raises
+    Stopped when the time that the user gave is over."""
+
+    most: int
+    check: Callable[[], None]
+    used: int = 0
+
+    def __call__(self) -> None:
+        self.used += 1
+        if self.used > self.most:
+            raise Tired
+        try:
+            self.check()
+        except Stopped:
+            raise Tired from None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Solved:
+    """No program has fewer than `bound` instructions."""
+
+    program: RegisterProgram
+    bound: int
+
+
+@dataclass(slots=True)
+class Solver:
+    """`known`: what was found for a component, which often occurs several times."""
+
+    machine: Choosing
+    check: Callable[[], None]
+    effort: int = (
+        400  # layouts and pairs of instructions that are looked at for a component: about a second
+    )
+    known: dict[tuple[int, bytes], Solved | None] = field(default_factory=dict)
+
+    def solve(self, sources: int, rows: Locations) -> Solved | None:
+        """A program for the rows. None where nothing was found."""
+        ops: list[Op] = []
+        outputs = [-1] * len(rows)
+        bound = 0
+        for some, members in components(rows, self.machine.lanes):
+            local = renumbered(rows[members], some, self.machine.lanes)
+            key = len(some), local.tobytes()
+            if key not in self.known:
+                self.known[key] = self._component(len(some), local)
+            solved = self.known[key]
+            if solved is None:
+                return None
+            bound += solved.bound
+            values = list(some)
+            for op in solved.program.ops:
+                values.append(sources + len(ops))
+                ops.append(Op(op.fit, tuple(values[o] for o in op.operands)))
+            for member, value in zip(members, solved.program.outputs, strict=True):
+                outputs[member] = values[value]
+        return Solved(RegisterProgram(sources, tuple(ops), tuple(outputs)), bound)
+
+    def _component(self, sources: int, rows: Locations) -> Solved | None:
+        alone = Rows(Workshop(self._limited(self.effort), sources))
+        basis = tuple(range(sources))
+        bound = self.bound(alone, rows, basis)
+        found = self.alone(alone, rows, basis, None, 2)
+        if len(rows) > 1 and (found is None or found.cost > bound):
+            found = cheaper(found, self.quick(sources, rows, NESTED))
+        if found is None or found.cost > bound:
+            found = cheaper(found, self.alone(alone, rows, basis, found))
+        if found is None:
+            return None
+        assert does(found, rows)
+        return Solved(found, min(bound, found.cost))
+
+    def _limited(self, most: int) -> Choosing:
+        return replace(self.machine, watch=Effort(most, self.check))
+
+    def quick(self, sources: int, rows: Locations, nested: int) -> RegisterProgram | None:
+        """Rounds and stages, whose parts are smaller."""
+        best: RegisterProgram | None = None
+        with suppress(Tired):
+            best = in_rounds(self._limited(3000), sources, rows)
+        if nested == 0:
+            return best
+        for stages in self._staged(rows):
+            first = self.part(sources, stages[0], nested - 1)
+            if first is None or (best is not None and first.cost >= best.cost):
+                continue
+            second = self.part(len(stages[0]), stages[1], nested - 1)
+            if second is not None:
+                joined = then(first, second)
+                if does(joined, rows):
+                    best = cheaper(best, joined)
+        return best
+
+    def part(self, sources: int, rows: Locations, nested: int) -> RegisterProgram | None:
+        """Of a stage: each register by itself where that is quick, else stages again."""
+        alone = Rows(Workshop(self._limited(self.effort // 4), sources))
+        found = self.alone(alone, rows, tuple(range(sources)), None, 3)
+        return cheaper(found, self.quick(sources, rows, nested)) if nested else found
+
+    def _staged(self, rows: Locations) -> Iterator[Stages]:
+        for make in STAGES:
+            for first, second in make(rows):
+                if not np.array_equal(second, rows):
+                    yield first, second
+
+    def alone(
+        self, alone: Rows, rows: Locations, basis: tuple[int, ...], best: RegisterProgram | None,
+        deepest: int = DEEPEST,
+    ) -> RegisterProgram | None:  # fmt: skip
+        """Every register by itself; what is made twice is made once."""
+        values: list[int] = []
+        try:
+            for row in rows:
+                value = alone.make(row, basis, deepest)
+                if value is None:
+                    return None
+                values.append(value)
+                if best is not None and alone.shop.cost(*values) >= best.cost:
+                    return None
+        except Tired:
+            return None
+        return pruned(alone.shop.program(values))
+
+    def bound(self, alone: Rows, rows: Locations, basis: tuple[int, ...]) -> int:
+        """The first register that is made takes its own fewest, every further one an instruction at least."""
+        least: list[int] = []
+        try:
+            for row in np.unique(rows, axis=0):
+                if any(alone.shop.holds(value, row) for value in basis):
+                    continue
+                alone.make(row, basis, 2)
+                least.append(max(1, alone.fewest(row, basis), alone.least(row, basis)))
+        except Tired:
+            pass
+        if not least:
+            return 0
+        return max(*least, min(least) + len(least) - 1, 0)
+
+
+def cheaper(one: RegisterProgram | None, other: RegisterProgram | None) -> RegisterProgram | None:
+    """The one with fewer instructions, the first among equals."""
+    if one is None or other is None:
+        return one or other
+    return other if other.cost < one.cost else one
+
+
+def components(rows: Locations, lanes: int) -> Iterator[tuple[list[int], list[int]]]:
+    """Sources and outputs that have nothing to do with the others."""
+    left = [(set((row[row >= 0] // lanes).tolist()), number) for number, row in enumerate(rows)]
+    while left:
+        some, number = left.pop(0)
+        members = [number]
+        grown = True
+        while grown:
+            near = [one for one in left if one[0] & some]
+            grown = bool(near)
+            for sources, other in near:
+                some |= sources
+                members.append(other)
+            left = [one for one in left if one not in near]
+        yield sorted(some) or [0], sorted(members)
+
+
+def renumbered(rows: Locations, sources: list[int], lanes: int) -> Locations:
+    """With the sources numbered from 0."""
+    where = np.zeros(max(sources) + 1, dtype=np.int32)
+    where[sources] = np.arange(len(sources))
+    kept = np.maximum(rows, 0)
+    return np.where(rows >= 0, where[kept // lanes] * lanes + kept % lanes, rows).astype(np.int32)

@@ -1,0 +1,191 @@
+"""`hbc synth --spec "[i in 64] x[...]"`: its words, its JSON, its mistakes, and what it claims is proven."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from itertools import product
+from pathlib import Path
+
+import compiled_moves as native
+import numpy as np
+import pytest
+
+from hbc.cli.sketches.shuffles import find_shuffle, shuffle_machine
+from hbc.frontend.sketch.gather_text import parse_gather
+from hbc.ir.ground.diag import HbcError
+from hbc.ir.moves.gather import UNDEFINED, ZERO, Gather, Locations
+from hbc.ir.moves.instruction_table import Fit, Form, InstructionTable
+from hbc.ir.moves.register_program import executed, made
+from hbc.synth.shuffles.choices import choosing
+from hbc.synth.shuffles.registers import Solver
+
+
+def run(*words: str, code: int = 0) -> str:
+    command = [sys.executable, "-m", "hbc.cli.main", "synth", *words]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == code, done.stderr
+    return done.stdout if code == 0 else done.stderr
+
+
+def test_json() -> None:
+    value = json.loads(run("--spec", "[i in 64] x[i%8*8 + i/8]", "--target", "avx512", "--json"))
+    assert (value["instructions"], value["minimal"], value["gap"]) == (2, True, 0)
+    assert f"void {value['function']}(const uint8_t *restrict x" in value["code"]
+
+
+def test_a_type_and_a_file(tmp_path: Path) -> None:
+    out = tmp_path / "turned.c"
+    words = (
+        "--spec",
+        "[i in 8, j in 8] x[j, i]",
+        "--type",
+        "f32",
+        "--target",
+        "avx2",
+        "-o",
+        str(out),
+    )
+    said = run(*words).splitlines()
+    assert said[0] == "[i in 8, j in 8] x[j, i] of f32: 24 instructions"
+    assert said[1].startswith("no program has fewer than ")
+    assert "24 instructions between loads and stores" in out.read_text(encoding="utf-8")
+
+
+def test_the_timeout_holds() -> None:
+    began = time.process_time()
+    said = run("--spec", "[i in 64] x[i]", "--timeout", "0.001")
+    assert "shuffle" in said
+    assert "no program for this gather was found in the time given" in run(
+        "--spec", "[i in 4096] x[i*2731%4096]", "--timeout", "0.001", code=5
+    )
+    assert time.process_time() - began < 5
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("x[3]", "a gather has indices that range"),
+        ("[i in 8] x[i] + y[i]", "a gather reads one array, and this `x` and `y`"),
+        ("[i in 8] 0", "a gather reads one array, and this no array"),
+        ("[i in 8] x[i - 1]", "`x` is read outside for i = 0"),
+        ("x: [4] [i in 8] x[i]", "`x` is read outside for i = 4"),
+        ("x: [4] [i in 8] x[i, 0]", "`x` has 1 dimensions, and 2 indices are given"),
+        ("[i in 1048576] x[i]", "1,048,576 elements are too many"),
+        ("[i in 8] x[j]", "there is no index `j`"),
+        ("[i in 8] x[i", "expected"),
+        ("[i in 8] x[i / (i - 2)]", "this divides by 0 where `i` is 2"),
+    ],
+)
+def test_mistakes(text: str, message: str) -> None:
+    with pytest.raises(HbcError) as raised:
+        parse_gather(text, 1, 1 << 14)
+    assert message in raised.value.diagnostics[0].message
+
+
+@pytest.mark.parametrize(
+    ("text", "shape", "index"),
+    [
+        ("[i in 4] x[i ^ 1]", (4,), [1, 0, 3, 2]),
+        ("[i in 2, j in 3] x[j, i]", (3, 2), [0, 2, 4, 1, 3, 5]),
+        ("[i in 4] if i < 2 then x[i] else 0", (4,), [0, 1, ZERO, ZERO]),
+        ("[i in 2] if i < 1 then x[5 * i] else _", (4,), [0, UNDEFINED]),
+        ("x: [9]\n[i in 2] x[3 * i]", (9,), [0, 3]),
+        ("[i in 3] [j in 2] x[2 * i + j]", (8,), [0, 1, 2, 3, 4, 5]),
+    ],
+)
+def test_what_is_read(text: str, shape: tuple[int, ...], index: list[int]) -> None:
+    found = parse_gather(text, 1, 64)
+    assert found.gather.inputs == (shape,)
+    assert found.gather.index.tolist() == index
+
+
+def form(spelling: str, arguments: int, per: int, sources: list[list[int]]) -> Form:
+    """Of [element][alternative] -> location; with more than one alternative it chooses."""
+    lanes = len(sources)
+    inverse = np.full((lanes, arguments * lanes + 2), -1, dtype=np.int32)
+    for element, alternatives in enumerate(sources):
+        for number, location in reversed(list(enumerate(alternatives))):
+            inverse[element, location + 2] = number
+    count = len(sources[0])
+    names = {"j": np.arange(count)} if count > 1 else {}
+    return Form(spelling, arguments, {}, 1, per, names, inverse)
+
+
+# A machine of four lanes in two blocks: unpacking, pairs from anywhere, a blend, elements within blocks.
+TOY = InstructionTable(
+    "toy", 4, 8,
+    (
+        form("unpack", 2, 1, [[0], [4], [2], [6]]),
+        form("pairs", 1, 2, [[0, 2], [1, 3], [0, 2], [1, 3]]),
+        form("blend", 2, 1, [[0, 4], [1, 5], [2, 6], [3, 7]]),
+        form("blocks", 1, 1, [[0, 1, ZERO], [0, 1, ZERO], [2, 3, ZERO], [2, 3, ZERO]]),
+    ),
+)  # fmt: skip
+
+
+def results(values: list[Locations]) -> list[Locations]:
+    """All that one instruction can make of some values."""
+    found = {}
+    for one in TOY.forms:
+        units = 4 // one.per
+        count = len(one.names["j"]) if one.names else 1
+        for chosen in product(range(count), repeat=units):
+            fit = Fit(one, np.array(chosen, dtype=np.int64))
+            for operands in product(values, repeat=one.arguments):
+                row = made(fit, operands)
+                found[row.tobytes()] = row
+    return list(found.values())
+
+
+def test_what_is_proven_agrees_with_trying_everything() -> None:
+    """Registers of two sources: where two instructions do, they are found; where not, three are claimed."""
+    sources = [np.arange(4, dtype=np.int32), np.arange(4, 8, dtype=np.int32)]
+    once = results(sources)
+    least = {row.tobytes(): 1 for row in once}
+    least |= {source.tobytes(): 0 for source in sources}
+    for row in once:
+        for other in results([*sources, row]):
+            least.setdefault(other.tobytes(), 2)
+    generator = np.random.default_rng(4)
+    machine = choosing(TOY)
+    for _ in range(300):
+        row = generator.integers(-1, 8, size=4).astype(np.int32)
+        solved = Solver(machine, lambda: None, effort=2000).solve(2, row[None])
+        known = least.get(row.tobytes(), 3)
+        if solved is None:
+            assert known == 3
+            continue
+        assert (executed(solved.program, 4)[0] == row).all()
+        assert solved.bound <= known <= solved.program.cost or known == 3
+        if known <= 2:
+            assert solved.program.cost == known
+
+
+@pytest.mark.parametrize("target", ["avx512", "avx2"])
+def test_any_gather_is_done(target: str, tmp_path: Path) -> None:
+    """Random gathers with zeros and elements that do not matter, executed."""
+    from hbc.cli.sketches.gather_spec import NAME
+    from hbc.codegen.shuffles.c_file import Buffer, emit_registers
+    from hbc.ir.lang.types import DTYPES
+
+    native.require(target)
+    machine = shuffle_machine(target, False)
+    generator = np.random.default_rng(7)
+    for size, kind in ((1, "u8"), (2, "u16"), (4, "f32")):
+        read, count = (int(n) for n in generator.integers(5, 90 // size, size=2))
+        index = generator.integers(-2, read, size=count).astype(np.int32)
+        found = find_shuffle(Gather(((read,),), (count,), index), size, machine, lambda: None)
+        assert found is not None
+        buffers = Buffer("x", read), Buffer("out", count)
+        code = emit_registers(NAME, found.program, *buffers, DTYPES[kind], target, [])
+        for compiler in native.COMPILERS:
+            loaded = native.library(code, target, tmp_path, compiler.command)
+            given = native.random_values(generator, read, f"u{8 * size}")
+            out = native.poisoned(given, count)
+            native.call(loaded, NAME, [given], [out])
+            right = np.where(index >= 0, given[np.maximum(index, 0)], 0)
+            assert (out[:count] == right)[index != UNDEFINED].all()
+            assert native.intact(out, count)
