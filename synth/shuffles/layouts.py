@@ -126,7 +126,7 @@ def split_rows(row: Locations, lanes: int, sources: int) -> Iterator[Mask]:
         distance = (row // BLOCK - np.arange(lanes) // BLOCK) % max(1, lanes // BLOCK)
         for one in np.unique(distance[held]):
             masks.append(~held | (distance != one))
-        masks.append(_halved(row, lanes))
+    masks.append(_halved(row, lanes))
     for mask in masks:
         if mask.all() or not (mask & held).any() or mask.tobytes() in seen:
             continue

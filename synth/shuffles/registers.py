@@ -25,6 +25,7 @@ from hbc.synth.shuffles.workshop import Workshop
 
 STAGES = (blocks_first, blocks_last, spread_first, grouped_first)
 NESTED = 2  # stages of stages
+EFFORT = 3000  # layouts and pairs of instructions that are looked at for a component: a second
 
 
 class Tired(Exception):
@@ -64,9 +65,7 @@ class Solver:
 
     machine: Choosing
     check: Callable[[], None]
-    effort: int = (
-        400  # layouts and pairs of instructions that are looked at for a component: about a second
-    )
+    effort: int = EFFORT
     known: dict[tuple[int, bytes], Solved | None] = field(default_factory=dict)
 
     def solve(self, sources: int, rows: Locations) -> Solved | None:
@@ -99,6 +98,8 @@ class Solver:
         if len(rows) > 1 and (found is None or found.cost > bound):
             found = cheaper(found, self.quick(sources, rows, NESTED))
         if found is None or found.cost > bound:
+            most = self.effort if found is None else self.effort // 4
+            alone.shop.machine = self._limited(most)
             found = cheaper(found, self.alone(alone, rows, basis, found))
         if found is None:
             return None
@@ -128,7 +129,7 @@ class Solver:
 
     def part(self, sources: int, rows: Locations, nested: int) -> RegisterProgram | None:
         """Of a stage: each register by itself where that is quick, else stages again."""
-        alone = Rows(Workshop(self._limited(self.effort // 4), sources))
+        alone = Rows(Workshop(self._limited(self.effort // 16), sources))
         found = self.alone(alone, rows, tuple(range(sources)), None, 3)
         return cheaper(found, self.quick(sources, rows, nested)) if nested else found
 

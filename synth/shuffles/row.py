@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from hbc.ir.moves.gather import UNDEFINED, ZERO, Locations
-from hbc.ir.moves.instruction_table import Form
+from hbc.ir.moves.instruction_table import Fit, Form
 from hbc.synth.shuffles.layouts import laid_out, split_rows
 from hbc.synth.shuffles.two import holding, labels_of, one, ready, two
 from hbc.synth.shuffles.workshop import Workshop
 
 Basis = tuple[int, ...]
-DEEPEST = 6  # instructions taken off one after the other
+DEEPEST = 9  # instructions taken off one after the other
 
 
 @dataclass(slots=True)
@@ -88,6 +88,8 @@ class Rows:
 
     def _longer(self, row: Locations, basis: Basis, budget: int) -> Iterator[int | None]:
         yield from self._collected(row, basis, budget)
+        if budget == 3:
+            yield from self._last_fixed(row, basis)
         yield from self._last_of_one(row, basis, budget)
         yield from self._last_of_two(row, basis, budget)
         if (row == ZERO).any():
@@ -176,6 +178,32 @@ class Rows:
                         after = self.make(other, basis, left)
                         if after is not None:
                             yield one(shop, row, (before, after))
+
+    def _last_fixed(self, row: Locations, basis: Basis) -> Iterator[int | None]:
+        """The last instruction leaves no choice, so that what it wants of both operands is known, and each
+        is made by one more."""
+        shop, lanes = self.shop, self.shop.machine.lanes
+        fixed = shop.machine.fixed[2]
+        for number, form in enumerate(fixed.forms):
+            asked = np.full(2 * lanes, UNDEFINED, dtype=np.int32)
+            source = fixed.rows[number]
+            cared = (row != UNDEFINED) & (source >= 0)
+            asked[source[cared]] = row[cared]
+            there = np.append(asked, [UNDEFINED, ZERO])[source]
+            if ((there != row) & (row != UNDEFINED)).any():
+                continue
+            operands: list[int] = []
+            for part in (asked[:lanes], asked[lanes:]):
+                value = ready(shop, part, basis)
+                value = one(shop, part, basis) if value is None else value
+                if value is None:
+                    break
+                operands.append(value)
+            else:
+                shop.machine.watch()
+                yield shop.value(
+                    Fit(form, np.zeros(lanes // form.per, dtype=np.int64)), tuple(operands)
+                )
 
     def _operand(self, form: Form, part: Locations, start: int) -> Iterator[Locations]:
         """What an operand may hold, so that the instruction brings its bytes to their places."""
