@@ -3,7 +3,8 @@
 Processor time, children's included, because it hardly depends on what else the machine does. The table
 has one line for each test function whose cases together take longer than `LISTED`; what is not in it is
 quick. Of a slow function a few cases, evenly spaced, stay quick: as many as take `KEPT`. A quick test that
-turns out slow is named at the end of a run; `make costs` measures all again.
+turns out slow is named at the end of a run; `make costs` measures all again. `--record-costs` of some files,
+with all their cases, replaces the lines of those.
 """
 
 from __future__ import annotations
@@ -43,6 +44,11 @@ def read(table: Path) -> dict[str, float]:
 def write(table: Path, costs: dict[str, float], least: float) -> None:
     rows = (f"{name}\t{costs[name]:.1f}\n" for name in sorted(costs) if costs[name] >= least)
     table.write_text(HEAD + "".join(rows), encoding="utf-8")
+
+
+def updated(table: Path, costs: dict[str, float]) -> dict[str, float]:
+    """What the table says, but for the functions that were measured."""
+    return {**(read(table) if table.exists() else {}), **costs}
 
 
 def by_function(items: list[pytest.Item]) -> dict[str, list[pytest.Item]]:
@@ -91,7 +97,7 @@ class Costs:
         if (file := self.config.getoption("--record-costs")) and not hasattr(
             self.config, "workerinput"
         ):
-            write(file, self.totals(), LISTED)
+            write(file, updated(file, self.totals()), LISTED)
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         listed = read(TABLE)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import suite_marks
-from suite_costs import HEAD, KEPT, LISTED, TABLE, read, slow, write
+from suite_costs import HEAD, KEPT, LISTED, TABLE, read, slow, updated, write
 from suite_rooms import TESTS, above, concerned, rooms, uses
 
 
@@ -23,6 +23,14 @@ def test_slow_tests_exist() -> None:
 def _functions(file: Path) -> set[str]:
     tree = ast.parse(file.read_text(encoding="utf-8"))
     return {n.name for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)}
+
+
+def test_what_was_not_measured_keeps_its_line(tmp_path: Path) -> None:
+    table = tmp_path / "costs.tsv"
+    assert updated(table, {"a": 2.0}) == {"a": 2.0}
+    write(table, {"a": 200.0, "b": 3.0, "c": 4.0}, LISTED)
+    write(table, updated(table, {"a": 0.1, "b": 5.0}), LISTED)
+    assert read(table) == {"b": 5.0, "c": 4.0}
 
 
 def test_only_slow_ones_are_written(tmp_path: Path) -> None:
