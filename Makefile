@@ -35,13 +35,14 @@ DEMO_INPUT  := samples/data/astronaut.png
 DEMO        := build/demo
 
 .DEFAULT_GOAL := help
-.PHONY: help demo check test costs outputs fuzz robust stress bench gpu-bundle wheel clean distclean
+.PHONY: help demo check test costs docs outputs fuzz robust stress bench gpu-bundle wheel clean distclean
 
 help:
 	@echo 'make demo       install into .venv, add noise to a real photograph and remove it'
 	@echo 'make check      ruff, mypy and the quick tests: two minutes; ROOM=codegen/neon for a room and those above it'
 	@echo 'make costs      measures which tests are quick, into tests/suite/costs.tsv'
 	@echo 'make test       ruff, mypy and pytest (PYTEST_ARGS="-k name" to select)'
+	@echo 'make docs       the documentation as a site, build/site'
 	@echo 'make outputs    every text that is made of the samples, below build/outputs: compare two commits with diff -r'
 	@echo 'make fuzz       random kernels, schedules and sizes for FUZZ_SECONDS=$(FUZZ_SECONDS)'
 	@echo 'make robust     ROBUST_VARIANTS=$(ROBUST_VARIANTS) re-spelled variants each of three kernels: all must map;'
@@ -81,6 +82,12 @@ check: $(DEV) $(LINKS)
 costs: $(DEV)
 	HBC_TEST_COMPILES=run $(BIN)/python -m pytest tests -q --timeout=900 --numprocesses=$(WORKERS) --dist=loadfile \
 	    --record-costs=tests/suite/costs.tsv
+
+# Links and anchors are checked: a broken one is an error.
+docs: $(BASE)
+	$(PIP) install -e '.[docs]'
+	$(BIN)/python docs/make_commands.py
+	NO_MKDOCS_2_WARNING=1 DISABLE_MKDOCS_2_WARNING=true $(BIN)/mkdocs build --strict --quiet
 
 outputs: $(BASE)
 	$(BIN)/python tests/same_output/outputs.py build/outputs

@@ -68,17 +68,10 @@ def rust_text(kernel: Kernel, target: Target) -> str:
     """NAME.rs: a module with the function NAME, for Rust 1.82 and later, any edition."""
     s = signature(kernel, _spelled, "c")
     parameters = [f"{size}: i64" for size in s.sizes]
-    parameters += [
-        f"{a.name}: &{'mut ' if a.argument.output else ''}[{_type(a)}]" for a in s.arrays
-    ]
+    parameters += [f"{a.name}: {_reference(a)}" for a in s.parameters]
     foreign = [f"{size}: i64" for size in s.sizes]
-    foreign += [
-        f"{a.name}: *{'mut' if a.argument.output else 'const'} {_type(a)}" for a in s.arrays
-    ]
-    passed = [
-        *s.sizes,
-        *(f"{a.name}.{'as_mut_ptr' if a.argument.output else 'as_ptr'}()" for a in s.arrays),
-    ]
+    foreign += [f"{a.name}: {_pointer(a)}" for a in s.parameters]
+    passed = [*s.sizes, *map(_passed, s.parameters)]
     text = " ".join(e for a in s.arrays for e in a.extents)
     called = [name for name in HELPERS if f"::{name}(" in text]
     lines = [
@@ -99,7 +92,7 @@ def rust_text(kernel: Kernel, target: Target) -> str:
         "}", "",
         SHARED,
         "/// Arrays are dense and row-major:",
-        *(f"/// {'output' if a.argument.output else 'input'} `{shape(a.argument)}`" for a in s.arrays),
+        *(f"/// {'output' if a.argument.output else 'input'} `{shape(a.argument)}`" for a in s.parameters),
         f"pub fn {_spelled(clear_of(s.name, FUNCTIONS))}(",
         *(f"    {p}," for p in parameters),
         ") -> Result<(), Error> {",
@@ -119,6 +112,26 @@ def _spelled(name: str) -> str:
     if name in NEVER_RAW:
         return f"{name}_"
     return f"r#{name}" if name in KEYWORDS else name
+
+
+def _reference(a: Array) -> str:
+    """The type of a parameter."""
+    if a.argument.is_scalar:
+        return _type(a)
+    return f"&{'mut ' if a.argument.output else ''}[{_type(a)}]"
+
+
+def _pointer(a: Array) -> str:
+    """The type of a parameter of the C function."""
+    if a.argument.is_scalar:
+        return _type(a)
+    return f"*{'mut' if a.argument.output else 'const'} {_type(a)}"
+
+
+def _passed(a: Array) -> str:
+    if a.argument.is_scalar:
+        return a.name
+    return f"{a.name}.{'as_mut_ptr' if a.argument.output else 'as_ptr'}()"
 
 
 def _type(a: Array) -> str:

@@ -18,7 +18,7 @@ INFIX = (ir.Op.ADD, ir.Op.SUB, ir.Op.MUL)
 
 @record
 class Array:
-    """An array as a parameter: its C name, and the extents as expressions over the sizes' C names."""
+    """An array or a scalar as a parameter: its name, and the extents as expressions over the sizes'."""
 
     argument: Argument
     name: str
@@ -27,11 +27,16 @@ class Array:
 
 @record
 class Signature:
-    """Sizes by their C names, then arrays, in the order of the C function."""
+    """Sizes by their names, then scalars and arrays, in the order of the C function."""
 
     name: str
     sizes: tuple[str, ...]
-    arrays: tuple[Array, ...]
+    parameters: tuple[Array, ...]
+
+    @property
+    def arrays(self) -> tuple[Array, ...]:
+        """Those of the parameters that are no scalars."""
+        return tuple(p for p in self.parameters if not p.argument.is_scalar)
 
 
 def signature(kernel: Kernel, spell: Callable[[str], str], scope: str) -> Signature:
@@ -39,11 +44,11 @@ def signature(kernel: Kernel, spell: Callable[[str], str], scope: str) -> Signat
     stand in `scope`."""
     abi = make_abi(kernel, Scope())
     names = {s.name: spell(abi.names[s.name]) for s in kernel.sizes}
-    arrays = tuple(
+    parameters = tuple(
         Array(a, spell(abi.names[a.name]), tuple(extent_text(e, names, scope) for e in a.extents))
         for a in ordered(kernel)
     )
-    return Signature(kernel.name, tuple(names.values()), arrays)
+    return Signature(kernel.name, tuple(names.values()), parameters)
 
 
 def extent_text(e: ir.Expr, names: dict[str, str], scope: str) -> str:

@@ -18,9 +18,10 @@ KERNEL = """size N, M
 require N >= 1 and M >= 1
 input  fn: f32[(N + M) / 2]
 input  loop: i16[N]
+input  gain: f32
 input  halves: bf16[N % 7 + 1]
 output match: f32[M]
-match[i] = fn[min(i, (N + M) / 2 - 1)] + f32(loop[min(i, N - 1)]) + f32(halves[0])
+match[i] = gain * fn[min(i, (N + M) / 2 - 1)] + f32(loop[min(i, N - 1)]) + f32(halves[0])
 """
 CPP = """#include "{name}.hpp"
 #include <cstdio>
@@ -32,15 +33,15 @@ int main()
     std::vector<std::int16_t> loop(6, 2);
     const std::vector<std::uint16_t> halves(7, 0x3f80);
     for (std::size_t i = 0; i < 7; ++i) fn[i] = static_cast<float>(i);
-    hbc::{name}(6, 8, {{fn.data(), fn.size()}}, loop, halves, match);
+    hbc::{name}(6, 8, {{fn.data(), fn.size()}}, loop, 2, halves, match);
     for (const float m : match) std::printf("%g ", m);
     try {
-        hbc::{name}(6, 8, fn, std::span(loop).first(5), halves, match);
+        hbc::{name}(6, 8, fn, std::span(loop).first(5), 2, halves, match);
     } catch (const hbc::length_error &e) {
         std::puts(e.what());
     }
     try {
-        hbc::{name}(-1, 8, {{fn.data(), 3}}, {}, std::span(halves), match);
+        hbc::{name}(-1, 8, {{fn.data(), 3}}, {}, 2, std::span(halves), match);
     } catch (const hbc::kernel_error &e) {
         std::printf("%d %s\\n", e.code(), e.what());
     }
@@ -50,16 +51,16 @@ RUST = """mod own;
 fn main() {
     let kernel: Vec<f32> = (0..7).map(|i| i as f32).collect();
     let mut out = [0f32; 8];
-    own::own(6, 8, &kernel, &[2; 6], &[0x3f80; 7], &mut out).unwrap();
+    own::own(6, 8, &kernel, &[2; 6], 2.0, &[0x3f80; 7], &mut out).unwrap();
     for m in out { print!("{m} "); }
-    println!("{}", own::own(6, 8, &kernel, &[2; 5], &[0x3f80; 7], &mut out).unwrap_err());
-    match own::own(-1, 8, &kernel[..3], &[], &[0x3f80; 7], &mut out) {
+    println!("{}", own::own(6, 8, &kernel, &[2; 5], 2.0, &[0x3f80; 7], &mut out).unwrap_err());
+    match own::own(-1, 8, &kernel[..3], &[], 2.0, &[0x3f80; 7], &mut out) {
         Err(own::Error::Kernel(code)) => println!("{code} {}", own::Error::Kernel(code)),
         other => panic!("{other:?}"),
     }
 }
 """
-SAID = """3 4 5 6 7 8 9 9 `loop` has 5 elements, and the sizes say 6
+SAID = """3 5 7 9 11 13 15 15 `loop` has 5 elements, and the sizes say 6
 1001 size `N` is negative or above 2^40
 """
 
