@@ -50,9 +50,9 @@ def run_gather(
         watch.check()
     except Stopped:
         stopped = True
-    facts = facts_of(text, dtype, shuffle)
-    read = Buffer(found.array, prod(found.gather.inputs[0]))
-    made = Buffer("out", prod(found.gather.output))
+    facts = shuffle_facts(f"{' '.join(text.split())} of {dtype}", shuffle)
+    read = [Buffer(found.array, prod(found.gather.inputs[0]))]
+    made = [Buffer("out", prod(found.gather.output))]
     code = emit_registers(NAME, shuffle.program, read, made, dtype, target, facts)
     if as_json:
         print_json({**as_object(text, target, dtype, shuffle), "code": code})
@@ -78,10 +78,10 @@ def element_type(named: str | None) -> DType:
     return DTYPES[name]
 
 
-def facts_of(text: str, dtype: DType, shuffle: Shuffle) -> list[str]:
+def shuffle_facts(title: str, shuffle: Shuffle) -> list[str]:
     """What was found and what is proven, in sentences."""
     cost = shuffle.program.cost
-    said = [f"{' '.join(text.split())} of {dtype}: {cost} instructions"]
+    said = [f"{title}: {cost} instructions"]
     if shuffle.minimal:
         return [*said, "no program has fewer"]
     return [

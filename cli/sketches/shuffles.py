@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import prod
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from hbc.codegen.moves.plan import NOTHING, plan_registers
 from hbc.ir.ground.source import Source
 from hbc.ir.moves.gather import UNDEFINED, Gather, Locations
 from hbc.ir.moves.instruction_table import fitting
+from hbc.ir.moves.layout_change import LayoutChange
 from hbc.ir.moves.register_program import Op, RegisterProgram, does, pruned, respelled
 from hbc.synth.shuffles.choices import Choosing, choosing
 
@@ -50,11 +52,39 @@ def find_shuffle(
 ) -> Shuffle | None:
     """The program of fewest instructions that was found for elements of `size` bytes. None where `check`
     ended the search before there was any."""
+    rows = byte_rows(gather, size, machine.lanes)
+    count = -(-int(np.prod(gather.inputs[0])) * size // machine.lanes)
+    return _solved(count, rows, machine, check)
+
+
+def change_shuffle(
+    change: LayoutChange, size: int, machine: Choosing, check: Callable[[], None]
+) -> Shuffle | None:
+    """The same for all arrays of a layout change, each of which begins a register."""
+    lanes = machine.lanes
+    places: list[Locations] = []
+    count = 0
+    for shape in change.inputs:
+        places.append(np.arange(prod(shape) * size, dtype=np.int32) + count * lanes)
+        count += -(-prod(shape) * size // lanes)
+    source = np.concatenate(places).reshape(-1, size)
+    rows: list[Locations] = []
+    start = 0
+    for shape in change.outputs:
+        wanted = source[change.gather.index[start : start + prod(shape)]].reshape(-1)
+        row = np.full(-(-wanted.size // lanes) * lanes, UNDEFINED, dtype=np.int32)
+        row[: wanted.size] = wanted
+        rows.append(row.reshape(-1, lanes))
+        start += prod(shape)
+    return _solved(count, np.concatenate(rows), machine, check)
+
+
+def _solved(
+    count: int, rows: Locations, machine: Choosing, check: Callable[[], None]
+) -> Shuffle | None:
     from hbc.synth.prunings.watch import Stopped
     from hbc.synth.shuffles.registers import Solver
 
-    rows = byte_rows(gather, size, machine.lanes)
-    count = -(-int(np.prod(gather.inputs[0])) * size // machine.lanes)
     solved = Solver(machine, check).solve(count, rows)
     if solved is not None:
         program = respelled(solved.program, rows, machine.table)

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from hbc.cli.show.report import Json, notice, print_json, progress
-from hbc.cli.sketches.gather_spec import run_gather
+from hbc.cli.sketches.gather_spec import run_gather, shuffle_facts
 from hbc.cli.sketches.synth_code import movement_code, printer_of, wants_vbmi, write_code
 from hbc.ir.ground.diag import Diagnostic, UsageError
 
 if TYPE_CHECKING:
     from hbc.cli.sketches.layout_moves import Moves
+    from hbc.cli.sketches.shuffles import Shuffle
     from hbc.synth.prunings.watch import Watch
 
 DEFAULT = "avx512"
@@ -28,6 +30,7 @@ def run_spec(
     """Prints the code, or writes it to `out`; UsageError where the change cannot be read."""
     began = time.monotonic()
     from hbc.cli.sketches.layout_moves import cheapest_moves
+    from hbc.cli.sketches.shuffles import FILES, change_shuffle, shuffle_machine
     from hbc.codegen.moves.targets import PRINTERS
     from hbc.frontend.sketch.layout_spec import parse_spec
     from hbc.synth.prunings.watch import Watch
@@ -54,10 +57,22 @@ def run_spec(
             return Watch(deadline(began, timeout), room, bar.step)
 
         moves = cheapest_moves(spec, name, vbmi, make_watch)
+        shuffle = None
+        if name in FILES and moves.instructions > moves.least:
+            shuffle = change_shuffle(
+                spec.change, spec.dtype.bytes, shuffle_machine(name, vbmi), make_watch().check
+            )
+    bound = max(moves.least, shuffle.bound if shuffle else 0)
     facts = moves.facts
-    code = movement_code(moves.movement, name, spec.dtype, vbmi, facts)
+    if shuffle is not None and shuffle.program.cost < moves.instructions:
+        count = shuffle.program.cost
+        facts = shuffle_facts(spec.title, shuffle)
+        code = shuffle_code(moves, shuffle, name, facts)
+    else:
+        count = moves.instructions
+        code = movement_code(moves.movement, name, spec.dtype, vbmi, facts)
     if as_json:
-        print_json({**as_object(moves, name), "code": code})
+        print_json({**as_object(moves, name, count, bound), "code": code})
     elif out is None:
         click.echo(code, nl=False)
     else:
@@ -73,8 +88,22 @@ def deadline(began: float, timeout: float | None) -> float | None:
     return None if timeout is None else began + timeout
 
 
-def as_object(moves: Moves, target: str) -> dict[str, Json]:
-    """Stable keys. `minimal`: proven for sequences of stages that make every register once."""
+def shuffle_code(moves: Moves, shuffle: Shuffle, target: str, facts: list[str]) -> str:
+    """The C file of a change whose registers are not all made in the same stages."""
+    from hbc.codegen.shuffles.c_file import Buffer, emit_registers
+    from hbc.frontend.sketch.layout_spec import input_names, output_names
+
+    change = moves.spec.change
+    names = input_names(change), output_names(change)
+    read = [Buffer(n, prod(s)) for n, s in zip(names[0], change.inputs, strict=True)]
+    made = [Buffer(n, prod(s)) for n, s in zip(names[1], change.outputs, strict=True)]
+    function = moves.movement.name
+    return emit_registers(function, shuffle.program, read, made, moves.spec.dtype, target, facts)
+
+
+def as_object(moves: Moves, target: str, count: int, bound: int) -> dict[str, Json]:
+    """Stable keys. `minimal`: no program has fewer instructions for all registers together; `in_stages`:
+    nor has a sequence of stages that make every register once."""
     tried: list[Json] = [
         {"stages": t.stages, "solutions": t.solutions, "complete": t.complete} for t in moves.tried
     ]
@@ -82,8 +111,11 @@ def as_object(moves: Moves, target: str) -> dict[str, Json]:
         "spec": moves.spec.title,
         "target": target,
         "function": moves.movement.name,
-        "instructions": moves.instructions,
+        "instructions": count,
         "least": moves.least,
-        "minimal": moves.minimal,
+        "bound": bound,
+        "gap": count - bound,
+        "minimal": count == bound,
+        "in_stages": count == moves.instructions and moves.minimal,
         "tried": tried,
     }

@@ -1,4 +1,4 @@
-"""Prints a program of registers as C with the vector intrinsics of x86: a function of two arrays."""
+"""Prints a program of registers as C with the vector intrinsics of x86: a function of arrays in memory."""
 
 from __future__ import annotations
 
@@ -48,39 +48,51 @@ class Buffer:
 
 
 def emit_registers(
-    name: str, program: RegisterProgram, read: Buffer, made: Buffer, dtype: DType, target: str,
-    notes: Sequence[str],
+    name: str, program: RegisterProgram, read: Sequence[Buffer], made: Sequence[Buffer],
+    dtype: DType, target: str, notes: Sequence[str],
 ) -> str:  # fmt: skip
-    """The C file: the array `read` is loaded, `made` is stored, in between are the program's instructions."""
+    """The C file: the arrays `read` are loaded, each from a register of its own on, `made` are stored, in
+    between are the program's instructions."""
     machine = TARGETS[target]
     scope = Scope()
     scope.reserve(name, "blocks", "block", "load_part", "store_part", "vec")
-    given, result = scope.fresh(identifier(read.name)), scope.fresh(made.name)
+    given = [Array(scope.fresh(identifier(buffer.name)), buffer.size) for buffer in read]
+    results = [Array(scope.fresh(identifier(buffer.name)), buffer.size) for buffer in made]
     constants = Constants(scope)
     out = Writer(depth=1)
     used = {operand for op in program.ops for operand in op.operands} | set(program.outputs)
     values: list[str] = []
-    for register in range(program.sources):
-        values.append(scope.fresh(f"{given}_{register}"))
-        if register in used:
-            text = _loaded(machine, given, register, read.size, dtype)
+    for array, register in _registers(machine, given, dtype):
+        values.append(scope.fresh(f"{array.name}_{register}"))
+        if len(values) - 1 in used:
+            text = _loaded(machine, array.name, register, array.size, dtype)
             out.line(f"const {machine.type} {values[-1]} = {text};")
+    assert len(values) == program.sources
     out.blank()
-    finals = {value: register for register, value in enumerate(program.outputs)}
+    places = _registers(machine, results, dtype)
+    finals = {
+        value: f"{array.name}_{register}"
+        for value, (array, register) in zip(program.outputs, places, strict=True)
+    }
     for op in program.ops:
         text = instruction_text(op.fit, [values[o] for o in op.operands], 8, constants)
         number = len(values)
-        values.append(scope.fresh(f"{result}_{finals[number]}" if number in finals else "part"))
+        values.append(scope.fresh(finals.get(number, "part")))
         out.line(f"const {machine.type} {values[-1]} = {text};")
     out.blank()
-    for register, value in enumerate(program.outputs):
-        out.line(_stored(machine, result, register, values[value], made.size, dtype))
-    function = Function(
-        name, dtype, [Array(given, read.size)], [Array(result, made.size)], out.lines,
-        list(constants.names.values()),
-    )  # fmt: skip
+    for value, (array, register) in zip(program.outputs, places, strict=True):
+        out.line(_stored(machine, array.name, register, values[value], array.size, dtype))
+    function = Function(name, dtype, given, results, out.lines, list(constants.names.values()))
     count = f"{program.cost} instructions between loads and stores."
     return c_text(function, machine, [*notes, count], [], constants.declarations(machine.bits))
+
+
+def _registers(
+    machine: VectorTarget, arrays: Sequence[Array], dtype: DType
+) -> list[tuple[Array, int]]:
+    """The registers that the arrays fill, one array after the other."""
+    lanes = machine.bits // dtype.bits
+    return [(array, r) for array in arrays for r in range(-(-array.size // lanes))]
 
 
 def _place(

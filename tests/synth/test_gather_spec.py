@@ -179,7 +179,7 @@ def test_any_gather_is_done(target: str, tmp_path: Path) -> None:
         index = generator.integers(-2, read, size=count).astype(np.int32)
         found = find_shuffle(Gather(((read,),), (count,), index), size, machine, lambda: None)
         assert found is not None
-        buffers = Buffer("x", read), Buffer("out", count)
+        buffers = [Buffer("x", read)], [Buffer("out", count)]
         code = emit_registers(NAME, found.program, *buffers, DTYPES[kind], target, [])
         for compiler in native.COMPILERS:
             loaded = native.library(code, target, tmp_path, compiler.command)

@@ -122,6 +122,40 @@ def test_json() -> None:
     assert "void interleave_2x32_u16(" in value["code"]
 
 
+@pytest.mark.parametrize(
+    ("text", "target", "count", "minimal"),
+    [
+        ("transpose(rows=8, cols=8, bytes)", "avx512", 2, True),
+        ("transpose(rows=32, cols=32, f32)", "avx512", 256, False),
+        ("aos_to_soa(channels=3, bytes)", "avx512", 15, False),
+        ("soa_to_aos(channels=3, bytes)", "avx512", 9, False),
+        ("aos_to_soa(channels=3, bytes)", "avx2", 12, False),
+        ("soa_to_aos(channels=3, count=20, bytes)", "avx2", 10, False),
+    ],
+)
+def test_other_programs_than_stages(
+    text: str, target: str, count: int, minimal: bool, tmp_path: Path
+) -> None:
+    """The command takes whichever is shorter; its code is executed."""
+    value = json.loads(run("--spec", text, "--target", target, "--json"))
+    assert (value["instructions"], value["minimal"]) == (count, minimal)
+    assert value["gap"] == count - value["bound"] >= 0
+    native.require(target)
+    spec = parse_spec(text, printer_of(target).register_bits)
+    kind, _, rest = spec.title.partition("(")
+    first, second = (int(part.partition("=")[2]) for part in rest.split(",")[:2])
+    generator = np.random.default_rng(2)
+    sizes = [int(np.prod(shape)) for shape in spec.change.inputs]
+    results = [int(np.prod(shape)) for shape in spec.change.outputs]
+    loaded = native.library(value["code"], target, tmp_path, native.COMPILERS[0].command)
+    inputs = [native.random_values(generator, n, spec.dtype.name) for n in sizes]
+    outputs = [native.poisoned(inputs[0], n) for n in results]
+    native.call(loaded, value["function"], inputs, outputs)
+    for got, n, right in zip(outputs, results, changed(kind, inputs, first, second), strict=True):
+        assert got[:n].tobytes() == right.tobytes()
+        assert native.intact(got, n)
+
+
 def test_a_file_is_written(tmp_path: Path) -> None:
     out = tmp_path / "pack.c"
     said = run("--spec", "interleave(k=2, u16)", "--target", "avx2", "-o", str(out))

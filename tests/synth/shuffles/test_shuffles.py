@@ -52,7 +52,7 @@ def test_shuffle(case: list[str], tmp_path: Path) -> None:
     assert shuffle is not None
     assert shuffle.program.cost == count
     read, size = prod(found.gather.inputs[0]), prod(found.gather.output)
-    buffers = Buffer("x", read), Buffer("out", size)
+    buffers = [Buffer("x", read)], [Buffer("out", size)]
     code = emit_registers(NAME, shuffle.program, *buffers, dtype, target, [])
     if not GCC:
         pytest.skip("there is no gcc, whose code has the instructions that it is given")
