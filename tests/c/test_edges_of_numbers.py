@@ -15,7 +15,8 @@ import numpy as np
 import pytest
 
 from hbc.cli.main import exit_code_of
-from hbc.codegen.build.processor import runs_here
+from hbc.cli.prepare import require_runnable
+from hbc.ir.ground.diag import ToolError
 from hbc.ir.lang.target import TARGETS
 
 N = 331  # no multiple of any number of lanes
@@ -45,7 +46,7 @@ def kernel(types: list[str], vectors: bool) -> str:
     lines += [f"{name}[i] = {formula}" for name, _, formula in outputs]
     if vectors:
         body = "\n".join(f"{name}.vectorize(i, 8)" for name, _, _ in outputs)
-        lines.append(f"schedule lanes for c, avx2, avx512 {{\n{body}\n}}")
+        lines.append(f"schedule lanes for c, avx2, avx512, arm_dot {{\n{body}\n}}")
     return "\n".join(lines)
 
 
@@ -123,13 +124,16 @@ def expected(types: list[str], inputs: dict[str, Array]) -> dict[str, Array]:
 CASES = [
     ("c", "i8", False), ("c", "i64", True), ("c", "u16", True), ("avx2", "u8", True),
     ("avx2", "u32", False), ("avx512", "i32", True), ("avx512", "i16", True),
+    ("avx512", "i64", False), ("arm_dot", "i16", True), ("arm_dot", "u32", False),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("target", "element", "vectors"), CASES)
 def test_edges(target: str, element: str, vectors: bool, tmp_path: Path) -> None:
-    if target != "c" and not runs_here(TARGETS[target]):
-        pytest.skip(f"this processor cannot run {target}")
+    try:
+        require_runnable(TARGETS[target])
+    except ToolError as e:
+        pytest.skip(str(e))
     types = [element]
     file = tmp_path / "edges.hb"
     file.write_text(kernel(types, vectors), encoding="utf-8")
