@@ -159,6 +159,16 @@ def _convert(m: re.Match[str], bits: int) -> Operation:
     return Operation(b, n, operands, value)
 
 
+def _saturate(m: re.Match[str], bits: int) -> Operation:
+    """The nearest that the narrower type has."""
+    sign, width, wanted = "u" if m[1] == "us" else "i", int(m[2]), int(m[3])
+    a, b, n = f"{sign}{width}", f"{sign}{wanted}", bits // width
+    high = (1 << (wanted - (sign == "i"))) - 1
+    low = -high - 1 if sign == "i" else 0
+    value = f"({C_LANES[b]})(x[i] > {high} ? {high} : x[i] < {low} ? {low} : x[i])"
+    return Operation(b, n, [Register("x", a, n)], value)
+
+
 def _gather(m: re.Match[str], bits: int) -> Operation:
     index, t = f"i{m[1]}", lane_type(m[2])
     n = bits // max(lane_bits(index), lane_bits(t))
@@ -221,6 +231,7 @@ PATTERNS: tuple[tuple[str, str, Maker], ...] = (
     (NEW, r"cmp(lt|le|gt|ge|eq|neq)_(ep[iu]\d+)_mask", _compare),
     (NEW, r"cmp()_(ps|pd)_mask", _compare),
     (NEW, r"test(n?)_(epi\d+)_mask", _test),
+    (NEW, r"cvt(us|s)epi(\d+)_epi(\d+)", _saturate),
     (NEW, r"cvt(t?)(ep[iu]\d+|ps|pd|ph)_(ep[iu]\d+|ps|pd|ph)", _convert),
     (WIDE, r"i(32|64)gather_(ps|pd|epi\d+)", _gather),
     (NEW, r"i(32|64)scatter_(ps|pd|epi\d+)", _scatter),

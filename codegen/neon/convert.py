@@ -21,7 +21,7 @@ _SAME = {
 }  # fmt: skip
 
 
-def saturate(text: str, s: DType, t: DType, lanes: int) -> str:
+def saturate(text: str, s: DType, t: DType, lanes: int, unit: Unit) -> str:
     """Integers narrowed with saturation."""
     return _saturated(text, kind(s), kind(t), lanes)
 

@@ -17,7 +17,9 @@ def cast(e: ir.Cast, unit: Unit) -> str:
     if BOOL in (s, t):
         raise InternalError("codegen: a cast of a mask was not legalized")
     if machine.narrowed is not None and (within := clamped(e.value, t)) is not None:
-        return machine.narrowed(unit.printers.vector(within, unit), s, t, lanes)
+        text = machine.narrowed(unit.printers.vector(within, unit), s, t, lanes, unit)
+        if text is not None:
+            return text
     return convert(unit.printers.vector(e.value, unit), s, t, lanes, unit)
 
 

@@ -118,7 +118,7 @@ class Machine:
     `broadcast`: a C value of the type in all lanes. `alike` and `lanes_of`: one C value in all lanes, or
     one in each (those that the register has besides are 0), as `element` makes them of what is in
     memory. `reduced`: how wide the lanes of masks are that are folded. `narrowed`: integers
-    narrowed with saturation, where that is one instruction. `fold`: what folds all lanes where no
+    narrowed with saturation, None where there is nothing for them. `fold`: what folds all lanes where no
     row does. `lane`: a known lane of a vector as a scalar, if that is better than through an array.
     `held` and `chosen`: the text of a value that gets a name, or that a mask chooses."""
 
@@ -137,7 +137,7 @@ class Machine:
     shuffles: Shuffles
     fold: Callable[[ir.Op, DType, int, Unit], str]
     element: Callable[[str, DType], str] = lambda text, t: text
-    narrowed: Callable[[str, DType, DType, int], str] | None = None
+    narrowed: Callable[[str, DType, DType, int, Unit], str | None] | None = None
     lane: Callable[[str, DType, int, int], str] | None = None
     held: Callable[[str, ir.Expr, Unit], str] = field(default=as_it_is)
     chosen: Callable[[str, ir.Expr, Unit], str] = field(default=as_it_is)

@@ -15,6 +15,7 @@ from hbc.codegen.x86.access import gather, load_live, load_text, scatter, store
 from hbc.codegen.x86.convert import AVX2_CASTS, AVX512_CASTS, VIA
 from hbc.codegen.x86.functions import halving_fold
 from hbc.codegen.x86.hold import held, held_if_widened
+from hbc.codegen.x86.narrow import saturated_by_moves, saturated_by_packs
 from hbc.codegen.x86.ops import AVX2_ROWS, AVX512_ROWS
 from hbc.codegen.x86.permute import permuted, picked, shuffled, source
 from hbc.codegen.x86.repeat import repeated
@@ -71,11 +72,12 @@ AVX512 = Machine(
     shuffles=Shuffles(repeated, picked, _pieces, block_of),
     fold=halving_fold,
     element=lane_value,
+    narrowed=saturated_by_moves,
     held=held,
     chosen=held_if_widened,
     mask_bits=512,
 )
 AVX2 = replace(
     AVX512, rows=AVX2_ROWS, casts=AVX2_CASTS, masks=replace(LANE_MASKS, resized=_resized),
-    chosen=as_it_is, mask_bits=256,
+    narrowed=saturated_by_packs, chosen=as_it_is, mask_bits=256,
 )  # fmt: skip

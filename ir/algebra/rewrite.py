@@ -277,4 +277,5 @@ _MAKE: Final[dict[str, Callable[..., ir.Expr]]] = {
     "broadcast": build.broadcast,
     "ramp": build.ramp,
     "cast": build.cast,
+    "like": lambda c, x: build.const(build.const_value(c) or 0, x.type),
 }

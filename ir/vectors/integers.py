@@ -14,6 +14,7 @@ from hbc.ir.lang.kernel import Kernel
 from hbc.ir.lang.target import Target
 from hbc.ir.lang.types import I16, U16, DType, Kind
 from hbc.ir.lang.walk import map_children, rewrite_stmt
+from hbc.ir.vectors.fixed_point import fixed_point
 from hbc.ir.vectors.quotients import by_floats, quotient, remainder
 from hbc.ir.vectors.stored_ranges import Known, lane_range, stored_ranges
 
@@ -25,6 +26,7 @@ def integers(kernel: Kernel, target: Target) -> Kernel:
     """The kernel for a target with vectors."""
     if target.vector_bits == 0:
         return kernel
+    kernel = kernel.map_body(lambda body: rewrite_stmt(body, fixed_point))
     work = _Integers(stored_ranges(kernel))
     return kernel.map_body(lambda body: rewrite_stmt(body, work.expr))
 
