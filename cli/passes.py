@@ -127,7 +127,7 @@ PASSES: Final[tuple[Pass, ...]] = (
     Pass("simplify", on_kernel(simplify_kernel), ALWAYS,
         "The rules of `ir/algebra`, until none fits."),
     Pass("partition", on_body(partition), ALWAYS,
-        "A loop whose condition fails only near its end runs without it up to there. Before masks."),
+        "Loops run apart near their ends where a condition fails or an index meets a limit. Before masks."),
     Pass("vectorize", vector_code, ALWAYS,
         "Vectors for loops. Before `unroll`, which then copies one vector statement."),
     Pass("unroll", on_body(unroll), ALWAYS,

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from hbc.ir.lang import fold
 from hbc.ir.lang import nodes as ir
-from hbc.ir.lang.build import add, const_value, mul, sub
+from hbc.ir.lang.build import add, const, const_value, mul, sub
 
 Offsets = tuple[int, ...]
+_FOLDED = (ir.Op.MIN, ir.Op.MAX, ir.Op.DIV, ir.Op.MOD)
 
 
 def lane_offsets(e: ir.Expr) -> tuple[ir.Expr, Offsets] | None:
@@ -33,6 +35,13 @@ def lane_offsets(e: ir.Expr) -> tuple[ir.Expr, Offsets] | None:
             )
         case ir.Binary(op=op, a=a, b=b) if op in (ir.Op.ADD, ir.Op.SUB, ir.Op.MUL):
             return _combine(op, a, b)
+        case ir.Binary(op=op, a=a, b=b) if op in _FOLDED:
+            x, y = constant_lanes(a), constant_lanes(b)
+            if x is None or y is None:
+                return None
+            t = e.type.element
+            found = [fold.binary(op, p, q, t) for p, q in zip(x, y, strict=True)]
+            return const(0, t), tuple(int(v or 0) for v in found)
         case _:
             return None
 

@@ -15,7 +15,7 @@ schedule rows for c, avx2, avx512, arm_dot {
     O.split(y, yo, yi, 32, tail = guard).vectorize(x, 32).parallel(yo)
     O_max.compute_at(O, yi).vectorize(x, 32)
     O_max.update(0).reorder(r, x).vectorize(x, 32)
-    P.compute_at(O, yo)
+    P.compute_at(O, yo).vectorize(x, 32)
     down.compute_at(O, yi).vectorize(x, 32)
     down_max.compute_at(O, yi).vectorize(x, 32)
     down_max.update(0).reorder(r, x).vectorize(x, 32)

@@ -25,7 +25,7 @@ schedule strips for c, avx2, avx512, arm_dot {
     O.split(y, yo, yi, 32, tail = guard).reorder(yo, yi, c, x).vectorize(x, 8).parallel(yo)
     ratio.compute_at(O, yi).vectorize(x, 8)
     blurred.compute_at(O, yi).vectorize(x, 8)
-    gray.store_at(O, yo).compute_at(O, yi)
+    gray.store_at(O, yo).compute_at(O, yi).vectorize(x, 8)
 }
 
 example { W = 1536; H = 1024; A = random(1, 0.1, 1) }

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
 from outlines import agrees, expected, lowered, outline
+
+from hbc.ir.lang.show import show_kernel
 
 LARGEST = """
     size W, H
@@ -56,6 +59,89 @@ def test_conditions_on_data_stay() -> None:
     text = outline(lowered(program, "", after="partition"))
     assert text.count("if ") == 1 and text.count("i: W") == 1
     agrees(program, "")
+
+
+CLAMPED = """
+    size W, H
+    input A: f32[H, W]
+    output f: f32[H, W]
+    edge = clamp_edge(A)
+    f[y, x] = edge[y - 1, x - 1] + edge[y, x] * 2 + edge[y + 1, x + 2]
+"""
+INTERLEAVED = """
+    size W, H
+    input A: u8[H, W, 3]
+    output f: u8[H, W, 3]
+    edge = clamp_edge(A)
+    f[y, x, c] = u8((u16(edge[y, x - 1, c]) + u16(edge[y, x, c]) + u16(edge[y, x + 1, c])) / 3)
+"""
+
+
+def vector_loops(program: str, schedule: str, target: str = "avx512") -> list[str]:
+    """The bodies of loops in which vectors are, without minima and maxima in what they load from."""
+    text = show_kernel(lowered(program, schedule, after="partition", target=target))
+    inside = [part.split("}")[0] for part in text.split("vector ")[1:]]
+    return [part for part in inside if "min(" not in part and "max(" not in part]
+
+
+def test_inside_the_edges_no_index_is_held_within_limits() -> None:
+    for schedule in ("f.vectorize(x, 8)", "f.split(y, yo, yi, 4, tail = guard).vectorize(x, 4)"):
+        program = CLAMPED.replace("y - 1", "y").replace("y + 1", "y")
+        assert len(vector_loops(program, schedule)) == 1
+        agrees(CLAMPED, schedule)
+
+
+def test_interleaved_channels_inside_the_edges() -> None:
+    schedule = "f.fuse(x, c, xc).vectorize(xc, 8)"
+    assert len(vector_loops(INTERLEAVED, schedule)) == 1
+    agrees(INTERLEAVED, schedule)
+
+
+@pytest.mark.parametrize(
+    "index", ["x - 3", "2 * x - 1", "x / 2 + 1", "W - 2 - x", "x + 40", "min(x, 5)", "x % 3"]
+)
+def test_other_indices_of_clamped_arrays(index: str) -> None:
+    program = f"""
+        size W, H
+        input A: u8[H, W]
+        output f: u8[H, W]
+        edge = clamp_edge(A)
+        f[y, x] = edge[y, {index}] + edge[y, x]
+    """
+    for schedule in ("f.vectorize(x, 4)", "f.split(x, xo, xi, 12).vectorize(xi, 4)"):
+        agrees(program, schedule)
+
+
+def test_an_own_clamp_of_limits_that_cross() -> None:
+    """Where the lower limit lies above the upper one, the outer one decides."""
+    program = """
+        size W, H
+        input A: f32[W + 9]
+        output f: f32[W]
+        f[x] = A[min(max(x - 2, 4), 2 + H % 2)] + A[max(min(x + 1, 3), 5)]
+    """
+    agrees(program, "f.vectorize(x, 4)")
+
+
+def test_sums_in_registers_at_the_edges() -> None:
+    program = """
+        size W, H
+        input A: u8[H, W]
+        output f: u8[H, W]
+        edge = clamp_edge(A)
+        reduce r in 3
+        most[y, x] = 0
+        most[y, x] max= edge[y, x + r - 1]
+        f[y, x] = most[y, x]
+    """
+    agrees(
+        program,
+        """
+        f.vectorize(x, 8)
+        most.compute_at(f, x).store_in(registers).vectorize(x).unroll(x)
+        most.update.reorder(r, x).vectorize(x).unroll(x).unroll(r)
+    """.replace(".unroll(x)", ""),
+    )
 
 
 def dedented(text: str, first: str) -> str:
