@@ -32,8 +32,9 @@ def _integers(text: str, s: DType, t: DType, lanes: int, unit: Unit) -> str:
     return text if a == b else f"__riscv_vreinterpret_v_{a}_{b}({text})"
 
 
-def saturate(bits: int, text: str, s: DType, t: DType, lanes: int) -> str:
+def saturate(text: str, s: DType, t: DType, lanes: int, unit: Unit) -> str:
     """Integers narrowed with saturation: VNCLIP, or VNCLIPU of what is not negative."""
+    bits = unit.target.vector_bits
     letter, width = sign(s), s.bits
     if letter == "i" and sign(t) == "u":
         a, letter = _suffix(bits, "i", width, lanes), "u"
@@ -69,7 +70,7 @@ def _to_integer(text: str, s: DType, t: DType, lanes: int, unit: Unit) -> str:
         v=vector_type(bits, near, lanes), name=name, f=vector_type(bits, s, lanes), cvt=cvt,
         k=kind(bits, near, lanes), kf=kind(bits, s, lanes), b=ratio(bits, lanes), lanes=lanes,
     )  # fmt: skip
-    return saturate(bits, f"{unit.prelude.add(name, function)}({text})", near, t, lanes)
+    return saturate(f"{unit.prelude.add(name, function)}({text})", near, t, lanes, unit)
 
 
 def _by(stem: str) -> Cast:

@@ -63,6 +63,6 @@ def rvv(bits: int) -> Machine:
         ),
         shuffles=Shuffles(copies, picked, pieces, partial(block, bits)),
         fold=fold_lanes,
-        narrowed=partial(saturate, bits),
+        narrowed=saturate,
         mask_bits=8 * bits,
     )  # fmt: skip

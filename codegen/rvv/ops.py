@@ -19,7 +19,7 @@ from collections.abc import Sequence
 
 from hbc.codegen.rvv.types import words
 from hbc.codegen.text.unit import Unit
-from hbc.codegen.vector.machine import FLOATS, INTEGERS, NUMBERS, Function, Template, rows
+from hbc.codegen.vector.machine import FLOATS, INTEGERS, NUMBERS, SMALL, Function, Template, rows
 from hbc.ir.lang.types import DType
 
 _SIGNED, _UNSIGNED = "i8 i16 i32 i64", "u8 u16 u32"
@@ -107,6 +107,25 @@ ROWS: dict[tuple[str, str], Template] = rows(
     ("fmadd", FLOATS, "__riscv_vfmacc_vv_{k}({2}, {0}, {1}, {n})"),
     ("fmsub", FLOATS, "__riscv_vfmsac_vv_{k}({2}, {0}, {1}, {n})"),
     ("fnmadd", FLOATS, "__riscv_vfnmsac_vv_{k}({2}, {0}, {1}, {n})"),
+    ("mulhi", SMALL, "__riscv_vmulh{u}_vv_{k}({0}, {1}, {n})"),
+    # The high half twice and the top bit of the low one, rounded: VSMUL would saturate.
+    ("mulround", "i16", defined(
+        "mulround", "ab",
+        "const {v} high = __riscv_vsll_vx_{k}(__riscv_vmulh_vv_{k}(a, b, {n}), 1, {n});",
+        "const {v} low = __riscv_vand_vx_{k}("
+        "__riscv_vsra_vx_{k}(__riscv_vmul_vv_{k}(a, b, {n}), 14, {n}), 3, {n});",
+        "return __riscv_vadd_vv_{k}(high, "
+        "__riscv_vsra_vx_{k}(__riscv_vadd_vx_{k}(low, 1, {n}), 1, {n}), {n});",
+    )),
+    ("avg", SMALL, "__riscv_vaadd{u}_vv_{k}({0}, {1}, __RISCV_VXRM_RDN, {n})"),
+    ("avgup", SMALL, "__riscv_vaadd{u}_vv_{k}({0}, {1}, __RISCV_VXRM_RNU, {n})"),
+    ("addsat", SMALL, "__riscv_vsadd{u}_vv_{k}({0}, {1}, {n})"),
+    ("subsat", SMALL, "__riscv_vssub{u}_vv_{k}({0}, {1}, {n})"),
+    ("absd", SMALL, defined(
+        "absd", "ab",
+        "return __riscv_vsub_vv_{k}(__riscv_vmax{u}_vv_{k}(a, b, {n}), "
+        "__riscv_vmin{u}_vv_{k}(a, b, {n}), {n});",
+    )),
     ("and or xor", INTEGERS, "__riscv_v{op}_vv_{k}({0}, {1}, {n})"),
     ("shl_by", INTEGERS, "__riscv_vsll_vx_{k}({0}, {1}, {n})"),
     ("shr_by", _SIGNED, "__riscv_vsra_vx_{k}({0}, {1}, {n})"),
