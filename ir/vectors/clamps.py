@@ -29,7 +29,7 @@ from hbc.ir.ground.record import record
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, and_, floordiv, ge, le, sub
 from hbc.ir.lang.types import INDEX
-from hbc.ir.lang.walk import free_variables, map_children, map_stmt, mentions, nodes
+from hbc.ir.lang.walk import contains, free_variables, map_children, map_stmt, mentions, nodes
 
 GATHERED_BITS = 32
 Ranges = Mapping[str, Interval]
@@ -91,7 +91,7 @@ def _kept(e: ir.Expr, var: str) -> ir.Expr | None:
 def _spans(e: ir.Binary, var: str, inner: Ranges) -> Clamps | None:
     """That of the extreme, and of those inside of it; None where one of them has none."""
     kept = _kept(e, var)
-    if kept is None:
+    if kept is None or contains(e, ir.Load):  # which a store may change
         return None
     found: Clamps = {}
     plain = _plain(kept, var, inner, found)

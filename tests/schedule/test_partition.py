@@ -123,6 +123,19 @@ def test_an_own_clamp_of_limits_that_cross() -> None:
     agrees(program, "f.vectorize(x, 4)")
 
 
+def test_limits_from_memory_stay() -> None:
+    program = """
+        size W, H
+        input n: i64[H]
+        input A: f32[W]
+        output f: f32[H, W]
+        f[y, x] = A[clamp(x + 1, 0, min(max(n[y], 0), W - 1))]
+    """
+    text = show_kernel(lowered(program, "f.vectorize(x, 8)", after="partition"))
+    assert text.count("vector x_v") == 2
+    agrees(program, "f.vectorize(x, 8)")
+
+
 def test_sums_in_registers_at_the_edges() -> None:
     program = """
         size W, H
