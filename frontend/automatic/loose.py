@@ -23,6 +23,11 @@ def loose_lines(
     assert s.update is not None
     u = func.updates[s.update]
     shape = placed.shape
+    if any(
+        r.narrow for r in u.reduce
+    ):  # what is around decides how far the loop goes: it stays inside
+        alone = placed.at is None and s.pure
+        return [Line(s.text, (call("parallel", [s.pure[0]]),))] if alone else []
     scan = scan_of(graph, s)
     if scan is not None:
         blocked = graph.name(scan.loop, "o") in used

@@ -37,6 +37,7 @@ def check(file: ast.File, settings: Mapping[str, str], fix_sizes: bool = False) 
     scope = Scope(file.source, words=words(file))
     given = Settings(settings, fix_sizes)
     name = kernel_name(file, scope)
+    scope.variables = variables_of_funcs(file)
     tables = declarations(file, scope, given)
     given.finish(file, [n for n, s in scope.sizes.items() if s.element is not None])
     names_of_strides(file, scope)
@@ -61,12 +62,18 @@ def check(file: ast.File, settings: Mapping[str, str], fix_sizes: bool = False) 
         schedules(file, funcs, scope), examples(file, scope), file.imported,
     )  # fmt: skip
     sizes_are_used(scope)
-    proved = check_bounds(pipeline, scope)
+    proved, bounded = check_bounds(pipeline, scope)
     if scope.mistakes:
         raise HbcError(once_each(in_order(scope.mistakes), file.repeated))
     wanted = reachable(graph, scope.outputs)
-    kept = tuple(f for f in pipeline.funcs if f.name in wanted)
+    kept = tuple(bounded.get(f.name, f) for f in pipeline.funcs if f.name in wanted)
     return replace(pipeline, funcs=kept, requirements=proved)
+
+
+def variables_of_funcs(file: ast.File) -> set[str]:
+    """The names that stand alone on the left of a definition."""
+    left = (i for s in file.statements if isinstance(s, ast.Definition) for i in s.indices)
+    return {i.text for i in left if isinstance(i, ast.Name)}
 
 
 def declarations(file: ast.File, scope: Scope, given: Settings) -> dict[str, Func]:

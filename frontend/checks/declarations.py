@@ -12,6 +12,7 @@ from hbc.frontend.program.literals import is_broken
 from hbc.frontend.program.scope import Edge, Env, Scope
 from hbc.frontend.program.settings import Settings
 from hbc.frontend.text import ast
+from hbc.frontend.text.walk import nodes as nodes_of
 from hbc.ir.algebra.linear import Linear, linear, to_expr
 from hbc.ir.ground.diag import Note
 from hbc.ir.ground.source import Span
@@ -122,6 +123,12 @@ def is_affine(form: Linear) -> bool:
 def reduce(s: ast.Reduce, scope: Scope) -> None:
     for d in s.domains:
         fresh = declare(scope, d.name, "a reduction variable")
+        if depends(d.interval, scope):
+            if fresh:
+                scope.dependent[d.name.text] = d.interval
+                nothing, one = ir.const_index(0), ir.const_index(1)
+                scope.reduces[d.name.text] = ReduceVar(d.name.text, nothing, one, d.name.span)
+            continue
         ends = interval(d.interval, scope, "a reduction")
         if ends is None or not fresh:
             scope.broken.add(d.name.text)
@@ -136,6 +143,22 @@ def reduce(s: ast.Reduce, scope: Scope) -> None:
                 "the end is not part of the interval: `0 .. N` has N values",
             )  # fmt: skip
         scope.reduces[d.name.text] = ReduceVar(d.name.text, start, count, d.name.span)
+
+
+def depends(e: ast.Interval, scope: Scope) -> bool:
+    """Whether the interval is another one at each point: its ends read data, or variables of a Func or of
+    reductions before it."""
+    for n in nodes_of(e):
+        if isinstance(n, ast.Access | ast.EdgeAccess):
+            return True
+        known = isinstance(n, ast.Name) and (n.text in scope.sizes or n.text in scope.params)
+        if (
+            isinstance(n, ast.Name)
+            and not known
+            and n.text in scope.reduces.keys() | scope.variables
+        ):
+            return True
+    return False
 
 
 def interval(e: ast.Interval, scope: Scope, what: str) -> tuple[ir.Expr, ir.Expr] | None:

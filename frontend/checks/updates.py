@@ -12,8 +12,10 @@ from hbc.frontend.program.funcs import Update
 from hbc.frontend.program.literals import UNKNOWN, is_broken
 from hbc.frontend.program.scope import Env, Scope
 from hbc.frontend.text import ast
+from hbc.ir.ground.diag import Note
 from hbc.ir.ground.source import Span
 from hbc.ir.lang import nodes as ir
+from hbc.ir.lang.build import and_, le, lt
 from hbc.ir.lang.types import BOOL, DType, Type
 from hbc.ir.lang.walk import free_variables, nodes
 
@@ -63,8 +65,46 @@ def update(u: ast.Definition, variables: tuple[str, ...], t: DType, scope: Scope
         return None
     read = [*indices, stored, *([test] if test is not None else [])]
     names = frozenset().union(*map(free_variables, read))
-    reduce = tuple(r for r in scope.reduces.values() if r.name in names)
+    ends: dict[str, tuple[ir.Expr, ir.Expr]] = {}
+    for r in reversed(scope.dependent):
+        if r in names:
+            found = ends_of(r, u, env)
+            if found is None:
+                return None
+            ends[r] = found
+            between = and_(le(found[0], ir.Var(r)), lt(ir.Var(r), found[1]))
+            test = between if test is None else and_(between, test)
+            names |= free_variables(between)
+    reduce = tuple(
+        replace(r, ends=ends.get(r.name)) for r in scope.reduces.values() if r.name in names
+    )
     return Update(indices, stored, op, reduce, test, u.span)
+
+
+def ends_of(r: str, u: ast.Definition, env: Env) -> tuple[ir.Expr, ir.Expr] | None:
+    """Where a reduction variable begins and ends in this update, as indices there; None after a report, which
+    names the update too."""
+    scope, e = env.scope, env.scope.dependent[r]
+    before = len(scope.mistakes)
+    here = replace(env, place=f"in the interval of `{r}`")
+    start = ir.const_index(0) if e.start is None else index(e.start, here)
+    stop = index(e.stop, here)
+    mistakes = list(scope.mistakes)
+    if len(mistakes) > before:
+        note = Note(f"`{r}` runs from there in this update", u.span)
+        new = [replace(d, notes=(*d.notes, note)) for d in mistakes[before:]]
+        scope.mistakes = dict.fromkeys([*mistakes[:before], *new])
+    own = u.name.text
+    for end in (start, stop):
+        if is_broken(end):
+            return None
+        if accesses_of(own, [end]):
+            scope.report(
+                f"the interval of `{r}` reads `{own}`, which it updates", e.span,
+                "copy what it reads to a Func of its own", Note("in this update", u.span),
+            )  # fmt: skip
+            return None
+    return start, stop
 
 
 def spelled_out(value: ir.Expr, own: ir.Access) -> tuple[ir.Op, ir.Expr] | None:

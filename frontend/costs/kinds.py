@@ -38,9 +38,10 @@ def is_elementwise(a: ir.Access, func: Func) -> bool:
 
 
 def is_sum(func: Func) -> bool:
-    """Whether all updates add to (or take the largest of) the elements in any order."""
+    """Whether all updates add to (or take the largest of) the elements in any order, each as many."""
     return all(
         is_reorderable(func, u)
+        and not any(r.narrow for r in u.reduce)
         and u.op is not None
         and [i.name for i in u.indices if isinstance(i, ir.Var)] == list(func.variables)
         for u in func.updates

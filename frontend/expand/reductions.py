@@ -107,7 +107,8 @@ class Lifting:
         condition = None
         if e.condition is not None:
             condition = self._rewritten(renamed(e.condition, bound), own, outer)
-        read = names(term) | (set() if condition is None else names(condition))
+        intervals = [renamed_interval(over.interval, bound) for over in _domains(e)]
+        read = names(term).union(*map(names, intervals), names(condition) if condition else ())
         free = [v for v in around if v in read and v not in bound.values()]
         # A variable that `reduce` declares could mean either in an update: the Func's has its own name.
         inner = {v: self._fresh(v) for v in free if v in self.reduces}
@@ -115,6 +116,10 @@ class Lifting:
         indices = tuple(ast.Name(v, span) for v in left)
         term = renamed(term, inner)
         condition = None if condition is None else renamed(condition, inner)
+        for over, interval in zip(_domains(e), intervals, strict=True):
+            domain = ast.Ident(bound[over.name.text], over.name.span)
+            whole = ast.Domain(domain, renamed_interval(interval, inner), over.span)
+            self.made.append(ast.Reduce((whole,), over.span))
         name = ast.Ident(own, e.name.span)
         self.made += [
             ast.Definition(name, None, indices, "=", _literal(kind.empty, span), None, span),
@@ -124,15 +129,12 @@ class Lifting:
         return ast.Access(name, at, span)
 
     def _along(self, e: ast.Reduction) -> list[tuple[str, str]] | None:
-        """The variables, as written and as they are called; declares those with an interval."""
+        """The variables, as written and as they are called."""
         variables: list[tuple[str, str]] = []
         for over in e.over:
             if isinstance(over, ast.Domain):
                 written = over.name.text
                 own = self._fresh(written) if written in self.reduces else written
-                interval = over.interval
-                domain = ast.Domain(ast.Ident(own, over.name.span), interval, over.span)
-                self.made.insert(0, ast.Reduce((domain,), over.span))
                 self.reduces.add(own)
                 variables.append((written, own))
             elif isinstance(over, ast.Name) and over.text in self.reduces:
@@ -171,6 +173,16 @@ class Lifting:
 def reductions(e: object) -> Iterator[ast.Reduction]:
     """Those in an expression, at any depth."""
     return (n for n in nodes(e) if isinstance(n, ast.Reduction))
+
+
+def _domains(e: ast.Reduction) -> list[ast.Domain]:
+    return [over for over in e.over if isinstance(over, ast.Domain)]
+
+
+def renamed_interval(e: ast.Interval, new: dict[str, str]) -> ast.Interval:
+    """The interval with other names for variables."""
+    start = None if e.start is None else renamed(e.start, new)
+    return ast.Interval(start, renamed(e.stop, new), e.span)
 
 
 def renamed(e: ast.Expr, new: dict[str, str]) -> ast.Expr:

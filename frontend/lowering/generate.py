@@ -131,6 +131,7 @@ def _loops(g: Generator, nest: Nest, scope: Scope, depth: int) -> ir.Stmt:
     from_start = loop.dim in stage.roots and kind not in ir.GPU_LOOPS
     start = nest.starts[loop.dim] if from_start else ir.const_index(0)
     name = scope.fresh(loop.name.replace(".", "_"), g.func.name)
+    g.program.roots[name] = stage.root_of(loop.dim)
     last = simplify(sub(add(start, extent), 1))
     inside = scope.bind(name, Interval(start, last)).inside(kind)
     inner = nest.fix(loop.dim, simplify(sub(ir.Var(name), start)))

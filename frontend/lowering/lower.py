@@ -12,6 +12,7 @@ from hbc.frontend.lowering.device_bounds import with_device_bounds
 from hbc.frontend.lowering.lone_threads import lone_threads
 from hbc.frontend.lowering.realize import realize
 from hbc.frontend.lowering.table_values import evaluate_tables
+from hbc.frontend.lowering.trimmed import trimmed
 from hbc.frontend.plans.inline import inline_funcs
 from hbc.frontend.plans.legal import stage_accesses
 from hbc.frontend.plans.plan import Plan, Root
@@ -59,6 +60,7 @@ def lower(pipeline: Pipeline, schedule: Schedule | None, target: Target) -> Kern
     ranges = {**sizes, **scalar_ranges(pipeline), **value_ranges(pipeline, tables, sizes)}
     scope = Scope(ranges, storages, names | storages.keys())
     program, body = _realized(program, _extents(pipeline), scope)
+    body = trimmed(body, program.roots)
     if target.machine != GPU:
         body = with_bound_checks(pipeline, scope, body)
     checks = [Check(r.condition, r.message) for r in pipeline.requirements]

@@ -43,12 +43,16 @@ class Image:
 
 @record
 class ReduceVar:
-    """A reduction variable over start .. start + extent - 1 (affine in the sizes)."""
+    """A reduction variable over start .. start + extent - 1 (affine in the sizes). Where its `ends` read data
+    or variables, the condition of the update keeps it between these; start and extent, which hold for
+    all of them, are known once the ranges of the Func's variables are, and it is `narrow` then."""
 
     name: str
     start: ir.Expr
     extent: ir.Expr
     span: Span | None = field(default=None, compare=False, repr=False)
+    ends: tuple[ir.Expr, ir.Expr] | None = None
+    narrow: bool = False
 
 
 @record

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import reduce
 
 from hbc.frontend.program.funcs import Func, Image, Pipeline, ReduceVar, Requirement, Update
 from hbc.frontend.program.index_ranges import Values, narrowed, range_of
@@ -27,9 +28,10 @@ from hbc.frontend.program.ranges import (
 )
 from hbc.frontend.program.scope import Scope
 from hbc.ir.algebra.facts import implied
-from hbc.ir.algebra.linear import Linear, canonical, linear, minus, plus, shifted
+from hbc.ir.algebra.linear import Linear, canonical, linear, minus, plus, shifted, to_expr
 from hbc.ir.ground.record import record
 from hbc.ir.ground.source import Span
+from hbc.ir.lang import build
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.walk import children, nodes
 
@@ -45,6 +47,7 @@ class Proof:
     facts: SizeFacts
     needed: dict[str, list[SymbolicRange]] = field(default_factory=dict)
     found: list[Requirement] = field(default_factory=list)
+    bounded: dict[str, Func] = field(default_factory=dict)
 
 
 @record
@@ -57,8 +60,9 @@ class Place:
     guards: tuple[Linear, ...] = ()
 
 
-def check_bounds(p: Pipeline, scope: Scope) -> tuple[Requirement, ...]:
-    """All requirements: those of the file, and those that reads turned out to need."""
+def check_bounds(p: Pipeline, scope: Scope) -> tuple[tuple[Requirement, ...], dict[str, Func]]:
+    """All requirements: those of the file, and those that reads turned out to need. Also, by name, the Funcs
+    whose reductions run over intervals of data or of variables, now that these have bounds."""
     funcs = {f.name: f for f in p.funcs}
     values = Values(funcs, scope.bounds, scope.tables)
     arrays = {i.name: i.extents for i in (*p.inputs, *p.outputs)}
@@ -74,8 +78,8 @@ def check_bounds(p: Pipeline, scope: Scope) -> tuple[Requirement, ...]:
                 between(Linear(0), shifted(linear(e), -1)) for e in arrays[f.name]
             ]
         if f.name in proof.needed and f.table_shape is None:
-            visit(f, proof)
-    return (*p.requirements, *proof.found)
+            visit(bounded_ends(f, proof), proof)
+    return (*p.requirements, *proof.found), proof.bounded
 
 
 def stated(p: Pipeline) -> SizeFacts:
@@ -107,6 +111,47 @@ def extents_hold(image: Image, proof: Proof) -> None:
         message = f"extent {at} of `{image.name}` is negative"
         proof.found.append(requirement((((form,),)), message, span))
         proof.facts.learn(form)
+
+
+def bounded_ends(f: Func, proof: Proof) -> Func:
+    """The Func with an interval over the sizes for each reduction variable whose ends read more: one that
+    holds all of them, for the points that readers need."""
+    if not any(r.ends for u in f.updates for r in u.reduce):
+        return f
+    updates = []
+    for u in f.updates:
+        known = dict(pure_place(f, proof).known)
+        found: list[ReduceVar] = []
+        for r in u.reduce:
+            found.append(r if r.ends is None else bounded_reduce(r, r.ends, known, proof))
+            known[r.name] = reduce_range(found[-1])
+        updates.append(replace(u, reduce=tuple(found)))
+    proof.bounded[f.name] = replace(f, updates=tuple(updates))
+    return proof.bounded[f.name]
+
+
+def bounded_reduce(
+    r: ReduceVar, ends: tuple[ir.Expr, ir.Expr], known: Mapping[str, SymbolicRange], proof: Proof
+) -> ReduceVar:
+    low, high = (range_of(e, known, proof.values) for e in ends)
+    if not low.low or not high.high:
+        end = ends[0] if not low.low else ends[1]
+        side = "begins" if not low.low else "ends"
+        data = next((a.name for a in accesses(end)), None)
+        text = " ".join(end.span.text.split()) if end.span else "there"
+        hint = f"write `clamp({text}, 0, N)`, with a size in the place of N"
+        if data is not None and data not in proof.scope.bounds:
+            hint = f"promise it, `bound {data} in 0 .. N + 1`, or " + hint
+        proof.scope.report(
+            f"nothing says where `{r.name}` {side} at the {'least' if not low.low else 'most'}: `{text}`",
+            end.span or r.span, hint,
+        )  # fmt: skip
+        return replace(r, ends=None)
+    start = reduce(build.minimum, map(to_expr, low.low[0]))
+    stop = reduce(build.maximum, map(to_expr, high.high[0]))
+    return replace(
+        r, start=start, extent=to_expr(linear(build.sub(stop, start))), ends=None, narrow=True
+    )
 
 
 def visit(f: Func, proof: Proof) -> None:

@@ -59,6 +59,10 @@ class Scope:
     inputs: dict[str, Image] = field(default_factory=dict)
     outputs: dict[str, Image] = field(default_factory=dict)
     reduces: dict[str, ReduceVar] = field(default_factory=dict)
+    dependent: dict[str, ast.Interval] = field(
+        default_factory=dict
+    )  # of reduces, read where they run
+    variables: set[str] = field(default_factory=set)  # of first definitions
     aliases: dict[str, Edge] = field(default_factory=dict)
     funcs: dict[str, Signature] = field(default_factory=dict)
     bounds: dict[str, Bound] = field(default_factory=dict)

@@ -23,8 +23,9 @@ from hbc.ir.lang.walk import rewrite
 @record
 class Program:
     """The inlined plan and the target. `known` are forms over the sizes that are not negative, as
-    the entry point tests; `checks` collects more conditions for it. `unfolded`: Funcs whose memory
-    does not wrap round."""
+    the entry point tests; `checks` collects more conditions for it. `roots`: by the name of each
+    loop that was made, the variables that it runs over. `unfolded`: Funcs whose memory does not wrap
+    round."""
 
     plan: Plan
     target: Target
@@ -32,6 +33,7 @@ class Program:
     sizes: frozenset[str]
     known: tuple[Linear, ...] = ()
     checks: list[Check] = field(default_factory=list)
+    roots: dict[str, frozenset[str]] = field(default_factory=dict)
     padding: Padding = field(default_factory=Padding)
     unfolded: frozenset[str] = frozenset()
 

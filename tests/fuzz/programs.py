@@ -12,7 +12,7 @@ from products import PALETTES
 from spans import Span, below, constant, text, trimmed, value
 from updates import update
 
-from hbc.ir.lang.types import BOOL, DTYPES, F32, I32, DType
+from hbc.ir.lang.types import BOOL, DTYPES, F32, I32, I64, DType
 
 COMMON = (F32, I32, *(t for t in DTYPES.values() if t not in (F32, I32)))
 HELPERS = ("clamp_edge", "zero_edge", "mirror", "wrap")
@@ -94,7 +94,8 @@ def declare_params(draft: Draft) -> None:
     if chance(c, 20):
         t = pick(c, draft.palette)
         draft.params["S"] = t
-        draft.declarations.append(f"input S: {t}")
+        bound = "\nbound S in -9 .. 10" if t == I64 else ""
+        draft.declarations.append(f"input S: {t}{bound}")
     if chance(c, 15):
         t = pick(c, [t for t in draft.palette if t != BOOL])
         value = str(c.integer(0, 9)) if t.is_int else f"{c.integer(-8, 8) / 4}"
@@ -187,7 +188,7 @@ def names_read(f: FuncDraft) -> set[str]:
 
 
 def is_used(declaration: str, used: set[str], draft: Draft) -> bool:
-    if declaration.startswith(("param", "require")):
+    if declaration.startswith(("param", "require", "input")):
         return True
     name = declaration.removeprefix("table ").split(":")[0].split(" ")[0]
     return draft.aliases.get(name, name) in used

@@ -25,6 +25,7 @@ FEATURES: dict[str, str] = {
     **{word: rf"\b{word}\b" for word in WORDS},
     **{f"tail = {tail}": rf"tail = {tail}\b" for tail in TAILS},
     "in": r"\.in\(",
+    "narrow interval": r"(?m)^reduce \w+ in \w+ \.\. min\(",
     "scalar": r"(?m)^input \w+: \w+$", "scalar as a size": r"(?m)^input Q: ",
     "bound (of values)": r"(?m)^bound ",
     "bound": r"\.bound\(",

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
-from choices import chance, pick, weighted
+from choices import Choices, chance, pick, weighted
 from draft import Array, Draft, Env, FuncDraft, Reads, UpdateDraft
 from expressions import condition, expression
 from indices import data_index
@@ -89,12 +89,22 @@ def operators(func: FuncDraft) -> tuple[str, ...]:
     return "+", "max", "min", "*", "|", "&", "^"
 
 
+def narrowed(c: Choices, func: FuncDraft, name: str, span: Span) -> str:
+    """The declaration of a reduction variable that runs as far as a variable of the Func lets it."""
+    end = text(plus(span.high, {"": 1}))
+    return (
+        f"reduce {name} in {span.low} .. min({pick(c, func.variables)} + {c.integer(0, 3)}, {end})"
+    )
+
+
 def reduction(draft: Draft, func: FuncDraft, readable: list[Array]) -> Finish:
     """f[x, y] += term(x, y, r)"""
 
     def finish() -> UpdateDraft:
         c, reads = draft.c, Reads()
         reduce = reduce_variables(draft)
+        if chance(c, 15):
+            draft.reductions[-1] = narrowed(c, func, *list(reduce.items())[-1])
         env = environment(draft, func, readable, reduce, reads)
         term = expression(env, func.element, c.integer(1, 3))
         if not used(reduce, term) and func.element != BOOL:

@@ -1,6 +1,7 @@
 """The applications of `samples/apps` against NumPy in f64, compiled with their own schedules."""
 
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -111,6 +112,10 @@ def local_laplacian(a: Array, levels: int = LEVELS, intensities: int = INTENSITI
     return result[by : by + a.shape[0], by : by + a.shape[1]]
 
 
+def csr_product(ptr: Array, column: Array, value: Array, x: Array) -> Array:
+    return np.array([value[a:b] @ x[column[a:b]] for a, b in pairwise(ptr)])
+
+
 IMAGE, ROWS = (37, 61), (9, 83)
 # By name: what it is, and the shapes of its inputs.
 CASES: dict[str, tuple[Callable[..., Array], tuple[tuple[int, ...], ...]]] = {
@@ -118,6 +123,7 @@ CASES: dict[str, tuple[Callable[..., Array], tuple[tuple[int, ...], ...]]] = {
     "unsharp": (unsharp, ((3, *IMAGE),)),
     "harris": (harris, (IMAGE,)),
     "gain": (gain, ((3, *IMAGE), (), (), (), ())),
+    "csr_product": (csr_product, ((60,), (500,), (500,), (83,))),
     "softmax": (softmax, (ROWS,)),
     "layernorm": (layernorm, (ROWS, ROWS[1:], ROWS[1:])),
     "rmsnorm": (rmsnorm, (ROWS, ROWS[1:])),
@@ -136,9 +142,13 @@ def test_it_is_what_numpy_makes(name: str) -> None:
     random = np.random.default_rng(11)
     if name == "max_filter":
         inputs = [random.integers(0, 256, shape, np.uint8) for shape in shapes]
+    elif name == "csr_product":
+        ends = np.sort(random.integers(0, 501, shapes[0]))
+        inputs = [random.uniform(-1, 1, shape).astype(np.float32) for shape in shapes]
+        inputs[:2] = ends.astype(np.int32), random.integers(0, 83, shapes[1], np.int32)
     else:  # pixels are positive: unsharp divides by their luminance
         inputs = [np.float32(random.uniform(0.1, 1, shape)) for shape in shapes]
     settings = {"J": LEVELS, "K": INTENSITIES} if name == "local_laplacian" else {}
     found = hbc.compile(APPS / f"{name}.hb", target="c", **settings)(*inputs)
-    want = reference(*(a if a.dtype == np.uint8 else a.astype(np.float64) for a in inputs))
+    want = reference(*(a if a.dtype.kind in "iu" else a.astype(np.float64) for a in inputs))
     np.testing.assert_allclose(found, want, rtol=2e-5, atol=2e-6)

@@ -1,0 +1,11 @@
+size N, NNZ
+input ptr: i32[N + 1]
+input first: f32[N]
+input val: f32[NNZ]
+output y: f32[N]
+output z: f32[N]
+reduce k in ptr[i] .. ptr[i + 1], r in first[i] .. N
+y[i] = 0
+y[i] += val[k]
+z[i] = 0
+z[i] += val[r]
