@@ -6,7 +6,7 @@ param  stride: i32 = 1
 param  pad: i32 = 0
 size   H, W, C, K
 input  I: bf16[H, W, C]
-input  F: bf16[R, S, C, K]
+input  F: bf16[R, S, C, K] constant
 output O: f32[(H + 2 * pad - R) / stride + 1, (W + 2 * pad - S) / stride + 1, K]
 require R <= H + 2 * pad and S <= W + 2 * pad, "the filter is not larger than the padded image"
 

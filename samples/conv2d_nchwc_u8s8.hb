@@ -8,7 +8,7 @@ param  pad: i32 = 0
 param  inside: i32 = 16
 size   H, W, C, K
 input  I: u8[C, H, W, inside]
-input  F: i8[K, C, R, S, inside / 4, inside, 4]
+input  F: i8[K, C, R, S, inside / 4, inside, 4] constant
 output O: i32[K, (H + 2 * pad - R) / stride + 1, (W + 2 * pad - S) / stride + 1, inside]
 require R <= H + 2 * pad and S <= W + 2 * pad, "the filter is not larger than the padded image"
 

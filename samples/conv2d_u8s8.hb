@@ -8,7 +8,7 @@ param  stride: i32 = 1
 param  pad: i32 = 0
 size   H, W, C, K
 input  I: u8[H, W, C]
-input  F: i8[R, S, C, K]
+input  F: i8[R, S, C, K] constant
 output O: i32[(H + 2 * pad - R) / stride + 1, (W + 2 * pad - S) / stride + 1, K]
 require R <= H + 2 * pad and S <= W + 2 * pad, "the filter is not larger than the padded image"
 

@@ -9,7 +9,7 @@ param  stride: i32 = 1
 param  pad: i32 = 0
 size   D, H, W, C, K
 input  I: u8[D, H, W, C]
-input  F: i8[Q, R, S, C, K]
+input  F: i8[Q, R, S, C, K] constant
 output O: i32[(D + 2 * pad - Q) / stride + 1, (H + 2 * pad - R) / stride + 1, (W + 2 * pad - S) / stride + 1, K]
 require Q <= D + 2 * pad and R <= H + 2 * pad and S <= W + 2 * pad, "the filter is not larger than the padded image"
 

@@ -6,7 +6,7 @@ param  stride: i32 = 1
 param  pad: i32 = 0
 size   H, W, C
 input  I: u8[H, W, C]
-input  F: i8[R, S, C]
+input  F: i8[R, S, C] constant
 output O: i32[(H + 2 * pad - R) / stride + 1, (W + 2 * pad - S) / stride + 1, C]
 require R <= H + 2 * pad and S <= W + 2 * pad, "the filter is not larger than the padded image"
 

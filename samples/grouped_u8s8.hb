@@ -6,7 +6,7 @@ param  stride: i32 = 1
 param  pad: i32 = 0
 size   H, W, G, C, K
 input  I: u8[H, W, G, C]
-input  F: i8[G, R, S, C, K]
+input  F: i8[G, R, S, C, K] constant
 output O: i32[(H + 2 * pad - R) / stride + 1, (W + 2 * pad - S) / stride + 1, G, K]
 require R <= H + 2 * pad and S <= W + 2 * pad, "the filter is not larger than the padded image"
 

@@ -10,7 +10,9 @@ import numpy as np
 
 from hbc.cli.api.arguments import Plan, arrays_in_order, plan_of, texts_of
 from hbc.cli.api.arrays import CPU, address_of, like
+from hbc.cli.api.packed import Packed, call_packed
 from hbc.cli.files.scalars import parameters, scalar_array
+from hbc.cli.prepare import packs_of
 from hbc.codegen.c.by_value import by_value
 from hbc.ir.ground.diag import ArgumentError, Diagnostic, HbcError
 from hbc.ir.lang.target import GPU
@@ -71,6 +73,19 @@ class Kernel:
                 inputs = self._with_scalars(arrays) if self._scalars else arrays
                 return self._run(plan, inputs, every[len(arrays) :])
         return self._call(arrays, out, stream, named)
+
+    def pack(self, **named: Any) -> Any:
+        """What stands for a constant input in calls, `f = kernel.pack(F=weights)`: it is packed by the
+        first call at some sizes, for all that follow. A dictionary where several are given. ArgumentError
+        for inputs that are not declared `constant`, and where the code packs nothing (GPUs, fallbacks)."""
+        constants = packs_of(self.compiled)
+        for name in named:
+            if name not in constants:
+                known = ", ".join(f"`{n}`" for n in constants)
+                hint = f"there is {known}" if known else f"declare it: `input {name}: ... constant`"
+                raise ArgumentError(Diagnostic(f"`{name}` is no constant input", hint=hint))
+        made = {name: Packed(self.name, name, array) for name, array in named.items()}
+        return next(iter(made.values())) if len(made) == 1 else made
 
     def build(self) -> Kernel:
         """Compiles the C and loads it, which the first call does otherwise. ToolError without a C
@@ -150,13 +165,11 @@ class Kernel:
         p = self.compiled.chosen.pipeline
         inputs, sizes = arrays_in_order(p, arrays, named)
         outs = arrays_in_outputs(self.outputs, out)
-        plan = plan_of(p, self.settings, inputs, outs, sizes)
+        self._check_packed(inputs)
+        plain = [a.array if isinstance(a, Packed) else a for a in inputs]
+        plan = plan_of(p, self.settings, plain, outs, sizes)
         self._check_device(plan.device, stream)
-        if (
-            not named
-            and all(type(a) is np.ndarray for a in (*inputs, *outs))
-            and not p.scalar_sizes
-        ):
+        if not named and all(type(a) is np.ndarray for a in (*plain, *outs)) and not p.scalar_sizes:
             if len(self._plans) >= MOST_PLANS:
                 self._plans.clear()
             self._plans[len(arrays), *[_form(a) for a in (*arrays, *outs)]] = plan
@@ -171,6 +184,14 @@ class Kernel:
             except HbcError as failure:
                 raise ArgumentError(failure.diagnostics) from None
         return found
+
+    def _check_packed(self, inputs: Sequence[Any]) -> None:
+        names = [i.name for i in self.compiled.chosen.pipeline.inputs]
+        for name, a in zip(names, inputs, strict=True):
+            if isinstance(a, Packed) and (a.kernel, a.name) != (self.name, name):
+                raise ArgumentError(
+                    Diagnostic(f"{a!r} stands where `{name}` of `{self.name}` is wanted")
+                )
 
     def _check_device(self, device: str, stream: int | None) -> None:
         if device == CPU and stream is not None:
@@ -191,11 +212,15 @@ class Kernel:
             library = self.build()._library
             assert library is not None
         if not outs:
-            example = next((a for a in inputs if _is_array(a)), None)
+            plain = (a.array if isinstance(a, Packed) else a for a in inputs)
+            example = next((a for a in plain if _is_array(a)), None)
             outs = [like(example, shape, element) for shape, element in plan.outputs]
         if library.threads is not None:
             library.prepare_thread()
-        code = plan.call(library, [_passed(a) for a in (*inputs, *outs)], stream)
+        if any(type(a) is Packed for a in inputs):
+            code = call_packed(plan, library, inputs, outs, passed)
+        else:
+            code = plan.call(library, [passed(a) for a in (*inputs, *outs)], stream)
         if code != 0:
             raise library.error(code, texts_of(plan))
         if len(outs) == 1:
@@ -208,7 +233,7 @@ def _is_array(a: Any) -> bool:
     return not (type(a) is np.ndarray and a.ndim == 0)
 
 
-def _passed(a: Any) -> Any:
+def passed(a: Any) -> Any:
     if _is_array(a):
         return address_of(a)
     element = element_of(a.dtype)
@@ -218,6 +243,8 @@ def _passed(a: Any) -> Any:
 
 def _form(array: Any) -> tuple[Any, ...] | None:
     """What of a NumPy array decides whether and how the code takes it; None for others."""
+    if type(array) is Packed:
+        return ("packed", array.kernel, array.name, _form(array.array))
     if type(array) is not np.ndarray:
         return None
     return array.shape, array.strides, array.dtype

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hbc.cli.prepare import require_runnable
+from hbc.cli.prepare import packs_of, require_runnable
 from hbc.codegen.build.cross import is_foreign
 from hbc.codegen.build.processor import missing_features, runs_here
 from hbc.codegen.build.program import for_this_processor
@@ -28,7 +28,8 @@ Code = Any  # a ctypes function
 class Library:
     """Entry points of a kernel: `dense` on arrays without gaps, `strided` with the strides of each
     array behind its pointer; on a GPU, those for arrays in its memory, with a stream as the last
-    argument. The code stays loaded as long as the process lives."""
+    argument; where inputs are constant, `packed` and `packs`, by input. The code stays loaded as long as
+    the process lives."""
 
     def __init__(self, compiled: Compiled, threads: int | None, on_cpu: bool) -> None:
         """ToolError when this machine cannot build or run the code."""
@@ -51,6 +52,16 @@ class Library:
             stream = [ctypes.c_void_p]
             self.dense_device: Code = _function(loaded, f"{name}_device", plain + stream)
             self.strided_device: Code = _function(loaded, f"{name}_device_strided", apart + stream)
+        self.inputs = tuple(i.name for i in compiled.chosen.pipeline.inputs)
+        self.packs: dict[str, tuple[Code, Code]] = {}
+        counts = [ctypes.c_int64] * sizes
+        for each in packs_of(compiled):
+            length = _function(loaded, f"{name}_packed_size_{each}", counts)
+            length.restype = ctypes.c_int64
+            pack = _function(loaded, f"{name}_pack_{each}", [*counts, *[ctypes.c_void_p] * 2])
+            self.packs[each] = length, pack
+        if self.packs:
+            self.packed: Code = _function(loaded, f"{name}_packed", plain)
         self._strerror = getattr(loaded, f"{name}_strerror")
         self._strerror.restype, self._strerror.argtypes = ctypes.c_char_p, [ctypes.c_int]
         self._cuda_error = getattr(loaded, f"{name}_cuda_error", None)

@@ -68,12 +68,13 @@ def command(
     from hbc.cli.files.inputs import choose_example, gather_inputs
     from hbc.cli.files.scalars import parameters
     from hbc.cli.kept_kernels import choose_kept
-    from hbc.cli.prepare import build_for_calls
+    from hbc.cli.prepare import build_for_calls, packs_of
     from hbc.cli.roof.speed import speed_of
     from hbc.cli.runs.emulation import for_instructions, runner_for
     from hbc.cli.runs.native import Native, Repeat, output_shapes
     from hbc.cli.runs.work import count_work
     from hbc.cli.show.report import headline, print_facts, print_json, progress
+    from hbc.cli.show.report import seconds as duration
     from hbc.cli.tuning.written import name_machine
 
     chosen, compile_it = choose_kept(kernel, settings, target, schedule, isa, fallback)
@@ -96,7 +97,7 @@ def command(
         with Native(library, number, timeout, runner.emulator) as native:
             shapes = output_shapes(p, run.sizes)
             name, sizes = compiled.source.name, list(run.sizes.values())
-            called = native.call(name, sizes, run.inputs, shapes, repeat)
+            called = native.call(name, sizes, run.inputs, shapes, repeat, packs=packs_of(compiled))
         speed = speed_of(called.seconds, count_work(p, run.sizes), roofs, shown, again)
     if as_json:
         print_json(
@@ -111,14 +112,19 @@ def command(
                 **speed.as_json(),
                 "emulated": None if called.emulated is None else dict(called.emulated),
                 "by_functions": list(runner.functions),
+                "packing_seconds": dict(called.packing),
                 "compile_seconds": compiled.seconds,
                 "c_compiler_seconds": building,
             }
         )
         return
     facts = [("sizes", ", ".join(f"{n} = {v}" for n, v in run.sizes.items()))] if run.sizes else []
-    facts += [*_about_emulation(called, runner), *speed.facts()]
-    facts += _about_building(compiled.seconds, building, flush_l2)
+    facts += _about_emulation(called, runner)
+    facts += [
+        ("packed", f"`{n}` beforehand, in {duration(took)}, which is not timed")
+        for n, took in called.packing.items()
+    ]
+    facts += [*speed.facts(), *_about_building(compiled.seconds, building, flush_l2)]
     print_facts(headline(chosen.title, number, runner.gpu), facts)
 
 

@@ -101,7 +101,7 @@ def _call(
     compiled: Compiled, run: Run, threads: int, timeout: float, runner: Runner,
     shown: Progress,
 ) -> Called:  # fmt: skip
-    from hbc.cli.prepare import build_for_calls
+    from hbc.cli.prepare import build_for_calls, packs_of
     from hbc.cli.runs.native import Native, Repeat, output_shapes
 
     with scratch_folder() as folder:
@@ -113,7 +113,7 @@ def _call(
             p = compiled.chosen.pipeline
             return native.call(
                 compiled.source.name, list(run.sizes.values()), run.inputs,
-                output_shapes(p, run.sizes), repeat,
+                output_shapes(p, run.sizes), repeat, packs=packs_of(compiled),
             )  # fmt: skip
 
 

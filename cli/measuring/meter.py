@@ -63,10 +63,13 @@ class NativeMeter:
         self._folder = self._owned.enter_context(scratch_folder())
         self._running: dict[str, Native] = {}
         self._arguments = []
+        constants = {i.name for i in job.pipeline.inputs if i.constant}  # packed before the calls
         for number, (name, array) in enumerate(job.run.inputs.items()):
             path = self._folder / f"in-{number}"
             path.write_bytes(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
-            self._arguments.append(Argument(name, array.nbytes, load=str(path)))
+            self._arguments.append(
+                Argument(name, array.nbytes, load=str(path), packed=name in constants)
+            )
 
     def __enter__(self) -> NativeMeter:
         return self

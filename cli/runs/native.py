@@ -12,7 +12,7 @@ import sys
 import threading
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -67,11 +67,13 @@ class Repeat:
 @dataclass(frozen=True, slots=True)
 class Called:
     """The outputs by name and the seconds of each timed call. `emulated`: how often the last call
-    executed each tile instruction, when an emulator did."""
+    executed each tile instruction, when an emulator did. `packing`: the seconds that packing a constant
+    input took, before all calls."""
 
     outputs: Mapping[str, Array]
     seconds: tuple[float, ...]
     emulated: Mapping[str, int] | None = None
+    packing: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +87,7 @@ class Argument:
     fill: int | None = None  # byte that an output starts with
     save: str | None = None  # file that takes the result
     scalar: tuple[str, str] | None = None
+    packed: bool = False  # by the kernel, before the calls
 
 
 class Native:
@@ -104,6 +107,7 @@ class Native:
         self._timeout = timeout
         self._calls = 0
         self._emulated: dict[str, int] | None = None
+        self._packing: dict[str, float] = {}
         self.emulated: Counter[str] = Counter()  # tile instructions executed by all requests
         # Before anything is begun: what it says may be unreadable.
         self._limits = limits_of_calls(timeout, threads, isinstance(library, GpuLibrary))
@@ -176,13 +180,15 @@ class Native:
         guarded: bool = False,
         lengthen: Mapping[str, int] | None = None,
         padding: int = PADDING,
+        packs: Sequence[str] = (),
     ) -> Called:
         """Calls `function(sizes..., inputs..., outputs...)`, arrays in the order given, those without
         dimensions by value, outputs as (shape, element type). `guarded` makes inputs read-only and accesses
         behind an array fault.
         With `lengthen` the strided form is called, on arrays whose rows lie apart because the
-        dimension named there is longer in memory, by `padding`. HbcError when the kernel refuses
-        its arguments.
+        dimension named there is longer in memory, by `padding`. Constant inputs in `packs` are packed
+        before the calls (not for programs, GPUs and the strided form). HbcError when the kernel refuses its
+        arguments.
         """
         import numpy as np
 
@@ -190,6 +196,8 @@ class Native:
 
         self._calls += 1
         rows = lengthen or {}
+        if rows or self._in_words or self._place:
+            packs = ()
         arrays = []
         for number, (name, array) in enumerate(inputs.items()):
             if array.ndim == 0:
@@ -203,7 +211,9 @@ class Native:
             # Not ndarray.tofile: where it runs out of room, it does not say so.
             path.write_bytes(np.ascontiguousarray(wide).reshape(-1).view(np.uint8).data)
             strides = row_strides(wide.shape) if rows else []
-            arrays.append(Argument(name, wide.nbytes, strides, load=str(path)))
+            arrays.append(
+                Argument(name, wide.nbytes, strides, load=str(path), packed=name in packs)
+            )
         for number, (name, (shape, element)) in enumerate(outputs.items()):
             longer = longer_shape(shape, rows.get(name), padding)
             strides = row_strides(longer) if rows else []
@@ -211,7 +221,8 @@ class Native:
             arrays.append(Argument(name, length, strides, fill=self._poison(element), save=save))
         entry = f"{function}{self._place}{'_strided' if rows else ''}"
         seconds = self.request(entry, f"{function}_strerror", sizes, arrays, repeat, guarded)
-        return Called(self._outputs(function, outputs, rows, padding), seconds, self._emulated)
+        found = self._outputs(function, outputs, rows, padding)
+        return Called(found, seconds, self._emulated, self._packing)
 
     def _outputs(
         self,
@@ -269,6 +280,7 @@ class Native:
                     "fill": a.fill,
                     "save": a.save,
                     "scalar": a.scalar,
+                    "packed": a.packed,
                 }
                 for a in arrays
             ],
@@ -296,6 +308,7 @@ class Native:
             raise error(f"`{function}` failed: {answer['said']}")
         if answer["code"]:
             raise error(f"`{function}` refused its arguments: {answer['said']}")
+        self._packing = answer.get("packing", {})
         counts = answer.get("emulated")
         self._emulated = None if counts is None else {name: n for name, n in counts.items() if n}
         self.emulated.update(self._emulated or {})

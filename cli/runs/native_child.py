@@ -23,6 +23,7 @@ PAGE = mmap.PAGESIZE
 STAGGER = 17 * 64  # bytes between the offsets of two arrays in their pages: no 4 KiB aliasing
 ENOUGH_SHARE = 0.2  # of the seconds, once there are enough calls
 READ_ONLY = 1  # PROT_READ
+PACKED_POISON = 0x5A
 
 
 class Region:
@@ -94,17 +95,29 @@ def serve(
         elif request["guarded"]:
             region.freeze()
         regions.append(region)
-    function = getattr(library, request["function"])
-    function.restype = ctypes.c_int
-    arguments: list[Any] = [ctypes.c_int64(size) for size in request["sizes"]]
+    sizes: list[Any] = [ctypes.c_int64(size) for size in request["sizes"]]
+    arguments = list(sizes)
+    packing: dict[str, float] = {}
+    code = 0
+    kept = []
     places = iter(regions)
-    for array in request["arrays"]:
+    for number, array in enumerate(request["arrays"]):
         if array["scalar"]:
             arguments.append(by_value(array["scalar"][0], bytes.fromhex(array["scalar"][1])))
             continue
-        arguments.append(ctypes.c_void_p(next(places).address))
+        region = next(places)
+        if array["packed"] and code == 0:
+            start = time.perf_counter()
+            code, region = _packed(library, request, sizes, array["name"], region, number)
+            packing[array["name"]] = time.perf_counter() - start
+            kept.append(region)
+        arguments.append(ctypes.c_void_p(region.address))
         arguments += [ctypes.c_int64(stride) for stride in array["strides"]]
-    code, seconds = _repeat(function, arguments, request["repeat"], emulator)
+    function = getattr(library, request["function"] + ("_packed" if packing else ""))
+    function.restype = ctypes.c_int
+    seconds: list[float] = []
+    if code == 0:
+        code, seconds = _repeat(function, arguments, request["repeat"], emulator)
     for region, array in zip(regions, held, strict=True):
         if array["save"] and code == 0:
             region.save(array["save"])
@@ -113,8 +126,28 @@ def serve(
         "said": _explain(library, request, code),
         "seconds": seconds,
         "emulated": None if emulator is None else emulator.counts(),
+        "packing": packing,
     }
-    return answer, Held(function, arguments, regions)
+    return answer, Held(function, arguments, [*regions, *kept])
+
+
+def _packed(
+    library: ctypes.CDLL, request: dict[str, Any], sizes: list[Any], name: str, raw: Region, number: int
+) -> tuple[int, Region]:  # fmt: skip
+    """What the kernel makes of a constant input, in memory of its own; or an error code."""
+    measure = getattr(library, f"{request['function']}_packed_size_{name}")
+    measure.restype = ctypes.c_int64
+    length = measure(*sizes)
+    if length < 0:
+        return -length, raw
+    made = Region(length, number, request["guarded"])
+    made.fill(PACKED_POISON)
+    pack = getattr(library, f"{request['function']}_pack_{name}")
+    pack.restype = ctypes.c_int
+    code: int = pack(*sizes, ctypes.c_void_p(raw.address), ctypes.c_void_p(made.address))
+    if request["guarded"]:
+        made.freeze()
+    return code, made
 
 
 def _repeat(

@@ -127,8 +127,9 @@ def verify_native(
     native: Native, count: int, shown: Progress,
 ) -> Stage:  # fmt: skip
     """Runs the compiled code on the example, then at odd sizes: with guarded memory, and in every
-    third trial with rows that lie apart."""
+    third trial with rows that lie apart, in every other third with constant inputs packed beforehand."""
     p = chosen.pipeline
+    constants = () if chosen.fallback else tuple(i.name for i in p.inputs if i.constant)
     stage = Stage("native")
     given = given_sizes(p, settings)
     trials = draw_trials(
@@ -137,8 +138,8 @@ def verify_native(
     for number, trial in enumerate(chain(_example_trial(p, settings, example), trials)):
         shown.step(f"running at {trial}")
         expected = _expected(p, trial, kernel)
-        apart = number % 3 == 2
-        stage.attempt(trial, partial(_call, p, kernel, native, trial, apart), expected)
+        apart, packs = number % 3 == 2, constants if number % 3 == 0 else ()
+        stage.attempt(trial, partial(_call, p, kernel, native, trial, apart, packs), expected)
     return stage
 
 
@@ -175,12 +176,14 @@ def _interpret(p: Pipeline, run: Prepared, trial: Trial) -> Outputs:
     return outputs
 
 
-def _call(p: Pipeline, kernel: Kernel, native: Native, trial: Trial, apart: bool) -> Outputs:
+def _call(
+    p: Pipeline, kernel: Kernel, native: Native, trial: Trial, apart: bool, packs: Sequence[str]
+) -> Outputs:
     sizes = [trial.sizes[size.name] for size in kernel.sizes]
     shapes = output_shapes(p, trial.sizes)
     rows = {image.name: lengthened(image) for image in (*p.inputs, *p.outputs)} if apart else {}
     called = native.call(
         kernel.name, sizes, trial.inputs, shapes, guarded=True, lengthen=rows,
-        padding=padding(kernel.checks),
+        padding=padding(kernel.checks), packs=packs,
     )  # fmt: skip
     return called.outputs

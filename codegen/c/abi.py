@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import field
 from textwrap import wrap as wrap_text
 
 from hbc.codegen.c.codes import (
@@ -17,6 +18,7 @@ from hbc.codegen.c.codes import (
     MEMORY,
     NULL,
     OVERLAP,
+    PACKED,
     REQUIRE,
     SIZE,
     STRIDE,
@@ -57,6 +59,7 @@ class Abi:
     stride_names: dict[str, list[str]]
     byte_names: dict[str, str]
     codes: tuple[Code, ...]
+    packed_names: dict[str, str] = field(default_factory=dict)
 
     @property
     def by_message(self) -> dict[str, str]:
@@ -72,6 +75,10 @@ class Abi:
 
     def code(self, suffix: str) -> str:
         return f"{self.kernel.name}_{suffix}"
+
+    def packed(self, a: Argument) -> str:
+        """The memory of what is made of a constant input."""
+        return self.packed_names[a.name]
 
     def sizes(self) -> list[str]:
         return [f"int64_t {self.names[s.name]}" for s in self.kernel.sizes]
@@ -115,6 +122,12 @@ def make_abi(
     `fallback` can fail in its own ways; for want of one of the `features`, the kernel itself; with
     `cuda`, whatever it asks of the device."""
     suffixes = ["strided", "strerror", "compute", "plain", "status"]
+    constants = [a.name for a in k.arguments if a.constant and not cuda]
+    suffixes += [
+        "packed",
+        *(f"pack_{n}" for n in constants),
+        *(f"packed_size_{n}" for n in constants),
+    ]
     suffixes += ["device", "device_strided", "wait", "cuda_error"]
     scope.reserve(k.name, *(f"{k.name}_{suffix}" for suffix in suffixes), "status", "code")
     codes = tuple(_codes(k, (k,) if fallback is None else (k, fallback), features, cuda))
@@ -129,7 +142,8 @@ def make_abi(
         rows = [a.stride_name(d) for d in range(len(a.extents) - 1)]
         strides[a.name] = [scope.declare(row, nonnegative=True) for row in rows]
         bytes_[a.name] = scope.fresh(f"{a.name}_bytes")
-    return Abi(k, names, strides, bytes_, codes)
+    packed = {n: scope.fresh(f"{n}_packed") for n in constants}
+    return Abi(k, names, strides, bytes_, codes, packed)
 
 
 def declare_scalar(a: Argument, scope: Scope) -> str:
@@ -182,6 +196,9 @@ def _codes(
     )
     for i, message in enumerate((m for m in asserted if m not in required), 1):
         add(f"ASSERT_{i}", ASSERT, i, message)
+    for i, a in enumerate((a for a in arrays if a.constant and not cuda), 1):
+        text = f"`{a.name}` was not packed by this kernel for these sizes, in memory aligned to 64 bytes"
+        add(f"PACKED_{a.name}", PACKED, i, text)
     add("MEMORY", MEMORY, 0, "out of memory")
     for i, f in enumerate(features, 1):
         add(f"FEATURE_{f.name}", FEATURE, i, missing_text(f))
@@ -193,8 +210,9 @@ def overlap_pairs(k: Kernel) -> list[tuple[Argument, Argument]]:
     return [(a, b) for i, a in enumerate(arrays) if a.output for b in arrays[:i]]
 
 
-def header(abi: Abi, about: str, cuda: bool = False) -> str:
-    """The text of the `.h` file; with `cuda`, that of a file with entry points on device memory."""
+def header(abi: Abi, about: str, cuda: bool = False, packed: Sequence[str] = ()) -> str:
+    """The text of the `.h` file; with `cuda`, that of a file with entry points on device memory. `packed`:
+    the lines of those for constant inputs."""
     k, out = abi.kernel, Writer()
     guard = f"HBC_{k.name.upper()}_H"
     out.raw(f"/* {about} */\n#ifndef {guard}\n#define {guard}\n\n#include <stdint.h>\n")
@@ -215,6 +233,7 @@ def header(abi: Abi, about: str, cuda: bool = False) -> str:
     out.function(f"int {k.name}_strided", abi.strided(), ";")
     if cuda:
         _device_header(abi, out)
+    out.lines += packed
     out.blank()
     out.raw("/* What an error code means, in English; never NULL. */")
     out.function(f"const char *{k.name}_strerror", ["int code"], ";")

@@ -6,9 +6,21 @@ from __future__ import annotations
 LARGEST_BITS = 40
 # The thousands of an error code say what is wrong, the rest says where: see `code_value`.
 BLOCK, AGAIN = 1000, 100_000
-SIZE, NULL, ALIGN, EXTENT, STRIDE, LARGE, OVERLAP, REQUIRE, ASSERT, MEMORY, FEATURE, CUDA = (
-    BLOCK * k for k in range(1, 13)
-)
+(
+    SIZE,
+    NULL,
+    ALIGN,
+    EXTENT,
+    STRIDE,
+    LARGE,
+    OVERLAP,
+    REQUIRE,
+    ASSERT,
+    MEMORY,
+    FEATURE,
+    CUDA,
+    PACKED,
+) = (BLOCK * k for k in range(1, 14))
 
 
 def code_value(kind: int, number: int) -> int:

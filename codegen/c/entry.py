@@ -18,6 +18,7 @@ from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.kernel import Argument
 from hbc.ir.lang.target import GPU
 from hbc.ir.lang.types import INDEX
+from hbc.ir.lang.walk import substitute
 
 MEASURE = f"""\
 /* Bytes from the first element to the end of the last one; or, negated, the thousands of an error
@@ -78,33 +79,52 @@ def strided_entry(abi: Abi, call: Call, plain: Call | None, probed: bool, unit: 
         check_arguments(abi, unit)
         if probed and plain is not None:
             with out.braces(f"if ({PROBE}() != 0)"):
-                _call(plain, abi, unit)
-        elif probed:
-            missing = unit.scope.fresh("missing")
-            out.line(f"const int {missing} = {PROBE}();")
-            refuse(f"{missing} != 0", missing, unit)
-        _call(call, abi, unit)
+                return_call(plain, abi, unit)
+        else:
+            probe_processor(probed, unit)
+        return_call(call, abi, unit)
 
 
-def check_arguments(abi: Abi, unit: Unit) -> None:
+def probe_processor(probed: bool, unit: Unit) -> None:
+    """Returns where the processor is to be asked and lacks something."""
+    if probed:
+        missing = unit.scope.fresh("missing")
+        unit.out.line(f"const int {missing} = {PROBE}();")
+        refuse(f"{missing} != 0", missing, unit)
+
+
+def check_sizes(abi: Abi, unit: Unit, sign: str = "") -> None:
+    """Prints what returns from an entry point where a size is not what it can be."""
+    for size in abi.kernel.sizes:
+        _check_size(abi, size.name, size.fixed, unit, sign)
+
+
+def check_arguments(abi: Abi, unit: Unit, only: Sequence[Argument] | None = None) -> None:
     """Prints what returns from an entry point with the code of the first thing that is wrong, or with
-    success when there is nothing to do."""
+    success when there is nothing to do. `only`: the arrays that the entry point has, beside which others
+    have no gaps; the sizes were checked before."""
     k = abi.kernel
-    for size in k.sizes:
-        _check_size(abi, size.name, size.fixed, unit)
+    dense: dict[str, ir.Expr] = {}
+    if only is None:
+        check_sizes(abi, unit)
+    else:
+        for a in k.arguments:
+            if a not in only:
+                dense |= {a.stride_name(d): s for d, s in enumerate(dense_strides(a))}
     for check in k.checks:
-        condition = scalar(check.condition, unit)
+        condition = scalar(substitute(check.condition, dense), unit)
         refuse(f"!{condition.at(UNARY)}", abi.by_message[check.message], unit)
+    there = ordered(k) if only is None else only
     for i, a in enumerate(ordered(k), 1):
-        if not a.is_scalar:
+        if a in there and not a.is_scalar:
             _measure(abi, a, i, unit)
-    _check_overlaps(abi, unit)
-    outputs = [f"{abi.bytes(a)} == 0" for a in k.arguments if a.output]
+    _check_overlaps(abi, unit, there)
+    outputs = [f"{abi.bytes(a)} == 0" for a in there if a.output]
     if outputs:
         refuse(" && ".join(outputs), abi.code("OK"), unit)
 
 
-def _call(call: Call, abi: Abi, unit: Unit) -> None:
+def return_call(call: Call, abi: Abi, unit: Unit) -> None:
     if call.fails:
         unit.out.line(f"return {call.text};")
     else:
@@ -119,8 +139,7 @@ def dense_entry(abi: Abi, unit: Unit, suffix: str = "", extra: Sequence[str] = (
     arguments = [abi.names[s.name] for s in k.sizes]
     out.function(f"int {k.name}{suffix}", [*abi.dense(), *extra], "")
     with out.braces(), cautious(abi, unit):
-        for size in k.sizes:
-            _check_size(abi, size.name, size.fixed, unit)
+        check_sizes(abi, unit)
         for a in ordered(k):
             arguments += [abi.names[a.name], *(str(scalar(s, unit)) for s in dense_strides(a))]
         arguments += [parameter.split("*")[-1].split(" ")[-1] for parameter in extra]
@@ -148,13 +167,13 @@ def dense_strides(a: Argument) -> list[ir.Expr]:
     return strides
 
 
-def _check_size(abi: Abi, name: str, fixed: int | None, unit: Unit) -> None:
+def _check_size(abi: Abi, name: str, fixed: int | None, unit: Unit, sign: str) -> None:
     text = abi.names[name]
     if fixed is not None:
         condition = f"{text} != {scalar(ir.Const(fixed, INDEX), unit)}"
     else:
         condition = f"{text} < 0 || {text} > INT64_C(1) << {codes.LARGEST_BITS}"
-    refuse(condition, abi.code(f"SIZE_{name}"), unit)
+    refuse(condition, sign + abi.code(f"SIZE_{name}"), unit)
 
 
 def _measure(abi: Abi, a: Argument, place: int, unit: Unit) -> None:
@@ -172,11 +191,13 @@ def _measure(abi: Abi, a: Argument, place: int, unit: Unit) -> None:
     refuse(f"{length} < 0", f"{codes.code_value(0, place)} - (int){length}", unit)
 
 
-def _check_overlaps(abi: Abi, unit: Unit) -> None:
+def _check_overlaps(abi: Abi, unit: Unit, there: Sequence[Argument]) -> None:
     for code in abi.codes:
         if codes.code_kind(code.value) != codes.OVERLAP:
             continue
         a, b = abi.overlapping(code)
+        if a not in there or b not in there:
+            continue
         x, y = abi.names[a.name], abi.names[b.name]
         refuse(f"overlap({x}, {abi.bytes(a)}, {y}, {abi.bytes(b)})", code.name, unit)
 

@@ -10,7 +10,7 @@ from hbc.ir.lang.instruction import Feature, Instruction
 class CSource:
     """The texts of NAME.c and NAME.h. `parallel`: it uses OpenMP; `simd`: x86 intrinsics. `flags`:
     those of its `instructions`, which the C compiler wants besides the target's. `asks`: the features for
-    which it asks the processor."""
+    which it asks the processor. `packs`: the constant inputs, for which it has entry points."""
 
     name: str
     text: str
@@ -20,3 +20,4 @@ class CSource:
     flags: tuple[str, ...] = ()
     instructions: tuple[Instruction, ...] = ()
     asks: tuple[Feature, ...] = ()
+    packs: tuple[str, ...] = ()

@@ -80,7 +80,8 @@ def array(s: ast.Input | ast.Output, scope: Scope) -> None:
         return
     if None in shape:
         scope.broken.add(s.name.text)
-    image = Image(s.name.text, dtype, extents, s.name.span)
+    constant = isinstance(s, ast.Input) and s.constant
+    image = Image(s.name.text, dtype, extents, s.name.span, constant)
     (scope.inputs if isinstance(s, ast.Input) else scope.outputs)[s.name.text] = image
 
 

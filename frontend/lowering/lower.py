@@ -106,7 +106,9 @@ def _realized(program: Program, inputs: Extents, scope: Scope) -> tuple[Program,
 
 def _arguments(pipeline: Pipeline) -> tuple[Argument, ...]:
     def argument(image: Image, output: bool) -> Argument:
-        return Argument(image.name, image.element, image.extents, output, image.span)
+        return Argument(
+            image.name, image.element, image.extents, output, image.span, image.constant
+        )
 
     inputs = (argument(i, False) for i in pipeline.inputs)
     return (*inputs, *(argument(o, True) for o in pipeline.outputs))

@@ -29,12 +29,13 @@ class SizeDecl:
 @record
 class Image:
     """An input or output array: element type and extents (affine in the sizes). An input without extents
-    is a scalar, read as `Access(name, ())`."""
+    is a scalar, read as `Access(name, ())`. `constant`: an input that is the same in many calls."""
 
     name: str
     element: DType
     extents: tuple[ir.Expr, ...]
     span: Span | None = field(default=None, compare=False, repr=False)
+    constant: bool = False
 
     @property
     def is_scalar(self) -> bool:

@@ -196,11 +196,13 @@ class TypeParam:
 
 @record
 class Input:
-    """An array, or one number where there are no extents."""
+    """An array, or one number where there are no extents. `constant`: the same in many calls, so that what is
+    made of it can be kept."""
 
     name: Ident
     type: Ident
     extents: tuple[Expr, ...]
+    constant: bool
     span: Span = field(compare=False, repr=False)
 
 

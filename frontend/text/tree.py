@@ -31,6 +31,12 @@ class KernelBuilder(Builder):
             condition[0] if condition else None, self.over(c), members[0] if members else (),
         )  # fmt: skip
 
+    def input(self, c: Children) -> ast.Input:
+        name, element = self.idents(c)
+        extents = [e for each in trees(c) for e in each]
+        constant = is_token(c[-1]) and c[-1].type == "CONSTANT"
+        return ast.Input(name, element, tuple(extents), constant, self.over(c))
+
     def each(self, c: Children) -> ast.Each:
         parts = trees(c)
         domains = tuple(p for p in parts if isinstance(p, ast.Domain))

@@ -24,13 +24,15 @@ class Size:
 class Argument:
     """An input or output array, row-major. `extents` are index expressions over the sizes. In the
     body its element (i0, .., in) lies at sum(i_d * Var(stride_name(d))), the last stride being 1.
-    An input without extents is a scalar, passed by value: the body reads it as a Var of its type."""
+    An input without extents is a scalar, passed by value: the body reads it as a Var of its type.
+    `constant`: an input that is the same in many calls."""
 
     name: str
     element: DType
     extents: tuple[ir.Expr, ...]
     output: bool
     span: Span | None = field(default=None, compare=False, repr=False)
+    constant: bool = False
 
     @property
     def is_scalar(self) -> bool:

@@ -174,7 +174,8 @@ def _argument(c: Cursor) -> Argument:
     name = c.name()
     c.expect(":")
     element = element_type(c)
-    return Argument(name, element, indices(c, "]") if c.accept("[") else (), output)
+    extents = indices(c, "]") if c.accept("[") else ()
+    return Argument(name, element, extents, output, constant=c.accept("constant"))
 
 
 def _table(c: Cursor) -> Table:

@@ -196,7 +196,8 @@ def _argument(a: Argument) -> str:
     kind = "output" if a.output else "input"
     if a.is_scalar:
         return f"{kind} {name_text(a.name)}: {a.element}"
-    return f"{kind} {name_text(a.name)}: {a.element}[{_list(*a.extents)}]"
+    constant = " constant" if a.constant else ""
+    return f"{kind} {name_text(a.name)}: {a.element}[{_list(*a.extents)}]{constant}"
 
 
 def _table(t: Table) -> str:

@@ -98,9 +98,14 @@ class Layer:
         taps = self.inputs[p.inputs[1].name]
         self.operations = 2.0 * output.size * taps.size / taps.shape[-1]
         loaded = ctypes.CDLL(str(library))
-        function = ctypes.cast(getattr(loaded, compiled.source.name), ctypes.c_void_p)
         sizes = list(run.sizes.values())
         arrays = [*(self.inputs[i.name] for i in p.inputs), output]
+        name = compiled.source.name
+        for n, i in enumerate(p.inputs):
+            if i.constant:
+                arrays[n] = packed(loaded, f"{name}_", i.name, sizes, arrays[n])
+                name = compiled.source.name + "_packed"
+        function = ctypes.cast(getattr(loaded, name), ctypes.c_void_p)
         bound = bind(function.value, len(sizes), sizes, [a.ctypes.data for a in arrays])
         made = compiled.chosen.made
         about = made.about if made is not None else f"schedule {schedule}"
@@ -129,6 +134,21 @@ class Layer:
         run = ctypes.cast(peer.conv_run, ctypes.c_void_p).value
         about = peer.conv_implementation(made).decode()
         return Contender("oneDNN", bind(run, -1, [], [made]), output, about, (image, filters))
+
+
+def packed(loaded: ctypes.CDLL, prefix: str, name: str, sizes: list[int], raw: Array) -> Array:
+    """What the kernel makes of a constant input. SystemExit where it refuses."""
+    given = [ctypes.c_int64(size) for size in sizes]
+    measure = getattr(loaded, f"{prefix}packed_size_{name}")
+    measure.restype = ctypes.c_int64
+    length = measure(*given)
+    made = aligned((max(length, 0),), np.dtype(np.uint8))
+    pack = getattr(loaded, f"{prefix}pack_{name}")
+    if length < 0 or pack(
+        *given, ctypes.c_void_p(raw.ctypes.data), ctypes.c_void_p(made.ctypes.data)
+    ):
+        raise SystemExit(f"`{name}` cannot be packed")
+    return made
 
 
 def aligned(shape: Sequence[int], element: np.dtype[Any]) -> Array:
