@@ -9,10 +9,11 @@ from hbc.frontend.automatic.place import Placing, placing
 from hbc.frontend.automatic.text import Line, call, schedule_text
 from hbc.frontend.automatic.typical import typical_sizes
 from hbc.frontend.automatic.write import lines_of
-from hbc.frontend.costs.dots import dot_for, dots_of
+from hbc.frontend.costs.dots import deep_loop, dot_for, dots_of
 from hbc.frontend.costs.graph import Graph, Step
 from hbc.frontend.costs.inlining import inlined
 from hbc.frontend.costs.machine import Machine, machine_of
+from hbc.frontend.costs.spans import length
 from hbc.frontend.program.funcs import Pipeline
 from hbc.ir.ground.record import record
 from hbc.ir.lang.instruction import Instruction
@@ -38,13 +39,28 @@ def candidates(
     sizes = typical_sizes(p, given)
     machine = machine_of(target)
     dots = dots_of(instructions)
-    for some in (dots, ()) if dots else ((),):
-        graph = inlined(p, sizes, some)
+    for some, edges in ((dots, False), (dots, True), ((), True)) if dots else (((), True),):
+        graph = inlined(p, sizes, some, None, edges)
+        if not edges and not reads_inside(graph):
+            continue  # there are no such edges, or a tail would have to look after them
         if some and not any(dot_for(graph, s, dots, t) for s in sums(graph) for t in (True, False)):
             continue
         yield from _of_graph(graph, machine, target, name, bool(some))
     text = schedule_text(name, target.name, safe_lines(p, machine.vectors, target))
     yield Candidate(text, "vectors along the innermost loops")
+
+
+def reads_inside(graph: Graph) -> bool:
+    """Whether Funcs are gone because the edges in them are never met, and instructions take all steps of
+    the sums in whole."""
+    if set(graph.funcs) == set(inlined(graph.pipeline, graph.numbers, graph.dots).funcs):
+        return False
+    for s in sums(graph):
+        dot, deep = dot_for(graph, s, graph.dots, False), deep_loop(graph, s)
+        known = graph.known(s, graph.box(s.func))
+        if dot is not None and deep is not None and length(known[deep]) % dot.depth:
+            return False
+    return True
 
 
 def rate_of(p: Pipeline, given: Mapping[str, str], instructions: Sequence[Instruction]) -> float:

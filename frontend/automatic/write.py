@@ -8,15 +8,17 @@ from hbc.frontend.automatic.loose import loose_lines
 from hbc.frontend.automatic.phases import phase_lines
 from hbc.frontend.automatic.place import Placed, Placing, stage
 from hbc.frontend.automatic.shape import Shape
-from hbc.frontend.automatic.sums import update_lines
+from hbc.frontend.automatic.sums import extent_of, update_lines
 from hbc.frontend.automatic.text import Line, call
 from hbc.frontend.automatic.tiles import block_lines, sum_lines
-from hbc.frontend.costs.dots import dot_for
+from hbc.frontend.costs.dots import deep_loop, dot_for, factors_of, windows
 from hbc.frontend.costs.graph import Graph, Step
 from hbc.frontend.costs.kinds import own_names
 from hbc.frontend.costs.moves import Move, move
 from hbc.frontend.costs.spans import length
+from hbc.frontend.program.constants import evaluate
 from hbc.ir.lang import nodes as ir
+from hbc.ir.lang.show import show
 
 FUSED = 4  # vectors of sums over pixels and channels
 MANY = 4  # blocks of rows that make a copy worth while
@@ -90,6 +92,7 @@ def _own(placing: Placing, name: str, placed: Placed) -> list[Line]:
     func = graph.funcs[name]
     place = _place(placed, name, graph)
     lines: list[Line] = []
+    whole = _whole_steps(graph, shape)
     if shape.tiles is not None and shape.lanes is not None:
         tails = tuple(
             "" if v is None else _tail(shape, placed, graph, v, shape.covered(v))
@@ -102,7 +105,7 @@ def _own(placing: Placing, name: str, placed: Placed) -> list[Line]:
     if shape.fused is not None:
         return [Line(name, (*place, *_fused(placing, placed))), *_fused_update(placing, placed)]
     if not func.updates:
-        lines.append(Line(name, (*place, *_blocked(placing, placed))))
+        lines.append(Line(name, (*place, *_blocked(placing, placed), *whole)))
         return lines
     pure = []
     if shape.lanes is not None and machine.vectors:
@@ -114,6 +117,27 @@ def _own(placing: Placing, name: str, placed: Placed) -> list[Line]:
         if s.update is not None:
             lines += loose_lines(graph, machine, placed, s, _levels_used(placing, name))
     return lines
+
+
+def _whole_steps(graph: Graph, shape: Shape) -> list[str]:
+    """A copy of the loops for sums of which instructions take all steps in whole, as they do at typical
+    sizes: beside code for what is left of a loop, compilers keep sums in memory."""
+    conditions = []
+    for s in (s for n in shape.sums for s in graph.steps[n] if s.update is not None):
+        dot, deep = dot_for(graph, s, graph.dots, False), deep_loop(graph, s)
+        factors = factors_of(graph, s)
+        if dot is None or deep is None or factors is None:
+            continue
+        if any(windows(s, v, deep, factors) for v in s.pure):
+            continue  # their steps have copies of their own
+        extent = extent_of(graph, s, deep)
+        steps = length(graph.known(s, graph.box(s.func))[deep])
+        if evaluate(extent) is None and steps % dot.depth == 0:
+            conditions.append(f"{show(extent)} % {dot.depth} == 0")
+    usual = bool(conditions) and len(shape.sums) == 1
+    if not usual or not graph.choices.pick(f"{shape.func}.whole", usual, (False,)):
+        return []
+    return [call("specialize", [" and ".join(dict.fromkeys(conditions))])]
 
 
 def _fused(placing: Placing, placed: Placed) -> list[str]:

@@ -65,6 +65,11 @@ class Graph:
         return name
 
     @property
+    def numbers(self) -> dict[str, int]:
+        """The sizes."""
+        return {name: span[0] for name, span in self.sizes.items()}
+
+    @property
     def outputs(self) -> frozenset[str]:
         return frozenset(o.name for o in self.pipeline.outputs)
 

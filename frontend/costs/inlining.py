@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from hbc.frontend.costs.choices import Choices
 from hbc.frontend.costs.dot import Dot
+from hbc.frontend.costs.edges import without_edges
 from hbc.frontend.costs.graph import Graph, Step, graph_of
 from hbc.frontend.costs.moves import Move, move
 from hbc.frontend.costs.promises import constant_needs
@@ -71,10 +72,11 @@ def cost_of(e: ir.Expr, lanes: str | None) -> float:
 
 
 def inlined(
-    p: Pipeline, sizes: Mapping[str, int], dots: tuple[Dot, ...] = (), choices: Choices | None = None
+    p: Pipeline, sizes: Mapping[str, int], dots: tuple[Dot, ...] = (), choices: Choices | None = None,
+    edges: bool = True,
 ) -> Graph:  # fmt: skip
     """The graph of the Funcs that are kept. With instructions that multiply what is not converted yet,
-    conversions are left to them."""
+    conversions are left to them. Without `edges`, those that are never met at these sizes are none."""
     choices = Choices() if choices is None else choices
     funcs = {f.name: f for f in p.funcs if f.table_shape is None}
     graph = graph_of(p, funcs, sizes)
@@ -85,6 +87,10 @@ def inlined(
             gone[name] = func  # nothing needs it
             continue
         new = map_func(func, lambda e: _expanded(e, gone)) if gone else func
+        plain = None if edges else without_edges(graph, new)
+        if plain is not None:
+            gone[name] = plain
+            continue
         formula = measure(new.pure, {})
         cheap = _is_cheap(graph, new, kept, formula) or bool(dots and _widens(new, graph))
         if not (func.updates or name in graph.outputs or formula.length > LONGEST):

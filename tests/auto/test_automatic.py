@@ -167,6 +167,31 @@ def test_samples_run_right_by_schedules_that_hbc_makes(sample: str) -> None:
     assert exit_code_of([*arguments, "--target", "avx2", "--trials", "2"]) == 0
 
 
+def test_an_edge_that_is_never_met_is_no_stage() -> None:
+    """A padded image is copied where there is padding, or where steps of instructions are left over."""
+    sample = SAMPLES / "conv2d_u8s8.hb"
+
+    def staged(**settings: str) -> bool:
+        pipeline = load_pipeline(sample, settings)
+        found = automatic(pipeline, TARGETS["avx512vnni"], settings, False)
+        assert found is not None and found.kernel.instructions
+        return "padded.compute" in found.text
+
+    assert not staged()
+    assert not staged(stride="2")
+    assert not staged(R="1", S="7", stride="2", H="20")
+    assert staged(pad="1")
+    assert staged(C="70")
+
+
+def test_steps_of_instructions_that_come_out_even_have_loops_of_their_own() -> None:
+    sample = SAMPLES / "conv2d_u8s8.hb"
+    assert "specialize(C % 4 == 0)" in made(sample, "avx512vnni").text
+    assert "specialize" not in made(sample, "avx512vnni", {"C": "70"}).text
+    assert "specialize" not in made(sample, "avx512").text
+    assert "specialize(T % 4 == 0)" not in made(SAMPLES / "conv1d_u8s8.hb", "avx512vnni").text
+
+
 @pytest.mark.skipif(not can_run(TARGETS["avx2"]), reason="runs AVX2 code")
 @pytest.mark.parametrize(
     ("sample", "settings"),
