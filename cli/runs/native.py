@@ -381,7 +381,11 @@ def as_words(request: Mapping[str, Any]) -> str:
         strides = array["strides"]
         if array["scalar"]:
             element, data = array["scalar"]
-            bits = int.from_bytes(bytes.fromhex(data), "little", signed=element.startswith("i"))
+            # RISC-V's calling convention: 32 bits of any integer are extended by their sign, and above those
+            # of a float there are ones. Others do not look at the upper half of a register.
+            signed = element.startswith("i") or element in ("u32", "f64")
+            bits = int.from_bytes(bytes.fromhex(data), "little", signed=signed)
+            bits -= 1 << 32 if element == "f32" else 0
             words += ["f" if element in ("f32", "f64") else "i", bits]
             continue
         words += ["a", array["bytes"], len(strides), *strides, files[0], fill, files[1]]

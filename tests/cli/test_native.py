@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hbc.cli.runs.native import Native, Repeat
+from hbc.cli.runs.native import Native, Repeat, as_words
 from hbc.cli.runs.strides import gather_rows, spread
 from hbc.codegen.build.toolchain import find_compiler
 from hbc.ir.ground.diag import HbcError, InternalError, ToolError
@@ -180,3 +180,21 @@ def test_waiting_threads_sleep_unless_the_user_says_otherwise(
         with Native(tmp_path / "none.so", 2, 10.0):
             pass
         assert (seen[-1]["OMP_WAIT_POLICY"], seen[-1]["OMP_NUM_THREADS"]) == (wanted, "2")
+
+
+@pytest.mark.parametrize(
+    ("element", "data", "words"),
+    [
+        ("f32", np.float32(1), f"f {0x3F800000 - (1 << 32)}"),
+        ("f64", np.float64(-2), "f -4611686018427387904"),
+        ("u32", np.uint32(0xFFFFFFFE), "i -2"), ("i16", np.int16(-3), "i -3"),
+        ("u8", np.uint8(255), "i 255"), ("f16", np.float16(1), "i 15360"),
+    ],
+)  # fmt: skip
+def test_scalars_as_registers_of_other_machines_hold_them(
+    element: str, data: np.generic, words: str
+) -> None:
+    scalar = {"scalar": (element, data.tobytes().hex()), "load": None, "save": None, "fill": None}
+    request = {"function": "f", "sizes": [], "arrays": [{**scalar, "strides": [], "bytes": 4}]}
+    text = as_words({**request, "repeat": {}, "guarded": False})
+    assert text == f"f 0 1 {words} 0"
