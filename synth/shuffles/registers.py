@@ -25,6 +25,7 @@ from hbc.synth.shuffles.workshop import Workshop
 
 STAGES = (blocks_first, blocks_last, spread_first, grouped_first)
 NESTED = 2  # stages of stages
+ROUNDS = 40_000  # places that are looked at: a second and a half at most
 EFFORT = 3000  # layouts and pairs of instructions that are looked at for a component: a second
 
 
@@ -113,7 +114,7 @@ class Solver:
         """Rounds and stages, whose parts are smaller."""
         best: RegisterProgram | None = None
         with suppress(Tired):
-            best = in_rounds(self._limited(3000), sources, rows)
+            best = in_rounds(self._limited(ROUNDS), sources, rows)
         if nested == 0:
             return best
         for stages in self._staged(rows):

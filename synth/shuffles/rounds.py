@@ -17,8 +17,11 @@ from hbc.ir.moves.instruction_table import Fit
 from hbc.ir.moves.register_program import Op, RegisterProgram, pruned
 from hbc.synth.shuffles.choices import Choosing
 
+Step = tuple[
+    "Bits", tuple[Fit, ...], int
+]  # places after it, its instructions, the bit of registers
 Bits = tuple[int, ...]  # for each bit of a place, from the lowest, which bit of the old place it is
-MOST_EXTRA = 2  # rounds beyond one for each bit that registers have to give up
+MOST_EXTRA = 3  # rounds beyond one for each bit that registers have to give up
 
 
 def in_rounds(machine: Choosing, sources: int, rows: Locations) -> RegisterProgram | None:
@@ -68,7 +71,7 @@ class _Rounds:
         self.seen: dict[Bits, int] = {}
         self.steps = {step: pair for step in _steps(width) if (pair := _pair(machine, step))}
 
-    def search(self, now: Bits, left: int) -> list[tuple[Bits, tuple[Fit, Fit], int]] | None:
+    def search(self, now: Bits, left: int) -> list[Step] | None:
         """Steps of so many rounds: the places after each, its instructions, and the bit of registers."""
         width, goal = self.width, self.goal
         wrong = set(goal[width:]) - set(now[width:])
@@ -78,6 +81,10 @@ class _Rounds:
             return None
         self.seen[now] = left
         self.machine.watch()
+        if left == 1 and not wrong:
+            alone = self._alone(now)
+            if alone is not None:
+                return [alone]
         for bit in range(width, len(now)):
             if left == 1:
                 last = self._last(now, bit)
@@ -91,7 +98,17 @@ class _Rounds:
                     return [(after, pair, bit), *path]
         return None
 
-    def _last(self, now: Bits, bit: int) -> tuple[Bits, tuple[Fit, Fit], int] | None:
+    def _alone(self, now: Bits) -> Step | None:
+        """All that is left, within each register by itself."""
+        width = self.width
+        if set(now[:width]) != set(self.goal[:width]):
+            return None
+        step = tuple(now.index(source) for source in self.goal[:width])
+        here = np.arange(self.machine.lanes, dtype=np.int32)
+        fits = self.machine.fitted(_rows((*step, width))[0], here)
+        return None if fits is None else ((*self.goal[:width], *now[width:]), (fits,), width)
+
+    def _last(self, now: Bits, bit: int) -> Step | None:
         """All that is left, in one round."""
         width, goal = self.width, self.goal
         out = set(goal[width:]) - set(now[width:])
@@ -149,7 +166,7 @@ def _rows(step: Bits) -> Locations:
 
 
 def _program(
-    machine: Choosing, width: int, path: list[tuple[Bits, tuple[Fit, Fit], int]], goal: Bits,
+    machine: Choosing, width: int, path: list[Step], goal: Bits,
     sources: int,
 ) -> RegisterProgram:  # fmt: skip
     ops: list[Op] = []
@@ -159,7 +176,10 @@ def _program(
         made = list(values)
         mask = 1 << (bit - width)
         for register in range(sources):
-            if not register & mask:
+            if len(pair) == 1:
+                ops.append(Op(pair[0], (values[register],)))
+                made[register] = sources + len(ops) - 1
+            elif not register & mask:
                 for at, other in enumerate((register, register | mask)):
                     ops.append(Op(pair[at], (values[register], values[register | mask])))
                     made[other] = sources + len(ops) - 1

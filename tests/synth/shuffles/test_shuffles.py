@@ -1,4 +1,4 @@
-"""72 shuffles that people ask compilers for, some in LLVM's issues: never more instructions than gcc 12,
+"""74 shuffles that people ask compilers for, some in LLVM's issues: never more instructions than gcc 12,
 clang 14 or clang 22 take (`peers.py` counted those), and what is said of the code is true of the object."""
 
 from __future__ import annotations
