@@ -259,6 +259,45 @@ static inline uint16_t f16_from_f32(float x)
 """,
 }
 _CUDA = {
+    # The one instruction that CUDA's exp2f is made of, which is within 2 ulp ("CUDA C++ Programming Guide",
+    # "Mathematical Functions"). What would be less than the least normal number is 0.
+    "exp2_f32": """\
+static inline float exp2_f32(float x)
+{
+#ifdef __CUDA_ARCH__
+    float y;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+#else
+    return exp2f(x);
+#endif
+}
+""",
+    # One instruction that gives NaN where an operand is (PTX ISA, "Floating Point Instructions: max").
+    "min_f32": """\
+static inline float min_f32(float a, float b)
+{
+#if __CUDA_ARCH__ >= 800
+    float c;
+    asm("min.NaN.f32 %0, %1, %2;" : "=f"(c) : "f"(a), "f"(b));
+    return c;
+#else
+    return a < b || a != a ? a : b;
+#endif
+}
+""",
+    "max_f32": """\
+static inline float max_f32(float a, float b)
+{
+#if __CUDA_ARCH__ >= 800
+    float c;
+    asm("max.NaN.f32 %0, %1, %2;" : "=f"(c) : "f"(a), "f"(b));
+    return c;
+#else
+    return a > b || a != a ? a : b;
+#endif
+}
+""",
     # Of indices of either width, and literals, which are ints.
     "min_i64": """\
 template <class A, class B>

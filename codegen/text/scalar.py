@@ -41,9 +41,9 @@ _BINDS = {
 _LOGIC = {ir.Op.AND: ("&&", LOGIC_AND), ir.Op.OR: ("||", LOGIC_OR), ir.Op.XOR: ("!=", EQUALITY)}
 _HELPER = {ir.Op.ADD: "add", ir.Op.SUB: "sub", ir.Op.MUL: "mul", ir.Op.DIV: "div", ir.Op.MOD: "mod"}
 _FUNCTION = {
-    ir.MathOp.EXP: "exp", ir.MathOp.LOG: "log", ir.MathOp.SQRT: "sqrt", ir.MathOp.SIN: "sin",
-    ir.MathOp.COS: "cos", ir.MathOp.TANH: "tanh", ir.MathOp.FLOOR: "floor", ir.MathOp.CEIL: "ceil",
-    ir.MathOp.ROUND: "rint",
+    ir.MathOp.EXP: "exp", ir.MathOp.EXP2: "exp2", ir.MathOp.LOG: "log", ir.MathOp.SQRT: "sqrt",
+    ir.MathOp.SIN: "sin", ir.MathOp.COS: "cos", ir.MathOp.TANH: "tanh", ir.MathOp.FLOOR: "floor",
+    ir.MathOp.CEIL: "ceil", ir.MathOp.ROUND: "rint",
 }  # fmt: skip
 
 
@@ -326,6 +326,8 @@ def _call(e: ir.Call, unit: Unit) -> Text:
         return Text(f"rsqrt{suffix}({scalar(x, unit)})")
     if e.name is ir.MathOp.RSQRT:
         return Text(f"{constant(1.0, t)} / sqrt{suffix}({scalar(x, unit)})", MUL)
+    if e.name is ir.MathOp.EXP2 and t == F32 and unit.target.machine == GPU:
+        return Text(f"{unit.prelude.use('exp2_f32')}({scalar(x, unit)})")
     if e.name is ir.MathOp.TF32:
         return Text(f"{unit.prelude.use('tf32_f32')}({scalar(x, unit)})")
     return Text(f"{_FUNCTION[e.name]}{suffix}({scalar(x, unit)})")

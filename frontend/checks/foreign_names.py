@@ -86,7 +86,6 @@ FOREIGN_FUNCTIONS: dict[str, str] = {
     "cosh": "write `(exp(x) + exp(-x)) / 2`",
     "log2": "write `log(x) * 1.4426950408889634`",
     "log10": "write `log(x) * 0.4342944819032518`",
-    "exp2": "write `exp(x * 0.6931471805599453)`",
     "log1p": "write `log(1 + x)`",
     "expm1": "write `exp(x) - 1`",
     "fast_exp": "write `exp(x)`",

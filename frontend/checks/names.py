@@ -26,7 +26,7 @@ C_WORDS = frozenset([
     "exit", "printf",
 ])  # fmt: skip
 C_FUNCTIONS = frozenset([
-    "exp", "log", "sqrt", "sin", "cos", "tanh", "floor", "ceil", "round", "abs", "fmin",
+    "exp", "exp2", "log", "sqrt", "sin", "cos", "tanh", "floor", "ceil", "round", "abs", "fmin",
     "fmax", "pow",
 ])  # fmt: skip
 

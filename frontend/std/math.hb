@@ -23,10 +23,9 @@ def sign(x) = select(x > 0, 1, select(x < 0, -1, 0))
 # The remainder of floats with the sign of the divisor, as `%` has it for integers.
 def float_mod(x, y) = x - floor(x / y) * y
 
-# Powers and logarithms to other bases.
+# Logarithms to other bases.
 def log2(x)  = log(x) * 1.4426950408889634
 def log10(x) = log(x) * 0.4342944819032518
-def exp2(x)  = exp(x * 0.6931471805599453)
 
 # x to the power y, for x > 0.
 def power(x, y) = exp(y * log(x))

@@ -63,11 +63,12 @@ class UnaryOp(StrEnum):
 
 
 class MathOp(StrEnum):
-    """Names that `Call` accepts; all float -> same float type, correctly rounded within 2 ulp
-    except `sqrt floor ceil round tf32`, which are exact (`round`: ties to even; `tf32`: of f32 alone,
-    see `ir/meaning/tf32.py`)."""
+    """Names that `Call` accepts; all float -> same float type, correctly rounded within 2 ulp, or to 0 where
+    the result is no normal number, except `sqrt floor ceil round tf32`, which are exact (`round`: ties to
+    even; `tf32`: of f32 alone, see `ir/meaning/tf32.py`)."""
 
     EXP = "exp"
+    EXP2 = "exp2"
     LOG = "log"
     SQRT = "sqrt"
     RSQRT = "rsqrt"
@@ -309,8 +310,9 @@ class Store:
     """`buffer[index] = value` lane by lane; lanes whose `mask` is false touch nothing. A copy that is
     `asynchronous` lands at a `CopyWait`; until then nobody may touch where it goes to. With `atomic` it is
     an update, `buffer[index] = buffer[index] atomic value`, one lane after the other and whatever other
-    threads update meanwhile; with `warp`, all lanes of a warp come to it and update one element, and
-    their values may be combined first."""
+    threads update meanwhile; with `warp`, all lanes of a warp come to it, each group of so many
+    neighbours updates one element, and their values may be combined first; where a group is not the whole
+    warp, nobody else touches its element meanwhile."""
 
     buffer: str
     index: Expr
@@ -319,7 +321,7 @@ class Store:
     span: Span | None = field(default=None, compare=False, repr=False)
     asynchronous: bool = False
     atomic: Op | None = None
-    warp: bool = False
+    warp: int = 0
 
 
 @record

@@ -152,6 +152,7 @@ _EXACT: dict[ir.MathOp, UnaryMeaning] = {
 
 MATH: dict[ir.MathOp, UnaryMeaning] = {
     ir.MathOp.EXP: np.exp,
+    ir.MathOp.EXP2: np.exp2,
     ir.MathOp.LOG: np.log,
     ir.MathOp.RSQRT: _rsqrt,
     ir.MathOp.SIN: np.sin,

@@ -27,6 +27,7 @@ _SIN = (-1.9515295891e-4, 8.3321608736e-3, -1.6666654611e-1)
 _COS = (2.443315711809948e-5, -1.388731625493765e-3, 4.166664568298827e-2)
 _TANH = (-5.70498872745e-3, 2.06390887954e-2, -5.37397155531e-2, 1.33314422036e-1,
          -3.33332819422e-1)  # fmt: skip
+_LN2 = 0.693147180559945309
 _LN2_HIGH, _LN2_LOW = 0.693359375, -2.12194440e-4  # few bits, so that n * high is exact
 _HALF_PI = (1.57079637050628662109375, -4.37113900018624283e-8, -1.71512449e-15)
 _ROOT_HALF = 0x3F3504F3  # the bits of sqrt(0.5)
@@ -36,6 +37,7 @@ def is_expanded(name: ir.MathOp) -> bool:
     """Whether `expansion` knows the function."""
     return name in (
         ir.MathOp.EXP,
+        ir.MathOp.EXP2,
         ir.MathOp.LOG,
         ir.MathOp.SIN,
         ir.MathOp.COS,
@@ -50,6 +52,8 @@ def expansion(name: ir.MathOp, x: ir.Expr) -> ir.Expr:
     match name:
         case ir.MathOp.EXP:
             return _exp(x)
+        case ir.MathOp.EXP2:
+            return _exp2(x)
         case ir.MathOp.LOG:
             return _log(x)
         case ir.MathOp.SIN | ir.MathOp.COS:
@@ -79,15 +83,28 @@ def _tf32(x: ir.Expr) -> ir.Expr:
 
 def _exp(x: ir.Expr) -> ir.Expr:
     """2^n * e^r with |r| <= ln(2) / 2; 2^n in two factors, so that denormals are reached."""
+    inside, n = _var("inside", x), _var("n", x)
+    rest = sub(sub(inside, mul(n, _LN2_HIGH)), mul(n, _LN2_LOW))
+    return _scaled(x, (-104.0, 89.0), mul(inside, 1.44269504088896341), rest)
+
+
+def _exp2(x: ir.Expr) -> ir.Expr:
+    """Likewise; what is left of x is exact before it is multiplied by ln(2)."""
+    inside, n = _var("inside", x), _var("n", x)
+    return _scaled(x, (-151.0, 129.0), inside, mul(sub(inside, n), _LN2))
+
+
+def _scaled(x: ir.Expr, ends: tuple[float, float], bits: ir.Expr, rest: ir.Expr) -> ir.Expr:
+    """2^n * e^rest, where n is the integer next to `bits`, and x is taken to be within the ends."""
     inside = _var("inside", x)
     big, n, r, k, half, y = (_var(v, x) for v in ("big", "n", "r", "k", "half", "y"))
     k, half = _as(k, I32), _as(half, I32)
     return _lets(
         [
-            (inside, minimum(maximum(x, -104.0), 89.0)),
-            (big, add(mul(inside, 1.44269504088896341), _ROUNDER)),
+            (inside, minimum(maximum(x, ends[0]), ends[1])),
+            (big, add(bits, _ROUNDER)),
             (n, sub(big, _ROUNDER)),
-            (r, sub(sub(inside, mul(n, _LN2_HIGH)), mul(n, _LN2_LOW))),
+            (r, rest),
             (y, add(add(mul(mul(r, r), _polynomial(_EXP, r)), r), 1.0)),
             (k, sub(_bits(big, I32), 0x4B400000)),
             (half, binary(ir.Op.SHR, k, 1)),

@@ -14,7 +14,9 @@ from hbc.ir.lang.types import BF16, F16, F32, F64, DType
 from hbc.ir.meaning.numpy_types import Array, numpy_dtype
 
 EXACT = (MathOp.SQRT, MathOp.FLOOR, MathOp.CEIL, MathOp.ROUND)
-ROUNDED = (MathOp.EXP, MathOp.LOG, MathOp.RSQRT, MathOp.SIN, MathOp.COS, MathOp.TANH)
+ROUNDED = (
+    MathOp.EXP, MathOp.EXP2, MathOp.LOG, MathOp.RSQRT, MathOp.SIN, MathOp.COS, MathOp.TANH,
+)  # fmt: skip
 LIBM = 2.0  # ulps, stated in `ir.nodes`
 POLYNOMIAL = 3.0  # ulps, stated in `ir.vector_math`
 COUNT = 1 << 15

@@ -45,7 +45,6 @@ VALUES: list[tuple[str, str, str, Array, Array, Callable[[Array, Array], Array]]
     ("math", "float_mod(a, 1.5)", "f32", floats(1), floats(2), lambda a, b: np.mod(a, 1.5)),
     ("math", "log2(a)", "f32", floats(1, 0.1), floats(2), lambda a, b: np.log2(a)),
     ("math", "log10(a)", "f32", floats(1, 0.1), floats(2), lambda a, b: np.log10(a)),
-    ("math", "exp2(a)", "f32", floats(1), floats(2), lambda a, b: np.exp2(a)),
     ("math", "power(a, b)", "f32", floats(1, 0.1), floats(2), lambda a, b: a**b),
     ("math", "i32(saturate(a, u8, 3, 200))", "i32", words_of(1), words_of(2),
      lambda a, b: np.clip(a, 3, 200)),

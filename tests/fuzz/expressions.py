@@ -9,7 +9,7 @@ from indices import data_index, indices
 from hbc.ir.lang.types import BOOL, DType, Kind, widen
 
 FLOAT_LITERALS = ("1.0", "0.5", "2.0", "-1.5", "0.1", "3.25", "1e-3", "100.0", "-0.0", "pi", "inf")
-FUNCTIONS = ("sqrt", "floor", "exp", "sin", "cos", "tanh", "log", "rsqrt", "ceil", "round")
+FUNCTIONS = ("sqrt", "floor", "exp", "exp2", "sin", "cos", "tanh", "log", "rsqrt", "ceil", "round")
 
 
 def expression(env: Env, t: DType, depth: int) -> str:

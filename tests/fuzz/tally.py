@@ -17,7 +17,7 @@ LATER = tuple(name for name, row in DIRECTIVES.items() if row.gpu)  # for the ta
 WORDS = (
     *(d for d in DIRECTIVES if d not in LATER), "registers", "stack", "heap", *DTYPES,
     "clamp_edge", "zero_edge", "mirror", "wrap", "select", "let", "where", "min", "max", "abs",
-    "clamp", "exp", "log", "sqrt", "rsqrt", "sin", "cos", "tanh", "floor", "ceil", "round", "not",
+    "clamp", "exp", "exp2", "log", "sqrt", "rsqrt", "sin", "cos", "tanh", "floor", "ceil", "round", "not",
     "and", "or", "table", "param", "type", "require", "reduce", "inf", "pi",
 )  # fmt: skip
 

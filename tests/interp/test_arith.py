@@ -261,7 +261,7 @@ def test_rounding_functions(element: DType) -> None:
 
 
 @pytest.mark.parametrize("element", FLOATS, ids=str)
-@pytest.mark.parametrize("name", ["exp", "log", "sin", "cos", "tanh", "sqrt", "rsqrt"])
+@pytest.mark.parametrize("name", ["exp", "exp2", "log", "sin", "cos", "tanh", "sqrt", "rsqrt"])
 def test_math_functions(name: str, element: DType) -> None:
     values = arith_cast.round_to(np.linspace(0.1, 6, 100), element)
     meaning = {"rsqrt": lambda v: 1 / math.sqrt(v)}.get(name) or getattr(math, name)

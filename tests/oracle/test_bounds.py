@@ -159,7 +159,7 @@ def one(text: str, x: Array, output: str = "f32") -> oracle.Reference:
     return oracle.evaluate(p, {"N": len(x)}, {"x": x})["y"]
 
 
-@pytest.mark.parametrize("name", ["exp", "log", "sin", "cos", "tanh", "sqrt", "rsqrt"])
+@pytest.mark.parametrize("name", ["exp", "exp2", "log", "sin", "cos", "tanh", "sqrt", "rsqrt"])
 def test_math_functions_may_be_a_few_ulps_off(name: str) -> None:
     x = np.abs(uniform(1, 500)) * 8 + np.float32(0.01)
     reference = one(f"y[i] = {name}(x[i])", x)
