@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from hbc.codegen.gpu.aligned_launches import aligned_launches
 from hbc.codegen.gpu.fragment_lanes import fragment_lanes
 from hbc.codegen.gpu.gathered_updates import gathered_updates
 from hbc.codegen.gpu.private_tiles import private_tiles
@@ -12,6 +13,8 @@ from hbc.codegen.gpu.same_fills import drop_repeated_fills
 from hbc.codegen.gpu.shared_reuse import reuse_shared
 from hbc.codegen.gpu.stage_copies import stage_copies
 from hbc.codegen.gpu.temporaries import place_temporaries
+from hbc.codegen.gpu.whole_pieces import whole_pieces
+from hbc.codegen.plan.at_most_once import at_most_once
 from hbc.codegen.threads.barriers import barriers
 from hbc.eqsat.operands.fragment_checks import moves_anywhere
 from hbc.ir.lang.kernel import Kernel
@@ -19,6 +22,8 @@ from hbc.ir.passes.fold_tables import fold_tables
 
 GPU_PASSES: Final[Mapping[str, Callable[[Kernel], Kernel]]] = {
     "fold-tables": fold_tables,
+    "whole-pieces": whole_pieces,
+    "once": at_most_once,
     "private-tiles": private_tiles,
     "selected": lambda k: drop_repeated_fills(place_temporaries(moves_anywhere(k))),
     "gather-updates": gathered_updates,
@@ -26,4 +31,5 @@ GPU_PASSES: Final[Mapping[str, Callable[[Kernel], Kernel]]] = {
     "reuse-shared": reuse_shared,
     "fragment-lanes": fragment_lanes,
     "barriers": barriers,
+    "aligned-launches": aligned_launches,
 }

@@ -128,6 +128,10 @@ PASSES: Final[tuple[Pass, ...]] = (
         "The rules of `ir/algebra`, until none fits."),
     Pass("partition", on_body(partition), ALWAYS,
         "Loops run apart near their ends where a condition fails or an index meets a limit. Before masks."),
+    Pass("whole-pieces", on_gpu("whole-pieces"), GPUS,
+        "Fragments that no condition leaves elements out of are computed without it. Before vectors."),
+    Pass("once", on_gpu("once"), GPUS,
+        "A loop of one iteration at most becomes a condition."),
     Pass("vectorize", vector_code, ALWAYS,
         "Vectors for loops. Before `unroll`, which then copies one vector statement."),
     Pass("unroll", on_body(unroll), ALWAYS,
@@ -147,7 +151,7 @@ PASSES: Final[tuple[Pass, ...]] = (
     Pass("roll", on_kernel(roll), SELECTED,
         "Long vector copies become loops over rows. Before they are cut into too many registers."),
     Pass("expand-math", on_kernel(expand_math), CPUS,
-        "`exp`, `log`, `sin`, `cos` and `tanh` of vectors as arithmetic."),
+        "`exp`, `exp2`, `log`, `sin`, `cos` and `tanh` of vectors as arithmetic."),
     Pass("integers", integers, CPUS,
         "Divisions of vectors as products and shifts; averages, saturation and high halves as such."),
     Pass("legalize", gpu_legalize, GPUS,
@@ -176,6 +180,8 @@ PASSES: Final[tuple[Pass, ...]] = (
         "What each lane does to its own elements of fragments. The last that knows whole fragments."),
     Pass("barriers", on_gpu("barriers"), GPUS,
         "Threads wait where one needs what another stored. After everything that moves an access."),
+    Pass("aligned-launches", on_gpu("aligned-launches"), GPUS,
+        "Tests of strides go out of kernels: a launch chooses one of two. When no pass adds any more."),
 )  # fmt: skip
 """In the order in which they run."""
 

@@ -165,7 +165,7 @@ def _for(s: ir.For, unit: Unit) -> None:
         unit.out.blank()
         unit.out.comment(s.note)
     start = scalar(s.start, unit)
-    end = _end(s, unit)
+    end = loop_end(s, unit)
     low = nonnegative(s.start, unit.scope)
     parallel = s.kind is ir.LoopKind.PARALLEL and unit.region is None
     unit.scope.push()
@@ -203,7 +203,8 @@ def _unrolled(s: ir.For, unit: Unit) -> None:
         lines.pop()
 
 
-def _end(s: ir.For, unit: Unit) -> Text:
+def loop_end(s: ir.For, unit: Unit) -> Text:
+    """What the counter stays below; a name for it where it is long, which is printed."""
     match (s.start, s.extent):
         case (ir.Const(value=0), extent):
             end = extent

@@ -10,12 +10,13 @@ from __future__ import annotations
 from dataclasses import replace
 from string import Template
 
-from hbc.codegen.text.names import Scope
+from hbc.codegen.text.names import Binding, Scope
 from hbc.codegen.text.scalar import element, scalar
 from hbc.codegen.text.spelling import c_type, constant
-from hbc.codegen.text.unit import LOGIC_OR, Unit
+from hbc.codegen.text.unit import LOGIC_AND, LOGIC_OR, Unit
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.identity import identity_of
+from hbc.ir.lang.launches import WARP
 from hbc.ir.lang.types import BF16, F16, F32, F64, I32, I64, U32, DType
 from hbc.ir.passes.halves import widen_halves
 
@@ -75,6 +76,18 @@ static __device__ inline void $name($T *at, $T value)
         $update
 }
 """
+_GROUP = """\
+/* What so many neighbouring lanes of the warp come to, for each of them. */
+template <int LANES>
+static __device__ inline $T $name($T value)
+{
+    for (int distance = 1; distance < LANES; distance *= 2) {
+        const $T seen = __shfl_xor_sync(0xffffffffu, value, distance);
+        value = $combined;
+    }
+    return value;
+}
+"""
 
 
 def atomic_statement(s: ir.Store, op: ir.Op, unit: Unit) -> None:
@@ -83,6 +96,9 @@ def atomic_statement(s: ir.Store, op: ir.Op, unit: Unit) -> None:
     t = s.value.type.element
     value = scalar(s.value, unit).text
     place = f"&{element(s.buffer, s.index, unit)}"
+    if 0 < s.warp < WARP:
+        _of_group(s, op, value, unit)
+        return
     if s.mask is None:
         unit.out.line(
             _warp(op, t, place, value, unit) if s.warp else _one(op, t, place, value, unit)
@@ -98,6 +114,26 @@ def atomic_statement(s: ir.Store, op: ir.Op, unit: Unit) -> None:
     unit.out.depth += 1
     unit.out.line(_one(op, t, place, value, unit))
     unit.out.depth -= 1
+
+
+def _of_group(s: ir.Store, op: ir.Op, value: str, unit: Unit) -> None:
+    """Prints the update of an element that a group of lanes has for itself, by the first of them."""
+    t = s.value.type.element
+    name = f"lanes_{_WORDS[op]}_{t}"
+    text = Template(_GROUP).substitute(name=name, T=c_type(t), combined=_combined(op, t, unit))
+    together = unit.scope.fresh("together")
+    function = unit.prelude.add(name, text)
+    unit.out.line(f"const {c_type(t)} {together} = {function}<{s.warp}>({value});")
+    unit.scope.push()
+    unit.scope.bind(together, Binding(together))
+    old = ir.Load(s.buffer, s.index, t(1))
+    new = scalar(widen_halves(ir.Binary(op, old, ir.Var(together, t(1)))), unit)
+    condition = f"lane % {s.warp} == 0"
+    if s.mask is not None:
+        condition += f" && {scalar(s.mask, unit).at(LOGIC_AND)}"
+    unit.out.line(f"if ({condition})")
+    unit.out.line(f"    {element(s.buffer, s.index, unit)} = {new};")
+    unit.scope.pop()
 
 
 def _one(op: ir.Op, t: DType, place: str, value: str, unit: Unit) -> str:

@@ -15,6 +15,7 @@ from hbc.codegen.cuda.copies import copy_statement
 from hbc.codegen.cuda.fragments import declare_fragment, fragment_statement
 from hbc.codegen.cuda.lane_fragments import LANE
 from hbc.codegen.cuda.repeats import array_of, repeated
+from hbc.codegen.cuda.turns import turning_loop
 from hbc.codegen.text.names import Binding
 from hbc.codegen.text.scalar import element, scalar
 from hbc.codegen.text.spelling import c_type
@@ -39,6 +40,8 @@ def device_statement(s: ir.Stmt, unit: Unit) -> bool:
             _threads(s, unit)
         case ir.For(kind=ir.LoopKind.UNROLL):
             repeated(s, unit)
+        case ir.For() if turning_loop(s, unit):
+            pass
         case ir.Allocate(memory=Memory.SHARED):
             _shared(s, unit)
         case ir.Allocate(memory=memory) if memory in FRAGMENTS:

@@ -16,6 +16,7 @@ from math import lcm
 
 from hbc.codegen.gpu.fragment_kinds import FragmentKind, fragment_kinds
 from hbc.codegen.gpu.matrix_loads import ROW_BYTES, matrix_load
+from hbc.codegen.gpu.row_lanes import RowReduction, reduced_rows, row_reduction
 from hbc.ir.algebra.alignment import alignment
 from hbc.ir.algebra.bounds import Facts, Interval, constant_bounds
 from hbc.ir.algebra.lane_at import at_lane
@@ -74,7 +75,7 @@ class _Lanes:
     def stmt(self, s: ir.Stmt) -> ir.Stmt:
         match s:
             case ir.Block(body=body):
-                return block(*self.joined([self.stmt(c) for c in body]))
+                return block(*self.joined(self.in_order(body)))
             case ir.For(var=var) | ir.LetStmt(name=var) if (
                 values := _values(s, self.facts)
             ) is not None:
@@ -84,10 +85,31 @@ class _Lanes:
                 return made
             case ir.Allocate(buffer=buffer) if size := self.shared.get(buffer):
                 return replace(s, extent=ir.const_index(size), body=self.stmt(s.body))
+            case ir.Store() if (rows := row_reduction(s, self.kinds)) is not None:
+                return self.rows([rows])
             case ir.Store() if names := self.touched(s):
                 return s if self.is_whole(s) else self.by_lanes(s, self.kinds[names[0]])
             case _:
                 return map_stmt(s, lambda e: e, self.stmt)
+
+    def in_order(self, body: Sequence[ir.Stmt]) -> list[ir.Stmt]:
+        """The statements; reductions of the same rows that follow each other are done together."""
+        done: list[ir.Stmt] = []
+        pending: list[RowReduction] = []
+        for s in (*body, None):
+            found = None if s is None else row_reduction(s, self.kinds)
+            if pending and (found is None or found.place != pending[0].place):
+                done.append(self.rows(pending))
+                pending = []
+            if found is not None:
+                pending.append(found)
+            elif s is not None:
+                done.append(self.stmt(s))
+        return done
+
+    def rows(self, together: Sequence[RowReduction]) -> ir.Stmt:
+        self.lane = self.lane or self.fresh("lane")
+        return reduced_rows(together, self.lane, self.place, self.fresh)
 
     def touched(self, s: ir.Store) -> list[str]:
         """The fragments that a statement reads or writes."""

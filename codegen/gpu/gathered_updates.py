@@ -110,7 +110,7 @@ class _Gather:
 
     def gathered(self, s: ir.Stmt, update: ir.Store, op: ir.Op, warp: bool) -> ir.Stmt:
         if s is update:
-            return replace(s, warp=warp)
+            return replace(s, warp=WARP if warp else 0)
         name, count = f"{update.buffer}_own", 1
         while name in self.taken:
             count += 1
@@ -127,7 +127,7 @@ class _Gather:
             return map_stmt(x, lambda e: e, changed)
 
         begin = ir.Store(name, _FIRST, identity_of(op, t.element), None, update.span)
-        end = replace(update, value=own, mask=None, warp=warp)
+        end = replace(update, value=own, mask=None, warp=WARP if warp else 0)
         body = block(begin, changed(s), end)
         return ir.Allocate(name, t.element, ir.const_index(1), Memory.STACK, body, "", update.span)
 

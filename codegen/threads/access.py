@@ -99,7 +99,9 @@ class ThreadAccess:
 
     @property
     def atomic(self) -> ir.Op | None:
-        return self.node.atomic if isinstance(self.node, ir.Store) else None
+        """How the element is updated, whatever others do meanwhile. A group of lanes has its own element."""
+        alone = isinstance(self.node, ir.Store) and 0 < self.node.warp < WARP
+        return self.node.atomic if isinstance(self.node, ir.Store) and not alone else None
 
     @property
     def asynchronous(self) -> bool:

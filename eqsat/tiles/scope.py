@@ -19,6 +19,7 @@ from hbc.eqsat.tensors.tensor import Dim, Dims, Read, Tensor, Uniform, reads, re
 from hbc.eqsat.tiles.agreement import Mapped, Options, Use, agreement
 from hbc.eqsat.tiles.followers import Link, with_followers
 from hbc.eqsat.tiles.maps import Change, bare, changed, changes
+from hbc.eqsat.tiles.row_reductions import row_reductions
 from hbc.eqsat.tiles.steps import Product, executed, fill, in_memory, is_whole, products, save
 from hbc.eqsat.tiles.tiles import (
     MovingTileError,
@@ -33,6 +34,7 @@ from hbc.ir.lang.build import const
 from hbc.ir.lang.types import TILES, Memory
 from hbc.ir.lang.walk import (
     block,
+    contains,
     inner_statements,
     map_children,
     map_stmt,
@@ -165,12 +167,15 @@ class TileScope:
         return agreed[0].named(self.frames.fresh, again)
 
     def is_direct(self, s: ir.Stmt) -> bool:
-        """Whether a store fills or saves whole tiles, or changes all their elements."""
-        return self._moves(s) is not None or self._changes(s) is not None
+        """Whether a store fills or saves whole tiles, changes all their elements, or reduces their rows."""
+        found = (self._moves(s), self._changes(s), self._row_reductions(s))
+        return any(x is not None for x in found)
 
     def direct(self, s: ir.Store) -> ir.Stmt:
         """Such a store on the tiles."""
         moved = self._moves(s)
+        if moved is None and (rows := self._row_reductions(s)) is not None:
+            return block(*rows)
         if moved is None:
             steps = self._changes(s)
             assert steps is not None
@@ -201,6 +206,16 @@ class TileScope:
             if steps is not None:
                 return steps
         return None
+
+    def _row_reductions(self, s: ir.Stmt) -> list[ir.Store] | None:
+        """The stores of what rows of tiles come to."""
+        if not isinstance(s, ir.Store) or not contains(s.value, ir.VectorReduce):
+            return None
+        found = self.options(s)
+        if found is None:
+            return None
+        made = (row_reductions(one, self.buffers) for one in (found.statement, found.uncut))
+        return next((x for x in made if x is not None), None)
 
     def _moves(self, s: ir.Stmt) -> tuple[Statement, list[tuple[Tile, Points]]] | None:
         """The tiles that a store fills or saves, and where they are in the box of the statement."""

@@ -12,6 +12,7 @@ from dataclasses import fields
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.instruction import Instruction
 from hbc.ir.lang.kernel import Argument, Check, Kernel, Size, Table
+from hbc.ir.lang.launches import WARP
 from hbc.ir.lang.read_expr import element_type, expression, indices, literal, place
 from hbc.ir.lang.read_tokens import Cursor, tokens, unescape
 from hbc.ir.lang.types import Memory
@@ -98,12 +99,17 @@ def _statement(c: Cursor) -> ir.Stmt:
     if c.accept("copies"):
         return _copies(c)
     asynchronous = c.accept("async")
-    warp = c.accept("warp")
+    warp = _group(c) if c.accept("warp") else 0
     atomic = ir.Op(c.take().text) if c.accept("atomic") else None
     buffer = c.name()
     index, mask = place(c)
     c.expect("=")
     return ir.Store(buffer, index, expression(c), mask, None, asynchronous, atomic, warp)
+
+
+def _group(c: Cursor) -> int:
+    """The lanes that update one element together: all, or so many."""
+    return c.number() if c.accept("by") else WARP
 
 
 def _copies(c: Cursor) -> ir.Stmt:

@@ -15,6 +15,7 @@ from typing import Final, assert_never
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.fold import round_to
 from hbc.ir.lang.kernel import Argument, Kernel, Size, Table
+from hbc.ir.lang.launches import WARP
 from hbc.ir.lang.syntax import CALLS, COMPARISON_LEVEL, NAMES, PRECEDENCE, UNARY_LEVEL
 from hbc.ir.lang.types import CONDITION, INDEX, DType, Kind
 
@@ -130,6 +131,11 @@ def _field(value: ir.Expr | int | tuple[int, ...]) -> str:
     return str(value) if isinstance(value, int) else _expr(value, 0)
 
 
+def _group(lanes: int) -> str:
+    """That so many lanes of a warp do it together."""
+    return {0: "", WARP: "warp "}.get(lanes, f"warp by {lanes} ")
+
+
 def _lines(s: ir.Stmt, depth: int) -> list[str]:
     pad = "    " * depth
     match s:
@@ -144,7 +150,7 @@ def _lines(s: ir.Stmt, depth: int) -> list[str]:
             return [f"{pad}copies wait {most}"]
         case ir.Store(buffer=buffer, index=index, value=value, mask=mask):
             pad += "async " if s.asynchronous else ""
-            pad += "warp " if s.warp else ""
+            pad += _group(s.warp)
             pad += "" if s.atomic is None else f"atomic {s.atomic} "
             return [f"{pad}{name_text(buffer)}{_place(index, mask)} = {show(value)}"]
         case ir.Prefetch(buffer=buffer, index=index, element=element, level=level):

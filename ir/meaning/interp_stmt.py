@@ -120,7 +120,7 @@ def _update(code: Code, s: ir.Store, op: ir.Op) -> None:
     """One thread runs after the other: an atomic update is one like any other."""
     if s.value.type.lanes == 1:
         updated = ir.Binary(op, ir.Load(s.buffer, s.index, s.value.type, s.mask), s.value)
-        _store(code, replace(s, value=updated, atomic=None, warp=False))
+        _store(code, replace(s, value=updated, atomic=None, warp=0))
         return
     index, value = emit(code, s.index), emit(code, s.value)
     mask = "None" if s.mask is None else emit(code, s.mask)

@@ -20,8 +20,8 @@ from hbc.ir.meaning.contraction import refused_sizes, shape
 from hbc.ir.meaning.verify_expr import Names, mistakes
 
 PASSES: Final = (
-    "lower", "simplify", "partition", "vectorize", "unroll", "simplify-vectors", "select",
-    "expand-math", "legalize", "promote", "share", "rotate",
+    "lower", "simplify", "partition", "whole-pieces", "once", "vectorize", "unroll",
+    "simplify-vectors", "select", "expand-math", "legalize", "promote", "share", "rotate",
 )  # fmt: skip
 """Passes in order; a stage that is not among them is checked like the last."""
 

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 _SECTION = re.compile(r"\s*\.section\s+\.text\.(\w+)")
 _LABEL = re.compile(r"\s*(\.L_x_\d+):")
-_INSTRUCTION = re.compile(r"\s*/\*[0-9a-f]+\*/\s+(?:@!?U?P\w+\s+)?([A-Z0-9_.]+)\s*(.*?);")
+_INSTRUCTION = re.compile(r"\s*/\*[0-9a-f]+\*/\s+(@!?U?P\w+\s+)?([A-Z0-9_.]+)\s*(.*?);")
 _TO = re.compile(r"`\((\.L_x_\d+)\)")
 # Multiply-adds that an instruction does for a warp. Of a product apart from its sum, FMUL counts.
 _SUMS = {"HMMA.16816": 2048, "FFMA": 32, "FMUL": 32}
@@ -26,6 +26,104 @@ class Count:
 
     instructions: int
     sums: int
+
+
+@dataclass(frozen=True)
+class MainLoop:
+    """The loop of a kernel in which a warp does the most of its products with the fewest instructions. One
+    iteration of it, in which inner loops run as often as their counters say."""
+
+    whole: int  # instructions of the kernel
+    instructions: float
+    products: float  # HMMA and IMMA
+    narrow: float  # loads and stores of one or two bytes
+    barriers: float
+    spills: int  # of the kernel
+
+
+def main_loop(text: str, kernel: str) -> MainLoop | None:
+    """None where the kernel has no products in a loop."""
+    code, labels = instructions(text, kernel)
+    loops = loops_of(code, labels)
+    around = [a for a in loops if not any(is_inside(a, b) for b in loops)]
+    found = [x for a in around if (x := iteration(code, labels, a, loops))["products"]]
+    if not found:
+        return None
+    best = min(found, key=lambda x: x["instructions"] / x["products"])
+    spills = sum(name.startswith(("STL", "LDL")) for name, _ in code)
+    real = sum(name != "NOP" for name, _ in code)
+    return MainLoop(real, spills=spills, **best)
+
+
+def iteration(
+    code: list[tuple[str, str]], labels: dict[str, int], loop: Loop, loops: list[Loop]
+) -> dict[str, float]:
+    """What one iteration has of each kind."""
+    inner = [b for b in loops if is_inside(b, loop)]
+    inner = [b for b in inner if not any(is_inside(b, c) for c in inner)]
+    total = dict.fromkeys(_KINDS, 0.0)
+    rare = alternatives(code, labels, loop)
+    for n in range(loop.begin, loop.end):
+        if n not in rare and not any(b.begin <= n < b.end for b in inner):
+            for kind, counts in _KINDS.items():
+                total[kind] += counts(code[n][0])
+    for b in inner:
+        once = iteration(code, labels, b, loops)
+        times = trips(code, b)
+        for kind in _KINDS:
+            total[kind] += times * once[kind]
+    return total
+
+
+def alternatives(code: list[tuple[str, str]], labels: dict[str, int], loop: Loop) -> set[int]:
+    """Of two pieces of code, one of which is run, the instructions of the longer one: that for edges."""
+    rare: set[int] = set()
+    for n in range(loop.begin, loop.end):
+        name, rest = code[n]
+        other = labels.get(target(rest), 0) if name.startswith("BRA") else 0
+        if not n < other <= loop.end or not code[other - 1][0].startswith("BRA"):
+            continue
+        end = labels.get(target(code[other - 1][1]), 0)
+        if other < end <= loop.end and not code[other - 1][1].startswith("@"):
+            first, second = range(n + 1, other), range(other, end)
+            rare |= set(max(first, second, key=len))
+    return rare
+
+
+_NARROW = re.compile(r"(LDG|STG|LDS|STS|LD|ST)\..*\b[US](8|16)\b")
+_KINDS = {
+    "instructions": lambda name: name != "NOP",
+    "products": lambda name: name.startswith(("HMMA", "IMMA")),
+    "narrow": lambda name: bool(_NARROW.match(name)),
+    "barriers": lambda name: name.startswith("BAR"),
+}
+_COUNTER = re.compile(r"ISETP\.\w+(?:\.U32)?(?:\.AND)? +P\d, PT, (R\d+), (0x[0-9a-f]+)")
+
+
+def trips(code: list[tuple[str, str]], loop: Loop) -> int:
+    """How often a loop runs whose counter is compared with a constant; 1 of others."""
+    body = [f"{name} {rest}" for name, rest in code[loop.begin : loop.end]]
+    for line in reversed(body):
+        if found := _COUNTER.search(line):
+            register, bound = found[1], int(found[2], 16)
+            step = re.compile(rf"(?:IADD3|VIADD|UIADD3) {register}, {register}, (0x[0-9a-f]+)\b")
+            steps = [int(m[1], 16) for other in body if (m := step.search(other))]
+            if len(steps) == 1 and bound % steps[0] == 0:
+                return max(bound // steps[0], 1)
+    return 1
+
+
+def loops_of(code: list[tuple[str, str]], labels: dict[str, int]) -> list[Loop]:
+    """One for each place that is branched back to."""
+    ends: dict[int, int] = {}
+    for n, (name, rest) in enumerate(code):
+        if name.startswith("BRA") and (to := target(rest)) in labels and labels[to] < n:
+            ends[labels[to]] = n + 1
+    return [Loop(begin, end) for begin, end in ends.items()]
+
+
+def is_inside(a: Loop, b: Loop) -> bool:
+    return a != b and b.begin <= a.begin and a.end <= b.end
 
 
 def per_product(text: str, kernel: str, sums: int | None) -> float:
@@ -60,7 +158,8 @@ def instructions(text: str, kernel: str) -> tuple[list[tuple[str, str]], dict[st
         elif inside and (label := _LABEL.match(line)):
             labels[label[1]] = len(code)
         elif inside and (one := _INSTRUCTION.match(line)):
-            code.append((one[1], one[2]))
+            prefix = one[1] if one[1] and one[2].startswith("BRA") else ""
+            code.append((one[2], prefix + one[3]))
     return code, labels
 
 

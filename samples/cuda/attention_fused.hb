@@ -7,6 +7,7 @@
 # far, `mean` the mean of the values so far with these weights: what a block of keys adds is weighed against what
 # there was. Both scans, `most` and `total`, run along with the loop over blocks of keys (`store_at` around it,
 # `compute_at` in it), and two of their steps are kept. Beyond the last key stands the last one again, with weight 0.
+# Weights are powers of 2, which GPUs have an instruction for: exp(x / sqrt(D)) = 2^(x log2(e) / sqrt(D)).
 
 size   B, L
 param  D: i64 = 64  # a multiple of 16
@@ -15,24 +16,26 @@ input  K: f16[B, L, D]
 input  V: f16[B, L, D]
 output O: f32[B, L, D]
 
+def scaled(x) = x * (1.4426950408889634 / sqrt(f32(D)))
+
 keys[b, n, l, d]   = clamp_edge(K)[b, 64 * n + l, d]
 values[b, n, l, e] = clamp_edge(V)[b, 64 * n + l, e]
 
-reduce d in D, u in 32, j in 64, t in (L + 63) / 64, r in (L + 63) / 64
+reduce d in D, u in 64, v in 64, j in 64, t in (L + 63) / 64, r in (L + 63) / 64
 dot[b, i, n, l]     = 0
 dot[b, i, n, l]    += f32(Q[b, i, d]) * f32(keys[b, n, l, d])
 copy[b, i, n, l]    = dot[b, i, n, l]
-score[b, i, n, l]   = select(64 * n + l < L, copy[b, i, n, l] / sqrt(f32(D)), -inf)
-best[b, i, n, h]    = -inf
-best[b, i, n, h] max= score[b, i, n, 32 * h + u]
+score[b, i, n, l]   = select(64 * n + l < L, copy[b, i, n, l], -inf)
+best[b, i, n]       = -inf
+best[b, i, n]    max= score[b, i, n, u]
 most[b, i, n]       = -inf
-most[b, i, r]       = max(most[b, i, r - 1], max(best[b, i, r, 0], best[b, i, r, 1]))
-weight[b, i, n, l]  = f16(exp(score[b, i, n, l] - most[b, i, n]))
-half[b, i, n, h]    = 0
-half[b, i, n, h]   += f32(weight[b, i, n, 32 * h + u])
-less[b, i, n]       = exp(most[b, i, n - 1] - most[b, i, n])
+most[b, i, r]       = max(most[b, i, r - 1], best[b, i, r])
+weight[b, i, n, l]  = f16(exp2(scaled(score[b, i, n, l]) - scaled(most[b, i, n])))
+sum[b, i, n]        = 0
+sum[b, i, n]       += f32(weight[b, i, n, v])
+less[b, i, n]       = exp2(scaled(most[b, i, n - 1]) - scaled(most[b, i, n]))
 total[b, i, n]      = 0.0
-total[b, i, r]      = less[b, i, r] * total[b, i, r - 1] + (half[b, i, r, 0] + half[b, i, r, 1])
+total[b, i, r]      = less[b, i, r] * total[b, i, r - 1] + sum[b, i, r]
 part[b, i, n, e]    = 0
 part[b, i, n, e]   += f32(weight[b, i, n, j]) * f32(values[b, n, j, e])
 old[b, i, n]        = less[b, i, n] * total[b, i, n - 1] / total[b, i, n]
@@ -60,12 +63,16 @@ schedule wmma for cuda {
     most.store_at(O, io).compute_at(mean.update, t).store_in(shared).reorder_storage(b, n, i)
     most.split(i, iw, il, 16).reorder(b, n, iw, il).gpu_threads(iw).gpu_lanes(il)
     most.update.split(i, iw, il, 16).reorder(b, r, iw, il).gpu_threads(iw).gpu_lanes(il)
-    best.compute_at(mean.update, t).store_in(shared).reorder_storage(b, n, h, i)
-    best.reorder(b, n, i, h).gpu_threads(i, h)
-    best.update.reorder(b, n, i, h, u).gpu_threads(i, h)
-    half.compute_at(mean.update, t).store_in(shared).reorder_storage(b, n, h, i)
-    half.reorder(b, n, i, h).gpu_threads(i, h)
-    half.update.reorder(b, n, i, h, u).gpu_threads(i, h)
+    best.compute_at(mean.update, t).store_in(shared).gpu_threads(i)
+    best.update.split(u, h, w, 32).rfactor(h, c).reorder(b, n, i, h).gpu_threads(i)
+    best_c.compute_at(mean.update, t).store_in(shared).reorder_storage(b, n, c, i)
+    best_c.reorder(b, n, i, c).gpu_threads(i, c)
+    best_c.update.reorder(b, n, i, c, w).gpu_threads(i, c)
+    sum.compute_at(mean.update, t).store_in(shared).gpu_threads(i)
+    sum.update.split(v, h, w, 32).rfactor(h, c).reorder(b, n, i, h).gpu_threads(i)
+    sum_c.compute_at(mean.update, t).store_in(shared).reorder_storage(b, n, c, i)
+    sum_c.reorder(b, n, i, c).gpu_threads(i, c)
+    sum_c.update.reorder(b, n, i, c, w).gpu_threads(i, c)
     keys.compute_at(mean.update, t).store_in(shared).pad_storage(d, D + 8).vectorize(d, 8)
     dot.compute_at(mean.update, t).store_in(wmma_accumulator)
     dot.split(i, iw, iv, 16).split(l, lt, lv, 16).reorder(b, n, iw, lt, iv, lv).gpu_threads(iw)
@@ -88,9 +95,10 @@ schedule wmma for cuda {
     part.update.atomic().vectorize(iv).vectorize(ev).vectorize(jv)
 }
 
-# The same by mma.sync: weights are computed in the registers that the scores are in.
+# By mma.sync eight warps have 16 queries each, and scores and weights stay in the registers of the lanes that have
+# them: rows are reduced by shuffles, and weights are the first factor of the next product as they are.
 schedule mma for cuda {
-    O.split(i, io, ii, 64, tail = guard).split(ii, iw, iv, 16).split(e, et, ev, 16).reorder(b, io, iw, et, iv, ev)
+    O.split(i, io, ii, 128).split(ii, iw, iv, 16).split(e, et, ev, 16).reorder(b, io, iw, et, iv, ev)
     O.gpu_blocks(b, io).gpu_threads(iw).unroll(et).vectorize(iv).vectorize(ev)
     Q.in(dot).compute_at(O, io).store_in(shared).pad_storage(d, D + 8).vectorize(d, 8)
     mean.compute_at(O, io).store_in(mma_accumulator)
@@ -106,12 +114,12 @@ schedule mma for cuda {
     most.store_at(O, io).compute_at(mean.update, t).store_in(shared).reorder_storage(b, n, i)
     most.split(i, iw, il, 16).reorder(b, n, iw, il).gpu_threads(iw).gpu_lanes(il)
     most.update.split(i, iw, il, 16).reorder(b, r, iw, il).gpu_threads(iw).gpu_lanes(il)
-    best.compute_at(mean.update, t).store_in(shared).reorder_storage(b, n, h, i)
-    best.reorder(b, n, i, h).gpu_threads(i, h)
-    best.update.reorder(b, n, i, h, u).gpu_threads(i, h)
-    half.compute_at(mean.update, t).store_in(shared).reorder_storage(b, n, h, i)
-    half.reorder(b, n, i, h).gpu_threads(i, h)
-    half.update.reorder(b, n, i, h, u).gpu_threads(i, h)
+    best.compute_at(mean.update, t).store_in(shared).split(i, iw, il, 16).gpu_threads(iw).gpu_lanes(il)
+    best.update.split(i, iw, iv, 16).split(u, ut, uv, 16).reorder(b, n, iw, ut, iv, uv).gpu_threads(iw)
+    best.update.unroll(ut).atomic().vectorize(iv).vectorize(uv)
+    sum.compute_at(mean.update, t).store_in(shared).split(i, iw, il, 16).gpu_threads(iw).gpu_lanes(il)
+    sum.update.split(i, iw, iv, 16).split(v, vt, vv, 16).reorder(b, n, iw, vt, iv, vv).gpu_threads(iw)
+    sum.update.unroll(vt).atomic().vectorize(iv).vectorize(vv)
     keys.compute_at(mean.update, t).store_in(shared).pad_storage(d, D + 8).vectorize(d, 8)
     dot.compute_at(mean.update, t).store_in(mma_accumulator)
     dot.split(i, iw, iv, 16).split(l, lt, lv, 16).reorder(b, n, iw, lt, iv, lv).gpu_threads(iw)
@@ -119,10 +127,7 @@ schedule mma for cuda {
     dot.update.split(d, dt, dv, 16).split(i, iw, iv, 16).split(l, lt, lv, 16)
     dot.update.reorder(b, n, iw, dt, lt, iv, lv, dv).gpu_threads(iw).unroll(lt)
     dot.update.atomic().vectorize(iv).vectorize(lv).vectorize(dv)
-    score.in(best).compute_at(mean.update, t).store_in(shared).pad_storage(l, 68)
-    score.in(best).split(i, iw, iv, 16).split(l, lt, lv, 16).reorder(b, n, iw, lt, iv, lv).gpu_threads(iw)
-    score.in(best).unroll(lt).vectorize(iv).vectorize(lv)
-    weight.compute_at(mean.update, t).store_in(shared).pad_storage(l, 72)
+    weight.compute_at(mean.update, t).store_in(mma_accumulator)
     weight.split(i, iw, iv, 16).split(l, lt, lv, 16).reorder(b, n, iw, lt, iv, lv).gpu_threads(iw)
     weight.unroll(lt).vectorize(iv).vectorize(lv)
     values.compute_at(mean.update, t).store_in(shared).pad_storage(e, D + 8).vectorize(e, 8)
@@ -130,7 +135,7 @@ schedule mma for cuda {
     part.split(i, iw, iv, 16).split(e, et, ev, 16).reorder(b, n, iw, et, iv, ev).gpu_threads(iw)
     part.unroll(et).vectorize(iv).vectorize(ev)
     part.update.split(j, jt, jv, 16).split(i, iw, iv, 16).split(e, et, ev, 16)
-    part.update.reorder(b, n, iw, jt, et, iv, ev, jv).gpu_threads(iw).unroll(et)
+    part.update.reorder(b, n, iw, jt, et, iv, ev, jv).gpu_threads(iw).unroll(jt).unroll(et)
     part.update.atomic().vectorize(iv).vectorize(ev).vectorize(jv)
 }
 
@@ -152,12 +157,16 @@ schedule simt for cuda {
     most.store_at(O, io).compute_at(mean.update, t).store_in(shared).reorder_storage(b, n, i)
     most.reorder(b, n, i).gpu_threads(i)
     most.update.reorder(b, r, i).gpu_threads(i)
-    best.compute_at(mean.update, t).store_in(shared).reorder_storage(b, n, h, i)
-    best.reorder(b, n, i, h).gpu_threads(i, h)
-    best.update.reorder(b, n, i, h, u).gpu_threads(i, h)
-    half.compute_at(mean.update, t).store_in(shared).reorder_storage(b, n, h, i)
-    half.reorder(b, n, i, h).gpu_threads(i, h)
-    half.update.reorder(b, n, i, h, u).gpu_threads(i, h)
+    best.compute_at(mean.update, t).store_in(shared).gpu_threads(i)
+    best.update.split(u, h, w, 32).rfactor(h, c).reorder(b, n, i, h).gpu_threads(i)
+    best_c.compute_at(mean.update, t).store_in(shared).reorder_storage(b, n, c, i)
+    best_c.reorder(b, n, i, c).gpu_threads(i, c)
+    best_c.update.reorder(b, n, i, c, w).gpu_threads(i, c)
+    sum.compute_at(mean.update, t).store_in(shared).gpu_threads(i)
+    sum.update.split(v, h, w, 32).rfactor(h, c).reorder(b, n, i, h).gpu_threads(i)
+    sum_c.compute_at(mean.update, t).store_in(shared).reorder_storage(b, n, c, i)
+    sum_c.reorder(b, n, i, c).gpu_threads(i, c)
+    sum_c.update.reorder(b, n, i, c, w).gpu_threads(i, c)
     keys.compute_at(mean.update, t).store_in(shared).pad_storage(d, D + 2)
     copy.compute_at(mean.update, t).store_in(shared).pad_storage(l, 66)
     copy.split(i, it, iv, 4).split(l, lv, lt, 16).reorder(b, n, it, lt, iv, lv).gpu_threads(it, lt)

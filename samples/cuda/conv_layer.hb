@@ -33,19 +33,21 @@ schedule wmma for cuda {
     B.in(acc).compute_at(O, ko).store_in(shared)
 }
 
-# The same by mma.sync, whose operands come by ldmatrix: fewer registers, more blocks at once.
+# The same by mma.sync, for 32 channels a warp, from operands that come by ldmatrix. While 16 channels of the input are
+# multiplied, the next 16 are on their way to shared memory; rows of 48 bytes there lie in different banks.
 schedule mma for cuda {
-    O.split(k, ko, ki, 16).split(x, xo, xi, 64)
+    O.split(k, ko, ki, 32).split(x, xo, xi, 64)
     O.split(y, yo, yi, 4).fuse(n, yo, rows).reorder(rows, xo, ko, yi, xi, ki)
     O.gpu_blocks(rows, xo, ko).gpu_threads(yi)
-    O.split(xi, xt, xv, 16).unroll(xt).vectorize(xv).vectorize(ki)
+    O.tile(xi, ki, xt, kt, xv, kv, 16, 16).unroll(xt).unroll(kt).vectorize(xv).vectorize(kv)
     acc.compute_at(O, ko).store_in(mma_accumulator)
-    acc.split(y, yo, yi, 4).split(x, xt, xv, 16).reorder(n, yo, yi, xt, xv, k).gpu_threads(yi).unroll(xt).vectorize(xv).vectorize(k)
-    acc.update.split(c, co, ci, 16).split(x, xt, xv, 16).split(y, yo, yi, 4)
-    acc.update.reorder(n, co, yo, yi, s, r, xt, xv, k, ci).gpu_threads(yi).unroll(r).unroll(xt)
-    acc.update.atomic().vectorize(xv).vectorize(k).vectorize(ci)
-    I.in(acc).compute_at(acc.update, co).store_in(shared).vectorize(c, 8)
-    F.in(acc).compute_at(acc.update, co).store_in(shared).pad_storage(k, 24).vectorize(k, 8)
+    acc.split(y, yo, yi, 4).tile(x, k, xt, kt, xv, kv, 16, 16).reorder(n, yo, yi, xt, kt, xv, kv)
+    acc.gpu_threads(yi).unroll(xt).unroll(kt).vectorize(xv).vectorize(kv)
+    acc.update.split(c, co, ci, 16).tile(x, k, xt, kt, xv, kv, 16, 16).split(y, yo, yi, 4)
+    acc.update.reorder(n, co, yo, yi, s, r, xt, kt, xv, kv, ci).gpu_threads(yi).pipeline(co, 2)
+    acc.update.unroll(r).unroll(xt).unroll(kt).atomic().vectorize(xv).vectorize(kv).vectorize(ci)
+    I.in(acc).compute_at(acc.update, co).store_in(shared).pad_storage(c, 24).vectorize(c, 8)
+    F.in(acc).compute_at(acc.update, co).store_in(shared).pad_storage(k, 40).vectorize(k, 8)
     B.in(acc).compute_at(O, ko).store_in(shared)
 }
 

@@ -33,6 +33,30 @@ SASS = """
 """
 
 
+PRODUCTS = """
+	.section	.text.k,"ax",@progbits
+        /*0000*/                   STL [R1], R2 ;
+.L_x_1:
+        /*0010*/                   LDG.E.U16 R2, [R4.64] ;
+        /*0020*/              @!P0 BRA `(.L_x_2) ;
+        /*0030*/                   FSEL R2, R2, RZ, P1 ;
+        /*0040*/                   FSEL R3, R3, RZ, P1 ;
+        /*0050*/                   BRA `(.L_x_4) ;
+.L_x_2:
+        /*0060*/                   MOV R2, R2 ;
+.L_x_4:
+        /*0070*/                   BAR.SYNC.DEFER_BLOCKING 0x0 ;
+        /*0080*/                   MOV R9, RZ ;
+.L_x_3:
+        /*0090*/                   HMMA.16816.F32 R20, R48, R16, RZ ;
+        /*00a0*/                   IADD3 R9, R9, 0x1, RZ ;
+        /*00b0*/                   ISETP.NE.AND P1, PT, R9, 0x5, PT ;
+        /*00c0*/               @P1 BRA `(.L_x_3) ;
+        /*00d0*/               @P2 BRA `(.L_x_1) ;
+        /*00e0*/                   EXIT ;
+"""
+
+
 @pytest.fixture
 def _scripts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "path", [str(ROOT / "samples" / "bench"), *sys.path])
@@ -56,3 +80,13 @@ def test_instructions_are_counted() -> None:
 
     assert per_product(SASS, "k", 256) == (4 * 3 + 4) / 256
     assert per_product(SASS, "other", None) == 3 / 32
+
+
+@pytest.mark.usefixtures("_scripts")
+def test_main_loops_are_counted() -> None:
+    """The inner loop runs five times; of two pieces of code the shorter runs, in whole blocks."""
+    from gpu_sass import MainLoop, main_loop
+
+    once = 1 + 1 + 1 + 1 + 1  # load, branch, move, barrier, move
+    assert main_loop(PRODUCTS, "k") == MainLoop(15, once + 5 * 4 + 1, 5, 1, 1, 1)
+    assert main_loop(SASS, "k") is None

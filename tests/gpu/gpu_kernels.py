@@ -36,6 +36,7 @@ SIZES: dict[str, tuple[Sizes, ...]] = {
     "atomics": _sizes("MN", (0, 3), (1, 1), (13, 15), (70, 16)),
     "resident": _sizes("MNK", (0, 3, 2), (18, 21, 11), (16, 32, 8)),
     "row_products": _sizes("HG", (1, 1), (3, 5), (11, 17), (8, 16)),
+    "row_reductions": _sizes("MK", (1, 1), (37, 21), (64, 32)),
     "padded": _sizes("HW", (1, 1), (5, 33), (4, 32)),
     "mirror": _sizes("MN", (1, 32), (8, 64), (4, 96)),
 }

@@ -106,6 +106,7 @@ def test_special_expressions_round_trip(e: Expr) -> None:
         Prefetch("A", i, U8),
         Prefetch("A", i, U8, 3),
         Store("for", i, Const(1, U8(1)), Var("m", BOOL(1))),
+        *(Store("s", i, Const(1, U8(1)), atomic=Op.ADD, warp=lanes) for lanes in (0, 4, 32)),
         Allocate("t", F32, i, Memory.AMX_TILE, Block(()), "note"),
     ],
     ids=lambda s: type(s).__name__,
