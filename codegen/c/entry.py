@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
@@ -75,7 +76,7 @@ def strided_entry(abi: Abi, call: Call, plain: Call | None, probed: bool, unit: 
     and lacks something, it calls `plain`, or fails."""
     k, out = abi.kernel, unit.out
     out.function(f"int {k.name}_strided", abi.strided(), "")
-    with out.braces(), cautious(abi, unit):
+    with out.braces(), cautious(abi, unit), unread_named(abi, unit):
         check_arguments(abi, unit)
         if probed and plain is not None:
             with out.braces(f"if ({PROBE}() != 0)"):
@@ -83,6 +84,20 @@ def strided_entry(abi: Abi, call: Call, plain: Call | None, probed: bool, unit: 
         else:
             probe_processor(probed, unit)
         return_call(call, abi, unit)
+
+
+@contextmanager
+def unread_named(abi: Abi, unit: Unit) -> Iterator[None]:
+    """Names the scalars on which nothing depends, of which compilers would warn."""
+    lines = unit.out.lines
+    at = len(lines)
+    yield
+    words = set(re.findall(r"\w+", "\n".join(lines[at:])))
+    names = [abi.names[a.name] for a in abi.kernel.arguments if a.is_scalar]
+    pad = " " * 4 * unit.out.depth
+    lines[at:at] = [
+        f"{pad}(void){name};  // nothing depends on it" for name in names if name not in words
+    ]
 
 
 def probe_processor(probed: bool, unit: Unit) -> None:

@@ -24,6 +24,7 @@ from hbc.codegen.c.entry import (
     probe_processor,
     refuse,
     return_call,
+    unread_named,
 )
 from hbc.codegen.text.functions import ALLOCATE, RELEASE_MEMORY
 from hbc.codegen.text.scalar import scalar
@@ -168,7 +169,7 @@ def _packed_entry(abi: Abi, split: Split, call: Call, probed: bool, unit: Unit) 
     k, out = abi.kernel, unit.out
     others = [a for a in ordered(k) if not a.constant]
     out.function(f"int {k.name}_packed", _packed_parameters(abi), "")
-    with out.braces(), cautious(abi, unit):
+    with out.braces(), cautious(abi, unit), unread_named(abi, unit):
         check_sizes(abi, unit)
         _declare_strides(abi, others, unit)
         check_arguments(abi, unit, others)

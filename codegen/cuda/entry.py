@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from hbc.codegen.c.abi import Abi, ordered
-from hbc.codegen.c.entry import cautious, check_arguments, dense_entry, refuse
+from hbc.codegen.c.entry import cautious, check_arguments, dense_entry, refuse, unread_named
 from hbc.codegen.cuda.launch import STREAM
 from hbc.codegen.text.scalar import scalar
 from hbc.codegen.text.spelling import c_type
@@ -21,7 +21,7 @@ def device_entries(abi: Abi, call: str, alignments: Mapping[str, int], unit: Uni
     must lie at multiples of so many bytes, as what CUDA allocates does."""
     name, out = abi.kernel.name, unit.out
     out.function(f"int {name}_device_strided", [*abi.strided(), STREAM_PARAMETER], "")
-    with out.braces(), cautious(abi, unit):
+    with out.braces(), cautious(abi, unit), unread_named(abi, unit):
         check_arguments(abi, unit)
         for a in ordered(abi.kernel):
             if (least := alignments.get(a.name, 1)) > a.element.bytes:
@@ -36,7 +36,7 @@ def host_entries(abi: Abi, call: str, unit: Unit) -> None:
     """`NAME_strided` and `NAME`: the arrays are copied to the device, and the outputs back."""
     name, out = abi.kernel.name, unit.out
     out.function(f"int {name}_strided", abi.strided(), "")
-    with out.braces(), cautious(abi, unit):
+    with out.braces(), cautious(abi, unit), unread_named(abi, unit):
         check_arguments(abi, unit)
         out.line(f"const cudaStream_t {STREAM} = cudaStreamPerThread;")
         copied = [a for a in ordered(abi.kernel) if not a.is_scalar]
