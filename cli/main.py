@@ -34,7 +34,7 @@ COMMANDS = {
     "targets": "List the targets and which of them this machine can run.",
     "passes": "List the passes from loops to code, and which of them run for a target.",
     "instructions": "List the described tensor instructions, by target.",
-    "new": "Write a commented kernel to begin with.",
+    "new": "Write a commented kernel or sketch to begin with.",
     "lsp": "Serve an editor: mistakes, types and loops as one types.",
     "doctor": "Say which tools are there, and what the missing ones would bring.",
     "cache": "Show, limit or clear what is kept to be quick the next time.",
