@@ -19,12 +19,15 @@ MULTIPLE = "%"
 """In the name of a place, before a number of which it is a multiple."""
 
 
-def may_be_fragment(buffer: str, raw: Layout, size: int, memory: Memory) -> bool:
-    """Whether lanes that lie in rows in a buffer of elements of `size` bytes can be moved as a
+def may_be_fragment(buffer: str, raw: Layout, columns: int, size: int, memory: Memory) -> bool:
+    """Whether lanes that lie in rows of so many elements of `size` bytes in a buffer can be moved as a
     fragment, if they are to be one."""
     if memory is not Memory.WMMA:
         return True
     flat = normal(raw)
+    adjacent = any(n > columns and const_value(s) == 1 for n, s in flat.dims)
+    if adjacent and not may_be_packed(columns, size, memory):
+        return False
     rows = (s for _, s in flat.dims if const_value(s) != 1)
     return _is_multiple(flat.base, BEGIN // size, buffer) and all(
         _is_multiple(s, ROW // size, buffer) for s in rows
@@ -32,7 +35,8 @@ def may_be_fragment(buffer: str, raw: Layout, size: int, memory: Memory) -> bool
 
 
 def may_be_packed(columns: int, size: int, memory: Memory) -> bool:
-    """Whether rows of so many elements of `size` bytes may follow each other where a fragment is packed."""
+    """Whether rows of so many elements of `size` bytes may follow each other where a fragment is loaded
+    from."""
     return memory is not Memory.WMMA or columns * size % ROW == 0
 
 

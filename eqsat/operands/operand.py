@@ -167,7 +167,7 @@ def _access(x: Read, masked: bool, plan: Plan, operand: int, at: Points) -> Acce
     if not has_rows(from_0, rows[0]):
         return Access.PACKED
     raw = raw_layout(x, at) if place.memory is Memory.WMMA else from_0
-    fits = may_be_fragment(x.buffer, raw, x.element.bytes, place.memory)
+    fits = may_be_fragment(x.buffer, raw, at.lanes // rows[0], x.element.bytes, place.memory)
     return Access.DIRECT if fits else Access.PACKED
 
 

@@ -143,7 +143,8 @@ def is_whole(tile: Tile, x: Read, at: Points) -> bool:
     if tile.of_lanes:
         return True
     raw = raw_layout(x, at)
-    if not may_be_fragment(x.buffer, raw, x.element.bytes, tile.memory):
+    columns = tile.lanes // tile.rows
+    if not may_be_fragment(x.buffer, raw, columns, x.element.bytes, tile.memory):
         return False
     by_columns = tile.is_sum and tile.memory is Memory.WMMA and has_columns(raw, tile.rows)
     return by_columns or has_rows(raw, tile.rows)
