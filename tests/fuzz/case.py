@@ -8,6 +8,7 @@ from pathlib import Path
 
 from choices import Choices, chance, pick, weighted
 from draft import Draft
+from fragment_programs import fragment_program
 from programs import ANY_SIZES, choose_sizes, write_program
 from register_programs import TYPES, register_program, register_sizes
 from schedules import write_schedule
@@ -17,8 +18,9 @@ from hbc.ir.lang.types import DType
 
 TARGETS = (
     (4, "avx512"), (4, "avx2"), (2, "c"),
-    (2, "avx512vnni"), (2, "avx512bf16"), (1, "avxvnni"), (1, "arm_dot"), (2, "amx"),
+    (2, "avx512vnni"), (2, "avx512bf16"), (1, "avxvnni"), (1, "arm_dot"), (2, "amx"), (1, "cuda"),
 )  # fmt: skip
+WHOLE = {"amx": tile_program, "cuda": fragment_program}  # where other schedules are refused
 MORE_SIZES = 3  # sets of them at most, besides the first
 FORM = re.compile(r"# sizes:(.*) target: (\w+) fixed: ([01]) seed: (\d+)")
 
@@ -47,15 +49,15 @@ class Case:
 def generate(c: Choices) -> Case:
     """A random case."""
     target = weighted(c, TARGETS)
-    if target == "amx":
+    if target in WHOLE:
         return in_tiles(c, target)
     whole = target in TYPES and chance(c, 30)
     return in_registers(c, target) if whole else in_loops(c, target)
 
 
 def in_tiles(c: Choices, target: str) -> Case:
-    """One whose sums are in tile memory."""
-    program = tile_program(c)
+    """One whose sums are in tile memory, or in fragments of tensor cores."""
+    program = WHOLE[target](c)
     sizes = [tile_sizes(c, program) for _ in range(c.integer(1, 2))]
     text = "\n".join(["size M, N, K", *program.lines])
     return Case(text, tuple(sizes), target, False, c.integer(0, 11))

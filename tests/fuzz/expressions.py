@@ -84,7 +84,8 @@ def divisor(env: Env, t: DType, depth: int) -> str:
 
 def condition(env: Env, depth: int) -> str:
     """An expression of type bool."""
-    match weighted(env.c, ((3, "index"), (4, "compare"), (2, "combine"), (1, "not"), (1, "read"))):
+    kinds = (3, "index"), (4, "compare"), (2, "combine"), (1, "not"), (1, "let"), (1, "read")
+    match weighted(env.c, kinds):
         case "index":
             return index_condition(env)
         case "compare":
@@ -94,12 +95,24 @@ def condition(env: Env, depth: int) -> str:
         case "combine" if depth > 0:
             op = pick(env.c, ("and", "or"))
             return f"({condition(env, depth - 1)} {op} {condition(env, depth - 1)})"
+        case "let":
+            return named_condition(env, depth)
         case "not" if depth > 0:
             return f"(not {condition(env, depth - 1)})"
         case _:
             if any(a.element == BOOL for a in env.readable):
                 return leaf(env, BOOL)
             return index_condition(env)
+
+
+def named_condition(env: Env, depth: int) -> str:
+    """A condition on a value that has a name, or on the name of an index."""
+    if env.variables and chance(env.c, 50):
+        name, v = env.draft.fresh("q"), pick(env.c, list(env.variables))
+        return f"(let {name} = {v} % {env.c.integer(2, 4)} in {name} {pick(env.c, ('==', '>'))} 1)"
+    t = pick(env.c, [t for t in env.draft.palette if t != BOOL])
+    name, value = env.draft.fresh("t"), expression(env, t, depth - 1)
+    return f"(let {name} = {value} in {name} {pick(env.c, ('<', '>=', '!='))} {operand(env, t, 0)})"
 
 
 def index_condition(env: Env) -> str:

@@ -6,8 +6,11 @@ from choices import chance, pick, weighted
 from draft import Array, Env
 from spans import Span, below, constant, only_constant, plus, text
 
-from hbc.ir.lang.types import BOOL, Kind
+from hbc.ir.lang.types import BOOL, I8, I16, I32, U8, U16, U32, Kind
 
+OF_FLOATS = ("{} * 4", "{}", "abs({}) + 0.5", "round({})", "{} - {}")
+OF_INTEGERS = ("{}", "{} * 3", "{} / 3", "{} + {}", "~{}", "-{}", "{} & 7", "{} << 1", "max({}, 1)")
+OTHERS = (U8, I8, I16, U16, I32, U32)  # that an index goes through on its way to i64
 MOST_STRIDE = 4  # what chains of strided reads may multiply an extent with
 
 
@@ -117,7 +120,7 @@ def data_index(env: Env) -> tuple[str, Span] | None:
     """An index read from an array of numbers, clamped or promised to be bounded. That of a float may be
     a little more or less, wherever that makes another integer of it."""
     c = env.c
-    arrays = [a for a in env.readable if a.element != BOOL and not a.helper and a.kind != "table"]
+    arrays = [a for a in env.readable if not a.helper and a.kind != "table"]
     if not arrays:
         return None
     a = pick(c, arrays)
@@ -132,13 +135,17 @@ def data_index(env: Env) -> tuple[str, Span] | None:
     if a.element.kind is Kind.UINT and chance(c, 40):
         return f"{value} % {most + 1}", constant(0, most)
     extent = constant(0, most) if chance(c, 60) else below({env.draft.sizes[-1]: 1})
-    if a.element.is_float:
-        value = pick(c, ("{} * 4", "{}", "abs({}) + 0.5", "round({})", "{} - {}")).replace(
-            "{}", value
-        )
+    if a.element != BOOL:
+        forms = OF_FLOATS if a.element.is_float else OF_INTEGERS if chance(c, 50) else ("{}",)
+        value = pick(c, forms).replace("{}", value)
+    if not a.element.is_float and chance(c, 15):
+        value = f"{pick(c, OTHERS)}({value})"
     if chance(c, 20):
         name = env.draft.fresh("q")
         return f"(let {name} = i64({value}) in clamp({name}, 0, {text(extent.high)}))", extent
+    if chance(c, 10):
+        name = env.draft.fresh("q")
+        return f"clamp(let {name} = {value} in i64({name}), 0, {text(extent.high)})", extent
     return f"clamp(i64({value}), 0, {text(extent.high)})", extent
 
 

@@ -8,17 +8,22 @@ from __future__ import annotations
 from choices import Choices, chance, pick, shuffled
 from tile_programs import BEGUN, CONDITIONS, FINISHED, TileProgram, declared, operands
 
-BYTES = (("u8", "i8", "i32"), ("u8", "i8", "i32"), ("i8", "u8", "i32"), ("i16", "i16", "i32"))
+BYTES = (
+    ("u8", "i8", "i32"), ("u8", "i8", "i32"), ("i8", "u8", "i32"), ("i16", "i16", "i32"),
+    ("u8", "u8", "i32"), ("i8", "i8", "i32"),
+)  # fmt: skip
+WORDS = (("u8", "i16", "i32"), ("i16", "i8", "i32"))
 HALVES = ("bf16", "bf16", "f32")
+FLOATS = (("f32", "f32", "f32"), ("bf16", "f16", "f32"), ("f16", "f16", "f32"))
 TYPES = {
-    "avx512vnni": BYTES,
-    "avxvnni": BYTES,
-    "avx512bf16": (HALVES, HALVES, ("f32", "f32", "f32")),
-    "arm_dot": (*BYTES, ("i8", "i8", "i32"), ("u8", "u8", "i32"), HALVES),
+    "avx512vnni": (*BYTES, *WORDS),
+    "avxvnni": (*BYTES, *WORDS),
+    "avx512bf16": (HALVES, HALVES, *FLOATS),
+    "arm_dot": (*BYTES, HALVES),
 }
 WIDTHS = {"avx512vnni": 16, "avxvnni": 8, "avx512bf16": 16, "arm_dot": 4}
 TAILS = ("shift", "shift", "mask", "guard", "exact")
-EXTENTS = (1, 16, 17, 33, 7, 40, 64, 5)
+EXTENTS = (1, 16, 17, 33, 7, 40, 64, 5, 2)
 LENGTHS = (1, 4, 7, 16, 32, 35, 64, 2)
 TO_BYTES = "u8(clamp(round(f32(max({acc}, 0)) * 0.0005), 0.0, 255.0))"
 

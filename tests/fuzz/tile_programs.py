@@ -15,18 +15,19 @@ TYPES = (
 )  # fmt: skip
 ROWS = (16, 8, 16, 5, 12, 1, 2)
 COLUMNS = (16, 8, 16, 4, 12, 1, 2)
-STEPS = (32, 64, 16, 8, 128, 12)
+STEPS = (32, 64, 16, 8, 128, 12, 4)
 EXTENTS = (32, 1, 16, 17, 40, 48, 7, 33, 2, 64)
 CONDITIONS = (
     "{i} % 7 < 5", "{j} < 20", "{k} < 9", "{k} % 3 != 1", "{i} >= 3", "{i} < M - 1 and {j} > 0",
     "{k} <= {i}", "{k} > {j} + 2", "{i} - 3 < {k} and {k} <= {i}", "{k} == {i}", "2 * {k} <= {i} + 3",
-    "{i} % 7 < 5 and {k} <= {i}", "{k} <= {i} and {k} > {j}",
+    "{i} % 7 < 5 and {k} <= {i}", "{k} <= {i} and {k} > {j}", "let q = {k} % 3 in q > 0",
+    "let q = {i} + 1 in {k} < q",
 )  # fmt: skip
 FINISHED = (
     "max({acc}, 0)", "{acc} + {acc}", "{acc} + bias[{j}]", "max({acc} + bias[{j}], 0)",
-    "{acc} * 2 + D[{i}, {j}]",
+    "{acc} * 2 + D[{i}, {j}]", "{acc} * gain", "let t = {acc} * gain in t + t",
 )  # fmt: skip
-BEGUN = ("0", "1", "bias[{j}]", "D[{i}, {j}]", "{t}(A[{i}, 0])")
+BEGUN = ("0", "1", "bias[{j}]", "D[{i}, {j}]", "{t}(A[{i}, 0])", "gain")
 
 
 @dataclass(slots=True)
@@ -87,6 +88,7 @@ def declared(inputs: dict[str, str], t: str, text: str) -> list[str]:
     """The lines of the inputs, and of those that the text reads besides."""
     more = {"bias": f"{t}[N]"} if "bias" in text else {}
     more |= {"D": f"{t}[M, N]"} if "D[" in text else {}
+    more |= {"gain": t} if "gain" in text else {}
     return [f"input {name}: {what}" for name, what in {**inputs, **more}.items()]
 
 
@@ -121,7 +123,7 @@ def convolution(c: Choices) -> TileProgram:
     """O[y, x] = the sum over r of K[r] * I[y, s * x + r]."""
     a, b, t = pick(c, TYPES)
     stride = pick(c, (1, 1, 2, 3))
-    block, step = pick(c, (256, 64, 128)), pick(c, (16, 8, 32))
+    block, step = pick(c, (256, 64, 128, 16)), pick(c, (16, 8, 32, 4))
     factors = shuffled(c, (f"{t}(K[r])", f"{t}(I[y, {stride} * x + r])"))
     exact = ", tail = exact" if chance(c, 40) else ""
     finished = pick(c, ("acc[y, x]", "acc[y, x]", "max(acc[y, x], 0)"))
