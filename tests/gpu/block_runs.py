@@ -71,21 +71,22 @@ class Touch:
         return not (same_warp and self.warps != other.warps)
 
 
-def touches(kernel: Kernel, sizes: Mapping[str, int]) -> Iterator[list[Touch]]:
-    """What each block touches of the memory that its threads share, in order."""
+def touches(kernel: Kernel, sizes: Mapping[str, int], row: int = 1) -> Iterator[list[Touch]]:
+    """What each block touches of the memory that its threads share, in order. Rows of arrays are padded to a
+    multiple of `row` elements: code for aligned rows is then executed, whatever the sizes."""
     env = dict(sizes)
     for a in kernel.arguments:
         stride = 1
         for d in reversed(range(len(a.extents) - 1)):
-            stride *= max(1, value(a.extents[d + 1], sizes))
+            stride *= -(-max(1, value(a.extents[d + 1], sizes)) // row) * row
             env[a.stride_name(d)] = stride
     yield from _host(kernel.body, env)
 
 
-def races(kernel: Kernel, sizes: Mapping[str, int]) -> list[tuple[Touch, Touch]]:
+def races(kernel: Kernel, sizes: Mapping[str, int], row: int = 1) -> list[tuple[Touch, Touch]]:
     """The first race of each block: an element that two threads touch with no barrier between."""
     found = []
-    for block in touches(kernel, sizes):
+    for block in touches(kernel, sizes, row):
         race = _race(block)
         if race is not None:
             found.append(race)
