@@ -25,6 +25,9 @@ BLOCKS = ((1, 1), (2, 2), (1, 3), (3, 1))  # of tiles of 16 x 16
 KEPT = ("", "A", "B")  # what is loaded ahead of the products
 Case = tuple[str, str, str, tuple[int, int], str]
 CASES: list[Case] = list(product(TYPES, ROWS, COLUMNS, BLOCKS, KEPT))
+PLACES = product(*(range(len(part)) for part in (TYPES, ROWS, COLUMNS, BLOCKS, KEPT)))
+THIRD = [case for case, at in zip(CASES, PLACES, strict=True) if sum(at) % 3 == 0]
+"""Every value of a column beside every value of another: all 432 take three minutes, and agreed once."""
 PARTIAL = ({"M": 37, "N": 41, "K": 36}, {"M": 3, "N": 1, "K": 68})
 
 
@@ -69,7 +72,7 @@ def named(cases: list[Case]) -> list[str]:
     return [f"{t}-{a}-{b}-{d[0]}x{d[1]}-{k or 'none'}" for t, a, b, d, k in cases]
 
 
-@pytest.mark.parametrize(("kind", "rows", "columns", "block", "kept"), CASES, ids=named(CASES))
+@pytest.mark.parametrize(("kind", "rows", "columns", "block", "kept"), THIRD, ids=named(THIRD))
 def test_whole_blocks(
     kind: str, rows: str, columns: str, block: tuple[int, int], kept: str
 ) -> None:
