@@ -129,7 +129,7 @@ def deep_loop(graph: Graph, s: Step) -> str | None:
     """The reduction that becomes lanes: the last along which an operand has neighbours, of those
     with more than a few steps."""
     factors = factors_of(graph, s)
-    if factors is None:
+    if factors is None or not s.reduce:
         return None
     known = graph.known(s, graph.box(s.func))
     good = [r for r in s.reduce if any(move(a, r) is Move.NEXT for a in factors)]
