@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from hbc.codegen.gpu.aligned_launches import aligned_launches
 from hbc.codegen.gpu.fragment_lanes import fragment_lanes
 from hbc.codegen.gpu.gathered_updates import gathered_updates
 from hbc.codegen.gpu.private_tiles import private_tiles
@@ -31,5 +30,4 @@ GPU_PASSES: Final[Mapping[str, Callable[[Kernel], Kernel]]] = {
     "reuse-shared": reuse_shared,
     "fragment-lanes": fragment_lanes,
     "barriers": barriers,
-    "aligned-launches": aligned_launches,
 }

@@ -180,8 +180,6 @@ PASSES: Final[tuple[Pass, ...]] = (
         "What each lane does to its own elements of fragments. The last that knows whole fragments."),
     Pass("barriers", on_gpu("barriers"), GPUS,
         "Threads wait where one needs what another stored. After everything that moves an access."),
-    Pass("aligned-launches", on_gpu("aligned-launches"), GPUS,
-        "Tests of strides go out of kernels: a launch chooses one of two. When no pass adds any more."),
 )  # fmt: skip
 """In the order in which they run."""
 

@@ -23,7 +23,10 @@ What `hbc COMMAND --help` says. Exit codes and targets are in the README; keys o
 
 def help_of(name: str) -> str:
     """The help of a command, or of `hbc` for an empty name."""
-    root = click.Context(commands, info_name="hbc", terminal_width=WIDTH, max_content_width=WIDTH)
+    root = click.Context(
+        commands, info_name="hbc", terminal_width=WIDTH, max_content_width=WIDTH,
+        help_option_names=["-h", "--help"],
+    )  # fmt: skip
     if not name:
         return commands.get_help(root)
     command = commands.get_command(root, name)
