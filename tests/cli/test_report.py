@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import select
 import time
 
 import pytest
@@ -58,6 +59,16 @@ def test_no_progress_without_a_terminal(
     assert capfd.readouterr() == ("", "")
 
 
+def _read_until(terminal: int, word: bytes) -> bytes:
+    """What arrives up to and with `word`: a pseudo-terminal delivers some time after it was written to."""
+    arrived = b""
+    while word not in arrived:
+        ready, _, _ = select.select([terminal], [], [], 120)
+        assert ready, f"`{word!r}` never came, only {arrived!r}"
+        arrived += os.read(terminal, 100_000)
+    return arrived
+
+
 @pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
 def test_progress_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     import pty
@@ -69,12 +80,7 @@ def test_progress_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("TERM", "xterm")
         with report.progress(2) as shown:
             shown.step("first")
-            time.sleep(0.5)
+            _read_until(master, b"first")
             shown.step("second")
-        terminal.flush()
-        os.set_blocking(master, False)
-        text = os.read(
-            master, 100_000
-        ).decode()  # while the other end is open: it may be lost after
+            _read_until(master, b"second")
     os.close(master)
-    assert "first" in text

@@ -7,7 +7,7 @@ import random
 import signal
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from subprocess import PIPE, CompletedProcess, Popen
 
@@ -56,6 +56,18 @@ def compiler() -> str:
         return " ".join(find_compiler().command)
     except ToolError as missing:
         pytest.skip(str(missing))
+
+
+@pytest.fixture(autouse=True)
+def heard() -> Iterator[None]:
+    """Signals ignored when pytest began (by `nohup`, a script's `&`) end children again, which inherit it."""
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    ignored = [number for number in numbers if signal.getsignal(number) is signal.SIG_IGN]
+    for number in ignored:
+        signal.signal(number, signal.SIG_DFL)
+    yield
+    for number in ignored:
+        signal.signal(number, signal.SIG_IGN)
 
 
 def script(path: Path, text: str) -> str:
