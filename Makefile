@@ -97,7 +97,7 @@ fuzz: $(DEV)
 
 robust: $(DEV)
 	HBC_ROBUST_VARIANTS=$(ROBUST_VARIANTS) $(BIN)/python -m pytest --timeout=0 $(EXPLORE) tests/robust $(PYTEST_ARGS)
-	HBC_SYNTH_EXAMPLES=$(SYNTH_EXAMPLES) $(BIN)/python -m pytest --timeout=0 $(EXPLORE) tests/synth/test_brute_force.py
+	HBC_SYNTH_EXAMPLES=$(SYNTH_EXAMPLES) $(BIN)/python -m pytest --timeout=0 $(EXPLORE) tests/synth/search/test_brute_force.py
 
 # Some ten minutes on two cores: a round takes twenty seconds.
 stress: $(DEV)

@@ -2,7 +2,7 @@
 
     python editors/make.py
 
-tests/editor/test_files.py compares them with what this writes.
+tests/cli/editor/test_files.py compares them with what this writes.
 """
 
 from __future__ import annotations

@@ -57,7 +57,11 @@ hypothesis.settings.register_profile(
 )
 hypothesis.settings.load_profile("hbc")
 
-sys.path.insert(0, str(Path(__file__).parent / "suite"))
+# Helpers have names of their own (tests/layering): those of any folder may be imported from any other.
+TESTS = Path(__file__).parent
+sys.path[:0] = sorted(
+    {str(f.parent) for f in TESTS.rglob("*/*.py") if not f.name.startswith(("test_", "conftest"))}
+)
 
 import suite_compiles  # noqa: E402
 import suite_costs  # noqa: E402

@@ -5,9 +5,11 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 python=${PYTHON:-.venv/bin/python}
 tests=(
-    tests/cli/test_emulation.py tests/cli/test_pretence.py tests/tiles tests/amx/test_rules.py
-    tests/isa/test_native.py tests/isa/test_features.py tests/select/test_accepted.py
-    tests/select/test_kept_operands.py tests/c/test_operators.py tests/c/test_instruct.py
+    tests/cli/runs/test_emulation.py tests/cli/test_pretence.py tests/codegen/plan
+    tests/codegen/build/amx_emulator/test_rules.py tests/codegen/isa/test_native.py
+    tests/codegen/isa/test_features.py tests/codegen/vector/test_operators.py
+    tests/codegen/text/test_instruct.py tests/eqsat/choosing/test_accepted.py
+    tests/eqsat/choosing/test_kept_operands.py
 )
 for lacking in -avx512f,-avx_vnni,-amx_tile \
     -avx512_vnni,-avx512_bf16,-avx512vbmi,-avx_vnni,-amx_tile; do

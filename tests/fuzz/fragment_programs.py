@@ -1,6 +1,6 @@
 """Random matrix products in fragments of tensor cores: types, shapes, layouts, warps, staged operands.
 
-They run in the interpreter; how the CUDA code of such products runs is a table in `tests/cuda`.
+They run in the interpreter; how the CUDA code of such products runs is a table in `tests/codegen/cuda`.
 """
 
 from __future__ import annotations

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 import room_map
 from room_map import MAY_IMPORT, Room, imports, imports_of, may_import, room_of
+from suite_rooms import concerned
 
 ROOT = Path(__file__).resolve().parents[2]
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -24,6 +25,19 @@ LOADED_LATE = ("egglog", "lark", "ml_dtypes", "numpy", "PIL", "rich")
 
 MOST_FILES = 20
 """Of a room, its `__init__.py` apart: what one can look over."""
+
+TESTED_BY = {
+    "ir/beforehand": "codegen/c",
+    "frontend/program": "frontend/checks",
+    "frontend/plans": "frontend/directives",
+    "frontend/costs": "frontend/automatic",
+    "eqsat/inspecting": "cli/commands",
+    "synth/prunings": "synth/search",
+    "codegen/x86": "codegen/vector",
+    "codegen/shuffles": "synth/shuffles",
+    "cli/forms": "codegen/bindings",
+}
+"""Rooms without a folder of tests, and the folder whose tests are theirs too."""
 
 NOT_PACKAGES = {"build", "dist", "docs", "editors", "samples", "tests"}
 
@@ -137,6 +151,22 @@ def test_rooms_say_what_they_are_for() -> None:
             assert " ".join(text.split()) == about
 
 
+def test_each_room_has_a_folder_of_tests() -> None:
+    """So that the tests of a module are found by its path."""
+    folders = {file.parent for file in python_files("tests") if file.name.startswith("test_")}
+    for room in room_map.ABOUT:
+        if room.name and str(room) not in TESTED_BY:
+            assert ROOT / "tests" / str(room) in folders, (
+                f"no tests/{room}: make it, or say it in TESTED_BY"
+            )
+    rooms = {str(room): room for room in room_map.ABOUT}
+    for name, by in TESTED_BY.items():
+        assert ROOT / "tests" / name not in folders, (
+            f"tests/{name} is there: take it out of TESTED_BY"
+        )
+        assert any(f.parent == ROOT / "tests" / by for f in concerned(rooms[name])), (name, by)
+
+
 def test_the_drawing_is_that_of_the_imports() -> None:
     page = room_map.PAGE.read_text(encoding="utf-8")
     again = "draw it again: python tests/layering/room_map.py"
@@ -222,9 +252,10 @@ def test_kernels_without_tensor_instructions_are_compiled_without_numpy(
 
 
 def test_helpers_of_tests_have_names_of_their_own() -> None:
-    """Folders of tests put themselves on the path: of two files with one name, one would be lost."""
-    names = [f.name for f in python_files("tests") if not f.name.startswith(("test_", "conftest"))]
+    """Folders of tests are on the path, before Python's library: of two files with one name, one is lost."""
+    names = [f.stem for f in python_files("tests") if not f.name.startswith(("test_", "conftest"))]
     assert len(names) == len(set(names)), sorted({n for n in names if names.count(n) > 1})
+    assert not sys.stdlib_module_names & set(names)
 
 
 def test_no_test_module_is_imported() -> None:

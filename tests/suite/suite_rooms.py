@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import ast
-import sys
 from collections import defaultdict
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-TESTS = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(TESTS / "layering"))
+import room_map
+from room_map import Room, imports, modules, room_of
 
-import room_map  # noqa: E402
-from room_map import Room, imports, modules, room_of  # noqa: E402
+TESTS = Path(__file__).resolve().parents[1]
 
 graph = cache(room_map.graph)
 
@@ -50,8 +48,9 @@ def uses(file: Path) -> set[str]:
 
 
 def with_helpers(file: Path) -> set[Path]:
-    """A test file, its folder's conftest.py, and the helpers that they import, by any way."""
-    waiting = [file, *(c for c in [file.with_name("conftest.py")] if c.is_file())]
+    """A test file, the conftest.py of its folders, and the helpers that they import, by any way."""
+    folders = [f for f in file.parents if f.is_relative_to(TESTS) and f != TESTS]
+    waiting = [file, *(c for f in folders if (c := f / "conftest.py").is_file())]
     found = set(waiting)
     while waiting:
         new = _imported(waiting.pop())[1] - found

@@ -1,0 +1,37 @@
+"""Pins that what editors know of the words is what hbc's tables say, and that the grammars are grammars."""
+
+from __future__ import annotations
+
+import json
+import re
+import runpy
+from pathlib import Path
+
+import pytest
+
+EDITORS = Path(__file__).parents[3] / "editors"
+FILES: dict[Path, str] = runpy.run_path(str(EDITORS / "make.py"))["files"]()
+
+
+@pytest.mark.parametrize("path", FILES, ids=str)
+def test_files_are_as_written(path: Path) -> None:
+    assert (EDITORS / path).read_text() == FILES[path], "write it anew: python editors/make.py"
+
+
+@pytest.mark.parametrize("name", ["hb", "sf"])
+def test_grammars_match_what_they_should(name: str) -> None:
+    grammar = json.loads((EDITORS / f"vscode/syntaxes/{name}.tmLanguage.json").read_text())
+    rules = {p["name"]: re.compile(p["match"]) for p in grammar["patterns"] if "match" in p}
+    line = {"hb": "acc.vectorize(j, 16) # f32", "sf": "goal r == ?shuffle(x) # 12"}[name]
+    found = {rule.split(".")[0]: m[0] for rule, r in rules.items() if (m := r.search(line))}
+    assert found["comment"] == line[line.index("#") :]
+    assert found["entity"] in ("vectorize", "?shuffle")
+
+
+def test_the_extension_names_its_files() -> None:
+    package = json.loads((EDITORS / "vscode/package.json").read_text())
+    contributed = package["contributes"]
+    named = [g["path"] for g in contributed["grammars"]]
+    named += [lang["configuration"] for lang in contributed["languages"]] + [package["main"]]
+    for path in named:
+        assert (EDITORS / "vscode" / path).is_file()

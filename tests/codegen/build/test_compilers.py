@@ -1,0 +1,131 @@
+"""Which C compiler is called and how: CC, gcc, clang, ziglang, none at all; threads of OpenMP."""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from compiled import emitted
+from compilers import compiler_named
+
+from hbc.codegen.build.toolchain import (
+    Compiler,
+    all_compilers,
+    build,
+    cache_folder,
+    find_compiler,
+    flags,
+    has_openmp,
+)
+from hbc.ir.ground.diag import ToolError
+from hbc.ir.lang.target import TARGETS
+
+ROOT = Path(__file__).resolve().parents[3]
+COPY = ROOT / "samples" / "tutorial" / "01_copy.hb"
+TEXT = """
+kernel rows
+size   H, W
+input  A: f32[H, W]
+output O: f32[H, W]
+O[y, x] = exp(A[y, x])
+schedule s for c, avx2, avx512 { O.parallel(y).vectorize(x, 8) }
+"""
+# Calls the kernel and says how many threads the process has then; without NumPy, which has its own.
+CALL = """
+import ctypes, os, sys
+library = ctypes.CDLL(sys.argv[1])
+data = (ctypes.c_float * 6400)()
+result = (ctypes.c_float * 6400)()
+size = ctypes.c_int64(80)
+assert library.rows(size, size, data, result) == 0
+assert list(result) == [1.0] * 6400
+print(len(os.listdir("/proc/self/task")))
+"""
+
+
+def hbc(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """The command in a process with these environment variables besides, empty ones removed."""
+    environment = {n: v for n, v in {**os.environ, **variables}.items() if v or n == "PATH"}
+    return subprocess.run(
+        [sys.executable, "-m", "hbc.cli.main", *arguments],
+        env=environment, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+
+@pytest.mark.skipif(find_spec("ziglang") is not None, reason="ziglang is installed: a compiler")
+def test_without_a_compiler(tmp_path: Path) -> None:
+    """One line that says what to install, and the exit code for missing tools."""
+    answer = hbc("run", str(COPY), PATH="", CC="", HBC_CACHE=str(tmp_path))
+    assert answer.returncode == 4
+    assert answer.stdout == ""
+    said = [line for line in answer.stderr.splitlines() if not line.startswith("note: ")]
+    assert len(said) == 1
+    assert "install gcc or clang, or `pip install 'hbc[zig]'`" in answer.stderr
+
+
+def test_a_compiler_that_cc_names_but_does_not_run(tmp_path: Path) -> None:
+    answer = hbc("run", str(COPY), CC="no-such-cc -O9", HBC_CACHE=str(tmp_path))
+    assert answer.returncode == 4
+    assert "`no-such-cc -O9`, named by CC" in answer.stderr
+
+
+def test_cc_is_called_with_its_own_options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """CC may have options, and wins over what is found on the PATH."""
+    real = compiler_named("gcc").command[0]
+    log, wrapper = tmp_path / "calls", tmp_path / "my cc"
+    wrapper.write_text(f'#!/bin/sh\necho "$@" >>"{log}"\nexec {real} "$@"\n')
+    wrapper.chmod(0o755)
+    monkeypatch.setenv("CC", f"'{wrapper}' -DMINE=1")
+    found = find_compiler()
+    assert found.command == (str(wrapper), "-DMINE=1")
+    assert found.kind == "gcc"
+    build(emitted(TEXT), TARGETS["c"], tmp_path / "k.so")
+    assert all(line.startswith("-DMINE=1") for line in log.read_text().splitlines())
+
+
+@pytest.mark.parametrize("compiler", all_compilers(), ids=lambda c: c.command[0])
+def test_every_compiler_of_this_machine(compiler: Compiler, tmp_path: Path) -> None:
+    for target in TARGETS.values():
+        if target.machine not in ("", platform.machine()):
+            continue
+        build(emitted(TEXT, target.name), target, tmp_path / "k.o", "obj", compiler=compiler)
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs Linux's /proc")
+@pytest.mark.parametrize("command", ["gcc", "clang"])
+def test_as_many_threads_as_the_environment_says(command: str, tmp_path: Path) -> None:
+    compiler = compiler_named(command)
+    source = emitted(TEXT)
+    library = build(source, TARGETS["c"], tmp_path / "k.so", compiler=compiler)
+    openmp = has_openmp(compiler)
+    assert ("-fopenmp" in flags(source, TARGETS["c"], compiler)) == openmp
+    for threads in (1, 3):
+        answer = subprocess.run(
+            [sys.executable, "-c", CALL, str(library)],
+            env={**os.environ, "OMP_NUM_THREADS": str(threads), "OMP_DYNAMIC": "false"},
+            capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        assert int(answer.stdout) == (threads if openmp else 1)
+
+
+def test_a_folder_that_cannot_hold_the_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("HBC_CACHE", str(tmp_path / "file" / "cache"))
+    with pytest.raises(ToolError, match="cannot make the cache folder"):
+        cache_folder()
+
+
+def test_no_archiver(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    compiler = compiler_named("gcc")
+    source = emitted(TEXT)
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    with pytest.raises(ToolError, match="install binutils"):
+        build(source, TARGETS["c"], tmp_path / "k.a", "a", compiler=compiler)
+    assert list(tmp_path.iterdir()) == []

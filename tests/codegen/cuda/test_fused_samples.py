@@ -1,0 +1,43 @@
+"""Filters and attention for GPUs, with products of small matrices inside: they agree with the oracle on the
+processor, at sizes with tails and without, and nvcc keeps their fragments in registers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from sample_checks import CASES, count_agreeing, cuda_of, spills
+
+NAMES = ["attention", "attention_fused", "denoise", "recursive", "resize"]
+
+
+@pytest.mark.parametrize("schedule", ["wmma", "simt"])
+@pytest.mark.parametrize("name", NAMES)
+def test_agrees(name: str, schedule: str, tmp_path: Path) -> None:
+    """At any size."""
+    assert ("mma_sync" in cuda_of(name, schedule).text) == (schedule == "wmma")
+    assert count_agreeing(name, schedule, tmp_path) == len(CASES[name]["check"])
+
+
+@pytest.mark.parametrize(("schedule", "depth"), [("mma", 64), ("mma", 32), ("wmma", 128)])
+@pytest.mark.usefixtures("nvcc")
+def test_attention_of_other_depths(schedule: str, depth: int, tmp_path: Path) -> None:
+    """In one pass over the keys, with the sums so far in fragments."""
+    settings = {"D": str(depth)}
+    agreeing = count_agreeing("attention_fused", schedule, tmp_path, settings)
+    assert agreeing == len(CASES["attention_fused"]["check"])
+    assert spills("attention_fused", schedule, tmp_path, settings) == 0
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.usefixtures("nvcc")
+def test_no_spills(name: str, tmp_path: Path) -> None:
+    assert spills(name, "wmma", tmp_path) == 0
+
+
+def test_a_tile_goes_through_four_products() -> None:
+    """Of a warp, one after the other; only the pixels of a block meet in its shared memory."""
+    text = cuda_of("denoise", "wmma").text
+    assert text.count("wmma::mma_sync(") == 4
+    assert text.count("__syncthreads()") == 3
+    assert "fabsf(cols_copy_0) < 0.2f" in text

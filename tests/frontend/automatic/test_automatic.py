@@ -1,0 +1,212 @@
+"""Automatic schedules: right for every class of Func and target, vectors where they should be, and fast
+to make. (`tests/fuzz` tries them on random programs.)"""
+
+from __future__ import annotations
+
+import shutil
+import time
+from pathlib import Path
+
+import pytest
+
+from hbc.cli.automatic import automatic
+from hbc.cli.main import exit_code_of
+from hbc.cli.pipeline import load_pipeline
+from hbc.codegen.build.processor import can_run
+from hbc.ir.lang.target import TARGETS
+
+KERNELS = Path(__file__).parent / "kernels"
+SAMPLES = Path(__file__).parents[3] / "samples"
+ALL = sorted(KERNELS.glob("*.hb"))
+TARGETS_TRIED = ("c", "avx2", "avx512", "arm_dot")
+SAFE = "vectors along the innermost loops"
+
+
+def made(kernel: Path, target: str, settings: dict[str, str] | None = None):
+    found = automatic(load_pipeline(kernel, {}), TARGETS[target], settings or {}, False)
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize("target", TARGETS_TRIED)
+@pytest.mark.parametrize("kernel", ALL, ids=lambda k: k.stem)
+def test_the_interpreter_agrees_with_the_oracle(kernel: Path, target: str) -> None:
+    """At odd sizes, after the passes."""
+    arguments = ["verify", str(kernel), "--schedule", "auto", "--target", target]
+    assert exit_code_of([*arguments, "--trials", "1", "--no-native"]) == 0
+
+
+@pytest.mark.parametrize("kernel", ALL, ids=lambda k: k.stem)
+def test_native_code_agrees_with_the_oracle(kernel: Path) -> None:
+    """On the example too, by the target that this machine takes of itself."""
+    assert exit_code_of(["verify", str(kernel), "--trials", "3"]) == 0
+
+
+@pytest.mark.parametrize("target", ["avx2", "avx512"])
+@pytest.mark.parametrize("kernel", ALL, ids=lambda k: k.stem)
+def test_the_first_choice_is_lowered(kernel: Path, target: str) -> None:
+    """Nothing is refused and then replaced by less, and something is in vectors."""
+    found = made(kernel, target)
+    assert found.about != SAFE, found.refused
+    assert "vectorize(" in found.text
+
+
+# What stands in the text for each class: the shape that hand-written schedules have.
+SHAPES = {
+    "batched": ("store_in(registers)", "unroll("),
+    "blur": ("rows.compute_at(O, ", "split(y, "),
+    "conv3d": ("store_in(registers)", "reorder(z, y, q, s, r, c, x, k)"),
+    "gemm_in_place": ("C.update.split(i, ", "reorder(io, jo, k, ii, ji)"),
+    "gemm_nt": ("B.in(acc).compute_at(", "reorder_storage(k, j)"),
+    "gemv": ("rfactor(", "acc_u.update.reorder(i, ko, u)"),
+    "harris": ("Ix.compute_at(O, ", "hx.compute_at(O, "),
+    "histogram": ("h.compute_root()",),
+    "lookup": ("vectorize(di, ",),
+    "running": ("down.update.reorder(y, j).vectorize(j, ",),
+    "softmax": ("rfactor(", "part.compute_at(Y, "),
+    "total": ("rfactor(",),
+    "unsharp": ("gray.compute_at(O, ", "blur.compute_at("),
+}
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_each_class_has_its_shape(name: str) -> None:
+    text = made(KERNELS / f"{name}.hb", "avx512").text
+    assert [part for part in SHAPES[name] if part not in text] == [], text
+
+
+@pytest.mark.parametrize(
+    ("sample", "target", "expected"),
+    [
+        ("gemm_u8s8", "avx512vnni", "split(k, ko, ki, 4)"),
+        ("gemm_bf16", "avx512bf16", "split(k, ko, ki, 2)"),
+        ("gemm_u8s8", "arm_dot", "split(k, ko, ki, 4)"),
+        ("gemm_u8s8", "amx", "store_in(amx_tile)"),
+        ("conv_layer_u8s8", "amx", "split(c, co, ci, 64)"),
+        ("conv1d_u8s8", "avx512vnni", "split(r, ro, ri, 32)"),
+        ("conv1d_bf16", "amx", "store_in(amx_tile)"),
+        ("conv2d_u8s8", "avx512vnni", "split(c, co, ci, 4)"),
+        ("conv2d_u8s8", "arm_dot", "split(c, co, ci, 4)"),
+        ("conv2d_u8s8", "amx", "split(c, co, ci, 64)"),
+        ("conv2d_bf16", "avx512bf16", "split(c, co, ci, 2)"),
+        ("conv2d_nchwc_u8s8", "avx512vnni", "vectorize(e)"),
+        ("conv3d_u8s8", "avx512vnni", "split(c, co, ci, 4)"),
+        ("conv3d_u8s8", "amx", "store_in(amx_tile)"),
+        ("grouped_u8s8", "avx512vnni", "split(c, co, ci, 4)"),
+    ],
+)
+def test_products_that_instructions_do_are_given_to_them(
+    sample: str, target: str, expected: str
+) -> None:
+    found = made(SAMPLES / f"{sample}.hb", target)
+    assert expected in found.text
+    assert found.kernel.instructions
+
+
+def test_what_an_instruction_does_not_do_is_left_to_vectors(tmp_path: Path) -> None:
+    """i16 by i16 is no product of tiles."""
+    kernel = tmp_path / "k.hb"
+    text = (SAMPLES / "gemm_u8s8.hb").read_text(encoding="utf-8")
+    text = text.replace("A: u8", "A: i16").replace("B: i8", "B: i16")
+    kernel.write_text(text.partition("\nschedule ")[0], encoding="utf-8")
+    found = made(kernel, "amx")
+    assert "amx_tile" not in found.text
+    assert "store_in(registers)" in found.text
+
+
+def test_an_inner_stage_is_computed_where_it_stays_in_the_cache() -> None:
+    """The scores of attention for some rows at a time, not for all."""
+    text = made(SAMPLES / "attention.hb", "avx512").text
+    assert "score.compute_root()" not in text
+    assert "weight.compute_at(O, " in text
+
+
+def test_typical_sizes_decide_and_odd_ones_stay_right(tmp_path: Path) -> None:
+    """Blocks are made for the sizes that are set; other sizes get the same results."""
+    narrow = made(SAMPLES / "gemm_f32.hb", "avx512", {"N": "16"})
+    assert narrow.text != made(SAMPLES / "gemm_f32.hb", "avx512").text
+    kernel = tmp_path / "gemm.hb"
+    text = (SAMPLES / "gemm_f32.hb").read_text(encoding="utf-8")
+    example = text[text.index("example {") :]
+    kernel.write_text(text.partition("\nschedule ")[0] + "\n" + example, encoding="utf-8")
+    # For these sizes, and as made for those of the example, at these sizes.
+    for sizes in (("1", "1", "1"), ("5", "67", "3")):
+        given = [part for n, v in zip("MNK", sizes, strict=True) for part in ("--set", f"{n}={v}")]
+        assert exit_code_of(["verify", str(kernel), "--trials", "2", *given]) == 0
+    assert exit_code_of(["verify", str(kernel), "--trials", "3", "--no-native"]) == 0
+
+
+def test_the_same_file_gets_the_same_schedule() -> None:
+    kernel = SAMPLES / "resize.hb"
+    assert made(kernel, "avx512").text == made(kernel, "avx512").text
+
+
+def test_making_one_takes_little_of_the_processor() -> None:
+    """Of the largest sample, to the kernel before its C: twice what plain lowering takes, about."""
+    pipeline = load_pipeline(SAMPLES / "resize.hb", {})
+    start = time.process_time()
+    automatic(pipeline, TARGETS["avx512"], {}, False)
+    assert time.process_time() - start < 8  # 0.6 on a 3.7 GHz core
+
+
+def test_every_sample_without_its_schedules_is_lowered(tmp_path: Path) -> None:
+    """By the first candidates, not by the one that fits anything."""
+    shutil.copytree(SAMPLES / "data", tmp_path / "data")
+    weak = []
+    for sample in sorted(SAMPLES.glob("*.hb")):
+        for target in ("avx512", "avx2"):
+            if made(sample, target).about == SAFE:
+                weak.append(f"{sample.stem} for {target}")
+    assert weak == []
+
+
+@pytest.mark.skipif(not can_run(TARGETS["avx2"]), reason="runs AVX2 code")
+@pytest.mark.parametrize("sample", ["recursive", "upsample", "denoise", "attention", "resize"])
+def test_samples_run_right_by_schedules_that_hbc_makes(sample: str) -> None:
+    arguments = ["verify", str(SAMPLES / f"{sample}.hb"), "--schedule", "auto"]
+    assert exit_code_of([*arguments, "--target", "avx2", "--trials", "2"]) == 0
+
+
+def test_an_edge_that_is_never_met_is_no_stage() -> None:
+    """A padded image is copied where there is padding, or where steps of instructions are left over."""
+    sample = SAMPLES / "conv2d_u8s8.hb"
+
+    def staged(**settings: str) -> bool:
+        pipeline = load_pipeline(sample, settings)
+        found = automatic(pipeline, TARGETS["avx512vnni"], settings, False)
+        assert found is not None and found.kernel.instructions
+        return "padded.compute" in found.text
+
+    assert not staged()
+    assert not staged(stride="2")
+    assert not staged(R="1", S="7", stride="2", H="20")
+    assert staged(pad="1")
+    assert staged(C="70")
+
+
+def test_steps_of_instructions_that_come_out_even_have_loops_of_their_own() -> None:
+    sample = SAMPLES / "conv2d_u8s8.hb"
+    assert "specialize(C % 4 == 0)" in made(sample, "avx512vnni").text
+    assert "specialize" not in made(sample, "avx512vnni", {"C": "70"}).text
+    assert "specialize" not in made(sample, "avx512").text
+    assert "specialize(T % 4 == 0)" not in made(SAMPLES / "conv1d_u8s8.hb", "avx512vnni").text
+
+
+@pytest.mark.skipif(not can_run(TARGETS["avx2"]), reason="runs AVX2 code")
+@pytest.mark.parametrize(
+    ("sample", "settings"),
+    [
+        ("conv2d_u8s8", "R=1 S=1 H=7 W=5 C=70 K=40"),
+        ("conv2d_u8s8", "R=7 S=7 stride=2 pad=3 H=20 W=17 C=3 K=64"),
+        ("conv2d_u8s8", "R=1 S=7 pad=1 H=6 W=9 C=20 K=24"),
+        ("conv2d_bf16", "stride=2 pad=1 H=8 W=7 C=33 K=17"),
+        ("conv2d_nchwc_u8s8", "pad=1 H=6 W=7 C=2 K=3"),
+        ("conv3d_u8s8", "stride=2 pad=1 D=5 H=6 W=7 C=9 K=18"),
+        ("depthwise_u8s8", "stride=2 pad=1 H=9 W=8 C=70"),
+        ("grouped_u8s8", "pad=1 H=5 W=6 G=3 C=10 K=18"),
+    ],
+)
+def test_layers_are_right_at_odd_sizes(sample: str, settings: str) -> None:
+    """By the best target of this machine."""
+    given = [part for word in settings.split() for part in ("--set", word)]
+    assert exit_code_of(["verify", str(SAMPLES / f"{sample}.hb"), "--trials", "1", *given]) == 0

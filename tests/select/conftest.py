@@ -1,6 +1,0 @@
-"""Lets the tests import `tensor_programs` and `tensor_checks` from here."""
-
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parent))
