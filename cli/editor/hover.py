@@ -37,7 +37,7 @@ def _of_name(name: Occurrence, p: Pipeline, schedule: Schedule | None) -> str | 
         if size.name == text:
             return _code(f"size {text}")
     for f in p.funcs:
-        if f.name == text:
+        if any(part.name == text for part in f.parts):
             return _code(_func(f)) + _loops(p, schedule, text)
         for u in f.updates:
             for r in u.reduce:
@@ -75,7 +75,9 @@ def _func(f: Func) -> str:
     kind = "table" if f.table_shape is not None else "Func"
     updates = len(f.updates)
     more = "" if not updates else ", an update" if updates == 1 else f", {updates} updates"
-    return f"{kind} {f.name}: {f.element}[{', '.join(f.variables)}]{more}"
+    place = f"[{', '.join(f.variables)}]"
+    arrays = ", ".join(f"{part.name}: {part.element}{place}" for part in f.parts)
+    return f"{kind} ({arrays}){more}" if f.others else f"{kind} {arrays}{more}"
 
 
 def _schedule_at(p: Pipeline, offset: int) -> Schedule | None:
@@ -107,12 +109,10 @@ def _loops(p: Pipeline, schedule: Schedule | None, name: str) -> str:
 
 
 def _names(line: str, name: str) -> bool:
-    words = line.split()
-    return (
-        len(words) > 1
-        and words[0] in ("compute", "output", "whole")
-        and words[1].rstrip(",:") == name
-    )
+    """Whether the line says where the Func is computed, which may have several arrays."""
+    word, _, rest = line.strip().partition(" ")
+    names = rest.partition(" (")[0].partition(" in ")[0]
+    return word in ("compute", "output", "whole") and name in names.replace(",", " ").split()
 
 
 def _depth(line: str) -> int:

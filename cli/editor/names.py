@@ -38,6 +38,7 @@ class _Reading:
     declared: frozenset[str]
     found: list[Occurrence] = field(default_factory=list)
     variables: dict[str, set[str]] = field(default_factory=dict)
+    firsts: dict[str, str] = field(default_factory=dict)  # of several Funcs defined together
 
     def add(self, symbol: Symbol, span: Span, declares: bool = False) -> None:
         self.found.append(Occurrence(symbol, span, declares))
@@ -77,9 +78,11 @@ def _declares(s: object) -> tuple[ast.Ident, ...]:
             return names
         case ast.Reduce(domains=domains):
             return tuple(d.name for d in domains)
+        case ast.Definition(defined=names):
+            return names
         case (
-            ast.Param() | ast.TypeParam() | ast.Input() | ast.Output() | ast.Table() | ast.Definition()
-            | ast.Alias() | ast.Function()
+            ast.Param() | ast.TypeParam() | ast.Input() | ast.Output() | ast.Table() | ast.Alias()
+            | ast.Function()
         ):  # fmt: skip
             return (s.name,)
     return ()
@@ -90,11 +93,16 @@ def _statement(s: object, local: Mapping[str, Symbol], reading: _Reading) -> Non
         reading.add((GLOBAL, name.text), name.span, declares=True)
     match s:
         case ast.Definition(name=name, indices=indices):
-            within = {**local, **_variables(name.text, indices, local, reading)}
-            for part in (*s.members, *indices, s.value, s.condition):
+            for n in s.defined:
+                reading.firsts.setdefault(n.text, name.text)
+            first = reading.firsts[name.text]
+            within = {**local, **_variables(first, indices, local, reading)}
+            others = [part for t in s.others for part in (*t.members, *t.indices)]
+            for part in (*s.members, *indices, *others, s.value, s.condition):
                 _walk(part, within, reading)
-            if s.type is not None:
-                reading.use(s.type, {})
+            for said in (s.type, *(t.type for t in s.others)):
+                if said is not None:
+                    reading.use(said, {})
         case ast.Function(name=name, parameters=parameters, variables=variables):
             owner = f"def {name.text}"
             within = {p.text: (owner, p.text) for p in parameters}
@@ -250,6 +258,7 @@ def _loop(
     name: ast.Name, owner: str, made: Mapping[tuple[str, str], Symbol], reading: _Reading
 ) -> None:
     func = owner.partition(".")[0]
+    func = reading.firsts.get(func, func)
     if (owner, name.text) in made:
         reading.add(made[owner, name.text], name.span)
     elif name.text in reading.variables.get(func, ()):

@@ -17,8 +17,8 @@ Box = tuple[Range, ...]
 def needed_boxes(p: Pipeline, sizes: Mapping[str, int]) -> dict[str, Box]:
     """The box of each Func that is needed for the outputs; Funcs that are not needed are absent."""
     boxes: dict[str, Box] = {
-        image.name: tuple((0, extent - 1) for extent in extents(image, sizes))
-        for image in p.outputs
+        name: tuple((0, extent - 1) for extent in extents(image, sizes))
+        for name, image in p.output_funcs.items()
     }
     funcs = {func.name for func in p.funcs}
     domain = of_indices(_stored(_promises(p, sizes)))
@@ -73,7 +73,7 @@ def _promises(p: Pipeline, sizes: Mapping[str, int]) -> dict[str, Range]:
 
 def _stored(promised: Mapping[str, Range]) -> Callable[[ir.Expr, Of[Range]], Range]:
     """What may stand in arrays and Funcs."""
-    return lambda e, of: promised.get(e.name, UNKNOWN) if isinstance(e, ir.Access) else UNKNOWN
+    return lambda e, of: promised.get(e.array, UNKNOWN) if isinstance(e, ir.Access) else UNKNOWN
 
 
 def _accesses(

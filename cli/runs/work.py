@@ -103,7 +103,7 @@ def _origin(e: ir.Expr, funcs: Funcs) -> DType:
     """The type of an operand before it was cast, here or in a Func that does nothing else."""
     e = _uncast(e)
     while isinstance(e, ir.Access) and e.name in funcs and not funcs[e.name].updates:
-        cast = _uncast(funcs[e.name].pure)
+        cast = _uncast(funcs[e.name].value(e.part))
         if not isinstance(cast, ir.Access):
             break
         e = cast

@@ -79,6 +79,8 @@ def scalar(e: ir.Expr, unit: Unit) -> Text:
             raise InternalError(f"codegen: {type(e).__name__} of {e.type} where a scalar is needed")
         case ir.Access(name=name):
             raise InternalError(f"codegen: access to `{name}` was not lowered")
+        case ir.Tuple():
+            raise InternalError("codegen: a tuple was not lowered")
         case _:
             assert_never(e)
 

@@ -53,7 +53,7 @@ def vector(e: ir.Expr, unit: Unit) -> str:
             return vector(v, unit)
         case ir.Instruct():
             return execution(e, unit)
-        case ir.VectorReduce() | ir.Const() | ir.Access():
+        case ir.VectorReduce() | ir.Const() | ir.Access() | ir.Tuple():
             raise InternalError(f"codegen: {type(e).__name__} of {e.type} was not legalized")
         case _:
             assert_never(e)

@@ -121,12 +121,12 @@ def safe_lines(p: Pipeline, vectors: bool, target: Target) -> list[Line]:
     """Vectors along the last variable of every Func that is computed by itself, threads along the
     first of outputs."""
     lines = []
-    outputs = {o.name for o in p.outputs}
+    outputs = p.output_funcs
     for f in p.funcs:
         if f.table_shape is not None or not (f.name in outputs or f.updates) or not f.variables:
             continue
         marks = []
-        width = max((target.vector_bits or 512) // max(f.element.bits, 32), 1)
+        width = max((target.vector_bits or 512) // max(32, *(p.element.bits for p in f.parts)), 1)
         if vectors:
             marks.append(call("vectorize", [f.variables[-1], width]))
         if len(f.variables) > 1:

@@ -50,8 +50,8 @@ def scan_of(graph: Graph, s: Step) -> Scan | None:
 
 def _constant(graph: Graph, name: str, v: str) -> int | None:
     """The extent of a variable of an output, where it is known."""
-    for o in graph.pipeline.outputs:
-        if o.name == name:
+    for func, o in graph.pipeline.output_funcs.items():
+        if func == name:
             at = graph.funcs[name].variables.index(v)
             extent = const_value(o.extents[at])
             return int(extent) if extent is not None else None

@@ -69,7 +69,7 @@ def block_lines(
         wide, narrow = tiles.dot.rows * tiles.dot.columns, tiles.dot.columns
         plain = (call("split", [lanes, lo, li, narrow], "shift"), call("vectorize", [li]))
         parallel = (call("parallel", [order[0]]),) if order and order[0] != lanes else ()
-        extent = next(o.extents[-1] for o in graph.pipeline.outputs if o.name == name)
+        extent = graph.pipeline.output_funcs[name].extents[-1]
         special = f"specialize({show(extent)} >= {wide})"
         split = call("split", [lanes, lo, li, wide], "shift")
         return [

@@ -34,17 +34,18 @@ def access(e: ast.Access, indices: list[ir.Expr], env: Env) -> ir.Expr:
         return edge(alias.helper.text, image, indices, e, env)
     if name in scope.inputs:
         image = scope.inputs[name]
-        rank, element = len(image.extents), image.element
+        rank, element, of = len(image.extents), image.element, ""
     elif name in scope.funcs:
         signature = scope.funcs[name]
-        rank, element = signature.rank, signature.element
+        rank, element, of = signature.rank, signature.element, signature.of
     else:
         known = [*scope.funcs, *scope.inputs, *scope.aliases]
         scope.unknown("Func or input", name, e.name.span, known)
         return BROKEN
     if not rank_fits(name, rank, e.indices, e.span, env) or any(map(is_broken, indices)):
         return BROKEN
-    return ir.Access(name, tuple(indices), Type(element), e.span)
+    part = name if of else ""
+    return ir.Access(of or name, tuple(indices), Type(element), e.span, part)
 
 
 def edge_access(e: ast.EdgeAccess, indices: list[ir.Expr], env: Env) -> ir.Expr:

@@ -13,6 +13,7 @@ from hbc.frontend.checks.order import callees_first, names_read, reachable
 from hbc.frontend.checks.scalars import said_already, scalars
 from hbc.frontend.checks.schedules import schedules
 from hbc.frontend.checks.tables import table
+from hbc.frontend.checks.tuples import tuple_func
 from hbc.frontend.expand.expand import expand
 from hbc.frontend.program.funcs import Func, Pipeline
 from hbc.frontend.program.literals import UNKNOWN
@@ -50,7 +51,7 @@ def check(file: ast.File, settings: Mapping[str, str], fix_sizes: bool = False) 
     funcs = dict(tables)
     for n in order:
         if n in written:
-            checked = func(written[n], scope)
+            checked = func_of(written[n], written, scope)
             if checked is not None:
                 funcs[n] = checked
     late_declarations(file, scope)
@@ -65,7 +66,8 @@ def check(file: ast.File, settings: Mapping[str, str], fix_sizes: bool = False) 
     proved, bounded = check_bounds(pipeline, scope)
     if scope.mistakes:
         raise HbcError(once_each(in_order(scope.mistakes), file.repeated))
-    wanted = reachable(graph, scope.outputs)
+    firsts = first_parts(written)
+    wanted = reachable(graph, [firsts[n] for n in scope.outputs if n in firsts])
     kept = tuple(bounded.get(f.name, f) for f in pipeline.funcs if f.name in wanted)
     return replace(pipeline, funcs=kept, requirements=proved)
 
@@ -136,15 +138,37 @@ def late_declarations(file: ast.File, scope: Scope) -> None:
 def call_graph(
     written: Mapping[str, Draft], tables: Mapping[str, Func], scope: Scope
 ) -> dict[str, list[str]]:
-    """Which Funcs each Func reads. An update may read its own; a pure step is on a cycle then."""
+    """Which Funcs each Func reads. An update may read its own; a pure step is on a cycle then. Those of
+    several values have the name of the first."""
     graph: dict[str, list[str]] = {n: [] for n in tables}
+    firsts = {n: n for n in tables} | first_parts(written)
     for n, draft in written.items():
-        steps = [draft.pure, *draft.updates]
-        read = names_read(e for s in steps for e in (*s.indices, s.value, s.condition))
-        own = names_read([draft.pure.value])
-        graph[n] = [m for m in (*tables, *written) if m in read and (m != n or n in own)]
         scope.funcs.setdefault(n, Signature(UNKNOWN, len(draft.pure.indices)))
+        if n != firsts[n]:
+            continue
+        drafts = [written[m] for m in draft.group if m in written]
+        steps = [s for d in drafts for s in (d.pure, *d.updates)]
+        read = names_read(e for s in steps for e in (*s.indices, s.value, s.condition))
+        own = {firsts.get(m) for m in names_read(d.pure.value for d in drafts)}
+        callees = dict.fromkeys(firsts[m] for m in firsts if m in read)
+        graph[n] = [m for m in callees if m != n or n in own]
     return graph
+
+
+def first_parts(written: Mapping[str, Draft]) -> dict[str, str]:
+    """The name of the Func that each name is of: of several values that of the first."""
+    return {n: next(m for m in draft.group if m in written) for n, draft in written.items()}
+
+
+def func_of(draft: Draft, written: Mapping[str, Draft], scope: Scope) -> Func | None:
+    """The checked Func; None after a report."""
+    if not draft.pure.group:
+        return func(draft, scope)
+    drafts = [written[n] for n in draft.group if n in written]
+    if len(drafts) == len(draft.group):
+        return tuple_func(drafts, scope)
+    scope.broken.update(draft.group)  # a name that is taken
+    return None
 
 
 def outputs_are_defined(file: ast.File, written: Mapping[str, Draft], scope: Scope) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
 from hbc.frontend.checks.declarations import type_named
 from hbc.frontend.checks.names import declare
@@ -36,6 +37,11 @@ class Draft:
     updates: list[ast.Definition] = field(default_factory=list)
     variables: tuple[str, ...] = ()
 
+    @property
+    def group(self) -> tuple[str, ...]:
+        """The names that are defined together with this one, itself included."""
+        return tuple(n.text for n in self.pure.group) or (self.name.text,)
+
 
 def drafts(file: ast.File, scope: Scope) -> dict[str, Draft]:
     """Collects definitions by name, declares the Funcs and checks the left side of pure steps."""
@@ -45,7 +51,8 @@ def drafts(file: ast.File, scope: Scope) -> dict[str, Draft]:
             continue
         name = s.name.text
         if name in drafts_by_name:
-            drafts_by_name[name].updates.append(s)
+            if is_of_group(s, drafts_by_name[name], scope):
+                drafts_by_name[name].updates.append(s)
         elif name in scope.outputs or name not in scope.declared:
             begin(s, drafts_by_name, scope)
         elif name not in scope.broken:
@@ -55,6 +62,27 @@ def drafts(file: ast.File, scope: Scope) -> dict[str, Draft]:
                          note)  # fmt: skip
             scope.broken.add(name)
     return drafts_by_name
+
+
+def is_of_group(s: ast.Definition, draft: Draft, scope: Scope) -> bool:
+    """What is defined together is updated together."""
+    name, group = s.name.text, tuple(n.text for n in s.group) or (s.name.text,)
+    if sorted(group) == sorted(draft.group):
+        return True
+    scope.broken.update((*draft.group, *group))
+    note = Note(f"`{name}` is defined here", draft.pure.span)
+    shown = ", ".join(f"{n}[...]" for n in draft.group)
+    hint = f"write `({shown}) {s.op} (...)`" if len(draft.group) > 1 else None
+    scope.report(
+        f"`{name}` is defined {together(name, draft.group)}, and updated {together(name, group)}",
+        s.name.span, hint or f"write a definition of its own for `{name}`, or define all together", note,
+    )  # fmt: skip
+    return False
+
+
+def together(name: str, group: tuple[str, ...]) -> str:
+    others = " and ".join(f"`{n}`" for n in group if n != name)
+    return f"together with {others}" if others else "alone"
 
 
 def begin(s: ast.Definition, drafts: dict[str, Draft], scope: Scope) -> None:
@@ -195,7 +223,10 @@ def update_types(draft: Draft, scope: Scope) -> list[DType]:
     """What the updates store, where the Func itself counts as a literal. Reports nothing: the
     updates are checked again once the type is known."""
     name = draft.name.text
-    scope.funcs[name] = Signature(LITERAL_INT, len(draft.pure.indices))
+    rank = len(draft.pure.indices)
+    scope.funcs[name] = replace(
+        scope.funcs.get(name, Signature(UNKNOWN, rank)), element=LITERAL_INT
+    )
     scope.quiet = True
     around: dict[str, ir.Expr] = {v: ir.Var(v) for v in (*draft.variables, *scope.reduces)}
     env = Env(scope, around, "in an update")
@@ -204,14 +235,17 @@ def update_types(draft: Draft, scope: Scope) -> list[DType]:
     return [element(e) for e in typed if not is_literal(e)]
 
 
-def report_overwritten(draft: Draft, scope: Scope) -> None:
-    """A second definition that replaces the first everywhere without reading it."""
+def report_overwritten(draft: Draft, scope: Scope, reads: Sequence[bool] | None = None) -> None:
+    """A second definition that replaces the first everywhere without reading it. `reads`: whether each
+    update does, where that is not of this Func alone."""
     name = draft.name.text
     previous = draft.pure
-    for u in draft.updates:
+    if reads is None:
+        reads = [name in names_read([u.value]) for u in draft.updates]
+    for u, reading in zip(draft.updates, reads, strict=True):
         plain = tuple(i.text for i in u.indices if isinstance(i, ast.Name))
         whole = plain == draft.variables and len(plain) == len(u.indices)
-        if u.op == "=" and whole and u.condition is None and name not in names_read([u.value]):
+        if u.op == "=" and whole and u.condition is None and not reading:
             note = Note("the previous definition", previous.span)
             scope.report(
                 f"`{name}` is defined twice: this one replaces the first everywhere",

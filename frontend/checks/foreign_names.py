@@ -68,7 +68,8 @@ CASTS = "a cast is the name of the type: `f32(x)`"
 ROUNDED = "conversions of floats to integers saturate: `u8(x)`; of integers, `u8(clamp(x, 0, 255))`"
 REDUCED = "sum along `reduce k in K`: `s[i] = 0` and `s[i] += A[i, k]`; there are `+= *= min= max=` and more"
 ARGUMENT = (
-    "take the value, `m[x] max= A[x, r]`, then its place, `i[x] min= i32(r) where A[x, r] == m[x]`"
+    "keep the value and its place: "
+    "`(m[x], i[x]) = select(A[x, r] > m[x], (A[x, r], i32(r)), (m[x], i[x]))`"
 )
 INVERSE = (
     "there is no inverse of a function of angles: a polynomial, a `table`, or an input that has it"

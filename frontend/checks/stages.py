@@ -15,11 +15,17 @@ Argument = ast.Expr | ast.Line | ast.Option
 
 @record
 class Block:
-    """What the checks of one block need: the names, the Funcs, and the loops that its lines make."""
+    """What the checks of one block need: the names, the Funcs, and the loops that its lines make. Of a Func
+    of several values every name stands for all."""
 
     scope: Scope
     funcs: Mapping[str, Func]
     loops: tuple[str, ...]
+
+    def func_name(self, name: str) -> str:
+        """Of the Func that a name in a schedule means."""
+        whole = (f.name for f in self.funcs.values() if any(p.name == name for p in f.others))
+        return name if name in self.funcs else next(whole, name)
 
 
 def factored(s: ast.Schedule, funcs: Mapping[str, Func]) -> dict[str, Func]:
@@ -53,6 +59,8 @@ def stage_of(w: ast.Line, block: Block) -> Stage | None:
     """`f`, `f.update`, `f.update(1)`, `A.in(f)`; None after a report."""
     scope, name = block.scope, w.name.text
     span = w.name.span
+    if not (w.steps and w.steps[0].name.text == "in"):
+        name = block.func_name(name)
     if not w.steps:
         if name in scope.inputs:
             scope.report(
@@ -93,16 +101,17 @@ def factor(args: tuple[Argument, ...], step: ast.Step, block: Block) -> int:
 
 def wrapper(w: ast.Line, step: ast.Step, block: Block) -> Stage | None:
     scope, name = block.scope, w.name.text
-    if name not in scope.inputs and not known_func(name, w, block):
+    if name not in scope.inputs and not known_func(block.func_name(name), w, block):
         return None
     args = step.args or ()
     if len(args) != 1 or not isinstance(args[0], ast.Name):
         scope.report("`in` takes the Func that reads the copy", step.span, f"`{name}.in(f)`")
         return None
     consumer = ast.Line(ast.Ident(args[0].text, args[0].span), (), args[0].span)
-    if not known_func(consumer.name.text, consumer, block):
+    reader = block.func_name(consumer.name.text)
+    if not known_func(reader, consumer, block):
         return None
-    return Stage(name, None, args[0].text, w.name.span)
+    return Stage(name, None, reader, w.name.span)
 
 
 def known_func(name: str, w: ast.Line, block: Block) -> bool:
@@ -115,6 +124,6 @@ def known_func(name: str, w: ast.Line, block: Block) -> bool:
     partial = any(name.startswith(f"{n}_") for n in scope.broken)
     if partial or name in scope.broken or name in scope.funcs:
         return False
-    known = [f.name for f in block.funcs.values() if f.table_shape is None]
+    known = [p.name for f in block.funcs.values() if f.table_shape is None for p in f.parts]
     scope.unknown("Func", name, w.name.span, [*known, *scope.inputs] if w.steps else known)
     return False

@@ -29,6 +29,7 @@ def update(u: ast.Definition, variables: tuple[str, ...], t: DType, scope: Scope
     """The checked update of a Func with those pure variables and element type; None after a
     report."""
     name = u.name.text
+    of = scope.funcs[name].of or name
     before = len(scope.mistakes)
     plain = around(u, variables)
     runs: dict[str, ir.Expr] = {r: ir.Var(r) for r in scope.reduces}
@@ -54,13 +55,13 @@ def update(u: ast.Definition, variables: tuple[str, ...], t: DType, scope: Scope
     if u.op == "-=":
         term = ir.Unary(ir.UnaryOp.NEG, term, u.value.span)
     stored = term
-    own = ir.Access(name, indices, Type(t), left_span(u))
+    own = ir.Access(of, indices, Type(t), left_span(u), "" if of == name else name)
     if op is not None:
         stored = ir.Binary(op, own, term, u.span)
     elif (combined := spelled_out(term, own)) is not None:
         op, term = combined
         stored = ir.Binary(op, own, term, u.span)
-    check_self_reads(name, indices, variables, term, test, scope)
+    check_self_reads(of, indices, variables, term, test, scope)
     if len(scope.mistakes) > before:
         return None
     read = [*indices, stored, *([test] if test is not None else [])]
@@ -94,13 +95,13 @@ def ends_of(r: str, u: ast.Definition, env: Env) -> tuple[ir.Expr, ir.Expr] | No
         note = Note(f"`{r}` runs from there in this update", u.span)
         new = [replace(d, notes=(*d.notes, note)) for d in mistakes[before:]]
         scope.mistakes = dict.fromkeys([*mistakes[:before], *new])
-    own = u.name.text
+    own = scope.funcs[u.name.text].of or u.name.text
     for end in (start, stop):
         if is_broken(end):
             return None
-        if accesses_of(own, [end]):
+        if reads := accesses_of(own, [end]):
             scope.report(
-                f"the interval of `{r}` reads `{own}`, which it updates", e.span,
+                f"the interval of `{r}` reads `{reads[0].array}`, which it updates", e.span,
                 "copy what it reads to a Func of its own", Note("in this update", u.span),
             )  # fmt: skip
             return None
@@ -140,7 +141,7 @@ def left_span(u: ast.Definition) -> Span:
     if u.indices[-1].span is u.span:
         return u.span
     end = u.span.source.text.index("]", u.indices[-1].span.end) + 1
-    return Span(u.span.source, u.span.start, end)
+    return Span(u.span.source, u.name.span.start, end)
 
 
 def fits(op: ir.Op, t: DType) -> bool:
@@ -177,7 +178,7 @@ def check_self_reads(
             if isinstance(j, ir.Var) and j.name == v:
                 continue
             scope.report(
-                f"`{name}` reads itself along `{v}`, which has no order",
+                f"`{read.array}` reads itself along `{v}`, which has no order",
                 span_of(j, read.span),
                 f"make it a scan: `reduce t in ...`, and t in the place of `{v}` on both sides",
             )  # fmt: skip

@@ -69,6 +69,12 @@ def value(e: ast.Expr, env: Env) -> ir.Expr:
         case ast.MemberAccess():
             env.scope.report(f"a member of a family has no value {env.place}", e.span)
             return BROKEN
+        case ast.Tuple():
+            env.scope.report(
+                f"a tuple has no value {env.place}", e.span,
+                "it gives several Funcs their values: `(a[x], b[x]) = (p, q)`",
+            )  # fmt: skip
+            return BROKEN
         case ast.Reduction():
             env.scope.report(
                 f"a reduction has no value {env.place}", e.span,

@@ -71,7 +71,7 @@ class Graph:
 
     @property
     def outputs(self) -> frozenset[str]:
-        return frozenset(o.name for o in self.pipeline.outputs)
+        return frozenset(self.pipeline.output_funcs)
 
     def read_by(self, name: str) -> set[str]:
         """What the Func reads as it is written, before anything was substituted."""
@@ -130,9 +130,9 @@ def graph_of(p: Pipeline, funcs: dict[str, Func], sizes: Mapping[str, int]) -> G
     words = _words(p)
     graph = Graph(p, funcs, steps, {n: (v, v) for n, v in sizes.items()}, {}, {}, (), words)
     whole: dict[str, Box] = {}
-    for o in p.outputs:
+    for name, o in p.output_funcs.items():
         spans = [index_span(e, graph.sizes, {}) or (1, UNKNOWN) for e in o.extents]
-        whole[o.name] = tuple((0, max(s[1], 1) - 1) for s in spans)
+        whole[name] = tuple((0, max(s[1], 1) - 1) for s in spans)
     for name in reversed(funcs):
         if name not in whole:
             continue  # nothing reads it
@@ -171,5 +171,9 @@ def _words(p: Pipeline) -> frozenset[str]:
     params = re.findall(r"\bparam\s+([A-Za-z_]\w*)", p.source.text)
     names = {*params, *(s.name for s in p.sizes), *(i.name for i in (*p.inputs, *p.outputs))}
     for f in p.funcs:
-        names |= {f.name, *f.variables, *(r.name for u in f.updates for r in u.reduce)}
+        names |= {
+            *(p.name for p in f.parts),
+            *f.variables,
+            *(r.name for u in f.updates for r in u.reduce),
+        }
     return frozenset(names)

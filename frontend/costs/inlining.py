@@ -107,7 +107,7 @@ def _expanded(e: ir.Expr, gone: Mapping[str, Func]) -> ir.Expr:
     def expand(n: ir.Expr) -> ir.Expr:
         if isinstance(n, ir.Access) and n.name in gone:
             func = gone[n.name]
-            return substitute(func.pure, dict(zip(func.variables, n.indices, strict=True)))
+            return substitute(func.value(n.part), dict(zip(func.variables, n.indices, strict=True)))
         return n
 
     return rewrite(e, expand)

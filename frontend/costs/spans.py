@@ -30,10 +30,10 @@ def _span(e: ir.Expr, known: Mapping[str, Range], funcs: Mapping[str, Func], dee
         if not isinstance(e, ir.Access) or e.name not in funcs or deep == MOST_DEEP:
             return UNKNOWN
         func = funcs[e.name]
-        if func.updates or func.table_shape or not func.element.is_int:
+        if func.updates or func.table_shape or not e.type.element.is_int:
             return UNKNOWN
         inside = dict(zip(func.variables, map(of, e.indices), strict=True))
-        return _span(func.pure, {**known, **inside}, funcs, deep + 1)
+        return _span(func.value(e.part), {**known, **inside}, funcs, deep + 1)
 
     return fold(to_expr(linear(e)) if e.type == INDEX else e, of_indices(other), known)
 

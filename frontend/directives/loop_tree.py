@@ -8,7 +8,7 @@ from __future__ import annotations
 from hbc.frontend.directives.schedule import apply_schedule
 from hbc.frontend.plans.inline import inline_funcs
 from hbc.frontend.plans.plan import At, FuncPlan, Inline, Level, Plan, Root, Split, StagePlan, step
-from hbc.frontend.program.funcs import Image, Pipeline, Schedule
+from hbc.frontend.program.funcs import Func, Image, Pipeline, Schedule
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.show import show
 from hbc.ir.lang.target import GPU, TARGETS
@@ -30,8 +30,8 @@ def loop_tree(pipeline: Pipeline, schedule: Schedule | None) -> str:
     targets = () if schedule is None else schedule.targets
     gpu = any(TARGETS[t].machine == GPU for t in targets if t in TARGETS)
     pipeline, scheduled = apply_schedule(pipeline, schedule, gpu)
-    inlined = [n for n, f in scheduled.items() if isinstance(f.compute, Inline)]
-    images = {o.name: o for o in pipeline.outputs}
+    inlined = [names(f.func) for f in scheduled.values() if isinstance(f.compute, Inline)]
+    images = pipeline.output_funcs
     lines = [f"kernel {pipeline.name}, " + _title(schedule)]
     if inlined:
         lines.append(f"inlined: {', '.join(inlined)}")
@@ -48,17 +48,17 @@ def _title(schedule: Schedule | None) -> str:
 def _level(plan: Plan, images: dict[str, Image], level: Level, depth: int) -> list[str]:
     lines = []
     pad = "  " * depth
-    for name, f in plan.items():
+    for f in plan.values():
         if f.store is not None and f.store == level and f.store != f.compute:
-            lines.append(f"{pad}store {name}{_memory(f)} here, reused by the loops inside")
+            lines.append(f"{pad}store {names(f.func)}{_memory(f)} here, reused by the loops inside")
     for name, f in plan.items():
         if f.compute != level:
             continue
         if isinstance(level, At):
-            lines.append(f"{pad}compute {name}{_memory(f)}")
+            lines.append(f"{pad}compute {names(f.func)}{_memory(f)}")
         else:
             what = "output" if name in images else "whole"
-            lines.append(f"{pad}compute {name} ({what}){_memory(f)}")
+            lines.append(f"{pad}compute {names(f.func)} ({what}){_memory(f)}")
         for stage in f.stages:
             for condition, special in stage.special:
                 lines.append(f"{pad}  if {show(condition)}:")
@@ -85,8 +85,14 @@ def _stage(
     update = step(f.func, stage.update)
     indices = f.func.variables if update is None else [show(i) for i in update.indices]
     op = "=" if update is None or update.op is None else _assign(update.op)
-    lines.append("  " * depth + f"{f.func.name}[{', '.join(indices)}] {op} ...")
+    left = ", ".join(f"{p.name}[{', '.join(indices)}]" for p in f.func.parts)
+    lines.append("  " * depth + (f"({left})" if f.func.others else left) + f" {op} ...")
     return lines
+
+
+def names(func: Func) -> str:
+    """Of all its arrays."""
+    return ", ".join(p.name for p in func.parts)
 
 
 def _assign(op: ir.Op) -> str:

@@ -34,7 +34,7 @@ def apply_schedule(
     Raises HbcError with every directive that cannot be applied."""
     if schedule is not None:
         pipeline = _add_wrappers(pipeline, schedule)
-    outputs = {o.name for o in pipeline.outputs}
+    outputs = set(pipeline.output_funcs)
     plan: Plan = {
         f.name: default_plan(f, f.name in outputs) for f in pipeline.funcs if f.table_shape is None
     }

@@ -1,5 +1,5 @@
-"""Writes a file out as definitions alone: imports read, families written out, each call of a function
-replaced by its body."""
+"""Writes a file out as definitions of single Funcs: imports read, families written out, each call of a
+function replaced by its body, tuples taken apart."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from hbc.frontend.expand.families import Families, has_families
 from hbc.frontend.expand.functions import functions_of
 from hbc.frontend.expand.imports import GIVEN, with_imports
 from hbc.frontend.expand.reductions import Lifting, reductions
+from hbc.frontend.expand.tuples import apart
 from hbc.frontend.expand.whole_numbers import params
 from hbc.frontend.text import ast
 from hbc.frontend.text.parse import too_deep
@@ -20,8 +21,8 @@ from hbc.ir.ground.diag import Diagnostic, HbcError
 
 
 def expand(file: ast.File, settings: Mapping[str, str]) -> ast.File:
-    """The same program without `def`, `import`, families and reductions in expressions. `settings` are
-    the texts of `--set`. HbcError with every mistake in them."""
+    """The same program without `def`, `import`, families, tuples and reductions in expressions. `settings`
+    are the texts of `--set`. HbcError with every mistake in them."""
     if not any(_needs_work(s) for s in file.statements):
         return file
     whole = with_imports(file)
@@ -40,7 +41,11 @@ def expand(file: ast.File, settings: Mapping[str, str]) -> ast.File:
     lifting = Lifting(reduces, keywords, mistakes, keywords - _outside_schedules(statements))
     flat: list[ast.Statement] = []
     for s in statements:
-        flat += lifting.lifted(s) if isinstance(s, ast.Definition) else [s]
+        if isinstance(s, ast.Definition):
+            for d in apart(s, mistakes):
+                flat += lifting.lifted(d)
+        else:
+            flat.append(s)
     mistakes = mistakes or list(too_deep(flat))
     if mistakes:
         raise HbcError(mistakes)
@@ -83,7 +88,7 @@ def check_library(file: ast.File) -> None:
 
 
 def _needs_work(s: ast.Statement) -> bool:
-    if isinstance(s, ast.Definition) and any(True for _ in reductions(s)):
+    if isinstance(s, ast.Definition) and (s.group or any(True for _ in reductions(s))):
         return True
     return isinstance(s, ast.Function | ast.Import) or has_families(s)
 
@@ -101,9 +106,12 @@ def declared(file: ast.File) -> dict[str, ast.Ident]:
                     meanings.setdefault(d.name.text, d.name)
             case ast.Definition(members=members) if members:
                 pass
+            case ast.Definition(defined=names):
+                for n in names:
+                    meanings.setdefault(n.text, n)
             case (
-                ast.Param() | ast.TypeParam() | ast.Input() | ast.Output() | ast.Table()
-                | ast.Definition() | ast.Alias() | ast.Function()
+                ast.Param() | ast.TypeParam() | ast.Input() | ast.Output() | ast.Table() | ast.Alias()
+                | ast.Function()
             ):  # fmt: skip
                 meanings.setdefault(s.name.text, s.name)
             case _:

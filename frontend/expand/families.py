@@ -55,8 +55,12 @@ class Families:
         for s in statements:
             if isinstance(s, ast.Each):
                 self._find(s.body)
-            elif isinstance(s, ast.Definition) and (s.members or self._is_alias(s)):
-                self.members.setdefault(s.name.text, {})
+            elif isinstance(s, ast.Definition):
+                if s.members or self._is_alias(s):
+                    self.members.setdefault(s.name.text, {})
+                for t in s.others:
+                    if t.members:
+                        self.members.setdefault(t.name.text, {})
 
     def _is_alias(self, s: ast.Definition) -> bool:
         """`g[l] = blur(A)`: what gives a Func is no value of a Func."""
@@ -64,6 +68,7 @@ class Families:
             isinstance(s.value, ast.Call)
             and s.op == "="
             and not s.members
+            and not s.group
             and s.value.name.text in {*EDGES, *self.gives_func}
         )
 
@@ -134,29 +139,43 @@ class Families:
         return ends[0], ends[1]
 
     def _defined(self, s: ast.Definition) -> ast.Statement | None:
-        """The definition under the name of the member; None after a report."""
-        family = s.name.text
+        """The definition under the names of the members; None after a report."""
+        if self._is_alias(s) and s.name.text in self.members:
+            name = self._defined_name(s.name, s.indices, s)
+            return None if name is None else ast.Alias(name, s.value, s.span)
+        first = self._defined_name(s.name, s.members, s)
+        others = [self._defined_name(t.name, t.members, s) for t in s.others]
+        if first is None or None in others:
+            return None
+        targets = tuple(
+            replace(t, name=n, members=()) for t, n in zip(s.others, others, strict=True) if n
+        )
+        group = (first, *(t.name for t in targets)) if s.group else ()
+        return replace(s, name=first, members=(), others=targets, group=group)
+
+    def _defined_name(
+        self, name: ast.Ident, members: tuple[ast.Expr, ...], s: ast.Definition
+    ) -> ast.Ident | None:
+        """What stands on the left under the name of the member; None after a report."""
+        family = name.text
         if family not in self.members:
             if self.around and all(isinstance(i, ast.Name) for i in s.indices):
-                self._one_for_all(s.name, s.op)
-            return s
-        alias = self._is_alias(s)
-        if not s.members and not alias:
+                self._one_for_all(name, s.op)
+            return name
+        if not members:
             first = next(iter(self.members[family].values()), None)
             notes = () if first is None else (Note("a member is defined here", first),)
             self._report(
-                f"`{family}` is a family of Funcs, and this defines a Func", s.name.span,
+                f"`{family}` is a family of Funcs, and this defines a Func", name.span,
                 f"a member is defined with two pairs of brackets: `{family}[0][x] = ...`", *notes,
             )  # fmt: skip
             return None
-        place = self._place(s.indices if alias else s.members, family, s.name.span)
+        place = self._place(members, family, name.span)
         if place is None:
             return None
-        name = ast.Ident(_name(family, place), s.name.span)
-        self._claim(name, family, place)
-        if alias:
-            return ast.Alias(name, s.value, s.span)
-        return replace(s, name=name, members=())
+        member = ast.Ident(_name(family, place), name.span)
+        self._claim(member, family, place)
+        return member
 
     def _one_for_all(self, name: ast.Ident, op: str) -> None:
         """A Func that is defined in a block, and not before it."""
@@ -348,7 +367,9 @@ class Families:
 
 def has_families(s: ast.Statement) -> bool:
     """Whether anything in it is for this pass."""
-    if isinstance(s, ast.Each) or (isinstance(s, ast.Definition) and s.members):
+    if isinstance(s, ast.Each):
+        return True
+    if isinstance(s, ast.Definition) and (s.members or any(t.members for t in s.others)):
         return True
     return any(
         isinstance(n, ast.MemberAccess) or (isinstance(n, ast.Line) and n.members != ())

@@ -14,20 +14,22 @@ from hbc.ir.lang.types import DTYPES
 def functions_of(file: ast.File, mistakes: list[Diagnostic]) -> dict[str, ast.Function]:
     """The functions by name. Reports names that are taken, and bodies that read what they cannot see."""
     functions: dict[str, ast.Function] = {}
-    others = {
-        s.name.text: s.name
-        for s in file.statements
-        if isinstance(
-            s,
-            ast.Param
-            | ast.TypeParam
-            | ast.Input
-            | ast.Output
-            | ast.Table
-            | ast.Definition
-            | ast.Alias,
-        )
-    }
+    others: dict[str, ast.Ident] = {}
+    for s in file.statements:
+        match s:
+            case ast.Definition():
+                others |= {n.text: n for n in s.defined}
+            case (
+                ast.Param()
+                | ast.TypeParam()
+                | ast.Input()
+                | ast.Output()
+                | ast.Table()
+                | ast.Alias()
+            ):
+                others[s.name.text] = s.name
+            case _:
+                pass
     visible = set(others)
     for s in file.statements:
         if isinstance(s, ast.Sizes):

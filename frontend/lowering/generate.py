@@ -13,11 +13,12 @@ from hbc.frontend.directives.gpu_atomics import atomic_op
 from hbc.frontend.lowering.filled import filled_with_zeros
 from hbc.frontend.lowering.gpu_nest import cut_by_blocks, nests_directly
 from hbc.frontend.lowering.loop_kind import loop_kind
+from hbc.frontend.lowering.stores import together
 from hbc.frontend.lowering.tail_order import rolled_outward
 from hbc.frontend.plans.legal import scan_variables
 from hbc.frontend.plans.place_on_gpu import THREADS
 from hbc.frontend.plans.plan import At, Split, StagePlan, Tail, stage_text, step
-from hbc.frontend.program.funcs import Func
+from hbc.frontend.program.funcs import Func, values_of
 from hbc.frontend.regions.index_values import aligned_values, at_position
 from hbc.frontend.regions.nest import Nest, tree_splits
 from hbc.frontend.regions.prefetch import prefetch_statements
@@ -284,20 +285,23 @@ def _statement(g: Generator, nest: Nest, scope: Scope) -> ir.Stmt:
     if update is not None and update.condition is not None and not is_whole:
         where = load_accesses(substitute(update.condition, values), scope)
         conditions += shared_places(g.program, func, nest, update, where, scope)
-    storage = scope.storages[func.name]
     aligned = aligned_values(nest)
     place = tuple(load_accesses(at_position(i, values, aligned), scope) for i in indices)
-    stored = load_accesses(at_position(value, values, aligned), scope)
     span = func.span if update is None else update.span
     op = atomic_op(func, stage)
-    if op is not None and isinstance(stored, ir.Binary):
-        stored = stored.b
-    kept = ir.Store(storage.buffer, storage.offset(place), stored, None, span, atomic=op)
-    store: ir.Stmt = kept
-    if filled:
+    stores: list[ir.Store] = []
+    for part, e in zip(func.parts, values_of(value), strict=True):
+        storage = scope.storages[part.name]
+        stored = load_accesses(at_position(e, values, aligned), scope)
+        if op is not None and isinstance(stored, ir.Binary):
+            stored = stored.b
+        at = storage.offset(place)
+        stores.append(ir.Store(storage.buffer, at, stored, None, span, atomic=op))
+    store = together(stores, scope)
+    if filled and isinstance(store, ir.Store):
         vectors = [x.dim for x in stage.loops if x.kind is ir.LoopKind.VECTOR]
         apart = frozenset[str]().union(*(stage.root_of(dim) for dim in vectors))
-        store = filled_with_zeros(kept, limits, apart)
+        store = filled_with_zeros(store, limits, apart)
     if where is not None and contains(where, ir.Load):
         store = ir.If(where, store)  # read only where there is something to read
     elif where is not None:

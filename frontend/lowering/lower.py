@@ -42,11 +42,12 @@ def lower(pipeline: Pipeline, schedule: Schedule | None, target: Target) -> Kern
     plan = inline_funcs(scheduled)
     arguments = _arguments(pipeline)
     tables = evaluate_tables(pipeline)
-    outputs = {o.name: whole_image(o) for o in pipeline.outputs}
+    outputs = {name: whole_image(o) for name, o in pipeline.output_funcs.items()}
     names = frozenset(
         [s.name for s in pipeline.sizes] + [i.name for i in pipeline.inputs if i.is_scalar]
     )
-    program = Program(_used(plan, pipeline), target, outputs, names, _known(pipeline))
+    arrays = frozenset(o.name for o in pipeline.outputs)
+    program = Program(_used(plan, pipeline), target, outputs, names, _known(pipeline), arrays)
     if target.machine == GPU:
         program = replace(program, padding=padding(program.plan, _extents(pipeline)))
     storages: dict[str, Storage] = {
@@ -140,7 +141,7 @@ def _known(pipeline: Pipeline) -> tuple[Linear, ...]:
 
 def _used(plan: Plan, pipeline: Pipeline) -> Plan:
     """The plan without Funcs that no output depends on once inlining is done."""
-    wanted = {o.name for o in pipeline.outputs}
+    wanted = set(pipeline.output_funcs)
     kept = []
     for name, f in reversed(plan.items()):
         if name in wanted:

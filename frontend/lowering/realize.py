@@ -51,17 +51,19 @@ def realize(program: Program, site: Site, scope: Scope, rest: Rest) -> ir.Stmt:
     scope = replace(scope, needs={**scope.needs, **boxes})
     allocations: list[tuple[FuncPlan, Storage, ir.Expr]] = []
     for f in stored:
-        if f.func.name in program.outputs:
+        arrays = [one for one in alone(f) if one.func.name not in program.arrays]
+        if not arrays:
             continue
         if f not in computed:
             boxes[f.func.name] = _sized(program, boxes[f.func.name], scope)
         folds = fold_factors(program, f, site.level, site.nest, boxes, scope)
-        buffer = scope.fresh(f.func.name, "buffer")
         box, extents = boxes[f.func.name], padded.get(f.func.name)
         stored_box = box if extents is None else padded_box(box, extents)
-        storage, size = func_storage(f, buffer, stored_box, scope.ranges, folds)
-        scope = scope.store(f.func.name, storage)
-        allocations.append((f, storage, size))
+        for one in arrays:
+            buffer = scope.fresh(one.func.name, "buffer")
+            storage, size = func_storage(one, buffer, stored_box, scope.ranges, folds)
+            scope = scope.store(one.func.name, storage)
+            allocations.append((one, storage, size))
     produced = [
         _produce(
             program,
@@ -84,6 +86,14 @@ def realize(program: Program, site: Site, scope: Scope, rest: Rest) -> ir.Stmt:
     for n, value in reversed(names):
         body = ir.LetStmt(n, value, body)
     return body
+
+
+def alone(f: FuncPlan) -> list[FuncPlan]:
+    """The plan as each array of the Func has it."""
+    if not f.func.others:
+        return [f]
+    parts = (replace(f.func, name=p.name, element=p.element, others=()) for p in f.func.parts)
+    return [replace(f, func=part) for part in parts]
 
 
 def store_level(f: FuncPlan) -> Level:

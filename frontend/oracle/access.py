@@ -21,7 +21,7 @@ def access(e: ir.Access, indices: tuple[Meaning, ...], buffers: Buffers) -> Mean
     forms = tuple(linear(i) for i in e.indices)
 
     def read(points: Points) -> Value:
-        stored = buffers(e.name)
+        stored = buffers(e.array)
         view = _view(stored, forms, points)
         if view is not None:
             return view
@@ -114,8 +114,8 @@ def _refuse(
     extents = " x ".join(map(str, stored.shape))
     where = ", ".join(f"{name} = {value(points.variable(name))}" for name in points.axes)
     raise error(
-        f"`{e.name}[{shown}]` lies outside the extents {extents} of `{e.name}`"
+        f"`{e.array}[{shown}]` lies outside the extents {extents} of `{e.array}`"
         + (f" (at {where})" if where else ""),
         e.span,
-        f"write `clamp_edge({e.name})` or `zero_edge({e.name})`, or make `{e.name}` larger",
+        f"write `clamp_edge({e.array})` or `zero_edge({e.array})`, or make `{e.array}` larger",
     )

@@ -53,8 +53,11 @@ def meaning(e: ir.Expr, buffers: Buffers) -> Meaning:
             | ir.Gather()
             | ir.Move()
             | ir.Instruct()
+            | ir.Tuple()
         ):
-            raise InternalError(f"the oracle met a {type(e).__name__}, which lowering makes")
+            raise InternalError(
+                f"the oracle met a {type(e).__name__}, which is no value of a point"
+            )
         case _:
             assert_never(e)
 

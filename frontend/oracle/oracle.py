@@ -17,7 +17,7 @@ from hbc.frontend.oracle.region import regions
 from hbc.frontend.oracle.store import put
 from hbc.frontend.oracle.update import run_update
 from hbc.frontend.oracle.value import Value, exact, work_dtype
-from hbc.frontend.program.funcs import Func, Pipeline
+from hbc.frontend.program.funcs import Func, Pipeline, values_of
 from hbc.ir.lang.types import BOOL, DType
 from hbc.ir.meaning.numpy_types import Array
 
@@ -43,7 +43,10 @@ def evaluate(
         tables = [f for f in p.funcs if f.table_shape is not None]
         _compute(program, {f.name: _box(f.table_shape or ()) for f in tables})
         shapes = {o.name: tuple(program.number(e) for e in o.extents) for o in p.outputs}
-        _compute(program, {name: _box(shape) for name, shape in shapes.items() if all(shape)})
+        whole = {name: _box(shapes[o.name]) for name, o in p.output_funcs.items()}
+        _compute(
+            program, {name: box for name, box in whole.items() if all(hi >= 0 for _, hi in box)}
+        )
         return {o.name: _reference(program, o.name, o.element, shapes[o.name]) for o in p.outputs}
 
 
@@ -63,17 +66,20 @@ def _evaluate_func(program: Program, func: Func, boxes: tuple[Box, ...]) -> None
     whole = boxes[0]
     origin = tuple(lo for lo, _ in whole)
     shape = tuple(hi - lo + 1 for lo, hi in whole)
-    x = np.empty(shape, work_dtype(func.element))
-    stored = Stored(func.name, func.element, Value(x), origin, shape)
-    meaning = program.meaning(func.pure)
+    arrays = [
+        Stored(p.name, p.element, Value(np.empty(shape, work_dtype(p.element))), origin, shape)
+        for p in func.parts
+    ]
+    meanings = [program.meaning(value) for value in values_of(func.pure)]
     ranges = {v: span_range(s) for v, s in zip(func.variables, whole, strict=True)}
     for piece in chunks(ranges, MAX_POINTS):
         target = tuple(
             slice(start - o, start - o + count)
             for (start, count), o in zip(piece.values(), origin, strict=True)
         )
-        put(stored, target, meaning(grid(piece, program.sizes)))
-    program.stored[func.name] = stored
+        for stored, meaning in zip(arrays, meanings, strict=True):
+            put(stored, target, meaning(grid(piece, program.sizes)))
+    program.stored |= {stored.name: stored for stored in arrays}
     for update, box in zip(func.updates, boxes[1:], strict=True):
         run_update(program, func, update, box)
 

@@ -43,6 +43,8 @@ def recurrence(func: Func, update: Update, variable: str) -> Recurrence | None:
     double matrix products, bf16 and f16 round too coarsely for a linear bound."""
     if func.element != F32 or update.op is not None or ir.Var(variable) not in update.indices:
         return None
+    if func.others:
+        return None
     split = _split(func, update, variable, update.value)
     if split is None or not any(s.rest is None for s in split.summands):
         return None

@@ -12,7 +12,7 @@ from hbc.frontend.oracle.recurrence import active_range, recurrence
 from hbc.frontend.oracle.solve import solve
 from hbc.frontend.oracle.store import places, put, put_at
 from hbc.frontend.oracle.value import Value, may_hold, select, taken
-from hbc.frontend.program.funcs import Func, Update
+from hbc.frontend.program.funcs import Func, Update, values_of
 from hbc.ir.lang import nodes as ir
 
 
@@ -74,7 +74,6 @@ def _independent(func: Func, update: Update, name: str) -> bool:
 
 
 def _step(program: Program, func: Func, update: Update, points: Points) -> None:
-    stored, element = program.stored[func.name], func.element
     condition = None
     if update.condition is not None:
         condition = program.meaning(update.condition)(points)
@@ -82,12 +81,17 @@ def _step(program: Program, func: Func, update: Update, points: Points) -> None:
         if not mask.any():
             return
         points = points.masked(np.broadcast_to(mask, points.shape))
-    value = program.meaning(update.value)(points)
-    at = places(program, update, stored, points)
+    values = [program.meaning(e)(points) for e in values_of(update.value)]
+    arrays = [program.stored[p.name] for p in func.parts]
+    if len(arrays) > 1:  # one may be a view of what another overwrites
+        values = [Value(v.x.copy(), None if v.e is None else v.e.copy()) for v in values]
+    at = places(program, update, arrays[0], points)
     if condition is not None:  # where it is false, a point may have no place
         live = np.broadcast_to(mask, points.shape)
         at = at.where(live)
-        e = None if stored.value.e is None else stored.value.e[at.at]
-        old = Value(stored.value.x[at.at], e)
-        value = select(taken(condition, live), taken(value, live), old, element)
-    put_at(stored, at, value)
+    for stored, value in zip(arrays, values, strict=True):
+        if condition is not None:
+            e = None if stored.value.e is None else stored.value.e[at.at]
+            old = Value(stored.value.x[at.at], e)
+            value = select(taken(condition, live), taken(value, live), old, stored.element)
+        put_at(stored, at, value)

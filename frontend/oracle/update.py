@@ -121,7 +121,7 @@ def _inlined(program: Program, e: ir.Expr) -> ir.Expr:
             for func in program.pipeline.funcs:
                 if func.name == name and not func.updates and func.table_shape is None:
                     values = dict(zip(func.variables, indices, strict=True))
-                    return _inlined(program, substitute(func.pure, values))
+                    return _inlined(program, substitute(func.value(e.part), values))
             return e
         case _:
             return e

@@ -50,7 +50,7 @@ def inline_funcs(plan: Plan) -> Plan:
         if isinstance(e, ir.Access) and e.name in values:
             func = values[e.name]
             # An index may hold a copy of the same value, inside of its own names.
-            value = _with_own_names(func.pure, copies)
+            value = _with_own_names(func.value(e.part), copies)
             return substitute(value, dict(zip(func.variables, e.indices, strict=True)))
         return e
 
@@ -90,15 +90,18 @@ def wrap_accesses(pipeline: Pipeline, name: str, consumer: str, span: Span | Non
         raise error(f"no Func `{consumer}` reads `{name}`", span, did_you_mean(consumer, funcs))
     reads = [a for e in _expressions(funcs[consumer]) for a in _accesses(e, name)]
     if not reads:
-        read = sorted({a.name for e in _expressions(funcs[consumer]) for a in _accesses(e)})
+        read = sorted({a.array for e in _expressions(funcs[consumer]) for a in _accesses(e)})
         raise error(f"`{consumer}` does not read `{name}`", span, did_you_mean(name, read))
-    variables = funcs[name].variables if name in funcs else _index_names(reads[0])
+    read_name, part = reads[0].name, reads[0].part
+    variables = funcs[read_name].variables if read_name in funcs else _index_names(reads[0])
     element = reads[0].type.element
-    access = ir.Access(name, tuple(ir.Var(v) for v in variables), reads[0].type, reads[0].span)
+    access = ir.Access(
+        read_name, tuple(ir.Var(v) for v in variables), reads[0].type, reads[0].span, part
+    )
     wrapper = Func(new, element, variables, access, span=span)
 
     def redirect(e: ir.Expr) -> ir.Expr:
-        if isinstance(e, ir.Access) and e.name == name:
+        if isinstance(e, ir.Access) and e.array == name:
             return ir.Access(new, e.indices, e.type, e.span)
         return e
 
@@ -129,4 +132,4 @@ def _expressions(func: Func) -> list[ir.Expr]:
 
 
 def _accesses(e: ir.Expr, name: str | None = None) -> list[ir.Access]:
-    return [n for n in nodes(e) if isinstance(n, ir.Access) and name in (None, n.name)]
+    return [n for n in nodes(e) if isinstance(n, ir.Access) and name in (None, n.array)]

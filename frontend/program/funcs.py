@@ -26,6 +26,11 @@ class SizeDecl:
     element: DType | None = None
 
 
+def values_of(e: ir.Expr) -> tuple[ir.Expr, ...]:
+    """The value of a step for each array of its Func."""
+    return e.items if isinstance(e, ir.Tuple) else (e,)
+
+
 @record
 class Image:
     """An input or output array: element type and extents (affine in the sizes). An input without extents
@@ -72,9 +77,20 @@ class Update:
 
 
 @record
+class Part:
+    """One of the arrays that a Func of several values has."""
+
+    name: str
+    element: DType
+
+
+@record
 class Func:
     """A stage: its value everywhere (`pure`, over `variables`), then its updates in order.
-    `table` marks a Func of constants, evaluated at compile time (its extents: `table_shape`)."""
+    `table` marks a Func of constants, evaluated at compile time (its extents: `table_shape`).
+
+    One of several values, from `(a[x], b[x]) = ...`, has the name and element type of the first, and
+    `others`; its values are `ir.Tuple`s, all of which a step reads and computes before it stores any."""
 
     name: str
     element: DType
@@ -83,6 +99,17 @@ class Func:
     updates: tuple[Update, ...] = ()
     table_shape: tuple[int, ...] | None = None
     span: Span | None = field(default=None, compare=False, repr=False)
+    others: tuple[Part, ...] = ()
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """Its arrays: one, but for Funcs of several values."""
+        return (Part(self.name, self.element), *self.others)
+
+    def value(self, part: str) -> ir.Expr:
+        """The pure value of a part, as `Access.part` names it."""
+        at = [p.name for p in self.parts].index(part or self.name)
+        return values_of(self.pure)[at]
 
 
 @record
@@ -195,3 +222,9 @@ class Pipeline:
 
     def func(self, name: str) -> Func:
         return next(f for f in self.funcs if f.name == name)
+
+    @property
+    def output_funcs(self) -> dict[str, Image]:
+        """The Funcs that outputs are made of. Those of one Func have the same extents."""
+        of = {part.name: f.name for f in self.funcs for part in f.parts}
+        return {of.get(o.name, o.name): o for o in reversed(self.outputs)}

@@ -208,8 +208,8 @@ def stored(e: ir.Access, of: Of[SymbolicRange], values: Values, calls: int) -> S
     """What an input or Func can hold there."""
     if not e.type.element.is_int:
         return UNBOUNDED
-    if e.name in values.bounds:
-        bound = values.bounds[e.name]
+    if e.array in values.bounds:
+        bound = values.bounds[e.array]
         return between(linear(bound.lo), shifted(linear(bound.hi), -1))
     if e.name in values.tables:
         cells = [int(v) for v in values.tables[e.name].values()]
@@ -217,7 +217,7 @@ def stored(e: ir.Access, of: Of[SymbolicRange], values: Values, calls: int) -> S
     func = values.funcs.get(e.name)
     if func is not None and not func.updates and calls > 0:
         inside = {v: of(i) for v, i in zip(func.variables, e.indices, strict=True)}
-        return range_of(func.pure, inside, values, calls - 1)
+        return range_of(func.value(e.part), inside, values, calls - 1)
     return by_type(e.type.element)
 
 

@@ -71,8 +71,8 @@ def adapt(e: ir.Expr, to: DType, scope: Scope) -> ir.Expr:
             return ir.Let(name, value, adapt(body, to, scope), e.span)
         case ir.Call(name=name, args=args):
             return ir.Call(name, tuple(adapt(a, to, scope) for a in args), t, e.span)
-        case ir.Access(name=name, indices=indices):
-            return ir.Access(name, indices, t, e.span)
+        case ir.Access(name=name, indices=indices, part=part):
+            return ir.Access(name, indices, t, e.span, part)
         case ir.Var(name=name):
             return ir.Var(name, t, e.span)
         case _:

@@ -69,7 +69,8 @@ def check_bounds(p: Pipeline, scope: Scope) -> tuple[tuple[Requirement, ...], di
     for f in p.funcs:
         if f.table_shape is not None:
             arrays[f.name] = tuple(ir.const_index(n) for n in f.table_shape)
-    proof = Proof(scope, values, arrays, {o.name: o for o in p.outputs}, stated(p))
+    arrays |= {name: o.extents for name, o in p.output_funcs.items()}
+    proof = Proof(scope, values, arrays, p.output_funcs, stated(p))
     for image in (*p.inputs, *p.outputs):
         extents_hold(image, proof)
     for f in reversed(p.funcs):

@@ -32,10 +32,12 @@ class Declared:
 
 @record
 class Signature:
-    """What a reader of a Func must know. `element` is None while it is being worked out."""
+    """What a reader of a Func must know. `element` is UNKNOWN while it is being worked out. `of`: the name
+    of the Func of several values that this is a later part of."""
 
     element: DType
     rank: int
+    of: str = ""
 
 
 @record

@@ -41,7 +41,7 @@ def prefetch_statements(func: Func, nest: Nest, dim: str, scope: Scope) -> list[
 
 
 def _what_is_read(func: Func, nest: Nest) -> str:
-    read = dict.fromkeys(a.name for a in stage_accesses(func, nest.stage.update))
+    read = dict.fromkeys(a.array for a in stage_accesses(func, nest.stage.update))
     return f"it reads {', '.join(f'`{n}`' for n in read)}" if read else "it reads nothing"
 
 
@@ -90,8 +90,9 @@ def _box(func: Func, nest: Nest, p: PrefetchPlan, scope: Scope) -> tuple[Box, ir
     later = nest.fix(p.loop, add(nest.fixed[p.loop], p.distance))
     data = _Data(_ranges(func, nest), _ranges(func, later), scope)
     box: Box | None = None
-    for accesses, where in accesses_of(func, nest.stage.update, p.name):
-        for access in accesses:
+    of = {a.array: a.name for a in stage_accesses(func, nest.stage.update)}.get(p.name, p.name)
+    for accesses, where in accesses_of(func, nest.stage.update, of):
+        for access in (a for a in accesses if a.array == p.name):
             indices = access.indices
             if where is None:
                 indices = tuple(_with_names(i, data) for i in indices)
@@ -128,11 +129,11 @@ def _with_names(e: ir.Expr, d: _Data) -> ir.Expr:
     the first stands for all. (What stands in a `select` may not be read at all.)"""
     if isinstance(e, ir.Select):
         return e
-    if isinstance(e, ir.Access) and e.name in d.scope.storages:
+    if isinstance(e, ir.Access) and e.array in d.scope.storages:
         box = access_box(e, d.now, d.scope.ranges)
         first = tuple(x.lo for x in box if x.lo is not None)
         if len(first) == len(box) and box == access_box(e, d.later, d.scope.ranges):
-            name = f"{e.name} at {', '.join(map(show, first))}"
+            name = f"{e.array} at {', '.join(map(show, first))}"
             d.found[name] = replace(e, indices=first)
             d.over.update(n for n in free_variables(e) if n in d.now)
             return ir.Var(name, e.type)

@@ -22,7 +22,8 @@ from hbc.ir.lang.walk import rewrite
 
 @record
 class Program:
-    """The inlined plan and the target. `known` are forms over the sizes that are not negative, as
+    """The inlined plan and the target. `outputs`: by the name of its Func what is needed of one, `arrays`:
+    the names of the outputs. `known` are forms over the sizes that are not negative, as
     the entry point tests; `checks` collects more conditions for it. `roots`: by the name of each
     loop that was made, the variables that it runs over. `unfolded`: Funcs whose memory does not wrap
     round."""
@@ -32,6 +33,7 @@ class Program:
     outputs: Mapping[str, tuple[Interval, ...]]
     sizes: frozenset[str]
     known: tuple[Linear, ...] = ()
+    arrays: frozenset[str] = frozenset()
     checks: list[Check] = field(default_factory=list)
     roots: dict[str, frozenset[str]] = field(default_factory=dict)
     padding: Padding = field(default_factory=Padding)
@@ -74,6 +76,10 @@ class Scope:
     def bind(self, name: str, interval: Interval) -> Scope:
         return replace(self, ranges={**self.ranges, name: interval}, names=self.names | {name})
 
+    def named(self, name: str) -> Scope:
+        """With a name that is no index."""
+        return replace(self, names=self.names | {name})
+
     def store(self, func: str, storage: Storage) -> Scope:
         return replace(
             self,
@@ -95,7 +101,7 @@ def load_accesses(e: ir.Expr, scope: Scope) -> ir.Expr:
     def load(n: ir.Expr) -> ir.Expr:
         if not isinstance(n, ir.Access):
             return n
-        storage = scope.storages[n.name]
+        storage = scope.storages[n.array]
         return ir.Load(storage.buffer, storage.offset(n.indices), n.type, None, n.span)
 
     return rewrite(e, load)

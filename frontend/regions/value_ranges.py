@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from hbc.frontend.program.funcs import Func, Pipeline
+from hbc.frontend.program.funcs import Func, Pipeline, values_of
 from hbc.ir.algebra.bounds import Interval, bounds
 from hbc.ir.algebra.simplify import simplify
 from hbc.ir.lang import nodes as ir
@@ -29,10 +29,11 @@ def value_ranges(
     for b in pipeline.bounds:
         ranges[b.name] = Interval(b.lo, simplify(sub(b.hi, 1)))
     for f in pipeline.funcs:
-        if f.name not in ranges and f.element.is_int and not f.updates:
-            values = _defined(f, {**sizes, **ranges})
-            if values is not None:
-                ranges[f.name] = values
+        for part, value in zip(f.parts, values_of(f.pure), strict=True):
+            if part.name not in ranges and part.element.is_int and not f.updates:
+                values = _defined(f, value, {**sizes, **ranges})
+                if values is not None:
+                    ranges[part.name] = values
     return ranges
 
 
@@ -42,7 +43,7 @@ def data_ranges(read: Iterable[ir.Expr], known: Mapping[str, Interval]) -> dict[
     ranges = {}
     for n in (n for e in read for n in nodes(e)):
         if isinstance(n, ir.Access):
-            ranges[n.name] = known[n.name] if n.name in known else _of_type(n.type.element)
+            ranges[n.array] = known[n.array] if n.array in known else _of_type(n.type.element)
     return ranges
 
 
@@ -53,9 +54,9 @@ def _of_type(t: DType) -> Interval:
     return Interval(ir.const_index(least), ir.const_index(most))
 
 
-def _defined(f: Func, known: dict[str, Interval]) -> Interval | None:
-    """The range of the pure step, if it has one whatever the variables are."""
-    pure = f.pure if f.pure.type == INDEX else ir.Cast(INDEX, f.pure)
+def _defined(f: Func, value: ir.Expr, known: dict[str, Interval]) -> Interval | None:
+    """The range of a value of the pure step, if it has one whatever the variables are."""
+    pure = value if value.type == INDEX else ir.Cast(INDEX, value)
     data = data_ranges([pure], known)
     interval = bounds(pure, {**data, **known, **dict.fromkeys(f.variables, UNKNOWN)})
     if interval.lo is None or interval.hi is None:

@@ -148,6 +148,14 @@ class Reduction:
 
 
 @record
+class Tuple:
+    """`(a, b)`: the values of several Funcs that are defined together."""
+
+    items: tuple[Expr, ...]
+    span: Span = field(compare=False, repr=False)
+
+
+@record
 class Inlined:
     """The body of the function `name` in the place of a call of it, which `call` covers. `expand` makes
     these; the parser does not."""
@@ -163,7 +171,7 @@ class Inlined:
 
 Expr = (
     Name | Number | Boolean | Text | Access | MemberAccess | Call | EdgeAccess | Unary | Binary | Let
-    | Reduction | Inlined
+    | Reduction | Tuple | Inlined
 )  # fmt: skip
 
 
@@ -273,9 +281,21 @@ class Reduce:
 
 
 @record
+class Target:
+    """One of several Funcs on the left: `name[members][: type][indices]`."""
+
+    name: Ident
+    type: Ident | None
+    indices: tuple[Expr, ...]
+    span: Span = field(compare=False, repr=False)
+    members: tuple[Expr, ...] = ()
+
+
+@record
 class Definition:
     """`name[members][: type][indices] op value [where condition]`; `op` is `=`, `+=`, `-=`, `min=`, ...
-    `members` say which Func of a family it is."""
+    `members` say which Func of a family it is. `others`: what stands behind the first on the left of
+    `(a[x], b[x]) = ...`. `group`: the names of all, in one of the definitions that `expand` makes of it."""
 
     name: Ident
     type: Ident | None
@@ -285,6 +305,13 @@ class Definition:
     condition: Expr | None
     span: Span = field(compare=False, repr=False)
     members: tuple[Expr, ...] = ()
+    others: tuple[Target, ...] = ()
+    group: tuple[Ident, ...] = ()
+
+    @property
+    def defined(self) -> tuple[Ident, ...]:
+        """The names on the left."""
+        return (self.name, *(t.name for t in self.others))
 
 
 @record

@@ -21,11 +21,11 @@ class Slip:
     hint: str
 
 
-# What C, Halide and Python write: one value at several places, and functions.
+# What C and Python write: values at several places without parentheses, and functions.
 SEVERAL = (
-    "a definition gives one Func its value",
-    "write a definition for each; where a greatest value stands, for example: `m[x] max= A[x, r]`, "
-    "then `i[x] min= i32(r) where A[x, r] == m[x]`",
+    "several Funcs are defined together in parentheses",
+    "write `(m[x], i[x]) = (a, b)`; where a greatest value stands, for example: "
+    "`(m[x], i[x]) = select(A[x, r] > m[x], (A[x, r], i32(r)), (m[x], i[x]))`",
 )
 NO_FUNCTION = (
     "a function begins with `def`",
@@ -61,8 +61,6 @@ SLIPS = (
     Slip(r"[-+*/%&|^]?=", r"\b(?:select|where|require|and|or|not)\b[^\n;]*$",
          "`=` defines and does not compare", "write `==` to compare"),
     # Definitions of other languages
-    Slip(r"=(?!=)", r"(?:^|\n)[ \t]*\([^()\n]*\][ \t]*,[^()\n]*\)$", *SEVERAL),
-    Slip(r"\([^()\n]*\][ \t]*,[^()\n]*\)\s*=(?!=)", r"(?:^|\n)$", *SEVERAL),
     Slip(r",(?:[^=\n]*\])?\s*=(?!=)", r"(?:^|\n)[ \t]*\w+[ \t]*\[[^\]\n]*\]$", *SEVERAL),
     Slip(rf"\(\s*(?P<v>\w+)(?P<rest>[^()\n]*)\){ASSIGNS}[^\n]*\[[^\]\n]*\b(?P=v)\b", FUNCTION,
          "a Func is defined with brackets", "write `<name>[<v><rest>] = ...`"),

@@ -29,8 +29,11 @@ FORMS = {
     "EXAMPLE": "example { M = 512; A = random(1) }",
     "LET": "let t = a + b in t * t",
 }
-# Of what begins with a word that has other uses, too.
-BLOCK_FORMS = {"EACH": "for l in 1 .. J { g[l][y, x] = down(g[l - 1])[y, x] }"}
+# Of what begins with a word or a mark that has other uses, too.
+BLOCK_FORMS = {
+    "EACH": "for l in 1 .. J { g[l][y, x] = down(g[l - 1])[y, x] }",
+    "TUPLE": "(best[x], at[x]) = (A[x, 0], 0)",
+}
 # The same for what stands in descriptions of instructions.
 DESCRIPTION_FORMS = {
     "FEATURE": 'feature NAME { machine x86_64; cpuinfo "avx2"; flag "-mavx2"; probe { ... } }',

@@ -17,19 +17,26 @@ LONGEST_NUMBER = 60
 class KernelBuilder(Builder):
     MODULES: ClassVar[tuple[ModuleType, ...]] = (ast,)
     LISTS = frozenset({"indices"})
-    NAMES: ClassVar = {"import_file": "Import"}
+    NAMES: ClassVar = {"import_file": "Import", "values": "Tuple"}
 
     # Statements
 
     def definition(self, c: Children) -> ast.Definition:
-        name, *typed = self.idents(c)
-        (op,) = (str(x) for x in c if is_token(x) and x.type in ("EQUAL", "UPDATE"))
-        *members, indices = (tuple(x) for x in c if isinstance(x, Several))
-        value, *condition = (x for x in trees(c) if not isinstance(x, Several))
+        at = next(i for i, x in enumerate(c) if is_token(x) and x.type in ("EQUAL", "UPDATE"))
+        targets = [x for x in c[:at] if isinstance(x, ast.Target)] or [self.left(c[:at])]
+        value, *condition = trees(c[at:])
+        first = targets[0]
         return ast.Definition(
-            name, typed[0] if typed else None, indices, op, value,
-            condition[0] if condition else None, self.over(c), members[0] if members else (),
+            first.name, first.type, first.indices, str(c[at]), value,
+            condition[0] if condition else None, self.over(c), first.members, tuple(targets[1:]),
+            tuple(t.name for t in targets) if c[0].type == "TUPLE" else (),
         )  # fmt: skip
+
+    def left(self, c: Children) -> ast.Target:
+        name, *typed = self.idents(c)
+        *members, indices = (tuple(x) for x in c if isinstance(x, Several))
+        of = members[0] if members else ()
+        return ast.Target(name, typed[0] if typed else None, indices, self.over(c), of)
 
     def input(self, c: Children) -> ast.Input:
         name, element = self.idents(c)

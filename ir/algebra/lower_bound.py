@@ -161,7 +161,7 @@ def _rank(key: str, atom: ir.Expr, s: Search) -> int:
 
 def _buffer(n: object) -> str | None:
     match n:
-        case ir.Load(buffer=name) | ir.Access(name=name):
+        case ir.Load(buffer=name) | ir.Access(array=name):
             return name
         case _:
             return None

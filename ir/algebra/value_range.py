@@ -40,7 +40,7 @@ def value_range(
                 return of(v)
             case ir.Gather(value=v, lanes=lanes):
                 return hull(of(v), (0, 0)) if -1 in lanes else of(v)
-            case ir.Load(buffer=name) | ir.Access(name=name) if name in ranges:
+            case ir.Load(buffer=name) | ir.Access(array=name) if name in ranges:
                 known = meet(_within_type(e), _named(ranges[name], index_range))
                 masked = isinstance(e, ir.Load) and e.mask is not None
                 return hull(known, (0, 0)) if masked else known

@@ -150,12 +150,19 @@ class Select:
 
 @record
 class Access:
-    """A Func or input at given coordinates, one index per dimension. Only before `lower`."""
+    """A Func or input at given coordinates, one index per dimension. Only before `lower`. `part`: which
+    array of a Func of several values, by its name, when it is not the first."""
 
     name: str
     indices: tuple[Expr, ...]
     type: Type
     span: Span | None = field(default=None, compare=False, repr=False)
+    part: str = ""
+
+    @property
+    def array(self) -> str:
+        """The name of what holds the value."""
+        return self.part or self.name
 
 
 @record
@@ -250,6 +257,19 @@ class Let:
 
 
 @record
+class Tuple:
+    """The values of a Func of several, in the order of its arrays. Only before `lower`, and only as the
+    whole value of a step."""
+
+    items: tuple[Expr, ...]
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def type(self) -> Type:
+        return self.items[0].type
+
+
+@record
 class Move:
     """Data-movement marker: the value, now living in `target` instead of `source`."""
 
@@ -278,7 +298,7 @@ class Instruct:
 
 Expr = (
     Const | Var | Cast | Binary | Unary | Select | Access | Load | Call | Ramp | Broadcast
-    | VectorReduce | Gather | Let | Move | Instruct
+    | VectorReduce | Gather | Let | Tuple | Move | Instruct
 )  # fmt: skip
 
 

@@ -88,13 +88,15 @@ def _expr(e: ir.Expr, level: int) -> str:
             return f"{uop}{_expr(a, UNARY_LEVEL)}"
         case ir.Cast(type=t, value=v):
             return f"{t}({_expr(v, 0)})"
-        case ir.Access(name=name, indices=indices, type=t):
+        case ir.Access(array=name, indices=indices, type=t):
             return f"{name_text(name)}.{t}({_list(*indices)})"
         case ir.Load(buffer=buffer, index=index, type=t, mask=mask):
             return f"{name_text(buffer)}.{t}{_place(index, mask)}"
         case ir.Call(name=fn, args=args, type=t):
             to = "" if args and args[0].type == t else f"<{t}>"
             return f"{fn}{to}({_list(*args)})"
+        case ir.Tuple(items=items):
+            return f"({_list(*items)})"
         case ir.Let(name=name, value=v, body=body):
             return _wrap(f"let {name_text(name)} = {_expr(v, 0)} in {_expr(body, 0)}", level > 0)
         case _:

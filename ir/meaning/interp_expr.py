@@ -66,6 +66,8 @@ def emit(code: Code, e: ir.Expr) -> str:
             return result if t.lanes > 1 else _only(code, result, t)
         case ir.Access(name=name):
             raise InternalError(f"the interpreter met the access of `{name}`: lower first")
+        case ir.Tuple():
+            raise InternalError("the interpreter met a tuple: lower first")
         case _:
             assert_never(e)
 

@@ -88,6 +88,8 @@ def value(e: ir.Expr, scope: Scope) -> Array:
             return np.stack([run(*lanes) for lanes in zip(*operands, strict=True)])
         case ir.Access(name=name):
             raise InternalError(f"the interpreter met the access of `{name}`: lower first")
+        case ir.Tuple():
+            raise InternalError("the interpreter met a tuple: lower first")
         case _:
             assert_never(e)
 

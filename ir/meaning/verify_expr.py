@@ -70,6 +70,8 @@ def _mistake(e: ir.Expr, names: Names, buffers: Buffers) -> str | None:
             return f"`{name}` gives {t}" if wrong else None
         case ir.Access():
             return "an Access after lowering"
+        case ir.Tuple():
+            return "a Tuple after lowering"
         case ir.Let(name=name):
             return f"`{name}` is bound where it has a meaning already" if name in names else None
         case ir.Move() | ir.Instruct():

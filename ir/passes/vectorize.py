@@ -21,6 +21,7 @@ from hbc.ir.lang.types import I64
 from hbc.ir.lang.walk import (
     block,
     children,
+    contains,
     free_variables,
     map_children,
     map_stmt,
@@ -155,7 +156,10 @@ class _Widen:
 
     def _step(self, base: ir.Expr) -> ir.Expr | None:
         """How much `base` grows from lane to lane, if always the same."""
-        if base.type.lanes != 1 or any(not isinstance(v, ir.Ramp) for v in self.varying.values()):
+        read = free_variables(base)
+        if base.type.lanes != 1 or any(
+            not isinstance(v, ir.Ramp) for n, v in self.varying.items() if n in read
+        ):
             return None
         wide = simplify(self._wide(base))
         if isinstance(wide, ir.Ramp) and wide.base.type.lanes == 1:
@@ -224,8 +228,14 @@ class _Widen:
             case ir.LetStmt(name=name, value=value, body=body):
                 if not self.varies(value):
                     return ir.LetStmt(name, value, self.stmt(body, mask), s.span)
-                deeper = _Widen(self.lanes, {**self.varying, name: self._wide(value)})
-                return deeper.stmt(body, mask)
+                wide = self._wide(value)
+                if not contains(value, ir.Load):
+                    deeper = _Widen(self.lanes, {**self.varying, name: wide})
+                    return deeper.stmt(body, mask)
+                # It is what was there before the stores below.
+                wide = wide if mask is None else masked(wide, spread(mask, wide.type.lanes))
+                deeper = _Widen(self.lanes, {**self.varying, name: ir.Var(name, wide.type)})
+                return ir.LetStmt(name, wide, deeper.stmt(body, mask), s.span)
             case ir.For(var=var, start=start, extent=extent, body=body):
                 if self.varies(start) or self.varies(extent):
                     raise InternalError(f"the bounds of loop `{var}` differ between vector lanes")

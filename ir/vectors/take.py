@@ -57,7 +57,7 @@ class Take:
     def _take(self, e: ir.Expr, picks: Picks) -> ir.Expr:
         n = len(picks)
         match e:
-            case ir.Const() | ir.Access():
+            case ir.Const() | ir.Access() | ir.Tuple():
                 raise InternalError(f"take: {type(e).__name__} of {e.type}")
             case ir.Var(name=name, type=t):
                 return ir.Var(self._slice_name(name, picks), t.with_lanes(n), e.span)

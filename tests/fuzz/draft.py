@@ -60,6 +60,8 @@ class FuncDraft:
     updates: list[UpdateDraft]
     region: tuple[Span, ...]
     output: bool
+    other: Array | None = None  # that is defined together with it
+    other_output: bool = False
 
 
 @dataclass(slots=True)
@@ -80,6 +82,9 @@ class Draft:
     least: dict[str, int] = field(default_factory=dict)  # what `require` says of sizes
     names: int = 0
     products: bool = False  # sums of products come up
+    together: dict[str, Array] = field(
+        default_factory=dict
+    )  # what is defined with a Func, by its name
 
     def fresh(self, prefix: str) -> str:
         self.names += 1

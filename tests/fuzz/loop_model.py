@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
+from choices import chance
 from draft import Draft, FuncDraft
 from spans import Affine, only_constant, only_size
 
@@ -109,7 +110,8 @@ def node_of(draft: Draft, f: FuncDraft) -> Node:
                 product=u.product,
             )
         )
-    node = Node(f.name, f.variables, stages, f.output)
+    spelling = f.other.name if f.other is not None and chance(draft.c, 50) else ""
+    node = Node(f.name, f.variables, stages, f.output, spelling)
     node.place = "root" if f.output or f.updates else "inline"
     return node
 

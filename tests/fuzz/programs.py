@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from choices import Choices, chance, pick, weighted
 from draft import Array, Draft, Env, FuncDraft
 from expressions import expression
+from pairs import pair
 from products import PALETTES
 from spans import Span, below, constant, text, trimmed, value
 from updates import update
@@ -45,6 +46,7 @@ def write_program(c: Choices, target: str) -> Written:
     funcs = declare_arrays(draft)
     for number in reversed(range(len(funcs))):
         readable = [a for a in draft.arrays.values() if a.kind != "func"] + funcs[:number]
+        readable += [draft.together[f.name] for f in funcs[:number] if f.name in draft.together]
         write_func(draft, funcs[number], readable, last=number == len(funcs) - 1)
     return Written(draft, tuple(program_lines(draft)))
 
@@ -76,10 +78,16 @@ def declare_arrays(draft: Draft) -> list[Array]:
             add(Array("N", element, 1, "input", bound=bound))
     if chance(c, 20):
         add(table(draft))
-    return [
+    funcs = [
         add(Array(f"f{n}", func_element(draft), c.integer(1, 3), "func"))
         for n in range(c.integer(1, 4))
     ]
+    for f in funcs:
+        element = pick(c, draft.palette)
+        if BOOL not in (f.element, element) and chance(c, 15):
+            other = add(Array(f"g{f.name[1:]}", element, f.rank, "func"))
+            draft.together[f.name], draft.aliases[other.name] = other, f.name
+    return funcs
 
 
 def func_element(draft: Draft) -> DType:
@@ -132,6 +140,9 @@ def write_func(draft: Draft, a: Array, readable: list[Array], last: bool) -> Non
     if last:
         whole = [(6, below({pick(c, draft.sizes): 1})), (1, constant(0, c.integer(0, 7)))]
         a.need([weighted(c, whole) for _ in range(a.rank)])
+    other = draft.together.get(a.name)
+    if other is not None and other.needed is not None:
+        a.need(other.needed)
     if a.needed is None:
         return
     output = last or (chance(c, 15) and all(s.low >= 0 for s in a.needed))
@@ -159,6 +170,8 @@ def write_func(draft: Draft, a: Array, readable: list[Array], last: bool) -> Non
         initial = expression(env, a.element, c.integer(0, 3))
     annotation = f": {a.element}" if chance(c, 30) else ""
     func.pure = f"{a.name}{annotation}[{', '.join(variables)}] = {initial}"
+    if other is not None:
+        pair(c, func, other)
     draft.funcs.append(func)
 
 
@@ -175,6 +188,10 @@ def program_lines(draft: Draft) -> list[str]:
     for f in draft.funcs:
         if f.output:
             lines.append(f"output {f.name}: {f.element}[{', '.join(extents(f.region))}]")
+        if f.other is not None and f.other_output:
+            lines.append(
+                f"output {f.other.name}: {f.other.element}[{', '.join(extents(f.region))}]"
+            )
     declared = [d for d in draft.declarations if is_used(d, used, draft)]
     lines += declared + draft.reductions
     for f in reversed(draft.funcs):

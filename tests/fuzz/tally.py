@@ -30,6 +30,7 @@ FEATURES: dict[str, str] = {
     "bound (of values)": r"(?m)^bound ",
     "bound": r"\.bound\(",
     "compute_at(update)": r"compute_at\(\w+\.update",
+    "several values": r"(?m)^\(f\d", "several values, ordered": r"(?m)^\(f\d.* = select\(",
     "several updates": r"\.update\(1\)",
     "several outputs": r"(?s)\noutput.*\noutput",
     "scan": r"(?m)^(\w+)\[.*(r\d+).*\] = .*\1\[.*\2 [-+] \d",

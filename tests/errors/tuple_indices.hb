@@ -2,5 +2,4 @@ size N, M
 input A: f32[N, M]
 output m: f32[N]
 output i: i32[N]
-reduce r in M
-(m[x], i[x]) = (0, 0)
+(m[x], i[y]) = (A[x, 0], 0)

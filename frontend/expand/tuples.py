@@ -1,0 +1,107 @@
+"""Takes tuples apart: `(a[x], b[x]) = select(c, (p, q), (r, s))` becomes
+
+    a[x] = select(c, p, r)
+    b[x] = select(c, q, s)
+
+each with the names of all, which the checker makes one Func of several values of. Functions are written
+out before, since they may give tuples.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hbc.frontend.expand.calls import names
+from hbc.frontend.text import ast
+from hbc.ir.ground.diag import Diagnostic, Note
+from hbc.ir.ground.source import Span
+
+
+def apart(s: ast.Definition, mistakes: list[Diagnostic]) -> list[ast.Definition]:
+    """The definition of each Func on the left; nothing where something is wrong, and reported."""
+    if not s.group:
+        return [s]
+    wrong = list(_left(s))
+    if wrong:
+        mistakes += wrong
+        return []
+    values = _values(s.value, len(s.group), s, mistakes)
+    if values is None:
+        return []
+    first = ast.Target(s.name, s.type, s.indices, s.span)
+    return [
+        replace(s, name=t.name, type=t.type, indices=t.indices, value=value, others=())
+        for t, value in zip((first, *s.others), values, strict=True)
+    ]
+
+
+def _left(s: ast.Definition) -> list[Diagnostic]:
+    """What is wrong with the left side."""
+    if not s.others:
+        hint = f"write `{s.name.text}[...] {s.op} ...` without the parentheses"
+        return [Diagnostic("a tuple has two members at least", s.span, hint)]
+    wrong: list[Diagnostic] = []
+    seen = {s.name.text: s.name.span}
+    for t in s.others:
+        name = t.name.text
+        if name in seen:
+            note = Note("it stands here too", seen[name])
+            wrong.append(
+                Diagnostic(f"`{name}` stands twice in this tuple", t.name.span, None, (note,))
+            )
+        seen.setdefault(name, t.name.span)
+        if t.indices != s.indices:
+            here = ", ".join(i.span.text for i in s.indices)
+            wrong.append(
+                Diagnostic(
+                    f"`{s.name.text}` and `{name}` are defined together, at different indices",
+                    _over(t.indices), f"write `{name}[{here}]`, or a definition for each",
+                    (Note(f"the indices of `{s.name.text}`", _over(s.indices)),),
+                )
+            )  # fmt: skip
+    return wrong
+
+
+def _values(
+    e: ast.Expr, count: int, s: ast.Definition, mistakes: list[Diagnostic]
+) -> list[ast.Expr] | None:
+    """The value of each member; None after a report."""
+    match e:
+        case ast.Tuple(items=items) if len(items) == count:
+            return list(items)
+        case ast.Call(name=ast.Ident(text="select"), args=(c, a, b)):
+            yes, no = _values(a, count, s, mistakes), _values(b, count, s, mistakes)
+            if yes is None or no is None:
+                return None
+            return [replace(e, args=(c, x, y)) for x, y in zip(yes, no, strict=True)]
+        case ast.Inlined(body=body):
+            inner = _values(body, count, s, mistakes)
+            return None if inner is None else [replace(e, body=x) for x in inner]
+        case ast.Let(name=name, body=body):
+            inner = _values(body, count, s, mistakes)
+            if inner is None:
+                return None
+            using = [x for x in inner if name.text in names(x)] or inner
+            return [replace(e, body=x) if x in using else x for x in inner]
+        case _:
+            has = len(e.items) if isinstance(e, ast.Tuple) else 1
+            plural = "" if has == 1 else "s"
+            left = ", ".join(n.text for n in s.group)
+            mistakes.append(
+                Diagnostic(
+                    f"the left side has {count} members, and this has {has} value{plural}", e.span,
+                    f"write a value for each of `{left}`: `({', '.join('abcdefgh'[:count])})`",
+                    (Note("the left side", Span(s.span.source, s.span.start, _end(s))),),
+                )
+            )  # fmt: skip
+            return None
+
+
+def _over(indices: tuple[ast.Expr, ...]) -> Span:
+    return Span(indices[0].span.source, indices[0].span.start, indices[-1].span.end)
+
+
+def _end(s: ast.Definition) -> int:
+    """Where the left side ends: at the `)` behind its last member."""
+    last = s.others[-1].span.end
+    return s.span.source.text.index(")", last) + 1

@@ -1,0 +1,61 @@
+"""The stores of a step of several values: each value is what it was before any of them was stored.
+
+    (a[x], b[x]) = (b[x], a[x] + b[x])
+->  let a_new = b[x] in { b[x] = a[x] + b[x]; a[x] = a_new }
+
+A value that reads none of the others' arrays needs no name, nor do those that can be stored in an order in
+which none reads what another has stored: an argmax stores where before it stores what.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from hbc.frontend.regions.program import Scope
+from hbc.ir.lang import nodes as ir
+from hbc.ir.lang.walk import block, reads
+
+
+def together(stores: Sequence[ir.Store], scope: Scope) -> ir.Stmt:
+    """The stores, as if all were done at once."""
+    if len(stores) == 1:
+        return stores[0]
+    done: list[ir.Stmt] = []
+    names: dict[ir.Expr, str] = {}
+    left = list(stores)
+
+    def named(value: ir.Expr, name: str) -> ir.Expr:
+        nonlocal scope
+        if value not in names:
+            names[value] = scope.fresh(name)
+            scope = scope.named(names[value])
+        return ir.Var(names[value], value.type)
+
+    while left:
+        free = next((s for s in left if not _read_by_others(s, left)), None)
+        if (
+            free is None
+        ):  # it is read, whichever comes first: what the others are is computed before
+            free = left[0]
+            for at, s in enumerate(left):
+                if s is not free and reads(s.value, free.buffer):
+                    s = replace(s, value=named(s.value, f"{s.buffer}_new"))
+                if s is not free and reads(s.index, free.buffer):
+                    s = replace(s, index=named(s.index, f"{s.buffer}_at"))
+                left[at] = s
+        left.remove(free)
+        done.append(free)
+    body = block(*done)
+    for value, name in reversed(names.items()):
+        body = ir.LetStmt(name, value, body)
+    return body
+
+
+def _read_by_others(s: ir.Store, stores: Sequence[ir.Store]) -> bool:
+    """Whether the value or place of another store depends on the array."""
+    return any(
+        reads(other.value, s.buffer) or reads(other.index, s.buffer)
+        for other in stores
+        if other is not s
+    )

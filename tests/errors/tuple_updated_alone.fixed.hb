@@ -1,0 +1,7 @@
+size N, M
+input A: f32[N, M]
+output m: f32[N]
+output i: i32[N]
+reduce r in M
+(m[x], i[x]) = (0, 0)
+(m[x], i[x]) = (max(m[x], A[x, r]), i[x])
