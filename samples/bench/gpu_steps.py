@@ -134,7 +134,7 @@ def moved(formula: str, sizes: Mapping[str, int]) -> float:
 
 
 def measure(step: Step, source: CudaSource, nvdisasm: str) -> dict[str, str]:
-    """What nvcc makes of it, of the kernel with 32-bit indices for aligned rows."""
+    """What nvcc makes of it, of the kernel with 32-bit indices."""
     with tempfile.TemporaryDirectory() as folder:
         cubin = Path(folder, "k.cubin")
         used = {r.function: r for r in build_cuda(source, cubin, "cubin", (ARCH,))}
