@@ -7,6 +7,7 @@ from collections.abc import Callable
 from hbc.frontend.checks.foreign_names import FOREIGN_FUNCTIONS
 from hbc.frontend.checks.operations import operation
 from hbc.frontend.checks.types import Operand, join, retyped, text, wrong
+from hbc.frontend.expand.library import library_functions
 from hbc.frontend.program.literals import (
     BROKEN,
     LITERAL_FLOAT,
@@ -86,7 +87,12 @@ def unknown(e: ast.Call, env: Env, value: Typing) -> ir.Expr:
         scope.report(f"`{name}` only fills inputs of examples", e.span)
     else:
         known = [*FUNCTIONS, *scope.types]
-        hint = FOREIGN_FUNCTIONS.get(name) or did_you_mean(name, known)
+        library = library_functions()
+        hint = (
+            FOREIGN_FUNCTIONS.get(name)
+            or library.get(name)
+            or did_you_mean(name, [*known, *library])
+        )
         scope.report(f"unknown function `{name}`", e.name.span, hint)
     for arg in e.args:
         value(arg, env)

@@ -63,7 +63,8 @@ FOREIGN_DIRECTIVES: dict[str, str] = {
     "specialize_fail": 'write `require N % 16 == 0, "..."` among the definitions',
 }
 
-POWER = "write `x * x`, or `exp(y * log(x))`"
+MATH = '`import "std/math.hb"` brings '
+POWER = f"write `x * x`; {MATH}`power(x, y)` for x > 0"
 CASTS = "a cast is the name of the type: `f32(x)`"
 ROUNDED = "conversions of floats to integers saturate: `u8(x)`; of integers, `u8(clamp(x, 0, 255))`"
 REDUCED = "sum along `reduce k in K`: `s[i] = 0` and `s[i] += A[i, k]`; there are `+= *= min= max=` and more"
@@ -71,55 +72,38 @@ ARGUMENT = (
     "keep the value and its place: "
     "`(m[x], i[x]) = select(A[x, r] > m[x], (A[x, r], i32(r)), (m[x], i[x]))`"
 )
-INVERSE = (
-    "there is no inverse of a function of angles: a polynomial, a `table`, or an input that has it"
-)
 EDGES = (
     "at edges write `clamp_edge(A)[...]`, `mirror(A)[...]`, `wrap(A)[...]` or `zero_edge(A)[...]`"
 )
-BITS = "write it by shifts and `&`, or as a `table` of 256 cells that bytes look up"
 
 FOREIGN_FUNCTIONS: dict[str, str] = {
-    **dict.fromkeys(("pow", "power", "powf", "fast_pow"), POWER),
-    **dict.fromkeys(("atan2", "atan", "asin", "acos", "atan2f", "atanf", "arctan", "arctan2"), INVERSE),
-    "tan": "write `sin(x) / cos(x)`",
-    "sinh": "write `(exp(x) - exp(-x)) / 2`",
-    "cosh": "write `(exp(x) + exp(-x)) / 2`",
-    "log2": "write `log(x) * 1.4426950408889634`",
-    "log10": "write `log(x) * 0.4342944819032518`",
-    "log1p": "write `log(1 + x)`",
-    "expm1": "write `exp(x) - 1`",
+    **dict.fromkeys(("pow", "powf", "fast_pow"), POWER),
+    **dict.fromkeys(("atanf", "arctan"), f"{MATH}`atan(x)`"),
+    **dict.fromkeys(("atan2f", "arctan2"), f"{MATH}`atan2(y, x)`"),
+    "arcsin": f"{MATH}`asin(x)`",
+    "arccos": f"{MATH}`acos(x)`",
     "fast_exp": "write `exp(x)`",
     "fast_log": "write `log(x)`",
     "fast_inverse": "write `1 / x`",
     "fast_inverse_sqrt": "write `rsqrt(x)`",
-    "cbrt": "of positive numbers write `exp(log(x) / 3)`",
-    "hypot": "write `sqrt(x * x + y * y)`",
     "fma": "write `a * b + c`: the compiler fuses where the target can",
-    "fmod": "write `x - floor(x / y) * y`",
-    "mod": "write `x % y` of integers, `x - floor(x / y) * y` of floats",
+    "fmod": f"{MATH}`float_mod(x, y)`, which has the sign of y",
+    "mod": f"write `x % y` of integers; of floats {MATH}`float_mod(x, y)`",
     "fabs": "write `abs(x)`",
-    "absd": "write `max(a, b) - min(a, b)`",
     "fmin": "write `min(a, b)`",
     "fmax": "write `max(a, b)`",
     "minimum": "write `min(a, b)`",
     "maximum": "write `max(a, b)`",
-    "lerp": "write `a + (b - a) * t`",
-    "mix": "write `a + (b - a) * t`",
-    "sign": "write `select(x < 0, -1, select(x > 0, 1, 0))`",
-    "trunc": "write `select(x < 0, ceil(x), floor(x))`",
+    "mix": f"{MATH}`lerp(a, b, t)`",
     "rint": "write `round(x)`: ties go to the even number",
     "nearbyint": "write `round(x)`: ties go to the even number",
-    "erf": "there is no such function: a polynomial, a `table`, or `tanh` where that is near enough",
-    "sigmoid": "write `1 / (1 + exp(-x))`",
-    "relu": "write `max(x, 0)`",
     "softmax": "take the greatest value, `exp` of the differences, and divide by their sum",
     "where": "write `select(condition, a, b)`",
     "if_then_else": "write `select(condition, a, b)`",
     "ite": "write `select(condition, a, b)`",
     "mux": "write `select(k == 0, a, select(k == 1, b, c))`",
     **dict.fromkeys(("cast", "convert", "astype", "static_cast", "int", "float", "double"), CASTS),
-    **dict.fromkeys(("saturating_cast", "u8_sat", "saturate"), ROUNDED),
+    **dict.fromkeys(("saturating_cast", "u8_sat"), ROUNDED),
     "reinterpret": "bits cannot be read as another type: the array is declared with the one that it has",
     **dict.fromkeys(("sum", "product", "prod", "mean", "dot", "inline_reduction"), REDUCED),
     **dict.fromkeys(("argmax", "argmin"), ARGUMENT),
@@ -127,7 +111,8 @@ FOREIGN_FUNCTIONS: dict[str, str] = {
                      "repeat_image", "clamp_to_edge", "BoundaryConditions"), EDGES),
     "likely": "loops at edges are parted by the compiler: leave it out",
     "unsafe_promise_clamped": "promise it: `bound A in 0 .. N` beside the input",
-    **dict.fromkeys(("popcount", "count_leading_zeros", "clz", "ctz"), BITS),
+    "count_leading_zeros": f"{MATH}`clz(x)` of a u32",
+    "ctz": f"{MATH}`popcount`: write `popcount(~x & (x - 1))` of a u32",
     "isnan": "write `x != x`",
     "is_nan": "write `x != x`",
     "random_float": "random numbers are an input: `example { A = random(1) }`",

@@ -1,5 +1,6 @@
 """Every function of the library against NumPy, on random data of its whole domain."""
 
+import math
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +17,20 @@ Array = Any
 
 def floats(seed: int, low: float = -4, high: float = 4) -> Array:
     return np.random.default_rng(seed).uniform(low, high, 257).astype("f4")
+
+
+def wide_floats(seed: int, positive: bool = False) -> Array:
+    """Of all magnitudes from 1e-13 to 1e13, and both signs."""
+    random = np.random.default_rng(seed)
+    signs = 1 if positive else random.choice([-1, 1], 257)
+    return (signs * np.exp(random.uniform(-30, 30, 257))).astype("f4")
+
+
+def bits(seed: int) -> Array:
+    """Words of 32 bits: random ones, and those of a single bit."""
+    random = np.random.default_rng(seed).integers(0, 2**32, 257, dtype="u4")
+    random[:34] = [0, 2**32 - 1, *(1 << n for n in range(32))]
+    return random
 
 
 def bytes_of(seed: int) -> Array:
@@ -46,6 +61,34 @@ VALUES: list[tuple[str, str, str, Array, Array, Callable[[Array, Array], Array]]
     ("math", "log2(a)", "f32", floats(1, 0.1), floats(2), lambda a, b: np.log2(a)),
     ("math", "log10(a)", "f32", floats(1, 0.1), floats(2), lambda a, b: np.log10(a)),
     ("math", "power(a, b)", "f32", floats(1, 0.1), floats(2), lambda a, b: a**b),
+    ("math", "hypot(a, b)", "f32", wide_floats(1), wide_floats(2), np.hypot),
+    ("math", "cbrt(a)", "f32", wide_floats(1), floats(2), lambda a, b: np.cbrt(a)),
+    ("math", "log1p(a)", "f32", wide_floats(1, positive=True), floats(2), lambda a, b: np.log1p(a)),
+    ("math", "expm1(a)", "f32", floats(1, -90, 88), floats(2), lambda a, b: np.expm1(a)),
+    ("math", "expm1(a)", "f32", wide_floats(1) / 1e12, floats(2), lambda a, b: np.expm1(a)),
+    ("math", "sinh(a)", "f32", floats(1, -88, 88), floats(2), lambda a, b: np.sinh(a)),
+    ("math", "sinh(a)", "f32", wide_floats(1) / 1e12, floats(2), lambda a, b: np.sinh(a)),
+    ("math", "cosh(a)", "f32", floats(1, -88, 88), floats(2), lambda a, b: np.cosh(a)),
+    ("math", "tan(a)", "f32", floats(1, -1.5, 1.5), floats(2), lambda a, b: np.tan(a)),
+    ("math", "atan(a)", "f32", wide_floats(1), floats(2), lambda a, b: np.arctan(a)),
+    ("math", "atan_small(a)", "f32", floats(1, -0.4, 0.4), floats(2), lambda a, b: np.arctan(a)),
+    ("math", "atan_positive(a)", "f32", wide_floats(1, positive=True), floats(2), lambda a, b: np.arctan(a)),
+    ("math", "atan2(a, b)", "f32", wide_floats(1), wide_floats(2), np.arctan2),
+    ("math", "asin(a)", "f32", floats(1, -1, 1), floats(2), lambda a, b: np.arcsin(a)),
+    ("math", "acos(a)", "f32", floats(1, -1, 1), floats(2), lambda a, b: np.arccos(a)),
+    ("math", "erf(a)", "f32", floats(1), floats(2), lambda a, b: np.vectorize(math.erf)(a)),
+    ("math", "erf_small(a)", "f32", floats(1, -1, 1), floats(2), lambda a, b: np.vectorize(math.erf)(a)),
+    ("math", "erfc(a)", "f32", floats(1), floats(2), lambda a, b: np.vectorize(math.erfc)(a)),
+    ("math", "erfc_great(a)", "f32", floats(1, 1, 4), floats(2), lambda a, b: np.vectorize(math.erfc)(a)),
+    ("math", "trunc(a)", "f32", floats(1), floats(2), lambda a, b: np.trunc(a)),
+    ("math", "popcount(a)", "u32", bits(1), bits(2),
+     lambda a, b: np.vectorize(lambda v: int(v).bit_count())(a)),
+    ("math", "clz(a)", "u32", bits(1), bits(2),
+     lambda a, b: np.vectorize(lambda v: 32 - int(v).bit_length())(a)),
+    ("math", "filled_below(a)", "u32", bits(1), bits(2),
+     lambda a, b: np.vectorize(lambda v: (1 << int(v).bit_length()) - 1)(a)),
+    ("math", "bit_reverse(a)", "u32", bits(1), bits(2),
+     lambda a, b: np.vectorize(lambda v: int(f"{v:032b}"[::-1], 2))(a)),
     ("math", "i32(saturate(a, u8, 3, 200))", "i32", words_of(1), words_of(2),
      lambda a, b: np.clip(a, 3, 200)),
     ("math", "i32(saturate_u8(a))", "i32", words_of(1), words_of(2), lambda a, b: np.clip(a, 0, 255)),
@@ -90,6 +133,12 @@ VALUES: list[tuple[str, str, str, Array, Array, Callable[[Array, Array], Array]]
 ]  # fmt: skip
 
 
+# Right to a share of the value, however small that is.
+RELATIVE = re.compile(
+    r"(hypot|cbrt|log1p|expm1|sinh|cosh|tan|atan|atan2|asin|acos|erf|erfc|trunc)\("
+)
+
+
 @pytest.mark.parametrize(("module", "text", "kind", "a", "b", "by_numpy"), VALUES, ids=lambda v: v
                          if isinstance(v, str) else "")  # fmt: skip
 def test_values(
@@ -110,7 +159,8 @@ def test_values(
         if "quantised" in text and "dequantised" not in text:  # a rounding error decides ties
             scaled = wide[0] / np.float32(0.03)
             near_tie = abs(scaled - np.floor(scaled) - 0.5) < 1e-3
-        assert np.allclose(got[~near_tie], want[~near_tie], rtol=3e-6, atol=3e-6)
+        small = 1e-37 if RELATIVE.match(text) else 3e-6
+        assert np.allclose(got[~near_tie], want[~near_tie], rtol=3e-6, atol=small)
         assert (~near_tie).sum() > 200
     elif "requantised" in text:
         scaled = wide[0] * 1e-7
