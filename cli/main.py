@@ -26,6 +26,7 @@ COMMANDS = {
     "verify": "Compare every stage and the native code with the oracle.",
     "bench": "Measure a kernel against this machine's roof.",
     "tune": "Find the fastest schedule by measuring, and write it into the file.",
+    "diff": "Show what another schedule or file changes: loops, C, results, times.",
     "inspect": "Rank all mappings of whole loops to instructions; say why others are refused.",
     "explain": "Say which tensor instructions were chosen for which statements, and why.",
     "synth": "Complete a sketch of data movement, or prove that nothing completes it.",
@@ -106,7 +107,8 @@ def _print_cmake_folder(ctx: click.Context, _: click.Parameter, value: bool) -> 
     name="hbc",
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="Exit codes: 0 done, 1 the kernel or its data is wrong, 2 the command line is wrong, "
-    "3 a result differs from the oracle, 4 a tool is missing, 5 nothing maps, 70 a bug in hbc.",
+    "3 a result differs from the oracle, 4 a tool is missing, 5 nothing maps, 70 a bug in hbc, "
+    "130 interrupted.",
 )
 @click.option(
     "--version", is_flag=True, is_eager=True, expose_value=False, callback=_print_version,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from hbc.cli.show import completion
 from hbc.cli.show.options import json_option, settings_option
 from hbc.ir.ground.printable import printable
 
@@ -29,7 +30,7 @@ HEADINGS = ("", "instruction", "loops along its rows", "operands", "cycles", "pe
     help="Use the instructions that this file describes too; may be repeated.",
 )  # fmt: skip
 @click.option(
-    "--target", metavar="NAME",
+    "--target", metavar="NAME", shell_complete=completion.targets,
     help="Whose instructions [default: of those that run here, the best that the file has a schedule"
     " for].",
 )  # fmt: skip

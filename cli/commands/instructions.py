@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from hbc.cli.show import completion
 from hbc.cli.show.options import json_option
 from hbc.cli.show.report import Json, print_json, print_table
 from hbc.codegen.build.processor import cpu_features
@@ -22,7 +23,8 @@ COLUMNS = ("instruction", "c +=", "a *", "b", "sizes", "products>", "cycles>", "
 
 
 @click.command("instructions")
-@click.option("--target", metavar="NAME", help="Only what this target may use [default: all].")
+@click.option("--target", metavar="NAME", shell_complete=completion.targets,
+              help="Only what this target may use [default: all].")  # fmt: skip
 @click.option(
     "--isa", "files", multiple=True, metavar="FILE", type=click.Path(path_type=Path),
     help="Describe more instructions with this file; may be repeated.",

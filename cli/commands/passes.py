@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from hbc.cli.passes import PASSES, Pass
+from hbc.cli.show import completion
 from hbc.cli.show.options import json_option
 from hbc.cli.show.report import Json, print_facts, print_json
 from hbc.ir.ground.diag import Diagnostic, UsageError, did_you_mean
@@ -12,7 +13,8 @@ from hbc.ir.lang.target import TARGETS, Target
 
 
 @click.command("passes")
-@click.option("--target", "name", metavar="NAME", help="Only those for this target [default: all].")
+@click.option("--target", "name", metavar="NAME", shell_complete=completion.targets,
+              help="Only those for this target [default: all].")  # fmt: skip
 @json_option
 def command(name: str | None, as_json: bool) -> None:
     """List the passes in the order in which they run.

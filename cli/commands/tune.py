@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from hbc.cli.show import completion
 from hbc.cli.show.options import (
     LONGEST,
     NAMED,
@@ -30,7 +31,8 @@ STRATEGIES = ("model", "random", "unit")
     "--isa", multiple=True, metavar="FILE", type=click.Path(path_type=Path),
     help="Use the instructions that this file describes too; may be repeated.",
 )  # fmt: skip
-@click.option("--target", metavar="NAME", help="What to tune for [default: as `auto` chooses].")
+@click.option("--target", metavar="NAME", shell_complete=completion.targets,
+              help="What to tune for [default: as `auto` chooses].")  # fmt: skip
 @click.option(
     "--trials", type=click.IntRange(1, 1_000_000), default=1000, show_default=True, metavar="N",
     help="Try at most so many schedules.",

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 import click
 
+from hbc.cli.show import completion
 from hbc.ir.ground.diag import Diagnostic, UsageError
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -52,6 +53,7 @@ def _settings(_: click.Context, __: click.Parameter, texts: tuple[str, ...]) -> 
 
 settings_option = click.option(
     "--set", "settings", multiple=True, metavar="NAME=VALUE", callback=_settings,
+    shell_complete=completion.settings,
     help="Override a size, a param or a type; may be repeated.",
 )  # fmt: skip
 
@@ -77,12 +79,12 @@ def program_options(function: Function) -> Function:
             help="Use the instructions that this file describes too; may be repeated.",
         ),
         click.option(
-            "--schedule", metavar="NAME",
+            "--schedule", metavar="NAME", shell_complete=completion.schedules,
             help="The schedule to use [default: the first for the target, else `auto`, which hbc makes;"
             " `none`: plain loops].",
         ),
         click.option(
-            "--target", metavar="NAME",
+            "--target", metavar="NAME", shell_complete=completion.targets,
             help="What to compile for [default: of those that run here, the best that the file has a"
             " schedule for].",
         ),

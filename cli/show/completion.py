@@ -1,0 +1,65 @@
+"""What a shell offers behind an option: targets, the schedules of the file that was named, its sizes.
+
+eval "$(_HBC_COMPLETE=bash_source hbc)"
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from hbc.frontend.text import ast
+
+
+def targets(_: click.Context, __: click.Parameter, begun: str) -> list[str]:
+    """The names of the targets that begin so."""
+    from hbc.ir.lang.target import TARGETS
+
+    return _beginning(TARGETS, begun)
+
+
+def schedules(ctx: click.Context, _: click.Parameter, begun: str) -> list[str]:
+    """Those of the file, and the two that every file has."""
+    from hbc.frontend.text import ast
+
+    named = [s.name.text for s in _statements(ctx) if isinstance(s, ast.Schedule)]
+    return _beginning([*named, "auto", "none"], begun)
+
+
+def settings(ctx: click.Context, _: click.Parameter, begun: str) -> list[str]:
+    """`N=` for each size, param and type of the file."""
+    from hbc.frontend.text import ast
+
+    names: list[str] = []
+    for s in _statements(ctx):
+        match s:
+            case ast.Sizes(names=declared):
+                names += [name.text for name in declared]
+            case ast.Param(name=name) | ast.TypeParam(name=name):
+                names.append(name.text)
+    return _beginning([f"{name}=" for name in names], begun)
+
+
+def _beginning(names: Iterable[str], begun: str) -> list[str]:
+    return [name for name in dict.fromkeys(names) if name.startswith(begun)]
+
+
+def _statements(ctx: click.Context) -> tuple[ast.Statement, ...]:
+    """Of the first kernel on the line; none where it cannot be read, or is wrong."""
+    from hbc.frontend.text.parse import parse
+    from hbc.ir.ground.diag import HbcError
+    from hbc.ir.ground.source import Source
+
+    # Behind an option that waits for its value click has not given out the arguments yet.
+    given = [ctx.params.get("kernel"), *(ctx.params.get("kernels") or ()), *ctx.args]
+    named = next((file for file in given if file is not None), None)
+    if named is None:
+        return ()
+    with contextlib.suppress(OSError, UnicodeDecodeError, HbcError):
+        return parse(Source(str(named), Path(named).read_text(encoding="utf-8"))).statements
+    return ()
