@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from hbc.frontend.expand.functions import variables_of
+from hbc.frontend.expand.items import is_tuple, items
 from hbc.frontend.text import ast
 from hbc.frontend.text.vocabulary import EDGES
 from hbc.frontend.text.walk import mapped, nodes
@@ -105,12 +106,11 @@ class Expansion:
         if len(self.calls) >= MOST_CALLS:  # functions that get themselves as arguments
             self.report(f"more than {MOST_CALLS} calls are inside each other", at, None, f)
             return nothing
-        if len(args) != len(f.parameters):
-            takes = ", ".join(p.text for p in f.parameters)
-            plural = "" if len(f.parameters) == 1 else "s"
+        if len(args) != len(f.shape):
+            plural = "" if len(f.shape) == 1 else "s"
             self.report(
-                f"`{name}` takes {len(f.parameters)} argument{plural}, not {len(args)}", at,
-                f"write `{name}({takes})`", f,
+                f"`{name}` takes {len(f.shape)} argument{plural}, not {len(args)}", at,
+                f"write `{name}({', '.join(_written(f))})`", f,
             )  # fmt: skip
             return nothing
         variables = variables_of(f)
@@ -121,7 +121,10 @@ class Expansion:
                 f" {len(indices)}", at, None, f,
             )  # fmt: skip
             return nothing
-        given = {p.text: self._argument(a) for p, a in zip(f.parameters, args, strict=True)}
+        values = self._values(f, args)
+        if values is None:
+            return nothing
+        given = {p.text: a for p, a in zip(f.parameters, values, strict=True)}
         given |= dict(zip(variables, indices, strict=True))
         lets: list[tuple[ast.Ident, ast.Expr]] = []
         uses = _uses(f.value)
@@ -146,6 +149,21 @@ class Expansion:
         for own, value in reversed(lets):
             body = ast.Let(own, value, body, at)
         return ast.Inlined(name, body, at)
+
+    def _values(self, f: ast.Function, args: Sequence[ast.Expr]) -> list[ast.Expr] | None:
+        """For each parameter: of an argument that is a tuple, for each of its names. None after a report."""
+        values: list[ast.Expr] = []
+        for a, count, written in zip(args, f.shape, _written(f), strict=True):
+            argument = self._argument(a)
+            wrong: list[ast.Expr] = []
+            values += items(argument, count, wrong) if count else [argument]
+            if wrong:
+                self.report(
+                    f"`{f.name.text}` takes a tuple of {count} here, `{written}`", a.span,
+                    f"write `({', '.join('abcdefgh'[:count])})`", f,
+                )  # fmt: skip
+                return None
+        return values
 
     def _argument(self, a: ast.Expr) -> ast.Expr:
         """An argument as the caller means it. `clamp_edge(A)` and `blur(A)` stand for Funcs."""
@@ -237,8 +255,21 @@ def _uses(body: object) -> dict[str, int]:
     return Counter(n.text for n in nodes(body) if isinstance(n, ast.Name))
 
 
+def _written(f: ast.Function) -> list[str]:
+    """The parameters, `(a, b)` where one stands for the members of a tuple."""
+    rest = [p.text for p in f.parameters]
+    shown: list[str] = []
+    for count in f.shape:
+        own, rest = rest[: count or 1], rest[count or 1 :]
+        shown.append(f"({', '.join(own)})" if count else own[0])
+    return shown
+
+
 def _is_large(argument: ast.Expr) -> bool:
-    """Whether it is more than arithmetic of variables, which costs nothing to write again."""
+    """Whether it is more than arithmetic of variables, which costs nothing to write again. (A tuple has no
+    name: its members do.)"""
+    if is_tuple(argument):
+        return False
     reads = any(isinstance(n, ast.Access | ast.EdgeAccess | ast.Inlined) for n in nodes(argument))
     # Func-valued arguments have no value that a `let` could name.
     named_func = isinstance(argument, ast.Call) and not reads

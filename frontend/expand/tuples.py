@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hbc.frontend.expand.calls import names
+from hbc.frontend.expand.items import items
 from hbc.frontend.text import ast
 from hbc.ir.ground.diag import Diagnostic, Note
 from hbc.ir.ground.source import Span
@@ -25,8 +25,11 @@ def apart(s: ast.Definition, mistakes: list[Diagnostic]) -> list[ast.Definition]
     if wrong:
         mistakes += wrong
         return []
-    values = _values(s.value, len(s.group), s, mistakes)
-    if values is None:
+    unequal: list[ast.Expr] = []
+    values = items(s.value, len(s.group), unequal)
+    if unequal:
+        if not any(_is_of(d, s) for d in mistakes):  # what is left of a call that is wrong
+            mistakes += [_unequal(e, s) for e in unequal]
         return []
     first = ast.Target(s.name, s.type, s.indices, s.span)
     return [
@@ -62,39 +65,25 @@ def _left(s: ast.Definition) -> list[Diagnostic]:
     return wrong
 
 
-def _values(
-    e: ast.Expr, count: int, s: ast.Definition, mistakes: list[Diagnostic]
-) -> list[ast.Expr] | None:
-    """The value of each member; None after a report."""
-    match e:
-        case ast.Tuple(items=items) if len(items) == count:
-            return list(items)
-        case ast.Call(name=ast.Ident(text="select"), args=(c, a, b)):
-            yes, no = _values(a, count, s, mistakes), _values(b, count, s, mistakes)
-            if yes is None or no is None:
-                return None
-            return [replace(e, args=(c, x, y)) for x, y in zip(yes, no, strict=True)]
-        case ast.Inlined(body=body):
-            inner = _values(body, count, s, mistakes)
-            return None if inner is None else [replace(e, body=x) for x in inner]
-        case ast.Let(name=name, body=body):
-            inner = _values(body, count, s, mistakes)
-            if inner is None:
-                return None
-            using = [x for x in inner if name.text in names(x)] or inner
-            return [replace(e, body=x) if x in using else x for x in inner]
-        case _:
-            has = len(e.items) if isinstance(e, ast.Tuple) else 1
-            plural = "" if has == 1 else "s"
-            left = ", ".join(n.text for n in s.group)
-            mistakes.append(
-                Diagnostic(
-                    f"the left side has {count} members, and this has {has} value{plural}", e.span,
-                    f"write a value for each of `{left}`: `({', '.join('abcdefgh'[:count])})`",
-                    (Note("the left side", Span(s.span.source, s.span.start, _end(s))),),
-                )
-            )  # fmt: skip
-            return None
+def _is_of(d: Diagnostic, s: ast.Definition) -> bool:
+    """Whether a mistake was found in the definition, or in a function that it calls."""
+    spans = [d.span, *(n.span for n in d.notes)]
+    return any(
+        x is not None and x.source is s.span.source and s.span.start <= x.start <= s.span.end
+        for x in spans
+    )
+
+
+def _unequal(e: ast.Expr, s: ast.Definition) -> Diagnostic:
+    """A part of the right side that has not as many values as the left side has members."""
+    has = len(e.items) if isinstance(e, ast.Tuple) else 1
+    plural = "" if has == 1 else "s"
+    left = ", ".join(n.text for n in s.group)
+    return Diagnostic(
+        f"the left side has {len(s.group)} members, and this has {has} value{plural}", e.span,
+        f"write a value for each of `{left}`: `({', '.join('abcdefgh'[: len(s.group)])})`",
+        (Note("the left side", Span(s.span.source, s.span.start, _end(s))),),
+    )  # fmt: skip
 
 
 def _over(indices: tuple[ast.Expr, ...]) -> Span:

@@ -88,3 +88,8 @@ def bit_reverse(x) = let a = ((x >> 1) & 1431655765) | ((x & 1431655765) << 1) i
     let b = ((a >> 2) & 858993459) | ((a & 858993459) << 2) in
     let c = ((b >> 4) & 252645135) | ((b & 252645135) << 4) in
     let d = ((c >> 8) & 16711935) | ((c & 16711935) << 8) in (d >> 16) | (d << 16)
+
+# The greater or lesser of two values with their places, the first where they are equal: an argmax is
+# (best[x], at[x]) = argmax((A[x, r], i32(r)), (best[x], at[x])), from (lowest, 0).
+def argmax((v, i), (best, at)) = select(v > best, (v, i), (best, at))
+def argmin((v, i), (best, at)) = select(v < best, (v, i), (best, at))

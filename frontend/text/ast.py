@@ -326,13 +326,15 @@ class Alias:
 @record
 class Function:
     """`def name(parameters) = value`, or, with `variables`, `def name(parameters)[variables] = value`,
-    which stands for a Func."""
+    which stands for a Func. `shape`: for each argument how many of the names in `(a, b)` it is, or 0 where it
+    is one name."""
 
     name: Ident
     parameters: tuple[Ident, ...]
     variables: tuple[Expr, ...] | None
     value: Expr
     span: Span = field(compare=False, repr=False)
+    shape: tuple[int, ...] = ()
 
 
 @record

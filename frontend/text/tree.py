@@ -44,6 +44,23 @@ class KernelBuilder(Builder):
         constant = is_token(c[-1]) and c[-1].type == "CONSTANT"
         return ast.Input(name, element, tuple(extents), constant, self.over(c))
 
+    def function(self, c: Children) -> ast.Function:
+        end = next(i for i, x in enumerate(c) if is_token(x) and x.type == "RPAR")
+        given = [x for x in c[2:end] if isinstance(x, Several) or x.type == "NAME"]
+        parameters: list[ast.Ident] = []
+        for x in given:
+            parameters += x if isinstance(x, Several) else [self.ident(x)]
+        variables = next((tuple(x) for x in c[end:] if isinstance(x, Several)), None)
+        shape = tuple(len(x) if isinstance(x, Several) else 0 for x in given)
+        return ast.Function(
+            self.ident(c[1]), tuple(parameters), variables, c[-1], self.over(c), shape
+        )
+
+    def names(self, c: Children) -> Several:
+        several = Several(self.idents(c))
+        several.rule, several.span = "names", self.over(c)
+        return several
+
     def each(self, c: Children) -> ast.Each:
         parts = trees(c)
         domains = tuple(p for p in parts if isinstance(p, ast.Domain))

@@ -173,7 +173,7 @@ def test_imports_are_relative_to_the_file_and_come_once(tmp_path: Path) -> None:
         ({"main.hb": 'import "std/imag.hb"\n'}, "hint: did you mean `std/image.hb`?"),
         (
             {"main.hb": 'import "std/physics.hb"\n'},
-            "hint: the library has `std/image.hb`, `std/math.hb`",
+            "hint: the library has `std/complex.hb`, `std/image.hb`, `std/math.hb`",
         ),
         (
             {"main.hb": 'import "a.hb"\n', "a.hb": "output X: f32[3]\nX[i] = 1\n"},

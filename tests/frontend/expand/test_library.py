@@ -170,6 +170,52 @@ def test_values(
         assert np.array_equal(got, want)
 
 
+# Expression of the complex z and w, and what it gives by NumPy in f64.
+COMPLEX: list[tuple[str, Callable[[Array, Array], Array]]] = [
+    ("(re(z), im(w))", lambda z, w: z.real + 1j * w.imag),
+    ("(norm2(z), norm2(w))", lambda z, w: abs(z) ** 2 + 1j * abs(w) ** 2),
+    ("conj(z)", lambda z, w: np.conj(z)),
+    ("cadd(z, w)", lambda z, w: z + w),
+    ("csub(z, conj(w))", lambda z, w: z - np.conj(w)),
+    ("cmul(z, w)", lambda z, w: z * w),
+    ("cmul(cmul(z, w), cadd(z, w))", lambda z, w: z * w * (z + w)),
+    ("cdiv(z, w)", lambda z, w: z / w),
+    ("cscale(z, 0.25)", lambda z, w: z / 4),
+    ("times_i(z)", lambda z, w: 1j * z),
+    ("expi(re(z))", lambda z, w: np.exp(1j * z.real)),
+    ("cexp(select(re(z) < re(w), z, times_i(w)))",
+     lambda z, w: np.exp(np.where(z.real < w.real, z, 1j * w))),
+    ("c32(cmul(c64(z), c64(w)))", lambda z, w: z * w),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "by_numpy"), COMPLEX, ids=[text for text, _ in COMPLEX])
+def test_complex_numbers(text: str, by_numpy: Callable[[Array, Array], Array]) -> None:
+    inside = re.sub(r"\b([zw])\b", lambda m: f"({m[1].upper()}[i, 0], {m[1].upper()}[i, 1])", text)
+    kernel = hbc.compile(
+        f'import "std/complex.hb"\nsize N\ninput Z: f32[N, 2]\ninput W: f32[N, 2]\n'
+        f"output A: f32[N]\noutput B: f32[N]\n(A[i], B[i]) = {inside}\n",
+        target="c", schedule="none",
+    )  # fmt: skip
+    z, w = (np.stack([floats(n), floats(n + 1)], -1) for n in (1, 3))
+    got, want = kernel(z, w), by_numpy(*(x[:, 0] + 1j * x[:, 1].astype("f8") for x in (z, w)))
+    for part, expected in zip(got.values(), (want.real, want.imag), strict=True):
+        assert np.allclose(part, expected, rtol=1e-5, atol=1e-5 * max(1, abs(expected).max()))
+
+
+@pytest.mark.parametrize(("name", "start"), [("argmax", "lowest"), ("argmin", "highest")])
+def test_places_of_extremes(name: str, start: str) -> None:
+    kernel = hbc.compile(
+        'import "std/math.hb"\nsize H, W\ninput A: i8[H, W]\noutput best: i8[H]\noutput at: i32[H]\n'
+        f"reduce x in W\n(best[y], at[y]) = ({start}, 0)\n"
+        f"(best[y], at[y]) = {name}((A[y, x], i32(x)), (best[y], at[y]))\n",
+        target="c", schedule="none",
+    )  # fmt: skip
+    a = np.random.default_rng(1).integers(-128, 128, (40, 300)).astype("i1")
+    a[0] = -128  # the first of equal ones
+    assert np.array_equal(kernel(a)["at"], getattr(np, name)(a, axis=1))  # argmax( argmin(
+
+
 H, W = 9, 13
 IMAGE = np.random.default_rng(5).uniform(-1, 1, (H, W)).astype("f4")
 
