@@ -69,8 +69,8 @@ CASTS = "a cast is the name of the type: `f32(x)`"
 ROUNDED = "conversions of floats to integers saturate: `u8(x)`; of integers, `u8(clamp(x, 0, 255))`"
 REDUCED = "sum along `reduce k in K`: `s[i] = 0` and `s[i] += A[i, k]`; there are `+= *= min= max=` and more"
 ARGUMENT = (
-    "keep the value and its place: "
-    "`(m[x], i[x]) = select(A[x, r] > m[x], (A[x, r], i32(r)), (m[x], i[x]))`"
+    'keep the value and its place: `import "std/math.hb"`, then '
+    "`(m[x], i[x]) = argmax((A[x, r], i32(r)), (m[x], i[x]))`"
 )
 EDGES = (
     "at edges write `clamp_edge(A)[...]`, `mirror(A)[...]`, `wrap(A)[...]` or `zero_edge(A)[...]`"
