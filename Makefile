@@ -78,10 +78,12 @@ check: $(DEV) $(LINKS)
 	$(BIN)/python -m pytest tests -q -m 'not slow' --hypothesis-profile=quick $(if $(ROOM),--room=$(ROOM)) \
 	    --timeout=120 --numprocesses=$(WORKERS) --dist=loadfile $(PYTEST_ARGS)
 
-# Each case by itself and every compiler anew: as long as `make test`.
+# What several cases share is compiled once, as in continuous integration: for the first. As long as `make test`.
 costs: $(DEV)
-	HBC_TEST_COMPILES=run $(BIN)/python -m pytest tests -q --timeout=900 --numprocesses=$(WORKERS) --dist=loadfile \
+	rm -rf build/measured
+	HBC_TEST_COMPILES=$(CURDIR)/build/measured $(BIN)/python -m pytest tests -q --timeout=900 --numprocesses=$(WORKERS) --dist=loadfile \
 	    --record-costs=tests/suite/costs.tsv
+	rm -rf build/measured
 
 # Links and anchors are checked: a broken one is an error.
 docs: $(BASE)

@@ -82,18 +82,22 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(suite_marks.Marks(config), "hbc-marks")
     if not hasattr(config, "workerinput"):
         suite_compiles.forget()
+        if hasattr(config.option, "loadscopereorder"):
+            config.option.loadscopereorder = False  # suite_costs.longest_first knows better
 
 
 @pytest.fixture(scope="session", autouse=True)
 def _compiles() -> Iterator[None]:
     """Compilers run once for each text: see suite_compiles.py."""
-    if os.environ.get(suite_compiles.VARIABLE) == "run":
+    said = os.environ.get(suite_compiles.VARIABLE, "")
+    if said == "run":
         yield
         return
+    folder = Path(said) if said else suite_compiles.FOLDER
     from hbc.codegen.build import cuda_cpu, run_tool, toolchain
 
-    headers = suite_headers.Precompiled(suite_compiles.FOLDER / suite_compiles.HEADERS)
-    kept = suite_compiles.Compiles(run_tool.compile_with, faster=headers)
+    headers = suite_headers.Precompiled(folder / suite_compiles.HEADERS)
+    kept = suite_compiles.Compiles(run_tool.compile_with, folder, faster=headers)
     with pytest.MonkeyPatch.context() as patch:
         for module in (cuda_cpu, toolchain):
             patch.setattr(module, "compile_with", kept)

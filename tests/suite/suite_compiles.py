@@ -4,7 +4,7 @@ The key is all that decides what comes out: the compiler's file, the options, th
 beside it, every folder of headers that the command names, the templates, when system headers last
 changed. An answer is kept only where the compiler succeeded and said nothing; where a test has changed
 the environment, or put something in the compiler's place, the compiler runs. HBC_TEST_COMPILES=run
-makes it run always.
+makes it run always; a folder's name there means that folder.
 """
 
 from __future__ import annotations

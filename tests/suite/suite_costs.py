@@ -22,6 +22,8 @@ LISTED = 1.0
 """Seconds of all cases together from which on a test function is slow."""
 KEPT = 0.5
 """Seconds of its cases that stay quick nevertheless."""
+QUICK = 0.02
+"""Seconds of a case that is not in the table, roughly."""
 NOTED = 4 * LISTED
 """What is quick by the table and takes longer than this is named: machines differ, and the first test
 that needs a library pays for its import."""
@@ -30,6 +32,10 @@ that needs a library pays for its import."""
 def function_of(nodeid: str) -> str:
     """`tests/a/test_b.py::test_c` of one of its cases."""
     return nodeid.partition("[")[0]
+
+
+def file_of(nodeid: str) -> str:
+    return nodeid.partition("::")[0]
 
 
 def read(table: Path) -> dict[str, float]:
@@ -68,6 +74,14 @@ def slow(cases: list[pytest.Item], seconds: float) -> list[pytest.Item]:
     """The cases that are left out, of a function whose cases together take so many seconds."""
     kept = spaced(cases, int(KEPT * len(cases) / seconds))
     return [case for case in cases if case not in kept]
+
+
+def longest_first(items: list[pytest.Item], costs: dict[str, float]) -> list[pytest.Item]:
+    """By files: what several processes take one after the other ends for all of them at about one time."""
+    files: dict[str, float] = defaultdict(float)
+    for name, cases in by_function(items).items():
+        files[file_of(name)] += costs.get(name, QUICK * len(cases))
+    return sorted(items, key=lambda item: -files[file_of(item.nodeid)])
 
 
 class Costs:

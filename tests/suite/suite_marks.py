@@ -1,4 +1,5 @@
-"""Marks tests `slow` by the table of costs, `gpu_shim` and `qemu` by what they import; leaves out by room."""
+"""Marks tests `slow` by the table of costs, `gpu_shim` and `qemu` by what they import; leaves out by room;
+puts the files that take longest first where several processes test."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from suite_costs import TABLE, by_function, read, slow, spaced
+from suite_costs import TABLE, by_function, longest_first, read, slow, spaced
 from suite_rooms import concerned, rooms, uses, with_helpers
 
 SHIM = "hbc.codegen.build.cuda_cpu"
@@ -35,6 +36,7 @@ class Marks:
     """The plugin."""
 
     def __init__(self, config: pytest.Config) -> None:
+        self.config = config
         self.files: set[Path] | None = None
         self.cases: int | None = config.getoption("--cases")
         if wanted := config.getoption("--room"):
@@ -67,3 +69,5 @@ class Marks:
         if self.cases is not None:
             chosen = {i for cases in functions.values() for i in spaced(cases, self.cases)}
             items[:] = [item for item in items if item in chosen]
+        if hasattr(self.config, "workerinput"):
+            items[:] = longest_first(items, costs)

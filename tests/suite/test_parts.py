@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import suite_marks
-from suite_costs import HEAD, KEPT, LISTED, TABLE, read, slow, updated, write
+from suite_costs import HEAD, KEPT, LISTED, TABLE, longest_first, read, slow, updated, write
 from suite_rooms import TESTS, above, concerned, rooms, uses
 
 
@@ -49,6 +50,13 @@ def test_a_few_cases_of_a_slow_function_are_quick(seconds: float, count: int, qu
     assert count - len(left_out) == quick
     assert quick * seconds / count <= KEPT
     assert [c for c in cases if c in left_out] == left_out
+
+
+def test_files_that_take_longest_come_first() -> None:
+    names = ["a.py::quick", "a.py::slow[1]", "a.py::slow[2]", "b.py::slower", "c.py::quick"]
+    items: list[pytest.Item] = [SimpleNamespace(nodeid=name) for name in names]  # type: ignore[list-item]
+    ordered = longest_first(items, {"a.py::slow": 3.0, "b.py::slower": 5.0})
+    assert [item.nodeid for item in ordered] == [names[3], *names[:3], names[4]]
 
 
 def test_modules_above_a_room() -> None:

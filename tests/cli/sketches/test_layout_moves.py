@@ -76,7 +76,8 @@ def test_code_does_the_change(
     results = [int(np.prod(shape)) for shape in spec.change.outputs]
     kind, _, rest = spec.title.partition("(")
     first, second = (int(part.partition("=")[2]) for part in rest.split(",")[:2])
-    for compiler in native.COMPILERS:
+    third = CASES.index((text, target, vbmi, count)) % 3 == 0
+    for compiler in native.COMPILERS[: None if third else 1]:
         loaded = native.library(code, target, tmp_path, compiler.command)
         blocks = 3
         inputs = [native.random_values(generator, n * blocks, spec.dtype.name) for n in sizes]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -29,6 +30,7 @@ schedule simt for cuda {
 """
 
 
+@cache  # a test asks for the text, and then for what it does
 def cuda_of(text: str, name: str = "k.hb") -> CudaSource:
     """The CUDA file for the first schedule that suits the target."""
     target = TARGETS["cuda"]

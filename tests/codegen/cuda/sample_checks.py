@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -26,7 +27,12 @@ TARGET = TARGETS["cuda"]
 
 
 def kernel_of(name: str, schedule: str, settings: Mapping[str, str] | None = None) -> Kernel:
-    p = load_pipeline(SAMPLES / "cuda" / f"{name}.hb", settings or {})
+    return _kernel_of(name, schedule, tuple((settings or {}).items()))
+
+
+@cache
+def _kernel_of(name: str, schedule: str, settings: tuple[tuple[str, str], ...]) -> Kernel:
+    p = load_pipeline(SAMPLES / "cuda" / f"{name}.hb", dict(settings))
     return lower_to_kernel(p, choose_schedule(p, "cuda", schedule), TARGET)
 
 

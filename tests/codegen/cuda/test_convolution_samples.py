@@ -3,6 +3,7 @@ and without, and nvcc keeps their fragments in registers."""
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -36,6 +37,7 @@ SCHEDULES.remove(
 )  # twice the products of WMMA, whose 32 x 8 x 16 fits four phases
 
 
+@cache
 def lowered(name: str, schedule: str) -> CudaSource:
     path = FOLDER / f"{name}.hb"
     p = check(parse(Source(path.name, path.read_text())), {})

@@ -4,6 +4,7 @@ sizes that the bundle checks, and nvcc keeps the fragments in registers."""
 from __future__ import annotations
 
 import tomllib
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -32,6 +33,7 @@ SCHEDULES = [
 ]  # fmt: skip
 
 
+@cache
 def lowered(name: str, schedule: str) -> Kernel:
     p = load_pipeline(SAMPLES / "cuda" / f"{name}.hb", {})
     return lower_to_kernel(p, choose_schedule(p, "cuda", schedule), TARGET)

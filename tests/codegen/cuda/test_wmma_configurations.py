@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from suite_tables import share
 from wmma_products import (
     LAYOUTS,
     SHAPES,
@@ -51,9 +52,15 @@ def aligned(kernel: Kernel) -> int:
     return count
 
 
-@pytest.mark.parametrize("layouts", LAYOUTS, ids=lambda pair: " x ".join(pair).replace(", ", ""))
-@pytest.mark.parametrize("shape", SHAPES, ids=lambda s: f"{s[0]}x{s[1]}x16")
-@pytest.mark.parametrize("kind", TYPES)
+def named(row: tuple[str, tuple[int, int], tuple[str, str]]) -> str:
+    kind, (rows, columns), layouts = row
+    return f"{kind}-{rows}x{columns}x16-{' x '.join(layouts).replace(', ', '')}"
+
+
+TABLE = share(3, list(TYPES), SHAPES, LAYOUTS)
+
+
+@pytest.mark.parametrize(("kind", "shape", "layouts"), TABLE, ids=map(named, TABLE))
 def test_sums_and_fragments(kind: str, shape: tuple[int, int], layouts: tuple[str, str]) -> None:
     p = checked(text(kind, shape, layouts))
     kernel = lowered(p)
@@ -74,6 +81,6 @@ def test_sums_and_fragments(kind: str, shape: tuple[int, int], layouts: tuple[st
 def test_bytes_as_they_run(shape: tuple[int, int], a: str, staging: str, tmp_path: Path) -> None:
     """Where rows of a factor have 8 bytes, the other order is packed, also where a warp has staged them: the
     shim ends a program that loads rows which are no multiples of 16 bytes apart."""
-    source = text("u8", shape, (a, "k, j"), staging)
-    p = checked(source)
-    assert agrees(p, lowered(p), SIZES[0], on_cpu(source, tmp_path))
+    p = checked(text("u8", shape, (a, "k, j"), staging))
+    kernel = lowered(p)
+    assert agrees(p, kernel, SIZES[0], on_cpu(kernel, tmp_path))

@@ -6,10 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from cuda_library import CudaLibrary, cuda_of
+from cuda_library import CudaLibrary
 
 from hbc.cli.pipeline import lower_to_kernel
 from hbc.cli.runs.instruction_error import expected_outputs
+from hbc.codegen.cuda.file import emit_cuda
 from hbc.frontend.checks.check import check
 from hbc.frontend.oracle.oracle import compare
 from hbc.frontend.program.funcs import Pipeline
@@ -128,9 +129,9 @@ def interpreted(kernel: Kernel) -> Call:
     return lambda sizes, given, out: run(sizes, {**given, "C": out})
 
 
-def on_cpu(source: str, folder: Path) -> Call:
+def on_cpu(kernel: Kernel, folder: Path) -> Call:
     """Its CUDA, compiled for the processor and run there."""
-    library = CudaLibrary(cuda_of(source), folder)
+    library = CudaLibrary(emit_cuda(kernel, TARGETS["cuda"]), folder)
 
     def call(sizes: Sizes, given: Arrays, out: np.ndarray) -> None:
         assert library.call("", *sizes.values(), *given.values(), out) == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 from hbc.cli.pipeline import load_pipeline, lower_to_kernel
@@ -42,6 +43,7 @@ SIZES: dict[str, tuple[Sizes, ...]] = {
 }
 
 
+@cache
 def pipeline_of(name: str) -> Pipeline:
     """The checked program of that name."""
     return load_pipeline(FOLDER / f"{name}.hb", {})
@@ -60,6 +62,22 @@ def lowered(
     before: str | None = None,
 ) -> Kernel:  # fmt: skip
     """Its kernel for a GPU; with no schedule as the defaults have it."""
+    return (
+        _whole(name, schedule)
+        if after is before is None
+        else _lowered(name, schedule, after, before)
+    )
+
+
+@cache
+def _whole(name: str, schedule: str | None) -> Kernel:
+    """Lowered once for all tests of a process."""
+    return _lowered(name, schedule, None, None)
+
+
+def _lowered(
+    name: str, schedule: str | None, after: Callable[[str, Kernel], None] | None, before: str | None
+) -> Kernel:
     p = pipeline_of(name)
     chosen = next((s for s in p.schedules if s.name == schedule), None)
     assert schedule is None or chosen is not None

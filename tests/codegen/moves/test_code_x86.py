@@ -86,8 +86,11 @@ def test_sketches_of_instructions(
     check(outcome, "avx512", element, tmp_path)
 
 
+OPERATIONS = ("+", "*", "min", "max", "&", "|", "^")
+
+
 @pytest.mark.parametrize("target", ["avx512", "avx2"])
-@pytest.mark.parametrize("operation", ["+", "*", "min", "max", "&", "|", "^"])
+@pytest.mark.parametrize("operation", OPERATIONS)
 def test_folds(operation: str, target: str, tmp_path: Path) -> None:
     """With zeros among the elements, which are the identity of each operation."""
     text = f"""
@@ -97,7 +100,8 @@ def test_folds(operation: str, target: str, tmp_path: Path) -> None:
         goal z == [i in 7] fold({operation}) [j in 5] if j <= i then x[i, j] else 0
     """
     elements = ("u8", "i16", "i32", "i64", *(("f32", "f64") if operation not in "&|^" else ()))
-    for element in elements:
+    # Each operation on each element, on one of the two machines.
+    for element in elements[(OPERATIONS.index(operation) + (target == "avx2")) % 2 :: 2]:
         check(solve_text(text), target, element, tmp_path, element == "i32")
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from hbc.codegen.build import toolchain
 from hbc.codegen.build.processor import SOFT, cpu_features
 from hbc.codegen.build.soft_vectors import FLAGS as SOFT_FLAGS
 from hbc.codegen.build.soft_vectors import functions_for
@@ -52,7 +52,7 @@ def library(text: str, target: str, folder: Path, compiler: Sequence[str]) -> ct
         "-o",
         str(made),
     ]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    done = toolchain.compile_with(command, made)  # kept from run to run: tests/suite
     assert done.returncode == 0, done.stderr[:4000]
     return ctypes.CDLL(str(made))
 

@@ -4,7 +4,6 @@ clang 14 or clang 22 take (`peers.py` counted those), and what is said of the co
 from __future__ import annotations
 
 import ctypes
-import subprocess
 import time
 from functools import cache
 from math import prod
@@ -17,6 +16,7 @@ from count_instructions import count_instructions
 
 from hbc.cli.sketches.gather_spec import NAME
 from hbc.cli.sketches.shuffles import find_shuffle, shuffle_machine
+from hbc.codegen.build import toolchain
 from hbc.codegen.shuffles.c_file import Buffer, emit_registers
 from hbc.frontend.sketch.gather_text import parse_gather
 from hbc.ir.lang.types import DTYPES
@@ -56,14 +56,24 @@ def test_shuffle(case: list[str], tmp_path: Path) -> None:
     code = emit_registers(NAME, shuffle.program, *buffers, dtype, target, [])
     if not GCC:
         pytest.skip("there is no gcc, whose code has the instructions that it is given")
-    (tmp_path / "a.c").write_text(code, encoding="utf-8")
-    words = [*GCC[0].command, "-O2", *FLAGS[target], "-shared", "-fPIC", "a.c", "-o", "a.so"]
-    subprocess.run(words, cwd=tmp_path, check=True, timeout=120)
-    inside = count_instructions(tmp_path / "a.so", f"{NAME}_block")  # where gcc calls it
-    assert (inside or count_instructions(tmp_path / "a.so", NAME)) == count
+    source, made = tmp_path / "a.c", tmp_path / "a.so"
+    source.write_text(code, encoding="utf-8")
+    words = [
+        *GCC[0].command,
+        "-O2",
+        *FLAGS[target],
+        "-shared",
+        "-fPIC",
+        str(source),
+        "-o",
+        str(made),
+    ]
+    assert toolchain.compile_with(words, made).returncode == 0
+    inside = count_instructions(made, f"{NAME}_block")  # where gcc calls it
+    assert (inside or count_instructions(made, NAME)) == count
     native.require(target)
     if native.cpu_features().issuperset(native.NEEDS[target]):
-        loaded = ctypes.CDLL(str(tmp_path / "a.so"))
+        loaded = ctypes.CDLL(str(made))
         given = native.random_values(np.random.default_rng(count), read, f"u{dtype.bits}")
         out = native.poisoned(given, size)
         native.call(loaded, NAME, [given], [out])
