@@ -7,7 +7,7 @@ import subprocess
 import sys
 import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -88,19 +88,25 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def _compiles() -> Iterator[None]:
-    """Compilers run once for each text: see suite_compiles.py."""
-    said = os.environ.get(suite_compiles.VARIABLE, "")
-    if said == "run":
-        yield
-        return
-    folder = Path(said) if said else suite_compiles.FOLDER
+    """Compilers run once for each text: see suite_compiles.py. Parallel loops always start their threads."""
     from hbc.codegen.build import cuda_cpu, run_tool, toolchain
+    from hbc.codegen.c.work import MACRO
 
-    headers = suite_headers.Precompiled(folder / suite_compiles.HEADERS)
-    kept = suite_compiles.Compiles(run_tool.compile_with, folder, faster=headers)
+    compiles: suite_compiles.Compile = run_tool.compile_with
+    said = os.environ.get(suite_compiles.VARIABLE, "")
+    if said != "run":
+        folder = Path(said) if said else suite_compiles.FOLDER
+        headers = suite_headers.Precompiled(folder / suite_compiles.HEADERS)
+        compiles = suite_compiles.Compiles(run_tool.compile_with, folder, faster=headers)
+
+    def on_threads(arguments: Sequence[str], made: Path) -> "subprocess.CompletedProcess[str]":
+        """Parallel loops start their threads however small they are."""
+        more = [f"-D{MACRO}=0"] if "-fopenmp" in arguments else []
+        return compiles([*arguments, *more], made)
+
     with pytest.MonkeyPatch.context() as patch:
         for module in (cuda_cpu, toolchain):
-            patch.setattr(module, "compile_with", kept)
+            patch.setattr(module, "compile_with", on_threads)
         yield
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -91,7 +92,11 @@ def native_stage(
     from hbc.cli.prepare import build_for_calls
     from hbc.cli.runs.native import Native
     from hbc.cli.runs.stages import verify_native
+    from hbc.codegen.c.source import CSource
+    from hbc.codegen.c.work import always_on_threads
 
+    if isinstance(compiled.source, CSource):
+        compiled = replace(compiled, source=always_on_threads(compiled.source))
     with scratch_folder() as folder:
         shown.step("compiling the C")
         library, _ = build_for_calls(compiled, folder, runner)

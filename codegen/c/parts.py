@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from hbc.codegen.c.probe import baseline
 from hbc.codegen.c.tile_wrappers import uses_tiles, wrappers
+from hbc.codegen.c.work import DEFINITION, MACRO
 from hbc.codegen.text.prelude import Prelude
 from hbc.codegen.text.spelling import c_type, initialiser
 from hbc.codegen.text.unit import Buffer
@@ -16,7 +17,7 @@ from hbc.ir.lang.kernel import Table
 
 # What each header is included for.
 _MATH = (
-    "acos asin atan ceil copysign cos exp fabs floor fma fmod log rint round sin sqrt tan tanh"
+    "acos asin atan ceil copysign cos exp exp2 fabs floor fma fmod log rint round sin sqrt tan tanh"
 ).replace(" ", "|")
 _USES = {
     "math": rf"\b(?:(?:{_MATH})f?\(|NAN\b|INFINITY\b)",
@@ -108,6 +109,8 @@ def c_file(
     if parallel:
         out.raw("#ifndef _OPENMP  /* then one thread does all the work */")
         out.raw('#pragma GCC diagnostic ignored "-Wunknown-pragmas"\n#endif')
+        if MACRO in body:
+            out.raw(DEFINITION)
         out.blank()
     return out.text() + body
 

@@ -9,6 +9,7 @@ from typing import assert_never
 
 from hbc.codegen.c.interleaved_rows import interleaved_rows, is_interleaved
 from hbc.codegen.c.tile import RELEASE, configured, tile_statement
+from hbc.codegen.c.work import enough_work
 from hbc.codegen.text.functions import ALLOCATE, RELEASE_MEMORY
 from hbc.codegen.text.names import Binding
 from hbc.codegen.text.ranges import nonnegative, wraps
@@ -230,8 +231,9 @@ def _parallel(s: ir.For, head: str, var: str, unit: Unit) -> None:
     unit.regions += 1
     unit.region = f"next_{var}" if unit.regions == 1 else f"next_{var}_{unit.regions}"
     held, body = _of_each_thread(s)
+    worth = enough_work(s, unit)
     if held:
-        unit.out.directive("#pragma omp parallel")
+        unit.out.directive(f"#pragma omp parallel{worth}")
         with braced("", unit):
             names = [_ask(a, unit) for a in held]
             unit.out.directive("#pragma omp for")
@@ -239,7 +241,7 @@ def _parallel(s: ir.For, head: str, var: str, unit: Unit) -> None:
             for name in reversed(names):
                 unit.out.line(f"release({name});")
     else:
-        unit.out.directive("#pragma omp parallel for")
+        unit.out.directive(f"#pragma omp parallel for{worth}")
         _iterations(head, body, [], unit)
     unit.region = None
     if fails:

@@ -10,13 +10,15 @@ from hbc.eqsat.tensors.plan import Parts
 from hbc.eqsat.tensors.points import Place, Points, reach, shifted, value
 from hbc.eqsat.tensors.steps import UNROLLED, Fresh, Index, nest
 from hbc.eqsat.tensors.tensor import Band, Dim, Tensor, parts, reads, strides_along
+from hbc.ir.algebra.bounds import prove
+from hbc.ir.algebra.facts import Facts, Interval
 from hbc.ir.algebra.layout import Layout, normal, to_index
 from hbc.ir.algebra.linear import canonical, combined
 from hbc.ir.ground.record import record
 from hbc.ir.lang import nodes as ir
-from hbc.ir.lang.build import add, broadcast, const_value, mul, sub
+from hbc.ir.lang.build import add, broadcast, const_value, ge, maximum, mul, sub
 from hbc.ir.lang.types import DType, Memory
-from hbc.ir.lang.walk import block, substitute
+from hbc.ir.lang.walk import block, free_variables, substitute
 
 ON_STACK = 16384  # bytes
 Outer = ir.For | ir.LetStmt | ir.If
@@ -93,12 +95,28 @@ class Pack:
     def extent(self, packs: int) -> ir.Expr:
         """Elements of the temporary."""
         extent: ir.Expr = ir.const_index(self.own_points().lanes * packs)
-        for n in (*(loop.extent for loop in self.loops), *(p.extent for p in self.steps)):
+        for n in (*self._rounds(), *(p.extent for p in self.steps)):
             extent = mul(extent, n)
         for let in reversed(self.around):  # names that are bound inside of where the temporary is
             if isinstance(let, ir.LetStmt):
                 extent = substitute(extent, {let.name: let.value})
         return canonical(extent)
+
+    def _rounds(self) -> list[ir.Expr]:
+        """How often each loop goes around: never where a `where` leaves fewer iterations than none."""
+        found: list[ir.Expr] = []
+        names = [n for s in self.around for e in _read_by(s) for n in sorted(free_variables(e))]
+        facts = Facts(dict.fromkeys(names, Interval(ir.const_index(0), None)))
+        for s in self.around:
+            match s:
+                case ir.For(var=var, start=start, extent=n):
+                    found.append(n if prove(ge(n, 0), facts) else maximum(n, ir.const_index(0)))
+                    facts = facts.with_range(var, Interval(start, sub(add(start, n), 1)))
+                case ir.LetStmt(name=name, value=bound):
+                    facts = facts.with_range(name, Interval(bound, bound))
+                case ir.If(condition=condition):
+                    facts = facts.with_condition(condition)
+        return found
 
     def load(self, place: ir.Expr) -> ir.Expr:
         """The value that lies at this place, at all points."""
@@ -125,6 +143,17 @@ def alike(a: Pack, b: Pack) -> bool:
 
 def same(a: Pack, b: Pack) -> bool:
     return (a.x, a.points, a.steps) == (b.x, b.points, b.steps) and _heads(a) == _heads(b)
+
+
+def _read_by(s: Outer) -> tuple[ir.Expr, ...]:
+    """What it asks before what is in it."""
+    match s:
+        case ir.For(start=start, extent=extent):
+            return start, extent
+        case ir.LetStmt(value=value):
+            return (value,)
+        case ir.If(condition=condition):
+            return (condition,)
 
 
 def _heads(p: Pack) -> list[tuple[str, ir.Expr, ir.Expr | None]]:

@@ -31,6 +31,7 @@ from hbc.codegen.build.processor import can_run, emulated_features
 from hbc.codegen.build.program import build_callable, for_this_processor
 from hbc.codegen.c.file import emit_c
 from hbc.codegen.c.source import CSource
+from hbc.codegen.c.work import always_on_threads
 from hbc.frontend.checks.check import check
 from hbc.frontend.oracle.oracle import Reference, compare
 from hbc.frontend.program.funcs import Pipeline, Schedule
@@ -253,6 +254,7 @@ def run_native(source: CSource, p: Pipeline, case: Case, runs: list[Run]) -> Non
     foreign = is_foreign(target.machine)
     emulated = not foreign and emulated_features(target, source.instructions)
     emulator = build_emulator() if emulated else None
+    source = always_on_threads(source)
     extra = (*STRICT_C, *(("-O1",) if foreign else levels(case.seed)))
     if not foreign:
         source, target = for_this_processor(source, target, emulate=emulator is not None)

@@ -7,7 +7,7 @@ import random
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from subprocess import PIPE, CompletedProcess, Popen
 
@@ -58,16 +58,10 @@ def compiler() -> str:
         pytest.skip(str(missing))
 
 
-@pytest.fixture(autouse=True)
-def heard() -> Iterator[None]:
-    """Signals ignored when pytest began (by `nohup`, a script's `&`) end children again, which inherit it."""
-    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    ignored = [number for number in numbers if signal.getsignal(number) is signal.SIG_IGN]
-    for number in ignored:
+def hear() -> None:
+    """In a child: signals that pytest was started to ignore (`nohup`) end it again: it inherits that."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
-    yield
-    for number in ignored:
-        signal.signal(number, signal.SIG_IGN)
 
 
 def script(path: Path, text: str) -> str:
@@ -103,7 +97,7 @@ def test_signals_end_the_compiler_and_what_it_started(place: Place, number: sign
         command = place.command("compile", str(place.kernel), "--emit", "so", "-o", "out")
         with Popen(
             command, env=place.environment | own, cwd=place.folder, stdout=PIPE, stderr=PIPE, text=True,
-            start_new_session=True,
+            start_new_session=True, preexec_fn=hear,
         ) as child:  # fmt: skip
             until = time.monotonic() + 240
             while not told.exists() and child.poll() is None and time.monotonic() < until:
@@ -130,7 +124,7 @@ def test_signals_at_any_time(place: Place, number: signal.Signals) -> None:
         command = place.command("run", str(place.kernel), "--output", "out/b.npy")
         with Popen(
             command, env=place.environment, cwd=place.folder, stdout=PIPE, stderr=PIPE, text=True,
-            start_new_session=True,
+            start_new_session=True, preexec_fn=hear,
         ) as child:  # fmt: skip
             # Before hbc has begun, signals do what they do to Python.
             time.sleep(source.uniform(0.3, 1.1) * took)

@@ -41,6 +41,7 @@ SYSTEM = (
 )
 
 Answer = subprocess.CompletedProcess[str]
+Compile = Callable[[Sequence[str], Path], Answer]
 
 
 class Unknown(Exception):
@@ -51,7 +52,7 @@ class Unknown(Exception):
 class Compiles:
     """Stands for `compile_with`; `real` is the one of hbc, `untouched` says that no test is in its way."""
 
-    real: Callable[[Sequence[str], Path], Answer]
+    real: Compile
     folder: Path = FOLDER
     environment: Mapping[str, str] = field(default_factory=lambda: _environment())
     popen: object = subprocess.Popen

@@ -12,6 +12,7 @@ from compilers import compiler_named
 
 from hbc.codegen.build.toolchain import Output, build
 from hbc.codegen.c.source import CSource
+from hbc.ir.lang.nodes import MathOp
 from hbc.ir.lang.target import TARGETS
 
 TEXT = """
@@ -101,3 +102,10 @@ def test_libraries_are_the_same_bytes_each_time(blend: CSource, tmp_path: Path) 
         (tmp_path / number).mkdir()
         build(blend, TARGETS["c"], tmp_path / number / "k.a", "a")
     assert (tmp_path / "1" / "k.a").read_bytes() == (tmp_path / "2" / "k.a").read_bytes()
+
+
+@pytest.mark.parametrize("name", [n for n in MathOp if n not in (MathOp.TF32, MathOp.REINTERPRET)])
+def test_the_header_is_included_for_one_function(name: MathOp) -> None:
+    for t in ("f32", "f64"):
+        text = emitted(f"size N\ninput A: {t}[N]\noutput O: {t}[N]\nO[i] = {name}(A[i])").text
+        assert "#include <math.h>" in text
