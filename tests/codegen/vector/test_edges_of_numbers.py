@@ -1,4 +1,5 @@
-"""Division by zero, shifts beyond the width, conversions out of range: what docs/language.md says.
+"""Division by zero, shifts beyond the width, conversions out of range: what docs/language.md says. CUDA code
+runs on the processor.
 
 Kernels with every integer type, in scalar and vector code, against formulas in Python's own integers.
 """
@@ -20,6 +21,7 @@ from hbc.ir.ground.diag import ToolError
 from hbc.ir.lang.target import TARGETS
 
 N = 331  # no multiple of any number of lanes
+PIECES = "split(i, ib, ip, 128).split(ip, it, iv, 4).gpu_blocks(ib).gpu_threads(it).vectorize(iv)"
 COUNTS = (0, 1, 7, 8, 15, 31, 33, 64, 100)  # of shifts by a number
 RANDOM = np.random.default_rng(15)
 Array = np.ndarray[Any, Any]
@@ -47,6 +49,8 @@ def kernel(types: list[str], vectors: bool) -> str:
     if vectors:
         body = "\n".join(f"{name}.vectorize(i, 8)" for name, _, _ in outputs)
         lines.append(f"schedule lanes for c, avx2, avx512, arm_dot {{\n{body}\n}}")
+        body = "\n".join(f"{name}.{PIECES}" for name, _, _ in outputs)
+        lines.append(f"schedule pieces for cuda {{\n{body}\n}}")
     return "\n".join(lines)
 
 
@@ -125,22 +129,24 @@ CASES = [
     ("c", "i8", False), ("c", "i64", True), ("c", "u16", True), ("avx2", "u8", True),
     ("avx2", "u32", False), ("avx512", "i32", True), ("avx512", "i16", True),
     ("avx512", "i64", False), ("arm_dot", "i16", True), ("arm_dot", "u32", False),
+    ("cuda", "i8", True), ("cuda", "u16", True), ("cuda", "i64", False),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("target", "element", "vectors"), CASES)
 def test_edges(target: str, element: str, vectors: bool, tmp_path: Path) -> None:
-    try:
-        require_runnable(TARGETS[target])
-    except ToolError as e:
-        pytest.skip(str(e))
+    if target != "cuda":
+        try:
+            require_runnable(TARGETS[target])
+        except ToolError as e:
+            pytest.skip(str(e))
     types = [element]
     file = tmp_path / "edges.hb"
     file.write_text(kernel(types, vectors), encoding="utf-8")
     inputs = {"X": floats("f4"), "Z": floats("f8")}
     inputs |= {side + t: integers(t) for t in types for side in "ab"}
     wanted = expected(types, inputs)
-    words = ["run", str(file), "--target", target]
+    words = ["run", str(file), "--target", target, *(["--on-cpu"] if target == "cuda" else [])]
     for name, values in inputs.items():
         np.save(tmp_path / f"{name}.npy", values)
         words += ["--input", f"{name}={tmp_path / name}.npy"]
