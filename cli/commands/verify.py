@@ -131,6 +131,8 @@ def _report(compiled: Compiled, stages: Sequence[Stage], runner: Runner, as_json
                         "ok": stage.ok,
                         "trials": stage.trials,
                         "max_error_over_bound": stage.worst,
+                        "elements": stage.elements,
+                        "not_compared": stage.anything,
                         "mistakes": stage.mistakes,
                     }
                     for stage in stages
@@ -157,6 +159,11 @@ def _report(compiled: Compiled, stages: Sequence[Stage], runner: Runner, as_json
         notice("note: no sizes were found that the kernel accepts and the interpreter can handle")
     if compiled.kernel.assumes_finite:
         notice("note: all inputs were finite: an infinity or NaN may reach neighbouring results")
+    for stage in [stage for stage in stages if stage.anything][-1:]:
+        notice(
+            f"note: {stage.name}: {stage.anything:,} of {stage.elements:,} elements could not be compared: "
+            "by an overflow or a NaN that is near, rounding makes them anything"
+        )
     for stage in stages:
         if stage.emulated:
             notice(f"note: {stage.name}: the emulator executed {counts_text(stage.emulated)}")

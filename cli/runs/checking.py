@@ -14,10 +14,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """The largest error in units of its bound (1 or less is right), and a line per wrong output."""
+    """The largest error in units of its bound (1 or less is right), and a line per wrong output; how many
+    elements there are, and how many of these may be anything, because the oracle's bounds say so."""
 
     max_error_over_bound: float
     mistakes: tuple[str, ...]
+    elements: int = 0
+    anything: int = 0
 
     @property
     def ok(self) -> bool:
@@ -26,13 +29,15 @@ class Checked:
 
 def check_outputs(outputs: Mapping[str, Array], expected: Mapping[str, Reference]) -> Checked:
     """Every output against what the oracle says (see `frontend.oracle.evaluate`)."""
-    worst, mistakes = 0.0, []
+    worst, mistakes, anything = 0.0, [], 0
     for name, reference in expected.items():
         comparison = compare(outputs[name], reference)
         worst = max(worst, comparison.max_error_over_bound)
+        anything += comparison.anything
         if not comparison.ok:
             mistakes.append(_describe(name, outputs[name].size, comparison))
-    return Checked(worst, tuple(mistakes))
+    elements = sum(outputs[name].size for name in expected)
+    return Checked(worst, tuple(mistakes), elements, anything)
 
 
 def _describe(name: str, size: int, comparison: Comparison) -> str:

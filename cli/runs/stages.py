@@ -46,13 +46,16 @@ Outputs = Mapping[str, "Array"]
 @dataclass(slots=True)
 class Stage:
     """What was found of one stage: a pass, or the native code. `worst` is the largest error over
-    its bound. `emulated`: how often native code executed each instruction that an emulator has."""
+    its bound. `emulated`: how often native code executed each instruction that an emulator has.
+    `anything`: of so many `elements` that were compared, those whose bounds hold every value."""
 
     name: str
     trials: int = 0
     worst: float = 0.0
     mistakes: list[str] = field(default_factory=list)
     emulated: Mapping[str, int] = field(default_factory=dict)
+    elements: int = 0
+    anything: int = 0
 
     @property
     def ok(self) -> bool:
@@ -76,6 +79,8 @@ class Stage:
             raise InternalError(f"{self.name}: at {trial}: {failure}") from failure
         else:
             self.worst = max(self.worst, checked.max_error_over_bound)
+            self.elements += checked.elements
+            self.anything += checked.anything
             texts = checked.mistakes
         room = KEPT_MISTAKES - len(self.mistakes)
         self.mistakes += [f"{self.name}: at {trial}: {text}" for text in texts[:room]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,7 +36,7 @@ class Reference:
 class Comparison:
     """`max_error_over_bound`: the largest |got - want| / bound, infinite when an exact element
     differs; at most 1 when `ok`. `first` is the index of the first of `mismatches` elements, `got`
-    and `want` its values there."""
+    and `want` its values there. `anything`: elements whose bound holds every value of the type."""
 
     ok: bool
     max_error_over_bound: float
@@ -44,6 +45,7 @@ class Comparison:
     got: int | float | bool | None = None
     want: int | float | bool | None = None
     bound: float | None = None
+    anything: int = 0
 
 
 def compare(got: Array, reference: Reference) -> Comparison:
@@ -57,13 +59,14 @@ def compare(got: Array, reference: Reference) -> Comparison:
     wrong = ~(ratio <= 1)
     mismatches = int(np.count_nonzero(wrong))
     worst = float(ratio.max()) if ratio.size else 0.0
+    anything = int(np.count_nonzero(reference.bound >= _widest(reference.element)))
     if not mismatches:
-        return Comparison(True, worst, 0)
+        return Comparison(True, worst, 0, anything=anything)
     first = tuple(int(n) for n in np.unravel_index(np.argmax(wrong), wrong.shape))
     want = reference.value[first]
     return Comparison(
         False, worst, mismatches, first, _plain(got[first]), _plain(want),
-        float(reference.bound[first]),
+        float(reference.bound[first]), anything,
     )  # fmt: skip
 
 
@@ -79,6 +82,14 @@ def _ratio(got: Array, reference: Reference) -> Array:
         apart = np.abs(got.astype(np.longdouble) - want.astype(np.longdouble))
     ratio = np.where(equal | np.isinf(bound), 0.0, (apart / bound).astype(np.float64))
     return np.where(np.isnan(ratio), np.inf, ratio)
+
+
+def _widest(element: DType) -> float:
+    """The bound from which on no value is wrong."""
+    if not element.is_int:
+        return math.inf
+    low, high = element.limits
+    return float(high - low)
 
 
 def _plain(value: Array) -> int | float | bool:

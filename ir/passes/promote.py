@@ -72,12 +72,21 @@ class _Found:
         for n in nodes(e):
             if isinstance(n, ir.Load):
                 self.of(n.buffer).loads.append(n)
+                self.places(n.index)
         return e
+
+    def places(self, index: ir.Expr) -> None:
+        """What says where lanes lie is read lane by lane, but for machines that gather and scatter."""
+        if index.type.lanes > 1:
+            for n in nodes(index):
+                if isinstance(n, ir.Load) and n.type.lanes > 1:
+                    self.of(n.buffer).in_memory = True
 
     def store(self, s: ir.Store, tiles: Collection[str]) -> None:
         """A tile is loaded from memory, and stored to it."""
         for e in own_expressions(s):
             self.expression(e)
+        self.places(s.index)
         own = self.of(s.buffer)
         own.stores.append(s)
         if tiles:

@@ -2,6 +2,7 @@
 
 import ctypes
 import json
+import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -271,7 +272,21 @@ def test_verify(hbc: Command, gemm: Path, compiler: str) -> None:
     assert found["max_error_over_bound"] <= 1
     assert found["trials"] == sum(stage["trials"] for stage in found["stages"])
     assert found["stages"][0]["name"] == "lower"
+    assert all(stage["not_compared"] < stage["elements"] for stage in found["stages"])
     assert found["stages"][-1] == found["stages"][-1] | {"name": "native", "trials": 7}
+
+
+def test_verify_counts_what_it_cannot_compare(hbc: Command, tmp_path: Path, compiler: str) -> None:
+    """exp of the largest number whose exp is finite: within two ulps is infinity."""
+    file = tmp_path / "close_to_infinity.hb"
+    file.write_text(
+        "size N\ninput A: f32[N]\noutput O: f32[N]\nO[i] = exp(min(A[i], 0) + 88.72283935546875)\n"
+    )
+    done = hbc("verify", file, "--target", "c", "--trials", "2")
+    assert done.code == 0, done.err
+    found = re.search(r"native: ([\d,]+) of ([\d,]+) elements could not be compared", done.err)
+    assert found is not None, done.err
+    assert 0 < int(found[1].replace(",", "")) <= int(found[2].replace(",", ""))
 
 
 def test_verify_keeps_sizes_that_are_set(hbc: Command, gemm: Path, compiler: str) -> None:
