@@ -34,6 +34,7 @@ SUFFIX: dict[Output, str] = {"so": ".so", "a": ".a", "obj": ".o"}
 # it pass, until the library is loaded.
 FLAGS = (*OPTIONS, "-Werror=implicit-function-declaration")
 WARNINGS = ("-Wall", "-Wextra")
+OPENMP = {"gcc": "libgomp", "clang": "libomp", "zig": "libomp"}
 PROBE_SECONDS = 60.0  # for a compiler to say what it is
 SANITIZE = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g", "-O1")
 
@@ -107,16 +108,29 @@ def _probe(command: tuple[str, ...]) -> Compiler | None:
 
 @cache
 def has_openmp(compiler: Compiler) -> bool:
-    """Whether a program that uses OpenMP compiles and links: asked once of each compiler that can. One that
-    cannot may find the library tomorrow."""
+    """Whether a program that uses OpenMP compiles and links: asked once of each compiler that can, as long as
+    the library lies where it lay. One that cannot may find the library tomorrow."""
     asked = hashlib.sha256("\0".join(_identity(compiler)).encode()).hexdigest()[:32]
     name = f"openmp-{asked}"
-    if private_cache.kept(name) is not None:
+    library = private_cache.kept(name)
+    if library is not None and Path(os.fsdecode(library)).is_file():
         return True
-    able = _links_openmp(compiler)
-    if able:
-        private_cache.keep(name, b"yes")
-    return able
+    if not _links_openmp(compiler):
+        return False
+    if (found := _openmp_library(compiler)) is not None:
+        private_cache.keep(name, os.fsencode(found))
+    return True
+
+
+def _openmp_library(compiler: Compiler) -> Path | None:
+    """The file that `-fopenmp` links, as the compiler names it."""
+    for suffix in ("so", "dylib", "a"):
+        library = f"{OPENMP[compiler.kind]}.{suffix}"
+        answer = run_tool([*compiler.command, f"-print-file-name={library}"], PROBE_SECONDS)
+        path = Path(answer.stdout.strip())
+        if answer.returncode == 0 and path.is_absolute() and path.is_file():
+            return path
+    return None
 
 
 def _links_openmp(compiler: Compiler) -> bool:

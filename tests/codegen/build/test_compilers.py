@@ -113,6 +113,35 @@ def test_as_many_threads_as_the_environment_says(command: str, tmp_path: Path) -
         assert int(answer.stdout) == (threads if openmp else 1)
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="a shell script stands for the compiler")
+def test_openmp_is_asked_for_again_without_its_library(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library, wrapper, log = tmp_path / "libgomp.so", tmp_path / "gcc", tmp_path / "log"
+    real = compiler_named("gcc")
+    if not has_openmp(real):
+        pytest.skip("needs gcc's OpenMP")
+    library.write_bytes(b"")
+    wrapper.write_text(
+        f'#!/bin/sh\ncase "$*" in *print-file-name*) echo {library}; exit;; esac\n'
+        f'echo "$@" >>{log}\nexec gcc "$@"\n'
+    )
+    wrapper.chmod(0o755)
+    monkeypatch.setenv("HBC_CACHE", str(tmp_path / "cache"))
+    compiler = Compiler((str(wrapper),), "gcc", real.version)
+
+    def compiles() -> int:
+        has_openmp.cache_clear()
+        log.write_text("")
+        assert has_openmp(compiler)
+        return log.read_text().count("-fopenmp")
+
+    assert [compiles(), compiles()] == [1, 0]
+    library.unlink()
+    assert [compiles(), compiles()] == [1, 1]
+    has_openmp.cache_clear()
+
+
 def test_a_folder_that_cannot_hold_the_cache(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
