@@ -14,6 +14,7 @@ from hbc.ir.ground.record import record
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.kernel import Kernel
 from hbc.ir.lang.target import GPU, Target
+from hbc.ir.movement.move import move
 from hbc.ir.passes.carry import carry
 from hbc.ir.passes.forward import forward
 from hbc.ir.passes.hoist import hoist
@@ -166,6 +167,8 @@ PASSES: Final[tuple[Pass, ...]] = (
         "Small arrays with constant indices become registers. When accesses have their final width."),
     Pass("share", on_kernel(share), ALWAYS,
         "What straight-line code computes or loads twice gets a name."),
+    Pass("move", move, CPUS,
+        "Vectors of elements apart become whole loads, stores, shuffles. After `share`, which joins loads."),
     Pass("wide-loads", on_kernel(widen_loads), WIDE,
         "Loads of elements close together become one, shuffled. After `share`, which joins equal loads."),
     Pass("rotate", on_gpu("rotate"), GPUS,

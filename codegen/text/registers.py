@@ -103,13 +103,22 @@ def first_stores(s: ir.Allocate, accesses: Accesses) -> Iterator[Piece]:
             if _touches(child, s.buffer, accesses):
                 return
             continue
-        loads = (piece_of(n.index) for n in nodes(child) if _is_load(n, s.buffer))
-        if not all(p in seen or (p and holder(p, seen, s.element)) for p in loads):
+        loads = (n.index for n in nodes(child) if _is_load(n, s.buffer))
+        if not all(_is_assigned(index, seen, s.element) for index in loads):
             return
         piece = _piece(child)
         if piece not in seen:
             seen.add(piece)
             yield piece
+
+
+def _is_assigned(index: ir.Expr, seen: Collection[Piece], element: DType) -> bool:
+    """Whether all that is read lies in registers that have been assigned."""
+    piece = piece_of(index)
+    if piece is not None:
+        return piece in seen or holder(piece, seen, element) is not None
+    lanes = constant_lanes(index)
+    return lanes is not None and all(any(p <= i < p + n for p, n in seen) for i in lanes)
 
 
 def fill_is_hidden(s: ir.Allocate, accesses: Accesses) -> bool:

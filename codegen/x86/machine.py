@@ -15,6 +15,7 @@ from hbc.codegen.x86.access import gather, load_live, load_text, scatter, store
 from hbc.codegen.x86.convert import AVX2_CASTS, AVX512_CASTS, VIA
 from hbc.codegen.x86.functions import halving_fold
 from hbc.codegen.x86.hold import held, held_if_widened
+from hbc.codegen.x86.known import known_shuffle
 from hbc.codegen.x86.narrow import saturated_by_moves, saturated_by_packs
 from hbc.codegen.x86.ops import AVX2_ROWS, AVX512_ROWS
 from hbc.codegen.x86.permute import permuted, picked, shuffled, source
@@ -47,7 +48,9 @@ def _pieces(pieces: Mapping[Piece, str], lanes: Sequence[int], t: DType, unit: U
     used = [(p, picks) for p, picks in found if max(picks) >= 0]
     if any(p[1] != len(lanes) for p, _ in used):
         return None
-    return shuffled([pieces[p] for p, _ in used], [picks for _, picks in used], t, unit)
+    texts = [pieces[p] for p, _ in used]
+    known = known_shuffle(texts, [picks for _, picks in used], t, unit)
+    return known or shuffled([pieces[p] for p, _ in used], [picks for _, picks in used], t, unit)
 
 
 def _resized(text: str, width: int, wanted: int, lanes: int, unit: Unit) -> str:

@@ -1,0 +1,179 @@
+"""Entries of the library of movements (`ir/movement/known`): the shortest chains that the search finds.
+
+Run as a program, this file adds what the library lacks of what kernels usually ask for, in some minutes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+
+from hbc.cli.sketches.read_sketch import SHIPPED, importer
+from hbc.codegen.moves.text import Constant, Constants, instruction_text
+from hbc.codegen.text.names import Scope
+from hbc.ir.movement.chain import ANY, Chain, Movement, Row, Step, coarse, does
+from hbc.ir.movement.library import FOLDER, WIDTHS, known_chain, read_library, written
+from hbc.ir.movement.windows import Place, adjacent, asked, in_blocks, inverted, spans
+from hbc.ir.moves.gather import UNDEFINED, ZERO, Locations
+from hbc.ir.moves.instruction_table import Form, InstructionTable
+from hbc.ir.moves.register_program import RegisterProgram, reads, respelled
+from hbc.synth.shuffles.choices import Choosing, choosing
+
+FILES = {128: "avx2_shuffles.sf", 256: "avx2_shuffles.sf", 512: "avx512_shuffles.sf"}
+NEEDING = ("{vector", "{bytes", "{signs", "{lanes")
+CONSTANT = re.compile(r"\[\d+: [^\]]*\]")
+ACROSS = ("permute", "cvtepu")  # in names of 256-bit instructions of which there is no shorter one
+
+
+class _Written(Constants):
+    """Constants in the place where they are used: `[32: 0 2 4 6]`."""
+
+    def name(self, constant: Constant) -> str:
+        return f"[{constant.bits}: {' '.join(map(str, constant.values))}]"
+
+
+def machine_of_width(width: int) -> Choosing:
+    """The instructions for registers of so many bits that any processor of the width has."""
+    from hbc.cli.files.read_source import read_source, source_name
+    from hbc.frontend.sketch.elaborate import load_sets
+    from hbc.ir.ground.source import Source
+    from hbc.synth.sets.instructions import instruction_table
+
+    file = SHIPPED / FILES[width]
+    source = Source(source_name(file), read_source(file))
+    definitions, constants = load_sets(source, {"bits": "8"}, importer(SHIPPED))
+    table = instruction_table(str(width), definitions, constants, width // 8, 8)
+    if width == 128:
+        table = replace(table, forms=tuple(_halved(table)), _stacks={}, _doubled=[])
+    return choosing(table)
+
+
+def _halved(table: InstructionTable) -> Iterator[Form]:
+    for form in table.forms:
+        if not any(word in form.spelling for word in ACROSS):
+            text = form.spelling.replace("_mm256_", "_mm_").replace("si256", "si128")
+            yield replace(form, spelling=text)
+
+
+def learn(m: Movement, machine: Choosing) -> tuple[Chain, int] | None:
+    """The shortest chain for the movement, the fewest registers of constants among equals, and how many
+    instructions it takes at least; None where none was found whose steps keep the units whole."""
+    from hbc.synth.shuffles.registers import Solver
+    from hbc.synth.shuffles.rounds import in_rounds
+
+    rows = np.array([_bytes(row, m.bits // 8) for row in m.rows], dtype=np.int32)
+    solved = Solver(machine, lambda: None).solve(m.sources, rows)
+    found = _chains(solved.program if solved else None, m, rows, machine)
+    if not found:  # units were taken apart
+        whole = [f for f in machine.table.forms if not f.names or f.per >= m.bits // 8]
+        again = Solver(_of(machine, whole), lambda: None).solve(m.sources, rows)
+        found = _chains(again.program if again else None, m, rows, _of(machine, whole))
+    plain = [f for f in machine.table.forms if not any(w in f.spelling for w in NEEDING)]
+    found += _chains(in_rounds(_of(machine, plain), m.sources, rows), m, rows, machine)
+    bound = 0 if solved is None else solved.bound
+    return (min(found, key=lambda c: (c.cost, _constants(c))), bound) if found else None
+
+
+def _of(machine: Choosing, forms: Iterable[Form]) -> Choosing:
+    return choosing(replace(machine.table, forms=tuple(forms), _stacks={}, _doubled=[]))
+
+
+def _chains(
+    program: RegisterProgram | None, m: Movement, rows: Locations, machine: Choosing
+) -> list[Chain]:
+    if program is None:
+        return []
+    chain = _chain(respelled(program, rows, machine.table), m, rows)
+    return [] if chain is None else [chain]
+
+
+def _constants(chain: Chain) -> int:
+    return len({text for step in chain.steps for text in CONSTANT.findall(step.text)})
+
+
+def _bytes(row: Row, size: int) -> list[int]:
+    return [u * size + b if u != ANY else UNDEFINED for u in row for b in range(size)]
+
+
+def _chain(program: RegisterProgram, m: Movement, rows: Locations) -> Chain | None:
+    lanes, size = rows.shape[1], m.bits // 8
+    needed = np.zeros((m.sources + len(program.ops), lanes), dtype=np.bool_)
+    for row, value in zip(rows, program.outputs, strict=True):
+        needed[value] |= row != UNDEFINED
+    steps: list[Step] = []
+    for number in reversed(range(len(program.ops))):
+        op, value = program.ops[number], m.sources + number
+        source = np.where(needed[value], reads(op.fit), UNDEFINED)
+        row = _units(source, size)
+        if row is None:
+            return None
+        for at, operand in enumerate(op.operands):
+            mine = source[(source >= 0) & (source // lanes == at)]
+            needed[operand, mine % lanes] = True
+        text = instruction_text(op.fit, ["{u}", "{v}"], 8, _Written(Scope()))
+        steps.append(Step(op.operands, row, text))
+    chain = Chain(tuple(steps[::-1]), program.outputs)
+    return chain if does(chain, m) else None
+
+
+def _units(source: Locations, size: int) -> Row | None:
+    """Of bytes, where those of each unit stay together."""
+    found = []
+    for unit in source.reshape(-1, size):
+        known = [(int(u), at) for at, u in enumerate(unit) if u != UNDEFINED]
+        if not known:
+            found.append(ANY)
+            continue
+        first = known[0][0] - known[0][1]
+        if first % size or any(u == ZERO or u - at != first for u, at in known):
+            return None
+        found.append(first // size)
+    return tuple(found)
+
+
+def usual(width: int) -> Iterator[Movement]:
+    """What kernels ask for: 2, 3 and 4 elements beside each other taken apart, all or one of them, and
+    joined; reversed; tiles transposed."""
+    for bits in (8, 16, 32, 64):
+        lanes = width // bits
+        for count in (2, 3, 4):
+            apart = [[(0, count * i + c) for i in range(lanes)] for c in range(count)]
+            for some in (some for n in range(1, count + 1) for some in combinations(apart, n)):
+                yield from _both(some, bits)
+            yield from joined(apart, bits)
+        yield from _both([[(0, lanes - 1 - i) for i in range(lanes)]], bits)
+        side = 128 // bits
+        yield from _both([[(i, c) for i in range(lanes)] for c in range(side)], bits)
+
+
+def _both(vectors: Sequence[Sequence[Place]], bits: int) -> Iterator[Movement]:
+    inside = spans(vectors)
+    for plan in (adjacent(vectors, inside), in_blocks(vectors, bits, inside)):
+        if plan is not None:
+            yield from asked(plan, bits)
+
+
+def joined(vectors: Sequence[Sequence[Place]], bits: int) -> Iterator[Movement]:
+    """The movement of stores, the other way round."""
+    for plan in inverted(vectors, bits):
+        yield from asked(plan, bits)
+
+
+def learned(width: int) -> Iterator[tuple[Movement, Chain]]:
+    """The usual movements that the library does not know."""
+    machine = machine_of_width(width)
+    for m in dict.fromkeys(map(coarse, usual(width))):
+        found = None if known_chain(m) else learn(m, machine)
+        if found is not None:
+            yield m, found[0]
+
+
+if __name__ == "__main__":
+    for width in WIDTHS:
+        file = FOLDER / f"{width}.txt"
+        known = dict(read_library(file.read_text("ascii"), file.name))
+        file.write_text(written([*known.items(), *learned(width)]), "ascii")

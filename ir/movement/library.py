@@ -1,0 +1,165 @@
+"""The chains that come with hbc: a text for each width of registers, `known/512.txt` and so on.
+
+    movement 32 8 2                    units of 32 bits, 8 in a register, 2 sources
+    want 0 2 4 6 8 10 12 14
+    step 0 1 : 0 2 8 10 4 6 12 14 : _mm256_castps_si256(_mm256_shuffle_ps(..{u}.., ..{v}.., 136))
+    step 2 : 0 2 1 3 ..
+    make 3                             the value that each `want` is
+
+`_` stands for a unit of which nothing is wanted. `[32: 0 2 ..]` in the C is a register of constants of so
+many bits. `cli/sketches/learn.py` writes such entries, and tests prove each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+from pathlib import Path
+
+from hbc.ir.ground.diag import InternalError
+from hbc.ir.movement.chain import (
+    ANY,
+    WIDEST_UNIT,
+    Chain,
+    Movement,
+    Row,
+    Step,
+    coarse,
+    does,
+    fine,
+    paired,
+)  # fmt: skip
+
+FOLDER = Path(__file__).parent / "known"
+WIDTHS = (128, 256, 512)  # bits of a register
+
+
+def known_chain(m: Movement) -> Chain | None:
+    """The chain of the library that does the movement, in its units."""
+    short, width = coarse(m), m.bits * m.lanes
+    found = _entries(width).get(_wanted(short))
+    if found is None:
+        return None
+    number, text = found
+    ((_, chain),) = read_library(text, f"{width}.txt", number)
+    times = m.lanes // short.lanes
+    steps = tuple(Step(s.operands, fine(s.row, times), s.text) for s in chain.steps)
+    return Chain(steps, chain.outputs)
+
+
+def known_step(bits: int, row: Row) -> str | None:
+    """The C of the instruction that makes a row, in units of so many bits, of one or two registers."""
+    steps = _steps(bits * len(row))
+    unit: Row | None = row
+    while unit is not None:
+        text = steps.get((bits, _shown(unit)))
+        if text is not None:
+            return text
+        bits, unit = bits * 2, paired(unit) if bits < WIDEST_UNIT and len(unit) > 2 else None
+    return None
+
+
+@lru_cache
+def _text(width: int) -> str:
+    return (FOLDER / f"{width}.txt").read_text("ascii") if width in WIDTHS else ""
+
+
+@lru_cache
+def _entries(width: int) -> Mapping[str, tuple[int, str]]:
+    """The entries, by what they want, with the number of their first line."""
+    found: dict[str, tuple[int, str]] = {}
+    number = 1
+    for entry in _text(width).split("\n\n"):
+        found[entry[: entry.find("\nstep ")]] = number, entry
+        number += entry.count("\n") + 2
+    return found
+
+
+@lru_cache
+def _steps(width: int) -> Mapping[tuple[int, str], str]:
+    """The C of each step, by the bits of a unit and the row as it is written."""
+    found: dict[tuple[int, str], str] = {}
+    bits = 0
+    for line in _text(width).splitlines():
+        if line.startswith("movement "):
+            bits = int(line.split()[1])
+        elif line.startswith("step "):
+            _, row, text = line.split(" : ", 2)
+            found.setdefault((bits, row.replace("_", "0")), text)
+    return found
+
+
+def filled(row: Row) -> Row:
+    """With something, always the same, where nothing is wanted."""
+    return tuple(max(u, 0) for u in row)
+
+
+def read_library(text: str, name: str, first: int = 1) -> Iterator[tuple[Movement, Chain]]:
+    """The entries of a library. InternalError, with the line (`first` is that of the text), for one that
+    does not compute what it says."""
+    lines = list(enumerate(text.splitlines(), first))
+    starts = [at for at, (_, line) in enumerate(lines) if line.startswith("movement ")]
+    for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
+        number = lines[start][0]
+        try:
+            m, chain = _entry([line for _, line in lines[start:end] if line.strip()])
+            right = does(chain, m)
+        except (ValueError, IndexError, KeyError) as e:
+            raise InternalError(f"{name}:{number}: no entry of a library: {e}") from e
+        if not right:
+            raise InternalError(f"{name}:{number}: the steps do not do the movement")
+        yield m, chain
+
+
+def _entry(lines: list[str]) -> tuple[Movement, Chain]:
+    bits, lanes, sources = map(int, lines[0].split()[1:])
+    rows: list[Row] = []
+    steps: list[Step] = []
+    outputs: tuple[int, ...] = ()
+    for line in lines[1:]:
+        kind, _, rest = line.partition(" ")
+        match kind:
+            case "want":
+                rows.append(_row(rest, lanes))
+            case "step":
+                operands, row, text = rest.split(" : ", 2)
+                steps.append(Step(_numbers(operands), _row(row, lanes), text))
+            case "make":
+                outputs = _numbers(rest)
+            case _:
+                raise ValueError(f"`{kind}`")
+    return Movement(bits, lanes, sources, tuple(rows)), Chain(tuple(steps), outputs)
+
+
+def _row(text: str, lanes: int) -> Row:
+    row = tuple(ANY if u == "_" else int(u) for u in text.split())
+    if len(row) != lanes:
+        raise ValueError(f"{len(row)} units of {lanes}")
+    return row
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    return tuple(map(int, text.split()))
+
+
+def written(entries: Iterable[tuple[Movement, Chain]]) -> str:
+    """The text of a library, in the order of its movements."""
+    texts = []
+    for m, chain in sorted(entries, key=lambda e: (e[0].bits, e[0].lanes, e[0].sources, e[0].rows)):
+        lines = [_wanted(m)]
+        lines += [
+            f"step {' '.join(map(str, s.operands))} : {_shown(s.row)} : {s.text}"
+            for s in chain.steps
+        ]
+        texts.append("\n".join([*lines, f"make {' '.join(map(str, chain.outputs))}\n"]))
+    return "\n".join(texts)
+
+
+def _wanted(m: Movement) -> str:
+    """The lines that say which movement an entry does."""
+    wants = [f"want {_shown(row)}" for row in m.rows]
+    return "\n".join([f"movement {m.bits} {m.lanes} {m.sources}", *wants])
+
+
+def _shown(row: Row) -> str:
+    return " ".join("_" if u == ANY else str(u) for u in row)

@@ -1,0 +1,364 @@
+"""Vectors whose lanes lie apart are loaded and stored as whole registers, with shuffles between them.
+
+    r = I[ramp(3*x, 3, 64)]; g = I[ramp(3*x + 1, 3, 64)]; b = I[ramp(3*x + 2, 3, 64)]
+->  m[0..] = I[ramp(3*x, 1, 64)]; m[64..] = I[ramp(3*x + 64, 1, 64)]; m[128..] = ..
+    m[192..] = m[<0, 3, 6, ..>]; ..                  one instruction each, from the library
+    r = m[ramp(960, 1, 64)]; ..
+
+All accesses of straight-line code that want the same stretch of memory are taken together: channels that are
+interleaved, columns of a tile. Elements between those that are read may be read too; what is
+stored must fill whole registers. An access under a mask is left as it is, and so is one for which the
+library knows no chain, or none that is shorter than what printers do by themselves.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from hbc.ir.ground.record import record
+from hbc.ir.ground.source import Span
+from hbc.ir.lang import nodes as ir
+from hbc.ir.lang.kernel import Kernel
+from hbc.ir.lang.target import X86, Target
+from hbc.ir.lang.types import DType, Memory
+from hbc.ir.lang.walk import children, map_stmt, nodes, rewrite
+from hbc.ir.movement.chain import Chain, fine
+from hbc.ir.movement.items import Bind, Item, Registers, items_of, statement
+from hbc.ir.movement.library import filled, known_chain
+from hbc.ir.movement.places import Access, Rows, groups, is_apart
+from hbc.ir.movement.price import price_of, price_of_plan
+from hbc.ir.movement.windows import (
+    Part,
+    Place,
+    Plan,
+    adjacent,
+    in_blocks,
+    inverted,
+    separate,
+    spans,
+)  # fmt: skip
+from hbc.ir.vectors.take import constants
+
+WIDTHS = (128, 256, 512)
+
+
+@record
+class Moved:
+    """What became of some accesses of a buffer: `vectors` of them, by so many `moves` instructions between
+    `whole` loads or stores, where it would have taken `before` instructions."""
+
+    buffer: str
+    stored: bool
+    type: str
+    vectors: int
+    whole: int
+    moves: int
+    before: int
+    span: Span | None
+
+
+@record
+class _Found:
+    """A plan for a group, with a chain for each of its parts."""
+
+    group: tuple[Access, ...]
+    plan: Plan
+    parts: tuple[tuple[Part, Chain], ...]
+
+
+def move(kernel: Kernel, target: Target, moved: list[Moved] | None = None) -> Kernel:
+    """The kernel with such accesses moved. `moved` takes what was done."""
+    if target.machine != X86 or not target.vector_bits:
+        return kernel
+    everything = list(nodes(kernel.body))
+    widths = tuple(w for w in WIDTHS if w <= target.vector_bits)
+    if not any(isinstance(n, ir.Load | ir.Store) and is_apart(n, widths) for n in everything):
+        return kernel
+    memory = (Memory.HEAP, Memory.STACK, Memory.AUTO)
+    elsewhere = frozenset(
+        n.buffer for n in everything if isinstance(n, ir.Allocate) and n.memory not in memory
+    )
+    work = _Move(target.vector_bits, widths, elsewhere, [] if moved is None else moved)
+    return kernel.map_body(work.stmt)
+
+
+@dataclass(slots=True)
+class _Move:
+    """`elsewhere`: buffers that are not in memory."""
+
+    bits: int
+    widths: tuple[int, ...]
+    elsewhere: frozenset[str]
+    moved: list[Moved]
+    made: int = 0
+
+    def stmt(self, s: ir.Stmt) -> ir.Stmt:
+        if not isinstance(s, ir.Block | ir.LetStmt | ir.Store):
+            return map_stmt(s, lambda e: e, self.stmt)
+        old = list(items_of(s))
+        items = [
+            i if isinstance(i, Bind | Registers | ir.Store) else map_stmt(i, lambda e: e, self.stmt)
+            for i in old
+        ]
+        bound = Counter(i.name for i in items if isinstance(i, Bind))
+        if max(bound.values(), default=0) <= 1:
+            items = self.stores(self.loads(items))
+        same = len(items) == len(old) and all(a is b for a, b in zip(items, old, strict=True))
+        return s if same else statement(items)
+
+    def loads(self, items: list[Item]) -> list[Item]:
+        """The items, with loads of what lies apart out of registers that are loaded before."""
+        rows = Rows()
+        before: dict[int, list[Item]] = {}
+        instead: dict[int, dict[ir.Expr, ir.Expr]] = {}
+        for group in self._load_groups(items, rows):
+            found = self._loaded(group, rows)
+            some = [found] if found else [self._loaded([a], rows) for a in _distinct(group)]
+            for one in some:
+                if one is not None:
+                    self._load(
+                        one, [a for a in group if a.places in _places(one)], rows, before, instead
+                    )
+        result: list[Item] = []
+        for at, item in enumerate(items):
+            result += before.get(at, [])
+            result.append(_replaced(item, instead[at]) if at in instead else item)
+        return result
+
+    def _loaded(self, group: list[Access], rows: Rows) -> _Found | None:
+        """The best plan for loads that want no element twice."""
+        vectors = [a.places for a in _distinct(group)]
+        inside, bits = spans(vectors), _element(group[0]).bits
+        plans = (adjacent(vectors, inside), in_blocks(vectors, bits, inside))
+        return self._best(group, [p for p in plans if p is not None], rows)
+
+    def _load(
+        self, found: _Found, group: list[Access], rows: Rows, before: dict[int, list[Item]],
+        instead: dict[int, dict[ir.Expr, ir.Expr]],
+    ) -> None:  # fmt: skip
+        """Notes what comes before which item, and what it reads instead."""
+        self._note(found)
+        vectors, t = _places(found), _element(group[0])
+        buffer, lanes = group[0].node.buffer, len(vectors[0])
+        for part, chain in found.parts:
+            name = self._fresh(buffer)
+            new: list[Item] = [_buffer(name, t, lanes, chain, part)]
+            for k, n in enumerate(part.sources):
+                index = rows.index(found.plan.sources[n], found.plan.run)
+                assert index is not None
+                new.append(_set(name, k, ir.Load(buffer, index, t(lanes))))
+            new += _steps(name, t, lanes, part, chain)
+            values = {vectors[n]: chain.outputs[k] for k, n in enumerate(part.outputs)}
+            members = [a for a in group if a.places in values]
+            before.setdefault(min(a.item for a in members), []).extend(new)
+            for access in members:
+                assert isinstance(access.node, ir.Load)
+                at = _register(values[access.places], lanes)
+                value = ir.Load(name, at, access.node.type)
+                instead.setdefault(access.item, {})[access.node] = value
+
+    def _load_groups(self, items: Sequence[Item], rows: Rows) -> list[list[Access]]:
+        """The loads of what lies apart, those of one buffer and type together, as long as nothing is stored
+        to the buffer."""
+        versions: Counter[str] = Counter()
+        found: dict[tuple[object, ...], list[Access]] = {}
+        for at, item in enumerate(items):
+            for load in _unconditional(item):
+                if load.buffer in self.elsewhere or not is_apart(load, self.widths):
+                    continue
+                places = rows.places(load.buffer, load.index)
+                if places is not None:
+                    key = load.buffer, versions[load.buffer], load.type
+                    found.setdefault(key, []).append(Access(at, load, places))
+            versions.update(_stored_by(item))
+        return [group for some in found.values() for group in groups(some)]
+
+    def stores(self, items: list[Item]) -> list[Item]:
+        """The items, with stores to what lies apart gathered at the last of them."""
+        rows = Rows()
+        before: dict[int, list[Item]] = {}
+        instead: dict[int, Item] = {}
+        after: dict[int, list[Item]] = {}
+        for group in self._store_groups(items, rows):
+            vectors = [a.places for a in group]
+            t, lanes = _element(group[0]), len(vectors[0])
+            found = self._best(group, inverted(vectors, t.bits), rows)
+            if found is None:
+                continue
+            self._note(found)
+            buffer = group[0].node.buffer
+            for part, chain in found.parts:
+                name = self._fresh(buffer)
+                some = [group[n] for n in part.sources]
+                before.setdefault(min(a.item for a in some), []).append(
+                    _buffer(name, t, lanes, chain, part)
+                )
+                for k, access in enumerate(some):
+                    assert isinstance(access.node, ir.Store)
+                    instead[access.item] = _set(name, k, access.node.value)
+                last = after.setdefault(max(a.item for a in some), [])
+                last += _steps(name, t, lanes, part, chain)
+                for k, n in enumerate(part.outputs):
+                    last += _whole_stores(
+                        buffer, name, t, chain.outputs[k] * lanes, found.plan, n, rows
+                    )
+        result: list[Item] = []
+        for at, item in enumerate(items):
+            result += [*before.get(at, []), instead.get(at, item), *after.get(at, [])]
+        return result
+
+    def _store_groups(self, items: Sequence[Item], rows: Rows) -> Iterator[list[Access]]:
+        """The stores to what lies apart that may as well happen at the last one's place."""
+        found: dict[tuple[object, ...], list[Access]] = {}
+        for at, item in enumerate(items):
+            if not isinstance(item, ir.Store) or item.buffer in self.elsewhere:
+                continue
+            if not is_apart(item, self.widths):
+                continue
+            places = rows.places(item.buffer, item.index)
+            if places is not None:
+                key = item.buffer, item.value.type
+                found.setdefault(key, []).append(Access(at, item, places))
+        for some in found.values():
+            for group in groups(some):
+                own = {a.item for a in group}
+                alike = {a.item for a in some if a.alike == group[0].alike}
+                between = range(min(own), max(own) + 1)
+                if not any(
+                    _touches(
+                        items[at], group[0].node.buffer, first=at == min(own), fine=at in alike
+                    )
+                    for at in between
+                ):
+                    yield group
+
+    def _best(
+        self, group: list[Access], plans: Sequence[Plan], rows: Rows
+    ) -> _Found | None:  # fmt: skip
+        """The plan of fewest instructions, if those are fewer than printers need by themselves."""
+        bits = _element(group[0]).bits
+        least = sum(price_of(a, self.bits) for a in _distinct(group))
+        best: _Found | None = None
+        for plan in plans:
+            if any(rows.index(own, plan.run) is None for own in plan.sources):
+                continue
+            parts = [(part, known_chain(part.movement)) for part in separate(plan, bits)]
+            known = tuple((part, chain) for part, chain in parts if chain is not None)
+            price = price_of_plan(plan, sum(chain.cost for _, chain in known))
+            if len(known) == len(parts) and price < least:
+                best, least = _Found(tuple(group), plan, known), price
+        return best
+
+    def _note(self, found: _Found) -> None:
+        first = found.group[0].node
+        some = _distinct(found.group)
+        self.moved.append(
+            Moved(
+                first.buffer,
+                isinstance(first, ir.Store),
+                f"{_element(found.group[0])}x{len(found.group[0].places)}",
+                len(some),
+                sum(map(len, found.plan.sources)),
+                sum(chain.cost for _, chain in found.parts),
+                sum(price_of(a, self.bits) for a in some),
+                first.span,
+            )
+        )
+
+    def _fresh(self, buffer: str) -> str:
+        self.made += 1
+        return f"{buffer}.{self.made}"
+
+
+def _element(access: Access) -> DType:
+    node = access.node
+    return (node if isinstance(node, ir.Load) else node.value).type.element
+
+
+def _distinct(group: Sequence[Access]) -> list[Access]:
+    return list({a.places: a for a in group}.values())
+
+
+def _places(found: _Found) -> list[tuple[Place, ...]]:
+    """Of the vectors of its plan, in their order."""
+    return [a.places for a in _distinct(found.group)]
+
+
+def _register(number: int, lanes: int) -> ir.Expr:
+    return ir.Ramp(ir.const_index(number * lanes), ir.const_index(1), lanes)
+
+
+def _set(name: str, number: int, value: ir.Expr) -> ir.Store:
+    return ir.Store(name, _register(number, value.type.lanes), value)
+
+
+def _buffer(name: str, t: DType, lanes: int, chain: Chain, part: Part) -> Registers:
+    return Registers(name, t, (len(part.sources) + len(chain.steps)) * lanes)
+
+
+def _steps(name: str, t: DType, lanes: int, part: Part, chain: Chain) -> list[ir.Stmt]:
+    """The instructions of a chain, each the lanes of one or two registers. Those of which nothing is
+    wanted are the first."""
+    count = len(part.sources)
+    made: list[ir.Stmt] = []
+    for number, step in enumerate(chain.steps):
+        row = fine(filled(step.row), lanes // len(step.row))
+        picks = tuple(step.operands[u // lanes] * lanes + u % lanes for u in row)
+        made.append(_set(name, count + number, ir.Load(name, constants(picks), t(lanes))))
+    return made
+
+
+def _whole_stores(
+    buffer: str, name: str, t: DType, first: int, plan: Plan, number: int, rows: Rows
+) -> Iterator[ir.Stmt]:
+    """A register, stored run by run."""
+    for n, place in enumerate(plan.sources[number]):
+        index = rows.index([place], plan.run)
+        assert index is not None
+        at = ir.Ramp(ir.const_index(first + n * plan.run), ir.const_index(1), plan.run)
+        yield ir.Store(buffer, index, ir.Load(name, at, t(plan.run)))
+
+
+def _unconditional(item: Item) -> Iterator[ir.Load]:
+    """The loads of an item's value, but for those that a condition may leave out."""
+    if isinstance(item, Bind) or (isinstance(item, ir.Store) and item.mask is None):
+        yield from _loads(item.value)
+
+
+def _loads(e: ir.Node) -> Iterator[ir.Load]:
+    if isinstance(e, ir.Load):
+        yield e
+    elif not isinstance(e, ir.Select | ir.Let):
+        for child in children(e):
+            yield from _loads(child)
+
+
+def _stored_by(item: Item) -> set[str]:
+    if isinstance(item, Bind | Registers):
+        return set()
+    return {n.buffer for n in nodes(item) if isinstance(n, ir.Store)}
+
+
+def _touches(item: Item, buffer: str, first: bool, fine: bool) -> bool:
+    """Whether an item needs the stores to the buffer where they are. `first`: none comes before it;
+    `fine`: its own store is to other places."""
+    if isinstance(item, Registers):
+        return False
+    whole = item.value if isinstance(item, Bind) else item
+    loaded = any(isinstance(n, ir.Load) and n.buffer == buffer for n in nodes(whole))
+    return (loaded and not first) or (buffer in _stored_by(item) and not fine)
+
+
+def _replaced(item: Item, instead: Mapping[ir.Expr, ir.Expr]) -> Item:
+    def plain(e: ir.Expr) -> ir.Expr:
+        return instead.get(e, e)
+
+    match item:
+        case Bind(name=name, value=value):
+            return Bind(name, rewrite(value, plain))
+        case ir.Store():
+            return replace(item, value=rewrite(item.value, plain))
+        case _:
+            return item

@@ -1,0 +1,45 @@
+"""How many instructions an access takes as printers have it, lane by lane or with a shuffle of its own."""
+
+from __future__ import annotations
+
+from hbc.ir.lang import nodes as ir
+from hbc.ir.movement.places import Access
+from hbc.ir.movement.windows import BLOCK, Plan, spans
+
+LANE = 2  # to load or store a lane, and to move it in or out of a vector
+WORD = 32  # bits of the shortest run that printers load at once
+MOST_LOADS = 4  # that they shuffle
+
+
+def price_of(access: Access, vector_bits: int) -> int:
+    """Of an access by itself."""
+    lanes = len(access.places)
+    if isinstance(access.node, ir.Store):
+        return LANE * lanes
+    bits = access.node.type.element.bits
+    inside = spans([access.places])
+    if len(inside) > 1:
+        return LANE * _runs(access, bits)
+    low, high = inside[access.places[0][0]]
+    loads = -(-(high - low + 1) // lanes)
+    if loads > MOST_LOADS:
+        return LANE * lanes
+    blocks = bits * lanes // BLOCK
+    if vector_bits == 512 and bits >= 16:
+        return loads + max(1, loads - 1)
+    if blocks == 1 or bits >= WORD:
+        return loads + 2 * loads - 1
+    return loads + 3 * loads * blocks - 1
+
+
+def _runs(access: Access, bits: int) -> int:
+    """How many runs of adjacent elements are loaded each; lanes, where those are too short."""
+    places = set(access.places)
+    starts = sum((row, at - 1) not in places for row, at in places)
+    lanes = len(access.places)
+    return starts if starts < lanes and lanes * bits >= WORD * starts else lanes
+
+
+def price_of_plan(plan: Plan, steps: int) -> int:
+    """Of whole registers, a load or store for each run, and so many steps of chains."""
+    return steps + sum(map(len, plan.sources))
