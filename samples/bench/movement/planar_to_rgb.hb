@@ -1,0 +1,5 @@
+size M, N
+input A: u8[3, M, N]
+output B: u8[M, N, 3]
+B[y, x, c] = A[c, y, x]
+schedule fast for avx512, avx2 { B.split(x, xo, xi, 64).reorder(y, xo, c, xi).vectorize(xi).unroll(c) }

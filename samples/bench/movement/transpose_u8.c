@@ -1,0 +1,6 @@
+void plain(long M, long N, const unsigned char *restrict A, unsigned char *restrict B)
+{
+    for (long i = 0; i < N; ++i)
+        for (long j = 0; j < M; ++j)
+            B[i * M + j] = A[j * N + i];
+}
