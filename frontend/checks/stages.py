@@ -32,7 +32,12 @@ def factored(s: ast.Schedule, funcs: Mapping[str, Func]) -> dict[str, Func]:
     """The Funcs of partial results that `rfactor` makes: `f_u` of `f.update.rfactor(r, u)`."""
     partial: dict[str, Func] = {}
     for w in s.lines or ():
-        whole = funcs.get(w.name.text) or partial.get(w.name.text)
+        named = [
+            f
+            for f in (*funcs.values(), *partial.values())
+            if w.name.text in [p.name for p in f.parts]
+        ]
+        whole = named[0] if named else None
         for step in w.steps:
             args = step.args or ()
             if whole is not None and step.name.text == "rfactor" and len(args) == 2:
@@ -41,6 +46,7 @@ def factored(s: ast.Schedule, funcs: Mapping[str, Func]) -> dict[str, Func]:
                 partial[name] = replace(
                     whole, name=name, variables=(*whole.variables, variable),
                     updates=whole.updates[:1],
+                    others=tuple(replace(p, name=f"{p.name}_{variable}") for p in whole.others),
                 )  # fmt: skip
     return partial
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hbc.frontend.directives.loops import find, names
+from hbc.frontend.plans.operators import Operator, as_value, operator_of, read_all
 from hbc.frontend.plans.plan import (
     FuncPlan,
     Plan,
@@ -16,15 +17,13 @@ from hbc.frontend.plans.plan import (
     StagePlan,
     default_plan,
     default_stage,
-    is_associative,
     stage_text,
     step,
 )
-from hbc.frontend.program.funcs import Directive, Func, Pipeline, ReduceVar, Update
-from hbc.ir.ground.diag import InternalError, error
+from hbc.frontend.program.funcs import Directive, Func, Part, Pipeline, ReduceVar, Update
+from hbc.ir.ground.diag import error
 from hbc.ir.lang import nodes as ir
-from hbc.ir.lang.build import add, and_, floordiv, lt, mul
-from hbc.ir.lang.identity import identity_of
+from hbc.ir.lang.build import add, and_, const, floordiv, lt, mul
 from hbc.ir.lang.walk import substitute
 
 
@@ -34,10 +33,16 @@ def rfactor(
     """Partial results over a new variable: the Func `FUNC_VARIABLE`, added to the pipeline and the plan."""
     loop_name, variable = names(d, 2)
     update = step(f.func, stage.update)
-    if update is None or not is_associative(f.func, update):
+    operator = None if update is None else operator_of(f.func, stage.update or 0)
+    if update is None or operator is None:
+        several = (
+            ", and on a `select` that keeps the better value with its place: the only reduction "
+            "variable, which begins with a number not above its first"
+        )
         raise error(
             f"`{stage_text(stage)}` is not an associative reduction, so it cannot be factored",
-            d.span, "`rfactor` works on `+= *= min= max= |= &= ^=` whose term does not read the Func",
+            d.span, "`rfactor` works on `+= *= min= max= |= &= ^=` whose term does not read the Func"
+            + (several if f.func.others else ""),
         )  # fmt: skip
     loop = find(stage, loop_name, d)
     if not stage.root_of(loop.dim) <= stage.reduce:
@@ -47,12 +52,16 @@ def rfactor(
         raise error(f"`{name}` already exists", d.span, "choose another variable name")
     ranges = {r.name: (r.start, r.extent) for r in update.reduce}
     values, domain, condition = _split_domain(stage, ranges, update.condition, d)
-    partial_update = _partial(f.func, update, name, values, domain, condition, loop.dim, variable)
-    element = f.func.element
     variables = (*f.func.variables, variable)
-    identity = identity_of(update.op, element)
-    partial = Func(name, element, variables, identity, (partial_update,), span=d.span)
-    combined = _combine(f.func, update, name, ReduceVar(loop_name, *domain[loop.dim], d.span))
+    parts = [Part(f"{p.name}_{variable}", p.element) for p in f.func.parts]
+    begun = tuple(const(e, p.element) for e, p in zip(operator.identity, parts, strict=True))
+    partial = Func(
+        name, f.func.element, variables, begun[0] if len(begun) == 1 else ir.Tuple(begun), span=d.span,
+        others=tuple(parts[1:]),
+    )  # fmt: skip
+    partial_update = _partial(partial, update, operator, values, domain, condition, loop.dim)
+    partial = replace(partial, updates=(partial_update,))
+    combined = _combine(f.func, partial, operator, ReduceVar(loop_name, *domain[loop.dim], d.span))
     at = stage.update or 0
     func = replace(f.func, updates=(*f.func.updates[:at], combined, *f.func.updates[at + 1 :]))
     stages = (*f.stages[: at + 1], default_stage(func, at), *f.stages[at + 2 :])
@@ -97,35 +106,34 @@ def _split_domain(
             condition = substitute(condition, whole)
         if not (isinstance(extent, ir.Const) and int(extent.value) % r.factor == 0):
             guard = lt(offset, extent)
-            condition = guard if condition is None else and_(condition, guard)
+            # First: the condition may read data, which are there only where it holds.
+            condition = guard if condition is None else and_(guard, condition)
     return values, domain, condition
 
 
 def _partial(
-    func: Func, update: Update, name: str, values: dict[str, ir.Expr], domain: Domain,
-    condition: ir.Expr | None, dim: str, variable: str,
+    partial: Func, update: Update, operator: Operator, values: dict[str, ir.Expr], domain: Domain,
+    condition: ir.Expr | None, dim: str,
 ) -> Update:  # fmt: skip
     """`name[indices, u] op= term`, the factored loop having become the variable u."""
+    variable = partial.variables[-1]
     rename = {dim: ir.Var(variable)}
     values = {k: substitute(v, rename) for k, v in values.items()}
     indices = tuple(substitute(i, values) for i in update.indices)
-    if not isinstance(update.value, ir.Binary) or update.op is None:
-        raise InternalError("an associative update is not a binary operation")
-    term = substitute(update.value.b, values)
+    terms = tuple(substitute(e, values) for e in operator.terms)
     rest = tuple(
         ReduceVar(n, lo, extent, update.span) for n, (lo, extent) in domain.items() if n != dim
     )
     where = None if condition is None else substitute(condition, rename)
     place = (*indices, ir.Var(variable))
-    own = ir.Access(name, place, func.pure.type)
-    return Update(place, ir.Binary(update.op, own, term), update.op, rest, where, update.span)
+    value = as_value(operator.taken(read_all(partial, place), terms))
+    return Update(place, value, update.op, rest, where, update.span)
 
 
-def _combine(func: Func, update: Update, name: str, r: ReduceVar) -> Update:
+def _combine(func: Func, partial: Func, operator: Operator, r: ReduceVar) -> Update:
     """`f[variables] op= name[variables, r]`: at every point, whatever indices were scattered to."""
-    if update.op is None:
-        raise InternalError("an associative update has no operator")
     place = tuple(ir.Var(v) for v in func.variables)
-    own = ir.Access(func.name, place, func.pure.type)
-    part = ir.Access(name, (*place, ir.Var(r.name)), func.pure.type)
-    return Update(place, ir.Binary(update.op, own, part), update.op, (r,), None, update.span)
+    parts = read_all(partial, (*place, ir.Var(r.name)))
+    value = as_value(operator.joined(read_all(func, place), parts))
+    op = value.op if isinstance(value, ir.Binary) else None
+    return Update(place, value, op, (r,), None, partial.updates[0].span)

@@ -33,6 +33,7 @@ from hbc.ir.lang.build import add, and_, eq, floordiv, ge, gt, le, lt, minimum, 
 from hbc.ir.lang.kernel import Check
 from hbc.ir.lang.target import GPU
 from hbc.ir.lang.walk import block, contains, free_variables, substitute
+from hbc.ir.vectors.vector_masks import conjuncts
 
 AtLevel = Callable[[At, Nest, Scope, Callable[[Scope], ir.Stmt]], ir.Stmt]
 
@@ -303,7 +304,10 @@ def _statement(g: Generator, nest: Nest, scope: Scope) -> ir.Stmt:
         apart = frozenset[str]().union(*(stage.root_of(dim) for dim in vectors))
         store = filled_with_zeros(store, limits, apart)
     if where is not None and contains(where, ir.Load):
-        store = ir.If(where, store)  # read only where there is something to read
+        parts = conjuncts(where)
+        while not contains(parts[0], ir.Load):
+            conditions.append(parts.pop(0))
+        store = ir.If(and_(*parts), store)  # read only where there is something to read
     elif where is not None:
         conditions.append(where)
     return ir.If(and_(*conditions), store) if conditions else store

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import islice
 
 import numpy as np
@@ -33,11 +34,11 @@ from hbc.frontend.oracle.program import (
 from hbc.frontend.oracle.scan import run_in_order
 from hbc.frontend.oracle.store import places, put, sliced
 from hbc.frontend.oracle.value import Value, may_hold, select, taken, uncertainty
-from hbc.frontend.program.funcs import Func, Update
+from hbc.frontend.program.funcs import Func, Update, values_of
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.addends import addends, is_product
 from hbc.ir.lang.types import BOOL, DType
-from hbc.ir.lang.walk import substitute
+from hbc.ir.lang.walk import nodes, rewrite, substitute
 from hbc.ir.meaning.numpy_types import Array
 
 MAX_ADDENDS = 1000
@@ -46,6 +47,12 @@ MAX_ADDENDS = 1000
 
 def run_update(program: Program, func: Func, update: Update, box: Box) -> None:
     """Applies the update to the stored Func, over the box that its pure variables need."""
+    if func.others:
+        parts = list(apart(func, update))
+        if all(folded_term(*part) is not None for part in parts):
+            for part in parts:
+                run_update(program, *part, box)
+            return
     reduce, pure = update_ranges(program, update, func.variables, box)
     term = folded_term(func, update)
     scattered = len(pure) < len(update.indices)
@@ -64,6 +71,24 @@ def run_update(program: Program, func: Func, update: Update, box: Box) -> None:
         if plan is None or not _contract(program, func, plan, reduce, piece):
             for small in chunks(piece, MAX_POINTS):
                 _fold(program, func, update, terms, reduce, small)
+
+
+def apart(func: Func, update: Update) -> Iterator[tuple[Func, Update]]:
+    """Each part of a Func of several values as a Func of its own; without its operator where it reads the
+    others, which `folded_term` says of the first part for conditions and indices."""
+    for part, value in zip(func.parts, values_of(update.value), strict=True):
+
+        def own(n: ir.Expr, name: str = part.name) -> ir.Expr:
+            if isinstance(n, ir.Access) and n.name == func.name and n.array == name:
+                return ir.Access(name, n.indices, n.type, n.span)
+            return n
+
+        one = rewrite(value, own)
+        others = [n for n in nodes(one) if isinstance(n, ir.Access) and n.name == func.name]
+        alone = not any(n.part or n.name != part.name for n in others)
+        op = one.op if isinstance(one, ir.Binary) and alone else None
+        whole = replace(func, name=part.name, element=part.element, others=())
+        yield whole, replace(update, value=one, op=op)
 
 
 def _contract(

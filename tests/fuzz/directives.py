@@ -236,7 +236,8 @@ def prefetch(plan: Plan, node: Node, stage: Stage) -> str:
         return ""
     loop = pick(plan.c, stage.loops)
     inlined = {n.name for n in plan.nodes.values() if n.place == "inline"}
-    names = sorted(n for n in stage.reads - inlined if n != "T")
+    unclear = {"T", *plan.draft.together}  # which of two arrays is read
+    names = sorted(stage.reads - inlined - unclear)
     if not names or loop.kind:
         return ""
     cache = pick(plan.c, ("", ", L1", ", L2", ", L3"))

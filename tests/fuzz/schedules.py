@@ -143,7 +143,7 @@ def wrap(plan: Plan, node: Node) -> None:
     func = next((f for f in plan.draft.funcs if f.name == node.name), None)
     if func is None:
         return
-    written = {name for name in plan.draft.arrays if name not in ("T", "N")}
+    written = plan.draft.arrays.keys() - {"T", "N", *plan.draft.together}
     read = sorted({n for s in node.stages for n in s.reads} & written)
     if not read:
         return

@@ -68,6 +68,21 @@ def times(a, b, c, d) = (a * c - b * d, a * d + b * c)
 (re[x], im[x]) = times(re[x], im[x], A[r, x], 1)
 """
 )
+ROWS = """
+size N, R
+input A: f32[R, N]
+require 1 <= R
+output best: f32[R]
+output at: i32[R]
+output least: f32[R]
+output total: i32[R]
+reduce c in N
+def later(p, i, q, j) = select(q <= p, (p, i), (q, j))
+(best[y], at[y]) = (-inf, -1)
+(best[y], at[y]) = later(round(A[y, c]), i32(c), best[y], at[y])
+(least[y], total[y]) = (inf, 0)
+(least[y], total[y]) = (min(least[y], A[y, c]), total[y] + i32(A[y, c] * 10)) where A[y, c] > -2
+"""
 SORTED = (
     HEAD
     + """
@@ -107,6 +122,14 @@ def welford(a: np.ndarray) -> tuple[np.ndarray, ...]:
 def softmax(a: np.ndarray) -> tuple[np.ndarray, ...]:
     e = np.exp(a.astype(np.float64) - a.max(0))
     return (e / e.sum(0),)
+
+
+def rows(a: np.ndarray) -> tuple[np.ndarray, ...]:
+    keys = np.round(a)
+    last = a.shape[1] - 1 - keys[:, ::-1].argmax(1)
+    live = a > -2
+    least = np.where(live, a, np.inf).min(1)
+    return keys.max(1), last, least, np.where(live, np.int32(a * np.float32(10)), 0).sum(1)
 
 
 def product(a: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -156,6 +179,16 @@ CASES: dict[str, tuple[str, Callable[[np.ndarray], tuple[np.ndarray, ...]], tupl
         ("S.split(x, xo, x, 8).reorder(xo, y, x).vectorize(x); m.compute_at(S, xo).vectorize(x, 8)",),
     ),
     "complex": (COMPLEX, product, (LANES.format(f="im"), "re.update.unroll(r, 4)")),
+    "rows": (
+        ROWS, rows,
+        (
+            "at.update.split(c, co, ci, 8).rfactor(ci, u); best_u.compute_at(at.update, y).vectorize(u);"
+            "at_u.update.reorder(co, u).vectorize(u);"
+            "least.update.split(c, co, ci, 4).rfactor(ci, v); total_v.compute_at(least.update, y)"
+            ".store_in(registers).vectorize(v); least_v.update.reorder(co, v).vectorize(v)",
+            "best.update.rfactor(c, u).parallel(y); total.update.split(c, co, ci, 5).rfactor(co, v)",
+        ),
+    ),
     "sorted": (
         SORTED, ordered,
         (
