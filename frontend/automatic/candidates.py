@@ -9,7 +9,7 @@ from hbc.frontend.automatic.place import Placing, placing
 from hbc.frontend.automatic.text import Line, call, schedule_text
 from hbc.frontend.automatic.typical import typical_sizes
 from hbc.frontend.automatic.write import lines_of
-from hbc.frontend.costs.dots import deep_loop, dot_for, dots_of
+from hbc.frontend.costs.dots import between_channels, deep_loop, dot_for, dots_of
 from hbc.frontend.costs.graph import Graph, Step
 from hbc.frontend.costs.inlining import inlined
 from hbc.frontend.costs.machine import Machine, machine_of
@@ -43,11 +43,17 @@ def candidates(
         graph = inlined(p, sizes, some, None, edges)
         if not edges and not reads_inside(graph):
             continue  # there are no such edges, or a tail would have to look after them
-        if some and not any(dot_for(graph, s, dots, t) for s in sums(graph) for t in (True, False)):
+        if some and not any(is_dot(graph, s) for s in sums(graph)):
             continue
         yield from _of_graph(graph, machine, target, name, bool(some))
     text = schedule_text(name, target.name, safe_lines(p, machine.vectors, target))
     yield Candidate(text, "vectors along the innermost loops")
+
+
+def is_dot(graph: Graph, s: Step) -> bool:
+    """Whether instructions of the graph do an update."""
+    fitting = (dot_for(graph, s, graph.dots, tiles) for tiles in (True, False))
+    return any(fitting) or between_channels(graph, s, graph.dots) is not None
 
 
 def reads_inside(graph: Graph) -> bool:

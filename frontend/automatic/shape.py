@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import field, replace
-from math import lcm
 
+from hbc.frontend.automatic.alignment import pieces_of, stays
 from hbc.frontend.automatic.phases import Phases, phases_of, picked_block
 from hbc.frontend.automatic.tiles import Tiles, tiles_for
-from hbc.frontend.costs.blocks import Block, ranked_blocks
+from hbc.frontend.costs.blocks import Block, Sides, ranked_blocks
 from hbc.frontend.costs.dots import deep_loop, dot_for, factors_of, windows
 from hbc.frontend.costs.graph import Graph, Step
 from hbc.frontend.costs.kinds import is_sum, own_names, sums_of
@@ -265,22 +265,21 @@ def _with_sums(
     if slides_in_lanes(graph, main, lane):
         rows = None
     rows = _picked_rows(graph, func.name, rows, theirs, extents, lane)
+    steps = [s for n in sums for s in graph.steps[n]]
+    stay = frozenset(v for v in (lane, rows) if v is not None and stays(graph, steps, v, v == lane))
     block, cycles = _block(
-        graph, machine, theirs, extents, lane, rows, main, width, len(sums), func.name
+        graph, machine, theirs, extents, lane, rows, main, width, len(sums), func.name, stay
     )
     my_lane = None if lane is None else rename[lane]
     my_rows = None if rows is None else rename[rows]
     panel = None
     if lane is not None and extents[theirs.index(lane)] > block.vectors * width:
         panel = _panel(graph, main, theirs, lane)
-    aligned = frozenset(
-        rename[v] for v in (lane, rows) if v is not None and _pieces(graph, sums, v) > 1
-    )
     order, moved = _order(func.variables, my_lane)
     return Shape(
         func.name, my_lane, my_rows, width, block, order, sums,
         _strip(func.variables, extents, my_lane, strip), None if moved else panel, moved,
-        aligned, cycles=cycles,
+        frozenset(rename[v] for v in stay), cycles=cycles,
     )  # fmt: skip
 
 
@@ -328,21 +327,11 @@ def _main_sum(graph: Graph, sums: tuple[str, ...]) -> Step:
     return max(steps, key=lambda s: graph.iterations(s, graph.box(s.func)))
 
 
-def _pieces(graph: Graph, sums: tuple[str, ...], v: str) -> int:
-    multiple = 1
-    for n in sums:
-        for s in graph.steps[n]:
-            for a in s.reads:
-                for i in a.indices:
-                    for q in pieces(i, v):
-                        multiple = lcm(multiple, q)
-    return multiple
-
-
 def _block(
     graph: Graph,
     machine: Machine, variables: tuple[str, ...] | list[str], extents: list[int], lane: str | None,
     rows: str | None, main: Step, width: int, sums: int, name: str,
+    stay: frozenset[str] = frozenset(),
 ) -> tuple[Block, float]:  # fmt: skip
     by = dict(zip(variables, extents, strict=True))
     dot = dot_for(graph, main, graph.dots, False)
@@ -352,19 +341,15 @@ def _block(
         operands = [o if o.lanes in near else replace(o, lanes=Move.NEXT) for o in operands]
     along = 1 if lane is None else by[lane]
     down = 1 if rows is None else by[rows]
-    unit_rows = unit_lanes = 1
-    for a in main.reads:
-        for i in a.indices:
-            for q in pieces(i, lane) if lane else ():
-                unit_lanes = lcm(unit_lanes, q)
-            for q in pieces(i, rows) if rows else ():
-                unit_rows = lcm(unit_rows, q)
+    unit_rows = 1 if rows is None else pieces_of(graph, (main,), rows)
+    unit_lanes = 1 if lane is None else pieces_of(graph, (main,), lane)
     if unit_lanes > 256 or unit_rows > 14:
         unit_lanes = unit_rows = 1
-    ranked = ranked_blocks(operands, machine, sums, down, along, width, unit_rows, unit_lanes)
-    sides = [(b.rows, b.vectors) for b, _ in ranked]
-    wanted = graph.choices.pick(f"{name}.block", sides[0], sides[1:])
-    return ranked[sides.index(wanted)]
+    sides = Sides(down, along, unit_rows, unit_lanes, rows in stay, lane in stay)
+    ranked = ranked_blocks(operands, machine, sums, sides, width)
+    each = [(b.rows, b.vectors) for b, _ in ranked]
+    wanted = graph.choices.pick(f"{name}.block", each[0], each[1:])
+    return ranked[each.index(wanted)]
 
 
 def _picked_rows(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import permutations
 
+from hbc.frontend.automatic.ahead import prefetches
 from hbc.frontend.automatic.text import Line, call
 from hbc.frontend.costs.blocks import TOGETHER
 from hbc.frontend.costs.dot import Dot
@@ -34,9 +35,11 @@ class Shared:
 def update_lines(
     graph: Graph, step: Step, rows: str | None, lanes: str | None, width: int, several: bool,
     vectors: bool, head: tuple[str, ...] = (), inner: tuple[str | None, str | None] | None = None,
+    ahead: bool = True,
 ) -> list[Line]:  # fmt: skip
     """An update of sums in a block: reductions around rows around lanes. `head`: directives that come
-    first; `inner`: the loops of rows and lanes of a block, where they are not the variables."""
+    first; `inner`: the loops of rows and lanes of a block, where they are not the variables; `ahead`: the
+    operands are read where they lie, and may be asked for ahead."""
     dot = dot_for(graph, step, graph.dots, False)
     if dot is not None and vectors:
         return dot_lines(graph, step, rows, lanes, width, several, dot, head, inner)
@@ -55,7 +58,9 @@ def update_lines(
     if shared is None:
         last = ordered[-1] if ordered else None
         count = graph.choices.pick(f"{step.text}.unroll", UNROLLED, (1, 4, 8)) if last else 1
-        more = [call("unroll", [last, count])] if last and vectors and count > 1 else []
+        more = prefetches(graph, step, lanes, last) if last and vectors and ahead else []
+        if last and vectors and count > 1 and not more:
+            more = [call("unroll", [last, count])]
         return [Line(step.text, (*base, *more))]
     others = [r for r in ordered if r != shared.loop]
     extent = extent_of(graph, step, shared.loop)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from hbc.frontend.automatic.fused import fused_lines
 from hbc.frontend.automatic.loose import loose_lines
 from hbc.frontend.automatic.phases import phase_lines
 from hbc.frontend.automatic.place import Placed, Placing, stage
@@ -20,7 +21,6 @@ from hbc.frontend.program.constants import evaluate
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.show import show
 
-FUSED = 4  # vectors of sums over pixels and channels
 MANY = 4  # blocks of rows that make a copy worth while
 APART = 2048  # bytes between rows from which on they are copied
 
@@ -103,7 +103,7 @@ def _own(placing: Placing, name: str, placed: Placed) -> list[Line]:
             (tails[0], tails[1]),
         )  # fmt: skip
     if shape.fused is not None:
-        return [Line(name, (*place, *_fused(placing, placed))), *_fused_update(placing, placed)]
+        return fused_lines(graph, machine, placed, place)
     if not func.updates:
         lines.append(Line(name, (*place, *_blocked(placing, placed), *whole)))
         return lines
@@ -138,43 +138,6 @@ def _whole_steps(graph: Graph, shape: Shape) -> list[str]:
     if not usual or not graph.choices.pick(f"{shape.func}.whole", usual, (False,)):
         return []
     return [call("specialize", [" and ".join(dict.fromkeys(conditions))])]
-
-
-def _fused(placing: Placing, placed: Placed) -> list[str]:
-    """The last variable has few values: one loop over it and the one before."""
-    graph, shape = placing.graph, placed.shape
-    assert shape.fused is not None
-    a, b = shape.fused
-    both = graph.name(a + b, "")
-    directives = [call("fuse", [a, b, both])]
-    if placing.machine.vectors:
-        directives.append(call("vectorize", [both, shape.width]))
-    others = [v for v in shape.order if v not in shape.fused]
-    if placed.at is None and others:
-        directives.append(call("parallel", [others[0]]))
-    return directives
-
-
-def _fused_update(placing: Placing, placed: Placed) -> list[Line]:
-    """Sums over pixels and channels at once, some vectors of them in registers."""
-    graph, shape = placing.graph, placed.shape
-    assert shape.fused is not None
-    a, b = shape.fused
-    both = graph.name(a + b, "")
-    outer, inner = graph.name(both, "o"), graph.name(both, "i")
-    lines = []
-    for s in graph.steps[shape.func]:
-        if s.update is None:
-            continue
-        others = [v for v in s.pure if v not in shape.fused]
-        marks = [call("vectorize", [inner, shape.width]), call("unroll", [inner])]
-        directives = [
-            call("fuse", [a, b, both]),
-            call("split", [both, outer, inner, FUSED * shape.width]),
-            call("reorder", [*others, outer, *s.reduce, inner]),
-        ]
-        lines.append(Line(s.text, (*directives, *(marks if placing.machine.vectors else []))))
-    return lines
 
 
 def _blocked(placing: Placing, placed: Placed) -> list[str]:
@@ -253,9 +216,11 @@ def _held(placing: Placing, name: str, placed: Placed, holder: Placed) -> list[L
     lines = [Line(name, (*place, *marks))]
     for s in graph.steps[name]:
         if s.update is not None:
-            lines += update_lines(graph, s, rows, lanes, shape.width, several, machine.vectors)
-            if machine.vectors and lanes:
-                lines += _packed(placing, s, holder, rows, lanes)
+            packs = _packed(placing, s, holder, rows, lanes) if machine.vectors and lanes else []
+            lines += update_lines(
+                graph, s, rows, lanes, shape.width, several, machine.vectors, ahead=not packs
+            )
+            lines += packs
     return lines
 
 

@@ -34,40 +34,59 @@ TOGETHER = 4  # steps of a convolution that share what they load
 LOOP = 1.0  # cycles of an iteration besides its arithmetic and loads
 MOST_ROWS, MOST_VECTORS = 16, 16
 LOADED = 0.15  # what a load costs that hides behind arithmetic
+LINE, LINE_BITS = 0.5, 512  # cycles for a line of the caches more in a step, and its size
+IN_MEMORY = 4.0  # how much longer sums take that are no block, and stay in memory
+
+
+@record
+class Sides:
+    """The extents of a block's two variables; in pieces of how many their values come, and whether the
+    last block stays where it is: then what is left over is no block."""
+
+    rows: int
+    lanes: int
+    piece_rows: int = 1
+    piece_lanes: int = 1
+    rows_stay: bool = False
+    lanes_stay: bool = False
 
 
 def ranked_blocks(
-    operands: Sequence[Operand], machine: Machine, sums: int, extent_rows: int, extent_lanes: int,
-    lanes: int, piece_rows: int = 1, piece_lanes: int = 1,
-) -> list[tuple[Block, float]]:  # fmt: skip
+    operands: Sequence[Operand], machine: Machine, sums: int, sides: Sides, lanes: int
+) -> list[tuple[Block, float]]:
     """The blocks that fit into the registers, each with the cycles that it takes per vector of sums, tails
-    and padding counted: the fewest first. `sums`: how many arrays of sums of this block there are.
-    Rows come in pieces of `piece_rows`, lanes in pieces of `piece_lanes`."""
-    costed = list(
-        _blocks(operands, machine, sums, extent_rows, extent_lanes, lanes, piece_rows, piece_lanes)
-    )
+    and padding counted: the fewest first. `sums`: how many arrays of sums of this block there are."""
+    costed = list(_blocks(operands, machine, sums, sides, lanes))
     costed.sort(key=lambda each: round(each[1], 8))
     return costed or [(Block(1, 1), float("inf"))]
 
 
 def _blocks(
-    operands: Sequence[Operand], machine: Machine, sums: int, extent_rows: int, extent_lanes: int,
-    lanes: int, piece_rows: int, piece_lanes: int,
-) -> Iterator[tuple[Block, float]]:  # fmt: skip
+    operands: Sequence[Operand], machine: Machine, sums: int, sides: Sides, lanes: int
+) -> Iterator[tuple[Block, float]]:
     for rows in range(1, MOST_ROWS + 1):
-        if rows > max(extent_rows, 1) or (rows % piece_rows and piece_rows > 1):
+        if rows > max(sides.rows, 1) or (rows % sides.piece_rows and sides.piece_rows > 1):
             continue
         for vectors in range(1, MOST_VECTORS + 1):
             width = vectors * lanes
-            if (vectors - 1) * lanes >= extent_lanes or width % piece_lanes:
+            if (vectors - 1) * lanes >= sides.lanes or width % sides.piece_lanes:
                 continue
             block = Block(rows, vectors)
             if not fits(block, operands, machine, sums):
                 continue
-            cycles = cycles_of(block, operands, sums)
-            whole = -(-extent_rows // rows) * rows * -(-extent_lanes // width) * width
-            wasted = whole / (extent_rows * extent_lanes)
+            cycles = cycles_of(block, operands, machine, sums)
+            down = _covered(sides.rows, rows, sides.rows_stay)
+            along = _covered(sides.lanes, width, sides.lanes_stay and vectors > 1)
+            wasted = down * along / (sides.rows * sides.lanes)
             yield block, cycles / (rows * vectors * sums) * wasted
+
+
+def _covered(extent: int, size: int, stays: bool) -> float:
+    """How many values the blocks take the time of: the last is whole, or what is left over is slow."""
+    left = extent % size
+    if stays and left:
+        return extent - left + left * IN_MEMORY
+    return -(-extent // size) * size
 
 
 def fits(block: Block, operands: Sequence[Operand], machine: Machine, sums: int) -> bool:
@@ -85,12 +104,20 @@ def fits(block: Block, operands: Sequence[Operand], machine: Machine, sums: int)
     return held + wide + narrow <= machine.registers
 
 
-def cycles_of(block: Block, operands: Sequence[Operand], sums: int) -> float:
+def cycles_of(block: Block, operands: Sequence[Operand], machine: Machine, sums: int) -> float:
     """Of one step of the reduction: two multiply-adds and two loads in a cycle."""
     products = block.rows * block.vectors * sums
     loads = sum(loads_of(block, o) for o in operands)
+    lines = sum(lines_of(block, machine) for o in operands if o.lanes is Move.NEXT)
     # Sums wait four cycles for themselves.
-    return max(products / 2, loads / 2, 4.0) + LOADED * loads + LOOP
+    return max(products / 2, loads / 2, 4.0) + LOADED * loads + LINE * lines + LOOP
+
+
+def lines_of(block: Block, machine: Machine) -> float:
+    """Lines of the caches that a row of the block touches without need, as it does not end where a line
+    does: what is left of one, and half of the time another."""
+    rest = block.vectors * machine.bits % LINE_BITS
+    return 1.5 - rest / LINE_BITS if rest else 0.0
 
 
 def loads_of(block: Block, o: Operand) -> float:

@@ -9,6 +9,7 @@ from hbc.frontend.costs.graph import Graph, Step
 from hbc.frontend.costs.lanes import FEW
 from hbc.frontend.costs.moves import Move, move
 from hbc.frontend.costs.spans import length
+from hbc.frontend.program.funcs import ReduceVar
 from hbc.ir.algebra.form import coefficient
 from hbc.ir.algebra.linear import linear
 from hbc.ir.lang import nodes as ir
@@ -110,13 +111,41 @@ def dot_for(graph: Graph, s: Step, dots: Iterable[Dot], tiles: bool) -> Dot | No
     factors = factors_of(graph, s)
     if factors is None or not s.reduce or few_lanes(graph, s.func):
         return None
+    return _fitting(factors, graph.funcs[s.func].element, dots, tiles)
+
+
+def _fitting(
+    factors: tuple[ir.Access, ir.Access], element: DType, dots: Iterable[Dot], tiles: bool
+) -> Dot | None:
     types = sorted(a.type.element.name for a in factors)
-    element = graph.funcs[s.func].element
     for d in dots:
         same = types == sorted(t.name for t in d.factors)
         if same and d.sum == element and (d.tile is not None) == tiles and (tiles or d.rows == 1):
             return d
     return None
+
+
+def between_channels(graph: Graph, s: Step, dots: Iterable[Dot]) -> Dot | None:
+    """The instruction for a short sum of which pixels and their few channels are the lanes: one factor has
+    neighbours along the channels, the other is the same for all lanes."""
+    factors = factors_of(graph, s)
+    if factors is None or len(s.reduce) != 1 or len(s.pure) < 2 or not few_lanes(graph, s.func):
+        return None
+    steps = length(graph.known(s, graph.box(s.func))[s.reduce[0]])
+    extent = _reduce(graph, s).extent
+    if not isinstance(extent, ir.Const) or steps > DEEP:
+        return None
+    moves = {tuple(move(a, v) for v in s.pure[-2:]) for a in factors}
+    if moves != {(Move.FIXED, Move.FIXED), (Move.FAR, Move.NEXT)}:
+        return None
+    dot = _fitting(factors, graph.funcs[s.func].element, dots, False)
+    channels = length(graph.box(s.func)[-1])
+    return dot if dot is not None and dot.columns % channels == 0 else None
+
+
+def _reduce(graph: Graph, s: Step) -> ReduceVar:
+    assert s.update is not None
+    return graph.funcs[s.func].updates[s.update].reduce[0]
 
 
 def few_lanes(graph: Graph, name: str) -> bool:

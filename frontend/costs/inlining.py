@@ -23,7 +23,8 @@ from hbc.ir.lang.walk import mentions, nodes, rewrite, substitute
 _MATH = {ir.MathOp.SQRT: 6.0, ir.MathOp.FLOOR: 1.0, ir.MathOp.CEIL: 1.0, ir.MathOp.ROUND: 1.0,
          ir.MathOp.REINTERPRET: 0.0}  # fmt: skip
 MATH, DIVISION, GATHERED, LOOKED_UP, REMAINDER = 14.0, 5.0, 8.0, 24.0, 3.0
-KEPT = 2.0  # a store and what it takes of the caches
+BY_LANE = 160.0  # integers divided by what is no constant: a division for each lane
+KEPT = 3.0  # a store and what it takes of the caches
 READ = 1.0
 LONGEST = 400  # nodes of a formula that is still substituted
 SLACK = 1.1
@@ -51,7 +52,7 @@ def cost_of(e: ir.Expr, lanes: str | None) -> float:
             own = 1.0
             if op in (ir.Op.DIV, ir.Op.MOD):
                 simple = isinstance(b, ir.Const) and e.type.element.is_int
-                own = REMAINDER if simple else DIVISION if e.type.element.is_float else GATHERED
+                own = REMAINDER if simple else DIVISION if e.type.element.is_float else BY_LANE
             elif e.type == INDEX and op in (ir.Op.ADD, ir.Op.SUB, ir.Op.MUL):
                 own = 0.5
             return own + cost_of(a, lanes) + cost_of(b, lanes)
@@ -130,6 +131,8 @@ def _is_cheap(graph: Graph, func: Func, kept: Mapping[str, Func], formula: Formu
         return False
     if ends_a_sum(func, kept):
         return False
+    if joint_is_cheap(graph, func, kept):
+        return True
     uses, lanes = 0, set()
     for s in graph.readers(func.name):
         times = graph.iterations(s, graph.box(s.func))
@@ -143,6 +146,36 @@ def _is_cheap(graph: Graph, func: Func, kept: Mapping[str, Func], formula: Formu
     if isinstance(func.pure, ir.Access | ir.Const | ir.Var) and again <= READ:
         return True
     return uses * again <= (points * (once + KEPT) + uses * READ) * SLACK
+
+
+def joint_is_cheap(graph: Graph, func: Func, kept: Mapping[str, Func]) -> bool:
+    """The same of all Funcs together that one step reads and that take elements of others as they are, as the
+    products of two gradients are: what several of them read is loaded once."""
+    readers = [s.key for s in graph.readers(func.name)]
+    if len(readers) != 1 or not takes_elements(func, graph, kept):
+        return False
+    group = {
+        f.name: f for f in graph.funcs.values()
+        if takes_elements(f, graph, kept) and [s.key for s in graph.readers(f.name)] == readers
+    }  # fmt: skip
+    if len(group) < 2:
+        return False
+    (step,) = graph.readers(func.name)
+    times = graph.iterations(step, graph.box(step.func))
+    uses = [sum(a.name == name for a in step.reads) for name in group]
+    accesses = [n for f in group.values() for n in nodes(f.pure) if isinstance(n, ir.Access)]
+    work = sum(cost_of(f.pure, f.variables[-1]) for f in group.values())
+    work -= READ * (len(accesses) - len({a.name for a in accesses}))
+    keeping = volume(graph.box(func.name)) * (work + KEPT * len(group)) + times * READ * sum(uses)
+    return times * max(uses) * work <= keeping * SLACK
+
+
+def takes_elements(func: Func, graph: Graph, kept: Mapping[str, Func]) -> bool:
+    """Whether the Func is made of elements at its own variables, of inputs and Funcs that are kept."""
+    reads = [n for n in nodes(func.pure) if isinstance(n, ir.Access)]
+    at = tuple(ir.Var(v) for v in func.variables)
+    there = all(a.indices == at and (a.name in kept or a.name not in graph.funcs) for a in reads)
+    return bool(reads) and there and not func.updates and func.name not in graph.outputs
 
 
 def _lanes_of(a: ir.Access, func: Func, reader: Step) -> list[str]:

@@ -10,9 +10,10 @@ PLAIN_BITS = (
 )
 
 # Bytes of which a working set is at home in a cache, and cycles to read or write an element in a
-# lane of 16 there. As fractions they differ little from machine to machine.
-CACHES = ((24 << 10, 0.06), (384 << 10, 0.1), (8 << 20, 0.3))
-MEMORY = 0.8
+# lane of 16 there. As fractions they differ little from machine to machine; what processors share is
+# taken as slow as it is when others use it too.
+CACHES = ((24 << 10, 0.06), (384 << 10, 0.1), (1 << 20, 0.18), (8 << 20, 0.45))
+MEMORY = 0.9
 
 
 @record

@@ -41,7 +41,7 @@ KINDS = {
 @dataclass(slots=True)
 class Lifting:
     """The names that `reduce` declares, every word of the program, what was wrong, and the words that stand
-    in schedules alone, which may speak of the Funcs made here."""
+    in schedules alone, which may speak of the Funcs and loops made here."""
 
     reduces: set[str]
     words: set[str]
@@ -101,7 +101,7 @@ class Lifting:
         if along is None:
             return nothing
         bound = dict(along)
-        own = self._own_name(f"{owner}_{e.name.text}")
+        own = self._fresh(f"{owner}_{e.name.text}")
         outer = [*around, *(new for _, new in along if new not in around)]
         term = self._rewritten(renamed(e.term, bound), own, outer)
         condition = None
@@ -150,22 +150,14 @@ class Lifting:
                 return None
         return variables
 
-    def _own_name(self, name: str) -> str:
-        """Of a Func. That a schedule places it by this name does not take the name."""
+    def _fresh(self, name: str) -> str:
+        """The name, with a number behind it when the program has it already. That a schedule says it, of a
+        Func or of a loop, does not take the name: it speaks of what is made here."""
         own, number = name, 1
         while own in self.words and own not in self.scheduled:
             number += 1
             own = f"{name}_{number}"
         self.scheduled.discard(own)
-        self.words.add(own)
-        return own
-
-    def _fresh(self, name: str) -> str:
-        """The name, with a number behind it when the program has it already."""
-        own, number = name, 1
-        while own in self.words:
-            number += 1
-            own = f"{name}_{number}"
         self.words.add(own)
         return own
 
