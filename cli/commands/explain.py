@@ -38,6 +38,8 @@ def command(
     order), and the rules that led there. Where none was found: the nearest, what keeps it from the
     statement, and what to change.
     """
+    from hbc.cli.movements import as_json as moved_json
+    from hbc.cli.movements import movement_lines, movements
     from hbc.cli.prepare import choose
     from hbc.cli.show.report import diagnostic_json, print_json, show_diagnostics
     from hbc.cli.tuning.written import name_machine
@@ -46,6 +48,7 @@ def command(
     name_machine(chosen.pipeline, chosen.schedule)
     warnings: list[Diagnostic] = []
     records, failure = _explained(chosen, warnings)
+    moved = [] if failure is not None else movements(chosen)
     if as_json:
         held = _not_held(chosen, failure)
         statements: list[Json] = [_as_json(r, held.get(r.instruction or "")) for r in records]
@@ -57,12 +60,14 @@ def command(
                 "target": chosen.target.name,
                 "schedule": chosen.schedule_name,
                 "statements": statements,
+                "movements": [moved_json(m) for m in moved],
                 "refused": refused,
                 "warnings": [diagnostic_json(warning) for warning in warnings],
             }
         )
     elif records or failure is None:
-        click.echo(printable("\n".join(_lines(chosen, records))))
+        lines = [*_lines(chosen, records), *movement_lines(moved)]
+        click.echo(printable("\n".join(lines)))
         show_diagnostics(warnings)
     if failure is not None:
         raise failure

@@ -211,3 +211,30 @@ def test_an_instruction_of_ones_own_where_there_are_none(hbc: Command, product: 
     cost = done.out.split("about ")[1].splitlines()[0]
     total, *parts = (float(w) for w in cost.replace(",", "").split() if w[0].isdigit())
     assert total == pytest.approx(sum(parts), abs=0.2)
+
+
+INTERLEAVED = """size N
+input A: f32[N, 2]
+output B: f32[N, 2]
+B[i, c] = A[i, 1 - c]
+schedule fast for avx2 { B.split(i, io, ii, 8).reorder(io, c, ii).vectorize(ii).unroll(c) }
+"""
+
+
+def test_movements(hbc: Command, tmp_path: Path) -> None:
+    """What is loaded and stored in whole registers, the two outputs of a group together."""
+    file = tmp_path / "swap.hb"
+    file.write_text(INTERLEAVED)
+    said = hbc("explain", file, "--target", "avx2").out.splitlines()
+    assert said[-3:] == [
+        "elements that lie apart, moved in whole registers:",
+        "  `A`: 2 vectors of f32x8 by 2 loads and 4 instructions that move elements, "
+        "instead of about 10 instructions",
+        "  `B`: 2 vectors of f32x8 by 2 stores and 4 instructions that move elements, "
+        "instead of about 32 instructions",
+    ]
+    found = json.loads(hbc("explain", file, "--target", "avx2", "--json").out)["movements"]
+    assert [(m["buffer"], m["instructions"], m["accesses"]) for m in found] == [
+        ("A", 4, 2),
+        ("B", 4, 2),
+    ]

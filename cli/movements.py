@@ -1,0 +1,51 @@
+"""Which accesses of a kernel were moved in whole registers, for `hbc explain`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from hbc.ir.lang.target import X86
+from hbc.ir.movement.move import Moved, move
+
+if TYPE_CHECKING:
+    from hbc.cli.compiled import Chosen
+    from hbc.cli.show.report import Json
+
+
+def movements(chosen: Chosen) -> list[Moved]:
+    """What the pass `move` does to the kernel, in the order of its statements."""
+    from hbc.cli.pipeline import lower_to_kernel
+
+    found: list[Moved] = []
+    p, schedule, target = chosen.pipeline, chosen.schedule, chosen.target
+    if target.machine != X86:
+        return found
+    move(lower_to_kernel(p, schedule, target, before="move"), target, found)
+    return found
+
+
+def movement_lines(found: Sequence[Moved]) -> list[str]:
+    """A sentence for each kind of access, with how often the code has it."""
+    lines = []
+    for m, times in Counter(found).items():
+        vectors = f"{m.vectors} vectors of {m.type}" if m.vectors > 1 else f"a vector of {m.type}"
+        often = f", {times} times" if times > 1 else ""
+        lines.append(
+            f"  `{m.buffer}`: {vectors} by {m.whole} {'stores' if m.stored else 'loads'} and {m.moves} "
+            f"instructions that move elements, instead of about {m.before} instructions{often}"
+        )
+    return ["", "elements that lie apart, moved in whole registers:", *lines] if lines else []
+
+
+def as_json(m: Moved) -> Json:
+    return {
+        "buffer": m.buffer,
+        "stored": m.stored,
+        "type": m.type,
+        "vectors": m.vectors,
+        "instructions": m.moves,
+        "accesses": m.whole,
+        "replaced": m.before,
+    }
