@@ -95,7 +95,8 @@ def unknown(e: ast.Call, env: Env, value: Typing) -> ir.Expr:
         )
         scope.report(f"unknown function `{name}`", e.name.span, hint)
     for arg in e.args:
-        value(arg, env)
+        if not (isinstance(arg, ast.Name) and arg.text in scope.types):  # as C++ passes types
+            value(arg, env)
     return BROKEN
 
 

@@ -76,6 +76,7 @@ EDGES = (
     "at edges write `clamp_edge(A)[...]`, `mirror(A)[...]`, `wrap(A)[...]` or `zero_edge(A)[...]`"
 )
 
+LIMITS = "`lowest` and `highest` stand alone: the ends of the type that they meet, `m[x] = lowest`"
 FOREIGN_FUNCTIONS: dict[str, str] = {
     **dict.fromkeys(("pow", "powf", "fast_pow"), POWER),
     **dict.fromkeys(("atanf", "arctan"), f"{MATH}`atan(x)`"),
@@ -109,6 +110,7 @@ FOREIGN_FUNCTIONS: dict[str, str] = {
     **dict.fromkeys(("argmax", "argmin"), ARGUMENT),
     **dict.fromkeys(("repeat_edge", "constant_exterior", "mirror_image", "mirror_interior",
                      "repeat_image", "clamp_to_edge", "BoundaryConditions"), EDGES),
+    **dict.fromkeys(("lowest", "highest", "min_value", "max_value", "numeric_limits"), LIMITS),
     "likely": "loops at edges are parted by the compiler: leave it out",
     "unsafe_promise_clamped": "promise it: `bound A in 0 .. N` beside the input",
     "count_leading_zeros": f"{MATH}`clz(x)` of a u32",
