@@ -118,6 +118,7 @@ SAMPLES: dict[str, tuple[Sizes, ...]] = {
     "tutorial/04_reduction": PICTURE,
     "tutorial/05_scan": SIGNAL,
     "tutorial/06_no_schedule": PICTURE,
+    "tutorial/07_tune_it": GEMM,
 }
 
 

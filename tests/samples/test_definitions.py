@@ -210,6 +210,7 @@ FORMULAS: dict[str, Callable[[Inputs, Mapping[str, int]], Array | tuple[Array, .
     "tutorial/04_reduction": lambda i, s: (i["I"].mean(axis=1), i["I"].max(axis=1)),
     "tutorial/05_scan": lambda i, s: smooth(i),
     "tutorial/06_no_schedule": lambda i, s: unsharp(i["I"]),
+    "tutorial/07_tune_it": lambda i, s: i["A"] @ i["B"].T,
 }
 
 
