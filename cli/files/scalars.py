@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -81,14 +80,12 @@ def scalar_array(name: str, element: DType, value: Any) -> Array:
     if isinstance(plain, bool) or not isinstance(plain, int | float):
         raise _wrong(name, element, value, "pass a number")
     if element.is_int:
-        try:
-            number = operator.index(plain)  # type: ignore[arg-type]
-        except TypeError:
-            raise _wrong(name, element, value, f"pass `int({plain})`") from None
+        if not isinstance(plain, int):
+            raise _wrong(name, element, value, f"pass `int({plain})`")
         low, high = element.limits
-        if not low <= number <= high:
-            raise HbcError(Diagnostic(f"`{name}` is {number}, and {element} holds {low} .. {high}"))
-        return np.asarray(number, numpy_dtype(element))
+        if not low <= plain <= high:
+            raise HbcError(Diagnostic(f"`{name}` is {plain}, and {element} holds {low} .. {high}"))
+        return np.asarray(plain, numpy_dtype(element))
     with np.errstate(all="ignore"):
         rounded = np.asarray(_as_float(plain), np.float64).astype(numpy_dtype(element))
     if np.isinf(rounded.astype(np.float64)) and plain not in (float("inf"), float("-inf")):

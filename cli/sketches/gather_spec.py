@@ -7,10 +7,8 @@ from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
-from hbc.cli.show.report import Json, notice, print_json, progress
-from hbc.cli.sketches.synth_code import wants_vbmi, write_code
+from hbc.cli.show.report import Json, notice, progress
+from hbc.cli.sketches.synth_code import tell, wants_vbmi
 from hbc.ir.ground.diag import Diagnostic, NoSolutionError, UsageError, did_you_mean
 
 if TYPE_CHECKING:
@@ -54,15 +52,7 @@ def run_gather(
     read = [Buffer(found.array, prod(found.gather.inputs[0]))]
     made = [Buffer("out", prod(found.gather.output))]
     code = emit_registers(NAME, shuffle.program, read, made, dtype, target, facts)
-    if as_json:
-        print_json({**as_object(text, target, dtype, shuffle), "code": code})
-    elif out is None:
-        click.echo(code, nl=False)
-    else:
-        for fact in facts:
-            click.echo(fact)
-    if out is not None:
-        write_code(code, out)
+    tell(code, facts, as_object(text, target, dtype, shuffle) if as_json else None, out)
     if stopped and not as_json and not shuffle.minimal:
         notice("stopped by the timeout: fewer instructions may do")
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from hbc.cli.files.read_source import read_source, source_name
+from hbc.cli.show.report import Json, print_json
 from hbc.cli.sketches.read_sketch import SHIPPED, importer
 from hbc.ir.ground.diag import Diagnostic, UsageError, did_you_mean
 
@@ -110,6 +111,22 @@ def write_code(text: str, out: Path | None) -> None:
         out.write_text(text, encoding="utf-8")
     except OSError as failure:
         raise UsageError(Diagnostic(f"cannot write `{out}`: {failure.strerror}")) from failure
+
+
+def tell(
+    code: str, facts: Sequence[str], data: Mapping[str, Json] | None, out: Path | None
+) -> None:  # fmt: skip
+    """The code, with `data` as JSON, which is then all that is said; or what is known of it, where it goes
+    to a file."""
+    if data is not None:
+        print_json({**data, "code": code})
+    elif out is None:
+        click.echo(code, nl=False)
+    else:
+        for fact in facts:
+            click.echo(fact)
+    if out is not None:
+        write_code(code, out)
 
 
 def wants_vbmi(settings: Mapping[str, str]) -> bool:

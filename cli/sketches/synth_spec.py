@@ -8,11 +8,9 @@ from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
-from hbc.cli.show.report import Json, notice, print_json, progress
+from hbc.cli.show.report import Json, notice, progress
 from hbc.cli.sketches.gather_spec import run_gather, shuffle_facts
-from hbc.cli.sketches.synth_code import movement_code, printer_of, wants_vbmi, write_code
+from hbc.cli.sketches.synth_code import movement_code, printer_of, tell, wants_vbmi
 from hbc.ir.ground.diag import Diagnostic, UsageError
 
 if TYPE_CHECKING:
@@ -71,15 +69,7 @@ def run_spec(
     else:
         count = moves.instructions
         code = movement_code(moves.movement, name, spec.dtype, vbmi, facts)
-    if as_json:
-        print_json({**as_object(moves, name, count, bound), "code": code})
-    elif out is None:
-        click.echo(code, nl=False)
-    else:
-        for fact in facts:
-            click.echo(fact)
-    if out is not None:
-        write_code(code, out)
+    tell(code, facts, as_object(moves, name, count, bound) if as_json else None, out)
     if not as_json and any(not tried.complete for tried in moves.tried):
         notice("stopped by the timeout: fewer instructions may do")
 

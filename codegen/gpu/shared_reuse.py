@@ -14,7 +14,7 @@ from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import maximum
 from hbc.ir.lang.kernel import Kernel
 from hbc.ir.lang.types import DType, Memory
-from hbc.ir.lang.walk import map_stmt, nodes, rewrite, statements
+from hbc.ir.lang.walk import map_stmt, nodes, rename_buffer, statements
 
 
 def reuse_shared(kernel: Kernel) -> Kernel:
@@ -51,7 +51,7 @@ class _Slots:
         slot = self._slot(s, s.element, alive)
         body = self.stmt(s.body, (*alive, slot))
         name = self.arrays[slot].buffer
-        return body if name == s.buffer else renamed(body, s.buffer, name)
+        return body if name == s.buffer else rename_buffer(body, s.buffer, name)
 
     def _slot(self, s: ir.Allocate, element: DType, alive: tuple[int, ...]) -> int:
         """An array of the element type, swizzled alike, that is free, best of the same name; else a new
@@ -73,15 +73,3 @@ class _Slots:
             name = f"{s.buffer}_{count}"
         self.arrays.append(replace(s, buffer=name))
         return len(self.arrays) - 1
-
-
-def renamed(s: ir.Stmt, old: str, new: str) -> ir.Stmt:
-    """The statement with another name for a buffer."""
-
-    def load(e: ir.Expr) -> ir.Expr:
-        return replace(e, buffer=new) if isinstance(e, ir.Load) and e.buffer == old else e
-
-    made = map_stmt(s, lambda e: rewrite(e, load), lambda c: renamed(c, old, new))
-    if isinstance(made, ir.Store | ir.Prefetch) and made.buffer == old:
-        return replace(made, buffer=new)
-    return made

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
-from hbc.codegen.gpu.shared_reuse import renamed
 from hbc.codegen.plan.register_arrays import register_base
 from hbc.codegen.plan.repeat_kinds import header, operation, same_kind, store_kind
 from hbc.ir.algebra.form import Linear, minus, scaled, to_expr
@@ -22,7 +21,14 @@ from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, mul
 from hbc.ir.lang.show import show
 from hbc.ir.lang.types import INDEX, Memory, Type
-from hbc.ir.lang.walk import free_variables, map_children, operands, substitute, substitute_stmt
+from hbc.ir.lang.walk import (
+    free_variables,
+    map_children,
+    operands,
+    rename_buffer,
+    substitute,
+    substitute_stmt,
+)
 
 
 @record
@@ -220,4 +226,4 @@ def _is_multiple_of_name(step: Linear) -> bool:
 
 
 def _with_buffer(s: ir.Stmt, old: str, new: str) -> ir.Stmt:
-    return s if old == new else renamed(s, old, new)
+    return s if old == new else rename_buffer(s, old, new)

@@ -34,8 +34,12 @@ def with_followers(links: Sequence[Link], tiles: Tiles) -> Tiles:
     where two statements want them otherwise."""
     all_tiles = [replace(b, tiles=dict(b.tiles)) for b in tiles]
     free = {n for n, b in enumerate(tiles) if not b.tiles and b.memory in TILES_OF_ELEMENTS}
-    while free and any([_follow(link, all_tiles, free) for link in links]):  # noqa: C419, each of them
-        pass
+    while free:
+        got = [
+            _follow(link, all_tiles, free) for link in links
+        ]  # each of them, and not up to the first
+        if not any(got):
+            break
     return tuple(all_tiles)
 
 

@@ -15,7 +15,14 @@ from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import const, maximum, not_, select
 from hbc.ir.lang.kernel import Argument, Kernel
 from hbc.ir.lang.types import Memory
-from hbc.ir.lang.walk import block, free_variables, map_stmt, nodes, rewrite, substitute
+from hbc.ir.lang.walk import (
+    block,
+    free_variables,
+    map_stmt,
+    nodes,
+    rename_buffer,
+    substitute,
+)
 
 EMPTY = ir.Block(())
 _PLACES = (Memory.AUTO, Memory.HEAP, Memory.STACK)
@@ -193,23 +200,6 @@ def _with_names_of_their_own(s: ir.Stmt, taken: set[str]) -> ir.Stmt:
                 count += 1
                 name = f"{s.buffer}_{count}"
             taken.add(name)
-            inner = s.body if name == s.buffer else renamed(s.body, s.buffer, name)
+            inner = s.body if name == s.buffer else rename_buffer(s.body, s.buffer, name)
             return replace(s, buffer=name, body=_with_names_of_their_own(inner, taken))
     return s
-
-
-def renamed(s: ir.Stmt, old: str, new: str) -> ir.Stmt:
-    """The statement with another name for an array."""
-
-    def loads(e: ir.Expr) -> ir.Expr:
-        return replace(e, buffer=new) if isinstance(e, ir.Load) and e.buffer == old else e
-
-    def on_expr(e: ir.Expr) -> ir.Expr:
-        return rewrite(e, loads)
-
-    if isinstance(s, ir.Allocate) and s.buffer == old:
-        return s  # another one
-    found = map_stmt(s, on_expr, lambda c: renamed(c, old, new))
-    if isinstance(found, ir.Store | ir.Prefetch) and found.buffer == old:
-        return replace(found, buffer=new)
-    return found

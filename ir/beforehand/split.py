@@ -10,13 +10,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hbc.ir.algebra.simplify import simplify, simplify_stmt
-from hbc.ir.beforehand.kept_arrays import KeptArrays, loaded, renamed
+from hbc.ir.beforehand.kept_arrays import KeptArrays, loaded
 from hbc.ir.ground.record import record
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, const, mul
 from hbc.ir.lang.kernel import Argument, Kernel
 from hbc.ir.lang.types import INDEX, Type
-from hbc.ir.lang.walk import all_names, block, free_variables, substitute_stmt
+from hbc.ir.lang.walk import all_names, block, free_variables, rename_buffer, substitute_stmt
 
 
 @record
@@ -61,7 +61,7 @@ def split_constants(kernel: Kernel) -> Split | None:
             dense = _dense(a, all_names(kernel.body))
             kept.append(dense)
             fill = block(fill, _copy(a, dense))
-            rest = substitute_stmt(renamed(rest, a.name, dense.name), _dense_strides(a))
+            rest = substitute_stmt(rename_buffer(rest, a.name, dense.name), _dense_strides(a))
         outputs = tuple(replace(k, output=True) for k in kept)
         part = replace(kernel, name=f"{kernel.name}_pack_{a.name}", arguments=(a, *outputs))
         packs.append(Beforehand(a, tuple(kept), replace(part, body=simplify_stmt(fill))))

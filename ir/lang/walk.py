@@ -6,6 +6,7 @@ A rewrite that changes nothing returns the same object, so passes can test `is`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Final
 
 from hbc.ir.ground.tree import children_by_class, map_by_class
@@ -172,6 +173,20 @@ def substitute_stmt(s: ir.Stmt, values: Mapping[str, ir.Expr]) -> ir.Stmt:
             return map_stmt(
                 s, lambda e: substitute(e, values), lambda c: substitute_stmt(c, values)
             )
+
+
+def rename_buffer(s: ir.Stmt, old: str, new: str) -> ir.Stmt:
+    """With another name for a buffer that is allocated outside."""
+    if isinstance(s, ir.Allocate) and s.buffer == old:
+        return s  # another one
+
+    def load(e: ir.Expr) -> ir.Expr:
+        return replace(e, buffer=new) if isinstance(e, ir.Load) and e.buffer == old else e
+
+    found = map_stmt(s, lambda e: rewrite(e, load), lambda c: rename_buffer(c, old, new))
+    if isinstance(found, ir.Store | ir.Prefetch) and found.buffer == old:
+        return replace(found, buffer=new)
+    return found
 
 
 def all_names(n: ir.Node) -> set[str]:
