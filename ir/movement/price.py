@@ -6,6 +6,7 @@ from hbc.ir.lang import nodes as ir
 from hbc.ir.movement.places import Access
 from hbc.ir.movement.windows import BLOCK, Plan, spans
 
+NOTHING = 0  # printers interleave runs of several rows by one call, which is left to them
 LANE = 2  # to load or store a lane, and to move it in or out of a vector
 WORD = 32  # bits of the shortest run that printers load at once
 MOST_LOADS = 4  # that they shuffle
@@ -19,7 +20,7 @@ def price_of(access: Access, vector_bits: int) -> int:
     bits = access.node.type.element.bits
     inside = spans([access.places])
     if len(inside) > 1:
-        return LANE * _runs(access, bits)
+        return NOTHING if _has_runs(access, bits) else LANE * lanes
     low, high = inside[access.places[0][0]]
     loads = -(-(high - low + 1) // lanes)
     if loads > MOST_LOADS:
@@ -32,12 +33,12 @@ def price_of(access: Access, vector_bits: int) -> int:
     return loads + 3 * loads * blocks - 1
 
 
-def _runs(access: Access, bits: int) -> int:
-    """How many runs of adjacent elements are loaded each; lanes, where those are too short."""
+def _has_runs(access: Access, bits: int) -> bool:
+    """Whether rows have runs of adjacent elements long enough to be loaded at once."""
     places = set(access.places)
     starts = sum((row, at - 1) not in places for row, at in places)
     lanes = len(access.places)
-    return starts if starts < lanes and lanes * bits >= WORD * starts else lanes
+    return starts < lanes and lanes * bits >= WORD * starts
 
 
 def price_of_plan(plan: Plan, steps: int) -> int:
