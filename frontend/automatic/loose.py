@@ -69,10 +69,12 @@ def partial_lines(graph: Graph, machine: Machine, placed: Placed, s: Step) -> li
         Line(s.text, (call("split", [along, outer, inner, count * width]),
                       call("rfactor", [inner, lane]))),
     ]  # fmt: skip
-    rest: list[str] = ["atomic()", call("vectorize", [inner])]
+    # Results of several values are put together one after the other.
+    rest = ["atomic()", call("vectorize", [inner])] if is_sum(func) else []
     if placed.at is None and s.pure:
         rest.append(call("parallel", [s.pure[0]]))
-    lines.append(Line(s.text, tuple(rest)))
+    if rest:
+        lines.append(Line(s.text, tuple(rest)))
     place = call("compute_at", [s.text, s.pure[-1]]) if s.pure else "compute_root()"
     kept = ("store_in(registers)",) if s.pure else ()
     marks = (call("vectorize", [lane, width]), call("unroll", [lane]))

@@ -7,6 +7,7 @@ from hbc.frontend.costs.lanes import FEW
 from hbc.frontend.costs.moves import Move, move
 from hbc.frontend.costs.spans import Box, length
 from hbc.frontend.plans.legal import is_reorderable
+from hbc.frontend.plans.operators import operator_of
 from hbc.frontend.program.funcs import Func
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.walk import mentions
@@ -48,6 +49,17 @@ def is_sum(func: Func) -> bool:
     )
 
 
+def is_factorable(func: Func, update: int) -> bool:
+    """Whether an update of several values, as an argmax with its place, can be had from partial results."""
+    u = func.updates[update]
+    return (
+        bool(func.others)
+        and not any(r.narrow for r in u.reduce)
+        and [i.name for i in u.indices if isinstance(i, ir.Var)] == list(func.variables)
+        and operator_of(func, update) is not None
+    )
+
+
 def is_afar(a: ir.Access, lane: str) -> bool:
     """Whether neighbouring lanes read other rows, and not just every second element."""
     moved = move(a, lane)
@@ -73,7 +85,7 @@ def sums_along(graph: Graph, s: Step, lanes: str | None) -> str | None:
     """The reduction along which neighbours are summed into one number, where the lanes of the Func
     itself would read from afar."""
     func = graph.funcs[s.func]
-    if not is_sum(func) or not s.reduce or s.update is None:
+    if s.update is None or not s.reduce or not (is_sum(func) or is_factorable(func, s.update)):
         return None
     if func.updates[s.update].condition is not None:
         return None

@@ -53,6 +53,7 @@ def test_the_first_choice_is_lowered(kernel: Path, target: str) -> None:
 
 # What stands in the text for each class: the shape that hand-written schedules have.
 SHAPES = {
+    "argmax": ("rfactor(ki, u)", "best_u.update.reorder(i, ko, u).vectorize(u"),
     "batched": ("store_in(registers)", "unroll("),
     "blur": ("rows.compute_at(O, ", "split(y, "),
     "conv3d": ("store_in(registers)", "reorder(z, y, q, s, r, c, x, k)"),
