@@ -142,6 +142,7 @@ def call_graph(
     several values have the name of the first."""
     graph: dict[str, list[str]] = {n: [] for n in tables}
     firsts = {n: n for n in tables} | first_parts(written)
+    place = {n: k for k, n in enumerate(firsts)}
     for n, draft in written.items():
         scope.funcs.setdefault(n, Signature(UNKNOWN, len(draft.pure.indices)))
         if n != firsts[n]:
@@ -150,7 +151,7 @@ def call_graph(
         steps = [s for d in drafts for s in (d.pure, *d.updates)]
         read = names_read(e for s in steps for e in (*s.indices, s.value, s.condition))
         own = {firsts.get(m) for m in names_read(d.pure.value for d in drafts)}
-        callees = dict.fromkeys(firsts[m] for m in firsts if m in read)
+        callees = dict.fromkeys(firsts[m] for m in sorted(read & firsts.keys(), key=place.__getitem__))
         graph[n] = [m for m in callees if m != n or n in own]
     return graph
 
