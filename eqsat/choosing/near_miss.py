@@ -73,7 +73,7 @@ def near_miss(
     if total is None:
         return Miss(
             name, "no vectorized loop is summed over",
-            "vectorize a reduction loop too: `atomic().vectorize(k)`",
+            "vectorize a reduction loop of several steps too: `atomic().vectorize(k)`",
         )  # fmt: skip
     if total.op is not ir.Op.ADD:
         return Miss(
