@@ -48,10 +48,12 @@ def command(
     through a copy in its order), and estimated cycles of the whole statement, the cheapest first. The
     plain vector form is one of them. Then what is refused, and why.
     """
+    from hbc.cli.compiled import NO_SCHEDULE
     from hbc.cli.prepare import choose
     from hbc.cli.show.report import print_json
 
-    chosen = choose(kernel, settings, target, None, isa)
+    # No schedule is looked at. Without a target the schedules say which is meant.
+    chosen = choose(kernel, settings, target, None if target is None else NO_SCHEDULE, isa)
     sizes = _sizes(chosen, settings)
     updates = inspected(chosen, sizes)
     if as_json:

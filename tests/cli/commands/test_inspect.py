@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from hbc.cli.commands.inspect import _lines, _sizes, inspected
+from hbc.cli.compiled import NO_SCHEDULE
 from hbc.cli.prepare import choose
 from hbc.eqsat.inspecting.mapping import PLAIN, Inspected, Mapping
 from hbc.ir.ground.diag import HbcError
@@ -48,7 +49,7 @@ def test_every_sample(target: str) -> None:
     """Each instruction of each statement is mapped or refused with a reason; those that are mapped
     stand by their cycles, and before the others."""
     for path in sorted(SAMPLES.rglob("*.hb")):
-        chosen = choose(path, {}, target, None)
+        chosen = choose(path, {}, target, NO_SCHEDULE)
         try:
             statements = inspected(chosen, _sizes(chosen, {}))
         except HbcError as refused:  # without a schedule, as for every command
