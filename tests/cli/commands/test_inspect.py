@@ -47,8 +47,9 @@ def feasible(s: Inspected) -> list[Mapping]:
 @pytest.mark.parametrize("target", TARGETS)
 def test_every_sample(target: str) -> None:
     """Each instruction of each statement is mapped or refused with a reason; those that are mapped
-    stand by their cycles, and before the others."""
-    for path in sorted(SAMPLES.rglob("*.hb")):
+    stand by their cycles, and before the others. A target meets each third sample, and a sample each third
+    target."""
+    for path in sorted(SAMPLES.rglob("*.hb"))[list(TARGETS).index(target) % 3 :: 3]:
         chosen = choose(path, {}, target, NO_SCHEDULE)
         try:
             statements = inspected(chosen, _sizes(chosen, {}))
