@@ -99,9 +99,11 @@ def _operand(c: Cursor) -> ir.Expr:
     if token.kind == "number" or c.is_("true", "false", "inf", "nan"):
         return literal(c)
     if c.accept("("):
-        inner = expression(c)
+        items = [expression(c)]
+        while c.accept(","):
+            items.append(expression(c))
         c.expect(")")
-        return inner
+        return items[0] if len(items) == 1 else ir.Tuple(tuple(items))
     if c.is_("-", "~"):
         following = c.tokens[c.at + 1]
         is_literal = following.kind == "number" or following.text in _SPECIAL

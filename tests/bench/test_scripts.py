@@ -12,7 +12,8 @@ SAMPLES = Path(__file__).parents[2] / "samples"
 BENCH = SAMPLES / "bench"
 ALL = "all.sh"
 OTHERS = (ALL, "common.sh", "compile_time.sh", "permute.sh", "permute_costs.sh", "synth.sh",
-          "gpu.sh", "hvx_packets.sh", "warp_costs.sh", "auto.sh", "unit.sh")  # of no sample  # fmt: skip
+          "gpu.sh", "hvx_packets.sh", "warp_costs.sh", "auto.sh", "unit.sh",
+          "movement.sh")  # of no sample  # fmt: skip
 SCRIPTS = sorted(path.name for path in BENCH.glob("*.sh") if path.name not in OTHERS)
 
 # Both write their arguments to $CALLS. The first knows no kernel named in $BROKEN.

@@ -175,7 +175,8 @@ def unsharp(image: Array) -> Array:
     return sharp
 
 
-ELSEWHERE = ("amx/", "arm/", "cuda/", "apps/")  # tested where these machines are, and in test_apps
+# Tested where these machines are, in test_apps, and in codegen/vector/test_movement.
+ELSEWHERE = ("amx/", "arm/", "cuda/", "apps/", "bench/movement/")
 
 FORMULAS: dict[str, Callable[[Inputs, Mapping[str, int]], Array | tuple[Array, ...]]] = {
     "gemm_f32": lambda i, s: gemm(i),

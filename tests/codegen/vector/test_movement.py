@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from compiled import lowered
 
+from hbc.cli.main import exit_code_of
 from hbc.cli.pipeline import choose_schedule, lower_to_kernel
 from hbc.cli.runs.native import Native
 from hbc.codegen.build.program import build_callable
@@ -216,3 +217,13 @@ def _steps(source: CSource, target: str, size: int, folder: Path) -> Array:
 def test_instructions_have_functions_where_there_is_no_avx512() -> None:
     names = {n for text, _ in STEPS[512] for n in re.findall(r"_mm512_\w+", text)}
     assert [n for n in sorted(names) if soft_function(n) is None] == []
+
+
+BENCH = Path(__file__).parents[3] / "samples" / "bench" / "movement"
+
+
+@pytest.mark.parametrize("target", ["avx2", "avx512"])
+@pytest.mark.parametrize("kernel", sorted(BENCH.glob("*.hb")), ids=lambda k: k.stem)
+def test_what_is_timed_is_right(kernel: Path, target: str) -> None:
+    """Beside the oracle, after each pass and natively."""
+    assert exit_code_of(["verify", str(kernel), "--target", target, "--trials", "1"]) == 0
