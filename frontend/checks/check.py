@@ -151,7 +151,9 @@ def call_graph(
         steps = [s for d in drafts for s in (d.pure, *d.updates)]
         read = names_read(e for s in steps for e in (*s.indices, s.value, s.condition))
         own = {firsts.get(m) for m in names_read(d.pure.value for d in drafts)}
-        callees = dict.fromkeys(firsts[m] for m in sorted(read & firsts.keys(), key=place.__getitem__))
+        callees = dict.fromkeys(
+            firsts[m] for m in sorted(read & firsts.keys(), key=place.__getitem__)
+        )
         graph[n] = [m for m in callees if m != n or n in own]
     return graph
 
