@@ -22,7 +22,7 @@ from hbc.ir.ground.source import Span
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.kernel import Kernel
 from hbc.ir.lang.target import X86, Target
-from hbc.ir.lang.types import DType, Memory
+from hbc.ir.lang.types import TILES, DType, Memory
 from hbc.ir.lang.walk import children, map_stmt, nodes, rewrite
 from hbc.ir.movement.chain import Chain, fine
 from hbc.ir.movement.items import Bind, Item, Registers, items_of, statement
@@ -80,17 +80,22 @@ def move(kernel: Kernel, target: Target, moved: list[Moved] | None = None) -> Ke
     elsewhere = frozenset(
         n.buffer for n in everything if isinstance(n, ir.Allocate) and n.memory not in memory
     )
-    work = _Move(target.vector_bits, widths, elsewhere, [] if moved is None else moved)
+    tiles = frozenset(
+        n.buffer for n in everything if isinstance(n, ir.Allocate) and n.memory in TILES
+    )
+    work = _Move(target.vector_bits, widths, elsewhere, tiles, [] if moved is None else moved)
     return kernel.map_body(work.stmt)
 
 
 @dataclass(slots=True)
 class _Move:
-    """`elsewhere`: buffers that are not in memory."""
+    """`elsewhere`: buffers that are not in memory; `tiles`: those of them that instructions load and store
+    whole, rows apart."""
 
     bits: int
     widths: tuple[int, ...]
     elsewhere: frozenset[str]
+    tiles: frozenset[str]
     moved: list[Moved]
     made: int = 0
 
@@ -165,7 +170,7 @@ class _Move:
         versions: Counter[str] = Counter()
         found: dict[tuple[object, ...], list[Access]] = {}
         for at, item in enumerate(items):
-            for load in _unconditional(item):
+            for load in () if self._is_of_tiles(item) else _unconditional(item):
                 if load.buffer in self.elsewhere or not is_apart(load, self.widths):
                     continue
                 places = rows.places(load.buffer, load.index)
@@ -215,6 +220,8 @@ class _Move:
         for at, item in enumerate(items):
             if not isinstance(item, ir.Store) or item.buffer in self.elsewhere:
                 continue
+            if self._is_of_tiles(item):
+                continue
             if not is_apart(item, self.widths):
                 continue
             places = rows.places(item.buffer, item.index)
@@ -233,6 +240,13 @@ class _Move:
                     for at in between
                 ):
                     yield group
+
+    def _is_of_tiles(self, item: Item) -> bool:
+        """Whether a tile is loaded or stored: its instructions reach the rows themselves."""
+        if not isinstance(item, ir.Store):
+            return False
+        read = (n.buffer for n in nodes(item.value) if isinstance(n, ir.Load))
+        return not self.tiles.isdisjoint((item.buffer, *read))
 
     def _best(
         self, group: list[Access], plans: Sequence[Plan], rows: Rows
