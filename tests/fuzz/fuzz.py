@@ -24,6 +24,7 @@ from case import generate
 from choices import Recorded, shrink
 from tally import Tally
 
+from hbc.cli.main import CALL_DEPTH
 from hbc.cli.show.frames import with_room
 
 MOST_MEMORY = 4 << 30  # bytes of address space
@@ -74,6 +75,7 @@ def main() -> int:
     tally = Tally()
     if resource is not None:  # a case that asks for more is a failure, not the end of the machine
         resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
+    sys.setrecursionlimit(CALL_DEPTH)  # as the command has it
     start = time.monotonic()
     for seed in range(arguments.seed, arguments.seed + arguments.count):
         if time.monotonic() - start > arguments.seconds:
