@@ -49,6 +49,9 @@ class _Legalize:
     made: int = 0
     facts: Facts = field(default_factory=Facts)
     tiles: set[str] = field(default_factory=set)  # buffers in tile memory
+    named: dict[str, int] = field(
+        default_factory=dict
+    )  # bits of an element that a let's vector needs
 
     def stmt(self, s: ir.Stmt) -> ir.Stmt:
         match s:
@@ -60,9 +63,10 @@ class _Legalize:
                 self.tiles.add(buffer)
                 return map_stmt(s, self._scalar, self.stmt)
             case ir.LetStmt(name=name, value=value, body=body) if value.type.lanes > 1:
+                value = rewrite(value, _plain)
+                self.named[name] = self._widest(value)
                 with self.take.scope(name) as asked:
                     inner = self.stmt(body)
-                value = rewrite(value, _plain)
                 for picks, new in reversed(asked.items()):
                     inner = ir.LetStmt(new, self._piece(value, picks), inner, s.span)
                 return inner
@@ -98,12 +102,18 @@ class _Legalize:
             return const(False if e.type.element == BOOL else 0, e.type)
         return e
 
+    def _widest(self, e: ir.Expr) -> int:
+        """The bits of the widest element in it, and in the vectors that it names: pieces of these are
+        made as long as they are asked for."""
+        names = (self.named.get(n.name, 0) for n in nodes(e) if isinstance(n, ir.Var))
+        return max(widest_bits(e), *names, 0)
+
     def _store(self, s: ir.Store) -> ir.Stmt:
         lanes = s.index.type.lanes
         value = rewrite(s.value, _plain)
         mask = None if s.mask is None else rewrite(s.mask, _plain)
         s = replace(s, index=rewrite(s.index, _plain))  # data may say where
-        widest = max(widest_bits(e) for e in (value, mask) if e is not None)
+        widest = max(self._widest(e) for e in (value, mask) if e is not None)
         widest = max(widest, value.type.element.bits)
         native, least = self.bits // widest, max(2, LEAST_BITS // widest)
         elsewhere = _reads_elsewhere(s)
