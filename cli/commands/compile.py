@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -13,7 +13,7 @@ from hbc.cli.forms.built import Made
 from hbc.cli.forms.table import FORMS, STDOUT, default_form, emit
 from hbc.cli.show.bank_report import shared_accesses, show_conflicts
 from hbc.cli.show.options import json_option, kernel_options
-from hbc.ir.ground.diag import Diagnostic, UsageError, did_you_mean
+from hbc.ir.ground.diag import Diagnostic, HbcError, InternalError, UsageError, did_you_mean
 from hbc.ir.ground.printable import printable_line
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 @click.option(
     "--write", is_flag=True, help="Write the schedule that hbc made (`auto`) into KERNEL, as text."
 )
-@click.option("--no-check", is_flag=True, help="Do not verify the IR between passes.")
+@click.option("--no-check", is_flag=True, help="Do not verify the IR on its way.")
 @json_option
 def command(
     kernel: Path, settings: Mapping[str, str], target: str | None, schedule: str | None,
@@ -85,7 +85,12 @@ def command(
             return
     seen = _Seen(dumped, not no_check)
     made = Made()
-    compiled = compile_chosen(chosen, seen.after, made.timings)
+    try:
+        compiled = compile_chosen(chosen, seen.after, made.timings)
+    except Exception as e:
+        if not isinstance(e, HbcError):
+            seen.blame()
+        raise
     if archs is not None:
         check_archs(compiled, archs)
     if seen.texts:
@@ -110,9 +115,14 @@ def command(
         _show_times(made.timings)
 
 
+ENDS: Final = ("lower", "simplify-vectors", "barriers")
+"""Passes after which the IR is verified: as it comes, before instructions are selected, and at the end.
+After each would take a tenth of all the time."""
+
+
 class _Seen:
-    """Looks at the kernel after each pass: keeps the dumps and what advice is about, runs the IR
-    verifier."""
+    """Looks at the kernel after each pass: keeps the dumps and what advice is about, runs the IR verifier
+    where a part of the way ends."""
 
     def __init__(self, dumped: tuple[str, ...], checked: bool) -> None:
         from hbc.cli.advice import Watch
@@ -120,19 +130,39 @@ class _Seen:
         self.texts: list[str] = []
         self._dumped = dumped
         self._checked = checked
-        self._last: Kernel | None = None
+        self._unchecked: list[tuple[str, Kernel]] = []
         self.watch = Watch()
 
     def after(self, name: str, kernel: Kernel) -> None:
         from hbc.ir.lang.show import show_kernel
-        from hbc.ir.meaning.verify import verify
 
         self.watch(name, kernel)
         if name in self._dumped:
             self.texts.append(f"# after {name}\n{show_kernel(kernel).rstrip()}\n")
-        if self._checked and kernel is not self._last:
+        if not self._checked:
+            return
+        if not self._unchecked or kernel is not self._unchecked[-1][1]:
+            self._unchecked.append((name, kernel))
+        if name in ENDS:
+            self._check()
+
+    def blame(self) -> None:
+        """Raises InternalError for the first pass whose result is wrong, of those since the last check."""
+        from hbc.ir.meaning.verify import verify
+
+        for name, kernel in self._unchecked:
             verify(kernel, name)
-        self._last = kernel
+
+    def _check(self) -> None:
+        from hbc.ir.meaning.verify import verify
+
+        name, kernel = self._unchecked[-1]
+        try:
+            verify(kernel, name)
+        except InternalError:
+            self.blame()
+            raise
+        self._unchecked = self._unchecked[-1:]
 
 
 def _check_passes(dumped: tuple[str, ...], passes: tuple[str, ...]) -> None:

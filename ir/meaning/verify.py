@@ -47,7 +47,7 @@ def verify(kernel: Kernel, stage: str) -> None:
         for e in a.extents:
             _check_expr(e, {s.name: INDEX for s in kernel.sizes}, buffers, stage)
     for n in nodes(kernel.body):
-        if isinstance(n, ir.Instruct):
+        if n.__class__ is ir.Instruct:
             _check_instruct(n, kernel, stage)
     for check in kernel.checks:
         _check_expr(check.condition, names, buffers, stage)

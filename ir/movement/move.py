@@ -23,7 +23,7 @@ from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.kernel import Kernel
 from hbc.ir.lang.target import X86, Target
 from hbc.ir.lang.types import TILES, DType, Memory
-from hbc.ir.lang.walk import children, map_stmt, nodes, rewrite
+from hbc.ir.lang.walk import children, map_stmt, nodes, rewrite, statements
 from hbc.ir.movement.chain import Chain, fine
 from hbc.ir.movement.items import Bind, Item, Registers, items_of, statement
 from hbc.ir.movement.library import filled, known_chain
@@ -72,17 +72,14 @@ def move(kernel: Kernel, target: Target, moved: list[Moved] | None = None) -> Ke
     """The kernel with such accesses moved. `moved` takes what was done."""
     if target.machine != X86 or not target.vector_bits:
         return kernel
-    everything = list(nodes(kernel.body))
     widths = tuple(w for w in WIDTHS if w <= target.vector_bits)
-    if not any(isinstance(n, ir.Load | ir.Store) and is_apart(n, widths) for n in everything):
+    accesses = (n for n in nodes(kernel.body) if isinstance(n, ir.Load | ir.Store))
+    if not any(is_apart(a, widths) for a in accesses):
         return kernel
     memory = (Memory.HEAP, Memory.STACK, Memory.AUTO)
-    elsewhere = frozenset(
-        n.buffer for n in everything if isinstance(n, ir.Allocate) and n.memory not in memory
-    )
-    tiles = frozenset(
-        n.buffer for n in everything if isinstance(n, ir.Allocate) and n.memory in TILES
-    )
+    allocated = [s for s in statements(kernel.body) if isinstance(s, ir.Allocate)]
+    elsewhere = frozenset(a.buffer for a in allocated if a.memory not in memory)
+    tiles = frozenset(a.buffer for a in allocated if a.memory in TILES)
     work = _Move(target.vector_bits, widths, elsewhere, tiles, [] if moved is None else moved)
     return kernel.map_body(work.stmt)
 
@@ -243,7 +240,7 @@ class _Move:
 
     def _is_of_tiles(self, item: Item) -> bool:
         """Whether a tile is loaded or stored: its instructions reach the rows themselves."""
-        if not isinstance(item, ir.Store):
+        if not self.tiles or not isinstance(item, ir.Store):
             return False
         read = (n.buffer for n in nodes(item.value) if isinstance(n, ir.Load))
         return not self.tiles.isdisjoint((item.buffer, *read))
@@ -352,7 +349,7 @@ def _loads(e: ir.Node) -> Iterator[ir.Load]:
 def _stored_by(item: Item) -> set[str]:
     if isinstance(item, Bind | Registers):
         return set()
-    return {n.buffer for n in nodes(item) if isinstance(n, ir.Store)}
+    return {s.buffer for s in statements(item) if isinstance(s, ir.Store)}
 
 
 def _touches(item: Item, buffer: str, first: bool, fine: bool) -> bool:

@@ -28,9 +28,11 @@ MOST_KEPT = 4  # iterations
 
 def carry(kernel: Kernel, threads: bool) -> Kernel:
     """The kernel with its scans made so; with `threads` only those of a GPU's threads."""
-    taken = {n.buffer for n in nodes(kernel.body) if isinstance(n, ir.Allocate)}
-    taken |= {n.name for n in nodes(kernel.body) if isinstance(n, ir.LetStmt)}
-    taken |= {n.name for n in nodes(kernel.body) if isinstance(n, ir.Var)}
+    taken = {
+        n.buffer if isinstance(n, ir.Allocate) else n.name
+        for n in nodes(kernel.body)
+        if isinstance(n, ir.Allocate | ir.LetStmt | ir.Var)
+    }
     taken |= {a.name for a in kernel.arguments} | {t.name for t in kernel.tables}
     return kernel.map_body(lambda s: _walk(s, taken, not threads, threads))
 
