@@ -108,9 +108,10 @@ class TileScope:
         return statement
 
     def _repeats(self, buffer: str) -> bool:
-        """Whether a loop inside of the buffer's scope is around what is at hand."""
+        """Whether a loop inside of the buffer's scope is around what is at hand. One over threads is none:
+        each warp has fragments of its own."""
         for frame in reversed(self.frames.stack):
-            if isinstance(frame.stmt, ir.For):
+            if isinstance(frame.stmt, ir.For) and frame.stmt.kind is not ir.LoopKind.THREAD:
                 return True
             if isinstance(frame.stmt, ir.Allocate) and frame.stmt.buffer == buffer:
                 return False
