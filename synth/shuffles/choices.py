@@ -51,10 +51,10 @@ class Choosing:
         """[byte, alternative]: the location that is read; NOWHERE for one that a cheaper one equals."""
         if id(form) not in self._sources:
             count = int(form.inverse.max()) + 1
-            found = np.full((len(form.inverse), max(1, count)), NOWHERE, dtype=np.int32)
+            locations = np.full((len(form.inverse), max(1, count)), NOWHERE, dtype=np.int32)
             element, location = np.nonzero(form.inverse >= 0)
-            found[element, form.inverse[element, location]] = location - 2
-            self._sources[id(form)] = found
+            locations[element, form.inverse[element, location]] = location - 2
+            self._sources[id(form)] = locations
         return self._sources[id(form)]
 
     def chosen(self, form: Form, row: Locations, contents: Locations) -> Fit | None:
@@ -70,9 +70,9 @@ class Choosing:
         """How some instruction makes a row of labels of what its operands hold."""
         count = contents.size // self.lanes
         for form in self.choosing[count]:
-            found = self.chosen(form, row, contents)
-            if found is not None:
-                return found
+            fit = self.chosen(form, row, contents)
+            if fit is not None:
+                return fit
         fixed = self.fixed[count]
         if not fixed.forms:
             return None
@@ -144,7 +144,7 @@ def _fixed(forms: Sequence[Form], able: Sequence[Form]) -> Fixed:
         needless |= choose(form, rows)[:, 0] >= 0
     for form, row in zip(alone, rows[:], strict=True):
         kept.setdefault(row.tobytes(), (form, row))
-    found = [(f, r) for f, r in kept.values() if not needless[alone.index(f)]]
-    if not found:
+    needed = [(f, r) for f, r in kept.values() if not needless[alone.index(f)]]
+    if not needed:
         return Fixed((), np.zeros((0, rows.shape[1]), dtype=np.int32))
-    return Fixed(tuple(f for f, _ in found), np.stack([r for _, r in found]))
+    return Fixed(tuple(f for f, _ in needed), np.stack([r for _, r in needed]))

@@ -28,10 +28,10 @@ def laid_out(
             continue
         for packed in (False, True):
             watch()
-            found = _layout(wanted, places, size, packed, per, row.size)
-            if found is not None and found.tobytes() not in seen:
-                seen.add(found.tobytes())
-                yield found
+            layout = _layout(wanted, places, size, packed, per, row.size)
+            if layout is not None and layout.tobytes() not in seen:
+                seen.add(layout.tobytes())
+                yield layout
 
 
 def _layout(
@@ -88,14 +88,14 @@ def _placed(
 ) -> list[tuple[list[int], int]]:
     """Each unit in its own place if that is free, else in its own block, else anywhere."""
     free = dict.fromkeys(slots)
-    found: list[tuple[list[int], int]] = []
+    placements: list[tuple[list[int], int]] = []
     left: list[list[int]] = []
     for unit in units:
         bases = {(w - at) % lanes for at, w in enumerate(unit) if w >= 0}
         own = bases.pop() if len(bases) == 1 else -1
         if own in free:
             del free[own]
-            found.append((unit, own))
+            placements.append((unit, own))
         else:
             left.append(unit)
     for near in (True, False):
@@ -107,9 +107,9 @@ def _placed(
                 later.append(unit)
             else:
                 del free[slot]
-                found.append((unit, slot))
+                placements.append((unit, slot))
         left = later
-    return found
+    return placements
 
 
 def split_rows(row: Locations, lanes: int, sources: int) -> Iterator[Mask]:

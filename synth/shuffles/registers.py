@@ -95,17 +95,17 @@ class Solver:
         alone = Rows(Workshop(self._limited(self.effort), sources))
         basis = tuple(range(sources))
         bound = self.bound(alone, rows, basis)
-        found = self.alone(alone, rows, basis, None, 2)
-        if len(rows) > 1 and (found is None or found.cost > bound):
-            found = cheaper(found, self.quick(sources, rows, NESTED))
-        if found is None or found.cost > bound:
-            most = self.effort if found is None else self.effort // 4
+        best = self.alone(alone, rows, basis, None, 2)
+        if len(rows) > 1 and (best is None or best.cost > bound):
+            best = cheaper(best, self.quick(sources, rows, NESTED))
+        if best is None or best.cost > bound:
+            most = self.effort if best is None else self.effort // 4
             alone.shop.machine = self._limited(most)
-            found = cheaper(found, self.alone(alone, rows, basis, found))
-        if found is None:
+            best = cheaper(best, self.alone(alone, rows, basis, best))
+        if best is None:
             return None
-        assert does(found, rows)
-        return Solved(found, min(bound, found.cost))
+        assert does(best, rows)
+        return Solved(best, min(bound, best.cost))
 
     def _limited(self, most: int) -> Choosing:
         return replace(self.machine, watch=Effort(most, self.check))
@@ -131,8 +131,8 @@ class Solver:
     def part(self, sources: int, rows: Locations, nested: int) -> RegisterProgram | None:
         """Of a stage: each register by itself where that is quick, else stages again."""
         alone = Rows(Workshop(self._limited(self.effort // 16), sources))
-        found = self.alone(alone, rows, tuple(range(sources)), None, 3)
-        return cheaper(found, self.quick(sources, rows, nested)) if nested else found
+        program = self.alone(alone, rows, tuple(range(sources)), None, 3)
+        return cheaper(program, self.quick(sources, rows, nested)) if nested else program
 
     def _staged(self, rows: Locations) -> Iterator[Stages]:
         for make in STAGES:

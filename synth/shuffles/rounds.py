@@ -48,17 +48,17 @@ def bits_of(rows: Locations) -> Bits | None:
     size = flat.size
     if size < 2 or size & (size - 1) or flat[0] != 0:
         return None
-    found = []
+    permutation = []
     for bit in range(size.bit_length() - 1):
         label = int(flat[1 << bit])
         if label <= 0 or label & (label - 1):
             return None
-        found.append(label.bit_length() - 1)
+        permutation.append(label.bit_length() - 1)
     here = np.arange(size)
     wanted = np.zeros(size, dtype=np.int64)
-    for bit, source in enumerate(found):
+    for bit, source in enumerate(permutation):
         wanted |= (here >> bit & 1) << source
-    return tuple(found) if np.array_equal(wanted, flat) else None
+    return tuple(permutation) if np.array_equal(wanted, flat) else None
 
 
 class _Rounds:
@@ -149,8 +149,8 @@ def _pair(machine: Choosing, step: Bits) -> tuple[Fit, Fit] | None:
     """The instructions that make both registers of a pair."""
     if step not in machine.pairs:
         here = np.arange(2 * machine.lanes, dtype=np.int32)
-        found = [machine.fitted(row, here) for row in _rows(step)]
-        low, high = found
+        fits = [machine.fitted(row, here) for row in _rows(step)]
+        low, high = fits
         machine.pairs[step] = None if low is None or high is None else (low, high)
     return machine.pairs[step]
 
@@ -159,10 +159,10 @@ def _pair(machine: Choosing, step: Bits) -> tuple[Fit, Fit] | None:
 def _rows(step: Bits) -> Locations:
     width = len(step) - 1
     here = np.arange(2 << width)
-    found = np.zeros(here.size, dtype=np.int32)
+    labels = np.zeros(here.size, dtype=np.int32)
     for place, source in enumerate(step):
-        found |= ((here >> place & 1) << source).astype(np.int32)
-    return found.reshape(2, -1)
+        labels |= ((here >> place & 1) << source).astype(np.int32)
+    return labels.reshape(2, -1)
 
 
 def _program(

@@ -63,8 +63,8 @@ def wanted(form: Form, row: Locations, first: int, available: Locations | None) 
     at = (low == high) & (low >= 0)
     if not at.any(axis=1).all():
         return None
-    found, places = _merged(units[numbers], at)
-    return Wanted(found, places, bool((found == UNDEFINED).any()) or _overlapping(places))
+    merged, places = _merged(units[numbers], at)
+    return Wanted(merged, places, bool((merged == UNDEFINED).any()) or _overlapping(places))
 
 
 def _within(form: Form, row: Locations, start: int, available: Locations) -> Places:
@@ -144,7 +144,7 @@ def _options(form: Form, local: Wanted, lanes: int) -> list[list[tuple[int, byte
     # alternative[n, place, byte]
     alternative = form.inverse[bytes_at[None], local.units[:, None, :] + 2]
     cared = np.broadcast_to((local.units != UNDEFINED)[:, None, :], alternative.shape)
-    found: list[list[tuple[int, bytes]]] = [[] for _ in range(count)]
+    options: list[list[tuple[int, bytes]]] = [[] for _ in range(count)]
     if form.per <= per:
         groups = alternative.reshape(count, lanes // per, per // form.per, form.per)
         wants = cared.reshape(groups.shape)
@@ -155,12 +155,12 @@ def _options(form: Form, local: Wanted, lanes: int) -> list[list[tuple[int, byte
     fine = ((high == -2) | ((low == high) & (low >= 0))).all(axis=2) & local.at
     for number, place in zip(*np.nonzero(fine), strict=True):
         if form.per <= per:
-            found[number].append((int(place), local.units[number].tobytes()))
+            options[number].append((int(place), local.units[number].tobytes()))
         else:
             slot = int(place) * per // form.per
             whole = _held(form, slot, int(low[number, place, 0]))
-            found[number].append((slot, whole))
-    return found
+            options[number].append((slot, whole))
+    return options
 
 
 def _held(form: Form, slot: int, alternative: int) -> bytes:
@@ -190,8 +190,8 @@ def match(options: Sequence[dict[int, bytes]], slots: int) -> list[int] | None:
     for number in sorted(range(len(options)), key=lambda n: len(options[n])):
         if not place(number, set()):
             return None
-    found = [-1] * len(options)
+    slot_of = [-1] * len(options)
     for slot, number in enumerate(taken):
         if number >= 0:
-            found[number] = slot
-    return found
+            slot_of[number] = slot
+    return slot_of

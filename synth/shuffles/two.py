@@ -13,7 +13,7 @@ from hbc.ir.moves.instruction_table import Fit, Form, fit, fitting
 from hbc.synth.shuffles.route import route, wanted
 from hbc.synth.shuffles.workshop import Workshop
 
-Found = tuple[int | None, bool]  # the value; whether there is none for certain
+Attempt = tuple[int | None, bool]  # the value; whether there is none for certain
 
 
 def ready(shop: Workshop, row: Locations, basis: Sequence[int]) -> int | None:
@@ -40,9 +40,9 @@ def tuples(shop: Workshop, row: Locations, basis: Sequence[int]) -> list[tuple[i
 def one(shop: Workshop, row: Locations, basis: Sequence[int]) -> int | None:
     """The value that a single instruction makes, by the first of the table that does."""
     for operands in tuples(shop, row, basis):
-        found = best_fit(shop, row, operands)
-        if found is not None:
-            return shop.value(*found)
+        best = best_fit(shop, row, operands)
+        if best is not None:
+            return shop.value(*best)
     return None
 
 
@@ -54,18 +54,18 @@ def best_fit(
     local = shop.local(row, operands)
     if local is None:
         return None
-    found = fitting(machine.table, len(operands), local)
-    if found is not None:
-        return found, operands
+    chosen = fitting(machine.table, len(operands), local)
+    if chosen is not None:
+        return chosen, operands
     for some in (operands * 2, operands) if len(operands) == 1 else (operands,):
         contents = np.concatenate([shop.contents[o] for o in some])
-        found = machine.fitted(row, contents)
-        if found is not None:
-            return found, some
+        chosen = machine.fitted(row, contents)
+        if chosen is not None:
+            return chosen, some
     return None
 
 
-def two(shop: Workshop, row: Locations, basis: Sequence[int]) -> Found:
+def two(shop: Workshop, row: Locations, basis: Sequence[int]) -> Attempt:
     """The value that two instructions make."""
     proof = True
     for value, certain in _chains(shop, row, basis):
@@ -75,7 +75,7 @@ def two(shop: Workshop, row: Locations, basis: Sequence[int]) -> Found:
     return None, proof
 
 
-def _chains(shop: Workshop, row: Locations, basis: Sequence[int]) -> Iterator[Found]:
+def _chains(shop: Workshop, row: Locations, basis: Sequence[int]) -> Iterator[Attempt]:
     needed = labels_of(row)
     having = {value: np.isin(needed, shop.contents[value]) for value in basis}
     useful = [value for value in basis if having[value].any()] or list(basis[:1])
@@ -94,7 +94,7 @@ def _chains(shop: Workshop, row: Locations, basis: Sequence[int]) -> Iterator[Fo
 
 def _on(
     shop: Workshop, row: Locations, inner: tuple[int, ...], beside: int | None, first: bool
-) -> Iterator[Found]:
+) -> Iterator[Attempt]:
     """All pairs of instructions: the earlier of the registers `inner`, the later of what it makes and of
     `beside`, as the first operand of both or the second."""
     machine, lanes = shop.machine, shop.machine.lanes
@@ -123,11 +123,11 @@ def _on(
             if asked is None:
                 yield None, certain
                 continue
-            found = fit(other, asked)
-            if found is None:
+            earlier = fit(other, asked)
+            if earlier is None:
                 yield None, False
                 continue
-            middle = shop.value(found, inner)
+            middle = shop.value(earlier, inner)
             value = _finished(shop, form, row, middle, beside, first)
             yield value, False
     late = machine.fixed[count]
@@ -138,9 +138,9 @@ def _on(
         local = shop.local(asked, inner)
         if local is None:
             continue
-        found = fitting(machine.table, len(inner), local)
-        if found is not None:
-            middle = shop.value(found, inner)
+        earlier = fitting(machine.table, len(inner), local)
+        if earlier is not None:
+            middle = shop.value(earlier, inner)
             yield _finished(shop, form, row, middle, beside, first), True
     yield None, True
 
@@ -151,8 +151,8 @@ def _finished(
     """The row made of the register between and what is beside it."""
     operands = (middle,) if beside is None else (middle, beside) if first else (beside, middle)
     contents = np.concatenate([shop.contents[o] for o in operands])
-    found = shop.machine.chosen(form, row, contents)
-    return None if found is None else shop.value(found, operands)
+    later = shop.machine.chosen(form, row, contents)
+    return None if later is None else shop.value(later, operands)
 
 
 def holding(made: Locations, needed: Locations) -> NDArray[np.int64]:
@@ -173,8 +173,8 @@ def _located(units: Locations, contents: Locations) -> Locations | None:
     where = np.full(size, -3, dtype=np.int32)
     where[contents[::-1]] = np.arange(contents.size - 1, -1, -1, dtype=np.int32)
     where[ZERO], where[UNDEFINED] = ZERO, UNDEFINED
-    found = where[units].astype(np.int32)
-    return None if (found == -3).any() else found
+    locations = where[units].astype(np.int32)
+    return None if (locations == -3).any() else locations
 
 
 def _asked(

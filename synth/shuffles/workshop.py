@@ -46,14 +46,14 @@ class Workshop:
 
     def cone(self, values: Iterable[int]) -> set[int]:
         """The instructions that the values need."""
-        found: set[int] = set()
+        needed: set[int] = set()
         left = list(values)
         while left:
             value = left.pop()
-            if value >= self.sources and value not in found:
-                found.add(value)
+            if value >= self.sources and value not in needed:
+                needed.add(value)
                 left.extend(self.operands[value])
-        return found
+        return needed
 
     def cost(self, *values: int) -> int:
         return sum(self.costs(value) for value in self.cone(values))
@@ -74,14 +74,14 @@ class Workshop:
         where = np.full(self.sources * lanes + 2, -3, dtype=np.int32)
         where[both[::-1]] = np.arange(both.size - 1, -1, -1, dtype=np.int32)
         where[ZERO], where[UNDEFINED] = ZERO, UNDEFINED
-        found: Locations = where[row]
-        if (found == -3).any():
+        locations: Locations = where[row]
+        if (locations == -3).any():
             return None
         for at in range(len(operands)):
             part = both[at * lanes : (at + 1) * lanes]
             same = (row >= 0) & (part == row)
-            found[same] = np.flatnonzero(same) + at * lanes
-        return found
+            locations[same] = np.flatnonzero(same) + at * lanes
+        return locations
 
     def program(self, outputs: Sequence[int]) -> RegisterProgram:
         """The instructions that some values need."""
