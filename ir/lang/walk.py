@@ -183,10 +183,10 @@ def rename_buffer(s: ir.Stmt, old: str, new: str) -> ir.Stmt:
     def load(e: ir.Expr) -> ir.Expr:
         return replace(e, buffer=new) if isinstance(e, ir.Load) and e.buffer == old else e
 
-    found = map_stmt(s, lambda e: rewrite(e, load), lambda c: rename_buffer(c, old, new))
-    if isinstance(found, ir.Store | ir.Prefetch) and found.buffer == old:
-        return replace(found, buffer=new)
-    return found
+    renamed = map_stmt(s, lambda e: rewrite(e, load), lambda c: rename_buffer(c, old, new))
+    if isinstance(renamed, ir.Store | ir.Prefetch) and renamed.buffer == old:
+        return replace(renamed, buffer=new)
+    return renamed
 
 
 def all_names(n: ir.Node) -> set[str]:

@@ -92,8 +92,8 @@ def _carried(loop: ir.For, store: ir.Store, taken: set[str]) -> ir.Stmt | None:
         return first if t.lanes == 1 else ir.Ramp(first, ir.const_index(1), t.lanes)
 
     def from_registers(e: ir.Expr) -> ir.Expr:
-        found = back.get(e) if isinstance(e, ir.Load) else None
-        return ir.Load(kept, place(found - 1), t) if found is not None else e
+        ago = back.get(e) if isinstance(e, ir.Load) else None
+        return ir.Load(kept, place(ago - 1), t) if ago is not None else e
 
     def keep(d: int, value: ir.Expr) -> ir.Store:
         return ir.Store(kept, place(d), value)
@@ -148,7 +148,7 @@ def _looks_back(loop: ir.For, store: ir.Store) -> Mapping[ir.Expr, int]:
     steps = minus(linear(first), linear(_earlier(first, loop.var, 1)))
     if steps.terms or abs(steps.constant) < lanes:  # or the next vector covers some of this one
         return {}
-    found: dict[ir.Expr, int] = {}
+    distances: dict[ir.Expr, int] = {}
     for n in inside:
         if not isinstance(n, ir.Load) or n.buffer != store.buffer:
             continue
@@ -162,9 +162,13 @@ def _looks_back(loop: ir.For, store: ir.Store) -> Mapping[ir.Expr, int]:
         if not 0 <= ago <= MOST_KEPT:
             return {}
         if ago > 0:
-            found[n] = ago
+            distances[n] = ago
     # What is between is read on entry too, and only what the loop reads is known to be there.
-    return found if set(found.values()) == set(range(1, len(set(found.values())) + 1)) else {}
+    return (
+        distances
+        if set(distances.values()) == set(range(1, len(set(distances.values())) + 1))
+        else {}
+    )
 
 
 def _first(index: ir.Expr) -> ir.Expr | None:
@@ -179,6 +183,6 @@ def _earlier(index: ir.Expr, name: str, by: int) -> ir.Expr:
 
 
 def _fresh(name: str, taken: set[str]) -> str:
-    found = unused(name, taken, "_")
-    taken.add(found)
-    return found
+    fresh = unused(name, taken, "_")
+    taken.add(fresh)
+    return fresh

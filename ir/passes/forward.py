@@ -59,11 +59,11 @@ class _Map:
         return [(count, step)] if count > 1 else []
 
     def _split(self, place: int) -> list[int]:
-        found = []
+        counts = []
         for digit in self.digits:
-            found.append(place // digit)
+            counts.append(place // digit)
             place %= digit
-        return found
+        return counts
 
     def _sum(self, digits: list[int]) -> ir.Expr:
         total: ir.Expr = ir.const_index(0)
@@ -91,17 +91,17 @@ def forward(kernel: Kernel) -> Kernel:
 def _without(s: ir.Allocate, inputs: frozenset[str], tiles: frozenset[str]) -> ir.Stmt:
     """What is left of the allocation, which stays where its copy is needed."""
     stores, rest = _leading(s)
-    found = _map_of(stores)
+    copied = _map_of(stores)
     loads = _reads(rest, s.buffer, tiles)
-    if found is None or found.buffer not in inputs or loads is None:
+    if copied is None or copied.buffer not in inputs or loads is None:
         return s
     reads: dict[ir.Load, ir.Load] = {}
     for load in loads:
         places = layout(load.index)
-        original = None if places is None or load.mask is not None else found.at(places)
+        original = None if places is None or load.mask is not None else copied.at(places)
         if original is None:
             return s
-        reads[load] = replace(load, buffer=found.buffer, index=to_index(original))
+        reads[load] = replace(load, buffer=copied.buffer, index=to_index(original))
     if sum(load.type.lanes for load in loads) > sum(one.index.type.lanes for one in stores):
         return s  # what is read twice had better lie together
     return rewrite_stmt(rest, lambda e: _replaced(e, reads))
@@ -176,17 +176,17 @@ def _reads(s: ir.Stmt, buffer: str, tiles: frozenset[str]) -> list[ir.Load] | No
             return None if touched else []
         case ir.Store() | ir.Prefetch() if s.buffer == buffer:
             return None
-    found: list[ir.Load] = []
+    loads: list[ir.Load] = []
     for part in children(s):
         if isinstance(part, ir.Stmt):
             inner = _reads(part, buffer, tiles)
             if inner is None:
                 return None
-            found += inner
+            loads += inner
         else:
-            found += [n for n in nodes(part) if isinstance(n, ir.Load) and n.buffer == buffer]
+            loads += [n for n in nodes(part) if isinstance(n, ir.Load) and n.buffer == buffer]
     filled = isinstance(s, ir.Store) and s.buffer in tiles
-    return None if found and filled else found
+    return None if loads and filled else loads
 
 
 def _replaced(e: ir.Expr, reads: Mapping[ir.Load, ir.Load]) -> ir.Expr:

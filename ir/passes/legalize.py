@@ -175,10 +175,10 @@ def _transpositions(value: ir.Expr, parts: list[Picks], native: int) -> list[Gro
 
 def _has_long_rows(e: ir.Load, native: int) -> bool:
     """Whether few loads, each of adjacent elements, fill a register."""
-    found = lane_rows(e.index) if native and e.type.lanes % native == 0 else None
-    if found is None:
+    rows = lane_rows(e.index) if native and e.type.lanes % native == 0 else None
+    if rows is None:
         return False
-    for row in found:
+    for row in rows:
         offsets = sorted(row.offsets)
         ends = [i for i, (a, b) in enumerate(pairwise(offsets), 1) if b != a + 1]
         lengths = [b - a for a, b in pairwise([0, *ends, len(offsets)])]
@@ -260,11 +260,11 @@ def _runs(index: ir.Expr, row: int) -> list[tuple[int, int]]:
 
 def rows(e: ir.Expr) -> set[int]:
     """The lengths of the innermost runs of the nested index vectors in `e`."""
-    found = set()
+    lengths = set()
     for n in nodes(e):
         inner = n
         while isinstance(inner, ir.Ramp | ir.Broadcast):
             if inner is not n:
-                found.add(inner.type.lanes)
+                lengths.add(inner.type.lanes)
             inner = inner.base if isinstance(inner, ir.Ramp) else inner.value
-    return found - {1}
+    return lengths - {1}

@@ -35,7 +35,7 @@ def promote(kernel: Kernel) -> Kernel:
         for n in statements(kernel.body)
         if isinstance(n, ir.Allocate) and n.memory in TILES
     }
-    return kernel.map_body(lambda body: _promote(body, tiles, _Found()))
+    return kernel.map_body(lambda body: _promote(body, tiles, _Accesses()))
 
 
 @dataclass(slots=True)
@@ -48,7 +48,7 @@ class _Uses:
 
 
 @dataclass(slots=True)
-class _Found:
+class _Accesses:
     """What is used in a statement, by the buffer's name; and whether threads of a GPU run in it."""
 
     uses: dict[str, _Uses] = field(default_factory=dict)
@@ -57,7 +57,7 @@ class _Found:
     def of(self, buffer: str) -> _Uses:
         return self.uses.setdefault(buffer, _Uses())
 
-    def add(self, inner: _Found) -> None:
+    def add(self, inner: _Accesses) -> None:
         self.threads |= inner.threads
         for buffer, more in inner.uses.items():
             if buffer not in self.uses:
@@ -96,39 +96,39 @@ class _Found:
                 self.of(buffer).in_memory = True
 
 
-def _promote(s: ir.Stmt, tiles: Collection[str], found: _Found) -> ir.Stmt:
-    """`s` with its buffers in registers, and nothing for those that nobody reads. `found` takes what
+def _promote(s: ir.Stmt, tiles: Collection[str], outer: _Accesses) -> ir.Stmt:
+    """`s` with its buffers in registers, and nothing for those that nobody reads. `outer` takes what
     is used of the buffers around it."""
     match s:
         case ir.Allocate():
-            return _promote_buffer(s, tiles, found)
+            return _promote_buffer(s, tiles, outer)
         case ir.Store():
-            found.store(s, tiles)
+            outer.store(s, tiles)
             return s
         case ir.Prefetch(buffer=buffer):
-            found.of(buffer).in_memory = True  # and what its index reads, below
+            outer.of(buffer).in_memory = True  # and what its index reads, below
         case ir.For(kind=ir.LoopKind.PARALLEL):  # threads share no registers
-            inner = _Found()
+            inner = _Accesses()
             new = map_stmt(s, inner.expression, lambda child: _promote(child, tiles, inner))
             for uses in inner.uses.values():
                 uses.in_memory = True
-            found.add(inner)
+            outer.add(inner)
             return new
         case ir.For(kind=ir.LoopKind.THREAD | ir.LoopKind.LANE):
-            found.threads = True
+            outer.threads = True
         case _:
             pass
-    return map_stmt(s, found.expression, lambda child: _promote(child, tiles, found))
+    return map_stmt(s, outer.expression, lambda child: _promote(child, tiles, outer))
 
 
-def _promote_buffer(s: ir.Allocate, tiles: Collection[str], found: _Found) -> ir.Stmt:
-    inner = _Found()
-    new = map_stmt(s, found.expression, lambda child: _promote(child, tiles, inner))
+def _promote_buffer(s: ir.Allocate, tiles: Collection[str], outer: _Accesses) -> ir.Stmt:
+    inner = _Accesses()
+    new = map_stmt(s, outer.expression, lambda child: _promote(child, tiles, inner))
     assert isinstance(new, ir.Allocate)
     own = inner.uses.pop(s.buffer, _Uses())
     if not own.loads:
         rest = _without_stores(new.body, lambda n: n.buffer == s.buffer)
-        return _promote(rest, tiles, found)
+        return _promote(rest, tiles, outer)
     # What all the threads of a GPU's block have, each its own part, stays as it is.
     if s.memory in _CANDIDATES and not inner.threads:
         fits = not own.in_memory and _fits_registers(s, own)
@@ -137,12 +137,12 @@ def _promote_buffer(s: ir.Allocate, tiles: Collection[str], found: _Found) -> ir
             rest = _without_stores(
                 new.body, lambda n: isinstance(n, ir.Store) and n.buffer == s.buffer and n in dead
             )
-            return _promote(replace(new, body=rest), tiles, found)
+            return _promote(replace(new, body=rest), tiles, outer)
         memory = Memory.REGISTER if fits else s.memory
         if not fits and memory is Memory.REGISTER:
             memory = Memory.AUTO
         new = new if memory is s.memory else replace(new, memory=memory)
-    found.add(inner)
+    outer.add(inner)
     return new
 
 

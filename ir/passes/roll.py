@@ -94,11 +94,11 @@ class _Roll:
         loads = {n.buffer for n in reads if isinstance(n, ir.Load)}
         if s.buffer in loads or not loads <= self.memory:
             return None
-        found = layout(s.index)
-        if found is None or not found.dims:
+        place = layout(s.index)
+        if place is None or not place.dims:
             return None
-        rows = found.dims[0][0]
-        if len(found.dims) == 1:
+        rows = place.dims[0][0]
+        if len(place.dims) == 1:
             rows = _pieces(
                 s.index.type.lanes, element, [n for n in reads if isinstance(n, ir.Load)]
             )
@@ -110,9 +110,9 @@ def _pieces(lanes: int, element: int, loads: list[ir.Load]) -> int:
     """Into how many rows a contiguous place is best cut: as what is read falls apart, else in rows of
     512 bits."""
     for n in loads:
-        found = layout(n.index)
-        if found is not None and len(found.dims) > 1 and n.type.lanes == lanes:
-            return found.dims[0][0]
+        read = layout(n.index)
+        if read is not None and len(read.dims) > 1 and n.type.lanes == lanes:
+            return read.dims[0][0]
     width = 512 // element
     return lanes // width if lanes % width == 0 else 1
 

@@ -46,16 +46,18 @@ def pipeline_tiles(loop: ir.For) -> ir.Stmt:
     """The loop with the loads of its tiles `stages - 1` iterations ahead; itself, on one stage, when
     there is nothing to load ahead."""
     plain = replace(loop, marks=replace(loop.marks, stages=1))
-    found = _Fills(
+    candidates = _Fills(
         loop.var, frozenset(s.buffer for s in statements(loop) if isinstance(s, ir.Store))
     )
-    found.collect(loop.body, {})
+    candidates.collect(loop.body, {})
     writes = Counter(s.buffer for s in statements(loop.body) if isinstance(s, ir.Store))
-    fills = {t: fill for t, fill in found.fills.items() if writes[t] == 1 and t in found.tiles}
+    fills = {
+        t: fill for t, fill in candidates.fills.items() if writes[t] == 1 and t in candidates.tiles
+    }
     if not fills:
         return plain
     ahead = loop.marks.stages - 1
-    ring = _Ring(loop, fills, found.tiles)
+    ring = _Ring(loop, fills, candidates.tiles)
     enough = ge(loop.extent, ahead)
     facts = NOTHING.with_condition(enough)
     turns = simplify(floordiv(sub(loop.extent, ahead), loop.marks.stages), facts)

@@ -192,8 +192,8 @@ class _Sharing:
                 self.out.append(item)
 
     def number(self, e: ir.Expr) -> int:
-        if (found := self.known.get(id(e))) is not None:
-            return found
+        if (seen := self.known.get(id(e))) is not None:
+            return seen
         key: Hashable
         match e:
             case ir.Const(value=v, type=t):

@@ -57,8 +57,8 @@ def transpositions(rows: Sequence[Row], parts: Sequence[Picks], bits: int) -> li
     lane_at = {at: lane for lane, at in place.items()}
     by_runs: dict[frozenset[Place], dict[int, _Part]] = {}
     for number, part in enumerate(parts):
-        if (found := _part(number, [place[lane] for lane in part], bits)) is not None:
-            by_runs.setdefault(frozenset(found.runs), {}).setdefault(found.column, found)
+        if (placed := _part(number, [place[lane] for lane in part], bits)) is not None:
+            by_runs.setdefault(frozenset(placed.runs), {}).setdefault(placed.column, placed)
     return [
         _group([columns[c] for c in range(WORDS)], lane_at, bits)
         for columns in by_runs.values()

@@ -60,13 +60,14 @@ class _Reads:
 
     def place(self, e: ir.Load) -> _Place | None:
         """Where the load reads; None where that is not known, or may be something else elsewhere."""
-        found = lane_offsets(e.index) if e.mask is None else None
-        if found is None or e.buffer in self.stored:
+        lanes = lane_offsets(e.index) if e.mask is None else None
+        if lanes is None or e.buffer in self.stored:
             return None
-        if any(self.bound[name] > 1 for name in free_variables(found[0])):
+        scalar, offsets = lanes
+        if any(self.bound[name] > 1 for name in free_variables(scalar)):
             return None
-        base = linear(found[0])
-        return _Place((e.buffer, base.terms), base.constant, found[1])
+        base = linear(scalar)
+        return _Place((e.buffer, base.terms), base.constant, offsets)
 
 
 def widen_loads(kernel: Kernel) -> Kernel:
@@ -157,21 +158,23 @@ def _width(e: ir.Load) -> int | None:
     t, lanes = e.type.element, e.type.lanes
     if e.mask is not None or t == BOOL or t.bits not in ELEMENTS or lanes * t.bits < LEAST_BITS:
         return None
-    found = lane_offsets(e.index)
-    if found is None:
+    of_lanes = lane_offsets(e.index)
+    if of_lanes is None:
         return None
-    span = max(found[1]) - min(found[1]) + 1
+    _, offsets = of_lanes
+    span = max(offsets) - min(offsets) + 1
     wide = 1 << (span - 1).bit_length()
     return None if span == wide or wide > lanes else wide
 
 
 def _shuffled(e: ir.Load, first: int, count: int) -> ir.Expr:
     """The load, out of so many adjacent elements from the offset `first` on."""
-    found = lane_offsets(e.index)
-    assert found is not None
-    start, t = simplify(add(found[0], first)), e.type.with_lanes(count)
+    lanes = lane_offsets(e.index)
+    assert lanes is not None
+    base, offsets = lanes
+    start, t = simplify(add(base, first)), e.type.with_lanes(count)
     adjacent = ir.Load(e.buffer, ir.Ramp(start, ir.const_index(1), count), t, None, e.span)
-    return ir.Gather(adjacent, tuple(n - first for n in found[1]), e.span)
+    return ir.Gather(adjacent, tuple(n - first for n in offsets), e.span)
 
 
 def _loads(e: ir.Node) -> Iterator[ir.Load]:

@@ -53,14 +53,14 @@ Clamps = dict[ir.Expr, Span]
 def clamped_indices(s: ir.Stmt, var: str, inner: Ranges, bound: Collection[str]) -> Clamps:
     """Those in the indices of loads in `s`, the body of the loop over `var`. `bound`: the names that mean
     nothing outside."""
-    found: Clamps = {}
+    clamps: Clamps = {}
     for load in nodes(s):
         for n in nodes(load.index) if isinstance(load, ir.Load) else ():
-            if isinstance(n, ir.Binary) and n not in found:
+            if isinstance(n, ir.Binary) and n not in clamps:
                 spans = _spans(n, var, inner)
                 if spans and all(_is_outside(span, bound) for span in spans.values()):
-                    found |= spans
-    return found
+                    clamps |= spans
+    return clamps
 
 
 def without_clamps(s: ir.Stmt, clamps: Clamps, var: str) -> ir.Stmt:
@@ -93,8 +93,8 @@ def _spans(e: ir.Binary, var: str, inner: Ranges) -> Clamps | None:
     kept = _kept(e, var)
     if kept is None or contains(e, ir.Load):  # which a store may change
         return None
-    found: Clamps = {}
-    plain = _plain(kept, var, inner, found)
+    clamps: Clamps = {}
+    plain = _plain(kept, var, inner, clamps)
     if plain is None:
         return None
     limit = _limit(e, kept)
@@ -103,24 +103,24 @@ def _spans(e: ir.Binary, var: str, inner: Ranges) -> Clamps | None:
     if span is None:
         return None
     order = le if e.op is ir.Op.MAX else ge
-    inside = [n for n in found if isinstance(n, ir.Binary) and n.op is not e.op]
+    inside = [n for n in clamps if isinstance(n, ir.Binary) and n.op is not e.op]
     alone = and_(*(order(limit, _limit(n, _kept(n, var))) for n in inside))
-    return {**found, e: replace(span, alone=alone)}
+    return {**clamps, e: replace(span, alone=alone)}
 
 
 def _limit(e: ir.Binary, kept: ir.Expr | None) -> ir.Expr:
     return e.b if kept is e.a else e.a
 
 
-def _plain(e: ir.Expr, var: str, inner: Ranges, found: Clamps) -> ir.Expr | None:
-    """An operand without the extremes in it, whose spans are `found`."""
+def _plain(e: ir.Expr, var: str, inner: Ranges, clamps: Clamps) -> ir.Expr | None:
+    """An operand without the extremes in it, whose spans are added to `clamps`."""
     if not isinstance(e, ir.Binary) or not mentions(e, var):
         return e
     if e.op in (ir.Op.MIN, ir.Op.MAX):
         spans, kept = _spans(e, var, inner), _kept(e, var)
-        found |= spans or {}
-        return None if spans is None or kept is None else _plain(kept, var, inner, found)
-    a, b = (_plain(x, var, inner, found) for x in (e.a, e.b))
+        clamps |= spans or {}
+        return None if spans is None or kept is None else _plain(kept, var, inner, clamps)
+    a, b = (_plain(x, var, inner, clamps) for x in (e.a, e.b))
     return None if a is None or b is None else ir.Binary(e.op, a, b)
 
 

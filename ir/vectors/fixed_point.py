@@ -20,16 +20,16 @@ from hbc.ir.lang.types import DType, Kind, widen
 from hbc.ir.lang.walk import rewrite
 
 
-def _type(found: Bindings, name: str) -> DType:
-    t = found[name]
+def _type(bindings: Bindings, name: str) -> DType:
+    t = bindings[name]
     if isinstance(t, DType):
         return t
     assert not isinstance(t, int | ir.Op)
     return t.type.element
 
 
-def _value(found: Bindings, name: str) -> int:
-    e = found[name]
+def _value(bindings: Bindings, name: str) -> int:
+    e = bindings[name]
     assert not isinstance(e, int | ir.Op | DType)
     return int(const_value(e) or 0)
 
@@ -37,9 +37,9 @@ def _value(found: Bindings, name: str) -> int:
 def narrow(kinds: str, most: int = 32, least: int = 8) -> Guard:
     """x, and y if there is one, of the same integer type of these kinds and bits."""
 
-    def guard(found: Bindings, _: Facts) -> bool:
-        t = _type(found, "x")
-        same = "y" not in found or _type(found, "y") == t
+    def guard(bindings: Bindings, _: Facts) -> bool:
+        t = _type(bindings, "x")
+        same = "y" not in bindings or _type(bindings, "y") == t
         return same and t.is_int and t.name[0] in kinds and least <= t.bits <= most
 
     return guard
@@ -48,8 +48,8 @@ def narrow(kinds: str, most: int = 32, least: int = 8) -> Guard:
 def within(wide: str) -> Guard:
     """The type `wide` has all of x, and of sums."""
 
-    def guard(found: Bindings, _: Facts) -> bool:
-        t, u = _type(found, "x"), _type(found, wide)
+    def guard(bindings: Bindings, _: Facts) -> bool:
+        t, u = _type(bindings, "x"), _type(bindings, wide)
         return u.is_int and widen(t, u) == u and u.bits > t.bits
 
     return guard
@@ -58,24 +58,24 @@ def within(wide: str) -> Guard:
 def holds_products(wide: str) -> Guard:
     """The type `wide` has all products of two of x."""
 
-    def guard(found: Bindings, facts: Facts) -> bool:
-        t, u = _type(found, "x"), _type(found, wide)
-        return within(wide)(found, facts) and u.bits >= 2 * t.bits + (u.kind is not t.kind)
+    def guard(bindings: Bindings, facts: Facts) -> bool:
+        t, u = _type(bindings, "x"), _type(bindings, wide)
+        return within(wide)(bindings, facts) and u.bits >= 2 * t.bits + (u.kind is not t.kind)
 
     return guard
 
 
 def signed(wide: str) -> Guard:
-    return lambda found, _: _type(found, wide).kind is Kind.INT
+    return lambda bindings, _: _type(bindings, wide).kind is Kind.INT
 
 
 def limits(low: str = "", high: str = "") -> Guard:
     """These literals are the least and the greatest of the type of x."""
 
-    def guard(found: Bindings, _: Facts) -> bool:
-        least, most = _type(found, "x").limits
-        return (not low or _value(found, low) == least) and (
-            not high or _value(found, high) == most
+    def guard(bindings: Bindings, _: Facts) -> bool:
+        least, most = _type(bindings, "x").limits
+        return (not low or _value(bindings, low) == least) and (
+            not high or _value(bindings, high) == most
         )
 
     return guard
@@ -83,25 +83,25 @@ def limits(low: str = "", high: str = "") -> Guard:
 
 def half_away(c: str) -> Guard:
     """The literal is the number of bits of x."""
-    return lambda found, _: _value(found, c) == _type(found, "x").bits
+    return lambda bindings, _: _value(bindings, c) == _type(bindings, "x").bits
 
 
 def in_type(c: str) -> Guard:
     """The literal is a value of the type of x."""
 
-    def guard(found: Bindings, _: Facts) -> bool:
-        low, high = _type(found, "x").limits
-        return low <= _value(found, c) <= high
+    def guard(bindings: Bindings, _: Facts) -> bool:
+        low, high = _type(bindings, "x").limits
+        return low <= _value(bindings, c) <= high
 
     return guard
 
 
 def typed(name: str, t: str) -> Guard:
-    return lambda found, _: _type(found, name).name == t
+    return lambda bindings, _: _type(bindings, name).name == t
 
 
 def both(*guards: Guard) -> Guard:
-    return lambda found, facts: all(guard(found, facts) for guard in guards)
+    return lambda bindings, facts: all(guard(bindings, facts) for guard in guards)
 
 
 _SUM = both(narrow("iu"), within("u"))

@@ -40,8 +40,8 @@ def lane_offsets(e: ir.Expr) -> tuple[ir.Expr, Offsets] | None:
             if x is None or y is None:
                 return None
             t = e.type.element
-            found = [fold.binary(op, p, q, t) for p, q in zip(x, y, strict=True)]
-            return const(0, t), tuple(int(v or 0) for v in found)
+            offsets = [fold.binary(op, p, q, t) for p, q in zip(x, y, strict=True)]
+            return const(0, t), tuple(int(v or 0) for v in offsets)
         case _:
             return None
 

@@ -40,19 +40,19 @@ class _Sum:
 def lane_rows(e: ir.Expr) -> list[Row] | None:
     """The rows of an index vector, in the order of their first lanes; None when lanes differ by what
     is neither constant nor a multiple of a scalar."""
-    found = _sum(e)
-    if found is None:
+    form = _sum(e)
+    if form is None:
         return None
-    units = list(found.times)
+    units = list(form.times)
     lanes: dict[Numbers, list[int]] = {}
     for lane in range(e.type.lanes):
-        lanes.setdefault(tuple(found.times[u][lane] for u in units), []).append(lane)
+        lanes.setdefault(tuple(form.times[u][lane] for u in units), []).append(lane)
     rows = []
     for key, own in lanes.items():
-        base = found.base
+        base = form.base
         for unit, times in zip(units, key, strict=True):
             base = add(base, mul(unit, times))
-        rows.append(Row(base, tuple(own), tuple(found.offsets[lane] for lane in own)))
+        rows.append(Row(base, tuple(own), tuple(form.offsets[lane] for lane in own)))
     return rows
 
 

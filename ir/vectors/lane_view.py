@@ -86,16 +86,16 @@ def _cut(dims: View, block: int) -> tuple[_Cut, ...] | None:
 
 def _refined(dims: View, moves: tuple[ir.Expr, ...], cut: tuple[_Cut, ...]) -> tuple[ir.Expr, ...]:
     """The moves of the dimensions, for each of the pieces into which they were cut."""
-    found: list[ir.Expr] = []
+    refined: list[ir.Expr] = []
     pieces = list(reversed(cut))
     for (extent, _), move in zip(dims, moves, strict=True):
         first = pieces.pop()[0]
         if first == extent:
-            found.append(move)
+            refined.append(move)
         else:
-            found += [mul(extent // first, move), move]
+            refined += [mul(extent // first, move), move]
             pieces.pop()
-    return tuple(found)
+    return tuple(refined)
 
 
 def _picks(dims: View) -> tuple[int, ...]:

@@ -74,7 +74,7 @@ def slow_lanes(
     if target.vector_bits == 0 or target.machine == GPU:
         return []
     arrays = {n.buffer: n.memory for n in nodes(kernel.body) if isinstance(n, ir.Allocate)}
-    found: dict[tuple[Span | None, str], Slow] = {}
+    warned: dict[tuple[Span | None, str], Slow] = {}
     fine: set[tuple[Span | None, str]] = set()
     for place in _places(kernel.body, (), {}):
         own = arrays.get(place.store.buffer) in TILES or place.store.span in performed
@@ -82,11 +82,11 @@ def slow_lanes(
             continue
         slow = _judge(place, arrays, fine)
         for s in slow:
-            found.setdefault(s.key, s)
+            warned.setdefault(s.key, s)
     # What is adjacent in some copy of the loops, such as that inside the edges, is not the reason.
     return [
         Diagnostic(s.what, s.span, s.hint, _where(s.loop), Severity.WARNING)
-        for s in found.values() if s.key not in fine
+        for s in warned.values() if s.key not in fine
     ]  # fmt: skip
 
 

@@ -38,9 +38,9 @@ def stored_ranges(kernel: Kernel) -> Known:
                                   if isinstance(n, ir.Load)):  # fmt: skip
             if read in stores and read not in begun:
                 find(read)
-        found = [lane_range(s.value, known) for s in stores[name]]
-        low, high = found[0]
-        for other in found[1:]:
+        ranges = [lane_range(s.value, known) for s in stores[name]]
+        low, high = ranges[0]
+        for other in ranges[1:]:
             low, high = hull((low, high), other)
         if low is not None and high is not None:
             known[name] = Interval(ir.const_index(low), ir.const_index(high))
