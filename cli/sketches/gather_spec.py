@@ -34,11 +34,11 @@ def run_gather(
         hint = did_you_mean(target, FILES) or f"but for {' and '.join(FILES)}"
         raise UsageError(Diagnostic(f"no gather is looked for on `{target}`", hint=hint))
     dtype = element_type(element)
-    found = parse_gather(text, dtype.bytes, MOST_BYTES)
+    asked = parse_gather(text, dtype.bytes, MOST_BYTES)
     with progress() as bar:
         watch.tell = bar.step
         shuffle = find_shuffle(
-            found.gather, dtype.bytes, shuffle_machine(target, wants_vbmi(settings)), watch.check
+            asked.gather, dtype.bytes, shuffle_machine(target, wants_vbmi(settings)), watch.check
         )
     if shuffle is None:
         message = "no program for this gather was found in the time given"
@@ -49,8 +49,8 @@ def run_gather(
     except Stopped:
         stopped = True
     facts = shuffle_facts(f"{' '.join(text.split())} of {dtype}", shuffle)
-    read = [Buffer(found.array, prod(found.gather.inputs[0]))]
-    made = [Buffer("out", prod(found.gather.output))]
+    read = [Buffer(asked.array, prod(asked.gather.inputs[0]))]
+    made = [Buffer("out", prod(asked.gather.output))]
     code = emit_registers(NAME, shuffle.program, read, made, dtype, target, facts)
     tell(code, facts, as_object(text, target, dtype, shuffle) if as_json else None, out)
     if stopped and not as_json and not shuffle.minimal:

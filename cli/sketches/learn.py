@@ -67,15 +67,15 @@ def learn(m: Movement, machine: Choosing) -> tuple[Chain, int] | None:
 
     rows = np.array([_bytes(row, m.bits // 8) for row in m.rows], dtype=np.int32)
     solved = Solver(machine, lambda: None).solve(m.sources, rows)
-    found = _chains(solved.program if solved else None, m, rows, machine)
-    if not found:  # units were taken apart
+    chains = _chains(solved.program if solved else None, m, rows, machine)
+    if not chains:  # units were taken apart
         whole = [f for f in machine.table.forms if not f.names or f.per >= m.bits // 8]
         again = Solver(_of(machine, whole), lambda: None).solve(m.sources, rows)
-        found = _chains(again.program if again else None, m, rows, _of(machine, whole))
+        chains = _chains(again.program if again else None, m, rows, _of(machine, whole))
     plain = [f for f in machine.table.forms if not any(w in f.spelling for w in NEEDING)]
-    found += _chains(in_rounds(_of(machine, plain), m.sources, rows), m, rows, machine)
+    chains += _chains(in_rounds(_of(machine, plain), m.sources, rows), m, rows, machine)
     bound = 0 if solved is None else solved.bound
-    return (min(found, key=lambda c: (c.cost, _constants(c))), bound) if found else None
+    return (min(chains, key=lambda c: (c.cost, _constants(c))), bound) if chains else None
 
 
 def _of(machine: Choosing, forms: Iterable[Form]) -> Choosing:
@@ -122,17 +122,17 @@ def _chain(program: RegisterProgram, m: Movement, rows: Locations) -> Chain | No
 
 def _units(source: Locations, size: int) -> Row | None:
     """Of bytes, where those of each unit stay together."""
-    found = []
+    units = []
     for unit in source.reshape(-1, size):
         known = [(int(u), at) for at, u in enumerate(unit) if u != UNDEFINED]
         if not known:
-            found.append(ANY)
+            units.append(ANY)
             continue
         first = known[0][0] - known[0][1]
         if first % size or any(u == ZERO or u - at != first for u, at in known):
             return None
-        found.append(first // size)
-    return tuple(found)
+        units.append(first // size)
+    return tuple(units)
 
 
 def usual(width: int) -> Iterator[Movement]:
@@ -167,9 +167,9 @@ def learned(width: int) -> Iterator[tuple[Movement, Chain]]:
     """The usual movements that the library does not know."""
     machine = machine_of_width(width)
     for m in dict.fromkeys(map(coarse, usual(width))):
-        found = None if known_chain(m) else learn(m, machine)
-        if found is not None:
-            yield m, found[0]
+        chain = None if known_chain(m) else learn(m, machine)
+        if chain is not None:
+            yield m, chain[0]
 
 
 if __name__ == "__main__":

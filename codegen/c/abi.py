@@ -65,8 +65,8 @@ class Abi:
     def by_message(self) -> dict[str, str]:
         """The enumerator for an `Assert` or `Check` message, and for `memory`."""
         kinds = (REQUIRE, ASSERT, MEMORY)
-        found = {c.message: c.name for c in self.codes if code_kind(c.value) in kinds}
-        return {**found, "memory": f"{self.kernel.name}_MEMORY"}
+        names = {c.message: c.name for c in self.codes if code_kind(c.value) in kinds}
+        return {**names, "memory": f"{self.kernel.name}_MEMORY"}
 
     def overlapping(self, code: Code) -> tuple[Argument, Argument]:
         """The output and the other array that an OVERLAP code speaks of."""

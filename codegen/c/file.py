@@ -107,8 +107,8 @@ def emit_c(
 
 def _features(kernel: Kernel, needs: Sequence[Feature]) -> list[Feature]:
     """What the processor must be asked for."""
-    found = [*needs, *(f for i in kernel.instructions for f in i.needs)]
-    return list({f.name: f for f in found}.values())
+    features = [*needs, *(f for i in kernel.instructions for f in i.needs)]
+    return list({f.name: f for f in features}.values())
 
 
 def _unit(
@@ -190,8 +190,8 @@ def _read_names(body: ir.Stmt) -> frozenset[str]:
 
 
 def _used_tables(k: Kernel, fallback: Kernel | None) -> list[Table]:
-    found: dict[str, Table] = {}
+    tables: dict[str, Table] = {}
     for one in (k, *([fallback] if fallback else [])):
         read = {n.buffer for n in nodes(one.body) if isinstance(n, ir.Load | ir.Prefetch)}
-        found |= {t.name: t for t in one.tables if t.name in read}
-    return list(found.values())
+        tables |= {t.name: t for t in one.tables if t.name in read}
+    return list(tables.values())

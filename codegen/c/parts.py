@@ -63,13 +63,13 @@ def plain_part(helpers: Prelude, others: Prelude, functions: Writer, own: Sequen
 def _on_one_thread(lines: Sequence[str]) -> list[str]:
     """clang compiles the body of a parallel loop with the options of the file: there the loop is
     left to one thread."""
-    found: list[str] = []
+    guarded: list[str] = []
     for line in lines:
         if line.lstrip().startswith("#pragma omp"):
-            found += ["#ifndef __clang__", line, "#endif"]
+            guarded += ["#ifndef __clang__", line, "#endif"]
         else:
-            found.append(line)
-    return found
+            guarded.append(line)
+    return guarded
 
 
 def c_file(

@@ -25,15 +25,15 @@ def with_loops(body: ir.Stmt, unit: Unit) -> ir.Stmt:
     for s in statements(body):
         if not isinstance(s, ir.Allocate) or s.memory not in (Memory.REGISTER, *TILES):
             continue
-        found = _array(s, unit.accesses) if s.memory is Memory.REGISTER else None
+        array = _array(s, unit.accesses) if s.memory is Memory.REGISTER else None
         known = unit.arrays.get(s.buffer)
-        if found is None or (s.buffer in lanes and (known is None or known.lanes != found.lanes)):
+        if array is None or (s.buffer in lanes and (known is None or known.lanes != array.lanes)):
             lanes[s.buffer] = 0
             unit.arrays.pop(s.buffer, None)
         else:
-            lanes[s.buffer] = found.lanes
-            filled = found.filled and (known is None or known.filled)
-            unit.arrays[s.buffer] = RegisterArray(found.lanes, found.count, filled)
+            lanes[s.buffer] = array.lanes
+            filled = array.filled and (known is None or known.filled)
+            unit.arrays[s.buffer] = RegisterArray(array.lanes, array.count, filled)
     rolled, values = roll_up_registers(body, lanes)
     for v in values:
         unit.arrays[v.array] = RegisterArray(v.type.lanes, v.count, filled=True)
@@ -44,8 +44,8 @@ def _array(s: ir.Allocate, accesses: Accesses) -> RegisterArray | None:
     """The buffer as an array, where its registers are equally long and none is beside another."""
     if not isinstance(s.extent, ir.Const):
         return None
-    found = {p for n in accesses.within(s) if (p := piece_of(n.index))}
-    pieces = {p for p in found if holder(p, found, s.element) is None}
+    touched = {p for n in accesses.within(s) if (p := piece_of(n.index))}
+    pieces = {p for p in touched if holder(p, touched, s.element) is None}
     lengths = {lanes for _, lanes in pieces}
     if len(lengths) != 1:
         return None

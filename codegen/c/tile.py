@@ -66,12 +66,12 @@ def configured(region: Region, unit: Unit) -> Iterator[None]:
 def _names(region: Region, unit: Unit) -> dict[str, str]:
     """The enumerator of each tile: its buffer in capitals. Tiles that had one name and share a
     register share it."""
-    found: dict[tuple[str, int], str] = {}
+    names: dict[tuple[str, int], str] = {}
     for tile, register in region.registers.items():
         key = label(tile), register
-        if key not in found:
-            found[key] = unit.scope.fresh(label(tile).upper())
-    return {tile: found[label(tile), r] for tile, r in region.registers.items()}
+        if key not in names:
+            names[key] = unit.scope.fresh(label(tile).upper())
+    return {tile: names[label(tile), r] for tile, r in region.registers.items()}
 
 
 def _enumerators(region: Region, names: dict[str, str]) -> list[str]:
@@ -136,10 +136,10 @@ def rows_in_memory(index: ir.Expr, shape: Shape, element: DType) -> tuple[ir.Exp
     """The first element of a tile's place in memory, and the elements from row to row. InternalError
     unless each row is contiguous and the rows lie equally far apart."""
     rows, columns = shape[0], shape[1] // element.bytes
-    found = layout(index)
-    if found is None or found.lanes != rows * columns:
+    place = layout(index)
+    if place is None or place.lanes != rows * columns:
         raise InternalError("codegen: the rows of a tile lie irregularly in memory")
-    left: list[tuple[int, ir.Expr]] = list(found.dims)
+    left: list[tuple[int, ir.Expr]] = list(place.dims)
     reached = 1  # elements of a row that are known to be contiguous
     while reached < columns:
         extent, stride = left.pop() if left else (0, ir.const_index(0))
@@ -151,4 +151,4 @@ def rows_in_memory(index: ir.Expr, shape: Shape, element: DType) -> tuple[ir.Exp
         reached *= min(extent, wanted)
     if len(left) > 1:
         raise InternalError("codegen: the rows of a tile do not lie equally far apart")
-    return found.base, left[0][1] if left else ir.const_index(columns)
+    return place.base, left[0][1] if left else ir.const_index(columns)

@@ -41,13 +41,13 @@ class Unknown(Exception):
 def enough_work(s: ir.For, unit: Unit) -> str:
     """` if(...)`, to follow `#pragma omp parallel for`; empty where the work of `s` is not known."""
     try:
-        found = _of_statement(s, {}, unit)
+        work = _of_statement(s, {}, unit)
     except Unknown:
         return ""
-    terms = [t for t in found if found[t] and not any(_divides(t, u) for u in found if found[u])]
+    terms = [t for t in work if work[t] and not any(_divides(t, u) for u in work if work[u])]
     if len(terms) > MOST_TERMS:
         return ""
-    total = " + ".join(_text(found[t], t, unit) for t in sorted(terms)) or "0"
+    total = " + ".join(_text(work[t], t, unit) for t in sorted(terms)) or "0"
     return f" if({total.replace('+ -', '- ')} >= {MACRO})"
 
 

@@ -234,15 +234,15 @@ def _in_order(
     queue: list[tuple[Cost, int, Plan]] = []
     for bound, _, ns in bounds:
         while queue and queue[0][0][0] < bound:
-            found, m, final = heappop(queue)
-            yield found, options[m][1], final
+            price, m, final = heappop(queue)
+            yield price, options[m][1], final
         for n in ns:
             plan, c = options[n]
             total, final = cost(c, plan, s, loads)
             heappush(queue, (total, n, final))
     while queue:
-        found, m, final = heappop(queue)
-        yield found, options[m][1], final
+        price, m, final = heappop(queue)
+        yield price, options[m][1], final
 
 
 def _same_operands(plan: Plan, candidate: Candidate, c: Choice) -> bool:

@@ -120,19 +120,19 @@ def _nests(count: int, most: int) -> Iterator[tuple[int, ...]]:
 
 def _strides(at: Sequence[Linear], extents: Sequence[int]) -> tuple[Linear, ...] | None:
     """How far a place moves with each loop; None where that is not always the same."""
-    found: list[Linear] = []
+    strides: list[Linear] = []
     inner = 1
     for extent in reversed(extents):
-        found.insert(0, minus(at[inner], at[0]))
+        strides.insert(0, minus(at[inner], at[0]))
         inner *= extent
     for n, place in enumerate(at):
         expected, left = at[0], n
-        for extent, stride in zip(reversed(extents), reversed(found), strict=True):
+        for extent, stride in zip(reversed(extents), reversed(strides), strict=True):
             left, step = divmod(left, extent)
             expected = plus(expected, stride, step)
         if expected != place:
             return None
-    return tuple(found)
+    return tuple(strides)
 
 
 def _over(s: ir.Store, loops: Dims, moves: Mapping[str, tuple[ir.Expr, Strides]]) -> ir.Store:

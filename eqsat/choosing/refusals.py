@@ -111,7 +111,7 @@ def _arrays(x: Tensor) -> str:
 def open_loops(s: ir.Stmt, buffer: str) -> dict[str, ir.Store]:
     """Loops of no constant length on which depends what is read of a buffer, and who reads it: those of a
     last piece, which `unroll` leaves as they are."""
-    found: dict[str, ir.Store] = {}
+    loops: dict[str, ir.Store] = {}
     for loop in statements(s):
         if not isinstance(loop, ir.For) or isinstance(loop.extent, ir.Const):
             continue
@@ -120,8 +120,8 @@ def open_loops(s: ir.Stmt, buffer: str) -> dict[str, ir.Store]:
             if isinstance(store, ir.Store) and buffer not in scopes:
                 reads = (n for n in nodes(store.value) if isinstance(n, ir.Load))
                 if any(n.buffer == buffer and loop.var in free_variables(n.index) for n in reads):
-                    found.setdefault(loop.var, store)
-    return found
+                    loops.setdefault(loop.var, store)
+    return loops
 
 
 def in_last_pieces(a: ir.Allocate) -> HbcError | None:

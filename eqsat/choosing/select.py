@@ -232,12 +232,12 @@ class _Selection:
         """The store as a statement, and what may do it, the cheapest first."""
         key = id(s), s.buffer in self.tiles.buffers
         if key not in self.seen:
-            found: Options | None
+            options: Options | None
             try:
-                found = self.all_options(s)
+                options = self.all_options(s)
             except NotTensorError:
-                found = None
-            self.seen[key] = s, found  # with the store, whose id is thus not used again
+                options = None
+            self.seen[key] = s, options  # with the store, whose id is thus not used again
         return self.seen[key][1]
 
     def mappings(self, a: ir.Allocate, only: tuple[Instruction, ...]) -> list[Mapped | None]:
@@ -266,10 +266,10 @@ class _Selection:
             in_registers = (
                 () if on_tiles else (statement(s, self.instructions, relaxed, zeros, alone),)
             )
-            found = in_registers or statements(s, fit, relaxed, zeros, alone)
-            done = tuple(map(in_whole_tiles, found)) if on_tiles else found
-            whole = uncut(s, relaxed, zeros, found[0], alone) if among_tiles else found[0]
-            return Spellings(found[0], tuple(x for x in done if x is not None), whole)
+            spellings = in_registers or statements(s, fit, relaxed, zeros, alone)
+            done = tuple(map(in_whole_tiles, spellings)) if on_tiles else spellings
+            whole = uncut(s, relaxed, zeros, spellings[0], alone) if among_tiles else spellings[0]
+            return Spellings(spellings[0], tuple(x for x in done if x is not None), whole)
 
         found, places = self.readings.of(
             s, read, self.zeros(), (relaxed, id(fit), among_tiles, alone)

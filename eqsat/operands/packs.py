@@ -104,19 +104,19 @@ class Pack:
 
     def _rounds(self) -> list[ir.Expr]:
         """How often each loop goes around: never where a `where` leaves fewer iterations than none."""
-        found: list[ir.Expr] = []
+        counts: list[ir.Expr] = []
         names = [n for s in self.around for e in _read_by(s) for n in sorted(free_variables(e))]
         facts = Facts(dict.fromkeys(names, Interval(ir.const_index(0), None)))
         for s in self.around:
             match s:
                 case ir.For(var=var, start=start, extent=n):
-                    found.append(n if prove(ge(n, 0), facts) else maximum(n, ir.const_index(0)))
+                    counts.append(n if prove(ge(n, 0), facts) else maximum(n, ir.const_index(0)))
                     facts = facts.with_range(var, Interval(start, sub(add(start, n), 1)))
                 case ir.LetStmt(name=name, value=bound):
                     facts = facts.with_range(name, Interval(bound, bound))
                 case ir.If(condition=condition):
                     facts = facts.with_condition(condition)
-        return found
+        return counts
 
     def load(self, place: ir.Expr) -> ir.Expr:
         """The value that lies at this place, at all points."""

@@ -21,17 +21,17 @@ from hbc.ir.lang.build import and_, binary
 
 def row_reductions(s: Statement, buffers: TileBuffers) -> list[ir.Store] | None:
     """A store for each tile that the statement reduces; None where it does anything else."""
-    found = _reduced(s)
-    if found is None or s.dest.buffer in buffers:
+    reduction = _reduced(s)
+    if reduction is None or s.dest.buffer in buffers:
         return None
-    read = [r for r in reads(found.value) if r.buffer in buffers]
+    read = [r for r in reads(reduction.value) if r.buffer in buffers]
     if not read or any(r.buffer in buffers for c in s.mask for r in reads(c)):
         return None
-    whole = replace(s, outputs=(*s.outputs, *found.dims), value=found.value, mask=())
+    whole = replace(s, outputs=(*s.outputs, *reduction.dims), value=reduction.value, mask=())
     steps = changes(whole, buffers)
     if steps is None or not all(c.tile.of_lanes for c in steps):
         return None
-    stores = [_store(s, found, c) for c in steps]
+    stores = [_store(s, reduction, c) for c in steps]
     return None if None in stores else [x for x in stores if x is not None]
 
 
@@ -51,27 +51,27 @@ def _there(x: Tensor, s: Statement) -> Tensor:
     return x.value if isinstance(x, Masked) and x.condition in s.mask else x
 
 
-def _store(s: Statement, found: Reduce, change: Change) -> ir.Store | None:
-    rows = _rows(s, found, change.at)
+def _store(s: Statement, reduction: Reduce, change: Change) -> ir.Store | None:
+    rows = _rows(s, reduction, change.at)
     if rows is None:
         return None
     points = change.at
     for name, tile in change.tiles:
         points = given(points, name, tile.load())
-    one = ir.VectorReduce(found.op, value(change.value, points), prod(rows.extents))
+    one = ir.VectorReduce(reduction.op, value(change.value, points), prod(rows.extents))
     conditions = [value(c, rows) for c in s.mask]
     inside = exists(tuple(d for d, _ in s.dest.strides), rows)
     conditions += [] if inside is None else [inside]
     mask = and_(*conditions) if conditions else None
     old = ir.Load(s.dest.buffer, address(s.dest, rows), one.type, mask)
-    return ir.Store(s.dest.buffer, old.index, binary(found.op, old, one), mask)
+    return ir.Store(s.dest.buffer, old.index, binary(reduction.op, old, one), mask)
 
 
-def _rows(s: Statement, found: Reduce, at: Points) -> Points | None:
+def _rows(s: Statement, reduction: Reduce, at: Points) -> Points | None:
     """Where the rows of a tile are among the outputs; None where a run of its lanes is no row."""
     for count in range(1, len(at.extents)):
         inner = all(not any(_place(d, at).steps[count:]) for d in s.outputs)
-        outer = all(not any(_place(d, at).steps[:count]) for d in found.dims)
+        outer = all(not any(_place(d, at).steps[:count]) for d in reduction.dims)
         if inner and outer:
             places = {d: _place(d, at) for d in s.outputs}
             cut = {d: replace(p, steps=p.steps[:count]) for d, p in places.items()}

@@ -169,8 +169,8 @@ class TileScope:
 
     def is_direct(self, s: ir.Stmt) -> bool:
         """Whether a store fills or saves whole tiles, changes all their elements, or reduces their rows."""
-        found = (self._moves(s), self._changes(s), self._row_reductions(s))
-        return any(x is not None for x in found)
+        forms = (self._moves(s), self._changes(s), self._row_reductions(s))
+        return any(x is not None for x in forms)
 
     def direct(self, s: ir.Store) -> ir.Stmt:
         """Such a store on the tiles."""
@@ -212,10 +212,10 @@ class TileScope:
         """The stores of what rows of tiles come to."""
         if not isinstance(s, ir.Store) or not contains(s.value, ir.VectorReduce):
             return None
-        found = self.options(s)
-        if found is None:
+        options = self.options(s)
+        if options is None:
             return None
-        made = (row_reductions(one, self.buffers) for one in (found.statement, found.uncut))
+        made = (row_reductions(one, self.buffers) for one in (options.statement, options.uncut))
         return next((x for x in made if x is not None), None)
 
     def _moves(self, s: ir.Stmt) -> tuple[Statement, list[tuple[Tile, Points]]] | None:

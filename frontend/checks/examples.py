@@ -99,8 +99,8 @@ def fill(item: ast.Setting, scope: Scope) -> Fill | None:
     """How an input is filled; a scalar, with a number."""
     e, name = item.value, item.name.text
     if scope.inputs[name].is_scalar and not isinstance(e, ast.Call):
-        found = number_of(e, scope.inputs[name].element, scope)
-        return None if found is None else Fill("constant", (found,), e.span)
+        value = number_of(e, scope.inputs[name].element, scope)
+        return None if value is None else Fill("constant", (value,), e.span)
     if not isinstance(e, ast.Call) or e.name.text not in FILLS:
         hint = did_you_mean(e.name.text, FILLS) if isinstance(e, ast.Call) else None
         forms = ", ".join(f"`{f}`" for f in FORMS.values())
@@ -125,10 +125,10 @@ def number_of(e: ast.Expr, to: DType, scope: Scope) -> int | float | None:
     typed = convert(value(e, Env(scope, place="in an example")), e, to, "this scalar", scope)
     if is_broken(typed):
         return None
-    found = evaluate(typed)
-    if found is None:
+    number = evaluate(typed)
+    if number is None:
         scope.report(f"`{text(e)}` is no number", e.span)
-    return found
+    return number
 
 
 def number(a: int | float | str) -> float:

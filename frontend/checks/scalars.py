@@ -32,13 +32,13 @@ def scalars(file: ast.File, scope: Scope, settings: Settings) -> None:
     bounds = {b.name.text: b for b in reversed(file.statements) if isinstance(b, ast.Bound)}
     for s, element in given:
         name = s.name.text
-        found = bounds.get(name)
-        if found is not None and element.is_int and not _may_be_negative(found, name, scope):
+        bound = bounds.get(name)
+        if bound is not None and element.is_int and not _may_be_negative(bound, name, scope):
             scope.sizes[name] = SizeDecl(name, s.name.span, settings.size(name), element)
             scope.used.add(name)
         else:
             scope.inputs[name] = Image(name, element, (), s.name.span)
-            if element == I64 and not _is_moderate(found, scope):
+            if element == I64 and not _is_moderate(bound, scope):
                 scope.report(
                     f"nothing says how large `{name}` may be: i64 is the type of indices, which do not wrap",
                     s.name.span, f"write `bound {name} in -1_000 .. 1_000`, or declare it i32",

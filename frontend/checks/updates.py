@@ -69,11 +69,11 @@ def update(u: ast.Definition, variables: tuple[str, ...], t: DType, scope: Scope
     ends: dict[str, tuple[ir.Expr, ir.Expr]] = {}
     for r in reversed(scope.dependent):
         if r in names:
-            found = ends_of(r, u, env)
-            if found is None:
+            interval = ends_of(r, u, env)
+            if interval is None:
                 return None
-            ends[r] = found
-            between = and_(le(found[0], ir.Var(r)), lt(ir.Var(r), found[1]))
+            ends[r] = interval
+            between = and_(le(interval[0], ir.Var(r)), lt(ir.Var(r), interval[1]))
             test = between if test is None else and_(between, test)
             names |= free_variables(between)
     reduce = tuple(

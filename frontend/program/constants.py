@@ -84,8 +84,8 @@ def with_numbers(e: ir.Expr) -> ir.Expr:
             isinstance(c, ir.Const) for c in operands(x)
         ):
             return x
-        found = evaluate(x)
-        return x if found is None else ir.Const(found, x.type, x.span)
+        value = evaluate(x)
+        return x if value is None else ir.Const(value, x.type, x.span)
 
     return rewrite(e, number)
 

@@ -90,15 +90,15 @@ def select(e: ir.Select, of: Of[SymbolicRange]) -> SymbolicRange:
 
 
 def narrowed(
-    e: ir.Expr, found: SymbolicRange, guards: Iterable[Linear], of: Of[SymbolicRange]
+    e: ir.Expr, bounds: SymbolicRange, guards: Iterable[Linear], of: Of[SymbolicRange]
 ) -> SymbolicRange:
     """The range of `e` where the guards are not negative: e = (e - g) + g is at least e - g."""
     for guard in guards if e.type == INDEX else ():
         g = to_expr(guard)
         above = of(canonical(ir.Binary(ir.Op.SUB, e, g)))
         below = of(canonical(ir.Binary(ir.Op.ADD, e, g)))
-        found = both(found, SymbolicRange(above.low, below.high))
-    return found
+        bounds = both(bounds, SymbolicRange(above.low, below.high))
+    return bounds
 
 
 def of_unary(op: ir.UnaryOp, a: SymbolicRange) -> SymbolicRange:
@@ -199,8 +199,8 @@ def mirrored(a: ir.Expr, b: ir.Expr, x: SymbolicRange, y: SymbolicRange) -> Symb
         if isinstance(other, ir.Binary) and other.op is ir.Op.SUB and other.b == m:
             whole = linear(other.a)
             half = divide(exactly(whole), 2)
-            found = least(ends, add(exactly(whole), negate(ends)))
-            return SymbolicRange(found.low, half.high + found.high)
+            folded = least(ends, add(exactly(whole), negate(ends)))
+            return SymbolicRange(folded.low, half.high + folded.high)
     return None
 
 

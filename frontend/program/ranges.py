@@ -140,14 +140,14 @@ def cross(
 
 def thin(forms: tuple[Linear, ...], pick: Callable[[int, int], int]) -> tuple[Linear, ...]:
     """Of forms that differ by a number only one decides."""
-    found: dict[tuple[object, ...], Linear] = {}
+    deciding: dict[tuple[object, ...], Linear] = {}
     for f in forms:
         key = (f.keys, tuple(c for _, c in f.terms))
-        old = found.get(key)
-        found[key] = f if old is None else plus(
+        old = deciding.get(key)
+        deciding[key] = f if old is None else plus(
             f, Linear(pick(old.constant, f.constant) - f.constant)
         )  # fmt: skip
-    return tuple(found.values())
+    return tuple(deciding.values())
 
 
 def deciding(forms: tuple[Linear, ...], pick: Callable[[int, int], int]) -> tuple[Linear, ...]:
@@ -172,5 +172,7 @@ def limit(clauses: Clauses, pick: Callable[[int, int], int]) -> Clauses:
     if len(clauses) < 2:
         return clauses
     alone = thin(tuple(c[0] for c in clauses if len(c) == 1), pick)
-    found = dict.fromkeys((*((f,) for f in alone), *(c for c in clauses if len(c) > 1)))
-    return tuple(sorted(found, key=lambda c: (len(c), sum(len(f.terms) for f in c))))[:MOST_CLAUSES]
+    candidates = dict.fromkeys((*((f,) for f in alone), *(c for c in clauses if len(c) > 1)))
+    return tuple(sorted(candidates, key=lambda c: (len(c), sum(len(f.terms) for f in c))))[
+        :MOST_CLAUSES
+    ]

@@ -122,11 +122,11 @@ def bounded_ends(f: Func, proof: Proof) -> Func:
     updates = []
     for u in f.updates:
         known = dict(pure_place(f, proof).known)
-        found: list[ReduceVar] = []
+        bounded: list[ReduceVar] = []
         for r in u.reduce:
-            found.append(r if r.ends is None else bounded_reduce(r, r.ends, known, proof))
-            known[r.name] = reduce_range(found[-1])
-        updates.append(replace(u, reduce=tuple(found)))
+            bounded.append(r if r.ends is None else bounded_reduce(r, r.ends, known, proof))
+            known[r.name] = reduce_range(bounded[-1])
+        updates.append(replace(u, reduce=tuple(bounded)))
     proof.bounded[f.name] = replace(f, updates=tuple(updates))
     return proof.bounded[f.name]
 

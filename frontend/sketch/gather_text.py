@@ -103,28 +103,30 @@ def _located(
     values = {v.name: grid for v, grid in zip(goal.variables, grids, strict=True)}
     deep = (DEEP,) * rank
     try:
-        found = locate(to_index(goal.body), Scope(values, {array: Argument(deep, 0)}))
+        locations = locate(to_index(goal.body), Scope(values, {array: Argument(deep, 0)}))
     except HbcError as failure:
         raise HbcError(*(_moved(d, source) for d in failure.diagnostics)) from None
-    found = np.broadcast_to(found, extents).reshape(-1)
-    places = np.unravel_index(np.maximum(found, 0), deep)
+    locations = np.broadcast_to(locations, extents).reshape(-1)
+    places = np.unravel_index(np.maximum(locations, 0), deep)
     read = declared or tuple(
-        int(np.where(found >= 0, place, 0).max(initial=0)) + 1 for place in places
+        int(np.where(locations >= 0, place, 0).max(initial=0)) + 1 for place in places
     )
     if declared is None and rank == 1:
         step = max(1, WORD // size)
         read = (-(-read[0] // step) * step,)
-    outside = found == OUTSIDE
+    outside = locations == OUTSIDE
     for place, extent in zip(places, read, strict=True):
-        outside |= (found >= 0) & (place >= extent)
+        outside |= (locations >= 0) & (place >= extent)
     if outside.any():
         at = np.unravel_index(int(np.flatnonzero(outside)[0]), extents)
         said = ", ".join(
             f"{v.name} = {int(number)}" for v, number in zip(goal.variables, at, strict=True)
         )
         raise error(f"`{array}` is read outside for {said}", _here(goal.span, source))
-    inside = np.ravel_multi_index(tuple(np.where(found >= 0, place, 0) for place in places), read)
-    return np.where(found >= 0, inside, found).astype(np.int32), read
+    inside = np.ravel_multi_index(
+        tuple(np.where(locations >= 0, place, 0) for place in places), read
+    )
+    return np.where(locations >= 0, inside, locations).astype(np.int32), read
 
 
 def _rank(body: ast.Expr, array: str) -> int:

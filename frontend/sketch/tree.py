@@ -72,9 +72,9 @@ class SketchBuilder(Builder):
     def multiset(self, c: Children) -> ast.Fold | ast.Multiset:
         """`fold{a, b}`, or with `length=n` in the braces and an argument, a fold of parts of rows."""
         span = self.over(c)
-        found = trees(c)
-        options = [x for x in found if isinstance(x, ast.Option)]
-        elements = [x for x in found if not isinstance(x, ast.Option)]
+        members = trees(c)
+        options = [x for x in members if isinstance(x, ast.Option)]
+        elements = [x for x in members if not isinstance(x, ast.Option)]
         if not options:
             if is_token(c[-1]) and c[-1].type == "RPAR":
                 raise error(

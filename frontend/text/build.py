@@ -74,9 +74,9 @@ class Builder:
         if method is not None:
             return method(c)
         if rule in self.LISTS:
-            found = Several(trees(c))
-            found.rule, found.span = rule, self.over(c)
-            return found
+            several = Several(trees(c))
+            several.rule, several.span = rule, self.over(c)
+            return several
         name = self.NAMES.get(rule) or rule.title().replace("_", "")
         return self.filled(_class(self.MODULES, name), c)
 
@@ -198,8 +198,8 @@ def unquoted(token: Any) -> str:
 
 @cache
 def _class(modules: tuple[ModuleType, ...], name: str) -> type[Any]:
-    found: type[Any] = next(getattr(m, name) for m in modules if hasattr(m, name))
-    return found
+    node_class: type[Any] = next(getattr(m, name) for m in modules if hasattr(m, name))
+    return node_class
 
 
 def _plan(cls: type[Any]) -> tuple[tuple[str, How, int], ...]:

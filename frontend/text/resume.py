@@ -37,10 +37,10 @@ def resume_text(text: str, at: int) -> tuple[int, str | None]:
             kept = text[head.start() : head.end()]
             blank = " " * head.start() + kept + " " * (inside.end() - head.end())
             return inside.end(), blank + text[inside.end() :]
-    found = STATEMENT.search(text, start)
-    if found is None:
+    match = STATEMENT.search(text, start)
+    if match is None:
         return len(text), None
-    return found.end(), " " * found.start() + text[found.start() :]
+    return match.end(), " " * match.start() + text[match.start() :]
 
 
 def enclosing_header(text: str, at: int) -> re.Match[str] | None:

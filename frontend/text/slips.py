@@ -100,8 +100,8 @@ def compiled() -> list[tuple[re.Pattern[str], re.Pattern[str], Slip]]:
 
 def slip_at(source: Source, at: int, before: str) -> Diagnostic | None:
     """The slip made at the offset, if it is a known one; `before` is the text that precedes."""
-    for found, preceded, slip in compiled():
-        match = found.match(source.text, at)
+    for pattern, preceded, slip in compiled():
+        match = pattern.match(source.text, at)
         ahead = preceded.search(before) if match else None
         if match and ahead:
             line_end = source.text.find("\n", at) % (len(source.text) + 1)
