@@ -8,13 +8,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Protocol
 
+from hbc.cli.measuring.elsewhere import failure_elsewhere
 from hbc.cli.measuring.expected import Expected
 from hbc.cli.measuring.job import Job
-from hbc.cli.measuring.trial import Built, State
+from hbc.cli.measuring.trial import Built, Failure, State, failed
 from hbc.cli.runs.checking import check_outputs
 from hbc.cli.runs.native import Argument, Native, Repeat, output_shapes
 from hbc.ir.ground.diag import HbcError, InternalError
-from hbc.ir.ground.record import record
 from hbc.ir.host.held_signals import held_signals
 from hbc.ir.host.scratch import scratch_folder
 from hbc.ir.lang.types import DType
@@ -31,14 +31,6 @@ POISON = (0xFF, 0xA5)  # of floats, of integers
 MEMORY_TIMES, MEMORY_MORE = 8, 6 << 30  # of the arrays; address space that a process reserves
 
 
-@record
-class Failure:
-    """Why a candidate cannot be the result."""
-
-    state: State
-    reason: str
-
-
 class Meter(Protocol):
     """What runs candidates. One that failed is not asked for again."""
 
@@ -50,6 +42,9 @@ class Meter(Protocol):
 
     def end(self, built: Built) -> None:
         """It is not needed any more."""
+
+    def elsewhere(self, built: Built) -> Failure | None:
+        """Calls it at other sizes."""
 
 
 class NativeMeter:
@@ -137,14 +132,5 @@ class NativeMeter:
         if native is not None:
             native.__exit__(None, None, None)
 
-
-def failed(failure: HbcError | InternalError) -> Failure:
-    """What became of a candidate whose call failed."""
-    said = failure.diagnostics[0].message if isinstance(failure, HbcError) else str(failure)
-    if isinstance(failure, InternalError):
-        return Failure(State.CRASHED, said)
-    if "did not finish" in said or "processor time" in said:
-        return Failure(State.HUNG, said)
-    if "memory" in said or "killed by the system" in said:
-        return Failure(State.MEMORY, said)
-    return Failure(State.REFUSED, said)
+    def elsewhere(self, built: Built) -> Failure | None:
+        return failure_elsewhere(self._job, built)

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from random import Random
 
-from hbc.cli.measuring.meter import Failure, Meter
-from hbc.cli.measuring.trial import Built, State, Trial
+from hbc.cli.measuring.meter import Meter
+from hbc.cli.measuring.trial import Built, Failure, State, Trial
 
 ROUNDS = 5
 BEHIND = {1: 1.5, 2: 1.2, 3: 1.1}  # after so many rounds, slower than the leader by this: out

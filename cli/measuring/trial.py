@@ -6,6 +6,7 @@ from enum import StrEnum
 from hashlib import sha256
 
 from hbc.frontend.costs.choices import Point
+from hbc.ir.ground.diag import HbcError, InternalError
 from hbc.ir.ground.record import record
 
 
@@ -49,6 +50,14 @@ class Trial:
 
 
 @record
+class Failure:
+    """Why a candidate cannot be the result."""
+
+    state: State
+    reason: str
+
+
+@record
 class Built:
     """A candidate as a library: the file, the entry point in it and the tensor instructions that it uses."""
 
@@ -71,3 +80,15 @@ def best_of(trials: list[Trial]) -> Trial | None:
     """The fastest of those that were measured."""
     measured = [t for t in trials if t.state is State.MEASURED and t.seconds is not None]
     return min(measured, key=lambda t: t.seconds or 0.0, default=None)
+
+
+def failed(failure: HbcError | InternalError) -> Failure:
+    """What became of a candidate whose call failed."""
+    said = failure.diagnostics[0].message if isinstance(failure, HbcError) else str(failure)
+    if isinstance(failure, InternalError):
+        return Failure(State.CRASHED, said)
+    if "did not finish" in said or "processor time" in said:
+        return Failure(State.HUNG, said)
+    if "memory" in said or "killed by the system" in said:
+        return Failure(State.MEMORY, said)
+    return Failure(State.REFUSED, said)

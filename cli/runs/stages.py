@@ -144,7 +144,7 @@ def verify_native(
         shown.step(f"running at {trial}")
         expected = _expected(p, trial, kernel)
         apart, packs = number % 3 == 2, constants if number % 3 == 0 else ()
-        stage.attempt(trial, partial(_call, p, kernel, native, trial, apart, packs), expected)
+        stage.attempt(trial, partial(outputs_at, p, kernel, native, trial, apart, packs), expected)
     return stage
 
 
@@ -181,9 +181,11 @@ def _interpret(p: Pipeline, run: Prepared, trial: Trial) -> Outputs:
     return outputs
 
 
-def _call(
+def outputs_at(
     p: Pipeline, kernel: Kernel, native: Native, trial: Trial, apart: bool, packs: Sequence[str]
 ) -> Outputs:
+    """The outputs of a library on a trial, in guarded memory; with rows that lie `apart`, or with constant
+    inputs packed beforehand."""
     sizes = [trial.sizes[size.name] for size in kernel.sizes]
     shapes = output_shapes(p, trial.sizes)
     rows = {image.name: lengthened(image) for image in (*p.inputs, *p.outputs)} if apart else {}

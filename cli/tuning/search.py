@@ -10,7 +10,7 @@ from typing import Protocol
 from hbc.cli.measuring.builder import Builder, libraries
 from hbc.cli.measuring.meter import Meter
 from hbc.cli.measuring.racing import race
-from hbc.cli.measuring.trial import Built, Candidate, State, Trial, best_of
+from hbc.cli.measuring.trial import Built, Candidate, Failure, State, Trial, best_of
 from hbc.cli.tuning.strategy import BATCH, Explored, Strategy, measured
 from hbc.ir.ground.record import mutable
 
@@ -108,6 +108,13 @@ class Search:
                 return None
             self.libraries[candidate.key] = made
         return self.libraries[candidate.key]
+
+    def reject(self, t: Trial, failure: Failure) -> None:
+        """What was measured is none to take."""
+        found = Trial(t.candidate, failure.state, reason=failure.reason)
+        self._forget(t.candidate)
+        self.trials.append(found)
+        self.note(found)
 
     def _forget(self, candidate: Candidate) -> None:
         """What was measured once and cannot be made again is not the best of anything."""

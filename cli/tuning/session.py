@@ -67,14 +67,17 @@ def run_session(s: Session) -> None:
         if found.tuned.stopped == INTERRUPTED:
             break
     print_results(results, s.as_json)
-    written = [(r.name, r.text) for r in results if r.text is not None]
+    best = [r for r in results if r.text is not None]
+    written = [(r.name, r.text) for r in best if r.text is not None and r.tuned.sound]
+    if s.write and len(written) < len(best):
+        notice("note: what was not compared at other sizes is not written")
     if s.write and written:
         write_tuned(s.kernel, p, written, target.name if s.layers is None else None)
         names = ", ".join(name for name, _ in written)
         notice(f"wrote schedule {names} into {s.kernel}")
     if results and results[-1].tuned.stopped == INTERRUPTED:
         raise KeyboardInterrupt
-    if not written:
+    if not best:
         raise HbcError(_nothing(results))
 
 

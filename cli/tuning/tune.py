@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import field
 from random import Random
 
@@ -23,7 +23,8 @@ from hbc.cli.tuning.journal import Journal
 from hbc.cli.tuning.kept_trials import KeptTrials
 from hbc.cli.tuning.minimise import minimise
 from hbc.cli.tuning.search import INTERRUPTED, Search
-from hbc.cli.tuning.strategy import Explored, Strategy
+from hbc.cli.tuning.sound import sound
+from hbc.cli.tuning.strategy import Explored, Strategy, measured
 from hbc.cli.tuning.watching import Watching
 from hbc.frontend.automatic.points import space_of
 from hbc.ir.ground.record import record
@@ -53,7 +54,8 @@ class Options:
 
 @record
 class Tuned:
-    """What came of it. `best`: None where no candidate could be measured; `start`: what `auto` makes."""
+    """What came of it. `best`: None where no candidate could be measured; `start`: what `auto` makes.
+    `sound`: the best is right at other sizes too, as far as was tried."""
 
     best: Trial | None
     start: Trial | None
@@ -62,6 +64,7 @@ class Tuned:
     seconds: float
     searched: float
     notes: tuple[str, ...] = field(default=())
+    sound: bool = True
 
     def count(self, state: State) -> int:
         return sum(t.state is state for t in self.trials)
@@ -97,32 +100,55 @@ def tune(
             searching = time.monotonic()
             search.run(STRATEGIES[options.strategy](random), watching)
             searched = time.monotonic() - searching
-            best, start = _finished(search, begin + options.seconds, shown)
-    notes = [*kept.notes(), *(journal.notes() if journal is not None else ())]
+            ranked, start = _finished(search, begin + options.seconds, shown)
+            best, is_sound, passed = _sound(search, ranked, shown)
+    notes = [*kept.notes(), *(journal.notes() if journal is not None else ()), *passed]
     took = time.monotonic() - begin
-    return Tuned(best, start, tuple(search.trials), search.stopped, took, searched, tuple(notes))
+    return Tuned(
+        best, start, tuple(search.trials), search.stopped, took, searched, tuple(notes), is_sound
+    )  # fmt: skip
 
 
-def _finished(search: Search, until: float, shown: Progress) -> tuple[Trial | None, Trial | None]:
+def _finished(search: Search, until: float, shown: Progress) -> tuple[list[Trial], Trial | None]:
     """The best and what `auto` makes, measured once more beside each other, and the best made short; unless
-    somebody wants it to end."""
-    best = search.best
+    somebody wants it to end. What is behind the best follows it."""
+    ranked = measured(search.trials)
     start = next((t for t in search.trials if not t.candidate.point), None)
     if search.stopped == INTERRUPTED:
-        return best, start
+        return ranked, start
     try:
         shown.step("measuring the best again")
         settled = search.settle()
         if settled:
-            best = settled[0]
+            ranked = [*settled, *(t for t in ranked if not _among(t, settled))]
             start = next((t for t in settled if not t.candidate.point), start)
             shown.step("dropping what is worth nothing")
             most = int((until - time.monotonic()) / max(search.pace, 0.01))
             if most >= LEAST_DROPS:
-                best = minimise(search, best, most)
+                short = minimise(search, settled[0], most)
+                ranked = ranked if _among(short, ranked) else [short, *ranked]
     except KeyboardInterrupt:
         search.stopped = INTERRUPTED
-    return best, start
+    return ranked, start
+
+
+def _among(t: Trial, others: Sequence[Trial]) -> bool:
+    """Whether one of them is of the same schedule."""
+    return any(t.candidate.key == other.candidate.key for other in others)
+
+
+def _sound(
+    search: Search, ranked: Sequence[Trial], shown: Progress
+) -> tuple[Trial | None, bool, list[str]]:  # fmt: skip
+    """The first that is right at other sizes, whether that is known, and what is to be said. Interrupted here
+    too, the first is shown."""
+    shown.step("comparing at other sizes")
+    try:
+        best, notes = sound(search, ranked)
+    except KeyboardInterrupt:
+        search.stopped = INTERRUPTED
+        return (ranked[0] if ranked else None), False, []
+    return best, True, notes
 
 
 def _batch(job: Job) -> int:

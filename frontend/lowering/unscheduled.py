@@ -7,6 +7,7 @@ update touches are neighbours.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import prod
 
 from hbc.frontend.plans.plan import is_associative
 from hbc.frontend.program.funcs import Func, Pipeline, Schedule, Update
@@ -17,6 +18,7 @@ from hbc.ir.lang.walk import free_variables, inner_statements, nodes
 from hbc.ir.vectors.slow_lanes import is_unit, step_along
 
 AT_ONCE = (ir.LoopKind.VECTOR, ir.LoopKind.PARALLEL)
+FEW = 64  # steps of an update that it is not worth a line to do at once
 FAR = -2  # what an access weighs whose elements are no neighbours
 
 
@@ -36,7 +38,7 @@ def unscheduled(p: Pipeline, schedule: Schedule | None, kernel: Kernel) -> list[
         for number, update in enumerate(f.updates):
             if at_once and (f.name, number) not in named:
                 places = [(s, around) for s, around in loops if _is_of(s, f, number)]
-                missing = _missing(f, update, at_once, places)
+                missing = "" if _is_short(places) else _missing(f, update, at_once, places)
                 if missing:
                     warnings.append(_warning(f, number, missing, at_once[0]))
     return warnings
@@ -55,6 +57,15 @@ def _stores(
 def _is_of(s: ir.Store, f: Func, number: int | None) -> bool:
     """Whether a store is of that step."""
     return s.buffer == f.name and s.span == (f.span if number is None else f.updates[number].span)
+
+
+def _is_short(places: list[tuple[ir.Store, tuple[ir.For, ...]]]) -> bool:
+    """Whether it is done in a few steps, once."""
+    return all(
+        all(isinstance(x.extent, ir.Const) for x in around)
+        and prod(int(x.extent.value) for x in around if isinstance(x.extent, ir.Const)) <= FEW
+        for _, around in places
+    )
 
 
 def _missing(

@@ -67,3 +67,20 @@ def test_samples_have_none(file: Path) -> None:
                 last = lower_to_kernel(p, schedule, target, watch, before="vectorize")
                 assert watch.loops is last, LOOPS
                 assert advice(p, schedule, target, watch.loops, last) == []
+
+
+@pytest.mark.parametrize(
+    ("steps", "warned"), [("2 .. 16", False), ("2 .. 160", True), ("2 .. N", True)]
+)
+def test_few_steps_are_worth_no_line(steps: str, warned: bool, tmp_path: Path) -> None:
+    """The first steps of a recursion, beside a vector line for all elements."""
+    file = tmp_path / "k.hb"
+    file.write_text(
+        f"size N\ninput X: f32[N, 2]\noutput Y: f32[N, 2]\nreduce s in {steps}\nY[i, c] = X[i, c]\n"
+        "Y[s, c] = X[s, c] + Y[s - 2, c] where s < N\n"
+        "schedule wide for avx2 {\n    Y.vectorize(i, 8)\n}\n",
+        encoding="utf-8",
+    )
+    result = CliRunner().invoke(check, [str(file)])
+    assert result.exit_code == 0
+    assert ("no line for `Y.update`" in result.stderr) == warned, result.stderr

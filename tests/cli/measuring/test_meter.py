@@ -14,9 +14,9 @@ from hbc.cli.files.inputs import choose_example, gather_inputs
 from hbc.cli.measuring import meter as metering
 from hbc.cli.measuring.expected import Expected
 from hbc.cli.measuring.job import Job
-from hbc.cli.measuring.meter import Failure, NativeMeter
+from hbc.cli.measuring.meter import NativeMeter
 from hbc.cli.measuring.racing import race
-from hbc.cli.measuring.trial import Built, Candidate, State
+from hbc.cli.measuring.trial import Built, Candidate, Failure, State
 from hbc.cli.runs.work import count_work
 from hbc.frontend.checks.check import check
 from hbc.frontend.text.parse import parse
@@ -45,7 +45,15 @@ BODIES = {
     "hoards": "char *p = malloc((size_t)1 << 36); if (!p) abort(); memset(p, 1, 64); " + RIGHT,
     "refuses": "return 7;",
     "crashes_later": "static int calls; if (calls++ > 2) abort(); " + RIGHT,
+    "wrong_elsewhere": "if (n % 8) return 0; " + RIGHT,
+    "refuses_elsewhere": "if (n % 8) return 7; " + RIGHT,
+    "reads_behind": "volatile float x = a[n | 7]; (void)x; " + RIGHT,
+    "writes_behind": "if (n % 8) b[n] = 0; " + RIGHT,
 }
+ELSEWHERE = {
+    "right": None, "wrong_elsewhere": State.WRONG, "refuses_elsewhere": State.REFUSED,
+    "reads_behind": State.CRASHED, "writes_behind": State.CRASHED,
+}  # fmt: skip
 ENDS = {
     "wrong": State.WRONG, "untouched": State.WRONG, "crashes": State.CRASHED, "hangs": State.HUNG,
     "hoards": State.CRASHED, "refuses": State.REFUSED, "crashes_later": State.CRASHED,
@@ -59,6 +67,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Built]:
     assert COMPILER is not None
     for name, body in BODIES.items():
         text = f"{HEAD}int k(int64_t n, const float *a, float *b) {{ {body} }}\n"
+        text += "int k_strided(int64_t n, const float *a, float *b) { return k(n, a, b); }\n"
         text += 'const char *k_strerror(int code) { return "no"; }\n'
         (folder / f"{name}.c").write_text(text, encoding="ascii")
         out = folder / f"{name}.so"
@@ -73,7 +82,8 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Built]:
             str(out),
         ]
         subprocess.run(command, check=True, timeout=60)
-        candidate = Candidate({"body": name}, f"schedule x for c {{ {name} }}", name, None)
+        schedule = f"schedule x for c {{\n    # {name}\n    B.unroll(i, 2)\n}}\n"
+        candidate = Candidate({"body": name}, schedule, name, None)
         found[name] = Built(candidate, str(out), "k", False)
     return found
 
@@ -94,6 +104,18 @@ def test_each_ends_by_itself(name: str, built: dict[str, Built], meter: NativeMe
     assert isinstance(failure, Failure)
     assert failure.state is ENDS[name], failure
     assert failure.reason
+
+
+@pytest.mark.parametrize("name", ELSEWHERE)
+def test_right_where_it_is_tuned_and_at_odd_sizes(
+    name: str, built: dict[str, Built], meter: NativeMeter
+) -> None:
+    """All are right at the tuned size, of which nobody sees what lies behind an array."""
+    assert meter.begin(built[name], None) is None
+    meter.end(built[name])
+    failure = meter.elsewhere(built[name])
+    assert (None if failure is None else failure.state) is ELSEWHERE[name], failure
+    assert failure is None or failure.reason.startswith("at N = ")
 
 
 def test_the_right_one_wins_whatever_the_others_do(

@@ -7,13 +7,14 @@ from random import Random
 import pytest
 from tuning_fakes import FakeBuilder, FakeMeter, FakeSpace, Silent, full, search_of
 
-from hbc.cli.measuring.meter import Failure
 from hbc.cli.measuring.racing import race
-from hbc.cli.measuring.trial import Built, Candidate, State, Trial
+from hbc.cli.measuring.trial import Built, Candidate, Failure, State, Trial
 from hbc.cli.tuning.at_random import AtRandom
 from hbc.cli.tuning.breaking_points import BreakingPoints
 from hbc.cli.tuning.by_model import ByModel
 from hbc.cli.tuning.search import FINISHED, INTERRUPTED, TIME_SPENT, TRIALS_SPENT
+from hbc.cli.tuning.sound import sound
+from hbc.cli.tuning.strategy import measured
 
 CHOICES = {
     "C.block": tuple((r, v) for r in (6, 4, 8, 2) for v in (4, 2, 1)),
@@ -185,3 +186,30 @@ def test_the_best_is_confirmed_beside_the_first() -> None:
     settled = search.settle()
     assert settled[0].seconds == pytest.approx(1e-3, rel=0.03)
     assert any(not t.candidate.point for t in settled)
+
+
+@pytest.mark.parametrize("state", [State.WRONG, State.REFUSED, State.CRASHED])
+def test_what_fails_at_other_sizes_is_passed_over(state: State) -> None:
+    """All with the best block are wrong there: the best of the others is the result."""
+
+    def odd(c: Candidate) -> Failure | None:
+        bad = full(SPACE, c)["C.block"] == (8, 2)
+        return Failure(state, "at N = 7: so") if bad else None
+
+    noted: list[Trial] = []
+    search = search_of(SPACE, meter(odd=odd), note=noted.append)
+    search.run(ByModel(Random(0)), Silent())
+    assert search.best is not None and full(SPACE, search.best.candidate)["C.block"] == (8, 2)
+    others = [t for t in measured(search.trials) if odd(t.candidate) is None]
+    best, notes = sound(search, measured(search.trials))
+    assert best == others[0] == search.best
+    passed = [t for t in search.trials if t.state is state]
+    assert len(passed) == len(notes) > 0 and noted[-1] in passed
+    assert notes[0] == f"note: a faster schedule is passed over: {state} at N = 7: so"
+
+
+def test_nothing_is_the_result_where_all_fail_at_other_sizes() -> None:
+    search = search_of(SPACE, meter(odd=lambda c: Failure(State.WRONG, "so")), trials=4)
+    search.run(ByModel(Random(0)), Silent())
+    best, notes = sound(search, measured(search.trials))
+    assert (best, search.best, len(notes)) == (None, None, 4)

@@ -10,6 +10,7 @@ import pytest
 from tuning_fakes import FakeBuilder, FakeMeter
 
 from hbc.cli.main import exit_code_of
+from hbc.cli.measuring.trial import Built, Failure, State
 from hbc.codegen.build.processor import can_run
 from hbc.ir.lang.target import TARGETS
 
@@ -152,6 +153,38 @@ def test_a_file_that_changed_meanwhile_is_left_alone(
     _, err = tuned(capsys, gemm, *QUICK, "--write", code=1)
     assert "changed while it was tuned: nothing was written" in err
     assert gemm.read_text(encoding="utf-8") == GEMM + "# edited\n"
+
+
+@pytest.mark.usefixtures("faked")
+def test_what_is_wrong_at_other_sizes_is_not_written(
+    gemm: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked: list[str] = []
+
+    def odd(_: _Fakes, built: Built) -> Failure | None:
+        asked.append(built.candidate.key)
+        return Failure(State.WRONG, "at M = 7: so") if len(asked) == 1 else None
+
+    monkeypatch.setattr(_Fakes, "elsewhere", odd)
+    found, err = tuned(capsys, gemm, *QUICK, "--write")
+    assert len(asked) == 2 and found["states"]["wrong"] == 1
+    assert "note: a faster schedule is passed over: wrong at M = 7: so" in err
+    assert "schedule tuned_" in gemm.read_text(encoding="utf-8")
+    assert asked[0] != asked[1]
+
+
+@pytest.mark.usefixtures("faked")
+def test_what_was_not_compared_at_other_sizes_is_not_written(
+    gemm: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(_Fakes, "elsewhere", interrupted)
+    found, err = tuned(capsys, gemm, *QUICK, "--write", code=130)
+    assert found["best"]["seconds"] > 0
+    assert "what was not compared at other sizes is not written" in err
+    assert gemm.read_text(encoding="utf-8") == GEMM
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write")

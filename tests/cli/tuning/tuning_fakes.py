@@ -7,8 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
 
-from hbc.cli.measuring.meter import Failure
-from hbc.cli.measuring.trial import Built, Candidate, State, Trial
+from hbc.cli.measuring.trial import Built, Candidate, Failure, State, Trial
 from hbc.cli.tuning.search import Search
 from hbc.cli.tuning.strategy import Explored
 
@@ -64,12 +63,13 @@ class FakeBuilder:
 
 @dataclass
 class FakeMeter:
-    """`seconds` of a candidate; `fails` says what becomes of one when it is called first or measured. `slow`:
-    by which the machine is slower in each round of all."""
+    """`seconds` of a candidate; `fails` says what becomes of one when it is called first, `later` when it is
+    measured, `odd` at other sizes. `slow`: by which the machine is slower in each round of all."""
 
     seconds: Callable[[Candidate], float]
     fails: Callable[[Candidate], Failure | None] = lambda c: None
     later: Callable[[Candidate], Failure | None] = lambda c: None
+    odd: Callable[[Candidate], Failure | None] = lambda c: None
     slow: Callable[[int], float] = lambda window: 1.0
     running: set[str] = field(default_factory=set)
     windows: int = 0
@@ -94,6 +94,9 @@ class FakeMeter:
     def end(self, built: Built) -> None:
         self.running.discard(built.candidate.key)
 
+    def elsewhere(self, built: Built) -> Failure | None:
+        return self.odd(built.candidate)
+
 
 class Silent:
     """Watches and says nothing."""
@@ -110,9 +113,10 @@ def full(space: FakeSpace, c: Candidate) -> dict[str, object]:
 def search_of(
     space: FakeSpace, meter: FakeMeter, builder: FakeBuilder | None = None, trials: int = 1000,
     seconds: float = 60.0, known: Callable[[Candidate], Trial | None] = lambda c: None,
+    note: Callable[[Trial], None] = lambda t: None,
 ) -> Search:  # fmt: skip
     """A search with everything faked."""
     return Search(
-        Explored(space, {}), builder or FakeBuilder(), meter, Random(1), known, lambda t: None, trials,
+        Explored(space, {}), builder or FakeBuilder(), meter, Random(1), known, note, trials,
         time.monotonic() + seconds, [], {},
     )  # fmt: skip

@@ -1,0 +1,24 @@
+"""The fastest schedule that is right at other sizes too: what was measured was compared at one set."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from hbc.cli.measuring.trial import Trial
+from hbc.cli.tuning.search import Search
+
+
+def sound(search: Search, ranked: Iterable[Trial]) -> tuple[Trial | None, list[str]]:
+    """The first trial that is, and a note for each before it, which is no result any more."""
+    notes = []
+    for t in ranked:
+        built = search.library(t.candidate)
+        failure = None if built is None else search.meter.elsewhere(built)
+        if built is not None and failure is None:
+            return t, notes
+        if failure is not None:
+            search.reject(t, failure)
+            notes.append(
+                f"note: a faster schedule is passed over: {failure.state} {failure.reason}"
+            )
+    return None, notes
