@@ -13,7 +13,7 @@ from hbc.cli.measuring.expected import Expected
 from hbc.cli.measuring.job import Job
 from hbc.cli.measuring.trial import Built, Failure, State, failed
 from hbc.cli.runs.checking import check_outputs
-from hbc.cli.runs.native import Argument, Native, Repeat, output_shapes
+from hbc.cli.runs.native import Argument, Native, Repeat, by_value, output_shapes
 from hbc.ir.ground.diag import HbcError, InternalError
 from hbc.ir.host.held_signals import held_signals
 from hbc.ir.host.scratch import scratch_folder
@@ -60,6 +60,9 @@ class NativeMeter:
         self._arguments = []
         constants = {i.name for i in job.pipeline.inputs if i.constant}  # packed before the calls
         for number, (name, array) in enumerate(job.run.inputs.items()):
+            if array.ndim == 0:
+                self._arguments.append(by_value(name, array))
+                continue
             path = self._folder / f"in-{number}"
             path.write_bytes(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
             self._arguments.append(

@@ -192,8 +192,6 @@ class Native:
         """
         import numpy as np
 
-        from hbc.ir.meaning.numpy_types import element_of
-
         self._calls += 1
         rows = lengthen or {}
         if rows or self._in_words or self._place:
@@ -201,10 +199,7 @@ class Native:
         arrays = []
         for number, (name, array) in enumerate(inputs.items()):
             if array.ndim == 0:
-                element_type = element_of(array.dtype)
-                assert element_type is not None
-                scalar = element_type.name, array.tobytes().hex()
-                arrays.append(Argument(name, array.nbytes, scalar=scalar))
+                arrays.append(by_value(name, array))
                 continue
             path = self._folder / f"in-{number}"  # names may be longer than those of files
             wide = spread(array, rows[name], padding) if name in rows else array
@@ -369,6 +364,15 @@ class Native:
             hint = "try smaller sizes"
             return ToolError(Diagnostic(f"not enough memory to call `{function}`", hint=hint))
         return InternalError(f"the process running `{function}` ended with code {code}{said}")
+
+
+def by_value(name: str, array: Array) -> Argument:
+    """A scalar."""
+    from hbc.ir.meaning.numpy_types import element_of
+
+    element = element_of(array.dtype)
+    assert element is not None
+    return Argument(name, array.nbytes, scalar=(element.name, array.tobytes().hex()))
 
 
 def as_words(request: Mapping[str, Any]) -> str:

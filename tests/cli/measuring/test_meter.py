@@ -45,6 +45,7 @@ BODIES = {
     "hoards": "char *p = malloc((size_t)1 << 36); if (!p) abort(); memset(p, 1, 64); " + RIGHT,
     "refuses": "return 7;",
     "crashes_later": "static int calls; if (calls++ > 2) abort(); " + RIGHT,
+    "scaled": RIGHT.replace("2", "f"),
     "wrong_elsewhere": "if (n % 8) return 0; " + RIGHT,
     "refuses_elsewhere": "if (n % 8) return 7; " + RIGHT,
     "reads_behind": "volatile float x = a[n | 7]; (void)x; " + RIGHT,
@@ -66,8 +67,11 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Built]:
     folder, found = tmp_path_factory.mktemp("bodies"), {}
     assert COMPILER is not None
     for name, body in BODIES.items():
-        text = f"{HEAD}int k(int64_t n, const float *a, float *b) {{ {body} }}\n"
-        text += "int k_strided(int64_t n, const float *a, float *b) { return k(n, a, b); }\n"
+        takes = "int64_t n, const float *a, float f, float *b"
+        takes = takes if name == "scaled" else takes.replace(" float f,", "")
+        passes = ", ".join(word.split()[-1].strip("*") for word in takes.split(","))
+        text = f"{HEAD}int k({takes}) {{ {body} }}\n"
+        text += f"int k_strided({takes}) {{ return k({passes}); }}\n"
         text += 'const char *k_strerror(int code) { return "no"; }\n'
         (folder / f"{name}.c").write_text(text, encoding="ascii")
         out = folder / f"{name}.so"
@@ -88,12 +92,16 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Built]:
     return found
 
 
+def job_of(text: str) -> Job:
+    p = check(parse(Source("k.hb", text)), {}, False)
+    run = gather_inputs(p, {}, choose_example(p, None), {})
+    return Job(p, TARGETS["c"], {}, run, count_work(p, run.sizes), 1, "")
+
+
 @pytest.fixture
 def meter(monkeypatch: pytest.MonkeyPatch) -> Iterator[NativeMeter]:
     monkeypatch.setattr(metering, "FIRST_TIMEOUT", 5.0)
-    p = check(parse(Source("k.hb", KERNEL)), {}, False)
-    run = gather_inputs(p, {}, choose_example(p, None), {})
-    job = Job(p, TARGETS["c"], {}, run, count_work(p, run.sizes), 1, "")
+    job = job_of(KERNEL)
     with NativeMeter(job, Expected(job)) as found:
         yield found
 
@@ -116,6 +124,14 @@ def test_right_where_it_is_tuned_and_at_odd_sizes(
     failure = meter.elsewhere(built[name])
     assert (None if failure is None else failure.state) is ELSEWHERE[name], failure
     assert failure is None or failure.reason.startswith("at N = ")
+
+
+def test_scalars_are_values(built: dict[str, Built]) -> None:
+    text = KERNEL.replace("output", "input  f: f32\noutput").replace("* 2", "* f")
+    job = job_of(text.replace("random(1)", "random(1); f = 3"))
+    with NativeMeter(job, Expected(job)) as meter:
+        assert meter.begin(built["scaled"], None) is None
+        assert meter.elsewhere(built["scaled"]) is None
 
 
 def test_the_right_one_wins_whatever_the_others_do(
