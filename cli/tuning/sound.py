@@ -10,7 +10,7 @@ from hbc.cli.tuning.search import Search
 
 def sound(search: Search, ranked: Iterable[Trial]) -> tuple[Trial | None, list[str]]:
     """The first trial that is, and a note for each before it, which is no result any more."""
-    notes = []
+    notes: list[str] = []
     for t in ranked:
         built = search.library(t.candidate)
         failure = None if built is None else search.meter.elsewhere(built)
