@@ -16,8 +16,6 @@ FOREIGN_DIRECTIVES: dict[str, str] = {
     "memoize": "results are not kept between calls: make it an output, and an input of the next kernel",
     "clone_in": "a copy that one reader has is `f.in(g)`, scheduled like a Func: `f.in(g).compute_at(g, i)`",
     "fold_storage": STORAGE,
-    "compute_with": "loops are not merged: compute one where the other needs it, by `compute_at`, or write "
-    "both as one Func with a further variable",
     "hoist_storage": "storage is made once per call, or once per iteration of `store_at`'s loop",
     "hoist_storage_root": "write `store_root()`: storage is then made once per call",
     "store_with": "each Func has storage of its own: an update writes over the step before in place",

@@ -5,8 +5,11 @@ What `hbc compile --emit loops` prints; made from the plans, so tails and addres
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from hbc.frontend.directives.schedule import apply_schedule
 from hbc.frontend.plans.inline import inline_funcs
+from hbc.frontend.plans.joined_order import nests_at
 from hbc.frontend.plans.plan import At, FuncPlan, Inline, Level, Plan, Root, Split, StagePlan, step
 from hbc.frontend.program.funcs import Func, Image, Pipeline, Schedule
 from hbc.ir.lang import nodes as ir
@@ -51,22 +54,24 @@ def _level(plan: Plan, images: dict[str, Image], level: Level, depth: int) -> li
     for f in plan.values():
         if f.store is not None and f.store == level and f.store != f.compute:
             lines.append(f"{pad}store {names(f.func)}{_memory(f)} here, reused by the loops inside")
-    for name, f in plan.items():
-        if f.compute != level:
-            continue
-        if isinstance(level, At):
-            lines.append(f"{pad}compute {names(f.func)}{_memory(f)}")
-        else:
-            what = "output" if name in images else "whole"
-            lines.append(f"{pad}compute {names(f.func)} ({what}){_memory(f)}")
-        for stage in f.stages:
+    for nests in nests_at(plan, level):
+        funcs = [plan[n] for n in dict.fromkeys(stage.func for nest in nests for stage in nest)]
+        listed = ", ".join(f"{names(f.func)}{_whole(level, images, f)}{_memory(f)}" for f in funcs)
+        lines.append(f"{pad}compute {listed}")
+        for stage, *others in nests:
             for condition, special in stage.special:
                 lines.append(f"{pad}  if {show(condition)}:")
-                lines += _stage(plan, images, f, special, depth + 2)
+                lines += _stage(plan, images, special, depth + 2)
             if stage.special:
                 lines.append(f"{pad}  otherwise:")
-            lines += _stage(plan, images, f, stage, depth + (2 if stage.special else 1))
+            lines += _stage(plan, images, stage, depth + (2 if stage.special else 1), others)
     return lines
+
+
+def _whole(level: Level, images: dict[str, Image], f: FuncPlan) -> str:
+    if isinstance(level, At):
+        return ""
+    return " (output)" if f.func.name in images else " (whole)"
 
 
 def _memory(f: FuncPlan) -> str:
@@ -74,20 +79,27 @@ def _memory(f: FuncPlan) -> str:
 
 
 def _stage(
-    plan: Plan, images: dict[str, Image], f: FuncPlan, stage: StagePlan, depth: int
-) -> list[str]:
-    lines = []
-    for loop in stage.loops:
+    plan: Plan, images: dict[str, Image], stage: StagePlan, depth: int,
+    others: Sequence[StagePlan] = (), first: int = 0,
+) -> list[str]:  # fmt: skip
+    """The loops of a step from number `first` on, in which `others` come too."""
+    f = plan[stage.func]
+    if first < len(stage.loops):
+        loop = stage.loops[first]
         text = f"{KINDS[loop.kind]} {loop.name}{_extent(images, f, stage, loop.dim)}"
-        lines.append("  " * depth + text)
-        depth += 1
-        lines += _level(plan, images, At(stage.func, stage.update, loop.name), depth)
+        lines = ["  " * depth + text]
+        lines += _level(plan, images, At(stage.func, stage.update, loop.name), depth + 1)
+        deeper = [s for s in others if s.shared > first + 1]
+        lines += _stage(plan, images, stage, depth + 1, deeper, first + 1)
+        for s in others:
+            if s.shared == first + 1:
+                lines += _stage(plan, images, s, depth + 1, (), first + 1)
+        return lines
     update = step(f.func, stage.update)
     indices = f.func.variables if update is None else [show(i) for i in update.indices]
     op = "=" if update is None or update.op is None else _assign(update.op)
     left = ", ".join(f"{p.name}[{', '.join(indices)}]" for p in f.func.parts)
-    lines.append("  " * depth + (f"({left})" if f.func.others else left) + f" {op} ...")
-    return lines
+    return ["  " * depth + (f"({left})" if f.func.others else left) + f" {op} ..."]
 
 
 def names(func: Func) -> str:

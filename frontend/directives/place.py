@@ -33,6 +33,12 @@ def compute_inline(plan: Plan, f: FuncPlan, d: Directive) -> FuncPlan:
     return replace(f, compute=Inline())
 
 
+def compute_with(plan: Plan, f: FuncPlan, number: int, d: Directive) -> FuncPlan:
+    """The loops down to `loop` are those of another step, after which it comes in each iteration."""
+    stage = replace(f.stages[number], joins=_level(plan, d))
+    return replace(f, stages=(*f.stages[:number], stage, *f.stages[number + 1 :]))
+
+
 def store_at(plan: Plan, f: FuncPlan, d: Directive) -> FuncPlan:
     """Memory lives through all iterations of loops inside `loop`, so values are reused."""
     return replace(f, store=_level(plan, d))

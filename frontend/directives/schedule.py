@@ -10,10 +10,20 @@ from hbc.frontend.directives.gpu_check import check_gpu
 from hbc.frontend.directives.gpu_default import map_rest
 from hbc.frontend.directives.loops import names
 from hbc.frontend.directives.repeats import check_repeats
-from hbc.frontend.directives.table import DIRECTIVES, OnFunc, OnLoops, OnPipeline, OnStep, Row
+from hbc.frontend.directives.table import (
+    DIRECTIVES,
+    OnFunc,
+    OnLoops,
+    OnPipeline,
+    OnPlace,
+    OnStep,
+    Row,
+)
 from hbc.frontend.directives.tile_tails import mask_tails
 from hbc.frontend.plans.inline import wrap_accesses, wrapper_name
 from hbc.frontend.plans.inline_limit import refuse_crowds
+from hbc.frontend.plans.joined import join
+from hbc.frontend.plans.joined_order import check_joined
 from hbc.frontend.plans.legal import check_levels
 from hbc.frontend.plans.plan import FuncPlan, Plan, StagePlan, default_plan, stage_text
 from hbc.frontend.program.funcs import Directive, Func, Pipeline, Schedule, ScheduleLine, Stage
@@ -58,7 +68,11 @@ def apply_schedule(
             wrong.extend(e.diagnostics)
     if not wrong:
         refuse_crowds(plan)
+        wrong.extend(join(plan))
+    if not wrong:
         wrong.extend(check_levels(plan))
+    if not wrong:
+        wrong.extend(check_joined(plan))
     if gpu and not wrong:
         map_rest(plan)
         wrong.extend(check_gpu(plan))
@@ -140,7 +154,7 @@ def _apply_loops(
             case OnLoops() as on:
                 new = _apply(on, func_plan.func, stage, d, special)
                 plan[name] = _with_stage(func_plan, number, new)
-            case OnFunc():
+            case OnFunc() | OnPlace():
                 pass  # when all loops are made
             case _:
                 assert_never(row.on)
@@ -159,9 +173,11 @@ def _apply(
 
 def _apply_places(plan: Plan, line: ScheduleLine, outputs: Collection[str]) -> None:
     """The directives of a chain that say where a Func is computed and stored."""
-    name, _ = _find_stage(plan, line)
+    name, number = _find_stage(plan, line)
     for d in line.directives:
         on = DIRECTIVES[d.name].on
+        if isinstance(on, OnPlace):
+            plan[name] = on.run(plan, plan[name], number, d)
         if not isinstance(on, OnFunc):
             continue
         if line.stage.update is not None:

@@ -48,6 +48,13 @@ class OnFunc:
 
 
 @record
+class OnPlace:
+    """Says where one step of a Func is computed, once all loops are made: of the step with that number."""
+
+    run: Callable[[Plan, FuncPlan, int, Directive], FuncPlan]
+
+
+@record
 class Row:
     """`written` is an example. `kinds` are the forms of the arguments; with `repeats` the last kind may stand
     any number of times. `on` is what it applies to, and the function. `section` is the heading under
@@ -57,7 +64,7 @@ class Row:
 
     written: str
     kinds: tuple[tuple[Kind, ...], ...]
-    on: OnLoops | OnStep | OnPipeline | OnFunc
+    on: OnLoops | OnStep | OnPipeline | OnFunc | OnPlace
     section: str
     page: str = "schedules.md"
     once: str = ""
@@ -95,6 +102,8 @@ _ROWS = (
     Row("compute_at(C, i)", ((Kind.STAGE, L),), OnFunc(place.compute_at), "compute_at(g, i)", once=COMPUTED),
     Row("compute_root()", NOTHING, OnFunc(place.compute_root, outputs=True), "compute_root()", once=COMPUTED),
     Row("compute_inline()", NOTHING, OnFunc(place.compute_inline), "compute_inline()", once=COMPUTED),
+    Row("compute_with(g, y)", ((Kind.STAGE, L),), OnPlace(place.compute_with), "compute_with(g, i)",
+        once="in whose loops `{0}` is computed"),
     Row("store_at(C, i)", ((Kind.STAGE, L),), OnFunc(place.store_at), "store_at(g, i), store_root()",
         once=STORED),
     Row("store_root()", NOTHING, OnFunc(place.store_root), "store_at(g, i), store_root()", once=STORED),

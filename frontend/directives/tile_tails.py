@@ -4,6 +4,7 @@ without conditions."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 
 from hbc.frontend.plans.plan import At, FuncPlan, Plan, Split, StagePlan, Tail
@@ -19,8 +20,18 @@ def mask_tails(plan: Plan) -> None:
             names[f.func.name] = None
             if isinstance(f.compute, At):
                 names[f.compute.func] = None
-    for name in names:
+    for name in _with_joined(plan, names):
         plan[name] = _masked(plan[name])
+
+
+def _with_joined(plan: Plan, names: Collection[str]) -> set[str]:
+    """These Funcs and those that have loops in common with them, which are made in the same way."""
+    found = set(names)
+    for f in plan.values():
+        for s in f.stages:
+            if s.joins is not None and {s.func, s.joins.func} & found:
+                found |= {s.func, s.joins.func}
+    return found
 
 
 def _masked(f: FuncPlan) -> FuncPlan:

@@ -20,6 +20,7 @@ from hbc.frontend.plans.place_on_gpu import THREADS
 from hbc.frontend.plans.plan import At, Split, StagePlan, Tail, stage_text, step
 from hbc.frontend.program.funcs import Func, values_of
 from hbc.frontend.regions.index_values import aligned_values, at_position
+from hbc.frontend.regions.joined import in_step, joined_at
 from hbc.frontend.regions.nest import Nest, tree_splits
 from hbc.frontend.regions.prefetch import prefetch_statements
 from hbc.frontend.regions.program import Program, Scope, load_accesses
@@ -47,36 +48,41 @@ class Generator:
     at_level: AtLevel
 
 
-def generate_stage(
-    g: Generator, stage: StagePlan, starts: dict[str, ir.Expr], extents: dict[str, ir.Expr],
-    limits: dict[str, ir.Expr], scope: Scope, padded: frozenset[str] = frozenset(),
-) -> ir.Stmt:  # fmt: skip
-    """The loops of a stage over roots `starts[v] .. starts[v] + extents[v] - 1`. A root with a limit
-    is tested against it where the step's value is stored, unless it is `padded`."""
-    main = _generate(g, Nest(stage, starts, extents, limits=limits, padded=padded), scope)
-    for condition, special in reversed(stage.special):
-        then = _generate(g, Nest(special, starts, extents, limits=limits, padded=padded), scope)
+def generate_nest(g: Generator, nest: Nest, scope: Scope) -> ir.Stmt:
+    """The loops of a stage over roots `starts[v] .. starts[v] + extents[v] - 1`, and of those joined to it. A
+    root with a limit is tested against it where the step's value is stored, unless it is `padded`."""
+    main = _generate(g, nest, scope)
+    for condition, special in reversed(nest.stage.special):
+        then = _generate(g, replace(nest, stage=special), scope)
         main = ir.If(condition, then, main)
     return main
 
 
 def _generate(g: Generator, nest: Nest, scope: Scope) -> ir.Stmt:
     nest = _promise_exact(g, nest, scope)
+    joined = (replace(j, nest=_promise_exact(_of(g, j.nest), j.nest, scope)) for j in nest.joined)
+    nest = replace(nest, joined=tuple(joined))
     needs: list[ir.Expr] = []
-    for s in nest.stage.relations:
-        if isinstance(s, Split) and s.tail is Tail.SHIFT:
-            # What is left when an outer split gives its partial piece away.
-            fits = ge(nest.least_extent(s.old), s.factor)
-            known = prove(fits, scope.ranges)
-            if known is False:
-                return _loops(g, replace(nest, shifting=False), scope.tail(), 0)
-            if known is None:
-                needs.append(simplify(fits))
+    for n in (nest, *(j.nest for j in nest.joined)):
+        for s in n.stage.relations:
+            if isinstance(s, Split) and s.tail is Tail.SHIFT:
+                # What is left when an outer split gives its partial piece away.
+                fits = ge(n.least_extent(s.old), s.factor)
+                known = prove(fits, scope.ranges)
+                if known is False:
+                    return _loops(g, replace(nest, shifting=False), scope.tail(), 0)
+                if known is None:
+                    needs.append(simplify(fits))
     shifted = _loops(g, nest, scope, 0)
     if not needs:
         return shifted
     small = _loops(g, replace(nest, shifting=False), scope.tail(), 0)
     return ir.If(and_(*dict.fromkeys(needs)), shifted, small)
+
+
+def _of(g: Generator, nest: Nest) -> Generator:
+    """The same for the Func of a joined step."""
+    return replace(g, func=g.program.plan[nest.stage.func].func)
 
 
 def _promise_exact(g: Generator, nest: Nest, scope: Scope) -> Nest:
@@ -125,7 +131,8 @@ def _loops(g: Generator, nest: Nest, scope: Scope, depth: int) -> ir.Stmt:
     if not scope.in_tail and loop.kind not in ir.GPU_LOOPS:
         partial = list(_partial_splits(nest, loop.dim))
         for s in partial:
-            if nest.is_part(loop.dim, s.outer) or not _is_ordered(g.func, stage, s):
+            in_order = any(j.loops > depth for j in nest.joined) or _is_ordered(g.func, stage, s)
+            if nest.is_part(loop.dim, s.outer) or not in_order:
                 return _peel(g, nest, scope, depth, s)
         if any(nest.is_made_from(loop.dim, s.outer) for s in partial):
             return _loops(g, nest, scope.tail(), depth)  # last pieces are between others
@@ -229,12 +236,32 @@ def _inside(g: Generator, nest: Nest, scope: Scope, depth: int) -> ir.Stmt:
             nest, scope, bound = _settle(g, nest, scope, s)
             names += bound
     level = At(stage.func, stage.update, loop.name)
-    ahead = prefetch_statements(g.func, nest, loop.dim, scope)
-    inner = g.at_level(level, nest, scope, lambda inside: _loops(g, nest, inside, depth + 1))
+    ahead: list[ir.Stmt] = []
+    for n in (nest, *joined_at(nest, loop.name)):
+        ahead += prefetch_statements(_of(g, n).func, n, loop.dim, scope)
+    inner = g.at_level(level, nest, scope, lambda inside: _steps(g, nest, inside, depth + 1))
     body = block(*ahead, inner)
     for name, value in reversed(names):
         body = ir.LetStmt(name, value, body)
     return body
+
+
+def _steps(g: Generator, nest: Nest, scope: Scope, depth: int) -> ir.Stmt:
+    """The loops from `depth` inward, and those of the steps that share no more than the ones around."""
+    joined = [in_step(nest, j) for j in nest.joined if j.loops == depth]
+    alone = not any(j.loops > depth for j in nest.joined)
+    own = _where_needed(g, nest, scope, depth) if alone else _loops(g, nest, scope, depth)
+    return block(own, *(_where_needed(_of(g, n), n, scope, depth) for n in joined))
+
+
+def _where_needed(g: Generator, nest: Nest, scope: Scope, depth: int) -> ir.Stmt:
+    """The same of one step, where the loops around are not beyond what it needs."""
+    known = [root for root in nest.within if nest.is_determined(root)]
+    if not known:
+        return _loops(g, nest, scope, depth)
+    rest = {root: ends for root, ends in nest.within.items() if root not in known}
+    body = _loops(g, replace(nest, within=rest), scope, depth)
+    return ir.If(and_(*nest.reached(known)), body)
 
 
 def _settle(
@@ -275,6 +302,7 @@ def _statement(g: Generator, nest: Nest, scope: Scope) -> ir.Stmt:
         for s in nest.stage.relations
         if isinstance(s, Split) and s in nest.guarded
     ]
+    conditions += nest.reached(nest.within)
     limits = {root: lt(nest.offset(root), limit) for root, limit in nest.limits.items()}
     filled = func.name in g.program.padding.filled
     if not filled:

@@ -148,4 +148,5 @@ def _used(plan: Plan, pipeline: Pipeline) -> Plan:
             kept.append((name, f))
             for update in (None, *range(len(f.func.updates))):
                 wanted |= {a.name for a in stage_accesses(f.func, update)}
+            wanted |= {s.joins.func for s in f.stages if s.joins is not None}
     return dict(reversed(kept))

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from hbc.frontend.lowering.generate import Generator, generate_stage
+from hbc.frontend.lowering.generate import Generator, generate_nest
 from hbc.frontend.lowering.gpu_memory import memory_in
 from hbc.frontend.lowering.gpu_nest import with_block
+from hbc.frontend.plans.joined_order import Together, nests_at
 from hbc.frontend.plans.place_on_gpu import Place
 from hbc.frontend.plans.plan import At, FuncPlan, Level, StagePlan, step
 from hbc.frontend.regions.boxes import Site, boxes_at, stage_box
 from hbc.frontend.regions.fold import check_folds, fold_factors
+from hbc.frontend.regions.joined import in_one
 from hbc.frontend.regions.nest import Nest
 from hbc.frontend.regions.padded_extents import PaddedExtents, padded_box, padded_extents
 from hbc.frontend.regions.padding import padded_roots
@@ -26,7 +28,7 @@ from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.build import add, sub
 from hbc.ir.lang.target import GPU
 from hbc.ir.lang.types import TILES, Memory
-from hbc.ir.lang.walk import block
+from hbc.ir.lang.walk import block, substitute
 
 MOST_STACK = 1 << 20  # bytes of one Func; threads have a few million
 
@@ -44,10 +46,16 @@ def realize(program: Program, site: Site, scope: Scope, rest: Rest) -> ir.Stmt:
     asked = dict(boxes)
     padded = padded_extents(program, computed, site.nest, boxes, scope)
     names: list[tuple[str, ir.Expr]] = []
+    nests = nests_at(plan, site.level)
+    named: dict[str, dict[Interval, Interval]] = {}
+    for group in nests:
+        together: dict[Interval, Interval] = {}  # as Funcs of it before have called what is needed
+        named |= {s.func: together for nest in group for s in nest}
     for f in computed:
         name = f.func.name
-        boxes[name], scope, bound = _name_box(program, f, boxes[name], scope)
+        boxes[name], scope, bound = _name_box(program, f, boxes[name], named[name], scope)
         names += bound
+        named[name].update(zip(asked[name], boxes[name], strict=True))
     scope = replace(scope, needs={**scope.needs, **boxes})
     allocations: list[tuple[FuncPlan, Storage, ir.Expr]] = []
     for f in stored:
@@ -65,17 +73,7 @@ def realize(program: Program, site: Site, scope: Scope, rest: Rest) -> ir.Stmt:
             scope = scope.store(one.func.name, storage)
             allocations.append((one, storage, size))
     produced = [
-        _produce(
-            program,
-            site,
-            f,
-            boxes[f.func.name],
-            asked[f.func.name],
-            windows.get(f.func.name),
-            padded,
-            scope,
-        )
-        for f in computed
+        _produce(program, site, group, boxes, asked, windows, padded, scope) for group in nests
     ]
     body = block(*produced, rest(scope))
     for f, storage, size in reversed(allocations):
@@ -101,13 +99,16 @@ def store_level(f: FuncPlan) -> Level:
 
 
 def _name_box(
-    program: Program, f: FuncPlan, box: Box, scope: Scope
+    program: Program, f: FuncPlan, box: Box, named: Mapping[Interval, Interval], scope: Scope
 ) -> tuple[Box, Scope, list[tuple[str, ir.Expr]]]:
-    """Bounds that are more than sums of names get names, so that code and addresses stay short.
-    Extents are not negative from here on."""
+    """Bounds that are more than sums of names get names, so that code and addresses stay short; those
+    that are `named` have theirs. Extents are not negative from here on."""
     names: list[tuple[str, ir.Expr]] = []
     out: list[Interval] = []
     for variable, x in zip(f.func.variables, box, strict=True):
+        if x in named:
+            out.append(named[x])
+            continue
         low, extent = x.lo, not_negative(program, extent_of(x), scope)
         if low is None:
             raise ValueError("an open interval")
@@ -147,57 +148,95 @@ def _name_extent(
 
 
 def _produce(
-    program: Program, site: Site, f: FuncPlan, box: Box, asked: Box, window: Window | None,
-    paddings: PaddedExtents, scope: Scope,
+    program: Program, site: Site, nests: Sequence[Together], boxes: Mapping[str, Box],
+    asked: Mapping[str, Box], windows: Mapping[str, Window], paddings: PaddedExtents, scope: Scope,
 ) -> ir.Stmt:  # fmt: skip
-    """All steps of a Func over a box; `asked` is the box before its bounds got names. Those that have
-    room of their own fill it. Only the new steps of a scan with a `window`."""
-    names: list[tuple[str, ir.Expr]] = []
-    if window is not None or not f.func.updates:
-        asked = asked if window is None else window.asked
-        box, names, scope = slide_box(program, f, site.level, site.nest, box, asked, scope)
-    else:
-        check_folds(f, box, scope)
+    """All steps of a Func, or of Funcs with loops in common, over their boxes; `asked` are the boxes before
+    their bounds got names. Those that have room of their own fill it. Only the new steps of a scan
+    with a window."""
 
     def at_level(level: At, nest: Nest, inner: Scope, rest: Rest) -> ir.Stmt:
         return realize(program, Site(level, nest), inner, rest)
 
-    g = Generator(program, f.func, at_level)
+    names: list[tuple[str, ir.Expr]] = []
+    new: dict[str, Box] = {}
+    for name in dict.fromkeys(s.func for nest in nests for s in nest):
+        f, window = program.plan[name], windows.get(name)
+        new[name] = boxes[name]
+        if window is None and f.func.updates:
+            check_folds(f, boxes[name], scope)
+            continue
+        sought = asked[name] if window is None else window.asked
+        new[name], bound, inside = slide_box(
+            program, f, site.level, site.nest, boxes[name], sought, scope
+        )
+        known = next((n for n, value in names if bound and value == bound[0][1]), None)
+        if known is None:
+            names, scope = names + bound, inside
+        else:  # one that slides with another by the same steps
+            own = {bound[0][0]: ir.Var(known)}
+            new[name] = tuple(_with_low(x, own) for x in new[name])
     stages: list[ir.Stmt] = []
-    for stage in f.stages:
-        update = step(f.func, stage.update)
-        starts: dict[str, ir.Expr] = {}
-        extents: dict[str, ir.Expr] = {}
-        limits: dict[str, ir.Expr] = {}
-        region = stage_box(f, stage, box, scope)
-        padding = paddings.get(f.func.name, (None,) * len(box))
-        for variable, x, most in zip(f.func.variables, region, padding, strict=True):
-            starts[variable] = x.lo if x.lo is not None else ir.const_index(0)
-            extent = extent_of(x)
-            if window is not None:
-                extent = not_negative(program, extent, scope)
-            extents[variable] = extent
-            if most is None:
-                most = _whole_extent(program, f, stage, variable, extent, scope)
-            if most is not None and variable in stage.roots and extent != ir.const_index(most):
-                extents[variable], limits[variable] = ir.const_index(most), extent
-        for r in () if update is None else update.reduce:
-            start, extent = (r.start, r.extent) if window is None else steps_of(window.steps)
-            extent, scope, bound = _name_extent(
-                f"{r.name}_n", f.func.name, not_negative(program, extent, scope), scope
+    for nest in nests:
+        parts: list[Nest] = []
+        for stage in nest:
+            f = program.plan[stage.func]
+            part, bound, scope = _nest(
+                program, f, stage, new[stage.func], windows.get(stage.func), paddings, names, scope
             )
+            parts.append(part)
             names += bound
-            scope = replace(scope, extents={**scope.extents, **dict(bound)})
-            starts[r.name], extents[r.name] = start, extent
-        is_whole = f.func.name in program.padding.whole
-        padded = padded_roots(f, stage) if is_whole else frozenset[str]()
-        made = generate_stage(g, stage, starts, extents, limits, scope, padded)
+        g = Generator(program, program.plan[nest[0].func].func, at_level)
+        made = generate_nest(g, in_one(parts, scope.ranges), scope)
         alone = program.target.machine == GPU and scope.place is Place.HOST
         stages.append(with_block(made, scope) if alone else made)
     body = block(*stages)
     for n, value in reversed(names):
         body = ir.LetStmt(n, value, body)
     return body
+
+
+def _with_low(x: Interval, names: Mapping[str, ir.Expr]) -> Interval:
+    return x if x.lo is None else Interval(substitute(x.lo, names), x.hi)
+
+
+def _nest(
+    program: Program, f: FuncPlan, stage: StagePlan, box: Box, window: Window | None,
+    paddings: PaddedExtents, known: Sequence[tuple[str, ir.Expr]], scope: Scope,
+) -> tuple[Nest, list[tuple[str, ir.Expr]], Scope]:  # fmt: skip
+    """The nest of a step of a Func over a box, the names to bind around it, and the scope with them."""
+    names: list[tuple[str, ir.Expr]] = []
+    update = step(f.func, stage.update)
+    starts: dict[str, ir.Expr] = {}
+    extents: dict[str, ir.Expr] = {}
+    limits: dict[str, ir.Expr] = {}
+    region = stage_box(f, stage, box, scope)
+    padding = paddings.get(f.func.name, (None,) * len(box))
+    for variable, x, most in zip(f.func.variables, region, padding, strict=True):
+        starts[variable] = x.lo if x.lo is not None else ir.const_index(0)
+        extent = extent_of(x)
+        if window is not None:
+            extent = not_negative(program, extent, scope)
+        extents[variable] = extent
+        if most is None:
+            most = _whole_extent(program, f, stage, variable, extent, scope)
+        if most is not None and variable in stage.roots and extent != ir.const_index(most):
+            extents[variable], limits[variable] = ir.const_index(most), extent
+    for r in () if update is None else update.reduce:
+        start, extent = (r.start, r.extent) if window is None else steps_of(window.steps)
+        extent = not_negative(program, extent, scope)
+        name = next((n for n, value in known if value == extent and stage.joins), None)
+        bound: list[tuple[str, ir.Expr]] = []
+        if name is None:
+            extent, scope, bound = _name_extent(f"{r.name}_n", f.func.name, extent, scope)
+        else:
+            extent = ir.Var(name)
+        names += bound
+        scope = replace(scope, extents={**scope.extents, **dict(bound)})
+        starts[r.name], extents[r.name] = start, extent
+    is_whole = f.func.name in program.padding.whole
+    padded = padded_roots(f, stage) if is_whole else frozenset[str]()
+    return Nest(stage, starts, extents, limits=limits, padded=padded), names, scope
 
 
 def _whole_extent(

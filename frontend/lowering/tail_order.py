@@ -21,6 +21,8 @@ _COPIED = (ir.LoopKind.UNROLL, ir.LoopKind.VECTOR)
 def rolled_outward(nest: Nest, depth: int, plan: Plan) -> Nest:
     """`nest` with the next such reduction loop at `depth`, if only loops over pure variables that
     become copies lie between. Each element keeps the order of its own updates."""
+    if any(j.loops > depth for j in nest.joined):
+        return nest
     loops = nest.stage.loops
     i = depth
     while i < len(loops) and _is_pure_copy(nest, loops[i]):

@@ -15,6 +15,7 @@ from hbc.frontend.plans.plan import (
     StagePlan,
     is_associative,
     is_parallel_safe,
+    stage_at,
     stage_text,
     step,
 )
@@ -125,7 +126,7 @@ def _vector_around(stage: StagePlan, name: str) -> Loop | None:
 
 def _variants(plan: Plan, level: At) -> tuple[StagePlan, ...]:
     """The stage that a level names, and every special copy of it."""
-    stage = plan[level.func].stages[0 if level.update is None else level.update + 1]
+    stage = stage_at(plan, level)
     return (stage, *(special for _, special in stage.special))
 
 
@@ -175,21 +176,25 @@ def stage_accesses(func: Func, update: int | None) -> list[ir.Access]:
 
 def is_within(plan: Plan, func: str, update: int | None, level: At) -> bool:
     """Whether a stage runs inside the body of the loop that `level` names."""
-    if func == level.func:
-        return update == level.update
+    if (func, update) == (level.func, level.update):
+        return True
+    joins = stage_at(plan, At(func, update, "")).joins
+    if joins is not None and is_level_inside(plan, joins, level):
+        return True
     at = plan[func].compute
+    if func == level.func:
+        return False
     return isinstance(at, At) and is_level_inside(plan, at, level)
 
 
 def is_level_inside(plan: Plan, inner: At, outer: At) -> bool:
     """Whether the body of one loop is that of the other or within it."""
     if (inner.func, inner.update) == (outer.func, outer.update):
-        number = 0 if inner.update is None else inner.update + 1
-        order = [x.name for x in plan[inner.func].stages[number].loops]
+        order = [x.name for x in stage_at(plan, inner).loops]
         if inner.loop not in order or outer.loop not in order:
             return inner.loop == outer.loop
         return order.index(inner.loop) >= order.index(outer.loop)
-    at = plan[inner.func].compute
+    at = stage_at(plan, inner).joins or plan[inner.func].compute
     return isinstance(at, At) and is_level_inside(plan, at, outer)
 
 

@@ -90,6 +90,7 @@ class StagePlan:
     prefetches: tuple[PrefetchPlan, ...] = ()
     pipelined: tuple[tuple[str, int], ...] = ()
     special: tuple[tuple[ir.Expr, StagePlan], ...] = ()
+    joins: At | None = None  # the innermost loop of another step that is one of its own, too
 
     def loop(self, name: str) -> Loop | None:
         return next((x for x in self.loops if x.name == name), None)
@@ -103,6 +104,24 @@ class StagePlan:
                 case Fuse(outer=outer, inner=inner, fused=fused) if dim == fused:
                     return self.root_of(outer) | self.root_of(inner)
         return frozenset({dim})
+
+    @property
+    def shared(self) -> int:
+        """How many loops, from the outermost, it has in common with the step that it joins."""
+        names = [x.name for x in self.loops]
+        return 0 if self.joins is None else names.index(self.joins.loop) + 1
+
+    def ancestry(self, count: int) -> tuple[frozenset[str], frozenset[Split | Fuse]]:
+        """What its outermost loops are made from: dimensions (with those that come of the same
+        relations), and the relations."""
+        dims = {x.dim for x in self.loops[:count]}
+        found: set[Split | Fuse] = set()
+        for r in reversed(self.relations):
+            if dims & ({r.outer, r.inner} if isinstance(r, Split) else {r.fused}):
+                found.add(r)
+                dims |= {r.outer, r.inner}
+                dims.add(r.old if isinstance(r, Split) else r.fused)
+        return frozenset(dims), frozenset(found)
 
     def dims(self) -> frozenset[str]:
         """Every dimension there ever was: roots, split and fused ones."""
@@ -166,6 +185,11 @@ class FuncPlan:
 
 
 Plan = dict[str, FuncPlan]  # callees first
+
+
+def stage_at(plan: Plan, level: At) -> StagePlan:
+    """The stage whose loop a level names."""
+    return plan[level.func].stages[0 if level.update is None else level.update + 1]
 
 
 def step(func: Func, update: int | None) -> Update | None:

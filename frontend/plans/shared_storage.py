@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hbc.frontend.plans.plan import At, FuncPlan, Inline, Level, Loop, Plan, Root
+from hbc.frontend.plans.plan import At, FuncPlan, Inline, Level, Loop, Plan, Root, stage_at
 from hbc.ir.ground.diag import Diagnostic, Note
 from hbc.ir.lang import nodes as ir
 
@@ -34,21 +34,20 @@ def check_shared_storage(plan: Plan, f: FuncPlan) -> Iterator[Diagnostic]:
 def _between(plan: Plan, store: Level | None, compute: Level) -> Iterator[tuple[str, Loop]]:
     """The loops around `compute` that are inside of `store`, innermost stage first."""
     while store is not None and isinstance(compute, At) and compute != store:
-        number = 0 if compute.update is None else compute.update + 1
-        stage = plan[compute.func].stages[number]
+        stage = stage_at(plan, compute)
         here = isinstance(store, At) and (store.func, store.update) == (
             compute.func,
             compute.update,
         )
         for variant in (stage, *(special for _, special in stage.special)):
             inside = not here
-            for loop in variant.loops:
-                if inside:
+            for position, loop in enumerate(variant.loops):
+                if inside and position >= stage.shared:
                     yield compute.func, loop
                 inside = inside or (isinstance(store, At) and loop.name == store.loop)
                 if loop.name == compute.loop:
                     break
         if here:
             return
-        outer = plan[compute.func].compute
+        outer = stage.joins or plan[compute.func].compute
         compute = Root() if isinstance(outer, Inline) else outer

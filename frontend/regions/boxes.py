@@ -6,6 +6,7 @@ from hbc.frontend.plans.legal import is_level_inside, stage_accesses
 from hbc.frontend.plans.plan import At, FuncPlan, Level, Root, StagePlan, step
 from hbc.frontend.program.funcs import Func
 from hbc.frontend.regions.index_values import nest_ranges
+from hbc.frontend.regions.joined import joined_at
 from hbc.frontend.regions.nest import Nest
 from hbc.frontend.regions.overwritten import pure_box
 from hbc.frontend.regions.program import Program, Scope
@@ -45,7 +46,9 @@ def boxes_at(
     inside = [f for f in plan.values() if is_inside(program, f, site.level)]
     readers: list[tuple[Func, int | None, Ranges]] = []
     if site.nest is not None and isinstance(site.level, At):
-        readers.append((plan[site.level.func].func, site.level.update, nest_ranges(site.nest)))
+        for nest in (site.nest, *joined_at(site.nest, site.level.loop)):
+            reader = plan[nest.stage.func].func
+            readers.append((reader, nest.stage.update, nest_ranges(nest)))
     boxes: dict[str, Box] = {}
     windows: dict[str, Window] = {}
     for f in reversed(inside):

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
-from hbc.frontend.plans.plan import At, FuncPlan, Level, Split
+from hbc.frontend.plans.joined_order import joined_to
+from hbc.frontend.plans.plan import At, FuncPlan, Level, Split, StagePlan, stage_at
 from hbc.frontend.regions.boxes import Site, boxes_at
+from hbc.frontend.regions.joined import in_one
 from hbc.frontend.regions.nest import Nest
 from hbc.frontend.regions.program import Program, Scope
 from hbc.frontend.regions.regions import Box, extent_of, stage_ranges
@@ -68,6 +71,13 @@ def fold_factors(
     return folds if len(folds) == 1 else {}
 
 
+def _whole(program: Program, stage: StagePlan, boxes: Mapping[str, Box]) -> Nest:
+    """The nest of a step over all that is needed of its Func."""
+    ranges = stage_ranges(program.plan[stage.func].func, stage.update, boxes[stage.func])
+    starts = {v: lo for v in stage.roots if (lo := ranges[v].lo) is not None}
+    return Nest(stage, starts, {v: extent_of(ranges[v]) for v in stage.roots})
+
+
 def _probe(
     program: Program,
     at: At,
@@ -78,15 +88,15 @@ def _probe(
 ) -> tuple[Nest, Scope, str] | None:
     """The nest of the stage that `at` names, with its loops fixed down to that one."""
     reader = program.plan[at.func]
-    stage = reader.stages[0 if at.update is None else at.update + 1]
+    stage = stage_at(program.plan, at)
     if stage.special:
         return None
     if nest is None or not isinstance(level, At) or level.func != at.func:
         if reader.compute != level or at.func not in boxes:
             return None
-        ranges = stage_ranges(reader.func, at.update, boxes[at.func])
-        starts = {v: lo for v in stage.roots if (lo := ranges[v].lo) is not None}
-        nest = Nest(stage, starts, {v: extent_of(ranges[v]) for v in stage.roots})
+        nest = in_one(
+            [_whole(program, s, boxes) for s in joined_to(program.plan, stage)], scope.ranges
+        )
     variable = ""
     for loop in stage.loops:
         if not nest.is_determined(loop.dim):

@@ -8,7 +8,7 @@ outer half is fixed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import field, replace
 
 from hbc.frontend.plans.plan import Fuse, Split, StagePlan, Tail
@@ -16,7 +16,15 @@ from hbc.ir.algebra.bounds import Interval
 from hbc.ir.algebra.simplify import simplify
 from hbc.ir.ground.record import record
 from hbc.ir.lang import nodes as ir
-from hbc.ir.lang.build import add, floordiv, lt, maximum, minimum, mod, mul, sub
+from hbc.ir.lang.build import add, floordiv, ge, lt, maximum, minimum, mod, mul, sub
+
+
+@record
+class Joined:
+    """A step of which the outermost `loops` are those of another; `nest`: it by itself."""
+
+    nest: Nest
+    loops: int
 
 
 @record
@@ -37,6 +45,9 @@ class Nest:
     pending: tuple[
         ir.Expr, ...
     ] = ()  # conditions to be tested inside the innermost loop over threads
+    joined: tuple[Joined, ...] = ()  # steps that come after this one in loops that both have
+    within: Mapping[str, tuple[ir.Expr | None, ir.Expr | None]] = field(default_factory=dict)
+    # of roots whose loops run further for others: the first offset, and the one behind the last
 
     def split_of(self, dim: str) -> Split | None:
         """The split that divides this dimension."""
@@ -159,6 +170,9 @@ class Nest:
             lo, hi = minimum(lo, last), minimum(hi, last)
         if root in self.limits:
             hi = minimum(hi, sub(self.limits[root], 1))
+        first, stop = self.within.get(root, (None, None))
+        lo = lo if first is None else maximum(lo, first)
+        hi = hi if stop is None else minimum(hi, sub(stop, 1))
         start = self.starts[root]
         return Interval(simplify(add(start, lo)), simplify(add(start, hi)))
 
@@ -251,6 +265,15 @@ class Nest:
             r.fused for r in fuses if tail.has_one_value(r.outer) != tail.has_one_value(r.inner)
         }
         return replace(tail, cut=self.cut | less)
+
+    def reached(self, roots: Iterable[str]) -> list[ir.Expr]:
+        """The conditions that offsets are `within` what is needed."""
+        found = []
+        for root in roots:
+            first, stop = self.within[root]
+            found += [] if first is None else [ge(self.offset(root), first)]
+            found += [] if stop is None else [lt(self.offset(root), stop)]
+        return found
 
     def with_whole(self, s: Split) -> Nest:
         return replace(self, whole=self.whole | {s})

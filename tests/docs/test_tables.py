@@ -13,7 +13,15 @@ from pathlib import Path
 import pytest
 
 from hbc.cli.passes import PASSES
-from hbc.frontend.directives.table import DIRECTIVES, OnFunc, OnLoops, OnPipeline, OnStep, Row
+from hbc.frontend.directives.table import (
+    DIRECTIVES,
+    OnFunc,
+    OnLoops,
+    OnPipeline,
+    OnPlace,
+    OnStep,
+    Row,
+)
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 END = "<!-- end -->\n"
@@ -41,7 +49,7 @@ def _written(r: Row) -> str:
 
 def _subject(r: Row) -> str:
     match r.on:
-        case OnLoops() | OnStep():
+        case OnLoops() | OnStep() | OnPlace():
             what = "a step"
         case OnPipeline():
             what = "an update"

@@ -28,6 +28,10 @@ class Loop:
         return None if self.extent is None else only_size(self.extent)
 
 
+Level = tuple[str, int | None, str]
+"""Func, update, loop."""
+
+
 @dataclass(slots=True)
 class Stage:
     """One step of a Func and its loops, outermost first."""
@@ -44,6 +48,8 @@ class Stage:
     general: frozenset[str] | None = None  # after `specialize`: the loops of the general copy
     reads: frozenset[str] = frozenset()
     product: bool = False  # a sum of products, for tensor instructions
+    directives: tuple[str, ...] = ()  # that made its loops
+    joins: Level | None = None  # the last of the loops that it has from another step
 
     @property
     def text(self) -> str:
@@ -53,10 +59,6 @@ class Stage:
 
     def reduces(self, loop: Loop) -> bool:
         return bool(loop.roots & self.reduce)
-
-
-Level = tuple[str, int | None, str]
-"""Func, update, loop."""
 
 
 @dataclass(slots=True)
@@ -136,11 +138,14 @@ def levels_around(nodes: dict[str, Node], func: str, update: int | None) -> list
     node = nodes[func]
     own: list[Level] = []
     stage = stage_of(nodes, func, update)
+    owner = (func, update) if stage.joins is None else stage.joins[:2]
     for loop in stage.loops:
         if loop.kind == "vector":
             break
         if stage.general is None or loop.name in stage.general:
-            own.append((func, update, loop.name))
+            own.append((*owner, loop.name))
+        if stage.joins is not None and loop.name == stage.joins[2]:
+            owner = (func, update)
     return [*outside(nodes, node), *own]
 
 

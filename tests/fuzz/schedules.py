@@ -8,6 +8,7 @@ from math import lcm
 from choices import Choices, chance, pick, weighted
 from directives import change_loops
 from draft import Draft
+from joins import like_another
 from loop_model import Level, Loop, Node, Stage, common_levels, mark, node_of, outside
 from products import tensor_lanes
 from spans import text
@@ -51,12 +52,17 @@ def steps(plan: Plan, node: Node) -> None:
     if node.place == "inline":
         return
     for stage in node.stages:
+        joined: list[str] = []
         if node.registers:
             directives = all_unrolled(stage)
         else:
-            directives = tensor_lanes(plan, node, stage) or change_loops(plan, node, stage)
+            directives, joined = like_another(plan, node, stage)
+            if not joined:
+                directives = tensor_lanes(plan, node, stage) or change_loops(plan, node, stage)
+        stage.directives = tuple(directives)
         if directives:
             plan.lines.append(f"{step_text(node, stage)}{''.join(directives)}")
+        plan.lines += joined
         if stage.factored:
             stage.factored = False
             made = list(plan.nodes.values())[-1]
