@@ -20,7 +20,7 @@ O[y, x]   = let a = box(gxx)[y + 2, x + 2] in let b = box(gyy)[y + 2, x + 2] in 
 schedule strips for c, avx2, avx512, arm_dot {
     O.split(y, yo, yi, 32, tail = guard).vectorize(x, 16).parallel(yo)
     gx.store_at(O, yo).compute_at(O, yi).vectorize(x, 16)
-    gy.store_at(O, yo).compute_at(O, yi).vectorize(x, 16)
+    gy.store_at(O, yo).compute_at(O, yi).vectorize(x, 16).compute_with(gx, x)
 }
 
 example { W = 1536; H = 1024; A = random(1) }
