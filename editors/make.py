@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from hbc.cli.editor.words import words
+from hbc.cli.show.words import words
 
 HERE = Path(__file__).parent
 GRAMMARS = HERE.parent / "frontend"

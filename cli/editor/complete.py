@@ -7,7 +7,7 @@ import re
 
 from hbc.cli.editor.names import GLOBAL
 from hbc.cli.editor.reading import Reading
-from hbc.cli.editor.words import Word, words
+from hbc.cli.show.words import Word, words
 
 STAGES = (
     Word(

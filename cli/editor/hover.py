@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hbc.cli.editor.names import GLOBAL, Occurrence
 from hbc.cli.editor.reading import Reading
-from hbc.cli.editor.words import described, word_at
+from hbc.cli.show.words import described, word_at
 from hbc.frontend.directives.loop_tree import loop_tree
 from hbc.frontend.program.funcs import Func, Image, Pipeline, Schedule
 from hbc.ir.ground.diag import HbcError

@@ -10,7 +10,7 @@ from lsprotocol import types as lsp
 from pygls import uris
 
 from hbc.cli.editor.fixes import Fix
-from hbc.cli.editor.words import Word
+from hbc.cli.show.words import Word
 from hbc.frontend.expand.imports import LIBRARY, LIBRARY_PREFIX
 from hbc.ir.ground.diag import Diagnostic, Severity
 from hbc.ir.ground.source import Source, Span

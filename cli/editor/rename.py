@@ -6,7 +6,7 @@ import re
 
 from hbc.cli.editor.names import GLOBAL
 from hbc.cli.editor.reading import Reading
-from hbc.cli.editor.words import words
+from hbc.cli.show.words import words
 from hbc.ir.ground.diag import Diagnostic, UsageError
 from hbc.ir.ground.source import Span
 

@@ -66,16 +66,9 @@ def loops(compiled: Compiled) -> Files:
 
 
 def html(compiled: Compiled) -> Files:
-    from hbc.cli.show.page import page
-    from hbc.frontend.directives.loop_tree import loop_tree
+    from hbc.cli.page.page import page
 
-    chosen = compiled.chosen
-    pipeline, schedule = chosen.pipeline, chosen.schedule
-    text = page(
-        f"{pipeline.name} for {chosen.target.name}", pipeline.source.text, schedule,
-        loop_tree(pipeline, schedule), compiled.source.text,
-    )  # fmt: skip
-    return {f"{compiled.source.name}.html": text}
+    return {f"{compiled.source.name}.html": page(compiled)}
 
 
 def _c_of(compiled: Compiled) -> tuple[CSource, Target]:

@@ -113,6 +113,12 @@ def machine_roofs(threads: int, shown: Progress, refresh: bool = False) -> Roofs
     return roofs
 
 
+def kept_roofs(threads: int) -> Roofs | None:
+    """The roofs for that many threads where they were measured before; nothing is run."""
+    file = _kept(min(threads, cpu_count()))
+    return None if file is None else load_roofs(file)
+
+
 def raised_roofs(roofs: Roofs, shown: Progress) -> Roofs:
     """Measured once more, the higher of each figure kept: for when a run was faster than the roofs
     allow, which were then measured in a busy moment."""

@@ -1,1 +1,1 @@
-"""How results and mistakes look: tables, JSON, progress, pages, crashes."""
+"""How results and mistakes look: tables, JSON, progress, words of the language, crashes."""

@@ -212,6 +212,20 @@ def build(
     return out
 
 
+def assembly_of(source: CSource, target: Target, compiler: Compiler | None = None) -> str:
+    """What the compiler makes of `source`, as text that names the lines of the C. Errors as in `build`."""
+    compiler = compiler or find_compiler(target.machine)
+    options = [*flags(source, target, compiler), "-S", "-g1", "-fno-asynchronous-unwind-tables"]
+    if target.machine == X86:
+        options.append("-masm=intel")
+    with scratch_folder() as folder:
+        text, made = folder / f"{source.name}.c", folder / f"{source.name}.s"
+        text.write_text(source.text, encoding="utf-8")
+        (folder / f"{source.name}.h").write_text(source.header, encoding="utf-8")
+        _compile([*compiler.command, *options, str(text), "-o", str(made)], made, source)
+        return made.read_text(encoding="utf-8", errors="replace")
+
+
 def link_program(
     driver: Path, objects: Sequence[Path], out: Path, compiler: Compiler, source: CSource
 ) -> None:

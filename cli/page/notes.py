@@ -1,0 +1,73 @@
+"""What is said of statements on the page: the instructions chosen for them, and what is allowed and slow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from hbc.cli.advice import Watch, advice
+from hbc.cli.compiled import Chosen
+from hbc.cli.instruction_set import instructions_of
+from hbc.cli.passes import has_tensor_instructions
+from hbc.cli.pipeline import lower_to_kernel
+from hbc.ir.ground.record import record
+from hbc.ir.lang.kernel import Kernel
+
+if TYPE_CHECKING:
+    from hbc.eqsat.choosing.report import Record
+
+
+@record
+class Note:
+    """A sentence below a line of the source. `kind`: chosen, missed or warning."""
+
+    line: int
+    kind: str
+    text: str
+
+
+def notes_of(chosen: Chosen, after: Callable[[str, Kernel], None]) -> list[Note]:
+    """Lowers the kernel once more; `after` sees it after each pass."""
+    watch = Watch()
+
+    def seen(name: str, kernel: Kernel) -> None:
+        watch(name, kernel)
+        after(name, kernel)
+
+    p, schedule, target = chosen.pipeline, chosen.schedule, chosen.target
+    done = lower_to_kernel(p, schedule, target, seen)
+    notes = _chosen(chosen) if has_tensor_instructions(target) else []
+    for d in advice(p, schedule, target, watch.loops, done):
+        if d.span is not None:
+            hint = f" ({d.hint})" if d.hint else ""
+            notes.append(Note(d.span.line, "warning", f"{d.message}{hint}"))
+    return notes
+
+
+def _chosen(chosen: Chosen) -> list[Note]:
+    from hbc.eqsat.choosing.report import merged
+    from hbc.eqsat.choosing.select import select
+
+    kernel = lower_to_kernel(chosen.pipeline, chosen.schedule, chosen.target, before="select")
+    records: list[Record] = []
+    select(kernel, instructions_of(chosen.target), records)
+    return list(dict.fromkeys(_notes(merged(records))))
+
+
+def _notes(records: Sequence[Record]) -> list[Note]:
+    notes = []
+    for r in records:
+        if r.span is None:
+            continue
+        if r.miss is not None:
+            text = f"no instruction: {r.miss.condition}; to change that: {r.miss.edit}"
+            notes.append(Note(r.span.line, "missed", text))
+            continue
+        rest = " for what is left of a loop" if r.part == "tail" else ""
+        parts = f"{r.cost.compute:.3g} of the instructions, {r.cost.memory:.3g} of loads and stores"
+        packing = f", {r.cost.conversion:.3g} of packing" if r.cost.conversion else ""
+        text = (
+            f"{r.count} x {r.instruction}{rest}: about {r.cost.total:.3g} cycles ({parts}{packing})"
+        )
+        notes.append(Note(r.span.line, "chosen", text))
+    return notes
