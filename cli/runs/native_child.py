@@ -13,11 +13,13 @@ import mmap
 import sys
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from hbc.codegen.build.amx_library import Emulator, open_emulator
 from hbc.codegen.c.by_value import by_value
 from hbc.codegen.c.codes import CUDA, MEMORY, code_kind
+
+if TYPE_CHECKING:
+    from hbc.codegen.build.amx_library import Emulator
 
 PAGE = mmap.PAGESIZE
 STAGGER = 17 * 64  # bytes between the offsets of two arrays in their pages: no 4 KiB aliasing
@@ -193,6 +195,8 @@ def _explain(library: ctypes.CDLL, request: dict[str, Any], code: int) -> str:
 def main() -> None:
     emulator = None
     if len(sys.argv) > 2:  # before the library, which looks for it when it is loaded
+        from hbc.codegen.build.amx_library import open_emulator  # half of the time to start
+
         emulator = open_emulator(Path(sys.argv[2]))
         emulator.install()
     library = ctypes.CDLL(sys.argv[1])

@@ -12,15 +12,9 @@ from pathlib import Path
 
 import pytest
 from sketch_solver import SKETCHES
+from synth_words import synth
 
 HBC = [sys.executable, "-m", "hbc.cli.main", "synth"]
-
-
-def run(*arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run([*HBC, *arguments], capture_output=True, text=True)
-    assert done.returncode == code, done.stderr
-    assert "Traceback" not in done.stderr
-    return done
 
 
 def sketch(folder: Path, text: str) -> str:
@@ -30,7 +24,7 @@ def sketch(folder: Path, text: str) -> str:
 
 
 def test_json_has_what_scripts_rely_on() -> None:
-    done = run(str(SKETCHES / "ffm4.sf"), "--all", "--count", "--json", "--stats")
+    done = synth(str(SKETCHES / "ffm4.sf"), "--all", "--count", "--json", "--stats")
     value = json.loads(done.stdout)
     assert value["solutions"] == 2
     assert value["complete"] is True
@@ -42,7 +36,7 @@ def test_json_has_what_scripts_rely_on() -> None:
 
 
 def test_the_cheapest_is_printed_as_formulas() -> None:
-    done = run(str(SKETCHES / "crc.sf"), "--explain-cost")
+    done = synth(str(SKETCHES / "crc.sf"), "--explain-cost")
     lines = done.stdout.splitlines()
     assert lines[0] == "# solution 1: 9 clocks of a multiprocessor for a warp in the holes"
     assert "b0: [32, 3] = a[(3*i + 31*j) % 32, j]" in lines
@@ -57,34 +51,34 @@ def test_the_cheapest_is_printed_as_formulas() -> None:
 
 def test_cost_of_another_target() -> None:
     file = str(SKETCHES / "sum.sf")
-    done = run(file, "--explain-cost", "--json", "--target", "avx512")
+    done = synth(file, "--explain-cost", "--json", "--target", "avx512")
     (found,) = json.loads(done.stdout)["found"]
     moves = {move["array"]: move for move in found["moves"]}
     assert found["unit"] == "core cycles"
     assert moves["b"]["instructions"] == {"vmovdqu64": 6, "vpermt2d": 6}
     assert found["cost"] == pytest.approx(moves["a"]["cost"] + moves["b"]["cost"])
-    assert "did you mean `avx512`?" in run(file, "--target", "avx51", code=2).stderr
+    assert "did you mean `avx512`?" in synth(file, "--target", "avx51", code=2).stderr
 
 
 def test_code_is_called_as_the_file_is(tmp_path: Path) -> None:
     file = tmp_path / "xor.sf"
     file.write_text("x: [2]\ny: [2] = ?rots{main=0}(x)\ngoal y == [x1, x0]\n", encoding="utf-8")
     for target in ("cuda_sm80", "avx512"):
-        done = run(str(file), "--target", target, "-o", str(tmp_path / "code"), code=1)
+        done = synth(str(file), "--target", target, "-o", str(tmp_path / "code"), code=1)
         assert "`xor` is a keyword of C or C++" in done.stderr
         assert "the sketch's file" in done.stderr
 
 
 def test_all_and_limit_and_count() -> None:
     file = str(SKETCHES / "crc.sf")
-    assert run(file, "--all", "--count", "--set", "s=4").stdout == "9\n"
-    assert run(file, "--all", "--set", "s=4").stdout.count("# solution") == 9
-    assert run(file, "--limit", "2", "--set", "s=4").stdout.count("# solution") == 2
+    assert synth(file, "--all", "--count", "--set", "s=4").stdout == "9\n"
+    assert synth(file, "--all", "--set", "s=4").stdout.count("# solution") == 9
+    assert synth(file, "--limit", "2", "--set", "s=4").stdout.count("# solution") == 2
 
 
 @pytest.mark.parametrize("switch", ["--no-join", "--no-merge", "--no-compose", "--no-crowds"])
 def test_what_is_switched_off_changes_no_solution(switch: str) -> None:
-    assert run(str(SKETCHES / "ffm4.sf"), "--count", switch).stdout == "2\n"
+    assert synth(str(SKETCHES / "ffm4.sf"), "--count", switch).stdout == "2\n"
 
 
 @pytest.mark.parametrize("tests", ["none", "classes", "copies,classes", "pairs,copies,classes"])
@@ -95,35 +89,35 @@ def test_prunings_change_no_solution(tests: str, tmp_path: Path) -> None:
         b: [4, 3] = ?xforms{main=0, second=1, out=0}(a)
         goal b == [i in 4, j in 3] x[(i + j) % 4, j]
     """)  # fmt: skip
-    every = run(file, "--count", "--prune", "classes,copies").stdout
+    every = synth(file, "--count", "--prune", "classes,copies").stdout
     assert int(every) > 0
-    assert run(file, "--count", "--prune", tests).stdout == every
+    assert synth(file, "--count", "--prune", tests).stdout == every
 
 
 def test_no_solution_says_what_cannot_be_reached(tmp_path: Path) -> None:
     file = sketch(tmp_path, "x: [3]\ny: [3] = ?rots{main=0}(x)\ngoal y == [x0, x0, x2]\n")
-    said = run(file, code=5).stderr
+    said = synth(file, code=5).stderr
     assert "has no solution: all candidates have been searched" in said
     assert "every element can be reached by itself" in said
     turned = "[[x0_0, x1_0], [x0_1, x1_1]]"
     file = sketch(tmp_path, f"x: [2, 2]\ny: [2, 2] = ?rots{{main=0}}(x)\ngoal y == {turned}\n")
-    assert "`y[0, 1]`, `y[1, 0]`" in run(file, code=5).stderr
+    assert "`y[0, 1]`, `y[1, 0]`" in synth(file, code=5).stderr
 
 
 def test_timeout_without_a_solution(tmp_path: Path) -> None:
     file = str(SKETCHES / "rcr.sf")
-    done = run(file, "--set", "s=4", "--prune", "none", "--no-compose", "--timeout", "2", code=5)
+    done = synth(file, "--set", "s=4", "--prune", "none", "--no-compose", "--timeout", "2", code=5)
     assert "was found in the time given" in done.stderr
 
 
 def test_usage_errors() -> None:
     file = str(SKETCHES / "crc.sf")
-    assert "did you mean `pairs`?" in run(file, "--prune", "pair", code=2).stderr
-    assert "`level` is 4, and may be one of 3, 1, 2" in run(
+    assert "did you mean `pairs`?" in synth(file, "--prune", "pair", code=2).stderr
+    assert "`level` is 4, and may be one of 3, 1, 2" in synth(
         file, "--set", "level=4", code=2
     ).stderr.replace("1, 2, 3", "3, 1, 2")
-    assert "has no parameter `q`" in run(file, "--set", "q=4", code=2).stderr
-    assert "cannot read" in run("nowhere.sf", code=1).stderr
+    assert "has no parameter `q`" in synth(file, "--set", "q=4", code=2).stderr
+    assert "cannot read" in synth("nowhere.sf", code=1).stderr
 
 
 def _interruptible() -> None:
@@ -158,5 +152,4 @@ def test_interrupt_prints_statistics() -> None:
     ],
 )
 def test_options_that_would_do_nothing_are_refused(arguments: list[str], said: str) -> None:
-    done = subprocess.run([*HBC, *arguments], capture_output=True, text=True)
-    assert done.returncode == 2 and said in done.stderr
+    assert said in synth(*arguments, code=2).stderr

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 import time
 from itertools import product
 from pathlib import Path
@@ -12,6 +10,7 @@ from pathlib import Path
 import compiled_moves as native
 import numpy as np
 import pytest
+from synth_words import synth
 
 from hbc.cli.sketches.shuffles import find_shuffle, shuffle_machine
 from hbc.frontend.sketch.gather_text import parse_gather
@@ -24,10 +23,8 @@ from hbc.synth.shuffles.registers import Solver
 
 
 def run(*words: str, code: int = 0) -> str:
-    command = [sys.executable, "-m", "hbc.cli.main", "synth", *words]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == code, done.stderr
-    return done.stdout if code == 0 else done.stderr
+    said = synth(*words, code=code)
+    return said.stdout if code == 0 else said.stderr
 
 
 def test_json() -> None:

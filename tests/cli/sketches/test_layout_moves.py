@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ import compiled_moves as native
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from synth_words import synth
 
 from hbc.cli.sketches.layout_moves import Moves, cheapest_moves
 from hbc.cli.sketches.synth_code import movement_code, printer_of
@@ -22,6 +22,7 @@ from hbc.synth.prunings.watch import Watch
 Array = NDArray[Any]
 
 
+@cache  # seconds of search
 def moves(text: str, target: str, vbmi: bool) -> Moves:
     spec = parse_spec(text, printer_of(target).register_bits)
     return cheapest_moves(spec, target, vbmi, Watch)
@@ -108,15 +109,8 @@ def test_what_is_proven_is_said() -> None:
     assert moves("transpose(rows=4, cols=4, f32)", "avx512", False).minimal
 
 
-def run(*words: str) -> str:
-    command = [sys.executable, "-m", "hbc.cli.main", "synth", *words]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
 def test_json() -> None:
-    value = json.loads(run("--spec", "interleave(k=2, u16)", "--json"))
+    value = json.loads(synth("--spec", "interleave(k=2, u16)", "--json").stdout)
     assert value["instructions"] == 2
     assert value["minimal"] is True
     assert value["function"] == "interleave_2x32_u16"
@@ -138,7 +132,7 @@ def test_other_programs_than_stages(
     text: str, target: str, count: int, minimal: bool, tmp_path: Path
 ) -> None:
     """The command takes whichever is shorter; its code is executed."""
-    value = json.loads(run("--spec", text, "--target", target, "--json"))
+    value = json.loads(synth("--spec", text, "--target", target, "--json").stdout)
     assert (value["instructions"], value["minimal"]) == (count, minimal)
     assert value["gap"] == count - value["bound"] >= 0
     native.require(target)
@@ -159,7 +153,7 @@ def test_other_programs_than_stages(
 
 def test_a_file_is_written(tmp_path: Path) -> None:
     out = tmp_path / "pack.c"
-    said = run("--spec", "interleave(k=2, u16)", "--target", "avx2", "-o", str(out))
+    said = synth("--spec", "interleave(k=2, u16)", "--target", "avx2", "-o", str(out)).stdout
     assert said.splitlines()[0] == "interleave(k=2, count=16, u16): 4 instructions"
     assert "_mm256_" in out.read_text(encoding="utf-8")
 
