@@ -92,11 +92,25 @@ def imports(file: str, tree: ast.Module) -> Iterator[tuple[int, str]]:
                 yield node.lineno, target
 
 
+@dataclass(frozen=True)
+class Read:
+    """What is asked of a file: its imports, and what it says first of itself."""
+
+    imports: tuple[tuple[int, str], ...]
+    docstring: str
+
+
 @cache
+def read(file: Path) -> Read:
+    """A file as it is: parsed once for all who ask."""
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    name = file.relative_to(ROOT).as_posix()
+    return Read(tuple(imports(name, tree)), ast.get_docstring(tree) or "")
+
+
 def imports_of(file: Path) -> tuple[tuple[int, str], ...]:
     """Those of a file as it is."""
-    tree = ast.parse(file.read_text(encoding="utf-8"))
-    return tuple(imports(file.relative_to(ROOT).as_posix(), tree))
+    return read(file).imports
 
 
 @cache

@@ -147,8 +147,7 @@ def test_rooms_say_what_they_are_for() -> None:
     for room, about in room_map.ABOUT.items():
         if room.name:
             file = ROOT / room.package / room.name / "__init__.py"
-            text = ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or ""
-            assert " ".join(text.split()) == about
+            assert " ".join(room_map.read(file).docstring.split()) == about
 
 
 def test_each_room_has_a_folder_of_tests() -> None:
@@ -175,8 +174,9 @@ def test_the_drawing_is_that_of_the_imports() -> None:
 
 @pytest.mark.parametrize("file", [*ROOTS, *PACKAGED], ids=name)
 def test_first_line_says_what_the_file_does(file: Path) -> None:
-    text = ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or ""
-    assert text.split("\n")[0].strip(), f"{name(file)}: begin with a docstring: what it does"
+    assert room_map.read(file).docstring.split("\n")[0].strip(), (
+        f"{name(file)}: begin with a docstring: what it does"
+    )
 
 
 def test_listed_packages_are_those_on_disk() -> None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import ast
 from collections import defaultdict
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
 import room_map
-from room_map import Room, imports, modules, room_of
+from room_map import Room, imports_of, modules, room_of
 
 TESTS = Path(__file__).resolve().parents[1]
 
@@ -63,8 +62,7 @@ def with_helpers(file: Path) -> set[Path]:
 def _imported(file: Path) -> tuple[frozenset[str], frozenset[Path]]:
     """Modules of hbc, and helpers of tests: their names are their own."""
     known, helpers = modules(), _helpers()
-    tree = ast.parse(file.read_text(encoding="utf-8"))
-    names = [name for _, name in imports(file.relative_to(TESTS.parent).as_posix(), tree)]
+    names = [name for _, name in imports_of(file)]
     found = {name if name in known else name.rpartition(".")[0] for name in names}
     parts = {part for name in names if not name.startswith("hbc.") or ".tests." in name
              for part in name.split(".")}  # fmt: skip
