@@ -72,7 +72,10 @@ class Compiles:
             os.utime(kept)
             self.hits += 1
             return subprocess.CompletedProcess(list(arguments), 0, "", "")
-        answer = self.real(self.faster(arguments), made)
+        sooner = self.faster(arguments)
+        answer = self.real(sooner, made)
+        if answer.returncode != 0 and list(sooner) != list(arguments):
+            answer = self.real(arguments, made)  # what is said of the text is said of it as it is
         self.runs += 1
         if answer.returncode == 0 and not answer.stdout and not answer.stderr:
             with suppress(OSError):
@@ -91,7 +94,7 @@ class Compiles:
 
 def parts(arguments: Sequence[str], made: Path) -> Iterator[bytes]:
     """All that decides what a command makes. The names of folders do not, but for what it says of itself."""
-    yield from (_binary(arguments[0]), templates(), _system())
+    yield from (binary(arguments[0]), templates(), system())
     for word in arguments[1:]:
         flag, path = ("-I", word[2:]) if word.startswith("-I") else ("", word)
         file = Path(path)
@@ -152,7 +155,7 @@ def _environment() -> dict[str, str]:
 
 
 @cache
-def _binary(command: str) -> bytes:
+def binary(command: str) -> bytes:
     """The file behind a compiler's name: a program, no script, which may do anything."""
     found = shutil.which(command)
     if found is None:
@@ -174,6 +177,7 @@ def templates() -> bytes:
 
 
 @cache
-def _system() -> bytes:
+def system() -> bytes:
+    """When system headers last changed."""
     folders = (Path(name) for name in SYSTEM)
     return " ".join(str(f.stat().st_mtime_ns) for f in folders if f.is_dir()).encode()

@@ -1,8 +1,9 @@
-"""Large headers, compiled once for each set of options: <immintrin.h> is most of what gcc does for a kernel.
+"""Large headers, compiled once for each set of options: <immintrin.h> is most of the work for a kernel.
 
-gcc takes a precompiled header only where its own version and the options are those that it was made
-with, and reads the text beside it otherwise; so a command means the same with and without. Clang
-is left alone: what it compiles shows that the texts include all that they need.
+A compiler takes a precompiled header only where its own version and the options are those that it was made
+with: gcc reads the text beside it otherwise, clang refuses the command. A text gets a header only where it
+includes that itself; so a command means the same with and without. (Clang reads samples as they are in
+tests/codegen/c/test_text.py.)
 """
 
 from __future__ import annotations
@@ -17,8 +18,12 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from suite_compiles import Unknown, binary, system, templates
+
 HEADERS = {name: f"#include <{name}>" for name in ("immintrin.h", "arm_neon.h")}
-GNU = re.compile(r"(?:[\w-]+-)?(gcc|g\+\+)(?:-\d+)?")
+COMPILER = re.compile(r"(?:[\w-]+-)?(gcc|g\+\+|clang|clang\+\+)(?:-\d+)?")
+COMPILED = {"gcc": ".gch", "clang": ".pch"}
+"""How the name ends of what they look for beside a header."""
 MOST = 48
 """Sets of options; each takes some 25 MB."""
 _NO_OPTION_OF_HEADERS = ("-I", "-l", "-L", "-shared", "-Wl,", "-c", "-S")
@@ -30,11 +35,11 @@ class Precompiled:
     """Commands as they run with what is in `folder`. A header is compiled when it is wanted again."""
 
     folder: Path
-    asked: set[str] = field(default_factory=set)
+    asked: set[Path] = field(default_factory=set)
 
     def __call__(self, arguments: Sequence[str]) -> list[str]:
         words = list(arguments)
-        if GNU.fullmatch(Path(words[0]).name) is None:
+        if COMPILER.fullmatch(Path(words[0]).name) is None:
             return words
         if "-include" in words:
             at = words.index("-include") + 1
@@ -47,38 +52,39 @@ class Precompiled:
     def made(self, words: list[str], text: str) -> Path | None:
         """The header to include; None when it is asked for the first time, or gcc refuses it."""
         options = [w for w in _options(words) if not w.startswith(_NO_OPTION_OF_HEADERS)]
-        of_cpp = "c++" if "++" in Path(words[0]).name else "c"
-        name = hashlib.sha256("\0".join((words[0], *options, text)).encode()).hexdigest()[:24]
-        header = self.folder / name / "first.h"
-        if header.is_file():
+        compiler = Path(words[0]).name
+        of_cpp = "c++" if "++" in compiler else "c"
+        ending = COMPILED["clang" if "clang" in compiler else "gcc"]
+        try:
+            parts = binary(words[0]), system(), templates(), str(self.folder.resolve()).encode()
+        except (Unknown, OSError):
+            return None
+        key = hashlib.sha256("\0".join((*options, text)).encode() + b"\0".join(parts))
+        header = self.folder / key.hexdigest()[:24] / "first.h"
+        compiled = header.with_name(f"first.h{ending}")
+        if compiled.is_file():
             with suppress(OSError):
                 os.utime(header.parent)
             return header
-        if name not in self.asked:
-            self.asked.add(name)
+        if header not in self.asked:
+            self.asked.add(header)
             return None
         if len(self.asked) > MOST:
             return None
-        self.folder.mkdir(parents=True, exist_ok=True)
+        header.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=self.folder, prefix=".new-") as made:
-            first = Path(made) / "one" / "first.h"
-            first.parent.mkdir()
+            # Clang looks for the header again, by its name: it is written once, the other one as often
+            # as processes come for it together.
+            first, beside = Path(made) / "first.h", Path(made) / "compiled"
             first.write_text(text + "\n", encoding="ascii")
-            command = [
-                words[0],
-                *options,
-                "-x",
-                f"{of_cpp}-header",
-                str(first),
-                "-o",
-                f"{first}.gch",
-            ]
+            with suppress(FileExistsError):
+                header.hardlink_to(first)
+            command = [words[0], *options, "-x", f"{of_cpp}-header", str(header), "-o", str(beside)]
             answer = subprocess.run(command, capture_output=True, check=False)
             if answer.returncode != 0:
                 return None
-            with suppress(OSError):  # another process was first
-                first.parent.rename(header.parent)
-        return header if header.is_file() else None
+            beside.rename(compiled)
+        return header
 
 
 def _options(words: list[str]) -> list[str]:

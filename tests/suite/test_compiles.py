@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -134,3 +135,13 @@ def test_what_nobody_asks_for_goes(folder: Folder) -> None:
     forget(folder.compiles.folder, days=-1)
     folder.build()
     assert folder.runs == 2
+
+
+def test_what_fails_sooner_is_run_as_it_is(tmp_path: Path) -> None:
+    def real(words: Sequence[str], made: Path) -> subprocess.CompletedProcess[str]:
+        made.write_text("made")
+        return subprocess.CompletedProcess(list(words), int("sooner" in words), "", "")
+
+    compiles = Compiles(real, tmp_path / "kept", faster=lambda words: [*words, "sooner"])
+    answer = compiles([sys.executable, "-O1"], tmp_path / "made.o")
+    assert (answer.returncode, answer.args) == (0, [sys.executable, "-O1"])
