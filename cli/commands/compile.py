@@ -11,6 +11,7 @@ import click
 
 from hbc.cli.forms.built import Made
 from hbc.cli.forms.table import FORMS, STDOUT, default_form, emit
+from hbc.cli.show import completion
 from hbc.cli.show.bank_report import shared_accesses, show_conflicts
 from hbc.cli.show.options import json_option, kernel_options
 from hbc.ir.ground.diag import Diagnostic, HbcError, InternalError, UsageError, did_you_mean
@@ -24,6 +25,13 @@ if TYPE_CHECKING:
 
 @click.command("compile")
 @kernel_options
+@click.option(
+    "--targets",
+    "several",
+    metavar="LIST",
+    shell_complete=completion.several_targets,
+    help="Compile for several processors, such as c,avx2,avx512: NAME calls the best that the processor has.",
+)
 @click.option(
     "-o",
     "--output",
@@ -57,7 +65,7 @@ if TYPE_CHECKING:
 @json_option
 def command(
     kernel: Path, settings: Mapping[str, str], target: str | None, schedule: str | None,
-    isa: tuple[Path, ...], fallback: str, folder: Path | None, emitted: tuple[str, ...],
+    isa: tuple[Path, ...], fallback: str, several: str | None, folder: Path | None, emitted: tuple[str, ...],
     archs: str | None, dumped: tuple[str, ...], timed: bool, write: bool, no_check: bool,
     as_json: bool,
 ) -> None:  # fmt: skip
@@ -76,6 +84,12 @@ def command(
     _check_passes(dumped, NAMES)
     if as_json and str(folder) == STDOUT:
         raise UsageError(Diagnostic("`-o -` and `--json` both want stdout", hint="name a folder"))
+    if several is not None:
+        unfit = {"--target": target, "--arch": archs, "--dump-after": dumped, "--time": timed,
+                 "--write": write, "--fallback": fallback != "error"}  # fmt: skip
+        _refuse_beside_targets([option for option, given in unfit.items() if given])
+        _compile_several(kernel, settings, several, schedule, isa, folder, emitted, as_json)
+        return
     chosen = choose(kernel, settings, target, schedule, isa, fallback, fix_sizes=True)
     if write:
         from hbc.cli.write_schedule import write_schedule
@@ -113,6 +127,36 @@ def command(
     show_conflicts(shared_accesses(compiled.kernel, made.resources))
     if timed:
         _show_times(made.timings)
+
+
+def _refuse_beside_targets(unfit: Sequence[str]) -> None:
+    if unfit:
+        hints = {
+            "--target": "name it in --targets",
+            "--fallback": "name `c` in --targets: it runs anywhere",
+        }
+        hint = hints.get(unfit[0], f"use {unfit[0]} for each target by itself")
+        raise UsageError(Diagnostic(f"--targets does not go with {unfit[0]}", hint=hint))
+
+
+def _compile_several(
+    kernel: Path, settings: Mapping[str, str], names: str, schedule: str | None, isa: tuple[Path, ...],
+    folder: Path | None, emitted: tuple[str, ...], as_json: bool,
+) -> None:  # fmt: skip
+    """The files of `--targets`: the C of each, a library, or both."""
+    from hbc.cli.forms.together import write_together
+    from hbc.cli.several_targets import several
+    from hbc.cli.show.report import print_json
+
+    made = several(kernel, settings, names, schedule, isa)
+    order = [v.target.name for v in made.variants]
+    files = write_together(made, folder, tuple(dict.fromkeys(emitted)) or ("c",))
+    if as_json:
+        print_json({"kernel": made.caller.name, "targets": order, "files": [str(f) for f in files]})
+        return
+    click.echo(f"note: tried in this order: {', '.join(order)}", err=True)
+    for path in files:
+        click.echo(f"wrote {printable_line(str(path))}", err=True)
 
 
 ENDS: Final = ("lower", "simplify-vectors", "barriers")

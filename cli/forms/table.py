@@ -74,7 +74,7 @@ def emit(name: str, compiled: Compiled, folder: Path | None, made: Made, archs: 
         return
     into = make_folder(folder or Path())
     if form.files is not None:
-        made.files += _write_all(into, form.files(compiled))
+        made.files += write_all(into, form.files(compiled))
     if form.built:
         if on_gpu:
             build_gpu(name, compiled, into, made, gpu_archs(archs))
@@ -82,7 +82,7 @@ def emit(name: str, compiled: Compiled, folder: Path | None, made: Made, archs: 
             build_c(name, compiled, into, made)
 
 
-def _write_all(folder: Path, files: texts.Files) -> list[Path]:
+def write_all(folder: Path, files: texts.Files) -> list[Path]:
     """All of them or none."""
     paths = {folder / name: text for name, text in files.items()}
     with ExitStack() as stack:

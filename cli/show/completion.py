@@ -23,6 +23,14 @@ def targets(_: click.Context, __: click.Parameter, begun: str) -> list[str]:
     return _beginning(TARGETS, begun)
 
 
+def several_targets(_: click.Context, __: click.Parameter, begun: str) -> list[str]:
+    """Those that begin like what stands behind the last comma, with what stands before it."""
+    from hbc.ir.lang.target import TARGETS
+
+    before, comma, last = begun.rpartition(",")
+    return [f"{before}{comma}{name}" for name in _beginning(TARGETS, last)]
+
+
 def schedules(ctx: click.Context, _: click.Parameter, begun: str) -> list[str]:
     """Those of the file, and the two that every file has."""
     from hbc.frontend.text import ast

@@ -212,6 +212,26 @@ def build(
     return out
 
 
+def build_together(
+    parts: Sequence[tuple[CSource, Target]], out: Path, kind: Literal["so", "a"]
+) -> None:
+    """Compiles each source with the flags of its own target, and all into one library. Errors as in
+    `build`."""
+    compiler = find_compiler(next((t.machine for _, t in parts if t.machine), ""))
+    with scratch_folder(folder_of(out)) as folder:
+        objects = [
+            str(build(source, target, folder / f"{source.name}.o", "obj", compiler=compiler))
+            for source, target in parts
+        ]
+        made = folder / f"made{SUFFIX[kind]}"
+        threads = any(s.parallel for s, _ in parts) and has_openmp(compiler)
+        options = ["-fopenmp"] if threads else []
+        linked = [*compiler.command, *options, "-shared", *objects, "-o", str(made), "-lm"]
+        archived = [*_archiver(compiler), "rcsD", str(made), *objects]
+        _compile(linked if kind == "so" else archived, made, parts[0][0])
+        made.replace(out)
+
+
 def assembly_of(source: CSource, target: Target, compiler: Compiler | None = None) -> str:
     """What the compiler makes of `source`, as text that names the lines of the C. Errors as in `build`."""
     compiler = compiler or find_compiler(target.machine)

@@ -117,10 +117,12 @@ def make_abi(
     fallback: Kernel | None = None,
     features: Sequence[Feature] = (),
     cuda: bool = False,
+    alike: Sequence[Kernel] = (),
 ) -> Abi:
     """Names everything that appears in the header; later names in `scope` keep clear of them. A
     `fallback` can fail in its own ways; for want of one of the `features`, the kernel itself; with
-    `cuda`, whatever it asks of the device."""
+    `cuda`, whatever it asks of the device. `alike`: kernels for other processors that share their codes
+    with this one, itself among them."""
     suffixes = ["strided", "strerror", "compute", "plain", "status"]
     constants = [a.name for a in k.arguments if a.constant and not cuda]
     suffixes += [
@@ -130,7 +132,8 @@ def make_abi(
     ]
     suffixes += ["device", "device_strided", "wait", "cuda_error"]
     scope.reserve(k.name, *(f"{k.name}_{suffix}" for suffix in suffixes), "status", "code")
-    codes = tuple(_codes(k, (k,) if fallback is None else (k, fallback), features, cuda))
+    bodies = tuple(alike) or ((k,) if fallback is None else (k, fallback))
+    codes = tuple(_codes(k, bodies, features, cuda, alike or (k,)))
     if cuda:
         name = f"{k.name}_CUDA"
         codes += (Code(name, CUDA, f"CUDA refused: {k.name}_cuda_error() says what"),)
@@ -154,7 +157,11 @@ def declare_scalar(a: Argument, scope: Scope) -> str:
 
 
 def _codes(
-    k: Kernel, bodies: Sequence[Kernel], features: Sequence[Feature], cuda: bool
+    k: Kernel,
+    bodies: Sequence[Kernel],
+    features: Sequence[Feature],
+    cuda: bool,
+    checked: Sequence[Kernel],
 ) -> list[Code]:
     wide = ", or device memory not as CUDA allocates it" if cuda else ""
     codes = [Code(f"{k.name}_OK", 0, "no error")]
@@ -188,9 +195,9 @@ def _codes(
     for i, (a, b) in enumerate(overlap_pairs(k), 1):
         text = f"output `{a.name}` overlaps `{b.name}`"
         add(f"OVERLAP_{a.name}_{b.name}", OVERLAP, i, text)
-    for i, message in enumerate(dict.fromkeys(c.message for c in k.checks), 1):
+    required = dict.fromkeys(c.message for one in checked for c in one.checks)
+    for i, message in enumerate(required, 1):
         add(f"REQUIRE_{i}", REQUIRE, i, message)
-    required = {c.message for c in k.checks}
     asserted = dict.fromkeys(
         n.message for one in bodies for n in nodes(one.body) if isinstance(n, ir.Assert)
     )

@@ -71,18 +71,21 @@ class Call:
     fails: bool
 
 
-def strided_entry(abi: Abi, call: Call, plain: Call | None, probed: bool, unit: Unit) -> None:
+def strided_entry(
+    abi: Abi, call: Call, plain: Call | None, probed: bool, unit: Unit, probed_first: bool = False
+) -> None:
     """`int NAME_strided(...)`: checks everything, then calls; where the processor is to be `probed`
-    and lacks something, it calls `plain`, or fails."""
+    and lacks something, it calls `plain`, or fails (`probed_first`: before it checks anything)."""
     k, out = abi.kernel, unit.out
     out.function(f"int {k.name}_strided", abi.strided(), "")
     with out.braces(), cautious(abi, unit), unread_named(abi, unit):
+        probe_processor(probed_first, unit)
         check_arguments(abi, unit)
         if probed and plain is not None:
             with out.braces(f"if ({PROBE}() != 0)"):
                 return_call(plain, abi, unit)
         else:
-            probe_processor(probed, unit)
+            probe_processor(probed and not probed_first, unit)
         return_call(call, abi, unit)
 
 

@@ -42,13 +42,15 @@ _PRINTERS = {
 
 
 def emit_c(
-    kernel: Kernel, target: Target, fallback: Kernel | None = None, needs: Sequence[Feature] = ()
-) -> CSource:
+    kernel: Kernel, target: Target, fallback: Kernel | None = None, needs: Sequence[Feature] = (),
+    alike: Sequence[Kernel] = (),
+) -> CSource:  # fmt: skip
     """C11 for a legalized kernel. The same kernel gives the same bytes. The code asks the processor first
     whether it has what its instructions need, and `needs`: what the rest of the target's code does
     (nothing for `c`). If not, it returns an error code; or it does what `fallback` says, a kernel of
-    the same arguments for the target `c`. Raises HbcError when the kernel's name cannot be a C function
-    or its tiles do not fit the registers, InternalError when a node was not legalized."""
+    the same arguments for the target `c`. `alike`: see `make_abi`. Raises HbcError when the kernel's name
+    cannot be a C function or its tiles do not fit the registers, InternalError when a node was not
+    legalized."""
     check_kernel_name(kernel.name)
     if (target.machine, target.vector_bits) not in _PRINTERS:
         raise error(f"there is no C for the target `{target.name}`")
@@ -56,7 +58,7 @@ def emit_c(
     if not features:
         fallback = None
     scope = Scope()
-    abi = make_abi(kernel, scope, fallback, () if fallback else features)
+    abi = make_abi(kernel, scope, fallback, () if fallback else features, alike=alike)
     tables = _used_tables(kernel, fallback)
     buffers = {t.name: Buffer(scope.fresh(t.name), t.element) for t in tables}
     buffers |= {
@@ -79,7 +81,8 @@ def emit_c(
     if features:
         by_message = {c.message: c.name for c in abi.codes}
         own.append(probe(features, [by_message.get(missing_text(f), "1") for f in features]))
-    _entries(abi, call, plain, bool(features), rest)
+    # Who calls one of several wants to know first that the processor lacks something.
+    _entries(abi, call, plain, bool(features), rest, bool(features and alike))
     packed: list[str] = []
     if split is not None:
         packed = packed_header(abi)
@@ -176,9 +179,11 @@ def _computing_apart(abi: Abi, split: Split, unit: Unit) -> dict[str, Call]:
     return calls
 
 
-def _entries(abi: Abi, call: Call, plain: Call | None, probed: bool, unit: Unit) -> None:
+def _entries(
+    abi: Abi, call: Call, plain: Call | None, probed: bool, unit: Unit, probed_first: bool
+) -> None:
     unit.out.blank()
-    strided_entry(abi, call, plain, probed, unit)
+    strided_entry(abi, call, plain, probed, unit, probed_first)
     unit.out.blank()
     dense_entry(abi, unit)
     unit.out.blank()

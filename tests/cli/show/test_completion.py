@@ -37,6 +37,7 @@ def offered(*words: str) -> list[str]:
     [
         (("comp",), ["compile"]),
         (("run", "gemm.hb", "--target", "avx512v"), ["avx512vnni"]),
+        (("compile", "gemm.hb", "--targets", "c,avx512v"), ["c,avx512vnni"]),
         (("bench", str(SAMPLES / "gemm_f32.hb"), "--schedule", "na"), ["narrow"]),
         (("compile", str(SAMPLES / "gemm_f32.hb"), "--set", ""), ["M=", "N=", "K="]),
         (("compile", "no such file.hb", "--schedule", ""), ["auto", "none"]),
