@@ -101,6 +101,10 @@ robust: $(DEV)
 	HBC_ROBUST_VARIANTS=$(ROBUST_VARIANTS) $(BIN)/python -m pytest --timeout=0 $(EXPLORE) tests/robust $(PYTEST_ARGS)
 	HBC_SYNTH_EXAMPLES=$(SYNTH_EXAMPLES) $(BIN)/python -m pytest --timeout=0 $(EXPLORE) tests/synth/search/test_brute_force.py
 
+# Proofs of the larger published benchmarks: some minutes.
+proofs: $(DEV)
+	HBC_PROOFS=1 $(BIN)/python -m pytest --timeout=0 tests/cli/proofs $(PYTEST_ARGS)
+
 # Some ten minutes on two cores: a round takes twenty seconds.
 stress: $(DEV)
 	HBC_STRESS_ROUNDS=$(STRESS_ROUNDS) timeout 3600 $(BIN)/python -m pytest --timeout=0 -q --numprocesses=0 tests/stress $(PYTEST_ARGS)

@@ -30,6 +30,7 @@ COMMANDS = {
     "inspect": "Rank all mappings of whole loops to instructions; say why others are refused.",
     "explain": "Say which tensor instructions were chosen for which statements, and why.",
     "synth": "Complete a sketch of data movement, or prove that nothing completes it.",
+    "check-proof": "Verify a proof that synth wrote, by a checker that shares no code with the search.",
     "check": "Report every mistake in the files, compile nothing.",
     "fmt": "Format files.",
     "targets": "List the targets and which of them this machine can run.",
@@ -69,7 +70,7 @@ class LazyCommands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        command = import_module(f"hbc.cli.commands.{cmd_name}").command
+        command = import_module(f"hbc.cli.commands.{cmd_name.replace('-', '_')}").command
         assert isinstance(command, click.Command)
         return command
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ from hbc.ir.ground.record import record
 
 if TYPE_CHECKING:
     from hbc.ir.moves.sketch import Sketch
+    from hbc.synth.results.cost import Pricing
     from hbc.synth.results.cost_table import CostTable
     from hbc.synth.results.solve import Outcome, Solution
     from hbc.synth.search.switches import Switches
@@ -79,6 +81,12 @@ LONGEST_START = 1.0  # seconds
     help="Draw the arrays of the cheapest solution, stage by stage: FILE.svg or FILE.png.",
 )
 @click.option(
+    "--proof",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write what `hbc check-proof` verifies: solutions, and why there are no others.",
+)
+@click.option(
     "-o",
     "--output",
     type=click.Path(path_type=Path, allow_dash=True),
@@ -93,7 +101,7 @@ def command(
     sketch: Path | None, spec: str | None, settings: Mapping[str, str], every: bool, count: bool,
     limit: int | None, timeout: float | None, memory: int, prune: str, no_join: bool, no_merge: bool,
     no_compose: bool, no_crowds: bool, stats: bool, explain_cost: bool, target: str | None,
-    picture: Path | None, output: Path | None, element: str | None, as_json: bool,
+    picture: Path | None, proof: Path | None, output: Path | None, element: str | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Fill the holes of SKETCH so that its goals are met.
 
@@ -114,16 +122,18 @@ def command(
             {"--all": every, "--count": count, "--limit": limit, "--stats": stats,
              "--explain-cost": explain_cost, "--picture": picture}
         )  # fmt: skip
+        from hbc.cli.sketches.gather_spec import Files
         from hbc.cli.sketches.synth_spec import run_spec
 
         run_spec(
-            spec, settings, target, element, output, timeout, memory * BYTES_OF_A_MEGABYTE, as_json
-        )
+            spec, settings, target, element, Files(output, proof), timeout,
+            memory * BYTES_OF_A_MEGABYTE, as_json,
+        )  # fmt: skip
         return
     if sketch.suffix == ".hb":
         hint = f"hbc compile {sketch}"
         raise UsageError(Diagnostic(f"`{sketch}` is a kernel, not a sketch", hint=hint))
-    refuse_files(picture, output, element)
+    refuse_files(picture, output, proof, element)
     switches = chosen_switches(prune, no_join, no_merge, no_compose, no_crowds)
     limits = Limits(began, timeout, memory * BYTES_OF_A_MEGABYTE)
     outcome, table = searched(sketch, settings, target, switches, limits, as_json)
@@ -137,6 +147,8 @@ def command(
         print_statistics(outcome, shown, began)
     elif output is None or str(output) != "-":  # nothing but the code goes there
         print_outcome(outcome, shown, began)
+    if proof is not None and (outcome.fragments or outcome.complete):
+        write_sketch_proof(outcome, pricing, settings, limits, proof)
     if not outcome.fragments:
         raise none_found(outcome)
     if output is not None or picture is not None:
@@ -199,6 +211,26 @@ def write_files(
         write_picture(outcome, best, picture)
 
 
+def write_sketch_proof(
+    outcome: Outcome, pricing: Pricing, settings: Mapping[str, str], limits: Limits, file: Path
+) -> None:
+    """The proof that belongs to an outcome; says what it does not claim."""
+    from hbc.cli.files.replace_file import write_text
+    from hbc.cli.proofs.statement import Refused
+    from hbc.cli.sketches.proof import sketch_proof, written
+    from hbc.synth.prunings.watch import Watch
+
+    deadline = None if limits.timeout is None else limits.began + limits.timeout
+    try:
+        lines, missing = sketch_proof(outcome, pricing, settings, Watch(deadline).check)
+    except Refused as refused:
+        notice(f"no proof is written: {refused}")
+        return
+    write_text(file, written(lines))
+    if missing:
+        notice(f"the proof does not claim that there are no other solutions: {missing}")
+
+
 def refuse_without_sketch(options: Mapping[str, object]) -> None:
     """UsageError for an option that says nothing about a layout change."""
     for name, value in options.items():
@@ -207,14 +239,19 @@ def refuse_without_sketch(options: Mapping[str, object]) -> None:
             raise UsageError(Diagnostic(f"`{name}` belongs to a sketch, not to --spec", hint=hint))
 
 
-def refuse_files(picture: Path | None, output: Path | None, element: str | None) -> None:
+def refuse_files(
+    picture: Path | None, output: Path | None, proof: Path | None, element: str | None
+) -> None:
     """UsageError for a picture of no known kind, and for a type of code that is not written."""
     if picture is not None and picture.suffix not in (".svg", ".png"):
         hint = "name a file that ends in .svg or .png"
         raise UsageError(Diagnostic(f"`--picture {picture}` is no kind of picture", hint=hint))
-    if picture is not None and output is not None and picture.resolve() == output.resolve():
-        hint = "each needs a file of its own"
-        raise UsageError(Diagnostic(f"`--picture` and `-o` are one file, `{picture}`", hint=hint))
+    for (one, here), (other, there) in combinations(
+        (("`--picture`", picture), ("`-o`", output), ("`--proof`", proof)), 2
+    ):
+        if here is not None and there is not None and here.resolve() == there.resolve():
+            hint = "each needs a file of its own"
+            raise UsageError(Diagnostic(f"{one} and {other} are one file, `{here}`", hint=hint))
     if element is not None and output is None:
         raise UsageError(Diagnostic("`--type` says what the code's elements are: add -o FILE"))
 

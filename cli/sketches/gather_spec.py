@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING
 from hbc.cli.show.report import Json, notice, progress
 from hbc.cli.sketches.synth_code import tell, wants_vbmi
 from hbc.ir.ground.diag import Diagnostic, NoSolutionError, UsageError, did_you_mean
+from hbc.ir.ground.record import record
 
 if TYPE_CHECKING:
     from hbc.cli.sketches.shuffles import Shuffle
+    from hbc.frontend.sketch.gather_text import ArrayGather
     from hbc.ir.lang.types import DType
     from hbc.synth.prunings.watch import Watch
 
@@ -20,11 +22,19 @@ NAME = "shuffle"  # of the function
 MOST_BYTES = 1 << 14  # of an array: 256 registers of 512 bits
 
 
+@record
+class Files:
+    """Where code and proof are written; without one the code is printed."""
+
+    code: Path | None
+    proof: Path | None
+
+
 def run_gather(
-    text: str, settings: Mapping[str, str], target: str, element: str | None, out: Path | None,
+    text: str, settings: Mapping[str, str], target: str, element: str | None, files: Files,
     watch: Watch, as_json: bool,
 ) -> None:  # fmt: skip
-    """Prints the code, or writes it to `out`. UsageError where the gather cannot be read."""
+    """Prints the code, or writes it. UsageError where the gather cannot be read."""
     from hbc.cli.sketches.shuffles import FILES, find_shuffle, shuffle_machine
     from hbc.codegen.shuffles.c_file import Buffer, emit_registers
     from hbc.frontend.sketch.gather_text import parse_gather
@@ -52,9 +62,32 @@ def run_gather(
     read = [Buffer(asked.array, prod(asked.gather.inputs[0]))]
     made = [Buffer("out", prod(asked.gather.output))]
     code = emit_registers(NAME, shuffle.program, read, made, dtype, target, facts)
-    tell(code, facts, as_object(text, target, dtype, shuffle) if as_json else None, out)
+    if files.proof is not None:
+        write_proof(text, settings, target, dtype.bytes, found, shuffle, files.proof)
+    tell(code, facts, as_object(text, target, dtype, shuffle) if as_json else None, files.code)
     if stopped and not as_json and not shuffle.minimal:
         notice("stopped by the timeout: fewer instructions may do")
+
+
+def write_proof(
+    text: str, settings: Mapping[str, str], target: str, size: int, found: ArrayGather,
+    shuffle: Shuffle, file: Path,
+) -> None:  # fmt: skip
+    """The program as a proof, which declares the array that the gather reads."""
+    from hbc.cli.files.replace_file import write_text
+    from hbc.cli.sketches.proof import written
+    from hbc.cli.sketches.proof_gather import gather_proof
+
+    title = " ".join(text.split())
+    extents = ", ".join(map(str, found.gather.inputs[0]))
+    goal = title if ":" in title else f"{found.array}: [{extents}] {title}"
+    lines = gather_proof(title, goal, size, target, wants_vbmi(settings), shuffle)
+    write_text(file, written(lines))
+    if lines[0]["claims"][-1] != "minimal" and shuffle.minimal:
+        least = lines[-1]["least"]
+        notice(
+            f"the proof claims that at least {least} instructions are needed, not that these are fewest"
+        )
 
 
 def element_type(named: str | None) -> DType:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import prod
 
@@ -16,6 +16,7 @@ from hbc.ir.moves.gather import UNDEFINED, Gather, Locations
 from hbc.ir.moves.instruction_table import fitting
 from hbc.ir.moves.layout_change import LayoutChange
 from hbc.ir.moves.register_program import Op, RegisterProgram, does, pruned, respelled
+from hbc.ir.moves.sketch import Option, SetDefinition
 from hbc.synth.shuffles.choices import Choosing, choosing
 
 # target -> the file under `isa/` that describes its instructions, and the bytes of a register
@@ -36,15 +37,23 @@ class Shuffle:
 
 def shuffle_machine(target: str, vbmi: bool) -> Choosing:
     """The instructions of a target that move bytes."""
-    from hbc.frontend.sketch.elaborate import load_sets
     from hbc.synth.sets.instructions import instruction_table
 
-    name, lanes = FILES[target]
+    definitions, constants = shuffle_sets(target, vbmi)
+    return choosing(instruction_table(target, definitions, constants, FILES[target][1], 8))
+
+
+def shuffle_sets(
+    target: str, vbmi: bool
+) -> tuple[Mapping[str, SetDefinition], Mapping[str, Option]]:
+    """Their descriptions, and the parameters of those."""
+    from hbc.frontend.sketch.elaborate import load_sets
+
+    name, _ = FILES[target]
     settings = {"bits": "8"} | ({"vbmi": "1"} if vbmi else {})
     file = SHIPPED / name
     source = Source(source_name(file), read_source(file))
-    definitions, constants = load_sets(source, settings, importer(SHIPPED))
-    return choosing(instruction_table(target, definitions, constants, lanes, 8))
+    return load_sets(source, settings, importer(SHIPPED))
 
 
 def find_shuffle(

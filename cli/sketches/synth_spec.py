@@ -5,11 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from math import prod
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hbc.cli.show.report import Json, notice, progress
-from hbc.cli.sketches.gather_spec import run_gather, shuffle_facts
+from hbc.cli.sketches.gather_spec import Files, run_gather, shuffle_facts
 from hbc.cli.sketches.synth_code import movement_code, printer_of, tell, wants_vbmi
 from hbc.ir.ground.diag import Diagnostic, UsageError
 
@@ -23,9 +22,9 @@ DEFAULT = "avx512"
 
 def run_spec(
     text: str, settings: Mapping[str, str], target: str | None, element: str | None,
-    out: Path | None, timeout: float | None, room: int, as_json: bool,
+    files: Files, timeout: float | None, room: int, as_json: bool,
 ) -> None:  # fmt: skip
-    """Prints the code, or writes it to `out`; UsageError where the change cannot be read."""
+    """Prints the code, or writes it; UsageError where the change cannot be read."""
     began = time.monotonic()
     from hbc.cli.sketches.layout_moves import cheapest_moves
     from hbc.cli.sketches.shuffles import FILES, change_shuffle, shuffle_machine
@@ -36,8 +35,11 @@ def run_spec(
     name = target or DEFAULT
     if "[" in text:
         watch = Watch(deadline(began, timeout), room)
-        run_gather(text, settings, name, element, out, watch, as_json)
+        run_gather(text, settings, name, element, files, watch, as_json)
         return
+    if files.proof is not None:
+        hint = "write the change as a gather: `[i in 8, j in 8] x[j, i]`"
+        raise UsageError(Diagnostic("`--proof` belongs to a gather or a sketch", hint=hint))
     if element is not None:
         hint = "a layout change has its type in its text: `transpose(..., u8)`"
         raise UsageError(Diagnostic("`--type` belongs to a gather or a sketch", hint=hint))
@@ -69,7 +71,7 @@ def run_spec(
     else:
         count = moves.instructions
         code = movement_code(moves.movement, name, spec.dtype, vbmi, facts)
-    tell(code, facts, as_object(moves, name, count, bound) if as_json else None, out)
+    tell(code, facts, as_object(moves, name, count, bound) if as_json else None, files.code)
     if not as_json and any(not tried.complete for tried in moves.tried):
         notice("stopped by the timeout: fewer instructions may do")
 

@@ -222,7 +222,7 @@ def make_universe(sketch: Sketch) -> Universe:
     """The goals' terms and what they are made of. Where any fold has no operation, operations are
     not compared: they are annotations."""
     terms = sketch.terms
-    compared = _all_annotated(sketch)
+    compared = all_annotated(sketch)
     numbers: dict[int, int] = {ZERO_TERM: ZERO, NO_TERM: JUNK}
     keys: dict[object, int] = {}
     packed: list[Packed] = []
@@ -264,7 +264,7 @@ def _occurrences(sketch: Sketch, universe: Universe) -> NDArray[np.int64]:
     return total
 
 
-def _all_annotated(sketch: Sketch) -> bool:
+def all_annotated(sketch: Sketch) -> bool:
     terms = sketch.terms
     in_goals = {int(cell) for goal in sketch.goals for cell in np.unique(goal.cells)}
     stack = [cell for cell in in_goals if cell > NO_TERM]

@@ -1,0 +1,61 @@
+"""Writes what `hbc check-proof` verifies of a program for a gather: instructions by their descriptions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from hbc.cli.proofs.check import VERSION
+from hbc.cli.proofs.program import fewest, read_machine, wanted
+from hbc.cli.sketches.shuffles import FILES, Shuffle, shuffle_sets
+from hbc.ir.moves.instruction_table import Form
+from hbc.ir.moves.register_program import Op
+from hbc.ir.moves.sketch import Family, SetDefinition
+
+Line = dict[str, Any]
+
+
+def gather_proof(
+    title: str, goal: str, size: int, target: str, vbmi: bool, shuffle: Shuffle
+) -> list[Line]:
+    """The lines. `goal` declares its array; its elements have `size` bytes."""
+    file = FILES[target][0]
+    definitions, _ = shuffle_sets(target, vbmi)
+    ops = [op_line(op, definitions) for op in shuffle.program.ops]
+    machine = read_machine(file, int(vbmi))
+    sources, rows = wanted(goal, size, machine.lanes)
+    cost = shuffle.program.cost
+    # The search tries two instructions after each other as well, which no proof shows.
+    least = min(cost, fewest(rows, sources, machine))
+    claim = "minimal" if least == cost else "at least"
+    return [
+        {"hbc-proof": VERSION, "kind": "gather", "name": title, "settings": {},
+         "claims": ["computes", claim]},
+        {"machine": file, "vbmi": int(vbmi)},
+        {"goal": goal, "size": size},
+        *ops,
+        {"outputs": list(shuffle.program.outputs), "instructions": cost, "least": least},
+    ]  # fmt: skip
+
+
+def op_line(op: Op, definitions: Mapping[str, SetDefinition]) -> Line:
+    """An instruction by its description, the values that its form has, and what its units choose."""
+    form, chosen = op.fit.form, np.asarray(op.fit.chosen)
+    name, family = described(form, definitions)
+    return {
+        "op": name,
+        "with": {b.name: int(form.values[b.name]) for b in family.binders if b.each is None},
+        "choose": {n: values[chosen].tolist() for n, values in form.names.items()},
+        "of": list(op.operands),
+    }
+
+
+def described(form: Form, definitions: Mapping[str, SetDefinition]) -> tuple[str, Family]:
+    """Which description, and which part of it, a form is of."""
+    for name, definition in definitions.items():
+        for number, part in enumerate(definition.parts):
+            if isinstance(part, Family) and part.spelling == form.spelling:
+                return f"{name} {number}", part
+    raise KeyError(form.spelling)
