@@ -35,7 +35,7 @@ DEMO_INPUT  := samples/data/astronaut.png
 DEMO        := build/demo
 
 .DEFAULT_GOAL := help
-.PHONY: help demo check test costs docs outputs fuzz robust stress bench gpu-bundle wheel clean distclean
+.PHONY: help demo check test costs docs outputs fuzz robust proofs stress bench gpu-bundle wheel clean distclean
 
 help:
 	@echo 'make demo       install into .venv, add noise to a real photograph and remove it'
@@ -47,6 +47,7 @@ help:
 	@echo 'make fuzz       random kernels, schedules and sizes for FUZZ_SECONDS=$(FUZZ_SECONDS)'
 	@echo 'make robust     ROBUST_VARIANTS=$(ROBUST_VARIANTS) re-spelled variants each of three kernels: all must map;'
 	@echo '                SYNTH_EXAMPLES=$(SYNTH_EXAMPLES) random sketches against plain enumeration'
+	@echo 'make proofs     proofs of all published synthesis benchmarks, written and checked'
 	@echo 'make stress     STRESS_ROUNDS=$(STRESS_ROUNDS) rounds of signals, full disks, broken compilers and damaged caches, counted'
 	@echo 'make bench      every benchmark, as one table'
 	@echo 'make gpu-bundle a folder that checks and times the CUDA samples on a machine without hbc'
