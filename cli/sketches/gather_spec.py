@@ -63,14 +63,14 @@ def run_gather(
     made = [Buffer("out", prod(asked.gather.output))]
     code = emit_registers(NAME, shuffle.program, read, made, dtype, target, facts)
     if files.proof is not None:
-        write_proof(text, settings, target, dtype.bytes, found, shuffle, files.proof)
+        write_proof(text, settings, target, dtype.bytes, asked, shuffle, files.proof)
     tell(code, facts, as_object(text, target, dtype, shuffle) if as_json else None, files.code)
     if stopped and not as_json and not shuffle.minimal:
         notice("stopped by the timeout: fewer instructions may do")
 
 
 def write_proof(
-    text: str, settings: Mapping[str, str], target: str, size: int, found: ArrayGather,
+    text: str, settings: Mapping[str, str], target: str, size: int, asked: ArrayGather,
     shuffle: Shuffle, file: Path,
 ) -> None:  # fmt: skip
     """The program as a proof, which declares the array that the gather reads."""
@@ -79,8 +79,8 @@ def write_proof(
     from hbc.cli.sketches.proof_gather import gather_proof
 
     title = " ".join(text.split())
-    extents = ", ".join(map(str, found.gather.inputs[0]))
-    goal = title if ":" in title else f"{found.array}: [{extents}] {title}"
+    extents = ", ".join(map(str, asked.gather.inputs[0]))
+    goal = title if ":" in title else f"{asked.array}: [{extents}] {title}"
     lines = gather_proof(title, goal, size, target, wants_vbmi(settings), shuffle)
     write_text(file, written(lines))
     if lines[0]["claims"][-1] != "minimal" and shuffle.minimal:

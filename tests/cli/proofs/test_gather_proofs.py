@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from mutations import mutated
 from proof_makers import lines_of, text_of, verdict
 
+from hbc.cli.main import exit_code_of
 from hbc.cli.proofs.statement import Refused
 from hbc.cli.sketches.proof import written
 from hbc.cli.sketches.proof_gather import gather_proof
@@ -115,3 +117,13 @@ def test_what_is_accepted_still_reverses(data: st.DataObject) -> None:
     inside = np.arange(64) // 16 * 16 + np.array(lines[4]["choose"]["j"])
     assert (words[inside] == np.arange(64)[::-1]).all()
     assert lines[-2]["instructions"] == 2 and lines[-2]["least"] <= 2
+
+
+def test_commands(tmp_path: Path) -> None:
+    """A gather is proven as it was asked for; a layout change by name is not."""
+    file = tmp_path / "reversed.proof"
+    words = ["--spec", "[i in 64] x[63 - i]", "--proof", str(file)]
+    assert exit_code_of(["synth", *words, "-o", str(tmp_path / "reversed.c")]) == 0
+    assert verdict(file.read_text("utf-8"))[0] == ["computes", "minimal"]
+    assert exit_code_of(["check-proof", str(file), "--json"]) == 0
+    assert exit_code_of(["synth", "--spec", "transpose(rows=8, cols=8)", *words[2:]]) == 2
