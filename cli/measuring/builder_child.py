@@ -6,6 +6,7 @@ other is a candidate; each is answered with a line on stdout (see `builder`), th
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import sys
@@ -27,6 +28,7 @@ from hbc.ir.ground.source import Source
 from hbc.ir.lang.target import TARGETS, Target
 
 CALL_DEPTH = 10_000  # as in `main`: passes recurse over programs
+OBJECTS_BEFORE_COLLECTION = 1_000_000  # as in `main`: a compilation makes many objects that stay
 
 
 def answered(
@@ -52,6 +54,7 @@ def answered(
 
 def main() -> None:
     sys.setrecursionlimit(CALL_DEPTH)
+    gc.set_threshold(OBJECTS_BEFORE_COLLECTION)
     folder = Path(sys.argv[1])
     replies = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # whatever else prints does not answer
@@ -60,6 +63,7 @@ def main() -> None:
     p = check(parse(source), said["settings"], False)
     isa = tuple(Path(each) for each in said["isa"])
     target = replace(TARGETS[said["target"]], isa=isa)
+    gc.freeze()  # what is loaded by now stays
     replies.write("{}\n")
     replies.flush()
     for line in sys.stdin:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
 
 from hbc.codegen.plan.repeat_kinds import same_kind
 from hbc.ir.ground.record import record
 from hbc.ir.lang import nodes as ir
-from hbc.ir.lang.walk import block, inner_statements, nodes
+from hbc.ir.lang.walk import block, inner_statements, names_read, nodes
 
 LONG = 14
 """Nodes of a statement that takes another line."""
@@ -67,13 +67,10 @@ def last_uses(items: Sequence[Item]) -> dict[str, int]:
     return {name: n for n, item in enumerate(items) for name in item.names}
 
 
-def names_in(s: ir.Stmt) -> Iterator[str]:
-    """The variables and buffers of a statement, again and again."""
-    for n in nodes(s):
-        if isinstance(n, ir.Var):
-            yield n.name
-        elif isinstance(n, ir.Load | ir.Store):
-            yield n.buffer
+def names_in(s: ir.Stmt) -> frozenset[str]:
+    """The variables and buffers of a statement."""
+    buffers = (n.buffer for n in nodes(s) if n.__class__ is ir.Load or n.__class__ is ir.Store)
+    return frozenset(names_read(s).union(buffers))
 
 
 def lines_in(items: Sequence[Item]) -> int:

@@ -76,7 +76,8 @@ class _Copy:
 @dataclass(slots=True)
 class _Work:
     """The walk. `kind` None: no arrays of buffers. `registers`: see `Match`. `used`: arrays that loops
-    index."""
+    index. `compared`: differences of two statements, by their identity: the same ones meet again whenever
+    others have become a loop."""
 
     found: Repeats
     kind: Kinds | None = None
@@ -84,6 +85,9 @@ class _Work:
     values: list[Values] = field(default_factory=list)
     signs: dict[object, int] = field(default_factory=dict)
     used: set[str] = field(default_factory=set)
+    compared: dict[tuple[int, int], tuple[ir.Stmt, ir.Stmt, Steps | None]] = field(
+        default_factory=dict
+    )
     loops: int = 0
     numbered: int = 0
 
@@ -105,7 +109,11 @@ class _Work:
             shortest: tuple[Values, list[Item]] | None = None
             for values in values_of(items, self._count):
                 self.registers[values.array] = values.type.lanes
-                made = [self._item(s, opens) for s, opens in as_array(items, values)]
+                known = {(id(x.stmt), x.opens): x for x in items}
+                made = [
+                    known.get((id(s), opens)) or self._item(s, opens)
+                    for s, opens in as_array(items, values)
+                ]
                 rolled = self._rolled(made)
                 if lines_in(rolled) < lines_in(best) and is_indexed(rolled, values):
                     shortest, best = (values, made), rolled
@@ -158,9 +166,8 @@ class _Work:
         return items
 
     def _item(self, s: ir.Stmt, opens: bool) -> Item:
-        names = frozenset(names_in(s))
         lines = 1 if opens else lines_of(s)
-        return Item(s, opens, self._sign(s, opens), lines, names)
+        return Item(s, opens, self._sign(s, opens), lines, names_in(s))
 
     def _sign(self, s: ir.Stmt, opens: bool = False) -> int:
         """A number that repetitions have in common."""
@@ -260,6 +267,14 @@ class _Work:
         return f"{name}#{self.loops}" if self.kind else f"~{MOST_LOOPS - self.loops}#{name}"
 
     def _difference(self, a: ir.Stmt, b: ir.Stmt, variable: str) -> Steps | None:
+        if self.kind is not None:  # arrays of buffers, of which more are known each time
+            return self._compared(a, b, variable)
+        known = self.compared.get((id(a), id(b)))
+        if known is None:
+            known = self.compared[id(a), id(b)] = a, b, self._compared(a, b, variable)
+        return known[2]
+
+    def _compared(self, a: ir.Stmt, b: ir.Stmt, variable: str) -> Steps | None:
         comparison = Match(variable, self.found.members, registers=self.registers)
         try:
             comparison.stmt(a, b)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from hbc.frontend.costs.machine import Machine
 from hbc.frontend.costs.moves import Move
@@ -35,6 +36,7 @@ LOOP = 1.0  # cycles of an iteration besides its arithmetic and loads
 MOST_ROWS, MOST_VECTORS = 16, 16
 LOADED = 0.15  # what a load costs that hides behind arithmetic
 LINE, LINE_BITS = 0.5, 512  # cycles for a line of the caches more in a step, and its size
+KEPT = 1024  # answers that are kept
 IN_MEMORY = 4.0  # how much longer sums take that are no block, and stay in memory
 
 
@@ -56,9 +58,17 @@ def ranked_blocks(
 ) -> list[tuple[Block, float]]:
     """The blocks that fit into the registers, each with the cycles that it takes per vector of sums, tails
     and padding counted: the fewest first. `sums`: how many arrays of sums of this block there are."""
+    return list(_ranked(tuple(operands), machine, sums, sides, lanes))
+
+
+@lru_cache(KEPT)
+def _ranked(
+    operands: tuple[Operand, ...], machine: Machine, sums: int, sides: Sides, lanes: int
+) -> tuple[tuple[Block, float], ...]:
+    """The same. It is asked again for each place that a Func may be computed at, and each strip."""
     costed = list(_blocks(operands, machine, sums, sides, lanes))
     costed.sort(key=lambda each: round(each[1], 8))
-    return costed or [(Block(1, 1), float("inf"))]
+    return tuple(costed) or ((Block(1, 1), float("inf")),)
 
 
 def _blocks(
