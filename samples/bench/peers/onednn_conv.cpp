@@ -6,21 +6,12 @@
 #include <time.h>
 
 #include <cstdint>
-#include <string>
-#include <unordered_map>
 
-#include "oneapi/dnnl/dnnl.hpp"
+#include "onednn.hpp"
 
 using dnnl::convolution_forward;
 using dnnl::memory;
-
-struct Conv {
-  dnnl::engine engine{dnnl::engine::kind::cpu, 0};
-  dnnl::stream stream{engine};
-  convolution_forward run;
-  std::unordered_map<int, memory> operands;
-  std::string implementation;
-};
+using Conv = Primitive<convolution_forward>;
 
 static convolution_forward::primitive_desc describe(const dnnl::engine &engine, const memory::desc &in,
                                                     const memory::desc &weights, const memory::desc &out,
@@ -65,8 +56,7 @@ extern "C" Conv *conv_new(const char *kind, int rank, const int64_t *space, cons
                           int64_t k, int64_t stride, int64_t pad, void *in, void *weights, void *out) {
   using type = memory::data_type;
   const bool bytes = std::string(kind) == "u8s8";
-  try {
-    auto *conv = new Conv;
+  return made_by<Conv>([=](Conv &conv) {
     memory::dims in_dims{1, c}, weight_dims{k, c}, out_dims{1, k};
     for (int d = 0; d < rank; ++d) {
       in_dims.push_back(space[d]);
@@ -79,36 +69,24 @@ extern "C" Conv *conv_new(const char *kind, int rank, const int64_t *space, cons
     const memory::desc plain(weight_dims, weight_type, outputs_last(weight_dims));
     const memory::desc free(weight_dims, weight_type, memory::format_tag::any);
     const memory::dims strides(rank, stride), padding(rank, pad);
-    const auto chosen = describe(conv->engine, in_desc, free, out_desc, strides, padding);
-    memory given(plain, conv->engine, weights), packed(chosen.weights_desc(), conv->engine);
-    dnnl::reorder(given, packed).execute(conv->stream, given, packed);
-    conv->stream.wait();
-    conv->run = convolution_forward(chosen);
-    conv->implementation = chosen.impl_info_str();
-    conv->operands = {{DNNL_ARG_SRC, memory(in_desc, conv->engine, in)},
+    const auto chosen = describe(conv.engine, in_desc, free, out_desc, strides, padding);
+    const memory packed = conv.packed(memory(plain, conv.engine, weights), chosen.weights_desc());
+    conv.made = convolution_forward(chosen);
+    conv.implementation = chosen.impl_info_str();
+    conv.operands = {{DNNL_ARG_SRC, memory(in_desc, conv.engine, in)},
                       {DNNL_ARG_WEIGHTS, packed},
-                      {DNNL_ARG_DST, memory(out_desc, conv->engine, out)}};
-    return conv;
-  } catch (const dnnl::error &) {
-    return nullptr;
-  }
+                      {DNNL_ARG_DST, memory(out_desc, conv.engine, out)}};
+  });
 }
 
 extern "C" int conv_run(Conv *conv) {
-  conv->run.execute(conv->stream, conv->operands);
-  conv->stream.wait();
+  conv->run();
   return 0;
 }
 
 extern "C" const char *conv_implementation(const Conv *conv) { return conv->implementation.c_str(); }
 
-extern "C" const char *conv_version() {
-  static const std::string text = [] {
-    const dnnl_version_t *v = dnnl_version();
-    return std::to_string(v->major) + "." + std::to_string(v->minor) + "." + std::to_string(v->patch);
-  }();
-  return text.c_str();
-}
+extern "C" const char *conv_version() { return library_version(); }
 
 // A kernel of hbc, or a primitive, bound to its arguments.
 struct Bound {

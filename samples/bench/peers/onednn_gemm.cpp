@@ -2,21 +2,11 @@
 //
 // gemm_new binds row-major A (m x k), B (k x n) and C (m x n) to a primitive; with `prepack`, B is
 // reordered once into the layout that oneDNN prefers. Returns null where there is no such kernel.
-#include <string>
-#include <unordered_map>
-
-#include "oneapi/dnnl/dnnl.hpp"
+#include "onednn.hpp"
 
 using dnnl::matmul;
 using dnnl::memory;
-
-struct Gemm {
-  dnnl::engine engine{dnnl::engine::kind::cpu, 0};
-  dnnl::stream stream{engine};
-  matmul product;
-  std::unordered_map<int, memory> operands;
-  std::string implementation;
-};
+using Gemm = Primitive<matmul>;
 
 struct Types {
   memory::data_type a, b, c;
@@ -48,13 +38,8 @@ static void bind(Gemm &gemm, const std::string &kind, long m, long n, long k, bo
   const memory::desc free_b({k, n}, types.b, tag::any);
   const auto chosen = describe(gemm.engine, plain_a, prepack ? free_b : plain_b, plain_c);
   memory weights(plain_b, gemm.engine, b);
-  if (prepack) {
-    memory packed(chosen.weights_desc(), gemm.engine);
-    dnnl::reorder(weights, packed).execute(gemm.stream, weights, packed);
-    gemm.stream.wait();
-    weights = packed;
-  }
-  gemm.product = matmul(chosen);
+  if (prepack) weights = gemm.packed(weights, chosen.weights_desc());
+  gemm.made = matmul(chosen);
   gemm.implementation = chosen.impl_info_str();
   gemm.operands = {{DNNL_ARG_SRC, memory(plain_a, gemm.engine, a)},
                    {DNNL_ARG_WEIGHTS, weights},
@@ -63,29 +48,13 @@ static void bind(Gemm &gemm, const std::string &kind, long m, long n, long k, bo
 
 extern "C" Gemm *gemm_new(const char *kind, long m, long n, long k, int prepack, void *a, void *b,
                           void *c) {
-  try {
-    auto *gemm = new Gemm;
-    bind(*gemm, kind, m, n, k, prepack != 0, a, b, c);
-    return gemm;
-  } catch (const dnnl::error &) {
-    return nullptr;
-  }
+  return made_by<Gemm>([=](Gemm &gemm) { bind(gemm, kind, m, n, k, prepack != 0, a, b, c); });
 }
 
-extern "C" void gemm_run(Gemm *gemm) {
-  gemm->product.execute(gemm->stream, gemm->operands);
-  gemm->stream.wait();
-}
+extern "C" void gemm_run(Gemm *gemm) { gemm->run(); }
 
 extern "C" const char *gemm_implementation(const Gemm *gemm) {
   return gemm->implementation.c_str();
 }
 
-extern "C" const char *gemm_version() {
-  static const std::string text = [] {
-    const dnnl_version_t *v = dnnl_version();
-    return std::to_string(v->major) + "." + std::to_string(v->minor) + "." +
-           std::to_string(v->patch);
-  }();
-  return text.c_str();
-}
+extern "C" const char *gemm_version() { return library_version(); }
