@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import compiled_moves as native
@@ -11,6 +9,7 @@ import numpy as np
 import pytest
 from goal_oracle import goal_values, literal_values, symbols
 from sketch_solver import SKETCHES, sample, solve_text
+from synth_words import synth
 
 from hbc.cli.sketches.synth_code import solution_code
 from hbc.ir.ground.diag import HbcError
@@ -149,18 +148,13 @@ def test_floats_have_no_bits() -> None:
 def test_the_command_writes_it(tmp_path: Path) -> None:
     out = tmp_path / "ffm4.c"
     words = [str(SKETCHES / "ffm4.sf"), "--target", "avx2", "--type", "i32", "-o", str(out)]
-    command = [sys.executable, "-m", "hbc.cli.main", "synth"]
-    done = subprocess.run([*command, *words], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("# solution 1")
+    assert synth(*words).stdout.startswith("# solution 1")
     text = out.read_text(encoding="utf-8")
     assert (
         "void ffm4(const int32_t *restrict a, const int32_t *restrict b, int32_t *restrict out);"
         in text
     )
     words[-1] = "-"
-    done = subprocess.run([*command, *words], capture_output=True, text=True, check=False)
-    assert done.stdout == text
+    assert synth(*words).stdout == text
     words[2] = "avx3"
-    done = subprocess.run([*command, *words], capture_output=True, text=True, check=False)
-    assert done.returncode == 2
+    synth(*words, code=2)
