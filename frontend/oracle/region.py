@@ -10,11 +10,13 @@ from hbc.frontend.oracle.points import Box, Linear, Ranges, chunks, grid, linear
 from hbc.frontend.oracle.program import Program, accesses, span_range, update_ranges
 from hbc.frontend.oracle.reach import MOST_REACHED
 from hbc.frontend.oracle.value import Value, may_hold, taken
-from hbc.frontend.program.funcs import Func
+from hbc.frontend.program.funcs import Func, Update
 from hbc.ir.algebra.intervals import Range, of_binary
 from hbc.ir.algebra.value_range import value_range
 from hbc.ir.lang import nodes as ir
+from hbc.ir.lang.build import and_
 from hbc.ir.lang.walk import free_variables, rewrite, substitute
+from hbc.ir.vectors.vector_masks import conjuncts
 
 Compute = Callable[[Program, Mapping[str, Box]], None]
 """Evaluates boxes of Funcs into a program."""
@@ -44,16 +46,25 @@ def _stages(
         reduce, pure = update_ranges(program, update, func.variables, boxes[0])
         ranges = {**reduce, **pure}
         need[func.name] = boxes[0]
-        conditions = [] if update.condition is None else [update.condition]
-        for e in (*conditions, *update.indices, update.value):
-            inside = update.condition if e not in conditions else None
-            _demand(program, e, ranges, inside, need, compute)
+        known = _known_before(func, update)
+        if update.condition is not None:
+            _demand(program, update.condition, ranges, None, need, compute)
+        for e in (*update.indices, update.value):
+            _demand(program, e, ranges, known, need, compute)
         stores = ir.Access(func.name, update.indices, update.value.type)
-        _demand_access(program, stores, ranges, update.condition, need, compute)
+        _demand_access(program, stores, ranges, known, need, compute)
         boxes.insert(0, need[func.name])
     ranges = {v: span_range(s) for v, s in zip(func.variables, boxes[0], strict=True)}
     _demand(program, func.pure, ranges, None, need, compute)
     return tuple(boxes)
+
+
+def _known_before(func: Func, update: Update) -> ir.Expr | None:
+    """What of an update's condition does not depend on the steps before: what reads the Func itself says
+    nothing of where it reads and writes."""
+    parts = () if update.condition is None else conjuncts(update.condition)
+    known = [c for c in parts if all(a.name != func.name for a in accesses(c))]
+    return and_(*known) if known else None
 
 
 def _demand(

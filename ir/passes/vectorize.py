@@ -9,7 +9,7 @@ variable becomes a mask; a store to one place from all lanes becomes a VectorRed
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import assert_never
 
@@ -25,6 +25,10 @@ from hbc.ir.lang.walk import (
     free_variables,
     map_children,
     map_stmt,
+    names_read,
+    nodes,
+    reads,
+    statements,
     substitute,
     substitute_stmt,
 )
@@ -44,9 +48,11 @@ def vectorize(s: ir.Stmt) -> ir.Stmt:
         if lanes == 1:
             return substitute_stmt(body, {s.var: s.start})
         varying = frozenset({s.var})
-        if _inner_bounds_vary(body, varying) or _lanes_collide(body, varying, False):
+        collide = _lanes_collide(body, varying, False)
+        if collide or _inner_bounds_vary(body, varying) or _looks_up_under_change(body):
             # Lanes would run a different number of times, as in the tail of an outer unrolled loop;
-            # or all store to one place, as where memory is folded to a single element.
+            # or all store to one place, as where memory is folded to a single element; or lanes are
+            # loaded one by one, by a mask that has a name.
             return replace(s, kind=ir.LoopKind.SERIAL, body=body)
         widen = _Widen(lanes, {s.var: ir.Ramp(s.start, ir.const_index(1), lanes)})
         return widen.stmt(body, None)
@@ -94,6 +100,39 @@ def _reduces(s: ir.Store) -> bool:
     if not isinstance(own, ir.Load) or (own.mask is not None and s.mask is None):
         return False  # with a mask of the store, what the lanes without it read makes no difference
     return (own.buffer, own.index) == (s.buffer, s.index)
+
+
+def _looks_up_under_change(s: ir.Stmt) -> bool:
+    """Whether data say where something lies, under a condition that must be kept from changing."""
+    return any(
+        contains(n.index, ir.Load)
+        for test in statements(s)
+        if isinstance(test, ir.If) and _changes(test.then, test.otherwise, test.condition)
+        for n in nodes(test)
+        if isinstance(n, ir.Load | ir.Store)
+    )
+
+
+def _changes(then: ir.Stmt, other: ir.Stmt | None, condition: ir.Expr) -> bool:
+    """Whether a store under the condition changes what it says of a later one."""
+    if isinstance(then, ir.Store) and other is None:
+        return False
+    both = (then,) if other is None else (then, other)
+    stored = {n.buffer for s in both for n in statements(s) if isinstance(n, ir.Store)}
+    return any(reads(condition, buffer) for buffer in stored)
+
+
+def _fresh(name: str, inside: Iterable[ir.Node]) -> str:
+    """A name that nothing has in these."""
+    taken: set[str] = set()
+    for part in inside:
+        taken |= names_read(part)
+        taken |= {n.buffer for n in nodes(part) if isinstance(n, ir.Load | ir.Store)}
+    own, number = name, 1
+    while own in taken:
+        number += 1
+        own = f"{name}_{number}"
+    return own
 
 
 class _Widen:
@@ -266,6 +305,16 @@ class _Widen:
             no = None if other is None else self.stmt(other, mask)
             return ir.If(condition, self.stmt(then, mask), no, s.span)
         yes = live_where(self._wide(condition), mask)
+        if _changes(then, other, condition):  # it is what held before the first of the stores
+            name = _fresh("holds", (s,) if mask is None else (s, mask))
+            inner = self._chosen(ir.Var(name, yes.type), then, other, mask)
+            return ir.LetStmt(name, yes, inner, s.span)
+        return self._chosen(yes, then, other, mask)
+
+    def _chosen(
+        self, yes: ir.Expr, then: ir.Stmt, other: ir.Stmt | None, mask: ir.Expr | None
+    ) -> ir.Stmt:
+        """The one statement in the lanes of `yes`, the other in the rest."""
         first = self.stmt(then, yes if mask is None else and_(mask, yes))
         if other is None:
             return first

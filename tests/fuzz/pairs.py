@@ -40,7 +40,8 @@ def pair(c: Choices, func: FuncDraft, other: Array) -> None:
         value = f"({term}, {last})"
         if chance(c, 50):
             value = f"select({own} < {f}({own_other}), {value}, ({own}, {own_other}))"
-        u.text = f"({own}, {own_other}) = {value}{line['where'] or ''}"
+        where = f" where {own} < {f}({own_other})" if chance(c, 25) else ""
+        u.text = f"({own}, {own_other}) = {value}{line['where'] or where}"
         u.associative, u.scan, u.product = False, True, False
 
 
