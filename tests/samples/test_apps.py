@@ -4,6 +4,7 @@ from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 
+import number_apps
 import numpy as np
 import pytest
 
@@ -133,7 +134,7 @@ CASES: dict[str, tuple[Callable[..., Array], tuple[tuple[int, ...], ...]]] = {
 
 
 def test_every_application_has_a_test() -> None:
-    assert {file.stem for file in APPS.glob("*.hb")} == CASES.keys()
+    assert {file.stem for file in APPS.glob("*.hb")} == CASES.keys() | number_apps.CASES.keys()
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -152,3 +153,15 @@ def test_it_is_what_numpy_makes(name: str) -> None:
     found = hbc.compile(APPS / f"{name}.hb", target="c", **settings)(*inputs)
     want = reference(*(a if a.dtype.kind in "iu" else a.astype(np.float64) for a in inputs))
     np.testing.assert_allclose(found, want, rtol=2e-5, atol=2e-6)
+
+
+@pytest.mark.parametrize("name", number_apps.CASES)
+def test_it_is_what_a_formula_says(name: str) -> None:
+    reference, draw, settings = number_apps.CASES[name]
+    inputs = draw(np.random.default_rng(7))
+    found = hbc.compile(APPS / f"{name}.hb", target="c", **settings)(*inputs)
+    floats = (a.astype(float) if getattr(a, "dtype", None) == np.float32 else a for a in inputs)
+    wanted = reference(*(inputs if name in ("mandelbrot", "hist") else floats))
+    several = tuple(found.values()) if isinstance(found, dict) else (found,)
+    for got, want in zip(several, wanted if len(several) > 1 else (wanted,), strict=True):
+        np.testing.assert_allclose(got, want, rtol=1e-4, atol=2e-5)
