@@ -16,7 +16,7 @@ from amx_random_programs import any_program, any_programs
 from hbc.codegen.build.amx_emulator import SOFT_FLAGS
 from hbc.codegen.build.toolchain import Compiler
 
-SANITIZE = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g")
+SANITIZE = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g1")
 COMPILERS = ("gcc", "clang")
 
 
