@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from hbc.ir.moves.gather import Locations
+from hbc.ir.moves.gather import UNDEFINED, Locations
 from hbc.ir.moves.register_program import Op, RegisterProgram, does, pruned, then
 from hbc.synth.prunings.watch import Stopped
 from hbc.synth.shuffles.choices import Choosing
@@ -54,10 +54,12 @@ class Effort:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Solved:
-    """No program has fewer than `bound` instructions."""
+    """No program has fewer than `bound` instructions. `whole`: how many registers are made, of which no
+    two can be one, that want bytes of sources everywhere."""
 
     program: RegisterProgram
     bound: int
+    whole: int = 0
 
 
 @dataclass(slots=True)
@@ -73,7 +75,7 @@ class Solver:
         """A program for the rows. None where nothing was found."""
         ops: list[Op] = []
         outputs = [-1] * len(rows)
-        bound = 0
+        parts: list[Solved] = []
         for some, members in components(rows, self.machine.lanes):
             local = renumbered(rows[members], some, self.machine.lanes)
             key = len(some), local.tobytes()
@@ -82,19 +84,19 @@ class Solver:
             solved = self.known[key]
             if solved is None:
                 return None
-            bound += solved.bound
+            parts.append(solved)
             values = list(some)
             for op in solved.program.ops:
                 values.append(sources + len(ops))
                 ops.append(Op(op.fit, tuple(values[o] for o in op.operands)))
             for member, value in zip(members, solved.program.outputs, strict=True):
                 outputs[member] = values[value]
-        return Solved(RegisterProgram(sources, tuple(ops), tuple(outputs)), bound)
+        return Solved(RegisterProgram(sources, tuple(ops), tuple(outputs)), together(parts))
 
     def _component(self, sources: int, rows: Locations) -> Solved | None:
         alone = Rows(Workshop(self._limited(self.effort), sources))
         basis = tuple(range(sources))
-        bound = self.bound(alone, rows, basis)
+        bound, whole = self.bound(alone, rows, basis)
         best = self.alone(alone, rows, basis, None, 2)
         if len(rows) > 1 and (best is None or best.cost > bound):
             best = cheaper(best, self.quick(sources, rows, NESTED))
@@ -105,7 +107,7 @@ class Solver:
         if best is None:
             return None
         assert does(best, rows)
-        return Solved(best, min(bound, best.cost))
+        return Solved(best, min(bound, best.cost), whole)
 
     def _limited(self, most: int) -> Choosing:
         return replace(self.machine, watch=Effort(most, self.check))
@@ -158,20 +160,31 @@ class Solver:
             return None
         return pruned(alone.shop.program(values))
 
-    def bound(self, alone: Rows, rows: Locations, basis: tuple[int, ...]) -> int:
-        """The first register that is made takes its own fewest, every further one an instruction at least."""
+    def bound(self, alone: Rows, rows: Locations, basis: tuple[int, ...]) -> tuple[int, int]:
+        """The first register that is complete takes its own fewest, every further one an instruction: of
+        those that are made, and of which no two can be one. Then how many of these are whole."""
         least: list[int] = []
+        apart: list[Locations] = []
         try:
             for row in np.unique(rows, axis=0):
                 if any(alone.shop.holds(value, row) for value in basis):
                     continue
+                if any(((row == o) | (row == UNDEFINED) | (o == UNDEFINED)).all() for o in apart):
+                    continue
                 alone.make(row, basis, 2)
                 least.append(max(1, alone.fewest(row, basis), alone.least(row, basis)))
+                apart.append(row)
         except Tired:
             pass
-        if not least:
-            return 0
-        return max(*least, min(least) + len(least) - 1, 0)
+        whole = sum(bool((row >= 0).all()) for row in apart)
+        return max([0, *least, min(least, default=1) + len(least) - 1]), whole
+
+
+def together(parts: Sequence[Solved]) -> int:
+    """Components have no byte in common, but an instruction may serve two of them: it moves bytes of
+    both. What one takes by itself has none of the whole registers of the others in it, which hold nothing for it."""
+    whole = sum(part.whole for part in parts)
+    return max((part.bound + whole - part.whole for part in parts), default=0)
 
 
 def cheaper(one: RegisterProgram | None, other: RegisterProgram | None) -> RegisterProgram | None:

@@ -16,8 +16,8 @@ from hbc.cli.sketches.shuffles import find_shuffle, shuffle_machine
 from hbc.frontend.sketch.gather_text import parse_gather
 from hbc.ir.ground.diag import HbcError
 from hbc.ir.moves.gather import UNDEFINED, ZERO, Gather, Locations
-from hbc.ir.moves.instruction_table import Fit, Form, InstructionTable
-from hbc.ir.moves.register_program import executed, made
+from hbc.ir.moves.instruction_table import Fit, Form, InstructionTable, fitting
+from hbc.ir.moves.register_program import Op, RegisterProgram, does, executed, made
 from hbc.synth.shuffles.choices import choosing
 from hbc.synth.shuffles.registers import Solver
 
@@ -186,3 +186,31 @@ def test_any_gather_is_done(target: str, tmp_path: Path) -> None:
             right = np.where(index >= 0, given[np.maximum(index, 0)], 0)
             assert (out[:count] == right)[index != UNDEFINED].all()
             assert native.intact(out, count)
+
+
+def test_an_instruction_may_serve_registers_that_share_no_byte() -> None:
+    """Three instructions, the first of which brings words of two registers together for both: that each
+    takes two by itself does not make four the fewest."""
+    text = "x: [128] [i in 128] if i % 16 == 0 then x[i/64*64 + (i + 16) % 64 + 5] else x[i]"
+    machine = shuffle_machine("avx512", False)
+    asked = parse_gather(text, 1, 1 << 14).gather
+    shuffle = find_shuffle(asked, 1, machine, lambda: None)
+    assert shuffle is not None
+    rows = asked.index.reshape(2, 64)
+    # Word 0 of each block from the one register, word 1 from the other.
+    moved = np.full(64, UNDEFINED, dtype=np.int32)
+    for block in range(4):
+        for register in range(2):
+            place = 64 * register + (16 * block + 16) % 64 + 4
+            moved[16 * block + 4 * register :][:4] = np.arange(place, place + 4)
+    part = fitting(machine.table, 2, moved)
+    ops = [] if part is None else [Op(part, (0, 1))]
+    for register in range(2):
+        wanted = np.arange(64, dtype=np.int32)
+        wanted[::16] = 64 + np.arange(64)[::16] + 4 * register + 1
+        into = fitting(machine.table, 2, wanted)
+        assert into is not None
+        ops.append(Op(into, (register, 2)))
+    program = RegisterProgram(2, tuple(ops), (3, 4))
+    assert does(program, rows) and program.cost == 3
+    assert shuffle.bound <= 3
