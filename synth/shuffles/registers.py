@@ -181,8 +181,8 @@ class Solver:
 
 
 def together(parts: Sequence[Solved]) -> int:
-    """Components have no byte in common, but an instruction may serve two of them: it moves bytes of
-    both. What one takes by itself has none of the whole registers of the others in it, which hold nothing for it."""
+    """Components have no byte in common, but an instruction may serve two of them: it moves bytes of both.
+    What one takes by itself has no whole register of another in it, which holds nothing for it."""
     whole = sum(part.whole for part in parts)
     return max((part.bound + whole - part.whole for part in parts), default=0)
 
