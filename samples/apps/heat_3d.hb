@@ -6,7 +6,7 @@ input  rate: f32
 output O: f32[D, H, W]
 
 def edged(f, D, H, W)[z, y, x] = f[clamp(z, 0, D - 1), clamp(y, 0, H - 1), clamp(x, 0, W - 1)]
-def next(f)[z, y, x] = f[z, y, x] + rate * (f[z - 1, y, x] + f[z + 1, y, x] + f[z, y - 1, x] + f[z, y + 1, x]
+def next(f)[z, y, x]           = f[z, y, x] + rate * (f[z - 1, y, x] + f[z + 1, y, x] + f[z, y - 1, x] + f[z, y + 1, x]
     + f[z, y, x - 1] + f[z, y, x + 1] - 6 * f[z, y, x])
 
 wide = clamp_edge(A)

@@ -10,8 +10,8 @@ output y: f32[M]
 reduce g in GROUPS, k in G / 2
 low[i, g, k]  = f32(W[i, g, k] & 15) - f32(zero[i, g])
 high[i, g, k] = f32(W[i, g, k] >> 4) - f32(zero[i, g])
-y[i]  = 0
-y[i] += scale[i, g] * (low[i, g, k] * x[g, k] + high[i, g, k] * x[g, k + G / 2])
+y[i]          = 0
+y[i]         += scale[i, g] * (low[i, g, k] * x[g, k] + high[i, g, k] * x[g, k + G / 2])
 
 schedule rows for c, avx2, avx512, arm_dot {
     y.update.parallel(i).rfactor(k, u)
