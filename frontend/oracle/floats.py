@@ -65,7 +65,8 @@ def binary(op: ir.Op, element: DType, a: Value, b: Value) -> Value:
             e = np.where(certain | (eb == 0), e, np.inf)
             anything = anything | (~certain & (eb > 0)) | _sign_unknown(a.x, ea, b.x)
         case ir.Op.MIN | ir.Op.MAX:
-            return _extremum(op, x, a, b, ea, eb)
+            e = _extremum(op, a, b, ea, eb)
+            return tidy(x, np.where(_either_zero(a.x, b.x), np.maximum(e, LEAST[element]), e))
         case _:
             e = np.where(ea + eb == 0, roundoff(element), 1.0) * np.abs(b.x) + ea + eb
     return rounded(x, e, anything, element)
@@ -74,6 +75,8 @@ def binary(op: ir.Op, element: DType, a: Value, b: Value) -> Value:
 def _exact_binary(op: ir.Op, element: DType, a: Value, b: Value) -> Value:
     narrow = arith.binary(op, element)(round_to(a.x, element), round_to(b.x, element))
     result = np.asarray(narrow).astype(work_dtype(element))
+    if op in (ir.Op.MIN, ir.Op.MAX) and (either := _either_zero(a.x, b.x)).any():
+        return tidy(result, np.where(either, LEAST[element], 0.0))
     if op is not ir.Op.MUL or is_narrow(element):
         return Value(result)
     product = np.multiply(a.x, b.x)
@@ -88,11 +91,17 @@ def _fusable(product: Array, element: DType) -> Array:
     return np.asarray(np.abs(product) < 2 * np.longdouble(LARGEST[element]))
 
 
-def _extremum(op: ir.Op, x: Array, a: Value, b: Value, ea: Array, eb: Array) -> Value:
+def _extremum(op: ir.Op, a: Value, b: Value, ea: Array, eb: Array) -> Array:
+    """The error of the one that it is, or of both where it may be either."""
     first = (a.x + ea < b.x - eb) if op is ir.Op.MIN else (a.x - ea > b.x + eb)
     second = (b.x + eb < a.x - ea) if op is ir.Op.MIN else (b.x - eb > a.x + ea)
-    e = np.where(first, ea, np.where(second, eb, np.maximum(ea, eb)))
-    return tidy(x, e)
+    return np.where(first, ea, np.where(second, eb, np.maximum(ea, eb)))
+
+
+def _either_zero(a: Array, b: Array) -> Array:
+    """Where one is 0.0 and the other -0.0: minimum and maximum may be either, and a number with an error has
+    no certain sign. What it divides is anything."""
+    return np.asarray((a == 0) & (b == 0) & (np.signbit(a) != np.signbit(b)))
 
 
 def _sign_unknown(x: Array, e: Array, other: Array) -> Array:

@@ -27,6 +27,11 @@ class UnfoldedError(Exception):
         self.func = func
 
 
+WIDEST = 1 << 16
+"""Elements of a window. What is known of a longer one is mostly the range of a type, far beyond the array's
+own extent."""
+
+
 def check_folds(f: FuncPlan, box: Box, scope: Scope) -> None:
     """UnfoldedError unless all of the box surely fits. (A probe of an iteration may see a window slide
     that the loops, where its begin has a name, do not.)"""
@@ -66,7 +71,7 @@ def fold_factors(
         _, most = constant_bounds(extent, probe_scope.ranges)
         if isinstance(extent, ir.Const):
             most = int(extent.value)
-        if most is not None and most > 0:
+        if most is not None and 0 < most <= WIDEST:
             folds[name] = 1 << (most - 1).bit_length()
     return folds if len(folds) == 1 else {}
 

@@ -9,6 +9,10 @@ import pytest
 from naive import pipeline
 
 from hbc.frontend.oracle import oracle
+from hbc.frontend.oracle.floats import binary
+from hbc.frontend.oracle.value import Value, work_dtype
+from hbc.ir.lang import nodes as ir
+from hbc.ir.lang.types import BF16, F16, F32, F64, DType
 
 Array = np.ndarray[Any, Any]
 
@@ -139,3 +143,20 @@ def test_only_what_may_be_reached_is_allowed(text: str) -> None:
         wrong = machine(text, data, False)
         wrong[101] += 2
         assert not oracle.compare(wrong, reference).ok
+
+
+@pytest.mark.parametrize("element", [F32, F64, BF16, F16])
+def test_extremes_of_zeros_have_no_certain_sign(element: DType) -> None:
+    """Whether their errors are known or none: the reciprocal of either zero is anything."""
+    zeros = np.asarray([0.0, -0.0, 0.0, -0.0, 1.0], work_dtype(element))
+    others = np.asarray([-0.0, 0.0, 0.0, -0.0, -0.0], work_dtype(element))
+    for op in (ir.Op.MIN, ir.Op.MAX):
+        for e in (None, np.zeros(5)):
+            found = binary(op, element, Value(zeros, e), Value(others, e))
+            assert found.e is not None
+            assert list(found.e > 0) == [True, True, False, False, False]
+            one = Value(np.ones(5, work_dtype(element)))
+            with np.errstate(all="ignore"):
+                divided = binary(ir.Op.DIV, element, one, found)
+            assert divided.e is not None
+            assert list(np.isinf(divided.e)) == [True, True, False, False, False]
