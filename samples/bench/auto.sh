@@ -1,6 +1,6 @@
 #!/bin/sh
 # auto.sh [TARGET]: the schedules that hbc makes beside those of the samples: ratios above 1 say that the
-# automatic one is faster. Both run in turns, one thread, the least of many calls counts.
+# automatic one is faster. Both run in turns, one thread, by the thread's own time: the median over the turns.
 # shellcheck source=samples/bench/common.sh
 . "$(dirname -- "$0")/common.sh"
 
