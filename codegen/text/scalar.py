@@ -158,7 +158,14 @@ def _binary(e: ir.Binary, unit: Unit) -> Text:
         return text
     if wraps(e, unit.scope) and t.bits >= 32:
         return _helper_call(_HELPER[e.op], e, unit)
+    if e.op is ir.Op.XOR and t.kind is Kind.UINT and t.bits < 32 and _all_ones(e.b):
+        # gcc takes `x ^ 255` for `~x`, which it warns of where it is compared, with or without a cast.
+        return _infix(ir.Binary(ir.Op.SUB, e.b, e.a), unit)
     return _narrow(_infix(e, unit), e, unit)
+
+
+def _all_ones(e: ir.Expr) -> bool:
+    return isinstance(e, ir.Const) and e.value == (1 << e.type.element.bits) - 1
 
 
 def _logical(operand: Text, binds: int) -> str:
