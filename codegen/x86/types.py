@@ -99,11 +99,21 @@ def broadcast(t: DType, lanes: int, text: str) -> str:
     if text == constant(0, t):
         return zero(t, lanes)
     if t.bits == 16 and t.is_float:
-        text = f"(short){text}"
+        text = f"(short){operand(text)}"
     elif t.kind is Kind.UINT:
         signed = {8: "char", 16: "short", 32: "int"}[t.bits]
         text = f"({signed}){text if text.isalnum() else f'({text})'}"
     return set1(t, lanes, text)
+
+
+def operand(text: str) -> str:
+    """What a cast stands before: more than a name, a number, a call or an element is in parentheses."""
+    depth = 0
+    for c in text:
+        depth += (c in "([") - (c in ")]")
+        if depth == 0 and not (c.isalnum() or c in "_.)]"):
+            return f"({text})"
+    return text
 
 
 def lane_value(element: str, t: DType) -> str:
@@ -111,7 +121,7 @@ def lane_value(element: str, t: DType) -> str:
     if (t.is_float and t.bits >= 32) or t.kind is Kind.INT:
         return element
     signed = {8: "char", 16: "short", 32: "int"}[t.bits]
-    return f"({signed}){element}"
+    return f"({signed}){operand(element)}"
 
 
 def setr(t: DType, lanes: int, values: Sequence[str]) -> str:
