@@ -8,37 +8,27 @@ from dataclasses import replace
 from hbc.codegen.c.abi import Abi, header, make_abi, ordered, overlap_pairs, strerror
 from hbc.codegen.c.build_text import LICENCE, build_comment
 from hbc.codegen.c.entry import MEASURE, OVERLAP, Call, dense_entry, strided_entry
+from hbc.codegen.c.machines import printers_of
 from hbc.codegen.c.packed import packed_entries, packed_header, packing_call
 from hbc.codegen.c.parts import c_file, plain_part
 from hbc.codegen.c.probe import missing_text, probe
 from hbc.codegen.c.repeats import with_loops
 from hbc.codegen.c.source import CSource
 from hbc.codegen.c.stmt import may_fail, statement
-from hbc.codegen.neon.machine import NEON
 from hbc.codegen.plan.tile_plan import plan_tiles
-from hbc.codegen.rvv.machine import rvv
 from hbc.codegen.text.instruction_text import compile_flags
 from hbc.codegen.text.names import Scope, check_kernel_name
 from hbc.codegen.text.prelude import Prelude
-from hbc.codegen.text.scalar import declare as declare_scalar
 from hbc.codegen.text.spelling import value_type
-from hbc.codegen.text.unit import Buffer, Printers, Unit
+from hbc.codegen.text.unit import Buffer, Unit
 from hbc.codegen.text.writer import Writer
-from hbc.codegen.vector.printers import printers
-from hbc.codegen.x86.machine import AVX2, AVX512
 from hbc.ir.beforehand.split import Split, split_constants
 from hbc.ir.ground.diag import error
 from hbc.ir.lang import nodes as ir
 from hbc.ir.lang.instruction import Feature
 from hbc.ir.lang.kernel import Kernel, Table
-from hbc.ir.lang.target import ARM, RISCV, TARGETS, X86, Target
+from hbc.ir.lang.target import TARGETS, X86, Target
 from hbc.ir.lang.walk import nodes
-
-_PRINTERS = {
-    ("", 0): Printers(declare=declare_scalar), (X86, 256): printers(AVX2), (X86, 512): printers(AVX512),
-    (ARM, 128): printers(NEON), **{(RISCV, bits): printers(rvv(bits)) for bits in (128, 256, 512)},
-}  # fmt: skip
-"""By machine and bits of its vectors."""
 
 
 def emit_c(
@@ -52,7 +42,7 @@ def emit_c(
     cannot be a C function or its tiles do not fit the registers, InternalError when a node was not
     legalized."""
     check_kernel_name(kernel.name)
-    if (target.machine, target.vector_bits) not in _PRINTERS:
+    if printers_of(target.machine, target.vector_bits) is None:
         raise error(f"there is no C for the target `{target.name}`")
     features = _features(kernel, needs)
     if not features:
@@ -118,9 +108,11 @@ def _unit(
     kernel: Kernel, target: Target, abi: Abi, scope: Scope, buffers: Mapping[str, Buffer]
 ) -> Unit:
     """For printing the kernel's body; both bodies of a file name arrays and tables alike."""
+    printers = printers_of(target.machine, target.vector_bits)
+    assert printers is not None  # emit_c refuses the target
     return Unit(
         target, abi.by_message, _read_names(kernel.body), scope=scope, buffers=dict(buffers),
-        prelude=Prelude(target.machine), printers=_PRINTERS[target.machine, target.vector_bits],
+        prelude=Prelude(target.machine), printers=printers,
         instructions={i.name: i for i in kernel.instructions},
     )  # fmt: skip
 

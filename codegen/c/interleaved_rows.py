@@ -76,7 +76,8 @@ def _form(body: Sequence[ir.Stmt], at: int, unit: Unit) -> _Interleaving | None:
         or name not in functions(lanes * t.bits)
     ):
         return None
-    if Memory.REGISTER in (unit.buffers[b].memory for b in (first.buffer, load.buffer)):
+    places = [unit.buffers.get(b) for b in (first.buffer, load.buffer)]
+    if any(place is None or place.memory is Memory.REGISTER for place in places):  # None: a tile
         return None
     group = body[at : at + form.rows]
     if len(group) < form.rows or not all(

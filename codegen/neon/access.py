@@ -25,7 +25,7 @@ def load_text(buffer: str, index: ir.Expr, t: DType, lanes: int, unit: Unit) -> 
 def load_live(e: ir.Load, base: ir.Expr, unit: Unit) -> str:
     """The same of the elements whose lanes are live."""
     assert e.mask is not None
-    return masked_load(address(e.buffer, base, unit), e.mask, e.type.element, unit)
+    return masked_load(address(e.buffer, base, unit, e.mask), e.mask, e.type.element, unit)
 
 
 def repeated(e: ir.Load, base: ir.Expr, offsets: tuple[int, ...], unit: Unit) -> str | None:
@@ -33,7 +33,7 @@ def repeated(e: ir.Load, base: ir.Expr, offsets: tuple[int, ...], unit: Unit) ->
     t, lanes, group = e.type.element, e.type.lanes, _group(offsets)
     if group * t.bits not in (16, 32, 64):
         return None
-    at = address(e.buffer, base, unit)
+    at = address(e.buffer, base, unit, e.mask)
     if e.mask is None:
         return f"{_repeater(t, lanes, group, False, unit)}({at})"
     starts = range(0, lanes, group)
@@ -68,7 +68,7 @@ def _repeater(t: DType, lanes: int, group: int, masked: bool, unit: Unit) -> str
 def store(s: ir.Store, base: ir.Expr, unit: Unit) -> str | None:
     """A store of adjacent elements, all of them or those under a mask."""
     t, lanes, value = s.value.type.element, s.value.type.lanes, value_text(s.value, unit)
-    at = address(s.buffer, base, unit)
+    at = address(s.buffer, base, unit, s.mask)
     if s.mask is not None:
         return masked_store(at, s.mask, t, value, unit)
     if lanes * t.bits >= 64:

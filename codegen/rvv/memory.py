@@ -36,7 +36,8 @@ def gather(e: ir.Load, unit: Unit) -> str | None:
 
 def _loaded(stem: str, e: ir.Load, base: ir.Expr, step: str, unit: Unit) -> str:
     t, lanes, bits = e.type.element, e.type.lanes, unit.target.vector_bits
-    call, at = f"__riscv_{stem}{t.bits}_v_{kind(bits, t, lanes)}", address(e.buffer, base, unit)
+    at = address(e.buffer, base, unit, e.mask)
+    call = f"__riscv_{stem}{t.bits}_v_{kind(bits, t, lanes)}"
     if e.mask is None:
         return f"{call}({at}{step}, {lanes})"
     live, zero = _live(e.mask, t, unit), broadcast(bits, t, lanes, "0")
@@ -62,7 +63,7 @@ def scatter(s: ir.Store, unit: Unit) -> bool:
 def _stored(stem: str, s: ir.Store, base: ir.Expr, step: str, unit: Unit) -> str:
     t, lanes = s.value.type.element, s.value.type.lanes
     call = f"__riscv_{stem}{t.bits}_v_{kind(unit.target.vector_bits, t, lanes)}"
-    at, value = address(s.buffer, base, unit), value_text(s.value, unit)
+    at, value = address(s.buffer, base, unit, s.mask), value_text(s.value, unit)
     if s.mask is None:
         return f"{call}({at}{step}, {value}, {lanes})"
     return f"{call}_m({_live(s.mask, t, unit)}, {at}{step}, {value}, {lanes})"

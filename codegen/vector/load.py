@@ -7,7 +7,7 @@ from typing import TypeGuard
 from hbc.codegen.text.registers import holder, piece_of
 from hbc.codegen.text.scalar import register, scalar
 from hbc.codegen.text.spelling import c_type, constant
-from hbc.codegen.text.unit import LOGIC_OR, Unit
+from hbc.codegen.text.unit import ADD, LOGIC_OR, Unit
 from hbc.codegen.vector.machine import machine_of
 from hbc.codegen.vector.spilled_mask import each_live_lane, spilled_mask
 from hbc.ir.ground.diag import InternalError
@@ -60,10 +60,16 @@ def load(e: ir.Load, unit: Unit) -> str:
     return f"({condition} ? {text} : {machine.registers.zero(t, lanes)})"
 
 
-def address(buffer: str, index: ir.Expr, unit: Unit) -> str:
-    """`&A[i]`, or `A` alone for index 0."""
-    text = unit.buffers[buffer].text
-    return text if const_value(index) == 0 else f"&{text}[{scalar(index, unit)}]"
+def address(buffer: str, index: ir.Expr, unit: Unit, mask: ir.Expr | None = None) -> str:
+    """`&A[i]`, or `A` alone for index 0. Under a mask that leaves no lane, element i may lie behind the
+    array: C compilers take a subscript as a promise that it does not, where they know the array's size."""
+    place = unit.buffers[buffer]
+    constant_index = const_value(index)
+    if constant_index == 0:
+        return place.text
+    if mask is not None and constant_index is None and place.memory is Memory.STACK:
+        return f"({place.text} + {scalar(index, unit).at(ADD)})"
+    return f"&{place.text}[{scalar(index, unit)}]"
 
 
 def _is_uniform(mask: ir.Expr) -> TypeGuard[ir.Broadcast]:

@@ -33,7 +33,7 @@ def load_live(e: ir.Load, base: ir.Expr, unit: Unit) -> str:
     """`e` from element `base` on; lanes that its mask does not have are 0."""
     t, lanes = e.type.element, e.type.lanes
     assert e.mask is not None
-    at, p = address(e.buffer, base, unit), prefix(t, lanes)
+    at, p = address(e.buffer, base, unit, e.mask), prefix(t, lanes)
     condition = register_mask(e.mask, t, unit)
     if unit.target.vector_bits == 512:
         return f"{p}_maskz_loadu_{suffix(t)}({condition}, {at})"
@@ -96,7 +96,8 @@ def store(s: ir.Store, base: ir.Expr, unit: Unit) -> str | None:
     narrow = t.bits < 32 or lanes * t.bits < 128
     if s.mask is not None and narrow and unit.target.vector_bits < 512:
         return None
-    at, value, p = address(s.buffer, base, unit), value_text(s.value, unit), prefix(t, lanes)
+    at, p = address(s.buffer, base, unit, s.mask), prefix(t, lanes)
+    value = value_text(s.value, unit)
     if s.mask is None:
         if t.name in ("f32", "f64") and lanes * t.bits >= 128:
             return f"{p}_storeu_{suffix(t)}({at}, {value})"
@@ -212,7 +213,7 @@ def scatter(s: ir.Store, unit: Unit) -> bool:
     low = min(offsets)
     if max(offsets) - low >= 1 << 31:
         return False
-    at, value = address(s.buffer, add(base, low), unit), unit.printers.vector(s.value, unit)
+    at, value = address(s.buffer, add(base, low), unit, s.mask), unit.printers.vector(s.value, unit)
     index = setr(I32, lanes, [str(o - low) for o in offsets])
     live = None if s.mask is None else machine_of(unit).masks.text(s.mask, t.bits, unit)
     if live is None and lanes < register_lanes(t, lanes):

@@ -33,19 +33,20 @@ def load_parser(language: str = "hb") -> Lark:
     *files, start = LANGUAGES[language]
     grammar = "\n".join((FRONTEND / file).read_text(encoding="utf-8") for file in files)
     key = sha256(f"{__version__}\n{grammar}".encode()).hexdigest()[:16]
-    name = f"{language}-{key}.tables"
+    name = f"{language}-{key}.parts"
     stored = kept(name)
     if stored is not None:
         try:
-            return _loaded(json.loads(stored, object_hook=_with_numbers))
+            return _loaded(stored)
         except (ValueError, TypeError, KeyError, AttributeError):
             pass  # intact, and still none: it is made again
     parser = Lark(
         grammar, parser="lalr", lexer="contextual", start=start,
         keep_all_tokens=True, maybe_placeholders=False,
     )  # fmt: skip
-    keep(name, json.dumps(_parts(parser), separators=(",", ":")).encode())
-    return parser
+    stored = json.dumps(_with_pairs(_parts(parser)), separators=(",", ":")).encode()
+    keep(name, stored)
+    return _loaded(stored)
 
 
 def _parts(parser: Lark) -> dict[str, Any]:
@@ -57,14 +58,29 @@ def _parts(parser: Lark) -> dict[str, Any]:
     return {"data": data, "memo": memo}
 
 
-def _loaded(parts: dict[str, Any]) -> Lark:
+def _loaded(stored: bytes) -> Lark:
     """What Lark.load makes of them, which takes a dictionary in place of a file."""
     from lark import Lark
 
-    parser: Lark = Lark.__new__(Lark)._load(parts)
+    from hbc.frontend.text.lexer import SharingLexer
+
+    parts = json.loads(stored, object_hook=_without_pairs)
+    parser: Lark = Lark.__new__(Lark)._load(parts, _plugins={"ContextualLexer": SharingLexer})
     return parser
 
 
-def _with_numbers(read: dict[str, Any]) -> dict[Any, Any]:
-    """With the numbers that JSON has made texts of, as keys."""
-    return {int(key) if key.isdecimal() else key: value for key, value in read.items()}
+# What JSON has no dictionaries for, those with numbers as keys, as a list of keys and one of values.
+NUMBERED = "#"
+
+
+def _with_pairs(part: Any) -> Any:
+    if isinstance(part, dict):
+        values = [_with_pairs(value) for value in part.values()]
+        if any(isinstance(key, int) for key in part):
+            return {NUMBERED: [list(part), values]}
+        return dict(zip(part, values, strict=True))
+    return [_with_pairs(item) for item in part] if isinstance(part, (list, tuple)) else part
+
+
+def _without_pairs(read: dict[str, Any]) -> dict[Any, Any]:
+    return dict(zip(*read[NUMBERED], strict=True)) if NUMBERED in read else read
