@@ -22,7 +22,7 @@ MODULES = {
     "pycuda": ("hbc[cuda]", "runs CUDA kernels on a GPU"),
     "cuda": ("hbc[cuda-bindings]", "the same, and installs without a compiler"),
     "ziglang": ("hbc[zig]", "a C compiler where there is none"),
-    "matplotlib": ("hbc[plots]", "figures of samples/bench"),
+    "matplotlib": ("hbc[plots]", "figures of `hbc tune --plot` and samples/bench"),
 }
 
 

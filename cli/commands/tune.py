@@ -56,6 +56,10 @@ STRATEGIES = ("model", "random", "unit")
     help="Tune for each row of a table whose columns are sizes and params.",
 )  # fmt: skip
 @click.option(
+    "--plot", type=click.Path(path_type=Path), metavar="FILE",
+    help="Draw what was tried as FILE (.svg, .png, .pdf).",
+)  # fmt: skip
+@click.option(
     "--threads", type=click.IntRange(1, 4096), default=1, show_default=True, metavar="N",
     help="Threads of parallel loops.",
 )  # fmt: skip
@@ -67,7 +71,8 @@ STRATEGIES = ("model", "random", "unit")
 def command(
     kernel: Path, sizes: tuple[str, ...], settings: Mapping[str, str], isa: tuple[Path, ...],
     target: str | None, trials: int, seconds: float, journal: Path | None, write: bool, strategy: str,
-    seed: int, layers: Path | None, threads: int, fresh: bool, example: str | None, as_json: bool,
+    seed: int, layers: Path | None, plot: Path | None, threads: int, fresh: bool,
+    example: str | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Find the fastest schedule of KERNEL on this machine, by measuring.
 
@@ -81,7 +86,7 @@ def command(
     options = Options(strategy, trials, seconds, seed, usual_processes(), fresh)
     session = Session(
         kernel, {**settings, **_sizes(sizes)}, isa, target, journal, write, layers, threads, example,
-        as_json, options,
+        as_json, options, plot,
     )  # fmt: skip
     run_session(session)
 

@@ -40,13 +40,14 @@ class Candidate:
 @record
 class Trial:
     """A candidate with its result: `seconds` of a call, or the `reason` why there are none. `kept`: known
-    from another run."""
+    from another run. `at`: when the result was there, in seconds of the search."""
 
     candidate: Candidate
     state: State
     seconds: float | None = None
     reason: str = ""
     kept: bool = False
+    at: float | None = None
 
 
 @record

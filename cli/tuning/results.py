@@ -22,7 +22,8 @@ ENDED = {
 
 @record
 class Result:
-    """A tuning, its share of the roof and the schedule to write, where there is one."""
+    """A tuning, its share of the roof and the schedule to write, where there is one. `roof`: the seconds
+    that the roof leaves."""
 
     job: Job
     name: str
@@ -30,6 +31,7 @@ class Result:
     share: float | None
     text: str | None
     row: Row | None = None
+    roof: float | None = None
 
 
 def print_results(results: Sequence[Result], as_json: bool) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from random import Random
 from typing import Protocol
 
@@ -47,6 +48,7 @@ class Search:
     batch: int = BATCH
     stopped: str = FINISHED
     pace: float = 0.0  # seconds for a candidate
+    begun: float = 0.0  # when, by `time.monotonic`
 
     @property
     def best(self) -> Trial | None:
@@ -55,11 +57,11 @@ class Search:
 
     def run(self, strategy: Strategy, watch: Watch) -> None:
         """Until the strategy is done or a limit is reached. What was found stays when it is interrupted."""
-        begin = time.monotonic()
+        self.begun = time.monotonic()
         try:
             while True:
                 if self.trials:
-                    self.pace = (time.monotonic() - begin) / len(self.trials)
+                    self.pace = (time.monotonic() - self.begun) / len(self.trials)
                 left = self.limit - len(self.trials)
                 if left <= 0 or time.monotonic() >= self.deadline:
                     self.stopped = TRIALS_SPENT if left <= 0 else TIME_SPENT
@@ -87,7 +89,8 @@ class Search:
         for trial in [*refused, *raced]:
             self.note(trial)
         by = {t.candidate.key: t for t in [*kept.values(), *refused, *raced]}
-        found = [by[c.key] for c in candidates]
+        at = time.monotonic() - self.begun
+        found = [replace(by[c.key], at=at) for c in candidates]
         self.trials += found
         return found
 

@@ -19,6 +19,7 @@ from hbc.cli.runs.work import count_work
 from hbc.cli.show.report import notice, progress, seconds
 from hbc.cli.tuning.journal import Journal
 from hbc.cli.tuning.layers import rows_of
+from hbc.cli.tuning.plot import check_plot, draw
 from hbc.cli.tuning.results import Result, print_results
 from hbc.cli.tuning.search import INTERRUPTED
 from hbc.cli.tuning.tune import Options, Tuned, tune
@@ -47,6 +48,7 @@ class Session:
     example: str | None
     as_json: bool
     options: Options
+    plot: Path | None = None
 
 
 def run_session(s: Session) -> None:
@@ -54,6 +56,8 @@ def run_session(s: Session) -> None:
     said and written, where it was interrupted."""
     if s.write:
         check_file(s.kernel)
+    if s.plot is not None:
+        check_plot(s.plot)
     p = load_pipeline(s.kernel, s.settings)
     target = _target(s, p)
     rows = [None] if s.layers is None else rows_of(s.layers, p)
@@ -67,6 +71,8 @@ def run_session(s: Session) -> None:
         if found.tuned.stopped == INTERRUPTED:
             break
     print_results(results, s.as_json)
+    if s.plot is not None and draw(results, s.plot):
+        notice(f"wrote {s.plot}")
     best = [r for r in results if r.text is not None]
     written = [(r.name, r.text) for r in best if r.text is not None and r.tuned.sound]
     if s.write and len(written) < len(best):
@@ -119,7 +125,8 @@ def _tuned(
     if tuned.best is not None and tuned.best.seconds is not None:
         share = share_of(roofs, work, tuned.best.seconds)
         text = _text(job, tuned, tuned.best.seconds, share, s.threads)
-    return Result(job, name, tuned, share, text)
+    roof = None if roofs is None else roofs.seconds(work)
+    return Result(job, name, tuned, share, text, roof=roof)
 
 
 def _roofs(threads: int, shown: object) -> Roofs | None:

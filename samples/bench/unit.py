@@ -13,6 +13,7 @@ import sys
 import tempfile
 from dataclasses import dataclass
 from datetime import date
+from json import dumps
 from math import exp, log
 from pathlib import Path
 from statistics import median
@@ -26,6 +27,7 @@ from hbc.cli.show.report import progress
 HERE = Path(__file__).resolve().parent
 TABLES = {"16": "conv2d", "148": "conv2d", "3d": "conv3d"}
 TURNS = 25  # windows of each contender in a round
+SLOW = 0.6  # of the roof, below which a layer is named
 
 
 @dataclass
@@ -36,6 +38,14 @@ class Result:
     layer: Layer
     contenders: dict[str, Contender]
     wrong: str = ""
+
+    def as_json(self) -> str:
+        """A line of the record."""
+        return dumps({
+            "number": self.number, "layer": shape(dict(self.layer.row)), "wrong": self.wrong,
+            "rates": {n: self.rate(n) for n in self.contenders},
+            "ratios": {n: self.ratio(n) for n in self.contenders if n != "oneDNN"},
+        })  # fmt: skip
 
     def rate(self, name: str) -> float:
         """Operations in a nanosecond."""
@@ -115,8 +125,8 @@ def table(results: list[Result], schedules: list[str], roof: float, peer: str) -
     return lines
 
 
-def summary(results: list[Result], schedules: list[str]) -> list[str]:
-    """Means and sums."""
+def summary(results: list[Result], schedules: list[str], roof: float) -> list[str]:
+    """Means and sums, and how many fall short."""
     lines = []
     both = [r for r in results if "oneDNN" in r.contenders]
     for s in schedules:
@@ -127,9 +137,27 @@ def summary(results: list[Result], schedules: list[str]) -> list[str]:
             mean = exp(sum(log(x) for x in ratios) / len(ratios))
             lines.append(
                 f"* `{s}`: {mean:.3f} of oneDNN in the geometric mean, {min(ratios):.2f} to "
-                f"{max(ratios):.2f}; {ours:.2f} ms in all, oneDNN {theirs:.2f}"
+                f"{max(ratios):.2f}, {below(ratios, 0.9)} below 0.9, {below(ratios, 0.6)} below 0.6; "
+                f"{ours:.2f} ms in all, oneDNN {theirs:.2f}; {short(results, s, roof)}"
             )
     return lines
+
+
+def below(numbers: list[float], limit: float) -> int:
+    return sum(x < limit for x in numbers)
+
+
+def short(results: list[Result], schedule: str, roof: float) -> str:
+    """How much of the roof is reached: half of the layers reach more than the median."""
+    shares = [r.rate(schedule) / roof for r in results]
+    slow = ", ".join(
+        str(r.number) for r, share in zip(results, shares, strict=True) if share < SLOW
+    )
+    said = f": {slow}" if slow else ""
+    least = (
+        f"{median(shares):.0%} of the roof in the median, {below(shares, SLOW)} below {SLOW:.0%}"
+    )
+    return f"{least}{said}"
 
 
 def main() -> int:
@@ -145,6 +173,9 @@ def main() -> int:
     )
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("-o", "--output", type=Path, help="the table's file [standard output]")
+    parser.add_argument(
+        "--record", type=Path, help="a line of JSON for each layer, for unit_plot.py"
+    )
     given = parser.parse_args()
     schedules = given.schedules.split(",")
     kernel = given.kernel or HERE.parent / f"{TABLES[given.layers]}_{given.kind}.hb"
@@ -157,6 +188,9 @@ def main() -> int:
             layer = Layer(kernel, row, given.target, given.kind)
             found = measure(number, layer, schedules, given.rounds, peer)
             results.append(found)
+            if given.record is not None:
+                with given.record.open("a", encoding="utf-8") as file:
+                    file.write(found.as_json() + "\n")
             said = ", ".join(f"{n} {found.rate(n):.0f}" for n in found.contenders)
             print(f"{number}: {shape(row)}: {said} {found.wrong}", file=sys.stderr, flush=True)
     with progress() as shown:
@@ -168,7 +202,7 @@ def main() -> int:
     lines = [
         f"{cpu_name()}, {date.today().isoformat()}, one thread, target `{given.target}`; Gop/s, "
         f"roof {roof:.0f}.", "",
-        *table(results, schedules, roof, f"oneDNN {version}"), "", *summary(results, schedules),
+        *table(results, schedules, roof, f"oneDNN {version}"), "", *summary(results, schedules, roof),
     ]  # fmt: skip
     text = "\n".join(lines) + "\n"
     if given.output is None:

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterator
+from json import loads
 from pathlib import Path
 
 import pytest
@@ -42,4 +43,8 @@ def test_ratios_are_those_of_the_same_turn() -> None:
     assert result.ratio("auto") == 0.5
     lines = unit.table([result], ["auto"], 2.0, "oneDNN 3")
     assert lines[-1] == "| 1 | 8 x 4x4 to 16, 1x1 | 1 | 1 | 0.50 | 50% | blocks |"
-    assert "0.500 of oneDNN" in unit.summary([result], ["auto"])[0]
+    (said,) = unit.summary([result], ["auto"], 2.0)
+    assert "0.500 of oneDNN" in said and "1 below 0.9, 1 below 0.6" in said
+    assert said.endswith("50% of the roof in the median, 1 below 60%: 1")
+    held = loads(result.as_json())
+    assert held["ratios"] == {"auto": 0.5} and held["rates"]["oneDNN"] == 1.0

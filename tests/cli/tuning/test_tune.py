@@ -7,29 +7,12 @@ import os
 from pathlib import Path
 
 import pytest
-from tuning_fakes import FakeBuilder, FakeMeter
+from tuning_fakes import GEMM, QUICK, TARGET, Fakes
 
 from hbc.cli.main import exit_code_of
 from hbc.cli.measuring.trial import Built, Failure, State
 from hbc.codegen.build.processor import can_run
 from hbc.ir.lang.target import TARGETS
-
-GEMM = """\
-size   M, N, K
-input  A: f32[M, K]
-input  B: f32[K, N]
-output C: f32[M, N]
-
-reduce k in K
-acc[i, j]  = 0
-acc[i, j] += A[i, k] * B[k, j]
-C[i, j]    = acc[i, j]
-
-# The usual one.
-example { M = 48; N = 64; K = 32; A = random(1, -1, 1); B = random(2, -1, 1) }
-"""
-TARGET = "avx2" if can_run(TARGETS["avx2"]) else "c"
-QUICK = ("--trials", "4", "--time", "40", "--target", TARGET)
 
 
 @pytest.fixture(autouse=True)
@@ -41,24 +24,11 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monk
     return folder
 
 
-class _Fakes(FakeBuilder, FakeMeter):
-    """A builder and a meter that need no compiler: shorter schedules are quicker."""
-
-    def __init__(self, *_: object) -> None:
-        FakeBuilder.__init__(self)
-        FakeMeter.__init__(self, lambda c: 1e-6 * len(c.text))
-
-    def __enter__(self) -> _Fakes:
-        return self
-
-    def __exit__(self, *_: object) -> None: ...
-
-
 @pytest.fixture
 def faked(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is compiled or run: for what is not about that."""
-    monkeypatch.setattr("hbc.cli.tuning.tune.Builders", _Fakes)
-    monkeypatch.setattr("hbc.cli.tuning.tune.NativeMeter", _Fakes)
+    monkeypatch.setattr("hbc.cli.tuning.tune.Builders", Fakes)
+    monkeypatch.setattr("hbc.cli.tuning.tune.NativeMeter", Fakes)
 
 
 @pytest.fixture
@@ -161,11 +131,11 @@ def test_what_is_wrong_at_other_sizes_is_not_written(
 ) -> None:
     asked: list[str] = []
 
-    def odd(_: _Fakes, built: Built) -> Failure | None:
+    def odd(_: Fakes, built: Built) -> Failure | None:
         asked.append(built.candidate.key)
         return Failure(State.WRONG, "at M = 7: so") if len(asked) == 1 else None
 
-    monkeypatch.setattr(_Fakes, "elsewhere", odd)
+    monkeypatch.setattr(Fakes, "elsewhere", odd)
     found, err = tuned(capsys, gemm, *QUICK, "--write")
     assert len(asked) == 2 and found["states"]["wrong"] == 1
     assert "note: a faster schedule is passed over: wrong at M = 7: so" in err
@@ -180,7 +150,7 @@ def test_what_was_not_compared_at_other_sizes_is_not_written(
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(_Fakes, "elsewhere", interrupted)
+    monkeypatch.setattr(Fakes, "elsewhere", interrupted)
     found, err = tuned(capsys, gemm, *QUICK, "--write", code=130)
     assert found["best"]["seconds"] > 0
     assert "what was not compared at other sizes is not written" in err
