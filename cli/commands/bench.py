@@ -47,14 +47,26 @@ if TYPE_CHECKING:
 )
 @click.option("--refresh", is_flag=True, help="Measure this machine's roofs again.")
 @click.option("--flush-l2", is_flag=True, help="On a GPU, empty its L2 cache before each call.")
+@click.option(
+    "--plot",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Draw a roofline (.svg, .png or .pdf; takes matplotlib: hbc[plots]).",
+)
+@click.option(
+    "--beside",
+    multiple=True,
+    metavar="NAME=SECONDS",
+    help="Draw what another library takes for the same work, too; may be repeated.",
+)
 @example_option
 @native_options
 @json_option
 def command(
     kernel: Path, settings: Mapping[str, str], target: str | None, schedule: str | None,
     isa: tuple[Path, ...], fallback: str, inputs: tuple[str, ...], seconds: float, refresh: bool,
-    flush_l2: bool, example: str | None, emulate: bool, on_cpu: bool, threads: int | None,
-    timeout: float, as_json: bool,
+    flush_l2: bool, plot: Path | None, beside: tuple[str, ...], example: str | None, emulate: bool,
+    on_cpu: bool, threads: int | None, timeout: float, as_json: bool,
 ) -> None:  # fmt: skip
     """Time KERNEL on its example, with one thread unless told otherwise.
 
@@ -69,6 +81,7 @@ def command(
     from hbc.cli.files.scalars import parameters
     from hbc.cli.kept_kernels import choose_kept
     from hbc.cli.prepare import build_for_calls, packs_of
+    from hbc.cli.roof.plot import check_work, draw_roofline
     from hbc.cli.roof.speed import speed_of
     from hbc.cli.runs.emulation import for_instructions, runner_for
     from hbc.cli.runs.native import Native, Repeat, output_shapes
@@ -77,6 +90,7 @@ def command(
     from hbc.cli.show.report import seconds as duration
     from hbc.cli.tuning.written import name_machine
 
+    others = _seconds_beside(beside, plot)
     chosen, compile_it = choose_kept(kernel, settings, target, schedule, isa, fallback)
     runner = runner_for(chosen, emulate, on_cpu)
     if flush_l2 and runner.gpu is None:
@@ -91,6 +105,9 @@ def command(
         number = thread_count(threads, 1, compiled.source.parallel)
         library, building = build_for_calls(compiled, folder, runner)
         run = gather_inputs(p, settings, choose_example(p, example), files)
+        work = count_work(p, run.sizes)
+        if plot is not None:
+            check_work(work)
         roofs, again = _roofs(runner, number, shown, flush_l2, refresh)
         shown.step("measuring")
         repeat = Repeat(warmups=2, least=7, seconds=seconds, most=100_000, flush=flush_l2)
@@ -98,7 +115,9 @@ def command(
             shapes = output_shapes(p, run.sizes)
             name, sizes = compiled.source.name, list(run.sizes.values())
             called = native.call(name, sizes, run.inputs, shapes, repeat, packs=packs_of(compiled))
-        speed = speed_of(called.seconds, count_work(p, run.sizes), roofs, shown, again)
+        speed = speed_of(called.seconds, work, roofs, shown, again)
+    if plot is not None:
+        draw_roofline(plot, headline(chosen.title, number, runner.gpu), speed, others)
     if as_json:
         print_json(
             {
@@ -125,7 +144,33 @@ def command(
         for n, took in called.packing.items()
     ]
     facts += [*speed.facts(), *_about_building(compiled.seconds, building, flush_l2)]
+    facts += [("plot", str(plot))] if plot is not None else []
     print_facts(headline(chosen.title, number, runner.gpu), facts)
+
+
+def _seconds_beside(beside: tuple[str, ...], plot: Path | None) -> dict[str, float]:
+    """The times of others, by their names. UsageError for what is none."""
+    from hbc.cli.roof.plot import check_plot
+
+    if plot is not None:
+        check_plot(plot)
+    elif beside:
+        raise UsageError(Diagnostic("--beside is for a picture", hint="name one with --plot"))
+    others = {}
+    for text in beside:
+        name, _, seconds = text.rpartition("=")
+        try:
+            took = float(seconds)
+        except ValueError:
+            took = 0.0
+        if not name or not 0 < took < LONGEST:
+            raise UsageError(
+                Diagnostic(
+                    f"--beside: `{text}` is not NAME=SECONDS", hint="as in `--beside oneDNN=0.0196`"
+                )
+            )
+        others[name] = took
+    return others
 
 
 def _roofs(
