@@ -85,6 +85,7 @@ def draw_sizes(
     take at most `most_work`, else those that take the least of all drawn. None when there are none
     or all take far too much."""
     least, smallest = None, most_work * FAR_TOO_MUCH
+    seen: set[tuple[int, ...]] = set()  # the same are drawn again where few sizes are free
     plain = _plain_strides(p)
     pools = {
         size.name: _multiples((*pool, *_ends(p, size.name)), _divisor(checks, size.name, plain))
@@ -94,8 +95,10 @@ def draw_sizes(
         drawn = {size.name: random.choice(pools[size.name]) for size in p.sizes}
         sizes = {size.name: given.get(size.name, drawn[size.name]) for size in p.sizes}
         sizes |= {size.name: size.fixed for size in p.sizes if size.fixed is not None}
-        if not accepted(p, checks, sizes):
+        chosen = tuple(sizes.values())
+        if chosen in seen or not accepted(p, checks, sizes):
             continue
+        seen.add(chosen)
         work = count_work(p, sizes).total
         if work <= most_work:
             return sizes

@@ -4,8 +4,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pytest
 
 from hbc.cli.files.inputs import choose_example
+from hbc.cli.runs import trials
 from hbc.cli.runs.trials import KINDS, MEDIUM, SMALL, Special, draw_inputs, draw_trials
 from hbc.cli.runs.work import count_work
 from hbc.frontend.program.funcs import Pipeline
@@ -89,3 +91,17 @@ def test_small_and_medium_sizes_are_odd() -> None:
     assert 1 in SMALL
     assert sum(size % 2 for size in SMALL) > len(SMALL) / 2
     assert sum(size % 2 for size in MEDIUM) > len(MEDIUM) / 2
+
+
+def test_sizes_that_take_too_much_are_counted_once(
+    pipeline: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counted: list[dict[str, int]] = []
+
+    def count(p: Pipeline, sizes: dict[str, int]) -> object:
+        counted.append(sizes)
+        return count_work(p, sizes)
+
+    monkeypatch.setattr(trials, "count_work", count)
+    assert len(drawn(pipeline(GATHER), 1, N=1000, M=1000, T=900)) == 1
+    assert len(counted) == 1
