@@ -4,8 +4,10 @@ from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 
+import layer_apps
 import number_apps
 import numpy as np
+import picture_apps
 import pytest
 
 import hbc
@@ -118,6 +120,7 @@ def csr_product(ptr: Array, column: Array, value: Array, x: Array) -> Array:
 
 
 IMAGE, ROWS = (37, 61), (9, 83)
+FORMULAS = number_apps.CASES | picture_apps.CASES | layer_apps.CASES
 # By name: what it is, and the shapes of its inputs.
 CASES: dict[str, tuple[Callable[..., Array], tuple[tuple[int, ...], ...]]] = {
     "sobel": (sobel, (IMAGE,)),
@@ -134,7 +137,7 @@ CASES: dict[str, tuple[Callable[..., Array], tuple[tuple[int, ...], ...]]] = {
 
 
 def test_every_application_has_a_test() -> None:
-    assert {file.stem for file in APPS.glob("*.hb")} == CASES.keys() | number_apps.CASES.keys()
+    assert {file.stem for file in APPS.glob("*.hb")} == CASES.keys() | FORMULAS.keys()
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -155,9 +158,9 @@ def test_it_is_what_numpy_makes(name: str) -> None:
     np.testing.assert_allclose(found, want, rtol=2e-5, atol=2e-6)
 
 
-@pytest.mark.parametrize("name", number_apps.CASES)
+@pytest.mark.parametrize("name", FORMULAS)
 def test_it_is_what_a_formula_says(name: str) -> None:
-    reference, draw, settings = number_apps.CASES[name]
+    reference, draw, settings = FORMULAS[name]
     inputs = draw(np.random.default_rng(7))
     found = hbc.compile(APPS / f"{name}.hb", target="c", **settings)(*inputs)
     floats = (a.astype(float) if getattr(a, "dtype", None) == np.float32 else a for a in inputs)

@@ -1,0 +1,17 @@
+# A layer of MobileNet: 3 x 3 pixels of each channel, then all channels of a pixel, then ReLU.
+size   N, H, W, C, K
+input  A: f32[N, H, W, C]
+input  F: f32[3, 3, C]
+input  P: f32[C, K]
+input  bias: f32[K]
+output O: f32[N, H, W, K]
+
+edge = zero_edge(A)
+reduce r in 3, s in 3, c in C
+depthwise[n, y, x, d]  = 0.0
+depthwise[n, y, x, d] += F[r, s, d] * edge[n, y + r - 1, x + s - 1, d]
+pointwise[n, y, x, k]  = bias[k]
+pointwise[n, y, x, k] += P[c, k] * depthwise[n, y, x, c]
+O[n, y, x, k]          = max(pointwise[n, y, x, k], 0)
+
+example { N = 4; H = 112; W = 112; C = 32; K = 16; A = random(1, -1, 1); F = random(2, -1, 1); P = random(3, -1, 1); bias = random(4) }

@@ -1,0 +1,13 @@
+# The mean, rounded, and the greatest of S x S bytes, at every S-th pixel.
+size   N, H, W, C
+param  S: i32 = 2
+input  A: u8[N, S * H, S * W, C]
+output mean: u8[N, H, W, C]
+output most: u8[N, H, W, C]
+
+reduce r in S, s in S
+(total[n, y, x, c], top[n, y, x, c]) = (0, 0)
+(total[n, y, x, c], top[n, y, x, c]) = (total[n, y, x, c] + u16(A[n, S * y + r, S * x + s, c]), max(top[n, y, x, c], A[n, S * y + r, S * x + s, c]))
+(mean[n, y, x, c], most[n, y, x, c]) = (u8((total[n, y, x, c] + S * S / 2) / (S * S)), top[n, y, x, c])
+
+example { N = 1; H = 56; W = 56; C = 256; A = random(1) }

@@ -1,0 +1,189 @@
+"""Times applications of samples/apps beside Halide with its own schedules, in turns, on one thread.
+
+PEER_PYTHON samples/bench/apps.py [NAME ...]: a Python that has halide and NumPy; hbc is the command HBC
+[hbc]. What is measured is the processor time of the thread, so that other work on the machine matters
+little.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+os.environ |= {"OMP_NUM_THREADS": "1", "HL_NUM_THREADS": "1", "HL_JIT_TARGET": "host"}
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE / "peers"))
+
+import halide as hl  # noqa: E402
+import image_apps  # noqa: E402
+import numpy as np  # noqa: E402
+
+Array = np.ndarray[Any, Any]
+Call = Callable[[], object]
+ROUNDS, BATCH = 21, 0.02  # rounds, and seconds of calls in each
+
+
+@dataclass(frozen=True)
+class App:
+    """Its sizes, inputs, the shape and type of its output, and Halide's ways to compute it."""
+
+    sizes: tuple[int, ...]
+    inputs: Callable[[np.random.Generator], list[Any]]
+    shape: tuple[int, ...]
+    element: type
+    peers: tuple[Callable[[], image_apps.Built], ...]
+    tolerance: float = 1e-4
+
+
+def floats(*shape: int, low: float = 0) -> Callable[[np.random.Generator], list[Any]]:
+    return lambda r: [np.float32(r.uniform(low, 1, shape))]
+
+
+def whole(t: type, high: int, *shape: int) -> Callable[[np.random.Generator], list[Any]]:
+    return lambda r: [r.integers(0, high, shape).astype(t)]
+
+
+APPS = {
+    "blur": App(
+        (1536, 2560),
+        whole(np.uint16, 16384, 1538, 2562),
+        (1536, 2560),
+        np.uint16,
+        (image_apps.blur, image_apps.wide_blur),
+    ),
+    "harris": App(
+        (1536, 2560), floats(1536, 2560), (1532, 2556), np.float32, (image_apps.harris,), 1e-3
+    ),
+    "unsharp": App(
+        (1536, 2560),
+        floats(3, 1536, 2560, low=0.1),
+        (3, 1536, 2560),
+        np.float32,
+        (image_apps.unsharp,),
+        1e-3,
+    ),
+    "max_filter": App(
+        (1536, 2560),
+        whole(np.uint8, 256, 1536, 2560),
+        (1536, 2560),
+        np.uint8,
+        (image_apps.max_filter,),
+    ),
+    "bilateral_grid": App(
+        (1536, 2560),
+        floats(1536, 2560),
+        (1536, 2560),
+        np.float32,
+        (image_apps.bilateral_grid,),
+        1e-3,
+    ),
+    "stencil_chain": App(
+        (1536, 2560),
+        whole(np.uint16, 65536, 1568, 2592),
+        (1536, 2560),
+        np.uint16,
+        (image_apps.stencil_chain, image_apps.wide_stencil_chain),
+    ),
+    "nl_means": App(
+        (614, 1024),
+        lambda r: [*floats(3, 614, 1024)(r), 0.12],
+        (3, 614, 1024),
+        np.float32,
+        (image_apps.nl_means,),
+        1e-2,
+    ),
+}
+
+
+def main() -> None:
+    print("| application | size | hbc ms | Halide ms | Halide / hbc | Halide's schedule |")
+    print("|---|---|---:|---:|---:|---|")
+    for name in sys.argv[1:] or APPS:
+        report(name, APPS[name])
+
+
+def report(name: str, app: App) -> None:
+    inputs = app.inputs(np.random.default_rng(1))
+    calls, outputs = [], []
+    for make in (
+        lambda out: hbc_call(name, app, inputs, out),
+        *(lambda out, b=build: halide_call(b, inputs, out) for build in app.peers),
+    ):
+        outputs.append(np.zeros(app.shape, app.element))
+        calls.append(make(outputs[-1]))
+    for call in calls:
+        call()
+    for build, found in zip(app.peers, outputs[1:], strict=True):
+        off = np.abs(found.astype(float) - outputs[0]).max() / max(
+            1e-30, np.abs(outputs[0].astype(float)).max()
+        )
+        if off > app.tolerance:
+            sys.exit(f"{name}: {build.__name__} differs by {off:.2g}")
+    times = timed(calls)
+    size = "x".join(str(n) for n in app.shape)
+    for build, seconds in zip(app.peers, times[1:], strict=True):
+        how = (build.__doc__ or "").strip().rstrip(".")
+        own, other = f"{times[0] * 1e3:.3g}", f"{seconds * 1e3:.3g}"
+        print(
+            f"| {name} | {size} | {own} | {other} | {seconds / times[0]:.2f} | {how} |", flush=True
+        )
+
+
+def hbc_call(name: str, app: App, inputs: list[Any], out: Array) -> Call:
+    folder = Path(tempfile.mkdtemp())
+    hbc = os.environ.get("HBC", "hbc").split()
+    file = HERE.parent / "apps" / f"{name}.hb"
+    subprocess.run(
+        [*hbc, "compile", file, "--emit", "so", "-o", folder], check=True, capture_output=True
+    )
+    function = getattr(ctypes.CDLL(str(next(folder.glob("*.so")))), name)
+    words: list[Any] = [ctypes.c_int64(n) for n in app.sizes]
+    words += [
+        ctypes.c_void_p(a.ctypes.data) if isinstance(a, np.ndarray) else ctypes.c_float(a)
+        for a in inputs
+    ]
+    words.append(ctypes.c_void_p(out.ctypes.data))
+
+    def call() -> None:
+        if code := function(*words):
+            sys.exit(f"{name}: error {code}")
+
+    return call
+
+
+def halide_call(build: Callable[[], image_apps.Built], inputs: list[Any], out: Array) -> Call:
+    func, parameters = build()
+    compiled = func.compile_to_callable(parameters, hl.get_jit_target_from_environment())
+    words = [hl.Buffer(a) if isinstance(a, np.ndarray) else a for a in inputs]
+    result = hl.Buffer(out)
+    return lambda: compiled(*words, result)
+
+
+def timed(calls: list[Call]) -> list[float]:
+    """Seconds of processor time of one call of each: medians of rounds in which each is called in turn."""
+    times = [max(1, int(BATCH / max(once(call, 1), 1e-6))) for call in calls]
+    found: list[list[float]] = [[] for _ in calls]
+    for _ in range(ROUNDS):
+        for n, call in enumerate(calls):
+            found[n].append(once(call, times[n]))
+    return [median(x) for x in found]
+
+
+def once(call: Call, times: int) -> float:
+    begin = time.thread_time()
+    for _ in range(times):
+        call()
+    return (time.thread_time() - begin) / times
+
+
+if __name__ == "__main__":
+    main()
